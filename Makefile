@@ -1,0 +1,40 @@
+# Every target runs from a clean checkout. Only Go is needed for build, test and check.
+
+GO ?= go
+
+.PHONY: build
+build: ## bin/bnctl (static) and bin/bnctl-device-cuda
+	CGO_ENABLED=0 $(GO) build -o bin/bnctl ./cmd/bnctl
+	CGO_ENABLED=0 $(GO) build -o bin/bnctl-device-cuda ./plugins/cuda/bnctl-device-cuda
+
+.PHONY: test
+test: ## all tests that need nothing but Go
+	$(GO) vet ./...
+	$(GO) test ./...
+
+.PHONY: check
+check: ## what CI runs besides: race detector, pure Go, other machines, formatting
+	test -z "$$(gofmt -l $$(git ls-files '*.go'))"
+	$(GO) test -short -tags purego ./plugins/cpu/... ./parallel ./train
+	$(GO) test -race -short ./collective ./data ./device/devicetest ./device/ref ./device/internal/... ./parallel
+	GOARCH=arm64 $(GO) vet ./...
+
+.PHONY: test-peers
+test-peers: ## goldens made again by PyTorch and others, and formats read by their own programs; installs them
+	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test -count=1 -run Peer ./...
+
+.PHONY: bench
+bench: ## kernels, devices and the wire
+	$(GO) test -run '^$$' -bench . -benchtime 0.3s ./plugins/cpu/... ./device/... ./data
+
+.PHONY: generate
+generate: ## generated code, from protobuf and assembly generators; must leave the tree clean
+	$(GO) generate ./...
+
+.PHONY: sweep
+sweep: build ## one template per recipe on any devices, threads and levels, killed and resumed (a few minutes)
+	bash scripts/sweep.sh bin/bnctl
+
+.PHONY: fuzz
+fuzz: ## every reader of foreign bytes for 10 CPU-minutes, two at a time
+	bash scripts/fuzz.sh 10

@@ -1,0 +1,150 @@
+package bn
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Async is a set of running statistics that hears of replicas late: what
+// replica r saw in step t is merged in step t + delay(seed, r, t), which is at
+// most span steps later. The delays are drawn from the seed, so the result is
+// the same on any devices: asynchrony is a schedule, never a race.
+type Async struct {
+	set     *Statistics
+	delays  tensor.Philox
+	span    int
+	step    int               // the next one
+	history [][]tensor.Tensor // moments of the last steps, step-1 last: some of their replicas wait
+	Merged  int64             // observations of a replica so far that were merged
+	Waited  int64             // steps that these waited, in total
+}
+
+// NewAsync returns such a set that starts from state. A span of 0 is Pooled.
+func NewAsync(layers []Layer, state map[string]tensor.Tensor, seed uint64, span int) (*Async, error) {
+	if span < 0 || span > maxSpan {
+		return nil, fmt.Errorf("bn: asynchronous statistics over %d steps, want 0 to %d", span, maxSpan)
+	}
+	set, err := New(layers, state, Replica, Pooled)
+	return &Async{set: set, delays: tensor.NewPhilox(seed, tensor.StreamDelay), span: span}, err
+}
+
+// maxSpan bounds the memory that waiting moments take.
+const maxSpan = 64
+
+// delay returns by how many steps replica r is late in step t: uniform in 0 to span.
+func (a *Async) delay(r, t int) int {
+	d := a.delays.Draws(uint32(r), uint64(t))
+	return d.Intn(a.span + 1)
+}
+
+// Commit takes the moments of the next step, checked with Check, and merges
+// what is due.
+func (a *Async) Commit(moments []tensor.Tensor) {
+	kept := make([]tensor.Tensor, len(moments))
+	for i, m := range moments {
+		kept[i] = m.Clone()
+	}
+	a.history = append(a.history, kept)
+	a.advance()
+}
+
+// Drained returns a copy of a in which nothing waits any more: it is merged,
+// as the steps after the last would have. Nothing can be committed to it.
+func (a *Async) Drained() *Async {
+	d := *a
+	d.set = a.set.clone()
+	d.history = slices.Clone(a.history)
+	for range a.span {
+		d.history = append(d.history, nil)
+		d.advance()
+	}
+	return &d
+}
+
+// advance merges what is due in the present step and goes on to the next.
+func (a *Async) advance() {
+	for i := range a.set.layers {
+		mean, variance := a.set.layers[i].split(a.due(i))
+		a.set.move(i, mean, variance)
+	}
+	a.step++
+	if len(a.history) > a.span {
+		a.history = a.history[len(a.history)-a.span:]
+	}
+}
+
+// due merges the moments of layer i that this step hears of: older steps
+// first, the replicas of one step along the canonical tree.
+func (a *Async) due(i int) []float64 {
+	total := make([]float64, 1+2*a.set.layers[i].Channels)
+	first := a.step - len(a.history) + 1
+	for k, moments := range a.history {
+		if moments == nil {
+			continue
+		}
+		t := first + k
+		part := pool(moments[i], func(r int, n float64) bool {
+			late := n >= 2 && t+a.delay(r, t) == a.step
+			if late && i == 0 {
+				a.Merged++
+				a.Waited += int64(a.step - t)
+			}
+			return late
+		})
+		collective.Merge(total, total, part)
+	}
+	return total
+}
+
+// Tensors returns copies of the running statistics by the names of the state.
+func (a *Async) Tensors() map[string]tensor.Tensor { return a.set.Tensors() }
+
+// Pending is what an Async has to keep in a checkpoint beside Tensors.
+type Pending struct {
+	Updates []int64
+	Step    int
+	Merged  int64
+	Waited  int64
+	History map[string]tensor.Tensor // moments by "step/layer"
+}
+
+// Pending returns what waits. The tensors are shared and never change.
+func (a *Async) Pending() Pending {
+	p := Pending{Updates: a.set.Updates(), Step: a.step, Merged: a.Merged, Waited: a.Waited,
+		History: map[string]tensor.Tensor{}}
+	for k, moments := range a.history {
+		for i, m := range moments {
+			p.History[historyName(a.step-len(a.history)+k, i)] = m
+		}
+	}
+	return p
+}
+
+func historyName(step, layer int) string { return fmt.Sprintf("%d/%d", step, layer) }
+
+// Restore sets a to what Tensors and Pending of such a set returned.
+func (a *Async) Restore(state map[string]tensor.Tensor, p Pending) error {
+	var history [][]tensor.Tensor
+	for step := max(p.Step-a.span, 0); step < p.Step; step++ {
+		var moments []tensor.Tensor
+		for i, l := range a.set.layers {
+			m, ok := p.History[historyName(step, i)]
+			if !ok {
+				return fmt.Errorf("bn: layer %s: the moments of step %d, which still count, are missing", l.Name, step)
+			}
+			moments = append(moments, m)
+		}
+		if err := Check(a.set.layers, moments); err != nil {
+			return fmt.Errorf("moments of step %d: %w", step, err)
+		}
+		history = append(history, moments)
+	}
+	if err := a.set.Restore(state, p.Updates); err != nil {
+		return err
+	}
+	a.history, a.step, a.Merged, a.Waited = history, p.Step, p.Merged, p.Waited
+	return nil
+}

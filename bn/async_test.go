@@ -1,0 +1,109 @@
+package bn_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func async(t *testing.T, seed uint64, span int) *bn.Async {
+	t.Helper()
+	a, err := bn.NewAsync([]bn.Layer{layer(goldenChannels)}, fresh(goldenChannels), seed, span)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func run(a *bn.Async, from, to int) {
+	for step := from; step < to; step++ {
+		a.Commit([]tensor.Tensor{goldenMoments(step)})
+	}
+}
+
+func bits(state map[string]tensor.Tensor) string {
+	return fmt.Sprint(state["m"].Bytes, state["v"].Bytes)
+}
+
+func TestAsyncWithoutDelayIsPooled(t *testing.T) {
+	a := async(t, 1, 0)
+	s, err := bn.New([]bn.Layer{layer(goldenChannels)}, fresh(goldenChannels), bn.Replica, bn.Pooled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step := range 5 {
+		m := []tensor.Tensor{goldenMoments(step)}
+		a.Commit(m)
+		s.Commit(m)
+	}
+	if bits(a.Tensors()) != bits(s.Tensors()) {
+		t.Error("other bits than without delay")
+	}
+}
+
+// Three of the four replicas have rows: each counts once, at most span late.
+func TestAsyncMergesEverythingOnce(t *testing.T) {
+	const steps, span = 200, 4
+	a := async(t, 1, span)
+	run(a, 0, steps)
+	if a.Merged >= 3*steps {
+		t.Errorf("%d of %d observations merged before the end: nothing waits", a.Merged, 3*steps)
+	}
+	before := bits(a.Tensors())
+	d := a.Drained()
+	if d.Merged != 3*steps {
+		t.Errorf("%d observations merged, want %d", d.Merged, 3*steps)
+	}
+	if a.Merged == d.Merged || bits(a.Tensors()) != before {
+		t.Error("draining a copy changed the set")
+	}
+	// 600 delays uniform in 0 to 4: mean 2, deviation of the mean 0.06.
+	if mean := float64(d.Waited) / float64(d.Merged); mean < 1.75 || mean > 2.25 {
+		t.Errorf("an observation waits for %.2f steps, want about 2", mean)
+	}
+}
+
+func TestAsyncIsAFunctionOfTheSeed(t *testing.T) {
+	a, b, c := async(t, 1, 3), async(t, 1, 3), async(t, 2, 3)
+	for _, x := range []*bn.Async{a, b, c} {
+		run(x, 0, 10)
+	}
+	if bits(a.Tensors()) != bits(b.Tensors()) {
+		t.Error("one seed, two results")
+	}
+	if bits(a.Tensors()) == bits(c.Tensors()) {
+		t.Error("two seeds, one result")
+	}
+}
+
+func TestAsyncGoesOnWithTheSameBits(t *testing.T) {
+	for stop := range 8 {
+		whole, half := async(t, 1, 3), async(t, 1, 3)
+		run(whole, 0, stop)
+		if err := half.Restore(whole.Tensors(), whole.Pending()); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range []*bn.Async{whole, half} {
+			run(x, stop, 8)
+		}
+		if bits(whole.Drained().Tensors()) != bits(half.Drained().Tensors()) || whole.Merged != half.Merged ||
+			whole.Waited != half.Waited {
+			t.Errorf("stopped after %d steps: other bits", stop)
+		}
+	}
+}
+
+func TestAsyncRestoreWantsEverything(t *testing.T) {
+	a := async(t, 1, 3)
+	run(a, 0, 5)
+	p := a.Pending()
+	delete(p.History, "3/0")
+	if err := async(t, 1, 3).Restore(a.Tensors(), p); err == nil {
+		t.Error("moments are missing: no error")
+	}
+	if _, err := bn.NewAsync(nil, nil, 0, -1); err == nil {
+		t.Error("a span of -1: no error")
+	}
+}

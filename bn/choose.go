@@ -1,0 +1,108 @@
+package bn
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// chooser turns the moments of R replicas, f64 [R,1+2C], into the mean and
+// the variance of every channel; nil if there are fewer than two values.
+type chooser func(l *Layer, m tensor.Tensor) (mean, variance []float64)
+
+func choice(mode Mode, rule Rule) (chooser, error) {
+	switch {
+	case mode == Frozen:
+		return nil, fmt.Errorf("bn: running statistics do not change in mode %s", Frozen)
+	case mode == Sync && rule != Pooled:
+		return nil, fmt.Errorf("bn: in mode %s the statistics are those of the batch; rule %s is for mode %s",
+			Sync, rule, Replica)
+	case mode == Sync:
+		return pooled(1), nil
+	case rule == Pooled:
+		return pooled(2), nil
+	case rule == Mean:
+		return meanOf, nil
+	case rule == First:
+		return only(0), nil
+	}
+	return nil, fmt.Errorf("bn: unknown mode %q or rule %q", mode, rule)
+}
+
+// pooled merges the replicas exactly, along the canonical tree. Those with
+// fewer than least values, which normalised with something else, are left out.
+func pooled(least float64) chooser {
+	return func(l *Layer, m tensor.Tensor) (mean, variance []float64) {
+		return l.split(Pool(m, least))
+	}
+}
+
+// Pool merges moments f64 [R,1+2C] along the canonical tree over R, with the
+// bits that the all-reduce of mode Sync has. Replicas with fewer than least
+// values count as empty. The result is (n, means, Q), with n = 0 if all are.
+func Pool(m tensor.Tensor, least float64) []float64 {
+	return pool(m, func(_ int, n float64) bool { return n >= least })
+}
+
+// pool merges the replicas that have values and that take says to take.
+func pool(m tensor.Tensor, take func(r int, n float64) bool) []float64 {
+	sum := collective.Reduce(collective.MergeMoments, collective.Root(m.Shape[0]), func(r int) tensor.Tensor {
+		if n := row(m, r)[0]; n == 0 || !take(r, n) {
+			return tensor.Tensor{}
+		}
+		return m.Rows(r, r+1).Clone() // Reduce writes into it
+	})
+	if sum.IsZero() {
+		return make([]float64, m.Shape[1])
+	}
+	return sum.F64()
+}
+
+// split turns merged moments into the mean and the variance of l's rule; nil
+// if there are fewer than two values.
+func (l *Layer) split(m []float64) (mean, variance []float64) {
+	n, q := m[0], m[1+l.Channels:]
+	if n < 2 {
+		return nil, nil
+	}
+	if !l.Biased {
+		n--
+	}
+	variance = make([]float64, l.Channels)
+	for c := range q {
+		variance[c] = q[c] / n
+	}
+	return m[1 : 1+l.Channels], variance
+}
+
+// meanOf is the plain mean over the replicas with at least two values.
+func meanOf(l *Layer, m tensor.Tensor) (mean, variance []float64) {
+	count := 0.0
+	for r := range m.Shape[0] {
+		mu, u := l.split(row(m, r))
+		if mu == nil {
+			continue
+		}
+		if mean == nil {
+			mean, variance = make([]float64, l.Channels), make([]float64, l.Channels)
+		}
+		for c := range mu {
+			mean[c] += mu[c]
+			variance[c] += u[c]
+		}
+		count++
+	}
+	for c := range mean {
+		mean[c] /= count
+		variance[c] /= count
+	}
+	return mean, variance
+}
+
+// only takes one replica.
+func only(replica int) chooser {
+	return func(l *Layer, m tensor.Tensor) (mean, variance []float64) {
+		return l.split(row(m, replica))
+	}
+}

@@ -1,0 +1,119 @@
+package bn
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Norm is a batch norm as a file holds it, whatever the file.
+type Norm struct {
+	Name           string
+	Mean, Variance tensor.Tensor // f32; the zero Tensor where the file has none
+	Gamma          tensor.Tensor // f32; the zero Tensor if the layer has none
+	Updates        int64         // how often the statistics were updated; -1 if unknown
+	Decay          float64       // weight of the old value; 0 if unknown
+}
+
+// Severity tells what cannot be right from what is only odd.
+type Severity string
+
+// The severities.
+const (
+	Fault   Severity = "fault"   // the layer cannot predict properly
+	Warning Severity = "warning" // real, healthy models have this too
+)
+
+// Finding is something about a layer that a person should know.
+type Finding struct {
+	Layer    string   `json:"layer"`
+	Channels []int    `json:"channels"` // nil: all of them, or not a matter of channels
+	Problem  string   `json:"problem"`
+	Severity Severity `json:"severity"`
+	Advice   string   `json:"advice"`
+}
+
+// Examine checks the statistics of a file's batch norms. Zero variances are a
+// warning: they occur in healthy models, in channels that are never active.
+func Examine(norms []Norm) []Finding {
+	var found []Finding
+	for _, n := range norms {
+		found = append(found, n.examine()...)
+	}
+	return append(found, counters(norms)...)
+}
+
+func (n *Norm) examine() []Finding {
+	if problem := n.incomplete(); problem != "" {
+		return []Finding{n.whole(Fault, problem,
+			"the file is damaged or was cut apart; take another copy, or "+reestimate)}
+	}
+	mean, variance := n.Mean.F32(), n.Variance.F32()
+	switch {
+	case all(mean, 0) && all(variance, 1):
+		return []Finding{n.whole(Fault, "mean 0 and variance 1 throughout: never updated", reestimate)}
+	case all(mean, 0) && all(variance, 0):
+		return []Finding{n.whole(Fault, "mean and variance 0 throughout: no data ever came through", reestimate)}
+	}
+	var found []Finding
+	for _, s := range symptoms {
+		if at := where(s.of(n), s.has); len(at) > 0 {
+			found = append(found, Finding{n.Name, at, s.problem, s.severity, s.advice})
+		}
+	}
+	return append(found, n.unsettled()...)
+}
+
+// whole is a finding about all channels of n.
+func (n *Norm) whole(s Severity, problem, advice string) Finding {
+	return Finding{Layer: n.Name, Problem: problem, Severity: s, Advice: advice}
+}
+
+// incomplete says what is missing or does not fit, "" if nothing is.
+func (n *Norm) incomplete() string {
+	switch {
+	case n.Mean.IsZero() && n.Variance.IsZero():
+		return "running mean and variance are missing"
+	case n.Mean.IsZero():
+		return "the running mean is missing"
+	case n.Variance.IsZero():
+		return "the running variance is missing"
+	}
+	for _, t := range []tensor.Tensor{n.Mean, n.Variance, n.Gamma} {
+		if !t.IsZero() && (t.DType != tensor.F32 || len(t.Shape) != 1 || !slices.Equal(t.Shape, n.Mean.Shape)) {
+			return fmt.Sprintf("shapes do not fit: mean %v, variance %v, gamma %v", n.Mean, n.Variance, n.Gamma)
+		}
+	}
+	return ""
+}
+
+// unsettled warns of averages that still remember what they started from.
+func (n *Norm) unsettled() []Finding {
+	if n.Updates <= 0 || n.Decay <= 0 {
+		return nil
+	}
+	left := math.Pow(n.Decay, float64(n.Updates))
+	if left < unsettledPart {
+		return nil
+	}
+	problem := fmt.Sprintf(
+		"after %d updates with decay %g the statistics are still %.0f %% their initial values",
+		n.Updates, n.Decay, 100*left)
+	return []Finding{n.whole(Warning, problem, reestimate)}
+}
+
+// counters warns of layers that were updated another number of times than the first.
+func counters(norms []Norm) []Finding {
+	var found []Finding
+	first := slices.IndexFunc(norms, func(n Norm) bool { return n.Updates >= 0 })
+	for i := first + 1; first >= 0 && i < len(norms); i++ {
+		if n := norms[i]; n.Updates >= 0 && n.Updates != norms[first].Updates {
+			problem := fmt.Sprintf("updated %d times, %s %d times", n.Updates, norms[first].Name, norms[first].Updates)
+			found = append(found, n.whole(Warning, problem,
+				"the layer was frozen for a while, or is of another model"))
+		}
+	}
+	return found
+}

@@ -1,0 +1,62 @@
+package bn_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func TestExamine(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	f := func(v ...float32) tensor.Tensor { return tensor.Of(v, len(v)) }
+	cases := []struct {
+		name     string
+		norm     bn.Norm
+		severity bn.Severity // "" for no finding
+		channels []int
+	}{
+		{"healthy", bn.Norm{Mean: f(1, -2), Variance: f(3, 1e5), Gamma: f(1, -1)}, "", nil},
+		{"NaN mean", bn.Norm{Mean: f(1, nan), Variance: f(1, 2)}, bn.Fault, []int{1}},
+		{"infinite variance", bn.Norm{Mean: f(1, 2), Variance: f(inf, 2)}, bn.Fault, []int{0}},
+		{"negative variance", bn.Norm{Mean: f(1, 2, 3), Variance: f(-1, 2, -1e-9)}, bn.Fault, []int{0, 2}},
+		{"untouched", bn.Norm{Mean: f(0, 0), Variance: f(1, 1)}, bn.Fault, nil},
+		{"no data", bn.Norm{Mean: f(0, 0), Variance: f(0, 0)}, bn.Fault, nil},
+		{"no variance", bn.Norm{Mean: f(0, 0)}, bn.Fault, nil},
+		{"nothing", bn.Norm{}, bn.Fault, nil},
+		{"shapes", bn.Norm{Mean: f(1, 2), Variance: f(1)}, bn.Fault, nil},
+		{"gamma's shape", bn.Norm{Mean: f(1, 2), Variance: f(1, 2), Gamma: f(1)}, bn.Fault, nil},
+		{"NaN gamma", bn.Norm{Mean: f(1, 2), Variance: f(1, 2), Gamma: f(1, nan)}, bn.Fault, []int{1}},
+		{"zero variance", bn.Norm{Mean: f(1, 0), Variance: f(1, 0)}, bn.Warning, []int{1}},
+		{"silent", bn.Norm{Mean: f(1, 0), Variance: f(1, 1e-36)}, bn.Warning, []int{1}},
+		{"huge", bn.Norm{Mean: f(1, 2), Variance: f(1, 1e7)}, bn.Warning, []int{1}},
+		{"dead gamma", bn.Norm{Mean: f(1, 2), Variance: f(1, 2), Gamma: f(1e-6, 1)}, bn.Warning, []int{0}},
+		{"unsettled", bn.Norm{Mean: f(1), Variance: f(2), Updates: 100, Decay: 0.99}, bn.Warning, nil},
+		{"settled", bn.Norm{Mean: f(1), Variance: f(2), Updates: 1000, Decay: 0.99}, "", nil},
+	}
+	for _, c := range cases {
+		c.norm.Name = c.name
+		found := bn.Examine([]bn.Norm{c.norm})
+		switch {
+		case c.severity == "" && len(found) > 0, c.severity != "" && len(found) != 1:
+			t.Errorf("%s: findings %+v", c.name, found)
+		case c.severity == "":
+		case found[0].Severity != c.severity, !slices.Equal(found[0].Channels, c.channels),
+			found[0].Layer != c.name:
+			t.Errorf("%s: finding %+v, want a %s in channels %v", c.name, found[0], c.severity, c.channels)
+		}
+	}
+}
+
+func TestExamineComparesCounters(t *testing.T) {
+	norm := func(name string, updates int64) bn.Norm {
+		return bn.Norm{Name: name, Mean: tensor.Of([]float32{1}, 1), Variance: tensor.Of([]float32{2}, 1),
+			Updates: updates}
+	}
+	found := bn.Examine([]bn.Norm{norm("a", -1), norm("b", 10), norm("c", 10), norm("d", 7), norm("e", -1)})
+	if len(found) != 1 || found[0].Layer != "d" {
+		t.Errorf("findings %+v, want one for d", found)
+	}
+}

@@ -1,0 +1,45 @@
+package bn
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Mode says what training normalises with.
+type Mode string
+
+// The modes.
+const (
+	Sync    Mode = "sync"    // the moments of the global batch
+	Replica Mode = "replica" // each replica's own moments
+	Frozen  Mode = "frozen"  // the running statistics, which stay as they are
+)
+
+// Modes lists the modes, the default first.
+func Modes() []Mode { return []Mode{Sync, Replica, Frozen} }
+
+// ParseMode returns the mode with that name.
+func ParseMode(s string) (Mode, error) { return parse("batch norm mode", Mode(s), Modes()) }
+
+// Rule says how the moments of R replicas become one in mode Replica.
+type Rule string
+
+// The rules.
+const (
+	Pooled Rule = "pooled" // exact merge, within and between replicas
+	Mean   Rule = "mean"   // plain mean of the means and of the variances
+	First  Rule = "first"  // replica 0 alone, as in PyTorch's DataParallel and DDP
+)
+
+// Rules lists the rules, the default first.
+func Rules() []Rule { return []Rule{Pooled, Mean, First} }
+
+// ParseRule returns the rule with that name.
+func ParseRule(s string) (Rule, error) { return parse("statistics rule", Rule(s), Rules()) }
+
+func parse[T ~string](what string, v T, all []T) (T, error) {
+	if !slices.Contains(all, v) {
+		return "", fmt.Errorf("unknown %s %q, want one of %q", what, v, all)
+	}
+	return v, nil
+}

@@ -1,0 +1,69 @@
+package bn
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Replicas is the running statistics of R replicas, each of which keeps its
+// own. They become one when they are merged.
+type Replicas struct {
+	layers []Layer
+	Own    []*Statistics // by replica
+}
+
+// NewReplicas returns such sets that all start from state.
+func NewReplicas(layers []Layer, state map[string]tensor.Tensor, replicas int) (*Replicas, error) {
+	if replicas < 1 {
+		return nil, fmt.Errorf("bn: statistics of %d replicas, want at least 1", replicas)
+	}
+	r := &Replicas{layers: layers}
+	for i := range replicas {
+		own, err := NewOwn(layers, state, i)
+		if err != nil {
+			return nil, err
+		}
+		r.Own = append(r.Own, own)
+	}
+	return r, nil
+}
+
+// Commit takes the moments of one step, f64 [R,1+2C] per layer checked with
+// Check: replica r's into its own set.
+func (r *Replicas) Commit(moments []tensor.Tensor) {
+	for _, own := range r.Own {
+		own.Commit(moments)
+	}
+}
+
+// Merged returns one set made of all by rule. Replicas that never saw enough
+// values for an update count for nothing, as long as some did.
+func (r *Replicas) Merged(rule Rule) map[string]tensor.Tensor {
+	var seen, all []map[string]tensor.Tensor
+	for _, own := range r.Own {
+		t := own.Tensors()
+		all = append(all, t)
+		if own.updated() {
+			seen = append(seen, t)
+		}
+	}
+	if len(seen) > 0 {
+		all = seen
+	}
+	w := make([]float64, len(all))
+	for i := range w {
+		w[i] = 1 / float64(len(all))
+	}
+	return merge(r.layers, all, w, rule)
+}
+
+// updated reports whether any layer ever was.
+func (s *Statistics) updated() bool {
+	for _, n := range s.updates {
+		if n > 0 {
+			return true
+		}
+	}
+	return false
+}

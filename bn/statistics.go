@@ -1,0 +1,120 @@
+package bn
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Statistics is one set of running statistics. A run may keep several side by
+// side: they do not influence training in modes Sync and Replica.
+//
+// It holds copies: it changes with Commit and with nothing else.
+type Statistics struct {
+	layers  []Layer
+	choose  chooser
+	state   map[string]tensor.Tensor
+	updates []int64 // per layer
+}
+
+// New returns a set that starts from state, which holds the statistics of all
+// layers (other tensors in it are ignored). In mode Sync the rule is Pooled.
+func New(layers []Layer, state map[string]tensor.Tensor, mode Mode, rule Rule) (*Statistics, error) {
+	c, err := choice(mode, rule)
+	if err != nil {
+		return nil, err
+	}
+	return start(layers, state, c)
+}
+
+// NewOwn returns the set that one replica keeps for itself.
+func NewOwn(layers []Layer, state map[string]tensor.Tensor, replica int) (*Statistics, error) {
+	return start(layers, state, only(replica))
+}
+
+func start(layers []Layer, state map[string]tensor.Tensor, c chooser) (*Statistics, error) {
+	s := &Statistics{layers: layers, choose: c, state: map[string]tensor.Tensor{},
+		updates: make([]int64, len(layers))}
+	for _, l := range layers {
+		for _, name := range []string{l.Mean, l.Variance} {
+			t, ok := state[name]
+			if !ok {
+				return nil, fmt.Errorf("bn: layer %s: tensor %s is missing", l.Name, name)
+			}
+			if t.DType != tensor.F32 || !slices.Equal(t.Shape, []int{l.Channels}) {
+				return nil, fmt.Errorf("bn: layer %s: tensor %s is %v, want f32[%d]", l.Name, name, t, l.Channels)
+			}
+			s.state[name] = t.Clone()
+		}
+	}
+	return s, nil
+}
+
+// Commit takes the moments of one step, checked with Check, into the set:
+//
+//	mean += w*(mu - mean), variance += w*(u - variance)
+//
+// in float64, stored as float32, where w is 1-decay, or 1/t with Cumulative,
+// and u is Q/(M-1), or Q/M with Biased. A layer with fewer than two values
+// stays as it is, its t too.
+func (s *Statistics) Commit(moments []tensor.Tensor) {
+	for i := range s.layers {
+		mean, variance := s.choose(&s.layers[i], moments[i])
+		s.move(i, mean, variance)
+	}
+}
+
+// move takes the mean and the variance that layer i saw, nil for none, into
+// its running statistics.
+func (s *Statistics) move(i int, mean, variance []float64) {
+	if mean == nil {
+		return
+	}
+	l := &s.layers[i]
+	s.updates[i]++
+	w := 1 - l.Decay
+	if l.Cumulative {
+		w = 1 / float64(s.updates[i])
+	}
+	blend(s.state[l.Mean].F32(), mean, w)
+	blend(s.state[l.Variance].F32(), variance, w)
+}
+
+// blend moves old towards new by the fraction w.
+func blend(old []float32, new []float64, w float64) {
+	for c, v := range new {
+		o := float64(old[c])
+		old[c] = float32(o + float64(w*(v-o)))
+	}
+}
+
+// Tensors returns copies of the running statistics by the names of the state.
+func (s *Statistics) Tensors() map[string]tensor.Tensor {
+	out := make(map[string]tensor.Tensor, len(s.state))
+	for name, t := range s.state {
+		out[name] = t.Clone()
+	}
+	return out
+}
+
+// clone returns a set that shares nothing with s.
+func (s *Statistics) clone() *Statistics {
+	return &Statistics{layers: s.layers, choose: s.choose, state: s.Tensors(), updates: s.Updates()}
+}
+
+// Updates returns how often each layer was updated, in the order of layers.
+func (s *Statistics) Updates() []int64 { return slices.Clone(s.updates) }
+
+// Restore sets the set to what Tensors and Updates of such a set returned.
+func (s *Statistics) Restore(state map[string]tensor.Tensor, updates []int64) error {
+	if len(updates) != len(s.layers) {
+		return fmt.Errorf("bn: update counts of %d layers, want %d", len(updates), len(s.layers))
+	}
+	r, err := start(s.layers, state, s.choose)
+	if err != nil {
+		return err
+	}
+	s.state, s.updates = r.state, slices.Clone(updates)
+	return nil
+}

@@ -1,0 +1,74 @@
+package bn
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Thresholds of the warnings.
+const (
+	tinyVariance  = 1e-30 // a channel that has been silent for thousands of steps
+	hugeVariance  = 1e6   // the largest in healthy published models is 3e5
+	tinyGamma     = 1e-4  // the channel hardly matters any more
+	unsettledPart = 0.05  // of the initial 0 and 1 still in the average
+)
+
+const (
+	reestimate = "re-estimate the statistics with doctor --repair --data"
+	harmless   = "nothing to do if the accuracy is as expected"
+)
+
+// symptom is something that a channel can have.
+type symptom struct {
+	of       func(*Norm) []float32
+	has      func(float32) bool
+	severity Severity
+	problem  string
+	advice   string
+}
+
+func means(n *Norm) []float32     { return n.Mean.F32() }
+func variances(n *Norm) []float32 { return n.Variance.F32() }
+
+func gammas(n *Norm) []float32 {
+	if n.Gamma.IsZero() {
+		return nil
+	}
+	return n.Gamma.F32()
+}
+
+func odd(v float32) bool { return !finite(float64(v)) }
+
+// symptoms lists them in the order in which they are reported. No channel has
+// two of one tensor.
+var symptoms = []symptom{
+	{means, odd, Fault, "the mean is not finite", reestimate},
+	{variances, odd, Fault, "the variance is not finite", reestimate},
+	{variances, func(v float32) bool { return v < 0 && !odd(v) }, Fault, "the variance is negative", reestimate},
+	{variances, func(v float32) bool { return v == 0 }, Warning,
+		"the variance is exactly 0: these channels were never active", harmless},
+	{variances, func(v float32) bool { return v > 0 && v < tinyVariance }, Warning,
+		fmt.Sprintf("the variance is below %g: these channels fell silent long ago", float64(tinyVariance)),
+		harmless},
+	{variances, func(v float32) bool { return v > hugeVariance && !odd(v) }, Warning,
+		fmt.Sprintf("the variance is above %g: activations are very large", float64(hugeVariance)),
+		"look for input that was not scaled as in training"},
+	{gammas, odd, Fault, "gamma is not finite", "take an earlier checkpoint; statistics cannot mend weights"},
+	{gammas, func(v float32) bool { return v < tinyGamma && v > -tinyGamma }, Warning,
+		fmt.Sprintf("gamma is below %g: these channels hardly matter", float64(tinyGamma)), harmless},
+}
+
+func all(v []float32, want float32) bool {
+	return len(v) > 0 && !slices.ContainsFunc(v, func(x float32) bool { return x != want })
+}
+
+// where returns the indexes of the elements that p holds for.
+func where(v []float32, p func(float32) bool) []int {
+	var at []int
+	for i, x := range v {
+		if p(x) {
+			at = append(at, i)
+		}
+	}
+	return at
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
+)
+
+// commands is the table of commands, in the order in which help lists them.
+func commands() []*cli.Command {
+	return []*cli.Command{
+		demoCommand(), trainCommand(), evalCommand(), predictCommand(), stripCommand(), exportCommand(),
+		inspectCommand(), doctorCommand(), benchCommand(),
+		devicesCommand(), dataCommand(), modelsCommand(), pluginCommand(),
+	}
+}
+
+// globalFlags may stand anywhere on the command line.
+func globalFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "json", Usage: "print results as JSON lines"},
+		&cli.BoolFlag{Name: "v", Usage: "tell more: what plugins log"},
+		&cli.BoolFlag{Name: "quiet", Usage: "no progress, no notes"},
+		&cli.BoolFlag{Name: "no-color", Usage: "plain text on terminals too"},
+		&cli.BoolFlag{Name: "version", Usage: "print the version"},
+	}
+}
+
+// run runs one command line and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if code, served := servePlugin(args); served {
+		return code
+	}
+	app := newApp(stdout, stderr)
+	ctx, stop := withSignals(ctx, stderr)
+	defer stop()
+	ordered, err := reorder(app, args)
+	if err == nil {
+		err = app.RunContext(ctx, ordered)
+	}
+	return report(ctx, err, hasGlobal(args, "json"), stderr)
+}
+
+func newApp(stdout, stderr io.Writer) *cli.App {
+	app := &cli.App{
+		Name:            "bnctl",
+		Usage:           "train batch-normalised networks on many devices, strip, predict with the template",
+		UsageText:       "bnctl [flags] COMMAND [flags and arguments in any order]",
+		Version:         version(),
+		HideVersion:     true,
+		HideHelpCommand: true,
+		Flags:           globalFlags(),
+		Commands:        commands(),
+		Writer:          stdout,
+		ErrWriter:       stderr,
+		ExitErrHandler:  func(*cli.Context, error) {}, // report decides
+		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return misuse("%v", err) },
+		Action:          root,
+	}
+	for _, c := range app.Commands {
+		prepare(c)
+	}
+	return app
+}
+
+// prepare sets what every command shares.
+func prepare(c *cli.Command) {
+	c.HideHelpCommand = true
+	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return misuse("%v", err) }
+	for _, sub := range c.Subcommands {
+		prepare(sub)
+	}
+	if c.Action == nil && len(c.Subcommands) > 0 {
+		c.Action = func(ctx *cli.Context) error { return unknownSubcommand(ctx, c) }
+	}
+}
+
+// root runs when no command was named.
+func root(c *cli.Context) error {
+	if c.Bool("version") {
+		_, err := fmt.Fprintln(c.App.Writer, "bnctl", c.App.Version)
+		return err
+	}
+	if c.NArg() == 0 {
+		return cli.ShowAppHelp(c)
+	}
+	return unknownCommand(c.App, c.Args().First())
+}
+
+// Release is the version that recipes name: same bits are promised within one.
+const Release = "0.1"
+
+// version adds the commit, where the build knows it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				return Release + " (" + s.Value[:12] + ")"
+			}
+		}
+	}
+	return Release
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// oneArgument returns the only argument of a command.
+func oneArgument(c *cli.Context, name, what string) (string, error) {
+	switch c.NArg() {
+	case 1:
+		return c.Args().First(), nil
+	case 0:
+		return "", misuse("%s needs %s: %s; bnctl %s --help shows examples", fullName(c), name, what, fullName(c))
+	}
+	return "", misuse("%s takes one %s, not %d (%q)", fullName(c), name, c.NArg(), c.Args().Slice())
+}
+
+// noArguments refuses arguments.
+func noArguments(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return misuse("%s takes no argument %q; bnctl %s --help shows examples",
+			fullName(c), c.Args().First(), fullName(c))
+	}
+	return nil
+}
+
+// fullName returns the command with the one it belongs to: "data info".
+func fullName(c *cli.Context) string {
+	name := c.Command.Name
+	for _, parent := range c.Lineage()[1:] {
+		if parent.Command != nil && parent.Command.Name != "" && parent.Command.Name != "bnctl" {
+			name = parent.Command.Name + " " + name
+		}
+	}
+	return name
+}
+
+// wantEnding refuses a name of -o whose ending is none of those that a command writes.
+func wantEnding(command, path string, endings ...string) error {
+	if path == "" {
+		return misuse("%s needs -o FILE, with a name that ends with %s", command, strings.Join(endings, ", "))
+	}
+	if ending := strings.ToLower(filepath.Ext(path)); !slices.Contains(endings, ending) {
+		return misuse("-o %s: %s writes %s; the ending picks the form", path, command, strings.Join(endings, ", "))
+	}
+	return nil
+}
+
+// without refuses flags that would be ignored, and says why.
+func without(c *cli.Context, why string, flags ...string) error {
+	for _, f := range flags {
+		if c.IsSet(f) {
+			return misuse("--%s means nothing here: %s; leave it out", f, why)
+		}
+	}
+	return nil
+}

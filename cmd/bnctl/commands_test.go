@@ -1,0 +1,102 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/train"
+)
+
+func TestEveryHelpHasExamples(t *testing.T) {
+	var look func(path string, list []*cli.Command)
+	look = func(path string, list []*cli.Command) {
+		for _, c := range list {
+			name := path + " " + c.Name
+			if c.Usage == "" || !strings.Contains(c.Description, "   "+name) {
+				t.Errorf("%s: its help has no example of it", name)
+			}
+			look(name, c.Subcommands)
+		}
+	}
+	look("bnctl", commands())
+}
+
+// A name of a flag that two flags share would make one of them unreachable.
+func TestFlagsHaveOneMeaning(t *testing.T) {
+	var look func(list []*cli.Command)
+	look = func(list []*cli.Command) {
+		for _, c := range list {
+			seen := map[string]bool{"help": true, "h": true}
+			for _, f := range slices.Concat(globalFlags(), c.Flags) {
+				for _, n := range f.Names() {
+					if seen[n] {
+						t.Errorf("%s: flag %s is there twice", c.Name, n)
+					}
+					seen[n] = true
+				}
+			}
+			look(c.Subcommands)
+		}
+	}
+	look(commands())
+}
+
+func TestReorder(t *testing.T) {
+	for line, want := range map[string]string{
+		"train --data x --json -o m":        "--json train --data x -o m",
+		"--batch 3 eval m --data=x":         "eval --batch 3 --data=x -- m",
+		"data --json info x":                "--json data info -- x",
+		"predict m -- -x --json":            "predict -- m -x --json",
+		"train --lr -3 --quiet":             "--quiet train --lr -3",
+		"models show --text resnet20":       "models show --text -- resnet20",
+		"eval models --data x":              "eval --data x -- models",
+		"train --help --data x":             "train --help --data x",
+		"devices list --device-plugin p -v": "-v devices list --device-plugin p",
+	} {
+		got, err := reorder(newApp(io.Discard, io.Discard), strings.Fields("bnctl "+line))
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+		} else if s := strings.Join(got[1:], " "); s != want {
+			t.Errorf("%s: got %s, want %s", line, s, want)
+		}
+	}
+}
+
+// What plugin test insists on is what lenet-bn needs, no more and no less.
+func TestCoreOps(t *testing.T) {
+	m, err := models.Build("lenet-bn", models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 8, BN: bn.Sync, Stats: bn.Pooled})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trained, err := train.Trained(m.Graph, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := train.Program(&train.Recipe{Optimizer: "sgd"}, m.Graph, wrapped, trained)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ops []graph.Op
+	for _, f := range p.Functions {
+		for _, n := range f.Nodes {
+			ops = append(ops, n.Op)
+		}
+	}
+	slices.Sort(ops)
+	ops = slices.Compact(ops)
+	if want := slices.Sorted(slices.Values(coreOps)); !slices.Equal(ops, want) {
+		t.Errorf("lenet-bn needs %v, coreOps are %v", ops, want)
+	}
+}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// coreOps are the operations of training and predicting with lenet-bn, sync
+// batch norm and SGD: a device that lacks one of them is of no use.
+var coreOps = []graph.Op{
+	graph.Image, graph.Conv, graph.ConvGradInput, graph.ConvGradWeight, graph.Dense, graph.DenseGradInput,
+	graph.DenseGradWeight, graph.Moments, graph.Normalise, graph.NormaliseGradSums, graph.NormaliseGradInput,
+	graph.NormaliseGradParams, graph.BatchNorm, graph.AllReduce, graph.Relu, graph.ActivationGrad, graph.MaxPool,
+	graph.MaxPoolGrad, graph.ChannelSum, graph.Reshape, graph.SoftmaxXent, graph.SoftmaxXentGrad, graph.Correct,
+	graph.SGD,
+}
+
+// missing returns the core operations among those that a device lacks.
+func missing(lacks []graph.Op) []graph.Op {
+	return slices.DeleteFunc(slices.Clone(lacks), func(o graph.Op) bool { return !slices.Contains(coreOps, o) })
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// sickChannel is where the demo plants a NaN.
+const sickChannel = 3
+
+// doctor plants a NaN in a running variance of the template. doctor has to
+// find it there, and nothing else that is wrong.
+func (d *demo) doctor() error {
+	layer, err := plantNaN(filepath.Join(d.folder, "glyphs.bnm"), filepath.Join(d.folder, "sick.bnm"))
+	if err != nil {
+		return err
+	}
+	d.say("\nOne running variance of a copy is NaN now. Doctor finds it.")
+	var faults []bn.Finding
+	err = d.ending(exitSick, func(e demoEvent) {
+		for _, f := range e.Found {
+			if f.Severity == bn.Fault {
+				faults = append(faults, f)
+			}
+		}
+	}, "doctor", "sick.bnm")
+	if err != nil {
+		return err
+	}
+	if len(faults) != 1 || faults[0].Layer != layer || len(faults[0].Channels) != 1 ||
+		faults[0].Channels[0] != sickChannel {
+		return fmt.Errorf("demo: doctor found %+v, not the NaN in channel %d of %s", faults, sickChannel, layer)
+	}
+	d.say("  %s%s: %s", faults[0].Layer, channelList(faults[0].Channels), faults[0].Problem)
+	return nil
+}
+
+// plantNaN copies a template with a NaN in the variance of its first batch
+// norm, whose name it returns.
+func plantNaN(from, to string) (layer string, err error) {
+	m, err := serialize.ReadModel(from)
+	if err != nil {
+		return "", err
+	}
+	layers, err := bn.Layers(m.Graph.Main)
+	if err != nil {
+		return "", err
+	}
+	m.State[layers[0].Variance].F32()[sickChannel] = float32(math.NaN())
+	_, err = serialize.WriteModel(to, m)
+	return layers[0].Name, err
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
+)
+
+// strip makes the template of the second run's checkpoint.
+func (d *demo) strip() error {
+	d.say("\nStrip what training on many devices left behind.")
+	return d.command(func(e demoEvent) {
+		if e.Event != "strip" {
+			return
+		}
+		var r removedEvent
+		if err := json.Unmarshal(e.Removed, &r); err != nil {
+			d.same("what strip says", false)
+			return
+		}
+		d.result.Removed = r
+		d.say("  removed %d replica connections, %d optimizer tensors, %s", r.Connections, r.OptimizerTensors,
+			strings.Join(r.Other, ", "))
+		d.say("  sha256 %s", e.SHA256)
+		d.same("the stripped checkpoint and the template", e.SHA256 == d.result.SHA256)
+	}, "strip", "three.bnc", "-o", "glyphs.bnm")
+}
+
+// predict predicts the glyphs that training evaluated on, and compares the
+// loss over the predictions with that of the evaluation.
+func (d *demo) predict() error {
+	d.say("\nPredict glyphs that training has not seen.")
+	var p playback
+	err := d.command(func(e demoEvent) {
+		for _, v := range e.Outputs {
+			p = append(p, v.Data)
+		}
+	}, "predict", "glyphs.bnm", fmt.Sprintf("glyphs:%d", demoUnseen), "--logits", "--format", "json")
+	if err != nil {
+		return err
+	}
+	src, err := demoGlyphs()
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	e, err := train.Evaluate(d.ctx, &p, src, train.EvalOptions{Batch: demoUnseen})
+	if err != nil {
+		return err
+	}
+	d.say("  loss over these outputs %v, in the evaluation of training %v", e.Loss(), d.loss)
+	d.same("predictions and the evaluation of training", e.Loss() == d.loss && e.Accuracy() == d.result.Accuracy)
+	return nil
+}
+
+func demoGlyphs() (data.Source, error) {
+	return data.Open(fmt.Sprintf("glyphs:%d", demoUnseen), data.Options{Split: data.Test})
+}
+
+// playback is a train.Predictor that repeats predictions, one row after the other.
+type playback [][]float32
+
+// Predict implements train.Predictor.
+func (p *playback) Predict(_ context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+	n := x.Shape[0]
+	if n > len(*p) || len((*p)[0]) == 0 {
+		return nil, fmt.Errorf("demo: %d predictions for %d glyphs", len(*p), n)
+	}
+	out := tensor.New(tensor.F32, n, len((*p)[0]))
+	for i, row := range (*p)[:n] {
+		copy(out.Rows(i, i+1).F32(), row)
+	}
+	*p = (*p)[n:]
+	return []tensor.Tensor{out}, nil
+}
+
+// drawn are the numbers of the glyphs that are drawn, in order.
+var drawn = []int{3, 14, 59, 65, 82}
+
+// draw draws a few glyphs with what the template says of them.
+func (d *demo) draw() error {
+	src, err := demoGlyphs()
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	last := drawn[len(drawn)-1]
+	i := 0
+	said := map[int]string{}
+	err = d.command(func(e demoEvent) {
+		if len(e.Top) > 0 {
+			said[i] = fmt.Sprintf("%s (%.1f %%)", e.Top[0].Label, 100*e.Top[0].P)
+		}
+		i++
+	}, "predict", "glyphs.bnm", fmt.Sprintf("glyphs:%d", last+1), "--top", "1")
+	if err != nil {
+		return err
+	}
+	return d.gallery(src, said)
+}
+
+// gallery draws the glyphs side by side, and below each what was said of it.
+func (d *demo) gallery(src data.Source, said map[int]string) error {
+	const gap = "  "
+	var rows []string
+	below := ""
+	for _, i := range drawn {
+		picture, err := src.Sample(i)
+		if err != nil {
+			return err
+		}
+		lines := braille(picture)
+		if rows == nil {
+			rows = make([]string, len(lines))
+		}
+		for k, line := range lines {
+			rows[k] += gap + line
+		}
+		below += gap + fmt.Sprintf("%-*s", picture.Shape[1]/2, said[i])
+	}
+	for _, row := range append(rows, below) {
+		d.say("%s", row)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/bnctl/bnctl/bn"
+)
+
+// demo runs commands of bnctl in processes of their own, as whoever pastes
+// their lines would, and looks at their events.
+type demo struct {
+	ctx     context.Context
+	out     *output
+	self    string // the bnctl binary
+	folder  string
+	began   time.Time
+	result  demoResult
+	differs string // what should be the same and is not
+	loss    float64
+}
+
+// demoEvent is what the demo looks at in the events of its commands.
+type demoEvent struct {
+	Event   string            `json:"event"`
+	Name    string            `json:"name"`
+	Process int               `json:"process"`
+	Total   int               `json:"total_steps"`
+	Step    int               `json:"step"`
+	Epoch   int               `json:"epoch"`
+	Loss    float64           `json:"val_loss"`
+	Right   float64           `json:"val_accuracy"`
+	Device  string            `json:"device"`
+	MovedTo []string          `json:"moved_to"`
+	SHA256  string            `json:"sha256"`
+	Removed json.RawMessage   `json:"removed"`
+	Outputs map[string]values `json:"outputs"`
+	Top     []class           `json:"top"`
+	Found   []bn.Finding      `json:"findings"`
+}
+
+type values struct {
+	Data []float32 `json:"data"`
+}
+
+// say prints a line, unless results are JSON.
+func (d *demo) say(format string, args ...any) { d.out.result(format, args...) }
+
+// command prints a command line, runs it, and shows its events to see.
+func (d *demo) command(see func(demoEvent), args ...string) error {
+	return d.ending(exitDone, see, args...)
+}
+
+// ending is command for one that ends with an exit code.
+func (d *demo) ending(code int, see func(demoEvent), args ...string) error {
+	d.say("$ bnctl %s", strings.Join(args, " "))
+	cmd := exec.CommandContext(d.ctx, d.self, append(slices.Clone(args), "--json")...)
+	cmd.Args[0] = "bnctl"
+	cmd.Dir = d.folder
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 15 * time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	err = d.watch(stdout, see)
+	if waitErr := cmd.Wait(); d.ctx.Err() != nil {
+		return context.Cause(d.ctx)
+	} else if got := cmd.ProcessState.ExitCode(); got != code {
+		return fmt.Errorf("demo: bnctl %s: exit code %d, want %d (%v):\n%s", args[0], got, code, waitErr,
+			strings.TrimSpace(stderr.String()))
+	}
+	return err
+}
+
+// watch reads the events of a command. Those of predictions are not passed
+// on: they are many.
+func (d *demo) watch(r io.Reader, see func(demoEvent)) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var e demoEvent
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return errors.Join(err, drain(r))
+		}
+		if d.out.json && e.Event != "predict" {
+			fmt.Fprintln(d.out.stdout, lines.Text())
+		}
+		see(e)
+	}
+	return lines.Err()
+}
+
+// drain reads what is left, so that the command does not wait for its reader.
+func drain(r io.Reader) error {
+	_, err := io.Copy(io.Discard, r)
+	return err
+}
+
+// same notes what should be the same and is not.
+func (d *demo) same(what string, is bool) {
+	if !is && d.differs == "" {
+		d.differs = what
+	}
+	d.result.SameBits = d.differs == ""
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/train"
+)
+
+// deviceSet is the opened devices of a run and the providers behind them.
+type deviceSet struct {
+	members   []parallel.Member
+	targets   map[string]target // of the members, by name
+	options   device.Options
+	providers map[string]provider
+}
+
+// noLimit allows any number of devices.
+const noLimit = 0
+
+// openDevices opens what --devices names, for at most replicas devices.
+func openDevices(ctx context.Context, c *cli.Context, replicas int) (*deviceSet, error) {
+	specs, err := parseDevices(c.String("devices"))
+	if err != nil {
+		return nil, err
+	}
+	set := &deviceSet{providers: map[string]provider{}, targets: map[string]target{},
+		options: device.Options{Kernels: c.String("kernels"), Precision: c.String("precision")}}
+	if err := set.open(ctx, c, specs, replicas); err != nil {
+		set.close()
+		return nil, err
+	}
+	return set, nil
+}
+
+func (s *deviceSet) open(ctx context.Context, c *cli.Context, specs []deviceSpec, replicas int) error {
+	targets, err := s.resolve(ctx, c, specs)
+	if err != nil {
+		return err
+	}
+	if len(targets) > replicas && replicas != noLimit {
+		return misuse("--devices %s are %d devices for %d replicas; use --replicas %d or fewer devices",
+			c.String("devices"), len(targets), replicas, len(targets))
+	}
+	if err := s.share(c, targets); err != nil {
+		return err
+	}
+	s.mention(ctx, c, targets)
+	for _, t := range targets {
+		name := s.name(t)
+		s.targets[name] = t
+		d, err := s.reopen(ctx, name)
+		if errors.Is(err, device.Invalid) { // kernels or precision that the device does not know
+			return misuseError{err}
+		}
+		if err != nil {
+			return err
+		}
+		s.members = append(s.members, parallel.Member{Name: name, Device: d})
+	}
+	return nil
+}
+
+// share settles the threads of the CPU devices.
+func (s *deviceSet) share(c *cli.Context, targets []target) (err error) {
+	cpus := 0
+	for _, t := range targets {
+		if t.plugin == "cpu" {
+			cpus++
+		}
+	}
+	if s.options.Threads, err = threadsFor(c, cpus); err != nil {
+		return err
+	}
+	if all := s.options.Threads * cpus; all > runtime.NumCPU() {
+		outputOf(c).note("%d CPU devices of %d threads on %d logical CPUs: they will wait for each other",
+			cpus, s.options.Threads, runtime.NumCPU())
+	}
+	return nil
+}
+
+// tell lists the devices of the set: which is which process, for those who
+// watch over them.
+func (s *deviceSet) tell(o *output) {
+	for _, m := range s.members {
+		info, process := m.Device.Info(), remote.Process(m.Device)
+		e := newDeviceEvent(m.Name, s.providers[s.targets[m.Name].plugin].Describe(), info)
+		e.Process, e.Ops = process, nil
+		o.event("device", e)
+		if o.verbose {
+			o.note("device %s: process %d, %s", m.Name, process, info.Description)
+		}
+		if why := remote.Note(m.Device); why != "" {
+			o.note("device %s: session at %s: %s", m.Name, info.Levels[0], why)
+		}
+	}
+}
+
+// reopen opens a lost device again, in a new process. It may be called from
+// several goroutines.
+func (s *deviceSet) reopen(ctx context.Context, name string) (device.Device, error) {
+	t := s.targets[name]
+	return s.providers[t.plugin].OpenAs(ctx, name, t.id, s.options)
+}
+
+// mention says that there are GPUs, if none of them is used.
+func (s *deviceSet) mention(ctx context.Context, c *cli.Context, targets []target) {
+	isGPU := func(t target) bool { return t.plugin == "cuda" }
+	if c.Bool("quiet") || slices.ContainsFunc(targets, isGPU) {
+		return
+	}
+	found, err := findPlugins(c)
+	if err != nil || !slices.ContainsFunc(found, func(p foundPlugin) bool { return p.name == "cuda" }) {
+		return
+	}
+	if gpus, err := s.list(ctx, c, "cuda"); err == nil && len(gpus) > 0 {
+		outputOf(c).note("%d CUDA devices are here and unused; --devices cuda takes them all", len(gpus))
+	}
+}
+
+// name numbers devices that are opened more than once: cpu:0, cpu:1.
+func (s *deviceSet) name(t target) string {
+	if t.repeats {
+		n := 0
+		for _, m := range s.members {
+			if strings.HasPrefix(m.Name, t.plugin+":") {
+				n++
+			}
+		}
+		return fmt.Sprintf("%s:%d", t.plugin, n)
+	}
+	return t.name
+}
+
+// kernels returns the kernel class of the set: one name, or several joined by "+".
+func (s *deviceSet) kernels() string {
+	class, _ := train.KernelClass(s.members)
+	return class
+}
+
+func (s *deviceSet) close() error {
+	var errs []error
+	for _, m := range s.members {
+		errs = append(errs, m.Device.Close())
+	}
+	for _, p := range s.providers {
+		errs = append(errs, p.Close())
+	}
+	return errors.Join(errs...)
+}

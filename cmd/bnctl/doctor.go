@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/bn"
+)
+
+func doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "doctor",
+		Usage:     "check batch norm statistics; repair them from data; exit 3 if they are sick",
+		ArgsUsage: "FILE",
+		Description: `Looks for what cannot be right (values that are not finite, negative variances,
+statistics that were never updated, are missing or of another shape) and for what is
+only odd. No architecture is needed; with --arch, or one of the zoo, it finds more.
+--repair estimates all statistics anew over data, and says what that did: those that
+are missing too, if the architecture is known.
+
+   bnctl doctor model.bnm
+   bnctl doctor checkpoint.pth
+   bnctl doctor sick.bnm --repair --data cifar10:cifar-10.tar.gz -o mended.bnm
+   bnctl doctor sick.pth --repair --data folder:photos --preprocess imagenet -o mended.pth`,
+		Flags: slices.Concat([]cli.Flag{
+			&cli.BoolFlag{Name: "repair", Usage: "estimate the statistics anew, over --data, and write -o"},
+			&cli.StringFlag{Name: "data", Usage: "`SRC` to estimate over: what the model was trained on"},
+			&cli.IntFlag{Name: "samples", Value: 8192, Usage: "at most `N` samples of it"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FILE` to write: .bnm, .pth or .safetensors"},
+		}, predictFlags()),
+		Action: doctorAction,
+	}
+}
+
+func doctorAction(c *cli.Context) error {
+	path, err := oneArgument(c, "FILE", "a template, a checkpoint or the file of another program")
+	if err != nil {
+		return err
+	}
+	if c.Bool("repair") {
+		return repairAction(c, path)
+	}
+	for _, flag := range []string{"data", "output", "samples"} {
+		if c.IsSet(flag) {
+			return misuse("--%s has a meaning only with --repair", flag)
+		}
+	}
+	p, err := openPatient(c, path)
+	if err != nil {
+		return err
+	}
+	return p.report(outputOf(c))
+}
+
+// doctorEvent is the line of doctor --json.
+type doctorEvent struct {
+	File     string       `json:"file"`
+	Healthy  bool         `json:"healthy"`
+	Layers   int          `json:"layers"`
+	Findings []bn.Finding `json:"findings"`
+}
+
+// report tells what was found; faults are an error of exit code 3.
+func (p *patient) report(o *output) error {
+	findings := append(append([]bn.Finding{}, bn.Examine(p.norms)...), p.others...)
+	faults := 0
+	for _, f := range findings {
+		if f.Severity == bn.Fault {
+			faults++
+		}
+	}
+	o.event("doctor", doctorEvent{p.path, faults == 0, len(p.norms), findings})
+	for _, f := range findings {
+		o.result("%-7s  %s%s: %s\n         %s", f.Severity, f.Layer, channelList(f.Channels), f.Problem, f.Advice)
+	}
+	o.result("%s: %d batch norms, %d faults, %d warnings", p.path, len(p.norms), faults, len(findings)-faults)
+	if len(p.norms) == 0 {
+		o.note("%s has no batch norm, or they are folded into the layers before them", p.path)
+	}
+	switch {
+	case faults == 0:
+		return nil
+	case len(p.bad) > 0:
+		return sickError{fmt.Errorf("%s is sick: %d faults; statistics cannot mend weights: "+
+			"take an earlier checkpoint", p.path, faults)}
+	}
+	return sickError{fmt.Errorf("%s is sick: %d faults in its batch norms; re-estimate them with "+
+		"bnctl doctor %s --repair --data SRC -o mended.bnm", p.path, faults, p.path)}
+}
+
+// channelList names the first channels of a finding.
+func channelList(channels []int) string {
+	const shown = 6
+	switch n := len(channels); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return fmt.Sprintf(" channel %d", channels[0])
+	case n > shown:
+		return fmt.Sprintf(" %d channels (%s, ...)", n, joined(channels[:shown]))
+	}
+	return " channels " + joined(channels)
+}
+
+func joined(numbers []int) string {
+	var s []string
+	for _, n := range numbers {
+		s = append(s, fmt.Sprint(n))
+	}
+	return strings.Join(s, ", ")
+}

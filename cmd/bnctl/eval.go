@@ -1,0 +1,64 @@
+package main
+
+import (
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/train"
+)
+
+func evalCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "eval",
+		Usage:     "accuracy, loss, a table of classes and the confusion matrix of a model",
+		ArgsUsage: "MODEL --data SRC",
+		Description: `Evaluates a template, or any model file, on labelled data, every sample once. The figures are
+those that training printed for the same model and data, bit for bit, whatever
+the devices and the batch.
+
+   bnctl eval glyphs.bnm --data glyphs
+   bnctl eval cifar.bnm --data cifar10:cifar-10.tar.gz --devices 2xcpu
+   bnctl eval cifar.bnm --data folder:photos --json`,
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "data", Usage: "`SRC` with labels (its test split, if it has one)"},
+		}, predictFlags()...),
+		Action: evalAction,
+	}
+}
+
+func evalAction(c *cli.Context) error {
+	path, err := oneArgument(c, "MODEL", "a file that train or strip has written")
+	if err != nil {
+		return err
+	}
+	if c.String("data") == "" {
+		return misuse("eval needs --data, for example --data glyphs")
+	}
+	m, err := openModel(c, path)
+	if err != nil {
+		return err
+	}
+	src, err := data.Open(c.String("data"), data.Options{Split: data.Test})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if m, err = evaluable(m, src.Info()); err != nil {
+		return err
+	}
+	p, err := openPredictor(c.Context, c, m)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	began := time.Now()
+	e, err := train.Evaluate(c.Context, p, src, train.EvalOptions{Batch: p.Rows(), Workers: c.Int("workers"),
+		Transform: transformOf(m, src.Info()), Probabilities: train.EndsInSoftmax(m.Graph)})
+	if err != nil {
+		return err
+	}
+	reportEvaluation(outputOf(c), m, e, time.Since(began))
+	return nil
+}

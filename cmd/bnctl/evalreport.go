@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/train"
+)
+
+// evaluable returns the form of m that can be evaluated on such data.
+func evaluable(m *models.Model, info data.Info) (*models.Model, error) {
+	if !info.Labelled {
+		return nil, misuse("%s has no labels to evaluate on; bnctl predict needs none", info.Kind)
+	}
+	if err := sameLabels(m, info); err != nil {
+		return nil, err
+	}
+	return suited(m, info)
+}
+
+// evalEvent is the line of eval --json.
+type evalEvent struct {
+	Samples    int                   `json:"samples"`
+	Correct    int                   `json:"correct"`
+	Accuracy   float64               `json:"accuracy"`
+	Top5       float64               `json:"top5"`
+	Loss       float64               `json:"loss"`
+	PerClass   map[string]classEvent `json:"per_class"`
+	Confusion  [][]int               `json:"confusion"` // [label][predicted]
+	Throughput float64               `json:"images_per_s"`
+}
+
+type classEvent struct {
+	N       int `json:"n"`
+	Correct int `json:"correct"`
+}
+
+func reportEvaluation(o *output, m *models.Model, e *train.Evaluation, took time.Duration) {
+	v := evalEvent{Samples: e.Samples, Correct: e.Correct, Accuracy: e.Accuracy(), Top5: e.Top5Accuracy(),
+		Loss: e.Loss(), PerClass: map[string]classEvent{}, Confusion: e.Confusion,
+		Throughput: float64(e.Samples) / max(took.Seconds(), 1e-9)}
+	for i, k := range e.PerClass {
+		v.PerClass[labelOf(m, i)] = classEvent{k.N, k.Correct}
+	}
+	o.event("eval", v)
+	o.result("%d samples  accuracy %.2f %%  top-5 %.2f %%  loss %.4f  (%.0f img/s)", v.Samples,
+		100*v.Accuracy, 100*v.Top5, v.Loss, v.Throughput)
+	o.result("")
+	classTable(o, m, e)
+	o.result("")
+	confusions(o, m, e)
+}
+
+// widest returns the width of the widest label, between 5 and 24.
+func widest(m *models.Model, classes int) int {
+	w := 5
+	for i := range classes {
+		w = max(w, len([]rune(labelOf(m, i))))
+	}
+	return min(w, 24)
+}
+
+func classTable(o *output, m *models.Model, e *train.Evaluation) {
+	w := widest(m, len(e.PerClass))
+	o.result("%-*s  samples  correct  accuracy", w, "class")
+	for i, k := range e.PerClass {
+		if k.N > 0 {
+			o.result("%-*.*s  %7d  %7d  %7.2f %%", w, w, labelOf(m, i), k.N, k.Correct,
+				100*float64(k.Correct)/float64(k.N))
+		}
+	}
+}
+
+// matrixClasses is the number of classes up to which the confusion matrix is
+// drawn; above it the most frequent confusions are listed.
+const matrixClasses = 20
+
+func confusions(o *output, m *models.Model, e *train.Evaluation) {
+	if len(e.Confusion) > matrixClasses {
+		frequentConfusions(o, m, e)
+		return
+	}
+	w := widest(m, len(e.Confusion))
+	head := fmt.Sprintf("%-*s", w, "class")
+	for i := range e.Confusion {
+		head += fmt.Sprintf(" %5.5s", labelOf(m, i))
+	}
+	o.result("%s   (rows: label, columns: predicted)", head)
+	for i, row := range e.Confusion {
+		var line strings.Builder
+		for _, n := range row {
+			fmt.Fprintf(&line, " %5s", dotForZero(n))
+		}
+		o.result("%-*.*s%s", w, w, labelOf(m, i), line.String())
+	}
+}
+
+func dotForZero(n int) string {
+	if n == 0 {
+		return "."
+	}
+	return fmt.Sprint(n)
+}
+
+// frequentConfusions lists which label was taken for what most often.
+func frequentConfusions(o *output, m *models.Model, e *train.Evaluation) {
+	type confusion struct{ label, predicted, n int }
+	var all []confusion
+	for i, row := range e.Confusion {
+		for j, n := range row {
+			if i != j && n > 0 {
+				all = append(all, confusion{i, j, n})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b confusion) int { return b.n - a.n })
+	for _, k := range all[:min(len(all), matrixClasses)] {
+		o.result("%5d x %s taken for %s", k.n, labelOf(m, k.label), labelOf(m, k.predicted))
+	}
+}

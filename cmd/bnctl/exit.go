@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/train"
+)
+
+// Exit codes (CLI contract).
+const (
+	exitDone       = 0
+	exitFailed     = 1
+	exitMisused    = 2
+	exitSick       = 3
+	exitInterrupt  = 130
+	exitTerminated = 143
+)
+
+// misuseError is a mistake on the command line.
+type misuseError struct{ error }
+
+func misuse(format string, args ...any) error { return misuseError{fmt.Errorf(format, args...)} }
+
+// sickError says that a command ran, and that what it looked at is not healthy.
+type sickError struct{ error }
+
+// code returns the exit code that err asks for.
+func code(ctx context.Context, err error) int {
+	var m misuseError
+	var s sickError
+	var recipe *train.RecipeError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &m), errors.Is(err, data.ErrSpec), errors.As(err, &recipe):
+		return exitMisused
+	case errors.As(err, &s):
+		return exitSick
+	case ctx.Err() != nil:
+		return signalCode(ctx)
+	}
+	return exitFailed
+}
+
+// report prints err and returns the exit code.
+func report(ctx context.Context, err error, asJSON bool, stderr io.Writer) int {
+	c := code(ctx, err)
+	if err == nil {
+		return c
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = context.Cause(ctx)
+	}
+	if asJSON {
+		line, _ := json.Marshal(errorLine(err))
+		fmt.Fprintln(stderr, string(line))
+		return c
+	}
+	fmt.Fprintln(stderr, "bnctl:", err)
+	return c
+}
+
+// errorEvent is an error as --json prints it.
+type errorEvent struct {
+	Event  string `json:"event"`
+	Schema int    `json:"schema"`
+	Error  string `json:"error"`
+	Kind   string `json:"kind"`
+	Device string `json:"device,omitempty"`
+	Where  string `json:"where,omitempty"`
+	Advice string `json:"advice,omitempty"`
+}
+
+// errorLine splits the advice off: messages end with what to do, after the
+// last semicolon.
+func errorLine(err error) errorEvent {
+	e := errorEvent{Event: "error", Schema: 1, Error: err.Error(), Kind: device.KindOf(err).Error()}
+	var d *device.Error
+	if errors.As(err, &d) {
+		e.Device, e.Where = d.Device, d.Call
+	}
+	if i := strings.LastIndex(e.Error, "; "); i >= 0 {
+		e.Error, e.Advice = e.Error[:i], e.Error[i+2:]
+	}
+	return e
+}

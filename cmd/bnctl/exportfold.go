@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// foldEvent is what folding did, and what it changed by rounding.
+type foldEvent struct {
+	Folded        []string `json:"folded"`         // batch norms, by name
+	Kept          []string `json:"kept"`           // those that no convolution or dense layer precedes
+	MaxDifference float64  `json:"max_difference"` // of the outputs for the same random inputs
+}
+
+// noFold is the event of an export that folds nothing.
+func noFold() foldEvent { return foldEvent{Folded: []string{}, Kept: []string{}} }
+
+const (
+	foldInputs = 4    // rows that both models are run on
+	foldMost   = 1e-3 // difference that can be rounding, relative to the largest output
+)
+
+// folded folds the batch norms of m, runs m and the result on the same inputs,
+// and refuses a result that computes something else.
+func folded(c *cli.Context, m *models.Model) (*models.Model, foldEvent, error) {
+	e := noFold()
+	f, did, err := formats.Fold(m)
+	if err != nil {
+		return nil, e, err
+	}
+	e.Folded, e.Kept = append(e.Folded, did.Into...), append(e.Kept, did.Kept...)
+	x, err := randomInputs(m, foldInputs)
+	if err != nil {
+		return nil, e, err
+	}
+	want, err := outputsOf(c.Context, c, m, x)
+	if err != nil {
+		return nil, e, err
+	}
+	got, err := outputsOf(c.Context, c, f, x)
+	if err != nil {
+		return nil, e, err
+	}
+	largest := 0.0
+	for i := range want {
+		largest = max(largest, e.compare(got[i].F32(), want[i].F32()))
+	}
+	if !(e.MaxDifference <= foldMost*max(1, largest)) { // NaN is no difference that rounding makes
+		return nil, e, fmt.Errorf("folding changes outputs of up to %.3g by up to %.3g: more than rounding does; "+
+			"export without --fold-bn", largest, e.MaxDifference)
+	}
+	return f, e, nil
+}
+
+// compare adds an output to the largest difference. It returns its largest number.
+func (e *foldEvent) compare(got, want []float32) float64 {
+	largest := 0.0
+	for i, w := range want {
+		d := math.Abs(float64(got[i]) - float64(w))
+		if d > e.MaxDifference || d != d {
+			e.MaxDifference = d
+		}
+		largest = max(largest, math.Abs(float64(w)))
+	}
+	return largest
+}
+
+func (e *foldEvent) print(o *output) {
+	o.result("folded %d batch norms; outputs differ by at most %.2g", len(e.Folded), e.MaxDifference)
+	if len(e.Kept) > 0 {
+		o.result("kept %d that no convolution or dense layer precedes: %s", len(e.Kept), strings.Join(e.Kept, ", "))
+	}
+}
+
+// randomInputs returns rows for m: bytes, or numbers of the standard normal distribution.
+func randomInputs(m *models.Model, rows int) (tensor.Tensor, error) {
+	in := m.Input()
+	x := tensor.New(in.DType, append([]int{rows}, in.Shape...)...)
+	d := tensor.NewPhilox(0, tensor.StreamInit).Draws(0, 0)
+	switch in.DType {
+	case tensor.U8:
+		for i := range x.Bytes {
+			x.Bytes[i] = byte(d.Uint32())
+		}
+	case tensor.F32:
+		for i := range x.F32() {
+			x.F32()[i] = float32(d.Normal())
+		}
+	default:
+		return x, fmt.Errorf("an input of %v cannot be made up to check the fold", in.DType)
+	}
+	return x, nil
+}
+
+// outputsOf runs m on the devices of the command line.
+func outputsOf(ctx context.Context, c *cli.Context, m *models.Model, x tensor.Tensor) ([]tensor.Tensor, error) {
+	p, err := openPredictor(ctx, c, m)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	return p.Predict(ctx, x)
+}

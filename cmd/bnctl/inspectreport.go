@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// inspectEvent is the line of inspect --json.
+type inspectEvent struct {
+	Format       string          `json:"format"`
+	Kind         string          `json:"kind"`
+	Architecture string          `json:"architecture"`
+	Parameters   int             `json:"parameters"`
+	Flops        float64         `json:"flops"` // of one prediction
+	Input        string          `json:"input"`
+	Layers       []layer         `json:"layers"`
+	Verified     bool            `json:"verified"`
+	Recipe       json.RawMessage `json:"recipe,omitempty"`
+	BN           []normEvent     `json:"bn"`
+	TrainingOnly *removedEvent   `json:"training_only,omitempty"`
+	Progress     json.RawMessage `json:"progress,omitempty"`
+}
+
+func (s *inspected) report(o *output) error {
+	in := s.model.Input()
+	e := inspectEvent{Format: s.format, Kind: s.kind, Architecture: s.model.Architecture,
+		Parameters: s.model.Summary().Parameters, Flops: flops(s.model), Input: tensor.Describe(in.DType, in.Shape),
+		Layers: layersOf(s.model), Verified: true, Recipe: s.model.Recipe, BN: []normEvent{}, Progress: s.progress}
+	if len(s.model.State) > 0 {
+		e.BN = templateNormEvents(s.model)
+	}
+	if s.removed != nil {
+		r := newRemovedEvent(s.removed)
+		e.TrainingOnly = &r
+	}
+	o.event("inspect", e)
+	s.print(o, e)
+	return nil
+}
+
+func (s *inspected) print(o *output, e inspectEvent) {
+	o.result("%s (%s, verified): %s", e.Kind, e.Format, summary(s.model))
+	o.result("")
+	printLayers(o, e.Layers)
+	if len(e.BN) > 0 {
+		o.result("")
+		printNorms(o, e.BN)
+	}
+	if s.removed != nil {
+		o.result("")
+		o.result("only training needs:")
+		for _, line := range removedLines(s.removed) {
+			o.result("   %s", line)
+		}
+	}
+	for _, part := range []struct {
+		name string
+		text json.RawMessage
+	}{{"recipe", e.Recipe}, {"progress", e.Progress}} {
+		if len(part.text) > 0 {
+			o.result("")
+			o.result("%s:\n%s", part.name, indented(part.text))
+		}
+	}
+}
+
+// indented writes JSON for people, without the outermost braces and quotes of names.
+func indented(text json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, text, "", "   ") != nil {
+		return string(text)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(b.String(), "{\n"), "\n}")
+}
+
+func printNorms(o *output, norms []normEvent) {
+	width := len("batch norm")
+	for _, n := range norms {
+		width = max(width, len(n.Name))
+	}
+	o.result("%-*s  %8s  %7s  %6s  %11s  %23s", width,
+		"batch norm", "channels", "eps", "decay", "|mean| max", "variance")
+	for _, n := range norms {
+		bad := ""
+		if n.NonFinite > 0 {
+			bad = fmt.Sprintf("  %d values are not finite", n.NonFinite)
+		}
+		o.result("%-*s  %8d  %7.0e  %6.4g  %11.4g  %10.4g to %9.4g%s", width, n.Name, n.Channels, n.Eps, n.Decay,
+			n.MeanAbsMax, n.VarianceMin, n.VarianceMax, bad)
+	}
+}

@@ -1,0 +1,13 @@
+// Command bnctl trains batch-normalised networks data-parallel on any mix of
+// devices, strips what that leaves behind, and predicts with the one template
+// model that remains.
+package main
+
+import (
+	"context"
+	"os"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args, os.Stdout, os.Stderr))
+}

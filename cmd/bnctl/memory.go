@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/bnctl/bnctl/device/remote"
+)
+
+// peakMemory returns how much memory bnctl and the processes of its devices
+// have taken at most, in MB, as Linux tells it; 0 elsewhere.
+func peakMemory(set *deviceSet) float64 {
+	total := peakOf("self")
+	for _, m := range set.members {
+		if process := remote.Process(m.Device); process != 0 {
+			total += peakOf(fmt.Sprint(process))
+		}
+	}
+	return total
+}
+
+// peakOf reads the peak of a process from /proc.
+func peakOf(process string) float64 {
+	status, err := os.ReadFile("/proc/" + process + "/status")
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	var kb float64
+	if _, err := fmt.Sscan(after, &kb); err != nil {
+		return 0
+	}
+	return kb * 1024 / 1e6
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/mattn/go-isatty"
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+)
+
+// output is where a command speaks: results to stdout, as text or as JSON
+// lines; notes and progress to stderr.
+type output struct {
+	stdout, stderr    io.Writer
+	json              bool
+	quiet, verbose    bool
+	terminal, colours bool // of stderr
+	width             int  // of the terminal, in columns
+}
+
+func outputOf(c *cli.Context) *output {
+	o := &output{stdout: c.App.Writer, stderr: c.App.ErrWriter,
+		json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v")}
+	if f, ok := o.stderr.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
+		o.terminal, o.width = true, 80
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			o.width = w
+		}
+	}
+	o.colours = o.terminal && !c.Bool("no-color") && os.Getenv("NO_COLOR") == ""
+	return o
+}
+
+// result prints a line of text, unless results are JSON.
+func (o *output) result(format string, args ...any) {
+	if !o.json {
+		fmt.Fprintf(o.stdout, format+"\n", args...)
+	}
+}
+
+// event prints v as one JSON line with its name and the schema in front, if
+// results are JSON.
+func (o *output) event(name string, v any) {
+	if !o.json {
+		return
+	}
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("event %s: %v", name, err)) // our own types
+	}
+	head := fmt.Sprintf(`{"event":%q,"schema":1`, name)
+	if len(body) > 2 {
+		head += ","
+	}
+	fmt.Fprintf(o.stdout, "%s%s\n", head, body[1:])
+}
+
+// note prints a line for the person, unless --quiet.
+func (o *output) note(format string, args ...any) {
+	if !o.quiet {
+		fmt.Fprintf(o.stderr, format+"\n", args...)
+	}
+}

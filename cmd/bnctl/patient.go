@@ -1,0 +1,203 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// patient is what doctor looks at in a file.
+type patient struct {
+	path   string
+	norms  []bn.Norm
+	others []bn.Finding // about tensors that are no statistics
+	bad    []string     // weights that are not finite: no statistics can mend them
+}
+
+func openPatient(c *cli.Context, path string) (*patient, error) {
+	ours, err := own(path)
+	if err != nil {
+		return nil, err
+	}
+	p := &patient{path: path}
+	if ours {
+		return p, p.readOwn()
+	}
+	f, err := openForeign(c, []string{path})
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := p.readForeign(c, f); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+// readOwn reads a template, or the template and the counters of a checkpoint.
+func (p *patient) readOwn() error {
+	f, err := serialize.Open(p.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s, err := inspectFile(f)
+	if err != nil {
+		return err
+	}
+	p.take(s.model.Clone()) // the file is closed
+	if f.Kind == serialize.Training {
+		k, err := f.Checkpoint()
+		if err != nil {
+			return err
+		}
+		if set := k.Set(serialize.SetRunning); set != nil && len(set.Updates) == len(p.norms) {
+			for i, n := range set.Updates {
+				p.norms[i].Updates = n
+			}
+		}
+	}
+	return nil
+}
+
+// take takes the batch norms of a model, and looks at its weights.
+func (p *patient) take(m *models.Model) {
+	p.norms = templateNorms(m)
+	for _, s := range m.Graph.State {
+		if s.Role.Trained() && s.Role != graph.Gamma { // gammas are looked at with the statistics
+			p.weight(s.Name, m.State[s.Name])
+		}
+	}
+}
+
+// readForeign reads the file of another program. Where --arch or the zoo tell
+// its architecture, it is compared with that too.
+func (p *patient) readForeign(c *cli.Context, f *formats.File) error {
+	as, err := architectureOf(c, f)
+	if err != nil {
+		return err
+	}
+	if as == nil && f.Model == nil {
+		as = ofTheZoo(f)
+	}
+	if p.norms, err = formats.Norms(f); err != nil {
+		return err
+	}
+	if err := p.weights(f); err != nil {
+		return err
+	}
+	if as != nil {
+		return p.compare(f, as)
+	}
+	return nil
+}
+
+// ofTheZoo returns the architecture that a file fits, if need be without its
+// statistics; nil if there is none.
+func ofTheZoo(f *formats.File) *models.Model {
+	if as, err := formats.Identify(f); err == nil {
+		return as
+	}
+	if as, err := formats.IdentifyIncomplete(f); err == nil {
+		return as
+	}
+	return nil
+}
+
+// weights looks at all tensors of a file but those of batch norms.
+func (p *patient) weights(f *formats.File) error {
+	skip := map[string]bool{}
+	for _, n := range formats.BatchNorms(f.Tensors) {
+		skip[n.Mean], skip[n.Variance], skip[n.Gamma] = true, true, true
+	}
+	if f.Model != nil {
+		for _, s := range f.Model.Graph.State {
+			skip[s.Name] = !s.Role.Trained() || s.Role == graph.Gamma
+		}
+	}
+	for _, t := range f.Tensors {
+		if skip[t.Name] {
+			continue
+		}
+		v, err := t.Load()
+		if err != nil {
+			return err
+		}
+		p.weight(t.Name, v)
+	}
+	return nil
+}
+
+// weight notes a tensor with elements that are not finite.
+func (p *patient) weight(name string, t tensor.Tensor) {
+	n, first := notFinite(t)
+	if n == 0 {
+		return
+	}
+	p.bad = append(p.bad, name)
+	p.others = append(p.others, bn.Finding{Layer: name, Severity: bn.Fault, Advice: "take an earlier checkpoint",
+		Problem: fmt.Sprintf("%d of %d elements are not finite, the first of them element %d", n, t.Count(), first)})
+}
+
+// notFinite counts the elements that are NaN or infinite, and finds the first.
+func notFinite(t tensor.Tensor) (n, first int) {
+	count := func(i int, v float64) {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			if n == 0 {
+				first = i
+			}
+			n++
+		}
+	}
+	if t.DType == tensor.F64 {
+		for i, v := range t.F64() {
+			count(i, v)
+		}
+		return n, first
+	}
+	if t.DType != tensor.F32 && t.DType != tensor.F16 && t.DType != tensor.BF16 {
+		return 0, 0 // integers
+	}
+	t, err := t.ToF32()
+	if err != nil {
+		return 0, 0
+	}
+	for i, v := range t.F32() {
+		count(i, float64(v))
+	}
+	return n, first
+}
+
+// compare tells the batch norms the decay that their architecture has, and
+// finds the statistics that are not there, or in another shape.
+func (p *patient) compare(f *formats.File, as *models.Model) error {
+	layers, err := bn.Layers(as.Graph.Main)
+	if err != nil {
+		return err
+	}
+	known, decay := map[string]bool{}, map[string]float64{}
+	for _, l := range layers {
+		decay[strings.TrimSuffix(l.Mean, ".running_mean")] = l.Decay
+	}
+	for i, n := range p.norms {
+		known[n.Name] = true
+		p.norms[i].Decay = decay[n.Name]
+	}
+	for _, name := range formats.Complete(f, as) {
+		if layer := name[:strings.LastIndexAny(name, "./")+1]; !known[strings.TrimRight(layer, "./")] {
+			p.others = append(p.others, bn.Finding{Layer: name, Severity: bn.Fault,
+				Problem: "missing, or of another shape than in " + as.Architecture,
+				Advice:  "re-estimate the statistics with doctor --repair --data"})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/parallel"
+)
+
+// placementOf reads --placement: how many of the replicas each device gets;
+// nil without.
+func placementOf(c *cli.Context, devices []parallel.Member, replicas int) ([]int, error) {
+	text := c.String("placement")
+	if text == "" {
+		return nil, nil
+	}
+	var counts []int
+	for _, item := range strings.Split(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(item))
+		if err != nil {
+			return nil, misuse("--placement %q: %q is no number of replicas", text, item)
+		}
+		counts = append(counts, n)
+	}
+	if len(counts) != len(devices) {
+		return nil, misuse("--placement %q is for %d devices, there are %d; give one number for each",
+			text, len(counts), len(devices))
+	}
+	if _, err := parallel.PlaceCounts(replicas, counts); err != nil {
+		return nil, misuse("--placement %q: %v", text, err)
+	}
+	return counts, nil
+}
+
+// placedOn says which device has how many replicas.
+func placedOn(devices []string, replicas []int) string {
+	var parts []string
+	for i, name := range devices {
+		parts = append(parts, name+" ("+strconv.Itoa(replicas[i])+")")
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/remote"
+)
+
+func pluginCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "plugin",
+		Usage: "third-party devices: test, add, remove, list",
+		Description: `A plugin is a program of the name bnctl-device-NAME. It runs with your rights:
+the lock guards against change, not against malice.
+
+   bnctl plugin test ./bnctl-device-mine
+   bnctl plugin add ./bnctl-device-mine
+   bnctl train --devices mine,cpu ...`,
+		Subcommands: []*cli.Command{
+			pluginTestCommand(),
+			{Name: "add", Usage: "look at a plugin and record it in devices.lock", ArgsUsage: "PATH",
+				Action:      pluginAdd,
+				Description: `   bnctl plugin add ./bnctl-device-mine`},
+			{Name: "remove", Usage: "forget a plugin", ArgsUsage: "NAME", Action: pluginRemove,
+				Description: `   bnctl plugin remove mine`},
+			{Name: "list", Usage: "all plugins that are found or were added", Action: pluginList, Flags: pluginFlags(),
+				Description: `   bnctl plugin list`},
+		},
+	}
+}
+
+// pluginEvent is a line of plugin add, remove and list with --json.
+type pluginEvent struct {
+	Name     string `json:"name"`
+	Path     string `json:"path"`
+	Version  string `json:"version,omitempty"`
+	Protocol int    `json:"protocol,omitempty"`
+	SHA256   string `json:"sha256,omitempty"`
+	State    string `json:"state"` // own, locked, changed, unlocked, missing, removed
+}
+
+// startUnlocked starts the plugin at path as it is.
+func startUnlocked(c *cli.Context, path string) (*remote.Plugin, remote.Command, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, remote.Command{}, err
+	}
+	if err := guarded(absolute); err != nil {
+		return nil, remote.Command{}, err
+	}
+	cmd := command(c, remote.Command{Name: pluginName(absolute), Path: absolute})
+	p, err := remote.Start(c.Context, cmd)
+	return p, cmd, err
+}
+
+func pluginAdd(c *cli.Context) error {
+	path, err := oneArgument(c, "PATH", "of a program bnctl-device-NAME")
+	if err != nil {
+		return err
+	}
+	p, cmd, err := startUnlocked(c, path)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	about := p.Describe()
+	list, reason, err := p.List(c.Context)
+	if err != nil {
+		return err
+	}
+	row := locked{Name: cmd.Name, Path: cmd.Path, Version: about.Version, Protocol: device.ProtocolV1}
+	if row.SHA256, err = sumOfFile(cmd.Path); err != nil {
+		return err
+	}
+	if err := addToLock(row); err != nil {
+		return err
+	}
+	o := outputOf(c)
+	o.event("plugin", pluginEvent{row.Name, row.Path, row.Version, row.Protocol, row.SHA256, "locked"})
+	o.result("%s %s: %s", about.Name, about.Version, about.About)
+	for i, d := range list {
+		o.result("   %s  %s", shortName(row.Name, i, len(list)), d.Description)
+	}
+	if len(list) == 0 {
+		o.result("   no device: %s", reason)
+	}
+	o.result("added to %s with sha256 %s; use it with --devices %s", lockPath(), row.SHA256, row.Name)
+	return nil
+}
+
+func addToLock(row locked) error {
+	l, err := readLock()
+	if err != nil {
+		return err
+	}
+	l = append(l.without(row.Name), row)
+	slices.SortFunc(l, func(a, b locked) int { return strings.Compare(a.Name, b.Name) })
+	return l.write()
+}
+
+func pluginRemove(c *cli.Context) error {
+	name, err := oneArgument(c, "NAME", "of a plugin that was added")
+	if err != nil {
+		return err
+	}
+	l, err := readLock()
+	if err != nil {
+		return err
+	}
+	rest := l.without(name)
+	if len(rest) == len(l) {
+		var names []string
+		for _, x := range l {
+			names = append(names, x.Name)
+		}
+		return misuse("plugin %q was not added%s; bnctl plugin list shows what was", name, nearest(name, names))
+	}
+	if err := rest.write(); err != nil {
+		return err
+	}
+	o := outputOf(c)
+	o.event("plugin", pluginEvent{Name: name, State: "removed"})
+	o.result("removed %s from %s; its file is where it was", name, lockPath())
+	return nil
+}
+
+func pluginList(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	found, err := findPlugins(c)
+	if err != nil {
+		return err
+	}
+	l, err := readLock()
+	if err != nil {
+		return err
+	}
+	o := outputOf(c)
+	for _, p := range found {
+		e := p.event(l)
+		o.event("plugin", e)
+		o.result("%-12s  %-8s  %-10s  %s", e.Name, e.State, e.Version, e.Path)
+	}
+	if len(found) == 0 {
+		o.note("no plugin in %s", strings.Join(pluginFolders(), ", "))
+	}
+	return nil
+}
+
+// event compares p with the lock.
+func (p foundPlugin) event(l lock) pluginEvent {
+	e := pluginEvent{Name: p.name, Path: p.path, State: "unlocked"}
+	sum, err := sumOfFile(p.path)
+	if err != nil {
+		e.State = "missing"
+		return e
+	}
+	e.SHA256 = sum
+	row := l.find(p.name, p.path)
+	switch {
+	case p.own:
+		e.State = "own"
+	case row != nil && row.SHA256 == sum:
+		e.State, e.Version, e.Protocol = "locked", row.Version, row.Protocol
+	case row != nil:
+		e.State = "changed"
+	}
+	return e
+}
+
+// sumOfFile returns the SHA-256 of a file in hexadecimal.
+func sumOfFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func predictCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "predict",
+		Usage:     "what a model says of images, folders, archives, .npy files or a data source",
+		ArgsUsage: "MODEL INPUT...",
+		Description: `Runs a template in eval mode. A prediction depends on the model and the input
+alone: it is, bit for bit, what evaluation during training computed, whatever the
+devices, the batch and the other inputs.
+
+   bnctl predict cifar.bnm cat.jpg dog.png
+   bnctl predict cifar.bnm photos/ archive.zip --top 3 --devices 2xcpu
+   bnctl predict glyphs.bnm glyphs:10 --json
+   bnctl predict resnet18.pth cat.jpg --preprocess imagenet
+   bnctl predict glyphs.bnm x.npy --logits --format npy > logits.npy`,
+		Flags: append([]cli.Flag{
+			&cli.IntFlag{Name: "top", Value: 5, Usage: "the `K` best classes of each input"},
+			&cli.BoolFlag{Name: "logits", Usage: "the outputs of the model as they are, not classes"},
+			&cli.StringFlag{Name: "format", Value: "table", Usage: "json, csv, table or npy"},
+		}, predictFlags()...),
+		Action: predictAction,
+	}
+}
+
+func predictAction(c *cli.Context) error {
+	if c.NArg() < 2 {
+		return misuse("predict needs MODEL and INPUT..., for example bnctl predict glyphs.bnm glyphs:10")
+	}
+	m, err := openModel(c, c.Args().First())
+	if err != nil {
+		return err
+	}
+	src, err := data.OpenInputs(c.Args().Tail(), data.Options{Split: data.Test})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if m, err = suited(m, src.Info()); err != nil {
+		return err
+	}
+	w, err := newPredictionWriter(c, m, src)
+	if err != nil {
+		return err
+	}
+	p, err := openPredictor(c.Context, c, m)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	return p.all(c.Context, c, src, w)
+}
+
+// all predicts every sample of src, in order.
+func (p *predictor) all(ctx context.Context, c *cli.Context, src data.Source, w predictionWriter) error {
+	l, err := p.loader(ctx, c, src)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for {
+		b, err := l.Next()
+		if errors.Is(err, io.EOF) {
+			return w.end()
+		}
+		if err != nil {
+			return err
+		}
+		outs, err := p.Predict(ctx, b.X)
+		if err != nil {
+			return err
+		}
+		for i, sample := range b.Samples.I64() {
+			if err := w.write(src.Name(int(sample)), rowsOf(outs, i)); err != nil {
+				return err
+			}
+		}
+		b.Release()
+	}
+}
+
+// rowsOf returns row i of each output, without the axis of rows.
+func rowsOf(outs []tensor.Tensor, i int) []tensor.Tensor {
+	rows := make([]tensor.Tensor, len(outs))
+	for k, o := range outs {
+		rows[k] = o.Rows(i, i+1)
+		rows[k].Shape = rows[k].Shape[1:]
+	}
+	return rows
+}

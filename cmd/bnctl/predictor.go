@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
+)
+
+// predictFlags are the flags of all commands that predict.
+func predictFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.IntFlag{Name: "batch", Value: 128, Usage: "rows at once, over all devices; changes no result"},
+		&cli.IntFlag{Name: "workers", Usage: "goroutines that read (0: one per core)"},
+		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, fma or generic"},
+	}, slices.Concat(fileFlags(), preprocessFlags(), deviceFlags())...)
+}
+
+// predictor is a model on the devices of the command line.
+type predictor struct {
+	*parallel.Driver
+	model   *models.Model
+	devices *deviceSet
+}
+
+// openPredictor loads what evaluation during training runs, and nothing else,
+// on the devices.
+func openPredictor(ctx context.Context, c *cli.Context, m *models.Model) (*predictor, error) {
+	batch := c.Int("batch")
+	if batch < 1 {
+		return nil, misuse("--batch %d: want at least 1", batch)
+	}
+	predict, err := parallel.PredictFunction(m.Graph)
+	if err != nil {
+		return nil, err
+	}
+	program := &graph.Program{Name: m.Graph.Name, State: m.Graph.State, Functions: []*graph.Function{predict}}
+	if err := program.Check(); err != nil {
+		return nil, err
+	}
+	p := &predictor{model: m}
+	if p.devices, err = openDevices(ctx, c, noLimit); err != nil {
+		return nil, err
+	}
+	n := len(p.devices.members)
+	p.Driver, err = parallel.Open(ctx, program, m.State, p.devices.members,
+		parallel.Config{Replicas: n, Batch: max(batch, n)})
+	if err != nil {
+		return nil, errors.Join(err, p.devices.close())
+	}
+	p.warnOfKernels(outputOf(c))
+	return p, nil
+}
+
+// warnOfKernels says when training evaluated with other kernels: then the
+// last bits may differ.
+func (p *predictor) warnOfKernels(o *output) {
+	var r struct{ Kernels string }
+	if json.Unmarshal(p.model.Recipe, &r) != nil || r.Kernels == "" || r.Kernels == p.devices.kernels() {
+		return
+	}
+	o.note("the model was trained with kernel class %s, this is %s: outputs may differ in their last bits",
+		r.Kernels, p.devices.kernels())
+}
+
+func (p *predictor) close() error { return errors.Join(p.Driver.Close(), p.devices.close()) }
+
+// loader reads src once, in order, as input of the model.
+func (p *predictor) loader(ctx context.Context, c *cli.Context, src data.Source) (*data.Loader, error) {
+	return data.NewLoader(ctx, src, data.Plan{Batch: p.Rows(), Epochs: 1, Workers: c.Int("workers"),
+		Transform: transformOf(p.model, src.Info())})
+}
+
+// scores returns the first output of a model as probabilities, one for each
+// class, from its row of the output.
+func scores(m *models.Model, row []float32) []float64 {
+	p := make([]float64, len(row))
+	for i, v := range row {
+		p[i] = float64(v)
+	}
+	if train.EndsInSoftmax(m.Graph) {
+		return p
+	}
+	sum, top := 0.0, slices.Max(p)
+	for i, v := range p {
+		p[i] = tensor.Exp(v - top)
+		sum += p[i]
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+	return p
+}
+
+// classifies reports whether the first output of m is one score for each class.
+func classifies(m *models.Model) bool {
+	f := m.Graph.Main
+	t := f.Values[f.Outputs[0].Value].Type
+	return t.Kind == graph.Rows && t.DType == tensor.F32 && len(t.Shape) == 1
+}
+
+// labelOf returns what a person calls class i of m.
+func labelOf(m *models.Model, i int) string {
+	if i < len(m.Labels) {
+		return m.Labels[i]
+	}
+	return fmt.Sprint(i)
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/models"
+)
+
+// preprocessFlags say how images become the input of a model that does not say so itself.
+func preprocessFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "preprocess",
+			Usage: "imagenet, unit, raw or caffe: how pixels become the model's input"},
+		&cli.StringFlag{Name: "mean", Usage: "`R,G,B` to subtract, in units of x/255"},
+		&cli.StringFlag{Name: "std", Usage: "`R,G,B` to divide by, in units of x/255"},
+	}
+}
+
+// caffeMean is what models of Caffe's zoo subtract, in the order B, G, R.
+var caffeMean = []float64{103.939, 116.779, 123.68}
+
+// images lists the meanings of --preprocess.
+var images = map[string]models.Image{
+	"imagenet": {Scale: 1. / 255, Mean: models.ImageNetMean, Std: models.ImageNetStd},
+	"unit":     {Scale: 1. / 255},
+	"raw":      {Scale: 1},
+	"caffe":    {Scale: 1, Mean: caffeMean, BGR: true},
+}
+
+// preprocessed returns m with the preprocessing of the flags, m itself
+// without such flags.
+func preprocessed(c *cli.Context, m *models.Model) (*models.Model, error) {
+	name, resize := c.String("preprocess"), 0
+	if name == "" {
+		if !c.IsSet("mean") && !c.IsSet("std") {
+			return m, nil
+		}
+		name, resize = "unit", m.Preprocess.Resize
+	}
+	i, ok := images[name]
+	if !ok {
+		names := []string{"imagenet", "unit", "raw", "caffe"}
+		return nil, misuse("--preprocess %q%s: want one of %s", name, nearest(name, names), strings.Join(names, ", "))
+	}
+	var err error
+	if i.Mean, err = numbers(c, "mean", i.Mean); err != nil {
+		return nil, err
+	}
+	if i.Std, err = numbers(c, "std", i.Std); err != nil {
+		return nil, err
+	}
+	out, err := models.WithImage(m, i)
+	if err != nil {
+		return nil, err
+	}
+	if name == "imagenet" {
+		resize = shorterSide(out.Input().Shape)
+	}
+	out.Preprocess = models.Preprocess{Resize: resize, Known: true}
+	return out, nil
+}
+
+// shorterSide returns what the shorter side of an image is scaled to before
+// the centre crop: 256 for a crop of 224, and as much for others; 0, which
+// means that the crop is filled, for models of small images.
+func shorterSide(input []int) int {
+	const small, scaled, crop = 64, 256, 224
+	side := slices.Max(input[:2])
+	if side < small {
+		return 0
+	}
+	return side * scaled / crop
+}
+
+// numbers reads a flag with numbers, separated by commas.
+func numbers(c *cli.Context, flag string, otherwise []float64) ([]float64, error) {
+	if !c.IsSet(flag) {
+		return otherwise, nil
+	}
+	var out []float64
+	for _, s := range strings.Split(c.String(flag), ",") {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return nil, misuse("--%s %q: %q is not a number", flag, c.String(flag), s)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/bnctl/bnctl/train"
+)
+
+// progress shows a run: JSON lines, a live line on a terminal, plain lines elsewhere.
+type progress struct {
+	out   *output
+	total int
+	bar   *progressbar.ProgressBar // nil without a terminal
+}
+
+func newProgress(o *output) *progress { return &progress{out: o} }
+
+// event shows one event.
+func (p *progress) event(e train.Event) {
+	p.out.event(e.Event(), e)
+	switch e := e.(type) {
+	case train.Started:
+		p.start(e)
+	case train.Stepped:
+		p.step(e)
+	case train.EpochDone:
+		p.epoch(e)
+	case train.DeviceLost:
+		p.line("device %s lost at step %d: %s; %s", e.Device, e.Step, e.Reason, movedTo(e.MovedTo))
+	case train.DeviceBack:
+		p.line("device %s is back at step %d", e.Device, e.Step)
+	case train.Placed:
+		p.line("replicas were placed anew, by speed: %s", placedOn(e.Devices, e.Replicas))
+	case train.CheckpointWritten:
+		if p.out.verbose {
+			p.line("checkpoint %s at step %d", e.Path, e.Step)
+		}
+	}
+}
+
+func (p *progress) start(e train.Started) {
+	r := e.Recipe
+	p.total = e.TotalSteps
+	p.line("%s, %d parameters, %d classes · %s, %d samples", r.Model, e.Parameters, r.Data.Classes, r.Data.Kind, r.Data.Samples)
+	p.line("batch %d over %d replicas · batch norm: %s · tail %s", r.StepBatch(), r.StepReplicas(), e.BatchNorm, r.Tail)
+	p.line("%s, lr %g, %s, weight decay %g · %d steps · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay, e.TotalSteps, r.Seed)
+	p.line("devices %s · kernels %s%s%s", strings.Join(e.Devices, ", "), e.Kernels, shares(e.Placement), notDeterministic(e))
+	if p.out.terminal && !p.out.quiet {
+		p.bar = progressbar.NewOptions(e.TotalSteps, progressbar.OptionSetWriter(p.out.stderr),
+			progressbar.OptionSetWidth(18), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false),
+			progressbar.OptionEnableColorCodes(p.out.colours))
+		_ = p.bar.Set(e.FirstStep)
+	}
+}
+
+// shares says how many replicas each of several devices has.
+func shares(replicas []int) string {
+	if len(replicas) < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" · replicas %v", replicas)
+}
+
+func notDeterministic(e train.Started) string {
+	if e.Deterministic {
+		return ""
+	}
+	if strings.Contains(e.Kernels, "+") {
+		return " · devices of several kernel classes: another placement of the replicas gives other bits"
+	}
+	return " · a device is not deterministic: this run cannot be repeated bit for bit"
+}
+
+func (p *progress) step(e train.Stepped) {
+	text := fmt.Sprintf("epoch %d  step %d  %.0f img/s  loss %.4f  accuracy %.1f %%  ETA %s  input %.0f %%  sync %.0f %%",
+		e.Epoch, e.Step, e.Throughput, e.Loss, 100*e.Accuracy,
+		(time.Duration(e.Remaining) * time.Second).String(), 100*e.InputWait, 100*e.SyncWait)
+	if p.bar == nil {
+		p.line("%s", text)
+		return
+	}
+	p.bar.Describe(clipped(text, p.out.width-barWidth))
+	_ = p.bar.Set(e.Step) // a terminal that cannot be written to shows nothing: no reason to stop training
+}
+
+func (p *progress) epoch(e train.EpochDone) {
+	val := ""
+	if e.ValAccuracy != nil {
+		val = fmt.Sprintf("  val loss %.4f  accuracy %.2f %%", *e.ValLoss, 100**e.ValAccuracy)
+	}
+	p.line("epoch %d: train loss %.4f  accuracy %.2f %%%s  (%.1f s, %.0f img/s, %d seen%s)", e.Epoch,
+		e.TrainLoss, 100*e.TrainAccuracy, val, e.Seconds, e.Throughput, e.Seen, uneven(e))
+	if e.Merged > 0 {
+		p.line("running statistics have heard of %d replicas' steps, %.1f steps late on average", e.Merged,
+			float64(e.Waited)/float64(e.Merged))
+	}
+	p.gap(e.Gap)
+	if e.InputWait > 0.1 {
+		p.line("the devices waited for input %.0f %% of the time; more --workers or fewer --threads may help", 100*e.InputWait)
+	}
+}
+
+// gap shows what batch norm's statistics do to the loss of the same samples.
+func (p *progress) gap(g *train.Gap) {
+	switch {
+	case g == nil:
+	case g.Advice != "":
+		p.line("%s", g.Advice)
+	case p.out.verbose:
+		p.line("the same samples: loss %.4f as in training, %.4f with running statistics", g.Batch, g.Running)
+	}
+}
+
+func uneven(e train.EpochDone) string {
+	s := ""
+	if e.Dropped > 0 {
+		s += fmt.Sprintf(", %d dropped", e.Dropped)
+	}
+	if e.Repeated > 0 {
+		s += fmt.Sprintf(", %d repeated", e.Repeated)
+	}
+	return s
+}
+
+// line prints a line above the live one.
+func (p *progress) line(format string, args ...any) {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+	p.out.note(format, args...)
+}
+
+func movedTo(devices []string) string {
+	if len(devices) == 0 {
+		return "no device is left; waiting for one"
+	}
+	return "its replicas moved to " + strings.Join(devices, ", ")
+}
+
+// barWidth is what the live line shows beside its text, in columns.
+const barWidth = 28
+
+// clipped returns the beginning of a text that fits into so many columns: a
+// live line that wraps is a new line each time.
+func clipped(text string, columns int) string {
+	if r := []rune(text); len(r) > columns {
+		return string(r[:max(columns, 0)])
+	}
+	return text
+}

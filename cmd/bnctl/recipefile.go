@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/urfave/cli/v2"
+)
+
+// recipeFile is what --recipe reads: flags by name, those that decide what
+// comes out apart from those that do not.
+type recipeFile struct {
+	Recipe map[string]any `yaml:"recipe"`
+	Run    map[string]any `yaml:"run"`
+}
+
+// applyRecipeFile sets the flags of --recipe that the command line leaves open.
+func applyRecipeFile(c *cli.Context) error {
+	path := c.String("recipe")
+	if path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var f recipeFile
+	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
+		return misuse("%s: %v", path, err)
+	}
+	for _, part := range []struct {
+		name   string
+		values map[string]any
+		flags  []cli.Flag
+	}{{"recipe", f.Recipe, recipeFlags()}, {"run", f.Run, runFlags()}} {
+		if err := applyFlags(c, part.values, part.flags); err != nil {
+			return misuse("%s: %s: %v", path, part.name, err)
+		}
+	}
+	return nil
+}
+
+func applyFlags(c *cli.Context, values map[string]any, flags []cli.Flag) error {
+	var known []string
+	for _, f := range flags {
+		known = append(known, f.Names()...)
+	}
+	for name, v := range values {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("unknown key %q%s", name, nearest(name, known))
+		}
+		if c.IsSet(name) {
+			continue
+		}
+		if err := c.Set(name, asFlag(v)); err != nil {
+			return fmt.Errorf("%s: %v", name, err)
+		}
+	}
+	return nil
+}
+
+// asFlag writes a YAML value the way the command line has it.
+func asFlag(v any) string {
+	list, ok := v.([]any)
+	if !ok {
+		return fmt.Sprint(v)
+	}
+	var parts []string
+	for _, x := range list {
+		parts = append(parts, fmt.Sprint(x))
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// reorder puts a command line into the order that the cli library reads:
+// global flags, command, subcommand, its flags, then arguments. Users may
+// write flags and arguments in any order; "--" ends flags. Unknown commands
+// and flags are misuse, with a suggestion.
+func reorder(app *cli.App, args []string) ([]string, error) {
+	r := &ordering{app: app}
+	rest := args[1:]
+	for len(rest) > 0 {
+		var err error
+		if rest, err = r.take(rest); err != nil {
+			return nil, err
+		}
+	}
+	out := append([]string{args[0]}, r.global...)
+	for _, c := range r.path {
+		out = append(out, c.Name)
+	}
+	out = append(out, r.local...)
+	if len(r.positional) > 0 {
+		out = append(append(out, "--"), r.positional...)
+	}
+	return out, nil
+}
+
+type ordering struct {
+	app                       *cli.App
+	path                      []*cli.Command // command and subcommand
+	global, local, positional []string
+}
+
+// take places the first of args and returns what is left.
+func (r *ordering) take(args []string) ([]string, error) {
+	arg := args[0]
+	switch {
+	case arg == "--":
+		r.positional = append(r.positional, args[1:]...)
+		return nil, nil
+	case len(arg) > 1 && arg[0] == '-' && !negative(arg):
+		return r.flag(args)
+	}
+	if next := r.command(arg); next != nil {
+		r.path = append(r.path, next)
+		return args[1:], nil
+	}
+	if len(r.path) == 0 {
+		return nil, unknownCommand(r.app, arg)
+	}
+	r.positional = append(r.positional, arg)
+	return args[1:], nil
+}
+
+// negative reports whether arg is a negative number rather than a flag.
+func negative(arg string) bool { return arg[1] >= '0' && arg[1] <= '9' || arg[1] == '.' }
+
+// command returns the command that arg names at this point, nil if it names none.
+func (r *ordering) command(arg string) *cli.Command {
+	list := r.app.Commands
+	if len(r.path) > 0 {
+		list = r.path[len(r.path)-1].Subcommands
+	}
+	if len(r.positional) > 0 {
+		return nil
+	}
+	for _, c := range list {
+		if c.HasName(arg) {
+			return c
+		}
+	}
+	return nil
+}
+
+// flag places a flag with its value.
+func (r *ordering) flag(args []string) ([]string, error) {
+	name, _, joined := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
+	if name == "help" || name == "h" {
+		r.local = append(r.local, "--help")
+		return args[1:], nil
+	}
+	into, f := &r.global, find(globalFlags(), name)
+	if f == nil && len(r.path) > 0 {
+		into, f = &r.local, find(r.path[len(r.path)-1].Flags, name)
+	}
+	if f == nil && len(r.path) == 0 {
+		return r.early(args)
+	}
+	if f == nil {
+		return nil, unknownFlag(r.path, name)
+	}
+	if _, isBool := f.(*cli.BoolFlag); isBool || joined {
+		*into = append(*into, args[0])
+		return args[1:], nil
+	}
+	if len(args) == 1 {
+		return nil, misuse("flag --%s needs a value", name)
+	}
+	*into = append(*into, args[0], args[1])
+	return args[2:], nil
+}
+
+// early moves a flag of a command that stands before it behind it.
+func (r *ordering) early(args []string) ([]string, error) {
+	for i, a := range args {
+		if c := r.command(a); c != nil && i > 0 {
+			return append([]string{a}, slices.Delete(slices.Clone(args), i, i+1)...), nil
+		}
+	}
+	return nil, misuse("unknown flag %s before a command; bnctl --help lists the commands", args[0])
+}
+
+func find(flags []cli.Flag, name string) cli.Flag {
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
+}
+
+// hasGlobal reports whether a global switch is on the command line.
+func hasGlobal(args []string, name string) bool {
+	for _, a := range args {
+		if a == "--" {
+			return false
+		}
+		if a == "--"+name || a == "-"+name {
+			return true
+		}
+	}
+	return false
+}

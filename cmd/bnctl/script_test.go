@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// TestMain makes the test binary bnctl itself where a script, or a host that
+// starts it as a plugin, calls it so.
+func TestMain(m *testing.M) {
+	if code, served := servePlugin(os.Args); served {
+		os.Exit(code)
+	}
+	testscript.Main(m, map[string]func(){"bnctl": main})
+}
+
+// shared is the folder with the test data, $DATA in scripts; [data] says
+// whether it is there.
+const shared = "../../../shared/data"
+
+// TestScripts runs testdata/script: what users type and what they see. Beside
+// testscript's own commands there are those of scriptCommands.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("XDG_DATA_HOME", e.Getenv("WORK")+"/xdg")
+			data, err := filepath.Abs(shared)
+			e.Setenv("DATA", data)
+			return err
+		},
+		Condition: func(name string) (bool, error) {
+			_, err := os.Stat(shared)
+			if name != "data" {
+				return false, fmt.Errorf("unknown condition %s", name)
+			}
+			return err == nil, nil
+		},
+		Cmds: scriptCommands,
+	})
+}
+
+var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"exits":   exits,
+	"signal":  signalled,
+	"lose":    lose,
+	"flip":    flip,
+	"shorten": shorten,
+	"arrays":  arrays,
+	"only":    only,
+	"sicken":  sicken,
+}
+
+// exits CODE PROGRAM ARGS... runs a program that must end with the code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if got := codeOf(ts, ts.Exec(args[1], args[2:]...)); got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func codeOf(ts *testscript.TestScript, err error) int {
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		ts.Fatalf("%v", err)
+	}
+	if err == nil {
+		return 0
+	}
+	return exit.ExitCode()
+}
+
+// signal SIGNAL CODE ARGS... runs bnctl, sends it the signal when it has made
+// its first step, and wants it to end with the code within the ten seconds
+// that it has for its checkpoint, and a little.
+func signalled(ts *testscript.TestScript, _ bool, args []string) {
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var sent time.Time
+	got := running(ts, args[2:], func(cmd *exec.Cmd, e demoEvent) {
+		if e.Event == "step" && sent.IsZero() {
+			sent = time.Now()
+			ts.Check(cmd.Process.Signal(signals[args[0]]))
+		}
+	})
+	switch {
+	case got != want:
+		ts.Fatalf("exit code %d, want %d", got, want)
+	case sent.IsZero():
+		ts.Fatalf("there was no step")
+	case time.Since(sent) > 15*time.Second:
+		ts.Fatalf("it took %v to stop", time.Since(sent))
+	}
+}
+
+// lose DEVICE ARGS... runs bnctl and kills the process of a device after the
+// first step. The run has to notice, and to succeed.
+func lose(ts *testscript.TestScript, _ bool, args []string) {
+	process, killed, noticed := 0, false, false
+	code := running(ts, args[1:], func(_ *exec.Cmd, e demoEvent) {
+		switch {
+		case e.Event == "device" && e.Name == args[0]:
+			process = e.Process
+		case e.Event == "step" && !killed:
+			killed = true
+			p, err := os.FindProcess(process)
+			ts.Check(err)
+			ts.Check(p.Kill())
+		case e.Event == "device_lost":
+			noticed = e.Device == args[0]
+		}
+	})
+	if code != 0 || !killed || !noticed {
+		ts.Fatalf("exit code %d, killed %v, noticed %v", code, killed, noticed)
+	}
+}
+
+// running runs bnctl with --json, shows its events to see, and returns its exit code.
+func running(ts *testscript.TestScript, args []string, see func(*exec.Cmd, demoEvent)) int {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	path, err := exec.LookPath("bnctl")
+	ts.Check(err)
+	cmd := exec.CommandContext(ctx, path, append(slices.Clone(args), "--json")...)
+	cmd.Dir = ts.Getenv("WORK")
+	cmd.Stderr = ts.Stderr()
+	stdout, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		var e demoEvent
+		ts.Check(json.Unmarshal(lines.Bytes(), &e))
+		see(cmd, e)
+	}
+	return codeOf(ts, cmd.Wait())
+}
+
+// flip FILE OFFSET flips the lowest bit of a byte; a negative offset counts
+// from the end.
+func flip(ts *testscript.TestScript, _ bool, args []string) {
+	name := ts.MkAbs(args[0])
+	b, err := os.ReadFile(name)
+	ts.Check(err)
+	at, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	if at < 0 {
+		at += len(b)
+	}
+	b[at] ^= 1
+	ts.Check(os.WriteFile(name, b, 0o666))
+}
+
+// shorten FILE BYTES leaves out the last bytes of a file.
+func shorten(ts *testscript.TestScript, _ bool, args []string) {
+	name := ts.MkAbs(args[0])
+	i, err := os.Stat(name)
+	ts.Check(err)
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Check(os.Truncate(name, i.Size()-n))
+}
+
+// arrays X Y N writes the first N glyphs and their labels as .npy files.
+func arrays(ts *testscript.TestScript, _ bool, args []string) {
+	src, err := data.Open("glyphs:"+args[2], data.Options{})
+	ts.Check(err)
+	n := src.Info().Len
+	x := tensor.New(tensor.U8, append([]int{n}, src.Info().Shape...)...)
+	y := tensor.New(tensor.I32, n)
+	for i := range n {
+		s, err := src.Sample(i)
+		ts.Check(err)
+		copy(x.Rows(i, i+1).Bytes, s.Bytes)
+		y.I32()[i] = src.Label(i)[0]
+	}
+	for k, t := range []tensor.Tensor{x, y} {
+		f, err := os.Create(ts.MkAbs(args[k]))
+		ts.Check(err)
+		ts.Check(npyHeader(f, t.DType, t.Shape))
+		_, err = f.Write(t.Bytes)
+		ts.Check(errors.Join(err, f.Close()))
+	}
+}
+
+// only FILES... wants the folder of the script to hold these files, hidden
+// ones too, and nothing else but what the script brought.
+func only(ts *testscript.TestScript, _ bool, args []string) {
+	entries, err := os.ReadDir(ts.Getenv("WORK"))
+	ts.Check(err)
+	var have []string
+	for _, e := range entries {
+		if e.Name() != ".tmp" && e.Name() != "xdg" {
+			have = append(have, e.Name())
+		}
+	}
+	slices.Sort(args)
+	if !slices.Equal(have, args) {
+		ts.Fatalf("the folder holds %s, want %s", strings.Join(have, " "), strings.Join(args, " "))
+	}
+}
+
+// sicken FROM TO TENSOR writes a template with NaN in channel 3 of a tensor.
+func sicken(ts *testscript.TestScript, _ bool, args []string) {
+	m, err := serialize.ReadModel(ts.MkAbs(args[0]))
+	ts.Check(err)
+	m.State[args[2]].F32()[3] = float32(math.NaN())
+	_, err = serialize.WriteModel(ts.MkAbs(args[1]), m)
+	ts.Check(err)
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+func stripCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "strip",
+		Usage:     "make one clean file of any training checkpoint; say what was removed",
+		ArgsUsage: "CHECKPOINT... -o FILE",
+		Description: `Takes away what training on many devices left behind: replica connections,
+wrappers such as module., optimizer tensors, averages, other sets of statistics.
+Weights come out as they went in. The ending of -o picks the form: .bnm is a
+template and needs the architecture (found in the zoo, or --arch); .pth and
+.safetensors keep names, order and types, and need none. Several checkpoints are
+those of the ranks of one run.
+
+   bnctl strip run.bnc -o model.bnm
+   bnctl strip checkpoint.pth -o clean.safetensors
+   bnctl strip resnet20.th -o resnet20.bnm --preprocess imagenet
+   bnctl strip rank0.pth rank1.pth -o model.pth --merge pooled`,
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"},
+				Usage: "`FILE` to write: .bnm, .pth or .safetensors"},
+			&cli.BoolFlag{Name: "ema",
+				Usage: "take the average of the weights of a PyTorch checkpoint, not the weights"},
+			&cli.StringFlag{Name: "merge", Usage: "statistics of several ranks or replicas: pooled, mean or first"},
+			&cli.StringFlag{Name: "labels", Usage: "names of the classes: `A,B,C`, or a file with one on a line"},
+		}, fileFlags(), preprocessFlags()),
+		Action: stripAction,
+	}
+}
+
+func stripAction(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return misuse("strip needs CHECKPOINT: a training checkpoint, for example bnctl strip run.bnc -o model.bnm")
+	}
+	if err := wantEnding("strip", c.String("output"), ".bnm", ".pth", ".pt", ".safetensors"); err != nil {
+		return err
+	}
+	if !template(c) {
+		err := without(c, "only a template keeps it", "arch", "labels", "preprocess", "mean", "std")
+		if err != nil {
+			return err
+		}
+	}
+	ours, err := own(c.Args().First())
+	if err != nil {
+		return err
+	}
+	var s *stripping
+	if ours {
+		s, err = stripOwn(c)
+	} else {
+		s, err = stripForeign(c)
+	}
+	if err != nil {
+		return err
+	}
+	return s.report(outputOf(c))
+}
+
+// stripping is what was taken off, and what is left.
+type stripping struct {
+	event stripEvent
+	lines []string // what was removed, in words
+}
+
+// stripOwn strips a checkpoint of bnctl.
+func stripOwn(c *cli.Context) (*stripping, error) {
+	if c.NArg() > 1 {
+		return nil, misuse("%d checkpoints: several are for the ranks of a run of another program; "+
+			"a .bnc holds a whole run", c.NArg())
+	}
+	if err := without(c, c.Args().First()+" is bnctl's own file", "arch", "key", "ema"); err != nil {
+		return nil, err
+	}
+	k, err := serialize.ReadCheckpoint(c.Args().First())
+	if err != nil {
+		return nil, err
+	}
+	if rule := c.String("merge"); rule != "" {
+		r, err := bn.ParseRule(rule)
+		if err != nil {
+			return nil, misuse("--merge: %v", err)
+		}
+		if k, err = serialize.MergeReplicas(k, r); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Args().First(), err)
+		}
+	}
+	m, removed, err := serialize.Strip(k)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Args().First(), err)
+	}
+	m, err = finished(c, m)
+	if err != nil {
+		return nil, err
+	}
+	s := &stripping{event: ownEvent(m, &removed, c.String("merge")), lines: removedLines(&removed)}
+	return s, s.write(c, m, formats.Tensors(m))
+}
+
+// finished gives a template what the flags say of it.
+func finished(c *cli.Context, m *models.Model) (*models.Model, error) {
+	m, err := preprocessed(c, m)
+	if err != nil || !c.IsSet("labels") {
+		return m, err
+	}
+	labels, err := labelsOf(c.String("labels"))
+	if err != nil {
+		return nil, err
+	}
+	named := *m
+	named.Labels = labels
+	return &named, nil
+}
+
+// labelsOf reads --labels: a file with a name on each line, or the names.
+func labelsOf(text string) ([]string, error) {
+	if b, err := os.ReadFile(text); err == nil {
+		return strings.Split(strings.TrimRight(string(b), "\n"), "\n"), nil
+	} else if !strings.Contains(text, ",") {
+		return nil, err
+	}
+	return strings.Split(text, ","), nil
+}
+
+// write writes the model, or without one its tensors, in the form that -o picks.
+func (s *stripping) write(c *cli.Context, m *models.Model, tensors []formats.Tensor) (err error) {
+	output := c.String("output")
+	s.event.Inputs, s.event.Output = c.Args().Slice(), output
+	if formats.TensorFile(output) {
+		s.event.SHA256, err = formats.Save(output, tensors)
+		return err
+	}
+	s.event.SHA256, err = serialize.WriteModel(output, m)
+	return err
+}
+
+// template reports whether -o asks for a template.
+func template(c *cli.Context) bool {
+	return strings.EqualFold(filepath.Ext(c.String("output")), ".bnm")
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"github.com/xrash/smetrics"
+)
+
+// nearest returns ` (did you mean "x"?)` for the name that is most like got,
+// or nothing if none is like it.
+func nearest(got string, names []string) string {
+	best, score := "", 0.8
+	for _, n := range names {
+		if s := smetrics.JaroWinkler(got, n, 0.7, 4); s > score {
+			best, score = n, s
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", best)
+}
+
+func unknownCommand(app *cli.App, name string) error {
+	var names []string
+	for _, c := range app.Commands {
+		names = append(names, c.Name)
+	}
+	return misuse("unknown command %q%s; commands are %s", name, nearest(name, names), strings.Join(names, ", "))
+}
+
+func unknownSubcommand(ctx *cli.Context, c *cli.Command) error {
+	var names []string
+	for _, s := range c.Subcommands {
+		names = append(names, s.Name)
+	}
+	if ctx.NArg() == 0 {
+		return misuse("%s needs one of %s", c.Name, strings.Join(names, ", "))
+	}
+	name := ctx.Args().First()
+	return misuse("unknown command %q%s; %s has %s", c.Name+" "+name, nearest(name, names), c.Name,
+		strings.Join(names, ", "))
+}
+
+func unknownFlag(path []*cli.Command, name string) error {
+	var names, words []string
+	for _, f := range slices.Concat(path[len(path)-1].Flags, globalFlags()) {
+		for _, n := range f.Names() {
+			names = append(names, "--"+n)
+		}
+	}
+	for _, c := range path {
+		words = append(words, c.Name)
+	}
+	command := strings.Join(words, " ")
+	return misuse("unknown flag --%s for %s%s; bnctl %s --help lists the flags",
+		name, command, nearest("--"+name, names), command)
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
+)
+
+func trainCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "train",
+		Usage: "train a model over devices; write checkpoints and, at the end, the template",
+		Description: `Trains over any devices. What comes out depends on the recipe alone: model,
+data, seed, batch, replicas, batch norm and optimizer; never on devices,
+threads or interruptions.
+
+   bnctl train --model lenet-bn --data glyphs --val glyphs -o glyphs.bnm
+   bnctl train --model resnet20 --data cifar10:cifar-10.tar.gz --val cifar10:cifar-10.tar.gz \
+       --devices 2xcpu --epochs 30 --lr 0.1 --schedule cosine --augment cifar -o cifar.bnm
+   bnctl train --resume cifar.bnc --devices 8xcpu`,
+		Flags:  trainFlags(),
+		Action: trainAction,
+	}
+}
+
+func trainAction(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return misuse("train takes no argument %q; data is given by --data", c.Args().First())
+	}
+	if err := applyRecipeFile(c); err != nil {
+		return err
+	}
+	o := outputOf(c)
+	k, err := checkpointToResume(c)
+	if err != nil {
+		return err
+	}
+	t := &trainer{c: c, out: o, checkpoint: k}
+	defer t.close()
+	return t.run(c.Context)
+}
+
+// checkpointToResume reads what --resume names; nil to start anew.
+func checkpointToResume(c *cli.Context) (*serialize.Checkpoint, error) {
+	path := c.String("resume")
+	if path == "" {
+		return nil, nil
+	}
+	if path == "auto" {
+		path = checkpointPath(c, c.String("output"))
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			return nil, nil
+		}
+	}
+	return serialize.ReadCheckpoint(path)
+}
+
+// trainer is one call of bnctl train.
+type trainer struct {
+	c          *cli.Context
+	out        *output
+	checkpoint *serialize.Checkpoint // to resume; nil
+	paths      train.Paths
+	data, val  data.Source
+	devices    *deviceSet
+	model      *models.Model
+	recipe     *train.Recipe
+}
+
+func (t *trainer) close() {
+	for _, s := range []data.Source{t.data, t.val} {
+		if s != nil {
+			s.Close()
+		}
+	}
+	if t.devices != nil {
+		t.devices.close()
+	}
+}
+
+func (t *trainer) run(ctx context.Context) error {
+	if err := t.openData(); err != nil {
+		return err
+	}
+	if err := t.prepare(ctx); err != nil {
+		return err
+	}
+	if err := t.openDevices(ctx); err != nil {
+		return err
+	}
+	s, err := t.session(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	m, err := s.Run(ctx)
+	if err != nil {
+		return t.stopped(ctx, err)
+	}
+	return t.write(m, s)
+}
+
+// openData opens the data of the flags, or of the checkpoint.
+func (t *trainer) openData() (err error) {
+	t.paths = train.Paths{Data: t.c.String("data"), Validation: t.c.String("val"), Output: t.c.String("output")}
+	if t.checkpoint != nil {
+		if err := t.pathsOfCheckpoint(); err != nil {
+			return err
+		}
+	}
+	if t.paths.Data == "" {
+		return misuse("train needs --data, for example --data glyphs")
+	}
+	if t.data, err = data.Open(t.paths.Data, data.Options{Split: data.Train}); err != nil {
+		return err
+	}
+	if t.paths.Validation == "" {
+		return nil
+	}
+	if t.val, err = data.Open(t.paths.Validation, data.Options{Split: data.Test}); err != nil {
+		return err
+	}
+	return sameClasses(t.data.Info(), t.val.Info())
+}
+
+// sameClasses refuses validation data whose classes are not those of training.
+func sameClasses(a, b data.Info) error {
+	if strings.Join(a.Classes, "\x00") == strings.Join(b.Classes, "\x00") {
+		return nil
+	}
+	return fmt.Errorf("the classes differ: --data has %s, --val has %s; use two splits of one data set",
+		classList(a.Classes), classList(b.Classes))
+}
+
+func classList(names []string) string {
+	const most = 12
+	if len(names) > most {
+		return fmt.Sprintf("%d (%s, ...)", len(names), strings.Join(names[:most], ", "))
+	}
+	return fmt.Sprintf("%d (%s)", len(names), strings.Join(names, ", "))
+}
+
+// stopped says how to go on after a run that was told to stop.
+func (t *trainer) stopped(ctx context.Context, err error) error {
+	path := checkpointPath(t.c, t.paths.Output)
+	if ctx.Err() != nil && err == context.Cause(ctx) && path != "" {
+		return fmt.Errorf("%w; go on with bnctl train --resume %s", err, path)
+	}
+	return err
+}
+
+// write writes the template.
+func (t *trainer) write(m *models.Model, s *train.Session) error {
+	sum, err := serialize.WriteModel(t.paths.Output, m)
+	if err != nil {
+		return err
+	}
+	done := s.Finished(t.paths.Output, sum)
+	t.out.event(done.Event(), done)
+	t.out.result("wrote %s  sha256 %s  (%d steps, %.1f s)", done.Model, done.SHA256, done.Steps, done.Seconds)
+	return nil
+}

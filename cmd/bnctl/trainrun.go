@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
+)
+
+// prepare settles model and recipe, but for the kernel class.
+func (t *trainer) prepare(ctx context.Context) error {
+	if t.checkpoint != nil {
+		return t.prepareResume(ctx)
+	}
+	r := &train.Recipe{Release: Release, Model: t.c.String("model"), Init: "seed"}
+	if err := fromFlags(t.c, r, false); err != nil {
+		return err
+	}
+	var err error
+	if t.model, err = newModel(r.Model, t.data.Info(), t.c); err != nil {
+		return err
+	}
+	if err := t.fits(); err != nil {
+		return err
+	}
+	r.Model = t.model.Architecture // of a file's graph: its name, not the file's
+	t.model.Labels = t.data.Info().Classes
+	if err := models.Init(t.model, r.Seed); err != nil {
+		return err
+	}
+	if err := t.initFrom(r); err != nil {
+		return err
+	}
+	r.Graph = digest(t.model.Graph.Text())
+	t.recipe = r
+	if t.paths.Output == "" {
+		name := filepath.Base(t.c.String("model"))
+		t.paths.Output = strings.TrimSuffix(name, filepath.Ext(name)) + ".bnm"
+	}
+	return t.fingerprints(ctx)
+}
+
+// fits refuses data that the model cannot be trained or evaluated on.
+func (t *trainer) fits() error {
+	for _, src := range []data.Source{t.data, t.val} {
+		if src == nil {
+			continue
+		}
+		if err := train.Fits(t.model, src.Info()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// initFrom takes weights from the file of --init.
+func (t *trainer) initFrom(r *train.Recipe) error {
+	path := t.c.String("init")
+	if path == "" {
+		if r.BN == bn.Frozen {
+			return misuse("--bn frozen normalises with running statistics, and a new model has none; add --init FILE")
+		}
+		return nil
+	}
+	from, err := readState(path)
+	if err != nil {
+		return err
+	}
+	loaded, err := models.InitFrom(t.model, from)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	t.out.note("%s: %v", path, loaded)
+	r.Init, err = fileDigest(path)
+	return err
+}
+
+// prepareResume takes the recipe of the checkpoint, with what the command line changes.
+func (t *trainer) prepareResume(ctx context.Context) error {
+	r, err := train.ParseRecipe(t.checkpoint.Recipe)
+	if err != nil {
+		return err
+	}
+	t.recipe = r
+	if err := fromFlags(t.c, r, true); err != nil {
+		return err
+	}
+	if err := t.modelOfFlags(r); err != nil {
+		return err
+	}
+	return t.fingerprints(ctx)
+}
+
+// modelOfFlags writes into the recipe of a resumed run which model the flags
+// speak of, to be compared with that of the checkpoint.
+func (t *trainer) modelOfFlags(r *train.Recipe) (err error) {
+	if path := t.c.String("init"); path != "" {
+		if r.Init, err = fileDigest(path); err != nil {
+			return err
+		}
+	}
+	if !t.c.IsSet("model") {
+		for _, flag := range []string{"classes", "preprocess", "mean", "std"} {
+			if t.c.IsSet(flag) {
+				return misuse("--%s says how a new model is made; leave it off to go on with that of the checkpoint", flag)
+			}
+		}
+		return nil
+	}
+	m, err := newModel(t.c.String("model"), t.data.Info(), t.c)
+	if err != nil {
+		return err
+	}
+	r.Model, r.Graph = m.Architecture, digest(m.Graph.Text())
+	return nil
+}
+
+// fingerprints writes into the recipe which data it is about.
+func (t *trainer) fingerprints(ctx context.Context) (err error) {
+	if t.recipe.Data, err = identify(ctx, t.data); err != nil {
+		return err
+	}
+	t.recipe.Validation = train.Data{}
+	if t.val != nil {
+		t.recipe.Validation, err = identify(ctx, t.val)
+	}
+	return err
+}
+
+func identify(ctx context.Context, s data.Source) (train.Data, error) {
+	info := s.Info()
+	sum, err := s.Fingerprint(ctx)
+	return train.Data{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Classes: len(info.Classes), Fingerprint: sum}, err
+}
+
+func fileDigest(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	return digest(b), err
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// pathsOfCheckpoint fills in what the command line does not say from where
+// the run was before.
+func (t *trainer) pathsOfCheckpoint() error {
+	was, err := train.PathsOf(t.checkpoint)
+	if err != nil {
+		return err
+	}
+	for _, p := range []struct {
+		now *string
+		was string
+	}{{&t.paths.Data, was.Data}, {&t.paths.Validation, was.Validation}, {&t.paths.Output, was.Output}} {
+		if *p.now == "" {
+			*p.now = p.was
+		}
+	}
+	return nil
+}
+
+// openDevices opens what --devices names and settles the kernel class.
+func (t *trainer) openDevices(ctx context.Context) (err error) {
+	if t.devices, err = openDevices(ctx, t.c, t.recipe.StepReplicas()); err != nil {
+		return err
+	}
+	class := t.devices.kernels()
+	if t.checkpoint != nil && t.recipe.Kernels != class && !t.c.IsSet("kernels") {
+		return misuse("the checkpoint was trained with kernel class %s, these devices have %s, whose bits differ; "+
+			"add --kernels %s to go on all the same", t.recipe.Kernels, class, class)
+	}
+	t.recipe.Kernels = class
+	t.devices.tell(t.out)
+	return nil
+}
+
+// session makes the run.
+func (t *trainer) session(ctx context.Context) (*train.Session, error) {
+	augment, err := data.ParseAugment(t.recipe.Augment)
+	if err != nil {
+		return nil, misuse("--augment: %v", err)
+	}
+	if n := t.c.Float64("device-timeout"); n < 0.1 || n > 86400 {
+		return nil, misuse("--device-timeout %g: want 0.1 to 86400 seconds", n)
+	}
+	placement, err := placementOf(t.c, t.devices.members, t.recipe.StepReplicas())
+	if err != nil {
+		return nil, err
+	}
+	p := newProgress(t.out)
+	config := train.Config{Train: t.data, Validation: t.val, Workers: t.c.Int("workers"),
+		Devices: t.devices.members, Placement: placement, Reopen: t.devices.reopen,
+		DeviceTimeout: time.Duration(t.c.Float64("device-timeout") * float64(time.Second)),
+		Checkpoint:    checkpointPath(t.c, t.paths.Output), CheckpointEvery: t.c.Int("checkpoint-every"),
+		LogEvery: t.c.Int("log-every"), Paths: t.paths, Events: p.event}
+	if t.checkpoint != nil {
+		m, _, err := serialize.Strip(t.checkpoint)
+		if err != nil {
+			return nil, err
+		}
+		t.model = m
+	}
+	config.Transform = transformOf(t.model, t.data.Info())
+	config.Transform.Augment = augment
+	if t.checkpoint != nil {
+		t.allowKernels()
+		return train.Resume(ctx, t.checkpoint, t.recipe, config)
+	}
+	if err := t.recipe.Check(); err != nil {
+		return nil, misuseError{err}
+	}
+	return train.New(ctx, t.recipe, t.model, config)
+}
+
+// allowKernels makes a change of kernel class that the user asked for part of the recipe.
+func (t *trainer) allowKernels() {
+	was, err := train.ParseRecipe(t.checkpoint.Recipe)
+	if err == nil && t.c.IsSet("kernels") {
+		was.Kernels = t.recipe.Kernels
+		t.checkpoint.Recipe = was.JSON()
+	}
+}
+
+// checkpointPath returns where checkpoints go: --checkpoint, or the template's name with .bnc.
+func checkpointPath(c *cli.Context, output string) string {
+	if p := c.String("checkpoint"); p != "" || output == "" {
+		return p
+	}
+	return strings.TrimSuffix(output, filepath.Ext(output)) + ".bnc"
+}

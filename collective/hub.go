@@ -1,0 +1,183 @@
+package collective
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Aborted is what members get whose group ended before all had come.
+var Aborted = errors.New("group aborted")
+
+// Hub is the meeting point of a group inside one process: the in-process
+// transport, and the host's side of transports that carry parts to the host.
+type Hub struct {
+	leaves int
+	size   int
+
+	mu        sync.Mutex
+	round     *round
+	completed int
+	abort     error
+	ended     chan struct{} // closed by Abort
+}
+
+// round is one exchange that is being gathered.
+type round struct {
+	tag    Tag
+	values [][]Reduction // by rank; nil until it came
+	came   int
+	done   chan struct{}
+	err    error
+}
+
+// NewHub returns the meeting point of size members over the given number of replicas.
+func NewHub(leaves, size int) *Hub {
+	return &Hub{leaves: leaves, size: size, ended: make(chan struct{})}
+}
+
+// Abort ends the group: members that wait, and those that come later, get an
+// error that wraps Aborted and cause. Only the first call counts.
+func (h *Hub) Abort(cause error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.abort == nil {
+		h.abort = fmt.Errorf("%w: %w", Aborted, cause)
+		close(h.ended)
+	}
+}
+
+// Missing returns the ranks that have not come to an exchange for which
+// others wait; nil if nobody waits.
+func (h *Hub) Missing() []int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.round == nil {
+		return nil
+	}
+	var missing []int
+	for rank, v := range h.round.values {
+		if v == nil {
+			missing = append(missing, rank)
+		}
+	}
+	return missing
+}
+
+// Exchanges returns how many exchanges were completed.
+func (h *Hub) Exchanges() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.completed
+}
+
+// Member returns the Exchanger of one rank.
+func (h *Hub) Member(rank int) Exchanger { return member{h, rank} }
+
+type member struct {
+	hub  *Hub
+	rank int
+}
+
+func (m member) AllReduce(ctx context.Context, tag Tag, values []Reduction) error {
+	r, err := m.hub.enter(m.rank, tag, values)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-r.done:
+		return r.err
+	case <-m.hub.ended:
+		return m.hub.abort
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// enter adds a member to the current round and completes it if it is the last.
+func (h *Hub) enter(rank int, tag Tag, values []Reduction) (*round, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.abort != nil {
+		return nil, h.abort
+	}
+	if h.round == nil {
+		h.round = &round{tag: tag, values: make([][]Reduction, h.size), done: make(chan struct{})}
+	}
+	r := h.round
+	if r.values[rank] != nil {
+		return nil, fmt.Errorf("collective: rank %d came to %v twice", rank, tag)
+	}
+	if values == nil {
+		values = []Reduction{}
+	}
+	r.values[rank] = values
+	r.came++
+	if tag != r.tag && r.err == nil {
+		r.err = fmt.Errorf("collective: rank %d came to %+v while others are at %+v", rank, tag, r.tag)
+	}
+	if r.came == h.size {
+		h.round = nil
+		h.completed++
+		if r.err == nil {
+			r.err = h.reduce(r)
+		}
+		close(r.done)
+	}
+	return r, nil
+}
+
+// reduce completes the tree of every value and hands the result to all ranks.
+func (h *Hub) reduce(r *round) error {
+	if err := r.agree(); err != nil {
+		return err
+	}
+	for i := range r.values[0] {
+		var parts []Part
+		for _, v := range r.values {
+			parts = append(parts, v[i].Parts...)
+		}
+		sum, err := Combine(r.values[0][i].Op, h.leaves, parts)
+		if err != nil {
+			return err
+		}
+		for rank, v := range r.values {
+			if err := deliver(v[i].Result, sum); err != nil {
+				return fmt.Errorf("rank %d at %+v: %w", rank, r.tag, err)
+			}
+		}
+	}
+	return nil
+}
+
+// agree reports whether all ranks came with the same number of values, to be
+// reduced in the same ways.
+func (r *round) agree() error {
+	first := r.values[0]
+	for rank, v := range r.values {
+		same := len(v) == len(first)
+		for i := 0; same && i < len(v); i++ {
+			same = v[i].Op == first[i].Op
+		}
+		if !same {
+			return fmt.Errorf("collective: rank %d and rank 0 reduce different values at %+v", rank, r.tag)
+		}
+	}
+	return nil
+}
+
+// deliver copies the result to a member; an absent one is zeros.
+func deliver(dst, sum tensor.Tensor) error {
+	if sum.IsZero() {
+		clear(dst.Bytes)
+		return nil
+	}
+	if dst.DType != sum.DType || len(dst.Bytes) != len(sum.Bytes) {
+		return fmt.Errorf("collective: result is %v, want %v", sum, dst)
+	}
+	copy(dst.Bytes, sum.Bytes)
+	return nil
+}

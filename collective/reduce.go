@@ -1,0 +1,141 @@
+package collective
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Op says how two nodes combine. The numbers travel: they never change.
+type Op uint8
+
+// The reductions.
+const (
+	// Sum adds elementwise, in the elements' own type: F32 or F64.
+	Sum Op = 1
+	// MergeMoments merges F64 moments (n, means, squared deviations) of C
+	// channels exactly: see Merge.
+	MergeMoments Op = 2
+)
+
+// Add sets dst to a + b elementwise: one rounded addition each. dst may be a or b.
+func Add(dst, a, b tensor.Tensor) {
+	if dst.DType == tensor.F64 {
+		add(dst.F64(), a.F64(), b.F64())
+		return
+	}
+	add(dst.F32(), a.F32(), b.F32())
+}
+
+func add[T float32 | float64](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] + b[i]
+	}
+}
+
+// Merge sets dst to the moments of the union of a and b, per channel. All
+// have the layout (n, C means, C sums of squared deviations). Exact for any
+// counts; a side with n = 0 leaves the other as it is (Chan, Golub, LeVeque
+// 1979, eq. 1.5). dst may be a or b.
+func Merge(dst, a, b []float64) {
+	na, nb := a[0], b[0]
+	switch {
+	case nb == 0:
+		copy(dst, a)
+		return
+	case na == 0:
+		copy(dst, b)
+		return
+	}
+	c := len(dst) / 2
+	n := na + nb
+	for i := 1; i <= c; i++ {
+		d := b[i] - a[i]
+		mean := a[i] + float64(d*nb/n)
+		dst[c+i] = a[c+i] + b[c+i] + float64(float64(d*d)*na*nb/n)
+		dst[i] = mean
+	}
+	dst[0] = n
+}
+
+// combine sets dst to the combination of a and b.
+func (o Op) combine(dst, a, b tensor.Tensor) {
+	if o == MergeMoments {
+		Merge(dst.F64(), a.F64(), b.F64())
+		return
+	}
+	Add(dst, a, b)
+}
+
+// Reduce combines the leaves of node n in the order of the canonical tree.
+// leaf(r) returns the value of replica r, or the zero Tensor if replica r has
+// no rows: such a leaf is skipped, and so is a node without any. The first
+// value met is overwritten with the result and returned.
+func Reduce(o Op, n Node, leaf func(int) tensor.Tensor) tensor.Tensor {
+	if n.Leaf() {
+		return leaf(n.From)
+	}
+	l, r := n.Children()
+	a, b := Reduce(o, l, leaf), Reduce(o, r, leaf)
+	switch {
+	case a.IsZero():
+		return b
+	case b.IsZero():
+		return a
+	}
+	o.combine(a, a, b)
+	return a
+}
+
+// Part is the value of one node of the tree; the zero Tensor where all of the
+// node's replicas have no rows.
+type Part struct {
+	Node  Node
+	Value tensor.Tensor
+}
+
+// Combine completes a tree over the given number of leaves from parts that
+// together cover every leaf once, in any order. It returns the zero Tensor if
+// no replica has rows. The parts' values may be overwritten.
+func Combine(o Op, leaves int, parts []Part) (tensor.Tensor, error) {
+	at := make(map[Node]tensor.Tensor, len(parts))
+	for _, p := range parts {
+		if _, twice := at[p.Node]; twice {
+			return tensor.Tensor{}, fmt.Errorf("collective: two parts for node %v", p.Node)
+		}
+		at[p.Node] = p.Value
+	}
+	used := 0
+	v, err := complete(o, Root(leaves), at, &used)
+	if err == nil && used != len(parts) {
+		err = fmt.Errorf("collective: %d of %d parts are no nodes of the tree over %d replicas", len(parts)-used, len(parts), leaves)
+	}
+	return v, err
+}
+
+func complete(o Op, n Node, at map[Node]tensor.Tensor, used *int) (tensor.Tensor, error) {
+	if v, ok := at[n]; ok {
+		*used++
+		return v, nil
+	}
+	if n.Leaf() {
+		return tensor.Tensor{}, fmt.Errorf("collective: no part covers replica %d", n.From)
+	}
+	l, r := n.Children()
+	a, err := complete(o, l, at, used)
+	if err != nil {
+		return a, err
+	}
+	b, err := complete(o, r, at, used)
+	switch {
+	case err != nil || a.IsZero():
+		return b, err
+	case b.IsZero():
+		return a, nil
+	case a.DType != b.DType || len(a.Bytes) != len(b.Bytes):
+		return a, fmt.Errorf("collective: parts %v and %v do not combine", a, b)
+	}
+	o.combine(a, a, b)
+	return a, nil
+}

@@ -1,0 +1,149 @@
+package data
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+// readTar reads the wanted members of a tar into memory, still encoded.
+// Nothing is ever written to a disk, so that names and links lead nowhere;
+// those that try to are an error all the same.
+func readTar(r io.Reader, wanted func(string) bool) (*tree, error) {
+	t := &tree{close: func() error { return nil }}
+	archive := tar.NewReader(r)
+	last, total := "the start", int64(0)
+	for {
+		h, err := archive.Next()
+		if err == io.EOF {
+			return t, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the archive breaks off after %s: %w", last, cutShort(err))
+		}
+		name, err := memberName(h.Name)
+		if err != nil {
+			return nil, err
+		}
+		last = "member " + name
+		if h.Typeflag == tar.TypeDir || h.Typeflag == tar.TypeXGlobalHeader || !wanted(name) {
+			continue
+		}
+		if h.Typeflag != tar.TypeReg {
+			return nil, fmt.Errorf("member %s: a link or special file; pack with tar --dereference", name)
+		}
+		if total += h.Size; total > MaxArchiveBytes {
+			return nil, fmt.Errorf("member %s: up to it there are more than %d bytes; unpack the archive to a folder",
+				name, int64(MaxArchiveBytes))
+		}
+		if err := t.add(member{name: name, size: h.Size}); err != nil {
+			return nil, err
+		}
+		b, err := readBounded(archive, MaxFileBytes)
+		if err != nil {
+			return nil, fmt.Errorf("member %s: %w", name, cutShort(err))
+		}
+		t.members[len(t.members)-1].read = func() ([]byte, error) { return b, nil }
+	}
+}
+
+// readTarGz reads a gzipped tar of the given packed size, its checksum
+// included.
+func readTarGz(r io.Reader, packed int64, wanted func(string) bool) (*tree, error) {
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, cutShort(err)
+	}
+	limit := &unpackLimit{r: z, left: unpackedLimit(packed)}
+	t, err := readTar(limit, wanted)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(io.Discard, limit); err != nil {
+		return nil, fmt.Errorf("after the last member: %w", cutShort(err))
+	}
+	return t, nil
+}
+
+// unpackedLimit returns how much a compressed file of so many bytes may
+// become: small files are not held to the ratio.
+func unpackedLimit(packed int64) int64 { return 64<<20 + MaxArchiveRatio*packed }
+
+// unpackLimit stops a file that unpacks to far more than files of its size do.
+type unpackLimit struct {
+	r    io.Reader
+	left int64
+}
+
+// Read reads until the limit is reached.
+func (u *unpackLimit) Read(b []byte) (int, error) {
+	n, err := u.r.Read(b)
+	if u.left -= int64(n); u.left < 0 {
+		return 0, fmt.Errorf("it unpacks to more than %d times its size", MaxArchiveRatio)
+	}
+	return n, err
+}
+
+// openZip lists the wanted members of a zip, which stay in the file.
+func openZip(f *os.File, size int64, wanted func(string) bool) (*tree, error) {
+	t := &tree{close: f.Close}
+	archive, err := zip.NewReader(f, size)
+	if err == nil {
+		err = t.addZip(archive, wanted)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *tree) addZip(archive *zip.Reader, wanted func(string) bool) error {
+	for _, f := range archive.File {
+		name, err := memberName(f.Name)
+		if err != nil {
+			return err
+		}
+		if f.Mode().IsDir() || !wanted(name) {
+			continue
+		}
+		if !f.Mode().IsRegular() {
+			return fmt.Errorf("member %s: a link or special file; pack the files themselves", name)
+		}
+		if f.Flags&1 != 0 {
+			return fmt.Errorf("member %s: it is encrypted", name)
+		}
+		declared := int64(min(f.UncompressedSize64, 1<<62))
+		if err := t.add(member{name, declared, func() ([]byte, error) { return readZipped(f) }}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readZipped unpacks a member, whose declared size was checked and whose
+// checksum the zip reader checks.
+func readZipped(f *zip.File) ([]byte, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	b, err := readBounded(r, int64(f.UncompressedSize64))
+	return b, cutShort(err)
+}
+
+// memberName cleans the name of a member, which must lie below the archive.
+func memberName(raw string) (string, error) {
+	name := path.Clean(strings.ReplaceAll(raw, `\`, "/"))
+	if !fs.ValidPath(name) {
+		return "", fmt.Errorf("member %q: its name leads out of the archive", raw)
+	}
+	return name, nil
+}

@@ -1,0 +1,64 @@
+package data
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// padCrop shifts src by up to 4 pixels along each axis; what comes in is
+// black. It takes two draws.
+func padCrop(dst, src plane, d *tensor.Draws) {
+	const pad = 4
+	dx, dy := d.Intn(2*pad+1)-pad, d.Intn(2*pad+1)-pad
+	clear(dst.pix)
+	for y := max(0, -dy); y < min(dst.h, dst.h-dy); y++ {
+		from, to := src.row(y+dy), dst.row(y)
+		if dx >= 0 {
+			copy(to, from[min(dx, src.w)*src.c:])
+		} else if -dx < dst.w {
+			copy(to[-dx*dst.c:], from)
+		}
+	}
+}
+
+// randomFlip mirrors p left to right in one of two cases. It takes one draw.
+func randomFlip(p plane, d *tensor.Draws) {
+	if d.Uint32()>>31 == 0 {
+		return
+	}
+	for y := range p.h {
+		row := p.row(y)
+		for i, j := 0, (p.w-1)*p.c; i < j; i, j = i+p.c, j-p.c {
+			for k := range p.c {
+				row[i+k], row[j+k] = row[j+k], row[i+k]
+			}
+		}
+	}
+}
+
+// randomCrop draws the part of an h x w picture that random resized crop shows
+// (Szegedy et al. 2015, as in torchvision): 8 to 100 % of the area, sides in a
+// ratio from 3/4 to 4/3; after ten parts that don't fit, the middle.
+func randomCrop(h, w int, d *tensor.Draws) box {
+	const least, widest = 0.08, 4. / 3
+	logWidest := tensor.Log(widest)
+	area := float64(h * w)
+	for range 10 {
+		target := float64(area * d.Between(least, 1))
+		ratio := tensor.Exp(d.Between(-logWidest, logWidest))
+		cw := int(math.RoundToEven(math.Sqrt(float64(target * ratio))))
+		ch := int(math.RoundToEven(math.Sqrt(target / ratio)))
+		if 0 < cw && cw <= w && 0 < ch && ch <= h {
+			return box{d.Intn(w - cw + 1), d.Intn(h - ch + 1), cw, ch}
+		}
+	}
+	cw, ch := w, h
+	switch ratio := float64(w) / float64(h); {
+	case ratio < 1/widest:
+		ch = int(math.RoundToEven(float64(w) * widest))
+	case ratio > widest:
+		cw = int(math.RoundToEven(float64(h) * widest))
+	}
+	return box{(w - cw) / 2, (h - ch) / 2, cw, ch}
+}

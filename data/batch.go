@@ -1,0 +1,111 @@
+package data
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Batch is a few samples of an epoch, transformed. It belongs to the reader
+// until it is released.
+type Batch struct {
+	Position               // Epoch and Index
+	Last     bool          // the last batch of its epoch, which may be shorter
+	X        tensor.Tensor // u8 [n,H,W,C] for pictures, f32 [n,...] for arrays
+	Labels   tensor.Tensor // i32 [n], or [n,...] with LabelShape; the zero Tensor without labels
+	Samples  tensor.Tensor // i64 [n], the numbers of the samples in the source
+
+	loader    *Loader
+	x, y, z   tensor.Tensor // the buffers, of Plan.Batch rows
+	samples   []int64
+	labels    []int32
+	perLabel  int   // elements of one label
+	rowShape  []int // of X without the first axis
+	rowBytes  int
+	filled    chan struct{} // closed when all rows are there
+	left      atomic.Int64  // rows that are not
+	mu        sync.Mutex
+	err       error // of the first row that has one
+	failedRow int
+}
+
+// Len returns the number of samples.
+func (b *Batch) Len() int { return len(b.samples) }
+
+// Release gives the batch's memory back to its loader. Nothing of the batch
+// may be used afterwards. A batch that is not released is left to the garbage
+// collector.
+func (b *Batch) Release() {
+	l := b.loader
+	if l == nil {
+		return // released before
+	}
+	b.loader = nil
+	select {
+	case l.free <- b:
+	default:
+	}
+}
+
+// batch returns an unfilled batch of the given samples, in a released one's
+// memory if there is one.
+func (l *Loader) batch(epoch, index int, samples []int) *Batch {
+	var b *Batch
+	select {
+	case b = <-l.free:
+		b = &Batch{loader: l, x: b.x, y: b.y, z: b.z}
+	default:
+		b = l.newBatch()
+	}
+	n := len(samples)
+	b.Position = Position{epoch, index}
+	b.Last = index == l.Batches()-1
+	b.X, b.Samples = b.x.Rows(0, n), b.z.Rows(0, n)
+	if l.info.Labelled {
+		b.Labels = b.y.Rows(0, n)
+		b.labels, b.perLabel = b.Labels.I32(), tensor.Count(l.info.LabelShape)
+	}
+	b.samples = b.Samples.I64()
+	for i, s := range samples {
+		b.samples[i] = int64(s)
+	}
+	b.rowShape, b.rowBytes = l.shape, len(b.X.Bytes)/n
+	b.filled = make(chan struct{})
+	b.left.Store(int64(n))
+	return b
+}
+
+// newBatch allocates.
+func (l *Loader) newBatch() *Batch {
+	n := min(l.plan.Batch, l.info.Len)
+	b := &Batch{loader: l}
+	b.x = tensor.New(l.info.DType, append([]int{n}, l.shape...)...)
+	b.z = tensor.New(tensor.I64, n)
+	if l.info.Labelled {
+		b.y = tensor.New(tensor.I32, append([]int{n}, l.info.LabelShape...)...)
+	}
+	return b
+}
+
+// row returns one sample of X.
+func (b *Batch) row(i int) tensor.Tensor {
+	return tensor.Tensor{DType: b.X.DType, Shape: b.rowShape, Bytes: b.X.Bytes[i*b.rowBytes : (i+1)*b.rowBytes]}
+}
+
+// fail notes the error of a row. That of the lowest row counts, so that it is
+// the same for any number of workers.
+func (b *Batch) fail(row int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil || row < b.failedRow {
+		b.err, b.failedRow = err, row
+	}
+}
+
+// done counts rows that were dealt with.
+func (b *Batch) done(rows int) {
+	if b.left.Add(int64(-rows)) == 0 {
+		close(b.filled)
+	}
+}

@@ -1,0 +1,44 @@
+package data
+
+import (
+	"sync/atomic"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// cache keeps decoded samples until its budget is spent, and those for good:
+// an epoch visits every sample once, so that replacing one by another would
+// gain nothing.
+type cache struct {
+	slots  []atomic.Pointer[tensor.Tensor]
+	budget atomic.Int64 // bytes left
+}
+
+// newCache returns a cache of n samples, whose budget is opt.CacheBytes.
+func newCache(n int, opt Options) *cache {
+	c := &cache{slots: make([]atomic.Pointer[tensor.Tensor], n)}
+	switch {
+	case opt.CacheBytes > 0:
+		c.budget.Store(opt.CacheBytes)
+	case opt.CacheBytes == 0:
+		c.budget.Store(DefaultCacheBytes)
+	}
+	return c
+}
+
+// get returns sample i, which read makes if it is not kept.
+func (c *cache) get(i int, read func(i int) (tensor.Tensor, error)) (tensor.Tensor, error) {
+	if t := c.slots[i].Load(); t != nil {
+		return *t, nil
+	}
+	t, err := read(i)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	if size := int64(len(t.Bytes)); c.budget.Add(-size) < 0 {
+		c.budget.Add(size)
+	} else {
+		c.slots[i].Store(&t)
+	}
+	return t, nil
+}

@@ -1,0 +1,83 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// glyphSide is the height and width of a glyph picture, which has one channel.
+const glyphSide = 28
+
+// Samples of glyphs without a number.
+const (
+	glyphsTrain = 6000
+	glyphsTest  = 1000
+)
+
+// glyphsVersion is part of the fingerprint: it changes with any pixel.
+const glyphsVersion = "glyphs 1"
+
+// glyphs is an endless set of digits, of which it shows the first n. Digit i
+// of a split is a function of i and the split alone.
+type glyphs struct {
+	info    Info
+	philox  tensor.Philox
+	epoch   uint32 // separates train from test
+	masters []glyphMaster
+}
+
+// openGlyphs opens glyphs[:N]. N counts the samples of the split opened.
+func openGlyphs(s spec, _ Options) (Source, error) {
+	g := &glyphs{philox: tensor.NewPhilox(0, tensor.StreamGlyphs), masters: glyphMasters()}
+	n := glyphsTrain
+	if s.split == Test {
+		n, g.epoch = glyphsTest, 1
+	}
+	if s.path != "" {
+		var err error
+		if n, err = strconv.Atoi(s.path); err != nil || n < 1 || n > math.MaxInt32 {
+			return nil, fmt.Errorf("%w: %q is no number of samples from 1 to %d", ErrSpec, s.path, math.MaxInt32)
+		}
+	}
+	g.info = Info{
+		Kind: s.kind, Split: s.split, Len: n, DType: tensor.U8,
+		Shape: []int{glyphSide, glyphSide, 1}, Labelled: true, Classes: digits,
+	}
+	return g, nil
+}
+
+// Info implements Source.
+func (g *glyphs) Info() Info { return g.info }
+
+// Sample implements Source.
+func (g *glyphs) Sample(i int) (tensor.Tensor, error) {
+	t := tensor.New(tensor.U8, g.info.Shape...)
+	d := g.philox.Draws(g.epoch, uint64(i))
+	font := d.Intn(len(g.masters) / len(digits))
+	g.masters[font*len(digits)+i%len(digits)].draw(t.Bytes, drawPose(&d), &d)
+	return t, nil
+}
+
+// glyphLabels holds 0 to 9: the labels go round.
+var glyphLabels = [...]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+
+// Label implements Source.
+func (g *glyphs) Label(i int) []int32 { return glyphLabels[i%len(digits):][:1] }
+
+// Name implements Source.
+func (g *glyphs) Name(i int) string { return fmt.Sprintf("glyph %d of %s", i, g.info.Split) }
+
+// Fingerprint implements Source.
+func (g *glyphs) Fingerprint(context.Context) (string, error) {
+	h := newFingerprint(g.info)
+	h.text(glyphsVersion)
+	h.number(int64(g.epoch))
+	return h.sum(), nil
+}
+
+// Close implements Source.
+func (g *glyphs) Close() error { return nil }

@@ -1,0 +1,95 @@
+package data
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// OpenInputs opens what a model is to predict: picture files, folders and
+// archives with pictures at any depth (in the order of their names), .npy files
+// of shape [samples, ...], and data specs. The samples of all come one after the
+// other, under the path or member they come from. They have no labels, unless
+// there is one input and it is a spec.
+func OpenInputs(inputs []string, opt Options) (Source, error) {
+	if len(inputs) == 0 {
+		return nil, errors.New("no inputs")
+	}
+	all := &joined{}
+	for _, input := range inputs {
+		src, err := openInput(input, opt)
+		if err == nil {
+			err = all.add(src)
+		}
+		if err != nil {
+			all.Close()
+			return nil, err
+		}
+	}
+	if len(all.parts) == 1 {
+		return all.parts[0], nil
+	}
+	return all, nil
+}
+
+func openInput(input string, opt Options) (Source, error) {
+	if IsSpec(input) {
+		return Open(input, opt)
+	}
+	if path.Ext(input) == ".npy" {
+		m, err := openArray(input)
+		if err != nil {
+			return nil, err
+		}
+		m.info.Kind, m.name = "npy", input+":"
+		return m, nil
+	}
+	t, err := inputTree(input)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", input, err)
+	}
+	samples := make([]classed, len(t.members))
+	for i, m := range t.members {
+		samples[i] = classed{member: m, rest: m.name}
+		samples[i].name = filepath.Join(input, m.name)
+	}
+	slices.SortFunc(samples, func(a, b classed) int { return cmp.Compare(a.name, b.name) })
+	info := Info{Kind: "pictures", Len: len(samples), DType: tensor.U8}
+	return &pictures{info: info, samples: samples, cache: newCache(len(samples), opt), close: t.close}, nil
+}
+
+// inputTree lists the pictures of a folder or archive, or the one file.
+func inputTree(input string) (*tree, error) {
+	if info, err := os.Stat(input); err != nil {
+		return nil, plain(err)
+	} else if !info.IsDir() {
+		f, err := os.Open(input)
+		if err != nil {
+			return nil, plain(err)
+		}
+		defer f.Close()
+		kind, err := archiveKind(f)
+		if err != nil {
+			return nil, err
+		}
+		if kind == "" {
+			t := &tree{close: func() error { return nil }}
+			return t, t.add(member{"", info.Size(), func() ([]byte, error) { return readFile(input) }})
+		}
+	}
+	t, err := openTree(input, isPicture)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.members) == 0 {
+		t.close()
+		return nil, errors.New("no pictures in it")
+	}
+	return t, nil
+}

@@ -1,0 +1,103 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// joined is several sources, one after the other, without labels.
+type joined struct {
+	info  Info
+	parts []Source
+	ends  []int // number of samples up to the end of each part
+}
+
+// add takes src over as the next part. Sizes of pictures may differ, anything
+// else not.
+func (j *joined) add(src Source) error {
+	i := src.Info()
+	j.parts = append(j.parts, src)
+	j.ends = append(j.ends, j.info.Len+i.Len)
+	if len(j.parts) == 1 {
+		j.info = Info{Kind: "inputs", Len: i.Len, DType: i.DType, Shape: i.Shape}
+		return nil
+	}
+	j.info.Len += i.Len
+	if i.DType == j.info.DType && slices.Equal(i.Shape, j.info.Shape) {
+		return nil
+	}
+	if !i.Pictures() || !j.info.Pictures() || channels(i) != channels(j.info) {
+		return fmt.Errorf("%s: the samples are %s, those before it %s; predict them one by one",
+			src.Name(0), kindOfSamples(i), kindOfSamples(j.info))
+	}
+	j.info.Shape = nil
+	return nil
+}
+
+func channels(i Info) int {
+	if i.Shape == nil {
+		return 3
+	}
+	return i.Shape[len(i.Shape)-1]
+}
+
+func kindOfSamples(i Info) string {
+	if i.Shape == nil {
+		return "RGB pictures"
+	}
+	return tensor.Describe(i.DType, i.Shape)
+}
+
+// at returns the part that holds sample i and its number there.
+func (j *joined) at(i int) (Source, int) {
+	part := sort.SearchInts(j.ends, i+1)
+	if part > 0 {
+		i -= j.ends[part-1]
+	}
+	return j.parts[part], i
+}
+
+// Info implements Source.
+func (j *joined) Info() Info { return j.info }
+
+// Sample implements Source.
+func (j *joined) Sample(i int) (tensor.Tensor, error) {
+	src, i := j.at(i)
+	return src.Sample(i)
+}
+
+// Label implements Source.
+func (j *joined) Label(int) []int32 { return nil }
+
+// Name implements Source.
+func (j *joined) Name(i int) string {
+	src, i := j.at(i)
+	return src.Name(i)
+}
+
+// Fingerprint implements Source.
+func (j *joined) Fingerprint(ctx context.Context) (string, error) {
+	h := newFingerprint(j.info)
+	for _, src := range j.parts {
+		f, err := src.Fingerprint(ctx)
+		if err != nil {
+			return "", err
+		}
+		h.text(f)
+	}
+	return h.sum(), nil
+}
+
+// Close implements Source.
+func (j *joined) Close() error {
+	var errs []error
+	for _, src := range j.parts {
+		errs = append(errs, src.Close())
+	}
+	return errors.Join(errs...)
+}

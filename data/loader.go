@@ -1,0 +1,216 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Plan says what a Loader yields. Workers and Prefetch decide how fast, the
+// rest what.
+type Plan struct {
+	Batch     int    // samples of a batch; the last of an epoch may have fewer
+	Seed      uint64 // of order and augmentation
+	Shuffle   bool   // false: the order of the source, in every epoch
+	Transform Transform
+	Epochs    int      // the loader ends before epoch number Epochs; 0: it goes on for ever
+	Start     Position // the first batch
+	Workers   int      // goroutines that read and transform; 0: one per core
+	Prefetch  int      // batches made ahead of the reader; 0: 3
+}
+
+// Position is a batch: its epoch and its number in the epoch, both from 0.
+type Position struct{ Epoch, Index int }
+
+// Loader yields the batches of a plan, one after the other. Its batches are
+// made ahead by goroutines that end with Close, with the context, or with the
+// last batch.
+type Loader struct {
+	src   Source
+	info  Info
+	plan  Plan
+	shape []int // of a transformed sample
+	draws tensor.Philox
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	wait   sync.WaitGroup
+	ready  chan *Batch // in order; perhaps not filled yet
+	jobs   chan job
+	free   chan *Batch // released, for reuse
+	err    error       // what Next returned last, if not nil
+}
+
+// job is to fill rows from to to-1 of a batch.
+type job struct {
+	batch    *Batch
+	from, to int
+}
+
+// NewLoader starts reading. It is an error if the plan does not fit the
+// source. Close the loader before the source.
+func NewLoader(ctx context.Context, src Source, plan Plan) (*Loader, error) {
+	info := src.Info()
+	shape, err := plan.Transform.Shape(info)
+	if err != nil {
+		return nil, err
+	}
+	if plan.Batch < 1 || plan.Workers < 0 || plan.Prefetch < 0 || plan.Epochs < 0 {
+		return nil, fmt.Errorf("batch %d, %d workers, %d batches ahead, %d epochs: want at least 1, 0, 0, 0",
+			plan.Batch, plan.Workers, plan.Prefetch, plan.Epochs)
+	}
+	if _, err := tensor.Size(info.DType, append([]int{plan.Batch}, shape...)); err != nil {
+		return nil, fmt.Errorf("batch %d: %w", plan.Batch, err)
+	}
+	l := &Loader{src: src, info: info, plan: plan, shape: shape}
+	if s := plan.Start; s.Epoch < 0 || s.Index < 0 || s.Index > l.Batches() {
+		return nil, fmt.Errorf("start at batch %d of epoch %d: an epoch has %d batches",
+			s.Index, s.Epoch, l.Batches())
+	}
+	l.start(ctx)
+	return l, nil
+}
+
+// Batches returns the number of batches of an epoch.
+func (l *Loader) Batches() int { return (l.info.Len + l.plan.Batch - 1) / l.plan.Batch }
+
+// SampleShape returns the shape of one sample of a batch.
+func (l *Loader) SampleShape() []int { return l.shape }
+
+// Next returns the next batch, and waits for it if need be: the time it takes
+// is the time that the reader waited for input. The error is io.EOF after the
+// last batch. An error stays: Next goes on to return it.
+func (l *Loader) Next() (*Batch, error) {
+	if l.err != nil {
+		return nil, l.err
+	}
+	b, ok := <-l.ready
+	if !ok {
+		if l.err = context.Cause(l.ctx); l.err == nil {
+			l.err = io.EOF
+		}
+		return nil, l.err
+	}
+	select {
+	case <-b.filled:
+	case <-l.ctx.Done():
+		l.err = context.Cause(l.ctx)
+		return nil, l.err
+	}
+	if l.err = b.err; l.err != nil {
+		return nil, l.err
+	}
+	return b, nil
+}
+
+// Close stops reading and waits until nothing reads the source any more.
+func (l *Loader) Close() {
+	l.cancel()
+	l.wait.Wait()
+}
+
+func (l *Loader) start(ctx context.Context) {
+	workers, ahead := l.plan.Workers, l.plan.Prefetch
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	if ahead == 0 {
+		ahead = 3
+	}
+	l.draws = tensor.NewPhilox(l.plan.Seed, tensor.StreamAugment)
+	l.ctx, l.cancel = context.WithCancel(ctx)
+	l.ready = make(chan *Batch, ahead)
+	l.jobs = make(chan job)
+	l.free = make(chan *Batch, ahead+1)
+	l.wait.Go(l.dispatch)
+	for range workers {
+		l.wait.Go(l.work)
+	}
+}
+
+// dispatch lays out the batches in order and cuts them into jobs.
+func (l *Loader) dispatch() {
+	defer close(l.jobs)
+	defer close(l.ready)
+	first := l.plan.Start.Index
+	for epoch := l.plan.Start.Epoch; l.plan.Epochs == 0 || epoch < l.plan.Epochs; epoch++ {
+		order := l.order(epoch)
+		for index := first; index < l.Batches(); index++ {
+			from := index * l.plan.Batch
+			b := l.batch(epoch, index, order[from:min(from+l.plan.Batch, len(order))])
+			if !l.hand(b) {
+				return
+			}
+		}
+		first = 0
+	}
+}
+
+func (l *Loader) order(epoch int) []int {
+	if l.plan.Shuffle {
+		return Order(l.plan.Seed, epoch, l.info.Len)
+	}
+	return inOrder(l.info.Len)
+}
+
+// hand gives b to the reader and its rows to the workers; false if the loader
+// was closed.
+func (l *Loader) hand(b *Batch) bool {
+	select {
+	case l.ready <- b:
+	case <-l.ctx.Done():
+		return false
+	}
+	rows := b.Len()
+	step := l.rowsPerJob()
+	for from := 0; from < rows; from += step {
+		select {
+		case l.jobs <- job{b, from, min(from+step, rows)}:
+		case <-l.ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// rowsPerJob makes jobs of about 64 KiB: few enough to hand around, small
+// enough that all workers share the batch that is waited for.
+func (l *Loader) rowsPerJob() int {
+	return max(1, (64<<10)/max(1, tensor.Count(l.shape)*l.info.DType.Size()))
+}
+
+func (l *Loader) work() {
+	for j := range l.jobs {
+		for row := j.from; row < j.to; row++ {
+			if err := l.fill(j.batch, row); err != nil {
+				j.batch.fail(row, err)
+				break
+			}
+		}
+		j.batch.done(j.to - j.from)
+	}
+}
+
+// fill makes one row of a batch.
+func (l *Loader) fill(b *Batch, row int) error {
+	i := int(b.samples[row])
+	sample, err := l.src.Sample(i)
+	if err != nil {
+		return err
+	}
+	if l.info.Labelled {
+		copy(b.labels[row*b.perLabel:(row+1)*b.perLabel], l.src.Label(i))
+	}
+	dst := b.row(row)
+	if !l.info.Pictures() {
+		copy(dst.Bytes, sample.Bytes)
+		return nil
+	}
+	d := l.draws.Draws(uint32(b.Epoch), uint64(i))
+	l.plan.Transform.Apply(dst, sample, &d)
+	return nil
+}

@@ -1,0 +1,44 @@
+package data
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// memory is a source whose samples all lie in one tensor, along axis 0.
+type memory struct {
+	info   Info
+	x      tensor.Tensor
+	labels []int32 // Len times the elements of LabelShape; nil without labels
+	name   string  // what the names of the samples begin with
+}
+
+// pictureInfo describes labelled pictures u8 [n, height, width, channels].
+func pictureInfo(x tensor.Tensor, classes []string) Info {
+	return Info{Len: x.Shape[0], DType: tensor.U8, Shape: x.Shape[1:], Labelled: true, Classes: classes}
+}
+
+// Info implements Source.
+func (m *memory) Info() Info { return m.info }
+
+// Sample implements Source.
+func (m *memory) Sample(i int) (tensor.Tensor, error) {
+	row := len(m.x.Bytes) / m.info.Len
+	return tensor.Tensor{DType: m.x.DType, Shape: m.info.Shape, Bytes: m.x.Bytes[i*row : (i+1)*row]}, nil
+}
+
+// Label implements Source.
+func (m *memory) Label(i int) []int32 {
+	if m.labels == nil {
+		return nil
+	}
+	n := tensor.Count(m.info.LabelShape)
+	return m.labels[i*n : (i+1)*n]
+}
+
+// Name implements Source.
+func (m *memory) Name(i int) string { return fmt.Sprintf("%s%d", m.name, i) }
+
+// Close implements Source.
+func (m *memory) Close() error { return nil }

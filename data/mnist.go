@@ -1,0 +1,98 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+var digits = []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
+
+// openMNIST opens mnist:PATH: a folder with the four IDX files.
+func openMNIST(s spec, _ Options) (Source, error) {
+	prefix := "train"
+	if s.split == Test {
+		prefix = "t10k"
+	}
+	x, err := openIDX(s.path, prefix+"-images", "idx3-ubyte")
+	if err != nil {
+		return nil, err
+	}
+	y, err := openIDX(s.path, prefix+"-labels", "idx1-ubyte")
+	if err != nil {
+		return nil, err
+	}
+	if len(x.Shape) != 3 || len(y.Shape) != 1 {
+		return nil, fmt.Errorf("images of %d axes and labels of %d; want 3 and 1", len(x.Shape), len(y.Shape))
+	}
+	if x.Shape[0] != y.Shape[0] {
+		return nil, fmt.Errorf("%d images but %d labels", x.Shape[0], y.Shape[0])
+	}
+	if x.Count() == 0 {
+		return nil, errors.New("there are no images in it")
+	}
+	labels := make([]int32, len(y.Bytes))
+	for i, v := range y.Bytes {
+		if int(v) >= len(digits) {
+			return nil, fmt.Errorf("%s-labels: label %d of image %d is out of range 0 to 9", prefix, v, i)
+		}
+		labels[i] = int32(v)
+	}
+	x = x.Reshape(append(x.Shape[:3:3], 1)...)
+	m := &memory{x: x, labels: labels, info: pictureInfo(x, digits)}
+	m.info.Kind, m.info.Split = s.kind, s.split
+	return m, nil
+}
+
+// openIDX reads stem-ending, stem.ending (both names are about) or their .gz.
+func openIDX(dir, stem, ending string) (tensor.Tensor, error) {
+	if info, err := os.Stat(dir); err != nil {
+		return tensor.Tensor{}, plain(err)
+	} else if !info.IsDir() {
+		return tensor.Tensor{}, errors.New("this is no folder; want one with the four IDX files")
+	}
+	for _, name := range []string{stem + "-" + ending, stem + "." + ending} {
+		for _, name := range []string{name, name + ".gz"} {
+			f, err := os.Open(filepath.Join(dir, name))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return tensor.Tensor{}, plain(err)
+			}
+			defer f.Close()
+			t, err := readIDXFile(f)
+			if err != nil {
+				return tensor.Tensor{}, fmt.Errorf("%s: %w", name, err)
+			}
+			return t, nil
+		}
+	}
+	return tensor.Tensor{}, fmt.Errorf("%s-%s (or with .gz) is missing", stem, ending)
+}
+
+// readIDXFile reads an IDX file, unpacking it if it is gzipped.
+func readIDXFile(f *os.File) (tensor.Tensor, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return tensor.Tensor{}, plain(err)
+	}
+	r, err := unpacked(f, info.Size())
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	t, err := readIDX(r)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	// Reading to the end checks gzip's checksum.
+	if n, err := io.Copy(io.Discard, r); n != 0 || err != nil {
+		return tensor.Tensor{}, errors.Join(err, fmt.Errorf("%d bytes follow its %v", n, t))
+	}
+	return t, nil
+}

@@ -1,0 +1,162 @@
+package data
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+const npyMagic = "\x93NUMPY"
+
+// npyTypes are the element types that ReadNPY and WriteNPY know.
+var npyTypes = []struct {
+	descr string
+	dtype tensor.DType
+}{
+	{"<f4", tensor.F32}, {"<f8", tensor.F64}, {"<i4", tensor.I32}, {"<i8", tensor.I64}, {"|u1", tensor.U8},
+}
+
+// ReadNPY reads an array in NumPy's format (NEP 1; versions 1 to 3, C and
+// Fortran order, little-endian f4, f8, i4, i8 and u1). What follows the array
+// is left unread.
+func ReadNPY(r io.Reader) (tensor.Tensor, error) {
+	text, err := readNPYHeader(r)
+	if err != nil {
+		return tensor.Tensor{}, fmt.Errorf("npy header: %w", err)
+	}
+	h, err := parseNPYHeader(text)
+	if err != nil {
+		return tensor.Tensor{}, fmt.Errorf("npy header: %w", err)
+	}
+	t, err := readElements(r, h.dtype, h.shape)
+	if err != nil {
+		return tensor.Tensor{}, fmt.Errorf("npy array %s: %w", tensor.Describe(h.dtype, h.shape), err)
+	}
+	if h.fortran {
+		t = fromFortran(t)
+	}
+	return t, nil
+}
+
+// WriteNPY writes t in NumPy's format, version 1.
+func WriteNPY(w io.Writer, t tensor.Tensor) error {
+	descr := ""
+	for _, n := range npyTypes {
+		if n.dtype == t.DType {
+			descr = n.descr
+		}
+	}
+	if descr == "" {
+		return fmt.Errorf("npy: a %v array cannot be written; convert it to f32", t.DType)
+	}
+	shape := strings.Builder{}
+	for _, n := range t.Shape {
+		fmt.Fprintf(&shape, "%d,", n)
+	}
+	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape.String())
+	// Magic, version, length and text, with the line feed, fill a multiple of 64.
+	const before = len(npyMagic) + 4
+	dict += strings.Repeat(" ", (64-(before+len(dict)+1)%64)%64) + "\n"
+	head := binary.LittleEndian.AppendUint16([]byte(npyMagic+"\x01\x00"), uint16(len(dict)))
+	if _, err := w.Write(append(head, dict...)); err != nil {
+		return err
+	}
+	_, err := w.Write(t.Bytes)
+	return err
+}
+
+// readNPYHeader returns the text of the header.
+func readNPYHeader(r io.Reader) (string, error) {
+	var fixed [len(npyMagic) + 2]byte
+	if _, err := io.ReadFull(r, fixed[:]); err != nil {
+		return "", cutShort(err)
+	}
+	if string(fixed[:len(npyMagic)]) != npyMagic {
+		return "", errors.New("this is no .npy file")
+	}
+	size := 4 // bytes of the header's length
+	switch version := fixed[len(npyMagic)]; version {
+	case 1:
+		size = 2
+	case 2, 3:
+	default:
+		return "", fmt.Errorf("version %d is not supported (1 to 3 are)", version)
+	}
+	var number [4]byte
+	if _, err := io.ReadFull(r, number[:size]); err != nil {
+		return "", cutShort(err)
+	}
+	length := binary.LittleEndian.Uint32(number[:])
+	if length > MaxHeaderBytes {
+		return "", fmt.Errorf("it claims %d bytes; at most %d are read", length, MaxHeaderBytes)
+	}
+	text := make([]byte, length)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return "", cutShort(err)
+	}
+	return string(text), nil
+}
+
+// readElements reads a tensor. Its memory grows with what arrives, not with
+// what a header claims.
+func readElements(r io.Reader, d tensor.DType, shape []int) (tensor.Tensor, error) {
+	n, err := tensor.Size(d, shape)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	const step = 16 << 20
+	if n <= step {
+		t := tensor.New(d, shape...)
+		_, err := io.ReadFull(r, t.Bytes)
+		return t, cutShort(err)
+	}
+	b := make([]byte, step)
+	for have := 0; ; {
+		if _, err := io.ReadFull(r, b[have:]); err != nil {
+			return tensor.Tensor{}, cutShort(err)
+		}
+		if have = len(b); have == n {
+			return tensor.FromBytes(d, shape, b)
+		}
+		b = append(b, make([]byte, min(n-have, have))...)
+	}
+}
+
+// cutShort says that input ended too early in words a person understands.
+func cutShort(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the file is cut short: %w", io.ErrUnexpectedEOF)
+	}
+	return err
+}
+
+// fromFortran returns the elements of t, which lie with the first axis
+// fastest, in row-major order.
+func fromFortran(t tensor.Tensor) tensor.Tensor {
+	out := tensor.New(t.DType, t.Shape...)
+	size := t.DType.Size()
+	index := make([]int, len(t.Shape)) // of the element of out
+	stride := make([]int, len(t.Shape))
+	for axis, n := 0, 1; axis < len(stride); axis++ {
+		stride[axis] = n
+		n *= t.Shape[axis]
+	}
+	from := 0
+	for to := 0; to < len(out.Bytes); to += size {
+		copy(out.Bytes[to:to+size], t.Bytes[from*size:])
+		for axis := len(index) - 1; axis >= 0; axis-- {
+			index[axis]++
+			from += stride[axis]
+			if index[axis] < t.Shape[axis] {
+				break
+			}
+			from -= index[axis] * stride[axis]
+			index[axis] = 0
+		}
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package data
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// openNPY opens npy:X.npy,Y.npy. X is [n, ...]: bytes of shape [n, height,
+// width, 1 or 3] are pictures, everything else becomes f32. Y is [n] or
+// [n, ...] (a label per pixel) of integers, -1 for "ignore".
+func openNPY(s spec, _ Options) (Source, error) {
+	if s.explicit {
+		return nil, fmt.Errorf("@%s: a pair of arrays has no parts; leave the suffix off", s.split)
+	}
+	xName, yName, ok := strings.Cut(s.path, ",")
+	if !ok {
+		return nil, fmt.Errorf("%w: want two files, npy:X.npy,Y.npy", ErrSpec)
+	}
+	m, err := openArray(xName)
+	if err != nil {
+		return nil, err
+	}
+	y, err := readNPYFile(yName)
+	if err != nil {
+		return nil, err
+	}
+	m.info.Kind = s.kind
+	return m, m.setLabels(yName, y)
+}
+
+// openArray opens the array file as samples without labels.
+func openArray(name string) (*memory, error) {
+	x, err := readNPYFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(x.Shape) == 0 || x.Count() == 0 {
+		return nil, fmt.Errorf("%s: %v holds no samples; want [samples, ...]", name, x)
+	}
+	picture := x.DType == tensor.U8 && len(x.Shape) == 4 && (x.Shape[3] == 1 || x.Shape[3] == 3)
+	if !picture {
+		if x, err = x.ToF32(); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	info := Info{Len: x.Shape[0], DType: x.DType, Shape: x.Shape[1:]}
+	return &memory{x: x, info: info}, nil
+}
+
+// readNPYFile reads a file that holds one array and nothing else.
+func readNPYFile(name string) (tensor.Tensor, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return tensor.Tensor{}, fmt.Errorf("%s: %w", name, plain(err))
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 1<<20)
+	t, err := ReadNPY(r)
+	if err != nil {
+		return tensor.Tensor{}, fmt.Errorf("%s: %w", name, err)
+	}
+	if _, err := r.ReadByte(); err == nil {
+		return tensor.Tensor{}, fmt.Errorf("%s: more bytes follow the array %v", name, t)
+	}
+	return t, nil
+}
+
+// setLabels gives the samples the labels y, from a file of that name.
+func (m *memory) setLabels(name string, y tensor.Tensor) error {
+	if len(y.Shape) == 0 || y.Shape[0] != m.info.Len {
+		return fmt.Errorf("%s: %v are no labels for %d samples", name, y, m.info.Len)
+	}
+	labels, err := toLabels(y)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	classes := int32(0)
+	for _, v := range labels {
+		classes = max(classes, v+1)
+	}
+	if classes > MaxClasses {
+		return fmt.Errorf("%s: label %d; at most %d classes are supported", name, classes-1, MaxClasses)
+	}
+	m.labels, m.info.Labelled, m.info.LabelShape = labels, true, y.Shape[1:]
+	m.info.Classes = make([]string, classes)
+	for i := range m.info.Classes {
+		m.info.Classes[i] = strconv.Itoa(i)
+	}
+	return nil
+}
+
+// toLabels converts integers of any width; -1 is the lowest label.
+func toLabels(y tensor.Tensor) ([]int32, error) {
+	labels := make([]int32, y.Count())
+	for i := range labels {
+		var v int64
+		switch y.DType {
+		case tensor.U8:
+			v = int64(y.Bytes[i])
+		case tensor.I32:
+			v = int64(y.I32()[i])
+		case tensor.I64:
+			v = y.I64()[i]
+		default:
+			return nil, errors.New("labels must be integers, have " + y.DType.String())
+		}
+		if v < -1 || v >= math.MaxInt32 {
+			return nil, fmt.Errorf("label %d (element %d) is out of range; -1 means ignore", v, i)
+		}
+		labels[i] = int32(v)
+	}
+	return labels, nil
+}

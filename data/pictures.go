@@ -1,0 +1,130 @@
+package data
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// pictures is a source of encoded pictures, decoded at need.
+type pictures struct {
+	info    Info
+	samples []classed
+	labels  []int32
+	cache   *cache
+	close   func() error
+	where   string // what the name of a sample stands after in an error: "folder:PATH: member "
+	size    []int  // height and width that every picture must have; nil: any
+}
+
+// openFolder opens folder:PATH.
+func openFolder(s spec, opt Options) (Source, error) {
+	t, err := openTree(s.path, isPicture)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPictures(s, t, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.findShape(); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// newPictures returns the split of a tree of class folders that s asks for. It
+// owns t from here on, and closes it on an error.
+func newPictures(s spec, t *tree, opt Options) (*pictures, error) {
+	l, err := layoutOf(t.members)
+	if err != nil {
+		t.close()
+		return nil, err
+	}
+	samples, split, err := l.pick(s)
+	if err != nil {
+		t.close()
+		return nil, err
+	}
+	p := &pictures{samples: samples, cache: newCache(len(samples), opt), close: t.close}
+	p.where = s.String() + ": member "
+	p.info = Info{
+		Kind: s.kind, Split: split, Len: len(samples),
+		DType: tensor.U8, Labelled: true, Classes: classesOf(samples),
+	}
+	p.labels = make([]int32, len(samples))
+	for i, c := range samples {
+		label, _ := slices.BinarySearch(p.info.Classes, c.class)
+		p.labels[i] = int32(label)
+	}
+	return p, nil
+}
+
+// findShape looks at the sizes of all pictures, unless they are very many, and
+// sets info.Shape if they are equal. A file that is no picture is an error
+// here; one that is damaged further on is found when its turn comes.
+func (p *pictures) findShape() error {
+	if len(p.samples) > MaxSizesChecked {
+		return nil
+	}
+	sizes := make([][2]int, len(p.samples))
+	err := eachSample(len(p.samples), func(i int) error {
+		file, err := p.samples[i].read()
+		if err == nil {
+			sizes[i][0], sizes[i][1], err = pictureSize(file)
+		}
+		if err != nil {
+			return fmt.Errorf("member %s: %w", p.samples[i].name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(slices.Compact(sizes)) == 1 {
+		p.info.Shape = []int{sizes[0][0], sizes[0][1], 3}
+	}
+	return nil
+}
+
+// Info implements Source.
+func (p *pictures) Info() Info { return p.info }
+
+// Sample implements Source.
+func (p *pictures) Sample(i int) (tensor.Tensor, error) { return p.cache.get(i, p.decode) }
+
+func (p *pictures) decode(i int) (tensor.Tensor, error) {
+	file, err := p.samples[i].read()
+	if err != nil {
+		return tensor.Tensor{}, p.wrap(i, err)
+	}
+	t, err := DecodePicture(file)
+	if err == nil && p.size != nil && !slices.Equal(t.Shape[:2], p.size) {
+		err = fmt.Errorf("a picture of %d x %d pixels, want %d x %d", t.Shape[1], t.Shape[0], p.size[1], p.size[0])
+	}
+	if err != nil {
+		return tensor.Tensor{}, p.wrap(i, err)
+	}
+	return t, nil
+}
+
+// wrap says which sample an error is about.
+func (p *pictures) wrap(i int, err error) error {
+	return fmt.Errorf("%s%s: %w", p.where, p.samples[i].name, err)
+}
+
+// Label implements Source.
+func (p *pictures) Label(i int) []int32 {
+	if p.labels == nil {
+		return nil
+	}
+	return p.labels[i : i+1]
+}
+
+// Name implements Source.
+func (p *pictures) Name(i int) string { return p.samples[i].name }
+
+// Close implements Source.
+func (p *pictures) Close() error { return p.close() }

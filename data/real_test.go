@@ -1,0 +1,102 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"testing"
+)
+
+const shared = "../../shared/data/"
+
+// needs skips a test whose data is not beside the checkout.
+func needs(t testing.TB, name string) string {
+	t.Helper()
+	if _, err := os.Stat(shared + name); err != nil {
+		t.Skipf("needs %s, which is not part of the repository", shared+name)
+	}
+	return shared + name
+}
+
+func TestRealCIFAR10(t *testing.T) {
+	path := needs(t, "cifar10/cifar10-jpg.tar.gz")
+	for split, n := range map[Split]int{Train: 50000, Test: 10000} {
+		src := open(t, "cifar10:"+path, Options{Split: split})
+		info := src.Info()
+		if info.Len != n || !slices.Equal(info.Classes, cifarClasses) || !slices.Equal(info.Shape, []int{32, 32, 3}) {
+			t.Errorf("%s: info = %+v", split, info)
+		}
+		if split == Train {
+			continue // decoding 10,000 says enough
+		}
+		s, err := Describe(context.Background(), src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for class, count := range s.PerClass {
+			if count != n/10 {
+				t.Errorf("%d samples of class %d, want %d", count, class, n/10)
+			}
+		}
+		// Published for the training set, uncompressed: 125.3, 123.0, 113.9.
+		for c, want := range []float64{125.3, 123.0, 113.9} {
+			if math.Abs(s.Mean[c]-want) > 1.5 {
+				t.Errorf("mean of channel %d is %.2f, want about %.1f", c, s.Mean[c], want)
+			}
+		}
+	}
+}
+
+// The 500 raw records were decoded with libjpeg-turbo, which smooths chroma;
+// Go's decoder does not. The pictures are the same within that.
+func TestRealDecodingAgreesWithPillow(t *testing.T) {
+	archive, records := needs(t, "cifar10/cifar10-jpg.tar.gz"), needs(t, "cifar10/cifar10_test500_pil.bin")
+	jpegs, raw := open(t, "cifar10:"+archive, Options{Split: Test}), open(t, "cifar10:"+records, Options{})
+	if raw.Info().Len != 500 {
+		t.Fatalf("%d records, want 500", raw.Info().Len)
+	}
+	total := 0
+	for i := range 500 {
+		k := i/50*1000 + i%50 // 50 of the 1000 of each class
+		if want := fmt.Sprintf("test/%s/%04d.jpg", cifarClasses[i/50], i%50); jpegs.Name(k) != want {
+			t.Errorf("sample %d is %s, want %s", k, jpegs.Name(k), want)
+		}
+		a, err := jpegs.Sample(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := raw.Sample(i)
+		if jpegs.Label(k)[0] != raw.Label(i)[0] {
+			t.Errorf("sample %d: label %d, the record has %d", k, jpegs.Label(k)[0], raw.Label(i)[0])
+		}
+		for p := range a.Bytes {
+			total += max(int(a.Bytes[p])-int(b.Bytes[p]), int(b.Bytes[p])-int(a.Bytes[p]))
+		}
+	}
+	if mean := float64(total) / (500 * 3072); mean > 3 {
+		t.Errorf("pixels differ by %.2f on average, want at most 3 of 255", mean)
+	}
+}
+
+func TestRealMNIST(t *testing.T) {
+	path := needs(t, "mnist/train-images-idx3-ubyte.gz")[:len(shared+"mnist")]
+	for split, n := range map[Split]int{Train: 60000, Test: 10000} {
+		src := open(t, "mnist:"+path, Options{Split: split})
+		if info := src.Info(); info.Len != n || !slices.Equal(info.Shape, []int{28, 28, 1}) {
+			t.Errorf("%s: info = %+v", split, info)
+		}
+		if split == Test {
+			continue
+		}
+		s, err := Describe(context.Background(), src)
+		// Published: 0.1307 and 0.3081 of 255.
+		if err != nil || math.Abs(s.Mean[0]/255-0.1307) > 1e-4 || math.Abs(s.Std[0]/255-0.3081) > 1e-4 {
+			t.Errorf("mean %v, deviation %v (%v)", s.Mean, s.Std, err)
+		}
+		if got := []int32{src.Label(0)[0], src.Label(1)[0], src.Label(2)[0]}; !slices.Equal(got, []int32{5, 0, 4}) {
+			t.Errorf("the first labels are %d, want 5 0 4", got)
+		}
+	}
+}

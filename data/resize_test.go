@@ -1,0 +1,64 @@
+package data
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// synthetic is the picture of testdata/pillow.py.
+func synthetic(w, h int) tensor.Tensor {
+	t := tensor.New(tensor.U8, h, w, 3)
+	for i := range t.Bytes {
+		x, y, c := i/3%w, i/3/w, i%3
+		t.Bytes[i] = byte(x*x*3 + y*y*5 + x*y*7 + c*50)
+	}
+	return t
+}
+
+// pillowCase is an entry of testdata/pillow.json.
+type pillowCase struct {
+	Args   []int
+	SHA256 string
+	First  []int
+}
+
+func (c pillowCase) check(t *testing.T, name string, got []byte) {
+	t.Helper()
+	if sum := sha256.Sum256(got); hex.EncodeToString(sum[:]) != c.SHA256 {
+		t.Errorf("%s%v = %d..., Pillow has %d...", name, c.Args, got[:12], c.First)
+	}
+}
+
+func TestAsPillow(t *testing.T) {
+	file, err := os.ReadFile("testdata/pillow.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases struct{ Fit, Box, Grey []pillowCase }
+	if err := json.Unmarshal(file, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases.Fit {
+		got := tensor.New(tensor.U8, c.Args[3], c.Args[3], 3)
+		transform := Transform{Height: c.Args[3], Width: c.Args[3], Resize: c.Args[2]}
+		transform.Apply(got, synthetic(c.Args[0], c.Args[1]), nil)
+		c.check(t, "fit", got.Bytes)
+	}
+	for _, c := range cases.Box {
+		src, side := synthetic(c.Args[0], c.Args[1]), c.Args[6]
+		got := plane{side, side, 3, make([]byte, side*side*3)}
+		from := box{c.Args[2], c.Args[3], c.Args[4], c.Args[5]}
+		resample(got, plane{src.Shape[0], src.Shape[1], 3, src.Bytes}, from, side, side, box{0, 0, side, side})
+		c.check(t, "box", got.pix)
+	}
+	for _, c := range cases.Grey {
+		got := tensor.New(tensor.U8, c.Args[1], c.Args[0], 1)
+		Transform{Channels: 1}.Apply(got, synthetic(c.Args[0], c.Args[1]), nil)
+		c.check(t, "grey", got.Bytes)
+	}
+}

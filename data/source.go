@@ -1,0 +1,79 @@
+// Package data reads, orders and augments samples.
+//
+// Open turns a spec such as "cifar10:PATH@train" into a Source: a finite,
+// indexed set of samples, each a picture (u8, H,W,C) or an array (f32) with a
+// label. A Loader reads a Source batch by batch, in an order and with an
+// augmentation that depend on the seed, the epoch and the sample alone: never
+// on the number of workers, on the machine or on where reading began.
+//
+// Nothing here scales pixels or subtracts a mean: that is an op of the model.
+package data
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Source is a finite, indexed set of samples. Its methods may be called at the
+// same time from any number of goroutines, except Close, which comes last.
+// Samples and labels belong to the source: the caller only reads them.
+type Source interface {
+	// Info describes the source. It costs nothing.
+	Info() Info
+
+	// Sample returns sample i, for i in [0, Info().Len): a picture of shape
+	// H,W,C and type u8, or an array of type f32. An error names the sample.
+	Sample(i int) (tensor.Tensor, error)
+
+	// Label returns the label of sample i in row-major order: one class
+	// number unless Info().LabelShape says otherwise. -1 means "ignore". It is
+	// nil if the source has no labels.
+	Label(i int) []int32
+
+	// Name returns what a person calls sample i: the name of its file or of
+	// its member of an archive, or its number.
+	Name(i int) string
+
+	// Fingerprint returns a hash of the classes, the labels and the content
+	// of the samples, as 64 hexadecimal digits. The same data under another
+	// path, or in another kind of archive, has the same fingerprint.
+	Fingerprint(ctx context.Context) (string, error)
+
+	// Close gives back open files. No other call may follow.
+	Close() error
+}
+
+// Info describes a source.
+type Info struct {
+	Kind       string       // the part of the spec before the colon: "cifar10"
+	Split      Split        // which part of the data this is; "" if it has no parts
+	Len        int          // samples
+	DType      tensor.DType // U8: pictures; F32: arrays
+	Shape      []int        // of one sample; nil: RGB pictures whose sizes differ or were not looked at
+	Labelled   bool         // false: there are no labels
+	LabelShape []int        // of one label; empty: a class number
+	Classes    []string     // names of the classes, by number; nil without labels
+}
+
+// Pictures reports whether the samples are pictures, u8 of shape H,W,C.
+func (i Info) Pictures() bool { return i.DType == tensor.U8 }
+
+// Split names a part of a data set.
+type Split string
+
+// The parts that a suffix of a spec can pick. A folder val/ counts as test.
+const (
+	Train Split = "train"
+	Test  Split = "test"
+)
+
+// Options are what Open leaves to the caller.
+type Options struct {
+	// Split is what a spec without suffix means: Train for training, Test for
+	// evaluation; "" is Train. Data that has no parts is then taken whole.
+	Split Split
+	// CacheBytes bounds the memory for decoded pictures. Zero means
+	// DefaultCacheBytes; negative means that nothing is kept.
+	CacheBytes int64
+}

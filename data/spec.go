@@ -1,0 +1,101 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrSpec is wrapped by errors about a spec that is not written as Open takes
+// it: a misuse, not bad data.
+var ErrSpec = errors.New("data spec")
+
+// spec is "kind:path@split", taken apart.
+type spec struct {
+	kind, path string
+	split      Split // what to open
+	explicit   bool  // split was in the spec
+}
+
+// String returns the spec without its suffix, the way errors begin.
+func (s spec) String() string {
+	if s.path == "" {
+		return s.kind
+	}
+	return s.kind + ":" + s.path
+}
+
+// kinds is the table of data sources. takes describes what stands after the
+// colon.
+var kinds = []struct {
+	name, takes string
+	optional    bool // a path need not be given
+	open        func(spec, Options) (Source, error)
+}{
+	{"glyphs", "glyphs[:N]", true, openGlyphs},
+	{"cifar10", "cifar10:PATH", false, openCIFAR10},
+	{"mnist", "mnist:PATH", false, openMNIST},
+	{"folder", "folder:PATH", false, openFolder},
+	{"npy", "npy:X.npy,Y.npy", false, openNPY},
+}
+
+// IsSpec reports whether text names a kind of data source, so that Open is
+// the one to read it.
+func IsSpec(text string) bool {
+	kind, _, _ := strings.Cut(text, ":")
+	kind, _, _ = strings.Cut(kind, "@")
+	for _, k := range kinds {
+		if k.name == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// Open opens the data source that a spec names:
+//
+//	glyphs[:N]        digits drawn on the fly, N of them (6000 train, 1000 test)
+//	cifar10:PATH      the binary folder or its .tar.gz, one .bin file, or train/
+//	                  and test/ with a folder per class, as .tar, .tar.gz or .zip too
+//	mnist:PATH        a folder with the four IDX files, gzipped or not
+//	folder:PATH       a folder per class, below train/ and test/ (or val/) if it
+//	                  has such; a folder, .tar, .tar.gz or .zip
+//	npy:X.npy,Y.npy   samples and labels
+//
+// A suffix @train or @test picks a part. An error wraps ErrSpec if the spec is
+// not of this form; any other error is about the data.
+func Open(text string, opt Options) (Source, error) {
+	s := spec{split: opt.Split}
+	if s.split == "" {
+		s.split = Train
+	}
+	form := text
+	for _, split := range []Split{Train, Test} {
+		if before, ok := strings.CutSuffix(text, "@"+string(split)); ok {
+			form, s.split, s.explicit = before, split, true
+		}
+	}
+	s.kind, s.path, _ = strings.Cut(form, ":")
+	for _, k := range kinds {
+		if k.name != s.kind {
+			continue
+		}
+		if s.path == "" && !k.optional {
+			return nil, fmt.Errorf("%w %q: the path is missing; write %s", ErrSpec, text, k.takes)
+		}
+		src, err := k.open(s, opt)
+		if err != nil {
+			return nil, fmt.Errorf("%v: %w", s, err)
+		}
+		return src, nil
+	}
+	return nil, fmt.Errorf("%w %q: unknown kind %q; the kinds are %s", ErrSpec, text, s.kind, kindsList())
+}
+
+func kindsList() string {
+	forms := make([]string, len(kinds))
+	for i, k := range kinds {
+		forms[i] = k.takes
+	}
+	return strings.Join(forms, ", ")
+}

@@ -1,0 +1,160 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Statistics are what a source holds.
+type Statistics struct {
+	PerClass []int     // labels of each class; samples, if a label is a class number
+	Ignored  int       // labels that are -1
+	Smallest [2]int    // least height and least width of the pictures; zero for arrays
+	Largest  [2]int    // greatest height and greatest width
+	Mean     []float64 // per channel of pictures, from 0 to 255; one number for arrays
+	Std      []float64 // standard deviation, likewise
+}
+
+// Describe reads all samples of a source. The statistics of pictures are exact
+// before the last division.
+func Describe(ctx context.Context, src Source) (Statistics, error) {
+	info := src.Info()
+	s := Statistics{PerClass: make([]int, len(info.Classes))}
+	for i := range info.Len {
+		for _, label := range src.Label(i) {
+			if label < 0 {
+				s.Ignored++
+			} else {
+				s.PerClass[label]++
+			}
+		}
+	}
+	var err error
+	if info.Pictures() {
+		err = s.describePictures(ctx, src)
+	} else {
+		err = s.describeArrays(ctx, src)
+	}
+	return s, err
+}
+
+// channelSums are exact sums over the pixels of pictures.
+type channelSums struct {
+	count          uint64
+	sum, low, high [3]uint64 // of the values, and of their squares in 128 bits
+	small, large   [2]int
+}
+
+func (s *Statistics) describePictures(ctx context.Context, src Source) error {
+	info := src.Info()
+	const perPart = 64 // samples
+	parts := make([]channelSums, (info.Len+perPart-1)/perPart)
+	err := eachSample(len(parts), func(k int) error {
+		for i := k * perPart; i < min((k+1)*perPart, info.Len); i++ {
+			t, err := src.Sample(i)
+			if err != nil {
+				return err
+			}
+			parts[k].add(t)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	total := parts[0]
+	for _, p := range parts[1:] {
+		total.merge(p)
+	}
+	channels := 3
+	if info.Shape != nil {
+		channels = info.Shape[2]
+	}
+	s.Smallest, s.Largest = total.small, total.large
+	for c := range channels {
+		n := float64(total.count)
+		mean := float64(total.sum[c]) / n
+		square := (float64(float64(total.high[c])*0x1p64) + float64(total.low[c])) / n
+		s.Mean = append(s.Mean, mean)
+		s.Std = append(s.Std, math.Sqrt(max(0, square-float64(mean*mean))))
+	}
+	return nil
+}
+
+// add counts one picture, whose sums fit in 64 bits (MaxPixels * 255^2).
+func (s *channelSums) add(t tensor.Tensor) {
+	h, w, c := t.Shape[0], t.Shape[1], t.Shape[2]
+	one := channelSums{count: uint64(h * w), small: [2]int{h, w}, large: [2]int{h, w}}
+	for i := 0; i < len(t.Bytes); i += c {
+		for k, v := range t.Bytes[i : i+c] {
+			one.sum[k] += uint64(v)
+			one.low[k] += uint64(v) * uint64(v)
+		}
+	}
+	if s.count == 0 {
+		*s = one
+		return
+	}
+	s.merge(one)
+}
+
+func (s *channelSums) merge(o channelSums) {
+	s.count += o.count
+	for k := range s.sum {
+		s.sum[k] += o.sum[k]
+		var carry uint64
+		s.low[k], carry = bits.Add64(s.low[k], o.low[k], 0)
+		s.high[k] += o.high[k] + carry
+	}
+	for axis := range 2 {
+		s.small[axis] = min(s.small[axis], o.small[axis])
+		s.large[axis] = max(s.large[axis], o.large[axis])
+	}
+}
+
+// describeArrays takes all elements together, in order, in two passes.
+func (s *Statistics) describeArrays(ctx context.Context, src Source) error {
+	sum, squares, n := 0.0, 0.0, 0.0
+	pass := func(visit func(v float64)) error {
+		for i := range src.Info().Len {
+			t, err := src.Sample(i)
+			if err != nil {
+				return err
+			}
+			for _, v := range t.F32() {
+				visit(float64(v))
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		return nil
+	}
+	if err := pass(func(v float64) { sum += v; n++ }); err != nil {
+		return err
+	}
+	mean := sum / n
+	if err := pass(func(v float64) { squares += float64((v - mean) * (v - mean)) }); err != nil {
+		return err
+	}
+	s.Mean, s.Std = []float64{mean}, []float64{math.Sqrt(squares / n)}
+	return nil
+}
+
+// Sizes writes the range of picture sizes the way people do: "32x32", or
+// "from 75x56 to 500x375" (width x height). It is empty for arrays.
+func (s Statistics) Sizes() string {
+	if s.Largest == [2]int{} {
+		return ""
+	}
+	small := fmt.Sprintf("%dx%d", s.Smallest[1], s.Smallest[0])
+	large := fmt.Sprintf("%dx%d", s.Largest[1], s.Largest[0])
+	if small == large {
+		return small
+	}
+	return fmt.Sprintf("from %s to %s", small, large)
+}

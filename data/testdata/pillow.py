@@ -1,0 +1,61 @@
+#!/usr/bin/python3
+"""Writes pillow.json: what Pillow and torchvision make of a synthetic picture;
+and picture.webp, cmyk.jpg and progressive.jpg: 16 x 8 pixels, red on the left and
+blue on the right.
+
+Run it in this folder with Debian's python3-pil. Pixel (x, y) of channel c of
+a picture is (x*x*3 + y*y*5 + x*y*7 + c*50) mod 256; the results are given as
+the SHA-256 of their pixels and their first 12 bytes. A "fit" is torchvision's
+Resize(resize), which scales the shorter side, and CenterCrop(crop); a "box" is
+the resize of a part (x, y, w, h), as in RandomResizedCrop.
+"""
+import hashlib
+import json
+
+import PIL
+from PIL import Image
+
+
+def picture(w, h):
+    pixels = bytes((x * x * 3 + y * y * 5 + x * y * 7 + c * 50) % 256
+                   for y in range(h) for x in range(w) for c in range(3))
+    return Image.frombytes("RGB", (w, h), pixels)
+
+
+def result(img):
+    pixels = img.tobytes()
+    return {"sha256": hashlib.sha256(pixels).hexdigest(), "first": list(pixels[:12])}
+
+
+def fit(w, h, resize, crop):
+    img = picture(w, h)
+    if w <= h:
+        size = (resize, int(resize * h / w))
+    else:
+        size = (int(resize * w / h), resize)
+    img = img.resize(size, Image.BILINEAR)
+    left, top = round((size[0] - crop) / 2.0), round((size[1] - crop) / 2.0)
+    return result(img.crop((left, top, left + crop, top + crop)))
+
+
+def box(w, h, x, y, bw, bh, side):
+    return result(picture(w, h).crop((x, y, x + bw, y + bh)).resize((side, side), Image.BILINEAR))
+
+
+halves = Image.new("RGB", (16, 8), (0, 0, 255))
+halves.paste((255, 0, 0), (0, 0, 8, 8))
+halves.save("picture.webp", lossless=True)
+halves.save("progressive.jpg", quality=95, progressive=True)
+halves.convert("CMYK").save("cmyk.jpg", quality=95)
+
+cases = {"pillow": PIL.__version__, "fit": [], "box": [], "grey": []}
+for args in [(500, 375, 256, 224), (375, 500, 256, 224), (100, 101, 256, 224), (33, 47, 32, 32),
+             (64, 64, 32, 32), (31, 17, 40, 29), (1000, 20, 21, 20), (7, 3, 64, 64)]:
+    cases["fit"].append({"args": args, **fit(*args)})
+for args in [(500, 375, 10, 20, 300, 200, 224), (500, 375, 0, 0, 500, 375, 64), (50, 40, 49, 39, 1, 1, 8),
+             (50, 40, 3, 5, 40, 30, 224)]:
+    cases["box"].append({"args": args, **box(*args)})
+for args in [(64, 48)]:
+    cases["grey"].append({"args": args, **result(picture(*args).convert("L"))})
+with open("pillow.json", "w") as f:  # a line per result
+    f.write(json.dumps(cases).replace(', {"args"', ',\n {"args"') + "\n")

@@ -1,0 +1,176 @@
+package data
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Augment names a random change of pictures in training.
+type Augment string
+
+// The augmentations.
+const (
+	NoAugment       Augment = ""
+	CIFARAugment    Augment = "cifar"    // 4 black pixels around, crop to the size before, flip
+	ImageNetAugment Augment = "imagenet" // random resized crop, flip
+)
+
+// ParseAugment returns the augmentation of that name; "none" is NoAugment.
+func ParseAugment(name string) (Augment, error) {
+	switch a := Augment(name); a {
+	case "none":
+		return NoAugment, nil
+	case CIFARAugment, ImageNetAugment:
+		return a, nil
+	}
+	return "", fmt.Errorf("unknown augmentation %q; there are none, cifar and imagenet", name)
+}
+
+// Transform makes a picture of the size that a model takes. Its zero value
+// leaves pictures as they are. Arrays that are not pictures are never
+// changed.
+type Transform struct {
+	// Height and Width are the size of the result; both zero: that of the
+	// source, whose pictures must then have one size.
+	Height, Width int
+	// Resize is the length in pixels to which the shorter side is scaled,
+	// bilinear with antialias, before the centre crop. Zero scales to the
+	// smallest size that covers the result, and not at all if it fits.
+	Resize int
+	// Channels is 1 (grey: ITU-R 601 luma), 3 (RGB), or 0: those of the source.
+	Channels int
+	// BGR turns the order of three channels round.
+	BGR bool
+	// Augment is what happens in training; it replaces Resize and the centre
+	// crop if it is ImageNetAugment.
+	Augment Augment
+}
+
+// Shape returns the shape of a transformed sample of a source: height, width,
+// channels for pictures. It is an error if the transform does not fit the
+// source.
+func (t Transform) Shape(info Info) ([]int, error) {
+	if !info.Pictures() {
+		if t.Augment != NoAugment {
+			return nil, fmt.Errorf("augmentation %s is for pictures; the samples are %s", t.Augment,
+				tensor.Describe(info.DType, info.Shape))
+		}
+		return info.Shape, nil
+	}
+	if t.Height < 0 || t.Width < 0 || (t.Height == 0) != (t.Width == 0) {
+		return nil, fmt.Errorf("result size %d x %d is not valid", t.Height, t.Width)
+	}
+	if t.Channels != 0 && t.Channels != 1 && t.Channels != 3 {
+		return nil, fmt.Errorf("pictures have 1 or 3 channels, not %d", t.Channels)
+	}
+	shape := []int{t.Height, t.Width, 3}
+	if info.Shape != nil {
+		shape[2] = info.Shape[2]
+	}
+	if t.Height == 0 {
+		if info.Shape == nil {
+			return nil, fmt.Errorf("the pictures have several sizes; a result size is needed")
+		}
+		shape[0], shape[1] = info.Shape[0], info.Shape[1]
+	}
+	if t.Channels != 0 {
+		shape[2] = t.Channels
+	}
+	if t.Resize != 0 && t.Resize < max(shape[0], shape[1]) {
+		return nil, fmt.Errorf("the shorter side scaled to %d does not cover a crop of %d x %d",
+			t.Resize, shape[1], shape[0])
+	}
+	return shape, nil
+}
+
+// Apply writes the transformed picture to dst, whose shape is that of
+// Transform.Shape. d decides about the augmentation; without one it is not
+// used.
+func (t Transform) Apply(dst, picture tensor.Tensor, d *tensor.Draws) {
+	src := plane{picture.Shape[0], picture.Shape[1], picture.Shape[2], picture.Bytes}
+	out := plane{dst.Shape[0], dst.Shape[1], dst.Shape[2], dst.Bytes}
+	if src.c == out.c {
+		t.place(out, src, d)
+	} else {
+		same := plane{out.h, out.w, src.c, make([]byte, out.h*out.w*src.c)}
+		t.place(same, src, d)
+		convert(out, same)
+	}
+	if t.BGR && out.c == 3 {
+		for i := 0; i < len(out.pix); i += 3 {
+			out.pix[i], out.pix[i+2] = out.pix[i+2], out.pix[i]
+		}
+	}
+}
+
+// place fills dst from src, which has as many channels.
+func (t Transform) place(dst, src plane, d *tensor.Draws) {
+	switch t.Augment {
+	case CIFARAugment:
+		if src.h != dst.h || src.w != dst.w || t.Resize != 0 {
+			fitted := plane{dst.h, dst.w, dst.c, make([]byte, len(dst.pix))}
+			t.fit(fitted, src)
+			src = fitted
+		}
+		padCrop(dst, src, d)
+		randomFlip(dst, d)
+	case ImageNetAugment:
+		resample(dst, src, randomCrop(src.h, src.w, d), dst.w, dst.h, box{0, 0, dst.w, dst.h})
+		randomFlip(dst, d)
+	default:
+		t.fit(dst, src)
+	}
+}
+
+// fit scales src and crops its middle.
+func (t Transform) fit(dst, src plane) {
+	w, h := t.scaled(dst, src)
+	if w == src.w && h == src.h {
+		x, y := middle(w-dst.w), middle(h-dst.h)
+		for row := range dst.h {
+			copy(dst.row(row), src.row(y + row)[x*src.c:])
+		}
+		return
+	}
+	window := box{middle(w - dst.w), middle(h - dst.h), dst.w, dst.h}
+	resample(dst, src, box{0, 0, src.w, src.h}, w, h, window)
+}
+
+// scaled returns the width and height of src before the crop. A longer side is
+// rounded down, as in torchvision, but never below the crop's.
+func (t Transform) scaled(dst, src plane) (w, h int) {
+	if t.Resize != 0 {
+		if src.w <= src.h {
+			return t.Resize, t.Resize * src.h / src.w
+		}
+		return t.Resize * src.w / src.h, t.Resize
+	}
+	if dst.w*src.h >= dst.h*src.w { // the width decides
+		return dst.w, dst.w * src.h / src.w
+	}
+	return dst.h * src.w / src.h, dst.h
+}
+
+// middle returns half of the pixels to spare, rounded half to even as in
+// torchvision.
+func middle(spare int) int {
+	if spare%4 == 3 {
+		return spare/2 + 1
+	}
+	return spare / 2
+}
+
+// convert fills dst from src, which has the same size: grey from RGB by
+// Pillow's luma, or RGB from grey.
+func convert(dst, src plane) {
+	for i := range dst.h * dst.w {
+		if dst.c == 3 {
+			v := src.pix[i]
+			dst.pix[3*i], dst.pix[3*i+1], dst.pix[3*i+2] = v, v, v
+			continue
+		}
+		r, g, b := int(src.pix[3*i]), int(src.pix[3*i+1]), int(src.pix[3*i+2])
+		dst.pix[i] = byte((19595*r + 38470*g + 7471*b + 1<<15) >> 16)
+	}
+}

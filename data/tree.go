@@ -1,0 +1,175 @@
+package data
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// member is one file of a folder or of an archive.
+type member struct {
+	name string // slash-separated, relative to the folder or the archive
+	size int64
+	read func() ([]byte, error) // errors do not repeat the name
+}
+
+// tree is a folder or an archive: the files in it that somebody wants.
+type tree struct {
+	members []member
+	close   func() error
+}
+
+// openTree lists the files of a folder, .tar, .tar.gz or .zip that keep wants,
+// in the order in which they lie there. What is in the file decides what it
+// is, not how it is called. Files whose name begins with a dot, and the
+// folder __MACOSX, never count.
+func openTree(name string, keep func(name string) bool) (*tree, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, plain(err)
+	}
+	wanted := func(name string) bool { return !hidden(name) && keep(name) }
+	if info.IsDir() {
+		t := &tree{close: func() error { return nil }}
+		return t, t.walk(name, "", 0, wanted)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, plain(err)
+	}
+	kind, err := archiveKind(f)
+	switch {
+	case err != nil:
+	case kind == "zip":
+		return openZip(f, info.Size(), wanted) // which keeps f
+	case kind == "gzip":
+		defer f.Close()
+		return readTarGz(f, info.Size(), wanted)
+	case kind == "tar":
+		defer f.Close()
+		return readTar(f, wanted)
+	default:
+		err = errors.New("this is neither a folder nor a .tar, .tar.gz or .zip archive")
+	}
+	f.Close()
+	return nil, err
+}
+
+// archiveKind looks at the beginning of a file: "zip", "gzip", "tar", or ""
+// for something else. The file is at its start again afterwards.
+func archiveKind(f *os.File) (string, error) {
+	head := make([]byte, 512)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return "", plain(err)
+	}
+	if n == 0 {
+		return "", errors.New("the file is empty")
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return "", plain(err)
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("PK")):
+		return "zip", nil
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		return "gzip", nil
+	case bytes.HasPrefix(head[257:], []byte("ustar")), strings.HasSuffix(f.Name(), ".tar"):
+		return "tar", nil
+	}
+	return "", nil
+}
+
+// walk adds the files below root/dir. Links are followed: a folder is the
+// user's own, unlike an archive.
+func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) error {
+	if depth > MaxFolderDepth {
+		return fmt.Errorf("folder %s: more than %d folders deep; does a link lead back?", dir, MaxFolderDepth)
+	}
+	entries, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
+	if err != nil {
+		return plain(err)
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		if hidden(name) {
+			continue
+		}
+		file := filepath.Join(root, filepath.FromSlash(name))
+		info, err := e.Info()
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			info, err = os.Stat(file)
+		}
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", name, plain(err))
+		case info.IsDir():
+			if err := t.walk(root, name, depth+1, wanted); err != nil {
+				return err
+			}
+		case info.Mode().IsRegular() && wanted(name):
+			if err := t.add(member{name, info.Size(), func() ([]byte, error) { return readFile(file) }}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// add checks the limits on one more member.
+func (t *tree) add(m member) error {
+	if m.size > MaxFileBytes {
+		return fmt.Errorf("member %s: %d bytes; at most %d are read", m.name, m.size, MaxFileBytes)
+	}
+	if len(t.members) == MaxMembers {
+		return fmt.Errorf("more than %d files", MaxMembers)
+	}
+	t.members = append(t.members, m)
+	return nil
+}
+
+// readFile reads a file that may have changed since it was listed.
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer f.Close()
+	b, err := readBounded(f, MaxFileBytes)
+	return b, plain(err)
+}
+
+// readBounded reads all of r, which may hold at most limit bytes.
+func readBounded(r io.Reader, limit int64) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("more than %d bytes", limit)
+	}
+	return b, err
+}
+
+// hidden reports whether some part of a name begins with a dot, or whether it
+// is what macOS adds to archives.
+func hidden(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if strings.HasPrefix(part, ".") || part == "__MACOSX" {
+			return true
+		}
+	}
+	return false
+}
+
+// plain takes the operation and the path off an error of package os: errors
+// of this package begin with the spec, which holds the path.
+func plain(err error) error {
+	if p, ok := err.(*fs.PathError); ok {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,133 @@
+package device
+
+import (
+	"context"
+	"time"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Device computes. Its methods may be called from any goroutine, one at a
+// time; Close may be called at any time and ends a call that is under way.
+type Device interface {
+	// Info describes the device. It costs nothing and never fails.
+	Info() Info
+
+	// Load prepares p to be run within c. Three things might happen:
+	// 1. The device can run p. The executable is returned, its state all
+	// zeros at version 0.
+	// 2. The device cannot run some nodes of p as they stand. The error wraps
+	// Unsupported and is a *Refused that lists all such nodes; the caller may
+	// decompose them and try again.
+	// 3. Anything else is wrong: OutOfMemory says how much is needed and how
+	// much is there, Invalid what is wrong with the program.
+	Load(ctx context.Context, p *graph.Program, c Capacity) (Executable, error)
+
+	// Join makes the device a member of a group, in place of the former one.
+	// All-reduces of later runs go through g. A device that has not joined
+	// holds all replicas of whatever it runs.
+	Join(ctx context.Context, g Group) error
+
+	// Close frees the device and all executables. Closing twice is legal.
+	Close() error
+}
+
+// Executable is a loaded program and its state.
+type Executable interface {
+	// Needs returns the memory that the executable takes.
+	Needs() Needs
+
+	// Grow raises the capacity to at least c, keeping the state. After an
+	// error the executable is as it was.
+	Grow(ctx context.Context, c Capacity) error
+
+	// Write sets a state tensor at the current version. t is copied.
+	Write(ctx context.Context, name string, t tensor.Tensor) error
+
+	// Read returns a copy of a state tensor of the current version.
+	Read(ctx context.Context, name string) (tensor.Tensor, error)
+
+	// Run runs one function. Inputs are not kept after it returns; outputs
+	// belong to the caller. An error leaves state and version as they were,
+	// and what the function keeps undefined.
+	Run(ctx context.Context, s Step) (Outcome, error)
+
+	// Commit runs the function graph.Commit on what the last Run of
+	// graph.Train kept and makes version v+1 of version v. It is idempotent:
+	// an executable that is already at v+1 returns nil and does nothing. At
+	// any other version, or if nothing was kept for v, the error wraps Invalid.
+	Commit(ctx context.Context, v Version, h Hyper) error
+
+	// Close frees the executable. Closing twice is legal.
+	Close() error
+}
+
+// Version counts the commits since Load.
+type Version uint64
+
+// Capacity bounds what an executable can be asked to run at once.
+type Capacity struct {
+	Rows     int // in all replicas together
+	Replicas int
+}
+
+// Needs is memory in bytes.
+type Needs struct {
+	Fixed  int64 // state and what does not depend on rows
+	PerRow int64
+}
+
+// Step is one run of a function.
+type Step struct {
+	Function string
+	// Number counts the runs of the group, the same on all members: it tags
+	// the exchanges.
+	Number uint64
+	// Rows is the number of rows of each replica held, in replica order.
+	Rows []int
+	// Inputs are the function's inputs in order: rows tensors with a leading
+	// axis of the sum of Rows, replica tensors with one of len(Rows).
+	Inputs []tensor.Tensor
+}
+
+// Outcome is what a run returns.
+type Outcome struct {
+	// Outputs are the function's outputs in order, those left out that it
+	// keeps. Whole outputs as they are; replica outputs with a leading axis
+	// of len(Rows); rows outputs with one of the sum of Rows.
+	Outputs []tensor.Tensor
+	// Blocked is how long the run waited for other members of the group.
+	Blocked time.Duration
+	// Took is the whole time of the run on the device.
+	Took time.Duration
+}
+
+// Hyper holds the hyper-parameters of a step: the inputs of the function
+// graph.Commit that graph.Train does not keep, by name.
+type Hyper map[string]float32
+
+// Group is the devices of a run at one moment.
+type Group struct {
+	Generation uint64
+	Rank       int
+	Replicas   [][]int // by rank; increasing; together each of 0..R-1 once
+	Level      string  // how members exchange: one of Info.Levels of all
+	Rendezvous []byte  // what the level needs to meet: segments, ids
+	// Exchange is how this member meets the others. On the far side of a
+	// wire it is the SDK's; a device only calls it.
+	Exchange collective.Exchanger
+}
+
+// Leaves returns R, the number of replicas of the group.
+func (g Group) Leaves() int {
+	n := 0
+	for _, r := range g.Replicas {
+		n += len(r)
+	}
+	return n
+}
+
+// Alone reports whether the member holds all replicas, so that no exchange is needed.
+func (g Group) Alone() bool { return len(g.Replicas) <= 1 }

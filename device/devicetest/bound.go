@@ -1,0 +1,75 @@
+package devicetest
+
+import (
+	"context"
+	"math"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// bound says how precise a probe must be.
+type bound struct {
+	absolute, relative float64
+	// terms is the number of products in a sum: the error may be twice that of
+	// a chain of fused multiply-adds, relative to the sum of |x||y|. That of
+	// a chain grows like the root of its length: about half an ulp each.
+	terms int
+}
+
+// ulp is the distance from 1 to the next float32.
+const ulp = 0x1p-23
+
+// Often used bounds.
+var (
+	bits     = bound{}
+	rounded  = bound{relative: 2 * ulp, absolute: 1e-37} // a few roundings, no cancellation
+	function = bound{relative: 8 * ulp, absolute: 4e-7}  // exp and the like
+	blended  = bound{relative: 16 * ulp, absolute: 4e-6} // sums of a few terms of order 1
+	doubled  = bound{relative: 1e-12, absolute: 1e-14}   // computed in float64
+	losses   = bound{relative: 1e-6, absolute: 1e-6}     // float64 sums of float32 functions
+)
+
+func products(terms int) bound { return bound{terms: terms} }
+
+// tolerances returns the tolerance of every output.
+func (s *setting) tolerances(ctx context.Context, outputs int) ([]tensor.Tolerance, error) {
+	tol := make([]tensor.Tolerance, outputs)
+	for i := range tol {
+		tol[i] = tensor.Tolerance{Absolute: s.tol.absolute, Relative: s.tol.relative}
+	}
+	if s.tol.terms == 0 {
+		return tol, nil
+	}
+	sizes, err := s.magnitudes().reference(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range tol {
+		tol[i].Relative = ulp * (1 + math.Sqrt(float64(s.tol.terms)))
+		tol[i].Scale = sizes[i]
+	}
+	return tol, nil
+}
+
+// magnitudes returns the setting with the sizes of all f32 operands: run on a
+// product it yields the sums of |x||y|.
+func (s *setting) magnitudes() *setting {
+	m := *s
+	m.state, m.inputs = map[string]tensor.Tensor{}, nil
+	for name, t := range s.state {
+		m.state[name] = size(t)
+	}
+	for _, t := range s.inputs {
+		m.inputs = append(m.inputs, size(t))
+	}
+	return &m
+}
+
+func size(t tensor.Tensor) tensor.Tensor {
+	if t.DType != tensor.F32 {
+		return t
+	}
+	t = t.Clone()
+	set(t, func(i int) float64 { return math.Abs(float64(t.F32()[i])) })
+	return t
+}

@@ -1,0 +1,58 @@
+package devicetest
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Opener opens a device for a case, which closes it. Each call opens another
+// one: some cases bring several together in a group.
+type Opener func(ctx context.Context) (device.Device, error)
+
+// Case is one thing that a device must do.
+type Case struct {
+	Name string     // "conv: 3x3, stride 2", "group: abort ends a run"
+	Rule string     // the sentence of the contract or of the op table that it checks
+	Ops  []graph.Op // the operations that it runs
+	// Run returns nil if the device does it right, else what it did wrong.
+	Run func(ctx context.Context, open Opener) error
+
+	program func() (*graph.Program, error) // what it loads
+}
+
+// Cases returns all cases, the contract first.
+func Cases() []Case {
+	return slices.Concat(loadCases(), stateCases(), stepCases(), commitCases(), limitCases(), endCases(),
+		groupCases(), reduceCases(), exchangeCases(), trainingCases(), momentsCases(), finiteCases(),
+		probeCases(), chainCases())
+}
+
+// opsOf lists the operations of a program, in the order of their numbers.
+func opsOf(p *graph.Program) []graph.Op {
+	var ops []graph.Op
+	for _, f := range p.Functions {
+		for _, n := range f.Nodes {
+			ops = append(ops, n.Op)
+		}
+	}
+	slices.Sort(ops)
+	return slices.Compact(ops)
+}
+
+// newCase returns a case that loads the program which a function makes; the
+// program tells the operations. A program that cannot be made is a mistake of
+// this package, and the case says so.
+func newCase(name, rule string, program func() (*graph.Program, error),
+	run func(ctx context.Context, open Opener) error) Case {
+	p, err := program()
+	if err == nil {
+		err = p.Check()
+	}
+	if err != nil {
+		return Case{Name: name, Rule: rule, Run: func(context.Context, Opener) error { return err }}
+	}
+	return Case{Name: name, Rule: rule, Ops: opsOf(p), Run: run, program: program}
+}

@@ -1,0 +1,87 @@
+package devicetest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// judged returns the run of a case that compares a setting with ref: all
+// replicas together, no replica at all, each replica alone.
+func judged(build func() (*setting, error)) func(ctx context.Context, open Opener) error {
+	return func(ctx context.Context, open Opener) error {
+		s, err := build()
+		if err != nil {
+			return err
+		}
+		m, err := loaded(ctx, open, s)
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		joint, err := s.compare(ctx, m.x)
+		if err != nil {
+			return fmt.Errorf("replicas of %v rows: %w", s.rows, err)
+		}
+		if _, err := s.held().compare(ctx, m.x); err != nil {
+			return fmt.Errorf("no replica at all: %w", err)
+		}
+		return s.eachAlone(ctx, m, joint)
+	}
+}
+
+// eachAlone compares each replica alone with ref, and with its part of joint:
+// of a device that says that it is deterministic the bits must be equal.
+func (s *setting) eachAlone(ctx context.Context, m *member, joint []tensor.Tensor) error {
+	for r := range s.rows {
+		alone, err := s.held(r).compare(ctx, m.x)
+		if err == nil && m.Info().Has(device.Deterministic) {
+			err = s.sameBits(alone, joint, r)
+		}
+		if err != nil {
+			return fmt.Errorf("replica %d of %d rows, alone: %w", r, s.rows[r], err)
+		}
+	}
+	return nil
+}
+
+// compare runs a setting on the device and on ref and compares all outputs.
+func (s *setting) compare(ctx context.Context, x device.Executable) ([]tensor.Tensor, error) {
+	want, err := s.reference(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tol, err := s.tolerances(ctx, len(want))
+	if err != nil {
+		return nil, err
+	}
+	got, err := s.run(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	for i := range want {
+		if err := tensor.Close(got[i], want[i], tol[i]); err != nil {
+			return nil, fmt.Errorf("result %d: %w", i, err)
+		}
+	}
+	return got, nil
+}
+
+// sameBits compares what replica r yielded alone with its part of a run of all replicas.
+func (s *setting) sameBits(alone, joint []tensor.Tensor, r int) error {
+	i := 0
+	f := s.program.Function(s.function)
+	for _, o := range f.Outputs {
+		if o.Keep {
+			continue
+		}
+		among := s.part(f.Values[o.Value].Type.Kind, joint[i], []int{r})
+		if err := tensor.Close(alone[i], among, tensor.Tolerance{}); err != nil {
+			return fmt.Errorf("output %s has other bits than among the other replicas: %w", o.Name, err)
+		}
+		i++
+	}
+	return nil
+}

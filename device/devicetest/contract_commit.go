@@ -1,0 +1,137 @@
+package devicetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+func commitCases() []Case {
+	const invalid = "At any other version, or if nothing was kept for v, the error wraps Invalid."
+	return []Case{
+		contractCase("commit: idempotent", "An executable that is already at v+1 returns nil and does nothing.",
+			idempotent),
+		contractCase("commit: version", invalid, wrongVersions),
+		contractCase("commit: once for each run", invalid, onceForEachRun),
+		contractCase("commit: hyper-parameters",
+			"Hyper holds the inputs of the function commit that train does not keep.", needsHyper),
+		contractCase("commit: after a failed run", "An error leaves state and version as they were.", afterFailure),
+	}
+}
+
+func idempotent(ctx context.Context, m *member, s *setting) error {
+	before, err := m.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := s.run(ctx, m.x); err != nil {
+		return err
+	}
+	if err := m.x.Commit(ctx, 0, rate); err != nil {
+		return err
+	}
+	if err := m.changed(ctx, before); err != nil {
+		return err
+	}
+	once, err := m.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	for range 2 {
+		if err := m.x.Commit(ctx, 0, rate); err != nil {
+			return fmt.Errorf("again: %w", err)
+		}
+	}
+	return m.unchanged(ctx, once)
+}
+
+func wrongVersions(ctx context.Context, m *member, s *setting) error {
+	if _, err := s.run(ctx, m.x); err != nil {
+		return err
+	}
+	before, err := m.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	commit := func(v device.Version) func() error { return func() error { return m.x.Commit(ctx, v, rate) } }
+	if err := allFail([]attempt{
+		{"version 1 of an executable at 0", device.Invalid, commit(1)},
+		{"version 7 of an executable at 0", device.Invalid, commit(7)},
+	}); err != nil {
+		return err
+	}
+	if err := m.unchanged(ctx, before); err != nil {
+		return err
+	}
+	return m.x.Commit(ctx, 0, rate)
+}
+
+func onceForEachRun(ctx context.Context, m *member, s *setting) error {
+	commit := func(v device.Version) func() error { return func() error { return m.x.Commit(ctx, v, rate) } }
+	if err := allFail([]attempt{{"before any run", device.Invalid, commit(0)}}); err != nil {
+		return err
+	}
+	if _, err := s.run(ctx, m.x); err != nil {
+		return err
+	}
+	if err := m.x.Commit(ctx, 0, rate); err != nil {
+		return err
+	}
+	if err := allFail([]attempt{{"twice on one run", device.Invalid, commit(1)}}); err != nil {
+		return err
+	}
+	if _, err := s.run(ctx, m.x); err != nil {
+		return err
+	}
+	return m.x.Commit(ctx, 1, rate)
+}
+
+func needsHyper(ctx context.Context, m *member, s *setting) error {
+	before, err := m.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := s.run(ctx, m.x); err != nil {
+		return err
+	}
+	if err := allFail([]attempt{{"without lr", device.Invalid, func() error {
+		return m.x.Commit(ctx, 0, device.Hyper{"rate": 1})
+	}}}); err != nil {
+		return err
+	}
+	if err := m.unchanged(ctx, before); err != nil {
+		return err
+	}
+	return m.x.Commit(ctx, 0, rate)
+}
+
+// afterFailure compares a step that failed first and then ran with one that did not fail.
+func afterFailure(ctx context.Context, m *member, s *setting) error {
+	before, err := m.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := m.x.Run(canceled, s.step(0)); !errors.Is(err, device.Canceled) {
+		return fmt.Errorf("a run whose context has ended: %v, want an error of kind %q", err, device.Canceled)
+	}
+	if err := m.unchanged(ctx, before); err != nil {
+		return err
+	}
+	if _, err := s.run(ctx, m.x); err != nil {
+		return err
+	}
+	if err := m.x.Commit(ctx, 0, rate); err != nil {
+		return err
+	}
+	predict, err := small("batch").setting(graph.Predict, 4)
+	if err != nil {
+		return err
+	}
+	_, err = predict.run(ctx, m.x)
+	return err
+}

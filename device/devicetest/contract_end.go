@@ -1,0 +1,125 @@
+package devicetest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// promptly is how soon a device that waits must see that it is over. It takes
+// microseconds; the rest is for machines that are busy.
+const promptly = 2 * time.Second
+
+func endCases() []Case {
+	return []Case{
+		contractCase("close: twice", "Closing twice is legal.", closeTwice),
+		contractCase("close: and then", "Close frees the device and all executables.", afterClose),
+		contractCase("context: ended before", "Canceled: the context ended.", canceledBefore),
+		waitingCase("context: ends in an exchange", "AllReduce blocks until every member has come, or ctx ends.",
+			device.Canceled, func(w *waiting) { w.cancel() }),
+		waitingCase("group: abort ends a run", "Aborted: the group ended while the device was in a run.",
+			device.Aborted, func(w *waiting) { w.hub.Abort(fmt.Errorf("another device was lost")) }),
+		waitingCase("close: in a run", "Close may be called at any time and ends a call that is under way.",
+			device.Other, func(w *waiting) { w.Close() }),
+	}
+}
+
+func closeTwice(ctx context.Context, m *member, s *setting) error {
+	for i, close := range []func() error{m.x.Close, m.x.Close, m.Close, m.Close, m.x.Close} {
+		if err := close(); err != nil {
+			return fmt.Errorf("call %d of executable, executable, device, device, executable: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func afterClose(ctx context.Context, m *member, s *setting) error {
+	if err := m.Close(); err != nil {
+		return err
+	}
+	for _, a := range []attempt{
+		{"Load", 0, func() error { _, err := m.Load(ctx, s.program, capacity); return err }},
+		{"Run", 0, func() error { _, err := m.x.Run(ctx, s.step(0)); return err }},
+		{"Read", 0, func() error { _, err := m.x.Read(ctx, "bn.gamma"); return err }},
+		{"Write", 0, func() error { return m.x.Write(ctx, "bn.gamma", s.state["bn.gamma"]) }},
+		{"Commit", 0, func() error { return m.x.Commit(ctx, 0, rate) }},
+	} {
+		if a.do() == nil {
+			return fmt.Errorf("%s of a closed device: no error", a.what)
+		}
+	}
+	return nil
+}
+
+func canceledBefore(ctx context.Context, m *member, s *setting) error {
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	return allFail([]attempt{
+		{"Load", device.Canceled, func() error { _, err := m.Load(ended, s.program, capacity); return err }},
+		{"Run", device.Canceled, func() error { _, err := m.x.Run(ended, s.step(0)); return err }},
+	})
+}
+
+// waiting is a device that waits in an exchange for a member that never comes.
+type waiting struct {
+	*member
+	*party
+	cancel context.CancelFunc
+}
+
+// Close closes the device.
+func (w *waiting) Close() { w.member.Close() }
+
+// waitingCase returns a case in which end must end the run, with an error of a
+// kind; Other stands for any. Then, unless it was closed, the device must be
+// of use in another group.
+func waitingCase(name, rule string, kind device.Kind, end func(*waiting)) Case {
+	n := small("batch")
+	return newCase(name, rule, n.program, func(ctx context.Context, open Opener) error {
+		s, err := n.setting(graph.Train, 3, 2)
+		if err != nil {
+			return err
+		}
+		p, err := gather(ctx, open, s, []int{0}, []int{1})
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		w := &waiting{member: p.members[0], party: p}
+		if err := w.checkEnd(ctx, s.held(0), kind, end); err != nil || kind == device.Other {
+			return err
+		}
+		if err := w.Join(ctx, device.Group{Generation: 2, Replicas: [][]int{{0, 1}}}); err != nil {
+			return fmt.Errorf("joining another group: %w", err)
+		}
+		_, err = s.run(ctx, w.x)
+		return err
+	})
+}
+
+// checkEnd starts the run, waits until it is in the exchange, and ends it.
+func (w *waiting) checkEnd(ctx context.Context, s *setting, kind device.Kind, end func(*waiting)) error {
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w.cancel = cancel
+	result := make(chan error, 1)
+	go func() { _, err := w.x.Run(inner, s.step(0)); result <- err }()
+	select {
+	case err := <-result:
+		return fmt.Errorf("the run came back without an exchange: %v", err)
+	case <-w.came:
+	}
+	end(w)
+	select {
+	case err := <-result:
+		if kind == device.Other && err != nil {
+			return nil
+		}
+		return wantKind(err, kind)
+	case <-time.After(promptly):
+		return fmt.Errorf("the run went on for %v", promptly)
+	}
+}

@@ -1,0 +1,140 @@
+package devicetest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func stateCases() []Case {
+	const rule = "Read, Write and Run see committed state only."
+	return []Case{
+		contractCase("state: write and read", "Write sets a state tensor at the current version. t is copied.",
+			writeAndRead),
+		contractCase("state: reads are copies", "Read returns a copy of a state tensor of the current version.",
+			readsAreCopies),
+		contractCase("state: mistakes", "Invalid: the caller's mistake.", stateMistakes),
+		contractCase("state: what is written is used", rule, writtenIsUsed),
+		contractCase("state: what is committed is used", rule, committedIsUsed),
+	}
+}
+
+func writeAndRead(ctx context.Context, m *member, s *setting) error {
+	const name = "conv.weight"
+	t := s.state[name].Clone()
+	if err := m.x.Write(ctx, name, t); err != nil {
+		return err
+	}
+	clear(t.Bytes) // the device has a copy
+	got, err := m.x.Read(ctx, name)
+	if err != nil {
+		return err
+	}
+	return tensor.Close(got, s.state[name], tensor.Tolerance{})
+}
+
+func readsAreCopies(ctx context.Context, m *member, s *setting) error {
+	for _, name := range small("batch").names() {
+		t, err := m.x.Read(ctx, name)
+		if err != nil {
+			return err
+		}
+		clear(t.Bytes)
+		again, err := m.x.Read(ctx, name)
+		if err != nil {
+			return err
+		}
+		if err := tensor.Close(again, s.state[name], tensor.Tolerance{}); err != nil {
+			return fmt.Errorf("%s, after what Read returned was overwritten: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func stateMistakes(ctx context.Context, m *member, s *setting) error {
+	write := func(name string, t tensor.Tensor) func() error {
+		return func() error { return m.x.Write(ctx, name, t) }
+	}
+	return allFail([]attempt{
+		{"read of unknown state", device.Invalid, func() error { _, err := m.x.Read(ctx, "nothing"); return err }},
+		{"write of unknown state", device.Invalid, write("nothing", tensor.New(tensor.F32, 1))},
+		{"write of another shape", device.Invalid, write("bn.gamma", tensor.New(tensor.F32, 6))},
+		{"write of another rank", device.Invalid, write("bn.gamma", tensor.New(tensor.F32, 5, 1))},
+		{"write of another type", device.Invalid, write("bn.gamma", tensor.New(tensor.F64, 5))},
+	})
+}
+
+// near is what predictions may differ by.
+var near = tensor.Tolerance{Absolute: 1e-5, Relative: 1e-5}
+
+// writtenIsUsed predicts, writes one state tensor after the other, and
+// predicts again: a device that has packed or folded weights must do it again.
+func writtenIsUsed(ctx context.Context, m *member, _ *setting) error {
+	s, err := small("batch").setting(graph.Predict, 2, 3)
+	if err != nil {
+		return err
+	}
+	if _, err := s.run(ctx, m.x); err != nil {
+		return err
+	}
+	for _, st := range s.program.State {
+		if st.Role == graph.Optimizer {
+			continue
+		}
+		t := s.state[st.Name].Clone()
+		set(t, func(i int) float64 { return 0.25 + float64(i%7)/8 })
+		s.state[st.Name] = t
+		if err := m.x.Write(ctx, st.Name, t); err != nil {
+			return err
+		}
+		got, err := s.run(ctx, m.x)
+		if err != nil {
+			return err
+		}
+		want, err := s.reference(ctx)
+		if err != nil {
+			return err
+		}
+		if err := tensor.Close(got[0], want[0], near); err != nil {
+			return fmt.Errorf("after %s was written: %w", st.Name, err)
+		}
+	}
+	return nil
+}
+
+// committedIsUsed predicts before and after a commit, and compares with a
+// reference that has the state which the device says it has.
+func committedIsUsed(ctx context.Context, m *member, train *setting) error {
+	s, err := small("batch").setting(graph.Predict, 2, 3)
+	if err != nil {
+		return err
+	}
+	for v := range device.Version(3) {
+		if _, err := train.run(ctx, m.x); err != nil {
+			return err
+		}
+		if err := m.x.Commit(ctx, v, rate); err != nil {
+			return err
+		}
+		for name := range s.state {
+			if s.state[name], err = m.x.Read(ctx, name); err != nil {
+				return err
+			}
+		}
+		got, err := s.run(ctx, m.x)
+		if err != nil {
+			return err
+		}
+		want, err := s.reference(ctx)
+		if err != nil {
+			return err
+		}
+		if err := tensor.Close(got[0], want[0], near); err != nil {
+			return fmt.Errorf("after commit of version %d: %w", v, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+// Package devicetest judges devices: whether they keep the contract of package
+// device, and whether their operations are those of package device/ref.
+//
+// A case quotes the sentence that it checks. The same list of cases is run by
+// go test, through Run, and by whoever judges a device from outside, through
+// Judge. A rule of the contract without a case here does not exist.
+//
+// # Operations
+//
+// An operation is checked by probes: programs of one node, run with awkward
+// shapes on replicas of 2, 0, 3 and 1 rows. The results are compared with
+// those of ref: by their bits where the op table defines them, else within the
+// probe's tolerance (NUMERICS 5). Then each replica is run alone, and no
+// replica at all; of a device that says that it is deterministic the bits of a
+// replica alone must be those among others.
+//
+// No case is left out: where a device lacks an operation, its case checks that
+// Load refuses the program as the contract says, and the result names what is
+// lacking. What a device must have is for the caller to decide.
+package devicetest

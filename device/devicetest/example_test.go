@@ -1,0 +1,27 @@
+package devicetest_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Judge a device that lacks an operation: its cases check that it is refused
+// as the contract says, and the report names it.
+func ExampleJudge() {
+	open := func(context.Context) (device.Device, error) { return ref.New("ref", graph.HardSwish), nil }
+	report, err := devicetest.Judge(context.Background(), open, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range report.Failed() {
+		fmt.Println(r.Case.Name, r.Err)
+	}
+	fmt.Println("lacks", report.Lacks())
+	// Output: lacks [hard_swish]
+}

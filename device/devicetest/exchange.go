@@ -1,0 +1,175 @@
+package devicetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// exchanges is a program whose all-reduces make two exchanges: the first two
+// nodes follow each other, the third depends on them.
+func exchanges() (*graph.Program, error) {
+	p := &graph.Program{Name: "exchanges"}
+	b := graph.NewBuilder("exchange", &p.State)
+	x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{3}})
+	first := b.Op(graph.ChannelSum, "first", []graph.Value{x})
+	second := b.Op(graph.ChannelSum, "second", []graph.Value{b.Op(graph.Relu, "relu", []graph.Value{x})})
+	sums := []graph.Value{b.Op(graph.AllReduce, "first.sum", []graph.Value{first}),
+		b.Op(graph.AllReduce, "second.sum", []graph.Value{second})}
+	third := b.Op(graph.ChannelSum, "third", []graph.Value{b.Op(graph.Add, "add", []graph.Value{x, sums[1]})})
+	sums = append(sums, b.Op(graph.AllReduce, "third.sum", []graph.Value{third}))
+	for i, v := range sums {
+		b.Output([]string{"first", "second", "third"}[i], v, false)
+	}
+	f, err := b.Function()
+	p.Functions = []*graph.Function{f}
+	return p, err
+}
+
+// Of the exchanges case: the device holds replica 1 with these rows; replica 0
+// is played by the case, which says that it has no rows.
+var exchangeInput = []float32{1, -2, 3, -4, 5, 6}
+
+// wantExchanges is what the device must come to: the names of the reduced
+// values by exchange, and their results.
+var wantExchanges = []struct {
+	name   string
+	values int
+}{{"first", 2}, {"third", 1}}
+
+func exchangeCases() []Case {
+	return []Case{
+		newCase("exchange: tags", "All-reduces that follow each other are one exchange; a tag has generation, "+
+			"step, sequence and the name of the first value.", exchanges, checkTags),
+		newCase("exchange: members that disagree",
+			"The members disagree on the tag, on the number of values or on their types: the error says how.",
+			exchanges, disagree),
+	}
+}
+
+// other is the member of rank 1, played by the case itself.
+type other struct {
+	device.Executable
+	exchange collective.Exchanger
+	inputs   []tensor.Tensor
+}
+
+const theGeneration, theStep = 41, 17
+
+// against opens a device and joins it as rank 0 of 2 in a group with the case.
+func against(ctx context.Context, open Opener) (*other, func(), error) {
+	p, err := exchanges()
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := loaded(ctx, open, &setting{program: p})
+	if err != nil {
+		return nil, nil, err
+	}
+	hub := collective.NewHub(2, 2)
+	err = m.Join(ctx, device.Group{Generation: theGeneration, Rank: 0, Replicas: [][]int{{1}, {0}},
+		Level: m.Info().Levels[0], Exchange: hub.Member(0)})
+	o := &other{m.x, hub.Member(1), []tensor.Tensor{tensor.Of(exchangeInput, 2, 3)}}
+	return o, func() { hub.Abort(errors.New("the case is over")); m.Close() }, err
+}
+
+// start runs the step on the device; its error comes through the channel.
+func (o *other) start(ctx context.Context, out *device.Outcome) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		*out, err = o.Run(ctx, device.Step{Function: "exchange", Number: theStep, Rows: []int{2}, Inputs: o.inputs})
+		done <- err
+	}()
+	return done
+}
+
+// meet comes to an exchange without rows.
+func (o *other) meet(ctx context.Context, tag collective.Tag, values int) ([]tensor.Tensor, error) {
+	var list []collective.Reduction
+	var results []tensor.Tensor
+	for range values {
+		t := tensor.New(tensor.F32, 3)
+		results = append(results, t)
+		list = append(list, collective.Reduction{Op: collective.Sum, Result: t,
+			Parts: []collective.Part{{Node: collective.Node{From: 0, To: 1}}}})
+	}
+	return results, o.exchange.AllReduce(ctx, tag, list)
+}
+
+func checkTags(ctx context.Context, open Opener) error {
+	o, end, err := against(ctx, open)
+	if err != nil {
+		return err
+	}
+	defer end()
+	var out device.Outcome
+	done := o.start(ctx, &out)
+	var results []tensor.Tensor
+	for i, e := range wantExchanges {
+		tag := collective.Tag{Generation: theGeneration, Step: theStep, Sequence: uint64(i), Name: e.name}
+		sums, err := o.meet(ctx, tag, e.values)
+		if err != nil {
+			return fmt.Errorf("exchange %d: %w", i, err)
+		}
+		results = append(results, sums...)
+	}
+	if err := <-done; err != nil {
+		return err
+	}
+	if len(out.Outputs) != len(results) {
+		return fmt.Errorf("%d outputs, want %d", len(out.Outputs), len(results))
+	}
+	return equal(out.Outputs, results, tensor.Tolerance{}, []string{"first", "second", "third"})
+}
+
+// disagree comes to the first exchange with a wrong tag, or with wrong values.
+func disagree(ctx context.Context, open Opener) error {
+	right := collective.Tag{Generation: theGeneration, Step: theStep, Name: "first"}
+	step, sequence, generation := right, right, right
+	step.Step++
+	sequence.Sequence++
+	generation.Generation--
+	for _, c := range []struct {
+		what   string
+		tag    collective.Tag
+		values int
+	}{
+		{"another step", step, 2}, {"another sequence", sequence, 2}, {"another generation", generation, 2},
+		{"one value instead of two", right, 1}, {"no value", right, 0},
+	} {
+		if err := disagreeOn(ctx, open, c.tag, c.values); err != nil {
+			return fmt.Errorf("the other member came with %s: %w", c.what, err)
+		}
+	}
+	return nil
+}
+
+func disagreeOn(ctx context.Context, open Opener, tag collective.Tag, values int) error {
+	o, end, err := against(ctx, open)
+	if err != nil {
+		return err
+	}
+	defer end()
+	var out device.Outcome
+	done := o.start(ctx, &out)
+	if _, err := o.meet(ctx, tag, values); err == nil {
+		return errors.New("the exchange worked")
+	}
+	select {
+	case err := <-done:
+		if err == nil || slices.Contains([]device.Kind{device.Canceled, device.Lost}, device.KindOf(err)) {
+			return fmt.Errorf("the run ended with %v, want an error that says how they disagree", err)
+		}
+		return nil
+	case <-time.After(promptly):
+		return fmt.Errorf("the run went on for %v", promptly)
+	}
+}

@@ -1,0 +1,150 @@
+package devicetest
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Patience is how long a case may take before the device is said to hang.
+const Patience = time.Minute
+
+// Result is what came of a case.
+type Result struct {
+	Case  Case
+	Lacks []graph.Op // operations of the case that the device does not have; it refused them properly
+	Err   error      // what is wrong
+	Took  time.Duration
+}
+
+// Report is what came of all cases.
+type Report struct{ Results []Result }
+
+// Failed returns the results that are wrong.
+func (r Report) Failed() []Result {
+	return slices.DeleteFunc(slices.Clone(r.Results), func(x Result) bool { return x.Err == nil })
+}
+
+// Lacks returns the operations that the device does not have, in the order of
+// their numbers.
+func (r Report) Lacks() []graph.Op {
+	var ops []graph.Op
+	for _, x := range r.Results {
+		ops = append(ops, x.Lacks...)
+	}
+	slices.Sort(ops)
+	return slices.Compact(ops)
+}
+
+// Judge runs all cases on the devices that open opens. done, if not nil, is
+// called after every case. The error says why there is no report: no device
+// could be opened, or ctx ended.
+func Judge(ctx context.Context, open Opener, done func(Result)) (Report, error) {
+	return JudgeSome(ctx, open, Cases(), done)
+}
+
+// JudgeSome is Judge with some of the cases: whoever mends a device looks at
+// few at a time. A device keeps the contract only if it passes all.
+func JudgeSome(ctx context.Context, open Opener, cases []Case, done func(Result)) (Report, error) {
+	have, err := opsOfDevice(ctx, open)
+	if err != nil {
+		return Report{}, err
+	}
+	var r Report
+	for _, c := range cases {
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
+		x := c.judge(ctx, open, have)
+		r.Results = append(r.Results, x)
+		if done != nil {
+			done(x)
+		}
+	}
+	return r, nil
+}
+
+func opsOfDevice(ctx context.Context, open Opener) ([]graph.Op, error) {
+	d, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.Info().Ops, nil
+}
+
+// Judge runs one case on the devices that open opens.
+func (c Case) Judge(ctx context.Context, open Opener) Result {
+	have, err := opsOfDevice(ctx, open)
+	if err != nil {
+		return Result{Case: c, Err: err}
+	}
+	return c.judge(ctx, open, have)
+}
+
+// judge runs one case, or checks that it is refused.
+func (c Case) judge(ctx context.Context, open Opener, have []graph.Op) Result {
+	r := Result{Case: c}
+	run := c.Run
+	for _, o := range c.Ops {
+		if !slices.Contains(have, o) {
+			r.Lacks = append(r.Lacks, o)
+		}
+	}
+	if len(r.Lacks) > 0 {
+		run = func(ctx context.Context, open Opener) error { return c.refused(ctx, open, r.Lacks) }
+	}
+	start := time.Now()
+	r.Err = bounded(ctx, func(ctx context.Context) error { return run(ctx, open) })
+	r.Took = time.Since(start)
+	return r
+}
+
+// bounded runs f. It does not wait for one that hangs, and a panic is an error.
+func bounded(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		done <- f(ctx)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(Patience + Patience/4):
+		return fmt.Errorf("hangs: no answer %v after its context ended", Patience/4)
+	}
+}
+
+// Run runs all cases as subtests of t. An operation that the device lacks is
+// an error unless it is in lacks.
+func Run(t *testing.T, open Opener, lacks ...graph.Op) {
+	t.Helper()
+	have, err := opsOfDevice(t.Context(), open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			r := c.judge(t.Context(), open, have)
+			if r.Err != nil {
+				t.Errorf("%v\nrule: %s", r.Err, c.Rule)
+			}
+			for _, o := range r.Lacks {
+				if !slices.Contains(lacks, o) {
+					t.Errorf("the device lacks %v", o)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,222 @@
+package devicetest_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// sick is a device with a fault: what is set replaces what ref does.
+type sick struct {
+	device.Device
+	load func(error) error
+	x    sickExecutable
+}
+
+// sickExecutable replaces calls of an executable.
+type sickExecutable struct {
+	device.Executable
+	run    func(context.Context, device.Executable, device.Step) (device.Outcome, error)
+	commit func(context.Context, device.Executable, device.Version, device.Hyper) error
+	read   func(device.Executable, string) (tensor.Tensor, error)
+}
+
+func (d *sick) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	x, err := d.Device.Load(ctx, p, c)
+	if err != nil {
+		if d.load != nil {
+			err = d.load(err)
+		}
+		return nil, err
+	}
+	s := d.x
+	s.Executable = x
+	return &s, nil
+}
+
+func (x *sickExecutable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	if x.run != nil {
+		return x.run(ctx, x.Executable, s)
+	}
+	return x.Executable.Run(ctx, s)
+}
+
+func (x *sickExecutable) Commit(ctx context.Context, v device.Version, h device.Hyper) error {
+	if x.commit != nil {
+		return x.commit(ctx, x.Executable, v, h)
+	}
+	return x.Executable.Commit(ctx, v, h)
+}
+
+func (x *sickExecutable) Read(ctx context.Context, name string) (tensor.Tensor, error) {
+	if x.read != nil {
+		return x.read(x.Executable, name)
+	}
+	return x.Executable.Read(ctx, name)
+}
+
+// spoiled returns a run whose first f32 output is changed.
+func spoiled(change func(device.Step, []float32)) sickExecutable {
+	return sickExecutable{run: func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome,
+		error) {
+		o, err := x.Run(ctx, s)
+		for _, t := range o.Outputs {
+			if t.DType == tensor.F32 && t.Count() > 0 {
+				change(s, t.F32())
+				break
+			}
+		}
+		return o, err
+	}}
+}
+
+func next(v *float32) { *v = math.Nextafter32(*v, float32(math.Inf(1))) }
+
+// faults maps a fault to a case that must find it and to what that must say.
+var faults = []struct {
+	name  string
+	fault sick
+	finds string // name of the case
+	says  string
+}{
+	{"last bit of an exact operation", sick{x: spoiled(func(_ device.Step, v []float32) { next(&v[0]) })},
+		"image: grey", "first [0 0 0 0]"},
+	{"wrong in the fifth digit", sick{x: spoiled(func(_ device.Step, v []float32) { v[len(v)-1] *= 1.0001 })},
+		"conv: 3x3", "allowed"},
+	{"depends on the batch size", sick{x: spoiled(func(s device.Step, v []float32) {
+		if len(s.Rows) > 1 {
+			next(&v[0])
+		}
+	})}, "conv: 3x3", "alone: output y0 has other bits"},
+	{"updates that are not exact", sick{x: spoiled(func(_ device.Step, v []float32) { next(&v[len(v)-1]) })},
+		"sgd: large", "1 of 8256 elements"},
+	{"not a number is lost", sick{x: spoiled(func(_ device.Step, v []float32) {
+		for i := range v {
+			if v[i] != v[i] {
+				v[i] = 0
+			}
+		}
+	})}, "relu: NaN", "is finite"},
+	{"a commit each time", sick{x: sickExecutable{commit: commitAgain}}, "commit: idempotent", "elements"},
+	{"a run that writes", sick{x: sickExecutable{run: runAndWrite}}, "run: changes nothing", "bn.gamma"},
+	{"deaf to the context", sick{x: sickExecutable{run: runDeaf}}, "context: ends in an exchange", "went on"},
+	{"other tags", sick{x: sickExecutable{run: runOtherStep}}, "exchange: tags", "17"},
+	{"panic", sick{x: spoiled(func(device.Step, []float32) { panic("oh") })}, "image: grey", "panic: oh"},
+	{"reads that are shared", sick{x: sickExecutable{read: sharedRead()}}, "state: reads are copies",
+		"overwritten"},
+	{"errors without a kind", sick{load: func(err error) error { return errors.New(err.Error()) }},
+		"load: invalid program", "invalid"},
+}
+
+func commitAgain(ctx context.Context, x device.Executable, v device.Version, h device.Hyper) error {
+	if err := x.Commit(ctx, v, h); err != nil {
+		return err
+	}
+	t, err := x.Read(ctx, "bn.gamma")
+	if err != nil {
+		return err
+	}
+	next(&t.F32()[0])
+	return x.Write(ctx, "bn.gamma", t)
+}
+
+func runAndWrite(ctx context.Context, x device.Executable, s device.Step) (device.Outcome, error) {
+	if err := x.Write(ctx, "bn.gamma", tensor.New(tensor.F32, 5)); err != nil {
+		return device.Outcome{}, err
+	}
+	return x.Run(ctx, s)
+}
+
+func runDeaf(_ context.Context, x device.Executable, s device.Step) (device.Outcome, error) {
+	return x.Run(context.Background(), s)
+}
+
+func runOtherStep(ctx context.Context, x device.Executable, s device.Step) (device.Outcome, error) {
+	s.Number++
+	return x.Run(ctx, s)
+}
+
+func sharedRead() func(device.Executable, string) (tensor.Tensor, error) {
+	have := map[string]tensor.Tensor{}
+	return func(x device.Executable, name string) (tensor.Tensor, error) {
+		if t, ok := have[name]; ok {
+			return t, nil
+		}
+		t, err := x.Read(context.Background(), name)
+		have[name] = t
+		return t, err
+	}
+}
+
+func TestJudgeFindsFaults(t *testing.T) {
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			r := caseNamed(t, f.finds).Judge(t.Context(), func(context.Context) (device.Device, error) {
+				d := f.fault
+				d.Device = ref.New("sick")
+				return &d, nil
+			})
+			if r.Err == nil || !strings.Contains(r.Err.Error(), f.says) {
+				t.Errorf("%s: %v, want an error with %q", f.finds, r.Err, f.says)
+			}
+		})
+	}
+}
+
+func TestRefusalMustListTheNodes(t *testing.T) {
+	r := caseNamed(t, "lars: decay").Judge(t.Context(), func(context.Context) (device.Device, error) {
+		return &sick{Device: ref.New("ref", graph.LARS), load: func(err error) error {
+			return device.Errorf("ref", "Load", device.Unsupported, "something")
+		}}, nil
+	})
+	if want := "is not a *device.Refused"; r.Err == nil || !strings.Contains(r.Err.Error(), want) {
+		t.Errorf("error %v, want one with %q", r.Err, want)
+	}
+}
+
+func caseNamed(t *testing.T, name string) devicetest.Case {
+	t.Helper()
+	cases := devicetest.Cases()
+	i := slices.IndexFunc(cases, func(c devicetest.Case) bool { return c.Name == name })
+	if i < 0 {
+		t.Fatalf("no case %q", name)
+	}
+	return cases[i]
+}
+
+// Every operation of devices must have a case of its own.
+func TestEveryOperationHasCases(t *testing.T) {
+	have := map[graph.Op]bool{}
+	for _, c := range devicetest.Cases() {
+		if len(c.Ops) == 1 {
+			have[c.Ops[0]] = true
+		}
+		if c.Rule == "" {
+			t.Errorf("case %q quotes no rule", c.Name)
+		}
+	}
+	for o := graph.Op(0); o < 1000; o++ {
+		if o.Valid() && !o.Host() && !have[o] {
+			t.Errorf("no case for %v", o)
+		}
+	}
+}
+
+func TestCasesHaveNamesOfTheirOwn(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range devicetest.Cases() {
+		if seen[c.Name] {
+			t.Errorf("two cases %q", c.Name)
+		}
+		seen[c.Name] = true
+	}
+}

@@ -1,0 +1,126 @@
+package devicetest
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// filler sets the elements of a tensor, whose first axis is that of rows or
+// replicas if it has one.
+type filler func(d *tensor.Draws, t tensor.Tensor)
+
+// operand describes one operand of a probe. The zero operand is absent.
+type operand struct {
+	typ  graph.Type
+	fill filler
+}
+
+func rows(shape ...int) operand {
+	return operand{graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: shape}, normal}
+}
+
+func replica(shape ...int) operand {
+	return operand{graph.Type{Kind: graph.Replica, DType: tensor.F32, Shape: shape}, normal}
+}
+
+func whole(shape ...int) operand {
+	return operand{graph.Type{Kind: graph.Whole, DType: tensor.F32, Shape: shape}, normal}
+}
+
+// of returns the operand with another type of elements.
+func (o operand) of(d tensor.DType) operand {
+	o.typ.DType = d
+	return o
+}
+
+// with returns the operand with other elements.
+func (o operand) with(f filler) operand {
+	o.fill = f
+	return o
+}
+
+// set sets every element of a float tensor.
+func set(t tensor.Tensor, f func(i int) float64) {
+	for i := range t.Count() {
+		if t.DType == tensor.F64 {
+			t.F64()[i] = f(i)
+		} else {
+			t.F32()[i] = float32(f(i))
+		}
+	}
+}
+
+func normal(d *tensor.Draws, t tensor.Tensor) { set(t, func(int) float64 { return d.Normal() }) }
+
+// positive: 0.1 and more.
+func positive(d *tensor.Draws, t tensor.Tensor) {
+	set(t, func(int) float64 { return 0.1 + math.Abs(d.Normal()) })
+}
+
+// spread: normal, times 10 to the power of -6 to 2.
+func spread(d *tensor.Draws, t tensor.Tensor) {
+	set(t, func(int) float64 { return d.Normal() * math.Pow(10, d.Between(-6, 2)) })
+}
+
+// extreme: normal, times a power of 2 from 2^-60 to 2^60.
+func extreme(d *tensor.Draws, t tensor.Tensor) {
+	set(t, func(int) float64 { return math.Ldexp(d.Normal(), d.Intn(121)-60) })
+}
+
+// few: one of five values, so that there are ties.
+func few(d *tensor.Draws, t tensor.Tensor) {
+	set(t, func(int) float64 { return float64(d.Intn(5) - 2) })
+}
+
+// listed repeats values.
+func listed(values ...float64) filler {
+	return func(_ *tensor.Draws, t tensor.Tensor) {
+		set(t,
+			func(i int) float64 { return values[i%len(values)] })
+	}
+}
+
+// bytes: all byte values.
+func bytes(d *tensor.Draws, t tensor.Tensor) {
+	for i := range t.U8() {
+		t.U8()[i] = uint8(d.Uint32())
+	}
+}
+
+// classes: labels below n, one in four ignored.
+func classes(n, ignore int) filler {
+	return func(d *tensor.Draws, t tensor.Tensor) {
+		for i := range t.I32() {
+			if t.I32()[i] = int32(d.Intn(n)); d.Intn(4) == 0 {
+				t.I32()[i] = int32(ignore)
+			}
+		}
+	}
+}
+
+// idents: epoch 3, samples far apart.
+func idents(_ *tensor.Draws, t tensor.Tensor) {
+	for i := range t.Count() / 2 {
+		t.I64()[2*i], t.I64()[2*i+1] = 3, int64(i)*(1<<33)+int64(i)
+	}
+}
+
+// momentsOf: moments of n values of about mean 0 and variance 1 to 3 per
+// channel; constant statistics where n is negative.
+func momentsOf(n float64) filler {
+	return func(d *tensor.Draws, t tensor.Tensor) {
+		width := t.Shape[len(t.Shape)-1]
+		for i := range t.F64() {
+			switch k := i % width; {
+			case k == 0:
+				t.F64()[i] = n
+			case k <= width/2:
+				t.F64()[i] = d.Normal()
+			default:
+				t.F64()[i] = d.Between(1, 3) * math.Abs(n)
+			}
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package devicetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// party is several devices in one group, each with the same program loaded.
+type party struct {
+	hub      *collective.Hub
+	replicas [][]int
+	members  []*member
+	came     chan struct{} // gets a value when a member comes to an exchange
+}
+
+// announced tells when a member comes to an exchange.
+type announced struct {
+	collective.Exchanger
+	came chan<- struct{}
+}
+
+func (a announced) AllReduce(ctx context.Context, tag collective.Tag, values []collective.Reduction) error {
+	select {
+	case a.came <- struct{}{}:
+	default: // nobody took the last one yet
+	}
+	return a.Exchanger.AllReduce(ctx, tag, values)
+}
+
+type member struct {
+	device.Device
+	x device.Executable
+}
+
+// gather opens a device for each entry of replicas, loads the setting on all
+// and joins them in a group that meets at a hub in this process.
+func gather(ctx context.Context, open Opener, s *setting, replicas ...[]int) (*party, error) {
+	g := &party{replicas: replicas, came: make(chan struct{}, 1)}
+	g.hub = collective.NewHub(len(slices.Concat(replicas...)), len(replicas))
+	for rank := range replicas {
+		d, err := open(ctx)
+		if err != nil {
+			return nil, errors.Join(err, g.close())
+		}
+		m := &member{Device: d}
+		g.members = append(g.members, m)
+		if err := d.Join(ctx, g.group(rank, 1)); err != nil {
+			return nil, errors.Join(err, g.close())
+		}
+		if m.x, err = s.load(ctx, d); err != nil {
+			return nil, errors.Join(err, g.close())
+		}
+	}
+	return g, nil
+}
+
+func (g *party) group(rank int, generation uint64) device.Group {
+	return device.Group{Generation: generation, Rank: rank, Replicas: g.replicas,
+		Level: g.members[rank].Info().Levels[0], Exchange: announced{g.hub.Member(rank), g.came}}
+}
+
+func (g *party) close() error {
+	var errs []error
+	for _, m := range g.members {
+		errs = append(errs, m.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// run runs one step on all members at once. The first error aborts the group.
+func (g *party) run(ctx context.Context, s *setting, number uint64) ([][]tensor.Tensor, error) {
+	outputs, errs := make([][]tensor.Tensor, len(g.members)), make([]error, len(g.members))
+	var wait sync.WaitGroup
+	for rank, m := range g.members {
+		wait.Go(func() {
+			h := s.held(g.replicas[rank]...)
+			o, err := m.x.Run(ctx, h.step(number))
+			if err == nil {
+				err = h.checkOutputs(o.Outputs)
+			}
+			if err != nil {
+				g.hub.Abort(err)
+				errs[rank] = fmt.Errorf("rank %d: %w", rank, err)
+			}
+			outputs[rank] = o.Outputs
+		})
+	}
+	wait.Wait()
+	return outputs, errors.Join(errs...)
+}
+
+// commit commits a version on all members.
+func (g *party) commit(ctx context.Context, v device.Version, h device.Hyper) error {
+	for rank, m := range g.members {
+		if err := m.x.Commit(ctx, v, h); err != nil {
+			return fmt.Errorf("rank %d: %w", rank, err)
+		}
+	}
+	return nil
+}
+
+// read reads state tensors of an executable.
+func read(ctx context.Context, x device.Executable, names []string) ([]tensor.Tensor, error) {
+	var out []tensor.Tensor
+	for _, name := range names {
+		t, err := x.Read(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// equal compares lists of tensors; names are for the message.
+func equal(got, want []tensor.Tensor, tol tensor.Tolerance, names []string) error {
+	for i := range want {
+		if err := tensor.Close(got[i], want[i], tol); err != nil {
+			return fmt.Errorf("%s: %w", names[i], err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package devicetest
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// offsets are means, in standard deviations, at which moments must be right.
+var offsets = []float64{0, 1, 100, 1000, -1000}
+
+// Of each replica of the moments case: rows, channels, pixels.
+const (
+	momentChannels = 17
+	momentSide     = 13
+)
+
+func momentsCases() []Case {
+	const rule = "NUMERICS 1: variance within 1e-6 relative up to mean/std = 1000"
+	p := probe{name: "far from zero", op: graph.Moments,
+		in: []operand{rows(momentChannels, momentSide, momentSide)}}
+	var cases []Case
+	for _, mean := range offsets {
+		cases = append(cases, newCase(fmt.Sprintf("moments: mean/std %g", mean), rule,
+			p.program,
+			func(ctx context.Context, open Opener) error { return momentsAt(ctx, open, p, mean) }))
+	}
+	return cases
+}
+
+// momentsAt compares moments of values around a mean with those of ref.
+func momentsAt(ctx context.Context, open Opener, p probe, mean float64) error {
+	p.in[0] = p.in[0].with(func(d *tensor.Draws, t tensor.Tensor) {
+		set(t, func(int) float64 { return mean + d.Normal() })
+	})
+	s, err := p.setting()
+	if err != nil {
+		return err
+	}
+	want, err := s.reference(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := loaded(ctx, open, s)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	got, err := s.run(ctx, m.x)
+	if err != nil {
+		return err
+	}
+	return closeMoments(got[0].F64(), want[0].F64(), s.rows)
+}
+
+// closeMoments wants equal counts, means within 1e-6 deviations (and 1e-7 of
+// their size), and squared deviations within 1e-6.
+func closeMoments(got, want []float64, rows []int) error {
+	const width = 1 + 2*momentChannels
+	for i := range want {
+		r, k := i/width, i%width
+		bound := 0.0
+		switch {
+		case k > momentChannels:
+			bound = 1e-6 * want[i]
+		case k > 0 && rows[r] > 0:
+			bound = 1e-6*math.Sqrt(want[i+momentChannels]/want[r*width]) + 1e-7*math.Abs(want[i])
+		}
+		if d := math.Abs(got[i] - want[i]); !(d <= bound) {
+			return fmt.Errorf("replica %d, element %d of (n, means, deviations): got %g, want %g (off by %.3g, "+
+				"allowed %.3g)", r, k, got[i], want[i], d, bound)
+		}
+	}
+	return nil
+}

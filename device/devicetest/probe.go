@@ -1,0 +1,93 @@
+package devicetest
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// probe checks one operation with operands of awkward shapes.
+type probe struct {
+	name  string // what is special about it
+	op    graph.Op
+	attrs []any // keys and values in turn
+	in    []operand
+	tol   bound // the zero bound asks for the bits of ref
+}
+
+// replicaRows is how many rows the replicas of a probe have.
+var replicaRows = []int{2, 0, 3, 1}
+
+func (p probe) title() string { return fmt.Sprintf("%v: %s", p.op, p.name) }
+
+func (p probe) rule() string {
+	how := "the bits of device/ref"
+	if p.tol != bits {
+		how = "as device/ref within the tolerance of NUMERICS 5"
+	}
+	return fmt.Sprintf("op table, %v: %s, whatever else is on the device", p.op, how)
+}
+
+// setting makes the program and its operands. Whole f32 operands are state
+// tensors, but for scalars; all others are inputs.
+func (p probe) setting() (*setting, error) {
+	s := newSetting("probe", p.tol)
+	b := graph.NewBuilder(s.function, &s.program.State)
+	draws := tensor.NewPhilox(1, tensor.StreamInit).Draws(uint32(p.op), 0)
+	var in []graph.Value
+	for i, o := range p.in {
+		in = append(in, s.declare(b, fmt.Sprintf("x%d", i), o, &draws))
+	}
+	var attrs graph.Attrs
+	for i := 0; i < len(p.attrs); i += 2 {
+		attrs = attrs.With(p.attrs[i].(string), p.attrs[i+1])
+	}
+	for i, v := range b.Node(p.op, "y", attrs, in...) {
+		b.Output(fmt.Sprintf("y%d", i), v, false)
+	}
+	f, err := b.Function()
+	if err != nil {
+		return nil, fmt.Errorf("probe %s: %w", p.title(), err)
+	}
+	s.program.Functions = []*graph.Function{f}
+	return s, nil
+}
+
+// declare makes one operand.
+func (s *setting) declare(b *graph.Builder, name string, o operand, d *tensor.Draws) graph.Value {
+	if o.fill == nil {
+		return graph.None
+	}
+	t := tensor.New(o.typ.DType, s.shape(o.typ)...)
+	o.fill(d, t)
+	if o.typ.Kind == graph.Whole && o.typ.DType == tensor.F32 && len(o.typ.Shape) > 0 {
+		s.state[name] = t
+		return b.Declare(graph.State{Name: name, DType: t.DType, Shape: t.Shape, Role: graph.Constant})
+	}
+	s.inputs = append(s.inputs, t)
+	return b.Input(name, o.typ)
+}
+
+func (p probe) program() (*graph.Program, error) {
+	s, err := p.setting()
+	if err != nil {
+		return nil, err
+	}
+	return s.program, nil
+}
+
+func (p probe) testCase() Case {
+	return newCase(p.title(), p.rule(), p.program, judged(p.setting))
+}
+
+func probeCases() []Case {
+	var cases []Case
+	for _, group := range [][]probe{productProbes(), normProbes, activationProbes(), poolProbes(),
+		arithmeticProbes(), structureProbes, lossProbes, updateProbes} {
+		for _, p := range group {
+			cases = append(cases, p.testCase())
+		}
+	}
+	return cases
+}

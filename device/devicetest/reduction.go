@@ -1,0 +1,144 @@
+package devicetest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// reductions is a program of three all-reduces of replica inputs: f32 and f64
+// sums, and moments. All three follow each other: one exchange.
+func reductions() (*graph.Program, error) {
+	p := &graph.Program{Name: "reductions"}
+	b := graph.NewBuilder("reduce", &p.State)
+	for _, c := range reduced {
+		x := b.Input(c.name, graph.Type{Kind: graph.Replica, DType: c.dtype, Shape: c.shape})
+		b.Output(c.name, b.Op(graph.AllReduce, "sum."+c.name, []graph.Value{x}, "of", c.of), false)
+	}
+	f, err := b.Function()
+	p.Functions = []*graph.Function{f}
+	return p, err
+}
+
+var reduced = []struct {
+	name  string
+	dtype tensor.DType
+	shape []int
+	of    string
+	op    collective.Op
+	fill  filler
+}{
+	{"weights", tensor.F32, []int{3, 5}, "sum", collective.Sum, spread},
+	{"sums", tensor.F64, []int{7}, "sum", collective.Sum, spread},
+	{"moments", tensor.F64, []int{9}, "moments", collective.MergeMoments, momentsOf(4)},
+}
+
+// spans are the rows of replicas for which reductions are checked.
+var spans = [][]int{{1}, {0}, {1, 1}, {0, 2}, {3, 0, 2}, {0, 0, 0}, {1, 2, 3, 4, 5}, {1, 0, 2, 0, 0, 3, 0},
+	{1, 1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 1, 1, 1, 1, 1}, {}}
+
+// holdings are ways in which devices can hold eight replicas.
+var holdings = [][][]int{
+	{{0, 1, 2, 3, 4, 5, 6, 7}, {}},
+	{{0, 1, 2, 3}, {4, 5, 6, 7}},
+	{{0, 2, 4, 6}, {1, 3, 5, 7}},
+	{{1, 2, 3, 4, 5}, {}, {0, 6, 7}},
+	{{7}, {6}, {5}, {4}, {3}, {2}, {1}, {0}},
+}
+
+func reduceCases() []Case {
+	const rule = "NUMERICS 4: all sums across replicas follow the canonical tree; an empty leaf is skipped"
+	cases := []Case{newCase("all_reduce: a device that is alone", rule, reductions, reduceAlone)}
+	for _, held := range holdings {
+		cases = append(cases, newCase(fmt.Sprintf("all_reduce: replicas held %v", held), rule, reductions,
+			func(ctx context.Context, open Opener) error { return reduceTogether(ctx, open, held) }))
+	}
+	return cases
+}
+
+// reduction returns a setting and the results that collective gives for it.
+func reduction(rows []int) (*setting, []tensor.Tensor, error) {
+	p, err := reductions()
+	s := &setting{program: p, function: "reduce", rows: rows}
+	draws := tensor.NewPhilox(3, tensor.StreamInit).Draws(uint32(len(rows)), 0)
+	var want []tensor.Tensor
+	for _, c := range reduced {
+		x := tensor.New(c.dtype, append([]int{len(rows)}, c.shape...)...)
+		c.fill(&draws, x)
+		s.inputs = append(s.inputs, x)
+		want = append(want, alongTree(c.op, x, rows))
+	}
+	return s, want, err
+}
+
+// alongTree reduces the first axis of x, skipping replicas without rows.
+func alongTree(o collective.Op, x tensor.Tensor, rows []int) tensor.Tensor {
+	sum := tensor.Tensor{}
+	if len(rows) > 0 {
+		sum = collective.Reduce(o, collective.Root(len(rows)), func(r int) tensor.Tensor {
+			if rows[r] == 0 {
+				return tensor.Tensor{}
+			}
+			return x.Rows(r, r+1).Clone().Reshape(x.Shape[1:]...)
+		})
+	}
+	if sum.IsZero() {
+		return tensor.New(x.DType, x.Shape[1:]...)
+	}
+	return sum
+}
+
+var reducedNames = []string{"f32 sum", "f64 sum", "moments"}
+
+func reduceAlone(ctx context.Context, open Opener) error {
+	for _, rows := range spans {
+		s, want, err := reduction(rows)
+		if err != nil {
+			return err
+		}
+		m, err := loaded(ctx, open, s)
+		if err != nil {
+			return err
+		}
+		got, err := s.run(ctx, m.x)
+		m.Close()
+		if err == nil {
+			err = equal(got, want, tensor.Tolerance{}, reducedNames)
+		}
+		if err != nil {
+			return fmt.Errorf("rows %v: %w", rows, err)
+		}
+	}
+	return nil
+}
+
+func reduceTogether(ctx context.Context, open Opener, held [][]int) error {
+	steps := [][]int{{1, 1, 1, 1, 1, 1, 1, 1}, {0, 3, 0, 0, 2, 1, 0, 4}, {0, 0, 0, 0, 0, 0, 0, 0},
+		{0, 0, 0, 0, 0, 1, 0, 0}}
+	var party *party
+	for number, rows := range steps {
+		s, want, err := reduction(rows)
+		if err != nil {
+			return err
+		}
+		if party == nil {
+			if party, err = gather(ctx, open, s, held...); err != nil {
+				return err
+			}
+			defer party.close()
+		}
+		got, err := party.run(ctx, s, uint64(number))
+		if err != nil {
+			return fmt.Errorf("rows %v: %w", rows, err)
+		}
+		for rank := range held {
+			if err := equal(got[rank], want, tensor.Tolerance{}, reducedNames); err != nil {
+				return fmt.Errorf("rows %v: rank %d: %w", rows, rank, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package devicetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// refused checks that a device that lacks operations refuses the program of a
+// case, naming every node of those operations.
+func (c Case) refused(ctx context.Context, open Opener, lacks []graph.Op) error {
+	p, err := c.program()
+	if err != nil {
+		return err
+	}
+	d, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	x, err := d.Load(ctx, p, capacity)
+	if err == nil {
+		x.Close()
+		return fmt.Errorf("Load took a program with %v, which Info does not list", lacks)
+	}
+	if err := wantKind(err, device.Unsupported); err != nil {
+		return err
+	}
+	var r *device.Refused
+	if !errors.As(err, &r) {
+		return fmt.Errorf("error %q is not a *device.Refused", err)
+	}
+	return namesAll(r, p, lacks)
+}
+
+// namesAll checks that r lists the nodes of p that have an operation in lacks.
+func namesAll(r *device.Refused, p *graph.Program, lacks []graph.Op) error {
+	for _, f := range p.Functions {
+		for i := range f.Nodes {
+			n := &f.Nodes[i]
+			named := slices.ContainsFunc(r.Nodes, func(x device.Refusal) bool {
+				return x.Function == f.Name && x.Node == f.NodeName(n) && x.Op == n.Op
+			})
+			if slices.Contains(lacks, n.Op) && !named {
+				return fmt.Errorf("the refusal %q does not list %s (%v) in %s", r, f.NodeName(n), n.Op, f.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// wantKind checks that err is of a kind and says of which device.
+func wantKind(err error, k device.Kind) error {
+	var e *device.Error
+	switch {
+	case err == nil:
+		return fmt.Errorf("no error, want one of kind %q", k)
+	case !errors.Is(err, k):
+		return fmt.Errorf("error %q is of kind %q, want %q", err, device.KindOf(err), k)
+	case !errors.As(err, &e):
+		return fmt.Errorf("error %q is not a *device.Error", err)
+	case e.Device == "":
+		return fmt.Errorf("error %q does not name the device", err)
+	}
+	return nil
+}

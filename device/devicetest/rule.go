@@ -1,0 +1,63 @@
+package devicetest
+
+import (
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// updateRule is how a network's parameters are updated.
+type updateRule struct {
+	slots  []string // what the names of a parameter's optimizer state end in
+	values device.Hyper
+	hyper  func(b *netBuilder) map[string]graph.Value
+	update func(b *netBuilder, s graph.State, g graph.Value, h map[string]graph.Value)
+}
+
+// slot returns the value of a parameter's optimizer state.
+func slot(b *netBuilder, s graph.State, name string) graph.Value {
+	return b.Declare(graph.State{Name: s.Name + name, DType: s.DType, Shape: s.Shape, Role: graph.Optimizer})
+}
+
+// inputs declares hyper-parameters.
+func inputs(names ...string) func(*netBuilder) map[string]graph.Value {
+	return func(b *netBuilder) map[string]graph.Value {
+		h := map[string]graph.Value{}
+		for _, name := range names {
+			h[name] = b.Input(name, scalarType)
+		}
+		return h
+	}
+}
+
+// updates appends a node and makes its results the next values of state.
+func updates(b *netBuilder, o graph.Op, attrs graph.Attrs, state []string, in ...graph.Value) {
+	for i, v := range b.Node(o, b.Free("next"), attrs, in...) {
+		b.Update(state[i], v)
+	}
+}
+
+// momentumRule is SGD with momentum and weight decay.
+var momentumRule = updateRule{
+	slots:  []string{".velocity"},
+	values: device.Hyper{"lr": 0.125},
+	hyper:  inputs("lr"),
+	update: func(b *netBuilder, s graph.State, g graph.Value, h map[string]graph.Value) {
+		updates(b, graph.SGD, graph.Attrs{}.With("weight_decay", 1e-4), []string{s.Name, s.Name + ".velocity"},
+			b.param(s.Name), g, slot(b, s, ".velocity"), h["lr"])
+	},
+}
+
+// adamRule is AdamW with an average of the weights before the step.
+var adamRule = updateRule{
+	slots:  []string{".first", ".second", ".average"},
+	values: device.Hyper{"lr": 0.01, "step": 0.02, "root": 1.5},
+	hyper:  inputs("lr", "step", "root"),
+	update: func(b *netBuilder, s graph.State, g graph.Value, h map[string]graph.Value) {
+		w := b.param(s.Name)
+		updates(b, graph.EMA, graph.Attrs{}.With("decay", 0.75), []string{s.Name + ".average"},
+			slot(b, s, ".average"), w)
+		updates(b, graph.AdamW, graph.Attrs{}.With("weight_decay", 0.01).With("eps", 1e-3),
+			[]string{s.Name, s.Name + ".first", s.Name + ".second"},
+			w, g, slot(b, s, ".first"), slot(b, s, ".second"), h["lr"], h["step"], h["root"])
+	},
+}

@@ -1,0 +1,157 @@
+package devicetest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// setting is a function of a program with all that a run of it needs.
+type setting struct {
+	program  *graph.Program
+	function string
+	state    map[string]tensor.Tensor
+	rows     []int // of each replica
+	inputs   []tensor.Tensor
+	tol      bound
+}
+
+// newSetting returns the setting of a program that is yet to be made.
+func newSetting(name string, tol bound) *setting {
+	return &setting{program: &graph.Program{Name: name}, function: name, rows: replicaRows,
+		state: map[string]tensor.Tensor{}, tol: tol}
+}
+
+// capacity is what settings are loaded for.
+var capacity = device.Capacity{Rows: 64, Replicas: 16}
+
+// load loads the program and writes the state.
+func (s *setting) load(ctx context.Context, d device.Device) (device.Executable, error) {
+	x, err := d.Load(ctx, s.program, capacity)
+	if err != nil {
+		return nil, err
+	}
+	return x, s.write(ctx, x)
+}
+
+func (s *setting) write(ctx context.Context, x device.Executable) error {
+	for _, st := range s.program.State {
+		if t, ok := s.state[st.Name]; ok {
+			if err := x.Write(ctx, st.Name, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// run runs the function once on a device of its own executable.
+func (s *setting) run(ctx context.Context, x device.Executable) ([]tensor.Tensor, error) {
+	o, err := x.Run(ctx, s.step(0))
+	if err != nil {
+		return nil, err
+	}
+	return o.Outputs, s.checkOutputs(o.Outputs)
+}
+
+func (s *setting) step(number uint64) device.Step {
+	return device.Step{Function: s.function, Number: number, Rows: s.rows, Inputs: s.inputs}
+}
+
+// checkOutputs checks number, types and shapes of what a run returned.
+func (s *setting) checkOutputs(got []tensor.Tensor) error {
+	var want []graph.Type
+	f := s.program.Function(s.function)
+	for _, o := range f.Outputs {
+		if !o.Keep {
+			want = append(want, f.Values[o.Value].Type)
+		}
+	}
+	if len(got) != len(want) {
+		return fmt.Errorf("%d outputs, want %d", len(got), len(want))
+	}
+	for i, t := range want {
+		if w := tensor.Describe(t.DType, s.shape(t)); got[i].String() != w {
+			return fmt.Errorf("output %d is %v, want %s", i, got[i], w)
+		}
+	}
+	return nil
+}
+
+// shape returns the shape of a tensor of type t in this setting.
+func (s *setting) shape(t graph.Type) []int {
+	switch t.Kind {
+	case graph.Rows:
+		return append([]int{sum(s.rows)}, t.Shape...)
+	case graph.Replica:
+		return append([]int{len(s.rows)}, t.Shape...)
+	}
+	return t.Shape
+}
+
+func sum(list []int) int {
+	n := 0
+	for _, v := range list {
+		n += v
+	}
+	return n
+}
+
+// held returns the setting of a device that holds some of the replicas.
+func (s *setting) held(replicas ...int) *setting {
+	h := *s
+	h.rows, h.inputs = nil, nil
+	for _, r := range replicas {
+		h.rows = append(h.rows, s.rows[r])
+	}
+	f := s.program.Function(s.function)
+	for i, v := range f.Inputs {
+		h.inputs = append(h.inputs, s.part(f.Values[v].Type.Kind, s.inputs[i], replicas))
+	}
+	return &h
+}
+
+// part returns what belongs to some replicas of a tensor of all.
+func (s *setting) part(k graph.Kind, t tensor.Tensor, replicas []int) tensor.Tensor {
+	if k == graph.Whole {
+		return t
+	}
+	var parts []tensor.Tensor
+	for _, r := range replicas {
+		from, to := r, r+1
+		if k == graph.Rows {
+			from, to = sum(s.rows[:r]), sum(s.rows[:r+1])
+		}
+		parts = append(parts, t.Rows(from, to))
+	}
+	return join(t, parts)
+}
+
+// join concatenates parts along the first axis; like gives type and shape.
+func join(like tensor.Tensor, parts []tensor.Tensor) tensor.Tensor {
+	shape := append([]int{0}, like.Shape[1:]...)
+	for _, p := range parts {
+		shape[0] += p.Shape[0]
+	}
+	out := tensor.New(like.DType, shape...)
+	at := 0
+	for _, p := range parts {
+		at += copy(out.Bytes[at:], p.Bytes)
+	}
+	return out
+}
+
+// reference runs the setting on ref.
+func (s *setting) reference(ctx context.Context) ([]tensor.Tensor, error) {
+	d := ref.New("ref")
+	defer d.Close()
+	x, err := s.load(ctx, d)
+	if err != nil {
+		return nil, fmt.Errorf("reference: %w", err)
+	}
+	return s.run(ctx, x)
+}

@@ -1,0 +1,81 @@
+package devicetest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// trained is what a training leaves: the outputs of all steps, replica by
+// replica, and the state.
+type trained struct {
+	loss  [][]tensor.Tensor // by step: loss and count
+	state []tensor.Tensor
+}
+
+// on trains on a party of devices and checks that all hold the same state.
+func (n network) on(ctx context.Context, open Opener, held ...[]int) (*trained, error) {
+	s, err := n.setting(graph.Train, batches[0]...)
+	if err != nil {
+		return nil, err
+	}
+	p, err := gather(ctx, open, s, held...)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	t := &trained{}
+	if err := n.steps(ctx, p, t, 0, len(batches)); err != nil {
+		return nil, err
+	}
+	return t, n.readAll(ctx, t, p)
+}
+
+// steps runs and commits some of the batches.
+func (n network) steps(ctx context.Context, p *party, t *trained, from, to int) error {
+	for step := from; step < to; step++ {
+		s, err := n.setting(graph.Train, batches[step]...)
+		if err != nil {
+			return err
+		}
+		out, err := p.run(ctx, s, uint64(step))
+		if err != nil {
+			return fmt.Errorf("step %d: %w", step, err)
+		}
+		t.loss = append(t.loss, out[0][1:3])
+		if err := p.commit(ctx, device.Version(step), n.rule.values); err != nil {
+			return fmt.Errorf("step %d: %w", step, err)
+		}
+	}
+	return nil
+}
+
+// readAll reads the state of all members, which must be the same.
+func (n network) readAll(ctx context.Context, t *trained, p *party) error {
+	for rank, m := range p.members {
+		state, err := read(ctx, m.x, n.names())
+		if err != nil {
+			return err
+		}
+		if rank == 0 {
+			t.state = state
+		}
+		if err := equal(state, t.state, tensor.Tolerance{}, n.names()); err != nil {
+			return fmt.Errorf("rank %d holds another state than rank 0: %w", rank, err)
+		}
+	}
+	return nil
+}
+
+// compare compares losses and state.
+func (n network) compare(t, want *trained, tol tensor.Tolerance) error {
+	for step := range want.loss {
+		if err := equal(t.loss[step], want.loss[step], tol, outputNames[1:3]); err != nil {
+			return fmt.Errorf("step %d: %w", step, err)
+		}
+	}
+	return equal(t.state, want.state, tol, n.names())
+}

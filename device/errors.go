@@ -1,0 +1,104 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Kind classifies an error. It is an error itself, so that
+// errors.Is(err, device.OutOfMemory) holds on both sides of a wire. The
+// numbers travel: new kinds go at the end.
+type Kind uint8
+
+// The kinds.
+const (
+	Other       Kind = 0 // none of the below
+	Invalid     Kind = 1 // the caller's mistake: wrong program, input, version
+	Unsupported Kind = 2 // legal, but this device cannot
+	OutOfMemory Kind = 3
+	Lost        Kind = 4 // the device is gone: died, hangs, broke the protocol
+	Canceled    Kind = 5 // the context ended
+	Aborted     Kind = 6 // the group ended while the device was in a run
+	Unavailable Kind = 7 // cannot be opened now: no driver, busy, not permitted
+)
+
+var kindNames = [...]string{"error", "invalid", "unsupported", "out of memory", "lost", "canceled", "aborted", "unavailable"}
+
+// Error names the kind.
+func (k Kind) Error() string {
+	if int(k) >= len(kindNames) {
+		return fmt.Sprintf("error kind %d", uint8(k))
+	}
+	return kindNames[k]
+}
+
+// Error is an error of a device: which, in what, of what kind, why.
+type Error struct {
+	Device string // "cuda:1"
+	Call   string // "Load", "Run train", ...
+	Kind   Kind
+	Err    error
+}
+
+// Error writes "cuda:1: Load: out of memory: want 512 MiB, have 98 MiB free".
+func (e *Error) Error() string {
+	var s strings.Builder
+	for _, part := range []string{e.Device, e.Call} {
+		if part != "" {
+			s.WriteString(part + ": ")
+		}
+	}
+	if e.Kind != Other {
+		s.WriteString(e.Kind.Error() + ": ")
+	}
+	return s.String() + e.Err.Error()
+}
+
+// Unwrap makes both the kind and the cause visible to errors.Is and errors.As.
+func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
+
+// Errorf returns an *Error. The format may wrap a cause with %w.
+func Errorf(device, call string, k Kind, format string, args ...any) error {
+	return &Error{device, call, k, fmt.Errorf(format, args...)}
+}
+
+// KindOf returns the kind of err, Other if it has none.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	var k Kind
+	if errors.As(err, &k) {
+		return k
+	}
+	return Other
+}
+
+// Refusal is one node that a device cannot run.
+type Refusal struct {
+	Function string
+	Node     string
+	Op       graph.Op
+	Why      string
+}
+
+// Refused lists every node of a program that a device cannot run.
+type Refused struct{ Nodes []Refusal }
+
+// Error names the first few nodes.
+func (r *Refused) Error() string {
+	const most = 5
+	var s []string
+	for i, n := range r.Nodes {
+		if i == most {
+			s = append(s, fmt.Sprintf("and %d more", len(r.Nodes)-most))
+			break
+		}
+		s = append(s, fmt.Sprintf("%s in %s (%v: %s)", n.Node, n.Function, n.Op, n.Why))
+	}
+	return "cannot run " + strings.Join(s, ", ")
+}

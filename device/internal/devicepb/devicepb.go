@@ -1,0 +1,5 @@
+// Package devicepb is the generated form of device.proto, the border between
+// bnctl and device plugins.
+package devicepb
+
+//go:generate ./generate.sh

@@ -1,0 +1,20 @@
+//go:build !linux
+
+package shm
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// bell exists where there is no futex only to give the counters their layout.
+type bell struct{ rung, sleepers atomic.Uint32 }
+
+func (b *bell) count() uint32 { return b.rung.Load() }
+
+func yield() { runtime.Gosched() }
+
+func (b *bell) ring() { b.rung.Add(1) }
+
+func (b *bell) sleep(_ uint32, _ time.Duration) { time.Sleep(100 * time.Microsecond) }

@@ -1,0 +1,102 @@
+package shm
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// Conn is one side of a connection: an io.ReadWriteCloser whose writes are
+// seen by the other side after Flush at the latest. One goroutine reads and
+// one writes; Close may be called by any, and makes both return Closed. It
+// says nothing to the other process: whoever watches that does.
+type Conn struct {
+	in, out *ring
+	closed  atomic.Bool
+	segment []byte
+	inUse   sync.RWMutex // held for reading by whoever touches the segment
+}
+
+// Host returns the side of the process that made the segment. It owns the
+// mapping from now on.
+func Host(segment []byte) (*Conn, error) { return newConn(segment, 0, 1) }
+
+// Guest returns the side of the process that inherited it. It owns the mapping
+// from now on.
+func Guest(segment []byte) (*Conn, error) { return newConn(segment, 1, 0) }
+
+func newConn(segment []byte, out, in int) (*Conn, error) {
+	if len(segment) != Bytes {
+		return nil, fmt.Errorf("shared memory: segment of %d bytes, want %d", len(segment), Bytes)
+	}
+	const one = Bytes / 2
+	c := &Conn{segment: segment}
+	c.out = newRing(segment[out*one:out*one+one], &c.closed)
+	c.in = newRing(segment[in*one:in*one+one], &c.closed)
+	return c, nil
+}
+
+// Spin says whether both sides may spin before they sleep: they may where
+// every thread that computes has a core of its own.
+func (c *Conn) Spin(on bool) {
+	var v uint32
+	if on {
+		v = 1
+	}
+	_ = c.use(func() error {
+		c.in.spin.Store(v)
+		c.out.spin.Store(v)
+		return nil
+	})
+}
+
+// Write writes all of p.
+func (c *Conn) Write(p []byte) (int, error) {
+	if err := c.use(func() error { return c.out.write(p) }); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush makes what was written visible.
+func (c *Conn) Flush() error {
+	return c.use(func() error {
+		c.out.show()
+		return nil
+	})
+}
+
+// Read reads at least one byte if p is not empty.
+func (c *Conn) Read(p []byte) (n int, err error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	err = c.use(func() error {
+		n, err = c.in.take(p)
+		return err
+	})
+	return n, err
+}
+
+// use calls f unless the connection is closed, and keeps the segment mapped meanwhile.
+func (c *Conn) use(f func() error) error {
+	c.inUse.RLock()
+	defer c.inUse.RUnlock()
+	if c.closed.Load() {
+		return Closed
+	}
+	return f()
+}
+
+// Close ends the connection on this side and unmaps the segment. Closing
+// twice is legal.
+func (c *Conn) Close() error {
+	if c.closed.Swap(true) {
+		return nil
+	}
+	c.in.data.ring()
+	c.out.space.ring()
+	c.inUse.Lock()
+	defer c.inUse.Unlock()
+	return Unmap(c.segment)
+}

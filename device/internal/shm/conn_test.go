@@ -1,0 +1,152 @@
+package shm
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// pair returns both sides of a connection over one segment mapped twice, as
+// two processes have it.
+func pair(t testing.TB) (host, guest *Conn) {
+	t.Helper()
+	f, err := New()
+	if errors.Is(err, Unsupported) {
+		t.Skip("this system has no shared memory of this kind")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := Reserve(f); err != nil {
+		t.Fatal(err)
+	}
+	side := func(open func([]byte) (*Conn, error)) *Conn {
+		b, err := Map(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := open(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	return side(Host), side(Guest)
+}
+
+func TestBytesArriveInOrder(t *testing.T) {
+	host, guest := pair(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	want := make([]byte, 3*RingBytes+12345) // more than the ring holds
+	for i := range want {
+		want[i] = byte(r.Uint32())
+	}
+	sent := make(chan error, 1)
+	go func() {
+		for rest := want; len(rest) > 0; {
+			n := min(len(rest), 1+r.IntN(RingBytes))
+			if _, err := host.Write(rest[:n]); err != nil {
+				sent <- err
+				return
+			}
+			rest = rest[n:]
+		}
+		sent <- host.Flush()
+	}()
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(guest, got); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-sent; err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("other bytes arrived than were sent")
+	}
+}
+
+func TestCloseWakesReaderAndWriter(t *testing.T) {
+	for name, block := range map[string]func(*Conn) error{
+		"Read":  func(c *Conn) error { _, err := c.Read(make([]byte, 1)); return err },
+		"Write": func(c *Conn) error { _, err := c.Write(make([]byte, RingBytes+1)); return err },
+	} {
+		host, _ := pair(t)
+		done := make(chan error, 1)
+		go func() { done <- block(host) }()
+		time.Sleep(5 * time.Millisecond)
+		host.Close()
+		select {
+		case err := <-done:
+			if !errors.Is(err, Closed) {
+				t.Errorf("%s after Close: %v, want %v", name, err, Closed)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatalf("%s hangs after Close", name)
+		}
+	}
+}
+
+func TestForeignCounters(t *testing.T) {
+	host, guest := pair(t)
+	guest.out.written.Store(1 << 40)
+	if _, err := host.Read(make([]byte, 8)); err == nil || !strings.Contains(err.Error(), "says that it holds") {
+		t.Errorf("Read from a ring that claims 1 TiB: %v", err)
+	}
+	guest.in.read.Store(77) // more than was written
+	_, err := host.Write(make([]byte, 8))
+	if err == nil || !strings.Contains(err.Error(), "says that it holds") {
+		t.Errorf("Write to a ring of which more was read than written: %v", err)
+	}
+}
+
+func BenchmarkRoundTrip(b *testing.B) {
+	for name, spin := range map[string]bool{"spin": true, "sleep": false} {
+		b.Run(name, func(b *testing.B) {
+			host, guest := pair(b)
+			host.Spin(spin)
+			go func() {
+				p := make([]byte, 64)
+				for {
+					if _, err := io.ReadFull(guest, p); err != nil {
+						return
+					}
+					guest.Write(p)
+					guest.Flush()
+				}
+			}()
+			p := make([]byte, 64)
+			for b.Loop() {
+				host.Write(p)
+				host.Flush()
+				if _, err := io.ReadFull(host, p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkCopy(b *testing.B) {
+	host, guest := pair(b)
+	p, q := make([]byte, 8<<20), make([]byte, 8<<20)
+	b.SetBytes(int64(len(p)))
+	go func() {
+		for {
+			if _, err := guest.Write(p); err != nil {
+				return
+			}
+			guest.Flush()
+		}
+	}()
+	for b.Loop() {
+		if _, err := io.ReadFull(host, q); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,23 @@
+// Package shm moves bytes between two processes through memory that they
+// share: two rings of bytes, one in each direction, with a futex for sleeping.
+//
+// The memory is an anonymous file that the child inherits, so that nothing can
+// be left behind, whoever dies when (docs/adr/shared-memory.md).
+//
+// Neither side trusts the counters of the other: a ring that says more than
+// it can hold ends the connection.
+package shm
+
+import "errors"
+
+// RingBytes is what a ring of Bytes holds; a power of two.
+const RingBytes = 4 << 20
+
+// Bytes is the length of a segment: two rings and their counters.
+const Bytes = 2 * (ringHeader + RingBytes)
+
+// Closed is the error of operations on a connection that has ended.
+var Closed = errors.New("shared memory: connection closed")
+
+// Unsupported is the error of New and Map where there is no shared memory of this kind.
+var Unsupported = errors.New("shared memory: not supported on this system")

@@ -1,0 +1,146 @@
+package shm
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+	"unsafe"
+)
+
+// ringHeader is the room of a ring's counters, in bytes: each in a cache line
+// of its own, so that the sides don't disturb each other.
+const ringHeader = 512
+
+// counters is the head of a ring, as both processes see it.
+type counters struct {
+	written atomic.Uint64 // bytes since the beginning; the producer's
+	_       [56]byte
+	read    atomic.Uint64 // bytes since the beginning; the consumer's
+	_       [56]byte
+	data    bell // rung when bytes are there
+	_       [56]byte
+	space   bell // rung when bytes are gone
+	_       [56]byte
+	spin    atomic.Uint32 // whether waiting may begin with spinning
+}
+
+// ring is one direction of a connection, as one of its sides sees it.
+type ring struct {
+	*counters
+	memory []byte
+	closed *atomic.Bool
+	pos    uint64 // bytes that this side has written or read
+	shown  uint64 // of which the other side knows
+}
+
+func newRing(memory []byte, closed *atomic.Bool) *ring {
+	return &ring{
+		counters: (*counters)(unsafe.Pointer(unsafe.SliceData(memory))),
+		memory:   memory[ringHeader:],
+		closed:   closed,
+	}
+}
+
+// used returns the bytes between the two counters.
+func (r *ring) used(written, read uint64) (uint64, error) {
+	if n := written - read; n <= uint64(len(r.memory)) {
+		return n, nil
+	}
+	return 0, fmt.Errorf("shared memory: ring of %d bytes says that it holds %d", len(r.memory), written-read)
+}
+
+// window returns the bytes at pos up to n, or up to the end of the memory.
+func (r *ring) window(n uint64) []byte {
+	at := r.pos % uint64(len(r.memory))
+	return r.memory[at:min(at+n, uint64(len(r.memory)))]
+}
+
+// write copies p into the ring, waiting for space. What it wrote is shown
+// when a part of the ring is full, and by show.
+func (r *ring) write(p []byte) error {
+	for len(p) > 0 {
+		free, err := r.free()
+		if err != nil {
+			return err
+		}
+		if free == 0 {
+			r.show()
+			full := r.pos - uint64(len(r.memory))
+			if err := r.wait(&r.space, func() bool { return r.read.Load() != full }); err != nil {
+				return err
+			}
+			continue
+		}
+		n := copy(r.window(min(free, pieceBytes)), p)
+		p, r.pos = p[n:], r.pos+uint64(n)
+		if r.pos-r.shown >= pieceBytes {
+			r.show()
+		}
+	}
+	return nil
+}
+
+// pieceBytes is after how many bytes the other side may begin, so that it
+// copies one piece while the next is written.
+const pieceBytes = RingBytes / 16
+
+func (r *ring) free() (uint64, error) {
+	used, err := r.used(r.pos, r.read.Load())
+	return uint64(len(r.memory)) - used, err
+}
+
+// show lets the consumer see what was written.
+func (r *ring) show() {
+	if r.shown != r.pos {
+		r.shown = r.pos
+		r.written.Store(r.pos)
+		r.data.ring()
+	}
+}
+
+// take copies at least one byte into p, waiting for it.
+func (r *ring) take(p []byte) (int, error) {
+	if r.written.Load() == r.pos {
+		if err := r.wait(&r.data, func() bool { return r.written.Load() != r.pos }); err != nil {
+			return 0, err
+		}
+	}
+	have, err := r.used(r.written.Load(), r.pos)
+	if err != nil {
+		return 0, err
+	}
+	n := copy(p, r.window(have))
+	r.pos += uint64(n)
+	r.read.Store(r.pos)
+	r.space.ring()
+	return n, nil
+}
+
+const (
+	spinFor = 20 * time.Microsecond
+	// nap bounds a sleep, so that a side whose peer is gone and that nobody
+	// wakes looks around now and then.
+	nap = 200 * time.Millisecond
+)
+
+// wait returns when ready does, or the connection is closed: it spins a while
+// if it may, then sleeps.
+func (r *ring) wait(b *bell, ready func() bool) error {
+	if r.spin.Load() != 0 {
+		for start := time.Now(); time.Since(start) < spinFor; yield() {
+			if ready() {
+				return nil
+			}
+		}
+	}
+	for {
+		seen := b.count()
+		switch {
+		case ready():
+			return nil
+		case r.closed.Load():
+			return Closed
+		}
+		b.sleep(seen, nap)
+	}
+}

@@ -1,0 +1,63 @@
+package shm
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// New makes a segment: a file without a name, for a child to inherit. It takes
+// no memory until Reserve.
+func New() (*os.File, error) {
+	fd, err := unix.MemfdCreate("bnctl-session", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, fmt.Errorf("shared memory: memfd_create: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "bnctl-session")
+	if err := seal(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// seal fixes the length, so that no side can make the other's access a fault.
+func seal(f *os.File) error {
+	if err := f.Truncate(Bytes); err != nil {
+		return fmt.Errorf("shared memory: %w", err)
+	}
+	const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, seals); err != nil {
+		return fmt.Errorf("shared memory: sealing: %w", err)
+	}
+	return nil
+}
+
+// Reserve takes the memory of a segment. Without it an access when memory is
+// short would be a fault that kills the process.
+func Reserve(f *os.File) error {
+	if err := unix.Fallocate(int(f.Fd()), 0, 0, Bytes); err != nil {
+		return fmt.Errorf("shared memory: %d MiB: %w", Bytes>>20, err)
+	}
+	return nil
+}
+
+// Map maps a segment. The file may be closed afterwards.
+func Map(f *os.File) ([]byte, error) {
+	i, err := f.Stat()
+	if err == nil && i.Size() != Bytes {
+		err = fmt.Errorf("file of %d bytes, want %d", i.Size(), Bytes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("shared memory: %w", err)
+	}
+	b, err := unix.Mmap(int(f.Fd()), 0, Bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("shared memory: mmap: %w", err)
+	}
+	return b, nil
+}
+
+// Unmap undoes Map. No connection over b may be used any more.
+func Unmap(b []byte) error { return unix.Munmap(b) }

@@ -1,0 +1,17 @@
+//go:build !linux
+
+package shm
+
+import "os"
+
+// New returns Unsupported.
+func New() (*os.File, error) { return nil, Unsupported }
+
+// Reserve returns Unsupported.
+func Reserve(*os.File) error { return Unsupported }
+
+// Map returns Unsupported.
+func Map(*os.File) ([]byte, error) { return nil, Unsupported }
+
+// Unmap returns Unsupported.
+func Unmap([]byte) error { return Unsupported }

@@ -1,0 +1,115 @@
+package wire
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Conn moves the messages of a session. It is used by one goroutine at a
+// time, but for Close, which ends a Send or Recv that is under way.
+type Conn interface {
+	// Send sends m with the tensors; their bytes may be overwritten when it returns.
+	Send(m *pb.Message, tensors []tensor.Tensor) error
+	// Recv returns the next message. Before its tensors are read, place is
+	// asked where to: heads are type and shape of each, checked but for their
+	// sum; what place returns has their number and sizes. After an error the
+	// connection is of no use any more.
+	Recv(place Place) (*pb.Message, []tensor.Tensor, error)
+	// Close ends the connection. Closing twice is legal.
+	Close() error
+}
+
+// Place says where the tensors of a message go.
+type Place func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error)
+
+// Nowhere is the Place of messages that have no tensors.
+func Nowhere(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
+	if len(heads) > 0 {
+		return nil, fmt.Errorf("%s came with %d tensors, want none", Body(m), len(heads))
+	}
+	return nil, nil
+}
+
+// Body names the body of a message.
+func Body(m *pb.Message) string {
+	if m.GetBody() == nil {
+		return "a message without a body"
+	}
+	name := fmt.Sprintf("%T", m.GetBody())
+	return name[len("*devicepb.Message_"):]
+}
+
+// Bytes returns the bytes that tensors take in all. Sizes that nothing real
+// has saturate.
+func Bytes(heads []tensor.Tensor) int64 {
+	var total int64
+	for _, h := range heads {
+		n := int64(h.Count()) * int64(h.DType.Size())
+		if total > math.MaxInt64/2-n {
+			return math.MaxInt64
+		}
+		total += n
+	}
+	return total
+}
+
+// targets asks place for the tensors of m and checks its answer.
+func targets(m *pb.Message, place Place) ([]tensor.Tensor, error) {
+	heads, err := headers(m.Tensors)
+	if err != nil {
+		return nil, err
+	}
+	dst, err := place(m, heads)
+	if err != nil {
+		return nil, err
+	}
+	if len(dst) != len(heads) {
+		return nil, fmt.Errorf("%s came with %d tensors, want %d", Body(m), len(heads), len(dst))
+	}
+	for i, h := range heads {
+		if len(dst[i].Bytes) != h.Count()*h.DType.Size() {
+			return nil, fmt.Errorf("%s: tensor %d is %v, want %v", Body(m), i, h, dst[i])
+		}
+	}
+	return dst, nil
+}
+
+// attach puts the headers of tensors into m.
+func attach(m *pb.Message, tensors []tensor.Tensor) {
+	m.Tensors = m.Tensors[:0]
+	for _, t := range tensors {
+		m.Tensors = append(m.Tensors, header(t))
+	}
+}
+
+// filler fills tensors with bytes that come in pieces.
+type filler struct {
+	dst  []tensor.Tensor
+	at   int // in the first of dst
+	left int64
+}
+
+func newFiller(dst []tensor.Tensor) *filler { return &filler{dst: dst, left: Bytes(dst)} }
+
+// Write takes the next piece. More than the tensors take is an error.
+func (f *filler) Write(p []byte) (int, error) {
+	if int64(len(p)) > f.left {
+		return 0, fmt.Errorf("message with %d bytes more than its tensors take", int64(len(p))-f.left)
+	}
+	f.left -= int64(len(p))
+	n := len(p)
+	for len(p) > 0 {
+		k := copy(f.dst[0].Bytes[f.at:], p)
+		p, f.at = p[k:], f.at+k
+		if f.at == len(f.dst[0].Bytes) {
+			f.dst, f.at = f.dst[1:], 0
+		}
+	}
+	return n, nil
+}
+
+var _ io.Writer = (*filler)(nil)

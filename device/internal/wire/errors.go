@@ -1,0 +1,89 @@
+package wire
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// EncodeError writes err; nil for nil.
+func EncodeError(err error) *pb.Error {
+	if err == nil {
+		return nil
+	}
+	out := &pb.Error{Kind: pb.Kind(KindOf(err)), Message: err.Error()}
+	if e, ok := err.(*device.Error); ok {
+		out.Device, out.Call, out.Message = e.Device, e.Call, e.Err.Error()
+	}
+	var r *device.Refused
+	if errors.As(err, &r) {
+		for _, n := range r.Nodes {
+			out.Refusals = append(out.Refusals,
+				&pb.Refusal{Function: n.Function, Node: n.Node, Op: pb.Op(n.Op), Why: n.Why})
+		}
+	}
+	return out
+}
+
+// KindOf is device.KindOf for errors that have not passed a device yet: the
+// end of a context and of a group have kinds too.
+func KindOf(err error) device.Kind {
+	if errors.Is(err, collective.Aborted) { // whatever ended the group happened to another member
+		return device.Aborted
+	}
+	switch k := device.KindOf(err); {
+	case k != device.Other:
+		return k
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return device.Canceled
+	}
+	return device.Other
+}
+
+// DecodeError reads the error of a call on the device of that name; nil for
+// nil. What the far side calls itself is of no interest.
+func DecodeError(name, call string, in *pb.Error) error {
+	if in == nil {
+		return nil
+	}
+	kind := device.Kind(in.Kind)
+	if in.Kind < 0 || in.Kind > pb.Kind(device.Unavailable) {
+		kind = device.Other // of a newer version
+	}
+	if in.Call != "" {
+		call = in.Call
+	}
+	return &device.Error{Device: name, Call: call, Kind: kind, Err: cause(in, kind)}
+}
+
+func cause(in *pb.Error, k device.Kind) error {
+	if len(in.Refusals) > 0 {
+		r := &device.Refused{}
+		for _, n := range in.Refusals {
+			r.Nodes = append(r.Nodes,
+				device.Refusal{Function: n.Function, Node: n.Node, Op: graph.Op(uint16(n.Op)), Why: n.Why})
+		}
+		return r
+	}
+	switch k {
+	case device.Aborted:
+		return &remoteError{in.Message, collective.Aborted}
+	case device.Canceled:
+		return &remoteError{in.Message, context.Canceled}
+	}
+	return errors.New(in.Message)
+}
+
+// remoteError is a message from the far side and what errors.Is finds in it.
+type remoteError struct {
+	message string
+	is      error
+}
+
+func (e *remoteError) Error() string { return e.message }
+
+func (e *remoteError) Unwrap() error { return e.is }

@@ -1,0 +1,49 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+func TestErrorsArriveWithTheirKind(t *testing.T) {
+	node := device.Refusal{Function: "train", Node: "c1", Op: graph.Conv, Why: "no"}
+	refused := &device.Refused{Nodes: []device.Refusal{node}}
+	tests := []struct {
+		err  error
+		want string
+		is   error
+	}{
+		{device.Errorf("far", "Load", device.OutOfMemory, "want %d MiB", 512),
+			"cpu:1: Load: out of memory: want 512 MiB", device.OutOfMemory},
+		{device.Errorf("far", "", device.Unsupported, "%w", refused),
+			"cpu:1: call: unsupported: cannot run c1 in train (conv: no)", device.Unsupported},
+		{fmt.Errorf("inside: %w", device.Errorf("far", "Run", device.Invalid, "bad")),
+			"cpu:1: call: invalid: inside: far: Run: invalid: bad", device.Invalid},
+		{fmt.Errorf("%w: %w", collective.Aborted, device.Errorf("d2", "Run", device.Lost, "gone")),
+			"cpu:1: call: aborted: group aborted: d2: Run: lost: gone", collective.Aborted},
+		{context.DeadlineExceeded, "cpu:1: call: canceled: context deadline exceeded", device.Canceled},
+		{errors.New("plain"), "cpu:1: call: plain", device.Other},
+	}
+	for _, test := range tests {
+		got := DecodeError("cpu:1", "call", EncodeError(test.err))
+		if got.Error() != test.want {
+			t.Errorf("%v arrives as %q, want %q", test.err, got, test.want)
+		}
+		if !errors.Is(got, test.is) {
+			t.Errorf("%v arrives and is no longer %v", test.err, test.is)
+		}
+	}
+	var r *device.Refused
+	if err := DecodeError("d", "Load", EncodeError(tests[1].err)); !errors.As(err, &r) || r.Nodes[0] != node {
+		t.Errorf("the refusal arrives as %+v, want %+v", r, node)
+	}
+	if DecodeError("d", "c", EncodeError(nil)) != nil {
+		t.Error("no error arrives as an error")
+	}
+}

@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/collective"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// EncodeExchange writes one exchange of a group, and lists the parts that are there.
+func EncodeExchange(tag collective.Tag, values []collective.Reduction) (*pb.Exchange, []tensor.Tensor) {
+	out := &pb.Exchange{Tag: &pb.Tag{
+		Generation: tag.Generation, Step: tag.Step, Sequence: tag.Sequence, Name: tag.Name,
+	}}
+	var parts []tensor.Tensor
+	for _, v := range values {
+		w := &pb.Value{Op: pb.Reduction(v.Op), Result: header(v.Result)}
+		for _, p := range v.Parts {
+			absent := p.Value.IsZero()
+			w.Parts = append(w.Parts, &pb.Part{From: int32(p.Node.From), To: int32(p.Node.To), Absent: absent})
+			if !absent {
+				parts = append(parts, p.Value)
+			}
+		}
+		out.Values = append(out.Values, w)
+	}
+	return out, parts
+}
+
+// DecodeExchange reads an exchange whose parts that are there have come as
+// tensors. Results are allocated; none is larger than limit bytes.
+func DecodeExchange(in *pb.Exchange, parts []tensor.Tensor, limit int64) (
+	collective.Tag, []collective.Reduction, error) {
+	t := in.GetTag()
+	tag := collective.Tag{
+		Generation: t.GetGeneration(), Step: t.GetStep(), Sequence: t.GetSequence(), Name: t.GetName(),
+	}
+	var values []collective.Reduction
+	for i, v := range in.GetValues() {
+		r, rest, err := decodeReduction(v, parts, limit)
+		if err != nil {
+			return tag, nil, fmt.Errorf("exchange %s: value %d: %w", tag.Name, i, err)
+		}
+		values, parts = append(values, r), rest
+	}
+	if len(parts) > 0 {
+		return tag, nil, fmt.Errorf("exchange %s: %d tensors belong to no part", tag.Name, len(parts))
+	}
+	return tag, values, nil
+}
+
+func decodeReduction(v *pb.Value, parts []tensor.Tensor, limit int64) (
+	r collective.Reduction, rest []tensor.Tensor, err error) {
+	result, err := shapeOf(v.GetResult())
+	if err != nil {
+		return r, nil, err
+	}
+	if err := checkReduction(v.GetOp(), result, limit); err != nil {
+		return r, nil, err
+	}
+	r = collective.Reduction{Op: collective.Op(v.GetOp()), Result: tensor.New(result.DType, result.Shape...)}
+	for _, p := range v.GetParts() {
+		part := collective.Part{Node: collective.Node{From: int(p.GetFrom()), To: int(p.GetTo())}}
+		if !p.GetAbsent() {
+			if len(parts) == 0 || parts[0].DType != result.DType || len(parts[0].Bytes) != len(r.Result.Bytes) {
+				return r, nil, fmt.Errorf("part %v does not come as %v", part.Node, result)
+			}
+			part.Value, parts = parts[0], parts[1:]
+		}
+		r.Parts = append(r.Parts, part)
+	}
+	return r, parts, nil
+}
+
+// checkReduction reports whether package collective can reduce such values.
+func checkReduction(op pb.Reduction, t tensor.Tensor, limit int64) error {
+	switch {
+	case Bytes([]tensor.Tensor{t}) > limit:
+		return fmt.Errorf("%v is larger than anything that this run reduces", t)
+	case op == pb.Reduction_REDUCTION_SUM && (t.DType == tensor.F32 || t.DType == tensor.F64):
+		return nil
+	case op == pb.Reduction_REDUCTION_MERGE_MOMENTS && t.DType == tensor.F64 && t.Count()%2 == 1:
+		return nil
+	}
+	return fmt.Errorf("%v of %v is no reduction", op, t)
+}
+
+// Results lists where the results of an exchange go.
+func Results(values []collective.Reduction) []tensor.Tensor {
+	out := make([]tensor.Tensor, len(values))
+	for i, v := range values {
+		out[i] = v.Result
+	}
+	return out
+}

@@ -1,0 +1,111 @@
+package wire
+
+import (
+	"fmt"
+
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Stream is either side of the gRPC stream of a session.
+type Stream interface {
+	Send(*pb.Message) error
+	Recv() (*pb.Message, error)
+}
+
+// NewStream returns a connection of level stream/1. Close calls end, which
+// must make a Recv that is under way return.
+func NewStream(s Stream, end func()) Conn { return &stream{s, end} }
+
+type stream struct {
+	stream Stream
+	end    func()
+}
+
+func (s *stream) Close() error {
+	s.end()
+	return nil
+}
+
+// Send sends the first ChunkBytes with m itself, the rest behind it.
+func (s *stream) Send(m *pb.Message, tensors []tensor.Tensor) error {
+	attach(m, tensors)
+	c := chunker{stream: s.stream, message: m, room: ChunkBytes}
+	for _, t := range tensors {
+		if err := c.add(t.Bytes); err != nil {
+			return err
+		}
+	}
+	return c.flush()
+}
+
+// chunker cuts tensors into messages.
+type chunker struct {
+	stream  Stream
+	message *pb.Message
+	room    int
+}
+
+func (c *chunker) add(b []byte) error {
+	for len(b) > c.room {
+		first, rest := b[:c.room], b[c.room:]
+		c.put(first)
+		b = rest
+		if err := c.flush(); err != nil {
+			return err
+		}
+	}
+	c.put(b)
+	return nil
+}
+
+// put appends b to the message; the first piece is not copied.
+func (c *chunker) put(b []byte) {
+	if len(c.message.Data) == 0 {
+		c.message.Data = b[:len(b):len(b)]
+	} else {
+		c.message.Data = append(c.message.Data, b...)
+	}
+	c.room -= len(b)
+}
+
+func (c *chunker) flush() error {
+	err := c.stream.Send(c.message)
+	c.message, c.room = &pb.Message{Call: c.message.Call}, ChunkBytes
+	return err
+}
+
+// Recv reads a message and the chunks that belong to it.
+func (s *stream) Recv(place Place) (*pb.Message, []tensor.Tensor, error) {
+	m, err := s.stream.Recv()
+	if err != nil {
+		return nil, nil, err
+	}
+	dst, err := targets(m, place)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := newFiller(dst)
+	if _, err := f.Write(m.Data); err != nil {
+		return nil, nil, err
+	}
+	for f.left > 0 {
+		if err := s.chunk(f); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", Body(m), err)
+		}
+	}
+	m.Data = nil
+	return m, dst, nil
+}
+
+func (s *stream) chunk(f *filler) error {
+	c, err := s.stream.Recv()
+	if err != nil {
+		return err
+	}
+	if c.Body != nil || len(c.Tensors) > 0 || len(c.Data) == 0 {
+		return fmt.Errorf("%d bytes are missing and %s comes instead", f.left, Body(c))
+	}
+	_, err = f.Write(c.Data)
+	return err
+}

@@ -1,0 +1,87 @@
+package wire
+
+import (
+	"fmt"
+
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// header writes type and shape of t.
+func header(t tensor.Tensor) *pb.Tensor {
+	return &pb.Tensor{Dtype: pb.DType(t.DType), Shape: Numbers[int64](t.Shape)}
+}
+
+// headers reads type and shape of the tensors of a message: tensors that are
+// valid but for their bytes, which are nil.
+func headers(in []*pb.Tensor) ([]tensor.Tensor, error) {
+	if len(in) > MaxTensors {
+		return nil, fmt.Errorf("message with %d tensors, at most %d are allowed", len(in), MaxTensors)
+	}
+	out := make([]tensor.Tensor, len(in))
+	for i, h := range in {
+		t, err := shapeOf(h)
+		if err != nil {
+			return nil, fmt.Errorf("tensor %d of %d: %w", i, len(in), err)
+		}
+		out[i] = t
+	}
+	return out, nil
+}
+
+func shapeOf(h *pb.Tensor) (tensor.Tensor, error) {
+	if h.GetDtype() < 0 || h.GetDtype() > 255 || len(h.GetShape()) > tensor.MaxRank {
+		return tensor.Tensor{}, fmt.Errorf("type %d with %d axes is unknown", h.GetDtype(), len(h.GetShape()))
+	}
+	t := tensor.Tensor{DType: tensor.DType(h.GetDtype()), Shape: Numbers[int](h.GetShape())}
+	return t, tensor.CheckShape(t.DType, t.Shape)
+}
+
+// SameType reports whether a and b have the same type and shape.
+func SameType(a, b tensor.Tensor) bool { return a.String() == b.String() }
+
+type number interface {
+	~int | ~int32 | ~int64
+}
+
+// Numbers converts a list. Values that do not fit wrap around and are then
+// refused by the checks of whoever asked.
+func Numbers[To, From number](in []From) []To {
+	if in == nil {
+		return nil
+	}
+	out := make([]To, len(in))
+	for i, v := range in {
+		out[i] = To(v)
+	}
+	return out
+}
+
+// Arena hands out memory for the tensors of one message after the other. It
+// keeps what it has, so that a session allocates nothing once it has seen its
+// largest message.
+type Arena struct{ memory []byte }
+
+// Place gives every header memory. The tensors are valid until the next Place.
+func (a *Arena) Place(heads []tensor.Tensor) []tensor.Tensor {
+	total := 0
+	for _, h := range heads {
+		total += padded(h)
+	}
+	if total > len(a.memory) {
+		a.memory = tensor.New(tensor.U8, total).Bytes
+	}
+	rest := a.memory
+	for i, h := range heads {
+		n := h.Count() * h.DType.Size()
+		heads[i].Bytes = rest[:n:n]
+		rest = rest[padded(h):]
+	}
+	return heads
+}
+
+// padded returns the bytes of t, rounded up to the alignment of tensors.
+func padded(t tensor.Tensor) int {
+	n := t.Count() * t.DType.Size()
+	return (n + tensor.Alignment - 1) &^ (tensor.Alignment - 1)
+}

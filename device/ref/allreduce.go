@@ -1,0 +1,84 @@
+package ref
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// allReduce reduces the operands of nodes, all of them all-reduces, in one
+// exchange. A replica without rows is absent: its leaf of the tree is empty.
+func (f *frame) allReduce(ctx context.Context, nodes []graph.Node) error {
+	leaves, held := f.members()
+	values := make([]collective.Reduction, len(nodes))
+	for i, n := range nodes {
+		values[i] = f.reduction(n, leaves, held)
+	}
+	if err := f.exchange(ctx, f.fn.Values[nodes[0].In[0]].Name, values); err != nil {
+		return err
+	}
+	for i, n := range nodes {
+		f.values[n.Out[0]] = fromTensor(f.fn.Values[n.Out[0]].Type, 1, values[i].Result)
+	}
+	return nil
+}
+
+// members returns the number of replicas of the group and those held here. A
+// device without a group holds all replicas of what it runs.
+func (f *frame) members() (leaves int, held []int) {
+	if len(f.group.Replicas) > 0 {
+		return f.group.Leaves(), f.group.Replicas[f.group.Rank]
+	}
+	for r := range f.replicas() {
+		held = append(held, r)
+	}
+	return f.replicas(), held
+}
+
+// reduction combines the subtrees of the canonical tree that are held here.
+func (f *frame) reduction(n graph.Node, leaves int, held []int) collective.Reduction {
+	x := f.values[n.In[0]]
+	d := f.stored(x.typ.DType)
+	r := collective.Reduction{Op: collective.Sum, Result: tensor.New(d, x.typ.Shape...)}
+	if n.Text("of") == "moments" {
+		r.Op = collective.MergeMoments
+	}
+	leaf := func(replica int) tensor.Tensor {
+		i, _ := slices.BinarySearch(held, replica)
+		if f.first[i] == f.first[i+1] {
+			return tensor.Tensor{}
+		}
+		return x.tensor(d, i, i+1).Reshape(x.typ.Shape...)
+	}
+	for _, node := range collective.Cover(leaves, held) {
+		r.Parts = append(r.Parts, collective.Part{Node: node, Value: collective.Reduce(r.Op, node, leaf)})
+	}
+	return r
+}
+
+// exchange completes the reductions: here if this device holds all replicas,
+// else with the other members of the group.
+func (f *frame) exchange(ctx context.Context, name string, values []collective.Reduction) error {
+	tag := collective.Tag{Generation: f.group.Generation, Step: f.step, Sequence: f.exchanges, Name: name}
+	f.exchanges++
+	if !f.group.Alone() {
+		if f.group.Exchange == nil {
+			return fmt.Errorf("%s: the group has %d members but no way to meet them", name, len(f.group.Replicas))
+		}
+		start := time.Now()
+		err := f.group.Exchange.AllReduce(ctx, tag, values)
+		f.blocked += time.Since(start)
+		return err
+	}
+	for _, v := range values {
+		if len(v.Parts) == 1 && !v.Parts[0].Value.IsZero() { // the root of the tree
+			copy(v.Result.Bytes, v.Parts[0].Value.Bytes)
+		}
+	}
+	return nil
+}

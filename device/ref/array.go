@@ -1,0 +1,98 @@
+package ref
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// array is a value while a function runs: lead blocks of size elements, where
+// lead counts rows or replicas and is 1 for whole values.
+type array struct {
+	typ  graph.Type
+	lead int
+	size int
+	f    []float64 // the elements of f32 and f64 values
+	i    []int64   // the elements of all others
+}
+
+func newArray(t graph.Type, lead int) *array {
+	a := &array{typ: t, lead: lead, size: tensor.Count(t.Shape)}
+	if float(t.DType) {
+		a.f = make([]float64, lead*a.size)
+	} else {
+		a.i = make([]int64, lead*a.size)
+	}
+	return a
+}
+
+func float(d tensor.DType) bool { return d == tensor.F32 || d == tensor.F64 }
+
+// at returns block n.
+func (a *array) at(n int) []float64 { return a.f[n*a.size : (n+1)*a.size] }
+
+// ints returns block n of an integer value.
+func (a *array) ints(n int) []int64 { return a.i[n*a.size : (n+1)*a.size] }
+
+// round rounds the elements of an f32 value, which loops leave in float64.
+func (a *array) round() {
+	if a.typ.DType != tensor.F32 {
+		return
+	}
+	for i, v := range a.f {
+		a.f[i] = float64(float32(v))
+	}
+}
+
+// fullShape returns the shape of a tensor that holds lead blocks of type t.
+func fullShape(t graph.Type, lead int) []int {
+	if t.Kind == graph.Whole {
+		return slices.Clone(t.Shape)
+	}
+	return append([]int{lead}, t.Shape...)
+}
+
+// fromTensor returns the elements of t, whose type and shape were checked, or
+// which holds F64 where typ says F32 (Eval64).
+func fromTensor(typ graph.Type, lead int, t tensor.Tensor) *array {
+	a := newArray(typ, lead)
+	switch t.DType {
+	case tensor.F32:
+		widen(a.f, t.F32())
+	case tensor.F64:
+		copy(a.f, t.F64())
+	case tensor.I32:
+		widen(a.i, t.I32())
+	case tensor.I64:
+		copy(a.i, t.I64())
+	case tensor.U8:
+		widen(a.i, t.U8())
+	}
+	return a
+}
+
+func widen[D, S int32 | int64 | uint8 | float32 | float64](dst []D, src []S) {
+	for i, v := range src {
+		dst[i] = D(v)
+	}
+}
+
+// tensor returns a copy of blocks [from, to) as a tensor of type d.
+func (a *array) tensor(d tensor.DType, from, to int) tensor.Tensor {
+	t := tensor.New(d, fullShape(a.typ, to-from)...)
+	lo, hi := from*a.size, to*a.size
+	switch d {
+	case tensor.F32:
+		widen(t.F32(), a.f[lo:hi])
+	case tensor.F64:
+		copy(t.F64(), a.f[lo:hi])
+	case tensor.I32:
+		widen(t.I32(), a.i[lo:hi])
+	case tensor.I64:
+		copy(t.I64(), a.i[lo:hi])
+	case tensor.U8:
+		widen(t.U8(), a.i[lo:hi])
+	}
+	return t
+}

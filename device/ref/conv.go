@@ -1,0 +1,119 @@
+package ref
+
+import "github.com/bnctl/bnctl/graph"
+
+// geometry is a convolution seen from its two images, the one it reads (in)
+// and the one it makes (out). Gradients keep the names: in is the large image.
+type geometry struct {
+	groups                  int
+	inPerGroup, outPerGroup int // channels
+	inPixels, outPixels     int
+	kernel                  int // elements of a kernel of one channel
+	taps                    []tap
+}
+
+// geometryOf takes the shapes (C, H, W) of both images.
+func geometryOf(w graph.Window, in, out []int) geometry {
+	return geometry{
+		groups: w.Groups, inPerGroup: in[0] / w.Groups, outPerGroup: out[0] / w.Groups,
+		inPixels: in[1] * in[2], outPixels: out[1] * out[2], kernel: w.Kernel[0] * w.Kernel[1],
+		taps: taps(w, [2]int{in[1], in[2]}, [2]int{out[1], out[2]}),
+	}
+}
+
+// planes visits every pair of an input channel and an output channel that
+// belong together. weight is the pair's first element in (O, C/groups, kh, kw).
+func (g *geometry) planes(visit func(in, out, weight int)) {
+	for o := range g.groups * g.outPerGroup {
+		for ci := range g.inPerGroup {
+			visit(o/g.outPerGroup*g.inPerGroup+ci, o, (o*g.inPerGroup+ci)*g.kernel)
+		}
+	}
+}
+
+// conv: out[o] = bias[o] + sum over the group's channels and taps of weight * in.
+func conv(c *call) {
+	x, w, y := c.in(0), c.in(1).at(0), c.out(0)
+	g := geometryOf(c.fn.WindowOf(c.Node), x.typ.Shape, y.typ.Shape)
+	for n := range y.lead {
+		addBias(c.in(2), y.at(n), g.outPixels)
+		g.forward(x.at(n), w, y.at(n))
+	}
+}
+
+func (g *geometry) forward(x, w, y []float64) {
+	g.planes(func(in, out, weight int) {
+		src, dst := x[in*g.inPixels:(in+1)*g.inPixels], y[out*g.outPixels:(out+1)*g.outPixels]
+		for _, t := range g.taps {
+			k := w[weight+t.kernel]
+			for i := range t.n {
+				dst[t.out+i] += float64(k * src[t.in+i*t.step])
+			}
+		}
+	})
+}
+
+// addBias fills y (O, pixels), which is zeros, with the bias, if there is one.
+func addBias(bias *array, y []float64, pixels int) {
+	if bias == nil {
+		return
+	}
+	for i := range y {
+		y[i] = bias.f[i/pixels]
+	}
+}
+
+// convGradInput: the transpose of conv with respect to its input.
+func convGradInput(c *call) {
+	dy, w, dx := c.in(0), c.in(1).at(0), c.out(0)
+	g := geometryOf(c.fn.WindowOf(c.Node), dx.typ.Shape, dy.typ.Shape)
+	for n := range dx.lead {
+		g.backward(dy.at(n), w, dx.at(n))
+	}
+}
+
+func (g *geometry) backward(dy, w, dx []float64) {
+	g.planes(func(in, out, weight int) {
+		src, dst := dy[out*g.outPixels:(out+1)*g.outPixels], dx[in*g.inPixels:(in+1)*g.inPixels]
+		for _, t := range g.taps {
+			k := w[weight+t.kernel]
+			for i := range t.n {
+				dst[t.in+i*t.step] += float64(k * src[t.out+i])
+			}
+		}
+	})
+}
+
+// convTranspose is convGradInput of the convolution that goes the other way.
+func convTranspose(c *call) {
+	x, w, y := c.in(0), c.in(1).at(0), c.out(0)
+	g := geometryOf(c.fn.WindowOf(c.Node), y.typ.Shape, x.typ.Shape)
+	for n := range y.lead {
+		addBias(c.in(2), y.at(n), g.inPixels)
+		g.backward(x.at(n), w, y.at(n))
+	}
+}
+
+// convGradWeight: per replica, the sum over its rows of in * dy for every tap.
+func convGradWeight(c *call) {
+	x, dy, dw := c.in(0), c.in(1), c.out(0)
+	g := geometryOf(c.fn.WindowOf(c.Node), x.typ.Shape, dy.typ.Shape)
+	for r := range c.replicas() {
+		for n := c.first[r]; n < c.first[r+1]; n++ {
+			g.weights(x.at(n), dy.at(n), dw.at(r))
+		}
+	}
+}
+
+func (g *geometry) weights(x, dy, dw []float64) {
+	g.planes(func(in, out, weight int) {
+		a, b := x[in*g.inPixels:(in+1)*g.inPixels], dy[out*g.outPixels:(out+1)*g.outPixels]
+		for _, t := range g.taps {
+			sum := 0.0
+			for i := range t.n {
+				sum += float64(a[t.in+i*t.step] * b[t.out+i])
+			}
+			dw[weight+t.kernel] += sum
+		}
+	})
+}

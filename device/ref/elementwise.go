@@ -1,0 +1,59 @@
+package ref
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// binary: two operands that broadcast as in NumPy over their shapes; whole and
+// replica operands go with every row.
+func binary(c *call) {
+	y := c.out(0)
+	a, b := broadcastIndex(c.in(0).typ.Shape, y.typ.Shape), broadcastIndex(c.in(1).typ.Shape, y.typ.Shape)
+	f := arithmetic(c.Op)
+	for n := range y.lead {
+		u, v, dst := c.block(c.in(0), y.typ.Kind, n), c.block(c.in(1), y.typ.Kind, n), y.at(n)
+		for i := range dst {
+			dst[i] = f(u[a[i]], v[b[i]])
+		}
+	}
+}
+
+func arithmetic(o graph.Op) func(a, b float64) float64 {
+	switch o {
+	case graph.Add:
+		return func(a, b float64) float64 { return a + b }
+	case graph.Sub:
+		return func(a, b float64) float64 { return a - b }
+	case graph.Mul:
+		return func(a, b float64) float64 { return a * b }
+	}
+	return func(a, b float64) float64 { return a / b } // Div
+}
+
+var elementary = map[graph.Op]func(float64) float64{
+	graph.Exp: tensor.Exp, graph.Log: tensor.Log, graph.Sqrt: math.Sqrt,
+}
+
+func unary(c *call) {
+	f := elementary[c.Op]
+	for i, v := range c.in(0).f {
+		c.out(0).f[i] = f(v)
+	}
+}
+
+// affine: by*x + add. For f32 the constants, the product and the sum are each
+// rounded to f32.
+func affine(c *call) {
+	x, y := c.in(0), c.out(0)
+	rounded := func(v float64) float64 { return v }
+	if x.typ.DType == tensor.F32 && !c.wide {
+		rounded = func(v float64) float64 { return float64(float32(v)) }
+	}
+	by, add := rounded(c.Float("by")), rounded(c.Float("add"))
+	for i, v := range x.f {
+		y.f[i] = rounded(float64(by*v)) + add
+	}
+}

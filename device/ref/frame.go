@@ -1,0 +1,121 @@
+package ref
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// frame is one evaluation of a function.
+type frame struct {
+	fn     *graph.Function
+	values []*array // by Value; nil before it is computed and after its last use
+	first  []int    // first row of each replica held, and the end: replicas+1 elements
+	owner  []int    // the replica, as an index into first, of each row
+	wide   bool     // keep f32 values in float64 (Eval64)
+
+	group     device.Group
+	step      uint64
+	exchanges uint64
+	blocked   time.Duration
+}
+
+// newFrame returns a frame over replicas with the given numbers of rows.
+func newFrame(fn *graph.Function, rows []int) *frame {
+	f := &frame{fn: fn, values: make([]*array, len(fn.Values)), first: make([]int, 1, len(rows)+1)}
+	for r, n := range rows {
+		f.first = append(f.first, f.first[r]+n)
+		for range n {
+			f.owner = append(f.owner, r)
+		}
+	}
+	return f
+}
+
+func (f *frame) replicas() int { return len(f.first) - 1 }
+
+// lead returns the length of the leading axis of values of a kind.
+func (f *frame) lead(k graph.Kind) int {
+	switch k {
+	case graph.Rows:
+		return len(f.owner)
+	case graph.Replica:
+		return f.replicas()
+	}
+	return 1
+}
+
+// block returns the block of a that goes with block n of a result of kind k:
+// whole values go with everything, those of a replica with its rows.
+func (f *frame) block(a *array, k graph.Kind, n int) []float64 {
+	switch {
+	case a.typ.Kind == k:
+		return a.at(n)
+	case a.typ.Kind == graph.Whole:
+		return a.at(0)
+	}
+	return a.at(f.owner[n])
+}
+
+// run computes the nodes in their order. All-reduces that follow each other
+// are one exchange.
+func (f *frame) run(ctx context.Context) error {
+	last := lastUses(f.fn)
+	nodes := f.fn.Nodes
+	for i := 0; i < len(nodes); {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		end := i + 1
+		if nodes[i].Op == graph.AllReduce {
+			for end < len(nodes) && nodes[end].Op == graph.AllReduce {
+				end++
+			}
+			if err := f.allReduce(ctx, nodes[i:end]); err != nil {
+				return err
+			}
+		} else if err := f.compute(&nodes[i]); err != nil {
+			return err
+		}
+		f.drop(nodes[i:end], last, end)
+		i = end
+	}
+	return nil
+}
+
+// compute runs the loop of one node.
+func (f *frame) compute(n *graph.Node) error {
+	for _, v := range n.Out {
+		t := f.fn.Values[v].Type
+		f.values[v] = newArray(t, f.lead(t.Kind))
+	}
+	c := &call{frame: f, Node: n}
+	loops[n.Op](c)
+	if c.err != nil {
+		return fmt.Errorf("%s: %w", f.fn.NodeName(n), c.err)
+	}
+	if !f.wide {
+		for _, v := range n.Out {
+			f.values[v].round()
+		}
+	}
+	return nil
+}
+
+// result returns a value as a tensor.
+func (f *frame) result(v graph.Value) tensor.Tensor {
+	a := f.values[v]
+	return a.tensor(f.stored(a.typ.DType), 0, a.lead)
+}
+
+// stored returns the type in which values of type d leave the frame.
+func (f *frame) stored(d tensor.DType) tensor.DType {
+	if f.wide && d == tensor.F32 {
+		return tensor.F64
+	}
+	return d
+}

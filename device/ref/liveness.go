@@ -1,0 +1,36 @@
+package ref
+
+import "github.com/bnctl/bnctl/graph"
+
+// lastUses returns, by value, how many nodes have run when it is not needed
+// any more; outputs and updates are needed for ever.
+func lastUses(fn *graph.Function) []int {
+	last := make([]int, len(fn.Values))
+	for i, n := range fn.Nodes {
+		for _, v := range n.In {
+			if v != graph.None {
+				last[v] = i + 1
+			}
+		}
+	}
+	for _, o := range fn.Outputs {
+		last[o.Value] = len(fn.Nodes) + 1
+	}
+	for _, u := range fn.Updates {
+		last[u.Value] = len(fn.Nodes) + 1
+	}
+	return last
+}
+
+// drop forgets the operands and results of nodes that nothing after node end-1 needs.
+func (f *frame) drop(nodes []graph.Node, last []int, end int) {
+	for _, n := range nodes {
+		for _, vs := range [][]graph.Value{n.In, n.Out} {
+			for _, v := range vs {
+				if v != graph.None && last[v] <= end {
+					f.values[v] = nil
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package ref
+
+import "github.com/bnctl/bnctl/graph"
+
+// loops holds the loop of every operation but AllReduce, which needs the group
+// and not only its operands.
+var loops = map[graph.Op]func(*call){
+	graph.Image: image,
+
+	graph.Conv: conv, graph.ConvGradInput: convGradInput, graph.ConvGradWeight: convGradWeight,
+	graph.ConvTranspose: convTranspose,
+	graph.Dense:         dense, graph.DenseGradInput: denseGradInput, graph.DenseGradWeight: denseGradWeight,
+
+	graph.Moments: moments, graph.RunningMoments: runningMoments, graph.SelectMoments: selectMoments,
+	graph.Normalise: normalise, graph.NormaliseGradSums: normaliseGradSums,
+	graph.NormaliseGradInput: normaliseGradInput, graph.NormaliseGradParams: normaliseGradParams,
+	graph.BatchNorm: batchNorm,
+
+	graph.Relu: activation, graph.Relu6: activation, graph.LeakyRelu: activation, graph.Elu: activation,
+	graph.Sigmoid: activation, graph.HardSigmoid: activation, graph.Silu: activation,
+	graph.HardSwish: activation, graph.Tanh: activation, graph.Softplus: activation, graph.Clip: activation,
+	graph.ActivationGrad: activationGrad,
+	graph.Prelu:          prelu, graph.PreluGradInput: preluGradInput, graph.PreluGradSlope: preluGradSlope,
+	graph.Softmax: softmax, graph.LogSoftmax: logSoftmax,
+	graph.SoftmaxGrad: softmaxGrad, graph.LogSoftmaxGrad: logSoftmaxGrad,
+
+	graph.MaxPool: maxPool, graph.MaxPoolGrad: maxPoolGrad,
+	graph.AvgPool: avgPool, graph.AvgPoolGrad: avgPoolGrad,
+	graph.GlobalAvgPool: globalAvgPool, graph.GlobalAvgPoolGrad: globalAvgPoolGrad,
+
+	graph.Add: binary, graph.Sub: binary, graph.Mul: binary, graph.Div: binary,
+	graph.Exp: unary, graph.Log: unary, graph.Sqrt: unary, graph.Affine: affine,
+	graph.ReduceSum: reduce, graph.ReduceMean: reduce, graph.BroadcastTo: broadcastTo,
+	graph.SumRows: sumRows, graph.ChannelSum: channelSum,
+
+	graph.Concat: concat, graph.Slice: slice, graph.SliceGrad: sliceGrad, graph.Pad: pad,
+	graph.Reshape: reshape, graph.Transpose: transpose,
+	graph.Upsample: upsample, graph.UpsampleGrad: upsampleGrad, graph.Dropout: dropout,
+
+	graph.SoftmaxXent: softmaxXent, graph.SoftmaxXentGrad: softmaxXentGrad, graph.Correct: correct,
+
+	graph.SGD: sgd, graph.AdamW: adamW, graph.LARS: lars, graph.EMA: ema,
+	graph.SumSquares: sumSquares, graph.TrustRatio: trustRatio, graph.ClipFactor: clipFactor,
+}

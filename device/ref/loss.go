@@ -1,0 +1,92 @@
+package ref
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// labelled visits the labels of rows (C, ...) that are not ignored: the row,
+// where its line of logits over the classes begins, and the stride of that line.
+func (c *call) labelled(visit func(n, label, i, stride int)) {
+	x, labels := c.in(0), c.in(1)
+	classes := x.typ.Shape[0]
+	for n := range x.lead {
+		for p, l := range labels.ints(n) {
+			switch {
+			case l == int64(c.Int("ignore")):
+			case l < 0 || l >= int64(classes):
+				c.err = fmt.Errorf("label %d of row %d is not one of 0 to %d", l, n, classes-1)
+				return
+			default:
+				visit(n, int(l), n*x.size+p, labels.size)
+			}
+		}
+	}
+}
+
+// target returns the probability that label smoothing asks of a class.
+func (c *call) target(class, label, classes int) float64 {
+	s := c.Float("smoothing")
+	t := s / float64(classes)
+	if class == label {
+		t += 1 - s
+	}
+	return t
+}
+
+// rowWeight returns the weight of a row: operand i, or 1.
+func (c *call) rowWeight(i, n int) float64 {
+	if w := c.in(i); w != nil {
+		return w.f[n]
+	}
+	return 1
+}
+
+// softmaxXent: per replica, the sum of -target*log(softmax), weighted.
+func softmaxXent(c *call) {
+	x, y := c.in(0).f, c.out(0)
+	classes := c.in(0).typ.Shape[0]
+	c.labelled(func(n, label, i, stride int) {
+		largest, log := logSumExp(x, i, classes, stride)
+		loss := 0.0
+		for k := range classes {
+			if t := c.target(k, label, classes); t != 0 {
+				loss -= float64(t * (x[i+k*stride] - largest - log))
+			}
+		}
+		y.at(c.owner[n])[0] += float64(c.rowWeight(2, n) * loss)
+	})
+}
+
+// softmaxXentGrad: (softmax - target)*weight*inverse; 0 where ignored.
+func softmaxXentGrad(c *call) {
+	x, dx, inverse := c.in(0).f, c.out(0).f, c.in(2).f[0]
+	classes := c.in(0).typ.Shape[0]
+	c.labelled(func(n, label, i, stride int) {
+		largest, log := logSumExp(x, i, classes, stride)
+		for k := range classes {
+			p := tensor.Exp(x[i+k*stride] - largest - log)
+			dx[i+k*stride] = (p - c.target(k, label, classes)) * c.rowWeight(3, n) * inverse
+		}
+	})
+}
+
+// correct: per replica, how many labels are the first maximum, and how many there are.
+func correct(c *call) {
+	x, y := c.in(0).f, c.out(0)
+	classes := c.in(0).typ.Shape[0]
+	c.labelled(func(n, label, i, stride int) {
+		best := 0
+		for k := range classes {
+			if x[i+k*stride] > x[i+best*stride] {
+				best = k
+			}
+		}
+		counts := y.at(c.owner[n])
+		if best == label {
+			counts[0]++
+		}
+		counts[1]++
+	})
+}

@@ -1,0 +1,74 @@
+package ref
+
+import "math"
+
+// stats is a view of moments (n, C means, C sums of squared deviations).
+type stats []float64
+
+func (m stats) channels() int             { return len(m) / 2 }
+func (m stats) count() float64            { return m[0] }
+func (m stats) mean(ch int) float64       { return m[1+ch] }
+func (m stats) deviations(ch int) float64 { return m[1+m.channels()+ch] }
+
+// constant reports whether no gradient flows through mean and variance.
+func (m stats) constant() bool { return m[0] < 0 }
+
+// inverse returns s = 1/sqrt(Q/|n| + eps). Moments of nothing have variance 0.
+func (m stats) inverse(ch int, eps float64) float64 {
+	variance := 0.0
+	if m[0] != 0 {
+		variance = m.deviations(ch) / math.Abs(m[0])
+	}
+	return 1 / math.Sqrt(variance+eps)
+}
+
+// moments: per replica and channel, two passes over its rows.
+func moments(c *call) {
+	x, y := c.in(0), c.out(0)
+	channels := x.typ.Shape[0]
+	for r := range c.replicas() {
+		m := stats(y.at(r))
+		m[0] = float64((c.first[r+1] - c.first[r]) * x.size / channels)
+		if m[0] == 0 {
+			continue
+		}
+		for ch := range channels {
+			c.channel(x, r, ch, func(v float64) { m[1+ch] += v })
+			m[1+ch] /= m[0]
+			c.channel(x, r, ch, func(v float64) {
+				d := v - m[1+ch]
+				m[1+channels+ch] += float64(d * d)
+			})
+		}
+	}
+}
+
+// channel visits the elements of one channel in the rows of replica r.
+func (f *frame) channel(x *array, r, ch int, visit func(float64)) {
+	plane := x.size / x.typ.Shape[0]
+	for n := f.first[r]; n < f.first[r+1]; n++ {
+		for _, v := range x.at(n)[ch*plane : (ch+1)*plane] {
+			visit(v)
+		}
+	}
+}
+
+// runningMoments marks mean and variance as constant: n = -1.
+func runningMoments(c *call) {
+	m := c.out(0).at(0)
+	m[0] = -1
+	copy(m[1:], c.in(0).at(0))
+	copy(m[1+len(m)/2:], c.in(1).at(0))
+}
+
+// selectMoments: a replica of too few values takes the running statistics.
+func selectMoments(c *call) {
+	m, running, y := c.in(0), c.in(1).at(0), c.out(0)
+	for r := range y.lead {
+		if m.at(r)[0] >= float64(c.Int("min")) {
+			copy(y.at(r), m.at(r))
+		} else {
+			copy(y.at(r), running)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package ref
+
+// pooled is a pool over the planes (H, W) of a large image that makes a small one.
+type pooled struct {
+	in, out int     // pixels of both
+	windows [][]int // by output pixel: the input pixels it sees, in row-major order
+}
+
+// poolOf takes the shapes (C, H, W) of both images.
+func (c *call) poolOf(in, out []int) pooled {
+	p := pooled{in: in[1] * in[2], out: out[1] * out[2]}
+	p.windows = make([][]int, p.out)
+	for _, t := range taps(c.fn.WindowOf(c.Node), [2]int{in[1], in[2]}, [2]int{out[1], out[2]}) {
+		for i := range t.n {
+			p.windows[t.out+i] = append(p.windows[t.out+i], t.in+i*t.step)
+		}
+	}
+	return p
+}
+
+// each visits every output element: where its plane of the input begins, its
+// own index, and the pixels it sees.
+func (p pooled) each(out *array, visit func(plane, i int, window []int)) {
+	for i := range out.lead * out.size {
+		visit(i/p.out*p.in, i, p.windows[i%p.out])
+	}
+}
+
+// largest returns the element of the window with the first maximum, or with the first NaN.
+func largest(x []float64, plane int, window []int) int {
+	best := plane + window[0]
+	for _, w := range window[1:] {
+		if v := x[plane+w]; v > x[best] || v != v && x[best] == x[best] {
+			best = plane + w
+		}
+	}
+	return best
+}
+
+func maxPool(c *call) {
+	x, y := c.in(0), c.out(0)
+	c.poolOf(x.typ.Shape, y.typ.Shape).each(y, func(plane, i int, window []int) {
+		y.f[i] = x.f[largest(x.f, plane, window)]
+	})
+}
+
+func maxPoolGrad(c *call) {
+	x, dy, dx := c.in(0), c.in(1), c.out(0)
+	c.poolOf(x.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
+		dx.f[largest(x.f, plane, window)] += dy.f[i]
+	})
+}
+
+// divisor returns what an average over the window is divided by.
+func (c *call) divisor(window []int) float64 {
+	if k := c.Ints("kernel"); c.Bool("count_pad") {
+		return float64(k[0] * k[1])
+	}
+	return float64(len(window))
+}
+
+func avgPool(c *call) {
+	x, y := c.in(0), c.out(0)
+	c.poolOf(x.typ.Shape, y.typ.Shape).each(y, func(plane, i int, window []int) {
+		for _, w := range window {
+			y.f[i] += x.f[plane+w]
+		}
+		y.f[i] /= c.divisor(window)
+	})
+}
+
+func avgPoolGrad(c *call) {
+	dy, dx := c.in(0), c.out(0)
+	c.poolOf(dx.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
+		for _, w := range window {
+			dx.f[plane+w] += dy.f[i] / c.divisor(window)
+		}
+	})
+}
+
+func globalAvgPool(c *call) {
+	x, y := c.in(0), c.out(0)
+	pixels := x.size / y.size
+	for i, v := range x.f {
+		y.f[i/pixels] += v
+	}
+	for i := range y.f {
+		y.f[i] /= float64(pixels)
+	}
+}
+
+func globalAvgPoolGrad(c *call) {
+	dy, dx := c.in(0), c.out(0)
+	pixels := dx.size / dy.size
+	for i := range dx.f {
+		dx.f[i] = dy.f[i/pixels] / float64(pixels)
+	}
+}

@@ -1,0 +1,34 @@
+package ref
+
+// prelu: x if x >= 0, else slope[c]*x.
+func prelu(c *call) {
+	x, slope, y := c.in(0), c.in(1).at(0), c.out(0)
+	for n := range y.lead {
+		eachChannel(y, n, func(ch, i int) {
+			v := x.at(n)[i]
+			y.at(n)[i] = choose(v >= 0, v, slope[ch]*v)
+		})
+	}
+}
+
+func preluGradInput(c *call) {
+	x, slope, dy, dx := c.in(0), c.in(1).at(0), c.in(2), c.out(0)
+	for n := range dx.lead {
+		eachChannel(dx, n, func(ch, i int) {
+			dx.at(n)[i] = choose(x.at(n)[i] >= 0, 1, slope[ch]) * dy.at(n)[i]
+		})
+	}
+}
+
+// preluGradSlope: per replica and channel, the sum of x*dy where x < 0.
+func preluGradSlope(c *call) {
+	x, dy, ds := c.in(0), c.in(1), c.out(0)
+	for n := range x.lead {
+		sum := ds.at(c.owner[n])
+		eachChannel(x, n, func(ch, i int) {
+			if v := x.at(n)[i]; !(v >= 0) {
+				sum[ch] += float64(v * dy.at(n)[i])
+			}
+		})
+	}
+}

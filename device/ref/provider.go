@@ -1,0 +1,43 @@
+package ref
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// Provider opens reference devices.
+type Provider struct{}
+
+// Describe implements device.Provider.
+func (Provider) Describe() device.Plugin {
+	return device.Plugin{Name: "ref", Version: "1", About: "the definition of every operation, in plain loops"}
+}
+
+// List implements device.Provider: there is always one.
+func (Provider) List(context.Context) ([]device.Info, string, error) {
+	return []device.Info{New("ref").Info()}, "", nil
+}
+
+// Open implements device.Provider. Threads have no meaning here.
+func (Provider) Open(_ context.Context, id string, o device.Options) (device.Device, error) {
+	if id != device.DefaultID {
+		return nil, device.Errorf("ref", "Open", device.Unavailable, "no device %q; the only one is %q", id,
+			device.DefaultID)
+	}
+	if err := checkOptions(o); err != nil {
+		return nil, device.Errorf("ref", "Open", device.Unsupported, "%w", err)
+	}
+	return New("ref"), nil
+}
+
+func checkOptions(o device.Options) error {
+	if o.Kernels != "" && o.Kernels != "auto" && o.Kernels != "ref" {
+		return fmt.Errorf("kernel class %q; this device has ref only", o.Kernels)
+	}
+	if o.Precision != "" && o.Precision != "f32" {
+		return fmt.Errorf("precision %q; this device has f32 only", o.Precision)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package ref
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// reduce: ReduceSum and ReduceMean over axes of the shape.
+func reduce(c *call) {
+	x, y := c.in(0), c.out(0)
+	axes := c.Ints("axes")
+	to := make([]int, x.size)
+	walk(x.typ.Shape, func(i int, at []int) {
+		target := 0
+		for axis, n := range x.typ.Shape {
+			if !slices.Contains(axes, axis) {
+				target = target*n + at[axis]
+			}
+		}
+		to[i] = target
+	})
+	for n := range y.lead {
+		for i, v := range x.at(n) {
+			y.at(n)[to[i]] += v
+		}
+	}
+	if c.Op == graph.ReduceMean {
+		for i := range y.f {
+			y.f[i] /= float64(x.size / y.size)
+		}
+	}
+}
+
+func broadcastTo(c *call) {
+	c.gather(broadcastIndex(c.in(0).typ.Shape, c.out(0).typ.Shape), 0)
+}
+
+// sumRows: per replica, the sum of its rows.
+func sumRows(c *call) {
+	x, y := c.in(0), c.out(0)
+	for n := range x.lead {
+		sum := y.at(c.owner[n])
+		for i, v := range x.at(n) {
+			sum[i] += v
+		}
+	}
+}
+
+// channelSum: per replica and channel, the sum over rows and trailing axes.
+func channelSum(c *call) {
+	x, y := c.in(0), c.out(0)
+	for n := range x.lead {
+		sum := y.at(c.owner[n])
+		eachChannel(x, n, func(ch, i int) { sum[ch] += x.at(n)[i] })
+	}
+}

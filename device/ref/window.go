@@ -1,0 +1,46 @@
+package ref
+
+import "github.com/bnctl/bnctl/graph"
+
+// tap is what one element of a kernel touches in one line of the output of a
+// window: n pairs of an element of the input image and one of the output.
+type tap struct {
+	kernel int // ky*kw + kx
+	in     int // first element of the input: iy*W + ix
+	step   int // from one input element to the next
+	out    int // first element of the output: oy*W' + ox; the next follows
+	n      int
+}
+
+// taps lists every pair of real elements that a window over an image of size
+// (H, W) joins, in row-major order of the kernel, then of the output. Padding
+// takes no part.
+func taps(w graph.Window, size, out [2]int) []tap {
+	var list []tap
+	for ky := range w.Kernel[0] {
+		for kx := range w.Kernel[1] {
+			left := kx*w.Dilation[1] - w.Pad[1]
+			from, to := inside(left, w.Stride[1], size[1], out[1])
+			for oy := range out[0] {
+				iy := oy*w.Stride[0] + ky*w.Dilation[0] - w.Pad[0]
+				if iy < 0 || iy >= size[0] || from >= to {
+					continue
+				}
+				list = append(list, tap{kernel: ky*w.Kernel[1] + kx, in: iy*size[1] + from*w.Stride[1] + left,
+					step: w.Stride[1], out: oy*out[1] + from, n: to - from})
+			}
+		}
+	}
+	return list
+}
+
+// inside returns the range of ox in [0, out) for which 0 <= ox*stride + left < size.
+func inside(left, stride, size, out int) (from, to int) {
+	for from < out && from*stride+left < 0 {
+		from++
+	}
+	for to = from; to < out && to*stride+left < size; {
+		to++
+	}
+	return from, to
+}

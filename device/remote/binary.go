@@ -1,0 +1,64 @@
+package remote
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// binary is an executable that was opened once: what is summed is what runs.
+type binary struct {
+	file *os.File
+	path string
+}
+
+// openBinary opens the executable of c and checks it against the sum.
+func openBinary(c *Command) (*binary, error) {
+	f, err := os.Open(c.Path)
+	if err != nil {
+		return nil, c.fail("start", device.Unavailable, "%w", err)
+	}
+	b := &binary{file: f, path: c.Path}
+	if err := b.check(c); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *binary) check(c *Command) error {
+	i, err := b.file.Stat()
+	switch {
+	case err != nil:
+		return c.fail("start", device.Unavailable, "%w", err)
+	case !i.Mode().IsRegular() || i.Mode()&0o111 == 0:
+		return c.fail("start", device.Unavailable, "%s is not an executable file (%v)", b.path, i.Mode())
+	case c.SHA256 == "":
+		return nil
+	}
+	sum, err := sumOf(b.file)
+	if err != nil {
+		return c.fail("start", device.Unavailable, "%w", err)
+	}
+	if sum != c.SHA256 {
+		return c.fail("start", device.Unavailable,
+			"%s has the sum %.12s..., the lock says %.12s...: it has changed since it was added; "+
+				"if that is right, add it again", b.path, sum, c.SHA256)
+	}
+	return nil
+}
+
+// sumOf returns the SHA-256 of a file in hexadecimal.
+func sumOf(f *os.File) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(f, 0, 1<<62)); err != nil {
+		return "", fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func (b *binary) close() error { return b.file.Close() }

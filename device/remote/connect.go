@@ -1,0 +1,180 @@
+package remote
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/go-plugin/runner"
+	"google.golang.org/grpc"
+
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/device/internal/wire"
+)
+
+// peer is a plugin process that has greeted and said what it is.
+type peer struct {
+	command *Command
+	process *process
+	client  *plugin.Client
+	rpc     pb.DeviceClient
+	segment *os.File // what its session may share with it; nil without
+	noShm   string   // why there is none
+	info    device.Plugin
+}
+
+// connect starts a process of the plugin. The error says how the process
+// failed to become a plugin.
+func connect(ctx context.Context, c *Command, b *binary) (*peer, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout())
+	defer cancel()
+	p := &peer{command: c}
+	if err := p.prepare(b); err != nil {
+		p.end()
+		return nil, c.fail("start", device.Unavailable, "%w", err)
+	}
+	stop := context.AfterFunc(ctx, p.process.kill)
+	defer stop()
+	err := p.greet(ctx)
+	if err == nil && !stop() { // the time was up just then, and it is dead
+		err = ctx.Err()
+	}
+	if err != nil {
+		p.process.kill()
+		err = p.explain(ctx, err)
+		p.end()
+		return nil, err
+	}
+	return p, nil
+}
+
+// prepare makes pipes, shared memory and the client.
+func (p *peer) prepare(b *binary) (err error) {
+	p.segment, p.noShm = newSegment(p.command)
+	var inherited []*os.File
+	if p.segment != nil {
+		inherited = append(inherited, p.segment)
+	}
+	env := environment(os.Environ(), p.command.Env...)
+	p.process, err = newProcess(b, p.command.Args, env, newWords(p.command.Log), inherited...)
+	if err != nil {
+		return err
+	}
+	p.client = plugin.NewClient(p.config())
+	return nil
+}
+
+// newSegment returns nil and the reason if there is no shared memory.
+func newSegment(c *Command) (*os.File, string) {
+	if !c.allows(device.Shm) {
+		return nil, ""
+	}
+	f, err := shm.New()
+	if err != nil {
+		return nil, err.Error()
+	}
+	return f, ""
+}
+
+func (p *peer) config() *plugin.ClientConfig {
+	return &plugin.ClientConfig{
+		HandshakeConfig: plugin.HandshakeConfig{
+			ProtocolVersion:  wire.Protocol,
+			MagicCookieKey:   wire.CookieKey,
+			MagicCookieValue: wire.CookieValue,
+		},
+		VersionedPlugins: map[int]plugin.PluginSet{wire.Protocol: {}},
+		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
+		SkipHostEnv:      true,
+		StartTimeout:     p.command.timeout() + time.Second, // ours comes first
+		Logger:           hclog.NewNullLogger(),
+		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: socketFolder()},
+		GRPCDialOptions: []grpc.DialOption{
+			grpc.WithInitialWindowSize(wire.Window),
+			grpc.WithInitialConnWindowSize(wire.Window),
+			grpc.WithIdleTimeout(0), // the socket has no name by then
+		},
+		RunnerFunc: func(_ hclog.Logger, c *exec.Cmd, _ string) (runner.Runner, error) {
+			p.process.cmd.Env = append(p.process.cmd.Env, c.Env...)
+			return p.process, nil
+		},
+	}
+}
+
+// socketFolder returns where go-plugin makes its folder, which only the user
+// can read. Paths of sockets end at 104 bytes.
+func socketFolder() string {
+	if d := os.TempDir(); len(d) < 60 {
+		return d
+	}
+	return "/tmp"
+}
+
+// greet does the handshake and asks the plugin what it is.
+func (p *peer) greet(ctx context.Context) error {
+	if _, err := p.client.Start(); err != nil {
+		return err
+	}
+	protocol, err := p.client.Client()
+	if err != nil {
+		return err
+	}
+	p.rpc = pb.NewDeviceClient(protocol.(*plugin.GRPCClient).Conn)
+	i, err := p.rpc.Describe(ctx, &pb.DescribeRequest{})
+	if err != nil {
+		return err
+	}
+	p.info = device.Plugin{Name: i.GetName(), Version: i.GetVersion(), About: i.GetAbout()}
+	p.unlink()
+	return nil
+}
+
+// unlink removes the socket and its folder: the connection goes on without a
+// name, and nothing is left if either side dies.
+func (p *peer) unlink() {
+	for _, kv := range p.process.cmd.Env {
+		if dir, ok := strings.CutPrefix(kv, plugin.EnvUnixSocketDir+"="); ok {
+			_ = os.RemoveAll(dir)
+		}
+	}
+}
+
+// explain says why a process did not become a plugin.
+func (p *peer) explain(ctx context.Context, err error) error {
+	c := p.command
+	late := ctx.Err() != nil
+	p.process.within(time.Second)
+	what := p.process.greeted.complaint()
+	switch {
+	case late && what == "it printed nothing":
+		return c.fail("start", device.Unavailable, "%s has not greeted within %v; last words: %s",
+			c.Path, c.timeout(), p.process.words.last())
+	case late:
+		return c.fail("start", device.Unavailable, "%s does not answer within %v: %w", c.Path, c.timeout(), err)
+	case what == "it printed nothing":
+		return c.fail("start", device.Unavailable, "%s: %s", c.Path, p.process.farewell())
+	case what != "":
+		return c.fail("start", device.Unavailable, "%s: %s", c.Path, what)
+	}
+	return c.fail("start", device.Unavailable, "%s: %w", c.Path, err)
+}
+
+// end ends the process, if there is one, and everything that belongs to it.
+func (p *peer) end() {
+	if p.process != nil {
+		p.process.end()
+		p.unlink()
+	}
+	if p.client != nil {
+		p.client.Kill()
+	}
+	if p.segment != nil {
+		p.segment.Close()
+	}
+}

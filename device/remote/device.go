@@ -1,0 +1,124 @@
+package remote
+
+import (
+	"context"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// remoteDevice is a device in a plugin process.
+type remoteDevice struct {
+	info    device.Info
+	note    string
+	session *session
+}
+
+// Note says why the session of a device that this package opened does not run
+// at the best level; "" if it does, and for other devices.
+func Note(d device.Device) string {
+	if r, ok := d.(*remoteDevice); ok {
+		return r.note
+	}
+	return ""
+}
+
+// Process returns the ID of the process that a device of this package lives
+// in; 0 for other devices.
+func Process(d device.Device) int {
+	if r, ok := d.(*remoteDevice); ok {
+		return r.session.peer.process.cmd.Process.Pid
+	}
+	return 0
+}
+
+// Info implements device.Device. The first of Levels is that of the session.
+func (d *remoteDevice) Info() device.Info { return d.info }
+
+// Load implements device.Device.
+func (d *remoteDevice) Load(ctx context.Context, p *graph.Program, c device.Capacity) (
+	device.Executable, error) {
+	const name = "Load"
+	if err := p.Check(); err != nil {
+		return nil, device.Errorf(d.info.Name, name, device.Invalid, "%w", err)
+	}
+	b, err := wire.EncodeProgram(p)
+	if err != nil {
+		return nil, device.Errorf(d.info.Name, name, device.Invalid, "%w", err)
+	}
+	m := &pb.Message{Body: &pb.Message_Load{Load: &pb.Load{Capacity: wire.EncodeCapacity(c)}}}
+	m, _, err = d.session.do(ctx, &call{name: name, body: m, in: []tensor.Tensor{tensor.Of(b, len(b))}})
+	if err != nil {
+		return nil, err
+	}
+	l := m.GetLoaded()
+	if err := d.session.answer(name, l != nil, l.GetError(), m); err != nil {
+		return nil, err
+	}
+	return newExecutable(d.session, p, l), nil
+}
+
+// Join implements device.Device.
+func (d *remoteDevice) Join(ctx context.Context, g device.Group) error {
+	if g.Rank < 0 || g.Rank >= len(g.Replicas) {
+		return device.Errorf(d.info.Name, "Join", device.Invalid, "rank %d of %d members", g.Rank, len(g.Replicas))
+	}
+	m := &pb.Message{Body: &pb.Message_Join{Join: wire.EncodeGroup(g)}}
+	if err := d.session.plain(ctx, "Join", m); err != nil {
+		return err
+	}
+	d.session.mu.Lock()
+	defer d.session.mu.Unlock()
+	d.session.group = g
+	return nil
+}
+
+// Close implements device.Device: it frees the device and ends its process.
+func (d *remoteDevice) Close() error {
+	d.session.close()
+	return nil
+}
+
+// close ends the session, once: it lets the device free what it has, then ends
+// the process.
+func (s *session) close() {
+	s.once.Do(func() {
+		s.closing.Store(true)
+		if !s.peer.dead() {
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			_, _ = s.peer.rpc.Close(ctx, &pb.CloseRequest{})
+			cancel()
+		}
+		s.end()
+		s.peer.end()
+		s.watchers.Wait()
+		s.threads(0)
+	})
+}
+
+// plain makes a call that is answered by Done without a tensor.
+func (s *session) plain(ctx context.Context, name string, m *pb.Message, in ...tensor.Tensor) error {
+	m, _, err := s.do(ctx, &call{name: name, body: m, in: in})
+	if err != nil {
+		return err
+	}
+	return s.answer(name, m.GetDone() != nil, m.GetDone().GetError(), m)
+}
+
+// answer returns the error of an answer: the device's, or that it is another
+// answer than belongs to the call.
+func (s *session) answer(name string, right bool, e *pb.Error, m *pb.Message) error {
+	if !right {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.peer.process.kill()
+		s.dead = device.Errorf(s.name, name, device.Lost,
+			"the plugin broke the protocol: it answers with %s", wire.Body(m))
+		return s.dead
+	}
+	return wire.DecodeError(s.name, name, e)
+}

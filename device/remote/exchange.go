@@ -1,0 +1,103 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/collective"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// limits bounds what a run may exchange.
+type limits struct {
+	value int64 // bytes of the largest value
+	all   int64 // bytes of all values together
+}
+
+// limitsOf returns what the all-reduces of f may exchange.
+func limitsOf(f *graph.Function) limits {
+	var l limits
+	for i := range f.Nodes {
+		if n := &f.Nodes[i]; n.Op == graph.AllReduce {
+			t := f.Values[n.Out[0]].Type
+			b := wire.Bytes([]tensor.Tensor{{DType: t.DType, Shape: t.Shape}})
+			l.value, l.all = max(l.value, b), l.all+b
+		}
+	}
+	return l
+}
+
+// place says where the tensors of a message of the plugin go.
+func (s *session) place(c *call, m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
+	switch {
+	case m.Call != s.number:
+		return nil, fmt.Errorf("%s belongs to call %d, this is %d", wire.Body(m), m.Call, s.number)
+	case m.GetExchange() != nil:
+		return s.placeParts(c, heads)
+	case len(heads) == 0:
+		return nil, nil
+	}
+	if !slices.EqualFunc(heads, c.result, wire.SameType) {
+		return nil, fmt.Errorf("%s brings %v, want %v", wire.Body(m), heads, c.result)
+	}
+	for i, h := range heads {
+		heads[i] = tensor.New(h.DType, h.Shape...)
+	}
+	return heads, nil
+}
+
+// placeParts bounds the parts of an exchange: at most one of each value for
+// every replica that the device holds.
+func (s *session) placeParts(c *call, heads []tensor.Tensor) ([]tensor.Tensor, error) {
+	if s.group.Alone() || s.group.Exchange == nil {
+		return nil, errAlone
+	}
+	held := int64(len(s.group.Replicas[s.group.Rank]))
+	if n := wire.Bytes(heads); n > c.limits.all*held {
+		return nil, fmt.Errorf("an exchange of %d bytes, at most %d can be", n, c.limits.all*held)
+	}
+	return s.arena.Place(heads), nil
+}
+
+var errAlone = errors.New("the device exchanges although it has no group to exchange with")
+
+// exchange meets the group for the device and sends it what came of it. Only
+// errors of the connection, and of what the device sent, are returned.
+func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts []tensor.Tensor) error {
+	tag, values, err := wire.DecodeExchange(x, parts, c.limits.value)
+	if err == nil {
+		err = s.checkParts(tag, values)
+	}
+	if err != nil {
+		return err
+	}
+	err = s.group.Exchange.AllReduce(ctx, tag, values)
+	reduced := &pb.Reduced{Error: wire.EncodeError(err)}
+	m := &pb.Message{Call: s.number, Body: &pb.Message_Reduced{Reduced: reduced}}
+	if err != nil {
+		s.arena = wire.Arena{} // others of the group may still look at the parts
+		return s.conn.Send(m, nil)
+	}
+	return s.conn.Send(m, wire.Results(values))
+}
+
+// checkParts reports whether the device speaks for itself: its group and the
+// nodes that it holds. What only the others can know, they find.
+func (s *session) checkParts(tag collective.Tag, values []collective.Reduction) error {
+	if tag.Generation != s.group.Generation {
+		return fmt.Errorf("an exchange of generation %d, this is %d", tag.Generation, s.group.Generation)
+	}
+	want := collective.Cover(s.group.Leaves(), s.group.Replicas[s.group.Rank])
+	is := func(p collective.Part, n collective.Node) bool { return p.Node == n }
+	for _, v := range values {
+		if !slices.EqualFunc(v.Parts, want, is) {
+			return fmt.Errorf("exchange %s brings other parts than %v", tag.Name, want)
+		}
+	}
+	return nil
+}

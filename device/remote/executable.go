@@ -1,0 +1,168 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// executable is a program loaded by a plugin.
+type executable struct {
+	session *session
+	program *graph.Program
+	number  uint32
+	limits  map[string]limits // by function
+
+	mu    sync.Mutex
+	needs device.Needs
+	once  sync.Once
+}
+
+func newExecutable(s *session, p *graph.Program, l *pb.Loaded) *executable {
+	x := &executable{session: s, program: p, number: l.GetExecutable(), limits: map[string]limits{}}
+	for _, f := range p.Functions {
+		x.limits[f.Name] = limitsOf(f)
+	}
+	x.needs = device.Needs{Fixed: l.GetFixed(), PerRow: l.GetPerRow()}
+	return x
+}
+
+// Needs implements device.Executable.
+func (x *executable) Needs() device.Needs {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.needs
+}
+
+// Grow implements device.Executable.
+func (x *executable) Grow(ctx context.Context, c device.Capacity) error {
+	grow := &pb.Grow{Executable: x.number, Capacity: wire.EncodeCapacity(c)}
+	m := &pb.Message{Body: &pb.Message_Grow{Grow: grow}}
+	m, _, err := x.session.do(ctx, &call{name: "Grow", body: m})
+	if err != nil {
+		return err
+	}
+	l := m.GetLoaded()
+	if err := x.session.answer("Grow", l != nil, l.GetError(), m); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.needs = device.Needs{Fixed: l.GetFixed(), PerRow: l.GetPerRow()}
+	return nil
+}
+
+// Write implements device.Executable.
+func (x *executable) Write(ctx context.Context, name string, t tensor.Tensor) error {
+	m := &pb.Message{Body: &pb.Message_Write{Write: &pb.Write{Executable: x.number, State: name}}}
+	return x.session.plain(ctx, "Write "+name, m, t)
+}
+
+// Read implements device.Executable.
+func (x *executable) Read(ctx context.Context, name string) (tensor.Tensor, error) {
+	c := &call{name: "Read " + name}
+	c.body = &pb.Message{Body: &pb.Message_Read{Read: &pb.Read{Executable: x.number, State: name}}}
+	for _, s := range x.program.State {
+		if s.Name == name {
+			c.result = []tensor.Tensor{{DType: s.DType, Shape: s.Shape}}
+		}
+	}
+	m, out, err := x.session.do(ctx, c)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	d := m.GetDone()
+	right := d != nil && (d.Error != nil || len(out) == 1)
+	if err := x.session.answer(c.name, right, d.GetError(), m); err != nil {
+		return tensor.Tensor{}, err
+	}
+	return out[0], nil
+}
+
+// Run implements device.Executable.
+func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	c := &call{name: "Run " + s.Function, in: s.Inputs, limits: x.limits[s.Function]}
+	c.body = &pb.Message{Body: &pb.Message_Run{Run: &pb.Run{
+		Executable: x.number, Function: s.Function, Step: s.Number, Rows: wire.Numbers[int64](s.Rows),
+	}}}
+	var err error
+	if c.result, err = x.outputs(s); err != nil {
+		return device.Outcome{}, device.Errorf(x.session.name, c.name, device.Invalid, "%w", err)
+	}
+	m, out, err := x.session.do(ctx, c)
+	if err != nil {
+		return device.Outcome{}, err
+	}
+	o := m.GetOutcome()
+	right := o != nil && (o.Error != nil || len(out) == len(c.result))
+	if err := x.session.answer(c.name, right, o.GetError(), m); err != nil {
+		return device.Outcome{}, err
+	}
+	blocked, took := time.Duration(o.GetBlocked()), time.Duration(o.GetTook())
+	return device.Outcome{Outputs: out, Blocked: blocked, Took: took}, nil
+}
+
+// outputs returns the types of what a run of s yields. A function that is not
+// there yields nothing; the device says so.
+func (x *executable) outputs(s device.Step) ([]tensor.Tensor, error) {
+	f := x.program.Function(s.Function)
+	if f == nil {
+		return nil, nil
+	}
+	rows := 0
+	for _, n := range s.Rows {
+		rows += n
+	}
+	var out []tensor.Tensor
+	for _, o := range f.Outputs {
+		if o.Keep {
+			continue
+		}
+		t := f.Values[o.Value].Type
+		shape := t.Shape
+		switch t.Kind {
+		case graph.Rows:
+			shape = append([]int{rows}, shape...)
+		case graph.Replica:
+			shape = append([]int{len(s.Rows)}, shape...)
+		}
+		if err := tensor.CheckShape(t.DType, shape); err != nil {
+			return nil, fmt.Errorf("rows %v: output %s: %w", s.Rows, o.Name, err)
+		}
+		out = append(out, tensor.Tensor{DType: t.DType, Shape: shape})
+	}
+	return out, nil
+}
+
+// Commit implements device.Executable.
+func (x *executable) Commit(ctx context.Context, v device.Version, h device.Hyper) error {
+	in := &pb.Commit{Executable: x.number, Version: uint64(v)}
+	for name, value := range h {
+		in.Hyper = append(in.Hyper, &pb.Hyper{Name: name, Value: value})
+	}
+	slices.SortFunc(in.Hyper, func(a, b *pb.Hyper) int { return cmp.Compare(a.Name, b.Name) })
+	return x.session.plain(ctx, "Commit", &pb.Message{Body: &pb.Message_Commit{Commit: in}})
+}
+
+// Close implements device.Executable. A device that is gone has freed it.
+func (x *executable) Close() (err error) {
+	x.once.Do(func() {
+		m := &pb.Message{Body: &pb.Message_Unload{Unload: &pb.Unload{Executable: x.number}}}
+		ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
+		defer cancel()
+		err = x.session.plain(ctx, "Close", m)
+		if x.session.gone() {
+			err = nil
+		}
+	})
+	return err
+}

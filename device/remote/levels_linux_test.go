@@ -1,0 +1,47 @@
+package remote_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/device/serve"
+)
+
+// levels are those that this system has.
+var levels = []string{device.Stream, device.Shm}
+
+func TestBestLevelFirst(t *testing.T) {
+	d := open(t, start(t, "ref"))
+	if got := d.Info().Levels; got[0] != device.Shm {
+		t.Errorf("levels of a session without a bound: %v (%s)", got, remote.Note(d))
+	}
+}
+
+// noshm is the reference device in a process whose shared memory is of no use.
+func noshm() {
+	null, err := os.Open(os.DevNull)
+	if err == nil {
+		err = syscall.Dup3(int(null.Fd()), 4, 0)
+	}
+	if err != nil {
+		panic(err)
+	}
+	serve.Serve(ref.Provider{})
+}
+
+// TestWithoutSharedMemory checks that a session goes on without, and says so.
+func TestWithoutSharedMemory(t *testing.T) {
+	d := open(t, start(t, "noshm"))
+	if got, why := d.Info().Levels[0], remote.Note(d); got != device.Stream || !strings.Contains(why, "want 8389632") {
+		t.Errorf("the session runs at %s (%s), want %s and why", got, why, device.Stream)
+	}
+	if _, err := load(t, d, regression(t)).Run(context.Background(), step(1, 2)); err != nil {
+		t.Error(err)
+	}
+}

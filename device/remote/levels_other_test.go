@@ -1,0 +1,15 @@
+//go:build !linux
+
+package remote_test
+
+import (
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/device/serve"
+)
+
+// levels are those that this system has.
+var levels = []string{device.Stream}
+
+// noshm is the reference device, which has no shared memory here anyway.
+func noshm() { serve.Serve(ref.Provider{}) }

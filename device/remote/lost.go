@@ -1,0 +1,35 @@
+package remote
+
+import (
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// dead reports whether the process has ended.
+func (p *peer) dead() bool {
+	select {
+	case <-p.process.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// broken explains an error of the connection, which as such says little: if
+// the process died, how, and its last words; else it broke the protocol, and
+// is killed.
+func (p *peer) broken(name, call string, err error) error {
+	if p.process.within(time.Second) {
+		return device.Errorf(name, call, device.Lost, "the plugin process died: %s", p.process.farewell())
+	}
+	p.process.kill()
+	return device.Errorf(name, call, device.Lost, "the plugin broke the protocol and was ended: %w", err)
+}
+
+// silent explains that a call is not answered.
+func (p *peer) silent(name, call string) error {
+	p.process.kill()
+	return device.Errorf(name, call, device.Lost,
+		"the plugin did not answer within %v after the call was cancelled, and was ended", grace)
+}

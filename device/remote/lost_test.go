@@ -1,0 +1,210 @@
+//go:build linux
+
+package remote_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/remote"
+)
+
+// TestPluginDiesInARun kills a plugin that waits for its group.
+func TestPluginDiesInARun(t *testing.T) {
+	for _, level := range levels {
+		p := start(t, "ref", level)
+		d, err := p.OpenAs(context.Background(), "ref:1", device.DefaultID, device.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		x := load(t, d, regression(t))
+		hub := collective.NewHub(2, 2)
+		g := device.Group{Generation: 1, Replicas: [][]int{{0}, {1}}, Exchange: hub.Member(0)}
+		if err := d.Join(context.Background(), g); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for hub.Missing() == nil {
+				time.Sleep(time.Millisecond)
+			}
+			_ = syscall.Kill(remote.Process(d), syscall.SIGKILL)
+		}()
+		began := time.Now()
+		_, err = x.Run(context.Background(), step(1, 2))
+		want := "ref:1: Run train: lost: the plugin process died"
+		if !errors.Is(err, device.Lost) || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: run on a plugin that was killed: %v", level, err)
+		}
+		if d := time.Since(began); d > 5*time.Second {
+			t.Errorf("%s: it took %v to notice", level, d)
+		}
+		if _, err := x.Read(context.Background(), "w"); !errors.Is(err, device.Lost) {
+			t.Errorf("%s: Read from a lost device: %v", level, err)
+		}
+		if err := x.Close(); err != nil {
+			t.Errorf("%s: Close of an executable of a lost device: %v", level, err)
+		}
+		again := open(t, p) // the plugin itself is not lost
+		load(t, again, regression(t))
+		again.Close()
+	}
+}
+
+// TestCloseOfAStoppedPlugin closes a device whose process does not move.
+func TestCloseOfAStoppedPlugin(t *testing.T) {
+	d := open(t, start(t, "ref"))
+	x := load(t, d, regression(t))
+	if err := syscall.Kill(remote.Process(d), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for state := ""; state != "T"; state, _ = status(remote.Process(d)) {
+		time.Sleep(time.Millisecond)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := x.Run(context.Background(), step(1, 2))
+		done <- err
+	}()
+	time.Sleep(20 * time.Millisecond)
+	began := time.Now()
+	d.Close()
+	if err := <-done; !errors.Is(err, device.Canceled) {
+		t.Errorf("the run that Close ended: %v", err)
+	}
+	if d := time.Since(began); d > 6*time.Second {
+		t.Errorf("Close took %v", d)
+	}
+	if got := children(t, os.Getpid()); len(got) > 0 {
+		t.Errorf("processes %v are left", got)
+	}
+}
+
+// TestNothingOutlivesTheHost kills a host with SIGKILL and looks for its
+// plugins, their sockets and their memory.
+func TestNothingOutlivesTheHost(t *testing.T) {
+	folder := t.TempDir()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), roleKey+"=host", "TMPDIR="+folder)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		t.Fatalf("the host says %q, %v", line, err)
+	}
+	plugins := children(t, c.Process.Pid)
+	if len(plugins) != 4 {
+		t.Errorf("the host has processes %v, want 4", plugins)
+	}
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	for deadline := time.Now().Add(2 * time.Second); anyAlive(plugins); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("of the plugins %v some live 2 s after the host", plugins)
+		}
+	}
+	for _, pattern := range []string{folder + "/*", "/dev/shm/bnctl*"} {
+		if left, _ := filepath.Glob(pattern); len(left) > 0 {
+			t.Errorf("files %v are left", left)
+		}
+	}
+}
+
+// children returns the living processes whose parent is pid.
+func children(t *testing.T, pid int) []int {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil || len(stats) == 0 {
+		t.Fatal("no processes in /proc")
+	}
+	var out []int
+	for _, path := range stats {
+		var child int
+		fmt.Sscanf(path, "/proc/%d/stat", &child)
+		if state, parent := status(child); parent == pid && state != "Z" {
+			out = append(out, child)
+		}
+	}
+	return out
+}
+
+// status returns state and parent of a process; "Z" and 0 if there is none.
+func status(pid int) (state string, parent int) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "Z", 0
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	fmt.Sscan(rest, &state, &parent)
+	return state, parent
+}
+
+func anyAlive(pids []int) bool {
+	return slices.ContainsFunc(pids, func(pid int) bool {
+		state, _ := status(pid)
+		return state != "Z"
+	})
+}
+
+// TestNoLeaks opens and closes devices and counts goroutines and descriptors.
+func TestNoLeaks(t *testing.T) {
+	once := func() {
+		for _, level := range levels {
+			p, err := remote.Start(context.Background(), plugin("ref", level))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := p.Open(context.Background(), device.DefaultID, device.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := load(t, d, regression(t))
+			for i := range uint64(20) {
+				if _, err := x.Run(context.Background(), step(i, 1, 2)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d.Close()
+			p.Close()
+		}
+		_, _ = remote.Start(context.Background(), plugin("dies"))
+	}
+	once() // what is made once may stay
+	goroutines, files := settle()
+	for range 3 {
+		once()
+	}
+	if g, f := settle(); g > goroutines || f > files {
+		b := make([]byte, 1<<16)
+		t.Errorf("%d goroutines and %d files, before %d and %d\n%s",
+			g, f, goroutines, files, b[:runtime.Stack(b, true)])
+	}
+}
+
+// settle counts goroutines and open files when they have stopped falling.
+func settle() (goroutines, files int) {
+	goroutines, files = 1<<30, 1<<30
+	for range 20 {
+		time.Sleep(20 * time.Millisecond)
+		open, _ := os.ReadDir("/proc/self/fd")
+		goroutines, files = min(goroutines, runtime.NumGoroutine()), min(files, len(open))
+	}
+	return goroutines, files
+}

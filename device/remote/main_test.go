@@ -1,0 +1,118 @@
+package remote_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/device/serve"
+	"github.com/bnctl/bnctl/plugins/cpu"
+)
+
+// roleKey makes this test binary a plugin of some kind instead.
+const roleKey = "BNCTL_TEST_PLUGIN"
+
+// roles are the plugins that this binary can be.
+var roles = map[string]func(){
+	"ref":     func() { serve.Serve(ref.Provider{}) },
+	"dies":    func() { fmt.Fprintln(os.Stderr, "no such luck"); os.Exit(7) },
+	"silent":  func() { time.Sleep(time.Hour) },
+	"garbage": func() { fmt.Println("Hello, world!"); time.Sleep(time.Hour) },
+	"version": func() { fmt.Println("1|7|unix|/nowhere|grpc|"); time.Sleep(time.Hour) },
+	"netrpc":  func() { fmt.Println("1|1|unix|/nowhere|netrpc|"); time.Sleep(time.Hour) },
+	"cpu":     cpu.Main,
+	"chatty":  func() { serve.Serve(chatty{}) },
+	"noshm":   noshm,
+	"deaf":    deaf,
+	"host":    host,
+}
+
+func TestMain(m *testing.M) {
+	if role, ok := roles[os.Getenv(roleKey)]; ok {
+		role()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// deaf greets, accepts connections and never says anything.
+func deaf() {
+	path := os.Getenv("PLUGIN_UNIX_SOCKET_DIR") + "/socket"
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("1|1|unix|%s|grpc|\n", path)
+	for {
+		if _, err := l.Accept(); err != nil {
+			panic(err)
+		}
+		time.Sleep(time.Hour)
+	}
+}
+
+// plugin is the command of a plugin of this binary.
+func plugin(role string, levels ...string) remote.Command {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return remote.Command{Name: role, Path: self, Env: []string{roleKey + "=" + role}, Levels: levels}
+}
+
+// start starts a plugin of this binary for the length of a test.
+func start(t testing.TB, role string, levels ...string) *remote.Plugin {
+	t.Helper()
+	p, err := remote.Start(context.Background(), plugin(role, levels...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// open opens device 0 of a plugin for the length of a test.
+func open(t testing.TB, p *remote.Plugin) device.Device {
+	t.Helper()
+	d, err := p.Open(context.Background(), device.DefaultID, device.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// host is the role of a host that opens devices at each level and waits.
+func host() {
+	for _, level := range levels {
+		p, err := remote.Start(context.Background(), plugin("ref", level))
+		if err != nil {
+			panic(err)
+		}
+		for range 2 {
+			if _, err := p.Open(context.Background(), device.DefaultID, device.Options{}); err != nil {
+				panic(err)
+			}
+		}
+	}
+	fmt.Println("ready")
+	time.Sleep(time.Hour)
+}
+
+// chatty is a provider one of whose libraries prints to file descriptor 1.
+type chatty struct{ ref.Provider }
+
+func (c chatty) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {
+	for range 32 { // more than a pipe holds, in a line longer than any buffer
+		if _, err := os.NewFile(1, "stdout").Write(make([]byte, 64<<10)); err != nil {
+			return nil, err
+		}
+	}
+	return c.Provider.Open(ctx, id, o)
+}

@@ -1,0 +1,121 @@
+package remote
+
+import (
+	"context"
+	"slices"
+
+	"google.golang.org/grpc"
+
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/device/internal/wire"
+)
+
+// open opens a device in the process p, which has none, and its session. After
+// an error the process is of no use any more.
+func open(ctx context.Context, p *peer, name, id string, o device.Options) (*remoteDevice, error) {
+	in := &pb.OpenRequest{
+		Id: id, Threads: int32(o.Threads), Kernels: o.Kernels, Precision: o.Precision, Segment: p.offer(),
+	}
+	title := name
+	if title == "" {
+		title = "plugin " + p.command.Name
+	}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	out, err := p.rpc.Open(ctx, in)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, device.Errorf(title, "Open", device.Canceled, "%w", ctx.Err())
+		}
+		return nil, p.broken(title, "Open", err)
+	}
+	if out.Error != nil {
+		return nil, wire.DecodeError(title, "Open", out.Error)
+	}
+	d := &remoteDevice{info: wire.DecodeInfo(out.GetInfo())}
+	if name != "" {
+		d.info.Name = name
+	}
+	d.info.Levels = p.levels(out.GetLevel(), d.info.Levels)
+	d.note = p.noteOn(out)
+	if d.session, err = p.session(d.info.Name, out.GetLevel()); err != nil {
+		return nil, p.broken(d.info.Name, "Open", err)
+	}
+	d.session.threads(max(1, d.info.Threads))
+	return d, nil
+}
+
+// offer reserves the shared memory and offers it; nil if there is none.
+func (p *peer) offer() *pb.Segment {
+	if p.segment == nil {
+		return nil
+	}
+	if err := shm.Reserve(p.segment); err != nil {
+		p.noShm = err.Error()
+		return nil
+	}
+	return &pb.Segment{File: segmentFile, Bytes: shm.Bytes}
+}
+
+// levels lists the levels of the session: what it runs at comes first.
+func (p *peer) levels(granted string, can []string) []string {
+	out := []string{granted}
+	for _, l := range can {
+		if p.command.allows(l) && !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// noteOn says why the session does not run at the best level that is allowed.
+func (p *peer) noteOn(out *pb.OpenReply) string {
+	switch {
+	case out.GetLevel() != device.Stream:
+		return ""
+	case p.noShm != "":
+		return p.noShm
+	}
+	return out.GetNote()
+}
+
+// session begins the session of the open device at a level.
+func (p *peer) session(name, level string) (*session, error) {
+	life, end := context.WithCancel(context.Background())
+	stream, err := p.rpc.Session(life)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	conn, host, err := p.connection(stream, level, end)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	s := &session{peer: p, name: name, conn: conn, host: host, life: life, end: end}
+	s.watchers.Go(s.watchProcess)
+	if host != nil {
+		s.watchers.Go(func() { s.watchStream(stream) })
+	}
+	return s, nil
+}
+
+// connection returns what the session's messages move over; host is nil but at
+// level shm/1.
+func (p *peer) connection(stream grpc.BidiStreamingClient[pb.Message, pb.Message], level string, end func()) (
+	wire.Conn, *shm.Conn, error) {
+	if level != device.Shm || p.segment == nil {
+		return wire.NewStream(stream, end), nil, nil
+	}
+	b, err := shm.Map(p.segment)
+	if err != nil {
+		return nil, nil, err
+	}
+	host, err := shm.Host(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	return wire.NewPipe(host), host, nil
+}

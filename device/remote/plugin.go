@@ -1,0 +1,130 @@
+package remote
+
+import (
+	"context"
+	"sync"
+
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/wire"
+)
+
+// Plugin is a plugin that can be started. It is a device.Provider. Its methods
+// may be called from any goroutine.
+type Plugin struct {
+	command Command
+	binary  *binary
+	info    device.Plugin
+
+	mu     sync.Mutex
+	spare  *peer // a process without a device; nil: the next is started when needed
+	closed bool
+}
+
+// Start starts the plugin and returns when it has said what it is. The error
+// is of kind Unavailable and says how it failed: the executable is missing or
+// another than the lock says, it dies (with its last words), it does not greet
+// in time, it is no plugin, it speaks another version of the protocol.
+func Start(ctx context.Context, c Command) (*Plugin, error) {
+	b, err := openBinary(&c)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plugin{command: c, binary: b}
+	p.spare, err = connect(ctx, &p.command, b)
+	if err != nil {
+		b.close()
+		return nil, err
+	}
+	p.info = p.spare.info
+	return p, nil
+}
+
+// Describe says what the plugin is.
+func (p *Plugin) Describe() device.Plugin { return p.info }
+
+// List lists what could be opened. An empty list comes with the reason.
+func (p *Plugin) List(ctx context.Context) ([]device.Info, string, error) {
+	peer, err := p.take(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	defer p.put(peer)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	out, err := peer.rpc.List(ctx, &pb.ListRequest{})
+	if err != nil {
+		return nil, "", peer.broken("plugin "+p.command.Name, "List", err)
+	}
+	var list []device.Info
+	for _, i := range out.GetDevices() {
+		list = append(list, wire.DecodeInfo(i))
+	}
+	return list, out.GetReason(), wire.DecodeError("plugin "+p.command.Name, "List", out.GetError())
+}
+
+// Open opens a device in a process of its own. Errors call it by the name that
+// it has itself.
+func (p *Plugin) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {
+	return p.OpenAs(ctx, "", id, o)
+}
+
+// OpenAs is Open with a name: of several devices with the same ID, each has
+// its own.
+func (p *Plugin) OpenAs(ctx context.Context, name, id string, o device.Options) (device.Device, error) {
+	peer, err := p.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, err := open(ctx, peer, name, id, o)
+	if err != nil {
+		peer.end()
+		return nil, err
+	}
+	return d, nil
+}
+
+// Close ends the plugin. Devices that it has opened live on.
+func (p *Plugin) Close() error {
+	p.mu.Lock()
+	spare := p.spare
+	p.spare, p.closed = nil, true
+	p.mu.Unlock()
+	if spare != nil {
+		spare.end()
+	}
+	return p.binary.close()
+}
+
+// take returns a process without a device: the spare one if it lives, else a new one.
+func (p *Plugin) take(ctx context.Context) (*peer, error) {
+	p.mu.Lock()
+	spare := p.spare
+	p.spare = nil
+	closed := p.closed
+	p.mu.Unlock()
+	switch {
+	case closed:
+		return nil, p.command.fail("start", device.Invalid, "the plugin was closed")
+	case spare == nil:
+		return connect(ctx, &p.command, p.binary)
+	case spare.dead():
+		spare.end()
+		return connect(ctx, &p.command, p.binary)
+	}
+	return spare, nil
+}
+
+// put keeps a process that has no device for the next who needs one.
+func (p *Plugin) put(x *peer) {
+	p.mu.Lock()
+	if p.spare == nil && !p.closed {
+		p.spare, x = x, nil
+	}
+	p.mu.Unlock()
+	if x != nil {
+		x.end()
+	}
+}
+
+var _ device.Provider = (*Plugin)(nil)

@@ -1,0 +1,237 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-plugin/runner"
+)
+
+// process is a plugin process, in the form in which go-plugin runs one. Its
+// standard input is a pipe that never carries anything: its end means that the
+// host is gone.
+type process struct {
+	cmd     *exec.Cmd
+	stdin   *os.File
+	stdout  *os.File
+	stderr  *os.File
+	child   []*os.File // the child's ends of the pipes
+	greeted *greeting
+	words   *words
+
+	mu     sync.Mutex
+	begun  bool          // there is a process to be killed
+	doomed bool          // it is to be killed, or never to be started
+	exited chan struct{} // closed after Wait
+	state  string        // how it exited; valid then
+	hush   sync.Once
+}
+
+// newProcess prepares a process. files are inherited from descriptor 3 on.
+func newProcess(b *binary, args, env []string, w *words, files ...*os.File) (*process, error) {
+	p := &process{exited: make(chan struct{}), words: w, greeted: &greeting{}}
+	pipes := make([]*os.File, 0, 6)
+	for range 3 {
+		r, wr, err := os.Pipe()
+		if err != nil {
+			closeAll(pipes)
+			return nil, err
+		}
+		pipes = append(pipes, r, wr)
+	}
+	p.stdin, p.stdout, p.stderr = pipes[1], pipes[2], pipes[4]
+	p.child = []*os.File{pipes[0], pipes[3], pipes[5]}
+	p.cmd = &exec.Cmd{
+		Path: b.path, Args: append([]string{b.path}, args...), Env: env,
+		Stdin: pipes[0], Stdout: pipes[3], Stderr: pipes[5], ExtraFiles: files,
+	}
+	isolate(p.cmd, b)
+	return p, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// Start starts the process.
+func (p *process) Start(context.Context) error {
+	started := make(chan error, 1)
+	go p.live(started)
+	return <-started
+}
+
+// live starts the process and waits for its end on one thread: the kernel
+// kills the child when the thread that started it is gone.
+func (p *process) live(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(p.exited)
+	err := p.begin()
+	closeAll(p.child)
+	started <- err
+	if err != nil {
+		p.state = err.Error()
+		p.silence()
+		return
+	}
+	_ = p.cmd.Wait()
+	p.state = strings.TrimSpace(p.cmd.ProcessState.String())
+}
+
+func (p *process) begin() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.doomed {
+		return errors.New("ended before it was started")
+	}
+	err := p.cmd.Start()
+	p.begun = err == nil
+	return err
+}
+
+// Wait returns when the process has ended.
+func (p *process) Wait(context.Context) error {
+	<-p.exited
+	return nil
+}
+
+// Kill ends the process at once.
+func (p *process) Kill(context.Context) error {
+	p.kill()
+	<-p.exited
+	p.silence()
+	return nil
+}
+
+// kill sends SIGKILL, to all of its process group where there are such. A
+// process that has not started never will.
+func (p *process) kill() {
+	p.mu.Lock()
+	p.doomed = true
+	p.mu.Unlock()
+	p.signal(os.Kill)
+}
+
+func (p *process) signal(s os.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.exited:
+	default:
+		if p.begun {
+			signalAll(p.cmd.Process, s)
+		}
+	}
+}
+
+// end asks the process to end, then tells it, then makes it: first its
+// standard input ends, a second later SIGTERM comes, then SIGKILL.
+func (p *process) end() {
+	if p.abandon() {
+		return
+	}
+	p.stdin.Close()
+	if !p.within(time.Second) {
+		p.signal(terminate)
+	}
+	if !p.within(time.Second) {
+		p.kill()
+	}
+	<-p.exited
+	p.silence()
+}
+
+// abandon gives a process up that was never started, and reports whether it was.
+func (p *process) abandon() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.doomed = true
+	select {
+	case <-p.exited:
+		return false
+	default:
+	}
+	if !p.begun {
+		closeAll(append(p.child, p.stdin, p.stdout, p.stderr))
+	}
+	return !p.begun
+}
+
+// within reports whether the process ends within d.
+func (p *process) within(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-p.exited:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// silence stops listening: a grandchild may hold the pipes open for ever.
+// Before, it gives what the process wrote last a moment to arrive.
+func (p *process) silence() {
+	p.hush.Do(func() {
+		p.hearOut()
+		closeAll([]*os.File{p.stdin, p.stdout, p.stderr})
+		p.words.close()
+	})
+}
+
+// hearOut waits a moment until all that the process wrote has been read.
+func (p *process) hearOut() {
+	t := time.NewTimer(200 * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-p.words.end:
+	case <-t.C:
+	}
+}
+
+// farewell says how the process ended, with its last words.
+func (p *process) farewell() string {
+	p.hearOut()
+	if last := p.words.last(); last != "" {
+		return fmt.Sprintf("%s; its last words: %s", p.state, last)
+	}
+	return p.state + " without a word"
+}
+
+// Stdout is what go-plugin reads the handshake from.
+func (p *process) Stdout() io.ReadCloser { return p.greeted.hear(p.stdout) }
+
+// Stderr is what the plugin logs.
+func (p *process) Stderr() io.ReadCloser { return p.words.hear(p.stderr) }
+
+// Name is the path of the executable.
+func (p *process) Name() string { return p.cmd.Path }
+
+// ID is the number of the process.
+func (p *process) ID() string { return fmt.Sprint(p.cmd.Process.Pid) }
+
+// Diagnose has nothing to add: this package writes its own errors.
+func (p *process) Diagnose(context.Context) string { return "" }
+
+// PluginToHost and HostToPlugin leave addresses as they are: both sides live
+// in one place.
+func (p *process) PluginToHost(network, address string) (string, string, error) {
+	return network, address, nil
+}
+
+// HostToPlugin is the inverse of PluginToHost.
+func (p *process) HostToPlugin(network, address string) (string, string, error) {
+	return network, address, nil
+}
+
+var _ runner.Runner = (*process)(nil)

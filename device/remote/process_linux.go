@@ -1,0 +1,27 @@
+package remote
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+const terminate = syscall.SIGTERM
+
+// isolate gives the process a group of its own, so that a Ctrl-C in the
+// terminal is the host's alone, has the kernel kill it when the host dies, and
+// makes it run the file that was opened, whatever lies at its path by now. The
+// file is the first that it inherits.
+func isolate(c *exec.Cmd, b *binary) {
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	c.ExtraFiles = append([]*os.File{b.file}, c.ExtraFiles...)
+	c.Path = "/proc/self/fd/3"
+}
+
+// segmentFile is the descriptor at which a plugin inherits the memory of its session.
+const segmentFile = 4
+
+// signalAll signals a process and all that it has started.
+func signalAll(p *os.Process, s os.Signal) {
+	_ = syscall.Kill(-p.Pid, s.(syscall.Signal))
+}

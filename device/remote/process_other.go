@@ -1,0 +1,20 @@
+//go:build !linux
+
+package remote
+
+import (
+	"os"
+	"os/exec"
+)
+
+var terminate = os.Interrupt
+
+// isolate leaves everything as it is: a plugin notices the end of the host by
+// the end of its standard input.
+func isolate(*exec.Cmd, *binary) {}
+
+// segmentFile is of no use: there is no shared memory of this kind.
+const segmentFile = 3
+
+// signalAll signals a process.
+func signalAll(p *os.Process, s os.Signal) { _ = p.Signal(s) }

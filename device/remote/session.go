@@ -1,0 +1,170 @@
+package remote
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// session makes the calls on one device, one at a time.
+type session struct {
+	peer     *peer
+	name     string
+	conn     wire.Conn
+	host     *shm.Conn       // nil at level stream/1
+	life     context.Context // ends with the process, and when the device is closed
+	end      context.CancelFunc
+	watchers sync.WaitGroup
+
+	closing atomic.Bool
+	once    sync.Once
+
+	mu     sync.Mutex // held by the call that is under way
+	number uint64     // of the call
+	dead   error      // once the device is lost
+	group  device.Group
+	arena  wire.Arena // parts of exchanges
+}
+
+// watchProcess ends the connection when the process does, so that no call
+// waits for what cannot come.
+func (s *session) watchProcess() {
+	<-s.peer.process.exited
+	s.end()
+	s.conn.Close()
+}
+
+// watchStream ends a connection through shared memory when the plugin ends the
+// session: its messages come through the memory, its end by the stream.
+func (s *session) watchStream(stream grpc.BidiStreamingClient[pb.Message, pb.Message]) {
+	_, _ = stream.Recv()
+	s.conn.Close()
+}
+
+// call is one call: what is sent, and what may come back.
+type call struct {
+	name   string // for errors: "Run train"
+	body   *pb.Message
+	in     []tensor.Tensor
+	result []tensor.Tensor // types of the tensors that come back
+	limits limits          // of exchanges; zero: none may come
+}
+
+// do makes a call and returns the answer and its tensors, which are the
+// caller's. Errors of the device are in the answer.
+func (s *session) do(ctx context.Context, c *call) (*pb.Message, []tensor.Tensor, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.ready(ctx, c); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
+	s.number++
+	c.body.Call = s.number
+	patience := s.guard(ctx)
+	m, out, err := s.converse(ctx, c)
+	if patience.stop(); err != nil {
+		return nil, nil, s.fail(c.name, err, patience)
+	}
+	return m, out, nil
+}
+
+func (s *session) ready(ctx context.Context, c *call) error {
+	switch {
+	case s.closing.Load():
+		return device.Errorf(s.name, c.name, device.Invalid, "the device is closed")
+	case s.dead != nil:
+		return s.dead
+	case ctx.Err() != nil:
+		return device.Errorf(s.name, c.name, device.Canceled, "%w", ctx.Err())
+	}
+	for i, t := range c.in {
+		if n, err := tensor.Size(t.DType, t.Shape); err != nil || n != len(t.Bytes) {
+			return device.Errorf(s.name, c.name, device.Invalid, "tensor %d is %v with %d bytes", i, t, len(t.Bytes))
+		}
+	}
+	return nil
+}
+
+// converse sends the call and answers exchanges until the answer comes.
+func (s *session) converse(ctx context.Context, c *call) (*pb.Message, []tensor.Tensor, error) {
+	if err := s.conn.Send(c.body, c.in); err != nil {
+		return nil, nil, err
+	}
+	for {
+		m, out, err := s.conn.Recv(func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
+			return s.place(c, m, heads)
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		x := m.GetExchange()
+		if x == nil {
+			return m, out, nil
+		}
+		if err := s.exchange(ctx, c, x, out); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// patience ends a call whose context has ended: it asks the plugin, and after
+// a while gives the plugin up.
+type patience struct {
+	stop   func() bool
+	gaveUp atomic.Bool
+}
+
+func (s *session) guard(ctx context.Context) *patience {
+	p, number := &patience{}, s.number
+	over, end := context.WithCancel(context.Background())
+	ask := context.AfterFunc(ctx, func() {
+		_, _ = s.peer.rpc.Cancel(over, &pb.CancelRequest{Call: number})
+		t := time.NewTimer(grace)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			p.gaveUp.Store(true)
+			s.peer.process.kill()
+		case <-over.Done():
+		}
+	})
+	p.stop = func() bool {
+		end()
+		return ask()
+	}
+	return p
+}
+
+// fail makes the error of a call whose connection broke, and remembers that
+// the device is lost.
+func (s *session) fail(name string, err error, p *patience) error {
+	switch {
+	case s.closing.Load():
+		return device.Errorf(s.name, name, device.Canceled, "the device was closed meanwhile")
+	case p.gaveUp.Load():
+		s.dead = s.peer.silent(s.name, name)
+	default:
+		s.dead = s.peer.broken(s.name, name, err)
+	}
+	s.conn.Close()
+	return s.dead
+}
+
+// gone reports whether the device is closed or lost.
+func (s *session) gone() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closing.Load() || s.dead != nil
+}

@@ -1,0 +1,33 @@
+package remote
+
+import (
+	"runtime"
+	"sync"
+)
+
+// crew is the sessions of this process and the threads that their devices
+// compute with. Waiting may spin only while every one of those threads has a
+// core of its own.
+var crew = struct {
+	mu       sync.Mutex
+	sessions map[*session]int
+}{sessions: map[*session]int{}}
+
+// threads says how many threads the device of s computes with; 0 takes it out.
+func (s *session) threads(n int) {
+	crew.mu.Lock()
+	defer crew.mu.Unlock()
+	delete(crew.sessions, s)
+	if n > 0 {
+		crew.sessions[s] = n
+	}
+	total := 0
+	for _, t := range crew.sessions {
+		total += t
+	}
+	for m := range crew.sessions {
+		if m.host != nil {
+			m.host.Spin(total <= runtime.NumCPU())
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package remote_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/remote"
+)
+
+// TestStartSaysWhatIsWrong starts programs that are no good plugins.
+func TestStartSaysWhatIsWrong(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "plugin")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho boom >&2\nexit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	with := func(c remote.Command, change func(*remote.Command)) remote.Command {
+		change(&c)
+		return c
+	}
+	tests := []struct {
+		name    string
+		command remote.Command
+		want    []string
+	}{
+		{"dies", plugin("dies"), []string{"plugin dies: start", "exit status 7", "no such luck"}},
+		{"script", remote.Command{Name: "sh", Path: script}, []string{"exit status 3", "boom"}},
+		{"silent", plugin("silent"), []string{"has not greeted within 2s"}},
+		{"garbage", plugin("garbage"), []string{`"Hello, world!"`, "no greeting"}},
+		{"version", plugin("version"), []string{"speaks version 7", "speaks 1"}},
+		{"netrpc", plugin("netrpc"), []string{`speaks "netrpc"`}},
+		{"deaf", plugin("deaf"), []string{"does not answer within 2s"}},
+		{"missing", remote.Command{Name: "x", Path: "/nowhere/x"}, []string{"/nowhere/x", "no such file"}},
+		{"plain file", remote.Command{Name: "x", Path: plain}, []string{"is not an executable file"}},
+		{"changed", with(plugin("ref"), func(c *remote.Command) { c.SHA256 = strings.Repeat("ab", 32) }),
+			[]string{"has the sum", "abababababab", "add it again"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.command.Timeout = 2 * time.Second
+			began := time.Now()
+			p, err := remote.Start(context.Background(), test.command)
+			if err == nil {
+				p.Close()
+				t.Fatal("it started")
+			}
+			if !errors.Is(err, device.Unavailable) {
+				t.Errorf("%v is of kind %v, want %v", err, device.KindOf(err), device.Unavailable)
+			}
+			for _, w := range test.want {
+				if !strings.Contains(err.Error(), w) {
+					t.Errorf("error %q does not say %q", err, w)
+				}
+			}
+			if d := time.Since(began); d > 5*time.Second {
+				t.Errorf("it took %v to say so", d)
+			}
+		})
+	}
+}
+
+func TestStartEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	began := time.Now()
+	if _, err := remote.Start(ctx, plugin("silent")); err == nil {
+		t.Fatal("a silent plugin started")
+	}
+	if d := time.Since(began); d > 3*time.Second {
+		t.Errorf("Start returned %v after its context had ended", d)
+	}
+}
+
+func TestListAndDescribe(t *testing.T) {
+	p := start(t, "ref")
+	if got := p.Describe(); got.Name != "ref" || got.About == "" {
+		t.Errorf("Describe() = %+v", got)
+	}
+	for range 2 { // the second time in the same process
+		list, reason, err := p.List(context.Background())
+		if err != nil || len(list) != 1 || list[0].ID != device.DefaultID || len(list[0].Ops) < 50 {
+			t.Errorf("List() = %v, %q, %v", list, reason, err)
+		}
+	}
+	_, err := p.Open(context.Background(), "17", device.Options{})
+	if !errors.Is(err, device.Unavailable) || !strings.Contains(err.Error(), `no device "17"`) {
+		t.Errorf("Open of a device that is not there: %v", err)
+	}
+}
+
+// TestPluginThatPrints opens a device whose library prints to standard output
+// long after the handshake, when nobody reads that any more.
+func TestPluginThatPrints(t *testing.T) {
+	d := open(t, start(t, "chatty"))
+	if _, err := load(t, d, regression(t)).Run(context.Background(), step(1, 2)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDescribe runs a plugin as a person does.
+func TestDescribe(t *testing.T) {
+	c := plugin("cpu")
+	run := exec.Command(c.Path, "describe")
+	run.Env = append(os.Environ(), c.Env...)
+	out, err := run.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Name     string
+		Protocol int
+	}
+	if err := json.Unmarshal(out, &got); err != nil || got.Name != "cpu" || got.Protocol != device.ProtocolV1 {
+		t.Errorf("describe prints %s: %+v, %v", out, got, err)
+	}
+	run = exec.Command(c.Path)
+	run.Env = append(os.Environ(), c.Env...)
+	out, err = run.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), `is the device plugin "cpu"`) {
+		t.Errorf("started by nobody, it prints %s: %v", out, err)
+	}
+}

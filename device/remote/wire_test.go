@@ -1,0 +1,198 @@
+package remote_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// TestLevels checks that a session runs at the level that was allowed.
+func TestLevels(t *testing.T) {
+	for _, level := range levels {
+		d := open(t, start(t, "ref", level))
+		if got := d.Info().Levels; len(got) != 1 || got[0] != level {
+			t.Errorf("levels of a session that may only be %s: %v (%s)", level, got, remote.Note(d))
+		}
+	}
+}
+
+// TestGroupOverTheWire trains a few steps on devices in process and over the
+// wire, together in one group, and compares all bits with one device alone.
+func TestGroupOverTheWire(t *testing.T) {
+	p := regression(t)
+	want := train(t, p, []device.Device{ref.New("alone")}, [][]int{{0, 1, 2, 3}})
+	members := []device.Device{
+		open(t, start(t, "ref", device.Stream)), open(t, start(t, "ref", device.Shm)), ref.New("near"),
+	}
+	for _, replicas := range [][][]int{
+		{{0, 1}, {2}, {3}}, {{3}, {0, 2}, {1}}, {{0, 1, 2, 3}, {}, {}}, {{}, {0, 1, 3}, {2}},
+	} {
+		got := train(t, p, members, replicas)
+		for i := range want {
+			if !tensor.Equal(got[i], want[i]) {
+				t.Errorf("replicas %v: state %d is %v, alone %v", replicas, i, got[i].F32(), want[i].F32())
+			}
+		}
+	}
+}
+
+// train makes three steps and returns the state, which is the same everywhere.
+func train(t *testing.T, p *graph.Program, members []device.Device, replicas [][]int) []tensor.Tensor {
+	t.Helper()
+	ctx := context.Background()
+	hub := collective.NewHub(4, len(members))
+	done := make(chan error, len(members))
+	states := make([][]tensor.Tensor, len(members))
+	for rank, d := range members {
+		go func() {
+			g := device.Group{Generation: 3, Rank: rank, Replicas: replicas, Exchange: hub.Member(rank)}
+			var err error
+			states[rank], err = trainMember(ctx, d, p, g)
+			done <- err
+		}()
+	}
+	for range members {
+		if err := <-done; err != nil {
+			hub.Abort(err)
+			t.Fatal(err)
+		}
+	}
+	for rank, s := range states {
+		for i := range s {
+			if !tensor.Equal(s[i], states[0][i]) {
+				t.Errorf("replicas %v: rank %d has other state than rank 0", replicas, rank)
+			}
+		}
+	}
+	return states[0]
+}
+
+var rowsOf = []int{5, 0, 2, 1} // by replica
+
+func trainMember(ctx context.Context, d device.Device, p *graph.Program, g device.Group) (
+	[]tensor.Tensor, error) {
+	x, err := d.Load(ctx, p, device.Capacity{Rows: 8, Replicas: 4})
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close()
+	if err := d.Join(ctx, g); err != nil {
+		return nil, err
+	}
+	if err := x.Write(ctx, "w", tensor.Of([]float32{1, 2, 3, 4, 5, 6}, 2, 3)); err != nil {
+		return nil, err
+	}
+	for v := range device.Version(3) {
+		if _, err := x.Run(ctx, slice(step(uint64(v), rowsOf...), g.Replicas[g.Rank])); err != nil {
+			return nil, err
+		}
+		if err := x.Commit(ctx, v, device.Hyper{"lr": 0.125}); err != nil {
+			return nil, err
+		}
+	}
+	w, err := x.Read(ctx, "w")
+	if err != nil {
+		return nil, err
+	}
+	v, err := x.Read(ctx, "v")
+	return []tensor.Tensor{w, v}, err
+}
+
+// slice returns the part of a step of all replicas that belongs to some of them.
+func slice(s device.Step, held []int) device.Step {
+	out := device.Step{Function: s.Function, Number: s.Number}
+	starts := []int{0}
+	for _, n := range s.Rows {
+		starts = append(starts, starts[len(starts)-1]+n)
+	}
+	for _, r := range held {
+		out.Rows = append(out.Rows, s.Rows[r])
+	}
+	for _, in := range s.Inputs {
+		shape := append([]int{0}, in.Shape[1:]...)
+		t := tensor.New(in.DType, shape...)
+		for _, r := range held {
+			part := in.Rows(starts[r], starts[r+1])
+			t.Bytes = append(t.Bytes, part.Bytes...)
+			t.Shape[0] += part.Shape[0]
+		}
+		out.Inputs = append(out.Inputs, t.Clone())
+	}
+	return out
+}
+
+// TestErrorsKeepTheirKind makes mistakes of each kind over the wire.
+func TestErrorsKeepTheirKind(t *testing.T) {
+	ctx := context.Background()
+	for _, level := range levels {
+		d := open(t, start(t, "ref", level))
+		x := load(t, d, regression(t))
+		canceled, cancel := context.WithCancel(ctx)
+		cancel()
+		_, errRead := x.Read(ctx, "nothing")
+		_, errInputs := x.Run(ctx, device.Step{Function: graph.Train, Rows: []int{1}})
+		nothing := make([]tensor.Tensor, 2)
+		_, errShape := x.Run(ctx, device.Step{Function: graph.Train, Rows: []int{1}, Inputs: nothing})
+		_, errFunction := x.Run(ctx, device.Step{Function: "dance"})
+		_, errCanceled := x.Run(canceled, step(1, 2))
+		for name, test := range map[string]struct {
+			err  error
+			want error
+		}{
+			"Read of unknown state":     {errRead, device.Invalid},
+			"Write of unknown state":    {x.Write(ctx, "nothing", tensor.Scalar(float32(1))), device.Invalid},
+			"Run without inputs":        {errInputs, device.Invalid},
+			"Run with broken tensors":   {errShape, device.Invalid},
+			"Run of unknown function":   {errFunction, device.Invalid},
+			"Commit of another version": {x.Commit(ctx, 9, nil), device.Invalid},
+			"Run with an ended context": {errCanceled, context.Canceled},
+			"Join without members":      {d.Join(ctx, device.Group{}), device.Invalid},
+		} {
+			if !errors.Is(test.err, test.want) {
+				t.Errorf("%s: %s: %v, want one that is %v", level, name, test.err, test.want)
+			}
+		}
+		if _, err := x.Run(ctx, step(2, 3, 0)); err != nil {
+			t.Errorf("%s: a run after all that: %v", level, err)
+		}
+	}
+}
+
+// TestAbortReachesEverybody aborts a group of which one member waits.
+func TestAbortReachesEverybody(t *testing.T) {
+	for _, level := range levels {
+		d := open(t, start(t, "ref", level))
+		x := load(t, d, regression(t))
+		hub := collective.NewHub(2, 2)
+		g := device.Group{Generation: 1, Replicas: [][]int{{0}, {1}}, Exchange: hub.Member(0)}
+		if err := d.Join(context.Background(), g); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() {
+			_, err := x.Run(context.Background(), step(1, 2))
+			done <- err
+		}()
+		for hub.Missing() == nil {
+		}
+		hub.Abort(errors.New("somebody left"))
+		if err := <-done; !errors.Is(err, collective.Aborted) || !errors.Is(err, device.Aborted) {
+			t.Errorf("%s: run of an aborted group: %v", level, err)
+		}
+		other := collective.NewHub(1, 1).Member(0)
+		again := device.Group{Generation: 2, Replicas: [][]int{{0}, {}}, Exchange: other}
+		if err := d.Join(context.Background(), again); err != nil {
+			t.Errorf("%s: Join of the next group: %v", level, err)
+		}
+		if _, err := x.Run(context.Background(), step(1, 2)); err != nil {
+			t.Errorf("%s: run of the next group: %v", level, err)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func (s *session) load(ctx context.Context, in *pb.Load, t []tensor.Tensor) (*pb.Loaded, error) {
+	if len(t) != 1 {
+		return nil, device.Errorf("", "", device.Invalid, "Load came with %d tensors, want the program", len(t))
+	}
+	p, err := wire.DecodeProgram(t[0].Bytes)
+	if err != nil {
+		return nil, device.Errorf("", "", device.Invalid, "%w", err)
+	}
+	e, err := s.device.Load(ctx, p, wire.DecodeCapacity(in.GetCapacity()))
+	if err != nil {
+		return nil, err
+	}
+	s.last++
+	s.executables[s.last] = e
+	return needs(s.last, e), nil
+}
+
+func needs(n uint32, e device.Executable) *pb.Loaded {
+	m := e.Needs()
+	return &pb.Loaded{Executable: n, Fixed: m.Fixed, PerRow: m.PerRow}
+}
+
+func (s *session) grow(ctx context.Context, in *pb.Grow) (*pb.Loaded, error) {
+	e, err := s.executable(in.GetExecutable())
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Grow(ctx, wire.DecodeCapacity(in.GetCapacity())); err != nil {
+		return nil, err
+	}
+	return needs(in.GetExecutable(), e), nil
+}
+
+func (s *session) unload(in *pb.Unload) error {
+	e := s.executables[in.GetExecutable()]
+	if e == nil {
+		return nil
+	}
+	delete(s.executables, in.GetExecutable())
+	return e.Close()
+}
+
+func (s *session) write(ctx context.Context, in *pb.Write, t []tensor.Tensor) error {
+	e, err := s.executable(in.GetExecutable())
+	if err != nil {
+		return err
+	}
+	if len(t) != 1 {
+		return device.Errorf("", "", device.Invalid, "%s came with %d tensors, want 1", in.GetState(), len(t))
+	}
+	return e.Write(ctx, in.GetState(), t[0])
+}
+
+func (s *session) read(ctx context.Context, in *pb.Read) (*pb.Message, []tensor.Tensor) {
+	e, err := s.executable(in.GetExecutable())
+	if err != nil {
+		return done(err), nil
+	}
+	t, err := e.Read(ctx, in.GetState())
+	if err != nil {
+		return done(err), nil
+	}
+	return done(nil), []tensor.Tensor{t}
+}
+
+func (s *session) run(ctx context.Context, in *pb.Run, t []tensor.Tensor) (*pb.Message, []tensor.Tensor) {
+	outcome := &pb.Outcome{}
+	m := &pb.Message{Body: &pb.Message_Outcome{Outcome: outcome}}
+	e, err := s.executable(in.GetExecutable())
+	if err != nil {
+		outcome.Error = wire.EncodeError(err)
+		return m, nil
+	}
+	o, err := e.Run(ctx, device.Step{
+		Function: in.GetFunction(), Number: in.GetStep(), Rows: wire.Numbers[int](in.GetRows()), Inputs: t,
+	})
+	outcome.Blocked, outcome.Took = int64(o.Blocked), int64(o.Took)
+	if err != nil {
+		outcome.Error = wire.EncodeError(err)
+		return m, nil
+	}
+	return m, o.Outputs
+}
+
+func (s *session) commit(ctx context.Context, in *pb.Commit) error {
+	e, err := s.executable(in.GetExecutable())
+	if err != nil {
+		return err
+	}
+	h := device.Hyper{}
+	for _, v := range in.GetHyper() {
+		h[v.GetName()] = v.GetValue()
+	}
+	return e.Commit(ctx, device.Version(in.GetVersion()), h)
+}

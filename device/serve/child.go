@@ -1,0 +1,31 @@
+package serve
+
+import (
+	"context"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+)
+
+// exitWithHost ends the process when its standard input ends, which it does
+// when the host is gone, however it went. The device gets a moment to free
+// what outlives a process.
+func exitWithHost(s *service) {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	time.AfterFunc(time.Second, func() { os.Exit(1) })
+	s.close()
+	os.Exit(0)
+}
+
+// muteUnary points standard output at standard error with the first call:
+// until then the line of the handshake has to get through, afterwards nobody
+// reads it and a library that prints would block.
+func muteUnary(ctx context.Context, in any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	mute()
+	return next(ctx, in)
+}
+
+var mute = sync.OnceFunc(outputToError)

@@ -1,0 +1,90 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/wire"
+)
+
+// Main is the main function of a plugin that provides p. It looks at the
+// arguments of the process and returns when the host is done with it.
+func Main(p device.Provider) {
+	if len(os.Args) == 2 && os.Args[1] == "describe" {
+		if err := describe(p.Describe()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	Serve(p)
+}
+
+// describe prints what a plugin is, for `BINARY describe`.
+func describe(p device.Plugin) error {
+	return json.NewEncoder(os.Stdout).Encode(struct {
+		Name     string `json:"name"`
+		Version  string `json:"version"`
+		About    string `json:"about"`
+		Protocol int    `json:"protocol"`
+	}{p.Name, p.Version, p.About, wire.Protocol})
+}
+
+// Serve serves p to the host that started this process, whatever the
+// arguments of the process, until the host is done with it. A process that no
+// host started prints what it is and exits with 1.
+func Serve(p device.Provider) {
+	if os.Getenv(wire.CookieKey) != wire.CookieValue {
+		name := p.Describe().Name
+		fmt.Fprintf(os.Stderr, "This is the device plugin %q of bnctl; bnctl starts it: bnctl devices list\n", name)
+		os.Exit(1)
+	}
+	signal.Ignore(os.Interrupt) // Ctrl-C reaches the whole process group
+	s := newService(p)
+	go exitWithHost(s)
+	plugin.Serve(&plugin.ServeConfig{
+		HandshakeConfig: plugin.HandshakeConfig{
+			ProtocolVersion:  wire.Protocol,
+			MagicCookieKey:   wire.CookieKey,
+			MagicCookieValue: wire.CookieValue,
+		},
+		VersionedPlugins: map[int]plugin.PluginSet{wire.Protocol: {wire.Service: &entry{service: s}}},
+		GRPCServer:       newServer,
+		Logger:           hclog.NewNullLogger(),
+	})
+	s.close()
+}
+
+func newServer(o []grpc.ServerOption) *grpc.Server {
+	return grpc.NewServer(append(o,
+		grpc.InitialWindowSize(wire.Window),
+		grpc.InitialConnWindowSize(wire.Window),
+		grpc.MaxRecvMsgSize(wire.ChunkBytes+wire.MaxBody),
+		grpc.UnaryInterceptor(muteUnary),
+	)...)
+}
+
+// entry registers the service with go-plugin.
+type entry struct {
+	plugin.NetRPCUnsupportedPlugin
+	service *service
+}
+
+func (e *entry) GRPCServer(_ *plugin.GRPCBroker, s *grpc.Server) error {
+	pb.RegisterDeviceServer(s, e.service)
+	return nil
+}
+
+// GRPCClient is never called: plugins only serve.
+func (e *entry) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientConn) (any, error) {
+	return nil, fmt.Errorf("a plugin does not call")
+}

@@ -1,0 +1,132 @@
+package serve
+
+import (
+	"context"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/device/internal/wire"
+)
+
+// service answers the host.
+type service struct {
+	pb.UnimplementedDeviceServer
+	provider device.Provider
+
+	mu      sync.Mutex
+	device  device.Device // nil before Open and after Close
+	opened  bool
+	segment []byte // of level shm/1, from Open to Session
+	calls   calls
+}
+
+func newService(p device.Provider) *service { return &service{provider: p} }
+
+func (s *service) Describe(context.Context, *pb.DescribeRequest) (*pb.PluginInfo, error) {
+	p := s.provider.Describe()
+	return &pb.PluginInfo{Name: p.Name, Version: p.Version, About: p.About}, nil
+}
+
+func (s *service) List(ctx context.Context, _ *pb.ListRequest) (*pb.Devices, error) {
+	list, reason, err := s.provider.List(ctx)
+	out := &pb.Devices{Reason: reason, Error: wire.EncodeError(err)}
+	for _, i := range list {
+		i.Levels = levels()
+		out.Devices = append(out.Devices, wire.EncodeInfo(i))
+	}
+	return out, nil
+}
+
+func (s *service) Open(ctx context.Context, in *pb.OpenRequest) (*pb.OpenReply, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened {
+		err := device.Errorf("", "", device.Invalid, "this process has opened a device already; start another one")
+		return &pb.OpenReply{Error: wire.EncodeError(err)}, nil
+	}
+	d, err := s.provider.Open(ctx, in.GetId(), device.Options{
+		Threads: int(in.GetThreads()), Kernels: in.GetKernels(), Precision: in.GetPrecision(),
+	})
+	if err != nil {
+		return &pb.OpenReply{Error: wire.EncodeError(err)}, nil
+	}
+	s.device, s.opened = d, true
+	out := &pb.OpenReply{Level: device.Stream}
+	if in.GetSegment() != nil {
+		if s.segment, err = mapSegment(in.GetSegment()); err != nil {
+			out.Note = err.Error()
+		} else {
+			out.Level = device.Shm
+		}
+	}
+	info := d.Info()
+	info.Levels = levels()
+	out.Info = wire.EncodeInfo(info)
+	return out, nil
+}
+
+// levels lists what sessions of this process can speak.
+func levels() []string { return []string{device.Shm, device.Stream} }
+
+// Session serves the open device until the host ends the stream.
+func (s *service) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message]) error {
+	s.mu.Lock()
+	d, segment := s.device, s.segment
+	s.segment = nil
+	s.mu.Unlock()
+	if d == nil {
+		return status.Error(codes.FailedPrecondition, "no device is open")
+	}
+	conn, err := connect(stream, segment)
+	if err != nil {
+		return status.Error(codes.Internal, err.Error())
+	}
+	defer conn.Close()
+	err = newSession(stream.Context(), d, conn, &s.calls).serve()
+	s.close()
+	return err
+}
+
+// connect returns the connection of a session: the stream itself, or shared
+// memory, which ends when the stream does.
+func connect(stream grpc.BidiStreamingServer[pb.Message, pb.Message], segment []byte) (wire.Conn, error) {
+	if segment == nil {
+		return wire.NewStream(stream, func() {}), nil
+	}
+	guest, err := shm.Guest(segment)
+	if err != nil {
+		return nil, err
+	}
+	go func() { // the host sends nothing here; what comes is the end, of the host too
+		_, _ = stream.Recv()
+		guest.Close()
+	}()
+	return wire.NewPipe(guest), nil
+}
+
+func (s *service) Cancel(_ context.Context, in *pb.CancelRequest) (*pb.CancelReply, error) {
+	s.calls.cancel(in.GetCall())
+	return &pb.CancelReply{}, nil
+}
+
+func (s *service) Close(context.Context, *pb.CloseRequest) (*pb.CloseReply, error) {
+	return &pb.CloseReply{Error: wire.EncodeError(s.close())}, nil
+}
+
+// close frees the device, once.
+func (s *service) close() error {
+	s.mu.Lock()
+	d := s.device
+	s.device = nil
+	s.mu.Unlock()
+	if d == nil {
+		return nil
+	}
+	return d.Close()
+}

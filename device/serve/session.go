@@ -1,0 +1,104 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// session makes the calls that the host asks for, one at a time.
+type session struct {
+	ctx         context.Context // ends with the stream
+	device      device.Device
+	conn        wire.Conn
+	calls       *calls
+	executables map[uint32]device.Executable
+	last        uint32 // number of the last executable loaded
+	arena       wire.Arena
+}
+
+func newSession(ctx context.Context, d device.Device, c wire.Conn, k *calls) *session {
+	return &session{ctx: ctx, device: d, conn: c, calls: k, executables: map[uint32]device.Executable{}}
+}
+
+// serve returns nil when the host has ended the session.
+func (s *session) serve() error {
+	for {
+		m, in, err := s.conn.Recv(s.place)
+		if ended(err) || s.ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		ctx, end := s.calls.begin(s.ctx, m.Call)
+		reply, out := s.answer(ctx, m, in)
+		end()
+		reply.Call = m.Call
+		if err := s.conn.Send(reply, out); err != nil {
+			return err
+		}
+	}
+}
+
+func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, shm.Closed) }
+
+// maxPayload bounds the tensors of one message from the host.
+const maxPayload = 1 << 38
+
+func (s *session) place(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
+	if n := wire.Bytes(heads); n > maxPayload {
+		return nil, fmt.Errorf("%s with %d bytes of tensors, want at most %d", wire.Body(m), n, int64(maxPayload))
+	}
+	return s.arena.Place(heads), nil
+}
+
+// answer makes one call. in is valid during the call only.
+func (s *session) answer(ctx context.Context, m *pb.Message, in []tensor.Tensor) (
+	*pb.Message, []tensor.Tensor) {
+	switch b := m.Body.(type) {
+	case *pb.Message_Load:
+		return loaded(s.load(ctx, b.Load, in)), nil
+	case *pb.Message_Grow:
+		return loaded(s.grow(ctx, b.Grow)), nil
+	case *pb.Message_Unload:
+		return done(s.unload(b.Unload)), nil
+	case *pb.Message_Join:
+		return done(s.join(ctx, b.Join)), nil
+	case *pb.Message_Write:
+		return done(s.write(ctx, b.Write, in)), nil
+	case *pb.Message_Read:
+		return s.read(ctx, b.Read)
+	case *pb.Message_Run:
+		return s.run(ctx, b.Run, in)
+	case *pb.Message_Commit:
+		return done(s.commit(ctx, b.Commit)), nil
+	}
+	return done(device.Errorf("", "", device.Invalid, "%s is no call", wire.Body(m))), nil
+}
+
+func loaded(l *pb.Loaded, err error) *pb.Message {
+	if err != nil {
+		l = &pb.Loaded{Error: wire.EncodeError(err)}
+	}
+	return &pb.Message{Body: &pb.Message_Loaded{Loaded: l}}
+}
+
+func done(err error) *pb.Message {
+	return &pb.Message{Body: &pb.Message_Done{Done: &pb.Done{Error: wire.EncodeError(err)}}}
+}
+
+// executable returns the one of that number.
+func (s *session) executable(n uint32) (device.Executable, error) {
+	if e := s.executables[n]; e != nil {
+		return e, nil
+	}
+	return nil, device.Errorf("", "", device.Invalid, "there is no executable %d", n)
+}

@@ -1,0 +1,1 @@
+"""A device of bnctl that computes with numpy."""

@@ -1,0 +1,120 @@
+package formats
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats/tensorflow"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// ignorable reports whether a tensor that an architecture lacks may be left
+// out: the counter of a batch norm, which predicting does not need.
+func ignorable(name string) bool {
+	return name == "num_batches_tracked" || strings.HasSuffix(name, ".num_batches_tracked")
+}
+
+// fit tells how the tensors of a file and the parameters of a model meet.
+type fit struct {
+	taken   int
+	left    []string // tensors that fit nothing, with type and shape
+	missing []string // parameters that got none
+}
+
+func (f fit) exact() bool { return len(f.left) == 0 && len(f.missing) == 0 }
+
+func (f fit) String() string {
+	s := fmt.Sprintf("%d tensors fit", f.taken)
+	if len(f.left) > 0 {
+		s += fmt.Sprintf("; %d tensors fit nothing (%s)", len(f.left), some(f.left))
+	}
+	if len(f.missing) > 0 {
+		s += fmt.Sprintf("; %d parameters got none (%s)", len(f.missing), some(f.missing))
+	}
+	return s
+}
+
+// compare matches tensors with the state of a model, by name and shape.
+func compare(tensors []Tensor, m *models.Model) fit {
+	want := make(map[string][]int, len(m.Graph.State))
+	for _, s := range m.Graph.State {
+		want[s.Name] = s.Shape
+	}
+	var f fit
+	for _, t := range tensors {
+		shape, ok := want[t.Name]
+		switch {
+		case ok && slices.Equal(shape, t.Shape):
+			f.taken++
+			delete(want, t.Name)
+		case !ignorable(t.Name):
+			f.left = append(f.left, t.String())
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		f.missing = append(f.missing, name+" "+tensor.Describe(tensor.F32, want[name]))
+	}
+	return f
+}
+
+// Apply returns a copy of m, a model without state, with the tensors of f as
+// its state. Every tensor has to have its place and every parameter its
+// tensor, by name and shape; halves and doubles become f32, and TensorFlow's
+// kernels are turned to channels first.
+func Apply(f *File, m *models.Model) (*models.Model, error) {
+	if strings.HasPrefix(f.Format, "tensorflow") {
+		if err := checkFlattened(m); err != nil {
+			return nil, err
+		}
+		f = &File{Tensors: tensorflow.ChannelsFirst(f.Tensors)}
+	}
+	if fit := compare(f.Tensors, m); !fit.exact() {
+		return nil, fmt.Errorf("the file does not fit model %s: %s", m.Architecture, fit)
+	}
+	out := *m
+	out.State = make(map[string]tensor.Tensor, len(m.Graph.State))
+	for _, s := range m.Graph.State {
+		t, _ := f.Tensor(s.Name)
+		v, err := loadF32(t)
+		if err != nil {
+			return nil, err
+		}
+		out.State[s.Name] = v
+	}
+	return &out, out.Check()
+}
+
+// checkFlattened refuses a model in which a dense layer reads (C, H, W) laid
+// out flat: TensorFlow's columns are in the order (H, W, C).
+func checkFlattened(m *models.Model) error {
+	f := m.Graph.Main
+	maker := map[graph.Value]*graph.Node{}
+	for i := range f.Nodes {
+		for _, v := range f.Nodes[i].Out {
+			maker[v] = &f.Nodes[i]
+		}
+	}
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if n.Op != graph.Dense {
+			continue
+		}
+		flat := maker[n.In[0]]
+		if flat == nil || flat.Op != graph.Reshape {
+			continue
+		}
+		before := maker[flat.In[0]]
+		s := f.Values[flat.In[0]].Type.Shape
+		if len(s) == 3 && s[0] > 1 && s[1]*s[2] > 1 && (before == nil || before.Op != graph.Transpose) {
+			return fmt.Errorf("model %s: %s reads %v laid out flat, whose order in TensorFlow is "+
+				"height, width, channel: put transpose(perm=[1,2,0]) before the reshape", m.Architecture, f.NodeName(n), s)
+		}
+	}
+	return nil
+}
+
+func join(names []string) string { return strings.Join(names, ", ") }

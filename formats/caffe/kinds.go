@@ -1,0 +1,51 @@
+package caffe
+
+// kind says how a type of layer becomes nodes.
+type kind struct {
+	make  func(*call) error // nil: the layer is left out
+	in    int               // inputs
+	many  bool              // or more inputs, or more outputs
+	param int               // field of the layer's settings
+	data  bool              // it feeds the network
+	loss  bool              // it trains or measures the network
+}
+
+// kinds lists the types of layers that are known.
+var kinds = map[string]kind{
+	"Input": {}, "Silence": {},
+	"Data": {data: true}, "ImageData": {data: true}, "HDF5Data": {data: true}, "MemoryData": {data: true},
+	"WindowData": {data: true}, "DummyData": {data: true}, "AnnotatedData": {data: true},
+
+	"SoftmaxWithLoss": {loss: true}, "SigmoidCrossEntropyLoss": {loss: true}, "EuclideanLoss": {loss: true},
+	"HingeLoss": {loss: true}, "MultinomialLogisticLoss": {loss: true}, "InfogainLoss": {loss: true},
+	"Accuracy": {loss: true},
+
+	"Convolution":   {make: convolution, in: 1, param: 106},
+	"Deconvolution": {make: convolution, in: 1, param: 106},
+	"InnerProduct":  {make: innerProduct, in: 1, param: 117},
+	"BatchNorm":     {make: batchNorm, in: 1, param: 139},
+	"Scale":         {make: scale, in: 1, param: fieldScale},
+	"Bias":          {make: bias, in: 1, param: 141},
+	"Pooling":       {make: pooling, in: 1, param: 121},
+	"ReLU":          {make: relu, in: 1, param: 123},
+	"PReLU":         {make: prelu, in: 1, param: 131},
+	"ELU":           {make: elu, in: 1, param: 140},
+	"Sigmoid":       {make: sigmoid, in: 1},
+	"TanH":          {make: tanh, in: 1},
+	"Softmax":       {make: softmax, in: 1, param: 125},
+	"Dropout":       {make: dropout, in: 1, param: 108},
+	"Power":         {make: power, in: 1, param: 122},
+	"Eltwise":       {make: eltwise, in: 2, many: true, param: 110},
+	"Concat":        {make: concat, in: 1, many: true, param: 104},
+	"Slice":         {make: slice, in: 1, many: true, param: 126},
+	"Split":         {make: split, in: 1, many: true},
+	"Flatten":       {make: flatten, in: 1, param: 135},
+}
+
+// refusals explains some types of layers that are not read.
+var refusals = map[string]string{
+	"BN": "the batch norm of NVCaffe and SegNet, whose statistics were folded or are kept elsewhere, " +
+		"is not read: convert the layer to BatchNorm and Scale",
+	"Python": "a layer of Python code is not run",
+	"LRN":    "local response normalisation is not supported",
+}

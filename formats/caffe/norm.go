@@ -1,0 +1,161 @@
+package caffe
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+const fieldScale = 142 // scale_param
+
+// batchNorm reads blobs (sum of means, sum of variances, factor): the
+// statistics are the sums divided by the factor, 0 if that is 0. Variances are
+// unbiased. gamma and beta come from the Scale layer that follows.
+func batchNorm(c *call) error {
+	eps, err1 := c.p.float(3, 1e-5)
+	decay, err2 := c.p.float(2, 0.999)
+	if err := firstError(err1, err2); err != nil {
+		return err
+	}
+	if len(c.shape(0)) == 0 || len(c.layer.blobs) != 3 {
+		return fmt.Errorf("has %d blobs, want 3: mean, variance and factor", len(c.layer.blobs))
+	}
+	n := c.shape(0)[0]
+	factor, err := c.layer.blobs[2].load(1)
+	if err != nil {
+		return fmt.Errorf("factor: %w", err)
+	}
+	gamma, beta, top, err := c.affine(n)
+	if err != nil {
+		return err
+	}
+	var stats [2]graph.Value
+	for i, name := range []string{"running_mean", "running_var"} {
+		t, err := c.layer.blobs[i].load(n)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		divide(t.F32(), factor.F32()[0])
+		stats[i] = c.declare(c.name+"."+name, []graph.Role{graph.Mean, graph.Variance}[i], t)
+	}
+	in := []graph.Value{c.in[0], gamma, beta, stats[0], stats[1]}
+	c.set(top, c.node(graph.BatchNorm, "", in, "eps", eps, "decay", decay))
+	return c.Err()
+}
+
+func divide(v []float32, by float32) {
+	for i, x := range v {
+		if by == 0 {
+			v[i] = 0
+			continue
+		}
+		v[i] = float32(float64(x) / float64(by))
+	}
+}
+
+// affine returns gamma and beta of n channels, and the blob that they lead to:
+// those of the Scale layer that alone reads the batch norm's output, else 1 and 0.
+func (c *call) affine(n int) (gamma, beta graph.Value, top string, err error) {
+	l := c.scaleBehind()
+	if l == nil {
+		return c.constant("weight", n, 1), c.constant("bias", n, 0), c.top[0], nil
+	}
+	withBias, err := l.params[fieldScale].uint(4, 0)
+	if err != nil {
+		return
+	}
+	s := &call{build: c.build, layer: &layer{name: c.name, blobs: l.blobs}}
+	if gamma, err = s.weight(0, "weight", graph.Gamma, n); err != nil {
+		return
+	}
+	if withBias == 0 {
+		beta = c.constant("bias", n, 0)
+	} else if beta, err = s.weight(1, "bias", graph.Beta, n); err != nil {
+		return
+	}
+	l.absorbed = true
+	return gamma, beta, l.top[0], nil
+}
+
+// scaleBehind finds a Scale layer per channel that is the only reader of the
+// layer's output.
+func (c *call) scaleBehind() *layer {
+	var readers []*layer
+	for _, l := range c.net.layers[c.index+1:] {
+		if slices.Contains(l.bottom, c.top[0]) {
+			readers = append(readers, l)
+		}
+		if slices.Contains(l.top, c.top[0]) {
+			break // another blob of that name from here on
+		}
+	}
+	if len(readers) != 1 || readers[0].kind != "Scale" {
+		return nil
+	}
+	if len(readers[0].bottom) != 1 || len(readers[0].top) != 1 {
+		return nil
+	}
+	p := readers[0].params[fieldScale]
+	axis, err1 := p.axis(1, 1, len(c.shape(0))+1)
+	axes, err2 := p.uint(2, 1)
+	if err1 != nil || err2 != nil || axis != 1 || axes != 1 {
+		return nil
+	}
+	return readers[0]
+}
+
+// scale multiplies channels, where it is not part of a batch norm.
+func scale(c *call) error {
+	withBias, err := c.p.uint(4, 0)
+	if err != nil {
+		return err
+	}
+	shape, err := c.perChannel()
+	if err != nil {
+		return err
+	}
+	gamma, err := c.weight(0, "weight", graph.Weight, shape...)
+	if err != nil {
+		return err
+	}
+	v := c.node(graph.Mul, "", []graph.Value{c.in[0], gamma})
+	if withBias != 0 {
+		beta, err := c.weight(1, "bias", graph.Bias, shape...)
+		if err != nil {
+			return err
+		}
+		v = c.node(graph.Add, ".add", []graph.Value{v, beta})
+	}
+	return c.done(v)
+}
+
+func bias(c *call) error {
+	shape, err := c.perChannel()
+	if err != nil {
+		return err
+	}
+	v, err := c.weight(0, "bias", graph.Bias, shape...)
+	if err != nil {
+		return err
+	}
+	return c.done(c.node(graph.Add, "", []graph.Value{c.in[0], v}))
+}
+
+// perChannel returns the shape that a vector over channels needs to meet the
+// input: [C,1,1].
+func (c *call) perChannel() ([]int, error) {
+	rank := len(c.shape(0))
+	axis, err1 := c.p.axis(1, 1, rank+1)
+	axes, err2 := c.p.uint(2, 1)
+	if err := firstError(err1, err2); err != nil {
+		return nil, err
+	}
+	if axis != 1 || axes != 1 || rank == 0 || rank > tensor.MaxRank {
+		return nil, fmt.Errorf("works over %d axes from %d; only channels are supported", axes, axis)
+	}
+	shape := slices.Repeat([]int{1}, rank)
+	shape[0] = c.shape(0)[0]
+	return shape, nil
+}

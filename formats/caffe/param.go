@@ -1,0 +1,126 @@
+package caffe
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bnctl/bnctl/formats/internal/message"
+)
+
+// param is a message with the settings of a layer, still encoded: nil if the
+// layer has none, which means the defaults.
+type param []byte
+
+// maxSetting is the largest size, stride or padding of a layer.
+const maxSetting = 1 << 20
+
+// uints returns the values of a repeated field of numbers.
+func (p param) uints(field int) ([]int, error) {
+	var out []int
+	err := message.Walk(p, func(f message.Field) error {
+		if f.Number != field {
+			return nil
+		}
+		values, err := f.Varints(maxBlobs)
+		for _, v := range values {
+			if v > maxSetting {
+				return fmt.Errorf("field %d is %d; at most %d is supported", field, int64(v), maxSetting)
+			}
+			out = append(out, int(v))
+		}
+		if len(out) > maxBlobs {
+			return fmt.Errorf("field %d has more than %d values", field, maxBlobs)
+		}
+		return err
+	})
+	return out, err
+}
+
+// uint returns the last value of a field, def if there is none.
+func (p param) uint(field, def int) (int, error) {
+	v, err := p.uints(field)
+	if err != nil || len(v) == 0 {
+		return def, err
+	}
+	return v[len(v)-1], nil
+}
+
+// axis returns a field that may be negative, to count from the end of rank.
+func (p param) axis(field, def, rank int) (int, error) {
+	v := int64(def)
+	err := message.Walk(p, func(f message.Field) error {
+		if f.Number == field {
+			v = int64(f.Bits)
+		}
+		return nil
+	})
+	if v < 0 {
+		v += int64(rank)
+	}
+	if err == nil && (v < 0 || v >= int64(rank)) {
+		err = fmt.Errorf("axis %d of %d", v, rank)
+	}
+	return int(v), err
+}
+
+// floats returns the values of a repeated field of floats that is not packed.
+func (p param) floats(field int) ([]float64, error) {
+	var out []float64
+	err := message.Walk(p, func(f message.Field) error {
+		if f.Number != field {
+			return nil
+		}
+		if err := f.Want(message.Fixed32); err != nil {
+			return err
+		}
+		if out = append(out, float64(math.Float32frombits(uint32(f.Bits)))); len(out) > maxBlobs {
+			return fmt.Errorf("field %d has more than %d values", field, maxBlobs)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// float returns the last value of a field of floats, def if there is none.
+func (p param) float(field int, def float64) (float64, error) {
+	v, err := p.floats(field)
+	if err != nil || len(v) == 0 {
+		return def, err
+	}
+	return v[len(v)-1], nil
+}
+
+// pair returns a setting for height and width: the values of a repeated field,
+// one for both or one each, or of two single fields.
+func (p param) pair(repeated, height, width, def int) ([2]int, error) {
+	v, err := p.uints(repeated)
+	if err != nil {
+		return [2]int{}, err
+	}
+	switch len(v) {
+	case 1:
+		return [2]int{v[0], v[0]}, nil
+	case 2:
+		return [2]int{v[0], v[1]}, nil
+	case 0:
+		h, err := p.uint(height, def)
+		if err != nil {
+			return [2]int{}, err
+		}
+		w, err := p.uint(width, def)
+		return [2]int{h, w}, err
+	}
+	return [2]int{}, fmt.Errorf("field %d has %d values, want 1 or 2", repeated, len(v))
+}
+
+// messages returns the values of a repeated field of messages.
+func (p param) messages(field int) ([][]byte, error) {
+	var out [][]byte
+	err := message.Walk(p, func(f message.Field) error {
+		if f.Number == field && f.Type == message.Bytes && len(out) < maxBlobs {
+			out = append(out, f.Bytes)
+		}
+		return nil
+	})
+	return out, err
+}

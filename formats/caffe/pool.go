@@ -1,0 +1,83 @@
+package caffe
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// pooling: Caffe rounds the size of the output up, so that the last window may
+// reach beyond the padding. Averages count padding, and not what is beyond.
+func pooling(c *call) error {
+	s := c.shape(0)
+	if len(s) != 3 {
+		return fmt.Errorf("an input of shape %v, want channels, height and width", s)
+	}
+	how, err1 := c.p.uint(1, 0)
+	global, err2 := c.p.uint(12, 0)
+	dilation, err3 := c.p.uint(13, 1)
+	if err := firstError(err1, err2, err3); err != nil {
+		return err
+	}
+	if how > 1 || dilation != 1 {
+		return fmt.Errorf("method %d with dilation %d; maximum and average are supported", how, dilation)
+	}
+	if global != 0 {
+		return globalPool(c, how, s)
+	}
+	kernel, err1 := c.p.pair(2, 5, 6, 0)
+	stride, err2 := c.p.pair(3, 7, 8, 1)
+	pad, err3 := c.p.pair(4, 9, 10, 0)
+	if err := firstError(err1, err2, err3); err != nil {
+		return err
+	}
+	if min(kernel[0], kernel[1], stride[0], stride[1]) < 1 {
+		return fmt.Errorf("kernel %v, stride %v", kernel, stride)
+	}
+	return pool(c, how, kernel, stride, pad)
+}
+
+const average = 1 // PoolMethod AVE
+
+func globalPool(c *call, how int, s []int) error {
+	if how == average {
+		return c.done(c.node(graph.GlobalAvgPool, "", c.in))
+	}
+	return c.done(c.node(graph.MaxPool, "", c.in, "kernel", s[1:], "stride", s[1:]))
+}
+
+func pool(c *call, how int, kernel, stride, pad [2]int) error {
+	full := []int{pad[0], pad[1], 0, 0} // top, left, bottom, right
+	beyond := false
+	for i := range 2 {
+		after, over, err := padAfter(c.shape(0)[1+i], kernel[i], stride[i], pad[i])
+		if err != nil {
+			return err
+		}
+		full[2+i] = after
+		beyond = beyond || over
+	}
+	attrs := []any{"kernel", kernel[:], "stride", stride[:], "pad", full}
+	if how != average {
+		return c.done(c.node(graph.MaxPool, "", c.in, attrs...))
+	}
+	padded := pad[0]+pad[1] > 0
+	if padded && beyond {
+		return fmt.Errorf("windows that average padding and reach beyond it are not supported")
+	}
+	return c.done(c.node(graph.AvgPool, "", c.in, append(attrs, "count_pad", padded)...))
+}
+
+// padAfter returns the padding at the far side that gives as many windows as
+// Caffe has, and whether the last one reaches beyond Caffe's own padding.
+func padAfter(n, kernel, stride, pad int) (after int, beyond bool, err error) {
+	if kernel > n+2*pad || pad >= kernel {
+		return 0, false, fmt.Errorf("kernel %d with padding %d over a length of %d", kernel, pad, n)
+	}
+	windows := (n+2*pad-kernel+stride-1)/stride + 1
+	if pad > 0 && (windows-1)*stride >= n+pad {
+		windows-- // the last one would begin in the padding
+	}
+	need := (windows-1)*stride + kernel - n - pad
+	return max(need, 0), need > pad, nil
+}

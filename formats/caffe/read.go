@@ -1,0 +1,126 @@
+package caffe
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/internal/message"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Sniff reports whether a file that starts with head may be a .caffemodel: it
+// has a name or inputs, and then layers. The first layer need not be complete.
+func Sniff(head []byte) bool {
+	for len(head) > 2 {
+		if head[0] == 0xa2 && head[1] == 0x06 { // field 100, bytes: a layer
+			return true
+		}
+		f, n, err := message.Next(head)
+		switch {
+		case f.Type == message.Bytes && f.Number == 2 && (err != nil || len(f.Bytes) > 1 && f.Bytes[0] == 0x12):
+			return true // an old layer, which begins with an input
+		case err != nil || f.Number == 2 || f.Number > 8:
+			return false
+		}
+		head = head[n:]
+	}
+	return false
+}
+
+// Read opens a .caffemodel. The result has a Model if the file says how large
+// its input is and all its layers are supported; else NoModel says why not.
+// Tensors has the weights in any case.
+func Read(path string) (*foreign.File, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := read(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: caffe: %w", path, err)
+	}
+	return f, nil
+}
+
+// ReadFrom reads the size bytes of src, which is not needed afterwards.
+func ReadFrom(src io.ReaderAt, size int64) (*foreign.File, error) {
+	b := make([]byte, size)
+	if err := foreign.ReadAt(src, b, 0); err != nil {
+		return nil, err
+	}
+	return read(b)
+}
+
+func read(b []byte) (*foreign.File, error) {
+	n, err := parseNet(b)
+	if err != nil {
+		return nil, err
+	}
+	if len(n.layers) == 0 {
+		return nil, errors.New("the network has no layers")
+	}
+	f := &foreign.File{Format: "caffe"}
+	if err := n.tensors(f); err != nil {
+		return nil, err
+	}
+	if err := foreign.CheckTensors(f.Tensors, int64(len(b))); err != nil {
+		return nil, err
+	}
+	f.Model, f.NoModel = n.model()
+	return f, nil
+}
+
+// tensors adds the blobs of all layers to f. Statistics are divided by their
+// factor, which is then left out.
+func (n *net) tensors(f *foreign.File) error {
+	for _, l := range n.layers {
+		for i := range l.blobs {
+			name := l.blobName(i)
+			if name == "" {
+				continue
+			}
+			b := &l.blobs[i]
+			t, err := foreign.NewTensor(l.name+"."+name, tensor.F32, b.shape, func(dst []byte) error {
+				v, err := l.blobValue(i)
+				copy(dst, v.Bytes)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			f.Tensors = append(f.Tensors, t)
+		}
+	}
+	return nil
+}
+
+// blobName returns the name of a blob among the tensors; "" for the factor of
+// a batch norm.
+func (l *layer) blobName(i int) string {
+	names := []string{"weight", "bias"}
+	if l.normed() {
+		names = []string{"running_mean", "running_var", ""}
+	}
+	if i < len(names) {
+		return names[i]
+	}
+	return "blob" + strconv.Itoa(i)
+}
+
+func (l *layer) normed() bool { return l.kind == "BatchNorm" && len(l.blobs) == 3 }
+
+func (l *layer) blobValue(i int) (tensor.Tensor, error) {
+	v, err := l.blobs[i].load(l.blobs[i].shape...)
+	if err != nil || !l.normed() {
+		return v, err
+	}
+	factor, err := l.blobs[2].load(1)
+	if err == nil {
+		divide(v.F32(), factor.F32()[0])
+	}
+	return v, err
+}

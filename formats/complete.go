@@ -1,0 +1,124 @@
+package formats
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Complete gives the batch norms of a file the running statistics that it
+// lacks, or has in another shape: mean 0 and variance 1, so that an architecture
+// can be applied before they are estimated anew. as is the architecture if it
+// is known, else nil: then names tell what is missing. It returns the names of
+// the tensors that it made.
+func Complete(f *File, as *models.Model) []string {
+	var made []string
+	put := func(name string, shape []int, value float32) {
+		t := Held(name, filled(shape, value))
+		made = append(made, name)
+		if i := slices.IndexFunc(f.Tensors, func(u Tensor) bool { return u.Name == name }); i >= 0 {
+			f.Tensors[i] = t
+			return
+		}
+		f.Tensors = append(f.Tensors, t)
+	}
+	for _, w := range wantedStatistics(f, as) {
+		if t, ok := f.Tensor(w.name); !ok || !slices.Equal(t.Shape, w.shape) {
+			put(w.name, w.shape, w.value)
+		}
+	}
+	return made
+}
+
+// IdentifyIncomplete is Identify for a file that lacks running statistics, or
+// has them in another shape: all other tensors have to fit.
+func IdentifyIncomplete(f *File) (*models.Model, error) {
+	var found []*models.Model
+	var names []string
+	for _, a := range models.Architectures() {
+		m, err := build(a, f.Tensors)
+		if err != nil {
+			return nil, err
+		}
+		whole := &File{Tensors: slices.Clone(f.Tensors)}
+		Complete(whole, m)
+		if compare(whole.Tensors, m).exact() {
+			found, names = append(found, m), append(names, a.Name)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, errors.New("no architecture of the zoo fits, even without its statistics; name one with --arch")
+	case 1:
+		return found[0], nil
+	}
+	return nil, fmt.Errorf("several architectures fit (%s): name one with --arch", join(names))
+}
+
+// statistic is a running mean or variance as it has to be.
+type statistic struct {
+	name  string
+	shape []int
+	value float32
+}
+
+func wantedStatistics(f *File, as *models.Model) []statistic {
+	var all []statistic
+	if as != nil {
+		for _, s := range as.Graph.State {
+			switch s.Role {
+			case graph.Mean:
+				all = append(all, statistic{s.Name, s.Shape, 0})
+			case graph.Variance:
+				all = append(all, statistic{s.Name, s.Shape, 1})
+			}
+		}
+		return all
+	}
+	for _, n := range BatchNorms(f.Tensors) {
+		shape, ok := n.channels(f)
+		if !ok {
+			continue
+		}
+		mean, variance := n.statistics()
+		all = append(all, statistic{mean, shape, 0}, statistic{variance, shape, 1})
+	}
+	return all
+}
+
+// channels returns the shape of a batch norm's tensors: that of gamma, else
+// that of the statistic that is there.
+func (n BatchNorm) channels(f *File) ([]int, bool) {
+	for _, name := range []string{n.Gamma, n.Mean, n.Variance} {
+		if t, ok := f.Tensor(name); ok && len(t.Shape) == 1 {
+			return t.Shape, true
+		}
+	}
+	return nil, false
+}
+
+// statistics returns the names that mean and variance have, or would have.
+func (n BatchNorm) statistics() (mean, variance string) {
+	have := cmp.Or(n.Mean, n.Variance, n.Count)
+	base := have[:strings.LastIndexAny(have, "./")+1]
+	for _, s := range suffixes {
+		if last := have[len(base):]; last == s.mean || last == s.variance || last == s.count {
+			return base + s.mean, base + s.variance
+		}
+	}
+	return n.Mean, n.Variance
+}
+
+func filled(shape []int, value float32) tensor.Tensor {
+	t := tensor.New(tensor.F32, shape...)
+	for i := range t.F32() {
+		t.F32()[i] = value
+	}
+	return t
+}

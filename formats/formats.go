@@ -1,0 +1,37 @@
+package formats
+
+import (
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+)
+
+// What a foreign file holds; the fields say more.
+type (
+	File    = foreign.File
+	Tensor  = foreign.Tensor
+	Counter = foreign.Counter
+	Group   = foreign.Group
+	Finding = foreign.Finding
+)
+
+// Options say what of a file is wanted.
+type Options struct {
+	// Key is the path of the state dict in a PyTorch checkpoint; empty picks
+	// the only one there is, or the one under a usual name.
+	Key string
+	// EMA takes the average of the weights instead of the weights.
+	EMA bool
+	// Merge says how the running statistics of several ranks or replicas
+	// become one; empty means bn.Pooled.
+	Merge bn.Rule
+}
+
+func (o Options) rule() bn.Rule {
+	if o.Merge == "" {
+		return bn.Pooled
+	}
+	return o.Merge
+}
+
+// Held returns a tensor that is in memory already.
+var Held = foreign.Held

@@ -1,0 +1,101 @@
+package formats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/models"
+)
+
+// Identify finds the architecture of a file's tensors in the zoo and returns
+// its model, without state: names and shapes have to fit, all of them. The
+// number of classes is that of the file. A prefix that all names share, as
+// Lightning adds, is taken off f's names where that makes them fit.
+//
+// If nothing fits, the error says what the nearest architecture lacks.
+func Identify(f *File) (*models.Model, error) {
+	var nearest fit
+	name := ""
+	for depth, tensors := 0, f.Tensors; ; depth++ {
+		m, best, arch, err := search(tensors)
+		if err != nil || m != nil {
+			f.Tensors = tensors
+			return m, err
+		}
+		if name == "" || best.taken > nearest.taken {
+			nearest, name = best, arch
+		}
+		shorter, prefix := dropPrefix(tensors)
+		if prefix == "" || depth == maxPrefixes {
+			return nil, fmt.Errorf("no architecture of the zoo fits these %d tensors; the nearest is %s: %s: "+
+				"name the model with --arch, or write .pth or .safetensors, which need none",
+				len(f.Tensors), name, nearest)
+		}
+		tensors = shorter
+	}
+}
+
+// maxPrefixes is how many prefixes are tried.
+const maxPrefixes = 3
+
+// search compares tensors with every architecture.
+func search(tensors []Tensor) (found *models.Model, nearest fit, name string, err error) {
+	var names []string
+	for _, a := range models.Architectures() {
+		m, err := build(a, tensors)
+		if err != nil {
+			return nil, fit{}, "", err
+		}
+		got := compare(tensors, m)
+		if got.exact() {
+			found, names = m, append(names, a.Name)
+		}
+		if name == "" || got.taken > nearest.taken {
+			nearest, name = got, a.Name
+		}
+	}
+	if len(names) > 1 {
+		return nil, nearest, name, fmt.Errorf("several architectures fit (%s): name one with --arch",
+			join(names))
+	}
+	return found, nearest, name, nil
+}
+
+// build returns an architecture with as many classes as the tensors have.
+func build(a models.Architecture, tensors []Tensor) (*models.Model, error) {
+	m, err := models.Build(a.Name, models.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if n := classes(m, a.Classes, tensors); n >= 2 && n != a.Classes {
+		if other, err := models.Build(a.Name, models.Options{Classes: n}); err == nil {
+			return other, nil
+		}
+	}
+	return m, nil
+}
+
+// classes returns the number of classes of the last layer: the first length
+// of the tensor that is called as the last parameter of m.
+func classes(m *models.Model, published int, tensors []Tensor) int {
+	last := m.Graph.State[len(m.Graph.State)-1]
+	i := slices.IndexFunc(tensors, func(t Tensor) bool { return t.Name == last.Name })
+	if i < 0 || len(last.Shape) == 0 || last.Shape[0] != published || len(tensors[i].Shape) != len(last.Shape) {
+		return published
+	}
+	return tensors[i].Shape[0]
+}
+
+// dropPrefix takes the first component off all names, if they share it.
+func dropPrefix(tensors []Tensor) (out []Tensor, prefix string) {
+	for _, t := range tensors {
+		p, rest, ok := strings.Cut(t.Name, ".")
+		if !ok || prefix != "" && p != prefix {
+			return nil, ""
+		}
+		prefix = p
+		out = append(out, t.Renamed(rest))
+	}
+	return out, prefix
+}

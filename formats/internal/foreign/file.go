@@ -1,0 +1,88 @@
+package foreign
+
+import (
+	"errors"
+	"io"
+
+	"github.com/bnctl/bnctl/models"
+)
+
+// File is what a foreign file holds before an architecture is applied. Close
+// it when its tensors are no longer needed.
+type File struct {
+	// Format names the format and its variant: "pytorch zip", "keras h5".
+	Format string
+	// Tensors are the model's own tensors, in the file's order, with the
+	// file's names and types. What only training needs is not among them.
+	Tensors []Tensor
+	// Model is the graph with its weights if the format holds a graph, else nil.
+	Model *models.Model
+	// NoModel says why Model is nil although the file describes a graph: what
+	// of the graph has no counterpart. The tensors can be used all the same.
+	NoModel error
+	// Wrappers are the layers around the model that were opened or stripped,
+	// outermost first: "state_dict", "module.".
+	Wrappers []string
+	// Counters are single values beside the tensors: epoch, step, accuracy.
+	Counters []Counter
+	// Left lists what the file has and Tensors has not.
+	Left []Group
+	// Findings are remarks for the person who looks at the file.
+	Findings []Finding
+
+	closers []io.Closer
+}
+
+// Counter is a single value that stands beside the tensors.
+type Counter struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Group is a number of tensors that were left out together.
+type Group struct {
+	Name    string `json:"name"`   // where they are: "optimizer", "state_dict_ema"
+	Reason  string `json:"reason"` // "optimizer state", "average of the weights"
+	Tensors int    `json:"tensors"`
+	Bytes   int64  `json:"bytes"`
+}
+
+// Finding is a remark about a part of a file.
+type Finding struct {
+	Where  string `json:"where"` // a tensor, a member or a key; empty for the whole file
+	Text   string `json:"text"`
+	Advice string `json:"advice,omitempty"`
+}
+
+// Find adds a finding.
+func (f *File) Find(where, text, advice string) {
+	f.Findings = append(f.Findings, Finding{where, text, advice})
+}
+
+// Count adds a counter.
+func (f *File) Count(name, value string) {
+	f.Counters = append(f.Counters, Counter{name, value})
+}
+
+// Owns makes f close c when it is closed itself.
+func (f *File) Owns(c io.Closer) { f.closers = append(f.closers, c) }
+
+// Close closes the files that the tensors are read from.
+func (f *File) Close() error {
+	var errs []error
+	for _, c := range f.closers {
+		errs = append(errs, c.Close())
+	}
+	f.closers = nil
+	return errors.Join(errs...)
+}
+
+// Tensor returns the tensor with that name.
+func (f *File) Tensor(name string) (Tensor, bool) {
+	for _, t := range f.Tensors {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Tensor{}, false
+}

@@ -1,0 +1,49 @@
+package foreign
+
+import "fmt"
+
+// Limits on what a file may ask for, beside its own size.
+const (
+	// MaxTensors is how many tensors one file may hold.
+	MaxTensors = 1 << 18
+	// MaxName is the longest name of a tensor, in bytes.
+	MaxName = 1024
+	// Slack is what the tensors may take above the size of their file, in
+	// bytes: views may repeat what is stored once.
+	Slack = 16 << 20
+)
+
+// CheckNames reports two tensors of one name, and names that are too long.
+func CheckNames(tensors []Tensor) error {
+	seen := make(map[string]bool, len(tensors))
+	for _, t := range tensors {
+		if t.Name == "" || len(t.Name) > MaxName {
+			return fmt.Errorf("a name of %d bytes; want 1 to %d", len(t.Name), MaxName)
+		}
+		if seen[t.Name] {
+			return fmt.Errorf("two tensors are called %q", t.Name)
+		}
+		seen[t.Name] = true
+	}
+	return nil
+}
+
+// CheckTensors holds the tensors of a file of size bytes to the limits:
+// number, length of names, names that occur twice, and the sum of their
+// sizes, which views of shared storages could make as large as they like.
+func CheckTensors(tensors []Tensor, size int64) error {
+	if len(tensors) > MaxTensors {
+		return fmt.Errorf("%d tensors; at most %d are supported", len(tensors), MaxTensors)
+	}
+	if err := CheckNames(tensors); err != nil {
+		return err
+	}
+	room := size + Slack
+	for _, t := range tensors {
+		if room -= int64(t.Size()); room < 0 {
+			return fmt.Errorf("%v: the tensors up to here take more than the file's %d bytes and %d more",
+				t, size, Slack)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package foreign
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxClean is the length of the longest name that Clean returns.
+const maxClean = 128
+
+// Clean makes a name of a graph of a foreign name: what may not stand in one
+// becomes an underscore. A name of nothing becomes otherwise.
+func Clean(name, otherwise string) string {
+	name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_./-", r) {
+			return r
+		}
+		return '_'
+	}, name)
+	name = strings.TrimLeft(name, "./-")
+	name = name[:min(len(name), maxClean)]
+	if name == "" || name == "_" {
+		return otherwise
+	}
+	return name
+}
+
+// Names gives out names, each once. The zero Names has given none.
+type Names struct {
+	taken map[string]bool
+	next  map[string]int // numbers below these are taken behind the name
+}
+
+// Free returns name, or name with the first number behind it that makes it
+// new, and takes it.
+func (n *Names) Free(name string) string {
+	if n.taken == nil {
+		n.taken, n.next = map[string]bool{}, map[string]int{}
+	}
+	free := name
+	for i := max(n.next[name], 2); n.taken[free]; i++ {
+		free = fmt.Sprintf("%s.%d", name, i)
+		n.next[name] = i + 1
+	}
+	n.taken[free] = true
+	return free
+}

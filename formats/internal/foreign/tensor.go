@@ -1,0 +1,68 @@
+package foreign
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Tensor is a named tensor of a file. Its elements are read when asked for,
+// so that a file larger than memory can pass through.
+type Tensor struct {
+	Name  string
+	DType tensor.DType
+	Shape []int
+
+	read func(dst []byte) error
+}
+
+// NewTensor returns a tensor whose elements read fills in: row-major, little
+// endian, as many bytes as dtype and shape ask for. The shape is checked.
+func NewTensor(name string, d tensor.DType, shape []int, read func(dst []byte) error) (Tensor, error) {
+	if err := tensor.CheckShape(d, shape); err != nil {
+		return Tensor{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return Tensor{Name: name, DType: d, Shape: slices.Clone(shape), read: read}, nil
+}
+
+// Held returns a tensor that is in memory already.
+func Held(name string, t tensor.Tensor) Tensor {
+	return Tensor{Name: name, DType: t.DType, Shape: slices.Clone(t.Shape), read: func(dst []byte) error {
+		copy(dst, t.Bytes)
+		return nil
+	}}
+}
+
+// Renamed returns t under another name.
+func (t Tensor) Renamed(name string) Tensor {
+	t.Name = name
+	return t
+}
+
+// Size returns the bytes that the elements take.
+func (t Tensor) Size() int {
+	n, _ := tensor.Size(t.DType, t.Shape) // checked by NewTensor
+	return n
+}
+
+// ReadInto fills dst, which has Size bytes, with the elements: row-major,
+// little endian.
+func (t Tensor) ReadInto(dst []byte) error {
+	if len(dst) != t.Size() {
+		return fmt.Errorf("%s: buffer of %d bytes for %d bytes", t.Name, len(dst), t.Size())
+	}
+	if err := t.read(dst); err != nil {
+		return fmt.Errorf("%s: %w", t.Name, err)
+	}
+	return nil
+}
+
+// Load reads the tensor into new memory.
+func (t Tensor) Load() (tensor.Tensor, error) {
+	out := tensor.New(t.DType, t.Shape...)
+	return out, t.ReadInto(out.Bytes)
+}
+
+// String describes t: "conv1.weight f32[16,3,3,3]".
+func (t Tensor) String() string { return t.Name + " " + tensor.Describe(t.DType, t.Shape) }

@@ -1,0 +1,178 @@
+package keras
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// simple gives the activations that are one node without attributes.
+var simple = map[string]graph.Op{
+	"relu": graph.Relu, "relu6": graph.Relu6, "sigmoid": graph.Sigmoid, "tanh": graph.Tanh,
+	"elu": graph.Elu, "softplus": graph.Softplus, "exponential": graph.Exp,
+	"swish": graph.Silu, "silu": graph.Silu, "hard_swish": graph.HardSwish, "hard_silu": graph.HardSwish,
+}
+
+// activation is the layer Activation.
+func (c *call) activation() flow {
+	f := c.one()
+	name := c.activationName()
+	if name == "linear" {
+		return f
+	}
+	return c.apply(f, name, "")
+}
+
+// activated adds the activation that a layer of weights has built in.
+func (c *call) activated(f flow) flow {
+	name := c.activationName()
+	if name == "linear" || c.err != nil {
+		return f
+	}
+	return c.apply(f, name, "."+name)
+}
+
+// activationName reads the field, a name or the object of a registered function.
+func (c *call) activationName() string {
+	if !c.has("activation") {
+		return "linear"
+	}
+	var object struct {
+		Class  string          `json:"class_name"`
+		Config json.RawMessage `json:"config"`
+	}
+	var name string
+	raw := c.m["activation"]
+	if json.Unmarshal(raw, &name) == nil {
+		return name
+	}
+	if json.Unmarshal(raw, &object) == nil && object.Class == "function" &&
+		json.Unmarshal(object.Config, &name) == nil {
+		return name
+	}
+	c.fail("activation %.80s is not supported", raw)
+	return "linear"
+}
+
+// apply adds the nodes of an activation; the last is called after the layer with the suffix.
+func (c *call) apply(f flow, name, suffix string) flow {
+	in := []graph.Value{f.v}
+	if op, ok := simple[name]; ok {
+		return f.same(c.node(op, suffix, in))
+	}
+	switch strings.ToLower(name) {
+	case "softmax":
+		return c.softmaxOver(f, -1, suffix)
+	case "log_softmax":
+		f = c.ordered(f)
+		return f.same(c.node(graph.LogSoftmax, suffix, []graph.Value{f.v}, "axis",
+			c.axis(len(f.shape)-1, len(f.shape))))
+	case "leaky_relu":
+		return f.same(c.node(graph.LeakyRelu, suffix, in, "alpha", 0.2))
+	case "hard_sigmoid":
+		return f.same(c.hardSigmoid(in, suffix))
+	case "selu":
+		v := c.node(graph.Elu, suffix+".elu", in, "alpha", 1.6732632423543772)
+		return f.same(c.node(graph.Affine, suffix, []graph.Value{v}, "by", 1.0507009873554805))
+	case "softsign":
+		return f.same(c.softsign(f.v, suffix))
+	}
+	return c.fail("activation %.80q is not supported", name)
+}
+
+// hardSigmoid has another slope since Keras 3.
+func (c *call) hardSigmoid(in []graph.Value, suffix string) graph.Value {
+	slope := 0.2
+	if c.major >= 3 {
+		slope = 1.0 / 6
+	}
+	return c.node(graph.HardSigmoid, suffix, in, "alpha", slope)
+}
+
+// softsign is x/(1+|x|), with |x| = relu(x) + relu(-x).
+func (c *call) softsign(x graph.Value, suffix string) graph.Value {
+	up := c.node(graph.Relu, suffix+".up", []graph.Value{x})
+	negative := c.node(graph.Affine, suffix+".negative", []graph.Value{x}, "by", -1.0)
+	down := c.node(graph.Relu, suffix+".down", []graph.Value{negative})
+	size := c.node(graph.Add, suffix+".size", []graph.Value{up, down})
+	under := c.node(graph.Affine, suffix+".under", []graph.Value{size}, "add", 1.0)
+	return c.node(graph.Div, suffix, []graph.Value{x, under})
+}
+
+// softmaxOver adds a softmax over an axis of Keras that counts the batch.
+func (c *call) softmaxOver(f flow, axis int, suffix string) flow {
+	f = c.ordered(f)
+	rank := len(f.shape)
+	if axis < 0 {
+		axis += rank + 1
+	}
+	if axis < 1 || axis > rank {
+		return c.fail("softmax over axis %d of a tensor of rank %d", axis, rank+1)
+	}
+	at := c.axis(axis-1, rank)
+	out := f.same(c.node(graph.Softmax, suffix, []graph.Value{f.v}, "axis", at))
+	if at == 0 {
+		out.logits = f.v
+	}
+	return out
+}
+
+func softmax(c *call) flow { return c.softmaxOver(c.one(), c.axisOf("axis", -1), "") }
+
+func relu(c *call) flow {
+	f := c.one()
+	in := []graph.Value{f.v}
+	slope, limit := c.float("negative_slope", 0), c.float("max_value", -1)
+	if c.float("threshold", 0) != 0 || slope != 0 && c.has("max_value") {
+		return c.fail("with a threshold, or with a slope and a limit, is not supported")
+	}
+	switch {
+	case slope != 0:
+		return f.same(c.node(graph.LeakyRelu, "", in, "alpha", slope))
+	case !c.has("max_value"):
+		return f.same(c.node(graph.Relu, "", in))
+	case limit == 6:
+		return f.same(c.node(graph.Relu6, "", in))
+	}
+	return f.same(c.node(graph.Clip, "", in, "min", 0.0, "max", limit))
+}
+
+func leakyRelu(c *call) flow {
+	f := c.one()
+	c.rename("negative_slope", "alpha") // the name in Keras 3
+	return f.same(c.node(graph.LeakyRelu, "", []graph.Value{f.v}, "alpha", c.float("alpha", 0.3)))
+}
+
+func elu(c *call) flow {
+	f := c.one()
+	return f.same(c.node(graph.Elu, "", []graph.Value{f.v}, "alpha", c.float("alpha", 1)))
+}
+
+// prelu has one slope per element, or per channel where the axes of space share it.
+func prelu(c *call) flow {
+	f := c.ordered(c.one())
+	shape := append([]int{}, f.shape...)
+	var shared []int
+	c.into("shared_axes", &shared, "a list of axes")
+	for _, a := range shared {
+		if a < 1 || a > len(shape) {
+			return c.fail("shares axis %d of a tensor of rank %d", a, len(shape)+1)
+		}
+		shape[a-1] = 1
+	}
+	t := permuted(c.weight("alpha", shape...), inverse(c.theirs(len(shape))))
+	if c.err != nil {
+		return f
+	}
+	if perChannel := t.Shape[0]; perChannel == t.Count() && perChannel == c.ours(f.shape)[0] {
+		slope := c.declare("alpha", graph.Weight, t.Reshape(perChannel))
+		return f.same(c.node(graph.Prelu, "", []graph.Value{f.v, slope}))
+	}
+	slope := c.declare("alpha", graph.Weight, t)
+	up := c.node(graph.Relu, ".up", []graph.Value{f.v})
+	negative := c.node(graph.Affine, ".negative", []graph.Value{f.v}, "by", -1.0)
+	below := c.node(graph.Relu, ".below", []graph.Value{negative})
+	down := c.node(graph.Mul, ".down", []graph.Value{below, slope})
+	return f.same(c.node(graph.Sub, "", []graph.Value{up, down}))
+}

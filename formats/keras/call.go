@@ -1,0 +1,134 @@
+package keras
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// call is one call of a layer on its way into the graph. The first error sticks.
+type call struct {
+	*build
+	*fields
+	l    *layer
+	in   []flow
+	name string
+	err  error
+}
+
+func (c *call) fail(format string, args ...any) flow {
+	if c.err == nil {
+		c.err = fmt.Errorf(format, args...)
+	}
+	return flow{v: graph.None, logits: graph.None}
+}
+
+// one returns the only operand.
+func (c *call) one() flow {
+	if len(c.in) != 1 {
+		return c.fail("has %d operands, want 1", len(c.in))
+	}
+	return c.in[0]
+}
+
+// image returns the only operand, which must have a rank, in its right order.
+func (c *call) image(rank int) flow {
+	f := c.ordered(c.one())
+	if c.err == nil && len(f.shape) != rank {
+		return c.fail("takes a tensor of rank %d with the batch, got one of shape %v", rank+1, f.shape)
+	}
+	return f
+}
+
+// node adds a node called after the layer, with a suffix if it is not the last of the layer.
+func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) graph.Value {
+	if c.err != nil || c.fields.err != nil {
+		return graph.None
+	}
+	return c.g.Op(op, c.g.Free(c.name+suffix), in, pairs...)
+}
+
+// shaped makes a flow of a value that lies channels first, reading its shape from the graph.
+func (c *call) shaped(v graph.Value) flow {
+	ours := c.g.Type(v).Shape // empty after an error, which the graph keeps
+	shape := make([]int, len(ours))
+	for a, from := range c.theirs(len(ours)) {
+		shape[a] = ours[from]
+	}
+	return flow{v: v, shape: shape, logits: graph.None}
+}
+
+// same makes a flow of a value that has the shape and order of f.
+func (f flow) same(v graph.Value) flow {
+	return flow{v: v, shape: f.shape, flat: f.flat, logits: graph.None}
+}
+
+// weight loads a weight, which must have a shape in the order of Keras;
+// lengths of -1 are free.
+func (c *call) weight(param string, shape ...int) tensor.Tensor {
+	blank := tensor.New(tensor.F32, slices.Repeat([]int{1}, len(shape))...)
+	a, ok := c.weights[c.l][param]
+	if !ok {
+		c.fail("the file has no weight %s", param)
+		return blank
+	}
+	got := a.value.Shape
+	fits := len(got) == len(shape)
+	for i := 0; fits && i < len(shape); i++ {
+		fits = got[i] > 0 && (shape[i] < 0 || got[i] == shape[i])
+	}
+	if !fits {
+		c.fail("weight %s has the shape %v, want %v", a.name, got, shape)
+		return blank
+	}
+	if c.room -= len(a.value.Bytes); c.room < 0 {
+		c.fail("the weights of shared layers are read over and over")
+		return blank
+	}
+	t, err := a.load()
+	if err != nil {
+		c.fail("%w", err)
+		return blank
+	}
+	return t
+}
+
+// declare adds a weight of the layer to the state of the model.
+func (c *call) declare(param string, role graph.Role, t tensor.Tensor) graph.Value {
+	if c.err != nil {
+		return graph.None
+	}
+	return c.build.declare(c.name+"."+param, role, t)
+}
+
+// bias declares the layer's bias; graph.None if it has none.
+func (c *call) bias(n int) graph.Value {
+	if !c.bool("use_bias", true) {
+		return graph.None
+	}
+	return c.declare("bias", graph.Bias, c.weight("bias", n))
+}
+
+// ordered returns f with its elements in the order of Keras.
+func (b *build) ordered(f flow) flow {
+	if f.flat == nil {
+		return f
+	}
+	name := b.g.Free("ordered")
+	perm := b.lastOrder(len(f.flat))
+	v := b.g.Op(graph.Reshape, name, []graph.Value{f.v}, "shape", f.flat)
+	v = b.g.Op(graph.Transpose, b.g.Free(name), []graph.Value{v}, "perm", perm)
+	v = b.g.Op(graph.Reshape, b.g.Free(name), []graph.Value{v}, "shape", f.shape)
+	return flow{v: v, shape: f.shape, logits: graph.None}
+}
+
+// lastOrder returns the permutation that puts the first axis behind all others.
+func (b *build) lastOrder(rank int) []int {
+	perm := make([]int, rank)
+	for i := range perm {
+		perm[i] = (i + 1) % rank
+	}
+	return perm
+}

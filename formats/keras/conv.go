@@ -1,0 +1,198 @@
+package keras
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// walk is how a layer with a window goes over an image of one or two axes.
+type walk struct{ kernel, stride, dilation []int }
+
+// walk reads the window of a layer over axes of space.
+func (c *call) walk(axes int, kernel string) walk {
+	w := walk{kernel: c.ints(kernel, axes, 0), stride: c.ints("strides", axes, 1),
+		dilation: c.ints("dilation_rate", axes, 1)}
+	for _, n := range slices.Concat(w.kernel, w.stride, w.dilation) {
+		if n < 1 || n > 1<<16 {
+			c.fail("window %v, strides %v, dilation %v: want 1 to 65536 everywhere", w.kernel, w.stride,
+				w.dilation)
+			break
+		}
+	}
+	return w
+}
+
+// two adds an axis of length 1 in front of a window over one axis.
+func (w walk) two() walk {
+	if len(w.kernel) == 2 {
+		return w
+	}
+	one := []int{1}
+	return walk{append(one, w.kernel...), append([]int{1}, w.stride...), append([]int{1}, w.dilation...)}
+}
+
+// padding returns [top, left, bottom, right] for an image of (H, W). "same"
+// pads so that ceil(n/stride) windows fit, the odd element at the end.
+func (c *call) padding(w walk, size []int) []int {
+	pad := make([]int, 4)
+	how := c.text("padding", "valid")
+	if c.err != nil {
+		return pad
+	}
+	for a := range 2 {
+		span := w.dilation[a]*(w.kernel[a]-1) + 1
+		total := max((ceil(size[a], w.stride[a])-1)*w.stride[a]+span-size[a], 0)
+		switch {
+		case how == "same":
+			pad[a], pad[a+2] = total/2, total-total/2
+		case how == "causal" && c.l.class == "Conv1D":
+			pad[a] = span - 1
+		case how != "valid":
+			c.fail("padding %q is not supported", how)
+		}
+	}
+	return pad
+}
+
+func ceil(n, by int) int { return (n + by - 1) / by }
+
+// space returns the channels and the two axes of space of an operand that
+// lies channels first; a tensor of one axis of space gets one of length 1.
+func (c *call) space(f flow) (channels int, size []int) {
+	ours := c.ours(f.shape)
+	if len(ours) == 2 {
+		return ours[0], []int{1, ours[1]}
+	}
+	if len(ours) != 3 {
+		return 1, []int{1, 1}
+	}
+	return ours[0], ours[1:]
+}
+
+// toImage turns a tensor of one axis of space into one of two.
+func (c *call) toImage(f flow) graph.Value {
+	if len(f.shape) == 3 {
+		return f.v
+	}
+	channels, size := c.space(f)
+	return c.node(graph.Reshape, ".image", []graph.Value{f.v}, "shape", append([]int{channels}, size...))
+}
+
+// fromImage undoes toImage for the result of a window.
+func (c *call) fromImage(v graph.Value, axes int) flow {
+	if shape := c.g.Type(v).Shape; axes == 1 && len(shape) == 3 {
+		v = c.node(graph.Reshape, ".line", []graph.Value{v}, "shape", []int{shape[0], shape[2]})
+	}
+	return c.shaped(v)
+}
+
+// kernel loads a kernel of (kh, kw, in, out), or (k, in, out), and returns it
+// as [out, in, kh, kw]. Keras 1 keeps it in other orders.
+func (c *call) kernel(w walk, in, out int) tensor.Tensor {
+	var t tensor.Tensor
+	kh, kw := w.two().kernel[0], w.two().kernel[1]
+	switch {
+	case c.major == 1 && c.first:
+		t = c.weight("kernel", out, in, kh, kw)
+	case c.major == 1 && len(w.kernel) == 1:
+		t = c.weight("kernel", kw, 1, in, out)
+		t = permuted(t, []int{3, 2, 1, 0})
+	case len(w.kernel) == 1:
+		t = c.weight("kernel", kw, in, out)
+		t = permuted(t.Reshape(append([]int{1}, t.Shape...)...), []int{3, 2, 0, 1})
+	default:
+		t = permuted(c.weight("kernel", kh, kw, in, out), []int{3, 2, 0, 1})
+	}
+	if c.flip {
+		mirrored(t, 2)
+	}
+	return t
+}
+
+// convolve adds a convolution of an image with a kernel [out, in/groups, kh, kw].
+func (c *call) convolve(suffix string, x graph.Value, w walk, size []int, groups int,
+	kernel, bias graph.Value) graph.Value {
+	w = w.two()
+	pad := c.padding(w, size)
+	return c.node(graph.Conv, suffix, []graph.Value{x, kernel, bias},
+		"stride", w.stride, "pad", pad, "dilation", w.dilation, "groups", groups)
+}
+
+func conv1D(c *call) flow { return convolution(c, 1) }
+
+func conv2D(c *call) flow { return convolution(c, 2) }
+
+func convolution(c *call, axes int) flow {
+	x := c.image(axes + 1)
+	w := c.walk(axes, "kernel_size")
+	channels, size := c.space(x)
+	groups, filters := c.int("groups", 1), c.int("filters", 0)
+	if groups < 1 || channels%groups != 0 {
+		return c.fail("%d channels in %d groups", channels, groups)
+	}
+	image := c.toImage(x)
+	kernel := c.declare("kernel", graph.Weight, c.kernel(w, channels/groups, filters))
+	v := c.convolve("", image, w, size, groups, kernel, c.bias(filters))
+	return c.activated(c.fromImage(v, axes))
+}
+
+// depthwise: a kernel (kh, kw, in, multiplier) whose output channel c*multiplier+m reads channel c.
+func depthwise(c *call) flow {
+	x := c.image(3)
+	w := c.walk(2, "kernel_size")
+	channels, size := c.space(x)
+	many := c.int("depth_multiplier", 1)
+	kernel := c.declare("depthwise_kernel", graph.Weight, c.depthKernel(w, channels, many))
+	v := c.convolve("", x.v, w, size, channels, kernel, c.bias(channels*many))
+	return c.activated(c.shaped(v))
+}
+
+func (c *call) depthKernel(w walk, channels, many int) tensor.Tensor {
+	t := permuted(c.weight("depthwise_kernel", w.kernel[0], w.kernel[1], channels, many), []int{2, 3, 0, 1})
+	if c.flip {
+		mirrored(t, 2)
+	}
+	return t.Reshape(t.Shape[0]*t.Shape[1], 1, t.Shape[2], t.Shape[3])
+}
+
+// separable: a depthwise convolution without bias, then one of 1x1.
+func separable(c *call) flow {
+	x := c.image(3)
+	w := c.walk(2, "kernel_size")
+	channels, size := c.space(x)
+	many, filters := c.int("depth_multiplier", 1), c.int("filters", 0)
+	deep := c.declare("depthwise_kernel", graph.Weight, c.depthKernel(w, channels, many))
+	v := c.convolve(".depthwise", x.v, w, size, channels, deep, graph.None)
+	t := permuted(c.weight("pointwise_kernel", 1, 1, channels*many, filters), []int{3, 2, 0, 1})
+	point := c.declare("pointwise_kernel", graph.Weight, t)
+	v = c.node(graph.Conv, "", []graph.Value{v, point, c.bias(filters)})
+	return c.activated(c.shaped(v))
+}
+
+// convTranspose: "same" gives n*stride elements, "valid" all that are reached.
+func convTranspose(c *call) flow {
+	x := c.image(3)
+	w := c.walk(2, "kernel_size")
+	c.refuse("output_padding", "null", "only the output size that follows from padding is supported")
+	channels, _ := c.space(x)
+	filters := c.int("filters", 0)
+	t := c.weight("kernel", w.kernel[0], w.kernel[1], filters, channels)
+	kernel := c.declare("kernel", graph.Weight, permuted(t, []int{3, 2, 0, 1}))
+	pad, extra := make([]int, 4), make([]int, 2)
+	how := c.text("padding", "valid")
+	if how != "valid" && how != "same" {
+		return c.fail("padding %q is not supported", how)
+	}
+	for a := range 2 {
+		over := w.dilation[a]*(w.kernel[a]-1) + 1 - w.stride[a]
+		extra[a] = max(-over, 0)
+		if how == "same" {
+			pad[a], pad[a+2] = max(over, 0)/2, max(over, 0)-max(over, 0)/2
+		}
+	}
+	v := c.node(graph.ConvTranspose, "", []graph.Value{x.v, kernel, c.bias(filters)},
+		"stride", w.stride, "pad", pad, "dilation", w.dilation, "output_pad", extra)
+	return c.activated(c.shaped(v))
+}

@@ -1,0 +1,51 @@
+package keras
+
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// dense: on one axis a matrix product, on more a convolution of 1x1 over the channels.
+func dense(c *call) flow {
+	x := c.one()
+	units := c.int("units", 0)
+	if c.err != nil || len(x.shape) == 0 {
+		return c.fail("takes a tensor of rank 2 or more with the batch")
+	}
+	in := x.shape[len(x.shape)-1]
+	t := c.weight("kernel", in, units)
+	if len(x.shape) > 1 {
+		return c.denseEach(c.ordered(x), t)
+	}
+	kernel := c.declare("kernel", graph.Weight, c.columns(t, x.flat))
+	v := c.node(graph.Dense, "", []graph.Value{x.v, kernel, c.bias(units)})
+	return c.activated(c.shaped(v))
+}
+
+// columns turns a kernel (in, out) into [out, in], its columns in the order
+// in which flattened elements lie.
+func (c *call) columns(t tensor.Tensor, flat []int) tensor.Tensor {
+	if flat == nil || c.err != nil {
+		return permuted(t, []int{1, 0})
+	}
+	// (S..., C, out) becomes [out, C, S...].
+	n := len(flat)
+	shape := append(append([]int{}, flat[1:]...), flat[0], t.Shape[1])
+	perm := []int{n, n - 1}
+	for i := range n - 1 {
+		perm = append(perm, i)
+	}
+	return permuted(t.Reshape(shape...), perm).Reshape(t.Shape[1], t.Shape[0])
+}
+
+// denseEach applies the kernel (in, out) to every place of a tensor of two or three axes.
+func (c *call) denseEach(x flow, t tensor.Tensor) flow {
+	if c.first || len(x.shape) > 3 {
+		return c.fail("on a tensor of shape %v is not supported", x.shape)
+	}
+	axes := len(x.shape) - 1
+	t = permuted(t, []int{1, 0})
+	kernel := c.declare("kernel", graph.Weight, t.Reshape(t.Shape[0], t.Shape[1], 1, 1))
+	v := c.node(graph.Conv, "", []graph.Value{c.toImage(x), kernel, c.bias(t.Shape[0])})
+	return c.activated(c.fromImage(v, axes))
+}

@@ -1,0 +1,21 @@
+// Package keras reads models of Keras 1 to 3: whole models and weights alone
+// in HDF5 (.h5, .hdf5, .weights.h5) and .keras archives.
+//
+// Keras keeps images as (H, W, C); bnctl's graphs keep (C, H, W). The reader
+// turns kernels, axes and the columns of dense layers accordingly, so that the
+// model takes and gives channels first and computes the same numbers. What
+// multi_gpu_model and make_parallel put around a model is taken off.
+//
+// Nothing in a file is executed: a Lambda layer is refused, or chopped with
+// the replicas that it cuts, and never decoded.
+package keras
+
+// Limits on what a file may ask for.
+const (
+	maxConfig  = 4 << 20 // bytes of a model's description; a layer takes one or two thousand
+	maxNesting = 8       // models inside models
+	maxLayers  = 1 << 14 // layers of one model
+	maxCalls   = 1 << 16 // calls of layers, those in models that are called several times each time
+	maxShared  = 8       // times the file's size that its weights may be read, for layers that are shared
+	spareRoom  = 64 << 20
+)

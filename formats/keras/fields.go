@@ -1,0 +1,97 @@
+package keras
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// fields is the configuration of a layer. The first error sticks: what is
+// read after it is the default.
+type fields struct {
+	m   map[string]json.RawMessage
+	err error
+}
+
+// has reports whether the field is there and not null.
+func (f *fields) has(key string) bool {
+	v, ok := f.m[key]
+	return ok && string(v) != "null"
+}
+
+// into decodes a field; v stays as it is if the field is not there.
+func (f *fields) into(key string, v any, want string) {
+	if !f.has(key) || f.err != nil {
+		return
+	}
+	if err := json.Unmarshal(f.m[key], v); err != nil {
+		f.err = fmt.Errorf("%s is %.80s, want %s", key, f.m[key], want)
+	}
+}
+
+func (f *fields) int(key string, def int) int {
+	f.into(key, &def, "an integer")
+	return def
+}
+
+func (f *fields) float(key string, def float64) float64 {
+	f.into(key, &def, "a number")
+	return def
+}
+
+func (f *fields) bool(key string, def bool) bool {
+	f.into(key, &def, "true or false")
+	return def
+}
+
+func (f *fields) text(key, def string) string {
+	f.into(key, &def, "a string")
+	return def
+}
+
+// ints reads n integers, or one that stands for all of them.
+func (f *fields) ints(key string, n, def int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = def
+	}
+	if !f.has(key) || f.err != nil {
+		return out
+	}
+	var one int
+	if json.Unmarshal(f.m[key], &one) == nil {
+		for i := range out {
+			out[i] = one
+		}
+		return out
+	}
+	var list []int
+	if json.Unmarshal(f.m[key], &list) != nil || len(list) != n {
+		f.err = fmt.Errorf("%s is %.80s, want %d integers", key, f.m[key], n)
+		return out
+	}
+	return list
+}
+
+// axisOf reads an axis, which may stand in a list of one.
+func (f *fields) axisOf(key string, def int) int {
+	var list []int
+	if f.has(key) && json.Unmarshal(f.m[key], &list) == nil && len(list) == 1 {
+		return list[0]
+	}
+	return f.int(key, def)
+}
+
+// refuse makes an error of a field that is there with another value than the
+// JSON text usual.
+func (f *fields) refuse(key, usual, why string) {
+	if f.err == nil && f.has(key) && string(f.m[key]) != usual {
+		f.err = fmt.Errorf("%s is %.80s: %s", key, f.m[key], why)
+	}
+}
+
+// rename moves a field of an older version to its present name.
+func (f *fields) rename(from, to string) {
+	if v, ok := f.m[from]; ok && f.m[to] == nil {
+		f.m[to] = v
+	}
+}

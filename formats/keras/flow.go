@@ -1,0 +1,100 @@
+package keras
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// flow is a tensor on its way through the model.
+type flow struct {
+	v     graph.Value
+	shape []int // as Keras has it, without the batch: (H, W, C)
+	// flat is the shape, channels first, of what was flattened if v has its
+	// elements in that order, which Keras has channels last; nil otherwise.
+	flat []int
+	// logits is what a softmax over the channels made v of; graph.None otherwise.
+	logits graph.Value
+}
+
+// ours returns how the graph keeps a tensor of a shape of Keras: (C, H, W).
+func (b *build) ours(shape []int) []int {
+	if b.first || len(shape) < 2 {
+		return shape
+	}
+	last := len(shape) - 1
+	return append([]int{shape[last]}, shape[:last]...)
+}
+
+// axis returns where the graph keeps axis a of Keras, without the batch, of a
+// tensor of a rank.
+func (b *build) axis(a, rank int) int {
+	switch {
+	case b.first || rank < 2:
+		return a
+	case a == rank-1:
+		return 0
+	}
+	return a + 1
+}
+
+// theirs returns the permutation from the graph's order of axes to that of
+// Keras: axis i of Keras is axis theirs[i] of the graph.
+func (b *build) theirs(rank int) []int {
+	perm := make([]int, rank)
+	for a := range perm {
+		perm[a] = b.axis(a, rank)
+	}
+	return perm
+}
+
+// inverse returns the permutation that undoes p.
+func inverse(p []int) []int {
+	q := make([]int, len(p))
+	for i, a := range p {
+		q[a] = i
+	}
+	return q
+}
+
+// moves reports whether a transposition of a shape changes the order of the
+// elements: moving axes of length 1 does not.
+func moves(shape, perm []int) bool {
+	long := slices.DeleteFunc(slices.Clone(perm), func(a int) bool { return shape[a] == 1 })
+	return !slices.IsSorted(long)
+}
+
+// permuted returns t with axis i of the result being axis perm[i] of t.
+func permuted(t tensor.Tensor, perm []int) tensor.Tensor {
+	shape := make([]int, len(perm))
+	stride := make([]int, len(perm))
+	for i, a := range perm {
+		shape[i] = t.Shape[a]
+		stride[i] = tensor.Count(t.Shape[a+1:])
+	}
+	out := tensor.New(t.DType, shape...)
+	src, dst := t.F32(), out.F32()
+	at := make([]int, len(shape))
+	from := 0
+	for i := range dst {
+		dst[i] = src[from]
+		for a := len(shape) - 1; a >= 0; a-- {
+			from += stride[a]
+			if at[a]++; at[a] < shape[a] {
+				break
+			}
+			from -= at[a] * stride[a]
+			at[a] = 0
+		}
+	}
+	return out
+}
+
+// mirrored turns the last n axes of t by 180 degrees, in place.
+func mirrored(t tensor.Tensor, n int) {
+	size := tensor.Count(t.Shape[len(t.Shape)-n:])
+	for all := t.F32(); len(all) > 0; all = all[size:] {
+		slices.Reverse(all[:size])
+	}
+}

@@ -1,0 +1,81 @@
+package keras
+
+import (
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/keras/internal/hdf5"
+)
+
+// content is a file of Keras, opened.
+type content struct {
+	file    *foreign.File
+	size    int64
+	version string // of Keras, "2.2.4"; may be empty
+	backend string // "tensorflow", "theano"; may be empty
+	config  []byte // the model's description; nil in a file of weights alone
+	root    *hdf5.Object
+	groups  []group
+}
+
+// readH5 reads a whole HDF5 file; description stands in for the one it lacks.
+func readH5(b, description []byte) (*foreign.File, error) {
+	h, err := hdf5.Open(b)
+	if err != nil {
+		return nil, err
+	}
+	c := &content{file: &foreign.File{Format: "keras h5"}, size: int64(len(b)), root: h.Root()}
+	if err := c.attributes(); err != nil {
+		return nil, err
+	}
+	if c.config == nil {
+		c.config = description
+	}
+	o := c.root
+	if o.Has("model_weights") {
+		if o, err = o.Open("model_weights"); err != nil {
+			return nil, err
+		}
+		if err := c.attributesOf(o); err != nil { // Keras 1 and 2 write them here too
+			return nil, err
+		}
+	}
+	if o.Has(containerNow) || o.Has(containerOld) {
+		return c.archivedWeights()
+	}
+	if c.groups, err = readGroups(o); err != nil {
+		return nil, err
+	}
+	c.leaveOptimizer()
+	return c.finish(c.matchGroups)
+}
+
+// attributes reads what the root says of the file.
+func (c *content) attributes() error {
+	if err := c.attributesOf(c.root); err != nil {
+		return err
+	}
+	v, ok, err := c.root.Attribute("model_config")
+	if err != nil || !ok {
+		return err
+	}
+	config, err := v.Text()
+	c.config = []byte(config)
+	return err
+}
+
+func (c *content) attributesOf(o *hdf5.Object) error {
+	for _, a := range []struct {
+		name string
+		to   *string
+	}{{"keras_version", &c.version}, {"backend", &c.backend}} {
+		v, ok, err := o.Attribute(a.name)
+		if err != nil {
+			return err
+		}
+		if ok && *a.to == "" {
+			if *a.to, err = v.Text(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

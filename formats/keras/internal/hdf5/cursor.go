@@ -1,0 +1,90 @@
+package hdf5
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// undefined is the address of what was never written.
+const undefined = ^uint64(0)
+
+// cursor walks over a piece of the file. The first error sticks: what is read
+// after it is zero.
+type cursor struct {
+	b    []byte
+	base uint64 // offset of b in the file
+	at   int
+	err  error
+}
+
+// fail makes an error of the current place, unless there is one already.
+func (c *cursor) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf("offset %d: %s", c.base+uint64(c.at), fmt.Sprintf(format, args...))
+	}
+}
+
+// take returns the next n bytes, nil after an error.
+func (c *cursor) take(n int) []byte {
+	if c.err != nil {
+		return nil
+	}
+	if n < 0 || n > len(c.b)-c.at {
+		c.fail("%d bytes wanted, %d are there", n, len(c.b)-c.at)
+		return nil
+	}
+	p := c.b[c.at : c.at+n : c.at+n]
+	c.at += n
+	return p
+}
+
+func (c *cursor) uint(n int) uint64 {
+	var word [8]byte
+	copy(word[:], c.take(n))
+	return binary.LittleEndian.Uint64(word[:])
+}
+
+func (c *cursor) u8() int     { return int(c.uint(1)) }
+func (c *cursor) u16() int    { return int(c.uint(2)) }
+func (c *cursor) u32() int    { return int(c.uint(4)) }
+func (c *cursor) u64() uint64 { return c.uint(8) }
+
+// rest returns what is left.
+func (c *cursor) rest() []byte { return c.take(len(c.b) - c.at) }
+
+// expect reads a signature.
+func (c *cursor) expect(sign, what string) {
+	if p := c.take(len(sign)); c.err == nil && string(p) != sign {
+		c.at -= len(sign)
+		c.fail("%s begins with %q, want %q", what, p, sign)
+	}
+}
+
+// version reads a version number of one byte, which must be one of those known.
+func (c *cursor) version(what string, known ...int) int {
+	v := c.u8()
+	for _, k := range known {
+		if v == k || c.err != nil {
+			return v
+		}
+	}
+	c.at--
+	c.fail("%s of version %d; versions %v are supported", what, v, known)
+	return v
+}
+
+// aligned takes n bytes and skips to the next multiple of eight counted from
+// where they began.
+func (c *cursor) aligned(n int) []byte {
+	p := c.take(n)
+	if pad := -n & 7; c.err == nil {
+		c.take(min(pad, len(c.b)-c.at))
+	}
+	return p
+}
+
+// sub returns a cursor over the next n bytes.
+func (c *cursor) sub(n int) *cursor {
+	base := c.base + uint64(c.at)
+	return &cursor{b: c.take(n), base: base, err: c.err}
+}

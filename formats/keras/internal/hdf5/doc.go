@@ -1,0 +1,29 @@
+// Package hdf5 reads the part of HDF5 that Keras has ever written: superblock
+// 0, object headers 1, groups as symbol tables, contiguous and compact data
+// sets of plain numbers, and attributes of numbers and strings of fixed or
+// variable length. Whatever else a file holds is refused by its name.
+//
+// The source of every offset here is the "HDF5 File Format Specification
+// Version 2.0", whose section numbers the comments give.
+//
+// A file is trusted in nothing. Every address and length is checked against
+// the bytes that are there, B-trees, headers and heaps that lead back to
+// themselves are errors, and the work of a file is bounded by its size: all
+// structures together may not refer to more than eight times the bytes of the
+// file, however they overlap.
+package hdf5
+
+// Limits on what a file may ask for.
+const (
+	maxRank     = 8        // axes of a data space
+	maxDepth    = 16       // levels of a B-tree, links in a path
+	maxMessages = 1 << 16  // messages of one object header
+	maxText     = 64 << 20 // bytes of one string
+	spareBudget = 1 << 20  // bytes that any file may refer to, however small it is
+)
+
+// signature opens every HDF5 file (III.A).
+const signature = "\x89HDF\r\n\x1a\n"
+
+// Is reports whether b begins like an HDF5 file.
+func Is(b []byte) bool { return len(b) >= len(signature) && string(b[:len(signature)]) == signature }

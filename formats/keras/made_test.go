@@ -1,0 +1,183 @@
+package keras
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// plain is the input of testdata/make.py.
+func plain(shape ...int) tensor.Tensor {
+	x := tensor.New(tensor.F32, shape...)
+	for i := range x.F32() {
+		x.F32()[i] = float32(-1 + 2*float64(uint32(i)*2654435761)/(1<<32))
+	}
+	return x
+}
+
+// ramp is the input of testdata/make.py, channels first.
+func ramp(shape ...int) tensor.Tensor {
+	x := plain(shape...)
+	if len(shape) == 3 {
+		return permuted(x, []int{0, 2, 1})
+	}
+	return channelsFirst(x)
+}
+
+// TestLayers compares every layer with what testdata/make.py computes.
+func TestLayers(t *testing.T) {
+	for _, c := range []struct {
+		file, name, output string
+		x                  tensor.Tensor
+	}{
+		{"layers.h5", "layers", "probabilities", ramp(2, 13, 11, 3)},
+		{"lines.h5", "lines", "logits", ramp(2, 12, 5)},
+		{"lines.keras", "lines", "logits", ramp(2, 12, 5)},
+		{"lines-2.13.keras", "lines", "logits", ramp(2, 12, 5)},
+		{"base.h5", "base", "probabilities", ramp(2, 8, 8, 2)},
+		{"first.h5", "first", "probabilities", plain(2, 2, 8, 7)},
+	} {
+		m := model(t, "testdata/"+c.file)
+		near(t, predict(t, m, c.output, c.x), npy(t, "testdata/"+c.name+".npy"), 1e-6)
+	}
+}
+
+// TestEveryLayer: no layer is supported that the files do not have.
+func TestEveryLayer(t *testing.T) {
+	seen := map[string]bool{}
+	for _, name := range []string{"layers", "lines", "base"} {
+		n := description(t, "testdata/"+name+".h5")
+		n.leaves("", func(_ string, l *layer) { seen[l.class] = true })
+	}
+	for class := range makers {
+		if !seen[class] {
+			t.Errorf("no file has a layer %s", class)
+		}
+	}
+}
+
+func description(t *testing.T, path string) *network {
+	t.Helper()
+	var c content
+	h := mustOpen(t, path)
+	c.root = h.Root()
+	if err := c.attributes(); err != nil {
+		t.Fatal(err)
+	}
+	n, err := parseModel(c.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestSame: one model in every way in which Keras has written it.
+func TestSame(t *testing.T) {
+	base := model(t, "testdata/base.h5")
+	want := string(base.Graph.Text())
+	files, err := filepath.Glob("testdata/same-*")
+	if err != nil || len(files) < 13 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	wrappers := map[string]string{"same-multi-gpu-2.h5": "multi_gpu_model(gpus=2)",
+		"same-multi-gpu-8.h5": "multi_gpu_model(gpus=8)", "same-make-parallel.h5": "make_parallel(4)"}
+	for _, path := range files {
+		f, err := Read(path)
+		if err == nil {
+			err = f.NoModel
+		}
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		names := strings.NewReplacer(`graph "sequential"`, `graph "model"`, "conv2d_1_input", "input_1")
+		got := names.Replace(string(f.Model.Graph.Text()))
+		if got != want {
+			t.Errorf("%s: the graph is\n%s\nwant\n%s", path, got, want)
+		}
+		for name, w := range base.State {
+			if !tensor.Equal(f.Model.State[name], w) {
+				t.Errorf("%s: tensor %s differs", path, name)
+			}
+		}
+		if len(f.Tensors) != 7 {
+			t.Errorf("%s: %d tensors, want 7", path, len(f.Tensors))
+		}
+		if w := wrappers[filepath.Base(path)]; w != strings.Join(f.Wrappers, ",") {
+			t.Errorf("%s: wrappers are %q, want %q", path, f.Wrappers, w)
+		}
+	}
+}
+
+// TestInside: the model inside others, called twice with one set of weights,
+// and as the first layer of a Sequential model.
+func TestInside(t *testing.T) {
+	x := ramp(2, 8, 8, 2)
+	base := model(t, "testdata/base.h5")
+	once := predict(t, base, "probabilities", x)
+	half := tensor.New(tensor.F32, x.Shape...)
+	for i, v := range x.F32() {
+		half.F32()[i] = max(v, v/2)
+	}
+	again := predict(t, base, "probabilities", half)
+	twice := model(t, "testdata/inside-twice.h5")
+	want := tensor.New(tensor.F32, 2, 4)
+	for i := range once {
+		want.F32()[i] = float32(once[i] + again[i])
+	}
+	near(t, predict(t, twice, "logits", x), want, 1e-6)
+	if n := len(twice.State); n != len(base.State) {
+		t.Errorf("%d tensors, want %d: weights are shared", n, len(base.State))
+	}
+	reshaped := model(t, "testdata/inside-sequential.h5")
+	for i := range once {
+		want.F32()[i] = float32(once[i])
+	}
+	// (2, 2) with the channels last is [2, 2] with the channels first: turned.
+	got := predict(t, reshaped, "logits", x)
+	for row := range 2 {
+		got[4*row+1], got[4*row+2] = got[4*row+2], got[4*row+1]
+	}
+	near(t, got, want, 1e-6)
+}
+
+// TestWeightsAlone: files without a description have tensors and no model;
+// with a description from elsewhere they have one.
+func TestWeightsAlone(t *testing.T) {
+	want := []string{"conv2d_1/kernel:0", "batch_normalization_1/gamma:0", "batch_normalization_1/beta:0",
+		"batch_normalization_1/moving_mean:0", "batch_normalization_1/moving_variance:0", "dense_1/kernel:0", "dense_1/bias:0"}
+	for _, c := range []struct{ file, wrapper string }{{"weights.h5", ""},
+		{"multi-gpu-weights.h5", "multi_gpu_model: model"}} {
+		f, err := Read("testdata/" + c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, x := range f.Tensors {
+			names = append(names, x.Name)
+		}
+		slices.Sort(names)
+		if w := slices.Sorted(slices.Values(want)); f.Model != nil || !slices.Equal(names, w) {
+			t.Errorf("%s: model %v, tensors %q, want none and %q", c.file, f.Model, names, w)
+		}
+		if got := strings.Join(f.Wrappers, ","); got != c.wrapper {
+			t.Errorf("%s: wrappers %q, want %q", c.file, got, c.wrapper)
+		}
+		config, err := os.ReadFile("testdata/base.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, err = ReadWith("testdata/"+c.file, config); err != nil || f.NoModel != nil {
+			t.Fatalf("%s with a description: %v, %v", c.file, err, f.NoModel)
+		}
+		for name, w := range model(t, "testdata/base.h5").State {
+			if !tensor.Equal(f.Model.State[name], w) {
+				t.Errorf("%s with a description: tensor %s differs", c.file, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package keras
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// operands returns the operands in one rank and order: Keras puts axes of
+// length 1 in front of those of lower rank.
+func (c *call) operands() []flow {
+	out := slices.Clone(c.in)
+	rank, flat := 0, c.in[0].flat
+	for _, f := range c.in {
+		rank = max(rank, len(f.shape))
+		if !slices.Equal(f.flat, flat) {
+			flat = nil
+		}
+	}
+	for i, f := range out {
+		if flat == nil {
+			f = c.ordered(f)
+		}
+		if more := rank - len(f.shape); more > 0 {
+			f.shape = append(slices.Repeat([]int{1}, more), f.shape...)
+			f.v = c.node(graph.Reshape, ".raised", []graph.Value{f.v}, "shape", c.ours(f.shape))
+		}
+		out[i] = f
+	}
+	return out
+}
+
+// merge makes the maker of a layer that joins operands element by element.
+func merge(op graph.Op) func(*call) flow {
+	return func(c *call) flow {
+		if op == graph.Sub && len(c.in) != 2 {
+			return c.fail("has %d operands, want 2", len(c.in))
+		}
+		return c.chain(op, "")
+	}
+}
+
+// chain joins the operands from left to right; the last node has the suffix.
+func (c *call) chain(op graph.Op, suffix string) flow {
+	in := c.operands()
+	acc := in[0]
+	for i, f := range in[1:] {
+		name := ".part"
+		if i == len(in)-2 {
+			name = suffix
+		}
+		flat := acc.flat
+		acc = c.shaped(c.node(op, name, []graph.Value{acc.v, f.v}))
+		acc.flat = flat
+	}
+	return acc
+}
+
+func average(c *call) flow {
+	f := c.chain(graph.Add, ".sum")
+	return f.same(c.node(graph.Affine, "", []graph.Value{f.v}, "by", 1/float64(len(c.in))))
+}
+
+func concatenate(c *call) flow {
+	axis, rank := c.axisOf("axis", -1), len(c.in[0].shape)
+	if axis < 0 {
+		axis += rank + 1
+	}
+	if axis < 1 || axis > rank {
+		return c.fail("joins axis %d of tensors of rank %d; the batch cannot be joined", axis, rank+1)
+	}
+	var in []graph.Value
+	for _, f := range c.in {
+		if len(f.shape) != rank {
+			return c.fail("joins tensors of shapes %v and %v", c.in[0].shape, f.shape)
+		}
+		in = append(in, c.ordered(f).v)
+	}
+	return c.shaped(c.node(graph.Concat, "", in, "axis", c.axis(axis-1, rank)))
+}

@@ -1,0 +1,58 @@
+package keras
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// renamedLayers gives the present name of layers of Keras 1, and of layers
+// that are the same when a model predicts.
+var renamedLayers = map[string]string{
+	"Convolution1D": "Conv1D", "Convolution2D": "Conv2D", "AtrousConvolution2D": "Conv2D",
+	"SeparableConvolution2D": "SeparableConv2D", "Deconvolution2D": "Conv2DTranspose",
+	"Convolution2DTranspose": "Conv2DTranspose", "DepthwiseConvolution2D": "DepthwiseConv2D",
+	"SyncBatchNormalization": "BatchNormalization", "BatchNormalizationV1": "BatchNormalization",
+	"BatchNormalizationV2": "BatchNormalization", "MaxPool1D": "MaxPooling1D", "MaxPool2D": "MaxPooling2D",
+	"AvgPool1D": "AveragePooling1D", "AvgPool2D": "AveragePooling2D",
+	"GlobalAvgPool1D": "GlobalAveragePooling1D", "GlobalAvgPool2D": "GlobalAveragePooling2D",
+	"GlobalMaxPool1D": "GlobalMaxPooling1D", "GlobalMaxPool2D": "GlobalMaxPooling2D",
+}
+
+// renamedFields gives the present name of fields of Keras 1.
+var renamedFields = [][2]string{
+	{"nb_filter", "filters"}, {"filter_length", "kernel_size"}, {"border_mode", "padding"},
+	{"subsample", "strides"}, {"subsample_length", "strides"}, {"bias", "use_bias"},
+	{"output_dim", "units"}, {"p", "rate"}, {"pool_length", "pool_size"}, {"stride", "strides"},
+	{"atrous_rate", "dilation_rate"}, {"length", "size"},
+}
+
+// mergeModes gives the layer that a Merge of Keras 1 is now.
+var mergeModes = map[string]string{"sum": "Add", "mul": "Multiply", "concat": "Concatenate", "ave": "Average"}
+
+// modernise gives a layer the names of the present.
+func (l *layer) modernise() {
+	if name, ok := renamedLayers[l.class]; ok {
+		l.class = name
+	}
+	for _, r := range renamedFields {
+		l.fields.rename(r[0], r[1])
+	}
+	if l.fields.has("nb_row") && l.fields.has("nb_col") && !l.fields.has("kernel_size") {
+		size := fmt.Sprintf("[%s,%s]", l.fields.m["nb_row"], l.fields.m["nb_col"])
+		l.fields.m["kernel_size"] = json.RawMessage(size)
+	}
+	if !l.fields.has("data_format") {
+		switch l.fields.text("dim_ordering", "") {
+		case "th":
+			l.fields.m["data_format"] = json.RawMessage(`"channels_first"`)
+		case "tf":
+			l.fields.m["data_format"] = json.RawMessage(`"channels_last"`)
+		}
+	}
+	if l.class == "Merge" {
+		if name, ok := mergeModes[l.fields.text("mode", "sum")]; ok {
+			l.class = name
+			l.fields.rename("concat_axis", "axis")
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package keras
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// chop takes off what multi_gpu_model of Keras 2, or kuza55's make_parallel
+// of Keras 1, puts around a model: layers that cut the batch, one model inside
+// that is called for every part, and layers that join the results. It returns
+// the model inside and what was around it; n and "" if n is a plain model. If
+// the shape fits in part only it is an error that lists the layers that do
+// not: nothing is chopped by guess.
+func (n *network) chop() (template *network, wrapper string, err error) {
+	cuts := map[string]cut{}
+	wrapper = "multi_gpu_model(gpus=%d)"
+	for _, l := range n.layers {
+		if c, old, ok := l.cut(); ok {
+			cuts[l.name] = c
+			if old {
+				wrapper = "make_parallel(%d)"
+			}
+		}
+	}
+	if len(cuts) == 0 {
+		return n, "", nil
+	}
+	inside, err := n.between(cuts)
+	if err == nil {
+		err = n.checkReplicas(inside, cuts)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("model %s cuts its batch for several devices: %w", n.name, err)
+	}
+	return inside.net, fmt.Sprintf(wrapper, len(inside.calls)), nil
+}
+
+// between returns the one model that stands between cuts and joins.
+func (n *network) between(cuts map[string]cut) (*layer, error) {
+	var inside *layer
+	var odd []string
+	for _, l := range n.layers {
+		_, isCut := cuts[l.name]
+		switch {
+		case isCut || l.class == "InputLayer" || l.joins():
+		case l.net != nil && inside == nil:
+			inside = l
+		default:
+			odd = append(odd, fmt.Sprintf("%s (%s)", l.name, l.class))
+		}
+	}
+	if len(odd) > 0 {
+		return nil, fmt.Errorf("these layers neither cut, join nor are the one model inside: %.400s",
+			strings.Join(odd, ", "))
+	}
+	if inside == nil {
+		return nil, fmt.Errorf("there is no model inside")
+	}
+	return inside, nil
+}
+
+// cut is what a Lambda layer that cuts the batch says: part i of parts.
+type cut struct{ part, parts int }
+
+// cut reads the arguments of a Lambda layer; old if they are make_parallel's.
+func (l *layer) cut() (c cut, old, ok bool) {
+	var args map[string]json.RawMessage
+	if l.class != "Lambda" || json.Unmarshal(l.fields.m["arguments"], &args) != nil {
+		return cut{}, false, false
+	}
+	f := fields{m: args}
+	old = f.has("idx")
+	f.rename("idx", "i")
+	if !f.has("i") || !f.has("parts") {
+		return cut{}, false, false
+	}
+	c = cut{f.int("i", -1), f.int("parts", -1)}
+	return c, old, f.err == nil
+}
+
+// joins reports whether l joins results along the batch axis.
+func (l *layer) joins() bool {
+	return l.class == "Concatenate" && l.fields.has("axis") && l.fields.int("axis", -1) == 0
+}
+
+// checkReplicas verifies that call i of the model inside takes part i of all
+// its inputs, and that output j of the whole joins result j of each call, in
+// order.
+func (n *network) checkReplicas(inside *layer, cuts map[string]cut) error {
+	replicas := len(inside.calls)
+	if replicas < 2 {
+		return fmt.Errorf("the model inside, %s, is called %d times", inside.name, replicas)
+	}
+	for i, call := range inside.calls {
+		if len(call) != len(inside.net.inputs) {
+			return fmt.Errorf("call %d of %s takes %d inputs, want %d", i, inside.name, len(call),
+				len(inside.net.inputs))
+		}
+		for _, r := range call {
+			if c, ok := cuts[r.layer]; !ok || c != (cut{i, replicas}) {
+				return fmt.Errorf("call %d of %s takes %s, which is not part %d of %d", i, inside.name,
+					r.layer, i, replicas)
+			}
+		}
+	}
+	if len(n.outputs) != len(inside.net.outputs) {
+		return fmt.Errorf("it has %d outputs, %s has %d", len(n.outputs), inside.name, len(inside.net.outputs))
+	}
+	for j, r := range n.outputs {
+		if err := n.find(r.layer).checkJoin(inside, j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkJoin verifies that l joins result j of all calls of the model inside.
+func (l *layer) checkJoin(inside *layer, j int) error {
+	if l == nil || !l.joins() || len(l.calls) != 1 || len(l.calls[0]) != len(inside.calls) {
+		return fmt.Errorf("output %d does not join %d results", j, len(inside.calls))
+	}
+	for i, r := range l.calls[0] {
+		if r != (origin{inside.name, i, j}) {
+			return fmt.Errorf("operand %d of %s is not result %d of call %d of %s", i, l.name, j, i, inside.name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package keras
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// network is a model as its description gives it.
+type network struct {
+	name    string
+	class   string // Sequential, Functional or Model
+	layers  []*layer
+	inputs  []origin
+	outputs []origin
+	index   map[string]*layer
+}
+
+// layer is one layer of a network.
+type layer struct {
+	name   string
+	class  string // as it is called today
+	asked  string // as the file calls it
+	fields fields
+	net    *network   // the model inside, if the layer is one
+	calls  [][]origin // the operands of every call
+}
+
+// origin names a tensor: a result of a call of a layer.
+type origin struct {
+	layer        string
+	call, tensor int
+}
+
+// described is how a layer or a model stands in JSON.
+type described struct {
+	Class   string          `json:"class_name"`
+	Name    string          `json:"name"`
+	Config  json.RawMessage `json:"config"`
+	Inbound json.RawMessage `json:"inbound_nodes"`
+}
+
+// isModel reports whether a class is one of those that hold layers.
+func isModel(class string) bool {
+	return class == "Sequential" || class == "Functional" || class == "Model"
+}
+
+// parseModel reads a model's description: the JSON of model_config or of an
+// archive's config.json.
+func parseModel(b []byte) (*network, error) {
+	var d described
+	if err := decode(b, &d); err != nil {
+		return nil, err
+	}
+	if !isModel(d.Class) {
+		return nil, fmt.Errorf("the model is a %.80q: only Sequential and functional models describe "+
+			"their graph; build a functional model of the same layers and save that", d.Class)
+	}
+	return parseNetwork(d.Class, d.Config, 0)
+}
+
+func parseNetwork(class string, config json.RawMessage, depth int) (*network, error) {
+	if depth >= maxNesting {
+		return nil, fmt.Errorf("models are nested more than %d deep", maxNesting)
+	}
+	if class == "Sequential" {
+		return parseSequential(config, depth)
+	}
+	var c struct {
+		Name    string          `json:"name"`
+		Layers  []described     `json:"layers"`
+		Inputs  json.RawMessage `json:"input_layers"`
+		Outputs json.RawMessage `json:"output_layers"`
+	}
+	if err := json.Unmarshal(config, &c); err != nil {
+		return nil, err
+	}
+	n := &network{name: c.Name, class: class}
+	if err := n.addLayers(c.Layers, depth); err != nil {
+		return nil, err
+	}
+	var err error
+	if n.inputs, err = parseRefs(c.Inputs); err != nil {
+		return nil, fmt.Errorf("model %s: input_layers: %w", n.name, err)
+	}
+	if n.outputs, err = parseRefs(c.Outputs); err != nil {
+		return nil, fmt.Errorf("model %s: output_layers: %w", n.name, err)
+	}
+	n.renumber()
+	return n, nil
+}
+
+// addLayers reads the layers, those of models inside too.
+func (n *network) addLayers(list []described, depth int) error {
+	if len(list) > maxLayers {
+		return fmt.Errorf("model %s has %d layers; at most %d are supported", n.name, len(list), maxLayers)
+	}
+	n.index = make(map[string]*layer, len(list))
+	for _, d := range list {
+		l, err := parseLayer(d, depth)
+		if err != nil {
+			return fmt.Errorf("layer %.80q (%.80s): %w", d.Name, d.Class, err)
+		}
+		if n.index[l.name] != nil {
+			return fmt.Errorf("model %s has two layers called %.80q", n.name, l.name)
+		}
+		n.index[l.name] = l
+		n.layers = append(n.layers, l)
+	}
+	return nil
+}
+
+func parseLayer(d described, depth int) (*layer, error) {
+	l := &layer{name: d.Name, class: d.Class, asked: d.Class}
+	var err error
+	if isModel(d.Class) {
+		if l.net, err = parseNetwork(d.Class, d.Config, depth+1); err != nil {
+			return nil, err
+		}
+		if l.name == "" {
+			l.name = l.net.name
+		}
+	} else {
+		if err := json.Unmarshal(d.Config, &l.fields.m); err != nil {
+			return nil, fmt.Errorf("config: %w", err)
+		}
+		if l.fields.m == nil {
+			l.fields.m = map[string]json.RawMessage{}
+		}
+		if l.name == "" {
+			l.name = l.fields.text("name", "")
+		}
+		l.modernise()
+	}
+	if l.calls, err = parseCalls(d.Inbound); err != nil {
+		return nil, err
+	}
+	return l, l.fields.err
+}
+
+// find returns the layer with that name, nil if there is none.
+func (n *network) find(name string) *layer { return n.index[name] }
+
+// refs calls f for every reference in the network.
+func (n *network) refs(f func(r *origin)) {
+	each := func(list []origin) {
+		for i := range list {
+			f(&list[i])
+		}
+	}
+	for _, l := range n.layers {
+		for _, call := range l.calls {
+			each(call)
+		}
+	}
+	each(n.inputs)
+	each(n.outputs)
+}
+
+// renumber makes the calls of models inside count from 0. Where a model
+// inside was made by a call of its own, Keras counts that call too, which is
+// not in the list: then no reference is to call 0.
+func (n *network) renumber() {
+	nested := map[string]*layer{}
+	for _, l := range n.layers {
+		if l.net != nil {
+			nested[l.name] = l
+		}
+	}
+	fromZero := map[string]bool{}
+	n.refs(func(r *origin) {
+		if nested[r.layer] != nil && r.call == 0 {
+			fromZero[r.layer] = true
+		}
+	})
+	n.refs(func(r *origin) {
+		if nested[r.layer] != nil && !fromZero[r.layer] {
+			r.call--
+		}
+	})
+}
+
+// leaves calls f for every layer that is not a model, in the order of the
+// description, with the names of the models around it joined by slashes.
+func (n *network) leaves(path string, f func(path string, l *layer)) {
+	for _, l := range n.layers {
+		if l.net != nil {
+			l.net.leaves(path+l.name+"/", f)
+		} else {
+			f(path+l.name, l)
+		}
+	}
+}

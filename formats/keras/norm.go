@@ -1,0 +1,71 @@
+package keras
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// batchNorm: momentum is the weight of the old statistics, and the variance
+// they keep is the biased one. Without scale gamma is 1, without center beta
+// is 0, and training leaves them so.
+func batchNorm(c *call) flow {
+	f := c.one()
+	c.refuse("mode", "0", "only mode 0, statistics per channel, is supported")
+	c.refuse("renorm", "false", "batch renormalisation is not supported")
+	c.refuse("virtual_batch_size", "null", "virtual batches are not supported")
+	rank := len(f.shape)
+	axis := c.channelAxis(f)
+	if c.err != nil || c.fields.err != nil {
+		return f
+	}
+	if c.axis(axis, rank) != 0 {
+		return c.fail("normalises axis %d of %v; only the axis of the channels is supported", axis+1, f.shape)
+	}
+	n := f.shape[axis]
+	in := []graph.Value{f.v,
+		c.vector("gamma", graph.Gamma, n, f.flat, "scale", 1),
+		c.vector("beta", graph.Beta, n, f.flat, "center", 0),
+		c.vector("moving_mean", graph.Mean, n, f.flat, "", 0),
+		c.vector("moving_variance", graph.Variance, n, f.flat, "", 0)}
+	return f.same(c.node(graph.BatchNorm, "", in, "eps", c.float("epsilon", 1e-3),
+		"decay", c.float("momentum", 0.99), "variance", "biased"))
+}
+
+// channelAxis returns the axis field without the batch.
+func (c *call) channelAxis(f flow) int {
+	axis, rank := c.axisOf("axis", -1), len(f.shape)
+	if axis < 0 {
+		axis += rank + 1
+	}
+	if c.fields.err == nil && (axis < 1 || axis > rank) {
+		c.fail("axis %d of a tensor of rank %d", axis, rank+1)
+	}
+	return axis - 1
+}
+
+// vector declares a weight of one element per channel; a constant if the
+// field says that the layer has none.
+func (c *call) vector(param string, role graph.Role, n int, flat []int, field string,
+	value float32) graph.Value {
+	if field != "" && !c.bool(field, true) {
+		return c.declare(param, graph.Constant, tensor.Of(slices.Repeat([]float32{value}, n), n))
+	}
+	return c.declare(param, role, c.inOrder(c.weight(param, n), flat))
+}
+
+// inOrder puts the elements of a vector into the order in which flattened
+// elements lie.
+func (c *call) inOrder(t tensor.Tensor, flat []int) tensor.Tensor {
+	if flat == nil || c.err != nil {
+		return t
+	}
+	n := len(flat)
+	perm := []int{n - 1}
+	for i := range n - 1 {
+		perm = append(perm, i)
+	}
+	shape := append(append([]int{}, flat[1:]...), flat[0])
+	return permuted(t.Reshape(shape...), perm).Reshape(t.Shape[0])
+}

@@ -1,0 +1,53 @@
+package keras
+
+import "github.com/bnctl/bnctl/graph"
+
+// pool makes the maker of a pooling layer; padding counts in no average.
+func pool(op graph.Op) func(*call) flow {
+	return func(c *call) flow {
+		x := c.ordered(c.one())
+		axes := len(x.shape) - 1
+		if axes < 1 || axes > 2 {
+			return c.fail("takes a tensor of rank 3 or 4 with the batch, got one of shape %v", x.shape)
+		}
+		if !c.has("pool_size") {
+			c.m["pool_size"] = []byte("2")
+		}
+		if !c.has("strides") {
+			c.m["strides"] = c.m["pool_size"]
+		}
+		w := c.walk(axes, "pool_size").two()
+		_, size := c.space(x)
+		v := c.node(op, "", []graph.Value{c.toImage(x)}, "kernel", w.kernel, "stride", w.stride, "pad",
+			c.padding(w, size))
+		return c.fromImage(v, axes)
+	}
+}
+
+func globalAverage(c *call) flow {
+	x := c.ordered(c.one())
+	v := c.node(graph.GlobalAvgPool, "", []graph.Value{c.toImage(x)})
+	return c.global(x, v)
+}
+
+func globalMax(c *call) flow {
+	x := c.ordered(c.one())
+	_, size := c.space(x)
+	v := c.node(graph.MaxPool, "", []graph.Value{c.toImage(x)}, "kernel", size, "stride", size)
+	return c.global(x, v)
+}
+
+// global drops the axes of space unless the layer keeps them.
+func (c *call) global(x flow, v graph.Value) flow {
+	channels, _ := c.space(x)
+	shape := []int{channels}
+	if c.bool("keepdims", false) {
+		for range len(x.shape) - 1 {
+			shape = append(shape, 1)
+		}
+	}
+	if len(shape) < 3 {
+		v = c.node(graph.Reshape, ".flat", []graph.Value{v}, "shape", shape)
+	}
+	return c.shaped(v)
+}

@@ -1,0 +1,144 @@
+package keras
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// scope is one call of a network: the whole model, or a model inside.
+type scope struct {
+	*build
+	net  *network
+	path string // names of the models around it, each with a slash
+	done map[site][]flow
+	busy map[site]bool // calls whose operands are being built
+}
+
+// site is one call of a layer in a scope.
+type site struct {
+	layer string
+	call  int
+}
+
+func newScope(b *build, n *network, path string) *scope {
+	return &scope{build: b, net: n, path: path, done: map[site][]flow{}, busy: map[site]bool{}}
+}
+
+// eval returns the tensor that r refers to, building what leads to it.
+func (s *scope) eval(r origin) (flow, error) {
+	at := site{r.layer, r.call}
+	if s.done[at] == nil {
+		if s.busy[at] {
+			return flow{}, fmt.Errorf("layer %.80q takes its own result", r.layer)
+		}
+		s.busy[at] = true
+		out, err := s.call(at)
+		if err != nil {
+			return flow{}, err
+		}
+		s.done[at] = out
+	}
+	if r.tensor >= len(s.done[at]) {
+		return flow{}, fmt.Errorf("layer %.80q has no result %d", r.layer, r.tensor)
+	}
+	return s.done[at][r.tensor], nil
+}
+
+// call builds one call of a layer.
+func (s *scope) call(at site) ([]flow, error) {
+	if s.calls++; s.calls > maxCalls {
+		return nil, fmt.Errorf("the model makes more than %d calls of layers", maxCalls)
+	}
+	l := s.net.find(at.layer)
+	if l == nil {
+		return nil, fmt.Errorf("model %s has no layer %.80q", s.net.name, at.layer)
+	}
+	if l.class == "InputLayer" {
+		f, err := s.input(l)
+		return []flow{f}, err
+	}
+	if at.call < 0 || at.call >= len(l.calls) {
+		return nil, fmt.Errorf("layer %.80q is called %d times, call %d is referred to", l.name,
+			len(l.calls), at.call)
+	}
+	var in []flow
+	for _, r := range l.calls[at.call] {
+		f, err := s.eval(r)
+		if err != nil {
+			return nil, err
+		}
+		in = append(in, f)
+	}
+	if l.net != nil {
+		return s.inside(l, in)
+	}
+	return s.leaf(l, in)
+}
+
+// inside builds a call of a model inside.
+func (s *scope) inside(l *layer, in []flow) ([]flow, error) {
+	inner := newScope(s.build, l.net, s.path+l.name+"/")
+	if len(in) != len(l.net.inputs) {
+		return nil, fmt.Errorf("model %s has %d inputs and is called with %d", l.name, len(l.net.inputs),
+			len(in))
+	}
+	for i, r := range l.net.inputs {
+		inner.done[site{r.layer, r.call}] = []flow{in[i]}
+	}
+	var out []flow
+	for _, r := range l.net.outputs {
+		f, err := inner.eval(r)
+		if err != nil {
+			return nil, fmt.Errorf("model %s: %w", l.name, err)
+		}
+		out = append(out, f)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("model %s has no result", l.name)
+	}
+	return out, nil
+}
+
+// leaf builds a call of a layer that is not a model.
+func (s *scope) leaf(l *layer, in []flow) ([]flow, error) {
+	label := s.label(s.path+l.name, l)
+	c := &call{build: s.build, l: l, in: in, name: label, fields: &fields{m: l.fields.m}}
+	if len(in) == 0 {
+		return nil, fmt.Errorf("layer %.80q (%s) is called with nothing", l.name, l.asked)
+	}
+	f := makers[l.class](c)
+	for _, err := range []error{c.fields.err, c.err, s.g.Err()} {
+		if err != nil {
+			return nil, fmt.Errorf("layer %.80q (%s): %w", l.name, l.asked, err)
+		}
+	}
+	return []flow{f}, nil
+}
+
+// input declares the model's input.
+func (s *scope) input(l *layer) (flow, error) {
+	f := fields{m: l.fields.m}
+	f.rename("batch_input_shape", "batch_shape")
+	var batch []*int
+	f.into("batch_shape", &batch, "a list of lengths")
+	if f.err != nil {
+		return flow{}, fmt.Errorf("layer %.80q (InputLayer): %w", l.name, f.err)
+	}
+	if len(batch) < 2 || len(batch) > tensor.MaxRank {
+		return flow{}, fmt.Errorf("layer %.80q (InputLayer): the file does not say how large the input is",
+			l.name)
+	}
+	shape := make([]int, len(batch)-1)
+	for i, n := range batch[1:] {
+		if n == nil {
+			return flow{}, fmt.Errorf("layer %.80q (InputLayer): the input's size is open: %s; "+
+				"save the model with a fixed size", l.name, f.m["batch_shape"])
+		}
+		shape[i] = *n
+	}
+	t := graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: s.ours(shape)}
+	v := s.g.Input(s.label(s.path+l.name, l), t)
+	return flow{v: v, shape: shape, logits: graph.None}, s.g.Err()
+}

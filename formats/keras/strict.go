@@ -1,0 +1,62 @@
+package keras
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// decode reads JSON into v. Unlike encoding/json alone it refuses a key that
+// occurs twice in one object: two readers could see two different models.
+func decode(b []byte, v any) error {
+	if len(b) > maxConfig {
+		return fmt.Errorf("a description of %d bytes; at most %d are supported", len(b), maxConfig)
+	}
+	if err := checkKeys(b); err != nil {
+		return err
+	}
+	return json.Unmarshal(b, v)
+}
+
+// checkKeys reports the first key that occurs twice in its object.
+func checkKeys(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var open []map[string]bool // keys of the objects that are open; nil for a list
+	key := false               // a key comes next
+	for {
+		t, err := d.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case json.Delim:
+			open = nest(open, t)
+		case string:
+			if top := len(open) - 1; key && open[top] != nil {
+				if open[top][t] {
+					return fmt.Errorf("offset %d: the key %.80q occurs twice", d.InputOffset(), t)
+				}
+				open[top][t] = true
+				key = false
+				continue
+			}
+		}
+		key = len(open) > 0 && open[len(open)-1] != nil
+	}
+}
+
+// nest follows a delimiter.
+func nest(open []map[string]bool, d json.Delim) []map[string]bool {
+	switch d {
+	case '{':
+		return append(open, map[string]bool{})
+	case '[':
+		return append(open, nil)
+	}
+	return open[:len(open)-1]
+}

@@ -1,0 +1,168 @@
+package keras
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// edges reads what to add or cut at both ends of every axis of space: one
+// number for all, one per axis, or a pair per axis.
+func (c *call) edges(key string, axes int) [][2]int {
+	out := make([][2]int, axes)
+	raw := c.m[key]
+	var one int
+	var each []int
+	var pairs [][2]int
+	switch {
+	case !c.has(key):
+		c.fail("has no %s", key)
+	case json.Unmarshal(raw, &one) == nil:
+		pairs = slices.Repeat([][2]int{{one, one}}, axes)
+	case axes == 1 && json.Unmarshal(raw, &each) == nil && len(each) == 2:
+		pairs = [][2]int{{each[0], each[1]}}
+	case json.Unmarshal(raw, &each) == nil:
+		for _, n := range each {
+			pairs = append(pairs, [2]int{n, n})
+		}
+	default:
+		if err := json.Unmarshal(raw, &pairs); err != nil {
+			c.fail("%s is %.80s", key, raw)
+		}
+	}
+	if c.err == nil && len(pairs) != axes {
+		c.fail("%s is %.80s for %d axes", key, raw, axes)
+	}
+	copy(out, pairs)
+	return out
+}
+
+// pad adds zeros around an image or a line.
+func pad(c *call) flow {
+	x := c.ordered(c.one())
+	edges := c.edges("padding", len(x.shape)-1)
+	before, after := []int{0}, []int{0}
+	for _, e := range edges {
+		before, after = append(before, e[0]), append(after, e[1])
+	}
+	return c.shaped(c.node(graph.Pad, "", []graph.Value{x.v}, "before", before, "after", after))
+}
+
+// crop cuts off the edges of an image.
+func crop(c *call) flow {
+	x := c.image(3)
+	ours := c.ours(x.shape)
+	begin, end := []int{0}, slices.Clone(ours)
+	for a, e := range c.edges("cropping", 2) {
+		if c.err == nil {
+			begin = append(begin, e[0])
+			end[a+1] -= e[1]
+		}
+	}
+	return c.shaped(c.node(graph.Slice, "", []graph.Value{x.v}, "begin", begin, "end", end))
+}
+
+// upsample repeats elements, or interpolates with half-pixel centres as
+// TensorFlow 2 does. TensorFlow 1 had other centres.
+func upsample(c *call) flow {
+	x := c.ordered(c.one())
+	axes := len(x.shape) - 1
+	if axes < 1 || axes > 2 {
+		return c.fail("takes a tensor of rank 3 or 4 with the batch, got one of shape %v", x.shape)
+	}
+	by := walk{kernel: c.ints("size", axes, 2), stride: []int{1}, dilation: []int{1}}.two().kernel
+	mode := c.text("interpolation", "nearest")
+	_, size := c.space(x)
+	switch {
+	case slices.Min(by) < 1 || slices.Max(by) > 1<<16:
+		return c.fail("size is %v", by)
+	case mode == "bilinear" && c.old:
+		return c.fail("bilinear as in TensorFlow 1 is not supported")
+	}
+	v := c.node(graph.Upsample, "", []graph.Value{c.toImage(x)},
+		"size", []int{size[0] * by[0], size[1] * by[1]}, "mode", mode)
+	return c.fromImage(v, axes)
+}
+
+// flatten leaves the elements where they are and remembers their order.
+func flatten(c *call) flow {
+	x := c.ordered(c.one())
+	ours := c.ours(x.shape)
+	n := tensor.Count(x.shape)
+	lastInFile := !c.first
+	if c.text("data_format", "channels_last") == "channels_first" {
+		if !c.first {
+			return c.fail("takes channels first in a model that keeps them last")
+		}
+		lastInFile = true // Keras turns such a tensor before it flattens
+	}
+	v := c.node(graph.Reshape, "", []graph.Value{x.v}, "shape", []int{n})
+	f := flow{v: v, shape: []int{n}, logits: graph.None}
+	if len(ours) > 1 && lastInFile && moves(ours, c.lastOrder(len(ours))) {
+		f.flat = ours
+	}
+	return f
+}
+
+// reshape keeps the elements in the order of Keras; axes are moved only if
+// that changes the order.
+func reshape(c *call) flow {
+	x := c.ordered(c.one())
+	var target []int
+	c.into("target_shape", &target, "a list of lengths")
+	if err := fillShape(target, tensor.Count(x.shape)); err != nil {
+		return c.fail("%w", err)
+	}
+	v := x.v
+	if perm, ours := c.theirs(len(x.shape)), c.ours(x.shape); moves(ours, perm) {
+		v = c.node(graph.Transpose, ".theirs", []graph.Value{v}, "perm", perm)
+	}
+	back := inverse(c.theirs(len(target)))
+	if !moves(target, back) {
+		return c.shaped(c.node(graph.Reshape, "", []graph.Value{v}, "shape", c.ours(target)))
+	}
+	v = c.node(graph.Reshape, ".shape", []graph.Value{v}, "shape", target)
+	return c.shaped(c.node(graph.Transpose, "", []graph.Value{v}, "perm", back))
+}
+
+// fillShape replaces a length of -1 by what n elements leave for it.
+func fillShape(shape []int, n int) error {
+	open, rest := -1, 1
+	for i, s := range shape {
+		switch {
+		case s == -1 && open < 0:
+			open = i
+		case s < 1 || rest > 1<<30/s:
+			return fmt.Errorf("target shape %v", shape)
+		default:
+			rest *= s
+		}
+	}
+	if open >= 0 && n%rest == 0 {
+		shape[open] = n / rest
+		rest = n
+	}
+	if len(shape) == 0 || len(shape) > tensor.MaxRank || rest != n {
+		return fmt.Errorf("target shape %v for %d elements", shape, n)
+	}
+	return nil
+}
+
+// permute: axis i of the result is axis dims[i] of the operand, counted from 1.
+func permute(c *call) flow {
+	x := c.ordered(c.one())
+	rank := len(x.shape)
+	dims := c.ints("dims", rank, 0)
+	perm := make([]int, rank)
+	for i, d := range dims {
+		if d < 1 || d > rank {
+			return c.fail("dims are %s", strings.Trim(fmt.Sprint(dims), "[]"))
+		}
+		perm[c.axis(i, rank)] = c.axis(d-1, rank)
+	}
+	return c.shaped(c.node(graph.Transpose, "", []graph.Value{x.v}, "perm", perm))
+}

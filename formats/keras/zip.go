@@ -1,0 +1,126 @@
+package keras
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/keras/internal/hdf5"
+)
+
+// readArchive reads a .keras archive.
+func readArchive(src io.ReaderAt, size int64) (*foreign.File, error) {
+	z, err := foreign.OpenZip(src, size)
+	if err != nil {
+		return nil, err
+	}
+	c := &content{file: &foreign.File{Format: "keras archive"}, size: size, backend: "tensorflow"}
+	if e, ok := z.Entry(memberMeta); ok {
+		if err := c.metadata(z, e); err != nil {
+			return nil, err
+		}
+	}
+	e, ok := z.Entry(memberConfig)
+	if !ok {
+		return nil, fmt.Errorf("a zip archive without %s is not one of Keras", memberConfig)
+	}
+	if c.config, err = z.ReadAll(e, maxConfig); err != nil {
+		return nil, err
+	}
+	if e, ok = z.Entry(memberWeights); !ok {
+		return nil, fmt.Errorf("the archive has no %s%s", memberWeights, otherWeights(z))
+	}
+	b, err := z.ReadAll(e, size)
+	if err != nil {
+		return nil, err
+	}
+	h, err := hdf5.Open(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", memberWeights, err)
+	}
+	c.root = h.Root()
+	return c.archivedWeights()
+}
+
+// otherWeights says in which other way an archive keeps its weights.
+func otherWeights(z *foreign.Zip) string {
+	for _, e := range z.Entries {
+		if strings.HasPrefix(e.Name, "model.weights") {
+			return fmt.Sprintf("; weights in %q are not supported: save the model again as .keras "+
+				"with one file of weights", e.Name)
+		}
+	}
+	return ""
+}
+
+// metadata reads the version of Keras.
+func (c *content) metadata(z *foreign.Zip, e foreign.Entry) error {
+	b, err := z.ReadAll(e, maxConfig)
+	if err != nil {
+		return err
+	}
+	var meta struct {
+		Version string `json:"keras_version"`
+	}
+	if err := decode(b, &meta); err != nil {
+		return fmt.Errorf("%s: %w", memberMeta, err)
+	}
+	c.version = meta.Version
+	return nil
+}
+
+// archivedWeights reads the weights of an archive, or of a .weights.h5 file,
+// which keeps them in the same way.
+func (c *content) archivedWeights() (*foreign.File, error) {
+	var err error
+	if c.groups, err = varsBelow(c.root); err != nil {
+		return nil, err
+	}
+	c.leaveOptimizer()
+	return c.finish(func(n *network) (weights, error) {
+		w := weights{}
+		return w, w.matchArchive(n, c.root)
+	})
+}
+
+// varsBelow collects the weights of all layers, for the list of tensors:
+// every group "vars" below the container of layers.
+func varsBelow(root *hdf5.Object) ([]group, error) {
+	var groups []group
+	var visit func(o *hdf5.Object, path string, depth int) error
+	visit = func(o *hdf5.Object, path string, depth int) error {
+		if depth > 2*maxNesting {
+			return fmt.Errorf("%s: groups are nested more than %d deep", o.Path(), depth-1)
+		}
+		names, err := o.Members()
+		if err != nil {
+			return err
+		}
+		g := group{name: path}
+		for _, name := range names {
+			child, err := o.Open(name)
+			if err != nil {
+				return err
+			}
+			switch {
+			case path == "" && (strings.HasPrefix(name, "optimizer") || name == "vars"):
+			case name == "seed_generator": // the state of a dropout's random numbers
+			case child.IsGroup():
+				err = visit(child, strings.TrimPrefix(path+"/"+name, "/"), depth+1)
+			case child.IsData():
+				var v hdf5.Value
+				v, err = child.Value()
+				g.arrays = append(g.arrays, array{name, v})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if len(g.arrays) > 0 {
+			groups = append(groups, g)
+		}
+		return nil
+	}
+	return groups, visit(root, "", 0)
+}

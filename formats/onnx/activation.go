@@ -1,0 +1,137 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// short returns the number of fewest digits that is the same float32 as v:
+// 0.001, not 0.0010000000474974513.
+func short(v float64) float64 {
+	f, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64)
+	return f
+}
+
+func leakyRelu(c *call) graph.Value {
+	return c.node(graph.LeakyRelu, "", []graph.Value{c.flow(0)}, "alpha", short(c.float("alpha", 0.01)))
+}
+
+func elu(c *call) graph.Value {
+	return c.node(graph.Elu, "", []graph.Value{c.flow(0)}, "alpha", short(c.float("alpha", 1)))
+}
+
+// selu is gamma times an Elu.
+func selu(c *call) graph.Value {
+	v := c.node(graph.Elu, ".elu", []graph.Value{c.flow(0)}, "alpha",
+		short(c.float("alpha", 1.67326319217681884765625)))
+	gamma := short(c.float("gamma", 1.05070102214813232421875))
+	return c.node(graph.Affine, "", []graph.Value{v}, "by", gamma)
+}
+
+func hardSigmoid(c *call) graph.Value {
+	alpha, beta := short(c.float("alpha", 0.2)), short(c.float("beta", 0.5))
+	if float32(alpha) == float32(1.0/6) {
+		alpha = 1.0 / 6
+	}
+	return c.node(graph.HardSigmoid, "", []graph.Value{c.flow(0)}, "alpha", alpha, "beta", beta)
+}
+
+// prelu has a slope per channel, or one for all. Since operator set 7 slopes
+// are aligned at the last axis; before, a list is one of channels.
+func prelu(c *call) graph.Value {
+	s := c.shape(0)
+	t, ok := c.constant(1)
+	if !ok || len(s) == 0 {
+		c.fail("without constant slopes is not supported")
+		return graph.None
+	}
+	if t.Count() == 1 {
+		return c.node(graph.Prelu, "", []graph.Value{c.flow(0), c.repeated(1, s[0])})
+	}
+	perChannel := append([]int{s[0]}, slices.Repeat([]int{1}, len(s)-1)...)
+	if c.opset >= 7 && !slices.Equal(c.aligned(t.Shape, len(s)+1), perChannel) {
+		c.fail("with slopes %v for %v is not supported, only with one for each channel", t.Shape, s)
+	}
+	return c.node(graph.Prelu, "", []graph.Value{c.flow(0), c.state(1, graph.Weight, s[0])})
+}
+
+// repeated declares operand i, one number, as a weight of n equal ones.
+func (c *call) repeated(i, n int) graph.Value {
+	f := c.toF32(c.in[i].c)
+	if c.err != nil {
+		return graph.None
+	}
+	return c.declare(c.n.Input[i], graph.Weight, tensor.Of(slices.Repeat(f.F32(), n), n))
+}
+
+// clip bounds by attributes up to operator set 10, by operands after.
+func clip(c *call) graph.Value {
+	low, hasLow := c.scalar("min", 1)
+	high, hasHigh := c.scalar("max", 2)
+	if !hasLow {
+		low = -math.MaxFloat32
+	}
+	if !hasHigh {
+		high = math.MaxFloat32
+	}
+	if low == 0 && high == 6 {
+		return c.node(graph.Relu6, "", []graph.Value{c.flow(0)})
+	}
+	return c.node(graph.Clip, "", []graph.Value{c.flow(0)}, "min", short(low), "max", short(high))
+}
+
+func negate(c *call) graph.Value {
+	return c.node(graph.Affine, "", []graph.Value{c.flow(0)}, "by", -1.0)
+}
+
+// abs is relu(x) + relu(-x).
+func abs(c *call) graph.Value { return c.size("") }
+
+func (c *call) size(suffix string) graph.Value {
+	up := c.node(graph.Relu, ".up", []graph.Value{c.flow(0)})
+	negative := c.node(graph.Affine, ".negative", []graph.Value{c.flow(0)}, "by", -1.0)
+	down := c.node(graph.Relu, ".down", []graph.Value{negative})
+	return c.node(graph.Add, suffix, []graph.Value{up, down})
+}
+
+// softsign is x/(1+|x|).
+func softsign(c *call) graph.Value {
+	under := c.node(graph.Affine, ".under", []graph.Value{c.size(".size")}, "add", 1.0)
+	return c.node(graph.Div, "", []graph.Value{c.flow(0), under})
+}
+
+// overAxis adds a node along an axis. Up to operator set 12 the axis begins a
+// range: all axes from it on are one.
+func (c *call) overAxis(op graph.Op) graph.Value {
+	s := c.shape(0)
+	def := -1
+	if c.opset < 13 {
+		def = 1
+	}
+	axis := c.axis(int64(c.int("axis", def)), len(s))
+	if c.err != nil || len(s) == 0 {
+		c.fail("of a scalar")
+		return graph.None
+	}
+	if c.opset >= 13 || tensor.Count(s[axis+1:]) == 1 {
+		return c.node(op, "", []graph.Value{c.flow(0)}, "axis", axis)
+	}
+	flat := append(slices.Clone(s[:axis]), tensor.Count(s[axis:]))
+	v := c.node(graph.Reshape, ".flat", []graph.Value{c.flow(0)}, "shape", flat)
+	v = c.node(op, ".over", []graph.Value{v}, "axis", axis)
+	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s)
+}
+
+func softmax(c *call) []value {
+	out := rows(c.overAxis(graph.Softmax))
+	if s := c.shape(0); len(s) == 1 {
+		out.logits = c.flow(0)
+	}
+	return []value{out}
+}
+
+func logSoftmax(c *call) graph.Value { return c.overAxis(graph.LogSoftmax) }

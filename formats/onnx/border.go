@@ -1,0 +1,87 @@
+package onnx
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// input declares the one input that is not an initializer.
+func (r *reader) input(need []bool) error {
+	var in []*onnxpb.ValueInfoProto
+	for _, v := range r.src.Input {
+		if _, given := r.values[v.Name]; !given {
+			in = append(in, v)
+		}
+	}
+	if len(in) != 1 {
+		return fmt.Errorf("%d inputs; 1 is supported", len(in))
+	}
+	t, err := r.inputType(in[0])
+	if err != nil {
+		return fmt.Errorf("input %.80q: %w", in[0].Name, err)
+	}
+	v := rows(r.g.Input(r.g.Free(foreign.Clean(in[0].Name, "input")), t))
+	r.values[in[0].Name] = v
+	if t.DType == tensor.U8 && r.g.Err() == nil {
+		return r.image(in[0].Name, v, need)
+	}
+	return r.g.Err()
+}
+
+// inputType reads a type: f32 of any rank, or u8 images (N, H, W, C).
+func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
+	p := info.GetType().GetTensorType()
+	if p == nil || p.Shape == nil {
+		return graph.Type{}, fmt.Errorf("its type or shape is not given")
+	}
+	d, err := dtype(p.ElemType)
+	if err != nil {
+		return graph.Type{}, err
+	}
+	switch d {
+	case tensor.F16, tensor.BF16, tensor.F64:
+		r.file.Find(info.Name, fmt.Sprintf("the model computes in %v; here it computes in f32", d), "")
+		d = tensor.F32
+	case tensor.F32, tensor.U8:
+	default:
+		return graph.Type{}, fmt.Errorf("its type is %v; f32 and u8 are supported", d)
+	}
+	if len(p.Shape.Dim) == 0 {
+		return graph.Type{}, fmt.Errorf("a scalar has no axis for the batch")
+	}
+	r.batch = p.Shape.Dim[0].GetDimValue()
+	t := graph.Type{Kind: graph.Rows, DType: d}
+	for i, dim := range p.Shape.Dim[1:] {
+		if dim.DimValue == nil || *dim.DimValue < 1 || *dim.DimValue > 1<<30 {
+			return graph.Type{}, fmt.Errorf("axis %d has no fixed length (%q): export the model "+
+				"with a fixed size, or set it with onnxruntime.tools.make_dynamic_shape_fixed", i+1, dim.GetDimParam())
+		}
+		t.Shape = append(t.Shape, int(*dim.DimValue))
+	}
+	return t, nil
+}
+
+// outputs declares the results. The one result of a classifier is called
+// logits, or, where it comes from a softmax, probabilities beside logits.
+func (r *reader) outputs() error {
+	var names foreign.Names
+	for _, o := range r.src.Output {
+		x, ok := r.values[o.Name]
+		switch {
+		case !ok || x.isConstant():
+			return fmt.Errorf("output %.80q is not computed from the input", o.Name)
+		case len(r.src.Output) > 1 || len(r.shapeOf(x)) != 1:
+			r.g.Output(names.Free(foreign.Clean(o.Name, "output")), x.v, false)
+		case x.logits != graph.None:
+			r.g.Output("logits", x.logits, false)
+			r.g.Output("probabilities", x.v, false)
+		default:
+			r.g.Output("logits", x.v, false)
+		}
+	}
+	return r.g.Err()
+}

@@ -1,0 +1,32 @@
+package onnx
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCases compares one model for every way of writing an operator with what
+// ONNX Runtime answers; testdata/make_cases.py made them.
+func TestCases(t *testing.T) {
+	files, err := filepath.Glob("testdata/cases/*.onnx")
+	if err != nil || len(files) < 70 {
+		t.Fatalf("%d cases, %v", len(files), err)
+	}
+	for _, path := range files {
+		m, err := opened(path)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		out, err := eval(m, ramp(m, 2))
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		want := npy(t, strings.TrimSuffix(path, ".onnx")+".npy")
+		if d := worst(out[len(out)-1], want); !(d <= 2e-6) {
+			t.Errorf("%s: output %v differs from %v by %g", path, out[len(out)-1].Shape, want.Shape, d)
+		}
+	}
+}

@@ -1,0 +1,20 @@
+// Package onnx reads and writes convolutional networks as ONNX models.
+//
+// It reads operator sets 6 to 21. The first axis of the model's one input is
+// the batch, whatever its length in the file, and no operation may mix its
+// rows. What can be computed from constants and from the shapes of values is
+// computed when the file is read; everything else must have a counterpart in
+// package graph, or the model is refused by the names of its operators.
+//
+// It writes operator set 17: the model in prediction, with batch norms as they
+// are and the length of the batch open.
+package onnx
+
+// Limits on what a file may ask for.
+const (
+	minOpset    = 6
+	maxOpset    = 21
+	maxNodes    = 1 << 16  // nodes of a graph
+	maxFolded   = 64 << 20 // bytes of constants that are computed, beside four times the file's size
+	spareMemory = 48 << 20 // bytes that a decoded model may take beside the size of its file
+)

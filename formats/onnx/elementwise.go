@@ -1,0 +1,139 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+var binaryOps = map[string]graph.Op{"Add": graph.Add, "Sub": graph.Sub, "Mul": graph.Mul, "Div": graph.Div}
+
+// binary is Add, Sub, Mul and Div of values, or of a value and a constant.
+func binary(c *call) graph.Value {
+	if len(c.in) != 2 {
+		c.fail("has %d operands, want 2", len(c.in))
+		return graph.None
+	}
+	op := binaryOps[c.n.OpType]
+	a, b := c.in[0], c.in[1]
+	switch {
+	case a.isConstant():
+		return c.withConstant(op, 1, 0)
+	case b.isConstant():
+		return c.withConstant(op, 0, 1)
+	case len(c.shapeOf(a)) != len(c.shapeOf(b)):
+		c.fail("of values of rank %d and %d, whose batch axes do not meet", len(c.shapeOf(a))+1,
+			len(c.shapeOf(b))+1)
+	}
+	return c.node(op, "", []graph.Value{a.v, b.v})
+}
+
+// withConstant joins the value of operand x with the constant k.
+func (c *call) withConstant(op graph.Op, x, k int) graph.Value {
+	t := c.toF32(c.in[k].c)
+	rank := len(c.shape(x)) + 1
+	shape := c.aligned(t.Shape, rank)
+	if c.err != nil {
+		return graph.None
+	}
+	if t.Count() == 1 {
+		if v, ok := c.withScalar(op, x, t.F32()[0]); ok {
+			return v
+		}
+	}
+	role := graph.Constant
+	if from := c.in[x].op; op == graph.Add && (from == "Conv" || from == "ConvTranspose" ||
+		from == "MatMul" || from == "Gemm") {
+		role = graph.Bias
+	}
+	in := []graph.Value{graph.None, graph.None}
+	in[x], in[k] = c.flow(x), c.state(k, role, shape...)
+	return c.node(op, "", in)
+}
+
+// aligned returns the shape of a constant as it meets the rows of a value of a
+// rank with the batch. Operator set 6 may say where it begins.
+func (c *call) aligned(shape []int, rank int) []int {
+	shape = slices.Clone(shape)
+	if c.opset < 7 && c.int("broadcast", 0) != 0 && c.attribute("axis") != nil {
+		for at := c.int("axis", 0); len(shape) < rank-at && at >= 0; {
+			shape = append(shape, 1)
+		}
+	}
+	for len(shape) >= rank && len(shape) > 0 {
+		if shape[0] != 1 {
+			c.fail("with a constant that has an axis of %d for the batch", shape[0])
+			return nil
+		}
+		if len(shape) > rank {
+			c.fail("with a constant of rank %d makes more axes than the value has", len(shape))
+			return nil
+		}
+		shape = shape[1:]
+	}
+	return shape
+}
+
+// withScalar joins a value with one number where that is exactly an affine node.
+func (c *call) withScalar(op graph.Op, x int, k float32) (graph.Value, bool) {
+	in, v := []graph.Value{c.flow(x)}, float64(k)
+	fraction, _ := math.Frexp(v)
+	switch {
+	case op == graph.Add:
+		return c.node(graph.Affine, "", in, "add", short(v)), true
+	case op == graph.Mul:
+		return c.node(graph.Affine, "", in, "by", short(v)), true
+	case op == graph.Sub && x == 0:
+		return c.node(graph.Affine, "", in, "add", short(-v)), true
+	case op == graph.Sub:
+		return c.node(graph.Affine, "", in, "by", -1.0, "add", short(v)), true
+	case op == graph.Div && x == 0 && math.Abs(fraction) == 0.5: // a power of two
+		return c.node(graph.Affine, "", in, "by", 1/v), true
+	}
+	return graph.None, false
+}
+
+// sum adds values of one rank from left to right.
+func sum(c *call) graph.Value {
+	if len(c.in) == 2 {
+		c.n.OpType = "Add"
+		return binary(c)
+	}
+	acc := c.flow(0)
+	for i := 1; i < len(c.in); i++ {
+		suffix := ".part"
+		if i == len(c.in)-1 {
+			suffix = ""
+		}
+		if len(c.shape(i)) != len(c.shape(0)) {
+			c.fail("of values of different ranks")
+		}
+		acc = c.node(graph.Add, suffix, []graph.Value{acc, c.flow(i)})
+	}
+	return acc
+}
+
+// reduce is ReduceMean and ReduceSum over axes other than the batch.
+func reduce(c *call) graph.Value {
+	s := c.shape(0)
+	axes, ok := c.list("axes", 1)
+	if !ok || len(axes) == 0 {
+		c.fail("over all axes reduces the batch")
+	}
+	var at []int
+	for _, a := range axes {
+		at = append(at, c.axis(a, len(s)))
+	}
+	slices.Sort(at)
+	op := graph.ReduceMean
+	if c.n.OpType == "ReduceSum" {
+		op = graph.ReduceSum
+	}
+	return c.node(op, "", []graph.Value{c.flow(0)}, "axes", at, "keep", c.int("keepdims", 1) != 0)
+}
+
+func isFloat(d tensor.DType) bool {
+	return d == tensor.F32 || d == tensor.F64 || d == tensor.F16 || d == tensor.BF16
+}

@@ -1,0 +1,138 @@
+package onnx
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// external reads tensors that lie in other files, inside the folder of the
+// model only: no path leads out of it, and no link is followed.
+// All tensors together may not be larger than the files that they lie in.
+type external struct {
+	dir    string          // "" if the model came from no file
+	seen   map[string]bool // files that were opened
+	size   int64           // bytes that these have
+	loaded int64           // bytes that were read
+}
+
+// load reads a tensor of external data.
+func (e *external) load(p *onnxpb.TensorProto, d tensor.DType, shape []int) (tensor.Tensor, error) {
+	location, offset, length, err := where(p)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	want, err := tensor.Size(d, shape)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	if length >= 0 && length != int64(want) {
+		return tensor.Tensor{}, fmt.Errorf("%d bytes of external data for %s, want %d", length,
+			tensor.Describe(d, shape), want)
+	}
+	f, size, err := e.open(location)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	defer f.Close()
+	if offset > size || int64(want) > size-offset {
+		return tensor.Tensor{}, fmt.Errorf("%d bytes at offset %d of %q end beyond its %d bytes", want,
+			offset, location, size)
+	}
+	if err := e.account(location, size, int64(want)); err != nil {
+		return tensor.Tensor{}, err
+	}
+	t := tensor.New(d, shape...)
+	_, err = io.ReadFull(io.NewSectionReader(f, offset, int64(want)), t.Bytes)
+	return t, err
+}
+
+// account counts n bytes of a file of size bytes.
+func (e *external) account(location string, size, n int64) error {
+	if e.seen == nil {
+		e.seen = map[string]bool{}
+	}
+	if path := filepath.Clean(location); !e.seen[path] {
+		e.seen[path] = true
+		e.size += size
+	}
+	if e.loaded += n; e.loaded > e.size+foreign.Slack {
+		return fmt.Errorf("the tensors up to here take %d bytes of external data that has %d", e.loaded, e.size)
+	}
+	return nil
+}
+
+// where reads the entries that say where the data lies; length is -1 if none does.
+func where(p *onnxpb.TensorProto) (location string, offset, length int64, err error) {
+	length = -1
+	for _, e := range p.ExternalData {
+		switch e.Key {
+		case "location":
+			location = e.Value
+		case "offset":
+			offset, err = strconv.ParseInt(e.Value, 10, 64)
+		case "length":
+			length, err = strconv.ParseInt(e.Value, 10, 64)
+		}
+		if err != nil || offset < 0 {
+			return "", 0, 0, fmt.Errorf("external data: %s is %.40q", e.Key, e.Value)
+		}
+	}
+	if location == "" {
+		return "", 0, 0, fmt.Errorf("external data without a location")
+	}
+	return location, offset, length, nil
+}
+
+// open opens a file of the model's folder.
+func (e *external) open(location string) (*os.File, int64, error) {
+	if e == nil || e.dir == "" {
+		return nil, 0, fmt.Errorf("external data %.80q of a model that lies in no folder", location)
+	}
+	if !filepath.IsLocal(location) {
+		return nil, 0, fmt.Errorf("external data %.80q lies outside the model's folder; it is not opened",
+			location)
+	}
+	root, err := os.OpenRoot(e.dir)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer root.Close()
+	if err := noLinks(root, location); err != nil {
+		return nil, 0, err
+	}
+	f, err := root.Open(location)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("external data %.80q is not a file", location)
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// noLinks refuses a path on which something is a symbolic link.
+func noLinks(root *os.Root, path string) error {
+	for p := filepath.Clean(path); p != "."; p = filepath.Dir(p) {
+		info, err := root.Lstat(p)
+		if err != nil {
+			return err
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("external data %.80q is reached through a link; links are not followed", path)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package onnx
+
+import (
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// folds is the closed list of operators that are computed when the file is
+// read: from constants, or, as Shape does, from the shape of a value.
+var folds map[string]func(*call) numbers
+
+func init() { // the folds refer to the table's users
+	folds = map[string]func(*call) numbers{
+		"Constant": foldConstant, "ConstantOfShape": foldConstantOfShape, "Shape": foldShape,
+		"Identity": foldIdentity, "Cast": foldCast,
+		"Gather": foldGather, "Slice": foldSlice, "Concat": foldConcat, "Transpose": foldTranspose,
+		"Reshape": foldReshape, "Squeeze": foldSqueeze, "Unsqueeze": foldUnsqueeze,
+		"Add": foldBinary, "Sub": foldBinary, "Mul": foldBinary, "Div": foldBinary,
+		"Neg": foldUnary, "Floor": foldUnary, "Ceil": foldUnary, "Sqrt": foldUnary, "Exp": foldUnary,
+	}
+}
+
+// fold computes a constant.
+func (c *call) fold(f func(*call) numbers) value {
+	n := f(c)
+	if c.err != nil {
+		return constant(tensor.Tensor{})
+	}
+	return constant(n.tensor())
+}
+
+// takes checks that a constant of a shape may be computed.
+func (c *call) takes(shape []int) bool { return c.takesAs(tensor.I64, shape) }
+
+// takesAs is takes for elements of type d.
+func (c *call) takesAs(d tensor.DType, shape []int) bool {
+	size, err := tensor.Size(d, shape)
+	if err != nil {
+		c.fail("%w", err)
+	} else if c.room -= size; c.room < 0 {
+		c.fail("the constants that are computed or converted take more than %d MiB and four times the file",
+			maxFolded>>20)
+	}
+	return c.err == nil
+}
+
+// numbers returns operand i of a fold.
+func (c *call) numbers(i int) numbers {
+	t, ok := c.constant(i)
+	if !ok {
+		c.fail("operand %d is absent", i)
+		return numbers{shape: []int{0}}
+	}
+	return c.converted(t)
+}
+
+// converted returns the elements of t; if they have to be copied, there must be room.
+func (c *call) converted(t tensor.Tensor) numbers {
+	if t.DType != tensor.F32 && t.DType != tensor.I64 && !c.takes(t.Shape) {
+		return numbers{shape: []int{0}}
+	}
+	n, err := toNumbers(t)
+	if err != nil {
+		c.fail("%w", err)
+		return numbers{shape: []int{0}}
+	}
+	return n
+}
+
+// foldAxis is axis for constants, which have no batch axis.
+func (c *call) foldAxis(a int64, rank int) int {
+	if a < 0 {
+		a += int64(rank)
+	}
+	if a < 0 || a >= int64(rank) {
+		c.fail("axis %d of a constant of rank %d", a, rank)
+		return 0
+	}
+	return int(a)
+}
+
+func foldIdentity(c *call) numbers { return c.numbers(0) }
+
+// foldCast turns integers into floats and back, towards zero.
+func foldCast(c *call) numbers {
+	n := c.numbers(0)
+	d, err := dtype(int32(c.int("to", 0)))
+	if err != nil {
+		c.fail("%w", err)
+	}
+	if c.err != nil || !c.takes(n.shape) {
+		return n
+	}
+	float := d == tensor.F32 || d == tensor.F64 || d == tensor.F16 || d == tensor.BF16
+	switch {
+	case float && n.f == nil:
+		n.t = tensor.Tensor{}
+		n.f = make([]float32, len(n.i))
+		for k, v := range n.i {
+			c.known(v)
+			n.f[k] = float32(v)
+		}
+		n.i = nil
+	case !float && n.f != nil:
+		n.t = tensor.Tensor{}
+		n.i = make([]int64, len(n.f))
+		for k, v := range n.f {
+			n.i[k] = int64(v)
+		}
+		n.f = nil
+	}
+	return n
+}
+
+// known fails if v stands for the length of the batch.
+func (c *call) known(v int64) {
+	if v == anyBatch {
+		c.fail("computes with the length of the batch")
+	}
+}

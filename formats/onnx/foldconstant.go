@@ -1,0 +1,76 @@
+package onnx
+
+import "github.com/bnctl/bnctl/tensor"
+
+func foldConstant(c *call) numbers {
+	for _, a := range c.n.Attribute {
+		switch a.Name {
+		case "value":
+			if a.T == nil {
+				break
+			}
+			t, err := load(a.T, nil)
+			if err != nil {
+				c.fail("%w", err)
+				return numbers{}
+			}
+			return c.converted(t)
+		case "value_float":
+			return numbers{f: []float32{a.GetF()}}
+		case "value_int":
+			return numbers{i: []int64{a.GetI()}}
+		case "value_floats":
+			return numbers{shape: []int{len(a.Floats)}, f: append([]float32{}, a.Floats...)}
+		case "value_ints":
+			return numbers{shape: []int{len(a.Ints)}, i: append([]int64{}, a.Ints...)}
+		}
+	}
+	c.fail("has no value of numbers")
+	return numbers{}
+}
+
+func foldConstantOfShape(c *call) numbers {
+	shape, err := lengths(tensor.I64, c.numbers(0).i)
+	if err != nil {
+		c.fail("%w", err)
+	}
+	one := numbers{f: []float32{0}}
+	if a := c.attribute("value"); a != nil && a.T != nil {
+		t, err := load(a.T, nil)
+		if err == nil {
+			one, err = toNumbers(t)
+		}
+		if err != nil || t.Count() != 1 {
+			c.fail("its value is not one number")
+		}
+	}
+	if c.err != nil || !c.takes(shape) {
+		return numbers{}
+	}
+	return one.picked(shape, func([]int) int { return 0 })
+}
+
+// foldShape gives the shape of a value; the batch stays open, also where the
+// file fixes it.
+func foldShape(c *call) numbers {
+	if !c.has(0) {
+		c.fail("has no operand")
+		return numbers{}
+	}
+	var all []int64
+	if x := c.in[0]; x.isConstant() {
+		all = widened(x.c.Shape)
+	} else {
+		all = append([]int64{anyBatch}, widened(c.shapeOf(x))...)
+	}
+	from, to := c.int("start", 0), c.int("end", len(all))
+	if from < 0 {
+		from += len(all)
+	}
+	if to < 0 {
+		to += len(all)
+	}
+	from, to = min(max(from, 0), len(all)), min(max(to, 0), len(all))
+	all = all[from:max(from, to)]
+	return numbers{shape: []int{len(all)}, i: append([]int64{}, all...)}
+}

@@ -1,0 +1,4 @@
+// Package onnxpb is the generated form of onnx.proto.
+package onnxpb
+
+//go:generate ./generate.sh

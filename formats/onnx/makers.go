@@ -1,0 +1,68 @@
+package onnx
+
+import "github.com/bnctl/bnctl/graph"
+
+// makers is the closed list of operators that become nodes of the graph.
+var makers map[string]maker
+
+func init() { // the makers refer to the table's users
+	makers = map[string]maker{
+		"Conv": one(conv), "ConvTranspose": one(convTranspose), "Gemm": one(gemm), "MatMul": one(matMul),
+		"BatchNormalization": one(batchNorm),
+
+		"MaxPool": one(pool), "AveragePool": one(pool),
+		"GlobalMaxPool": one(globalPool), "GlobalAveragePool": one(globalPool),
+
+		"Relu": one(plain(graph.Relu)), "Sigmoid": one(plain(graph.Sigmoid)), "Tanh": one(plain(graph.Tanh)),
+		"Softplus": one(plain(graph.Softplus)), "HardSwish": one(plain(graph.HardSwish)),
+		"Exp": one(plain(graph.Exp)), "Log": one(plain(graph.Log)), "Sqrt": one(plain(graph.Sqrt)),
+		"LeakyRelu": one(leakyRelu), "Elu": one(elu), "Selu": one(selu), "HardSigmoid": one(hardSigmoid),
+		"PRelu": one(prelu), "Clip": one(clip), "Neg": one(negate), "Abs": one(abs), "Softsign": one(softsign),
+		"Softmax": softmax, "LogSoftmax": one(logSoftmax),
+
+		"Add": one(binary), "Sub": one(binary), "Mul": one(binary), "Div": one(binary), "Sum": one(sum),
+		"ReduceMean": one(reduce), "ReduceSum": one(reduce),
+
+		"Concat": one(concat), "Slice": one(slice), "Split": split, "Pad": one(pad),
+		"Transpose": one(transpose), "Expand": one(expand), "Reshape": one(reshape), "Flatten": one(flatten),
+		"Squeeze": one(squeeze), "Unsqueeze": one(unsqueeze),
+		"DepthToSpace": one(depthToSpace), "SpaceToDepth": one(spaceToDepth),
+		"Resize": one(resize), "Upsample": one(resize),
+
+		"Identity": same, "Cast": cast, "Dropout": one(dropout),
+	}
+}
+
+// plain makes the maker of an operator that is one node without attributes.
+func plain(op graph.Op) func(*call) graph.Value {
+	return func(c *call) graph.Value { return c.node(op, "", []graph.Value{c.flow(0)}) }
+}
+
+// same passes a value on, with what is known of it.
+func same(c *call) []value {
+	c.flow(0)
+	return []value{c.in[0]}
+}
+
+// cast passes floats on, whatever their width: values of the graph are f32.
+func cast(c *call) []value {
+	if d, err := dtype(int32(c.int("to", 0))); err != nil || !isFloat(d) {
+		c.fail("of values to %v is not supported", d)
+	}
+	return same(c)
+}
+
+// dropout marks the place where training drops elements.
+func dropout(c *call) graph.Value {
+	p, ok := c.scalar("ratio", 1)
+	if !ok {
+		p = 0.5
+	}
+	if t, ok := c.constant(2); ok && t.Count() == 1 && t.Bytes[0] != 0 {
+		c.fail("is in training mode; export the model in evaluation mode")
+	}
+	if p == 0 {
+		return c.flow(0)
+	}
+	return c.node(graph.Dropout, "", []graph.Value{c.flow(0)}, "p", short(p))
+}

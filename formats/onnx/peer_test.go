@@ -1,0 +1,159 @@
+package onnx
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// The peer tests need BNCTL_PEERS=1, python3 with onnx, and node with
+// onnxruntime-node where NODE_PATH finds it.
+func needPeers(t *testing.T) {
+	t.Helper()
+	if os.Getenv("BNCTL_PEERS") == "" {
+		t.Skip("BNCTL_PEERS is not set; make test-peers installs ONNX's checker and ONNX Runtime and sets it")
+	}
+}
+
+// written writes a model to a file.
+func written(t *testing.T, m *models.Model) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "model.onnx")
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// ort runs a model in ONNX Runtime and returns its outputs by name.
+func ort(t *testing.T, model string, x tensor.Tensor) map[string]tensor.Tensor {
+	t.Helper()
+	raw := filepath.Join(t.TempDir(), "input")
+	if err := os.WriteFile(raw, x.Bytes, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var dims []string
+	for _, n := range x.Shape {
+		dims = append(dims, strconv.Itoa(n))
+	}
+	types := map[tensor.DType]string{tensor.F32: "float32", tensor.U8: "uint8"}
+	cmd := exec.Command("node", "testdata/ort.js", model, types[x.DType], strings.Join(dims, ","), raw)
+	cmd.Stderr = os.Stderr
+	answer, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("onnxruntime-node: %v", err)
+	}
+	var outputs map[string]struct {
+		Dims []int
+		Data string
+	}
+	if err := json.Unmarshal(answer, &outputs); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]tensor.Tensor{}
+	for name, o := range outputs {
+		b, err := base64.StdEncoding.DecodeString(o.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := tensor.FromBytes(tensor.F32, o.Dims, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = v.Clone()
+	}
+	return out
+}
+
+// compareORT checks that a model, written, passes ONNX's checker and gives in
+// ONNX Runtime what it gives here.
+func compareORT(t *testing.T, m *models.Model) {
+	t.Helper()
+	path := written(t, m)
+	check := "import onnx, sys; m = onnx.load(sys.argv[1]); onnx.checker.check_model(m, full_check=True)"
+	if out, err := exec.Command("/usr/bin/python3", "-c", check, path).CombinedOutput(); err != nil {
+		t.Fatalf("onnx.checker: %v\n%s", err, out)
+	}
+	x := ramp(m, 2)
+	want, err := eval(m, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ort(t, path, x)
+	for i, o := range m.Graph.Main.Outputs {
+		size := 1.0
+		for _, v := range want[i].F64() {
+			size = max(size, math.Abs(v))
+		}
+		if d := worst(want[i], got[o.Name]) / size; !(d <= 1e-5) {
+			t.Errorf("output %s differs from ONNX Runtime's by %g", o.Name, d)
+		} else {
+			t.Logf("output %s: largest difference %.2g", o.Name, d)
+		}
+	}
+}
+
+func TestPeerWritten(t *testing.T) {
+	needPeers(t)
+	for _, name := range []string{"mlp-bn", "lenet-bn", "resnet20", "mobilenetv2"} {
+		t.Run(name, func(t *testing.T) {
+			o := models.Options{}
+			if name == "mobilenetv2" {
+				o.Input = models.Size{Height: 64, Width: 64, Channels: 3}
+			}
+			m, err := models.Build(name, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := models.Init(m, 7); err != nil {
+				t.Fatal(err)
+			}
+			compareORT(t, m)
+		})
+	}
+	t.Run("every operation", func(t *testing.T) { compareORT(t, fromText(t, everyOp)) })
+}
+
+// TestPeerTorch reads what torch.onnx makes of torchvision's networks.
+func TestPeerTorch(t *testing.T) {
+	needPeers(t)
+	dir := t.TempDir()
+	if out, err := exec.Command("/usr/bin/python3", "testdata/torch_exports.py",
+		dir).CombinedOutput(); err != nil {
+		t.Fatalf("torch.onnx: %v\n%s", err, out)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.onnx"))
+	if err != nil || len(files) != 12 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, path := range files {
+		m, err := opened(path)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		out, err := eval(m, ramp(m, 1))
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		name, _, _ := strings.Cut(filepath.Base(path), "-")
+		if d := worst(out[0], npy(t, filepath.Join(dir, name+".npy"))); !(d <= 1e-5) {
+			t.Errorf("%s differs from PyTorch by %g", path, d)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// pool is MaxPool and AveragePool.
+func pool(c *call) graph.Value {
+	s := c.space(0)
+	axes := len(s) - 1
+	w := c.window(c.ints("kernel_shape", axes, 1), s[1:])
+	if slices.Max(w.dilation) > 1 || c.int("storage_order", 0) != 0 || c.attribute("kernel_shape") == nil {
+		c.fail("with dilations, or without kernel_shape, is not supported")
+	}
+	if c.n.OpType == "MaxPool" && len(c.n.Output) > 1 && c.n.Output[1] != "" {
+		c.fail("with indices is not supported")
+	}
+	count := c.n.OpType == "AveragePool" && c.int("count_include_pad", 0) != 0
+	if c.int("ceil_mode", 0) != 0 && c.err == nil && w.roundUp(s[1:]) && count {
+		c.fail("with ceil_mode and count_include_pad, where they meet, is not supported")
+	}
+	if c.err != nil {
+		return graph.None
+	}
+	w = w.image()
+	x := c.toImage(c.flow(0), s)
+	if c.n.OpType == "MaxPool" {
+		return c.fromImage(c.node(graph.MaxPool, "", []graph.Value{x}, "kernel", w.kernel, "stride",
+			w.stride, "pad", w.pads()), axes)
+	}
+	v := c.node(graph.AvgPool, "", []graph.Value{x}, "kernel", w.kernel, "stride", w.stride, "pad", w.pads(),
+		"count_pad", count && slices.Max(w.pads()) > 0)
+	return c.fromImage(v, axes)
+}
+
+// roundUp pads the end so that the last window, which begins inside but ends
+// outside, is one too; it reports whether there is one.
+func (w *window) roundUp(size []int) bool {
+	changed := false
+	for a, n := range size {
+		room := n + w.begin[a] + w.end[a] - w.kernel[a]
+		windows := ceil(room, w.stride[a])
+		begins := windows*w.stride[a] < n+w.begin[a] // the last begins before the padding at the end
+		if more := windows*w.stride[a] - room; room > 0 && more > 0 && begins {
+			w.end[a] += more
+			changed = true
+		}
+	}
+	return changed
+}
+
+// globalPool is GlobalMaxPool and GlobalAveragePool.
+func globalPool(c *call) graph.Value {
+	s := c.space(0)
+	if c.err != nil {
+		return graph.None
+	}
+	x := []graph.Value{c.toImage(c.flow(0), s)}
+	if c.n.OpType == "GlobalAveragePool" {
+		return c.fromImage(c.node(graph.GlobalAvgPool, "", x), len(s)-1)
+	}
+	kernel := c.g.Type(x[0]).Shape
+	if len(kernel) != 3 {
+		return graph.None
+	}
+	return c.fromImage(c.node(graph.MaxPool, "", x, "kernel", kernel[1:], "stride", kernel[1:]), len(s)-1)
+}

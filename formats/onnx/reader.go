@@ -1,0 +1,144 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// reader is a model on its way from ONNX to a graph.
+type reader struct {
+	src    *onnxpb.GraphProto
+	opset  int
+	file   *foreign.File
+	biased bool // batch norms keep the biased variance
+
+	g      *graph.Builder
+	table  []graph.State
+	state  map[string]tensor.Tensor
+	values map[string]value  // by their names in ONNX
+	labels map[string]string // names in the graph of tensors of state, by their names in ONNX
+	used   foreign.Names     // labels that are taken
+	batch  int64             // the length of the batch if the file fixes it, else 0
+	room   int               // bytes that constants may still take that are computed
+}
+
+// value is what a name of ONNX stands for: rows of the graph, or a constant.
+type value struct {
+	v      graph.Value   // graph.None for a constant
+	c      tensor.Tensor // the constant
+	logits graph.Value   // what a softmax made v of; graph.None otherwise
+	op     string        // the operator that made v
+}
+
+func rows(v graph.Value) value          { return value{v: v, logits: graph.None} }
+func constant(t tensor.Tensor) value    { return value{v: graph.None, c: t, logits: graph.None} }
+func (x value) isConstant() bool        { return x.v == graph.None }
+func (r *reader) shapeOf(x value) []int { return r.g.Type(x.v).Shape }
+
+func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reader {
+	r := &reader{src: m.Graph, opset: opset, file: file, room: maxFolded + 4*size,
+		state: map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{}}
+	for _, p := range m.MetadataProps {
+		r.biased = r.biased || p.Key == varianceKey && p.Value == "biased"
+	}
+	r.g = graph.NewBuilder("main", &r.table)
+	return r
+}
+
+// initializers loads all initializers and lists them as the file's tensors.
+func (r *reader) initializers(ext *external) error {
+	size := int64(0)
+	for _, p := range r.src.Initializer {
+		if _, twice := r.values[p.Name]; twice {
+			return fmt.Errorf("two initializers are called %.80q", p.Name)
+		}
+		t, err := load(p, ext)
+		if err != nil {
+			return err
+		}
+		p.RawData, p.FloatData, p.Int32Data, p.Int64Data = nil, nil, nil, nil
+		r.values[p.Name] = constant(t)
+		r.file.Tensors = append(r.file.Tensors, foreign.Held(p.Name, t))
+		size += int64(len(t.Bytes))
+	}
+	return foreign.CheckTensors(r.file.Tensors, size)
+}
+
+// model builds the template.
+func (r *reader) model() (*models.Model, error) {
+	need, err := r.needed()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.input(need); err != nil {
+		return nil, err
+	}
+	for i, n := range r.src.Node {
+		if !need[i] {
+			continue
+		}
+		if err := r.node(n); err != nil {
+			return nil, fmt.Errorf("node %d (%.80s %.80s): %w", i, n.OpType, strings.Join(n.Output, ","), err)
+		}
+	}
+	if err := r.outputs(); err != nil {
+		return nil, err
+	}
+	main, err := r.g.Function()
+	if err != nil {
+		return nil, err
+	}
+	name := foreign.Clean(r.src.Name, "onnx")
+	m := &models.Model{Architecture: name, Graph: &graph.Graph{Name: name, State: r.table, Main: main},
+		State: r.state}
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// needed marks the nodes that lead to an output, and refuses the operators
+// among them that have no counterpart, all at once. Nodes come in an order in
+// which they can run: whatever takes a later result belongs to a cycle.
+func (r *reader) needed() ([]bool, error) {
+	wanted := map[string]bool{}
+	for _, o := range r.src.Output {
+		wanted[o.Name] = true
+	}
+	need := make([]bool, len(r.src.Node))
+	var unknown []string
+	seen := map[string]bool{}
+	for i, n := range slices.Backward(r.src.Node) {
+		need[i] = slices.ContainsFunc(n.Output, func(name string) bool { return name != "" && wanted[name] })
+		if !need[i] {
+			continue
+		}
+		for _, name := range n.Input {
+			wanted[name] = true
+		}
+		if op := operator(n); makers[op] == nil && folds[op] == nil && !seen[op] {
+			seen[op] = true
+			unknown = append(unknown, op)
+		}
+	}
+	if len(unknown) > 0 {
+		slices.Sort(unknown)
+		return nil, fmt.Errorf("operators that are not supported: %.400s", strings.Join(unknown, ", "))
+	}
+	return need, nil
+}
+
+// operator names a node's operator, with its domain if that is not the standard's.
+func operator(n *onnxpb.NodeProto) string {
+	if n.Domain != "" && n.Domain != "ai.onnx" {
+		return n.Domain + "." + n.OpType
+	}
+	return n.OpType
+}

@@ -1,0 +1,170 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// resolve fills in a target shape of Reshape: 0 copies a length, unless it is
+// meant, and one -1 stands for what is left.
+func resolve(target []int64, from []int, zero bool) ([]int, error) {
+	n, rest, open := tensor.Count(from), 1, -1
+	if len(target) > tensor.MaxRank {
+		return nil, fmt.Errorf("a shape of rank %d", len(target))
+	}
+	shape := make([]int, len(target))
+	for i, t := range target {
+		switch {
+		case t == -1 && open < 0:
+			open = i
+			continue
+		case t == 0 && !zero && i < len(from):
+			t = int64(from[i])
+		}
+		if t < 0 || t > 1<<30 || t > 0 && rest > 1<<40/int(t) {
+			return nil, fmt.Errorf("the shape %v", target)
+		}
+		shape[i] = int(t)
+		rest *= shape[i]
+	}
+	if open >= 0 && rest > 0 && n%rest == 0 {
+		shape[open] = n / rest
+		rest = n
+	}
+	if rest != n {
+		return nil, fmt.Errorf("the shape %v for %v, which has %d elements", target, from, n)
+	}
+	return shape, nil
+}
+
+// reshape keeps the batch where it is: the first length of the target must
+// stand for it.
+func reshape(c *call) graph.Value {
+	from := c.shape(0)
+	target, ok := c.list("shape", 1)
+	if !ok || len(target) == 0 {
+		c.fail("without a shape")
+		return graph.None
+	}
+	first, rest := target[0], target[1:]
+	batch := first == anyBatch || first == 0 && c.int("allowzero", 0) == 0 || c.batch > 0 && first == c.batch
+	if !batch && (first != -1 || slices.Contains(rest, -1)) {
+		c.fail("to %s mixes the rows of the batch", printed(target))
+		return graph.None
+	}
+	shape, err := resolve(rest, from, true)
+	if slices.Contains(rest, 0) { // 0 copies a length of the same place, which counts the batch
+		shape, err = resolve(copied(rest, from), from, true)
+	}
+	if err != nil {
+		c.fail("to %s: %w", printed(target), err)
+	}
+	return c.node(graph.Reshape, "", []graph.Value{c.flow(0)}, "shape", shape)
+}
+
+// copied replaces zeros by the lengths of the same place.
+func copied(target []int64, from []int) []int64 {
+	target = slices.Clone(target)
+	for i := range target {
+		if target[i] == 0 && i < len(from) {
+			target[i] = int64(from[i])
+		}
+	}
+	return target
+}
+
+// printed writes a shape with N for the batch.
+func printed(shape []int64) string {
+	s := "["
+	for i, n := range shape {
+		if i > 0 {
+			s += ","
+		}
+		if n == anyBatch {
+			s += "N"
+		} else {
+			s += fmt.Sprint(n)
+		}
+	}
+	return s + "]"
+}
+
+// flatten to a matrix of rows.
+func flatten(c *call) graph.Value {
+	s := c.shape(0)
+	axis := c.int("axis", 1)
+	if axis < 0 {
+		axis += len(s) + 1
+	}
+	if axis != 1 {
+		c.fail("at axis %d mixes the rows of the batch; axis 1 is supported", axis)
+	}
+	return c.node(graph.Reshape, "", []graph.Value{c.flow(0)}, "shape", []int{tensor.Count(s)})
+}
+
+func squeeze(c *call) graph.Value {
+	s := c.shape(0)
+	axes, given := c.list("axes", 1)
+	if !given {
+		c.fail("without axes could take the batch's")
+	}
+	drop := map[int]bool{}
+	for _, a := range axes {
+		drop[c.axis(a, len(s))] = true
+	}
+	var shape []int
+	for a, n := range s {
+		switch {
+		case !drop[a]:
+			shape = append(shape, n)
+		case n != 1:
+			c.fail("axis %d has the length %d", a+1, n)
+		}
+	}
+	return c.node(graph.Reshape, "", []graph.Value{c.flow(0)}, "shape", shape)
+}
+
+func unsqueeze(c *call) graph.Value {
+	s := c.shape(0)
+	axes, _ := c.list("axes", 1)
+	rank := len(s) + len(axes)
+	if rank >= tensor.MaxRank {
+		c.fail("makes a tensor of rank %d", rank+1)
+		return graph.None
+	}
+	shape := make([]int, rank)
+	for _, a := range axes {
+		if at := c.axis(a, rank); c.err == nil {
+			shape[at] = 1
+		}
+	}
+	for a := range shape {
+		if shape[a] == 0 && len(s) > 0 {
+			shape[a], s = s[0], s[1:]
+		}
+	}
+	return c.node(graph.Reshape, "", []graph.Value{c.flow(0)}, "shape", shape)
+}
+
+// expand broadcasts to a shape whose first length leaves the batch as it is.
+func expand(c *call) graph.Value {
+	from := c.shape(0)
+	l, _ := c.list("shape", 1)
+	rank := len(from) + 1
+	if len(l) > rank || len(l) == rank && l[0] != 1 && l[0] != anyBatch {
+		c.fail("to %s changes the batch", printed(l))
+		return graph.None
+	}
+	var to []int
+	for _, n := range l[max(len(l)-len(from), 0):] {
+		to = append(to, int(min(max(n, 0), 1<<30)))
+	}
+	shape, err := graph.Broadcast(from, to)
+	if err != nil {
+		c.fail("%w", err)
+	}
+	return c.node(graph.BroadcastTo, "", []graph.Value{c.flow(0)}, "shape", shape)
+}

@@ -1,0 +1,100 @@
+package onnx
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// A protobuf message can take far more memory than bytes: an empty message in
+// a list takes two bytes in the file and hundreds decoded. So the file is
+// walked before it is decoded.
+
+// kind says how a field is decoded.
+type kind int
+
+const (
+	bytesField   kind = iota // as many bytes as in the file
+	stringField              // and a header each
+	numberField              // 8 bytes a number, packed or not
+	messageField             // walked itself
+)
+
+// field describes a field of a message that is decoded.
+type field struct {
+	kind kind
+	of   message
+}
+
+// message describes the fields of a message by number; others are discarded.
+type message map[protowire.Number]field
+
+var (
+	text    = field{kind: stringField}
+	raw     = field{kind: bytesField}
+	numeric = field{kind: numberField}
+
+	entryMessage  = message{1: text, 2: text}
+	tensorMessage = message{1: numeric, 4: raw, 5: numeric, 7: numeric, 8: text, 9: raw, 10: raw, 11: numeric,
+		13: list(entryMessage)}
+	attributeMessage = message{1: text, 4: raw, 5: list(tensorMessage), 7: raw, 8: numeric}
+	nodeMessage      = message{1: text, 2: text, 3: text, 4: text, 5: list(attributeMessage), 7: text}
+	dimMessage       = message{1: numeric, 2: text}
+	shapeMessage     = message{1: list(dimMessage)}
+	arrayMessage     = message{1: numeric, 2: list(shapeMessage)}
+	typeMessage      = message{1: list(arrayMessage)}
+	valueMessage     = message{1: text, 2: list(typeMessage)}
+	graphMessage     = message{1: list(nodeMessage), 2: text, 5: list(tensorMessage),
+		11: list(valueMessage), 12: list(valueMessage)}
+	modelMessage = message{2: text, 3: text, 7: list(graphMessage), 8: list(entryMessage), 14: list(entryMessage)}
+)
+
+func list(m message) field { return field{messageField, m} }
+
+// messageCost is what a decoded message takes beside its fields, in bytes: no
+// struct of onnxpb is larger, its place in a list and the growth of that included.
+const messageCost = 320
+
+// survey walks a message and returns an upper bound of the memory that it
+// takes decoded. The walk is linear: messages do not contain themselves.
+func survey(b []byte, m message, base int) (cost int, err error) {
+	cost = messageCost
+	for at := 0; at < len(b); {
+		number, wire, n := protowire.ConsumeTag(b[at:])
+		if n < 0 {
+			return 0, fmt.Errorf("offset %d: %w", base+at, protowire.ParseError(n))
+		}
+		at += n
+		size := protowire.ConsumeFieldValue(number, wire, b[at:])
+		if size < 0 {
+			return 0, fmt.Errorf("offset %d: field %d: %w", base+at, number, protowire.ParseError(size))
+		}
+		f, known := m[number]
+		if known {
+			c, err := f.cost(wire, b[at:at+size], base+at)
+			if err != nil {
+				return 0, err
+			}
+			cost += c
+		}
+		at += size
+	}
+	return cost, nil
+}
+
+// cost returns the memory of one occurrence of a field.
+func (f field) cost(wire protowire.Type, b []byte, base int) (int, error) {
+	if wire != protowire.BytesType {
+		return 16, nil // one number, and the growth of its list
+	}
+	body, _ := protowire.ConsumeBytes(b)
+	switch f.kind {
+	case messageField:
+		return survey(body, f.of, base+len(b)-len(body))
+	case stringField:
+		return 48 + len(body), nil
+	case numberField:
+		return 8 * len(body), nil // a packed number takes at least a byte
+	}
+	return len(body), nil
+}

@@ -1,0 +1,156 @@
+"""Makes cases/: a model for every way in which an operator has been written
+from operator set 6 to 21, and what ONNX Runtime 1.20.1 answers.
+
+    NODE_PATH=... /usr/bin/python3 make_cases.py
+
+Needs Debian's python3-onnx (1.12), and node with onnxruntime-node. The input is
+x[i] = -1 + 2*((i*2654435761 mod 2^32)/2^32) of shape (2, 4, 6, 5) unless the
+case says otherwise.
+"""
+import base64
+import json
+import os
+import subprocess
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+here = os.path.dirname(os.path.abspath(__file__))
+node = helper.make_node
+
+
+def case(name, nodes, constants={}, opset=13, shape=("N", 4, 6, 5)):
+    init = [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()]
+    graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], init)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=min(8, 4 + opset // 4))
+    path = os.path.join(here, "cases", name + ".onnx")
+    onnx.save(model, path)
+    dims = [2 if d == "N" else d for d in shape]
+    i = np.arange(int(np.prod(dims)), dtype=np.uint64)
+    x = (-1 + 2 * ((i * 2654435761) % 2**32).astype(np.float64) / 2**32).astype(np.float32)
+    with tempfile.NamedTemporaryFile() as f:
+        f.write(x.tobytes())
+        f.flush()
+        out = subprocess.run(["node", os.path.join(here, "ort.js"), path, "float32", ",".join(map(str, dims)), f.name],
+                             stdout=subprocess.PIPE)
+    if out.returncode != 0:
+        print(name, "is not run by ONNX Runtime")
+        os.remove(path)
+        return
+    y = json.loads(out.stdout)["y"]
+    np.save(path[:-5], np.frombuffer(base64.b64decode(y["data"]), np.float32).reshape(y["dims"]))
+
+
+rng = np.random.RandomState(7)
+f32 = lambda *s: rng.uniform(-1, 1, s).astype(np.float32)
+i64 = lambda *v: np.array(v, np.int64)
+one = lambda op, n=1, **a: [node(op, ["x"] + ["c%d" % i for i in range(1, n)], ["y"], **a)]
+
+# Windows.
+w = f32(6, 4, 3, 2)
+for pad in "SAME_UPPER", "SAME_LOWER", "VALID":
+    case("conv-" + pad.lower(), [node("Conv", ["x", "w"], ["y"], auto_pad=pad, strides=[2, 1])], {"w": w})
+case("conv-groups", [node("Conv", ["x", "w", "b"], ["y"], group=2, pads=[1, 0, 2, 1])], {"w": f32(6, 2, 3, 2), "b": f32(6)})
+case("conv-line", [node("Conv", ["x", "w"], ["y"], pads=[2, 1], strides=[2])], {"w": f32(3, 4, 3)}, shape=("N", 4, 9))
+case("conv-transpose", [node("ConvTranspose", ["x", "w", "b"], ["y"], strides=[2, 3], pads=[1, 0, 0, 1], output_padding=[1, 2],
+                             dilations=[2, 1], group=2)], {"w": f32(4, 3, 2, 3), "b": f32(6)})
+for op in "MaxPool", "AveragePool":
+    case(op.lower() + "-pads", one(op, kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 1, 1]))
+    case(op.lower() + "-ceil", one(op, kernel_shape=[3, 2], strides=[2, 2], ceil_mode=1), opset=10)
+    case(op.lower() + "-same", one(op, kernel_shape=[2, 2], strides=[2, 2], auto_pad="SAME_UPPER"))
+    case(op.lower() + "-line", one(op, kernel_shape=[3], strides=[2]), shape=("N", 4, 9))
+case("averagepool-count", one("AveragePool", kernel_shape=[3, 2], pads=[1, 0, 1, 1], count_include_pad=1), opset=7)
+case("globalmaxpool", one("GlobalMaxPool"))
+case("globalaveragepool-line", one("GlobalAveragePool"), shape=("N", 4, 9))
+
+# Matrices.
+flat = [node("Flatten", ["x"], ["f"])]
+case("gemm-alpha", flat + [node("Gemm", ["f", "w", "b"], ["y"], alpha=0.5, beta=2.0)], {"w": f32(120, 3), "b": f32(1)})
+case("matmul-add", flat + [node("MatMul", ["f", "w"], ["m"]), node("Add", ["m", "b"], ["y"])], {"w": f32(120, 3), "b": f32(3)})
+
+# Batch norms of all versions.
+bn = {"g": f32(4), "b": f32(4), "m": f32(4), "v": np.abs(f32(4)) + 0.1}
+for opset in 7, 9, 14, 15:
+    extra = {"spatial": 1} if opset < 9 else {}
+    case("batchnorm-%d" % opset, [node("BatchNormalization", ["x", "g", "b", "m", "v"], ["y"], epsilon=0.01, **extra)], bn, opset)
+case("batchnorm-constants", [
+    node("Constant", [], ["g"], value=numpy_helper.from_array(bn["g"])),
+    node("ConstantOfShape", ["s"], ["b"], value=numpy_helper.from_array(np.array([0.5], np.float32))),
+    node("BatchNormalization", ["x", "g", "b", "m", "v"], ["y"])], {"s": i64(4), "m": bn["m"], "v": bn["v"]})
+
+# Activations.
+for op, a in [("LeakyRelu", {"alpha": 0.3}), ("Elu", {"alpha": 0.5}), ("Selu", {}), ("HardSigmoid", {}), ("Softsign", {}),
+              ("Abs", {}), ("Neg", {}), ("Softplus", {})]:
+    case(op.lower(), one(op, **a))
+case("hardswish", one("HardSwish"), opset=14)
+case("clip-6", one("Clip", min=-0.25, max=0.5), opset=6)
+case("clip-11", [node("Clip", ["x", "", "c"], ["y"])], {"c": np.float32(0.25)}, opset=11)
+case("clip-relu6", [node("Mul", ["x", "k"], ["s"]), node("Clip", ["s", "a", "b"], ["y"])],
+     {"k": np.float32(9), "a": np.float32(0), "b": np.float32(6)})
+case("prelu", one("PRelu", 2), {"c1": f32(4, 1, 1)})
+case("softmax-12", one("Softmax", axis=2), opset=12)
+case("softmax-13", one("Softmax", axis=1))
+case("logsoftmax-13", one("LogSoftmax"))
+
+# Arithmetic with constants that broadcast.
+for op in "Add", "Sub", "Mul", "Div":
+    case(op.lower() + "-channel", [node(op, ["x", "c"], ["y"])], {"c": f32(4, 1, 1) + 2})
+    case(op.lower() + "-scalar", [node(op, ["x", "c"], ["y"])], {"c": np.array([0.3], np.float32)})
+    case(op.lower() + "-reversed", [node("Exp", ["x"], ["e"]), node(op, ["c", "e"], ["y"])], {"c": np.float32(2)})
+case("add-batch", [node("Add", ["x", "c"], ["y"])], {"c": f32(1, 4, 6, 1)})
+case("div-two", [node("Div", ["x", "c"], ["y"])], {"c": np.float32(2)})
+case("sum", [node("Relu", ["x"], ["a"]), node("Sum", ["x", "a", "x"], ["y"])])
+case("excite", [node("GlobalAveragePool", ["x"], ["g"]), node("Sigmoid", ["g"], ["s"]), node("Mul", ["x", "s"], ["y"])])
+
+# Axes as attributes and as operands.
+case("reducemean-11", one("ReduceMean", axes=[-1, 2], keepdims=0), opset=11)
+case("reducemean-18", one("ReduceMean", 2, keepdims=1), {"c1": i64(1)}, opset=18)
+case("reducesum-13", one("ReduceSum", 2, keepdims=0), {"c1": i64(2, 3)})
+case("squeeze-11", [node("GlobalAveragePool", ["x"], ["g"]), node("Squeeze", ["g"], ["y"], axes=[2, 3])], opset=11)
+case("squeeze-13", [node("GlobalAveragePool", ["x"], ["g"]), node("Squeeze", ["g", "a"], ["y"])], {"a": i64(-1, 2)})
+case("unsqueeze-11", one("Unsqueeze", axes=[1, 5]), opset=11)
+case("unsqueeze-13", one("Unsqueeze", 2), {"c1": i64(-1)})
+case("slice-9", one("Slice", axes=[2, 3], starts=[1, -3], ends=[5, 9223372036854775807]), opset=9)
+case("slice-10", one("Slice", 5), {"c1": i64(1, 0), "c2": i64(6, -1), "c3": i64(2, -1), "c4": i64(2, 1)}, opset=10)
+case("split-11", [node("Split", ["x"], ["a", "b"], axis=1, split=[1, 3]), node("Concat", ["b", "a"], ["y"], axis=1)], opset=11)
+case("split-13", [node("Split", ["x", "s"], ["a", "b"], axis=1), node("Concat", ["b", "a"], ["y"], axis=1)], {"s": i64(3, 1)})
+case("split-18", [node("Split", ["x"], ["a", "b"], axis=3, num_outputs=2), node("Concat", ["b", "a"], ["y"], axis=-1)], opset=18)
+case("pad-10", one("Pad", pads=[0, 0, 1, 2, 0, 1, 0, -1], value=0.5), opset=10)
+case("pad-13", [node("Pad", ["x", "p"], ["y"])], {"p": i64(0, 0, 1, 2, 0, 1, 0, 0)})
+case("pad-18", [node("Pad", ["x", "p", "v", "a"], ["y"], mode="constant")], {"p": i64(1, 2), "v": np.float32(3), "a": i64(-1)}, opset=18)
+case("pad-reflect", one("Pad", 2, mode="reflect"), {"c1": i64(0, 0, 2, 1, 0, 0, 1, 3)})
+case("pad-edge", one("Pad", 2, mode="edge"), {"c1": i64(0, 1, 2, 0, 0, 0, 0, 3)})
+case("dropout-11", one("Dropout", ratio=0.3), opset=11)
+case("dropout-13", one("Dropout", 2), {"c1": np.float32(0.3)})
+case("expand", [node("GlobalAveragePool", ["x"], ["g"]), node("Expand", ["g", "s"], ["y"])], {"s": i64(1, 4, 3, 2)})
+
+# Shapes that are computed.
+case("view", [node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["n"], axis=0), node("Unsqueeze", ["n", "zero1"], ["n1"]),
+              node("Concat", ["n1", "rest"], ["t"], axis=0), node("Reshape", ["x", "t"], ["y"])],
+     {"zero": np.int64(0), "zero1": i64(0), "rest": i64(-1, 3)})
+case("view-15", [node("Shape", ["x"], ["s"], start=0, end=2), node("Concat", ["s", "rest"], ["t"], axis=0), node("Reshape", ["x", "t"], ["y"])],
+     {"rest": i64(-1)}, opset=15)
+case("reshape-copy", one("Reshape", 2), {"c1": i64(0, 0, -1)})
+case("depthtospace-dcr", one("DepthToSpace", blocksize=2))
+case("depthtospace-crd", one("DepthToSpace", blocksize=2, mode="CRD"))
+case("spacetodepth", one("SpaceToDepth", blocksize=2), shape=("N", 3, 6, 4))
+case("shuffle", [node("Reshape", ["x", "a"], ["r"]), node("Transpose", ["r"], ["t"], perm=[0, 2, 1, 3, 4]), node("Reshape", ["t", "b"], ["y"])],
+     {"a": i64(0, 2, 2, 6, 5), "b": i64(-1, 4, 6, 5)})
+
+# Resizing, in all ways that are supported.
+case("upsample-9", one("Upsample", 2, mode="nearest"), {"c1": np.array([1, 1, 2, 3], np.float32)}, opset=9)
+case("upsample-7", one("Upsample", mode="nearest", scales=[1.0, 1.0, 2.0, 2.0]), opset=7)
+case("resize-10", one("Resize", 2, mode="nearest"), {"c1": np.array([1, 1, 2, 1], np.float32)}, opset=10)
+for coords in "half_pixel", "pytorch_half_pixel", "align_corners":
+    case("resize-linear-" + coords, [node("Resize", ["x", "", "", "s"], ["y"], mode="linear", coordinate_transformation_mode=coords)],
+         {"s": i64(2, 4, 9, 7)}, shape=(2, 4, 6, 5))
+case("resize-nearest-half", [node("Resize", ["x", "", "s"], ["y"], mode="nearest")], {"s": np.array([1, 1, 3, 2], np.float32)})
+case("resize-nearest-floor", [node("Resize", ["x", "", "s"], ["y"], mode="nearest", coordinate_transformation_mode="asymmetric",
+                                  nearest_mode="floor")], {"s": np.array([1, 1, 1.5, 0.6], np.float32)})
+
+# A matrix that is used as it is and transposed.
+case("gemm-both", [node("Flatten", ["x"], ["f"]), node("Gemm", ["f", "w"], ["a"], transB=1), node("Gemm", ["a", "w"], ["b"]),
+                   node("Gemm", ["b", "w"], ["y"], transB=1, alpha=0.5)], {"w": np.random.RandomState(11).uniform(-1, 1, (5, 5)).astype(np.float32)}, shape=("N", 5))

@@ -1,0 +1,25 @@
+package formats
+
+import "fmt"
+
+// Open opens a foreign file of any format that is read, and takes off the
+// wrappers around the model. Close the result.
+func Open(path string, o Options) (*File, error) {
+	name, read, err := recognise(path)
+	if err != nil {
+		return nil, err
+	}
+	if (o.Key != "" || o.EMA) && name != "torch" {
+		return nil, fmt.Errorf("%s: --key and --ema are for PyTorch checkpoints, this is %s", path, name)
+	}
+	f, err := read(path, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := mergeReplicas(f, o.rule()); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	unwrap(f)
+	return f, nil
+}

@@ -1,0 +1,84 @@
+package formats
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/bn"
+)
+
+// replicaPart is what MirroredStrategy adds to the names of the variables of
+// all replicas but the first, where a checkpoint was asked to expand them.
+var replicaPart = regexp.MustCompile(`/replica_([1-9][0-9]{0,3})$|/replica_([1-9][0-9]{0,3})/`)
+
+// mergeReplicas merges the variables of replicas like the files of ranks.
+func mergeReplicas(f *File, rule bn.Rule) error {
+	if f.Model != nil {
+		return nil
+	}
+	var first []Tensor
+	others := map[int]map[string]Tensor{}
+	for _, t := range f.Tensors {
+		name, k := replicaOf(t.Name)
+		if k == 0 {
+			first = append(first, t)
+			continue
+		}
+		if others[k] == nil {
+			others[k] = map[string]Tensor{}
+		}
+		others[k][name] = t.Renamed(name)
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	files, names := []*File{f}, []string{"replica 0"}
+	f.Tensors = first
+	for k := 1; k <= len(others); k++ {
+		if others[k] == nil {
+			return fmt.Errorf("there are variables of %d more replicas, and none of replica %d",
+				len(others), k)
+		}
+		files = append(files, fullReplica(first, others[k]))
+		names = append(names, "replica "+strconv.Itoa(k))
+		f.Wrappers = append(f.Wrappers, "replica_"+strconv.Itoa(k))
+	}
+	return mergeRanks(files, names, rule)
+}
+
+// replicaOf takes the number of a replica out of a name; 0 if it has none.
+func replicaOf(name string) (string, int) {
+	at := replicaPart.FindStringSubmatchIndex(name)
+	if at == nil {
+		return name, 0
+	}
+	digits := name[max(at[2], at[4]):max(at[3], at[5])]
+	k, _ := strconv.Atoi(digits) // the pattern leaves nothing else
+	tail := name[at[1]:]
+	if tail != "" {
+		tail = "/" + tail
+	}
+	return name[:at[0]] + tail, k
+}
+
+// fullReplica completes the variables of a replica with those that it shares
+// with the first. One that the first lacks stays and is found by the merge.
+func fullReplica(first []Tensor, own map[string]Tensor) *File {
+	f := &File{}
+	for _, t := range first {
+		if mine, ok := own[t.Name]; ok {
+			t = mine
+			delete(own, t.Name)
+		}
+		f.Tensors = append(f.Tensors, t)
+	}
+	for _, t := range own {
+		f.Tensors = append(f.Tensors, t)
+	}
+	more := f.Tensors[len(first):]
+	slices.SortFunc(more, func(a, b Tensor) int { return strings.Compare(a.Name, b.Name) })
+	return f
+}

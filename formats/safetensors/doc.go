@@ -1,0 +1,5 @@
+// Package safetensors reads and writes .safetensors files: a length (u64), a
+// JSON header that names type, shape and offsets of every tensor, and the
+// elements. The rules are those of the format's own reader: no holes, no
+// overlaps, no duplicate keys, nothing behind the last tensor.
+package safetensors

@@ -1,0 +1,59 @@
+package formats
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats/safetensors"
+	"github.com/bnctl/bnctl/formats/torch"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// TensorFile reports whether a path has the ending of a file that keeps
+// tensors without a graph: .pth, .pt or .safetensors.
+func TensorFile(path string) bool { return tensorWriter(path) != nil }
+
+func tensorWriter(path string) func(io.Writer, []Tensor) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".pth", ".pt":
+		return torch.Write
+	case ".safetensors":
+		return safetensors.Write
+	}
+	return nil
+}
+
+// Save writes tensors with their names, order and types, in the format that
+// the ending of path asks for, and returns the SHA-256 of the file in hex. One
+// tensor at a time is in memory. A file that is there already is replaced only
+// when the new one is complete.
+func Save(path string, tensors []Tensor) (string, error) {
+	write := tensorWriter(path)
+	if write == nil {
+		return "", fmt.Errorf("%s: want a name that ends with .pth or .safetensors", path)
+	}
+	return writeFile(path, func(w io.Writer) error { return write(w, tensors) })
+}
+
+// writeFile is serialize.WriteFile that returns the SHA-256 of what it wrote.
+func writeFile(path string, write func(io.Writer) error) (string, error) {
+	h := sha256.New()
+	if err := serialize.WriteFile(path, func(w io.Writer) error { return write(io.MultiWriter(w, h)) }); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Tensors returns the state of a model in the order of its graph.
+func Tensors(m *models.Model) []Tensor {
+	out := make([]Tensor, 0, len(m.Graph.State))
+	for _, s := range m.Graph.State {
+		out = append(out, Held(s.Name, m.State[s.Name]))
+	}
+	return out
+}

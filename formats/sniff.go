@@ -1,0 +1,153 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/bnctl/bnctl/formats/caffe"
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/keras"
+	"github.com/bnctl/bnctl/formats/onnx"
+	"github.com/bnctl/bnctl/formats/safetensors"
+	"github.com/bnctl/bnctl/formats/tensorflow"
+	"github.com/bnctl/bnctl/formats/torch"
+)
+
+// reader opens a file of one format.
+type reader func(path string, o Options) (*File, error)
+
+// headSize is how much of a file is looked at, in bytes.
+const headSize = 4096
+
+// refused lists formats that are recognised by how they start, and not read.
+var refused = []struct {
+	start  string
+	name   string
+	advice string
+}{
+	{"version https://git-lfs", "a Git LFS pointer, not the file itself", "fetch the file with git lfs pull"},
+	{"\x12\x01\x00\x00\x00\x00\x00\x00", "MXNet .params", adviceMXNet},
+	{"\x04\x00\x00\x00\x01\x00\x00\x00\x03\x00\x00\x00V 1", "Torch7 .t7", adviceTorch7},
+	{"\x03\x00\x00\x00\x01\x00\x00\x00", "Torch7 .t7", adviceTorch7},
+	{"4\n1\n3\nV 1\n", "Torch7 .t7 (ASCII)", adviceTorch7},
+	{"\x08\x01\x12", "the graph of a TensorFlow SavedModel",
+		"name its folder instead: the weights are in variables/"},
+	{"GGUF", "GGUF", "quantised weights are not read; use the model's .safetensors"},
+	{"\x93NUMPY", "NumPy .npy", "it is an array, not a model"},
+}
+
+const (
+	adviceMXNet = "in Python: save mxnet.nd.load(FILE) with safetensors.numpy.save_file, " +
+		"its names without arg: and aux:; where a BatchNorm has fix_gamma=True its gamma is 1"
+	adviceTorch7 = "in Lua: write each of model:parameters() and running_mean, running_var with npy4th; " +
+		"or convert with onnx's torch7 converters"
+	adviceTFLite  = "quantised and folded models are not read; use the Keras model that it was made from"
+	adviceSharded = "in Python: torch.distributed.checkpoint.format_utils." +
+		"dcp_to_torch_save('DIR', 'weights.pth')"
+	adviceDeepZero = "name its file mp_rank_00_model_states.pt, or run zero_to_fp32.py, which lies beside it"
+)
+
+// formats lists the readers in the order in which they are tried.
+var formats = []struct {
+	name string
+	is   func(head []byte, f *os.File, size int64) bool
+	read reader
+}{
+	{"keras", byHead(keras.Sniff), readKeras},
+	{"torch", byHead(torch.Sniff), readTorch},
+	{"safetensors", func(head []byte, _ *os.File, size int64) bool { return safetensors.Sniff(head, size) },
+		readSafetensors},
+	{"tensorflow", func(_ []byte, f *os.File, size int64) bool { return tensorflow.Sniff(f, size) },
+		readTensorFlow},
+	{"onnx", byHead(onnx.Sniff), readONNX},
+	{"caffe", byHead(caffe.Sniff), readCaffe},
+}
+
+// byHead makes a test of a format that the start of a file tells.
+func byHead(is func([]byte) bool) func([]byte, *os.File, int64) bool {
+	return func(head []byte, _ *os.File, _ int64) bool { return is(head) }
+}
+
+// Recognise returns the format of a file, by its content: "torch", "keras",
+// "onnx", "safetensors", "tensorflow" or "caffe". The error names the format
+// if it is a known one that is not read, and says how to convert it.
+func Recognise(path string) (string, error) {
+	name, _, err := recognise(path)
+	return name, err
+}
+
+func recognise(path string) (string, reader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", nil, err
+	}
+	if info.IsDir() {
+		return folder(path)
+	}
+	head := make([]byte, min(info.Size(), headSize))
+	if err := foreign.ReadAt(f, head, 0); err != nil {
+		return "", nil, err
+	}
+	for _, r := range refused {
+		if bytes.HasPrefix(head, []byte(r.start)) {
+			return "", nil, fmt.Errorf("%s: %s: %s", path, r.name, r.advice)
+		}
+	}
+	if len(head) >= 8 && string(head[4:8]) == "TFL3" {
+		return "", nil, fmt.Errorf("%s: TensorFlow Lite: %s", path, adviceTFLite)
+	}
+	for _, c := range formats {
+		if c.is(head, f, info.Size()) {
+			return c.name, c.read, nil
+		}
+	}
+	return "", nil, fmt.Errorf("%s: not a format that bnctl knows (it starts with %q); it reads PyTorch, "+
+		"safetensors, Keras, ONNX, TensorFlow checkpoints and Caffe models", path, head[:min(len(head), 16)])
+}
+
+// folder looks for the parts of a checkpoint that is a folder.
+func folder(path string) (string, reader, error) {
+	has := func(name string) bool {
+		found, err := filepath.Glob(filepath.Join(path, name))
+		return err == nil && len(found) > 0
+	}
+	switch {
+	case has(".metadata") && has("*.distcp"):
+		return "", nil, fmt.Errorf("%s: a sharded PyTorch checkpoint: %s", path, adviceSharded)
+	case has("mp_rank_*_model_states.pt"), has("zero_to_fp32.py"):
+		return "", nil, fmt.Errorf("%s: a DeepSpeed checkpoint: %s", path, adviceDeepZero)
+	}
+	if index, err := tensorflow.Find(path); err != nil || index != "" {
+		return "tensorflow", readTensorFlow, err
+	}
+	return "", nil, fmt.Errorf("%s: a folder that holds no checkpoint that bnctl knows", path)
+}
+
+func readTorch(path string, o Options) (*File, error) {
+	return torch.Read(path, torch.Options{Key: o.Key, EMA: o.EMA})
+}
+
+func readKeras(path string, _ Options) (*File, error) { return keras.Read(path) }
+func readONNX(path string, _ Options) (*File, error)  { return onnx.Read(path) }
+func readCaffe(path string, _ Options) (*File, error) { return caffe.Read(path) }
+
+func readSafetensors(path string, _ Options) (*File, error) { return safetensors.Read(path) }
+
+// readTensorFlow reads an index, or the checkpoint in a folder.
+func readTensorFlow(path string, _ Options) (*File, error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return tensorflow.Read(path)
+	}
+	index, err := tensorflow.Find(path)
+	if err != nil {
+		return nil, err
+	}
+	return tensorflow.Read(index)
+}

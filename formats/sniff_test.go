@@ -1,0 +1,48 @@
+package formats
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestRefusesByName(t *testing.T) {
+	for _, c := range []struct{ name, content, want string }{
+		{"a.h5", "version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 12345\n", "Git LFS pointer"},
+		{"b.params", "\x12\x01\x00\x00\x00\x00\x00\x00\x00\x00", "MXNet .params"},
+		{"c.t7", "\x04\x00\x00\x00\x01\x00\x00\x00\x03\x00\x00\x00V 1\x0d", "Torch7 .t7"},
+		{"d.t7", "4\n1\n3\nV 1\n13\nnn.Sequential\n", "Torch7 .t7 (ASCII)"},
+		{"e.tflite", "\x1c\x00\x00\x00TFL3\x00\x00", "TensorFlow Lite"},
+		{"f.bin", "abc", "not a format that bnctl knows"},
+		{"g.pkl", "\x80\x04}.", "a plain pickle"},
+		{"h.empty", "", "not a format that bnctl knows"},
+	} {
+		path := filepath.Join(t.TempDir(), c.name)
+		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(path, Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.name) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestRefusesFolders(t *testing.T) {
+	for _, c := range []struct{ files, want string }{
+		{".metadata __0_0.distcp", "sharded PyTorch checkpoint"},
+		{"mp_rank_00_model_states.pt", "DeepSpeed checkpoint"},
+		{"readme.txt", "holds no checkpoint"},
+	} {
+		dir := t.TempDir()
+		for _, name := range strings.Fields(c.files) {
+			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", c.files, err, c.want)
+		}
+	}
+}

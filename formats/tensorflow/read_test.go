@@ -1,0 +1,122 @@
+package tensorflow
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+const kws = "../../../shared/data/checkpoints/tensorflow/kws_ref_model"
+
+func TestKeywordSpotting(t *testing.T) {
+	if _, err := os.Stat(kws); err != nil {
+		t.Skip("the folder of shared test data is not beside this checkout")
+	}
+	index, err := Find(kws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Read(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	elements, slots := 0, 0
+	h := sha256.New()
+	for _, x := range f.Tensors {
+		v, err := x.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Write(v.Bytes)
+		elements += v.Count()
+	}
+	for _, g := range f.Left {
+		if g.Reason == "optimizer slots" {
+			slots += g.Tensors
+		}
+	}
+	for _, c := range []struct {
+		what      string
+		got, want any
+	}{
+		{"first tensor", f.Tensors[0].String(), "layer_with_weights-0/bias f32[64]"},
+		{"tensors", len(f.Tensors), 56},
+		{"elements", elements, 24908}, // 9 batch norms of 64 channels, 10 kernels and biases
+		{"optimizer slots", slots, 76},
+		{"counters", fmt.Sprint(f.Counters), "[{optimizer/iter 30816}]"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: got %v, want %v", c.what, c.got, c.want)
+		}
+	}
+}
+
+func TestShards(t *testing.T) {
+	f, err := Read("testdata/cases/replicas.index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got := ""
+	for _, x := range f.Tensors {
+		v, err := x.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += fmt.Sprintln(x, v.F32())
+	}
+	const want = `bn/moving_mean f32[2] [1 2]
+bn/moving_mean/replica_1 f32[2] [3 4]
+bn/moving_variance f32[2] [1 1]
+bn/moving_variance/replica_1 f32[2] [1 1]
+conv/kernel f32[1,2,2,3] [0 1 2 3 4 5 6 7 8 9 10 11]
+conv/kernel/replica_1 f32[1,2,2,3] [0 1 2 3 4 5 6 7 8 9 10 11]
+`
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestLeftOut(t *testing.T) {
+	for _, c := range []struct{ name, kept, group string }{
+		{"conv/kernel/.ATTRIBUTES/VARIABLE_VALUE", "conv/kernel", ""},
+		{"conv/kernel/.OPTIMIZER_SLOT/optimizer/m/.ATTRIBUTES/VARIABLE_VALUE", "", ".OPTIMIZER_SLOT/optimizer/m"},
+		{"save_counter/.ATTRIBUTES/VARIABLE_VALUE", "", "save_counter"},
+		{"conv1/weights", "conv1/weights", ""},
+		{"conv1/weights/Adam_1", "", "Adam_1"},
+		{"beta1_power", "", "beta1_power"},
+		{"conv1/BatchNorm/moving_mean/ExponentialMovingAverage", "", "ExponentialMovingAverage"},
+	} {
+		if kept, group, _ := classify(c.name); kept != c.kept || group != c.group {
+			t.Errorf("%s: kept as %q, left out with %q, want %q and %q", c.name, kept, group, c.kept, c.group)
+		}
+	}
+}
+
+func TestChannelsFirst(t *testing.T) {
+	ramp := tensor.New(tensor.F32, 1, 2, 2, 3)
+	for i := range ramp.F32() {
+		ramp.F32()[i] = float32(i)
+	}
+	for _, c := range []struct {
+		name  string
+		shape []int
+		want  string
+	}{
+		{"conv/kernel", []int{1, 2, 2, 3}, "conv/kernel f32[3,2,1,2] [0 6 3 9 1 7 4 10 2 8 5 11]"},
+		{"c/depthwise_kernel", []int{1, 2, 2, 3}, "c/depthwise_kernel f32[6,1,1,2] [0 6 1 7 2 8 3 9 4 10 5 11]"},
+		{"dense/kernel", []int{4, 3}, "dense/kernel f32[3,4] [0 3 6 9 1 4 7 10 2 5 8 11]"},
+		{"bn/gamma", []int{12}, "bn/gamma f32[12] [0 1 2 3 4 5 6 7 8 9 10 11]"},
+	} {
+		got := ChannelsFirst([]foreign.Tensor{foreign.Held(c.name, ramp.Reshape(c.shape...))})[0]
+		v, err := got.Load()
+		if s := fmt.Sprint(got, " ", v.F32()); err != nil || s != c.want {
+			t.Errorf("got %s, %v, want %s", s, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package tensorflow
+
+import (
+	"strings"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// ChannelsFirst returns the variables with kernels as bnctl's graphs want
+// them: those of convolutions (h, w, in, out) become (out, in, h, w), those of
+// depthwise convolutions (h, w, in, multiplier) become (in*multiplier, 1, h, w),
+// and matrices (in, out) become (out, in). All else stays as it is.
+func ChannelsFirst(tensors []foreign.Tensor) []foreign.Tensor {
+	out := make([]foreign.Tensor, len(tensors))
+	for i, t := range tensors {
+		out[i] = channelsFirst(t)
+	}
+	return out
+}
+
+func channelsFirst(t foreign.Tensor) foreign.Tensor {
+	base := t.Name[strings.LastIndexByte(t.Name, '/')+1:]
+	s := t.Shape
+	switch {
+	case strings.HasPrefix(base, "depthwise_") && len(s) == 4:
+		return turned(t, []int{s[2] * s[3], 1, s[0], s[1]}, 2, 3, 0, 1)
+	case !strings.HasSuffix(base, "kernel") && !strings.HasSuffix(base, "weights"):
+		return t
+	case len(s) == 4:
+		return turned(t, []int{s[3], s[2], s[0], s[1]}, 3, 2, 0, 1)
+	case len(s) == 2:
+		return turned(t, []int{s[1], s[0]}, 1, 0)
+	}
+	return t
+}
+
+// turned is t with axis perm[i] as axis i, and then as many elements in shape.
+func turned(t foreign.Tensor, shape []int, perm ...int) foreign.Tensor {
+	out, err := foreign.NewTensor(t.Name, t.DType, shape, func(dst []byte) error {
+		src, err := t.Load()
+		if err == nil {
+			permute(dst, src, perm)
+		}
+		return err
+	})
+	if err != nil {
+		return t // lengths whose product is too large: the elements do not exist
+	}
+	return out
+}
+
+// permute copies src to dst in the order of the axes that perm gives.
+func permute(dst []byte, src tensor.Tensor, perm []int) {
+	strides := make([]int, len(perm))
+	n := src.DType.Size()
+	for i := len(perm) - 1; i >= 0; i-- {
+		strides[i] = n
+		n *= src.Shape[i]
+	}
+	index := make([]int, len(perm))
+	width := src.DType.Size()
+	for at := 0; at < len(dst); at += width {
+		from := 0
+		for i, axis := range perm {
+			from += index[i] * strides[axis]
+		}
+		copy(dst[at:at+width], src.Bytes[from:])
+		for i := len(perm) - 1; i >= 0; i-- {
+			if index[i]++; index[i] < src.Shape[perm[i]] {
+				break
+			}
+			index[i] = 0
+		}
+	}
+}

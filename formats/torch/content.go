@@ -1,0 +1,185 @@
+package torch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/torch/internal/pickle"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// file turns the value of the main pickle into a foreign.File.
+func (c *content) file(o Options) (*foreign.File, error) {
+	chosen, err := choose(c.root, o)
+	if err != nil {
+		return nil, err
+	}
+	f := &foreign.File{Format: c.format}
+	if len(chosen.path) > 0 {
+		f.Wrappers = []string{chosen.String()}
+	}
+	into := &collector{File: f, seen: map[any]bool{}}
+	if err := into.collect(chosen.entries, "", 0); err != nil {
+		return nil, err
+	}
+	if len(f.Tensors) == 0 {
+		return nil, fmt.Errorf("no tensor is under key %q", chosen)
+	}
+	if err := foreign.CheckTensors(f.Tensors, c.size); err != nil {
+		return nil, err
+	}
+	if err := refuseZero(c.root, f.Tensors); err != nil {
+		return nil, err
+	}
+	c.rest(f, chosen)
+	return f, nil
+}
+
+// collector gathers the tensors of a state dict.
+type collector struct {
+	*foreign.File
+	seen map[any]bool // dicts; one that came twice could make the tree as large as it likes
+}
+
+// collect adds the tensors of a dict and of the dicts in it.
+func (c *collector) collect(entries []pickle.Entry, prefix string, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("key %q: dicts nested more than %d deep", strings.TrimSuffix(prefix, "."), maxDepth)
+	}
+	for _, e := range entries {
+		name, err := nameOf(e.Key)
+		if err != nil {
+			return err
+		}
+		if err := c.entry(prefix+name, name, e.Value, depth); err != nil {
+			return fmt.Errorf("key %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (c *collector) entry(full, key string, v any, depth int) error {
+	if isTensor(v) {
+		return c.tensor(full, v)
+	}
+	if inner, ok := entriesOf(v); ok {
+		if depth == 0 && (trainingKey.MatchString(key) || averageKey.MatchString(key) || isOptimizer(inner)) {
+			return nil // listed as left out
+		}
+		if c.seen[v] {
+			return fmt.Errorf("a dict that occurs twice")
+		}
+		c.seen[v] = true
+		return c.collect(inner, full+".", depth+1)
+	}
+	if text, ok := scalar(v); ok {
+		c.Count(full, text)
+		return nil
+	}
+	if l, ok := v.(*pickle.List); ok && !slices.ContainsFunc(l.Items, isTensor) {
+		return nil
+	}
+	return refuseObject(v)
+}
+
+func (c *collector) tensor(name string, v any) error {
+	if len(c.Tensors) == foreign.MaxTensors {
+		return fmt.Errorf("more than %d tensors", foreign.MaxTensors)
+	}
+	view, err := rebuild(v)
+	if err != nil {
+		return err
+	}
+	t, err := foreign.NewTensor(name, view.dtype, view.shape, view.read)
+	c.Tensors = append(c.Tensors, t)
+	return err
+}
+
+// refuseZero refuses a DeepSpeed checkpoint whose weights are spread over other files.
+func refuseZero(root any, tensors []foreign.Tensor) error {
+	entries, _ := entriesOf(root)
+	sharded := slices.ContainsFunc(entries, func(e pickle.Entry) bool { return e.Key == "param_shapes" })
+	empty := slices.ContainsFunc(tensors, func(t foreign.Tensor) bool { return tensor.Count(t.Shape) == 0 })
+	if sharded && empty {
+		return fmt.Errorf("a DeepSpeed ZeRO-3 checkpoint, whose weights are in other files: %s", adviceZero)
+	}
+	return nil
+}
+
+// rest lists what lies beside the chosen state dict: counters, and the groups
+// of tensors that are left out.
+func (c *content) rest(f *foreign.File, chosen stateDict) {
+	entries, _ := entriesOf(c.root)
+	for _, e := range entries {
+		name, err := nameOf(e.Key)
+		whole := len(chosen.path) == 0
+		if err != nil || whole && isTensor(e.Value) || !whole && name == chosen.path[0] {
+			continue
+		}
+		text, isScalar := scalar(e.Value)
+		if isScalar && len(chosen.path) > 0 { // else collect has counted it
+			f.Count(name, text)
+			continue
+		}
+		if g := c.group(name, e.Value, chosen); g.Tensors > 0 {
+			f.Left = append(f.Left, g)
+		} else if call, ok := e.Value.(*pickle.Call); ok && len(chosen.path) > 0 && !isDict(call) {
+			f.Find(name, "an object of "+className(call)+" was not opened", "")
+		}
+	}
+}
+
+// group counts the tensors under v.
+func (c *content) group(name string, v any, chosen stateDict) foreign.Group {
+	g := foreign.Group{Name: name, Reason: "another state dict; --key " + name + " takes it"}
+	switch {
+	case trainingKey.MatchString(name), isOptimizerValue(v):
+		g.Reason = "state of the training"
+	case averageKey.MatchString(name):
+		g.Reason = "average of the weights; --ema takes it"
+	case len(chosen.path) == 0:
+		return g // its tensors were taken
+	}
+	countTensors(v, &g, map[any]bool{}, 0)
+	return g
+}
+
+func isDict(v any) bool {
+	_, ok := entriesOf(v)
+	return ok
+}
+
+func isOptimizerValue(v any) bool {
+	entries, ok := entriesOf(v)
+	return ok && isOptimizer(entries)
+}
+
+func countTensors(v any, g *foreign.Group, seen map[any]bool, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	if isTensor(v) {
+		if view, err := rebuild(v); err == nil {
+			size, _ := tensor.Size(view.dtype, view.shape)
+			g.Tensors, g.Bytes = g.Tensors+1, g.Bytes+int64(size)
+		}
+		return
+	}
+	if l, ok := v.(*pickle.List); ok && !seen[l] {
+		seen[l] = true
+		for _, item := range l.Items {
+			countTensors(item, g, seen, depth+1)
+		}
+		return
+	}
+	entries, ok := entriesOf(v)
+	if !ok || seen[v] {
+		return
+	}
+	seen[v] = true
+	for _, e := range entries {
+		countTensors(e.Value, g, seen, depth+1)
+	}
+}

@@ -1,0 +1,8 @@
+// Package torch reads what torch.save writes: zip archives (PyTorch 1.6 and
+// later), legacy streams (0.1.12 to 1.5) and tar archives (before), and writes
+// zip archives that torch.load(weights_only=True) accepts.
+//
+// Nothing in a file is executed. Of all that a pickle may hold, only plain
+// containers and the functions that rebuild tensors are understood; any other
+// object is carried as a name, and is legal only outside the chosen state dict.
+package torch

@@ -1,0 +1,118 @@
+package pickle
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// maxLine is the longest line of a GLOBAL opcode, in bytes.
+const maxLine = 1024
+
+// Reader reads pickles that follow one another.
+type Reader struct {
+	// Persistent returns the object that a persistent id stands for: one
+	// that is kept outside the pickle. Without it such ids are refused.
+	Persistent func(id any) (any, error)
+
+	src    *bufio.Reader
+	offset int64 // of the next byte
+	left   int64 // bytes that remain
+	budget int64 // memory that may still be used, in bytes
+}
+
+// NewReader returns a reader of the size bytes of src. The values that it
+// makes take at most about budget bytes of memory in all.
+func NewReader(src io.Reader, size, budget int64) *Reader {
+	return &Reader{src: bufio.NewReader(src), left: size, budget: budget}
+}
+
+// Offset returns the offset of the next byte: after Load, the one behind the pickle.
+func (r *Reader) Offset() int64 { return r.offset }
+
+// Skip leaves out n bytes.
+func (r *Reader) Skip(n int64) error {
+	if n < 0 || n > r.left {
+		return fmt.Errorf("offset %d: %d bytes wanted, %d remain", r.offset, n, r.left)
+	}
+	for n > 0 {
+		step, err := r.src.Discard(int(min(n, 1<<30)))
+		r.advance(int64(step))
+		if err != nil {
+			return err
+		}
+		n -= int64(step)
+	}
+	return nil
+}
+
+// Uint64 reads a little-endian number that stands between pickles.
+func (r *Reader) Uint64() (uint64, error) {
+	var b [8]byte
+	err := r.fill(b[:])
+	return binary.LittleEndian.Uint64(b[:]), err
+}
+
+func (r *Reader) advance(n int64) { r.offset, r.left = r.offset+n, r.left-n }
+
+// charge takes n bytes from the budget.
+func (r *Reader) charge(n int64) error {
+	if r.budget -= n; r.budget < 0 {
+		return fmt.Errorf("the pickle wants more memory than its file justifies")
+	}
+	return nil
+}
+
+func (r *Reader) fill(b []byte) error {
+	if int64(len(b)) > r.left {
+		return fmt.Errorf("truncated: %d bytes wanted, %d remain", len(b), r.left)
+	}
+	n, err := io.ReadFull(r.src, b)
+	r.advance(int64(n))
+	return err
+}
+
+// bytes reads n bytes into new memory.
+func (r *Reader) bytes(n uint64) ([]byte, error) {
+	if n > uint64(max(r.left, 0)) {
+		return nil, fmt.Errorf("truncated: %d bytes wanted, %d remain", n, r.left)
+	}
+	if err := r.charge(int64(n)); err != nil {
+		return nil, err
+	}
+	b := make([]byte, n)
+	return b, r.fill(b)
+}
+
+// uint reads a little-endian number of size bytes, 1 to 8.
+func (r *Reader) uint(size int) (uint64, error) {
+	var b [8]byte
+	err := r.fill(b[:size])
+	return binary.LittleEndian.Uint64(b[:]), err
+}
+
+// sized reads as many bytes as the number of size bytes before them says.
+func (r *Reader) sized(size int) ([]byte, error) {
+	n, err := r.uint(size)
+	if err != nil {
+		return nil, err
+	}
+	return r.bytes(n)
+}
+
+// line reads up to a newline.
+func (r *Reader) line() (string, error) {
+	var b []byte
+	for len(b) <= maxLine {
+		c, err := r.uint(1)
+		if err != nil {
+			return "", err
+		}
+		if c == '\n' {
+			return string(b), r.charge(int64(len(b)))
+		}
+		b = append(b, byte(c))
+	}
+	return "", fmt.Errorf("a name longer than %d bytes", maxLine)
+}

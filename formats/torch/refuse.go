@@ -1,0 +1,66 @@
+package torch
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats/torch/internal/pickle"
+)
+
+// How to convert what is not read. Each ends a message.
+const (
+	adviceModule = "in Python, with the class's source at hand: " +
+		"torch.save(model.state_dict(), 'weights.pth')"
+	adviceScript    = "in Python: torch.save(torch.jit.load('FILE').state_dict(), 'weights.pth')"
+	adviceQuantised = "save the float model from before torch.quantization.convert, " +
+		"or its dequantised tensors (t.dequantize())"
+	adviceSharded = "in Python: torch.distributed.checkpoint.format_utils." +
+		"dcp_to_torch_save('DIR', 'weights.pth')"
+	adviceZero = "run the script zero_to_fp32.py that DeepSpeed left beside the checkpoint"
+)
+
+// refuseTensor explains why a tensor made by a known function is not read.
+func refuseTensor(name string, args int) error {
+	switch {
+	case name == "_rebuild_qtensor":
+		return fmt.Errorf("a quantised tensor: %s", adviceQuantised)
+	case strings.Contains(name, "sparse"):
+		return fmt.Errorf("a sparse tensor: save t.to_dense()")
+	case strings.Contains(name, "meta_tensor"):
+		return fmt.Errorf("a tensor without data (device meta)")
+	}
+	return fmt.Errorf("a tensor made by %s with %d arguments is not supported: save t.detach().cpu().clone()",
+		name, args)
+}
+
+// refuseObject explains why an object may not stand where tensors are wanted.
+func refuseObject(v any) error {
+	call, ok := v.(*pickle.Call)
+	if !ok {
+		return fmt.Errorf("%s stands among the tensors", pickle.Describe(v))
+	}
+	class := className(call)
+	if strings.HasPrefix(class, "torch.distributed") {
+		return fmt.Errorf("%s: a part of a sharded checkpoint: %s", class, adviceSharded)
+	}
+	return fmt.Errorf("an object of %s stands among the tensors; it is not opened", class)
+}
+
+// className returns the class of an object, through the functions that make
+// objects of a class that is their argument.
+func className(call *pickle.Call) string {
+	g, _ := call.Func.(pickle.Global)
+	if (g.Module == "copy_reg" || g.Module == "copyreg") && len(call.Args) > 0 {
+		if class, ok := call.Args[0].(pickle.Global); ok {
+			return class.String()
+		}
+	}
+	return g.String()
+}
+
+// refuseModule explains a file whose tensors are inside an object.
+func refuseModule(call *pickle.Call) error {
+	return fmt.Errorf("a pickled whole module or other object (%s), whose code would have to run "+
+		"to open it: %s",
+		className(call), adviceModule)
+}

@@ -1,0 +1,96 @@
+package formats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// What wrappers of modules call the module inside: DataParallel and
+// DistributedDataParallel, torch.compile, and FSDP.
+var wrapperNames = []string{"module", "_orig_mod", "_fsdp_wrapped_module"}
+
+// maxWrappers is how many wrappers are listed one by one.
+const maxWrappers = 16
+
+// branch is a component of the tensors' names, with what follows it.
+type branch struct{ next map[string]*branch }
+
+// unwrap takes wrappers off the names: a component that a wrapper adds goes,
+// wherever it stands, if everything beside it has it too. Taking one off may
+// bring out the next: the result has none left.
+func unwrap(f *File) {
+	if f.Model != nil {
+		return // its names are the graph's
+	}
+	dropAveraged(f)
+	root := &branch{}
+	for _, t := range f.Tensors {
+		root.add(strings.Split(t.Name, "."))
+	}
+	var seen []string
+	for i, t := range f.Tensors {
+		name, removed := root.strip(strings.Split(t.Name, "."))
+		f.Tensors[i] = t.Renamed(name)
+		for _, w := range removed {
+			if !slices.Contains(seen, w) && len(seen) < maxWrappers {
+				seen = append(seen, w)
+			}
+		}
+	}
+	f.Wrappers = append(f.Wrappers, seen...)
+}
+
+func (b *branch) add(parts []string) {
+	for _, p := range parts {
+		if b.next == nil {
+			b.next = map[string]*branch{}
+		}
+		if b.next[p] == nil {
+			b.next[p] = &branch{}
+		}
+		b = b.next[p]
+	}
+}
+
+// strip returns a name without its wrappers, and the wrappers with what stands
+// before them: "features.module.".
+func (b *branch) strip(parts []string) (name string, removed []string) {
+	var kept []string
+	for i, p := range parts {
+		alone := len(b.next) == 1 && i+1 < len(parts)
+		b = b.next[p]
+		if alone && len(b.next) > 0 && slices.Contains(wrapperNames, p) {
+			removed = append(removed, strings.Join(parts[:i+1], ".")+".")
+			continue
+		}
+		kept = append(kept, p)
+	}
+	return strings.Join(kept, "."), removed
+}
+
+// dropAveraged removes the counter that torch.optim.swa_utils.AveragedModel
+// puts beside the module.
+func dropAveraged(f *File) {
+	const counter = "n_averaged"
+	i := slices.IndexFunc(f.Tensors, func(t Tensor) bool {
+		return (t.Name == counter || strings.HasSuffix(t.Name, "."+counter)) && tensor.Count(t.Shape) == 1
+	})
+	if i < 0 {
+		return
+	}
+	beside := strings.TrimSuffix(f.Tensors[i].Name, counter) + "module."
+	for j, t := range f.Tensors {
+		if j != i && !strings.HasPrefix(t.Name, beside) {
+			return // it is something else
+		}
+	}
+	f.Left = append(f.Left, Group{Name: f.Tensors[i].Name, Reason: "counter of AveragedModel",
+		Tensors: 1, Bytes: int64(f.Tensors[i].Size())})
+	f.Find("", fmt.Sprintf("the weights are an average (%s): the running statistics are stale "+
+		"unless update_bn was run",
+		f.Tensors[i].Name), "re-estimate them with doctor --repair --data")
+	f.Tensors = slices.Delete(slices.Clone(f.Tensors), i, i+1)
+}

@@ -1,0 +1,59 @@
+package formats
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// named returns a file of scalars with these names.
+func named(names ...string) *File {
+	f := &File{}
+	for _, n := range names {
+		f.Tensors = append(f.Tensors, Held(n, tensor.Scalar[float32](1)))
+	}
+	return f
+}
+
+func namesOf(f *File) string {
+	var out []string
+	for _, t := range f.Tensors {
+		out = append(out, t.Name)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestUnwrap(t *testing.T) {
+	for _, c := range []struct{ in, want, wrappers string }{
+		{"a.w b.w", "a.w b.w", "[]"},
+		{"module.a.w module.b.w", "a.w b.w", "[module.]"},
+		{"module.module.a.w", "a.w", "[module. module.module.]"},
+		{"_orig_mod.module.a.w", "a.w", "[_orig_mod. _orig_mod.module.]"},
+		{"module._orig_mod.a.w module._orig_mod.b", "a.w b", "[module. module._orig_mod.]"},
+		{"features.module.0.w features.module.1.w head.w", "features.0.w features.1.w head.w", "[features.module.]"},
+		{"module.features.module.0.w module.head.w", "features.0.w head.w", "[module. module.features.module.]"},
+		{"module.a.w b.w", "module.a.w b.w", "[]"},                             // a layer called module
+		{"x.module.a x.other", "x.module.a x.other", "[]"},                     // a sibling
+		{"x.module", "x.module", "[]"},                                         // a tensor called module
+		{"n_averaged module.a.w module.b.w", "a.w b.w", "[module.]"},           // AveragedModel
+		{"n_averaged module.module.a", "a", "[module. module.module.]"},        // of a DataParallel
+		{"n_averaged a.w", "n_averaged a.w", "[]"},                             // something else
+		{"modules.a modules.b", "modules.a modules.b", "[]"},                   // only the whole word
+		{"module.module module.b", "module b", "[module.]"},                    // a tensor inside
+		{"m.n_averaged m.module.a", "m.a", "[m.module.]"},                      // a part that is averaged
+		{"_fsdp_wrapped_module.a.w", "a.w", "[_fsdp_wrapped_module.]"},         // FSDP, full state dict
+		{"module.n_averaged module.module.a", "a", "[module. module.module.]"}, // DataParallel of an average
+	} {
+		f := named(strings.Fields(c.in)...)
+		unwrap(f)
+		if got := namesOf(f); got != c.want || fmt.Sprint(f.Wrappers) != c.wrappers {
+			t.Errorf("%s: got %s %v, want %s %s", c.in, got, f.Wrappers, c.want, c.wrappers)
+		}
+		again := named(strings.Fields(c.want)...)
+		if unwrap(again); namesOf(again) != c.want {
+			t.Errorf("%s is not a fixpoint: %s", c.want, namesOf(again))
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package bnctl_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// exact lists the packages whose arithmetic reaches a result.
+var exact = []string{"tensor", "collective", "graph", "device/ref", "bn", "data", "models", "parallel", "train",
+	"plugins/cpu/internal/kernel", "plugins/cpu/internal/cpu"}
+
+// mayFuse lists the files whose numbers reach none.
+var mayFuse = []string{"graph/cost.go", "plugins/cpu/internal/cpu/capacity.go"}
+
+// fused finds the file and line of a fused multiply-add in an assembly listing.
+var fused = regexp.MustCompile(`\(([^()]+\.go):(\d+)\)\tFN?M(?:ADD|SUB)[SD]\t`)
+
+// On arm64 the compiler turns x*y + z into one operation with one rounding,
+// unless the product stands in a conversion: float64(x*y) + z. So that a result
+// has the same bits everywhere, no such operation may be in what it makes of
+// our code. (What is written in assembly is another matter: it says what it is.)
+func TestNothingIsFused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles for arm64, which takes a minute the first time; -short leaves that out")
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"build", "-gcflags=-S"}
+	for _, pkg := range exact {
+		args = append(args, "./"+pkg)
+		files, err := filepath.Glob(pkg + "/*.go")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pkg, len(files), err)
+		}
+		for _, f := range files {
+			os.Stat(f) // tells go test what this test depends on, so that it does not reuse a cached result
+		}
+	}
+	build := exec.Command("go", args...)
+	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
+	listing, err := build.CombinedOutput()
+	if err != nil {
+		t.Fatalf("go build: %v\n%s", err, listing[:min(len(listing), 2000)])
+	}
+	if !strings.Contains(string(listing), "TEXT\t") {
+		t.Fatal("go build -gcflags=-S listed no assembly")
+	}
+	seen := map[string]bool{}
+	for _, m := range fused.FindAllStringSubmatch(string(listing), -1) {
+		file, err := filepath.Rel(root, m[1])
+		if err != nil || seen[file+m[2]] || strings.HasPrefix(file, "..") || slices.Contains(mayFuse, file) {
+			continue
+		}
+		seen[file+m[2]] = true
+		t.Errorf("%s:%s: a product is added to something in one operation; write float64(x*y) + z", file, m[2])
+	}
+}
+
+// foreign finds functions of package math whose last bits depend on the
+// machine: some are assembly that fuses where the processor can.
+var foreign = regexp.MustCompile(`\bmath\.(Exp|Log|Sin|Cos|Tan|Sinh|Atan|Asin|Acos|Pow|FMA|Cbrt|Hypot|Gamma|Erf)\w*\(`)
+
+// mayCall lists the files whose numbers reach no result.
+var mayCall = []string{"bn/health.go"}
+
+// Results are computed with the functions of package tensor.
+func TestFunctionsAreOurOwn(t *testing.T) {
+	for _, pkg := range exact {
+		files, err := filepath.Glob(pkg + "/*.go")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pkg, len(files), err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") || slices.Contains(mayCall, name) {
+				continue
+			}
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if call := foreign.Find(text); call != nil {
+				t.Errorf("%s calls %s...); package tensor has functions of the same bits everywhere", name, call)
+			}
+		}
+	}
+}

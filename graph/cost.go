@@ -1,0 +1,140 @@
+package graph
+
+import "github.com/bnctl/bnctl/tensor"
+
+// Cost is work in floating-point operations and memory traffic in bytes: what
+// grows with the rows, and what is done once per run whatever their number. A
+// multiply-add counts as 2; every addition, comparison and elementary function
+// as 1. Bytes are operands read plus results written, as if there were no cache.
+type Cost struct {
+	RowFlops, RowBytes float64 // per row
+	Flops, Bytes       float64 // once; replica values count for one replica
+}
+
+// At returns the work and the traffic for a number of rows.
+func (c Cost) At(rows int) (flops, bytes float64) {
+	return c.Flops + float64(rows)*c.RowFlops, c.Bytes + float64(rows)*c.RowBytes
+}
+
+// Cost returns the cost of a checked node of f.
+func (f *Function) Cost(n *Node) Cost {
+	var c Cost
+	for _, values := range [][]Value{n.In, n.Out} {
+		for _, v := range values {
+			if v == None {
+				continue
+			}
+			t := f.Values[v].Type
+			if bytes := float64(t.elements()) * float64(t.DType.Size()); t.Kind == Rows {
+				c.RowBytes += bytes
+			} else {
+				c.Bytes += bytes
+			}
+		}
+	}
+	if c.RowBytes > 0 {
+		c.RowFlops = f.work(n)
+	} else {
+		c.Flops = f.work(n)
+	}
+	return c
+}
+
+// TotalCost returns the sum of the costs of all nodes of a checked function.
+func (f *Function) TotalCost() Cost {
+	var sum Cost
+	for i := range f.Nodes {
+		c := f.Cost(&f.Nodes[i])
+		sum.RowFlops += c.RowFlops
+		sum.RowBytes += c.RowBytes
+		sum.Flops += c.Flops
+		sum.Bytes += c.Bytes
+	}
+	return sum
+}
+
+func (t Type) elements() int { return tensor.Count(t.Shape) }
+
+// work returns the operations of n, per row if it has rows.
+func (f *Function) work(n *Node) float64 {
+	switch n.Op {
+	case Conv, ConvGradInput, ConvTranspose:
+		return f.product(n) + f.biasWork(n)
+	case ConvGradWeight:
+		// Every element of dy meets every element of a kernel once.
+		return 2 * f.size(n.In[1]) * f.size(n.Out[0]) / float64(f.Values[n.Out[0]].Type.Shape[0])
+	case Dense:
+		return 2*f.size(n.In[1]) + f.biasWork(n)
+	case DenseGradInput:
+		return 2 * f.size(n.In[1])
+	case DenseGradWeight:
+		return 2 * f.size(n.Out[0])
+	case MaxPool, AvgPool:
+		return f.size(n.Out[0]) * window(n)
+	case MaxPoolGrad:
+		return f.size(n.In[1]) * window(n)
+	case AvgPoolGrad:
+		return f.size(n.In[0]) * window(n)
+	}
+	return perElement(n.Op) * f.largest(n)
+}
+
+// product returns the work of a convolution-like product: every element on
+// the side of the kernel's first axis meets every element of one kernel.
+func (f *Function) product(n *Node) float64 {
+	k := f.Values[n.In[1]].Type
+	side := n.In[0]
+	if n.Op == Conv {
+		side = n.Out[0]
+	}
+	return 2 * f.size(side) * f.size(n.In[1]) / float64(k.Shape[0])
+}
+
+func (f *Function) biasWork(n *Node) float64 {
+	if len(n.In) < 3 {
+		return 0
+	}
+	return f.size(n.Out[0])
+}
+
+func (f *Function) size(v Value) float64 { return float64(f.Values[v].Type.elements()) }
+
+func window(n *Node) float64 {
+	k := n.Ints("kernel")
+	return float64(k[0]) * float64(k[1])
+}
+
+// largest returns the elements of n's largest operand or result.
+func (f *Function) largest(n *Node) float64 {
+	most := 0.0
+	for _, values := range [][]Value{n.In, n.Out} {
+		for _, v := range values {
+			if v != None {
+				most = max(most, f.size(v))
+			}
+		}
+	}
+	return most
+}
+
+// perElement returns how many operations o does on each element, counted
+// from its definition with everything per channel folded into one factor.
+func perElement(o Op) float64 {
+	switch o {
+	case Concat, Slice, SliceGrad, Pad, Reshape, Transpose, BroadcastTo, Split, Gather, Track:
+		return 0
+	case Image, Normalise, BatchNorm, Affine, Clip, Relu6, Dropout:
+		return 2
+	case Moments, NormaliseGradSums, Silu, Softplus, Sigmoid, HardSigmoid, EMA:
+		return 3
+	case NormaliseGradInput, HardSwish, SoftmaxGrad, LogSoftmaxGrad, SGD:
+		return 4
+	case Softmax, LogSoftmax, SoftmaxXent, SoftmaxXentGrad, LARS:
+		return 5
+	case Upsample, UpsampleGrad:
+		return 7
+	case AdamW:
+		return 14
+	}
+	return 1
+}

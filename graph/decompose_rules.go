@@ -1,0 +1,144 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// relu6(x) = clip(x, 0, 6).
+func decomposeRelu6(r *rewriter) { r.last(Clip, []Value{r.in(0)}, "min", 0.0, "max", 6.0) }
+
+// hard_sigmoid(x) = clip(alpha*x + beta, 0, 1).
+func decomposeHardSigmoid(r *rewriter) {
+	line := r.op(Affine, "line", []Value{r.in(0)}, "by", r.node.Float("alpha"), "add", r.node.Float("beta"))
+	r.last(Clip, []Value{line}, "min", 0.0, "max", 1.0)
+}
+
+// silu(x) = x * sigmoid(x).
+func decomposeSilu(r *rewriter) {
+	r.last(Mul, []Value{r.in(0), r.op(Sigmoid, "sigmoid", []Value{r.in(0)})})
+}
+
+// hard_swish(x) = x * (clip(x+3, 0, 6) / 6).
+func decomposeHardSwish(r *rewriter) {
+	line := r.op(Affine, "line", []Value{r.in(0)}, "add", 3.0)
+	clip := r.op(Clip, "clip", []Value{line}, "min", 0.0, "max", 6.0)
+	r.last(Mul, []Value{r.in(0), r.op(Affine, "gate", []Value{clip}, "by", 1.0/6)})
+}
+
+// leaky_relu(x) = relu(x) - alpha*relu(-x).
+func decomposeLeakyRelu(r *rewriter) {
+	right := r.op(Relu, "right", []Value{r.in(0)})
+	left := r.op(Relu, "left", []Value{r.op(Affine, "minus", []Value{r.in(0)}, "by", -1.0)})
+	r.last(Sub, []Value{right, r.op(Affine, "slope", []Value{left}, "by", r.node.Float("alpha"))})
+}
+
+// batch_norm is normalise with running moments.
+func decomposeBatchNorm(r *rewriter) {
+	m := r.op(RunningMoments, "moments", []Value{r.in(3), r.in(4)})
+	r.last(Normalise, []Value{r.in(0), m, r.in(1), r.in(2)}, "eps", r.node.Float("eps"))
+}
+
+// softmax_grad(y, dy) = y * (dy - sum(dy*y)).
+func decomposeSoftmaxGrad(r *rewriter) {
+	y, dy := r.in(0), r.in(1)
+	product := r.op(Mul, "product", []Value{dy, y})
+	sum := r.op(ReduceSum, "sum", []Value{product}, "axes", []int{r.node.Int("axis")}, "keep", true)
+	r.last(Mul, []Value{y, r.op(Sub, "difference", []Value{dy, sum})})
+}
+
+// log_softmax_grad(y, dy) = dy - exp(y)*sum(dy).
+func decomposeLogSoftmaxGrad(r *rewriter) {
+	y, dy := r.in(0), r.in(1)
+	sum := r.op(ReduceSum, "sum", []Value{dy}, "axes", []int{r.node.Int("axis")}, "keep", true)
+	r.last(Sub, []Value{dy, r.op(Mul, "product", []Value{r.op(Exp, "exp", []Value{y}), sum})})
+}
+
+// global_avg_pool is the mean over height and width.
+func decomposeGlobalAvgPool(r *rewriter) {
+	r.last(ReduceMean, []Value{r.in(0)}, "axes", []int{1, 2}, "keep", true)
+}
+
+// global_avg_pool_grad spreads dy/(H*W).
+func decomposeGlobalAvgPoolGrad(r *rewriter) {
+	size := r.node.Ints("size")
+	part := r.op(Affine, "part", []Value{r.in(0)}, "by", 1/(float64(size[0])*float64(size[1])))
+	r.last(BroadcastTo, []Value{part}, "shape", append(r.b.Type(part).Shape[:1:1], size...))
+}
+
+// channel_sum sums over the trailing axes, then over rows.
+func decomposeChannelSum(r *rewriter) {
+	x := r.in(0)
+	var axes []int
+	for a := 1; a < len(r.b.Type(x).Shape); a++ {
+		axes = append(axes, a)
+	}
+	if len(axes) > 0 {
+		x = r.op(ReduceSum, "channels", []Value{x}, "axes", axes)
+	}
+	r.last(SumRows, []Value{x})
+}
+
+// upsample by whole numbers to the nearest repeats elements; any other stays.
+func decomposeUpsample(r *rewriter) {
+	x, size := r.in(0), r.node.Ints("size")
+	s := r.b.Type(x).Shape
+	if r.node.Text("mode") != "nearest" || size[0]%s[1] != 0 || size[1]%s[2] != 0 {
+		r.b.Fail(fmt.Errorf("node %s: %v by fractions or %q has no decomposition",
+			r.name(), r.node.Op, r.node.Text("mode")))
+		return
+	}
+	apart := r.op(Reshape, "apart", []Value{x}, "shape", []int{s[0], s[1], 1, s[2], 1})
+	repeated := []int{s[0], s[1], size[0] / s[1], s[2], size[1] / s[2]}
+	wide := r.op(BroadcastTo, "wide", []Value{apart}, "shape", repeated)
+	r.last(Reshape, []Value{wide}, "shape", []int{s[0], size[0], size[1]})
+}
+
+// slice_grad with steps of 1 pads.
+func decomposeSliceGrad(r *rewriter) {
+	before, end := r.node.Ints("begin"), r.node.Ints("end")
+	after := r.node.Ints("size")
+	for i, n := range r.node.SliceStep() {
+		if n != 1 {
+			r.b.Fail(fmt.Errorf("node %s: %v with a step of %d has no decomposition", r.name(), r.node.Op, n))
+			return
+		}
+		after[i] -= end[i]
+	}
+	r.last(Pad, []Value{r.in(0)}, "before", before, "after", after)
+}
+
+// conv_transpose is the input gradient of the convolution with its kernel,
+// then the bias. output_pad of a stride or more adds rows that no window reaches.
+func decomposeConvTranspose(r *rewriter) {
+	n := r.node
+	t := r.from.Values[n.Out[0]].Type
+	stride, size, after := n.Ints("stride"), slices.Clone(t.Shape[1:]), []int{0, 0, 0}
+	for i, extra := range n.Ints("output_pad") {
+		if extra >= stride[i] {
+			size[i], after[1+i] = size[i]-extra, extra
+		}
+	}
+	attrs := Attrs{}.With("size", size)
+	for _, key := range []string{"stride", "pad", "dilation", "groups"} {
+		attrs = attrs.With(key, n.attr(key))
+	}
+	y := r.b.Node(ConvGradInput, r.free(r.name()+".product"), attrs, r.in(0), r.in(1))
+	if len(y) == 0 {
+		return
+	}
+	if slices.Max(after) > 0 {
+		y[0] = r.op(Pad, "padded", y, "before", []int{0, 0, 0}, "after", after)
+	}
+	r.addBias(y[0], r.in(2))
+}
+
+// addBias ends a decomposition with the bias of channels, if there is one.
+func (r *rewriter) addBias(x, bias Value) {
+	if bias == None {
+		r.done(x)
+		return
+	}
+	shape := []int{r.b.Type(x).Shape[0], 1, 1}
+	r.last(Add, []Value{x, r.op(Reshape, "bias", []Value{bias}, "shape", shape)})
+}

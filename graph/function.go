@@ -1,0 +1,143 @@
+package graph
+
+import "github.com/bnctl/bnctl/tensor"
+
+// Type is what is known of a value before it is computed.
+type Type struct {
+	Kind  Kind
+	DType tensor.DType
+	Shape []int // without the axis of rows or replicas
+}
+
+// String returns the text form: "rows f32[16,32,32]".
+func (t Type) String() string { return t.Kind.String() + " " + tensor.Describe(t.DType, t.Shape) }
+
+// Value names a value of a function: an index into Function.Values.
+type Value int
+
+// None stands for an operand that is absent.
+const None Value = -1
+
+// Variable describes one value of a function.
+type Variable struct {
+	Name  string // unique in the function
+	Type  Type
+	State string // the state tensor that this value reads, if it does; then Kind is Whole
+}
+
+// Node applies an operation. It is known by the name of its first result.
+type Node struct {
+	Op    Op
+	In    []Value // None where an optional operand is absent
+	Out   []Value
+	Attrs Attrs
+}
+
+// Output is a result of a function.
+type Output struct {
+	Name  string
+	Value Value
+	// Keep says that the value stays on the device, where the function
+	// commit takes it as its input of the same name, until the next Run.
+	Keep bool
+}
+
+// Update says that a state tensor takes a value when the function commits.
+type Update struct {
+	State string
+	Value Value
+}
+
+// Function is a list of nodes in an order in which they can run.
+type Function struct {
+	Name    string
+	Values  []Variable
+	Inputs  []Value
+	Nodes   []Node
+	Outputs []Output
+	Updates []Update
+}
+
+// Role says what a state tensor is for. Strip goes by it.
+type Role string
+
+// The roles. Weight decay applies to Weight alone unless told otherwise.
+const (
+	Weight    Role = "weight"    // trained: kernels and matrices
+	Bias      Role = "bias"      // trained
+	Gamma     Role = "gamma"     // trained: scale of a batch norm
+	Beta      Role = "beta"      // trained: shift of a batch norm
+	Mean      Role = "mean"      // running statistic
+	Variance  Role = "variance"  // running statistic
+	Constant  Role = "constant"  // never changes
+	Optimizer Role = "optimizer" // only training needs it: velocity, moments
+	Average   Role = "average"   // an exponential average of a trained tensor
+)
+
+// Trained reports whether an optimizer changes tensors of this role.
+func (r Role) Trained() bool { return r == Weight || r == Bias || r == Gamma || r == Beta }
+
+// Statistic reports whether the host updates tensors of this role from moments.
+func (r Role) Statistic() bool { return r == Mean || r == Variance }
+
+// State declares a state tensor.
+type State struct {
+	Name  string
+	DType tensor.DType
+	Shape []int
+	Role  Role
+	Init  Init
+}
+
+// Init says how a new state tensor is filled; package models does it.
+type Init struct {
+	Rule string    // zeros, ones, constant, normal, uniform, he_normal, he_uniform, xavier_uniform, xavier_normal
+	Args []float64 // constant: value; normal: deviation; uniform: bound; he_*: 0 fan in, 1 fan out
+}
+
+// Graph is a model's graph: one function over its state.
+type Graph struct {
+	Name  string
+	State []State
+	Main  *Function
+}
+
+// Program is what a device loads: functions over one table of state. The
+// names Train, Commit and Predict are known to package parallel.
+type Program struct {
+	Name      string
+	State     []State
+	Functions []*Function
+}
+
+// The functions of a training program.
+const (
+	// Train computes losses, moments and the whole gradients of one step.
+	Train = "train"
+	// Commit turns what Train kept, and the step's hyper-parameters, into
+	// updates of the state.
+	Commit = "commit"
+	// Predict is the model in eval mode. Evaluation during training runs it too.
+	Predict = "predict"
+)
+
+// Function returns the function with that name, nil if there is none.
+func (p *Program) Function(name string) *Function {
+	for _, f := range p.Functions {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// NodeName returns the name by which messages call node n.
+func (f *Function) NodeName(n *Node) string {
+	if len(n.Out) > 0 {
+		return f.Values[n.Out[0]].Name
+	}
+	if len(n.In) > 0 && n.In[0] != None {
+		return f.Values[n.In[0]].Name
+	}
+	return n.Op.String()
+}

@@ -1,0 +1,174 @@
+package graph
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Gradient appends to b the nodes that compute the gradients of the seeded
+// values with respect to wrt (reverse mode), and returns them by value. What
+// no seeded value depends on is absent from the result.
+//
+// A seed is the gradient of its value and has the value's type. The result of
+// softmax_xent is special: its seed is the whole f32[] value 1/denominator.
+//
+// The gradient of a rows value is rows. That of a whole value (a weight) is
+// replica, the contribution of every replica, which an all_reduce makes whole;
+// or it is whole already: gamma and beta of a normalise over the batch are,
+// because the sums of its backward pass are reduced on the way.
+//
+// Contributions to one value are added in the order of the nodes from last to
+// first. Nodes are called after the node they are the gradient of: conv1.dx,
+// conv1.dw, bn1.dgamma.
+func Gradient(b *Builder, seeds map[Value]Value, wrt []Value) (map[Value]Value, error) {
+	if b.err != nil {
+		return nil, b.err
+	}
+	g := newGradient(b, wrt)
+	g.seed(seeds)
+	for i := len(g.from.Nodes) - 1; i >= 0 && b.err == nil; i-- {
+		g.differentiate(i)
+	}
+	out := map[Value]Value{}
+	for _, v := range wrt {
+		if d := g.sum(v); d != None {
+			out[v] = d
+		}
+	}
+	return out, b.err
+}
+
+// gradRule gives, for the node g.node whose result has the gradient dy, the
+// gradients of those operands that g needs.
+type gradRule func(g *gradient, dy Value)
+
+type gradient struct {
+	b       *Builder
+	from    Function          // the function as it was; the nodes of b move as it grows
+	needed  []bool            // by value of from: depends on wrt
+	maker   []int             // by value of from: the node that makes it, or -1
+	parts   map[Value][]Value // the contributions to the gradient of a value so far
+	node    *Node             // the node being differentiated
+	nodePos int
+}
+
+func newGradient(b *Builder, wrt []Value) *gradient {
+	g := &gradient{b: b, from: *b.fn, parts: map[Value][]Value{}}
+	g.needed = make([]bool, len(g.from.Values))
+	g.maker = slices.Repeat([]int{-1}, len(g.from.Values))
+	for _, v := range wrt {
+		t := b.Type(v)
+		if t.DType != tensor.F32 && t.DType != tensor.F64 {
+			b.fail("gradient with respect to %s, which is %v: want f32 or f64", g.from.Values[v].Name, t)
+		}
+		g.needed[v] = true
+	}
+	for i := range g.from.Nodes {
+		n := &g.from.Nodes[i]
+		needed := slices.ContainsFunc(n.In, func(v Value) bool { return v != None && g.needed[v] })
+		for _, v := range n.Out {
+			g.maker[v], g.needed[v] = i, g.needed[v] || needed
+		}
+	}
+	return g
+}
+
+func (g *gradient) seed(seeds map[Value]Value) {
+	for _, v := range slices.Sorted(maps.Keys(seeds)) {
+		want := g.b.Type(v)
+		if i := g.maker[v]; i >= 0 && g.from.Nodes[i].Op == SoftmaxXent {
+			want = Type{Whole, tensor.F32, nil}
+		}
+		if got := g.b.Type(seeds[v]); !equalType(got, want) {
+			g.b.fail("the seed of %s is %v, want %v", g.from.Values[v].Name, got, want)
+		}
+		g.parts[v] = []Value{seeds[v]}
+	}
+}
+
+// differentiate applies the rule of node i if a gradient has reached its result.
+func (g *gradient) differentiate(i int) {
+	g.node, g.nodePos = &g.from.Nodes[i], i
+	if len(g.node.Out) == 0 || !g.needed[g.node.Out[0]] {
+		return
+	}
+	dy := g.sum(g.node.Out[0])
+	if dy == None {
+		return
+	}
+	rule := g.node.Op.row().grad
+	if rule == nil {
+		g.fail("it has no derivative")
+		return
+	}
+	// Further back a whole value is computed from whole values alone, so that
+	// its gradient can and must be whole too.
+	if g.b.Type(g.node.Out[0]).Kind == Whole && g.b.Type(dy).Kind == Replica {
+		dy = g.op(AllReduce, "dy.sum", nil, dy)
+	}
+	rule(g, dy)
+}
+
+func (g *gradient) fail(format string, args ...any) Value {
+	return g.b.fail("gradient of %s: %s", g.from.title(g.nodePos), fmt.Sprintf(format, args...))
+}
+
+// sum returns the gradient of v from all contributions so far, None if there are none.
+func (g *gradient) sum(v Value) Value {
+	parts := g.parts[v]
+	if len(parts) == 0 {
+		return None
+	}
+	name := g.from.Values[v].Name
+	if g.from.Values[v].State != "" {
+		name = g.from.Values[v].State // without the @
+	}
+	total := parts[0]
+	for _, p := range parts[1:] {
+		total, p = g.alike(name, total, p)
+		total = g.b.Op(Add, g.b.Free(name+".dy"), []Value{total, p})
+	}
+	g.parts[v] = []Value{total}
+	return total
+}
+
+// alike makes both whole if one is: the gradients of a whole value may be
+// reduced or not.
+func (g *gradient) alike(name string, x, y Value) (Value, Value) {
+	reduce := func(v, other Value) Value {
+		if g.b.Type(v).Kind == Replica && g.b.Type(other).Kind == Whole {
+			return g.b.Op(AllReduce, g.b.Free(name+".dy.sum"), []Value{v})
+		}
+		return v
+	}
+	return reduce(x, y), reduce(y, x)
+}
+
+// needs reports whether the gradient of operand i is asked for.
+func (g *gradient) needs(i int) bool {
+	return i < len(g.node.In) && g.node.In[i] != None && g.needed[g.node.In[i]]
+}
+
+// give adds dx to the gradient of operand i.
+func (g *gradient) give(i int, dx Value) {
+	v := g.node.In[i]
+	if g.b.Type(v).Kind == Replica {
+		g.fail("operand %d is %v, and gradients do not pass through values of replicas", i, g.b.Type(v))
+		return
+	}
+	g.parts[v] = append(g.parts[v], dx)
+}
+
+func (g *gradient) shape(v Value) []int { return g.b.Type(v).Shape }
+
+// op adds a node called after the one being differentiated.
+func (g *gradient) op(op Op, suffix string, attrs Attrs, in ...Value) Value {
+	name := g.b.Free(g.from.Values[g.node.Out[0]].Name + "." + suffix)
+	if out := g.b.Node(op, name, attrs, in...); len(out) > 0 {
+		return out[0]
+	}
+	return None
+}

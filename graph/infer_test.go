@@ -1,0 +1,229 @@
+package graph
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// inferState and inferInputs are what the lines of TestInfer are about.
+const (
+	inferState = `state k f32[6,2,3,2] weight
+state c f32[6] bias
+state two f32[2] gamma
+state v f32[2] variance
+state w f32[5,8] weight
+state s f32[] optimizer
+state m f64[5] constant
+state sq f64[] optimizer
+`
+	inferInputs = "x rows f32[2,7,6], dy rows f32[6,5,5], y rows f32[8], u rows u8[7,6,3], l rows i32[7,6], " +
+		"id rows i64[2], p replica f64[5], q replica f32[2,3], sums replica f64[4], one rows f32[], col rows f32[2,1,1]"
+)
+
+func inferLine(t *testing.T, line string) (string, error) {
+	t.Helper()
+	g, err := ParseGraph([]byte("bnctl graph 1\ngraph \"g\"\n" + inferState + "func main(" + inferInputs + ") {\n" + line + "\n}"))
+	if err != nil {
+		return "", err
+	}
+	var types []string
+	for _, v := range g.Main.Nodes[len(g.Main.Nodes)-1].Out {
+		types = append(types, g.Main.Values[v].Type.String())
+	}
+	return strings.Join(types, ", "), nil
+}
+
+// TestInfer holds the type that every operation yields.
+func TestInfer(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range []struct{ node, want string }{
+		{"image(u)", "rows f32[3,7,6]"},
+		{"conv(x, @k, @c)", "rows f32[6,5,5]"},
+		{"conv(x, @k, stride=[2,3], pad=[1,0,0,2], dilation=[2,1])", "rows f32[6,2,3]"},
+		{"conv_grad_input(dy, @k, size=[7,6])", "rows f32[2,7,6]"},
+		{"conv_grad_weight(x, dy, kernel=[3,2])", "replica f32[6,2,3,2]"},
+		{"conv_transpose(dy, @k, @two, stride=[2,2], output_pad=[1,0])", "rows f32[2,12,10]"},
+		{"dense(y, @w)", "rows f32[5]"},
+		{"dense_grad_input(y, @wt)", "rows f32[5]"},
+		{"dense_grad_weight(y, one5)", "replica f32[5,8]"},
+		{"moments(x)", "replica f64[5]"},
+		{"running_moments(@two, @v)", "whole f64[5]"},
+		{"select_moments(p, @m)", "replica f64[5]"},
+		{"normalise(x, @m, @two, @two)", "rows f32[2,7,6]"},
+		{`normalise(x, p, @two, @two, over="replica")`, "rows f32[2,7,6]"},
+		{"normalise_grad_sums(x, x, @m)", "replica f64[4]"},
+		{`normalise_grad_input(x, x, p, sums, @two, over="replica")`, "rows f32[2,7,6]"},
+		{"normalise_grad_params(@m, sums)", "replica f32[2], replica f32[2]"},
+		{"batch_norm(x, @two, @two, @two, @v)", "rows f32[2,7,6]"},
+		{`all_reduce(p, of="moments")`, "whole f64[5]"},
+		{"all_reduce(q)", "whole f32[2,3]"},
+		{"split(u, replicas=2)", "rows u8[7,6,3]"},
+		{"gather(l, replicas=2)", "rows i32[7,6]"},
+		{"relu(q)", "replica f32[2,3]"},
+		{"relu6(x)", "rows f32[2,7,6]"},
+		{"leaky_relu(x)", "rows f32[2,7,6]"},
+		{"elu(x)", "rows f32[2,7,6]"},
+		{"sigmoid(@s)", "whole f32[]"},
+		{"hard_sigmoid(x)", "rows f32[2,7,6]"},
+		{"silu(x)", "rows f32[2,7,6]"},
+		{"hard_swish(x)", "rows f32[2,7,6]"},
+		{"tanh(x)", "rows f32[2,7,6]"},
+		{"softplus(x)", "rows f32[2,7,6]"},
+		{"prelu(x, @two)", "rows f32[2,7,6]"},
+		{`activation_grad(x, x, of="silu")`, "rows f32[2,7,6]"},
+		{"prelu_grad_input(x, @two, x)", "rows f32[2,7,6]"},
+		{"prelu_grad_slope(x, x)", "replica f32[2]"},
+		{"softmax(x, axis=2)", "rows f32[2,7,6]"},
+		{"log_softmax(q)", "replica f32[2,3]"},
+		{"softmax_grad(x, x)", "rows f32[2,7,6]"},
+		{"log_softmax_grad(x, x)", "rows f32[2,7,6]"},
+		{"max_pool(x, kernel=[3,2], stride=[2,2], pad=[1,0,1,0])", "rows f32[2,4,3]"},
+		{"max_pool_grad(x, x, kernel=[1,1])", "rows f32[2,7,6]"},
+		{"avg_pool(x, kernel=[7,6])", "rows f32[2,1,1]"},
+		{"avg_pool_grad(x, kernel=[2,2], size=[8,7])", "rows f32[2,8,7]"},
+		{"global_avg_pool(x)", "rows f32[2,1,1]"},
+		{"global_avg_pool_grad(col, size=[3,4])", "rows f32[2,3,4]"},
+		{"add(x, col)", "rows f32[2,7,6]"},
+		{"sub(@two, @s)", "whole f32[2]"},
+		{"mul(q, @s)", "replica f32[2,3]"},
+		{"div(@s, one)", "rows f32[]"},
+		{"exp(p)", "replica f64[5]"},
+		{"log(x)", "rows f32[2,7,6]"},
+		{"sqrt(@sq)", "whole f64[]"},
+		{"affine(x, by=2)", "rows f32[2,7,6]"},
+		{"clip(x, min=0, max=inf)", "rows f32[2,7,6]"},
+		{"reduce_sum(x, axes=[0,2])", "rows f32[7]"},
+		{"reduce_mean(x, axes=[1,2], keep=true)", "rows f32[2,1,1]"},
+		{"broadcast_to(col, shape=[4,2,1,3])", "rows f32[4,2,1,3]"},
+		{"sum_rows(x)", "replica f32[2,7,6]"},
+		{"channel_sum(x)", "replica f32[2]"},
+		{"concat(x, x, x, axis=1)", "rows f32[2,21,6]"},
+		{"slice(u, begin=[0,1,0], end=[7,6,3], step=[3,2,1])", "rows u8[3,3,3]"},
+		{"slice_grad(y, begin=[2], end=[10], size=[12])", "rows f32[12]"},
+		{"pad(x, before=[0,1,2], after=[3,0,0])", "rows f32[5,8,8]"},
+		{"reshape(x, shape=[84])", "rows f32[84]"},
+		{"transpose(u, perm=[2,0,1])", "rows u8[3,7,6]"},
+		{"upsample(x, size=[9,9])", "rows f32[2,9,9]"},
+		{`upsample_grad(x, from=[3,3], mode="bilinear")`, "rows f32[2,3,3]"},
+		{"dropout(x, id)", "rows f32[2,7,6]"},
+		{"softmax_xent(x, l)", "replica f64[1]"},
+		{"softmax_xent_grad(x, l, @s, one)", "rows f32[2,7,6]"},
+		{"correct(x, l)", "replica f64[2]"},
+		{"sgd(@two, @two, @v, @s)", "whole f32[2], whole f32[2]"},
+		{"adamw(@two, @two, @v, @v, @s, @s, @s)", "whole f32[2], whole f32[2], whole f32[2]"},
+		{"lars(@two, @two, @v, @s, @s)", "whole f32[2], whole f32[2]"},
+		{"ema(@two, @v)", "whole f32[2]"},
+		{"sum_squares(@k)", "whole f64[]"},
+		{"trust_ratio(@sq, @sq)", "whole f32[]"},
+		{"clip_factor(@sq, max=1)", "whole f32[]"},
+	} {
+		op, _, _ := strings.Cut(c.node, "(")
+		seen[op] = true
+		line := ""
+		if strings.Contains(c.node, "@wt") {
+			c.node = strings.ReplaceAll(c.node, "@wt", "wt")
+			line = "wt = transpose(@w, perm=[1,0])\n"
+		}
+		if strings.Contains(c.node, "one5") {
+			line = "one5 = dense(y, @w)\n"
+		}
+		results := "r"
+		for i := range strings.Count(c.want, ", ") {
+			results += fmt.Sprintf(", r%d", i)
+		}
+		got, err := inferLine(t, line+results+" = "+c.node)
+		if err != nil || got != c.want {
+			t.Errorf("%s: got %s, %v, want %s", c.node, got, err, c.want)
+		}
+	}
+	for _, op := range Ops() {
+		if op != Track && !seen[op.String()] {
+			t.Errorf("no case for %v", op)
+		}
+	}
+}
+
+// TestInferErrors holds what is refused, and why.
+func TestInferErrors(t *testing.T) {
+	for _, c := range []struct{ node, want string }{
+		{"r = image(x)", "operand 0 is rows f32[2,7,6], want rows u8"},
+		{"r = image(u, mean=[1,2])", "attribute mean has 2 elements for 3 channels"},
+		{"r = image(u, std=[0,1,1])", "attribute std contains 0"},
+		{"r = conv(x, @w)", "want a kernel whole f32 of rank 4"},
+		{"r = conv(x, @k, @two)", "operand 2 is whole f32[2], want whole f32[6]"},
+		{"r = conv(dy, @k)", "6 input and 6 output channels in 1 groups do not fit a kernel with 2 channels"},
+		{"r = conv(x, @k, groups=0)", "attribute groups is 0"},
+		{"r = conv(x, @k, stride=[0,1])", "attribute stride is [0 1]"},
+		{"r = conv(x, @k, pad=[0,0])", "attribute pad has 2 elements, want 4"},
+		{"r = conv(x, @k, dilation=[9,9])", "the result would be"},
+		{"r = conv(x, @k, pad=[9999999999,0,0,0])", "want elements of 0 to"},
+		{"r = conv_grad_input(dy, @k, size=[9,9])", "does not come from an input of size [9 9]"},
+		{"r = conv_transpose(dy, @k, output_pad=[1,0])", "want less than stride or dilation"},
+		{"r = dense(x, @w)", "operand 0 has shape [2 7 6], want rank 1"},
+		{"r = dense(y)", "has 1 operands, want 2 to 3"},
+		{"r = dense(y, _, @c)", "operand 1 is absent but not optional"},
+		{"r = normalise(x, p, @two, @two)", "an all_reduce is missing or one too many"},
+		{`r = normalise(x, @m, @two, @two, over="replica")`, "an all_reduce is missing or one too many"},
+		{`r = normalise(x, @m, @two, @two, over="all")`, `attribute over is "all", want one of`},
+		{"r = normalise(x, @m, @two, @two, eps=0)", "attribute eps is 0"},
+		{"a, b = normalise_grad_params(p, @m)", "want sums of the kind of the moments"},
+		{"r = batch_norm(x, @two, @two, @two, @v, decay=1.5)", "attribute decay is 1.5"},
+		{`r = batch_norm(x, @two, @two, @two, @v, variance="large")`, "attribute variance"},
+		{"r = all_reduce(x)", "want replica f32 or f64"},
+		{`r = all_reduce(q, of="moments")`, "want moments"},
+		{"r = split(x, replicas=0)", "attribute replicas is 0"},
+		{"r = split(x)", "attribute replicas is missing"},
+		{"n = relu(@two)\ntrack(@m, n, @v)", "n is not a state tensor"},
+		{"r = relu(p)", "operand 0 is replica f64[5], want f32"},
+		{`r = activation_grad(x, x, of="exp")`, `"exp" is not an activation with a derivative`},
+		{`r = activation_grad(x, y, of="relu")`, "operand 1 is rows f32[8], want rows f32[2,7,6]"},
+		{`r = activation_grad(one, y, of="relu")`, "operand 1 is rows f32[8], want rows f32[]"},
+		{"r = softmax(x, axis=3)", "with an axis 3"},
+		{"r = max_pool(x, kernel=[2,2], pad=[2,0,0,0])", "without an element of the image"},
+		{"r = add(x, y)", "do not broadcast"},
+		{"r = add(x, p)", "want one type"},
+		{"r = reduce_sum(x, axes=[2,0])", "want increasing axes"},
+		{"r = reduce_sum(x, axes=[0,0])", "want increasing axes"},
+		{"r = broadcast_to(x, shape=[7,6])", "does not broadcast to"},
+		{"r = sum_rows(q)", "want rows"},
+		{"r = concat(x, y)", "operand 1 is rows f32[8], operand 0 rows f32[2,7,6]"},
+		{"r = concat(x, col, axis=1)", "they differ on axis 2"},
+		{"r = slice(x, begin=[0,0,0], end=[2,7,7])", "slice [0, 7) of an axis of 6"},
+		{"r = slice(x, begin=[0,0,0], end=[2,7,6], step=[1,1])", "attribute step"},
+		{"r = reshape(x, shape=[5])", "does not hold the 84 elements"},
+		{"r = reshape(x, shape=[4294967296,4294967296])", "is too large"},
+		{"r = transpose(x, perm=[0,0,1])", "attribute perm"},
+		{"r = upsample(x, size=[9,0])", "attribute size"},
+		{"r = dropout(x, p=1)", "attribute p is 1"},
+		{"r = softmax_xent(x, u)", "operand 1 is rows u8[7,6,3], want rows i32[7,6]"},
+		{"r = softmax_xent(x, l, smoothing=1)", "attribute smoothing is 1"},
+		{"a, b = sgd(@two, @c, @v, @s)", "operand 1 is whole f32[6], want whole f32[2]"},
+		{"a, b = sgd(@two, @two, @v, @two)", "operand 3 is whole f32[2], want whole f32[]"},
+		{"r = sum_squares(x)", "want whole f32"},
+	} {
+		_, err := inferLine(t, c.node)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", c.node, err, c.want)
+		}
+	}
+}
+
+// TestNumbers pins the numbers of operations and kinds, which travel.
+func TestNumbers(t *testing.T) {
+	var got strings.Builder
+	for _, op := range Ops() {
+		fmt.Fprintf(&got, "%d %v\n", op, op)
+	}
+	for k := Whole; k <= Rows; k++ {
+		fmt.Fprintf(&got, "kind %d %v\n", k, k)
+	}
+	want, err := os.ReadFile("testdata/numbers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("numbers never change meaning: got\n%s\nwant\n%s", got.String(), want)
+	}
+}

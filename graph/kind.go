@@ -1,0 +1,39 @@
+package graph
+
+import "fmt"
+
+// Kind says how a value relates to the logical replicas of a step.
+type Kind uint8
+
+// The kinds. The numbers travel: they never change.
+const (
+	// Whole is the same everywhere: state, hyper-parameters, what an
+	// all-reduce yields. It has no extra axis.
+	Whole Kind = 1
+	// Replica has one element per replica held by the device, along a
+	// leading axis: moments, losses and weight gradients before reduction.
+	Replica Kind = 2
+	// Rows has one element per real row of the replicas held by the device,
+	// along a leading axis, concatenated in replica order.
+	Rows Kind = 3
+)
+
+var kindNames = [...]string{Whole: "whole", Replica: "replica", Rows: "rows"}
+
+// String returns the name used in the text form.
+func (k Kind) String() string {
+	if k < Whole || k > Rows {
+		return fmt.Sprintf("kind(%d)", uint8(k))
+	}
+	return kindNames[k]
+}
+
+// ParseKind returns the kind with that name.
+func ParseKind(s string) (Kind, error) {
+	for k := Whole; k <= Rows; k++ {
+		if kindNames[k] == s {
+			return k, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown kind %q; kinds are whole, replica, rows", s)
+}

@@ -1,0 +1,75 @@
+package graph
+
+// LastUse returns, for every value, the index of the last node that reads it:
+// len(f.Nodes) for outputs and for the values of updates, -1 for a value that
+// nothing reads. After that node a device may use the value's memory again.
+func (f *Function) LastUse() []int {
+	last := make([]int, len(f.Values))
+	for i := range last {
+		last[i] = -1
+	}
+	for i := range f.Nodes {
+		for _, v := range f.Nodes[i].In {
+			if v != None {
+				last[v] = i
+			}
+		}
+	}
+	for _, v := range f.results() {
+		last[v] = len(f.Nodes)
+	}
+	return last
+}
+
+// Users returns, for every value, the indices of the nodes that read it, in
+// order. A node that reads a value twice is there once. Outputs and updates
+// are not nodes: a device that fuses a value away asks LastUse as well.
+func (f *Function) Users() [][]int {
+	users := make([][]int, len(f.Values))
+	for i := range f.Nodes {
+		for _, v := range f.Nodes[i].In {
+			if v == None {
+				continue
+			}
+			if u := users[v]; len(u) == 0 || u[len(u)-1] != i {
+				users[v] = append(u, i)
+			}
+		}
+	}
+	return users
+}
+
+// results returns the values that leave the function.
+func (f *Function) results() []Value {
+	var out []Value
+	for _, o := range f.Outputs {
+		out = append(out, o.Value)
+	}
+	for _, u := range f.Updates {
+		out = append(out, u.Value)
+	}
+	return out
+}
+
+// live reports for every node whether an output, an update or a node without
+// results needs it.
+func (f *Function) live() []bool {
+	needed := make([]bool, len(f.Values))
+	for _, v := range f.results() {
+		needed[v] = true
+	}
+	live := make([]bool, len(f.Nodes))
+	for i := len(f.Nodes) - 1; i >= 0; i-- {
+		n := &f.Nodes[i]
+		live[i] = len(n.Out) == 0
+		for _, v := range n.Out {
+			live[i] = live[i] || needed[v]
+		}
+		for _, v := range n.In {
+			if v != None && live[i] {
+				needed[v] = true
+			}
+		}
+	}
+	return live
+}

@@ -1,0 +1,31 @@
+package graph
+
+import "fmt"
+
+// MaxName is the length of the longest name.
+const MaxName = 256
+
+// absent stands for an operand that is absent in the text form; no value has that name.
+const absent = "_"
+
+// checkName reports whether a name can stand in the text form: letters,
+// digits and _ . / : - where . : and - cannot come first.
+func checkName(s string) error {
+	if s == "" || len(s) > MaxName {
+		return fmt.Errorf("a name has %d characters, want 1 to %d", len(s), MaxName)
+	}
+	if s == absent {
+		return fmt.Errorf("%q is not a name: it stands for an absent operand", s)
+	}
+	for i := range len(s) {
+		if c := s[i]; !nameByte(c) || i == 0 && (c == '.' || c == ':' || c == '-') {
+			return fmt.Errorf("name %q: character %q may not stand there", s, c)
+		}
+	}
+	return nil
+}
+
+func nameByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+		c == '_' || c == '.' || c == '/' || c == ':' || c == '-'
+}

@@ -1,0 +1,220 @@
+package graph
+
+// Op is an operation. The numbers are part of the wire: they never change
+// meaning, and new operations go at the end of their block.
+type Op uint16
+
+// The operations. In the signatures r, p and w stand for rows, replica and
+// whole; ? marks an operand that may be absent. Shapes exclude the leading
+// axis of rows and replica values. Conv attributes are stride [sh,sw],
+// pad [top,left,bottom,right], dilation [dh,dw] and groups; pool attributes
+// are kernel [kh,kw], stride and pad. Unless a type is named it is f32.
+const (
+	// Input.
+
+	// Image(x r u8[H,W,C]) r[C,H,W]: y[c,h,w] = f32((f64(x)*scale - mean[c]) / std[c]).
+	// With bgr, channel c of y is read from channel C-1-c of x.
+	Image Op = 1
+
+	// Products.
+
+	// Conv(x r[C,H,W], weight w[O,C/groups,kh,kw], bias? w[O]) r[O,H',W'],
+	// H' = (H + top + bottom - dh*(kh-1) - 1)/sh + 1. Cross-correlation.
+	Conv Op = 10
+	// ConvGradInput(dy r[O,H',W'], weight) r[C,H,W], with size [H,W].
+	ConvGradInput Op = 11
+	// ConvGradWeight(x r[C,H,W], dy r[O,H',W']) p[O,C/groups,kh,kw], with kernel [kh,kw].
+	ConvGradWeight Op = 12
+	// ConvTranspose(x r[C,H,W], weight w[C,O/groups,kh,kw], bias? w[O]) r[O,H',W'],
+	// H' = (H-1)*sh - top - bottom + dh*(kh-1) + output_pad[0] + 1.
+	ConvTranspose Op = 13
+	// Dense(x r[K], weight w[O,K], bias? w[O]) r[O].
+	Dense Op = 14
+	// DenseGradInput(dy r[O], weight w[O,K]) r[K].
+	DenseGradInput Op = 15
+	// DenseGradWeight(x r[K], dy r[O]) p[O,K].
+	DenseGradWeight Op = 16
+
+	// Batch norm (NUMERICS 1). A moments value is f64[1+2C]: the count n,
+	// then the means of the C channels, then their sums Q of squared
+	// deviations. A negative n marks constant statistics: the variance is
+	// Q/|n|, and no gradient flows through mean and variance.
+
+	// Moments(x r[C,...]) p f64[1+2C]; n counts rows times trailing elements.
+	Moments Op = 30
+	// RunningMoments(mean w[C], variance w[C]) w f64[1+2C] = (-1, mean, variance).
+	RunningMoments Op = 31
+	// SelectMoments(m p f64[1+2C], running w f64[1+2C]) p f64[1+2C]: per
+	// replica m where its n >= min, else running.
+	SelectMoments Op = 32
+	// Normalise(x r[C,...], m f64[1+2C], gamma w[C], beta w[C]) r[C,...]:
+	// y = gamma*(x-mean)/sqrt(Q/|n| + eps) + beta. m is whole if over is
+	// "batch", replica if over is "replica".
+	Normalise Op = 33
+	// NormaliseGradSums(x r[C,...], dy r[C,...], m f64[1+2C]) p f64[2C]:
+	// S1 = sum dy, then S2 = sum dy*(x-mean). over as for Normalise.
+	NormaliseGradSums Op = 34
+	// NormaliseGradInput(x, dy, m f64[1+2C], sums f64[2C], gamma w[C]) r[C,...]:
+	// dx = gamma*s*(dy - S1/n - (x-mean)*s*s*S2/n), s = 1/sqrt(Q/|n| + eps);
+	// gamma*s*dy where n < 0. over as for Normalise; sums has the kind of m.
+	NormaliseGradInput Op = 35
+	// NormaliseGradParams(m f64[1+2C], sums f64[2C]) (dgamma [C], dbeta [C])
+	// = (s*S2, S1), of the kind of sums.
+	NormaliseGradParams Op = 36
+	// BatchNorm(x r[C,...], gamma w[C], beta w[C], mean w[C], variance w[C]) r[C,...]:
+	// y = gamma*(x-mean)/sqrt(variance + eps) + beta. The operation of
+	// templates. decay, cumulative and variance ("unbiased" or "biased") say
+	// how training keeps mean and variance (package bn); running it reads none.
+	BatchNorm Op = 37
+
+	// Replica connections. Split, Gather and Track are done by the host
+	// (package parallel); devices never see them.
+
+	// AllReduce(x p[...]) w[...]: the sum over all replicas along the
+	// canonical tree, or with of "moments" the exact merge (Chan).
+	AllReduce Op = 40
+	// Split(x r[...]) r[...]: where the global batch is cut into replicas.
+	Split Op = 41
+	// Gather(x r[...]) r[...]: where the rows of all replicas come together.
+	Gather Op = 42
+	// Track(m f64[1+2C], mean w[C], variance w[C]): the host updates the
+	// running statistics from m. decay, cumulative, variance as BatchNorm.
+	Track Op = 43
+
+	// Activations, elementwise.
+
+	Relu        Op = 50 // max(x, 0); NaN stays NaN
+	Relu6       Op = 51 // min(max(x, 0), 6)
+	LeakyRelu   Op = 52 // x if x >= 0, else alpha*x
+	Elu         Op = 53 // x if x > 0, else alpha*(exp(x)-1)
+	Sigmoid     Op = 54 // 1/(1+exp(-x))
+	HardSigmoid Op = 55 // min(max(alpha*x + beta, 0), 1)
+	Silu        Op = 56 // x*sigmoid(x)
+	HardSwish   Op = 57 // x*min(max(x+3, 0), 6)/6
+	Tanh        Op = 58
+	Softplus    Op = 59 // log(1+exp(x))
+	// Prelu(x r[C,...], slope w[C]) r[C,...]: x if x >= 0, else slope[c]*x.
+	Prelu Op = 60
+	// ActivationGrad(saved, dy) dx: the derivative of the activation that of
+	// names, times dy. saved is the activation's result for relu, relu6,
+	// sigmoid and tanh, its operand for all others. At a kink: 0 for relu at
+	// 0 and for relu6 at 0 and 6, the right-hand side elsewhere.
+	ActivationGrad Op = 61
+	// PreluGradInput(x, slope, dy) dx.
+	PreluGradInput Op = 62
+	// PreluGradSlope(x r[C,...], dy) p[C].
+	PreluGradSlope Op = 63
+	// Softmax(x) and LogSoftmax(x) along axis (of the shape, without rows).
+	Softmax    Op = 64
+	LogSoftmax Op = 65
+	// SoftmaxGrad(y, dy) dx = y*(dy - sum(dy*y)) along axis.
+	SoftmaxGrad Op = 66
+	// LogSoftmaxGrad(y, dy) dx = dy - exp(y)*sum(dy) along axis.
+	LogSoftmaxGrad Op = 67
+
+	// Pooling over H and W of r[C,H,W]; H' = (H + top + bottom - kh)/sh + 1.
+
+	// MaxPool ignores padding. Every window must hold a real element.
+	MaxPool Op = 70
+	// MaxPoolGrad(x, dy) dx: dy goes to the first maximum in row-major order.
+	MaxPoolGrad Op = 71
+	// AvgPool divides by the real elements of a window, or by kh*kw with count_pad.
+	AvgPool Op = 72
+	// AvgPoolGrad(dy) dx, with size [H,W] and count_pad.
+	AvgPoolGrad Op = 73
+	// GlobalAvgPool(x r[C,H,W]) r[C,1,1]; summed in f64.
+	GlobalAvgPool Op = 74
+	// GlobalAvgPoolGrad(dy r[C,1,1]) r[C,H,W], with size [H,W].
+	GlobalAvgPoolGrad Op = 75
+
+	// Elementwise arithmetic. Operands of two-operand operations broadcast as
+	// in NumPy over their shapes (aligned at the last axis), and whole and
+	// replica operands broadcast over rows. f32 and f64.
+
+	Add  Op = 80
+	Sub  Op = 81
+	Mul  Op = 82
+	Div  Op = 83
+	Exp  Op = 84
+	Log  Op = 85
+	Sqrt Op = 86
+	// Affine(x) = by*x + add, two rounded operations; by and add are rounded to
+	// the type of x first.
+	Affine Op = 87
+	// Clip(x) = min(max(x, min), max).
+	Clip Op = 88
+	// ReduceSum(x) and ReduceMean(x) over axes (of the shape), which become 1 with keep, else vanish.
+	ReduceSum  Op = 89
+	ReduceMean Op = 90
+	// BroadcastTo(x) to shape, as NumPy does.
+	BroadcastTo Op = 91
+	// SumRows(x r[...]) p[...]: the sum over the rows of each replica.
+	SumRows Op = 92
+	// ChannelSum(x r[C,...]) p[C]: the sum over rows and trailing axes; a bias gradient.
+	ChannelSum Op = 93
+
+	// Structure. Axes count in the shape, without rows.
+
+	// Concat(x...) along axis.
+	Concat Op = 100
+	// Slice(x): elements begin, begin+step, ... below end on every axis.
+	Slice Op = 101
+	// SliceGrad(dy) dx: dy scattered into zeros of shape size, attributes as Slice.
+	SliceGrad Op = 102
+	// Pad(x): before and after elements of value on every axis.
+	Pad Op = 103
+	// Reshape(x) to shape.
+	Reshape Op = 104
+	// Transpose(x): axis i of the result is axis perm[i] of x.
+	Transpose Op = 105
+	// Upsample(x r[C,H,W]) r[C,H',W'] to size [H',W'], mode "nearest"
+	// (source = floor(i*H/H')) or "bilinear" (half-pixel centres, edges
+	// clamped; align_corners: corner pixels map to each other).
+	Upsample Op = 106
+	// UpsampleGrad(dy r[C,H',W']) r[C,H,W], with from [H,W], mode and align_corners.
+	UpsampleGrad Op = 107
+	// Dropout(x, ident r i64[2]) = x/f32(1-p) where an element is kept, else 0.
+	// Element e of a row is kept if number e of the tensor.Draws of its sample
+	// (ident = epoch and sample; generator of seed and StreamDropout + stream),
+	// as Float32, is at least p. The same operation on dy is its gradient. In a
+	// template it has one operand and marks the place; eval and predict leave
+	// it out, and no device runs it.
+	Dropout Op = 108
+
+	// Loss and metrics.
+
+	// SoftmaxXent(logits r[C,...], labels r i32[...], weight? r[]) p f64[1]:
+	// the sum of cross-entropies in f64, with label smoothing; labels equal to ignore count 0.
+	SoftmaxXent Op = 120
+	// SoftmaxXentGrad(logits, labels, inverse w[], weight? r[]) r[C,...]:
+	// (softmax - target)*weight*inverse; inverse is 1/denominator.
+	SoftmaxXentGrad Op = 121
+	// Correct(logits r[C,...], labels r i32[...]) p f64[2]: how many labels
+	// that are not ignored are the (first) maximum, and how many there are.
+	Correct Op = 122
+
+	// Updates: whole values, exact sequences of correctly rounded f32
+	// operations in the order written; constants, such as 1-beta1, are computed
+	// in f64 and rounded to f32 first.
+
+	// SGD(w, g, v, lr w[]) (w', v'): d = g + weight_decay*w (d = g if 0);
+	// v' = momentum*v + d; u = v', or d + momentum*v' with nesterov; w' = w - lr*u.
+	SGD Op = 140
+	// AdamW(w, g, m, v, lr w[], step w[], root w[]) (w', m', v'):
+	// m' = m + (1-beta1)*(g-m); v' = beta2*v + (1-beta2)*(g*g);
+	// w' = (w - lr*weight_decay*w) - step*(m'/(sqrt(v')*root + eps)), where
+	// step = lr/(1-beta1^t) and root = 1/sqrt(1-beta2^t).
+	AdamW Op = 141
+	// LARS(w, g, v, lr w[], ratio w[]) (w', v'): v' = momentum*v + (lr*ratio)*(g + weight_decay*w); w' = w - v'.
+	LARS Op = 142
+	// EMA(average, w) average' = average + (1-decay)*(w - average).
+	EMA Op = 143
+	// SumSquares(x w[...]) w f64[]: eight lanes, element i into lane i mod 8
+	// in order, f64(x)*f64(x); then ((0+1)+(2+3))+((4+5)+(6+7)).
+	SumSquares Op = 144
+	// TrustRatio(weight f64[], gradient f64[]) w f32[]: with norms a and b
+	// (roots of the operands) f32(eta*a/(b + weight_decay*a + eps)), 1 if a or b is 0.
+	TrustRatio Op = 145
+	// ClipFactor(sum f64[]) w f32[]: f32(min(1, max/(sqrt(sum) + 1e-6))).
+	ClipFactor Op = 146
+)

@@ -1,0 +1,266 @@
+package graph
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// attrSpec declares an attribute: its default value, whose Go type is the
+// attribute's type, and whether it must be given.
+type attrSpec struct {
+	key      string
+	def      any
+	required bool
+}
+
+// opRow is one row of the operation table.
+type opRow struct {
+	name     string
+	in       int  // operands, the optional ones included
+	optional int  // how many of the last operands may be absent
+	variadic bool // in is the least number of operands
+	out      int
+	attrs    []attrSpec
+	host     bool // done by the host, never by a device
+	infer    func(*inference) error
+	grad     gradRule // nil: it has no derivative
+	// decompose replaces the operation by simpler ones; nil: devices must have it.
+	decompose decomposition
+}
+
+var (
+	two1     = []int64{1, 1}
+	convSpec = []attrSpec{{"stride", two1, false}, {"pad", []int64{0, 0, 0, 0}, false},
+		{"dilation", two1, false}, {"groups", int64(1), false}}
+	poolSpec = []attrSpec{{"kernel", []int64(nil), true}, {"stride", two1, false},
+		{"pad", []int64{0, 0, 0, 0}, false}}
+	sliceSpec = []attrSpec{{"begin", []int64(nil), true}, {"end", []int64(nil), true},
+		{"step", []int64(nil), false}}
+	epsSpec  = attrSpec{"eps", 1e-5, false}
+	overSpec = attrSpec{"over", "batch", false}
+	axisSpec = attrSpec{"axis", int64(0), false}
+	sizeSpec = attrSpec{"size", []int64(nil), true}
+	// trackSpec says how running statistics are kept (NUMERICS 1).
+	trackSpec = []attrSpec{{"decay", 0.9, false}, {"cumulative", false, false}, {"variance", "unbiased", false}}
+)
+
+func specs(base []attrSpec, more ...attrSpec) []attrSpec {
+	return append(append([]attrSpec(nil), base...), more...)
+}
+
+// table is the closed list of operations. A new operation needs
+//  1. a number and its definition in op.go, and a row here;
+//  2. a rule for kinds and shapes in infer_*.go;
+//  3. a gradient in grad_*.go and a case in grad_test.go, unless it has no derivative;
+//  4. its work in cost.go, if it does more than look at every element once;
+//  5. a decomposition in decompose.go, if devices can do without it;
+//  6. its plain loop in device/ref;
+//  7. a case in device/devicetest, with awkward shapes and its tolerance;
+//  8. a kernel in every device, or a test that the device refuses it;
+//  9. a line in the CHANGELOG.
+var (
+	table   map[Op]*opRow
+	opNamed map[string]Op
+)
+
+func init() { // the rules refer to the table's accessors
+	table = map[Op]*opRow{
+		Image: {name: "image", in: 1, out: 1,
+			attrs: []attrSpec{{"scale", 1.0 / 255, false}, {"mean", []float64(nil), false},
+				{"std", []float64(nil), false}, {"bgr", false, false}},
+			infer: inferImage},
+
+		Conv: {name: "conv", in: 3, optional: 1, out: 1, attrs: convSpec, infer: inferConv,
+			grad: gradConv},
+		ConvGradInput: {name: "conv_grad_input", in: 2, out: 1, attrs: specs(convSpec, sizeSpec),
+			infer: inferConvGradInput},
+		ConvGradWeight: {name: "conv_grad_weight", in: 2, out: 1,
+			attrs: specs(convSpec, attrSpec{"kernel", []int64(nil), true}), infer: inferConvGradWeight},
+		ConvTranspose: {name: "conv_transpose", in: 3, optional: 1, out: 1,
+			attrs: specs(convSpec, attrSpec{"output_pad", []int64{0, 0}, false}),
+			infer: inferConvTranspose, grad: gradConvTranspose, decompose: decomposeConvTranspose},
+
+		Dense:           {name: "dense", in: 3, optional: 1, out: 1, infer: inferDense, grad: gradDense},
+		DenseGradInput:  {name: "dense_grad_input", in: 2, out: 1, infer: inferDenseGradInput},
+		DenseGradWeight: {name: "dense_grad_weight", in: 2, out: 1, infer: inferDenseGradWeight},
+
+		Moments:        {name: "moments", in: 1, out: 1, infer: inferMoments},
+		RunningMoments: {name: "running_moments", in: 2, out: 1, infer: inferRunningMoments},
+		SelectMoments: {name: "select_moments", in: 2, out: 1,
+			attrs: []attrSpec{{"min", int64(2), false}}, infer: inferSelectMoments},
+		Normalise: {name: "normalise", in: 4, out: 1, attrs: []attrSpec{epsSpec, overSpec},
+			infer: inferNormalise, grad: gradNormalise},
+		NormaliseGradSums: {name: "normalise_grad_sums", in: 3, out: 1, attrs: []attrSpec{overSpec},
+			infer: inferNormaliseGradSums},
+		NormaliseGradInput: {name: "normalise_grad_input", in: 5, out: 1,
+			attrs: []attrSpec{epsSpec, overSpec}, infer: inferNormaliseGradInput},
+		NormaliseGradParams: {name: "normalise_grad_params", in: 2, out: 2, attrs: []attrSpec{epsSpec},
+			infer: inferNormaliseGradParams},
+		BatchNorm: {name: "batch_norm", in: 5, out: 1, attrs: specs(trackSpec, epsSpec),
+			infer: inferBatchNorm, grad: gradBatchNorm, decompose: decomposeBatchNorm},
+
+		AllReduce: {name: "all_reduce", in: 1, out: 1, attrs: []attrSpec{{"of", "sum", false}},
+			infer: inferAllReduce},
+		Split: {name: "split", in: 1, out: 1, host: true, attrs: []attrSpec{{"replicas", int64(1), true}},
+			infer: inferConnection},
+		Gather: {name: "gather", in: 1, out: 1, host: true,
+			attrs: []attrSpec{{"replicas", int64(1), true}}, infer: inferConnection},
+		Track: {name: "track", in: 3, out: 0, host: true,
+			attrs: specs(trackSpec, attrSpec{"stats", "pooled", false}), infer: inferTrack},
+
+		Relu: {name: "relu", in: 1, out: 1, infer: inferActivation, grad: gradActivation},
+		Relu6: {name: "relu6", in: 1, out: 1, infer: inferActivation, grad: gradActivation,
+			decompose: decomposeRelu6},
+		LeakyRelu: {name: "leaky_relu", in: 1, out: 1, attrs: []attrSpec{{"alpha", 0.01, false}},
+			infer: inferActivation, grad: gradActivation, decompose: decomposeLeakyRelu},
+		Elu: {name: "elu", in: 1, out: 1, attrs: []attrSpec{{"alpha", 1.0, false}},
+			infer: inferActivation, grad: gradActivation},
+		Sigmoid: {name: "sigmoid", in: 1, out: 1, infer: inferActivation, grad: gradActivation},
+		HardSigmoid: {name: "hard_sigmoid", in: 1, out: 1,
+			attrs: []attrSpec{{"alpha", 1.0 / 6, false}, {"beta", 0.5, false}}, infer: inferActivation,
+			grad: gradActivation, decompose: decomposeHardSigmoid},
+		Silu: {name: "silu", in: 1, out: 1, infer: inferActivation, grad: gradActivation,
+			decompose: decomposeSilu},
+		HardSwish: {name: "hard_swish", in: 1, out: 1, infer: inferActivation, grad: gradActivation,
+			decompose: decomposeHardSwish},
+		Tanh:     {name: "tanh", in: 1, out: 1, infer: inferActivation, grad: gradActivation},
+		Softplus: {name: "softplus", in: 1, out: 1, infer: inferActivation, grad: gradActivation},
+		Prelu:    {name: "prelu", in: 2, out: 1, infer: inferPrelu, grad: gradPrelu},
+		ActivationGrad: {name: "activation_grad", in: 2, out: 1,
+			attrs: []attrSpec{{"of", "", true}, {"alpha", 0.0, false}, {"beta", 0.0, false},
+				{"min", 0.0, false}, {"max", 0.0, false}},
+			infer: inferActivationGrad},
+		PreluGradInput: {name: "prelu_grad_input", in: 3, out: 1, infer: inferPreluGradInput},
+		PreluGradSlope: {name: "prelu_grad_slope", in: 2, out: 1, infer: inferPreluGradSlope},
+		Softmax: {name: "softmax", in: 1, out: 1, attrs: []attrSpec{axisSpec}, infer: inferSoftmax,
+			grad: gradSoftmax},
+		LogSoftmax: {name: "log_softmax", in: 1, out: 1, attrs: []attrSpec{axisSpec}, infer: inferSoftmax,
+			grad: gradLogSoftmax},
+		SoftmaxGrad: {name: "softmax_grad", in: 2, out: 1, attrs: []attrSpec{axisSpec},
+			infer: inferSoftmax, decompose: decomposeSoftmaxGrad},
+		LogSoftmaxGrad: {name: "log_softmax_grad", in: 2, out: 1, attrs: []attrSpec{axisSpec},
+			infer: inferSoftmax, decompose: decomposeLogSoftmaxGrad},
+
+		MaxPool:     {name: "max_pool", in: 1, out: 1, attrs: poolSpec, infer: inferPool, grad: gradMaxPool},
+		MaxPoolGrad: {name: "max_pool_grad", in: 2, out: 1, attrs: poolSpec, infer: inferMaxPoolGrad},
+		AvgPool: {name: "avg_pool", in: 1, out: 1,
+			attrs: specs(poolSpec, attrSpec{"count_pad", false, false}), infer: inferPool,
+			grad: gradAvgPool},
+		AvgPoolGrad: {name: "avg_pool_grad", in: 1, out: 1,
+			attrs: specs(poolSpec, attrSpec{"count_pad", false, false}, sizeSpec),
+			infer: inferAvgPoolGrad},
+		GlobalAvgPool: {name: "global_avg_pool", in: 1, out: 1, infer: inferGlobalAvgPool,
+			grad: gradGlobalAvgPool, decompose: decomposeGlobalAvgPool},
+		GlobalAvgPoolGrad: {name: "global_avg_pool_grad", in: 1, out: 1, attrs: []attrSpec{sizeSpec},
+			infer: inferGlobalAvgPoolGrad, decompose: decomposeGlobalAvgPoolGrad},
+
+		Add:  {name: "add", in: 2, out: 1, infer: inferBinary, grad: gradAdd},
+		Sub:  {name: "sub", in: 2, out: 1, infer: inferBinary, grad: gradSub},
+		Mul:  {name: "mul", in: 2, out: 1, infer: inferBinary, grad: gradMul},
+		Div:  {name: "div", in: 2, out: 1, infer: inferBinary, grad: gradDiv},
+		Exp:  {name: "exp", in: 1, out: 1, infer: inferUnary, grad: gradExp},
+		Log:  {name: "log", in: 1, out: 1, infer: inferUnary, grad: gradLog},
+		Sqrt: {name: "sqrt", in: 1, out: 1, infer: inferUnary, grad: gradSqrt},
+		Affine: {name: "affine", in: 1, out: 1,
+			attrs: []attrSpec{{"by", 1.0, false}, {"add", 0.0, false}}, infer: inferUnary,
+			grad: gradAffine},
+		Clip: {name: "clip", in: 1, out: 1, attrs: []attrSpec{{"min", 0.0, true}, {"max", 0.0, true}},
+			infer: inferUnary, grad: gradActivation},
+		ReduceSum: {name: "reduce_sum", in: 1, out: 1,
+			attrs: []attrSpec{{"axes", []int64(nil), true}, {"keep", false, false}}, infer: inferReduce,
+			grad: gradReduceSum},
+		ReduceMean: {name: "reduce_mean", in: 1, out: 1,
+			attrs: []attrSpec{{"axes", []int64(nil), true}, {"keep", false, false}}, infer: inferReduce,
+			grad: gradReduceMean},
+		BroadcastTo: {name: "broadcast_to", in: 1, out: 1,
+			attrs: []attrSpec{{"shape", []int64(nil), true}}, infer: inferBroadcastTo,
+			grad: gradBroadcastTo},
+		SumRows: {name: "sum_rows", in: 1, out: 1, infer: inferSumRows},
+		ChannelSum: {name: "channel_sum", in: 1, out: 1, infer: inferChannelSum,
+			decompose: decomposeChannelSum},
+
+		Concat: {name: "concat", in: 1, variadic: true, out: 1, attrs: []attrSpec{axisSpec},
+			infer: inferConcat, grad: gradConcat},
+		Slice: {name: "slice", in: 1, out: 1,
+			attrs: sliceSpec,
+			infer: inferSlice, grad: gradSlice},
+		SliceGrad: {name: "slice_grad", in: 1, out: 1,
+			attrs: specs(sliceSpec, sizeSpec),
+			infer: inferSliceGrad, decompose: decomposeSliceGrad},
+		Pad: {name: "pad", in: 1, out: 1,
+			attrs: []attrSpec{{"before", []int64(nil), true}, {"after", []int64(nil), true}, {"value", 0.0, false}},
+			infer: inferPad, grad: gradPad},
+		Reshape: {name: "reshape", in: 1, out: 1, attrs: []attrSpec{{"shape", []int64(nil), true}},
+			infer: inferReshape, grad: gradReshape},
+		Transpose: {name: "transpose", in: 1, out: 1, attrs: []attrSpec{{"perm", []int64(nil), true}},
+			infer: inferTranspose, grad: gradTranspose},
+		Upsample: {name: "upsample", in: 1, out: 1,
+			attrs: []attrSpec{sizeSpec, {"mode", "nearest", false}, {"align_corners", false, false}},
+			infer: inferUpsample, grad: gradUpsample, decompose: decomposeUpsample},
+		UpsampleGrad: {name: "upsample_grad", in: 1, out: 1,
+			attrs: []attrSpec{{"from", []int64(nil), true}, {"mode", "nearest", false}, {"align_corners", false, false}},
+			infer: inferUpsampleGrad},
+		Dropout: {name: "dropout", in: 2, optional: 1, out: 1,
+			attrs: []attrSpec{{"p", 0.5, false}, {"seed", int64(0), false}, {"stream", int64(0), false}},
+			infer: inferDropout, grad: gradDropout},
+
+		SoftmaxXent: {name: "softmax_xent", in: 3, optional: 1, out: 1,
+			attrs: []attrSpec{{"ignore", int64(-1), false}, {"smoothing", 0.0, false}},
+			infer: inferSoftmaxXent, grad: gradSoftmaxXent},
+		SoftmaxXentGrad: {name: "softmax_xent_grad", in: 4, optional: 1, out: 1,
+			attrs: []attrSpec{{"ignore", int64(-1), false}, {"smoothing", 0.0, false}},
+			infer: inferSoftmaxXentGrad},
+		Correct: {name: "correct", in: 2, out: 1, attrs: []attrSpec{{"ignore", int64(-1), false}},
+			infer: inferCorrect},
+
+		SGD: {name: "sgd", in: 4, out: 2,
+			attrs: []attrSpec{{"momentum", 0.9, false}, {"weight_decay", 0.0, false}, {"nesterov", false, false}},
+			infer: inferSGD},
+		AdamW: {name: "adamw", in: 7, out: 3,
+			attrs: []attrSpec{{"beta1", 0.9, false}, {"beta2", 0.999, false}, {"eps", 1e-8, false},
+				{"weight_decay", 0.0, false}},
+			infer: inferAdamW},
+		LARS: {name: "lars", in: 5, out: 2,
+			attrs: []attrSpec{{"momentum", 0.9, false}, {"weight_decay", 0.0, false}}, infer: inferLARS},
+		EMA:        {name: "ema", in: 2, out: 1, attrs: []attrSpec{{"decay", 0.999, false}}, infer: inferEMA},
+		SumSquares: {name: "sum_squares", in: 1, out: 1, infer: inferSumSquares},
+		TrustRatio: {name: "trust_ratio", in: 2, out: 1,
+			attrs: []attrSpec{{"eta", 0.001, false}, {"weight_decay", 0.0, false}, {"eps", 1e-9, false}},
+			infer: inferTrustRatio},
+		ClipFactor: {name: "clip_factor", in: 1, out: 1, attrs: []attrSpec{{"max", 0.0, true}},
+			infer: inferClipFactor},
+	}
+	opNamed = make(map[string]Op, len(table))
+	for op, row := range table {
+		opNamed[row.name] = op
+	}
+}
+
+func (o Op) row() *opRow {
+	r := table[o]
+	if r == nil {
+		panic(fmt.Sprintf("graph: operation %d is not in the table", uint16(o)))
+	}
+	return r
+}
+
+// Valid reports whether o is in the table.
+func (o Op) Valid() bool { return table[o] != nil }
+
+// String returns the name used in the text form.
+func (o Op) String() string {
+	if r := table[o]; r != nil {
+		return r.name
+	}
+	return fmt.Sprintf("op(%d)", uint16(o))
+}
+
+// Host reports whether the host does o, so that no device has to.
+func (o Op) Host() bool { return o.row().host }
+
+// Differentiable reports whether Gradient has a rule for o.
+func (o Op) Differentiable() bool { return o.row().grad != nil }
+
+// Ops returns all operations in the order of their numbers.
+func Ops() []Op { return slices.Sorted(maps.Keys(table)) }

@@ -1,0 +1,130 @@
+package graph
+
+import "fmt"
+
+// Check reports whether g is valid: its state, its function, and that the
+// function neither updates nor keeps anything, which only programs do.
+func (g *Graph) Check() error {
+	if g.Main == nil {
+		return fmt.Errorf("graph %s has no function", g.Name)
+	}
+	err := firstError(checkTitle(g.Name), checkStates(g.State), g.checkForm())
+	if err == nil {
+		err = g.Main.Check(g.State)
+	}
+	if err != nil {
+		return fmt.Errorf("graph %s: %w", g.Name, err)
+	}
+	return nil
+}
+
+func checkTitle(s string) error {
+	if len(s) > MaxName {
+		return fmt.Errorf("the name has %d bytes, want at most %d", len(s), MaxName)
+	}
+	return nil
+}
+
+func (g *Graph) checkForm() error {
+	if n := len(g.Main.Updates); n > 0 {
+		return fmt.Errorf("%d updates of state; only programs have them", n)
+	}
+	for _, o := range g.Main.Outputs {
+		if o.Keep {
+			return fmt.Errorf("output %s is kept; only programs keep outputs", o.Name)
+		}
+	}
+	return nil
+}
+
+// Check reports whether p is valid and can be loaded by a device:
+//  1. state and functions are valid, and no node is the host's;
+//  2. only Train keeps outputs, which are whole;
+//  3. only Commit updates state, and its inputs are outputs that Train keeps,
+//     of the same name and type, or hyper-parameters: whole scalars.
+func (p *Program) Check() error {
+	err := firstError(checkTitle(p.Name), checkStates(p.State))
+	if err == nil {
+		err = p.checkFunctions()
+	}
+	if err == nil {
+		err = p.checkForm()
+	}
+	if err != nil {
+		return fmt.Errorf("program %s: %w", p.Name, err)
+	}
+	return nil
+}
+
+func (p *Program) checkFunctions() error {
+	if len(p.Functions) > MaxFunctions {
+		return fmt.Errorf("%d functions, want at most %d", len(p.Functions), MaxFunctions)
+	}
+	for _, f := range p.Functions {
+		if err := f.Check(p.State); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkForm checks what holds between functions that are valid by themselves.
+func (p *Program) checkForm() error {
+	for i, f := range p.Functions {
+		err := f.checkRole()
+		for _, g := range p.Functions[:i] {
+			if g.Name == f.Name {
+				err = fmt.Errorf("there are two of that name")
+			}
+		}
+		if err == nil && f.Name == Commit {
+			err = p.checkCommit(f)
+		}
+		if err != nil {
+			return fmt.Errorf("function %s: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+func (f *Function) checkRole() error {
+	for i := range f.Nodes {
+		if f.Nodes[i].Op.Host() {
+			return fmt.Errorf("%s: the host does that, devices never do", f.title(i))
+		}
+	}
+	for _, o := range f.Outputs {
+		if o.Keep && f.Name != Train {
+			return fmt.Errorf("output %s is kept; only %s keeps outputs", o.Name, Train)
+		}
+		if t := f.Values[o.Value].Type; o.Keep && t.Kind != Whole {
+			return fmt.Errorf("output %s is kept and %v: want whole; an all_reduce is missing", o.Name, t)
+		}
+	}
+	if len(f.Updates) > 0 && f.Name != Commit {
+		return fmt.Errorf("it updates state %s; only %s updates state", f.Updates[0].State, Commit)
+	}
+	return nil
+}
+
+func (p *Program) checkCommit(f *Function) error {
+	kept := map[string]Type{}
+	if train := p.Function(Train); train != nil {
+		for _, o := range train.Outputs {
+			if o.Keep {
+				kept[o.Name] = train.Values[o.Value].Type
+			}
+		}
+	}
+	for _, v := range f.Inputs {
+		name, got := f.Values[v].Name, f.Values[v].Type
+		want, ok := kept[name]
+		if ok && !equalType(got, want) {
+			return fmt.Errorf("input %s is %v, %s keeps %v", name, got, Train, want)
+		}
+		if !ok && (got.Kind != Whole || len(got.Shape) > 0) {
+			return fmt.Errorf("input %s is %v: neither does %s keep it nor is it a whole scalar", name, got, Train)
+		}
+	}
+	return nil
+}

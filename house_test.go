@@ -1,0 +1,112 @@
+package bnctl_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers states who may import whom inside this module. It is a statement of
+// policy: change the code to fit it, not the other way round.
+//
+// Each line is "package: imports it may have". A package that is not listed
+// may not exist.
+const layers = `
+tensor:
+graph:                tensor
+collective:           tensor
+device:               collective graph tensor
+
+device/ref:           collective device graph tensor
+device/devicetest:    collective device device/ref graph tensor
+device/internal/devicepb:
+device/internal/shm:  collective tensor
+device/internal/wire: collective device device/internal/devicepb device/internal/shm graph tensor
+device/serve:         collective device device/internal/devicepb device/internal/shm device/internal/wire graph tensor
+device/remote:        collective device device/internal/devicepb device/internal/shm device/internal/wire graph tensor
+
+bn:                   collective graph tensor
+models:               bn graph tensor
+data:                 tensor
+serialize:            bn graph models tensor
+parallel:             bn collective device graph models tensor
+train/internal/tfevents:
+train:                bn data device graph models parallel serialize tensor train/internal/tfevents
+
+formats/torch:        formats/torch/internal/pickle formats/internal/foreign graph models serialize tensor
+formats/torch/internal/pickle:
+formats/keras:        formats/keras/internal/hdf5 formats/internal/foreign graph models serialize tensor
+formats/keras/internal/hdf5:
+formats/onnx:         formats/onnx/internal/onnxpb formats/internal/foreign graph models serialize tensor
+formats/onnx/internal/onnxpb:
+formats/safetensors:  formats/internal/foreign graph models serialize tensor
+formats/tensorflow:   formats/internal/foreign formats/internal/message graph models serialize tensor
+formats/caffe:        formats/internal/foreign formats/internal/message graph models serialize tensor
+formats/internal/foreign: graph models tensor
+formats/internal/message:
+formats:              bn formats/caffe formats/keras formats/onnx formats/safetensors formats/tensorflow formats/torch formats/internal/foreign graph models serialize tensor
+
+plugins/cpu/internal/kernel:
+plugins/cpu/internal/cpu:      collective device graph plugins/cpu/internal/kernel tensor
+plugins/cpu:                   device/serve plugins/cpu/internal/cpu
+plugins/cpu/bnctl-device-cpu:  plugins/cpu
+plugins/cuda/internal/cu:
+plugins/cuda/internal/cuda:    collective device graph plugins/cuda/internal/cu tensor
+plugins/cuda:                  device/serve plugins/cuda/internal/cuda
+plugins/cuda/bnctl-device-cuda: plugins/cuda
+
+cmd/bnctl: bn collective data device device/devicetest device/ref device/remote formats graph models parallel plugins/cpu serialize tensor train
+`
+
+func TestLayers(t *testing.T) {
+	const module = "github.com/bnctl/bnctl/"
+	allowed := map[string][]string{}
+	for line := range strings.Lines(layers) {
+		if pkg, deps, ok := strings.Cut(line, ":"); ok {
+			allowed[strings.TrimSpace(pkg)] = strings.Fields(deps)
+		}
+	}
+	// The files are read here, not through go list, so that go test knows
+	// what this test depends on and does not reuse a cached result.
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && name != "." {
+			base := path.Base(name)
+			_, nested := os.Stat(name + "/go.mod")
+			if nested == nil || base == "testdata" || strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".") {
+				return fs.SkipDir // modules of their own, data
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		pkg := path.Dir(name)
+		may, ok := allowed[pkg]
+		if !ok {
+			t.Errorf("%s: package %s is not in the layers table", name, pkg)
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range f.Imports {
+			imp, _ := strconv.Unquote(spec.Path.Value)
+			if dep, ours := strings.CutPrefix(imp, module); ours && !slices.Contains(may, dep) {
+				t.Errorf("%s: package %s may not import %s", name, pkg, dep)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

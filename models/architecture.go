@@ -1,0 +1,150 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Size is the size of an image as a model takes it.
+type Size struct{ Height, Width, Channels int }
+
+// String writes a size as height x width x channels: "32x32x3".
+func (s Size) String() string { return fmt.Sprintf("%dx%dx%d", s.Height, s.Width, s.Channels) }
+
+// Architecture is one row of the zoo.
+type Architecture struct {
+	Name    string
+	About   string  // half a sentence, with the paper
+	Input   Size    // what it was made for; most take other sizes too
+	Classes int     // as published
+	LR      float64 // default learning rate for SGD with momentum 0.9 and a batch of 128
+	Mean    []float64
+	Std     []float64
+
+	forward forward
+}
+
+// forward adds a network to n, from the image to the logits of so many classes.
+type forward func(n *net, image graph.Value, classes int) graph.Value
+
+// Options say how a model differs from what its architecture was made for.
+// Zero fields mean the architecture's own values.
+type Options struct {
+	Input   Size
+	Classes int
+	// Mean and Std are those of the image operation, in units of x/255, one
+	// element per channel. If both are nil, the architecture's are used.
+	Mean, Std []float64
+}
+
+// ImageNet's channel means and deviations, in units of x/255; also customary for CIFAR-10.
+var (
+	ImageNetMean = []float64{0.485, 0.456, 0.406}
+	ImageNetStd  = []float64{0.229, 0.224, 0.225}
+)
+
+// MNIST's mean and deviation, in units of x/255.
+var (
+	MNISTMean = []float64{0.1307}
+	MNISTStd  = []float64{0.3081}
+)
+
+// Architectures returns the zoo in the order in which it is listed.
+func Architectures() []Architecture { return slices.Clone(zoo) }
+
+// Lookup returns the architecture with that name. The error lists the names.
+func Lookup(name string) (Architecture, error) {
+	names := make([]string, len(zoo))
+	for i, a := range zoo {
+		if a.Name == name {
+			return a, nil
+		}
+		names[i] = a.Name
+	}
+	return Architecture{}, fmt.Errorf("unknown model %q; models are %s", name, strings.Join(names, ", "))
+}
+
+// Build returns the template of an architecture. Its State is empty: fill it
+// with Init or InitFrom.
+func Build(name string, o Options) (*Model, error) {
+	a, err := Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	o = a.complete(o)
+	if err := o.check(a); err != nil {
+		return nil, fmt.Errorf("model %s: %w", name, err)
+	}
+	g := &graph.Graph{Name: name}
+	n := &net{Builder: graph.NewBuilder("main", &g.State)}
+	x := n.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.U8,
+		Shape: []int{o.Input.Height, o.Input.Width, o.Input.Channels}})
+	x = n.Op(graph.Image, "image", []graph.Value{x}, "mean", o.Mean, "std", o.Std)
+	n.Output("logits", a.forward(n, x, o.Classes), false)
+	if g.Main, err = n.Function(); err != nil {
+		return nil, fmt.Errorf("model %s does not take images of %v: %w", name, o.Input, err)
+	}
+	return &Model{Architecture: name, Graph: g, State: map[string]tensor.Tensor{},
+		Preprocess: preprocess(o.Input)}, nil
+}
+
+// complete fills in what o leaves open.
+func (a Architecture) complete(o Options) Options {
+	if o.Input == (Size{}) {
+		o.Input = a.Input
+	}
+	if o.Classes == 0 {
+		o.Classes = a.Classes
+	}
+	if o.Mean == nil && o.Std == nil {
+		o.Mean, o.Std = a.normalisation(o.Input.Channels)
+	}
+	return o
+}
+
+// normalisation returns mean and deviation for images of so many channels:
+// the architecture's if they fit, else MNIST's for grey and ImageNet's for colour.
+func (a Architecture) normalisation(channels int) (mean, std []float64) {
+	switch channels {
+	case len(a.Mean):
+		return a.Mean, a.Std
+	case 1:
+		return MNISTMean, MNISTStd
+	case 3:
+		return ImageNetMean, ImageNetStd
+	}
+	return nil, nil
+}
+
+// The bounds of Options. Beyond them a number is a mistake, not a model.
+const (
+	maxSide     = 1 << 13
+	maxChannels = 64
+	maxClasses  = 1 << 20
+)
+
+func (o Options) check(a Architecture) error {
+	switch s := o.Input; {
+	case s.Height < 1 || s.Width < 1 || s.Height > maxSide || s.Width > maxSide,
+		s.Channels < 1 || s.Channels > maxChannels:
+		return fmt.Errorf("input of %v; sides are 1 to %d, channels 1 to %d", s, maxSide, maxChannels)
+	case o.Classes < 2 || o.Classes > maxClasses:
+		return fmt.Errorf("%d classes; a classifier has 2 to %d", o.Classes, maxClasses)
+	case len(o.Mean) != 0 && len(o.Mean) != s.Channels, len(o.Std) != 0 && len(o.Std) != s.Channels:
+		return fmt.Errorf("%d means and %d deviations for %d channels", len(o.Mean), len(o.Std), s.Channels)
+	}
+	return nil
+}
+
+// preprocess says how image files become the input: as for ImageNet where
+// that is what the size says, else scaled just so that they cover the input.
+func preprocess(s Size) Preprocess {
+	if s.Height == 224 && s.Width == 224 {
+		return Preprocess{Resize: 256, Known: true}
+	}
+	return Preprocess{Known: true}
+}

@@ -1,0 +1,110 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// WithClasses returns m with a head for so many classes: the dense layer or
+// the convolution that makes the first output has as many outputs. Its state
+// is left empty, for Init, and for InitFrom with that of m: everything but the
+// head then comes from there. m itself is returned if it has that many classes.
+func WithClasses(m *Model, classes int) (*Model, error) {
+	if classes < 2 || classes > maxClasses {
+		return nil, fmt.Errorf("model %s: %d classes; a classifier has 2 to %d", m.Architecture, classes, maxClasses)
+	}
+	f := m.Graph.Main.Clone()
+	h := &head{f: f, classes: classes}
+	if err := h.find(); err != nil {
+		return nil, fmt.Errorf("model %s: no head for %d classes: %w", m.Architecture, classes, err)
+	}
+	if h.had == classes {
+		return m, nil
+	}
+	g := &graph.Graph{Name: m.Graph.Name, State: h.resized(m.Graph.State), Main: f}
+	g, err := graph.ParseGraph(g.Text()) // infers all shapes anew
+	if err != nil {
+		return nil, fmt.Errorf("model %s with a head for %d classes: %w", m.Architecture, classes, err)
+	}
+	out := *m
+	out.Graph, out.State, out.Labels = g, nil, nil
+	return &out, nil
+}
+
+// head is the layer of a function that tells classes apart.
+type head struct {
+	f            *graph.Function
+	classes, had int
+	state        []string // its weight and bias
+}
+
+// find looks for the head behind the first output, and gives the reshapes in
+// between the new number of classes.
+func (h *head) find() error {
+	v := h.f.Outputs[0].Value
+	if s := h.f.Values[v].Type.Shape; len(s) > 0 {
+		h.had = s[0]
+	}
+	for {
+		n := h.maker(v)
+		if n == nil {
+			return fmt.Errorf("output %s comes from no dense layer or convolution", h.f.Outputs[0].Name)
+		}
+		switch n.Op {
+		case graph.Dense, graph.Conv:
+			return h.take(n)
+		case graph.Reshape:
+			shape, from := n.Ints("shape"), h.f.Values[n.In[0]].Type.Shape
+			if len(shape) == 0 || len(from) == 0 || shape[0] != h.had || from[0] != h.had {
+				return fmt.Errorf("%s (%v) mixes classes with places", h.f.NodeName(n), n.Op)
+			}
+			shape[0] = h.classes
+			n.Attrs = n.Attrs.With("shape", shape)
+		case graph.Softmax, graph.LogSoftmax, graph.GlobalAvgPool, graph.Upsample, graph.Dropout:
+		default:
+			return fmt.Errorf("%s (%v) comes after it", h.f.NodeName(n), n.Op)
+		}
+		v = n.In[0]
+	}
+}
+
+// maker returns the node that makes v.
+func (h *head) maker(v graph.Value) *graph.Node {
+	for i := range h.f.Nodes {
+		if slices.Contains(h.f.Nodes[i].Out, v) {
+			return &h.f.Nodes[i]
+		}
+	}
+	return nil
+}
+
+// take notes which tensors of the state the head is made of.
+func (h *head) take(n *graph.Node) error {
+	if n.Op == graph.Conv && n.Int("groups") != 1 {
+		return fmt.Errorf("%s (%v) has groups", h.f.NodeName(n), n.Op)
+	}
+	for _, v := range n.In[1:] {
+		if v == graph.None {
+			continue
+		}
+		name := h.f.Values[v].State
+		if name == "" {
+			return fmt.Errorf("the weights of %s are computed", h.f.NodeName(n))
+		}
+		h.state = append(h.state, name)
+	}
+	return nil
+}
+
+// resized returns the table of state with the head's tensors in the new size.
+func (h *head) resized(table []graph.State) []graph.State {
+	table = slices.Clone(table)
+	for i, s := range table {
+		if slices.Contains(h.state, s.Name) {
+			table[i].Shape = append([]int{h.classes}, s.Shape[1:]...)
+		}
+	}
+	return table
+}

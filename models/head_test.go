@@ -1,0 +1,90 @@
+package models_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+)
+
+// A new head gives the model that the zoo builds for as many classes.
+func TestWithClasses(t *testing.T) {
+	for _, a := range models.Architectures() {
+		m, err := models.Build(a.Name, models.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := models.WithClasses(m, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := models.Build(a.Name, models.Options{Classes: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, w := string(got.Graph.Text()), string(want.Graph.Text()); shapesOnly(g) != shapesOnly(w) {
+			t.Errorf("%s: the graph is\n%.400s\nwant\n%.400s", a.Name, g, w)
+		}
+		if same, err := models.WithClasses(m, a.Classes); err != nil || same != m {
+			t.Errorf("%s: as many classes as before make another model: %v", a.Name, err)
+		}
+	}
+}
+
+// shapesOnly leaves out how new tensors are filled: a bound may depend on the
+// number of classes.
+func shapesOnly(text string) string {
+	var s strings.Builder
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) > 4 && f[0] == "state" {
+			line = strings.Join(f[:4], " ")
+		}
+		s.WriteString(line)
+	}
+	return s.String()
+}
+
+// headed returns a model of images f32[3,4,4] that ends as the lines say.
+func headed(t *testing.T, lines string) *models.Model {
+	t.Helper()
+	g, err := graph.ParseGraph(fmt.Appendf(nil, "bnctl graph 1\ngraph \"g\"\nstate k f32[5,3,1,1] weight zeros\n"+
+		"state b f32[5] bias zeros\nfunc main(x rows f32[3,4,4]) {\n%s\n  return y rows = y\n}\n", lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := models.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestWithClassesOfOthers(t *testing.T) {
+	for lines, want := range map[string]string{
+		"c = conv(x, @k, @b)\np = global_avg_pool(c)\nr = reshape(p, shape=[5])\ny = softmax(r)": "rows f32[9]",
+		"c = conv(x, @k, @b)\ny = upsample(c, size=[8,8])":                                       "rows f32[9,8,8]",
+		"c = conv(x, @k, @b)\ny = reshape(c, shape=[80])":                                        "mixes classes with places",
+		"c = conv(x, @k, @b)\ny = relu(c)":                                                       "y (relu) comes after it",
+		"t = tanh(@k)\ny = conv(x, t, @b)":                                                       "the weights of y are computed",
+		"s = slice(x, begin=[0,0,0], end=[3,1,1])\ny = reshape(s, shape=[3])":                    "s (slice) comes after it",
+	} {
+		m, err := models.WithClasses(headed(t, lines), 9)
+		switch {
+		case err == nil:
+			f := m.Graph.Main
+			if got := f.Values[f.Outputs[0].Value].Type.String(); got != want {
+				t.Errorf("%q: the output is %s, want %s", lines, got, want)
+			}
+			if err := m.Graph.Check(); err != nil {
+				t.Errorf("%q: %v", lines, err)
+			}
+		case !strings.Contains(err.Error(), want):
+			t.Errorf("%q: error %v, want %q", lines, err, want)
+		}
+	}
+	if _, err := models.WithClasses(headed(t, "y = conv(x, @k, @b)"), 1); err == nil {
+		t.Error("a head for 1 class is no error")
+	}
+}

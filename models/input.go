@@ -1,0 +1,158 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Image is what an image operation does to pixels: (x*Scale - Mean) / Std per
+// channel, in the order B, G, R with BGR.
+type Image struct {
+	Scale     float64
+	Mean, Std []float64 // by channel of the result; nil: 0 and 1
+	BGR       bool
+}
+
+// WithImage returns m with images, u8 [H,W,C], for input: they become the
+// numbers that m took by the image operation i, in place of the one that m
+// had. The state is shared. It is an error if m takes no images of 1 or 3
+// channels, as [C,H,W] or [H,W,C].
+func WithImage(m *Model, i Image) (*Model, error) {
+	t, last, err := m.pixels()
+	if err != nil {
+		return nil, err
+	}
+	c, h, w := t.Shape[0], t.Shape[1], t.Shape[2]
+	if last {
+		c, h, w = t.Shape[2], t.Shape[0], t.Shape[1]
+	}
+	return m.reinput(func(b *graph.Builder, name string) graph.Value {
+		x := b.Input(name, graph.Type{Kind: graph.Rows, DType: tensor.U8, Shape: []int{h, w, c}})
+		y := b.Op(graph.Image, m.free("image"), []graph.Value{x},
+			"scale", i.Scale, "mean", i.Mean, "std", i.Std, "bgr", i.BGR)
+		if last {
+			y = b.Op(graph.Transpose, m.free("image.hwc"), []graph.Value{y}, "perm", []int{1, 2, 0})
+		}
+		return y
+	})
+}
+
+// WithArrays returns m with the numbers for input that its image operation
+// makes, f32 [C,H,W]; m itself if it has no image operation.
+func WithArrays(m *Model) (*Model, error) {
+	f := m.Graph.Main
+	n := m.imageNode()
+	if n == nil {
+		return m, nil
+	}
+	t := f.Values[n.Out[0]].Type
+	return m.reinput(func(b *graph.Builder, name string) graph.Value { return b.Input(name, t) })
+}
+
+// WithChannelsLast returns m, which takes arrays f32 [C,H,W], with f32 [H,W,C]
+// for input: how Keras lays out arrays.
+func WithChannelsLast(m *Model) (*Model, error) {
+	t := m.Input()
+	if t.DType != tensor.F32 || len(t.Shape) != 3 {
+		return nil, fmt.Errorf("model %s takes %v, not f32[C,H,W]", m.Architecture, t)
+	}
+	return m.reinput(func(b *graph.Builder, name string) graph.Value {
+		x := b.Input(name, graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: lastChannels(t.Shape)})
+		return b.Op(graph.Transpose, m.free("input.chw"), []graph.Value{x}, "perm", []int{2, 0, 1})
+	})
+}
+
+// lastChannels turns the shape [C,H,W] into [H,W,C].
+func lastChannels(shape []int) []int { return []int{shape[1], shape[2], shape[0]} }
+
+// imageNode returns the image operation on the input of m, nil if there is none.
+func (m *Model) imageNode() *graph.Node {
+	f := m.Graph.Main
+	for i := range f.Nodes {
+		if n := &f.Nodes[i]; n.Op == graph.Image && n.In[0] == f.Inputs[0] {
+			return n
+		}
+	}
+	return nil
+}
+
+// free returns name, or a name like it, that no value of m has, but for the
+// result of its image operation.
+func (m *Model) free(name string) string {
+	f, image := m.Graph.Main, m.imageNode()
+	taken := func(v graph.Variable) bool { return v.Name == name }
+	for slices.ContainsFunc(f.Values, taken) {
+		if image != nil && f.Values[image.Out[0]].Name == name {
+			break
+		}
+		name += "_"
+	}
+	return name
+}
+
+// pixels returns the type of the numbers that m computes from an image, and
+// whether their last axis is that of channels.
+func (m *Model) pixels() (t graph.Type, last bool, err error) {
+	t = m.Input()
+	if n := m.imageNode(); n != nil {
+		t = m.Graph.Main.Values[n.Out[0]].Type
+	}
+	colours := func(n int) bool { return n == 1 || n == 3 }
+	if t.DType == tensor.F32 && len(t.Shape) == 3 {
+		if colours(t.Shape[0]) {
+			return t, false, nil
+		}
+		if colours(t.Shape[2]) {
+			return t, true, nil
+		}
+	}
+	return t, false, fmt.Errorf("model %s takes %v: no images of 1 or 3 channels", m.Architecture, t)
+}
+
+// reinput returns m with another input: what first makes stands for the
+// former input, or for the result of the image operation.
+func (m *Model) reinput(first func(b *graph.Builder, name string) graph.Value) (*Model, error) {
+	f, image := m.Graph.Main, m.imageNode()
+	g := &graph.Graph{Name: m.Graph.Name, State: m.Graph.State}
+	b := graph.NewBuilder(f.Name, &g.State)
+	to := map[graph.Value]graph.Value{graph.None: graph.None}
+	old := f.Inputs[0]
+	start := first(b, f.Values[old].Name)
+	if to[old] = start; image != nil {
+		delete(to, old)
+		to[image.Out[0]] = start
+	}
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if n == image {
+			continue
+		}
+		in := make([]graph.Value, len(n.In))
+		for k, v := range n.In {
+			w, ok := to[v]
+			if !ok && f.Values[v].State != "" {
+				w, ok = b.Read(f.Values[v].State), true
+			}
+			if !ok {
+				return nil, fmt.Errorf("model %s: node %s reads the image itself", m.Architecture, f.NodeName(n))
+			}
+			to[v], in[k] = w, w
+		}
+		for k, v := range b.Node(n.Op, f.NodeName(n), n.Attrs, in...) {
+			to[n.Out[k]] = v
+		}
+	}
+	for _, o := range f.Outputs {
+		b.Output(o.Name, to[o.Value], o.Keep)
+	}
+	out := *m
+	out.Graph = g
+	var err error
+	if g.Main, err = b.Function(); err != nil {
+		return nil, fmt.Errorf("model %s: another input: %w", m.Architecture, err)
+	}
+	return &out, nil
+}

@@ -1,0 +1,101 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Loaded tells what InitFrom did, by names of tensors.
+type Loaded struct {
+	Taken      []string // in m and in the source, in the order of m's graph
+	Missing    []string // in m alone: they keep what they had
+	Mismatched []string // of another shape in the source, with both shapes; they keep what they had
+	Unused     []string // in the source alone, sorted
+}
+
+// String puts the figures into words: "60 tensors taken, 2 of another shape left as they were".
+func (l Loaded) String() string {
+	s := fmt.Sprintf("%d tensors taken", len(l.Taken))
+	for _, part := range []struct {
+		names []string
+		what  string
+	}{{l.Missing, "not in the file"}, {l.Mismatched, "of another shape"}, {l.Unused, "of the file not used"}} {
+		if len(part.names) > 0 {
+			s += fmt.Sprintf(", %d %s (%s)", len(part.names), part.what, some(part.names))
+		}
+	}
+	return s
+}
+
+// some lists the first names.
+func some(names []string) string {
+	const shown = 3
+	s := ""
+	for i, n := range names {
+		switch {
+		case i == shown:
+			return s + ", ..."
+		case i > 0:
+			s += ", "
+		}
+		s += n
+	}
+	return s
+}
+
+// InitFrom takes tensors, statistics too, from another model's state by name
+// and shape, into m, which has been initialised. Halves and doubles become
+// f32. m is left alone if there is an error: when nothing at all fits.
+func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
+	var l Loaded
+	state, known := make(map[string]tensor.Tensor, len(m.State)), map[string]bool{}
+	for _, s := range m.Graph.State {
+		known[s.Name] = true
+		t, err := l.choose(s, from)
+		switch {
+		case err != nil:
+			return Loaded{}, fmt.Errorf("model %s: tensor %s: %w", m.Architecture, s.Name, err)
+		case t.IsZero():
+			t = m.State[s.Name]
+		}
+		state[s.Name] = t
+	}
+	for name := range from {
+		if !known[name] {
+			l.Unused = append(l.Unused, name)
+		}
+	}
+	slices.Sort(l.Unused)
+	if len(l.Taken) == 0 {
+		return l, fmt.Errorf("model %s: none of the %d tensors of the file has the name and shape of one of "+
+			"the model's %d: %v", m.Architecture, len(from), len(known), l)
+	}
+	m.State = state
+	return l, nil
+}
+
+// choose returns a copy of the tensor that s takes from the source; the zero
+// Tensor if there is none that fits.
+func (l *Loaded) choose(s graph.State, from map[string]tensor.Tensor) (tensor.Tensor, error) {
+	t, ok := from[s.Name]
+	if !ok {
+		l.Missing = append(l.Missing, s.Name)
+		return tensor.Tensor{}, nil
+	}
+	if t.DType != s.DType && s.DType == tensor.F32 {
+		var err error
+		if t, err = t.ToF32(); err != nil {
+			return t, err
+		}
+	}
+	if t.DType != s.DType || !slices.Equal(t.Shape, s.Shape) {
+		both := fmt.Sprintf("%s: %v there, %s here", s.Name, t, tensor.Describe(s.DType, s.Shape))
+		l.Mismatched = append(l.Mismatched, both)
+		return tensor.Tensor{}, nil
+	}
+	l.Taken = append(l.Taken, s.Name)
+	return t.Clone(), nil
+}

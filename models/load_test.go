@@ -1,0 +1,98 @@
+package models_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// build returns an initialised model.
+func build(t *testing.T, name string, o models.Options, seed uint64) *models.Model {
+	t.Helper()
+	m, err := models.Build(name, o)
+	if err == nil {
+		err = models.Init(m, seed)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// A new head: everything but the last layer comes from the other model.
+func TestInitFromAnotherNumberOfClasses(t *testing.T) {
+	from, to := build(t, "lenet-bn", models.Options{}, 1), build(t, "lenet-bn", models.Options{Classes: 7}, 2)
+	from.State["extra"] = tensor.New(tensor.F32, 1)
+	head := to.State["fc2.weight"].Clone()
+	l, err := models.InitFrom(to, from.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Taken) != len(to.State)-2 || len(l.Mismatched) != 2 ||
+		!slices.Equal(l.Unused, []string{"extra"}) || l.Missing != nil {
+		t.Errorf("loaded %+v", l)
+	}
+	if want := "12 tensors taken, 2 of another shape (fc2.weight: f32[10,512] there, f32[7,512] here, " +
+		"fc2.bias: f32[10] there, f32[7] here), 1 of the file not used (extra)"; l.String() != want {
+		t.Errorf("report %q, want %q", l, want)
+	}
+	if !tensor.Equal(to.State["conv1.weight"], from.State["conv1.weight"]) ||
+		!tensor.Equal(to.State["fc2.weight"], head) {
+		t.Error("the wrong tensors were taken")
+	}
+	to.State["conv1.weight"].F32()[0]++
+	if tensor.Equal(to.State["conv1.weight"], from.State["conv1.weight"]) {
+		t.Error("the models share memory")
+	}
+	if err := to.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInitFromConverts(t *testing.T) {
+	m := build(t, "mlp-bn", models.Options{}, 1)
+	if _, err := models.InitFrom(m, map[string]tensor.Tensor{"fc3.bias": tensor.Of(make([]float64, 10), 10)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.State["fc3.bias"]; got.DType != tensor.F32 || got.F32()[3] != 0 {
+		t.Errorf("fc3.bias is %v", got)
+	}
+}
+
+func TestInitFromNothingThatFits(t *testing.T) {
+	m, other := build(t, "mlp-bn", models.Options{}, 1), build(t, "resnet20", models.Options{}, 1)
+	before := m.Clone()
+	_, err := models.InitFrom(m, other.State)
+	if err == nil || !strings.Contains(err.Error(), "none of the") {
+		t.Errorf("error %v", err)
+	}
+	if !tensor.Equal(m.State["fc1.weight"], before.State["fc1.weight"]) {
+		t.Error("the model was changed")
+	}
+}
+
+func TestFrozen(t *testing.T) {
+	m := build(t, "resnet20", models.Options{}, 1)
+	for _, c := range []struct {
+		patterns []string
+		want     int
+		err      string
+	}{
+		{nil, 0, ""},
+		{[]string{"conv1.weight"}, 1, ""},
+		{[]string{"layer1.*"}, 18, ""},
+		{[]string{"*.bn?.weight", "bn1.bias"}, 19, ""},
+		{[]string{"*"}, 59, ""},
+		{[]string{"*.running_mean"}, 0, "matches no weight"},
+		{[]string{"layer9.*"}, 0, "conv1.weight, bn1.weight, bn1.bias, ..."},
+		{[]string{"["}, 0, "syntax error"},
+	} {
+		got, err := models.Frozen(m.Graph.State, c.patterns)
+		if len(got) != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%q: %d tensors, error %v, want %d, %q", c.patterns, len(got), err, c.want, c.err)
+		}
+	}
+}

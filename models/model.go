@@ -1,0 +1,81 @@
+// Package models holds templates: what a model is, apart from how it is
+// trained and on what. It knows the architectures of the zoo by name and how
+// to initialise them.
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Model is a template: the model itself, in eval mode. It knows no device and
+// no replica. Its graph has one function, main, with one rows input (u8
+// [H,W,C] where its first operation is image, else f32) and rows outputs;
+// classifiers call theirs "logits".
+type Model struct {
+	Architecture string // name in the zoo, or that of the graph
+	Graph        *graph.Graph
+	State        map[string]tensor.Tensor // every tensor that Graph.State declares
+	Preprocess   Preprocess
+	Labels       []string        // class names; nil if unknown
+	Recipe       json.RawMessage // how it was trained; nil if unknown
+}
+
+// Preprocess says how an image file becomes the input of the graph. Scale,
+// mean, deviation and channel order are not here: they are attributes of the
+// graph's image operation.
+type Preprocess struct {
+	// Resize is the length in pixels to which the shorter side is resized,
+	// bilinear with antialias, before the centre is cropped. 0: to the least
+	// size that covers the input, and not at all if the image has its size.
+	Resize int `msgpack:"resize" json:"resize,omitempty"`
+	// Known is false for a model of a file that says nothing about it: images
+	// are refused without a flag.
+	Known bool `msgpack:"known" json:"known"`
+}
+
+// Input returns the type of the model's input.
+func (m *Model) Input() graph.Type {
+	f := m.Graph.Main
+	return f.Values[f.Inputs[0]].Type
+}
+
+// Check verifies the graph and that the state is complete: every declared
+// tensor is there with its type and shape, and nothing else.
+func (m *Model) Check() error {
+	if err := m.Graph.Check(); err != nil {
+		return err
+	}
+	if len(m.Graph.Main.Inputs) != 1 {
+		return fmt.Errorf("model %s has %d inputs, want 1", m.Architecture, len(m.Graph.Main.Inputs))
+	}
+	for _, s := range m.Graph.State {
+		t, ok := m.State[s.Name]
+		if !ok {
+			return fmt.Errorf("model %s: tensor %s is missing", m.Architecture, s.Name)
+		}
+		if t.DType != s.DType || !slices.Equal(t.Shape, s.Shape) {
+			return fmt.Errorf("model %s: tensor %s is %v, the graph declares %s",
+				m.Architecture, s.Name, t, tensor.Describe(s.DType, s.Shape))
+		}
+	}
+	if len(m.State) != len(m.Graph.State) {
+		return fmt.Errorf("model %s has %d tensors, the graph declares %d",
+			m.Architecture, len(m.State), len(m.Graph.State))
+	}
+	return nil
+}
+
+// Clone returns a copy whose state can be changed.
+func (m *Model) Clone() *Model {
+	c := *m
+	c.State = make(map[string]tensor.Tensor, len(m.State))
+	for name, t := range m.State {
+		c.State[name] = t.Clone()
+	}
+	return &c
+}

@@ -1,0 +1,33 @@
+package models
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// New returns a model of a graph that somebody wrote. Its State is empty:
+// fill it with Init or InitFrom.
+func New(g *graph.Graph) (*Model, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	if n := len(g.Main.Inputs); n != 1 {
+		return nil, fmt.Errorf("graph %s has %d inputs, want 1", g.Name, n)
+	}
+	return &Model{Architecture: g.Name, Graph: g, State: map[string]tensor.Tensor{},
+		Preprocess: Preprocess{Known: true}}, nil
+}
+
+// ownLR is the learning rate of models that are not in the zoo.
+const ownLR = 0.05
+
+// DefaultLR returns the learning rate with which a model is trained if nobody
+// says otherwise.
+func DefaultLR(name string) float64 {
+	if a, err := Lookup(name); err == nil {
+		return a.LR
+	}
+	return ownLR
+}

@@ -1,0 +1,58 @@
+package models
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// residual adds one block of a ResNet and returns its result.
+type residual func(n *net, name string, x graph.Value, width, stride int) graph.Value
+
+// resNet returns the ResNet for ImageNet of He et al. 2015, table 1, in
+// torchvision's form: a bottleneck's stride is in its 3x3 convolution.
+func resNet(block residual, depths ...int) forward {
+	return func(n *net, x graph.Value, classes int) graph.Value {
+		x = n.conv("conv1", x, convSpec{out: 64, kernel: 7, stride: 2, pad: 3}, 1)
+		x = n.relu("relu", n.norm("bn1", x))
+		x = n.maxPool("maxpool", x, 3, 2, 1)
+		for stage, depth := range depths {
+			for i := range depth {
+				stride := 1
+				if i == 0 && stage > 0 {
+					stride = 2
+				}
+				x = block(n, fmt.Sprintf("layer%d.%d", stage+1, i), x, 64<<stage, stride)
+			}
+		}
+		return n.head("fc", n.globalPool("avgpool", x), classes)
+	}
+}
+
+func basicBlock(n *net, name string, x graph.Value, width, stride int) graph.Value {
+	y := n.conv(name+".conv1", x, convSpec{out: width, kernel: 3, stride: stride, pad: 1}, 1)
+	y = n.relu(name+".relu1", n.norm(name+".bn1", y))
+	y = n.conv(name+".conv2", y, convSpec{out: width, kernel: 3, stride: 1, pad: 1}, 1)
+	y = n.norm(name+".bn2", y)
+	return n.relu(name+".relu2", n.add(name+".add", y, n.projection(name, x, width, stride)))
+}
+
+func bottleneck(n *net, name string, x graph.Value, width, stride int) graph.Value {
+	y := n.conv(name+".conv1", x, convSpec{out: width, kernel: 1, stride: 1}, 1)
+	y = n.relu(name+".relu1", n.norm(name+".bn1", y))
+	y = n.conv(name+".conv2", y, convSpec{out: width, kernel: 3, stride: stride, pad: 1}, 1)
+	y = n.relu(name+".relu2", n.norm(name+".bn2", y))
+	y = n.conv(name+".conv3", y, convSpec{out: 4 * width, kernel: 1, stride: 1}, 1)
+	y = n.norm(name+".bn3", y)
+	return n.relu(name+".relu3", n.add(name+".add", y, n.projection(name, x, 4*width, stride)))
+}
+
+// projection is the shortcut: x itself where it fits, else a 1x1 convolution
+// and a batch norm.
+func (n *net) projection(name string, x graph.Value, width, stride int) graph.Value {
+	if stride == 1 && n.channels(x) == width {
+		return x
+	}
+	y := n.conv(name+".downsample.0", x, convSpec{out: width, kernel: 1, stride: stride}, 1)
+	return n.norm(name+".downsample.1", y)
+}

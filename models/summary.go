@@ -1,0 +1,35 @@
+package models
+
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Summary is a model in figures.
+type Summary struct {
+	Parameters int // trained elements
+	Statistics int // elements of running means and variances
+	Norms      int // batch norm layers
+	Bytes      int // of the whole state
+}
+
+// Summary counts m. It needs the graph only.
+func (m *Model) Summary() Summary {
+	var s Summary
+	for _, t := range m.Graph.State {
+		n := tensor.Count(t.Shape)
+		s.Bytes += n * t.DType.Size()
+		switch {
+		case t.Role.Trained():
+			s.Parameters += n
+		case t.Role.Statistic():
+			s.Statistics += n
+		}
+	}
+	for _, n := range m.Graph.Main.Nodes {
+		if n.Op == graph.BatchNorm {
+			s.Norms++
+		}
+	}
+	return s
+}

@@ -1,0 +1,26 @@
+#!/usr/bin/python3
+"""Prints, for every architecture, the SHA-256 of the names and shapes of its
+state as PyTorch has them, one "name [shape]" per line, without
+num_batches_tracked. Needs Debian's python3-torch and python3-torchvision.
+
+usage: torch_names.py resnet20-12fca82f.th > torch_names.txt
+"""
+import hashlib
+import sys
+
+import torch
+import torchvision.models as zoo
+
+MODELS = {"resnet18": zoo.resnet18, "resnet34": zoo.resnet34, "resnet50": zoo.resnet50, "resnet101": zoo.resnet101,
+          "mobilenetv2": zoo.mobilenet_v2, "vgg16-bn": zoo.vgg16_bn}
+
+
+def digest(state):
+    lines = [f"{k} {list(v.shape)}\n" for k, v in state.items() if not k.endswith("num_batches_tracked")]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+for name, make in MODELS.items():
+    print(name, digest(make().state_dict()))
+published = torch.load(sys.argv[1], map_location="cpu")["state_dict"]
+print("resnet20", digest({k.removeprefix("module."): v for k, v in published.items()}))

@@ -1,0 +1,41 @@
+package models
+
+var (
+	glyph    = Size{28, 28, 1}
+	cifar    = Size{32, 32, 3}
+	imageNet = Size{224, 224, 3}
+)
+
+// zoo lists the architectures. State tensors are called as in the PyTorch
+// checkpoints of each, so that these load and export without renaming:
+// torchvision's for the ImageNet models, those of the published CIFAR ResNets.
+var zoo = []Architecture{
+	grey("mlp-bn", "two hidden layers with batch norm over features", 0.1, mlpBN),
+	grey("lenet-bn", "two convolutions with batch norm, two dense layers", 0.05, lenetBN),
+	cifarNet("resnet20", "CIFAR ResNet, 20 layers (He et al. 2015)", cifarResNet(3)),
+	cifarNet("resnet32", "CIFAR ResNet, 32 layers (He et al. 2015)", cifarResNet(5)),
+	cifarNet("resnet44", "CIFAR ResNet, 44 layers (He et al. 2015)", cifarResNet(7)),
+	cifarNet("resnet56", "CIFAR ResNet, 56 layers (He et al. 2015)", cifarResNet(9)),
+	cifarNet("resnet110", "CIFAR ResNet, 110 layers (He et al. 2015)", cifarResNet(18)),
+	imageNetNet("resnet18", "ResNet, 18 layers (He et al. 2015)", 0.05, resNet(basicBlock, 2, 2, 2, 2)),
+	imageNetNet("resnet34", "ResNet, 34 layers (He et al. 2015)", 0.05, resNet(basicBlock, 3, 4, 6, 3)),
+	imageNetNet("resnet50", "ResNet, 50 layers (He et al. 2015)", 0.05, resNet(bottleneck, 3, 4, 6, 3)),
+	imageNetNet("resnet101", "ResNet, 101 layers (He et al. 2015)", 0.05, resNet(bottleneck, 3, 4, 23, 3)),
+	imageNetNet("mobilenetv2", "inverted residuals (Sandler et al. 2018)", 0.05, mobileNetV2),
+	imageNetNet("vgg16-bn", "VGG configuration D with batch norm (Simonyan and Zisserman 2014)", 0.01, vgg16BN),
+}
+
+func grey(name, about string, lr float64, f forward) Architecture {
+	return Architecture{Name: name, About: about, Input: glyph, Classes: 10, LR: lr,
+		Mean: MNISTMean, Std: MNISTStd, forward: f}
+}
+
+func cifarNet(name, about string, f forward) Architecture {
+	return Architecture{Name: name, About: about, Input: cifar, Classes: 10, LR: 0.1,
+		Mean: ImageNetMean, Std: ImageNetStd, forward: f}
+}
+
+func imageNetNet(name, about string, lr float64, f forward) Architecture {
+	return Architecture{Name: name, About: about, Input: imageNet, Classes: 1000, LR: lr,
+		Mean: ImageNetMean, Std: ImageNetStd, forward: f}
+}

@@ -1,0 +1,51 @@
+package models_test
+
+import (
+	"testing"
+
+	"github.com/bnctl/bnctl/models"
+)
+
+// The parameter counts are those of torchvision 0.14 and, for the CIFAR
+// ResNets, of the published checkpoints; lenet-bn's is of the same network in
+// PyTorch, mlp-bn's is counted by hand.
+var zooCases = []struct {
+	name               string
+	parameters, layers int // layers: batch norms
+	last               string
+}{
+	{"mlp-bn", 784*256 + 256*2 + 256*128 + 128*2 + 128*10 + 10, 2, "fc3.bias"},
+	{"lenet-bn", 32*25 + 64*2*2 - 64 + 64*32*25 + 3136*512 + 512 + 5130, 2, "fc2.bias"},
+	{"resnet20", 269722, 19, "linear.bias"},
+	{"resnet32", 464154, 31, "linear.bias"},
+	{"resnet44", 658586, 43, "linear.bias"},
+	{"resnet56", 853018, 55, "linear.bias"},
+	{"resnet110", 1727962, 109, "linear.bias"},
+	{"resnet18", 11689512, 20, "fc.bias"},
+	{"resnet34", 21797672, 36, "fc.bias"},
+	{"resnet50", 25557032, 53, "fc.bias"},
+	{"resnet101", 44549160, 104, "fc.bias"},
+	{"mobilenetv2", 3504872, 52, "classifier.1.bias"},
+	{"vgg16-bn", 138365992, 13, "classifier.6.bias"},
+}
+
+func TestZoo(t *testing.T) {
+	if got, want := len(models.Architectures()), len(zooCases); got != want {
+		t.Errorf("%d architectures, %d cases", got, want)
+	}
+	for _, c := range zooCases {
+		m, err := models.Build(c.name, models.Options{})
+		if err != nil {
+			t.Errorf("Build(%s): %v", c.name, err)
+			continue
+		}
+		s := m.Summary()
+		if s.Parameters != c.parameters || s.Norms != c.layers {
+			t.Errorf("%s: %d parameters and %d batch norms, want %d and %d",
+				c.name, s.Parameters, s.Norms, c.parameters, c.layers)
+		}
+		if got := m.Graph.State[len(m.Graph.State)-1].Name; got != c.last {
+			t.Errorf("%s: last tensor is %s, want %s", c.name, got, c.last)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// pace is how fast a device trains.
+type pace struct {
+	rows  int           // since the last Balance
+	busy  time.Duration // with them, not waiting for others
+	speed float64       // rows per second that the device is placed by; 0: not known
+}
+
+// add counts a run of f on replicas of a batch.
+func (p *pace) add(f *graph.Function, b Batch, replicas []int, o device.Outcome) {
+	if f.Name != graph.Train {
+		return
+	}
+	for _, r := range replicas {
+		p.rows += b.Sizes[r]
+	}
+	p.busy += o.Took - o.Blocked
+}
+
+// gain is by how much a step has to become shorter for replicas to be moved.
+const gain = 1.15
+
+// Balance places the replicas anew, in proportion to how fast the devices
+// were since the last call, if that makes a step clearly shorter and the
+// devices have the memory for it. It reports whether it did. Results do not
+// depend on it. A placement that Config pins stays.
+func (d *Driver) Balance(ctx context.Context) (bool, error) {
+	paces, ok := d.measured()
+	if !ok || d.pinned() {
+		return false, nil
+	}
+	ranges, err := Place(d.config.Replicas, len(d.members), paces)
+	if err != nil || float64(d.longestShare(ranges, paces)*gain) > d.longestShare(d.placement(), paces) {
+		return false, err
+	}
+	if err := d.room(ctx, ranges); err != nil {
+		if errors.Is(err, device.OutOfMemory) {
+			err = nil
+		}
+		return false, err
+	}
+	for i, m := range d.members {
+		m.pace.speed = paces[i]
+	}
+	d.stale = true
+	return true, d.place()
+}
+
+// measured returns the rows per second of all members since the last call; ok
+// is false if one has trained none.
+func (d *Driver) measured() (paces []float64, ok bool) {
+	ok = true
+	for _, m := range d.members {
+		p := &m.pace
+		ok = ok && p.rows > 0 && p.busy > 0
+		paces = append(paces, float64(p.rows)/max(p.busy, 1).Seconds())
+		p.rows, p.busy = 0, 0
+	}
+	return paces, ok
+}
+
+// longestShare returns how long the slowest device takes for a full batch, in seconds.
+func (d *Driver) longestShare(ranges [][]int, paces []float64) float64 {
+	longest := 0.0
+	for i, rows := range d.rows(ranges) {
+		longest = max(longest, float64(rows)/paces[i])
+	}
+	return longest
+}
+
+// room makes the members ready for a placement. A member that is lost is
+// found out by the next run.
+func (d *Driver) room(ctx context.Context, ranges [][]int) error {
+	capacities := d.capacities(ranges)
+	for i, m := range d.members {
+		err := d.limited(m, func() error { return m.exe.Grow(ctx, capacities[i]) })
+		var l *lost
+		if err != nil && !errors.As(err, &l) {
+			return m.named(err)
+		}
+	}
+	return nil
+}

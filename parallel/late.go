@@ -1,0 +1,136 @@
+package parallel
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Late is the gradients that wait in the way Sync "async:S": what replica r
+// found in step t is applied with the update of step t + delay(seed, r, t), at
+// most S steps later. The delays are drawn from the seed, so the result is the
+// same on any devices. With one span, what running statistics hear of a
+// replica (bn.Async) and its gradients come together.
+//
+// A Late never changes.
+type Late struct {
+	trained []graph.State
+	delays  tensor.Philox
+	// waiting[k][i] is the sum of what is due for tensor i k+1 steps from now,
+	// the zero Tensor if nothing is.
+	waiting [][]tensor.Tensor
+}
+
+// NewLate returns a Late in which nothing waits, for the gradients of trained.
+func NewLate(trained []graph.State, seed uint64, span int) *Late {
+	l := &Late{trained: trained, delays: tensor.NewPhilox(seed, tensor.StreamDelay)}
+	for range span {
+		l.waiting = append(l.waiting, make([]tensor.Tensor, len(trained)))
+	}
+	return l
+}
+
+// DueState declares the state tensor from which an update takes the gradient
+// that is due for a trained tensor.
+func DueState(trained graph.State) graph.State {
+	return graph.State{Name: "due/" + trained.Name, DType: trained.DType, Shape: trained.Shape,
+		Role: graph.Optimizer, Init: graph.Init{Rule: "zeros"}}
+}
+
+// Next takes the gradients that a step found, one f32 [R, ...] for each
+// trained tensor, and the rows of its replicas. It returns the gradients that
+// are due in that step, by the names of DueState, and what waits after it.
+// Older gradients are added first, those of one step along the canonical tree.
+func (l *Late) Next(step int, gradients []tensor.Tensor, rows []int) (
+	due map[string]tensor.Tensor, next *Late) {
+	sums := [][]tensor.Tensor{make([]tensor.Tensor, len(l.trained))}
+	if len(l.waiting) > 0 {
+		sums = append(slices.Clone(l.waiting), sums[0])
+	}
+	for delay := range sums {
+		take := func(r int) bool { return rows[r] > 0 && l.delay(step, r) == delay }
+		sums[delay] = l.add(sums[delay], gradients, take)
+	}
+	due = map[string]tensor.Tensor{}
+	for i, s := range l.trained {
+		t := sums[0][i]
+		if t.IsZero() {
+			t = tensor.New(s.DType, s.Shape...)
+		}
+		due[DueState(s).Name] = t
+	}
+	return due, &Late{l.trained, l.delays, sums[1:]}
+}
+
+// delay returns by how many steps replica r is late in a step: uniform in 0 to the span.
+func (l *Late) delay(step, r int) int {
+	d := l.delays.Draws(uint32(r), uint64(step))
+	return d.Intn(len(l.waiting) + 1)
+}
+
+// add returns sums with the gradients of some replicas added to them.
+func (l *Late) add(sums, gradients []tensor.Tensor, take func(r int) bool) []tensor.Tensor {
+	out := make([]tensor.Tensor, len(sums))
+	for i, g := range gradients {
+		part := collective.Reduce(collective.Sum, collective.Root(g.Shape[0]), func(r int) tensor.Tensor {
+			if !take(r) {
+				return tensor.Tensor{}
+			}
+			return g.Rows(r, r+1).Clone().Reshape(l.trained[i].Shape...) // Reduce writes into it
+		})
+		switch old := sums[i]; {
+		case part.IsZero():
+			out[i] = old
+		case old.IsZero():
+			out[i] = part
+		default:
+			collective.Add(part, old, part)
+			out[i] = part
+		}
+	}
+	return out
+}
+
+// Tensors returns what waits, by "steps from now/trained tensor".
+func (l *Late) Tensors() map[string]tensor.Tensor {
+	out := map[string]tensor.Tensor{}
+	for k, sums := range l.waiting {
+		for i, t := range sums {
+			if !t.IsZero() {
+				out[l.name(k, i)] = t
+			}
+		}
+	}
+	return out
+}
+
+func (l *Late) name(k, i int) string { return fmt.Sprintf("%d/%s", k+1, l.trained[i].Name) }
+
+// Restored returns a Late in which what Tensors returned waits.
+func (l *Late) Restored(waiting map[string]tensor.Tensor) (*Late, error) {
+	r := &Late{trained: l.trained, delays: l.delays}
+	found := 0
+	for k := range l.waiting {
+		sums := make([]tensor.Tensor, len(l.trained))
+		for i, s := range l.trained {
+			t, ok := waiting[l.name(k, i)]
+			if !ok {
+				continue
+			}
+			if t.DType != s.DType || !slices.Equal(t.Shape, s.Shape) {
+				return nil, fmt.Errorf("the gradient %s that waits is %v, want %v%v", l.name(k, i), t, s.DType, s.Shape)
+			}
+			sums[i] = t
+			found++
+		}
+		r.waiting = append(r.waiting, sums)
+	}
+	if found != len(waiting) {
+		return nil, fmt.Errorf("%d gradients wait, %d of them for no tensor or step of this run",
+			len(waiting), len(waiting)-found)
+	}
+	return r, nil
+}

@@ -1,0 +1,89 @@
+package parallel
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+var lateTrained = []graph.State{
+	{Name: "w", DType: tensor.F32, Shape: []int{2}, Role: graph.Weight},
+	{Name: "b", DType: tensor.F32, Shape: []int{}, Role: graph.Bias},
+}
+
+// lateGradients are integers, whose sums are exact in any order: replica r of
+// step t has the gradient 2^k(t, r), a bit of its own.
+func lateGradients(step, replicas int) []tensor.Tensor {
+	w, b := tensor.New(tensor.F32, replicas, 2), tensor.New(tensor.F32, replicas)
+	for r := range replicas {
+		v := float32(int(1) << (step*replicas + r))
+		w.F32()[2*r], w.F32()[2*r+1], b.F32()[r] = v, -v, v
+	}
+	return []tensor.Tensor{w, b}
+}
+
+// Every gradient is applied once, at most span steps late; the replica
+// without rows never. Some come late and some do not.
+func TestLateGradientsComeOnce(t *testing.T) {
+	const steps, replicas, span = 5, 4, 2
+	l := NewLate(lateTrained, 3, span)
+	rows := []int{2, 0, 1, 1}
+	all, late := 0, false
+	for step := range steps + span {
+		gradients, found := lateGradients(step, replicas), rows
+		if step >= steps {
+			gradients, found = lateGradients(0, replicas), make([]int, replicas)
+		}
+		var due map[string]tensor.Tensor
+		due, l = l.Next(step, gradients, found)
+		got := int(due["due/b"].F32()[0])
+		if w := due["due/w"].F32(); int(w[0]) != got || int(w[1]) != -got {
+			t.Errorf("step %d: tensors w %v and b %v were not delayed alike", step, w, got)
+		}
+		if all&got != 0 {
+			t.Errorf("step %d: gradients %b are applied again", step, all&got)
+		}
+		all |= got
+		for bit := range steps * replicas {
+			if got>>bit&1 == 1 && (bit/replicas > step || bit/replicas < step-span) {
+				t.Errorf("the gradient of step %d is applied at %d", bit/replicas, step)
+			}
+			late = late || got>>bit&1 == 1 && bit/replicas < step
+		}
+	}
+	if want := 0b1101_1101_1101_1101_1101; all != want {
+		t.Errorf("applied %b, want %b", all, want)
+	}
+	if !late {
+		t.Error("no gradient came late")
+	}
+}
+
+func TestLateGradientsGoOn(t *testing.T) {
+	rows := []int{1, 1, 1}
+	whole := NewLate(lateTrained, 3, 3)
+	half := whole
+	for step := range 6 {
+		restored, err := NewLate(lateTrained, 3, 3).Restored(half.Tensors())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b map[string]tensor.Tensor
+		a, whole = whole.Next(step, lateGradients(step, 3), rows)
+		b, half = restored.Next(step, lateGradients(step, 3), rows)
+		if fmt.Sprint(a["due/w"].F32(), a["due/b"].F32()) != fmt.Sprint(b["due/w"].F32(), b["due/b"].F32()) {
+			t.Errorf("step %d: other gradients after a checkpoint", step)
+		}
+	}
+	for name, waiting := range map[string]map[string]tensor.Tensor{
+		"of another tensor": {"1/v": tensor.New(tensor.F32, 2)},
+		"of another span":   {"4/w": tensor.New(tensor.F32, 2)},
+		"of another shape":  {"1/w": tensor.New(tensor.F32, 3)},
+	} {
+		if _, err := NewLate(lateTrained, 3, 3).Restored(waiting); err == nil {
+			t.Errorf("gradients %s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package parallel
+
+import (
+	"maps"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// A ledger is longer than it should be from so many steps, or bytes of input, on.
+const (
+	ledgerSteps = 50
+	ledgerBytes = 256 << 20
+)
+
+// ledger is what it takes to come to the present state once more: a snapshot
+// and what happened since.
+type ledger struct {
+	version device.Version
+	state   map[string]tensor.Tensor // at that version
+	entries []entry                  // one for every version since
+	bytes   int
+
+	// Of the step under way:
+	batch  Batch
+	writes map[string]tensor.Tensor
+}
+
+// entry leads from one version to the next.
+type entry struct {
+	writes map[string]tensor.Tensor // before the step
+	batch  Batch
+	hyper  device.Hyper
+}
+
+func (l *ledger) begin(v device.Version, state map[string]tensor.Tensor) {
+	*l = ledger{version: v, state: state}
+}
+
+func (l *ledger) write(state map[string]tensor.Tensor) {
+	if l.state == nil || len(state) == 0 {
+		return // the first write is the snapshot
+	}
+	if l.writes == nil {
+		l.writes = map[string]tensor.Tensor{}
+	}
+	maps.Copy(l.writes, state)
+}
+
+func (l *ledger) commit(h device.Hyper) {
+	l.entries = append(l.entries, entry{l.writes, l.batch, h})
+	for _, t := range l.batch.Rows {
+		l.bytes += len(t.Bytes)
+	}
+	for _, t := range l.writes {
+		l.bytes += len(t.Bytes)
+	}
+	l.writes = nil
+}
+
+func (l *ledger) long() bool { return len(l.entries) >= ledgerSteps || l.bytes >= ledgerBytes }
+
+// Clone returns a batch that shares nothing with b.
+func (b Batch) Clone() Batch {
+	rows := make(map[string]tensor.Tensor, len(b.Rows))
+	for name, t := range b.Rows {
+		rows[name] = t.Clone()
+	}
+	b.Rows = rows
+	return b
+}

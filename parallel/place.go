@@ -1,0 +1,55 @@
+package parallel
+
+import "fmt"
+
+// Place gives each device a contiguous range of the replicas, in proportion to
+// its speed (all 1 if nil). Every device gets at least one replica as long as
+// there are enough; results never depend on the placement.
+func Place(replicas, devices int, speed []float64) ([][]int, error) {
+	if devices < 1 || devices > replicas {
+		return nil, fmt.Errorf("%d devices for %d replicas: there must be at least one replica for each device", devices, replicas)
+	}
+	if speed == nil {
+		return ranges(Split(replicas, devices)), nil
+	}
+	counts := make([]int, devices)
+	for i := range counts {
+		counts[i] = 1
+	}
+	for range replicas - devices { // each further replica goes where it finishes first
+		best := 0
+		for i := range counts {
+			if float64(counts[i]+1)/speed[i] < float64(counts[best]+1)/speed[best] {
+				best = i
+			}
+		}
+		counts[best]++
+	}
+	return ranges(counts), nil
+}
+
+// PlaceCounts gives each device as many replicas as counts says.
+func PlaceCounts(replicas int, counts []int) ([][]int, error) {
+	total := 0
+	for i, n := range counts {
+		if n < 0 {
+			return nil, fmt.Errorf("placement gives device %d %d replicas", i, n)
+		}
+		total += n
+	}
+	if total != replicas {
+		return nil, fmt.Errorf("placement covers %d of %d replicas", total, replicas)
+	}
+	return ranges(counts), nil
+}
+
+func ranges(counts []int) [][]int {
+	out, next := make([][]int, len(counts)), 0
+	for i, n := range counts {
+		for range n {
+			out[i] = append(out[i], next)
+			next++
+		}
+	}
+	return out
+}

@@ -1,0 +1,83 @@
+package parallel
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Rows returns how many rows Predict runs at once at most.
+func (d *Driver) Rows() int {
+	share := d.members[0].capacity.Rows
+	for _, m := range d.members {
+		share = min(share, m.capacity.Rows)
+	}
+	return share * len(d.members)
+}
+
+// Predict runs the function graph.Predict on rows of x, shared among the
+// devices, and returns its outputs in order. A row's outputs depend neither on
+// the other rows nor on the device.
+func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+	var parts [][]tensor.Tensor
+	for from := 0; from < x.Shape[0]; {
+		to := min(from+d.Rows(), x.Shape[0])
+		outs, err := d.predict(ctx, x.Rows(from, to))
+		if err != nil {
+			if err := d.recover(ctx, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		for _, o := range outs {
+			parts = append(parts, o.Outputs)
+		}
+		from = to
+	}
+	return joinRows(parts), nil
+}
+
+// predict runs at most Rows rows, an even share on every member.
+func (d *Driver) predict(ctx context.Context, x tensor.Tensor) ([]device.Outcome, error) {
+	d.runs++
+	share, from, rank := Split(x.Shape[0], len(d.members)), map[*member]int{}, d.ranks()
+	next := 0
+	for i, m := range d.members {
+		from[m] = next
+		next += share[i]
+	}
+	outs := make([]device.Outcome, len(d.members))
+	err := d.each(func(m *member) error {
+		n := share[rank[m]]
+		step := device.Step{Function: graph.Predict, Number: d.runs, Rows: []int{n},
+			Inputs: []tensor.Tensor{x.Rows(from[m], from[m]+n)}}
+		return d.limited(m, func() (err error) {
+			outs[rank[m]], err = m.exe.Run(ctx, step)
+			return err
+		})
+	})
+	return outs, err
+}
+
+// joinRows joins outputs of consecutive rows.
+func joinRows(parts [][]tensor.Tensor) []tensor.Tensor {
+	if len(parts) == 0 {
+		return nil
+	}
+	joined := make([]tensor.Tensor, len(parts[0]))
+	for i := range joined {
+		shape, n := append([]int(nil), parts[0][i].Shape...), 0
+		for _, p := range parts {
+			n += p[i].Shape[0]
+		}
+		shape[0] = n
+		joined[i] = tensor.New(parts[0][i].DType, shape...)
+		at := 0
+		for _, p := range parts {
+			at += copy(joined[i].Bytes[at:], p[i].Bytes)
+		}
+	}
+	return joined
+}

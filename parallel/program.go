@@ -1,0 +1,241 @@
+package parallel
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Names of inputs and outputs of the training function.
+const (
+	InputLabels  = "labels"  // rows i32[...]: -1 is ignored
+	InputWeights = "weights" // rows f32[]: of samples
+	InputIdent   = "ident"   // rows i64[2]: epoch and sample, for dropout
+	InputInverse = "inverse" // whole f32[]: 1/denominator of the loss
+	OutputLoss   = "loss"    // whole f64[1]: sum of cross-entropies
+	OutputHits   = "correct" // whole f64[2]: correct, counted
+
+	momentsPrefix  = "moments:"
+	gradientPrefix = "grad:"
+)
+
+// Loss says what the training function minimises: softmax cross-entropy over
+// the channels of the graph's first output, or of what its softmax takes.
+type Loss struct {
+	Smoothing float64
+	Weighted  bool // rows have weights
+	Seed      int64
+	Trained   []string // the state tensors that get gradients
+	// Apart: gradients are returned replica by replica, and not kept summed.
+	Apart bool
+}
+
+// Gradient names the whole gradient that the training function keeps for a
+// state tensor: the input of the commit function.
+func Gradient(state string) string { return gradientPrefix + state }
+
+// MomentsOf names the output with the moments of a batch norm.
+func MomentsOf(layer string) string { return momentsPrefix + layer }
+
+// TrainFunction makes the training function of a wrapped graph: the forward
+// pass, loss and hits, the gradients of the trained tensors (whole, kept on
+// the device) and the moments of every tracked batch norm, replica by replica.
+// All reductions that nothing in the function waits for stand at its end, next
+// to each other: one exchange.
+func TrainFunction(wrapped *graph.Graph, l Loss) (*graph.Function, error) {
+	t, err := forward(graph.Train, wrapped, l)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.finish(); err != nil {
+		return nil, err
+	}
+	return t.b.Function()
+}
+
+// EstimateFunction makes the function that returns nothing but the moments of
+// every tracked batch norm: the forward pass of training. With it statistics
+// are estimated anew for given weights.
+func EstimateFunction(wrapped *graph.Graph) (*graph.Function, error) {
+	t, err := forward(Estimate, wrapped, Loss{})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range t.moments {
+		t.b.Output(m.Name, m.Value, false)
+	}
+	f, err := t.b.Function()
+	if err != nil {
+		return nil, err
+	}
+	return graph.Prune(f, wrapped.State)
+}
+
+// Estimate names the function that EstimateFunction makes.
+const Estimate = "estimate"
+
+// forward starts a function with the training form of a wrapped graph.
+func forward(name string, wrapped *graph.Graph, l Loss) (*trainBuilder, error) {
+	table := wrapped.State
+	layers, err := bn.Layers(wrapped.Main)
+	if err != nil {
+		return nil, err
+	}
+	t := &trainBuilder{copier: newCopier(wrapped.Main, graph.NewBuilder(name, &table)), loss: l, layers: layers}
+	t.inputs()
+	for i := range wrapped.Main.Nodes {
+		t.node(&wrapped.Main.Nodes[i])
+	}
+	return t, t.b.Err()
+}
+
+type trainBuilder struct {
+	copier
+	loss    Loss
+	ident   graph.Value
+	streams int
+	layers  []bn.Layer
+	moments []graph.Output
+}
+
+func (t *trainBuilder) inputs() {
+	for _, v := range t.from.Inputs {
+		in := t.from.Values[v]
+		t.to[v] = t.b.Input(in.Name, in.Type)
+	}
+	t.ident = graph.None
+	for i := range t.from.Nodes {
+		if t.from.Nodes[i].Op == graph.Dropout {
+			t.ident = t.b.Input(InputIdent, graph.Type{Kind: graph.Rows, DType: tensor.I64, Shape: []int{2}})
+			return
+		}
+	}
+}
+
+// node copies a node of the wrapped graph in its training form.
+func (t *trainBuilder) node(n *graph.Node) {
+	switch n.Op {
+	case graph.Split, graph.Gather:
+		t.to[n.Out[0]] = t.value(n.In[0])
+	case graph.Track:
+		layer := t.layers[len(t.moments)].Name // layers and track nodes have one order
+		t.moments = append(t.moments, graph.Output{Name: MomentsOf(layer), Value: t.value(n.In[0])})
+	case graph.BatchNorm:
+		t.frozen(n)
+	case graph.Dropout:
+		attrs := graph.Attrs{}.With("p", n.Float("p")).With("seed", t.loss.Seed).With("stream", t.streams)
+		t.streams++
+		t.to[n.Out[0]] = t.b.Node(graph.Dropout, t.from.NodeName(n), attrs, t.value(n.In[0]), t.ident)[0]
+	default:
+		t.copier.node(n)
+	}
+}
+
+// frozen expands a batch norm over its running statistics.
+func (t *trainBuilder) frozen(n *graph.Node) {
+	name := t.from.NodeName(n)
+	m := t.b.Op(graph.RunningMoments, name+".running", []graph.Value{t.value(n.In[3]), t.value(n.In[4])})
+	t.to[n.Out[0]] = t.b.Op(graph.Normalise, name,
+		[]graph.Value{t.value(n.In[0]), m, t.value(n.In[1]), t.value(n.In[2])}, "eps", n.Float("eps"))
+}
+
+// logits returns the value that the loss is computed from.
+func (t *trainBuilder) logits() (graph.Value, error) {
+	if len(t.from.Outputs) == 0 {
+		return graph.None, fmt.Errorf("graph %s has no output to train", t.from.Name)
+	}
+	v := t.from.Outputs[0].Value
+	for i := len(t.from.Nodes) - 1; i >= 0; i-- {
+		n := &t.from.Nodes[i]
+		if len(n.Out) == 1 && n.Out[0] == v && (n.Op == graph.Gather || n.Op == graph.Softmax && n.Int("axis") == 0) {
+			v = n.In[0]
+		}
+	}
+	return t.value(v), nil
+}
+
+func (t *trainBuilder) finish() error {
+	logits, err := t.logits()
+	if err != nil {
+		return err
+	}
+	shape := t.b.Type(logits).Shape
+	if len(shape) == 0 {
+		return fmt.Errorf("output %s of graph %s is one number per row; a loss needs classes", t.from.Outputs[0].Name, t.from.Name)
+	}
+	labels := t.b.Input(InputLabels, graph.Type{Kind: graph.Rows, DType: tensor.I32, Shape: append([]int{}, shape[1:]...)})
+	inverse := t.b.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
+	weights := graph.None
+	if t.loss.Weighted {
+		weights = t.b.Input(InputWeights, graph.Type{Kind: graph.Rows, DType: tensor.F32})
+	}
+	loss := t.b.Op(graph.SoftmaxXent, "loss", []graph.Value{logits, labels, weights}, "smoothing", t.loss.Smoothing)
+	hits := t.b.Op(graph.Correct, "correct", []graph.Value{logits, labels})
+	seed := t.b.Op(graph.SoftmaxXentGrad, "loss.dlogits", []graph.Value{logits, labels, inverse, weights},
+		"smoothing", t.loss.Smoothing)
+	return t.reduce(loss, hits, map[graph.Value]graph.Value{logits: seed})
+}
+
+// reduce appends the backward pass and the closing exchange.
+func (t *trainBuilder) reduce(loss, hits graph.Value, seeds map[graph.Value]graph.Value) error {
+	var wrt []graph.Value
+	for _, name := range t.loss.Trained {
+		wrt = append(wrt, t.b.Read(name))
+	}
+	grads, err := graph.Gradient(t.b, seeds, wrt)
+	if err != nil {
+		return err
+	}
+	whole := func(name string, v graph.Value) graph.Value {
+		if v == graph.None || t.b.Type(v).Kind == graph.Whole {
+			return v
+		}
+		return t.b.Op(graph.AllReduce, t.b.Free(name), []graph.Value{v})
+	}
+	lossSum, hitSum := whole("loss.sum", loss), whole("correct.sum", hits)
+	sums := make([]graph.Value, len(wrt))
+	for i, name := range t.loss.Trained {
+		if sums[i] = grads[wrt[i]]; sums[i] == graph.None {
+			return fmt.Errorf("graph %s: %s does not influence the loss; freeze it", t.from.Name, name)
+		}
+		if !t.loss.Apart {
+			sums[i] = whole(name+".grad", sums[i])
+		} else if t.b.Type(sums[i]).Kind != graph.Replica {
+			return fmt.Errorf("graph %s: the gradient of %s exists over all replicas only", t.from.Name, name)
+		}
+	}
+	t.b.Output(OutputLoss, lossSum, false)
+	t.b.Output(OutputHits, hitSum, false)
+	for _, m := range t.moments {
+		t.b.Output(m.Name, m.Value, false)
+	}
+	for i, name := range t.loss.Trained {
+		t.b.Output(Gradient(name), sums[i], !t.loss.Apart)
+	}
+	return t.b.Err()
+}
+
+// PredictFunction makes the function that evaluation and prediction run: the
+// template in eval mode.
+func PredictFunction(template *graph.Graph) (*graph.Function, error) {
+	table := template.State
+	c := newCopier(template.Main, graph.NewBuilder(graph.Predict, &table))
+	for _, v := range template.Main.Inputs {
+		in := template.Main.Values[v]
+		c.to[v] = c.b.Input(in.Name, in.Type)
+	}
+	for i := range template.Main.Nodes {
+		n := &template.Main.Nodes[i]
+		if n.Op == graph.Dropout {
+			c.to[n.Out[0]] = c.value(n.In[0])
+			continue
+		}
+		c.node(n)
+	}
+	for _, r := range template.Main.Outputs {
+		c.b.Output(r.Name, c.value(r.Value), false)
+	}
+	return c.b.Function()
+}

@@ -1,0 +1,75 @@
+package parallel
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Split cuts rows into contiguous slices for the replicas. Sizes differ by at
+// most one, larger first: 10 over 4 is 3, 3, 2, 2. Empty slices are legal.
+func Split(rows, replicas int) []int {
+	sizes := make([]int, replicas)
+	for i := range sizes {
+		sizes[i] = rows / replicas
+		if i < rows%replicas {
+			sizes[i]++
+		}
+	}
+	return sizes
+}
+
+// Tail says what becomes of the last, incomplete batch of an epoch.
+type Tail string
+
+// The policies.
+const (
+	Keep   Tail = "keep"   // split as it is
+	Pad    Tail = "pad"    // real rows placed as in a full batch; what is missing is never computed
+	Repeat Tail = "repeat" // filled up with the batch's own samples as ordinary rows
+	Drop   Tail = "drop"   // left out
+)
+
+// Tails lists the policies.
+func Tails() []Tail { return []Tail{Keep, Pad, Repeat, Drop} }
+
+// ParseTail returns the policy with that name.
+func ParseTail(s string) (Tail, error) {
+	if t := Tail(s); slices.Contains(Tails(), t) {
+		return t, nil
+	}
+	return "", fmt.Errorf("unknown tail policy %q; there are %v", s, Tails())
+}
+
+// Slices is how the rows of one batch lie on the replicas.
+type Slices struct {
+	Sizes    []int // rows of each replica
+	Repeated int   // rows that the batch repeats at its end: row i is row i mod (rows - Repeated)
+	Dropped  int   // rows that are left out; then all sizes are 0
+}
+
+// Rows returns the rows of all replicas together.
+func (s Slices) Rows() int {
+	n := 0
+	for _, k := range s.Sizes {
+		n += k
+	}
+	return n
+}
+
+// Slice places a batch of rows, of at most batch, on the replicas.
+func (t Tail) Slice(rows, batch, replicas int) Slices {
+	switch {
+	case rows == batch || t == Keep:
+		return Slices{Sizes: Split(rows, replicas)}
+	case t == Repeat:
+		return Slices{Sizes: Split(batch, replicas), Repeated: batch - rows}
+	case t == Drop:
+		return Slices{Sizes: make([]int, replicas), Dropped: rows}
+	}
+	sizes := Split(batch, replicas)
+	for i := range sizes {
+		sizes[i] = min(sizes[i], rows)
+		rows -= sizes[i]
+	}
+	return Slices{Sizes: sizes}
+}

@@ -1,0 +1,87 @@
+package parallel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Write sets state tensors on every device, at the current version.
+func (d *Driver) Write(ctx context.Context, state map[string]tensor.Tensor) error {
+	d.ledger.write(state)
+	for {
+		err := d.each(func(m *member) error {
+			return d.limited(m, func() error { return writeState(ctx, m.exe, d.program, state) })
+		})
+		if err == nil {
+			return nil
+		}
+		if err := d.recover(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// Snapshot reads all state and begins a new ledger with it: a run that loses
+// all devices repeats the steps since then.
+func (d *Driver) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error) {
+	state, err := d.State(ctx)
+	if err == nil {
+		d.ledger.begin(d.version, state)
+	}
+	return state, err
+}
+
+// SnapshotDue reports whether repeating the steps since the last snapshot has
+// become long, or keeping their inputs large.
+func (d *Driver) SnapshotDue() bool { return d.ledger.long() }
+
+// State reads all state from one device: they all have the same.
+func (d *Driver) State(ctx context.Context) (map[string]tensor.Tensor, error) {
+	for {
+		if len(d.members) == 0 {
+			return nil, fmt.Errorf("reading the state: %w", NoDevices)
+		}
+		var state map[string]tensor.Tensor
+		m := d.members[0]
+		err := d.limited(m, func() (err error) {
+			state, err = d.read(ctx, m)
+			return err
+		})
+		if err == nil {
+			return state, nil
+		}
+		if err := d.recover(ctx, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (d *Driver) read(ctx context.Context, m *member) (map[string]tensor.Tensor, error) {
+	state := make(map[string]tensor.Tensor, len(d.program.State))
+	for _, s := range d.program.State {
+		t, err := m.exe.Read(ctx, s.Name)
+		if err != nil {
+			return nil, m.named(err)
+		}
+		state[s.Name] = t
+	}
+	return state, nil
+}
+
+// writeState writes the tensors that state has, in the order of the program's table.
+func writeState(ctx context.Context, exe device.Executable, p *graph.Program, state map[string]tensor.Tensor) error {
+	for _, s := range p.State {
+		t, ok := state[s.Name]
+		if !ok {
+			continue
+		}
+		if err := exe.Write(ctx, s.Name, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}

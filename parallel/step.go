@@ -1,0 +1,209 @@
+package parallel
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Batch is the input of one step: the rows of all replicas in replica order.
+type Batch struct {
+	Rows    map[string]tensor.Tensor // rows inputs of the function by name
+	Inverse float32                  // 1/denominator of the loss
+	Sizes   []int                    // rows of each replica
+}
+
+// Result is what a step yields.
+type Result struct {
+	Loss    float64         // sum of cross-entropies over the batch
+	Correct float64         // labels met
+	Counted float64         // labels that are not ignored
+	Moments []tensor.Tensor // per tracked batch norm, in graph order: f64 [R, 1+2C]
+	// Gradients are those of the trained tensors, f32 [R, ...], with Loss.Apart.
+	Gradients []tensor.Tensor
+	Timing    Timing
+}
+
+// Step runs the training function on a batch. The gradients stay on the
+// devices until Commit. Lost devices are replaced by the others.
+func (d *Driver) Step(ctx context.Context, b Batch) (Result, error) {
+	if d.config.Reopen != nil {
+		b = b.Clone() // the caller reuses it, and the step may have to be repeated
+	}
+	d.ledger.batch = b
+	return d.complete(ctx, d.program.Function(graph.Train), b)
+}
+
+// Moments runs the function Estimate on a batch: the result has moments only.
+func (d *Driver) Moments(ctx context.Context, b Batch) (Result, error) {
+	return d.complete(ctx, d.program.Function(Estimate), b)
+}
+
+// complete runs f on a batch, again and again without the devices that are lost.
+func (d *Driver) complete(ctx context.Context, f *graph.Function, b Batch) (Result, error) {
+	for {
+		outs, t, err := d.run(ctx, f, b)
+		if err == nil {
+			return d.result(f, outs, t), nil
+		}
+		if err := d.recover(ctx, err); err != nil {
+			return Result{}, err
+		}
+	}
+}
+
+// run runs f once on all members. When one fails the others are called off.
+func (d *Driver) run(ctx context.Context, f *graph.Function, b Batch) ([]device.Outcome, Timing, error) {
+	if err := d.welcome(ctx); err != nil {
+		return nil, Timing{}, err
+	}
+	if d.stale {
+		if err := d.regroup(ctx); err != nil {
+			return nil, Timing{}, err
+		}
+	}
+	d.runs++
+	watch := d.watch()
+	defer watch.stop()
+	outs := make([]device.Outcome, len(d.members))
+	ranks := d.ranks()
+	err := d.each(func(m *member) error {
+		out, err := m.exe.Run(ctx, d.step(f, b, m))
+		if err != nil {
+			d.hub.Abort(m.named(err))
+			return d.mark(m, err)
+		}
+		watch.finished(ranks[m])
+		m.steps++
+		m.pace.add(f, b, m.replicas, out)
+		outs[ranks[m]] = out
+		return nil
+	})
+	var t Timing
+	for _, o := range outs {
+		t.Took += o.Took / time.Duration(len(outs))
+		t.Blocked += o.Blocked / time.Duration(len(outs))
+	}
+	if err != nil {
+		d.stale = true // the hub is spent
+		return nil, t, err
+	}
+	d.longest = max(d.longest, watch.elapsed())
+	return outs, t, nil
+}
+
+func (d *Driver) ranks() map[*member]int {
+	r := make(map[*member]int, len(d.members))
+	for i, m := range d.members {
+		r[m] = i
+	}
+	return r
+}
+
+// step cuts a member's share out of a batch.
+func (d *Driver) step(f *graph.Function, b Batch, m *member) device.Step {
+	s := device.Step{Function: f.Name, Number: d.runs}
+	from := 0
+	if len(m.replicas) > 0 {
+		for _, n := range b.Sizes[:m.replicas[0]] {
+			from += n
+		}
+		s.Rows = slices.Clone(b.Sizes[m.replicas[0] : m.replicas[0]+len(m.replicas)])
+	}
+	to := from
+	for _, n := range s.Rows {
+		to += n
+	}
+	for _, v := range f.Inputs {
+		name := f.Values[v].Name
+		if name == InputInverse {
+			s.Inputs = append(s.Inputs, tensor.Scalar(b.Inverse))
+			continue
+		}
+		s.Inputs = append(s.Inputs, b.Rows[name].Rows(from, to))
+	}
+	return s
+}
+
+// result puts the members' outputs together: whole ones are the same
+// everywhere, replica outputs follow each other in replica order.
+func (d *Driver) result(f *graph.Function, outs []device.Outcome, t Timing) Result {
+	r := Result{Timing: t}
+	i := 0
+	for _, o := range f.Outputs {
+		if o.Keep {
+			continue
+		}
+		switch whole := outs[0].Outputs[i]; {
+		case o.Name == OutputLoss:
+			r.Loss = whole.F64()[0]
+		case o.Name == OutputHits:
+			r.Correct, r.Counted = whole.F64()[0], whole.F64()[1]
+		case strings.HasPrefix(o.Name, gradientPrefix):
+			r.Gradients = append(r.Gradients, concat(outs, i))
+		default:
+			r.Moments = append(r.Moments, concat(outs, i))
+		}
+		i++
+	}
+	return r
+}
+
+// concat joins output i of all members along its leading axis.
+func concat(outs []device.Outcome, i int) tensor.Tensor {
+	shape := slices.Clone(outs[0].Outputs[i].Shape)
+	shape[0] = 0
+	var bytes []byte
+	for _, o := range outs {
+		shape[0] += o.Outputs[i].Shape[0]
+		bytes = append(bytes, o.Outputs[i].Bytes...)
+	}
+	out := tensor.New(outs[0].Outputs[i].DType, shape...)
+	copy(out.Bytes, bytes)
+	return out
+}
+
+// Commit makes the next version of the state on every device from the
+// gradients of the last step. A device that is lost here is dropped; the
+// others have the new version all the same. It does not stop half-way when ctx ends.
+func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
+	ctx = context.WithoutCancel(ctx)
+	b := &broadcast{driver: d}
+	for {
+		err := d.update(ctx, b, h)
+		if err == nil {
+			break
+		}
+		if err := d.drop(err); err != nil {
+			return err
+		}
+		if len(d.members) == 0 { // and with them what the last step kept
+			if err := d.await(ctx, err); err != nil {
+				return err
+			}
+			if _, err := d.complete(ctx, d.program.Function(graph.Train), d.ledger.batch); err != nil {
+				return err
+			}
+		}
+	}
+	d.version++
+	if d.config.Reopen != nil {
+		d.ledger.commit(h)
+	}
+	return nil
+}
+
+// update makes the next version on every device: each for itself, or one for all.
+func (d *Driver) update(ctx context.Context, b *broadcast, h device.Hyper) error {
+	if d.config.Template {
+		return b.run(ctx, h)
+	}
+	return d.each(func(m *member) error {
+		return d.limited(m, func() error { return m.commit(ctx, d.version, h) })
+	})
+}

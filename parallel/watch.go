@@ -1,0 +1,111 @@
+package parallel
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bnctl/bnctl/collective"
+)
+
+// patience is how many times the longest step so far a run may take, beyond
+// the time-out, if no other device is there to wait for it.
+const patience = 10
+
+// watch gives up devices that keep a run waiting: the host alone declares a
+// device lost, from who has not come, never from who waits.
+type watch struct {
+	members []*member
+	hub     *collective.Hub
+	done    []atomic.Bool // by rank: the run has returned
+	timeout time.Duration
+	longest time.Duration
+	began   time.Time
+	quit    chan struct{}
+	wait    sync.WaitGroup
+}
+
+// watch starts to watch the run of all present members.
+func (d *Driver) watch() *watch {
+	w := &watch{members: slices.Clone(d.members), hub: d.hub, done: make([]atomic.Bool, len(d.members)),
+		timeout: d.config.timeout(), longest: d.longest, began: time.Now(), quit: make(chan struct{})}
+	w.wait.Go(w.run)
+	return w
+}
+
+func (w *watch) run() {
+	tick := time.NewTicker(max(w.timeout/20, time.Millisecond))
+	defer tick.Stop()
+	since, last := time.Now(), ""
+	for {
+		select {
+		case <-w.quit:
+			return
+		case <-tick.C:
+		}
+		late, picture := w.late()
+		if picture != last {
+			since, last = time.Now(), picture
+		}
+		if len(late) > 0 && time.Since(since) >= w.timeout {
+			w.giveUp(late)
+			return
+		}
+	}
+}
+
+// late returns the ranks that somebody waits for, and a picture that changes
+// as long as the run makes progress.
+func (w *watch) late() (ranks []int, picture string) {
+	missing := w.hub.Missing()
+	var running []int
+	for rank := range w.members {
+		if !w.done[rank].Load() {
+			running = append(running, rank)
+		}
+	}
+	picture = fmt.Sprint(w.hub.Exchanges(), missing, running)
+	switch {
+	case missing != nil:
+		return missing, picture
+	case len(running) < len(w.members):
+		return running, picture
+	case w.longest > 0 && time.Since(w.began) > patience*w.longest:
+		return running, picture
+	}
+	return nil, picture
+}
+
+// giveUp ends the calls of members that hang.
+func (w *watch) giveUp(ranks []int) {
+	for _, rank := range ranks {
+		w.members[rank].giveUp()
+	}
+}
+
+// finished notes that a member is done.
+func (w *watch) finished(rank int) { w.done[rank].Store(true) }
+
+func (w *watch) elapsed() time.Duration { return time.Since(w.began) }
+
+// stop ends the watch.
+func (w *watch) stop() {
+	close(w.quit)
+	w.wait.Wait()
+}
+
+// giveUp declares a device lost that does not answer.
+func (m *member) giveUp() {
+	m.hung.Store(true)
+	_ = m.Device.Close() // ends the call that hangs
+}
+
+// limited calls f, which waits for no other device, and gives m up if that
+// takes much longer than a step.
+func (d *Driver) limited(m *member, f func() error) error {
+	t := time.AfterFunc(d.config.timeout()+patience*d.longest, m.giveUp)
+	defer t.Stop()
+	return d.mark(m, f())
+}

@@ -1,0 +1,117 @@
+package parallel
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Options says how a template is wrapped.
+type Options struct {
+	Replicas   int
+	BN         bn.Mode
+	Stats      bn.Rule // with bn.Replica: how the replicas' moments become one
+	MinRunning bool    // a replica with fewer than two values normalises with the running statistics
+}
+
+// Wrap adds the replica connections to a template's graph: the split of every
+// input, the gathering of every output, and for every batch norm the moments
+// of the batch, their all-reduce (synchronised mode) and the tracking of the
+// running statistics. serialize.Strip is the inverse: Strip(Wrap(m)) is m.
+//
+// In frozen mode batch norms stay as they are: they use running statistics.
+func Wrap(g *graph.Graph, o Options) (*graph.Graph, error) {
+	if o.Replicas < 1 {
+		return nil, fmt.Errorf("wrap %s: %d replicas, want at least 1", g.Name, o.Replicas)
+	}
+	out := &graph.Graph{Name: g.Name, State: append([]graph.State(nil), g.State...)}
+	w := &wrapper{
+		copier: newCopier(g.Main, graph.NewBuilder(g.Main.Name, &out.State)),
+		o:      o,
+	}
+	for _, v := range g.Main.Inputs {
+		in := g.Main.Values[v]
+		x := w.b.Input(in.Name, in.Type)
+		w.to[v] = w.b.Op(graph.Split, in.Name+".split", []graph.Value{x}, "replicas", o.Replicas)
+	}
+	for i := range g.Main.Nodes {
+		w.node(&g.Main.Nodes[i])
+	}
+	for _, r := range g.Main.Outputs {
+		name := g.Main.Values[r.Value].Name + ".gather"
+		y := w.b.Op(graph.Gather, w.b.Free(name), []graph.Value{w.value(r.Value)}, "replicas", o.Replicas)
+		w.b.Output(r.Name, y, r.Keep)
+	}
+	var err error
+	out.Main, err = w.b.Function()
+	return out, err
+}
+
+// copier copies the nodes of one function to a builder.
+type copier struct {
+	from *graph.Function
+	b    *graph.Builder
+	to   map[graph.Value]graph.Value
+}
+
+func newCopier(f *graph.Function, b *graph.Builder) copier {
+	return copier{from: f, b: b, to: map[graph.Value]graph.Value{graph.None: graph.None}}
+}
+
+// value returns the copy of v; state is read where it is first used.
+func (c copier) value(v graph.Value) graph.Value {
+	if to, ok := c.to[v]; ok {
+		return to
+	}
+	to := c.b.Read(c.from.Values[v].State)
+	c.to[v] = to
+	return to
+}
+
+// node copies n as it is.
+func (c copier) node(n *graph.Node) {
+	in := make([]graph.Value, len(n.In))
+	for i, v := range n.In {
+		in[i] = c.value(v)
+	}
+	for i, v := range c.b.Node(n.Op, c.from.NodeName(n), n.Attrs, in...) {
+		c.to[n.Out[i]] = v
+	}
+}
+
+type wrapper struct {
+	copier
+	o Options
+}
+
+func (w *wrapper) node(n *graph.Node) {
+	if n.Op != graph.BatchNorm || w.o.BN == bn.Frozen {
+		w.copier.node(n)
+		return
+	}
+	name := w.from.NodeName(n)
+	x, gamma, beta := w.value(n.In[0]), w.value(n.In[1]), w.value(n.In[2])
+	mean, variance := w.value(n.In[3]), w.value(n.In[4])
+	m := w.b.Op(graph.Moments, name+".moments", []graph.Value{x})
+	use, over := m, "replica"
+	if w.o.BN == bn.Sync {
+		use, over = w.b.Op(graph.AllReduce, name+".merged", []graph.Value{m}, "of", "moments"), "batch"
+	} else if w.o.MinRunning {
+		running := w.b.Op(graph.RunningMoments, name+".running", []graph.Value{mean, variance})
+		use = w.b.Op(graph.SelectMoments, name+".selected", []graph.Value{m, running}, "min", 2)
+	}
+	w.to[n.Out[0]] = w.b.Op(graph.Normalise, name, []graph.Value{x, use, gamma, beta}, "eps", n.Float("eps"), "over", over)
+	w.track(n, m, mean, variance)
+}
+
+// track adds the node that says how the host keeps the running statistics.
+func (w *wrapper) track(n *graph.Node, m, mean, variance graph.Value) {
+	stats := w.o.Stats
+	if stats == "" {
+		stats = bn.Pooled
+	}
+	attrs := graph.Attrs{}.With("decay", n.Float("decay")).With("cumulative", n.Bool("cumulative")).
+		With("variance", n.Text("variance")).With("stats", string(stats))
+	w.b.Node(graph.Track, w.from.NodeName(n)+".track", attrs, m, mean, variance)
+}

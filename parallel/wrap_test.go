@@ -1,0 +1,89 @@
+package parallel_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// TestStripUndoesWrap holds Strip(Wrap(m)) == m for every model of the zoo in
+// every mode: the graph to the letter, the state to the bit.
+func TestStripUndoesWrap(t *testing.T) {
+	for _, a := range models.Architectures() {
+		t.Run(a.Name, func(t *testing.T) {
+			m, err := models.Build(a.Name, models.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range m.Graph.State { // zeros do: Strip moves tensors, it does not look at them
+				m.State[s.Name] = tensor.New(s.DType, s.Shape...)
+			}
+			for _, o := range []parallel.Options{
+				{Replicas: 8, BN: bn.Sync}, {Replicas: 1, BN: bn.Sync}, {Replicas: 3, BN: bn.Frozen},
+				{Replicas: 4, BN: bn.Replica}, {Replicas: 4, BN: bn.Replica, Stats: bn.Mean},
+				{Replicas: 4, BN: bn.Replica, Stats: bn.First, MinRunning: true},
+			} {
+				checkStrip(t, m, o)
+			}
+		})
+	}
+}
+
+func checkStrip(t *testing.T, m *models.Model, o parallel.Options) {
+	t.Helper()
+	wrapped, err := parallel.Wrap(m.Graph, o)
+	if err != nil {
+		t.Fatalf("%+v: %v", o, err)
+	}
+	if string(wrapped.Text()) == string(m.Graph.Text()) {
+		t.Errorf("%+v: wrapping changed nothing", o)
+	}
+	got, removed, err := serialize.Strip(&serialize.Checkpoint{Architecture: m.Architecture, Graph: wrapped,
+		Preprocess: m.Preprocess, State: m.State})
+	if err != nil {
+		t.Fatalf("%+v: %v", o, err)
+	}
+	if string(got.Graph.Text()) != string(m.Graph.Text()) {
+		t.Errorf("%+v: the stripped graph is not the template's", o)
+	}
+	if len(got.State) != len(m.State) || got.Preprocess != m.Preprocess {
+		t.Errorf("%+v: %d tensors, want %d", o, len(got.State), len(m.State))
+	}
+	for name, want := range m.State {
+		if !tensor.Equal(got.State[name], want) {
+			t.Errorf("%+v: %s differs", o, name)
+		}
+	}
+	if removed.Nodes() == 0 {
+		t.Errorf("%+v: nothing was reported as removed", o)
+	}
+}
+
+// A wrapped graph has the replica connections that Strip removes again.
+func ExampleWrap() {
+	m, err := models.Build("mlp-bn", models.Options{Input: models.Size{Height: 2, Width: 2, Channels: 1}, Classes: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 4, BN: bn.Sync})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, n := range wrapped.Main.Nodes[:6] {
+		fmt.Println(wrapped.Main.NodeName(&n), "=", n.Op)
+	}
+	// Output:
+	// x.split = split
+	// image = image
+	// flat = reshape
+	// fc1 = dense
+	// bn1.moments = moments
+	// bn1.merged = all_reduce
+}

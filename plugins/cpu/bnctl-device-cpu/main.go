@@ -1,0 +1,6 @@
+// Command bnctl-device-cpu is the CPU device as a plugin of its own.
+package main
+
+import "github.com/bnctl/bnctl/plugins/cpu"
+
+func main() { cpu.Main() }

@@ -1,0 +1,15 @@
+// Package cpu is the CPU plugin: a library, so that bnctl can start itself as
+// the plugin process, and the main package bnctl-device-cpu beside it.
+package cpu
+
+import (
+	"github.com/bnctl/bnctl/device/serve"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/cpu"
+)
+
+// Provider opens CPU devices. It implements device.Provider.
+type Provider = cpu.Provider
+
+// Main serves the CPU device to the host that started this process, and does
+// not return before the host is done.
+func Main() { serve.Main(Provider{}) }

@@ -1,0 +1,107 @@
+package cpu
+
+import "github.com/bnctl/bnctl/graph"
+
+// action is a compiled node. One that works row by row lets neighbours share a
+// row while it is in the cache; any other does its work at once.
+type action struct {
+	// once does all the work of an action that is not by rows.
+	once func(f *frame) error
+
+	// prepare comes before the rows. It reads no rows.
+	prepare func(f *frame) error
+	// row computes part piece of pieces of row i; a row that cannot be cut
+	// has one piece.
+	row func(f *frame, w *worker, i, piece, pieces int)
+	// work estimates the nanoseconds that one worker needs for a row; 0 says
+	// that a row cannot be cut.
+	work int
+	// finish comes after the rows. Results that are not rows are its work.
+	finish func(f *frame)
+}
+
+// whole returns an action that is not by rows.
+func whole(do func(f *frame) error) action { return action{once: do} }
+
+// after returns a with something to be done before it.
+func (a action) after(prepare func(f *frame) error) action {
+	return whole(func(f *frame) error {
+		if err := prepare(f); err != nil {
+			return err
+		}
+		return a.once(f)
+	})
+}
+
+// byUnit returns a, which has nothing to prepare or to finish, as it is if its
+// result is rows; else an action that does the same for every replica, or once.
+func byUnit(k graph.Kind, a action) action {
+	if k == graph.Rows {
+		return a
+	}
+	return whole(func(f *frame) error {
+		pieces := a.pieces(f.threads())
+		f.each(f.units(k)*pieces, func(w *worker, task int) { a.row(f, w, task/pieces, task%pieces, pieces) })
+		return nil
+	})
+}
+
+// group is what runs between two barriers: one action, or several that go by
+// rows, one row through all of them.
+type group struct {
+	nodes   []int
+	actions []action
+	rows    bool
+	local   []*slot // what only this group knows, by place in it
+}
+
+// run executes the group.
+func (g *group) run(f *frame) error {
+	if !g.rows {
+		return g.actions[0].once(f)
+	}
+	for _, a := range g.actions {
+		if a.prepare != nil {
+			if err := a.prepare(f); err != nil {
+				return err
+			}
+		}
+	}
+	if f.few() {
+		g.cut(f)
+	} else {
+		f.each(f.total(), func(w *worker, i int) {
+			for k := range g.actions {
+				g.actions[k].row(f, w, i, 0, 1)
+			}
+		})
+	}
+	for _, a := range g.actions {
+		if a.finish != nil {
+			a.finish(f)
+		}
+	}
+	return f.err
+}
+
+// cut runs the actions one after the other, each row cut for all workers.
+func (g *group) cut(f *frame) {
+	const tasks = 3 // per worker: they do not all take as long
+	for _, a := range g.actions {
+		pieces := a.pieces((tasks*f.threads() + f.total() - 1) / max(f.total(), 1))
+		f.each(f.total()*pieces, func(w *worker, task int) { a.row(f, w, task/pieces, task%pieces, pieces) })
+	}
+}
+
+// pieces returns in how many pieces to cut a row, at most most: none should be
+// done before another worker has woken up for the next.
+func (a action) pieces(most int) int {
+	const least = 3000 // nanoseconds
+	return max(1, min(most, a.work/least))
+}
+
+// few reports whether there are so few rows that each is cut for all workers.
+func (f *frame) few() bool { return f.threads() > 1 && f.total() < fewRows*f.threads() }
+
+// fewRows is how many rows per worker are not few.
+const fewRows = 2

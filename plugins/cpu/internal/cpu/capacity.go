@@ -1,0 +1,108 @@
+package cpu
+
+import (
+	"context"
+	"math"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Needs returns the memory of state, packed weights and arena.
+func (e *Executable) Needs() device.Needs {
+	fixed := int64(0)
+	for _, s := range e.states {
+		fixed += int64(len(s.value.Bytes))
+	}
+	for _, p := range e.packs {
+		fixed += p.bytes()
+	}
+	const many = 1 << 20 // rows, so that what does not grow with them vanishes
+	replicas := max(e.capacity.Replicas, 1)
+	none := e.layOut(device.Capacity{Replicas: replicas})
+	some := e.layOut(device.Capacity{Rows: many, Replicas: replicas})
+	e.layOut(e.capacity)
+	return device.Needs{Fixed: fixed + int64(none), PerRow: int64((some - none + many - 1) / many)}
+}
+
+// layOut places all slots for a capacity and returns the size of the arena:
+// what is kept, behind it what the functions share, then the lanes.
+func (e *Executable) layOut(c device.Capacity) int {
+	kept := 0
+	for _, s := range e.kept {
+		s.offset = kept
+		kept += s.bytes(c)
+	}
+	most := 0
+	e.lane = 0
+	for _, fn := range e.functions {
+		most = max(most, place(fn.slots, c))
+		for _, g := range fn.groups {
+			e.lane = max(e.lane, place(g.local, c))
+		}
+	}
+	for _, fn := range e.functions {
+		for _, s := range fn.slots {
+			s.offset += kept
+		}
+	}
+	e.lanes = kept + most
+	return e.lanes + e.lane*fewRows*len(e.device.pool.workers)
+}
+
+// Grow raises the capacity.
+func (e *Executable) Grow(ctx context.Context, c device.Capacity) error {
+	_, end, err := e.begin(ctx, "Grow")
+	if err != nil {
+		return err
+	}
+	defer end()
+	return e.grow("Grow", device.Capacity{
+		Rows: max(c.Rows, e.capacity.Rows), Replicas: max(c.Replicas, e.capacity.Replicas)})
+}
+
+func (e *Executable) grow(call string, c device.Capacity) error {
+	if e.arena != nil && c == e.capacity {
+		return nil
+	}
+	if need := e.atMost(c); need > math.MaxInt/4 {
+		return e.device.fail(call, device.OutOfMemory, "%d rows in %d replicas want %.3g bytes",
+			c.Rows, c.Replicas, need)
+	}
+	size := e.layOut(c)
+	if err := e.device.checkMemory(call, float64(size-len(e.arena))); err != nil {
+		e.layOut(e.capacity)
+		return err
+	}
+	arena := tensor.New(tensor.U8, size).Bytes
+	if e.hasKept { // what is kept lies first and has the same place for every capacity
+		copy(arena, e.arena[:e.keptBytes()])
+	}
+	e.arena, e.capacity = arena, c
+	return nil
+}
+
+// keptBytes returns the size of what is kept, which does not depend on capacity.
+func (e *Executable) keptBytes() int {
+	n := 0
+	for _, s := range e.kept {
+		n += s.bytes(e.capacity)
+	}
+	return n
+}
+
+// atMost bounds the size of the arena without the danger of an overflow.
+func (e *Executable) atMost(c device.Capacity) float64 {
+	n := 0.0
+	for _, fn := range e.functions {
+		for _, s := range fn.slots {
+			n += float64(s.fixed) + float64(s.perReplica)*float64(c.Replicas) + float64(s.perRow)*float64(c.Rows)
+		}
+		for _, g := range fn.groups {
+			for _, s := range g.local {
+				n += float64(s.fixed) * float64(fewRows*len(e.device.pool.workers))
+			}
+		}
+	}
+	return n
+}

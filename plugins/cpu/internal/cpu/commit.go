@@ -1,0 +1,66 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Commit makes version v+1 of version v.
+func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hyper) error {
+	const call = "Commit"
+	ctx, end, err := e.begin(ctx, call)
+	if err != nil {
+		return err
+	}
+	defer end()
+	fn := e.functions[graph.Commit]
+	switch {
+	case e.version == v+1:
+		return nil
+	case fn == nil:
+		return e.device.fail(call, device.Invalid, "the program has no function %s", graph.Commit)
+	case e.version != v:
+		return e.device.fail(call, device.Invalid, "version %d is to be committed, the state is at %d", v, e.version)
+	case !e.hasKept || e.keptFor != v:
+		return e.device.fail(call, device.Invalid, "nothing is kept for version %d; run %s first", v, graph.Train)
+	}
+	inputs, err := fn.hyper(h)
+	if err != nil {
+		return e.device.fail(call, device.Invalid, "%w", err)
+	}
+	// From here on nothing fails: updates may be made in place.
+	f := e.start(context.WithoutCancel(ctx), nil, inputs)
+	if err := f.run(fn, call); err != nil {
+		return err
+	}
+	for _, u := range fn.Updates {
+		s, v := e.states[u.State], fn.values[u.Value]
+		if v.state != s {
+			copy(s.value.Bytes, f.bytes(v))
+		}
+		s.stamp++
+	}
+	e.version, e.hasKept = v+1, false
+	return nil
+}
+
+// hyper returns the inputs of commit; those that train keeps stay empty.
+func (fn *function) hyper(h device.Hyper) ([]tensor.Tensor, error) {
+	inputs := make([]tensor.Tensor, len(fn.Inputs))
+	for i, id := range fn.Inputs {
+		v := fn.values[id]
+		if v.input < 0 {
+			continue
+		}
+		x, ok := h[v.name]
+		if !ok {
+			return nil, fmt.Errorf("hyper-parameter %s is missing", v.name)
+		}
+		inputs[i] = tensor.Scalar(x)
+	}
+	return inputs, nil
+}

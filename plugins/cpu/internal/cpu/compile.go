@@ -1,0 +1,133 @@
+package cpu
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// function is a compiled function.
+type function struct {
+	*graph.Function
+	values []*value
+	groups []*group
+	slots  []*slot           // of the arena
+	copied []*value          // inputs that are copied
+	kept   map[string]*value // outputs that stay here, by name
+}
+
+// compiler turns one function into actions.
+type compiler struct {
+	exe   *Executable
+	fn    *function
+	node  *graph.Node
+	index int // of node
+	temps []temporary
+	// follows says of an all-reduce's result that its node comes right behind
+	// another all-reduce in the function as it was given.
+	follows map[graph.Value]bool
+	endings map[graph.Value]ending
+	summed  map[*value]bool // gradients that come summed over the replicas held
+	after   []func()        // called when the layout is known
+	refuse  []device.Refusal
+}
+
+// temporary is memory that a node needs while it runs.
+type temporary struct {
+	node int
+	*slot
+}
+
+// builders says how each operation is compiled. A builder returns nil after
+// it has refused the node.
+var builders map[graph.Op]func(c *compiler) action
+
+func init() { // the builders refer to the table
+	builders = map[graph.Op]func(c *compiler) action{}
+	for _, family := range []map[graph.Op]func(c *compiler) action{
+		productOps, normOps, activationOps, poolOps, arithmeticOps, structureOps, lossOps, updateOps, reductionOps,
+	} {
+		for op, b := range family {
+			builders[op] = b
+		}
+	}
+}
+
+// Ops returns the operations that the device runs, by number.
+func Ops() []graph.Op {
+	var ops []graph.Op
+	for op := range builders {
+		ops = append(ops, op)
+	}
+	slices.Sort(ops)
+	return ops
+}
+
+// compile compiles fn and lists the nodes that cannot be run.
+func (e *Executable) compile(fn *graph.Function) (*function, []device.Refusal) {
+	c := &compiler{exe: e, follows: followers(fn), summed: map[*value]bool{}}
+	fn, c.endings = fuse(fn)
+	c.fn = &function{Function: fn, kept: map[string]*value{}}
+	for _, v := range fn.Values {
+		c.fn.values = append(c.fn.values, newValue(v))
+		if v.State != "" {
+			c.fn.values[len(c.fn.values)-1].state = e.states[v.State]
+		}
+	}
+	actions := make([]action, len(fn.Nodes))
+	for i := range fn.Nodes {
+		c.node, c.index = &fn.Nodes[i], i
+		actions[i] = c.build()
+	}
+	if len(c.refuse) == 0 {
+		c.fn.groups = schedule(c.fn, actions, c.follows)
+		c.lay()
+	}
+	return c.fn, c.refuse
+}
+
+// followers returns the results of the all-reduces that follow another.
+func followers(fn *graph.Function) map[graph.Value]bool {
+	f := map[graph.Value]bool{}
+	for i := 1; i < len(fn.Nodes); i++ {
+		if fn.Nodes[i-1].Op == graph.AllReduce && fn.Nodes[i].Op == graph.AllReduce {
+			f[fn.Nodes[i].Out[0]] = true
+		}
+	}
+	return f
+}
+
+// build compiles the current node.
+func (c *compiler) build() action {
+	b := builders[c.node.Op]
+	if b == nil {
+		return c.no("this device does not have the operation")
+	}
+	return b(c)
+}
+
+// no refuses the current node.
+func (c *compiler) no(why string) action {
+	c.refuse = append(c.refuse, device.Refusal{
+		Function: c.fn.Name, Node: c.fn.NodeName(c.node), Op: c.node.Op, Why: why})
+	return action{}
+}
+
+// in returns operand i of the current node, nil if it is absent.
+func (c *compiler) in(i int) *value {
+	if i >= len(c.node.In) || c.node.In[i] == graph.None {
+		return nil
+	}
+	return c.fn.values[c.node.In[i]]
+}
+
+// out returns result i of the current node.
+func (c *compiler) out(i int) *value { return c.fn.values[c.node.Out[i]] }
+
+// temp reserves memory for the current node: bytes in all, per replica, per row.
+func (c *compiler) temp(fixed, perReplica, perRow int) *slot {
+	s := &slot{fixed: fixed, perReplica: perReplica, perRow: perRow}
+	c.temps = append(c.temps, temporary{c.index, s})
+	return s
+}

@@ -1,0 +1,86 @@
+package cpu
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+)
+
+// denseRows is how many rows of a dense product are the positions of a window.
+const denseRows = 48
+
+// denseWindows makes the windows of rows of k values times a matrix of k by
+// width, one for each number of rows that was asked for.
+type denseWindows struct {
+	k, width int
+	of       [denseRows + 1]*kernel.Window
+}
+
+// rows returns the window of n rows.
+func (d *denseWindows) rows(n int) *kernel.Window {
+	if d.of[n] == nil {
+		in, out := make([]int32, n), make([]int32, n)
+		for p := range n {
+			in[p], out[p] = int32(4*p*d.k), int32(4*p*d.width)
+		}
+		d.of[n] = kernel.NewWindow(in, out, 1, d.k, d.width)
+	}
+	return d.of[n]
+}
+
+// prepare makes the windows that total rows need, before workers ask for them.
+func (d *denseWindows) prepare(total int) {
+	d.rows(min(denseRows, total))
+	d.rows(total % denseRows)
+}
+
+// mostDense bounds the length of a row, so that offsets fit.
+const mostDense = 1 << 22
+
+// dense returns the product of rows of in with a matrix whose element (k, c)
+// is weight[k*stepK + c*stepC].
+func (c *compiler) dense(what string, in, weight, bias, out *value, stepK, stepC int) action {
+	k, width := in.count, out.count
+	if max(k, width) > mostDense {
+		return c.no(fmt.Sprintf("rows of more than %d values", mostDense))
+	}
+	windows := &denseWindows{k: k, width: width}
+	p := c.packFor(weight, what, func() []packPart {
+		at := make([]int, k)
+		for i := range at {
+			at[i] = i * stepK
+		}
+		return []packPart{{window: windows.rows(1), at: at, step: stepC}}
+	})
+	product := newProduct(p, []int{0}, []int{0})
+	return whole(func(f *frame) error {
+		product.fill(f, weight)
+		if bias != nil {
+			product.setBias(f.f32(bias))
+		}
+		product.applyDense(f, windows, f.f32(in), f.f32(out))
+		return nil
+	})
+}
+
+// applyDense computes all rows, denseRows at a time.
+func (p *product) applyDense(f *frame, d *denseWindows, in, out []float32) {
+	rows := f.total()
+	blocks := (rows + denseRows - 1) / denseRows
+	d.prepare(rows)
+	f.each(len(p.units)*blocks, func(w *worker, task int) {
+		u, first := p.units[task/blocks], task%blocks*denseRows
+		n := min(denseRows, rows-first)
+		p.do(f, w, u, d.rows(n), out[first*d.width:], in[first*d.k:], 0, n)
+	})
+}
+
+func buildDense(c *compiler) action {
+	x, y := c.in(0), c.out(0)
+	return c.dense("dense", x, c.in(1), c.in(2), y, 1, x.count)
+}
+
+func buildDenseGradInput(c *compiler) action {
+	dy, dx := c.in(0), c.out(0)
+	return c.dense("dense backward", dy, c.in(1), nil, dx, dx.count, 1)
+}

@@ -1,0 +1,81 @@
+package cpu
+
+// depthwise reports whether every channel is convolved with a kernel of its own.
+func (g *conv) depthwise() bool { return g.cg == 1 && g.og == 1 && g.Groups > 1 }
+
+// pixels returns the geometry as if there were one group: runs are whole pixels.
+func (g *conv) pixels() *conv {
+	p := *g
+	p.cg, p.og = g.c, g.o
+	return &p
+}
+
+// tapsFirst copies the weights [C][taps] of some taps to [those taps][C].
+func (g *conv) tapsFirst(to, weights []float32, taps []int) {
+	for i, t := range taps {
+		for c := range g.c {
+			to[i*g.c+c] = weights[c*g.taps+t]
+		}
+	}
+}
+
+// buildDepthwise is the convolution itself.
+func (c *compiler) buildDepthwise(g *conv, x, weight, bias, y *value) action {
+	all := make([]int, g.taps)
+	for t := range all {
+		all[t] = t
+	}
+	return c.depthwiseAction(g, []phase{{g.pixels().forward(), all}}, x, weight, bias, y)
+}
+
+// buildDepthwiseBackward is the gradient for the input, and the transposed convolution.
+func (c *compiler) buildDepthwiseBackward(g *conv, dy, weight, bias, dx *value) action {
+	return c.depthwiseAction(g, g.pixels().backward(), dy, weight, bias, dx)
+}
+
+// depthwiseAction computes rows of y, phase by phase.
+func (c *compiler) depthwiseAction(g *conv, phases []phase, x, weight, bias, y *value) action {
+	parts := make([][]float32, len(phases))
+	for i, p := range phases {
+		parts[i] = make([]float32, len(p.taps)*g.c)
+	}
+	prepare := func(f *frame) error {
+		for i, p := range phases {
+			g.tapsFirst(parts[i], f.f32(weight), p.taps)
+		}
+		return nil
+	}
+	work := y.count * g.taps / 20
+	return action{prepare: prepare, work: work, row: func(f *frame, w *worker, i, piece, pieces int) {
+		var add []float32
+		if bias != nil {
+			add = f.f32(bias)
+		}
+		in, out := f.at(x, w, i), f.at(y, w, i)
+		for k, p := range phases {
+			from, to := cutPositions(piece, pieces, p.window.Positions())
+			f.exe.device.kernels.Depthwise(p.window, out, in, parts[k], add, from, to)
+		}
+	}}
+}
+
+// buildDepthwiseWeight computes weight gradients, a task for each tap of each replica.
+func (g *conv) buildDepthwiseWeight(x, dy, dw *value) action {
+	window := g.pixels().forward()
+	return whole(func(f *frame) error {
+		in, grad, out := f.f32(x), f.f32(dy), f.f32(dw)
+		f.each(len(f.rows)*g.taps, func(w *worker, task int) {
+			t, r := task%g.taps, task/g.taps
+			sum := w.floats(g.c)
+			clear(sum)
+			for i := f.starts[r]; i < f.starts[r+1]; i++ {
+				f.exe.device.kernels.DepthwiseGradient(window, t, sum, row(in, x, i), row(grad, dy, i),
+					0, window.Positions())
+			}
+			for c, v := range sum {
+				row(out, dw, r)[c*g.taps+t] = v
+			}
+		})
+		return nil
+	})
+}

@@ -1,0 +1,161 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+)
+
+// Device is the CPU with a pool of workers.
+type Device struct {
+	info    device.Info
+	kernels *kernel.Set
+	pool    *pool
+	group   *device.Group // nil: this device holds all replicas
+	loaded  []*Executable
+
+	mu     sync.Mutex      // held by the call under way
+	open   context.Context // ends when the device is closed
+	cancel context.CancelFunc
+}
+
+// begin starts a call, whose context ends with the device. end is to be
+// called after it.
+func (d *Device) begin(ctx context.Context, call string) (_ context.Context, end func(), err error) {
+	d.mu.Lock()
+	switch {
+	case d.open.Err() != nil:
+		err = d.fail(call, device.Invalid, "the device is closed")
+	case ctx.Err() != nil:
+		err = d.fail(call, device.Canceled, "%w", ctx.Err())
+	}
+	if err != nil {
+		d.mu.Unlock()
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(d.open, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+		d.mu.Unlock()
+	}, nil
+}
+
+// Info describes the device.
+func (d *Device) Info() device.Info {
+	info := d.info
+	info.MemoryTotal, info.MemoryFree = memory()
+	return info
+}
+
+// Load compiles p.
+func (d *Device) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	_, end, err := d.begin(ctx, "Load")
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	e, err := d.load(p, c)
+	if err != nil {
+		return nil, err
+	}
+	d.loaded = append(d.loaded, e)
+	return e, nil
+}
+
+// Join makes the device a member of a group.
+func (d *Device) Join(ctx context.Context, g device.Group) error {
+	_, end, err := d.begin(ctx, "Join")
+	if err != nil {
+		return err
+	}
+	defer end()
+	switch {
+	case g.Rank < 0 || g.Rank >= len(g.Replicas):
+		return d.fail("Join", device.Invalid, "rank %d in a group of %d", g.Rank, len(g.Replicas))
+	case !complete(g):
+		return d.fail("Join", device.Invalid, "replicas %v are not each of 0 to %d once", g.Replicas, g.Leaves()-1)
+	case !g.Alone() && g.Exchange == nil:
+		return d.fail("Join", device.Invalid, "a group of %d without a way to exchange", len(g.Replicas))
+	}
+	d.group = &g
+	return nil
+}
+
+// complete reports whether the group's ranks hold every replica once, in
+// increasing order.
+func complete(g device.Group) bool {
+	var all []int
+	for _, held := range g.Replicas {
+		if !slices.IsSorted(held) {
+			return false
+		}
+		all = append(all, held...)
+	}
+	slices.Sort(all)
+	for i, r := range all {
+		if i != r {
+			return false
+		}
+	}
+	return true
+}
+
+// Close ends the call under way and frees the device and its executables.
+func (d *Device) Close() error {
+	d.cancel()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, e := range d.loaded {
+		e.free()
+	}
+	d.loaded = nil
+	if d.pool != nil {
+		d.pool.close()
+		d.pool = nil
+	}
+	return nil
+}
+
+// replicas returns how many replicas the group gives this device, -1 if it
+// has not joined one.
+func (d *Device) replicas() int {
+	if d.group == nil {
+		return -1
+	}
+	return len(d.group.Replicas[d.group.Rank])
+}
+
+// fail returns an error of this device.
+func (d *Device) fail(call string, k device.Kind, format string, args ...any) error {
+	return device.Errorf(d.info.Name, call, k, format, args...)
+}
+
+// wrap returns err as an error of this device, keeping its kind.
+func (d *Device) wrap(call string, err error) error {
+	kind := device.KindOf(err)
+	switch {
+	case errors.Is(err, collective.Aborted):
+		kind = device.Aborted
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		kind = device.Canceled
+	}
+	return d.fail(call, kind, "%w", err)
+}
+
+// checkMemory reports whether so many bytes more can be had.
+func (d *Device) checkMemory(call string, want float64) error {
+	const mib = 1 << 20
+	if _, free := memory(); free > 0 && want > float64(free) {
+		return d.fail(call, device.OutOfMemory, "want %.0f MiB, have %d MiB free; use a smaller batch",
+			want/mib, free/mib)
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package cpu
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Executable is a loaded program.
+type Executable struct {
+	device    *Device
+	program   *graph.Program
+	states    map[string]*state
+	functions map[string]*function
+	packs     map[string]*pack
+	kept      []*slot // what train keeps for commit
+
+	capacity device.Capacity
+	arena    []byte
+	lanes    int // where the memory of lanes begins in the arena
+	lane     int // bytes of a lane: what a row has while it passes through a group
+	version  device.Version
+	keptFor  device.Version // version whose gradients are kept
+	hasKept  bool
+	closed   bool
+}
+
+// load compiles p.
+func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) {
+	e := &Executable{device: d, program: p, states: map[string]*state{}, functions: map[string]*function{},
+		packs: map[string]*pack{}}
+	if err := p.Check(); err != nil {
+		return nil, d.fail("Load", device.Invalid, "%w", err)
+	}
+	if c.Rows < 0 || c.Replicas < 0 {
+		return nil, d.fail("Load", device.Invalid, "capacity of %d rows and %d replicas", c.Rows, c.Replicas)
+	}
+	if err := e.declare(); err != nil {
+		return nil, err
+	}
+	var refused device.Refused
+	for _, fn := range inOrder(p.Functions) {
+		compiled, refusals := e.compile(fn)
+		e.functions[fn.Name] = compiled
+		refused.Nodes = append(refused.Nodes, refusals...)
+	}
+	if len(refused.Nodes) > 0 {
+		return nil, d.fail("Load", device.Unsupported, "%w", &refused)
+	}
+	return e, e.grow("Load", c)
+}
+
+// begin starts a call.
+func (e *Executable) begin(ctx context.Context, call string) (context.Context, func(), error) {
+	ctx, end, err := e.device.begin(ctx, call)
+	if err == nil && e.closed {
+		end()
+		return nil, nil, e.device.fail(call, device.Invalid, "the executable is closed")
+	}
+	return ctx, end, err
+}
+
+// inOrder puts train before commit, which reads what train keeps.
+func inOrder(functions []*graph.Function) []*graph.Function {
+	order := slices.Clone(functions)
+	slices.SortStableFunc(order, func(a, b *graph.Function) int {
+		return rank(a.Name) - rank(b.Name)
+	})
+	return order
+}
+
+func rank(name string) int {
+	if name == graph.Commit {
+		return 1
+	}
+	return 0
+}
+
+// keptBy returns the value that train keeps for an input of commit.
+func (e *Executable) keptBy(function string, v *value) *value {
+	if train := e.functions[graph.Train]; train != nil && function == graph.Commit {
+		return train.kept[v.name]
+	}
+	return nil
+}

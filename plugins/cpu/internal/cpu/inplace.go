@@ -1,0 +1,34 @@
+package cpu
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// updateInPlace lets optimizers write their results over the state that these
+// become, where no later node reads what was there before.
+func (l *layout) updateInPlace() {
+	for _, u := range l.fn.Updates {
+		i := slices.IndexFunc(l.fn.Nodes, func(n graph.Node) bool { return slices.Contains(n.Out, u.Value) })
+		if i < 0 || !elementwiseUpdate(l.fn.Nodes[i].Op) {
+			continue
+		}
+		old := slices.IndexFunc(l.fn.Values, func(v graph.Variable) bool { return v.State == u.State })
+		later := slices.ContainsFunc(l.fn.Nodes[i+1:], func(n graph.Node) bool {
+			return old >= 0 && slices.Contains(n.In, graph.Value(old))
+		})
+		others := slices.ContainsFunc(l.fn.Updates, func(o graph.Update) bool {
+			return o.State != u.State && (o.Value == u.Value || int(o.Value) == old)
+		})
+		if !later && !others {
+			l.fn.values[u.Value].state = l.exe.states[u.State]
+		}
+	}
+}
+
+// elementwiseUpdate reports whether every element of op's results comes from
+// the same element of its operands.
+func elementwiseUpdate(op graph.Op) bool {
+	return op == graph.SGD || op == graph.AdamW || op == graph.LARS || op == graph.EMA
+}

@@ -1,0 +1,60 @@
+package cpu
+
+func buildNormaliseGradSums(c *compiler) action {
+	x, dy, m, sums := c.in(0), c.in(1), c.in(2), c.out(0)
+	return c.blockwise(x, sums, func(f *frame, i int, part []float64, in [][]float32) {
+		clear(part)
+		of := stats(row(f.f64(m), m, f.setOf(m, i)))
+		f.exe.device.kernels.GradientSums(part[:x.channels], part[x.channels:], of.means(), in[0], in[1])
+	}, addTo[float64], x, dy)
+}
+
+func buildNormaliseGradInput(c *compiler) action {
+	x, dy, m, sums, gamma, dx := c.in(0), c.in(1), c.in(2), c.in(3), c.in(4), c.out(0)
+	eps, a := c.node.Float("eps"), &affines{}
+	prepare := func(f *frame) error {
+		a.room(f.units(m.Kind), x.channels)
+		for r := range f.units(m.Kind) {
+			a.gradient(r, stats(row(f.f64(m), m, r)), row(f.f64(sums), sums, r), f.f32(gamma), eps)
+		}
+		return nil
+	}
+	return action{prepare: prepare, work: x.count / 6, row: func(f *frame, w *worker, i, piece, pieces int) {
+		from, to := x.pixels(piece, pieces)
+		set := f.setOf(m, i)
+		f.exe.device.kernels.NormaliseGradient(f.at(dx, w, i)[from:to], f.at(x, w, i)[from:to],
+			f.at(dy, w, i)[from:to], a.sets[set], a.slopes[set])
+	}}
+}
+
+// gradient fills set r: dx = gamma*s*((dy - S1/n) - (x-mean)*(s*s*S2/n)), and
+// gamma*s*dy where the statistics are constant.
+func (a *affines) gradient(r int, m stats, sums []float64, gamma []float32, eps float64) {
+	for ch, g := range gamma {
+		s := m.inverse(ch, eps)
+		shift, slope := 0.0, 0.0
+		if m[0] > 0 {
+			shift, slope = sums[ch]/m[0], s*s*sums[len(gamma)+ch]/m[0]
+		}
+		a.sets[r].Set(ch, m.means()[ch], float64(g)*s, shift)
+		a.slopes[r][ch] = float32(slope)
+	}
+}
+
+func buildNormaliseGradParams(c *compiler) action {
+	m, sums, dgamma, dbeta := c.in(0), c.in(1), c.out(0), c.out(1)
+	eps := c.node.Float("eps")
+	return whole(func(f *frame) error {
+		for r := range f.units(sums.Kind) {
+			of := stats(f.f64(m))
+			if m.Kind == sums.Kind {
+				of = stats(row(f.f64(m), m, r))
+			}
+			s, gamma, beta := row(f.f64(sums), sums, r), row(f.f32(dgamma), dgamma, r), row(f.f32(dbeta), dbeta, r)
+			for ch := range gamma {
+				gamma[ch], beta[ch] = float32(of.inverse(ch, eps)*s[len(gamma)+ch]), float32(s[ch])
+			}
+		}
+		return nil
+	})
+}

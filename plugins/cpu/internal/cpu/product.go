@@ -1,0 +1,102 @@
+package cpu
+
+import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+
+// product computes windows of rows: each part of its pack with the input and
+// the output shifted to the part's first channels.
+type product struct {
+	*pack
+	inShift, outShift []int // per part, in values
+	bias              []float32
+	biasFrom          []int // per part: where its channels begin in the bias
+	units             []unit
+	weights           int // bytes of all packed weights
+}
+
+// unit is one panel of one part.
+type unit struct{ part, panel int }
+
+// newProduct completes a product over a pack.
+func newProduct(p *pack, inShift, outShift []int) *product {
+	out := &product{pack: p, inShift: inShift, outShift: outShift, weights: int(p.bytes())}
+	for i, part := range p.parts {
+		for panel := range part.window.Panels() {
+			out.units = append(out.units, unit{i, panel})
+		}
+	}
+	return out
+}
+
+// setBias copies a bias, whose channels follow the parts' output shifts, to
+// where every part finds its own, padded to whole lanes.
+func (p *product) setBias(bias []float32) {
+	p.bias, p.biasFrom = p.bias[:0], p.biasFrom[:0]
+	for i, part := range p.parts {
+		p.biasFrom = append(p.biasFrom, len(p.bias))
+		p.bias = append(p.bias, bias[p.outShift[i]:][:part.window.Width]...)
+		for range part.window.BiasLen() - part.window.Width {
+			p.bias = append(p.bias, 0)
+		}
+	}
+}
+
+// do computes positions [from, to) of a unit over a window with its weights.
+func (p *product) do(f *frame, w *worker, u unit, win *kernel.Window, out, in []float32, from, to int) {
+	part := &p.parts[u.part]
+	var bias []float32
+	if len(p.bias) > 0 {
+		bias = p.bias[p.biasFrom[u.part]:]
+	}
+	f.exe.device.kernels.Window(win, u.panel, out[p.outShift[u.part]:], in[p.inShift[u.part]:],
+		part.data, bias, from, to, &w.tile)
+}
+
+// row computes piece of pieces of one row: cut along units where there are
+// enough of them, else along positions.
+func (p *product) row(f *frame, w *worker, out, in []float32, piece, pieces int) {
+	units, part, parts := p.units, piece, pieces
+	if len(units) >= pieces {
+		units, part, parts = units[len(units)*piece/pieces:len(units)*(piece+1)/pieces], 0, 1
+	}
+	for _, u := range units {
+		win := p.parts[u.part].window
+		from, to := cutPositions(part, parts, win.Positions())
+		p.do(f, w, u, win, out, in, from, to)
+	}
+}
+
+// work estimates the nanoseconds of a row at 100 multiply-adds each.
+func (p *product) work() (ns int) {
+	for _, part := range p.parts {
+		ns += len(part.data) * part.window.Positions() / 100
+	}
+	return ns
+}
+
+// heavy reports whether the weights are too large to be read for every row.
+func (p *product) heavy() bool { return p.weights > heavyWeights }
+
+// heavyWeights is what should stay in the cache of a core, in bytes, beside
+// the rows that pass through.
+const heavyWeights = 768 << 10
+
+// apply computes all rows, several for each time that the weights are read.
+func (p *product) apply(f *frame, in, out []float32, inCount, outCount int) {
+	rows := f.total()
+	chunk := max(1, min(8, rows/(2*f.threads())))
+	blocks := (rows + chunk - 1) / chunk
+	f.each(len(p.units)*blocks, func(w *worker, task int) {
+		u, first := p.units[task/blocks], task%blocks*chunk
+		win := p.parts[u.part].window
+		for r := first; r < min(first+chunk, rows); r++ {
+			p.do(f, w, u, win, out[r*outCount:(r+1)*outCount], in[r*inCount:(r+1)*inCount], 0, win.Positions())
+		}
+	})
+}
+
+// cutPositions returns part i of n positions in whole tiles.
+func cutPositions(i, parts, n int) (from, to int) {
+	const tile = 12
+	tiles := (n + tile - 1) / tile
+	return min(tiles*i/parts*tile, n), min(tiles*(i+1)/parts*tile, n)
+}

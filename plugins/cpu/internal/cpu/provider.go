@@ -1,0 +1,83 @@
+package cpu
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+)
+
+// Provider provides the CPU of this machine, as often as it is asked for.
+type Provider struct{}
+
+// Describe names the plugin.
+func (Provider) Describe() device.Plugin {
+	return device.Plugin{Name: "cpu", Version: "1", About: "the processor: AVX-512, AVX2 or plain Go"}
+}
+
+// List returns the one device.
+func (Provider) List(context.Context) ([]device.Info, string, error) {
+	return []device.Info{describe(kernel.Sets()[0], runtime.GOMAXPROCS(0))}, "", nil
+}
+
+// mostThreads is far above what any machine has.
+const mostThreads = 1024
+
+// Open starts a pool of workers.
+func (Provider) Open(_ context.Context, id string, o device.Options) (device.Device, error) {
+	fail := func(format string, args ...any) (device.Device, error) {
+		return nil, device.Errorf("cpu", "Open", device.Invalid, format, args...)
+	}
+	class := o.Kernels
+	if class == "" {
+		class = "auto"
+	}
+	set, err := kernel.Pick(class)
+	switch {
+	case id != "" && id != device.DefaultID:
+		return fail("there is no device %q; the processor is %q", id, device.DefaultID)
+	case err != nil:
+		return fail("%w", err)
+	case o.Threads < 0 || o.Threads > mostThreads:
+		return fail("%d threads, want 1 to %d, or 0 for all", o.Threads, mostThreads)
+	case o.Precision != "" && o.Precision != "f32":
+		return nil, device.Errorf("cpu", "Open", device.Unsupported,
+			"precision %q; this device computes in f32", o.Precision)
+	}
+	threads := o.Threads
+	if threads == 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	d := &Device{info: describe(set, threads), kernels: set, pool: newPool(threads)}
+	d.open, d.cancel = context.WithCancel(context.Background())
+	return d, nil
+}
+
+// describe returns the Info of a device with these kernels.
+func describe(set *kernel.Set, threads int) device.Info {
+	total, free := memory()
+	return device.Info{
+		ID: device.DefaultID, Name: "cpu",
+		Description: fmt.Sprintf("%s, %d threads, %s kernels", processor(), threads, set.Name),
+		MemoryTotal: total, MemoryFree: free, Kernels: set.Class, Threads: threads, Ops: Ops(),
+		Features: []string{device.Deterministic, device.ExactUpdates},
+		Levels:   []string{device.InProcess},
+	}
+}
+
+// processor returns the name that the processor gives itself.
+func processor() string {
+	b, _ := os.ReadFile("/proc/cpuinfo")
+	for s := bufio.NewScanner(bytes.NewReader(b)); s.Scan(); {
+		if name, ok := strings.CutPrefix(s.Text(), "model name"); ok {
+			return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(name), ":"))
+		}
+	}
+	return runtime.GOARCH
+}

@@ -1,0 +1,86 @@
+package cpu
+
+import (
+	"unsafe"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// value is what the compiler knows of one value of a function.
+type value struct {
+	graph.Type
+	name  string
+	count int // elements of one unit: of a row, of a replica, or of the whole
+	// channels and positions split count for values with an axis 0: last
+	// says that axis 0 comes last in memory, as [positions][channels].
+	channels, positions int
+	last                bool
+
+	slot  *slot  // where it lies, unless it is one of the following
+	local bool   // the slot is in the memory of a lane, not in the arena
+	state *state // the state tensor that it reads
+	input int    // the input that it is, -1 for none
+}
+
+// newValue returns the value of a variable, which has no place yet.
+func newValue(v graph.Variable) *value {
+	out := &value{Type: v.Type, name: v.Name, count: tensor.Count(v.Type.Shape), channels: 1, input: -1}
+	if len(v.Type.Shape) > 0 {
+		out.channels = v.Type.Shape[0]
+	}
+	out.positions = out.count / max(out.channels, 1)
+	out.last = v.Type.Kind == graph.Rows && v.Type.DType == tensor.F32 && len(v.Type.Shape) > 1
+	return out
+}
+
+// size returns the bytes of one unit.
+func (v *value) size() int { return v.count * v.DType.Size() }
+
+// strides returns, for each axis of the shape, how many elements apart its
+// neighbours lie in memory.
+func (v *value) strides() []int {
+	s := rowMajor(v.Shape)
+	if !v.last {
+		return s
+	}
+	s[0] = 1
+	for i := 1; i < len(s); i++ {
+		s[i] *= v.channels
+	}
+	return s
+}
+
+// rowMajor returns the strides of a shape whose last axis is the innermost.
+func rowMajor(shape []int) []int {
+	s, n := make([]int, len(shape)), 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		s[i] = n
+		n *= shape[i]
+	}
+	return s
+}
+
+// of views bytes as elements.
+func of[T tensor.Element](b []byte) []T {
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
+}
+
+// f32 returns the elements of v in all its units.
+func (f *frame) f32(v *value) []float32 { return of[float32](f.bytes(v)) }
+
+// f64 returns the elements of v in all its units.
+func (f *frame) f64(v *value) []float64 { return of[float64](f.bytes(v)) }
+
+// i32 returns the elements of v in all its units.
+func (f *frame) i32(v *value) []int32 { return of[int32](f.bytes(v)) }
+
+// row returns unit i of a value with elements x.
+func row[T any](x []T, v *value, i int) []T { return x[i*v.count : (i+1)*v.count] }
+
+// f32s returns the elements of v and the slack that lies behind them.
+func (f *frame) slack(v *value) []float32 {
+	b := f.bytes(v)
+	return of[float32](b[:len(b)+slack])
+}

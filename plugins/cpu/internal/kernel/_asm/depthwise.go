@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+)
+
+// depthwise writes tiles of p positions by v vectors of channels, and the
+// gradients of one tap for v vectors of channels.
+func depthwise() {
+	for _, v := range []int{4, 2, 1} {
+		for _, p := range []int{4, 1} {
+			depthwiseTile(avx512, v, p)
+		}
+		depthwiseGradient(avx512, v)
+	}
+	for _, v := range []int{4, 2, 1} {
+		for _, p := range []int{2, 1} {
+			depthwiseTile(avx2, v, p)
+		}
+		depthwiseGradient(avx2, v)
+	}
+}
+
+// depthwiseTile writes one tile. Every element is one chain of fused
+// multiply-adds over the taps.
+func depthwiseTile(set isa, v, p int) {
+	TEXT(fmt.Sprintf("depthwise%sx%dp%d", set.name, v, p), NOSPLIT,
+		"func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, "+
+			"taps int, w *float32, wStep int, bias *float32)")
+	Pragma("noescape")
+	x := pointers[:p]
+	offs, step, in, zero := pointers[p], pointers[p+1], pointers[p+2], pointers[p+3]
+	left, w := pointers[p+4], pointers[p+5]
+	MOVQ(param("offs"), offs)
+	MOVQ(param("offStep"), step)
+	MOVQ(param("in"), in)
+	MOVQ(param("zero"), zero)
+	MOVQ(param("taps"), left)
+	MOVQ(param("w"), w)
+	set.clear(p * v)
+	weights := set.regs[p*v : p*v+v]
+	TESTQ(left, left)
+	JE(operand.LabelRef("store"))
+	Label("tap")
+	for i := range p {
+		MOVLQSX(operand.Mem{Base: offs, Disp: 4 * i}, x[i])
+		TESTQ(x[i], x[i])
+		CMOVQLT(zero, x[i])
+		ADDQ(in, x[i])
+	}
+	for k := range v {
+		VMOVUPS(operand.Mem{Base: w, Disp: set.bytes * k}, weights[k])
+	}
+	for i := range p {
+		for k := range v {
+			VFMADD231PS(operand.Mem{Base: x[i], Disp: set.bytes * k}, weights[k], set.regs[i*v+k])
+		}
+	}
+	ADDQ(step, offs)
+	ADDQ(param("wStep"), w)
+	DECQ(left)
+	JNE(operand.LabelRef("tap"))
+	Label("store")
+	MOVQ(param("bias"), w)
+	TESTQ(w, w)
+	JE(operand.LabelRef("write"))
+	for r := range p * v {
+		VADDPS(operand.Mem{Base: w, Disp: set.bytes * (r % v)}, set.regs[r], set.regs[r])
+	}
+	Label("write")
+	MOVQ(param("outs"), offs)
+	for i := range p {
+		MOVLQSX(operand.Mem{Base: offs, Disp: 4 * i}, w)
+		ADDQ(param("out"), w)
+		for k := range v {
+			VMOVUPS(set.regs[i*v+k], operand.Mem{Base: w, Disp: set.bytes * k})
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// depthwiseGradient continues the sums of one tap over count positions.
+func depthwiseGradient(set isa, v int) {
+	TEXT(fmt.Sprintf("depthwiseGradient%sx%d", set.name, v), NOSPLIT,
+		"func(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)")
+	Pragma("noescape")
+	sum, in, zero, offs, grad, grads, count, x, g := pointers[0], pointers[1], pointers[2], pointers[3],
+		pointers[4], pointers[5], pointers[6], pointers[7], pointers[8]
+	MOVQ(param("sum"), sum)
+	MOVQ(param("in"), in)
+	MOVQ(param("zero"), zero)
+	MOVQ(param("offs"), offs)
+	MOVQ(param("grad"), grad)
+	MOVQ(param("grads"), grads)
+	MOVQ(param("count"), count)
+	for k := range v {
+		VMOVUPS(operand.Mem{Base: sum, Disp: set.bytes * k}, set.regs[k])
+	}
+	TESTQ(count, count)
+	JE(operand.LabelRef("store"))
+	Label("position")
+	MOVLQSX(operand.Mem{Base: offs}, x)
+	TESTQ(x, x)
+	CMOVQLT(zero, x)
+	ADDQ(in, x)
+	MOVLQSX(operand.Mem{Base: grads}, g)
+	ADDQ(grad, g)
+	for k := range v {
+		VMOVUPS(operand.Mem{Base: g, Disp: set.bytes * k}, set.regs[v+k])
+		VFMADD231PS(operand.Mem{Base: x, Disp: set.bytes * k}, set.regs[v+k], set.regs[k])
+	}
+	ADDQ(operand.Imm(4), offs)
+	ADDQ(operand.Imm(4), grads)
+	DECQ(count)
+	JNE(operand.LabelRef("position"))
+	Label("store")
+	for k := range v {
+		VMOVUPS(set.regs[k], operand.Mem{Base: sum, Disp: set.bytes * k})
+	}
+	VZEROUPPER()
+	RET()
+}

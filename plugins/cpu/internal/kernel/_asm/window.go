@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// windowUnroll is how many values of a run one turn of the loop takes.
+const windowUnroll = 4
+
+// window writes the tiles of Window: p positions by n*16 channels.
+func window() {
+	for _, n := range []int{1, 2} {
+		for _, p := range []int{12, 8, 4, 2, 1} {
+			windowTile(avx512, n, p)
+		}
+	}
+	for _, p := range []int{6, 4, 2, 1} {
+		windowTile(avx512, 4, p)
+	}
+	for _, p := range []int{6, 4, 2, 1} {
+		windowTile(avx2, 1, p)
+	}
+}
+
+// windowTile writes one tile. Every output element is one chain of fused
+// multiply-adds, taps outside, values of a run inside.
+func windowTile(set isa, n, p int) {
+	TEXT(fmt.Sprintf("window%sx%dp%d", set.name, n, p), NOSPLIT,
+		"func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, "+
+			"taps int, run int, w *float32, wStep int, bias *float32)")
+	Pragma("noescape")
+	width := n * set.vectors()
+	accs := p * width
+	w, k := reg.R14, reg.R15
+	base, left, table := AllocLocal(8), AllocLocal(8), AllocLocal(8)
+
+	Comment("the runs are walked by an index that rises to zero")
+	MOVQ(param("run"), k)
+	SHLQ(operand.Imm(2), k)
+	ADDQ(param("in"), k)
+	MOVQ(k, base)
+	MOVQ(param("offs"), k)
+	MOVQ(k, table)
+	MOVQ(param("w"), w)
+	set.clear(accs)
+	MOVQ(param("taps"), k)
+	MOVQ(k, left)
+
+	Label("tap")
+	CMPQ(left, operand.Imm(0))
+	JE(operand.LabelRef("store"))
+	MOVQ(table, k)
+	for i := range p {
+		resolve(operand.Mem{Base: k, Disp: 4 * i}, pointers[i], base, param("zero"))
+	}
+	ADDQ(param("offStep"), k)
+	MOVQ(k, table)
+	MOVQ(param("run"), k)
+	NEGQ(k)
+	Label("some")
+	CMPQ(k, operand.I32(-windowUnroll))
+	JG(operand.LabelRef("rest"))
+	for j := range windowUnroll {
+		windowStep(set, n, p, j, w, k)
+	}
+	ADDQ(operand.Imm(windowUnroll), k)
+	JMP(operand.LabelRef("some"))
+	Label("rest")
+	TESTQ(k, k)
+	JE(operand.LabelRef("next"))
+	windowStep(set, n, p, 0, w, k)
+	INCQ(k)
+	JMP(operand.LabelRef("rest"))
+	Label("next")
+	DECQ(left)
+	JMP(operand.LabelRef("tap"))
+
+	Label("store")
+	MOVQ(param("bias"), w)
+	TESTQ(w, w)
+	JE(operand.LabelRef("write"))
+	for r := range accs {
+		VADDPS(operand.Mem{Base: w, Disp: set.bytes * (r % width)}, set.regs[r], set.regs[r])
+	}
+	Label("write")
+	MOVQ(param("outs"), k)
+	for i := range p {
+		MOVLQSX(operand.Mem{Base: k, Disp: 4 * i}, w)
+		ADDQ(param("out"), w)
+		for v := range width {
+			VMOVUPS(set.regs[i*width+v], operand.Mem{Base: w, Disp: set.bytes * v})
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// windowStep multiplies value j of each position's run with its weights.
+func windowStep(set isa, n, p, j int, w, k reg.GPPhysical) {
+	width := n * set.vectors()
+	weights := set.regs[p*width : p*width+width]
+	spare := set.regs[p*width+width:]
+	for v := range width {
+		VMOVUPS(operand.Mem{Base: w, Disp: set.bytes * v}, weights[v])
+	}
+	for i := range p {
+		x := operand.Mem{Base: pointers[i], Index: k, Scale: 4, Disp: 4 * j}
+		if width == 1 {
+			VFMADD231PS_BCST(x, weights[0], set.regs[i])
+			continue
+		}
+		b := spare[i%min(len(spare), 4)]
+		VBROADCASTSS(x, b)
+		for v := range width {
+			VFMADD231PS(weights[v], b, set.regs[i*width+v])
+		}
+	}
+	ADDQ(param("wStep"), w)
+}

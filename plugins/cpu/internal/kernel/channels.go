@@ -1,0 +1,178 @@
+package kernel
+
+// The functions below walk over positions with C channels each, laid out
+// [positions][C]; C is the length of their per-channel slices. They round
+// every operation, so that all sets give the same bits.
+
+// columns is the assembly for walks over a column of so many channels.
+type columns struct {
+	lanes             int
+	sums              func(sum *float64, x *float32, step int, count int)
+	deviations        func(q *float64, mean *float64, x *float32, step int, count int)
+	gradientSums      func(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, step int, count int)
+	normalise         func(hi, lo, by, add, y, x *float32, step, count int)
+	normaliseRelu     func(hi, lo, by, add, most, y, x *float32, step, count int)
+	normalisePlus     func(hi, lo, by, add, y, x, plus *float32, step, count int)
+	normalisePlusRelu func(hi, lo, by, add, most, y, x, plus *float32, step, count int)
+	normaliseGradient func(hi, lo, by, add, slope, dx, x, dy *float32, step, count int)
+}
+
+// column returns the widest assembly for a column of at most so many channels, nil if there is none.
+func (s *Set) column(channels int) *columns {
+	for _, k := range s.columns {
+		if k.lanes <= channels {
+			return k
+		}
+	}
+	return nil
+}
+
+// Sums adds to sum, per channel, the values of x in float64, in order.
+func (s *Set) Sums(sum []float64, x []float32) {
+	n, count := len(sum), positions(len(sum), x)
+	c := 0
+	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
+		k.sums(&sum[c], &x[c], 4*n, count)
+		c += k.lanes
+	}
+	for p := range count {
+		for i, v := range x[p*n+c : (p+1)*n] {
+			sum[c+i] += float64(v)
+		}
+	}
+}
+
+// positions returns how many positions of n channels x has.
+func positions(n int, x []float32) int {
+	if n == 0 {
+		return 0
+	}
+	return len(x) / n
+}
+
+// Deviations adds to q, per channel, the squares of x - mean in float64, in order.
+func (s *Set) Deviations(q, mean []float64, x []float32) {
+	n, count := len(q), positions(len(q), x)
+	mean = mean[:n]
+	c := 0
+	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
+		k.deviations(&q[c], &mean[c], &x[c], 4*n, count)
+		c += k.lanes
+	}
+	for p := range count {
+		for i, v := range x[p*n+c : (p+1)*n] {
+			d := float64(v) - mean[c+i]
+			q[c+i] += float64(d * d)
+		}
+	}
+}
+
+// GradientSums adds to s1 and s2, per channel, dy and dy*(x - mean) in
+// float64, in order.
+func (s *Set) GradientSums(s1, s2, mean []float64, x, dy []float32) {
+	n, count := len(s1), positions(len(s1), x)
+	s2, mean, dy = s2[:n], mean[:n], dy[:len(x)]
+	c := 0
+	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
+		k.gradientSums(&s1[c], &s2[c], &mean[c], &x[c], &dy[c], 4*n, count)
+		c += k.lanes
+	}
+	for p := range count {
+		for i := c; i < n; i++ {
+			g := float64(dy[p*n+i])
+			s1[i] += g
+			s2[i] += float64(g * (float64(x[p*n+i]) - mean[i]))
+		}
+	}
+}
+
+// Affine holds, per channel, the numbers of a normalisation: a mean in two
+// parts, so that x - mean keeps its precision when the mean is large, a
+// factor and a shift.
+type Affine struct{ Hi, Lo, By, Add []float32 }
+
+// NewAffine returns an Affine for so many channels.
+func NewAffine(channels int) Affine {
+	all := make([]float32, 4*channels)
+	part := func(i int) []float32 { return all[i*channels : (i+1)*channels : (i+1)*channels] }
+	return Affine{part(0), part(1), part(2), part(3)}
+}
+
+// Set fills channel c.
+func (a *Affine) Set(c int, mean, by, add float64) {
+	a.Hi[c] = float32(mean)
+	a.Lo[c] = float32(mean - float64(a.Hi[c]))
+	a.By[c], a.Add[c] = float32(by), float32(add)
+}
+
+// After is what follows a normalisation.
+type After struct {
+	Plus []float32 // added to the result, element by element, unless nil
+	Relu bool      // then bounded to 0 below and Most above; NaN stays NaN
+	Most float32
+}
+
+// Normalise sets y to ((x - hi) - lo)*by + add, per channel, and does what
+// comes after. y may be x or after.Plus.
+func (s *Set) Normalise(y, x []float32, a Affine, after After) {
+	n, count := len(a.Hi), positions(len(a.Hi), x)
+	y = y[:len(x)]
+	c := 0
+	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
+		k.normaliseColumn(y, x, a, &after, c, count)
+		c += k.lanes
+	}
+	for p := range count {
+		for i := c; i < n; i++ {
+			v := float32(((x[p*n+i]-a.Hi[i])-a.Lo[i])*a.By[i]) + a.Add[i]
+			if after.Plus != nil {
+				v += after.Plus[p*n+i]
+			}
+			y[p*n+i] = after.bound(v)
+		}
+	}
+}
+
+// bound applies the bounds of a relu.
+func (a *After) bound(v float32) float32 {
+	switch {
+	case a.Relu && v < 0:
+		return 0
+	case a.Relu && v > a.Most:
+		return a.Most
+	}
+	return v
+}
+
+// normaliseColumn normalises the column of channels that begins at c.
+func (k *columns) normaliseColumn(y, x []float32, a Affine, after *After, c, count int) {
+	hi, lo, by, add, step := &a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c], 4*len(a.Hi)
+	switch {
+	case after.Plus == nil && !after.Relu:
+		k.normalise(hi, lo, by, add, &y[c], &x[c], step, count)
+	case after.Plus == nil:
+		k.normaliseRelu(hi, lo, by, add, &after.Most, &y[c], &x[c], step, count)
+	case !after.Relu:
+		k.normalisePlus(hi, lo, by, add, &y[c], &x[c], &after.Plus[c], step, count)
+	default:
+		k.normalisePlusRelu(hi, lo, by, add, &after.Most, &y[c], &x[c], &after.Plus[c], step, count)
+	}
+}
+
+// NormaliseGradient sets dx to by*((dy - add) - ((x - hi) - lo)*slope), per
+// channel. dx may be x or dy.
+func (s *Set) NormaliseGradient(dx, x, dy []float32, a Affine, slope []float32) {
+	n, count := len(a.Hi), positions(len(a.Hi), x)
+	dx, dy, slope = dx[:len(x)], dy[:len(x)], slope[:n]
+	c := 0
+	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
+		k.normaliseGradient(&a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c], &slope[c], &dx[c], &x[c], &dy[c], 4*n, count)
+		c += k.lanes
+	}
+	for p := range count {
+		for i := c; i < n; i++ {
+			d := float32(((x[p*n+i] - a.Hi[i]) - a.Lo[i]) * slope[i])
+			dx[p*n+i] = float32(a.By[i] * ((dy[p*n+i] - a.Add[i]) - d))
+		}
+	}
+}

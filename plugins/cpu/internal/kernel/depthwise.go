@@ -1,0 +1,135 @@
+package kernel
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// Depthwise computes positions [from, to) of a window whose runs are whole
+// pixels of w.Run channels, each convolved by itself:
+//
+//	out[p][c] = sum over t of in[p,t][c] * weights[t][c]  (+ bias[c])
+//
+// The sum is one chain over t from +0. weights is [Taps][Run]; bias is nil or
+// has Run values.
+func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, from, to int) {
+	if len(in) < w.inNeed || len(out) < w.outNeed || w.Width != w.Run || len(weights) < w.Taps*w.Run ||
+		bias != nil && len(bias) < w.Run || from < 0 || to > w.Positions() {
+		panic(fmt.Sprintf("kernel.Depthwise: image of %d values, want %d; result of %d, want %d; "+
+			"%d of %d channels; weights of %d; bias of %d; positions [%d, %d) of %d", len(in), w.inNeed,
+			len(out), w.outNeed, w.Width, w.Run, len(weights), len(bias), from, to, w.Positions()))
+	}
+	c := depthwiseCall{out, in, weights, bias, from, to}
+	first := 0
+	for _, k := range s.depthwise {
+		for ; from < to && w.Taps > 0 && k.channels <= w.Run-first; first += k.channels {
+			c.column(w, k, first)
+		}
+	}
+	for p := from; p < to && first < w.Run; p++ {
+		c.generic(w, p, first, s.fused)
+	}
+}
+
+// depthwiseCall is what one call of Depthwise works on.
+type depthwiseCall struct {
+	out, in, weights, bias []float32
+	from, to               int
+}
+
+// generic computes the channels from c on at one position: the definition.
+func (d *depthwiseCall) generic(w *Window, p, c int, fused bool) {
+	sum := d.out[w.Out[p]/4:][c:w.Run]
+	clear(sum)
+	for t := range w.Taps {
+		x := w.zeros[:w.Run]
+		if o := w.In[t*len(w.Out)+p]; o >= 0 {
+			x = d.in[o/4:][:w.Run]
+		}
+		multiplyInto(sum, x[c:], d.weights[t*w.Run+c:], fused)
+	}
+	if d.bias != nil {
+		for i := range sum {
+			sum[i] += d.bias[c+i]
+		}
+	}
+}
+
+// multiplyInto adds x*y to sum, element by element.
+func multiplyInto(sum, x, y []float32, fused bool) {
+	x, y = x[:len(sum)], y[:len(sum)]
+	for i := range sum {
+		if fused {
+			sum[i] = fuse(x[i], y[i], sum[i])
+		} else {
+			sum[i] += float32(x[i] * y[i])
+		}
+	}
+}
+
+// DepthwiseGradient adds to sums, for tap t of such a window, the products of
+// one image's values and the gradients of its result at positions [from, to):
+//
+//	sums[c] += sum over p of in[p,t][c] * grad[p][c]
+//
+// Every element is one chain over p, which goes on from call to call.
+func (s *Set) DepthwiseGradient(w *Window, tap int, sums, in, grad []float32, from, to int) {
+	if len(in) < w.inNeed || len(grad) < w.outNeed || w.Width != w.Run || len(sums) < w.Run ||
+		from < 0 || to > w.Positions() {
+		panic(fmt.Sprintf("kernel.DepthwiseGradient: image of %d values, want %d; gradient of %d, want %d; "+
+			"%d of %d channels; sums of %d; positions [%d, %d) of %d", len(in), w.inNeed, len(grad), w.outNeed,
+			w.Width, w.Run, len(sums), from, to, w.Positions()))
+	}
+	if from >= to {
+		return
+	}
+	offs := w.In[tap*len(w.Out):][:len(w.Out)]
+	first := 0
+	for _, k := range s.depthwise {
+		for ; k.channels <= w.Run-first; first += k.channels {
+			image := &in[first]
+			k.gradient(&sums[first], image, w.zeroFrom(image), &offs[from], &grad[first], &w.Out[from], to-from)
+		}
+	}
+	for p := from; p < to && first < w.Run; p++ {
+		x := w.zeros[:w.Run]
+		if offs[p] >= 0 {
+			x = in[offs[p]/4:][:w.Run]
+		}
+		multiplyInto(sums[first:w.Run], x[first:], grad[w.Out[p]/4:][first:], s.fused)
+	}
+}
+
+// zeroFrom returns where the run of zeros lies, in bytes from p.
+func (w *Window) zeroFrom(p *float32) int {
+	return int(uintptr(unsafe.Pointer(first(w.zeros))) - uintptr(unsafe.Pointer(p)))
+}
+
+// depthwiseTiles is the assembly for a column of so many channels.
+type depthwiseTiles struct {
+	channels  int
+	positions int // of tile
+	tile      depthwiseTile
+	one       depthwiseTile // for one position
+	gradient  func(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+}
+
+type depthwiseTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,
+	taps int, w *float32, wStep int, bias *float32)
+
+// column computes all positions of the channels from c on.
+func (d *depthwiseCall) column(w *Window, k depthwiseTiles, c int) {
+	var bias *float32
+	if d.bias != nil {
+		bias = &d.bias[c]
+	}
+	in := &d.in[c]
+	for p := d.from; p < d.to; {
+		tile, n := k.tile, k.positions
+		if n > d.to-p {
+			tile, n = k.one, 1
+		}
+		tile(&d.out[c], &w.Out[p], in, w.zeroFrom(in), &w.In[p], 4*len(w.Out), w.Taps, &d.weights[c], 4*w.Run, bias)
+		p += n
+	}
+}

@@ -1,0 +1,72 @@
+package kernel
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestDepthwise(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for channels := 1; channels < 140; channels++ {
+		for _, positions := range []int{0, 1, 6, 13} {
+			w := randomWindow(r, positions, channels%4, channels, channels, channels%3, 300)
+			in, weights, bias := guarded(r, 300), guarded(r, w.Taps*channels), guarded(r, channels)
+			if channels%2 == 0 {
+				bias = nil
+			}
+			out, sums := guarded(r, positions*(channels+channels%3)), guarded(r, channels)
+			run := func(s *Set, cut int) (result, gradient []float32) {
+				result, gradient = slices.Clone(out), slices.Clone(sums)
+				s.Depthwise(w, result, in, weights, bias, 0, cut)
+				s.Depthwise(w, result, in, weights, bias, cut, positions)
+				if w.Taps > 0 {
+					s.DepthwiseGradient(w, w.Taps-1, gradient, in, result, 0, cut)
+					s.DepthwiseGradient(w, w.Taps-1, gradient, in, result, cut, positions)
+				}
+				return result, gradient
+			}
+			want, wantGradient := run(definition, 0)
+			for _, s := range fused() {
+				got, gotGradient := run(s, positions/2)
+				if !sameBits(got, want) || !sameBits(gotGradient, wantGradient) {
+					t.Errorf("%s: %d channels, %d positions: differs from the definition", s.Name, channels, positions)
+				}
+			}
+			got, gotGradient := run(Generic, 0)
+			checkClose(t, "generic", got, want, 1e-4)
+			checkClose(t, "generic gradient", gotGradient, wantGradient, 1e-3)
+		}
+	}
+}
+
+func BenchmarkDepthwise(b *testing.B) {
+	const channels, side, taps = 144, 28, 9
+	r := rand.New(rand.NewPCG(1, 1))
+	in, out := make([]int32, taps*side*side), make([]int32, side*side)
+	for p := range out {
+		out[p] = int32(4 * channels * p)
+		for t := range taps {
+			in[t*len(out)+p] = int32(4 * channels * ((p + t) % len(out)))
+		}
+	}
+	w := NewWindow(in, out, taps, channels, channels)
+	image, result, weights := guarded(r, channels*side*side), guarded(r, channels*side*side), guarded(r, taps*channels)
+	sums := make([]float32, channels)
+	for _, s := range Sets() {
+		b.Run("forward/"+s.Name, func(b *testing.B) {
+			for b.Loop() {
+				s.Depthwise(w, result, image, weights, nil, 0, side*side)
+			}
+			b.ReportMetric(2*taps*channels*side*side*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
+		b.Run("gradient/"+s.Name, func(b *testing.B) {
+			for b.Loop() {
+				for t := range taps {
+					s.DepthwiseGradient(w, t, sums, image, result, 0, side*side)
+				}
+			}
+			b.ReportMetric(2*taps*channels*side*side*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
+	}
+}

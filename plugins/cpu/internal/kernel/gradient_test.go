@@ -1,0 +1,65 @@
+package kernel
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// exactFuse returns x*y + z by exact arithmetic, rounded once.
+func exactFuse(x, y, z float32) float32 {
+	const exact = 600 // bits: the exponents of the tests are small
+	p := new(big.Float).SetPrec(exact).SetFloat64(float64(x))
+	p.Mul(p, new(big.Float).SetPrec(exact).SetFloat64(float64(y)))
+	p.Add(p, new(big.Float).SetPrec(exact).SetFloat64(float64(z)))
+	f, _ := p.Float32()
+	return f
+}
+
+func TestGradient(t *testing.T) {
+	type shape struct{ positions, taps, run, width, gap int }
+	shapes := []shape{{64, 9, 16, 16, 0}, {49, 2, 32, 32, 0}, {20, 1, 5, 10, 0}, {13, 2, 0, 16, 0}}
+	for n := range 70 {
+		shapes = append(shapes, shape{n, 2, 3, 33, 1}, shape{7, 3, n, 17, 0}, shape{13, 2, 6, n + 1, 3})
+	}
+	r := rand.New(rand.NewPCG(2, 2))
+	for _, s := range shapes {
+		w := randomWindow(r, s.positions, s.taps, s.run, s.width, s.gap, 200)
+		in, grad := guarded(r, 200), guarded(r, s.positions*(s.width+s.gap)+GradientSlack)
+		run := func(set *Set, cuts ...int) []float32 {
+			result := make([]float32, s.run*s.width)
+			for panel := range w.Panels() {
+				step := w.PanelWidth(panel)
+				sums := make([]float32, s.run*step)
+				from := 0
+				for _, to := range append(cuts, s.positions) {
+					set.Gradient(w, s.taps-1, panel, sums, in, grad, 0, s.run/2, from, to)
+					set.Gradient(w, s.taps-1, panel, sums[s.run/2*step:], in, grad, s.run/2, s.run, from, to)
+					from = to
+				}
+				w.Unpack(panel, result, sums, rowsOf(s.run, s.width), 1, 0, 1)
+			}
+			return result
+		}
+		want := run(definition)
+		for _, set := range fused() {
+			if got := run(set); !sameBits(got, want) {
+				t.Errorf("%s: %+v: differs from the definition", set.Name, s)
+			}
+			if got := run(set, s.positions/3, s.positions/2); !sameBits(got, want) {
+				t.Errorf("%s: %+v: depends on how positions are cut", set.Name, s)
+			}
+		}
+		checkClose(t, fmt.Sprintf("generic %+v", s), run(Generic), want, 1e-4)
+	}
+}
+
+// rowsOf returns where n rows of a matrix with so many columns begin.
+func rowsOf(n, columns int) []int {
+	at := make([]int, n)
+	for i := range at {
+		at[i] = i * columns
+	}
+	return at
+}

@@ -1,0 +1,74 @@
+// Package kernel holds the inner loops of the CPU device: for each, a
+// definition in plain Go and, beside it, assembly for the vector units.
+//
+// A Set is one family of them. Sets of one class give the same bits: in class
+// "fma" every sum of products is one chain of fused multiply-adds in an order
+// that the definition states, whatever the width of the vectors; class
+// "generic" rounds every product and every sum. No result depends on how the
+// work is cut into calls.
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+//go:generate go run -C _asm . window
+//go:generate go run -C _asm . gradient
+//go:generate go run -C _asm . channels
+//go:generate go run -C _asm . elementwise
+//go:generate go run -C _asm . depthwise
+//go:generate go run -C _asm . pooling
+//go:generate go run -C _asm . strip
+
+// Lanes is the number of channels that kernels treat together: weights are
+// packed in panels of up to PanelLanes output channels.
+const Lanes = 16
+
+// PanelLanes is the number of output channels of a panel of weights; the last
+// panel may have fewer, in whole Lanes.
+const PanelLanes = 4 * Lanes
+
+// Set is one implementation of all kernels. Its methods may be called from
+// any number of goroutines at a time.
+type Set struct {
+	Name  string // "avx512", "avx2" or "generic"
+	Class string // "fma" or "generic"
+
+	// Assembly; what is nil or empty is done by the definition.
+	window    []windowTiles    // widest first
+	gradient  []gradientTiles  // widest first
+	columns   []*columns       // widest first
+	depthwise []depthwiseTiles // widest first
+	elements  *elements
+	pools     *pools
+	strips    *stripTiles
+	fused     bool // the definition fuses chains
+}
+
+// Generic is the definition itself, which runs everywhere.
+var Generic = &Set{Name: "generic", Class: "generic"}
+
+// Sets returns the sets that this machine can run, the fastest first.
+func Sets() []*Set { return append(native(), Generic) }
+
+// Pick returns the fastest set of this machine that has the given class or
+// name; the fastest of all for "auto".
+func Pick(name string) (*Set, error) {
+	sets := Sets()
+	for _, s := range sets {
+		if name == "auto" || name == s.Class || name == s.Name {
+			return s, nil
+		}
+	}
+	var have []string
+	for _, s := range sets {
+		for _, n := range []string{s.Class, s.Name} {
+			if !slices.Contains(have, n) {
+				have = append(have, n)
+			}
+		}
+	}
+	return nil, fmt.Errorf("kernels %q do not run on this machine; it has %s", name, strings.Join(have, ", "))
+}

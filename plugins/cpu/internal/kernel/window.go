@@ -1,0 +1,205 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+)
+
+// Window is the geometry of a product between the windows of one image and a
+// matrix of weights: convolution, its gradient for the input, and plain
+// matrix products are all of this kind.
+//
+//	out[p][c] = sum over t, k of in[p,t][k] * weight[t][k][c]  (+ bias[c])
+//
+// p counts positions, t taps, k the values of a run, which lie side by side
+// in memory. The sum is one chain, t outside and k inside, from +0.
+type Window struct {
+	In    []int32 // [Taps][Positions]: where each run begins, in bytes from the image; negative: zeros
+	Out   []int32 // [Positions]: where each result begins, in bytes from the image's result
+	Taps  int
+	Run   int // values
+	Width int // output channels
+
+	inNeed, outNeed int // values that an image and its result must have at least
+	zeros           []float32
+}
+
+// NewWindow checks and completes a geometry.
+func NewWindow(in, out []int32, taps, run, width int) *Window {
+	if len(in) != taps*len(out) || run < 0 || width < 1 {
+		panic(fmt.Sprintf("kernel.NewWindow: %d offsets for %d taps and %d positions, run %d, width %d",
+			len(in), taps, len(out), run, width))
+	}
+	w := &Window{In: in, Out: out, Taps: taps, Run: run, Width: width, zeros: make([]float32, run+Lanes)}
+	w.inNeed, w.outNeed = need(in, run), need(out, width)
+	return w
+}
+
+// need returns how many values runs at these offsets reach over.
+func need(offsets []int32, run int) int {
+	reach := 0
+	for _, o := range offsets {
+		if o >= 0 {
+			reach = max(reach, int(o)/4+run)
+		}
+	}
+	return reach
+}
+
+// Positions returns the number of positions.
+func (w *Window) Positions() int { return len(w.Out) }
+
+// Panels returns the number of panels.
+func (w *Window) Panels() int { return (w.Width + PanelLanes - 1) / PanelLanes }
+
+// panel returns the first channel of panel i, its width in memory, and how
+// many of its channels are real.
+func (w *Window) panel(i int) (first, width, real int) {
+	first = i * PanelLanes
+	real = min(w.Width-first, PanelLanes)
+	return first, padded(real), real
+}
+
+// PanelWidth returns the number of channels that panel i has in memory.
+func (w *Window) PanelWidth(i int) int {
+	_, width, _ := w.panel(i)
+	return width
+}
+
+// padded rounds a number of channels up to whole lanes.
+func padded(n int) int { return (n + Lanes - 1) / Lanes * Lanes }
+
+// PackedLen returns the number of values that packed weights take.
+func (w *Window) PackedLen() int { return w.Taps * w.Run * padded(w.Width) }
+
+// BiasLen returns the number of values that a bias must have: Width rounded
+// up to whole lanes.
+func (w *Window) BiasLen() int { return padded(w.Width) }
+
+// Pack fills the part of packed that belongs to one panel. The weight of tap
+// t, value k and output channel c is src[at[t*Run+k] + c*step]. Panels follow
+// each other, each as [Taps][Run][width].
+func (w *Window) Pack(panel int, packed, src []float32, at []int, step int) {
+	first, width, real := w.panel(panel)
+	packed = packed[w.Taps*w.Run*first:]
+	for i, from := range at {
+		row := packed[i*width:][:width]
+		from += first * step
+		if step == 1 {
+			copy(row, src[from:from+real])
+		} else {
+			for c := range real {
+				row[c] = src[from+c*step]
+			}
+		}
+		clear(row[real:])
+	}
+}
+
+// Unpack is Pack the other way: it writes sums of one panel, as Gradient
+// makes them for the taps [t0, t1), to dst.
+func (w *Window) Unpack(panel int, dst, sums []float32, at []int, step, t0, t1 int) {
+	first, width, real := w.panel(panel)
+	for i, to := range at[t0*w.Run : t1*w.Run] {
+		to += first * step
+		for c, v := range sums[i*width:][:real] {
+			dst[to+c*step] = v
+		}
+	}
+}
+
+// Scratch is memory that a worker lends to Window; its contents mean nothing
+// between calls.
+type Scratch [windowMost * PanelLanes]float32
+
+// windowMost is the largest number of positions of a tile.
+const windowMost = 12
+
+// Window computes positions [from, to) of one panel for one image. in and out
+// begin at the image and at its result; bias is nil or has BiasLen values.
+func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, from, to int, spare *Scratch) {
+	if len(in) < w.inNeed || len(out) < w.outNeed || len(packed) < w.PackedLen() ||
+		bias != nil && len(bias) < w.BiasLen() || from < 0 || to > w.Positions() {
+		panic(fmt.Sprintf("kernel.Window: image of %d values, want %d; result of %d, want %d; "+
+			"weights of %d, want %d; bias of %d, want %d; positions [%d, %d) of %d", len(in), w.inNeed,
+			len(out), w.outNeed, len(packed), w.PackedLen(), len(bias), w.BiasLen(), from, to, w.Positions()))
+	}
+	if from >= to {
+		return
+	}
+	first, width, real := w.panel(panel)
+	weights := packed[w.Taps*w.Run*first:]
+	if bias != nil {
+		bias = bias[first:]
+	}
+	if s.window != nil {
+		c := windowCall{out[first:], in, weights, bias, width, real, from, to}
+		c.run(w, s.window, spare)
+		return
+	}
+	for p := from; p < to; p++ {
+		acc := spare[:width]
+		windowGeneric(w, acc, in, weights, p, s.fused)
+		for c := range real {
+			if bias != nil {
+				acc[c] += bias[c]
+			}
+			out[int(w.Out[p])/4+first+c] = acc[c]
+		}
+	}
+}
+
+// windowGeneric computes one position of one panel: the definition.
+func windowGeneric(w *Window, acc, in, weights []float32, p int, fused bool) {
+	clear(acc)
+	for t := range w.Taps {
+		x := w.zeros[:w.Run]
+		if o := int(w.In[t*len(w.Out)+p]); o >= 0 {
+			x = in[o/4:][:w.Run]
+		}
+		for k, v := range x {
+			row := weights[(t*w.Run+k)*len(acc):][:len(acc)]
+			if fused {
+				addFused(acc, row, v)
+			} else {
+				addRounded(acc, row, v)
+			}
+		}
+	}
+}
+
+// addRounded adds v*row to acc, rounding products and sums.
+func addRounded(acc, row []float32, v float32) {
+	for c, r := range row {
+		acc[c] += float32(v * r)
+	}
+}
+
+// addFused adds v*row to acc with one rounding. A product of two float32 is
+// exact in float64; what FMA adds to it keeps the rounding single.
+func addFused(acc, row []float32, v float32) {
+	for c, r := range row {
+		acc[c] = fuse(v, r, acc[c])
+	}
+}
+
+// fuse returns x*y + z rounded once. The float64 sum is rounded to odd, so
+// that rounding it to float32 is the only rounding (Boldo, Melquiond 2008).
+func fuse(x, y, z float32) float32 {
+	p, a := float64(float64(x)*float64(y)), float64(z)
+	sum := p + a
+	b := sum - p
+	lost := (p - (sum - b)) + (a - b)
+	if lost != 0 && math.Float64bits(sum)&1 == 0 && !math.IsInf(sum, 0) && lost == lost {
+		if (lost > 0) == (sum > 0) {
+			sum = math.Float64frombits(math.Float64bits(sum) + 1)
+		} else {
+			sum = math.Float64frombits(math.Float64bits(sum) - 1)
+		}
+	}
+	return float32(sum)
+}
+
+// first returns the address of the first element, nil if there is none.
+func first(x []float32) *float32 { return unsafe.SliceData(x) }

@@ -1,0 +1,91 @@
+package kernel
+
+import "unsafe"
+
+// windowTile computes a tile of positions by channels: the arguments are
+// those of Window, from the tile's first position and channel on. zero is
+// where, seen from in, the run of zeros lies; steps are in bytes.
+type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,
+	taps int, run int, w *float32, wStep int, bias *float32)
+
+// windowTiles are the tiles of so many channels, the most positions first. A
+// set has several, the widest first; the narrowest have Lanes channels.
+type windowTiles struct {
+	width int
+	tiles []sizedWindow
+}
+
+// sizedWindow is a tile for so many positions.
+type sizedWindow struct {
+	positions int
+	tile      windowTile
+}
+
+// windowCall is what one call of Window works on, from its panel on.
+type windowCall struct {
+	out, in, weights, bias []float32
+	width, real            int // channels of the panel in memory, and those that count
+	from, to               int
+}
+
+// run walks over the panel: over its channels in steps of a tile's width,
+// over the positions in the largest tiles that fit.
+func (c *windowCall) run(w *Window, choice []windowTiles, spare *Scratch) {
+	for first := 0; first < c.real; {
+		for choice[0].width > c.width-first {
+			choice = choice[1:]
+		}
+		c.column(w, choice[0].tiles, first, choice[0].width, spare)
+		first += choice[0].width
+	}
+}
+
+// column computes all positions of the channels [first, first+width).
+func (c *windowCall) column(w *Window, tiles []sizedWindow, first, width int, spare *Scratch) {
+	for p := c.from; p < c.to; {
+		i := 0
+		for i < len(tiles)-1 && !fits(tiles[i].positions, tiles[i+1].positions, c.to-p) {
+			i++
+		}
+		if first+width <= c.real {
+			c.call(w, tiles[i].tile, p, first, &c.out[first], &w.Out[p])
+		} else {
+			c.call(w, tiles[i].tile, p, first, &spare[0], &spareOffsets[0])
+			for j := range tiles[i].positions {
+				copy(c.out[int(w.Out[p+j])/4+first:], spare[j*PanelLanes:][:c.real-first])
+			}
+		}
+		p += tiles[i].positions
+	}
+}
+
+// fits reports whether a tile of size n is the one to take when so many are
+// left: it is not too large, and two of the next size are not just enough.
+func fits(n, next, left int) bool { return n == left || n < left && left != 2*next }
+
+// spareOffsets says where the positions of a tile lie in a Scratch.
+var spareOffsets = func() (o [windowMost]int32) {
+	for p := range o {
+		o[p] = int32(p * PanelLanes * 4)
+	}
+	return o
+}()
+
+// call runs one tile that begins at position p and that channel of the panel.
+func (c *windowCall) call(w *Window, tile windowTile, p, channel int, out *float32, outs *int32) {
+	var bias *float32
+	if c.bias != nil {
+		bias = &c.bias[channel]
+	}
+	var offs *int32
+	if w.Taps > 0 {
+		offs = &w.In[p]
+	}
+	in := first(c.in)
+	zero := int(uintptr(unsafe.Pointer(first(w.zeros))) - uintptr(unsafe.Pointer(in)))
+	var weights *float32
+	if w.Taps*w.Run > 0 {
+		weights = &c.weights[channel]
+	}
+	tile(out, outs, in, zero, offs, 4*len(w.Out), w.Taps, w.Run, weights, 4*c.width, bias)
+}

@@ -1,0 +1,10 @@
+// Package cuda is the CUDA device plugin: bnctl-device-cuda is its executable.
+package cuda
+
+import (
+	"github.com/bnctl/bnctl/device/serve"
+	"github.com/bnctl/bnctl/plugins/cuda/internal/cuda"
+)
+
+// Main is the main function of the plugin.
+func Main() { serve.Main(cuda.Provider{}) }

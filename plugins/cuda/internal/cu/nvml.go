@@ -1,0 +1,146 @@
+package cu
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// NVML is the open management library. It knows all GPUs and creates no
+// context on any: listing must not touch (nvml.h, NVML API reference).
+type NVML struct {
+	lib      *library
+	init     func() int32
+	shutdown func() int32
+	text     func(code int32) string
+	driver   func(out *byte, length uint32) int32
+	count    func(out *uint32) int32
+	handle   func(index uint32, out *uintptr) int32
+	name     func(device uintptr, out *byte, length uint32) int32
+	uuid     func(device uintptr, out *byte, length uint32) int32
+	memory   func(device uintptr, out *memory) int32
+}
+
+// memory is nvmlMemory_t.
+type memory struct{ Total, Free, Used uint64 }
+
+// GPU is what is known of a GPU without touching it.
+type GPU struct {
+	Index  int    // in the order of PCI addresses
+	UUID   string // "GPU-4f1c..."
+	Name   string
+	Total  int64 // bytes
+	Free   int64 // bytes
+	Driver string
+}
+
+// nvmlNames is where the library may be: the loader's path, WSL, containers.
+var nvmlNames = []string{"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1",
+	"/usr/local/nvidia/lib64/libnvidia-ml.so.1"}
+
+// OpenNVML opens the library, at the given paths or where it usually is.
+func OpenNVML(paths ...string) (*NVML, error) {
+	if len(paths) == 0 {
+		paths = nvmlNames
+	}
+	lib, err := openLibrary(paths...)
+	if err != nil {
+		return nil, err
+	}
+	n := &NVML{lib: lib}
+	if err := n.bind(); err != nil {
+		lib.close()
+		return nil, err
+	}
+	if err := n.check("nvmlInit_v2", n.init()); err != nil {
+		lib.close()
+		return nil, err
+	}
+	return n, nil
+}
+
+func (n *NVML) bind() error {
+	for _, f := range []struct {
+		fn   any
+		name string
+	}{
+		{&n.init, "nvmlInit_v2"}, {&n.shutdown, "nvmlShutdown"}, {&n.text, "nvmlErrorString"},
+		{&n.driver, "nvmlSystemGetDriverVersion"}, {&n.count, "nvmlDeviceGetCount_v2"},
+		{&n.handle, "nvmlDeviceGetHandleByIndex_v2"}, {&n.name, "nvmlDeviceGetName"},
+		{&n.uuid, "nvmlDeviceGetUUID"}, {&n.memory, "nvmlDeviceGetMemoryInfo"},
+	} {
+		if err := n.lib.bind(f.fn, f.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check makes an error of a code of NVML; 0 is none.
+func (n *NVML) check(call string, code int32) error {
+	if code == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s (%d)", call, n.text(code), code)
+}
+
+// Close closes the library.
+func (n *NVML) Close() error {
+	n.shutdown()
+	return n.lib.close()
+}
+
+// GPUs lists all GPUs of the machine.
+func (n *NVML) GPUs() ([]GPU, error) {
+	driver, err := n.string("nvmlSystemGetDriverVersion", n.driver)
+	if err != nil {
+		return nil, err
+	}
+	var count uint32
+	if err := n.check("nvmlDeviceGetCount_v2", n.count(&count)); err != nil {
+		return nil, err
+	}
+	var all []GPU
+	for i := range count {
+		g, err := n.gpu(i)
+		if err != nil {
+			return nil, fmt.Errorf("GPU %d: %w", i, err)
+		}
+		g.Driver = driver
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+func (n *NVML) gpu(index uint32) (GPU, error) {
+	g := GPU{Index: int(index)}
+	var d uintptr
+	if err := n.check("nvmlDeviceGetHandleByIndex_v2", n.handle(index, &d)); err != nil {
+		return g, err
+	}
+	of := func(f func(uintptr, *byte, uint32) int32) func(*byte, uint32) int32 {
+		return func(out *byte, length uint32) int32 { return f(d, out, length) }
+	}
+	var err error
+	if g.Name, err = n.string("nvmlDeviceGetName", of(n.name)); err != nil {
+		return g, err
+	}
+	if g.UUID, err = n.string("nvmlDeviceGetUUID", of(n.uuid)); err != nil {
+		return g, err
+	}
+	var m memory
+	if err := n.check("nvmlDeviceGetMemoryInfo", n.memory(d, &m)); err != nil {
+		return g, err
+	}
+	g.Total, g.Free = int64(m.Total), int64(m.Free)
+	return g, nil
+}
+
+// string calls a function that fills a buffer with a text that ends with 0.
+func (n *NVML) string(call string, fill func(*byte, uint32) int32) (string, error) {
+	var b [256]byte
+	if err := n.check(call, fill(&b[0], uint32(len(b)))); err != nil {
+		return "", err
+	}
+	text, _, _ := bytes.Cut(b[:], []byte{0})
+	return string(text), nil
+}

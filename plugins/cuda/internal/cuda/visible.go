@@ -1,0 +1,42 @@
+package cuda
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/plugins/cuda/internal/cu"
+)
+
+// visible returns the GPUs that CUDA_VISIBLE_DEVICES leaves, in its order, as
+// CUDA does: by index or by the beginning of a UUID, up to the first entry
+// that means none. If it leaves none, the reason says so.
+func visible(all []cu.GPU, lookup func(string) (string, bool)) (left []cu.GPU, reason string) {
+	const variable = "CUDA_VISIBLE_DEVICES"
+	list, set := lookup(variable)
+	if !set {
+		return all, ""
+	}
+	for entry := range strings.SplitSeq(list, ",") {
+		g := find(all, strings.TrimSpace(entry))
+		if g == nil {
+			break
+		}
+		left = append(left, *g)
+	}
+	if len(left) == 0 {
+		reason = fmt.Sprintf("%s=%q leaves none of %d GPUs", variable, list, len(all))
+	}
+	return left, reason
+}
+
+func find(all []cu.GPU, entry string) *cu.GPU {
+	index, err := strconv.Atoi(entry)
+	for i := range all {
+		byName := strings.HasPrefix(entry, "GPU-") && strings.HasPrefix(all[i].UUID, entry)
+		if byName || err == nil && all[i].Index == index {
+			return &all[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package serialize
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// wantOnly checks that a folder holds one file with that content.
+func wantOnly(t *testing.T, path, content string) {
+	t.Helper()
+	files, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 1 || files[0].Name() != filepath.Base(path) {
+		t.Errorf("the folder holds %v, want %s alone", files, filepath.Base(path))
+	}
+	if got := string(read(t, path)); got != content {
+		t.Errorf("%d bytes in the file, want %d", len(got), len(content))
+	}
+}
+
+func TestWriteFileIsAllOrNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	put := func(text string, fail error) error {
+		return WriteFile(path, func(w io.Writer) error {
+			io.WriteString(w, text)
+			return fail
+		})
+	}
+	if err := put("old", nil); err != nil {
+		t.Fatal(err)
+	}
+	full := errors.New("no space left on device")
+	if err := put("half of the n", full); !errors.Is(err, full) {
+		t.Errorf("error %v, want %v", err, full)
+	}
+	wantOnly(t, path, "old")
+	if err := put("new", nil); err != nil {
+		t.Fatal(err)
+	}
+	wantOnly(t, path, "new")
+}
+
+func TestWriteFileInNoFolder(t *testing.T) {
+	if _, err := WriteModel(filepath.Join(t.TempDir(), "none", "m.bnm"), tinyModel(t)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+}

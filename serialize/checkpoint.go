@@ -1,0 +1,174 @@
+package serialize
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Checkpoint is a parallel model in training: all that a run needs to go on,
+// on any devices, as if nothing had happened.
+type Checkpoint struct {
+	Architecture string
+	Graph        *graph.Graph // wrapped: with replica connections
+	Preprocess   models.Preprocess
+	Labels       []string
+	Recipe       json.RawMessage
+	Progress     json.RawMessage // position in the data, sums of the epoch, figures; package train's own
+
+	// State holds what Graph.State and Training declare, and nothing else.
+	State    map[string]tensor.Tensor
+	Training []graph.State // optimizer tensors and averages: what only training needs
+
+	Sets        []Set             // sorted by name
+	Attachments map[string][]byte // whatever else has to last: observations not yet merged
+}
+
+// Set is a group of tensors beside the state: running statistics kept by
+// another rule or by one replica, or the best weights so far.
+type Set struct {
+	Name    string
+	Updates []int64 // per batch norm, for running statistics
+	Tensors map[string]tensor.Tensor
+}
+
+// Set returns the set with that name; nil if there is none.
+func (c *Checkpoint) Set(name string) *Set {
+	for i := range c.Sets {
+		if c.Sets[i].Name == name {
+			return &c.Sets[i]
+		}
+	}
+	return nil
+}
+
+// Check verifies the graph, and that the state is complete.
+func (c *Checkpoint) Check() error {
+	table := slices.Concat(c.Graph.State, c.Training)
+	m := models.Model{Architecture: c.Architecture, State: c.State,
+		Graph: &graph.Graph{Name: c.Graph.Name, State: table, Main: c.Graph.Main}}
+	if err := m.Check(); err != nil {
+		return err
+	}
+	for _, s := range c.Training {
+		if s.Role != graph.Optimizer && s.Role != graph.Average {
+			return fmt.Errorf("checkpoint: training tensor %s has the role %s, want optimizer or average",
+				s.Name, s.Role)
+		}
+	}
+	for i, s := range c.Sets {
+		if s.Name == "" || i > 0 && s.Name <= c.Sets[i-1].Name {
+			return fmt.Errorf("checkpoint: set %q: sets have names and are sorted by them", s.Name)
+		}
+		if len(s.Tensors) == 0 {
+			return fmt.Errorf("checkpoint: set %s is empty", s.Name)
+		}
+	}
+	return nil
+}
+
+// WriteCheckpoint writes a checkpoint. See WriteFile for what an error leaves.
+func WriteCheckpoint(path string, c *Checkpoint) error {
+	if err := c.Check(); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	h := &header{Architecture: c.Architecture, Graph: string(c.Graph.Text()), Preprocess: c.Preprocess,
+		Labels: some(c.Labels), Recipe: string(c.Recipe), Training: &training{Progress: string(c.Progress)}}
+	tensors := declaredTensors(slices.Concat(c.Graph.State, c.Training), c.State)
+	for _, s := range c.Training {
+		h.Training.State = append(h.Training.State, declared{s.Name, string(s.Role)})
+	}
+	for _, s := range c.Sets {
+		h.Training.Sets = append(h.Training.Sets, setHeader{s.Name, some(s.Updates)})
+		for _, name := range slices.Sorted(maps.Keys(s.Tensors)) {
+			tensors = append(tensors, named{s.Name, name, s.Tensors[name]})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Attachments)) {
+		h.Training.Attachments = append(h.Training.Attachments, attachment{name, c.Attachments[name]})
+	}
+	_, err := writeContainer(path, Training, h, tensors)
+	return err
+}
+
+// ReadCheckpoint reads a checkpoint. Its tensors may be changed.
+func ReadCheckpoint(path string) (*Checkpoint, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	c, err := f.Checkpoint()
+	if err != nil {
+		return nil, err
+	}
+	c.State = cloned(c.State)
+	for i := range c.Sets {
+		c.Sets[i].Tensors = cloned(c.Sets[i].Tensors)
+	}
+	return c, nil
+}
+
+func cloned(tensors map[string]tensor.Tensor) map[string]tensor.Tensor {
+	out := make(map[string]tensor.Tensor, len(tensors))
+	for name, t := range tensors {
+		out[name] = t.Clone()
+	}
+	return out
+}
+
+// checkpoint builds a checkpoint from a verified file.
+func (h *header) checkpoint(tensors []named) (*Checkpoint, error) {
+	g, err := graph.ParseGraph([]byte(h.Graph))
+	if err != nil {
+		return nil, fmt.Errorf("graph: %w", err)
+	}
+	c := &Checkpoint{Architecture: h.Architecture, Graph: g, Preprocess: h.Preprocess, Labels: h.Labels}
+	if c.Recipe, err = toJSON(h.Recipe, "recipe"); err != nil {
+		return nil, err
+	}
+	if c.Progress, err = toJSON(h.Training.Progress, "progress"); err != nil {
+		return nil, err
+	}
+	if err := h.Training.restore(c, tensors); err != nil {
+		return nil, err
+	}
+	return c, c.Check()
+}
+
+// restore fills in what templates do not have.
+func (t *training) restore(c *Checkpoint, tensors []named) error {
+	sets, err := bySet(tensors)
+	if err != nil {
+		return err
+	}
+	c.State = sets[""]
+	delete(sets, "")
+	for _, d := range t.State {
+		v, ok := c.State[d.Name]
+		if !ok {
+			return fmt.Errorf("tensor %s is missing", d.Name)
+		}
+		c.Training = append(c.Training,
+			graph.State{Name: d.Name, DType: v.DType, Shape: v.Shape, Role: graph.Role(d.Role)})
+	}
+	for _, s := range t.Sets {
+		c.Sets = append(c.Sets, Set{s.Name, s.Updates, sets[s.Name]})
+		delete(sets, s.Name)
+	}
+	if len(sets) > 0 {
+		return fmt.Errorf("tensors of %d sets that the header does not list", len(sets))
+	}
+	for _, a := range t.Attachments {
+		if c.Attachments == nil {
+			c.Attachments = map[string][]byte{}
+		}
+		c.Attachments[a.Name] = a.Data
+	}
+	return nil
+}

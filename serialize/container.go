@@ -1,0 +1,129 @@
+package serialize
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+)
+
+// writeContainer writes a file and returns the SHA-256 of all its bytes in hex.
+func writeContainer(path string, k Kind, h *header, tensors []named) (string, error) {
+	if len(tensors) > MaxList {
+		return "", fmt.Errorf("writing %s: %d tensors; at most %d are allowed", path, len(tensors), MaxList)
+	}
+	h.Tensors = tabulate(tensors)
+	body, err := h.encode()
+	if err != nil {
+		return "", fmt.Errorf("writing %s: %w", path, err)
+	}
+	sum := sha256.New()
+	err = WriteFile(path, func(w io.Writer) error {
+		return writeAll(io.MultiWriter(w, sum), start(k, body), h.Tensors, tensors)
+	})
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// start returns all that comes before the tensors: prefix, checksum, header, padding.
+func start(k Kind, body []byte) []byte {
+	b := make([]byte, 0, align(startSize+int64(len(body))))
+	b = append(b, magics[k]...)
+	b = binary.LittleEndian.AppendUint32(b, Version)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
+	b = append(b, headerSum(b, body)...)
+	b = append(b, body...)
+	return b[:cap(b)]
+}
+
+// headerSum is the checksum over the 16 bytes before it and the header.
+func headerSum(prefix, body []byte) []byte {
+	h := sha256.New()
+	h.Write(prefix[:prefixSize])
+	h.Write(body)
+	return h.Sum(nil)
+}
+
+func writeAll(w io.Writer, start []byte, table []entry, tensors []named) error {
+	if _, err := w.Write(start); err != nil {
+		return err
+	}
+	var padding [alignment]byte
+	end := int64(0)
+	for i, t := range tensors {
+		if _, err := w.Write(padding[:table[i].Offset-end]); err != nil {
+			return err
+		}
+		if _, err := w.Write(t.tensor.Bytes); err != nil {
+			return err
+		}
+		end = table[i].Offset + int64(len(t.tensor.Bytes))
+	}
+	return nil
+}
+
+// readContainer takes a file apart. The tensors are views of b.
+func readContainer(b []byte) (Kind, *header, []named, error) {
+	k, body, err := readStart(b)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	h, err := decodeHeader(body)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	from := align(startSize + int64(len(body)))
+	if from > int64(len(b)) {
+		return "", nil, nil, fmt.Errorf("%d bytes, the header's padding ends at %d: the file is cut short",
+			len(b), from)
+	}
+	if !zeros(b[startSize+len(body) : from]) {
+		return "", nil, nil, fmt.Errorf("the padding behind the header is not zero: the file is damaged")
+	}
+	tensors, err := extract(h.Tensors, b[from:])
+	return k, h, tensors, err
+}
+
+// readStart verifies prefix and checksum and returns the header's bytes.
+func readStart(b []byte) (Kind, []byte, error) {
+	k, ok := Sniff(b)
+	switch {
+	case len(b) == 0:
+		return "", nil, fmt.Errorf("the file is empty")
+	case !ok:
+		return "", nil, fmt.Errorf("begins with %q: neither a bnctl template nor a checkpoint",
+			b[:min(len(b), magicSize)])
+	case len(b) < startSize:
+		return "", nil, fmt.Errorf("%d bytes: the file is cut short", len(b))
+	}
+	version := binary.LittleEndian.Uint32(b[magicSize:])
+	length := int64(binary.LittleEndian.Uint32(b[magicSize+4:]))
+	switch left := int64(len(b) - startSize); {
+	case version > Version:
+		return "", nil, fmt.Errorf("container version %d; this bnctl reads up to %d: use a newer one",
+			version, Version)
+	case version < 1:
+		return "", nil, fmt.Errorf("container version 0: the file is damaged")
+	case length > MaxHeader:
+		return "", nil, fmt.Errorf("claims a header of %d bytes; at most %d are allowed", length, MaxHeader)
+	case length > left:
+		return "", nil, fmt.Errorf("claims a header of %d bytes, %d are left: the file is cut short", length, left)
+	}
+	body := b[startSize : startSize+length]
+	if !bytes.Equal(b[prefixSize:startSize], headerSum(b, body)) {
+		return "", nil, fmt.Errorf("the header's checksum differs: the file is damaged; take another copy")
+	}
+	return k, body, nil
+}
+
+// Sniff tells from a file's first bytes (8 are enough) what it holds; false if
+// it is no bnctl file.
+func Sniff(b []byte) (Kind, bool) {
+	for _, k := range []Kind{Template, Training} {
+		if bytes.HasPrefix(b, []byte(magics[k])) {
+			return k, true
+		}
+	}
+	return "", false
+}

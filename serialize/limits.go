@@ -1,0 +1,42 @@
+package serialize
+
+// Limits of what a file may claim. Real models stay far below them.
+const (
+	MaxHeader = 32 << 20 // bytes
+	MaxList   = 1 << 17  // tensors, labels, and every other list
+	maxValues = 1 << 22  // numbers, strings, lists and maps in the header
+	maxDepth  = 16       // of nested values in the header
+)
+
+// Version is the version of the container that this package writes, and the
+// newest that it reads.
+const Version = 1
+
+// A file begins with its magic, the version and the header's length (both
+// u32, little endian), and the SHA-256 of these 16 bytes and the header.
+const (
+	magicSize  = 8
+	sumSize    = 32
+	prefixSize = magicSize + 4 + 4
+	startSize  = prefixSize + sumSize // where the header begins
+	alignment  = 64                   // of every tensor, from the start of the file
+)
+
+// Kind says what a file holds.
+type Kind string
+
+// The kinds.
+const (
+	Template Kind = "template"   // .bnm, a models.Model
+	Training Kind = "checkpoint" // .bnc, a Checkpoint
+)
+
+// The magics follow PNG's: a byte above 127, a name, and line ends that a
+// transfer as text would change.
+var magics = map[Kind]string{
+	Template: "\x89BNM\r\n\x1a\n",
+	Training: "\x89BNC\r\n\x1a\n",
+}
+
+// align rounds n up to a multiple of the alignment.
+func align(n int64) int64 { return (n + alignment - 1) &^ (alignment - 1) }

@@ -1,0 +1,94 @@
+package serialize
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// WriteModel writes a template and returns the SHA-256 of the file in hex. The
+// same model gives the same bytes. See WriteFile for what an error leaves.
+func WriteModel(path string, m *models.Model) (string, error) {
+	if err := checkTemplate(m); err != nil {
+		return "", fmt.Errorf("writing %s: %w", path, err)
+	}
+	h := &header{Architecture: m.Architecture, Graph: string(m.Graph.Text()), Preprocess: m.Preprocess,
+		Labels: some(m.Labels), Recipe: string(m.Recipe)}
+	return writeContainer(path, Template, h, declaredTensors(m.Graph.State, m.State))
+}
+
+// ReadModel reads a template. Its tensors may be changed.
+func ReadModel(path string) (*models.Model, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, err := f.Model()
+	if err != nil {
+		return nil, err
+	}
+	return m.Clone(), nil
+}
+
+// model builds a template from a verified file.
+func (h *header) model(tensors []named) (*models.Model, error) {
+	g, err := graph.ParseGraph([]byte(h.Graph))
+	if err != nil {
+		return nil, fmt.Errorf("graph: %w", err)
+	}
+	recipe, err := toJSON(h.Recipe, "recipe")
+	if err != nil {
+		return nil, err
+	}
+	sets, err := bySet(tensors)
+	if err != nil {
+		return nil, err
+	}
+	if len(sets) > 1 || len(sets) == 1 && sets[""] == nil {
+		return nil, fmt.Errorf("a template has sets of tensors beside its state")
+	}
+	m := &models.Model{Architecture: h.Architecture, Graph: g, State: sets[""], Preprocess: h.Preprocess,
+		Labels: h.Labels, Recipe: recipe}
+	return m, checkTemplate(m)
+}
+
+// checkTemplate checks m, and that it has no replica connections.
+func checkTemplate(m *models.Model) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	for i := range m.Graph.Main.Nodes {
+		if n := &m.Graph.Main.Nodes[i]; n.Op == graph.Split || n.Op == graph.Gather || n.Op == graph.Track {
+			return fmt.Errorf("model %s: node %s (%v) is a replica connection: a wrapped graph is no template",
+				m.Architecture, m.Graph.Main.NodeName(n), n.Op)
+		}
+	}
+	return nil
+}
+
+// declaredTensors lists the state in the order of its declarations.
+func declaredTensors(table []graph.State, state map[string]tensor.Tensor) []named {
+	tensors := make([]named, len(table))
+	for i, s := range table {
+		tensors[i] = named{name: s.Name, tensor: state[s.Name]}
+	}
+	return tensors
+}
+
+// bySet sorts tensors into sets; the state is the set "".
+func bySet(tensors []named) (map[string]map[string]tensor.Tensor, error) {
+	sets := map[string]map[string]tensor.Tensor{}
+	for _, t := range tensors {
+		if sets[t.set] == nil {
+			sets[t.set] = map[string]tensor.Tensor{}
+		}
+		if _, twice := sets[t.set][t.name]; twice {
+			return nil, fmt.Errorf("tensor %s is there twice", t.name)
+		}
+		sets[t.set][t.name] = t.tensor
+	}
+	return sets, nil
+}

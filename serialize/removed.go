@@ -1,0 +1,53 @@
+package serialize
+
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Removed tells what Strip took away.
+type Removed struct {
+	Replicas    int            // of the wrapped graph
+	Connections map[string]int // nodes by operation: split, gather, all_reduce, track, ...
+	Optimizer   []string       // names of tensors
+	Averages    []string       // names of tensors
+	Sets        []string       // names of sets of tensors beside the state
+	Attachments int
+	Bytes       int64 // of all those tensors
+}
+
+// Nodes returns the number of nodes taken away.
+func (r *Removed) Nodes() int {
+	n := 0
+	for _, count := range r.Connections {
+		n += count
+	}
+	return n
+}
+
+func (r *Removed) connection(o graph.Op) {
+	if r.Connections == nil {
+		r.Connections = map[string]int{}
+	}
+	r.Connections[o.String()]++
+}
+
+// training counts a state tensor if only training needs it.
+func (r *Removed) training(s graph.State) {
+	switch s.Role {
+	case graph.Optimizer:
+		r.Optimizer = append(r.Optimizer, s.Name)
+	case graph.Average:
+		r.Averages = append(r.Averages, s.Name)
+	default:
+		return
+	}
+	r.Bytes += int64(tensor.Count(s.Shape) * s.DType.Size())
+}
+
+func (r *Removed) set(s Set) {
+	r.Sets = append(r.Sets, s.Name)
+	for _, t := range s.Tensors {
+		r.Bytes += int64(len(t.Bytes))
+	}
+}

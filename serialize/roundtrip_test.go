@@ -1,0 +1,149 @@
+package serialize
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func TestModelRoundTrip(t *testing.T) {
+	zoo, err := models.Build("lenet-bn", models.Options{Classes: 5})
+	if err == nil {
+		err = models.Init(zoo, 7)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := tinyModel(t)
+	bare.Labels, bare.Recipe, bare.Preprocess = nil, nil, models.Preprocess{}
+	for name, m := range map[string]*models.Model{"tiny": tinyModel(t), "bare": bare, "lenet-bn": zoo} {
+		path := filepath.Join(t.TempDir(), "m.bnm")
+		sum, err := WriteModel(path, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%x", sha256.Sum256(read(t, path))); got != sum {
+			t.Errorf("%s: the file's sum is %s, WriteModel says %s", name, got, sum)
+		}
+		got, err := ReadModel(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, m) {
+			t.Errorf("%s: read %+v, wrote %+v", name, got, m)
+		}
+	}
+}
+
+func TestSameModelIsTheSameBytes(t *testing.T) {
+	a, b := tinyModel(t), tinyModel(t)
+	a.Labels, b.Labels = nil, []string{}
+	folder := t.TempDir()
+	first, err := WriteModel(filepath.Join(folder, "a.bnm"), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := WriteModel(filepath.Join(folder, "another name.bnm"), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first != second {
+		t.Errorf("sums %s and %s", first, second)
+	}
+}
+
+// What is read may be changed, whatever becomes of the file.
+func TestReadModelOwnsItsTensors(t *testing.T) {
+	m, err := ReadModel(put(t, fileOf(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.State["bn1.weight"].F32()[0] = 9
+}
+
+func TestCheckpointRoundTrip(t *testing.T) {
+	want := tinyCheckpoint(t)
+	path := filepath.Join(t.TempDir(), "c.bnc")
+	if err := WriteCheckpoint(path, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadCheckpoint(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got.Graph.Text()) != string(want.Graph.Text()) {
+		t.Errorf("graph\n%s\nwant\n%s", got.Graph.Text(), want.Graph.Text())
+	}
+	got.Graph = want.Graph
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("read %+v, wrote %+v", got, want)
+	}
+	if s := got.Set("first"); s == nil || s.Updates[0] != 3 || got.Set("none") != nil {
+		t.Errorf("Set: %+v", s)
+	}
+}
+
+func TestTensorsAreAligned(t *testing.T) {
+	f, err := Open(put(t, fileOf(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	at := int64(-1)
+	for _, e := range f.header.Tensors {
+		if e.Offset%64 != 0 || e.Offset <= at {
+			t.Errorf("tensor %s at %d after %d", e.Name, e.Offset, at)
+		}
+		at = e.Offset
+	}
+}
+
+func TestOneKindIsNotTheOther(t *testing.T) {
+	folder := t.TempDir()
+	model, checkpoint := filepath.Join(folder, "m"), filepath.Join(folder, "c")
+	if _, err := WriteModel(model, tinyModel(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteCheckpoint(checkpoint, tinyCheckpoint(t)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadModel(checkpoint); err == nil || !strings.Contains(err.Error(), "bnctl strip") {
+		t.Errorf("reading a checkpoint as a template: %v", err)
+	}
+	if _, err := ReadCheckpoint(model); err == nil || !strings.Contains(err.Error(), "--init") {
+		t.Errorf("reading a template as a checkpoint: %v", err)
+	}
+}
+
+func TestWriteRefusesWhatIsIncomplete(t *testing.T) {
+	m := tinyModel(t)
+	delete(m.State, "bn1.bias")
+	path := filepath.Join(t.TempDir(), "m")
+	if _, err := WriteModel(path, m); err == nil || !strings.Contains(err.Error(), "bn1.bias") {
+		t.Errorf("a template without a tensor: %v", err)
+	}
+	m = tinyModel(t)
+	m.Graph = wrapTiny(t, m.Graph, true)
+	if _, err := WriteModel(path, m); err == nil || !strings.Contains(err.Error(), "replica connection") {
+		t.Errorf("a template with replica connections: %v", err)
+	}
+	for name, damage := range map[string]func(*Checkpoint){
+		"missing tensor":   func(c *Checkpoint) { delete(c.State, "bn1.weight.velocity") },
+		"tensor too many":  func(c *Checkpoint) { c.State["more"] = tensor.Of([]float32{1}, 1) },
+		"role of training": func(c *Checkpoint) { c.Training[0].Role = "weight" },
+		"order of sets":    func(c *Checkpoint) { c.Sets[0], c.Sets[1] = c.Sets[1], c.Sets[0] },
+		"empty set":        func(c *Checkpoint) { c.Sets[0].Tensors = nil },
+	} {
+		c := tinyCheckpoint(t)
+		damage(c)
+		if err := WriteCheckpoint(path, c); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

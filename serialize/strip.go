@@ -1,0 +1,178 @@
+package serialize
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Strip makes the template of a checkpoint: without the replica connections
+// and without all that only training needs. It is the inverse of
+// parallel.Wrap: graph and state come out as they went in. The tensors are
+// shared with c.
+func Strip(c *Checkpoint) (*models.Model, Removed, error) {
+	g, removed, err := StripGraph(c.Graph)
+	if err != nil {
+		return nil, removed, fmt.Errorf("strip %s: %w", c.Architecture, err)
+	}
+	m := &models.Model{Architecture: c.Architecture, Graph: g, State: map[string]tensor.Tensor{},
+		Preprocess: c.Preprocess, Labels: c.Labels, Recipe: c.Recipe}
+	for _, s := range g.State {
+		m.State[s.Name] = c.State[s.Name]
+	}
+	for _, s := range c.Training {
+		removed.training(s)
+	}
+	for _, s := range c.Sets {
+		removed.set(s)
+	}
+	removed.Attachments = len(c.Attachments)
+	if err := m.Check(); err != nil {
+		return nil, removed, fmt.Errorf("strip %s: %w", c.Architecture, err)
+	}
+	return m, removed, nil
+}
+
+// StripGraph returns g without replica connections: split, gather and track
+// vanish, and moments, all_reduce and normalise become batch_norm again.
+// Errors name the node that belongs to no such pattern.
+func StripGraph(g *graph.Graph) (*graph.Graph, Removed, error) {
+	out := &graph.Graph{Name: g.Name}
+	for _, s := range g.State {
+		if s.Role != graph.Optimizer && s.Role != graph.Average {
+			out.State = append(out.State, s)
+		}
+	}
+	s := newStripper(g.Main, graph.NewBuilder(g.Main.Name, &out.State))
+	if err := s.run(); err != nil {
+		return nil, s.removed, err
+	}
+	for _, st := range g.State {
+		s.removed.training(st)
+	}
+	var err error
+	out.Main, err = s.b.Function()
+	return out, s.removed, err
+}
+
+// stripper copies one function without its replica connections.
+type stripper struct {
+	from    *graph.Function
+	b       *graph.Builder
+	to      map[graph.Value]graph.Value // copies of values
+	makers  map[graph.Value]*graph.Node // of from
+	tracks  map[*graph.Node]*graph.Node // moments node to its track node
+	used    map[*graph.Node]bool        // moments nodes that a normalise was made of
+	removed Removed
+}
+
+func newStripper(f *graph.Function, b *graph.Builder) *stripper {
+	s := &stripper{from: f, b: b, to: map[graph.Value]graph.Value{graph.None: graph.None},
+		makers: map[graph.Value]*graph.Node{}, tracks: map[*graph.Node]*graph.Node{}, used: map[*graph.Node]bool{}}
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		for _, v := range n.Out {
+			s.makers[v] = n
+		}
+		if n.Op == graph.Track {
+			s.tracks[s.origin(n.In[0])] = n
+		}
+	}
+	return s
+}
+
+// origin follows moments back through all_reduce and select_moments to the
+// node that made them; nil if there is none.
+func (s *stripper) origin(v graph.Value) *graph.Node {
+	n := s.makers[v]
+	for n != nil && (n.Op == graph.AllReduce || n.Op == graph.SelectMoments) {
+		n = s.makers[n.In[0]]
+	}
+	return n
+}
+
+func (s *stripper) run() error {
+	for _, v := range s.from.Inputs {
+		s.to[v] = s.b.Input(s.from.Values[v].Name, s.from.Values[v].Type)
+	}
+	for i := range s.from.Nodes {
+		n := &s.from.Nodes[i]
+		if err := s.node(n); err != nil {
+			return fmt.Errorf("node %s (%v): %w", s.from.NodeName(n), n.Op, err)
+		}
+	}
+	for moments, track := range s.tracks {
+		if !s.used[moments] {
+			return fmt.Errorf("node %s (%v): its moments normalise nothing", s.from.NodeName(track), track.Op)
+		}
+	}
+	for _, o := range s.from.Outputs {
+		s.b.Output(o.Name, s.value(o.Value), o.Keep)
+	}
+	return s.b.Err()
+}
+
+func (s *stripper) node(n *graph.Node) error {
+	switch n.Op {
+	case graph.Split, graph.Gather:
+		s.to[n.Out[0]] = s.value(n.In[0])
+		s.removed.Replicas = max(s.removed.Replicas, n.Int("replicas"))
+	case graph.Moments, graph.RunningMoments, graph.SelectMoments, graph.AllReduce, graph.Track:
+		// Parts of a batch_norm: see normalise.
+	case graph.Normalise:
+		return s.normalise(n)
+	default:
+		s.copy(n)
+		return nil
+	}
+	s.removed.connection(n.Op)
+	return nil
+}
+
+// normalise turns a normalise, its moments and its track back into a batch_norm.
+func (s *stripper) normalise(n *graph.Node) error {
+	moments := s.origin(n.In[1])
+	track := s.tracks[moments]
+	if moments == nil || moments.Op != graph.Moments || moments.In[0] != n.In[0] || track == nil {
+		return fmt.Errorf("its moments are not those of its operand, with a track: no batch norm can be made of it")
+	}
+	attrs := graph.Attrs{}.With("eps", n.Float("eps")).With("decay", track.Float("decay")).
+		With("cumulative", track.Bool("cumulative")).With("variance", track.Text("variance"))
+	var in []graph.Value
+	for _, v := range []graph.Value{n.In[0], n.In[2], n.In[3], track.In[1], track.In[2]} {
+		in = append(in, s.value(v))
+	}
+	s.used[moments] = true
+	for i, v := range s.b.Node(graph.BatchNorm, s.from.NodeName(n), attrs, in...) {
+		s.to[n.Out[i]] = v
+	}
+	return nil
+}
+
+// value returns the copy of v; state is read where it is first used.
+func (s *stripper) value(v graph.Value) graph.Value {
+	if to, ok := s.to[v]; ok {
+		return to
+	}
+	to := graph.None
+	if from := s.from.Values[v]; from.State != "" {
+		to = s.b.Read(from.State)
+	} else {
+		s.b.Fail(fmt.Errorf("%s is used outside the batch norm that it belongs to", from.Name))
+	}
+	s.to[v] = to
+	return to
+}
+
+// copy copies n as it is.
+func (s *stripper) copy(n *graph.Node) {
+	in := make([]graph.Value, len(n.In))
+	for i, v := range n.In {
+		in[i] = s.value(v)
+	}
+	for i, v := range s.b.Node(n.Op, s.from.NodeName(n), n.Attrs, in...) {
+		s.to[n.Out[i]] = v
+	}
+}

@@ -1,0 +1,96 @@
+package serialize
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func TestStripIsTheInverseOfWrapping(t *testing.T) {
+	m := tinyModel(t)
+	for _, sync := range []bool{true, false} {
+		g, removed, err := StripGraph(wrapTiny(t, m.Graph, sync))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(g, m.Graph) {
+			t.Errorf("sync %v: stripped graph is\n%s\nwant\n%s", sync, g.Text(), m.Graph.Text())
+		}
+		if want := map[bool]int{true: 5, false: 6}[sync]; removed.Nodes() != want || removed.Replicas != 2 {
+			t.Errorf("sync %v: removed %+v, want %d nodes of 2 replicas", sync, removed, want)
+		}
+	}
+}
+
+// A template strips to itself: frozen batch norms are never unfolded.
+func TestStripOfATemplate(t *testing.T) {
+	m := tinyModel(t)
+	g, removed, err := StripGraph(m.Graph)
+	if err != nil || !reflect.DeepEqual(g, m.Graph) || removed.Nodes() != 0 {
+		t.Errorf("graph\n%s\nremoved %+v, error %v", g.Text(), removed, err)
+	}
+}
+
+func TestStripLeavesOutWhatOnlyTrainingNeeds(t *testing.T) {
+	c := tinyCheckpoint(t)
+	got, removed, err := Strip(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := tinyModel(t)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("template %+v, want %+v", got, want)
+	}
+	if len(removed.Optimizer) != 1 || len(removed.Averages) != 0 || len(removed.Sets) != 2 ||
+		removed.Attachments != 2 {
+		t.Errorf("removed %+v", removed)
+	}
+	if got, want := removed.Bytes, int64(8+8+8+8); got != want {
+		t.Errorf("removed %d bytes, want %d", got, want)
+	}
+}
+
+func TestStripRefuses(t *testing.T) {
+	type operands struct{ x, moments, gamma, beta, mean, variance graph.Value }
+	cases := []struct {
+		name, want string
+		build      func(*graph.Builder, operands) graph.Value
+	}{
+		{"no track", "no batch norm can be made", func(b *graph.Builder, o operands) graph.Value {
+			return b.Op(graph.Normalise, "bn", []graph.Value{o.x, o.moments, o.gamma, o.beta}, "over", "replica")
+		}},
+		{"moments of another value", "no batch norm can be made", func(b *graph.Builder, o operands) graph.Value {
+			y := b.Op(graph.Relu, "relu", []graph.Value{o.x})
+			return b.Op(graph.Normalise, "bn", []graph.Value{y, o.moments, o.gamma, o.beta}, "over", "replica")
+		}},
+		{"track alone", "normalise nothing", func(b *graph.Builder, o operands) graph.Value {
+			b.Node(graph.Track, "t", nil, o.moments, o.mean, o.variance)
+			return o.x
+		}},
+		{"reduced value", "outside the batch norm", func(b *graph.Builder, o operands) graph.Value {
+			sum := b.Op(graph.AllReduce, "sum", []graph.Value{b.Op(graph.ChannelSum, "s", []graph.Value{o.x})})
+			return b.Op(graph.Prelu, "prelu", []graph.Value{o.x, sum})
+		}},
+	}
+	for _, c := range cases {
+		g := &graph.Graph{Name: "g"}
+		b := graph.NewBuilder("main", &g.State)
+		read := func(name string, r graph.Role) graph.Value {
+			return b.Declare(graph.State{Name: name, DType: tensor.F32, Shape: []int{2}, Role: r})
+		}
+		x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{2, 3, 1}})
+		o := operands{x, b.Op(graph.Moments, "m", []graph.Value{x}), read("g", graph.Gamma), read("b", graph.Beta),
+			read("mean", graph.Mean), read("v", graph.Variance)}
+		b.Output("y", c.build(b, o), false)
+		var err error
+		if g.Main, err = b.Function(); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err = StripGraph(g); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package train
+
+import (
+	"context"
+	"time"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/parallel"
+)
+
+// Config says how and where a recipe is run. Nothing in it changes the result.
+type Config struct {
+	Train, Validation data.Source // Validation may be nil
+	Transform         data.Transform
+	Workers           int // of the input pipeline; 0: as many as there are cores
+
+	Devices       []parallel.Member
+	Placement     []int         // parallel.Config.Placement
+	DeviceTimeout time.Duration // parallel.Config.Timeout
+	// Reopen opens a lost device again; nil: never.
+	Reopen func(ctx context.Context, name string) (device.Device, error)
+
+	Checkpoint      string // file; "" writes none
+	CheckpointEvery int    // steps; 0: at the end of every epoch
+	Paths           Paths  // kept in checkpoints, so that a resume finds its data
+
+	// Besides is statistics that are kept beside those of the recipe. They
+	// influence nothing: see Session.Beside.
+	Besides []Keeping
+
+	LogEvery int // steps between Stepped events
+	Events   func(Event)
+}
+
+// Paths is where a run found its data and puts its results.
+type Paths struct {
+	Data       string `json:"data"`
+	Validation string `json:"validation"`
+	Output     string `json:"output"`
+}

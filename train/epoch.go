@@ -1,0 +1,120 @@
+package train
+
+import (
+	"context"
+	"maps"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// best is the state that served best on the validation data.
+type best struct{ state map[string]tensor.Tensor }
+
+// endEpoch evaluates, tells of the epoch and starts the sums anew.
+func (s *Session) endEpoch(ctx context.Context, m *meter) error {
+	p, r := &s.progress, s.recipe
+	number := (p.Step + r.StepsPerEpoch() - 1) / r.StepsPerEpoch()
+	done := EpochDone{Epoch: number, TrainLoss: ratio(p.LossSum, p.Counted), TrainAccuracy: ratio(p.Correct, p.Counted),
+		Seconds: m.elapsed().Seconds(), Throughput: m.throughput(), InputWait: m.share(m.input), SyncWait: m.share(m.sync),
+		Seen: p.Seen, Repeated: p.Repeated, Dropped: s.unread()}
+	if s.config.Validation != nil && (number%max(r.EvalEvery, 1) == 0 || p.Step == r.TotalSteps()) {
+		if err := s.validate(ctx, &done); err != nil {
+			return err
+		}
+	}
+	var err error
+	if done.Gap, err = s.gap(ctx); err != nil {
+		return err
+	}
+	s.lateness(&done)
+	s.emit(done)
+	if err := s.balance(ctx); err != nil {
+		return err
+	}
+	p.LossSum, p.Correct, p.Counted, p.Seen, p.Repeated = 0, 0, 0, 0, 0
+	p.Closed = p.Step
+	*m = newMeter()
+	return nil
+}
+
+// balance moves replicas to the devices that were faster than others.
+func (s *Session) balance(ctx context.Context) error {
+	moved, err := s.driver.Balance(ctx)
+	if moved {
+		s.emit(Placed{Step: s.progress.Step, Devices: s.driver.Devices(), Replicas: s.driver.Placement()})
+	}
+	return err
+}
+
+// unread returns the samples of the epoch's tail that the policy drop leaves out.
+func (s *Session) unread() int {
+	full := s.recipe.StepsPerEpoch() * s.recipe.StepBatch()
+	if s.progress.Step%s.recipe.StepsPerEpoch() != 0 {
+		return 0
+	}
+	return max(s.recipe.Data.Samples-full, 0)
+}
+
+// Evaluate runs the model as it stands on the validation data.
+func (s *Session) Evaluate(ctx context.Context) (*Evaluation, error) {
+	return s.EvaluateWith(ctx, s.statistics())
+}
+
+// EvaluateWith runs the weights as they stand, with other running statistics
+// (Beside), on the validation data.
+func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor.Tensor) (*Evaluation, error) {
+	if err := s.driver.Write(ctx, statistics); err != nil {
+		return nil, err
+	}
+	t := s.config.Transform
+	t.Augment = ""
+	return Evaluate(ctx, s.driver, s.config.Validation, EvalOptions{Batch: s.driver.Rows(),
+		Workers: s.config.Workers, Transform: t, Probabilities: EndsInSoftmax(s.template.Graph)})
+}
+
+// validate evaluates and keeps the state if it is the best so far.
+func (s *Session) validate(ctx context.Context, done *EpochDone) error {
+	e, err := s.Evaluate(ctx)
+	if err != nil {
+		return err
+	}
+	loss, accuracy := e.Loss(), e.Accuracy()
+	done.ValLoss, done.ValAccuracy = &loss, &accuracy
+	p, r := &s.progress, s.recipe
+	if p.BestStep > 0 && !better(r.Save, loss, accuracy, p.Best) {
+		p.Stale++
+		return nil
+	}
+	p.Stale, p.BestStep, p.Best = 0, p.Step, accuracy
+	if r.Save == "best:loss" {
+		p.Best = loss
+	}
+	if r.Save == "last" {
+		return nil
+	}
+	state, err := s.current(ctx)
+	if err != nil {
+		return err
+	}
+	s.best = &best{maps.Clone(state)}
+	return nil
+}
+
+// better reports whether an evaluation beats the best figure so far. Accuracy
+// decides unless the recipe saves by loss.
+func better(save string, loss, accuracy, best float64) bool {
+	if save == "best:loss" {
+		return loss < best
+	}
+	return accuracy > best
+}
+
+// current reads the state from the devices, with the running statistics.
+func (s *Session) current(ctx context.Context) (map[string]tensor.Tensor, error) {
+	state, err := s.driver.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(state, s.statistics())
+	return state, nil
+}

@@ -1,0 +1,29 @@
+package train
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// estimate computes the statistics of every batch norm anew for the weights
+// in state, of the first samples of the training data in the order of epoch 0,
+// without augmentation. It leaves state on the devices.
+func (s *Session) estimate(ctx context.Context, state map[string]tensor.Tensor, samples int) (
+	map[string]tensor.Tensor, error) {
+	if err := s.driver.Write(ctx, state); err != nil {
+		return nil, err
+	}
+	t := s.config.Transform
+	t.Augment = data.NoAugment
+	l, err := data.NewLoader(ctx, s.config.Train, data.Plan{Batch: s.recipe.StepBatch(), Seed: s.recipe.Seed,
+		Shuffle: true, Transform: t, Workers: s.config.Workers, Epochs: 1})
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	statistics, _, err := Reestimate(ctx, s.driver, l, Reestimation{Layers: s.layers, Input: s.inputName(),
+		Batch: s.recipe.StepBatch(), Replicas: s.recipe.StepReplicas(), Samples: samples})
+	return statistics, err
+}

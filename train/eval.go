@@ -1,0 +1,173 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Predictor runs a model in eval mode on rows: package parallel's Driver is one.
+type Predictor interface {
+	Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
+}
+
+// Evaluation is what a model does on a labelled data set.
+type Evaluation struct {
+	Samples   int
+	Counted   int     // labels that are not ignored
+	Correct   int     // where the first maximum is the label
+	Top5      int     // where the label is among the five largest
+	LossSum   float64 // cross-entropies, summed in sample order
+	PerClass  []ClassCount
+	Confusion [][]int // [label][predicted]
+
+	smoothing float64 // of the labels
+}
+
+// ClassCount counts the labels of one class.
+type ClassCount struct{ N, Correct int }
+
+// Accuracy is the share of labels met.
+func (e *Evaluation) Accuracy() float64 { return ratio(float64(e.Correct), float64(e.Counted)) }
+
+// Top5Accuracy is the share of labels among the five largest outputs.
+func (e *Evaluation) Top5Accuracy() float64 { return ratio(float64(e.Top5), float64(e.Counted)) }
+
+// Loss is the mean cross-entropy.
+func (e *Evaluation) Loss() float64 { return ratio(e.LossSum, float64(e.Counted)) }
+
+// Evaluate predicts every sample of a source once, in order, batch rows at a
+// time. The figures depend neither on batch nor on devices. The model's first
+// output is taken as logits, or as probabilities if probabilities is set.
+func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) (*Evaluation, error) {
+	l, err := data.NewLoader(ctx, src, data.Plan{Batch: o.Batch, Workers: o.Workers, Epochs: 1, Transform: o.Transform})
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	e := &Evaluation{}
+	for {
+		b, err := l.Next()
+		if err == io.EOF {
+			return e, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		outs, err := p.Predict(ctx, b.X)
+		if err != nil {
+			return nil, err
+		}
+		if err := e.add(outs[0], b.Labels, o.Probabilities); err != nil {
+			return nil, err
+		}
+		b.Release()
+	}
+}
+
+// add counts a batch: scores (n, C, ...), labels (n, ...).
+func (e *Evaluation) add(scores, labels tensor.Tensor, probabilities bool) error {
+	if len(scores.Shape) < 2 {
+		return fmt.Errorf("the model's output is %v: there are no classes to evaluate", scores)
+	}
+	n, classes := scores.Shape[0], scores.Shape[1]
+	places := tensor.Count(scores.Shape[2:])
+	if labels.Count() != n*places {
+		return fmt.Errorf("labels are %v for an output of %v", labels, scores)
+	}
+	if e.Confusion == nil {
+		e.PerClass, e.Confusion = make([]ClassCount, classes), make([][]int, classes)
+		for i := range e.Confusion {
+			e.Confusion[i] = make([]int, classes)
+		}
+	}
+	s, l, z := scores.F32(), labels.I32(), make([]float64, classes)
+	for i := range n {
+		for j := range places {
+			for c := range classes {
+				z[c] = float64(s[(i*classes+c)*places+j])
+			}
+			if err := e.one(z, int(l[i*places+j]), probabilities); err != nil {
+				return err
+			}
+		}
+	}
+	e.Samples += n
+	return nil
+}
+
+// one counts one label; -1 is ignored.
+func (e *Evaluation) one(z []float64, label int, probabilities bool) error {
+	if label == -1 {
+		return nil
+	}
+	if label < 0 || label >= len(z) {
+		return fmt.Errorf("label %d of a model with %d classes", label, len(z))
+	}
+	best, above := 0, 0
+	for c, v := range z {
+		if v > z[best] {
+			best = c
+		}
+		if v > z[label] || v == z[label] && c < label {
+			above++
+		}
+	}
+	e.Counted++
+	e.PerClass[label].N++
+	e.Confusion[label][best]++
+	if best == label {
+		e.Correct++
+		e.PerClass[label].Correct++
+	}
+	if above < 5 {
+		e.Top5++
+	}
+	e.LossSum += crossEntropy(logShares(z, probabilities), label, e.smoothing)
+	return nil
+}
+
+// logShares turns logits, or probabilities, into the logarithms of
+// probabilities, in place.
+func logShares(z []float64, probabilities bool) []float64 {
+	if probabilities {
+		for c, p := range z {
+			z[c] = tensor.Log(max(p, 1e-300))
+		}
+		return z
+	}
+	top, sum := slices.Max(z), 0.0
+	for _, v := range z {
+		sum += tensor.Exp(v - top)
+	}
+	total := tensor.Log(sum) + top
+	for c := range z {
+		z[c] -= total
+	}
+	return z
+}
+
+// crossEntropy returns that of logarithms of probabilities with a label, of
+// which smoothing spreads a share over all classes.
+func crossEntropy(logs []float64, label int, smoothing float64) float64 {
+	loss := -logs[label]
+	if smoothing == 0 {
+		return loss
+	}
+	mean := 0.0
+	for _, v := range logs {
+		mean -= v / float64(len(logs))
+	}
+	return loss + float64(smoothing*(mean-loss))
+}
+
+// EvalOptions says how a data set is read for an evaluation.
+type EvalOptions struct {
+	Batch, Workers int
+	Transform      data.Transform
+	Probabilities  bool // the output went through a softmax already
+}

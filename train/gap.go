@@ -1,0 +1,94 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/parallel"
+)
+
+// Gap compares a model in training with the same model in use, on the last
+// full batch of an epoch and with the weights at its end.
+type Gap struct {
+	Batch   float64 `json:"batch_loss"`       // normalised as in training; with dropout
+	Running float64 `json:"running_loss"`     // normalised with the running statistics
+	Advice  string  `json:"advice,omitempty"` // if it is large: what to do
+}
+
+// remember keeps a batch for the gap if the epoch, or the run, ends with it or
+// with a smaller one after it.
+func (s *Session) remember(b parallel.Batch) {
+	r, step := s.recipe, s.progress.Step
+	left := min(r.StepsPerEpoch()-step%r.StepsPerEpoch(), r.TotalSteps()-step)
+	if left > 2 || len(s.kept) == 0 || rowsOf(b) < rowsOf(s.probe) {
+		return
+	}
+	s.probe = b.Clone()
+}
+
+func rowsOf(b parallel.Batch) int {
+	n := 0
+	for _, k := range b.Sizes {
+		n += k
+	}
+	return n
+}
+
+// gap runs the remembered batch in both ways. It changes nothing; nil if there
+// is no batch, as in a run resumed at the end of an epoch, or if a loss is not finite.
+func (s *Session) gap(ctx context.Context) (*Gap, error) {
+	b := s.probe
+	s.probe = parallel.Batch{}
+	if len(b.Sizes) == 0 {
+		return nil, nil
+	}
+	if err := s.driver.Write(ctx, s.statistics()); err != nil {
+		return nil, err
+	}
+	trained, err := s.driver.Step(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	outs, err := s.driver.Predict(ctx, b.Rows[s.inputName()])
+	if err != nil {
+		return nil, err
+	}
+	used := &Evaluation{smoothing: s.recipe.LabelSmoothing}
+	if err := used.add(outs[0], b.Rows[parallel.InputLabels], EndsInSoftmax(s.template.Graph)); err != nil {
+		return nil, err
+	}
+	g := &Gap{Batch: ratio(trained.Loss, trained.Counted), Running: used.Loss()}
+	if sum := g.Batch + g.Running; math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return nil, nil
+	}
+	g.Advice = s.adviceOn(g)
+	return g, nil
+}
+
+// large reports whether the model is clearly worse in use than in training.
+func (g *Gap) large() bool { return g.Running > 0.1+float64(1.5*g.Batch) }
+
+// adviceOn says what to do about a large gap. Statistics that are estimated
+// anew at the end need none.
+func (s *Session) adviceOn(g *Gap) string {
+	r := s.recipe
+	if !g.large() || s.estimateOver() > 0 {
+		return ""
+	}
+	var ways []string
+	if r.BNStats != bn.Pooled {
+		ways = append(ways, "--bn-stats pooled")
+	}
+	if r.BN == bn.Replica {
+		ways = append(ways, "--bn sync", "fewer --replicas")
+	}
+	if _, async := r.BNUpdate.Span(); async {
+		ways = append(ways, "--bn-update step")
+	}
+	ways = append(ways, fmt.Sprintf("--bn-precise %d", min(averageSamples, r.Data.Samples)))
+	return fmt.Sprintf("with running statistics the loss of the same samples is %.3f, with those of the batch "+
+		"%.3f: the model is worse in use than in training; try %s", g.Running, g.Batch, strings.Join(ways, " or "))
+}

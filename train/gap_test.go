@@ -1,0 +1,104 @@
+package train
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/bn"
+)
+
+// gaps trains one epoch and returns what it tells.
+func (b *bench) gaps() []*Gap {
+	b.t.Helper()
+	var gaps []*Gap
+	c := b.config(2)
+	c.Events = func(e Event) {
+		if done, ok := e.(EpochDone); ok {
+			gaps = append(gaps, done.Gap)
+		}
+	}
+	s, err := New(context.Background(), &b.recipe, b.model(), c)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Run(context.Background()); err != nil {
+		b.t.Fatal(err)
+	}
+	return gaps
+}
+
+// Four steps at a decay of 0.9 leave the running statistics near those of the start.
+func TestGapBetweenTrainingAndUse(t *testing.T) {
+	b := newBench(t, 24)
+	b.recipe.LR, b.recipe.LabelSmoothing = 0.5, 0.1
+	gaps := b.gaps()
+	if len(gaps) != 2 || gaps[0] == nil || gaps[1] == nil {
+		t.Fatalf("gaps %v, want one for each of two epochs", gaps)
+	}
+	if last := gaps[1]; !(last.Running > last.Batch+0.05) {
+		t.Errorf("loss %v with statistics of the batch, %v with the running ones", last.Batch, last.Running)
+	}
+}
+
+func TestAdviceOnTheGap(t *testing.T) {
+	for _, c := range []struct {
+		gap    Gap
+		change func(*Recipe)
+		want   string
+	}{
+		{Gap{Batch: 0.3, Running: 0.5}, func(*Recipe) {}, ""},
+		{Gap{Batch: 0.5, Running: 0.1}, func(*Recipe) {}, ""},
+		{Gap{Batch: 0.3, Running: 2}, func(r *Recipe) { r.BNPrecise = 24 }, ""},
+		{Gap{Batch: 0.3, Running: 2}, func(*Recipe) {}, "try --bn-precise 24"},
+		{Gap{Batch: 0.3, Running: 2}, func(r *Recipe) { r.BN, r.BNStats = bn.Replica, bn.Mean },
+			"try --bn-stats pooled or --bn sync"},
+		{Gap{Batch: 0.3, Running: 2}, func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:4" },
+			"--bn-update step"},
+	} {
+		r := newBench(t, 24).recipe
+		c.change(&r)
+		got := (&Session{recipe: &r}).adviceOn(&c.gap)
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("batch %g, running %g: advice %q, want %q", c.gap.Batch, c.gap.Running, got, c.want)
+		}
+	}
+}
+
+func TestNoGapWithoutRunningStatistics(t *testing.T) {
+	b := newBench(t, 24)
+	b.recipe.BN, b.recipe.Epochs = bn.Frozen, 1
+	if gaps := b.gaps(); len(gaps) != 1 || gaps[0] != nil {
+		t.Errorf("gaps %v of a run that normalises with running statistics", gaps)
+	}
+}
+
+func TestCrossEntropy(t *testing.T) {
+	logits := []float64{1, -2, 0.5}
+	sum := math.Exp(1) + math.Exp(-2) + math.Exp(0.5)
+	var shares []float64
+	for _, z := range logits {
+		shares = append(shares, math.Exp(z)/sum)
+	}
+	for _, smoothing := range []float64{0, 0.1, 0.9} {
+		want := 0.0
+		for c, p := range shares {
+			target := smoothing / 3
+			if c == 2 {
+				target += 1 - smoothing
+			}
+			want -= target * math.Log(p)
+		}
+		for _, from := range []struct {
+			z             []float64
+			probabilities bool
+		}{{logits, false}, {shares, true}} {
+			z := append([]float64(nil), from.z...)
+			if got := crossEntropy(logShares(z, from.probabilities), 2, smoothing); math.Abs(got-want) > 1e-12 {
+				t.Errorf("smoothing %v, probabilities %v: %v, want %v", smoothing, from.probabilities, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/plugins/cpu"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// poisoner is a device that puts NaN into the moments of one replica of the
+// first batch norm, from a run on.
+type poisoner struct {
+	device.Device
+	first, output, row, channel int
+	runs                        int
+}
+
+func (p *poisoner) Load(ctx context.Context, prog *graph.Program, c device.Capacity) (device.Executable, error) {
+	exe, err := p.Device.Load(ctx, prog, c)
+	return &poisonerExe{exe, p}, err
+}
+
+type poisonerExe struct {
+	device.Executable
+	p *poisoner
+}
+
+func (e *poisonerExe) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	out, err := e.Executable.Run(ctx, s)
+	if s.Function == graph.Train && err == nil {
+		if e.p.runs++; e.p.runs >= e.p.first {
+			m := out.Outputs[e.p.output]
+			m.Rows(e.p.row, e.p.row+1).F64()[1+e.p.channel] = math.NaN()
+		}
+	}
+	return out, err
+}
+
+func TestPoisonedReplicaIsNamedAndNothingCommitted(t *testing.T) {
+	b := newBench(t, 64)
+	c := b.config(2) // four replicas: ref:1 has 2 and 3
+	c.Devices[1].Device = &poisoner{Device: c.Devices[1].Device, first: 3, output: 2, row: 1, channel: 5}
+	s, err := New(context.Background(), &b.recipe, b.model(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	_, err = s.Run(context.Background())
+	for _, want := range []string{"step 3", "ref:1", "bn1", "replica 3", "channel 5", "nothing was committed"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("err = %v, want one that says %q", err, want)
+		}
+	}
+	got, err := s.current(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := s.driver.Version(); v != 2 {
+		t.Errorf("version %d after a refused third step, want 2", v)
+	}
+	if bad := notFinite(got); bad != "" {
+		t.Errorf("%s is not finite", bad)
+	}
+}
+
+func notFinite(state map[string]tensor.Tensor) string {
+	for name, t := range state {
+		for _, v := range t.F32() {
+			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// unevenRecipe has the numbers that turn Keras' running statistics into NaN:
+// the last batch of 1825 samples has one sample, for two replicas.
+func unevenRecipe(t *testing.T, model string) *bench {
+	b := newBench(t, 1825)
+	b.recipe.Model, b.recipe.Batch, b.recipe.Replicas, b.recipe.Epochs = model, 16, 2, 1
+	return b
+}
+
+func TestUnevenBatchKeepsStatisticsFinite(t *testing.T) {
+	tails := parallel.Tails()
+	if testing.Short() {
+		tails = tails[:1]
+	}
+	for _, mode := range []bn.Mode{bn.Sync, bn.Replica} {
+		for _, tail := range tails {
+			t.Run(fmt.Sprintf("%s/%s", mode, tail), func(t *testing.T) {
+				b := unevenRecipe(t, "lenet-bn")
+				b.recipe.BN, b.recipe.Tail = mode, tail
+				d, err := cpu.Provider{}.Open(context.Background(), device.DefaultID, device.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer d.Close()
+				c := Config{Train: b.source, Devices: []parallel.Member{{Name: "cpu", Device: d}}}
+				s, err := New(context.Background(), &b.recipe, b.model(), c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				m, err := s.Run(context.Background())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if bad := notFinite(m.State); bad != "" {
+					t.Errorf("%s is not finite", bad)
+				}
+			})
+		}
+	}
+}
+
+func TestUnevenBatchIsRefusedWhereItCannotWork(t *testing.T) {
+	b := unevenRecipe(t, "mlp-bn")
+	b.recipe.BN = bn.Replica
+	_, err := New(context.Background(), &b.recipe, b.model(), b.config(1))
+	for _, want := range []string{"bn1", "replica 0", "--tail"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("err = %v, want one that says %q", err, want)
+		}
+	}
+}
+
+// TestUnevenBatchWithRunningStatistics: the advice works.
+func TestUnevenBatchWithRunningStatistics(t *testing.T) {
+	b := unevenRecipe(t, "mlp-bn")
+	src, err := data.Open("glyphs:33", data.Options{Split: data.Train})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	b.source, b.recipe.Data.Samples = src, 33
+	b.recipe.BN, b.recipe.BNMin = bn.Replica, "running"
+	want := b.template(New(context.Background(), &b.recipe, b.model(), b.config(1)))
+	if got := b.template(New(context.Background(), &b.recipe, b.model(), b.config(2))); got != want {
+		t.Errorf("two devices give template %s, one %s", got, want)
+	}
+}

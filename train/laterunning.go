@@ -1,0 +1,62 @@
+package train
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// lateRunning is statistics that hear of replicas late. A template made in the
+// middle of a run gets what still waits too.
+type lateRunning struct{ *bn.Async }
+
+func (r *lateRunning) Live() map[string]tensor.Tensor  { return r.Tensors() }
+func (r *lateRunning) Final() map[string]tensor.Tensor { return r.Drained().Tensors() }
+
+// lateness tells of an epoch how late statistics hear of replicas.
+func (s *Session) lateness(done *EpochDone) {
+	if len(s.kept) == 0 {
+		return
+	}
+	if r, ok := s.kept[0].running.(*lateRunning); ok {
+		done.Merged, done.Waited = r.Merged, r.Waited
+	}
+}
+
+// waiting names the set of the moments that wait, and the attachment with
+// what else bn.Pending has.
+const waiting = "waiting"
+
+func (r *lateRunning) pack(prefix string, k *serialize.Checkpoint) error {
+	p := r.Pending()
+	k.Sets = append(k.Sets, serialize.Set{Name: prefix + serialize.SetRunning, Updates: p.Updates,
+		Tensors: r.Tensors()})
+	if len(p.History) > 0 {
+		k.Sets = append(k.Sets, serialize.Set{Name: prefix + waiting, Tensors: p.History})
+	}
+	p.History = nil
+	b, err := json.Marshal(p)
+	if k.Attachments == nil {
+		k.Attachments = map[string][]byte{}
+	}
+	k.Attachments[prefix+waiting] = b
+	return err
+}
+
+func (r *lateRunning) restore(prefix string, k *serialize.Checkpoint) error {
+	var p bn.Pending
+	if err := json.Unmarshal(k.Attachments[prefix+waiting], &p); err != nil {
+		return fmt.Errorf("checkpoint: attachment %s: %w", prefix+waiting, err)
+	}
+	set := k.Set(prefix + serialize.SetRunning)
+	if set == nil {
+		return fmt.Errorf("checkpoint: the statistics %s are missing", prefix+serialize.SetRunning)
+	}
+	if history := k.Set(prefix + waiting); history != nil {
+		p.History = history.Tensors
+	}
+	return r.Restore(set.Tensors, p)
+}

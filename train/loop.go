@@ -1,0 +1,253 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Run trains to the end of the recipe and returns the template. When ctx ends
+// it finishes the step under way, writes the checkpoint and returns the
+// context's error.
+func (s *Session) Run(ctx context.Context) (*models.Model, error) {
+	s.began = time.Now()
+	s.start()
+	if _, err := s.checkpoint(ctx); err != nil {
+		return nil, s.stopped(ctx, err)
+	}
+	loader, err := s.loader()
+	if err != nil {
+		return nil, err
+	}
+	defer loader.Close()
+	epoch, log := newMeter(), newMeter()
+	for {
+		if err := s.settle(ctx, &epoch); err != nil {
+			return nil, s.stopped(ctx, err)
+		}
+		if s.done() {
+			break
+		}
+		if err := s.advance(ctx, loader, &epoch, &log); err != nil {
+			return nil, s.stopped(ctx, err)
+		}
+	}
+	m, err := s.finish(ctx)
+	if err != nil {
+		return nil, s.stopped(ctx, err)
+	}
+	return m, nil
+}
+
+// settle does what is due between two steps.
+func (s *Session) settle(ctx context.Context, epoch *meter) error {
+	if s.epochEnds() {
+		if err := s.endEpoch(ctx, epoch); err != nil {
+			return err
+		}
+	}
+	return s.checkpointIfDue(ctx)
+}
+
+// stopped returns err. A run that was told to stop, or that has lost all
+// devices, leaves a checkpoint.
+func (s *Session) stopped(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return s.interrupted(ctx)
+	case errors.Is(err, parallel.NoDevices):
+		return s.abandoned(err)
+	}
+	return err
+}
+
+// done reports whether the run has come to its end, or lost its patience.
+func (s *Session) done() bool {
+	r := s.recipe
+	return s.progress.Step >= r.TotalSteps() || r.Patience > 0 && s.progress.Stale >= r.Patience
+}
+
+// epochEnds reports whether an epoch has ended and was not evaluated yet.
+func (s *Session) epochEnds() bool {
+	p := s.progress
+	return p.Step > p.Closed && (p.Step%s.recipe.StepsPerEpoch() == 0 || p.Step == s.recipe.TotalSteps())
+}
+
+func (s *Session) start() {
+	kernels, deterministic := KernelClass(s.config.Devices)
+	s.emit(Started{Recipe: s.recipe, Devices: s.driver.Devices(), Placement: s.driver.Placement(),
+		Kernels: kernels, Deterministic: deterministic, BatchNorm: s.batchNormSees(),
+		Parameters: s.template.Summary().Parameters,
+		FirstStep:  s.progress.Step, TotalSteps: s.recipe.TotalSteps()})
+}
+
+// batchNormSees says over how many samples batch norm computes its statistics.
+func (s *Session) batchNormSees() string {
+	r := s.recipe
+	switch r.BN {
+	case bn.Frozen:
+		return "running statistics, frozen"
+	case bn.Sync:
+		return fmt.Sprintf("%d samples, synchronised over %d replicas", r.StepBatch(), r.StepReplicas())
+	}
+	return fmt.Sprintf("%d samples per replica (%d / %d)", (r.StepBatch()+r.StepReplicas()-1)/r.StepReplicas(),
+		r.StepBatch(), r.StepReplicas())
+}
+
+// loader reads on from where the run stands. It does not end with the run's
+// context: the batch that was begun is finished.
+func (s *Session) loader() (*data.Loader, error) {
+	perEpoch := s.recipe.StepsPerEpoch()
+	return data.NewLoader(context.Background(), s.config.Train, data.Plan{
+		Batch: s.recipe.StepBatch(), Seed: s.recipe.Seed, Shuffle: true, Workers: s.config.Workers,
+		Transform: s.config.Transform,
+		Start:     data.Position{Epoch: s.progress.Step / perEpoch, Index: s.progress.Step % perEpoch}})
+}
+
+// advance makes one optimizer step: a transaction.
+func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	began := time.Now()
+	b, err := l.Next()
+	if err != nil {
+		return err
+	}
+	defer b.Release()
+	waited := time.Since(began)
+	slices := s.recipe.Tail.Slice(b.Len(), s.recipe.StepBatch(), s.recipe.StepReplicas())
+	if slices.Dropped > 0 { // the tail is no step: the next batch begins an epoch
+		return s.advance(ctx, l, epoch, log)
+	}
+	result, err := s.step(ctx, b, slices)
+	if err != nil {
+		return err
+	}
+	s.count(b, slices, result)
+	for _, m := range []*meter{epoch, log} {
+		m.rows += slices.Rows()
+		m.input += waited
+		m.sync += result.Timing.Blocked
+		m.loss, m.correct, m.counted = m.loss+result.Loss, m.correct+result.Correct, m.counted+result.Counted
+	}
+	s.logIfDue(log)
+	return nil
+}
+
+// step runs one batch, checks what came back and commits it.
+func (s *Session) step(ctx context.Context, b *data.Batch, sl parallel.Slices) (parallel.Result, error) {
+	if s.recipe.BNMin == "running" && len(s.kept) > 0 {
+		if err := s.driver.Write(ctx, s.kept[0].Live()); err != nil {
+			return parallel.Result{}, err
+		}
+	}
+	batch := s.batch(b, sl)
+	s.remember(batch)
+	result, err := s.driver.Step(ctx, batch)
+	if err != nil {
+		return result, err
+	}
+	if err := bn.Check(s.layers, result.Moments); err != nil {
+		return result, s.located(err)
+	}
+	if math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0) {
+		return result, fmt.Errorf("step %d: the loss is %v; nothing was committed; "+
+			"lower --lr, add --warmup or --clip-norm",
+			s.progress.Step+1, result.Loss)
+	}
+	if err := s.commit(ctx, result, sl); err != nil {
+		return result, err
+	}
+	for _, k := range s.kept {
+		k.Commit(result.Moments)
+	}
+	return result, nil
+}
+
+// located adds step and device to an error about moments that are not finite.
+func (s *Session) located(err error) error {
+	var bad *bn.NonFinite
+	if errors.As(err, &bad) {
+		return fmt.Errorf("step %d: device %s: %w; nothing was committed; "+
+			"look at the samples of this batch, or lower --lr",
+			s.progress.Step+1, s.driver.DeviceOf(bad.Replica), err)
+	}
+	return fmt.Errorf("step %d: %w", s.progress.Step+1, err)
+}
+
+// batch lays a batch out for the driver: repeated rows at the end, the
+// denominator counted from the labels of the whole batch.
+func (s *Session) batch(b *data.Batch, sl parallel.Slices) parallel.Batch {
+	rows := map[string]tensor.Tensor{
+		s.inputName():        repeatRows(b.X, sl.Repeated),
+		parallel.InputLabels: repeatRows(b.Labels, sl.Repeated),
+		parallel.InputIdent:  repeatRows(ident(b), sl.Repeated),
+	}
+	counted := 0
+	for _, l := range rows[parallel.InputLabels].I32() {
+		if l != -1 {
+			counted++
+		}
+	}
+	return parallel.Batch{Rows: rows, Sizes: sl.Sizes, Inverse: float32(1 / float64(max(counted, 1)))}
+}
+
+// inputName names the model's input.
+func (s *Session) inputName() string {
+	return s.wrapped.Main.Values[s.wrapped.Main.Inputs[0]].Name
+}
+
+// ident returns (epoch, sample) of every row: what dropout is drawn by.
+func ident(b *data.Batch) tensor.Tensor {
+	t := tensor.New(tensor.I64, b.Len(), 2)
+	for i, sample := range b.Samples.I64() {
+		t.I64()[2*i], t.I64()[2*i+1] = int64(b.Epoch), sample
+	}
+	return t
+}
+
+// repeatRows appends the first rows of t, over and over if need be.
+func repeatRows(t tensor.Tensor, n int) tensor.Tensor {
+	if n == 0 {
+		return t
+	}
+	shape := append([]int(nil), t.Shape...)
+	shape[0] += n
+	out := tensor.New(t.DType, shape...)
+	for at := 0; at < len(out.Bytes); {
+		at += copy(out.Bytes[at:], t.Bytes)
+	}
+	return out
+}
+
+func (s *Session) count(b *data.Batch, sl parallel.Slices, r parallel.Result) {
+	p := &s.progress
+	p.Step++
+	p.LossSum += r.Loss
+	p.Correct += r.Correct
+	p.Counted += r.Counted
+	p.Seen += b.Len()
+	p.Repeated += sl.Repeated
+}
+
+func (s *Session) logIfDue(m *meter) {
+	p := s.progress
+	if every := max(s.config.LogEvery, 1); p.Step%every != 0 && p.Step != s.recipe.TotalSteps() {
+		return
+	}
+	left := float64(s.recipe.TotalSteps()-p.Step) * float64(s.recipe.StepBatch())
+	s.emit(Stepped{Step: p.Step, Epoch: (p.Step-1)/s.recipe.StepsPerEpoch() + 1,
+		Loss: ratio(m.loss, m.counted), Accuracy: ratio(m.correct, m.counted), LR: s.schedule.Rate(p.Step - 1),
+		Throughput: m.throughput(), InputWait: m.share(m.input), SyncWait: m.share(m.sync),
+		Remaining: ratio(left, m.throughput())})
+	*m = newMeter()
+}

@@ -1,0 +1,192 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Names of hyper-parameters: inputs of the commit function.
+const (
+	hyperLR   = "lr"
+	hyperStep = "adam.step" // lr/(1-beta1^t)
+	hyperRoot = "adam.root" // 1/sqrt(1-beta2^t)
+)
+
+const (
+	adamBeta1 = 0.9
+	adamBeta2 = 0.999
+	adamEps   = 1e-8
+	larsEta   = 0.001
+)
+
+// Optimizers lists the optimizers by name.
+func Optimizers() []string { return []string{"sgd", "adamw", "lars"} }
+
+// CommitFunction makes the function that turns the whole gradients of the
+// trained tensors into the next state. The optimizer's own tensors are added
+// to table.
+func CommitFunction(r *Recipe, table *[]graph.State, trained []string) (*graph.Function, error) {
+	if !slices.Contains(Optimizers(), r.Optimizer) {
+		return nil, fmt.Errorf("unknown optimizer %q; there are %v", r.Optimizer, Optimizers())
+	}
+	c := &commit{r: r, table: table, b: graph.NewBuilder(graph.Commit, table)}
+	grads := make([]graph.Value, len(trained))
+	for i, name := range trained {
+		s := c.state(name)
+		if r.apart() {
+			grads[i] = c.b.Declare(parallel.DueState(s))
+			continue
+		}
+		grads[i] = c.b.Input(parallel.Gradient(name), graph.Type{Kind: graph.Whole, DType: s.DType, Shape: s.Shape})
+	}
+	c.lr = c.scalar(hyperLR)
+	if r.Optimizer == "adamw" {
+		c.step, c.root = c.scalar(hyperStep), c.scalar(hyperRoot)
+	}
+	if r.ClipNorm > 0 {
+		c.clip(trained, grads)
+	}
+	for i, name := range trained {
+		c.update(name, grads[i])
+	}
+	return c.b.Function()
+}
+
+type commit struct {
+	r              *Recipe
+	table          *[]graph.State
+	b              *graph.Builder
+	lr, step, root graph.Value
+}
+
+func (c *commit) scalar(name string) graph.Value {
+	return c.b.Input(name, graph.Type{Kind: graph.Whole, DType: tensor.F32})
+}
+
+func (c *commit) state(name string) graph.State {
+	i := slices.IndexFunc(*c.table, func(s graph.State) bool { return s.Name == name })
+	return (*c.table)[i]
+}
+
+// own declares a tensor of the optimizer beside the state tensor name.
+func (c *commit) own(what, name string, role graph.Role) (string, graph.Value) {
+	s := c.state(name)
+	own := what + "/" + name
+	return own, c.b.Declare(graph.State{Name: own, DType: s.DType, Shape: s.Shape, Role: role, Init: graph.Init{Rule: "zeros"}})
+}
+
+// clip scales all gradients so that their norm over all tensors is at most ClipNorm.
+func (c *commit) clip(trained []string, grads []graph.Value) {
+	var total graph.Value
+	for i, name := range trained {
+		sum := c.b.Op(graph.SumSquares, name+".squares", []graph.Value{grads[i]})
+		if i == 0 {
+			total = sum
+			continue
+		}
+		total = c.b.Op(graph.Add, name+".norm", []graph.Value{total, sum})
+	}
+	factor := c.b.Op(graph.ClipFactor, "clip", []graph.Value{total}, "max", c.r.ClipNorm)
+	for i, name := range trained {
+		grads[i] = c.b.Op(graph.Mul, name+".clipped", []graph.Value{grads[i], factor})
+	}
+}
+
+// decay returns the weight decay of a tensor.
+func (c *commit) decay(name string) float64 {
+	if c.r.DecayAll || c.state(name).Role == graph.Weight {
+		return c.r.WeightDecay
+	}
+	return 0
+}
+
+// update adds the update of one trained tensor.
+func (c *commit) update(name string, g graph.Value) {
+	w := c.b.Read(name)
+	var next graph.Value
+	switch c.r.Optimizer {
+	case "adamw":
+		next = c.adamw(name, w, g)
+	case "lars":
+		next = c.lars(name, w, g)
+	default:
+		next = c.sgd(name, w, g)
+	}
+	c.b.Update(name, next)
+	if c.r.EMA > 0 {
+		own, average := c.own("average", name, graph.Average)
+		c.b.Update(own, c.b.Op(graph.EMA, name+".average", []graph.Value{average, next}, "decay", c.r.EMA))
+	}
+}
+
+func (c *commit) sgd(name string, w, g graph.Value) graph.Value {
+	own, v := c.own("velocity", name, graph.Optimizer)
+	attrs := graph.Attrs{}.With("momentum", c.r.Momentum).With("weight_decay", c.decay(name)).With("nesterov", c.r.Nesterov)
+	return c.two(graph.SGD, name, own, attrs, w, g, v, c.lr)
+}
+
+func (c *commit) lars(name string, w, g graph.Value) graph.Value {
+	own, v := c.own("velocity", name, graph.Optimizer)
+	decay := c.decay(name)
+	attrs := graph.Attrs{}.With("momentum", c.r.Momentum).With("weight_decay", decay)
+	if decay == 0 { // gamma, beta and bias take the plain rate
+		return c.two(graph.SGD, name, own, attrs, w, g, v, c.lr)
+	}
+	a := c.b.Op(graph.SumSquares, name+".weight_norm", []graph.Value{w})
+	b := c.b.Op(graph.SumSquares, name+".gradient_norm", []graph.Value{g})
+	ratio := c.b.Op(graph.TrustRatio, name+".ratio", []graph.Value{a, b}, "eta", larsEta, "weight_decay", decay)
+	return c.two(graph.LARS, name, own, attrs, w, g, v, c.lr, ratio)
+}
+
+// two adds an operation that yields the next weight and the next velocity.
+func (c *commit) two(op graph.Op, name, own string, attrs graph.Attrs, in ...graph.Value) graph.Value {
+	out := c.b.Node(op, name+".next", attrs, in...)
+	if len(out) < 2 {
+		return graph.None
+	}
+	c.b.Update(own, out[1])
+	return out[0]
+}
+
+func (c *commit) adamw(name string, w, g graph.Value) graph.Value {
+	first, m := c.own("adam.m", name, graph.Optimizer)
+	second, v := c.own("adam.v", name, graph.Optimizer)
+	attrs := graph.Attrs{}.With("beta1", adamBeta1).With("beta2", adamBeta2).With("eps", adamEps).
+		With("weight_decay", c.decay(name))
+	out := c.b.Node(graph.AdamW, name+".next", attrs, w, g, m, v, c.lr, c.step, c.root)
+	if len(out) < 3 {
+		return graph.None
+	}
+	c.b.Update(first, out[1])
+	c.b.Update(second, out[2])
+	return out[0]
+}
+
+// Hyper returns the hyper-parameters of a step, counted from 0.
+func Hyper(r *Recipe, s Schedule, step int) device.Hyper {
+	lr := s.Rate(step)
+	h := device.Hyper{hyperLR: float32(lr)}
+	if r.Optimizer == "adamw" {
+		h[hyperStep] = float32(lr / (1 - power(adamBeta1, step+1)))
+		h[hyperRoot] = float32(1 / math.Sqrt(1-power(adamBeta2, step+1)))
+	}
+	return h
+}
+
+// power returns x to the n by squaring: the same bits on every machine.
+func power(x float64, n int) float64 {
+	p := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			p *= x
+		}
+		x *= x
+	}
+	return p
+}

@@ -1,0 +1,132 @@
+package train
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/parallel"
+)
+
+// Recipe is all that determines the result of a run: the same recipe gives
+// the same template, bit for bit. Devices, threads and paths are not in it.
+type Recipe struct {
+	Release    string   `json:"release"` // of bnctl: bits are promised within one
+	Model      string   `json:"model"`   // architecture, or the name of the graph
+	Graph      string   `json:"graph"`   // SHA-256 of the template's graph in text form
+	Init       string   `json:"init"`    // SHA-256 of the given weights; "seed" if they are drawn
+	Freeze     []string `json:"freeze"`  // patterns of state names that are not trained
+	Data       Data     `json:"data"`
+	Validation Data     `json:"validation"` // zero without
+	Seed       uint64   `json:"seed"`
+
+	Epochs     int           `json:"epochs"` // 0: Steps counts
+	Steps      int           `json:"steps"`
+	Batch      int           `json:"batch"`      // global: rows of one round
+	Replicas   int           `json:"replicas"`   // of one round
+	Accumulate int           `json:"accumulate"` // rounds per optimizer step
+	Tail       parallel.Tail `json:"tail"`
+	Augment    string        `json:"augment"`
+
+	BN        bn.Mode   `json:"bn"`
+	BNStats   bn.Rule   `json:"bn_stats"`
+	BNUpdate  bn.Update `json:"bn_update"`
+	BNMin     string    `json:"bn_min"`     // "refuse" or "running"
+	BNPrecise int       `json:"bn_precise"` // samples; 0: no re-estimation
+
+	WeightSync     parallel.Sync `json:"weight_sync"`
+	Optimizer      string        `json:"optimizer"`
+	LR             float64       `json:"lr"`
+	Momentum       float64       `json:"momentum"`
+	Nesterov       bool          `json:"nesterov"`
+	WeightDecay    float64       `json:"weight_decay"`
+	DecayAll       bool          `json:"decay_all"` // gamma, beta and bias too
+	Schedule       string        `json:"schedule"`
+	Warmup         float64       `json:"warmup"`    // epochs
+	ClipNorm       float64       `json:"clip_norm"` // 0: none
+	LabelSmoothing float64       `json:"label_smoothing"`
+	EMA            float64       `json:"ema"` // decay; 0: none
+
+	Precision string `json:"precision"`
+	Kernels   string `json:"kernels"` // resolved class, never "auto"
+
+	Save      string `json:"save"`       // last, best:accuracy, best:loss
+	EvalEvery int    `json:"eval_every"` // epochs
+	Patience  int    `json:"patience"`   // evaluations without progress; 0: never stop
+}
+
+// Data identifies a data set by its content.
+type Data struct {
+	Kind        string `json:"kind"`
+	Split       string `json:"split"`
+	Samples     int    `json:"samples"`
+	Classes     int    `json:"classes"`
+	Fingerprint string `json:"fingerprint"`
+}
+
+// StepBatch is the number of rows that one optimizer step sees.
+func (r *Recipe) StepBatch() int { return r.Batch * r.Accumulate }
+
+// StepReplicas is the number of leaves of the canonical tree of one step.
+func (r *Recipe) StepReplicas() int { return r.Replicas * r.Accumulate }
+
+// StepsPerEpoch is the number of optimizer steps of one epoch.
+func (r *Recipe) StepsPerEpoch() int {
+	if r.Tail == parallel.Drop {
+		return r.Data.Samples / r.StepBatch()
+	}
+	return (r.Data.Samples + r.StepBatch() - 1) / r.StepBatch()
+}
+
+// TotalSteps is the number of optimizer steps of the run.
+func (r *Recipe) TotalSteps() int {
+	if r.Epochs > 0 {
+		return r.Epochs * r.StepsPerEpoch()
+	}
+	return r.Steps
+}
+
+// JSON returns the recipe as it is kept in checkpoints and templates.
+func (r *Recipe) JSON() json.RawMessage {
+	b, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // strings and numbers
+	}
+	return b
+}
+
+// ParseRecipe reads what JSON wrote. An unknown field is an error: it may
+// change the result.
+func ParseRecipe(b []byte) (*Recipe, error) {
+	d := json.NewDecoder(strings.NewReader(string(b)))
+	d.DisallowUnknownFields()
+	r := Recipe{BNUpdate: bn.EveryStep, WeightSync: parallel.AllReduce} // older recipes do not say so
+	if err := d.Decode(&r); err != nil {
+		return nil, fmt.Errorf("recipe: %w", err)
+	}
+	return &r, nil
+}
+
+// Difference is a field in which two recipes differ.
+type Difference struct{ Field, Have, Want string }
+
+func (d Difference) String() string { return fmt.Sprintf("%s is %s, was %s", d.Field, d.Have, d.Want) }
+
+// Differences compares r with the recipe of a checkpoint, field by field.
+// Epochs may grow where the schedule does not look at the end of the run.
+func (r *Recipe) Differences(was *Recipe) []Difference {
+	var out []Difference
+	a, b := reflect.ValueOf(*r), reflect.ValueOf(*was)
+	for i := range a.NumField() {
+		f := a.Type().Field(i)
+		if f.Name == "Epochs" && r.Epochs > was.Epochs && was.Epochs > 0 && !looksAhead(r.Schedule) {
+			continue
+		}
+		if !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			out = append(out, Difference{f.Tag.Get("json"), fmt.Sprint(a.Field(i)), fmt.Sprint(b.Field(i))})
+		}
+	}
+	return out
+}

@@ -1,0 +1,59 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Estimator runs the forward pass of training: package parallel's Driver is one.
+type Estimator interface {
+	Moments(ctx context.Context, b parallel.Batch) (parallel.Result, error)
+}
+
+// Reestimation says how statistics are estimated anew.
+type Reestimation struct {
+	Layers   []bn.Layer // of the wrapped graph that the estimator runs
+	Input    string     // name of the model's input
+	Batch    int        // rows of a full batch, over all replicas
+	Replicas int
+	Samples  int // at most
+}
+
+// Reestimate computes the statistics of every batch norm for the weights that
+// the estimator holds: the exact moments, pooled over batches and replicas, of
+// the first samples that l gives. It returns them by the names of the state,
+// and how many samples were counted.
+func Reestimate(ctx context.Context, e Estimator, l *data.Loader, r Reestimation) (
+	statistics map[string]tensor.Tensor, counted int, err error) {
+	p := bn.NewPrecise(r.Layers)
+	for counted < r.Samples {
+		b, err := l.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, counted, err
+		}
+		n := min(r.Samples-counted, b.Len())
+		rows := map[string]tensor.Tensor{r.Input: b.X, parallel.InputLabels: b.Labels, parallel.InputIdent: ident(b)}
+		result, err := e.Moments(ctx, parallel.Batch{Rows: rows, Inverse: 1,
+			Sizes: parallel.Keep.Slice(n, r.Batch, r.Replicas).Sizes})
+		if err != nil {
+			return nil, counted, err
+		}
+		if err := bn.Check(r.Layers, result.Moments); err != nil {
+			return nil, counted, fmt.Errorf("re-estimating the statistics: %w", err)
+		}
+		p.Add(result.Moments)
+		counted += n
+		b.Release()
+	}
+	statistics, err = p.Tensors()
+	return statistics, counted, err
+}

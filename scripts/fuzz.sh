@@ -13,7 +13,7 @@ one() { # PACKAGE TARGET: in rounds of a minute until the CPU time is used up
 	log=$(mktemp)
 	while [ "$spent" -lt $((minutes * 60)) ]; do
 		local TIMEFORMAT='%U %S'
-		{ time go test -run '^$' -fuzz "^$target\$" -fuzztime 60s -parallel 1 "$package" >"$log" 2>&1; } 2>"$log.time"
+		{ time go test -run '^$' -fuzz "^$target\$" -fuzztime 60s -fuzzminimizetime 1x -parallel 1 "$package" >"$log" 2>&1; } 2>"$log.time"
 		if grep -q -- '--- FAIL' "$log"; then
 			printf '%-45s %-14s FAILED\n' "$package" "$target"
 			cat "$log"

@@ -106,10 +106,12 @@ func (b *blob) check() error {
 
 // load returns the elements as f32 in the given shape.
 func (b *blob) load(shape ...int) (tensor.Tensor, error) {
-	out := tensor.New(tensor.F32, shape...)
-	if out.Count() != tensor.Count(b.shape) {
-		return out, fmt.Errorf("a blob of shape %v, want %v", b.shape, shape)
+	have, err1 := tensor.Size(tensor.F32, b.shape)
+	want, err2 := tensor.Size(tensor.F32, shape)
+	if err1 != nil || err2 != nil || have != want {
+		return tensor.Tensor{}, fmt.Errorf("a blob of shape %v, want %v", b.shape, shape)
 	}
+	out := tensor.New(tensor.F32, shape...)
 	dst := out.F32()[:0]
 	for _, c := range append([][]byte{b.loose}, b.chunks...) {
 		for ; len(c) >= b.width(); c = c[b.width():] {

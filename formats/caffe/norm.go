@@ -27,10 +27,6 @@ func batchNorm(c *call) error {
 	if err != nil {
 		return fmt.Errorf("factor: %w", err)
 	}
-	gamma, beta, top, err := c.affine(n)
-	if err != nil {
-		return err
-	}
 	var stats [2]graph.Value
 	for i, name := range []string{"running_mean", "running_var"} {
 		t, err := c.layer.blobs[i].load(n)
@@ -39,6 +35,10 @@ func batchNorm(c *call) error {
 		}
 		divide(t.F32(), factor.F32()[0])
 		stats[i] = c.declare(c.name+"."+name, []graph.Role{graph.Mean, graph.Variance}[i], t)
+	}
+	gamma, beta, top, err := c.affine(n) // after the statistics: they show that n channels are in the file
+	if err != nil {
+		return err
 	}
 	in := []graph.Value{c.in[0], gamma, beta, stats[0], stats[1]}
 	c.set(top, c.node(graph.BatchNorm, "", in, "eps", eps, "decay", decay))

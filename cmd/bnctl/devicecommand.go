@@ -65,9 +65,9 @@ func pluginNames(c *cli.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range found {
-		if p.name != "cuda" {
-			names = append(names, p.name)
+	for _, f := range found {
+		if f.Name != "cuda" {
+			names = append(names, f.Name)
 		}
 	}
 	return append(names, "ref"), nil

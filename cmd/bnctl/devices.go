@@ -119,7 +119,7 @@ func (s *deviceSet) mention(ctx context.Context, c *cli.Context, targets []targe
 		return
 	}
 	found, err := findPlugins(c)
-	if err != nil || !slices.ContainsFunc(found, func(p foundPlugin) bool { return p.name == "cuda" }) {
+	if err != nil || !slices.ContainsFunc(found, named("cuda")) {
 		return
 	}
 	if gpus, err := s.list(ctx, c, "cuda"); err == nil && len(gpus) > 0 {

@@ -1,18 +1,11 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"io"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/remote"
 )
 
@@ -55,10 +48,11 @@ func startUnlocked(c *cli.Context, path string) (*remote.Plugin, remote.Command,
 	if err != nil {
 		return nil, remote.Command{}, err
 	}
-	if err := guarded(absolute); err != nil {
-		return nil, remote.Command{}, err
+	cmd, err := remote.Found{Name: remote.PluginName(absolute), Path: absolute}.Command(true)
+	if err != nil {
+		return nil, cmd, err
 	}
-	cmd := command(c, remote.Command{Name: pluginName(absolute), Path: absolute})
+	cmd = command(c, cmd)
 	p, err := remote.Start(c.Context, cmd)
 	return p, cmd, err
 }
@@ -68,7 +62,7 @@ func pluginAdd(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p, cmd, err := startUnlocked(c, path)
+	p, _, err := startUnlocked(c, path)
 	if err != nil {
 		return err
 	}
@@ -78,11 +72,15 @@ func pluginAdd(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	row := locked{Name: cmd.Name, Path: cmd.Path, Version: about.Version, Protocol: device.ProtocolV1}
-	if row.SHA256, err = sumOfFile(cmd.Path); err != nil {
+	row, err := p.Locked()
+	if err != nil {
 		return err
 	}
-	if err := addToLock(row); err != nil {
+	l, err := remote.ReadLock()
+	if err != nil {
+		return err
+	}
+	if err := l.With(row).Write(); err != nil {
 		return err
 	}
 	o := outputOf(c)
@@ -94,18 +92,8 @@ func pluginAdd(c *cli.Context) error {
 	if len(list) == 0 {
 		o.result("   no device: %s", reason)
 	}
-	o.result("added to %s with sha256 %s; use it with --devices %s", lockPath(), row.SHA256, row.Name)
+	o.result("added to %s with sha256 %s; use it with --devices %s", remote.LockPath(), row.SHA256, row.Name)
 	return nil
-}
-
-func addToLock(row locked) error {
-	l, err := readLock()
-	if err != nil {
-		return err
-	}
-	l = append(l.without(row.Name), row)
-	slices.SortFunc(l, func(a, b locked) int { return strings.Compare(a.Name, b.Name) })
-	return l.write()
 }
 
 func pluginRemove(c *cli.Context) error {
@@ -113,11 +101,11 @@ func pluginRemove(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := readLock()
+	l, err := remote.ReadLock()
 	if err != nil {
 		return err
 	}
-	rest := l.without(name)
+	rest := l.Without(name)
 	if len(rest) == len(l) {
 		var names []string
 		for _, x := range l {
@@ -125,12 +113,12 @@ func pluginRemove(c *cli.Context) error {
 		}
 		return misuse("plugin %q was not added%s; bnctl plugin list shows what was", name, nearest(name, names))
 	}
-	if err := rest.write(); err != nil {
+	if err := rest.Write(); err != nil {
 		return err
 	}
 	o := outputOf(c)
 	o.event("plugin", pluginEvent{Name: name, State: "removed"})
-	o.result("removed %s from %s; its file is where it was", name, lockPath())
+	o.result("removed %s from %s; its file is where it was", name, remote.LockPath())
 	return nil
 }
 
@@ -142,34 +130,34 @@ func pluginList(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := readLock()
+	l, err := remote.ReadLock()
 	if err != nil {
 		return err
 	}
 	o := outputOf(c)
-	for _, p := range found {
-		e := p.event(l)
+	for _, f := range found {
+		e := event(f, l)
 		o.event("plugin", e)
 		o.result("%-12s  %-8s  %-10s  %s", e.Name, e.State, e.Version, e.Path)
 	}
 	if len(found) == 0 {
-		o.note("no plugin in %s", strings.Join(pluginFolders(), ", "))
+		o.note("no plugin in %s", strings.Join(remote.Folders(), ", "))
 	}
 	return nil
 }
 
-// event compares p with the lock.
-func (p foundPlugin) event(l lock) pluginEvent {
-	e := pluginEvent{Name: p.name, Path: p.path, State: "unlocked"}
-	sum, err := sumOfFile(p.path)
+// event compares f with the lock.
+func event(f remote.Found, l remote.Lock) pluginEvent {
+	e := pluginEvent{Name: f.Name, Path: f.Path, State: "unlocked"}
+	sum, err := remote.Sum(f.Path)
 	if err != nil {
 		e.State = "missing"
 		return e
 	}
 	e.SHA256 = sum
-	row := l.find(p.name, p.path)
+	row := l.Find(f.Name, f.Path)
 	switch {
-	case p.own:
+	case f.Own:
 		e.State = "own"
 	case row != nil && row.SHA256 == sum:
 		e.State, e.Version, e.Protocol = "locked", row.Version, row.Protocol
@@ -177,18 +165,4 @@ func (p foundPlugin) event(l lock) pluginEvent {
 		e.State = "changed"
 	}
 	return e
-}
-
-// sumOfFile returns the SHA-256 of a file in hexadecimal.
-func sumOfFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

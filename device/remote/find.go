@@ -1,0 +1,139 @@
+package remote
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// prefix begins the file name of every plugin: bnctl-device-NAME.
+const prefix = "bnctl-device-"
+
+// pathKey names folders with plugins, as a list like $PATH.
+const pathKey = "BNCTL_PLUGIN_PATH"
+
+// Found is an executable that has the name of a plugin. Nothing is known of
+// it but that: it has not been run.
+type Found struct {
+	Name string // of the plugin, as --devices takes it
+	Path string // absolute
+	Own  bool   // it lies beside this program: who can change it can change this program
+}
+
+// PluginName returns the NAME of a file bnctl-device-NAME; of another file,
+// the file's name.
+func PluginName(path string) string {
+	return strings.TrimPrefix(strings.TrimSuffix(filepath.Base(path), ".exe"), prefix)
+}
+
+// Folders lists where Find looks for plugins, best first: $BNCTL_PLUGIN_PATH,
+// the user's own folder, lib/bnctl/plugins beside the folder of this program,
+// and that folder. Neither $PATH nor the current folder is among them.
+func Folders() []string {
+	folders := filepath.SplitList(os.Getenv(pathKey))
+	if data, err := dataFolder(); err == nil {
+		folders = append(folders, filepath.Join(data, "plugins"))
+	}
+	if own := ownFolder(); own != "" {
+		folders = append(folders, filepath.Join(filepath.Dir(own), "lib", "bnctl", "plugins"), own)
+	}
+	return slices.DeleteFunc(folders, func(f string) bool { return !filepath.IsAbs(f) })
+}
+
+// ownFolder is where this program lies; "" if that is unknown.
+func ownFolder() string {
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(self); err == nil {
+		self = real
+	}
+	return filepath.Dir(self)
+}
+
+// dataFolder is this program's folder among the user's data.
+func dataFolder() (string, error) {
+	if d := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "bnctl"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, ".local", "share", "bnctl"), nil
+}
+
+// Find lists the plugins that could be started: the executables at paths,
+// those in Folders, and those in devices.lock. The first of a name counts.
+// Nothing is run.
+func Find(paths ...string) ([]Found, error) {
+	var all []Found
+	for _, path := range paths {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Found{Name: PluginName(path), Path: absolute})
+	}
+	for _, folder := range Folders() {
+		// A folder that cannot be read has none, as one that is not there.
+		entries, _ := os.ReadDir(folder)
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), prefix) && !e.IsDir() {
+				path := filepath.Join(folder, e.Name())
+				all = append(all, Found{PluginName(path), path, folder == ownFolder()})
+			}
+		}
+	}
+	lock, err := ReadLock()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lock {
+		all = append(all, Found{Name: l.Name, Path: l.Path})
+	}
+	return firstOfName(all), nil
+}
+
+func firstOfName(all []Found) []Found {
+	var out []Found
+	for _, f := range all {
+		if !slices.ContainsFunc(out, func(o Found) bool { return o.Name == f.Name }) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Command returns how f is started. Three things might happen:
+//  1. f came with this program, or unlocked plugins are allowed: it is started
+//     as it is.
+//  2. devices.lock has f: it is started only with the sum that it had when it
+//     was added.
+//  3. It is not there, or others could have changed it (kind Unavailable), or
+//     it is not in devices.lock (ErrUnlocked).
+func (f Found) Command(allowUnlocked bool) (Command, error) {
+	c := Command{Name: f.Name, Path: f.Path}
+	if err := guarded(f.Path); err != nil {
+		return c, c.fail("start", device.Unavailable, "%w", err)
+	}
+	if f.Own || allowUnlocked {
+		return c, nil
+	}
+	lock, err := ReadLock()
+	if err != nil {
+		return c, err
+	}
+	row := lock.Find(f.Name, f.Path)
+	if row == nil {
+		return c, fmt.Errorf("plugin %s (%s) %w; look at it with bnctl plugin add %s, or use --allow-unlocked",
+			f.Name, f.Path, ErrUnlocked, f.Path)
+	}
+	c.SHA256 = row.SHA256
+	return c, nil
+}

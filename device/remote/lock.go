@@ -1,0 +1,140 @@
+package remote
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// ErrUnlocked says of a plugin that it was not added to devices.lock.
+var ErrUnlocked = errors.New("is not in devices.lock")
+
+// Locked is one row of devices.lock: a plugin as it was when it was added. It
+// guards against change, not against malice: a plugin runs with its user's rights.
+type Locked struct {
+	Name     string `json:"name"`
+	Path     string `json:"path"` // absolute
+	Version  string `json:"version"`
+	Protocol int    `json:"protocol"`
+	SHA256   string `json:"sha256"` // of the executable, in hexadecimal
+}
+
+// Lock is the file devices.lock, sorted by name; one row for a name.
+type Lock []Locked
+
+// maxLock bounds the file, in bytes.
+const maxLock = 1 << 20
+
+// LockPath returns where devices.lock is; "" if the user has no home.
+func LockPath() string {
+	folder, err := dataFolder()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(folder, "devices.lock")
+}
+
+// ReadLock reads devices.lock. That there is none is no error.
+func ReadLock() (Lock, error) {
+	path := LockPath()
+	f, err := os.Open(path)
+	if path == "" || errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var l Lock
+	if err := json.NewDecoder(io.LimitReader(f, maxLock)).Decode(&l); err != nil {
+		return nil, fmt.Errorf("%s: %w; mend it, or remove it and add the plugins again", path, err)
+	}
+	return l, nil
+}
+
+// Write replaces devices.lock, all at once. Only the user may read it.
+func (l Lock) Write() error {
+	path := LockPath()
+	if path == "" {
+		return errors.New("there is no home folder for devices.lock; set XDG_DATA_HOME")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".devices.lock.*")
+	if err != nil {
+		return err
+	}
+	e := json.NewEncoder(f)
+	e.SetIndent("", "  ")
+	err = errors.Join(e.Encode(l), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("writing %s: %w; nothing was changed", path, err)
+	}
+	return nil
+}
+
+// Find returns the row of a plugin; nil if there is none, or one of another path.
+func (l Lock) Find(name, path string) *Locked {
+	for i := range l {
+		if l[i].Name == name && l[i].Path == path {
+			return &l[i]
+		}
+	}
+	return nil
+}
+
+// Without returns the rows of all other plugins.
+func (l Lock) Without(name string) Lock {
+	return slices.DeleteFunc(slices.Clone(l), func(x Locked) bool { return x.Name == name })
+}
+
+// With returns the rows with row, which replaces one of its name.
+func (l Lock) With(row Locked) Lock {
+	out := append(l.Without(row.Name), row)
+	slices.SortFunc(out, func(a, b Locked) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Locked returns the row that records the plugin as it runs: the sum is that
+// of the executable that was started, whatever has its path by now.
+func (p *Plugin) Locked() (Locked, error) {
+	sum, err := sumOf(p.binary.file)
+	return Locked{p.command.Name, p.command.Path, p.info.Version, device.ProtocolV1, sum}, err
+}
+
+// Sum returns the SHA-256 of a file in hexadecimal.
+func Sum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return sumOf(f)
+}
+
+// guarded refuses an executable that others could have changed: one that they
+// can write, or whose folder they can.
+func guarded(path string) error {
+	for _, p := range []string{path, filepath.Dir(path)} {
+		i, err := os.Stat(p)
+		if err != nil {
+			return err
+		}
+		if m := i.Mode(); m.Perm()&0o002 != 0 && m&os.ModeSticky == 0 {
+			return fmt.Errorf("%s can be written by others (%v); chmod o-w %s", p, m.Perm(), p)
+		}
+	}
+	return nil
+}

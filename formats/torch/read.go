@@ -22,7 +22,7 @@ type Options struct {
 // Limits on pickles, in bytes of memory.
 const (
 	// pickleSlack is what the objects of a pickle may take beside a part of the file's size.
-	pickleSlack = 24 << 20
+	pickleSlack = 16 << 20
 	// maxPickle is the largest pickle that is read in one piece.
 	maxPickle = 256 << 20
 )

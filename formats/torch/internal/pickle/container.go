@@ -43,7 +43,7 @@ func markedTuple(m *machine) error {
 }
 
 func (m *machine) pushTuple(values []any) error {
-	if err := m.charge(costSlot * int64(1+len(values))); err != nil {
+	if err := m.charge(costHeader + costSlot*int64(len(values))); err != nil {
 		return err
 	}
 	return m.push(Tuple(slices.Clone(values)))

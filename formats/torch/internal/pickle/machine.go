@@ -2,9 +2,11 @@ package pickle
 
 import "fmt"
 
-// What values cost, in bytes of memory, growth of slices included.
+// What values cost, in bytes of memory: growth of slices, what an interface
+// points to, and rounding up to what the allocator gives included.
 const (
-	costSlot   = 32 // on the stack, in a list or tuple
+	costSlot   = 48 // on the stack, in a list or tuple; with a number in it
+	costHeader = 48 // of a string, bytes, a tuple or a long number, beside its slot
 	costMemo   = 64
 	costObject = 192
 	costEntry  = 128 // of a dict, with its index

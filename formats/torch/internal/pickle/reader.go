@@ -78,7 +78,7 @@ func (r *Reader) bytes(n uint64) ([]byte, error) {
 	if n > uint64(max(r.left, 0)) {
 		return nil, fmt.Errorf("truncated: %d bytes wanted, %d remain", n, r.left)
 	}
-	if err := r.charge(int64(n)); err != nil {
+	if err := r.charge(costHeader + int64(n)); err != nil {
 		return nil, err
 	}
 	b := make([]byte, n)

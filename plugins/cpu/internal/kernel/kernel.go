@@ -44,6 +44,8 @@ type Set struct {
 	elements  *elements
 	pools     *pools
 	strips    *stripTiles
+	peak      func(n int)
+	lanes     int  // of the registers of peak
 	fused     bool // the definition fuses chains
 }
 

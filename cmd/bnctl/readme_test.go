@@ -1,0 +1,191 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// README, docs and help say what the program takes: no more, no less.
+
+// pages are the files that users read, with their text.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := filepath.Glob("../../examples/*/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]string{}
+	for _, p := range slices.Concat([]string{"../../README.md", "../../CONTRIBUTING.md"}, paths, more) {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[strings.TrimPrefix(p, "../../")] = string(b)
+	}
+	return pages
+}
+
+// typed returns the command lines of a text that begin with bnctl, without
+// what follows a pipe, a redirection or a remark.
+func typed(text string) []string {
+	var out []string
+	text = strings.ReplaceAll(text, "\\\n", " ")
+	for line := range strings.Lines(text) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
+		if strings.HasPrefix(line, "bnctl ") && !strings.HasPrefix(line, "bnctl graph ") { // a graph's first line
+			line, _, _ = strings.Cut(line, "   ")
+			out = append(out, strings.TrimSpace(regexp.MustCompile(`[|>#&]`).Split(line, 2)[0]))
+		}
+	}
+	return out
+}
+
+var (
+	fences = regexp.MustCompile("(?s)```.*?```")
+	spans  = regexp.MustCompile("`[^`]+`")
+)
+
+// read parses a command line as the program does, without doing anything.
+func read(line string) error {
+	app := newApp(io.Discard, io.Discard)
+	var idle func(list []*cli.Command)
+	idle = func(list []*cli.Command) {
+		for _, c := range list {
+			c.Action = func(*cli.Context) error { return nil }
+			idle(c.Subcommands)
+		}
+	}
+	idle(app.Commands)
+	args, err := reorder(app, strings.Fields(strings.ReplaceAll(line, `"`, "")))
+	if err != nil {
+		return err
+	}
+	return app.Run(args)
+}
+
+func TestExamplesOfHelpParse(t *testing.T) {
+	n := 0
+	var look func(list []*cli.Command)
+	look = func(list []*cli.Command) {
+		for _, c := range list {
+			for _, line := range typed(c.Description) {
+				n++
+				if err := read(line); err != nil {
+					t.Errorf("help of %s: %s: %v", c.Name, line, err)
+				}
+			}
+			look(c.Subcommands)
+		}
+	}
+	look(commands())
+	if n < len(commands()) {
+		t.Errorf("%d examples for %d commands", n, len(commands()))
+	}
+}
+
+func TestCommandLinesOfPagesParse(t *testing.T) {
+	for name, text := range pages(t) {
+		var lines []string
+		for _, block := range fences.FindAllString(text, -1) {
+			lines = append(lines, typed(block)...)
+		}
+		for _, line := range lines {
+			if err := read(line); err != nil {
+				t.Errorf("%s: %s: %v", name, line, err)
+			}
+		}
+		if name == "README.md" && len(lines) < 5 {
+			t.Errorf("README.md shows only %q", lines)
+		}
+		// In running text a value may be a word that stands for one.
+		for _, span := range spans.FindAllString(fences.ReplaceAllString(text, ""), -1) {
+			for _, line := range typed(strings.Trim(span, "`")) {
+				if _, err := reorder(newApp(io.Discard, io.Discard), strings.Fields(line)); err != nil &&
+					!strings.Contains(line, "COMMAND") {
+					t.Errorf("%s: %s: %v", name, line, err)
+				}
+			}
+		}
+	}
+}
+
+// known reports whether flag, with its dashes, is one of a command, of one of
+// its subcommands, or global.
+func known(c *cli.Command, flag string) bool {
+	name := strings.TrimLeft(flag, "-")
+	if name == "help" || find(globalFlags(), name) != nil || find(c.Flags, name) != nil {
+		return true
+	}
+	return slices.ContainsFunc(c.Subcommands, func(s *cli.Command) bool { return known(s, flag) })
+}
+
+// long finds the flags with two dashes in a code span.
+var long = regexp.MustCompile(`(^|\s|` + "`" + `)--[a-z][a-z-]*`)
+
+func longFlags(span string) []string {
+	var out []string
+	for _, f := range long.FindAllString(span, -1) {
+		out = append(out, strings.Trim(f, " `"))
+	}
+	return out
+}
+
+// TestReadmeHasTheCommands reads README's table of commands: each has a row,
+// which names its subcommands, and the flags of a row are those of its command.
+func TestReadmeHasTheCommands(t *testing.T) {
+	_, table, found := strings.Cut(pages(t)["README.md"], "\n## Commands\n")
+	if !found {
+		t.Fatal("README.md has no table of commands")
+	}
+	for _, c := range commands() {
+		row := regexp.MustCompile(fmt.Sprintf("(?m)^\\| `%s[ `].*$", c.Name)).FindString(table)
+		if row == "" {
+			t.Errorf("README.md has no row for %s", c.Name)
+		}
+		for _, s := range c.Subcommands {
+			if !strings.Contains(row, s.Name) {
+				t.Errorf("README.md does not name %s %s", c.Name, s.Name)
+			}
+		}
+		for _, span := range spans.FindAllString(row, -1) {
+			for _, f := range longFlags(span) {
+				if !known(c, f) {
+					t.Errorf("README.md: %s has no flag %s", c.Name, f)
+				}
+			}
+		}
+	}
+}
+
+// TestFlagsOfReadmeExist reads all code spans of README, but those of the
+// column that tells what other programs call it.
+func TestFlagsOfReadmeExist(t *testing.T) {
+	program, n := &cli.Command{Subcommands: commands()}, 0
+	for line := range strings.Lines(fences.ReplaceAllString(pages(t)["README.md"], "")) {
+		if cells := strings.Split(line, " | "); len(cells) == 2 {
+			line = cells[1]
+		}
+		for _, span := range spans.FindAllString(line, -1) {
+			for _, f := range longFlags(span) {
+				if n++; !known(program, f) {
+					t.Errorf("README.md: no command has the flag %s", f)
+				}
+			}
+		}
+	}
+	if n < 20 {
+		t.Errorf("only %d flags were found", n)
+	}
+}

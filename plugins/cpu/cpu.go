@@ -10,6 +10,13 @@ import (
 // Provider opens CPU devices. It implements device.Provider.
 type Provider = cpu.Provider
 
+// Limits is what the machine can do at most.
+type Limits = cpu.Limits
+
+// Measure measures the limits of a number of threads, in a fifth of a second.
+// kernels is a kernel class, or "auto".
+func Measure(kernels string, threads int) (Limits, error) { return cpu.Measure(kernels, threads) }
+
 // Main serves the CPU device to the host that started this process, and does
 // not return before the host is done.
 func Main() { serve.Main(Provider{}) }

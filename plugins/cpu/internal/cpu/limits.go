@@ -1,0 +1,56 @@
+package cpu
+
+import (
+	"sync"
+	"time"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+)
+
+// Limits is what a number of threads of this machine can do at most, now.
+type Limits struct {
+	Kernels string  // name of the kernels: "avx512", "avx2", "generic"
+	Flops   float64 // floating-point operations per second, on registers alone
+	Bytes   float64 // bytes per second read and written when memory is copied
+}
+
+// limitTime is how long each of the limits is measured.
+const limitTime = 100 * time.Millisecond
+
+// Measure returns the limits for kernels of a class or name, the best of a
+// few tries: what others use of the machine is not in them.
+func Measure(kernels string, threads int) (Limits, error) {
+	set, err := kernel.Pick(kernels)
+	if err != nil {
+		return Limits{}, err
+	}
+	const rounds = 20000
+	l := Limits{Kernels: set.Name}
+	l.Flops = best(threads, func(int) int { return set.Peak(rounds) })
+	const each = 32 << 20 // bytes; far more than a core's share of any cache
+	from, to := make([]byte, threads*each), make([]byte, threads*each)
+	l.Bytes = best(threads, func(i int) int { return 2 * copy(to[i*each:(i+1)*each], from[i*each:]) })
+	return l, nil
+}
+
+// best runs work on so many threads again and again, and returns the highest
+// rate in units per second; work gets the number of its thread and returns its
+// units.
+func best(threads int, work func(thread int) int) float64 {
+	var rate float64
+	for began := time.Now(); time.Since(began) < limitTime; {
+		units := make([]int, threads)
+		var wait sync.WaitGroup
+		start := time.Now()
+		for i := range threads {
+			wait.Go(func() { units[i] = work(i) })
+		}
+		wait.Wait()
+		took, total := time.Since(start).Seconds(), 0
+		for _, n := range units {
+			total += n
+		}
+		rate = max(rate, float64(total)/took)
+	}
+	return rate
+}

@@ -30,6 +30,9 @@ type Config struct {
 	Placement []int
 	// Template: one device makes every update, and the others get its state.
 	Template bool
+	// Local: replicas have weights of their own, which a Local keeps, and their
+	// devices never meet.
+	Local bool
 	// Reopen opens a lost device again, by its name. nil: what is lost stays lost.
 	Reopen func(ctx context.Context, name string) (device.Device, error)
 	// Timeout is how long a device may keep others waiting before it counts as
@@ -75,6 +78,7 @@ type member struct {
 	pause    time.Duration // before it was opened the last time
 	pace     pace
 	written  device.Version // of the driver, which broadcast brought
+	updates  device.Version // of replicas that a Local made on it: the version of the executable
 }
 
 // commit commits at the driver's version v.
@@ -166,6 +170,10 @@ func (d *Driver) load(ctx context.Context) (refused []graph.Op, err error) {
 func (d *Driver) join(ctx context.Context) error {
 	d.generation++
 	d.hub = collective.NewHub(d.config.Replicas, len(d.members))
+	if d.config.Local { // a device without a group has all replicas of what it runs
+		d.stale = false
+		return nil
+	}
 	replicas := make([][]int, len(d.members))
 	for i, m := range d.members {
 		replicas[i] = m.replicas

@@ -173,7 +173,7 @@ func (d *Driver) repeat(ctx context.Context, m *member, train *graph.Function, v
 		return err
 	}
 	d.runs++
-	if _, err := m.exe.Run(ctx, d.step(train, e.batch, m)); err != nil {
+	if _, err := m.exe.Run(ctx, d.step(train, e.batch, m.replicas)); err != nil {
 		return err
 	}
 	m.steps++

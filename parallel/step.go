@@ -16,6 +16,8 @@ type Batch struct {
 	Rows    map[string]tensor.Tensor // rows inputs of the function by name
 	Inverse float32                  // 1/denominator of the loss
 	Sizes   []int                    // rows of each replica
+	// Inverses is 1/denominator of each replica's own rows: for a Local.
+	Inverses []float32
 }
 
 // Result is what a step yields.
@@ -59,21 +61,15 @@ func (d *Driver) complete(ctx context.Context, f *graph.Function, b Batch) (Resu
 
 // run runs f once on all members. When one fails the others are called off.
 func (d *Driver) run(ctx context.Context, f *graph.Function, b Batch) ([]device.Outcome, Timing, error) {
-	if err := d.welcome(ctx); err != nil {
+	if err := d.ready(ctx); err != nil {
 		return nil, Timing{}, err
 	}
-	if d.stale {
-		if err := d.regroup(ctx); err != nil {
-			return nil, Timing{}, err
-		}
-	}
-	d.runs++
 	watch := d.watch()
 	defer watch.stop()
 	outs := make([]device.Outcome, len(d.members))
 	ranks := d.ranks()
 	err := d.each(func(m *member) error {
-		out, err := m.exe.Run(ctx, d.step(f, b, m))
+		out, err := m.exe.Run(ctx, d.step(f, b, m.replicas))
 		if err != nil {
 			d.hub.Abort(m.named(err))
 			return d.mark(m, err)
@@ -97,6 +93,21 @@ func (d *Driver) run(ctx context.Context, f *graph.Function, b Batch) ([]device.
 	return outs, t, nil
 }
 
+// ready takes in who came back and forms the group anew if it changed: what
+// comes before every run.
+func (d *Driver) ready(ctx context.Context) error {
+	if err := d.welcome(ctx); err != nil {
+		return err
+	}
+	if d.stale {
+		if err := d.regroup(ctx); err != nil {
+			return err
+		}
+	}
+	d.runs++
+	return nil
+}
+
 func (d *Driver) ranks() map[*member]int {
 	r := make(map[*member]int, len(d.members))
 	for i, m := range d.members {
@@ -105,15 +116,15 @@ func (d *Driver) ranks() map[*member]int {
 	return r
 }
 
-// step cuts a member's share out of a batch.
-func (d *Driver) step(f *graph.Function, b Batch, m *member) device.Step {
+// step cuts the share of replicas, which follow each other, out of a batch.
+func (d *Driver) step(f *graph.Function, b Batch, replicas []int) device.Step {
 	s := device.Step{Function: f.Name, Number: d.runs}
 	from := 0
-	if len(m.replicas) > 0 {
-		for _, n := range b.Sizes[:m.replicas[0]] {
+	if len(replicas) > 0 {
+		for _, n := range b.Sizes[:replicas[0]] {
 			from += n
 		}
-		s.Rows = slices.Clone(b.Sizes[m.replicas[0] : m.replicas[0]+len(m.replicas)])
+		s.Rows = slices.Clone(b.Sizes[replicas[0] : replicas[0]+len(replicas)])
 	}
 	to := from
 	for _, n := range s.Rows {

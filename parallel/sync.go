@@ -7,7 +7,8 @@ import (
 )
 
 // Sync says how the weights of the replicas are kept together: "allreduce",
-// "template" or "async:S" with a span of S steps.
+// "template", "periodic:K" with K steps between averages, or "async:S" with a
+// span of S steps.
 type Sync string
 
 // The ways without a span.
@@ -17,8 +18,10 @@ const (
 )
 
 const (
-	asyncPrefix = "async:"
-	maxSpan     = 64 // bounds the memory that waiting gradients take
+	asyncPrefix    = "async:"
+	maxSpan        = 64 // bounds the memory that waiting gradients take
+	periodicPrefix = "periodic:"
+	maxPeriod      = 1 << 20
 )
 
 // ParseSync returns the way with that name.
@@ -27,23 +30,34 @@ func ParseSync(s string) (Sync, error) {
 	if w == AllReduce || w == Template {
 		return w, nil
 	}
-	text, ok := strings.CutPrefix(s, asyncPrefix)
-	if !ok {
-		return "", fmt.Errorf("unknown weight synchronisation %q, "+
-			"want allreduce, template or async:S with S steps", s)
+	for _, f := range []struct {
+		prefix, form string
+		low, high    int
+	}{{periodicPrefix, "periodic:K with K", 1, maxPeriod}, {asyncPrefix, "async:S with S", 0, maxSpan}} {
+		text, ok := strings.CutPrefix(s, f.prefix)
+		if !ok {
+			continue
+		}
+		if n, err := strconv.Atoi(text); err != nil || n < f.low || n > f.high || text != strconv.Itoa(n) {
+			return "", fmt.Errorf("weight synchronisation %q: want %s from %d to %d", s, f.form, f.low, f.high)
+		}
+		return w, nil
 	}
-	if n, err := strconv.Atoi(text); err != nil || n < 0 || n > maxSpan || text != strconv.Itoa(n) {
-		return "", fmt.Errorf("weight synchronisation %q: want async:S with S from 0 to %d", s, maxSpan)
-	}
-	return w, nil
+	return "", fmt.Errorf("unknown weight synchronisation %q, "+
+		"want allreduce, template, periodic:K or async:S with K or S steps", s)
 }
 
 // Span returns S of "async:S"; ok is false for the other ways.
-func (w Sync) Span() (span int, ok bool) {
-	text, ok := strings.CutPrefix(string(w), asyncPrefix)
+func (w Sync) Span() (span int, ok bool) { return w.number(asyncPrefix) }
+
+// Period returns K of "periodic:K"; ok is false for the other ways.
+func (w Sync) Period() (steps int, ok bool) { return w.number(periodicPrefix) }
+
+func (w Sync) number(prefix string) (int, bool) {
+	text, ok := strings.CutPrefix(string(w), prefix)
 	if !ok {
 		return 0, false
 	}
-	span, err := strconv.Atoi(text)
-	return span, err == nil
+	n, err := strconv.Atoi(text)
+	return n, err == nil
 }

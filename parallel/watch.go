@@ -20,6 +20,7 @@ type watch struct {
 	members []*member
 	hub     *collective.Hub
 	done    []atomic.Bool // by rank: the run has returned
+	parts   atomic.Int64  // of runs that are finished, where a run has some
 	timeout time.Duration
 	longest time.Duration
 	began   time.Time
@@ -66,7 +67,7 @@ func (w *watch) late() (ranks []int, picture string) {
 			running = append(running, rank)
 		}
 	}
-	picture = fmt.Sprint(w.hub.Exchanges(), missing, running)
+	picture = fmt.Sprint(w.hub.Exchanges(), w.parts.Load(), missing, running)
 	switch {
 	case missing != nil:
 		return missing, picture

@@ -20,6 +20,16 @@ func SetOfReplica(r int) string { return fmt.Sprint(ofReplica, r) }
 // IsOfReplica reports whether a name is one that SetOfReplica makes.
 func IsOfReplica(set string) bool { return strings.HasPrefix(set, ofReplica) }
 
+const ofWeights = "weights_"
+
+// SetOfWeights names the set of weights, averages and optimizer tensors that
+// replica r has for itself between two averages. The state of the checkpoint
+// has their average.
+func SetOfWeights(r int) string { return fmt.Sprint(ofWeights, r) }
+
+// IsOfWeights reports whether a name is one that SetOfWeights makes.
+func IsOfWeights(set string) bool { return strings.HasPrefix(set, ofWeights) }
+
 // MergeReplicas returns c with running statistics made by rule of those that
 // its replicas keep for themselves. It is an error if they keep none: all
 // other runs have merged what the replicas saw already. c stays as it is.

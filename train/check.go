@@ -114,6 +114,9 @@ func (r *Recipe) checkTogether() error {
 	}
 	_, late := r.WeightSync.Span()
 	switch {
+	case r.local() && r.BN == bn.Sync:
+		return fmt.Errorf("--weight-sync %s leaves each replica on its own, and --bn sync makes all meet "+
+			"in every layer: add --bn replica", r.WeightSync)
 	case late && r.BN == bn.Sync:
 		return fmt.Errorf("--weight-sync %s lets replicas come late, and --bn sync makes all wait "+
 			"for each other in every layer: add --bn replica", r.WeightSync)

@@ -41,7 +41,7 @@ func positionOf(k *serialize.Checkpoint) (position, error) {
 // checkpoint puts the run as it stands into a checkpoint. It is what remains
 // if all devices are lost later.
 func (s *Session) checkpoint(ctx context.Context) (*serialize.Checkpoint, error) {
-	state, err := s.driver.Snapshot(ctx)
+	state, err := s.allState(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +57,7 @@ func (s *Session) checkpoint(ctx context.Context) (*serialize.Checkpoint, error)
 		k.Sets = append(k.Sets, serialize.Set{Name: setBest, Tensors: s.best.state})
 	}
 	s.packLate(k)
+	s.packLocal(k)
 	if err := s.packRunning(k); err != nil {
 		return nil, err
 	}
@@ -87,6 +88,9 @@ func (s *Session) restore(k *serialize.Checkpoint) error {
 		s.best = &best{b.Tensors}
 	}
 	if err := s.restoreLate(k); err != nil {
+		return err
+	}
+	if err := s.restoreLocal(k); err != nil {
 		return err
 	}
 	return s.restoreRunning(k)
@@ -134,8 +138,14 @@ func (s *Session) checkpointIfDue(ctx context.Context) error {
 	return nil
 }
 
-// abandoned writes the last snapshot of a run that has lost all devices.
-func (s *Session) abandoned(err error) error {
+// abandoned writes the last snapshot of a run that has lost all devices. Where
+// the host has all state, nothing is older than that.
+func (s *Session) abandoned(ctx context.Context, err error) error {
+	if s.local != nil {
+		if _, err := s.checkpoint(ctx); err != nil {
+			return err
+		}
+	}
 	if s.config.Checkpoint == "" || s.snapshot == nil {
 		return err
 	}
@@ -156,7 +166,7 @@ func (s *Session) interrupted(ctx context.Context) error {
 	case err == nil:
 		return cause
 	case errors.Is(err, parallel.NoDevices):
-		return s.abandoned(cause)
+		return s.abandoned(ctx, cause)
 	}
 	return fmt.Errorf("%w; the checkpoint could not be written: %w", cause, err)
 }
@@ -195,7 +205,8 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 // estimateOver returns over how many samples the statistics are estimated at
 // the end: those of averaged weights always are, over at least some batches.
 func (s *Session) estimateOver() int {
-	if s.recipe.EMA > 0 && s.recipe.BNPrecise == 0 && len(s.kept) > 0 {
+	period, _ := s.recipe.WeightSync.Period()
+	if averaged := s.recipe.EMA > 0 || period > 1; averaged && s.recipe.BNPrecise == 0 && len(s.kept) > 0 {
 		return averageSamples
 	}
 	return s.recipe.BNPrecise

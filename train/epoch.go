@@ -63,7 +63,7 @@ func (s *Session) Evaluate(ctx context.Context) (*Evaluation, error) {
 // EvaluateWith runs the weights as they stand, with other running statistics
 // (Beside), on the validation data.
 func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor.Tensor) (*Evaluation, error) {
-	if err := s.driver.Write(ctx, statistics); err != nil {
+	if err := s.show(ctx, statistics); err != nil {
 		return nil, err
 	}
 	t := s.config.Transform
@@ -109,10 +109,13 @@ func better(save string, loss, accuracy, best float64) bool {
 	return accuracy > best
 }
 
-// current reads the state from the devices, with the running statistics.
+// current returns the state of the model as it is trained, with the running statistics.
 func (s *Session) current(ctx context.Context) (map[string]tensor.Tensor, error) {
-	state, err := s.driver.State(ctx)
-	if err != nil {
+	var state map[string]tensor.Tensor
+	var err error
+	if s.local != nil {
+		state = s.local.State()
+	} else if state, err = s.driver.State(ctx); err != nil {
 		return nil, err
 	}
 	maps.Copy(state, s.statistics())

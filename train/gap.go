@@ -45,10 +45,10 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 	if len(b.Sizes) == 0 {
 		return nil, nil
 	}
-	if err := s.driver.Write(ctx, s.statistics()); err != nil {
+	if err := s.show(ctx, s.statistics()); err != nil {
 		return nil, err
 	}
-	trained, err := s.driver.Step(ctx, b)
+	trained, err := s.look(ctx, b)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +66,14 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 	}
 	g.Advice = s.adviceOn(g)
 	return g, nil
+}
+
+// look runs the training function on a batch and commits nothing.
+func (s *Session) look(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
+	if s.local != nil {
+		return s.local.Look(ctx, b)
+	}
+	return s.driver.Step(ctx, b)
 }
 
 // large reports whether the model is clearly worse in use than in training.

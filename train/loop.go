@@ -64,7 +64,7 @@ func (s *Session) stopped(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return s.interrupted(ctx)
 	case errors.Is(err, parallel.NoDevices):
-		return s.abandoned(err)
+		return s.abandoned(ctx, err)
 	}
 	return err
 }
@@ -152,7 +152,7 @@ func (s *Session) step(ctx context.Context, b *data.Batch, sl parallel.Slices) (
 	}
 	batch := s.batch(b, sl)
 	s.remember(batch)
-	result, err := s.driver.Step(ctx, batch)
+	result, err := s.compute(ctx, batch)
 	if err != nil {
 		return result, err
 	}
@@ -171,6 +171,14 @@ func (s *Session) step(ctx context.Context, b *data.Batch, sl parallel.Slices) (
 		k.Commit(result.Moments)
 	}
 	return result, nil
+}
+
+// compute runs the training function on a batch.
+func (s *Session) compute(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
+	if s.local != nil {
+		return s.local.Step(ctx, b, Hyper(s.recipe, s.schedule, s.progress.Step))
+	}
+	return s.driver.Step(ctx, b)
 }
 
 // located adds step and device to an error about moments that are not finite.
@@ -192,13 +200,25 @@ func (s *Session) batch(b *data.Batch, sl parallel.Slices) parallel.Batch {
 		parallel.InputLabels: repeatRows(b.Labels, sl.Repeated),
 		parallel.InputIdent:  repeatRows(ident(b), sl.Repeated),
 	}
+	labels := rows[parallel.InputLabels]
+	out := parallel.Batch{Rows: rows, Sizes: sl.Sizes, Inverse: inverse(labels)}
+	from := 0
+	for _, n := range sl.Sizes {
+		out.Inverses = append(out.Inverses, inverse(labels.Rows(from, from+n)))
+		from += n
+	}
+	return out
+}
+
+// inverse returns 1/denominator of the loss of rows with these labels.
+func inverse(labels tensor.Tensor) float32 {
 	counted := 0
-	for _, l := range rows[parallel.InputLabels].I32() {
+	for _, l := range labels.I32() {
 		if l != -1 {
 			counted++
 		}
 	}
-	return parallel.Batch{Rows: rows, Sizes: sl.Sizes, Inverse: float32(1 / float64(max(counted, 1)))}
+	return float32(1 / float64(max(counted, 1)))
 }
 
 // inputName names the model's input.

@@ -83,6 +83,7 @@ func TestTheOnlyDeviceIsLostInEveryMode(t *testing.T) {
 		"allreduce":       func(*Recipe) {},
 		"template":        func(r *Recipe) { r.WeightSync = parallel.Template },
 		"late gradients":  func(r *Recipe) { r.BN, r.WeightSync = bn.Replica, "async:2" },
+		"own weights":     func(r *Recipe) { r.BN, r.WeightSync = bn.Replica, "periodic:3" },
 		"late statistics": func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:2" },
 		"own statistics":  func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, bn.PostHoc },
 		"running for few": func(r *Recipe) { r.BN, r.BNMin = bn.Replica, "running" },

@@ -29,7 +29,9 @@ type Session struct {
 	kept     []kept         // theirs: those of the recipe first; none without layers
 	late     *parallel.Late // gradients that wait; nil if none ever does
 	driver   *parallel.Driver
-	state    map[string]tensor.Tensor // to start from
+	local    *parallel.Local            // replicas with weights of their own; nil if they have none
+	own      []map[string]tensor.Tensor // by replica: for local, from a checkpoint
+	state    map[string]tensor.Tensor   // to start from
 	progress Progress
 	best     *best
 	probe    parallel.Batch        // for the gap of the epoch; empty in its middle
@@ -188,7 +190,7 @@ func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*grap
 		return nil, err
 	}
 	p.Functions = []*graph.Function{train, commit, predict}
-	if r.BNPrecise > 0 || r.EMA > 0 {
+	if r.BNPrecise > 0 || r.EMA > 0 || r.local() {
 		estimate, err := parallel.EstimateFunction(wrapped)
 		if err != nil {
 			return nil, err
@@ -206,9 +208,12 @@ func (s *Session) open(ctx context.Context) error {
 	var err error
 	s.driver, err = parallel.Open(ctx, s.program, s.state, s.config.Devices, parallel.Config{
 		Replicas: s.recipe.StepReplicas(), Batch: s.recipe.StepBatch(), Reopen: s.config.Reopen,
-		Placement: s.config.Placement, Template: s.recipe.WeightSync == parallel.Template,
+		Placement: s.config.Placement, Template: s.recipe.WeightSync == parallel.Template, Local: s.recipe.local(),
 		Timeout: s.config.DeviceTimeout, Lost: s.lost, Back: s.back})
-	return err
+	if err != nil {
+		return err
+	}
+	return s.startLocal()
 }
 
 // startAverages begins the averages at the weights, unless a checkpoint brought them.

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func newSyncBench(t *testing.T, w parallel.Sync) *bench {
 // TestSameTemplateHoweverWeightsAreSynchronised trains on several numbers of
 // devices, and stopped and resumed on others.
 func TestSameTemplateHoweverWeightsAreSynchronised(t *testing.T) {
-	for _, w := range []parallel.Sync{parallel.Template, "async:2"} {
+	for _, w := range []parallel.Sync{parallel.Template, "async:2", "periodic:1", "periodic:3"} {
 		t.Run(string(w), func(t *testing.T) {
 			b := newSyncBench(t, w)
 			ctx := context.Background()
@@ -49,13 +50,41 @@ func TestWaysThatEqualAllReduce(t *testing.T) {
 	}
 }
 
-func TestLateGradientsNeedReplicas(t *testing.T) {
-	r := newSyncBench(t, "async:1").recipe
-	r.BN = bn.Sync
-	if err := r.Check(); err == nil || !strings.Contains(err.Error(), "--bn replica") {
-		t.Errorf("with --bn sync: %v", err)
+// Replicas of equal size that meet after every step, with plain SGD, are what
+// summing gradients is, but for rounding.
+func TestMeetingAtEveryStepIsAllReduce(t *testing.T) {
+	plain := func(w parallel.Sync) *bench {
+		b := newSyncBench(t, w)
+		b.recipe.Epochs, b.recipe.Steps, b.recipe.Tail = 0, 12, parallel.Drop
+		b.recipe.Momentum, b.recipe.WeightDecay = 0, 0
+		return b
 	}
-	for _, w := range []parallel.Sync{"", "async", "async:65", "periodic:2", "async:-1"} {
+	all, _, _ := plain(parallel.AllReduce).trainOnce()
+	each, _, _ := plain("periodic:1").trainOnce()
+	for name, want := range all.State {
+		for i, v := range want.F32() {
+			if got := each.State[name].F32()[i]; math.Abs(float64(got-v)) > 1e-5*max(1, math.Abs(float64(v))) {
+				t.Errorf("%s[%d] is %v, with allreduce %v", name, i, got, v)
+				break
+			}
+		}
+	}
+	apart, _, _ := plain("periodic:4").trainOnce()
+	if name := differing(apart.State, each.State); name == "" {
+		t.Error("replicas that meet rarely are where those are that meet at every step")
+	}
+}
+
+func TestReplicasOnTheirOwnAreNotSynchronised(t *testing.T) {
+	for _, w := range []parallel.Sync{"async:1", "periodic:2"} {
+		r := newSyncBench(t, w).recipe
+		r.BN = bn.Sync
+		if err := r.Check(); err == nil || !strings.Contains(err.Error(), "--bn replica") {
+			t.Errorf("%s with --bn sync: %v", w, err)
+		}
+	}
+	r := newSyncBench(t, parallel.AllReduce).recipe
+	for _, w := range []parallel.Sync{"", "async", "async:65", "periodic:0", "async:-1", "periodic:+2"} {
 		r.WeightSync = w
 		if err := r.Check(); err == nil || !strings.Contains(err.Error(), "weight synchronisation") {
 			t.Errorf("--weight-sync %q: %v", w, err)

@@ -1,0 +1,128 @@
+package devicetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Benchmark is one thing whose speed is measured.
+type Benchmark struct {
+	Name string     // "conv: 3x3, 64 channels of 56x56, 8 rows"
+	Ops  []graph.Op // the operations that it runs
+
+	times   int // of what it measures, in one run
+	setting func() (*setting, error)
+	members [][]int // replicas of the members of a group; nil: a device that is alone
+}
+
+// Figure is what came of a benchmark.
+type Figure struct {
+	Benchmark
+	Lacks []graph.Op // operations that the device does not have: nothing was measured
+	Runs  int
+	// Best, Median and Worst are times of what the benchmark names once: of an
+	// operation as the device tells it (Outcome.Took), of a call or an exchange as
+	// the caller sees it.
+	Best, Median, Worst time.Duration
+	Flops, Bytes        float64 // that it does and moves once, as graph.Cost counts them
+}
+
+// FlopRate returns the operations per second of the median.
+func (f Figure) FlopRate() float64 { return f.Flops / f.Median.Seconds() }
+
+// ByteRate returns the bytes per second of the median.
+func (f Figure) ByteRate() float64 { return f.Bytes / f.Median.Seconds() }
+
+// Bench measures how fast the devices are that open opens: single operations,
+// a call that does nothing, and what two of them need to exchange values. Each
+// benchmark runs for about so long. done, if not nil, is called after every one.
+func Bench(ctx context.Context, open Opener, list []Benchmark, each time.Duration, done func(Figure)) error {
+	have, err := opsOfDevice(ctx, open)
+	if err != nil {
+		return err
+	}
+	for _, b := range list {
+		f, err := b.measure(ctx, open, have, each)
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.Name, err)
+		}
+		if done != nil {
+			done(f)
+		}
+	}
+	return nil
+}
+
+// measure runs the benchmark.
+func (b Benchmark) measure(ctx context.Context, open Opener, have []graph.Op, each time.Duration) (Figure, error) {
+	f := Figure{Benchmark: b}
+	for _, o := range b.Ops {
+		if !slices.Contains(have, o) {
+			f.Lacks = append(f.Lacks, o)
+		}
+	}
+	if len(f.Lacks) > 0 {
+		return f, nil
+	}
+	s, err := b.setting()
+	if err != nil {
+		return f, err
+	}
+	held := b.members
+	if held == nil {
+		held = [][]int{nil}
+		for r := range s.rows {
+			held[0] = append(held[0], r)
+		}
+	}
+	g, err := gather(ctx, open, s, held...)
+	if err != nil {
+		return f, err
+	}
+	defer g.close()
+	f.cost(s)
+	return f, f.time(func(number uint64) (time.Duration, error) {
+		if b.members != nil {
+			began := time.Now()
+			_, err := g.run(ctx, s, number)
+			return time.Since(began), err
+		}
+		began := time.Now()
+		o, err := g.members[0].x.Run(ctx, s.step(number))
+		if len(b.Ops) == 0 {
+			return time.Since(began), err
+		}
+		return o.Took, err
+	}, each)
+}
+
+// cost says what the function of s does in one run.
+func (f *Figure) cost(s *setting) {
+	fn := s.program.Function(s.function)
+	f.Flops, f.Bytes = fn.TotalCost().At(sum(s.rows))
+	f.Flops, f.Bytes = f.Flops/float64(f.times), f.Bytes/float64(f.times)
+}
+
+// time calls run again and again and records how long it took.
+func (f *Figure) time(run func(number uint64) (time.Duration, error), each time.Duration) error {
+	const warmUp = 2
+	var took []time.Duration
+	began := time.Now()
+	for n := uint64(0); len(took) == 0 || time.Since(began) < each; n++ {
+		t, err := run(n)
+		if err != nil {
+			return err
+		}
+		if n >= warmUp {
+			took = append(took, max(t/time.Duration(f.times), 1))
+		}
+	}
+	slices.Sort(took)
+	f.Runs = len(took)
+	f.Best, f.Median, f.Worst = took[0], took[len(took)/2], took[len(took)-1]
+	return nil
+}

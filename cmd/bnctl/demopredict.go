@@ -24,8 +24,9 @@ func (d *demo) strip() error {
 			return
 		}
 		d.result.Removed = r
-		d.say("  removed %d replica connections, %d optimizer tensors, %s", r.Connections, r.OptimizerTensors,
-			strings.Join(r.Other, ", "))
+		removed := append([]string{counted(r.Connections, "replica connection"),
+			counted(r.OptimizerTensors, "optimizer tensor")}, r.Other...)
+		d.say("  removed %s", strings.Join(removed, ", "))
 		d.say("  sha256 %s", e.SHA256)
 		d.same("the stripped checkpoint and the template", e.SHA256 == d.result.SHA256)
 	}, "strip", "three.bnc", "-o", "glyphs.bnm")

@@ -82,8 +82,8 @@ func (s *deviceSet) share(c *cli.Context, targets []target) (err error) {
 		return err
 	}
 	if all := s.options.Threads * cpus; all > runtime.NumCPU() {
-		outputOf(c).note("%d CPU devices of %d threads on %d logical CPUs: they will wait for each other",
-			cpus, s.options.Threads, runtime.NumCPU())
+		outputOf(c).note("%s of %s on %s: they will wait for each other", counted(cpus, "CPU device"),
+			counted(s.options.Threads, "thread"), counted(runtime.NumCPU(), "logical CPU"))
 	}
 	return nil
 }

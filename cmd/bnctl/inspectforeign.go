@@ -70,7 +70,7 @@ func reportForeign(o *output, f *formats.File, m *models.Model, verified bool) e
 	if len(e.BN) > 0 {
 		o.result("")
 		printNorms(o, e.BN)
-		o.result("%d batch norms, %s", len(norms), health(norms))
+		o.result("%s, %s", counted(len(norms), "batch norm"), health(norms))
 	}
 	printForeignRest(o, f)
 	return nil

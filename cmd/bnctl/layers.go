@@ -69,8 +69,8 @@ func printLayers(o *output, layers []layer) {
 func summary(m *models.Model) string {
 	s, in := m.Summary(), m.Input()
 	parts := []string{m.Architecture, "input " + tensor.Describe(in.DType, in.Shape),
-		fmt.Sprintf("%d parameters", s.Parameters), fmt.Sprintf("%.1f MFLOP", flops(m)/1e6),
-		fmt.Sprintf("%d batch norms", s.Norms)}
+		counted(s.Parameters, "parameter"), fmt.Sprintf("%.1f MFLOP", flops(m)/1e6),
+		counted(s.Norms, "batch norm")}
 	if len(m.Labels) > 0 {
 		parts = append(parts, "classes "+classList(m.Labels))
 	}

@@ -58,6 +58,15 @@ func (o *output) event(name string, v any) {
 	fmt.Fprintf(o.stdout, "%s%s\n", head, body[1:])
 }
 
+// counted writes a number of things that have a regular plural: "1 replica",
+// "2 replicas".
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // note prints a line for the person, unless --quiet.
 func (o *output) note(format string, args ...any) {
 	if !o.quiet {

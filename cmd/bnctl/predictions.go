@@ -126,6 +126,20 @@ func words(t tensor.Tensor) []string {
 	return s
 }
 
+// tableElements is how many elements of an output a line of text shows whole;
+// of more it shows tableFirst, after their type and shape.
+const tableElements, tableFirst = 20, 4
+
+// shortened writes an output for a person: "logits 0.5 -1.25", and of a large one
+// "mask f32[21,64,64] 0.5 -1.25 0 1 ...".
+func shortened(name string, t tensor.Tensor) string {
+	if t.Count() <= tableElements {
+		return name + " " + strings.Join(words(t), " ")
+	}
+	first := tensor.Tensor{DType: t.DType, Shape: []int{tableFirst}, Bytes: t.Bytes[:tableFirst*t.DType.Size()]}
+	return fmt.Sprintf("%s %s %s ...", name, tensor.Describe(t.DType, t.Shape), strings.Join(words(first), " "))
+}
+
 // tablePredictions writes a line of text for each input.
 type tablePredictions struct {
 	predictions
@@ -140,7 +154,7 @@ func (w *tablePredictions) write(input string, outs []tensor.Tensor) error {
 		}
 	} else {
 		for i, o := range outs {
-			cells = append(cells, fmt.Sprintf("%s %s", w.outputName(i), strings.Join(words(o), " ")))
+			cells = append(cells, shortened(w.outputName(i), o))
 		}
 	}
 	_, err := fmt.Fprintf(w.out, "%-*s  %s\n", w.width, input, strings.Join(cells, "   "))

@@ -38,6 +38,7 @@ serialize:            bn graph models tensor
 parallel:             bn collective device graph models tensor
 train/internal/tfevents:
 train:                bn data device graph models parallel serialize tensor train/internal/tfevents
+study:
 
 formats/torch:        formats/torch/internal/pickle formats/internal/foreign graph models serialize tensor
 formats/torch/internal/pickle:
@@ -61,7 +62,7 @@ plugins/cuda/internal/cuda:    collective device graph plugins/cuda/internal/cu 
 plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
-cmd/bnctl: bn collective data device device/devicetest device/ref device/remote formats graph models parallel plugins/cpu serialize tensor train
+cmd/bnctl: bn collective data device device/devicetest device/ref device/remote formats graph models parallel plugins/cpu serialize study tensor train
 `
 
 func TestLayers(t *testing.T) {

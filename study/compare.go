@@ -1,0 +1,57 @@
+package study
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Difference is what a measure gains from one case to another, seed by seed.
+type Difference struct {
+	Mean   float64 // over the seeds that both have
+	Margin float64 // half of the 95 % confidence interval, Student's t; infinite with one seed
+	Seeds  int
+}
+
+// paired compares two cases seed by seed: what a seed draws, the order of the
+// samples above all, is alike in both.
+func (r *Results) paired(a, b map[uint64]Score, measure func(Score) float64) Difference {
+	var d []float64
+	for _, seed := range r.Seeds {
+		x, ok := a[seed]
+		y, both := b[seed]
+		if ok && both {
+			d = append(d, measure(x)-measure(y))
+		}
+	}
+	if len(d) == 0 {
+		return Difference{Margin: math.Inf(1)}
+	}
+	out := Difference{Mean: stat.Mean(d, nil), Margin: math.Inf(1), Seeds: len(d)}
+	if n := float64(len(d)); n > 1 {
+		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
+		out.Margin = t * math.Sqrt(stat.Variance(d, nil)/n)
+	}
+	return out
+}
+
+// Clear reports whether the difference is more than chance: 0 lies outside its interval.
+func (d Difference) Clear() bool { return d.Seeds > 0 && math.Abs(d.Mean) > d.Margin }
+
+func (d Difference) text(digits int, unit string) string {
+	if math.IsInf(d.Margin, 1) {
+		return fmt.Sprintf("%+.*f%s (one seed: no interval)", digits, d.Mean, unit)
+	}
+	return fmt.Sprintf("%+.*f ± %.*f%s", digits, d.Mean, digits, d.Margin, unit)
+}
+
+// points says a difference of accuracies, in percentage points.
+func (d Difference) points() string { return d.text(2, " points") }
+
+// loss says a difference of losses.
+func (d Difference) loss() string { return d.text(4, "") }
+
+func accuracy(s Score) float64 { return 100 * s.Accuracy }
+func loss(s Score) float64     { return s.Loss }

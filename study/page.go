@@ -1,0 +1,72 @@
+package study
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+)
+
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("page").Parse(pageText))
+
+// Page writes the results as a page that needs nothing beside itself. command
+// is what makes it again.
+func (r *Results) Page(w io.Writer, command string) error {
+	plots, err := r.Plots()
+	if err != nil {
+		return err
+	}
+	type picture struct {
+		Caption string
+		SVG     template.HTML
+	}
+	var pictures []picture
+	for _, p := range plots {
+		pictures = append(pictures, picture{p.Caption, template.HTML(p.SVG)})
+	}
+	var rows [][]string
+	for _, row := range r.Table() {
+		rows = append(rows, row.Cells())
+	}
+	return page.Execute(w, map[string]any{"Results": r, "Command": command, "Columns": Columns(), "Rows": rows,
+		"Findings": r.Findings(), "Plots": pictures, "Length": r.length(), "Kept": r.retained()})
+}
+
+// length says how long a run is.
+func (r *Results) length() string {
+	if r.Epochs > 0 {
+		return fmt.Sprintf("%d epochs (%d steps)", r.Epochs, r.Steps)
+	}
+	return fmt.Sprintf("%d steps", r.Steps)
+}
+
+// retained says per size what rule mean kept of the variance in training.
+func (r *Results) retained() []string {
+	var out []string
+	for _, k := range r.PerReplica {
+		var ratios []float64
+		low, high := Kept{Ratio: 2}, Kept{}
+		for _, run := range r.Runs {
+			for _, l := range run.Retained {
+				if run.Setting != r.setting(Replica, k) {
+					continue
+				}
+				ratios = append(ratios, l.Ratio)
+				if l.Ratio < low.Ratio {
+					low = l
+				}
+				if l.Ratio > high.Ratio {
+					high = l
+				}
+			}
+		}
+		if len(ratios) > 0 {
+			out = append(out, fmt.Sprintf("%d samples per replica: %.4f on average, from %.4f (%s) to %.4f (%s)", k,
+				figure(ratios).Mean, low.Ratio, low.Layer, high.Ratio, high.Layer))
+		}
+	}
+	return out
+}

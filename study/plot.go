@@ -1,0 +1,129 @@
+package study
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"regexp"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Plot is a picture of the results.
+type Plot struct {
+	Name    string // of its file, without ending
+	Caption string
+	SVG     []byte
+}
+
+// Plots draws what the results suffice to draw.
+func (r *Results) Plots() ([]Plot, error) {
+	var out []Plot
+	for _, p := range []struct {
+		name, caption string
+		width, height vg.Length
+		make          func() (*plot.Plot, error)
+	}{
+		{"accuracy", "Accuracy by way of training and by statistics: a dot is a seed, a ring the mean over seeds.", 18, 10, r.plotScores},
+		{"curves", "Accuracy after each epoch with the statistics of the run's own mode (replica: pooled), mean over seeds.", 18, 9, r.plotCurves},
+		{"variance", "What small samples miss of a variance, 1 - mean(Q/n)/truth, by the samples of a group; the dashed line is 1/n for one value a sample.", 18, 11, r.plotSampling},
+		{"speed", "Training throughput.", 18, 6, r.plotSpeeds},
+	} {
+		drawn, err := p.make()
+		if err != nil {
+			return nil, fmt.Errorf("plot %s: %w", p.name, err)
+		}
+		if drawn == nil {
+			continue
+		}
+		svg, err := render(drawn, p.width*vg.Centimeter, p.height*vg.Centimeter)
+		if err != nil {
+			return nil, fmt.Errorf("plot %s: %w", p.name, err)
+		}
+		out = append(out, Plot{p.name, p.caption, svg})
+	}
+	return out, nil
+}
+
+// Colours of the drawings. In the files each is a variable of the page, so
+// that a page in dark colours shows them in its own; alone they are as here.
+var (
+	ink     = color.RGBA{0x33, 0x38, 0x40, 0xff}
+	faint   = color.RGBA{0xd5, 0xd8, 0xdd, 0xff}
+	colours = []color.RGBA{{0x1f, 0x6f, 0xb5, 0xff}, {0xd9, 0x6a, 0x1a, 0xff}, {0x2b, 0x8f, 0x5b, 0xff},
+		{0x8e, 0x4f, 0xb8, 0xff}, {0xb0, 0x35, 0x55, 0xff}, {0x7a, 0x7f, 0x2c, 0xff}}
+)
+
+// newPlot returns an empty drawing in the colours of the page.
+func newPlot(x, y string) *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = color.Transparent
+	p.X.Label.Text, p.Y.Label.Text = x, y
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Color, a.Label.TextStyle.Color = ink, ink
+		a.Tick.Color, a.Tick.Label.Color = ink, ink
+	}
+	p.Legend.TextStyle.Color = ink
+	p.Legend.Top = true
+	grid := plotter.NewGrid()
+	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
+	p.Add(grid)
+	return p
+}
+
+var (
+	prologue = regexp.MustCompile(`(?s)^.*?(<svg)`)
+	noFill   = regexp.MustCompile(`<path d="[^"]*" style="fill:#[0-9A-Fa-f]{6};fill-opacity:0"\s*/>`)
+)
+
+// render draws p as an SVG element whose colours are variables.
+func render(p *plot.Plot, width, height vg.Length) ([]byte, error) {
+	w, err := p.WriterTo(width, height, "svg")
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if _, err := w.WriteTo(&b); err != nil {
+		return nil, err
+	}
+	svg := prologue.ReplaceAllString(b.String(), "$1")
+	svg = noFill.ReplaceAllString(svg, "")
+	named := map[string]color.RGBA{"ink": ink, "faint": faint}
+	for i, c := range colours {
+		named[fmt.Sprintf("series%d", i)] = c
+	}
+	for name, c := range named {
+		hex := fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B)
+		svg = strings.ReplaceAll(svg, hex, fmt.Sprintf("var(--%s,%s)", name, strings.ToLower(hex)))
+	}
+	return []byte(svg), nil
+}
+
+// dots draws points.
+func dots(p *plot.Plot, at plotter.XYs, c color.Color, shape draw.GlyphDrawer, radius vg.Length) (*plotter.Scatter, error) {
+	s, err := plotter.NewScatter(at)
+	if err != nil {
+		return nil, err
+	}
+	s.GlyphStyle = draw.GlyphStyle{Color: c, Radius: radius, Shape: shape}
+	p.Add(s)
+	return s, nil
+}
+
+// line draws a line.
+func line(p *plot.Plot, at plotter.XYs, c color.Color, dashed bool) (*plotter.Line, error) {
+	l, err := plotter.NewLine(at)
+	if err != nil {
+		return nil, err
+	}
+	l.Color, l.Width = c, vg.Points(1.5)
+	if dashed {
+		l.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
+	}
+	p.Add(l)
+	return l, nil
+}

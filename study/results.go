@@ -1,0 +1,171 @@
+// Package study compares ways of batch normalisation by what came out of runs:
+// tables, plots, a page, and answers with their uncertainty. It runs nothing
+// itself and knows no device: its input is Results.
+package study
+
+import "slices"
+
+// Arm is one way of training.
+type Arm string
+
+// The arms.
+const (
+	Single  Arm = "single"  // the whole batch on one device, one replica
+	Sync    Arm = "sync"    // batch norm over the whole batch, shared by the replicas
+	Replica Arm = "replica" // batch norm over the samples of each replica
+)
+
+// Setting is an arm and how the batch is shared. With Single, Replicas is 1
+// and PerReplica the whole batch.
+type Setting struct {
+	Arm        Arm `json:"arm"`
+	PerReplica int `json:"per_replica"` // samples of a full batch
+	Replicas   int `json:"replicas"`
+}
+
+// Run is one training.
+type Run struct {
+	Setting
+	Seed     uint64  `json:"seed"`
+	Recipe   string  `json:"recipe"` // SHA-256 of the recipe that was trained
+	SHA256   string  `json:"sha256"` // of the weights and the statistics of the run's own mode, as a template
+	Steps    int     `json:"steps"`
+	Seconds  float64 `json:"seconds"`
+	Epochs   []Epoch `json:"epochs"`
+	Scores   []Score `json:"scores"`   // of the same weights, by statistics
+	Retained []Kept  `json:"retained"` // per batch norm: what rule mean keeps of the variance
+}
+
+// Epoch is what an epoch ended with, on the validation data.
+type Epoch struct {
+	Number   int     `json:"epoch"`
+	Accuracy float64 `json:"accuracy"`
+	Loss     float64 `json:"loss"`
+}
+
+// Score is how the weights of a run serve with one set of running statistics.
+type Score struct {
+	Statistics string  `json:"statistics"`
+	Samples    int     `json:"samples"`
+	Accuracy   float64 `json:"accuracy"` // share of the samples
+	Loss       float64 `json:"loss"`     // mean cross-entropy
+}
+
+// Kept is the running variance of rule mean over that of rule pooled at the
+// end of a run, both corrected by n/(n-1): the mean over the channels.
+type Kept struct {
+	Layer string  `json:"layer"`
+	Ratio float64 `json:"ratio"`
+}
+
+// Speed is how fast a setting trains.
+type Speed struct {
+	Setting
+	Devices    string  `json:"devices"`
+	Threads    int     `json:"threads"` // of each CPU device
+	Steps      int     `json:"steps"`
+	Throughput float64 `json:"images_per_s"`
+	Sync       float64 `json:"sync_wait"` // share of the time that devices wait in exchanges
+}
+
+// Sampling is how much of a variance samples of k values see: per batch norm,
+// the mean of the variances Q/n over groups of k samples, divided by the
+// variance Q/(n-1) of all samples together, for the same weights and samples.
+type Sampling struct {
+	Model   string  `json:"model"`
+	Recipe  string  `json:"recipe"`  // of the run whose weights these are; "" for new weights
+	Samples int     `json:"samples"` // in all
+	Layers  []Layer `json:"layers"`
+}
+
+// Layer is a batch norm in a Sampling.
+type Layer struct {
+	Name     string  `json:"name"`
+	Elements int     `json:"elements"` // values that one sample gives each channel
+	Ratios   []Ratio `json:"ratios"`
+}
+
+// Ratio is the mean over the channels for groups of so many samples.
+type Ratio struct {
+	PerReplica int     `json:"per_replica"`
+	Biased     float64 `json:"biased"` // of Q/n, predicted 1 - 1/n for n independent values
+	Error      float64 `json:"error"`  // standard error of that mean
+}
+
+// Results is all that a study has found so far.
+type Results struct {
+	Model        string     `json:"model"`
+	Data         string     `json:"data"` // kind
+	Samples      int        `json:"samples"`
+	Validation   int        `json:"validation"` // samples
+	Epochs       int        `json:"epochs"`     // 0 if the recipe counts steps
+	Steps        int        `json:"steps"`      // of a run
+	Batch        int        `json:"batch"`      // global
+	PerReplica   []int      `json:"per_replica"`
+	Seeds        []uint64   `json:"seeds"`
+	LearningRate float64    `json:"learning_rate"`
+	Schedule     string     `json:"schedule"`
+	Augment      string     `json:"augment"`
+	Kernels      string     `json:"kernels"`
+	Runs         []Run      `json:"runs"`
+	Speeds       []Speed    `json:"speeds"`
+	Samplings    []Sampling `json:"samplings"`
+}
+
+// Settings lists what is compared, in the order of tables.
+func (r *Results) Settings() []Setting {
+	all := []Setting{{Single, r.Batch, 1}}
+	for _, k := range r.PerReplica {
+		for _, arm := range []Arm{Sync, Replica} {
+			all = append(all, Setting{arm, k, r.Batch / k})
+		}
+	}
+	return all
+}
+
+// Find returns the run of a setting, seed and recipe; nil if it was not made yet.
+func (r *Results) Find(s Setting, seed uint64, recipe string) *Run {
+	i := slices.IndexFunc(r.Runs, func(run Run) bool {
+		return run.Setting == s && run.Seed == seed && run.Recipe == recipe
+	})
+	if i < 0 {
+		return nil
+	}
+	return &r.Runs[i]
+}
+
+// speed returns what was measured of a setting; nil if nothing was.
+func (r *Results) speed(s Setting) *Speed {
+	i := slices.IndexFunc(r.Speeds, func(v Speed) bool { return v.Setting == s })
+	if i < 0 {
+		return nil
+	}
+	return &r.Speeds[i]
+}
+
+// statistics lists the sets of running statistics that the runs of a setting
+// were scored with, in their order.
+func (r *Results) statistics(s Setting) []string {
+	var names []string
+	for _, run := range r.Runs {
+		for _, score := range run.Scores {
+			if run.Setting == s && !slices.Contains(names, score.Statistics) {
+				names = append(names, score.Statistics)
+			}
+		}
+	}
+	return names
+}
+
+// scores returns the scores of a setting with some statistics, by seed.
+func (r *Results) scores(s Setting, statistics string) map[uint64]Score {
+	out := map[uint64]Score{}
+	for _, run := range r.Runs {
+		for _, score := range run.Scores {
+			if run.Setting == s && score.Statistics == statistics {
+				out[run.Seed] = score
+			}
+		}
+	}
+	return out
+}

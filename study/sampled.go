@@ -1,0 +1,81 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// sampled compares the variances that small samples see with the prediction:
+// the mean of Q/n over samples of n independent values is 1 - 1/n of the truth.
+//
+// A batch norm over features has one value per sample: n is the number of
+// samples, and the prediction is exact. After a convolution a sample gives
+// H x W values that resemble each other: the truth lies between n = k (all
+// alike) and n = k x H x W (independent), and obeys the same law with m values
+// per sample that count: 1 - 1/(k*m), the same m for every k.
+func (r *Results) sampled() *Finding {
+	f := &Finding{Question: "Do sampled variances match the predicted 1 - 1/n?"}
+	cases, met, spatial := 0, 0, 0
+	worst, law := 0.0, 0.0
+	for _, s := range r.Samplings {
+		for _, l := range s.Layers {
+			if l.Elements > 1 {
+				spatial++
+				law = max(law, l.departure())
+				f.Details = append(f.Details, l.spatial(s.Model))
+				continue
+			}
+			for _, v := range l.Ratios {
+				want := 1 - 1/float64(v.PerReplica)
+				cases++
+				if math.Abs(v.Biased-want) <= 3*v.Error {
+					met++
+				}
+				worst = max(worst, math.Abs(v.Biased-want))
+				f.Details = append(f.Details, fmt.Sprintf("%s %s, %d values: %.4f ± %.4f of the variance, predicted %.4f",
+					s.Model, l.Name, v.PerReplica, v.Biased, v.Error, want))
+			}
+		}
+	}
+	if cases+spatial == 0 {
+		return nil
+	}
+	if cases > 0 {
+		f.Answer = fmt.Sprintf("Where values are independent (batch norm over features): %d of %d cases within three "+
+			"standard errors of 1 - 1/n, largest distance %.4f. ", met, cases, worst)
+	}
+	if spatial > 0 {
+		f.Answer += fmt.Sprintf("After convolutions (%d layers) the law holds with m values per sample that count, fewer than "+
+			"H x W because neighbours resemble each other: with m from the largest group it predicts the smallest to %.4f.",
+			spatial, law)
+	}
+	return f
+}
+
+// counting returns how many independent values one sample is worth, from the
+// ratio of groups: 1 - 1/(k*m).
+func (v Ratio) counting() float64 { return 1 / (float64(v.PerReplica) * (1 - v.Biased)) }
+
+// ends returns the ratios of the smallest and of the largest groups.
+func (l Layer) ends() (small, large Ratio) {
+	by := func(a, b Ratio) int { return a.PerReplica - b.PerReplica }
+	return slices.MinFunc(l.Ratios, by), slices.MaxFunc(l.Ratios, by)
+}
+
+// departure is how far the ratio of the smallest groups lies from what the
+// law says after the largest.
+func (l Layer) departure() float64 {
+	small, large := l.ends()
+	return math.Abs(small.Biased - (1 - 1/(float64(small.PerReplica)*large.counting())))
+}
+
+// spatial says what a convolution's batch norm shows.
+func (l Layer) spatial(model string) string {
+	small, large := l.ends()
+	k := float64(small.PerReplica)
+	return fmt.Sprintf("%s %s, %d samples of %d values: %.4f ± %.4f of the variance, between %.4f (one value each) and "+
+		"%.4f (all independent); predicted after groups of %d, %.1f values that count: %.4f", model, l.Name, small.PerReplica,
+		l.Elements, small.Biased, small.Error, 1-1/k, 1-1/(k*float64(l.Elements)), large.PerReplica, large.counting(),
+		1-1/(k*large.counting()))
+}

@@ -1,0 +1,119 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Row is a line of the table: a setting, evaluated with one set of statistics.
+type Row struct {
+	Setting
+	Statistics string  `json:"statistics"`
+	Seeds      int     `json:"seeds"`
+	Accuracy   Figure  `json:"accuracy"` // percent
+	Loss       Figure  `json:"loss"`
+	Throughput float64 `json:"images_per_s"` // 0: not measured
+	Sync       float64 `json:"sync_wait"`    // share of the time
+}
+
+// Figure is the mean over seeds and the standard deviation of one seed, 0
+// with a single one.
+type Figure struct {
+	Mean      float64 `json:"mean"`
+	Deviation float64 `json:"deviation"`
+}
+
+func figure(v []float64) Figure {
+	if len(v) == 0 {
+		return Figure{}
+	}
+	f := Figure{Mean: stat.Mean(v, nil)}
+	if len(v) > 1 {
+		f.Deviation = math.Sqrt(stat.Variance(v, nil))
+	}
+	return f
+}
+
+// Table returns the rows of all settings that have runs.
+func (r *Results) Table() []Row {
+	var rows []Row
+	for _, s := range r.Settings() {
+		for _, name := range r.statistics(s) {
+			row := Row{Setting: s, Statistics: name}
+			var accuracies, losses []float64
+			for _, score := range r.bySeed(s, name) {
+				accuracies = append(accuracies, 100*score.Accuracy)
+				losses = append(losses, score.Loss)
+			}
+			row.Seeds, row.Accuracy, row.Loss = len(losses), figure(accuracies), figure(losses)
+			if v := r.speed(s); v != nil {
+				row.Throughput, row.Sync = v.Throughput, v.Sync
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// bySeed returns scores in the order of the seeds.
+func (r *Results) bySeed(s Setting, statistics string) []Score {
+	all := r.scores(s, statistics)
+	var out []Score
+	for _, seed := range r.Seeds {
+		if score, ok := all[seed]; ok {
+			out = append(out, score)
+		}
+	}
+	return out
+}
+
+// Cells returns the row as text, under the names of Columns.
+func (w Row) Cells() []string {
+	speed, sync := "-", "-"
+	if w.Throughput > 0 {
+		speed, sync = fmt.Sprintf("%.0f", w.Throughput), fmt.Sprintf("%.1f %%", 100*w.Sync)
+	}
+	return []string{string(w.Arm), fmt.Sprint(w.PerReplica), w.Statistics, fmt.Sprint(w.Seeds),
+		fmt.Sprintf("%.2f ± %.2f", w.Accuracy.Mean, w.Accuracy.Deviation),
+		fmt.Sprintf("%.4f ± %.4f", w.Loss.Mean, w.Loss.Deviation), speed, sync}
+}
+
+// Columns names the cells of a row.
+func Columns() []string {
+	return []string{"batch norm", "per replica", "statistics", "seeds", "accuracy %", "loss", "images/s", "synchronising"}
+}
+
+// Text returns the table with aligned columns; Markdown readers take it too.
+func (r *Results) Text() string {
+	lines := [][]string{Columns()}
+	for _, row := range r.Table() {
+		lines = append(lines, row.Cells())
+	}
+	return aligned(lines)
+}
+
+// aligned lays lines out as a table whose first line is the head.
+func aligned(lines [][]string) string {
+	widths := make([]int, len(lines[0]))
+	for _, l := range lines {
+		for i, cell := range l {
+			widths[i] = max(widths[i], len([]rune(cell)))
+		}
+	}
+	rule := make([]string, len(widths))
+	for i, w := range widths {
+		rule[i] = strings.Repeat("-", w)
+	}
+	var b strings.Builder
+	for _, l := range slices.Insert(slices.Clone(lines), 1, rule) {
+		for i, cell := range l {
+			fmt.Fprintf(&b, "| %s%s ", cell, strings.Repeat(" ", widths[i]-len([]rune(cell))))
+		}
+		b.WriteString("|\n")
+	}
+	return b.String()
+}

@@ -6,12 +6,27 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Tag names one exchange of a group. All members must come to the same tags
-// in the same order: anything else is an error, never a hang.
+// Lane separates the exchanges of a run by who waits for them, so that those
+// at its end can be under way while it goes on. The numbers travel.
+type Lane uint8
+
+// The lanes.
+const (
+	// Moments is for results that the run itself goes on with.
+	Moments Lane = 0
+	// Gradients is for results that no node of the function reads.
+	Gradients Lane = 1
+	// Lanes is their number.
+	Lanes = 2
+)
+
+// Tag names one exchange of a group. In each lane all members must come to the
+// same tags in the same order: anything else is an error, never a hang.
 type Tag struct {
 	Generation uint64 // of the group
 	Step       uint64 // counts the runs of the group
-	Sequence   uint64 // counts the exchanges of the run, from 0
+	Lane       Lane
+	Sequence   uint64 // counts the exchanges of the lane in the run, from 0
 	Name       string // of the first value that is reduced: "bn3.moments"
 }
 
@@ -26,14 +41,18 @@ type Reduction struct {
 // Exchanger brings the members of a group together. One exchange reduces
 // several values at once.
 //
-// AllReduce blocks until every member has come, or ctx ends, or the group is
-// aborted. Three things might happen:
+// Start comes to an exchange. What it returns blocks until every member has
+// come, or ctx ends, or the group is aborted, and must be called. Three things
+// might happen:
 //  1. All came: every Result holds the same bits on every member.
 //  2. The group was aborted: the error wraps Aborted. Results are undefined.
 //  3. The members disagree on the tag, on the number of values or on their
 //     types: the error says how, on every member.
 //
-// Parts may be overwritten. Exchangers are used by one goroutine at a time.
+// Until then Parts and Results are the exchange's; parts may be overwritten.
+// Start itself may block too: what a member starts, it must start in the order
+// of the program. A lane has one exchange at a time, two lanes may each have
+// one. Exchangers are used by one goroutine at a time.
 type Exchanger interface {
-	AllReduce(ctx context.Context, tag Tag, values []Reduction) error
+	Start(ctx context.Context, tag Tag, values []Reduction) (wait func() error)
 }

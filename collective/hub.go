@@ -19,7 +19,7 @@ type Hub struct {
 	size   int
 
 	mu        sync.Mutex
-	round     *round
+	rounds    [Lanes]*round // that are being gathered
 	completed int
 	abort     error
 	ended     chan struct{} // closed by Abort
@@ -51,15 +51,21 @@ func (h *Hub) Abort(cause error) {
 }
 
 // Missing returns the ranks that have not come to an exchange for which
-// others wait; nil if nobody waits.
+// others wait, in the first lane in which somebody waits; nil if nobody does.
 func (h *Hub) Missing() []int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.round == nil {
-		return nil
+	for _, r := range h.rounds {
+		if r != nil {
+			return r.missing()
+		}
 	}
+	return nil
+}
+
+func (r *round) missing() []int {
 	var missing []int
-	for rank, v := range h.round.values {
+	for rank, v := range r.values {
 		if v == nil {
 			missing = append(missing, rank)
 		}
@@ -82,34 +88,40 @@ type member struct {
 	rank int
 }
 
-func (m member) AllReduce(ctx context.Context, tag Tag, values []Reduction) error {
+// Start never blocks: who comes last reduces.
+func (m member) Start(ctx context.Context, tag Tag, values []Reduction) func() error {
 	r, err := m.hub.enter(m.rank, tag, values)
 	if err != nil {
-		return err
+		return func() error { return err }
 	}
-	select {
-	case <-r.done:
-		return r.err
-	case <-m.hub.ended:
-		return m.hub.abort
-	case <-ctx.Done():
-		return ctx.Err()
+	return func() error {
+		select {
+		case <-r.done:
+			return r.err
+		case <-m.hub.ended:
+			return m.hub.abort
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 
-// enter adds a member to the current round and completes it if it is the last.
+// enter adds a member to the round of a lane and completes it if it is the last.
 func (h *Hub) enter(rank int, tag Tag, values []Reduction) (*round, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.abort != nil {
 		return nil, h.abort
 	}
-	if h.round == nil {
-		h.round = &round{tag: tag, values: make([][]Reduction, h.size), done: make(chan struct{})}
+	if tag.Lane >= Lanes {
+		return nil, fmt.Errorf("collective: rank %d came to %+v, and there are %d lanes", rank, tag, Lanes)
 	}
-	r := h.round
+	if h.rounds[tag.Lane] == nil {
+		h.rounds[tag.Lane] = &round{tag: tag, values: make([][]Reduction, h.size), done: make(chan struct{})}
+	}
+	r := h.rounds[tag.Lane]
 	if r.values[rank] != nil {
-		return nil, fmt.Errorf("collective: rank %d came to %v twice", rank, tag)
+		return nil, fmt.Errorf("collective: rank %d came to %+v twice", rank, tag)
 	}
 	if values == nil {
 		values = []Reduction{}
@@ -120,7 +132,7 @@ func (h *Hub) enter(rank int, tag Tag, values []Reduction) (*round, error) {
 		r.err = fmt.Errorf("collective: rank %d came to %+v while others are at %+v", rank, tag, r.tag)
 	}
 	if r.came == h.size {
-		h.round = nil
+		h.rounds[tag.Lane] = nil
 		h.completed++
 		if r.err == nil {
 			r.err = h.reduce(r)

@@ -3,6 +3,7 @@ package collective
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,7 +27,7 @@ func meet(t *testing.T, h *Hub, tags []Tag, values [][]Reduction) []error {
 	errs := make([]error, len(values))
 	var wait sync.WaitGroup
 	for rank := range values {
-		wait.Go(func() { errs[rank] = h.Member(rank).AllReduce(t.Context(), tags[rank], values[rank]) })
+		wait.Go(func() { errs[rank] = h.Member(rank).Start(t.Context(), tags[rank], values[rank])() })
 	}
 	wait.Wait()
 	return errs
@@ -57,8 +58,8 @@ func TestHubReduces(t *testing.T) {
 func TestHubWithoutRows(t *testing.T) {
 	result := tensor.Of([]float32{5}, 1)
 	h := NewHub(1, 1)
-	err := h.Member(0).AllReduce(t.Context(), Tag{}, []Reduction{
-		{Op: Sum, Parts: []Part{{Node: Node{0, 1}}}, Result: result}})
+	err := h.Member(0).Start(t.Context(), Tag{}, []Reduction{
+		{Op: Sum, Parts: []Part{{Node: Node{0, 1}}}, Result: result}})()
 	if err != nil || result.F32()[0] != 0 {
 		t.Errorf("result %g, error %v, want 0", result.F32()[0], err)
 	}
@@ -99,10 +100,10 @@ func TestHubAbort(t *testing.T) {
 	h := NewHub(2, 2)
 	cause := errors.New("device 1 was lost")
 	done := make(chan error)
-	go func() { done <- h.Member(0).AllReduce(t.Context(), Tag{}, contribution(0, 1)) }()
+	go func() { done <- h.Member(0).Start(t.Context(), Tag{}, contribution(0, 1))() }()
 	h.Abort(cause)
 	h.Abort(errors.New("too late"))
-	for _, err := range []error{<-done, h.Member(1).AllReduce(t.Context(), Tag{}, nil)} {
+	for _, err := range []error{<-done, h.Member(1).Start(t.Context(), Tag{}, nil)()} {
 		if !errors.Is(err, Aborted) || !errors.Is(err, cause) {
 			t.Errorf("error %v, want one that wraps %v and %v", err, Aborted, cause)
 		}
@@ -112,9 +113,38 @@ func TestHubAbort(t *testing.T) {
 func TestHubContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	go func() { done <- NewHub(2, 2).Member(0).AllReduce(ctx, Tag{}, contribution(0, 1)) }()
+	go func() { done <- NewHub(2, 2).Member(0).Start(ctx, Tag{}, contribution(0, 1))() }()
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+// While a run waits for gradients it goes on exchanging moments; each lane has
+// an order of its own.
+func TestHubLanes(t *testing.T) {
+	h := NewHub(2, 2)
+	gradients := Tag{Lane: Gradients, Name: "w"}
+	mine, theirs := contribution(0, 1), contribution(1, 2)
+	early := h.Member(0).Start(t.Context(), gradients, mine)
+	if got := h.Missing(); !slices.Equal(got, []int{1}) {
+		t.Errorf("missing %v, want rank 1", got)
+	}
+	for n := range uint64(3) {
+		tag := Tag{Sequence: n, Name: "m"}
+		for _, err := range meet(t, h, []Tag{tag, tag}, [][]Reduction{contribution(0, 1), contribution(1, 1)}) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := errors.Join(h.Member(1).Start(t.Context(), gradients, theirs)(), early()); err != nil {
+		t.Fatal(err)
+	}
+	if mine[0].Result.F32()[0] != 3 || theirs[0].Result.F32()[0] != 3 {
+		t.Errorf("gradients are %g and %g, want 3", mine[0].Result.F32()[0], theirs[0].Result.F32()[0])
+	}
+	if err := h.Member(0).Start(t.Context(), Tag{Lane: Lanes}, nil)(); err == nil {
+		t.Error("an exchange in a lane that there is not works")
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // exchanges is a program whose all-reduces make two exchanges: the first two
-// nodes follow each other, the third depends on them.
+// nodes follow each other, the third depends on them and no node on it.
 func exchanges() (*graph.Program, error) {
 	p := &graph.Program{Name: "exchanges"}
 	b := graph.NewBuilder("exchange", &p.State)
@@ -41,13 +41,14 @@ var exchangeInput = []float32{1, -2, 3, -4, 5, 6}
 // values by exchange, and their results.
 var wantExchanges = []struct {
 	name   string
+	lane   collective.Lane
 	values int
-}{{"first", 2}, {"third", 1}}
+}{{"first", collective.Moments, 2}, {"third", collective.Gradients, 1}}
 
 func exchangeCases() []Case {
 	return []Case{
 		newCase("exchange: tags", "All-reduces that follow each other are one exchange; a tag has generation, "+
-			"step, sequence and the name of the first value.", exchanges, checkTags),
+			"step, lane, sequence in the lane and the name of the first value.", exchanges, checkTags),
 		newCase("exchange: members that disagree",
 			"The members disagree on the tag, on the number of values or on their types: the error says how.",
 			exchanges, disagree),
@@ -101,7 +102,7 @@ func (o *other) meet(ctx context.Context, tag collective.Tag, values int) ([]ten
 		list = append(list, collective.Reduction{Op: collective.Sum, Result: t,
 			Parts: []collective.Part{{Node: collective.Node{From: 0, To: 1}}}})
 	}
-	return results, o.exchange.AllReduce(ctx, tag, list)
+	return results, o.exchange.Start(ctx, tag, list)()
 }
 
 func checkTags(ctx context.Context, open Opener) error {
@@ -114,7 +115,7 @@ func checkTags(ctx context.Context, open Opener) error {
 	done := o.start(ctx, &out)
 	var results []tensor.Tensor
 	for i, e := range wantExchanges {
-		tag := collective.Tag{Generation: theGeneration, Step: theStep, Sequence: uint64(i), Name: e.name}
+		tag := collective.Tag{Generation: theGeneration, Step: theStep, Lane: e.lane, Name: e.name}
 		sums, err := o.meet(ctx, tag, e.values)
 		if err != nil {
 			return fmt.Errorf("exchange %d: %w", i, err)

@@ -11,15 +11,20 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// allReduce reduces the operands of nodes, all of them all-reduces, in one
-// exchange. A replica without rows is absent: its leaf of the tree is empty.
-func (f *frame) allReduce(ctx context.Context, nodes []graph.Node) error {
+// allReduce makes an exchange. A replica without rows is absent: its leaf of
+// the tree is empty.
+func (f *frame) allReduce(ctx context.Context, e graph.Exchange) error {
+	nodes := f.fn.Nodes[e.From:e.To]
 	leaves, held := f.members()
 	values := make([]collective.Reduction, len(nodes))
 	for i, n := range nodes {
 		values[i] = f.reduction(n, leaves, held)
 	}
-	if err := f.exchange(ctx, f.fn.Values[nodes[0].In[0]].Name, values); err != nil {
+	lane := collective.Gradients
+	if e.Read {
+		lane = collective.Moments
+	}
+	if err := f.exchange(ctx, lane, f.fn.Values[nodes[0].In[0]].Name, values); err != nil {
 		return err
 	}
 	for i, n := range nodes {
@@ -63,15 +68,16 @@ func (f *frame) reduction(n graph.Node, leaves int, held []int) collective.Reduc
 
 // exchange completes the reductions: here if this device holds all replicas,
 // else with the other members of the group.
-func (f *frame) exchange(ctx context.Context, name string, values []collective.Reduction) error {
-	tag := collective.Tag{Generation: f.group.Generation, Step: f.step, Sequence: f.exchanges, Name: name}
-	f.exchanges++
+func (f *frame) exchange(ctx context.Context, lane collective.Lane, name string, values []collective.Reduction) error {
+	tag := collective.Tag{
+		Generation: f.group.Generation, Step: f.step, Lane: lane, Sequence: f.exchanges[lane], Name: name}
+	f.exchanges[lane]++
 	if !f.group.Alone() {
 		if f.group.Exchange == nil {
 			return fmt.Errorf("%s: the group has %d members but no way to meet them", name, len(f.group.Replicas))
 		}
 		start := time.Now()
-		err := f.group.Exchange.AllReduce(ctx, tag, values)
+		err := f.group.Exchange.Start(ctx, tag, values)()
 		f.blocked += time.Since(start)
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -20,7 +21,7 @@ type frame struct {
 
 	group     device.Group
 	step      uint64
-	exchanges uint64
+	exchanges [collective.Lanes]uint64 // so far
 	blocked   time.Duration
 }
 
@@ -65,17 +66,16 @@ func (f *frame) block(a *array, k graph.Kind, n int) []float64 {
 // are one exchange.
 func (f *frame) run(ctx context.Context) error {
 	last := lastUses(f.fn)
-	nodes := f.fn.Nodes
+	nodes, exchanges := f.fn.Nodes, f.fn.Exchanges()
 	for i := 0; i < len(nodes); {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		end := i + 1
 		if nodes[i].Op == graph.AllReduce {
-			for end < len(nodes) && nodes[end].Op == graph.AllReduce {
-				end++
-			}
-			if err := f.allReduce(ctx, nodes[i:end]); err != nil {
+			e := exchanges[0]
+			exchanges, end = exchanges[1:], e.To
+			if err := f.allReduce(ctx, e); err != nil {
 				return err
 			}
 		} else if err := f.compute(&nodes[i]); err != nil {

@@ -76,7 +76,7 @@ func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts [
 	if err != nil {
 		return err
 	}
-	err = s.group.Exchange.AllReduce(ctx, tag, values)
+	err = s.group.Exchange.Start(ctx, tag, values)()
 	reduced := &pb.Reduced{Error: wire.EncodeError(err)}
 	m := &pb.Message{Call: s.number, Body: &pb.Message_Reduced{Reduced: reduced}}
 	if err != nil {

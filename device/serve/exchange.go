@@ -21,9 +21,15 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 // which nobody else uses meanwhile.
 type exchanger struct{ session *session }
 
-// AllReduce waits for the host's answer, which comes in any case: when the
+// Start makes the whole exchange: the connection has one order.
+func (x exchanger) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
+	err := x.exchange(tag, values)
+	return func() error { return err }
+}
+
+// exchange waits for the host's answer, which comes in any case: when the
 // call is cancelled and when the group is aborted too, as an error.
-func (x exchanger) AllReduce(_ context.Context, tag collective.Tag, values []collective.Reduction) error {
+func (x exchanger) exchange(tag collective.Tag, values []collective.Reduction) error {
 	s := x.session
 	e, parts := wire.EncodeExchange(tag, values)
 	m := &pb.Message{Call: s.calls.current(), Body: &pb.Message_Exchange{Exchange: e}}

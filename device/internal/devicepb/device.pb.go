@@ -220,6 +220,56 @@ func (DType) EnumDescriptor() ([]byte, []int) {
 	return file_device_proto_rawDescGZIP(), []int{1}
 }
 
+// Lane separates the exchanges of a run, each with an order of its own, so
+// that those which only its end waits for can be under way while it goes on.
+type Lane int32
+
+const (
+	// Results that the run goes on with.
+	Lane_LANE_MOMENTS Lane = 0
+	// Results that only the end of the run needs.
+	Lane_LANE_GRADIENTS Lane = 1
+)
+
+// Enum value maps for Lane.
+var (
+	Lane_name = map[int32]string{
+		0: "LANE_MOMENTS",
+		1: "LANE_GRADIENTS",
+	}
+	Lane_value = map[string]int32{
+		"LANE_MOMENTS":   0,
+		"LANE_GRADIENTS": 1,
+	}
+)
+
+func (x Lane) Enum() *Lane {
+	p := new(Lane)
+	*p = x
+	return p
+}
+
+func (x Lane) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Lane) Descriptor() protoreflect.EnumDescriptor {
+	return file_device_proto_enumTypes[2].Descriptor()
+}
+
+func (Lane) Type() protoreflect.EnumType {
+	return &file_device_proto_enumTypes[2]
+}
+
+func (x Lane) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Lane.Descriptor instead.
+func (Lane) EnumDescriptor() ([]byte, []int) {
+	return file_device_proto_rawDescGZIP(), []int{2}
+}
+
 // Reduction says how two nodes of the tree combine.
 type Reduction int32
 
@@ -260,11 +310,11 @@ func (x Reduction) String() string {
 }
 
 func (Reduction) Descriptor() protoreflect.EnumDescriptor {
-	return file_device_proto_enumTypes[2].Descriptor()
+	return file_device_proto_enumTypes[3].Descriptor()
 }
 
 func (Reduction) Type() protoreflect.EnumType {
-	return &file_device_proto_enumTypes[2]
+	return &file_device_proto_enumTypes[3]
 }
 
 func (x Reduction) Number() protoreflect.EnumNumber {
@@ -273,7 +323,7 @@ func (x Reduction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Reduction.Descriptor instead.
 func (Reduction) EnumDescriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{2}
+	return file_device_proto_rawDescGZIP(), []int{3}
 }
 
 // Relation says how a value relates to the replicas of a step.
@@ -318,11 +368,11 @@ func (x Relation) String() string {
 }
 
 func (Relation) Descriptor() protoreflect.EnumDescriptor {
-	return file_device_proto_enumTypes[3].Descriptor()
+	return file_device_proto_enumTypes[4].Descriptor()
 }
 
 func (Relation) Type() protoreflect.EnumType {
-	return &file_device_proto_enumTypes[3]
+	return &file_device_proto_enumTypes[4]
 }
 
 func (x Relation) Number() protoreflect.EnumNumber {
@@ -331,7 +381,7 @@ func (x Relation) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Relation.Descriptor instead.
 func (Relation) EnumDescriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{3}
+	return file_device_proto_rawDescGZIP(), []int{4}
 }
 
 // Op is an operation. In the signatures r, p and w stand for rows, replica and
@@ -697,11 +747,11 @@ func (x Op) String() string {
 }
 
 func (Op) Descriptor() protoreflect.EnumDescriptor {
-	return file_device_proto_enumTypes[4].Descriptor()
+	return file_device_proto_enumTypes[5].Descriptor()
 }
 
 func (Op) Type() protoreflect.EnumType {
-	return &file_device_proto_enumTypes[4]
+	return &file_device_proto_enumTypes[5]
 }
 
 func (x Op) Number() protoreflect.EnumNumber {
@@ -710,7 +760,7 @@ func (x Op) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Op.Descriptor instead.
 func (Op) EnumDescriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{4}
+	return file_device_proto_rawDescGZIP(), []int{5}
 }
 
 // DescribeRequest is empty.
@@ -2840,17 +2890,20 @@ func (x *Exchange) GetValues() []*Value {
 	return nil
 }
 
-// Tag names an exchange. All members come to the same tags in the same order.
+// Tag names an exchange. In each lane all members come to the same tags in the
+// same order.
 type Tag struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Join.generation.
 	Generation uint64 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
 	// Run.step.
 	Step uint64 `protobuf:"varint,2,opt,name=step,proto3" json:"step,omitempty"`
-	// Counts the exchanges of the run, from 0.
+	// Counts the exchanges of the lane in the run, from 0.
 	Sequence uint64 `protobuf:"varint,3,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	// Name of the operand of the exchange's first node: "bn3.moments".
-	Name          string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
+	// LANE_GRADIENTS if no node of the function reads a result of the exchange.
+	Lane          Lane `protobuf:"varint,5,opt,name=lane,proto3,enum=bnctl.device.v1.Lane" json:"lane,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2911,6 +2964,13 @@ func (x *Tag) GetName() string {
 		return x.Name
 	}
 	return ""
+}
+
+func (x *Tag) GetLane() Lane {
+	if x != nil {
+		return x.Lane
+	}
+	return Lane_LANE_MOMENTS
 }
 
 // Value is one value of an exchange.
@@ -3983,14 +4043,15 @@ const file_device_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\x02R\x05value\"b\n" +
 	"\bExchange\x12&\n" +
 	"\x03tag\x18\x01 \x01(\v2\x14.bnctl.device.v1.TagR\x03tag\x12.\n" +
-	"\x06values\x18\x02 \x03(\v2\x16.bnctl.device.v1.ValueR\x06values\"i\n" +
+	"\x06values\x18\x02 \x03(\v2\x16.bnctl.device.v1.ValueR\x06values\"\x94\x01\n" +
 	"\x03Tag\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x01 \x01(\x04R\n" +
 	"generation\x12\x12\n" +
 	"\x04step\x18\x02 \x01(\x04R\x04step\x12\x1a\n" +
 	"\bsequence\x18\x03 \x01(\x04R\bsequence\x12\x12\n" +
-	"\x04name\x18\x04 \x01(\tR\x04name\"\x91\x01\n" +
+	"\x04name\x18\x04 \x01(\tR\x04name\x12)\n" +
+	"\x04lane\x18\x05 \x01(\x0e2\x15.bnctl.device.v1.LaneR\x04lane\"\x91\x01\n" +
 	"\x05Value\x12*\n" +
 	"\x02op\x18\x01 \x01(\x0e2\x1a.bnctl.device.v1.ReductionR\x02op\x12+\n" +
 	"\x05parts\x18\x02 \x03(\v2\x15.bnctl.device.v1.PartR\x05parts\x12/\n" +
@@ -4076,7 +4137,10 @@ const file_device_proto_rawDesc = "" +
 	"\tDTYPE_U32\x10\v\x12\r\n" +
 	"\tDTYPE_U64\x10\f\x12\x0e\n" +
 	"\n" +
-	"DTYPE_BOOL\x10\r*O\n" +
+	"DTYPE_BOOL\x10\r*,\n" +
+	"\x04Lane\x12\x10\n" +
+	"\fLANE_MOMENTS\x10\x00\x12\x12\n" +
+	"\x0eLANE_GRADIENTS\x10\x01*O\n" +
 	"\tReduction\x12\x12\n" +
 	"\x0eREDUCTION_NONE\x10\x00\x12\x11\n" +
 	"\rREDUCTION_SUM\x10\x01\x12\x1b\n" +
@@ -4200,129 +4264,131 @@ func file_device_proto_rawDescGZIP() []byte {
 	return file_device_proto_rawDescData
 }
 
-var file_device_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_device_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
 var file_device_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
 var file_device_proto_goTypes = []any{
 	(Kind)(0),               // 0: bnctl.device.v1.Kind
 	(DType)(0),              // 1: bnctl.device.v1.DType
-	(Reduction)(0),          // 2: bnctl.device.v1.Reduction
-	(Relation)(0),           // 3: bnctl.device.v1.Relation
-	(Op)(0),                 // 4: bnctl.device.v1.Op
-	(*DescribeRequest)(nil), // 5: bnctl.device.v1.DescribeRequest
-	(*PluginInfo)(nil),      // 6: bnctl.device.v1.PluginInfo
-	(*ListRequest)(nil),     // 7: bnctl.device.v1.ListRequest
-	(*Devices)(nil),         // 8: bnctl.device.v1.Devices
-	(*DeviceInfo)(nil),      // 9: bnctl.device.v1.DeviceInfo
-	(*OpenRequest)(nil),     // 10: bnctl.device.v1.OpenRequest
-	(*Segment)(nil),         // 11: bnctl.device.v1.Segment
-	(*OpenReply)(nil),       // 12: bnctl.device.v1.OpenReply
-	(*CancelRequest)(nil),   // 13: bnctl.device.v1.CancelRequest
-	(*CancelReply)(nil),     // 14: bnctl.device.v1.CancelReply
-	(*CloseRequest)(nil),    // 15: bnctl.device.v1.CloseRequest
-	(*CloseReply)(nil),      // 16: bnctl.device.v1.CloseReply
-	(*Error)(nil),           // 17: bnctl.device.v1.Error
-	(*Refusal)(nil),         // 18: bnctl.device.v1.Refusal
-	(*Message)(nil),         // 19: bnctl.device.v1.Message
-	(*Tensor)(nil),          // 20: bnctl.device.v1.Tensor
-	(*Load)(nil),            // 21: bnctl.device.v1.Load
-	(*Capacity)(nil),        // 22: bnctl.device.v1.Capacity
-	(*Grow)(nil),            // 23: bnctl.device.v1.Grow
-	(*Loaded)(nil),          // 24: bnctl.device.v1.Loaded
-	(*Unload)(nil),          // 25: bnctl.device.v1.Unload
-	(*Done)(nil),            // 26: bnctl.device.v1.Done
-	(*Join)(nil),            // 27: bnctl.device.v1.Join
-	(*Replicas)(nil),        // 28: bnctl.device.v1.Replicas
-	(*Write)(nil),           // 29: bnctl.device.v1.Write
-	(*Read)(nil),            // 30: bnctl.device.v1.Read
-	(*Run)(nil),             // 31: bnctl.device.v1.Run
-	(*Outcome)(nil),         // 32: bnctl.device.v1.Outcome
-	(*Commit)(nil),          // 33: bnctl.device.v1.Commit
-	(*Hyper)(nil),           // 34: bnctl.device.v1.Hyper
-	(*Exchange)(nil),        // 35: bnctl.device.v1.Exchange
-	(*Tag)(nil),             // 36: bnctl.device.v1.Tag
-	(*Value)(nil),           // 37: bnctl.device.v1.Value
-	(*Part)(nil),            // 38: bnctl.device.v1.Part
-	(*Reduced)(nil),         // 39: bnctl.device.v1.Reduced
-	(*Program)(nil),         // 40: bnctl.device.v1.Program
-	(*State)(nil),           // 41: bnctl.device.v1.State
-	(*Function)(nil),        // 42: bnctl.device.v1.Function
-	(*Variable)(nil),        // 43: bnctl.device.v1.Variable
-	(*Node)(nil),            // 44: bnctl.device.v1.Node
-	(*Attribute)(nil),       // 45: bnctl.device.v1.Attribute
-	(*Ints)(nil),            // 46: bnctl.device.v1.Ints
-	(*Floats)(nil),          // 47: bnctl.device.v1.Floats
-	(*Output)(nil),          // 48: bnctl.device.v1.Output
-	(*Update)(nil),          // 49: bnctl.device.v1.Update
+	(Lane)(0),               // 2: bnctl.device.v1.Lane
+	(Reduction)(0),          // 3: bnctl.device.v1.Reduction
+	(Relation)(0),           // 4: bnctl.device.v1.Relation
+	(Op)(0),                 // 5: bnctl.device.v1.Op
+	(*DescribeRequest)(nil), // 6: bnctl.device.v1.DescribeRequest
+	(*PluginInfo)(nil),      // 7: bnctl.device.v1.PluginInfo
+	(*ListRequest)(nil),     // 8: bnctl.device.v1.ListRequest
+	(*Devices)(nil),         // 9: bnctl.device.v1.Devices
+	(*DeviceInfo)(nil),      // 10: bnctl.device.v1.DeviceInfo
+	(*OpenRequest)(nil),     // 11: bnctl.device.v1.OpenRequest
+	(*Segment)(nil),         // 12: bnctl.device.v1.Segment
+	(*OpenReply)(nil),       // 13: bnctl.device.v1.OpenReply
+	(*CancelRequest)(nil),   // 14: bnctl.device.v1.CancelRequest
+	(*CancelReply)(nil),     // 15: bnctl.device.v1.CancelReply
+	(*CloseRequest)(nil),    // 16: bnctl.device.v1.CloseRequest
+	(*CloseReply)(nil),      // 17: bnctl.device.v1.CloseReply
+	(*Error)(nil),           // 18: bnctl.device.v1.Error
+	(*Refusal)(nil),         // 19: bnctl.device.v1.Refusal
+	(*Message)(nil),         // 20: bnctl.device.v1.Message
+	(*Tensor)(nil),          // 21: bnctl.device.v1.Tensor
+	(*Load)(nil),            // 22: bnctl.device.v1.Load
+	(*Capacity)(nil),        // 23: bnctl.device.v1.Capacity
+	(*Grow)(nil),            // 24: bnctl.device.v1.Grow
+	(*Loaded)(nil),          // 25: bnctl.device.v1.Loaded
+	(*Unload)(nil),          // 26: bnctl.device.v1.Unload
+	(*Done)(nil),            // 27: bnctl.device.v1.Done
+	(*Join)(nil),            // 28: bnctl.device.v1.Join
+	(*Replicas)(nil),        // 29: bnctl.device.v1.Replicas
+	(*Write)(nil),           // 30: bnctl.device.v1.Write
+	(*Read)(nil),            // 31: bnctl.device.v1.Read
+	(*Run)(nil),             // 32: bnctl.device.v1.Run
+	(*Outcome)(nil),         // 33: bnctl.device.v1.Outcome
+	(*Commit)(nil),          // 34: bnctl.device.v1.Commit
+	(*Hyper)(nil),           // 35: bnctl.device.v1.Hyper
+	(*Exchange)(nil),        // 36: bnctl.device.v1.Exchange
+	(*Tag)(nil),             // 37: bnctl.device.v1.Tag
+	(*Value)(nil),           // 38: bnctl.device.v1.Value
+	(*Part)(nil),            // 39: bnctl.device.v1.Part
+	(*Reduced)(nil),         // 40: bnctl.device.v1.Reduced
+	(*Program)(nil),         // 41: bnctl.device.v1.Program
+	(*State)(nil),           // 42: bnctl.device.v1.State
+	(*Function)(nil),        // 43: bnctl.device.v1.Function
+	(*Variable)(nil),        // 44: bnctl.device.v1.Variable
+	(*Node)(nil),            // 45: bnctl.device.v1.Node
+	(*Attribute)(nil),       // 46: bnctl.device.v1.Attribute
+	(*Ints)(nil),            // 47: bnctl.device.v1.Ints
+	(*Floats)(nil),          // 48: bnctl.device.v1.Floats
+	(*Output)(nil),          // 49: bnctl.device.v1.Output
+	(*Update)(nil),          // 50: bnctl.device.v1.Update
 }
 var file_device_proto_depIdxs = []int32{
-	9,  // 0: bnctl.device.v1.Devices.devices:type_name -> bnctl.device.v1.DeviceInfo
-	17, // 1: bnctl.device.v1.Devices.error:type_name -> bnctl.device.v1.Error
-	4,  // 2: bnctl.device.v1.DeviceInfo.ops:type_name -> bnctl.device.v1.Op
-	11, // 3: bnctl.device.v1.OpenRequest.segment:type_name -> bnctl.device.v1.Segment
-	9,  // 4: bnctl.device.v1.OpenReply.info:type_name -> bnctl.device.v1.DeviceInfo
-	17, // 5: bnctl.device.v1.OpenReply.error:type_name -> bnctl.device.v1.Error
-	17, // 6: bnctl.device.v1.CloseReply.error:type_name -> bnctl.device.v1.Error
+	10, // 0: bnctl.device.v1.Devices.devices:type_name -> bnctl.device.v1.DeviceInfo
+	18, // 1: bnctl.device.v1.Devices.error:type_name -> bnctl.device.v1.Error
+	5,  // 2: bnctl.device.v1.DeviceInfo.ops:type_name -> bnctl.device.v1.Op
+	12, // 3: bnctl.device.v1.OpenRequest.segment:type_name -> bnctl.device.v1.Segment
+	10, // 4: bnctl.device.v1.OpenReply.info:type_name -> bnctl.device.v1.DeviceInfo
+	18, // 5: bnctl.device.v1.OpenReply.error:type_name -> bnctl.device.v1.Error
+	18, // 6: bnctl.device.v1.CloseReply.error:type_name -> bnctl.device.v1.Error
 	0,  // 7: bnctl.device.v1.Error.kind:type_name -> bnctl.device.v1.Kind
-	18, // 8: bnctl.device.v1.Error.refusals:type_name -> bnctl.device.v1.Refusal
-	4,  // 9: bnctl.device.v1.Refusal.op:type_name -> bnctl.device.v1.Op
-	20, // 10: bnctl.device.v1.Message.tensors:type_name -> bnctl.device.v1.Tensor
-	21, // 11: bnctl.device.v1.Message.load:type_name -> bnctl.device.v1.Load
-	23, // 12: bnctl.device.v1.Message.grow:type_name -> bnctl.device.v1.Grow
-	25, // 13: bnctl.device.v1.Message.unload:type_name -> bnctl.device.v1.Unload
-	27, // 14: bnctl.device.v1.Message.join:type_name -> bnctl.device.v1.Join
-	29, // 15: bnctl.device.v1.Message.write:type_name -> bnctl.device.v1.Write
-	30, // 16: bnctl.device.v1.Message.read:type_name -> bnctl.device.v1.Read
-	31, // 17: bnctl.device.v1.Message.run:type_name -> bnctl.device.v1.Run
-	33, // 18: bnctl.device.v1.Message.commit:type_name -> bnctl.device.v1.Commit
-	39, // 19: bnctl.device.v1.Message.reduced:type_name -> bnctl.device.v1.Reduced
-	24, // 20: bnctl.device.v1.Message.loaded:type_name -> bnctl.device.v1.Loaded
-	26, // 21: bnctl.device.v1.Message.done:type_name -> bnctl.device.v1.Done
-	32, // 22: bnctl.device.v1.Message.outcome:type_name -> bnctl.device.v1.Outcome
-	35, // 23: bnctl.device.v1.Message.exchange:type_name -> bnctl.device.v1.Exchange
+	19, // 8: bnctl.device.v1.Error.refusals:type_name -> bnctl.device.v1.Refusal
+	5,  // 9: bnctl.device.v1.Refusal.op:type_name -> bnctl.device.v1.Op
+	21, // 10: bnctl.device.v1.Message.tensors:type_name -> bnctl.device.v1.Tensor
+	22, // 11: bnctl.device.v1.Message.load:type_name -> bnctl.device.v1.Load
+	24, // 12: bnctl.device.v1.Message.grow:type_name -> bnctl.device.v1.Grow
+	26, // 13: bnctl.device.v1.Message.unload:type_name -> bnctl.device.v1.Unload
+	28, // 14: bnctl.device.v1.Message.join:type_name -> bnctl.device.v1.Join
+	30, // 15: bnctl.device.v1.Message.write:type_name -> bnctl.device.v1.Write
+	31, // 16: bnctl.device.v1.Message.read:type_name -> bnctl.device.v1.Read
+	32, // 17: bnctl.device.v1.Message.run:type_name -> bnctl.device.v1.Run
+	34, // 18: bnctl.device.v1.Message.commit:type_name -> bnctl.device.v1.Commit
+	40, // 19: bnctl.device.v1.Message.reduced:type_name -> bnctl.device.v1.Reduced
+	25, // 20: bnctl.device.v1.Message.loaded:type_name -> bnctl.device.v1.Loaded
+	27, // 21: bnctl.device.v1.Message.done:type_name -> bnctl.device.v1.Done
+	33, // 22: bnctl.device.v1.Message.outcome:type_name -> bnctl.device.v1.Outcome
+	36, // 23: bnctl.device.v1.Message.exchange:type_name -> bnctl.device.v1.Exchange
 	1,  // 24: bnctl.device.v1.Tensor.dtype:type_name -> bnctl.device.v1.DType
-	22, // 25: bnctl.device.v1.Load.capacity:type_name -> bnctl.device.v1.Capacity
-	22, // 26: bnctl.device.v1.Grow.capacity:type_name -> bnctl.device.v1.Capacity
-	17, // 27: bnctl.device.v1.Loaded.error:type_name -> bnctl.device.v1.Error
-	17, // 28: bnctl.device.v1.Done.error:type_name -> bnctl.device.v1.Error
-	28, // 29: bnctl.device.v1.Join.members:type_name -> bnctl.device.v1.Replicas
-	17, // 30: bnctl.device.v1.Outcome.error:type_name -> bnctl.device.v1.Error
-	34, // 31: bnctl.device.v1.Commit.hyper:type_name -> bnctl.device.v1.Hyper
-	36, // 32: bnctl.device.v1.Exchange.tag:type_name -> bnctl.device.v1.Tag
-	37, // 33: bnctl.device.v1.Exchange.values:type_name -> bnctl.device.v1.Value
-	2,  // 34: bnctl.device.v1.Value.op:type_name -> bnctl.device.v1.Reduction
-	38, // 35: bnctl.device.v1.Value.parts:type_name -> bnctl.device.v1.Part
-	20, // 36: bnctl.device.v1.Value.result:type_name -> bnctl.device.v1.Tensor
-	17, // 37: bnctl.device.v1.Reduced.error:type_name -> bnctl.device.v1.Error
-	41, // 38: bnctl.device.v1.Program.state:type_name -> bnctl.device.v1.State
-	42, // 39: bnctl.device.v1.Program.functions:type_name -> bnctl.device.v1.Function
-	20, // 40: bnctl.device.v1.State.type:type_name -> bnctl.device.v1.Tensor
-	43, // 41: bnctl.device.v1.Function.values:type_name -> bnctl.device.v1.Variable
-	44, // 42: bnctl.device.v1.Function.nodes:type_name -> bnctl.device.v1.Node
-	48, // 43: bnctl.device.v1.Function.outputs:type_name -> bnctl.device.v1.Output
-	49, // 44: bnctl.device.v1.Function.updates:type_name -> bnctl.device.v1.Update
-	3,  // 45: bnctl.device.v1.Variable.relation:type_name -> bnctl.device.v1.Relation
-	20, // 46: bnctl.device.v1.Variable.type:type_name -> bnctl.device.v1.Tensor
-	4,  // 47: bnctl.device.v1.Node.op:type_name -> bnctl.device.v1.Op
-	45, // 48: bnctl.device.v1.Node.attributes:type_name -> bnctl.device.v1.Attribute
-	46, // 49: bnctl.device.v1.Attribute.ints:type_name -> bnctl.device.v1.Ints
-	47, // 50: bnctl.device.v1.Attribute.floats:type_name -> bnctl.device.v1.Floats
-	5,  // 51: bnctl.device.v1.Device.Describe:input_type -> bnctl.device.v1.DescribeRequest
-	7,  // 52: bnctl.device.v1.Device.List:input_type -> bnctl.device.v1.ListRequest
-	10, // 53: bnctl.device.v1.Device.Open:input_type -> bnctl.device.v1.OpenRequest
-	19, // 54: bnctl.device.v1.Device.Session:input_type -> bnctl.device.v1.Message
-	13, // 55: bnctl.device.v1.Device.Cancel:input_type -> bnctl.device.v1.CancelRequest
-	15, // 56: bnctl.device.v1.Device.Close:input_type -> bnctl.device.v1.CloseRequest
-	6,  // 57: bnctl.device.v1.Device.Describe:output_type -> bnctl.device.v1.PluginInfo
-	8,  // 58: bnctl.device.v1.Device.List:output_type -> bnctl.device.v1.Devices
-	12, // 59: bnctl.device.v1.Device.Open:output_type -> bnctl.device.v1.OpenReply
-	19, // 60: bnctl.device.v1.Device.Session:output_type -> bnctl.device.v1.Message
-	14, // 61: bnctl.device.v1.Device.Cancel:output_type -> bnctl.device.v1.CancelReply
-	16, // 62: bnctl.device.v1.Device.Close:output_type -> bnctl.device.v1.CloseReply
-	57, // [57:63] is the sub-list for method output_type
-	51, // [51:57] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	23, // 25: bnctl.device.v1.Load.capacity:type_name -> bnctl.device.v1.Capacity
+	23, // 26: bnctl.device.v1.Grow.capacity:type_name -> bnctl.device.v1.Capacity
+	18, // 27: bnctl.device.v1.Loaded.error:type_name -> bnctl.device.v1.Error
+	18, // 28: bnctl.device.v1.Done.error:type_name -> bnctl.device.v1.Error
+	29, // 29: bnctl.device.v1.Join.members:type_name -> bnctl.device.v1.Replicas
+	18, // 30: bnctl.device.v1.Outcome.error:type_name -> bnctl.device.v1.Error
+	35, // 31: bnctl.device.v1.Commit.hyper:type_name -> bnctl.device.v1.Hyper
+	37, // 32: bnctl.device.v1.Exchange.tag:type_name -> bnctl.device.v1.Tag
+	38, // 33: bnctl.device.v1.Exchange.values:type_name -> bnctl.device.v1.Value
+	2,  // 34: bnctl.device.v1.Tag.lane:type_name -> bnctl.device.v1.Lane
+	3,  // 35: bnctl.device.v1.Value.op:type_name -> bnctl.device.v1.Reduction
+	39, // 36: bnctl.device.v1.Value.parts:type_name -> bnctl.device.v1.Part
+	21, // 37: bnctl.device.v1.Value.result:type_name -> bnctl.device.v1.Tensor
+	18, // 38: bnctl.device.v1.Reduced.error:type_name -> bnctl.device.v1.Error
+	42, // 39: bnctl.device.v1.Program.state:type_name -> bnctl.device.v1.State
+	43, // 40: bnctl.device.v1.Program.functions:type_name -> bnctl.device.v1.Function
+	21, // 41: bnctl.device.v1.State.type:type_name -> bnctl.device.v1.Tensor
+	44, // 42: bnctl.device.v1.Function.values:type_name -> bnctl.device.v1.Variable
+	45, // 43: bnctl.device.v1.Function.nodes:type_name -> bnctl.device.v1.Node
+	49, // 44: bnctl.device.v1.Function.outputs:type_name -> bnctl.device.v1.Output
+	50, // 45: bnctl.device.v1.Function.updates:type_name -> bnctl.device.v1.Update
+	4,  // 46: bnctl.device.v1.Variable.relation:type_name -> bnctl.device.v1.Relation
+	21, // 47: bnctl.device.v1.Variable.type:type_name -> bnctl.device.v1.Tensor
+	5,  // 48: bnctl.device.v1.Node.op:type_name -> bnctl.device.v1.Op
+	46, // 49: bnctl.device.v1.Node.attributes:type_name -> bnctl.device.v1.Attribute
+	47, // 50: bnctl.device.v1.Attribute.ints:type_name -> bnctl.device.v1.Ints
+	48, // 51: bnctl.device.v1.Attribute.floats:type_name -> bnctl.device.v1.Floats
+	6,  // 52: bnctl.device.v1.Device.Describe:input_type -> bnctl.device.v1.DescribeRequest
+	8,  // 53: bnctl.device.v1.Device.List:input_type -> bnctl.device.v1.ListRequest
+	11, // 54: bnctl.device.v1.Device.Open:input_type -> bnctl.device.v1.OpenRequest
+	20, // 55: bnctl.device.v1.Device.Session:input_type -> bnctl.device.v1.Message
+	14, // 56: bnctl.device.v1.Device.Cancel:input_type -> bnctl.device.v1.CancelRequest
+	16, // 57: bnctl.device.v1.Device.Close:input_type -> bnctl.device.v1.CloseRequest
+	7,  // 58: bnctl.device.v1.Device.Describe:output_type -> bnctl.device.v1.PluginInfo
+	9,  // 59: bnctl.device.v1.Device.List:output_type -> bnctl.device.v1.Devices
+	13, // 60: bnctl.device.v1.Device.Open:output_type -> bnctl.device.v1.OpenReply
+	20, // 61: bnctl.device.v1.Device.Session:output_type -> bnctl.device.v1.Message
+	15, // 62: bnctl.device.v1.Device.Cancel:output_type -> bnctl.device.v1.CancelReply
+	17, // 63: bnctl.device.v1.Device.Close:output_type -> bnctl.device.v1.CloseReply
+	58, // [58:64] is the sub-list for method output_type
+	52, // [52:58] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_device_proto_init() }
@@ -4358,7 +4424,7 @@ func file_device_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_device_proto_rawDesc), len(file_device_proto_rawDesc)),
-			NumEnums:      5,
+			NumEnums:      6,
 			NumMessages:   45,
 			NumExtensions: 0,
 			NumServices:   1,

@@ -11,7 +11,7 @@ import (
 // EncodeExchange writes one exchange of a group, and lists the parts that are there.
 func EncodeExchange(tag collective.Tag, values []collective.Reduction) (*pb.Exchange, []tensor.Tensor) {
 	out := &pb.Exchange{Tag: &pb.Tag{
-		Generation: tag.Generation, Step: tag.Step, Sequence: tag.Sequence, Name: tag.Name,
+		Generation: tag.Generation, Step: tag.Step, Lane: pb.Lane(tag.Lane), Sequence: tag.Sequence, Name: tag.Name,
 	}}
 	var parts []tensor.Tensor
 	for _, v := range values {
@@ -34,7 +34,11 @@ func DecodeExchange(in *pb.Exchange, parts []tensor.Tensor, limit int64) (
 	collective.Tag, []collective.Reduction, error) {
 	t := in.GetTag()
 	tag := collective.Tag{
-		Generation: t.GetGeneration(), Step: t.GetStep(), Sequence: t.GetSequence(), Name: t.GetName(),
+		Generation: t.GetGeneration(), Step: t.GetStep(), Lane: collective.Lane(t.GetLane()),
+		Sequence: t.GetSequence(), Name: t.GetName(),
+	}
+	if l := t.GetLane(); l < 0 || l >= collective.Lanes {
+		return tag, nil, fmt.Errorf("exchange %s in lane %d, there are %d", tag.Name, l, collective.Lanes)
 	}
 	var values []collective.Reduction
 	for i, v := range in.GetValues() {

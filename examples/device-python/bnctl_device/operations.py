@@ -30,7 +30,7 @@ class Frame:
         self.first = np.concatenate([[0], np.cumsum(rows)]).astype(int)
         self.owner = np.repeat(np.arange(len(rows)), rows)  # the replica of each row
         self.values = [state[v.state] if v.state else None for v in f.values]
-        self.sequence = 0
+        self.sequence = {pb.LANE_MOMENTS: 0, pb.LANE_GRADIENTS: 0}
 
     def shape(self, v):
         t = self.f.values[v]
@@ -82,9 +82,12 @@ class Frame:
             leaves = [x[r] if self.rows[r] else None for r in range(len(self.rows))]
             values.append((pb.REDUCTION_MERGE_MOMENTS if moments else pb.REDUCTION_SUM, leaves, like))
         group = session.device.group
-        tag = pb.Tag(generation=group.generation if group else 0, step=step, sequence=self.sequence,
-                     name=self.f.values[getattr(nodes[0], "in")[0]].name)
-        self.sequence += 1
+        results = {v for n in nodes for v in n.out}
+        read = any(v in results for n in self.f.nodes for v in getattr(n, "in"))
+        lane = pb.LANE_MOMENTS if read else pb.LANE_GRADIENTS
+        tag = pb.Tag(generation=group.generation if group else 0, step=step, lane=lane,
+                     sequence=self.sequence[lane], name=self.f.values[getattr(nodes[0], "in")[0]].name)
+        self.sequence[lane] += 1
         results = yield from session.all_reduce(tag, values)
         for n, r in zip(nodes, results):
             self.set(n.out[0], r)

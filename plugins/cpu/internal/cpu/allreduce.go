@@ -16,6 +16,10 @@ func buildAllReduce(c *compiler) action {
 	if c.follows[c.result(first)] {
 		return action{}
 	}
+	lane := collective.Moments
+	if c.closing[c.result(first)] {
+		lane = collective.Gradients
+	}
 	var nodes []reduced
 	for i := first; i == first || i < len(c.fn.Nodes) && c.follows[c.result(i)]; i++ {
 		n := &c.fn.Nodes[i]
@@ -30,9 +34,15 @@ func buildAllReduce(c *compiler) action {
 		for i := range nodes {
 			n := &nodes[i]
 			n.free = n.from.slot != nil && n.from.slot.to == n.to.slot.from && !slices.Contains(c.exe.kept, n.from.slot)
+			if end := len(c.fn.groups) + 1; lane == collective.Gradients { // it may be under way until then
+				n.to.slot.to = end
+				if n.from.slot != nil {
+					n.from.slot.to = end
+				}
+			}
 		}
 	})
-	return whole(func(f *frame) error { return f.allReduce(nodes) })
+	return whole(func(f *frame) error { return f.allReduce(nodes, lane) })
 }
 
 // sumOnly reports whether the only reader of v is an all-reduce by sum.
@@ -68,8 +78,8 @@ type reduced struct {
 }
 
 // allReduce combines the subtrees that this device holds, and then meets the
-// other members of the group.
-func (f *frame) allReduce(nodes []reduced) error {
+// other members of the group. For gradients it does not wait: settle does.
+func (f *frame) allReduce(nodes []reduced, lane collective.Lane) error {
 	leaves, held := f.members()
 	values := make([]collective.Reduction, len(nodes))
 	var pieces []piece
@@ -78,12 +88,16 @@ func (f *frame) allReduce(nodes []reduced) error {
 	}
 	f.each(len(pieces), func(_ *worker, i int) { pieces[i].reduce() })
 	if g := f.exe.device.group; g != nil && !g.Alone() {
-		tag := collective.Tag{Generation: g.Generation, Step: f.number, Sequence: f.sequence,
+		tag := collective.Tag{Generation: g.Generation, Step: f.number, Lane: lane, Sequence: f.sequence[lane],
 			Name: nodes[0].from.name}
-		f.sequence++
-		began := time.Now()
-		defer func() { f.blocked += time.Since(began) }()
-		return g.Exchange.AllReduce(f.ctx, tag, values)
+		f.sequence[lane]++
+		defer f.block(time.Now())
+		wait := g.Exchange.Start(f.ctx, tag, values)
+		if lane == collective.Gradients {
+			f.pending = append(f.pending, wait)
+			return nil
+		}
+		return wait()
 	}
 	for _, v := range values {
 		clear(v.Result.Bytes)
@@ -93,6 +107,22 @@ func (f *frame) allReduce(nodes []reduced) error {
 	}
 	return nil
 }
+
+// settle waits for the exchanges that are under way.
+func (f *frame) settle() error {
+	defer f.block(time.Now())
+	var first error
+	for _, wait := range f.pending {
+		if err := wait(); first == nil {
+			first = err
+		}
+	}
+	f.pending = nil
+	return first
+}
+
+// block counts the time since began as time in which the run was blocked.
+func (f *frame) block(began time.Time) { f.blocked += time.Since(began) }
 
 // members returns the number of replicas of the group and those held here. A
 // device that has not joined holds all replicas of what it runs.

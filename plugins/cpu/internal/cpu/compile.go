@@ -27,6 +27,7 @@ type compiler struct {
 	// follows says of an all-reduce's result that its node comes right behind
 	// another all-reduce in the function as it was given.
 	follows map[graph.Value]bool
+	closing map[graph.Value]bool // first results of exchanges that no node reads
 	endings map[graph.Value]ending
 	summed  map[*value]bool // gradients that come summed over the replicas held
 	after   []func()        // called when the layout is known
@@ -66,7 +67,8 @@ func Ops() []graph.Op {
 
 // compile compiles fn and lists the nodes that cannot be run.
 func (e *Executable) compile(fn *graph.Function) (*function, []device.Refusal) {
-	c := &compiler{exe: e, follows: followers(fn), summed: map[*value]bool{}}
+	c := &compiler{exe: e, summed: map[*value]bool{}}
+	c.follows, c.closing = exchanges(fn)
 	fn, c.endings = fuse(fn)
 	c.fn = &function{Function: fn, kept: map[string]*value{}}
 	for _, v := range fn.Values {
@@ -81,21 +83,23 @@ func (e *Executable) compile(fn *graph.Function) (*function, []device.Refusal) {
 		actions[i] = c.build()
 	}
 	if len(c.refuse) == 0 {
-		c.fn.groups = schedule(c.fn, actions, c.follows)
+		c.fn.groups = schedule(c.fn, actions, c.follows, c.closing)
 		c.lay()
 	}
 	return c.fn, c.refuse
 }
 
-// followers returns the results of the all-reduces that follow another.
-func followers(fn *graph.Function) map[graph.Value]bool {
-	f := map[graph.Value]bool{}
-	for i := 1; i < len(fn.Nodes); i++ {
-		if fn.Nodes[i-1].Op == graph.AllReduce && fn.Nodes[i].Op == graph.AllReduce {
-			f[fn.Nodes[i].Out[0]] = true
+// exchanges returns the results of the all-reduces that follow another, and the
+// first results of the exchanges that only the end of the function waits for.
+func exchanges(fn *graph.Function) (follows, closing map[graph.Value]bool) {
+	follows, closing = map[graph.Value]bool{}, map[graph.Value]bool{}
+	for _, e := range fn.Exchanges() {
+		closing[fn.Nodes[e.From].Out[0]] = !e.Read
+		for _, n := range fn.Nodes[e.From+1 : e.To] {
+			follows[n.Out[0]] = true
 		}
 	}
-	return f
+	return follows, closing
 }
 
 // build compiles the current node.

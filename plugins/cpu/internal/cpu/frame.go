@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -17,8 +18,9 @@ type frame struct {
 	starts []int // first row of each replica, then the number of all rows
 	inputs []tensor.Tensor
 
-	number   uint64 // of the step, for tags
-	sequence uint64 // counts the exchanges
+	number   uint64                   // of the step, for tags
+	sequence [collective.Lanes]uint64 // counts the exchanges
+	pending  []func() error           // exchanges of gradients that are under way
 	blocked  time.Duration
 
 	mu     sync.Mutex

@@ -44,8 +44,22 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	return out, nil
 }
 
-// run executes the groups of a function.
+// run executes a function. When it returns nothing of it is under way.
 func (f *frame) run(fn *function, call string) error {
+	ctx, cancel := context.WithCancel(f.ctx)
+	defer cancel()
+	f.ctx = ctx
+	err := f.runGroups(fn, call)
+	if err != nil {
+		cancel()
+	}
+	if late := f.settle(); err == nil && late != nil {
+		err = f.exe.device.wrap(call, late)
+	}
+	return err
+}
+
+func (f *frame) runGroups(fn *function, call string) error {
 	for _, v := range fn.copied {
 		f.bringIn(v)
 	}

@@ -11,15 +11,17 @@ import (
 type scheduler struct {
 	fn      *function
 	follows map[graph.Value]bool // all-reduces that belong to the one before
+	closing map[graph.Value]bool // all-reduces whose results no node reads
 	groups  []*group
+	last    *group               // of all-reduces
 	rows    *group               // being gathered
 	later   []*group             // put off
 	made    map[graph.Value]bool // by later, or by rows when they are finished
 }
 
 // schedule returns the groups of a function whose nodes have these actions.
-func schedule(fn *function, actions []action, follows map[graph.Value]bool) []*group {
-	s := &scheduler{fn: fn, follows: follows, rows: &group{rows: true}, made: map[graph.Value]bool{}}
+func schedule(fn *function, actions []action, follows, closing map[graph.Value]bool) []*group {
+	s := &scheduler{fn: fn, follows: follows, closing: closing, rows: &group{rows: true}, made: map[graph.Value]bool{}}
 	for i, a := range actions {
 		s.add(i, a)
 	}
@@ -45,15 +47,21 @@ func (s *scheduler) add(i int, a action) {
 	}
 }
 
-// reduce adds an all-reduce: those that follow each other are one group.
+// reduce adds an all-reduce: those that follow each other are one group. What
+// no node waits for is put off.
 func (s *scheduler) reduce(i int, a action) {
-	if s.follows[s.fn.Nodes[i].Out[0]] {
-		last := s.groups[len(s.groups)-1]
-		last.nodes = append(last.nodes, i)
+	result := s.fn.Nodes[i].Out[0]
+	if s.follows[result] {
+		s.last.nodes = append(s.last.nodes, i)
+		return
+	}
+	s.last = &group{nodes: []int{i}, actions: []action{a}}
+	if s.closing[result] {
+		s.later = append(s.later, s.last)
 		return
 	}
 	s.flush()
-	s.groups = append(s.groups, &group{nodes: []int{i}, actions: []action{a}})
+	s.groups = append(s.groups, s.last)
 }
 
 // mark records which results of n are there only after a flush.

@@ -22,11 +22,13 @@ type Late struct {
 	// waiting[k][i] is the sum of what is due for tensor i k+1 steps from now,
 	// the zero Tensor if nothing is.
 	waiting [][]tensor.Tensor
+	counts  Lateness
 }
 
 // NewLate returns a Late in which nothing waits, for the gradients of trained.
 func NewLate(trained []graph.State, seed uint64, span int) *Late {
-	l := &Late{trained: trained, delays: tensor.NewPhilox(seed, tensor.StreamDelay)}
+	l := &Late{trained: trained, delays: tensor.NewPhilox(seed, tensor.StreamDelay),
+		counts: Lateness{Waiting: make([]Due, span)}}
 	for range span {
 		l.waiting = append(l.waiting, make([]tensor.Tensor, len(trained)))
 	}
@@ -62,8 +64,17 @@ func (l *Late) Next(step int, gradients []tensor.Tensor, rows []int) (
 		}
 		due[DueState(s).Name] = t
 	}
-	return due, &Late{l.trained, l.delays, sums[1:]}
+	var delays []int
+	for r, n := range rows {
+		if n > 0 {
+			delays = append(delays, l.delay(step, r))
+		}
+	}
+	return due, &Late{l.trained, l.delays, sums[1:], l.counts.next(delays)}
 }
+
+// Lateness returns the counts so far.
+func (l *Late) Lateness() Lateness { return l.counts }
 
 // delay returns by how many steps replica r is late in a step: uniform in 0 to the span.
 func (l *Late) delay(step, r int) int {
@@ -109,9 +120,13 @@ func (l *Late) Tensors() map[string]tensor.Tensor {
 
 func (l *Late) name(k, i int) string { return fmt.Sprintf("%d/%s", k+1, l.trained[i].Name) }
 
-// Restored returns a Late in which what Tensors returned waits.
-func (l *Late) Restored(waiting map[string]tensor.Tensor) (*Late, error) {
-	r := &Late{trained: l.trained, delays: l.delays}
+// Restored returns a Late in which what Tensors returned waits, with the counts
+// of Lateness.
+func (l *Late) Restored(waiting map[string]tensor.Tensor, counts Lateness) (*Late, error) {
+	if len(counts.Waiting) != len(l.waiting) {
+		return nil, fmt.Errorf("gradients are counted for %d steps, want %d", len(counts.Waiting), len(l.waiting))
+	}
+	r := &Late{trained: l.trained, delays: l.delays, counts: counts}
 	found := 0
 	for k := range l.waiting {
 		sums := make([]tensor.Tensor, len(l.trained))

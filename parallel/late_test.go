@@ -59,6 +59,9 @@ func TestLateGradientsComeOnce(t *testing.T) {
 	if !late {
 		t.Error("no gradient came late")
 	}
+	if n := l.Lateness(); n.Applied != 3*steps || n.Waited == 0 || n.Left() != 0 {
+		t.Errorf("counted %+v, want %d applied and none left", n, 3*steps)
+	}
 }
 
 func TestLateGradientsGoOn(t *testing.T) {
@@ -66,13 +69,16 @@ func TestLateGradientsGoOn(t *testing.T) {
 	whole := NewLate(lateTrained, 3, 3)
 	half := whole
 	for step := range 6 {
-		restored, err := NewLate(lateTrained, 3, 3).Restored(half.Tensors())
+		restored, err := NewLate(lateTrained, 3, 3).Restored(half.Tensors(), half.Lateness())
 		if err != nil {
 			t.Fatal(err)
 		}
 		var a, b map[string]tensor.Tensor
 		a, whole = whole.Next(step, lateGradients(step, 3), rows)
 		b, half = restored.Next(step, lateGradients(step, 3), rows)
+		if fmt.Sprint(half.Lateness()) != fmt.Sprint(whole.Lateness()) {
+			t.Errorf("step %d: other counts after a checkpoint", step)
+		}
 		if fmt.Sprint(a["due/w"].F32(), a["due/b"].F32()) != fmt.Sprint(b["due/w"].F32(), b["due/b"].F32()) {
 			t.Errorf("step %d: other gradients after a checkpoint", step)
 		}
@@ -82,7 +88,7 @@ func TestLateGradientsGoOn(t *testing.T) {
 		"of another span":   {"4/w": tensor.New(tensor.F32, 2)},
 		"of another shape":  {"1/w": tensor.New(tensor.F32, 3)},
 	} {
-		if _, err := NewLate(lateTrained, 3, 3).Restored(waiting); err == nil {
+		if _, err := NewLate(lateTrained, 3, 3).Restored(waiting, Lateness{Waiting: make([]Due, 3)}); err == nil {
 			t.Errorf("gradients %s: no error", name)
 		}
 	}

@@ -218,5 +218,9 @@ const averageSamples = 8192
 
 // Finished tells of the template that the caller wrote.
 func (s *Session) Finished(path, sum string) Finished {
-	return Finished{Model: path, SHA256: sum, Steps: s.progress.Step, Seconds: time.Since(s.began).Seconds()}
+	done := Finished{Model: path, SHA256: sum, Steps: s.progress.Step, Seconds: time.Since(s.began).Seconds()}
+	if late := s.progress.Late; late != nil {
+		done.Dropped = late.Left()
+	}
+	return done
 }

@@ -1,6 +1,10 @@
 package train
 
-import "time"
+import (
+	"time"
+
+	"github.com/bnctl/bnctl/parallel"
+)
 
 // Event is something that a run tells while it runs. The JSON of each is one
 // line of --json, with its name in "event" (CLI contract).
@@ -49,6 +53,8 @@ type EpochDone struct {
 	Gap           *Gap     `json:"gap,omitempty"`    // between training and use
 	Merged        int64    `json:"merged,omitempty"` // observations of replicas so far, with async:S
 	Waited        int64    `json:"waited,omitempty"` // steps that these waited, in total
+
+	Late *parallel.Lateness `json:"late_gradients,omitempty"` // with --weight-sync async:S
 }
 
 // DeviceLost tells of a device that the run goes on without.
@@ -84,6 +90,7 @@ type Finished struct {
 	SHA256  string  `json:"sha256"`
 	Steps   int     `json:"steps"`
 	Seconds float64 `json:"seconds"`
+	Dropped int64   `json:"late_gradients_dropped,omitempty"` // that still waited after the last step
 }
 
 // Event names.

@@ -7,6 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // setLate names the set of a checkpoint with the gradients that wait.
@@ -56,6 +57,8 @@ func (s *Session) commit(ctx context.Context, found parallel.Result, sl parallel
 		return err
 	}
 	s.late = next
+	counts := next.Lateness()
+	s.progress.Late = &counts
 	return nil
 }
 
@@ -64,18 +67,21 @@ func (s *Session) packLate(k *serialize.Checkpoint) {
 	if s.late == nil {
 		return
 	}
-	if t := s.late.Tensors(); len(t) > 0 {
+	if t := s.late.Tensors(); len(t) > 0 { // their counts are part of the progress
 		k.Sets = append(k.Sets, serialize.Set{Name: setLate, Tensors: t})
 	}
 }
 
 // restoreLate takes them from a checkpoint.
 func (s *Session) restoreLate(k *serialize.Checkpoint) (err error) {
-	set := k.Set(setLate)
-	if set == nil || s.late == nil {
+	if s.late == nil || s.progress.Late == nil {
 		return nil
 	}
-	if s.late, err = s.late.Restored(set.Tensors); err != nil {
+	var waiting map[string]tensor.Tensor
+	if set := k.Set(setLate); set != nil {
+		waiting = set.Tensors
+	}
+	if s.late, err = s.late.Restored(waiting, *s.progress.Late); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil

@@ -16,8 +16,10 @@ type lateRunning struct{ *bn.Async }
 func (r *lateRunning) Live() map[string]tensor.Tensor  { return r.Tensors() }
 func (r *lateRunning) Final() map[string]tensor.Tensor { return r.Drained().Tensors() }
 
-// lateness tells of an epoch how late statistics hear of replicas.
+// lateness tells of an epoch how late statistics hear of replicas, and updates
+// take their gradients.
 func (s *Session) lateness(done *EpochDone) {
+	done.Late = s.progress.Late
 	if len(s.kept) == 0 {
 		return
 	}

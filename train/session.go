@@ -52,6 +52,8 @@ type Progress struct {
 	Stale    int     `json:"stale"`     // evaluations since the best
 	BestStep int     `json:"best_step"` // 0: none yet
 	Best     float64 `json:"best"`      // figure of the best
+
+	Late *parallel.Lateness `json:"late,omitempty"` // of gradients, with --weight-sync async:S
 }
 
 // New prepares a run of r that starts from m, whose state is initialised.

@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
 )
 
 func inspectCommand() *cli.Command {
@@ -96,6 +97,7 @@ type inspected struct {
 	model        *models.Model      // without what only training needs; its state is nil for a mere graph
 	removed      *serialize.Removed // what only training needs; nil if there is none
 	progress     json.RawMessage    // of a checkpoint
+	lag          *train.Lag         // of a checkpoint whose replicas have weights of their own; nil
 	closer       io.Closer          // of the file that the tensors lie in; nil
 }
 
@@ -171,5 +173,9 @@ func inspectFile(f *serialize.File) (*inspected, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &inspected{"bnc", string(f.Kind), k.Graph, m, &removed, k.Progress, f}, nil
+	lag, err := train.LagOf(k)
+	if err != nil {
+		return nil, err
+	}
+	return &inspected{"bnc", string(f.Kind), k.Graph, m, &removed, k.Progress, lag, f}, nil
 }

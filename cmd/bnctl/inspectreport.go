@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
 )
 
 // inspectEvent is the line of inspect --json.
@@ -23,13 +24,15 @@ type inspectEvent struct {
 	BN           []normEvent     `json:"bn"`
 	TrainingOnly *removedEvent   `json:"training_only,omitempty"`
 	Progress     json.RawMessage `json:"progress,omitempty"`
+	Lag          *train.Lag      `json:"lag,omitempty"` // of the template behind replicas with weights of their own
 }
 
 func (s *inspected) report(o *output) error {
 	in := s.model.Input()
 	e := inspectEvent{Format: s.format, Kind: s.kind, Architecture: s.model.Architecture,
 		Parameters: s.model.Summary().Parameters, Flops: flops(s.model), Input: tensor.Describe(in.DType, in.Shape),
-		Layers: layersOf(s.model), Verified: true, Recipe: s.model.Recipe, BN: []normEvent{}, Progress: s.progress}
+		Layers: layersOf(s.model), Verified: true, Recipe: s.model.Recipe, BN: []normEvent{}, Progress: s.progress,
+		Lag: s.lag}
 	if len(s.model.State) > 0 {
 		e.BN = templateNormEvents(s.model)
 	}
@@ -56,6 +59,11 @@ func (s *inspected) print(o *output, e inspectEvent) {
 		for _, line := range removedLines(s.removed) {
 			o.result("   %s", line)
 		}
+	}
+	if l := e.Lag; l != nil {
+		o.result("")
+		o.result("the template is the average of %d replicas that have trained for %d steps since they were averaged; "+
+			"their weights differ from it by at most %.3g (%s)", l.Replicas, l.Steps, l.Largest, l.Tensor)
 	}
 	for _, part := range []struct {
 		name string

@@ -7,6 +7,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -48,6 +49,9 @@ func (p *progress) start(e train.Started) {
 	p.line("%s, %d parameters, %d classes · %s, %d samples", r.Model, e.Parameters, r.Data.Classes, r.Data.Kind, r.Data.Samples)
 	p.line("batch %d over %d replicas · batch norm: %s · tail %s", r.StepBatch(), r.StepReplicas(), e.BatchNorm, r.Tail)
 	p.line("%s, lr %g, %s, weight decay %g · %d steps · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay, e.TotalSteps, r.Seed)
+	if text := weights(r); text != "" {
+		p.line("%s", text)
+	}
 	p.line("devices %s · kernels %s%s%s", strings.Join(e.Devices, ", "), e.Kernels, shares(e.Placement), notDeterministic(e))
 	if p.out.terminal && !p.out.quiet {
 		p.bar = progressbar.NewOptions(e.TotalSteps, progressbar.OptionSetWriter(p.out.stderr),
@@ -55,6 +59,21 @@ func (p *progress) start(e train.Started) {
 			progressbar.OptionEnableColorCodes(p.out.colours))
 		_ = p.bar.Set(e.FirstStep)
 	}
+}
+
+// weights says how the replicas' weights are kept together, if not by summing
+// gradients everywhere.
+func weights(r *train.Recipe) string {
+	if k, ok := r.WeightSync.Period(); ok {
+		return fmt.Sprintf("each replica trains weights of its own; weights averaged every %d steps", k)
+	}
+	if s, ok := r.WeightSync.Span(); ok {
+		return fmt.Sprintf("gradients applied up to %d steps late", s)
+	}
+	if r.WeightSync == parallel.Template {
+		return "one device makes every update and sends it to the others"
+	}
+	return ""
 }
 
 // shares says how many replicas each of several devices has.
@@ -97,6 +116,10 @@ func (p *progress) epoch(e train.EpochDone) {
 	if e.Merged > 0 {
 		p.line("running statistics have heard of %d replicas' steps, %.1f steps late on average", e.Merged,
 			float64(e.Waited)/float64(e.Merged))
+	}
+	if l := e.Late; l != nil && l.Applied > 0 {
+		p.line("gradients: %d applied, %.1f steps late on average; %d wait", l.Applied,
+			float64(l.Waited)/float64(l.Applied), l.Left())
 	}
 	p.gap(e.Gap)
 	if e.InputWait > 0.1 {

@@ -121,16 +121,23 @@ func otherThings(r *serialize.Removed) []string {
 	if n := len(r.Averages); n > 0 {
 		other = append(other, fmt.Sprintf("%d averages of weights", n))
 	}
-	replicas := 0
+	replicas, weights := 0, 0
 	for _, name := range r.Sets {
-		if serialize.IsOfReplica(name) {
+		switch {
+		case serialize.IsOfReplica(name):
 			replicas++
+			continue
+		case serialize.IsOfWeights(name):
+			weights++
 			continue
 		}
 		other = append(other, "set "+name)
 	}
 	if replicas > 0 {
 		other = append(other, fmt.Sprintf("statistics of %d replicas", replicas))
+	}
+	if weights > 0 {
+		other = append(other, fmt.Sprintf("weights of %d replicas", weights))
 	}
 	if r.Attachments > 0 {
 		other = append(other, fmt.Sprintf("%d attachments", r.Attachments))

@@ -166,6 +166,9 @@ func (t *trainer) write(m *models.Model, s *train.Session) error {
 	}
 	done := s.Finished(t.paths.Output, sum)
 	t.out.event(done.Event(), done)
+	if done.Dropped > 0 {
+		t.out.note("%d gradients that still waited after the last step are not applied", done.Dropped)
+	}
 	t.out.result("wrote %s  sha256 %s  (%d steps, %.1f s)", done.Model, done.SHA256, done.Steps, done.Seconds)
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,9 +15,9 @@ import (
 // a default is a breaking change.
 func recipeFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "model", Value: "lenet-bn", Usage: "`NAME` of the zoo (bnctl models list) or a graph file"},
-		&cli.StringFlag{Name: "init", Usage: "take the weights from `FILE`, by name and shape"},
-		&cli.IntFlag{Name: "classes", Usage: "make a head for `N` classes (default: those of the data)"},
+		&cli.StringFlag{Name: "model", Value: "lenet-bn", Usage: "`NAME` of the zoo (bnctl models list), a graph file, or any model file, with its weights"},
+		&cli.StringFlag{Name: "init", Usage: "take the weights from `FILE`, of bnctl or another program, by name and shape"},
+		&cli.IntFlag{Name: "classes", Usage: "make a head for `N` classes (default: those of the data, or of the model file)"},
 		&cli.StringSliceFlag{Name: "freeze", Usage: "do not train tensors that match `PATTERN`: 'layer1.*'"},
 		&cli.Uint64Flag{Name: "seed", Usage: "of initialisation, order, augmentation and dropout"},
 		&cli.IntFlag{Name: "epochs", Value: 10, Usage: "how often every sample is seen"},
@@ -30,7 +31,7 @@ func recipeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "bn-update", Value: "step", Usage: "with --bn replica, statistics hear of replicas every step (step), up to S steps late (async:S), or keep one set each (posthoc)"},
 		&cli.StringFlag{Name: "bn-min", Value: "refuse", Usage: "replicas with fewer than two values: refuse, or use running statistics (running)"},
 		&cli.IntFlag{Name: "bn-precise", Usage: "at the end, re-estimate the statistics over `N` samples"},
-		&cli.StringFlag{Name: "weight-sync", Value: "allreduce", Usage: "gradients summed everywhere (allreduce), updates made by one device (template), or applied up to S steps late (async:S)"},
+		&cli.StringFlag{Name: "weight-sync", Value: "allreduce", Usage: "gradients summed everywhere (allreduce), updates made by one device (template), weights averaged every K steps (periodic:K), or gradients applied up to S steps late (async:S)"},
 		&cli.StringFlag{Name: "optimizer", Value: "sgd", Usage: "sgd, adamw or lars"},
 		&cli.StringFlag{Name: "lr", Usage: "learning rate, or `X@B`: X for a batch of B, scaled linearly (default: the model's)"},
 		&cli.Float64Flag{Name: "momentum", Value: 0.9, Usage: "of sgd and lars"},
@@ -48,7 +49,7 @@ func recipeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "save", Value: "last", Usage: "which weights become the template: last, best, best:accuracy or best:loss"},
 		&cli.IntFlag{Name: "eval-every", Value: 1, Usage: "`EPOCHS` between evaluations on --val"},
 		&cli.IntFlag{Name: "patience", Usage: "stop after `N` evaluations without progress"},
-	}, preprocessFlags()...)
+	}, slices.Concat(fileFlags(), preprocessFlags())...)
 }
 
 // runFlags say how and where: nothing here changes what comes out.

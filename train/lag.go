@@ -1,0 +1,64 @@
+package train
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// Lag is how far the template of a checkpoint is from the replicas that it is
+// the average of.
+type Lag struct {
+	Steps    int     `json:"steps"`    // since the replicas were averaged
+	Replicas int     `json:"replicas"` // with weights of their own
+	Largest  float64 `json:"largest"`  // difference of a weight of a replica from the template's
+	Tensor   string  `json:"tensor"`   // where that is
+}
+
+// LagOf returns the lag of a checkpoint; nil if all replicas have the weights of the template.
+func LagOf(k *serialize.Checkpoint) (*Lag, error) {
+	if k.Set(serialize.SetOfWeights(0)) == nil {
+		return nil, nil
+	}
+	r, err := ParseRecipe(k.Recipe)
+	if err != nil {
+		return nil, err
+	}
+	p, err := positionOf(k)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lag{Steps: sinceMeeting(r, p.Progress.Step)}
+	for ; k.Set(serialize.SetOfWeights(l.Replicas)) != nil; l.Replicas++ {
+		if err := l.compare(k, k.Set(serialize.SetOfWeights(l.Replicas))); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// compare takes in how far one replica is from the template.
+func (l *Lag) compare(k *serialize.Checkpoint, own *serialize.Set) error {
+	weights := map[string]bool{}
+	for _, s := range k.Graph.State {
+		weights[s.Name] = s.Role.Trained()
+	}
+	for _, name := range slices.Sorted(maps.Keys(own.Tensors)) {
+		t, mean := own.Tensors[name], k.State[name]
+		if !weights[name] {
+			continue
+		}
+		if t.DType != mean.DType || !slices.Equal(t.Shape, mean.Shape) {
+			return fmt.Errorf("checkpoint: set %s: %s is %v, the model's is %v", own.Name, name, t, mean)
+		}
+		for i, v := range t.F32() {
+			if d := math.Abs(float64(v) - float64(mean.F32()[i])); d > l.Largest {
+				l.Largest, l.Tensor = d, name
+			}
+		}
+	}
+	return nil
+}

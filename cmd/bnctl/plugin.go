@@ -39,7 +39,7 @@ type pluginEvent struct {
 	Version  string `json:"version,omitempty"`
 	Protocol int    `json:"protocol,omitempty"`
 	SHA256   string `json:"sha256,omitempty"`
-	State    string `json:"state"` // own, locked, changed, unlocked, missing, removed
+	State    string `json:"state"` // own, locked, changed, unlocked, missing, removed, runs
 }
 
 // startUnlocked starts the plugin at path as it is.
@@ -149,6 +149,10 @@ func pluginList(c *cli.Context) error {
 // event compares f with the lock.
 func event(f remote.Found, l remote.Lock) pluginEvent {
 	e := pluginEvent{Name: f.Name, Path: f.Path, State: "unlocked"}
+	if f.Path == "" {
+		e.State = "runs"
+		return e
+	}
 	sum, err := remote.Sum(f.Path)
 	if err != nil {
 		e.State = "missing"

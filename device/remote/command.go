@@ -15,6 +15,10 @@ type Command struct {
 	// SHA256 is the sum, in hexadecimal, that the executable must have; ""
 	// checks nothing. The file that is summed is the file that runs.
 	SHA256 string
+	// Greeting is what a plugin printed that runs already, in a debugger for
+	// example; "" starts Path. Such a process is never ended, is used at level
+	// stream/1, and can open one device in its life.
+	Greeting string
 	// Levels are the levels of sessions that may be used; nil allows all.
 	Levels []string
 	// Timeout bounds the start, until the plugin has said what it is. 0 is 10 s.

@@ -23,6 +23,7 @@ type peer struct {
 	command *Command
 	process *process
 	client  *plugin.Client
+	line    *grpc.ClientConn
 	rpc     pb.DeviceClient
 	segment *os.File // what its session may share with it; nil without
 	noShm   string   // why there is none
@@ -56,6 +57,21 @@ func connect(ctx context.Context, c *Command, b *binary) (*peer, error) {
 
 // prepare makes pipes, shared memory and the client.
 func (p *peer) prepare(b *binary) (err error) {
+	if p.command.Greeting != "" {
+		p.noShm = "it was not started by bnctl and inherits no memory"
+		p.process, err = newAttached(p.command, newWords(p.command.Log))
+	} else {
+		err = p.child(b)
+	}
+	if err != nil {
+		return err
+	}
+	p.client = plugin.NewClient(p.config())
+	return nil
+}
+
+// child prepares a process of the executable.
+func (p *peer) child(b *binary) (err error) {
 	p.segment, p.noShm = newSegment(p.command)
 	var inherited []*os.File
 	if p.segment != nil {
@@ -63,11 +79,7 @@ func (p *peer) prepare(b *binary) (err error) {
 	}
 	env := environment(os.Environ(), p.command.Env...)
 	p.process, err = newProcess(b, p.command.Args, env, newWords(p.command.Log), inherited...)
-	if err != nil {
-		return err
-	}
-	p.client = plugin.NewClient(p.config())
-	return nil
+	return err
 }
 
 // newSegment returns nil and the reason if there is no shared memory.
@@ -125,7 +137,8 @@ func (p *peer) greet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.rpc = pb.NewDeviceClient(protocol.(*plugin.GRPCClient).Conn)
+	p.line = protocol.(*plugin.GRPCClient).Conn
+	p.rpc = pb.NewDeviceClient(p.line)
 	i, err := p.rpc.Describe(ctx, &pb.DescribeRequest{})
 	if err != nil {
 		return err
@@ -171,8 +184,11 @@ func (p *peer) end() {
 		p.process.end()
 		p.unlink()
 	}
-	if p.client != nil {
+	switch {
+	case p.client != nil && p.command.Greeting == "":
 		p.client.Kill()
+	case p.line != nil: // Kill would end the process
+		p.line.Close()
 	}
 	if p.segment != nil {
 		p.segment.Close()

@@ -28,10 +28,10 @@ func Note(d device.Device) string {
 }
 
 // Process returns the ID of the process that a device of this package lives
-// in; 0 for other devices.
+// in; 0 for other devices and where bnctl did not start the process.
 func Process(d device.Device) int {
 	if r, ok := d.(*remoteDevice); ok {
-		return r.session.peer.process.cmd.Process.Pid
+		return r.session.peer.process.number()
 	}
 	return 0
 }

@@ -22,6 +22,8 @@ type Found struct {
 	Name string // of the plugin, as --devices takes it
 	Path string // absolute
 	Own  bool   // it lies beside this program: who can change it can change this program
+
+	greeting string // of a process that runs already; Path is "" then
 }
 
 // PluginName returns the NAME of a file bnctl-device-NAME; of another file,
@@ -68,11 +70,11 @@ func dataFolder() (string, error) {
 	return filepath.Join(home, ".local", "share", "bnctl"), nil
 }
 
-// Find lists the plugins that could be started: the executables at paths,
-// those in Folders, and those in devices.lock. The first of a name counts.
-// Nothing is run.
+// Find lists the plugins that could be started: those that run already
+// ($BNCTL_REATTACH_DEVICES), the executables at paths, those in Folders, and
+// those in devices.lock. The first of a name counts. Nothing is run.
 func Find(paths ...string) ([]Found, error) {
-	var all []Found
+	all := attached()
 	for _, path := range paths {
 		absolute, err := filepath.Abs(path)
 		if err != nil {
@@ -86,7 +88,7 @@ func Find(paths ...string) ([]Found, error) {
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), prefix) && !e.IsDir() {
 				path := filepath.Join(folder, e.Name())
-				all = append(all, Found{PluginName(path), path, folder == ownFolder()})
+				all = append(all, Found{Name: PluginName(path), Path: path, Own: folder == ownFolder()})
 			}
 		}
 	}
@@ -111,14 +113,17 @@ func firstOfName(all []Found) []Found {
 }
 
 // Command returns how f is started. Three things might happen:
-//  1. f came with this program, or unlocked plugins are allowed: it is started
-//     as it is.
+//  1. f came with this program, unlocked plugins are allowed, or the user runs
+//     it already: it is taken as it is.
 //  2. devices.lock has f: it is started only with the sum that it had when it
 //     was added.
 //  3. It is not there, or others could have changed it (kind Unavailable), or
 //     it is not in devices.lock (ErrUnlocked).
 func (f Found) Command(allowUnlocked bool) (Command, error) {
-	c := Command{Name: f.Name, Path: f.Path}
+	c := Command{Name: f.Name, Path: f.Path, Greeting: f.greeting}
+	if c.Greeting != "" {
+		return c, nil
+	}
 	if err := guarded(f.Path); err != nil {
 		return c, c.fail("start", device.Unavailable, "%w", err)
 	}

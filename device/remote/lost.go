@@ -20,6 +20,10 @@ func (p *peer) dead() bool {
 // the process died, how, and its last words; else it broke the protocol, and
 // is killed.
 func (p *peer) broken(name, call string, err error) error {
+	if p.command.Greeting != "" {
+		p.process.kill()
+		return device.Errorf(name, call, device.Lost, "the plugin, which bnctl did not start, is gone: %w", err)
+	}
 	if p.process.within(time.Second) {
 		return device.Errorf(name, call, device.Lost, "the plugin process died: %s", p.process.farewell())
 	}

@@ -21,6 +21,7 @@ const roleKey = "BNCTL_TEST_PLUGIN"
 // roles are the plugins that this binary can be.
 var roles = map[string]func(){
 	"ref":     func() { serve.Serve(ref.Provider{}) },
+	"main":    func() { serve.Main(ref.Provider{}) },
 	"dies":    func() { fmt.Fprintln(os.Stderr, "no such luck"); os.Exit(7) },
 	"silent":  func() { time.Sleep(time.Hour) },
 	"garbage": func() { fmt.Println("Hello, world!"); time.Sleep(time.Hour) },

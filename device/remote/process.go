@@ -27,6 +27,8 @@ type process struct {
 	greeted *greeting
 	words   *words
 
+	*attachment // to a process that runs already; nil: it is a child
+
 	mu     sync.Mutex
 	begun  bool          // there is a process to be killed
 	doomed bool          // it is to be killed, or never to be started
@@ -38,23 +40,31 @@ type process struct {
 // newProcess prepares a process. files are inherited from descriptor 3 on.
 func newProcess(b *binary, args, env []string, w *words, files ...*os.File) (*process, error) {
 	p := &process{exited: make(chan struct{}), words: w, greeted: &greeting{}}
+	if err := p.pipes(); err != nil {
+		return nil, err
+	}
+	p.cmd = &exec.Cmd{
+		Path: b.path, Args: append([]string{b.path}, args...), Env: env,
+		Stdin: p.child[0], Stdout: p.child[1], Stderr: p.child[2], ExtraFiles: files,
+	}
+	isolate(p.cmd, b)
+	return p, nil
+}
+
+// pipes makes the pipes of the standard files, of which child has the other ends.
+func (p *process) pipes() error {
 	pipes := make([]*os.File, 0, 6)
 	for range 3 {
 		r, wr, err := os.Pipe()
 		if err != nil {
 			closeAll(pipes)
-			return nil, err
+			return err
 		}
 		pipes = append(pipes, r, wr)
 	}
 	p.stdin, p.stdout, p.stderr = pipes[1], pipes[2], pipes[4]
 	p.child = []*os.File{pipes[0], pipes[3], pipes[5]}
-	p.cmd = &exec.Cmd{
-		Path: b.path, Args: append([]string{b.path}, args...), Env: env,
-		Stdin: pipes[0], Stdout: pipes[3], Stderr: pipes[5], ExtraFiles: files,
-	}
-	isolate(p.cmd, b)
-	return p, nil
+	return nil
 }
 
 func closeAll(files []*os.File) {
@@ -84,6 +94,11 @@ func (p *process) live(started chan<- error) {
 		p.silence()
 		return
 	}
+	if p.attachment != nil {
+		<-p.released
+		p.state = "let go"
+		return
+	}
 	_ = p.cmd.Wait()
 	p.state = strings.TrimSpace(p.cmd.ProcessState.String())
 }
@@ -94,7 +109,12 @@ func (p *process) begin() error {
 	if p.doomed {
 		return errors.New("ended before it was started")
 	}
-	err := p.cmd.Start()
+	var err error
+	if p.attachment != nil {
+		_, err = fmt.Fprintln(p.child[1], p.greeting)
+	} else {
+		err = p.cmd.Start()
+	}
 	p.begun = err == nil
 	return err
 }
@@ -125,6 +145,10 @@ func (p *process) kill() {
 func (p *process) signal(s os.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.attachment != nil {
+		p.release()
+		return
+	}
 	select {
 	case <-p.exited:
 	default:
@@ -141,7 +165,7 @@ func (p *process) end() {
 		return
 	}
 	p.stdin.Close()
-	if !p.within(time.Second) {
+	if p.attachment != nil || !p.within(time.Second) {
 		p.signal(terminate)
 	}
 	if !p.within(time.Second) {
@@ -218,7 +242,15 @@ func (p *process) Stderr() io.ReadCloser { return p.words.hear(p.stderr) }
 func (p *process) Name() string { return p.cmd.Path }
 
 // ID is the number of the process.
-func (p *process) ID() string { return fmt.Sprint(p.cmd.Process.Pid) }
+func (p *process) ID() string { return fmt.Sprint(p.number()) }
+
+// number is the ID of the process; 0 if that is somebody else's.
+func (p *process) number() int {
+	if p.cmd.Process == nil {
+		return 0
+	}
+	return p.cmd.Process.Pid
+}
 
 // Diagnose has nothing to add: this package writes its own errors.
 func (p *process) Diagnose(context.Context) string { return "" }

@@ -17,7 +17,9 @@ import (
 )
 
 // Main is the main function of a plugin that provides p. It looks at the
-// arguments of the process and returns when the host is done with it.
+// arguments of the process and returns when the host is done with it:
+// `BINARY describe` says what the plugin is, `BINARY debug` serves a host that
+// did not start it, until standard input ends.
 func Main(p device.Provider) {
 	if len(os.Args) == 2 && os.Args[1] == "describe" {
 		if err := describe(p.Describe()); err != nil {
@@ -25,6 +27,11 @@ func Main(p device.Provider) {
 			os.Exit(1)
 		}
 		return
+	}
+	if len(os.Args) == 2 && os.Args[1] == "debug" {
+		fmt.Fprintf(os.Stderr, "start bnctl with BNCTL_REATTACH_DEVICES='%s=LINE', where LINE is this:\n",
+			p.Describe().Name)
+		_ = os.Setenv(wire.CookieKey, wire.CookieValue)
 	}
 	Serve(p)
 }

@@ -1,0 +1,43 @@
+package remote
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+)
+
+// attachKey names plugins that run already, in a debugger for example:
+// NAME=GREETING, comma-separated, where GREETING is the line that the plugin
+// printed when it was started.
+const attachKey = "BNCTL_REATTACH_DEVICES"
+
+// attached lists the plugins of attachKey.
+func attached() []Found {
+	var out []Found
+	for _, item := range strings.Split(os.Getenv(attachKey), ",") {
+		if name, greeting, ok := strings.Cut(item, "="); ok {
+			out = append(out, Found{Name: strings.TrimSpace(name), greeting: strings.TrimSpace(greeting)})
+		}
+	}
+	return out
+}
+
+// attachment stands for a process that somebody else started: it has greeted
+// with greeting, and lives until it is released, which leaves it alone.
+type attachment struct {
+	greeting string
+	released chan struct{}
+	once     sync.Once
+}
+
+func (a *attachment) release() { a.once.Do(func() { close(a.released) }) }
+
+// newAttached is newProcess for a process that runs already. Nothing of it is
+// heard but the connection: its standard files are somebody else's.
+func newAttached(c *Command, w *words) (*process, error) {
+	p := &process{exited: make(chan struct{}), words: w, greeted: &greeting{}}
+	p.attachment = &attachment{greeting: c.Greeting, released: make(chan struct{})}
+	p.cmd = &exec.Cmd{Path: c.Name}
+	return p, p.pipes()
+}

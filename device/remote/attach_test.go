@@ -1,0 +1,125 @@
+package remote_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/remote"
+)
+
+// debugged starts a plugin as an author does, in a debugger for example, and
+// returns it, its standard input, and the line that it greets with.
+func debugged(t *testing.T) (cmd *exec.Cmd, stdin io.Closer, line string) {
+	t.Helper()
+	c := plugin("main")
+	cmd = exec.Command(c.Path, "debug")
+	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); _ = cmd.Wait() })
+	line, err = bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd, in, strings.TrimSpace(line)
+}
+
+// attach returns the plugin that the environment says is running.
+func attach(t *testing.T) *remote.Plugin {
+	t.Helper()
+	found, err := remote.Find()
+	if err != nil || len(found) == 0 || found[0].Name != "mine" {
+		t.Fatalf("Find() = %+v, %v", found, err)
+	}
+	c, err := found[0].Command(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := remote.Start(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// TestAttach looks at a plugin that it did not start, computes with it, and
+// leaves it alone.
+func TestAttach(t *testing.T) {
+	place(t)
+	cmd, stdin, line := debugged(t)
+	t.Setenv("BNCTL_REATTACH_DEVICES", "other=1|1|unix|/nowhere|grpc|, mine="+line)
+	found, err := remote.Find()
+	if err != nil || len(found) != 2 {
+		t.Fatalf("Find() = %+v, %v", found, err)
+	}
+	t.Setenv("BNCTL_REATTACH_DEVICES", "mine="+line)
+	p := attach(t)
+	if list, _, err := p.List(context.Background()); len(list) != 1 || err != nil {
+		t.Errorf("List() = %v, %v", list, err)
+	}
+	p.Close()
+	p = attach(t) // looking has not ended it
+	d := open(t, p)
+	if got := d.Info().Levels[0]; got != device.Stream || remote.Note(d) == "" || remote.Process(d) != 0 {
+		t.Errorf("level %s of process %d: %q", got, remote.Process(d), remote.Note(d))
+	}
+	x := load(t, d, regression(t))
+	if _, err := x.Run(context.Background(), step(1, 2)); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	p.Close()
+	if _, err := attach(t).Open(context.Background(), device.DefaultID, device.Options{}); !errors.Is(err, device.Invalid) {
+		t.Errorf("a second device of a process: %v", err)
+	}
+	stdin.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the plugin was not left alone: %v", err)
+	}
+}
+
+func TestAttachedPluginGoes(t *testing.T) {
+	place(t)
+	cmd, _, line := debugged(t)
+	t.Setenv("BNCTL_REATTACH_DEVICES", "mine="+line)
+	d := open(t, attach(t))
+	x := load(t, d, regression(t))
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	_, err := x.Run(context.Background(), step(1, 2))
+	if !errors.Is(err, device.Lost) || !strings.Contains(err.Error(), "which bnctl did not start, is gone") {
+		t.Errorf("run on a plugin that went away: %v", err)
+	}
+	t.Setenv("BNCTL_REATTACH_DEVICES", "mine=1|1|unix|/nowhere|grpc|")
+	found, err := remote.Find()
+	if err != nil || len(found) != 1 {
+		t.Fatalf("Find() = %+v, %v", found, err)
+	}
+	c, err := found[0].Command(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Timeout = 2 * time.Second
+	if _, err := remote.Start(context.Background(), c); !errors.Is(err, device.Unavailable) {
+		t.Errorf("a greeting of nobody: %v", err)
+	}
+}

@@ -51,8 +51,9 @@ type Reduction struct {
 //
 // Until then Parts and Results are the exchange's; parts may be overwritten.
 // Start itself may block too: what a member starts, it must start in the order
-// of the program. A lane has one exchange at a time, two lanes may each have
-// one. Exchangers are used by one goroutine at a time.
+// of the program. Exchanges of a lane happen in the order in which they were
+// started, those of two lanes beside each other. Exchangers are used by one
+// goroutine at a time.
 type Exchanger interface {
 	Start(ctx context.Context, tag Tag, values []Reduction) (wait func() error)
 }

@@ -19,7 +19,7 @@ type Hub struct {
 	size   int
 
 	mu        sync.Mutex
-	rounds    [Lanes]*round // that are being gathered
+	rounds    [Lanes][]*round // that are being gathered, in their order
 	completed int
 	abort     error
 	ended     chan struct{} // closed by Abort
@@ -55,9 +55,9 @@ func (h *Hub) Abort(cause error) {
 func (h *Hub) Missing() []int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, r := range h.rounds {
-		if r != nil {
-			return r.missing()
+	for _, rounds := range h.rounds {
+		if len(rounds) > 0 {
+			return rounds[0].missing()
 		}
 	}
 	return nil
@@ -106,7 +106,8 @@ func (m member) Start(ctx context.Context, tag Tag, values []Reduction) func() e
 	}
 }
 
-// enter adds a member to the round of a lane and completes it if it is the last.
+// enter adds a member to its next round of a lane and completes it if it is
+// the last. A round is complete before the next, since all come in one order.
 func (h *Hub) enter(rank int, tag Tag, values []Reduction) (*round, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -116,13 +117,7 @@ func (h *Hub) enter(rank int, tag Tag, values []Reduction) (*round, error) {
 	if tag.Lane >= Lanes {
 		return nil, fmt.Errorf("collective: rank %d came to %+v, and there are %d lanes", rank, tag, Lanes)
 	}
-	if h.rounds[tag.Lane] == nil {
-		h.rounds[tag.Lane] = &round{tag: tag, values: make([][]Reduction, h.size), done: make(chan struct{})}
-	}
-	r := h.rounds[tag.Lane]
-	if r.values[rank] != nil {
-		return nil, fmt.Errorf("collective: rank %d came to %+v twice", rank, tag)
-	}
+	r := h.round(rank, tag)
 	if values == nil {
 		values = []Reduction{}
 	}
@@ -132,7 +127,7 @@ func (h *Hub) enter(rank int, tag Tag, values []Reduction) (*round, error) {
 		r.err = fmt.Errorf("collective: rank %d came to %+v while others are at %+v", rank, tag, r.tag)
 	}
 	if r.came == h.size {
-		h.rounds[tag.Lane] = nil
+		h.rounds[tag.Lane] = h.rounds[tag.Lane][1:]
 		h.completed++
 		if r.err == nil {
 			r.err = h.reduce(r)
@@ -140,6 +135,18 @@ func (h *Hub) enter(rank int, tag Tag, values []Reduction) (*round, error) {
 		close(r.done)
 	}
 	return r, nil
+}
+
+// round returns the first round of the tag's lane to which rank has not come.
+func (h *Hub) round(rank int, tag Tag) *round {
+	for _, r := range h.rounds[tag.Lane] {
+		if r.values[rank] == nil {
+			return r
+		}
+	}
+	r := &round{tag: tag, values: make([][]Reduction, h.size), done: make(chan struct{})}
+	h.rounds[tag.Lane] = append(h.rounds[tag.Lane], r)
+	return r
 }
 
 // reduce completes the tree of every value and hands the result to all ranks.

@@ -15,7 +15,8 @@ func devicesCommand() *cli.Command {
 		Name:  "devices",
 		Usage: "what can compute here; looking touches nothing",
 		Description: `   bnctl devices list
-   bnctl devices info cpu`,
+   bnctl devices info cpu
+   bnctl devices bench cpu`,
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "all devices of all plugins, and why a plugin has none", Action: devicesList,
 				Flags: pluginFlags(),
@@ -25,6 +26,7 @@ func devicesCommand() *cli.Command {
 				Flags: pluginFlags(),
 				Description: `   bnctl devices info cpu
    bnctl devices info cuda:0 --json`},
+			devicesBenchCommand(),
 		},
 	}
 }

@@ -22,8 +22,13 @@ func deviceFlags() []cli.Flag {
 		&cli.IntFlag{Name: "threads", Usage: "`N` per CPU device (default: the cores, shared evenly)"},
 		&cli.StringSliceFlag{Name: "device-plugin", Usage: "`PATH` of a device plugin"},
 		&cli.BoolFlag{Name: "allow-unlocked", Usage: "run plugins that are not in devices.lock"},
-		&cli.StringSliceFlag{Name: "level", Hidden: true, Usage: "data plane that may be used: stream/1, shm/1"},
+		levelFlag(),
 	}
+}
+
+// levelFlag bounds the data plane, for tests and measurements.
+func levelFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "level", Hidden: true, Usage: "data plane that may be used: stream/1, shm/1"}
 }
 
 // parseDevices reads --devices.

@@ -19,6 +19,13 @@ type Benchmark struct {
 	members [][]int // replicas of the members of a group; nil: a device that is alone
 }
 
+// Devices returns how many devices the benchmark opens at a time.
+func (b Benchmark) Devices() int { return max(len(b.members), 1) }
+
+// Computes reports whether the benchmark is about operations, so that its
+// rates mean something.
+func (b Benchmark) Computes() bool { return len(b.Ops) > 0 && b.members == nil }
+
 // Figure is what came of a benchmark.
 type Figure struct {
 	Benchmark
@@ -93,7 +100,7 @@ func (b Benchmark) measure(ctx context.Context, open Opener, have []graph.Op, ea
 		}
 		began := time.Now()
 		o, err := g.members[0].x.Run(ctx, s.step(number))
-		if len(b.Ops) == 0 {
+		if !b.Computes() {
 			return time.Since(began), err
 		}
 		return o.Took, err

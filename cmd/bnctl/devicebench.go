@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/plugins/cpu"
+)
+
+func devicesBenchCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "bench",
+		Usage:     "how fast a device is: single operations, a call, an exchange between two",
+		ArgsUsage: "NAME",
+		Description: `Measures the operations that most time goes into, as the device tells their time;
+what a call costs that does nothing; and what two of the device need to exchange
+values. Of a CPU also what the machine can do at most, on registers and in memory.
+
+   bnctl devices bench cpu
+   bnctl devices bench cpu --threads 1 --case conv --json
+   bnctl devices bench mine --device-plugin ./bnctl-device-mine --allow-unlocked`,
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "case", Usage: "only what has `TEXT` in its name: conv, limit, exchange"},
+			&cli.Float64Flag{Name: "seconds", Value: 0.3, Usage: "for each row"},
+			&cli.IntFlag{Name: "threads", Usage: "`N` of a CPU device (default: the cores)"},
+			&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, fma or generic"},
+			levelFlag(),
+		}, pluginFlags()...),
+		Action: devicesBench,
+	}
+}
+
+// deviceBenchEvent is a row of devices bench. What does not apply is 0.
+type deviceBenchEvent struct {
+	Device  string   `json:"device"`
+	Name    string   `json:"name"`
+	Threads int      `json:"threads"` // of a CPU device
+	Kernels string   `json:"kernels"`
+	Lacks   []string `json:"lacks,omitempty"` // operations that the device does not have
+	Runs    int      `json:"runs,omitempty"`
+	Best    float64  `json:"best_us,omitempty"` // microseconds of what is measured, once
+	Median  float64  `json:"median_us,omitempty"`
+	Worst   float64  `json:"worst_us,omitempty"`
+	Gflops  float64  `json:"gflops,omitempty"` // 1e9 floating-point operations per second
+	GBs     float64  `json:"gb_per_s,omitempty"`
+}
+
+func devicesBench(c *cli.Context) error {
+	name, err := oneArgument(c, "NAME", "of a device, as devices list has them")
+	if err != nil {
+		return err
+	}
+	if s := c.Float64("seconds"); s < 0 || s > 3600 {
+		return misuse("--seconds %g: want 0 to 3600", s)
+	}
+	list := slices.DeleteFunc(devicetest.Benchmarks(), func(b devicetest.Benchmark) bool {
+		return !strings.Contains(b.Name, c.String("case"))
+	})
+	limits := name == "cpu" && strings.Contains(limitName, c.String("case"))
+	if len(list) == 0 && !limits {
+		return misuse("--case %q: nothing that is measured has that in its name", c.String("case"))
+	}
+	set, t, err := benchTarget(c, name)
+	if err != nil {
+		return err
+	}
+	defer set.close()
+	o := outputOf(c)
+	o.result("%-52s  %12s  %12s  %12s  %9s  %7s", "", "best us", "median us", "worst us", "GFLOP/s", "GB/s")
+	if limits {
+		if err := tellLimits(c, o, set); err != nil {
+			return err
+		}
+	}
+	return benchAll(c, set, t, list, func(kernels string, f devicetest.Figure) {
+		tellFigure(o, deviceBenchEvent{Device: name, Name: f.Name, Threads: set.options.Threads,
+			Kernels: kernels}, f)
+	})
+}
+
+// benchAll measures the list on the device of t. Several at a time share its threads.
+func benchAll(c *cli.Context, set *deviceSet, t target, list []devicetest.Benchmark,
+	tell func(kernels string, f devicetest.Figure)) error {
+	var kernels string
+	open := func(ctx context.Context) (device.Device, error) {
+		d, err := set.providers[t.plugin].OpenAs(ctx, t.name, t.id, set.options)
+		if err == nil {
+			kernels = d.Info().Kernels
+		}
+		return d, err
+	}
+	each := time.Duration(c.Float64("seconds") * float64(time.Second))
+	threads := set.options.Threads
+	for _, b := range list {
+		set.options.Threads = max(threads/b.Devices(), 1)
+		err := devicetest.Bench(c.Context, open, []devicetest.Benchmark{b}, each,
+			func(f devicetest.Figure) { tell(kernels, f) })
+		if errors.Is(err, device.Invalid) { // kernels that the device does not know
+			return misuseError{err}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// limitName is the row of devices bench that says what the machine can do.
+const limitName = "limit: multiply-adds on registers; copy of memory"
+
+// benchTarget finds the one device of that name.
+func benchTarget(c *cli.Context, name string) (*deviceSet, target, error) {
+	specs, err := parseDevices(name)
+	if err != nil {
+		return nil, target{}, err
+	}
+	threads, err := threadsFor(c, 1)
+	if err != nil {
+		return nil, target{}, err
+	}
+	set := &deviceSet{providers: map[string]provider{}, targets: map[string]target{},
+		options: device.Options{Kernels: c.String("kernels"), Threads: threads}}
+	targets, err := set.resolve(c.Context, c, specs)
+	if err == nil && len(targets) != 1 {
+		err = misuse("%s are %d devices; bench takes one, for example %s:0", name, len(targets), specs[0].name)
+	}
+	if err != nil {
+		set.close()
+		return nil, target{}, err
+	}
+	return set, targets[0], nil
+}
+
+// tellLimits measures what the machine can do at most.
+func tellLimits(c *cli.Context, o *output, set *deviceSet) error {
+	l, err := cpu.Measure(set.options.Kernels, set.options.Threads)
+	if err != nil {
+		return misuseError{err}
+	}
+	o.event("device_bench", deviceBenchEvent{Device: "cpu", Name: limitName, Threads: set.options.Threads,
+		Kernels: l.Kernels, Gflops: l.Flops / 1e9, GBs: l.Bytes / 1e9})
+	o.result("%-52s  %12s  %12s  %12s  %9.1f  %7.1f", limitName, "", "", "", l.Flops/1e9, l.Bytes/1e9)
+	return nil
+}
+
+func tellFigure(o *output, e deviceBenchEvent, f devicetest.Figure) {
+	for _, op := range f.Lacks {
+		e.Lacks = append(e.Lacks, op.String())
+	}
+	if len(e.Lacks) > 0 {
+		o.event("device_bench", e)
+		o.result("%-52s  not there: the device lacks %s", f.Name, strings.Join(e.Lacks, ", "))
+		return
+	}
+	us := func(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+	e.Runs, e.Best, e.Median, e.Worst = f.Runs, us(f.Best), us(f.Median), us(f.Worst)
+	rates := ""
+	if f.Computes() {
+		e.Gflops, e.GBs = f.FlopRate()/1e9, f.ByteRate()/1e9
+		rates = fmt.Sprintf("  %9.1f  %7.1f", e.Gflops, e.GBs)
+	}
+	o.event("device_bench", e)
+	o.result("%-52s  %12.2f  %12.2f  %12.2f%s", f.Name, e.Best, e.Median, e.Worst, rates)
+}

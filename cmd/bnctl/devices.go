@@ -47,6 +47,9 @@ func (s *deviceSet) open(ctx context.Context, c *cli.Context, specs []deviceSpec
 	if err != nil {
 		return err
 	}
+	if c.String("devices") == "auto" && replicas != noLimit {
+		targets = targets[:min(replicas, len(targets))]
+	}
 	if len(targets) > replicas && replicas != noLimit {
 		return misuse("--devices %s are %d devices for %d replicas; use --replicas %d or fewer devices",
 			c.String("devices"), len(targets), replicas, len(targets))
@@ -112,7 +115,7 @@ func (s *deviceSet) reopen(ctx context.Context, name string) (device.Device, err
 	return s.providers[t.plugin].OpenAs(ctx, name, t.id, s.options)
 }
 
-// mention says that there are GPUs, if none of them is used.
+// mention says that there are GPUs that could compute, if none of them is used.
 func (s *deviceSet) mention(ctx context.Context, c *cli.Context, targets []target) {
 	isGPU := func(t target) bool { return t.plugin == "cuda" }
 	if c.Bool("quiet") || slices.ContainsFunc(targets, isGPU) {
@@ -122,8 +125,9 @@ func (s *deviceSet) mention(ctx context.Context, c *cli.Context, targets []targe
 	if err != nil || !slices.ContainsFunc(found, named("cuda")) {
 		return
 	}
-	if gpus, err := s.list(ctx, c, "cuda"); err == nil && len(gpus) > 0 {
-		outputOf(c).note("%d CUDA devices are here and unused; --devices cuda takes them all", len(gpus))
+	list, err := s.list(ctx, c, "cuda")
+	if gpus := len(computing(list)); err == nil && gpus > 0 {
+		outputOf(c).note("unused here: %s; --devices cuda takes all", counted(gpus, "CUDA device"))
 	}
 }
 

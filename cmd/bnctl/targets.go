@@ -17,33 +17,66 @@ type target struct {
 	repeats          bool // the same device is opened several times, in processes of its own
 }
 
-// resolve finds the devices that specs mean: all of "auto" and "cuda", one of "cpu".
+// resolve finds the devices that specs mean: all that are usable of "auto", all
+// of "cuda", one of "cpu".
 func (s *deviceSet) resolve(ctx context.Context, c *cli.Context, specs []deviceSpec) ([]target, error) {
 	var out []target
 	for _, spec := range specs {
-		names := []string{spec.name}
-		if spec.name == "auto" {
-			names = []string{"cuda", "cpu"}
+		chosen, err := s.meant(ctx, c, spec)
+		if err != nil {
+			return nil, err
 		}
-		for _, name := range names {
-			list, err := s.list(ctx, c, name)
-			if err != nil && spec.name == "auto" && name != "cpu" {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			chosen, err := choose(spec, name, list)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, chosen...)
-			if spec.name == "auto" && len(out) > 0 {
-				break
-			}
-		}
+		out = append(out, chosen...)
 	}
 	return out, nil
+}
+
+func (s *deviceSet) meant(ctx context.Context, c *cli.Context, spec deviceSpec) ([]target, error) {
+	if spec.name == "auto" {
+		return s.usable(ctx, c, spec)
+	}
+	list, err := s.list(ctx, c, spec.name)
+	if err != nil {
+		return nil, err
+	}
+	return choose(spec, spec.name, list)
+}
+
+// usable returns every device of every plugin that may be started, but ref,
+// which is there to compare with. What cannot compute is left out.
+func (s *deviceSet) usable(ctx context.Context, c *cli.Context, spec deviceSpec) ([]target, error) {
+	if spec.index != "" || spec.count != 1 {
+		return nil, misuse("--devices auto means all devices, once; name a plugin for some of them, or for more")
+	}
+	names, err := pluginNames(c)
+	if err != nil {
+		return nil, err
+	}
+	var out []target
+	for _, name := range names {
+		if name == "ref" {
+			continue
+		}
+		list, err := s.list(ctx, c, name)
+		if err != nil {
+			if outputOf(c).verbose {
+				outputOf(c).note("%s is not used: %v", name, err)
+			}
+			continue
+		}
+		for i, d := range computing(list) {
+			out = append(out, target{plugin: name, id: d.ID, name: shortName(name, i, len(list))})
+		}
+	}
+	if len(out) == 0 {
+		return nil, device.Errorf("auto", "List", device.Unavailable, "no device can be used; see bnctl devices list")
+	}
+	return out, ctx.Err()
+}
+
+// computing returns the devices of a list that have operations.
+func computing(list []device.Info) []device.Info {
+	return slices.DeleteFunc(slices.Clone(list), func(d device.Info) bool { return len(d.Ops) == 0 })
 }
 
 // list starts the provider of a plugin, unless it runs already, and lists its devices.

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bnctl/bnctl/formats/tensorflow"
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/keras"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
@@ -63,14 +64,12 @@ func compare(tensors []Tensor, m *models.Model) fit {
 
 // Apply returns a copy of m, a model without state, with the tensors of f as
 // its state. Every tensor has to have its place and every parameter its
-// tensor, by name and shape; halves and doubles become f32, and TensorFlow's
-// kernels are turned to channels first.
+// tensor, by name and shape; halves and doubles become f32, and the kernels of
+// TensorFlow and Keras are turned to channels first.
 func Apply(f *File, m *models.Model) (*models.Model, error) {
-	if strings.HasPrefix(f.Format, "tensorflow") {
-		if err := checkFlattened(m); err != nil {
-			return nil, err
-		}
-		f = &File{Tensors: tensorflow.ChannelsFirst(f.Tensors)}
+	var err error
+	if f, err = arranged(f, m); err != nil {
+		return nil, err
 	}
 	if fit := compare(f.Tensors, m); !fit.exact() {
 		return nil, fmt.Errorf("the file does not fit model %s: %s", m.Architecture, fit)
@@ -86,6 +85,21 @@ func Apply(f *File, m *models.Model) (*models.Model, error) {
 		out.State[s.Name] = v
 	}
 	return &out, out.Check()
+}
+
+// arranged returns the tensors of a file in the layout of the graphs of bnctl:
+// those of TensorFlow and Keras are turned, for the model m if that can be done.
+func arranged(f *File, m *models.Model) (*File, error) {
+	var turned []Tensor
+	switch {
+	case strings.HasPrefix(f.Format, "tensorflow"):
+		turned = foreign.ChannelsFirst(f.Tensors)
+	case strings.HasPrefix(f.Format, "keras"):
+		turned = keras.GraphTensors(f.Tensors)
+	default:
+		return f, nil
+	}
+	return &File{Tensors: turned}, checkFlattened(m)
 }
 
 // checkFlattened refuses a model in which a dense layer reads (C, H, W) laid
@@ -110,7 +124,7 @@ func checkFlattened(m *models.Model) error {
 		before := maker[flat.In[0]]
 		s := f.Values[flat.In[0]].Type.Shape
 		if len(s) == 3 && s[0] > 1 && s[1]*s[2] > 1 && (before == nil || before.Op != graph.Transpose) {
-			return fmt.Errorf("model %s: %s reads %v laid out flat, whose order in TensorFlow is "+
+			return fmt.Errorf("model %s: %s reads %v laid out flat, whose order in the file is "+
 				"height, width, channel: put transpose(perm=[1,2,0]) before the reshape", m.Architecture, f.NodeName(n), s)
 		}
 	}

@@ -24,6 +24,9 @@ type Options struct {
 	// Merge says how the running statistics of several ranks or replicas
 	// become one; empty means bn.Pooled.
 	Merge bn.Rule
+	// Description is the JSON that describes the model of a Keras file of
+	// weights alone: what to_json returns.
+	Description []byte
 }
 
 func (o Options) rule() bn.Rule {

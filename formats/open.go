@@ -12,6 +12,10 @@ func Open(path string, o Options) (*File, error) {
 	if (o.Key != "" || o.EMA) && name != "torch" {
 		return nil, fmt.Errorf("%s: --key and --ema are for PyTorch checkpoints, this is %s", path, name)
 	}
+	if o.Description != nil && name != "keras" {
+		return nil, fmt.Errorf("%s: a description in JSON is for files of Keras, this is %s; "+
+			"name one of the zoo, or a graph in text form", path, name)
+	}
 	f, err := read(path, o)
 	if err != nil {
 		return nil, err

@@ -134,7 +134,7 @@ func readTorch(path string, o Options) (*File, error) {
 	return torch.Read(path, torch.Options{Key: o.Key, EMA: o.EMA})
 }
 
-func readKeras(path string, _ Options) (*File, error) { return keras.Read(path) }
+func readKeras(path string, o Options) (*File, error) { return keras.ReadWith(path, o.Description) }
 func readONNX(path string, _ Options) (*File, error)  { return onnx.Read(path) }
 func readCaffe(path string, _ Options) (*File, error) { return caffe.Read(path) }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // WithClasses returns m with a head for so many classes: the dense layer or
@@ -31,6 +32,25 @@ func WithClasses(m *Model, classes int) (*Model, error) {
 	out := *m
 	out.Graph, out.State, out.Labels = g, nil, nil
 	return &out, nil
+}
+
+// InitHead gives m, which WithClasses has made of from, the state of from, and
+// new tensors, drawn from the seed by the rules of its graph, for its head.
+func InitHead(m, from *Model, seed uint64) error {
+	p := tensor.NewPhilox(seed, tensor.StreamInit)
+	state := make(map[string]tensor.Tensor, len(m.Graph.State))
+	for _, s := range m.Graph.State {
+		t := from.State[s.Name]
+		if !slices.Equal(t.Shape, s.Shape) {
+			t = tensor.New(s.DType, s.Shape...)
+			if err := initialise(t, s, p); err != nil {
+				return fmt.Errorf("model %s: initialising %s: %w", m.Architecture, s.Name, err)
+			}
+		}
+		state[s.Name] = t
+	}
+	m.State = state
+	return nil
 }
 
 // head is the layer of a function that tells classes apart.

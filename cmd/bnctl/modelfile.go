@@ -12,23 +12,77 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
+// startModel is the model that training starts from.
+type startModel struct {
+	*models.Model
+	// weights is the SHA-256 of the file that has weights for it; "" if they
+	// are to be drawn.
+	weights string
+}
+
 // newModel builds a model for training: of the zoo by name, with the size and
-// the classes of the data, or from a graph in text form. Its state is empty.
-func newModel(name string, info data.Info, c *cli.Context) (*models.Model, error) {
+// the classes of the data, from a graph in text form, or of any model file,
+// then with the file's weights; those of a new head are drawn from the seed.
+func newModel(c *cli.Context, name string, info data.Info, seed uint64) (startModel, error) {
 	text, err := graphText(name)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
+		return startModel{}, err
 	}
 	var m *models.Model
-	if text != nil {
+	switch {
+	case text != nil:
 		m, err = writtenModel(name, text, c.Int("classes"))
-	} else {
+	case err == nil && !inZoo(name):
+		return trainedModel(c, name, info, seed)
+	default:
 		m, err = zooModel(name, info, c.Int("classes"))
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = without(c, name+" is no file of weights", "arch")
 	}
-	return preprocessed(c, m)
+	if err != nil {
+		return startModel{}, err
+	}
+	if m, err = preprocessed(c, m); err != nil {
+		return startModel{}, err
+	}
+	return startModel{Model: m}, nil
+}
+
+func inZoo(name string) bool {
+	_, err := models.Lookup(name)
+	return err == nil
+}
+
+// trainedModel opens a template, or the file of another program, to train it on.
+func trainedModel(c *cli.Context, path string, info data.Info, seed uint64) (startModel, error) {
+	if c.IsSet("init") {
+		return startModel{}, misuse("--model %s has weights, --init %s others: leave one of them out",
+			path, c.String("init"))
+	}
+	o, err := givenOptions(c)
+	if err != nil {
+		return startModel{}, err
+	}
+	was, err := openModelWith(c, path, o)
+	if err != nil {
+		return startModel{}, err
+	}
+	if was, err = suited(was, info); err != nil {
+		return startModel{}, fmt.Errorf("%s: %w", path, err)
+	}
+	m := was.Clone()
+	if n := c.Int("classes"); n != 0 {
+		if m, err = models.WithClasses(was, n); err != nil {
+			return startModel{}, err
+		}
+		if err := models.InitHead(m, was, seed); err != nil {
+			return startModel{}, err
+		}
+	}
+	m.Recipe = nil // of another run
+	sum, err := fileDigest(path)
+	return startModel{m, sum}, err
 }
 
 // writtenModel makes a model of a graph in text form, with a head for so many

@@ -20,7 +20,8 @@ import (
 // fileFlags say what of a foreign file is the model.
 func fileFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "arch", Usage: "`NAME` of the zoo, or a graph file: what a file of mere tensors holds"},
+		&cli.StringFlag{Name: "arch",
+			Usage: "`NAME` of the zoo, a graph file or a Keras .json: what a file of mere tensors holds"},
 		&cli.StringFlag{Name: "key", Usage: "`NAME` of the state dict in a PyTorch checkpoint"},
 	}
 }
@@ -42,12 +43,21 @@ func own(path string) (bool, error) {
 // openModel reads the model of any file: a template, or a foreign file, whose
 // preprocessing only the flags can tell.
 func openModel(c *cli.Context, path string) (*models.Model, error) {
+	o, err := foreignOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	return openModelWith(c, path, o)
+}
+
+// openModelWith is openModel with what the flags say of foreign files.
+func openModelWith(c *cli.Context, path string, o formats.Options) (*models.Model, error) {
 	ours, err := own(path)
 	if err != nil {
 		return nil, err
 	}
 	if ours {
-		if err := without(c, path+" is bnctl's own file", "arch", "key", "ema"); err != nil {
+		if err := without(c, path+" is bnctl's own file", "arch", "key"); err != nil {
 			return nil, err
 		}
 		m, err := serialize.ReadModel(path)
@@ -56,7 +66,7 @@ func openModel(c *cli.Context, path string) (*models.Model, error) {
 		}
 		return preprocessed(c, m)
 	}
-	f, err := openForeign(c, []string{path})
+	f, err := formats.Open(path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -70,19 +80,53 @@ func openModel(c *cli.Context, path string) (*models.Model, error) {
 
 // openForeign opens foreign files: one, or those of the ranks of a run.
 func openForeign(c *cli.Context, paths []string) (*formats.File, error) {
-	o := formats.Options{Key: c.String("key"), EMA: c.Bool("ema")}
-	if rule := c.String("merge"); rule != "" {
-		r, err := bn.ParseRule(rule)
-		if err != nil {
-			return nil, misuse("--merge: %v", err)
-		}
-		o.Merge = r
+	o, err := foreignOptions(c)
+	if err != nil {
+		return nil, err
 	}
 	return formats.OpenRanks(paths, o)
 }
 
+// foreignOptions returns what the flags say of foreign files.
+func foreignOptions(c *cli.Context) (formats.Options, error) {
+	o, err := givenOptions(c)
+	o.EMA = c.Bool("ema")
+	if rule := c.String("merge"); rule != "" && err == nil {
+		if o.Merge, err = bn.ParseRule(rule); err != nil {
+			err = misuse("--merge: %v", err)
+		}
+	}
+	return o, err
+}
+
+// givenOptions returns what --key and --arch say of foreign files.
+func givenOptions(c *cli.Context) (o formats.Options, err error) {
+	o.Key = c.String("key")
+	if name := c.String("arch"); name != "" {
+		o.Description, err = description(name)
+	}
+	return o, err
+}
+
+// description returns the content of a file that describes a Keras model in
+// JSON; nil if it does not, or there is no such file.
+func description(path string) ([]byte, error) {
+	const most = 64 << 20
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil // a name of the zoo
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, _ := io.ReadFull(f, head)
+	if !bytes.HasPrefix(bytes.TrimLeft(head[:n], " \t\r\n"), []byte("{")) {
+		return nil, nil
+	}
+	return io.ReadAll(io.LimitReader(io.MultiReader(bytes.NewReader(head[:n]), f), most))
+}
+
 // foreignModel returns the model of a foreign file, with the preprocessing of
-// the flags: the file itself says nothing of it.
+// the flags: the file itself says nothing of it, unless export has written it.
 func foreignModel(c *cli.Context, f *formats.File) (*models.Model, error) {
 	as, err := architectureOf(c, f)
 	if err != nil {
@@ -92,17 +136,23 @@ func foreignModel(c *cli.Context, f *formats.File) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m == f.Model {
+		return preprocessed(c, m)
+	}
 	unknown := *m
 	unknown.Preprocess = models.Preprocess{}
 	return preprocessed(c, &unknown)
 }
 
 // architectureOf returns the model that --arch names, without state; nil
-// without the flag.
+// without the flag, and where the file has been read by it already.
 func architectureOf(c *cli.Context, f *formats.File) (*models.Model, error) {
 	name := c.String("arch")
 	if name == "" {
 		return nil, nil
+	}
+	if text, err := description(name); text != nil || err != nil {
+		return nil, err
 	}
 	text, err := graphText(name)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -129,8 +179,9 @@ func architectureOf(c *cli.Context, f *formats.File) (*models.Model, error) {
 	return m, nil
 }
 
-// readState reads all tensors of a model file, whatever it is.
-func readState(path string) (map[string]tensor.Tensor, error) {
+// readState reads the state of a model from any file, to be taken by m by name
+// and shape.
+func readState(path string, o formats.Options, m *models.Model) (map[string]tensor.Tensor, error) {
 	ours, err := own(path)
 	if err != nil {
 		return nil, err
@@ -142,19 +193,14 @@ func readState(path string) (map[string]tensor.Tensor, error) {
 		}
 		return m.State, nil
 	}
-	f, err := formats.Open(path, formats.Options{})
+	f, err := formats.Open(path, o)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	state := make(map[string]tensor.Tensor, len(f.Tensors))
-	for _, t := range f.Tensors {
-		if t.DType != tensor.F32 && t.DType != tensor.F64 && t.DType != tensor.F16 && t.DType != tensor.BF16 {
-			continue // counters
-		}
-		if state[t.Name], err = t.Load(); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
+	state, err := formats.State(f, m)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return state, nil
 }

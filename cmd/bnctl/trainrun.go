@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,24 +26,24 @@ func (t *trainer) prepare(ctx context.Context) error {
 	if t.checkpoint != nil {
 		return t.prepareResume(ctx)
 	}
-	r := &train.Recipe{Release: Release, Model: t.c.String("model"), Init: "seed"}
+	r := &train.Recipe{Release: Release, Model: t.c.String("model")}
 	if err := fromFlags(t.c, r, false); err != nil {
 		return err
 	}
-	var err error
-	if t.model, err = newModel(r.Model, t.data.Info(), t.c); err != nil {
+	start, err := newModel(t.c, r.Model, t.data.Info(), r.Seed)
+	if err != nil {
 		return err
 	}
+	t.model = start.Model
 	if err := t.fits(); err != nil {
 		return err
 	}
 	r.Model = t.model.Architecture // of a file's graph: its name, not the file's
 	t.model.Labels = t.data.Info().Classes
-	if err := models.Init(t.model, r.Seed); err != nil {
-		return err
-	}
-	if err := t.initFrom(r); err != nil {
-		return err
+	if r.Init = start.weights; r.Init == "" {
+		if err := t.initialise(r); err != nil {
+			return err
+		}
 	}
 	r.Graph = digest(t.model.Graph.Text())
 	t.recipe = r
@@ -65,16 +67,28 @@ func (t *trainer) fits() error {
 	return nil
 }
 
-// initFrom takes weights from the file of --init.
-func (t *trainer) initFrom(r *train.Recipe) error {
+// initialise draws the weights of a new model, and takes those that the file of
+// --init has.
+func (t *trainer) initialise(r *train.Recipe) error {
+	if err := models.Init(t.model, r.Seed); err != nil {
+		return err
+	}
 	path := t.c.String("init")
 	if path == "" {
 		if r.BN == bn.Frozen {
 			return misuse("--bn frozen normalises with running statistics, and a new model has none; add --init FILE")
 		}
+		if err := without(t.c, "it is about a file of weights", "key"); err != nil {
+			return err
+		}
+		r.Init = "seed"
 		return nil
 	}
-	from, err := readState(path)
+	o, err := givenOptions(t.c)
+	if err != nil {
+		return err
+	}
+	from, err := readState(path, o, t.model)
 	if err != nil {
 		return err
 	}
@@ -112,18 +126,21 @@ func (t *trainer) modelOfFlags(r *train.Recipe) (err error) {
 		}
 	}
 	if !t.c.IsSet("model") {
-		for _, flag := range []string{"classes", "preprocess", "mean", "std"} {
+		for _, flag := range []string{"classes", "preprocess", "mean", "std", "arch", "key"} {
 			if t.c.IsSet(flag) {
 				return misuse("--%s says how a new model is made; leave it off to go on with that of the checkpoint", flag)
 			}
 		}
 		return nil
 	}
-	m, err := newModel(t.c.String("model"), t.data.Info(), t.c)
+	m, err := newModel(t.c, t.c.String("model"), t.data.Info(), r.Seed)
 	if err != nil {
 		return err
 	}
 	r.Model, r.Graph = m.Architecture, digest(m.Graph.Text())
+	if m.weights != "" {
+		r.Init = m.weights
+	}
 	return nil
 }
 
@@ -145,9 +162,32 @@ func identify(ctx context.Context, s data.Source) (train.Data, error) {
 	return train.Data{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Classes: len(info.Classes), Fingerprint: sum}, err
 }
 
+// fileDigest returns the SHA-256 of a file; of a folder, that of the names and
+// digests of all its files, in their order.
 func fileDigest(path string) (string, error) {
-	b, err := os.ReadFile(path)
-	return digest(b), err
+	h := sha256.New()
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if info.IsDir() {
+		err = filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			sum, err := fileDigest(p)
+			fmt.Fprintf(h, "%s %s\n", strings.TrimPrefix(p, path), sum)
+			return err
+		})
+	} else {
+		var f *os.File
+		if f, err = os.Open(path); err != nil {
+			return "", err
+		}
+		defer f.Close()
+		_, err = io.Copy(h, f)
+	}
+	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 func digest(b []byte) string {

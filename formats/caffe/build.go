@@ -127,8 +127,13 @@ func (b *build) declare(name string, role graph.Role, t tensor.Tensor) graph.Val
 		return graph.None
 	}
 	b.state[name] = t
-	return b.Declare(graph.State{Name: name, DType: t.DType, Shape: t.Shape, Role: role})
+	return b.Declare(graph.State{Name: name, DType: t.DType, Shape: t.Shape, Role: role,
+		Init: graph.Init{Rule: initRules[role]}})
 }
+
+// initRules say how training would draw such a parameter anew.
+var initRules = map[graph.Role]string{graph.Weight: "xavier_uniform", graph.Bias: "zeros", graph.Gamma: "ones",
+	graph.Beta: "zeros", graph.Mean: "zeros", graph.Variance: "ones"}
 
 // clean replaces what may not stand in a name of a graph.
 func clean(name string) string {

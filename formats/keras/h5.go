@@ -26,7 +26,10 @@ func readH5(b, description []byte) (*foreign.File, error) {
 	if err := c.attributes(); err != nil {
 		return nil, err
 	}
-	if c.config == nil {
+	if c.config != nil && description != nil {
+		return nil, errDescribed
+	}
+	if description != nil {
 		c.config = description
 	}
 	o := c.root

@@ -2,6 +2,7 @@ package keras
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,7 +44,7 @@ func Read(path string) (*foreign.File, error) { return ReadWith(path, nil) }
 
 // ReadWith opens a file of weights alone, as save_weights writes it, with the
 // description of the model from elsewhere: what to_json returns, or the
-// config.json of an archive. A file that describes its model keeps to that.
+// config.json of an archive. A file that describes its model itself is an error then.
 func ReadWith(path string, description []byte) (*foreign.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -61,6 +62,9 @@ func ReadWith(path string, description []byte) (*foreign.File, error) {
 	return file, nil
 }
 
+// errDescribed refuses a second description of a model.
+var errDescribed = errors.New("the file describes its model itself: leave the description in JSON out")
+
 // ReadFrom reads from the size bytes of src, which is not needed afterwards.
 // description is nil, or as for ReadWith.
 func ReadFrom(src io.ReaderAt, size int64, description []byte) (*foreign.File, error) {
@@ -76,6 +80,9 @@ func ReadFrom(src io.ReaderAt, size int64, description []byte) (*foreign.File, e
 		}
 		return readH5(b, description)
 	case bytes.HasPrefix(head, []byte("PK")):
+		if description != nil {
+			return nil, errDescribed
+		}
 		return readArchive(src, size)
 	}
 	return nil, fmt.Errorf("not a file of Keras: neither HDF5 nor a .keras archive")

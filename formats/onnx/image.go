@@ -16,6 +16,13 @@ import (
 //
 // Read is that chain alone; no other graph may compute with u8.
 
+// resizeKey is the key of the model's properties that says to which length the
+// shorter side of an image file is resized before that; 0 as in models.Preprocess.
+const (
+	resizeKey = "bnctl.resize"
+	maxResize = 1 << 16
+)
+
 // chain walks over the nodes that follow on the input one by one.
 type chain struct {
 	*call

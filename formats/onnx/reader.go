@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
@@ -17,7 +18,8 @@ type reader struct {
 	src    *onnxpb.GraphProto
 	opset  int
 	file   *foreign.File
-	biased bool // batch norms keep the biased variance
+	biased bool              // batch norms keep the biased variance
+	images models.Preprocess // how image files become the input, if the file says so
 
 	g      *graph.Builder
 	table  []graph.State
@@ -47,6 +49,9 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 		state: map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{}}
 	for _, p := range m.MetadataProps {
 		r.biased = r.biased || p.Key == varianceKey && p.Value == "biased"
+		if n, err := strconv.Atoi(p.Value); err == nil && p.Key == resizeKey && n >= 0 && n <= maxResize {
+			r.images = models.Preprocess{Resize: n, Known: true}
+		}
 	}
 	r.g = graph.NewBuilder("main", &r.table)
 	return r
@@ -100,6 +105,9 @@ func (r *reader) model() (*models.Model, error) {
 		State: r.state}
 	if err := m.Check(); err != nil {
 		return nil, err
+	}
+	if m.Input().DType == tensor.U8 {
+		m.Preprocess = r.images
 	}
 	return m, nil
 }

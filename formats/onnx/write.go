@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"google.golang.org/protobuf/proto"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // What is written.
@@ -86,7 +88,12 @@ func encode(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
 	p := &onnxpb.ModelProto{IrVersion: writtenIR, ProducerName: "bnctl", Graph: w.g,
 		OpsetImport: []*onnxpb.OperatorSetIdProto{{Version: int64(opset)}}}
 	if w.biased() {
-		p.MetadataProps = []*onnxpb.StringStringEntryProto{{Key: varianceKey, Value: "biased"}}
+		p.MetadataProps = append(p.MetadataProps,
+			&onnxpb.StringStringEntryProto{Key: varianceKey, Value: "biased"})
+	}
+	if m.Preprocess.Known && m.Input().DType == tensor.U8 {
+		p.MetadataProps = append(p.MetadataProps,
+			&onnxpb.StringStringEntryProto{Key: resizeKey, Value: strconv.Itoa(m.Preprocess.Resize)})
 	}
 	return p, w.err
 }

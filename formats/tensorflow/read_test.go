@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"os"
 	"testing"
-
-	"github.com/bnctl/bnctl/formats/internal/foreign"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 const kws = "../../../shared/data/checkpoints/tensorflow/kws_ref_model"
@@ -94,29 +91,6 @@ func TestLeftOut(t *testing.T) {
 	} {
 		if kept, group, _ := classify(c.name); kept != c.kept || group != c.group {
 			t.Errorf("%s: kept as %q, left out with %q, want %q and %q", c.name, kept, group, c.kept, c.group)
-		}
-	}
-}
-
-func TestChannelsFirst(t *testing.T) {
-	ramp := tensor.New(tensor.F32, 1, 2, 2, 3)
-	for i := range ramp.F32() {
-		ramp.F32()[i] = float32(i)
-	}
-	for _, c := range []struct {
-		name  string
-		shape []int
-		want  string
-	}{
-		{"conv/kernel", []int{1, 2, 2, 3}, "conv/kernel f32[3,2,1,2] [0 6 3 9 1 7 4 10 2 8 5 11]"},
-		{"c/depthwise_kernel", []int{1, 2, 2, 3}, "c/depthwise_kernel f32[6,1,1,2] [0 6 1 7 2 8 3 9 4 10 5 11]"},
-		{"dense/kernel", []int{4, 3}, "dense/kernel f32[3,4] [0 3 6 9 1 4 7 10 2 5 8 11]"},
-		{"bn/gamma", []int{12}, "bn/gamma f32[12] [0 1 2 3 4 5 6 7 8 9 10 11]"},
-	} {
-		got := ChannelsFirst([]foreign.Tensor{foreign.Held(c.name, ramp.Reshape(c.shape...))})[0]
-		v, err := got.Load()
-		if s := fmt.Sprint(got, " ", v.F32()); err != nil || s != c.want {
-			t.Errorf("got %s, %v, want %s", s, err, c.want)
 		}
 	}
 }

@@ -1,26 +1,25 @@
-package tensorflow
+package foreign
 
 import (
 	"strings"
 
-	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // ChannelsFirst returns the variables with kernels as bnctl's graphs want
-// them: those of convolutions (h, w, in, out) become (out, in, h, w), those of
-// depthwise convolutions (h, w, in, multiplier) become (in*multiplier, 1, h, w),
+// them: those of convolutions (h, w, in, out) become (out, in, h, w), along one
+// axis (w, in, out) becomes (out, in, 1, w), those of depthwise convolutions (h, w, in, multiplier) become (in*multiplier, 1, h, w),
 // and matrices (in, out) become (out, in). All else stays as it is.
-func ChannelsFirst(tensors []foreign.Tensor) []foreign.Tensor {
-	out := make([]foreign.Tensor, len(tensors))
+func ChannelsFirst(tensors []Tensor) []Tensor {
+	out := make([]Tensor, len(tensors))
 	for i, t := range tensors {
 		out[i] = channelsFirst(t)
 	}
 	return out
 }
 
-func channelsFirst(t foreign.Tensor) foreign.Tensor {
-	base := t.Name[strings.LastIndexByte(t.Name, '/')+1:]
+func channelsFirst(t Tensor) Tensor {
+	base := t.Name[strings.LastIndexAny(t.Name, "/.")+1:]
 	s := t.Shape
 	switch {
 	case strings.HasPrefix(base, "depthwise_") && len(s) == 4:
@@ -29,6 +28,8 @@ func channelsFirst(t foreign.Tensor) foreign.Tensor {
 		return t
 	case len(s) == 4:
 		return turned(t, []int{s[3], s[2], s[0], s[1]}, 3, 2, 0, 1)
+	case len(s) == 3:
+		return turned(t, []int{s[2], s[1], 1, s[0]}, 2, 1, 0)
 	case len(s) == 2:
 		return turned(t, []int{s[1], s[0]}, 1, 0)
 	}
@@ -36,8 +37,8 @@ func channelsFirst(t foreign.Tensor) foreign.Tensor {
 }
 
 // turned is t with axis perm[i] as axis i, and then as many elements in shape.
-func turned(t foreign.Tensor, shape []int, perm ...int) foreign.Tensor {
-	out, err := foreign.NewTensor(t.Name, t.DType, shape, func(dst []byte) error {
+func turned(t Tensor, shape []int, perm ...int) Tensor {
+	out, err := NewTensor(t.Name, t.DType, shape, func(dst []byte) error {
 		src, err := t.Load()
 		if err == nil {
 			permute(dst, src, perm)

@@ -75,6 +75,7 @@ func (e *Executable) grow(call string, c device.Capacity) error {
 		return err
 	}
 	arena := tensor.New(tensor.U8, size).Bytes
+	askForHugePages(arena)
 	if e.hasKept { // what is kept lies first and has the same place for every capacity
 		copy(arena, e.arena[:e.keptBytes()])
 	}

@@ -83,17 +83,19 @@ func (w *Window) BiasLen() int { return padded(w.Width) }
 func (w *Window) Pack(panel int, packed, src []float32, at []int, step int) {
 	first, width, real := w.panel(panel)
 	packed = packed[w.Taps*w.Run*first:]
-	for i, from := range at {
-		row := packed[i*width:][:width]
-		from += first * step
-		if step == 1 {
-			copy(row, src[from:from+real])
-		} else {
-			for c := range real {
-				row[c] = src[from+c*step]
+	for k := range w.Run { // taps inside: they are neighbours in src
+		for t := range w.Taps {
+			i := t*w.Run + k
+			row, from := packed[i*width:][:width], at[i]+first*step
+			if step == 1 {
+				copy(row, src[from:from+real])
+			} else {
+				for c := range real {
+					row[c] = src[from+c*step]
+				}
 			}
+			clear(row[real:])
 		}
-		clear(row[real:])
 	}
 }
 
@@ -101,10 +103,12 @@ func (w *Window) Pack(panel int, packed, src []float32, at []int, step int) {
 // makes them for the taps [t0, t1), to dst.
 func (w *Window) Unpack(panel int, dst, sums []float32, at []int, step, t0, t1 int) {
 	first, width, real := w.panel(panel)
-	for i, to := range at[t0*w.Run : t1*w.Run] {
-		to += first * step
-		for c, v := range sums[i*width:][:real] {
-			dst[to+c*step] = v
+	for k := range w.Run { // taps inside: they are neighbours in dst
+		for t := t0; t < t1; t++ {
+			to := at[t*w.Run+k] + first*step
+			for c, v := range sums[((t-t0)*w.Run+k)*width:][:real] {
+				dst[to+c*step] = v
+			}
 		}
 	}
 }

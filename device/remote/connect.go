@@ -87,7 +87,7 @@ func newSegment(c *Command) (*os.File, string) {
 	if !c.allows(device.Shm) {
 		return nil, ""
 	}
-	f, err := shm.New()
+	f, err := shm.New(shm.Bytes)
 	if err != nil {
 		return nil, err.Error()
 	}

@@ -52,7 +52,7 @@ func (p *peer) offer() *pb.Segment {
 	if p.segment == nil {
 		return nil
 	}
-	if err := shm.Reserve(p.segment); err != nil {
+	if err := shm.Reserve(p.segment, shm.Bytes); err != nil {
 		p.noShm = err.Error()
 		return nil
 	}
@@ -109,7 +109,7 @@ func (p *peer) connection(stream grpc.BidiStreamingClient[pb.Message, pb.Message
 	if level != device.Shm || p.segment == nil {
 		return wire.NewStream(stream, end), nil, nil
 	}
-	b, err := shm.Map(p.segment)
+	b, err := shm.Map(p.segment, shm.Bytes)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,5 +19,5 @@ func mapSegment(in *pb.Segment) ([]byte, error) {
 	}
 	f := os.NewFile(uintptr(in.GetFile()), "segment")
 	defer f.Close()
-	return shm.Map(f)
+	return shm.Map(f, shm.Bytes)
 }

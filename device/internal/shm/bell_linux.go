@@ -14,10 +14,10 @@ const (
 	futexWake = 1
 )
 
-// bell wakes a sleeper in another process.
+// bell wakes sleepers in other processes.
 type bell struct {
 	rung     atomic.Uint32 // how often; what the futex watches
-	sleepers atomic.Uint32 // not 0: somebody sleeps or is about to
+	sleepers atomic.Int32  // how many sleep or are about to, and died so
 }
 
 func (b *bell) count() uint32 { return b.rung.Load() }
@@ -34,9 +34,9 @@ func (b *bell) ring() {
 // most d, or for no reason.
 func (b *bell) sleep(seen uint32, d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
-	b.sleepers.Store(1)
+	b.sleepers.Add(1)
 	b.futex(futexWait, seen, &t)
-	b.sleepers.Store(0)
+	b.sleepers.Add(-1)
 }
 
 // yield lets others of this core run, the peer perhaps: it may have been put

@@ -9,7 +9,10 @@ import (
 )
 
 // bell exists where there is no futex only to give the counters their layout.
-type bell struct{ rung, sleepers atomic.Uint32 }
+type bell struct {
+	rung     atomic.Uint32
+	sleepers atomic.Int32
+}
 
 func (b *bell) count() uint32 { return b.rung.Load() }
 

@@ -14,7 +14,7 @@ import (
 // two processes have it.
 func pair(t testing.TB) (host, guest *Conn) {
 	t.Helper()
-	f, err := New()
+	f, err := New(Bytes)
 	if errors.Is(err, Unsupported) {
 		t.Skip("this system has no shared memory of this kind")
 	}
@@ -22,11 +22,11 @@ func pair(t testing.TB) (host, guest *Conn) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := Reserve(f); err != nil {
+	if err := Reserve(f, Bytes); err != nil {
 		t.Fatal(err)
 	}
 	side := func(open func([]byte) (*Conn, error)) *Conn {
-		b, err := Map(f)
+		b, err := Map(f, Bytes)
 		if err != nil {
 			t.Fatal(err)
 		}

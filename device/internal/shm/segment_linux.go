@@ -7,15 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// New makes a segment: a file without a name, for a child to inherit. It takes
-// no memory until Reserve.
-func New() (*os.File, error) {
-	fd, err := unix.MemfdCreate("bnctl-session", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+// New makes a segment of so many bytes: a file without a name, for children to
+// inherit or to open through /proc. It takes no memory until Reserve.
+func New(bytes int) (*os.File, error) {
+	fd, err := unix.MemfdCreate("bnctl", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil, fmt.Errorf("shared memory: memfd_create: %w", err)
 	}
-	f := os.NewFile(uintptr(fd), "bnctl-session")
-	if err := seal(f); err != nil {
+	f := os.NewFile(uintptr(fd), "bnctl")
+	if err := seal(f, bytes); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -23,8 +23,8 @@ func New() (*os.File, error) {
 }
 
 // seal fixes the length, so that no side can make the other's access a fault.
-func seal(f *os.File) error {
-	if err := f.Truncate(Bytes); err != nil {
+func seal(f *os.File, bytes int) error {
+	if err := f.Truncate(int64(bytes)); err != nil {
 		return fmt.Errorf("shared memory: %w", err)
 	}
 	const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
@@ -36,23 +36,23 @@ func seal(f *os.File) error {
 
 // Reserve takes the memory of a segment. Without it an access when memory is
 // short would be a fault that kills the process.
-func Reserve(f *os.File) error {
-	if err := unix.Fallocate(int(f.Fd()), 0, 0, Bytes); err != nil {
-		return fmt.Errorf("shared memory: %d MiB: %w", Bytes>>20, err)
+func Reserve(f *os.File, bytes int) error {
+	if err := unix.Fallocate(int(f.Fd()), 0, 0, int64(bytes)); err != nil {
+		return fmt.Errorf("shared memory: %d MiB: %w", bytes>>20, err)
 	}
 	return nil
 }
 
-// Map maps a segment. The file may be closed afterwards.
-func Map(f *os.File) ([]byte, error) {
+// Map maps a segment of so many bytes. The file may be closed afterwards.
+func Map(f *os.File, bytes int) ([]byte, error) {
 	i, err := f.Stat()
-	if err == nil && i.Size() != Bytes {
-		err = fmt.Errorf("file of %d bytes, want %d", i.Size(), Bytes)
+	if err == nil && i.Size() != int64(bytes) {
+		err = fmt.Errorf("file of %d bytes, want %d", i.Size(), bytes)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("shared memory: %w", err)
 	}
-	b, err := unix.Mmap(int(f.Fd()), 0, Bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	b, err := unix.Mmap(int(f.Fd()), 0, bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("shared memory: mmap: %w", err)
 	}

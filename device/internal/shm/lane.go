@@ -1,0 +1,236 @@
+package shm
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// lane is one lane of a member.
+type lane struct {
+	laneMemory
+	member   *Member
+	assembly *collective.Assembly
+	parts    int // the most that any rank brings
+	spins    bool
+	barrier  uint64 // that this member has come to
+	round    uint64 // counts the rounds
+	broken   error  // of an exchange; the lane is of no use after it
+}
+
+func newLane(m *Member, n collective.Lane, memory laneMemory, replicas [][]int) (*lane, error) {
+	leaves := 0
+	for _, r := range replicas {
+		leaves += len(r)
+	}
+	l := &lane{laneMemory: memory, member: m, spins: n == collective.Moments,
+		assembly: collective.NewAssembly(leaves, replicas), parts: 1}
+	for rank := range replicas {
+		l.parts = max(l.parts, l.assembly.Parts(rank))
+	}
+	if l.room() < leastRoom {
+		return nil, fmt.Errorf("shared memory: a device brings %d parts, too many for a slot", l.parts)
+	}
+	return l, nil
+}
+
+// room returns the bytes that each part may have in a round.
+func (l *lane) room() int { return (len(l.result)/l.parts - maxSegments) &^ (cacheLine - 1) }
+
+// leastRoom is enough for some elements of anything.
+const leastRoom = 1 << 10
+
+// exchange makes one exchange, in as many rounds as it takes.
+func (l *lane) exchange(ctx context.Context, tag collective.Tag, values []collective.Reduction) error {
+	for i, v := range values {
+		if err := l.check(v); err != nil {
+			return fmt.Errorf("exchange %s: value %d: %w", tag.Name, i, err)
+		}
+	}
+	r := record{step: tag.Step, sequence: tag.Sequence, values: sumOver(values, tag.Generation)}
+	r.length = uint64(copy(r.name[:], tag.Name))
+	rest := make([]remainder, len(values))
+	for i := range values {
+		rest[i].Reduction = &values[i]
+	}
+	for first := true; first || len(rest) > 0; first = false { // without values the members still meet
+		var p []piece
+		p, rest = l.next(rest)
+		if err := l.makeRound(ctx, &r, p); err != nil {
+			return err
+		}
+		r.round++
+	}
+	return nil
+}
+
+// check reports whether a value has this member's parts, all like the result.
+func (l *lane) check(v collective.Reduction) error {
+	if got, want := len(v.Parts), l.assembly.Parts(l.member.rank); got != want {
+		return fmt.Errorf("%d parts, want %d", got, want)
+	}
+	for _, p := range v.Parts {
+		if !p.Value.IsZero() && (p.Value.DType != v.Result.DType || len(p.Value.Bytes) != len(v.Result.Bytes)) {
+			return fmt.Errorf("part %v is %v, want %v", p.Node, p.Value, v.Result)
+		}
+	}
+	return nil
+}
+
+// sumOver tells values that are reduced in other ways, or in other numbers, apart.
+func sumOver(values []collective.Reduction, generation uint64) uint64 {
+	h := fnv.New64a()
+	fmt.Fprint(h, generation, len(values))
+	for _, v := range values {
+		fmt.Fprint(h, " ", v.Op, v.Result.DType, len(v.Result.Bytes))
+	}
+	return h.Sum64()
+}
+
+// makeRound brings the pieces together and puts the results where they belong.
+// What is small every member combines for itself; of the rest each combines
+// its range, and takes the others' ranges when they are done.
+func (l *lane) makeRound(ctx context.Context, r *record, pieces []piece) error {
+	l.round++
+	share := false
+	for i := range pieces {
+		share = share || pieces[i].shared()
+	}
+	me, slot := l.member.rank, l.round%slotsPerRank
+	*l.records[me][slot] = *r
+	for i := range pieces {
+		l.put(&pieces[i], slot)
+	}
+	if err := l.meet(ctx); err != nil {
+		return err
+	}
+	if err := l.agree(r, slot); err != nil {
+		return err
+	}
+	for i := range pieces {
+		l.combine(&pieces[i], slot)
+	}
+	if !share {
+		return nil
+	}
+	if err := l.meet(ctx); err != nil {
+		return err
+	}
+	for i := range pieces {
+		if pieces[i].shared() {
+			l.fetch(&pieces[i])
+		}
+	}
+	return nil
+}
+
+// meet waits at the next barrier. The last to come wakes the others.
+func (l *lane) meet(ctx context.Context) error {
+	l.barrier++
+	l.arrived[l.member.rank].Store(l.barrier)
+	if l.all(l.barrier) {
+		l.bell.ring()
+		return nil
+	}
+	return l.member.wait(ctx, l, l.barrier)
+}
+
+// agree compares the records of all members with this member's.
+func (l *lane) agree(r *record, slot uint64) error {
+	for rank := range l.records {
+		switch o := l.records[rank][slot]; {
+		case *o == *r:
+		case o.step != r.step || o.sequence != r.sequence || o.round != r.round || o.name != r.name:
+			return fmt.Errorf("rank %d came to %v while this device is at %v", rank, o, r)
+		default:
+			return fmt.Errorf("rank %d and this device reduce different values at %v", rank, r)
+		}
+	}
+	return nil
+}
+
+func (r *record) String() string {
+	return fmt.Sprintf("exchange %d of step %d (%s, round %d)",
+		r.sequence, r.step, r.name[:min(r.length, uint64(len(r.name)))], r.round)
+}
+
+// area returns the memory of part i in a slot: a byte for each piece, which
+// says whether it is there, then the pieces.
+func (l *lane) area(rank int, slot uint64, i int) (there, pieces []byte) {
+	n := maxSegments + l.room()
+	b := l.slots[rank][slot][i*n:][:n]
+	return b[:maxSegments], b[maxSegments:]
+}
+
+// put writes this member's parts of a piece into its slot. The range that it
+// combines itself nobody else needs.
+func (l *lane) put(p *piece, slot uint64) {
+	for i, part := range p.value.Parts {
+		there, pieces := l.area(l.member.rank, slot, i)
+		there[p.index] = 0
+		if part.Value.IsZero() {
+			continue
+		}
+		there[p.index] = 1
+		dst := pieces[p.offset:]
+		if p.moments() {
+			p.pack(dst, part.Value.Bytes)
+			continue
+		}
+		own, end := l.mine(p)
+		copy(dst, p.of(part.Value.Bytes, 0, own))
+		copy(dst[end*p.size():], p.of(part.Value.Bytes, end, p.units()))
+	}
+}
+
+// mine returns the units of a piece that only this member combines; where
+// everybody combines all, there are none.
+func (l *lane) mine(p *piece) (from, to int) {
+	if !p.shared() {
+		return p.units(), p.units()
+	}
+	return span(l.member.rank, len(l.slots), p.units())
+}
+
+// combine completes a piece, or this member's range of it.
+func (l *lane) combine(p *piece, slot uint64) {
+	from, to := 0, p.units()
+	if p.shared() {
+		from, to = l.mine(p)
+	}
+	if to == from {
+		return
+	}
+	dst := p.room(from, to)
+	l.assembly.Into(dst, p.value.Op, func(rank, i int) tensor.Tensor {
+		there, pieces := l.area(rank, slot, i)
+		part := dst
+		switch n := len(dst.Bytes); {
+		case there[p.index] == 0:
+			return tensor.Tensor{}
+		case p.shared() && rank == l.member.rank:
+			part.Bytes = p.of(p.value.Parts[i].Value.Bytes, from, to)
+		default:
+			part.Bytes = pieces[p.offset+from*p.size():][:n:n]
+		}
+		return part
+	})
+	if p.moments() {
+		p.unpack(dst)
+	} else if p.shared() {
+		copy(l.result[p.offset+from*p.size():], dst.Bytes)
+	}
+}
+
+// fetch takes the ranges of a piece that other members have combined.
+func (l *lane) fetch(p *piece) {
+	from, to := l.mine(p)
+	copy(p.of(p.value.Result.Bytes, 0, from), l.result[p.offset:])
+	copy(p.of(p.value.Result.Bytes, to, p.units()), l.result[p.offset+to*p.size():])
+}
+
+// span returns part i of n units cut into so many parts.
+func span(i, parts, n int) (from, to int) { return n * i / parts, n * (i + 1) / parts }

@@ -1,0 +1,124 @@
+package shm
+
+import (
+	"fmt"
+	"os"
+	"sync"
+)
+
+// Meeting is the host's side of the segment in which the devices of one group
+// meet. The host takes no part in their exchanges: it watches, and aborts.
+type Meeting struct {
+	file  *os.File
+	lanes []laneMemory
+	head  *groupHead
+
+	mu      sync.Mutex
+	segment []byte // nil when closed
+}
+
+// NewMeeting makes the segment of a group. spin says whether its members may
+// spin before they sleep.
+func NewMeeting(generation uint64, ranks int, spin bool) (*Meeting, error) {
+	n := groupBytes(ranks)
+	f, err := New(n)
+	if err != nil {
+		return nil, err
+	}
+	m := &Meeting{file: f}
+	err = Reserve(f, n)
+	if err == nil {
+		m.segment, err = Map(f, n)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	head, lanes := cut(m.segment, ranks)
+	head.magic, head.generation, head.ranks = groupMagic, generation, uint64(ranks)
+	if spin {
+		head.spin.Store(1)
+	}
+	m.head, m.lanes = head, lanes[:]
+	return m, nil
+}
+
+// Path is where children of this process find the segment until Seal.
+func (m *Meeting) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), m.file.Fd()) }
+
+// Seal closes the way to the segment: nobody joins any more.
+func (m *Meeting) Seal() { m.file.Close() }
+
+// look calls f while the segment is mapped.
+func (m *Meeting) look(f func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.segment != nil {
+		f()
+	}
+}
+
+// Abort ends the group: members that wait, and those that come later, get an
+// error that wraps collective.Aborted.
+func (m *Meeting) Abort() {
+	m.look(func() {
+		m.head.aborted.Store(1)
+		for i := range m.lanes {
+			m.lanes[i].bell.ring()
+		}
+	})
+}
+
+// Missing returns the ranks that have not come to a barrier at which others
+// wait, in the first lane in which somebody waits; nil if nobody does.
+func (m *Meeting) Missing() (missing []int) {
+	m.look(func() {
+		for i := range m.lanes {
+			if missing = m.lanes[i].missing(); missing != nil {
+				return
+			}
+		}
+	})
+	return missing
+}
+
+func (l *laneMemory) missing() (ranks []int) {
+	most := uint64(0)
+	came := make([]uint64, len(l.arrived))
+	for rank, a := range l.arrived {
+		came[rank] = a.Load()
+		most = max(most, came[rank])
+	}
+	for rank, n := range came {
+		if n < most {
+			ranks = append(ranks, rank)
+		}
+	}
+	return ranks
+}
+
+// Arrivals counts how often members came to a barrier: it grows as long as the
+// group gets on.
+func (m *Meeting) Arrivals() (n int) {
+	m.look(func() {
+		for i := range m.lanes {
+			for _, a := range m.lanes[i].arrived {
+				n += int(a.Load())
+			}
+		}
+	})
+	return n
+}
+
+// Close unmaps the segment. Members keep theirs. Closing twice is legal.
+func (m *Meeting) Close() error {
+	m.file.Close()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.segment == nil {
+		return nil
+	}
+	b := m.segment
+	m.segment = nil
+	return Unmap(b)
+}

@@ -1,0 +1,143 @@
+package shm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bnctl/bnctl/collective"
+)
+
+// Member is a device's side of the segment of its group: a
+// collective.Exchanger. The members combine what they bring themselves, each
+// its range of every value.
+type Member struct {
+	rank    int
+	head    *groupHead
+	lanes   [collective.Lanes]*lane
+	before  chan struct{} // closed when the exchanges of gradients started so far are over
+	segment []byte
+	closed  atomic.Bool
+	inUse   sync.RWMutex // held for reading by exchanges
+}
+
+// Join maps the segment of a group at the path that the host's Meeting gave.
+// replicas are those that each member holds, by rank.
+func Join(path string, generation uint64, rank int, replicas [][]int) (*Member, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("shared memory of the group: %w", err)
+	}
+	defer f.Close()
+	segment, err := Map(f, groupBytes(len(replicas)))
+	if err != nil {
+		return nil, err
+	}
+	m := &Member{rank: rank, segment: segment, before: make(chan struct{})}
+	close(m.before)
+	head, lanes := cut(segment, len(replicas))
+	m.head = head
+	for i := range lanes {
+		if m.lanes[i], err = newLane(m, collective.Lane(i), lanes[i], replicas); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = head.check(generation, len(replicas))
+	}
+	if err != nil {
+		return nil, errors.Join(err, Unmap(segment))
+	}
+	return m, nil
+}
+
+// Start makes exchanges of moments on the spot, and those of gradients in a
+// goroutine, one after the other.
+func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collective.Reduction) func() error {
+	if tag.Lane >= collective.Lanes {
+		return func() error {
+			return fmt.Errorf("exchange %s in lane %d, there are %d", tag.Name, tag.Lane, collective.Lanes)
+		}
+	}
+	l := m.lanes[tag.Lane]
+	if tag.Lane == collective.Moments {
+		err := m.exchange(ctx, l, tag, values)
+		return func() error { return err }
+	}
+	before, done := m.before, make(chan struct{})
+	m.before = done
+	var err error
+	go func() { // its owner waits for it by what is returned here
+		defer close(done)
+		<-before
+		err = m.exchange(ctx, l, tag, values)
+	}()
+	return func() error {
+		<-done
+		return err
+	}
+}
+
+// exchange makes one exchange. After an error the lane is of no use any more.
+func (m *Member) exchange(ctx context.Context, l *lane, tag collective.Tag, values []collective.Reduction) error {
+	m.inUse.RLock()
+	defer m.inUse.RUnlock()
+	if m.closed.Load() {
+		return Closed
+	}
+	if l.broken == nil {
+		l.broken = l.exchange(ctx, tag, values)
+	}
+	return l.broken
+}
+
+// wait returns when all members have come to a barrier of a lane: it spins a
+// while if it may, then sleeps.
+func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
+	if l.spins && m.head.spin.Load() != 0 {
+		for start := time.Now(); time.Since(start) < spinInGroup; yield() {
+			if l.all(barrier) {
+				return nil
+			}
+		}
+	}
+	defer context.AfterFunc(ctx, l.bell.ring)()
+	for {
+		seen := l.bell.count()
+		switch {
+		case m.head.aborted.Load() != 0:
+			return collective.Aborted
+		case l.all(barrier):
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case m.closed.Load():
+			return Closed
+		}
+		l.bell.sleep(seen, nap)
+	}
+}
+
+// spinInGroup is how long a member spins for the others: they are rarely
+// further apart while every thread has a core of its own.
+const spinInGroup = 200 * time.Microsecond
+
+// Close ends exchanges that are under way and unmaps the segment. Closing
+// twice is legal.
+func (m *Member) Close() error {
+	if m.closed.Swap(true) {
+		return nil
+	}
+	for _, l := range m.lanes {
+		l.bell.ring()
+	}
+	m.inUse.Lock()
+	defer m.inUse.Unlock()
+	return Unmap(m.segment)
+}
+
+var _ collective.Exchanger = (*Member)(nil)

@@ -1,0 +1,125 @@
+package shm
+
+import (
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// maxSegments bounds the pieces of a round: each has a byte in every part of a
+// slot.
+const maxSegments = 512
+
+// sharedBytes is how large a piece is whose work the members share.
+const sharedBytes = 16 << 10
+
+// piece is what one round reduces of one value: the units [from, to). A unit
+// of a sum is an element, a unit of moments a channel. In a slot a piece of
+// moments is moments of its channels.
+type piece struct {
+	value    *collective.Reduction
+	index    int // in the round
+	from, to int
+	offset   int // in the round, in bytes
+}
+
+// next cuts the pieces of a round from values and returns what is left of them.
+// What is left of a value that was cut is marked by its first unit.
+func (l *lane) next(values []remainder) ([]piece, []remainder) {
+	var pieces []piece
+	room, offset := l.room(), 0
+	for len(values) > 0 && len(pieces) < maxSegments {
+		v := &values[0]
+		p := piece{value: v.Reduction, index: len(pieces), from: v.from, offset: offset}
+		p.to = min(p.all(), p.from+p.fits(room-offset))
+		if p.to == p.from && p.all() > p.from {
+			break // it begins in the next round
+		}
+		pieces = append(pieces, p)
+		offset += (p.bytes() + 7) &^ 7
+		if v.from = p.to; v.from < p.all() {
+			break
+		}
+		values = values[1:]
+	}
+	return pieces, values
+}
+
+// remainder is what is still to be reduced of a value: from this unit on.
+type remainder struct {
+	*collective.Reduction
+	from int
+}
+
+func (p *piece) moments() bool { return p.value.Op == collective.MergeMoments }
+
+// size returns the bytes of a unit.
+func (p *piece) size() int {
+	if p.moments() {
+		return 2 * 8
+	}
+	return p.value.Result.DType.Size()
+}
+
+// all returns the units of the whole value.
+func (p *piece) all() int {
+	if p.moments() {
+		return len(p.value.Result.Bytes) / 16
+	}
+	return len(p.value.Result.Bytes) / p.size()
+}
+
+// head returns the bytes of a piece that belong to no unit: the count of moments.
+func (p *piece) head() int {
+	if p.moments() {
+		return 8
+	}
+	return 0
+}
+
+func (p *piece) units() int { return p.to - p.from }
+func (p *piece) bytes() int { return p.head() + p.units()*p.size() }
+
+// fits returns how many units go into so many bytes.
+func (p *piece) fits(room int) int { return max(0, (room-p.head())/p.size()) }
+
+// shared reports whether every member combines a range of the piece.
+func (p *piece) shared() bool { return !p.moments() && p.bytes() >= sharedBytes }
+
+// room returns where units of the piece are combined: the result itself, but
+// for some of the channels of moments, which do not lie together there.
+func (p *piece) room(from, to int) tensor.Tensor {
+	t := tensor.Tensor{DType: p.value.Result.DType}
+	switch {
+	case p.moments() && p.units() == p.all():
+		return p.value.Result
+	case p.moments():
+		return tensor.New(t.DType, 1+2*p.units())
+	}
+	t.Shape = []int{to - from}
+	t.Bytes = p.of(p.value.Result.Bytes, from, to)
+	return t
+}
+
+// of returns units of the piece of a part of a sum.
+func (p *piece) of(part []byte, from, to int) []byte {
+	return part[(p.from+from)*p.size() : (p.from+to)*p.size()]
+}
+
+// pack writes the piece of a part of moments into a slot.
+func (p *piece) pack(dst, part []byte) {
+	c, n := 8*p.all(), 8*p.units()
+	copy(dst, part[:8])
+	copy(dst[8:], part[8+8*p.from:][:n])
+	copy(dst[8+n:], part[8+c+8*p.from:][:n])
+}
+
+// unpack puts combined moments where they belong, unless they are there.
+func (p *piece) unpack(m tensor.Tensor) {
+	if p.units() == p.all() {
+		return
+	}
+	dst, c, n := p.value.Result.Bytes, 8*p.all(), 8*p.units()
+	copy(dst[:8], m.Bytes)
+	copy(dst[8+8*p.from:][:n], m.Bytes[8:])
+	copy(dst[8+c+8*p.from:][:n], m.Bytes[8+n:])
+}

@@ -85,7 +85,7 @@ func (d *Driver) room(ctx context.Context, ranges [][]int) error {
 	for i, m := range d.members {
 		err := d.limited(m, func() error { return m.exe.Grow(ctx, capacities[i]) })
 		var l *lost
-		if err != nil && !errors.As(err, &l) {
+		if err != nil && (errors.Is(err, device.OutOfMemory) || !errors.As(err, &l)) {
 			return m.named(err)
 		}
 	}

@@ -62,7 +62,10 @@ type Driver struct {
 	stale      bool           // membership changed since the last Join
 	ledger     ledger
 	returns    returns
-	longest    time.Duration // of the steps so far
+	longest    time.Duration  // of the steps so far
+	stride     int            // steps of a replay between renewals of the snapshot; 0: none
+	reached    device.Version // grows with what the run, or a replay, reaches
+	deaths     int            // of last devices since it has grown
 }
 
 // member is a device with the program loaded on it.

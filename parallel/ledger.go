@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/tensor"
@@ -48,14 +49,30 @@ func (l *ledger) write(state map[string]tensor.Tensor) {
 }
 
 func (l *ledger) commit(h device.Hyper) {
-	l.entries = append(l.entries, entry{l.writes, l.batch, h})
-	for _, t := range l.batch.Rows {
-		l.bytes += len(t.Bytes)
-	}
-	for _, t := range l.writes {
-		l.bytes += len(t.Bytes)
-	}
+	e := entry{l.writes, l.batch, h}
+	l.entries = append(l.entries, e)
+	l.bytes += e.size()
 	l.writes = nil
+}
+
+// size returns the bytes of what an entry keeps.
+func (e entry) size() (bytes int) {
+	for _, t := range e.batch.Rows {
+		bytes += len(t.Bytes)
+	}
+	for _, t := range e.writes {
+		bytes += len(t.Bytes)
+	}
+	return bytes
+}
+
+// advance makes the state after the first n entries the snapshot.
+func (l *ledger) advance(n int, state map[string]tensor.Tensor) {
+	l.version, l.state = l.version+device.Version(n), state
+	for _, e := range l.entries[:n] {
+		l.bytes -= e.size()
+	}
+	l.entries = slices.Delete(l.entries, 0, n)
 }
 
 func (l *ledger) long() bool { return len(l.entries) >= ledgerSteps || l.bytes >= ledgerBytes }

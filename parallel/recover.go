@@ -29,14 +29,16 @@ type lost struct {
 func (l *lost) Error() string { return l.err.Error() }
 func (l *lost) Unwrap() error { return l.err }
 
-// mark wraps an error of m so that recovery knows whom it is about.
+// mark wraps an error of m so that recovery knows whom it is about. A device
+// that has too little memory for what it did before, or for the replicas of a
+// lost one, is of no more use than one that died.
 func (d *Driver) mark(m *member, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case m.hung.Load():
 		return &lost{m, device.Errorf(m.Name, "Run", device.Lost, "kept the others waiting for %v", d.config.timeout())}
-	case errors.Is(err, device.Lost):
+	case errors.Is(err, device.Lost) || errors.Is(err, device.OutOfMemory):
 		return &lost{m, err}
 	}
 	return err

@@ -90,7 +90,7 @@ func (d *Driver) welcome(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := d.take(ctx, m, d.version, state); err != nil {
+			if _, err := d.take(ctx, m, d.version, state); err != nil {
 				return err
 			}
 		default:
@@ -100,21 +100,21 @@ func (d *Driver) welcome(ctx context.Context) error {
 }
 
 // await waits for a device when none is left, and brings it to the present
-// state. cause is why the last one was lost.
+// state. cause is why the last one was lost. It gives up when none comes
+// within the time-out, or when too many came and got no further.
 func (d *Driver) await(ctx context.Context, cause error) error {
-	for len(d.members) == 0 {
+	for err := cause; len(d.members) == 0; {
+		if err := d.mourn(err); err != nil {
+			return err
+		}
 		select {
 		case m := <-d.returns.opened:
-			if err := d.take(ctx, m, d.ledger.version, d.ledger.state); err != nil {
-				return err
-			}
-			if err := d.replay(ctx); err != nil {
-				if err := d.drop(err); err != nil {
-					return err
-				}
+			var fatal error
+			if err, fatal = d.bring(ctx, m); fatal != nil {
+				return fatal
 			}
 		case <-time.After(d.config.timeout()):
-			return fmt.Errorf("%w, and none came back within %v: %w", NoDevices, d.config.timeout(), cause)
+			return fmt.Errorf("%w, and none came back within %v: %w", NoDevices, d.config.timeout(), err)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -122,9 +122,46 @@ func (d *Driver) await(ctx context.Context, cause error) error {
 	return nil
 }
 
-// take loads the program and a state on a device that came back. If that
-// fails the device is lost once more.
-func (d *Driver) take(ctx context.Context, m *member, v device.Version, state map[string]tensor.Tensor) error {
+// lastDeaths is how many devices, with none beside them, may be lost without
+// getting any further.
+const lastDeaths = 10
+
+// mourn counts the losses of last devices since the run got on, or a replay
+// brought it closer. From the second on replays renew the snapshot on the way:
+// a device that always dies soon after a replay, or in it, gets on all the same.
+func (d *Driver) mourn(cause error) error {
+	if at := d.version + d.ledger.version; at != d.reached {
+		d.reached, d.deaths = at, 0
+	}
+	if d.deaths++; d.deaths > 1 {
+		longest := len(d.ledger.entries)
+		if d.stride > 0 {
+			longest = min(longest, d.stride)
+		}
+		d.stride = max(1, longest/2)
+	}
+	if d.deaths > lastDeaths {
+		return fmt.Errorf("%w: %d devices were lost one after the other and none has come beyond step %d: %w",
+			NoDevices, d.deaths, d.version, cause)
+	}
+	return nil
+}
+
+// bring takes in a device when there is no other. lost is why that was lost
+// once more; fatal, why the run cannot go on.
+func (d *Driver) bring(ctx context.Context, m *member) (lost, fatal error) {
+	if lost, fatal = d.take(ctx, m, d.ledger.version, d.ledger.state); lost != nil || fatal != nil {
+		return lost, fatal
+	}
+	if lost = d.replay(ctx, m); lost != nil {
+		return lost, d.drop(lost)
+	}
+	return nil, nil
+}
+
+// take loads the program and a state on a device that came back. failed is why
+// it was lost once more; fatal, why the run cannot go on.
+func (d *Driver) take(ctx context.Context, m *member, v device.Version, state map[string]tensor.Tensor) (failed, fatal error) {
 	d.returns.own = append(d.returns.own, m.Device)
 	m.base = v
 	before := d.members
@@ -141,39 +178,55 @@ func (d *Driver) take(ctx context.Context, m *member, v device.Version, state ma
 		})
 	}
 	if err != nil {
-		return d.drop(&lost{m, m.named(err)})
+		failed = &lost{m, m.named(err)}
+		return failed, d.drop(failed)
 	}
 	if d.config.Back != nil {
 		d.config.Back(BackEvent{Device: m.Name, Step: uint64(v)})
 	}
-	return nil
+	return nil, nil
 }
 
-// replay brings the only member from the snapshot to the present version.
-func (d *Driver) replay(ctx context.Context) error {
-	if len(d.members) == 0 {
-		return nil
-	}
+// replay brings m, the only member, from the snapshot to the present version.
+// It renews the snapshot after every stride steps.
+func (d *Driver) replay(ctx context.Context, m *member) error {
 	if err := d.regroup(ctx); err != nil {
 		return err
 	}
-	m, train := d.members[0], d.program.Function(graph.Train)
-	for i, e := range d.ledger.entries {
-		v := d.ledger.version + device.Version(i)
-		if err := d.limited(m, func() error { return d.repeat(ctx, m, train, v, e) }); err != nil {
+	for done := 0; done < len(d.ledger.entries); {
+		v := d.ledger.version + device.Version(done)
+		err := d.limited(m, func() error { return d.repeat(ctx, m, v, d.ledger.entries[done]) })
+		if err != nil {
 			return err
+		}
+		if done++; d.stride > 0 && done == d.stride {
+			if err := d.renew(ctx, m, done); err != nil {
+				return err
+			}
+			done = 0
 		}
 	}
 	return d.limited(m, func() error { return writeState(ctx, m.exe, d.program, d.ledger.writes) })
 }
 
+// renew makes the state of a member that has repeated so many steps the snapshot.
+func (d *Driver) renew(ctx context.Context, m *member, steps int) error {
+	return d.limited(m, func() error {
+		state, err := d.read(ctx, m)
+		if err == nil {
+			d.ledger.advance(steps, state)
+		}
+		return err
+	})
+}
+
 // repeat makes one step of the ledger again.
-func (d *Driver) repeat(ctx context.Context, m *member, train *graph.Function, v device.Version, e entry) error {
+func (d *Driver) repeat(ctx context.Context, m *member, v device.Version, e entry) error {
 	if err := writeState(ctx, m.exe, d.program, e.writes); err != nil {
 		return err
 	}
 	d.runs++
-	if _, err := m.exe.Run(ctx, d.step(train, e.batch, m.replicas)); err != nil {
+	if _, err := m.exe.Run(ctx, d.step(d.program.Function(graph.Train), e.batch, m.replicas)); err != nil {
 		return err
 	}
 	m.steps++

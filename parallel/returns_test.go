@@ -1,0 +1,177 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// mayfly is a device that has so many runs to live; then it is lost, or has
+// no memory left.
+type mayfly struct {
+	device.Device
+	runs int
+	kind device.Kind
+}
+
+func (f *mayfly) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	if f.runs < 0 {
+		return nil, device.Errorf("mayfly", "Load", f.kind, "no life is left")
+	}
+	exe, err := f.Device.Load(ctx, p, c)
+	return &mayflyExe{exe, f}, err
+}
+
+type mayflyExe struct {
+	device.Executable
+	f *mayfly
+}
+
+func (e *mayflyExe) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	if e.f.runs--; e.f.runs < 0 {
+		return device.Outcome{}, device.Errorf("mayfly", "Run", e.f.kind, "no life is left")
+	}
+	return e.Executable.Run(ctx, s)
+}
+
+// mayflies opens devices that have so many runs to live, and counts them.
+func mayflies(t *testing.T, runs int, opened *atomic.Int64) func(context.Context, string) (device.Device, error) {
+	t.Helper()
+	return func(context.Context, string) (device.Device, error) {
+		opened.Add(1)
+		return &mayfly{refs(t, 1)[0].Device, runs, device.Lost}, nil
+	}
+}
+
+// steps makes so many steps and returns the last loss.
+func steps(d *Driver, n int) (loss float64, err error) {
+	ctx := context.Background()
+	for range n {
+		r, err := d.Step(ctx, batchOf(20, 5, Keep, 20))
+		if err != nil {
+			return 0, err
+		}
+		if err := d.Commit(ctx, device.Hyper{"lr": 0.1}); err != nil {
+			return 0, err
+		}
+		loss = r.Loss
+	}
+	return loss, nil
+}
+
+func opened(t *testing.T, members []Member, c Config) *Driver {
+	t.Helper()
+	m := small(t)
+	c.Replicas, c.Batch = 5, 20
+	d, err := Open(context.Background(), program(t, m, Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// TestADeviceThatNeverLivesThroughAReplayGetsOn: no snapshot is taken by the
+// caller, and a life is much shorter than the run.
+func TestADeviceThatNeverLivesThroughAReplayGetsOn(t *testing.T) {
+	const all = 25
+	want, err := steps(opened(t, refs(t, 1), Config{}), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, life := range []int{2, 3, 7} {
+		var n atomic.Int64
+		open := mayflies(t, life, &n)
+		first, _ := open(context.Background(), "")
+		d := opened(t, []Member{{"mayfly", first}}, Config{Reopen: open})
+		got, err := steps(d, all)
+		if err != nil {
+			t.Fatalf("a life of %d runs: %v", life, err)
+		}
+		if got != want {
+			t.Errorf("a life of %d runs: loss %v, undisturbed %v", life, got, want)
+		}
+		if n.Load() > 2*all {
+			t.Errorf("a life of %d runs: %d devices for %d steps", life, n.Load(), all)
+		}
+	}
+}
+
+// allergic is a device that is lost by batches of some size.
+type allergic struct {
+	device.Device
+	rows int
+}
+
+func (a *allergic) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	exe, err := a.Device.Load(ctx, p, c)
+	return &allergicExe{exe, a.rows}, err
+}
+
+type allergicExe struct {
+	device.Executable
+	rows int
+}
+
+func (e *allergicExe) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	if s.Function == graph.Train && s.Inputs[0].Shape[0] == e.rows {
+		return device.Outcome{}, device.Errorf("allergic", "Run", device.OutOfMemory, "%d rows", e.rows)
+	}
+	return e.Executable.Run(ctx, s)
+}
+
+// TestAStepThatEndsEveryDevice: the run gives up, and says why.
+func TestAStepThatEndsEveryDevice(t *testing.T) {
+	open := func(context.Context, string) (device.Device, error) { return &allergic{refs(t, 1)[0].Device, 13}, nil }
+	first, _ := open(context.Background(), "")
+	d := opened(t, []Member{{"allergic", first}}, Config{Reopen: open, Timeout: time.Second})
+	if _, err := steps(d, 3); err != nil {
+		t.Fatal(err)
+	}
+	_, err := d.Step(context.Background(), batchOf(13, 5, Keep, 20))
+	if !errors.Is(err, NoDevices) || !errors.Is(err, device.OutOfMemory) || !strings.Contains(err.Error(), "13 rows") {
+		t.Errorf("err = %v, want NoDevices because of 13 rows", err)
+	}
+	if v := d.Version(); v != 3 {
+		t.Errorf("version %d, want 3", v)
+	}
+}
+
+// TestADeviceThatDiesAtEveryStart: opening succeeds, loading does not.
+func TestADeviceThatDiesAtEveryStart(t *testing.T) {
+	open := mayflies(t, -1, &atomic.Int64{})
+	first := &mayfly{refs(t, 1)[0].Device, 1, device.Lost}
+	began := time.Now()
+	_, err := steps(opened(t, []Member{{"mayfly", first}}, Config{Reopen: open, Timeout: 500 * time.Millisecond}), 3)
+	if !errors.Is(err, NoDevices) {
+		t.Errorf("err = %v, want NoDevices", err)
+	}
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("gave up after %v", took)
+	}
+}
+
+// TestOutOfMemoryIsLost: replicas of a device without memory move to the others.
+func TestOutOfMemoryIsLost(t *testing.T) {
+	want, err := steps(opened(t, refs(t, 1), Config{}), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []LossEvent
+	members := refs(t, 3)
+	members[2].Device = &mayfly{members[2].Device, 2, device.OutOfMemory}
+	got, err := steps(opened(t, members, Config{Lost: func(e LossEvent) { events = append(events, e) }}), 4)
+	if err != nil || got != want {
+		t.Errorf("loss %v, %v; on one device %v", got, err, want)
+	}
+	if len(events) != 1 || events[0].Device != "ref2" || !errors.Is(events[0].Reason, device.OutOfMemory) {
+		t.Errorf("events %+v, want one of ref2, out of memory", events)
+	}
+}

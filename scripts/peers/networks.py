@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""networks.py: the networks of `make bench-peers` in PyTorch.
+
+Run as `networks.py FOLDER` it writes NAME.onnx and NAME.pth of the networks
+that are compared in inference: weights and statistics are random, from a fixed
+seed, and far from 0 and 1.
+"""
+import os
+import sys
+
+import torch
+import torchvision
+from torch import nn
+from torch.nn import functional as F
+
+# Input of one sample, (C, H, W), and number of classes.
+INPUTS = {
+    "resnet20": ((3, 32, 32), 10),
+    "resnet18": ((3, 224, 224), 1000),
+    "resnet50": ((3, 224, 224), 1000),
+    "mobilenetv2": ((3, 224, 224), 1000),
+    "lenet-bn": ((1, 28, 28), 10),
+}
+
+
+class BasicBlock(nn.Module):
+    """Two 3x3 convolutions; the shortcut drops pixels and pads channels (He et al. 2015, option A)."""
+
+    def __init__(self, before, after, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(before, after, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(after)
+        self.conv2 = nn.Conv2d(after, after, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(after)
+        self.stride, self.missing = stride, after - before
+
+    def forward(self, x):
+        y = F.relu(self.bn1(self.conv1(x)))
+        y = self.bn2(self.conv2(y))
+        if self.missing:
+            x = F.pad(x[:, :, :: self.stride, :: self.stride], (0, 0, 0, 0, self.missing // 2, self.missing // 2))
+        return F.relu(x + y)
+
+
+class ResNet20(nn.Module):
+    """The residual network for CIFAR-10 (He et al. 2015), 20 layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 16, 3, 1, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(16)
+        self.layer1 = self.stage(16, 16, 1)
+        self.layer2 = self.stage(16, 32, 2)
+        self.layer3 = self.stage(32, 64, 2)
+        self.linear = nn.Linear(64, 10)
+
+    @staticmethod
+    def stage(before, after, stride):
+        return nn.Sequential(BasicBlock(before, after, stride), BasicBlock(after, after, 1), BasicBlock(after, after, 1))
+
+    def forward(self, x):
+        x = F.relu(self.bn1(self.conv1(x)))
+        x = self.layer3(self.layer2(self.layer1(x)))
+        return self.linear(F.adaptive_avg_pool2d(x, 1).flatten(1))
+
+
+class LeNetBN(nn.Module):
+    """Two 5x5 convolutions with batch norm, two dense layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 32, 5, padding=2, bias=False)
+        self.bn1 = nn.BatchNorm2d(32)
+        self.conv2 = nn.Conv2d(32, 64, 5, padding=2, bias=False)
+        self.bn2 = nn.BatchNorm2d(64)
+        self.fc1 = nn.Linear(64 * 7 * 7, 512)
+        self.fc2 = nn.Linear(512, 10)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.bn1(self.conv1(x))), 2)
+        x = F.max_pool2d(F.relu(self.bn2(self.conv2(x))), 2)
+        return self.fc2(F.relu(self.fc1(x.flatten(1))))
+
+
+def build(name):
+    """A new network, the same each time."""
+    torch.manual_seed(1)
+    return {
+        "resnet20": ResNet20,
+        "resnet18": torchvision.models.resnet18,
+        "resnet50": torchvision.models.resnet50,
+        "mobilenetv2": torchvision.models.mobilenet_v2,
+        "lenet-bn": LeNetBN,
+    }[name]()
+
+
+def scramble(network):
+    """Gives every batch norm statistics and factors as after training."""
+    for m in network.modules():
+        if isinstance(m, nn.BatchNorm2d):
+            nn.init.uniform_(m.weight, 0.5, 1.5)
+            nn.init.uniform_(m.bias, -0.3, 0.3)
+            m.running_mean.uniform_(-0.3, 0.3)
+            m.running_var.uniform_(0.7, 1.8)
+    return network.eval()
+
+
+def export(folder):
+    for name in ("resnet20", "resnet18", "resnet50", "mobilenetv2"):
+        network = scramble(build(name))
+        torch.save(network.state_dict(), os.path.join(folder, name + ".pth"))
+        options = dict(input_names=["x"], output_names=["y"], opset_version=13, do_constant_folding=True,
+                       dynamic_axes={"x": {0: "n"}, "y": {0: "n"}})
+        if int(torch.__version__.split(".")[0]) >= 2:
+            options["dynamo"] = False
+        torch.onnx.export(network, torch.zeros(2, *INPUTS[name][0]), os.path.join(folder, name + ".onnx"), **options)
+
+
+if __name__ == "__main__":
+    export(sys.argv[1])

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""pytorch.py THREADS: trains networks in PyTorch for `make bench-peers`.
+
+Says what it is, then answers every line of standard input with a line: a JSON
+object {"model", "batch", "format": "nchw" or "nhwc", "seconds"} with
+{"images_per_s"}. A step is forward, backward, and SGD with momentum.
+OMP_NUM_THREADS and OPENBLAS_NUM_THREADS must say THREADS too.
+"""
+import json
+import sys
+import time
+
+import torch
+from torch.nn import functional as F
+
+import networks
+
+THREADS = int(sys.argv[1])
+torch.set_num_threads(THREADS)
+loaded = {}
+
+
+def stepper(model, batch, form):
+    """A function that makes one training step."""
+    key = (model, batch, form)
+    if key in loaded:
+        return loaded[key]
+    loaded.clear()
+    layout = torch.channels_last if form == "nhwc" else torch.contiguous_format
+    network = networks.build(model).train().to(memory_format=layout)
+    shape, classes = networks.INPUTS[model]
+    x = torch.randn(batch, *shape).contiguous(memory_format=layout)
+    labels = torch.randint(0, classes, (batch,))
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.001, momentum=0.9, weight_decay=1e-4)
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        F.cross_entropy(network(x), labels).backward()
+        optimizer.step()
+
+    loaded[key] = step
+    return step
+
+
+def measure(step, seconds):
+    """Steps per second, after two steps that do not count."""
+    for _ in range(2):
+        step()
+    began, n = time.perf_counter(), 0
+    while n == 0 or time.perf_counter() - began < seconds:
+        step()
+        n += 1
+    return n / (time.perf_counter() - began)
+
+
+def say(**line):
+    print(json.dumps(line), flush=True)
+
+
+say(peer="PyTorch", version=torch.__version__)
+for line in sys.stdin:
+    ask = json.loads(line)
+    step = stepper(ask["model"], ask["batch"], ask["format"])
+    say(images_per_s=ask["batch"] * measure(step, ask["seconds"]))

@@ -12,9 +12,8 @@ var pageText string
 
 var page = template.Must(template.New("page").Parse(pageText))
 
-// Page writes the results as a page that needs nothing beside itself. command
-// is what makes it again.
-func (r *Results) Page(w io.Writer, command string) error {
+// Page writes the results as a page that needs nothing beside itself.
+func (r *Results) Page(w io.Writer) error {
 	plots, err := r.Plots()
 	if err != nil {
 		return err
@@ -31,7 +30,7 @@ func (r *Results) Page(w io.Writer, command string) error {
 	for _, row := range r.Table() {
 		rows = append(rows, row.Cells())
 	}
-	return page.Execute(w, map[string]any{"Results": r, "Command": command, "Columns": Columns(), "Rows": rows,
+	return page.Execute(w, map[string]any{"Results": r, "Columns": Columns(), "Rows": rows,
 		"Findings": r.Findings(), "Plots": pictures, "Length": r.length(), "Kept": r.retained()})
 }
 

@@ -94,6 +94,7 @@ type Ratio struct {
 
 // Results is all that a study has found so far.
 type Results struct {
+	Recipe       string     `json:"recipe"` // SHA-256 of what all runs have alike
 	Model        string     `json:"model"`
 	Data         string     `json:"data"` // kind
 	Samples      int        `json:"samples"`
@@ -107,6 +108,7 @@ type Results struct {
 	Schedule     string     `json:"schedule"`
 	Augment      string     `json:"augment"`
 	Kernels      string     `json:"kernels"`
+	Commands     []string   `json:"commands"` // that found it
 	Runs         []Run      `json:"runs"`
 	Speeds       []Speed    `json:"speeds"`
 	Samplings    []Sampling `json:"samplings"`
@@ -121,6 +123,18 @@ func (r *Results) Settings() []Setting {
 		}
 	}
 	return all
+}
+
+// Keep adds a run, in place of one of the same setting and seed.
+func (r *Results) Keep(run Run) {
+	r.Runs = slices.DeleteFunc(r.Runs, func(o Run) bool { return o.Setting == run.Setting && o.Seed == run.Seed })
+	r.Runs = append(r.Runs, run)
+}
+
+// KeepSpeed adds a speed, in place of one of the same setting.
+func (r *Results) KeepSpeed(v Speed) {
+	r.Speeds = slices.DeleteFunc(r.Speeds, func(o Speed) bool { return o.Setting == v.Setting })
+	r.Speeds = append(r.Speeds, v)
 }
 
 // Find returns the run of a setting, seed and recipe; nil if it was not made yet.

@@ -41,19 +41,29 @@ func Reestimate(ctx context.Context, e Estimator, l *data.Loader, r Reestimation
 			return nil, counted, err
 		}
 		n := min(r.Samples-counted, b.Len())
-		rows := map[string]tensor.Tensor{r.Input: b.X, parallel.InputLabels: b.Labels, parallel.InputIdent: ident(b)}
-		result, err := e.Moments(ctx, parallel.Batch{Rows: rows, Inverse: 1,
-			Sizes: parallel.Keep.Slice(n, r.Batch, r.Replicas).Sizes})
+		moments, err := r.Moments(ctx, e, b, n)
 		if err != nil {
 			return nil, counted, err
 		}
-		if err := bn.Check(r.Layers, result.Moments); err != nil {
-			return nil, counted, fmt.Errorf("re-estimating the statistics: %w", err)
-		}
-		p.Add(result.Moments)
+		p.Add(moments)
 		counted += n
 		b.Release()
 	}
 	statistics, err = p.Tensors()
 	return statistics, counted, err
+}
+
+// Moments returns the moments of the first n rows of a batch, for every layer
+// and replica: f64 [R, 1+2C].
+func (r *Reestimation) Moments(ctx context.Context, e Estimator, b *data.Batch, n int) ([]tensor.Tensor, error) {
+	rows := map[string]tensor.Tensor{r.Input: b.X, parallel.InputLabels: b.Labels, parallel.InputIdent: ident(b)}
+	result, err := e.Moments(ctx, parallel.Batch{Rows: rows, Inverse: 1,
+		Sizes: parallel.Keep.Slice(n, r.Batch, r.Replicas).Sizes})
+	if err != nil {
+		return nil, err
+	}
+	if err := bn.Check(r.Layers, result.Moments); err != nil {
+		return nil, fmt.Errorf("re-estimating the statistics: %w", err)
+	}
+	return result.Moments, nil
 }

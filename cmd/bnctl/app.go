@@ -13,7 +13,7 @@ import (
 func commands() []*cli.Command {
 	return []*cli.Command{
 		demoCommand(), trainCommand(), evalCommand(), predictCommand(), stripCommand(), exportCommand(),
-		inspectCommand(), doctorCommand(), benchCommand(),
+		inspectCommand(), doctorCommand(), benchCommand(), studyCommand(),
 		devicesCommand(), dataCommand(), modelsCommand(), pluginCommand(),
 	}
 }

@@ -41,7 +41,7 @@ func reestimate(ctx context.Context, c *cli.Context, m *models.Model, src data.S
 		return nil, 0, err
 	}
 	defer devices.close()
-	d, err := openEstimator(ctx, m, wrapped, devices, r.Batch)
+	d, err := openEstimator(ctx, m, wrapped, devices, r.Batch, estimateReplicas)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -61,12 +61,13 @@ func reestimate(ctx context.Context, c *cli.Context, m *models.Model, src data.S
 }
 
 // openEstimator loads the forward pass of training, and nothing else, on devices.
-func openEstimator(ctx context.Context, m *models.Model, wrapped *graph.Graph, devices *deviceSet, batch int) (
+func openEstimator(ctx context.Context, m *models.Model, wrapped *graph.Graph, devices *deviceSet,
+	batch, replicas int) (
 	*parallel.Driver, error) {
 	estimate, err := parallel.EstimateFunction(wrapped)
 	if err != nil {
 		return nil, err
 	}
 	p := &graph.Program{Name: m.Graph.Name, State: m.Graph.State, Functions: []*graph.Function{estimate}}
-	return parallel.Open(ctx, p, m.State, devices.members, parallel.Config{Replicas: estimateReplicas, Batch: batch})
+	return parallel.Open(ctx, p, m.State, devices.members, parallel.Config{Replicas: replicas, Batch: batch})
 }

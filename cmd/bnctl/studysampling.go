@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/study"
+	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
+)
+
+// control is a network whose batch norms have one value per sample: there the
+// number of values is known.
+const control = "mlp-bn"
+
+// sampleAll measures what small samples see of the variances, in the model of
+// the study as sync training left it and in the control.
+func (s *studyRun) sampleAll() error {
+	ctx := s.c.Context
+	r := s.results
+	r.Samplings = nil
+	k := r.PerReplica[len(r.PerReplica)-1]
+	at := study.Setting{Arm: study.Sync, PerReplica: k, Replicas: r.Batch / k}
+	if run := r.Find(at, r.Seeds[0], s.digestOf(at, r.Seeds[0])); run != nil {
+		m, err := serialize.ReadModel(s.modelPath(at, run.Seed))
+		if err != nil {
+			return err
+		}
+		if err := s.sample(ctx, m, run.Recipe); err != nil {
+			return err
+		}
+	}
+	if s.data.Info().Pictures() && s.recipe.Model != control {
+		m, err := zooModel(control, s.data.Info(), 0)
+		if err != nil {
+			return err
+		}
+		if err := models.Init(m, r.Seeds[0]); err != nil {
+			return err
+		}
+		if err := s.sample(ctx, m, ""); err != nil {
+			return err
+		}
+	}
+	return s.save()
+}
+
+// sample runs m once on one batch, a replica for every sample, and groups the
+// moments that come back.
+func (s *studyRun) sample(ctx context.Context, m *models.Model, recipe string) error {
+	n := min(s.c.Int("sampling-samples"), s.data.Info().Len)
+	moments, layers, err := s.momentsOf(ctx, m, n)
+	if err != nil {
+		return err
+	}
+	out := study.Sampling{Model: m.Architecture, Recipe: recipe, Samples: n}
+	for i, l := range layers {
+		measured := study.Layer{Name: l.Name, Elements: l.Elements}
+		for k := 2; k <= n/8; k *= 2 {
+			if ratio, ok := sampledVariance(moments[i], k); ok {
+				measured.Ratios = append(measured.Ratios, ratio)
+			}
+		}
+		if len(measured.Ratios) > 0 {
+			out.Layers = append(out.Layers, measured)
+		}
+	}
+	s.results.Samplings = append(s.results.Samplings, out)
+	s.out.event("sampling", out)
+	s.out.note("sampled variances of %s: %d batch norms, %d samples", out.Model, len(out.Layers), n)
+	return nil
+}
+
+// momentsOf returns the moments of n samples, each by itself, for every batch
+// norm of m: f64 [n, 1+2C]. The batch is normalised as one.
+func (s *studyRun) momentsOf(ctx context.Context, m *models.Model, n int) ([]tensor.Tensor, []bn.Layer, error) {
+	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: n, BN: bn.Sync, Stats: bn.Pooled})
+	if err != nil {
+		return nil, nil, err
+	}
+	layers, err := bn.Layers(wrapped.Main)
+	if err != nil {
+		return nil, nil, err
+	}
+	devices, err := openDevices(ctx, s.c, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer devices.close()
+	d, err := openEstimator(ctx, m, wrapped, devices, n, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer d.Close()
+	l, err := data.NewLoader(ctx, s.data, data.Plan{Batch: n, Epochs: 1, Shuffle: true, Workers: s.c.Int("workers"),
+		Transform: transformOf(m, s.data.Info())})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer l.Close()
+	b, err := l.Next()
+	if err != nil {
+		return nil, nil, err
+	}
+	r := train.Reestimation{Layers: layers, Input: m.Graph.Main.Values[m.Graph.Main.Inputs[0]].Name, Batch: n, Replicas: n}
+	moments, err := r.Moments(ctx, d, b, n)
+	return moments, layers, err
+}
+
+// sampledVariance returns how much of the variance groups of k samples see, of
+// moments f64 [n, 1+2C] with one sample in each row. Channels that never
+// change are left out; ok is false if all are.
+func sampledVariance(moments tensor.Tensor, k int) (study.Ratio, bool) {
+	whole := bn.Pool(moments, 1)
+	channels := (len(whole) - 1) / 2
+	variance := func(m []float64, c int) float64 { return m[1+channels+c] / m[0] }
+	var groups []float64
+	for at := 0; at+k <= moments.Shape[0]; at += k {
+		group := bn.Pool(moments.Rows(at, at+k), 1)
+		sum, counted := 0.0, 0.0
+		for c := range channels {
+			truth := variance(whole, c) * whole[0] / (whole[0] - 1)
+			if truth > 0 {
+				sum += variance(group, c) / truth
+				counted++
+			}
+		}
+		if counted == 0 {
+			return study.Ratio{}, false
+		}
+		groups = append(groups, sum/counted)
+	}
+	spread := math.Sqrt(stat.Variance(groups, nil) / float64(len(groups)))
+	return study.Ratio{PerReplica: k, Biased: stat.Mean(groups, nil), Error: spread}, true
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bnctl/bnctl/study"
+	"github.com/bnctl/bnctl/train"
+)
+
+// timeAll measures how fast every setting trains, on made-up input.
+func (s *studyRun) timeAll() error {
+	for _, at := range s.results.Settings() {
+		v, err := s.timeOne(s.c.Context, at)
+		if err != nil {
+			return err
+		}
+		s.results.KeepSpeed(v)
+		s.out.event("speed", v)
+		s.out.note("speed  %s, %d samples per replica: %.0f img/s, %.1f %% of the time in synchronisation", at.Arm,
+			at.PerReplica, v.Throughput, 100*v.Sync)
+	}
+	return s.save()
+}
+
+// timeOne times the steps of a setting after two that are not counted.
+func (s *studyRun) timeOne(ctx context.Context, at study.Setting) (v study.Speed, err error) {
+	const warmUp = 2
+	r := s.recipeOf(at, 0)
+	devices, err := s.on(ctx, at)
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, devices.close()) }()
+	d, err := benchDriver(ctx, r, s.model, devices)
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	batch, err := benchBatch(s.model, r)
+	if err != nil {
+		return v, err
+	}
+	schedule, err := train.NewSchedule(r)
+	if err != nil {
+		return v, err
+	}
+	v = study.Speed{Setting: at, Devices: s.devicesOf(at), Threads: devices.options.Threads, Steps: s.c.Int("speed-steps")}
+	var began time.Time
+	var blocked time.Duration
+	for i := range warmUp + v.Steps {
+		if i == warmUp {
+			began, blocked = time.Now(), 0
+		}
+		result, err := d.Step(ctx, batch)
+		if err != nil {
+			return v, err
+		}
+		if err := d.Commit(ctx, train.Hyper(r, schedule, 0)); err != nil {
+			return v, err
+		}
+		blocked += result.Timing.Blocked
+	}
+	took := time.Since(began).Seconds()
+	v.Throughput, v.Sync = float64(r.Batch*v.Steps)/took, blocked.Seconds()/took
+	return v, nil
+}
+
+// devicesOf says what a setting runs on.
+func (s *studyRun) devicesOf(at study.Setting) string {
+	if at.Arm == study.Single {
+		return s.c.String("single")
+	}
+	return s.c.String("devices")
+}

@@ -38,8 +38,12 @@ type Config struct {
 	// Timeout is how long a device may keep others waiting before it counts as
 	// lost, and how long a run without any device waits for one. 0 is 30 s.
 	Timeout time.Duration
-	Lost    func(LossEvent) // is told of every device that the run goes on without
-	Back    func(BackEvent) // is told of every device that takes part again
+	// Rendezvous makes places where devices meet without the host. nil: they
+	// meet at the host.
+	Rendezvous device.Rendezvous
+	Slower     func(why error) // is told why devices that could meet by themselves do not
+	Lost       func(LossEvent) // is told of every device that the run goes on without
+	Back       func(BackEvent) // is told of every device that takes part again
 }
 
 const defaultTimeout = 30 * time.Second
@@ -55,7 +59,9 @@ type Driver struct {
 	program    *graph.Program
 	config     Config
 	members    []*member
-	hub        *collective.Hub
+	hub        meeting        // where the members meet
+	meeting    device.Meeting // the hub, if the host is not in the middle
+	slower     bool           // the members cannot meet by themselves
 	generation uint64
 	runs       uint64         // counts the runs: Step.Number
 	version    device.Version // of the state on all members
@@ -169,30 +175,6 @@ func (d *Driver) load(ctx context.Context) (refused []graph.Op, err error) {
 	return slices.Compact(refused), err
 }
 
-// join makes a new generation of the present members.
-func (d *Driver) join(ctx context.Context) error {
-	d.generation++
-	d.hub = collective.NewHub(d.config.Replicas, len(d.members))
-	if d.config.Local { // a device without a group has all replicas of what it runs
-		d.stale = false
-		return nil
-	}
-	replicas := make([][]int, len(d.members))
-	for i, m := range d.members {
-		replicas[i] = m.replicas
-	}
-	for rank, m := range d.members {
-		g := device.Group{Generation: d.generation, Rank: rank, Replicas: replicas,
-			Level: device.Stream, Exchange: d.hub.Member(rank)}
-		err := d.limited(m, func() error { return m.Device.Join(ctx, g) })
-		if err != nil {
-			return m.named(err)
-		}
-	}
-	d.stale = false
-	return nil
-}
-
 // each calls f for every member at once and returns the first error by rank,
 // those that follow from an aborted group last.
 func (d *Driver) each(f func(*member) error) error {
@@ -262,6 +244,7 @@ func (d *Driver) DeviceOf(replica int) string {
 // Close frees the executables. The devices of Open stay open; those that were
 // opened again are closed.
 func (d *Driver) Close() error {
+	defer d.endMeeting()
 	errs := []error{d.free(), d.returns.close()}
 	return errors.Join(errs...)
 }

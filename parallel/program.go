@@ -52,7 +52,7 @@ func TrainFunction(wrapped *graph.Graph, l Loss) (*graph.Function, error) {
 	if err := t.finish(); err != nil {
 		return nil, err
 	}
-	return t.b.Function()
+	return t.B.Function()
 }
 
 // EstimateFunction makes the function that returns nothing but the moments of
@@ -64,9 +64,9 @@ func EstimateFunction(wrapped *graph.Graph) (*graph.Function, error) {
 		return nil, err
 	}
 	for _, m := range t.moments {
-		t.b.Output(m.Name, m.Value, false)
+		t.B.Output(m.Name, m.Value, false)
 	}
-	f, err := t.b.Function()
+	f, err := t.B.Function()
 	if err != nil {
 		return nil, err
 	}
@@ -83,16 +83,16 @@ func forward(name string, wrapped *graph.Graph, l Loss) (*trainBuilder, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &trainBuilder{copier: newCopier(wrapped.Main, graph.NewBuilder(name, &table)), loss: l, layers: layers}
+	t := &trainBuilder{Copier: graph.NewCopier(wrapped.Main, graph.NewBuilder(name, &table)), loss: l, layers: layers}
 	t.inputs()
 	for i := range wrapped.Main.Nodes {
 		t.node(&wrapped.Main.Nodes[i])
 	}
-	return t, t.b.Err()
+	return t, t.B.Err()
 }
 
 type trainBuilder struct {
-	copier
+	graph.Copier
 	loss    Loss
 	ident   graph.Value
 	streams int
@@ -101,14 +101,11 @@ type trainBuilder struct {
 }
 
 func (t *trainBuilder) inputs() {
-	for _, v := range t.from.Inputs {
-		in := t.from.Values[v]
-		t.to[v] = t.b.Input(in.Name, in.Type)
-	}
+	t.Inputs()
 	t.ident = graph.None
-	for i := range t.from.Nodes {
-		if t.from.Nodes[i].Op == graph.Dropout {
-			t.ident = t.b.Input(InputIdent, graph.Type{Kind: graph.Rows, DType: tensor.I64, Shape: []int{2}})
+	for i := range t.From.Nodes {
+		if t.From.Nodes[i].Op == graph.Dropout {
+			t.ident = t.B.Input(InputIdent, graph.Type{Kind: graph.Rows, DType: tensor.I64, Shape: []int{2}})
 			return
 		}
 	}
@@ -118,42 +115,42 @@ func (t *trainBuilder) inputs() {
 func (t *trainBuilder) node(n *graph.Node) {
 	switch n.Op {
 	case graph.Split, graph.Gather:
-		t.to[n.Out[0]] = t.value(n.In[0])
+		t.To[n.Out[0]] = t.Value(n.In[0])
 	case graph.Track:
 		layer := t.layers[len(t.moments)].Name // layers and track nodes have one order
-		t.moments = append(t.moments, graph.Output{Name: MomentsOf(layer), Value: t.value(n.In[0])})
+		t.moments = append(t.moments, graph.Output{Name: MomentsOf(layer), Value: t.Value(n.In[0])})
 	case graph.BatchNorm:
 		t.frozen(n)
 	case graph.Dropout:
 		attrs := graph.Attrs{}.With("p", n.Float("p")).With("seed", t.loss.Seed).With("stream", t.streams)
 		t.streams++
-		t.to[n.Out[0]] = t.b.Node(graph.Dropout, t.from.NodeName(n), attrs, t.value(n.In[0]), t.ident)[0]
+		t.To[n.Out[0]] = t.B.Node(graph.Dropout, t.From.NodeName(n), attrs, t.Value(n.In[0]), t.ident)[0]
 	default:
-		t.copier.node(n)
+		t.Copy(n)
 	}
 }
 
 // frozen expands a batch norm over its running statistics.
 func (t *trainBuilder) frozen(n *graph.Node) {
-	name := t.from.NodeName(n)
-	m := t.b.Op(graph.RunningMoments, name+".running", []graph.Value{t.value(n.In[3]), t.value(n.In[4])})
-	t.to[n.Out[0]] = t.b.Op(graph.Normalise, name,
-		[]graph.Value{t.value(n.In[0]), m, t.value(n.In[1]), t.value(n.In[2])}, "eps", n.Float("eps"))
+	name := t.From.NodeName(n)
+	m := t.B.Op(graph.RunningMoments, name+".running", []graph.Value{t.Value(n.In[3]), t.Value(n.In[4])})
+	t.To[n.Out[0]] = t.B.Op(graph.Normalise, name,
+		[]graph.Value{t.Value(n.In[0]), m, t.Value(n.In[1]), t.Value(n.In[2])}, "eps", n.Float("eps"))
 }
 
 // logits returns the value that the loss is computed from.
 func (t *trainBuilder) logits() (graph.Value, error) {
-	if len(t.from.Outputs) == 0 {
-		return graph.None, fmt.Errorf("graph %s has no output to train", t.from.Name)
+	if len(t.From.Outputs) == 0 {
+		return graph.None, fmt.Errorf("graph %s has no output to train", t.From.Name)
 	}
-	v := t.from.Outputs[0].Value
-	for i := len(t.from.Nodes) - 1; i >= 0; i-- {
-		n := &t.from.Nodes[i]
+	v := t.From.Outputs[0].Value
+	for i := len(t.From.Nodes) - 1; i >= 0; i-- {
+		n := &t.From.Nodes[i]
 		if len(n.Out) == 1 && n.Out[0] == v && (n.Op == graph.Gather || n.Op == graph.Softmax && n.Int("axis") == 0) {
 			v = n.In[0]
 		}
 	}
-	return t.value(v), nil
+	return t.Value(v), nil
 }
 
 func (t *trainBuilder) finish() error {
@@ -161,19 +158,19 @@ func (t *trainBuilder) finish() error {
 	if err != nil {
 		return err
 	}
-	shape := t.b.Type(logits).Shape
+	shape := t.B.Type(logits).Shape
 	if len(shape) == 0 {
-		return fmt.Errorf("output %s of graph %s is one number per row; a loss needs classes", t.from.Outputs[0].Name, t.from.Name)
+		return fmt.Errorf("output %s of graph %s is one number per row; a loss needs classes", t.From.Outputs[0].Name, t.From.Name)
 	}
-	labels := t.b.Input(InputLabels, graph.Type{Kind: graph.Rows, DType: tensor.I32, Shape: append([]int{}, shape[1:]...)})
-	inverse := t.b.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
+	labels := t.B.Input(InputLabels, graph.Type{Kind: graph.Rows, DType: tensor.I32, Shape: append([]int{}, shape[1:]...)})
+	inverse := t.B.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
 	weights := graph.None
 	if t.loss.Weighted {
-		weights = t.b.Input(InputWeights, graph.Type{Kind: graph.Rows, DType: tensor.F32})
+		weights = t.B.Input(InputWeights, graph.Type{Kind: graph.Rows, DType: tensor.F32})
 	}
-	loss := t.b.Op(graph.SoftmaxXent, "loss", []graph.Value{logits, labels, weights}, "smoothing", t.loss.Smoothing)
-	hits := t.b.Op(graph.Correct, "correct", []graph.Value{logits, labels})
-	seed := t.b.Op(graph.SoftmaxXentGrad, "loss.dlogits", []graph.Value{logits, labels, inverse, weights},
+	loss := t.B.Op(graph.SoftmaxXent, "loss", []graph.Value{logits, labels, weights}, "smoothing", t.loss.Smoothing)
+	hits := t.B.Op(graph.Correct, "correct", []graph.Value{logits, labels})
+	seed := t.B.Op(graph.SoftmaxXentGrad, "loss.dlogits", []graph.Value{logits, labels, inverse, weights},
 		"smoothing", t.loss.Smoothing)
 	return t.reduce(loss, hits, map[graph.Value]graph.Value{logits: seed})
 }
@@ -182,60 +179,57 @@ func (t *trainBuilder) finish() error {
 func (t *trainBuilder) reduce(loss, hits graph.Value, seeds map[graph.Value]graph.Value) error {
 	var wrt []graph.Value
 	for _, name := range t.loss.Trained {
-		wrt = append(wrt, t.b.Read(name))
+		wrt = append(wrt, t.B.Read(name))
 	}
-	grads, err := graph.Gradient(t.b, seeds, wrt)
+	grads, err := graph.Gradient(t.B, seeds, wrt)
 	if err != nil {
 		return err
 	}
 	whole := func(name string, v graph.Value) graph.Value {
-		if v == graph.None || t.b.Type(v).Kind == graph.Whole {
+		if v == graph.None || t.B.Type(v).Kind == graph.Whole {
 			return v
 		}
-		return t.b.Op(graph.AllReduce, t.b.Free(name), []graph.Value{v})
+		return t.B.Op(graph.AllReduce, t.B.Free(name), []graph.Value{v})
 	}
 	lossSum, hitSum := whole("loss.sum", loss), whole("correct.sum", hits)
 	sums := make([]graph.Value, len(wrt))
 	for i, name := range t.loss.Trained {
 		if sums[i] = grads[wrt[i]]; sums[i] == graph.None {
-			return fmt.Errorf("graph %s: %s does not influence the loss; freeze it", t.from.Name, name)
+			return fmt.Errorf("graph %s: %s does not influence the loss; freeze it", t.From.Name, name)
 		}
 		if !t.loss.Apart {
 			sums[i] = whole(name+".grad", sums[i])
-		} else if t.b.Type(sums[i]).Kind != graph.Replica {
-			return fmt.Errorf("graph %s: the gradient of %s exists over all replicas only", t.from.Name, name)
+		} else if t.B.Type(sums[i]).Kind != graph.Replica {
+			return fmt.Errorf("graph %s: the gradient of %s exists over all replicas only", t.From.Name, name)
 		}
 	}
-	t.b.Output(OutputLoss, lossSum, false)
-	t.b.Output(OutputHits, hitSum, false)
+	t.B.Output(OutputLoss, lossSum, false)
+	t.B.Output(OutputHits, hitSum, false)
 	for _, m := range t.moments {
-		t.b.Output(m.Name, m.Value, false)
+		t.B.Output(m.Name, m.Value, false)
 	}
 	for i, name := range t.loss.Trained {
-		t.b.Output(Gradient(name), sums[i], !t.loss.Apart)
+		t.B.Output(Gradient(name), sums[i], !t.loss.Apart)
 	}
-	return t.b.Err()
+	return t.B.Err()
 }
 
 // PredictFunction makes the function that evaluation and prediction run: the
 // template in eval mode.
 func PredictFunction(template *graph.Graph) (*graph.Function, error) {
 	table := template.State
-	c := newCopier(template.Main, graph.NewBuilder(graph.Predict, &table))
-	for _, v := range template.Main.Inputs {
-		in := template.Main.Values[v]
-		c.to[v] = c.b.Input(in.Name, in.Type)
-	}
+	c := graph.NewCopier(template.Main, graph.NewBuilder(graph.Predict, &table))
+	c.Inputs()
 	for i := range template.Main.Nodes {
 		n := &template.Main.Nodes[i]
 		if n.Op == graph.Dropout {
-			c.to[n.Out[0]] = c.value(n.In[0])
+			c.To[n.Out[0]] = c.Value(n.In[0])
 			continue
 		}
-		c.node(n)
+		c.Copy(n)
 	}
 	for _, r := range template.Main.Outputs {
-		c.b.Output(r.Name, c.value(r.Value), false)
+		c.B.Output(r.Name, c.Value(r.Value), false)
 	}
-	return c.b.Function()
+	return c.B.Function()
 }

@@ -211,7 +211,7 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 
 // update makes the next version on every device: each for itself, or one for all.
 func (d *Driver) update(ctx context.Context, b *broadcast, h device.Hyper) error {
-	if d.config.Template {
+	if d.config.Template || d.drifts() || b.state != nil {
 		return b.run(ctx, h)
 	}
 	return d.each(func(m *member) error {

@@ -3,13 +3,15 @@ package parallel
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// broadcast is an update that one device makes for all: the way Template.
+// broadcast is an update that one device makes for others: for all in the way
+// Template, else for those whose own would not have the same bits.
 type broadcast struct {
 	driver *Driver
 	state  map[string]tensor.Tensor // that the update made; nil before it
@@ -20,7 +22,7 @@ type broadcast struct {
 func (b *broadcast) run(ctx context.Context, h device.Hyper) error {
 	d := b.driver
 	if b.state == nil {
-		leader := d.members[0]
+		leader := d.leader()
 		if err := d.limited(leader, func() error { return b.update(ctx, leader, h) }); err != nil {
 			return fmt.Errorf("%s: %w", leader.Name, err)
 		}
@@ -29,8 +31,30 @@ func (b *broadcast) run(ctx context.Context, h device.Hyper) error {
 		if m.written > d.version {
 			return nil
 		}
+		if !d.config.Template && m.exact() {
+			return d.limited(m, func() error { return m.commit(ctx, d.version, h) })
+		}
 		return d.limited(m, func() error { return b.send(ctx, m) })
 	})
+}
+
+// exact reports whether the updates of a member have the bits that all others' have.
+func (m *member) exact() bool { return m.Device.Info().Has(device.ExactUpdates) }
+
+// leader returns the member that makes updates for others: one whose updates
+// are exact, if there is one.
+func (d *Driver) leader() *member {
+	if i := slices.IndexFunc(d.members, (*member).exact); i >= 0 {
+		return d.members[i]
+	}
+	return d.members[0]
+}
+
+// drifts reports whether the members would come to have different weights if
+// each updated for itself.
+func (d *Driver) drifts() bool {
+	inexact := func(m *member) bool { return !m.exact() }
+	return len(d.members) > 1 && slices.ContainsFunc(d.members, inexact)
 }
 
 // update commits on one member and reads what that changed: weights, and the

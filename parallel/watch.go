@@ -6,8 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/bnctl/bnctl/collective"
 )
 
 // patience is how many times the longest step so far a run may take, beyond
@@ -18,7 +16,7 @@ const patience = 10
 // device lost, from who has not come, never from who waits.
 type watch struct {
 	members []*member
-	hub     *collective.Hub
+	hub     meeting
 	done    []atomic.Bool // by rank: the run has returned
 	parts   atomic.Int64  // of runs that are finished, where a run has some
 	timeout time.Duration

@@ -26,82 +26,47 @@ func Wrap(g *graph.Graph, o Options) (*graph.Graph, error) {
 		return nil, fmt.Errorf("wrap %s: %d replicas, want at least 1", g.Name, o.Replicas)
 	}
 	out := &graph.Graph{Name: g.Name, State: append([]graph.State(nil), g.State...)}
-	w := &wrapper{
-		copier: newCopier(g.Main, graph.NewBuilder(g.Main.Name, &out.State)),
-		o:      o,
-	}
+	w := &wrapper{Copier: graph.NewCopier(g.Main, graph.NewBuilder(g.Main.Name, &out.State)), o: o}
 	for _, v := range g.Main.Inputs {
 		in := g.Main.Values[v]
-		x := w.b.Input(in.Name, in.Type)
-		w.to[v] = w.b.Op(graph.Split, in.Name+".split", []graph.Value{x}, "replicas", o.Replicas)
+		x := w.B.Input(in.Name, in.Type)
+		w.To[v] = w.B.Op(graph.Split, in.Name+".split", []graph.Value{x}, "replicas", o.Replicas)
 	}
 	for i := range g.Main.Nodes {
 		w.node(&g.Main.Nodes[i])
 	}
 	for _, r := range g.Main.Outputs {
 		name := g.Main.Values[r.Value].Name + ".gather"
-		y := w.b.Op(graph.Gather, w.b.Free(name), []graph.Value{w.value(r.Value)}, "replicas", o.Replicas)
-		w.b.Output(r.Name, y, r.Keep)
+		y := w.B.Op(graph.Gather, w.B.Free(name), []graph.Value{w.Value(r.Value)}, "replicas", o.Replicas)
+		w.B.Output(r.Name, y, r.Keep)
 	}
 	var err error
-	out.Main, err = w.b.Function()
+	out.Main, err = w.B.Function()
 	return out, err
 }
 
-// copier copies the nodes of one function to a builder.
-type copier struct {
-	from *graph.Function
-	b    *graph.Builder
-	to   map[graph.Value]graph.Value
-}
-
-func newCopier(f *graph.Function, b *graph.Builder) copier {
-	return copier{from: f, b: b, to: map[graph.Value]graph.Value{graph.None: graph.None}}
-}
-
-// value returns the copy of v; state is read where it is first used.
-func (c copier) value(v graph.Value) graph.Value {
-	if to, ok := c.to[v]; ok {
-		return to
-	}
-	to := c.b.Read(c.from.Values[v].State)
-	c.to[v] = to
-	return to
-}
-
-// node copies n as it is.
-func (c copier) node(n *graph.Node) {
-	in := make([]graph.Value, len(n.In))
-	for i, v := range n.In {
-		in[i] = c.value(v)
-	}
-	for i, v := range c.b.Node(n.Op, c.from.NodeName(n), n.Attrs, in...) {
-		c.to[n.Out[i]] = v
-	}
-}
-
 type wrapper struct {
-	copier
+	graph.Copier
 	o Options
 }
 
 func (w *wrapper) node(n *graph.Node) {
 	if n.Op != graph.BatchNorm || w.o.BN == bn.Frozen {
-		w.copier.node(n)
+		w.Copy(n)
 		return
 	}
-	name := w.from.NodeName(n)
-	x, gamma, beta := w.value(n.In[0]), w.value(n.In[1]), w.value(n.In[2])
-	mean, variance := w.value(n.In[3]), w.value(n.In[4])
-	m := w.b.Op(graph.Moments, name+".moments", []graph.Value{x})
+	name := w.From.NodeName(n)
+	x, gamma, beta := w.Value(n.In[0]), w.Value(n.In[1]), w.Value(n.In[2])
+	mean, variance := w.Value(n.In[3]), w.Value(n.In[4])
+	m := w.B.Op(graph.Moments, name+".moments", []graph.Value{x})
 	use, over := m, "replica"
 	if w.o.BN == bn.Sync {
-		use, over = w.b.Op(graph.AllReduce, name+".merged", []graph.Value{m}, "of", "moments"), "batch"
+		use, over = w.B.Op(graph.AllReduce, name+".merged", []graph.Value{m}, "of", "moments"), "batch"
 	} else if w.o.MinRunning {
-		running := w.b.Op(graph.RunningMoments, name+".running", []graph.Value{mean, variance})
-		use = w.b.Op(graph.SelectMoments, name+".selected", []graph.Value{m, running}, "min", 2)
+		running := w.B.Op(graph.RunningMoments, name+".running", []graph.Value{mean, variance})
+		use = w.B.Op(graph.SelectMoments, name+".selected", []graph.Value{m, running}, "min", 2)
 	}
-	w.to[n.Out[0]] = w.b.Op(graph.Normalise, name, []graph.Value{x, use, gamma, beta}, "eps", n.Float("eps"), "over", over)
+	w.To[n.Out[0]] = w.B.Op(graph.Normalise, name, []graph.Value{x, use, gamma, beta}, "eps", n.Float("eps"), "over", over)
 	w.track(n, m, mean, variance)
 }
 
@@ -113,5 +78,5 @@ func (w *wrapper) track(n *graph.Node, m, mean, variance graph.Value) {
 	}
 	attrs := graph.Attrs{}.With("decay", n.Float("decay")).With("cumulative", n.Bool("cumulative")).
 		With("variance", n.Text("variance")).With("stats", string(stats))
-	w.b.Node(graph.Track, w.from.NodeName(n)+".track", attrs, m, mean, variance)
+	w.B.Node(graph.Track, w.From.NodeName(n)+".track", attrs, m, mean, variance)
 }

@@ -27,9 +27,8 @@ func Fold(m *models.Model) (*models.Model, Folded, error) {
 	if err != nil {
 		return nil, report, err
 	}
-	f := &folding{from: m, plan: plan, state: map[string]tensor.Tensor{}}
-	f.to = make([]graph.Value, len(m.Graph.Main.Values))
-	f.b = graph.NewBuilder(m.Graph.Main.Name, &f.table)
+	f := &folding{model: m, plan: plan, state: map[string]tensor.Tensor{}}
+	f.Copier = graph.NewCopier(m.Graph.Main, graph.NewBuilder(m.Graph.Main.Name, &f.table))
 	main, err := f.run()
 	if err != nil {
 		return nil, report, err

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"math"
+	"slices"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
@@ -10,80 +11,66 @@ import (
 
 // folding copies a model node by node and folds on the way.
 type folding struct {
-	from  *models.Model
+	graph.Copier
+	model *models.Model
 	plan  foldPlan
-	b     *graph.Builder
 	table []graph.State
 	state map[string]tensor.Tensor
-	to    []graph.Value // by value of the old function
 }
 
 func (f *folding) run() (*graph.Function, error) {
-	main := f.from.Graph.Main
-	for _, v := range main.Inputs {
-		f.to[v] = f.b.Input(main.Values[v].Name, main.Values[v].Type)
-	}
-	for i := range main.Nodes {
-		n := &main.Nodes[i]
+	f.Inputs()
+	for i := range f.From.Nodes {
+		n := &f.From.Nodes[i]
 		if at, ok := f.plan.layer[i]; ok {
-			f.to[n.Out[0]] = f.to[main.Nodes[at].Out[0]]
+			f.To[n.Out[0]] = f.Value(f.From.Nodes[at].Out[0])
 			continue
 		}
-		in := make([]graph.Value, len(n.In))
-		for k, v := range n.In {
-			in[k] = f.value(v)
-		}
 		if norm, ok := f.plan.norm[i]; ok {
-			in = append([]graph.Value{in[0]}, f.fold(n, &main.Nodes[norm])...)
+			in := append([]graph.Value{f.Value(n.In[0])}, f.fold(n, &f.From.Nodes[norm])...)
+			f.To[n.Out[0]] = f.B.Node(n.Op, f.From.NodeName(n), n.Attrs, in...)[0]
+			continue
 		}
-		for k, v := range f.b.Node(n.Op, main.NodeName(n), n.Attrs, in...) {
-			f.to[n.Out[k]] = v
+		for _, v := range n.In {
+			f.declare(v)
 		}
+		f.Copy(n)
 	}
-	for _, o := range main.Outputs {
-		f.b.Output(o.Name, f.value(o.Value), o.Keep)
-	}
-	return f.b.Function()
+	f.Outputs()
+	return f.B.Function()
 }
 
-// value returns what has become of a value. A state tensor is declared, and
-// taken over unless fold has made another one, when it is first read.
-func (f *folding) value(v graph.Value) graph.Value {
-	if v == graph.None {
-		return graph.None
+// declare declares a state tensor where it is first read, and takes it over
+// unless fold has made another one.
+func (f *folding) declare(v graph.Value) {
+	if v == graph.None || f.From.Values[v].State == "" {
+		return
 	}
-	name := f.from.Graph.Main.Values[v].State
-	if name == "" {
-		return f.to[v]
+	name := f.From.Values[v].State
+	if _, ok := f.state[name]; !ok {
+		f.state[name] = f.model.State[name]
 	}
-	for _, s := range f.from.Graph.State {
-		if s.Name == name {
-			if _, ok := f.state[name]; !ok {
-				f.state[name] = f.from.State[name]
-			}
-			return f.b.Declare(s)
-		}
-	}
-	return graph.None
+	i := slices.IndexFunc(f.model.Graph.State, func(s graph.State) bool { return s.Name == name })
+	f.To[v] = f.B.Declare(f.model.Graph.State[i])
 }
 
 // fold returns the weight and bias of a layer that takes in a batch norm.
 func (f *folding) fold(layer, norm *graph.Node) []graph.Value {
-	values := f.from.Graph.Main.Values
-	vector := func(i int) []float32 { return f.from.State[values[norm.In[i]].State].F32() }
+	values := f.From.Values
+	vector := func(i int) []float32 { return f.model.State[values[norm.In[i]].State].F32() }
 	gamma, beta, mean, variance := vector(1), vector(2), vector(3), vector(4)
 	scale := make([]float64, len(gamma))
 	for c := range scale {
 		scale[c] = float64(gamma[c]) / math.Sqrt(float64(variance[c])+norm.Float("eps"))
 	}
 	weight := values[layer.In[1]].State
-	f.state[weight] = scaled(f.from.State[weight], layer, scale)
+	f.state[weight] = scaled(f.model.State[weight], layer, scale)
 	bias := tensor.New(tensor.F32, len(scale))
 	old := operand(layer, 2)
 	for c := range scale {
 		b := 0.0
 		if old != graph.None {
-			b = float64(f.from.State[values[old].State].F32()[c])
+			b = float64(f.model.State[values[old].State].F32()[c])
 		}
 		bias.F32()[c] = float32(float64((b-float64(mean[c]))*scale[c]) + float64(beta[c]))
 	}
@@ -92,7 +79,8 @@ func (f *folding) fold(layer, norm *graph.Node) []graph.Value {
 		s.Name = values[old].State
 	}
 	f.state[s.Name] = bias
-	return []graph.Value{f.value(layer.In[1]), f.b.Declare(s)}
+	f.declare(layer.In[1])
+	return []graph.Value{f.Value(layer.In[1]), f.B.Declare(s)}
 }
 
 // scaled multiplies the weights of each output channel.

@@ -16,9 +16,9 @@ func Decompose(p *Program, ops []Op) (*Program, error) {
 		g, err := f.rewrite(&out.State, func(r *rewriter) {
 			switch rule := r.node.Op.row().decompose; {
 			case !slices.Contains(ops, r.node.Op):
-				r.keep()
+				r.Copy(r.node)
 			case rule == nil:
-				r.b.Fail(fmt.Errorf("function %s: node %s: %v has no decomposition",
+				r.B.Fail(fmt.Errorf("function %s: node %s: %v has no decomposition",
 					f.Name, f.NodeName(r.node), r.node.Op))
 			default:
 				rule(r)

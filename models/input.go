@@ -117,41 +117,24 @@ func (m *Model) pixels() (t graph.Type, last bool, err error) {
 func (m *Model) reinput(first func(b *graph.Builder, name string) graph.Value) (*Model, error) {
 	f, image := m.Graph.Main, m.imageNode()
 	g := &graph.Graph{Name: m.Graph.Name, State: m.Graph.State}
-	b := graph.NewBuilder(f.Name, &g.State)
-	to := map[graph.Value]graph.Value{graph.None: graph.None}
+	c := graph.NewCopier(f, graph.NewBuilder(f.Name, &g.State))
 	old := f.Inputs[0]
-	start := first(b, f.Values[old].Name)
-	if to[old] = start; image != nil {
-		delete(to, old)
-		to[image.Out[0]] = start
+	start := first(c.B, f.Values[old].Name)
+	if image == nil {
+		c.To[old] = start
+	} else {
+		c.To[image.Out[0]] = start
 	}
 	for i := range f.Nodes {
-		n := &f.Nodes[i]
-		if n == image {
-			continue
-		}
-		in := make([]graph.Value, len(n.In))
-		for k, v := range n.In {
-			w, ok := to[v]
-			if !ok && f.Values[v].State != "" {
-				w, ok = b.Read(f.Values[v].State), true
-			}
-			if !ok {
-				return nil, fmt.Errorf("model %s: node %s reads the image itself", m.Architecture, f.NodeName(n))
-			}
-			to[v], in[k] = w, w
-		}
-		for k, v := range b.Node(n.Op, f.NodeName(n), n.Attrs, in...) {
-			to[n.Out[k]] = v
+		if n := &f.Nodes[i]; n != image {
+			c.Copy(n)
 		}
 	}
-	for _, o := range f.Outputs {
-		b.Output(o.Name, to[o.Value], o.Keep)
-	}
+	c.Outputs()
 	out := *m
 	out.Graph = g
 	var err error
-	if g.Main, err = b.Function(); err != nil {
+	if g.Main, err = c.B.Function(); err != nil {
 		return nil, fmt.Errorf("model %s: another input: %w", m.Architecture, err)
 	}
 	return &out, nil

@@ -53,15 +53,13 @@ func StripGraph(g *graph.Graph) (*graph.Graph, Removed, error) {
 		s.removed.training(st)
 	}
 	var err error
-	out.Main, err = s.b.Function()
+	out.Main, err = s.B.Function()
 	return out, s.removed, err
 }
 
 // stripper copies one function without its replica connections.
 type stripper struct {
-	from    *graph.Function
-	b       *graph.Builder
-	to      map[graph.Value]graph.Value // copies of values
+	graph.Copier
 	makers  map[graph.Value]*graph.Node // of from
 	tracks  map[*graph.Node]*graph.Node // moments node to its track node
 	used    map[*graph.Node]bool        // moments nodes that a normalise was made of
@@ -69,8 +67,8 @@ type stripper struct {
 }
 
 func newStripper(f *graph.Function, b *graph.Builder) *stripper {
-	s := &stripper{from: f, b: b, to: map[graph.Value]graph.Value{graph.None: graph.None},
-		makers: map[graph.Value]*graph.Node{}, tracks: map[*graph.Node]*graph.Node{}, used: map[*graph.Node]bool{}}
+	s := &stripper{Copier: graph.NewCopier(f, b), makers: map[graph.Value]*graph.Node{},
+		tracks: map[*graph.Node]*graph.Node{}, used: map[*graph.Node]bool{}}
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		for _, v := range n.Out {
@@ -94,37 +92,33 @@ func (s *stripper) origin(v graph.Value) *graph.Node {
 }
 
 func (s *stripper) run() error {
-	for _, v := range s.from.Inputs {
-		s.to[v] = s.b.Input(s.from.Values[v].Name, s.from.Values[v].Type)
-	}
-	for i := range s.from.Nodes {
-		n := &s.from.Nodes[i]
+	s.Inputs()
+	for i := range s.From.Nodes {
+		n := &s.From.Nodes[i]
 		if err := s.node(n); err != nil {
-			return fmt.Errorf("node %s (%v): %w", s.from.NodeName(n), n.Op, err)
+			return fmt.Errorf("node %s (%v): %w", s.From.NodeName(n), n.Op, err)
 		}
 	}
 	for moments, track := range s.tracks {
 		if !s.used[moments] {
-			return fmt.Errorf("node %s (%v): its moments normalise nothing", s.from.NodeName(track), track.Op)
+			return fmt.Errorf("node %s (%v): its moments normalise nothing", s.From.NodeName(track), track.Op)
 		}
 	}
-	for _, o := range s.from.Outputs {
-		s.b.Output(o.Name, s.value(o.Value), o.Keep)
-	}
-	return s.b.Err()
+	s.Outputs()
+	return s.B.Err()
 }
 
 func (s *stripper) node(n *graph.Node) error {
 	switch n.Op {
 	case graph.Split, graph.Gather:
-		s.to[n.Out[0]] = s.value(n.In[0])
+		s.To[n.Out[0]] = s.Value(n.In[0])
 		s.removed.Replicas = max(s.removed.Replicas, n.Int("replicas"))
 	case graph.Moments, graph.RunningMoments, graph.SelectMoments, graph.AllReduce, graph.Track:
 		// Parts of a batch_norm: see normalise.
 	case graph.Normalise:
 		return s.normalise(n)
 	default:
-		s.copy(n)
+		s.Copy(n)
 		return nil
 	}
 	s.removed.connection(n.Op)
@@ -142,37 +136,11 @@ func (s *stripper) normalise(n *graph.Node) error {
 		With("cumulative", track.Bool("cumulative")).With("variance", track.Text("variance"))
 	var in []graph.Value
 	for _, v := range []graph.Value{n.In[0], n.In[2], n.In[3], track.In[1], track.In[2]} {
-		in = append(in, s.value(v))
+		in = append(in, s.Value(v))
 	}
 	s.used[moments] = true
-	for i, v := range s.b.Node(graph.BatchNorm, s.from.NodeName(n), attrs, in...) {
-		s.to[n.Out[i]] = v
+	for i, v := range s.B.Node(graph.BatchNorm, s.From.NodeName(n), attrs, in...) {
+		s.To[n.Out[i]] = v
 	}
 	return nil
-}
-
-// value returns the copy of v; state is read where it is first used.
-func (s *stripper) value(v graph.Value) graph.Value {
-	if to, ok := s.to[v]; ok {
-		return to
-	}
-	to := graph.None
-	if from := s.from.Values[v]; from.State != "" {
-		to = s.b.Read(from.State)
-	} else {
-		s.b.Fail(fmt.Errorf("%s is used outside the batch norm that it belongs to", from.Name))
-	}
-	s.to[v] = to
-	return to
-}
-
-// copy copies n as it is.
-func (s *stripper) copy(n *graph.Node) {
-	in := make([]graph.Value, len(n.In))
-	for i, v := range n.In {
-		in[i] = s.value(v)
-	}
-	for i, v := range s.b.Node(n.Op, s.from.NodeName(n), n.Attrs, in...) {
-		s.to[n.Out[i]] = v
-	}
 }

@@ -70,7 +70,7 @@ func TestStripRefuses(t *testing.T) {
 			b.Node(graph.Track, "t", nil, o.moments, o.mean, o.variance)
 			return o.x
 		}},
-		{"reduced value", "outside the batch norm", func(b *graph.Builder, o operands) graph.Value {
+		{"reduced value", "sum is used, but was left out", func(b *graph.Builder, o operands) graph.Value {
 			sum := b.Op(graph.AllReduce, "sum", []graph.Value{b.Op(graph.ChannelSum, "s", []graph.Value{o.x})})
 			return b.Op(graph.Prelu, "prelu", []graph.Value{o.x, sum})
 		}},

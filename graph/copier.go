@@ -1,0 +1,63 @@
+package graph
+
+import "fmt"
+
+// Copier copies a function to a builder, node by node: what rewrites are made
+// of. Who leaves a node out, or puts others in its place, says in To what has
+// become of its results.
+type Copier struct {
+	From *Function
+	B    *Builder
+	To   map[Value]Value // by value of From
+}
+
+// NewCopier returns a copier of f to b that has copied nothing yet.
+func NewCopier(f *Function, b *Builder) Copier {
+	return Copier{From: f, B: b, To: map[Value]Value{None: None}}
+}
+
+// Value returns what has become of v. State is read where it is first used. It
+// is the builder's error if v was left out.
+func (c Copier) Value(v Value) Value {
+	to, ok := c.To[v]
+	if ok {
+		return to
+	}
+	to = None
+	if from := c.From.Values[v]; from.State != "" {
+		to = c.B.Read(from.State)
+	} else {
+		c.B.Fail(fmt.Errorf("function %s: %s is used, but was left out", c.From.Name, from.Name))
+	}
+	c.To[v] = to
+	return to
+}
+
+// Inputs copies the inputs.
+func (c Copier) Inputs() {
+	for _, v := range c.From.Inputs {
+		c.To[v] = c.B.Input(c.From.Values[v].Name, c.From.Values[v].Type)
+	}
+}
+
+// Copy copies n, a node of From, as it is, with the names of its results.
+func (c Copier) Copy(n *Node) {
+	in := make([]Value, len(n.In))
+	for i, v := range n.In {
+		in[i] = c.Value(v)
+	}
+	names := make([]string, len(n.Out))
+	for i, v := range n.Out {
+		names[i] = c.From.Values[v].Name
+	}
+	for i, v := range c.B.named(n.Op, names, n.Attrs, in...) {
+		c.To[n.Out[i]] = v
+	}
+}
+
+// Outputs copies the outputs.
+func (c Copier) Outputs() {
+	for _, o := range c.From.Outputs {
+		c.B.Output(o.Name, c.Value(o.Value), o.Keep)
+	}
+}

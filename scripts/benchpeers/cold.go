@@ -1,0 +1,134 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// coldRows are process start to first prediction: time, and memory of all
+// processes together at its peak.
+func coldRows() []row {
+	const model, side224 = "resnet50", 224
+	return []row{
+		{group: "cold", name: "resnet50, start to first prediction", threads: 2, unit: "s", less: true, must: 2, aim: 4,
+			ours:   side{"bnctl", func(b *bench) (float64, error) { return b.coldTime(b.coldOurs(model)) }},
+			theirs: []side{{"ONNX Runtime", func(b *bench) (float64, error) { return b.coldTime(b.coldTheirs(model, side224)) }}}},
+		{group: "cold", name: "resnet50, summed PSS of all processes", threads: 2, unit: "MiB", less: true, must: 1, aim: 2,
+			ours:   side{"bnctl", func(b *bench) (float64, error) { return b.coldMemory(b.coldOurs(model)) }},
+			theirs: []side{{"ONNX Runtime", func(b *bench) (float64, error) { return b.coldMemory(b.coldTheirs(model, side224)) }}}},
+	}
+}
+
+// coldOurs returns how bnctl predicts one image.
+func (b *bench) coldOurs(model string) (*exec.Cmd, error) {
+	file, err := b.file(model)
+	if err != nil {
+		return nil, err
+	}
+	image := filepath.Join(b.models, model+"_image.npy")
+	if _, err := os.Stat(image); err != nil {
+		if err := writeImage(image, 224); err != nil {
+			return nil, err
+		}
+	}
+	return exec.CommandContext(b.ctx, b.bnctl, "predict", file, image, "--logits", "--format", "json"), nil
+}
+
+// coldTheirs returns how ONNX Runtime does.
+func (b *bench) coldTheirs(model string, side int) (*exec.Cmd, error) {
+	cmd := exec.CommandContext(b.ctx, "node", "scripts/peers/cold.js", filepath.Join(b.models, model+".onnx"),
+		fmt.Sprint(side))
+	cmd.Env = append(os.Environ(), "NODE_PATH="+b.modules)
+	return cmd, nil
+}
+
+func (b *bench) coldTime(cmd *exec.Cmd, err error) (float64, error) {
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("%v: %w: %s", cmd.Args, err, out)
+	}
+	return time.Since(began).Seconds(), nil
+}
+
+// coldMemory runs cmd and returns the highest sum, in MiB, of the proportional
+// set sizes of it and all processes below it, looked at every few milliseconds.
+func (b *bench) coldMemory(cmd *exec.Cmd, err error) (float64, error) {
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	peak := 0.0
+	for tick := time.NewTicker(4 * time.Millisecond); ; {
+		select {
+		case err := <-done:
+			tick.Stop()
+			return peak, err
+		case <-tick.C:
+			sum := 0.0
+			for _, process := range family(cmd.Process.Pid) {
+				sum += pss(process)
+			}
+			peak = max(peak, sum)
+		}
+	}
+}
+
+// family returns a process and all that come from it.
+func family(process int) []int {
+	all := []int{process}
+	entries, _ := filepath.Glob("/proc/[0-9]*/stat")
+	children := map[int][]int{}
+	for _, e := range entries {
+		text, err := os.ReadFile(e)
+		if err != nil {
+			continue // gone
+		}
+		// The name of the program, in parentheses, may hold anything.
+		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+		child, _ := strconv.Atoi(filepath.Base(filepath.Dir(e)))
+		parent, _ := strconv.Atoi(fields[1])
+		children[parent] = append(children[parent], child)
+	}
+	for i := 0; i < len(all); i++ {
+		all = append(all, children[all[i]]...)
+	}
+	return all
+}
+
+// pss returns the proportional set size of a process in MiB; 0 if it is gone.
+func pss(process int) float64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", process))
+	_, after, _ := strings.Cut(string(text), "\nPss:")
+	var kib float64
+	if _, err := fmt.Sscan(after, &kib); err != nil {
+		return 0
+	}
+	return kib / 1024
+}
+
+// writeImage writes one image, u8 [1, side, side, 3], as NumPy does
+// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
+func writeImage(file string, side int) error {
+	header := fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (1, %d, %d, 3), }", side, side)
+	header += strings.Repeat(" ", 64-(10+len(header)+1)%64) + "\n"
+	out := binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(header)))
+	out = append(out, header...)
+	for i := range 3 * side * side {
+		out = append(out, byte(127+120*math.Sin(float64(i)*0.37)))
+	}
+	return os.WriteFile(file, out, 0o644)
+}

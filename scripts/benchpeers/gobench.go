@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// inputRows are the input pipeline on one core.
+func inputRows() []row {
+	loader := func(name string) func(*bench) (float64, error) {
+		return func(b *bench) (float64, error) { return b.goBench("./data", name, "images/s") }
+	}
+	return []row{
+		{group: "input", name: "CIFAR-10 JPEG with augmentation, decoding, one core", threads: 1, unit: "img/s",
+			note: "10,000", ours: side{"bnctl", loader("LoaderJPEG")}},
+		{group: "input", name: "the same once decoded", threads: 1, unit: "img/s", note: "60,000",
+			ours: side{"bnctl", loader("LoaderCached")}},
+	}
+}
+
+// goBench runs one Go benchmark of a package on one core and returns a figure of it.
+func (b *bench) goBench(pkg, name, unit string) (float64, error) {
+	cmd := exec.CommandContext(b.ctx, "go", "test", "-run", "^$", "-bench", "^Benchmark"+name+"$", "-cpu", "1",
+		"-benchtime", fmt.Sprintf("%gs", b.seconds), pkg)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("%v: %w: %s", cmd.Args, err, out)
+	}
+	for line := range bytes.Lines(out) {
+		fields := strings.Fields(string(line))
+		for i, f := range fields {
+			if f == unit && strings.HasPrefix(fields[0], "Benchmark") {
+				return strconv.ParseFloat(fields[i-1], 64)
+			}
+		}
+	}
+	return 0, fmt.Errorf("%v: no figure in %s: %s", cmd.Args, unit, out)
+}

@@ -1,0 +1,98 @@
+// Benchpeers measures bnctl beside the programs that its users would take
+// instead: ONNX Runtime to predict, PyTorch to train. The two sides of a row are
+// measured in turn, A B A B, and medians are compared; before and after every
+// row the rate of multiply-adds says what state the machine was in.
+//
+// make bench-peers builds and installs what is needed and runs it. The table it
+// prints goes into docs/results.md.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// options are the flags.
+type options struct {
+	bnctl   string // the program
+	models  string // folder with NAME.onnx and NAME.pth
+	modules string // NODE_PATH
+	python  string
+	data    string // folder with cifar10/
+	rows    string
+	only    string
+	rounds  int
+	seconds float64
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.bnctl, "bnctl", "bin/bnctl", "the program to measure")
+	flag.StringVar(&o.models, "models", "", "folder with the networks of scripts/peers/networks.py")
+	flag.StringVar(&o.modules, "modules", "", "folder with onnxruntime-node")
+	flag.StringVar(&o.python, "python", "/usr/bin/python3", "a Python with torch")
+	flag.StringVar(&o.rows, "rows", "", "groups of rows, comma-separated (default: all): "+strings.Join(groups(), ","))
+	flag.StringVar(&o.only, "only", "", "rows whose name this regular expression finds: resnet20.*batch 32")
+	flag.IntVar(&o.rounds, "rounds", 3, "how often each side of a row is measured")
+	flag.Float64Var(&o.seconds, "seconds", 0.5, "for each side and round")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench-peers:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	all, err := chosen(o)
+	if err != nil {
+		return err
+	}
+	b := &bench{options: o, peers: map[string]*peer{}}
+	defer b.close()
+	var done []result
+	defer func() { b.print(os.Stdout, done) }() // what is measured is not lost with a later row
+	for _, r := range all {
+		began := time.Now()
+		result, err := b.measure(ctx, r)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+		done = append(done, result)
+		fmt.Fprintf(os.Stderr, "%s: %s (%.0f s)\n", r.name, result.verdict(), time.Since(began).Seconds())
+	}
+	return nil
+}
+
+// chosen returns the rows that the flags pick.
+func chosen(o options) ([]row, error) {
+	all := rows()
+	if o.rows != "" {
+		picked := strings.Split(o.rows, ",")
+		for _, g := range picked {
+			if !slices.Contains(groups(), g) {
+				return nil, fmt.Errorf("-rows %q: there is no group %q; there are %s",
+					o.rows, g, strings.Join(groups(), ", "))
+			}
+		}
+		all = slices.DeleteFunc(all, func(r row) bool { return !slices.Contains(picked, r.group) })
+	}
+	only, err := regexp.Compile(o.only)
+	if err != nil {
+		return nil, fmt.Errorf("-only: %w", err)
+	}
+	all = slices.DeleteFunc(all, func(r row) bool { return !only.MatchString(r.name) })
+	if len(all) == 0 {
+		return nil, fmt.Errorf("-rows %q -only %q: no row is left", o.rows, o.only)
+	}
+	return all, nil
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// modelFile stands for the template of a network of the peers, which bench.file makes.
+func modelFile(name string) string { return "FILE:" + name }
+
+// bnctlRate runs bnctl bench and returns its images per second.
+func bnctlRate(args ...string) func(*bench) (float64, error) {
+	return func(b *bench) (float64, error) {
+		line := []string{"bench", "--seconds", fmt.Sprint(b.seconds)}
+		for _, a := range args {
+			if name, ok := strings.CutPrefix(a, "FILE:"); ok {
+				file, err := b.file(name)
+				if err != nil {
+					return 0, err
+				}
+				a = file
+			}
+			line = append(line, a)
+		}
+		var e struct {
+			Rate float64 `json:"images_per_s"`
+		}
+		return e.Rate, b.run(&e, line...)
+	}
+}
+
+// run runs bnctl with --json and reads the last line that it prints into event.
+func (b *bench) run(event any, args ...string) error {
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(b.ctx, b.bnctl, append(args, "--json", "--quiet")...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("bnctl %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(errs.String()))
+	}
+	lines := bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n"))
+	if err := json.Unmarshal(lines[len(lines)-1], event); err != nil {
+		return fmt.Errorf("bnctl %s printed %q: %w", strings.Join(args, " "), out.String(), err)
+	}
+	return nil
+}
+
+// file returns the template with the weights that the peer has too.
+func (b *bench) file(name string) (string, error) {
+	if f, ok := b.files[name]; ok {
+		return f, nil
+	}
+	if b.files == nil {
+		b.files = map[string]string{}
+	}
+	file := filepath.Join(b.models, name+".bnm")
+	if _, err := os.Stat(file); err != nil {
+		var ignored struct{}
+		err := b.run(&ignored, "strip", filepath.Join(b.models, name+".pth"), "--arch", name, "--preprocess", "raw",
+			"-o", file)
+		if err != nil {
+			return "", err
+		}
+	}
+	b.files[name] = file
+	return file, nil
+}
+
+// probe is what the machine could do at a moment.
+type probe struct {
+	Kernels string  `json:"kernels"`
+	Gflops  float64 `json:"gflops"`
+	GBs     float64 `json:"gb_per_s"`
+}
+
+// probe measures what so many threads can do now.
+func (b *bench) probe(threads int) (p probe, err error) {
+	err = b.run(&p, "devices", "bench", "cpu", "--case", "limit", "--threads", fmt.Sprint(threads))
+	return p, err
+}

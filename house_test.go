@@ -63,6 +63,8 @@ plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 cmd/bnctl: bn collective data device device/devicetest device/ref device/remote formats graph models parallel plugins/cpu serialize study tensor train
+
+scripts/benchpeers:
 `
 
 func TestLayers(t *testing.T) {

@@ -15,26 +15,36 @@ import (
 // coldRows are process start to first prediction: time, and memory of all
 // processes together at its peak.
 func coldRows() []row {
-	const model, side224 = "resnet50", 224
+	const model, pixels = "resnet50", 224
+	ours := func(measure func(*bench, *exec.Cmd) (float64, error)) side {
+		return side{"bnctl", func(b *bench) (float64, error) {
+			cmd, err := b.coldOurs(model, pixels)
+			if err != nil {
+				return 0, err
+			}
+			return measure(b, cmd)
+		}}
+	}
+	theirs := func(measure func(*bench, *exec.Cmd) (float64, error)) []side {
+		return []side{{"ONNX Runtime", func(b *bench) (float64, error) { return measure(b, b.coldTheirs(model, pixels)) }}}
+	}
 	return []row{
-		{group: "cold", name: "resnet50, start to first prediction", threads: 2, unit: "s", less: true, must: 2, aim: 4,
-			ours:   side{"bnctl", func(b *bench) (float64, error) { return b.coldTime(b.coldOurs(model)) }},
-			theirs: []side{{"ONNX Runtime", func(b *bench) (float64, error) { return b.coldTime(b.coldTheirs(model, side224)) }}}},
-		{group: "cold", name: "resnet50, summed PSS of all processes", threads: 2, unit: "MiB", less: true, must: 1, aim: 2,
-			ours:   side{"bnctl", func(b *bench) (float64, error) { return b.coldMemory(b.coldOurs(model)) }},
-			theirs: []side{{"ONNX Runtime", func(b *bench) (float64, error) { return b.coldMemory(b.coldTheirs(model, side224)) }}}},
+		{group: "cold", name: model + ", start to first prediction", threads: 2, unit: "s", less: true,
+			must: 2, aim: 4, ours: ours((*bench).coldTime), theirs: theirs((*bench).coldTime)},
+		{group: "cold", name: model + ", summed PSS of all processes", threads: 2, unit: "MiB", less: true,
+			must: 1, aim: 2, ours: ours((*bench).coldMemory), theirs: theirs((*bench).coldMemory)},
 	}
 }
 
 // coldOurs returns how bnctl predicts one image.
-func (b *bench) coldOurs(model string) (*exec.Cmd, error) {
+func (b *bench) coldOurs(model string, pixels int) (*exec.Cmd, error) {
 	file, err := b.file(model)
 	if err != nil {
 		return nil, err
 	}
 	image := filepath.Join(b.models, model+"_image.npy")
 	if _, err := os.Stat(image); err != nil {
-		if err := writeImage(image, 224); err != nil {
+		if err := writeImage(image, pixels); err != nil {
 			return nil, err
 		}
 	}
@@ -42,17 +52,15 @@ func (b *bench) coldOurs(model string) (*exec.Cmd, error) {
 }
 
 // coldTheirs returns how ONNX Runtime does.
-func (b *bench) coldTheirs(model string, side int) (*exec.Cmd, error) {
-	cmd := exec.CommandContext(b.ctx, "node", "scripts/peers/cold.js", filepath.Join(b.models, model+".onnx"),
-		fmt.Sprint(side))
+func (b *bench) coldTheirs(model string, pixels int) *exec.Cmd {
+	file := filepath.Join(b.models, model+".onnx")
+	cmd := exec.CommandContext(b.ctx, "node", "scripts/peers/cold.js", file, fmt.Sprint(pixels))
 	cmd.Env = append(os.Environ(), "NODE_PATH="+b.modules)
-	return cmd, nil
+	return cmd
 }
 
-func (b *bench) coldTime(cmd *exec.Cmd, err error) (float64, error) {
-	if err != nil {
-		return 0, err
-	}
+// coldTime runs cmd and returns the seconds it took.
+func (b *bench) coldTime(cmd *exec.Cmd) (float64, error) {
 	began := time.Now()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("%v: %w: %s", cmd.Args, err, out)
@@ -62,10 +70,7 @@ func (b *bench) coldTime(cmd *exec.Cmd, err error) (float64, error) {
 
 // coldMemory runs cmd and returns the highest sum, in MiB, of the proportional
 // set sizes of it and all processes below it, looked at every few milliseconds.
-func (b *bench) coldMemory(cmd *exec.Cmd, err error) (float64, error) {
-	if err != nil {
-		return 0, err
-	}
+func (b *bench) coldMemory(cmd *exec.Cmd) (float64, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}

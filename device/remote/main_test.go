@@ -18,6 +18,10 @@ import (
 // roleKey makes this test binary a plugin of some kind instead.
 const roleKey = "BNCTL_TEST_PLUGIN"
 
+// patience is how long a test waits for what happens at once on an idle
+// machine, and never if it is broken.
+const patience = 30 * time.Second
+
 // roles are the plugins that this binary can be.
 var roles = map[string]func(){
 	"ref":     func() { serve.Serve(ref.Provider{}) },

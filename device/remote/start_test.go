@@ -36,11 +36,11 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 	}{
 		{"dies", plugin("dies"), []string{"plugin dies: start", "exit status 7", "no such luck"}},
 		{"script", remote.Command{Name: "sh", Path: script}, []string{"exit status 3", "boom"}},
-		{"silent", plugin("silent"), []string{"has not greeted within 2s"}},
+		{"silent", plugin("silent"), []string{"has not greeted within 3s"}},
 		{"garbage", plugin("garbage"), []string{`"Hello, world!"`, "no greeting"}},
 		{"version", plugin("version"), []string{"speaks version 7", "speaks 1"}},
 		{"netrpc", plugin("netrpc"), []string{`speaks "netrpc"`}},
-		{"deaf", plugin("deaf"), []string{"does not answer within 2s"}},
+		{"deaf", plugin("deaf"), []string{"does not answer within 3s"}},
 		{"missing", remote.Command{Name: "x", Path: "/nowhere/x"}, []string{"/nowhere/x", "no such file"}},
 		{"plain file", remote.Command{Name: "x", Path: plain}, []string{"is not an executable file"}},
 		{"changed", with(plugin("ref"), func(c *remote.Command) { c.SHA256 = strings.Repeat("ab", 32) }),
@@ -49,7 +49,10 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.command.Timeout = 2 * time.Second
+			test.command.Timeout = patience
+			if strings.Contains(test.want[0], "within") {
+				test.command.Timeout = 3 * time.Second // which are spent
+			}
 			began := time.Now()
 			p, err := remote.Start(context.Background(), test.command)
 			if err == nil {
@@ -64,7 +67,7 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 					t.Errorf("error %q does not say %q", err, w)
 				}
 			}
-			if d := time.Since(began); d > 5*time.Second {
+			if d := time.Since(began); d > patience {
 				t.Errorf("it took %v to say so", d)
 			}
 		})
@@ -74,11 +77,13 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 func TestStartEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(50*time.Millisecond, cancel)
+	c := plugin("silent")
+	c.Timeout = 10 * patience
 	began := time.Now()
-	if _, err := remote.Start(ctx, plugin("silent")); err == nil {
+	if _, err := remote.Start(ctx, c); err == nil {
 		t.Fatal("a silent plugin started")
 	}
-	if d := time.Since(began); d > 3*time.Second {
+	if d := time.Since(began); d > patience {
 		t.Errorf("Start returned %v after its context had ended", d)
 	}
 }

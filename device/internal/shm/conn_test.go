@@ -86,7 +86,7 @@ func TestCloseWakesReaderAndWriter(t *testing.T) {
 			if !errors.Is(err, Closed) {
 				t.Errorf("%s after Close: %v, want %v", name, err, Closed)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(30 * time.Second):
 			t.Fatalf("%s hangs after Close", name)
 		}
 	}

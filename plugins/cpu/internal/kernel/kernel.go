@@ -21,6 +21,7 @@ import (
 //go:generate go run -C _asm . depthwise
 //go:generate go run -C _asm . pooling
 //go:generate go run -C _asm . strip
+//go:generate go run -C _asm . winograd
 
 // Lanes is the number of channels that kernels treat together: weights are
 // packed in panels of up to PanelLanes output channels.
@@ -44,6 +45,7 @@ type Set struct {
 	elements  *elements
 	pools     *pools
 	strips    *stripTiles
+	winograd  *winogradKernels
 	peak      func(n int)
 	lanes     int  // of the registers of peak
 	fused     bool // the definition fuses chains

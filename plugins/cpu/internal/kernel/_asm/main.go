@@ -24,6 +24,7 @@ var families = map[string]func(){
 	"depthwise":   depthwise,
 	"pooling":     pooling,
 	"strip":       strip,
+	"winograd":    winograd,
 }
 
 func main() {

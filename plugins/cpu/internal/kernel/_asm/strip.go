@@ -41,14 +41,7 @@ func (p pixels) at(c int) operand.Mem {
 	if c >= far {
 		base, c = p.second, c-far
 	}
-	if c == 0 {
-		return operand.Mem{Base: base}
-	}
-	scale := 1
-	for c%2 == 0 {
-		c, scale = c/2, scale*2
-	}
-	return operand.Mem{Base: base, Index: p.odd[c/2], Scale: uint8(scale)}
+	return multiple(base, p.odd, c)
 }
 
 // newPixels computes the odd multiples of step that n pixels need.

@@ -1,0 +1,211 @@
+package kernel
+
+import "fmt"
+
+// Winograd is the geometry of a convolution with a kernel of 3 by 3 and stride
+// 1 that is computed tile by tile: Side by Side outputs from Tile() by Tile()
+// inputs, with as many multiplications per pair of channels as the tile has
+// inputs (Winograd 1980; Lavin, Gray 2016). In the transformed space every
+// input of the tile, a frequency, is a matrix product of its own:
+//
+//	m[f][tile][o] = sum over c of v[f][tile][c] * u[f][c][o]
+//
+// The sum is one of blocks of Block() values in order, each block one chain
+// of fused multiply-adds from +0: so the errors that the transforms add stay
+// within what the shorter chains save (NUMERICS 5).
+type Winograd struct {
+	Side    int // 2 or 4
+	In, Out int // channels, multiples of Lanes
+}
+
+// WinogradLanes is the number of output channels of a panel of transformed
+// weights; the last panel may have Lanes.
+const WinogradLanes = 2 * Lanes
+
+// winogradTaps is the number of elements of a kernel.
+const winogradTaps = 9
+
+// Tile returns the inputs of a tile along one side.
+func (g Winograd) Tile() int { return g.Side + 2 }
+
+// Frequencies returns the number of values of a transformed tile.
+func (g Winograd) Frequencies() int { return g.Tile() * g.Tile() }
+
+// Block returns the length of a chain.
+func (g Winograd) Block() int {
+	switch {
+	case g.Side == 2:
+		return g.In
+	case g.In >= 4*Lanes:
+		return Lanes * (2 - g.In/Lanes%2)
+	}
+	return Lanes / 2
+}
+
+// Panels returns the number of panels.
+func (g Winograd) Panels() int { return (g.Out + WinogradLanes - 1) / WinogradLanes }
+
+// PanelWidth returns the number of channels of panel i.
+func (g Winograd) PanelWidth(i int) int { return min(WinogradLanes, g.Out-i*WinogradLanes) }
+
+// PackedLen returns the number of values that the transformed weights take:
+// [panel][frequency][In][PanelWidth].
+func (g Winograd) PackedLen() int { return g.Frequencies() * g.In * g.Out }
+
+// odd rounds a number of values up to an odd number of lanes, so that steps
+// of this size spread over the cache.
+func odd(n int) int { return (n+Lanes-1)/Lanes/2*2*Lanes + Lanes }
+
+// inSteps returns how many values lie between tiles and between frequencies of
+// so many transformed tiles.
+func (g Winograd) inSteps(tiles int) (tile, frequency int) { return odd(g.In), odd(tiles * odd(g.In)) }
+
+// outSteps is inSteps for the products.
+func (g Winograd) outSteps(tiles int) (tile, frequency int) {
+	return WinogradLanes, odd(tiles * WinogradLanes)
+}
+
+// InLen returns the values of so many transformed tiles.
+func (g Winograd) InLen(tiles int) int {
+	_, f := g.inSteps(tiles)
+	return f * g.Frequencies()
+}
+
+// OutLen returns the values of the products of one panel for so many tiles.
+func (g Winograd) OutLen(tiles int) int {
+	_, f := g.outSteps(tiles)
+	return f * g.Frequencies()
+}
+
+// winogradKernels is the assembly of Winograd.
+type winogradKernels struct {
+	forms    map[int]winogradForm // by Side
+	products []winogradProducts   // widest first
+	spread   func(sums *float32, most *uint32, a, b *float32, run, count int)
+}
+
+// winogradForm is the assembly that depends on the side of a tile.
+type winogradForm struct {
+	input func(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int,
+		tiles int, vectors int)
+	output func(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int,
+		bias *float32, tiles int, vectors int)
+	weights func(u *float32, uFreq int, taps *float32, tapStep int, count int)
+}
+
+// winogradProducts are products of so many channels for 1, 2, 3 ... tiles.
+type winogradProducts struct {
+	width int
+	tiles []winogradProduct
+}
+
+type winogradProduct func(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32,
+	uStep int, uFreq int, freqs int, blocks int, length int)
+
+// Row is a row of neighbouring tiles of an image: Count of them, the first of
+// which begins at At of the slice that comes with it, Step values from one row
+// of the image to the next.
+type Row struct{ At, Step, Count int }
+
+// need returns the values that a slice must have so that tiles of tile by tile
+// pixels of n channels, side pixels apart, lie in it.
+func (r Row) need(tile, side, n, step int) int {
+	return r.At + (tile-1)*r.Step + ((r.Count-1)*side+tile-1)*step + n
+}
+
+// WinogradWeights fills the part of packed that belongs to a panel from its
+// kernels, [9][In][PanelWidth].
+func (s *Set) WinogradWeights(g Winograd, panel int, packed, taps []float32) {
+	n := g.In * g.PanelWidth(panel)
+	packed = packed[g.Frequencies()*g.In*panel*WinogradLanes:][:g.Frequencies()*n]
+	taps = taps[:winogradTaps*n]
+	if s.winograd != nil {
+		s.winograd.forms[g.Side].weights(&packed[0], 4*n, &taps[0], 4*n, n)
+		return
+	}
+	g.weightsGeneric(packed, taps, n)
+}
+
+// WinogradInput transforms a row of tiles of an image that is padded already;
+// they are tiles first and on of all.
+func (s *Set) WinogradInput(g Winograd, v []float32, first, all int, in []float32, r Row) {
+	tile, freq := g.inSteps(all)
+	if len(v) < g.InLen(all) || first < 0 || first+r.Count > all || r.Count < 1 ||
+		r.At < 0 || len(in) < r.need(g.Tile(), g.Side, g.In, g.In) {
+		panic(fmt.Sprintf("kernel.WinogradInput: %+v, tiles [%d, %d) of %d in %d values, image of %d values, %+v",
+			g, first, first+r.Count, all, len(v), len(in), r))
+	}
+	v, in = v[first*tile:], in[r.At:]
+	if s.winograd != nil {
+		s.winograd.forms[g.Side].input(&v[0], 4*freq, 4*tile, &in[0], 4*r.Step, 4*g.In, 4*g.In*g.Side, r.Count, g.In/Lanes)
+		return
+	}
+	for t := range r.Count {
+		g.inputGeneric(v[t*tile:], freq, in[t*g.Side*g.In:], r.Step)
+	}
+}
+
+// WinogradProduct computes the products of one panel for all tiles.
+func (s *Set) WinogradProduct(g Winograd, panel int, m, v, packed []float32, all int) {
+	if len(m) < g.OutLen(all) || len(v) < g.InLen(all) || len(packed) < g.PackedLen() || all < 1 {
+		panic(fmt.Sprintf("kernel.WinogradProduct: %+v, %d tiles, %d values of tiles, %d of products, %d of weights",
+			g, all, len(v), len(m), len(packed)))
+	}
+	packed = packed[g.Frequencies()*g.In*panel*WinogradLanes:]
+	if s.winograd == nil {
+		g.productGeneric(m, v, packed, all, g.PanelWidth(panel))
+		return
+	}
+	choice := s.winograd.products
+	for c := 0; c < g.PanelWidth(panel); c += choice[0].width {
+		for choice[0].width > g.PanelWidth(panel)-c {
+			choice = choice[1:]
+		}
+		choice[0].run(g, m[c:], v, packed[c:], all, g.PanelWidth(panel))
+	}
+}
+
+// once is the most values of a tile for which one call does all frequencies:
+// with more, the weights of one frequency stay in the cache for all tiles.
+const once = 64
+
+// run computes one column of channels of a panel of this width, the tiles in
+// parts of nearly equal size.
+func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, width int) {
+	vTile, vFreq := g.inSteps(all)
+	mTile, mFreq := g.outSteps(all)
+	parts, calls, freqs := (all+len(p.tiles)-1)/len(p.tiles), 1, g.Frequencies()
+	if g.In > once {
+		calls, freqs = freqs, 1
+	}
+	for f := range calls {
+		for i := range parts {
+			from, to := all*i/parts, all*(i+1)/parts
+			p.tiles[to-from-1](&m[f*mFreq+from*mTile], 4*mTile, 4*mFreq, &v[f*vFreq+from*vTile], 4*vTile, 4*vFreq,
+				&packed[f*g.In*width], 4*width, 4*g.In*width, freqs, g.In/g.Block(), g.Block())
+		}
+	}
+}
+
+// WinogradOutput computes the outputs of a row of tiles, which are tiles first
+// and on of all, and adds a bias of PanelWidth values. Outputs begin at the
+// panel's first channel, step values from one pixel to the next.
+func (s *Set) WinogradOutput(g Winograd, panel int, out []float32, r Row, step int, m []float32, first, all int,
+	bias []float32) {
+	tile, freq := g.outSteps(all)
+	width := g.PanelWidth(panel)
+	if len(m) < g.OutLen(all) || first < 0 || first+r.Count > all || r.Count < 1 || len(bias) < width ||
+		r.At < 0 || len(out) < r.need(g.Side, g.Side, width, step) {
+		panic(fmt.Sprintf("kernel.WinogradOutput: %+v, tiles [%d, %d) of %d in %d values, bias of %d, "+
+			"result of %d values, %+v", g, first, first+r.Count, all, len(m), len(bias), len(out), r))
+	}
+	out, m = out[r.At:], m[first*tile:]
+	if s.winograd != nil {
+		s.winograd.forms[g.Side].output(&out[0], 4*r.Step, 4*step, 4*step*g.Side, &m[0], 4*freq, 4*tile, &bias[0],
+			r.Count, width/Lanes)
+		return
+	}
+	for t := range r.Count {
+		g.outputGeneric(out[t*g.Side*step:], r.Step, step, m[t*tile:], freq, bias[:width])
+	}
+}

@@ -1,0 +1,32 @@
+//go:build !purego
+
+package kernel
+
+// 14 tiles by two vectors of channels, two of weights and two values that are
+// broadcast fill the registers of AVX-512; 6 tiles by two vectors those of AVX2.
+var (
+	winogradAVX512 = winogradKernels{
+		forms: map[int]winogradForm{
+			2: {winogradInputAVX512f2, winogradOutputAVX512f2, winogradWeightsAVX512f2},
+			4: {winogradInputAVX512f4, winogradOutputAVX512f4, winogradWeightsAVX512f4},
+		},
+		products: []winogradProducts{{2 * Lanes, []winogradProduct{winogradProductAVX512x2p1, winogradProductAVX512x2p2, winogradProductAVX512x2p3, winogradProductAVX512x2p4,
+			winogradProductAVX512x2p5, winogradProductAVX512x2p6, winogradProductAVX512x2p7, winogradProductAVX512x2p8,
+			winogradProductAVX512x2p9, winogradProductAVX512x2p10, winogradProductAVX512x2p11, winogradProductAVX512x2p12,
+			winogradProductAVX512x2p13, winogradProductAVX512x2p14}},
+			{Lanes, []winogradProduct{winogradProductAVX512x1p1, winogradProductAVX512x1p2, winogradProductAVX512x1p3, winogradProductAVX512x1p4,
+				winogradProductAVX512x1p5, winogradProductAVX512x1p6, winogradProductAVX512x1p7, winogradProductAVX512x1p8,
+				winogradProductAVX512x1p9, winogradProductAVX512x1p10, winogradProductAVX512x1p11, winogradProductAVX512x1p12,
+				winogradProductAVX512x1p13, winogradProductAVX512x1p14}}},
+		spread: winogradSpreadAVX512,
+	}
+	winogradAVX2 = winogradKernels{
+		forms: map[int]winogradForm{
+			2: {winogradInputAVX2f2, winogradOutputAVX2f2, winogradWeightsAVX2f2},
+			4: {winogradInputAVX2f4, winogradOutputAVX2f4, winogradWeightsAVX2f4},
+		},
+		products: []winogradProducts{{Lanes, []winogradProduct{winogradProductAVX2x1p1, winogradProductAVX2x1p2, winogradProductAVX2x1p3, winogradProductAVX2x1p4,
+			winogradProductAVX2x1p5, winogradProductAVX2x1p6}}},
+		spread: winogradSpreadAVX2,
+	}
+)

@@ -116,7 +116,8 @@ type Group struct {
 	Level      string  // how members exchange: one of Info.Levels of all
 	Rendezvous []byte  // what the level needs to meet: segments, ids
 	// Exchange is how this member meets the others. On the far side of a
-	// wire it is the SDK's; a device only calls it.
+	// wire it is the SDK's; a device only calls it. Nil at levels at which the
+	// host is not in the middle.
 	Exchange collective.Exchanger
 }
 

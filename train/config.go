@@ -19,7 +19,8 @@ type Config struct {
 	Placement     []int         // parallel.Config.Placement
 	DeviceTimeout time.Duration // parallel.Config.Timeout
 	// Reopen opens a lost device again; nil: never.
-	Reopen func(ctx context.Context, name string) (device.Device, error)
+	Reopen     func(ctx context.Context, name string) (device.Device, error)
+	Rendezvous device.Rendezvous // parallel.Config.Rendezvous
 
 	Checkpoint      string // file; "" writes none
 	CheckpointEvery int    // steps; 0: at the end of every epoch

@@ -71,6 +71,13 @@ type DeviceBack struct {
 	Step   int    `json:"step"`
 }
 
+// AtHost tells that the devices meet at the host, although they could meet by
+// themselves.
+type AtHost struct {
+	Level  string `json:"level"`
+	Reason string `json:"reason"`
+}
+
 // Placed tells that replicas were moved to the devices that are faster.
 type Placed struct {
 	Step     int      `json:"step"`
@@ -100,6 +107,7 @@ func (Stepped) Event() string           { return "step" }
 func (EpochDone) Event() string         { return "epoch" }
 func (DeviceLost) Event() string        { return "device_lost" }
 func (DeviceBack) Event() string        { return "device_back" }
+func (AtHost) Event() string            { return "level" }
 func (Placed) Event() string            { return "placed" }
 func (CheckpointWritten) Event() string { return "checkpoint" }
 func (Finished) Event() string          { return "done" }

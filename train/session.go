@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
@@ -211,7 +212,8 @@ func (s *Session) open(ctx context.Context) error {
 	s.driver, err = parallel.Open(ctx, s.program, s.state, s.config.Devices, parallel.Config{
 		Replicas: s.recipe.StepReplicas(), Batch: s.recipe.StepBatch(), Reopen: s.config.Reopen,
 		Placement: s.config.Placement, Template: s.recipe.WeightSync == parallel.Template, Local: s.recipe.local(),
-		Timeout: s.config.DeviceTimeout, Lost: s.lost, Back: s.back})
+		Timeout: s.config.DeviceTimeout, Lost: s.lost, Back: s.back,
+		Rendezvous: s.config.Rendezvous, Slower: s.slower})
 	if err != nil {
 		return err
 	}
@@ -233,6 +235,10 @@ func (s *Session) lost(e parallel.LossEvent) {
 
 func (s *Session) back(e parallel.BackEvent) {
 	s.emit(DeviceBack{Device: e.Device, Step: s.progress.Step})
+}
+
+func (s *Session) slower(why error) {
+	s.emit(AtHost{Level: device.Stream, Reason: why.Error()})
 }
 
 func (s *Session) emit(e Event) {

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
@@ -88,7 +89,7 @@ func benchDriver(ctx context.Context, r *train.Recipe, m *models.Model, set *dev
 		return nil, err
 	}
 	return parallel.Open(ctx, program, m.State, set.members,
-		parallel.Config{Replicas: r.Replicas, Batch: r.Batch})
+		parallel.Config{Replicas: r.Replicas, Batch: r.Batch, Rendezvous: remote.Rendezvous{}})
 }
 
 // benchBatch makes a batch of random inputs with the labels 0, 0, 0, ...

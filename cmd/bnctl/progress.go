@@ -34,6 +34,8 @@ func (p *progress) event(e train.Event) {
 		p.line("device %s lost at step %d: %s; %s", e.Device, e.Step, e.Reason, movedTo(e.MovedTo))
 	case train.DeviceBack:
 		p.line("device %s is back at step %d", e.Device, e.Step)
+	case train.AtHost:
+		p.line("devices exchange through bnctl at %s: %s", e.Level, e.Reason)
 	case train.Placed:
 		p.line("replicas were placed anew, by speed: %s", placedOn(e.Devices, e.Replicas))
 	case train.CheckpointWritten:

@@ -21,13 +21,24 @@ func (s *session) threads(n int) {
 	if n > 0 {
 		crew.sessions[s] = n
 	}
-	total := 0
+	for m := range crew.sessions {
+		if m.host != nil {
+			m.host.Spin(crewThreads() <= runtime.NumCPU())
+		}
+	}
+}
+
+// crewThreads counts the threads of all devices; the crew is locked.
+func crewThreads() (total int) {
 	for _, t := range crew.sessions {
 		total += t
 	}
-	for m := range crew.sessions {
-		if m.host != nil {
-			m.host.Spin(total <= runtime.NumCPU())
-		}
-	}
+	return total
+}
+
+// threadsOfAll counts the threads of all devices.
+func threadsOfAll() int {
+	crew.mu.Lock()
+	defer crew.mu.Unlock()
+	return crewThreads()
 }

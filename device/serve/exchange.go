@@ -5,15 +5,40 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/shm"
 	"github.com/bnctl/bnctl/device/internal/wire"
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// join makes the device a member of a group, which meets in shared memory or,
+// at every other level, at the host.
 func (s *session) join(ctx context.Context, in *pb.Join) error {
 	g := wire.DecodeGroup(in)
 	g.Exchange = exchanger{s}
-	return s.device.Join(ctx, g)
+	var member *shm.Member
+	if g.Level == device.CollShm && g.Rank >= 0 && g.Rank < len(g.Replicas) {
+		var err error
+		if member, err = shm.Join(string(g.Rendezvous), g.Generation, g.Rank, g.Replicas); err != nil {
+			return device.Errorf("", "", device.Unavailable, "level %s: %w", g.Level, err)
+		}
+		g.Exchange = member
+	}
+	if err := s.device.Join(ctx, g); err != nil {
+		leave(member)
+		return err
+	}
+	leave(s.member)
+	s.member = member
+	return nil
+}
+
+// leave unmaps the memory of a group that this process is no member of any more.
+func leave(m *shm.Member) {
+	if m != nil {
+		_ = m.Close() // what can fail is giving memory back
+	}
 }
 
 // exchanger meets the other members of a group at the host: it sends the parts

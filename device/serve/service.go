@@ -71,8 +71,8 @@ func (s *service) Open(ctx context.Context, in *pb.OpenRequest) (*pb.OpenReply, 
 	return out, nil
 }
 
-// levels lists what sessions of this process can speak.
-func levels() []string { return []string{device.Shm, device.Stream} }
+// levels lists what sessions and groups of this process can speak.
+func levels() []string { return []string{device.CollShm, device.Shm, device.Stream} }
 
 // Session serves the open device until the host ends the stream.
 func (s *service) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message]) error {

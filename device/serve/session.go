@@ -22,6 +22,7 @@ type session struct {
 	executables map[uint32]device.Executable
 	last        uint32 // number of the last executable loaded
 	arena       wire.Arena
+	member      *shm.Member // of the present group, at level coll.shm/1; else nil
 }
 
 func newSession(ctx context.Context, d device.Device, c wire.Conn, k *calls) *session {
@@ -30,6 +31,7 @@ func newSession(ctx context.Context, d device.Device, c wire.Conn, k *calls) *se
 
 // serve returns nil when the host has ended the session.
 func (s *session) serve() error {
+	defer func() { leave(s.member) }()
 	for {
 		m, in, err := s.conn.Recv(s.place)
 		if ended(err) || s.ctx.Err() != nil {

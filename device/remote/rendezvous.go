@@ -1,0 +1,39 @@
+package remote
+
+import (
+	"runtime"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/internal/shm"
+)
+
+// Rendezvous makes the shared memory in which devices of plugins meet at level
+// coll.shm/1. It implements device.Rendezvous.
+type Rendezvous struct{}
+
+// Meet makes the memory of one group.
+func (Rendezvous) Meet(level string, generation uint64, members int) (device.Meeting, error) {
+	if level != device.CollShm {
+		return nil, device.Errorf("", "Meet", device.Unavailable, "level %s is not one of groups", level)
+	}
+	m, err := shm.NewMeeting(generation, members, threadsOfAll() <= runtime.NumCPU())
+	if err != nil {
+		return nil, device.Errorf("", "Meet", device.Unavailable, "%w", err)
+	}
+	return meeting{m}, nil
+}
+
+// meeting is the host's side of a group's memory.
+type meeting struct{ *shm.Meeting }
+
+// Rendezvous implements device.Meeting: the path of the memory.
+func (m meeting) Rendezvous() []byte { return []byte(m.Path()) }
+
+// Joined implements device.Meeting: nobody else finds the memory from now on.
+func (m meeting) Joined() { m.Seal() }
+
+// Exchanges implements device.Meeting.
+func (m meeting) Exchanges() int { return m.Arrivals() }
+
+// Abort implements device.Meeting. The members know the cause by its effect.
+func (m meeting) Abort(error) { m.Meeting.Abort() }

@@ -1,0 +1,168 @@
+package train
+
+import (
+	"context"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// tiny is a network that ref trains in milliseconds.
+const tiny = `bnctl graph 1
+graph "tiny"
+state conv.weight f32[3,1,3,3] weight he_normal(0)
+state bn1.weight f32[3] gamma ones
+state bn1.bias f32[3] beta zeros
+state bn1.running_mean f32[3] mean zeros
+state bn1.running_var f32[3] variance ones
+state fc.weight f32[10,147] weight he_normal(0)
+state fc.bias f32[10] bias zeros
+func main(x rows u8[28,28,1]) {
+  image = image(x, mean=[0.1307], std=[0.3081])
+  conv = conv(image, @conv.weight, stride=[4,4])
+  bn1 = batch_norm(conv, @bn1.weight, @bn1.bias, @bn1.running_mean, @bn1.running_var)
+  relu1 = relu(bn1)
+  flat = reshape(relu1, shape=[147])
+  fc = dense(flat, @fc.weight, @fc.bias)
+  return logits rows = fc
+}
+`
+
+func tinyModel(t *testing.T) *models.Model {
+	t.Helper()
+	g, err := graph.ParseGraph([]byte(tiny))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := models.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := models.Init(m, 7); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// sluggish is a device that takes its time, now more and now less.
+type sluggish struct {
+	device.Device
+	pace *rand.Rand
+	most time.Duration
+}
+
+func (d *sluggish) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	exe, err := d.Device.Load(ctx, p, c)
+	return &sluggishExe{exe, d}, err
+}
+
+type sluggishExe struct {
+	device.Executable
+	d *sluggish
+}
+
+func (e *sluggishExe) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	time.Sleep(time.Duration(e.d.pace.Int64N(int64(e.d.most))))
+	return e.Executable.Run(ctx, s)
+}
+
+// ways is every way of keeping statistics, and every way of keeping weights
+// together, with what changes them.
+func ways() map[string]func(*Recipe) {
+	all := map[string]func(*Recipe){
+		"sync":             func(r *Recipe) {},
+		"sync, precise":    func(r *Recipe) { r.BNPrecise = 30 },
+		"sync, template":   func(r *Recipe) { r.WeightSync = "template" },
+		"sync, ema, adamw": func(r *Recipe) { r.EMA, r.Optimizer, r.LR = 0.9, "adamw", 0.01 },
+		"frozen":           func(r *Recipe) { r.BN = bn.Frozen },
+		"frozen, periodic": func(r *Recipe) { r.BN, r.WeightSync = bn.Frozen, "periodic:3" },
+	}
+	for name, change := range map[string]func(*Recipe){
+		"pooled":   func(r *Recipe) {},
+		"mean":     func(r *Recipe) { r.BNStats = bn.Mean },
+		"first":    func(r *Recipe) { r.BNStats = bn.First },
+		"late":     func(r *Recipe) { r.BNUpdate = "async:2" },
+		"posthoc":  func(r *Recipe) { r.BNUpdate = bn.PostHoc },
+		"running":  func(r *Recipe) { r.BNMin, r.Batch = "running", 12 },
+		"template": func(r *Recipe) { r.WeightSync = "template" },
+		"apart":    func(r *Recipe) { r.WeightSync = "periodic:2" },
+		"behind":   func(r *Recipe) { r.WeightSync = "async:3" },
+		"apart, adamw, ema, late": func(r *Recipe) {
+			r.WeightSync, r.BNUpdate, r.Optimizer, r.LR, r.EMA = "periodic:4", "async:1", "adamw", 0.01, 0.9
+		},
+		"apart, lars, posthoc": func(r *Recipe) {
+			r.WeightSync, r.BNUpdate, r.Optimizer, r.ClipNorm = "periodic:2", bn.PostHoc, "lars", 1
+		},
+		"apart, running": func(r *Recipe) { r.WeightSync, r.BNMin, r.Batch = "periodic:2", "running", 12 },
+	} {
+		all["replica, "+name] = func(r *Recipe) {
+			r.BN = bn.Replica
+			change(r)
+		}
+	}
+	return all
+}
+
+// TestSameTemplateInEveryWay trains with eight replicas on 1 to 8 devices,
+// some of them slow, and with another placement after a resume.
+func TestSameTemplateInEveryWay(t *testing.T) {
+	for name, change := range ways() {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, 42)
+			b.recipe.Model, b.recipe.Batch, b.recipe.Replicas, b.recipe.Epochs = "tiny", 16, 8, 2
+			change(&b.recipe)
+			ctx := context.Background()
+			want := b.template(New(ctx, &b.recipe, tinyModel(t), b.config(1)))
+			for devices := 2; devices <= 8; devices++ {
+				if testing.Short() && devices%3 != 2 {
+					continue
+				}
+				c := b.config(devices)
+				slow := &c.Devices[devices/2].Device
+				*slow = &sluggish{*slow, rand.New(rand.NewPCG(uint64(devices), 1)), 3 * time.Millisecond}
+				if got := b.template(New(ctx, &b.recipe, tinyModel(t), c)); got != want {
+					t.Errorf("%d devices: template %s, on one device %s", devices, got, want)
+				}
+			}
+			if got := b.replaced(t); got != want {
+				t.Errorf("placed anew in the middle: template %s, on one device %s", got, want)
+			}
+		})
+	}
+}
+
+// replaced trains with one placement for three steps and with another to the end.
+func (b *bench) replaced(t *testing.T) string {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	c := b.config(3)
+	c.Placement, c.Checkpoint = []int{5, 0, 3}, filepath.Join(t.TempDir(), "run.bnc")
+	c.Events = func(e Event) {
+		if s, ok := e.(Stepped); ok && s.Step == 3 {
+			stop()
+		}
+	}
+	s, err := New(ctx, &b.recipe, tinyModel(t), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Run(ctx); err != context.Canceled {
+		t.Fatalf("stopped run returned %v", err)
+	}
+	k, err := serialize.ReadCheckpoint(c.Checkpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = b.config(2)
+	c.Placement = []int{1, 7}
+	return b.template(Resume(context.Background(), k, &b.recipe, c))
+}

@@ -47,7 +47,12 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_DATA_HOME", e.Getenv("WORK")+"/xdg")
 			data, err := filepath.Abs(shared)
+			if err != nil {
+				return err
+			}
 			e.Setenv("DATA", data)
+			keras, err := filepath.Abs("../../formats/keras/testdata")
+			e.Setenv("KERAS", keras)
 			return err
 		},
 		Condition: func(name string) (bool, error) {
@@ -70,6 +75,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"arrays":  arrays,
 	"only":    only,
 	"sicken":  sicken,
+	"strand":  strand,
 }
 
 // exits CODE PROGRAM ARGS... runs a program that must end with the code.
@@ -93,8 +99,8 @@ func codeOf(ts *testscript.TestScript, err error) int {
 }
 
 // signal SIGNAL CODE ARGS... runs bnctl, sends it the signal when it has made
-// its first step, and wants it to end with the code within the ten seconds
-// that it has for its checkpoint, and a little.
+// its first step, and wants it to end with the code: it has ten seconds for
+// its checkpoint, and a busy machine may be slower.
 func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}
 	want, err := strconv.Atoi(args[1])
@@ -111,7 +117,7 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	case sent.IsZero():
 		ts.Fatalf("there was no step")
-	case time.Since(sent) > 15*time.Second:
+	case time.Since(sent) > time.Minute:
 		ts.Fatalf("it took %v to stop", time.Since(sent))
 	}
 }
@@ -140,7 +146,7 @@ func lose(ts *testscript.TestScript, _ bool, args []string) {
 
 // running runs bnctl with --json, shows its events to see, and returns its exit code.
 func running(ts *testscript.TestScript, args []string, see func(*exec.Cmd, demoEvent)) int {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	path, err := exec.LookPath("bnctl")
 	ts.Check(err)

@@ -52,7 +52,11 @@ func buildConv(c *compiler) action {
 		}
 		return parts
 	})
-	return productAction(newProduct(p, shifts(g.Groups, g.cg), shifts(g.Groups, g.og)), x, weight, bias, y, nil)
+	product := newProduct(p, shifts(g.Groups, g.cg), shifts(g.Groups, g.og))
+	if t, ok := g.byTiles(c.exe.device.kernels); ok {
+		return c.buildWinograd(g, t, product, x, weight, bias, y, false)
+	}
+	return productAction(product, x, weight, bias, y, nil)
 }
 
 // shifts returns where each of n groups of channels begins.
@@ -144,5 +148,11 @@ func (c *compiler) backward(g *conv, dy, weight, bias, dx *value) action {
 	for i := range p.parts {
 		inShift, outShift = append(inShift, i%g.Groups*g.og), append(outShift, i%g.Groups*g.cg)
 	}
-	return productAction(newProduct(p, inShift, outShift), dy, weight, bias, dx, nil)
+	product := newProduct(p, inShift, outShift)
+	if back, ok := g.flipped(); ok {
+		if t, ok := back.byTiles(c.exe.device.kernels); ok {
+			return c.buildWinograd(back, t, product, dy, weight, bias, dx, true)
+		}
+	}
+	return productAction(product, dy, weight, bias, dx, nil)
 }

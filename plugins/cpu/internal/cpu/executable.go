@@ -14,7 +14,7 @@ type Executable struct {
 	program   *graph.Program
 	states    map[string]*state
 	functions map[string]*function
-	packs     map[string]*pack
+	packs     map[string]packed
 	kept      []*slot // what train keeps for commit
 
 	capacity device.Capacity
@@ -30,7 +30,7 @@ type Executable struct {
 // load compiles p.
 func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) {
 	e := &Executable{device: d, program: p, states: map[string]*state{}, functions: map[string]*function{},
-		packs: map[string]*pack{}}
+		packs: map[string]packed{}}
 	if err := p.Check(); err != nil {
 		return nil, d.fail("Load", device.Invalid, "%w", err)
 	}

@@ -23,23 +23,36 @@ type packPart struct {
 	data   []float32
 }
 
-// packFor returns the pack of a weight with this key: nodes that read the
-// same weights in the same order share it.
-func (c *compiler) packFor(w *value, key string, parts func() []packPart) *pack {
+// packed is weights in some order, made for one weight and shared by the nodes
+// that want them so.
+type packed interface {
+	bytes() int64
+}
+
+// shared returns what was made for a weight under this key, or makes it.
+func shared[P packed](c *compiler, w *value, key string, build func() P) P {
 	if w.state != nil {
 		key = fmt.Sprintf("%s of @%s", key, w.name)
-		if p := c.exe.packs[key]; p != nil {
-			return p
+		if p, ok := c.exe.packs[key]; ok {
+			return p.(P)
 		}
 	} else {
 		key = fmt.Sprintf("%s of %s in %s", key, w.name, c.fn.Name)
 	}
-	p := &pack{parts: parts(), of: w.state}
-	for i := range p.parts {
-		p.parts[i].data = make([]float32, p.parts[i].window.PackedLen())
-	}
+	p := build()
 	c.exe.packs[key] = p
 	return p
+}
+
+// packFor returns the pack of a weight with this key.
+func (c *compiler) packFor(w *value, key string, parts func() []packPart) *pack {
+	return shared(c, w, key, func() *pack {
+		p := &pack{parts: parts(), of: w.state}
+		for i := range p.parts {
+			p.parts[i].data = make([]float32, p.parts[i].window.PackedLen())
+		}
+		return p
+	})
 }
 
 // bytes returns the memory of the packed weights.

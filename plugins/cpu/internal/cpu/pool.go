@@ -24,6 +24,7 @@ type worker struct {
 	room  []float32
 	wide  []float64
 	views [3][]float32 // of operands
+	tiles tiles
 }
 
 // floats returns n values of the worker's own memory, not cleared.

@@ -1,0 +1,196 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+)
+
+// winogradGradient is the weight gradient of a convolution by tiles
+// (kernel.WinogradTaps). It treats a replica's rows of tiles in order, some of
+// them at a time: it transforms them, and then every frequency adds its
+// products to the sums, which are those of the whole replica at the end.
+type winogradGradient struct {
+	*conv
+	kernel.Winograd
+	rows, columns int // of tiles in an image
+	some          int // rows of tiles that are treated together
+	window        *kernel.Window
+	x, dy, dw     *value
+	v, d, sums    *slot // transformed tiles of both operands; sums of all frequencies
+	spread        *slot // of every row of tiles, and of both operands: see even
+	direct        func(f *frame, replica int)
+}
+
+// gradientByTiles returns the tiles with which the weight gradient is
+// computed, and whether there are any: a function of shape and kernel class.
+func (g *conv) gradientByTiles(set *kernel.Set) (kernel.Winograd, bool) {
+	t, ok := g.byTiles(set)
+	t.Side = 4
+	return t, ok && min(g.oh, g.ow) >= t.Side
+}
+
+// buildWinogradGradient compiles it; direct computes a replica whose operands
+// lie too far apart for tiles.
+func (c *compiler) buildWinogradGradient(g *conv, t kernel.Winograd, x, dy, dw *value,
+	direct func(f *frame, replica int)) action {
+	k := &winogradGradient{conv: g, Winograd: t, x: x, dy: dy, dw: dw, direct: direct}
+	k.rows, k.columns = (g.oh+t.Side-1)/t.Side, (g.ow+t.Side-1)/t.Side
+	// Small sums are read and written again for every few tiles, so that these
+	// stay in the cache; large ones should see many tiles at a time.
+	const few, many, smallSums = 2 << 20, 16 << 20, 4 << 20 // bytes
+	budget := few
+	if 4*k.Frequencies()*g.c*g.o > smallSums {
+		budget = many
+	}
+	k.some = max(1, budget/(4*k.Frequencies()*(g.c+g.o)*k.columns))
+	all := k.some * k.columns
+	k.window = t.GradientTiles(all)
+	k.v, k.d = c.temp(4*k.InLen(all), 0, 0), c.temp(4*k.GradientLen(all), 0, 0)
+	k.sums = c.temp(4*k.Frequencies()*g.c*g.o, 0, 0)
+	k.spread = c.temp(0, 0, 4*len(spreadOf{})*k.rows)
+	return whole(func(f *frame) error {
+		for r := range f.rows {
+			k.replica(f, r)
+		}
+		return nil
+	})
+}
+
+// spreadOf is what is measured of a row of tiles: the sum and the largest of
+// the absolute values of x, and of dy.
+type spreadOf [4]float32
+
+// replica computes the gradient of one replica.
+func (k *winogradGradient) replica(f *frame, r int) {
+	total := f.rows[r] * k.rows
+	if total == 0 {
+		clear(row(f.f32(k.dw), k.dw, r))
+		return
+	}
+	width := k.blockWidth(f)
+	blocks := (k.c + width - 1) / width
+	for from := 0; from < total; from += k.some {
+		to := min(from+k.some, total)
+		f.each(to-from, func(w *worker, i int) { k.transform(f, w, r, from+i, i) })
+		f.each(k.window.Panels()*blocks, func(w *worker, task int) {
+			panel, k0 := task/blocks, task%blocks*width
+			k.add(f, w, r, panel, k0, min(k0+width, k.c), (to-from)*k.columns, from == 0, to == total)
+		})
+	}
+	if !k.even(temp[float32](f, k.spread, len(spreadOf{})*total)) {
+		k.direct(f, r)
+	}
+}
+
+// blockWidth returns how many input channels a task sums for: their sums
+// should stay in the cache, and all workers have something to do.
+func (k *winogradGradient) blockWidth(f *frame) int {
+	const wide = 2 * kernel.Lanes
+	if k.window.Panels()*k.c/wide < 2*f.threads() {
+		return kernel.Lanes
+	}
+	return wide
+}
+
+// transform transforms row q of the tiles of replica r, which becomes row i of
+// those that are treated together, and measures it.
+func (k *winogradGradient) transform(f *frame, w *worker, r, q, i int) {
+	kernels, all := f.exe.device.kernels, k.some*k.columns
+	image, y := f.starts[r]+q/k.rows, q%k.rows
+	step, gradientStep := (k.columns*k.Side+2)*k.c, k.columns*k.Side*k.o
+	room := w.floats(k.Tile()*step + k.Side*gradientStep)
+	strip, edge := room[:k.Tile()*step], room[k.Tile()*step:]
+	frameRows(strip, row(f.f32(k.x), k.x, image), y*k.Side-k.Pad[0], k.Tile(), k.h, k.w*k.c, k.Pad[1]*k.c, step)
+	frameRows(edge, row(f.f32(k.dy), k.dy, image), y*k.Side, k.Side, k.oh, k.ow*k.o, 0, gradientStep)
+	kernels.WinogradInput(k.Winograd, temp[float32](f, k.v, k.InLen(all)), i*k.columns, all, strip,
+		kernel.Row{Step: step, Count: k.columns})
+	kernels.WinogradGradient(k.Winograd, temp[float32](f, k.d, k.GradientLen(all)), i*k.columns, all, edge,
+		kernel.Row{Step: gradientStep, Count: k.columns})
+	s := temp[float32](f, k.spread, (q+1)*len(spreadOf{}))[q*len(spreadOf{}):]
+	for j, x := range [][]float32{strip, edge} {
+		var most [1]uint32
+		kernels.WinogradSpread(s[2*j:], most[:], x, x[len(x)/2:], len(x)/2, 1)
+		s[2*j+1] = math.Float32frombits(most[0])
+	}
+}
+
+// frameRows copies rows [from, from+count) of an image of height rows to a
+// strip, left values from the beginning of each line of it; what lies outside
+// the image is 0.
+func frameRows(strip, image []float32, from, count, height, width, left, step int) {
+	for y := range count {
+		line := strip[y*step:][:step]
+		if from+y < 0 || from+y >= height {
+			clear(line)
+			continue
+		}
+		clear(line[:left])
+		copy(line[left:], image[(from+y)*width:][:width])
+		clear(line[left+width:])
+	}
+}
+
+// add adds the products of so many tiles to the sums of input channels
+// [k0, k1) and of a panel, and turns these into the gradient at the end.
+func (k *winogradGradient) add(f *frame, w *worker, r, panel, k0, k1, tiles int, first, last bool) {
+	all, width := k.some*k.columns, k.window.PanelWidth(panel)
+	n := (k1 - k0) * width
+	size := k.Frequencies() * n
+	room := w.floats(size + 9*n)
+	taps, sums := room[:9*n], room[9*n:][:size]
+	if !first || !last {
+		at := k.Frequencies() * (k.c*panel*kernel.PanelLanes + k0*width)
+		sums = temp[float32](f, k.sums, at+size)[at:]
+	}
+	if first {
+		clear(sums)
+	}
+	v, d := temp[float32](f, k.v, k.InLen(all)), temp[float32](f, k.d, k.GradientLen(all))
+	for q := range k.Frequencies() {
+		in, gradient := k.Frequency(q, all)
+		f.exe.device.kernels.Gradient(k.window, 0, panel, sums[q*n:], v[in:], d[gradient:], k0, k1, 0, tiles)
+	}
+	if last {
+		f.exe.device.kernels.WinogradTaps(k.Winograd, taps, sums, n)
+		k.unpack(row(f.f32(k.dw), k.dw, r), taps, panel*kernel.PanelLanes, width, k0, k1)
+	}
+}
+
+// unpack writes taps, [9][k1-k0][width], to a gradient [O][C][3][3].
+func (k *winogradGradient) unpack(dw, taps []float32, first, width, k0, k1 int) {
+	for c := k0; c < k1; c++ {
+		for t := range 9 {
+			for o, v := range taps[(t*(k1-k0)+c-k0)*width:][:width] {
+				dw[((first+o)*k.c+c)*9+t] = v
+			}
+		}
+	}
+}
+
+// even reports whether the values of a replica lie close enough together: the
+// error of tiles is relative to their largest values, that of windows to the
+// products that they add. Nothing may outweigh all the rest, and all must be
+// within what leaves room for the transforms.
+func (k *winogradGradient) even(spread []float32) bool {
+	const share = 64
+	var sums [2]float64
+	var most [2]float32
+	for i := 0; i < len(spread); i += len(spreadOf{}) {
+		for j := range sums {
+			sums[j] += float64(spread[i+2*j])
+			if m := spread[i+2*j+1]; !(m <= most[j]) { // NaN too
+				most[j] = m
+			}
+			if most[j] != most[j] {
+				return false
+			}
+		}
+	}
+	for j, m := range most {
+		if m != 0 && !(m >= tileLeast && m <= tileMost && share*float64(m) <= sums[j]) {
+			return false
+		}
+	}
+	return true
+}

@@ -22,6 +22,7 @@ import (
 //go:generate go run -C _asm . pooling
 //go:generate go run -C _asm . strip
 //go:generate go run -C _asm . winograd
+//go:generate go run -C _asm . winogradgradient
 
 // Lanes is the number of channels that kernels treat together: weights are
 // packed in panels of up to PanelLanes output channels.
@@ -38,17 +39,18 @@ type Set struct {
 	Class string // "fma" or "generic"
 
 	// Assembly; what is nil or empty is done by the definition.
-	window    []windowTiles    // widest first
-	gradient  []gradientTiles  // widest first
-	columns   []*columns       // widest first
-	depthwise []depthwiseTiles // widest first
-	elements  *elements
-	pools     *pools
-	strips    *stripTiles
-	winograd  *winogradKernels
-	peak      func(n int)
-	lanes     int  // of the registers of peak
-	fused     bool // the definition fuses chains
+	window            []windowTiles    // widest first
+	gradient          []gradientTiles  // widest first
+	columns           []*columns       // widest first
+	depthwise         []depthwiseTiles // widest first
+	elements          *elements
+	pools             *pools
+	strips            *stripTiles
+	winograd          *winogradKernels
+	winogradGradients winogradGradients
+	peak              func(n int)
+	lanes             int  // of the registers of peak
+	fused             bool // the definition fuses chains
 }
 
 // Generic is the definition itself, which runs everywhere.

@@ -17,14 +17,15 @@ import (
 
 // families lists what can be generated.
 var families = map[string]func(){
-	"window":      window,
-	"gradient":    gradient,
-	"channels":    channels,
-	"elementwise": elementwise,
-	"depthwise":   depthwise,
-	"pooling":     pooling,
-	"strip":       strip,
-	"winograd":    winograd,
+	"window":           window,
+	"gradient":         gradient,
+	"channels":         channels,
+	"elementwise":      elementwise,
+	"depthwise":        depthwise,
+	"pooling":          pooling,
+	"strip":            strip,
+	"winograd":         winograd,
+	"winogradgradient": winogradgradient,
 }
 
 func main() {

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// winogradgradient writes the transform of tiles of a result's gradient, and
+// the way back from sums of products to the gradients of kernels of 3 by 3.
+func winogradgradient() {
+	c := &constants{made: map[string]operand.Mem{}}
+	for _, f := range winogradForms {
+		for _, set := range []isa{avx512, avx2} {
+			winogradSpreadOut(c, set, f)
+			winogradTaps(c, set, f)
+		}
+	}
+}
+
+// winogradSpreadOut transforms tiles of side by side pixels that lie side by side.
+func winogradSpreadOut(c *constants, set isa, f winogradForm) {
+	n := f.tile()
+	TEXT(fmt.Sprintf("winogradGradient%sf%d", set.name, f.side), NOSPLIT,
+		"func(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, "+
+			"tiles int, vectors int)")
+	Pragma("noescape")
+	rows, col, freq := pointers[:f.side], pointers[4:6], pointers[6:9]
+	out, left, inAt, outAt, outNow, tiles := pointers[9], pointers[10], pointers[11], reg.R14, reg.R15, AllocLocal(8)
+	MOVQ(param("colStep"), col[0])
+	LEAQ(operand.Mem{Base: col[0], Index: col[0], Scale: 2}, col[1])
+	MOVQ(param("vFreq"), freq[0])
+	LEAQ(operand.Mem{Base: freq[0], Index: freq[0], Scale: 2}, freq[1])
+	LEAQ(operand.Mem{Base: freq[1], Index: freq[0], Scale: 2}, freq[2])
+	MOVQ(param("tiles"), left)
+	MOVQ(left, tiles)
+	MOVQ(param("in"), inAt)
+	MOVQ(param("v"), outAt)
+	r := set.regs
+	m := newMultiplier(c, set, 15)
+	for _, p := range f.pairs {
+		m.hold(p*p, p, -p)
+	}
+	Label("tile")
+	CMPQ(tiles, operand.Imm(0))
+	JE(operand.LabelRef("end"))
+	MOVQ(inAt, rows[0])
+	for i := 1; i < f.side; i++ {
+		MOVQ(rows[i-1], rows[i])
+		ADDQ(param("rowStep"), rows[i])
+	}
+	MOVQ(outAt, outNow)
+	MOVQ(param("vectors"), left)
+	if set.bytes == 32 {
+		SHLQ(operand.Imm(1), left)
+	}
+	Label("vector")
+	MOVQ(outNow, out)
+	// across stores the values at all points of a row.
+	across := func(x []reg.VecPhysical, more bool) {
+		VMOVUPS(x[0], multiple(out, freq, 0))
+		for i, p := range f.pairs {
+			for part, acc := range []reg.VecPhysical{r[12], r[13]} {
+				VMOVAPS(x[part], acc)
+				if f.side == 4 {
+					m.add(p*p, x[part+2], acc)
+				}
+			}
+			VMOVAPS(r[12], r[14])
+			m.add(p, r[13], r[14])
+			VMOVUPS(r[14], multiple(out, freq, 1+2*i))
+			m.add(-p, r[13], r[12])
+			VMOVUPS(r[12], multiple(out, freq, 2+2*i))
+		}
+		VMOVUPS(x[f.side-1], multiple(out, freq, n-1))
+		if more {
+			for range n / 2 {
+				LEAQ(operand.Mem{Base: out, Index: freq[0], Scale: 2}, out)
+			}
+		}
+	}
+	for j := range f.side {
+		VMOVUPS(multiple(rows[0], col, j), r[j])
+	}
+	across(r[:f.side], true)
+	for _, p := range f.pairs {
+		for j := range f.side {
+			even, odd := r[j], r[6+j]
+			VMOVUPS(multiple(rows[0], col, j), even)
+			VMOVUPS(multiple(rows[1], col, j), odd)
+			if f.side == 4 {
+				m.addAt(p*p, multiple(rows[2], col, j), even)
+				m.addAt(p*p, multiple(rows[3], col, j), odd)
+			}
+			VMOVAPS(even, r[12])
+			m.add(p, odd, r[12])
+			m.add(-p, odd, even)
+			VMOVAPS(r[12], odd)
+		}
+		across(r[6:6+f.side], true)
+		across(r[:f.side], true)
+	}
+	for j := range f.side {
+		VMOVUPS(multiple(rows[f.side-1], col, j), r[j])
+	}
+	across(r[:f.side], false)
+	for _, p := range rows {
+		ADDQ(operand.Imm(uint64(set.bytes)), p)
+	}
+	ADDQ(operand.Imm(uint64(set.bytes)), outNow)
+	DECQ(left)
+	JNE(operand.LabelRef("vector"))
+	ADDQ(param("tileStep"), inAt)
+	ADDQ(param("vTile"), outAt)
+	DECQ(tiles)
+	JMP(operand.LabelRef("tile"))
+	Label("end")
+	VZEROUPPER()
+	RET()
+}
+
+// winogradTaps computes the nine elements of kernels, in float64.
+func winogradTaps(c *constants, set isa, f winogradForm) {
+	n := f.tile()
+	TEXT(fmt.Sprintf("winogradTaps%sf%d", set.name, f.side), NOSPLIT,
+		"func(taps *float32, tapStep int, sums *float32, sumFreq int, count int)")
+	Pragma("noescape")
+	rows, freq := pointers[:n], []reg.GPPhysical{pointers[6], pointers[7], pointers[8]}
+	taps, at, count := pointers[9], pointers[10], pointers[11]
+	MOVQ(param("sumFreq"), freq[0])
+	LEAQ(operand.Mem{Base: freq[0], Index: freq[0], Scale: 2}, freq[1])
+	LEAQ(operand.Mem{Base: freq[1], Index: freq[0], Scale: 2}, freq[2])
+	MOVQ(param("sums"), rows[0])
+	for i := 1; i < n; i++ {
+		MOVQ(rows[i-1], rows[i])
+		for range n / 2 {
+			LEAQ(operand.Mem{Base: rows[i], Index: freq[0], Scale: 2}, rows[i])
+		}
+	}
+	MOVQ(param("taps"), taps)
+	MOVQ(param("count"), count)
+	r := set.regs
+	narrow := func() reg.VecPhysical {
+		if set.bytes == 64 {
+			return reg.Y15
+		}
+		return reg.X15
+	}
+	constant := func(v float64) operand.Op {
+		if set.bytes == 32 {
+			return c.double(v)
+		}
+		VBROADCASTSD(c.double(v), r[15])
+		return r[15]
+	}
+	// element sets acc to element k of what get(i) loads: the values at the points.
+	element := func(k int, get func(i int, to reg.VecPhysical), acc reg.VecPhysical) {
+		switch k {
+		case 0:
+			get(0, r[12])
+			VMULPD(constant(f.factor(0)), r[12], acc)
+		case 2:
+			get(n-1, acc)
+		}
+		for i, p := range f.pairs {
+			get(1+2*i, r[12])
+			get(2+2*i, r[13])
+			if k == 1 {
+				VSUBPD(r[13], r[12], r[12])
+			} else {
+				VADDPD(r[13], r[12], r[12])
+			}
+			v := f.factor(1 + 2*i)
+			for range k {
+				v *= p
+			}
+			if k == 1 && i == 0 {
+				VMULPD(constant(v), r[12], acc)
+			} else {
+				VFMADD231PD(constant(v), r[12], acc)
+			}
+		}
+	}
+	step := set.bytes / 2 // bytes of as many float32
+	Label("some")
+	TESTQ(count, count)
+	JE(operand.LabelRef("end"))
+	MOVQ(taps, at)
+	for y := range 3 {
+		for j := range n {
+			element(y, func(i int, to reg.VecPhysical) { VCVTPS2PD(multiple(rows[i], freq, j), to) }, r[j])
+		}
+		for x := range 3 {
+			element(x, func(i int, to reg.VecPhysical) { VMOVAPD(r[i], to) }, r[14])
+			if set.bytes == 64 {
+				VCVTPD2PS(r[14], narrow())
+			} else {
+				VCVTPD2PSY(r[14], narrow())
+			}
+			VMOVUPS(narrow(), operand.Mem{Base: at})
+			ADDQ(param("tapStep"), at)
+		}
+	}
+	for _, p := range append([]reg.GPPhysical{taps}, rows...) {
+		ADDQ(operand.Imm(uint64(step)), p)
+	}
+	SUBQ(operand.Imm(uint64(step/4)), count)
+	JMP(operand.LabelRef("some"))
+	Label("end")
+	VZEROUPPER()
+	RET()
+}

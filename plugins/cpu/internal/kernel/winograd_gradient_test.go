@@ -1,0 +1,98 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// winogradKernelGradient returns the transformed gradient, and the gradient of
+// the kernels, [9][In][Out], of a padded image of whole tiles.
+func winogradKernelGradient(set *Set, w *winogradRun, dy []float32) (d, taps []float32) {
+	g, all := w.Winograd, w.rows*w.columns
+	v, d := make([]float32, g.InLen(all)), make([]float32, g.GradientLen(all))
+	width := w.columns * w.Side * g.Out
+	for y := range w.rows {
+		set.WinogradInput(g, v, y*w.columns, all, w.in, Row{At: y * g.Side * w.step(), Step: w.step(), Count: w.columns})
+		set.WinogradGradient(g, d, y*w.columns, all, dy, Row{At: y * g.Side * width, Step: width, Count: w.columns})
+	}
+	win := g.GradientTiles(all)
+	taps = make([]float32, winogradTaps*g.In*g.Out)
+	for p := range win.Panels() {
+		n := g.In * win.PanelWidth(p)
+		sums := make([]float32, g.Frequencies()*n)
+		for f := range g.Frequencies() {
+			in, out := g.Frequency(f, all)
+			set.Gradient(win, 0, p, sums[f*n:], v[in:], d[out:], 0, g.In, 0, all/2)
+			set.Gradient(win, 0, p, sums[f*n:], v[in:], d[out:], 0, g.In, all/2, all)
+		}
+		part := make([]float32, winogradTaps*n)
+		set.WinogradTaps(g, part, sums, n)
+		for i, e := range part {
+			k := i / win.PanelWidth(p)
+			taps[k*g.Out+p*PanelLanes+i%win.PanelWidth(p)] = e
+		}
+	}
+	return d, taps
+}
+
+func TestWinogradGradient(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 4))
+	for i, c := range []struct{ in, out, rows, columns int }{
+		{16, 16, 1, 1}, {16, 32, 2, 3}, {32, 16, 1, 5}, {32, 48, 3, 5}, {48, 80, 1, 2},
+	} {
+		for _, side := range []int{2, 4} {
+			w := newWinogradRun(r, Winograd{Side: side, In: c.in, Out: c.out}, c.rows, c.columns)
+			dy := guarded(r, c.rows*c.columns*side*side*c.out)
+			d, taps := winogradKernelGradient(definition, w, dy)
+			for _, set := range fused() {
+				if gotD, got := winogradKernelGradient(set, w, dy); !sameBits(gotD, d) || !sameBits(got, taps) {
+					t.Errorf("%s: case %d, tiles of %d: gradient equal %v, kernels %v", set.Name, i, side,
+						sameBits(gotD, d), sameBits(got, taps))
+				}
+			}
+		}
+	}
+}
+
+// NUMERICS 5: as TestWinogradPrecision, for the gradient of the kernels.
+func TestWinogradGradientPrecision(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 8))
+	set := Sets()[0]
+	if set.Class != "fma" {
+		set = definition
+	}
+	for _, side := range []int{2, 4} {
+		for _, relu := range []bool{false, true} {
+			w := newWinogradRun(r, Winograd{side, 16, 16}, 8, 8)
+			dy := guarded(r, 64*side*side*w.Out)
+			if relu {
+				Generic.Relu(w.in, w.in)
+			}
+			_, taps := winogradKernelGradient(set, w, dy)
+			var ours, chains float64
+			for i, got := range taps {
+				want, chain, size := w.exactGradient(dy, i/w.Out/w.In, i/w.Out%w.In, i%w.Out)
+				ours += math.Pow((float64(got)-want)/size, 2)
+				chains += math.Pow((float64(chain)-want)/size, 2)
+			}
+			if ratio := math.Sqrt(ours / chains); !(ratio < 2) {
+				t.Errorf("tiles of %d, relu %v: error %.2f times that of a chain", side, relu, ratio)
+			}
+		}
+	}
+}
+
+// exactGradient is exact for an element of the gradient of the kernels.
+func (w *winogradRun) exactGradient(dy []float32, t, c, o int) (sum float64, chain float32, size float64) {
+	width := w.columns * w.Side
+	for y := range w.rows * w.Side {
+		for x := range width {
+			a, b := w.in[(y+t/3)*w.step()+(x+t%3)*w.In+c], dy[(y*width+x)*w.Out+o]
+			sum += float64(a) * float64(b)
+			size += math.Abs(float64(a) * float64(b))
+			chain = fuse(a, b, chain)
+		}
+	}
+	return sum, chain, size
+}

@@ -189,3 +189,29 @@ func TestFlagsOfReadmeExist(t *testing.T) {
 		t.Errorf("only %d flags were found", n)
 	}
 }
+
+// TestLinksOfPages follows the links of the pages, and the paths that
+// CONTRIBUTING names.
+func TestLinksOfPages(t *testing.T) {
+	link, path := regexp.MustCompile(`\]\(([^):]+)\)`), regexp.MustCompile("`([a-z]+/[a-z/._-]+)`")
+	n := 0
+	for name, text := range pages(t) {
+		targets := link.FindAllStringSubmatch(text, -1)
+		for i, m := range targets {
+			file, _, _ := strings.Cut(m[1], "#")
+			targets[i][1] = filepath.Join(filepath.Dir(name), file)
+		}
+		if name == "CONTRIBUTING.md" {
+			targets = append(targets, path.FindAllStringSubmatch(text, -1)...)
+		}
+		for _, m := range targets {
+			n++
+			if _, err := os.Stat(filepath.Join("../..", m[1])); err != nil {
+				t.Errorf("%s: %s leads nowhere", name, m[1])
+			}
+		}
+	}
+	if n < 20 {
+		t.Errorf("only %d links were found", n)
+	}
+}

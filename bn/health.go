@@ -12,8 +12,9 @@ import (
 type Norm struct {
 	Name           string
 	Mean, Variance tensor.Tensor // f32; the zero Tensor where the file has none
-	Gamma          tensor.Tensor // f32; the zero Tensor if the layer has none
+	Gamma, Beta    tensor.Tensor // f32; the zero Tensor if the layer has none
 	Updates        int64         // how often the statistics were updated; -1 if unknown
+	Eps            float64       // 0 if unknown
 	Decay          float64       // weight of the old value; 0 if unknown
 }
 
@@ -37,21 +38,34 @@ type Finding struct {
 
 // Examine checks the statistics of a file's batch norms. Zero variances are a
 // warning: they occur in healthy models, in channels that are never active.
+// So are statistics that were never updated in a model none of whose batch
+// norms was ever trained: they are what goes with such weights.
 func Examine(norms []Norm) []Finding {
 	var found []Finding
+	trained := slices.ContainsFunc(norms, func(n Norm) bool { return !n.initial() })
 	for _, n := range norms {
-		found = append(found, n.examine()...)
+		found = append(found, n.examine(trained)...)
 	}
 	return append(found, counters(norms)...)
 }
 
-func (n *Norm) examine() []Finding {
+// initial reports whether everything of n is as a new layer has it.
+func (n *Norm) initial() bool {
+	return n.incomplete() == "" && all(n.Mean.F32(), 0) && all(n.Variance.F32(), 1) && n.Updates <= 0 &&
+		!n.Gamma.IsZero() && all(n.Gamma.F32(), 1) && (n.Beta.IsZero() || all(n.Beta.F32(), 0))
+}
+
+// examine checks one batch norm; trained tells whether any of the file's was trained.
+func (n *Norm) examine(trained bool) []Finding {
 	if problem := n.incomplete(); problem != "" {
 		return []Finding{n.whole(Fault, problem,
 			"the file is damaged or was cut apart; take another copy, or "+reestimate)}
 	}
 	mean, variance := n.Mean.F32(), n.Variance.F32()
 	switch {
+	case !trained:
+		return []Finding{n.whole(Warning, "as it was initialised, mean 0, variance 1, gamma 1 and beta 0, "+
+			"like every batch norm of the file: the model was never trained", "train it before it is used")}
 	case all(mean, 0) && all(variance, 1):
 		return []Finding{n.whole(Fault, "mean 0 and variance 1 throughout: never updated", reestimate)}
 	case all(mean, 0) && all(variance, 0):
@@ -81,9 +95,10 @@ func (n *Norm) incomplete() string {
 	case n.Variance.IsZero():
 		return "the running variance is missing"
 	}
-	for _, t := range []tensor.Tensor{n.Mean, n.Variance, n.Gamma} {
+	for _, t := range []tensor.Tensor{n.Mean, n.Variance, n.Gamma, n.Beta} {
 		if !t.IsZero() && (t.DType != tensor.F32 || len(t.Shape) != 1 || !slices.Equal(t.Shape, n.Mean.Shape)) {
-			return fmt.Sprintf("shapes do not fit: mean %v, variance %v, gamma %v", n.Mean, n.Variance, n.Gamma)
+			return fmt.Sprintf("shapes do not fit: mean %v, variance %v, gamma %v, beta %v", n.Mean, n.Variance,
+				n.Gamma, n.Beta)
 		}
 	}
 	return ""

@@ -23,6 +23,11 @@ func TestExamine(t *testing.T) {
 		{"infinite variance", bn.Norm{Mean: f(1, 2), Variance: f(inf, 2)}, bn.Fault, []int{0}},
 		{"negative variance", bn.Norm{Mean: f(1, 2, 3), Variance: f(-1, 2, -1e-9)}, bn.Fault, []int{0, 2}},
 		{"untouched", bn.Norm{Mean: f(0, 0), Variance: f(1, 1)}, bn.Fault, nil},
+		{"trained, untouched", bn.Norm{Mean: f(0, 0), Variance: f(1, 1), Gamma: f(1, 2), Beta: f(0, 0)}, bn.Fault, nil},
+		{"trained beta, untouched", bn.Norm{Mean: f(0, 0), Variance: f(1, 1), Gamma: f(1, 1), Beta: f(0, 1e-9)},
+			bn.Fault, nil},
+		{"counted, untouched", bn.Norm{Mean: f(0, 0), Variance: f(1, 1), Gamma: f(1, 1), Updates: 3}, bn.Fault, nil},
+		{"new", bn.Norm{Mean: f(0, 0), Variance: f(1, 1), Gamma: f(1, 1), Beta: f(0, 0)}, bn.Warning, nil},
 		{"no data", bn.Norm{Mean: f(0, 0), Variance: f(0, 0)}, bn.Fault, nil},
 		{"no variance", bn.Norm{Mean: f(0, 0)}, bn.Fault, nil},
 		{"nothing", bn.Norm{}, bn.Fault, nil},
@@ -47,6 +52,18 @@ func TestExamine(t *testing.T) {
 			found[0].Layer != c.name:
 			t.Errorf("%s: finding %+v, want a %s in channels %v", c.name, found[0], c.severity, c.channels)
 		}
+	}
+}
+
+// A layer that is as new is a fault where others of the model are not.
+func TestExamineUntouchedAmongTrained(t *testing.T) {
+	norm := func(name string, mean float32) bn.Norm {
+		return bn.Norm{Name: name, Mean: tensor.Of([]float32{mean}, 1), Variance: tensor.Of([]float32{1}, 1),
+			Gamma: tensor.Of([]float32{1}, 1), Updates: -1}
+	}
+	found := bn.Examine([]bn.Norm{norm("a", 0.5), norm("b", 0)})
+	if len(found) != 1 || found[0].Layer != "b" || found[0].Severity != bn.Fault {
+		t.Errorf("findings %+v, want a fault in b", found)
 	}
 }
 

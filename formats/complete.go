@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
@@ -105,14 +104,8 @@ func (n BatchNorm) channels(f *File) ([]int, bool) {
 
 // statistics returns the names that mean and variance have, or would have.
 func (n BatchNorm) statistics() (mean, variance string) {
-	have := cmp.Or(n.Mean, n.Variance, n.Count)
-	base := have[:strings.LastIndexAny(have, "./")+1]
-	for _, s := range suffixes {
-		if last := have[len(base):]; last == s.mean || last == s.variance || last == s.count {
-			return base + s.mean, base + s.variance
-		}
-	}
-	return n.Mean, n.Variance
+	base, p, _ := splitStatistic(cmp.Or(n.Mean, n.Variance, n.Count))
+	return base + p.mean, base + p.variance
 }
 
 func filled(shape []int, value float32) tensor.Tensor {

@@ -10,17 +10,25 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// suffixes are what formats call the parts of a batch norm.
-var suffixes = []struct{ mean, variance, gamma, count string }{
-	{"running_mean", "running_var", "weight", "num_batches_tracked"},
-	{"moving_mean", "moving_variance", "gamma", ""},
-	{"moving_mean", "moving_var", "gamma", ""},
+// parts are the ends of the names of a batch norm's tensors; layer is how the
+// layer's own name has to begin.
+type parts struct{ mean, variance, gamma, beta, count, layer string }
+
+// suffixes are what formats call the parts of a batch norm, behind the name of
+// the layer.
+var suffixes = []parts{
+	{"running_mean", "running_var", "weight", "bias", "num_batches_tracked", ""},
+	{"moving_mean", "moving_variance", "gamma", "beta", "", ""},
+	{"moving_mean", "moving_var", "gamma", "beta", "", ""},
+	{"moving_mean:0", "moving_variance:0", "gamma:0", "beta:0", "", ""},
+	{"_running_mean", "_running_std", "_gamma", "_beta", "", ""},        // Keras 1; it is the variance
+	{"vars/2", "vars/3", "vars/0", "vars/1", "", "batch_normalization"}, // Keras 3, by the name of the class
 }
 
 // BatchNorm names the tensors of a batch norm: "" where the file has none.
 type BatchNorm struct {
-	Name                         string // what the names have in common
-	Mean, Variance, Gamma, Count string
+	Name                               string // what the names have in common
+	Mean, Variance, Gamma, Beta, Count string
 }
 
 // BatchNorms finds the batch norms of a file without a graph, by the names of
@@ -44,31 +52,49 @@ func BatchNorms(tensors []Tensor) []BatchNorm {
 
 // normOf returns the batch norm that a tensor is a statistic, or the counter, of.
 func normOf(name string, have map[string]bool) (BatchNorm, bool) {
-	at := strings.LastIndexAny(name, "./") + 1
-	base, last := name[:at], name[at:]
-	for _, s := range suffixes {
-		if last != s.mean && last != s.variance && (s.count == "" || last != s.count) {
-			continue
+	base, p, ok := splitStatistic(name)
+	if !ok {
+		return BatchNorm{}, false
+	}
+	n := BatchNorm{Name: strings.TrimRight(base, "./")}
+	for _, part := range []struct {
+		to     *string
+		suffix string
+	}{{&n.Mean, p.mean}, {&n.Variance, p.variance}, {&n.Gamma, p.gamma}, {&n.Beta, p.beta},
+		{&n.Count, p.count}} {
+		if have[base+part.suffix] && part.suffix != "" {
+			*part.to = base + part.suffix
 		}
-		n := BatchNorm{Name: strings.TrimRight(base, "./")}
-		for _, part := range []struct {
-			to     *string
-			suffix string
-		}{{&n.Mean, s.mean}, {&n.Variance, s.variance}, {&n.Gamma, s.gamma}, {&n.Count, s.count}} {
-			if have[base+part.suffix] && part.suffix != "" {
-				*part.to = base + part.suffix
+	}
+	return n, true
+}
+
+// splitStatistic splits the name of a statistic, or a counter, into that of the
+// layer, with its separator, and what the format calls the parts of the layer.
+func splitStatistic(name string) (base string, p parts, ok bool) {
+	for _, p := range suffixes {
+		for _, end := range []string{p.mean, p.variance, p.count} {
+			base, ok := strings.CutSuffix(name, end)
+			separate := base == "" || strings.HasPrefix(end, "_") || strings.ContainsAny(base[len(base)-1:], "./")
+			if ok && end != "" && separate && strings.HasPrefix(lastPart(base), p.layer) {
+				return base, p, true
 			}
 		}
-		return n, true
 	}
-	return BatchNorm{}, false
+	return "", parts{}, false
+}
+
+// lastPart returns the last component of a name that ends with a separator.
+func lastPart(base string) string {
+	base = strings.TrimRight(base, "./")
+	return base[strings.LastIndexAny(base, "./")+1:]
 }
 
 // Norms returns the batch norms of a file, as bn.Examine takes them: those of
 // its graph, or those that the names of its tensors tell.
 func Norms(f *File) ([]bn.Norm, error) {
 	if f.Model != nil {
-		return graphNorms(f.Model), nil
+		return ModelNorms(f.Model), nil
 	}
 	byName := make(map[string]Tensor, len(f.Tensors))
 	for _, t := range f.Tensors {
@@ -80,7 +106,7 @@ func Norms(f *File) ([]bn.Norm, error) {
 		for _, part := range []struct {
 			to   *tensor.Tensor
 			name string
-		}{{&n.Mean, l.Mean}, {&n.Variance, l.Variance}, {&n.Gamma, l.Gamma}} {
+		}{{&n.Mean, l.Mean}, {&n.Variance, l.Variance}, {&n.Gamma, l.Gamma}, {&n.Beta, l.Beta}} {
 			if part.name == "" {
 				continue
 			}
@@ -101,8 +127,8 @@ func Norms(f *File) ([]bn.Norm, error) {
 	return norms, nil
 }
 
-// graphNorms returns the batch norms of a graph.
-func graphNorms(m *models.Model) []bn.Norm {
+// ModelNorms returns the batch norms of a model, as bn.Examine takes them.
+func ModelNorms(m *models.Model) []bn.Norm {
 	var norms []bn.Norm
 	f := m.Graph.Main
 	for i := range f.Nodes {
@@ -111,8 +137,8 @@ func graphNorms(m *models.Model) []bn.Norm {
 			continue
 		}
 		state := func(k int) tensor.Tensor { return m.State[f.Values[n.In[k]].State] }
-		norms = append(norms, bn.Norm{Name: f.NodeName(n), Gamma: state(1), Mean: state(3), Variance: state(4),
-			Updates: -1, Decay: n.Float("decay")})
+		norms = append(norms, bn.Norm{Name: f.NodeName(n), Gamma: state(1), Beta: state(2), Mean: state(3),
+			Variance: state(4), Updates: -1, Eps: n.Float("eps"), Decay: n.Float("decay")})
 	}
 	return norms
 }

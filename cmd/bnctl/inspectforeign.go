@@ -51,16 +51,13 @@ func reportForeign(o *output, f *formats.File, m *models.Model, verified bool) e
 	}
 	removed := foreignRemoved(f)
 	e := inspectEvent{Format: f.Format, Kind: "foreign", Parameters: trainedElements(f),
-		Layers: tensorLayers(f.Tensors), Verified: verified, BN: []normEvent{}, TrainingOnly: &removed}
-	for _, n := range norms {
-		e.BN = append(e.BN, newNormEvent(n, 0))
-	}
+		Layers: tensorLayers(f.Tensors), Verified: verified, BN: normEvents(norms), TrainingOnly: &removed}
 	title := fmt.Sprintf("%d tensors, %d parameters; no architecture of the zoo fits",
 		len(f.Tensors), e.Parameters)
 	if m != nil {
 		in := m.Input()
 		e.Architecture, e.Parameters, e.Flops = m.Architecture, m.Summary().Parameters, flops(m)
-		e.Input, e.Layers, e.BN = tensor.Describe(in.DType, in.Shape), layersOf(m), templateNormEvents(m)
+		e.Input, e.Layers, e.BN = tensor.Describe(in.DType, in.Shape), layersOf(m), normEvents(formats.ModelNorms(m))
 		title = summary(m)
 	}
 	o.event("inspect", e)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -34,7 +35,7 @@ func (s *inspected) report(o *output) error {
 		Layers: layersOf(s.model), Verified: true, Recipe: s.model.Recipe, BN: []normEvent{}, Progress: s.progress,
 		Lag: s.lag}
 	if len(s.model.State) > 0 {
-		e.BN = templateNormEvents(s.model)
+		e.BN = normEvents(formats.ModelNorms(s.model))
 	}
 	if s.removed != nil {
 		r := newRemovedEvent(s.removed)
@@ -90,14 +91,22 @@ func printNorms(o *output, norms []normEvent) {
 	for _, n := range norms {
 		width = max(width, len(n.Name))
 	}
-	o.result("%-*s  %8s  %7s  %6s  %11s  %23s", width,
+	o.result("%-*s  %8s  %7s  %7s  %11s  %23s", width,
 		"batch norm", "channels", "eps", "decay", "|mean| max", "variance")
 	for _, n := range norms {
 		bad := ""
 		if n.NonFinite > 0 {
 			bad = fmt.Sprintf("  %d values are not finite", n.NonFinite)
 		}
-		o.result("%-*s  %8d  %7.0e  %6.4g  %11.4g  %10.4g to %9.4g%s", width, n.Name, n.Channels, n.Eps, n.Decay,
-			n.MeanAbsMax, n.VarianceMin, n.VarianceMax, bad)
+		o.result("%-*s  %8d  %7s  %7s  %11.4g  %10.4g to %9.4g%s", width, n.Name, n.Channels, number("%.0e", n.Eps),
+			number("%.4g", n.Decay), n.MeanAbsMax, n.VarianceMin, n.VarianceMax, bad)
 	}
+}
+
+// number writes a number of a batch norm that the file may not say.
+func number(format string, v *float64) string {
+	if v == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf(format, *v)
 }

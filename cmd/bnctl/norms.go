@@ -4,26 +4,8 @@ import (
 	"math"
 
 	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
-
-// templateNorms returns the batch norms of a model, as bn.Examine takes them.
-func templateNorms(m *models.Model) []bn.Norm {
-	var norms []bn.Norm
-	f := m.Graph.Main
-	for i := range f.Nodes {
-		n := &f.Nodes[i]
-		if n.Op != graph.BatchNorm {
-			continue
-		}
-		state := func(k int) tensor.Tensor { return m.State[f.Values[n.In[k]].State] }
-		norms = append(norms, bn.Norm{Name: f.NodeName(n), Gamma: state(1), Mean: state(3), Variance: state(4),
-			Updates: -1, Decay: n.Float("decay")})
-	}
-	return norms
-}
 
 // health says in a word what bn.Examine found: healthy, odd or sick.
 func health(norms []bn.Norm) string {
@@ -39,19 +21,26 @@ func health(norms []bn.Norm) string {
 
 // normEvent describes the statistics of a batch norm.
 type normEvent struct {
-	Name        string  `json:"name"`
-	Channels    int     `json:"channels"`
-	Eps         float64 `json:"eps"`
-	Decay       float64 `json:"decay"`
-	MeanAbsMax  float64 `json:"mean_abs_max"`
-	VarianceMin float64 `json:"var_min"`
-	VarianceMax float64 `json:"var_max"`
-	NonFinite   int     `json:"non_finite"`
+	Name        string   `json:"name"`
+	Channels    int      `json:"channels"`
+	Eps         *float64 `json:"eps"` // nil where the file does not say
+	Decay       *float64 `json:"decay"`
+	MeanAbsMax  float64  `json:"mean_abs_max"`
+	VarianceMin float64  `json:"var_min"`
+	VarianceMax float64  `json:"var_max"`
+	NonFinite   int      `json:"non_finite"`
 }
 
-// newNormEvent describes n. eps is 0 if it is not known.
-func newNormEvent(n bn.Norm, eps float64) normEvent {
-	e := normEvent{Name: n.Name, Eps: eps, Decay: n.Decay, VarianceMin: math.MaxFloat64}
+// said returns a number of a batch norm; nil if it is not known.
+func said(v float64) *float64 {
+	if v == 0 {
+		return nil
+	}
+	return &v
+}
+
+func newNormEvent(n bn.Norm) normEvent {
+	e := normEvent{Name: n.Name, Eps: said(n.Eps), Decay: said(n.Decay), VarianceMin: math.MaxFloat64}
 	if !n.Mean.IsZero() {
 		e.Channels = n.Mean.Count()
 	}
@@ -65,18 +54,11 @@ func newNormEvent(n bn.Norm, eps float64) normEvent {
 	return e
 }
 
-// templateNormEvents describes the batch norms of a model.
-func templateNormEvents(m *models.Model) []normEvent {
-	eps := map[string]float64{}
-	f := m.Graph.Main
-	for i := range f.Nodes {
-		if n := &f.Nodes[i]; n.Op == graph.BatchNorm {
-			eps[f.NodeName(n)] = n.Float("eps")
-		}
-	}
+// normEvents describes batch norms.
+func normEvents(norms []bn.Norm) []normEvent {
 	events := []normEvent{}
-	for _, n := range templateNorms(m) {
-		events = append(events, newNormEvent(n, eps[n.Name]))
+	for _, n := range norms {
+		events = append(events, newNormEvent(n))
 	}
 	return events
 }

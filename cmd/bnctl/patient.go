@@ -71,7 +71,7 @@ func (p *patient) readOwn() error {
 
 // take takes the batch norms of a model, and looks at its weights.
 func (p *patient) take(m *models.Model) {
-	p.norms = templateNorms(m)
+	p.norms = formats.ModelNorms(m)
 	for _, s := range m.Graph.State {
 		if s.Role.Trained() && s.Role != graph.Gamma { // gammas are looked at with the statistics
 			p.weight(s.Name, m.State[s.Name])

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
 )
@@ -52,7 +53,7 @@ type bnEvent struct {
 // ownEvent describes a template and what was taken off it. merge is the rule
 // of --merge, "" without.
 func ownEvent(m *models.Model, r *serialize.Removed, merge string) stripEvent {
-	norms := templateNorms(m)
+	norms := formats.ModelNorms(m)
 	e := stripEvent{Format: "bnc", Architecture: m.Architecture, Parameters: m.Summary().Parameters,
 		Replicas: r.Replicas, Removed: newRemovedEvent(r), BN: bnEvent{len(norms), merge, health(norms)}}
 	if merge == "" {

@@ -7,13 +7,14 @@ import (
 
 // content is a file of Keras, opened.
 type content struct {
-	file    *foreign.File
-	size    int64
-	version string // of Keras, "2.2.4"; may be empty
-	backend string // "tensorflow", "theano"; may be empty
-	config  []byte // the model's description; nil in a file of weights alone
-	root    *hdf5.Object
-	groups  []group
+	file      *foreign.File
+	size      int64
+	version   string // of Keras, "2.2.4"; may be empty
+	backend   string // "tensorflow", "theano"; may be empty
+	config    []byte // the model's description; nil in a file of weights alone
+	described bool   // config is not from the file
+	root      *hdf5.Object
+	groups    []group
 }
 
 // readH5 reads a whole HDF5 file; description stands in for the one it lacks.
@@ -30,7 +31,7 @@ func readH5(b, description []byte) (*foreign.File, error) {
 		return nil, errDescribed
 	}
 	if description != nil {
-		c.config = description
+		c.config, c.described = description, true
 	}
 	o := c.root
 	if o.Has("model_weights") {

@@ -10,7 +10,7 @@ import (
 func (c *content) listTensors() error {
 	only := c.replicated()
 	if only != "" {
-		if c.config == nil {
+		if c.config == nil || c.described {
 			c.file.Wrappers = append(c.file.Wrappers, "multi_gpu_model: "+only)
 		}
 		only += "/"

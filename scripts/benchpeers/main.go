@@ -26,7 +26,6 @@ type options struct {
 	models  string // folder with NAME.onnx and NAME.pth
 	modules string // NODE_PATH
 	python  string
-	data    string // folder with cifar10/
 	rows    string
 	only    string
 	rounds  int

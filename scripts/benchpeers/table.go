@@ -56,7 +56,7 @@ func printGroup(w io.Writer, rows []result) {
 		fmt.Fprintf(w, "| %s, %s | %s | %s | %s | %s | %s | %.0f, %.0f |\n", r.name, r.unit, r.ours, theirs, ratio, must,
 			aim, r.before.Gflops, r.after.Gflops)
 	}
-	if n > 1 {
+	if n > 2 {
 		fmt.Fprintf(w, "| **geometric mean of %d** (least %.2f) | | | **%.2f** | %g | %g | |\n", n, least,
 			math.Exp(product/float64(n)), rows[0].must, rows[0].aim)
 	}

@@ -25,8 +25,9 @@ func TestTable(t *testing.T) {
 	printGroup(&out, []result{
 		{row: speed, ours: sample{300}, theirs: sample{100}},
 		{row: time, ours: sample{4}, theirs: sample{3}},
+		{row: time, ours: sample{4}, theirs: sample{6}},
 	})
-	for _, want := range []string{"| 3.00 |", "| 0.75 |", "geometric mean of 2** (least 0.75) | | | **1.50**"} {
+	for _, want := range []string{"| 3.00 |", "| 0.75 |", "geometric mean of 3** (least 0.75) | | | **1.50**"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}

@@ -28,9 +28,10 @@ func (r *Results) Plots() ([]Plot, error) {
 		width, height vg.Length
 		make          func() (*plot.Plot, error)
 	}{
-		{"accuracy", "Accuracy by way of training and by statistics: a dot is a seed, a ring the mean over seeds.", 18, 10, r.plotScores},
-		{"curves", "Accuracy after each epoch with the statistics of the run's own mode (replica: pooled), mean over seeds.", 18, 9, r.plotCurves},
-		{"variance", "What small samples miss of a variance, 1 - mean(Q/n)/truth, by the samples of a group; the dashed line is 1/n for one value a sample.", 18, 11, r.plotSampling},
+		{"accuracy", "Accuracy by way of training and by statistics: a dot is a seed, a ring the mean over seeds.", 18, 11, r.plotScores},
+		{"curves", "Accuracy after each epoch with the statistics of the run's own mode (replica: pooled), mean over seeds.", 18, 10, r.plotCurves},
+		{"variance", "What small samples miss of a variance, 1 - mean(Q/n)/truth, by the samples of a group; " +
+			"the dashed line is 1/n for one value a sample.", 18, 11, r.plotSampling},
 		{"speed", "Training throughput.", 18, 6, r.plotSpeeds},
 	} {
 		drawn, err := p.make()
@@ -61,13 +62,15 @@ var (
 // newPlot returns an empty drawing in the colours of the page.
 func newPlot(x, y string) *plot.Plot {
 	p := plot.New()
-	p.BackgroundColor = color.Transparent
+	p.BackgroundColor = nil
+	for _, s := range []*draw.TextStyle{&p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label,
+		&p.Legend.TextStyle} {
+		s.Font.Variant, s.Color = "Sans", ink
+	}
 	p.X.Label.Text, p.Y.Label.Text = x, y
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Color, a.Label.TextStyle.Color = ink, ink
-		a.Tick.Color, a.Tick.Label.Color = ink, ink
+		a.Color, a.Tick.Color = ink, ink
 	}
-	p.Legend.TextStyle.Color = ink
 	p.Legend.Top = true
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
@@ -75,10 +78,8 @@ func newPlot(x, y string) *plot.Plot {
 	return p
 }
 
-var (
-	prologue = regexp.MustCompile(`(?s)^.*?(<svg)`)
-	noFill   = regexp.MustCompile(`<path d="[^"]*" style="fill:#[0-9A-Fa-f]{6};fill-opacity:0"\s*/>`)
-)
+// prologue is what stands before the element of a file.
+var prologue = regexp.MustCompile(`(?s)^.*?(<svg)`)
 
 // render draws p as an SVG element whose colours are variables.
 func render(p *plot.Plot, width, height vg.Length) ([]byte, error) {
@@ -91,7 +92,7 @@ func render(p *plot.Plot, width, height vg.Length) ([]byte, error) {
 		return nil, err
 	}
 	svg := prologue.ReplaceAllString(b.String(), "$1")
-	svg = noFill.ReplaceAllString(svg, "")
+	svg = strings.ReplaceAll(svg, "font-family:Liberation Sans", "font-family:system-ui,sans-serif")
 	named := map[string]color.RGBA{"ink": ink, "faint": faint}
 	for i, c := range colours {
 		named[fmt.Sprintf("series%d", i)] = c

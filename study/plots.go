@@ -45,7 +45,6 @@ func (r *Results) plotScores() (*plot.Plot, error) {
 		}
 	}
 	p.NominalY(names...)
-	p.Y.Tick.Label.Color, p.Y.Color, p.Y.Tick.Color = ink, ink, ink
 	p.Y.Min, p.Y.Max = -0.5, float64(len(rows))-0.5
 	return p, nil
 }
@@ -180,7 +179,6 @@ func (r *Results) plotSpeeds() (*plot.Plot, error) {
 		p.Add(bar)
 	}
 	p.NominalX(names...)
-	p.X.Tick.Label.Color, p.X.Color = ink, ink
 	p.Y.Min = 0
 	return p, nil
 }

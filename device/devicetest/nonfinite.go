@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -17,6 +18,8 @@ var poisons = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}
 // operand must be seen: in the row or replica that it is in, and in no other.
 var finiteProbes = []probe{
 	{op: graph.Conv, attrs: []any{"pad", []int{1, 1, 1, 1}}, in: []operand{rows(16, 5, 5), whole(16, 16, 3, 3)}},
+	{name: "32 channels,", op: graph.Conv, attrs: []any{"pad", []int{1, 1, 1, 1}},
+		in: []operand{rows(32, 6, 5), whole(32, 32, 3, 3)}},
 	{op: graph.ConvGradInput, attrs: []any{"pad", []int{1, 1, 1, 1}, "size", []int{5, 5}},
 		in: []operand{rows(16, 5, 5), whole(16, 16, 3, 3)}},
 	{op: graph.ConvGradWeight, attrs: []any{"pad", []int{1, 1, 1, 1}, "kernel", []int{3, 3}},
@@ -47,7 +50,7 @@ var nanProbes = []probe{
 func finiteCases() []Case {
 	var cases []Case
 	for _, p := range finiteProbes {
-		cases = append(cases, newCase(fmt.Sprintf("%v: non-finite", p.op),
+		cases = append(cases, newCase(strings.Replace(p.title()+" non-finite", ":  ", ": ", 1),
 			"NUMERICS 5: non-finite operands give non-finite results; a row's values don't depend on its neighbours",
 			p.program, p.runPoisoned))
 	}

@@ -29,6 +29,7 @@ type compiler struct {
 	follows map[graph.Value]bool
 	closing map[graph.Value]bool // first results of exchanges that no node reads
 	endings map[graph.Value]ending
+	masks   map[graph.Value]mask
 	summed  map[*value]bool // gradients that come summed over the replicas held
 	after   []func()        // called when the layout is known
 	refuse  []device.Refusal
@@ -70,6 +71,7 @@ func (e *Executable) compile(fn *graph.Function) (*function, []device.Refusal) {
 	c := &compiler{exe: e, summed: map[*value]bool{}}
 	c.follows, c.closing = exchanges(fn)
 	fn, c.endings = fuse(fn)
+	fn, c.masks = fuseMasks(fn)
 	c.fn = &function{Function: fn, kept: map[string]*value{}}
 	for _, v := range fn.Values {
 		c.fn.values = append(c.fn.values, newValue(v))

@@ -12,7 +12,7 @@ func buildConvGradWeight(c *compiler) action {
 		return g.buildDepthwiseWeight(x, dy, dw)
 	case g.narrow():
 		at, step := g.narrowAt()
-		return g.gradientAction([]gradientOf{{g.narrowForward(), at, step}}, x, dy, dw, true)
+		return everyReplica(g.gradient([]gradientOf{{g.narrowForward(), at, step}}, x, dy, dw, true))
 	case g.strips(c.exe.device.kernels):
 		return g.stripGradient(x, dy, dw)
 	}
@@ -22,25 +22,37 @@ func buildConvGradWeight(c *compiler) action {
 		at, step := g.forwardAt(i)
 		parts = append(parts, gradientOf{w, at, step})
 	}
-	return g.gradientAction(parts, x, dy, dw, false)
+	direct := g.gradient(parts, x, dy, dw, false)
+	if t, ok := g.gradientByTiles(c.exe.device.kernels); ok {
+		return c.buildWinogradGradient(g, t, x, dy, dw, func(f *frame, r int) { direct(f, r, r+1) })
+	}
+	return everyReplica(direct)
 }
 
-// gradientAction computes the weight gradients of all replicas. A task is one
-// panel of one group for one replica, and some of its taps where that alone
-// would leave workers idle.
-func (g *conv) gradientAction(parts []gradientOf, x, dy, dw *value, narrow bool) action {
+// everyReplica returns an action that does something for all replicas [from, to).
+func everyReplica(do func(f *frame, from, to int)) action {
+	return whole(func(f *frame) error {
+		do(f, 0, len(f.rows))
+		return nil
+	})
+}
+
+// gradient returns what computes the weight gradients of replicas [from, to).
+// A task is one panel of one group for one replica, and some of its taps where
+// that alone would leave workers idle.
+func (g *conv) gradient(parts []gradientOf, x, dy, dw *value, narrow bool) func(f *frame, from, to int) {
 	panels, padded := parts[0].window.Panels(), 0
 	if narrow {
 		padded = g.paddedLen()
 	}
-	return whole(func(f *frame) error {
+	return func(f *frame, from, to int) {
 		in, grad, out := f.f32(x), f.slack(dy), f.f32(dw)
-		replicas := len(f.rows)
+		replicas := to - from
 		cuts := enough(parts[0].window.Taps, replicas*len(parts)*panels, f.threads())
 		f.each(replicas*len(parts)*panels*cuts, func(w *worker, task int) {
 			cut, task := task%cuts, task/cuts
 			panel, task := task%panels, task/panels
-			group, r := task%len(parts), task/len(parts)
+			group, r := task%len(parts), from+task/len(parts)
 			part := &parts[group]
 			t0, t1 := part.taps(cut, cuts)
 			own := w.floats((t1-t0)*part.window.Run*kernel.PanelLanes + padded)
@@ -55,12 +67,11 @@ func (g *conv) gradientAction(parts []gradientOf, x, dy, dw *value, narrow bool)
 					return image[group*g.cg:]
 				},
 				func(i int) []float32 {
-					from := (f.starts[r] + i) * dy.count
-					return grad[from+group*g.og : from+dy.count+kernel.GradientSlack]
+					at := (f.starts[r] + i) * dy.count
+					return grad[at+group*g.og : at+dy.count+kernel.GradientSlack]
 				})
 		})
-		return nil
-	})
+	}
 }
 
 // enough returns in how many parts to cut n so that, with so many tasks for

@@ -18,6 +18,8 @@ type frame struct {
 	starts []int // first row of each replica, then the number of all rows
 	inputs []tensor.Tensor
 
+	profile profile // nil unless it was asked for
+
 	number   uint64                   // of the step, for tags
 	sequence [collective.Lanes]uint64 // counts the exchanges
 	pending  []func() error           // exchanges of gradients that are under way

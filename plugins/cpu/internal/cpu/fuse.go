@@ -21,6 +21,27 @@ type ending struct {
 // the bits that the nodes one by one would give. endings are by the result of
 // the normalisation, which is that of the last node taken in.
 func fuse(fn *graph.Function) (fused *graph.Function, endings map[graph.Value]ending) {
+	u := newFuser(fn)
+	endings = map[graph.Value]ending{}
+	for _, want := range [][]graph.Op{{graph.Relu, graph.Relu6}, {graph.Add}} {
+		for i, n := range fn.Nodes {
+			if slices.Contains(want, n.Op) && !u.gone[i] {
+				u.node(i, endings)
+			}
+		}
+	}
+	return u.result(), endings
+}
+
+// fuser is the state of fuse.
+type fuser struct {
+	fn   *graph.Function
+	made map[graph.Value]int // the node that makes a value
+	uses map[graph.Value]int
+	gone map[int]bool // nodes that others have taken in
+}
+
+func newFuser(fn *graph.Function) *fuser {
 	u := &fuser{fn: fn.Clone(), made: map[graph.Value]int{}, uses: map[graph.Value]int{}, gone: map[int]bool{}}
 	for i, n := range fn.Nodes {
 		for _, v := range n.Out {
@@ -36,14 +57,11 @@ func fuse(fn *graph.Function) (fused *graph.Function, endings map[graph.Value]en
 	for _, o := range fn.Updates {
 		u.uses[o.Value] += 2
 	}
-	endings = map[graph.Value]ending{}
-	for _, want := range [][]graph.Op{{graph.Relu, graph.Relu6}, {graph.Add}} {
-		for i, n := range fn.Nodes {
-			if slices.Contains(want, n.Op) && !u.gone[i] {
-				u.node(i, endings)
-			}
-		}
-	}
+	return u
+}
+
+// result returns the function without the nodes that others have taken in.
+func (u *fuser) result() *graph.Function {
 	var nodes []graph.Node
 	for i, n := range u.fn.Nodes {
 		if !u.gone[i] {
@@ -51,15 +69,7 @@ func fuse(fn *graph.Function) (fused *graph.Function, endings map[graph.Value]en
 		}
 	}
 	u.fn.Nodes = nodes
-	return u.fn, endings
-}
-
-// fuser is the state of fuse.
-type fuser struct {
-	fn   *graph.Function
-	made map[graph.Value]int // the node that makes a value
-	uses map[graph.Value]int
-	gone map[int]bool // nodes that others have taken in
+	return u.fn
 }
 
 // node tries to make node i the end of a normalisation.

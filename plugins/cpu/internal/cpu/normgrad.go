@@ -1,12 +1,34 @@
 package cpu
 
+import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+
 func buildNormaliseGradSums(c *compiler) action {
 	x, dy, m, sums := c.in(0), c.in(1), c.in(2), c.out(0)
+	if mask, ok := c.masks[c.node.Out[0]]; ok {
+		return c.maskedSums(mask, x, dy, m, sums)
+	}
 	return c.blockwise(x, sums, func(f *frame, i int, part []float64, in [][]float32) {
 		clear(part)
 		of := stats(row(f.f64(m), m, f.setOf(m, i)))
 		f.exe.device.kernels.GradientSums(part[:x.channels], part[x.channels:], of.means(), in[0], in[1])
 	}, addTo[float64], x, dy)
+}
+
+// maskedSums makes the gradient of an activation and sums it.
+func (c *compiler) maskedSums(mask mask, x, dy, m, sums *value) action {
+	operands := []*value{x, c.out(1), dy, c.in(3)}
+	if mask.plus {
+		operands = append(operands, c.in(4))
+	}
+	return c.blockwise(x, sums, func(f *frame, i int, part []float64, in [][]float32) {
+		clear(part)
+		of := stats(row(f.f64(m), m, f.setOf(m, i)))
+		mask := kernel.Mask{Y: in[3], Most: mask.most}
+		if len(in) > 4 {
+			mask.Plus = in[4]
+		}
+		f.exe.device.kernels.MaskedSums(part[:x.channels], part[x.channels:], of.means(), in[0], in[1], in[2], mask)
+	}, addTo[float64], operands...)
 }
 
 func buildNormaliseGradInput(c *compiler) action {

@@ -23,7 +23,7 @@ type worker struct {
 	tile  kernel.Scratch
 	room  []float32
 	wide  []float64
-	views [3][]float32 // of operands
+	views [5][]float32 // of operands
 	tiles tiles
 }
 

@@ -66,7 +66,7 @@ func describe(set *kernel.Set, threads int) device.Info {
 		ID: device.DefaultID, Name: "cpu",
 		Description: fmt.Sprintf("%s, %d threads, %s kernels", processor(), threads, set.Name),
 		MemoryTotal: total, MemoryFree: free, Kernels: set.Class, Threads: threads, Ops: Ops(),
-		Features: []string{device.Deterministic, device.ExactUpdates},
+		Features: []string{device.Deterministic, device.ExactUpdates, device.Profile},
 		Levels:   []string{device.InProcess},
 	}
 }

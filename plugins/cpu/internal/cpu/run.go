@@ -25,6 +25,9 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	}
 	f := e.start(ctx, s.Rows, s.Inputs)
 	f.number = s.Number
+	if s.Profile {
+		f.profile = profile{}
+	}
 	if s.Function == graph.Train {
 		e.hasKept = false
 	}
@@ -34,7 +37,7 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	if s.Function == graph.Train {
 		e.hasKept, e.keptFor = true, e.version
 	}
-	out := device.Outcome{Blocked: f.blocked}
+	out := device.Outcome{Blocked: f.blocked, Nodes: f.profile.nodes(e.program.Function(s.Function))}
 	for _, o := range fn.Outputs {
 		if !o.Keep {
 			out.Outputs = append(out.Outputs, f.takeOut(fn.values[o.Value]))
@@ -67,11 +70,18 @@ func (f *frame) runGroups(fn *function, call string) error {
 		if err := f.ctx.Err(); err != nil {
 			return f.exe.device.fail(call, device.Canceled, "%w", err)
 		}
-		if err := g.run(f); err != nil {
+		if err := f.runGroup(fn, g); err != nil {
 			return f.exe.device.wrap(call, err)
 		}
 	}
 	return nil
+}
+
+func (f *frame) runGroup(fn *function, g *group) error {
+	if f.profile != nil {
+		return f.profile.run(f, g, fn)
+	}
+	return g.run(f)
 }
 
 // check validates a step against the function and the capacity.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/study"
@@ -146,7 +147,7 @@ func (s *studyRun) configOf(at study.Setting, devices *deviceSet, run *study.Run
 		return train.Config{}, misuse("--augment: %v", err)
 	}
 	config := train.Config{Train: s.data, Validation: s.val, Workers: s.c.Int("workers"), Devices: devices.members,
-		Reopen: devices.reopen, Besides: s.besides(at), LogEvery: 1 << 30,
+		Reopen: devices.reopen, Rendezvous: remote.Rendezvous{}, Besides: s.besides(at), LogEvery: 1 << 30,
 		Events: func(e train.Event) { s.see(e, run) }}
 	config.Transform = transformOf(s.model, s.data.Info())
 	config.Transform.Augment = augment

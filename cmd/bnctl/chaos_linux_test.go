@@ -1,0 +1,355 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// ordeal is what a run has to survive.
+type ordeal struct {
+	recipe             []string // flags of train
+	devices            string
+	steps              int
+	kills, stops, ends int // devices killed, devices stopped, hosts killed
+	timeout            time.Duration
+	seed               uint64
+}
+
+// TestChaos kills and stops devices and the host of a run at random, and wants
+// the template of an undisturbed run on one device, and nothing left behind.
+// BNCTL_CHAOS=full makes it the long one of make chaos.
+func TestChaos(t *testing.T) {
+	o := ordeal{devices: "3xcpu", steps: 40, kills: 6, stops: 1, ends: 1, timeout: 3 * time.Second, seed: 1,
+		recipe: []string{"--model", "lenet-bn", "--data", "glyphs:500", "--batch", "32"}}
+	if os.Getenv("BNCTL_CHAOS") == "full" {
+		archive, err := filepath.Abs(shared + "/cifar10/cifar10-jpg.tar.gz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o = ordeal{devices: "4xcpu", steps: 300, kills: 100, stops: 10, ends: 10, timeout: 3 * time.Second, seed: 1,
+			recipe: []string{"--model", "resnet20", "--data", "cifar10:" + archive, "--batch", "32", "--lr", "0.05"}}
+	} else if testing.Short() {
+		t.Skip("kills processes for some seconds")
+	}
+	c := newChaos(t, o)
+	want := c.undisturbed()
+	began := time.Now()
+	for !c.ended {
+		c.host()
+	}
+	got := c.sum("chaos.bnm")
+	t.Logf("%d devices killed, %d stopped and continued later, the host killed %d times; %d devices lost, %d back, "+
+		"%d steps made for %d, the run gave up %d times; %.0f s", c.done[killDevice], c.done[stopDevice], c.done[killHost],
+		c.lost, c.back, c.made, o.steps, c.gaveUp, time.Since(began).Seconds())
+	t.Logf("sha256 undisturbed %s", want)
+	t.Logf("sha256 disturbed   %s", got)
+	if got != want {
+		t.Error("the template is another one")
+	}
+	for a, n := range map[deed]int{killDevice: o.kills, stopDevice: o.stops, killHost: o.ends} {
+		if c.done[a] != n { // the end of the run came first
+			t.Logf("%s: %d times, planned were %d", a, c.done[a], n)
+		}
+		if c.done[a] < (n+1)/2 {
+			t.Errorf("%s: %d times, want %d", a, c.done[a], n)
+		}
+	}
+	c.nothingLeft()
+}
+
+// deed is something done to a run.
+type deed string
+
+const (
+	killDevice deed = "killing a device"
+	stopDevice deed = "stopping a device"
+	killHost   deed = "killing the host"
+)
+
+// chaos is a run under an ordeal.
+type chaos struct {
+	*testing.T
+	ordeal
+	program      string // a copy of bnctl that nobody else runs
+	dir          string
+	random       *rand.Rand
+	plan         [][]deed // by step
+	done         map[deed]int
+	lost, back   int
+	made, gaveUp int
+	ended        bool
+	said         bytes.Buffer // by the host on stderr
+}
+
+// newChaos plans who is killed when, in all but the last steps: what was not
+// possible at once comes a step later.
+func newChaos(t *testing.T, o ordeal) *chaos {
+	dir, err := os.MkdirTemp("", "chaos") // sockets' paths are bounded: t.TempDir's are long
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	c := &chaos{T: t, ordeal: o, dir: dir, program: filepath.Join(dir, "bnctl"), done: map[deed]int{},
+		random: rand.New(rand.NewPCG(o.seed, 0)), plan: make([][]deed, o.steps+2)}
+	t.Cleanup(func() {
+		if t.Failed() {
+			b := c.said.Bytes()
+			t.Logf("the last that the host said:\n%s", b[max(len(b)-4000, 0):])
+		}
+	})
+	for _, d := range []struct {
+		what deed
+		n    int
+	}{{killDevice, o.kills}, {stopDevice, o.stops}, {killHost, o.ends}} {
+		for range d.n {
+			at := 1 + c.random.IntN(o.steps*4/5)
+			c.plan[at] = append(c.plan[at], d.what)
+		}
+	}
+	if err := os.Mkdir(c.path("tmp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(c.program, b, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *chaos) path(name string) string { return filepath.Join(c.dir, name) }
+
+// command is bnctl train with the recipe.
+func (c *chaos) command(args ...string) *exec.Cmd {
+	all := slices.Concat([]string{"train", "--replicas", "8", "--steps", strconv.Itoa(c.steps), "--json", "--log-every", "1"},
+		c.recipe, args)
+	cmd := exec.Command(c.program, all...)
+	cmd.Dir, cmd.Stderr = c.dir, &c.said
+	cmd.Env = append(os.Environ(), "TMPDIR="+c.path("tmp"))
+	return cmd
+}
+
+// undisturbed makes the template on one device.
+func (c *chaos) undisturbed() string {
+	out, err := c.command("--devices", "cpu", "-o", c.path("alone.bnm")).Output()
+	if err != nil {
+		c.Fatalf("the undisturbed run: %v\n%s", err, out)
+	}
+	return c.sum("alone.bnm")
+}
+
+func (c *chaos) sum(name string) string {
+	b, err := os.ReadFile(c.path(name))
+	if err != nil {
+		c.Fatal(err)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(b))
+}
+
+// host runs bnctl until it ends, or is ended.
+func (c *chaos) host() {
+	cmd := c.command("--devices", c.devices, "--device-timeout", fmt.Sprint(c.timeout.Seconds()),
+		"--checkpoint", c.path("chaos.bnc"), "--checkpoint-every", "7", "--resume", "auto", "-o", c.path("chaos.bnm"))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		c.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		c.Fatal(err)
+	}
+	killed := false
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		var e struct {
+			Event string
+			Step  int
+		}
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			c.Logf("%q: %v", lines.Text(), err)
+			continue
+		}
+		switch e.Event {
+		case "device_lost":
+			c.lost++
+		case "device_back":
+			c.back++
+		case "done":
+			c.ended = true
+		case "step":
+			c.made++
+			killed = c.act(cmd, e.Step) || killed
+		}
+	}
+	err = cmd.Wait()
+	switch {
+	case c.ended && err != nil && !killed: // it may be killed between its last line and its end
+		c.Fatalf("the run ended with %v", err)
+	case !c.ended && !killed:
+		if c.gaveUp++; c.gaveUp > 3 {
+			c.Fatalf("the run gives up by itself, again and again: %v", err)
+		}
+	}
+	c.orphans(cmd.Process.Pid)
+}
+
+// act does what is planned at a step, once. It reports whether the host was killed.
+func (c *chaos) act(cmd *exec.Cmd, step int) (killed bool) {
+	deeds := c.plan[step]
+	c.plan[step] = nil
+	for i, d := range deeds {
+		time.Sleep(time.Duration(c.random.IntN(60)) * time.Millisecond)
+		done := false
+		switch d {
+		case killHost:
+			done = cmd.Process.Kill() == nil
+			killed = true
+		case killDevice:
+			done = c.strike(cmd.Process.Pid, func(pid int) bool { return syscall.Kill(pid, syscall.SIGKILL) == nil })
+		case stopDevice:
+			done = c.strike(cmd.Process.Pid, c.pause)
+		}
+		if done {
+			c.done[d]++
+		}
+		if killed || !done { // the rest, or what there was no device for, comes at the next step
+			rest := deeds[i:]
+			if done {
+				rest = deeds[i+1:]
+			}
+			c.plan[step+1] = append(c.plan[step+1], rest...)
+			return killed
+		}
+	}
+	return false
+}
+
+// strike does something to one of the devices of a host that run.
+func (c *chaos) strike(host int, do func(pid int) bool) bool {
+	devices := children(host)
+	return len(devices) > 0 && do(devices[c.random.IntN(len(devices))])
+}
+
+// pause stops a process, and continues it after less or more than the time
+// after which it counts as lost.
+func (c *chaos) pause(pid int) bool {
+	began := startOf(pid)
+	if syscall.Kill(pid, syscall.SIGSTOP) != nil {
+		return false
+	}
+	length := time.Duration(float64(c.timeout) * (0.2 + 1.8*c.random.Float64()))
+	go func() {
+		time.Sleep(length)
+		if startOf(pid) == began { // nobody else has its number by now
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	}()
+	return true
+}
+
+// orphans wants the devices of a host that is gone to be gone soon.
+func (c *chaos) orphans(host int) {
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		left := c.processes()
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			c.Fatalf("host %d is gone, and its processes %v are there", host, left)
+		}
+	}
+}
+
+// nothingLeft wants no process, no socket and no shared memory to be left.
+func (c *chaos) nothingLeft() {
+	if left := c.processes(); len(left) > 0 {
+		c.Errorf("processes are left: %v", left)
+	}
+	for _, dir := range []string{c.path("tmp"), c.dir} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			c.Fatal(err)
+		}
+		for _, e := range entries {
+			if known := []string{"alone.bnc", "alone.bnm", "bnctl", "chaos.bnc", "chaos.bnm", "tmp"}; !slices.Contains(known, e.Name()) {
+				c.Errorf("%s is left in %s", e.Name(), dir)
+			}
+		}
+	}
+	if left, _ := filepath.Glob("/dev/shm/*bnctl*"); len(left) > 0 {
+		c.Errorf("shared memory is left: %v", left)
+	}
+}
+
+// processes returns those that run the program of this run.
+func (c *chaos) processes() []int {
+	return processes(func(pid int) bool {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		return err == nil && strings.HasPrefix(string(b), c.dir) && stateOf(pid) != "Z"
+	})
+}
+
+// children returns the device processes of a host that can be killed or stopped.
+func children(host int) []int {
+	return processes(func(pid int) bool {
+		f := statOf(pid)
+		return len(f) > 1 && f[1] == strconv.Itoa(host) && f[0] != "Z" && f[0] != "T"
+	})
+}
+
+func processes(is func(pid int) bool) []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var out []int
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && is(pid) {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// statOf returns the fields of /proc/PID/stat from the state on; nil if there is
+// no such process.
+func statOf(pid int) []string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	text := string(b)
+	return strings.Fields(text[strings.LastIndex(text, ")")+1:])
+}
+
+func stateOf(pid int) string {
+	if f := statOf(pid); len(f) > 0 {
+		return f[0]
+	}
+	return ""
+}
+
+// startOf returns when a process began, in clock ticks; "" if there is none.
+func startOf(pid int) string {
+	if f := statOf(pid); len(f) > 19 {
+		return f[19]
+	}
+	return ""
+}

@@ -10,46 +10,8 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
 )
-
-// tiny is a network that ref trains in milliseconds.
-const tiny = `bnctl graph 1
-graph "tiny"
-state conv.weight f32[3,1,3,3] weight he_normal(0)
-state bn1.weight f32[3] gamma ones
-state bn1.bias f32[3] beta zeros
-state bn1.running_mean f32[3] mean zeros
-state bn1.running_var f32[3] variance ones
-state fc.weight f32[10,147] weight he_normal(0)
-state fc.bias f32[10] bias zeros
-func main(x rows u8[28,28,1]) {
-  image = image(x, mean=[0.1307], std=[0.3081])
-  conv = conv(image, @conv.weight, stride=[4,4])
-  bn1 = batch_norm(conv, @bn1.weight, @bn1.bias, @bn1.running_mean, @bn1.running_var)
-  relu1 = relu(bn1)
-  flat = reshape(relu1, shape=[147])
-  fc = dense(flat, @fc.weight, @fc.bias)
-  return logits rows = fc
-}
-`
-
-func tinyModel(t *testing.T) *models.Model {
-	t.Helper()
-	g, err := graph.ParseGraph([]byte(tiny))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := models.New(g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := models.Init(m, 7); err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
 
 // sluggish is a device that takes its time, now more and now less.
 type sluggish struct {
@@ -116,18 +78,18 @@ func TestSameTemplateInEveryWay(t *testing.T) {
 	for name, change := range ways() {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, 42)
-			b.recipe.Model, b.recipe.Batch, b.recipe.Replicas, b.recipe.Epochs = "tiny", 16, 8, 2
+			b.recipe.Model, b.recipe.Batch, b.recipe.Replicas, b.recipe.Epochs = "convolution", 16, 8, 2
 			change(&b.recipe)
 			ctx := context.Background()
-			want := b.template(New(ctx, &b.recipe, tinyModel(t), b.config(1)))
+			want := b.template(New(ctx, &b.recipe, b.model(), b.config(1)))
 			for devices := 2; devices <= 8; devices++ {
 				if testing.Short() && devices%3 != 2 {
 					continue
 				}
 				c := b.config(devices)
 				slow := &c.Devices[devices/2].Device
-				*slow = &sluggish{*slow, rand.New(rand.NewPCG(uint64(devices), 1)), 3 * time.Millisecond}
-				if got := b.template(New(ctx, &b.recipe, tinyModel(t), c)); got != want {
+				*slow = &sluggish{*slow, rand.New(rand.NewPCG(uint64(devices), 1)), time.Millisecond}
+				if got := b.template(New(ctx, &b.recipe, b.model(), c)); got != want {
 					t.Errorf("%d devices: template %s, on one device %s", devices, got, want)
 				}
 			}
@@ -150,7 +112,7 @@ func (b *bench) replaced(t *testing.T) string {
 			stop()
 		}
 	}
-	s, err := New(ctx, &b.recipe, tinyModel(t), c)
+	s, err := New(ctx, &b.recipe, b.model(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func TestUnevenBatchKeepsStatisticsFinite(t *testing.T) {
 	for _, mode := range []bn.Mode{bn.Sync, bn.Replica} {
 		for _, tail := range tails {
 			t.Run(fmt.Sprintf("%s/%s", mode, tail), func(t *testing.T) {
-				b := unevenRecipe(t, "lenet-bn")
+				b := unevenRecipe(t, "convolution")
 				b.recipe.BN, b.recipe.Tail = mode, tail
 				d, err := cpu.Provider{}.Open(context.Background(), device.DefaultID, device.Options{})
 				if err != nil {
@@ -125,7 +125,7 @@ func TestUnevenBatchKeepsStatisticsFinite(t *testing.T) {
 }
 
 func TestUnevenBatchIsRefusedWhereItCannotWork(t *testing.T) {
-	b := unevenRecipe(t, "mlp-bn")
+	b := unevenRecipe(t, "dense")
 	b.recipe.BN = bn.Replica
 	_, err := New(context.Background(), &b.recipe, b.model(), b.config(1))
 	for _, want := range []string{"bn1", "replica 0", "--tail"} {
@@ -137,7 +137,7 @@ func TestUnevenBatchIsRefusedWhereItCannotWork(t *testing.T) {
 
 // TestUnevenBatchWithRunningStatistics: the advice works.
 func TestUnevenBatchWithRunningStatistics(t *testing.T) {
-	b := unevenRecipe(t, "mlp-bn")
+	b := unevenRecipe(t, "dense")
 	src, err := data.Open("glyphs:33", data.Options{Split: data.Train})
 	if err != nil {
 		t.Fatal(err)

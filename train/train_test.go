@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/serialize"
@@ -29,7 +30,7 @@ func newBench(t *testing.T, samples int) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { src.Close() })
-	return &bench{t, src, Recipe{Release: "test", Model: "mlp-bn", Init: "seed", Seed: 7,
+	return &bench{t, src, Recipe{Release: "test", Model: "dense", Init: "seed", Seed: 7,
 		Data:   Data{Kind: "glyphs", Samples: samples, Classes: len(src.Info().Classes)},
 		Epochs: 2, Batch: 16, Replicas: 4, Accumulate: 1, Tail: parallel.Keep, Augment: "none",
 		BN: bn.Sync, BNStats: bn.Pooled, BNUpdate: bn.EveryStep, WeightSync: parallel.AllReduce, BNMin: "refuse", Optimizer: "sgd", LR: 0.05, Momentum: 0.9, WeightDecay: 1e-4,
@@ -38,7 +39,7 @@ func newBench(t *testing.T, samples int) *bench {
 
 func (b *bench) model() *models.Model {
 	b.t.Helper()
-	m, err := models.Build(b.recipe.Model, models.Options{Input: models.Size{Height: 28, Width: 28, Channels: 1}, Classes: b.recipe.Data.Classes})
+	m, err := b.network()
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -46,6 +47,19 @@ func (b *bench) model() *models.Model {
 		b.t.Fatal(err)
 	}
 	return m
+}
+
+// network makes the model without weights: one of networks, or of the zoo.
+func (b *bench) network() (*models.Model, error) {
+	if text, ok := networks[b.recipe.Model]; ok {
+		g, err := graph.ParseGraph([]byte(text))
+		if err != nil {
+			return nil, err
+		}
+		return models.New(g)
+	}
+	return models.Build(b.recipe.Model,
+		models.Options{Input: models.Size{Height: 28, Width: 28, Channels: 1}, Classes: b.recipe.Data.Classes})
 }
 
 func (b *bench) config(devices int) Config {

@@ -1,0 +1,52 @@
+package train
+
+// networks are what the tests train, because ref trains them in milliseconds.
+var networks = map[string]string{
+	"convolution": `bnctl graph 1
+graph "convolution"
+state conv.weight f32[3,1,3,3] weight he_normal(0)
+state bn1.weight f32[3] gamma ones
+state bn1.bias f32[3] beta zeros
+state bn1.running_mean f32[3] mean zeros
+state bn1.running_var f32[3] variance ones
+state fc.weight f32[10,147] weight he_normal(0)
+state fc.bias f32[10] bias zeros
+func main(x rows u8[28,28,1]) {
+  image = image(x, mean=[0.1307], std=[0.3081])
+  conv = conv(image, @conv.weight, stride=[4,4])
+  bn1 = batch_norm(conv, @bn1.weight, @bn1.bias, @bn1.running_mean, @bn1.running_var)
+  relu1 = relu(bn1)
+  flat = reshape(relu1, shape=[147])
+  fc = dense(flat, @fc.weight, @fc.bias)
+  return logits rows = fc
+}
+`,
+	"dense": `bnctl graph 1
+graph "dense"
+state fc1.weight f32[16,196] weight he_normal(0)
+state bn1.weight f32[16] gamma ones
+state bn1.bias f32[16] beta zeros
+state bn1.running_mean f32[16] mean zeros
+state bn1.running_var f32[16] variance ones
+state fc2.weight f32[12,16] weight he_normal(0)
+state bn2.weight f32[12] gamma ones
+state bn2.bias f32[12] beta zeros
+state bn2.running_mean f32[12] mean zeros
+state bn2.running_var f32[12] variance ones
+state fc3.weight f32[10,12] weight he_normal(0)
+state fc3.bias f32[10] bias zeros
+func main(x rows u8[28,28,1]) {
+  image = image(x, mean=[0.1307], std=[0.3081])
+  pool = max_pool(image, kernel=[2,2], stride=[2,2])
+  flat = reshape(pool, shape=[196])
+  fc1 = dense(flat, @fc1.weight)
+  bn1 = batch_norm(fc1, @bn1.weight, @bn1.bias, @bn1.running_mean, @bn1.running_var)
+  relu1 = relu(bn1)
+  fc2 = dense(relu1, @fc2.weight)
+  bn2 = batch_norm(fc2, @bn2.weight, @bn2.bias, @bn2.running_mean, @bn2.running_var)
+  relu2 = relu(bn2)
+  fc3 = dense(relu2, @fc3.weight, @fc3.bias)
+  return logits rows = fc3
+}
+`,
+}

@@ -1,0 +1,100 @@
+package train
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// epochs trains, stopped at a step and resumed if that is above 0, and returns
+// what the run told of its epochs.
+func (b *bench) epochs(t *testing.T, stop int) (told []EpochDone, end Finished) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c := b.config(2)
+	c.Checkpoint = filepath.Join(t.TempDir(), "run.bnc")
+	c.Events = func(e Event) {
+		switch e := e.(type) {
+		case EpochDone:
+			told = append(told, e)
+		case Stepped:
+			if e.Step == stop {
+				cancel()
+			}
+		}
+	}
+	s, err := New(ctx, &b.recipe, b.model(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = s.Run(ctx); stop == 0 && err != nil || stop > 0 && err != context.Canceled {
+		t.Fatalf("the run returned %v", err)
+	}
+	s.Close()
+	if stop == 0 {
+		return told, s.Finished("", "")
+	}
+	k, err := serialize.ReadCheckpoint(c.Checkpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Devices = b.config(3).Devices
+	if s, err = Resume(context.Background(), k, &b.recipe, c); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return told, s.Finished("", "")
+}
+
+// TestEveryEpochCountsItsSamples: 42 samples in batches of 16, in one go or resumed.
+func TestEveryEpochCountsItsSamples(t *testing.T) {
+	for tail, want := range map[parallel.Tail][3]int{
+		parallel.Keep: {42, 0, 0}, parallel.Pad: {42, 0, 0}, parallel.Repeat: {42, 0, 6}, parallel.Drop: {32, 10, 0},
+	} {
+		for _, stop := range []int{0, 1, 3} {
+			b := newBench(t, 42)
+			b.recipe.Tail = tail
+			told, _ := b.epochs(t, stop)
+			if len(told) != b.recipe.Epochs {
+				t.Errorf("tail %s, stopped at %d: %d epochs told, want %d", tail, stop, len(told), b.recipe.Epochs)
+			}
+			for _, e := range told {
+				if got := [3]int{e.Seen, e.Dropped, e.Repeated}; got != want {
+					t.Errorf("tail %s, stopped at %d, epoch %d: seen, dropped, repeated %v, want %v", tail, stop, e.Epoch, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestReportOfWhatComesLate: six steps of four replicas, and a tail of which
+// three get rows. What waits at the end is counted, for gradients as dropped.
+func TestReportOfWhatComesLate(t *testing.T) {
+	for _, stop := range []int{0, 1, 4} {
+		b := newBench(t, 35)
+		b.recipe.Model, b.recipe.BN, b.recipe.BNUpdate, b.recipe.WeightSync = "convolution", bn.Replica, "async:2", "async:2"
+		told, end := b.epochs(t, stop)
+		last := told[len(told)-1]
+		const all = 2 * (4 + 4 + 3)
+		if last.Late == nil || last.Late.Applied+last.Late.Left() != all || end.Dropped != last.Late.Left() {
+			t.Fatalf("stopped at %d: gradients %+v, dropped %d; want %d in all", stop, last.Late, end.Dropped, all)
+		}
+		if last.Late.Left() == 0 || last.Late.Waited == 0 {
+			t.Errorf("stopped at %d: gradients %+v: none was late", stop, last.Late)
+		}
+		if last.Merged == 0 || last.Merged > all || last.Waited == 0 || last.Waited > 2*last.Merged {
+			t.Errorf("stopped at %d: merged %d, waited %d", stop, last.Merged, last.Waited)
+		}
+		if first := told[0]; first.Late.Applied >= last.Late.Applied || first.Merged >= last.Merged {
+			t.Errorf("stopped at %d: the counts of the first epoch are those of both", stop)
+		}
+	}
+}

@@ -42,8 +42,7 @@ func MomentsOf(layer string) string { return momentsPrefix + layer }
 // TrainFunction makes the training function of a wrapped graph: the forward
 // pass, loss and hits, the gradients of the trained tensors (whole, kept on
 // the device) and the moments of every tracked batch norm, replica by replica.
-// All reductions that nothing in the function waits for stand at its end, next
-// to each other: one exchange.
+// Its exchanges are arranged: see arrange.
 func TrainFunction(wrapped *graph.Graph, l Loss) (*graph.Function, error) {
 	t, err := forward(graph.Train, wrapped, l)
 	if err != nil {
@@ -52,7 +51,11 @@ func TrainFunction(wrapped *graph.Graph, l Loss) (*graph.Function, error) {
 	if err := t.finish(); err != nil {
 		return nil, err
 	}
-	return t.B.Function()
+	f, err := t.B.Function()
+	if err != nil {
+		return nil, err
+	}
+	return arrange(f, wrapped.State)
 }
 
 // EstimateFunction makes the function that returns nothing but the moments of
@@ -70,7 +73,10 @@ func EstimateFunction(wrapped *graph.Graph) (*graph.Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	return graph.Prune(f, wrapped.State)
+	if f, err = graph.Prune(f, wrapped.State); err != nil {
+		return nil, err
+	}
+	return arrange(f, wrapped.State)
 }
 
 // Estimate names the function that EstimateFunction makes.

@@ -90,6 +90,9 @@ type Step struct {
 	// Inputs are the function's inputs in order: rows tensors with a leading
 	// axis of the sum of Rows, replica tensors with one of len(Rows).
 	Inputs []tensor.Tensor
+	// Profile asks for Outcome.Nodes. It may make the run slower and changes
+	// no result. A device without the feature of that name ignores it.
+	Profile bool
 }
 
 // Outcome is what a run returns.
@@ -102,6 +105,10 @@ type Outcome struct {
 	Blocked time.Duration
 	// Took is the whole time of the run on the device.
 	Took time.Duration
+	// Nodes says how much of Took each node of the function had, in order, if
+	// the step asked for it; else it is nil. A node that was done as part of
+	// another counts there and has 0.
+	Nodes []time.Duration
 }
 
 // Hyper holds the hyper-parameters of a step: the inputs of the function

@@ -17,7 +17,7 @@ type Info struct {
 	Kernels     string     // kernel class: "fma", "generic"; NUMERICS 4
 	Threads     int        // 0 where it has no meaning
 	Ops         []graph.Op // operations that Load accepts
-	Features    []string   // Deterministic, ExactUpdates, ...
+	Features    []string   // Deterministic, ExactUpdates, Profile
 	Levels      []string   // collective and data levels, best first
 }
 
@@ -29,6 +29,8 @@ const (
 	Deterministic = "deterministic"
 	// ExactUpdates: the updates of graph.Commit have the bits of device/ref.
 	ExactUpdates = "exact-updates"
+	// Profile: Outcome.Nodes is there when Step.Profile asks for it.
+	Profile = "profile"
 )
 
 // Levels of the data plane, from the one everybody has to the fastest.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -23,6 +21,7 @@ name of the zoo or a file.
 
    bnctl bench resnet20 --batch 32
    bnctl bench resnet20 --mode train --batch 128 --devices 2xcpu
+   bnctl bench mobilenetv2 --batch 8 --profile
    bnctl bench resnet18 --mode train --batch 16 --replicas 2 --scaling 1,2 --threads 1`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "mode", Value: "infer",
@@ -30,6 +29,7 @@ name of the zoo or a file.
 			&cli.IntFlag{Name: "replicas", Usage: "of a training batch (default: its devices)"},
 			&cli.StringFlag{Name: "scaling", Usage: "`1,2,4`: one row for each number of devices, instead of --devices"},
 			&cli.Float64Flag{Name: "seconds", Value: 5, Usage: "for each row"},
+			&cli.BoolFlag{Name: "profile", Usage: "time of each node of the program beside its floors; on one device"},
 		}, predictFlags()...),
 		Action: benchAction,
 	}
@@ -48,6 +48,9 @@ type benchEvent struct {
 	P50        float64 `json:"p50_ms"` // of a batch
 	P99        float64 `json:"p99_ms"`
 	PeakRSS    float64 `json:"peak_rss_mb"` // of bnctl and its plugins; 0 where the system does not tell
+
+	scaled
+	profile *profile // nil without --profile
 }
 
 func benchAction(c *cli.Context) error {
@@ -67,14 +70,19 @@ func benchAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	sets, err := scaling(c)
+	sets, err := rowsOfScaling(c)
 	if err != nil {
 		return err
 	}
 	o := outputOf(c)
-	o.result("%-12s  %-5s  %5s  %-16s  %7s  %-7s  %9s  %9s  %9s  %8s",
-		"model", "mode", "batch", "devices", "threads", "kernels", "img/s", "p50 ms", "p99 ms", "peak MB")
-	for _, set := range sets {
+	header, columns := "", func(*benchEvent) string { return "" }
+	if c.IsSet("scaling") {
+		header, columns = scalingHeader, (*benchEvent).columns
+	}
+	o.result("%-12s  %-5s  %5s  %-16s  %7s  %-7s  %9s  %9s  %9s  %8s%s",
+		"model", "mode", "batch", "devices", "threads", "kernels", "img/s", "p50 ms", "p99 ms", "peak MB", header)
+	var first benchEvent
+	for i, set := range sets {
 		if err := c.Set("devices", set); err != nil {
 			return err
 		}
@@ -83,9 +91,16 @@ func benchAction(c *cli.Context) error {
 			return err
 		}
 		e.Model = name
+		if i == 0 {
+			first = e
+		}
+		e.compare(&first)
 		o.event("bench", e)
-		o.result("%-12s  %-5s  %5d  %-16s  %7d  %-7s  %9.1f  %9.2f  %9.2f  %8.0f", e.Model, e.Mode, e.Batch, e.Device,
-			e.Threads, e.Kernels, e.Throughput, e.P50, e.P99, e.PeakRSS)
+		o.result("%-12s  %-5s  %5d  %-16s  %7d  %-7s  %9.1f  %9.2f  %9.2f  %8.0f%s", e.Model, e.Mode, e.Batch, e.Device,
+			e.Threads, e.Kernels, e.Throughput, e.P50, e.P99, e.PeakRSS, columns(&e))
+		if e.profile != nil {
+			e.profile.tell(o)
+		}
 	}
 	return nil
 }
@@ -110,31 +125,19 @@ func benchModel(c *cli.Context, name string) (*models.Model, error) {
 	return m, models.Init(m, 0)
 }
 
-// scaling returns the values of --devices, one for each row.
-func scaling(c *cli.Context) ([]string, error) {
-	if !c.IsSet("scaling") {
-		return []string{c.String("devices")}, nil
-	}
-	if c.IsSet("devices") {
-		return nil, misuse("give one of --scaling and --devices")
-	}
-	var sets []string
-	for _, n := range strings.Split(c.String("scaling"), ",") {
-		if k, err := strconv.Atoi(n); err != nil || k < 1 {
-			return nil, misuse("--scaling %q: %q is no number of devices", c.String("scaling"), n)
-		}
-		sets = append(sets, n+"xcpu")
-	}
-	return sets, nil
-}
-
 // measure runs step for the time of --seconds, and says how long one took.
 func measure(c *cli.Context, e *benchEvent, set *deviceSet, step func() error) error {
+	if set.profiler != nil && len(set.members) > 1 {
+		return misuse("--profile looks at one device; --devices %s are %d", c.String("devices"), len(set.members))
+	}
 	const warmUp = 2
 	for range warmUp {
 		if err := step(); err != nil {
 			return err
 		}
+	}
+	if set.profiler != nil {
+		set.profiler.forget()
 	}
 	limit := time.Duration(c.Float64("seconds") * float64(time.Second))
 	var took []time.Duration
@@ -152,6 +155,11 @@ func measure(c *cli.Context, e *benchEvent, set *deviceSet, step func() error) e
 	e.Throughput = float64(e.Batch*len(took)) / all.Seconds()
 	e.P50, e.P99 = ms(took[len(took)/2]), ms(took[len(took)*99/100])
 	e.Device, e.Threads, e.Kernels, e.Precision = c.String("devices"), set.options.Threads, set.kernels(), "f32"
-	e.PeakRSS = peakMemory(set)
-	return nil
+	e.PeakRSS, e.devices = peakMemory(set), len(set.members)
+	if set.profiler == nil {
+		return nil
+	}
+	var err error
+	e.profile, err = newProfile(c, set)
+	return err
 }

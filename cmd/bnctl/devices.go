@@ -22,6 +22,7 @@ type deviceSet struct {
 	targets   map[string]target // of the members, by name
 	options   device.Options
 	providers map[string]provider
+	profiler  *profiler // nil unless --profile
 }
 
 // noLimit allows any number of devices.
@@ -35,6 +36,10 @@ func openDevices(ctx context.Context, c *cli.Context, replicas int) (*deviceSet,
 	}
 	set := &deviceSet{providers: map[string]provider{}, targets: map[string]target{},
 		options: device.Options{Kernels: c.String("kernels"), Precision: c.String("precision")}}
+	if c.Bool("profile") {
+		set.profiler = &profiler{}
+		set.profiler.forget()
+	}
 	if err := set.open(ctx, c, specs, replicas); err != nil {
 		set.close()
 		return nil, err
@@ -67,6 +72,9 @@ func (s *deviceSet) open(ctx context.Context, c *cli.Context, specs []deviceSpec
 		}
 		if err != nil {
 			return err
+		}
+		if s.profiler != nil {
+			d = s.profiler.watch(d)
 		}
 		s.members = append(s.members, parallel.Member{Name: name, Device: d})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -23,6 +24,8 @@ func stepCases() []Case {
 			sameAgain),
 		contractCase("run: times",
 			"Blocked is how long the run waited for other members; Took is the whole time.", times),
+		contractCase("run: profile", "Nodes says how much of Took each node of the function had, in order; "+
+			"asking changes no result.", profiles),
 		contractCase("run: no rows at all",
 			"Zero rows on a replica and zero replicas on a device are legal everywhere.", noRows),
 	}
@@ -123,6 +126,42 @@ func sameAgain(ctx context.Context, m *member, s *setting) error {
 		if err := equal(again, first, tensor.Tolerance{}, outputNames); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// profiles: a device without the feature ignores the question.
+func profiles(ctx context.Context, m *member, s *setting) error {
+	want, err := s.run(ctx, m.x)
+	if err != nil {
+		return err
+	}
+	step := s.step(0)
+	step.Profile = true
+	o, err := m.x.Run(ctx, step)
+	if err != nil {
+		return err
+	}
+	if err := equal(o.Outputs, want, tensor.Tolerance{}, outputNames); err != nil {
+		return fmt.Errorf("outputs of a profiled run: %w", err)
+	}
+	if !m.Info().Has(device.Profile) {
+		if o.Nodes != nil {
+			return fmt.Errorf("times of %d nodes without the feature %s", len(o.Nodes), device.Profile)
+		}
+		return nil
+	}
+	if nodes := len(s.program.Function(s.function).Nodes); len(o.Nodes) != nodes {
+		return fmt.Errorf("times of %d nodes, the function has %d", len(o.Nodes), nodes)
+	}
+	var all time.Duration
+	for i, t := range o.Nodes {
+		if all += t; t < 0 {
+			return fmt.Errorf("node %d took %v", i, t)
+		}
+	}
+	if all <= 0 || all > o.Took {
+		return fmt.Errorf("the nodes took %v of %v", all, o.Took)
 	}
 	return nil
 }

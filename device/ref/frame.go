@@ -23,6 +23,7 @@ type frame struct {
 	step      uint64
 	exchanges [collective.Lanes]uint64 // so far
 	blocked   time.Duration
+	took      []time.Duration // of each node, if asked for
 }
 
 // newFrame returns a frame over replicas with the given numbers of rows.
@@ -71,7 +72,7 @@ func (f *frame) run(ctx context.Context) error {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		end := i + 1
+		end, began := i+1, time.Now()
 		if nodes[i].Op == graph.AllReduce {
 			e := exchanges[0]
 			exchanges, end = exchanges[1:], e.To
@@ -82,6 +83,9 @@ func (f *frame) run(ctx context.Context) error {
 			return err
 		}
 		f.drop(nodes[i:end], last, end)
+		if f.took != nil {
+			f.took[i] = time.Since(began)
+		}
 		i = end
 	}
 	return nil

@@ -32,7 +32,7 @@ func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	if err := f.run(ctx); err != nil {
 		return device.Outcome{}, x.dev.wrap(call, err)
 	}
-	o := device.Outcome{Outputs: x.outputs(f), Blocked: f.blocked}
+	o := device.Outcome{Outputs: x.outputs(f), Blocked: f.blocked, Nodes: f.took}
 	o.Took = time.Since(start)
 	return o, nil
 }
@@ -55,6 +55,9 @@ func (x *executable) prepare(s device.Step) (*frame, error) {
 	}
 	f := newFrame(fn, s.Rows)
 	f.group, f.step = x.dev.group, s.Number
+	if s.Profile {
+		f.took = make([]time.Duration, len(fn.Nodes))
+	}
 	x.readState(f)
 	if len(s.Inputs) != len(fn.Inputs) {
 		return nil, fmt.Errorf("%d inputs, want %d", len(s.Inputs), len(fn.Inputs))

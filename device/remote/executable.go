@@ -92,7 +92,7 @@ func (x *executable) Read(ctx context.Context, name string) (tensor.Tensor, erro
 func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	c := &call{name: "Run " + s.Function, in: s.Inputs, limits: x.limits[s.Function]}
 	c.body = &pb.Message{Body: &pb.Message_Run{Run: &pb.Run{
-		Executable: x.number, Function: s.Function, Step: s.Number, Rows: wire.Numbers[int64](s.Rows),
+		Executable: x.number, Function: s.Function, Step: s.Number, Rows: wire.Numbers[int64](s.Rows), Profile: s.Profile,
 	}}}
 	var err error
 	if c.result, err = x.outputs(s); err != nil {
@@ -108,7 +108,8 @@ func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 		return device.Outcome{}, err
 	}
 	blocked, took := time.Duration(o.GetBlocked()), time.Duration(o.GetTook())
-	return device.Outcome{Outputs: out, Blocked: blocked, Took: took}, nil
+	return device.Outcome{Outputs: out, Blocked: blocked, Took: took,
+		Nodes: wire.Numbers[time.Duration](o.GetNodes())}, nil
 }
 
 // outputs returns the types of what a run of s yields. A function that is not

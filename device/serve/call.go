@@ -84,8 +84,10 @@ func (s *session) run(ctx context.Context, in *pb.Run, t []tensor.Tensor) (*pb.M
 	}
 	o, err := e.Run(ctx, device.Step{
 		Function: in.GetFunction(), Number: in.GetStep(), Rows: wire.Numbers[int](in.GetRows()), Inputs: t,
+		Profile: in.GetProfile(),
 	})
 	outcome.Blocked, outcome.Took = int64(o.Blocked), int64(o.Took)
+	outcome.Nodes = wire.Numbers[int64](o.Nodes)
 	if err != nil {
 		outcome.Error = wire.EncodeError(err)
 		return m, nil

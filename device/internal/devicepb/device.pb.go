@@ -989,6 +989,7 @@ type DeviceInfo struct {
 	//
 	//	deterministic  results depend on nothing but program, inputs and kernel
 	//	               class; a replica alone yields the same bits as among others
+	//	profile        Outcome.nodes is there when Run.profile asks for it
 	//	exact-updates  the updates of the function "commit" have the exact bits
 	//	               that the operations define
 	Features []string `protobuf:"bytes,9,rep,name=features,proto3" json:"features,omitempty"`
@@ -2575,7 +2576,9 @@ type Run struct {
 	// Counts the runs of the group, the same on all members: for Tag.step.
 	Step uint64 `protobuf:"varint,3,opt,name=step,proto3" json:"step,omitempty"`
 	// Rows of each replica that the device holds, in the order of the replicas.
-	Rows          []int64 `protobuf:"varint,4,rep,packed,name=rows,proto3" json:"rows,omitempty"`
+	Rows []int64 `protobuf:"varint,4,rep,packed,name=rows,proto3" json:"rows,omitempty"`
+	// Asks for Outcome.nodes; a plugin without the feature profile ignores it.
+	Profile       bool `protobuf:"varint,5,opt,name=profile,proto3" json:"profile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2638,6 +2641,13 @@ func (x *Run) GetRows() []int64 {
 	return nil
 }
 
+func (x *Run) GetProfile() bool {
+	if x != nil {
+		return x.Profile
+	}
+	return false
+}
+
 // Outcome answers Run. The tensors are the function's outputs in order,
 // without those that it keeps; leading axes as those of inputs.
 type Outcome struct {
@@ -2647,7 +2657,11 @@ type Outcome struct {
 	// Nanoseconds that the run took in all.
 	Took int64 `protobuf:"varint,2,opt,name=took,proto3" json:"took,omitempty"`
 	// What went wrong; then there are no tensors.
-	Error         *Error `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	Error *Error `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	// If Run.profile asked for it: how many nanoseconds of took each node of the
+	// function had, in order. A node that was done as part of another counts
+	// there and has 0.
+	Nodes         []int64 `protobuf:"varint,4,rep,packed,name=nodes,proto3" json:"nodes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2699,6 +2713,13 @@ func (x *Outcome) GetTook() int64 {
 func (x *Outcome) GetError() *Error {
 	if x != nil {
 		return x.Error
+	}
+	return nil
+}
+
+func (x *Outcome) GetNodes() []int64 {
+	if x != nil {
+		return x.Nodes
 	}
 	return nil
 }
@@ -4020,18 +4041,20 @@ const file_device_proto_rawDesc = "" +
 	"\n" +
 	"executable\x18\x01 \x01(\rR\n" +
 	"executable\x12\x14\n" +
-	"\x05state\x18\x02 \x01(\tR\x05state\"i\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\"\x83\x01\n" +
 	"\x03Run\x12\x1e\n" +
 	"\n" +
 	"executable\x18\x01 \x01(\rR\n" +
 	"executable\x12\x1a\n" +
 	"\bfunction\x18\x02 \x01(\tR\bfunction\x12\x12\n" +
 	"\x04step\x18\x03 \x01(\x04R\x04step\x12\x12\n" +
-	"\x04rows\x18\x04 \x03(\x03R\x04rows\"e\n" +
+	"\x04rows\x18\x04 \x03(\x03R\x04rows\x12\x18\n" +
+	"\aprofile\x18\x05 \x01(\bR\aprofile\"{\n" +
 	"\aOutcome\x12\x18\n" +
 	"\ablocked\x18\x01 \x01(\x03R\ablocked\x12\x12\n" +
 	"\x04took\x18\x02 \x01(\x03R\x04took\x12,\n" +
-	"\x05error\x18\x03 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\"p\n" +
+	"\x05error\x18\x03 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\x12\x14\n" +
+	"\x05nodes\x18\x04 \x03(\x03R\x05nodes\"p\n" +
 	"\x06Commit\x12\x1e\n" +
 	"\n" +
 	"executable\x18\x01 \x01(\rR\n" +

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu"
+)
+
+// profileEvent is a row of bench --profile: a node of the program, or with no
+// name the sum. Times are medians in milliseconds. The floors are what its
+// operations take at the highest rate of the device, and what reading its
+// operands and writing its results once takes at that of memory.
+type profileEvent struct {
+	Function string  `json:"function"`
+	Node     string  `json:"node"`
+	Op       string  `json:"op,omitempty"`
+	Ms       float64 `json:"ms"` // 0: done as part of another node
+	FlopsMs  float64 `json:"floor_operations_ms"`
+	BytesMs  float64 `json:"floor_bytes_ms"`
+}
+
+// profile is what bench --profile prints.
+type profile struct {
+	rows   []profileEvent
+	limits limits
+}
+
+// limits are the rates that floors are counted with.
+type limits struct{ flops, bytes float64 } // per second
+
+// newProfile sums up what the profiler of the set saw, in the order of the program.
+func newProfile(c *cli.Context, set *deviceSet) (*profile, error) {
+	l, err := limitsOf(c, set)
+	if err != nil {
+		return nil, err
+	}
+	p := &profile{limits: l}
+	for f, r := range set.profiler.runs {
+		if len(r.nodes) == 0 {
+			return nil, device.Errorf(set.members[0].Name, "Run", device.Unsupported,
+				"this device does not tell the times of nodes: the feature %s is missing", device.Profile)
+		}
+		p.add(f, r)
+	}
+	return p, nil
+}
+
+// add appends the nodes of a function and their sum.
+func (p *profile) add(f *graph.Function, r *profiledRuns) {
+	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+	sum := profileEvent{Function: f.Name, Ms: ms(middle(r.took))}
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		flops, bytes := f.Cost(n).At(r.rows)
+		e := profileEvent{Function: f.Name, Node: f.NodeName(n), Op: n.Op.String(), Ms: ms(middle(r.nodes[i])),
+			FlopsMs: flops / p.limits.flops * 1000, BytesMs: bytes / p.limits.bytes * 1000}
+		sum.FlopsMs, sum.BytesMs = sum.FlopsMs+e.FlopsMs, sum.BytesMs+e.BytesMs
+		p.rows = append(p.rows, e)
+	}
+	p.rows = append(p.rows, sum)
+}
+
+// limitsOf measures what the first device of a set can do at most: a CPU on
+// registers and in memory, any other in the operations of devices bench.
+func limitsOf(c *cli.Context, set *deviceSet) (l limits, err error) {
+	m := set.members[0]
+	t := set.targets[m.Name]
+	if t.plugin == "cpu" {
+		best, err := cpu.Measure(set.options.Kernels, set.options.Threads)
+		return limits{best.Flops, best.Bytes}, err
+	}
+	open := func(ctx context.Context) (device.Device, error) {
+		return set.providers[t.plugin].OpenAs(ctx, m.Name, t.id, set.options)
+	}
+	list := slices.DeleteFunc(devicetest.Benchmarks(), func(b devicetest.Benchmark) bool { return !b.Computes() })
+	err = devicetest.Bench(c.Context, open, list, 0, func(f devicetest.Figure) {
+		if f.Runs > 0 {
+			l.flops, l.bytes = max(l.flops, f.FlopRate()), max(l.bytes, f.ByteRate())
+		}
+	})
+	return l, err
+}
+
+// tell prints the profile.
+func (p *profile) tell(o *output) {
+	o.result("\n%-32s  %-22s  %9s  %6s  %9s  %9s  %7s", "node", "operation", "ms", "%", "ops ms", "bytes ms", "x floor")
+	all := map[string]float64{}
+	for _, e := range p.rows {
+		if e.Node == "" {
+			all[e.Function] = e.Ms
+		}
+	}
+	for _, e := range p.rows {
+		o.event("profile", e)
+		name, took, share, times := e.Node, "-", "", ""
+		if name == "" {
+			name = "all of " + e.Function
+		}
+		if e.Ms > 0 {
+			took, share = fmt.Sprintf("%.3f", e.Ms), fmt.Sprintf("%.1f", 100*e.Ms/all[e.Function])
+			if floor := max(e.FlopsMs, e.BytesMs); floor > 0 && e.Node != "" {
+				times = fmt.Sprintf("%.1f", e.Ms/floor)
+			}
+		}
+		o.result("%s", strings.TrimRight(fmt.Sprintf("%-32s  %-22s  %9s  %6s  %9.3f  %9.3f  %7s",
+			name, e.Op, took, share, e.FlopsMs, e.BytesMs, times), " "))
+	}
+	o.result("floors: %.0f GFLOP/s, %.1f GB/s; - is done as part of another node; times are medians over the runs",
+		p.limits.flops/1e9, p.limits.bytes/1e9)
+}

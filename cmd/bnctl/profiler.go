@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// profiler asks a device for the times of nodes, and keeps those of all runs.
+type profiler struct {
+	runs map[*graph.Function]*profiledRuns
+}
+
+// profiledRuns are the runs of one function.
+type profiledRuns struct {
+	rows  int               // of a run
+	took  []time.Duration   // of each run
+	nodes [][]time.Duration // of each node, in each run
+}
+
+// watch returns d with the question for times in every run.
+func (p *profiler) watch(d device.Device) device.Device { return watched{d, p} }
+
+// forget forgets what was measured so far.
+func (p *profiler) forget() { p.runs = map[*graph.Function]*profiledRuns{} }
+
+// watched is a device whose runs a profiler keeps.
+type watched struct {
+	device.Device
+	profiler *profiler
+}
+
+// Load implements device.Device.
+func (w watched) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	x, err := w.Device.Load(ctx, p, c)
+	if err != nil {
+		return nil, err
+	}
+	return watchedProgram{x, p, w.profiler}, nil
+}
+
+type watchedProgram struct {
+	device.Executable
+	program  *graph.Program
+	profiler *profiler
+}
+
+// Run implements device.Executable.
+func (w watchedProgram) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	s.Profile = true
+	o, err := w.Executable.Run(ctx, s)
+	if err == nil {
+		w.profiler.add(w.program.Function(s.Function), s, o)
+	}
+	return o, err
+}
+
+// add keeps the times of one run.
+func (p *profiler) add(f *graph.Function, s device.Step, o device.Outcome) {
+	r := p.runs[f]
+	if r == nil {
+		r = &profiledRuns{nodes: make([][]time.Duration, len(o.Nodes))}
+		p.runs[f] = r
+	}
+	r.rows = 0
+	for _, n := range s.Rows {
+		r.rows += n
+	}
+	r.took = append(r.took, o.Took)
+	for i, t := range o.Nodes {
+		r.nodes[i] = append(r.nodes[i], t)
+	}
+}
+
+// middle returns the median.
+func middle(list []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(list))
+	return sorted[len(sorted)/2]
+}

@@ -1,0 +1,76 @@
+package cpu
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// profile says how the time of a run divides among nodes, by the first result
+// of each. Nodes that were made part of others are not in it.
+type profile map[graph.Value]time.Duration
+
+// run executes a group and divides its time among its nodes as the time of
+// the workers divides. Rows pass through several nodes one after the other, so
+// that the clock is read for every row and node: a profiled run is slower.
+func (p profile) run(f *frame, g *group, fn *function) error {
+	began := time.Now()
+	timed := *g
+	timed.actions = slices.Clone(g.actions)
+	spent := make([]atomic.Int64, len(g.actions))
+	if g.rows {
+		for k := range timed.actions {
+			timed.actions[k] = timed.actions[k].timed(&spent[k])
+		}
+	}
+	err := timed.run(f)
+	took, all := time.Since(began), int64(0)
+	for k := range spent {
+		all += spent[k].Load()
+	}
+	for k, node := range g.nodes[:len(spent)] { // all-reduces of one exchange are one action
+		share := took
+		if g.rows {
+			share = time.Duration(float64(took) * float64(spent[k].Load()) / float64(max(all, 1)))
+		}
+		p[fn.Nodes[node].Out[0]] += share
+	}
+	return err
+}
+
+// timed returns an action by rows that adds the nanoseconds that it takes.
+func (a action) timed(spent *atomic.Int64) action {
+	add := func(began time.Time) { spent.Add(int64(time.Since(began))) }
+	t := a
+	t.row = func(f *frame, w *worker, i, piece, pieces int) {
+		defer add(time.Now())
+		a.row(f, w, i, piece, pieces)
+	}
+	if a.prepare != nil {
+		t.prepare = func(f *frame) error {
+			defer add(time.Now())
+			return a.prepare(f)
+		}
+	}
+	if a.finish != nil {
+		t.finish = func(f *frame) {
+			defer add(time.Now())
+			a.finish(f)
+		}
+	}
+	return t
+}
+
+// nodes returns the profile in the order of the nodes of fn, as it was given.
+func (p profile) nodes(fn *graph.Function) []time.Duration {
+	if p == nil {
+		return nil
+	}
+	list := make([]time.Duration, len(fn.Nodes))
+	for i, n := range fn.Nodes {
+		list[i] = p[n.Out[0]]
+	}
+	return list
+}

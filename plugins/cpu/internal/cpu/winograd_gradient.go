@@ -157,12 +157,18 @@ func (k *winogradGradient) add(f *frame, w *worker, r, panel, k0, k1, tiles int,
 	}
 }
 
-// unpack writes taps, [9][k1-k0][width], to a gradient [O][C][3][3].
+// unpack writes taps, [9][k1-k0][width], to a gradient [O][C][3][3], of so few
+// output channels at a time that all stay in the cache.
 func (k *winogradGradient) unpack(dw, taps []float32, first, width, k0, k1 int) {
-	for c := k0; c < k1; c++ {
-		for t := range 9 {
-			for o, v := range taps[(t*(k1-k0)+c-k0)*width:][:width] {
-				dw[((first+o)*k.c+c)*9+t] = v
+	for o := 0; o < width; o += kernel.Lanes {
+		to := dw[(first+o)*k.c*9:]
+		for c := k0; c < k1; c++ {
+			for t := range 9 {
+				at := c*9 + t
+				for _, v := range taps[(t*(k1-k0)+c-k0)*width+o:][:kernel.Lanes] {
+					to[at] = v
+					at += k.c * 9
+				}
 			}
 		}
 	}

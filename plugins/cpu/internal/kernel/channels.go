@@ -10,6 +10,8 @@ type columns struct {
 	sums              func(sum *float64, x *float32, step int, count int)
 	deviations        func(q *float64, mean *float64, x *float32, step int, count int)
 	gradientSums      func(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, step int, count int)
+	maskedSums        func(s1 *float64, s2 *float64, mean *float64, most, x, dx, dy, y *float32, step int, count int)
+	maskedSumsPlus    func(s1 *float64, s2 *float64, mean *float64, most, x, dx, dy, y, plus *float32, step int, count int)
 	normalise         func(hi, lo, by, add, y, x *float32, step, count int)
 	normaliseRelu     func(hi, lo, by, add, most, y, x *float32, step, count int)
 	normalisePlus     func(hi, lo, by, add, y, x, plus *float32, step, count int)
@@ -82,6 +84,44 @@ func (s *Set) GradientSums(s1, s2, mean []float64, x, dy []float32) {
 			g := float64(dy[p*n+i])
 			s1[i] += g
 			s2[i] += float64(g * (float64(x[p*n+i]) - mean[i]))
+		}
+	}
+}
+
+// Mask says where the gradient of a relu or a relu6 is not 0: where the result
+// Y of the activation is above 0, and not Most or above; Most is NaN for a relu.
+type Mask struct {
+	Y    []float32
+	Plus []float32 // added to the gradient before, unless nil
+	Most float32
+}
+
+// MaskedSums sets dx to dy with a mask and does what GradientSums does with it.
+func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask) {
+	n, count := len(s1), positions(len(s1), x)
+	s2, mean, dx, dy, m.Y = s2[:n], mean[:n], dx[:len(x)], dy[:len(x)], m.Y[:len(x)]
+	c := 0
+	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
+		if m.Plus == nil {
+			k.maskedSums(&s1[c], &s2[c], &mean[c], &m.Most, &x[c], &dx[c], &dy[c], &m.Y[c], 4*n, count)
+		} else {
+			k.maskedSumsPlus(&s1[c], &s2[c], &mean[c], &m.Most, &x[c], &dx[c], &dy[c], &m.Y[c], &m.Plus[:len(x)][c], 4*n, count)
+		}
+		c += k.lanes
+	}
+	for p := range count {
+		for i := c; i < n; i++ {
+			at := p*n + i
+			g := dy[at]
+			if m.Plus != nil {
+				g += m.Plus[at]
+			}
+			if !(m.Y[at] > 0) || m.Y[at] >= m.Most {
+				g = 0
+			}
+			dx[at] = g
+			s1[i] += float64(g)
+			s2[i] += float64(float64(g) * (float64(x[at]) - mean[i]))
 		}
 	}
 }

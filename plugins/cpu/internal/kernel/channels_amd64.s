@@ -110,6 +110,127 @@ done:
 	VZEROUPPER
 	RET
 
+// func maskedSumsAVX512(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, step int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsAVX512(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         most+24(FP), DX
+	MOVQ         x+32(FP), SI
+	MOVQ         dx+40(FP), DI
+	MOVQ         dy+48(FP), R8
+	MOVQ         y+56(FP), R9
+	MOVQ         step+64(FP), R10
+	MOVQ         count+72(FP), R11
+	VMOVUPD      (AX), Z0
+	VMOVUPD      64(AX), Z1
+	VMOVUPD      (BX), Z2
+	VMOVUPD      64(BX), Z3
+	VMOVUPD      (CX), Z4
+	VMOVUPD      64(CX), Z5
+	VBROADCASTSS (DX), Z12
+	VPXORD       Z13, Z13, Z13
+	TESTQ        R11, R11
+	JE           done
+
+position:
+	VMOVUPS       (R9), Z10
+	VMOVUPS       (R8), Z11
+	VCMPPS        $0x1e, Z13, Z10, K1
+	VCMPPS        $0x19, Z12, Z10, K1, K1
+	VMOVAPS.Z     Z11, K1, Z11
+	VMOVUPS       Z11, (DI)
+	VEXTRACTF64X4 $0x01, Z11, Y14
+	VCVTPS2PD     Y11, Z8
+	VCVTPS2PD     Y14, Z9
+	VCVTPS2PD     (SI), Z6
+	VCVTPS2PD     32(SI), Z7
+	VADDPD        Z8, Z0, Z0
+	VSUBPD        Z4, Z6, Z6
+	VMULPD        Z6, Z8, Z6
+	VADDPD        Z6, Z2, Z2
+	VADDPD        Z9, Z1, Z1
+	VSUBPD        Z5, Z7, Z7
+	VMULPD        Z7, Z9, Z7
+	VADDPD        Z7, Z3, Z3
+	ADDQ          R10, SI
+	ADDQ          R10, DI
+	ADDQ          R10, R8
+	ADDQ          R10, R9
+	DECQ          R11
+	JNE           position
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, (BX)
+	VMOVUPD Z3, 64(BX)
+	VZEROUPPER
+	RET
+
+// func maskedSumsPlusAVX512(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, step int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsPlusAVX512(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         most+24(FP), DX
+	MOVQ         x+32(FP), SI
+	MOVQ         dx+40(FP), DI
+	MOVQ         dy+48(FP), R8
+	MOVQ         y+56(FP), R9
+	MOVQ         plus+64(FP), R10
+	MOVQ         step+72(FP), R11
+	MOVQ         count+80(FP), R12
+	VMOVUPD      (AX), Z0
+	VMOVUPD      64(AX), Z1
+	VMOVUPD      (BX), Z2
+	VMOVUPD      64(BX), Z3
+	VMOVUPD      (CX), Z4
+	VMOVUPD      64(CX), Z5
+	VBROADCASTSS (DX), Z12
+	VPXORD       Z13, Z13, Z13
+	TESTQ        R12, R12
+	JE           done
+
+position:
+	VMOVUPS       (R9), Z10
+	VMOVUPS       (R8), Z11
+	VADDPS        (R10), Z11, Z11
+	VCMPPS        $0x1e, Z13, Z10, K1
+	VCMPPS        $0x19, Z12, Z10, K1, K1
+	VMOVAPS.Z     Z11, K1, Z11
+	VMOVUPS       Z11, (DI)
+	VEXTRACTF64X4 $0x01, Z11, Y14
+	VCVTPS2PD     Y11, Z8
+	VCVTPS2PD     Y14, Z9
+	VCVTPS2PD     (SI), Z6
+	VCVTPS2PD     32(SI), Z7
+	VADDPD        Z8, Z0, Z0
+	VSUBPD        Z4, Z6, Z6
+	VMULPD        Z6, Z8, Z6
+	VADDPD        Z6, Z2, Z2
+	VADDPD        Z9, Z1, Z1
+	VSUBPD        Z5, Z7, Z7
+	VMULPD        Z7, Z9, Z7
+	VADDPD        Z7, Z3, Z3
+	ADDQ          R11, SI
+	ADDQ          R11, DI
+	ADDQ          R11, R8
+	ADDQ          R11, R9
+	ADDQ          R11, R10
+	DECQ          R12
+	JNE           position
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, (BX)
+	VMOVUPD Z3, 64(BX)
+	VZEROUPPER
+	RET
+
 // func normaliseAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, step int, count int)
 // Requires: AVX, AVX512F
 TEXT ·normaliseAVX512(SB), NOSPLIT, $0-64
@@ -402,6 +523,129 @@ position:
 	ADDQ      DI, SI
 	DECQ      R8
 	JNE       position
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, (BX)
+	VMOVUPD Y3, 32(BX)
+	VZEROUPPER
+	RET
+
+// func maskedSumsAVX2(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, step int, count int)
+// Requires: AVX
+TEXT ·maskedSumsAVX2(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         most+24(FP), DX
+	MOVQ         x+32(FP), SI
+	MOVQ         dx+40(FP), DI
+	MOVQ         dy+48(FP), R8
+	MOVQ         y+56(FP), R9
+	MOVQ         step+64(FP), R10
+	MOVQ         count+72(FP), R11
+	VMOVUPD      (AX), Y0
+	VMOVUPD      32(AX), Y1
+	VMOVUPD      (BX), Y2
+	VMOVUPD      32(BX), Y3
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y5
+	VBROADCASTSS (DX), Y12
+	VXORPS       Y13, Y13, Y13
+	TESTQ        R11, R11
+	JE           done
+
+position:
+	VMOVUPS      (R9), Y10
+	VMOVUPS      (R8), Y11
+	VCMPPS       $0x1e, Y13, Y10, Y14
+	VANDPS       Y14, Y11, Y11
+	VCMPPS       $0x19, Y12, Y10, Y14
+	VANDPS       Y14, Y11, Y11
+	VMOVUPS      Y11, (DI)
+	VEXTRACTF128 $0x01, Y11, X14
+	VCVTPS2PD    X11, Y8
+	VCVTPS2PD    X14, Y9
+	VCVTPS2PD    (SI), Y6
+	VCVTPS2PD    16(SI), Y7
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y4, Y6, Y6
+	VMULPD       Y6, Y8, Y6
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y9, Y1, Y1
+	VSUBPD       Y5, Y7, Y7
+	VMULPD       Y7, Y9, Y7
+	VADDPD       Y7, Y3, Y3
+	ADDQ         R10, SI
+	ADDQ         R10, DI
+	ADDQ         R10, R8
+	ADDQ         R10, R9
+	DECQ         R11
+	JNE          position
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, (BX)
+	VMOVUPD Y3, 32(BX)
+	VZEROUPPER
+	RET
+
+// func maskedSumsPlusAVX2(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, step int, count int)
+// Requires: AVX
+TEXT ·maskedSumsPlusAVX2(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         most+24(FP), DX
+	MOVQ         x+32(FP), SI
+	MOVQ         dx+40(FP), DI
+	MOVQ         dy+48(FP), R8
+	MOVQ         y+56(FP), R9
+	MOVQ         plus+64(FP), R10
+	MOVQ         step+72(FP), R11
+	MOVQ         count+80(FP), R12
+	VMOVUPD      (AX), Y0
+	VMOVUPD      32(AX), Y1
+	VMOVUPD      (BX), Y2
+	VMOVUPD      32(BX), Y3
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y5
+	VBROADCASTSS (DX), Y12
+	VXORPS       Y13, Y13, Y13
+	TESTQ        R12, R12
+	JE           done
+
+position:
+	VMOVUPS      (R9), Y10
+	VMOVUPS      (R8), Y11
+	VADDPS       (R10), Y11, Y11
+	VCMPPS       $0x1e, Y13, Y10, Y14
+	VANDPS       Y14, Y11, Y11
+	VCMPPS       $0x19, Y12, Y10, Y14
+	VANDPS       Y14, Y11, Y11
+	VMOVUPS      Y11, (DI)
+	VEXTRACTF128 $0x01, Y11, X14
+	VCVTPS2PD    X11, Y8
+	VCVTPS2PD    X14, Y9
+	VCVTPS2PD    (SI), Y6
+	VCVTPS2PD    16(SI), Y7
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y4, Y6, Y6
+	VMULPD       Y6, Y8, Y6
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y9, Y1, Y1
+	VSUBPD       Y5, Y7, Y7
+	VMULPD       Y7, Y9, Y7
+	VADDPD       Y7, Y3, Y3
+	ADDQ         R11, SI
+	ADDQ         R11, DI
+	ADDQ         R11, R8
+	ADDQ         R11, R9
+	ADDQ         R11, R10
+	DECQ         R12
+	JNE          position
 
 done:
 	VMOVUPD Y0, (AX)

@@ -14,6 +14,12 @@ func deviationsAVX512(q *float64, mean *float64, x *float32, step int, count int
 func gradientSumsAVX512(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, step int, count int)
 
 //go:noescape
+func maskedSumsAVX512(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, step int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX512(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, step int, count int)
+
+//go:noescape
 func normaliseAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, step int, count int)
 
 //go:noescape
@@ -36,6 +42,12 @@ func deviationsAVX2(q *float64, mean *float64, x *float32, step int, count int)
 
 //go:noescape
 func gradientSumsAVX2(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, step int, count int)
+
+//go:noescape
+func maskedSumsAVX2(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, step int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX2(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, step int, count int)
 
 //go:noescape
 func normaliseAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, step int, count int)

@@ -19,7 +19,7 @@ func channelRun(s *Set, channels int, x, dy, plus []float32, a Affine, slope []f
 	for c := range mean {
 		mean[c] = float64(c) * 0.25
 	}
-	sums := make([]float64, 4*channels)
+	sums := make([]float64, 8*channels)
 	part := func(i int) []float64 { return sums[i*channels : (i+1)*channels] }
 	s.Sums(part(0), x)
 	s.Deviations(part(1), mean, x)
@@ -31,7 +31,17 @@ func channelRun(s *Set, channels int, x, dy, plus []float32, a Affine, slope []f
 			single = append(single, y...)
 		}
 	}
-	dx := make([]float32, len(x))
+	dx, y := make([]float32, len(x)), slices.Clone(plus)
+	Generic.Relu(y, y)
+	for i, v := range []float32{0.5, float32(math.NaN()), float32(math.Inf(1))} {
+		if i < len(y) {
+			y[i] = v
+		}
+	}
+	for i, m := range []Mask{{y, nil, float32(math.NaN())}, {y, x, 0.5}} {
+		s.MaskedSums(part(4+2*i), part(5+2*i), mean, x, dx, dy, m)
+		single = append(single, dx...)
+	}
 	s.NormaliseGradient(dx, x, dy, a, slope)
 	return sums, append(single, dx...)
 }

@@ -83,18 +83,21 @@ func (w *Window) BiasLen() int { return padded(w.Width) }
 func (w *Window) Pack(panel int, packed, src []float32, at []int, step int) {
 	first, width, real := w.panel(panel)
 	packed = packed[w.Taps*w.Run*first:]
-	for k := range w.Run { // taps inside: they are neighbours in src
-		for t := range w.Taps {
-			i := t*w.Run + k
-			row, from := packed[i*width:][:width], at[i]+first*step
-			if step == 1 {
-				copy(row, src[from:from+real])
-			} else {
-				for c := range real {
-					row[c] = src[from+c*step]
+	for c := 0; c < width; c += Lanes { // so few rows of src stay in the cache
+		lanes := min(real-c, Lanes)
+		for k := range w.Run { // taps inside: they are neighbours in src
+			for t := range w.Taps {
+				i := t*w.Run + k
+				row, from := packed[i*width+c:][:Lanes], at[i]+(first+c)*step
+				if step == 1 {
+					copy(row, src[from:from+lanes])
+				} else {
+					for j := range lanes {
+						row[j] = src[from+j*step]
+					}
 				}
+				clear(row[lanes:])
 			}
-			clear(row[real:])
 		}
 	}
 }
@@ -103,11 +106,14 @@ func (w *Window) Pack(panel int, packed, src []float32, at []int, step int) {
 // makes them for the taps [t0, t1), to dst.
 func (w *Window) Unpack(panel int, dst, sums []float32, at []int, step, t0, t1 int) {
 	first, width, real := w.panel(panel)
-	for k := range w.Run { // taps inside: they are neighbours in dst
-		for t := t0; t < t1; t++ {
-			to := at[t*w.Run+k] + first*step
-			for c, v := range sums[((t-t0)*w.Run+k)*width:][:real] {
-				dst[to+c*step] = v
+	for c := 0; c < real; c += Lanes { // so few rows of dst stay in the cache
+		for k := range w.Run { // taps inside: they are neighbours in dst
+			for t := t0; t < t1; t++ {
+				to := at[t*w.Run+k] + (first+c)*step
+				for _, v := range sums[((t-t0)*w.Run+k)*width+c:][:min(real-c, Lanes)] {
+					dst[to] = v
+					to += step
+				}
 			}
 		}
 	}

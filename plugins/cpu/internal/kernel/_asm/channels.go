@@ -14,6 +14,8 @@ func channels() {
 		sums(set)
 		deviations(set)
 		gradientSums(set)
+		maskedSums(set, false)
+		maskedSums(set, true)
 		for _, plus := range []bool{false, true} {
 			for _, relu := range []bool{false, true} {
 				normalise(set, plus, relu)
@@ -157,6 +159,63 @@ func gradientSums(set isa) {
 			VADDPD(dy[h], s1[h], s1[h])
 			VSUBPD(mean[h], x[h], x[h])
 			VMULPD(x[h], dy[h], x[h])
+			VADDPD(x[h], s2[h], s2[h])
+		}
+	})
+	c.store(s1, still[0])
+	c.store(s2, still[1])
+	c.end()
+}
+
+// unmasked is the predicate "not first >= second", true for NaN, quiet.
+const unmasked = 0x19
+
+func maskedSums(set isa, plus bool) {
+	name, moving := "maskedSums", []string{"x", "dx", "dy", "y"}
+	if plus {
+		name, moving = name+"Plus", append(moving, "plus")
+	}
+	c, still := newColumn(set, name, []string{"s1", "s2", "mean", "most"}, moving)
+	s1, s2, mean, x, wide := c.halves(0), c.halves(2), c.halves(4), c.halves(6), c.halves(8)
+	y, g, most, zero, spare := c.regs[10], c.regs[11], c.regs[12], c.regs[13], c.regs[14]
+	c.load(still[0], s1)
+	c.load(still[1], s2)
+	c.load(still[2], mean)
+	VBROADCASTSS(operand.Mem{Base: still[3]}, most)
+	if set.bytes == 64 {
+		VPXORD(zero, zero, zero)
+	} else {
+		VXORPS(zero, zero, zero)
+	}
+	c.walk(func() {
+		VMOVUPS(operand.Mem{Base: c.moving[3]}, y)
+		VMOVUPS(operand.Mem{Base: c.moving[2]}, g)
+		if plus {
+			VADDPS(operand.Mem{Base: c.moving[4]}, g, g)
+		}
+		if set.bytes == 64 {
+			VCMPPS(operand.Imm(greater), zero, y, reg.K1)
+			VCMPPS(operand.Imm(unmasked), most, y, reg.K1, reg.K1)
+			VMOVAPS_Z(g, reg.K1, g)
+			VMOVUPS(g, operand.Mem{Base: c.moving[1]})
+			VEXTRACTF64X4(operand.Imm(1), reg.Z11, reg.Y14)
+			VCVTPS2PD(reg.Y11, wide[0])
+			VCVTPS2PD(reg.Y14, wide[1])
+		} else {
+			VCMPPS(operand.Imm(greater), zero, y, spare)
+			VANDPS(spare, g, g)
+			VCMPPS(operand.Imm(unmasked), most, y, spare)
+			VANDPS(spare, g, g)
+			VMOVUPS(g, operand.Mem{Base: c.moving[1]})
+			VEXTRACTF128(operand.Imm(1), reg.Y11, reg.X14)
+			VCVTPS2PD(reg.X11, wide[0])
+			VCVTPS2PD(reg.X14, wide[1])
+		}
+		c.wide(c.moving[0], x)
+		for h := range x {
+			VADDPD(wide[h], s1[h], s1[h])
+			VSUBPD(mean[h], x[h], x[h])
+			VMULPD(x[h], wide[h], x[h])
 			VADDPD(x[h], s2[h], s2[h])
 		}
 	})

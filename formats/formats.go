@@ -27,6 +27,9 @@ type Options struct {
 	// Description is the JSON that describes the model of a Keras file of
 	// weights alone: what to_json returns.
 	Description []byte
+	// TensorsOnly leaves out the graph: what a file of tensors is made of needs
+	// none, and so no more than one tensor in memory.
+	TensorsOnly bool
 }
 
 func (o Options) rule() bn.Rule {

@@ -134,8 +134,14 @@ func readTorch(path string, o Options) (*File, error) {
 	return torch.Read(path, torch.Options{Key: o.Key, EMA: o.EMA})
 }
 
-func readKeras(path string, o Options) (*File, error) { return keras.ReadWith(path, o.Description) }
-func readONNX(path string, _ Options) (*File, error)  { return onnx.Read(path) }
+func readKeras(path string, o Options) (*File, error) {
+	return keras.Read(path, keras.Options{Description: o.Description, TensorsOnly: o.TensorsOnly})
+}
+
+func readONNX(path string, o Options) (*File, error) {
+	return onnx.Read(path, onnx.Options{TensorsOnly: o.TensorsOnly})
+}
+
 func readCaffe(path string, _ Options) (*File, error) { return caffe.Read(path) }
 
 func readSafetensors(path string, _ Options) (*File, error) { return safetensors.Read(path) }

@@ -13,7 +13,7 @@ import (
 // inspectForeign shows the file of another program. Its architecture is that
 // of --arch, of the file's own graph, or of the zoo; there need not be one.
 func inspectForeign(c *cli.Context, path string) error {
-	f, err := openForeign(c, []string{path})
+	f, err := openForeign(c, path)
 	if err != nil {
 		return err
 	}

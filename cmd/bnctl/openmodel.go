@@ -78,13 +78,13 @@ func openModelWith(c *cli.Context, path string, o formats.Options) (*models.Mode
 	return m, nil
 }
 
-// openForeign opens foreign files: one, or those of the ranks of a run.
-func openForeign(c *cli.Context, paths []string) (*formats.File, error) {
+// openForeign opens a foreign file with what the flags say.
+func openForeign(c *cli.Context, path string) (*formats.File, error) {
 	o, err := foreignOptions(c)
 	if err != nil {
 		return nil, err
 	}
-	return formats.OpenRanks(paths, o)
+	return formats.Open(path, o)
 }
 
 // foreignOptions returns what the flags say of foreign files.

@@ -32,7 +32,7 @@ func openPatient(c *cli.Context, path string) (*patient, error) {
 	if ours {
 		return p, p.readOwn()
 	}
-	f, err := openForeign(c, []string{path})
+	f, err := openForeign(c, path)
 	if err != nil {
 		return nil, err
 	}

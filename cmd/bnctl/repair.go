@@ -66,7 +66,7 @@ func openSick(c *cli.Context, path string) (*models.Model, error) {
 	if ours || err != nil {
 		return openModel(c, path)
 	}
-	f, err := openForeign(c, []string{path})
+	f, err := openForeign(c, path)
 	if err != nil {
 		return nil, err
 	}

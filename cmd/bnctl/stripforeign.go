@@ -13,7 +13,12 @@ import (
 
 // stripForeign strips the files of other programs.
 func stripForeign(c *cli.Context) (*stripping, error) {
-	f, err := openForeign(c, c.Args().Slice())
+	options, err := foreignOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	options.TensorsOnly = !template(c)
+	f, err := formats.OpenRanks(c.Args().Slice(), options)
 	if err != nil {
 		return nil, err
 	}

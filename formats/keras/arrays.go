@@ -133,6 +133,8 @@ func (a array) load() (tensor.Tensor, error) {
 		return tensor.Tensor{}, err
 	}
 	t := tensor.New(d, a.value.Shape...)
-	copy(t.Bytes, a.value.Bytes)
+	if err := a.value.ReadInto(t.Bytes); err != nil {
+		return t, err
+	}
 	return t.ToF32()
 }

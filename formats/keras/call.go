@@ -83,7 +83,7 @@ func (c *call) weight(param string, shape ...int) tensor.Tensor {
 		c.fail("weight %s has the shape %v, want %v", a.name, got, shape)
 		return blank
 	}
-	if c.room -= len(a.value.Bytes); c.room < 0 {
+	if c.room -= a.value.Size(); c.room < 0 {
 		c.fail("the weights of shared layers are read over and over")
 		return blank
 	}

@@ -45,6 +45,9 @@ func (c *content) build(match func(*network) (weights, error)) error {
 		c.file.Find("", "the model was trained on several devices that share its weights: "+
 			"its running statistics moved once for each of them in a step", "")
 	}
+	if c.tensorsOnly {
+		return nil
+	}
 	b := &build{weights: w, major: c.major(), flip: c.theano(), old: c.oldResize(),
 		room: maxShared*int(c.size) + spareRoom}
 	m, err := b.toModel(n)

@@ -1,37 +1,40 @@
 package keras
 
 import (
+	"io"
+
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/keras/internal/hdf5"
 )
 
 // content is a file of Keras, opened.
 type content struct {
-	file      *foreign.File
-	size      int64
-	version   string // of Keras, "2.2.4"; may be empty
-	backend   string // "tensorflow", "theano"; may be empty
-	config    []byte // the model's description; nil in a file of weights alone
-	described bool   // config is not from the file
-	root      *hdf5.Object
-	groups    []group
+	file        *foreign.File
+	size        int64
+	version     string // of Keras, "2.2.4"; may be empty
+	backend     string // "tensorflow", "theano"; may be empty
+	config      []byte // the model's description; nil in a file of weights alone
+	described   bool   // config is not from the file
+	tensorsOnly bool   // no model is wanted
+	root        *hdf5.Object
+	groups      []group
 }
 
-// readH5 reads a whole HDF5 file; description stands in for the one it lacks.
-func readH5(b, description []byte) (*foreign.File, error) {
-	h, err := hdf5.Open(b)
+// readH5 reads an HDF5 file.
+func readH5(src io.ReaderAt, size int64, options Options) (*foreign.File, error) {
+	h, err := hdf5.Open(src, size)
 	if err != nil {
 		return nil, err
 	}
-	c := &content{file: &foreign.File{Format: "keras h5"}, size: int64(len(b)), root: h.Root()}
+	c := &content{file: &foreign.File{Format: "keras h5"}, size: size, root: h.Root(), tensorsOnly: options.TensorsOnly}
 	if err := c.attributes(); err != nil {
 		return nil, err
 	}
-	if c.config != nil && description != nil {
-		return nil, errDescribed
-	}
-	if description != nil {
-		c.config, c.described = description, true
+	if d := options.Description; d != nil {
+		if c.config != nil {
+			return nil, errDescribed
+		}
+		c.config, c.described = d, true
 	}
 	o := c.root
 	if o.Has("model_weights") {

@@ -73,7 +73,7 @@ func TestHostile(t *testing.T) {
 		{"more weights", []byte(strings.Replace(h5, `"use_bias": true,`, `"use_bias":false,`, 1)),
 			"has 2 weights in the file, its description asks for 1"},
 	} {
-		f, err := ReadFrom(bytes.NewReader(c.b), int64(len(c.b)), nil)
+		f, err := ReadFrom(bytes.NewReader(c.b), int64(len(c.b)), Options{})
 		if err == nil {
 			err = f.NoModel
 		}
@@ -110,7 +110,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		file, err := ReadFrom(bytes.NewReader(b), int64(len(b)), nil)
+		file, err := ReadFrom(bytes.NewReader(b), int64(len(b)), Options{})
 		if err == nil && file.Model != nil && file.Model.Check() != nil {
 			t.Error("a model that is not valid was read")
 		}

@@ -86,7 +86,7 @@ func TestSame(t *testing.T) {
 	wrappers := map[string]string{"same-multi-gpu-2.h5": "multi_gpu_model(gpus=2)",
 		"same-multi-gpu-8.h5": "multi_gpu_model(gpus=8)", "same-make-parallel.h5": "make_parallel(4)"}
 	for _, path := range files {
-		f, err := Read(path)
+		f, err := Read(path, Options{})
 		if err == nil {
 			err = f.NoModel
 		}
@@ -152,7 +152,7 @@ func TestWeightsAlone(t *testing.T) {
 		"batch_normalization_1/moving_mean:0", "batch_normalization_1/moving_variance:0", "dense_1/kernel:0", "dense_1/bias:0"}
 	for _, c := range []struct{ file, wrapper string }{{"weights.h5", ""},
 		{"multi-gpu-weights.h5", "multi_gpu_model: model"}} {
-		f, err := Read("testdata/" + c.file)
+		f, err := Read("testdata/"+c.file, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestWeightsAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f, err = ReadWith("testdata/"+c.file, config); err != nil || f.NoModel != nil {
+		if f, err = Read("testdata/"+c.file, Options{Description: config}); err != nil || f.NoModel != nil {
 			t.Fatalf("%s with a description: %v, %v", c.file, err, f.NoModel)
 		}
 		for name, w := range model(t, "testdata/base.h5").State {

@@ -35,7 +35,7 @@ func count(o *hdf5.Object, g *foreign.Group, depth int) {
 	if o.IsData() {
 		if v, err := o.Value(); err == nil {
 			g.Tensors++
-			g.Bytes += int64(len(v.Bytes))
+			g.Bytes += int64(v.Size())
 		}
 		return
 	}

@@ -37,53 +37,53 @@ func Sniff(head []byte) bool {
 	return false
 }
 
-// Read opens a file that Keras has written. The result has a Model if the file
-// describes one, or NoModel if what it describes is not supported, and Tensors,
-// in Keras's own order of axes, in any case.
-func Read(path string) (*foreign.File, error) { return ReadWith(path, nil) }
+// Options say how a file is read.
+type Options struct {
+	// Description describes the model of a file of weights alone, as
+	// save_weights writes it: what to_json returns, or the config.json of an
+	// archive. A file that describes its model itself is an error then.
+	Description []byte
+	// TensorsOnly leaves out the model, and with it reading all weights.
+	TensorsOnly bool
+}
 
-// ReadWith opens a file of weights alone, as save_weights writes it, with the
-// description of the model from elsewhere: what to_json returns, or the
-// config.json of an archive. A file that describes its model itself is an error then.
-func ReadWith(path string, description []byte) (*foreign.File, error) {
+// Read opens a file that Keras has written. The result has a Model if one is
+// described, or NoModel if what is described is not supported, and Tensors, in
+// Keras's own order of axes, in any case. Close it: tensors are read from it.
+func Read(path string, o Options) (*foreign.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		var file *foreign.File
+		if file, err = ReadFrom(f, info.Size(), o); err == nil {
+			file.Owns(f)
+			return file, nil
+		}
 	}
-	file, err := ReadFrom(f, info.Size(), description)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return file, nil
+	f.Close()
+	return nil, fmt.Errorf("%s: %w", path, err)
 }
 
 // errDescribed refuses a second description of a model.
 var errDescribed = errors.New("the file describes its model itself: leave the description in JSON out")
 
-// ReadFrom reads from the size bytes of src, which is not needed afterwards.
-// description is nil, or as for ReadWith.
-func ReadFrom(src io.ReaderAt, size int64, description []byte) (*foreign.File, error) {
+// ReadFrom reads from the size bytes of src, which tensors are read from afterwards too.
+func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	head := make([]byte, min(size, 8))
 	if _, err := src.ReadAt(head, 0); err != nil && err != io.EOF {
 		return nil, err
 	}
 	switch {
 	case hdf5.Is(head):
-		b := make([]byte, size)
-		if _, err := io.ReadFull(io.NewSectionReader(src, 0, size), b); err != nil {
-			return nil, err
-		}
-		return readH5(b, description)
+		return readH5(src, size, o)
 	case bytes.HasPrefix(head, []byte("PK")):
-		if description != nil {
+		if o.Description != nil {
 			return nil, errDescribed
 		}
-		return readArchive(src, size)
+		return readArchive(src, size, o)
 	}
 	return nil, fmt.Errorf("not a file of Keras: neither HDF5 nor a .keras archive")
 }

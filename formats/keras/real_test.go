@@ -1,6 +1,7 @@
 package keras
 
 import (
+	"bytes"
 	"math"
 	"os"
 	"path/filepath"
@@ -26,7 +27,7 @@ func need(t *testing.T) {
 
 func model(t *testing.T, path string) *models.Model {
 	t.Helper()
-	f, err := Read(path)
+	f, err := Read(path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestResnet8(t *testing.T) {
 func TestMultiGPU(t *testing.T) {
 	need(t)
 	plain := model(t, shared+"checkpoints/keras/mlperf_tiny_resnet8.h5")
-	f, err := Read(shared + "checkpoints/keras/resnet8_multi_gpu2_keras2.2.4.h5")
+	f, err := Read(shared+"checkpoints/keras/resnet8_multi_gpu2_keras2.2.4.h5", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func mustOpen(t *testing.T, path string) *hdf5.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := hdf5.Open(b)
+	h, err := hdf5.Open(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		t.Fatal(err)
 	}

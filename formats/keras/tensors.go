@@ -22,10 +22,7 @@ func (c *content) listTensors() error {
 				return err
 			}
 			name := strings.TrimPrefix(g.path(a), only)
-			t, err := foreign.NewTensor(name, d, a.value.Shape, func(dst []byte) error {
-				copy(dst, a.value.Bytes)
-				return nil
-			})
+			t, err := foreign.NewTensor(name, d, a.value.Shape, a.value.ReadInto)
 			if err != nil {
 				return err
 			}

@@ -10,12 +10,12 @@ import (
 )
 
 // readArchive reads a .keras archive.
-func readArchive(src io.ReaderAt, size int64) (*foreign.File, error) {
+func readArchive(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	z, err := foreign.OpenZip(src, size)
 	if err != nil {
 		return nil, err
 	}
-	c := &content{file: &foreign.File{Format: "keras archive"}, size: size, backend: "tensorflow"}
+	c := &content{file: &foreign.File{Format: "keras archive"}, size: size, backend: "tensorflow", tensorsOnly: o.TensorsOnly}
 	if e, ok := z.Entry(memberMeta); ok {
 		if err := c.metadata(z, e); err != nil {
 			return nil, err
@@ -31,11 +31,10 @@ func readArchive(src io.ReaderAt, size int64) (*foreign.File, error) {
 	if e, ok = z.Entry(memberWeights); !ok {
 		return nil, fmt.Errorf("the archive has no %s%s", memberWeights, otherWeights(z))
 	}
-	b, err := z.ReadAll(e, size)
-	if err != nil {
+	if err := z.Verify(e); err != nil {
 		return nil, err
 	}
-	h, err := hdf5.Open(b)
+	h, err := hdf5.Open(z.Open(e), e.Size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", memberWeights, err)
 	}

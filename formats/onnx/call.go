@@ -34,7 +34,10 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 	c := &call{reader: r, n: n}
 	constants := true
 	for _, name := range n.Input {
-		x, ok := r.values[name]
+		x, ok, err := r.operand(name)
+		if err != nil {
+			return err
+		}
 		if !ok && name != "" {
 			return fmt.Errorf("takes %.80q, which nothing before it makes", name)
 		}

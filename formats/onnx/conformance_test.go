@@ -30,7 +30,7 @@ func need(t *testing.T) {
 
 // opened reads a model; what of it is not supported is the error.
 func opened(path string) (*models.Model, error) {
-	f, err := Read(path)
+	f, err := Read(path, Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func protoTensor(path string) (tensor.Tensor, error) {
 	if err := proto.Unmarshal(b, p); err != nil {
 		return tensor.Tensor{}, err
 	}
-	return load(p, nil)
+	return load(p)
 }
 
 // refused lists the cases that no network in prediction has, with the

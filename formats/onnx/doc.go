@@ -15,6 +15,6 @@ const (
 	minOpset    = 6
 	maxOpset    = 21
 	maxNodes    = 1 << 16  // nodes of a graph
-	maxFolded   = 64 << 20 // bytes of constants that are computed, beside four times the file's size
-	spareMemory = 48 << 20 // bytes that a decoded model may take beside the size of its file
+	maxFolded   = 16 << 20 // bytes of constants that are computed, beside the file's size
+	spareMemory = 16 << 20 // bytes that a decoded model may take beside the size of its file
 )

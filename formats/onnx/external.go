@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // external reads tensors that lie in other files, inside the folder of the
@@ -23,35 +21,35 @@ type external struct {
 	loaded int64           // bytes that were read
 }
 
-// load reads a tensor of external data.
-func (e *external) load(p *onnxpb.TensorProto, d tensor.DType, shape []int) (tensor.Tensor, error) {
+// find looks for the want bytes of a tensor of external data, and returns what reads them.
+func (e *external) find(p *onnxpb.TensorProto, want int) (read func(dst []byte) error, err error) {
 	location, offset, length, err := where(p)
 	if err != nil {
-		return tensor.Tensor{}, err
-	}
-	want, err := tensor.Size(d, shape)
-	if err != nil {
-		return tensor.Tensor{}, err
+		return nil, err
 	}
 	if length >= 0 && length != int64(want) {
-		return tensor.Tensor{}, fmt.Errorf("%d bytes of external data for %s, want %d", length,
-			tensor.Describe(d, shape), want)
+		return nil, fmt.Errorf("%d bytes of external data, want %d", length, want)
 	}
 	f, size, err := e.open(location)
 	if err != nil {
-		return tensor.Tensor{}, err
+		return nil, err
 	}
 	defer f.Close()
 	if offset > size || int64(want) > size-offset {
-		return tensor.Tensor{}, fmt.Errorf("%d bytes at offset %d of %q end beyond its %d bytes", want,
+		return nil, fmt.Errorf("%d bytes at offset %d of %q end beyond its %d bytes", want,
 			offset, location, size)
 	}
 	if err := e.account(location, size, int64(want)); err != nil {
-		return tensor.Tensor{}, err
+		return nil, err
 	}
-	t := tensor.New(d, shape...)
-	_, err = io.ReadFull(io.NewSectionReader(f, offset, int64(want)), t.Bytes)
-	return t, err
+	return func(dst []byte) error {
+		f, _, err := e.open(location)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return foreign.ReadAt(f, dst, offset)
+	}, nil
 }
 
 // account counts n bytes of a file of size bytes.

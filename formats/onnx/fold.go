@@ -1,6 +1,8 @@
 package onnx
 
 import (
+	"fmt"
+
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -37,10 +39,14 @@ func (c *call) takesAs(d tensor.DType, shape []int) bool {
 	if err != nil {
 		c.fail("%w", err)
 	} else if c.room -= size; c.room < 0 {
-		c.fail("the constants that are computed or converted take more than %d MiB and four times the file",
-			maxFolded>>20)
+		c.fail("%w", c.noRoom())
 	}
 	return c.err == nil
+}
+
+func (r *reader) noRoom() error {
+	return fmt.Errorf("the constants that are computed or converted take more than %d MiB and the size of the file",
+		maxFolded>>20)
 }
 
 // numbers returns operand i of a fold.

@@ -9,7 +9,7 @@ func foldConstant(c *call) numbers {
 			if a.T == nil {
 				break
 			}
-			t, err := load(a.T, nil)
+			t, err := load(a.T)
 			if err != nil {
 				c.fail("%w", err)
 				return numbers{}
@@ -36,7 +36,7 @@ func foldConstantOfShape(c *call) numbers {
 	}
 	one := numbers{f: []float32{0}}
 	if a := c.attribute("value"); a != nil && a.T != nil {
-		t, err := load(a.T, nil)
+		t, err := load(a.T)
 		if err == nil {
 			one, err = toNumbers(t)
 		}

@@ -79,7 +79,7 @@ func TestBombs(t *testing.T) {
 		"numbers":      message(7, message(5, message(7, make([]byte, 16*many)))),
 		"dims":         message(7, message(5, bytes.Repeat([]byte{0x08, 0}, 8*many))),
 	} {
-		_, err := ReadFrom(bytes.NewReader(b), int64(len(b)))
+		_, err := ReadFrom(bytes.NewReader(b), int64(len(b)), Options{})
 		if err == nil || !strings.Contains(err.Error(), "decoded the model would take") {
 			t.Errorf("%s: got error %v", name, err)
 		}
@@ -99,7 +99,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		file, err := ReadFrom(bytes.NewReader(b), int64(len(b)))
+		file, err := ReadFrom(bytes.NewReader(b), int64(len(b)), Options{})
 		if err == nil && file.NoModel == nil && file.Model.Check() != nil {
 			t.Error("a model that is not valid was read")
 		}

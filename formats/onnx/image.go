@@ -125,5 +125,9 @@ func (c *call) second() tensor.Tensor {
 	if len(c.n.Input) != 2 {
 		return tensor.Tensor{}
 	}
-	return c.values[c.n.Input[1]].c
+	x, _, err := c.operand(c.n.Input[1])
+	if err != nil {
+		c.fail("%w", err)
+	}
+	return x.c
 }

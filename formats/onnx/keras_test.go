@@ -11,7 +11,7 @@ import (
 
 func fromKeras(t *testing.T, path string) *models.Model {
 	t.Helper()
-	f, err := keras.Read(path)
+	f, err := keras.Read(path, keras.Options{})
 	if err == nil {
 		err = f.NoModel
 	}

@@ -1,14 +1,12 @@
 package onnx
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
@@ -32,35 +30,52 @@ func Sniff(head []byte) bool {
 		n > 0 && wire == protowire.VarintType && number == 5
 }
 
+// Options say how a file is read.
+type Options struct {
+	// TensorsOnly leaves out the model, and with it reading all initializers.
+	TensorsOnly bool
+}
+
 // Read opens an ONNX model. The result has a Model, or NoModel if the graph is
 // not supported, and as Tensors all initializers, those too that nothing uses.
-func Read(path string) (*foreign.File, error) {
-	b, err := os.ReadFile(path)
+// Close it: tensors are read from it.
+func Read(path string, o Options) (*foreign.File, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	f, err := read(b, &external{dir: filepath.Dir(path)})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	info, err := f.Stat()
+	if err == nil {
+		var file *foreign.File
+		if file, err = read(f, info.Size(), &external{dir: filepath.Dir(path)}, o); err == nil {
+			file.Owns(f)
+			return file, nil
+		}
 	}
-	return f, nil
+	f.Close()
+	return nil, fmt.Errorf("%s: %w", path, err)
 }
 
-// ReadFrom reads a model whose tensors are all inside, from the size bytes of src.
-func ReadFrom(src io.ReaderAt, size int64) (*foreign.File, error) {
-	b := make([]byte, size)
-	if _, err := io.ReadFull(io.NewSectionReader(src, 0, size), b); err != nil {
-		return nil, err
-	}
-	return read(b, &external{})
+// ReadFrom reads a model whose tensors are all inside, from the size bytes of
+// src, which tensors are read from afterwards too.
+func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
+	return read(src, size, &external{}, o)
 }
 
-func read(b []byte, ext *external) (*foreign.File, error) {
-	m, err := parse(b)
-	if err != nil {
+func read(src io.ReaderAt, size int64, ext *external, o Options) (*foreign.File, error) {
+	head := make([]byte, min(size, int64(len(lfsPointer))))
+	if err := foreign.ReadAt(src, head, 0); err != nil {
 		return nil, err
+	}
+	if string(head) == lfsPointer {
+		return nil, fmt.Errorf("a pointer of Git LFS, not the model itself: fetch it with git lfs pull")
+	}
+	d, err := decode(src, size)
+	if err != nil {
+		return nil, fmt.Errorf("not an ONNX model: %w", err)
 	}
 	file := &foreign.File{Format: "onnx"}
+	m := d.model
 	opset, err := checkModel(m)
 	if err != nil {
 		return nil, err
@@ -70,33 +85,17 @@ func read(b []byte, ext *external) (*foreign.File, error) {
 	if m.ProducerName != "" {
 		file.Count("producer", m.ProducerName+" "+m.ProducerVersion)
 	}
-	r := newReader(m, opset, len(b), file)
-	if err := r.initializers(ext); err != nil {
+	r := newReader(m, opset, int(size), file)
+	if err := r.initializers(d, ext); err != nil {
 		return nil, err
 	}
-	file.Model, file.NoModel = r.model()
+	if !o.TensorsOnly {
+		file.Model, file.NoModel = r.model()
+	}
 	return file, nil
 }
 
-// parse decodes a model after it has been weighed.
-func parse(b []byte) (*onnxpb.ModelProto, error) {
-	if bytes.HasPrefix(b, []byte("version https://git-lfs")) {
-		return nil, fmt.Errorf("a pointer of Git LFS, not the model itself: fetch it with git lfs pull")
-	}
-	cost, err := survey(b, modelMessage, 0)
-	if err != nil {
-		return nil, fmt.Errorf("not an ONNX model: %w", err)
-	}
-	if limit := len(b) + spareMemory; cost > limit {
-		return nil, fmt.Errorf("decoded the model would take %d bytes; at most %d are allowed to a file of %d",
-			cost, limit, len(b))
-	}
-	m := &onnxpb.ModelProto{}
-	if err := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(b, m); err != nil {
-		return nil, fmt.Errorf("not an ONNX model: %w", err)
-	}
-	return m, nil
-}
+const lfsPointer = "version https://git-lfs"
 
 // checkModel returns the version of the standard operators.
 func checkModel(m *onnxpb.ModelProto) (opset int, err error) {

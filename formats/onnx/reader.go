@@ -33,10 +33,11 @@ type reader struct {
 
 // value is what a name of ONNX stands for: rows of the graph, or a constant.
 type value struct {
-	v      graph.Value   // graph.None for a constant
-	c      tensor.Tensor // the constant
-	logits graph.Value   // what a softmax made v of; graph.None otherwise
-	op     string        // the operator that made v
+	v      graph.Value     // graph.None for a constant
+	c      tensor.Tensor   // the constant
+	file   *foreign.Tensor // the constant, still in the file
+	logits graph.Value     // what a softmax made v of; graph.None otherwise
+	op     string          // the operator that made v
 }
 
 func rows(v graph.Value) value          { return value{v: v, logits: graph.None} }
@@ -45,7 +46,7 @@ func (x value) isConstant() bool        { return x.v == graph.None }
 func (r *reader) shapeOf(x value) []int { return r.g.Type(x.v).Shape }
 
 func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reader {
-	r := &reader{src: m.Graph, opset: opset, file: file, room: maxFolded + 4*size,
+	r := &reader{src: m.Graph, opset: opset, file: file, room: maxFolded + size,
 		state: map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{}}
 	for _, p := range m.MetadataProps {
 		r.biased = r.biased || p.Key == varianceKey && p.Value == "biased"
@@ -57,23 +58,42 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 	return r
 }
 
-// initializers loads all initializers and lists them as the file's tensors.
-func (r *reader) initializers(ext *external) error {
+// initializers lists all initializers as the file's tensors. They are read when
+// a node takes them.
+func (r *reader) initializers(d *decoder, ext *external) error {
 	size := int64(0)
 	for _, p := range r.src.Initializer {
 		if _, twice := r.values[p.Name]; twice {
 			return fmt.Errorf("two initializers are called %.80q", p.Name)
 		}
-		t, err := load(p, ext)
+		t, err := d.initializer(p, ext)
 		if err != nil {
-			return err
+			return fmt.Errorf("tensor %.80q: %w", p.Name, err)
 		}
-		p.RawData, p.FloatData, p.Int32Data, p.Int64Data = nil, nil, nil, nil
-		r.values[p.Name] = constant(t)
-		r.file.Tensors = append(r.file.Tensors, foreign.Held(p.Name, t))
-		size += int64(len(t.Bytes))
+		r.values[p.Name] = value{v: graph.None, file: &t, logits: graph.None}
+		r.file.Tensors = append(r.file.Tensors, t)
+		size += int64(t.Size())
 	}
 	return foreign.CheckTensors(r.file.Tensors, size)
+}
+
+// operand returns what a name stands for. An initializer is read when it is
+// asked for first; halves become f32 then.
+func (r *reader) operand(name string) (value, bool, error) {
+	x, ok := r.values[name]
+	if !ok || x.file == nil {
+		return x, ok, nil
+	}
+	t, err := x.file.Load()
+	if err == nil && (t.DType == tensor.F16 || t.DType == tensor.BF16) {
+		if r.room -= len(t.Bytes); r.room < 0 {
+			return x, true, r.noRoom()
+		}
+		t, err = t.ToF32()
+	}
+	x = constant(t)
+	r.values[name] = x
+	return x, true, err
 }
 
 // model builds the template.

@@ -17,7 +17,7 @@ const rfb = shared + "checkpoints/onnx/version-RFB-320.onnx"
 // PyTorch checkpoint that it was exported from.
 func TestRFBTensors(t *testing.T) {
 	need(t)
-	f, err := Read(rfb)
+	f, err := Read(rfb, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestRFBTensors(t *testing.T) {
 // testdata/rfb.py made them.
 func TestRFBOutputs(t *testing.T) {
 	need(t)
-	f, err := Read(rfb)
+	f, err := Read(rfb, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

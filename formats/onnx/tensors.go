@@ -5,6 +5,7 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -41,27 +42,56 @@ func lengths(d tensor.DType, dims []int64) ([]int, error) {
 	return shape, tensor.CheckShape(d, shape)
 }
 
-// load returns the tensor that p holds. It may share the memory of p.
-func load(p *onnxpb.TensorProto, ext *external) (tensor.Tensor, error) {
-	t, err := loadTensor(p, ext)
+// initializer returns the tensor of an initializer, whose elements stay where
+// they are: in the file, in another one, or in p.
+func (d *decoder) initializer(p *onnxpb.TensorProto, ext *external) (foreign.Tensor, error) {
+	kind, shape, err := typeOf(p)
 	if err != nil {
-		return t, fmt.Errorf("tensor %.80q: %w", p.Name, err)
+		return foreign.Tensor{}, err
 	}
-	return t, nil
+	size, err := tensor.Size(kind, shape)
+	if err != nil {
+		return foreign.Tensor{}, err
+	}
+	if raw, ok := d.raw[p]; ok && p.DataLocation != onnxpb.TensorProto_EXTERNAL {
+		if raw.size != int64(size) {
+			return foreign.Tensor{}, fmt.Errorf("%d bytes for %s", raw.size, tensor.Describe(kind, shape))
+		}
+		return foreign.NewTensor(p.Name, kind, shape, func(dst []byte) error {
+			return foreign.ReadAt(d.src, dst, raw.at)
+		})
+	}
+	if p.DataLocation == onnxpb.TensorProto_EXTERNAL {
+		read, err := ext.find(p, size)
+		if err != nil {
+			return foreign.Tensor{}, err
+		}
+		return foreign.NewTensor(p.Name, kind, shape, read)
+	}
+	t, err := load(p)
+	return foreign.Held(p.Name, t), err
 }
 
-func loadTensor(p *onnxpb.TensorProto, ext *external) (tensor.Tensor, error) {
+// typeOf returns the type and the shape of p.
+func typeOf(p *onnxpb.TensorProto) (tensor.DType, []int, error) {
 	d, err := dtype(p.DataType)
 	if err != nil {
-		return tensor.Tensor{}, err
+		return 0, nil, err
 	}
 	shape, err := lengths(d, p.Dims)
+	return d, shape, err
+}
+
+// load returns the tensor that p itself holds, and takes its memory away from p.
+func load(p *onnxpb.TensorProto) (tensor.Tensor, error) {
+	d, shape, err := typeOf(p)
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
 	if p.DataLocation == onnxpb.TensorProto_EXTERNAL {
-		return ext.load(p, d, shape)
+		return tensor.Tensor{}, fmt.Errorf("external data of what is no initializer is not supported")
 	}
+	defer func() { p.RawData, p.FloatData, p.Int32Data, p.Int64Data = nil, nil, nil, nil }()
 	if len(p.RawData) > 0 {
 		t, err := tensor.FromBytes(d, shape, p.RawData)
 		if err == nil && uintptr(unsafe.Pointer(unsafe.SliceData(p.RawData)))%8 != 0 {

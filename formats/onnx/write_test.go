@@ -22,7 +22,7 @@ func back(t *testing.T, m *models.Model) *foreign.File {
 	if !Sniff(b.Bytes()[:64]) {
 		t.Error("what was written does not look like ONNX")
 	}
-	f, err := ReadFrom(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	f, err := ReadFrom(bytes.NewReader(b.Bytes()), int64(b.Len()), Options{})
 	if err == nil {
 		err = f.NoModel
 	}
@@ -258,7 +258,7 @@ func TestOpset(t *testing.T) {
 	if err := WriteOpset(&b, m, OldestOpset); err != nil {
 		t.Fatal(err)
 	}
-	f, err := ReadFrom(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	f, err := ReadFrom(bytes.NewReader(b.Bytes()), int64(b.Len()), Options{})
 	if err != nil || f.NoModel != nil {
 		t.Fatal(err, f.NoModel)
 	}

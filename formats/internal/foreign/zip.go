@@ -122,6 +122,18 @@ func (z *Zip) ReadAll(e Entry, limit int64) ([]byte, error) {
 	return b, e.CheckCRC(crc32.ChecksumIEEE(b))
 }
 
+// Verify reads the bytes of e and checks them against its CRC-32.
+func (z *Zip) Verify(e Entry) error {
+	if err := e.Stored(); err != nil {
+		return err
+	}
+	sum := crc32.NewIEEE()
+	if _, err := io.Copy(sum, z.Open(e)); err != nil {
+		return fmt.Errorf("zip member %q: %w", e.Name, err)
+	}
+	return e.CheckCRC(sum.Sum32())
+}
+
 // CheckCRC compares the CRC-32 of the bytes that were read with the stored one.
 func (e Entry) CheckCRC(got uint32) error {
 	if got != e.CRC32 {

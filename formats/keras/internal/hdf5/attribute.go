@@ -30,7 +30,7 @@ func (o *Object) Attribute(name string) (v Value, ok bool, err error) {
 type parts struct {
 	t     Type
 	shape []int
-	data  []byte
+	data  data
 }
 
 // attribute reads an attribute message (IV.A.2.m) if it has the name.
@@ -57,15 +57,18 @@ func (c *cursor) attribute(name string) (p parts, found bool) {
 	}
 	p.t, p.shape = t.datatype(), s.dataspace()
 	c.err = firstError(c.err, t.err, s.err)
-	p.data = c.rest()
+	p.data = held(c.rest())
 	return p, c.err == nil
 }
 
 // value makes a Value of its parts, whose data must hold all elements.
 func (o *Object) value(p parts, where string) (Value, error) {
 	count, n, ok := elements(p.shape, p.t.Size)
-	if !ok || n > len(p.data) {
-		return Value{}, fmt.Errorf("%d elements of %v do not fit in %d bytes", count, p.t, len(p.data))
+	if !ok || n > p.data.size {
+		return Value{}, fmt.Errorf("%d elements of %v do not fit in %d bytes", count, p.t, p.data.size)
 	}
-	return Value{Type: p.t, Shape: p.shape, Bytes: p.data[:n:n], f: o.f, where: where}, nil
+	if p.data.size = n; p.data.held != nil {
+		p.data.held = p.data.held[:n:n]
+	}
+	return Value{Type: p.t, Shape: p.shape, data: p.data, f: o.f, where: where}, nil
 }

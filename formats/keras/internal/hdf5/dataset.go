@@ -46,13 +46,14 @@ func (o *Object) data() (Value, error) {
 	return o.value(p, o.path)
 }
 
-// layout returns the bytes that a layout message points to or holds.
-func (f *File) layout(c *cursor, p parts) ([]byte, error) {
+// layout returns the data that a layout message points to or holds.
+func (f *File) layout(c *cursor, p parts) (data, error) {
 	c.version("data layout", 3, 4)
 	switch class := c.u8(); {
 	case c.err != nil:
 	case class == compact:
-		return c.take(c.u16()), c.err
+		d := held(c.take(c.u16()))
+		return d, c.err
 	case class == contiguous:
 		return f.contiguous(c, p)
 	case class < len(layoutNames):
@@ -60,23 +61,22 @@ func (f *File) layout(c *cursor, p parts) ([]byte, error) {
 	default:
 		c.fail("data layout %d is not supported", class)
 	}
-	return nil, c.err
+	return data{}, c.err
 }
 
-func (f *File) contiguous(c *cursor, p parts) ([]byte, error) {
+func (f *File) contiguous(c *cursor, p parts) (data, error) {
 	addr, size := c.u64(), c.u64()
 	if c.err != nil {
-		return nil, c.err
+		return data{}, c.err
 	}
 	if addr == undefined {
 		if count, _, ok := elements(p.shape, p.t.Size); !ok || count > 0 {
-			return nil, fmt.Errorf("its %v elements of %v were never written", p.shape, p.t)
+			return data{}, fmt.Errorf("its %v elements of %v were never written", p.shape, p.t)
 		}
-		return nil, nil
+		return data{}, nil
 	}
-	d, err := f.block(addr, size, "data")
-	if err != nil {
-		return nil, err
+	if err := f.check(addr, size, "data"); err != nil {
+		return data{}, err
 	}
-	return d.rest(), nil
+	return data{at: int64(addr), size: int(size)}, nil
 }

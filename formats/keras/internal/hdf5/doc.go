@@ -9,8 +9,9 @@
 // A file is trusted in nothing. Every address and length is checked against
 // the bytes that are there, B-trees, headers and heaps that lead back to
 // themselves are errors, and the work of a file is bounded by its size: all
-// structures together may not refer to more than eight times the bytes of the
-// file, however they overlap.
+// structures together may not take more than eight times the bytes of the file,
+// and not much more than half of a large one, however they overlap. The elements
+// of data sets stay in the file until they are asked for.
 package hdf5
 
 // Limits on what a file may ask for.
@@ -19,7 +20,10 @@ const (
 	maxDepth    = 16       // levels of a B-tree, links in a path
 	maxMessages = 1 << 16  // messages of one object header
 	maxText     = 64 << 20 // bytes of one string
-	spareBudget = 1 << 20  // bytes that any file may refer to, however small it is
+	spareBudget = 1 << 20  // bytes of structures that any file may have, however small it is
+	mostBudget  = 12 << 20 // bytes of structures beside half the size of the file
+
+	superblockSize = 96 // bytes of a superblock of version 0
 )
 
 // signature opens every HDF5 file (III.A).

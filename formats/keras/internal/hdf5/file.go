@@ -1,20 +1,28 @@
 package hdf5
 
-import "fmt"
+import (
+	"fmt"
+	"io"
 
-// File is an HDF5 file held in memory. It is not safe for use by several goroutines.
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+)
+
+// File is an HDF5 file. Its structures are read when they are asked for, the
+// elements of data sets by Value.ReadInto alone. It is not safe for use by
+// several goroutines.
 type File struct {
-	b       []byte
-	budget  int // bytes that structures may still refer to
+	src     io.ReaderAt
+	size    int64
+	budget  int64 // bytes of structures that may still be read
 	root    *Object
 	objects map[uint64]*Object
 	heaps   map[uint64]map[int][]byte // global heap collections, by address
 }
 
-// Open reads the superblock and the root group of b, which the file keeps and
-// which must not change. Errors name the offset.
-func Open(b []byte) (*File, error) {
-	f := &File{b: b, budget: 8*len(b) + spareBudget, objects: map[uint64]*Object{},
+// Open reads the superblock and the root group of the size bytes of src, which
+// the file keeps. Errors name the offset.
+func Open(src io.ReaderAt, size int64) (*File, error) {
+	f := &File{src: src, size: size, budget: budgetOf(size), objects: map[uint64]*Object{},
 		heaps: map[uint64]map[int][]byte{}}
 	addr, err := f.superblock()
 	if err == nil {
@@ -31,7 +39,10 @@ func (f *File) Root() *Object { return f.root }
 
 // superblock returns the address of the root group's object header (III.A).
 func (f *File) superblock() (uint64, error) {
-	c := &cursor{b: f.b}
+	c, err := f.head(0, superblockSize, "superblock")
+	if err != nil {
+		return 0, err
+	}
 	c.expect(signature, "the file")
 	switch v := c.u8(); {
 	case c.err != nil:
@@ -50,40 +61,53 @@ func (f *File) superblock() (uint64, error) {
 		c.fail("base address %d; only 0 is supported", base)
 	}
 	c.take(8)
-	if end := c.u64(); c.err == nil && end > uint64(len(f.b)) {
-		c.fail("the file says that it has %d bytes, %d are there: it is truncated", end, len(f.b))
+	if end := c.u64(); c.err == nil && end > uint64(f.size) {
+		c.fail("the file says that it has %d bytes, %d are there: it is truncated", end, f.size)
 	}
 	c.take(8 + 8) // driver information, name of the root
 	root := c.u64()
 	return root, c.err
 }
 
+// budgetOf returns how many bytes of structures a file of size bytes may have.
+func budgetOf(size int64) int64 { return min(8*size+spareBudget, size/2+mostBudget) }
+
 // spend takes n bytes from the budget.
 func (f *File) spend(n int) error {
-	if f.budget -= n; f.budget < 0 {
+	if f.budget -= int64(n); f.budget < 0 {
 		return fmt.Errorf("the structures of the file refer to the same bytes over and over: "+
-			"more than %d in a file of %d", 8*len(f.b)+spareBudget, len(f.b))
+			"more than %d in a file of %d", budgetOf(f.size), f.size)
+	}
+	return nil
+}
+
+// check returns an error unless n bytes at addr lie in the file.
+func (f *File) check(addr, n uint64, what string) error {
+	if size := uint64(f.size); addr > size || n > size-addr {
+		return fmt.Errorf("%s of %d bytes at offset %d lies outside the file of %d bytes", what, n, addr, size)
 	}
 	return nil
 }
 
 // block returns a cursor over n bytes at addr.
 func (f *File) block(addr, n uint64, what string) (*cursor, error) {
-	size := uint64(len(f.b))
-	if addr > size || n > size-addr {
-		return nil, fmt.Errorf("%s of %d bytes at offset %d lies outside the file of %d bytes", what, n,
-			addr, size)
+	if err := f.check(addr, n, what); err != nil {
+		return nil, err
 	}
 	if err := f.spend(int(n)); err != nil {
 		return nil, err
 	}
-	return &cursor{b: f.b[addr : addr+n : addr+n], base: addr}, nil
+	b := make([]byte, n)
+	if err := foreign.ReadAt(f.src, b, int64(addr)); err != nil {
+		return nil, fmt.Errorf("%s at offset %d: %w", what, addr, err)
+	}
+	return &cursor{b: b, base: addr}, nil
 }
 
 // head returns a cursor that begins at addr and may go on for n bytes, or to
 // the end of the file.
 func (f *File) head(addr, n uint64, what string) (*cursor, error) {
-	if size := uint64(len(f.b)); addr <= size {
+	if size := uint64(f.size); addr <= size {
 		n = min(n, size-addr)
 	}
 	return f.block(addr, n, what)

@@ -4,15 +4,42 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
 )
 
 // Value is what a data set or an attribute holds.
 type Value struct {
 	Type  Type
-	Shape []int  // empty for a scalar
-	Bytes []byte // the elements in row-major order: a view of the file, not to be changed
+	Shape []int // empty for a scalar
+	data  data
 	f     *File
 	where string
+}
+
+// data is where the elements lie, in row-major order: in memory, or at an
+// offset of the file.
+type data struct {
+	held []byte // nil if they are in the file
+	at   int64
+	size int
+}
+
+func held(b []byte) data { return data{held: b, size: len(b)} }
+
+// Size returns the bytes of all elements.
+func (v Value) Size() int { return v.data.size }
+
+// ReadInto fills dst, which has Size bytes, with the elements in row-major order.
+func (v Value) ReadInto(dst []byte) error {
+	if v.data.held != nil || v.data.size == 0 {
+		copy(dst, v.data.held)
+		return nil
+	}
+	if err := foreign.ReadAt(v.f.src, dst, v.data.at); err != nil {
+		return fmt.Errorf("hdf5: %s: data at offset %d: %w", v.where, v.data.at, err)
+	}
+	return nil
 }
 
 // Count returns the number of elements.
@@ -31,12 +58,16 @@ func (v Value) Strings() ([]string, error) {
 	if v.Type.Class != Fixed && v.Type.Class != Varying {
 		return nil, fmt.Errorf("hdf5: %s holds %v, want strings", v.where, v.Type)
 	}
-	if err := v.f.spend(16 * n); err != nil {
+	if err := v.f.spend(16*n + v.data.size); err != nil {
 		return nil, fmt.Errorf("hdf5: %s: %w", v.where, err)
+	}
+	all := make([]byte, v.data.size)
+	if err := v.ReadInto(all); err != nil {
+		return nil, err
 	}
 	out := make([]string, n)
 	for i := range out {
-		b, err := v.text(v.Bytes[i*v.Type.Size : (i+1)*v.Type.Size])
+		b, err := v.text(all[i*v.Type.Size : (i+1)*v.Type.Size])
 		if err == nil {
 			err = v.f.spend(len(b))
 		}

@@ -66,9 +66,11 @@ func benchTrain(ctx context.Context, c *cli.Context, m *models.Model) (e benchEv
 	}
 	hyper := train.Hyper(r, schedule, 0)
 	err = measure(c, &e, devices, func() error {
-		if _, err := d.Step(ctx, batch); err != nil {
+		result, err := d.Step(ctx, batch)
+		if err != nil {
 			return err
 		}
+		e.add(result.Timing)
 		return d.Commit(ctx, hyper)
 	})
 	return e, err

@@ -30,6 +30,12 @@ func Cases() []Case {
 		probeCases(), chainCases())
 }
 
+// GroupCases lists the cases in which devices meet: those that WithRendezvous
+// makes another test of.
+func GroupCases() []Case {
+	return slices.Concat(endCases(), groupCases(), reduceCases(), trainingCases())
+}
+
 // opsOf lists the operations of a program, in the order of their numbers.
 func opsOf(p *graph.Program) []graph.Op {
 	var ops []graph.Op

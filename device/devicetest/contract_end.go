@@ -18,10 +18,10 @@ func endCases() []Case {
 		contractCase("close: twice", "Closing twice is legal.", closeTwice),
 		contractCase("close: and then", "Close frees the device and all executables.", afterClose),
 		contractCase("context: ended before", "Canceled: the context ended.", canceledBefore),
-		waitingCase("context: ends in an exchange", "AllReduce blocks until every member has come, or ctx ends.",
+		waitingCase("context: ends in an exchange", "An exchange blocks until every member has come, or ctx ends.",
 			device.Canceled, func(w *waiting) { w.cancel() }),
 		waitingCase("group: abort ends a run", "Aborted: the group ended while the device was in a run.",
-			device.Aborted, func(w *waiting) { w.hub.Abort(fmt.Errorf("another device was lost")) }),
+			device.Aborted, func(w *waiting) { w.abort(fmt.Errorf("another device was lost")) }),
 		waitingCase("close: in a run", "Close may be called at any time and ends a call that is under way.",
 			device.Other, func(w *waiting) { w.Close() }),
 	}
@@ -107,10 +107,12 @@ func (w *waiting) checkEnd(ctx context.Context, s *setting, kind device.Kind, en
 	w.cancel = cancel
 	result := make(chan error, 1)
 	go func() { _, err := w.x.Run(inner, s.step(0)); result <- err }()
+	came := make(chan struct{})
+	go func() { w.wait(inner); close(came) }()
 	select {
 	case err := <-result:
 		return fmt.Errorf("the run came back without an exchange: %v", err)
-	case <-w.came:
+	case <-came:
 	}
 	end(w)
 	select {

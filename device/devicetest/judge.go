@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 )
 
@@ -130,13 +131,19 @@ func bounded(ctx context.Context, f func(context.Context) error) error {
 // an error unless it is in lacks.
 func Run(t *testing.T, open Opener, lacks ...graph.Op) {
 	t.Helper()
+	RunSome(t, open, nil, Cases(), lacks...)
+}
+
+// RunSome is Run with some of the cases, whose groups meet at r unless it is nil.
+func RunSome(t *testing.T, open Opener, r device.Rendezvous, cases []Case, lacks ...graph.Op) {
+	t.Helper()
 	have, err := opsOfDevice(t.Context(), open)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range Cases() {
+	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			r := c.judge(t.Context(), open, have)
+			r := c.judge(WithRendezvous(t.Context(), r), open, have)
 			if r.Err != nil {
 				t.Errorf("%v\nrule: %s", r.Err, c.Rule)
 			}

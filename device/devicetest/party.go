@@ -15,23 +15,9 @@ import (
 // party is several devices in one group, each with the same program loaded.
 type party struct {
 	hub      *collective.Hub
+	meeting  device.Meeting // nil: they meet at the hub
 	replicas [][]int
 	members  []*member
-	came     chan struct{} // gets a value when a member comes to an exchange
-}
-
-// announced tells when a member comes to an exchange.
-type announced struct {
-	collective.Exchanger
-	came chan<- struct{}
-}
-
-func (a announced) Start(ctx context.Context, tag collective.Tag, values []collective.Reduction) func() error {
-	select {
-	case a.came <- struct{}{}:
-	default: // nobody took the last one yet
-	}
-	return a.Exchanger.Start(ctx, tag, values)
 }
 
 type member struct {
@@ -40,10 +26,9 @@ type member struct {
 }
 
 // gather opens a device for each entry of replicas, loads the setting on all
-// and joins them in a group that meets at a hub in this process.
+// and joins them in a group that meets where ctx says.
 func gather(ctx context.Context, open Opener, s *setting, replicas ...[]int) (*party, error) {
-	g := &party{replicas: replicas, came: make(chan struct{}, 1)}
-	g.hub = collective.NewHub(len(slices.Concat(replicas...)), len(replicas))
+	g := &party{replicas: replicas, hub: collective.NewHub(len(slices.Concat(replicas...)), len(replicas))}
 	for rank := range replicas {
 		d, err := open(ctx)
 		if err != nil {
@@ -51,6 +36,9 @@ func gather(ctx context.Context, open Opener, s *setting, replicas ...[]int) (*p
 		}
 		m := &member{Device: d}
 		g.members = append(g.members, m)
+		if err := g.meet(ctx, d); err != nil {
+			return nil, errors.Join(err, g.close())
+		}
 		if err := d.Join(ctx, g.group(rank, 1)); err != nil {
 			return nil, errors.Join(err, g.close())
 		}
@@ -62,14 +50,22 @@ func gather(ctx context.Context, open Opener, s *setting, replicas ...[]int) (*p
 }
 
 func (g *party) group(rank int, generation uint64) device.Group {
-	return device.Group{Generation: generation, Rank: rank, Replicas: g.replicas,
-		Level: g.members[rank].Info().Levels[0], Exchange: announced{g.hub.Member(rank), g.came}}
+	group := device.Group{Generation: generation, Rank: rank, Replicas: g.replicas}
+	if g.meeting != nil && len(g.replicas) > 1 {
+		group.Level, group.Rendezvous = device.CollShm, g.meeting.Rendezvous()
+	} else {
+		group.Level, group.Exchange = g.members[rank].Info().Levels[0], g.hub.Member(rank)
+	}
+	return group
 }
 
 func (g *party) close() error {
 	var errs []error
 	for _, m := range g.members {
 		errs = append(errs, m.Close())
+	}
+	if g.meeting != nil {
+		errs = append(errs, g.meeting.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -86,7 +82,7 @@ func (g *party) run(ctx context.Context, s *setting, number uint64) ([][]tensor.
 				err = h.checkOutputs(o.Outputs)
 			}
 			if err != nil {
-				g.hub.Abort(err)
+				g.abort(err)
 				errs[rank] = fmt.Errorf("rank %d: %w", rank, err)
 			}
 			outputs[rank] = o.Outputs

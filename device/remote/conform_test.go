@@ -2,10 +2,12 @@ package remote_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/device/remote"
 )
 
 // TestConformance judges the CPU device over the wire, at each level.
@@ -21,4 +23,15 @@ func TestConformance(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestGroupConformance judges groups of CPU devices that meet in shared memory.
+func TestGroupConformance(t *testing.T) {
+	if !slices.Contains(levels, device.Shm) {
+		t.Skip("this system has no shared memory of this kind")
+	}
+	p := start(t, "cpu", device.Shm, device.CollShm)
+	devicetest.RunSome(t, func(ctx context.Context) (device.Device, error) {
+		return p.Open(ctx, device.DefaultID, device.Options{Threads: 1})
+	}, remote.Rendezvous{}, devicetest.GroupCases())
 }

@@ -1,0 +1,43 @@
+package devicetest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+type rendezvousKey struct{}
+
+// WithRendezvous returns a context in which the groups of cases meet without
+// the host, as far as the devices have level coll.shm/1. Otherwise they meet
+// in this process.
+func WithRendezvous(ctx context.Context, r device.Rendezvous) context.Context {
+	return context.WithValue(ctx, rendezvousKey{}, r)
+}
+
+// meet makes the place where the party meets without the host, before its
+// first device joins.
+func (g *party) meet(ctx context.Context, d device.Device) (err error) {
+	r, ok := ctx.Value(rendezvousKey{}).(device.Rendezvous)
+	if ok && g.meeting == nil && len(g.replicas) > 1 && slices.Contains(d.Info().Levels, device.CollShm) {
+		g.meeting, err = r.Meet(device.CollShm, 1, len(g.replicas))
+	}
+	return err
+}
+
+// abort ends the group.
+func (g *party) abort(cause error) {
+	g.hub.Abort(cause)
+	if g.meeting != nil {
+		g.meeting.Abort(cause)
+	}
+}
+
+// wait returns when a member waits in an exchange, or ctx ends.
+func (g *party) wait(ctx context.Context) {
+	for g.hub.Missing() == nil && (g.meeting == nil || g.meeting.Missing() == nil) && ctx.Err() == nil {
+		time.Sleep(100 * time.Microsecond)
+	}
+}

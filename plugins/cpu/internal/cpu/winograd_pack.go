@@ -35,7 +35,7 @@ func (p *winogradPack) fill(f *frame, weight *value) {
 	apart := make([]bool, p.Panels())
 	f.each(p.Panels(), func(w *worker, panel int) {
 		taps := w.floats(9 * p.In * p.PanelWidth(panel))
-		apart[panel] = !p.gather(taps, f.f32(weight), panel)
+		apart[panel] = !p.gather(f, taps, f.f32(weight), panel)
 		f.exe.device.kernels.WinogradWeights(p.Winograd, panel, p.data, taps)
 	})
 	p.apart = false
@@ -50,52 +50,50 @@ func (p *winogradPack) fill(f *frame, weight *value) {
 
 // gather copies the weights of a panel to taps, [9][In][PanelWidth], and
 // reports whether they are even.
-func (p *winogradPack) gather(taps, weight []float32, panel int) bool {
-	width, first, even := p.PanelWidth(panel), panel*kernel.WinogradLanes, true
-	for o := range width {
-		var s tapSums
+func (p *winogradPack) gather(f *frame, taps, weight []float32, panel int) bool {
+	width, first := p.PanelWidth(panel), panel*kernel.WinogradLanes
+	for o := 0; o < width; o += kernel.Lanes { // so few rows of weights stay in the cache
 		for c := range p.In {
-			at := ((first+o)*p.In + c) * 9
+			at, step := ((first+o)*p.In+c)*9, p.In*9
 			if p.back {
-				at = (c*p.Out + first + o) * 9
+				at, step = (c*p.Out+first+o)*9, 9
 			}
-			for t, v := range weight[at : at+9] {
+			for t := range 9 {
+				from := at + t
 				if p.back {
-					t = 8 - t
+					from = at + 8 - t
 				}
-				taps[(t*p.In+c)*width+o] = v
-				s.add(t, v)
+				row := taps[(t*p.In+c)*width+o:][:kernel.Lanes]
+				for i := range row {
+					row[i] = weight[from]
+					from += step
+				}
 			}
 		}
-		even = even && s.even()
 	}
-	return even
+	return p.even(f, taps, width)
 }
 
-// tapSums are the sums of the sizes of an output channel's weights by tap.
-type tapSums struct {
-	sums [9]float32
-	most float32
-	nan  bool
-}
-
-func (s *tapSums) add(t int, v float32) {
-	v = max(v, -v)
-	s.sums[t] += v
-	s.most = max(s.most, v)
-	s.nan = s.nan || v != v
-}
-
-// even reports whether every tap has weights of a size that the largest weight
-// does not outweigh.
-func (s *tapSums) even() bool {
+// even reports whether every tap of every output channel has weights of a size
+// that the channel's largest weight does not outweigh.
+func (p *winogradPack) even(f *frame, taps []float32, width int) bool {
 	const share = 0.25
-	if s.nan || s.most > tileMost || s.most > 0 && s.most < tileLeast {
-		return false
+	var sizes [9][kernel.WinogradLanes]float32
+	var most [kernel.WinogradLanes]float32
+	for t := range sizes {
+		f.exe.device.kernels.Sizes(sizes[t][:width], most[:width], taps[t*p.In*width:][:p.In*width])
 	}
-	for _, sum := range s.sums {
-		if sum < share*s.most {
+	for o, m := range most[:width] {
+		if m == 0 {
+			continue
+		}
+		if !(m >= tileLeast && m <= tileMost) {
 			return false
+		}
+		for t := range sizes {
+			if sizes[t][o] < share*m {
+				return false
+			}
 		}
 	}
 	return true

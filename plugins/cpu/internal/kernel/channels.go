@@ -1,5 +1,7 @@
 package kernel
 
+import "math"
+
 // The functions below walk over positions with C channels each, laid out
 // [positions][C]; C is the length of their per-channel slices. They round
 // every operation, so that all sets give the same bits.
@@ -8,6 +10,7 @@ package kernel
 type columns struct {
 	lanes             int
 	sums              func(sum *float64, x *float32, step int, count int)
+	sizes             func(size *float32, most *float32, x *float32, step int, count int)
 	deviations        func(q *float64, mean *float64, x *float32, step int, count int)
 	gradientSums      func(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, step int, count int)
 	maskedSums        func(s1 *float64, s2 *float64, mean *float64, most, x, dx, dy, y *float32, step int, count int)
@@ -40,6 +43,25 @@ func (s *Set) Sums(sum []float64, x []float32) {
 	for p := range count {
 		for i, v := range x[p*n+c : (p+1)*n] {
 			sum[c+i] += float64(v)
+		}
+	}
+}
+
+// Sizes adds to size, per channel, the absolute values of x, in order, and
+// raises most to the largest of them, above which is NaN.
+func (s *Set) Sizes(size, most, x []float32) {
+	n, count := len(size), positions(len(size), x)
+	most = most[:n]
+	c := 0
+	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
+		k.sizes(&size[c], &most[c], &x[c], 4*n, count)
+		c += k.lanes
+	}
+	for p := range count {
+		for i, v := range x[p*n+c : (p+1)*n] {
+			bits := math.Float32bits(v) &^ (1 << 31)
+			size[c+i] += math.Float32frombits(bits)
+			most[c+i] = math.Float32frombits(max(math.Float32bits(most[c+i]), bits))
 		}
 	}
 }

@@ -31,6 +31,36 @@ done:
 	VZEROUPPER
 	RET
 
+// func sizesAVX512(size *float32, most *float32, x *float32, step int, count int)
+// Requires: AVX, AVX512F
+TEXT ·sizesAVX512(SB), NOSPLIT, $0-40
+	MOVQ       size+0(FP), AX
+	MOVQ       most+8(FP), BX
+	MOVQ       x+16(FP), CX
+	MOVQ       step+24(FP), DX
+	MOVQ       count+32(FP), SI
+	VMOVUPS    (AX), Z0
+	VMOVUPS    (BX), Z1
+	VPTERNLOGD $0xff, Z3, Z3, Z3
+	VPSRLD     $0x01, Z3, Z3
+	TESTQ      SI, SI
+	JE         done
+
+position:
+	VMOVUPS (CX), Z2
+	VPANDD  Z2, Z3, Z2
+	VADDPS  Z2, Z0, Z0
+	VPMAXUD Z2, Z1, Z1
+	ADDQ    DX, CX
+	DECQ    SI
+	JNE     position
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (BX)
+	VZEROUPPER
+	RET
+
 // func deviationsAVX512(q *float64, mean *float64, x *float32, step int, count int)
 // Requires: AVX, AVX512F
 TEXT ·deviationsAVX512(SB), NOSPLIT, $0-40
@@ -450,6 +480,36 @@ position:
 done:
 	VMOVUPD Y0, (AX)
 	VMOVUPD Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func sizesAVX2(size *float32, most *float32, x *float32, step int, count int)
+// Requires: AVX, AVX2
+TEXT ·sizesAVX2(SB), NOSPLIT, $0-40
+	MOVQ     size+0(FP), AX
+	MOVQ     most+8(FP), BX
+	MOVQ     x+16(FP), CX
+	MOVQ     step+24(FP), DX
+	MOVQ     count+32(FP), SI
+	VMOVUPS  (AX), Y0
+	VMOVUPS  (BX), Y1
+	VPCMPEQD Y3, Y3, Y3
+	VPSRLD   $0x01, Y3, Y3
+	TESTQ    SI, SI
+	JE       done
+
+position:
+	VMOVUPS (CX), Y2
+	VPAND   Y2, Y3, Y2
+	VADDPS  Y2, Y0, Y0
+	VPMAXUD Y2, Y1, Y1
+	ADDQ    DX, CX
+	DECQ    SI
+	JNE     position
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, (BX)
 	VZEROUPPER
 	RET
 

@@ -8,6 +8,9 @@ package kernel
 func sumsAVX512(sum *float64, x *float32, step int, count int)
 
 //go:noescape
+func sizesAVX512(size *float32, most *float32, x *float32, step int, count int)
+
+//go:noescape
 func deviationsAVX512(q *float64, mean *float64, x *float32, step int, count int)
 
 //go:noescape
@@ -36,6 +39,9 @@ func normaliseGradientAVX512(hi *float32, lo *float32, by *float32, add *float32
 
 //go:noescape
 func sumsAVX2(sum *float64, x *float32, step int, count int)
+
+//go:noescape
+func sizesAVX2(size *float32, most *float32, x *float32, step int, count int)
 
 //go:noescape
 func deviationsAVX2(q *float64, mean *float64, x *float32, step int, count int)

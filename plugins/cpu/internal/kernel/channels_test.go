@@ -24,6 +24,9 @@ func channelRun(s *Set, channels int, x, dy, plus []float32, a Affine, slope []f
 	s.Sums(part(0), x)
 	s.Deviations(part(1), mean, x)
 	s.GradientSums(part(2), part(3), mean, x, dy)
+	size, most := make([]float32, channels), make([]float32, channels)
+	s.Sizes(size, most, x)
+	single = append(append(single, size...), most...)
 	for _, p := range [][]float32{nil, plus} {
 		for _, after := range []After{{p, false, 0}, {p, true, 6}, {p, true, float32(math.Inf(1))}} {
 			y := make([]float32, len(x))

@@ -12,6 +12,7 @@ import (
 func channels() {
 	for _, set := range []isa{avx512, avx2} {
 		sums(set)
+		sizes(set)
 		deviations(set)
 		gradientSums(set)
 		maskedSums(set, false)
@@ -126,6 +127,32 @@ func sums(set isa) {
 		}
 	})
 	c.store(sum, still[0])
+	c.end()
+}
+
+func sizes(set isa) {
+	c, still := newColumn(set, "sizes", []string{"size", "most"}, []string{"x"})
+	size, most, v, mask := c.regs[0], c.regs[1], c.regs[2], c.regs[3]
+	VMOVUPS(operand.Mem{Base: still[0]}, size)
+	VMOVUPS(operand.Mem{Base: still[1]}, most)
+	if set.bytes == 64 {
+		VPTERNLOGD(operand.U8(255), mask, mask, mask)
+	} else {
+		VPCMPEQD(mask, mask, mask)
+	}
+	VPSRLD(operand.Imm(1), mask, mask)
+	c.walk(func() {
+		VMOVUPS(operand.Mem{Base: c.moving[0]}, v)
+		if set.bytes == 64 {
+			VPANDD(v, mask, v)
+		} else {
+			VPAND(v, mask, v)
+		}
+		VADDPS(v, size, size)
+		VPMAXUD(v, most, most) // as numbers NaN are above infinity
+	})
+	VMOVUPS(size, operand.Mem{Base: still[0]})
+	VMOVUPS(most, operand.Mem{Base: still[1]})
 	c.end()
 }
 

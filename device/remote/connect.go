@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -25,6 +24,7 @@ type peer struct {
 	client  *plugin.Client
 	line    *grpc.ClientConn
 	rpc     pb.DeviceClient
+	folder  *folder  // of its socket
 	segment *os.File // what its session may share with it; nil without
 	noShm   string   // why there is none
 	info    device.Plugin
@@ -64,6 +64,9 @@ func (p *peer) prepare(b *binary) (err error) {
 		err = p.child(b)
 	}
 	if err != nil {
+		return err
+	}
+	if p.folder, err = newFolder(); err != nil {
 		return err
 	}
 	p.client = plugin.NewClient(p.config())
@@ -106,7 +109,7 @@ func (p *peer) config() *plugin.ClientConfig {
 		SkipHostEnv:      true,
 		StartTimeout:     p.command.timeout() + time.Second, // ours comes first
 		Logger:           hclog.NewNullLogger(),
-		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: socketFolder()},
+		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: p.folder.path},
 		GRPCDialOptions: []grpc.DialOption{
 			grpc.WithInitialWindowSize(wire.Window),
 			grpc.WithInitialConnWindowSize(wire.Window),
@@ -117,15 +120,6 @@ func (p *peer) config() *plugin.ClientConfig {
 			return p.process, nil
 		},
 	}
-}
-
-// socketFolder returns where go-plugin makes its folder, which only the user
-// can read. Paths of sockets end at 104 bytes.
-func socketFolder() string {
-	if d := os.TempDir(); len(d) < 60 {
-		return d
-	}
-	return "/tmp"
 }
 
 // greet does the handshake and asks the plugin what it is.
@@ -144,18 +138,8 @@ func (p *peer) greet(ctx context.Context) error {
 		return err
 	}
 	p.info = device.Plugin{Name: i.GetName(), Version: i.GetVersion(), About: i.GetAbout()}
-	p.unlink()
+	p.folder.remove() // the connection goes on without a name, and nothing is left if either side dies
 	return nil
-}
-
-// unlink removes the socket and its folder: the connection goes on without a
-// name, and nothing is left if either side dies.
-func (p *peer) unlink() {
-	for _, kv := range p.process.cmd.Env {
-		if dir, ok := strings.CutPrefix(kv, plugin.EnvUnixSocketDir+"="); ok {
-			_ = os.RemoveAll(dir)
-		}
-	}
 }
 
 // explain says why a process did not become a plugin.
@@ -182,7 +166,9 @@ func (p *peer) explain(ctx context.Context, err error) error {
 func (p *peer) end() {
 	if p.process != nil {
 		p.process.end()
-		p.unlink()
+	}
+	if p.folder != nil {
+		p.folder.remove()
 	}
 	switch {
 	case p.client != nil && p.command.Greeting == "":

@@ -1,0 +1,110 @@
+package remote
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// folder is where go-plugin makes the socket of one plugin. It is there only
+// while host and plugin find each other, and locked as long as the host lives:
+// a host that is killed in that moment leaves a folder without a lock, and the
+// next one removes it.
+type folder struct {
+	path string
+	lock *os.File
+}
+
+const (
+	folderPrefix = "bnctl.socket-"
+	folderMaking = "bnctl.making-" // not locked yet
+)
+
+var sweepOnce sync.Once
+
+// newFolder makes a folder that only the user can read. Before the first one
+// of this process it removes those that dead hosts left.
+func newFolder() (*folder, error) {
+	base := folderBase()
+	sweepOnce.Do(func() { sweep(base) })
+	made, err := os.MkdirTemp(base, folderMaking)
+	if err != nil {
+		return nil, err
+	}
+	f := &folder{path: filepath.Join(base, folderPrefix+strings.TrimPrefix(filepath.Base(made), folderMaking))}
+	if f.lock, err = locked(made); err == nil {
+		err = os.Rename(made, f.path)
+	}
+	if err != nil {
+		os.Remove(made)
+		return nil, err
+	}
+	return f, nil
+}
+
+// folderBase returns where folders are made. Paths of sockets end at 104
+// bytes, of which go-plugin's part and ours take up to 63.
+func folderBase() string {
+	if d := os.TempDir(); len(d) < 40 {
+		return d
+	}
+	return "/tmp"
+}
+
+// locked opens and locks a folder; it fails if somebody else has it.
+func locked(dir string) (*os.File, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// sweep removes the user's folders that nobody has locked.
+func sweep(base string) {
+	entries, err := os.ReadDir(base)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.IsDir() || !strings.HasPrefix(e.Name(), folderPrefix) {
+			continue
+		}
+		if s, ok := info.Sys().(*syscall.Stat_t); !ok || int(s.Uid) != os.Getuid() {
+			continue
+		}
+		if f, err := locked(filepath.Join(base, e.Name())); err == nil {
+			empty(f.Name())
+			f.Close()
+		}
+	}
+}
+
+// empty removes a folder with what go-plugin makes in it. A folder with
+// anything else is not ours and stays.
+func empty(dir string) {
+	sockets, err := filepath.Glob(filepath.Join(dir, "plugin-dir*"))
+	for _, s := range sockets {
+		err = errors.Join(err, os.RemoveAll(s))
+	}
+	if err == nil {
+		_ = os.Remove(dir)
+	}
+}
+
+// remove removes the folder with what is in it. A second time it does nothing.
+func (f *folder) remove() {
+	if f.lock == nil {
+		return
+	}
+	empty(f.path)
+	f.lock.Close()
+	f.lock = nil
+}

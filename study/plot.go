@@ -72,6 +72,8 @@ func newPlot(x, y string) *plot.Plot {
 		a.Color, a.Tick.Color = ink, ink
 	}
 	p.Legend.Top = true
+	p.Legend.Padding = vg.Points(2)
+	p.Legend.TextStyle.Font.Size = 10
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
 	p.Add(grid)

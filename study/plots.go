@@ -46,13 +46,16 @@ func (r *Results) plotScores() (*plot.Plot, error) {
 	}
 	p.NominalY(names...)
 	p.Y.Min, p.Y.Max = -0.5, float64(len(rows))-0.5
+	room := (p.X.Max - p.X.Min) / 40
+	p.X.Min, p.X.Max = p.X.Min-room, p.X.Max+room
 	return p, nil
 }
 
 // plotCurves draws the accuracy over the epochs.
 func (r *Results) plotCurves() (*plot.Plot, error) {
 	p := newPlot("epoch", "accuracy, %")
-	p.Legend.Top = false
+	p.Legend.Left = true
+	p.X.Tick.Marker = whole
 	drawn := false
 	for _, s := range r.Settings() {
 		at := r.curve(s)
@@ -99,7 +102,7 @@ func (r *Results) curve(s Setting) plotter.XYs {
 func (r *Results) plotSampling() (*plot.Plot, error) {
 	p := newPlot("samples in a group", "part of the variance that is missed")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = powers(2), powers(10)
+	p.X.Tick.Marker, p.Y.Tick.Marker = halves, halves
 	var all plotter.XYs
 	for i, s := range r.Samplings {
 		for k, l := range s.Layers {
@@ -145,18 +148,25 @@ func missed(l Layer) plotter.XYs {
 	return at
 }
 
-// powers marks the powers of a base.
-func powers(base float64) plot.Ticker {
-	return plot.TickerFunc(func(low, high float64) []plot.Tick {
-		var ticks []plot.Tick
-		first, last := math.Floor(math.Log(low)/math.Log(base)), math.Ceil(math.Log(high)/math.Log(base))
-		for e := first; e <= last; e++ {
-			v := math.Pow(base, e)
-			ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprintf("%.4g", v)})
+// whole marks the whole numbers.
+var whole = plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
+	for v := math.Ceil(low); v <= high; v++ {
+		ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprint(v)})
+	}
+	return ticks
+})
+
+// halves marks the powers of 2, those below 1 as fractions.
+var halves = plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
+	for e := math.Floor(math.Log2(low)); e <= math.Ceil(math.Log2(high)); e++ {
+		label := fmt.Sprint(math.Exp2(e))
+		if e < 0 {
+			label = fmt.Sprintf("1/%g", math.Exp2(-e))
 		}
-		return ticks
-	})
-}
+		ticks = append(ticks, plot.Tick{Value: math.Exp2(e), Label: label})
+	}
+	return ticks
+})
 
 // plotSpeeds draws a bar for every setting that was timed.
 func (r *Results) plotSpeeds() (*plot.Plot, error) {

@@ -2,11 +2,13 @@ package remote_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -46,42 +48,68 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkStep is a step with two exchanges of a group of two devices; the
-// exchanges are all that takes time.
-func BenchmarkStep(b *testing.B) {
-	p := regression(b)
-	for _, level := range levels {
-		b.Run(level, func(b *testing.B) {
-			hub := collective.NewHub(2, 2)
-			steps := make(chan uint64)
-			done := make(chan error)
-			plugin := start(b, "ref", level)
-			for rank := range 2 {
-				d := open(b, plugin)
-				x := load(b, d, p)
-				g := device.Group{Rank: rank, Replicas: [][]int{{0}, {1}}, Exchange: hub.Member(rank)}
-				if err := d.Join(context.Background(), g); err != nil {
-					b.Fatal(err)
-				}
-				go func() {
-					for n := range steps {
-						_, err := x.Run(context.Background(), step(n, 1))
-						done <- err
-					}
-				}()
+// BenchmarkExchange is what an exchange costs in a group of CPU devices of one
+// thread: a run is a chain of many, with nothing but a sum of one row between.
+// The first sizes are those of batch norms of 16 and 256 channels, with results
+// that the chain goes on with; the last is all gradients of resnet20.
+func BenchmarkExchange(b *testing.B) {
+	for _, level := range groupLevels {
+		plugin := start(b, "cpu", level...)
+		for _, n := range []int{1, 2, 3, 4, 8} {
+			for _, size := range []struct{ floats, exchanges int }{{32, 50}, {512, 50}, {270000, 5}} {
+				b.Run(fmt.Sprintf("%s/%dx/%dB", level[0], n, 4*size.floats), func(b *testing.B) {
+					exchange(b, plugin, n, size.floats, size.exchanges)
+				})
 			}
-			n := uint64(0)
-			for b.Loop() {
-				n++
-				steps <- n
-				steps <- n
-				for range 2 {
-					if err := <-done; err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-			close(steps)
-		})
+		}
 	}
+}
+
+// exchange measures runs with so many exchanges of so many floats.
+func exchange(b *testing.B, plugin *remote.Plugin, devices, floats, exchanges int) {
+	ctx := context.Background()
+	p := exchangesOf(b, floats, exchanges)
+	members, done := gather(b, plugin, devices), make(chan error)
+	var loaded []device.Executable
+	for _, d := range members {
+		loaded = append(loaded, load(b, d, p))
+	}
+	x := tensor.New(tensor.F32, 1, floats)
+	for n := uint64(0); b.Loop(); n++ {
+		for _, l := range loaded {
+			go func() {
+				_, err := l.Run(ctx, device.Step{Function: "chain", Number: n, Rows: []int{1}, Inputs: []tensor.Tensor{x}})
+				done <- err
+			}()
+		}
+		for range loaded {
+			if err := <-done; err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*exchanges), "µs/exchange")
+}
+
+// exchangesOf returns a program whose function has so many exchanges: of few
+// floats such that each needs the one before, of many such that none does.
+func exchangesOf(t testing.TB, floats, exchanges int) *graph.Program {
+	p := &graph.Program{Name: "exchanges"}
+	b := graph.NewBuilder("chain", &p.State)
+	x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{floats}})
+	for i := range exchanges {
+		sum := b.Op(graph.AllReduce, fmt.Sprint("all", i), []graph.Value{b.Op(graph.ChannelSum, fmt.Sprint("sum", i), []graph.Value{x})})
+		if floats < 10000 {
+			x = b.Op(graph.Mul, fmt.Sprint("x", i), []graph.Value{x, sum})
+		} else {
+			x = b.Op(graph.Relu, fmt.Sprint("x", i), []graph.Value{x})
+			b.Output(fmt.Sprint("kept", i), sum, true)
+		}
+	}
+	f, err := b.Function()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Functions = append(p.Functions, f)
+	return p
 }

@@ -16,6 +16,10 @@ import (
 // levels are those that this system has.
 var levels = []string{device.Stream, device.Shm}
 
+// groupLevels are those at which groups can meet, each with the best level of
+// sessions that goes with it.
+var groupLevels = [][]string{{device.Stream}, {device.Shm}, {device.CollShm, device.Shm}}
+
 func TestBestLevelFirst(t *testing.T) {
 	d := open(t, start(t, "ref"))
 	if got := d.Info().Levels; got[0] != device.Shm {

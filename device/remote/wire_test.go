@@ -3,6 +3,7 @@ package remote_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/bnctl/bnctl/collective"
@@ -41,6 +42,37 @@ func TestGroupOverTheWire(t *testing.T) {
 			}
 		}
 	}
+}
+
+// gather opens devices and joins them in a group, each with one replica, that
+// meets at the best level that they have.
+func gather(t testing.TB, p *remote.Plugin, n int) []device.Device {
+	t.Helper()
+	hub := collective.NewHub(n, n)
+	var members []device.Device
+	g := device.Group{Generation: 1}
+	for rank := range n {
+		members = append(members, open(t, p))
+		g.Replicas = append(g.Replicas, []int{rank})
+	}
+	inMemory := n > 1 && slices.Contains(members[0].Info().Levels, device.CollShm)
+	if inMemory {
+		m, err := remote.Rendezvous{}.Meet(device.CollShm, 1, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { m.Close() })
+		g.Level, g.Rendezvous = device.CollShm, m.Rendezvous()
+	}
+	for rank, d := range members {
+		if g.Rank = rank; !inMemory {
+			g.Exchange = hub.Member(rank)
+		}
+		if err := d.Join(context.Background(), g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return members
 }
 
 // train makes three steps and returns the state, which is the same everywhere.

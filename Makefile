@@ -18,7 +18,7 @@ test: ## all tests that need nothing but Go
 check: ## what CI runs besides: race detector, pure Go, other machines, formatting
 	test -z "$$(gofmt -l $$(git ls-files '*.go'))"
 	$(GO) test $(PATIENT) -short -tags purego ./plugins/cpu/... ./parallel ./train
-	$(GO) test $(PATIENT) -race -short ./collective ./data ./device/devicetest ./device/ref ./device/internal/... ./parallel
+	$(GO) test $(PATIENT) -race -short ./collective ./data ./device/devicetest ./device/ref ./device/internal/... ./parallel ./train
 	GOARCH=arm64 $(GO) vet ./...
 
 .PHONY: test-peers
@@ -46,6 +46,10 @@ sweep: build ## one template per recipe on any devices, threads and levels, kill
 .PHONY: chaos
 chaos: ## resnet20 on CIFAR-10: 100 devices killed, 10 stopped, the host killed 10 times, the same template (minutes; a short one is in test)
 	BNCTL_CHAOS=full $(GO) test -count=1 -run TestChaos -v -timeout 30m ./cmd/bnctl
+
+.PHONY: leak
+leak: ## goroutines, files, threads and memory of host and devices at step 1,000 and 10,000 (minutes; a short one is in test)
+	BNCTL_LEAK=full $(GO) test -count=1 -run TestNothingGrows -v $(PATIENT) ./cmd/bnctl
 
 .PHONY: fuzz
 fuzz: ## every reader of foreign bytes for 10 CPU-minutes, two at a time

@@ -74,9 +74,11 @@ type trainer struct {
 	devices    *deviceSet
 	model      *models.Model
 	recipe     *train.Recipe
+	board      *train.Board // of --log-dir; nil
 }
 
 func (t *trainer) close() {
+	t.closeBoard()
 	for _, s := range []data.Source{t.data, t.val} {
 		if s != nil {
 			s.Close()

@@ -64,6 +64,7 @@ func runFlags() []cli.Flag {
 		&cli.StringFlag{Name: "placement", Usage: "how many replicas each device gets: `N,M` (default: by their speed)"},
 		&cli.Float64Flag{Name: "device-timeout", Value: 30, Usage: "`SECONDS` after which a device that keeps others waiting is lost, and a run without any gives up"},
 		&cli.IntFlag{Name: "log-every", Value: 10, Usage: "`STEPS` between progress lines"},
+		&cli.StringFlag{Name: "log-dir", Usage: "write the curves to `DIR`, for TensorBoard"},
 	}, deviceFlags()...)
 }
 

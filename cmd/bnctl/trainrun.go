@@ -242,12 +242,15 @@ func (t *trainer) session(ctx context.Context) (*train.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newProgress(t.out)
+	events, err := t.shown(newProgress(t.out))
+	if err != nil {
+		return nil, err
+	}
 	config := train.Config{Train: t.data, Validation: t.val, Workers: t.c.Int("workers"),
 		Devices: t.devices.members, Placement: placement, Reopen: t.devices.reopen, Rendezvous: remote.Rendezvous{},
 		DeviceTimeout: time.Duration(t.c.Float64("device-timeout") * float64(time.Second)),
 		Checkpoint:    checkpointPath(t.c, t.paths.Output), CheckpointEvery: t.c.Int("checkpoint-every"),
-		LogEvery: t.c.Int("log-every"), Paths: t.paths, Events: p.event}
+		LogEvery: t.c.Int("log-every"), Paths: t.paths, Events: events}
 	if t.checkpoint != nil {
 		m, _, err := serialize.Strip(t.checkpoint)
 		if err != nil {

@@ -1,0 +1,50 @@
+package train
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A board has a curve for every figure; that a disk fills up is told once, at the end.
+func TestBoard(t *testing.T) {
+	folder := t.TempDir()
+	b, err := OpenBoard(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss := 0.5
+	b.Show(Started{})
+	b.Show(Stepped{Step: 10, Loss: 2, LR: 0.1})
+	b.Show(EpochDone{Epoch: 1, TrainLoss: 1})
+	files, _ := filepath.Glob(filepath.Join(folder, "*"))
+	if len(files) != 1 {
+		t.Fatalf("files %v, want one", files)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tag := range []string{"step/loss", "step/accuracy", "step/lr", "step/images_per_s", "step/input_wait",
+		"step/sync_wait", "epoch/train_loss", "epoch/train_accuracy", "epoch/images_per_s"} {
+		if !strings.Contains(string(text), tag) {
+			t.Errorf("there is no curve %s", tag)
+		}
+	}
+	if strings.Contains(string(text), "epoch/val_") {
+		t.Error("there are figures of a validation that was not made")
+	}
+	b.Show(EpochDone{Epoch: 2, ValLoss: &loss, ValAccuracy: &loss})
+	if text, err = os.ReadFile(files[0]); err != nil || !strings.Contains(string(text), "epoch/val_accuracy") {
+		t.Errorf("the validation is missing (%v)", err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	b.Show(Stepped{Step: 20}) // the file is closed: nothing can be written
+	b.Show(Stepped{Step: 30})
+	if err := b.Close(); err == nil {
+		t.Error("figures that were not written are no error")
+	}
+}

@@ -53,6 +53,9 @@ func pluginTest(c *cli.Context) error {
 	var wrong int
 	for _, level := range levels {
 		cmd.Levels = []string{level}
+		if level == device.CollShm { // of groups: sessions run at another
+			cmd.Levels = append(cmd.Levels, device.Shm)
+		}
 		n, err := judge(c, cmd, id, level)
 		if err != nil {
 			return err
@@ -87,8 +90,10 @@ func chosenDevice(c *cli.Context, p *remote.Plugin) (string, []string, error) {
 	levels := c.StringSlice("level")
 	if len(levels) == 0 {
 		levels = []string{device.Stream}
-		if slices.Contains(d.Levels, device.Shm) {
-			levels = append(levels, device.Shm)
+		for _, l := range []string{device.Shm, device.CollShm} {
+			if slices.Contains(d.Levels, l) {
+				levels = append(levels, l)
+			}
 		}
 	}
 	return d.ID, levels, nil
@@ -102,6 +107,14 @@ type conformanceEvent struct {
 	Lacks []string `json:"lacks,omitempty"`
 	Error string   `json:"error,omitempty"`
 	Ms    int64    `json:"ms"`
+}
+
+// meeting returns those of the cases in which devices meet.
+func meeting(cases []devicetest.Case) []devicetest.Case {
+	all := devicetest.GroupCases()
+	return slices.DeleteFunc(cases, func(c devicetest.Case) bool {
+		return !slices.ContainsFunc(all, func(g devicetest.Case) bool { return g.Name == c.Name })
+	})
 }
 
 // judge runs all cases at one level and returns the number of faults.
@@ -119,7 +132,12 @@ func judge(c *cli.Context, cmd remote.Command, id, level string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	report, err := devicetest.JudgeSome(c.Context, open, cases, func(r devicetest.Result) { tell(o, level, r) })
+	ctx := c.Context
+	if level == device.CollShm {
+		ctx = devicetest.WithRendezvous(ctx, remote.Rendezvous{})
+		cases = meeting(cases)
+	}
+	report, err := devicetest.JudgeSome(ctx, open, cases, func(r devicetest.Result) { tell(o, level, r) })
 	if err != nil {
 		return 0, err
 	}

@@ -3,8 +3,6 @@ package hdf5
 import (
 	"fmt"
 	"io"
-
-	"github.com/bnctl/bnctl/formats/internal/foreign"
 )
 
 // File is an HDF5 file. Its structures are read when they are asked for, the
@@ -98,7 +96,7 @@ func (f *File) block(addr, n uint64, what string) (*cursor, error) {
 		return nil, err
 	}
 	b := make([]byte, n)
-	if err := foreign.ReadAt(f.src, b, int64(addr)); err != nil {
+	if _, err := io.ReadFull(io.NewSectionReader(f.src, int64(addr), int64(n)), b); err != nil {
 		return nil, fmt.Errorf("%s at offset %d: %w", what, addr, err)
 	}
 	return &cursor{b: b, base: addr}, nil

@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-
-	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"io"
 )
 
 // Value is what a data set or an attribute holds.
@@ -36,7 +35,7 @@ func (v Value) ReadInto(dst []byte) error {
 		copy(dst, v.data.held)
 		return nil
 	}
-	if err := foreign.ReadAt(v.f.src, dst, v.data.at); err != nil {
+	if _, err := io.ReadFull(io.NewSectionReader(v.f.src, v.data.at, int64(len(dst))), dst); err != nil {
 		return fmt.Errorf("hdf5: %s: data at offset %d: %w", v.where, v.data.at, err)
 	}
 	return nil

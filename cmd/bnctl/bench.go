@@ -160,6 +160,6 @@ func measure(c *cli.Context, e *benchEvent, set *deviceSet, step func() error) e
 		return nil
 	}
 	var err error
-	e.profile, err = newProfile(c, set)
+	e.profile, err = newProfile(set)
 	return err
 }

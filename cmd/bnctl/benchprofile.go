@@ -1,16 +1,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/device/devicetest"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu"
 )
@@ -35,23 +30,49 @@ type profile struct {
 }
 
 // limits are the rates that floors are counted with.
-type limits struct{ flops, bytes float64 } // per second
+type limits struct {
+	flops, bytes float64 // per second
+	of           string  // whose they are
+}
 
 // newProfile sums up what the profiler of the set saw, in the order of the program.
-func newProfile(c *cli.Context, set *deviceSet) (*profile, error) {
-	l, err := limitsOf(c, set)
-	if err != nil {
-		return nil, err
+func newProfile(set *deviceSet) (*profile, error) {
+	m := set.members[0]
+	for _, r := range set.profiler.runs {
+		if len(r.nodes) == 0 {
+			return nil, device.Errorf(m.Name, "Run", device.Unsupported,
+				"this device does not tell the times of nodes: the feature %s is missing", device.Profile)
+		}
+	}
+	l := set.profiler.highest()
+	if set.targets[m.Name].plugin == "cpu" {
+		best, err := cpu.Measure(set.options.Kernels, set.options.Threads)
+		if err != nil {
+			return nil, err
+		}
+		l = limits{best.Flops, best.Bytes, "of the machine"}
 	}
 	p := &profile{limits: l}
 	for f, r := range set.profiler.runs {
-		if len(r.nodes) == 0 {
-			return nil, device.Errorf(set.members[0].Name, "Run", device.Unsupported,
-				"this device does not tell the times of nodes: the feature %s is missing", device.Profile)
-		}
 		p.add(f, r)
 	}
 	return p, nil
+}
+
+// highest returns the highest rates of any node that took some time.
+func (p *profiler) highest() limits {
+	l := limits{of: "the highest of any node"}
+	for f, r := range p.runs {
+		for i := range f.Nodes {
+			took := middle(r.nodes[i]).Seconds()
+			if took < 0.01*middle(r.took).Seconds() {
+				continue
+			}
+			flops, bytes := f.Cost(&f.Nodes[i]).At(r.rows)
+			l.flops, l.bytes = max(l.flops, flops/took), max(l.bytes, bytes/took)
+		}
+	}
+	return l
 }
 
 // add appends the nodes of a function and their sum.
@@ -67,27 +88,6 @@ func (p *profile) add(f *graph.Function, r *profiledRuns) {
 		p.rows = append(p.rows, e)
 	}
 	p.rows = append(p.rows, sum)
-}
-
-// limitsOf measures what the first device of a set can do at most: a CPU on
-// registers and in memory, any other in the operations of devices bench.
-func limitsOf(c *cli.Context, set *deviceSet) (l limits, err error) {
-	m := set.members[0]
-	t := set.targets[m.Name]
-	if t.plugin == "cpu" {
-		best, err := cpu.Measure(set.options.Kernels, set.options.Threads)
-		return limits{best.Flops, best.Bytes}, err
-	}
-	open := func(ctx context.Context) (device.Device, error) {
-		return set.providers[t.plugin].OpenAs(ctx, m.Name, t.id, set.options)
-	}
-	list := slices.DeleteFunc(devicetest.Benchmarks(), func(b devicetest.Benchmark) bool { return !b.Computes() })
-	err = devicetest.Bench(c.Context, open, list, 0, func(f devicetest.Figure) {
-		if f.Runs > 0 {
-			l.flops, l.bytes = max(l.flops, f.FlopRate()), max(l.bytes, f.ByteRate())
-		}
-	})
-	return l, err
 }
 
 // tell prints the profile.
@@ -114,6 +114,6 @@ func (p *profile) tell(o *output) {
 		o.result("%s", strings.TrimRight(fmt.Sprintf("%-32s  %-22s  %9s  %6s  %9.3f  %9.3f  %7s",
 			name, e.Op, took, share, e.FlopsMs, e.BytesMs, times), " "))
 	}
-	o.result("floors: %.0f GFLOP/s, %.1f GB/s; - is done as part of another node; times are medians over the runs",
-		p.limits.flops/1e9, p.limits.bytes/1e9)
+	o.result("floors: %.4g GFLOP/s, %.4g GB/s, %s; - is done as part of another node; times are medians",
+		p.limits.flops/1e9, p.limits.bytes/1e9, p.limits.of)
 }

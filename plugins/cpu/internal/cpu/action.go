@@ -16,6 +16,13 @@ type action struct {
 	// work estimates the nanoseconds that one worker needs for a row; 0 says
 	// that a row cannot be cut.
 	work int
+	// span, if there is one, computes positions [from, to) of row i: from a
+	// multiple of step on. If it is pointwise, it reads only these positions of
+	// other rows. width is the number of values of a position; block, a multiple of
+	// step, is how many positions should be computed at once at least.
+	span                          func(f *frame, w *worker, i, from, to int)
+	positions, step, block, width int
+	pointwise                     bool
 	// finish comes after the rows. Results that are not rows are its work.
 	finish func(f *frame)
 }
@@ -51,6 +58,7 @@ func byUnit(k graph.Kind, a action) action {
 type group struct {
 	nodes   []int
 	actions []action
+	chains  []chain // of actions, if they go by rows
 	rows    bool
 	local   []*slot // what only this group knows, by place in it
 }
@@ -71,11 +79,13 @@ func (g *group) run(f *frame) error {
 		g.cut(f)
 	} else {
 		f.each(f.total(), func(w *worker, i int) {
-			for k := range g.actions {
-				g.actions[k].row(f, w, i, 0, 1)
+			i = f.turn(i, f.total())
+			for _, c := range g.chains {
+				g.row(c, f, w, i, 0, 1)
 			}
 		})
 	}
+	f.backwards = !f.backwards
 	for _, a := range g.actions {
 		if a.finish != nil {
 			a.finish(f)
@@ -84,13 +94,41 @@ func (g *group) run(f *frame) error {
 	return f.err
 }
 
-// cut runs the actions one after the other, each row cut for all workers.
+// turn returns the i-th of n rows or replicas in the order of the moment. Groups
+// go through them forwards and backwards by turns: what the one before has
+// treated last is still in the cache.
+func (f *frame) turn(i, n int) int {
+	if f.backwards {
+		return n - 1 - i
+	}
+	return i
+}
+
+// cut runs the chains one after the other, each row cut for all workers; where
+// a row has too few steps for that, the actions one after the other.
 func (g *group) cut(f *frame) {
 	const tasks = 3 // per worker: they do not all take as long
-	for _, a := range g.actions {
-		pieces := a.pieces((tasks*f.threads() + f.total() - 1) / max(f.total(), 1))
-		f.each(f.total()*pieces, func(w *worker, task int) { a.row(f, w, task/pieces, task%pieces, pieces) })
+	most := (tasks*f.threads() + f.total() - 1) / max(f.total(), 1)
+	for _, c := range g.chains {
+		a := g.actions[c.first:c.last]
+		if len(a) > 1 && a[0].steps() >= 2*most {
+			g.eachPiece(f, c, most)
+			continue
+		}
+		for k := range a {
+			g.eachPiece(f, chain{c.first + k, c.first + k + 1}, most)
+		}
 	}
+}
+
+// eachPiece passes all rows, cut in at most so many pieces, through a chain.
+func (g *group) eachPiece(f *frame, c chain, most int) {
+	work := 0
+	for _, a := range g.actions[c.first:c.last] {
+		work += a.work
+	}
+	pieces := action{work: work}.pieces(most)
+	f.each(f.total()*pieces, func(w *worker, task int) { g.row(c, f, w, task/pieces, task%pieces, pieces) })
 }
 
 // pieces returns in how many pieces to cut a row, at most most: none should be

@@ -31,14 +31,22 @@ func buildRelu(c *compiler) action {
 func (c *compiler) spans(do func(y []float32, x [][]float32)) action {
 	in, out := c.operands()
 	y := out[0]
-	return byUnit(y.Kind, action{work: y.count / 10, row: func(f *frame, w *worker, i, piece, pieces int) {
-		from, to := span(piece, pieces, y.count)
+	some := func(f *frame, w *worker, i, from, to int) {
 		x := w.views[:len(in)]
 		for k, v := range in {
 			x[k] = of[float32](f.unit(v, w, y.Kind, i))[from:to]
 		}
 		do(of[float32](f.unit(y, w, y.Kind, i))[from:to], x)
-	}})
+	}
+	a := action{work: y.count / 10, row: func(f *frame, w *worker, i, piece, pieces int) {
+		from, to := span(piece, pieces, y.count)
+		some(f, w, i, from, to)
+	}}
+	if y.Kind == graph.Rows && y.last {
+		a.span = func(f *frame, w *worker, i, from, to int) { some(f, w, i, from*y.channels, to*y.channels) }
+		a.positions, a.step, a.width, a.pointwise = y.positions, 1, y.channels, true
+	}
+	return byUnit(y.Kind, a)
 }
 
 // buildActivation computes in float64, element by element.

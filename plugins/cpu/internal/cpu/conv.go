@@ -56,7 +56,7 @@ func buildConv(c *compiler) action {
 	if t, ok := g.byTiles(c.exe.device.kernels); ok {
 		return c.buildWinograd(g, t, product, x, weight, bias, y, false)
 	}
-	return productAction(product, x, weight, bias, y, nil)
+	return g.productAction(product, x, weight, bias, y)
 }
 
 // shifts returns where each of n groups of channels begins.
@@ -68,9 +68,8 @@ func shifts(n, channels int) []int {
 	return s
 }
 
-// productAction packs the weights, if they have changed, and computes y. pad,
-// if there is one, turns a row of x into what the windows read.
-func productAction(p *product, x, weight, bias, y *value, pad func(*worker, []float32) []float32) action {
+// productAction packs the weights, if they have changed, and computes y.
+func (g *conv) productAction(p *product, x, weight, bias, y *value) action {
 	prepare := func(f *frame) error {
 		p.fill(f, weight)
 		if bias != nil {
@@ -78,19 +77,26 @@ func productAction(p *product, x, weight, bias, y *value, pad func(*worker, []fl
 		}
 		return nil
 	}
-	if p.heavy() && pad == nil {
+	if p.heavy() {
 		return whole(func(f *frame) error {
 			p.apply(f, f.f32(x), f.f32(y), x.count, y.count)
 			return nil
 		}).after(prepare)
 	}
-	return action{prepare: prepare, work: p.work(), row: func(f *frame, w *worker, i, piece, pieces int) {
-		in := f.at(x, w, i)
-		if pad != nil {
-			in = pad(w, in)
-		}
-		p.row(f, w, f.at(y, w, i), in, piece, pieces)
+	a := action{prepare: prepare, work: p.work(), row: func(f *frame, w *worker, i, piece, pieces int) {
+		p.row(f, w, f.at(y, w, i), f.at(x, w, i), piece, pieces)
 	}}
+	if p.alike() {
+		a.span = func(f *frame, w *worker, i, from, to int) { p.span(f, w, f.at(y, w, i), f.at(x, w, i), from, to) }
+		a.positions, a.step, a.width, a.pointwise = y.positions, positionStep, y.channels, g.pointwise()
+	}
+	return a
+}
+
+// pointwise reports whether a position of the result depends on the same
+// position of the input alone.
+func (g *conv) pointwise() bool {
+	return g.taps == 1 && g.Stride == [2]int{1, 1} && g.Pad == [4]int{}
 }
 
 // buildNarrow is a convolution over padded images.
@@ -99,14 +105,18 @@ func (c *compiler) buildNarrow(g *conv, x, weight, bias, y *value) action {
 		at, step := g.narrowAt()
 		return []packPart{{window: g.narrowForward(), at: at, step: step}}
 	})
-	return productAction(newProduct(p, []int{0}, []int{0}), x, weight, bias, y, g.prepare)
-}
-
-// prepare pads an image in the worker's own memory.
-func (g *conv) prepare(w *worker, image []float32) []float32 {
-	padded := w.floats(g.paddedLen())
-	g.pad(padded, image)
-	return padded
+	product := newProduct(p, []int{0}, []int{0})
+	prepare := func(f *frame) error {
+		p.fill(f, weight)
+		if bias != nil {
+			product.setBias(f.f32(bias))
+		}
+		return nil
+	}
+	return bySpan(action{prepare: prepare, work: product.work(), positions: y.positions, step: g.ow, width: y.channels,
+		span: func(f *frame, w *worker, i, from, to int) {
+			product.span(f, w, f.at(y, w, i), g.paddedRows(w, f.at(x, w, i), from/g.ow, (to-1)/g.ow), from, to)
+		}})
 }
 
 func buildConvGradInput(c *compiler) action {
@@ -154,5 +164,5 @@ func (c *compiler) backward(g *conv, dy, weight, bias, dx *value) action {
 			return c.buildWinograd(back, t, product, dy, weight, bias, dx, true)
 		}
 	}
-	return productAction(product, dy, weight, bias, dx, nil)
+	return g.productAction(product, dy, weight, bias, dx)
 }

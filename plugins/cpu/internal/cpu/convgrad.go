@@ -52,7 +52,7 @@ func (g *conv) gradient(parts []gradientOf, x, dy, dw *value, narrow bool) func(
 		f.each(replicas*len(parts)*panels*cuts, func(w *worker, task int) {
 			cut, task := task%cuts, task/cuts
 			panel, task := task%panels, task/panels
-			group, r := task%len(parts), from+task/len(parts)
+			group, r := task%len(parts), from+f.turn(task/len(parts), replicas)
 			part := &parts[group]
 			t0, t1 := part.taps(cut, cuts)
 			own := w.floats((t1-t0)*part.window.Run*kernel.PanelLanes + padded)

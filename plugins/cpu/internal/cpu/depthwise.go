@@ -46,15 +46,21 @@ func (c *compiler) depthwiseAction(g *conv, phases []phase, x, weight, bias, y *
 		return nil
 	}
 	work := y.count * g.taps / 20
-	return action{prepare: prepare, work: work, row: func(f *frame, w *worker, i, piece, pieces int) {
+	do := func(f *frame, w *worker, i, k, from, to int) {
 		var add []float32
 		if bias != nil {
 			add = f.f32(bias)
 		}
-		in, out := f.at(x, w, i), f.at(y, w, i)
+		f.exe.device.kernels.Depthwise(phases[k].window, f.at(y, w, i), f.at(x, w, i), parts[k], add, from, to)
+	}
+	if len(phases) == 1 {
+		return bySpan(action{prepare: prepare, work: work, positions: y.positions, step: positionStep, width: y.channels,
+			span: func(f *frame, w *worker, i, from, to int) { do(f, w, i, 0, from, to) }})
+	}
+	return action{prepare: prepare, work: work, row: func(f *frame, w *worker, i, piece, pieces int) {
 		for k, p := range phases {
 			from, to := cutPositions(piece, pieces, p.window.Positions())
-			f.exe.device.kernels.Depthwise(p.window, out, in, parts[k], add, from, to)
+			do(f, w, i, k, from, to)
 		}
 	}}
 }
@@ -65,7 +71,7 @@ func (g *conv) buildDepthwiseWeight(x, dy, dw *value) action {
 	return whole(func(f *frame) error {
 		in, grad, out := f.f32(x), f.f32(dy), f.f32(dw)
 		f.each(len(f.rows)*g.taps, func(w *worker, task int) {
-			t, r := task%g.taps, task/g.taps
+			t, r := task%g.taps, f.turn(task/g.taps, len(f.rows))
 			sum := w.floats(g.c)
 			clear(sum)
 			for i := f.starts[r]; i < f.starts[r+1]; i++ {

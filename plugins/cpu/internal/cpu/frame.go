@@ -25,6 +25,8 @@ type frame struct {
 	pending  []func() error           // exchanges of gradients that are under way
 	blocked  time.Duration
 
+	backwards bool // the direction in which the next group goes through the rows
+
 	mu     sync.Mutex
 	err    error // of the first row that has one
 	errRow int

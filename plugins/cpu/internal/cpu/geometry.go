@@ -103,6 +103,24 @@ func (g *conv) pad(padded, image []float32) {
 	clear(padded[(g.h+g.Pad[0])*wide : g.paddedLen()])
 }
 
+// paddedRows pads an image in the worker's own memory, as far as rows y0 to y1
+// of the result see it.
+func (g *conv) paddedRows(w *worker, image []float32, y0, y1 int) []float32 {
+	padded, wide, left := w.floats(g.paddedLen()), g.paddedWidth()*g.c, g.Pad[1]*g.c
+	for y := y0 * g.Stride[0]; y <= y1*g.Stride[0]+(g.Kernel[0]-1)*g.Dilation[0]; y++ {
+		line := padded[y*wide:][:wide]
+		source := y - g.Pad[0]
+		if source < 0 || source >= g.h {
+			clear(line)
+			continue
+		}
+		clear(line[:left])
+		copy(line[left:], image[source*g.w*g.c:][:g.w*g.c])
+		clear(line[left+g.w*g.c:])
+	}
+	return padded
+}
+
 // narrowForward is forward over padded images: a tap is a row of the kernel,
 // its run kw*C values.
 func (g *conv) narrowForward() *kernel.Window {

@@ -14,7 +14,7 @@ func (c *compiler) lay() {
 	l := &layout{compiler: c, groupOf: make([]int, len(c.fn.Nodes)), place: make([]int, len(c.fn.Nodes))}
 	for g, group := range c.fn.groups {
 		for k, i := range group.nodes {
-			l.groupOf[i], l.place[i] = g+1, k
+			l.groupOf[i], l.place[i] = g+1, group.chainOf(k)
 		}
 	}
 	l.bringIn()

@@ -128,14 +128,16 @@ func (c *compiler) normaliseAction(x *value, prepare func(*frame) error,
 	if e.plus {
 		plus = c.in(len(c.node.In) - 1)
 	}
-	return action{prepare: prepare, work: x.count / 8, row: func(f *frame, w *worker, i, piece, pieces int) {
-		from, to := x.pixels(piece, pieces)
+	span := func(f *frame, w *worker, i, from, to int) {
+		from, to = from*x.channels, to*x.channels
 		after := kernel.After{Relu: e.relu, Most: e.most}
 		if plus != nil {
 			after.Plus = f.at(plus, w, i)[from:to]
 		}
 		f.exe.device.kernels.Normalise(f.at(y, w, i)[from:to], f.at(x, w, i)[from:to], set(f, i), after)
-	}}
+	}
+	return bySpan(action{prepare: prepare, work: x.count / 8, span: span, positions: x.positions, step: 1,
+		width: x.channels, pointwise: true})
 }
 
 // pixels returns where the positions of part i of a row begin and end.

@@ -42,12 +42,13 @@ func (c *compiler) windowsOf(in, out []int) windows {
 func buildMaxPool(c *compiler) action {
 	x, y := c.in(0), c.out(0)
 	seen, n := c.windowsOf(x.Shape, y.Shape), x.channels
-	return action{work: x.count / 4, row: func(f *frame, w *worker, i, piece, pieces int) {
+	span := func(f *frame, w *worker, i, from, to int) {
 		image, pooled := f.at(x, w, i), f.at(y, w, i)
-		for p := len(seen) * piece / pieces; p < len(seen)*(piece+1)/pieces; p++ {
+		for p := from; p < to; p++ {
 			f.exe.device.kernels.MaxPool(pooled[p*n:][:n], image, seen[p])
 		}
-	}}
+	}
+	return bySpan(action{work: x.count / 4, span: span, positions: y.positions, step: 1, width: n})
 }
 
 // buildMaxPoolGrad finds the maximum of every window again.

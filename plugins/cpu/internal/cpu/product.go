@@ -65,6 +65,23 @@ func (p *product) row(f *frame, w *worker, out, in []float32, piece, pieces int)
 	}
 }
 
+// alike reports whether all parts are windows of the same positions.
+func (p *product) alike() bool {
+	for _, part := range p.parts {
+		if part.window != p.parts[0].window {
+			return false
+		}
+	}
+	return true
+}
+
+// span computes positions [from, to) of one row.
+func (p *product) span(f *frame, w *worker, out, in []float32, from, to int) {
+	for _, u := range p.units {
+		p.do(f, w, u, p.parts[u.part].window, out, in, from, to)
+	}
+}
+
 // work estimates the nanoseconds of a row at 100 multiply-adds each.
 func (p *product) work() (ns int) {
 	for _, part := range p.parts {
@@ -96,7 +113,9 @@ func (p *product) apply(f *frame, in, out []float32, inCount, outCount int) {
 
 // cutPositions returns part i of n positions in whole tiles.
 func cutPositions(i, parts, n int) (from, to int) {
-	const tile = 12
-	tiles := (n + tile - 1) / tile
-	return min(tiles*i/parts*tile, n), min(tiles*(i+1)/parts*tile, n)
+	tiles := (n + positionStep - 1) / positionStep
+	return min(tiles*i/parts*positionStep, n), min(tiles*(i+1)/parts*positionStep, n)
 }
+
+// positionStep is the positions of the largest tile of a window.
+const positionStep = 12

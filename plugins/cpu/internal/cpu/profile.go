@@ -48,6 +48,12 @@ func (a action) timed(spent *atomic.Int64) action {
 		defer add(time.Now())
 		a.row(f, w, i, piece, pieces)
 	}
+	if a.span != nil {
+		t.span = func(f *frame, w *worker, i, from, to int) {
+			defer add(time.Now())
+			a.span(f, w, i, from, to)
+		}
+	}
 	if a.prepare != nil {
 		t.prepare = func(f *frame) error {
 			defer add(time.Now())

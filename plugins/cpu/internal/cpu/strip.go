@@ -68,16 +68,18 @@ func (c *compiler) buildStrip(g *conv, x, weight, bias, y *value, back bool) act
 	}
 	t := g.strip()
 	work := y.count * g.taps * g.c / 100
-	return action{prepare: prepare, work: work, row: func(f *frame, w *worker, i, piece, pieces int) {
+	span := func(f *frame, w *worker, i, from, to int) {
 		var add []float32
 		if bias != nil {
 			add = f.f32(bias)
 		}
-		padded, out := g.prepare(w, f.at(x, w, i)), f.at(y, w, i)
-		for row := g.oh * piece / pieces; row < g.oh*(piece+1)/pieces; row++ {
+		from, to = from/g.ow, to/g.ow
+		padded, out := g.paddedRows(w, f.at(x, w, i), from, to-1), f.at(y, w, i)
+		for row := from; row < to; row++ {
 			f.exe.device.kernels.Strip(t, out[row*g.ow*g.o:], padded[row*t.RowStep:], p.parts[0].data, add, g.ow)
 		}
-	}}
+	}
+	return bySpan(action{prepare: prepare, work: work, span: span, positions: y.positions, step: g.ow, width: g.o})
 }
 
 // stripGradient computes weight gradients by strips: a task is one replica,
@@ -89,7 +91,7 @@ func (g *conv) stripGradient(x, dy, dw *value) action {
 		in, grad, out := f.f32(x), f.f32(dy), f.f32(dw)
 		cuts := enough(g.Kernel[0], len(f.rows), f.threads())
 		f.each(len(f.rows)*cuts, func(w *worker, task int) {
-			cut, r := task%cuts, task/cuts
+			cut, r := task%cuts, f.turn(task/cuts, len(f.rows))
 			from, to := g.Kernel[0]*cut/cuts, g.Kernel[0]*(cut+1)/cuts
 			own := w.floats((to-from)*size + g.paddedLen())
 			sums, padded := own[:(to-from)*size], own[(to-from)*size:]

@@ -50,19 +50,21 @@ func (c *compiler) buildWinograd(g *conv, t kernel.Winograd, direct *product, x,
 		}
 		return nil
 	}
-	row := func(f *frame, w *worker, i, piece, pieces int) {
+	rows := t.Side * g.ow // positions of a row of tiles
+	span := func(f *frame, w *worker, i, from, to int) {
 		if k.weights.apart {
-			direct.row(f, w, f.at(y, w, i), f.at(x, w, i), piece, pieces)
+			direct.span(f, w, f.at(y, w, i), f.at(x, w, i), from, to)
 			return
 		}
-		step, to := k.blockRows(lightTiles), k.rows*(piece+1)/pieces
-		for from := k.rows * piece / pieces; from < to; from += step {
-			k.newTiles(f, w, weight, f.at(x, w, i), f.at(y, w, i), from, min(from+step, to)).do(0, k.Panels())
+		step, last := k.blockRows(lightTiles), (to+rows-1)/rows
+		for from := from / rows; from < last; from += step {
+			k.newTiles(f, w, weight, f.at(x, w, i), f.at(y, w, i), from, min(from+step, last)).do(0, k.Panels())
 		}
 	}
 	if int(k.weights.bytes()) <= heavyWeights {
 		work := k.Frequencies() * k.rows * k.columns * g.c * g.o / 100
-		return action{prepare: prepare, work: work, row: row}
+		return bySpan(action{prepare: prepare, work: work, span: span, positions: g.oh * g.ow, step: rows,
+			block: k.blockRows(lightTiles) * rows, width: g.o})
 	}
 	return whole(func(f *frame) error {
 		if k.weights.apart {

@@ -51,7 +51,7 @@ func (c *compiler) buildWinogradGradient(g *conv, t kernel.Winograd, x, dy, dw *
 	k.spread = c.temp(0, 0, 4*len(spreadOf{})*k.rows)
 	return whole(func(f *frame) error {
 		for r := range f.rows {
-			k.replica(f, r)
+			k.replica(f, f.turn(r, len(f.rows)))
 		}
 		return nil
 	})
@@ -87,7 +87,7 @@ func (k *winogradGradient) replica(f *frame, r int) {
 // should stay in the cache, and all workers have something to do.
 func (k *winogradGradient) blockWidth(f *frame) int {
 	const wide = 2 * kernel.Lanes
-	if k.window.Panels()*k.c/wide < 2*f.threads() {
+	if k.window.Panels()*k.c/wide < f.threads() {
 		return kernel.Lanes
 	}
 	return wide

@@ -1,0 +1,82 @@
+package cpu
+
+// chain is neighbouring actions [first, last) of a group: one that computes
+// spans of positions and those behind it that need only the same positions of
+// what comes before. A few positions pass through all of them while they are
+// in the cache, as rows pass through a group.
+type chain struct{ first, last int }
+
+// chains gathers the actions of a group.
+func chains(actions []action) (all []chain) {
+	for first := 0; first < len(actions); first = all[len(all)-1].last {
+		last := first + 1
+		for actions[first].span != nil && last < len(actions) && actions[last].pointwise &&
+			actions[last].positions == actions[first].positions {
+			last++
+		}
+		all = append(all, chain{first, last})
+	}
+	return all
+}
+
+// chainOf returns the number of the chain that action k belongs to.
+func (g *group) chainOf(k int) int {
+	for i, c := range g.chains {
+		if k < c.last {
+			return i
+		}
+	}
+	return k
+}
+
+// row passes piece of pieces of row i through a chain.
+func (g *group) row(c chain, f *frame, w *worker, i, piece, pieces int) {
+	a := g.actions[c.first:c.last]
+	if len(a) == 1 {
+		a[0].row(f, w, i, piece, pieces)
+		return
+	}
+	some := spanOf(a)
+	stride := max(a[0].step, a[0].block, some/a[0].step*a[0].step)
+	from, to := a[0].cut(piece, pieces)
+	for p := from; p < to; p += stride {
+		end := min(p+stride, to)
+		a[0].span(f, w, i, p, end)
+		for q := p; q < end; q += some {
+			for k := range a[1:] {
+				a[1+k].span(f, w, i, q, min(q+some, end))
+			}
+		}
+	}
+}
+
+// spanOf returns how many positions should pass through the actions together.
+func spanOf(a []action) int {
+	const bytes, tile = 192 << 10, 12
+	width := 0
+	for _, x := range a {
+		width += x.width
+	}
+	return max(1, bytes/4/max(width, 1)/tile) * tile
+}
+
+// steps returns how many steps of positions a row has.
+func (a *action) steps() int { return (a.positions + a.step - 1) / a.step }
+
+// cut returns the positions of a piece of a row, in whole steps.
+func (a *action) cut(piece, pieces int) (from, to int) {
+	n := a.steps()
+	return min(n*piece/pieces*a.step, a.positions), min(n*(piece+1)/pieces*a.step, a.positions)
+}
+
+// bySpan returns a, whose rows are computed by spans.
+func bySpan(a action) action {
+	span := a.span
+	cut := a
+	a.row = func(f *frame, w *worker, i, piece, pieces int) {
+		if from, to := cut.cut(piece, pieces); from < to {
+			span(f, w, i, from, to)
+		}
+	}
+	return a
+}

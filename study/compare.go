@@ -13,6 +13,7 @@ type Difference struct {
 	Mean   float64 // over the seeds that both have
 	Margin float64 // half of the 95 % confidence interval, Student's t; infinite with one seed
 	Seeds  int
+	Up     int // of them: those with which it is above 0
 }
 
 // paired compares two cases seed by seed: what a seed draws, the order of the
@@ -30,6 +31,11 @@ func (r *Results) paired(a, b map[uint64]Score, measure func(Score) float64) Dif
 		return Difference{Margin: math.Inf(1)}
 	}
 	out := Difference{Mean: stat.Mean(d, nil), Margin: math.Inf(1), Seeds: len(d)}
+	for _, v := range d {
+		if v > 0 {
+			out.Up++
+		}
+	}
 	if n := float64(len(d)); n > 1 {
 		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
 		out.Margin = t * math.Sqrt(stat.Variance(d, nil)/n)

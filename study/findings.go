@@ -18,7 +18,8 @@ type Finding struct {
 // over pairs of runs of the same seed, with its 95 % confidence interval.
 func (r *Results) Findings() []Finding {
 	var out []Finding
-	for _, answer := range []func() *Finding{r.needsSync, r.rightMerge, r.smallDiffers, r.healthyAgrees, r.sampled} {
+	all := []func() *Finding{r.needsSync, r.rightMerge, r.smallDiffers, r.healthyAgrees, r.sampled}
+	for _, answer := range all {
 		if f := answer(); f != nil {
 			out = append(out, *f)
 		}
@@ -72,12 +73,14 @@ func (r *Results) needsSync() *Finding {
 			not = append(not, size)
 		}
 		f.Details = append(f.Details, fmt.Sprintf("%d samples per replica: sync gains %s of accuracy, loss %s "+
-			"(against replica batch norm with %s statistics, its best; %d seeds)", k, gain.points(), less.loss(), name, gain.Seeds))
+			"(against replica batch norm with %s statistics, its best; %d seeds)",
+			k, gain.points(), less.loss(), name, gain.Seeds))
 	}
 	if len(f.Details) == 0 {
 		return nil
 	}
-	f.Answer = "With " + phrase(needed, "yes, clearly", "") + phrase(not, "no difference beyond chance in favour of it", sep(needed)) + "."
+	f.Answer = "With " + phrase(needed, "yes, clearly", "") +
+		phrase(not, "no difference beyond chance in favour of it", sep(needed)) + "."
 	return f
 }
 
@@ -106,50 +109,43 @@ func (r *Results) rightMerge() *Finding {
 		if len(base) == 0 {
 			continue
 		}
-		var worse []string
+		var costs []string
 		for _, name := range r.statistics(s) {
 			if name == pooled {
 				continue
 			}
-			gain, more := r.paired(r.scores(s, name), base, accuracy), r.paired(r.scores(s, name), base, loss)
-			f.Details = append(f.Details, fmt.Sprintf("%d samples per replica: %s instead of pooled: accuracy %s, loss %s",
-				k, name, gain.points(), more.loss()))
-			if more.Clear() && more.Mean > 0 {
-				worse = append(worse, fmt.Sprintf("%s (%+.2f points, loss %+.4f)", name, gain.Mean, more.Mean))
-			}
+			other := r.scores(s, name)
+			gain, more := r.paired(other, base, accuracy), r.paired(other, base, loss)
+			f.Details = append(f.Details, fmt.Sprintf("%d samples per replica: %s instead of pooled: "+
+				"accuracy %s, loss %s", k, name, gain.points(), more.loss()))
+			costs = append(costs, fmt.Sprintf("%s %+.4f (worse with %d of %d seeds)", name, more.Mean, more.Up, more.Seeds))
 		}
-		answers = append(answers, fmt.Sprintf("with %d samples per replica %s serves best, %s", k, r.best(s), beaten(worse)))
+		answers = append(answers, fmt.Sprintf("With %d samples per replica %s has the lowest loss; against pooled: %s.",
+			k, r.best(s), strings.Join(costs, ", ")))
 	}
 	if len(answers) == 0 {
 		return nil
 	}
-	f.Answer = sentence(strings.Join(answers, "; "))
+	f.Answer = strings.Join(answers, " ")
 	return f
-}
-
-func beaten(worse []string) string {
-	if len(worse) == 0 {
-		return "and none is clearly worse than pooled"
-	}
-	return "and clearly worse than pooled are " + strings.Join(worse, ", ")
 }
 
 // smallDiffers compares the smallest with the largest share per replica.
 func (r *Results) smallDiffers() *Finding {
 	small, healthy := slices.Min(r.PerReplica), slices.Max(r.PerReplica)
-	gain := r.paired(r.scores(r.setting(Replica, small), pooled), r.scores(r.setting(Replica, healthy), pooled), accuracy)
-	more := r.paired(r.scores(r.setting(Replica, small), pooled), r.scores(r.setting(Replica, healthy), pooled), loss)
+	few, many := r.scores(r.setting(Replica, small), pooled), r.scores(r.setting(Replica, healthy), pooled)
+	gain, more := r.paired(few, many, accuracy), r.paired(few, many, loss)
 	if gain.Seeds == 0 || small == healthy {
 		return nil
 	}
-	f := &Finding{Question: fmt.Sprintf("Does replica batch norm with %d samples differ from %d, as the literature says?",
-		small, healthy)}
+	f := &Finding{Question: fmt.Sprintf("Does replica batch norm with %d samples differ from %d, "+
+		"as the literature says?", small, healthy)}
 	f.Details = append(f.Details, fmt.Sprintf("replica, pooled: %d instead of %d: accuracy %s, loss %s",
 		small, healthy, gain.points(), more.loss()))
 	a, b := r.scores(r.setting(Sync, small), pooled), r.scores(r.setting(Sync, healthy), pooled)
 	if len(a) > 0 && len(b) > 0 {
-		f.Details = append(f.Details, fmt.Sprintf("control, sync (the same mathematics, only rounded otherwise): accuracy %s, loss %s",
-			r.paired(a, b, accuracy).points(), r.paired(a, b, loss).loss()))
+		f.Details = append(f.Details, fmt.Sprintf("control, sync (the same mathematics, only rounded otherwise): "+
+			"accuracy %s, loss %s", r.paired(a, b, accuracy).points(), r.paired(a, b, loss).loss()))
 	}
 	f.Details = append(f.Details, "literature: Wu and He 2018 (Group Normalization, table 2): ResNet-50 on ImageNet, "+
 		"validation error 23.6 % with 32 samples per device and 34.7 % with 2")
@@ -157,7 +153,8 @@ func (r *Results) smallDiffers() *Finding {
 	case worse && (gain.Clear() || more.Clear()):
 		f.Answer = fmt.Sprintf("Yes: accuracy %s, loss %s.", gain.points(), more.loss())
 	case worse:
-		f.Answer = fmt.Sprintf("In that direction, but not beyond chance: accuracy %s, loss %s.", gain.points(), more.loss())
+		f.Answer = fmt.Sprintf("In that direction, but not beyond chance: accuracy %s, loss %s.",
+			gain.points(), more.loss())
 	default:
 		f.Answer = fmt.Sprintf("Not here: accuracy %s, loss %s.", gain.points(), more.loss())
 	}
@@ -182,20 +179,20 @@ func (r *Results) healthyAgrees() *Finding {
 		return nil
 	}
 	mean, deviation := sum/float64(len(rows)), math.Sqrt(spread/float64(len(rows)))
-	f := &Finding{Question: fmt.Sprintf("Does everything agree within the seeds' spread with %d samples per replica?", k)}
-	f.Details = append(f.Details, fmt.Sprintf("mean of all %.2f %%; standard deviation of one seed %.2f points", mean, deviation))
+	f := &Finding{Question: fmt.Sprintf("Does everything agree within the seeds' spread "+
+		"with %d samples per replica?", k)}
+	f.Details = append(f.Details, fmt.Sprintf("mean of all %.2f %%; standard deviation of one seed %.2f points",
+		mean, deviation))
 	var outside []string
 	for _, row := range rows {
 		if math.Abs(row.Accuracy.Mean-mean) > 2*deviation {
 			outside = append(outside, fmt.Sprintf("%s, %s (%.2f %%)", row.Arm, row.Statistics, row.Accuracy.Mean))
 		}
 	}
-	f.Answer = fmt.Sprintf("Yes: all %d means lie within two standard deviations of one seed of their mean.", len(rows))
+	f.Answer = fmt.Sprintf("Yes: all %d means lie within two standard deviations of one seed of their mean.",
+		len(rows))
 	if len(outside) > 0 {
 		f.Answer = "No: outside two standard deviations lie " + strings.Join(outside, "; ") + "."
 	}
 	return f
 }
-
-// sentence begins s with a capital letter and ends it.
-func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }

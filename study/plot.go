@@ -28,8 +28,10 @@ func (r *Results) Plots() ([]Plot, error) {
 		width, height vg.Length
 		make          func() (*plot.Plot, error)
 	}{
-		{"accuracy", "Accuracy by way of training and by statistics: a dot is a seed, a ring the mean over seeds.", 18, 11, r.plotScores},
-		{"curves", "Accuracy after each epoch with the statistics of the run's own mode (replica: pooled), mean over seeds.", 18, 10, r.plotCurves},
+		{"accuracy", "Accuracy by way of training and by statistics: a dot is a seed, a ring the mean over seeds.",
+			18, 11, r.plotScores},
+		{"curves", "Accuracy after each epoch with the statistics of the run's own mode (replica: pooled), " +
+			"mean over seeds.", 18, 10, r.plotCurves},
 		{"variance", "What small samples miss of a variance, 1 - mean(Q/n)/truth, by the samples of a group; " +
 			"the dashed line is 1/n for one value a sample.", 18, 11, r.plotSampling},
 		{"speed", "Training throughput.", 18, 6, r.plotSpeeds},
@@ -63,8 +65,8 @@ var (
 func newPlot(x, y string) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil
-	for _, s := range []*draw.TextStyle{&p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label,
-		&p.Legend.TextStyle} {
+	for _, s := range []*draw.TextStyle{&p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label,
+		&p.Y.Tick.Label, &p.Legend.TextStyle} {
 		s.Font.Variant, s.Color = "Sans", ink
 	}
 	p.X.Label.Text, p.Y.Label.Text = x, y
@@ -107,14 +109,14 @@ func render(p *plot.Plot, width, height vg.Length) ([]byte, error) {
 }
 
 // dots draws points.
-func dots(p *plot.Plot, at plotter.XYs, c color.Color, shape draw.GlyphDrawer, radius vg.Length) (*plotter.Scatter, error) {
+func dots(p *plot.Plot, at plotter.XYs, c color.Color, shape draw.GlyphDrawer, radius vg.Length) error {
 	s, err := plotter.NewScatter(at)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.GlyphStyle = draw.GlyphStyle{Color: c, Radius: radius, Shape: shape}
 	p.Add(s)
-	return s, nil
+	return nil
 }
 
 // line draws a line.

@@ -36,11 +36,11 @@ func (r *Results) plotScores() (*plot.Plot, error) {
 		for _, s := range r.bySeed(row.Setting, row.Statistics) {
 			at = append(at, plotter.XY{X: 100 * s.Accuracy, Y: y})
 		}
-		if _, err := dots(p, at, c, draw.CircleGlyph{}, vg.Points(2)); err != nil {
+		if err := dots(p, at, c, draw.CircleGlyph{}, vg.Points(2)); err != nil {
 			return nil, err
 		}
 		mean := plotter.XYs{{X: row.Accuracy.Mean, Y: y}}
-		if _, err := dots(p, mean, c, draw.RingGlyph{}, vg.Points(5)); err != nil {
+		if err := dots(p, mean, c, draw.RingGlyph{}, vg.Points(5)); err != nil {
 			return nil, err
 		}
 	}

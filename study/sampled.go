@@ -18,12 +18,15 @@ func (r *Results) sampled() *Finding {
 	f := &Finding{Question: "Do sampled variances match the predicted 1 - 1/n?"}
 	cases, met, spatial := 0, 0, 0
 	worst, law := 0.0, 0.0
+	var counting []float64 // values per sample, of each convolution's batch norm
 	for _, s := range r.Samplings {
 		for _, l := range s.Layers {
 			if l.Elements > 1 {
 				spatial++
-				law = max(law, l.departure())
-				f.Details = append(f.Details, l.spatial(s.Model))
+				law = max(law, l.departure(s.Samples))
+				_, large := l.ends(s.Samples)
+				counting = append(counting, large.counting())
+				f.Details = append(f.Details, l.spatial(s))
 				continue
 			}
 			for _, v := range l.Ratios {
@@ -33,8 +36,8 @@ func (r *Results) sampled() *Finding {
 					met++
 				}
 				worst = max(worst, math.Abs(v.Biased-want))
-				f.Details = append(f.Details, fmt.Sprintf("%s %s, %d values: %.4f ± %.4f of the variance, predicted %.4f",
-					s.Model, l.Name, v.PerReplica, v.Biased, v.Error, want))
+				f.Details = append(f.Details, fmt.Sprintf("%s %s, %d values: %.4f ± %.4f of the variance, "+
+					"predicted %.4f", s.Model, l.Name, v.PerReplica, v.Biased, v.Error, want))
 			}
 		}
 	}
@@ -42,13 +45,13 @@ func (r *Results) sampled() *Finding {
 		return nil
 	}
 	if cases > 0 {
-		f.Answer = fmt.Sprintf("Where values are independent (batch norm over features): %d of %d cases within three "+
-			"standard errors of 1 - 1/n, largest distance %.4f. ", met, cases, worst)
+		f.Answer = fmt.Sprintf("Where values are independent (batch norm over features): %d of %d cases within "+
+			"three standard errors of 1 - 1/n, largest distance %.4f. ", met, cases, worst)
 	}
 	if spatial > 0 {
-		f.Answer += fmt.Sprintf("After convolutions (%d layers) the law holds with m values per sample that count, fewer than "+
-			"H x W because neighbours resemble each other: with m from the largest group it predicts the smallest to %.4f.",
-			spatial, law)
+		f.Answer += fmt.Sprintf("After convolutions (%d batch norms) the law holds with the values per sample that count, "+
+			"%.1f to %.1f of the H x W, because neighbours resemble each other: estimated from large groups they predict the "+
+			"smallest groups to %.3f of the variance.", spatial, slices.Min(counting), slices.Max(counting), law)
 	}
 	return f
 }
@@ -57,25 +60,36 @@ func (r *Results) sampled() *Finding {
 // ratio of groups: 1 - 1/(k*m).
 func (v Ratio) counting() float64 { return 1 / (float64(v.PerReplica) * (1 - v.Biased)) }
 
-// ends returns the ratios of the smallest and of the largest groups.
-func (l Layer) ends() (small, large Ratio) {
+// fewest is of how many groups a ratio is taken for an estimate.
+const fewest = 32
+
+// ends returns the ratios of the smallest groups, and of the largest ones of
+// which there are enough among so many samples.
+func (l Layer) ends(samples int) (small, large Ratio) {
 	by := func(a, b Ratio) int { return a.PerReplica - b.PerReplica }
-	return slices.MinFunc(l.Ratios, by), slices.MaxFunc(l.Ratios, by)
+	small = slices.MinFunc(l.Ratios, by)
+	large = small
+	for _, v := range l.Ratios {
+		if v.PerReplica*fewest <= samples && v.PerReplica > large.PerReplica {
+			large = v
+		}
+	}
+	return small, large
 }
 
 // departure is how far the ratio of the smallest groups lies from what the
-// law says after the largest.
-func (l Layer) departure() float64 {
-	small, large := l.ends()
+// law says after the large ones.
+func (l Layer) departure(samples int) float64 {
+	small, large := l.ends(samples)
 	return math.Abs(small.Biased - (1 - 1/(float64(small.PerReplica)*large.counting())))
 }
 
 // spatial says what a convolution's batch norm shows.
-func (l Layer) spatial(model string) string {
-	small, large := l.ends()
+func (l Layer) spatial(s Sampling) string {
+	small, large := l.ends(s.Samples)
 	k := float64(small.PerReplica)
 	return fmt.Sprintf("%s %s, %d samples of %d values: %.4f ± %.4f of the variance, between %.4f (one value each) and "+
-		"%.4f (all independent); predicted after groups of %d, %.1f values that count: %.4f", model, l.Name, small.PerReplica,
-		l.Elements, small.Biased, small.Error, 1-1/k, 1-1/(k*float64(l.Elements)), large.PerReplica, large.counting(),
-		1-1/(k*large.counting()))
+		"%.4f (all independent); predicted after groups of %d, %.1f values that count: %.4f", s.Model, l.Name,
+		small.PerReplica, l.Elements, small.Biased, small.Error, 1-1/k, 1-1/(k*float64(l.Elements)), large.PerReplica,
+		large.counting(), 1-1/(k*large.counting()))
 }

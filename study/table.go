@@ -84,7 +84,8 @@ func (w Row) Cells() []string {
 
 // Columns names the cells of a row.
 func Columns() []string {
-	return []string{"batch norm", "per replica", "statistics", "seeds", "accuracy %", "loss", "images/s", "synchronising"}
+	return []string{"batch norm", "per replica", "statistics", "seeds", "accuracy %", "loss", "images/s",
+		"synchronising"}
 }
 
 // Text returns the table with aligned columns; Markdown readers take it too.

@@ -39,7 +39,11 @@ func (c *compiler) depthwiseAction(g *conv, phases []phase, x, weight, bias, y *
 	for i, p := range phases {
 		parts[i] = make([]float32, len(p.taps)*g.c)
 	}
+	changed := changes(weight)
 	prepare := func(f *frame) error {
+		if !changed() {
+			return nil
+		}
 		for i, p := range phases {
 			g.tapsFirst(parts[i], f.f32(weight), p.taps)
 		}

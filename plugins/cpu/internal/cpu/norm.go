@@ -148,7 +148,11 @@ func (v *value) pixels(i, parts int) (from, to int) {
 func buildBatchNorm(c *compiler) action {
 	x, gamma, beta, mean, variance := c.in(0), c.in(1), c.in(2), c.in(3), c.in(4)
 	eps, a := c.node.Float("eps"), kernel.NewAffine(x.channels)
+	changed := changes(gamma, beta, mean, variance)
 	prepare := func(f *frame) error {
+		if !changed() {
+			return nil
+		}
 		for ch, g := range f.f32(gamma) {
 			s := 1 / math.Sqrt(float64(f.f32(variance)[ch])+eps)
 			a.Set(ch, float64(f.f32(mean)[ch]), float64(g)*s, float64(f.f32(beta)[ch]))

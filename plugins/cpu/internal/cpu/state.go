@@ -14,6 +14,24 @@ type state struct {
 	stamp uint64
 }
 
+// changes returns a function that reports whether a value may have changed
+// since it was called before: what is no state may always have.
+func changes(values ...*value) func() bool {
+	stamps := make([]uint64, len(values))
+	return func() bool {
+		changed := false
+		for i, v := range values {
+			if v.state == nil || stamps[i] != v.state.stamp {
+				changed = true
+			}
+			if v.state != nil {
+				stamps[i] = v.state.stamp
+			}
+		}
+		return changed
+	}
+}
+
 // declare allocates the state.
 func (e *Executable) declare() error {
 	need := 0.0

@@ -79,8 +79,12 @@ func (r row) better(a, b float64) bool {
 	return a > b
 }
 
-// ratio says how many times better ours is: above 1 is better for either unit.
+// ratio says how many times better ours is, above 1 being better for either
+// unit; or how much more ours is.
 func (r result) ratio() float64 {
+	if r.costs {
+		return r.ours.median() - r.theirs.median()
+	}
 	if r.less {
 		return r.theirs.median() / r.ours.median()
 	}

@@ -12,9 +12,10 @@ type row struct {
 	threads int // of the probe beside it
 	unit    string
 	less    bool // less is better
+	costs   bool // must and aim say how much more ours may be, not how many times better
 	must    float64
-	aim     float64 // both as ratios to the other side; 0: see the note
-	note    string
+	aim     float64
+	note    string // of a row that stands alone: what it must reach
 	ours    side
 	theirs  []side // the best of them counts; none: the row stands alone
 }
@@ -38,7 +39,7 @@ func groups() []string {
 
 // rows returns all rows.
 func rows() []row {
-	return slices.Concat(inferRows(), trainRows(), deviceRows(), coldRows(), inputRows())
+	return slices.Concat(inferRows(), trainRows(), deviceRows(), processRows(), coldRows(), inputRows())
 }
 
 var threadCounts = []int{1, 2}
@@ -90,7 +91,36 @@ func deviceRows() []row {
 	}
 	return []row{{group: "devices", name: "resnet20 training, batch 128: two CPU devices of one thread vs one",
 		threads: 2, unit: "img/s", must: 1.8, aim: 1.95,
-		ours: side{"2xcpu", scaled("2xcpu")}, theirs: []side{{"cpu", scaled("cpu")}}}}
+		ours: side{"2xcpu", scaled("2xcpu")}, theirs: []side{{"cpu", scaled("cpu")}}},
+		{group: "devices", name: "the same: blocked in exchanges", threads: 2, unit: "% of the step", less: true,
+			note: "3, aim 1", ours: side{"2xcpu", blocked}}}
+}
+
+// blocked is the share of a step of two devices that they wait for each other.
+func blocked(b *bench) (float64, error) {
+	var e struct {
+		Sync float64 `json:"sync_share"`
+	}
+	err := b.run(&e, "bench", "resnet20", "--mode", "train", "--batch", "128", "--replicas", "8", "--devices", "2xcpu",
+		"--threads", "1", "--seconds", fmt.Sprint(b.seconds))
+	return 100 * e.Sync, err
+}
+
+// processRows compare the plugin process with the same device in process.
+func processRows() []row {
+	predict := func(batch, where string) side {
+		return side{where, func(b *bench) (float64, error) {
+			ns, err := b.goBench("./device/remote", "^BenchmarkPredict$/^"+batch+"$/^"+where+"$", "ns/op")
+			return ns / 1000, err
+		}}
+	}
+	return []row{
+		{group: "process", name: "resnet20, batch 32, one thread: plugin process vs in process", threads: 1, unit: "us",
+			less: true, must: 0.98, aim: 0.99, ours: predict("batch32", "plugin"), theirs: []side{predict("batch32", "process")}},
+		{group: "process", name: "resnet20, batch 1, one thread: what a call costs more", threads: 1, unit: "us",
+			less: true, costs: true, must: 50, aim: 20, ours: predict("batch1", "plugin"),
+			theirs: []side{predict("batch1", "process")}},
+	}
 }
 
 // count writes "1 thread", "2 threads".

@@ -16,7 +16,7 @@ func (r result) verdict() string {
 	if len(r.theirs) == 0 {
 		return fmt.Sprintf("%s %s", number(r.ours.median()), r.unit)
 	}
-	return fmt.Sprintf("%s and %s %s, %.2fx", number(r.ours.median()), number(r.theirs.median()), r.unit, r.ratio())
+	return fmt.Sprintf("%s and %s %s, %.2f", number(r.ours.median()), number(r.theirs.median()), r.unit, r.ratio())
 }
 
 // print writes the tables as markdown, a table for each group.
@@ -44,7 +44,7 @@ func (b *bench) print(w io.Writer, done []result) {
 }
 
 func printGroup(w io.Writer, rows []result) {
-	fmt.Fprintf(w, "\n| %s | ours | theirs | ratio | must | aim | FMA |\n|---|---|---|---|---|---|---|\n", rows[0].group)
+	fmt.Fprintf(w, "\n| %s | ours | theirs | is | must | aim | FMA |\n|---|---|---|---|---|---|---|\n", rows[0].group)
 	product, n, least := 0.0, 0, math.Inf(1)
 	for _, r := range rows {
 		theirs, ratio, must, aim := "", "", r.note, ""

@@ -20,6 +20,7 @@ check: ## what CI runs besides: race detector, pure Go, other machines, formatti
 	$(GO) test $(PATIENT) -short -tags purego ./plugins/cpu/... ./parallel ./train
 	$(GO) test $(PATIENT) -race -short ./collective ./data ./device/devicetest ./device/ref ./device/internal/... ./parallel ./train
 	GOARCH=arm64 $(GO) vet ./...
+	GO=$(GO) sh scripts/machines.sh
 
 .PHONY: test-peers
 test-peers: ## goldens made again by PyTorch and others, and formats read by their own programs; installs them
@@ -40,7 +41,7 @@ generate: ## generated code, from protobuf and assembly generators; must leave t
 	$(GO) generate ./...
 
 .PHONY: sweep
-sweep: build ## one template per recipe on any devices, threads and levels, killed and resumed (a few minutes)
+sweep: build ## one template per recipe in every mode on any devices, threads, levels and placements, killed and resumed (minutes)
 	bash scripts/sweep.sh bin/bnctl
 
 .PHONY: chaos

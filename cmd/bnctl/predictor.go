@@ -48,6 +48,9 @@ func openPredictor(ctx context.Context, c *cli.Context, m *models.Model) (*predi
 	if err := program.Check(); err != nil {
 		return nil, err
 	}
+	if err := checkBatch(predict, batch); err != nil {
+		return nil, err
+	}
 	p := &predictor{model: m}
 	if p.devices, err = openDevices(ctx, c, noLimit); err != nil {
 		return nil, err

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// checkBatch reports a batch whose inputs and results do not fit in this
+// machine's memory, before anything starts. What a batch needs on a device the
+// device says when it loads the program.
+func checkBatch(fn *graph.Function, rows int) error {
+	const copies = 3 // the batch under way, the next, and that on its way to a device
+	perRow := 0
+	count := func(v graph.Value) {
+		if t := fn.Values[v].Type; t.Kind == graph.Rows {
+			perRow += tensor.Count(t.Shape) * t.DType.Size()
+		}
+	}
+	for _, v := range fn.Inputs {
+		count(v)
+	}
+	for _, o := range fn.Outputs {
+		if !o.Keep {
+			count(o.Value)
+		}
+	}
+	const mib = 1 << 20
+	want, free := copies*float64(perRow)*float64(rows), float64(freeMemory())
+	if free > 0 && want > free {
+		return fmt.Errorf("--batch %d: out of memory: its inputs and results want %.0f MiB, have %.0f MiB free; "+
+			"use a smaller --batch", rows, want/mib, free/mib)
+	}
+	return nil
+}
+
+// freeMemory returns the bytes that are available, as Linux tells it; 0 elsewhere.
+func freeMemory() int64 {
+	info, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(info), "MemAvailable:")
+	var kib int64
+	if _, err := fmt.Sscan(after, &kib); err != nil {
+		return 0
+	}
+	return kib << 10
+}

@@ -13,13 +13,17 @@ import (
 // WriteFile makes or replaces a file all at once: write gets a new file in
 // the same folder, which takes the name only when all of it is on the disk.
 // After an error, or a crash at any point, the file is what it was before.
+// What a program that was killed left unfinished of the same file is removed.
 func WriteFile(path string, write func(io.Writer) error) error {
+	sweep(path)
 	f, err := beside(path)
 	if err != nil {
 		return err
 	}
-	if err = fill(f, write); err == nil {
-		err = os.Rename(f.Name(), path)
+	if err = fill(f, write); err != nil {
+		err = errors.Join(err, f.Close())
+	} else {
+		err = rename(f, path)
 	}
 	if err != nil {
 		os.Remove(f.Name())
@@ -28,18 +32,27 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// beside opens a new file in the folder of path.
+// beside opens a new file in the folder of path, locked where there are locks.
 func beside(path string) (*os.File, error) {
 	for {
-		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%08x", filepath.Base(path), rand.Uint32()))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, os.ErrExist) {
+		f, err := os.OpenFile(unfinished(path, fmt.Sprintf("%08x", rand.Uint32())),
+			os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err != nil || keep(f) {
 			return f, err
 		}
+		f.Close() // swept by another program before it was locked
 	}
 }
 
-// fill writes f, forces it to the disk and closes it.
+// unfinished names a file beside path that is to become it.
+func unfinished(path, mark string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+mark)
+}
+
+// fill writes f and forces it to the disk.
 func fill(f *os.File, write func(io.Writer) error) error {
 	const buffer = 1 << 20
 	w := bufio.NewWriterSize(f, buffer)
@@ -50,5 +63,5 @@ func fill(f *os.File, write func(io.Writer) error) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close())
+	return err
 }

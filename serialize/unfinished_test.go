@@ -1,0 +1,50 @@
+//go:build unix
+
+package serialize
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// What a killed program left is removed with the next write of the same file;
+// what somebody still writes, and what only looks alike, is not.
+func TestUnfinishedFilesAreSwept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.bnc")
+	left := unfinished(path, "0123abcd")
+	others := []string{unfinished(path, "notes"), unfinished(path+"x", "0123abcd"), path + ".0123abcd"}
+	for _, name := range append(others, left) {
+		if err := os.WriteFile(name, []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := WriteFile(path, func(w io.Writer) error {
+		inner := WriteFile(path, func(w io.Writer) error { // at the same time, by somebody else
+			_, err := io.WriteString(w, "inner")
+			return err
+		})
+		_, err := io.WriteString(w, "outer")
+		return errors.Join(inner, err)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(path); string(b) != "outer" {
+		t.Errorf("the file holds %q, %v", b, err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := len(others) + 1; len(entries) != want {
+		t.Errorf("%v are there, want %d files", entries, want)
+	}
+	for _, name := range others {
+		if _, err := os.Stat(name); err != nil {
+			t.Errorf("%s is gone", name)
+		}
+	}
+}

@@ -104,19 +104,23 @@ func BenchmarkChannels(b *testing.B) {
 	a, slope := NewAffine(channels), guarded(r, channels)
 	sum, q, mean := make([]float64, channels), make([]float64, channels), make([]float64, channels)
 	for _, s := range Sets() {
-		for name, run := range map[string]func(){
-			"sums":      func() { s.Sums(sum, x) },
-			"deviation": func() { s.Deviations(q, mean, x) },
-			"gradsums":  func() { s.GradientSums(sum, q, mean, x, dy) },
-			"normalise": func() { s.Normalise(y, x, a, After{Relu: true, Most: 6}) },
-			"gradient":  func() { s.NormaliseGradient(y, x, dy, a, slope) },
-			"relugrad":  func() { s.ReluGradient(y, x, dy) },
+		for _, k := range []struct {
+			name       string
+			operations float64 // of an element
+			run        func()
+		}{
+			{"sums", 1, func() { s.Sums(sum, x) }},
+			{"deviation", 3, func() { s.Deviations(q, mean, x) }},
+			{"gradsums", 4, func() { s.GradientSums(sum, q, mean, x, dy) }},
+			{"normalise", 4, func() { s.Normalise(y, x, a, After{Relu: true, Most: 6}) }},
+			{"gradient", 4, func() { s.NormaliseGradient(y, x, dy, a, slope) }},
 		} {
-			b.Run(fmt.Sprintf("%s/%s", name, s.Name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/%s", k.name, s.Name), func(b *testing.B) {
 				b.SetBytes(4 * channels * positions)
 				for b.Loop() {
-					run()
+					k.run()
 				}
+				reportRate(b, s, k.operations*channels*positions)
 			})
 		}
 	}

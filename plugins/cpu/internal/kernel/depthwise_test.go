@@ -58,7 +58,7 @@ func BenchmarkDepthwise(b *testing.B) {
 			for b.Loop() {
 				s.Depthwise(w, result, image, weights, nil, 0, side*side)
 			}
-			b.ReportMetric(2*taps*channels*side*side*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			reportRate(b, s, 2*taps*channels*side*side)
 		})
 		b.Run("gradient/"+s.Name, func(b *testing.B) {
 			for b.Loop() {
@@ -66,7 +66,7 @@ func BenchmarkDepthwise(b *testing.B) {
 					s.DepthwiseGradient(w, t, sums, image, result, 0, side*side)
 				}
 			}
-			b.ReportMetric(2*taps*channels*side*side*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			reportRate(b, s, 2*taps*channels*side*side)
 		})
 	}
 }

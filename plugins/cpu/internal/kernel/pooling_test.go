@@ -52,12 +52,14 @@ func BenchmarkMaxPool(b *testing.B) {
 			for b.Loop() {
 				s.MaxPool(y, x, pixels)
 			}
+			reportRate(b, s, 4*channels)
 		})
 		b.Run("gradient/"+s.Name, func(b *testing.B) {
 			b.SetBytes(16 * channels)
 			for b.Loop() {
 				s.MaxPoolGradient(dx, x, y, pixels)
 			}
+			reportRate(b, s, 4*channels)
 		})
 	}
 }

@@ -53,7 +53,7 @@ func BenchmarkStrip(b *testing.B) {
 					set.Strip(s, out[y*side*Lanes:], in[y*s.RowStep:], packed, nil, side)
 				}
 			}
-			b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			reportRate(b, set, flops)
 		})
 		b.Run("gradient/"+set.Name, func(b *testing.B) {
 			for b.Loop() {
@@ -63,7 +63,7 @@ func BenchmarkStrip(b *testing.B) {
 					}
 				}
 			}
-			b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			reportRate(b, set, flops)
 		})
 	}
 }

@@ -159,7 +159,7 @@ func BenchmarkWindow(b *testing.B) {
 		for _, set := range Sets() {
 			flops := 2 * float64(positions*s.taps*s.in*s.out)
 			report := func(b *testing.B) {
-				b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+				reportRate(b, set, flops)
 			}
 			name := fmt.Sprintf("%dx%dx%dx%d/%s", s.side, s.taps, s.in, s.out, set.Name)
 			b.Run("forward/"+name, func(b *testing.B) {

@@ -157,7 +157,7 @@ func BenchmarkWinograd(b *testing.B) {
 					for b.Loop() {
 						do()
 					}
-					b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+					reportRate(b, set, flops)
 				})
 			}
 			input := func() {

@@ -87,7 +87,7 @@ func (k *winogradGradient) replica(f *frame, r int) {
 // should stay in the cache, and all workers have something to do.
 func (k *winogradGradient) blockWidth(f *frame) int {
 	const wide = 2 * kernel.Lanes
-	if k.window.Panels()*k.c/wide < f.threads() {
+	if f.threads() > 1 && k.window.Panels()*k.c/wide < 2*f.threads() {
 		return kernel.Lanes
 	}
 	return wide

@@ -42,8 +42,8 @@ func wrapped(t *testing.T, sync bool) *graph.Function {
 	b.Op(graph.Normalise, "bn1", []graph.Value{x, merged,
 		statistic(b, "g", graph.Gamma), statistic(b, "b", graph.Beta)},
 		"over", over, "eps", 1e-3)
-	b.Node(graph.Track, "", graph.Attrs{}.With("decay", 0.99).With("variance", "biased").With("cumulative", true),
-		m, statistic(b, "m", graph.Mean), statistic(b, "v", graph.Variance))
+	b.Node(graph.Track, "", graph.Attrs{}.With("decay", 0.99).With("variance", "biased").With("cumulative",
+		true), m, statistic(b, "m", graph.Mean), statistic(b, "v", graph.Variance))
 	return finish(t, b)
 }
 
@@ -73,7 +73,8 @@ func TestLayersRefusesTrackWithoutMoments(t *testing.T) {
 	b := graph.NewBuilder("main", &table)
 	m := b.Input("m", graph.Type{Kind: graph.Whole, DType: tensor.F64, Shape: []int{7}})
 	b.Node(graph.Track, "", nil, m, statistic(b, "mean", graph.Mean), statistic(b, "v", graph.Variance))
-	if _, err := bn.Layers(finish(t, b)); err == nil || !strings.Contains(err.Error(), "does not come from moments") {
+	if _, err := bn.Layers(finish(t, b)); err == nil || !strings.Contains(err.Error(),
+		"does not come from moments") {
 		t.Errorf("error %v", err)
 	}
 }

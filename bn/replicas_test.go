@@ -79,7 +79,8 @@ func TestParseUpdate(t *testing.T) {
 			t.Errorf("%s: span %d, %v", text, got, ok)
 		}
 	}
-	for _, text := range []string{"", "async", "async:", "async:-1", "async:65", "async:+1", "async:01", "never"} {
+	for _, text := range []string{"", "async", "async:", "async:-1", "async:65", "async:+1", "async:01",
+		"never"} {
 		if _, err := bn.ParseUpdate(text); err == nil {
 			t.Errorf("%q: no error", text)
 		}

@@ -60,7 +60,8 @@ func (a *Assembly) Into(dst tensor.Tensor, o Op, part func(rank, i int) tensor.T
 }
 
 // value returns the value of j: a part, or what it has put into dst.
-func (a *Assembly) value(j *joint, depth int, dst tensor.Tensor, o Op, part func(rank, i int) tensor.Tensor) tensor.Tensor {
+func (a *Assembly) value(j *joint, depth int, dst tensor.Tensor, o Op,
+	part func(rank, i int) tensor.Tensor) tensor.Tensor {
 	switch {
 	case j == nil:
 		return tensor.Tensor{}

@@ -69,7 +69,8 @@ func TestHubDisagreement(t *testing.T) {
 	tag := Tag{Step: 3, Name: "bn1"}
 	other := tag
 	other.Sequence = 1
-	moments := []Reduction{{Op: MergeMoments, Parts: []Part{{Node: Node{1, 2}}}, Result: tensor.New(tensor.F64, 3)}}
+	moments := []Reduction{{Op: MergeMoments, Parts: []Part{{Node: Node{1, 2}}},
+		Result: tensor.New(tensor.F64, 3)}}
 	wide := contribution(1, 1)
 	wide[0].Result = tensor.New(tensor.F32, 2)
 	for _, c := range []struct {

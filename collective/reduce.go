@@ -109,7 +109,8 @@ func Combine(o Op, leaves int, parts []Part) (tensor.Tensor, error) {
 	used := 0
 	v, err := complete(o, Root(leaves), at, &used)
 	if err == nil && used != len(parts) {
-		err = fmt.Errorf("collective: %d of %d parts are no nodes of the tree over %d replicas", len(parts)-used, len(parts), leaves)
+		err = fmt.Errorf("collective: %d of %d parts are no nodes of the tree over %d replicas", len(parts)-used,
+			len(parts), leaves)
 	}
 	return v, err
 }

@@ -129,7 +129,8 @@ func TestFolderInEveryForm(t *testing.T) {
 	} {
 		src := open(t, "folder:"+c.path, Options{})
 		info := src.Info()
-		if want := []string{"cat", "dog"}; !slices.Equal(info.Classes, want) || info.Len != 4 || info.Split != Train {
+		if want := []string{"cat", "dog"}; !slices.Equal(info.Classes, want) || info.Len != 4 ||
+			info.Split != Train {
 			t.Errorf("%s: info = %+v", c.name, info)
 		}
 		if !slices.Equal(info.Shape, []int{3, 4, 3}) {
@@ -212,7 +213,8 @@ func TestArchivesBad(t *testing.T) {
 		{"absolute.tar", tarOf(t, []file{{"/cat/1.png", nil}}), []string{"out of the archive"}},
 		{"backslash.zip", zipOf(t, []file{{`..\cat\1.png`, nil}}), []string{"out of the archive"}},
 		{"nothing.tar", tarOf(t, []file{{"readme", nil}}), []string{"no pictures in it", ".jpg"}},
-		{"bomb.tar.gz", gzipped(t, tarOf(t, []file{{"pad", make([]byte, 100<<20)}, good[0]})), []string{"200 times"}},
+		{"bomb.tar.gz", gzipped(t, tarOf(t, []file{{"pad", make([]byte, 100<<20)}, good[0]})),
+			[]string{"200 times"}},
 	} {
 		_, err := Open("folder:"+write(t, c.name, c.content), Options{})
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.wants...) })

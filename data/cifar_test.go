@@ -35,7 +35,8 @@ func cifarBatches() []file {
 func TestCIFARBinary(t *testing.T) {
 	files := cifarBatches()
 	for _, path := range []string{
-		unpack(t, files), unpack(t, files) + "/cifar-10-batches-bin", write(t, "c.tar.gz", gzipped(t, tarOf(t, files))),
+		unpack(t, files), unpack(t, files) + "/cifar-10-batches-bin",
+		write(t, "c.tar.gz", gzipped(t, tarOf(t, files))),
 	} {
 		src := open(t, "cifar10:"+path, Options{})
 		if info := src.Info(); info.Len != 15 || info.Classes[9] != "truck" || info.Shape[0] != 32 {

@@ -38,7 +38,8 @@ func TestLayout(t *testing.T) {
 			continue
 		}
 		samples, part, err := l.pick(c.spec)
-		if err != nil || !slices.Equal(classesOf(samples), c.classes) || len(samples) != c.samples || part != c.part {
+		if err != nil || !slices.Equal(classesOf(samples), c.classes) || len(samples) != c.samples ||
+			part != c.part {
 			t.Errorf("%s: %d samples of %q, classes %v (%v); want %d of %q, %v", c.names,
 				len(samples), part, classesOf(samples), err, c.samples, c.part, c.classes)
 		}

@@ -28,7 +28,8 @@ func TestMNIST(t *testing.T) {
 	})
 	src := open(t, "mnist:"+dir, Options{})
 	info := src.Info()
-	if info.Len != 3 || !slices.Equal(info.Shape, []int{2, 2, 1}) || len(info.Classes) != 10 || info.Split != Train {
+	if info.Len != 3 || !slices.Equal(info.Shape, []int{2, 2, 1}) || len(info.Classes) != 10 ||
+		info.Split != Train {
 		t.Errorf("info = %+v", info)
 	}
 	sample, err := src.Sample(1)

@@ -156,7 +156,8 @@ func TestNPYSource(t *testing.T) {
 	y := tensor.Of([]int64{1, 0}, 2)
 	src := open(t, "npy:"+saveNPY(t, "x.npy", x)+","+saveNPY(t, "y.npy", y), Options{Split: Test})
 	info := src.Info()
-	if info.Len != 2 || info.DType != tensor.F32 || len(info.Shape) != 1 || len(info.Classes) != 2 || info.Split != "" {
+	if info.Len != 2 || info.DType != tensor.F32 || len(info.Shape) != 1 || len(info.Classes) != 2 ||
+		info.Split != "" {
 		t.Errorf("info = %+v", info)
 	}
 	sample, err := src.Sample(1)
@@ -191,11 +192,13 @@ func TestNPYSourceBad(t *testing.T) {
 	}{
 		{"scalar", saveNPY(t, "s.npy", tensor.Scalar(float32(1))), good, []string{"s.npy", "no samples"}},
 		{"no samples", saveNPY(t, "e.npy", tensor.New(tensor.F32, 0, 2)), good, []string{"e.npy", "no samples"}},
-		{"float labels", good, saveNPY(t, "y.npy", tensor.New(tensor.F32, 3)), []string{"y.npy", "integers", "f32"}},
+		{"float labels", good, saveNPY(t, "y.npy", tensor.New(tensor.F32, 3)),
+			[]string{"y.npy", "integers", "f32"}},
 		{"count", good, saveNPY(t, "y.npy", tensor.New(tensor.I32, 2)), []string{"i32[2]", "3 samples"}},
 		{"negative", good, saveNPY(t, "y.npy", tensor.Of([]int32{0, -2, 1}, 3)), []string{"label -2 (element 1)"}},
 		{"too large", good, saveNPY(t, "y.npy", tensor.Of([]int64{0, 1 << 33, 1}, 3)), []string{"out of range"}},
-		{"too many", good, saveNPY(t, "y.npy", tensor.Of([]int64{0, 1 << 21, 1}, 3)), []string{"at most 1048576 classes"}},
+		{"too many", good, saveNPY(t, "y.npy", tensor.Of([]int64{0, 1 << 21, 1}, 3)),
+			[]string{"at most 1048576 classes"}},
 		{"junk", junk, good, []string{"junk.npy", "more bytes"}},
 	} {
 		_, err := Open("npy:"+c.x+","+c.y, Options{})

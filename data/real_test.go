@@ -25,7 +25,8 @@ func TestRealCIFAR10(t *testing.T) {
 	for split, n := range map[Split]int{Train: 50000, Test: 10000} {
 		src := open(t, "cifar10:"+path, Options{Split: split})
 		info := src.Info()
-		if info.Len != n || !slices.Equal(info.Classes, cifarClasses) || !slices.Equal(info.Shape, []int{32, 32, 3}) {
+		if info.Len != n || !slices.Equal(info.Classes, cifarClasses) || !slices.Equal(info.Shape,
+			[]int{32, 32, 3}) {
 			t.Errorf("%s: info = %+v", split, info)
 		}
 		if split == Train {

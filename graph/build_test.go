@@ -13,16 +13,20 @@ func TestBuilderErrors(t *testing.T) {
 		build      func(b *Builder, x Value)
 	}{
 		{"twice", `function f: two values are called "x"`, func(b *Builder, _ Value) { b.Input("x", rows4) }},
-		{"input", "input y: shape [-1] has a length of -1", func(b *Builder, _ Value) { b.Input("y", Type{Rows, f32, []int{-1}}) }},
+		{"input", "input y: shape [-1] has a length of -1",
+			func(b *Builder, _ Value) { b.Input("y", Type{Rows, f32, []int{-1}}) }},
 		{"input name", `name "a b"`, func(b *Builder, _ Value) { b.Input("a b", rows4) }},
 		{"absent name", "stands for an absent operand", func(b *Builder, _ Value) { b.Input("_", rows4) }},
-		{"operation", "node y: operation 5000 is unknown to this version", func(b *Builder, x Value) { b.Op(5000, "y", []Value{x}) }},
-		{"node", "node y (reshape): attribute shape is missing", func(b *Builder, x Value) { b.Op(Reshape, "y", []Value{x}) }},
+		{"operation", "node y: operation 5000 is unknown to this version",
+			func(b *Builder, x Value) { b.Op(5000, "y", []Value{x}) }},
+		{"node", "node y (reshape): attribute shape is missing",
+			func(b *Builder, x Value) { b.Op(Reshape, "y", []Value{x}) }},
 		{"declared", "state w is declared as f32[2] and as f32[3]", func(b *Builder, _ Value) {
 			b.Declare(State{Name: "w", DType: f32, Shape: []int{2}, Role: Weight})
 			b.Declare(State{Name: "w", DType: f32, Shape: []int{3}, Role: Weight})
 		}},
-		{"state", `state w: unknown role ""`, func(b *Builder, _ Value) { b.Declare(State{Name: "w", DType: f32}) }},
+		{"state", `state w: unknown role ""`,
+			func(b *Builder, _ Value) { b.Declare(State{Name: "w", DType: f32}) }},
 		{"read", "state w is not declared", func(b *Builder, _ Value) { b.Read("w") }},
 		{"output", "output y has no value", func(b *Builder, _ Value) { b.Output("y", None, false) }},
 		{"update", "update of w has no value", func(b *Builder, _ Value) { b.Update("w", None) }},

@@ -8,10 +8,13 @@ func TestCost(t *testing.T) {
 		line string
 		want Cost
 	}{
-		{"y = conv(image, @k, @c)", Cost{RowFlops: 2*8*3*3*2*2*2 + 72, RowBytes: 4 * (2*16 + 72), Bytes: 4 * (64 + 8)}},
+		{"y = conv(image, @k, @c)", Cost{RowFlops: 2*8*3*3*2*2*2 + 72, RowBytes: 4 * (2*16 + 72),
+			Bytes: 4 * (64 + 8)}},
 		{"y = conv(image, @g, groups=2)", Cost{RowFlops: 2 * 8 * 9 * 4, RowBytes: 4 * (2*16 + 72), Bytes: 4 * 32}},
-		{"y = conv_grad_input(out, @k, size=[4,4])", Cost{RowFlops: 2 * 8 * 9 * 2 * 4, RowBytes: 4 * (72 + 32), Bytes: 4 * 64}},
-		{"y = conv_grad_weight(image, out, kernel=[2,2])", Cost{RowFlops: 2 * 8 * 9 * 2 * 4, RowBytes: 4 * (32 + 72), Bytes: 4 * 64}},
+		{"y = conv_grad_input(out, @k, size=[4,4])", Cost{RowFlops: 2 * 8 * 9 * 2 * 4, RowBytes: 4 * (72 + 32),
+			Bytes: 4 * 64}},
+		{"y = conv_grad_weight(image, out, kernel=[2,2])",
+			Cost{RowFlops: 2 * 8 * 9 * 2 * 4, RowBytes: 4 * (32 + 72), Bytes: 4 * 64}},
 		{"y = conv_transpose(out, @k)", Cost{RowFlops: 2 * 8 * 9 * 2 * 4, RowBytes: 4 * (72 + 32), Bytes: 4 * 64}},
 		{"y = dense(line, @w)", Cost{RowFlops: 2 * 3 * 5, RowBytes: 4 * (5 + 3), Bytes: 4 * 15}},
 		{"y = dense_grad_weight(line, line)", Cost{RowFlops: 2 * 25, RowBytes: 4 * 10, Bytes: 4 * 25}},

@@ -37,7 +37,8 @@ var decomposeCases = append(slices.Clone(gradCases),
 		return b.Op(graph.Upsample, "y", []value{rows(b, "x", 2, 2, 3)}, "size", []int{6, 6})
 	}},
 	gradCase{"conv_transpose plain", func(b *builder) value {
-		return b.Op(graph.ConvTranspose, "y", []value{rows(b, "x", 2, 2, 3), state(b, "w", graph.Weight, 2, 1, 2, 2)})
+		return b.Op(graph.ConvTranspose, "y",
+			[]value{rows(b, "x", 2, 2, 3), state(b, "w", graph.Weight, 2, 1, 2, 2)})
 	}},
 )
 
@@ -106,7 +107,8 @@ func decomposable(f *graph.Function) []graph.Op {
 func TestDecomposeRefuses(t *testing.T) {
 	p, _ := plain(t, unary(graph.Tanh))
 	_, err := graph.Decompose(p, []graph.Op{graph.Tanh})
-	if err == nil || !strings.Contains(err.Error(), "program tanh: function predict: node y: tanh has no decomposition") {
+	if err == nil || !strings.Contains(err.Error(),
+		"program tanh: function predict: node y: tanh has no decomposition") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -63,7 +63,8 @@ func ExampleGradient() {
 	x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{4}})
 	w := declare(b, "w", graph.Weight, 3, 4)
 	fc := b.Op(graph.Dense, "fc", []graph.Value{x, w})
-	m := b.Op(graph.AllReduce, "bn.all", []graph.Value{b.Op(graph.Moments, "bn.moments", []graph.Value{fc})}, "of", "moments")
+	m := b.Op(graph.AllReduce, "bn.all", []graph.Value{b.Op(graph.Moments, "bn.moments", []graph.Value{fc})},
+		"of", "moments")
 	gamma, beta := declare(b, "gamma", graph.Gamma, 3), declare(b, "beta", graph.Beta, 3)
 	y := b.Op(graph.Normalise, "bn", []graph.Value{fc, m, gamma, beta})
 	labels := b.Input("labels", graph.Type{Kind: graph.Rows, DType: tensor.I32})

@@ -91,7 +91,8 @@ type State struct {
 
 // Init says how a new state tensor is filled; package models does it.
 type Init struct {
-	Rule string    // zeros, ones, constant, normal, uniform, he_normal, he_uniform, xavier_uniform, xavier_normal
+	// zeros, ones, constant, normal, uniform, he_normal, he_uniform, xavier_uniform, xavier_normal
+	Rule string
 	Args []float64 // constant: value; normal: deviation; uniform: bound; he_*: 0 fan in, 1 fan out
 }
 

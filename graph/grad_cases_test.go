@@ -69,8 +69,8 @@ func norm(name, over string, moments func(b *builder, x, running value) value, s
 		running := b.Op(graph.RunningMoments, "running",
 			[]value{state(b, "mean", graph.Mean, c), state(b, "var", graph.Variance, c)})
 		m := moments(b, x, running)
-		return b.Op(graph.Normalise, "y", []value{x, m, state(b, "gamma", graph.Gamma, c), state(b, "beta", graph.Beta, c)},
-			"over", over, "eps", 0.01)
+		return b.Op(graph.Normalise, "y", []value{x, m, state(b, "gamma", graph.Gamma, c),
+			state(b, "beta", graph.Beta, c)}, "over", over, "eps", 0.01)
 	}}
 }
 
@@ -99,11 +99,15 @@ type gradCase struct {
 
 var gradCases = []gradCase{
 	weights("conv", graph.Conv, []int{2, 5, 4}, []int{3, 2, 3, 2}, 3, "pad", []int{1, 0, 2, 1}),
-	weights("conv stride", graph.Conv, []int{2, 6, 5}, []int{3, 2, 3, 1}, 3, "stride", []int{2, 3}, "pad", []int{0, 1, 0, 0}),
-	weights("conv dilation", graph.Conv, []int{1, 6, 5}, []int{2, 1, 2, 3}, 2, "dilation", []int{3, 2}, "pad", []int{1, 1, 0, 0}),
+	weights("conv stride", graph.Conv, []int{2, 6, 5}, []int{3, 2, 3, 1}, 3, "stride", []int{2, 3}, "pad",
+		[]int{0, 1, 0, 0}),
+	weights("conv dilation", graph.Conv, []int{1, 6, 5}, []int{2, 1, 2, 3}, 2, "dilation", []int{3, 2}, "pad",
+		[]int{1, 1, 0, 0}),
 	weights("conv groups", graph.Conv, []int{4, 3, 3}, []int{6, 2, 2, 2}, 6, "groups", 2),
-	weights("conv depthwise", graph.Conv, []int{3, 4, 4}, []int{3, 1, 3, 3}, 3, "groups", 3, "stride", []int{2, 1}, "pad", []int{1, 1, 1, 1}),
-	weights("conv_transpose", graph.ConvTranspose, []int{2, 3, 2}, []int{2, 3, 3, 2}, 3, "stride", []int{2, 3}, "pad", []int{1, 0, 0, 1}),
+	weights("conv depthwise", graph.Conv, []int{3, 4, 4}, []int{3, 1, 3, 3}, 3, "groups", 3, "stride",
+		[]int{2, 1}, "pad", []int{1, 1, 1, 1}),
+	weights("conv_transpose", graph.ConvTranspose, []int{2, 3, 2}, []int{2, 3, 3, 2}, 3, "stride", []int{2, 3},
+		"pad", []int{1, 0, 0, 1}),
 	weights("conv_transpose output_pad", graph.ConvTranspose, []int{2, 3, 2}, []int{2, 1, 2, 2}, 1,
 		"stride", []int{2, 2}, "output_pad", []int{1, 1}),
 	weights("conv_transpose beyond", graph.ConvTranspose, []int{2, 3, 2}, []int{2, 1, 2, 2}, 1,
@@ -137,19 +141,23 @@ var gradCases = []gradCase{
 	}},
 	{"batch_norm", func(b *builder) value {
 		return b.Op(graph.BatchNorm, "y", []value{rows(b, "x", 3, 2, 2), state(b, "gamma", graph.Gamma, 3),
-			state(b, "beta", graph.Beta, 3), state(b, "mean", graph.Mean, 3), state(b, "var", graph.Variance, 3)}, "eps", 0.01)
+			state(b, "beta", graph.Beta, 3), state(b, "mean", graph.Mean, 3), state(b, "var", graph.Variance, 3)},
+			"eps", 0.01)
 	}},
 
 	unary(graph.Relu), unary(graph.Relu6), unary(graph.LeakyRelu, "alpha", 0.25), unary(graph.Elu, "alpha", 1.5),
 	unary(graph.Sigmoid), unary(graph.HardSigmoid, "alpha", 0.25, "beta", 0.375), unary(graph.HardSigmoid),
 	unary(graph.Silu), unary(graph.HardSwish), unary(graph.Tanh), unary(graph.Softplus),
-	unary(graph.Clip, "min", -1.0, "max", 2.5), unary(graph.Softmax, "axis", 1), unary(graph.LogSoftmax, "axis", 2),
+	unary(graph.Clip, "min", -1.0, "max", 2.5), unary(graph.Softmax, "axis", 1),
+	unary(graph.LogSoftmax, "axis", 2),
 	{"prelu", func(b *builder) value {
 		return b.Op(graph.Prelu, "y", []value{rows(b, "x", 2, 3, 2), state(b, "slope", graph.Weight, 2)})
 	}},
 
-	structure("max_pool", graph.MaxPool, []int{2, 5, 4}, "kernel", []int{3, 2}, "stride", []int{2, 1}, "pad", []int{1, 0, 1, 1}),
-	structure("avg_pool", graph.AvgPool, []int{2, 5, 4}, "kernel", []int{3, 2}, "stride", []int{2, 1}, "pad", []int{1, 0, 1, 1}),
+	structure("max_pool", graph.MaxPool, []int{2, 5, 4}, "kernel", []int{3, 2}, "stride", []int{2, 1}, "pad",
+		[]int{1, 0, 1, 1}),
+	structure("avg_pool", graph.AvgPool, []int{2, 5, 4}, "kernel", []int{3, 2}, "stride", []int{2, 1}, "pad",
+		[]int{1, 0, 1, 1}),
 	structure("avg_pool count_pad", graph.AvgPool, []int{2, 5, 4}, "kernel", []int{3, 2}, "stride", []int{2, 2},
 		"pad", []int{0, 1, 1, 0}, "count_pad", true),
 	structure("global_avg_pool", graph.GlobalAvgPool, []int{3, 2, 5}),
@@ -175,7 +183,8 @@ var gradCases = []gradCase{
 	structure("transpose", graph.Transpose, []int{2, 3, 4}, "perm", []int{2, 0, 1}),
 	structure("upsample", graph.Upsample, []int{2, 2, 3}, "size", []int{5, 6}),
 	structure("upsample bilinear", graph.Upsample, []int{2, 2, 3}, "size", []int{5, 6}, "mode", "bilinear"),
-	structure("upsample corners", graph.Upsample, []int{2, 3, 4}, "size", []int{5, 2}, "mode", "bilinear", "align_corners", true),
+	structure("upsample corners", graph.Upsample, []int{2, 3, 4}, "size", []int{5, 2}, "mode", "bilinear",
+		"align_corners", true),
 	{"dropout", func(b *builder) value {
 		ident := b.Input("ident", graph.Type{Kind: graph.Rows, DType: tensor.I64, Shape: []int{2}})
 		return b.Op(graph.Dropout, "y", []value{rows(b, "x", 7), ident}, "p", 0.25, "seed", 7)

@@ -7,7 +7,8 @@ import (
 
 func TestGradientErrors(t *testing.T) {
 	const head = "bnctl graph 1\ngraph \"g\"\nstate w f32[2] weight\nstate m f64[5] constant\n" +
-		"func main(x rows f32[2], labels rows i32[], h rows f32[], s whole f32[], other rows f32[2], p replica f32[2], u rows u8[2,2,3], seed rows f32[2]) {\n"
+		"func main(x rows f32[2], labels rows i32[], h rows f32[], s whole f32[], other rows f32[2], p " +
+		"replica f32[2], u rows u8[2,2,3], seed rows f32[2]) {\n"
 	for _, c := range []struct{ name, lines, wrt, want string }{
 		{"summed moments", "m = moments(x)\nn = all_reduce(m)\ny = normalise(x, n, @w, @w)", "x",
 			"gradient of node y (normalise): the moments come from node n (all_reduce)"},
@@ -15,12 +16,15 @@ func TestGradientErrors(t *testing.T) {
 			"gradient of node y (normalise): the moments are those of other, want those of the operand x"},
 		{"moments from outside", "y = normalise(x, @m, @w, @w)", "x",
 			"gradient of node y (normalise): the moments @m are neither computed from the operand nor running"},
-		{"moments computed", "m = affine(@m)\ny = normalise(x, m, @w, @w)", "x", "the moments come from node m (affine)"},
+		{"moments computed", "m = affine(@m)\ny = normalise(x, m, @w, @w)", "x",
+			"the moments come from node m (affine)"},
 		{"dropout", "y = dropout(x)", "x", "gradient of node y (dropout): it has no sample numbers"},
 		{"replica", "q = mul(p, @w)\ny = mul(x, q)", "w", "gradients do not pass through values of replicas"},
 		{"integers", "y = relu(x)", "u", "gradient with respect to u, which is rows u8[2,2,3]: want f32 or f64"},
-		{"activation grad", "y = activation_grad(x, other, of=\"tanh\")", "x", "gradient of node y (activation_grad): it has no derivative"},
-		{"sample weights", "y = softmax_xent(x, labels, h)", "h", "no derivative with respect to the weights of the samples"},
+		{"activation grad", "y = activation_grad(x, other, of=\"tanh\")", "x",
+			"gradient of node y (activation_grad): it has no derivative"},
+		{"sample weights", "y = softmax_xent(x, labels, h)", "h",
+			"no derivative with respect to the weights of the samples"},
 		{"seed", "y = concat(x, x)", "x", "the seed of y is rows f32[2], want rows f32[4]"},
 	} {
 		g := parsed(t, head+c.lines+"\n}")
@@ -56,7 +60,8 @@ func TestGradientAbsent(t *testing.T) {
 func TestGradientOrder(t *testing.T) {
 	text := func() string {
 		g := parsed(t, "bnctl graph 1\ngraph \"g\"\nstate w f32[2] weight\n"+
-			"func main(x rows f32[2], s rows f32[2]) {\na = mul(x, @w)\nb = mul(a, @w)\nc = mul(b, @w)\nd = add(c, a)\n}")
+			"func main(x rows f32[2], s rows f32[2]) {\na = mul(x, @w)\nb = mul(a, @w)\nc = mul(b, @w)\nd = "+
+			"add(c, a)\n}")
 		b := Extend(g.Main, &g.State)
 		seeds := map[Value]Value{}
 		for _, name := range []string{"a", "b", "c", "d"} {

@@ -207,6 +207,7 @@ func compare(t *testing.T, name string, got, want []float64) {
 		}
 	}
 	if largest == 0 || !(worst <= 1e-6*largest) {
-		t.Errorf("%s[%d]: got %g, want %g; the largest of %d is %g", name, at, got[at], want[at], len(want), largest)
+		t.Errorf("%s[%d]: got %g, want %g; the largest of %d is %g", name, at, got[at], want[at], len(want),
+			largest)
 	}
 }

@@ -25,7 +25,8 @@ func (c *inference) bias(i, channels int) error {
 func checkGroups(groups, in, out, perGroup int) error {
 	if in%groups != 0 || out%groups != 0 || in/groups != perGroup {
 		return fmt.Errorf(
-			"%d input and %d output channels in %d groups do not fit a kernel with %d channels per group", in, out, groups, perGroup)
+			"%d input and %d output channels in %d groups do not fit a kernel with %d channels per group", in, out,
+			groups, perGroup)
 	}
 	return nil
 }

@@ -101,7 +101,8 @@ func inferPreluGradSlope(c *inference) error {
 }
 
 // Differentiable activations, for ActivationGrad.
-var activations = []Op{Relu, Relu6, LeakyRelu, Elu, Sigmoid, HardSigmoid, Silu, HardSwish, Tanh, Softplus, Clip}
+var activations = []Op{Relu, Relu6, LeakyRelu, Elu, Sigmoid, HardSigmoid, Silu, HardSwish, Tanh, Softplus,
+	Clip}
 
 // ActivationNamed returns the activation that the attribute of names.
 func ActivationNamed(name string) (Op, error) {

@@ -19,12 +19,14 @@ state m f64[5] constant
 state sq f64[] optimizer
 `
 	inferInputs = "x rows f32[2,7,6], dy rows f32[6,5,5], y rows f32[8], u rows u8[7,6,3], l rows i32[7,6], " +
-		"id rows i64[2], p replica f64[5], q replica f32[2,3], sums replica f64[4], one rows f32[], col rows f32[2,1,1]"
+		"id rows i64[2], p replica f64[5], q replica f32[2,3], sums replica f64[4], one rows f32[], col rows " +
+		"f32[2,1,1]"
 )
 
 func inferLine(t *testing.T, line string) (string, error) {
 	t.Helper()
-	g, err := ParseGraph([]byte("bnctl graph 1\ngraph \"g\"\n" + inferState + "func main(" + inferInputs + ") {\n" + line + "\n}"))
+	g, err := ParseGraph([]byte("bnctl graph 1\ngraph \"g\"\n" + inferState + "func main(" +
+		inferInputs + ") {\n" + line + "\n}"))
 	if err != nil {
 		return "", err
 	}

@@ -55,10 +55,13 @@ func TestProgramText(t *testing.T) {
 func TestTextOfBuilt(t *testing.T) {
 	var table []State
 	b := NewBuilder("main", &table)
-	late := b.Declare(State{Name: "late", DType: f32, Shape: []int{2}, Role: Gamma, Init: Init{"ones", []float64{}}})
-	b.Declare(State{Name: "unused", DType: f32, Shape: []int{}, Role: Constant, Init: Init{"constant", []float64{1.0 / 3}}})
+	late := b.Declare(State{Name: "late", DType: f32, Shape: []int{2}, Role: Gamma,
+		Init: Init{"ones", []float64{}}})
+	b.Declare(State{Name: "unused", DType: f32, Shape: []int{}, Role: Constant,
+		Init: Init{"constant", []float64{1.0 / 3}}})
 	x := b.Input("/x.0", Type{Rows, f32, []int{2, 1}})
-	y := b.Op(Prelu, "input", []Value{x, b.Declare(State{Name: "slope", DType: f32, Shape: []int{2}, Role: Weight})})
+	y := b.Op(Prelu, "input", []Value{x,
+		b.Declare(State{Name: "slope", DType: f32, Shape: []int{2}, Role: Weight})})
 	z := b.Input("z", Type{Whole, f32, []int{}})
 	y = b.Op(Mul, "return", []Value{y, z})
 	b.Input("last", Type{Rows, f32, []int{1}})
@@ -80,8 +83,8 @@ func TestTextOfBuilt(t *testing.T) {
 }
 
 func TestParseByHand(t *testing.T) {
-	text := "# my model\n\nbnctl graph 1 # version\ngraph \"m\"\nfunc main(\n  x rows f32[4],\n  y rows f32[4]) {\r\n\n" +
-		"\ta = add(\n x, y # both\n)\n  r = clip(a, max=6, min=0)\n  return r rows = r }"
+	text := "# my model\n\nbnctl graph 1 # version\ngraph \"m\"\nfunc main(\n  x rows f32[4],\n  y rows " +
+		"f32[4]) {\r\n\n" + "\ta = add(\n x, y # both\n)\n  r = clip(a, max=6, min=0)\n  return r rows = r }"
 	g, err := ParseGraph([]byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -101,24 +104,29 @@ func TestParseErrors(t *testing.T) {
 		{"no function", head, "0 functions, want one"},
 		{"two functions", head + "func a() {\n}\nfunc b() {\n}\n", "2 functions, want one"},
 		{"string", "bnctl graph 1\ngraph \"m\nx", "line 2, column 7: a string does not end on its line"},
-		{"character", head + "func main(x rows f32[4]) {\n  é", `line 4, column 3: character 'Ã' has no meaning here`},
+		{"character", head + "func main(x rows f32[4]) {\n  é",
+			`line 4, column 3: character 'Ã' has no meaning here`},
 		{"operation", x + "  y = relux(x)\n}", `line 4, column 7: unknown operation "relux"`},
 		{"value", x + "  y = relu(z)\n}", `line 4, column 12: no value is called "z" up to here`},
 		{"state", x + "  y = relu(@z)\n}", `line 4, column 12: function main: state z is not declared`},
 		{"attribute", x + "  y = relu(x, alpha=1)\n}", `line 4, column 15: relu has no attribute "alpha"`},
 		{"number", x + "  y = affine(x, by=two)\n}", `line 4, column 20: found "two", want a number`},
 		{"nan", x + "  y = affine(x, by=nan)\n}", `want a number`},
-		{"inference", x + "  y = reshape(x, shape=[5])\n}", "line 4, column 7: function main: node y (reshape): shape [5] does not hold the 4"},
+		{"inference", x + "  y = reshape(x, shape=[5])\n}",
+			"line 4, column 7: function main: node y (reshape): shape [5] does not hold the 4"},
 		{"names", x + "  x = relu(x)\n}", `line 4, column 7: function main: two values are called "x"`},
 		{"results", x + "  y, z = relu(x)\n}", "has 1 results, 2 are named"},
-		{"kind", x + "  y = relu(x)\n  return y = y\n}", "line 5, column 14: output y is declared as whole, but \"y\" is rows f32[4]"},
+		{"kind", x + "  y = relu(x)\n  return y = y\n}",
+			"line 5, column 14: output y is declared as whole, but \"y\" is rows f32[4]"},
 		{"end", x + "  y = relu(x)\n", "line 5, column 1: found the end of the text, want a name"},
 		{"twice", x + "  y = leaky_relu(x, alpha=2, alpha=3)\n}", "attribute alpha is given twice"},
 		{"length", head + "func main(x rows f32[0]) {\n}", "has a length of 0"},
 		{"keep", x + "  keep x rows = x\n}", "output x is kept; only programs keep outputs"},
 		{"role", head + "state s f32[2] wait zeros\nfunc main() {\n}", `state s: unknown role "wait"`},
-		{"rule", head + "state s f32[2] weight normal\nfunc main() {\n}", `rule "normal" has the arguments [], want 1 numbers`},
-		{"state twice", head + "state s f32[2] weight\nstate s f32[2] weight\nfunc main() {\n}", "state s is declared twice"},
+		{"rule", head + "state s f32[2] weight normal\nfunc main() {\n}",
+			`rule "normal" has the arguments [], want 1 numbers`},
+		{"state twice", head + "state s f32[2] weight\nstate s f32[2] weight\nfunc main() {\n}",
+			"state s is declared twice"},
 		{"size", head + "state s f32[1000000,1000000] weight\nfunc main() {\n}", "takes 1024 GiB or more"},
 		{"many", head + "func main(x rows f32[" + strings.Repeat("1,", MaxOperands+2), "more than 4096 elements"},
 	} {
@@ -157,7 +165,8 @@ func deep(n int) *Program {
 		w := b.Declare(State{Name: fmt.Sprintf("layer%d.conv.weight", i), DType: f32, Shape: []int{16, 16, 3, 3},
 			Role: Weight, Init: Init{"he_normal", []float64{0}}})
 		v = b.Op(Conv, fmt.Sprintf("layer%d.conv", i), []Value{v, w}, "pad", []int{1, 1, 1, 1})
-		m := b.Declare(State{Name: fmt.Sprintf("layer%d.gamma", i), DType: f32, Shape: []int{16, 1, 1}, Role: Gamma})
+		m := b.Declare(State{Name: fmt.Sprintf("layer%d.gamma", i), DType: f32, Shape: []int{16, 1, 1},
+			Role: Gamma})
 		v = b.Op(Mul, fmt.Sprintf("layer%d.mul", i), []Value{v, m})
 		v = b.Op(Relu, fmt.Sprintf("layer%d.relu", i), []Value{v})
 	}

@@ -14,7 +14,8 @@ import (
 // head then comes from there. m itself is returned if it has that many classes.
 func WithClasses(m *Model, classes int) (*Model, error) {
 	if classes < 2 || classes > maxClasses {
-		return nil, fmt.Errorf("model %s: %d classes; a classifier has 2 to %d", m.Architecture, classes, maxClasses)
+		return nil, fmt.Errorf("model %s: %d classes; a classifier has 2 to %d", m.Architecture, classes,
+			maxClasses)
 	}
 	f := m.Graph.Main.Clone()
 	h := &head{f: f, classes: classes}

@@ -49,8 +49,9 @@ func shapesOnly(text string) string {
 // headed returns a model of images f32[3,4,4] that ends as the lines say.
 func headed(t *testing.T, lines string) *models.Model {
 	t.Helper()
-	g, err := graph.ParseGraph(fmt.Appendf(nil, "bnctl graph 1\ngraph \"g\"\nstate k f32[5,3,1,1] weight zeros\n"+
-		"state b f32[5] bias zeros\nfunc main(x rows f32[3,4,4]) {\n%s\n  return y rows = y\n}\n", lines))
+	g, err := graph.ParseGraph(fmt.Appendf(nil,
+		"bnctl graph 1\ngraph \"g\"\nstate k f32[5,3,1,1] weight zeros\n"+"state b f32[5] bias zeros\nfunc "+
+			"main(x rows f32[3,4,4]) {\n%s\n  return y rows = y\n}\n", lines))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,8 @@ func TestWithClassesOfOthers(t *testing.T) {
 		"c = conv(x, @k, @b)\ny = reshape(c, shape=[80])":                                        "mixes classes with places",
 		"c = conv(x, @k, @b)\ny = relu(c)":                                                       "y (relu) comes after it",
 		"t = tanh(@k)\ny = conv(x, t, @b)":                                                       "the weights of y are computed",
-		"s = slice(x, begin=[0,0,0], end=[3,1,1])\ny = reshape(s, shape=[3])":                    "s (slice) comes after it",
+		"s = slice(x, begin=[0,0,0], end=[3,1,1])\ny = reshape(s, shape=[3])": "s (slice) " +
+			"comes after it",
 	} {
 		m, err := models.WithClasses(headed(t, lines), 9)
 		switch {

@@ -74,21 +74,24 @@ func TestInputOfZoo(t *testing.T) {
 	if got := arrays.Input().String(); got != "rows f32[3,32,32]" {
 		t.Errorf("without its image operation resnet20 takes %s", got)
 	}
-	back, err := models.WithImage(arrays, models.Image{Scale: 1. / 255, Mean: models.ImageNetMean, Std: models.ImageNetStd})
+	back, err := models.WithImage(arrays, models.Image{Scale: 1. / 255, Mean: models.ImageNetMean,
+		Std: models.ImageNetStd})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := string(back.Graph.Text()), string(m.Graph.Text()); got != want {
 		t.Errorf("with it again the graph is\n%.600s\nwant\n%.600s", got, want)
 	}
-	if _, err := models.WithImage(&models.Model{Architecture: "a", Graph: vector(t)}, models.Image{}); err == nil {
+	if _, err := models.WithImage(&models.Model{Architecture: "a", Graph: vector(t)},
+		models.Image{}); err == nil {
 		t.Error("a model of vectors takes images")
 	}
 }
 
 func vector(t *testing.T) *graph.Graph {
 	t.Helper()
-	text := strings.Replace(strings.Replace(arrays, "SHAPE", "12", 1), "flat = reshape(x, shape=[12])", "flat = relu(x)", 1)
+	text := strings.Replace(strings.Replace(arrays, "SHAPE", "12", 1), "flat = reshape(x, shape=[12])",
+		"flat = relu(x)", 1)
 	g, err := graph.ParseGraph([]byte(text))
 	if err != nil {
 		t.Fatal(err)

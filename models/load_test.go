@@ -54,7 +54,8 @@ func TestInitFromAnotherNumberOfClasses(t *testing.T) {
 
 func TestInitFromConverts(t *testing.T) {
 	m := build(t, "mlp-bn", models.Options{}, 1)
-	if _, err := models.InitFrom(m, map[string]tensor.Tensor{"fc3.bias": tensor.Of(make([]float64, 10), 10)}); err != nil {
+	if _, err := models.InitFrom(m,
+		map[string]tensor.Tensor{"fc3.bias": tensor.Of(make([]float64, 10), 10)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := m.State["fc3.bias"]; got.DType != tensor.F32 || got.F32()[3] != 0 {
@@ -91,7 +92,8 @@ func TestFrozen(t *testing.T) {
 		{[]string{"["}, 0, "syntax error"},
 	} {
 		got, err := models.Frozen(m.Graph.State, c.patterns)
-		if len(got) != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+		if len(got) != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(),
+			c.err) {
 			t.Errorf("%q: %d tensors, error %v, want %d, %q", c.patterns, len(got), err, c.want, c.err)
 		}
 	}

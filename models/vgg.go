@@ -44,8 +44,8 @@ func (n *net) sevenBySeven(x graph.Value) graph.Value {
 	case s[1] == 1 && s[2] == 1:
 		return n.Op(graph.Upsample, "avgpool", []graph.Value{x}, "size", []int{side, side})
 	case s[1]%side != 0 || s[2]%side != 0:
-		n.Fail(fmt.Errorf("its last feature map would be %dx%d; sides of 32, 224 and other multiples of 224 will do",
-			s[1], s[2]))
+		n.Fail(fmt.Errorf("its last feature map would be %dx%d; sides of 32, 224 and other multiples of 224 "+
+			"will do", s[1], s[2]))
 		return graph.None
 	}
 	window := []int{s[1] / side, s[2] / side}

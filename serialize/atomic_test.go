@@ -46,7 +46,8 @@ func TestWriteFileIsAllOrNothing(t *testing.T) {
 }
 
 func TestWriteFileInNoFolder(t *testing.T) {
-	if _, err := WriteModel(filepath.Join(t.TempDir(), "none", "m.bnm"), tinyModel(t)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := WriteModel(filepath.Join(t.TempDir(), "none", "m.bnm"), tinyModel(t)); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -28,8 +28,8 @@ func tinyModel(t testing.TB) *models.Model {
 	if g.Main, err = b.Function(); err != nil {
 		t.Fatal(err)
 	}
-	m := &models.Model{Architecture: "tiny", Graph: g, Labels: []string{"cat", "dog"}, Recipe: []byte(`{"seed":1}`),
-		Preprocess: models.Preprocess{Resize: 8, Known: true}}
+	m := &models.Model{Architecture: "tiny", Graph: g, Labels: []string{"cat", "dog"},
+		Recipe: []byte(`{"seed":1}`), Preprocess: models.Preprocess{Resize: 8, Known: true}}
 	if err := models.Init(m, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -39,12 +39,14 @@ func tinyModel(t testing.TB) *models.Model {
 // tinyCheckpoint is tinyModel in training by two replicas.
 func tinyCheckpoint(t testing.TB) *Checkpoint {
 	m := tinyModel(t)
-	velocity := graph.State{Name: "bn1.weight.velocity", DType: tensor.F32, Shape: []int{2}, Role: graph.Optimizer}
+	velocity := graph.State{Name: "bn1.weight.velocity", DType: tensor.F32, Shape: []int{2},
+		Role: graph.Optimizer}
 	c := &Checkpoint{Architecture: m.Architecture, Graph: wrapTiny(t, m.Graph, true), Preprocess: m.Preprocess,
 		Labels: m.Labels, Recipe: m.Recipe, Progress: []byte(`{"step":3}`), State: m.State,
 		Training: []graph.State{velocity},
 		Sets: []Set{
-			{Name: "best", Tensors: map[string]tensor.Tensor{"b": tensor.Of([]float64{1}, 1), "a": tensor.Of([]int64{7})}},
+			{Name: "best", Tensors: map[string]tensor.Tensor{"b": tensor.Of([]float64{1}, 1),
+				"a": tensor.Of([]int64{7})}},
 			{Name: "first", Updates: []int64{3},
 				Tensors: map[string]tensor.Tensor{"bn1.running_mean": tensor.Of([]float32{5, 6}, 2)}},
 		},

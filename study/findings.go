@@ -118,10 +118,11 @@ func (r *Results) rightMerge() *Finding {
 			gain, more := r.paired(other, base, accuracy), r.paired(other, base, loss)
 			f.Details = append(f.Details, fmt.Sprintf("%d samples per replica: %s instead of pooled: "+
 				"accuracy %s, loss %s", k, name, gain.points(), more.loss()))
-			costs = append(costs, fmt.Sprintf("%s %+.4f (worse with %d of %d seeds)", name, more.Mean, more.Up, more.Seeds))
+			costs = append(costs, fmt.Sprintf("%s %+.4f (worse with %d of %d seeds)", name, more.Mean, more.Up,
+				more.Seeds))
 		}
-		answers = append(answers, fmt.Sprintf("With %d samples per replica %s has the lowest loss; against pooled: %s.",
-			k, r.best(s), strings.Join(costs, ", ")))
+		answers = append(answers, fmt.Sprintf("With %d samples per replica %s has the lowest loss; against "+
+			"pooled: %s.", k, r.best(s), strings.Join(costs, ", ")))
 	}
 	if len(answers) == 0 {
 		return nil
@@ -147,8 +148,8 @@ func (r *Results) smallDiffers() *Finding {
 		f.Details = append(f.Details, fmt.Sprintf("control, sync (the same mathematics, only rounded otherwise): "+
 			"accuracy %s, loss %s", r.paired(a, b, accuracy).points(), r.paired(a, b, loss).loss()))
 	}
-	f.Details = append(f.Details, "literature: Wu and He 2018 (Group Normalization, table 2): ResNet-50 on ImageNet, "+
-		"validation error 23.6 % with 32 samples per device and 34.7 % with 2")
+	f.Details = append(f.Details, "literature: Wu and He 2018 (Group Normalization, table 2): ResNet-50 on "+
+		"ImageNet, "+"validation error 23.6 % with 32 samples per device and 34.7 % with 2")
 	switch worse := gain.Mean < 0 && more.Mean > 0; {
 	case worse && (gain.Clear() || more.Clear()):
 		f.Answer = fmt.Sprintf("Yes: accuracy %s, loss %s.", gain.points(), more.loss())

@@ -127,7 +127,8 @@ func (r *Results) Settings() []Setting {
 
 // Keep adds a run, in place of one of the same setting and seed.
 func (r *Results) Keep(run Run) {
-	r.Runs = slices.DeleteFunc(r.Runs, func(o Run) bool { return o.Setting == run.Setting && o.Seed == run.Seed })
+	r.Runs = slices.DeleteFunc(r.Runs,
+		func(o Run) bool { return o.Setting == run.Setting && o.Seed == run.Seed })
 	r.Runs = append(r.Runs, run)
 }
 

@@ -13,7 +13,8 @@ import (
 // made returns results in which replica batch norm with 2 samples loses drop
 // points, rule first loses as much again, and a seed is worth up to noise points.
 func made(drop, noise float64) *Results {
-	r := &Results{Model: "m", Data: "d", Batch: 32, PerReplica: []int{2, 16}, Seeds: []uint64{1, 2, 3}, Epochs: 2, Steps: 20}
+	r := &Results{Model: "m", Data: "d", Batch: 32, PerReplica: []int{2, 16}, Seeds: []uint64{1, 2, 3},
+		Epochs: 2, Steps: 20}
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, seed := range r.Seeds {
 		for _, s := range r.Settings() {
@@ -64,7 +65,8 @@ func TestFindings(t *testing.T) {
 		want        map[string]string // beginnings of questions, parts of answers
 	}{
 		{5, 0.2, map[string]string{"Does batch n": "With 2 samples per replica: yes, clearly; with 16",
-			"Which merge ": "With 2 samples per replica pooled has the lowest loss; against pooled: first +0.0500 (worse with 3 of 3 seeds). With",
+			"Which merge ": "With 2 samples per replica pooled has the lowest loss; against pooled: first " +
+				"+0.0500 (worse with 3 of 3 seeds). With",
 			"Does replica": "Yes: accuracy -", "Does everyth": "Yes: all", "Do sampled v": "3 of 3 cases"}},
 		{0, 3, map[string]string{"Does batch n": "With 2 and 16 samples per replica: no difference",
 			"Which merge ": "first +0.0000 (worse with 0 of 3 seeds)", "Does everyth": "Yes: all"}},
@@ -97,7 +99,8 @@ func TestPaired(t *testing.T) {
 		return out
 	}
 	d := r.paired(score(1, 2, 3), score(0, 0, 0, 9), accuracy)
-	if want := 4.302653 / math.Sqrt(3); d.Seeds != 3 || math.Abs(d.Mean-2) > 1e-12 || math.Abs(d.Margin-want) > 1e-5 || d.Clear() {
+	if want := 4.302653 / math.Sqrt(3); d.Seeds != 3 || math.Abs(d.Mean-2) > 1e-12 ||
+		math.Abs(d.Margin-want) > 1e-5 || d.Clear() {
 		t.Errorf("got %+v, want 2 ± %g of three seeds, not clear", d, want)
 	}
 	if one := r.paired(score(1), score(0), accuracy); one.Clear() || !math.IsInf(one.Margin, 1) {

@@ -135,7 +135,8 @@ func (t Tensor) ToF32() (Tensor, error) {
 	return out, nil
 }
 
-func convert[T float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](dst []float32, src []T) {
+func convert[T float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](dst []float32,
+	src []T) {
 	for i, v := range src {
 		dst[i] = float32(v)
 	}

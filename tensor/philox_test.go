@@ -42,7 +42,8 @@ func TestBlockPlacesTheCounter(t *testing.T) {
 func TestStreamsAndSeedsDiffer(t *testing.T) {
 	seen := map[[2]uint32]bool{}
 	for _, seed := range []uint64{0, 1, 1 << 32, math.MaxUint64} {
-		for _, s := range []Stream{StreamInit, StreamOrder, StreamAugment, StreamGlyphs, StreamDelay, StreamDropout} {
+		for _, s := range []Stream{StreamInit, StreamOrder, StreamAugment, StreamGlyphs, StreamDelay,
+			StreamDropout} {
 			key := NewPhilox(seed, s).Key
 			if seen[key] {
 				t.Errorf("seed %d stream %d: key %08x was seen before", seed, s, key)

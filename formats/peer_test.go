@@ -1,6 +1,8 @@
 package formats
 
 import (
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -41,7 +43,7 @@ func TestPeerTorchvision(t *testing.T) {
 			pixels[i] = byte(i * 37) // as outputs makes them
 		}
 		compute := slices.Contains(computed, a.Name)
-		got, err := torchvision(t, m, pixels, side, compute)
+		got, err := numbersOf(torchvision(t, m, pixels, side, compute))
 		if err == nil && compute {
 			err = sameNumbers(outputs(t, m), got)
 		}
@@ -49,6 +51,95 @@ func TestPeerTorchvision(t *testing.T) {
 			t.Errorf("%s: %v", a.Name, err)
 		}
 	}
+}
+
+// TestPeerZoo exports every model of the zoo to PyTorch and to ONNX: torchvision's
+// classes, in f64, and ONNX Runtime compute the same from the two files, and
+// ONNX's checker accepts the second. Models of glyphs have no class there: they
+// are compared with the reference device.
+func TestPeerZoo(t *testing.T) {
+	if os.Getenv("BNCTL_PEERS") == "" {
+		t.Skip("peers are tested by make test-peers")
+	}
+	for _, a := range models.Architectures() {
+		size := a.Input
+		if a.Input.Height > 64 && a.Name != "vgg16-bn" { // the dense layers of that one want their size
+			size = models.Size{Height: 64, Width: 64, Channels: 3}
+		}
+		m, err := models.Build(a.Name, models.Options{Classes: 7, Input: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		vary(m)
+		pixels := make([]byte, 2*size.Height*size.Width*size.Channels)
+		for i := range pixels {
+			pixels[i] = byte(i * 37) // as outputs makes them
+		}
+		want := []float64{}
+		if a.Input.Channels == 3 {
+			want, err = numbersOf(torchvision(t, m, pixels, size.Height, true))
+		} else {
+			want = outputs(t, m)
+		}
+		if err != nil {
+			t.Errorf("%s: PyTorch: %v", a.Name, err)
+			continue
+		}
+		got, err := onnxRuntime(t, m, pixels, size)
+		if err == nil {
+			err = sameNumbers(got, want)
+		}
+		if err != nil {
+			t.Errorf("%s: ONNX Runtime: %v", a.Name, err)
+		}
+	}
+}
+
+// numbersOf parses what a peer has printed.
+func numbersOf(text []string, err error) ([]float64, error) {
+	var out []float64
+	for _, s := range text {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, err
+}
+
+// onnxRuntime checks an export of m and returns what it computes for two images.
+func onnxRuntime(t *testing.T, m *models.Model, pixels []byte, size models.Size) ([]float64, error) {
+	t.Helper()
+	dir := t.TempDir()
+	model, images := filepath.Join(dir, "m.onnx"), filepath.Join(dir, "x.bin")
+	defer os.Remove(model)
+	if _, err := Export(model, m, ExportOptions{}); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(images, pixels, 0o600); err != nil {
+		return nil, err
+	}
+	check := "import onnx, sys; onnx.checker.check_model(sys.argv[1], full_check=True)"
+	if text, err := exec.Command("/usr/bin/python3", "-c", check, model).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("onnx.checker: %w\n%s", err, text)
+	}
+	dims := fmt.Sprintf("2,%d,%d,%d", size.Height, size.Width, size.Channels)
+	cmd := exec.Command("node", "onnx/testdata/ort.js", model, "uint8", dims, images)
+	cmd.Stderr = os.Stderr
+	answer, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	var outputs map[string]struct{ Data []byte }
+	if err := json.Unmarshal(answer, &outputs); err != nil {
+		return nil, err
+	}
+	var out []float64
+	for b := outputs["logits"].Data; len(b) > 0; b = b[4:] {
+		out = append(out, float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
+	}
+	return out, nil
 }
 
 // torchvision loads an export of m and returns what it computes for two images.
@@ -74,16 +165,13 @@ func torchvision(t *testing.T, m *models.Model, pixels []byte, side int, compute
 	return strings.Fields(string(text)), nil
 }
 
-func sameNumbers(got []float64, want []string) error {
-	if len(got) != len(want) {
+// sameNumbers compares outputs, relative to the largest.
+func sameNumbers(got, want []float64) error {
+	if len(got) != len(want) || len(got) == 0 {
 		return fmt.Errorf("%d outputs, want %d", len(got), len(want))
 	}
 	size, worst := 0.0, 0.0
-	for i, s := range want {
-		v, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			return err
-		}
+	for i, v := range want {
 		size, worst = max(size, math.Abs(v)), max(worst, math.Abs(got[i]-v))
 	}
 	if !(worst <= 1e-5*size) {

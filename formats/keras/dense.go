@@ -8,7 +8,7 @@ import (
 // dense: on one axis a matrix product, on more a convolution of 1x1 over the channels.
 func dense(c *call) flow {
 	x := c.one()
-	units := c.int("units", 0)
+	units := c.count("units", 0)
 	if c.err != nil || len(x.shape) == 0 {
 		return c.fail("takes a tensor of rank 2 or more with the batch")
 	}

@@ -12,10 +12,11 @@ package keras
 
 // Limits on what a file may ask for.
 const (
-	maxConfig  = 4 << 20 // bytes of a model's description; a layer takes one or two thousand
-	maxNesting = 8       // models inside models
-	maxLayers  = 1 << 14 // layers of one model
-	maxCalls   = 1 << 16 // calls of layers, those in models that are called several times each time
-	maxShared  = 8       // times the file's size that its weights may be read, for layers that are shared
-	spareRoom  = 64 << 20
+	maxConfig   = 4 << 20 // bytes of a model's description; a layer takes one or two thousand
+	maxNesting  = 8       // models inside models
+	maxBrackets = 256     // lists and objects inside one another, in a description
+	maxLayers   = 1 << 14 // layers of one model
+	maxCalls    = 1 << 16 // calls of layers, those in models that are called several times each time
+	maxShared   = 8       // times the file's size that its weights may be read, for layers that are shared
+	spareRoom   = 64 << 20
 )

@@ -33,6 +33,15 @@ func (f *fields) int(key string, def int) int {
 	return def
 }
 
+// count is int for what there must be one of at least.
+func (f *fields) count(key string, def int) int {
+	n := f.int(key, def)
+	if n < 1 && f.err == nil {
+		f.err = fmt.Errorf("%s is %d, want at least 1", key, n)
+	}
+	return n
+}
+
 func (f *fields) float(key string, def float64) float64 {
 	f.into(key, &def, "a number")
 	return def

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -28,7 +29,7 @@ func zipped(t *testing.T, members ...string) []byte {
 	return b.Bytes()
 }
 
-func content1(t *testing.T, path string) string {
+func content1(t testing.TB, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -83,6 +84,27 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestHostileFiles reads the files of testdata/hostile; WANT there has what each
+// refusal says, by the reader or as the reason for not making a model.
+func TestHostileFiles(t *testing.T) {
+	n := 0
+	for line := range strings.Lines(content1(t, "testdata/hostile/WANT")) {
+		n++
+		name, want, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		f, err := Read("testdata/hostile/"+name, Options{})
+		if err == nil {
+			err = f.NoModel
+			f.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v, want %q", name, err, want)
+		}
+	}
+	if files, _ := filepath.Glob("testdata/hostile/*[5s]"); len(files) != n {
+		t.Errorf("%d files and %d messages: run make.py", len(files), n)
+	}
+}
+
 func TestSniff(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -108,6 +130,10 @@ func FuzzRead(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(b)
+	}
+	hostile, _ := filepath.Glob("testdata/hostile/*[5s]")
+	for _, name := range hostile {
+		f.Add([]byte(content1(f, name)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		file, err := ReadFrom(bytes.NewReader(b), int64(len(b)), Options{})

@@ -19,7 +19,8 @@ func decode(b []byte, v any) error {
 	return json.Unmarshal(b, v)
 }
 
-// checkKeys reports the first key that occurs twice in its object.
+// checkKeys reports the first key that occurs twice in its object, and brackets
+// that are nested too deep.
 func checkKeys(b []byte) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -35,7 +36,9 @@ func checkKeys(b []byte) error {
 		}
 		switch t := t.(type) {
 		case json.Delim:
-			open = nest(open, t)
+			if open = nest(open, t); len(open) > maxBrackets {
+				return fmt.Errorf("offset %d: brackets are nested more than %d deep", d.InputOffset(), maxBrackets)
+			}
 		case string:
 			if top := len(open) - 1; key && open[top] != nil {
 				if open[top][t] {

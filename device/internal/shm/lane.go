@@ -43,28 +43,42 @@ func (l *lane) room() int { return (len(l.result)/l.parts - maxSegments) &^ (cac
 // leastRoom is enough for some elements of anything.
 const leastRoom = 1 << 10
 
-// exchange makes one exchange, in as many rounds as it takes.
-func (l *lane) exchange(ctx context.Context, tag collective.Tag, values []collective.Reduction) error {
+// exchange is one that is under way.
+type exchange struct {
+	record record
+	pieces []piece     // of the round that has begun
+	rest   []remainder // of later rounds
+}
+
+// begin comes to an exchange: it begins the first round, and waits for nobody.
+func (l *lane) begin(tag collective.Tag, values []collective.Reduction) (*exchange, error) {
 	for i, v := range values {
 		if err := l.check(v); err != nil {
-			return fmt.Errorf("exchange %s: value %d: %w", tag.Name, i, err)
+			return nil, fmt.Errorf("exchange %s: value %d: %w", tag.Name, i, err)
 		}
 	}
-	r := record{step: tag.Step, sequence: tag.Sequence, values: sumOver(values, tag.Generation)}
-	r.length = uint64(copy(r.name[:], tag.Name))
-	rest := make([]remainder, len(values))
+	x := &exchange{rest: make([]remainder, len(values))}
 	for i := range values {
-		rest[i].Reduction = &values[i]
+		x.rest[i].Reduction = &values[i]
 	}
-	for first := true; first || len(rest) > 0; first = false { // without values the members still meet
-		var p []piece
-		p, rest = l.next(rest)
-		if err := l.makeRound(ctx, &r, p); err != nil {
+	x.record = record{step: tag.Step, sequence: tag.Sequence, values: sumOver(values, tag.Generation)}
+	x.record.length = uint64(copy(x.record.name[:], tag.Name))
+	l.beginRound(x) // without values the members still meet
+	return x, nil
+}
+
+// end ends the round that has begun, and makes the others.
+func (l *lane) end(ctx context.Context, x *exchange) error {
+	for {
+		if err := l.endRound(ctx, x); err != nil {
 			return err
 		}
-		r.round++
+		if len(x.rest) == 0 {
+			return nil
+		}
+		x.record.round++
+		l.beginRound(x)
 	}
-	return nil
 }
 
 // check reports whether a value has this member's parts, all like the result.
@@ -90,52 +104,57 @@ func sumOver(values []collective.Reduction, generation uint64) uint64 {
 	return h.Sum64()
 }
 
-// makeRound brings the pieces together and puts the results where they belong.
+// beginRound puts this member's parts of the next pieces into its slot and
+// comes to the barrier.
+func (l *lane) beginRound(x *exchange) {
+	l.round++
+	x.pieces, x.rest = l.next(x.rest)
+	slot := l.round % slotsPerRank
+	*l.records[l.member.rank][slot] = x.record
+	for i := range x.pieces {
+		l.put(&x.pieces[i], slot)
+	}
+	l.arrive()
+}
+
+// endRound brings the pieces together and puts the results where they belong.
 // What is small every member combines for itself; of the rest each combines
 // its range, and takes the others' ranges when they are done.
-func (l *lane) makeRound(ctx context.Context, r *record, pieces []piece) error {
-	l.round++
-	share := false
-	for i := range pieces {
-		share = share || pieces[i].shared()
-	}
-	me, slot := l.member.rank, l.round%slotsPerRank
-	*l.records[me][slot] = *r
-	for i := range pieces {
-		l.put(&pieces[i], slot)
-	}
-	if err := l.meet(ctx); err != nil {
+func (l *lane) endRound(ctx context.Context, x *exchange) error {
+	slot := l.round % slotsPerRank
+	if err := l.member.wait(ctx, l, l.barrier); err != nil {
 		return err
 	}
-	if err := l.agree(r, slot); err != nil {
+	if err := l.agree(&x.record, slot); err != nil {
 		return err
 	}
-	for i := range pieces {
-		l.combine(&pieces[i], slot)
+	shared := false
+	for i := range x.pieces {
+		l.combine(&x.pieces[i], slot)
+		shared = shared || x.pieces[i].shared()
 	}
-	if !share {
+	if !shared {
 		return nil
 	}
-	if err := l.meet(ctx); err != nil {
+	l.arrive()
+	if err := l.member.wait(ctx, l, l.barrier); err != nil {
 		return err
 	}
-	for i := range pieces {
-		if pieces[i].shared() {
-			l.fetch(&pieces[i])
+	for i := range x.pieces {
+		if x.pieces[i].shared() {
+			l.fetch(&x.pieces[i])
 		}
 	}
 	return nil
 }
 
-// meet waits at the next barrier. The last to come wakes the others.
-func (l *lane) meet(ctx context.Context) error {
+// arrive comes to the next barrier. The last to come wakes the others.
+func (l *lane) arrive() {
 	l.barrier++
 	l.arrived[l.member.rank].Store(l.barrier)
 	if l.all(l.barrier) {
 		l.bell.ring()
-		return nil
 	}
-	return l.member.wait(ctx, l, l.barrier)
 }
 
 // agree compares the records of all members with this member's.

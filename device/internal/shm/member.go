@@ -55,8 +55,9 @@ func Join(path string, generation uint64, rank int, replicas [][]int) (*Member, 
 	return m, nil
 }
 
-// Start makes exchanges of moments on the spot, and those of gradients in a
-// goroutine, one after the other.
+// Start comes to an exchange of moments on the spot; the rest is done by who
+// waits for it. An exchange of gradients is made in a goroutine, when those
+// before it are over.
 func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collective.Reduction) func() error {
 	if tag.Lane >= collective.Lanes {
 		return func() error {
@@ -65,8 +66,8 @@ func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collect
 	}
 	l := m.lanes[tag.Lane]
 	if tag.Lane == collective.Moments {
-		err := m.exchange(ctx, l, tag, values)
-		return func() error { return err }
+		x := m.begin(l, tag, values)
+		return func() error { return m.end(ctx, l, x) }
 	}
 	before, done := m.before, make(chan struct{})
 	m.before = done
@@ -74,7 +75,7 @@ func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collect
 	go func() { // its owner waits for it by what is returned here
 		defer close(done)
 		<-before
-		err = m.exchange(ctx, l, tag, values)
+		err = m.end(ctx, l, m.begin(l, tag, values))
 	}()
 	return func() error {
 		<-done
@@ -82,15 +83,28 @@ func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collect
 	}
 }
 
-// exchange makes one exchange. After an error the lane is of no use any more.
-func (m *Member) exchange(ctx context.Context, l *lane, tag collective.Tag, values []collective.Reduction) error {
+// begin comes to an exchange. After an error the lane is of no use any more.
+func (m *Member) begin(l *lane, tag collective.Tag, values []collective.Reduction) (x *exchange) {
 	m.inUse.RLock()
 	defer m.inUse.RUnlock()
-	if m.closed.Load() {
-		return Closed
+	if l.broken == nil && m.closed.Load() {
+		l.broken = Closed
 	}
 	if l.broken == nil {
-		l.broken = l.exchange(ctx, tag, values)
+		x, l.broken = l.begin(tag, values)
+	}
+	return x
+}
+
+// end ends what was begun.
+func (m *Member) end(ctx context.Context, l *lane, x *exchange) error {
+	m.inUse.RLock()
+	defer m.inUse.RUnlock()
+	if l.broken == nil && m.closed.Load() {
+		l.broken = Closed
+	}
+	if l.broken == nil {
+		l.broken = l.end(ctx, x)
 	}
 	return l.broken
 }
@@ -98,6 +112,9 @@ func (m *Member) exchange(ctx context.Context, l *lane, tag collective.Tag, valu
 // wait returns when all members have come to a barrier of a lane: it spins a
 // while if it may, then sleeps.
 func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
+	if l.all(barrier) {
+		return nil
+	}
 	if l.spins && m.head.spin.Load() != 0 {
 		for start := time.Now(); time.Since(start) < spinInGroup; yield() {
 			if l.all(barrier) {
@@ -124,7 +141,7 @@ func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 
 // spinInGroup is how long a member spins for the others: they are rarely
 // further apart while every thread has a core of its own.
-const spinInGroup = 200 * time.Microsecond
+const spinInGroup = 2 * time.Millisecond
 
 // Close ends exchanges that are under way and unmaps the segment. Closing
 // twice is legal.

@@ -5,8 +5,10 @@ import "github.com/bnctl/bnctl/graph"
 // action is a compiled node. One that works row by row lets neighbours share a
 // row while it is in the cache; any other does its work at once.
 type action struct {
-	// once does all the work of an action that is not by rows.
+	// once does all the work of an action that is not by rows, or begins it.
 	once func(f *frame) error
+	// await ends what once has begun: an exchange.
+	await func(f *frame) error
 
 	// prepare comes before the rows. It reads no rows.
 	prepare func(f *frame) error

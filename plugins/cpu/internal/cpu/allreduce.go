@@ -34,15 +34,23 @@ func buildAllReduce(c *compiler) action {
 		for i := range nodes {
 			n := &nodes[i]
 			n.free = n.from.slot != nil && n.from.slot.to == n.to.slot.from && !slices.Contains(c.exe.kept, n.from.slot)
-			if end := len(c.fn.groups) + 1; lane == collective.Gradients { // it may be under way until then
-				n.to.slot.to = end
-				if n.from.slot != nil {
-					n.from.slot.to = end
-				}
+			if lane == collective.Moments {
+				n.to.slot.from = c.start(first) // the layout knows where it is waited for
+				continue
+			}
+			end := len(c.fn.groups) + 1 // it may be under way until then
+			n.to.slot.to = end
+			if n.from.slot != nil {
+				n.from.slot.to = end
 			}
 		}
 	})
-	return whole(func(f *frame) error { return f.allReduce(nodes, lane) })
+	return action{once: func(f *frame) error { return f.allReduce(nodes, lane) }, await: (*frame).await}
+}
+
+// start returns the time of the group in which the exchange of a node begins.
+func (c *compiler) start(node int) int {
+	return 1 + slices.IndexFunc(c.fn.groups, func(g *group) bool { return slices.Contains(g.nodes, node) })
 }
 
 // sumOnly reports whether the only reader of v is an all-reduce by sum.
@@ -78,7 +86,8 @@ type reduced struct {
 }
 
 // allReduce combines the subtrees that this device holds, and then meets the
-// other members of the group. For gradients it does not wait: settle does.
+// other members of the group. It does not wait: await does, and for gradients
+// settle.
 func (f *frame) allReduce(nodes []reduced, lane collective.Lane) error {
 	leaves, held := f.members()
 	values := make([]collective.Reduction, len(nodes))
@@ -92,12 +101,12 @@ func (f *frame) allReduce(nodes []reduced, lane collective.Lane) error {
 			Name: nodes[0].from.name}
 		f.sequence[lane]++
 		defer f.block(time.Now())
-		wait := g.Exchange.Start(f.ctx, tag, values)
-		if lane == collective.Gradients {
+		if wait := g.Exchange.Start(f.ctx, tag, values); lane == collective.Moments {
+			f.waiting = wait
+		} else {
 			f.pending = append(f.pending, wait)
-			return nil
 		}
-		return wait()
+		return nil
 	}
 	for _, v := range values {
 		clear(v.Result.Bytes)
@@ -108,10 +117,20 @@ func (f *frame) allReduce(nodes []reduced, lane collective.Lane) error {
 	return nil
 }
 
-// settle waits for the exchanges that are under way.
-func (f *frame) settle() error {
+// await waits for the exchange of moments that is under way.
+func (f *frame) await() error {
+	wait := f.waiting
+	if f.waiting = nil; wait == nil { // this device is alone
+		return nil
+	}
 	defer f.block(time.Now())
-	var first error
+	return wait()
+}
+
+// settle waits for all exchanges that are under way.
+func (f *frame) settle() error {
+	first := f.await()
+	defer f.block(time.Now())
 	for _, wait := range f.pending {
 		if err := wait(); first == nil {
 			first = err

@@ -22,6 +22,7 @@ type frame struct {
 
 	number   uint64                   // of the step, for tags
 	sequence [collective.Lanes]uint64 // counts the exchanges
+	waiting  func() error             // for the exchange of moments that is under way; nil without
 	pending  []func() error           // exchanges of gradients that are under way
 	blocked  time.Duration
 

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
@@ -13,7 +14,6 @@ type scheduler struct {
 	follows map[graph.Value]bool // all-reduces that belong to the one before
 	closing map[graph.Value]bool // all-reduces whose results no node reads
 	groups  []*group
-	last    *group               // of all-reduces
 	rows    *group               // being gathered
 	later   []*group             // put off
 	made    map[graph.Value]bool // by later, or by rows when they are finished
@@ -48,20 +48,58 @@ func (s *scheduler) add(i int, a action) {
 }
 
 // reduce adds an all-reduce: those that follow each other are one group. What
-// no node waits for is put off.
+// no node waits for is put off. Else the exchange begins, what was put off and
+// does not concern it is done, and then it is waited for.
 func (s *scheduler) reduce(i int, a action) {
 	result := s.fn.Nodes[i].Out[0]
 	if s.follows[result] {
-		s.last.nodes = append(s.last.nodes, i)
-		return
+		return // it is part of the one before
 	}
-	s.last = &group{nodes: []int{i}, actions: []action{a}}
+	nodes := []int{i}
+	for k := i + 1; k < len(s.fn.Nodes) && len(s.fn.Nodes[k].Out) > 0 && s.follows[s.fn.Nodes[k].Out[0]]; k++ {
+		nodes = append(nodes, k)
+	}
+	start := &group{nodes: nodes, actions: []action{a}}
 	if s.closing[result] {
-		s.later = append(s.later, s.last)
+		s.later = append(s.later, start)
 		return
 	}
+	var besides []*group
+	s.later, besides = s.concern(nodes)
 	s.flush()
-	s.groups = append(s.groups, s.last)
+	s.groups = append(append(s.groups, start), besides...)
+	s.groups = append(s.groups, &group{nodes: nodes, actions: []action{whole(a.await)}})
+}
+
+// concern divides what was put off into what has to come before the all-reduces
+// of an exchange, because it makes or reads their operands or is an exchange
+// itself, which come in one order, and what has nothing to do with them.
+func (s *scheduler) concern(nodes []int) (before, besides []*group) {
+	operands, needed := map[graph.Value]bool{}, map[graph.Value]bool{}
+	need := func(nodes []int) {
+		for _, i := range nodes {
+			for _, v := range s.fn.Nodes[i].In {
+				needed[v] = true
+			}
+		}
+	}
+	need(nodes)
+	maps.Copy(operands, needed)
+	for k := len(s.later) - 1; k >= 0; k-- {
+		g := s.later[k]
+		n := &s.fn.Nodes[g.nodes[0]]
+		reads := slices.ContainsFunc(n.In, func(v graph.Value) bool { return operands[v] })
+		makes := slices.ContainsFunc(n.Out, func(v graph.Value) bool { return needed[v] })
+		if n.Op == graph.AllReduce || reads || makes {
+			need(g.nodes)
+			before = append(before, g)
+		} else {
+			besides = append(besides, g)
+		}
+	}
+	slices.Reverse(before)
+	slices.Reverse(besides)
+	return before, besides
 }
 
 // mark records which results of n are there only after a flush.

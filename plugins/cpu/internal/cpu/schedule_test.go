@@ -37,7 +37,13 @@ func TestSchedule(t *testing.T) {
 		{"a sum over rows is waited for", "", "x rows f32[4]",
 			"r = relu(x); s = sum_rows(r); z = mul(r, s)", "[0][1][2]"},
 		{"all-reduces are one exchange", "", "x rows f32[4]",
-			"s = sum_rows(x); u = channel_sum(x); v = all_reduce(s); w = all_reduce(u); z = mul(x, w)", "[0][1][2 3][4]"},
+			"s = sum_rows(x); u = channel_sum(x); v = all_reduce(s); w = all_reduce(u); z = mul(x, w)", "[0][1][2 3][2 3][4]"},
+		{"an exchange begins, what is besides is done, it is waited for", "", "x rows f32[4]",
+			"r = relu(x); w = dense_grad_weight(x, r); s = channel_sum(r); v = all_reduce(s); z = mul(x, v)", "[0][2][3][1][3][4]"},
+		{"what an exchange needs comes before", "", "x rows f32[4]",
+			"s = sum_rows(x); u = dense_grad_weight(x, x); v = all_reduce(s); z = mul(x, v)", "[0][2][1][2][3]"},
+		{"gradients begin in the order of the program", "", "x rows f32[4]",
+			"s = sum_rows(x); g = all_reduce(s); u = channel_sum(x); v = all_reduce(u); z = mul(x, v)", "[0][1][2][3][3][4]"},
 	} {
 		if got := groupsOf(t, opCase{c.name, c.state, c.inputs, strings.ReplaceAll(c.body, "; ", "\n") + "\n"}); got != c.want {
 			t.Errorf("%s: groups %s, want %s", c.name, got, c.want)

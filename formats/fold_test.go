@@ -143,11 +143,13 @@ func TestFoldRefuses(t *testing.T) {
 		}, nil, "folding n into c: the layer's result is read in 2 places"},
 		{"a weight of two layers", func(b *graph.Builder, x graph.Value) graph.Value {
 			w := param(b, "w", graph.Weight, 2, 2, 1, 1)
-			return norm(b, "n", b.Op(graph.Conv, "c2", []graph.Value{b.Op(graph.Conv, "c1", []graph.Value{x, w}), w}), 2)
+			return norm(b, "n", b.Op(graph.Conv, "c2", []graph.Value{b.Op(graph.Conv, "c1", []graph.Value{x, w}), w}),
+				2)
 		}, nil, "w belongs to 2 layers"},
 		{"a mean that is not finite", func(b *graph.Builder, x graph.Value) graph.Value {
 			return norm(b, "n", b.Op(graph.Conv, "c", []graph.Value{x, param(b, "w", graph.Weight, 2, 2, 1, 1)}), 2)
-		}, func(m *models.Model) { m.State["n.running_mean"].F32()[1] = float32(math.NaN()) }, "n.running_mean of channel 1 is NaN"},
+		}, func(m *models.Model) { m.State["n.running_mean"].F32()[1] = float32(math.NaN()) },
+			"n.running_mean of channel 1 is NaN"},
 		{"a negative variance", func(b *graph.Builder, x graph.Value) graph.Value {
 			return norm(b, "n", b.Op(graph.Conv, "c", []graph.Value{x, param(b, "w", graph.Weight, 2, 2, 1, 1)}), 2)
 		}, func(m *models.Model) { m.State["n.running_var"].F32()[0] = -1 }, "n.running_var of channel 0 is -1"},
@@ -174,8 +176,9 @@ func param(b *graph.Builder, name string, role graph.Role, shape ...int) graph.V
 }
 
 func norm(b *graph.Builder, name string, x graph.Value, n int) graph.Value {
-	return b.Op(graph.BatchNorm, name, []graph.Value{x, param(b, name+".weight", graph.Gamma, n), param(b, name+".bias", graph.Beta, n),
-		param(b, name+".running_mean", graph.Mean, n), param(b, name+".running_var", graph.Variance, n)}, "eps", 1e-3)
+	return b.Op(graph.BatchNorm, name, []graph.Value{x, param(b, name+".weight", graph.Gamma, n),
+		param(b, name+".bias", graph.Beta, n), param(b, name+".running_mean", graph.Mean, n),
+		param(b, name+".running_var", graph.Variance, n)}, "eps", 1e-3)
 }
 
 func finish(t *testing.T, b *graph.Builder, table *[]graph.State, out graph.Value) *models.Model {

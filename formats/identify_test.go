@@ -86,7 +86,8 @@ func TestIdentifyRefuses(t *testing.T) {
 }
 
 func TestPublishedResNets(t *testing.T) {
-	for file, want := range map[string]string{"resnet20-12fca82f.th": "resnet20", "resnet56-4bfd9763.th": "resnet56"} {
+	for file, want := range map[string]string{"resnet20-12fca82f.th": "resnet20",
+		"resnet56-4bfd9763.th": "resnet56"} {
 		f, err := Open(checkpoint(t, "pytorch/"+file), Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -11,7 +11,8 @@ import (
 )
 
 // errNoInput says that a network does not tell the size of its input.
-var errNoInput = errors.New("the network does not say how large its input is: it was saved with its data layer")
+var errNoInput = errors.New("the network does not say how large its input is: it was saved with its " +
+	"data layer")
 
 // build is a network on its way to a graph.
 type build struct {
@@ -132,8 +133,8 @@ func (b *build) declare(name string, role graph.Role, t tensor.Tensor) graph.Val
 }
 
 // initRules say how training would draw such a parameter anew.
-var initRules = map[graph.Role]string{graph.Weight: "xavier_uniform", graph.Bias: "zeros", graph.Gamma: "ones",
-	graph.Beta: "zeros", graph.Mean: "zeros", graph.Variance: "ones"}
+var initRules = map[graph.Role]string{graph.Weight: "xavier_uniform", graph.Bias: "zeros",
+	graph.Gamma: "ones", graph.Beta: "zeros", graph.Mean: "zeros", graph.Variance: "ones"}
 
 // clean replaces what may not stand in a name of a graph.
 func clean(name string) string {

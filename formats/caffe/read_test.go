@@ -89,8 +89,9 @@ func TestTensors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "[conv1.weight f32[4,3,3,3] bn1.running_mean f32[4] bn1.running_var f32[4] scale1.weight f32[4] " +
-		"scale1.bias f32[4] conv2.weight f32[4,4,1,1] conv2.bias f32[4] fc.weight f32[5,16] fc.bias f32[5]]"
+	const want = "[conv1.weight f32[4,3,3,3] bn1.running_mean f32[4] bn1.running_var f32[4] scale1.weight " +
+		"f32[4] " + "scale1.bias f32[4] conv2.weight f32[4,4,1,1] conv2.bias f32[4] fc.weight f32[5,16] " +
+		"fc.bias f32[5]]"
 	if got := fmt.Sprint(f.Tensors); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
@@ -107,7 +108,8 @@ func TestNoSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Model != nil || len(f.Tensors) != 1 || !strings.Contains(fmt.Sprint(f.NoModel), "how large its input is") {
+	if f.Model != nil || len(f.Tensors) != 1 || !strings.Contains(fmt.Sprint(f.NoModel),
+		"how large its input is") {
 		t.Errorf("model %v, tensors %v, reason %v", f.Model, f.Tensors, f.NoModel)
 	}
 }

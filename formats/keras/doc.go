@@ -13,6 +13,7 @@ package keras
 // Limits on what a file may ask for.
 const (
 	maxConfig   = 4 << 20 // bytes of a model's description; a layer takes one or two thousand
+	maxTokens   = 1 << 18 // names, values and brackets of a description
 	maxNesting  = 8       // models inside models
 	maxBrackets = 256     // lists and objects inside one another, in a description
 	maxLayers   = 1 << 14 // layers of one model

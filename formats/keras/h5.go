@@ -26,7 +26,8 @@ func readH5(src io.ReaderAt, size int64, options Options) (*foreign.File, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &content{file: &foreign.File{Format: "keras h5"}, size: size, root: h.Root(), tensorsOnly: options.TensorsOnly}
+	c := &content{file: &foreign.File{Format: "keras h5"}, size: size, root: h.Root(),
+		tensorsOnly: options.TensorsOnly}
 	if err := c.attributes(); err != nil {
 		return nil, err
 	}

@@ -58,6 +58,8 @@ func TestHostile(t *testing.T) {
 		{"shards", zipped(t, memberConfig, config, "model.weights.json", ""),
 			`"model.weights.json" are not supported`},
 		{"large description", zipped(t, memberConfig, big, memberWeights, h5), "at most"},
+		{"many tokens", zipped(t, memberConfig, "["+strings.Repeat("0,", maxTokens)+"0]", memberWeights, h5),
+			"more than 262144 tokens"},
 		{"weights twice", zipped(t, memberConfig, config, memberWeights, h5, memberWeights, h5),
 			"occurs twice"},
 		{"other weights", archived, `has no group "layers"`},

@@ -149,7 +149,8 @@ func TestInside(t *testing.T) {
 // with a description from elsewhere they have one.
 func TestWeightsAlone(t *testing.T) {
 	want := []string{"conv2d_1/kernel:0", "batch_normalization_1/gamma:0", "batch_normalization_1/beta:0",
-		"batch_normalization_1/moving_mean:0", "batch_normalization_1/moving_variance:0", "dense_1/kernel:0", "dense_1/bias:0"}
+		"batch_normalization_1/moving_mean:0", "batch_normalization_1/moving_variance:0", "dense_1/kernel:0",
+		"dense_1/bias:0"}
 	for _, c := range []struct{ file, wrapper string }{{"weights.h5", ""},
 		{"multi-gpu-weights.h5", "multi_gpu_model: model"}} {
 		f, err := Read("testdata/"+c.file, Options{})

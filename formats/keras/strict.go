@@ -19,17 +19,20 @@ func decode(b []byte, v any) error {
 	return json.Unmarshal(b, v)
 }
 
-// checkKeys reports the first key that occurs twice in its object, and brackets
-// that are nested too deep.
+// checkKeys reports the first key that occurs twice in its object, brackets that
+// are nested too deep, and too many of all.
 func checkKeys(b []byte) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	var open []map[string]bool // keys of the objects that are open; nil for a list
 	key := false               // a key comes next
-	for {
+	for n := 0; ; n++ {
 		t, err := d.Token()
 		if err == io.EOF {
 			return nil
+		}
+		if n == maxTokens {
+			return fmt.Errorf("offset %d: a description of more than %d tokens", d.InputOffset(), maxTokens)
 		}
 		if err != nil {
 			return err

@@ -128,6 +128,9 @@ func (p parser) text() (string, error) {
 func (p parser) metadata(h *header) error {
 	return p.object(func(key string) error {
 		value, err := p.text()
+		if len(h.metadata) == maxMetadata {
+			return fmt.Errorf("more than %d entries", maxMetadata)
+		}
 		h.metadata = append(h.metadata, foreign.Counter{Name: key, Value: value})
 		return err
 	})

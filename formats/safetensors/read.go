@@ -13,6 +13,9 @@ import (
 // million tensors need less.
 const maxHeader = 32 << 20
 
+// maxMetadata is how many entries the free part of a header may have.
+const maxMetadata = 4096
+
 const lengthSize = 8 // bytes of the length before the header
 
 // Sniff reports whether a file that starts with head and has size bytes looks

@@ -73,7 +73,7 @@ var refusals = map[string]string{
 	"size_overflow": "too large", "negative_length": "-2, want a number", "fraction": "1.5, want a number",
 	"end_before_begin": "leave -8", "offsets_three": "more than 2 numbers", "rank_9": "more than 8 numbers",
 	"unknown_type": `type "F8_E4M3"`, "unknown_field": `key "code": unknown key`, "no_type": "dtype, shape or data_offsets",
-	"metadata_number": "want a string", "empty": "a file of 0 bytes",
+	"metadata_number": "want a string", "metadata_many": "more than 4096 entries", "empty": "a file of 0 bytes",
 }
 
 func TestRefusesHostile(t *testing.T) {

@@ -5,7 +5,7 @@ import "fmt"
 // Limits on what a file may ask for, beside its own size.
 const (
 	// MaxTensors is how many tensors one file may hold.
-	MaxTensors = 1 << 16
+	MaxTensors = 1 << 15
 	// MaxName is the longest name of a tensor, in bytes.
 	MaxName = 1024
 	// Slack is what the tensors may take above the size of their file, in

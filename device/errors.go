@@ -25,7 +25,8 @@ const (
 	Unavailable Kind = 7 // cannot be opened now: no driver, busy, not permitted
 )
 
-var kindNames = [...]string{"error", "invalid", "unsupported", "out of memory", "lost", "canceled", "aborted", "unavailable"}
+var kindNames = [...]string{"error", "invalid", "unsupported", "out of memory", "lost", "canceled", "aborted",
+	"unavailable"}
 
 // Error names the kind.
 func (k Kind) Error() string {

@@ -28,13 +28,15 @@ func (n faceNet) unit(name string, x graph.Value, stride, pad int, linear bool) 
 		w = []int{1, 1, 1, 1} // another checkpoint: the test fails when it is applied
 	}
 	groups := n.Type(x).Shape[0] / w[1]
-	x = n.Op(graph.Conv, name+".conv", []graph.Value{x, param(n.Builder, name+".conv.weight", graph.Weight, w...)},
+	x = n.Op(graph.Conv, name+".conv",
+		[]graph.Value{x, param(n.Builder, name+".conv.weight", graph.Weight, w...)},
 		"stride", []int{stride, stride}, "pad", []int{pad, pad, pad, pad}, "groups", groups)
 	x = n.norm(name+".bn", x)
 	if linear {
 		return x
 	}
-	return n.Op(graph.Prelu, name+".prelu", []graph.Value{x, param(n.Builder, name+".prelu.weight", graph.Weight, w[0])})
+	return n.Op(graph.Prelu, name+".prelu",
+		[]graph.Value{x, param(n.Builder, name+".prelu.weight", graph.Weight, w[0])})
 }
 
 func (n faceNet) norm(name string, x graph.Value) graph.Value {
@@ -67,8 +69,10 @@ func (n faceNet) forward() {
 	x = n.residual("conv_5", n.separable("conv_45", x, 2), 2)
 	x = n.unit("conv_6_dw", n.unit("conv_6_sep", x, 1, 0, false), 1, 0, true)
 	x = n.Op(graph.Reshape, "flat", []graph.Value{x}, "shape", []int{512})
-	x = n.norm("bn", n.Op(graph.Dense, "linear", []graph.Value{x, param(n.Builder, "linear.weight", graph.Weight, 128, 512)}))
-	n.Output("logits", n.Op(graph.Dense, "prob", []graph.Value{x, param(n.Builder, "prob.weight", graph.Weight, 3, 128)}), false)
+	x = n.norm("bn", n.Op(graph.Dense, "linear",
+		[]graph.Value{x, param(n.Builder, "linear.weight", graph.Weight, 128, 512)}))
+	n.Output("logits", n.Op(graph.Dense, "prob",
+		[]graph.Value{x, param(n.Builder, "prob.weight", graph.Weight, 3, 128)}), false)
 }
 
 // TestMiniFASNet gives a checkpoint its graph as a model file in text form.

@@ -47,7 +47,8 @@ func TestRanks(t *testing.T) {
 			t.Errorf("%s: mean %g, variance %g, want %g and %g", c.rule, m, v, c.mean, c.variance)
 		}
 		if norms[0].Name != "bn" || norms[0].Updates != 10 {
-			t.Errorf("%s: got layer %s with %d updates, want bn with those of rank 0", c.rule, norms[0].Name, norms[0].Updates)
+			t.Errorf("%s: got layer %s with %d updates, want bn with those of rank 0", c.rule, norms[0].Name,
+				norms[0].Updates)
 		}
 		f.Close()
 	}

@@ -43,7 +43,8 @@ func Save(path string, tensors []Tensor) (string, error) {
 // writeFile is serialize.WriteFile that returns the SHA-256 of what it wrote.
 func writeFile(path string, write func(io.Writer) error) (string, error) {
 	h := sha256.New()
-	if err := serialize.WriteFile(path, func(w io.Writer) error { return write(io.MultiWriter(w, h)) }); err != nil {
+	if err := serialize.WriteFile(path,
+		func(w io.Writer) error { return write(io.MultiWriter(w, h)) }); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

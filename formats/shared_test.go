@@ -49,9 +49,11 @@ func TestHealthyFiles(t *testing.T) {
 	norms := map[string]int{
 		"keras/fer2013_mini_XCEPTION.102-0.66.hdf5": 14, "keras/mlperf_tiny_resnet8.h5": 7,
 		"keras/resnet8_multi_gpu2_keras2.2.4.h5": 7, "keras/dl4j_cnn_batch_norm/cnn_batch_norm.h5": 1,
-		"onnx/version-RFB-320.onnx": 35, "pytorch/version-RFB-320.pth": 35, "pytorch/RFB-320-masked_face-v2.pth": 35,
-		"pytorch/2.7_80x80_MiniFASNetV2.pth": 50, "pytorch/resnet20-12fca82f.th": 19, "pytorch/resnet56-4bfd9763.th": 55,
-		"tensorflow/kws_ref_model": 9,
+		"onnx/version-RFB-320.onnx": 35, "pytorch/version-RFB-320.pth": 35,
+		"pytorch/RFB-320-masked_face-v2.pth": 35,
+		"pytorch/2.7_80x80_MiniFASNetV2.pth": 50, "pytorch/resnet20-12fca82f.th": 19,
+		"pytorch/resnet56-4bfd9763.th": 55,
+		"tensorflow/kws_ref_model":     9,
 	}
 	for name, want := range norms {
 		f, err := Open(checkpoint(t, name), Options{})
@@ -142,7 +144,8 @@ func TestTensorFlowTurns(t *testing.T) {
 	c := b.Op(graph.Conv, "c", []graph.Value{x, param(b, "conv/kernel", graph.Weight, 3, 2, 1, 2)})
 	y := b.Op(graph.ReduceMean, "m", []graph.Value{c}, "axes", []int{1, 2})
 	m := finish(t, b, table, y)
-	if _, err := Apply(f, m); err == nil || !strings.Contains(err.Error(), "2 tensors fit nothing (bn/moving_mean f32[2]") {
+	if _, err := Apply(f, m); err == nil || !strings.Contains(err.Error(),
+		"2 tensors fit nothing (bn/moving_mean f32[2]") {
 		t.Errorf("got %v", err)
 	}
 	f.Tensors = f.Tensors[2:] // the kernel alone

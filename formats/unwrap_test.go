@@ -32,7 +32,8 @@ func TestUnwrap(t *testing.T) {
 		{"module.module.a.w", "a.w", "[module. module.module.]"},
 		{"_orig_mod.module.a.w", "a.w", "[_orig_mod. _orig_mod.module.]"},
 		{"module._orig_mod.a.w module._orig_mod.b", "a.w b", "[module. module._orig_mod.]"},
-		{"features.module.0.w features.module.1.w head.w", "features.0.w features.1.w head.w", "[features.module.]"},
+		{"features.module.0.w features.module.1.w head.w", "features.0.w features.1.w head.w",
+			"[features.module.]"},
 		{"module.features.module.0.w module.head.w", "features.0.w head.w", "[module. module.features.module.]"},
 		{"module.a.w b.w", "module.a.w b.w", "[]"},                             // a layer called module
 		{"x.module.a x.other", "x.module.a x.other", "[]"},                     // a sibling

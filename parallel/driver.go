@@ -97,7 +97,8 @@ func (m *member) commit(ctx context.Context, v device.Version, h device.Hyper) e
 
 // Open loads p on every device, writes the state to it and forms the group.
 // The devices stay the caller's to close; Close frees what Open loaded.
-func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor, devices []Member, c Config) (*Driver, error) {
+func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor, devices []Member, c Config) (
+	*Driver, error) {
 	d := &Driver{program: p, config: c, returns: newReturns()}
 	for i, m := range devices {
 		d.members = append(d.members, &member{Member: m, order: i})

@@ -34,7 +34,8 @@ func program(t *testing.T, m *models.Model, o Options) *graph.Program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &graph.Program{Name: m.Graph.Name, State: m.Graph.State, Functions: []*graph.Function{train, commit(t, m, trained), predict}}
+	p := &graph.Program{Name: m.Graph.Name, State: m.Graph.State,
+		Functions: []*graph.Function{train, commit(t, m, trained), predict}}
 	if err := p.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,8 @@ func commit(t *testing.T, m *models.Model, trained []string) *graph.Function {
 	for _, name := range trained {
 		w := b.Read(name)
 		g := b.Input(Gradient(name), b.Type(w))
-		b.Update(name, b.Op(graph.Sub, name+".next", []graph.Value{w, b.Op(graph.Mul, name+".scaled", []graph.Value{g, lr})}))
+		b.Update(name, b.Op(graph.Sub, name+".next",
+			[]graph.Value{w, b.Op(graph.Mul, name+".scaled", []graph.Value{g, lr})}))
 	}
 	f, err := b.Function()
 	if err != nil {
@@ -59,7 +61,8 @@ func commit(t *testing.T, m *models.Model, trained []string) *graph.Function {
 
 func small(t *testing.T) *models.Model {
 	t.Helper()
-	m, err := models.Build("mlp-bn", models.Options{Input: models.Size{Height: 4, Width: 4, Channels: 1}, Classes: 3})
+	m, err := models.Build("mlp-bn", models.Options{Input: models.Size{Height: 4, Width: 4, Channels: 1},
+		Classes: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +107,8 @@ func TestSameBits(t *testing.T) {
 			var want string
 			for _, devices := range []int{1, 2, 3, 5} {
 				m := small(t)
-				d, err := Open(ctx, program(t, m, Options{Replicas: 5, BN: mode}), m.State, refs(t, devices), Config{Replicas: 5, Batch: 20})
+				d, err := Open(ctx, program(t, m, Options{Replicas: 5, BN: mode}), m.State, refs(t, devices),
+					Config{Replicas: 5, Batch: 20})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -7,7 +7,8 @@ import "fmt"
 // there are enough; results never depend on the placement.
 func Place(replicas, devices int, speed []float64) ([][]int, error) {
 	if devices < 1 || devices > replicas {
-		return nil, fmt.Errorf("%d devices for %d replicas: there must be at least one replica for each device", devices, replicas)
+		return nil, fmt.Errorf("%d devices for %d replicas: there must be at least one replica for each device",
+			devices, replicas)
 	}
 	if speed == nil {
 		return ranges(Split(replicas, devices)), nil

@@ -89,7 +89,8 @@ func forward(name string, wrapped *graph.Graph, l Loss) (*trainBuilder, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &trainBuilder{Copier: graph.NewCopier(wrapped.Main, graph.NewBuilder(name, &table)), loss: l, layers: layers}
+	t := &trainBuilder{Copier: graph.NewCopier(wrapped.Main, graph.NewBuilder(name, &table)), loss: l,
+		layers: layers}
 	t.inputs()
 	for i := range wrapped.Main.Nodes {
 		t.node(&wrapped.Main.Nodes[i])
@@ -152,7 +153,8 @@ func (t *trainBuilder) logits() (graph.Value, error) {
 	v := t.From.Outputs[0].Value
 	for i := len(t.From.Nodes) - 1; i >= 0; i-- {
 		n := &t.From.Nodes[i]
-		if len(n.Out) == 1 && n.Out[0] == v && (n.Op == graph.Gather || n.Op == graph.Softmax && n.Int("axis") == 0) {
+		if len(n.Out) == 1 && n.Out[0] == v && (n.Op == graph.Gather || n.Op == graph.Softmax &&
+			n.Int("axis") == 0) {
 			v = n.In[0]
 		}
 	}
@@ -166,15 +168,18 @@ func (t *trainBuilder) finish() error {
 	}
 	shape := t.B.Type(logits).Shape
 	if len(shape) == 0 {
-		return fmt.Errorf("output %s of graph %s is one number per row; a loss needs classes", t.From.Outputs[0].Name, t.From.Name)
+		return fmt.Errorf("output %s of graph %s is one number per row; a loss needs classes",
+			t.From.Outputs[0].Name, t.From.Name)
 	}
-	labels := t.B.Input(InputLabels, graph.Type{Kind: graph.Rows, DType: tensor.I32, Shape: append([]int{}, shape[1:]...)})
+	labels := t.B.Input(InputLabels, graph.Type{Kind: graph.Rows, DType: tensor.I32,
+		Shape: append([]int{}, shape[1:]...)})
 	inverse := t.B.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
 	weights := graph.None
 	if t.loss.Weighted {
 		weights = t.B.Input(InputWeights, graph.Type{Kind: graph.Rows, DType: tensor.F32})
 	}
-	loss := t.B.Op(graph.SoftmaxXent, "loss", []graph.Value{logits, labels, weights}, "smoothing", t.loss.Smoothing)
+	loss := t.B.Op(graph.SoftmaxXent, "loss", []graph.Value{logits, labels, weights}, "smoothing",
+		t.loss.Smoothing)
 	hits := t.B.Op(graph.Correct, "correct", []graph.Value{logits, labels})
 	seed := t.B.Op(graph.SoftmaxXentGrad, "loss.dlogits", []graph.Value{logits, labels, inverse, weights},
 		"smoothing", t.loss.Smoothing)

@@ -120,7 +120,8 @@ func (p *picky) Load(ctx context.Context, prog *graph.Program, c device.Capacity
 	for _, f := range prog.Functions {
 		for i := range f.Nodes {
 			if f.Nodes[i].Op == p.lacks {
-				r.Nodes = append(r.Nodes, device.Refusal{Function: f.Name, Node: f.NodeName(&f.Nodes[i]), Op: p.lacks, Why: "no such kernel"})
+				r.Nodes = append(r.Nodes, device.Refusal{Function: f.Name, Node: f.NodeName(&f.Nodes[i]), Op: p.lacks,
+					Why: "no such kernel"})
 			}
 		}
 	}
@@ -141,8 +142,10 @@ func TestRefusedNodesAreDecomposed(t *testing.T) {
 func TestRefusedNodesAreNamed(t *testing.T) {
 	members, m := refs(t, 2), small(t)
 	members[1].Device = &picky{members[1].Device, graph.Dense}
-	_, err := Open(context.Background(), program(t, m, Options{Replicas: 4, BN: bn.Sync}), m.State, members, Config{Replicas: 4, Batch: 8})
-	if !errors.Is(err, device.Unsupported) || !strings.Contains(err.Error(), "fc1") || !strings.Contains(err.Error(), "ref1") {
+	_, err := Open(context.Background(), program(t, m, Options{Replicas: 4, BN: bn.Sync}), m.State, members,
+		Config{Replicas: 4, Batch: 8})
+	if !errors.Is(err, device.Unsupported) || !strings.Contains(err.Error(), "fc1") ||
+		!strings.Contains(err.Error(), "ref1") {
 		t.Errorf("err = %v, want one that names ref1 and fc1", err)
 	}
 }

@@ -42,7 +42,8 @@ func (e *mayflyExe) Run(ctx context.Context, s device.Step) (device.Outcome, err
 }
 
 // mayflies opens devices that have so many runs to live, and counts them.
-func mayflies(t *testing.T, runs int, opened *atomic.Int64) func(context.Context, string) (device.Device, error) {
+func mayflies(t *testing.T, runs int, opened *atomic.Int64) func(context.Context, string) (
+	device.Device, error) {
 	t.Helper()
 	return func(context.Context, string) (device.Device, error) {
 		opened.Add(1)
@@ -129,14 +130,18 @@ func (e *allergicExe) Run(ctx context.Context, s device.Step) (device.Outcome, e
 
 // TestAStepThatEndsEveryDevice: the run gives up, and says why.
 func TestAStepThatEndsEveryDevice(t *testing.T) {
-	open := func(context.Context, string) (device.Device, error) { return &allergic{refs(t, 1)[0].Device, 13}, nil }
+	open := func(context.Context, string) (device.Device, error) {
+		return &allergic{refs(t, 1)[0].Device, 13},
+			nil
+	}
 	first, _ := open(context.Background(), "")
 	d := opened(t, []Member{{"allergic", first}}, Config{Reopen: open, Timeout: time.Second})
 	if _, err := steps(d, 3); err != nil {
 		t.Fatal(err)
 	}
 	_, err := d.Step(context.Background(), batchOf(13, 5, Keep, 20))
-	if !errors.Is(err, NoDevices) || !errors.Is(err, device.OutOfMemory) || !strings.Contains(err.Error(), "13 rows") {
+	if !errors.Is(err, NoDevices) || !errors.Is(err, device.OutOfMemory) || !strings.Contains(err.Error(),
+		"13 rows") {
 		t.Errorf("err = %v, want NoDevices because of 13 rows", err)
 	}
 	if v := d.Version(); v != 3 {
@@ -149,7 +154,8 @@ func TestADeviceThatDiesAtEveryStart(t *testing.T) {
 	open := mayflies(t, -1, &atomic.Int64{})
 	first := &mayfly{refs(t, 1)[0].Device, 1, device.Lost}
 	began := time.Now()
-	_, err := steps(opened(t, []Member{{"mayfly", first}}, Config{Reopen: open, Timeout: 500 * time.Millisecond}), 3)
+	_, err := steps(opened(t, []Member{{"mayfly", first}},
+		Config{Reopen: open, Timeout: 500 * time.Millisecond}), 3)
 	if !errors.Is(err, NoDevices) {
 		t.Errorf("err = %v, want NoDevices", err)
 	}

@@ -73,7 +73,8 @@ func (d *Driver) read(ctx context.Context, m *member) (map[string]tensor.Tensor,
 }
 
 // writeState writes the tensors that state has, in the order of the program's table.
-func writeState(ctx context.Context, exe device.Executable, p *graph.Program, state map[string]tensor.Tensor) error {
+func writeState(ctx context.Context, exe device.Executable, p *graph.Program,
+	state map[string]tensor.Tensor) error {
 	for _, s := range p.State {
 		t, ok := state[s.Name]
 		if !ok {

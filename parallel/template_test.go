@@ -41,7 +41,8 @@ func (c *clumsy) Info() device.Info {
 	return info
 }
 
-func (c *clumsy) Load(ctx context.Context, p *graph.Program, capacity device.Capacity) (device.Executable, error) {
+func (c *clumsy) Load(ctx context.Context, p *graph.Program, capacity device.Capacity) (
+	device.Executable, error) {
 	exe, err := c.Device.Load(ctx, p, capacity)
 	return &clumsyExe{exe}, err
 }

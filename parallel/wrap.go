@@ -66,7 +66,8 @@ func (w *wrapper) node(n *graph.Node) {
 		running := w.B.Op(graph.RunningMoments, name+".running", []graph.Value{mean, variance})
 		use = w.B.Op(graph.SelectMoments, name+".selected", []graph.Value{m, running}, "min", 2)
 	}
-	w.To[n.Out[0]] = w.B.Op(graph.Normalise, name, []graph.Value{x, use, gamma, beta}, "eps", n.Float("eps"), "over", over)
+	w.To[n.Out[0]] = w.B.Op(graph.Normalise, name, []graph.Value{x, use, gamma, beta}, "eps", n.Float("eps"),
+		"over", over)
 	w.track(n, m, mean, variance)
 }
 

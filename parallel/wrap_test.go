@@ -66,7 +66,8 @@ func checkStrip(t *testing.T, m *models.Model, o parallel.Options) {
 
 // A wrapped graph has the replica connections that Strip removes again.
 func ExampleWrap() {
-	m, err := models.Build("mlp-bn", models.Options{Input: models.Size{Height: 2, Width: 2, Channels: 1}, Classes: 2})
+	m, err := models.Build("mlp-bn", models.Options{Input: models.Size{Height: 2, Width: 2, Channels: 1},
+		Classes: 2})
 	if err != nil {
 		fmt.Println(err)
 		return

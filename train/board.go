@@ -24,7 +24,8 @@ func OpenBoard(folder string) (*Board, error) {
 func (b *Board) Show(e Event) {
 	switch e := e.(type) {
 	case Stepped:
-		b.write(e.Step, "step/", []tfevents.Scalar{{Tag: "loss", Value: e.Loss}, {Tag: "accuracy", Value: e.Accuracy},
+		b.write(e.Step, "step/", []tfevents.Scalar{{Tag: "loss", Value: e.Loss},
+			{Tag: "accuracy", Value: e.Accuracy},
 			{Tag: "lr", Value: e.LR}, {Tag: "images_per_s", Value: e.Throughput},
 			{Tag: "input_wait", Value: e.InputWait}, {Tag: "sync_wait", Value: e.SyncWait}})
 	case EpochDone:

@@ -152,7 +152,8 @@ func (s *Session) abandoned(ctx context.Context, err error) error {
 	if writeErr := s.write(s.snapshot); writeErr != nil {
 		return fmt.Errorf("%w; the checkpoint could not be written: %w", err, writeErr)
 	}
-	return fmt.Errorf("%w; the run stands at step %d in %s; go on with --resume %s", err, s.saved, s.config.Checkpoint, s.config.Checkpoint)
+	return fmt.Errorf("%w; the run stands at step %d in %s; go on with --resume %s", err, s.saved,
+		s.config.Checkpoint, s.config.Checkpoint)
 }
 
 // interrupted writes a checkpoint for a run that was told to stop, and

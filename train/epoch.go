@@ -14,9 +14,10 @@ type best struct{ state map[string]tensor.Tensor }
 func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	p, r := &s.progress, s.recipe
 	number := (p.Step + r.StepsPerEpoch() - 1) / r.StepsPerEpoch()
-	done := EpochDone{Epoch: number, TrainLoss: ratio(p.LossSum, p.Counted), TrainAccuracy: ratio(p.Correct, p.Counted),
-		Seconds: m.elapsed().Seconds(), Throughput: m.throughput(), InputWait: m.share(m.input), SyncWait: m.share(m.sync),
-		Seen: p.Seen, Repeated: p.Repeated, Dropped: s.unread()}
+	done := EpochDone{Epoch: number, TrainLoss: ratio(p.LossSum, p.Counted),
+		TrainAccuracy: ratio(p.Correct, p.Counted), Seconds: m.elapsed().Seconds(), Throughput: m.throughput(),
+		InputWait: m.share(m.input), SyncWait: m.share(m.sync), Seen: p.Seen, Repeated: p.Repeated,
+		Dropped: s.unread()}
 	if s.config.Validation != nil && (number%max(r.EvalEvery, 1) == 0 || p.Step == r.TotalSteps()) {
 		if err := s.validate(ctx, &done); err != nil {
 			return err
@@ -62,7 +63,8 @@ func (s *Session) Evaluate(ctx context.Context) (*Evaluation, error) {
 
 // EvaluateWith runs the weights as they stand, with other running statistics
 // (Beside), on the validation data.
-func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor.Tensor) (*Evaluation, error) {
+func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor.Tensor) (
+	*Evaluation, error) {
 	if err := s.show(ctx, statistics); err != nil {
 		return nil, err
 	}

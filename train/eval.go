@@ -44,7 +44,8 @@ func (e *Evaluation) Loss() float64 { return ratio(e.LossSum, float64(e.Counted)
 // time. The figures depend neither on batch nor on devices. The model's first
 // output is taken as logits, or as probabilities if probabilities is set.
 func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) (*Evaluation, error) {
-	l, err := data.NewLoader(ctx, src, data.Plan{Batch: o.Batch, Workers: o.Workers, Epochs: 1, Transform: o.Transform})
+	l, err := data.NewLoader(ctx, src, data.Plan{Batch: o.Batch, Workers: o.Workers, Epochs: 1,
+		Transform: o.Transform})
 	if err != nil {
 		return nil, err
 	}

@@ -26,8 +26,9 @@ func Fits(m *models.Model, info data.Info) error {
 			f.Outputs[0].Name, m.Architecture)
 	}
 	if want := out.Shape[1:]; !slices.Equal(info.LabelShape, want) {
-		return fmt.Errorf("output %s of model %s is %v: a label has to be %s, those of %s are %s", f.Outputs[0].Name,
-			m.Architecture, out, tensor.Describe(tensor.I32, want), info.Kind, tensor.Describe(tensor.I32, info.LabelShape))
+		return fmt.Errorf("output %s of model %s is %v: a label has to be %s, those of %s are %s",
+			f.Outputs[0].Name, m.Architecture, out, tensor.Describe(tensor.I32, want), info.Kind,
+			tensor.Describe(tensor.I32, info.LabelShape))
 	}
 	if have := out.Shape[0]; len(info.Classes) > have {
 		return fmt.Errorf("%s has %d classes, model %s tells %d apart; make a new head with --classes %d",

@@ -24,7 +24,8 @@ type poisoner struct {
 	runs                        int
 }
 
-func (p *poisoner) Load(ctx context.Context, prog *graph.Program, c device.Capacity) (device.Executable, error) {
+func (p *poisoner) Load(ctx context.Context, prog *graph.Program, c device.Capacity) (
+	device.Executable, error) {
 	exe, err := p.Device.Load(ctx, prog, c)
 	return &poisonerExe{exe, p}, err
 }

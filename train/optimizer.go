@@ -78,7 +78,8 @@ func (c *commit) state(name string) graph.State {
 func (c *commit) own(what, name string, role graph.Role) (string, graph.Value) {
 	s := c.state(name)
 	own := what + "/" + name
-	return own, c.b.Declare(graph.State{Name: own, DType: s.DType, Shape: s.Shape, Role: role, Init: graph.Init{Rule: "zeros"}})
+	return own, c.b.Declare(graph.State{Name: own, DType: s.DType, Shape: s.Shape, Role: role,
+		Init: graph.Init{Rule: "zeros"}})
 }
 
 // clip scales all gradients so that their norm over all tensors is at most ClipNorm.
@@ -127,7 +128,8 @@ func (c *commit) update(name string, g graph.Value) {
 
 func (c *commit) sgd(name string, w, g graph.Value) graph.Value {
 	own, v := c.own("velocity", name, graph.Optimizer)
-	attrs := graph.Attrs{}.With("momentum", c.r.Momentum).With("weight_decay", c.decay(name)).With("nesterov", c.r.Nesterov)
+	attrs := graph.Attrs{}.With("momentum", c.r.Momentum).With("weight_decay", c.decay(name)).With("nesterov",
+		c.r.Nesterov)
 	return c.two(graph.SGD, name, own, attrs, w, g, v, c.lr)
 }
 

@@ -32,7 +32,8 @@ func pixelBench(t *testing.T) *bench {
 		x.U8()[i] = uint8(37 * i)
 	}
 	dir := t.TempDir()
-	spec := fmt.Sprintf("npy:%s,%s", saved(t, filepath.Join(dir, "x.npy"), x), saved(t, filepath.Join(dir, "y.npy"), pixelLabels()))
+	spec := fmt.Sprintf("npy:%s,%s", saved(t, filepath.Join(dir, "x.npy"), x),
+		saved(t, filepath.Join(dir, "y.npy"), pixelLabels()))
 	src, err := data.Open(spec, data.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +113,8 @@ func TestPixelsAreLabelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		if math.Abs(epoch.TrainLoss-loss) > 1e-6 || epoch.TrainAccuracy != 2./3 {
-			t.Errorf("%d devices: loss %.9g, accuracy %g; want %.9g, 2/3", devices, epoch.TrainLoss, epoch.TrainAccuracy, loss)
+			t.Errorf("%d devices: loss %.9g, accuracy %g; want %.9g, 2/3", devices, epoch.TrainLoss,
+				epoch.TrainAccuracy, loss)
 		}
 		want := 1 - b.recipe.LR*gradient
 		if got := float64(m.State["bn.bias"].F32()[1]); math.Abs(got-want) > 1e-6 {

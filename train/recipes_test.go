@@ -14,14 +14,17 @@ import (
 
 // otherRecipes change what newBench trains, each in the fields of one idea.
 var otherRecipes = map[string]func(r *Recipe){
-	"adamw":    func(r *Recipe) { r.Optimizer, r.LR, r.ClipNorm, r.Warmup = "adamw", 0.01, 0.5, 0.5 },
-	"lars":     func(r *Recipe) { r.Optimizer, r.LR, r.Schedule = "lars", 2, "step:0.5,1" },
-	"nesterov": func(r *Recipe) { r.Nesterov, r.DecayAll, r.LabelSmoothing, r.Schedule = true, true, 0.1, "constant" },
-	"average":  func(r *Recipe) { r.EMA = 0.9 },
-	"precise":  func(r *Recipe) { r.BN, r.BNStats, r.BNPrecise = bn.Replica, bn.First, 20 },
-	"best":     func(r *Recipe) { r.Save, r.Patience, r.Validation, r.LR = "best:loss", 1, r.Data, 0.2 },
-	"rounds":   func(r *Recipe) { r.Batch, r.Replicas, r.Accumulate = 8, 2, 2 },
-	"freeze":   func(r *Recipe) { r.Freeze = []string{"fc1.*", "bn2.weight"} },
+	"adamw": func(r *Recipe) { r.Optimizer, r.LR, r.ClipNorm, r.Warmup = "adamw", 0.01, 0.5, 0.5 },
+	"lars":  func(r *Recipe) { r.Optimizer, r.LR, r.Schedule = "lars", 2, "step:0.5,1" },
+	"nesterov": func(r *Recipe) {
+		r.Nesterov, r.DecayAll, r.LabelSmoothing, r.Schedule = true, true, 0.1,
+			"constant"
+	},
+	"average": func(r *Recipe) { r.EMA = 0.9 },
+	"precise": func(r *Recipe) { r.BN, r.BNStats, r.BNPrecise = bn.Replica, bn.First, 20 },
+	"best":    func(r *Recipe) { r.Save, r.Patience, r.Validation, r.LR = "best:loss", 1, r.Data, 0.2 },
+	"rounds":  func(r *Recipe) { r.Batch, r.Replicas, r.Accumulate = 8, 2, 2 },
+	"freeze":  func(r *Recipe) { r.Freeze = []string{"fc1.*", "bn2.weight"} },
 }
 
 // Every recipe gives one template, on any devices, stopped and resumed.
@@ -82,7 +85,8 @@ func TestFrozenTensorsStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, stays := range map[string]bool{"fc1.weight": true, "bn2.weight": true, "bn2.bias": false, "fc2.weight": false} {
+	for name, stays := range map[string]bool{"fc1.weight": true, "bn2.weight": true, "bn2.bias": false,
+		"fc2.weight": false} {
 		if got := tensor.Equal(m.State[name], before[name]); got != stays {
 			t.Errorf("%s is as before: %v, want %v", name, got, stays)
 		}

@@ -55,7 +55,8 @@ func Reestimate(ctx context.Context, e Estimator, l *data.Loader, r Reestimation
 
 // Moments returns the moments of the first n rows of a batch, for every layer
 // and replica: f64 [R, 1+2C].
-func (r *Reestimation) Moments(ctx context.Context, e Estimator, b *data.Batch, n int) ([]tensor.Tensor, error) {
+func (r *Reestimation) Moments(ctx context.Context, e Estimator, b *data.Batch, n int) (
+	[]tensor.Tensor, error) {
 	rows := map[string]tensor.Tensor{r.Input: b.X, parallel.InputLabels: b.Labels, parallel.InputIdent: ident(b)}
 	result, err := e.Moments(ctx, parallel.Batch{Rows: rows, Inverse: 1,
 		Sizes: parallel.Keep.Slice(n, r.Batch, r.Replicas).Sizes})

@@ -57,7 +57,8 @@ func (b *bench) epochs(t *testing.T, stop int) (told []EpochDone, end Finished) 
 // TestEveryEpochCountsItsSamples: 42 samples in batches of 16, in one go or resumed.
 func TestEveryEpochCountsItsSamples(t *testing.T) {
 	for tail, want := range map[parallel.Tail][3]int{
-		parallel.Keep: {42, 0, 0}, parallel.Pad: {42, 0, 0}, parallel.Repeat: {42, 0, 6}, parallel.Drop: {32, 10, 0},
+		parallel.Keep: {42, 0, 0}, parallel.Pad: {42, 0, 0}, parallel.Repeat: {42, 0, 6},
+		parallel.Drop: {32, 10, 0},
 	} {
 		for _, stop := range []int{0, 1, 3} {
 			b := newBench(t, 42)
@@ -68,7 +69,8 @@ func TestEveryEpochCountsItsSamples(t *testing.T) {
 			}
 			for _, e := range told {
 				if got := [3]int{e.Seen, e.Dropped, e.Repeated}; got != want {
-					t.Errorf("tail %s, stopped at %d, epoch %d: seen, dropped, repeated %v, want %v", tail, stop, e.Epoch, got, want)
+					t.Errorf("tail %s, stopped at %d, epoch %d: seen, dropped, repeated %v, want %v", tail, stop, e.Epoch,
+						got, want)
 				}
 			}
 		}
@@ -80,7 +82,8 @@ func TestEveryEpochCountsItsSamples(t *testing.T) {
 func TestReportOfWhatComesLate(t *testing.T) {
 	for _, stop := range []int{0, 1, 4} {
 		b := newBench(t, 35)
-		b.recipe.Model, b.recipe.BN, b.recipe.BNUpdate, b.recipe.WeightSync = "convolution", bn.Replica, "async:2", "async:2"
+		b.recipe.Model, b.recipe.BN, b.recipe.BNUpdate, b.recipe.WeightSync = "convolution", bn.Replica, "async:2",
+			"async:2"
 		told, end := b.epochs(t, stop)
 		last := told[len(told)-1]
 		const all = 2 * (4 + 4 + 3)

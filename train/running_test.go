@@ -105,7 +105,8 @@ func TestEvaluationWithStatisticsBeside(t *testing.T) {
 			t.Fatal(err)
 		}
 		if same := e.LossSum == own.LossSum; same != (i == 0) {
-			t.Errorf("%s: loss %v, that of the recipe's own statistics is %v", keepings[i].Name, e.LossSum, own.LossSum)
+			t.Errorf("%s: loss %v, that of the recipe's own statistics is %v", keepings[i].Name, e.LossSum,
+				own.LossSum)
 		}
 	}
 }

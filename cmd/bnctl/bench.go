@@ -27,7 +27,8 @@ name of the zoo or a file.
 			&cli.StringFlag{Name: "mode", Value: "infer",
 				Usage: "infer, or train: whole steps with sync batch norm and SGD"},
 			&cli.IntFlag{Name: "replicas", Usage: "of a training batch (default: its devices)"},
-			&cli.StringFlag{Name: "scaling", Usage: "`1,2,4`: one row for each number of devices, instead of --devices"},
+			&cli.StringFlag{Name: "scaling",
+				Usage: "`1,2,4`: one row for each number of devices, instead of --devices"},
 			&cli.Float64Flag{Name: "seconds", Value: 5, Usage: "for each row"},
 			&cli.BoolFlag{Name: "profile", Usage: "time of each node of the program beside its floors; on one device"},
 		}, predictFlags()...),
@@ -96,8 +97,8 @@ func benchAction(c *cli.Context) error {
 		}
 		e.compare(&first)
 		o.event("bench", e)
-		o.result("%-12s  %-5s  %5d  %-16s  %7d  %-7s  %9.1f  %9.2f  %9.2f  %8.0f%s", e.Model, e.Mode, e.Batch, e.Device,
-			e.Threads, e.Kernels, e.Throughput, e.P50, e.P99, e.PeakRSS, columns(&e))
+		o.result("%-12s  %-5s  %5d  %-16s  %7d  %-7s  %9.1f  %9.2f  %9.2f  %8.0f%s", e.Model, e.Mode, e.Batch,
+			e.Device, e.Threads, e.Kernels, e.Throughput, e.P50, e.P99, e.PeakRSS, columns(&e))
 		if e.profile != nil {
 			e.profile.tell(o)
 		}

@@ -92,7 +92,8 @@ func (p *profile) add(f *graph.Function, r *profiledRuns) {
 
 // tell prints the profile.
 func (p *profile) tell(o *output) {
-	o.result("\n%-32s  %-22s  %9s  %6s  %9s  %9s  %7s", "node", "operation", "ms", "%", "ops ms", "bytes ms", "x floor")
+	o.result("\n%-32s  %-22s  %9s  %6s  %9s  %9s  %7s", "node", "operation", "ms", "%", "ops ms", "bytes ms",
+		"x floor")
 	all := map[string]float64{}
 	for _, e := range p.rows {
 		if e.Node == "" {

@@ -42,8 +42,8 @@ func benchTrain(ctx context.Context, c *cli.Context, m *models.Model) (e benchEv
 		return e, err
 	}
 	defer func() { err = errors.Join(err, devices.close()) }()
-	r := &train.Recipe{Model: m.Architecture, Batch: e.Batch, Replicas: c.Int("replicas"), Accumulate: 1, Steps: 1,
-		Data: train.Data{Samples: e.Batch}, Optimizer: "sgd", LR: 1e-3, Momentum: 0.9, WeightDecay: 1e-4,
+	r := &train.Recipe{Model: m.Architecture, Batch: e.Batch, Replicas: c.Int("replicas"), Accumulate: 1,
+		Steps: 1, Data: train.Data{Samples: e.Batch}, Optimizer: "sgd", LR: 1e-3, Momentum: 0.9, WeightDecay: 1e-4,
 		Schedule: "constant", BN: bn.Sync, BNStats: bn.Pooled}
 	if r.Replicas == 0 {
 		r.Replicas = len(devices.members)
@@ -77,7 +77,8 @@ func benchTrain(ctx context.Context, c *cli.Context, m *models.Model) (e benchEv
 }
 
 // benchDriver loads the training program of a recipe.
-func benchDriver(ctx context.Context, r *train.Recipe, m *models.Model, set *deviceSet) (*parallel.Driver, error) {
+func benchDriver(ctx context.Context, r *train.Recipe, m *models.Model, set *deviceSet) (
+	*parallel.Driver, error) {
 	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: r.Replicas, BN: r.BN, Stats: r.BNStats})
 	if err != nil {
 		return nil, err

@@ -51,9 +51,10 @@ func TestChaos(t *testing.T) {
 		c.host()
 	}
 	got := c.sum("chaos.bnm")
-	t.Logf("%d devices killed, %d stopped and continued later, the host killed %d times; %d devices lost, %d back, "+
-		"%d steps made for %d, the run gave up %d times; %.0f s", c.done[killDevice], c.done[stopDevice], c.done[killHost],
-		c.lost, c.back, c.made, o.steps, c.gaveUp, time.Since(began).Seconds())
+	t.Logf("%d devices killed, %d stopped and continued later, the host killed %d times; %d devices lost, "+
+		"%d back, "+"%d steps made for %d, the run gave up %d times; %.0f s", c.done[killDevice],
+		c.done[stopDevice], c.done[killHost], c.lost, c.back, c.made, o.steps, c.gaveUp,
+		time.Since(began).Seconds())
 	t.Logf("sha256 undisturbed %s", want)
 	t.Logf("sha256 disturbed   %s", got)
 	if got != want {
@@ -140,8 +141,8 @@ func (c *chaos) path(name string) string { return filepath.Join(c.dir, name) }
 
 // command is bnctl train with the recipe.
 func (c *chaos) command(args ...string) *exec.Cmd {
-	all := slices.Concat([]string{"train", "--replicas", "8", "--steps", strconv.Itoa(c.steps), "--json", "--log-every", "1"},
-		c.recipe, args)
+	all := slices.Concat([]string{"train", "--replicas", "8", "--steps", strconv.Itoa(c.steps), "--json",
+		"--log-every", "1"}, c.recipe, args)
 	cmd := exec.Command(c.program, all...)
 	cmd.Dir, cmd.Stderr = c.dir, &c.said
 	cmd.Env = append(os.Environ(), "TMPDIR="+c.path("tmp"))
@@ -168,7 +169,8 @@ func (c *chaos) sum(name string) string {
 // host runs bnctl until it ends, or is ended.
 func (c *chaos) host() {
 	cmd := c.command("--devices", c.devices, "--device-timeout", fmt.Sprint(c.timeout.Seconds()),
-		"--checkpoint", c.path("chaos.bnc"), "--checkpoint-every", "7", "--resume", "auto", "-o", c.path("chaos.bnm"))
+		"--checkpoint", c.path("chaos.bnc"), "--checkpoint-every", "7", "--resume", "auto", "-o",
+		c.path("chaos.bnm"))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		c.Fatal(err)
@@ -288,7 +290,8 @@ func (c *chaos) nothingLeft() {
 			c.Fatal(err)
 		}
 		for _, e := range entries {
-			if known := []string{"alone.bnc", "alone.bnm", "bnctl", "chaos.bnc", "chaos.bnm", "tmp"}; !slices.Contains(known, e.Name()) {
+			if known := []string{"alone.bnc", "alone.bnm", "bnctl", "chaos.bnc", "chaos.bnm",
+				"tmp"}; !slices.Contains(known, e.Name()) {
 				c.Errorf("%s is left in %s", e.Name(), dir)
 			}
 		}

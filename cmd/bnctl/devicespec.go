@@ -28,7 +28,8 @@ func deviceFlags() []cli.Flag {
 
 // levelFlag bounds the data plane, for tests and measurements.
 func levelFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "level", Hidden: true, Usage: "data plane that may be used: stream/1, shm/1, coll.shm/1"}
+	return &cli.StringSliceFlag{Name: "level", Hidden: true,
+		Usage: "data plane that may be used: stream/1, shm/1, coll.shm/1"}
 }
 
 // parseDevices reads --devices.

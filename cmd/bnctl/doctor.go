@@ -29,7 +29,8 @@ are missing too, if the architecture is known.
 			&cli.BoolFlag{Name: "repair", Usage: "estimate the statistics anew, over --data, and write -o"},
 			&cli.StringFlag{Name: "data", Usage: "`SRC` to estimate over: what the model was trained on"},
 			&cli.IntFlag{Name: "samples", Value: 8192, Usage: "at most `N` samples of it"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FILE` to write: .bnm, .pth or .safetensors"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"},
+				Usage: "`FILE` to write: .bnm, .pth or .safetensors"},
 		}, predictFlags()),
 		Action: doctorAction,
 	}

@@ -25,9 +25,11 @@ to show by how much they differ.
    bnctl export model.bnm -o model.pth
    bnctl export model.h5 -o model.safetensors`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FILE` to write: .onnx, .safetensors or .pth"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"},
+				Usage: "`FILE` to write: .onnx, .safetensors or .pth"},
 			&cli.StringFlag{Name: "to", Usage: "onnx, safetensors or torch, whatever the ending of -o"},
-			&cli.BoolFlag{Name: "fold-bn", Usage: "make every batch norm part of the convolution or dense layer before it"},
+			&cli.BoolFlag{Name: "fold-bn", Usage: "make every batch norm part of the convolution or dense layer " +
+				"before it"},
 			&cli.IntFlag{Name: "opset", Value: formats.NewestOpset,
 				Usage: fmt.Sprintf("operator set of ONNX: %d to %d", formats.OldestOpset, formats.NewestOpset)},
 		}, predictFlags()...),

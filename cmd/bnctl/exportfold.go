@@ -101,7 +101,8 @@ func randomInputs(m *models.Model, rows int) (tensor.Tensor, error) {
 }
 
 // outputsOf runs m on the devices of the command line.
-func outputsOf(ctx context.Context, c *cli.Context, m *models.Model, x tensor.Tensor) ([]tensor.Tensor, error) {
+func outputsOf(ctx context.Context, c *cli.Context, m *models.Model, x tensor.Tensor) (
+	[]tensor.Tensor, error) {
 	p, err := openPredictor(ctx, c, m)
 	if err != nil {
 		return nil, err

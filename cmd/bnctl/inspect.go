@@ -17,8 +17,9 @@ import (
 
 func inspectCommand() *cli.Command {
 	return &cli.Command{
-		Name:      "inspect",
-		Usage:     "what is in a model file: layers, FLOPs, batch norm statistics, recipe, what only training needs",
+		Name: "inspect",
+		Usage: "what is in a model file: layers, FLOPs, batch norm statistics, recipe, what only training " +
+			"needs",
 		ArgsUsage: "FILE",
 		Description: `Reads a template (.bnm), a checkpoint (.bnc), a graph in text form or the file of
 another program, and shows what it holds. Our own files are verified, every byte

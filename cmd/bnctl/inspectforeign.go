@@ -57,7 +57,8 @@ func reportForeign(o *output, f *formats.File, m *models.Model, verified bool) e
 	if m != nil {
 		in := m.Input()
 		e.Architecture, e.Parameters, e.Flops = m.Architecture, m.Summary().Parameters, flops(m)
-		e.Input, e.Layers, e.BN = tensor.Describe(in.DType, in.Shape), layersOf(m), normEvents(formats.ModelNorms(m))
+		e.Input, e.Layers, e.BN = tensor.Describe(in.DType, in.Shape), layersOf(m),
+			normEvents(formats.ModelNorms(m))
 		title = summary(m)
 	}
 	o.event("inspect", e)

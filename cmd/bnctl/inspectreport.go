@@ -25,7 +25,8 @@ type inspectEvent struct {
 	BN           []normEvent     `json:"bn"`
 	TrainingOnly *removedEvent   `json:"training_only,omitempty"`
 	Progress     json.RawMessage `json:"progress,omitempty"`
-	Lag          *train.Lag      `json:"lag,omitempty"` // of the template behind replicas with weights of their own
+	// of the template behind replicas with weights of their own
+	Lag *train.Lag `json:"lag,omitempty"`
 }
 
 func (s *inspected) report(o *output) error {
@@ -63,8 +64,9 @@ func (s *inspected) print(o *output, e inspectEvent) {
 	}
 	if l := e.Lag; l != nil {
 		o.result("")
-		o.result("the template is the average of %d replicas that have trained for %d steps since they were averaged; "+
-			"their weights differ from it by at most %.3g (%s)", l.Replicas, l.Steps, l.Largest, l.Tensor)
+		o.result("the template is the average of %d replicas that have trained for %d steps since they were "+
+			"averaged; "+"their weights differ from it by at most %.3g (%s)", l.Replicas, l.Steps, l.Largest,
+			l.Tensor)
 	}
 	for _, part := range []struct {
 		name string

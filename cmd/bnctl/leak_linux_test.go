@@ -93,12 +93,14 @@ func (f footprint) String() string {
 	if f.goroutines > 0 {
 		host = fmt.Sprintf("%d goroutines, %.2f MiB of heap, ", f.goroutines, float64(f.heap)/(1<<20))
 	}
-	return fmt.Sprintf("%s%d files, %d threads, %.1f MiB resident", host, f.files, f.threads, float64(f.resident)/(1<<20))
+	return fmt.Sprintf("%s%d files, %d threads, %.1f MiB resident", host, f.files, f.threads,
+		float64(f.resident)/(1<<20))
 }
 
 // grown trains to the last step and returns the footprints of host and
 // devices at two steps.
-func grown(t *testing.T, withRef bool, change func(*train.Recipe), first, last int) (early, late []footprint) {
+func grown(t *testing.T, withRef bool, change func(*train.Recipe), first, last int) (
+	early, late []footprint) {
 	t.Helper()
 	ctx := context.Background()
 	src, err := data.Open("glyphs:400", data.Options{Split: data.Train})
@@ -107,10 +109,12 @@ func grown(t *testing.T, withRef bool, change func(*train.Recipe), first, last i
 	}
 	defer src.Close()
 	members := leakMembers(t, withRef)
-	r := &train.Recipe{Release: "test", Model: "small", Init: "seed", Data: train.Data{Kind: "glyphs", Samples: 400, Classes: 10},
-		Steps: last, Batch: 16, Replicas: 4, Accumulate: 1, Tail: parallel.Keep, Augment: "none",
-		BN: bn.Sync, BNStats: bn.Pooled, BNUpdate: bn.EveryStep, BNMin: "refuse", WeightSync: parallel.AllReduce,
-		Optimizer: "sgd", LR: 0.01, Momentum: 0.9, Schedule: "constant", Precision: "f32", Save: "last", EvalEvery: 1}
+	r := &train.Recipe{Release: "test", Model: "small", Init: "seed",
+		Data: train.Data{Kind: "glyphs", Samples: 400, Classes: 10}, Steps: last, Batch: 16, Replicas: 4,
+		Accumulate: 1, Tail: parallel.Keep, Augment: "none", BN: bn.Sync, BNStats: bn.Pooled,
+		BNUpdate: bn.EveryStep, BNMin: "refuse", WeightSync: parallel.AllReduce,
+		Optimizer: "sgd", LR: 0.01, Momentum: 0.9, Schedule: "constant", Precision: "f32", Save: "last",
+		EvalEvery: 1}
 	change(r)
 	g, err := graph.ParseGraph([]byte(small))
 	if err != nil {
@@ -124,9 +128,9 @@ func grown(t *testing.T, withRef bool, change func(*train.Recipe), first, last i
 		t.Fatal(err)
 	}
 	reopen := func(context.Context, string) (device.Device, error) { return nil, os.ErrNotExist }
-	s, err := train.New(ctx, r, m, train.Config{Train: src, Validation: src, Devices: members, Workers: 1, LogEvery: 1,
-		Rendezvous: remote.Rendezvous{}, Reopen: reopen, Checkpoint: filepath.Join(t.TempDir(), "run.bnc"),
-		Events: func(e train.Event) {
+	s, err := train.New(ctx, r, m, train.Config{Train: src, Validation: src, Devices: members, Workers: 1,
+		LogEvery: 1, Rendezvous: remote.Rendezvous{}, Reopen: reopen,
+		Checkpoint: filepath.Join(t.TempDir(), "run.bnc"), Events: func(e train.Event) {
 			switch s, ok := e.(train.Stepped); {
 			case ok && s.Step == first:
 				early = footprints(t, members)

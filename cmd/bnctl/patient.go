@@ -145,7 +145,8 @@ func (p *patient) weight(name string, t tensor.Tensor) {
 	}
 	p.bad = append(p.bad, name)
 	p.others = append(p.others, bn.Finding{Layer: name, Severity: bn.Fault, Advice: "take an earlier checkpoint",
-		Problem: fmt.Sprintf("%d of %d elements are not finite, the first of them element %d", n, t.Count(), first)})
+		Problem: fmt.Sprintf("%d of %d elements are not finite, the first of them element %d", n, t.Count(),
+			first)})
 }
 
 // notFinite counts the elements that are NaN or infinite, and finds the first.

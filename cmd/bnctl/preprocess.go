@@ -44,7 +44,8 @@ func preprocessed(c *cli.Context, m *models.Model) (*models.Model, error) {
 	i, ok := images[name]
 	if !ok {
 		names := []string{"imagenet", "unit", "raw", "caffe"}
-		return nil, misuse("--preprocess %q%s: want one of %s", name, nearest(name, names), strings.Join(names, ", "))
+		return nil, misuse("--preprocess %q%s: want one of %s", name, nearest(name, names),
+			strings.Join(names, ", "))
 	}
 	var err error
 	if i.Mean, err = numbers(c, "mean", i.Mean); err != nil {

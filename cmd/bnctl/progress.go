@@ -48,13 +48,17 @@ func (p *progress) event(e train.Event) {
 func (p *progress) start(e train.Started) {
 	r := e.Recipe
 	p.total = e.TotalSteps
-	p.line("%s, %d parameters, %d classes · %s, %d samples", r.Model, e.Parameters, r.Data.Classes, r.Data.Kind, r.Data.Samples)
-	p.line("batch %d over %d replicas · batch norm: %s · tail %s", r.StepBatch(), r.StepReplicas(), e.BatchNorm, r.Tail)
-	p.line("%s, lr %g, %s, weight decay %g · %d steps · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay, e.TotalSteps, r.Seed)
+	p.line("%s, %d parameters, %d classes · %s, %d samples", r.Model, e.Parameters, r.Data.Classes, r.Data.Kind,
+		r.Data.Samples)
+	p.line("batch %d over %d replicas · batch norm: %s · tail %s", r.StepBatch(), r.StepReplicas(), e.BatchNorm,
+		r.Tail)
+	p.line("%s, lr %g, %s, weight decay %g · %d steps · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay,
+		e.TotalSteps, r.Seed)
 	if text := weights(r); text != "" {
 		p.line("%s", text)
 	}
-	p.line("devices %s · kernels %s%s%s", strings.Join(e.Devices, ", "), e.Kernels, shares(e.Placement), notDeterministic(e))
+	p.line("devices %s · kernels %s%s%s", strings.Join(e.Devices, ", "), e.Kernels, shares(e.Placement),
+		notDeterministic(e))
 	if p.out.terminal && !p.out.quiet {
 		p.bar = progressbar.NewOptions(e.TotalSteps, progressbar.OptionSetWriter(p.out.stderr),
 			progressbar.OptionSetWidth(18), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false),
@@ -97,8 +101,8 @@ func notDeterministic(e train.Started) string {
 }
 
 func (p *progress) step(e train.Stepped) {
-	text := fmt.Sprintf("epoch %d  step %d  %.0f img/s  loss %.4f  accuracy %.1f %%  ETA %s  input %.0f %%  sync %.0f %%",
-		e.Epoch, e.Step, e.Throughput, e.Loss, 100*e.Accuracy,
+	text := fmt.Sprintf("epoch %d  step %d  %.0f img/s  loss %.4f  accuracy %.1f %%  ETA %s  input %.0f %% "+
+		" sync %.0f %%", e.Epoch, e.Step, e.Throughput, e.Loss, 100*e.Accuracy,
 		(time.Duration(e.Remaining) * time.Second).String(), 100*e.InputWait, 100*e.SyncWait)
 	if p.bar == nil {
 		p.line("%s", text)
@@ -125,7 +129,8 @@ func (p *progress) epoch(e train.EpochDone) {
 	}
 	p.gap(e.Gap)
 	if e.InputWait > 0.1 {
-		p.line("the devices waited for input %.0f %% of the time; more --workers or fewer --threads may help", 100*e.InputWait)
+		p.line("the devices waited for input %.0f %% of the time; more --workers or fewer --threads may help",
+			100*e.InputWait)
 	}
 }
 

@@ -35,7 +35,8 @@ type served struct {
 
 // repairAction estimates the statistics of a file anew.
 func repairAction(c *cli.Context, path string) error {
-	if err := wantEnding("doctor --repair", c.String("output"), ".bnm", ".pth", ".pt", ".safetensors"); err != nil {
+	if err := wantEnding("doctor --repair", c.String("output"), ".bnm", ".pth", ".pt",
+		".safetensors"); err != nil {
 		return err
 	}
 	if c.String("data") == "" {

@@ -13,7 +13,8 @@ import (
 // with exit code 1.
 func strand(ts *testscript.TestScript, _ bool, args []string) {
 	plugin, broken := ts.MkAbs("bnctl-device-frail"), ts.MkAbs("broken")
-	text := fmt.Sprintf("#!/bin/sh\ntest -e '%s' && { echo no more >&2; exit 7; }\nexec bnctl serve-device cpu\n", broken)
+	text := fmt.Sprintf("#!/bin/sh\ntest -e '%s' && { echo no more >&2; exit 7; }\nexec bnctl serve-device "+
+		"cpu\n", broken)
 	ts.Check(os.WriteFile(plugin, []byte(text), 0o755))
 	process, lost := 0, 0
 	args = append(args, "--devices", "frail", "--device-plugin", plugin, "--allow-unlocked", "--log-every", "1")

@@ -48,21 +48,25 @@ const (
 
 // decided is the flags of train that the study sets itself, or that would
 // change which weights and statistics a run ends with.
-var decided = []string{"seed", "replicas", "bn", "bn-stats", "bn-update", "bn-min", "bn-precise", "ema", "save",
-	"patience", "output", "checkpoint", "checkpoint-every", "resume", "recipe", "placement", "log-every", "log-dir",
-	"device-timeout", "tail", "weight-sync"}
+var decided = []string{"seed", "replicas", "bn", "bn-stats", "bn-update", "bn-min", "bn-precise", "ema",
+	"save", "patience", "output", "checkpoint", "checkpoint-every", "resume", "recipe", "placement", "log-every",
+	"log-dir", "device-timeout", "tail", "weight-sync"}
 
 func studyFlags() []cli.Flag {
-	flags := slices.DeleteFunc(trainFlags(), func(f cli.Flag) bool { return slices.Contains(decided, f.Names()[0]) })
+	flags := slices.DeleteFunc(trainFlags(),
+		func(f cli.Flag) bool { return slices.Contains(decided, f.Names()[0]) })
 	return append(flags,
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "study", Usage: "`DIR` to write to; what it holds is used again"},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "study",
+			Usage: "`DIR` to write to; what it holds is used again"},
 		&cli.StringFlag{Name: "seeds", Value: "1,2,3", Usage: "train with each of these"},
-		&cli.StringFlag{Name: "per-replica", Value: "2,16", Usage: "samples that a replica sees of a batch: a few and many"},
+		&cli.StringFlag{Name: "per-replica", Value: "2,16",
+			Usage: "samples that a replica sees of a batch: a few and many"},
 		&cli.IntFlag{Name: "samples", Usage: "train on `N` samples, drawn from --data (0: all)"},
 		&cli.IntFlag{Name: "val-samples", Usage: "evaluate on `N` samples, drawn from --val (0: all)"},
 		&cli.IntFlag{Name: "async", Value: 4, Usage: "`STEPS` that asynchronous statistics are late at most"},
 		&cli.IntFlag{Name: "precise", Value: 2048, Usage: "re-estimate precise statistics over `N` samples"},
-		&cli.StringFlag{Name: "measure", Value: "training,sampling,speed", Usage: "what to do now (speed wants a machine without other work), or nothing: only write the page anew"},
+		&cli.StringFlag{Name: "measure", Value: "training,sampling,speed",
+			Usage: "what to do now (speed wants a machine without other work), or nothing: only write the page anew"},
 		&cli.IntFlag{Name: "sampling-samples", Value: 512, Usage: "compare sampled variances over `N` samples"},
 		&cli.IntFlag{Name: "speed-steps", Value: 20, Usage: "time `N` steps of each way of training"},
 		&cli.StringFlag{Name: "single", Value: "cpu", Usage: "the single device"},
@@ -81,7 +85,8 @@ func studyAction(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	s := &studyRun{trainer: trainer{c: c, out: outputOf(c)}, folder: c.String("output"), results: &study.Results{}}
+	s := &studyRun{trainer: trainer{c: c, out: outputOf(c)}, folder: c.String("output"),
+		results: &study.Results{}}
 	defer s.close()
 	if err := s.flags(); err != nil {
 		return err
@@ -129,7 +134,8 @@ func (s *studyRun) flags() error {
 	slices.Sort(r.PerReplica)
 	s.measure = strings.Split(c.String("measure"), ",")
 	for _, m := range s.measure {
-		if all := []string{measureTraining, measureSampling, measureSpeed, measureNothing}; !slices.Contains(all, m) {
+		if all := []string{measureTraining, measureSampling, measureSpeed, measureNothing}; !slices.Contains(all,
+			m) {
 			return misuse("--measure %q%s: want some of %s", m, nearest(m, all), strings.Join(all, ", "))
 		}
 	}
@@ -155,7 +161,8 @@ func positive(c *cli.Context, flag string, least int) ([]int, error) {
 	for _, text := range strings.Split(c.String(flag), ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < least || slices.Contains(out, n) {
-			return nil, misuse("--%s %q: %q is no number of at least %d, or there twice", flag, c.String(flag), text, least)
+			return nil, misuse("--%s %q: %q is no number of at least %d, or there twice", flag, c.String(flag), text,
+				least)
 		}
 		out = append(out, n)
 	}
@@ -195,13 +202,15 @@ func (s *studyRun) besides(at study.Setting) []train.Keeping {
 func (s *studyRun) settle() error {
 	r := s.recipe
 	r.Seed, r.Replicas, r.Save, r.Patience, r.Tail = 0, 1, "last", 0, parallel.Drop
-	r.BN, r.BNStats, r.BNUpdate, r.BNMin, r.WeightSync = bn.Sync, bn.Pooled, bn.EveryStep, "refuse", parallel.AllReduce
+	r.BN, r.BNStats, r.BNUpdate, r.BNMin, r.WeightSync = bn.Sync, bn.Pooled, bn.EveryStep, "refuse",
+		parallel.AllReduce
 	if r.Accumulate != 1 {
 		return misuse("--accumulate is a larger --batch: give that to study bn")
 	}
 	for _, k := range s.results.PerReplica {
 		if r.Batch%k != 0 {
-			return misuse("--batch %d cannot be shared in parts of %d samples; choose --per-replica among its divisors", r.Batch, k)
+			return misuse("--batch %d cannot be shared in parts of %d samples; choose --per-replica among its "+
+				"divisors", r.Batch, k)
 		}
 	}
 	if err := r.Check(); err != nil {

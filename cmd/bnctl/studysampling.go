@@ -80,7 +80,8 @@ func (s *studyRun) sample(ctx context.Context, m *models.Model, recipe string) e
 
 // momentsOf returns the moments of n samples, each by itself, for every batch
 // norm of m: f64 [n, 1+2C]. The batch is normalised as one.
-func (s *studyRun) momentsOf(ctx context.Context, m *models.Model, n int) ([]tensor.Tensor, []bn.Layer, error) {
+func (s *studyRun) momentsOf(ctx context.Context, m *models.Model, n int) (
+	[]tensor.Tensor, []bn.Layer, error) {
 	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: n, BN: bn.Sync, Stats: bn.Pooled})
 	if err != nil {
 		return nil, nil, err
@@ -99,8 +100,8 @@ func (s *studyRun) momentsOf(ctx context.Context, m *models.Model, n int) ([]ten
 		return nil, nil, err
 	}
 	defer d.Close()
-	l, err := data.NewLoader(ctx, s.data, data.Plan{Batch: n, Epochs: 1, Shuffle: true, Workers: s.c.Int("workers"),
-		Transform: transformOf(m, s.data.Info())})
+	l, err := data.NewLoader(ctx, s.data, data.Plan{Batch: n, Epochs: 1, Shuffle: true,
+		Workers: s.c.Int("workers"), Transform: transformOf(m, s.data.Info())})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,7 +110,8 @@ func (s *studyRun) momentsOf(ctx context.Context, m *models.Model, n int) ([]ten
 	if err != nil {
 		return nil, nil, err
 	}
-	r := train.Reestimation{Layers: layers, Input: m.Graph.Main.Values[m.Graph.Main.Inputs[0]].Name, Batch: n, Replicas: n}
+	r := train.Reestimation{Layers: layers, Input: m.Graph.Main.Values[m.Graph.Main.Inputs[0]].Name, Batch: n,
+		Replicas: n}
 	moments, err := r.Moments(ctx, d, b, n)
 	return moments, layers, err
 }

@@ -46,7 +46,8 @@ func (s *studyRun) timeOne(ctx context.Context, at study.Setting) (v study.Speed
 	if err != nil {
 		return v, err
 	}
-	v = study.Speed{Setting: at, Devices: s.devicesOf(at), Threads: devices.options.Threads, Steps: s.c.Int("speed-steps")}
+	v = study.Speed{Setting: at, Devices: s.devicesOf(at), Threads: devices.options.Threads,
+		Steps: s.c.Int("speed-steps")}
 	var began time.Time
 	var blocked time.Duration
 	for i := range warmUp + v.Steps {

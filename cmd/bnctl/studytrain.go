@@ -146,9 +146,9 @@ func (s *studyRun) configOf(at study.Setting, devices *deviceSet, run *study.Run
 	if err != nil {
 		return train.Config{}, misuse("--augment: %v", err)
 	}
-	config := train.Config{Train: s.data, Validation: s.val, Workers: s.c.Int("workers"), Devices: devices.members,
-		Reopen: devices.reopen, Rendezvous: remote.Rendezvous{}, Besides: s.besides(at), LogEvery: 1 << 30,
-		Events: func(e train.Event) { s.see(e, run) }}
+	config := train.Config{Train: s.data, Validation: s.val, Workers: s.c.Int("workers"),
+		Devices: devices.members, Reopen: devices.reopen, Rendezvous: remote.Rendezvous{}, Besides: s.besides(at),
+		LogEvery: 1 << 30, Events: func(e train.Event) { s.see(e, run) }}
 	config.Transform = transformOf(s.model, s.data.Info())
 	config.Transform.Augment = augment
 	return config, os.MkdirAll(filepath.Join(s.folder, "models"), 0o777)
@@ -170,7 +170,8 @@ func (s *studyRun) see(e train.Event, run *study.Run) {
 }
 
 // score evaluates the weights of a run with every set of statistics.
-func (s *studyRun) score(ctx context.Context, session *train.Session, made *models.Model, run *study.Run) error {
+func (s *studyRun) score(ctx context.Context, session *train.Session, made *models.Model,
+	run *study.Run) error {
 	names, sets := []string{"pooled"}, []map[string]tensor.Tensor{nil}
 	layers, err := bn.Layers(made.Graph.Main)
 	if err != nil {

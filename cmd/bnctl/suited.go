@@ -26,8 +26,8 @@ func suited(m *models.Model, info data.Info) (*models.Model, error) {
 		return models.WithChannelsLast(m)
 	}
 	if info.DType != in.DType || !slices.Equal(info.Shape, in.Shape) {
-		return nil, fmt.Errorf("the model takes arrays %s, a sample of %s is %s", tensor.Describe(in.DType, in.Shape),
-			info.Kind, tensor.Describe(info.DType, info.Shape))
+		return nil, fmt.Errorf("the model takes arrays %s, a sample of %s is %s",
+			tensor.Describe(in.DType, in.Shape), info.Kind, tensor.Describe(info.DType, info.Shape))
 	}
 	return m, nil
 }

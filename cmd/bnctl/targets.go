@@ -69,7 +69,8 @@ func (s *deviceSet) usable(ctx context.Context, c *cli.Context, spec deviceSpec)
 		}
 	}
 	if len(out) == 0 {
-		return nil, device.Errorf("auto", "List", device.Unavailable, "no device can be used; see bnctl devices list")
+		return nil, device.Errorf("auto", "List", device.Unavailable,
+			"no device can be used; see bnctl devices list")
 	}
 	return out, ctx.Err()
 }

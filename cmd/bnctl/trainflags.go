@@ -15,38 +15,54 @@ import (
 // a default is a breaking change.
 func recipeFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "model", Value: "lenet-bn", Usage: "`NAME` of the zoo (bnctl models list), a graph file, or any model file, with its weights"},
-		&cli.StringFlag{Name: "init", Usage: "take the weights from `FILE`, of bnctl or another program, by name and shape"},
-		&cli.IntFlag{Name: "classes", Usage: "make a head for `N` classes (default: those of the data, or of the model file)"},
+		&cli.StringFlag{Name: "model", Value: "lenet-bn",
+			Usage: "`NAME` of the zoo (bnctl models list), a graph file, or any model file, with its weights"},
+		&cli.StringFlag{Name: "init", Usage: "take the weights from `FILE`, of bnctl or another program, by " +
+			"name and shape"},
+		&cli.IntFlag{Name: "classes", Usage: "make a head for `N` classes (default: those of the data, or of " +
+			"the model file)"},
 		&cli.StringSliceFlag{Name: "freeze", Usage: "do not train tensors that match `PATTERN`: 'layer1.*'"},
 		&cli.Uint64Flag{Name: "seed", Usage: "of initialisation, order, augmentation and dropout"},
 		&cli.IntFlag{Name: "epochs", Value: 10, Usage: "how often every sample is seen"},
 		&cli.IntFlag{Name: "steps", Usage: "stop after `N` optimizer steps, instead of epochs"},
 		&cli.IntFlag{Name: "batch", Value: 128, Usage: "samples of one optimizer step, over all devices"},
-		&cli.IntFlag{Name: "replicas", Value: 8, Usage: "logical copies that share the batch (8, or the batch if that is smaller)"},
+		&cli.IntFlag{Name: "replicas", Value: 8,
+			Usage: "logical copies that share the batch (8, or the batch if that is smaller)"},
 		&cli.IntFlag{Name: "accumulate", Value: 1, Usage: "the same as `N` times --batch and --replicas"},
-		&cli.StringFlag{Name: "tail", Value: "keep", Usage: "the last, incomplete batch: keep, pad, repeat or drop"},
-		&cli.StringFlag{Name: "bn", Value: "sync", Usage: "batch norm over the batch (sync), each replica's share (replica), or frozen"},
-		&cli.StringFlag{Name: "bn-stats", Value: "pooled", Usage: "with --bn replica, running statistics from all replicas (pooled, mean) or the first"},
-		&cli.StringFlag{Name: "bn-update", Value: "step", Usage: "with --bn replica, statistics hear of replicas every step (step), up to S steps late (async:S), or keep one set each (posthoc)"},
-		&cli.StringFlag{Name: "bn-min", Value: "refuse", Usage: "replicas with fewer than two values: refuse, or use running statistics (running)"},
+		&cli.StringFlag{Name: "tail", Value: "keep",
+			Usage: "the last, incomplete batch: keep, pad, repeat or drop"},
+		&cli.StringFlag{Name: "bn", Value: "sync",
+			Usage: "batch norm over the batch (sync), each replica's share (replica), or frozen"},
+		&cli.StringFlag{Name: "bn-stats", Value: "pooled",
+			Usage: "with --bn replica, running statistics from all replicas (pooled, mean) or the first"},
+		&cli.StringFlag{Name: "bn-update", Value: "step", Usage: "with --bn replica, statistics hear of " +
+			"replicas every step (step), up to S steps late (async:S), or keep one set each (posthoc)"},
+		&cli.StringFlag{Name: "bn-min", Value: "refuse",
+			Usage: "replicas with fewer than two values: refuse, or use running statistics (running)"},
 		&cli.IntFlag{Name: "bn-precise", Usage: "at the end, re-estimate the statistics over `N` samples"},
-		&cli.StringFlag{Name: "weight-sync", Value: "allreduce", Usage: "gradients summed everywhere (allreduce), updates made by one device (template), weights averaged every K steps (periodic:K), or gradients applied up to S steps late (async:S)"},
+		&cli.StringFlag{Name: "weight-sync", Value: "allreduce", Usage: "gradients summed everywhere " +
+			"(allreduce), updates made by one device (template), weights averaged every K steps (periodic:K), or " +
+			"gradients applied up to S steps late (async:S)"},
 		&cli.StringFlag{Name: "optimizer", Value: "sgd", Usage: "sgd, adamw or lars"},
-		&cli.StringFlag{Name: "lr", Usage: "learning rate, or `X@B`: X for a batch of B, scaled linearly (default: the model's)"},
+		&cli.StringFlag{Name: "lr", Usage: "learning rate, or `X@B`: X for a batch of B, scaled linearly " +
+			"(default: the model's)"},
 		&cli.Float64Flag{Name: "momentum", Value: 0.9, Usage: "of sgd and lars"},
 		&cli.BoolFlag{Name: "nesterov", Usage: "Nesterov momentum"},
 		&cli.Float64Flag{Name: "weight-decay", Value: 1e-4, Usage: "of kernels and matrices"},
 		&cli.BoolFlag{Name: "decay-all", Usage: "weight decay on gamma, beta and bias too"},
-		&cli.StringFlag{Name: "schedule", Value: "cosine", Usage: "constant, cosine (per step, to 0), or step:E1,E2 (a tenth from these epochs on)"},
+		&cli.StringFlag{Name: "schedule", Value: "cosine",
+			Usage: "constant, cosine (per step, to 0), or step:E1,E2 (a tenth from these epochs on)"},
 		&cli.Float64Flag{Name: "warmup", Usage: "`EPOCHS` in which the learning rate rises linearly"},
 		&cli.Float64Flag{Name: "clip-norm", Usage: "largest norm of the gradient"},
 		&cli.Float64Flag{Name: "label-smoothing", Usage: "share of the target spread over all classes"},
-		&cli.Float64Flag{Name: "ema", Usage: "the template is the exponential average of the weights with this `DECAY`"},
-		&cli.StringFlag{Name: "augment", Value: "none", Usage: "none, cifar (shift, flip) or imagenet (random resized crop, flip)"},
+		&cli.Float64Flag{Name: "ema", Usage: "the template is the exponential average of the weights with " +
+			"this `DECAY`"},
+		&cli.StringFlag{Name: "augment", Value: "none",
+			Usage: "none, cifar (shift, flip) or imagenet (random resized crop, flip)"},
 		&cli.StringFlag{Name: "precision", Value: "f32", Usage: "f32"},
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, fma or generic"},
-		&cli.StringFlag{Name: "save", Value: "last", Usage: "which weights become the template: last, best, best:accuracy or best:loss"},
+		&cli.StringFlag{Name: "save", Value: "last",
+			Usage: "which weights become the template: last, best, best:accuracy or best:loss"},
 		&cli.IntFlag{Name: "eval-every", Value: 1, Usage: "`EPOCHS` between evaluations on --val"},
 		&cli.IntFlag{Name: "patience", Usage: "stop after `N` evaluations without progress"},
 	}, slices.Concat(fileFlags(), preprocessFlags())...)
@@ -55,14 +71,19 @@ func recipeFlags() []cli.Flag {
 // runFlags say how and where: nothing here changes what comes out.
 func runFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "data", Usage: "`SRC` to train on: glyphs, cifar10:PATH, mnist:PATH, folder:PATH, npy:X.npy,Y.npy"},
+		&cli.StringFlag{Name: "data", Usage: "`SRC` to train on: glyphs, cifar10:PATH, mnist:PATH, " +
+			"folder:PATH, npy:X.npy,Y.npy"},
 		&cli.StringFlag{Name: "val", Usage: "`SRC` to evaluate on after an epoch (its test split, if it has one)"},
 		&cli.IntFlag{Name: "workers", Usage: "goroutines that read and augment (0: one per core)"},
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the template to `FILE` (default: MODEL.bnm)"},
-		&cli.StringFlag{Name: "checkpoint", Usage: "write checkpoints to `FILE` (default: the template's name with .bnc)"},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"},
+			Usage: "write the template to `FILE` (default: MODEL.bnm)"},
+		&cli.StringFlag{Name: "checkpoint",
+			Usage: "write checkpoints to `FILE` (default: the template's name with .bnc)"},
 		&cli.IntFlag{Name: "checkpoint-every", Usage: "`STEPS` between checkpoints (default: one an epoch)"},
-		&cli.StringFlag{Name: "placement", Usage: "how many replicas each device gets: `N,M` (default: by their speed)"},
-		&cli.Float64Flag{Name: "device-timeout", Value: 30, Usage: "`SECONDS` after which a device that keeps others waiting is lost, and a run without any gives up"},
+		&cli.StringFlag{Name: "placement",
+			Usage: "how many replicas each device gets: `N,M` (default: by their speed)"},
+		&cli.Float64Flag{Name: "device-timeout", Value: 30,
+			Usage: "`SECONDS` after which a device that keeps others waiting is lost, and a run without any gives up"},
 		&cli.IntFlag{Name: "log-every", Value: 10, Usage: "`STEPS` between progress lines"},
 		&cli.StringFlag{Name: "log-dir", Usage: "write the curves to `DIR`, for TensorBoard"},
 	}, deviceFlags()...)
@@ -70,8 +91,10 @@ func runFlags() []cli.Flag {
 
 func trainFlags() []cli.Flag {
 	return append(append(recipeFlags(), runFlags()...),
-		&cli.StringFlag{Name: "resume", Usage: "go on from a checkpoint `FILE`, or auto: from --checkpoint if it exists"},
-		&cli.StringFlag{Name: "recipe", Usage: "read flags from a YAML `FILE` (recipe: and run:); the command line wins"})
+		&cli.StringFlag{Name: "resume",
+			Usage: "go on from a checkpoint `FILE`, or auto: from --checkpoint if it exists"},
+		&cli.StringFlag{Name: "recipe",
+			Usage: "read flags from a YAML `FILE` (recipe: and run:); the command line wins"})
 }
 
 // fromFlags fills in a recipe from the command line: all of it, or with
@@ -79,8 +102,9 @@ func trainFlags() []cli.Flag {
 func fromFlags(c *cli.Context, r *train.Recipe, resume bool) error {
 	use := func(flag string) bool { return !resume || c.IsSet(flag) }
 	for flag, to := range map[string]*int{"steps": &r.Steps, "batch": &r.Batch, "replicas": &r.Replicas,
-		"accumulate": &r.Accumulate, "bn-precise": &r.BNPrecise, "eval-every": &r.EvalEvery, "patience": &r.Patience,
-		"epochs": &r.Epochs} {
+		"accumulate": &r.Accumulate, "bn-precise": &r.BNPrecise, "eval-every": &r.EvalEvery,
+		"patience": &r.Patience,
+		"epochs":   &r.Epochs} {
 		if use(flag) {
 			*to = c.Int(flag)
 		}
@@ -92,8 +116,9 @@ func fromFlags(c *cli.Context, r *train.Recipe, resume bool) error {
 		}
 	}
 	for flag, to := range map[string]*string{"tail": (*string)(&r.Tail), "bn": (*string)(&r.BN),
-		"bn-stats": (*string)(&r.BNStats), "bn-update": (*string)(&r.BNUpdate), "weight-sync": (*string)(&r.WeightSync),
-		"bn-min": &r.BNMin, "optimizer": &r.Optimizer, "schedule": &r.Schedule,
+		"bn-stats": (*string)(&r.BNStats), "bn-update": (*string)(&r.BNUpdate),
+		"weight-sync": (*string)(&r.WeightSync),
+		"bn-min":      &r.BNMin, "optimizer": &r.Optimizer, "schedule": &r.Schedule,
 		"augment": &r.Augment, "precision": &r.Precision, "save": &r.Save} {
 		if use(flag) {
 			*to = c.String(flag)

@@ -129,7 +129,8 @@ func (t *trainer) modelOfFlags(r *train.Recipe) (err error) {
 	if !t.c.IsSet("model") {
 		for _, flag := range []string{"classes", "preprocess", "mean", "std", "arch", "key"} {
 			if t.c.IsSet(flag) {
-				return misuse("--%s says how a new model is made; leave it off to go on with that of the checkpoint", flag)
+				return misuse("--%s says how a new model is made; leave it off to go on with that of the checkpoint",
+					flag)
 			}
 		}
 		return nil
@@ -160,7 +161,8 @@ func (t *trainer) fingerprints(ctx context.Context) (err error) {
 func identify(ctx context.Context, s data.Source) (train.Data, error) {
 	info := s.Info()
 	sum, err := s.Fingerprint(ctx)
-	return train.Data{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Classes: len(info.Classes), Fingerprint: sum}, err
+	return train.Data{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Classes: len(info.Classes),
+		Fingerprint: sum}, err
 }
 
 // fileDigest returns the SHA-256 of a file; of a folder, that of the names and

@@ -65,7 +65,8 @@ func Bench(ctx context.Context, open Opener, list []Benchmark, each time.Duratio
 }
 
 // measure runs the benchmark.
-func (b Benchmark) measure(ctx context.Context, open Opener, have []graph.Op, each time.Duration) (Figure, error) {
+func (b Benchmark) measure(ctx context.Context, open Opener, have []graph.Op, each time.Duration) (
+	Figure, error) {
 	f := Figure{Benchmark: b}
 	for _, o := range b.Ops {
 		if !slices.Contains(have, o) {

@@ -54,7 +54,8 @@ const inARow = 8
 var timedOps = []timedOp{
 	{graph.Conv, "3x3, 64 channels of 56x56", 8, inARow, []int{64, 56, 56}, convOf(graph.Conv, 64, 64, 3, 1)},
 	{graph.Conv, "3x3, 512 channels of 7x7", 32, inARow, []int{512, 7, 7}, convOf(graph.Conv, 512, 512, 3, 1)},
-	{graph.Conv, "1x1, 256 channels of 14x14", 32, inARow, []int{256, 14, 14}, convOf(graph.Conv, 256, 256, 1, 1)},
+	{graph.Conv, "1x1, 256 channels of 14x14", 32, inARow, []int{256, 14, 14},
+		convOf(graph.Conv, 256, 256, 1, 1)},
 	{graph.Conv, "3x3, 192 channels of 28x28 one by one", 16, inARow, []int{192, 28, 28},
 		convOf(graph.Conv, 192, 1, 3, 192)},
 	{graph.ConvGradInput, "3x3, 64 channels of 56x56", 8, inARow, []int{64, 56, 56},
@@ -91,7 +92,8 @@ func (o timedOp) setting() (*setting, error) {
 		x := c.operand(rows(o.x...).with(plain))
 		switch o.op {
 		case graph.ConvGradWeight:
-			c.out(c.do(o.op, values{x, c.operand(rows(o.x...).with(plain))}, "kernel", []int{3, 3}, "pad", []int{1, 1, 1, 1}))
+			c.out(c.do(o.op, values{x, c.operand(rows(o.x...).with(plain))}, "kernel", []int{3, 3}, "pad",
+				[]int{1, 1, 1, 1}))
 			return
 		case graph.Moments:
 			c.out(c.do(o.op, values{x}))

@@ -68,7 +68,8 @@ func (f *frame) reduction(n graph.Node, leaves int, held []int) collective.Reduc
 
 // exchange completes the reductions: here if this device holds all replicas,
 // else with the other members of the group.
-func (f *frame) exchange(ctx context.Context, lane collective.Lane, name string, values []collective.Reduction) error {
+func (f *frame) exchange(ctx context.Context, lane collective.Lane, name string,
+	values []collective.Reduction) error {
 	tag := collective.Tag{
 		Generation: f.group.Generation, Step: f.step, Lane: lane, Sequence: f.exchanges[lane], Name: name}
 	f.exchanges[lane]++

@@ -17,7 +17,8 @@ func Example() {
 	b := graph.NewBuilder(graph.Predict, &state)
 	x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{3}})
 	w := b.Declare(graph.State{Name: "w", DType: tensor.F32, Shape: []int{2, 3}, Role: graph.Weight})
-	b.Output("y", b.Op(graph.Relu, "relu", []graph.Value{b.Op(graph.Dense, "dense", []graph.Value{x, w})}), false)
+	b.Output("y", b.Op(graph.Relu, "relu", []graph.Value{b.Op(graph.Dense, "dense", []graph.Value{x, w})}),
+		false)
 	f, err := b.Function()
 	if err != nil {
 		log.Fatal(err)

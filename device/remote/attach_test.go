@@ -88,7 +88,8 @@ func TestAttach(t *testing.T) {
 	}
 	d.Close()
 	p.Close()
-	if _, err := attach(t).Open(context.Background(), device.DefaultID, device.Options{}); !errors.Is(err, device.Invalid) {
+	if _, err := attach(t).Open(context.Background(), device.DefaultID, device.Options{}); !errors.Is(err,
+		device.Invalid) {
 		t.Errorf("a second device of a process: %v", err)
 	}
 	stdin.Close()

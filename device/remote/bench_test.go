@@ -78,7 +78,8 @@ func exchange(b *testing.B, plugin *remote.Plugin, devices, floats, exchanges in
 	for n := uint64(0); b.Loop(); n++ {
 		for _, l := range loaded {
 			go func() {
-				_, err := l.Run(ctx, device.Step{Function: "chain", Number: n, Rows: []int{1}, Inputs: []tensor.Tensor{x}})
+				_, err := l.Run(ctx, device.Step{Function: "chain", Number: n, Rows: []int{1},
+					Inputs: []tensor.Tensor{x}})
 				done <- err
 			}()
 		}
@@ -98,7 +99,8 @@ func exchangesOf(t testing.TB, floats, exchanges int) *graph.Program {
 	b := graph.NewBuilder("chain", &p.State)
 	x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{floats}})
 	for i := range exchanges {
-		sum := b.Op(graph.AllReduce, fmt.Sprint("all", i), []graph.Value{b.Op(graph.ChannelSum, fmt.Sprint("sum", i), []graph.Value{x})})
+		sum := b.Op(graph.AllReduce, fmt.Sprint("all", i),
+			[]graph.Value{b.Op(graph.ChannelSum, fmt.Sprint("sum", i), []graph.Value{x})})
 		if floats < 10000 {
 			x = b.Op(graph.Mul, fmt.Sprint("x", i), []graph.Value{x, sum})
 		} else {

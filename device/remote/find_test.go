@@ -70,7 +70,8 @@ func TestFind(t *testing.T) {
 func TestCommandOfFound(t *testing.T) {
 	home := place(t)
 	f := remote.Found{Name: "a", Path: executable(t, home, "bin", "bnctl-device-a")}
-	if _, err := f.Command(false); !errors.Is(err, remote.ErrUnlocked) || !strings.Contains(err.Error(), "plugin add") {
+	if _, err := f.Command(false); !errors.Is(err, remote.ErrUnlocked) || !strings.Contains(err.Error(),
+		"plugin add") {
 		t.Errorf("a plugin that was not added: %v", err)
 	}
 	if c, err := f.Command(true); err != nil || c.SHA256 != "" || c.Path != f.Path {
@@ -90,7 +91,8 @@ func TestCommandOfFound(t *testing.T) {
 	if _, err := moved.Command(false); !errors.Is(err, remote.ErrUnlocked) {
 		t.Errorf("another file of the name of one that was added: %v", err)
 	}
-	if _, err := (remote.Found{Name: "x", Path: "/nowhere/x"}).Command(true); !errors.Is(err, device.Unavailable) {
+	if _, err := (remote.Found{Name: "x", Path: "/nowhere/x"}).Command(true); !errors.Is(err,
+		device.Unavailable) {
 		t.Errorf("a plugin that is not there: %v", err)
 	}
 	if runtime.GOOS == "windows" {

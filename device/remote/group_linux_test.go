@@ -38,7 +38,8 @@ func runGroup(t *testing.T, signal syscall.Signal) *running {
 		d := open(t, p)
 		r.members = append(r.members, d)
 		x := load(t, d, regression(t))
-		g := device.Group{Generation: 9, Rank: rank, Replicas: replicas, Level: device.CollShm, Rendezvous: m.Rendezvous()}
+		g := device.Group{Generation: 9, Rank: rank, Replicas: replicas, Level: device.CollShm,
+			Rendezvous: m.Rendezvous()}
 		if err := d.Join(context.Background(), g); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,8 @@ func TestJoinWithoutTheMemory(t *testing.T) {
 	if !slices.Contains(d.Info().Levels, device.CollShm) {
 		t.Fatalf("levels %v, want %s among them", d.Info().Levels, device.CollShm)
 	}
-	g := device.Group{Generation: 1, Replicas: [][]int{{0}, {1}}, Level: device.CollShm, Rendezvous: []byte(os.DevNull)}
+	g := device.Group{Generation: 1, Replicas: [][]int{{0}, {1}}, Level: device.CollShm,
+		Rendezvous: []byte(os.DevNull)}
 	err := d.Join(context.Background(), g)
 	if !errors.Is(err, device.Unavailable) || !strings.Contains(err.Error(), "shared memory") {
 		t.Errorf("Join: %v, want %v and why", err, device.Unavailable)

@@ -42,7 +42,8 @@ func noshm() {
 // TestWithoutSharedMemory checks that a session goes on without, and says so.
 func TestWithoutSharedMemory(t *testing.T) {
 	d := open(t, start(t, "noshm"))
-	if got, why := d.Info().Levels[0], remote.Note(d); got != device.Stream || !strings.Contains(why, "want 8389632") {
+	if got, why := d.Info().Levels[0], remote.Note(d); got != device.Stream || !strings.Contains(why,
+		"want 8389632") {
 		t.Errorf("the session runs at %s (%s), want %s and why", got, why, device.Stream)
 	}
 	if _, err := load(t, d, regression(t)).Run(context.Background(), step(1, 2)); err != nil {

@@ -36,7 +36,8 @@ func resnet20(t testing.TB, replicas int) (*models.Model, *graph.Program) {
 	if err := errors.Join(errWrap, errTrain, errPredict, models.Init(m, 1)); err != nil {
 		t.Fatal(err)
 	}
-	return m, &graph.Program{Name: m.Graph.Name, State: m.Graph.State, Functions: []*graph.Function{train, predict}}
+	return m, &graph.Program{Name: m.Graph.Name, State: m.Graph.State,
+		Functions: []*graph.Function{train, predict}}
 }
 
 // BenchmarkPredict is resnet20 on a CPU device of one thread, in this process
@@ -101,7 +102,8 @@ func BenchmarkRecovery(b *testing.B) {
 		c := parallel.Config{Replicas: 8, Batch: 64, Rendezvous: remote.Rendezvous{},
 			Lost: func(parallel.LossEvent) { lost = time.Now() }}
 		first, second := open(b, plugin), open(b, plugin)
-		d, err := parallel.Open(ctx, p, m.State, []parallel.Member{{Name: "cpu:0", Device: first}, {Name: "cpu:1", Device: second}}, c)
+		d, err := parallel.Open(ctx, p, m.State, []parallel.Member{{Name: "cpu:0", Device: first},
+			{Name: "cpu:1", Device: second}}, c)
 		if err != nil {
 			b.Fatal(err)
 		}

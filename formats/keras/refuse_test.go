@@ -32,7 +32,8 @@ func input(name, shape string) string {
 
 // layerOf describes a layer that is called once.
 func layerOf(class, name, config, from string) string {
-	return fmt.Sprintf(`{"class_name":"%s","name":"%s","config":{%s},"inbound_nodes":[[["%s",0,0,{}]]]}`, class, name, config, from)
+	return fmt.Sprintf(`{"class_name":"%s","name":"%s","config":{%s},"inbound_nodes":[[["%s",0,0,{}]]]}`, class,
+		name, config, from)
 }
 
 // cutter is a layer of multi_gpu_model.
@@ -44,7 +45,8 @@ func cutter(name string, i, parts int) string {
 // the model inside and what is joined, with layers more.
 func replicated(calls, join string, more ...string) string {
 	inner := `{"class_name":"Model","name":"t","config":{"name":"t","layers":[` + input("i", "8,8,2") + `,` +
-		layerOf("Activation", "a", `"activation":"relu"`, "i") + `],"input_layers":[["i",0,0]],"output_layers":[["a",0,0]]},"inbound_nodes":[` + calls + `]}`
+		layerOf("Activation", "a", `"activation":"relu"`,
+			"i") + `],"input_layers":[["i",0,0]],"output_layers":[["a",0,0]]},"inbound_nodes":[` + calls + `]}`
 	concat := `{"class_name":"Concatenate","name":"c","config":{"axis":0},"inbound_nodes":[[` + join + `]]}`
 	return functional("c", append([]string{cutter("l1", 0, 2), cutter("l2", 1, 2), inner, concat}, more...)...)
 }
@@ -59,7 +61,8 @@ func callsUpon(depth int) string {
 	for i := range 19 {
 		calls += fmt.Sprintf(`,[["t",%d,0,{}]]`, i)
 	}
-	return strings.Replace(functional("t", inner+`,"name":"t","inbound_nodes":[`+calls+`]}`), `["t",0,0]`, `["t",19,0]`, 1)
+	return strings.Replace(functional("t", inner+`,"name":"t","inbound_nodes":[`+calls+`]}`), `["t",0,0]`,
+		`["t",19,0]`, 1)
 }
 
 const (
@@ -80,28 +83,35 @@ func TestRefused(t *testing.T) {
 		// Descriptions that are none.
 		{``, "unexpected end"}, {`[]`, "cannot unmarshal"}, {`{"class_name":"MyModel","config":{}}`, `"MyModel"`},
 		{`{"class_name":"Model","class_name":"Sequential","config":{}}`, `"class_name" occurs twice`},
-		{functional("r", strings.Replace(relu, `"activation":`, `"activation":"elu","activation":`, 1)), `"activation" occurs twice`},
+		{functional("r", strings.Replace(relu, `"activation":`, `"activation":"elu","activation":`, 1)),
+			`"activation" occurs twice`},
 		{functional("r", relu, relu), `two layers called "r"`},
 		{functional("nowhere", relu), `no layer "nowhere"`},
 		{functional("r", strings.Replace(relu, `[["in",0,0,{}]]`, `[["in",0,9,{}]]`, 1)), "no result 9"},
 		{strings.Replace(functional("r", relu), `["r",0,0]`, `["r",3,0]`, 1), "is called 1 times"},
 		{functional("r", strings.Replace(relu, `["in",0,0,{}]`, `"in"`, 1)), "not [layer, call, tensor]"},
-		{functional("r", strings.Replace(relu, `["in",0,0,{}]`, `["in",1e99,0,{}]`, 1)), "not [layer, call, tensor]"},
-		{functional("r", strings.Replace(relu, `["in",0,0,{}]`, `["in",0,0,{"training":true}]`, 1)), "training=True"},
+		{functional("r", strings.Replace(relu, `["in",0,0,{}]`, `["in",1e99,0,{}]`, 1)),
+			"not [layer, call, tensor]"},
+		{functional("r", strings.Replace(relu, `["in",0,0,{}]`, `["in",0,0,{"training":true}]`, 1)),
+			"training=True"},
 		{functional("r", strings.Replace(relu, `["in",0,0,{}]`, `["in",0,0,{"mask":["in",0,0]}]`, 1)), `"mask"`},
-		{functional("a", layerOf("Activation", "a", ``, "b"), layerOf("Activation", "b", ``, "a")), "takes its own result"},
+		{functional("a", layerOf("Activation", "a", ``, "b"), layerOf("Activation", "b", ``, "a")),
+			"takes its own result"},
 		{deep, "nested more than 8"},
 		{`{"class_name":"Sequential","config":{"name":"s","layers":[]}}`, "has no layers"},
-		{`{"class_name":"Sequential","config":[{"class_name":"Activation","config":{"name":"a"}}]}`, "how large the input is"},
+		{`{"class_name":"Sequential","config":[{"class_name":"Activation","config":{"name":"a"}}]}`,
+			"how large the input is"},
 		{strings.Replace(functional("r", relu), "[null,8,8,2]", "[null,null,8,2]", 1), "input's size is open"},
 		{strings.Replace(functional("r", relu), "[null,8,8,2]", "[null,-8,8,2]", 1), "shape"},
-		{strings.Replace(functional("r", relu), `"input_layers":[["in",0,0]]`, `"input_layers":[["in",0,0],["in",0,0]]`, 1), "2 inputs"},
+		{strings.Replace(functional("r", relu), `"input_layers":[["in",0,0]]`,
+			`"input_layers":[["in",0,0],["in",0,0]]`, 1), "2 inputs"},
 		{"[" + strings.Repeat(" ", maxConfig) + "]", "at most"},
 
 		{callsUpon(5), "more than 65536 calls"},
 
 		// Layers.
-		{functional("b", layerOf("LSTM", "a", ``, "in"), layerOf("Bidirectional", "b", ``, "a")), "a (LSTM), b (Bidirectional)"},
+		{functional("b", layerOf("LSTM", "a", ``, "in"), layerOf("Bidirectional", "b", ``, "a")),
+			"a (LSTM), b (Bidirectional)"},
 		{functional("a", layerOf("Lambda", "a", `"function":["4wEAAAA=",null,null]`, "in")), "a (Lambda)"},
 		{functional("a", layerOf("Activation", "a", `"activation":"gelu"`, "in")), `activation "gelu"`},
 		{functional("a", layerOf("Activation", "a", `"activation":{"class_name":"Custom"}`, "in")), "Custom"},
@@ -120,7 +130,8 @@ func TestRefused(t *testing.T) {
 		{functional("a", layerOf("Concatenate", "a", `"axis":0`, "in")), "batch cannot be joined"},
 		{functional("a", layerOf("Softmax", "a", `"axis":0`, "in")), "softmax over axis 0"},
 		{functional("a", layerOf("Reshape", "a", `"target_shape":[-1,-1]`, "in")), "target shape"},
-		{functional("a", layerOf("Reshape", "a", `"target_shape":[4294967296,4294967296,4294967296]`, "in")), "target shape"},
+		{functional("a", layerOf("Reshape", "a", `"target_shape":[4294967296,4294967296,4294967296]`, "in")),
+			"target shape"},
 		{functional("a", layerOf("Permute", "a", `"dims":[1,2,4]`, "in")), "dims are"},
 		{functional("a", layerOf("Permute", "a", `"dims":[1,1,2]`, "in")), "perm"},
 		{functional("a", layerOf("Cropping2D", "a", `"cropping":[[4,4],[0,0]]`, "in")), "slice"},
@@ -140,8 +151,8 @@ func TestRefused(t *testing.T) {
 		{replicated(goodCalls, `["t",2,0,{}],["t",1,0,{}]`), "operand 0 of c"},
 		{replicated(goodCalls, `["t",1,0,{}]`), "does not join 2 results"},
 		{functional("l1", cutter("l1", 0, 2)), "no model inside"},
-		{strings.Replace(replicated(goodCalls, goodJoin), `"output_layers":[["c",0,0]]`, `"output_layers":[["t",1,0]]`, 1),
-			"output 0 does not join"},
+		{strings.Replace(replicated(goodCalls, goodJoin), `"output_layers":[["c",0,0]]`,
+			`"output_layers":[["t",1,0]]`, 1), "output 0 does not join"},
 		{strings.Replace(replicated(goodCalls, goodJoin), `[["c",0,0]]`, `[["c",0,0],["c",0,0]]`, 1), "2 outputs"},
 	} {
 		err := build1(c.config)

@@ -15,7 +15,8 @@ func readArchive(src io.ReaderAt, size int64, o Options) (*foreign.File, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &content{file: &foreign.File{Format: "keras archive"}, size: size, backend: "tensorflow", tensorsOnly: o.TensorsOnly}
+	c := &content{file: &foreign.File{Format: "keras archive"}, size: size, backend: "tensorflow",
+		tensorsOnly: o.TensorsOnly}
 	if e, ok := z.Entry(memberMeta); ok {
 		if err := c.metadata(z, e); err != nil {
 			return nil, err

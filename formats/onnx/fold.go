@@ -45,8 +45,8 @@ func (c *call) takesAs(d tensor.DType, shape []int) bool {
 }
 
 func (r *reader) noRoom() error {
-	return fmt.Errorf("the constants that are computed or converted take more than %d MiB and the size of the file",
-		maxFolded>>20)
+	return fmt.Errorf("the constants that are computed or converted take more than %d MiB and the size of "+
+		"the file", maxFolded>>20)
 }
 
 // numbers returns operand i of a fold.

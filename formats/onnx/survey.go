@@ -46,7 +46,8 @@ var (
 	valueMessage     = message{1: text, 2: list(typeMessage)}
 	graphMessage     = message{1: list(nodeMessage), 2: text, 5: list(tensorMessage),
 		11: list(valueMessage), 12: list(valueMessage)}
-	modelMessage = message{2: text, 3: text, 7: list(graphMessage), 8: list(entryMessage), 14: list(entryMessage)}
+	modelMessage = message{2: text, 3: text, 7: list(graphMessage), 8: list(entryMessage),
+		14: list(entryMessage)}
 )
 
 func list(m message) field { return field{messageField, m} }

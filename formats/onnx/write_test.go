@@ -244,7 +244,8 @@ func TestNotWritten(t *testing.T) {
 		{`y = split(x, replicas=2)`, "split has no counterpart"},
 		{`y = upsample(x, size=[5,4])`, "no whole factor"},
 	} {
-		m := fromText(t, "bnctl graph 1\ngraph \"g\"\nfunc main(x rows f32[3,4,4]) {\n  "+c.node+"\n  return y rows = y\n}\n")
+		m := fromText(t, "bnctl graph 1\ngraph \"g\"\nfunc main(x rows f32[3,4,4]) {\n  "+c.node+"\n  return "+
+			"y rows = y\n}\n")
 		if err := Write(&bytes.Buffer{}, m); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got error %v, want %q", c.node, err, c.want)
 		}

@@ -64,7 +64,8 @@ func TestReadsHandMade(t *testing.T) {
 
 // refusals is a part of the message for each file of testdata/hostile.
 var refusals = map[string]string{
-	"length_near_2_64": "header of 18446744073709551615 bytes", "length_negative": "header of 9223372036854775808 bytes",
+	"length_near_2_64":   "header of 18446744073709551615 bytes",
+	"length_negative":    "header of 9223372036854775808 bytes",
 	"length_beyond_file": "header of 3 bytes", "no_object": "[, want {", "nested_arrays": "[, want {",
 	"nested_shape": "[, want a number", "text_behind": "something follows", "not_utf8": "not valid UTF-8",
 	"key_twice": `key "a" occurs twice`, "field_twice": `key "dtype" occurs twice`,
@@ -72,7 +73,8 @@ var refusals = map[string]string{
 	"tail": "the file at 9", "truncated": "the file at 7", "size_differs": "takes 12 bytes",
 	"size_overflow": "too large", "negative_length": "-2, want a number", "fraction": "1.5, want a number",
 	"end_before_begin": "leave -8", "offsets_three": "more than 2 numbers", "rank_9": "more than 8 numbers",
-	"unknown_type": `type "F8_E4M3"`, "unknown_field": `key "code": unknown key`, "no_type": "dtype, shape or data_offsets",
+	"unknown_type": `type "F8_E4M3"`, "unknown_field": `key "code": unknown key`,
+	"no_type":         "dtype, shape or data_offsets",
 	"metadata_number": "want a string", "metadata_many": "more than 4096 entries", "empty": "a file of 0 bytes",
 }
 

@@ -14,15 +14,18 @@ import (
 // refusals is a part of the message for each file of testdata/hostile.
 var refusals = map[string]string{
 	"crc_of_elements": "w: the file is damaged", "beyond_shard": "8 at offset 4 of 8",
-	"offset_near_2_64": "at offset 18446744073709551612 of 8", "size_differs": "takes 12 bytes; the index says 8",
-	"length_overflow": "too large", "length_negative": "a length is negative", "rank_9": "rank above 8",
+	"offset_near_2_64": "at offset 18446744073709551612 of 8",
+	"size_differs":     "takes 12 bytes; the index says 8",
+	"length_overflow":  "too large", "length_negative": "a length is negative", "rank_9": "rank above 8",
 	"no_such_shard": "shard 7 of 1", "no_such_type": "type 99", "partitioned": "a partitioned variable",
 	"truncated_proto": "field 6 is truncated", "no_header": "no header", "shards_many": "shards; 1 to 1024",
 	"keys_not_ascending": `key "a" behind "w"`, "key_twice": `key "w" behind "w"`, "nothing_in_it": "no weights",
-	"empty_block": "0 bytes", "restarts_near_2_32": "4294967295 restart points", "shared_too_long": "an entry is damaged",
-	"value_too_long": "or truncated", "compressed": "compressed (type 1)",
+	"empty_block": "0 bytes", "restarts_near_2_32": "4294967295 restart points",
+	"shared_too_long": "an entry is damaged",
+	"value_too_long":  "or truncated", "compressed": "compressed (type 1)",
 	"block_beyond_file": "data block of 4611686018427387904 bytes", "block_twice": "a data block at offset 0",
-	"crc_of_block": "the file is damaged", "footer_only": "index block of", "key_long": "a key of 0 and 2000 bytes", "key_bomb": "more memory than the table justifies",
+	"crc_of_block": "the file is damaged", "footer_only": "index block of",
+	"key_long": "a key of 0 and 2000 bytes", "key_bomb": "more memory than the table justifies",
 }
 
 // loadAll reads an index and everything it lists, from one shard.
@@ -77,7 +80,8 @@ func TestShardIsNoLink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Read(filepath.Join(dir, "m.index")); err == nil || !strings.Contains(err.Error(), "links are not followed") {
+	if _, err := Read(filepath.Join(dir, "m.index")); err == nil || !strings.Contains(err.Error(),
+		"links are not followed") {
 		t.Errorf("got %v", err)
 	}
 }

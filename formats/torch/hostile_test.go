@@ -59,7 +59,8 @@ func TestRefusesHostile(t *testing.T) {
 // when the memory that their size justifies is used up.
 func TestBombs(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // what is held, and little garbage
-	for _, unit := range []string{"]", "}", ")", "N", "(", "K\x01", "]\x94", "h\x00", "}NNs", "]q\x07a", "(t", "C\x00", "U\x01a"} {
+	for _, unit := range []string{"]", "}", ")", "N", "(", "K\x01", "]\x94", "h\x00", "}NNs", "]q\x07a", "(t",
+		"C\x00", "U\x01a"} {
 		const size = 2 << 20
 		var b bytes.Buffer
 		b.WriteString("\x80\x02")

@@ -136,8 +136,9 @@ func TestChoice(t *testing.T) {
 		{"training.pth.tar", Options{EMA: true}, "0.weight f32[3,2,3,3]"},
 		{"training.pth.tar", Options{Key: "state_dict_ema"}, "0.weight f32[3,2,3,3]"},
 		{"training.pth.tar", Options{Key: "epoch"}, `--key epoch is the number 3, not a dict`},
-		{"training.pth.tar", Options{Key: "nothing"}, `--key nothing: no nothing; there are "epoch", "arch", "best_acc", ` +
-			`"args", "counts", "state_dict", "state_dict_ema", "optimizer", "scheduler"`},
+		{"training.pth.tar", Options{Key: "nothing"},
+			`--key nothing: no nothing; there are "epoch", "arch", "best_acc", ` +
+				`"args", "counts", "state_dict", "state_dict_ema", "optimizer", "scheduler"`},
 		{"gan.pth", Options{}, `2 candidates for the state dict: "netG", "netD": pick one with --key`},
 		{"gan.pth", Options{Key: "netD"}, "0.weight f32[3,2,3,3]"},
 		{"gan.pth", Options{EMA: true}, "no average of the weights (EMA) is in the file"},

@@ -26,7 +26,10 @@ func coldRows() []row {
 		}}
 	}
 	theirs := func(measure func(*bench, *exec.Cmd) (float64, error)) []side {
-		return []side{{"ONNX Runtime", func(b *bench) (float64, error) { return measure(b, b.coldTheirs(model, pixels)) }}}
+		return []side{{"ONNX Runtime", func(b *bench) (float64,
+			error) {
+			return measure(b, b.coldTheirs(model, pixels))
+		}}}
 	}
 	return []row{
 		{group: "cold", name: model + ", start to first prediction", threads: 2, unit: "s", less: true,

@@ -38,7 +38,8 @@ func main() {
 	flag.StringVar(&o.models, "models", "", "folder with the networks of scripts/peers/networks.py")
 	flag.StringVar(&o.modules, "modules", "", "folder with onnxruntime-node")
 	flag.StringVar(&o.python, "python", "/usr/bin/python3", "a Python with torch")
-	flag.StringVar(&o.rows, "rows", "", "groups of rows, comma-separated (default: all): "+strings.Join(groups(), ","))
+	flag.StringVar(&o.rows, "rows", "", "groups of rows, comma-separated (default: all): "+strings.Join(groups(),
+		","))
 	flag.StringVar(&o.only, "only", "", "rows whose name this regular expression finds: resnet20.*batch 32")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each side of a row is measured")
 	flag.Float64Var(&o.seconds, "seconds", 0.5, "for each side and round")

@@ -101,8 +101,8 @@ func blocked(b *bench) (float64, error) {
 	var e struct {
 		Sync float64 `json:"sync_share"`
 	}
-	err := b.run(&e, "bench", "resnet20", "--mode", "train", "--batch", "128", "--replicas", "8", "--devices", "2xcpu",
-		"--threads", "1", "--seconds", fmt.Sprint(b.seconds))
+	err := b.run(&e, "bench", "resnet20", "--mode", "train", "--batch", "128", "--replicas", "8", "--devices",
+		"2xcpu", "--threads", "1", "--seconds", fmt.Sprint(b.seconds))
 	return 100 * e.Sync, err
 }
 
@@ -115,8 +115,9 @@ func processRows() []row {
 		}}
 	}
 	return []row{
-		{group: "process", name: "resnet20, batch 32, one thread: plugin process vs in process", threads: 1, unit: "us",
-			less: true, must: 0.98, aim: 0.99, ours: predict("batch32", "plugin"), theirs: []side{predict("batch32", "process")}},
+		{group: "process", name: "resnet20, batch 32, one thread: plugin process vs in process", threads: 1,
+			unit: "us", less: true, must: 0.98, aim: 0.99, ours: predict("batch32", "plugin"),
+			theirs: []side{predict("batch32", "process")}},
 		{group: "process", name: "resnet20, batch 1, one thread: what a call costs more", threads: 1, unit: "us",
 			less: true, costs: true, must: 50, aim: 20, ours: predict("batch1", "plugin"),
 			theirs: []side{predict("batch1", "process")}},

@@ -16,7 +16,8 @@ func (r result) verdict() string {
 	if len(r.theirs) == 0 {
 		return fmt.Sprintf("%s %s", number(r.ours.median()), r.unit)
 	}
-	return fmt.Sprintf("%s and %s %s, %.2f", number(r.ours.median()), number(r.theirs.median()), r.unit, r.ratio())
+	return fmt.Sprintf("%s and %s %s, %.2f", number(r.ours.median()), number(r.theirs.median()), r.unit,
+		r.ratio())
 }
 
 // print writes the tables as markdown, a table for each group.
@@ -44,7 +45,8 @@ func (b *bench) print(w io.Writer, done []result) {
 }
 
 func printGroup(w io.Writer, rows []result) {
-	fmt.Fprintf(w, "\n| %s | ours | theirs | is | must | aim | FMA |\n|---|---|---|---|---|---|---|\n", rows[0].group)
+	fmt.Fprintf(w, "\n| %s | ours | theirs | is | must | aim | FMA |\n|---|---|---|---|---|---|---|\n",
+		rows[0].group)
 	product, n, least := 0.0, 0, math.Inf(1)
 	for _, r := range rows {
 		theirs, ratio, must, aim := "", "", r.note, ""
@@ -53,8 +55,8 @@ func printGroup(w io.Writer, rows []result) {
 			ratio, must, aim = fmt.Sprintf("%.2f", r.ratio()), fmt.Sprintf("%g", r.must), fmt.Sprintf("%g", r.aim)
 			product, n, least = product+math.Log(r.ratio()), n+1, min(least, r.ratio())
 		}
-		fmt.Fprintf(w, "| %s, %s | %s | %s | %s | %s | %s | %.0f, %.0f |\n", r.name, r.unit, r.ours, theirs, ratio, must,
-			aim, r.before.Gflops, r.after.Gflops)
+		fmt.Fprintf(w, "| %s, %s | %s | %s | %s | %s | %s | %.0f, %.0f |\n", r.name, r.unit, r.ours, theirs, ratio,
+			must, aim, r.before.Gflops, r.after.Gflops)
 	}
 	if n > 2 {
 		fmt.Fprintf(w, "| **geometric mean of %d** (least %.2f) | | | **%.2f** | %g | %g | |\n", n, least,

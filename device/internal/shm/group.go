@@ -84,7 +84,8 @@ func cut(segment []byte, ranks int) (head *groupHead, lanes [collective.Lanes]la
 // check reports whether a segment is that of a group.
 func (h *groupHead) check(generation uint64, ranks int) error {
 	if h.magic != groupMagic || h.generation != generation || h.ranks != uint64(ranks) {
-		return fmt.Errorf("shared memory: the segment is not that of generation %d of %d devices", generation, ranks)
+		return fmt.Errorf("shared memory: the segment is not that of generation %d of %d devices", generation,
+			ranks)
 	}
 	return nil
 }

@@ -94,7 +94,8 @@ func random(d tensor.DType, shape []int, seeds ...uint64) tensor.Tensor {
 }
 
 // exchanges brings everybody together and returns the errors by rank.
-func exchanges(ctx context.Context, of func(rank int) collective.Exchanger, tag collective.Tag, v [][]collective.Reduction) []error {
+func exchanges(ctx context.Context, of func(rank int) collective.Exchanger, tag collective.Tag,
+	v [][]collective.Reduction) []error {
 	errs := make([]error, len(v))
 	var wait sync.WaitGroup
 	for rank := range v {
@@ -123,7 +124,8 @@ func TestExchangeHasTheBitsOfTheHub(t *testing.T) {
 			tag := collective.Tag{Generation: 7, Step: uint64(n / 2), Lane: collective.Lane(n % 2), Name: "x"}
 			want, got := values(n, c.replicas, c.absent...), values(n, c.replicas, c.absent...)
 			errs := exchanges(t.Context(), func(rank int) collective.Exchanger { return hub.Member(rank) }, tag, want)
-			errs = append(errs, exchanges(t.Context(), func(rank int) collective.Exchanger { return members[rank] }, tag, got)...)
+			errs = append(errs, exchanges(t.Context(), func(rank int) collective.Exchanger { return members[rank] },
+				tag, got)...)
 			if err := errors.Join(errs...); err != nil {
 				t.Fatal(err)
 			}
@@ -145,10 +147,13 @@ func TestLanesAreApart(t *testing.T) {
 	m, members := group(t, false, replicas...)
 	of := func(rank int) collective.Exchanger { return members[rank] }
 	first, second := values(1, replicas), values(2, replicas)
-	tags := []collective.Tag{{Lane: collective.Gradients, Name: "w"}, {Lane: collective.Gradients, Sequence: 1, Name: "v"}}
-	wait := []func() error{members[0].Start(t.Context(), tags[0], first[0]), members[0].Start(t.Context(), tags[1], second[0])}
+	tags := []collective.Tag{{Lane: collective.Gradients, Name: "w"}, {Lane: collective.Gradients, Sequence: 1,
+		Name: "v"}}
+	wait := []func() error{members[0].Start(t.Context(), tags[0], first[0]),
+		members[0].Start(t.Context(), tags[1], second[0])}
 	for n := range 3 {
-		if err := errors.Join(exchanges(t.Context(), of, collective.Tag{Sequence: uint64(n)}, values(n, replicas))...); err != nil {
+		if err := errors.Join(exchanges(t.Context(), of, collective.Tag{Sequence: uint64(n)},
+			values(n, replicas))...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -157,7 +162,8 @@ func TestLanesAreApart(t *testing.T) {
 			t.Fatalf("missing %v, want rank 1", m.Missing())
 		}
 	}
-	wait = append(wait, members[1].Start(t.Context(), tags[0], first[1]), members[1].Start(t.Context(), tags[1], second[1]))
+	wait = append(wait, members[1].Start(t.Context(), tags[0], first[1]),
+		members[1].Start(t.Context(), tags[1], second[1]))
 	for _, w := range wait {
 		if err := w(); err != nil {
 			t.Error(err)
@@ -185,12 +191,16 @@ func TestMembersDisagree(t *testing.T) {
 		values []collective.Reduction
 		says   string
 	}{
-		"another step":       {tag(func(t *collective.Tag) { t.Step++ }), values(0, replicas)[1], "while this device is at"},
-		"another sequence":   {tag(func(t *collective.Tag) { t.Sequence++ }), values(0, replicas)[1], "while this device is at"},
-		"another name":       {tag(func(t *collective.Tag) { t.Name = "bn2" }), values(0, replicas)[1], "while this device is at"},
-		"another generation": {tag(func(t *collective.Tag) { t.Generation++ }), values(0, replicas)[1], "different values"},
-		"fewer values":       {right, values(0, replicas)[1][1:], "different values"},
-		"no values":          {right, nil, "different values"},
+		"another step": {tag(func(t *collective.Tag) { t.Step++ }), values(0, replicas)[1],
+			"while this device is at"},
+		"another sequence": {tag(func(t *collective.Tag) { t.Sequence++ }), values(0, replicas)[1],
+			"while this device is at"},
+		"another name": {tag(func(t *collective.Tag) { t.Name = "bn2" }), values(0, replicas)[1],
+			"while this device is at"},
+		"another generation": {tag(func(t *collective.Tag) { t.Generation++ }), values(0, replicas)[1],
+			"different values"},
+		"fewer values": {right, values(0, replicas)[1][1:], "different values"},
+		"no values":    {right, nil, "different values"},
 	} {
 		_, members := group(t, false, replicas...)
 		done := make(chan error)
@@ -283,8 +293,10 @@ func BenchmarkExchange(b *testing.B) {
 					b.SetBytes(int64(4 * n))
 					var wait sync.WaitGroup
 					for rank, m := range members {
-						part := collective.Part{Node: collective.Node{From: rank, To: rank + 1}, Value: tensor.New(tensor.F32, n)}
-						v := []collective.Reduction{{Op: collective.Sum, Parts: []collective.Part{part}, Result: tensor.New(tensor.F32, n)}}
+						part := collective.Part{Node: collective.Node{From: rank, To: rank + 1},
+							Value: tensor.New(tensor.F32, n)}
+						v := []collective.Reduction{{Op: collective.Sum, Parts: []collective.Part{part},
+							Result: tensor.New(tensor.F32, n)}}
 						wait.Go(func() {
 							for i := range b.N {
 								tag := collective.Tag{Lane: collective.Lane(lane), Sequence: uint64(i)}

@@ -92,7 +92,8 @@ func TestWriter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []point{{10, "step/loss", 2.5}, {10, "step/lr", 0.125}, {1 << 40, "epoch/val_loss", float32(math.Inf(1))}}
+	want := []point{{10, "step/loss", 2.5}, {10, "step/lr", 0.125},
+		{1 << 40, "epoch/val_loss", float32(math.Inf(1))}}
 	if err := w.Write(10, Scalar{"step/loss", 2.5}, Scalar{"step/lr", 0.125}); err != nil {
 		t.Fatal(err)
 	}

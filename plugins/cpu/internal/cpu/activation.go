@@ -13,7 +13,8 @@ var activationOps = map[graph.Op]func(c *compiler) action{
 	graph.Elu: buildActivation, graph.Sigmoid: buildActivation, graph.HardSigmoid: buildActivation,
 	graph.Silu: buildActivation, graph.HardSwish: buildActivation, graph.Tanh: buildActivation,
 	graph.Softplus: buildActivation, graph.Clip: buildActivation, graph.ActivationGrad: buildActivationGrad,
-	graph.Prelu: buildPrelu, graph.PreluGradInput: buildPreluGradInput, graph.PreluGradSlope: buildPreluGradSlope,
+	graph.Prelu: buildPrelu, graph.PreluGradInput: buildPreluGradInput,
+	graph.PreluGradSlope: buildPreluGradSlope,
 }
 
 func buildRelu(c *compiler) action {

@@ -33,7 +33,8 @@ func buildAllReduce(c *compiler) action {
 	c.after = append(c.after, func() {
 		for i := range nodes {
 			n := &nodes[i]
-			n.free = n.from.slot != nil && n.from.slot.to == n.to.slot.from && !slices.Contains(c.exe.kept, n.from.slot)
+			n.free = n.from.slot != nil && n.from.slot.to == n.to.slot.from && !slices.Contains(c.exe.kept,
+				n.from.slot)
 			if lane == collective.Moments {
 				n.to.slot.from = c.start(first) // the layout knows where it is waited for
 				continue
@@ -157,7 +158,8 @@ func (f *frame) members() (leaves int, held []int) {
 
 // reduction returns the reduction of one value, whose parts are complete when
 // the pieces that it adds to the list are done.
-func (f *frame) reduction(n *reduced, leaves int, held []int, pieces []piece) (collective.Reduction, []piece) {
+func (f *frame) reduction(n *reduced, leaves int, held []int, pieces []piece) (
+	collective.Reduction, []piece) {
 	out := collective.Reduction{Op: n.op, Result: tensorOf(n.to, f.bytes(n.to))}
 	replicas := f.bytes(n.from)
 	if !n.free {

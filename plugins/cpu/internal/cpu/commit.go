@@ -24,7 +24,8 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 	case fn == nil:
 		return e.device.fail(call, device.Invalid, "the program has no function %s", graph.Commit)
 	case e.version != v:
-		return e.device.fail(call, device.Invalid, "version %d is to be committed, the state is at %d", v, e.version)
+		return e.device.fail(call, device.Invalid, "version %d is to be committed, the state is at %d", v,
+			e.version)
 	case !e.hasKept || e.keptFor != v:
 		return e.device.fail(call, device.Invalid, "nothing is kept for version %d; run %s first", v, graph.Train)
 	}

@@ -113,8 +113,8 @@ func (c *compiler) buildNarrow(g *conv, x, weight, bias, y *value) action {
 		}
 		return nil
 	}
-	return bySpan(action{prepare: prepare, work: product.work(), positions: y.positions, step: g.ow, width: y.channels,
-		span: func(f *frame, w *worker, i, from, to int) {
+	return bySpan(action{prepare: prepare, work: product.work(), positions: y.positions, step: g.ow,
+		width: y.channels, span: func(f *frame, w *worker, i, from, to int) {
 			product.span(f, w, f.at(y, w, i), g.paddedRows(w, f.at(x, w, i), from/g.ow, (to-1)/g.ow), from, to)
 		}})
 }

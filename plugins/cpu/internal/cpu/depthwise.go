@@ -58,8 +58,8 @@ func (c *compiler) depthwiseAction(g *conv, phases []phase, x, weight, bias, y *
 		f.exe.device.kernels.Depthwise(phases[k].window, f.at(y, w, i), f.at(x, w, i), parts[k], add, from, to)
 	}
 	if len(phases) == 1 {
-		return bySpan(action{prepare: prepare, work: work, positions: y.positions, step: positionStep, width: y.channels,
-			span: func(f *frame, w *worker, i, from, to int) { do(f, w, i, 0, from, to) }})
+		return bySpan(action{prepare: prepare, work: work, positions: y.positions, step: positionStep,
+			width: y.channels, span: func(f *frame, w *worker, i, from, to int) { do(f, w, i, 0, from, to) }})
 	}
 	return action{prepare: prepare, work: work, row: func(f *frame, w *worker, i, piece, pieces int) {
 		for k, p := range phases {

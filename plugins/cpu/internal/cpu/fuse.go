@@ -141,5 +141,6 @@ func (u *fuser) addends(i int) (norm, plus graph.Value) {
 // alike reports whether a and b are rows of float32 of one shape.
 func (u *fuser) alike(a, b graph.Value) bool {
 	s, t := u.fn.Values[a].Type, u.fn.Values[b].Type
-	return s.Kind == graph.Rows && t.Kind == graph.Rows && s.DType == tensor.F32 && slices.Equal(s.Shape, t.Shape)
+	return s.Kind == graph.Rows && t.Kind == graph.Rows && s.DType == tensor.F32 && slices.Equal(s.Shape,
+		t.Shape)
 }

@@ -45,12 +45,14 @@ func (u *fuser) mask(i int, most float32, masks map[graph.Value]mask) {
 		return
 	}
 	sums := u.fn.Nodes[k]
-	if x := newValue(u.fn.Values[sums.In[0]]); sums.In[1] != dx || sums.In[0] == dx || blocksOf(x).rows != 1 || !x.last {
+	if x := newValue(u.fn.Values[sums.In[0]]); sums.In[1] != dx || sums.In[0] == dx || blocksOf(x).rows != 1 ||
+		!x.last {
 		return
 	}
 	m := mask{most: most}
 	operands := []graph.Value{sums.In[0], dy, sums.In[2], y}
-	if add := u.made[dy]; u.alone(dy, graph.Add) && add < i && u.alike(u.fn.Nodes[add].In[0], u.fn.Nodes[add].In[1]) {
+	if add := u.made[dy]; u.alone(dy, graph.Add) && add < i && u.alike(u.fn.Nodes[add].In[0],
+		u.fn.Nodes[add].In[1]) {
 		m.plus = true
 		operands[1] = u.fn.Nodes[add].In[0]
 		operands = append(operands, u.fn.Nodes[add].In[1])

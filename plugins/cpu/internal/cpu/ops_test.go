@@ -45,12 +45,14 @@ func opCases(t *testing.T) (cases []opCase) {
 }
 
 // exact names the cases whose bits must be those of ref.
-var exact = map[string]bool{"sgd": true, "adamw": true, "lars": true, "ema": true, "dropout": true, "image": true}
+var exact = map[string]bool{"sgd": true, "adamw": true, "lars": true, "ema": true, "dropout": true,
+	"image": true}
 
 // program writes a case as a program that returns the results of its nodes.
 func program(t *testing.T, c opCase) *graph.Program {
 	t.Helper()
-	text := fmt.Sprintf("bnctl program 1\nprogram \"case\"\n\n%s\nfunc predict(%s) {\n%s}\n", c.state, c.inputs, c.body)
+	text := fmt.Sprintf("bnctl program 1\nprogram \"case\"\n\n%s\nfunc predict(%s) {\n%s}\n", c.state, c.inputs,
+		c.body)
 	p, err := graph.ParseProgram([]byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -100,7 +102,8 @@ func randomTensor(r *rand.Rand, d tensor.DType, shape []int) tensor.Tensor {
 // openSet opens a device with these kernels and threads.
 func openSet(t *testing.T, kernels string, threads int) device.Device {
 	t.Helper()
-	d, err := Provider{}.Open(context.Background(), device.DefaultID, device.Options{Kernels: kernels, Threads: threads})
+	d, err := Provider{}.Open(context.Background(), device.DefaultID,
+		device.Options{Kernels: kernels, Threads: threads})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +133,8 @@ func evaluate(t *testing.T, d device.Device, p *graph.Program, rows []int, from,
 	first, last := sum(rows[:from]), sum(rows[:to])
 	for _, v := range p.Functions[0].Inputs {
 		typ := p.Functions[0].Values[v].Type
-		step.Inputs = append(step.Inputs, randomTensor(r, typ.DType, append([]int{total}, typ.Shape...)).Rows(first, last))
+		step.Inputs = append(step.Inputs, randomTensor(r, typ.DType, append([]int{total}, typ.Shape...)).Rows(first,
+			last))
 	}
 	out, err := x.Run(ctx, step)
 	if err != nil {
@@ -194,7 +198,8 @@ func TestOpsAgainstRef(t *testing.T) {
 					}
 					for i := range got {
 						if !tensor.Equal(got[i], bits[set.Class][i]) {
-							t.Errorf("%s, %d threads: output %d has other bits than class %s before", set.Name, threads, i, set.Class)
+							t.Errorf("%s, %d threads: output %d has other bits than class %s before", set.Name, threads, i,
+								set.Class)
 						}
 					}
 				}

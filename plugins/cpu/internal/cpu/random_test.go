@@ -19,7 +19,8 @@ func randomProgram(r *rand.Rand, n int) (*graph.Program, error) {
 	state := func(name string, shape ...int) graph.Value {
 		return b.Declare(graph.State{Name: name, DType: tensor.F32, Shape: shape, Role: graph.Constant})
 	}
-	gamma, beta, weight := state("gamma", channels), state("beta", channels), state("weight", channels, channels, 3, 3)
+	gamma, beta, weight := state("gamma", channels), state("beta", channels),
+		state("weight", channels, channels, 3, 3)
 	t := graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{channels, side, side}}
 	values := []graph.Value{b.Input("a", t), b.Input("b", t)}
 	pick := func() graph.Value { return values[max(0, len(values)-1-r.IntN(5))] }
@@ -55,7 +56,8 @@ func randomProgram(r *rand.Rand, n int) (*graph.Program, error) {
 			x := b.Op(graph.MaxPool, name, []graph.Value{pick()}, "kernel", []int{2, 2}, "stride", []int{2, 2})
 			values = append(values, b.Op(graph.Upsample, name+".u", []graph.Value{x}, "size", []int{side, side}))
 		case 7:
-			g := b.Op(graph.ConvGradWeight, name, []graph.Value{pick(), pick()}, "kernel", []int{3, 3}, "pad", []int{1, 1, 1, 1})
+			g := b.Op(graph.ConvGradWeight, name, []graph.Value{pick(), pick()}, "kernel", []int{3, 3}, "pad",
+				[]int{1, 1, 1, 1})
 			b.Output(name+".out", b.Op(graph.AllReduce, name+".a", []graph.Value{g}), false)
 		}
 	}

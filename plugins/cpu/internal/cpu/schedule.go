@@ -21,7 +21,8 @@ type scheduler struct {
 
 // schedule returns the groups of a function whose nodes have these actions.
 func schedule(fn *function, actions []action, follows, closing map[graph.Value]bool) []*group {
-	s := &scheduler{fn: fn, follows: follows, closing: closing, rows: &group{rows: true}, made: map[graph.Value]bool{}}
+	s := &scheduler{fn: fn, follows: follows, closing: closing, rows: &group{rows: true},
+		made: map[graph.Value]bool{}}
 	for i, a := range actions {
 		s.add(i, a)
 	}

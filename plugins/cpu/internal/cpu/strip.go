@@ -79,7 +79,8 @@ func (c *compiler) buildStrip(g *conv, x, weight, bias, y *value, back bool) act
 			f.exe.device.kernels.Strip(t, out[row*g.ow*g.o:], padded[row*t.RowStep:], p.parts[0].data, add, g.ow)
 		}
 	}
-	return bySpan(action{prepare: prepare, work: work, span: span, positions: y.positions, step: g.ow, width: g.o})
+	return bySpan(action{prepare: prepare, work: work, span: span, positions: y.positions, step: g.ow,
+		width: g.o})
 }
 
 // stripGradient computes weight gradients by strips: a task is one replica,

@@ -19,7 +19,8 @@ import (
 )
 
 // trainProgram returns the training program of a model of the zoo.
-func trainProgram(t testing.TB, name string, replicas int, input models.Size) (*graph.Program, *models.Model) {
+func trainProgram(t testing.TB, name string, replicas int, input models.Size) (
+	*graph.Program, *models.Model) {
 	t.Helper()
 	m, err := models.Build(name, models.Options{Classes: 10, Input: input})
 	if err != nil {
@@ -51,7 +52,8 @@ func trainProgram(t testing.TB, name string, replicas int, input models.Size) (*
 	lr := b.Input("lr", graph.Type{Kind: graph.Whole, DType: tensor.F32})
 	for _, s := range trained {
 		w := b.Read(s)
-		v := b.Declare(graph.State{Name: s + ".velocity", DType: tensor.F32, Shape: b.Type(w).Shape, Role: graph.Optimizer})
+		v := b.Declare(graph.State{Name: s + ".velocity", DType: tensor.F32, Shape: b.Type(w).Shape,
+			Role: graph.Optimizer})
 		g := b.Input(parallel.Gradient(s), b.Type(w))
 		next := b.Node(graph.SGD, s+".next", graph.Attrs{}.With("weight_decay", 1e-4), w, g, v, lr)
 		b.Update(s, next[0])
@@ -115,7 +117,8 @@ func newTrainer(t testing.TB, d device.Device, name string, batch, replicas int,
 			}
 			tr.step.Inputs = append(tr.step.Inputs, labels)
 		default:
-			tr.step.Inputs = append(tr.step.Inputs, randomTensor(r, v.Type.DType, append([]int{batch}, v.Type.Shape...)))
+			tr.step.Inputs = append(tr.step.Inputs,
+				randomTensor(r, v.Type.DType, append([]int{batch}, v.Type.Shape...)))
 		}
 	}
 	return tr

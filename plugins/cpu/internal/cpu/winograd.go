@@ -38,7 +38,8 @@ func (c *compiler) buildWinograd(g *conv, t kernel.Winograd, direct *product, x,
 	if back {
 		what = "winograd back"
 	}
-	k.weights = shared(c, weight, g.key(what), func() *winogradPack { return newWinogradPack(t, weight.state, back) })
+	k.weights = shared(c, weight, g.key(what),
+		func() *winogradPack { return newWinogradPack(t, weight.state, back) })
 	prepare := func(f *frame) error {
 		if bias != nil {
 			copy(k.bias, f.f32(bias))

@@ -27,7 +27,8 @@ func convolved(t *testing.T, d device.Device, x, w tensor.Tensor) tensor.Tensor 
 	if err := e.Write(ctx, "w", w); err != nil {
 		t.Fatal(err)
 	}
-	out, err := e.Run(ctx, device.Step{Function: p.Functions[0].Name, Rows: []int{c[0]}, Inputs: []tensor.Tensor{x}})
+	out, err := e.Run(ctx, device.Step{Function: p.Functions[0].Name, Rows: []int{c[0]},
+		Inputs: []tensor.Tensor{x}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,8 @@ func sizes(x tensor.Tensor) tensor.Tensor {
 func TestTilesApart(t *testing.T) {
 	const channels, high, wide = 32, 9, 11
 	r := rand.New(rand.NewPCG(8, 8))
-	x, w := randomTensor(r, tensor.F32, []int{2, channels, high, wide}), randomTensor(r, tensor.F32, []int{48, channels, 3, 3})
+	x, w := randomTensor(r, tensor.F32, []int{2, channels, high, wide}),
+		randomTensor(r, tensor.F32, []int{48, channels, 3, 3})
 	d := openSet(t, "auto", 2)
 	for _, v := range []float64{math.NaN(), math.Inf(-1), 0x1p110, 0x1p40, 1e5} {
 		for _, at := range []int{0, 5*wide + 7, (high-1)*wide + 3, (channels+3)*high*wide - 1} {

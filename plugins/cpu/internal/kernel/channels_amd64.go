@@ -3,8 +3,9 @@
 package kernel
 
 var columnsAVX512 = columns{
-	lanes: 16, sums: sumsAVX512, sizes: sizesAVX512, deviations: deviationsAVX512, gradientSums: gradientSumsAVX512,
-	maskedSums: maskedSumsAVX512, maskedSumsPlus: maskedSumsPlusAVX512,
+	lanes: 16, sums: sumsAVX512, sizes: sizesAVX512, deviations: deviationsAVX512,
+	gradientSums: gradientSumsAVX512,
+	maskedSums:   maskedSumsAVX512, maskedSumsPlus: maskedSumsPlusAVX512,
 	normalise: normaliseAVX512, normaliseRelu: normaliseReluAVX512, normalisePlus: normalisePlusAVX512,
 	normalisePlusRelu: normalisePlusReluAVX512, normaliseGradient: normaliseGradientAVX512,
 }

@@ -14,7 +14,8 @@ func vectorSets() []*Set {
 }
 
 // channelRun computes every channel pass and returns all results.
-func channelRun(s *Set, channels int, x, dy, plus []float32, a Affine, slope []float32) (wide []float64, single []float32) {
+func channelRun(s *Set, channels int, x, dy, plus []float32, a Affine, slope []float32) (
+	wide []float64, single []float32) {
 	mean := make([]float64, channels)
 	for c := range mean {
 		mean[c] = float64(c) * 0.25

@@ -51,7 +51,8 @@ func BenchmarkDepthwise(b *testing.B) {
 		}
 	}
 	w := NewWindow(in, out, taps, channels, channels)
-	image, result, weights := guarded(r, channels*side*side), guarded(r, channels*side*side), guarded(r, taps*channels)
+	image, result, weights := guarded(r, channels*side*side), guarded(r, channels*side*side),
+		guarded(r, taps*channels)
 	sums := make([]float32, channels)
 	for _, s := range Sets() {
 		b.Run("forward/"+s.Name, func(b *testing.B) {

@@ -43,7 +43,8 @@ func BenchmarkStrip(b *testing.B) {
 	const side, run = 32, 16
 	r := rand.New(rand.NewPCG(1, 1))
 	s := Strip{Rows: 3, Run: run, RowStep: (side + 2) * run, GradStep: Lanes}
-	in, packed, out := guarded(r, (side+2)*s.RowStep), guarded(r, s.PackedLen()), make([]float32, side*side*Lanes)
+	in, packed, out := guarded(r, (side+2)*s.RowStep), guarded(r, s.PackedLen()),
+		make([]float32, side*side*Lanes)
 	sums := make([]float32, s.PackedLen())
 	const flops = 2 * 9 * side * side * run * Lanes
 	for _, set := range Sets() {

@@ -59,7 +59,8 @@ func randomWindow(r *rand.Rand, positions, taps, run, width, gap, size int) *Win
 
 func TestWindow(t *testing.T) {
 	type shape struct{ positions, taps, run, width, gap int }
-	shapes := []shape{{64, 9, 16, 16, 0}, {49, 9, 32, 32, 0}, {20, 1, 5, 10, 0}, {3, 0, 0, 7, 2}, {13, 2, 0, 16, 0}}
+	shapes := []shape{{64, 9, 16, 16, 0}, {49, 9, 32, 32, 0}, {20, 1, 5, 10, 0}, {3, 0, 0, 7, 2},
+		{13, 2, 0, 16, 0}}
 	for n := range 70 {
 		shapes = append(shapes, shape{n, 2, 3, 33, 1}, shape{7, 3, n, 17, 0}, shape{13, 2, 6, n + 1, 3})
 	}
@@ -140,7 +141,8 @@ func TestFuse(t *testing.T) {
 
 func BenchmarkWindow(b *testing.B) {
 	for _, s := range []struct{ side, taps, in, out int }{
-		{32, 9, 16, 16}, {16, 9, 32, 32}, {8, 9, 64, 64}, {56, 9, 64, 64}, {14, 9, 256, 256}, {32, 3, 9, 16}, {14, 1, 256, 1024},
+		{32, 9, 16, 16}, {16, 9, 32, 32}, {8, 9, 64, 64}, {56, 9, 64, 64}, {14, 9, 256, 256}, {32, 3, 9, 16},
+		{14, 1, 256, 1024},
 	} {
 		r := rand.New(rand.NewPCG(1, 1))
 		positions := s.side * s.side

@@ -137,7 +137,8 @@ func (s *Set) WinogradInput(g Winograd, v []float32, first, all int, in []float3
 	}
 	v, in = v[first*tile:], in[r.At:]
 	if s.winograd != nil {
-		s.winograd.forms[g.Side].input(&v[0], 4*freq, 4*tile, &in[0], 4*r.Step, 4*g.In, 4*g.In*g.Side, r.Count, g.In/Lanes)
+		s.winograd.forms[g.Side].input(&v[0], 4*freq, 4*tile, &in[0], 4*r.Step, 4*g.In, 4*g.In*g.Side, r.Count,
+			g.In/Lanes)
 		return
 	}
 	for t := range r.Count {
@@ -148,8 +149,8 @@ func (s *Set) WinogradInput(g Winograd, v []float32, first, all int, in []float3
 // WinogradProduct computes the products of one panel for all tiles.
 func (s *Set) WinogradProduct(g Winograd, panel int, m, v, packed []float32, all int) {
 	if len(m) < g.OutLen(all) || len(v) < g.InLen(all) || len(packed) < g.PackedLen() || all < 1 {
-		panic(fmt.Sprintf("kernel.WinogradProduct: %+v, %d tiles, %d values of tiles, %d of products, %d of weights",
-			g, all, len(v), len(m), len(packed)))
+		panic(fmt.Sprintf("kernel.WinogradProduct: %+v, %d tiles, %d values of tiles, %d of products, %d of "+
+			"weights", g, all, len(v), len(m), len(packed)))
 	}
 	packed = packed[g.Frequencies()*g.In*panel*WinogradLanes:]
 	if s.winograd == nil {
@@ -190,8 +191,8 @@ func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, width in
 // WinogradOutput computes the outputs of a row of tiles, which are tiles first
 // and on of all, and adds a bias of PanelWidth values. Outputs begin at the
 // panel's first channel, step values from one pixel to the next.
-func (s *Set) WinogradOutput(g Winograd, panel int, out []float32, r Row, step int, m []float32, first, all int,
-	bias []float32) {
+func (s *Set) WinogradOutput(g Winograd, panel int, out []float32, r Row, step int, m []float32, first,
+	all int, bias []float32) {
 	tile, freq := g.outSteps(all)
 	width := g.PanelWidth(panel)
 	if len(m) < g.OutLen(all) || first < 0 || first+r.Count > all || r.Count < 1 || len(bias) < width ||

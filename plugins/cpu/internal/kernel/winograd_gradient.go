@@ -54,8 +54,8 @@ func (s *Set) WinogradGradient(g Winograd, v []float32, first, all int, in []flo
 	tile, freq := Winograd{Side: g.Side, In: g.Out}.inSteps(all)
 	if len(v) < g.GradientLen(all) || first < 0 || first+r.Count > all || r.Count < 1 ||
 		r.At < 0 || len(in) < r.need(g.Side, g.Side, g.Out, g.Out) {
-		panic(fmt.Sprintf("kernel.WinogradGradient: %+v, tiles [%d, %d) of %d in %d values, gradient of %d values, %+v",
-			g, first, first+r.Count, all, len(v), len(in), r))
+		panic(fmt.Sprintf("kernel.WinogradGradient: %+v, tiles [%d, %d) of %d in %d values, gradient of %d "+
+			"values, %+v", g, first, first+r.Count, all, len(v), len(in), r))
 	}
 	v, in = v[first*tile:], in[r.At:]
 	if s.winogradGradients != nil {

@@ -13,7 +13,8 @@ func winogradKernelGradient(set *Set, w *winogradRun, dy []float32) (d, taps []f
 	v, d := make([]float32, g.InLen(all)), make([]float32, g.GradientLen(all))
 	width := w.columns * w.Side * g.Out
 	for y := range w.rows {
-		set.WinogradInput(g, v, y*w.columns, all, w.in, Row{At: y * g.Side * w.step(), Step: w.step(), Count: w.columns})
+		set.WinogradInput(g, v, y*w.columns, all, w.in, Row{At: y * g.Side * w.step(), Step: w.step(),
+			Count: w.columns})
 		set.WinogradGradient(g, d, y*w.columns, all, dy, Row{At: y * g.Side * width, Step: width, Count: w.columns})
 	}
 	win := g.GradientTiles(all)

@@ -32,7 +32,8 @@ func (w *winogradRun) do(set *Set) (u, v, out []float32) {
 	width := w.columns * w.Side
 	out = make([]float32, w.rows*w.Side*width*g.Out)
 	for y := range w.rows {
-		set.WinogradInput(g, v, y*w.columns, all, w.in, Row{At: y * g.Side * w.step(), Step: w.step(), Count: w.columns})
+		set.WinogradInput(g, v, y*w.columns, all, w.in, Row{At: y * g.Side * w.step(), Step: w.step(),
+			Count: w.columns})
 	}
 	for p := range g.Panels() {
 		set.WinogradWeights(g, p, u, w.taps[winogradTaps*g.In*p*WinogradLanes:])
@@ -69,7 +70,8 @@ func (w *winogradRun) exact(y, x, o int) (sum float64, chain float32, size float
 func TestWinograd(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 4))
 	for i, c := range []struct{ in, out, rows, columns int }{
-		{16, 16, 1, 1}, {16, 32, 2, 3}, {32, 16, 1, 5}, {32, 48, 3, 5}, {48, 32, 1, 2}, {64, 80, 2, 2}, {96, 32, 1, 29},
+		{16, 16, 1, 1}, {16, 32, 2, 3}, {32, 16, 1, 5}, {32, 48, 3, 5}, {48, 32, 1, 2}, {64, 80, 2, 2},
+		{96, 32, 1, 29},
 		{160, 16, 2, 7},
 	} {
 		for _, side := range []int{2, 4} {
@@ -142,8 +144,10 @@ func BenchmarkWinograd(b *testing.B) {
 		g             Winograd
 		rows, columns int
 	}{
-		{Winograd{2, 16, 16}, 16, 16}, {Winograd{4, 16, 16}, 8, 8}, {Winograd{4, 32, 32}, 4, 4}, {Winograd{4, 64, 64}, 2, 2},
-		{Winograd{4, 64, 64}, 4, 7}, {Winograd{4, 64, 64}, 2, 14}, {Winograd{4, 128, 128}, 7, 7}, {Winograd{4, 256, 256}, 4, 4},
+		{Winograd{2, 16, 16}, 16, 16}, {Winograd{4, 16, 16}, 8, 8}, {Winograd{4, 32, 32}, 4, 4},
+		{Winograd{4, 64, 64}, 2, 2},
+		{Winograd{4, 64, 64}, 4, 7}, {Winograd{4, 64, 64}, 2, 14}, {Winograd{4, 128, 128}, 7, 7},
+		{Winograd{4, 256, 256}, 4, 4},
 		{Winograd{2, 512, 512}, 4, 4},
 	} {
 		w := newWinogradRun(r, c.g, c.rows, c.columns)
@@ -153,24 +157,27 @@ func BenchmarkWinograd(b *testing.B) {
 			m := make([]float32, c.g.OutLen(all))
 			flops := 2 * 9 * float64(all*c.g.Side*c.g.Side*c.g.In*c.g.Out)
 			bench := func(name string, flops float64, do func()) {
-				b.Run(fmt.Sprintf("%d/%dto%d/%dx%d/%s/%s", c.g.Side, c.g.In, c.g.Out, c.rows, c.columns, name, set.Name), func(b *testing.B) {
-					for b.Loop() {
-						do()
-					}
-					reportRate(b, set, flops)
-				})
+				b.Run(fmt.Sprintf("%d/%dto%d/%dx%d/%s/%s", c.g.Side, c.g.In, c.g.Out, c.rows, c.columns, name, set.Name),
+					func(b *testing.B) {
+						for b.Loop() {
+							do()
+						}
+						reportRate(b, set, flops)
+					})
 			}
 			input := func() {
 				for y := range w.rows {
-					set.WinogradInput(c.g, v, y*w.columns, all, w.in, Row{At: y * c.g.Side * w.step(), Step: w.step(), Count: w.columns})
+					set.WinogradInput(c.g, v, y*w.columns, all, w.in, Row{At: y * c.g.Side * w.step(), Step: w.step(),
+						Count: w.columns})
 				}
 			}
 			product := func(p int) { set.WinogradProduct(c.g, p, m, v, u, all) }
 			width := w.columns * c.g.Side
 			output := func(p int) {
 				for y := range w.rows {
-					set.WinogradOutput(c.g, p, out[p*WinogradLanes:], Row{At: y * c.g.Side * width * c.g.Out, Step: width * c.g.Out,
-						Count: w.columns}, c.g.Out, m, y*w.columns, all, w.bias[p*WinogradLanes:])
+					set.WinogradOutput(c.g, p, out[p*WinogradLanes:],
+						Row{At: y * c.g.Side * width * c.g.Out, Step: width * c.g.Out, Count: w.columns}, c.g.Out, m,
+						y*w.columns, all, w.bias[p*WinogradLanes:])
 				}
 			}
 			bench("input", 0, input)

@@ -109,7 +109,8 @@ func maxPoolGradient(set isa) {
 	MOVQ(param("dx"), dx)
 	MOVQ(param("x"), x)
 	MOVQ(param("dy"), dy)
-	best, v, g, which, number, one := set.regs[0], set.regs[1], set.regs[2], set.regs[3], set.regs[4], set.regs[5]
+	best, v, g, which, number, one := set.regs[0], set.regs[1], set.regs[2], set.regs[3], set.regs[4],
+		set.regs[5]
 	MOVL(operand.U32(1), reg.EDX)
 	MOVD(reg.EDX, reg.X5)
 	VPBROADCASTD(reg.X5, one)

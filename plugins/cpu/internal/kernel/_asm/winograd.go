@@ -470,7 +470,8 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 	TEXT(fmt.Sprintf("winogradWeights%sf%d", set.name, f.side), NOSPLIT,
 		"func(u *float32, uFreq int, taps *float32, tapStep int, count int)")
 	Pragma("noescape")
-	u, uFreq, taps, tapStep, count, at := pointers[0], pointers[1], pointers[2], pointers[3], pointers[4], pointers[5]
+	u, uFreq, taps, tapStep, count, at := pointers[0], pointers[1], pointers[2], pointers[3], pointers[4],
+		pointers[5]
 	for i, name := range []string{"u", "uFreq", "taps", "tapStep", "count"} {
 		MOVQ(param(name), pointers[i])
 	}
@@ -646,7 +647,8 @@ func winogradSpread(set isa) {
 	TEXT(fmt.Sprintf("winogradSpread%s", set.name), NOSPLIT,
 		"func(sums *float32, most *uint32, a *float32, b *float32, run int, count int)")
 	Pragma("noescape")
-	sums, most, a, b, run, count, k := pointers[0], pointers[1], pointers[2], pointers[3], pointers[4], pointers[5], pointers[6]
+	sums, most, a, b, run, count, k := pointers[0], pointers[1], pointers[2], pointers[3], pointers[4],
+		pointers[5], pointers[6]
 	for i, name := range []string{"sums", "most", "a", "b", "run", "count"} {
 		MOVQ(param(name), pointers[i])
 	}

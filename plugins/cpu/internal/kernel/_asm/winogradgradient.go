@@ -28,7 +28,8 @@ func winogradSpreadOut(c *constants, set isa, f winogradForm) {
 			"tiles int, vectors int)")
 	Pragma("noescape")
 	rows, col, freq := pointers[:f.side], pointers[4:6], pointers[6:9]
-	out, left, inAt, outAt, outNow, tiles := pointers[9], pointers[10], pointers[11], reg.R14, reg.R15, AllocLocal(8)
+	out, left, inAt, outAt, outNow, tiles := pointers[9], pointers[10], pointers[11], reg.R14, reg.R15,
+		AllocLocal(8)
 	MOVQ(param("colStep"), col[0])
 	LEAQ(operand.Mem{Base: col[0], Index: col[0], Scale: 2}, col[1])
 	MOVQ(param("vFreq"), freq[0])

@@ -122,7 +122,7 @@ func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 			}
 		}
 	}
-	defer context.AfterFunc(ctx, l.bell.ring)()
+	defer context.AfterFunc(ctx, func() { m.wake(l) })()
 	for {
 		seen := l.bell.count()
 		switch {
@@ -136,6 +136,15 @@ func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 			return Closed
 		}
 		l.bell.sleep(seen, nap)
+	}
+}
+
+// wake wakes who sleeps in a lane, this member too. It may be called late.
+func (m *Member) wake(l *lane) {
+	m.inUse.RLock()
+	defer m.inUse.RUnlock()
+	if !m.closed.Load() {
+		l.bell.ring()
 	}
 }
 

@@ -67,6 +67,9 @@ func (l *Local) attempt(ctx context.Context, all []advanced, advance func(*membe
 		watch.finished(ranks[m])
 		return nil
 	})
+	if watch.parts.Load() > 0 {
+		d.deaths = 0 // a replica got on
+	}
 	if err == nil {
 		d.longest = max(d.longest, watch.elapsed())
 	}

@@ -31,6 +31,7 @@ func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 			}
 			continue
 		}
+		d.deaths = 0
 		for _, o := range outs {
 			parts = append(parts, o.Outputs)
 		}

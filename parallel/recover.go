@@ -76,6 +76,7 @@ func (d *Driver) drop(err error) error {
 	}
 	d.members, d.stale = rest, true
 	_ = l.member.Device.Close() // it is lost: what it says about that is of no use
+	d.returns.forget(l.member.Device)
 	if d.config.Lost != nil {
 		d.config.Lost(LossEvent{Device: l.member.Name, Step: uint64(d.version), Reason: l.err, MovedTo: d.Devices()})
 	}

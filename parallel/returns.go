@@ -70,6 +70,11 @@ func (r *returns) schedule(was *member, open func(context.Context, string) (devi
 	})
 }
 
+// forget drops a device that was opened here and is closed.
+func (r *returns) forget(gone device.Device) {
+	r.own = slices.DeleteFunc(r.own, func(d device.Device) bool { return d == gone })
+}
+
 // close ends what is under way and closes what was opened here.
 func (r *returns) close() error {
 	r.cancel()
@@ -126,8 +131,8 @@ func (d *Driver) await(ctx context.Context, cause error) error {
 // getting any further.
 const lastDeaths = 10
 
-// mourn counts the losses of last devices since the run got on, or a replay
-// brought it closer. From the second on replays renew the snapshot on the way:
+// mourn counts the losses of last devices since the run got on (a step, a part
+// of an evaluation), or a replay brought it closer. From the second on replays renew the snapshot on the way:
 // a device that always dies soon after a replay, or in it, gets on all the same.
 func (d *Driver) mourn(cause error) error {
 	if at := d.version + d.ledger.version; at != d.reached {

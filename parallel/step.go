@@ -43,7 +43,11 @@ func (d *Driver) Step(ctx context.Context, b Batch) (Result, error) {
 
 // Moments runs the function Estimate on a batch: the result has moments only.
 func (d *Driver) Moments(ctx context.Context, b Batch) (Result, error) {
-	return d.complete(ctx, d.program.Function(Estimate), b)
+	r, err := d.complete(ctx, d.program.Function(Estimate), b)
+	if err == nil {
+		d.deaths = 0
+	}
+	return r, err
 }
 
 // complete runs f on a batch, again and again without the devices that are lost.

@@ -15,10 +15,10 @@ type columns struct {
 	gradientSums      func(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, step int, count int)
 	maskedSums        func(s1 *float64, s2 *float64, mean *float64, most, x, dx, dy, y *float32, step int, count int)
 	maskedSumsPlus    func(s1 *float64, s2 *float64, mean *float64, most, x, dx, dy, y, plus *float32, step int, count int)
-	normalise         func(hi, lo, by, add, y, x *float32, step, count int)
-	normaliseRelu     func(hi, lo, by, add, most, y, x *float32, step, count int)
-	normalisePlus     func(hi, lo, by, add, y, x, plus *float32, step, count int)
-	normalisePlusRelu func(hi, lo, by, add, most, y, x, plus *float32, step, count int)
+	normalise         func(hi, lo, by, add, y, x *float32, bytes, skip, count int)
+	normaliseRelu     func(hi, lo, by, add, y, x, most *float32, bytes, skip, count int)
+	normalisePlus     func(hi, lo, by, add, y, x, plus *float32, bytes, skip, count int)
+	normalisePlusRelu func(hi, lo, by, add, y, x, plus, most *float32, bytes, skip, count int)
 	normaliseGradient func(hi, lo, by, add, slope, dx, x, dy *float32, step, count int)
 }
 
@@ -181,8 +181,9 @@ func (s *Set) Normalise(y, x []float32, a Affine, after After) {
 	y = y[:len(x)]
 	c := 0
 	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
-		k.normaliseColumn(y, x, a, &after, c, count)
-		c += k.lanes
+		run := (n - c) / k.lanes * k.lanes
+		k.normaliseRun(y, x, a, &after, c, run, count)
+		c += run
 	}
 	for p := range count {
 		for i := c; i < n; i++ {
@@ -206,18 +207,18 @@ func (a *After) bound(v float32) float32 {
 	return v
 }
 
-// normaliseColumn normalises the column of channels that begins at c.
-func (k *columns) normaliseColumn(y, x []float32, a Affine, after *After, c, count int) {
-	hi, lo, by, add, step := &a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c], 4*len(a.Hi)
+// normaliseRun normalises the channels [c, c+run) of all positions.
+func (k *columns) normaliseRun(y, x []float32, a Affine, after *After, c, run, count int) {
+	hi, lo, by, add, bytes, skip := &a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c], 4*run, 4*(len(a.Hi)-run)
 	switch {
 	case after.Plus == nil && !after.Relu:
-		k.normalise(hi, lo, by, add, &y[c], &x[c], step, count)
+		k.normalise(hi, lo, by, add, &y[c], &x[c], bytes, skip, count)
 	case after.Plus == nil:
-		k.normaliseRelu(hi, lo, by, add, &after.Most, &y[c], &x[c], step, count)
+		k.normaliseRelu(hi, lo, by, add, &y[c], &x[c], &after.Most, bytes, skip, count)
 	case !after.Relu:
-		k.normalisePlus(hi, lo, by, add, &y[c], &x[c], &after.Plus[c], step, count)
+		k.normalisePlus(hi, lo, by, add, &y[c], &x[c], &after.Plus[c], bytes, skip, count)
 	default:
-		k.normalisePlusRelu(hi, lo, by, add, &after.Most, &y[c], &x[c], &after.Plus[c], step, count)
+		k.normalisePlusRelu(hi, lo, by, add, &y[c], &x[c], &after.Plus[c], &after.Most, bytes, skip, count)
 	}
 }
 

@@ -261,157 +261,153 @@ done:
 	VZEROUPPER
 	RET
 
-// func normaliseAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, step int, count int)
+// func normaliseAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, bytes int, skip int, count int)
 // Requires: AVX, AVX512F
-TEXT ·normaliseAVX512(SB), NOSPLIT, $0-64
-	MOVQ    hi+0(FP), AX
-	MOVQ    lo+8(FP), BX
-	MOVQ    by+16(FP), CX
-	MOVQ    add+24(FP), DX
-	MOVQ    y+32(FP), SI
-	MOVQ    x+40(FP), DI
-	MOVQ    step+48(FP), R8
-	MOVQ    count+56(FP), R9
-	VMOVUPS (AX), Z1
-	VMOVUPS (BX), Z2
-	VMOVUPS (CX), Z3
-	VMOVUPS (DX), Z4
-	VPXORD  Z0, Z0, Z0
-	TESTQ   R9, R9
-	JE      done
+TEXT ·normaliseAVX512(SB), NOSPLIT, $0-72
+	MOVQ   hi+0(FP), AX
+	MOVQ   lo+8(FP), BX
+	MOVQ   by+16(FP), CX
+	MOVQ   add+24(FP), DX
+	MOVQ   y+32(FP), SI
+	MOVQ   x+40(FP), DI
+	VPXORD Z0, Z0, Z0
+	MOVQ   count+64(FP), R9
+	MOVQ   bytes+48(FP), R10
 
 position:
-	VMOVUPS (DI), Z8
-	VSUBPS  Z1, Z8, Z8
-	VSUBPS  Z2, Z8, Z8
-	VMULPS  Z3, Z8, Z8
-	VADDPS  Z4, Z8, Z8
-	VMOVUPS Z8, (SI)
+	XORQ R8, R8
+
+vector:
+	VMOVUPS (DI)(R8*1), Z2
+	VSUBPS  (AX)(R8*1), Z2, Z2
+	VSUBPS  (BX)(R8*1), Z2, Z2
+	VMULPS  (CX)(R8*1), Z2, Z2
+	VADDPS  (DX)(R8*1), Z2, Z2
+	VMOVUPS Z2, (SI)(R8*1)
+	ADDQ    $0x40, R8
+	CMPQ    R8, R10
+	JNE     vector
+	ADDQ    skip+56(FP), R8
 	ADDQ    R8, SI
 	ADDQ    R8, DI
 	DECQ    R9
 	JNE     position
-
-done:
 	VZEROUPPER
 	RET
 
-// func normaliseReluAVX512(hi *float32, lo *float32, by *float32, add *float32, most *float32, y *float32, x *float32, step int, count int)
+// func normaliseReluAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, most *float32, bytes int, skip int, count int)
 // Requires: AVX, AVX512F
-TEXT ·normaliseReluAVX512(SB), NOSPLIT, $0-72
+TEXT ·normaliseReluAVX512(SB), NOSPLIT, $0-80
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
 	MOVQ         by+16(FP), CX
 	MOVQ         add+24(FP), DX
-	MOVQ         most+32(FP), SI
-	MOVQ         y+40(FP), DI
-	MOVQ         x+48(FP), R8
-	MOVQ         step+56(FP), R9
-	MOVQ         count+64(FP), R10
-	VMOVUPS      (AX), Z1
-	VMOVUPS      (BX), Z2
-	VMOVUPS      (CX), Z3
-	VMOVUPS      (DX), Z4
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
 	VPXORD       Z0, Z0, Z0
-	VBROADCASTSS (SI), Z7
-	TESTQ        R10, R10
-	JE           done
+	MOVQ         most+48(FP), R8
+	VBROADCASTSS (R8), Z1
+	MOVQ         count+72(FP), R9
+	MOVQ         bytes+56(FP), R10
 
 position:
-	VMOVUPS (R8), Z8
-	VSUBPS  Z1, Z8, Z8
-	VSUBPS  Z2, Z8, Z8
-	VMULPS  Z3, Z8, Z8
-	VADDPS  Z4, Z8, Z8
-	VMAXPS  Z8, Z0, Z8
-	VMINPS  Z8, Z7, Z8
-	VMOVUPS Z8, (DI)
-	ADDQ    R9, DI
-	ADDQ    R9, R8
-	DECQ    R10
-	JNE     position
+	XORQ R8, R8
 
-done:
+vector:
+	VMOVUPS (DI)(R8*1), Z2
+	VSUBPS  (AX)(R8*1), Z2, Z2
+	VSUBPS  (BX)(R8*1), Z2, Z2
+	VMULPS  (CX)(R8*1), Z2, Z2
+	VADDPS  (DX)(R8*1), Z2, Z2
+	VMAXPS  Z2, Z0, Z2
+	VMINPS  Z2, Z1, Z2
+	VMOVUPS Z2, (SI)(R8*1)
+	ADDQ    $0x40, R8
+	CMPQ    R8, R10
+	JNE     vector
+	ADDQ    skip+64(FP), R8
+	ADDQ    R8, SI
+	ADDQ    R8, DI
+	DECQ    R9
+	JNE     position
 	VZEROUPPER
 	RET
 
-// func normalisePlusAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, step int, count int)
+// func normalisePlusAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, bytes int, skip int, count int)
 // Requires: AVX, AVX512F
-TEXT ·normalisePlusAVX512(SB), NOSPLIT, $0-72
-	MOVQ    hi+0(FP), AX
-	MOVQ    lo+8(FP), BX
-	MOVQ    by+16(FP), CX
-	MOVQ    add+24(FP), DX
-	MOVQ    y+32(FP), SI
-	MOVQ    x+40(FP), DI
-	MOVQ    plus+48(FP), R8
-	MOVQ    step+56(FP), R9
-	MOVQ    count+64(FP), R10
-	VMOVUPS (AX), Z1
-	VMOVUPS (BX), Z2
-	VMOVUPS (CX), Z3
-	VMOVUPS (DX), Z4
-	VPXORD  Z0, Z0, Z0
-	TESTQ   R10, R10
-	JE      done
+TEXT ·normalisePlusAVX512(SB), NOSPLIT, $0-80
+	MOVQ   hi+0(FP), AX
+	MOVQ   lo+8(FP), BX
+	MOVQ   by+16(FP), CX
+	MOVQ   add+24(FP), DX
+	MOVQ   y+32(FP), SI
+	MOVQ   x+40(FP), DI
+	MOVQ   plus+48(FP), R8
+	VPXORD Z0, Z0, Z0
+	MOVQ   count+72(FP), R10
+	MOVQ   bytes+56(FP), R11
 
 position:
-	VMOVUPS (DI), Z8
-	VSUBPS  Z1, Z8, Z8
-	VSUBPS  Z2, Z8, Z8
-	VMULPS  Z3, Z8, Z8
-	VADDPS  Z4, Z8, Z8
-	VADDPS  (R8), Z8, Z8
-	VMOVUPS Z8, (SI)
+	XORQ R9, R9
+
+vector:
+	VMOVUPS (DI)(R9*1), Z2
+	VSUBPS  (AX)(R9*1), Z2, Z2
+	VSUBPS  (BX)(R9*1), Z2, Z2
+	VMULPS  (CX)(R9*1), Z2, Z2
+	VADDPS  (DX)(R9*1), Z2, Z2
+	VADDPS  (R8)(R9*1), Z2, Z2
+	VMOVUPS Z2, (SI)(R9*1)
+	ADDQ    $0x40, R9
+	CMPQ    R9, R11
+	JNE     vector
+	ADDQ    skip+64(FP), R9
 	ADDQ    R9, SI
 	ADDQ    R9, DI
 	ADDQ    R9, R8
 	DECQ    R10
 	JNE     position
-
-done:
 	VZEROUPPER
 	RET
 
-// func normalisePlusReluAVX512(hi *float32, lo *float32, by *float32, add *float32, most *float32, y *float32, x *float32, plus *float32, step int, count int)
+// func normalisePlusReluAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, most *float32, bytes int, skip int, count int)
 // Requires: AVX, AVX512F
-TEXT ·normalisePlusReluAVX512(SB), NOSPLIT, $0-80
+TEXT ·normalisePlusReluAVX512(SB), NOSPLIT, $0-88
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
 	MOVQ         by+16(FP), CX
 	MOVQ         add+24(FP), DX
-	MOVQ         most+32(FP), SI
-	MOVQ         y+40(FP), DI
-	MOVQ         x+48(FP), R8
-	MOVQ         plus+56(FP), R9
-	MOVQ         step+64(FP), R10
-	MOVQ         count+72(FP), R11
-	VMOVUPS      (AX), Z1
-	VMOVUPS      (BX), Z2
-	VMOVUPS      (CX), Z3
-	VMOVUPS      (DX), Z4
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         plus+48(FP), R8
 	VPXORD       Z0, Z0, Z0
-	VBROADCASTSS (SI), Z7
-	TESTQ        R11, R11
-	JE           done
+	MOVQ         most+56(FP), R9
+	VBROADCASTSS (R9), Z1
+	MOVQ         count+80(FP), R10
+	MOVQ         bytes+64(FP), R11
 
 position:
-	VMOVUPS (R8), Z8
-	VSUBPS  Z1, Z8, Z8
-	VSUBPS  Z2, Z8, Z8
-	VMULPS  Z3, Z8, Z8
-	VADDPS  Z4, Z8, Z8
-	VADDPS  (R9), Z8, Z8
-	VMAXPS  Z8, Z0, Z8
-	VMINPS  Z8, Z7, Z8
-	VMOVUPS Z8, (DI)
-	ADDQ    R10, DI
-	ADDQ    R10, R8
-	ADDQ    R10, R9
-	DECQ    R11
-	JNE     position
+	XORQ R9, R9
 
-done:
+vector:
+	VMOVUPS (DI)(R9*1), Z2
+	VSUBPS  (AX)(R9*1), Z2, Z2
+	VSUBPS  (BX)(R9*1), Z2, Z2
+	VMULPS  (CX)(R9*1), Z2, Z2
+	VADDPS  (DX)(R9*1), Z2, Z2
+	VADDPS  (R8)(R9*1), Z2, Z2
+	VMAXPS  Z2, Z0, Z2
+	VMINPS  Z2, Z1, Z2
+	VMOVUPS Z2, (SI)(R9*1)
+	ADDQ    $0x40, R9
+	CMPQ    R9, R11
+	JNE     vector
+	ADDQ    skip+72(FP), R9
+	ADDQ    R9, SI
+	ADDQ    R9, DI
+	ADDQ    R9, R8
+	DECQ    R10
+	JNE     position
 	VZEROUPPER
 	RET
 
@@ -715,157 +711,153 @@ done:
 	VZEROUPPER
 	RET
 
-// func normaliseAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, step int, count int)
+// func normaliseAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, bytes int, skip int, count int)
 // Requires: AVX
-TEXT ·normaliseAVX2(SB), NOSPLIT, $0-64
-	MOVQ    hi+0(FP), AX
-	MOVQ    lo+8(FP), BX
-	MOVQ    by+16(FP), CX
-	MOVQ    add+24(FP), DX
-	MOVQ    y+32(FP), SI
-	MOVQ    x+40(FP), DI
-	MOVQ    step+48(FP), R8
-	MOVQ    count+56(FP), R9
-	VMOVUPS (AX), Y1
-	VMOVUPS (BX), Y2
-	VMOVUPS (CX), Y3
-	VMOVUPS (DX), Y4
-	VXORPS  Y0, Y0, Y0
-	TESTQ   R9, R9
-	JE      done
+TEXT ·normaliseAVX2(SB), NOSPLIT, $0-72
+	MOVQ   hi+0(FP), AX
+	MOVQ   lo+8(FP), BX
+	MOVQ   by+16(FP), CX
+	MOVQ   add+24(FP), DX
+	MOVQ   y+32(FP), SI
+	MOVQ   x+40(FP), DI
+	VXORPS Y0, Y0, Y0
+	MOVQ   count+64(FP), R9
+	MOVQ   bytes+48(FP), R10
 
 position:
-	VMOVUPS (DI), Y8
-	VSUBPS  Y1, Y8, Y8
-	VSUBPS  Y2, Y8, Y8
-	VMULPS  Y3, Y8, Y8
-	VADDPS  Y4, Y8, Y8
-	VMOVUPS Y8, (SI)
+	XORQ R8, R8
+
+vector:
+	VMOVUPS (DI)(R8*1), Y2
+	VSUBPS  (AX)(R8*1), Y2, Y2
+	VSUBPS  (BX)(R8*1), Y2, Y2
+	VMULPS  (CX)(R8*1), Y2, Y2
+	VADDPS  (DX)(R8*1), Y2, Y2
+	VMOVUPS Y2, (SI)(R8*1)
+	ADDQ    $0x20, R8
+	CMPQ    R8, R10
+	JNE     vector
+	ADDQ    skip+56(FP), R8
 	ADDQ    R8, SI
 	ADDQ    R8, DI
 	DECQ    R9
 	JNE     position
-
-done:
 	VZEROUPPER
 	RET
 
-// func normaliseReluAVX2(hi *float32, lo *float32, by *float32, add *float32, most *float32, y *float32, x *float32, step int, count int)
+// func normaliseReluAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, most *float32, bytes int, skip int, count int)
 // Requires: AVX
-TEXT ·normaliseReluAVX2(SB), NOSPLIT, $0-72
+TEXT ·normaliseReluAVX2(SB), NOSPLIT, $0-80
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
 	MOVQ         by+16(FP), CX
 	MOVQ         add+24(FP), DX
-	MOVQ         most+32(FP), SI
-	MOVQ         y+40(FP), DI
-	MOVQ         x+48(FP), R8
-	MOVQ         step+56(FP), R9
-	MOVQ         count+64(FP), R10
-	VMOVUPS      (AX), Y1
-	VMOVUPS      (BX), Y2
-	VMOVUPS      (CX), Y3
-	VMOVUPS      (DX), Y4
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
 	VXORPS       Y0, Y0, Y0
-	VBROADCASTSS (SI), Y7
-	TESTQ        R10, R10
-	JE           done
+	MOVQ         most+48(FP), R8
+	VBROADCASTSS (R8), Y1
+	MOVQ         count+72(FP), R9
+	MOVQ         bytes+56(FP), R10
 
 position:
-	VMOVUPS (R8), Y8
-	VSUBPS  Y1, Y8, Y8
-	VSUBPS  Y2, Y8, Y8
-	VMULPS  Y3, Y8, Y8
-	VADDPS  Y4, Y8, Y8
-	VMAXPS  Y8, Y0, Y8
-	VMINPS  Y8, Y7, Y8
-	VMOVUPS Y8, (DI)
-	ADDQ    R9, DI
-	ADDQ    R9, R8
-	DECQ    R10
-	JNE     position
+	XORQ R8, R8
 
-done:
+vector:
+	VMOVUPS (DI)(R8*1), Y2
+	VSUBPS  (AX)(R8*1), Y2, Y2
+	VSUBPS  (BX)(R8*1), Y2, Y2
+	VMULPS  (CX)(R8*1), Y2, Y2
+	VADDPS  (DX)(R8*1), Y2, Y2
+	VMAXPS  Y2, Y0, Y2
+	VMINPS  Y2, Y1, Y2
+	VMOVUPS Y2, (SI)(R8*1)
+	ADDQ    $0x20, R8
+	CMPQ    R8, R10
+	JNE     vector
+	ADDQ    skip+64(FP), R8
+	ADDQ    R8, SI
+	ADDQ    R8, DI
+	DECQ    R9
+	JNE     position
 	VZEROUPPER
 	RET
 
-// func normalisePlusAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, step int, count int)
+// func normalisePlusAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, bytes int, skip int, count int)
 // Requires: AVX
-TEXT ·normalisePlusAVX2(SB), NOSPLIT, $0-72
-	MOVQ    hi+0(FP), AX
-	MOVQ    lo+8(FP), BX
-	MOVQ    by+16(FP), CX
-	MOVQ    add+24(FP), DX
-	MOVQ    y+32(FP), SI
-	MOVQ    x+40(FP), DI
-	MOVQ    plus+48(FP), R8
-	MOVQ    step+56(FP), R9
-	MOVQ    count+64(FP), R10
-	VMOVUPS (AX), Y1
-	VMOVUPS (BX), Y2
-	VMOVUPS (CX), Y3
-	VMOVUPS (DX), Y4
-	VXORPS  Y0, Y0, Y0
-	TESTQ   R10, R10
-	JE      done
+TEXT ·normalisePlusAVX2(SB), NOSPLIT, $0-80
+	MOVQ   hi+0(FP), AX
+	MOVQ   lo+8(FP), BX
+	MOVQ   by+16(FP), CX
+	MOVQ   add+24(FP), DX
+	MOVQ   y+32(FP), SI
+	MOVQ   x+40(FP), DI
+	MOVQ   plus+48(FP), R8
+	VXORPS Y0, Y0, Y0
+	MOVQ   count+72(FP), R10
+	MOVQ   bytes+56(FP), R11
 
 position:
-	VMOVUPS (DI), Y8
-	VSUBPS  Y1, Y8, Y8
-	VSUBPS  Y2, Y8, Y8
-	VMULPS  Y3, Y8, Y8
-	VADDPS  Y4, Y8, Y8
-	VADDPS  (R8), Y8, Y8
-	VMOVUPS Y8, (SI)
+	XORQ R9, R9
+
+vector:
+	VMOVUPS (DI)(R9*1), Y2
+	VSUBPS  (AX)(R9*1), Y2, Y2
+	VSUBPS  (BX)(R9*1), Y2, Y2
+	VMULPS  (CX)(R9*1), Y2, Y2
+	VADDPS  (DX)(R9*1), Y2, Y2
+	VADDPS  (R8)(R9*1), Y2, Y2
+	VMOVUPS Y2, (SI)(R9*1)
+	ADDQ    $0x20, R9
+	CMPQ    R9, R11
+	JNE     vector
+	ADDQ    skip+64(FP), R9
 	ADDQ    R9, SI
 	ADDQ    R9, DI
 	ADDQ    R9, R8
 	DECQ    R10
 	JNE     position
-
-done:
 	VZEROUPPER
 	RET
 
-// func normalisePlusReluAVX2(hi *float32, lo *float32, by *float32, add *float32, most *float32, y *float32, x *float32, plus *float32, step int, count int)
+// func normalisePlusReluAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, most *float32, bytes int, skip int, count int)
 // Requires: AVX
-TEXT ·normalisePlusReluAVX2(SB), NOSPLIT, $0-80
+TEXT ·normalisePlusReluAVX2(SB), NOSPLIT, $0-88
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
 	MOVQ         by+16(FP), CX
 	MOVQ         add+24(FP), DX
-	MOVQ         most+32(FP), SI
-	MOVQ         y+40(FP), DI
-	MOVQ         x+48(FP), R8
-	MOVQ         plus+56(FP), R9
-	MOVQ         step+64(FP), R10
-	MOVQ         count+72(FP), R11
-	VMOVUPS      (AX), Y1
-	VMOVUPS      (BX), Y2
-	VMOVUPS      (CX), Y3
-	VMOVUPS      (DX), Y4
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         plus+48(FP), R8
 	VXORPS       Y0, Y0, Y0
-	VBROADCASTSS (SI), Y7
-	TESTQ        R11, R11
-	JE           done
+	MOVQ         most+56(FP), R9
+	VBROADCASTSS (R9), Y1
+	MOVQ         count+80(FP), R10
+	MOVQ         bytes+64(FP), R11
 
 position:
-	VMOVUPS (R8), Y8
-	VSUBPS  Y1, Y8, Y8
-	VSUBPS  Y2, Y8, Y8
-	VMULPS  Y3, Y8, Y8
-	VADDPS  Y4, Y8, Y8
-	VADDPS  (R9), Y8, Y8
-	VMAXPS  Y8, Y0, Y8
-	VMINPS  Y8, Y7, Y8
-	VMOVUPS Y8, (DI)
-	ADDQ    R10, DI
-	ADDQ    R10, R8
-	ADDQ    R10, R9
-	DECQ    R11
-	JNE     position
+	XORQ R9, R9
 
-done:
+vector:
+	VMOVUPS (DI)(R9*1), Y2
+	VSUBPS  (AX)(R9*1), Y2, Y2
+	VSUBPS  (BX)(R9*1), Y2, Y2
+	VMULPS  (CX)(R9*1), Y2, Y2
+	VADDPS  (DX)(R9*1), Y2, Y2
+	VADDPS  (R8)(R9*1), Y2, Y2
+	VMAXPS  Y2, Y0, Y2
+	VMINPS  Y2, Y1, Y2
+	VMOVUPS Y2, (SI)(R9*1)
+	ADDQ    $0x20, R9
+	CMPQ    R9, R11
+	JNE     vector
+	ADDQ    skip+72(FP), R9
+	ADDQ    R9, SI
+	ADDQ    R9, DI
+	ADDQ    R9, R8
+	DECQ    R10
+	JNE     position
 	VZEROUPPER
 	RET
 

@@ -23,16 +23,16 @@ func maskedSumsAVX512(s1 *float64, s2 *float64, mean *float64, most *float32, x 
 func maskedSumsPlusAVX512(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, step int, count int)
 
 //go:noescape
-func normaliseAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, step int, count int)
+func normaliseAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, bytes int, skip int, count int)
 
 //go:noescape
-func normaliseReluAVX512(hi *float32, lo *float32, by *float32, add *float32, most *float32, y *float32, x *float32, step int, count int)
+func normaliseReluAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, most *float32, bytes int, skip int, count int)
 
 //go:noescape
-func normalisePlusAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, step int, count int)
+func normalisePlusAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, bytes int, skip int, count int)
 
 //go:noescape
-func normalisePlusReluAVX512(hi *float32, lo *float32, by *float32, add *float32, most *float32, y *float32, x *float32, plus *float32, step int, count int)
+func normalisePlusReluAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, most *float32, bytes int, skip int, count int)
 
 //go:noescape
 func normaliseGradientAVX512(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, step int, count int)
@@ -56,16 +56,16 @@ func maskedSumsAVX2(s1 *float64, s2 *float64, mean *float64, most *float32, x *f
 func maskedSumsPlusAVX2(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, step int, count int)
 
 //go:noescape
-func normaliseAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, step int, count int)
+func normaliseAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, bytes int, skip int, count int)
 
 //go:noescape
-func normaliseReluAVX2(hi *float32, lo *float32, by *float32, add *float32, most *float32, y *float32, x *float32, step int, count int)
+func normaliseReluAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, most *float32, bytes int, skip int, count int)
 
 //go:noescape
-func normalisePlusAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, step int, count int)
+func normalisePlusAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, bytes int, skip int, count int)
 
 //go:noescape
-func normalisePlusReluAVX2(hi *float32, lo *float32, by *float32, add *float32, most *float32, y *float32, x *float32, plus *float32, step int, count int)
+func normalisePlusReluAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, most *float32, bytes int, skip int, count int)
 
 //go:noescape
 func normaliseGradientAVX2(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, step int, count int)

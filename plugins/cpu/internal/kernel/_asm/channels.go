@@ -259,6 +259,9 @@ func (c *column) parameters(still []reg.GPPhysical) []reg.VecPhysical {
 	return c.regs[1 : 1+len(still)]
 }
 
+// normalise writes the walk over positions: at each, over the vectors of a run
+// of channels, so that memory is read as it lies. skip is what lies between
+// the runs, in bytes.
 func normalise(set isa, plus, relu bool) {
 	name, moving := "normalise", []string{"y", "x"}
 	if plus {
@@ -267,32 +270,57 @@ func normalise(set isa, plus, relu bool) {
 	if relu {
 		name += "Relu"
 	}
-	fixed := []string{"hi", "lo", "by", "add"}
-	if relu {
-		fixed = append(fixed, "most")
+	args := append([]string{"hi", "lo", "by", "add"}, moving...)
+	signature := ""
+	for _, a := range args {
+		signature += a + " *float32, "
 	}
-	c, still := newColumn(set, name, fixed, moving)
-	p, zero, most, v := c.parameters(still[:4]), c.regs[0], c.regs[7], c.regs[8]
-	c.clear(1)
 	if relu {
-		VBROADCASTSS(operand.Mem{Base: still[4]}, most)
+		signature += "most *float32, "
 	}
-	c.walk(func() {
-		VMOVUPS(operand.Mem{Base: c.moving[1]}, v)
-		VSUBPS(p[0], v, v)
-		VSUBPS(p[1], v, v)
-		VMULPS(p[2], v, v)
-		VADDPS(p[3], v, v)
-		if plus {
-			VADDPS(operand.Mem{Base: c.moving[2]}, v, v)
-		}
-		if relu { // the second operand wins if it is NaN
-			VMAXPS(v, zero, v)
-			VMINPS(v, most, v)
-		}
-		VMOVUPS(v, operand.Mem{Base: c.moving[0]})
-	})
-	c.end()
+	TEXT(name+set.name, NOSPLIT, "func("+signature+"bytes int, skip int, count int)")
+	Pragma("noescape")
+	for i, a := range args {
+		MOVQ(param(a), pointers[i])
+	}
+	at, count, bytes := pointers[len(args)], pointers[len(args)+1], pointers[len(args)+2]
+	still, walk := pointers[:4], pointers[4:len(args)]
+	zero, bound, v := set.regs[0], set.regs[1], set.regs[2]
+	set.clear(1)
+	if relu {
+		MOVQ(param("most"), at)
+		VBROADCASTSS(operand.Mem{Base: at}, bound)
+	}
+	MOVQ(param("count"), count)
+	MOVQ(param("bytes"), bytes)
+	Label("position")
+	XORQ(at, at)
+	Label("vector")
+	channel := func(p reg.GPPhysical) operand.Mem { return operand.Mem{Base: p, Index: at, Scale: 1} }
+	VMOVUPS(channel(walk[1]), v)
+	VSUBPS(channel(still[0]), v, v)
+	VSUBPS(channel(still[1]), v, v)
+	VMULPS(channel(still[2]), v, v)
+	VADDPS(channel(still[3]), v, v)
+	if plus {
+		VADDPS(channel(walk[2]), v, v)
+	}
+	if relu { // the second operand wins if it is NaN
+		VMAXPS(v, zero, v)
+		VMINPS(v, bound, v)
+	}
+	VMOVUPS(v, channel(walk[0]))
+	ADDQ(operand.Imm(uint64(set.bytes)), at)
+	CMPQ(at, bytes)
+	JNE(operand.LabelRef("vector"))
+	ADDQ(param("skip"), at)
+	for _, p := range walk {
+		ADDQ(at, p)
+	}
+	DECQ(count)
+	JNE(operand.LabelRef("position"))
+	VZEROUPPER()
+	RET()
 }
 
 func normaliseGradient(set isa) {

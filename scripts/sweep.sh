@@ -1,90 +1,80 @@
 #!/usr/bin/env bash
-# sweep.sh [BNCTL [PATTERN]]: trains one recipe per batch-norm mode, way of keeping statistics,
-# tail and weight synchronisation on 1 to 8 devices, with 1 and 2 threads, at every
-# data-plane level, with a device that is slowed down, and killed and resumed on other
-# devices with another placement; prints a line per recipe and fails unless each has
-# one template. PATTERN picks recipes. About ten minutes on two cores.
+# sweep.sh [BNCTL [REGEX]]: trains one recipe per tail, per way of keeping statistics and per way
+# of keeping weights together: on 1 to 8 devices, at every level, with 1 and 2 threads,
+# with a device that is slow, and stopped and resumed on other devices and another
+# placement. Prints a line per recipe and fails unless each has one template. REGEX picks
+# recipes. About ten minutes on two cores.
 set -euo pipefail
 bnctl=$(realpath "${1:-bin/bnctl}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# 261 samples in batches of 64: the tail has 5 rows for 8 replicas.
-common=(--model lenet-bn --data glyphs:261 --epochs 2 --batch 64 --replicas 8 --lr 0.05 --quiet)
+# 133 samples in batches of 32: the tail has 5 rows for 8 replicas.
+common=(--model lenet-bn --data glyphs:133 --epochs 2 --batch 32 --replicas 8 --lr 0.05 --quiet)
 recipes=(
-	"--bn sync --tail keep" "--bn sync --tail pad" "--bn sync --tail drop --bn-precise 100"
-	"--bn replica --tail keep" "--bn replica --tail repeat" "--bn replica --bn-stats mean" "--bn replica --bn-stats first"
-	"--bn replica --bn-update async:3" "--bn replica --bn-update posthoc --bn-stats mean"
-	"--weight-sync template" "--weight-sync periodic:2 --bn replica"
-	"--weight-sync periodic:3 --bn replica --bn-update posthoc"
-	"--weight-sync async:2" "--weight-sync async:2 --bn replica --bn-update async:2"
+	"--tail keep" "--tail pad" "--tail repeat" "--tail drop"
+	"--bn replica --tail keep" "--bn replica --tail pad" "--bn replica --tail repeat" "--bn replica --tail drop"
+	"--bn replica --bn-stats mean" "--bn replica --bn-stats first" "--bn replica --bn-update async:3"
+	"--bn replica --bn-update posthoc" "--bn replica --bn-min running" "--bn-precise 200"
+	"--bn frozen --init first.bnm" "--weight-sync template" "--bn replica --weight-sync async:2"
+	"--bn replica --weight-sync periodic:4 --bn-update posthoc" "--bn frozen --init first.bnm --weight-sync periodic:3"
+	"--ema 0.9 --optimizer adamw" "--bn replica --ema 0.9 --optimizer lars --weight-sync periodic:3 --bn-update async:2"
 )
-levels=("stream/1" "stream/1 shm/1" "stream/1 shm/1 coll.shm/1")
-bad=0
+levels=("--level stream/1" "--level shm/1" "") # the last: coll.shm/1 where there are several devices
 
-# train FLAGS...: one run of the recipe, whose template's sum joins the others
-train() {
-	# shellcheck disable=SC2086
-	"$bnctl" train "${common[@]}" $recipe "$@" -o m.bnm >/dev/null 2>err || { cat err; return 1; }
-	sha256sum <m.bnm >>sums
-	runs=$((runs + 1))
+run() { "$bnctl" train "${common[@]}" $recipe "$@" >/dev/null 2>&1; }
+sum() { sha256sum <"$1" >>sums; }
+
+# everywhere trains on 1 to 8 devices: the levels in turn, all of them on 2 and 3.
+everywhere() {
+	for devices in 1 2 3 4 5 6 7 8; do
+		for i in 0 1 2; do
+			if [ $devices = 2 ] || [ $devices = 3 ] || [ $((devices % 3)) = $i ]; then
+				run --devices ${devices}xcpu --threads $((1 + i % 2)) ${levels[$i]} --checkpoint c.bnc -o m.bnm
+				sum m.bnm
+			fi
+		done
+	done
 }
 
-# slowed FLAGS...: the same while one of its devices stands still most of the time
-slowed() {
-	# shellcheck disable=SC2086
-	"$bnctl" train "${common[@]}" $recipe "$@" -o m.bnm >/dev/null 2>err &
+# slowly trains on three devices, one of which stands still half of the time.
+slowly() {
+	"$bnctl" train "${common[@]}" $recipe --devices 3xcpu --threads 1 --checkpoint c.bnc -o m.bnm >/dev/null 2>&1 &
 	local host=$! device
 	while kill -0 $host 2>/dev/null; do
-		device=$(pgrep -P $host | head -1) || true
-		[ -z "$device" ] || { kill -STOP "$device" && sleep 0.06; kill -CONT "$device"; } 2>/dev/null || true
+		if device=$(pgrep -n -P $host); then
+			kill -STOP "$device" 2>/dev/null && sleep 0.02 && kill -CONT "$device" 2>/dev/null || true
+		fi
 		sleep 0.02
 	done
-	wait $host || { cat err; return 1; }
-	sha256sum <m.bnm >>sums
-	runs=$((runs + 1))
+	wait $host
+	sum m.bnm
 }
 
-# moved STEP PLACEMENT FLAGS...: killed after a step, and resumed elsewhere
-moved() {
-	local stop=$1 placement=$2 host
-	shift 2
+# resumed trains on two devices, is killed after so many steps, and goes on with another placement.
+resumed() {
 	rm -f r.bnc
-	mkfifo lines
-	# shellcheck disable=SC2086
-	"$bnctl" train "${common[@]}" $recipe --devices 2xcpu --placement 6,2 --checkpoint r.bnc --checkpoint-every 1 \
-		--log-every 1 --json -o m.bnm >lines 2>err &
-	host=$!
-	while read -r line; do
-		case $line in *'"event":"checkpoint"'*"\"step\":$stop}"*) kill -9 $host 2>/dev/null || true ;; esac
-	done <lines
-	wait $host 2>/dev/null || true
-	rm lines
-	"$bnctl" train --resume r.bnc --placement "$placement" --checkpoint r.bnc -o m.bnm --quiet "$@" >/dev/null 2>err ||
-		{ cat err; return 1; }
-	sha256sum <m.bnm >>sums
-	runs=$((runs + 1))
+	{ "$bnctl" train "${common[@]}" $recipe --devices 2xcpu --placement 7,1 --checkpoint "$work/r.bnc" --checkpoint-every 1 \
+		--log-every 1 --json -o m.bnm 2>/dev/null | while read -r line; do
+		case $line in *'"event":"checkpoint"'*"\"step\":$1}"*) pkill -9 -f "checkpoint $work/r.bnc" || true ;; esac
+	done; } 2>/dev/null || true
+	"$bnctl" train --resume r.bnc --devices 3xcpu --placement 2,5,1 --checkpoint r.bnc -o m.bnm --quiet >/dev/null
+	sum m.bnm
 }
 
+"$bnctl" train "${common[@]}" --devices cpu -o first.bnm >/dev/null
+bad=0
 for recipe in "${recipes[@]}"; do
-	case $recipe in *"${2:-}"*) ;; *) continue ;; esac
+	[[ $recipe =~ ${2:-} ]] || continue
 	: >sums
-	runs=0
-	for devices in 1 2 3 4 5 6 7 8; do
-		train --devices ${devices}xcpu --threads 1
-	done
-	for level in "${levels[@]}"; do
-		flags=()
-		for l in $level; do flags+=(--level "$l"); done
-		train --devices 2xcpu "${flags[@]}"
-		train --devices 3xcpu --threads 2 "${flags[@]}"
-	done
-	slowed --devices 3xcpu --threads 1
-	moved 1 1,7 --devices 2xcpu
-	moved 7 5,1,2 --devices 3xcpu
+	everywhere
+	slowly
+	resumed 1
+	resumed 6
 	different=$(sort -u sums | wc -l)
 	[ "$different" = 1 ] || bad=1
-	printf '%-62s %2d runs  %d template(s)  %s\n' "$recipe" $runs "$different" "$(sort -u sums | cut -c1-16 | paste -sd' ')"
+	printf '%-88s %2d runs  %d template(s)  %s\n' "$recipe" "$(wc -l <sums)" "$different" \
+		"$(sort -u sums | cut -c1-16 | paste -sd' ')"
 done
 exit $bad

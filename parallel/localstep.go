@@ -20,7 +20,8 @@ type advanced struct {
 // run runs the training function for every replica with the state that it is
 // given, and updates that unless h is nil. Devices that are lost are replaced
 // by the others; replicas that are done are not done again.
-func (l *Local) run(ctx context.Context, b Batch, states []map[string]tensor.Tensor, h device.Hyper) (Result, error) {
+func (l *Local) run(ctx context.Context, b Batch, states []map[string]tensor.Tensor, h device.Hyper) (
+	Result, error) {
 	all := make([]advanced, len(states))
 	for r, rows := range b.Sizes {
 		if rows == 0 {
@@ -28,7 +29,10 @@ func (l *Local) run(ctx context.Context, b Batch, states []map[string]tensor.Ten
 		}
 	}
 	for {
-		err := l.attempt(ctx, all, func(m *member, r int) (advanced, error) { return l.lend(ctx, m, r, b, states[r], h) })
+		err := l.attempt(ctx, all, func(m *member, r int) (advanced, error) {
+			return l.lend(ctx, m, r, b, states[r],
+				h)
+		})
 		if err == nil {
 			break
 		}
@@ -44,7 +48,8 @@ func (l *Local) run(ctx context.Context, b Batch, states []map[string]tensor.Ten
 
 // attempt lets every member advance those of its replicas that are not done,
 // one after the other.
-func (l *Local) attempt(ctx context.Context, all []advanced, advance func(*member, int) (advanced, error)) error {
+func (l *Local) attempt(ctx context.Context, all []advanced, advance func(*member, int) (
+	advanced, error)) error {
 	d := l.driver
 	if err := d.ready(ctx); err != nil {
 		return err
@@ -78,7 +83,8 @@ func (l *Local) attempt(ctx context.Context, all []advanced, advance func(*membe
 
 // lend makes one step of replica r on a member: the replica's state goes
 // there, and what the update made of it comes back.
-func (l *Local) lend(ctx context.Context, m *member, r int, b Batch, state map[string]tensor.Tensor, h device.Hyper) (
+func (l *Local) lend(ctx context.Context, m *member, r int, b Batch, state map[string]tensor.Tensor,
+	h device.Hyper) (
 	a advanced, err error) {
 	d := l.driver
 	if err := writeState(ctx, m.exe, d.program, state); err != nil {

@@ -37,7 +37,8 @@ func (d *Driver) mark(m *member, err error) error {
 	case err == nil:
 		return nil
 	case m.hung.Load():
-		return &lost{m, device.Errorf(m.Name, "Run", device.Lost, "kept the others waiting for %v", d.config.timeout())}
+		return &lost{m, device.Errorf(m.Name, "Run", device.Lost, "kept the others waiting for %v",
+			d.config.timeout())}
 	case errors.Is(err, device.Lost) || errors.Is(err, device.OutOfMemory):
 		return &lost{m, err}
 	}
@@ -78,7 +79,8 @@ func (d *Driver) drop(err error) error {
 	_ = l.member.Device.Close() // it is lost: what it says about that is of no use
 	d.returns.forget(l.member.Device)
 	if d.config.Lost != nil {
-		d.config.Lost(LossEvent{Device: l.member.Name, Step: uint64(d.version), Reason: l.err, MovedTo: d.Devices()})
+		d.config.Lost(LossEvent{Device: l.member.Name, Step: uint64(d.version), Reason: l.err,
+			MovedTo: d.Devices()})
 	}
 	if d.config.Reopen != nil {
 		d.returns.schedule(l.member, d.config.Reopen)
@@ -95,7 +97,10 @@ func (d *Driver) regroup(ctx context.Context) error {
 	if err := d.place(); err != nil {
 		return err
 	}
-	err := d.each(func(m *member) error { return d.limited(m, func() error { return m.exe.Grow(ctx, m.capacity) }) })
+	err := d.each(func(m *member) error {
+		return d.limited(m,
+			func() error { return m.exe.Grow(ctx, m.capacity) })
+	})
 	if err != nil {
 		return err
 	}

@@ -166,7 +166,8 @@ func (d *Driver) bring(ctx context.Context, m *member) (lost, fatal error) {
 
 // take loads the program and a state on a device that came back. failed is why
 // it was lost once more; fatal, why the run cannot go on.
-func (d *Driver) take(ctx context.Context, m *member, v device.Version, state map[string]tensor.Tensor) (failed, fatal error) {
+func (d *Driver) take(ctx context.Context, m *member, v device.Version, state map[string]tensor.Tensor) (
+	failed, fatal error) {
 	d.returns.own = append(d.returns.own, m.Device)
 	m.base = v
 	before := d.members

@@ -8,13 +8,15 @@ import "math"
 
 // columns is the assembly for walks over a column of so many channels.
 type columns struct {
-	lanes             int
-	sums              func(sum *float64, x *float32, step int, count int)
-	sizes             func(size *float32, most *float32, x *float32, step int, count int)
-	deviations        func(q *float64, mean *float64, x *float32, step int, count int)
-	gradientSums      func(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, step int, count int)
-	maskedSums        func(s1 *float64, s2 *float64, mean *float64, most, x, dx, dy, y *float32, step int, count int)
-	maskedSumsPlus    func(s1 *float64, s2 *float64, mean *float64, most, x, dx, dy, y, plus *float32, step int, count int)
+	lanes        int
+	sums         func(sum *float64, x *float32, step int, count int)
+	sizes        func(size *float32, most *float32, x *float32, step int, count int)
+	deviations   func(q *float64, mean *float64, x *float32, step int, count int)
+	gradientSums func(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, step int, count int)
+	maskedSums   func(s1 *float64, s2 *float64, mean *float64, most, x, dx, dy, y *float32, step int,
+		count int)
+	maskedSumsPlus func(s1 *float64, s2 *float64, mean *float64, most, x, dx, dy, y, plus *float32, step int,
+		count int)
 	normalise         func(hi, lo, by, add, y, x *float32, bytes, skip, count int)
 	normaliseRelu     func(hi, lo, by, add, y, x, most *float32, bytes, skip, count int)
 	normalisePlus     func(hi, lo, by, add, y, x, plus *float32, bytes, skip, count int)
@@ -127,7 +129,8 @@ func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask) {
 		if m.Plus == nil {
 			k.maskedSums(&s1[c], &s2[c], &mean[c], &m.Most, &x[c], &dx[c], &dy[c], &m.Y[c], 4*n, count)
 		} else {
-			k.maskedSumsPlus(&s1[c], &s2[c], &mean[c], &m.Most, &x[c], &dx[c], &dy[c], &m.Y[c], &m.Plus[:len(x)][c], 4*n, count)
+			k.maskedSumsPlus(&s1[c], &s2[c], &mean[c], &m.Most, &x[c], &dx[c], &dy[c], &m.Y[c], &m.Plus[:len(x)][c],
+				4*n, count)
 		}
 		c += k.lanes
 	}

@@ -51,7 +51,8 @@ func reportForeign(o *output, f *formats.File, m *models.Model, verified bool) e
 	}
 	removed := foreignRemoved(f)
 	e := inspectEvent{Format: f.Format, Kind: "foreign", Parameters: trainedElements(f),
-		Layers: tensorLayers(f.Tensors), Verified: verified, BN: normEvents(norms), TrainingOnly: &removed}
+		Layers: tensorLayers(f.Tensors), Verified: verified, BN: normEvents(norms), TrainingOnly: &removed,
+		Health: health(norms), Counters: f.Counters, Findings: f.Findings}
 	title := fmt.Sprintf("%d tensors, %d parameters; no architecture of the zoo fits",
 		len(f.Tensors), e.Parameters)
 	if m != nil {

@@ -13,18 +13,21 @@ import (
 
 // inspectEvent is the line of inspect --json.
 type inspectEvent struct {
-	Format       string          `json:"format"`
-	Kind         string          `json:"kind"`
-	Architecture string          `json:"architecture"`
-	Parameters   int             `json:"parameters"`
-	Flops        float64         `json:"flops"` // of one prediction
-	Input        string          `json:"input"`
-	Layers       []layer         `json:"layers"`
-	Verified     bool            `json:"verified"`
-	Recipe       json.RawMessage `json:"recipe,omitempty"`
-	BN           []normEvent     `json:"bn"`
-	TrainingOnly *removedEvent   `json:"training_only,omitempty"`
-	Progress     json.RawMessage `json:"progress,omitempty"`
+	Format       string            `json:"format"`
+	Kind         string            `json:"kind"`
+	Architecture string            `json:"architecture"`
+	Parameters   int               `json:"parameters"`
+	Flops        float64           `json:"flops"` // of one prediction
+	Input        string            `json:"input"`
+	Layers       []layer           `json:"layers"`
+	Verified     bool              `json:"verified"`
+	Recipe       json.RawMessage   `json:"recipe,omitempty"`
+	BN           []normEvent       `json:"bn"`
+	Health       string            `json:"health,omitempty"` // of the batch norms of a foreign file
+	TrainingOnly *removedEvent     `json:"training_only,omitempty"`
+	Counters     []formats.Counter `json:"counters,omitempty"` // of a foreign file: step, epoch
+	Findings     []formats.Finding `json:"findings,omitempty"` // remarks about a foreign file
+	Progress     json.RawMessage   `json:"progress,omitempty"`
 	// of the template behind replicas with weights of their own
 	Lag *train.Lag `json:"lag,omitempty"`
 }

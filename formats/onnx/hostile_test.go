@@ -100,8 +100,16 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		file, err := ReadFrom(bytes.NewReader(b), int64(len(b)), Options{})
-		if err == nil && file.NoModel == nil && file.Model.Check() != nil {
+		if err != nil {
+			return
+		}
+		if file.NoModel == nil && file.Model.Check() != nil {
 			t.Error("a model that is not valid was read")
+		}
+		for _, x := range file.Tensors {
+			if _, err := x.Load(); err != nil {
+				t.Errorf("%v was listed and can't be read: %v", x, err)
+			}
 		}
 	})
 }

@@ -142,7 +142,9 @@ func readONNX(path string, o Options) (*File, error) {
 	return onnx.Read(path, onnx.Options{TensorsOnly: o.TensorsOnly})
 }
 
-func readCaffe(path string, _ Options) (*File, error) { return caffe.Read(path) }
+func readCaffe(path string, o Options) (*File, error) {
+	return caffe.Read(path, caffe.Options{TensorsOnly: o.TensorsOnly})
+}
 
 func readSafetensors(path string, _ Options) (*File, error) { return safetensors.Read(path) }
 

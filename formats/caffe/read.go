@@ -31,15 +31,21 @@ func Sniff(head []byte) bool {
 	return false
 }
 
+// Options say how a file is read.
+type Options struct {
+	// TensorsOnly leaves out the model, which has all weights in memory once more.
+	TensorsOnly bool
+}
+
 // Read opens a .caffemodel. The result has a Model if the file says how large
 // its input is and all its layers are supported; else NoModel says why not.
 // Tensors has the weights in any case.
-func Read(path string) (*foreign.File, error) {
+func Read(path string, o Options) (*foreign.File, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	f, err := read(b)
+	f, err := read(b, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: caffe: %w", path, err)
 	}
@@ -47,15 +53,15 @@ func Read(path string) (*foreign.File, error) {
 }
 
 // ReadFrom reads the size bytes of src, which is not needed afterwards.
-func ReadFrom(src io.ReaderAt, size int64) (*foreign.File, error) {
+func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	b := make([]byte, size)
 	if err := foreign.ReadAt(src, b, 0); err != nil {
 		return nil, err
 	}
-	return read(b)
+	return read(b, o)
 }
 
-func read(b []byte) (*foreign.File, error) {
+func read(b []byte, o Options) (*foreign.File, error) {
 	n, err := parseNet(b)
 	if err != nil {
 		return nil, err
@@ -70,7 +76,9 @@ func read(b []byte) (*foreign.File, error) {
 	if err := foreign.CheckTensors(f.Tensors, int64(len(b))); err != nil {
 		return nil, err
 	}
-	f.Model, f.NoModel = n.model()
+	if !o.TensorsOnly {
+		f.Model, f.NoModel = n.model()
+	}
 	return f, nil
 }
 

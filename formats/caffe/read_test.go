@@ -61,7 +61,7 @@ func predict(t *testing.T, m *models.Model, x tensor.Tensor) []float64 {
 func TestNetworks(t *testing.T) {
 	for _, name := range []string{"network", "old", "poolings", "snapshot"} {
 		path := filepath.Join("testdata/cases", name)
-		f, err := Read(path + ".caffemodel")
+		f, err := Read(path+".caffemodel", Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestNetworks(t *testing.T) {
 }
 
 func TestTensors(t *testing.T) {
-	f, err := Read("testdata/cases/network.caffemodel")
+	f, err := Read("testdata/cases/network.caffemodel", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestTensors(t *testing.T) {
 // TestNoSize reads a snapshot that does not tell the size of its input: the
 // weights are there, the graph is not.
 func TestNoSize(t *testing.T) {
-	f, err := Read("testdata/cases/no_size.caffemodel")
+	f, err := Read("testdata/cases/no_size.caffemodel", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestNoSize(t *testing.T) {
 
 // outcome says what became of a file: why it, or its graph, was not read.
 func outcome(b []byte) string {
-	f, err := read(b)
+	f, err := read(b, Options{})
 	if err != nil {
 		return err.Error()
 	}

@@ -44,7 +44,8 @@ func mergeRanks(files []*File, paths []string, rule bn.Rule) error {
 		return nil
 	}
 	if files[0].Model != nil {
-		return errors.New("files of several ranks with a graph each are merged as tensors only: write .pth or .safetensors")
+		return errors.New("files of several ranks with a graph each are merged as tensors only: " +
+			"write .pth or .safetensors")
 	}
 	statistic := map[string]bool{}
 	norms := BatchNorms(files[0].Tensors)

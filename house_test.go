@@ -6,17 +6,19 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // layers states who may import whom inside this module. It is a statement of
 // policy: change the code to fit it, not the other way round.
 //
-// Each line is "package: imports it may have". A package that is not listed
-// may not exist.
+// Each line is "package: imports it may have"; a package may have several. One
+// that is not listed may not exist.
 const layers = `
 tensor:
 graph:                tensor
@@ -28,8 +30,10 @@ device/devicetest:    collective device device/ref graph tensor
 device/internal/devicepb:
 device/internal/shm:  collective tensor
 device/internal/wire: collective device device/internal/devicepb device/internal/shm graph tensor
-device/serve:         collective device device/internal/devicepb device/internal/shm device/internal/wire graph tensor
-device/remote:        collective device device/internal/devicepb device/internal/shm device/internal/wire graph tensor
+device/serve:         collective device device/internal/devicepb device/internal/shm device/internal/wire
+device/serve:         graph tensor
+device/remote:        collective device device/internal/devicepb device/internal/shm device/internal/wire
+device/remote:        graph tensor
 
 bn:                   collective graph tensor
 models:               bn graph tensor
@@ -51,7 +55,8 @@ formats/tensorflow:   formats/internal/foreign formats/internal/message graph mo
 formats/caffe:        formats/internal/foreign formats/internal/message graph models serialize tensor
 formats/internal/foreign: graph models tensor
 formats/internal/message:
-formats:              bn formats/caffe formats/keras formats/onnx formats/safetensors formats/tensorflow formats/torch formats/internal/foreign graph models serialize tensor
+formats:              formats/caffe formats/keras formats/onnx formats/safetensors formats/tensorflow
+formats:              formats/torch formats/internal/foreign bn graph models serialize tensor
 
 plugins/cpu/internal/kernel:
 plugins/cpu/internal/cpu:      collective device graph plugins/cpu/internal/kernel tensor
@@ -62,7 +67,8 @@ plugins/cuda/internal/cuda:    collective device graph plugins/cuda/internal/cu 
 plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
-cmd/bnctl: bn collective data device device/devicetest device/ref device/remote formats graph models parallel plugins/cpu serialize study tensor train
+cmd/bnctl: bn collective data device device/devicetest device/ref device/remote formats graph models
+cmd/bnctl: parallel plugins/cpu serialize study tensor train
 
 scripts/benchpeers:
 `
@@ -72,7 +78,8 @@ func TestLayers(t *testing.T) {
 	allowed := map[string][]string{}
 	for line := range strings.Lines(layers) {
 		if pkg, deps, ok := strings.Cut(line, ":"); ok {
-			allowed[strings.TrimSpace(pkg)] = strings.Fields(deps)
+			pkg = strings.TrimSpace(pkg)
+			allowed[pkg] = append(allowed[pkg], strings.Fields(deps)...)
 		}
 	}
 	// The files are read here, not through go list, so that go test knows
@@ -105,6 +112,38 @@ func TestLayers(t *testing.T) {
 			imp, _ := strconv.Unquote(spec.Path.Value)
 			if dep, ours := strings.CutPrefix(imp, module); ours && !slices.Contains(may, dep) {
 				t.Errorf("%s: package %s may not import %s", name, pkg, dep)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// widest is how many characters a line has at most, a tab being one.
+const widest = 110
+
+// text is what a line of a test cannot be broken in: a golden, or the output
+// of an example.
+var text = regexp.MustCompile("[\"`].{60}|^\\s*//")
+
+func TestLinesAreNotTooLong(t *testing.T) {
+	generated := regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		if err != nil || generated.Match(b) {
+			return err
+		}
+		n := 0
+		for line := range strings.Lines(string(b)) {
+			n++
+			long := utf8.RuneCountInString(strings.TrimRight(line, "\r\n")) > widest
+			if long && !(strings.HasSuffix(name, "_test.go") && text.MatchString(line)) {
+				t.Errorf("%s:%d: the line is longer than %d characters", name, n, widest)
 			}
 		}
 		return nil

@@ -8,7 +8,8 @@ import (
 
 // ChannelsFirst returns the variables with kernels as bnctl's graphs want
 // them: those of convolutions (h, w, in, out) become (out, in, h, w), along one
-// axis (w, in, out) becomes (out, in, 1, w), those of depthwise convolutions (h, w, in, multiplier) become (in*multiplier, 1, h, w),
+// axis (w, in, out) becomes (out, in, 1, w), those of depthwise
+// convolutions (h, w, in, multiplier) become (in*multiplier, 1, h, w),
 // and matrices (in, out) become (out, in). All else stays as it is.
 func ChannelsFirst(tensors []Tensor) []Tensor {
 	out := make([]Tensor, len(tensors))

@@ -91,7 +91,7 @@ func (k *winograd) blockRows(tiles int) int { return max(1, tiles/k.columns) }
 // enough of them for all workers, some panels of them.
 func (k *winograd) apply(f *frame, weight *value, in, out []float32) {
 	total, cuts := k.rows*f.total(), 1
-	blocks := (total + k.blockRows(heavyTiles) - 1) / k.blockRows(heavyTiles)
+	blocks := max(1, (total+k.blockRows(heavyTiles)/2)/k.blockRows(heavyTiles))
 	switch {
 	case blocks == 1:
 		cuts = min(f.threads(), k.Panels())

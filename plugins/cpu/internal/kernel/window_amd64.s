@@ -4,14 +4,16 @@
 
 #include "textflag.h"
 
-// func windowAVX512x1p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX512x1p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p12(SB), NOSPLIT, $24-88
+TEXT ·windowAVX512x1p12(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -228,17 +230,26 @@ write:
 	MOVLQSX 44(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z11, (R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x30, offs+32(FP)
+	ADDQ    $0x30, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX512x1p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p8(SB), NOSPLIT, $24-88
+TEXT ·windowAVX512x1p8(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -399,17 +410,26 @@ write:
 	MOVLQSX 28(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z7, (R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x20, offs+32(FP)
+	ADDQ    $0x20, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p4(SB), NOSPLIT, $24-88
+TEXT ·windowAVX512x1p4(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -514,17 +534,26 @@ write:
 	MOVLQSX 12(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z3, (R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x10, offs+32(FP)
+	ADDQ    $0x10, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX512x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p2(SB), NOSPLIT, $24-88
+TEXT ·windowAVX512x1p2(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -601,17 +630,26 @@ write:
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z1, (R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x08, offs+32(FP)
+	ADDQ    $0x08, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p1(SB), NOSPLIT, $24-88
+TEXT ·windowAVX512x1p1(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -674,17 +712,26 @@ write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x04, offs+32(FP)
+	ADDQ    $0x04, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX512x2p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p12(SB), NOSPLIT, $24-88
+TEXT ·windowAVX512x2p12(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -1062,17 +1109,26 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z22, (R14)
 	VMOVUPS Z23, 64(R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x30, offs+32(FP)
+	ADDQ    $0x30, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX512x2p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p8(SB), NOSPLIT, $24-88
+TEXT ·windowAVX512x2p8(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -1342,17 +1398,26 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z14, (R14)
 	VMOVUPS Z15, 64(R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x20, offs+32(FP)
+	ADDQ    $0x20, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p4(SB), NOSPLIT, $24-88
+TEXT ·windowAVX512x2p4(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -1514,17 +1579,26 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z6, (R14)
 	VMOVUPS Z7, 64(R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x10, offs+32(FP)
+	ADDQ    $0x10, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX512x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p2(SB), NOSPLIT, $24-88
+TEXT ·windowAVX512x2p2(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -1632,17 +1706,26 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z2, (R14)
 	VMOVUPS Z3, 64(R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x08, offs+32(FP)
+	ADDQ    $0x08, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p1(SB), NOSPLIT, $24-88
+TEXT ·windowAVX512x2p1(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -1723,17 +1806,26 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x04, offs+32(FP)
+	ADDQ    $0x04, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX512x4p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-88
+TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -2055,17 +2147,26 @@ write:
 	VMOVUPS Z21, 64(R14)
 	VMOVUPS Z22, 128(R14)
 	VMOVUPS Z23, 192(R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x18, offs+32(FP)
+	ADDQ    $0x18, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-88
+TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -2301,17 +2402,26 @@ write:
 	VMOVUPS Z13, 64(R14)
 	VMOVUPS Z14, 128(R14)
 	VMOVUPS Z15, 192(R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x10, offs+32(FP)
+	ADDQ    $0x10, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX512x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-88
+TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -2461,17 +2571,26 @@ write:
 	VMOVUPS Z5, 64(R14)
 	VMOVUPS Z6, 128(R14)
 	VMOVUPS Z7, 192(R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x08, offs+32(FP)
+	ADDQ    $0x08, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x4p1(SB), NOSPLIT, $24-88
+TEXT ·windowAVX512x4p1(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -2578,17 +2697,26 @@ write:
 	VMOVUPS Z1, 64(R14)
 	VMOVUPS Z2, 128(R14)
 	VMOVUPS Z3, 192(R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x04, offs+32(FP)
+	ADDQ    $0x04, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-88
+TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -2804,17 +2932,26 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y10, (R14)
 	VMOVUPS Y11, 32(R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x18, offs+32(FP)
+	ADDQ    $0x18, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-88
+TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -2976,17 +3113,26 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y6, (R14)
 	VMOVUPS Y7, 32(R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x10, offs+32(FP)
+	ADDQ    $0x10, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-88
+TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -3094,17 +3240,26 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y2, (R14)
 	VMOVUPS Y3, 32(R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x08, offs+32(FP)
+	ADDQ    $0x08, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32)
+// func windowAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·windowAVX2x1p1(SB), NOSPLIT, $24-88
+TEXT ·windowAVX2x1p1(SB), NOSPLIT, $24-96
 	// the runs are walked by an index that rises to zero
-	MOVQ   run+56(FP), R15
-	SHLQ   $0x02, R15
-	ADDQ   in+16(FP), R15
-	MOVQ   R15, (SP)
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
 	MOVQ   offs+32(FP), R15
 	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
@@ -3185,5 +3340,12 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y0, (R14)
 	VMOVUPS Y1, 32(R14)
+	DECQ    tiles+88(FP)
+	JE      end
+	ADDQ    $0x04, offs+32(FP)
+	ADDQ    $0x04, outs+8(FP)
+	JMP     tile
+
+end:
 	VZEROUPPER
 	RET

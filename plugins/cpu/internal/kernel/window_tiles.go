@@ -2,11 +2,12 @@ package kernel
 
 import "unsafe"
 
-// windowTile computes a tile of positions by channels: the arguments are
+// windowTile computes so many tiles of positions by channels, one behind the
+// other: the arguments are
 // those of Window, from the tile's first position and channel on. zero is
 // where, seen from in, the run of zeros lies; steps are in bytes.
 type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,
-	taps int, run int, w *float32, wStep int, bias *float32)
+	taps int, run int, w *float32, wStep int, bias *float32, tiles int)
 
 // windowTiles are the tiles of so many channels, the most positions first. A
 // set has several, the widest first; the narrowest have Lanes channels.
@@ -47,15 +48,19 @@ func (c *windowCall) column(w *Window, tiles []sizedWindow, first, width int, sp
 		for i < len(tiles)-1 && !fits(tiles[i].positions, tiles[i+1].positions, c.to-p) {
 			i++
 		}
+		count := 1
 		if first+width <= c.real {
-			c.call(w, tiles[i].tile, p, first, &c.out[first], &w.Out[p])
+			for n := tiles[i].positions; i < len(tiles)-1 && fits(n, tiles[i+1].positions, c.to-p-count*n); {
+				count++
+			}
+			c.call(w, tiles[i].tile, p, first, &c.out[first], &w.Out[p], count)
 		} else {
-			c.call(w, tiles[i].tile, p, first, &spare[0], &spareOffsets[0])
+			c.call(w, tiles[i].tile, p, first, &spare[0], &spareOffsets[0], 1)
 			for j := range tiles[i].positions {
 				copy(c.out[int(w.Out[p+j])/4+first:], spare[j*PanelLanes:][:c.real-first])
 			}
 		}
-		p += tiles[i].positions
+		p += count * tiles[i].positions
 	}
 }
 
@@ -71,8 +76,8 @@ var spareOffsets = func() (o [windowMost]int32) {
 	return o
 }()
 
-// call runs one tile that begins at position p and that channel of the panel.
-func (c *windowCall) call(w *Window, tile windowTile, p, channel int, out *float32, outs *int32) {
+// call runs tiles that begin at position p and that channel of the panel.
+func (c *windowCall) call(w *Window, tile windowTile, p, channel int, out *float32, outs *int32, tiles int) {
 	var bias *float32
 	if c.bias != nil {
 		bias = &c.bias[channel]
@@ -87,5 +92,5 @@ func (c *windowCall) call(w *Window, tile windowTile, p, channel int, out *float
 	if w.Taps*w.Run > 0 {
 		weights = &c.weights[channel]
 	}
-	tile(out, outs, in, zero, offs, 4*len(w.Out), w.Taps, w.Run, weights, 4*c.width, bias)
+	tile(out, outs, in, zero, offs, 4*len(w.Out), w.Taps, w.Run, weights, 4*c.width, bias, tiles)
 }

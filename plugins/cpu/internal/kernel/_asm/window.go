@@ -26,12 +26,12 @@ func window() {
 	}
 }
 
-// windowTile writes one tile. Every output element is one chain of fused
+// windowTile writes tiles whose positions follow each other. Every output element is one chain of fused
 // multiply-adds, taps outside, values of a run inside.
 func windowTile(set isa, n, p int) {
 	TEXT(fmt.Sprintf("window%sx%dp%d", set.name, n, p), NOSPLIT,
 		"func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, "+
-			"taps int, run int, w *float32, wStep int, bias *float32)")
+			"taps int, run int, w *float32, wStep int, bias *float32, tiles int)")
 	Pragma("noescape")
 	width := n * set.vectors()
 	accs := p * width
@@ -43,6 +43,7 @@ func windowTile(set isa, n, p int) {
 	SHLQ(operand.Imm(2), k)
 	ADDQ(param("in"), k)
 	MOVQ(k, base)
+	Label("tile")
 	MOVQ(param("offs"), k)
 	MOVQ(k, table)
 	MOVQ(param("w"), w)
@@ -95,6 +96,12 @@ func windowTile(set isa, n, p int) {
 			VMOVUPS(set.regs[i*width+v], operand.Mem{Base: w, Disp: set.bytes * v})
 		}
 	}
+	DECQ(param("tiles"))
+	JE(operand.LabelRef("end"))
+	ADDQ(operand.Imm(uint64(4*p)), param("offs"))
+	ADDQ(operand.Imm(uint64(4*p)), param("outs"))
+	JMP(operand.LabelRef("tile"))
+	Label("end")
 	VZEROUPPER()
 	RET()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestTrainBesideCPU trains one model on a CPU device and on this one
+// TestTrainBesideCPU trains one model on a CPU device, on this one and on ref
 // together, and compares it with that of the CPU device alone.
 func TestTrainBesideCPU(t *testing.T) {
 	self, err := os.Executable()
@@ -86,6 +87,17 @@ func trained(t *testing.T, plugins ...*remote.Plugin) *models.Model {
 		}
 		defer d.Close()
 		members = append(members, parallel.Member{Name: d.Info().Name, Device: d})
+	}
+	if len(plugins) > 1 {
+		d, err := ref.Provider{}.Open(ctx, device.DefaultID, device.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		members = append(members, parallel.Member{Name: "ref", Device: d})
+		if class, same := train.KernelClass(members); same {
+			t.Errorf("the kernel class %s promises the same bits on any placement", class)
+		}
 	}
 	s, err := train.New(ctx, r, m, train.Config{Train: src, Devices: members})
 	if err != nil {

@@ -72,7 +72,7 @@ func (s *stripping) report(o *output) error {
 		}
 	}
 	if e.Replicas > 0 {
-		from = append(from, fmt.Sprintf("%d replicas", e.Replicas))
+		from = append(from, counted(e.Replicas, "replica"))
 	}
 	o.result("removed from %s (%s):", strings.Join(e.Inputs, ", "), strings.Join(from, ", "))
 	for _, line := range s.lines {
@@ -108,9 +108,9 @@ func removedLines(r *serialize.Removed) []string {
 	for _, name := range slices.Sorted(maps.Keys(r.Connections)) {
 		kinds = append(kinds, fmt.Sprintf("%d %s", r.Connections[name], name))
 	}
-	lines := []string{fmt.Sprintf("%d replica connections (%s)", r.Nodes(), strings.Join(kinds, ", "))}
+	lines := []string{fmt.Sprintf("%s (%s)", counted(r.Nodes(), "replica connection"), strings.Join(kinds, ", "))}
 	if n := len(r.Optimizer); n > 0 {
-		lines = append(lines, fmt.Sprintf("%d optimizer tensors", n))
+		lines = append(lines, counted(n, "optimizer tensor"))
 	}
 	lines = append(lines, otherThings(r)...)
 	return append(lines, fmt.Sprintf("%.1f MB in all", float64(r.Bytes)/1e6))
@@ -135,13 +135,13 @@ func otherThings(r *serialize.Removed) []string {
 		other = append(other, "set "+name)
 	}
 	if replicas > 0 {
-		other = append(other, fmt.Sprintf("statistics of %d replicas", replicas))
+		other = append(other, "statistics of "+counted(replicas, "replica"))
 	}
 	if weights > 0 {
 		other = append(other, fmt.Sprintf("weights of %d replicas", weights))
 	}
 	if r.Attachments > 0 {
-		other = append(other, fmt.Sprintf("%d attachments", r.Attachments))
+		other = append(other, counted(r.Attachments, "attachment"))
 	}
 	return other
 }

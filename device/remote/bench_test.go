@@ -78,7 +78,7 @@ func exchange(b *testing.B, plugin *remote.Plugin, devices, floats, exchanges in
 	for n := uint64(0); b.Loop(); n++ {
 		for _, l := range loaded {
 			go func() {
-				_, err := l.Run(ctx, device.Step{Function: "chain", Number: n, Rows: []int{1},
+				_, err := l.Run(ctx, device.Step{Function: graph.Train, Number: n, Rows: []int{1},
 					Inputs: []tensor.Tensor{x}})
 				done <- err
 			}()
@@ -96,7 +96,7 @@ func exchange(b *testing.B, plugin *remote.Plugin, devices, floats, exchanges in
 // floats such that each needs the one before, of many such that none does.
 func exchangesOf(t testing.TB, floats, exchanges int) *graph.Program {
 	p := &graph.Program{Name: "exchanges"}
-	b := graph.NewBuilder("chain", &p.State)
+	b := graph.NewBuilder(graph.Train, &p.State)
 	x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{floats}})
 	for i := range exchanges {
 		sum := b.Op(graph.AllReduce, fmt.Sprint("all", i),

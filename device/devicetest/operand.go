@@ -69,6 +69,18 @@ func extreme(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return math.Ldexp(d.Normal(), d.Intn(121)-60) })
 }
 
+// lonely: normal, but in every fifth channel 0 in all but one place of each row.
+func lonely(d *tensor.Draws, t tensor.Tensor) {
+	pixels := tensor.Count(t.Shape[2:])
+	set(t, func(i int) float64 {
+		v := d.Normal()
+		if i/pixels%t.Shape[1]%5 == 0 && i%pixels != pixels/2 {
+			v = 0
+		}
+		return v
+	})
+}
+
 // few: one of five values, so that there are ties.
 func few(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return float64(d.Intn(5) - 2) })

@@ -24,7 +24,7 @@ func buildConvGradWeight(c *compiler) action {
 	}
 	direct := g.gradient(parts, x, dy, dw, false)
 	if t, ok := g.gradientByTiles(c.exe.device.kernels); ok {
-		return c.buildWinogradGradient(g, t, x, dy, dw, func(f *frame, r int) { direct(f, r, r+1) })
+		return c.buildWinogradGradient(g, t, x, dy, dw, w, func(f *frame, r int) { direct(f, r, r+1) })
 	}
 	return everyReplica(direct)
 }

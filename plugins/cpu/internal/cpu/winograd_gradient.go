@@ -1,10 +1,6 @@
 package cpu
 
-import (
-	"math"
-
-	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
-)
+import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 
 // winogradGradient is the weight gradient of a convolution by tiles
 // (kernel.WinogradTaps). It treats a replica's rows of tiles in order, some of
@@ -18,8 +14,7 @@ type winogradGradient struct {
 	window        *kernel.Window
 	x, dy, dw     *value
 	v, d, sums    *slot // transformed tiles of both operands; sums of all frequencies
-	spread        *slot // of every row of tiles, and of both operands: see even
-	direct        func(f *frame, replica int)
+	winogradGradientGuard
 }
 
 // gradientByTiles returns the tiles with which the weight gradient is
@@ -30,11 +25,11 @@ func (g *conv) gradientByTiles(set *kernel.Set) (kernel.Winograd, bool) {
 	return t, ok && min(g.oh, g.ow) >= t.Side
 }
 
-// buildWinogradGradient compiles it; direct computes a replica whose operands
-// lie too far apart for tiles.
-func (c *compiler) buildWinogradGradient(g *conv, t kernel.Winograd, x, dy, dw *value,
+// buildWinogradGradient compiles it; plain is the window of the convolution,
+// and direct computes a replica by it.
+func (c *compiler) buildWinogradGradient(g *conv, t kernel.Winograd, x, dy, dw *value, plain *kernel.Window,
 	direct func(f *frame, replica int)) action {
-	k := &winogradGradient{conv: g, Winograd: t, x: x, dy: dy, dw: dw, direct: direct}
+	k := &winogradGradient{conv: g, Winograd: t, x: x, dy: dy, dw: dw}
 	k.rows, k.columns = (g.oh+t.Side-1)/t.Side, (g.ow+t.Side-1)/t.Side
 	// Small sums are read and written again for every few tiles, so that these
 	// stay in the cache; large ones should see many tiles at a time.
@@ -48,7 +43,7 @@ func (c *compiler) buildWinogradGradient(g *conv, t kernel.Winograd, x, dy, dw *
 	k.window = t.GradientTiles(all)
 	k.v, k.d = c.temp(4*k.InLen(all), 0, 0), c.temp(4*k.GradientLen(all), 0, 0)
 	k.sums = c.temp(4*k.Frequencies()*g.c*g.o, 0, 0)
-	k.spread = c.temp(0, 0, 4*len(spreadOf{})*k.rows)
+	k.winogradGradientGuard = c.newGuard(k, plain, direct)
 	return whole(func(f *frame) error {
 		for r := range f.rows {
 			k.replica(f, f.turn(r, len(f.rows)))
@@ -56,10 +51,6 @@ func (c *compiler) buildWinogradGradient(g *conv, t kernel.Winograd, x, dy, dw *
 		return nil
 	})
 }
-
-// spreadOf is what is measured of a row of tiles: the sum and the largest of
-// the absolute values of x, and of dy.
-type spreadOf [4]float32
 
 // replica computes the gradient of one replica.
 func (k *winogradGradient) replica(f *frame, r int) {
@@ -78,9 +69,7 @@ func (k *winogradGradient) replica(f *frame, r int) {
 			k.add(f, w, r, panel, k0, min(k0+width, k.c), (to-from)*k.columns, from == 0, to == total)
 		})
 	}
-	if !k.even(temp[float32](f, k.spread, len(spreadOf{})*total)) {
-		k.direct(f, r)
-	}
+	k.mend(f, k, r)
 }
 
 // blockWidth returns how many input channels a task sums for: their sums
@@ -107,12 +96,7 @@ func (k *winogradGradient) transform(f *frame, w *worker, r, q, i int) {
 		kernel.Row{Step: step, Count: k.columns})
 	kernels.WinogradGradient(k.Winograd, temp[float32](f, k.d, k.GradientLen(all)), i*k.columns, all, edge,
 		kernel.Row{Step: gradientStep, Count: k.columns})
-	s := temp[float32](f, k.spread, (q+1)*len(spreadOf{}))[q*len(spreadOf{}):]
-	for j, x := range [][]float32{strip, edge} {
-		var most [1]uint32
-		kernels.WinogradSpread(s[2*j:], most[:], x, x[len(x)/2:], len(x)/2, 1)
-		s[2*j+1] = math.Float32frombits(most[0])
-	}
+	k.measure(f, k, q, image, y)
 }
 
 // frameRows copies rows [from, from+count) of an image of height rows to a
@@ -172,31 +156,4 @@ func (k *winogradGradient) unpack(dw, taps []float32, first, width, k0, k1 int) 
 			}
 		}
 	}
-}
-
-// even reports whether the values of a replica lie close enough together: the
-// error of tiles is relative to their largest values, that of windows to the
-// products that they add. Nothing may outweigh all the rest, and all must be
-// within what leaves room for the transforms.
-func (k *winogradGradient) even(spread []float32) bool {
-	const share = 64
-	var sums [2]float64
-	var most [2]float32
-	for i := 0; i < len(spread); i += len(spreadOf{}) {
-		for j := range sums {
-			sums[j] += float64(spread[i+2*j])
-			if m := spread[i+2*j+1]; !(m <= most[j]) { // NaN too
-				most[j] = m
-			}
-			if most[j] != most[j] {
-				return false
-			}
-		}
-	}
-	for j, m := range most {
-		if m != 0 && !(m >= tileLeast && m <= tileMost && share*float64(m) <= sums[j]) {
-			return false
-		}
-	}
-	return true
 }

@@ -1,0 +1,92 @@
+package cpu
+
+import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+
+// winogradGradientGuard finds the operands that lie too far apart for tiles: the
+// error of a tile is relative to its largest values, that of a window to the
+// products that it adds. A weight's gradient sums over the positions of one
+// channel of each operand. So no value of a channel, in a replica, may come near
+// outweighing all the others, and all must be within what leaves room for the
+// transforms. Gradients of an input channel that fails, as one does that is
+// hardly ever above 0, are computed anew by windows.
+type winogradGradientGuard struct {
+	sizes  *slot          // of every row of tiles: see measure
+	plain  *kernel.Window // of the convolution
+	direct func(f *frame, replica int)
+
+	size, most []float32 // of a replica
+	channels   []int     // of the input, that fail
+}
+
+func (c *compiler) newGuard(k *winogradGradient, plain *kernel.Window,
+	direct func(f *frame, replica int)) winogradGradientGuard {
+	n := k.measured()
+	return winogradGradientGuard{sizes: c.temp(0, 0, 4*n*k.rows), plain: plain, direct: direct,
+		size: make([]float32, n), most: make([]float32, n)}
+}
+
+// measured returns how many numbers are kept of a row of tiles.
+func (k *winogradGradient) measured() int { return 2 * (k.c + k.o) }
+
+// measure sums the sizes of the values in row y of the tiles of an image, which
+// is row q of the replica, and finds the largest: for the channels of x its
+// sums, its largest, and those of dy.
+func (g *winogradGradientGuard) measure(f *frame, k *winogradGradient, q, image, y int) {
+	n := k.measured()
+	s := temp[float32](f, g.sizes, (q+1)*n)[q*n:]
+	clear(s)
+	part := func(v *value, line, height int) []float32 {
+		return row(f.f32(v), v, image)[y*k.Side*line : min((y+1)*k.Side, height)*line]
+	}
+	kernels := f.exe.device.kernels
+	kernels.Sizes(s[:k.c], s[k.c:2*k.c], part(k.x, k.w*k.c, k.h))
+	kernels.Sizes(s[2*k.c:2*k.c+k.o], s[2*k.c+k.o:], part(k.dy, k.ow*k.o, k.oh))
+}
+
+// mend computes anew what of the gradient of replica r tiles do not compute well.
+func (g *winogradGradientGuard) mend(f *frame, k *winogradGradient, r int) {
+	clear(g.size)
+	clear(g.most)
+	f.exe.device.kernels.Sizes(g.size, g.most, temp[float32](f, g.sizes, f.rows[r]*k.rows*k.measured()))
+	g.channels = g.channels[:0]
+	for c := range k.c {
+		if !even(g.size[c], g.most[k.c+c]) {
+			g.channels = append(g.channels, c)
+		}
+	}
+	apart := len(g.channels) > k.c/4
+	for o := 2 * k.c; o < 2*k.c+k.o; o++ {
+		apart = apart || !even(g.size[o], g.most[o+k.o])
+	}
+	if apart {
+		g.direct(f, r)
+		return
+	}
+	panels := g.plain.Panels()
+	f.each(len(g.channels)*panels, func(w *worker, task int) {
+		g.channel(f, w, k, r, task%panels, g.channels[task/panels])
+	})
+}
+
+// even reports whether nothing outweighs the rest of values of which these are
+// the sum and the largest of the sizes.
+func even(size, most float32) bool {
+	const share = 8
+	return most == 0 || most >= tileLeast && most <= tileMost && share*most <= size
+}
+
+// channel computes the gradient for an input channel and a panel by windows.
+func (g *winogradGradientGuard) channel(f *frame, w *worker, k *winogradGradient, r, panel, c int) {
+	width := g.plain.PanelWidth(panel)
+	sums := w.floats(9 * width)
+	clear(sums)
+	x, dy := f.f32(k.x), f.slack(k.dy)
+	for i := f.starts[r]; i < f.starts[r+1]; i++ {
+		gradient := dy[i*k.dy.count : (i+1)*k.dy.count+kernel.GradientSlack]
+		for t := range 9 {
+			f.exe.device.kernels.Gradient(g.plain, t, panel, sums[t*width:], row(x, k.x, i), gradient, c, c+1, 0,
+				g.plain.Positions())
+		}
+	}
+	k.unpack(row(f.f32(k.dw), k.dw, r), sums, panel*kernel.PanelLanes, width, c, c+1)
+}

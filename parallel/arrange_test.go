@@ -58,6 +58,7 @@ func TestArrange(t *testing.T) {
 				closing++
 			}
 		}
+		t.Logf("%s, batch norm %s: %d exchanges of moments, %d of gradients", c.model, c.mode, reads, closing)
 		if reads != c.reads || early < 1 || closing < 3 || closing > buckets+1 {
 			t.Errorf("%s, batch norm %s: %d exchanges that nodes wait for, want %d; %d others, %d of them early",
 				c.model, c.mode, reads, c.reads, closing, early)

@@ -109,16 +109,12 @@ func (f *frame) turn(i, n int) int {
 // cut runs the chains one after the other, each row cut for all workers; where
 // a row has too few steps for that, the actions one after the other.
 func (g *group) cut(f *frame) {
-	const tasks = 3 // per worker: they do not all take as long
+	const tasks = 3 // per worker: one that sleeps still finds some when it has woken up
 	most := (tasks*f.threads() + f.total() - 1) / max(f.total(), 1)
-	even := 1 // pieces of spans, which take as long as each other
-	for even*f.total()%f.threads() > 0 {
-		even++
-	}
 	for _, c := range g.chains {
 		a := g.actions[c.first:c.last]
-		if a[0].span != nil && a[0].steps() >= 2*even {
-			g.eachPiece(f, c, even)
+		if len(a) > 1 && a[0].steps() >= 2*most {
+			g.eachPiece(f, c, most)
 			continue
 		}
 		for k := range a {

@@ -28,7 +28,7 @@ func (g Winograd) except(i int) []float32 {
 		}
 		next := make([]float32, len(poly)+1)
 		for j, c := range poly {
-			next[j] -= c * p * p
+			next[j] -= float32(float32(c*p) * p)
 			next[j+1] += c
 		}
 		poly = next
@@ -60,7 +60,10 @@ func (g Winograd) into(t, d []float32) {
 func (g Winograd) back(y, m []float32) {
 	for j := range g.Side {
 		for i, p := range g.pairs() {
-			power := float32(math.Pow(float64(p), float64(j)))
+			power := float32(1)
+			for range j {
+				power *= p
+			}
 			s := m[1+2*i] + m[2+2*i]
 			if j%2 == 1 {
 				s = m[1+2*i] - m[2+2*i]

@@ -108,7 +108,8 @@ func removedLines(r *serialize.Removed) []string {
 	for _, name := range slices.Sorted(maps.Keys(r.Connections)) {
 		kinds = append(kinds, fmt.Sprintf("%d %s", r.Connections[name], name))
 	}
-	lines := []string{fmt.Sprintf("%s (%s)", counted(r.Nodes(), "replica connection"), strings.Join(kinds, ", "))}
+	lines := []string{fmt.Sprintf("%s (%s)", counted(r.Nodes(), "replica connection"),
+		strings.Join(kinds, ", "))}
 	if n := len(r.Optimizer); n > 0 {
 		lines = append(lines, counted(n, "optimizer tensor"))
 	}

@@ -92,8 +92,7 @@ func NewDeviceClient(cc grpc.ClientConnInterface) DeviceClient {
 	return &deviceClient{cc}
 }
 
-func (c *deviceClient) Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (
-	*PluginInfo, error) {
+func (c *deviceClient) Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*PluginInfo, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PluginInfo)
 	err := c.cc.Invoke(ctx, Device_Describe_FullMethodName, in, out, cOpts...)
@@ -113,8 +112,7 @@ func (c *deviceClient) List(ctx context.Context, in *ListRequest, opts ...grpc.C
 	return out, nil
 }
 
-func (c *deviceClient) Open(ctx context.Context, in *OpenRequest, opts ...grpc.CallOption) (
-	*OpenReply, error) {
+func (c *deviceClient) Open(ctx context.Context, in *OpenRequest, opts ...grpc.CallOption) (*OpenReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(OpenReply)
 	err := c.cc.Invoke(ctx, Device_Open_FullMethodName, in, out, cOpts...)
@@ -124,8 +122,7 @@ func (c *deviceClient) Open(ctx context.Context, in *OpenRequest, opts ...grpc.C
 	return out, nil
 }
 
-func (c *deviceClient) Session(ctx context.Context, opts ...grpc.CallOption) (
-	grpc.BidiStreamingClient[Message, Message], error) {
+func (c *deviceClient) Session(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[Message, Message], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &Device_ServiceDesc.Streams[0], Device_Session_FullMethodName, cOpts...)
 	if err != nil {
@@ -138,8 +135,7 @@ func (c *deviceClient) Session(ctx context.Context, opts ...grpc.CallOption) (
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Device_SessionClient = grpc.BidiStreamingClient[Message, Message]
 
-func (c *deviceClient) Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (
-	*CancelReply, error) {
+func (c *deviceClient) Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CancelReply)
 	err := c.cc.Invoke(ctx, Device_Cancel_FullMethodName, in, out, cOpts...)
@@ -149,8 +145,7 @@ func (c *deviceClient) Cancel(ctx context.Context, in *CancelRequest, opts ...gr
 	return out, nil
 }
 
-func (c *deviceClient) Close(ctx context.Context, in *CloseRequest, opts ...grpc.CallOption) (
-	*CloseReply, error) {
+func (c *deviceClient) Close(ctx context.Context, in *CloseRequest, opts ...grpc.CallOption) (*CloseReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CloseReply)
 	err := c.cc.Invoke(ctx, Device_Close_FullMethodName, in, out, cOpts...)
@@ -235,8 +230,7 @@ func RegisterDeviceServer(s grpc.ServiceRegistrar, srv DeviceServer) {
 	s.RegisterService(&Device_ServiceDesc, srv)
 }
 
-func _Device_Describe_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error,
-	interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _Device_Describe_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DescribeRequest)
 	if err := dec(in); err != nil {
 		return nil, err
@@ -254,8 +248,7 @@ func _Device_Describe_Handler(srv interface{}, ctx context.Context, dec func(int
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Device_List_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error,
-	interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _Device_List_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListRequest)
 	if err := dec(in); err != nil {
 		return nil, err
@@ -273,8 +266,7 @@ func _Device_List_Handler(srv interface{}, ctx context.Context, dec func(interfa
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Device_Open_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error,
-	interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _Device_Open_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(OpenRequest)
 	if err := dec(in); err != nil {
 		return nil, err
@@ -299,8 +291,7 @@ func _Device_Session_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Device_SessionServer = grpc.BidiStreamingServer[Message, Message]
 
-func _Device_Cancel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error,
-	interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _Device_Cancel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CancelRequest)
 	if err := dec(in); err != nil {
 		return nil, err
@@ -318,8 +309,7 @@ func _Device_Cancel_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Device_Close_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error,
-	interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _Device_Close_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CloseRequest)
 	if err := dec(in); err != nil {
 		return nil, err

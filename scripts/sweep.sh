@@ -23,7 +23,7 @@ recipes=(
 )
 levels=("--level stream/1" "--level shm/1" "") # the last: coll.shm/1 where there are several devices
 
-run() { "$bnctl" train "${common[@]}" $recipe "$@" >/dev/null 2>&1; }
+run() { "$bnctl" train "${common[@]}" $recipe "$@" >/dev/null 2>err || { cat err >&2; return 1; }; }
 sum() { sha256sum <"$1" >>sums; }
 
 # everywhere trains on 1 to 8 devices: the levels in turn, all of them on 2 and 3.
@@ -40,7 +40,7 @@ everywhere() {
 
 # slowly trains on three devices, one of which stands still half of the time.
 slowly() {
-	"$bnctl" train "${common[@]}" $recipe --devices 3xcpu --threads 1 --checkpoint c.bnc -o m.bnm >/dev/null 2>&1 &
+	"$bnctl" train "${common[@]}" $recipe --devices 3xcpu --threads 1 --checkpoint c.bnc -o m.bnm >/dev/null 2>err &
 	local host=$! device
 	while kill -0 $host 2>/dev/null; do
 		if device=$(pgrep -n -P $host); then
@@ -48,7 +48,7 @@ slowly() {
 		fi
 		sleep 0.02
 	done
-	wait $host
+	wait $host || { cat err >&2; return 1; }
 	sum m.bnm
 }
 

@@ -10,7 +10,6 @@ import (
 // made again when the weights have changed.
 type pack struct {
 	parts []packPart
-	bias  []float32
 	stamp uint64
 	of    *state // nil: the weights are computed, so they are packed in every run
 }

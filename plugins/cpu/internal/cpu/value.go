@@ -73,9 +73,6 @@ func (f *frame) f32(v *value) []float32 { return of[float32](f.bytes(v)) }
 // f64 returns the elements of v in all its units.
 func (f *frame) f64(v *value) []float64 { return of[float64](f.bytes(v)) }
 
-// i32 returns the elements of v in all its units.
-func (f *frame) i32(v *value) []int32 { return of[int32](f.bytes(v)) }
-
 // row returns unit i of a value with elements x.
 func row[T any](x []T, v *value, i int) []T { return x[i*v.count : (i+1)*v.count] }
 

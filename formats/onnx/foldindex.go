@@ -69,8 +69,8 @@ func foldSlice(c *call) numbers {
 
 // foldConcat joins along the first axis, which is how shapes are joined, or any other.
 func foldConcat(c *call) numbers {
-	all := make([]numbers, len(c.in))
-	for i := range c.in {
+	all := make([]numbers, max(len(c.in), 1)) // without operands the first is missed
+	for i := range all {
 		all[i] = c.numbers(i)
 	}
 	if c.err != nil {

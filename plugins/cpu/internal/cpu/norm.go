@@ -130,11 +130,11 @@ func (c *compiler) normaliseAction(x *value, prepare func(*frame) error,
 	}
 	span := func(f *frame, w *worker, i, from, to int) {
 		from, to = from*x.channels, to*x.channels
-		after := kernel.After{Relu: e.relu, Most: e.most}
+		end := kernel.Ending{Relu: e.relu, Most: e.most}
 		if plus != nil {
-			after.Plus = f.at(plus, w, i)[from:to]
+			end.Plus = f.at(plus, w, i)[from:to]
 		}
-		f.exe.device.kernels.Normalise(f.at(y, w, i)[from:to], f.at(x, w, i)[from:to], set(f, i), after)
+		f.exe.device.kernels.Normalise(f.at(y, w, i)[from:to], f.at(x, w, i)[from:to], set(f, i), end)
 	}
 	return bySpan(action{prepare: prepare, work: x.count / 8, span: span, positions: x.positions, step: 1,
 		width: x.channels, pointwise: true})

@@ -170,58 +170,37 @@ func (a *Affine) Set(c int, mean, by, add float64) {
 	a.By[c], a.Add[c] = float32(by), float32(add)
 }
 
-// After is what follows a normalisation.
-type After struct {
-	Plus []float32 // added to the result, element by element, unless nil
-	Relu bool      // then bounded to 0 below and Most above; NaN stays NaN
-	Most float32
-}
-
-// Normalise sets y to ((x - hi) - lo)*by + add, per channel, and does what
-// comes after. y may be x or after.Plus.
-func (s *Set) Normalise(y, x []float32, a Affine, after After) {
+// Normalise sets y to ((x - hi) - lo)*by + add, per channel, with an ending. y
+// may be x.
+func (s *Set) Normalise(y, x []float32, a Affine, e Ending) {
 	n, count := len(a.Hi), positions(len(a.Hi), x)
 	y = y[:len(x)]
 	c := 0
 	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
 		run := (n - c) / k.lanes * k.lanes
-		k.normaliseRun(y, x, a, &after, c, run, count)
+		k.normaliseRun(y, x, a, &e, c, run, count)
 		c += run
 	}
 	for p := range count {
 		for i := c; i < n; i++ {
 			v := float32(((x[p*n+i]-a.Hi[i])-a.Lo[i])*a.By[i]) + a.Add[i]
-			if after.Plus != nil {
-				v += after.Plus[p*n+i]
-			}
-			y[p*n+i] = after.bound(v)
+			y[p*n+i] = e.at(p*n+i, v)
 		}
 	}
 }
 
-// bound applies the bounds of a relu.
-func (a *After) bound(v float32) float32 {
-	switch {
-	case a.Relu && v < 0:
-		return 0
-	case a.Relu && v > a.Most:
-		return a.Most
-	}
-	return v
-}
-
 // normaliseRun normalises the channels [c, c+run) of all positions.
-func (k *columns) normaliseRun(y, x []float32, a Affine, after *After, c, run, count int) {
+func (k *columns) normaliseRun(y, x []float32, a Affine, e *Ending, c, run, count int) {
 	hi, lo, by, add, bytes, skip := &a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c], 4*run, 4*(len(a.Hi)-run)
 	switch {
-	case after.Plus == nil && !after.Relu:
+	case e.Plus == nil && !e.Relu:
 		k.normalise(hi, lo, by, add, &y[c], &x[c], bytes, skip, count)
-	case after.Plus == nil:
-		k.normaliseRelu(hi, lo, by, add, &y[c], &x[c], &after.Most, bytes, skip, count)
-	case !after.Relu:
-		k.normalisePlus(hi, lo, by, add, &y[c], &x[c], &after.Plus[c], bytes, skip, count)
+	case e.Plus == nil:
+		k.normaliseRelu(hi, lo, by, add, &y[c], &x[c], &e.Most, bytes, skip, count)
+	case !e.Relu:
+		k.normalisePlus(hi, lo, by, add, &y[c], &x[c], &e.Plus[c], bytes, skip, count)
 	default:
-		k.normalisePlusRelu(hi, lo, by, add, &y[c], &x[c], &after.Plus[c], &after.Most, bytes, skip, count)
+		k.normalisePlusRelu(hi, lo, by, add, &y[c], &x[c], &e.Plus[c], &e.Most, bytes, skip, count)
 	}
 }
 

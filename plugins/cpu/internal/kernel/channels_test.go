@@ -29,9 +29,9 @@ func channelRun(s *Set, channels int, x, dy, plus []float32, a Affine, slope []f
 	s.Sizes(size, most, x)
 	single = append(append(single, size...), most...)
 	for _, p := range [][]float32{nil, plus} {
-		for _, after := range []After{{p, false, 0}, {p, true, 6}, {p, true, float32(math.Inf(1))}} {
+		for _, e := range []Ending{{p, false, 0}, {p, true, 6}, {p, true, float32(math.Inf(1))}} {
 			y := make([]float32, len(x))
-			s.Normalise(y, x, a, after)
+			s.Normalise(y, x, a, e)
 			single = append(single, y...)
 		}
 	}
@@ -113,7 +113,7 @@ func BenchmarkChannels(b *testing.B) {
 			{"sums", 1, func() { s.Sums(sum, x) }},
 			{"deviation", 3, func() { s.Deviations(q, mean, x) }},
 			{"gradsums", 4, func() { s.GradientSums(sum, q, mean, x, dy) }},
-			{"normalise", 4, func() { s.Normalise(y, x, a, After{Relu: true, Most: 6}) }},
+			{"normalise", 4, func() { s.Normalise(y, x, a, Ending{Relu: true, Most: 6}) }},
 			{"gradient", 4, func() { s.NormaliseGradient(y, x, dy, a, slope) }},
 		} {
 			b.Run(fmt.Sprintf("%s/%s", k.name, s.Name), func(b *testing.B) {

@@ -1,0 +1,48 @@
+package kernel
+
+// Ending is what a sum of products or a normalisation does to its result, bias
+// included, before it is written. Each step rounds as if it were a pass of its
+// own, so that all sets give the same bits.
+type Ending struct {
+	// Plus is added to the result, element by element: it begins where the result
+	// begins, lies as that does, and may be the result itself; nil adds nothing.
+	Plus []float32
+	Relu bool // then bounded to 0 below and Most above; NaN and -0 stay
+	Most float32
+}
+
+// bound applies the bounds of a relu.
+func (e *Ending) bound(v float32) float32 {
+	switch {
+	case e.Relu && v < 0:
+		return 0
+	case e.Relu && v > e.Most:
+		return e.Most
+	}
+	return v
+}
+
+// at applies the ending to element i of a result, whose value so far is v: the definition.
+func (e *Ending) at(i int, v float32) float32 {
+	if e.Plus != nil {
+		v += e.Plus[i]
+	}
+	return e.bound(v)
+}
+
+// from returns the ending of the result from element i on.
+func (e Ending) from(i int) Ending {
+	if e.Plus != nil {
+		e.Plus = e.Plus[i:]
+	}
+	return e
+}
+
+// assembly returns an ending as assembly takes it: where Plus begins, and where
+// Most lies if there are bounds; nil without them.
+func (e *Ending) assembly() (plus, most *float32) {
+	if e.Relu {
+		most = &e.Most
+	}
+	return first(e.Plus), most
+}

@@ -19,6 +19,7 @@ type Info struct {
 	Ops         []graph.Op // operations that Load accepts
 	Features    []string   // Deterministic, ExactUpdates, Profile
 	Levels      []string   // collective and data levels, best first
+	Precisions  []string   // F32, BF16: at which it can be opened; none is F32 alone
 }
 
 // Features of devices.
@@ -50,7 +51,7 @@ func (i Info) Has(feature string) bool { return slices.Contains(i.Features, feat
 type Options struct {
 	Threads   int    // 0: what the device thinks best
 	Kernels   string // kernel class; "" or "auto": the best that the machine has
-	Precision string // "" or "f32", "bf16": NUMERICS 5
+	Precision string // F32, or "", or BF16
 }
 
 // Plugin describes a provider of devices.

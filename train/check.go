@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
 )
@@ -95,7 +96,7 @@ func (r *Recipe) checkNames() error {
 		options []string
 	}{
 		{"--optimizer", r.Optimizer, Optimizers()},
-		{"--precision", r.Precision, []string{"f32"}},
+		{"--precision", r.Precision, device.Precisions()},
 		{"--bn-min", r.BNMin, []string{"refuse", "running"}},
 		{"--save", r.Save, []string{"last", "best:accuracy", "best:loss"}},
 	} {

@@ -22,6 +22,7 @@ name of the zoo or a file.
    bnctl bench resnet20 --batch 32
    bnctl bench resnet20 --mode train --batch 128 --devices 2xcpu
    bnctl bench mobilenetv2 --batch 8 --profile
+   bnctl bench resnet50 --batch 8 --precision bf16
    bnctl bench resnet18 --mode train --batch 16 --replicas 2 --scaling 1,2 --threads 1`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "mode", Value: "infer",
@@ -80,8 +81,8 @@ func benchAction(c *cli.Context) error {
 	if c.IsSet("scaling") {
 		header, columns = scalingHeader, (*benchEvent).columns
 	}
-	o.result("%-12s  %-5s  %5s  %-16s  %7s  %-7s  %9s  %9s  %9s  %8s%s",
-		"model", "mode", "batch", "devices", "threads", "kernels", "img/s", "p50 ms", "p99 ms", "peak MB", header)
+	o.result("%-12s  %-5s  %5s  %-16s  %7s  %-7s  %-9s  %9s  %9s  %9s  %8s%s",
+		"model", "mode", "batch", "devices", "threads", "kernels", "precision", "img/s", "p50 ms", "p99 ms", "peak MB", header)
 	var first benchEvent
 	for i, set := range sets {
 		if err := c.Set("devices", set); err != nil {
@@ -97,8 +98,8 @@ func benchAction(c *cli.Context) error {
 		}
 		e.compare(&first)
 		o.event("bench", e)
-		o.result("%-12s  %-5s  %5d  %-16s  %7d  %-7s  %9.1f  %9.2f  %9.2f  %8.0f%s", e.Model, e.Mode, e.Batch,
-			e.Device, e.Threads, e.Kernels, e.Throughput, e.P50, e.P99, e.PeakRSS, columns(&e))
+		o.result("%-12s  %-5s  %5d  %-16s  %7d  %-7s  %-9s  %9.1f  %9.2f  %9.2f  %8.0f%s", e.Model, e.Mode, e.Batch,
+			e.Device, e.Threads, e.Kernels, e.Precision, e.Throughput, e.P50, e.P99, e.PeakRSS, columns(&e))
 		if e.profile != nil {
 			e.profile.tell(o)
 		}
@@ -155,7 +156,7 @@ func measure(c *cli.Context, e *benchEvent, set *deviceSet, step func() error) e
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 	e.Throughput = float64(e.Batch*len(took)) / all.Seconds()
 	e.P50, e.P99 = ms(took[len(took)/2]), ms(took[len(took)*99/100])
-	e.Device, e.Threads, e.Kernels, e.Precision = c.String("devices"), set.options.Threads, set.kernels(), "f32"
+	e.Device, e.Threads, e.Kernels, e.Precision = c.String("devices"), set.options.Threads, set.kernels(), set.options.Precision
 	e.PeakRSS, e.devices = peakMemory(set), len(set.members)
 	if set.profiler == nil {
 		return nil

@@ -37,7 +37,7 @@ func benchInfer(ctx context.Context, c *cli.Context, m *models.Model) (benchEven
 // benchTrain measures whole steps: forward, backward, exchange and update.
 func benchTrain(ctx context.Context, c *cli.Context, m *models.Model) (e benchEvent, err error) {
 	e = benchEvent{Mode: "train", Batch: c.Int("batch")}
-	devices, err := openDevices(ctx, c, c.Int("replicas"))
+	devices, err := openDevices(ctx, c, precisionFor(c, m), c.Int("replicas"))
 	if err != nil {
 		return e, err
 	}

@@ -26,12 +26,14 @@ values. Of a CPU also what the machine can do at most, on registers and in memor
 
    bnctl devices bench cpu
    bnctl devices bench cpu --threads 1 --case conv --json
+   bnctl devices bench cpu --precision bf16
    bnctl devices bench mine --device-plugin ./bnctl-device-mine --allow-unlocked`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "case", Usage: "only what has `TEXT` in its name: conv, limit, exchange"},
 			&cli.Float64Flag{Name: "seconds", Value: 0.3, Usage: "for each row"},
 			&cli.IntFlag{Name: "threads", Usage: "`N` of a CPU device (default: the cores)"},
 			&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, fma or generic"},
+			&cli.StringFlag{Name: "precision", Value: device.F32, Usage: "f32 or bf16"},
 			levelFlag(),
 		}, pluginFlags()...),
 		Action: devicesBench,
@@ -40,17 +42,18 @@ values. Of a CPU also what the machine can do at most, on registers and in memor
 
 // deviceBenchEvent is a row of devices bench. What does not apply is 0.
 type deviceBenchEvent struct {
-	Device  string   `json:"device"`
-	Name    string   `json:"name"`
-	Threads int      `json:"threads"` // of a CPU device
-	Kernels string   `json:"kernels"`
-	Lacks   []string `json:"lacks,omitempty"` // operations that the device does not have
-	Runs    int      `json:"runs,omitempty"`
-	Best    float64  `json:"best_us,omitempty"` // microseconds of what is measured, once
-	Median  float64  `json:"median_us,omitempty"`
-	Worst   float64  `json:"worst_us,omitempty"`
-	Gflops  float64  `json:"gflops,omitempty"` // 1e9 floating-point operations per second
-	GBs     float64  `json:"gb_per_s,omitempty"`
+	Device    string   `json:"device"`
+	Name      string   `json:"name"`
+	Threads   int      `json:"threads"` // of a CPU device
+	Kernels   string   `json:"kernels"`
+	Precision string   `json:"precision"`
+	Lacks     []string `json:"lacks,omitempty"` // operations that the device does not have
+	Runs      int      `json:"runs,omitempty"`
+	Best      float64  `json:"best_us,omitempty"` // microseconds of what is measured, once
+	Median    float64  `json:"median_us,omitempty"`
+	Worst     float64  `json:"worst_us,omitempty"`
+	Gflops    float64  `json:"gflops,omitempty"` // 1e9 floating-point operations per second
+	GBs       float64  `json:"gb_per_s,omitempty"`
 }
 
 func devicesBench(c *cli.Context) error {
@@ -82,7 +85,7 @@ func devicesBench(c *cli.Context) error {
 	}
 	return benchAll(c, set, t, list, func(kernels string, f devicetest.Figure) {
 		tellFigure(o, deviceBenchEvent{Device: name, Name: f.Name, Threads: set.options.Threads,
-			Kernels: kernels}, f)
+			Kernels: kernels, Precision: set.options.Precision}, f)
 	})
 }
 
@@ -128,9 +131,15 @@ func benchTarget(c *cli.Context, name string) (*deviceSet, target, error) {
 	}
 	set := &deviceSet{providers: map[string]provider{}, targets: map[string]target{},
 		options: device.Options{Kernels: c.String("kernels"), Threads: threads}}
+	if set.options.Precision, err = device.ParsePrecision(c.String("precision")); err != nil {
+		return nil, target{}, misuse("--precision: %v", err)
+	}
 	targets, err := set.resolve(c.Context, c, specs)
 	if err == nil && len(targets) != 1 {
 		err = misuse("%s are %d devices; bench takes one, for example %s:0", name, len(targets), specs[0].name)
+	}
+	if err == nil {
+		err = targets[0].info.CheckPrecision(set.options.Precision)
 	}
 	if err != nil {
 		set.close()
@@ -146,7 +155,7 @@ func tellLimits(c *cli.Context, o *output, set *deviceSet) error {
 		return misuseError{err}
 	}
 	o.event("device_bench", deviceBenchEvent{Device: "cpu", Name: limitName, Threads: set.options.Threads,
-		Kernels: l.Kernels, Gflops: l.Flops / 1e9, GBs: l.Bytes / 1e9})
+		Kernels: l.Kernels, Precision: device.F32, Gflops: l.Flops / 1e9, GBs: l.Bytes / 1e9})
 	o.result("%-52s  %12s  %12s  %12s  %9.1f  %7.1f", limitName, "", "", "", l.Flops/1e9, l.Bytes/1e9)
 	return nil
 }

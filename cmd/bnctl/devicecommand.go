@@ -56,6 +56,7 @@ type deviceEvent struct {
 	Threads       int      `json:"threads,omitempty"`
 	Features      []string `json:"features,omitempty"`
 	Levels        []string `json:"levels,omitempty"`
+	Precisions    []string `json:"precisions,omitempty"` // absent: f32 alone
 	Ops           []string `json:"ops,omitempty"`
 	Process       int      `json:"process,omitempty"` // of an open device
 }
@@ -112,7 +113,7 @@ func newDeviceEvent(name string, p device.Plugin, d device.Info) deviceEvent {
 		MemoryTotal: d.MemoryTotal, MemoryFree: d.MemoryFree,
 		Plugin: p.Name, Version: p.Version, Protocol: device.ProtocolV1,
 		Deterministic: d.Has(device.Deterministic), Kernels: d.Kernels, Threads: d.Threads,
-		Features: d.Features, Levels: d.Levels}
+		Features: d.Features, Levels: d.Levels, Precisions: d.Precisions}
 	for _, o := range d.Ops {
 		e.Ops = append(e.Ops, o.String())
 	}
@@ -185,7 +186,7 @@ func printDevice(o *output, e deviceEvent) error {
 		{"name", e.Name}, {"description", e.Description}, {"id", e.ID}, {"memory", memory(e)},
 		{"plugin", fmt.Sprintf("%s %s, protocol %d", e.Plugin, e.Version, e.Protocol)},
 		{"kernels", e.Kernels}, {"features", strings.Join(e.Features, ", ")},
-		{"levels", strings.Join(e.Levels, ", ")},
+		{"precisions", strings.Join(e.Precisions, ", ")}, {"levels", strings.Join(e.Levels, ", ")},
 		{"operations", fmt.Sprintf("%d: %s", len(e.Ops), strings.Join(e.Ops, " "))},
 	} {
 		if row.value != "" {

@@ -28,14 +28,17 @@ type deviceSet struct {
 // noLimit allows any number of devices.
 const noLimit = 0
 
-// openDevices opens what --devices names, for at most replicas devices.
-func openDevices(ctx context.Context, c *cli.Context, replicas int) (*deviceSet, error) {
+// openDevices opens what --devices names at a precision, for at most replicas devices.
+func openDevices(ctx context.Context, c *cli.Context, precision string, replicas int) (*deviceSet, error) {
 	specs, err := parseDevices(c.String("devices"))
 	if err != nil {
 		return nil, err
 	}
+	if precision, err = device.ParsePrecision(precision); err != nil {
+		return nil, misuse("--precision: %v", err)
+	}
 	set := &deviceSet{providers: map[string]provider{}, targets: map[string]target{},
-		options: device.Options{Kernels: c.String("kernels"), Precision: c.String("precision")}}
+		options: device.Options{Kernels: c.String("kernels"), Precision: precision}}
 	if c.Bool("profile") {
 		set.profiler = &profiler{}
 		set.profiler.forget()
@@ -59,6 +62,11 @@ func (s *deviceSet) open(ctx context.Context, c *cli.Context, specs []deviceSpec
 		return misuse("--devices %s are %d devices for %d replicas; use --replicas %d or fewer devices",
 			c.String("devices"), len(targets), replicas, len(targets))
 	}
+	for _, t := range targets {
+		if err := t.info.CheckPrecision(s.options.Precision); err != nil {
+			return err
+		}
+	}
 	if err := s.share(c, targets); err != nil {
 		return err
 	}
@@ -67,7 +75,7 @@ func (s *deviceSet) open(ctx context.Context, c *cli.Context, specs []deviceSpec
 		name := s.name(t)
 		s.targets[name] = t
 		d, err := s.reopen(ctx, name)
-		if errors.Is(err, device.Invalid) { // kernels or precision that the device does not know
+		if errors.Is(err, device.Invalid) { // kernels that the device does not know
 			return misuseError{err}
 		}
 		if err != nil {

@@ -23,6 +23,7 @@ func predictFlags() []cli.Flag {
 		&cli.IntFlag{Name: "batch", Value: 128, Usage: "rows at once, over all devices; changes no result"},
 		&cli.IntFlag{Name: "workers", Usage: "goroutines that read (0: one per core)"},
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, fma or generic"},
+		precisionFlag(),
 	}, slices.Concat(fileFlags(), preprocessFlags(), deviceFlags())...)
 }
 
@@ -52,7 +53,7 @@ func openPredictor(ctx context.Context, c *cli.Context, m *models.Model) (*predi
 		return nil, err
 	}
 	p := &predictor{model: m}
-	if p.devices, err = openDevices(ctx, c, noLimit); err != nil {
+	if p.devices, err = openDevices(ctx, c, precisionFor(c, m), noLimit); err != nil {
 		return nil, err
 	}
 	n := len(p.devices.members)
@@ -62,6 +63,7 @@ func openPredictor(ctx context.Context, c *cli.Context, m *models.Model) (*predi
 		return nil, errors.Join(err, p.devices.close())
 	}
 	p.warnOfKernels(outputOf(c))
+	p.warnOfPrecision(outputOf(c))
 	return p, nil
 }
 

@@ -57,7 +57,7 @@ func (p *progress) start(e train.Started) {
 	if text := weights(r); text != "" {
 		p.line("%s", text)
 	}
-	p.line("devices %s · kernels %s%s%s", strings.Join(e.Devices, ", "), e.Kernels, shares(e.Placement),
+	p.line("devices %s · kernels %s · %s%s%s", strings.Join(e.Devices, ", "), e.Kernels, r.Precision, shares(e.Placement),
 		notDeterministic(e))
 	if p.out.terminal && !p.out.quiet {
 		p.bar = progressbar.NewOptions(e.TotalSteps, progressbar.OptionSetWriter(p.out.stderr),

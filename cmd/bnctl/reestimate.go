@@ -36,7 +36,7 @@ func reestimate(ctx context.Context, c *cli.Context, m *models.Model, src data.S
 	if len(r.Layers) == 0 {
 		return nil, 0, fmt.Errorf("model %s has no batch norm to estimate", m.Architecture)
 	}
-	devices, err := openDevices(ctx, c, estimateReplicas)
+	devices, err := openDevices(ctx, c, precisionFor(c, m), estimateReplicas)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -90,7 +90,7 @@ func (s *studyRun) momentsOf(ctx context.Context, m *models.Model, n int) (
 	if err != nil {
 		return nil, nil, err
 	}
-	devices, err := openDevices(ctx, s.c, n)
+	devices, err := openDevices(ctx, s.c, s.recipe.Precision, n)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -33,7 +33,7 @@ func (s *studyRun) prepare(ctx context.Context) (err error) {
 	if err := s.trainer.prepare(ctx); err != nil {
 		return err
 	}
-	devices, err := openDevices(ctx, s.c, s.recipe.Batch)
+	devices, err := openDevices(ctx, s.c, s.recipe.Precision, s.recipe.Batch)
 	if err != nil {
 		return err
 	}
@@ -83,14 +83,14 @@ func (s *studyRun) digestOf(at study.Setting, seed uint64) string {
 // on opens the devices that a setting runs on.
 func (s *studyRun) on(ctx context.Context, at study.Setting) (*deviceSet, error) {
 	if at.Arm != study.Single {
-		return openDevices(ctx, s.c, at.Replicas)
+		return openDevices(ctx, s.c, s.recipe.Precision, at.Replicas)
 	}
 	several := s.c.String("devices")
 	defer s.c.Set("devices", several)
 	if err := s.c.Set("devices", s.c.String("single")); err != nil {
 		return nil, err
 	}
-	return openDevices(ctx, s.c, at.Replicas)
+	return openDevices(ctx, s.c, s.recipe.Precision, at.Replicas)
 }
 
 // initialised returns the model with the weights that a seed, or --init, gives it.

@@ -15,6 +15,7 @@ import (
 type target struct {
 	plugin, id, name string
 	repeats          bool // the same device is opened several times, in processes of its own
+	info             device.Info
 }
 
 // resolve finds the devices that specs mean: all that are usable of "auto", all
@@ -43,7 +44,7 @@ func (s *deviceSet) meant(ctx context.Context, c *cli.Context, spec deviceSpec) 
 }
 
 // usable returns every device of every plugin that may be started, but ref,
-// which is there to compare with. What cannot compute is left out.
+// which is there to compare with. What cannot compute at the precision is left out.
 func (s *deviceSet) usable(ctx context.Context, c *cli.Context, spec deviceSpec) ([]target, error) {
 	if spec.index != "" || spec.count != 1 {
 		return nil, misuse("--devices auto means all devices, once; name a plugin for some of them, or for more")
@@ -65,7 +66,9 @@ func (s *deviceSet) usable(ctx context.Context, c *cli.Context, spec deviceSpec)
 			continue
 		}
 		for i, d := range computing(list) {
-			out = append(out, target{plugin: name, id: d.ID, name: shortName(name, i, len(list))})
+			if d.Computes(s.options.Precision) {
+				out = append(out, target{plugin: name, id: d.ID, name: shortName(name, i, len(list)), info: d})
+			}
 		}
 	}
 	if len(out) == 0 {
@@ -104,7 +107,7 @@ func choose(spec deviceSpec, name string, list []device.Info) ([]target, error) 
 	if spec.index == "" && name == "cuda" && spec.count == 1 {
 		var all []target
 		for i, d := range list {
-			all = append(all, target{plugin: name, id: d.ID, name: fmt.Sprintf("%s:%d", name, i)})
+			all = append(all, target{plugin: name, id: d.ID, name: fmt.Sprintf("%s:%d", name, i), info: d})
 		}
 		return all, nil
 	}
@@ -119,6 +122,6 @@ func choose(spec deviceSpec, name string, list []device.Info) ([]target, error) 
 				len(list), len(list)-1)
 		}
 	}
-	t := target{plugin: name, id: list[at].ID, name: list[at].Name, repeats: spec.count > 1}
+	t := target{plugin: name, id: list[at].ID, name: list[at].Name, repeats: spec.count > 1, info: list[at]}
 	return slices.Repeat([]target{t}, spec.count), nil
 }

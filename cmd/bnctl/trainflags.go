@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/train"
 )
@@ -59,7 +60,8 @@ func recipeFlags() []cli.Flag {
 			"this `DECAY`"},
 		&cli.StringFlag{Name: "augment", Value: "none",
 			Usage: "none, cifar (shift, flip) or imagenet (random resized crop, flip)"},
-		&cli.StringFlag{Name: "precision", Value: "f32", Usage: "f32"},
+		&cli.StringFlag{Name: "precision", Value: device.F32,
+			Usage: "f32, or bf16: operands of products and stored feature maps are bfloat16, sums stay float32"},
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, fma or generic"},
 		&cli.StringFlag{Name: "save", Value: "last",
 			Usage: "which weights become the template: last, best, best:accuracy or best:loss"},

@@ -218,7 +218,7 @@ func (t *trainer) pathsOfCheckpoint() error {
 
 // openDevices opens what --devices names and settles the kernel class.
 func (t *trainer) openDevices(ctx context.Context) (err error) {
-	if t.devices, err = openDevices(ctx, t.c, t.recipe.StepReplicas()); err != nil {
+	if t.devices, err = openDevices(ctx, t.c, t.recipe.Precision, t.recipe.StepReplicas()); err != nil {
 		return err
 	}
 	class := t.devices.kernels()

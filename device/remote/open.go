@@ -38,6 +38,9 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 	if name != "" {
 		d.info.Name = name
 	}
+	if err := d.info.CheckPrecision(o.Precision); err != nil { // a plugin that does not look at it
+		return nil, err
+	}
 	d.info.Levels = p.levels(out.GetLevel(), d.info.Levels)
 	d.note = p.noteOn(out)
 	if d.session, err = p.session(d.info.Name, out.GetLevel()); err != nil {

@@ -996,7 +996,14 @@ type DeviceInfo struct {
 	// Levels of the session that it can speak, best first. "stream/1" is this
 	// file; every plugin has it. "shm/1" moves the same messages through shared
 	// memory; it is bnctl's own for now.
-	Levels        []string `protobuf:"bytes,10,rep,name=levels,proto3" json:"levels,omitempty"`
+	Levels []string `protobuf:"bytes,10,rep,name=levels,proto3" json:"levels,omitempty"`
+	// Precisions at which it can be opened: "f32", "bf16". None is "f32" alone.
+	//
+	//	bf16  operands of matrix products, and float32 values with relation rows
+	//	      and two axes or more, are rounded to bfloat16, to nearest, ties to
+	//	      even, before they are multiplied and where they are stored. Sums and
+	//	      all else stay float32 or better, and so do tensors on the wire
+	Precisions    []string `protobuf:"bytes,11,rep,name=precisions,proto3" json:"precisions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1101,6 +1108,13 @@ func (x *DeviceInfo) GetLevels() []string {
 	return nil
 }
 
+func (x *DeviceInfo) GetPrecisions() []string {
+	if x != nil {
+		return x.Precisions
+	}
+	return nil
+}
+
 // OpenRequest opens a device.
 type OpenRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1110,7 +1124,7 @@ type OpenRequest struct {
 	Threads int32 `protobuf:"varint,2,opt,name=threads,proto3" json:"threads,omitempty"`
 	// Kernel class; empty or "auto": the best that there is.
 	Kernels string `protobuf:"bytes,3,opt,name=kernels,proto3" json:"kernels,omitempty"`
-	// "f32" (or empty) or "bf16".
+	// "f32" (or empty), or another of DeviceInfo.precisions.
 	Precision string `protobuf:"bytes,4,opt,name=precision,proto3" json:"precision,omitempty"`
 	// Shared memory for level shm/1; absent if bnctl has none.
 	Segment       *Segment `protobuf:"bytes,5,opt,name=segment,proto3" json:"segment,omitempty"`
@@ -3928,7 +3942,7 @@ const file_device_proto_rawDesc = "" +
 	"\aDevices\x125\n" +
 	"\adevices\x18\x01 \x03(\v2\x1b.bnctl.device.v1.DeviceInfoR\adevices\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12,\n" +
-	"\x05error\x18\x03 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\"\xa5\x02\n" +
+	"\x05error\x18\x03 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\"\xc5\x02\n" +
 	"\n" +
 	"DeviceInfo\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
@@ -3942,7 +3956,10 @@ const file_device_proto_rawDesc = "" +
 	"\x03ops\x18\b \x03(\x0e2\x13.bnctl.device.v1.OpR\x03ops\x12\x1a\n" +
 	"\bfeatures\x18\t \x03(\tR\bfeatures\x12\x16\n" +
 	"\x06levels\x18\n" +
-	" \x03(\tR\x06levels\"\xa3\x01\n" +
+	" \x03(\tR\x06levels\x12\x1e\n" +
+	"\n" +
+	"precisions\x18\v \x03(\tR\n" +
+	"precisions\"\xa3\x01\n" +
 	"\vOpenRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\athreads\x18\x02 \x01(\x05R\athreads\x12\x18\n" +

@@ -1,0 +1,85 @@
+package device
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Precisions at which a device can be opened.
+//
+// At F32 values are what their types say. At BF16
+//
+//   - the operands of matrix products (Conv, ConvGradInput, ConvGradWeight,
+//     ConvTranspose, Dense, DenseGradInput, DenseGradWeight) are rounded by
+//     RoundBF16 before they are multiplied. Products are exact, sums are float32
+//     or better. A bias is no operand of a product. Operands and results below
+//     2^-126 may be taken as 0;
+//   - values for which StoredBF16 holds, inputs among them, are rounded by
+//     RoundBF16 where they are stored. What a device fuses it does not store, and
+//     need not round; outputs it does store;
+//   - all else is as at F32: moments, statistics, softmax, loss, weights and
+//     their gradients, updates. Tensors that cross the border are float32.
+const (
+	F32  = "f32"
+	BF16 = "bf16"
+)
+
+// Precisions returns all of them.
+func Precisions() []string { return []string{F32, BF16} }
+
+// StoredBF16 reports whether values of type t are stored as bfloat16 at
+// precision BF16: float32 rows of two axes or more, which are feature maps and
+// their gradients. Rows of one axis (logits, probabilities) are not.
+func StoredBF16(t graph.Type) bool {
+	return t.Kind == graph.Rows && t.DType == tensor.F32 && len(t.Shape) >= 2
+}
+
+// RoundBF16 returns the bfloat16 nearest to x, of two that are equally near the
+// even one. NaN stays NaN; what is out of range becomes infinite.
+func RoundBF16(x float32) float32 {
+	if x != x {
+		return x
+	}
+	b := math.Float32bits(x)
+	b += 0x7fff + b>>16&1
+	return math.Float32frombits(b &^ 0xffff)
+}
+
+// Computes reports whether the device can be opened at a precision; "" is F32.
+func (i Info) Computes(precision string) bool {
+	return precision == "" || slices.Contains(i.precisions(), precision)
+}
+
+// precisions returns what the device has: one that says nothing has F32.
+func (i Info) precisions() []string {
+	if len(i.Precisions) == 0 {
+		return []string{F32}
+	}
+	return i.Precisions
+}
+
+// CheckPrecision returns nil if the device can be opened at a precision, else an
+// error of kind Unsupported that says what it has.
+func (i Info) CheckPrecision(precision string) error {
+	if i.Computes(precision) {
+		return nil
+	}
+	return Errorf(i.Name, "Open", Unsupported, "precision %s; this device has %s: choose one of these, or "+
+		"another device", precision, strings.Join(i.precisions(), " and "))
+}
+
+// ParsePrecision returns s if it is a precision, F32 for "".
+func ParsePrecision(s string) (string, error) {
+	switch {
+	case s == "":
+		return F32, nil
+	case slices.Contains(Precisions(), s):
+		return s, nil
+	}
+	return "", fmt.Errorf("precision %q: want one of %q", s, Precisions())
+}

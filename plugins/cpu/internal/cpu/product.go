@@ -48,7 +48,7 @@ func (p *product) do(f *frame, w *worker, u unit, win *kernel.Window, out, in []
 		bias = p.bias[p.biasFrom[u.part]:]
 	}
 	f.exe.device.kernels.Window(win, u.panel, out[p.outShift[u.part]:], in[p.inShift[u.part]:],
-		part.data, bias, from, to, &w.tile)
+		part.data, bias, kernel.Ending{}, from, to, &w.tile)
 }
 
 // row computes piece of pieces of one row: cut along units where there are

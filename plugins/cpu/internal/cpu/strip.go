@@ -76,7 +76,8 @@ func (c *compiler) buildStrip(g *conv, x, weight, bias, y *value, back bool) act
 		from, to = from/g.ow, to/g.ow
 		padded, out := g.paddedRows(w, f.at(x, w, i), from, to-1), f.at(y, w, i)
 		for row := from; row < to; row++ {
-			f.exe.device.kernels.Strip(t, out[row*g.ow*g.o:], padded[row*t.RowStep:], p.parts[0].data, add, g.ow)
+			f.exe.device.kernels.Strip(t, out[row*g.ow*g.o:], padded[row*t.RowStep:], p.parts[0].data, add,
+				kernel.Ending{}, g.ow)
 		}
 	}
 	return bySpan(action{prepare: prepare, work: work, span: span, positions: y.positions, step: g.ow,

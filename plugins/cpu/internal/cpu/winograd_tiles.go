@@ -114,13 +114,13 @@ func (t *tiles) output(p int, result []float32, y, first int) {
 	result = result[y*t.Side*t.ow*t.o+channel:]
 	if inside > 0 {
 		kernels.WinogradOutput(t.Winograd, p, result, kernel.Row{Step: t.ow * t.o, Count: inside}, t.o, t.m,
-			first, t.count(), bias)
+			first, t.count(), bias, kernel.Ending{})
 	}
 	if inside == t.columns {
 		return
 	}
 	kernels.WinogradOutput(t.Winograd, p, t.edge, kernel.Row{Step: t.edgeStep(), Count: t.columns - inside},
-		kernel.WinogradLanes, t.m, first+inside, t.count(), bias)
+		kernel.WinogradLanes, t.m, first+inside, t.count(), bias, kernel.Ending{})
 	for dy := range height {
 		for x := inside * t.Side; x < t.ow; x++ {
 			at := dy*t.edgeStep() + (x-inside*t.Side)*kernel.WinogradLanes

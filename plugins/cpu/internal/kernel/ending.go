@@ -30,6 +30,9 @@ func (e *Ending) at(i int, v float32) float32 {
 	return e.bound(v)
 }
 
+// lacks reports whether Plus has fewer than the n elements of the result.
+func (e *Ending) lacks(n int) bool { return e.Plus != nil && len(e.Plus) < n }
+
 // from returns the ending of the result from element i on.
 func (e Ending) from(i int) Ending {
 	if e.Plus != nil {

@@ -47,20 +47,23 @@ type stripTiles struct {
 type sizedStrip struct {
 	positions int
 	tile      func(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int,
-		w *float32, bias *float32)
+		w *float32, bias *float32, plus *float32, most *float32)
 }
 
 // Strip computes count positions of a row. in begins at the first pixel that
 // the first position sees, out at the first position; bias is nil or has Lanes values.
-func (s *Set) Strip(t Strip, out, in, packed, bias []float32, count int) {
+func (s *Set) Strip(t Strip, out, in, packed, bias []float32, e Ending, count int) {
 	t.check(len(in), len(out), count)
+	if e.lacks((count-1)*t.GradStep + Lanes) {
+		panic(fmt.Sprintf("kernel.Strip: %d positions of %+v: %d values to add", count, t, len(e.Plus)))
+	}
 	packed = packed[:t.PackedLen()]
 	if bias != nil {
 		bias = bias[:Lanes]
 	}
 	if s.strips == nil {
 		for p := range count {
-			t.generic(out[p*t.GradStep:][:Lanes], in[p*t.Run:], packed, bias, s.fused)
+			t.generic(out[p*t.GradStep:][:Lanes], in[p*t.Run:], packed, bias, e.from(p*t.GradStep), s.fused)
 		}
 		return
 	}
@@ -69,14 +72,16 @@ func (s *Set) Strip(t Strip, out, in, packed, bias []float32, count int) {
 		for s.strips.tiles[i].positions > count-p {
 			i++
 		}
+		end := e.from(p * t.GradStep)
+		plus, most := end.assembly()
 		s.strips.tiles[i].tile(&out[p*t.GradStep], 4*t.GradStep, &in[p*t.Run], 4*t.Run, 4*t.RowStep, t.Rows, t.Run,
-			first(packed), first(bias))
+			first(packed), first(bias), plus, most)
 		p += s.strips.tiles[i].positions
 	}
 }
 
 // generic computes one position: the definition.
-func (t Strip) generic(out, in, packed, bias []float32, fused bool) {
+func (t Strip) generic(out, in, packed, bias []float32, e Ending, fused bool) {
 	var acc [Lanes]float32
 	for i := range t.Rows {
 		for k := range t.Run {
@@ -93,7 +98,9 @@ func (t Strip) generic(out, in, packed, bias []float32, fused bool) {
 	for c, b := range bias {
 		acc[c] += b
 	}
-	copy(out, acc[:])
+	for c, v := range acc {
+		out[c] = e.at(c, v)
+	}
 }
 
 // StripGradient adds to sums, [StripWidth][Run][Lanes], for one row of the

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func stripAVX512p16(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+// func stripAVX512p16(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 // Requires: AVX, AVX512F
-TEXT ·stripAVX512p16(SB), NOSPLIT, $0-72
+TEXT ·stripAVX512p16(SB), NOSPLIT, $0-88
 	MOVQ   inStep+24(FP), CX
 	MOVQ   CX, DX
 	ADDQ   CX, DX
@@ -142,7 +142,7 @@ next:
 store:
 	MOVQ   bias+64(FP), R11
 	TESTQ  R11, R11
-	JE     write
+	JE     plus
 	VADDPS (R11), Z0, Z0
 	VADDPS (R11), Z1, Z1
 	VADDPS (R11), Z2, Z2
@@ -159,6 +159,82 @@ store:
 	VADDPS (R11), Z13, Z13
 	VADDPS (R11), Z14, Z14
 	VADDPS (R11), Z15, Z15
+
+plus:
+	MOVQ   plus+72(FP), R11
+	TESTQ  R11, R11
+	JE     bounds
+	VADDPS (R11), Z0, Z0
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z1, Z1
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z2, Z2
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z3, Z3
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z4, Z4
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z5, Z5
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z6, Z6
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z7, Z7
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z8, Z8
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z9, Z9
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z10, Z10
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z11, Z11
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z12, Z12
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z13, Z13
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z14, Z14
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z15, Z15
+	ADDQ   outStep+8(FP), R11
+
+bounds:
+	MOVQ         most+80(FP), R11
+	TESTQ        R11, R11
+	JE           write
+	VPXORD       Z16, Z16, Z16
+	VBROADCASTSS (R11), Z17
+	VMAXPS       Z0, Z16, Z0
+	VMINPS       Z0, Z17, Z0
+	VMAXPS       Z1, Z16, Z1
+	VMINPS       Z1, Z17, Z1
+	VMAXPS       Z2, Z16, Z2
+	VMINPS       Z2, Z17, Z2
+	VMAXPS       Z3, Z16, Z3
+	VMINPS       Z3, Z17, Z3
+	VMAXPS       Z4, Z16, Z4
+	VMINPS       Z4, Z17, Z4
+	VMAXPS       Z5, Z16, Z5
+	VMINPS       Z5, Z17, Z5
+	VMAXPS       Z6, Z16, Z6
+	VMINPS       Z6, Z17, Z6
+	VMAXPS       Z7, Z16, Z7
+	VMINPS       Z7, Z17, Z7
+	VMAXPS       Z8, Z16, Z8
+	VMINPS       Z8, Z17, Z8
+	VMAXPS       Z9, Z16, Z9
+	VMINPS       Z9, Z17, Z9
+	VMAXPS       Z10, Z16, Z10
+	VMINPS       Z10, Z17, Z10
+	VMAXPS       Z11, Z16, Z11
+	VMINPS       Z11, Z17, Z11
+	VMAXPS       Z12, Z16, Z12
+	VMINPS       Z12, Z17, Z12
+	VMAXPS       Z13, Z16, Z13
+	VMINPS       Z13, Z17, Z13
+	VMAXPS       Z14, Z16, Z14
+	VMINPS       Z14, Z17, Z14
+	VMAXPS       Z15, Z16, Z15
+	VMINPS       Z15, Z17, Z15
 
 write:
 	MOVQ    out+0(FP), R11
@@ -197,9 +273,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func stripAVX512p8(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+// func stripAVX512p8(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 // Requires: AVX, AVX512F
-TEXT ·stripAVX512p8(SB), NOSPLIT, $0-72
+TEXT ·stripAVX512p8(SB), NOSPLIT, $0-88
 	MOVQ   inStep+24(FP), CX
 	MOVQ   CX, DX
 	ADDQ   CX, DX
@@ -290,7 +366,7 @@ next:
 store:
 	MOVQ   bias+64(FP), R11
 	TESTQ  R11, R11
-	JE     write
+	JE     plus
 	VADDPS (R11), Z0, Z0
 	VADDPS (R11), Z1, Z1
 	VADDPS (R11), Z2, Z2
@@ -299,6 +375,50 @@ store:
 	VADDPS (R11), Z5, Z5
 	VADDPS (R11), Z6, Z6
 	VADDPS (R11), Z7, Z7
+
+plus:
+	MOVQ   plus+72(FP), R11
+	TESTQ  R11, R11
+	JE     bounds
+	VADDPS (R11), Z0, Z0
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z1, Z1
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z2, Z2
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z3, Z3
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z4, Z4
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z5, Z5
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z6, Z6
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z7, Z7
+	ADDQ   outStep+8(FP), R11
+
+bounds:
+	MOVQ         most+80(FP), R11
+	TESTQ        R11, R11
+	JE           write
+	VPXORD       Z8, Z8, Z8
+	VBROADCASTSS (R11), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
+	VMAXPS       Z7, Z8, Z7
+	VMINPS       Z7, Z9, Z7
 
 write:
 	MOVQ    out+0(FP), R11
@@ -321,9 +441,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func stripAVX512p4(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+// func stripAVX512p4(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 // Requires: AVX, AVX512F
-TEXT ·stripAVX512p4(SB), NOSPLIT, $0-72
+TEXT ·stripAVX512p4(SB), NOSPLIT, $0-88
 	MOVQ   inStep+24(FP), CX
 	MOVQ   CX, DX
 	ADDQ   CX, DX
@@ -385,11 +505,39 @@ next:
 store:
 	MOVQ   bias+64(FP), R11
 	TESTQ  R11, R11
-	JE     write
+	JE     plus
 	VADDPS (R11), Z0, Z0
 	VADDPS (R11), Z1, Z1
 	VADDPS (R11), Z2, Z2
 	VADDPS (R11), Z3, Z3
+
+plus:
+	MOVQ   plus+72(FP), R11
+	TESTQ  R11, R11
+	JE     bounds
+	VADDPS (R11), Z0, Z0
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z1, Z1
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z2, Z2
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z3, Z3
+	ADDQ   outStep+8(FP), R11
+
+bounds:
+	MOVQ         most+80(FP), R11
+	TESTQ        R11, R11
+	JE           write
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSS (R11), Z5
+	VMAXPS       Z0, Z4, Z0
+	VMINPS       Z0, Z5, Z0
+	VMAXPS       Z1, Z4, Z1
+	VMINPS       Z1, Z5, Z1
+	VMAXPS       Z2, Z4, Z2
+	VMINPS       Z2, Z5, Z2
+	VMAXPS       Z3, Z4, Z3
+	VMINPS       Z3, Z5, Z3
 
 write:
 	MOVQ    out+0(FP), R11
@@ -404,9 +552,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func stripAVX512p2(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+// func stripAVX512p2(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 // Requires: AVX, AVX512F
-TEXT ·stripAVX512p2(SB), NOSPLIT, $0-72
+TEXT ·stripAVX512p2(SB), NOSPLIT, $0-88
 	MOVQ   inStep+24(FP), CX
 	MOVQ   CX, DX
 	ADDQ   CX, DX
@@ -458,9 +606,29 @@ next:
 store:
 	MOVQ   bias+64(FP), R11
 	TESTQ  R11, R11
-	JE     write
+	JE     plus
 	VADDPS (R11), Z0, Z0
 	VADDPS (R11), Z1, Z1
+
+plus:
+	MOVQ   plus+72(FP), R11
+	TESTQ  R11, R11
+	JE     bounds
+	VADDPS (R11), Z0, Z0
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Z1, Z1
+	ADDQ   outStep+8(FP), R11
+
+bounds:
+	MOVQ         most+80(FP), R11
+	TESTQ        R11, R11
+	JE           write
+	VPXORD       Z2, Z2, Z2
+	VBROADCASTSS (R11), Z3
+	VMAXPS       Z0, Z2, Z0
+	VMINPS       Z0, Z3, Z0
+	VMAXPS       Z1, Z2, Z1
+	VMINPS       Z1, Z3, Z1
 
 write:
 	MOVQ    out+0(FP), R11
@@ -471,9 +639,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func stripAVX512p1(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+// func stripAVX512p1(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 // Requires: AVX, AVX512F
-TEXT ·stripAVX512p1(SB), NOSPLIT, $0-72
+TEXT ·stripAVX512p1(SB), NOSPLIT, $0-88
 	MOVQ   inStep+24(FP), CX
 	MOVQ   CX, DX
 	ADDQ   CX, DX
@@ -520,8 +688,24 @@ next:
 store:
 	MOVQ   bias+64(FP), R11
 	TESTQ  R11, R11
-	JE     write
+	JE     plus
 	VADDPS (R11), Z0, Z0
+
+plus:
+	MOVQ   plus+72(FP), R11
+	TESTQ  R11, R11
+	JE     bounds
+	VADDPS (R11), Z0, Z0
+	ADDQ   outStep+8(FP), R11
+
+bounds:
+	MOVQ         most+80(FP), R11
+	TESTQ        R11, R11
+	JE           write
+	VPXORD       Z1, Z1, Z1
+	VBROADCASTSS (R11), Z2
+	VMAXPS       Z0, Z1, Z0
+	VMINPS       Z0, Z2, Z0
 
 write:
 	MOVQ    out+0(FP), R11
@@ -740,9 +924,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func stripAVX2p4(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+// func stripAVX2p4(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 // Requires: AVX, FMA3
-TEXT ·stripAVX2p4(SB), NOSPLIT, $0-72
+TEXT ·stripAVX2p4(SB), NOSPLIT, $0-88
 	MOVQ   inStep+24(FP), CX
 	MOVQ   CX, DX
 	ADDQ   CX, DX
@@ -823,7 +1007,7 @@ next:
 store:
 	MOVQ   bias+64(FP), R11
 	TESTQ  R11, R11
-	JE     write
+	JE     plus
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
 	VADDPS (R11), Y2, Y2
@@ -832,6 +1016,46 @@ store:
 	VADDPS 32(R11), Y5, Y5
 	VADDPS (R11), Y6, Y6
 	VADDPS 32(R11), Y7, Y7
+
+plus:
+	MOVQ   plus+72(FP), R11
+	TESTQ  R11, R11
+	JE     bounds
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Y2, Y2
+	VADDPS 32(R11), Y3, Y3
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Y4, Y4
+	VADDPS 32(R11), Y5, Y5
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Y6, Y6
+	VADDPS 32(R11), Y7, Y7
+	ADDQ   outStep+8(FP), R11
+
+bounds:
+	MOVQ         most+80(FP), R11
+	TESTQ        R11, R11
+	JE           write
+	VXORPS       Y8, Y8, Y8
+	VBROADCASTSS (R11), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
 
 write:
 	MOVQ    out+0(FP), R11
@@ -850,9 +1074,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func stripAVX2p2(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+// func stripAVX2p2(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 // Requires: AVX, FMA3
-TEXT ·stripAVX2p2(SB), NOSPLIT, $0-72
+TEXT ·stripAVX2p2(SB), NOSPLIT, $0-88
 	MOVQ   inStep+24(FP), CX
 	MOVQ   CX, DX
 	ADDQ   CX, DX
@@ -915,11 +1139,37 @@ next:
 store:
 	MOVQ   bias+64(FP), R11
 	TESTQ  R11, R11
-	JE     write
+	JE     plus
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
 	VADDPS (R11), Y2, Y2
 	VADDPS 32(R11), Y3, Y3
+
+plus:
+	MOVQ   plus+72(FP), R11
+	TESTQ  R11, R11
+	JE     bounds
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	ADDQ   outStep+8(FP), R11
+	VADDPS (R11), Y2, Y2
+	VADDPS 32(R11), Y3, Y3
+	ADDQ   outStep+8(FP), R11
+
+bounds:
+	MOVQ         most+80(FP), R11
+	TESTQ        R11, R11
+	JE           write
+	VXORPS       Y4, Y4, Y4
+	VBROADCASTSS (R11), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
 
 write:
 	MOVQ    out+0(FP), R11
@@ -932,9 +1182,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func stripAVX2p1(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+// func stripAVX2p1(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 // Requires: AVX, FMA3
-TEXT ·stripAVX2p1(SB), NOSPLIT, $0-72
+TEXT ·stripAVX2p1(SB), NOSPLIT, $0-88
 	MOVQ   inStep+24(FP), CX
 	MOVQ   CX, DX
 	ADDQ   CX, DX
@@ -988,9 +1238,28 @@ next:
 store:
 	MOVQ   bias+64(FP), R11
 	TESTQ  R11, R11
-	JE     write
+	JE     plus
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
+
+plus:
+	MOVQ   plus+72(FP), R11
+	TESTQ  R11, R11
+	JE     bounds
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	ADDQ   outStep+8(FP), R11
+
+bounds:
+	MOVQ         most+80(FP), R11
+	TESTQ        R11, R11
+	JE           write
+	VXORPS       Y2, Y2, Y2
+	VBROADCASTSS (R11), Y3
+	VMAXPS       Y0, Y2, Y0
+	VMINPS       Y0, Y3, Y0
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
 
 write:
 	MOVQ    out+0(FP), R11

@@ -5,31 +5,31 @@
 package kernel
 
 //go:noescape
-func stripAVX512p16(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+func stripAVX512p16(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func stripAVX512p8(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+func stripAVX512p8(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func stripAVX512p4(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+func stripAVX512p4(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func stripAVX512p2(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+func stripAVX512p2(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func stripAVX512p1(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+func stripAVX512p1(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 
 //go:noescape
 func stripGradientAVX512(sum *float32, sumStep int, in *float32, inStep int, grad *float32, gradStep int, count int)
 
 //go:noescape
-func stripAVX2p4(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+func stripAVX2p4(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func stripAVX2p2(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+func stripAVX2p2(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func stripAVX2p1(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32)
+func stripAVX2p1(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, w *float32, bias *float32, plus *float32, most *float32)
 
 //go:noescape
 func stripGradientAVX2(sum *float32, sumStep int, in *float32, inStep int, grad *float32, gradStep int, count int)

@@ -18,9 +18,10 @@ func TestStrip(t *testing.T) {
 				bias = nil
 			}
 			out, sums := guarded(r, (count-1)*s.GradStep+Lanes), guarded(r, StripWidth*run*Lanes)
+			e := randomEnding(r, len(out))
 			compute := func(set *Set) (result, gradient []float32) {
 				result, gradient = slices.Clone(out), slices.Clone(sums)
-				set.Strip(s, result, in, packed, bias, count)
+				set.Strip(s, result, in, packed, bias, e, count)
 				if count > 1 {
 					set.StripGradient(s, gradient, in, out, count)
 				}
@@ -51,7 +52,7 @@ func BenchmarkStrip(b *testing.B) {
 		b.Run("forward/"+set.Name, func(b *testing.B) {
 			for b.Loop() {
 				for y := range side {
-					set.Strip(s, out[y*side*Lanes:], in[y*s.RowStep:], packed, nil, side)
+					set.Strip(s, out[y*side*Lanes:], in[y*s.RowStep:], packed, nil, Ending{}, side)
 				}
 			}
 			reportRate(b, set, flops)

@@ -128,12 +128,13 @@ const windowMost = 12
 
 // Window computes positions [from, to) of one panel for one image. in and out
 // begin at the image and at its result; bias is nil or has BiasLen values.
-func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, from, to int, spare *Scratch) {
+func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, e Ending, from, to int,
+	spare *Scratch) {
 	if len(in) < w.inNeed || len(out) < w.outNeed || len(packed) < w.PackedLen() ||
-		bias != nil && len(bias) < w.BiasLen() || from < 0 || to > w.Positions() {
-		panic(fmt.Sprintf("kernel.Window: image of %d values, want %d; result of %d, want %d; "+
-			"weights of %d, want %d; bias of %d, want %d; positions [%d, %d) of %d", len(in), w.inNeed,
-			len(out), w.outNeed, len(packed), w.PackedLen(), len(bias), w.BiasLen(), from, to, w.Positions()))
+		bias != nil && len(bias) < w.BiasLen() || e.lacks(w.outNeed) || from < 0 || to > w.Positions() {
+		panic(fmt.Sprintf("kernel.Window: image of %d values, want %d; result of %d, plus %d, want %d; "+
+			"weights of %d, want %d; bias of %d, want %d; positions [%d, %d) of %d", len(in), w.inNeed, len(out),
+			len(e.Plus), w.outNeed, len(packed), w.PackedLen(), len(bias), w.BiasLen(), from, to, w.Positions()))
 	}
 	if from >= to {
 		return
@@ -144,7 +145,7 @@ func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, from
 		bias = bias[first:]
 	}
 	if s.window != nil {
-		c := windowCall{out[first:], in, weights, bias, width, real, from, to}
+		c := windowCall{out[first:], in, weights, bias, e.from(first), width, real, from, to}
 		c.run(w, s.window, spare)
 		return
 	}
@@ -155,7 +156,8 @@ func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, from
 			if bias != nil {
 				acc[c] += bias[c]
 			}
-			out[int(w.Out[p])/4+first+c] = acc[c]
+			i := int(w.Out[p])/4 + first + c
+			out[i] = e.at(i, acc[c])
 		}
 	}
 }

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func windowAVX512x1p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX512x1p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p12(SB), NOSPLIT, $24-96
+TEXT ·windowAVX512x1p12(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -178,7 +178,7 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Z0, Z0
 	VADDPS (R14), Z1, Z1
 	VADDPS (R14), Z2, Z2
@@ -192,8 +192,80 @@ store:
 	VADDPS (R14), Z10, Z10
 	VADDPS (R14), Z11, Z11
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z1, Z1
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z2, Z2
+	MOVLQSX 12(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z3, Z3
+	MOVLQSX 16(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z4, Z4
+	MOVLQSX 20(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z5, Z5
+	MOVLQSX 24(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z6, Z6
+	MOVLQSX 28(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z7, Z7
+	MOVLQSX 32(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z8, Z8
+	MOVLQSX 36(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z9, Z9
+	MOVLQSX 40(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z10, Z10
+	MOVLQSX 44(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z11, Z11
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z12, Z12, Z12
+	VBROADCASTSS (R14), Z13
+	VMAXPS       Z0, Z12, Z0
+	VMINPS       Z0, Z13, Z0
+	VMAXPS       Z1, Z12, Z1
+	VMINPS       Z1, Z13, Z1
+	VMAXPS       Z2, Z12, Z2
+	VMINPS       Z2, Z13, Z2
+	VMAXPS       Z3, Z12, Z3
+	VMINPS       Z3, Z13, Z3
+	VMAXPS       Z4, Z12, Z4
+	VMINPS       Z4, Z13, Z4
+	VMAXPS       Z5, Z12, Z5
+	VMINPS       Z5, Z13, Z5
+	VMAXPS       Z6, Z12, Z6
+	VMINPS       Z6, Z13, Z6
+	VMAXPS       Z7, Z12, Z7
+	VMINPS       Z7, Z13, Z7
+	VMAXPS       Z8, Z12, Z8
+	VMINPS       Z8, Z13, Z8
+	VMAXPS       Z9, Z12, Z9
+	VMINPS       Z9, Z13, Z9
+	VMAXPS       Z10, Z12, Z10
+	VMINPS       Z10, Z13, Z10
+	VMAXPS       Z11, Z12, Z11
+	VMINPS       Z11, Z13, Z11
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
@@ -230,7 +302,7 @@ write:
 	MOVLQSX 44(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z11, (R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x30, offs+32(FP)
 	ADDQ    $0x30, outs+8(FP)
@@ -240,9 +312,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX512x1p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p8(SB), NOSPLIT, $24-96
+TEXT ·windowAVX512x1p8(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -374,7 +446,7 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Z0, Z0
 	VADDPS (R14), Z1, Z1
 	VADDPS (R14), Z2, Z2
@@ -384,8 +456,60 @@ store:
 	VADDPS (R14), Z6, Z6
 	VADDPS (R14), Z7, Z7
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z1, Z1
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z2, Z2
+	MOVLQSX 12(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z3, Z3
+	MOVLQSX 16(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z4, Z4
+	MOVLQSX 20(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z5, Z5
+	MOVLQSX 24(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z6, Z6
+	MOVLQSX 28(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z7, Z7
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z8, Z8, Z8
+	VBROADCASTSS (R14), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
+	VMAXPS       Z7, Z8, Z7
+	VMINPS       Z7, Z9, Z7
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
@@ -410,7 +534,7 @@ write:
 	MOVLQSX 28(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z7, (R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x20, offs+32(FP)
 	ADDQ    $0x20, outs+8(FP)
@@ -420,9 +544,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p4(SB), NOSPLIT, $24-96
+TEXT ·windowAVX512x1p4(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -514,14 +638,46 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Z0, Z0
 	VADDPS (R14), Z1, Z1
 	VADDPS (R14), Z2, Z2
 	VADDPS (R14), Z3, Z3
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z1, Z1
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z2, Z2
+	MOVLQSX 12(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z3, Z3
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSS (R14), Z5
+	VMAXPS       Z0, Z4, Z0
+	VMINPS       Z0, Z5, Z0
+	VMAXPS       Z1, Z4, Z1
+	VMINPS       Z1, Z5, Z1
+	VMAXPS       Z2, Z4, Z2
+	VMINPS       Z2, Z5, Z2
+	VMAXPS       Z3, Z4, Z3
+	VMINPS       Z3, Z5, Z3
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
@@ -534,7 +690,7 @@ write:
 	MOVLQSX 12(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z3, (R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -544,9 +700,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX512x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p2(SB), NOSPLIT, $24-96
+TEXT ·windowAVX512x1p2(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -618,19 +774,41 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Z0, Z0
 	VADDPS (R14), Z1, Z1
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z1, Z1
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z2, Z2, Z2
+	VBROADCASTSS (R14), Z3
+	VMAXPS       Z0, Z2, Z0
+	VMINPS       Z0, Z3, Z0
+	VMAXPS       Z1, Z2, Z1
+	VMINPS       Z1, Z3, Z1
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z1, (R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -640,9 +818,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p1(SB), NOSPLIT, $24-96
+TEXT ·windowAVX512x1p1(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -704,15 +882,32 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Z0, Z0
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z1, Z1, Z1
+	VBROADCASTSS (R14), Z2
+	VMAXPS       Z0, Z1, Z0
+	VMINPS       Z0, Z2, Z0
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -722,9 +917,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX512x2p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p12(SB), NOSPLIT, $24-96
+TEXT ·windowAVX512x2p12(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -1033,7 +1228,7 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
 	VADDPS (R14), Z2, Z2
@@ -1059,8 +1254,116 @@ store:
 	VADDPS (R14), Z22, Z22
 	VADDPS 64(R14), Z23, Z23
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	VADDPS  64(R14), Z1, Z1
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z2, Z2
+	VADDPS  64(R14), Z3, Z3
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z4, Z4
+	VADDPS  64(R14), Z5, Z5
+	MOVLQSX 12(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z6, Z6
+	VADDPS  64(R14), Z7, Z7
+	MOVLQSX 16(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z8, Z8
+	VADDPS  64(R14), Z9, Z9
+	MOVLQSX 20(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z10, Z10
+	VADDPS  64(R14), Z11, Z11
+	MOVLQSX 24(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z12, Z12
+	VADDPS  64(R14), Z13, Z13
+	MOVLQSX 28(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z14, Z14
+	VADDPS  64(R14), Z15, Z15
+	MOVLQSX 32(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z16, Z16
+	VADDPS  64(R14), Z17, Z17
+	MOVLQSX 36(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z18, Z18
+	VADDPS  64(R14), Z19, Z19
+	MOVLQSX 40(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z20, Z20
+	VADDPS  64(R14), Z21, Z21
+	MOVLQSX 44(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z22, Z22
+	VADDPS  64(R14), Z23, Z23
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z24, Z24, Z24
+	VBROADCASTSS (R14), Z25
+	VMAXPS       Z0, Z24, Z0
+	VMINPS       Z0, Z25, Z0
+	VMAXPS       Z1, Z24, Z1
+	VMINPS       Z1, Z25, Z1
+	VMAXPS       Z2, Z24, Z2
+	VMINPS       Z2, Z25, Z2
+	VMAXPS       Z3, Z24, Z3
+	VMINPS       Z3, Z25, Z3
+	VMAXPS       Z4, Z24, Z4
+	VMINPS       Z4, Z25, Z4
+	VMAXPS       Z5, Z24, Z5
+	VMINPS       Z5, Z25, Z5
+	VMAXPS       Z6, Z24, Z6
+	VMINPS       Z6, Z25, Z6
+	VMAXPS       Z7, Z24, Z7
+	VMINPS       Z7, Z25, Z7
+	VMAXPS       Z8, Z24, Z8
+	VMINPS       Z8, Z25, Z8
+	VMAXPS       Z9, Z24, Z9
+	VMINPS       Z9, Z25, Z9
+	VMAXPS       Z10, Z24, Z10
+	VMINPS       Z10, Z25, Z10
+	VMAXPS       Z11, Z24, Z11
+	VMINPS       Z11, Z25, Z11
+	VMAXPS       Z12, Z24, Z12
+	VMINPS       Z12, Z25, Z12
+	VMAXPS       Z13, Z24, Z13
+	VMINPS       Z13, Z25, Z13
+	VMAXPS       Z14, Z24, Z14
+	VMINPS       Z14, Z25, Z14
+	VMAXPS       Z15, Z24, Z15
+	VMINPS       Z15, Z25, Z15
+	VMAXPS       Z16, Z24, Z16
+	VMINPS       Z16, Z25, Z16
+	VMAXPS       Z17, Z24, Z17
+	VMINPS       Z17, Z25, Z17
+	VMAXPS       Z18, Z24, Z18
+	VMINPS       Z18, Z25, Z18
+	VMAXPS       Z19, Z24, Z19
+	VMINPS       Z19, Z25, Z19
+	VMAXPS       Z20, Z24, Z20
+	VMINPS       Z20, Z25, Z20
+	VMAXPS       Z21, Z24, Z21
+	VMINPS       Z21, Z25, Z21
+	VMAXPS       Z22, Z24, Z22
+	VMINPS       Z22, Z25, Z22
+	VMAXPS       Z23, Z24, Z23
+	VMINPS       Z23, Z25, Z23
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
@@ -1109,7 +1412,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z22, (R14)
 	VMOVUPS Z23, 64(R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x30, offs+32(FP)
 	ADDQ    $0x30, outs+8(FP)
@@ -1119,9 +1422,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX512x2p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p8(SB), NOSPLIT, $24-96
+TEXT ·windowAVX512x2p8(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -1346,7 +1649,7 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
 	VADDPS (R14), Z2, Z2
@@ -1364,8 +1667,84 @@ store:
 	VADDPS (R14), Z14, Z14
 	VADDPS 64(R14), Z15, Z15
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	VADDPS  64(R14), Z1, Z1
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z2, Z2
+	VADDPS  64(R14), Z3, Z3
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z4, Z4
+	VADDPS  64(R14), Z5, Z5
+	MOVLQSX 12(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z6, Z6
+	VADDPS  64(R14), Z7, Z7
+	MOVLQSX 16(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z8, Z8
+	VADDPS  64(R14), Z9, Z9
+	MOVLQSX 20(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z10, Z10
+	VADDPS  64(R14), Z11, Z11
+	MOVLQSX 24(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z12, Z12
+	VADDPS  64(R14), Z13, Z13
+	MOVLQSX 28(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z14, Z14
+	VADDPS  64(R14), Z15, Z15
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z16, Z16, Z16
+	VBROADCASTSS (R14), Z17
+	VMAXPS       Z0, Z16, Z0
+	VMINPS       Z0, Z17, Z0
+	VMAXPS       Z1, Z16, Z1
+	VMINPS       Z1, Z17, Z1
+	VMAXPS       Z2, Z16, Z2
+	VMINPS       Z2, Z17, Z2
+	VMAXPS       Z3, Z16, Z3
+	VMINPS       Z3, Z17, Z3
+	VMAXPS       Z4, Z16, Z4
+	VMINPS       Z4, Z17, Z4
+	VMAXPS       Z5, Z16, Z5
+	VMINPS       Z5, Z17, Z5
+	VMAXPS       Z6, Z16, Z6
+	VMINPS       Z6, Z17, Z6
+	VMAXPS       Z7, Z16, Z7
+	VMINPS       Z7, Z17, Z7
+	VMAXPS       Z8, Z16, Z8
+	VMINPS       Z8, Z17, Z8
+	VMAXPS       Z9, Z16, Z9
+	VMINPS       Z9, Z17, Z9
+	VMAXPS       Z10, Z16, Z10
+	VMINPS       Z10, Z17, Z10
+	VMAXPS       Z11, Z16, Z11
+	VMINPS       Z11, Z17, Z11
+	VMAXPS       Z12, Z16, Z12
+	VMINPS       Z12, Z17, Z12
+	VMAXPS       Z13, Z16, Z13
+	VMINPS       Z13, Z17, Z13
+	VMAXPS       Z14, Z16, Z14
+	VMINPS       Z14, Z17, Z14
+	VMAXPS       Z15, Z16, Z15
+	VMINPS       Z15, Z17, Z15
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
@@ -1398,7 +1777,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z14, (R14)
 	VMOVUPS Z15, 64(R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x20, offs+32(FP)
 	ADDQ    $0x20, outs+8(FP)
@@ -1408,9 +1787,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p4(SB), NOSPLIT, $24-96
+TEXT ·windowAVX512x2p4(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -1551,7 +1930,7 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
 	VADDPS (R14), Z2, Z2
@@ -1561,8 +1940,52 @@ store:
 	VADDPS (R14), Z6, Z6
 	VADDPS 64(R14), Z7, Z7
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	VADDPS  64(R14), Z1, Z1
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z2, Z2
+	VADDPS  64(R14), Z3, Z3
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z4, Z4
+	VADDPS  64(R14), Z5, Z5
+	MOVLQSX 12(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z6, Z6
+	VADDPS  64(R14), Z7, Z7
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z8, Z8, Z8
+	VBROADCASTSS (R14), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
+	VMAXPS       Z7, Z8, Z7
+	VMINPS       Z7, Z9, Z7
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
@@ -1579,7 +2002,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z6, (R14)
 	VMOVUPS Z7, 64(R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -1589,9 +2012,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX512x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p2(SB), NOSPLIT, $24-96
+TEXT ·windowAVX512x2p2(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -1690,14 +2113,42 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
 	VADDPS (R14), Z2, Z2
 	VADDPS 64(R14), Z3, Z3
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	VADDPS  64(R14), Z1, Z1
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z2, Z2
+	VADDPS  64(R14), Z3, Z3
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSS (R14), Z5
+	VMAXPS       Z0, Z4, Z0
+	VMINPS       Z0, Z5, Z0
+	VMAXPS       Z1, Z4, Z1
+	VMINPS       Z1, Z5, Z1
+	VMAXPS       Z2, Z4, Z2
+	VMINPS       Z2, Z5, Z2
+	VMAXPS       Z3, Z4, Z3
+	VMINPS       Z3, Z5, Z3
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
@@ -1706,7 +2157,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z2, (R14)
 	VMOVUPS Z3, 64(R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -1716,9 +2167,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p1(SB), NOSPLIT, $24-96
+TEXT ·windowAVX512x2p1(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -1796,17 +2247,37 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	VADDPS  64(R14), Z1, Z1
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z2, Z2, Z2
+	VBROADCASTSS (R14), Z3
+	VMAXPS       Z0, Z2, Z0
+	VMINPS       Z0, Z3, Z0
+	VMAXPS       Z1, Z2, Z1
+	VMINPS       Z1, Z3, Z1
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -1816,9 +2287,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX512x4p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-96
+TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -2083,7 +2554,7 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
 	VADDPS 128(R14), Z2, Z2
@@ -2109,8 +2580,104 @@ store:
 	VADDPS 128(R14), Z22, Z22
 	VADDPS 192(R14), Z23, Z23
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	VADDPS  64(R14), Z1, Z1
+	VADDPS  128(R14), Z2, Z2
+	VADDPS  192(R14), Z3, Z3
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z4, Z4
+	VADDPS  64(R14), Z5, Z5
+	VADDPS  128(R14), Z6, Z6
+	VADDPS  192(R14), Z7, Z7
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z8, Z8
+	VADDPS  64(R14), Z9, Z9
+	VADDPS  128(R14), Z10, Z10
+	VADDPS  192(R14), Z11, Z11
+	MOVLQSX 12(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z12, Z12
+	VADDPS  64(R14), Z13, Z13
+	VADDPS  128(R14), Z14, Z14
+	VADDPS  192(R14), Z15, Z15
+	MOVLQSX 16(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z16, Z16
+	VADDPS  64(R14), Z17, Z17
+	VADDPS  128(R14), Z18, Z18
+	VADDPS  192(R14), Z19, Z19
+	MOVLQSX 20(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z20, Z20
+	VADDPS  64(R14), Z21, Z21
+	VADDPS  128(R14), Z22, Z22
+	VADDPS  192(R14), Z23, Z23
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z24, Z24, Z24
+	VBROADCASTSS (R14), Z25
+	VMAXPS       Z0, Z24, Z0
+	VMINPS       Z0, Z25, Z0
+	VMAXPS       Z1, Z24, Z1
+	VMINPS       Z1, Z25, Z1
+	VMAXPS       Z2, Z24, Z2
+	VMINPS       Z2, Z25, Z2
+	VMAXPS       Z3, Z24, Z3
+	VMINPS       Z3, Z25, Z3
+	VMAXPS       Z4, Z24, Z4
+	VMINPS       Z4, Z25, Z4
+	VMAXPS       Z5, Z24, Z5
+	VMINPS       Z5, Z25, Z5
+	VMAXPS       Z6, Z24, Z6
+	VMINPS       Z6, Z25, Z6
+	VMAXPS       Z7, Z24, Z7
+	VMINPS       Z7, Z25, Z7
+	VMAXPS       Z8, Z24, Z8
+	VMINPS       Z8, Z25, Z8
+	VMAXPS       Z9, Z24, Z9
+	VMINPS       Z9, Z25, Z9
+	VMAXPS       Z10, Z24, Z10
+	VMINPS       Z10, Z25, Z10
+	VMAXPS       Z11, Z24, Z11
+	VMINPS       Z11, Z25, Z11
+	VMAXPS       Z12, Z24, Z12
+	VMINPS       Z12, Z25, Z12
+	VMAXPS       Z13, Z24, Z13
+	VMINPS       Z13, Z25, Z13
+	VMAXPS       Z14, Z24, Z14
+	VMINPS       Z14, Z25, Z14
+	VMAXPS       Z15, Z24, Z15
+	VMINPS       Z15, Z25, Z15
+	VMAXPS       Z16, Z24, Z16
+	VMINPS       Z16, Z25, Z16
+	VMAXPS       Z17, Z24, Z17
+	VMINPS       Z17, Z25, Z17
+	VMAXPS       Z18, Z24, Z18
+	VMINPS       Z18, Z25, Z18
+	VMAXPS       Z19, Z24, Z19
+	VMINPS       Z19, Z25, Z19
+	VMAXPS       Z20, Z24, Z20
+	VMINPS       Z20, Z25, Z20
+	VMAXPS       Z21, Z24, Z21
+	VMINPS       Z21, Z25, Z21
+	VMAXPS       Z22, Z24, Z22
+	VMINPS       Z22, Z25, Z22
+	VMAXPS       Z23, Z24, Z23
+	VMINPS       Z23, Z25, Z23
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
@@ -2147,7 +2714,7 @@ write:
 	VMOVUPS Z21, 64(R14)
 	VMOVUPS Z22, 128(R14)
 	VMOVUPS Z23, 192(R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x18, offs+32(FP)
 	ADDQ    $0x18, outs+8(FP)
@@ -2157,9 +2724,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-96
+TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -2358,7 +2925,7 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
 	VADDPS 128(R14), Z2, Z2
@@ -2376,8 +2943,76 @@ store:
 	VADDPS 128(R14), Z14, Z14
 	VADDPS 192(R14), Z15, Z15
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	VADDPS  64(R14), Z1, Z1
+	VADDPS  128(R14), Z2, Z2
+	VADDPS  192(R14), Z3, Z3
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z4, Z4
+	VADDPS  64(R14), Z5, Z5
+	VADDPS  128(R14), Z6, Z6
+	VADDPS  192(R14), Z7, Z7
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z8, Z8
+	VADDPS  64(R14), Z9, Z9
+	VADDPS  128(R14), Z10, Z10
+	VADDPS  192(R14), Z11, Z11
+	MOVLQSX 12(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z12, Z12
+	VADDPS  64(R14), Z13, Z13
+	VADDPS  128(R14), Z14, Z14
+	VADDPS  192(R14), Z15, Z15
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z16, Z16, Z16
+	VBROADCASTSS (R14), Z17
+	VMAXPS       Z0, Z16, Z0
+	VMINPS       Z0, Z17, Z0
+	VMAXPS       Z1, Z16, Z1
+	VMINPS       Z1, Z17, Z1
+	VMAXPS       Z2, Z16, Z2
+	VMINPS       Z2, Z17, Z2
+	VMAXPS       Z3, Z16, Z3
+	VMINPS       Z3, Z17, Z3
+	VMAXPS       Z4, Z16, Z4
+	VMINPS       Z4, Z17, Z4
+	VMAXPS       Z5, Z16, Z5
+	VMINPS       Z5, Z17, Z5
+	VMAXPS       Z6, Z16, Z6
+	VMINPS       Z6, Z17, Z6
+	VMAXPS       Z7, Z16, Z7
+	VMINPS       Z7, Z17, Z7
+	VMAXPS       Z8, Z16, Z8
+	VMINPS       Z8, Z17, Z8
+	VMAXPS       Z9, Z16, Z9
+	VMINPS       Z9, Z17, Z9
+	VMAXPS       Z10, Z16, Z10
+	VMINPS       Z10, Z17, Z10
+	VMAXPS       Z11, Z16, Z11
+	VMINPS       Z11, Z17, Z11
+	VMAXPS       Z12, Z16, Z12
+	VMINPS       Z12, Z17, Z12
+	VMAXPS       Z13, Z16, Z13
+	VMINPS       Z13, Z17, Z13
+	VMAXPS       Z14, Z16, Z14
+	VMINPS       Z14, Z17, Z14
+	VMAXPS       Z15, Z16, Z15
+	VMINPS       Z15, Z17, Z15
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
@@ -2402,7 +3037,7 @@ write:
 	VMOVUPS Z13, 64(R14)
 	VMOVUPS Z14, 128(R14)
 	VMOVUPS Z15, 192(R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -2412,9 +3047,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX512x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-96
+TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -2547,7 +3182,7 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
 	VADDPS 128(R14), Z2, Z2
@@ -2557,8 +3192,48 @@ store:
 	VADDPS 128(R14), Z6, Z6
 	VADDPS 192(R14), Z7, Z7
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	VADDPS  64(R14), Z1, Z1
+	VADDPS  128(R14), Z2, Z2
+	VADDPS  192(R14), Z3, Z3
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z4, Z4
+	VADDPS  64(R14), Z5, Z5
+	VADDPS  128(R14), Z6, Z6
+	VADDPS  192(R14), Z7, Z7
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z8, Z8, Z8
+	VBROADCASTSS (R14), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
+	VMAXPS       Z7, Z8, Z7
+	VMINPS       Z7, Z9, Z7
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
@@ -2571,7 +3246,7 @@ write:
 	VMOVUPS Z5, 64(R14)
 	VMOVUPS Z6, 128(R14)
 	VMOVUPS Z7, 192(R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -2581,9 +3256,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x4p1(SB), NOSPLIT, $24-96
+TEXT ·windowAVX512x4p1(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -2683,21 +3358,47 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
 	VADDPS 128(R14), Z2, Z2
 	VADDPS 192(R14), Z3, Z3
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	VADDPS  64(R14), Z1, Z1
+	VADDPS  128(R14), Z2, Z2
+	VADDPS  192(R14), Z3, Z3
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSS (R14), Z5
+	VMAXPS       Z0, Z4, Z0
+	VMINPS       Z0, Z5, Z0
+	VMAXPS       Z1, Z4, Z1
+	VMINPS       Z1, Z5, Z1
+	VMAXPS       Z2, Z4, Z2
+	VMINPS       Z2, Z5, Z2
+	VMAXPS       Z3, Z4, Z3
+	VMINPS       Z3, Z5, Z3
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
 	VMOVUPS Z2, 128(R14)
 	VMOVUPS Z3, 192(R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -2707,9 +3408,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-96
+TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -2892,7 +3593,7 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Y0, Y0
 	VADDPS 32(R14), Y1, Y1
 	VADDPS (R14), Y2, Y2
@@ -2906,8 +3607,68 @@ store:
 	VADDPS (R14), Y10, Y10
 	VADDPS 32(R14), Y11, Y11
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y0, Y0
+	VADDPS  32(R14), Y1, Y1
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y2, Y2
+	VADDPS  32(R14), Y3, Y3
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y4, Y4
+	VADDPS  32(R14), Y5, Y5
+	MOVLQSX 12(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y6, Y6
+	VADDPS  32(R14), Y7, Y7
+	MOVLQSX 16(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y8, Y8
+	VADDPS  32(R14), Y9, Y9
+	MOVLQSX 20(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y10, Y10
+	VADDPS  32(R14), Y11, Y11
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VXORPS       Y12, Y12, Y12
+	VBROADCASTSS (R14), Y13
+	VMAXPS       Y0, Y12, Y0
+	VMINPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMINPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMINPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMINPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMINPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMINPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMINPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y12, Y7
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y8, Y12, Y8
+	VMINPS       Y8, Y13, Y8
+	VMAXPS       Y9, Y12, Y9
+	VMINPS       Y9, Y13, Y9
+	VMAXPS       Y10, Y12, Y10
+	VMINPS       Y10, Y13, Y10
+	VMAXPS       Y11, Y12, Y11
+	VMINPS       Y11, Y13, Y11
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y0, (R14)
@@ -2932,7 +3693,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y10, (R14)
 	VMOVUPS Y11, 32(R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x18, offs+32(FP)
 	ADDQ    $0x18, outs+8(FP)
@@ -2942,9 +3703,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-96
+TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -3085,7 +3846,7 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Y0, Y0
 	VADDPS 32(R14), Y1, Y1
 	VADDPS (R14), Y2, Y2
@@ -3095,8 +3856,52 @@ store:
 	VADDPS (R14), Y6, Y6
 	VADDPS 32(R14), Y7, Y7
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y0, Y0
+	VADDPS  32(R14), Y1, Y1
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y2, Y2
+	VADDPS  32(R14), Y3, Y3
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y4, Y4
+	VADDPS  32(R14), Y5, Y5
+	MOVLQSX 12(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y6, Y6
+	VADDPS  32(R14), Y7, Y7
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VXORPS       Y8, Y8, Y8
+	VBROADCASTSS (R14), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y0, (R14)
@@ -3113,7 +3918,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y6, (R14)
 	VMOVUPS Y7, 32(R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -3123,9 +3928,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-96
+TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -3224,14 +4029,42 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Y0, Y0
 	VADDPS 32(R14), Y1, Y1
 	VADDPS (R14), Y2, Y2
 	VADDPS 32(R14), Y3, Y3
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y0, Y0
+	VADDPS  32(R14), Y1, Y1
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y2, Y2
+	VADDPS  32(R14), Y3, Y3
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VXORPS       Y4, Y4, Y4
+	VBROADCASTSS (R14), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y0, (R14)
@@ -3240,7 +4073,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y2, (R14)
 	VMOVUPS Y3, 32(R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -3250,9 +4083,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+// func windowAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·windowAVX2x1p1(SB), NOSPLIT, $24-96
+TEXT ·windowAVX2x1p1(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -3330,17 +4163,37 @@ next:
 store:
 	MOVQ   bias+80(FP), R14
 	TESTQ  R14, R14
-	JE     write
+	JE     plus
 	VADDPS (R14), Y0, Y0
 	VADDPS 32(R14), Y1, Y1
 
-write:
+plus:
 	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y0, Y0
+	VADDPS  32(R14), Y1, Y1
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VXORPS       Y2, Y2, Y2
+	VBROADCASTSS (R14), Y3
+	VMAXPS       Y0, Y2, Y0
+	VMINPS       Y0, Y3, Y0
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+
+write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y0, (R14)
 	VMOVUPS Y1, 32(R14)
-	DECQ    tiles+88(FP)
+	DECQ    tiles+104(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)

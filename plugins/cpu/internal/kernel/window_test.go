@@ -73,12 +73,13 @@ func TestWindow(t *testing.T) {
 			bias = nil
 		}
 		out := guarded(r, s.positions*(s.width+s.gap))
+		e := randomEnding(r, len(out))
 		run := func(set *Set, cuts ...int) []float32 {
 			got := slices.Clone(out)
 			for panel := range w.Panels() {
 				from := 0
 				for _, to := range append(cuts, s.positions) {
-					set.Window(w, panel, got, in, packed, bias, from, to, new(Scratch))
+					set.Window(w, panel, got, in, packed, bias, e, from, to, new(Scratch))
 					from = to
 				}
 			}
@@ -111,11 +112,12 @@ func packedWeights(r *rand.Rand, w *Window) []float32 {
 	return packed
 }
 
-// checkClose compares values within an absolute tolerance.
+// checkClose compares values within an absolute tolerance; infinities and NaN are close to themselves.
 func checkClose(t *testing.T, what string, got, want []float32, tolerance float64) {
 	t.Helper()
 	for i := range want {
-		if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= tolerance) {
+		d := math.Abs(float64(got[i]) - float64(want[i]))
+		if !(d <= tolerance) && !sameBits(got[i:i+1], want[i:i+1]) {
 			t.Errorf("%s: value %d is %v, want %v", what, i, got[i], want[i])
 			return
 		}
@@ -168,7 +170,7 @@ func BenchmarkWindow(b *testing.B) {
 				spare := new(Scratch)
 				for b.Loop() {
 					for panel := range w.Panels() {
-						set.Window(w, panel, result, image, packed, nil, 0, positions, spare)
+						set.Window(w, panel, result, image, packed, nil, Ending{}, 0, positions, spare)
 					}
 				}
 				report(b)

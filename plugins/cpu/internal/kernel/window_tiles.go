@@ -3,11 +3,11 @@ package kernel
 import "unsafe"
 
 // windowTile computes so many tiles of positions by channels, one behind the
-// other: the arguments are
-// those of Window, from the tile's first position and channel on. zero is
-// where, seen from in, the run of zeros lies; steps are in bytes.
+// other: the arguments are those of Window, from the tile's first position and
+// channel on. zero is where, seen from in, the run of zeros lies; steps are in
+// bytes; plus and most are those of Ending.assembly.
 type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,
-	taps int, run int, w *float32, wStep int, bias *float32, tiles int)
+	taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
 
 // windowTiles are the tiles of so many channels, the most positions first. A
 // set has several, the widest first; the narrowest have Lanes channels.
@@ -25,6 +25,7 @@ type sizedWindow struct {
 // windowCall is what one call of Window works on, from its panel on.
 type windowCall struct {
 	out, in, weights, bias []float32
+	ending                 Ending
 	width, real            int // channels of the panel in memory, and those that count
 	from, to               int
 }
@@ -53,11 +54,14 @@ func (c *windowCall) column(w *Window, tiles []sizedWindow, first, width int, sp
 			for n := tiles[i].positions; i < len(tiles)-1 && fits(n, tiles[i+1].positions, c.to-p-count*n); {
 				count++
 			}
-			c.call(w, tiles[i].tile, p, first, &c.out[first], &w.Out[p], count)
+			c.call(w, tiles[i].tile, p, first, &c.out[first], &w.Out[p], c.ending.from(first), count)
 		} else {
-			c.call(w, tiles[i].tile, p, first, &spare[0], &spareOffsets[0], 1)
+			c.call(w, tiles[i].tile, p, first, &spare[0], &spareOffsets[0], Ending{}, 1)
 			for j := range tiles[i].positions {
-				copy(c.out[int(w.Out[p+j])/4+first:], spare[j*PanelLanes:][:c.real-first])
+				at := int(w.Out[p+j])/4 + first
+				for k, v := range spare[j*PanelLanes:][:c.real-first] {
+					c.out[at+k] = c.ending.at(at+k, v)
+				}
 			}
 		}
 		p += count * tiles[i].positions
@@ -77,7 +81,8 @@ var spareOffsets = func() (o [windowMost]int32) {
 }()
 
 // call runs tiles that begin at position p and that channel of the panel.
-func (c *windowCall) call(w *Window, tile windowTile, p, channel int, out *float32, outs *int32, tiles int) {
+func (c *windowCall) call(w *Window, tile windowTile, p, channel int, out *float32, outs *int32, e Ending,
+	tiles int) {
 	var bias *float32
 	if c.bias != nil {
 		bias = &c.bias[channel]
@@ -92,5 +97,6 @@ func (c *windowCall) call(w *Window, tile windowTile, p, channel int, out *float
 	if w.Taps*w.Run > 0 {
 		weights = &c.weights[channel]
 	}
-	tile(out, outs, in, zero, offs, 4*len(w.Out), w.Taps, w.Run, weights, 4*c.width, bias, tiles)
+	plus, most := e.assembly()
+	tile(out, outs, in, zero, offs, 4*len(w.Out), w.Taps, w.Run, weights, 4*c.width, bias, plus, most, tiles)
 }

@@ -89,7 +89,7 @@ type winogradForm struct {
 	input func(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int,
 		tiles int, vectors int)
 	output func(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int,
-		bias *float32, tiles int, vectors int)
+		bias *float32, plus *float32, most *float32, tiles int, vectors int)
 	weights func(u *float32, uFreq int, taps *float32, tapStep int, count int)
 }
 
@@ -189,24 +189,27 @@ func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, width in
 }
 
 // WinogradOutput computes the outputs of a row of tiles, which are tiles first
-// and on of all, and adds a bias of PanelWidth values. Outputs begin at the
-// panel's first channel, step values from one pixel to the next.
+// and on of all, adds a bias of PanelWidth values, and ends them. Outputs begin
+// at the panel's first channel, step values from one pixel to the next.
 func (s *Set) WinogradOutput(g Winograd, panel int, out []float32, r Row, step int, m []float32, first,
-	all int, bias []float32) {
+	all int, bias []float32, e Ending) {
 	tile, freq := g.outSteps(all)
 	width := g.PanelWidth(panel)
+	need := r.need(g.Side, g.Side, width, step)
 	if len(m) < g.OutLen(all) || first < 0 || first+r.Count > all || r.Count < 1 || len(bias) < width ||
-		r.At < 0 || len(out) < r.need(g.Side, g.Side, width, step) {
-		panic(fmt.Sprintf("kernel.WinogradOutput: %+v, tiles [%d, %d) of %d in %d values, bias of %d, "+
-			"result of %d values, %+v", g, first, first+r.Count, all, len(m), len(bias), len(out), r))
+		r.At < 0 || len(out) < need || e.lacks(need) {
+		panic(fmt.Sprintf("kernel.WinogradOutput: %+v, tiles [%d, %d) of %d in %d values, bias of %d, result of %d "+
+			"values, plus %d, %+v", g, first, first+r.Count, all, len(m), len(bias), len(out), len(e.Plus), r))
 	}
-	out, m = out[r.At:], m[first*tile:]
+	out, m, e = out[r.At:], m[first*tile:], e.from(r.At)
 	if s.winograd != nil {
+		plus, most := e.assembly()
 		s.winograd.forms[g.Side].output(&out[0], 4*r.Step, 4*step, 4*step*g.Side, &m[0], 4*freq, 4*tile, &bias[0],
-			r.Count, width/Lanes)
+			plus, most, r.Count, width/Lanes)
 		return
 	}
 	for t := range r.Count {
-		g.outputGeneric(out[t*g.Side*step:], r.Step, step, m[t*tile:], freq, bias[:width])
+		at := t * g.Side * step
+		g.outputGeneric(out[at:], r.Step, step, m[t*tile:], freq, bias[:width], e.from(at))
 	}
 }

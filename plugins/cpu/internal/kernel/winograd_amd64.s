@@ -154,9 +154,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradOutputAVX512f2(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, tiles int, vectors int)
+// func winogradOutputAVX512f2(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 // Requires: AVX, AVX512F
-TEXT ·winogradOutputAVX512f2(SB), NOSPLIT, $24-80
+TEXT ·winogradOutputAVX512f2(SB), NOSPLIT, $32-96
+	MOVQ plus+64(FP), R13
+	SUBQ out+0(FP), R13
+	MOVQ R13, 24(SP)
 	MOVQ colStep+16(FP), SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ mFreq+40(FP), R8
@@ -166,7 +169,7 @@ TEXT ·winogradOutputAVX512f2(SB), NOSPLIT, $24-80
 	MOVQ R13, (SP)
 	MOVQ m+32(FP), R13
 	MOVQ R13, 8(SP)
-	MOVQ tiles+64(FP), R14
+	MOVQ tiles+80(FP), R14
 
 tile:
 	TESTQ R14, R14
@@ -177,7 +180,7 @@ tile:
 	MOVQ  8(SP), R12
 	MOVQ  R12, 16(SP)
 	MOVQ  bias+56(FP), R11
-	MOVQ  vectors+72(FP), R13
+	MOVQ  vectors+88(FP), R13
 
 vector:
 	MOVQ    16(SP), R12
@@ -208,12 +211,44 @@ vector:
 	VMOVAPS Z0, Z13
 	VADDPS  Z12, Z13, Z13
 	VADDPS  (R11), Z13, Z13
+	CMPQ    plus+64(FP), $0x00
+	JE      bounds0_0
+	LEAQ    (AX), R15
+	ADDQ    24(SP), R15
+	VADDPS  (R15), Z13, Z13
+
+bounds0_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_0
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write0_0:
 	VMOVUPS Z13, (AX)
 	VMOVAPS Z1, Z12
 	VSUBPS  Z2, Z12, Z12
 	VMOVAPS Z3, Z13
 	VADDPS  Z12, Z13, Z13
 	VADDPS  (R11), Z13, Z13
+	CMPQ    plus+64(FP), $0x00
+	JE      bounds0_1
+	LEAQ    (BX), R15
+	ADDQ    24(SP), R15
+	VADDPS  (R15), Z13, Z13
+
+bounds0_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_1
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write0_1:
 	VMOVUPS Z13, (BX)
 	MOVQ    16(SP), R12
 	VMOVUPS (R12)(R8*1), Z12
@@ -243,12 +278,44 @@ vector:
 	VMOVAPS Z0, Z13
 	VADDPS  Z12, Z13, Z13
 	VADDPS  (R11), Z13, Z13
+	CMPQ    plus+64(FP), $0x00
+	JE      bounds1_0
+	LEAQ    (AX)(SI*1), R15
+	ADDQ    24(SP), R15
+	VADDPS  (R15), Z13, Z13
+
+bounds1_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_0
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write1_0:
 	VMOVUPS Z13, (AX)(SI*1)
 	VMOVAPS Z1, Z12
 	VSUBPS  Z2, Z12, Z12
 	VMOVAPS Z3, Z13
 	VADDPS  Z12, Z13, Z13
 	VADDPS  (R11), Z13, Z13
+	CMPQ    plus+64(FP), $0x00
+	JE      bounds1_1
+	LEAQ    (BX)(SI*1), R15
+	ADDQ    24(SP), R15
+	VADDPS  (R15), Z13, Z13
+
+bounds1_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_1
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write1_1:
 	VMOVUPS Z13, (BX)(SI*1)
 	ADDQ    $0x40, R11
 	ADDQ    $0x40, AX
@@ -633,9 +700,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradOutputAVX2f2(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, tiles int, vectors int)
+// func winogradOutputAVX2f2(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 // Requires: AVX
-TEXT ·winogradOutputAVX2f2(SB), NOSPLIT, $24-80
+TEXT ·winogradOutputAVX2f2(SB), NOSPLIT, $32-96
+	MOVQ plus+64(FP), R13
+	SUBQ out+0(FP), R13
+	MOVQ R13, 24(SP)
 	MOVQ colStep+16(FP), SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ mFreq+40(FP), R8
@@ -645,7 +715,7 @@ TEXT ·winogradOutputAVX2f2(SB), NOSPLIT, $24-80
 	MOVQ R13, (SP)
 	MOVQ m+32(FP), R13
 	MOVQ R13, 8(SP)
-	MOVQ tiles+64(FP), R14
+	MOVQ tiles+80(FP), R14
 
 tile:
 	TESTQ R14, R14
@@ -656,7 +726,7 @@ tile:
 	MOVQ  8(SP), R12
 	MOVQ  R12, 16(SP)
 	MOVQ  bias+56(FP), R11
-	MOVQ  vectors+72(FP), R13
+	MOVQ  vectors+88(FP), R13
 	SHLQ  $0x01, R13
 
 vector:
@@ -688,12 +758,44 @@ vector:
 	VMOVAPS Y0, Y13
 	VADDPS  Y12, Y13, Y13
 	VADDPS  (R11), Y13, Y13
+	CMPQ    plus+64(FP), $0x00
+	JE      bounds0_0
+	LEAQ    (AX), R15
+	ADDQ    24(SP), R15
+	VADDPS  (R15), Y13, Y13
+
+bounds0_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_0
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write0_0:
 	VMOVUPS Y13, (AX)
 	VMOVAPS Y1, Y12
 	VSUBPS  Y2, Y12, Y12
 	VMOVAPS Y3, Y13
 	VADDPS  Y12, Y13, Y13
 	VADDPS  (R11), Y13, Y13
+	CMPQ    plus+64(FP), $0x00
+	JE      bounds0_1
+	LEAQ    (BX), R15
+	ADDQ    24(SP), R15
+	VADDPS  (R15), Y13, Y13
+
+bounds0_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_1
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write0_1:
 	VMOVUPS Y13, (BX)
 	MOVQ    16(SP), R12
 	VMOVUPS (R12)(R8*1), Y12
@@ -723,12 +825,44 @@ vector:
 	VMOVAPS Y0, Y13
 	VADDPS  Y12, Y13, Y13
 	VADDPS  (R11), Y13, Y13
+	CMPQ    plus+64(FP), $0x00
+	JE      bounds1_0
+	LEAQ    (AX)(SI*1), R15
+	ADDQ    24(SP), R15
+	VADDPS  (R15), Y13, Y13
+
+bounds1_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_0
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write1_0:
 	VMOVUPS Y13, (AX)(SI*1)
 	VMOVAPS Y1, Y12
 	VSUBPS  Y2, Y12, Y12
 	VMOVAPS Y3, Y13
 	VADDPS  Y12, Y13, Y13
 	VADDPS  (R11), Y13, Y13
+	CMPQ    plus+64(FP), $0x00
+	JE      bounds1_1
+	LEAQ    (BX)(SI*1), R15
+	ADDQ    24(SP), R15
+	VADDPS  (R15), Y13, Y13
+
+bounds1_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_1
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write1_1:
 	VMOVUPS Y13, (BX)(SI*1)
 	ADDQ    $0x20, R11
 	ADDQ    $0x20, AX
@@ -1351,9 +1485,12 @@ DATA winogradSinglebf100000<>+24(SB)/4, $0xbf100000
 DATA winogradSinglebf100000<>+28(SB)/4, $0xbf100000
 GLOBL winogradSinglebf100000<>(SB), RODATA|NOPTR, $32
 
-// func winogradOutputAVX512f4(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, tiles int, vectors int)
+// func winogradOutputAVX512f4(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 // Requires: AVX, AVX512F
-TEXT ·winogradOutputAVX512f4(SB), NOSPLIT, $24-80
+TEXT ·winogradOutputAVX512f4(SB), NOSPLIT, $32-96
+	MOVQ         plus+64(FP), R13
+	SUBQ         out+0(FP), R13
+	MOVQ         R13, 24(SP)
 	MOVQ         colStep+16(FP), SI
 	LEAQ         (SI)(SI*2), DI
 	MOVQ         mFreq+40(FP), R8
@@ -1363,7 +1500,7 @@ TEXT ·winogradOutputAVX512f4(SB), NOSPLIT, $24-80
 	MOVQ         R13, (SP)
 	MOVQ         m+32(FP), R13
 	MOVQ         R13, 8(SP)
-	MOVQ         tiles+64(FP), R14
+	MOVQ         tiles+80(FP), R14
 	VBROADCASTSS winogradSingle3f400000<>+0(SB), Z16
 	VBROADCASTSS winogradSingle3f100000<>+0(SB), Z17
 	VBROADCASTSS winogradSingle3ed80000<>+0(SB), Z18
@@ -1384,7 +1521,7 @@ tile:
 	MOVQ  8(SP), R12
 	MOVQ  R12, 16(SP)
 	MOVQ  bias+56(FP), R11
-	MOVQ  vectors+72(FP), R13
+	MOVQ  vectors+88(FP), R13
 
 vector:
 	MOVQ        16(SP), R12
@@ -1489,6 +1626,22 @@ vector:
 	VADDPS      Z4, Z12, Z12
 	VADDPS      Z12, Z13, Z13
 	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds0_0
+	LEAQ        (AX), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds0_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_0
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write0_0:
 	VMOVUPS     Z13, (AX)
 	VMOVAPS     Z1, Z12
 	VSUBPS      Z2, Z12, Z12
@@ -1497,6 +1650,22 @@ vector:
 	VSUBPS      Z4, Z12, Z12
 	VFMADD231PS Z19, Z12, Z13
 	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds0_1
+	LEAQ        (BX), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds0_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_1
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write0_1:
 	VMOVUPS     Z13, (BX)
 	VMOVAPS     Z1, Z12
 	VADDPS      Z2, Z12, Z12
@@ -1505,6 +1674,22 @@ vector:
 	VADDPS      Z4, Z12, Z12
 	VFMADD231PS Z20, Z12, Z13
 	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds0_2
+	LEAQ        (CX), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds0_2:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_2
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write0_2:
 	VMOVUPS     Z13, (CX)
 	VMOVAPS     Z1, Z12
 	VSUBPS      Z2, Z12, Z12
@@ -1514,15 +1699,47 @@ vector:
 	VSUBPS      Z4, Z12, Z12
 	VFMADD231PS Z21, Z12, Z13
 	VADDPS      (R11), Z13, Z13
-	VMOVUPS     Z13, (DX)
-	VMOVAPS     Z7, Z12
-	VADDPS      Z8, Z12, Z12
-	VMOVAPS     Z6, Z13
-	VADDPS      Z12, Z13, Z13
-	VMOVAPS     Z9, Z12
-	VADDPS      Z10, Z12, Z12
-	VADDPS      Z12, Z13, Z13
-	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds0_3
+	LEAQ        (DX), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds0_3:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_3
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write0_3:
+	VMOVUPS Z13, (DX)
+	VMOVAPS Z7, Z12
+	VADDPS  Z8, Z12, Z12
+	VMOVAPS Z6, Z13
+	VADDPS  Z12, Z13, Z13
+	VMOVAPS Z9, Z12
+	VADDPS  Z10, Z12, Z12
+	VADDPS  Z12, Z13, Z13
+	VADDPS  (R11), Z13, Z13
+	CMPQ    plus+64(FP), $0x00
+	JE      bounds2_0
+	LEAQ    (AX)(SI*2), R15
+	ADDQ    24(SP), R15
+	VADDPS  (R15), Z13, Z13
+
+bounds2_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write2_0
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write2_0:
 	VMOVUPS     Z13, (AX)(SI*2)
 	VMOVAPS     Z7, Z12
 	VSUBPS      Z8, Z12, Z12
@@ -1531,6 +1748,22 @@ vector:
 	VSUBPS      Z10, Z12, Z12
 	VFMADD231PS Z19, Z12, Z13
 	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds2_1
+	LEAQ        (BX)(SI*2), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds2_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write2_1
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write2_1:
 	VMOVUPS     Z13, (BX)(SI*2)
 	VMOVAPS     Z7, Z12
 	VADDPS      Z8, Z12, Z12
@@ -1539,6 +1772,22 @@ vector:
 	VADDPS      Z10, Z12, Z12
 	VFMADD231PS Z20, Z12, Z13
 	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds2_2
+	LEAQ        (CX)(SI*2), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds2_2:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write2_2
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write2_2:
 	VMOVUPS     Z13, (CX)(SI*2)
 	VMOVAPS     Z7, Z12
 	VSUBPS      Z8, Z12, Z12
@@ -1548,6 +1797,22 @@ vector:
 	VSUBPS      Z10, Z12, Z12
 	VFMADD231PS Z21, Z12, Z13
 	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds2_3
+	LEAQ        (DX)(SI*2), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds2_3:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write2_3
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write2_3:
 	VMOVUPS     Z13, (DX)(SI*2)
 	MOVQ        16(SP), R12
 	VMOVUPS     (R12)(R8*1), Z12
@@ -1651,6 +1916,22 @@ vector:
 	VADDPS      Z4, Z12, Z12
 	VADDPS      Z12, Z13, Z13
 	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds1_0
+	LEAQ        (AX)(SI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds1_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_0
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write1_0:
 	VMOVUPS     Z13, (AX)(SI*1)
 	VMOVAPS     Z1, Z12
 	VSUBPS      Z2, Z12, Z12
@@ -1659,6 +1940,22 @@ vector:
 	VSUBPS      Z4, Z12, Z12
 	VFMADD231PS Z19, Z12, Z13
 	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds1_1
+	LEAQ        (BX)(SI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds1_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_1
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write1_1:
 	VMOVUPS     Z13, (BX)(SI*1)
 	VMOVAPS     Z1, Z12
 	VADDPS      Z2, Z12, Z12
@@ -1667,6 +1964,22 @@ vector:
 	VADDPS      Z4, Z12, Z12
 	VFMADD231PS Z20, Z12, Z13
 	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds1_2
+	LEAQ        (CX)(SI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds1_2:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_2
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write1_2:
 	VMOVUPS     Z13, (CX)(SI*1)
 	VMOVAPS     Z1, Z12
 	VSUBPS      Z2, Z12, Z12
@@ -1676,15 +1989,47 @@ vector:
 	VSUBPS      Z4, Z12, Z12
 	VFMADD231PS Z21, Z12, Z13
 	VADDPS      (R11), Z13, Z13
-	VMOVUPS     Z13, (DX)(SI*1)
-	VMOVAPS     Z7, Z12
-	VADDPS      Z8, Z12, Z12
-	VMOVAPS     Z6, Z13
-	VADDPS      Z12, Z13, Z13
-	VMOVAPS     Z9, Z12
-	VADDPS      Z10, Z12, Z12
-	VADDPS      Z12, Z13, Z13
-	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds1_3
+	LEAQ        (DX)(SI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds1_3:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_3
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write1_3:
+	VMOVUPS Z13, (DX)(SI*1)
+	VMOVAPS Z7, Z12
+	VADDPS  Z8, Z12, Z12
+	VMOVAPS Z6, Z13
+	VADDPS  Z12, Z13, Z13
+	VMOVAPS Z9, Z12
+	VADDPS  Z10, Z12, Z12
+	VADDPS  Z12, Z13, Z13
+	VADDPS  (R11), Z13, Z13
+	CMPQ    plus+64(FP), $0x00
+	JE      bounds3_0
+	LEAQ    (AX)(DI*1), R15
+	ADDQ    24(SP), R15
+	VADDPS  (R15), Z13, Z13
+
+bounds3_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write3_0
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write3_0:
 	VMOVUPS     Z13, (AX)(DI*1)
 	VMOVAPS     Z7, Z12
 	VSUBPS      Z8, Z12, Z12
@@ -1693,6 +2038,22 @@ vector:
 	VSUBPS      Z10, Z12, Z12
 	VFMADD231PS Z19, Z12, Z13
 	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds3_1
+	LEAQ        (BX)(DI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds3_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write3_1
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write3_1:
 	VMOVUPS     Z13, (BX)(DI*1)
 	VMOVAPS     Z7, Z12
 	VADDPS      Z8, Z12, Z12
@@ -1701,6 +2062,22 @@ vector:
 	VADDPS      Z10, Z12, Z12
 	VFMADD231PS Z20, Z12, Z13
 	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds3_2
+	LEAQ        (CX)(DI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds3_2:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write3_2
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write3_2:
 	VMOVUPS     Z13, (CX)(DI*1)
 	VMOVAPS     Z7, Z12
 	VSUBPS      Z8, Z12, Z12
@@ -1710,21 +2087,37 @@ vector:
 	VSUBPS      Z10, Z12, Z12
 	VFMADD231PS Z21, Z12, Z13
 	VADDPS      (R11), Z13, Z13
-	VMOVUPS     Z13, (DX)(DI*1)
-	ADDQ        $0x40, R11
-	ADDQ        $0x40, AX
-	ADDQ        $0x40, BX
-	ADDQ        $0x40, CX
-	ADDQ        $0x40, DX
-	ADDQ        $0x40, 16(SP)
-	DECQ        R13
-	JNE         vector
-	MOVQ        tileStep+24(FP), R13
-	ADDQ        R13, (SP)
-	MOVQ        mTile+48(FP), R13
-	ADDQ        R13, 8(SP)
-	DECQ        R14
-	JMP         tile
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds3_3
+	LEAQ        (DX)(DI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds3_3:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write3_3
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write3_3:
+	VMOVUPS Z13, (DX)(DI*1)
+	ADDQ    $0x40, R11
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, 16(SP)
+	DECQ    R13
+	JNE     vector
+	MOVQ    tileStep+24(FP), R13
+	ADDQ    R13, (SP)
+	MOVQ    mTile+48(FP), R13
+	ADDQ    R13, 8(SP)
+	DECQ    R14
+	JMP     tile
 
 end:
 	VZEROUPPER
@@ -2641,9 +3034,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradOutputAVX2f4(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, tiles int, vectors int)
+// func winogradOutputAVX2f4(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 // Requires: AVX, FMA3
-TEXT ·winogradOutputAVX2f4(SB), NOSPLIT, $24-80
+TEXT ·winogradOutputAVX2f4(SB), NOSPLIT, $32-96
+	MOVQ plus+64(FP), R13
+	SUBQ out+0(FP), R13
+	MOVQ R13, 24(SP)
 	MOVQ colStep+16(FP), SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ mFreq+40(FP), R8
@@ -2653,7 +3049,7 @@ TEXT ·winogradOutputAVX2f4(SB), NOSPLIT, $24-80
 	MOVQ R13, (SP)
 	MOVQ m+32(FP), R13
 	MOVQ R13, 8(SP)
-	MOVQ tiles+64(FP), R14
+	MOVQ tiles+80(FP), R14
 
 tile:
 	TESTQ R14, R14
@@ -2668,7 +3064,7 @@ tile:
 	MOVQ  8(SP), R12
 	MOVQ  R12, 16(SP)
 	MOVQ  bias+56(FP), R11
-	MOVQ  vectors+72(FP), R13
+	MOVQ  vectors+88(FP), R13
 	SHLQ  $0x01, R13
 
 vector:
@@ -2774,6 +3170,22 @@ vector:
 	VADDPS      Y4, Y12, Y12
 	VADDPS      Y12, Y13, Y13
 	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds0_0
+	LEAQ        (AX), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds0_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_0
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write0_0:
 	VMOVUPS     Y13, (AX)
 	VMOVAPS     Y1, Y12
 	VSUBPS      Y2, Y12, Y12
@@ -2782,6 +3194,22 @@ vector:
 	VSUBPS      Y4, Y12, Y12
 	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y12, Y13
 	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds0_1
+	LEAQ        (BX), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds0_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_1
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write0_1:
 	VMOVUPS     Y13, (BX)
 	VMOVAPS     Y1, Y12
 	VADDPS      Y2, Y12, Y12
@@ -2790,6 +3218,22 @@ vector:
 	VADDPS      Y4, Y12, Y12
 	VFMADD231PS winogradSingle40100000<>+0(SB), Y12, Y13
 	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds0_2
+	LEAQ        (CX), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds0_2:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_2
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write0_2:
 	VMOVUPS     Y13, (CX)
 	VMOVAPS     Y1, Y12
 	VSUBPS      Y2, Y12, Y12
@@ -2799,15 +3243,47 @@ vector:
 	VSUBPS      Y4, Y12, Y12
 	VFMADD231PS winogradSingle40580000<>+0(SB), Y12, Y13
 	VADDPS      (R11), Y13, Y13
-	VMOVUPS     Y13, (DX)
-	VMOVAPS     Y7, Y12
-	VADDPS      Y8, Y12, Y12
-	VMOVAPS     Y6, Y13
-	VADDPS      Y12, Y13, Y13
-	VMOVAPS     Y9, Y12
-	VADDPS      Y10, Y12, Y12
-	VADDPS      Y12, Y13, Y13
-	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds0_3
+	LEAQ        (DX), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds0_3:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_3
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write0_3:
+	VMOVUPS Y13, (DX)
+	VMOVAPS Y7, Y12
+	VADDPS  Y8, Y12, Y12
+	VMOVAPS Y6, Y13
+	VADDPS  Y12, Y13, Y13
+	VMOVAPS Y9, Y12
+	VADDPS  Y10, Y12, Y12
+	VADDPS  Y12, Y13, Y13
+	VADDPS  (R11), Y13, Y13
+	CMPQ    plus+64(FP), $0x00
+	JE      bounds2_0
+	LEAQ    (AX)(SI*2), R15
+	ADDQ    24(SP), R15
+	VADDPS  (R15), Y13, Y13
+
+bounds2_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write2_0
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write2_0:
 	VMOVUPS     Y13, (AX)(SI*2)
 	VMOVAPS     Y7, Y12
 	VSUBPS      Y8, Y12, Y12
@@ -2816,6 +3292,22 @@ vector:
 	VSUBPS      Y10, Y12, Y12
 	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y12, Y13
 	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds2_1
+	LEAQ        (BX)(SI*2), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds2_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write2_1
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write2_1:
 	VMOVUPS     Y13, (BX)(SI*2)
 	VMOVAPS     Y7, Y12
 	VADDPS      Y8, Y12, Y12
@@ -2824,6 +3316,22 @@ vector:
 	VADDPS      Y10, Y12, Y12
 	VFMADD231PS winogradSingle40100000<>+0(SB), Y12, Y13
 	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds2_2
+	LEAQ        (CX)(SI*2), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds2_2:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write2_2
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write2_2:
 	VMOVUPS     Y13, (CX)(SI*2)
 	VMOVAPS     Y7, Y12
 	VSUBPS      Y8, Y12, Y12
@@ -2833,6 +3341,22 @@ vector:
 	VSUBPS      Y10, Y12, Y12
 	VFMADD231PS winogradSingle40580000<>+0(SB), Y12, Y13
 	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds2_3
+	LEAQ        (DX)(SI*2), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds2_3:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write2_3
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write2_3:
 	VMOVUPS     Y13, (DX)(SI*2)
 	MOVQ        16(SP), R12
 	VMOVUPS     (R12)(R8*1), Y12
@@ -2936,6 +3460,22 @@ vector:
 	VADDPS      Y4, Y12, Y12
 	VADDPS      Y12, Y13, Y13
 	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds1_0
+	LEAQ        (AX)(SI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds1_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_0
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write1_0:
 	VMOVUPS     Y13, (AX)(SI*1)
 	VMOVAPS     Y1, Y12
 	VSUBPS      Y2, Y12, Y12
@@ -2944,6 +3484,22 @@ vector:
 	VSUBPS      Y4, Y12, Y12
 	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y12, Y13
 	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds1_1
+	LEAQ        (BX)(SI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds1_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_1
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write1_1:
 	VMOVUPS     Y13, (BX)(SI*1)
 	VMOVAPS     Y1, Y12
 	VADDPS      Y2, Y12, Y12
@@ -2952,6 +3508,22 @@ vector:
 	VADDPS      Y4, Y12, Y12
 	VFMADD231PS winogradSingle40100000<>+0(SB), Y12, Y13
 	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds1_2
+	LEAQ        (CX)(SI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds1_2:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_2
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write1_2:
 	VMOVUPS     Y13, (CX)(SI*1)
 	VMOVAPS     Y1, Y12
 	VSUBPS      Y2, Y12, Y12
@@ -2961,15 +3533,47 @@ vector:
 	VSUBPS      Y4, Y12, Y12
 	VFMADD231PS winogradSingle40580000<>+0(SB), Y12, Y13
 	VADDPS      (R11), Y13, Y13
-	VMOVUPS     Y13, (DX)(SI*1)
-	VMOVAPS     Y7, Y12
-	VADDPS      Y8, Y12, Y12
-	VMOVAPS     Y6, Y13
-	VADDPS      Y12, Y13, Y13
-	VMOVAPS     Y9, Y12
-	VADDPS      Y10, Y12, Y12
-	VADDPS      Y12, Y13, Y13
-	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds1_3
+	LEAQ        (DX)(SI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds1_3:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_3
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write1_3:
+	VMOVUPS Y13, (DX)(SI*1)
+	VMOVAPS Y7, Y12
+	VADDPS  Y8, Y12, Y12
+	VMOVAPS Y6, Y13
+	VADDPS  Y12, Y13, Y13
+	VMOVAPS Y9, Y12
+	VADDPS  Y10, Y12, Y12
+	VADDPS  Y12, Y13, Y13
+	VADDPS  (R11), Y13, Y13
+	CMPQ    plus+64(FP), $0x00
+	JE      bounds3_0
+	LEAQ    (AX)(DI*1), R15
+	ADDQ    24(SP), R15
+	VADDPS  (R15), Y13, Y13
+
+bounds3_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write3_0
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write3_0:
 	VMOVUPS     Y13, (AX)(DI*1)
 	VMOVAPS     Y7, Y12
 	VSUBPS      Y8, Y12, Y12
@@ -2978,6 +3582,22 @@ vector:
 	VSUBPS      Y10, Y12, Y12
 	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y12, Y13
 	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds3_1
+	LEAQ        (BX)(DI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds3_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write3_1
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write3_1:
 	VMOVUPS     Y13, (BX)(DI*1)
 	VMOVAPS     Y7, Y12
 	VADDPS      Y8, Y12, Y12
@@ -2986,6 +3606,22 @@ vector:
 	VADDPS      Y10, Y12, Y12
 	VFMADD231PS winogradSingle40100000<>+0(SB), Y12, Y13
 	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds3_2
+	LEAQ        (CX)(DI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds3_2:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write3_2
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write3_2:
 	VMOVUPS     Y13, (CX)(DI*1)
 	VMOVAPS     Y7, Y12
 	VSUBPS      Y8, Y12, Y12
@@ -2995,21 +3631,37 @@ vector:
 	VSUBPS      Y10, Y12, Y12
 	VFMADD231PS winogradSingle40580000<>+0(SB), Y12, Y13
 	VADDPS      (R11), Y13, Y13
-	VMOVUPS     Y13, (DX)(DI*1)
-	ADDQ        $0x20, R11
-	ADDQ        $0x20, AX
-	ADDQ        $0x20, BX
-	ADDQ        $0x20, CX
-	ADDQ        $0x20, DX
-	ADDQ        $0x20, 16(SP)
-	DECQ        R13
-	JNE         vector
-	MOVQ        tileStep+24(FP), R13
-	ADDQ        R13, (SP)
-	MOVQ        mTile+48(FP), R13
-	ADDQ        R13, 8(SP)
-	DECQ        R14
-	JMP         tile
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds3_3
+	LEAQ        (DX)(DI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds3_3:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write3_3
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write3_3:
+	VMOVUPS Y13, (DX)(DI*1)
+	ADDQ    $0x20, R11
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, 16(SP)
+	DECQ    R13
+	JNE     vector
+	MOVQ    tileStep+24(FP), R13
+	ADDQ    R13, (SP)
+	MOVQ    mTile+48(FP), R13
+	ADDQ    R13, 8(SP)
+	DECQ    R14
+	JMP     tile
 
 end:
 	VZEROUPPER

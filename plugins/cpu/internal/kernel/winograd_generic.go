@@ -131,7 +131,8 @@ func (g Winograd) productGeneric(m, v, packed []float32, all, width int) {
 }
 
 // outputGeneric computes the outputs of one tile, rows first.
-func (g Winograd) outputGeneric(out []float32, rowStep, step int, m []float32, freq int, bias []float32) {
+func (g Winograd) outputGeneric(out []float32, rowStep, step int, m []float32, freq int, bias []float32,
+	e Ending) {
 	n := g.Tile()
 	var half [winogradMost][winogradMost]float32 // [column of the output][row of m]
 	var d, t [winogradMost]float32
@@ -148,7 +149,8 @@ func (g Winograd) outputGeneric(out []float32, rowStep, step int, m []float32, f
 		for x := range g.Side {
 			g.back(t[:], half[x][:])
 			for y := range g.Side {
-				out[y*rowStep+x*step+o] = t[y] + b
+				i := y*rowStep + x*step + o
+				out[i] = e.at(i, t[y]+b)
 			}
 		}
 	}

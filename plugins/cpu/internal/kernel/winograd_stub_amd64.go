@@ -8,7 +8,7 @@ package kernel
 func winogradInputAVX512f2(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 
 //go:noescape
-func winogradOutputAVX512f2(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, tiles int, vectors int)
+func winogradOutputAVX512f2(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 
 //go:noescape
 func winogradWeightsAVX512f2(u *float32, uFreq int, taps *float32, tapStep int, count int)
@@ -17,7 +17,7 @@ func winogradWeightsAVX512f2(u *float32, uFreq int, taps *float32, tapStep int, 
 func winogradInputAVX2f2(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 
 //go:noescape
-func winogradOutputAVX2f2(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, tiles int, vectors int)
+func winogradOutputAVX2f2(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 
 //go:noescape
 func winogradWeightsAVX2f2(u *float32, uFreq int, taps *float32, tapStep int, count int)
@@ -26,7 +26,7 @@ func winogradWeightsAVX2f2(u *float32, uFreq int, taps *float32, tapStep int, co
 func winogradInputAVX512f4(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 
 //go:noescape
-func winogradOutputAVX512f4(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, tiles int, vectors int)
+func winogradOutputAVX512f4(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 
 //go:noescape
 func winogradWeightsAVX512f4(u *float32, uFreq int, taps *float32, tapStep int, count int)
@@ -35,7 +35,7 @@ func winogradWeightsAVX512f4(u *float32, uFreq int, taps *float32, tapStep int, 
 func winogradInputAVX2f4(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 
 //go:noescape
-func winogradOutputAVX2f4(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, tiles int, vectors int)
+func winogradOutputAVX2f4(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 
 //go:noescape
 func winogradWeightsAVX2f4(u *float32, uFreq int, taps *float32, tapStep int, count int)

@@ -13,6 +13,7 @@ type winogradRun struct {
 	Winograd
 	rows, columns  int // of tiles
 	in, taps, bias []float32
+	ending         Ending
 }
 
 func newWinogradRun(r *rand.Rand, g Winograd, rows, columns int) *winogradRun {
@@ -40,7 +41,7 @@ func (w *winogradRun) do(set *Set) (u, v, out []float32) {
 		set.WinogradProduct(g, p, m, v, u, all)
 		for y := range w.rows {
 			set.WinogradOutput(g, p, out[p*WinogradLanes:], Row{At: y * g.Side * width * g.Out, Step: width * g.Out,
-				Count: w.columns}, g.Out, m, y*w.columns, all, w.bias[p*WinogradLanes:])
+				Count: w.columns}, g.Out, m, y*w.columns, all, w.bias[p*WinogradLanes:], w.ending.from(p*WinogradLanes))
 		}
 	}
 	return u, v, out
@@ -76,6 +77,7 @@ func TestWinograd(t *testing.T) {
 	} {
 		for _, side := range []int{2, 4} {
 			w := newWinogradRun(r, Winograd{Side: side, In: c.in, Out: c.out}, c.rows, c.columns)
+			w.ending = randomEnding(r, c.rows*c.columns*side*side*c.out)
 			u, v, out := w.do(definition)
 			for _, set := range fused() {
 				gotU, gotV, got := w.do(set)
@@ -179,7 +181,7 @@ func BenchmarkWinograd(b *testing.B) {
 				for y := range w.rows {
 					set.WinogradOutput(c.g, p, out[p*WinogradLanes:],
 						Row{At: y * c.g.Side * width * c.g.Out, Step: width * c.g.Out, Count: w.columns}, c.g.Out, m,
-						y*w.columns, all, w.bias[p*WinogradLanes:])
+						y*w.columns, all, w.bias[p*WinogradLanes:], Ending{})
 				}
 			}
 			bench("input", 0, input)

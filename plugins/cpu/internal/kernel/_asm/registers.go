@@ -42,12 +42,17 @@ func (i isa) vectors() int { return 64 / i.bytes }
 
 // clear zeroes the first n vector registers.
 func (i isa) clear(n int) {
-	for r := range n {
-		if i.bytes == 64 {
-			VPXORD(i.regs[r], i.regs[r], i.regs[r])
-		} else {
-			VXORPS(i.regs[r], i.regs[r], i.regs[r])
-		}
+	for _, r := range i.regs[:n] {
+		i.zero(r)
+	}
+}
+
+// zero zeroes a register.
+func (i isa) zero(r reg.VecPhysical) {
+	if i.bytes == 64 {
+		VPXORD(r, r, r)
+	} else {
+		VXORPS(r, r, r)
 	}
 }
 

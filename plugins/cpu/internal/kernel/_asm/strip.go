@@ -62,7 +62,7 @@ func newPixels(base, second reg.GPPhysical, odd []reg.GPPhysical, step operand.M
 func stripTile(set isa, p int) {
 	TEXT(fmt.Sprintf("strip%sp%d", set.name, p), NOSPLIT,
 		"func(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, "+
-			"w *float32, bias *float32)")
+			"w *float32, bias *float32, "+endingParams+")")
 	Pragma("noescape")
 	width := set.vectors()
 	accs := set.regs[:p*width]
@@ -124,18 +124,25 @@ func stripTile(set isa, p int) {
 	Label("store")
 	MOVQ(param("bias"), w)
 	TESTQ(w, w)
-	JE(operand.LabelRef("write"))
+	JE(operand.LabelRef("plus"))
 	for i, r := range accs {
 		VADDPS(operand.Mem{Base: w, Disp: set.bytes * (i % width)}, r, r)
 	}
-	Label("write")
-	MOVQ(param("out"), w)
-	for i := range p {
-		for v := range width {
-			VMOVUPS(accs[i*width+v], operand.Mem{Base: w, Disp: set.bytes * v})
+	Label("plus")
+	// each does something for every result; w is where the first lies.
+	each := func(do func(r reg.VecPhysical, at operand.Mem)) {
+		for i := range p {
+			for v := range width {
+				do(accs[i*width+v], operand.Mem{Base: w, Disp: set.bytes * v})
+			}
+			ADDQ(param("outStep"), w)
 		}
-		ADDQ(param("outStep"), w)
 	}
+	set.ending(accs, set.regs[len(accs):], w, func() {
+		each(func(r reg.VecPhysical, at operand.Mem) { VADDPS(at, r, r) })
+	})
+	MOVQ(param("out"), w)
+	each(func(r reg.VecPhysical, at operand.Mem) { VMOVUPS(r, at) })
 	VZEROUPPER()
 	RET()
 }

@@ -31,7 +31,7 @@ func window() {
 func windowTile(set isa, n, p int) {
 	TEXT(fmt.Sprintf("window%sx%dp%d", set.name, n, p), NOSPLIT,
 		"func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, "+
-			"taps int, run int, w *float32, wStep int, bias *float32, tiles int)")
+			"taps int, run int, w *float32, wStep int, bias *float32, "+endingParams+", tiles int)")
 	Pragma("noescape")
 	width := n * set.vectors()
 	accs := p * width
@@ -83,19 +83,26 @@ func windowTile(set isa, n, p int) {
 	Label("store")
 	MOVQ(param("bias"), w)
 	TESTQ(w, w)
-	JE(operand.LabelRef("write"))
+	JE(operand.LabelRef("plus"))
 	for r := range accs {
 		VADDPS(operand.Mem{Base: w, Disp: set.bytes * (r % width)}, set.regs[r], set.regs[r])
 	}
-	Label("write")
+	Label("plus")
 	MOVQ(param("outs"), k)
-	for i := range p {
-		MOVLQSX(operand.Mem{Base: k, Disp: 4 * i}, w)
-		ADDQ(param("out"), w)
-		for v := range width {
-			VMOVUPS(set.regs[i*width+v], operand.Mem{Base: w, Disp: set.bytes * v})
+	// each does something for every result, at base.
+	each := func(base string, do func(r reg.VecPhysical, at operand.Mem)) {
+		for i := range p {
+			MOVLQSX(operand.Mem{Base: k, Disp: 4 * i}, w)
+			ADDQ(param(base), w)
+			for v := range width {
+				do(set.regs[i*width+v], operand.Mem{Base: w, Disp: set.bytes * v})
+			}
 		}
 	}
+	set.ending(set.regs[:accs], set.regs[accs:], w, func() {
+		each("plus", func(r reg.VecPhysical, at operand.Mem) { VADDPS(at, r, r) })
+	})
+	each("out", func(r reg.VecPhysical, at operand.Mem) { VMOVUPS(r, at) })
 	DECQ(param("tiles"))
 	JE(operand.LabelRef("end"))
 	ADDQ(operand.Imm(uint64(4*p)), param("offs"))

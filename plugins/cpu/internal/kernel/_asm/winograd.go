@@ -369,13 +369,16 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 	n := f.tile()
 	TEXT(fmt.Sprintf("winogradOutput%sf%d", set.name, f.side), NOSPLIT,
 		"func(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, "+
-			"bias *float32, tiles int, vectors int)")
+			"bias *float32, "+endingParams+", tiles int, vectors int)")
 	Pragma("noescape")
 	rows := pointers[:f.side]
 	col := []reg.GPPhysical{pointers[4], pointers[5]}
 	freq := []reg.GPPhysical{pointers[6], pointers[7], pointers[8]}
 	bias, in, left, tiles := pointers[9], pointers[10], pointers[11], reg.R14
-	outAt, inAt, inNow := AllocLocal(8), AllocLocal(8), AllocLocal(8)
+	outAt, inAt, inNow, apart := AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8)
+	MOVQ(param("plus"), left)
+	SUBQ(param("out"), left)
+	MOVQ(left, apart)
 	MOVQ(param("colStep"), col[0])
 	LEAQ(operand.Mem{Base: col[0], Index: col[0], Scale: 2}, col[1])
 	MOVQ(param("mFreq"), freq[0])
@@ -424,6 +427,7 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 			for y := range f.side {
 				f.back(m, y, at, r[12], r[13])
 				VADDPS(operand.Mem{Base: bias}, r[13], r[13])
+				winogradEnding(set, r[13], r[14], multiple(rows[y], col, j), apart, fmt.Sprint(j, "_", y))
 				VMOVUPS(r[13], multiple(rows[y], col, j))
 			}
 		}
@@ -443,6 +447,26 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 	Label("end")
 	VZEROUPPER()
 	RET()
+}
+
+// winogradEnding ends result r, which goes to out; Plus lies apart bytes from
+// there. name tells the labels apart.
+func winogradEnding(set isa, r, free reg.VecPhysical, out, apart operand.Mem, name string) {
+	at := reg.R15
+	CMPQ(param("plus"), operand.Imm(0))
+	JE(operand.LabelRef("bounds" + name))
+	LEAQ(out, at)
+	ADDQ(apart, at)
+	VADDPS(operand.Mem{Base: at}, r, r)
+	Label("bounds" + name)
+	MOVQ(param("most"), at)
+	TESTQ(at, at)
+	JE(operand.LabelRef("write" + name))
+	set.zero(free)
+	VMAXPS(r, free, r)
+	VBROADCASTSS(operand.Mem{Base: at}, free)
+	VMINPS(r, free, r)
+	Label("write" + name)
 }
 
 // factor returns what makes up for the scale of the value at point i of n: one

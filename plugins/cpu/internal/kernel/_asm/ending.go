@@ -1,0 +1,36 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// endingParams are what a kernel takes besides to end its results as
+// kernel.Ending says: see Ending.assembly.
+const endingParams = "plus *float32, most *float32"
+
+// ending writes what is done to results between the bias and the label "write".
+// add adds what lies at plus, which at holds; free are two free registers.
+func (i isa) ending(results, free []reg.VecPhysical, at reg.GPPhysical, add func()) {
+	MOVQ(param("plus"), at)
+	TESTQ(at, at)
+	JE(operand.LabelRef("bounds"))
+	add()
+	Label("bounds")
+	MOVQ(param("most"), at)
+	TESTQ(at, at)
+	JE(operand.LabelRef("write"))
+	i.zero(free[0])
+	VBROADCASTSS(operand.Mem{Base: at}, free[1])
+	for _, r := range results {
+		bound(r, free[0], free[1])
+	}
+	Label("write")
+}
+
+// bound bounds r; its second operand wins if that is NaN.
+func bound(r, zero, most reg.VecPhysical) {
+	VMAXPS(r, zero, r)
+	VMINPS(r, most, r)
+}

@@ -3,54 +3,37 @@ package cpu
 import (
 	"sync"
 	"sync/atomic"
-
-	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"time"
 )
 
 // pool is a fixed set of workers. The caller of each is one of them, the
-// others are helpers, which wait for work: first awake, for a short time, then
-// asleep.
+// others are helpers. While a run is under way they stay awake, since the next
+// work is microseconds off; between runs they soon sleep.
+//
+// A job is given away by one word that everybody watches: who takes a task
+// makes it smaller. Nobody waits for a helper that has taken none: one that
+// sleeps, or has lost its core, costs nothing.
 type pool struct {
 	workers []*worker
-	helpers []*helper
 	running sync.WaitGroup
-}
 
-// worker is a thread of execution with memory of its own, whose contents mean
-// nothing between tasks.
-type worker struct {
-	index int
-	tile  kernel.Scratch
-	room  []float32
-	wide  []float64
-	views [5][]float32 // of operands
-	tiles tiles
-}
-
-// floats returns n values of the worker's own memory, not cleared.
-func (w *worker) floats(n int) []float32 {
-	if len(w.room) < n {
-		w.room = make([]float32, n)
-	}
-	return w.room[:n]
-}
-
-// doubles returns n values of the worker's own memory, not cleared.
-func (w *worker) doubles(n int) []float64 {
-	if len(w.wide) < n {
-		w.wide = make([]float64, n)
-	}
-	return w.wide[:n]
-}
-
-// job is one call of each.
-type job struct {
-	tasks int64
-	next  atomic.Int64
+	// The job. Whoever has taken a task reads it; it is written when all its
+	// tasks are done.
 	do    func(w *worker, task int)
-	left  atomic.Int32 // helpers that are not done
-	done  chan struct{}
+	tasks int
+
+	_      [cacheLine]byte
+	open   atomic.Uint64 // number of the job << 32 | its tasks that nobody has taken
+	_      [cacheLine]byte
+	undone atomic.Int64 // tasks of the job
+	_      [cacheLine]byte
+	runs   atomic.Int32 // under way
+	closed atomic.Bool
+	work   bell // there are tasks; for helpers
+	done   bell // there are none left; for the caller of each
 }
+
+const cacheLine = 64
 
 // newPool starts a pool of so many workers.
 func newPool(threads int) *pool {
@@ -58,111 +41,89 @@ func newPool(threads int) *pool {
 	for i := range threads {
 		w := &worker{index: i}
 		p.workers = append(p.workers, w)
-		if i == 0 {
-			continue
+		if i > 0 {
+			p.running.Go(func() { p.help(w) })
 		}
-		h := &helper{worker: w, wake: make(chan struct{}, 1)}
-		p.helpers = append(p.helpers, h)
-		p.running.Go(h.run)
 	}
 	return p
 }
 
+// attend wakes the helpers and keeps them awake until leave.
+func (p *pool) attend() {
+	p.runs.Add(1)
+	p.work.ring()
+}
+
+// leave says that the run is over.
+func (p *pool) leave() { p.runs.Add(-1) }
+
 // each calls do for every task from 0 to tasks-1, on all workers, in no order.
 func (p *pool) each(tasks int, do func(w *worker, task int)) {
-	n := min(tasks, len(p.workers)) - 1
-	if n <= 0 {
+	if tasks <= 1 || len(p.workers) == 1 {
 		for i := range tasks {
 			do(p.workers[0], i)
 		}
 		return
 	}
-	j := &job{tasks: int64(tasks), do: do, done: make(chan struct{})}
-	j.left.Store(int32(n))
-	for _, h := range p.helpers[:n] {
-		h.give(j)
-	}
-	j.work(p.workers[0])
-	j.wait()
-}
-
-// work takes tasks until none is left.
-func (j *job) work(w *worker) {
-	for i := j.next.Add(1) - 1; i < j.tasks; i = j.next.Add(1) - 1 {
-		j.do(w, int(i))
-	}
-}
-
-// wait waits until all helpers are done.
-func (j *job) wait() {
-	for range awake {
-		if j.left.Load() == 0 {
-			return
+	p.do, p.tasks = do, tasks
+	p.undone.Store(int64(tasks))
+	p.open.Store((p.open.Load()>>32+1)<<32 | uint64(tasks))
+	p.work.ring()
+	p.take(p.workers[0])
+	for s := (spell{}); p.undone.Load() != 0; {
+		if !s.more(attentive) {
+			p.done.sleep(func() bool { return p.undone.Load() == 0 })
 		}
 	}
-	<-j.done
+}
+
+// take takes tasks until none is left, and reports whether it got any.
+func (p *pool) take(w *worker) bool {
+	took := int64(0)
+	for {
+		open := p.open.Load()
+		left := int(uint32(open))
+		if left == 0 {
+			break
+		}
+		if p.open.CompareAndSwap(open, open-1) {
+			p.do(w, p.tasks-left)
+			took++
+		}
+	}
+	if took > 0 && p.undone.Add(-took) == 0 {
+		p.done.ring()
+	}
+	return took > 0
+}
+
+// How long who waits stays awake: a helper between runs, and everybody while a
+// run is under way. To be woken up takes some ten microseconds.
+const (
+	awake     = 50 * time.Microsecond
+	attentive = 500 * time.Microsecond
+)
+
+// help takes tasks of job after job until the pool is closed.
+func (p *pool) help(w *worker) {
+	s := spell{}
+	for !p.closed.Load() {
+		limit := awake
+		if p.runs.Load() != 0 {
+			limit = attentive
+		}
+		if p.take(w) {
+			s = spell{}
+		} else if !s.more(limit) {
+			p.work.sleep(func() bool { return uint32(p.open.Load()) != 0 || p.closed.Load() })
+			s = spell{}
+		}
+	}
 }
 
 // close ends the helpers and waits for them.
 func (p *pool) close() {
-	for _, h := range p.helpers {
-		h.give(nil)
-	}
+	p.closed.Store(true)
+	p.work.ring()
 	p.running.Wait()
-}
-
-// awake is how often somebody who waits looks before sleeping: some ten
-// microseconds, less than it takes to be woken up.
-const awake = 20000
-
-// helper is a worker that waits for jobs.
-type helper struct {
-	worker *worker
-	mail   atomic.Pointer[letter]
-	asleep atomic.Bool
-	wake   chan struct{}
-}
-
-// letter brings a helper a job; nil ends it.
-type letter struct{ job *job }
-
-// give hands a job to the helper, which must have none.
-func (h *helper) give(j *job) {
-	h.mail.Store(&letter{j})
-	if h.asleep.Swap(false) {
-		h.wake <- struct{}{}
-	}
-}
-
-// run works on jobs until it is ended.
-func (h *helper) run() {
-	for {
-		j := h.next()
-		if j == nil {
-			return
-		}
-		j.work(h.worker)
-		if j.left.Add(-1) == 0 {
-			close(j.done)
-		}
-	}
-}
-
-// next waits for a job.
-func (h *helper) next() *job {
-	for {
-		for range awake {
-			if h.mail.Load() != nil {
-				return h.mail.Swap(nil).job
-			}
-		}
-		h.asleep.Store(true)
-		if h.mail.Load() != nil { // it came in between
-			if !h.asleep.Swap(false) {
-				<-h.wake
-			}
-			return h.mail.Swap(nil).job
-		}
-		<-h.wake // for a letter that is there, or late for one that was read
-	}
 }

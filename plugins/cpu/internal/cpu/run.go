@@ -52,6 +52,8 @@ func (f *frame) run(fn *function, call string) error {
 	ctx, cancel := context.WithCancel(f.ctx)
 	defer cancel()
 	f.ctx = ctx
+	f.exe.device.pool.attend()
+	defer f.exe.device.pool.leave()
 	err := f.runGroups(fn, call)
 	if err != nil {
 		cancel()

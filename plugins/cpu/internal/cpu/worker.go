@@ -1,0 +1,30 @@
+package cpu
+
+import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+
+// worker is a thread of execution with memory of its own, whose contents mean
+// nothing between tasks.
+type worker struct {
+	index int
+	tile  kernel.Scratch
+	room  []float32
+	wide  []float64
+	views [5][]float32 // of operands
+	tiles tiles
+}
+
+// floats returns n values of the worker's own memory, not cleared.
+func (w *worker) floats(n int) []float32 {
+	if len(w.room) < n {
+		w.room = make([]float32, n)
+	}
+	return w.room[:n]
+}
+
+// doubles returns n values of the worker's own memory, not cleared.
+func (w *worker) doubles(n int) []float64 {
+	if len(w.wide) < n {
+		w.wide = make([]float64, n)
+	}
+	return w.wide[:n]
+}

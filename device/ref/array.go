@@ -3,6 +3,7 @@ package ref
 import (
 	"slices"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -35,14 +36,32 @@ func (a *array) at(n int) []float64 { return a.f[n*a.size : (n+1)*a.size] }
 // ints returns block n of an integer value.
 func (a *array) ints(n int) []int64 { return a.i[n*a.size : (n+1)*a.size] }
 
-// round rounds the elements of an f32 value, which loops leave in float64.
-func (a *array) round() {
+// round rounds the elements of an f32 value, which loops leave in float64, to
+// float32; and these to bfloat16, at that precision, if it is stored so.
+func (a *array) round(bf16 bool) {
 	if a.typ.DType != tensor.F32 {
 		return
 	}
 	for i, v := range a.f {
 		a.f[i] = float64(float32(v))
 	}
+	if bf16 && device.StoredBF16(a.typ) {
+		roundBF16(a.f)
+	}
+}
+
+// roundBF16 rounds float32 values to bfloat16.
+func roundBF16(list []float64) {
+	for i, v := range list {
+		list[i] = float64(device.RoundBF16(float32(v)))
+	}
+}
+
+// operand returns a copy as it enters a product at precision device.BF16.
+func (a *array) operand() *array {
+	b := &array{typ: a.typ, lead: a.lead, size: a.size, f: slices.Clone(a.f)}
+	roundBF16(b.f)
+	return b
 }
 
 // fullShape returns the shape of a tensor that holds lead blocks of type t.

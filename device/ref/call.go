@@ -1,6 +1,10 @@
 package ref
 
-import "github.com/bnctl/bnctl/graph"
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
 
 // call is one node whose operands are there and whose results are zeros to be
 // filled by its loop.
@@ -15,8 +19,18 @@ func (c *call) in(i int) *array {
 	if i >= len(c.In) || c.In[i] == graph.None {
 		return nil
 	}
+	if c.bf16 && i < factors && slices.Contains(products, c.Op) {
+		return c.values[c.In[i]].operand()
+	}
 	return c.values[c.In[i]]
 }
+
+// products are the operations whose first two operands are multiplied as
+// matrices; a third one is a bias.
+var products = []graph.Op{graph.Conv, graph.ConvGradInput, graph.ConvGradWeight, graph.ConvTranspose,
+	graph.Dense, graph.DenseGradInput, graph.DenseGradWeight}
+
+const factors = 2
 
 // out returns result i.
 func (c *call) out(i int) *array { return c.values[c.Out[i]] }

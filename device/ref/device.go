@@ -16,6 +16,7 @@ import (
 type dev struct {
 	name   string
 	ops    []graph.Op
+	bf16   bool            // opened at precision device.BF16
 	closed context.Context // ends when the device is closed
 	end    context.CancelCauseFunc
 
@@ -27,7 +28,9 @@ var errClosed = errors.New("the device is closed")
 
 // New returns a reference device that errors and logs call name. It refuses
 // the operations in without, as other devices refuse what they lack.
-func New(name string, without ...graph.Op) device.Device {
+func New(name string, without ...graph.Op) device.Device { return newDev(name, without...) }
+
+func newDev(name string, without ...graph.Op) *dev {
 	d := &dev{name: name}
 	d.ops = slices.DeleteFunc(Ops(), func(o graph.Op) bool { return slices.Contains(without, o) })
 	d.closed, d.end = context.WithCancelCause(context.Background())
@@ -40,7 +43,7 @@ func (d *dev) Info() device.Info {
 		ID: device.DefaultID, Name: d.name, Description: "reference device: plain loops, float64 sums",
 		Kernels: "ref", Threads: 1, Ops: slices.Clone(d.ops),
 		Features: []string{device.Deterministic, device.ExactUpdates, device.Profile},
-		Levels:   []string{device.InProcess},
+		Levels:   []string{device.InProcess}, Precisions: device.Precisions(),
 	}
 }
 

@@ -54,5 +54,8 @@ func (f *frame) set(v graph.Value, t tensor.Tensor) error {
 		return fmt.Errorf("%s is %v, want %s", f.fn.Values[v].Name, t, tensor.Describe(d, shape))
 	}
 	f.values[v] = fromTensor(typ, f.lead(typ.Kind), t)
+	if !f.wide {
+		f.values[v].round(f.bf16)
+	}
 	return nil
 }

@@ -18,6 +18,7 @@ type frame struct {
 	first  []int    // first row of each replica held, and the end: replicas+1 elements
 	owner  []int    // the replica, as an index into first, of each row
 	wide   bool     // keep f32 values in float64 (Eval64)
+	bf16   bool     // at precision device.BF16
 
 	group     device.Group
 	step      uint64
@@ -104,7 +105,7 @@ func (f *frame) compute(n *graph.Node) error {
 	}
 	if !f.wide {
 		for _, v := range n.Out {
-			f.values[v].round()
+			f.values[v].round(f.bf16)
 		}
 	}
 	return nil

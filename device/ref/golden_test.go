@@ -128,7 +128,16 @@ func op(name string) graph.Op {
 // run loads a program and runs its first function.
 func run(t *testing.T, p *graph.Program, rows []int, inputs ...tensor.Tensor) []tensor.Tensor {
 	t.Helper()
-	d := ref.New("ref")
+	return runAt(t, device.F32, p, rows, inputs...)
+}
+
+// runAt is run at a precision.
+func runAt(t *testing.T, precision string, p *graph.Program, rows []int, inputs ...tensor.Tensor) []tensor.Tensor {
+	t.Helper()
+	d, err := ref.Provider{}.Open(t.Context(), device.DefaultID, device.Options{Precision: precision})
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer d.Close()
 	x, err := d.Load(t.Context(), p, device.Capacity{Rows: 64, Replicas: 8})
 	if err != nil {
@@ -144,8 +153,12 @@ func run(t *testing.T, p *graph.Program, rows []int, inputs ...tensor.Tensor) []
 // rounding is what storing PyTorch's float64 operands and results as f32 costs.
 var rounding = tensor.Tolerance{Absolute: 2e-7, Relative: 4e-7}
 
-func TestGoldens(t *testing.T) {
-	file, err := os.ReadFile("testdata/golden.json")
+func TestGoldens(t *testing.T) { checkGoldens(t, "testdata/golden.json", device.F32) }
+
+func TestGoldensBF16(t *testing.T) { checkGoldens(t, "testdata/bfloat16.json", device.BF16) }
+
+func checkGoldens(t *testing.T, path, precision string) {
+	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,17 +171,17 @@ func TestGoldens(t *testing.T) {
 		if err := d.Decode(&g); err != nil {
 			t.Fatal(err)
 		}
-		t.Run(g.Op+" "+g.Name, g.check)
+		t.Run(g.Op+" "+g.Name, func(t *testing.T) { g.check(t, precision) })
 	}
 }
 
-func (g *golden) check(t *testing.T) {
+func (g *golden) check(t *testing.T, precision string) {
 	p, inputs := g.program(t)
 	var rows []int
 	if g.In[0].Kind == "rows" {
 		rows = []int{g.In[0].Shape[0]}
 	}
-	got := run(t, p, rows, inputs...)
+	got := runAt(t, precision, p, rows, inputs...)
 	if len(got) != len(g.Out) {
 		t.Fatalf("%d results, want %d", len(got), len(g.Out))
 	}

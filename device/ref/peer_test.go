@@ -15,7 +15,7 @@ func TestPeerGoldens(t *testing.T) {
 	if os.Getenv("BNCTL_PEERS") == "" {
 		t.Skip("BNCTL_PEERS is not set; make test-peers installs PyTorch and sets it")
 	}
-	for _, name := range []string{"golden", "batchnorm"} {
+	for _, name := range []string{"golden", "batchnorm", "bfloat16"} {
 		var stderr bytes.Buffer
 		script := exec.Command("/usr/bin/python3", "testdata/"+name+".py")
 		script.Stderr = &stderr

@@ -29,15 +29,15 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 	if err := checkOptions(o); err != nil {
 		return nil, device.Errorf("ref", "Open", device.Unsupported, "%w", err)
 	}
-	return New("ref"), nil
+	d := newDev("ref")
+	d.bf16 = o.Precision == device.BF16
+	return d, nil
 }
 
 func checkOptions(o device.Options) error {
 	if o.Kernels != "" && o.Kernels != "auto" && o.Kernels != "ref" {
 		return fmt.Errorf("kernel class %q; this device has ref only", o.Kernels)
 	}
-	if o.Precision != "" && o.Precision != "f32" {
-		return fmt.Errorf("precision %q; this device has f32 only", o.Precision)
-	}
-	return nil
+	_, err := device.ParsePrecision(o.Precision)
+	return err
 }

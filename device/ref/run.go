@@ -54,7 +54,7 @@ func (x *executable) prepare(s device.Step) (*frame, error) {
 		return nil, err
 	}
 	f := newFrame(fn, s.Rows)
-	f.group, f.step = x.dev.group, s.Number
+	f.group, f.step, f.bf16 = x.dev.group, s.Number, x.dev.bf16
 	if s.Profile {
 		f.took = make([]time.Duration, len(fn.Nodes))
 	}

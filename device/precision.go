@@ -69,8 +69,9 @@ func (i Info) CheckPrecision(precision string) error {
 	if i.Computes(precision) {
 		return nil
 	}
-	return Errorf(i.Name, "Open", Unsupported, "precision %s; this device has %s: choose one of these, or "+
-		"another device", precision, strings.Join(i.precisions(), " and "))
+	have := i.precisions()
+	return Errorf(i.Name, "Open", Unsupported, "precision %s, and this device has %s only; use --precision %s, "+
+		"or another device", precision, strings.Join(have, " and "), have[0])
 }
 
 // ParsePrecision returns s if it is a precision, F32 for "".

@@ -63,7 +63,7 @@ func writeAll(w io.Writer, start []byte, table []entry, tensors []named) error {
 	return nil
 }
 
-// readContainer takes a file apart. The tensors are views of b.
+// readContainer takes a file apart. The tensors are views of b, and not verified.
 func readContainer(b []byte) (Kind, *header, []named, error) {
 	k, body, err := readStart(b)
 	if err != nil {

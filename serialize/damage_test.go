@@ -7,26 +7,37 @@ import (
 	"testing"
 
 	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/bnctl/bnctl/tensor"
 )
+
+// readWhole takes a file apart and verifies all of it.
+func readWhole(b []byte) (Kind, *header, []named, error) {
+	k, h, tensors, err := readContainer(b)
+	if err == nil {
+		err = verify(h.Tensors, tensors, func(tensor.Tensor) {}).wait()
+	}
+	return k, h, tensors, err
+}
 
 // Every byte of a file counts: no bit can change, and no byte can be lost,
 // without an error.
 func TestEveryBitIsCovered(t *testing.T) {
 	good := fileOf(t)
-	if _, _, _, err := readContainer(good); err != nil {
+	if _, _, _, err := readWhole(good); err != nil {
 		t.Fatal(err)
 	}
 	for i := range good {
 		b := append([]byte(nil), good...)
 		b[i] ^= 1 << (i % 8)
-		if _, _, _, err := readContainer(b); err == nil {
+		if _, _, _, err := readWhole(b); err == nil {
 			t.Errorf("a flipped bit in byte %d of %d: no error", i, len(good))
 		}
-		if _, _, _, err := readContainer(good[:i]); err == nil {
+		if _, _, _, err := readWhole(good[:i]); err == nil {
 			t.Errorf("cut to %d of %d bytes: no error", i, len(good))
 		}
 	}
-	if _, _, _, err := readContainer(append(good, 0)); err == nil {
+	if _, _, _, err := readWhole(append(good, 0)); err == nil {
 		t.Error("a byte too many: no error")
 	}
 }
@@ -147,7 +158,7 @@ func FuzzRead(f *testing.F) {
 		if template {
 			k = Template
 		}
-		kind, h, tensors, err := readContainer(append(start(k, body), data...))
+		kind, h, tensors, err := readWhole(append(start(k, body), data...))
 		switch {
 		case err != nil:
 		case kind != k:

@@ -49,7 +49,7 @@ func tabulate(tensors []named) []entry {
 
 // extract returns the tensors of a table as views of data, which is all that
 // follows the header's padding. They must lie in order, without overlap, and
-// fill data; what lies between them must be zero; checksums must be right.
+// fill data; what lies between them must be zero.
 func extract(table []entry, data []byte) ([]named, error) {
 	tensors, end := make([]named, len(table)), int64(0)
 	for i := range table {
@@ -64,7 +64,7 @@ func extract(table []entry, data []byte) ([]named, error) {
 	if int64(len(data)) != end {
 		return nil, fmt.Errorf("%d bytes follow the last tensor: the file is damaged", int64(len(data))-end)
 	}
-	return tensors, verify(table, tensors)
+	return tensors, nil
 }
 
 // bytes returns the tensor of e as a view of data, of which end bytes belong
@@ -96,21 +96,6 @@ func (e *entry) place(data []byte, end, size int64) error {
 		return fmt.Errorf("begins at %d, want %d", e.Offset, align(end))
 	case !zeros(data[end:e.Offset]):
 		return fmt.Errorf("the padding before it is not zero: the file is damaged")
-	}
-	return nil
-}
-
-// verify compares the checksums of all tensors.
-func verify(table []entry, tensors []named) error {
-	bad := make([]bool, len(table))
-	inParallel(len(table), func(i int) {
-		sum := sha256.Sum256(tensors[i].tensor.Bytes)
-		bad[i] = string(sum[:]) != string(table[i].SHA256)
-	})
-	for i := range bad {
-		if bad[i] {
-			return fmt.Errorf("%v: its checksum differs: the file is damaged; take another copy", &table[i])
-		}
 	}
 	return nil
 }

@@ -1,38 +1,78 @@
 package serialize
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
 )
 
-// File is a template or a checkpoint that was verified as a whole. What comes
-// out of it shares the file's memory: it must not be changed, and not be used
-// after Close.
+// File is a template or a checkpoint. What comes out of it shares the file's
+// memory: it must not be changed, and not be used after Close.
 type File struct {
-	Kind    Kind
-	path    string
-	header  *header
-	tensors []named
-	close   func() error
+	Kind         Kind
+	path         string
+	header       *header
+	tensors      []named
+	mapped       *tensor.Mapped
+	verification *verification
 }
 
 // Open maps a file and verifies every byte of it. Errors say what is wrong
 // with it and name the tensor.
 func Open(path string) (*File, error) {
-	b, release, err := mapFile(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	k, h, tensors, err := readContainer(b)
+	f.verification = verify(f.header.Tensors, f.tensors, func(tensor.Tensor) {})
+	if err := f.Verified(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Start is Open for who has something to do meanwhile: it verifies all but the
+// tensors, and goes on with these while the caller works with them. What came
+// of that counts when Verified says so, and not before. The process keeps no
+// memory for what was verified: tensors are read from the file once more.
+func Start(path string) (*File, error) {
+	f, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	f.verification = verify(f.header.Tensors, f.tensors, func(t tensor.Tensor) { f.mapped.Drop(t.Bytes) })
+	return f, nil
+}
+
+// open maps a file and verifies all but its tensors.
+func open(path string) (*File, error) {
+	m, err := tensor.Map(path)
+	if err != nil {
+		return nil, err
+	}
+	k, h, tensors, err := readContainer(m.Bytes)
 	if err == nil && (k == Training) != (h.Training != nil) {
 		err = fmt.Errorf("header: it is that of another kind of file than the magic says: the file is damaged")
 	}
 	if err != nil {
-		release()
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), m.Close())
 	}
-	return &File{Kind: k, path: path, header: h, tensors: tensors, close: release}, nil
+	return &File{Kind: k, path: path, header: h, tensors: tensors, mapped: m}, nil
+}
+
+// Verified waits until every byte was verified. Errors say what is wrong with
+// the file and name the tensor. A file that was written to since it was opened
+// is wrong too.
+func (f *File) Verified() error {
+	if err := f.verification.wait(); err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	if f.mapped.Changed() {
+		return fmt.Errorf("%s: the file was changed while it was read; try again", f.path)
+	}
+	return nil
 }
 
 // Model returns the template that the file holds. For a checkpoint the error
@@ -63,5 +103,8 @@ func (f *File) Checkpoint() (*Checkpoint, error) {
 	return c, nil
 }
 
-// Close releases the file's memory.
-func (f *File) Close() error { return f.close() }
+// Close releases the file's memory, and ends its verification.
+func (f *File) Close() error {
+	f.verification.end()
+	return f.mapped.Close()
+}

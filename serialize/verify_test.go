@@ -1,0 +1,75 @@
+package serialize
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// written writes the bytes of a file.
+func written(t *testing.T, b []byte) string {
+	path := filepath.Join(t.TempDir(), "m.bnm")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestStartVerifies damages the last tensor, which Start does not look at, and
+// Open does.
+func TestStartVerifies(t *testing.T) {
+	b := fileOf(t)
+	path := written(t, b)
+	b[len(b)-1] ^= 1
+	damaged := written(t, b)
+	for _, test := range []struct{ path, want string }{{path, ""}, {damaged, "its checksum differs"}} {
+		f, err := Start(test.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Model(); err != nil {
+			t.Error(err)
+		}
+		for range 2 { // the answer stays
+			if err := f.Verified(); (err == nil) != (test.want == "") || err != nil &&
+				!strings.Contains(err.Error(), test.want) {
+				t.Errorf("Verified() = %v, want %q", err, test.want)
+			}
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := Open(damaged); err == nil {
+		t.Error("Open took a damaged file")
+	}
+}
+
+func TestChangedFileIsNotVerified(t *testing.T) {
+	path := written(t, fileOf(t))
+	f, err := Start(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Verified(); err == nil || !strings.Contains(err.Error(), "was changed") {
+		t.Errorf("Verified() = %v of a file that was written to", err)
+	}
+}
+
+// TestCloseEndsTheVerification closes a file at once.
+func TestCloseEndsTheVerification(t *testing.T) {
+	f, err := Start(written(t, fileOf(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+}

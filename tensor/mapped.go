@@ -1,0 +1,115 @@
+package tensor
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"unsafe"
+)
+
+// Mapped is a file in memory. Tensors may be views of its bytes, which nobody
+// can change: a write to them ends the process, and so does reading behind the
+// end of a file that was cut short meanwhile.
+type Mapped struct {
+	Bytes []byte
+	file  *os.File    // nil where the bytes are a copy
+	info  os.FileInfo // of the file as it was mapped
+	holds int         // guarded by mappings
+}
+
+// mappings knows all mapped files, so that a tensor can be asked for its file.
+var mappings struct {
+	sync.RWMutex
+	all []*Mapped
+}
+
+// Map maps a regular file for reading. It stays mapped until Close.
+func Map(path string) (*Mapped, error) {
+	m, err := mapFile(path)
+	if err != nil {
+		return nil, err
+	}
+	m.holds = 1
+	mappings.Lock()
+	defer mappings.Unlock()
+	mappings.all = append(mappings.all, m)
+	return m, nil
+}
+
+// MappedAt returns the mapped file that b lies in, and where in it b begins;
+// nil for memory that is no file's. Whoever wants to keep b holds the file.
+func MappedAt(b []byte) (m *Mapped, offset int64) {
+	if len(b) == 0 {
+		return nil, 0
+	}
+	mappings.RLock()
+	defer mappings.RUnlock()
+	for _, m := range mappings.all {
+		if at, ok := m.offset(b); ok && m.file != nil {
+			return m, at
+		}
+	}
+	return nil, 0
+}
+
+// offset returns where in m the bytes b begin, and whether they lie in it.
+func (m *Mapped) offset(b []byte) (int64, bool) {
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes)))
+	size := uintptr(len(m.Bytes))
+	return int64(at), at < size && uintptr(len(b)) <= size-at
+}
+
+// Path is where other processes of the user find the very file, whatever lies
+// at its name by now; "" where there is no such place.
+func (m *Mapped) Path() string {
+	if m.file == nil || runtime.GOOS != "linux" {
+		return ""
+	}
+	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), m.file.Fd())
+}
+
+// Same reports whether the file of m is that at path, unchanged since it was
+// mapped: in place, in length and in the time of its last change.
+func (m *Mapped) Same(path string) bool {
+	if m.file == nil {
+		return false
+	}
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(m.info, now) && unchanged(m.info, now)
+}
+
+// Changed reports whether the file was written to since it was mapped.
+func (m *Mapped) Changed() bool {
+	if m.file == nil {
+		return false
+	}
+	now, err := m.file.Stat()
+	return err != nil || !unchanged(m.info, now)
+}
+
+func unchanged(a, b os.FileInfo) bool { return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) }
+
+// Hold keeps the file mapped until one more Close.
+func (m *Mapped) Hold() {
+	mappings.Lock()
+	defer mappings.Unlock()
+	m.holds++
+}
+
+// Close releases the file when it was called as often as Map and Hold. After
+// that its bytes must not be touched.
+func (m *Mapped) Close() error {
+	mappings.Lock()
+	defer mappings.Unlock()
+	if m.holds--; m.holds > 0 {
+		return nil
+	}
+	for i, o := range mappings.all {
+		if o == m {
+			mappings.all = append(mappings.all[:i], mappings.all[i+1:]...)
+			return m.release()
+		}
+	}
+	return nil // closed before
+}

@@ -23,6 +23,8 @@ import (
 //go:generate go run -C _asm . strip
 //go:generate go run -C _asm . winograd
 //go:generate go run -C _asm . winogradgradient
+//go:generate go run -C _asm . bf16
+//go:generate go run -C _asm . pairs
 
 // Lanes is the number of channels that kernels treat together: weights are
 // packed in panels of up to PanelLanes output channels.
@@ -48,6 +50,8 @@ type Set struct {
 	strips            *stripTiles
 	winograd          *winogradKernels
 	winogradGradients winogradGradients
+	bf16              *bf16Kernels
+	pairs             []pairsTiles // widest first
 	peak              func(n int)
 	lanes             int  // of the registers of peak
 	fused             bool // the definition fuses chains

@@ -13,13 +13,27 @@ func native() []*Set {
 			columns: []*columns{&columnsAVX512, &columnsAVX2}, elements: &elementsAVX512,
 			depthwise: depthwiseAVX512, pools: &poolsAVX512, strips: &stripsAVX512,
 			winograd: &winogradAVX512, winogradGradients: winogradGradientsAVX512, peak: peakAVX512, lanes: 16})
+		withBF16(sets[0], cpu.X86.HasAVX512BF16, cpu.X86.HasAMXBF16)
 	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		sets = append(sets, &Set{Name: "avx2", Class: "fma", fused: true,
 			window: windowAVX2, gradient: gradientAVX2,
 			columns: []*columns{&columnsAVX2}, elements: &elementsAVX2,
 			depthwise: depthwiseAVX2, pools: &poolsAVX2, strips: &stripsAVX2,
-			winograd: &winogradAVX2, winogradGradients: winogradGradientsAVX2, peak: peakAVX2, lanes: 8})
+			winograd: &winogradAVX2, winogradGradients: winogradGradientsAVX2, peak: peakAVX2, lanes: 8,
+			bf16: &bf16AVX2, pairs: pairsAVX2})
 	}
 	return sets
+}
+
+// withBF16 gives a set of AVX-512 what it has for bfloat16. Where there are
+// matrix units the instruction for pairs is slower than multiply-adds.
+func withBF16(s *Set, instructions, matrices bool) {
+	s.bf16, s.pairs = &bf16AVX2, pairsAVX512
+	if instructions {
+		s.bf16 = &bf16AVX512
+	}
+	if instructions && !matrices {
+		s.pairs = pairsAVX512BF16
+	}
 }

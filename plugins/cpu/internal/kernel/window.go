@@ -198,7 +198,10 @@ func addFused(acc, row []float32, v float32) {
 
 // fuse returns x*y + z rounded once. The float64 sum is rounded to odd, so
 // that rounding it to float32 is the only rounding (Boldo, Melquiond 2008).
-func fuse(x, y, z float32) float32 {
+func fuse(x, y, z float32) float32 { return float32(oddSum(x, y, z)) }
+
+// oddSum returns x*y + z rounded to odd.
+func oddSum(x, y, z float32) float64 {
 	p, a := float64(float64(x)*float64(y)), float64(z)
 	sum := p + a
 	b := sum - p
@@ -210,7 +213,7 @@ func fuse(x, y, z float32) float32 {
 			sum = math.Float64frombits(math.Float64bits(sum) - 1)
 		}
 	}
-	return float32(sum)
+	return sum
 }
 
 // first returns the address of the first element, nil if there is none.

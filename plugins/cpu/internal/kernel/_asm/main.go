@@ -26,6 +26,8 @@ var families = map[string]func(){
 	"strip":            strip,
 	"winograd":         winograd,
 	"winogradgradient": winogradgradient,
+	"bf16":             bf16,
+	"pairs":            pairs,
 }
 
 func main() {

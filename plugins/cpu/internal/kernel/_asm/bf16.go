@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// rounding is how values are rounded to bfloat16, in as many vector registers
+// as it wants for itself.
+type rounding struct {
+	isa
+	name    string // of the functions
+	native  bool   // by the instruction, which wants no registers
+	scratch []reg.VecPhysical
+}
+
+// bf16 writes the roundings to bfloat16.
+func bf16() {
+	for _, r := range []rounding{{isa: avx512, name: "AVX512BF16", native: true},
+		{isa: avx2, name: "AVX2", scratch: ymm[12:16]}} {
+		bf16Loop(r, "round", "func(x *float32, count int)", func(x, _ reg.GPPhysical) {
+			VMOVUPS(operand.Mem{Base: x}, r.regs[0])
+			r.round(0, 1)
+			VMOVUPS(r.regs[0], operand.Mem{Base: x})
+		})
+		bf16Loop(r, "narrow", "func(y *uint16, x *float32, count int)", func(x, y reg.GPPhysical) {
+			VMOVUPS(operand.Mem{Base: x}, r.regs[0])
+			r.narrow(0, 1, operand.Mem{Base: y})
+			ADDQ(operand.Imm(uint64(r.bytes/2)), y)
+		})
+	}
+}
+
+// bf16Loop writes a loop over whole vectors.
+func bf16Loop(r rounding, what, signature string, body func(x, y reg.GPPhysical)) {
+	TEXT(what+"BF16"+r.name, NOSPLIT, signature)
+	Pragma("noescape")
+	x, y, count := pointers[0], pointers[1], pointers[2]
+	MOVQ(param("x"), x)
+	if what == "narrow" {
+		MOVQ(param("y"), y)
+	}
+	MOVQ(param("count"), count)
+	restore := func() {}
+	if !r.native {
+		restore = flushSubnormals(pointers[3])
+		r.constants()
+	}
+	Label("some")
+	body(x, y)
+	ADDQ(operand.Imm(uint64(r.bytes)), x)
+	SUBQ(operand.Imm(uint64(r.bytes/4)), count)
+	JNE(operand.LabelRef("some"))
+	restore()
+	VZEROUPPER()
+	RET()
+}
+
+// flushSubnormals makes subnormal operands and results zeros until restore.
+func flushSubnormals(spare reg.GPPhysical) (restore func()) {
+	const denormalsAreZero, flushToZero = 1 << 6, 1 << 15
+	before, during := AllocLocal(8), AllocLocal(8)
+	STMXCSR(before)
+	MOVL(before, spare.As32())
+	ORL(operand.U32(denormalsAreZero|flushToZero), spare.As32())
+	MOVL(spare.As32(), during)
+	LDMXCSR(during)
+	return func() { LDMXCSR(before) }
+}
+
+// constants fills the registers that the rounding wants to find.
+func (r rounding) constants() {
+	if r.native {
+		return
+	}
+	upper, half, zero := r.scratch[0], r.scratch[1], r.scratch[2]
+	if r.bytes == 64 {
+		VPTERNLOGD(operand.Imm(0xff), upper, upper, upper)
+	} else {
+		VPCMPEQD(upper, upper, upper)
+	}
+	VPSRLD(operand.Imm(17), upper, half)
+	VPSLLD(operand.Imm(31), upper, zero)
+	VPSLLD(operand.Imm(16), upper, upper)
+}
+
+// bits leaves in register x the rounded value as the upper half of each lane;
+// t is spare. Subnormal values are taken as zeros by adding -0.
+func (r rounding) bits(x, t reg.VecPhysical) {
+	upper, half, zero := r.scratch[0], r.scratch[1], r.scratch[2]
+	VADDPS(zero, x, x)
+	VPSLLD(operand.Imm(15), x, t)
+	VPSRLD(operand.Imm(31), t, t)
+	VPADDD(half, t, t)
+	VPADDD(x, t, t)
+	if r.bytes == 64 {
+		VCMPPS(operand.Imm(unordered), x, x, reg.K1)
+		VMOVDQA32(t, x)
+		VMOVDQA32(upper, reg.K1, x)
+		VPANDD(upper, x, x)
+		return
+	}
+	VCMPPS(operand.Imm(unordered), x, x, x)
+	VPOR(t, x, x)
+	VPAND(upper, x, x)
+}
+
+// round rounds register i in place; register t is spare.
+func (r rounding) round(i, t int) {
+	x, spare := r.regs[i], r.regs[t]
+	if !r.native {
+		r.bits(x, spare)
+		return
+	}
+	vcvtneps2bf16(i, t)
+	VPMOVZXWD(ymmOf(t), x)
+	VPSLLD(operand.Imm(16), x, x)
+}
+
+// narrow stores register i as bfloat16; register t is spare.
+func (r rounding) narrow(i, t int, to operand.Mem) {
+	x, spare := r.regs[i], r.regs[t]
+	if r.native {
+		vcvtneps2bf16(i, t)
+		VMOVDQU(ymmOf(t), to)
+		return
+	}
+	r.bits(x, spare)
+	VPSRLD(operand.Imm(16), x, x)
+	VPACKUSDW(x, x, x)
+	VPERMQ(operand.Imm(0xd8), x, x)
+	VMOVDQU(x.AsX(), to)
+}
+
+// ymmOf returns the lower half of register i of AVX-512.
+func ymmOf(i int) reg.VecPhysical { return zmm[i].AsY().(reg.VecPhysical) }
+
+// vdpbf16ps adds to register dst, of AVX-512, the products of the pairs in a
+// and b: VDPBF16PS, EVEX.512.F3.0F38.W0 52 /r, which Go's assembler lacks.
+func vdpbf16ps(a, b, dst int) {
+	Comment(fmt.Sprintf("VDPBF16PS Z%d, Z%d, Z%d", a, b, dst))
+	evex(0x52, dst, b, a)
+}
+
+// vcvtneps2bf16 rounds the register src of AVX-512 to the lower half of dst:
+// VCVTNEPS2BF16, EVEX.512.F3.0F38.W0 72 /r, which Go's assembler lacks.
+func vcvtneps2bf16(src, dst int) {
+	Comment(fmt.Sprintf("VCVTNEPS2BF16 Z%d, Y%d", src, dst))
+	evex(0x72, dst, 0, src)
+}
+
+// evex emits EVEX.512.F3.0F38.W0 with three registers by their numbers (Intel
+// SDM 2A, 2.7.1): reg and rm in the ModRM byte, v beside it, most bits inverted.
+func evex(opcode byte, regNumber, v, rm int) {
+	inverted := func(n, bit, to int) byte { return byte(^n>>bit&1) << to }
+	p0 := inverted(regNumber, 3, 7) | inverted(rm, 4, 6) | inverted(rm, 3, 5) | inverted(regNumber, 4, 4) | 2
+	p1 := byte(^v&15)<<3 | 1<<2 | 2
+	p2 := byte(2<<5) | inverted(v, 4, 3)
+	modrm := byte(3<<6 | regNumber&7<<3 | rm&7)
+	prefix := uint32(p2)<<24 | uint32(p1)<<16 | uint32(p0)<<8 | 0x62
+	Instruction(&ir.Instruction{Opcode: "LONG", Operands: []operand.Op{operand.U32(prefix)}})
+	rest := uint16(modrm)<<8 | uint16(opcode)
+	Instruction(&ir.Instruction{Opcode: "WORD", Operands: []operand.Op{operand.U16(rest)}})
+}

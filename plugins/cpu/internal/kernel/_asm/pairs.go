@@ -1,0 +1,222 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// pairsTiler writes tiles of Pairs of p positions by n*16 channels for one
+// instruction set. Registers are those of the sums, then those of the weights,
+// then spare ones.
+type pairsTiler struct {
+	rounding
+	n, p int
+}
+
+// pairs writes the tiles of Pairs.
+func pairs() {
+	native := rounding{isa: avx512, name: "AVX512BF16", native: true}
+	plain := rounding{isa: avx512, name: "AVX512", scratch: zmm[29:32]}
+	narrow := rounding{isa: avx2, name: "AVX2", scratch: ymm[13:16]}
+	for _, r := range []rounding{native, plain} {
+		for n, positions := range [][]int{1: {12, 8, 4, 2, 1}, 2: {12, 8, 4, 2, 1}, 4: {6, 4, 2, 1}} {
+			for _, p := range positions {
+				(&pairsTiler{r, n, p}).write()
+			}
+		}
+	}
+	for _, p := range []int{4, 2, 1} {
+		(&pairsTiler{narrow, 1, p}).write()
+	}
+}
+
+// width returns the vectors of a position.
+func (t *pairsTiler) width() int { return t.n * t.vectors() }
+
+// write writes tiles whose positions follow each other.
+func (t *pairsTiler) write() {
+	TEXT(fmt.Sprintf("pairs%sx%dp%d", t.name, t.n, t.p), NOSPLIT,
+		"func(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, "+
+			"w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)")
+	Pragma("noescape")
+	w, k := reg.R14, reg.R15
+	base, left, table := AllocLocal(8), AllocLocal(8), AllocLocal(8)
+	restore := flushSubnormals(k)
+	t.constants()
+
+	Comment("the runs are walked by an index that rises to zero")
+	MOVQ(param("pairs"), k)
+	SHLQ(operand.Imm(2), k)
+	ADDQ(param("in"), k)
+	MOVQ(k, base)
+	Label("tile")
+	MOVQ(param("offs"), k)
+	MOVQ(k, table)
+	MOVQ(param("w"), w)
+	t.clear(t.p * t.width())
+	MOVQ(param("taps"), k)
+	MOVQ(k, left)
+
+	Label("tap")
+	CMPQ(left, operand.Imm(0))
+	JE(operand.LabelRef("store"))
+	MOVQ(table, k)
+	for i := range t.p {
+		resolve(operand.Mem{Base: k, Disp: 4 * i}, pointers[i], base, param("zero"))
+	}
+	ADDQ(param("offStep"), k)
+	MOVQ(k, table)
+	MOVQ(param("pairs"), k)
+	NEGQ(k)
+	t.run(w, k)
+	DECQ(left)
+	JMP(operand.LabelRef("tap"))
+
+	Label("store")
+	t.end(w, k)
+	DECQ(param("tiles"))
+	JE(operand.LabelRef("end"))
+	ADDQ(operand.Imm(uint64(4*t.p)), param("offs"))
+	ADDQ(operand.Imm(uint64(4*t.p)), param("outs"))
+	JMP(operand.LabelRef("tile"))
+	Label("end")
+	restore()
+	VZEROUPPER()
+	RET()
+}
+
+// run adds the products of one run.
+func (t *pairsTiler) run(w, k reg.GPPhysical) {
+	unroll := 1
+	if t.native {
+		unroll = 4
+		Label("some")
+		CMPQ(k, operand.I32(-int32(unroll)))
+		JG(operand.LabelRef("rest"))
+		for j := range unroll {
+			t.pair(j, w, k)
+		}
+		ADDQ(operand.Imm(uint64(unroll)), k)
+		JMP(operand.LabelRef("some"))
+	}
+	Label("rest")
+	TESTQ(k, k)
+	JE(operand.LabelRef("next"))
+	t.pair(0, w, k)
+	INCQ(k)
+	JMP(operand.LabelRef("rest"))
+	Label("next")
+}
+
+// pair multiplies pair j of each position's run with its weights.
+func (t *pairsTiler) pair(j int, w, k reg.GPPhysical) {
+	accs, width := t.p*t.width(), t.width()
+	first, spare := accs, accs+width
+	x := func(i int) operand.Mem { return operand.Mem{Base: pointers[i], Index: k, Scale: 4, Disp: 4 * j} }
+	if t.native {
+		for v := range width {
+			VMOVUPS(operand.Mem{Base: w, Disp: t.bytes * v}, t.regs[first+v])
+		}
+		for i := range t.p {
+			b := spare + i%min(len(t.regs)-spare, 4)
+			VBROADCASTSS(x(i), t.regs[b])
+			for v := range width {
+				vdpbf16ps(first+v, b, i*width+v)
+			}
+		}
+		ADDQ(param("wStep"), w)
+		return
+	}
+	for _, odd := range []bool{true, false} {
+		for v := range width {
+			VMOVUPS(operand.Mem{Base: w, Disp: t.bytes * v}, t.regs[first+v])
+			t.half(odd, t.regs[first+v])
+		}
+		for i := range t.p {
+			b := t.regs[spare]
+			VBROADCASTSS(x(i), b)
+			t.half(odd, b)
+			for v := range width {
+				VFMADD231PS(t.regs[first+v], b, t.regs[i*width+v])
+			}
+		}
+	}
+	ADDQ(param("wStep"), w)
+}
+
+// half makes float32 of the odd or the even values of the pairs in x. The
+// first register of the rounding holds the mask of upper halves.
+func (t *pairsTiler) half(odd bool, x reg.VecPhysical) {
+	switch {
+	case !odd:
+		VPSLLD(operand.Imm(16), x, x)
+	case t.bytes == 64:
+		VPANDD(t.scratch[0], x, x)
+	default:
+		VPAND(t.scratch[0], x, x)
+	}
+}
+
+// end scales the sums, adds what is to be added, bounds, rounds and stores them.
+func (t *pairsTiler) end(w, k reg.GPPhysical) {
+	accs, width := t.p*t.width(), t.width()
+	MOVQ(param("bias"), w)
+	MOVQ(param("scale"), k)
+	TESTQ(k, k)
+	JE(operand.LabelRef("unscaled"))
+	for v := range width {
+		VMOVUPS(operand.Mem{Base: k, Disp: t.bytes * v}, t.regs[accs])
+		for i := range t.p {
+			VFMADD213PS(operand.Mem{Base: w, Disp: t.bytes * v}, t.regs[accs], t.regs[i*width+v])
+		}
+	}
+	JMP(operand.LabelRef("biased"))
+	Label("unscaled")
+	TESTQ(w, w)
+	JE(operand.LabelRef("biased"))
+	for r := range accs {
+		VADDPS(operand.Mem{Base: w, Disp: t.bytes * (r % width)}, t.regs[r], t.regs[r])
+	}
+	Label("biased")
+	MOVQ(param("outs"), k)
+	for i := range t.p {
+		MOVLQSX(operand.Mem{Base: k, Disp: 4 * i}, pointers[i])
+	}
+	MOVQ(param("plus"), k)
+	TESTQ(k, k)
+	JE(operand.LabelRef("added"))
+	for r := range accs {
+		VADDPS(operand.Mem{Base: k, Index: pointers[r/width], Scale: 1, Disp: t.bytes * (r % width)},
+			t.regs[r], t.regs[r])
+	}
+	Label("added")
+	MOVQ(param("most"), k)
+	TESTQ(k, k)
+	JE(operand.LabelRef("bounded"))
+	zero, most := t.regs[accs], t.regs[accs+1]
+	if t.bytes == 64 {
+		VPXORD(zero, zero, zero)
+	} else {
+		VXORPS(zero, zero, zero)
+	}
+	VBROADCASTSS(operand.Mem{Base: k}, most)
+	for r := range accs {
+		VMAXPS(t.regs[r], zero, t.regs[r])
+		VMINPS(t.regs[r], most, t.regs[r])
+	}
+	Label("bounded")
+	MOVQ(param("out"), k)
+	t.store(k)
+}
+
+// store rounds the sums and writes them.
+func (t *pairsTiler) store(out reg.GPPhysical) {
+	accs, width := t.p*t.width(), t.width()
+	for r := range accs {
+		t.round(r, accs)
+		VMOVUPS(t.regs[r], operand.Mem{Base: out, Index: pointers[r/width], Scale: 1, Disp: t.bytes * (r % width)})
+	}
+}

@@ -1,0 +1,69 @@
+package kernel
+
+import "math"
+
+// A bfloat16 is the upper half of a float32. Values are rounded to it to
+// nearest, ties to even; infinities stay, NaN stays some NaN, and subnormal
+// values become zero, as in the instructions that processors have for it.
+
+// leastNormal is the smallest normal float32.
+const leastNormal = 0x1p-126
+
+// flushed returns x, or a zero of its sign where x is subnormal.
+func flushed(x float32) float32 {
+	if x < leastNormal && x > -leastNormal {
+		return math.Float32frombits(math.Float32bits(x) & (1 << 31))
+	}
+	return x
+}
+
+// bf16 returns the bits of x rounded to bfloat16: the definition.
+func bf16(x float32) uint16 {
+	if x != x {
+		return 0x7fc0
+	}
+	b := math.Float32bits(flushed(x))
+	return uint16((b + 0x7fff + b>>16&1) >> 16)
+}
+
+// widened returns the float32 that a bfloat16 is.
+func widened(b uint16) float32 { return math.Float32frombits(uint32(b) << 16) }
+
+// bf16Kernels is the assembly of the roundings: each treats as many values as
+// fill whole vectors of so many lanes.
+type bf16Kernels struct {
+	lanes  int
+	round  func(x *float32, count int)
+	narrow func(y *uint16, x *float32, count int)
+}
+
+// whole returns how many of n values the assembly treats.
+func (k *bf16Kernels) whole(n int) int {
+	if k == nil {
+		return 0
+	}
+	return n / k.lanes * k.lanes
+}
+
+// RoundBF16 rounds all x to bfloat16.
+func (s *Set) RoundBF16(x []float32) {
+	n := s.bf16.whole(len(x))
+	if n > 0 {
+		s.bf16.round(&x[0], n)
+	}
+	for i, v := range x[n:] {
+		x[n+i] = widened(bf16(v))
+	}
+}
+
+// NarrowBF16 sets y to the bits of x, which is as long, rounded to bfloat16.
+func (s *Set) NarrowBF16(y []uint16, x []float32) {
+	x = x[:len(y)]
+	n := s.bf16.whole(len(y))
+	if n > 0 {
+		s.bf16.narrow(&y[0], &x[0], n)
+	}
+	for i, v := range x[n:] {
+		y[n+i] = bf16(v)
+	}
+}

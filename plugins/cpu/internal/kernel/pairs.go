@@ -1,0 +1,158 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+)
+
+// Pairs is a Window whose operands are bfloat16, two values of a run at a time:
+//
+//	out[p][c] = sum over t, k of in[p,t][k] * weight[t][k][c]
+//
+// The sum is one chain of fused multiply-adds from +0: taps outside, pairs of
+// values inside, and of each pair the second value before the first, which is
+// the order of the instruction VDPBF16PS. As in that instruction subnormal
+// operands and results are zeros of their sign, here and in what follows: the
+// sum is multiplied by a scale of its channel and a bias added with one
+// rounding, or the bias added alone; then comes the ending; and the result is
+// rounded to bfloat16, in float32.
+//
+// Weights are packed in panels of PanelLanes output channels, as those of
+// Window, each as [Taps][Run/2][width][2]: 16 channels of 16 pairs, whose rows
+// lie 4*width bytes apart, are what a matrix tile takes.
+type Pairs struct {
+	*Window
+	half []int32 // [Taps][Positions]: where each run begins, in bytes from an image of bfloat16
+}
+
+// NewPairs returns the pairs of a window, whose runs must be even.
+func NewPairs(w *Window) *Pairs {
+	if w.Run%2 != 0 {
+		panic(fmt.Sprintf("kernel.NewPairs: a run of %d values", w.Run))
+	}
+	p := &Pairs{Window: w, half: make([]int32, len(w.In))}
+	for i, o := range w.In {
+		if o < 0 {
+			p.half[i] = -1
+		} else {
+			p.half[i] = o / 2
+		}
+	}
+	return p
+}
+
+// PackPairs fills the part of packed that belongs to one panel with rounded
+// weights. The arguments are those of Pack, packed has PackedLen values.
+func (p *Pairs) PackPairs(panel int, packed []uint16, src []float32, at []int, step int) {
+	first, width, real := p.panel(panel)
+	packed = packed[p.Taps*p.Run*first:]
+	for c := 0; c < width; c += Lanes { // so few rows of src stay in the cache
+		lanes := min(real-c, Lanes)
+		for k := range p.Run {
+			for t := range p.Taps {
+				from := at[t*p.Run+k] + (first+c)*step
+				row := packed[((t*p.Run+k)/2*width+c)*2+k%2:]
+				for j := range Lanes {
+					if j < lanes {
+						row[2*j] = bf16(src[from+j*step])
+					} else {
+						row[2*j] = 0
+					}
+				}
+			}
+		}
+	}
+}
+
+// Finish is what follows a sum of pairs, from its first channel on.
+type Finish struct {
+	Scale []float32 // nil or of BiasLen channels; then there is a bias too
+	Bias  []float32 // nil or of BiasLen channels
+	Ending
+}
+
+// channels returns what follows the channels from c on, for a result that begins there.
+func (f Finish) channels(c int) Finish {
+	if f.Scale != nil {
+		f.Scale = f.Scale[c:]
+	}
+	if f.Bias != nil {
+		f.Bias = f.Bias[c:]
+	}
+	if f.Plus != nil {
+		f.Plus = f.Plus[c:]
+	}
+	return f
+}
+
+// Pairs computes positions [from, to) of one panel for one image. in and out
+// begin at the image and at its result.
+func (s *Set) Pairs(p *Pairs, panel int, out []float32, in, packed []uint16, f Finish, from, to int, spare *Scratch) {
+	if len(in) < p.inNeed || len(out) < p.outNeed || len(packed) < p.PackedLen() || from < 0 || to > p.Positions() ||
+		f.Bias != nil && len(f.Bias) < p.BiasLen() || f.Plus != nil && len(f.Plus) < p.outNeed ||
+		f.Scale != nil && (f.Bias == nil || len(f.Scale) < p.BiasLen()) {
+		panic(fmt.Sprintf("kernel.Pairs: image of %d values, want %d; result of %d, want %d; weights of %d, want %d; "+
+			"scale of %d, bias of %d, want %d; %d to be added; positions [%d, %d) of %d", len(in), p.inNeed, len(out),
+			p.outNeed, len(packed), p.PackedLen(), len(f.Scale), len(f.Bias), p.BiasLen(), len(f.Plus), from, to,
+			p.Positions()))
+	}
+	if from >= to {
+		return
+	}
+	first, width, real := p.panel(panel)
+	c := pairsCall{p, out[first:], in, packed[p.Taps*p.Run*first:], f.channels(first), width, real}
+	if s.pairs != nil {
+		c.run(s.pairs, from, to, spare)
+		return
+	}
+	for q := from; q < to; q++ {
+		c.generic(spare[:width], q)
+	}
+}
+
+// generic computes one position of one panel: the definition.
+func (c *pairsCall) generic(acc []float32, q int) {
+	clear(acc)
+	for t := range c.Taps {
+		o := c.half[t*len(c.Out)+q]
+		for k := range c.Run {
+			v := float32(0)
+			if o >= 0 {
+				v = widened(c.in[int(o)/2+(k^1)])
+			}
+			row := c.weights[(t*c.Run+k)/2*c.width*2+1-k%2:]
+			for i := range acc {
+				acc[i] = fuseFlushed(v, widened(row[2*i]), acc[i])
+			}
+		}
+	}
+	at := int(c.Out[q]) / 4
+	for i, v := range acc[:c.real] {
+		c.out[at+i] = c.finish(i, at+i, v)
+	}
+}
+
+// finish does what follows the sum of channel i, whose result is out[at].
+func (f *Finish) finish(i, at int, v float32) float32 {
+	switch {
+	case f.Scale != nil:
+		v = fuseFlushed(v, f.Scale[i], f.Bias[i])
+	case f.Bias != nil:
+		v = flushed(v + flushed(f.Bias[i]))
+	}
+	if f.Plus != nil {
+		v = flushed(v + flushed(f.Plus[at]))
+	}
+	return widened(bf16(f.bound(v)))
+}
+
+// fuseFlushed is fuse with subnormal operands and results as zeros. A result
+// is subnormal if it is below leastNormal with the precision of normal ones.
+func fuseFlushed(x, y, z float32) float32 {
+	const least = leastNormal - 0x1p-151
+	sum := oddSum(flushed(x), flushed(y), flushed(z))
+	if sum < least && sum > -least {
+		return float32(math.Copysign(0, sum))
+	}
+	return float32(sum)
+}

@@ -1,0 +1,99 @@
+package kernel
+
+import "unsafe"
+
+// pairsTile computes so many tiles of positions by channels, one behind the
+// other: the arguments are those of Pairs, from the tile's first position and
+// channel on. zero is where, seen from in, the run of zeros lies; steps are in
+// bytes.
+type pairsTile func(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int,
+	pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+
+// pairsTiles are the tiles of so many channels, as windowTiles are.
+type pairsTiles struct {
+	width int
+	tiles []sizedPairs
+}
+
+// sizedPairs is a tile for so many positions.
+type sizedPairs struct {
+	positions int
+	tile      pairsTile
+}
+
+// pairsCall is what one call of Pairs works on, from its panel on.
+type pairsCall struct {
+	*Pairs
+	out         []float32
+	in, weights []uint16
+	Finish
+	width, real int // channels of the panel in memory, and those that count
+}
+
+// run walks over the panel: over its channels in steps of a tile's width,
+// over the positions in the largest tiles that fit.
+func (c *pairsCall) run(choice []pairsTiles, from, to int, spare *Scratch) {
+	for first := 0; first < c.real; {
+		for choice[0].width > c.width-first {
+			choice = choice[1:]
+		}
+		c.column(choice[0].tiles, first, choice[0].width, from, to, spare)
+		first += choice[0].width
+	}
+}
+
+// column computes positions [from, to) of the channels [first, first+width).
+func (c *pairsCall) column(tiles []sizedPairs, first, width, from, to int, spare *Scratch) {
+	inside := first+width <= c.real
+	for p := from; p < to; {
+		i := 0
+		for i < len(tiles)-1 && !fits(tiles[i].positions, tiles[i+1].positions, to-p) {
+			i++
+		}
+		n, count := tiles[i].positions, 1
+		if !inside {
+			c.edge(tiles[i], p, first, spare)
+			p += n
+			continue
+		}
+		for i < len(tiles)-1 && fits(n, tiles[i+1].positions, to-p-count*n) {
+			count++
+		}
+		c.call(tiles[i].tile, p, first, &c.out[first], &c.Out[p], c.Finish.channels(first), count)
+		p += count * n
+	}
+}
+
+// edge computes a tile some channels of which do not count: what is to be
+// added is brought to where the tile has its results.
+func (c *pairsCall) edge(t sizedPairs, p, first int, spare *Scratch) {
+	real, finish := c.real-first, c.Finish.channels(first)
+	if finish.Plus != nil {
+		plus := finish.Plus
+		for j := range t.positions {
+			copy(spare[j*PanelLanes:][:real], plus[c.Out[p+j]/4:])
+		}
+		finish.Plus = spare[:]
+	}
+	c.call(t.tile, p, first, &spare[0], &spareOffsets[0], finish, 1)
+	for j := range t.positions {
+		copy(c.out[int(c.Out[p+j])/4+first:], spare[j*PanelLanes:][:real])
+	}
+}
+
+// call runs tiles that begin at position p and that channel of the panel.
+func (c *pairsCall) call(tile pairsTile, p, channel int, out *float32, outs *int32, f Finish, tiles int) {
+	var offs *int32
+	if c.Taps > 0 {
+		offs = &c.half[p]
+	}
+	in := unsafe.SliceData(c.in)
+	zero := int(uintptr(unsafe.Pointer(first(c.zeros))) - uintptr(unsafe.Pointer(in)))
+	var weights *uint16
+	if c.Taps*c.Run > 0 {
+		weights = &c.weights[2*channel]
+	}
+	plus, most := f.assembly()
+	tile(out, outs, in, zero, offs, 4*len(c.Out), c.Taps, c.Run/2, weights, 4*c.width, first(f.Scale), first(f.Bias),
+		plus, most, tiles)
+}

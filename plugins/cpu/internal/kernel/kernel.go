@@ -25,6 +25,7 @@ import (
 //go:generate go run -C _asm . winogradgradient
 //go:generate go run -C _asm . bf16
 //go:generate go run -C _asm . pairs
+//go:generate go run -C _asm . matrix
 
 // Lanes is the number of channels that kernels treat together: weights are
 // packed in panels of up to PanelLanes output channels.
@@ -52,6 +53,7 @@ type Set struct {
 	winogradGradients winogradGradients
 	bf16              *bf16Kernels
 	pairs             []pairsTiles // widest first
+	matrix            *matrixKernels
 	peak              func(n int)
 	lanes             int  // of the registers of peak
 	fused             bool // the definition fuses chains

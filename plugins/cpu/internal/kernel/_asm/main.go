@@ -28,6 +28,7 @@ var families = map[string]func(){
 	"winogradgradient": winogradgradient,
 	"bf16":             bf16,
 	"pairs":            pairs,
+	"matrix":           matrix,
 }
 
 func main() {

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// A tile has 16 rows of 64 bytes. Tile registers 0 to 3 hold sums, 4 and 5
+// positions, 6 and 7 channels.
+const (
+	tileBytes    = 1024
+	tilePosition = 4
+	tileChannel  = 6
+)
+
+// partOrder lists the products of parts as kernel.partOrder does.
+var partOrder = map[int][][2]int{
+	1: {{0, 0}},
+	3: {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}},
+}
+
+// matrix writes what Matrix is made of.
+func matrix() {
+	shapes := tileShapes()
+	for _, parts := range []int{1, 3} {
+		for _, m := range []int{1, 2} {
+			for _, n := range []int{1, 2} {
+				matrixProduct(shapes, parts, m, n)
+			}
+		}
+	}
+	matrixSplit()
+	matrixStore(1)
+	matrixStore(3)
+}
+
+// tileShapes writes the operand of LDTILECFG: palette 1, 8 full tiles.
+func tileShapes() operand.Mem {
+	m := GLOBL("tileShapes", attr.RODATA|attr.NOPTR)
+	DATA(0, operand.U64(1))
+	DATA(8, operand.U64(0))
+	for i := range 2 {
+		DATA(16+8*i, operand.U64(0x0040004000400040))
+	}
+	for i := range 2 {
+		DATA(32+8*i, operand.U64(0))
+	}
+	DATA(48, operand.U64(0x1010101010101010))
+	DATA(56, operand.U64(0))
+	return m
+}
+
+// matrixProduct writes the sums of m tiles of positions by n of channels. All
+// that tiles hold lives within the function, which cannot be preempted.
+func matrixProduct(shapes operand.Mem, parts, m, n int) {
+	TEXT(fmt.Sprintf("matrixProduct%dx%dx%d", parts, m, n), NOSPLIT,
+		"func(sums *float32, a *uint16, b *uint16, steps int, times int)")
+	Pragma("noescape")
+	a, b, sums, left, line, wide := reg.RSI, reg.RDI, reg.RDX, reg.RCX, reg.RBX, reg.R8
+	LEAQ(shapes, reg.RAX)
+	ldtilecfg(reg.RAX)
+	MOVQ(param("sums"), sums)
+	MOVQ(param("b"), b)
+	MOVQ(operand.U32(64), line)
+	MOVQ(operand.U32(256), wide)
+	Label("channels")
+	for i := range m * n {
+		tilezero(i)
+	}
+	MOVQ(param("a"), a)
+	MOVQ(param("steps"), left)
+	TESTQ(left, left)
+	JE(operand.LabelRef("store"))
+	Label("step")
+	held := [2]int{-1, -1}
+	for _, part := range partOrder[parts] {
+		matrixOperands(part, &held, m, n, a, b, line)
+		for i := range m {
+			for j := range n {
+				tdpbf16ps(i*n+j, tilePosition+i, tileChannel+j)
+			}
+		}
+	}
+	ADDQ(operand.U32(2*parts*tileBytes), a)
+	ADDQ(operand.U32(n*parts*tileBytes), b)
+	DECQ(left)
+	JNE(operand.LabelRef("step"))
+	Label("store")
+	for i := range m {
+		for j := range n {
+			tilestored(i*n+j, sums, wide, 16*256*i+64*j)
+		}
+	}
+	ADDQ(operand.Imm(uint64(64*n)), sums)
+	DECQ(param("times"))
+	JNE(operand.LabelRef("channels"))
+	tilerelease()
+	RET()
+}
+
+// matrixOperands loads the tiles of these parts that are not held already.
+func matrixOperands(part [2]int, held *[2]int, m, n int, a, b, line reg.GPPhysical) {
+	if part[0] != held[0] {
+		for i := range m {
+			tileloadd(tilePosition+i, a, line, (2*part[0]+i)*tileBytes)
+		}
+	}
+	if part[1] != held[1] {
+		for j := range n {
+			tileloadd(tileChannel+j, b, line, (n*part[1]+j)*tileBytes)
+		}
+	}
+	*held = part
+}
+
+// matrixSplit writes what splits values in three, 32 at a time.
+func matrixSplit() {
+	TEXT("matrixSplit", NOSPLIT, "func(a *uint16, x *float32, steps int, extent *[32]uint32)")
+	Pragma("noescape")
+	a, x, left, at := pointers[0], pointers[1], pointers[2], pointers[3]
+	const value, rest, part, size, least, most, one, signs = 0, 1, 2, 3, 4, 5, 6, 7
+	MOVQ(param("a"), a)
+	MOVQ(param("x"), x)
+	MOVQ(param("steps"), left)
+	MOVQ(param("extent"), at)
+	avx512.clear(8)
+	VPTERNLOGD(operand.Imm(0xff), zmm[least], zmm[least], zmm[least])
+	VPSRLD(operand.Imm(31), zmm[least], zmm[one])
+	VPSRLD(operand.Imm(1), zmm[least], zmm[signs])
+	Label("step")
+	for half := range 2 {
+		VMOVUPS(operand.Mem{Base: x, Disp: 64 * half}, zmm[value])
+		Comment("sizes; what is 0 is no smallest")
+		VPANDD(zmm[signs], zmm[value], zmm[size])
+		VPMAXUD(zmm[size], zmm[most], zmm[most])
+		VPSUBD(zmm[one], zmm[size], zmm[size])
+		VPMINUD(zmm[size], zmm[least], zmm[least])
+		for i := range 3 {
+			from := rest
+			if i == 0 {
+				from = value
+			}
+			vcvtneps2bf16(from, part)
+			VMOVDQU(ymmOf(part), operand.Mem{Base: a, Disp: 2*i*tileBytes + 32*half})
+			if i < 2 {
+				VPMOVZXWD(ymmOf(part), zmm[part])
+				VPSLLD(operand.Imm(16), zmm[part], zmm[part])
+				VSUBPS(zmm[part], zmm[from], zmm[rest])
+			}
+		}
+	}
+	ADDQ(operand.Imm(128), x)
+	ADDQ(operand.U32(6*tileBytes), a)
+	DECQ(left)
+	JNE(operand.LabelRef("step"))
+	VMOVDQU32(zmm[least], operand.Mem{Base: at})
+	VMOVDQU32(zmm[most], operand.Mem{Base: at, Disp: 64})
+	VZEROUPPER()
+	RET()
+}
+
+// matrixStore writes what ends sums and writes them to the result, as Finish
+// does with one part and Ending with three.
+func matrixStore(parts int) {
+	TEXT(fmt.Sprint("matrixStore", parts), NOSPLIT, "func(out *float32, outs *int32, sums *float32, scale *float32, "+
+		"bias *float32, "+endingParams+", channels int, positions int)")
+	Pragma("noescape")
+	outs, sums, scale, bias, plus := pointers[0], pointers[1], pointers[2], pointers[3], pointers[4]
+	out, at, left, c, spare := pointers[5], pointers[6], pointers[7], pointers[8], pointers[9]
+	restore := func() {}
+	if parts == 1 {
+		restore = flushSubnormals(spare)
+	}
+	lanes, scaled, biased, added, bounded, use := reg.K1, reg.K2, reg.K3, reg.K4, reg.K5, reg.K6
+	const value, zero, most, other, factor = 0, 1, 2, 3, 4
+	avx512.clear(3)
+	for _, p := range []struct {
+		name string
+		into reg.GPPhysical
+		mask reg.OpmaskPhysical
+	}{{"scale", scale, scaled}, {"bias", bias, biased}, {"plus", plus, added}, {"most", spare, bounded}} {
+		MOVQ(param(p.name), p.into)
+		Comment("all lanes if there is one")
+		XORL(left.As32(), left.As32())
+		TESTQ(p.into, p.into)
+		SETNE(left.As8())
+		NEGL(left.As32())
+		KMOVW(left.As32(), p.mask)
+	}
+	TESTQ(spare, spare)
+	JE(operand.LabelRef("begin"))
+	VBROADCASTSS(operand.Mem{Base: spare}, zmm[most])
+	Label("begin")
+	MOVQ(param("outs"), outs)
+	MOVQ(param("sums"), sums)
+
+	Label("position")
+	MOVLQSX(operand.Mem{Base: outs}, out)
+	LEAQ(operand.Mem{Base: plus, Index: out, Scale: 1}, at)
+	ADDQ(param("out"), out)
+	MOVQ(param("channels"), left)
+	XORQ(c, c)
+	Label("vector")
+	Comment("lanes of channels that count")
+	MOVL(operand.U32(0xffff), spare.As32())
+	CMPQ(left, operand.Imm(16))
+	JGE(operand.LabelRef("full"))
+	BZHIL(left.As32(), spare.As32(), spare.As32())
+	Label("full")
+	KMOVW(spare.As32(), lanes)
+	VMOVUPS(operand.Mem{Base: sums, Index: c, Scale: 4}, zmm[value])
+	KANDW(lanes, biased, use)
+	VMOVUPS_Z(operand.Mem{Base: bias, Index: c, Scale: 4}, use, zmm[other])
+	if parts == 1 {
+		KANDW(lanes, scaled, use)
+		VMOVUPS_Z(operand.Mem{Base: scale, Index: c, Scale: 4}, use, zmm[factor])
+		VFMADD213PS(zmm[other], zmm[factor], use, zmm[value])
+		Comment("one is added where it has not been")
+		KANDNW(biased, scaled, use)
+	}
+	VADDPS(zmm[other], zmm[value], use, zmm[value])
+	KANDW(lanes, added, use)
+	VMOVUPS_Z(operand.Mem{Base: at, Index: c, Scale: 4}, use, zmm[other])
+	VADDPS(zmm[other], zmm[value], use, zmm[value])
+	VMAXPS(zmm[value], zmm[zero], bounded, zmm[value])
+	VMINPS(zmm[value], zmm[most], bounded, zmm[value])
+	if parts == 1 {
+		vcvtneps2bf16(value, other)
+		VPMOVZXWD(ymmOf(other), zmm[value])
+		VPSLLD(operand.Imm(16), zmm[value], zmm[value])
+	}
+	VMOVUPS(zmm[value], lanes, operand.Mem{Base: out, Index: c, Scale: 4})
+	ADDQ(operand.Imm(16), c)
+	SUBQ(operand.Imm(16), left)
+	JG(operand.LabelRef("vector"))
+	ADDQ(operand.Imm(4), outs)
+	ADDQ(operand.U32(256), sums)
+	DECQ(param("positions"))
+	JNE(operand.LabelRef("position"))
+	restore()
+	VZEROUPPER()
+	RET()
+}

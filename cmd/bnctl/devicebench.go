@@ -93,7 +93,7 @@ func devicesBench(c *cli.Context) error {
 func benchAll(c *cli.Context, set *deviceSet, t target, list []devicetest.Benchmark,
 	tell func(kernels string, f devicetest.Figure)) error {
 	var kernels string
-	open := func(ctx context.Context) (device.Device, error) {
+	open := func(ctx context.Context, _ string) (device.Device, error) {
 		d, err := set.providers[t.plugin].OpenAs(ctx, t.name, t.id, set.options)
 		if err == nil {
 			kernels = d.Info().Kernels
@@ -104,7 +104,7 @@ func benchAll(c *cli.Context, set *deviceSet, t target, list []devicetest.Benchm
 	threads := set.options.Threads
 	for _, b := range list {
 		set.options.Threads = max(threads/b.Devices(), 1)
-		err := devicetest.Bench(c.Context, open, []devicetest.Benchmark{b}, each,
+		err := devicetest.Bench(c.Context, open, set.options.Precision, []devicetest.Benchmark{b}, each,
 			func(f devicetest.Figure) { tell(kernels, f) })
 		if errors.Is(err, device.Invalid) { // kernels that the device does not know
 			return misuseError{err}

@@ -21,8 +21,9 @@ func pluginTestCommand() *cli.Command {
 		Usage:     "judge whether a plugin keeps the contract; exit 3 if it does not",
 		ArgsUsage: "PATH",
 		Description: `Starts the plugin and runs every case of the conformance list on its first
-device, over the wire, at each level that it speaks. An operation that a device
-refuses properly is not a fault, but what training lenet-bn needs must be there.
+device, over the wire, at each level and each precision that it has. An operation
+that a device refuses properly is not a fault, but what training lenet-bn needs
+must be there.
 
    bnctl plugin test ./bnctl-device-mine
    bnctl plugin test ./bnctl-device-mine --level stream/1 --case conv -v`,
@@ -102,6 +103,7 @@ func chosenDevice(c *cli.Context, p *remote.Plugin) (string, []string, error) {
 // conformanceEvent is a line of plugin test --json.
 type conformanceEvent struct {
 	Level string   `json:"level"`
+	At    string   `json:"precision"`
 	Case  string   `json:"case"`
 	Rule  string   `json:"rule"`
 	Lacks []string `json:"lacks,omitempty"`
@@ -125,8 +127,8 @@ func judge(c *cli.Context, cmd remote.Command, id, level string) (int, error) {
 	}
 	defer p.Close()
 	o := outputOf(c)
-	open := func(ctx context.Context) (device.Device, error) {
-		return p.Open(ctx, id, device.Options{Threads: 1})
+	open := func(ctx context.Context, precision string) (device.Device, error) {
+		return p.Open(ctx, id, device.Options{Threads: 1, Precision: precision})
 	}
 	cases, err := chosenCases(c)
 	if err != nil {
@@ -164,16 +166,16 @@ func chosenCases(c *cli.Context) ([]devicetest.Case, error) {
 }
 
 func tell(o *output, level string, r devicetest.Result) {
-	e := conformanceEvent{Level: level, Case: r.Case.Name, Rule: r.Case.Rule,
+	e := conformanceEvent{Level: level, At: r.Precision, Case: r.Case.Name, Rule: r.Case.Rule,
 		Ms: r.Took.Round(time.Millisecond).Milliseconds()}
 	for _, op := range r.Lacks {
 		e.Lacks = append(e.Lacks, op.String())
 	}
 	if r.Err != nil {
 		e.Error = r.Err.Error()
-		o.result("FAULT  %s: %s: %s\n       rule: %s", level, e.Case, e.Error, e.Rule)
+		o.result("FAULT  %s, %s: %s: %s\n       rule: %s", level, e.At, e.Case, e.Error, e.Rule)
 	} else if o.verbose {
-		o.result("ok     %s: %s", level, e.Case)
+		o.result("ok     %s, %s: %s", level, e.At, e.Case)
 	}
 	o.event("conformance", e)
 }

@@ -45,15 +45,18 @@ func (f Figure) FlopRate() float64 { return f.Flops / f.Median.Seconds() }
 func (f Figure) ByteRate() float64 { return f.Bytes / f.Median.Seconds() }
 
 // Bench measures how fast the devices are that open opens: single operations,
-// a call that does nothing, and what two of them need to exchange values. Each
-// benchmark runs for about so long. done, if not nil, is called after every one.
-func Bench(ctx context.Context, open Opener, list []Benchmark, each time.Duration, done func(Figure)) error {
-	have, err := opsOfDevice(ctx, open)
+// a call that does nothing, and what two of them need to exchange values, at a
+// precision. Each benchmark runs for about so long. done, if not nil, is called
+// after every one.
+func Bench(ctx context.Context, open Opener, precision string, list []Benchmark, each time.Duration,
+	done func(Figure)) error {
+	ctx = at(ctx, precision)
+	info, err := infoOf(ctx, open)
 	if err != nil {
 		return err
 	}
 	for _, b := range list {
-		f, err := b.measure(ctx, open, have, each)
+		f, err := b.measure(ctx, open, info.Ops, each)
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.Name, err)
 		}

@@ -28,12 +28,12 @@ func TestBench(t *testing.T) {
 			}
 		}
 	}
-	open := func(context.Context) (device.Device, error) { return ref.New("ref"), nil }
+	open := func(context.Context, string) (device.Device, error) { return ref.New("ref"), nil }
 	cheap := slices.DeleteFunc(list, func(b Benchmark) bool {
 		return !strings.HasPrefix(b.Name, "call") && !strings.HasPrefix(b.Name, "exchange: moments")
 	})
 	var figures []Figure
-	err := Bench(t.Context(), open, cheap, 0, func(f Figure) { figures = append(figures, f) })
+	err := Bench(t.Context(), open, device.F32, cheap, 0, func(f Figure) { figures = append(figures, f) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +48,8 @@ func TestBench(t *testing.T) {
 }
 
 func TestBenchLacks(t *testing.T) {
-	open := func(context.Context) (device.Device, error) { return deaf{ref.New("ref")}, nil }
-	err := Bench(t.Context(), open, Benchmarks()[1:2], 0, func(f Figure) {
+	open := func(context.Context, string) (device.Device, error) { return deaf{ref.New("ref")}, nil }
+	err := Bench(t.Context(), open, device.F32, Benchmarks()[1:2], 0, func(f Figure) {
 		if len(f.Lacks) != 2 || f.Runs != 0 {
 			t.Errorf("a device without operations: got %+v", f)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -14,6 +15,9 @@ type bound struct {
 	// a chain of fused multiply-adds, relative to the sum of |x||y|. That of
 	// a chain grows like the root of its length: about half an ulp each.
 	terms int
+	// inner says that values lie inside which a device may store or not: at
+	// precision BF16 it may be about as far from ref as float32 is.
+	inner bool
 }
 
 // ulp is the distance from 1 to the next float32.
@@ -31,11 +35,15 @@ var (
 
 func products(terms int) bound { return bound{terms: terms} }
 
-// tolerances returns the tolerance of every output.
-func (s *setting) tolerances(ctx context.Context, outputs int) ([]tensor.Tolerance, error) {
-	tol := make([]tensor.Tolerance, outputs)
+// tolerances returns the tolerance of every output, of which want is ref's,
+// before it is stored.
+func (s *setting) tolerances(ctx context.Context, want []tensor.Tensor) ([]tensor.Tolerance, error) {
+	tol := make([]tensor.Tolerance, len(want))
 	for i := range tol {
 		tol[i] = tensor.Tolerance{Absolute: s.tol.absolute, Relative: s.tol.relative}
+	}
+	if s.tol.inner && precisionOf(ctx) == device.BF16 {
+		return tol, s.widen(ctx, tol, want)
 	}
 	if s.tol.terms == 0 {
 		return tol, nil
@@ -47,6 +55,9 @@ func (s *setting) tolerances(ctx context.Context, outputs int) ([]tensor.Toleran
 	for i := range tol {
 		tol[i].Relative = ulp * (1 + math.Sqrt(float64(s.tol.terms)))
 		tol[i].Scale = sizes[i]
+		if precisionOf(ctx) == device.BF16 {
+			tol[i].Absolute = float64(s.tol.terms+1) * leastNormal
+		}
 	}
 	return tol, nil
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Opener opens a device for a case, which closes it. Each call opens another
-// one: some cases bring several together in a group.
-type Opener func(ctx context.Context) (device.Device, error)
+// Opener opens a device at a precision for a case, which closes it. Each call
+// opens another one: some cases bring several together in a group.
+type Opener func(ctx context.Context, precision string) (device.Device, error)
 
 // Case is one thing that a device must do.
 type Case struct {

@@ -19,7 +19,10 @@ func (c *chainBuilder) normalise(x graph.Value) graph.Value {
 }
 
 // deep is for chains through a convolution and a norm: values of order 10.
-var deep = bound{relative: 64 * ulp, absolute: 1e-4}
+var deep = bound{relative: 64 * ulp, absolute: 1e-4, inner: true}
+
+// inside is blended for chains with sums inside.
+var inside = bound{relative: blended.relative, absolute: blended.absolute, inner: true}
 
 var chains = []chain{
 	{"convolution, norm, relu", func(c *chainBuilder) {
@@ -94,7 +97,7 @@ var chains = []chain{
 		both := c.do(graph.Concat, values{a, b, a})
 		pooled := c.do(graph.GlobalAvgPool, values{both})
 		c.out(c.do(graph.Mul, values{both, c.do(graph.Sigmoid, values{pooled})}), a, b)
-	}, blended},
+	}, inside},
 	{"gradient of a pool of a relu", func(c *chainBuilder) {
 		x := c.do(graph.Relu, values{c.operand(rows(16, 6, 6))})
 		y := c.do(graph.MaxPool, values{x}, "kernel", []int{2, 2}, "stride", []int{2, 2})

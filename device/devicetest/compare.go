@@ -53,7 +53,7 @@ func (s *setting) compare(ctx context.Context, x device.Executable) ([]tensor.Te
 	if err != nil {
 		return nil, err
 	}
-	tol, err := s.tolerances(ctx, len(want))
+	tol, err := s.tolerances(ctx, want)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,16 @@ func (s *setting) compare(ctx context.Context, x device.Executable) ([]tensor.Te
 	if err != nil {
 		return nil, err
 	}
-	for i := range want {
-		if err := tensor.Close(got[i], want[i], tol[i]); err != nil {
+	for i, t := range s.outputs() {
+		within := tensor.Close
+		switch {
+		case s.tol == bits || precisionOf(ctx) == device.F32 || !device.StoredBF16(t):
+		case s.tol.inner:
+			within = closeStored
+		default:
+			within = closeRounded
+		}
+		if err := within(got[i], want[i], tol[i]); err != nil {
 			return nil, fmt.Errorf("result %d: %w", i, err)
 		}
 	}

@@ -35,7 +35,7 @@ func contractCase(name, rule string, run func(ctx context.Context, m *member, s 
 
 // loaded opens a device and loads a setting.
 func loaded(ctx context.Context, open Opener, s *setting) (*member, error) {
-	d, err := open(ctx)
+	d, err := open.device(ctx)
 	if err != nil {
 		return nil, err
 	}

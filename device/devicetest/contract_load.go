@@ -14,6 +14,8 @@ func loadCases() []Case {
 	return []Case{
 		{Name: "info: what a device says of itself",
 			Rule: "Info describes the device. It costs nothing and never fails.", Run: checkInfo},
+		{Name: "open: precisions",
+			Rule: "Precisions: at which it can be opened; none is F32 alone.", Run: checkPrecisions},
 		newCase("load: new state", "The executable is returned, its state all zeros at version 0.",
 			small("batch").program, newState),
 		newCase("load: invalid program", "Invalid says what is wrong with the program.", small("batch").program,
@@ -24,7 +26,7 @@ func loadCases() []Case {
 }
 
 func checkInfo(ctx context.Context, open Opener) error {
-	d, err := open(ctx)
+	d, err := open.device(ctx)
 	if err != nil {
 		return err
 	}
@@ -38,6 +40,12 @@ func checkInfo(ctx context.Context, open Opener) error {
 	case len(i.Ops) == 0:
 		return fmt.Errorf("no operations")
 	}
+	for _, p := range i.Precisions {
+		if _, err := device.ParsePrecision(p); err != nil || !i.Computes(device.F32) {
+			return fmt.Errorf("precisions %q, want some of %q, and %s among them", i.Precisions,
+				device.Precisions(), device.F32)
+		}
+	}
 	for _, o := range i.Ops {
 		if !o.Valid() || o.Host() {
 			return fmt.Errorf("operation %v is not one of devices", o)
@@ -50,8 +58,29 @@ func checkInfo(ctx context.Context, open Opener) error {
 	return nil
 }
 
+// checkPrecisions opens a device at precisions that it does not have.
+func checkPrecisions(ctx context.Context, open Opener) error {
+	info, err := infoOf(ctx, open)
+	if err != nil {
+		return err
+	}
+	for _, p := range device.Precisions() {
+		if info.Computes(p) {
+			continue
+		}
+		d, err := open(ctx, p)
+		if err == nil {
+			d.Close()
+		}
+		if err := wantKind(err, device.Unsupported); err != nil {
+			return fmt.Errorf("opened at %s, which Info does not list: %w", p, err)
+		}
+	}
+	return nil
+}
+
 func newState(ctx context.Context, open Opener) error {
-	d, err := open(ctx)
+	d, err := open.device(ctx)
 	if err != nil {
 		return err
 	}
@@ -82,7 +111,7 @@ func newState(ctx context.Context, open Opener) error {
 
 // invalidProgram spoils a program in ways that graph's Check finds.
 func invalidProgram(ctx context.Context, open Opener) error {
-	d, err := open(ctx)
+	d, err := open.device(ctx)
 	if err != nil {
 		return err
 	}

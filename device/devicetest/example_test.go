@@ -14,7 +14,10 @@ import (
 // Judge a device that lacks an operation: its cases check that it is refused
 // as the contract says, and the report names it.
 func ExampleJudge() {
-	open := func(context.Context) (device.Device, error) { return ref.New("ref", graph.HardSwish), nil }
+	open := func(_ context.Context, precision string) (device.Device, error) {
+		d := ref.New("ref", graph.HardSwish)
+		return d, d.Info().CheckPrecision(precision)
+	}
 	report, err := devicetest.Judge(context.Background(), open, nil)
 	if err != nil {
 		log.Fatal(err)

@@ -17,10 +17,11 @@ const Patience = time.Minute
 
 // Result is what came of a case.
 type Result struct {
-	Case  Case
-	Lacks []graph.Op // operations of the case that the device does not have; it refused them properly
-	Err   error      // what is wrong
-	Took  time.Duration
+	Case      Case
+	Precision string     // at which the devices of the case were opened
+	Lacks     []graph.Op // operations of the case that the device does not have; it refused them properly
+	Err       error      // what is wrong
+	Took      time.Duration
 }
 
 // Report is what came of all cases.
@@ -42,9 +43,9 @@ func (r Report) Lacks() []graph.Op {
 	return slices.Compact(ops)
 }
 
-// Judge runs all cases on the devices that open opens. done, if not nil, is
-// called after every case. The error says why there is no report: no device
-// could be opened, or ctx ended.
+// Judge runs all cases on the devices that open opens, at each precision that
+// they have. done, if not nil, is called after every case. The error says why
+// there is no report: no device could be opened, or ctx ended.
 func Judge(ctx context.Context, open Opener, done func(Result)) (Report, error) {
 	return JudgeSome(ctx, open, Cases(), done)
 }
@@ -52,45 +53,48 @@ func Judge(ctx context.Context, open Opener, done func(Result)) (Report, error) 
 // JudgeSome is Judge with some of the cases: whoever mends a device looks at
 // few at a time. A device keeps the contract only if it passes all.
 func JudgeSome(ctx context.Context, open Opener, cases []Case, done func(Result)) (Report, error) {
-	have, err := opsOfDevice(ctx, open)
+	info, err := infoOf(ctx, open)
 	if err != nil {
 		return Report{}, err
 	}
 	var r Report
-	for _, c := range cases {
-		if err := ctx.Err(); err != nil {
-			return r, err
-		}
-		x := c.judge(ctx, open, have)
-		r.Results = append(r.Results, x)
-		if done != nil {
-			done(x)
+	for _, precision := range precisions(info) {
+		for _, c := range cases {
+			if err := ctx.Err(); err != nil {
+				return r, err
+			}
+			x := c.judge(at(ctx, precision), open, info.Ops)
+			r.Results = append(r.Results, x)
+			if done != nil {
+				done(x)
+			}
 		}
 	}
 	return r, nil
 }
 
-func opsOfDevice(ctx context.Context, open Opener) ([]graph.Op, error) {
-	d, err := open(ctx)
+func infoOf(ctx context.Context, open Opener) (device.Info, error) {
+	d, err := open.device(ctx)
 	if err != nil {
-		return nil, err
+		return device.Info{}, err
 	}
 	defer d.Close()
-	return d.Info().Ops, nil
+	return d.Info(), nil
 }
 
-// Judge runs one case on the devices that open opens.
-func (c Case) Judge(ctx context.Context, open Opener) Result {
-	have, err := opsOfDevice(ctx, open)
+// Judge runs one case on the devices that open opens, at one precision.
+func (c Case) Judge(ctx context.Context, open Opener, precision string) Result {
+	ctx = at(ctx, precision)
+	info, err := infoOf(ctx, open)
 	if err != nil {
-		return Result{Case: c, Err: err}
+		return Result{Case: c, Precision: precision, Err: err}
 	}
-	return c.judge(ctx, open, have)
+	return c.judge(ctx, open, info.Ops)
 }
 
 // judge runs one case, or checks that it is refused.
 func (c Case) judge(ctx context.Context, open Opener, have []graph.Op) Result {
-	r := Result{Case: c}
+	r := Result{Case: c, Precision: precisionOf(ctx)}
 	run := c.Run
 	for _, o := range c.Ops {
 		if !slices.Contains(have, o) {
@@ -127,8 +131,8 @@ func bounded(ctx context.Context, f func(context.Context) error) error {
 	}
 }
 
-// Run runs all cases as subtests of t. An operation that the device lacks is
-// an error unless it is in lacks.
+// Run runs all cases as subtests of t, at each precision that the devices have.
+// An operation that the device lacks is an error unless it is in lacks.
 func Run(t *testing.T, open Opener, lacks ...graph.Op) {
 	t.Helper()
 	RunSome(t, open, nil, Cases(), lacks...)
@@ -137,21 +141,30 @@ func Run(t *testing.T, open Opener, lacks ...graph.Op) {
 // RunSome is Run with some of the cases, whose groups meet at r unless it is nil.
 func RunSome(t *testing.T, open Opener, r device.Rendezvous, cases []Case, lacks ...graph.Op) {
 	t.Helper()
-	have, err := opsOfDevice(t.Context(), open)
+	info, err := infoOf(t.Context(), open)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range cases {
-		t.Run(c.Name, func(t *testing.T) {
-			r := c.judge(WithRendezvous(t.Context(), r), open, have)
-			if r.Err != nil {
-				t.Errorf("%v\nrule: %s", r.Err, c.Rule)
-			}
-			for _, o := range r.Lacks {
-				if !slices.Contains(lacks, o) {
-					t.Errorf("the device lacks %v", o)
-				}
+	for _, precision := range precisions(info) {
+		t.Run(precision, func(t *testing.T) {
+			for _, c := range cases {
+				t.Run(c.Name, func(t *testing.T) {
+					x := c.judge(at(WithRendezvous(t.Context(), r), precision), open, info.Ops)
+					x.tell(t, lacks)
+				})
 			}
 		})
+	}
+}
+
+// tell makes the faults of a result errors of t.
+func (r Result) tell(t *testing.T, lacks []graph.Op) {
+	if r.Err != nil {
+		t.Errorf("%v\nrule: %s", r.Err, r.Case.Rule)
+	}
+	for _, o := range r.Lacks {
+		if !slices.Contains(lacks, o) {
+			t.Errorf("the device lacks %v", o)
+		}
 	}
 }

@@ -160,11 +160,69 @@ func sharedRead() func(device.Executable, string) (tensor.Tensor, error) {
 func TestJudgeFindsFaults(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
-			r := caseNamed(t, f.finds).Judge(t.Context(), func(context.Context) (device.Device, error) {
+			r := caseNamed(t, f.finds).Judge(t.Context(), func(context.Context, string) (device.Device, error) {
 				d := f.fault
 				d.Device = ref.New("sick")
 				return &d, nil
-			})
+			}, device.F32)
+			if r.Err == nil || !strings.Contains(r.Err.Error(), f.says) {
+				t.Errorf("%s: %v, want an error with %q", f.finds, r.Err, f.says)
+			}
+		})
+	}
+}
+
+// half takes F32 for BF16, but for inputs and outputs that are stored.
+type half struct {
+	device.Device
+	in, out func(float32) float32 // what becomes of their elements
+}
+
+// each changes the elements of rows of two axes or more.
+func each(list []tensor.Tensor, f func(float32) float32) []tensor.Tensor {
+	var out []tensor.Tensor
+	for _, t := range list {
+		if t = t.Clone(); t.DType == tensor.F32 && len(t.Shape) > 2 {
+			for i, v := range t.F32() {
+				t.F32()[i] = f(v)
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func (d half) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	x, err := d.Device.Load(ctx, p, c)
+	return &sickExecutable{Executable: x, run: func(ctx context.Context, x device.Executable, s device.Step) (
+		device.Outcome, error) {
+		s.Inputs = each(s.Inputs, d.in)
+		o, err := x.Run(ctx, s)
+		o.Outputs = each(o.Outputs, d.out)
+		return o, err
+	}}, err
+}
+
+// Devices that take F32 for BF16, or part of it, are found.
+func TestJudgeFindsFaultsOfBF16(t *testing.T) {
+	same := func(v float32) float32 { return v }
+	cut := func(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ 0xffff) }
+	for _, f := range []struct {
+		name    string
+		in, out func(float32) float32
+		finds   string
+		says    string
+	}{
+		{"nothing is rounded", same, same, "conv: 3x3", "which is not a bfloat16"},
+		{"operands are not rounded", device.RoundBF16, device.RoundBF16, "dense: 64 to 10", "f32[6,10] differ"},
+		{"inputs are not rounded", same, device.RoundBF16, "moments: 5 channels of 3x2", "differ"},
+		{"inputs are cut off", cut, device.RoundBF16, "max_pool: 2x2 stride 2", "differ"},
+		{"results are cut off", device.RoundBF16, cut, "batch_norm: 16 channels of 4x5", "not the bfloat16 nearest"},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			r := caseNamed(t, f.finds).Judge(t.Context(), func(context.Context, string) (device.Device, error) {
+				return half{ref.New("half"), f.in, f.out}, nil
+			}, device.BF16)
 			if r.Err == nil || !strings.Contains(r.Err.Error(), f.says) {
 				t.Errorf("%s: %v, want an error with %q", f.finds, r.Err, f.says)
 			}
@@ -173,11 +231,11 @@ func TestJudgeFindsFaults(t *testing.T) {
 }
 
 func TestRefusalMustListTheNodes(t *testing.T) {
-	r := caseNamed(t, "lars: decay").Judge(t.Context(), func(context.Context) (device.Device, error) {
+	r := caseNamed(t, "lars: decay").Judge(t.Context(), func(context.Context, string) (device.Device, error) {
 		return &sick{Device: ref.New("ref", graph.LARS), load: func(err error) error {
 			return device.Errorf("ref", "Load", device.Unsupported, "something")
 		}}, nil
-	})
+	}, device.F32)
 	if want := "is not a *device.Refused"; r.Err == nil || !strings.Contains(r.Err.Error(), want) {
 		t.Errorf("error %v, want one with %q", r.Err, want)
 	}

@@ -30,7 +30,7 @@ type member struct {
 func gather(ctx context.Context, open Opener, s *setting, replicas ...[]int) (*party, error) {
 	g := &party{replicas: replicas, hub: collective.NewHub(len(slices.Concat(replicas...)), len(replicas))}
 	for rank := range replicas {
-		d, err := open(ctx)
+		d, err := open.device(ctx)
 		if err != nil {
 			return nil, errors.Join(err, g.close())
 		}
@@ -79,7 +79,7 @@ func (g *party) run(ctx context.Context, s *setting, number uint64) ([][]tensor.
 			h := s.held(g.replicas[rank]...)
 			o, err := m.x.Run(ctx, h.step(number))
 			if err == nil {
-				err = h.checkOutputs(o.Outputs)
+				err = h.checkOutputs(ctx, o.Outputs)
 			}
 			if err != nil {
 				g.abort(err)

@@ -9,6 +9,8 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 )
 
-func open(context.Context) (device.Device, error) { return ref.New("ref"), nil }
+func open(ctx context.Context, precision string) (device.Device, error) {
+	return ref.Provider{}.Open(ctx, device.DefaultID, device.Options{Precision: precision})
+}
 
 func TestRef(t *testing.T) { devicetest.Run(t, open) }

@@ -17,7 +17,7 @@ func (c Case) refused(ctx context.Context, open Opener, lacks []graph.Op) error 
 	if err != nil {
 		return err
 	}
-	d, err := open(ctx)
+	d, err := open.device(ctx)
 	if err != nil {
 		return err
 	}

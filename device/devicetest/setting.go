@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -55,28 +54,38 @@ func (s *setting) run(ctx context.Context, x device.Executable) ([]tensor.Tensor
 	if err != nil {
 		return nil, err
 	}
-	return o.Outputs, s.checkOutputs(o.Outputs)
+	return o.Outputs, s.checkOutputs(ctx, o.Outputs)
 }
 
 func (s *setting) step(number uint64) device.Step {
 	return device.Step{Function: s.function, Number: number, Rows: s.rows, Inputs: s.inputs}
 }
 
-// checkOutputs checks number, types and shapes of what a run returned.
-func (s *setting) checkOutputs(got []tensor.Tensor) error {
-	var want []graph.Type
+// outputs returns the types of what a run returns.
+func (s *setting) outputs() []graph.Type {
+	var types []graph.Type
 	f := s.program.Function(s.function)
 	for _, o := range f.Outputs {
 		if !o.Keep {
-			want = append(want, f.Values[o.Value].Type)
+			types = append(types, f.Values[o.Value].Type)
 		}
 	}
+	return types
+}
+
+// checkOutputs checks number, types and shapes of what a run returned, and
+// that it is rounded as it is stored.
+func (s *setting) checkOutputs(ctx context.Context, got []tensor.Tensor) error {
+	want := s.outputs()
 	if len(got) != len(want) {
 		return fmt.Errorf("%d outputs, want %d", len(got), len(want))
 	}
 	for i, t := range want {
 		if w := tensor.Describe(t.DType, s.shape(t)); got[i].String() != w {
 			return fmt.Errorf("output %d is %v, want %s", i, got[i], w)
+		}
+		if err := checkStored(ctx, t, got[i]); err != nil {
+			return fmt.Errorf("output %d: %w", i, err)
 		}
 	}
 	return nil
@@ -147,7 +156,10 @@ func join(like tensor.Tensor, parts []tensor.Tensor) tensor.Tensor {
 
 // reference runs the setting on ref.
 func (s *setting) reference(ctx context.Context) ([]tensor.Tensor, error) {
-	d := ref.New("ref")
+	d, err := openRef.device(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reference: %w", err)
+	}
 	defer d.Close()
 	x, err := s.load(ctx, d)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -36,8 +35,7 @@ func trainingCases() []Case {
 }
 
 func (n network) asRef(ctx context.Context, open Opener) error {
-	want, err := n.on(ctx, func(context.Context) (device.Device, error) { return ref.New("ref"), nil },
-		allReplicas)
+	want, err := n.on(ctx, openRef, allReplicas)
 	if err != nil {
 		return fmt.Errorf("reference: %w", err)
 	}
@@ -45,7 +43,14 @@ func (n network) asRef(ctx context.Context, open Opener) error {
 	if err != nil {
 		return err
 	}
-	return n.compare(got, want, trainingTolerance)
+	if precisionOf(ctx) == device.F32 {
+		return n.compare(got, want, trainingTolerance)
+	}
+	plain, err := n.on(at(ctx, device.F32), openRef, allReplicas)
+	if err != nil {
+		return fmt.Errorf("reference: %w", err)
+	}
+	return n.compareFar(got, want, plain)
 }
 
 // anyNumber is asked of devices that say that they are deterministic.
@@ -72,7 +77,7 @@ func (n network) anyNumber(ctx context.Context, open Opener) error {
 
 // sameness is the tolerance for runs of a device that should be the same.
 func sameness(ctx context.Context, open Opener) (tensor.Tolerance, error) {
-	d, err := open(ctx)
+	d, err := open.device(ctx)
 	if err != nil {
 		return tensor.Tolerance{}, err
 	}
@@ -104,7 +109,13 @@ func (n network) predictAlone(ctx context.Context, open Opener) error {
 	if err != nil {
 		return err
 	}
-	if err := equal(joint, want, tensor.Tolerance{Absolute: 1e-5, Relative: 1e-5}, outputNames); err != nil {
+	tol := []tensor.Tolerance{{Absolute: 1e-5, Relative: 1e-5}}
+	if precisionOf(ctx) == device.BF16 {
+		if err := s.widen(ctx, tol, want); err != nil {
+			return err
+		}
+	}
+	if err := equal(joint, want, tol[0], outputNames); err != nil {
 		return err
 	}
 	if !m.Info().Has(device.Deterministic) {

@@ -14,11 +14,12 @@ import (
 
 // dev implements device.Device.
 type dev struct {
-	name   string
-	ops    []graph.Op
-	bf16   bool            // opened at precision device.BF16
-	closed context.Context // ends when the device is closed
-	end    context.CancelCauseFunc
+	name       string
+	ops        []graph.Op
+	precisions []string
+	bf16       bool            // opened at precision device.BF16
+	closed     context.Context // ends when the device is closed
+	end        context.CancelCauseFunc
 
 	mu    sync.Mutex // held by every call but Info and Close
 	group device.Group
@@ -28,10 +29,13 @@ var errClosed = errors.New("the device is closed")
 
 // New returns a reference device that errors and logs call name. It refuses
 // the operations in without, as other devices refuse what they lack.
-func New(name string, without ...graph.Op) device.Device { return newDev(name, without...) }
+// It has precision device.F32 alone; those of Provider have all.
+func New(name string, without ...graph.Op) device.Device {
+	return newDev(name, []string{device.F32}, without...)
+}
 
-func newDev(name string, without ...graph.Op) *dev {
-	d := &dev{name: name}
+func newDev(name string, precisions []string, without ...graph.Op) *dev {
+	d := &dev{name: name, precisions: precisions}
 	d.ops = slices.DeleteFunc(Ops(), func(o graph.Op) bool { return slices.Contains(without, o) })
 	d.closed, d.end = context.WithCancelCause(context.Background())
 	return d
@@ -43,7 +47,7 @@ func (d *dev) Info() device.Info {
 		ID: device.DefaultID, Name: d.name, Description: "reference device: plain loops, float64 sums",
 		Kernels: "ref", Threads: 1, Ops: slices.Clone(d.ops),
 		Features: []string{device.Deterministic, device.ExactUpdates, device.Profile},
-		Levels:   []string{device.InProcess}, Precisions: device.Precisions(),
+		Levels:   []string{device.InProcess}, Precisions: slices.Clone(d.precisions),
 	}
 }
 

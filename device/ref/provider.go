@@ -17,7 +17,7 @@ func (Provider) Describe() device.Plugin {
 
 // List implements device.Provider: there is always one.
 func (Provider) List(context.Context) ([]device.Info, string, error) {
-	return []device.Info{New("ref").Info()}, "", nil
+	return []device.Info{newDev("ref", device.Precisions()).Info()}, "", nil
 }
 
 // Open implements device.Provider. Threads have no meaning here.
@@ -29,7 +29,7 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 	if err := checkOptions(o); err != nil {
 		return nil, device.Errorf("ref", "Open", device.Unsupported, "%w", err)
 	}
-	d := newDev("ref")
+	d := newDev("ref", device.Precisions())
 	d.bf16 = o.Precision == device.BF16
 	return d, nil
 }

@@ -18,8 +18,8 @@ func TestConformance(t *testing.T) {
 		}
 		t.Run(level, func(t *testing.T) {
 			p := start(t, "cpu", level)
-			devicetest.Run(t, func(ctx context.Context) (device.Device, error) {
-				return p.Open(ctx, device.DefaultID, device.Options{})
+			devicetest.Run(t, func(ctx context.Context, precision string) (device.Device, error) {
+				return p.Open(ctx, device.DefaultID, device.Options{Precision: precision})
 			})
 		})
 	}
@@ -31,7 +31,7 @@ func TestGroupConformance(t *testing.T) {
 		t.Skip("this system has no shared memory of this kind")
 	}
 	p := start(t, "cpu", device.Shm, device.CollShm)
-	devicetest.RunSome(t, func(ctx context.Context) (device.Device, error) {
-		return p.Open(ctx, device.DefaultID, device.Options{Threads: 1})
+	devicetest.RunSome(t, func(ctx context.Context, precision string) (device.Device, error) {
+		return p.Open(ctx, device.DefaultID, device.Options{Threads: 1, Precision: precision})
 	}, remote.Rendezvous{}, devicetest.GroupCases())
 }

@@ -17,7 +17,8 @@ type pool struct {
 	idle []device.Device
 }
 
-func (p *pool) open(ctx context.Context) (device.Device, error) {
+// open opens a device at F32, the only precision that the plugin has.
+func (p *pool) open(ctx context.Context, _ string) (device.Device, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.idle); n > 0 {

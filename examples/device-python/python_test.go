@@ -38,8 +38,8 @@ func TestConformance(t *testing.T) {
 	}
 	used := &pool{plugin: p}
 	defer used.close()
-	fresh := func(ctx context.Context) (device.Device, error) {
-		return p.Open(ctx, device.DefaultID, device.Options{})
+	fresh := func(ctx context.Context, precision string) (device.Device, error) {
+		return p.Open(ctx, device.DefaultID, device.Options{Precision: precision})
 	}
 	refused := 0
 	for _, c := range devicetest.Cases() {
@@ -54,7 +54,7 @@ func TestConformance(t *testing.T) {
 			open = used.open
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			if r := c.Judge(t.Context(), open); r.Err != nil {
+			if r := c.Judge(t.Context(), open, device.F32); r.Err != nil {
 				t.Errorf("%v\nrule: %s", r.Err, c.Rule)
 			}
 		})

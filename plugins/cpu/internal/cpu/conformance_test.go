@@ -13,8 +13,9 @@ import (
 func TestConformance(t *testing.T) {
 	for _, set := range kernel.Sets() {
 		t.Run(set.Name, func(t *testing.T) {
-			devicetest.Run(t, func(ctx context.Context) (device.Device, error) {
-				return Provider{}.Open(ctx, device.DefaultID, device.Options{Kernels: set.Name, Threads: 2})
+			devicetest.Run(t, func(ctx context.Context, precision string) (device.Device, error) {
+				return Provider{}.Open(ctx, device.DefaultID,
+					device.Options{Kernels: set.Name, Threads: 2, Precision: precision})
 			})
 		})
 	}

@@ -1,0 +1,139 @@
+package devicetest
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+type precisionKey struct{}
+
+// at returns a context in which cases open devices, and ref, at a precision.
+func at(ctx context.Context, precision string) context.Context {
+	return context.WithValue(ctx, precisionKey{}, precision)
+}
+
+// precisionOf returns the precision of a context, F32 if it has none.
+func precisionOf(ctx context.Context) string {
+	if p, ok := ctx.Value(precisionKey{}).(string); ok {
+		return p
+	}
+	return device.F32
+}
+
+// precisions returns those of all that a device has.
+func precisions(i device.Info) []string {
+	var have []string
+	for _, p := range device.Precisions() {
+		if i.Computes(p) {
+			have = append(have, p)
+		}
+	}
+	return have
+}
+
+// device opens a device at the precision of the context.
+func (open Opener) device(ctx context.Context) (device.Device, error) {
+	return open(ctx, precisionOf(ctx))
+}
+
+// openRef opens ref.
+var openRef Opener = func(ctx context.Context, precision string) (device.Device, error) {
+	return ref.Provider{}.Open(ctx, device.DefaultID, device.Options{Precision: precision})
+}
+
+const (
+	// spacing is the largest distance between neighbours in bfloat16, relative
+	// to them: as far apart are two roundings of values between which the middle
+	// of two neighbours lies.
+	spacing = 0x1p-7
+	// leastNormal: what is smaller may be taken as 0.
+	leastNormal = 0x1p-126
+)
+
+// checkStored checks that a result of type t is rounded as it is stored.
+func checkStored(ctx context.Context, t graph.Type, got tensor.Tensor) error {
+	if precisionOf(ctx) != device.BF16 || !device.StoredBF16(t) {
+		return nil
+	}
+	for i, v := range got.F32() {
+		if w := device.RoundBF16(v); v == v && v != w {
+			return fmt.Errorf("element %d of %v is %g, which is not a bfloat16: the nearest is %g", i, got, v, w)
+		}
+	}
+	return nil
+}
+
+// before returns what tol allows of element i of a float32 result before it is stored.
+func before(tol tensor.Tolerance, want tensor.Tensor, i int) float64 {
+	scale := want
+	if !tol.Scale.IsZero() {
+		scale = tol.Scale
+	}
+	return tol.Absolute + float64(tol.Relative*math.Abs(float64(scale.F32()[i])))
+}
+
+// closeStored compares results that are stored as bfloat16: on both sides one
+// rounding comes to what tol allows before.
+func closeStored(got, want tensor.Tensor, tol tensor.Tolerance) error {
+	allowed := tensor.New(tensor.F64, want.Shape...)
+	for i, v := range want.F32() {
+		allowed.F64()[i] = before(tol, want, i) + float64(spacing*math.Abs(float64(v)))
+	}
+	return tensor.Close(got, want, tensor.Tolerance{Absolute: leastNormal, Relative: 1, Scale: allowed})
+}
+
+// closeRounded compares likewise, and wants nearly all elements equal that leave
+// no doubt to which bfloat16 they are rounded: those with an error before of a
+// 32nd of the spacing. One in 16 of these may lie in the middle by chance; who
+// does not round to nearest has half of them wrong.
+func closeRounded(got, want tensor.Tensor, tol tensor.Tolerance) error {
+	if err := closeStored(got, want, tol); err != nil {
+		return err
+	}
+	clear, other := 0, 0
+	for i, v := range want.F32() {
+		if before(tol, want, i) <= spacing/32*math.Abs(float64(v)) {
+			clear++
+			if w := got.F32()[i]; v == v && v != w {
+				other++
+			}
+		}
+	}
+	if few := 4; other > clear/4+few {
+		return fmt.Errorf("%d of %d elements of %v are not the bfloat16 nearest to the result", other, clear, want)
+	}
+	return nil
+}
+
+// widen makes the tolerances as wide as bfloat16 inside is felt outside: twice
+// the largest distance of ref from ref at F32, once for each of the two devices
+// that are compared.
+func (s *setting) widen(ctx context.Context, tol []tensor.Tolerance, want []tensor.Tensor) error {
+	plain, err := s.reference(at(ctx, device.F32))
+	if err != nil {
+		return err
+	}
+	for i := range tol {
+		tol[i].Absolute += 2 * farthest(want[i], plain[i])
+	}
+	return nil
+}
+
+// farthest returns the largest distance between elements of two tensors of floats.
+func farthest(a, b tensor.Tensor) float64 {
+	most := 0.0
+	for i := range a.Count() {
+		if a.DType == tensor.F64 {
+			most = max(most, math.Abs(a.F64()[i]-b.F64()[i]))
+		} else {
+			most = max(most, math.Abs(float64(a.F32()[i])-float64(b.F32()[i])))
+		}
+	}
+	return most
+}

@@ -19,6 +19,7 @@ import (
 //go:generate go run -C _asm . channels
 //go:generate go run -C _asm . elementwise
 //go:generate go run -C _asm . depthwise
+//go:generate go run -C _asm . depthwiserows
 //go:generate go run -C _asm . pooling
 //go:generate go run -C _asm . strip
 //go:generate go run -C _asm . winograd
@@ -46,6 +47,7 @@ type Set struct {
 	gradient          []gradientTiles  // widest first
 	columns           []*columns       // widest first
 	depthwise         []depthwiseTiles // widest first
+	depthwiseRows     []depthwiseRowTiles
 	elements          *elements
 	pools             *pools
 	strips            *stripTiles

@@ -11,7 +11,8 @@ func native() []*Set {
 		sets = append(sets, &Set{Name: "avx512", Class: "fma", fused: true,
 			window: windowAVX512, gradient: gradientAVX512,
 			columns: []*columns{&columnsAVX512, &columnsAVX2}, elements: &elementsAVX512,
-			depthwise: depthwiseAVX512, pools: &poolsAVX512, strips: &stripsAVX512,
+			depthwise: depthwiseAVX512, depthwiseRows: depthwiseRowsAVX512,
+			pools: &poolsAVX512, strips: &stripsAVX512,
 			winograd: &winogradAVX512, winogradGradients: winogradGradientsAVX512, peak: peakAVX512, lanes: 16})
 		withBF16(sets[0], cpu.X86.HasAVX512BF16, cpu.X86.HasAMXBF16)
 	}
@@ -19,7 +20,8 @@ func native() []*Set {
 		sets = append(sets, &Set{Name: "avx2", Class: "fma", fused: true,
 			window: windowAVX2, gradient: gradientAVX2,
 			columns: []*columns{&columnsAVX2}, elements: &elementsAVX2,
-			depthwise: depthwiseAVX2, pools: &poolsAVX2, strips: &stripsAVX2,
+			depthwise: depthwiseAVX2, depthwiseRows: depthwiseRowsAVX2,
+			pools: &poolsAVX2, strips: &stripsAVX2,
 			winograd: &winogradAVX2, winogradGradients: winogradGradientsAVX2, peak: peakAVX2, lanes: 8,
 			bf16: &bf16AVX2, pairs: pairsAVX2})
 	}

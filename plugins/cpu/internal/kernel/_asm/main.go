@@ -22,6 +22,7 @@ var families = map[string]func(){
 	"channels":         channels,
 	"elementwise":      elementwise,
 	"depthwise":        depthwise,
+	"depthwiserows":    depthwiserows,
 	"pooling":          pooling,
 	"strip":            strip,
 	"winograd":         winograd,

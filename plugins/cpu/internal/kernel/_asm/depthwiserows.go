@@ -1,0 +1,192 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// depthwiserows writes the blocks of DepthwiseRows: n positions that lie side by
+// side, one vector of channels, for kernels 3 and 5 wide and strides 1 and 2.
+func depthwiserows() {
+	for _, set := range []struct {
+		isa
+		positions []int
+	}{{avx512, []int{7, 4, 2, 1}}, {avx2, []int{4, 2, 1}}} {
+		for _, kernel := range []int{3, 5} {
+			for _, stride := range []int{1, 2} {
+				for _, n := range set.positions {
+					b := rowBlock{isa: set.isa, kernel: kernel, stride: stride, n: n}
+					b.write()
+				}
+			}
+		}
+	}
+}
+
+// rowBlock is the shape of one block, and the registers that it lies in.
+type rowBlock struct {
+	isa
+	kernel, stride, n int
+}
+
+// columns returns how many pixels of a row of the input the block sees.
+func (b *rowBlock) columns() int { return (b.n-1)*b.stride + b.kernel }
+
+// The general registers of a block. vectorAt is where its vector lies in a pixel.
+var (
+	rowAt, outAt, shiftAt, edgeAt      = pointers[0], pointers[1], pointers[2], pointers[3]
+	blocksLeft, tapAt, tapsLeft, xAt   = pointers[4], pointers[5], pointers[6], pointers[7]
+	weightAt, pixel, pixels3, vectorAt = pointers[8], pointers[9], pointers[10], pointers[11]
+)
+
+// write writes all blocks of some rows, each for some vectors of channels. Every
+// element is one chain of fused multiply-adds from the bias on, rows of the
+// kernel outside, columns inside.
+func (b *rowBlock) write() {
+	TEXT(fmt.Sprintf("depthwiseRows%sk%ds%dp%d", b.name, b.kernel, b.stride, b.n), NOSPLIT,
+		"func(out *float32, in *float32, w *float32, bias *float32, "+endingParams+", rows *int32, rowStep int, "+
+			"count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)")
+	Pragma("noescape")
+	MOVQ(param("pixel"), pixel)
+	LEAQ(operand.Mem{Base: pixel, Index: pixel, Scale: 2}, pixels3)
+	plusFrom := AllocLocal(8)
+	Comment("plus is found from where the result lies")
+	MOVQ(param("plus"), xAt)
+	SUBQ(param("out"), xAt)
+	MOVQ(xAt, plusFrom)
+	MOVQ(param("vectors"), vectorAt)
+	IMUL3Q(operand.Imm(uint64(b.bytes)), vectorAt, vectorAt)
+	MOVQ(vectorAt, param("vectors"))
+	MOVQ(param("rows"), rowAt)
+	Label("row")
+	MOVLQSX(operand.Mem{Base: rowAt}, outAt)
+	ADDQ(param("out"), outAt)
+	MOVQ(param("shift"), shiftAt)
+	MOVQ(param("edges"), edgeAt)
+	MOVQ(param("blocks"), blocksLeft)
+	Label("block")
+	b.loadEdges()
+	XORQ(vectorAt, vectorAt)
+	Label("vector")
+	b.block(plusFrom)
+	ADDQ(operand.Imm(uint64(b.bytes)), vectorAt)
+	CMPQ(vectorAt, param("vectors"))
+	JNE(operand.LabelRef("vector"))
+	ADDQ(param("outStep"), outAt)
+	ADDQ(param("inStep"), shiftAt)
+	ADDQ(operand.Imm(16), edgeAt)
+	DECQ(blocksLeft)
+	JNE(operand.LabelRef("block"))
+	ADDQ(param("rowStep"), rowAt)
+	DECQ(param("count"))
+	JNE(operand.LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+// block writes one block.
+func (b *rowBlock) block(plusFrom operand.Mem) {
+	sums, free := b.regs[:b.n], b.regs[b.n:]
+	MOVQ(param("bias"), xAt)
+	for _, r := range sums {
+		VMOVUPS(operand.Mem{Base: xAt, Index: vectorAt, Scale: 1}, r)
+	}
+	LEAQ(operand.Mem{Base: rowAt, Disp: 8}, tapAt)
+	MOVLQSX(operand.Mem{Base: rowAt, Disp: 4}, tapsLeft)
+	TESTQ(tapsLeft, tapsLeft)
+	JE(operand.LabelRef("end"))
+	Label("tap")
+	MOVLQSX(operand.Mem{Base: tapAt}, xAt)
+	ADDQ(param("in"), xAt)
+	ADDQ(shiftAt, xAt)
+	ADDQ(vectorAt, xAt)
+	MOVLQSX(operand.Mem{Base: tapAt, Disp: 4}, weightAt)
+	ADDQ(param("w"), weightAt)
+	ADDQ(vectorAt, weightAt)
+	inputs, weight := free[:b.columns()], free[b.columns():]
+	for j, r := range inputs {
+		b.load(j, along(xAt, j), r)
+	}
+	for k := range b.kernel {
+		wide := weight[k%min(len(weight), 2)]
+		VMOVUPS(along(weightAt, k), wide)
+		for i, sum := range sums {
+			VFMADD231PS(inputs[i*b.stride+k], wide, sum)
+		}
+	}
+	ADDQ(operand.Imm(8), tapAt)
+	DECQ(tapsLeft)
+	JNE(operand.LabelRef("tap"))
+	Label("end")
+	b.ending(sums, free, xAt, func() {
+		MOVQ(plusFrom, xAt)
+		ADDQ(outAt, xAt)
+		ADDQ(vectorAt, xAt)
+		for i, sum := range sums {
+			VADDPS(along(xAt, i), sum, sum)
+		}
+	})
+	LEAQ(operand.Mem{Base: outAt, Index: vectorAt, Scale: 1}, xAt)
+	for i, sum := range sums {
+		VMOVUPS(sum, along(xAt, i))
+	}
+}
+
+// along returns the address of pixel i behind the one that base points to. It is
+// to be called for one i after the other: base moves on with every fourth.
+func along(base reg.GPPhysical, i int) operand.Mem {
+	if i > 0 && i%4 == 0 {
+		LEAQ(operand.Mem{Base: base, Index: pixel, Scale: 4}, base)
+	}
+	switch i % 4 {
+	case 1:
+		return operand.Mem{Base: base, Index: pixel, Scale: 1}
+	case 2:
+		return operand.Mem{Base: base, Index: pixel, Scale: 2}
+	case 3:
+		return operand.Mem{Base: base, Index: pixels3, Scale: 1}
+	}
+	return operand.Mem{Base: base}
+}
+
+// masks are those of the columns that may lie outside of the image, the left ones first.
+var masks = []reg.OpmaskPhysical{reg.K1, reg.K2, reg.K3, reg.K4}
+
+// edge returns the number of the mask of column j, -1 for a column that is
+// always inside.
+func (b *rowBlock) edge(j int) int {
+	side := b.kernel / 2
+	switch {
+	case j < side:
+		return j
+	case j >= b.columns()-side:
+		return j - b.columns() + 2*side
+	}
+	return -1
+}
+
+// loadEdges loads the masks of the block; AVX2 takes them from memory.
+func (b *rowBlock) loadEdges() {
+	if b.bytes < 64 {
+		return
+	}
+	for k := range b.kernel / 2 * 2 {
+		KMOVW(operand.Mem{Base: edgeAt, Disp: 4 * k}, masks[k])
+	}
+}
+
+// load loads column j; one outside of the image is zeros.
+func (b *rowBlock) load(j int, at operand.Mem, r reg.VecPhysical) {
+	switch k := b.edge(j); {
+	case k < 0:
+		VMOVUPS(at, r)
+	case b.bytes == 64:
+		VMOVUPS_Z(at, masks[k], r)
+	default:
+		VBROADCASTSS(operand.Mem{Base: edgeAt, Disp: 4 * k}, r)
+		VMASKMOVPS(at, r, r)
+	}
+}

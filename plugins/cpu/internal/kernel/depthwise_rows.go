@@ -1,0 +1,227 @@
+package kernel
+
+import "fmt"
+
+// DepthwiseRows is the geometry of a depthwise convolution along the rows of an
+// image [Height][Width][Channels]:
+//
+//	out[y][x][c] = bias[c] + sum over i, j of in[y*sh-top+i][x*sw-left+j][c] * weights[i][j][c]
+//
+// The sum is one chain that begins with the bias, i outside and j inside. Rows
+// outside of the image are left out, columns outside of it count as zeros.
+type DepthwiseRows struct {
+	Channels             int
+	Height, Width        int // of the image
+	OutHeight, OutWidth  int
+	Kernel, Stride, Skip [2]int // Skip is the padding above and to the left
+	// A ring holds so many rows of an image or of a result, row y where row
+	// y mod ring lies; 0 holds all.
+	InRing, OutRing int
+
+	table []int32     // see tableRow
+	zeros []float32   // [Channels]
+	cuts  [2][]rowCut // of a row into blocks, by the largest of rowPositions that may be taken
+}
+
+// rowPositions is how many positions a block may have.
+var rowPositions = [...]int{7, 4, 2, 1}
+
+// rowCut is blocks of one size that lie side by side in a row.
+type rowCut struct {
+	x, size int     // the first position; an index of rowPositions
+	blocks  int     // how many
+	edges   []int32 // for each block four masks, see NewDepthwiseRows
+}
+
+// Possible reports whether the geometry is one that DepthwiseRows is made for:
+// a kernel 3 or 5 wide, which stays inside of the image to at least its half.
+func (g *DepthwiseRows) Possible() bool {
+	side := g.Kernel[1] / 2
+	right := (g.OutWidth-1)*g.Stride[1] - g.Skip[1] + g.Kernel[1] - g.Width
+	return (g.Kernel[1] == 3 || g.Kernel[1] == 5) && (g.Stride[1] == 1 || g.Stride[1] == 2) &&
+		g.Skip[1] >= 0 && g.Skip[1] <= side && right <= side
+}
+
+// NewDepthwiseRows completes a geometry that is possible.
+//
+// The masks of a block are -1 for a column inside of the image and 0 for one
+// outside: of the first Kernel[1]/2 columns that the block sees, then of the
+// last ones.
+func NewDepthwiseRows(g DepthwiseRows) *DepthwiseRows {
+	if !g.Possible() || g.Channels < 1 || g.OutHeight < 0 || g.OutWidth < 1 {
+		panic(fmt.Sprintf("kernel.NewDepthwiseRows: %+v", g))
+	}
+	if g.InRing == 0 {
+		g.InRing = g.Height
+	}
+	if g.OutRing == 0 {
+		g.OutRing = g.OutHeight
+	}
+	g.zeros = make([]float32, g.Channels)
+	for y := range g.OutHeight {
+		g.table = append(g.table, g.tableRow(y)...)
+	}
+	for i := range g.cuts {
+		g.cuts[i] = g.cut(i)
+	}
+	return &g
+}
+
+// tableRow returns what the assembly must know of a row of the result: where it
+// begins, how many rows of the kernel it sees, and for each of these where the
+// row of the image and that of the weights begin. Offsets are in bytes.
+func (g *DepthwiseRows) tableRow(y int) []int32 {
+	row := make([]int32, 2, g.tableWidth())
+	row[0] = int32(4 * (y % g.OutRing) * g.OutWidth * g.Channels)
+	for i := range g.Kernel[0] {
+		if at := y*g.Stride[0] - g.Skip[0] + i; at >= 0 && at < g.Height {
+			row = append(row, int32(4*(at%g.InRing)*g.Width*g.Channels), int32(4*i*g.Kernel[1]*g.Channels))
+			row[1]++
+		}
+	}
+	return row[:cap(row)]
+}
+
+// tableWidth returns the numbers of a row of the table.
+func (g *DepthwiseRows) tableWidth() int { return 2 + 2*g.Kernel[0] }
+
+// cut cuts a row into the largest blocks that fit, from an index of rowPositions on.
+func (g *DepthwiseRows) cut(largest int) (cuts []rowCut) {
+	for x := 0; x < g.OutWidth; {
+		i := largest
+		for i < len(rowPositions)-1 && !fits(rowPositions[i], rowPositions[i+1], g.OutWidth-x) {
+			i++
+		}
+		if len(cuts) == 0 || cuts[len(cuts)-1].size != i {
+			cuts = append(cuts, rowCut{x: x, size: i})
+		}
+		c := &cuts[len(cuts)-1]
+		c.blocks++
+		c.edges = append(c.edges, g.edges(x, rowPositions[i])...)
+		x += rowPositions[i]
+	}
+	return cuts
+}
+
+// edges returns the masks of the block of n positions from x on.
+func (g *DepthwiseRows) edges(x, n int) []int32 {
+	masks := make([]int32, 4)
+	side, columns := g.Kernel[1]/2, (n-1)*g.Stride[1]+g.Kernel[1]
+	for k := range 2 * side {
+		column := x*g.Stride[1] - g.Skip[1] + k
+		if k >= side {
+			column += columns - 2*side
+		}
+		if column >= 0 && column < g.Width {
+			masks[k] = -1
+		}
+	}
+	return masks
+}
+
+// DepthwiseRows computes rows [from, to) of the result for one image. weights
+// is [Kernel[0]][Kernel[1]][Channels]; bias is nil or has Channels values.
+func (s *Set) DepthwiseRows(g *DepthwiseRows, out, in, weights, bias []float32, e Ending, from, to int) {
+	result := min(g.OutRing, g.OutHeight) * g.OutWidth * g.Channels
+	if len(in) < min(g.InRing, g.Height)*g.Width*g.Channels || len(out) < result || e.lacks(result) ||
+		len(weights) < g.Kernel[0]*g.Kernel[1]*g.Channels || bias != nil && len(bias) < g.Channels ||
+		from < 0 || to > g.OutHeight {
+		panic(fmt.Sprintf("kernel.DepthwiseRows: image of %d values, result of %d, plus %d, weights of %d, "+
+			"bias of %d, rows [%d, %d) of %+v", len(in), len(out), len(e.Plus), len(weights), len(bias), from, to, *g))
+	}
+	if from >= to {
+		return
+	}
+	if bias == nil {
+		bias = g.zeros
+	}
+	c := rowsCall{out, in, weights, bias, e, from, to}
+	first := 0
+	for i := range s.depthwiseRows {
+		k := &s.depthwiseRows[i]
+		if n := (g.Channels - first) / k.lanes; n > 0 {
+			c.vectors(g, k, first, n)
+			first += n * k.lanes
+		}
+	}
+	for y := from; y < to && first < g.Channels; y++ {
+		for x := range g.OutWidth {
+			c.generic(g, y, x, first, s.fused)
+		}
+	}
+}
+
+// rowsCall is what one call of DepthwiseRows works on.
+type rowsCall struct {
+	out, in, weights, bias []float32
+	ending                 Ending
+	from, to               int
+}
+
+// generic computes the channels from c on at one position: the definition.
+func (r *rowsCall) generic(g *DepthwiseRows, y, x, c int, fused bool) {
+	var some [PanelLanes]float32
+	at := (y%g.OutRing*g.OutWidth + x) * g.Channels
+	for ; c < g.Channels; c += len(some) {
+		sum := some[:copy(some[:], r.bias[c:g.Channels])]
+		for t := range g.Kernel[0] * g.Kernel[1] {
+			iy := y*g.Stride[0] - g.Skip[0] + t/g.Kernel[1]
+			ix := x*g.Stride[1] - g.Skip[1] + t%g.Kernel[1]
+			if iy < 0 || iy >= g.Height {
+				continue
+			}
+			pixel := g.zeros
+			if ix >= 0 && ix < g.Width {
+				pixel = r.in[(iy%g.InRing*g.Width+ix)*g.Channels:]
+			}
+			multiplyInto(sum, pixel[c:], r.weights[t*g.Channels+c:], fused)
+		}
+		for i, v := range sum {
+			r.out[at+c+i] = r.ending.at(at+c+i, v)
+		}
+	}
+}
+
+// depthwiseRowTiles is assembly for so many channels: by half the width of the
+// kernel less 1, by the stride less 1, for the sizes of rowPositions from first on.
+type depthwiseRowTiles struct {
+	lanes, first int
+	tiles        [2][2][]depthwiseRowTile
+}
+
+// depthwiseRowTile computes the blocks of some rows for some vectors of
+// channels. Steps are in bytes; shift is where, seen from the beginning of a row
+// of the image, the first block's first column lies.
+type depthwiseRowTile func(out, in, w, bias, plus, most *float32, rows *int32, rowStep int, count int,
+	edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
+
+// together returns how many vectors of channels pass through all rows together:
+// few enough that the rows of the image that the next row of the result sees
+// again stay in the nearest cache, two to four for the sake of its lines.
+func (g *DepthwiseRows) together() int {
+	const bytes, vector = 16 << 10, 64
+	return min(max(bytes/(vector*g.Kernel[0]*g.Width), 2), 4)
+}
+
+// vectors computes n vectors of channels from c on.
+func (r *rowsCall) vectors(g *DepthwiseRows, k *depthwiseRowTiles, c, n int) {
+	for end := c + n*k.lanes; c < end; {
+		some := min(g.together(), (end-c)/k.lanes)
+		for _, cut := range g.cuts[k.first] {
+			r.blocks(g, k, cut, c, some)
+		}
+		c += some * k.lanes
+	}
+}
+
+// blocks computes blocks of one size for n vectors of channels from c on.
+func (r *rowsCall) blocks(g *DepthwiseRows, k *depthwiseRowTiles, cut rowCut, c, n int) {
+	pixel, positions := 4*g.Channels, rowPositions[cut.size]
+	at := cut.x*g.Channels + c
+	e := r.ending.from(at)
+	plus, most := e.assembly()
+	tile := k.tiles[g.Kernel[1]/2-1][g.Stride[1]-1][cut.size-k.first]
+	tile(&r.out[at], &r.in[c], &r.weights[c], &r.bias[c], plus, most, &g.table[r.from*g.tableWidth()],
+		4*g.tableWidth(), r.to-r.from, &cut.edges[0], cut.blocks, n, pixel,
+		(cut.x*g.Stride[1]-g.Skip[1])*pixel, positions*pixel, positions*g.Stride[1]*pixel)
+}

@@ -218,7 +218,10 @@ func (r *rowsCall) vectors(g *DepthwiseRows, k *depthwiseRowTiles, c, n int) {
 func (r *rowsCall) blocks(g *DepthwiseRows, k *depthwiseRowTiles, cut rowCut, c, n int) {
 	pixel, positions := 4*g.Channels, rowPositions[cut.size]
 	at := cut.x*g.Channels + c
-	e := r.ending.from(at)
+	e := r.ending
+	if e.Plus != nil {
+		e.Plus = e.Plus[at:]
+	}
 	plus, most := e.assembly()
 	tile := k.tiles[g.Kernel[1]/2-1][g.Stride[1]-1][cut.size-k.first]
 	tile(&r.out[at], &r.in[c], &r.weights[c], &r.bias[c], plus, most, &g.table[r.from*g.tableWidth()],

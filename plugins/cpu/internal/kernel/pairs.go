@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Pairs is a Window whose operands are bfloat16, two values of a run at a time:
@@ -14,15 +15,16 @@ import (
 // the order of the instruction VDPBF16PS. As in that instruction subnormal
 // operands and results are zeros of their sign, here and in what follows: the
 // sum is multiplied by a scale of its channel and a bias added with one
-// rounding, or the bias added alone; then comes the ending; and the result is
-// rounded to bfloat16, in float32.
+// rounding, or the bias added alone; then comes the ending; and the result may
+// be rounded to bfloat16, in float32.
 //
 // Weights are packed in panels of PanelLanes output channels, as those of
 // Window, each as [Taps][Run/2][width][2]: 16 channels of 16 pairs, whose rows
 // lie 4*width bytes apart, are what a matrix tile takes.
 type Pairs struct {
 	*Window
-	half []int32 // [Taps][Positions]: where each run begins, in bytes from an image of bfloat16
+	half      []int32 // [Taps][Positions]: where each run begins, in bytes from an image of bfloat16
+	low, high []int32 // by position: the first value that it reads, and the one behind the last
 }
 
 // NewPairs returns the pairs of a window, whose runs must be even.
@@ -30,15 +32,29 @@ func NewPairs(w *Window) *Pairs {
 	if w.Run%2 != 0 {
 		panic(fmt.Sprintf("kernel.NewPairs: a run of %d values", w.Run))
 	}
-	p := &Pairs{Window: w, half: make([]int32, len(w.In))}
+	p := &Pairs{Window: w, half: make([]int32, len(w.In)), low: make([]int32, len(w.Out)),
+		high: make([]int32, len(w.Out))}
+	for i := range p.low {
+		p.low[i] = math.MaxInt32
+	}
 	for i, o := range w.In {
 		if o < 0 {
 			p.half[i] = -1
-		} else {
-			p.half[i] = o / 2
+			continue
 		}
+		q := i % len(w.Out)
+		p.half[i], p.low[q], p.high[q] = o/2, min(p.low[q], o/4), max(p.high[q], o/4+int32(w.Run))
 	}
 	return p
+}
+
+// Reach returns the values [low, high) of an image that positions [from, to) read.
+func (p *Pairs) Reach(from, to int) (low, high int) {
+	if from >= to {
+		return 0, 0
+	}
+	low, high = int(slices.Min(p.low[from:to])), int(slices.Max(p.high[from:to]))
+	return min(low, high), high
 }
 
 // PackPairs fills the part of packed that belongs to one panel with rounded
@@ -69,6 +85,7 @@ type Finish struct {
 	Scale []float32 // nil or of BiasLen channels; then there is a bias too
 	Bias  []float32 // nil or of BiasLen channels
 	Ending
+	Round bool // the result is rounded to bfloat16
 }
 
 // channels returns what follows the channels from c on, for a result that begins there.
@@ -143,7 +160,10 @@ func (f *Finish) finish(i, at int, v float32) float32 {
 	if f.Plus != nil {
 		v = flushed(v + flushed(f.Plus[at]))
 	}
-	return widened(bf16(f.bound(v)))
+	if v = f.bound(v); f.Round {
+		v = widened(bf16(v))
+	}
+	return v
 }
 
 // fuseFlushed is fuse with subnormal operands and results as zeros. A result

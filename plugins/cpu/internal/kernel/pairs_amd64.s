@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func pairsAVX512BF16x1p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512BF16x1p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512BF16x1p12(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512BF16x1p12(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
 	ORL     $0x00008040, R15
@@ -520,104 +520,108 @@ added:
 
 bounded:
 	MOVQ out+0(FP), R15
+	CMPQ rounded+112(FP), $0x00
+	JE   write
 
 	// VCVTNEPS2BF16 Z0, Y12
 	LONG      $0x487e7262
 	WORD      $0xe072
 	VPMOVZXWD Y12, Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z1, Y12
 	LONG      $0x487e7262
 	WORD      $0xe172
 	VPMOVZXWD Y12, Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   Z1, (R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z2, Y12
 	LONG      $0x487e7262
 	WORD      $0xe272
 	VPMOVZXWD Y12, Z2
 	VPSLLD    $0x10, Z2, Z2
-	VMOVUPS   Z2, (R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z3, Y12
 	LONG      $0x487e7262
 	WORD      $0xe372
 	VPMOVZXWD Y12, Z3
 	VPSLLD    $0x10, Z3, Z3
-	VMOVUPS   Z3, (R15)(DX*1)
 
 	// VCVTNEPS2BF16 Z4, Y12
 	LONG      $0x487e7262
 	WORD      $0xe472
 	VPMOVZXWD Y12, Z4
 	VPSLLD    $0x10, Z4, Z4
-	VMOVUPS   Z4, (R15)(SI*1)
 
 	// VCVTNEPS2BF16 Z5, Y12
 	LONG      $0x487e7262
 	WORD      $0xe572
 	VPMOVZXWD Y12, Z5
 	VPSLLD    $0x10, Z5, Z5
-	VMOVUPS   Z5, (R15)(DI*1)
 
 	// VCVTNEPS2BF16 Z6, Y12
 	LONG      $0x487e7262
 	WORD      $0xe672
 	VPMOVZXWD Y12, Z6
 	VPSLLD    $0x10, Z6, Z6
-	VMOVUPS   Z6, (R15)(R8*1)
 
 	// VCVTNEPS2BF16 Z7, Y12
 	LONG      $0x487e7262
 	WORD      $0xe772
 	VPMOVZXWD Y12, Z7
 	VPSLLD    $0x10, Z7, Z7
-	VMOVUPS   Z7, (R15)(R9*1)
 
 	// VCVTNEPS2BF16 Z8, Y12
 	LONG      $0x487e5262
 	WORD      $0xe072
 	VPMOVZXWD Y12, Z8
 	VPSLLD    $0x10, Z8, Z8
-	VMOVUPS   Z8, (R15)(R10*1)
 
 	// VCVTNEPS2BF16 Z9, Y12
 	LONG      $0x487e5262
 	WORD      $0xe172
 	VPMOVZXWD Y12, Z9
 	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   Z9, (R15)(R11*1)
 
 	// VCVTNEPS2BF16 Z10, Y12
 	LONG      $0x487e5262
 	WORD      $0xe272
 	VPMOVZXWD Y12, Z10
 	VPSLLD    $0x10, Z10, Z10
-	VMOVUPS   Z10, (R15)(R12*1)
 
 	// VCVTNEPS2BF16 Z11, Y12
 	LONG      $0x487e5262
 	WORD      $0xe372
 	VPMOVZXWD Y12, Z11
 	VPSLLD    $0x10, Z11, Z11
-	VMOVUPS   Z11, (R15)(R13*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x30, offs+32(FP)
-	ADDQ      $0x30, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, (R15)(BX*1)
+	VMOVUPS Z2, (R15)(CX*1)
+	VMOVUPS Z3, (R15)(DX*1)
+	VMOVUPS Z4, (R15)(SI*1)
+	VMOVUPS Z5, (R15)(DI*1)
+	VMOVUPS Z6, (R15)(R8*1)
+	VMOVUPS Z7, (R15)(R9*1)
+	VMOVUPS Z8, (R15)(R10*1)
+	VMOVUPS Z9, (R15)(R11*1)
+	VMOVUPS Z10, (R15)(R12*1)
+	VMOVUPS Z11, (R15)(R13*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x30, offs+32(FP)
+	ADDQ    $0x30, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x1p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512BF16x1p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512BF16x1p8(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512BF16x1p8(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
 	ORL     $0x00008040, R15
@@ -987,76 +991,80 @@ added:
 
 bounded:
 	MOVQ out+0(FP), R15
+	CMPQ rounded+112(FP), $0x00
+	JE   write
 
 	// VCVTNEPS2BF16 Z0, Y8
 	LONG      $0x487e7262
 	WORD      $0xc072
 	VPMOVZXWD Y8, Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z1, Y8
 	LONG      $0x487e7262
 	WORD      $0xc172
 	VPMOVZXWD Y8, Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   Z1, (R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z2, Y8
 	LONG      $0x487e7262
 	WORD      $0xc272
 	VPMOVZXWD Y8, Z2
 	VPSLLD    $0x10, Z2, Z2
-	VMOVUPS   Z2, (R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z3, Y8
 	LONG      $0x487e7262
 	WORD      $0xc372
 	VPMOVZXWD Y8, Z3
 	VPSLLD    $0x10, Z3, Z3
-	VMOVUPS   Z3, (R15)(DX*1)
 
 	// VCVTNEPS2BF16 Z4, Y8
 	LONG      $0x487e7262
 	WORD      $0xc472
 	VPMOVZXWD Y8, Z4
 	VPSLLD    $0x10, Z4, Z4
-	VMOVUPS   Z4, (R15)(SI*1)
 
 	// VCVTNEPS2BF16 Z5, Y8
 	LONG      $0x487e7262
 	WORD      $0xc572
 	VPMOVZXWD Y8, Z5
 	VPSLLD    $0x10, Z5, Z5
-	VMOVUPS   Z5, (R15)(DI*1)
 
 	// VCVTNEPS2BF16 Z6, Y8
 	LONG      $0x487e7262
 	WORD      $0xc672
 	VPMOVZXWD Y8, Z6
 	VPSLLD    $0x10, Z6, Z6
-	VMOVUPS   Z6, (R15)(R8*1)
 
 	// VCVTNEPS2BF16 Z7, Y8
 	LONG      $0x487e7262
 	WORD      $0xc772
 	VPMOVZXWD Y8, Z7
 	VPSLLD    $0x10, Z7, Z7
-	VMOVUPS   Z7, (R15)(R9*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x20, offs+32(FP)
-	ADDQ      $0x20, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, (R15)(BX*1)
+	VMOVUPS Z2, (R15)(CX*1)
+	VMOVUPS Z3, (R15)(DX*1)
+	VMOVUPS Z4, (R15)(SI*1)
+	VMOVUPS Z5, (R15)(DI*1)
+	VMOVUPS Z6, (R15)(R8*1)
+	VMOVUPS Z7, (R15)(R9*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x20, offs+32(FP)
+	ADDQ    $0x20, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x1p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512BF16x1p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512BF16x1p4(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512BF16x1p4(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
 	ORL     $0x00008040, R15
@@ -1282,48 +1290,52 @@ added:
 
 bounded:
 	MOVQ out+0(FP), R15
+	CMPQ rounded+112(FP), $0x00
+	JE   write
 
 	// VCVTNEPS2BF16 Z0, Y4
 	LONG      $0x487ef262
 	WORD      $0xe072
 	VPMOVZXWD Y4, Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z1, Y4
 	LONG      $0x487ef262
 	WORD      $0xe172
 	VPMOVZXWD Y4, Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   Z1, (R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z2, Y4
 	LONG      $0x487ef262
 	WORD      $0xe272
 	VPMOVZXWD Y4, Z2
 	VPSLLD    $0x10, Z2, Z2
-	VMOVUPS   Z2, (R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z3, Y4
 	LONG      $0x487ef262
 	WORD      $0xe372
 	VPMOVZXWD Y4, Z3
 	VPSLLD    $0x10, Z3, Z3
-	VMOVUPS   Z3, (R15)(DX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x10, offs+32(FP)
-	ADDQ      $0x10, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, (R15)(BX*1)
+	VMOVUPS Z2, (R15)(CX*1)
+	VMOVUPS Z3, (R15)(DX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x10, offs+32(FP)
+	ADDQ    $0x10, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x1p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512BF16x1p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512BF16x1p2(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512BF16x1p2(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
 	ORL     $0x00008040, R15
@@ -1477,34 +1489,38 @@ added:
 
 bounded:
 	MOVQ out+0(FP), R15
+	CMPQ rounded+112(FP), $0x00
+	JE   write
 
 	// VCVTNEPS2BF16 Z0, Y2
 	LONG      $0x487ef262
 	WORD      $0xd072
 	VPMOVZXWD Y2, Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z1, Y2
 	LONG      $0x487ef262
 	WORD      $0xd172
 	VPMOVZXWD Y2, Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   Z1, (R15)(BX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x08, offs+32(FP)
-	ADDQ      $0x08, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, (R15)(BX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x08, offs+32(FP)
+	ADDQ    $0x08, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x1p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512BF16x1p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512BF16x1p1(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512BF16x1p1(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
 	ORL     $0x00008040, R15
@@ -1622,27 +1638,31 @@ added:
 
 bounded:
 	MOVQ out+0(FP), R15
+	CMPQ rounded+112(FP), $0x00
+	JE   write
 
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
 	WORD      $0xc872
 	VPMOVZXWD Y1, Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x04, offs+32(FP)
-	ADDQ      $0x04, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x04, offs+32(FP)
+	ADDQ    $0x04, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x2p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512BF16x2p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512BF16x2p12(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512BF16x2p12(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
 	ORL     $0x00008040, R15
@@ -2474,188 +2494,192 @@ added:
 
 bounded:
 	MOVQ out+0(FP), R15
+	CMPQ rounded+112(FP), $0x00
+	JE   write
 
 	// VCVTNEPS2BF16 Z0, Y24
 	LONG      $0x487e6262
 	WORD      $0xc072
 	VPMOVZXWD Y24, Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z1, Y24
 	LONG      $0x487e6262
 	WORD      $0xc172
 	VPMOVZXWD Y24, Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z2, Y24
 	LONG      $0x487e6262
 	WORD      $0xc272
 	VPMOVZXWD Y24, Z2
 	VPSLLD    $0x10, Z2, Z2
-	VMOVUPS   Z2, (R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z3, Y24
 	LONG      $0x487e6262
 	WORD      $0xc372
 	VPMOVZXWD Y24, Z3
 	VPSLLD    $0x10, Z3, Z3
-	VMOVUPS   Z3, 64(R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z4, Y24
 	LONG      $0x487e6262
 	WORD      $0xc472
 	VPMOVZXWD Y24, Z4
 	VPSLLD    $0x10, Z4, Z4
-	VMOVUPS   Z4, (R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z5, Y24
 	LONG      $0x487e6262
 	WORD      $0xc572
 	VPMOVZXWD Y24, Z5
 	VPSLLD    $0x10, Z5, Z5
-	VMOVUPS   Z5, 64(R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z6, Y24
 	LONG      $0x487e6262
 	WORD      $0xc672
 	VPMOVZXWD Y24, Z6
 	VPSLLD    $0x10, Z6, Z6
-	VMOVUPS   Z6, (R15)(DX*1)
 
 	// VCVTNEPS2BF16 Z7, Y24
 	LONG      $0x487e6262
 	WORD      $0xc772
 	VPMOVZXWD Y24, Z7
 	VPSLLD    $0x10, Z7, Z7
-	VMOVUPS   Z7, 64(R15)(DX*1)
 
 	// VCVTNEPS2BF16 Z8, Y24
 	LONG      $0x487e4262
 	WORD      $0xc072
 	VPMOVZXWD Y24, Z8
 	VPSLLD    $0x10, Z8, Z8
-	VMOVUPS   Z8, (R15)(SI*1)
 
 	// VCVTNEPS2BF16 Z9, Y24
 	LONG      $0x487e4262
 	WORD      $0xc172
 	VPMOVZXWD Y24, Z9
 	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   Z9, 64(R15)(SI*1)
 
 	// VCVTNEPS2BF16 Z10, Y24
 	LONG      $0x487e4262
 	WORD      $0xc272
 	VPMOVZXWD Y24, Z10
 	VPSLLD    $0x10, Z10, Z10
-	VMOVUPS   Z10, (R15)(DI*1)
 
 	// VCVTNEPS2BF16 Z11, Y24
 	LONG      $0x487e4262
 	WORD      $0xc372
 	VPMOVZXWD Y24, Z11
 	VPSLLD    $0x10, Z11, Z11
-	VMOVUPS   Z11, 64(R15)(DI*1)
 
 	// VCVTNEPS2BF16 Z12, Y24
 	LONG      $0x487e4262
 	WORD      $0xc472
 	VPMOVZXWD Y24, Z12
 	VPSLLD    $0x10, Z12, Z12
-	VMOVUPS   Z12, (R15)(R8*1)
 
 	// VCVTNEPS2BF16 Z13, Y24
 	LONG      $0x487e4262
 	WORD      $0xc572
 	VPMOVZXWD Y24, Z13
 	VPSLLD    $0x10, Z13, Z13
-	VMOVUPS   Z13, 64(R15)(R8*1)
 
 	// VCVTNEPS2BF16 Z14, Y24
 	LONG      $0x487e4262
 	WORD      $0xc672
 	VPMOVZXWD Y24, Z14
 	VPSLLD    $0x10, Z14, Z14
-	VMOVUPS   Z14, (R15)(R9*1)
 
 	// VCVTNEPS2BF16 Z15, Y24
 	LONG      $0x487e4262
 	WORD      $0xc772
 	VPMOVZXWD Y24, Z15
 	VPSLLD    $0x10, Z15, Z15
-	VMOVUPS   Z15, 64(R15)(R9*1)
 
 	// VCVTNEPS2BF16 Z16, Y24
 	LONG      $0x487e2262
 	WORD      $0xc072
 	VPMOVZXWD Y24, Z16
 	VPSLLD    $0x10, Z16, Z16
-	VMOVUPS   Z16, (R15)(R10*1)
 
 	// VCVTNEPS2BF16 Z17, Y24
 	LONG      $0x487e2262
 	WORD      $0xc172
 	VPMOVZXWD Y24, Z17
 	VPSLLD    $0x10, Z17, Z17
-	VMOVUPS   Z17, 64(R15)(R10*1)
 
 	// VCVTNEPS2BF16 Z18, Y24
 	LONG      $0x487e2262
 	WORD      $0xc272
 	VPMOVZXWD Y24, Z18
 	VPSLLD    $0x10, Z18, Z18
-	VMOVUPS   Z18, (R15)(R11*1)
 
 	// VCVTNEPS2BF16 Z19, Y24
 	LONG      $0x487e2262
 	WORD      $0xc372
 	VPMOVZXWD Y24, Z19
 	VPSLLD    $0x10, Z19, Z19
-	VMOVUPS   Z19, 64(R15)(R11*1)
 
 	// VCVTNEPS2BF16 Z20, Y24
 	LONG      $0x487e2262
 	WORD      $0xc472
 	VPMOVZXWD Y24, Z20
 	VPSLLD    $0x10, Z20, Z20
-	VMOVUPS   Z20, (R15)(R12*1)
 
 	// VCVTNEPS2BF16 Z21, Y24
 	LONG      $0x487e2262
 	WORD      $0xc572
 	VPMOVZXWD Y24, Z21
 	VPSLLD    $0x10, Z21, Z21
-	VMOVUPS   Z21, 64(R15)(R12*1)
 
 	// VCVTNEPS2BF16 Z22, Y24
 	LONG      $0x487e2262
 	WORD      $0xc672
 	VPMOVZXWD Y24, Z22
 	VPSLLD    $0x10, Z22, Z22
-	VMOVUPS   Z22, (R15)(R13*1)
 
 	// VCVTNEPS2BF16 Z23, Y24
 	LONG      $0x487e2262
 	WORD      $0xc772
 	VPMOVZXWD Y24, Z23
 	VPSLLD    $0x10, Z23, Z23
-	VMOVUPS   Z23, 64(R15)(R13*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x30, offs+32(FP)
-	ADDQ      $0x30, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, (R15)(BX*1)
+	VMOVUPS Z3, 64(R15)(BX*1)
+	VMOVUPS Z4, (R15)(CX*1)
+	VMOVUPS Z5, 64(R15)(CX*1)
+	VMOVUPS Z6, (R15)(DX*1)
+	VMOVUPS Z7, 64(R15)(DX*1)
+	VMOVUPS Z8, (R15)(SI*1)
+	VMOVUPS Z9, 64(R15)(SI*1)
+	VMOVUPS Z10, (R15)(DI*1)
+	VMOVUPS Z11, 64(R15)(DI*1)
+	VMOVUPS Z12, (R15)(R8*1)
+	VMOVUPS Z13, 64(R15)(R8*1)
+	VMOVUPS Z14, (R15)(R9*1)
+	VMOVUPS Z15, 64(R15)(R9*1)
+	VMOVUPS Z16, (R15)(R10*1)
+	VMOVUPS Z17, 64(R15)(R10*1)
+	VMOVUPS Z18, (R15)(R11*1)
+	VMOVUPS Z19, 64(R15)(R11*1)
+	VMOVUPS Z20, (R15)(R12*1)
+	VMOVUPS Z21, 64(R15)(R12*1)
+	VMOVUPS Z22, (R15)(R13*1)
+	VMOVUPS Z23, 64(R15)(R13*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x30, offs+32(FP)
+	ADDQ    $0x30, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x2p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512BF16x2p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512BF16x2p8(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512BF16x2p8(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
 	ORL     $0x00008040, R15
@@ -3239,132 +3263,136 @@ added:
 
 bounded:
 	MOVQ out+0(FP), R15
+	CMPQ rounded+112(FP), $0x00
+	JE   write
 
 	// VCVTNEPS2BF16 Z0, Y16
 	LONG      $0x487ee262
 	WORD      $0xc072
 	VPMOVZXWD Y16, Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z1, Y16
 	LONG      $0x487ee262
 	WORD      $0xc172
 	VPMOVZXWD Y16, Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z2, Y16
 	LONG      $0x487ee262
 	WORD      $0xc272
 	VPMOVZXWD Y16, Z2
 	VPSLLD    $0x10, Z2, Z2
-	VMOVUPS   Z2, (R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z3, Y16
 	LONG      $0x487ee262
 	WORD      $0xc372
 	VPMOVZXWD Y16, Z3
 	VPSLLD    $0x10, Z3, Z3
-	VMOVUPS   Z3, 64(R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z4, Y16
 	LONG      $0x487ee262
 	WORD      $0xc472
 	VPMOVZXWD Y16, Z4
 	VPSLLD    $0x10, Z4, Z4
-	VMOVUPS   Z4, (R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z5, Y16
 	LONG      $0x487ee262
 	WORD      $0xc572
 	VPMOVZXWD Y16, Z5
 	VPSLLD    $0x10, Z5, Z5
-	VMOVUPS   Z5, 64(R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z6, Y16
 	LONG      $0x487ee262
 	WORD      $0xc672
 	VPMOVZXWD Y16, Z6
 	VPSLLD    $0x10, Z6, Z6
-	VMOVUPS   Z6, (R15)(DX*1)
 
 	// VCVTNEPS2BF16 Z7, Y16
 	LONG      $0x487ee262
 	WORD      $0xc772
 	VPMOVZXWD Y16, Z7
 	VPSLLD    $0x10, Z7, Z7
-	VMOVUPS   Z7, 64(R15)(DX*1)
 
 	// VCVTNEPS2BF16 Z8, Y16
 	LONG      $0x487ec262
 	WORD      $0xc072
 	VPMOVZXWD Y16, Z8
 	VPSLLD    $0x10, Z8, Z8
-	VMOVUPS   Z8, (R15)(SI*1)
 
 	// VCVTNEPS2BF16 Z9, Y16
 	LONG      $0x487ec262
 	WORD      $0xc172
 	VPMOVZXWD Y16, Z9
 	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   Z9, 64(R15)(SI*1)
 
 	// VCVTNEPS2BF16 Z10, Y16
 	LONG      $0x487ec262
 	WORD      $0xc272
 	VPMOVZXWD Y16, Z10
 	VPSLLD    $0x10, Z10, Z10
-	VMOVUPS   Z10, (R15)(DI*1)
 
 	// VCVTNEPS2BF16 Z11, Y16
 	LONG      $0x487ec262
 	WORD      $0xc372
 	VPMOVZXWD Y16, Z11
 	VPSLLD    $0x10, Z11, Z11
-	VMOVUPS   Z11, 64(R15)(DI*1)
 
 	// VCVTNEPS2BF16 Z12, Y16
 	LONG      $0x487ec262
 	WORD      $0xc472
 	VPMOVZXWD Y16, Z12
 	VPSLLD    $0x10, Z12, Z12
-	VMOVUPS   Z12, (R15)(R8*1)
 
 	// VCVTNEPS2BF16 Z13, Y16
 	LONG      $0x487ec262
 	WORD      $0xc572
 	VPMOVZXWD Y16, Z13
 	VPSLLD    $0x10, Z13, Z13
-	VMOVUPS   Z13, 64(R15)(R8*1)
 
 	// VCVTNEPS2BF16 Z14, Y16
 	LONG      $0x487ec262
 	WORD      $0xc672
 	VPMOVZXWD Y16, Z14
 	VPSLLD    $0x10, Z14, Z14
-	VMOVUPS   Z14, (R15)(R9*1)
 
 	// VCVTNEPS2BF16 Z15, Y16
 	LONG      $0x487ec262
 	WORD      $0xc772
 	VPMOVZXWD Y16, Z15
 	VPSLLD    $0x10, Z15, Z15
-	VMOVUPS   Z15, 64(R15)(R9*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x20, offs+32(FP)
-	ADDQ      $0x20, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, (R15)(BX*1)
+	VMOVUPS Z3, 64(R15)(BX*1)
+	VMOVUPS Z4, (R15)(CX*1)
+	VMOVUPS Z5, 64(R15)(CX*1)
+	VMOVUPS Z6, (R15)(DX*1)
+	VMOVUPS Z7, 64(R15)(DX*1)
+	VMOVUPS Z8, (R15)(SI*1)
+	VMOVUPS Z9, 64(R15)(SI*1)
+	VMOVUPS Z10, (R15)(DI*1)
+	VMOVUPS Z11, 64(R15)(DI*1)
+	VMOVUPS Z12, (R15)(R8*1)
+	VMOVUPS Z13, 64(R15)(R8*1)
+	VMOVUPS Z14, (R15)(R9*1)
+	VMOVUPS Z15, 64(R15)(R9*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x20, offs+32(FP)
+	ADDQ    $0x20, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x2p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512BF16x2p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512BF16x2p4(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512BF16x2p4(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
 	ORL     $0x00008040, R15
@@ -3700,76 +3728,80 @@ added:
 
 bounded:
 	MOVQ out+0(FP), R15
+	CMPQ rounded+112(FP), $0x00
+	JE   write
 
 	// VCVTNEPS2BF16 Z0, Y8
 	LONG      $0x487e7262
 	WORD      $0xc072
 	VPMOVZXWD Y8, Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z1, Y8
 	LONG      $0x487e7262
 	WORD      $0xc172
 	VPMOVZXWD Y8, Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z2, Y8
 	LONG      $0x487e7262
 	WORD      $0xc272
 	VPMOVZXWD Y8, Z2
 	VPSLLD    $0x10, Z2, Z2
-	VMOVUPS   Z2, (R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z3, Y8
 	LONG      $0x487e7262
 	WORD      $0xc372
 	VPMOVZXWD Y8, Z3
 	VPSLLD    $0x10, Z3, Z3
-	VMOVUPS   Z3, 64(R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z4, Y8
 	LONG      $0x487e7262
 	WORD      $0xc472
 	VPMOVZXWD Y8, Z4
 	VPSLLD    $0x10, Z4, Z4
-	VMOVUPS   Z4, (R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z5, Y8
 	LONG      $0x487e7262
 	WORD      $0xc572
 	VPMOVZXWD Y8, Z5
 	VPSLLD    $0x10, Z5, Z5
-	VMOVUPS   Z5, 64(R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z6, Y8
 	LONG      $0x487e7262
 	WORD      $0xc672
 	VPMOVZXWD Y8, Z6
 	VPSLLD    $0x10, Z6, Z6
-	VMOVUPS   Z6, (R15)(DX*1)
 
 	// VCVTNEPS2BF16 Z7, Y8
 	LONG      $0x487e7262
 	WORD      $0xc772
 	VPMOVZXWD Y8, Z7
 	VPSLLD    $0x10, Z7, Z7
-	VMOVUPS   Z7, 64(R15)(DX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x10, offs+32(FP)
-	ADDQ      $0x10, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, (R15)(BX*1)
+	VMOVUPS Z3, 64(R15)(BX*1)
+	VMOVUPS Z4, (R15)(CX*1)
+	VMOVUPS Z5, 64(R15)(CX*1)
+	VMOVUPS Z6, (R15)(DX*1)
+	VMOVUPS Z7, 64(R15)(DX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x10, offs+32(FP)
+	ADDQ    $0x10, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x2p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512BF16x2p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512BF16x2p2(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512BF16x2p2(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
 	ORL     $0x00008040, R15
@@ -3981,48 +4013,52 @@ added:
 
 bounded:
 	MOVQ out+0(FP), R15
+	CMPQ rounded+112(FP), $0x00
+	JE   write
 
 	// VCVTNEPS2BF16 Z0, Y4
 	LONG      $0x487ef262
 	WORD      $0xe072
 	VPMOVZXWD Y4, Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z1, Y4
 	LONG      $0x487ef262
 	WORD      $0xe172
 	VPMOVZXWD Y4, Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z2, Y4
 	LONG      $0x487ef262
 	WORD      $0xe272
 	VPMOVZXWD Y4, Z2
 	VPSLLD    $0x10, Z2, Z2
-	VMOVUPS   Z2, (R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z3, Y4
 	LONG      $0x487ef262
 	WORD      $0xe372
 	VPMOVZXWD Y4, Z3
 	VPSLLD    $0x10, Z3, Z3
-	VMOVUPS   Z3, 64(R15)(BX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x08, offs+32(FP)
-	ADDQ      $0x08, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, (R15)(BX*1)
+	VMOVUPS Z3, 64(R15)(BX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x08, offs+32(FP)
+	ADDQ    $0x08, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x2p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512BF16x2p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512BF16x2p1(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512BF16x2p1(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
 	ORL     $0x00008040, R15
@@ -4172,34 +4208,38 @@ added:
 
 bounded:
 	MOVQ out+0(FP), R15
+	CMPQ rounded+112(FP), $0x00
+	JE   write
 
 	// VCVTNEPS2BF16 Z0, Y2
 	LONG      $0x487ef262
 	WORD      $0xd072
 	VPMOVZXWD Y2, Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z1, Y2
 	LONG      $0x487ef262
 	WORD      $0xd172
 	VPMOVZXWD Y2, Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x04, offs+32(FP)
-	ADDQ      $0x04, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x04, offs+32(FP)
+	ADDQ    $0x04, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x4p6(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512BF16x4p6(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512BF16x4p6(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512BF16x4p6(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
 	ORL     $0x00008040, R15
@@ -4983,188 +5023,192 @@ added:
 
 bounded:
 	MOVQ out+0(FP), R15
+	CMPQ rounded+112(FP), $0x00
+	JE   write
 
 	// VCVTNEPS2BF16 Z0, Y24
 	LONG      $0x487e6262
 	WORD      $0xc072
 	VPMOVZXWD Y24, Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z1, Y24
 	LONG      $0x487e6262
 	WORD      $0xc172
 	VPMOVZXWD Y24, Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z2, Y24
 	LONG      $0x487e6262
 	WORD      $0xc272
 	VPMOVZXWD Y24, Z2
 	VPSLLD    $0x10, Z2, Z2
-	VMOVUPS   Z2, 128(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z3, Y24
 	LONG      $0x487e6262
 	WORD      $0xc372
 	VPMOVZXWD Y24, Z3
 	VPSLLD    $0x10, Z3, Z3
-	VMOVUPS   Z3, 192(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z4, Y24
 	LONG      $0x487e6262
 	WORD      $0xc472
 	VPMOVZXWD Y24, Z4
 	VPSLLD    $0x10, Z4, Z4
-	VMOVUPS   Z4, (R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z5, Y24
 	LONG      $0x487e6262
 	WORD      $0xc572
 	VPMOVZXWD Y24, Z5
 	VPSLLD    $0x10, Z5, Z5
-	VMOVUPS   Z5, 64(R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z6, Y24
 	LONG      $0x487e6262
 	WORD      $0xc672
 	VPMOVZXWD Y24, Z6
 	VPSLLD    $0x10, Z6, Z6
-	VMOVUPS   Z6, 128(R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z7, Y24
 	LONG      $0x487e6262
 	WORD      $0xc772
 	VPMOVZXWD Y24, Z7
 	VPSLLD    $0x10, Z7, Z7
-	VMOVUPS   Z7, 192(R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z8, Y24
 	LONG      $0x487e4262
 	WORD      $0xc072
 	VPMOVZXWD Y24, Z8
 	VPSLLD    $0x10, Z8, Z8
-	VMOVUPS   Z8, (R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z9, Y24
 	LONG      $0x487e4262
 	WORD      $0xc172
 	VPMOVZXWD Y24, Z9
 	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   Z9, 64(R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z10, Y24
 	LONG      $0x487e4262
 	WORD      $0xc272
 	VPMOVZXWD Y24, Z10
 	VPSLLD    $0x10, Z10, Z10
-	VMOVUPS   Z10, 128(R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z11, Y24
 	LONG      $0x487e4262
 	WORD      $0xc372
 	VPMOVZXWD Y24, Z11
 	VPSLLD    $0x10, Z11, Z11
-	VMOVUPS   Z11, 192(R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z12, Y24
 	LONG      $0x487e4262
 	WORD      $0xc472
 	VPMOVZXWD Y24, Z12
 	VPSLLD    $0x10, Z12, Z12
-	VMOVUPS   Z12, (R15)(DX*1)
 
 	// VCVTNEPS2BF16 Z13, Y24
 	LONG      $0x487e4262
 	WORD      $0xc572
 	VPMOVZXWD Y24, Z13
 	VPSLLD    $0x10, Z13, Z13
-	VMOVUPS   Z13, 64(R15)(DX*1)
 
 	// VCVTNEPS2BF16 Z14, Y24
 	LONG      $0x487e4262
 	WORD      $0xc672
 	VPMOVZXWD Y24, Z14
 	VPSLLD    $0x10, Z14, Z14
-	VMOVUPS   Z14, 128(R15)(DX*1)
 
 	// VCVTNEPS2BF16 Z15, Y24
 	LONG      $0x487e4262
 	WORD      $0xc772
 	VPMOVZXWD Y24, Z15
 	VPSLLD    $0x10, Z15, Z15
-	VMOVUPS   Z15, 192(R15)(DX*1)
 
 	// VCVTNEPS2BF16 Z16, Y24
 	LONG      $0x487e2262
 	WORD      $0xc072
 	VPMOVZXWD Y24, Z16
 	VPSLLD    $0x10, Z16, Z16
-	VMOVUPS   Z16, (R15)(SI*1)
 
 	// VCVTNEPS2BF16 Z17, Y24
 	LONG      $0x487e2262
 	WORD      $0xc172
 	VPMOVZXWD Y24, Z17
 	VPSLLD    $0x10, Z17, Z17
-	VMOVUPS   Z17, 64(R15)(SI*1)
 
 	// VCVTNEPS2BF16 Z18, Y24
 	LONG      $0x487e2262
 	WORD      $0xc272
 	VPMOVZXWD Y24, Z18
 	VPSLLD    $0x10, Z18, Z18
-	VMOVUPS   Z18, 128(R15)(SI*1)
 
 	// VCVTNEPS2BF16 Z19, Y24
 	LONG      $0x487e2262
 	WORD      $0xc372
 	VPMOVZXWD Y24, Z19
 	VPSLLD    $0x10, Z19, Z19
-	VMOVUPS   Z19, 192(R15)(SI*1)
 
 	// VCVTNEPS2BF16 Z20, Y24
 	LONG      $0x487e2262
 	WORD      $0xc472
 	VPMOVZXWD Y24, Z20
 	VPSLLD    $0x10, Z20, Z20
-	VMOVUPS   Z20, (R15)(DI*1)
 
 	// VCVTNEPS2BF16 Z21, Y24
 	LONG      $0x487e2262
 	WORD      $0xc572
 	VPMOVZXWD Y24, Z21
 	VPSLLD    $0x10, Z21, Z21
-	VMOVUPS   Z21, 64(R15)(DI*1)
 
 	// VCVTNEPS2BF16 Z22, Y24
 	LONG      $0x487e2262
 	WORD      $0xc672
 	VPMOVZXWD Y24, Z22
 	VPSLLD    $0x10, Z22, Z22
-	VMOVUPS   Z22, 128(R15)(DI*1)
 
 	// VCVTNEPS2BF16 Z23, Y24
 	LONG      $0x487e2262
 	WORD      $0xc772
 	VPMOVZXWD Y24, Z23
 	VPSLLD    $0x10, Z23, Z23
-	VMOVUPS   Z23, 192(R15)(DI*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x18, offs+32(FP)
-	ADDQ      $0x18, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, 128(R15)(AX*1)
+	VMOVUPS Z3, 192(R15)(AX*1)
+	VMOVUPS Z4, (R15)(BX*1)
+	VMOVUPS Z5, 64(R15)(BX*1)
+	VMOVUPS Z6, 128(R15)(BX*1)
+	VMOVUPS Z7, 192(R15)(BX*1)
+	VMOVUPS Z8, (R15)(CX*1)
+	VMOVUPS Z9, 64(R15)(CX*1)
+	VMOVUPS Z10, 128(R15)(CX*1)
+	VMOVUPS Z11, 192(R15)(CX*1)
+	VMOVUPS Z12, (R15)(DX*1)
+	VMOVUPS Z13, 64(R15)(DX*1)
+	VMOVUPS Z14, 128(R15)(DX*1)
+	VMOVUPS Z15, 192(R15)(DX*1)
+	VMOVUPS Z16, (R15)(SI*1)
+	VMOVUPS Z17, 64(R15)(SI*1)
+	VMOVUPS Z18, 128(R15)(SI*1)
+	VMOVUPS Z19, 192(R15)(SI*1)
+	VMOVUPS Z20, (R15)(DI*1)
+	VMOVUPS Z21, 64(R15)(DI*1)
+	VMOVUPS Z22, 128(R15)(DI*1)
+	VMOVUPS Z23, 192(R15)(DI*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x18, offs+32(FP)
+	ADDQ    $0x18, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x4p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512BF16x4p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512BF16x4p4(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512BF16x4p4(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
 	ORL     $0x00008040, R15
@@ -5720,132 +5764,136 @@ added:
 
 bounded:
 	MOVQ out+0(FP), R15
+	CMPQ rounded+112(FP), $0x00
+	JE   write
 
 	// VCVTNEPS2BF16 Z0, Y16
 	LONG      $0x487ee262
 	WORD      $0xc072
 	VPMOVZXWD Y16, Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z1, Y16
 	LONG      $0x487ee262
 	WORD      $0xc172
 	VPMOVZXWD Y16, Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z2, Y16
 	LONG      $0x487ee262
 	WORD      $0xc272
 	VPMOVZXWD Y16, Z2
 	VPSLLD    $0x10, Z2, Z2
-	VMOVUPS   Z2, 128(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z3, Y16
 	LONG      $0x487ee262
 	WORD      $0xc372
 	VPMOVZXWD Y16, Z3
 	VPSLLD    $0x10, Z3, Z3
-	VMOVUPS   Z3, 192(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z4, Y16
 	LONG      $0x487ee262
 	WORD      $0xc472
 	VPMOVZXWD Y16, Z4
 	VPSLLD    $0x10, Z4, Z4
-	VMOVUPS   Z4, (R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z5, Y16
 	LONG      $0x487ee262
 	WORD      $0xc572
 	VPMOVZXWD Y16, Z5
 	VPSLLD    $0x10, Z5, Z5
-	VMOVUPS   Z5, 64(R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z6, Y16
 	LONG      $0x487ee262
 	WORD      $0xc672
 	VPMOVZXWD Y16, Z6
 	VPSLLD    $0x10, Z6, Z6
-	VMOVUPS   Z6, 128(R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z7, Y16
 	LONG      $0x487ee262
 	WORD      $0xc772
 	VPMOVZXWD Y16, Z7
 	VPSLLD    $0x10, Z7, Z7
-	VMOVUPS   Z7, 192(R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z8, Y16
 	LONG      $0x487ec262
 	WORD      $0xc072
 	VPMOVZXWD Y16, Z8
 	VPSLLD    $0x10, Z8, Z8
-	VMOVUPS   Z8, (R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z9, Y16
 	LONG      $0x487ec262
 	WORD      $0xc172
 	VPMOVZXWD Y16, Z9
 	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   Z9, 64(R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z10, Y16
 	LONG      $0x487ec262
 	WORD      $0xc272
 	VPMOVZXWD Y16, Z10
 	VPSLLD    $0x10, Z10, Z10
-	VMOVUPS   Z10, 128(R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z11, Y16
 	LONG      $0x487ec262
 	WORD      $0xc372
 	VPMOVZXWD Y16, Z11
 	VPSLLD    $0x10, Z11, Z11
-	VMOVUPS   Z11, 192(R15)(CX*1)
 
 	// VCVTNEPS2BF16 Z12, Y16
 	LONG      $0x487ec262
 	WORD      $0xc472
 	VPMOVZXWD Y16, Z12
 	VPSLLD    $0x10, Z12, Z12
-	VMOVUPS   Z12, (R15)(DX*1)
 
 	// VCVTNEPS2BF16 Z13, Y16
 	LONG      $0x487ec262
 	WORD      $0xc572
 	VPMOVZXWD Y16, Z13
 	VPSLLD    $0x10, Z13, Z13
-	VMOVUPS   Z13, 64(R15)(DX*1)
 
 	// VCVTNEPS2BF16 Z14, Y16
 	LONG      $0x487ec262
 	WORD      $0xc672
 	VPMOVZXWD Y16, Z14
 	VPSLLD    $0x10, Z14, Z14
-	VMOVUPS   Z14, 128(R15)(DX*1)
 
 	// VCVTNEPS2BF16 Z15, Y16
 	LONG      $0x487ec262
 	WORD      $0xc772
 	VPMOVZXWD Y16, Z15
 	VPSLLD    $0x10, Z15, Z15
-	VMOVUPS   Z15, 192(R15)(DX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x10, offs+32(FP)
-	ADDQ      $0x10, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, 128(R15)(AX*1)
+	VMOVUPS Z3, 192(R15)(AX*1)
+	VMOVUPS Z4, (R15)(BX*1)
+	VMOVUPS Z5, 64(R15)(BX*1)
+	VMOVUPS Z6, 128(R15)(BX*1)
+	VMOVUPS Z7, 192(R15)(BX*1)
+	VMOVUPS Z8, (R15)(CX*1)
+	VMOVUPS Z9, 64(R15)(CX*1)
+	VMOVUPS Z10, 128(R15)(CX*1)
+	VMOVUPS Z11, 192(R15)(CX*1)
+	VMOVUPS Z12, (R15)(DX*1)
+	VMOVUPS Z13, 64(R15)(DX*1)
+	VMOVUPS Z14, 128(R15)(DX*1)
+	VMOVUPS Z15, 192(R15)(DX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x10, offs+32(FP)
+	ADDQ    $0x10, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x4p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512BF16x4p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512BF16x4p2(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512BF16x4p2(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
 	ORL     $0x00008040, R15
@@ -6173,76 +6221,80 @@ added:
 
 bounded:
 	MOVQ out+0(FP), R15
+	CMPQ rounded+112(FP), $0x00
+	JE   write
 
 	// VCVTNEPS2BF16 Z0, Y8
 	LONG      $0x487e7262
 	WORD      $0xc072
 	VPMOVZXWD Y8, Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z1, Y8
 	LONG      $0x487e7262
 	WORD      $0xc172
 	VPMOVZXWD Y8, Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z2, Y8
 	LONG      $0x487e7262
 	WORD      $0xc272
 	VPMOVZXWD Y8, Z2
 	VPSLLD    $0x10, Z2, Z2
-	VMOVUPS   Z2, 128(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z3, Y8
 	LONG      $0x487e7262
 	WORD      $0xc372
 	VPMOVZXWD Y8, Z3
 	VPSLLD    $0x10, Z3, Z3
-	VMOVUPS   Z3, 192(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z4, Y8
 	LONG      $0x487e7262
 	WORD      $0xc472
 	VPMOVZXWD Y8, Z4
 	VPSLLD    $0x10, Z4, Z4
-	VMOVUPS   Z4, (R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z5, Y8
 	LONG      $0x487e7262
 	WORD      $0xc572
 	VPMOVZXWD Y8, Z5
 	VPSLLD    $0x10, Z5, Z5
-	VMOVUPS   Z5, 64(R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z6, Y8
 	LONG      $0x487e7262
 	WORD      $0xc672
 	VPMOVZXWD Y8, Z6
 	VPSLLD    $0x10, Z6, Z6
-	VMOVUPS   Z6, 128(R15)(BX*1)
 
 	// VCVTNEPS2BF16 Z7, Y8
 	LONG      $0x487e7262
 	WORD      $0xc772
 	VPMOVZXWD Y8, Z7
 	VPSLLD    $0x10, Z7, Z7
-	VMOVUPS   Z7, 192(R15)(BX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x08, offs+32(FP)
-	ADDQ      $0x08, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, 128(R15)(AX*1)
+	VMOVUPS Z3, 192(R15)(AX*1)
+	VMOVUPS Z4, (R15)(BX*1)
+	VMOVUPS Z5, 64(R15)(BX*1)
+	VMOVUPS Z6, 128(R15)(BX*1)
+	VMOVUPS Z7, 192(R15)(BX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x08, offs+32(FP)
+	ADDQ    $0x08, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x4p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512BF16x4p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512BF16x4p1(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512BF16x4p1(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
 	ORL     $0x00008040, R15
@@ -6456,48 +6508,52 @@ added:
 
 bounded:
 	MOVQ out+0(FP), R15
+	CMPQ rounded+112(FP), $0x00
+	JE   write
 
 	// VCVTNEPS2BF16 Z0, Y4
 	LONG      $0x487ef262
 	WORD      $0xe072
 	VPMOVZXWD Y4, Z0
 	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z1, Y4
 	LONG      $0x487ef262
 	WORD      $0xe172
 	VPMOVZXWD Y4, Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z2, Y4
 	LONG      $0x487ef262
 	WORD      $0xe272
 	VPMOVZXWD Y4, Z2
 	VPSLLD    $0x10, Z2, Z2
-	VMOVUPS   Z2, 128(R15)(AX*1)
 
 	// VCVTNEPS2BF16 Z3, Y4
 	LONG      $0x487ef262
 	WORD      $0xe372
 	VPMOVZXWD Y4, Z3
 	VPSLLD    $0x10, Z3, Z3
-	VMOVUPS   Z3, 192(R15)(AX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x04, offs+32(FP)
-	ADDQ      $0x04, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, 128(R15)(AX*1)
+	VMOVUPS Z3, 192(R15)(AX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x04, offs+32(FP)
+	ADDQ    $0x04, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x1p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512x1p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512x1p12(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512x1p12(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
 	MOVL       24(SP), R15
 	ORL        $0x00008040, R15
@@ -6776,6 +6832,8 @@ added:
 
 bounded:
 	MOVQ      out+0(FP), R15
+	CMPQ      rounded+112(FP), $0x00
+	JE        write
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z12
 	VPSRLD    $0x1f, Z12, Z12
@@ -6785,7 +6843,6 @@ bounded:
 	VMOVDQA32 Z12, Z0
 	VMOVDQA32 Z29, K1, Z0
 	VPANDD    Z29, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 	VADDPS    Z31, Z1, Z1
 	VPSLLD    $0x0f, Z1, Z12
 	VPSRLD    $0x1f, Z12, Z12
@@ -6795,7 +6852,6 @@ bounded:
 	VMOVDQA32 Z12, Z1
 	VMOVDQA32 Z29, K1, Z1
 	VPANDD    Z29, Z1, Z1
-	VMOVUPS   Z1, (R15)(BX*1)
 	VADDPS    Z31, Z2, Z2
 	VPSLLD    $0x0f, Z2, Z12
 	VPSRLD    $0x1f, Z12, Z12
@@ -6805,7 +6861,6 @@ bounded:
 	VMOVDQA32 Z12, Z2
 	VMOVDQA32 Z29, K1, Z2
 	VPANDD    Z29, Z2, Z2
-	VMOVUPS   Z2, (R15)(CX*1)
 	VADDPS    Z31, Z3, Z3
 	VPSLLD    $0x0f, Z3, Z12
 	VPSRLD    $0x1f, Z12, Z12
@@ -6815,7 +6870,6 @@ bounded:
 	VMOVDQA32 Z12, Z3
 	VMOVDQA32 Z29, K1, Z3
 	VPANDD    Z29, Z3, Z3
-	VMOVUPS   Z3, (R15)(DX*1)
 	VADDPS    Z31, Z4, Z4
 	VPSLLD    $0x0f, Z4, Z12
 	VPSRLD    $0x1f, Z12, Z12
@@ -6825,7 +6879,6 @@ bounded:
 	VMOVDQA32 Z12, Z4
 	VMOVDQA32 Z29, K1, Z4
 	VPANDD    Z29, Z4, Z4
-	VMOVUPS   Z4, (R15)(SI*1)
 	VADDPS    Z31, Z5, Z5
 	VPSLLD    $0x0f, Z5, Z12
 	VPSRLD    $0x1f, Z12, Z12
@@ -6835,7 +6888,6 @@ bounded:
 	VMOVDQA32 Z12, Z5
 	VMOVDQA32 Z29, K1, Z5
 	VPANDD    Z29, Z5, Z5
-	VMOVUPS   Z5, (R15)(DI*1)
 	VADDPS    Z31, Z6, Z6
 	VPSLLD    $0x0f, Z6, Z12
 	VPSRLD    $0x1f, Z12, Z12
@@ -6845,7 +6897,6 @@ bounded:
 	VMOVDQA32 Z12, Z6
 	VMOVDQA32 Z29, K1, Z6
 	VPANDD    Z29, Z6, Z6
-	VMOVUPS   Z6, (R15)(R8*1)
 	VADDPS    Z31, Z7, Z7
 	VPSLLD    $0x0f, Z7, Z12
 	VPSRLD    $0x1f, Z12, Z12
@@ -6855,7 +6906,6 @@ bounded:
 	VMOVDQA32 Z12, Z7
 	VMOVDQA32 Z29, K1, Z7
 	VPANDD    Z29, Z7, Z7
-	VMOVUPS   Z7, (R15)(R9*1)
 	VADDPS    Z31, Z8, Z8
 	VPSLLD    $0x0f, Z8, Z12
 	VPSRLD    $0x1f, Z12, Z12
@@ -6865,7 +6915,6 @@ bounded:
 	VMOVDQA32 Z12, Z8
 	VMOVDQA32 Z29, K1, Z8
 	VPANDD    Z29, Z8, Z8
-	VMOVUPS   Z8, (R15)(R10*1)
 	VADDPS    Z31, Z9, Z9
 	VPSLLD    $0x0f, Z9, Z12
 	VPSRLD    $0x1f, Z12, Z12
@@ -6875,7 +6924,6 @@ bounded:
 	VMOVDQA32 Z12, Z9
 	VMOVDQA32 Z29, K1, Z9
 	VPANDD    Z29, Z9, Z9
-	VMOVUPS   Z9, (R15)(R11*1)
 	VADDPS    Z31, Z10, Z10
 	VPSLLD    $0x0f, Z10, Z12
 	VPSRLD    $0x1f, Z12, Z12
@@ -6885,7 +6933,6 @@ bounded:
 	VMOVDQA32 Z12, Z10
 	VMOVDQA32 Z29, K1, Z10
 	VPANDD    Z29, Z10, Z10
-	VMOVUPS   Z10, (R15)(R12*1)
 	VADDPS    Z31, Z11, Z11
 	VPSLLD    $0x0f, Z11, Z12
 	VPSRLD    $0x1f, Z12, Z12
@@ -6895,21 +6942,34 @@ bounded:
 	VMOVDQA32 Z12, Z11
 	VMOVDQA32 Z29, K1, Z11
 	VPANDD    Z29, Z11, Z11
-	VMOVUPS   Z11, (R15)(R13*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x30, offs+32(FP)
-	ADDQ      $0x30, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, (R15)(BX*1)
+	VMOVUPS Z2, (R15)(CX*1)
+	VMOVUPS Z3, (R15)(DX*1)
+	VMOVUPS Z4, (R15)(SI*1)
+	VMOVUPS Z5, (R15)(DI*1)
+	VMOVUPS Z6, (R15)(R8*1)
+	VMOVUPS Z7, (R15)(R9*1)
+	VMOVUPS Z8, (R15)(R10*1)
+	VMOVUPS Z9, (R15)(R11*1)
+	VMOVUPS Z10, (R15)(R12*1)
+	VMOVUPS Z11, (R15)(R13*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x30, offs+32(FP)
+	ADDQ    $0x30, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x1p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512x1p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512x1p8(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512x1p8(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
 	MOVL       24(SP), R15
 	ORL        $0x00008040, R15
@@ -7120,6 +7180,8 @@ added:
 
 bounded:
 	MOVQ      out+0(FP), R15
+	CMPQ      rounded+112(FP), $0x00
+	JE        write
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -7129,7 +7191,6 @@ bounded:
 	VMOVDQA32 Z8, Z0
 	VMOVDQA32 Z29, K1, Z0
 	VPANDD    Z29, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 	VADDPS    Z31, Z1, Z1
 	VPSLLD    $0x0f, Z1, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -7139,7 +7200,6 @@ bounded:
 	VMOVDQA32 Z8, Z1
 	VMOVDQA32 Z29, K1, Z1
 	VPANDD    Z29, Z1, Z1
-	VMOVUPS   Z1, (R15)(BX*1)
 	VADDPS    Z31, Z2, Z2
 	VPSLLD    $0x0f, Z2, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -7149,7 +7209,6 @@ bounded:
 	VMOVDQA32 Z8, Z2
 	VMOVDQA32 Z29, K1, Z2
 	VPANDD    Z29, Z2, Z2
-	VMOVUPS   Z2, (R15)(CX*1)
 	VADDPS    Z31, Z3, Z3
 	VPSLLD    $0x0f, Z3, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -7159,7 +7218,6 @@ bounded:
 	VMOVDQA32 Z8, Z3
 	VMOVDQA32 Z29, K1, Z3
 	VPANDD    Z29, Z3, Z3
-	VMOVUPS   Z3, (R15)(DX*1)
 	VADDPS    Z31, Z4, Z4
 	VPSLLD    $0x0f, Z4, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -7169,7 +7227,6 @@ bounded:
 	VMOVDQA32 Z8, Z4
 	VMOVDQA32 Z29, K1, Z4
 	VPANDD    Z29, Z4, Z4
-	VMOVUPS   Z4, (R15)(SI*1)
 	VADDPS    Z31, Z5, Z5
 	VPSLLD    $0x0f, Z5, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -7179,7 +7236,6 @@ bounded:
 	VMOVDQA32 Z8, Z5
 	VMOVDQA32 Z29, K1, Z5
 	VPANDD    Z29, Z5, Z5
-	VMOVUPS   Z5, (R15)(DI*1)
 	VADDPS    Z31, Z6, Z6
 	VPSLLD    $0x0f, Z6, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -7189,7 +7245,6 @@ bounded:
 	VMOVDQA32 Z8, Z6
 	VMOVDQA32 Z29, K1, Z6
 	VPANDD    Z29, Z6, Z6
-	VMOVUPS   Z6, (R15)(R8*1)
 	VADDPS    Z31, Z7, Z7
 	VPSLLD    $0x0f, Z7, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -7199,21 +7254,30 @@ bounded:
 	VMOVDQA32 Z8, Z7
 	VMOVDQA32 Z29, K1, Z7
 	VPANDD    Z29, Z7, Z7
-	VMOVUPS   Z7, (R15)(R9*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x20, offs+32(FP)
-	ADDQ      $0x20, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, (R15)(BX*1)
+	VMOVUPS Z2, (R15)(CX*1)
+	VMOVUPS Z3, (R15)(DX*1)
+	VMOVUPS Z4, (R15)(SI*1)
+	VMOVUPS Z5, (R15)(DI*1)
+	VMOVUPS Z6, (R15)(R8*1)
+	VMOVUPS Z7, (R15)(R9*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x20, offs+32(FP)
+	ADDQ    $0x20, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x1p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512x1p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512x1p4(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512x1p4(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
 	MOVL       24(SP), R15
 	ORL        $0x00008040, R15
@@ -7356,6 +7420,8 @@ added:
 
 bounded:
 	MOVQ      out+0(FP), R15
+	CMPQ      rounded+112(FP), $0x00
+	JE        write
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -7365,7 +7431,6 @@ bounded:
 	VMOVDQA32 Z4, Z0
 	VMOVDQA32 Z29, K1, Z0
 	VPANDD    Z29, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 	VADDPS    Z31, Z1, Z1
 	VPSLLD    $0x0f, Z1, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -7375,7 +7440,6 @@ bounded:
 	VMOVDQA32 Z4, Z1
 	VMOVDQA32 Z29, K1, Z1
 	VPANDD    Z29, Z1, Z1
-	VMOVUPS   Z1, (R15)(BX*1)
 	VADDPS    Z31, Z2, Z2
 	VPSLLD    $0x0f, Z2, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -7385,7 +7449,6 @@ bounded:
 	VMOVDQA32 Z4, Z2
 	VMOVDQA32 Z29, K1, Z2
 	VPANDD    Z29, Z2, Z2
-	VMOVUPS   Z2, (R15)(CX*1)
 	VADDPS    Z31, Z3, Z3
 	VPSLLD    $0x0f, Z3, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -7395,21 +7458,26 @@ bounded:
 	VMOVDQA32 Z4, Z3
 	VMOVDQA32 Z29, K1, Z3
 	VPANDD    Z29, Z3, Z3
-	VMOVUPS   Z3, (R15)(DX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x10, offs+32(FP)
-	ADDQ      $0x10, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, (R15)(BX*1)
+	VMOVUPS Z2, (R15)(CX*1)
+	VMOVUPS Z3, (R15)(DX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x10, offs+32(FP)
+	ADDQ    $0x10, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x1p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512x1p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512x1p2(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512x1p2(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
 	MOVL       24(SP), R15
 	ORL        $0x00008040, R15
@@ -7518,6 +7586,8 @@ added:
 
 bounded:
 	MOVQ      out+0(FP), R15
+	CMPQ      rounded+112(FP), $0x00
+	JE        write
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z2
 	VPSRLD    $0x1f, Z2, Z2
@@ -7527,7 +7597,6 @@ bounded:
 	VMOVDQA32 Z2, Z0
 	VMOVDQA32 Z29, K1, Z0
 	VPANDD    Z29, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 	VADDPS    Z31, Z1, Z1
 	VPSLLD    $0x0f, Z1, Z2
 	VPSRLD    $0x1f, Z2, Z2
@@ -7537,21 +7606,24 @@ bounded:
 	VMOVDQA32 Z2, Z1
 	VMOVDQA32 Z29, K1, Z1
 	VPANDD    Z29, Z1, Z1
-	VMOVUPS   Z1, (R15)(BX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x08, offs+32(FP)
-	ADDQ      $0x08, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, (R15)(BX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x08, offs+32(FP)
+	ADDQ    $0x08, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x1p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512x1p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512x1p1(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512x1p1(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
 	MOVL       24(SP), R15
 	ORL        $0x00008040, R15
@@ -7643,6 +7715,8 @@ added:
 
 bounded:
 	MOVQ      out+0(FP), R15
+	CMPQ      rounded+112(FP), $0x00
+	JE        write
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z1
 	VPSRLD    $0x1f, Z1, Z1
@@ -7652,21 +7726,23 @@ bounded:
 	VMOVDQA32 Z1, Z0
 	VMOVDQA32 Z29, K1, Z0
 	VPANDD    Z29, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x04, offs+32(FP)
-	ADDQ      $0x04, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x04, offs+32(FP)
+	ADDQ    $0x04, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x2p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512x2p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512x2p12(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512x2p12(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
 	MOVL       24(SP), R15
 	ORL        $0x00008040, R15
@@ -8046,6 +8122,8 @@ added:
 
 bounded:
 	MOVQ      out+0(FP), R15
+	CMPQ      rounded+112(FP), $0x00
+	JE        write
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8055,7 +8133,6 @@ bounded:
 	VMOVDQA32 Z24, Z0
 	VMOVDQA32 Z29, K1, Z0
 	VPANDD    Z29, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 	VADDPS    Z31, Z1, Z1
 	VPSLLD    $0x0f, Z1, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8065,7 +8142,6 @@ bounded:
 	VMOVDQA32 Z24, Z1
 	VMOVDQA32 Z29, K1, Z1
 	VPANDD    Z29, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 	VADDPS    Z31, Z2, Z2
 	VPSLLD    $0x0f, Z2, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8075,7 +8151,6 @@ bounded:
 	VMOVDQA32 Z24, Z2
 	VMOVDQA32 Z29, K1, Z2
 	VPANDD    Z29, Z2, Z2
-	VMOVUPS   Z2, (R15)(BX*1)
 	VADDPS    Z31, Z3, Z3
 	VPSLLD    $0x0f, Z3, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8085,7 +8160,6 @@ bounded:
 	VMOVDQA32 Z24, Z3
 	VMOVDQA32 Z29, K1, Z3
 	VPANDD    Z29, Z3, Z3
-	VMOVUPS   Z3, 64(R15)(BX*1)
 	VADDPS    Z31, Z4, Z4
 	VPSLLD    $0x0f, Z4, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8095,7 +8169,6 @@ bounded:
 	VMOVDQA32 Z24, Z4
 	VMOVDQA32 Z29, K1, Z4
 	VPANDD    Z29, Z4, Z4
-	VMOVUPS   Z4, (R15)(CX*1)
 	VADDPS    Z31, Z5, Z5
 	VPSLLD    $0x0f, Z5, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8105,7 +8178,6 @@ bounded:
 	VMOVDQA32 Z24, Z5
 	VMOVDQA32 Z29, K1, Z5
 	VPANDD    Z29, Z5, Z5
-	VMOVUPS   Z5, 64(R15)(CX*1)
 	VADDPS    Z31, Z6, Z6
 	VPSLLD    $0x0f, Z6, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8115,7 +8187,6 @@ bounded:
 	VMOVDQA32 Z24, Z6
 	VMOVDQA32 Z29, K1, Z6
 	VPANDD    Z29, Z6, Z6
-	VMOVUPS   Z6, (R15)(DX*1)
 	VADDPS    Z31, Z7, Z7
 	VPSLLD    $0x0f, Z7, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8125,7 +8196,6 @@ bounded:
 	VMOVDQA32 Z24, Z7
 	VMOVDQA32 Z29, K1, Z7
 	VPANDD    Z29, Z7, Z7
-	VMOVUPS   Z7, 64(R15)(DX*1)
 	VADDPS    Z31, Z8, Z8
 	VPSLLD    $0x0f, Z8, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8135,7 +8205,6 @@ bounded:
 	VMOVDQA32 Z24, Z8
 	VMOVDQA32 Z29, K1, Z8
 	VPANDD    Z29, Z8, Z8
-	VMOVUPS   Z8, (R15)(SI*1)
 	VADDPS    Z31, Z9, Z9
 	VPSLLD    $0x0f, Z9, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8145,7 +8214,6 @@ bounded:
 	VMOVDQA32 Z24, Z9
 	VMOVDQA32 Z29, K1, Z9
 	VPANDD    Z29, Z9, Z9
-	VMOVUPS   Z9, 64(R15)(SI*1)
 	VADDPS    Z31, Z10, Z10
 	VPSLLD    $0x0f, Z10, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8155,7 +8223,6 @@ bounded:
 	VMOVDQA32 Z24, Z10
 	VMOVDQA32 Z29, K1, Z10
 	VPANDD    Z29, Z10, Z10
-	VMOVUPS   Z10, (R15)(DI*1)
 	VADDPS    Z31, Z11, Z11
 	VPSLLD    $0x0f, Z11, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8165,7 +8232,6 @@ bounded:
 	VMOVDQA32 Z24, Z11
 	VMOVDQA32 Z29, K1, Z11
 	VPANDD    Z29, Z11, Z11
-	VMOVUPS   Z11, 64(R15)(DI*1)
 	VADDPS    Z31, Z12, Z12
 	VPSLLD    $0x0f, Z12, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8175,7 +8241,6 @@ bounded:
 	VMOVDQA32 Z24, Z12
 	VMOVDQA32 Z29, K1, Z12
 	VPANDD    Z29, Z12, Z12
-	VMOVUPS   Z12, (R15)(R8*1)
 	VADDPS    Z31, Z13, Z13
 	VPSLLD    $0x0f, Z13, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8185,7 +8250,6 @@ bounded:
 	VMOVDQA32 Z24, Z13
 	VMOVDQA32 Z29, K1, Z13
 	VPANDD    Z29, Z13, Z13
-	VMOVUPS   Z13, 64(R15)(R8*1)
 	VADDPS    Z31, Z14, Z14
 	VPSLLD    $0x0f, Z14, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8195,7 +8259,6 @@ bounded:
 	VMOVDQA32 Z24, Z14
 	VMOVDQA32 Z29, K1, Z14
 	VPANDD    Z29, Z14, Z14
-	VMOVUPS   Z14, (R15)(R9*1)
 	VADDPS    Z31, Z15, Z15
 	VPSLLD    $0x0f, Z15, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8205,7 +8268,6 @@ bounded:
 	VMOVDQA32 Z24, Z15
 	VMOVDQA32 Z29, K1, Z15
 	VPANDD    Z29, Z15, Z15
-	VMOVUPS   Z15, 64(R15)(R9*1)
 	VADDPS    Z31, Z16, Z16
 	VPSLLD    $0x0f, Z16, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8215,7 +8277,6 @@ bounded:
 	VMOVDQA32 Z24, Z16
 	VMOVDQA32 Z29, K1, Z16
 	VPANDD    Z29, Z16, Z16
-	VMOVUPS   Z16, (R15)(R10*1)
 	VADDPS    Z31, Z17, Z17
 	VPSLLD    $0x0f, Z17, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8225,7 +8286,6 @@ bounded:
 	VMOVDQA32 Z24, Z17
 	VMOVDQA32 Z29, K1, Z17
 	VPANDD    Z29, Z17, Z17
-	VMOVUPS   Z17, 64(R15)(R10*1)
 	VADDPS    Z31, Z18, Z18
 	VPSLLD    $0x0f, Z18, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8235,7 +8295,6 @@ bounded:
 	VMOVDQA32 Z24, Z18
 	VMOVDQA32 Z29, K1, Z18
 	VPANDD    Z29, Z18, Z18
-	VMOVUPS   Z18, (R15)(R11*1)
 	VADDPS    Z31, Z19, Z19
 	VPSLLD    $0x0f, Z19, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8245,7 +8304,6 @@ bounded:
 	VMOVDQA32 Z24, Z19
 	VMOVDQA32 Z29, K1, Z19
 	VPANDD    Z29, Z19, Z19
-	VMOVUPS   Z19, 64(R15)(R11*1)
 	VADDPS    Z31, Z20, Z20
 	VPSLLD    $0x0f, Z20, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8255,7 +8313,6 @@ bounded:
 	VMOVDQA32 Z24, Z20
 	VMOVDQA32 Z29, K1, Z20
 	VPANDD    Z29, Z20, Z20
-	VMOVUPS   Z20, (R15)(R12*1)
 	VADDPS    Z31, Z21, Z21
 	VPSLLD    $0x0f, Z21, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8265,7 +8322,6 @@ bounded:
 	VMOVDQA32 Z24, Z21
 	VMOVDQA32 Z29, K1, Z21
 	VPANDD    Z29, Z21, Z21
-	VMOVUPS   Z21, 64(R15)(R12*1)
 	VADDPS    Z31, Z22, Z22
 	VPSLLD    $0x0f, Z22, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8275,7 +8331,6 @@ bounded:
 	VMOVDQA32 Z24, Z22
 	VMOVDQA32 Z29, K1, Z22
 	VPANDD    Z29, Z22, Z22
-	VMOVUPS   Z22, (R15)(R13*1)
 	VADDPS    Z31, Z23, Z23
 	VPSLLD    $0x0f, Z23, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8285,21 +8340,46 @@ bounded:
 	VMOVDQA32 Z24, Z23
 	VMOVDQA32 Z29, K1, Z23
 	VPANDD    Z29, Z23, Z23
-	VMOVUPS   Z23, 64(R15)(R13*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x30, offs+32(FP)
-	ADDQ      $0x30, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, (R15)(BX*1)
+	VMOVUPS Z3, 64(R15)(BX*1)
+	VMOVUPS Z4, (R15)(CX*1)
+	VMOVUPS Z5, 64(R15)(CX*1)
+	VMOVUPS Z6, (R15)(DX*1)
+	VMOVUPS Z7, 64(R15)(DX*1)
+	VMOVUPS Z8, (R15)(SI*1)
+	VMOVUPS Z9, 64(R15)(SI*1)
+	VMOVUPS Z10, (R15)(DI*1)
+	VMOVUPS Z11, 64(R15)(DI*1)
+	VMOVUPS Z12, (R15)(R8*1)
+	VMOVUPS Z13, 64(R15)(R8*1)
+	VMOVUPS Z14, (R15)(R9*1)
+	VMOVUPS Z15, 64(R15)(R9*1)
+	VMOVUPS Z16, (R15)(R10*1)
+	VMOVUPS Z17, 64(R15)(R10*1)
+	VMOVUPS Z18, (R15)(R11*1)
+	VMOVUPS Z19, 64(R15)(R11*1)
+	VMOVUPS Z20, (R15)(R12*1)
+	VMOVUPS Z21, 64(R15)(R12*1)
+	VMOVUPS Z22, (R15)(R13*1)
+	VMOVUPS Z23, 64(R15)(R13*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x30, offs+32(FP)
+	ADDQ    $0x30, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x2p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512x2p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512x2p8(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512x2p8(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
 	MOVL       24(SP), R15
 	ORL        $0x00008040, R15
@@ -8579,6 +8659,8 @@ added:
 
 bounded:
 	MOVQ      out+0(FP), R15
+	CMPQ      rounded+112(FP), $0x00
+	JE        write
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8588,7 +8670,6 @@ bounded:
 	VMOVDQA32 Z16, Z0
 	VMOVDQA32 Z29, K1, Z0
 	VPANDD    Z29, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 	VADDPS    Z31, Z1, Z1
 	VPSLLD    $0x0f, Z1, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8598,7 +8679,6 @@ bounded:
 	VMOVDQA32 Z16, Z1
 	VMOVDQA32 Z29, K1, Z1
 	VPANDD    Z29, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 	VADDPS    Z31, Z2, Z2
 	VPSLLD    $0x0f, Z2, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8608,7 +8688,6 @@ bounded:
 	VMOVDQA32 Z16, Z2
 	VMOVDQA32 Z29, K1, Z2
 	VPANDD    Z29, Z2, Z2
-	VMOVUPS   Z2, (R15)(BX*1)
 	VADDPS    Z31, Z3, Z3
 	VPSLLD    $0x0f, Z3, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8618,7 +8697,6 @@ bounded:
 	VMOVDQA32 Z16, Z3
 	VMOVDQA32 Z29, K1, Z3
 	VPANDD    Z29, Z3, Z3
-	VMOVUPS   Z3, 64(R15)(BX*1)
 	VADDPS    Z31, Z4, Z4
 	VPSLLD    $0x0f, Z4, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8628,7 +8706,6 @@ bounded:
 	VMOVDQA32 Z16, Z4
 	VMOVDQA32 Z29, K1, Z4
 	VPANDD    Z29, Z4, Z4
-	VMOVUPS   Z4, (R15)(CX*1)
 	VADDPS    Z31, Z5, Z5
 	VPSLLD    $0x0f, Z5, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8638,7 +8715,6 @@ bounded:
 	VMOVDQA32 Z16, Z5
 	VMOVDQA32 Z29, K1, Z5
 	VPANDD    Z29, Z5, Z5
-	VMOVUPS   Z5, 64(R15)(CX*1)
 	VADDPS    Z31, Z6, Z6
 	VPSLLD    $0x0f, Z6, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8648,7 +8724,6 @@ bounded:
 	VMOVDQA32 Z16, Z6
 	VMOVDQA32 Z29, K1, Z6
 	VPANDD    Z29, Z6, Z6
-	VMOVUPS   Z6, (R15)(DX*1)
 	VADDPS    Z31, Z7, Z7
 	VPSLLD    $0x0f, Z7, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8658,7 +8733,6 @@ bounded:
 	VMOVDQA32 Z16, Z7
 	VMOVDQA32 Z29, K1, Z7
 	VPANDD    Z29, Z7, Z7
-	VMOVUPS   Z7, 64(R15)(DX*1)
 	VADDPS    Z31, Z8, Z8
 	VPSLLD    $0x0f, Z8, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8668,7 +8742,6 @@ bounded:
 	VMOVDQA32 Z16, Z8
 	VMOVDQA32 Z29, K1, Z8
 	VPANDD    Z29, Z8, Z8
-	VMOVUPS   Z8, (R15)(SI*1)
 	VADDPS    Z31, Z9, Z9
 	VPSLLD    $0x0f, Z9, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8678,7 +8751,6 @@ bounded:
 	VMOVDQA32 Z16, Z9
 	VMOVDQA32 Z29, K1, Z9
 	VPANDD    Z29, Z9, Z9
-	VMOVUPS   Z9, 64(R15)(SI*1)
 	VADDPS    Z31, Z10, Z10
 	VPSLLD    $0x0f, Z10, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8688,7 +8760,6 @@ bounded:
 	VMOVDQA32 Z16, Z10
 	VMOVDQA32 Z29, K1, Z10
 	VPANDD    Z29, Z10, Z10
-	VMOVUPS   Z10, (R15)(DI*1)
 	VADDPS    Z31, Z11, Z11
 	VPSLLD    $0x0f, Z11, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8698,7 +8769,6 @@ bounded:
 	VMOVDQA32 Z16, Z11
 	VMOVDQA32 Z29, K1, Z11
 	VPANDD    Z29, Z11, Z11
-	VMOVUPS   Z11, 64(R15)(DI*1)
 	VADDPS    Z31, Z12, Z12
 	VPSLLD    $0x0f, Z12, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8708,7 +8778,6 @@ bounded:
 	VMOVDQA32 Z16, Z12
 	VMOVDQA32 Z29, K1, Z12
 	VPANDD    Z29, Z12, Z12
-	VMOVUPS   Z12, (R15)(R8*1)
 	VADDPS    Z31, Z13, Z13
 	VPSLLD    $0x0f, Z13, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8718,7 +8787,6 @@ bounded:
 	VMOVDQA32 Z16, Z13
 	VMOVDQA32 Z29, K1, Z13
 	VPANDD    Z29, Z13, Z13
-	VMOVUPS   Z13, 64(R15)(R8*1)
 	VADDPS    Z31, Z14, Z14
 	VPSLLD    $0x0f, Z14, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8728,7 +8796,6 @@ bounded:
 	VMOVDQA32 Z16, Z14
 	VMOVDQA32 Z29, K1, Z14
 	VPANDD    Z29, Z14, Z14
-	VMOVUPS   Z14, (R15)(R9*1)
 	VADDPS    Z31, Z15, Z15
 	VPSLLD    $0x0f, Z15, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -8738,21 +8805,38 @@ bounded:
 	VMOVDQA32 Z16, Z15
 	VMOVDQA32 Z29, K1, Z15
 	VPANDD    Z29, Z15, Z15
-	VMOVUPS   Z15, 64(R15)(R9*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x20, offs+32(FP)
-	ADDQ      $0x20, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, (R15)(BX*1)
+	VMOVUPS Z3, 64(R15)(BX*1)
+	VMOVUPS Z4, (R15)(CX*1)
+	VMOVUPS Z5, 64(R15)(CX*1)
+	VMOVUPS Z6, (R15)(DX*1)
+	VMOVUPS Z7, 64(R15)(DX*1)
+	VMOVUPS Z8, (R15)(SI*1)
+	VMOVUPS Z9, 64(R15)(SI*1)
+	VMOVUPS Z10, (R15)(DI*1)
+	VMOVUPS Z11, 64(R15)(DI*1)
+	VMOVUPS Z12, (R15)(R8*1)
+	VMOVUPS Z13, 64(R15)(R8*1)
+	VMOVUPS Z14, (R15)(R9*1)
+	VMOVUPS Z15, 64(R15)(R9*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x20, offs+32(FP)
+	ADDQ    $0x20, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x2p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512x2p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512x2p4(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512x2p4(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
 	MOVL       24(SP), R15
 	ORL        $0x00008040, R15
@@ -8932,6 +9016,8 @@ added:
 
 bounded:
 	MOVQ      out+0(FP), R15
+	CMPQ      rounded+112(FP), $0x00
+	JE        write
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -8941,7 +9027,6 @@ bounded:
 	VMOVDQA32 Z8, Z0
 	VMOVDQA32 Z29, K1, Z0
 	VPANDD    Z29, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 	VADDPS    Z31, Z1, Z1
 	VPSLLD    $0x0f, Z1, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -8951,7 +9036,6 @@ bounded:
 	VMOVDQA32 Z8, Z1
 	VMOVDQA32 Z29, K1, Z1
 	VPANDD    Z29, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 	VADDPS    Z31, Z2, Z2
 	VPSLLD    $0x0f, Z2, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -8961,7 +9045,6 @@ bounded:
 	VMOVDQA32 Z8, Z2
 	VMOVDQA32 Z29, K1, Z2
 	VPANDD    Z29, Z2, Z2
-	VMOVUPS   Z2, (R15)(BX*1)
 	VADDPS    Z31, Z3, Z3
 	VPSLLD    $0x0f, Z3, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -8971,7 +9054,6 @@ bounded:
 	VMOVDQA32 Z8, Z3
 	VMOVDQA32 Z29, K1, Z3
 	VPANDD    Z29, Z3, Z3
-	VMOVUPS   Z3, 64(R15)(BX*1)
 	VADDPS    Z31, Z4, Z4
 	VPSLLD    $0x0f, Z4, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -8981,7 +9063,6 @@ bounded:
 	VMOVDQA32 Z8, Z4
 	VMOVDQA32 Z29, K1, Z4
 	VPANDD    Z29, Z4, Z4
-	VMOVUPS   Z4, (R15)(CX*1)
 	VADDPS    Z31, Z5, Z5
 	VPSLLD    $0x0f, Z5, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -8991,7 +9072,6 @@ bounded:
 	VMOVDQA32 Z8, Z5
 	VMOVDQA32 Z29, K1, Z5
 	VPANDD    Z29, Z5, Z5
-	VMOVUPS   Z5, 64(R15)(CX*1)
 	VADDPS    Z31, Z6, Z6
 	VPSLLD    $0x0f, Z6, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -9001,7 +9081,6 @@ bounded:
 	VMOVDQA32 Z8, Z6
 	VMOVDQA32 Z29, K1, Z6
 	VPANDD    Z29, Z6, Z6
-	VMOVUPS   Z6, (R15)(DX*1)
 	VADDPS    Z31, Z7, Z7
 	VPSLLD    $0x0f, Z7, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -9011,21 +9090,30 @@ bounded:
 	VMOVDQA32 Z8, Z7
 	VMOVDQA32 Z29, K1, Z7
 	VPANDD    Z29, Z7, Z7
-	VMOVUPS   Z7, 64(R15)(DX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x10, offs+32(FP)
-	ADDQ      $0x10, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, (R15)(BX*1)
+	VMOVUPS Z3, 64(R15)(BX*1)
+	VMOVUPS Z4, (R15)(CX*1)
+	VMOVUPS Z5, 64(R15)(CX*1)
+	VMOVUPS Z6, (R15)(DX*1)
+	VMOVUPS Z7, 64(R15)(DX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x10, offs+32(FP)
+	ADDQ    $0x10, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x2p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512x2p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512x2p2(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512x2p2(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
 	MOVL       24(SP), R15
 	ORL        $0x00008040, R15
@@ -9155,6 +9243,8 @@ added:
 
 bounded:
 	MOVQ      out+0(FP), R15
+	CMPQ      rounded+112(FP), $0x00
+	JE        write
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -9164,7 +9254,6 @@ bounded:
 	VMOVDQA32 Z4, Z0
 	VMOVDQA32 Z29, K1, Z0
 	VPANDD    Z29, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 	VADDPS    Z31, Z1, Z1
 	VPSLLD    $0x0f, Z1, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -9174,7 +9263,6 @@ bounded:
 	VMOVDQA32 Z4, Z1
 	VMOVDQA32 Z29, K1, Z1
 	VPANDD    Z29, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 	VADDPS    Z31, Z2, Z2
 	VPSLLD    $0x0f, Z2, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -9184,7 +9272,6 @@ bounded:
 	VMOVDQA32 Z4, Z2
 	VMOVDQA32 Z29, K1, Z2
 	VPANDD    Z29, Z2, Z2
-	VMOVUPS   Z2, (R15)(BX*1)
 	VADDPS    Z31, Z3, Z3
 	VPSLLD    $0x0f, Z3, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -9194,21 +9281,26 @@ bounded:
 	VMOVDQA32 Z4, Z3
 	VMOVDQA32 Z29, K1, Z3
 	VPANDD    Z29, Z3, Z3
-	VMOVUPS   Z3, 64(R15)(BX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x08, offs+32(FP)
-	ADDQ      $0x08, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, (R15)(BX*1)
+	VMOVUPS Z3, 64(R15)(BX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x08, offs+32(FP)
+	ADDQ    $0x08, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x2p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512x2p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512x2p1(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512x2p1(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
 	MOVL       24(SP), R15
 	ORL        $0x00008040, R15
@@ -9313,6 +9405,8 @@ added:
 
 bounded:
 	MOVQ      out+0(FP), R15
+	CMPQ      rounded+112(FP), $0x00
+	JE        write
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z2
 	VPSRLD    $0x1f, Z2, Z2
@@ -9322,7 +9416,6 @@ bounded:
 	VMOVDQA32 Z2, Z0
 	VMOVDQA32 Z29, K1, Z0
 	VPANDD    Z29, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 	VADDPS    Z31, Z1, Z1
 	VPSLLD    $0x0f, Z1, Z2
 	VPSRLD    $0x1f, Z2, Z2
@@ -9332,21 +9425,24 @@ bounded:
 	VMOVDQA32 Z2, Z1
 	VMOVDQA32 Z29, K1, Z1
 	VPANDD    Z29, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x04, offs+32(FP)
-	ADDQ      $0x04, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x04, offs+32(FP)
+	ADDQ    $0x04, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x4p6(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512x4p6(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512x4p6(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512x4p6(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
 	MOVL       24(SP), R15
 	ORL        $0x00008040, R15
@@ -9682,6 +9778,8 @@ added:
 
 bounded:
 	MOVQ      out+0(FP), R15
+	CMPQ      rounded+112(FP), $0x00
+	JE        write
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9691,7 +9789,6 @@ bounded:
 	VMOVDQA32 Z24, Z0
 	VMOVDQA32 Z29, K1, Z0
 	VPANDD    Z29, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 	VADDPS    Z31, Z1, Z1
 	VPSLLD    $0x0f, Z1, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9701,7 +9798,6 @@ bounded:
 	VMOVDQA32 Z24, Z1
 	VMOVDQA32 Z29, K1, Z1
 	VPANDD    Z29, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 	VADDPS    Z31, Z2, Z2
 	VPSLLD    $0x0f, Z2, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9711,7 +9807,6 @@ bounded:
 	VMOVDQA32 Z24, Z2
 	VMOVDQA32 Z29, K1, Z2
 	VPANDD    Z29, Z2, Z2
-	VMOVUPS   Z2, 128(R15)(AX*1)
 	VADDPS    Z31, Z3, Z3
 	VPSLLD    $0x0f, Z3, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9721,7 +9816,6 @@ bounded:
 	VMOVDQA32 Z24, Z3
 	VMOVDQA32 Z29, K1, Z3
 	VPANDD    Z29, Z3, Z3
-	VMOVUPS   Z3, 192(R15)(AX*1)
 	VADDPS    Z31, Z4, Z4
 	VPSLLD    $0x0f, Z4, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9731,7 +9825,6 @@ bounded:
 	VMOVDQA32 Z24, Z4
 	VMOVDQA32 Z29, K1, Z4
 	VPANDD    Z29, Z4, Z4
-	VMOVUPS   Z4, (R15)(BX*1)
 	VADDPS    Z31, Z5, Z5
 	VPSLLD    $0x0f, Z5, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9741,7 +9834,6 @@ bounded:
 	VMOVDQA32 Z24, Z5
 	VMOVDQA32 Z29, K1, Z5
 	VPANDD    Z29, Z5, Z5
-	VMOVUPS   Z5, 64(R15)(BX*1)
 	VADDPS    Z31, Z6, Z6
 	VPSLLD    $0x0f, Z6, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9751,7 +9843,6 @@ bounded:
 	VMOVDQA32 Z24, Z6
 	VMOVDQA32 Z29, K1, Z6
 	VPANDD    Z29, Z6, Z6
-	VMOVUPS   Z6, 128(R15)(BX*1)
 	VADDPS    Z31, Z7, Z7
 	VPSLLD    $0x0f, Z7, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9761,7 +9852,6 @@ bounded:
 	VMOVDQA32 Z24, Z7
 	VMOVDQA32 Z29, K1, Z7
 	VPANDD    Z29, Z7, Z7
-	VMOVUPS   Z7, 192(R15)(BX*1)
 	VADDPS    Z31, Z8, Z8
 	VPSLLD    $0x0f, Z8, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9771,7 +9861,6 @@ bounded:
 	VMOVDQA32 Z24, Z8
 	VMOVDQA32 Z29, K1, Z8
 	VPANDD    Z29, Z8, Z8
-	VMOVUPS   Z8, (R15)(CX*1)
 	VADDPS    Z31, Z9, Z9
 	VPSLLD    $0x0f, Z9, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9781,7 +9870,6 @@ bounded:
 	VMOVDQA32 Z24, Z9
 	VMOVDQA32 Z29, K1, Z9
 	VPANDD    Z29, Z9, Z9
-	VMOVUPS   Z9, 64(R15)(CX*1)
 	VADDPS    Z31, Z10, Z10
 	VPSLLD    $0x0f, Z10, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9791,7 +9879,6 @@ bounded:
 	VMOVDQA32 Z24, Z10
 	VMOVDQA32 Z29, K1, Z10
 	VPANDD    Z29, Z10, Z10
-	VMOVUPS   Z10, 128(R15)(CX*1)
 	VADDPS    Z31, Z11, Z11
 	VPSLLD    $0x0f, Z11, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9801,7 +9888,6 @@ bounded:
 	VMOVDQA32 Z24, Z11
 	VMOVDQA32 Z29, K1, Z11
 	VPANDD    Z29, Z11, Z11
-	VMOVUPS   Z11, 192(R15)(CX*1)
 	VADDPS    Z31, Z12, Z12
 	VPSLLD    $0x0f, Z12, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9811,7 +9897,6 @@ bounded:
 	VMOVDQA32 Z24, Z12
 	VMOVDQA32 Z29, K1, Z12
 	VPANDD    Z29, Z12, Z12
-	VMOVUPS   Z12, (R15)(DX*1)
 	VADDPS    Z31, Z13, Z13
 	VPSLLD    $0x0f, Z13, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9821,7 +9906,6 @@ bounded:
 	VMOVDQA32 Z24, Z13
 	VMOVDQA32 Z29, K1, Z13
 	VPANDD    Z29, Z13, Z13
-	VMOVUPS   Z13, 64(R15)(DX*1)
 	VADDPS    Z31, Z14, Z14
 	VPSLLD    $0x0f, Z14, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9831,7 +9915,6 @@ bounded:
 	VMOVDQA32 Z24, Z14
 	VMOVDQA32 Z29, K1, Z14
 	VPANDD    Z29, Z14, Z14
-	VMOVUPS   Z14, 128(R15)(DX*1)
 	VADDPS    Z31, Z15, Z15
 	VPSLLD    $0x0f, Z15, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9841,7 +9924,6 @@ bounded:
 	VMOVDQA32 Z24, Z15
 	VMOVDQA32 Z29, K1, Z15
 	VPANDD    Z29, Z15, Z15
-	VMOVUPS   Z15, 192(R15)(DX*1)
 	VADDPS    Z31, Z16, Z16
 	VPSLLD    $0x0f, Z16, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9851,7 +9933,6 @@ bounded:
 	VMOVDQA32 Z24, Z16
 	VMOVDQA32 Z29, K1, Z16
 	VPANDD    Z29, Z16, Z16
-	VMOVUPS   Z16, (R15)(SI*1)
 	VADDPS    Z31, Z17, Z17
 	VPSLLD    $0x0f, Z17, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9861,7 +9942,6 @@ bounded:
 	VMOVDQA32 Z24, Z17
 	VMOVDQA32 Z29, K1, Z17
 	VPANDD    Z29, Z17, Z17
-	VMOVUPS   Z17, 64(R15)(SI*1)
 	VADDPS    Z31, Z18, Z18
 	VPSLLD    $0x0f, Z18, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9871,7 +9951,6 @@ bounded:
 	VMOVDQA32 Z24, Z18
 	VMOVDQA32 Z29, K1, Z18
 	VPANDD    Z29, Z18, Z18
-	VMOVUPS   Z18, 128(R15)(SI*1)
 	VADDPS    Z31, Z19, Z19
 	VPSLLD    $0x0f, Z19, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9881,7 +9960,6 @@ bounded:
 	VMOVDQA32 Z24, Z19
 	VMOVDQA32 Z29, K1, Z19
 	VPANDD    Z29, Z19, Z19
-	VMOVUPS   Z19, 192(R15)(SI*1)
 	VADDPS    Z31, Z20, Z20
 	VPSLLD    $0x0f, Z20, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9891,7 +9969,6 @@ bounded:
 	VMOVDQA32 Z24, Z20
 	VMOVDQA32 Z29, K1, Z20
 	VPANDD    Z29, Z20, Z20
-	VMOVUPS   Z20, (R15)(DI*1)
 	VADDPS    Z31, Z21, Z21
 	VPSLLD    $0x0f, Z21, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9901,7 +9978,6 @@ bounded:
 	VMOVDQA32 Z24, Z21
 	VMOVDQA32 Z29, K1, Z21
 	VPANDD    Z29, Z21, Z21
-	VMOVUPS   Z21, 64(R15)(DI*1)
 	VADDPS    Z31, Z22, Z22
 	VPSLLD    $0x0f, Z22, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9911,7 +9987,6 @@ bounded:
 	VMOVDQA32 Z24, Z22
 	VMOVDQA32 Z29, K1, Z22
 	VPANDD    Z29, Z22, Z22
-	VMOVUPS   Z22, 128(R15)(DI*1)
 	VADDPS    Z31, Z23, Z23
 	VPSLLD    $0x0f, Z23, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -9921,21 +9996,46 @@ bounded:
 	VMOVDQA32 Z24, Z23
 	VMOVDQA32 Z29, K1, Z23
 	VPANDD    Z29, Z23, Z23
-	VMOVUPS   Z23, 192(R15)(DI*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x18, offs+32(FP)
-	ADDQ      $0x18, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, 128(R15)(AX*1)
+	VMOVUPS Z3, 192(R15)(AX*1)
+	VMOVUPS Z4, (R15)(BX*1)
+	VMOVUPS Z5, 64(R15)(BX*1)
+	VMOVUPS Z6, 128(R15)(BX*1)
+	VMOVUPS Z7, 192(R15)(BX*1)
+	VMOVUPS Z8, (R15)(CX*1)
+	VMOVUPS Z9, 64(R15)(CX*1)
+	VMOVUPS Z10, 128(R15)(CX*1)
+	VMOVUPS Z11, 192(R15)(CX*1)
+	VMOVUPS Z12, (R15)(DX*1)
+	VMOVUPS Z13, 64(R15)(DX*1)
+	VMOVUPS Z14, 128(R15)(DX*1)
+	VMOVUPS Z15, 192(R15)(DX*1)
+	VMOVUPS Z16, (R15)(SI*1)
+	VMOVUPS Z17, 64(R15)(SI*1)
+	VMOVUPS Z18, 128(R15)(SI*1)
+	VMOVUPS Z19, 192(R15)(SI*1)
+	VMOVUPS Z20, (R15)(DI*1)
+	VMOVUPS Z21, 64(R15)(DI*1)
+	VMOVUPS Z22, 128(R15)(DI*1)
+	VMOVUPS Z23, 192(R15)(DI*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x18, offs+32(FP)
+	ADDQ    $0x18, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x4p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512x4p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512x4p4(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512x4p4(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
 	MOVL       24(SP), R15
 	ORL        $0x00008040, R15
@@ -10189,6 +10289,8 @@ added:
 
 bounded:
 	MOVQ      out+0(FP), R15
+	CMPQ      rounded+112(FP), $0x00
+	JE        write
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10198,7 +10300,6 @@ bounded:
 	VMOVDQA32 Z16, Z0
 	VMOVDQA32 Z29, K1, Z0
 	VPANDD    Z29, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 	VADDPS    Z31, Z1, Z1
 	VPSLLD    $0x0f, Z1, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10208,7 +10309,6 @@ bounded:
 	VMOVDQA32 Z16, Z1
 	VMOVDQA32 Z29, K1, Z1
 	VPANDD    Z29, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 	VADDPS    Z31, Z2, Z2
 	VPSLLD    $0x0f, Z2, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10218,7 +10318,6 @@ bounded:
 	VMOVDQA32 Z16, Z2
 	VMOVDQA32 Z29, K1, Z2
 	VPANDD    Z29, Z2, Z2
-	VMOVUPS   Z2, 128(R15)(AX*1)
 	VADDPS    Z31, Z3, Z3
 	VPSLLD    $0x0f, Z3, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10228,7 +10327,6 @@ bounded:
 	VMOVDQA32 Z16, Z3
 	VMOVDQA32 Z29, K1, Z3
 	VPANDD    Z29, Z3, Z3
-	VMOVUPS   Z3, 192(R15)(AX*1)
 	VADDPS    Z31, Z4, Z4
 	VPSLLD    $0x0f, Z4, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10238,7 +10336,6 @@ bounded:
 	VMOVDQA32 Z16, Z4
 	VMOVDQA32 Z29, K1, Z4
 	VPANDD    Z29, Z4, Z4
-	VMOVUPS   Z4, (R15)(BX*1)
 	VADDPS    Z31, Z5, Z5
 	VPSLLD    $0x0f, Z5, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10248,7 +10345,6 @@ bounded:
 	VMOVDQA32 Z16, Z5
 	VMOVDQA32 Z29, K1, Z5
 	VPANDD    Z29, Z5, Z5
-	VMOVUPS   Z5, 64(R15)(BX*1)
 	VADDPS    Z31, Z6, Z6
 	VPSLLD    $0x0f, Z6, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10258,7 +10354,6 @@ bounded:
 	VMOVDQA32 Z16, Z6
 	VMOVDQA32 Z29, K1, Z6
 	VPANDD    Z29, Z6, Z6
-	VMOVUPS   Z6, 128(R15)(BX*1)
 	VADDPS    Z31, Z7, Z7
 	VPSLLD    $0x0f, Z7, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10268,7 +10363,6 @@ bounded:
 	VMOVDQA32 Z16, Z7
 	VMOVDQA32 Z29, K1, Z7
 	VPANDD    Z29, Z7, Z7
-	VMOVUPS   Z7, 192(R15)(BX*1)
 	VADDPS    Z31, Z8, Z8
 	VPSLLD    $0x0f, Z8, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10278,7 +10372,6 @@ bounded:
 	VMOVDQA32 Z16, Z8
 	VMOVDQA32 Z29, K1, Z8
 	VPANDD    Z29, Z8, Z8
-	VMOVUPS   Z8, (R15)(CX*1)
 	VADDPS    Z31, Z9, Z9
 	VPSLLD    $0x0f, Z9, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10288,7 +10381,6 @@ bounded:
 	VMOVDQA32 Z16, Z9
 	VMOVDQA32 Z29, K1, Z9
 	VPANDD    Z29, Z9, Z9
-	VMOVUPS   Z9, 64(R15)(CX*1)
 	VADDPS    Z31, Z10, Z10
 	VPSLLD    $0x0f, Z10, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10298,7 +10390,6 @@ bounded:
 	VMOVDQA32 Z16, Z10
 	VMOVDQA32 Z29, K1, Z10
 	VPANDD    Z29, Z10, Z10
-	VMOVUPS   Z10, 128(R15)(CX*1)
 	VADDPS    Z31, Z11, Z11
 	VPSLLD    $0x0f, Z11, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10308,7 +10399,6 @@ bounded:
 	VMOVDQA32 Z16, Z11
 	VMOVDQA32 Z29, K1, Z11
 	VPANDD    Z29, Z11, Z11
-	VMOVUPS   Z11, 192(R15)(CX*1)
 	VADDPS    Z31, Z12, Z12
 	VPSLLD    $0x0f, Z12, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10318,7 +10408,6 @@ bounded:
 	VMOVDQA32 Z16, Z12
 	VMOVDQA32 Z29, K1, Z12
 	VPANDD    Z29, Z12, Z12
-	VMOVUPS   Z12, (R15)(DX*1)
 	VADDPS    Z31, Z13, Z13
 	VPSLLD    $0x0f, Z13, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10328,7 +10417,6 @@ bounded:
 	VMOVDQA32 Z16, Z13
 	VMOVDQA32 Z29, K1, Z13
 	VPANDD    Z29, Z13, Z13
-	VMOVUPS   Z13, 64(R15)(DX*1)
 	VADDPS    Z31, Z14, Z14
 	VPSLLD    $0x0f, Z14, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10338,7 +10426,6 @@ bounded:
 	VMOVDQA32 Z16, Z14
 	VMOVDQA32 Z29, K1, Z14
 	VPANDD    Z29, Z14, Z14
-	VMOVUPS   Z14, 128(R15)(DX*1)
 	VADDPS    Z31, Z15, Z15
 	VPSLLD    $0x0f, Z15, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10348,21 +10435,38 @@ bounded:
 	VMOVDQA32 Z16, Z15
 	VMOVDQA32 Z29, K1, Z15
 	VPANDD    Z29, Z15, Z15
-	VMOVUPS   Z15, 192(R15)(DX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x10, offs+32(FP)
-	ADDQ      $0x10, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, 128(R15)(AX*1)
+	VMOVUPS Z3, 192(R15)(AX*1)
+	VMOVUPS Z4, (R15)(BX*1)
+	VMOVUPS Z5, 64(R15)(BX*1)
+	VMOVUPS Z6, 128(R15)(BX*1)
+	VMOVUPS Z7, 192(R15)(BX*1)
+	VMOVUPS Z8, (R15)(CX*1)
+	VMOVUPS Z9, 64(R15)(CX*1)
+	VMOVUPS Z10, 128(R15)(CX*1)
+	VMOVUPS Z11, 192(R15)(CX*1)
+	VMOVUPS Z12, (R15)(DX*1)
+	VMOVUPS Z13, 64(R15)(DX*1)
+	VMOVUPS Z14, 128(R15)(DX*1)
+	VMOVUPS Z15, 192(R15)(DX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x10, offs+32(FP)
+	ADDQ    $0x10, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x4p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512x4p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512x4p2(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512x4p2(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
 	MOVL       24(SP), R15
 	ORL        $0x00008040, R15
@@ -10534,6 +10638,8 @@ added:
 
 bounded:
 	MOVQ      out+0(FP), R15
+	CMPQ      rounded+112(FP), $0x00
+	JE        write
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -10543,7 +10649,6 @@ bounded:
 	VMOVDQA32 Z8, Z0
 	VMOVDQA32 Z29, K1, Z0
 	VPANDD    Z29, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 	VADDPS    Z31, Z1, Z1
 	VPSLLD    $0x0f, Z1, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -10553,7 +10658,6 @@ bounded:
 	VMOVDQA32 Z8, Z1
 	VMOVDQA32 Z29, K1, Z1
 	VPANDD    Z29, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 	VADDPS    Z31, Z2, Z2
 	VPSLLD    $0x0f, Z2, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -10563,7 +10667,6 @@ bounded:
 	VMOVDQA32 Z8, Z2
 	VMOVDQA32 Z29, K1, Z2
 	VPANDD    Z29, Z2, Z2
-	VMOVUPS   Z2, 128(R15)(AX*1)
 	VADDPS    Z31, Z3, Z3
 	VPSLLD    $0x0f, Z3, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -10573,7 +10676,6 @@ bounded:
 	VMOVDQA32 Z8, Z3
 	VMOVDQA32 Z29, K1, Z3
 	VPANDD    Z29, Z3, Z3
-	VMOVUPS   Z3, 192(R15)(AX*1)
 	VADDPS    Z31, Z4, Z4
 	VPSLLD    $0x0f, Z4, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -10583,7 +10685,6 @@ bounded:
 	VMOVDQA32 Z8, Z4
 	VMOVDQA32 Z29, K1, Z4
 	VPANDD    Z29, Z4, Z4
-	VMOVUPS   Z4, (R15)(BX*1)
 	VADDPS    Z31, Z5, Z5
 	VPSLLD    $0x0f, Z5, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -10593,7 +10694,6 @@ bounded:
 	VMOVDQA32 Z8, Z5
 	VMOVDQA32 Z29, K1, Z5
 	VPANDD    Z29, Z5, Z5
-	VMOVUPS   Z5, 64(R15)(BX*1)
 	VADDPS    Z31, Z6, Z6
 	VPSLLD    $0x0f, Z6, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -10603,7 +10703,6 @@ bounded:
 	VMOVDQA32 Z8, Z6
 	VMOVDQA32 Z29, K1, Z6
 	VPANDD    Z29, Z6, Z6
-	VMOVUPS   Z6, 128(R15)(BX*1)
 	VADDPS    Z31, Z7, Z7
 	VPSLLD    $0x0f, Z7, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -10613,21 +10712,30 @@ bounded:
 	VMOVDQA32 Z8, Z7
 	VMOVDQA32 Z29, K1, Z7
 	VPANDD    Z29, Z7, Z7
-	VMOVUPS   Z7, 192(R15)(BX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x08, offs+32(FP)
-	ADDQ      $0x08, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, 128(R15)(AX*1)
+	VMOVUPS Z3, 192(R15)(AX*1)
+	VMOVUPS Z4, (R15)(BX*1)
+	VMOVUPS Z5, 64(R15)(BX*1)
+	VMOVUPS Z6, 128(R15)(BX*1)
+	VMOVUPS Z7, 192(R15)(BX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x08, offs+32(FP)
+	ADDQ    $0x08, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x4p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX512x4p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
-TEXT ·pairsAVX512x4p1(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX512x4p1(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
 	MOVL       24(SP), R15
 	ORL        $0x00008040, R15
@@ -10758,6 +10866,8 @@ added:
 
 bounded:
 	MOVQ      out+0(FP), R15
+	CMPQ      rounded+112(FP), $0x00
+	JE        write
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -10767,7 +10877,6 @@ bounded:
 	VMOVDQA32 Z4, Z0
 	VMOVDQA32 Z29, K1, Z0
 	VPANDD    Z29, Z0, Z0
-	VMOVUPS   Z0, (R15)(AX*1)
 	VADDPS    Z31, Z1, Z1
 	VPSLLD    $0x0f, Z1, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -10777,7 +10886,6 @@ bounded:
 	VMOVDQA32 Z4, Z1
 	VMOVDQA32 Z29, K1, Z1
 	VPANDD    Z29, Z1, Z1
-	VMOVUPS   Z1, 64(R15)(AX*1)
 	VADDPS    Z31, Z2, Z2
 	VPSLLD    $0x0f, Z2, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -10787,7 +10895,6 @@ bounded:
 	VMOVDQA32 Z4, Z2
 	VMOVDQA32 Z29, K1, Z2
 	VPANDD    Z29, Z2, Z2
-	VMOVUPS   Z2, 128(R15)(AX*1)
 	VADDPS    Z31, Z3, Z3
 	VPSLLD    $0x0f, Z3, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -10797,21 +10904,26 @@ bounded:
 	VMOVDQA32 Z4, Z3
 	VMOVDQA32 Z29, K1, Z3
 	VPANDD    Z29, Z3, Z3
-	VMOVUPS   Z3, 192(R15)(AX*1)
-	DECQ      tiles+112(FP)
-	JE        end
-	ADDQ      $0x04, offs+32(FP)
-	ADDQ      $0x04, outs+8(FP)
-	JMP       tile
+
+write:
+	VMOVUPS Z0, (R15)(AX*1)
+	VMOVUPS Z1, 64(R15)(AX*1)
+	VMOVUPS Z2, 128(R15)(AX*1)
+	VMOVUPS Z3, 192(R15)(AX*1)
+	DECQ    tiles+120(FP)
+	JE      end
+	ADDQ    $0x04, offs+32(FP)
+	ADDQ    $0x04, outs+8(FP)
+	JMP     tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX2x1p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX2x1p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX2, CMOV, FMA3, SSE
-TEXT ·pairsAVX2x1p4(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX2x1p4(SB), NOSPLIT, $40-128
 	STMXCSR  24(SP)
 	MOVL     24(SP), R15
 	ORL      $0x00008040, R15
@@ -10990,80 +11102,84 @@ added:
 	VMINPS       Y7, Y9, Y7
 
 bounded:
-	MOVQ    out+0(FP), R15
-	VADDPS  Y15, Y0, Y0
-	VPSLLD  $0x0f, Y0, Y8
-	VPSRLD  $0x1f, Y8, Y8
-	VPADDD  Y14, Y8, Y8
-	VPADDD  Y0, Y8, Y8
-	VCMPPS  $0x03, Y0, Y0, Y0
-	VPOR    Y8, Y0, Y0
-	VPAND   Y13, Y0, Y0
+	MOVQ   out+0(FP), R15
+	CMPQ   rounded+112(FP), $0x00
+	JE     write
+	VADDPS Y15, Y0, Y0
+	VPSLLD $0x0f, Y0, Y8
+	VPSRLD $0x1f, Y8, Y8
+	VPADDD Y14, Y8, Y8
+	VPADDD Y0, Y8, Y8
+	VCMPPS $0x03, Y0, Y0, Y0
+	VPOR   Y8, Y0, Y0
+	VPAND  Y13, Y0, Y0
+	VADDPS Y15, Y1, Y1
+	VPSLLD $0x0f, Y1, Y8
+	VPSRLD $0x1f, Y8, Y8
+	VPADDD Y14, Y8, Y8
+	VPADDD Y1, Y8, Y8
+	VCMPPS $0x03, Y1, Y1, Y1
+	VPOR   Y8, Y1, Y1
+	VPAND  Y13, Y1, Y1
+	VADDPS Y15, Y2, Y2
+	VPSLLD $0x0f, Y2, Y8
+	VPSRLD $0x1f, Y8, Y8
+	VPADDD Y14, Y8, Y8
+	VPADDD Y2, Y8, Y8
+	VCMPPS $0x03, Y2, Y2, Y2
+	VPOR   Y8, Y2, Y2
+	VPAND  Y13, Y2, Y2
+	VADDPS Y15, Y3, Y3
+	VPSLLD $0x0f, Y3, Y8
+	VPSRLD $0x1f, Y8, Y8
+	VPADDD Y14, Y8, Y8
+	VPADDD Y3, Y8, Y8
+	VCMPPS $0x03, Y3, Y3, Y3
+	VPOR   Y8, Y3, Y3
+	VPAND  Y13, Y3, Y3
+	VADDPS Y15, Y4, Y4
+	VPSLLD $0x0f, Y4, Y8
+	VPSRLD $0x1f, Y8, Y8
+	VPADDD Y14, Y8, Y8
+	VPADDD Y4, Y8, Y8
+	VCMPPS $0x03, Y4, Y4, Y4
+	VPOR   Y8, Y4, Y4
+	VPAND  Y13, Y4, Y4
+	VADDPS Y15, Y5, Y5
+	VPSLLD $0x0f, Y5, Y8
+	VPSRLD $0x1f, Y8, Y8
+	VPADDD Y14, Y8, Y8
+	VPADDD Y5, Y8, Y8
+	VCMPPS $0x03, Y5, Y5, Y5
+	VPOR   Y8, Y5, Y5
+	VPAND  Y13, Y5, Y5
+	VADDPS Y15, Y6, Y6
+	VPSLLD $0x0f, Y6, Y8
+	VPSRLD $0x1f, Y8, Y8
+	VPADDD Y14, Y8, Y8
+	VPADDD Y6, Y8, Y8
+	VCMPPS $0x03, Y6, Y6, Y6
+	VPOR   Y8, Y6, Y6
+	VPAND  Y13, Y6, Y6
+	VADDPS Y15, Y7, Y7
+	VPSLLD $0x0f, Y7, Y8
+	VPSRLD $0x1f, Y8, Y8
+	VPADDD Y14, Y8, Y8
+	VPADDD Y7, Y8, Y8
+	VCMPPS $0x03, Y7, Y7, Y7
+	VPOR   Y8, Y7, Y7
+	VPAND  Y13, Y7, Y7
+
+write:
 	VMOVUPS Y0, (R15)(AX*1)
-	VADDPS  Y15, Y1, Y1
-	VPSLLD  $0x0f, Y1, Y8
-	VPSRLD  $0x1f, Y8, Y8
-	VPADDD  Y14, Y8, Y8
-	VPADDD  Y1, Y8, Y8
-	VCMPPS  $0x03, Y1, Y1, Y1
-	VPOR    Y8, Y1, Y1
-	VPAND   Y13, Y1, Y1
 	VMOVUPS Y1, 32(R15)(AX*1)
-	VADDPS  Y15, Y2, Y2
-	VPSLLD  $0x0f, Y2, Y8
-	VPSRLD  $0x1f, Y8, Y8
-	VPADDD  Y14, Y8, Y8
-	VPADDD  Y2, Y8, Y8
-	VCMPPS  $0x03, Y2, Y2, Y2
-	VPOR    Y8, Y2, Y2
-	VPAND   Y13, Y2, Y2
 	VMOVUPS Y2, (R15)(BX*1)
-	VADDPS  Y15, Y3, Y3
-	VPSLLD  $0x0f, Y3, Y8
-	VPSRLD  $0x1f, Y8, Y8
-	VPADDD  Y14, Y8, Y8
-	VPADDD  Y3, Y8, Y8
-	VCMPPS  $0x03, Y3, Y3, Y3
-	VPOR    Y8, Y3, Y3
-	VPAND   Y13, Y3, Y3
 	VMOVUPS Y3, 32(R15)(BX*1)
-	VADDPS  Y15, Y4, Y4
-	VPSLLD  $0x0f, Y4, Y8
-	VPSRLD  $0x1f, Y8, Y8
-	VPADDD  Y14, Y8, Y8
-	VPADDD  Y4, Y8, Y8
-	VCMPPS  $0x03, Y4, Y4, Y4
-	VPOR    Y8, Y4, Y4
-	VPAND   Y13, Y4, Y4
 	VMOVUPS Y4, (R15)(CX*1)
-	VADDPS  Y15, Y5, Y5
-	VPSLLD  $0x0f, Y5, Y8
-	VPSRLD  $0x1f, Y8, Y8
-	VPADDD  Y14, Y8, Y8
-	VPADDD  Y5, Y8, Y8
-	VCMPPS  $0x03, Y5, Y5, Y5
-	VPOR    Y8, Y5, Y5
-	VPAND   Y13, Y5, Y5
 	VMOVUPS Y5, 32(R15)(CX*1)
-	VADDPS  Y15, Y6, Y6
-	VPSLLD  $0x0f, Y6, Y8
-	VPSRLD  $0x1f, Y8, Y8
-	VPADDD  Y14, Y8, Y8
-	VPADDD  Y6, Y8, Y8
-	VCMPPS  $0x03, Y6, Y6, Y6
-	VPOR    Y8, Y6, Y6
-	VPAND   Y13, Y6, Y6
 	VMOVUPS Y6, (R15)(DX*1)
-	VADDPS  Y15, Y7, Y7
-	VPSLLD  $0x0f, Y7, Y8
-	VPSRLD  $0x1f, Y8, Y8
-	VPADDD  Y14, Y8, Y8
-	VPADDD  Y7, Y8, Y8
-	VCMPPS  $0x03, Y7, Y7, Y7
-	VPOR    Y8, Y7, Y7
-	VPAND   Y13, Y7, Y7
 	VMOVUPS Y7, 32(R15)(DX*1)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+120(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -11074,9 +11190,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func pairsAVX2x1p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX2x1p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX2, CMOV, FMA3, SSE
-TEXT ·pairsAVX2x1p2(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX2x1p2(SB), NOSPLIT, $40-128
 	STMXCSR  24(SP)
 	MOVL     24(SP), R15
 	ORL      $0x00008040, R15
@@ -11205,44 +11321,48 @@ added:
 	VMINPS       Y3, Y5, Y3
 
 bounded:
-	MOVQ    out+0(FP), R15
-	VADDPS  Y15, Y0, Y0
-	VPSLLD  $0x0f, Y0, Y4
-	VPSRLD  $0x1f, Y4, Y4
-	VPADDD  Y14, Y4, Y4
-	VPADDD  Y0, Y4, Y4
-	VCMPPS  $0x03, Y0, Y0, Y0
-	VPOR    Y4, Y0, Y0
-	VPAND   Y13, Y0, Y0
+	MOVQ   out+0(FP), R15
+	CMPQ   rounded+112(FP), $0x00
+	JE     write
+	VADDPS Y15, Y0, Y0
+	VPSLLD $0x0f, Y0, Y4
+	VPSRLD $0x1f, Y4, Y4
+	VPADDD Y14, Y4, Y4
+	VPADDD Y0, Y4, Y4
+	VCMPPS $0x03, Y0, Y0, Y0
+	VPOR   Y4, Y0, Y0
+	VPAND  Y13, Y0, Y0
+	VADDPS Y15, Y1, Y1
+	VPSLLD $0x0f, Y1, Y4
+	VPSRLD $0x1f, Y4, Y4
+	VPADDD Y14, Y4, Y4
+	VPADDD Y1, Y4, Y4
+	VCMPPS $0x03, Y1, Y1, Y1
+	VPOR   Y4, Y1, Y1
+	VPAND  Y13, Y1, Y1
+	VADDPS Y15, Y2, Y2
+	VPSLLD $0x0f, Y2, Y4
+	VPSRLD $0x1f, Y4, Y4
+	VPADDD Y14, Y4, Y4
+	VPADDD Y2, Y4, Y4
+	VCMPPS $0x03, Y2, Y2, Y2
+	VPOR   Y4, Y2, Y2
+	VPAND  Y13, Y2, Y2
+	VADDPS Y15, Y3, Y3
+	VPSLLD $0x0f, Y3, Y4
+	VPSRLD $0x1f, Y4, Y4
+	VPADDD Y14, Y4, Y4
+	VPADDD Y3, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VPOR   Y4, Y3, Y3
+	VPAND  Y13, Y3, Y3
+
+write:
 	VMOVUPS Y0, (R15)(AX*1)
-	VADDPS  Y15, Y1, Y1
-	VPSLLD  $0x0f, Y1, Y4
-	VPSRLD  $0x1f, Y4, Y4
-	VPADDD  Y14, Y4, Y4
-	VPADDD  Y1, Y4, Y4
-	VCMPPS  $0x03, Y1, Y1, Y1
-	VPOR    Y4, Y1, Y1
-	VPAND   Y13, Y1, Y1
 	VMOVUPS Y1, 32(R15)(AX*1)
-	VADDPS  Y15, Y2, Y2
-	VPSLLD  $0x0f, Y2, Y4
-	VPSRLD  $0x1f, Y4, Y4
-	VPADDD  Y14, Y4, Y4
-	VPADDD  Y2, Y4, Y4
-	VCMPPS  $0x03, Y2, Y2, Y2
-	VPOR    Y4, Y2, Y2
-	VPAND   Y13, Y2, Y2
 	VMOVUPS Y2, (R15)(BX*1)
-	VADDPS  Y15, Y3, Y3
-	VPSLLD  $0x0f, Y3, Y4
-	VPSRLD  $0x1f, Y4, Y4
-	VPADDD  Y14, Y4, Y4
-	VPADDD  Y3, Y4, Y4
-	VCMPPS  $0x03, Y3, Y3, Y3
-	VPOR    Y4, Y3, Y3
-	VPAND   Y13, Y3, Y3
 	VMOVUPS Y3, 32(R15)(BX*1)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+120(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -11253,9 +11373,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func pairsAVX2x1p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+// func pairsAVX2x1p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 // Requires: AVX, AVX2, CMOV, FMA3, SSE
-TEXT ·pairsAVX2x1p1(SB), NOSPLIT, $40-120
+TEXT ·pairsAVX2x1p1(SB), NOSPLIT, $40-128
 	STMXCSR  24(SP)
 	MOVL     24(SP), R15
 	ORL      $0x00008040, R15
@@ -11359,26 +11479,30 @@ added:
 	VMINPS       Y1, Y3, Y1
 
 bounded:
-	MOVQ    out+0(FP), R15
-	VADDPS  Y15, Y0, Y0
-	VPSLLD  $0x0f, Y0, Y2
-	VPSRLD  $0x1f, Y2, Y2
-	VPADDD  Y14, Y2, Y2
-	VPADDD  Y0, Y2, Y2
-	VCMPPS  $0x03, Y0, Y0, Y0
-	VPOR    Y2, Y0, Y0
-	VPAND   Y13, Y0, Y0
+	MOVQ   out+0(FP), R15
+	CMPQ   rounded+112(FP), $0x00
+	JE     write
+	VADDPS Y15, Y0, Y0
+	VPSLLD $0x0f, Y0, Y2
+	VPSRLD $0x1f, Y2, Y2
+	VPADDD Y14, Y2, Y2
+	VPADDD Y0, Y2, Y2
+	VCMPPS $0x03, Y0, Y0, Y0
+	VPOR   Y2, Y0, Y0
+	VPAND  Y13, Y0, Y0
+	VADDPS Y15, Y1, Y1
+	VPSLLD $0x0f, Y1, Y2
+	VPSRLD $0x1f, Y2, Y2
+	VPADDD Y14, Y2, Y2
+	VPADDD Y1, Y2, Y2
+	VCMPPS $0x03, Y1, Y1, Y1
+	VPOR   Y2, Y1, Y1
+	VPAND  Y13, Y1, Y1
+
+write:
 	VMOVUPS Y0, (R15)(AX*1)
-	VADDPS  Y15, Y1, Y1
-	VPSLLD  $0x0f, Y1, Y2
-	VPSRLD  $0x1f, Y2, Y2
-	VPADDD  Y14, Y2, Y2
-	VPADDD  Y1, Y2, Y2
-	VCMPPS  $0x03, Y1, Y1, Y1
-	VPOR    Y2, Y1, Y1
-	VPAND   Y13, Y1, Y1
 	VMOVUPS Y1, 32(R15)(AX*1)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+120(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)

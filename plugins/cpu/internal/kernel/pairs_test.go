@@ -36,6 +36,7 @@ func newPairsCase(r *rand.Rand, w *Window, size, gap int, values func(r *rand.Ra
 			c.Scale = values(r, w.BiasLen())
 		}
 	}
+	c.Round = r.IntN(2) > 0
 	if r.IntN(2) > 0 {
 		c.Plus = values(r, len(c.out))
 	}
@@ -131,12 +132,32 @@ func TestPairsEdge(t *testing.T) {
 	}
 }
 
+// What positions do not reach does not matter to them.
+func TestPairsReach(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	c := newPairsCase(r, randomWindow(r, 30, 2, 4, 16, 0, 300), 300, 0, normal)
+	want := c.run(definition)
+	in := c.in
+	for p := range c.Positions() {
+		low, high := c.Reach(p, min(p+2, c.Positions()))
+		c.in = slices.Repeat([]uint16{0x7fc0}, len(in))
+		copy(c.in[low:high], in[low:])
+		got := slices.Clone(c.out)
+		definition.Pairs(c.Pairs, 0, got, c.in, c.packed, c.Finish, p, min(p+2, c.Positions()), new(Scratch))
+		for q := p; q < min(p+2, c.Positions()); q++ {
+			if !sameBits(got[q*c.Width:(q+1)*c.Width], want[q*c.Width:(q+1)*c.Width]) {
+				t.Fatalf("position %d: other bits from the values [%d, %d)", q, low, high)
+			}
+		}
+	}
+}
+
 // What pairs compute is within the rounding of float32 sums, and the one of
 // the result, of the sum in float64.
 func TestPairsPrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	c := newPairsCase(r, randomWindow(r, 24, 3, 32, 48, 0, 400), 400, 0, normal)
-	c.Finish = Finish{}
+	c.Finish = Finish{Round: true}
 	got := c.run(Sets()[0])
 	for p := range c.Positions() {
 		for o := range c.Width {

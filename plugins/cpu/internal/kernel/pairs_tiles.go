@@ -7,7 +7,7 @@ import "unsafe"
 // channel on. zero is where, seen from in, the run of zeros lies; steps are in
 // bytes.
 type pairsTile func(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int,
-	pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)
+	pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
 
 // pairsTiles are the tiles of so many channels, as windowTiles are.
 type pairsTiles struct {
@@ -94,6 +94,10 @@ func (c *pairsCall) call(tile pairsTile, p, channel int, out *float32, outs *int
 		weights = &c.weights[2*channel]
 	}
 	plus, most := f.assembly()
+	rounded := 0
+	if f.Round {
+		rounded = 1
+	}
 	tile(out, outs, in, zero, offs, 4*len(c.Out), c.Taps, c.Run/2, weights, 4*c.width, first(f.Scale), first(f.Bias),
-		plus, most, tiles)
+		plus, most, rounded, tiles)
 }

@@ -40,7 +40,7 @@ func (t *pairsTiler) width() int { return t.n * t.vectors() }
 func (t *pairsTiler) write() {
 	TEXT(fmt.Sprintf("pairs%sx%dp%d", t.name, t.n, t.p), NOSPLIT,
 		"func(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, "+
-			"w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, tiles int)")
+			"w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)")
 	Pragma("noescape")
 	w, k := reg.R14, reg.R15
 	base, left, table := AllocLocal(8), AllocLocal(8), AllocLocal(8)
@@ -212,11 +212,16 @@ func (t *pairsTiler) end(w, k reg.GPPhysical) {
 	t.store(k)
 }
 
-// store rounds the sums and writes them.
+// store writes the sums, rounded if that is wanted.
 func (t *pairsTiler) store(out reg.GPPhysical) {
 	accs, width := t.p*t.width(), t.width()
+	CMPQ(param("rounded"), operand.Imm(0))
+	JE(operand.LabelRef("write"))
 	for r := range accs {
 		t.round(r, accs)
+	}
+	Label("write")
+	for r := range accs {
 		VMOVUPS(t.regs[r], operand.Mem{Base: out, Index: pointers[r/width], Scale: 1, Disp: t.bytes * (r % width)})
 	}
 }

@@ -19,7 +19,7 @@ recipes=(
 	"--bn replica --bn-update posthoc" "--bn replica --bn-min running" "--bn-precise 200"
 	"--bn frozen --init first.bnm" "--weight-sync template" "--bn replica --weight-sync async:2"
 	"--bn replica --weight-sync periodic:4 --bn-update posthoc" "--bn frozen --init first.bnm --weight-sync periodic:3"
-	"--ema 0.9 --optimizer adamw" "--bn replica --ema 0.9 --optimizer lars --weight-sync periodic:3 --bn-update async:2"
+	"--precision bf16" "--precision bf16 --bn replica --bn-update async:2" "--ema 0.9 --optimizer adamw" "--bn replica --ema 0.9 --optimizer lars --weight-sync periodic:3 --bn-update async:2"
 )
 levels=("--level stream/1" "--level shm/1" "") # the last: coll.shm/1 where there are several devices
 

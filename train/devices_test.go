@@ -43,6 +43,7 @@ func ways() map[string]func(*Recipe) {
 		"sync, precise":    func(r *Recipe) { r.BNPrecise = 30 },
 		"sync, template":   func(r *Recipe) { r.WeightSync = "template" },
 		"sync, ema, adamw": func(r *Recipe) { r.EMA, r.Optimizer, r.LR = 0.9, "adamw", 0.01 },
+		"sync, bf16":       func(r *Recipe) { r.Precision = "bf16" },
 		"frozen":           func(r *Recipe) { r.BN = bn.Frozen },
 		"frozen, periodic": func(r *Recipe) { r.BN, r.WeightSync = bn.Frozen, "periodic:3" },
 	}
@@ -62,6 +63,7 @@ func ways() map[string]func(*Recipe) {
 		"apart, lars, posthoc": func(r *Recipe) {
 			r.WeightSync, r.BNUpdate, r.Optimizer, r.ClipNorm = "periodic:2", bn.PostHoc, "lars", 1
 		},
+		"bf16, late":     func(r *Recipe) { r.Precision, r.BNUpdate = "bf16", "async:2" },
 		"apart, running": func(r *Recipe) { r.WeightSync, r.BNMin, r.Batch = "periodic:2", "running", 12 },
 	} {
 		all["replica, "+name] = func(r *Recipe) {

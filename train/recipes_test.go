@@ -24,6 +24,7 @@ var otherRecipes = map[string]func(r *Recipe){
 	"precise": func(r *Recipe) { r.BN, r.BNStats, r.BNPrecise = bn.Replica, bn.First, 20 },
 	"best":    func(r *Recipe) { r.Save, r.Patience, r.Validation, r.LR = "best:loss", 1, r.Data, 0.2 },
 	"rounds":  func(r *Recipe) { r.Batch, r.Replicas, r.Accumulate = 8, 2, 2 },
+	"bf16":    func(r *Recipe) { r.Precision = "bf16" },
 	"freeze":  func(r *Recipe) { r.Freeze = []string{"fc1.*", "bn2.weight"} },
 }
 

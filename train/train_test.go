@@ -67,7 +67,8 @@ func (b *bench) config(devices int) Config {
 	b.t.Helper()
 	var members []parallel.Member
 	for i := range devices {
-		d, err := ref.Provider{}.Open(context.Background(), device.DefaultID, device.Options{})
+		d, err := ref.Provider{}.Open(context.Background(), device.DefaultID,
+			device.Options{Precision: b.recipe.Precision})
 		if err != nil {
 			b.t.Fatal(err)
 		}

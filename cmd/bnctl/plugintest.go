@@ -103,9 +103,9 @@ func chosenDevice(c *cli.Context, p *remote.Plugin) (string, []string, error) {
 // conformanceEvent is a line of plugin test --json.
 type conformanceEvent struct {
 	Level string   `json:"level"`
-	At    string   `json:"precision"`
 	Case  string   `json:"case"`
 	Rule  string   `json:"rule"`
+	At    string   `json:"precision"`
 	Lacks []string `json:"lacks,omitempty"`
 	Error string   `json:"error,omitempty"`
 	Ms    int64    `json:"ms"`

@@ -15,6 +15,16 @@ type function struct {
 	slots  []*slot           // of the arena
 	copied []*value          // inputs that are copied
 	kept   map[string]*value // outputs that stay here, by name
+	joined map[graph.Value]joined
+}
+
+// given returns the result that the node which makes v had before others were
+// made part of it.
+func (fn *function) given(v graph.Value) graph.Value {
+	if j, ok := fn.joined[v]; ok {
+		return j.given
+	}
+	return v
 }
 
 // compiler turns one function into actions.
@@ -28,7 +38,6 @@ type compiler struct {
 	// another all-reduce in the function as it was given.
 	follows map[graph.Value]bool
 	closing map[graph.Value]bool // first results of exchanges that no node reads
-	endings map[graph.Value]ending
 	masks   map[graph.Value]mask
 	summed  map[*value]bool // gradients that come summed over the replicas held
 	after   []func()        // called when the layout is known
@@ -70,9 +79,9 @@ func Ops() []graph.Op {
 func (e *Executable) compile(fn *graph.Function) (*function, []device.Refusal) {
 	c := &compiler{exe: e, summed: map[*value]bool{}}
 	c.follows, c.closing = exchanges(fn)
-	fn, c.endings = fuse(fn)
+	fn, joined := fuse(fn)
 	fn, c.masks = fuseMasks(fn)
-	c.fn = &function{Function: fn, kept: map[string]*value{}}
+	c.fn = &function{Function: fn, kept: map[string]*value{}, joined: joined}
 	for _, v := range fn.Values {
 		c.fn.values = append(c.fn.values, newValue(v))
 		if v.State != "" {
@@ -115,8 +124,12 @@ func (c *compiler) build() action {
 
 // no refuses the current node.
 func (c *compiler) no(why string) action {
+	given := *c.node
+	if len(given.Out) > 0 {
+		given.Out = []graph.Value{c.fn.given(given.Out[0])}
+	}
 	c.refuse = append(c.refuse, device.Refusal{
-		Function: c.fn.Name, Node: c.fn.NodeName(c.node), Op: c.node.Op, Why: why})
+		Function: c.fn.Name, Node: c.fn.NodeName(&given), Op: given.Op, Why: why})
 	return action{}
 }
 

@@ -32,62 +32,62 @@ func (c *compiler) conv(in, out []int) *conv {
 func (g *conv) key(what string) string { return fmt.Sprint(what, g.Window, g.c, g.h, g.w, g.o) }
 
 func buildConv(c *compiler) action {
-	x, weight, bias, y := c.in(0), c.in(1), c.in(2), c.out(0)
+	x, y, filter := c.in(0), c.out(0), c.filter()
 	g := c.conv(x.Shape, y.Shape)
 	switch {
 	case g == nil:
 		return action{}
 	case g.depthwise():
-		return c.buildDepthwise(g, x, weight, bias, y)
+		return c.buildDepthwise(g, x, filter, y)
 	case g.narrow():
-		return c.buildNarrow(g, x, weight, bias, y)
+		return c.buildNarrow(g, x, filter, y)
 	case g.strips(c.exe.device.kernels):
-		return c.buildStrip(g, x, weight, bias, y, false)
+		return c.buildStrip(g, x, filter, y, false)
 	}
-	p := c.packFor(weight, g.key("conv"), func() (parts []packPart) {
+	p := c.packFor(filter, g.key("conv"), func() (parts []packPart) {
 		w := g.forward()
 		for i := range g.Groups {
 			at, step := g.forwardAt(i)
-			parts = append(parts, packPart{window: w, at: at, step: step})
+			parts = append(parts, packPart{window: w, at: at, step: step, in: i * g.cg, out: i * g.og})
 		}
 		return parts
 	})
-	product := newProduct(p, shifts(g.Groups, g.cg), shifts(g.Groups, g.og))
+	product := newProduct(p, filter)
 	if t, ok := g.byTiles(c.exe.device.kernels); ok {
-		return c.buildWinograd(g, t, product, x, weight, bias, y, false)
+		return c.buildWinograd(g, t, product, x, y, false)
 	}
-	return g.productAction(product, x, weight, bias, y)
+	return c.productAction(g, product, x, y)
 }
 
-// shifts returns where each of n groups of channels begins.
-func shifts(n, channels int) []int {
-	s := make([]int, n)
-	for i := range s {
-		s[i] = i * channels
+// rowOf returns the operands of row i of the current node's product.
+func (c *compiler) rowOf(x, y *value) func(f *frame, w *worker, i int) operands {
+	ending := c.ending()
+	return func(f *frame, w *worker, i int) operands {
+		return operands{f.at(y, w, i), f.at(x, w, i), ending.row(f, w, i)}
 	}
-	return s
+}
+
+// rowsOf returns the operands of all rows of the current node's product.
+func (c *compiler) rowsOf(x, y *value) func(f *frame) operands {
+	ending := c.ending()
+	return func(f *frame) operands { return operands{f.f32(y), f.f32(x), ending.rows(f)} }
 }
 
 // productAction packs the weights, if they have changed, and computes y.
-func (g *conv) productAction(p *product, x, weight, bias, y *value) action {
-	prepare := func(f *frame) error {
-		p.fill(f, weight)
-		if bias != nil {
-			p.setBias(f.f32(bias))
-		}
-		return nil
-	}
+func (c *compiler) productAction(g *conv, p *product, x, y *value) action {
 	if p.heavy() {
+		rows := c.rowsOf(x, y)
 		return whole(func(f *frame) error {
-			p.apply(f, f.f32(x), f.f32(y), x.count, y.count)
+			p.apply(f, rows(f), x.count, y.count)
 			return nil
-		}).after(prepare)
+		}).after(p.prepare)
 	}
-	a := action{prepare: prepare, work: p.work(), row: func(f *frame, w *worker, i, piece, pieces int) {
-		p.row(f, w, f.at(y, w, i), f.at(x, w, i), piece, pieces)
+	row := c.rowOf(x, y)
+	a := action{prepare: p.prepare, work: p.work(), row: func(f *frame, w *worker, i, piece, pieces int) {
+		p.row(f, w, row(f, w, i), piece, pieces)
 	}}
 	if p.alike() {
-		a.span = func(f *frame, w *worker, i, from, to int) { p.span(f, w, f.at(y, w, i), f.at(x, w, i), from, to) }
+		a.span = func(f *frame, w *worker, i, from, to int) { p.span(f, w, row(f, w, i), from, to) }
 		a.positions, a.step, a.width, a.pointwise = y.positions, positionStep, y.channels, g.pointwise()
 	}
 	return a
@@ -100,22 +100,17 @@ func (g *conv) pointwise() bool {
 }
 
 // buildNarrow is a convolution over padded images.
-func (c *compiler) buildNarrow(g *conv, x, weight, bias, y *value) action {
-	p := c.packFor(weight, g.key("narrow"), func() []packPart {
+func (c *compiler) buildNarrow(g *conv, x *value, t *filter, y *value) action {
+	p := newProduct(c.packFor(t, g.key("narrow"), func() []packPart {
 		at, step := g.narrowAt()
 		return []packPart{{window: g.narrowForward(), at: at, step: step}}
-	})
-	product := newProduct(p, []int{0}, []int{0})
-	prepare := func(f *frame) error {
-		p.fill(f, weight)
-		if bias != nil {
-			product.setBias(f.f32(bias))
-		}
-		return nil
-	}
-	return bySpan(action{prepare: prepare, work: product.work(), positions: y.positions, step: g.ow,
+	}), t)
+	row := c.rowOf(x, y)
+	return bySpan(action{prepare: p.prepare, work: p.work(), positions: y.positions, step: g.ow,
 		width: y.channels, span: func(f *frame, w *worker, i, from, to int) {
-			product.span(f, w, f.at(y, w, i), g.paddedRows(w, f.at(x, w, i), from/g.ow, (to-1)/g.ow), from, to)
+			o := row(f, w, i)
+			o.in = g.paddedRows(w, o.in, from/g.ow, (to-1)/g.ow)
+			p.span(f, w, o, from, to)
 		}})
 }
 
@@ -125,44 +120,39 @@ func buildConvGradInput(c *compiler) action {
 	if g == nil {
 		return action{}
 	}
-	return c.backward(g, dy, weight, nil, dx)
+	return c.backward(g, dy, plain(weight), dx)
 }
 
 func buildConvTranspose(c *compiler) action {
-	x, weight, bias, y := c.in(0), c.in(1), c.in(2), c.out(0)
+	x, y := c.in(0), c.out(0)
 	g := c.conv(y.Shape, x.Shape)
 	if g == nil {
 		return action{}
 	}
-	return c.backward(g, x, weight, bias, y)
+	return c.backward(g, x, c.filter(), y)
 }
 
 // backward is the gradient for the input, and the transposed convolution.
-func (c *compiler) backward(g *conv, dy, weight, bias, dx *value) action {
+func (c *compiler) backward(g *conv, dy *value, t *filter, dx *value) action {
 	if g.depthwise() {
-		return c.buildDepthwiseBackward(g, dy, weight, bias, dx)
+		return c.buildDepthwiseBackward(g, dy, t, dx)
 	}
 	if back, ok := g.flipped(); ok && back.strips(c.exe.device.kernels) {
-		return c.buildStrip(back, dy, weight, bias, dx, true)
+		return c.buildStrip(back, dy, t, dx, true)
 	}
-	var inShift, outShift []int
-	p := c.packFor(weight, g.key("backward"), func() (parts []packPart) {
+	p := newProduct(c.packFor(t, g.key("backward"), func() (parts []packPart) {
 		for _, f := range g.backward() {
 			for i := range g.Groups {
 				at, step := g.backwardAt(f, i)
-				parts = append(parts, packPart{window: f.window, at: at, step: step})
+				parts = append(parts, packPart{window: f.window, at: at, step: step, in: i * g.og, out: i * g.cg})
 			}
 		}
 		return parts
-	})
-	for i := range p.parts {
-		inShift, outShift = append(inShift, i%g.Groups*g.og), append(outShift, i%g.Groups*g.cg)
-	}
-	product := newProduct(p, inShift, outShift)
+	}), t)
 	if back, ok := g.flipped(); ok {
-		if t, ok := back.byTiles(c.exe.device.kernels); ok {
-			return c.buildWinograd(back, t, product, dy, weight, bias, dx, true)
+		if tiles, ok := back.byTiles(c.exe.device.kernels); ok {
+			return c.buildWinograd(back, tiles, p, dy, dx, true)
 		}
 	}
-	return g.productAction(product, dy, weight, bias, dx)
+	return c.productAction(g, p, dy, dx)
 }

@@ -39,48 +39,45 @@ const mostDense = 1 << 22
 
 // dense returns the product of rows of in with a matrix whose element (k, c)
 // is weight[k*stepK + c*stepC].
-func (c *compiler) dense(what string, in, weight, bias, out *value, stepK, stepC int) action {
+func (c *compiler) dense(what string, in *value, t *filter, out *value, stepK, stepC int) action {
 	k, width := in.count, out.count
 	if max(k, width) > mostDense {
 		return c.no(fmt.Sprintf("rows of more than %d values", mostDense))
 	}
 	windows := &denseWindows{k: k, width: width}
-	p := c.packFor(weight, what, func() []packPart {
+	p := newProduct(c.packFor(t, what, func() []packPart {
 		at := make([]int, k)
 		for i := range at {
 			at[i] = i * stepK
 		}
 		return []packPart{{window: windows.rows(1), at: at, step: stepC}}
-	})
-	product := newProduct(p, []int{0}, []int{0})
+	}), t)
+	rows := c.rowsOf(in, out)
 	return whole(func(f *frame) error {
-		product.fill(f, weight)
-		if bias != nil {
-			product.setBias(f.f32(bias))
-		}
-		product.applyDense(f, windows, f.f32(in), f.f32(out))
+		p.applyDense(f, windows, rows(f))
 		return nil
-	})
+	}).after(p.prepare)
 }
 
 // applyDense computes all rows, denseRows at a time.
-func (p *product) applyDense(f *frame, d *denseWindows, in, out []float32) {
+func (p *product) applyDense(f *frame, d *denseWindows, o operands) {
 	rows := f.total()
 	blocks := (rows + denseRows - 1) / denseRows
 	d.prepare(rows)
 	f.each(len(p.units)*blocks, func(w *worker, task int) {
 		u, first := p.units[task/blocks], task%blocks*denseRows
 		n := min(denseRows, rows-first)
-		p.do(f, w, u, d.rows(n), out[first*d.width:], in[first*d.k:], 0, n)
+		some := operands{o.out[first*d.width:], o.in[first*d.k:], o.end.From(first * d.width)}
+		p.do(f, w, u, d.rows(n), some, 0, n)
 	})
 }
 
 func buildDense(c *compiler) action {
 	x, y := c.in(0), c.out(0)
-	return c.dense("dense", x, c.in(1), c.in(2), y, 1, x.count)
+	return c.dense("dense", x, c.filter(), y, 1, x.count)
 }
 
 func buildDenseGradInput(c *compiler) action {
 	dy, dx := c.in(0), c.out(0)
-	return c.dense("dense backward", dy, c.in(1), nil, dx, dx.count, 1)
+	return c.dense("dense backward", dy, plain(c.in(1)), dx, dx.count, 1)
 }

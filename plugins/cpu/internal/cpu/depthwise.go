@@ -1,5 +1,7 @@
 package cpu
 
+import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+
 // depthwise reports whether every channel is convolved with a kernel of its own.
 func (g *conv) depthwise() bool { return g.cg == 1 && g.og == 1 && g.Groups > 1 }
 
@@ -10,52 +12,54 @@ func (g *conv) pixels() *conv {
 	return &p
 }
 
-// tapsFirst copies the weights [C][taps] of some taps to [those taps][C].
-func (g *conv) tapsFirst(to, weights []float32, taps []int) {
+// tapsFirst copies the weights [C][taps] of some taps to [those taps][C],
+// multiplied with by if that is not nil.
+func (g *conv) tapsFirst(to, weights []float32, taps []int, by []float64) {
 	for i, t := range taps {
-		for c := range g.c {
-			to[i*g.c+c] = weights[c*g.taps+t]
+		row := to[i*g.c:][:g.c]
+		for c := range row {
+			row[c] = weights[c*g.taps+t]
+		}
+		if by != nil {
+			kernel.Scale(row, by)
 		}
 	}
 }
 
 // buildDepthwise is the convolution itself.
-func (c *compiler) buildDepthwise(g *conv, x, weight, bias, y *value) action {
+func (c *compiler) buildDepthwise(g *conv, x *value, t *filter, y *value) action {
 	all := make([]int, g.taps)
 	for t := range all {
 		all[t] = t
 	}
-	return c.depthwiseAction(g, []phase{{g.pixels().forward(), all}}, x, weight, bias, y)
+	return c.depthwiseAction(g, []phase{{g.pixels().forward(), all}}, x, t, y)
 }
 
 // buildDepthwiseBackward is the gradient for the input, and the transposed convolution.
-func (c *compiler) buildDepthwiseBackward(g *conv, dy, weight, bias, dx *value) action {
-	return c.depthwiseAction(g, g.pixels().backward(), dy, weight, bias, dx)
+func (c *compiler) buildDepthwiseBackward(g *conv, dy *value, t *filter, dx *value) action {
+	return c.depthwiseAction(g, g.pixels().backward(), dy, t, dx)
 }
 
 // depthwiseAction computes rows of y, phase by phase.
-func (c *compiler) depthwiseAction(g *conv, phases []phase, x, weight, bias, y *value) action {
+func (c *compiler) depthwiseAction(g *conv, phases []phase, x *value, t *filter, y *value) action {
 	parts := make([][]float32, len(phases))
 	for i, p := range phases {
 		parts[i] = make([]float32, len(p.taps)*g.c)
 	}
-	changed := changes(weight)
 	prepare := func(f *frame) error {
-		if !changed() {
+		if !t.prepare(f) {
 			return nil
 		}
 		for i, p := range phases {
-			g.tapsFirst(parts[i], f.f32(weight), p.taps)
+			g.tapsFirst(parts[i], f.f32(t.weight), p.taps, t.by)
 		}
 		return nil
 	}
+	row := c.rowOf(x, y)
 	work := y.count * g.taps / 20
 	do := func(f *frame, w *worker, i, k, from, to int) {
-		var add []float32
-		if bias != nil {
-			add = f.f32(bias)
-		}
-		f.exe.device.kernels.Depthwise(phases[k].window, f.at(y, w, i), f.at(x, w, i), parts[k], add, from, to)
+		o := row(f, w, i)
+		f.exe.device.kernels.Depthwise(phases[k].window, o.out, o.in, parts[k], t.add, o.end, from, to)
 	}
 	if len(phases) == 1 {
 		return bySpan(action{prepare: prepare, work: work, positions: y.positions, step: positionStep,

@@ -8,30 +8,39 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ending is what a normalisation does to its result besides: the node itself
-// has the value to add as its last operand.
-type ending struct {
-	plus bool
-	relu bool
-	most float32
+// joined is what a node does besides its own operation, because nodes behind it
+// were made part of it. What these read follows the node's own operands: those
+// of a batch norm, then the value to add.
+type joined struct {
+	given graph.Value // the result that the node had in the function as it was given
+	norm  bool        // a product multiplies with weights that hold a batch norm
+	eps   float64     // of it
+	plus  bool        // a value is added to the result
+	relu  bool        // the result is bounded to 0 below and most above
+	most  float32
 }
 
-// fuse returns fn with the additions and activations that follow a
-// normalisation, and nothing else reads it, made part of it. The results have
-// the bits that the nodes one by one would give. endings are by the result of
-// the normalisation, which is that of the last node taken in.
-func fuse(fn *graph.Function) (fused *graph.Function, endings map[graph.Value]ending) {
+// fuse returns fn with batch norms made part of the products before them (fold),
+// and then the additions and activations that follow a product or a
+// normalisation, and nothing else reads it, part of that. The latter have the
+// bits that the nodes one by one would give. What was joined is by the result,
+// which is that of the last node taken in.
+func fuse(fn *graph.Function) (*graph.Function, map[graph.Value]joined) {
 	u := newFuser(fn)
-	endings = map[graph.Value]ending{}
+	u.fold()
 	for _, want := range [][]graph.Op{{graph.Relu, graph.Relu6}, {graph.Add}} {
 		for i, n := range fn.Nodes {
 			if slices.Contains(want, n.Op) && !u.gone[i] {
-				u.node(i, endings)
+				u.node(i)
 			}
 		}
 	}
-	return u.result(), endings
+	return u.result(), u.joined
 }
+
+// ended are the operations whose results may be added to and bounded before they
+// are written.
+var ended = append([]graph.Op{graph.Normalise, graph.BatchNorm}, filtered...)
 
 // fuser is the state of fuse.
 type fuser struct {
@@ -39,10 +48,13 @@ type fuser struct {
 	made map[graph.Value]int // the node that makes a value
 	uses map[graph.Value]int
 	gone map[int]bool // nodes that others have taken in
+
+	joined map[graph.Value]joined
 }
 
 func newFuser(fn *graph.Function) *fuser {
-	u := &fuser{fn: fn.Clone(), made: map[graph.Value]int{}, uses: map[graph.Value]int{}, gone: map[int]bool{}}
+	u := &fuser{fn: fn.Clone(), made: map[graph.Value]int{}, uses: map[graph.Value]int{}, gone: map[int]bool{},
+		joined: map[graph.Value]joined{}}
 	for i, n := range fn.Nodes {
 		for _, v := range n.Out {
 			u.made[v] = i
@@ -72,40 +84,42 @@ func (u *fuser) result() *graph.Function {
 	return u.fn
 }
 
-// node tries to make node i the end of a normalisation.
-func (u *fuser) node(i int, endings map[graph.Value]ending) {
+// node tries to make node i the end of the one that makes its operand.
+func (u *fuser) node(i int) {
 	n := u.fn.Nodes[i]
-	var e ending
-	switch n.Op {
-	case graph.Relu:
-		e.relu, e.most = true, float32(math.Inf(1))
-	case graph.Relu6:
-		e.relu, e.most = true, 6
-	}
-	norm, plus := graph.None, graph.None
+	source, plus := graph.None, graph.None
 	var gone []int
 	switch {
 	case n.Op == graph.Add:
-		norm, plus = u.addends(i)
+		source, plus = u.addends(i)
 	case u.alone(n.In[0], graph.Add):
 		add := u.made[n.In[0]]
-		norm, plus = u.addends(add)
+		source, plus = u.addends(add)
 		gone = append(gone, add)
-	case u.alone(n.In[0], graph.Normalise, graph.BatchNorm):
-		norm = n.In[0]
+	case u.endable(n.In[0]):
+		source = n.In[0]
 	}
-	if norm == graph.None {
+	if source == graph.None {
 		return
 	}
-	k := u.made[norm]
-	joined := u.fn.Nodes[k]
-	joined.Out = n.Out
-	if plus != graph.None {
-		e.plus = true
-		joined.In = append(slices.Clone(joined.In), plus)
+	k := u.made[source]
+	node, j := u.fn.Nodes[k], u.joined[source]
+	if !j.norm {
+		j.given = source
 	}
-	u.fn.Nodes[i] = joined
-	endings[n.Out[0]] = e
+	switch n.Op {
+	case graph.Relu:
+		j.relu, j.most = true, float32(math.Inf(1))
+	case graph.Relu6:
+		j.relu, j.most = true, 6
+	}
+	node.Out = n.Out
+	if plus != graph.None {
+		j.plus = true
+		node.In = append(slices.Clone(node.In), plus)
+	}
+	u.fn.Nodes[i] = node
+	u.joined[n.Out[0]] = j
 	for _, g := range append(gone, k) {
 		u.gone[g] = true
 	}
@@ -119,9 +133,10 @@ func (u *fuser) alone(v graph.Value, ops ...graph.Op) bool {
 		len(u.fn.Nodes[i].Out) == 1 && u.fn.Nodes[i].Out[0] == v
 }
 
-// addends returns the operands of an addition as a normalisation that only it
-// reads, the later one if both are, and the other; None if it is no such.
-func (u *fuser) addends(i int) (norm, plus graph.Value) {
+// addends returns the operands of an addition as a result that only it reads
+// and that may be ended, the later one if both are, and the other; None if it
+// has none.
+func (u *fuser) addends(i int) (source, plus graph.Value) {
 	a, b := u.fn.Nodes[i].In[0], u.fn.Nodes[i].In[1]
 	if a == b || !u.alike(a, b) {
 		return graph.None, graph.None
@@ -130,17 +145,25 @@ func (u *fuser) addends(i int) (norm, plus graph.Value) {
 		a, b = b, a
 	}
 	switch {
-	case u.alone(b, graph.Normalise, graph.BatchNorm):
+	case u.endable(b):
 		return b, a
-	case u.alone(a, graph.Normalise, graph.BatchNorm):
+	case u.endable(a):
 		return a, b
 	}
 	return graph.None, graph.None
 }
 
+// endable reports whether v may be ended, and is not yet.
+func (u *fuser) endable(v graph.Value) bool {
+	return u.rows(v) && u.alone(v, ended...) && !u.joined[v].plus && !u.joined[v].relu
+}
+
+// rows reports whether v is rows of float32.
+func (u *fuser) rows(v graph.Value) bool {
+	return u.fn.Values[v].Type.Kind == graph.Rows && u.fn.Values[v].Type.DType == tensor.F32
+}
+
 // alike reports whether a and b are rows of float32 of one shape.
 func (u *fuser) alike(a, b graph.Value) bool {
-	s, t := u.fn.Values[a].Type, u.fn.Values[b].Type
-	return s.Kind == graph.Rows && t.Kind == graph.Rows && s.DType == tensor.F32 && slices.Equal(s.Shape,
-		t.Shape)
+	return u.rows(a) && u.rows(b) && slices.Equal(u.fn.Values[a].Type.Shape, u.fn.Values[b].Type.Shape)
 }

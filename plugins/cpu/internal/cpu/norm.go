@@ -123,18 +123,11 @@ func buildNormalise(c *compiler) action {
 // and does what was fused with the node.
 func (c *compiler) normaliseAction(x *value, prepare func(*frame) error,
 	set func(f *frame, i int) kernel.Affine) action {
-	y, e := c.out(0), c.endings[c.node.Out[0]]
-	var plus *value
-	if e.plus {
-		plus = c.in(len(c.node.In) - 1)
-	}
+	y, ending := c.out(0), c.ending()
 	span := func(f *frame, w *worker, i, from, to int) {
 		from, to = from*x.channels, to*x.channels
-		end := kernel.Ending{Relu: e.relu, Most: e.most}
-		if plus != nil {
-			end.Plus = f.at(plus, w, i)[from:to]
-		}
-		f.exe.device.kernels.Normalise(f.at(y, w, i)[from:to], f.at(x, w, i)[from:to], set(f, i), end)
+		f.exe.device.kernels.Normalise(f.at(y, w, i)[from:to], f.at(x, w, i)[from:to], set(f, i),
+			ending.row(f, w, i).From(from))
 	}
 	return bySpan(action{prepare: prepare, work: x.count / 8, span: span, positions: x.positions, step: 1,
 		width: x.channels, pointwise: true})

@@ -10,28 +10,29 @@ import (
 // made again when the weights have changed.
 type pack struct {
 	parts []packPart
-	stamp uint64
-	of    *state // nil: the weights are computed, so they are packed in every run
+	stamp uint64 // of the filter, when they were packed
 }
 
 // packPart is the weights of one window.
 type packPart struct {
-	window *kernel.Window
-	at     []int // where the weights of (tap, value) begin
-	step   int   // values between output channels
-	data   []float32
+	window  *kernel.Window
+	at      []int // where the weights of (tap, value) begin
+	step    int   // values between output channels
+	in, out int   // its first channels, of the input and of the output
+	data    []float32
 }
 
-// packed is weights in some order, made for one weight and shared by the nodes
+// packed is weights in some order, made for one filter and shared by the nodes
 // that want them so.
 type packed interface {
 	bytes() int64
 }
 
-// shared returns what was made for a weight under this key, or makes it.
-func shared[P packed](c *compiler, w *value, key string, build func() P) P {
+// shared returns what was made for a filter under this key, or makes it.
+func shared[P packed](c *compiler, t *filter, key string, build func() P) P {
+	w := t.weight
 	if w.state != nil {
-		key = fmt.Sprintf("%s of @%s", key, w.name)
+		key = fmt.Sprintf("%s of @%s%s", key, w.name, t.key())
 		if p, ok := c.exe.packs[key]; ok {
 			return p.(P)
 		}
@@ -43,10 +44,10 @@ func shared[P packed](c *compiler, w *value, key string, build func() P) P {
 	return p
 }
 
-// packFor returns the pack of a weight with this key.
-func (c *compiler) packFor(w *value, key string, parts func() []packPart) *pack {
-	return shared(c, w, key, func() *pack {
-		p := &pack{parts: parts(), of: w.state}
+// packFor returns the pack of a filter with this key.
+func (c *compiler) packFor(t *filter, key string, parts func() []packPart) *pack {
+	return shared(c, t, key, func() *pack {
+		p := &pack{parts: parts()}
 		for i := range p.parts {
 			p.parts[i].data = make([]float32, p.parts[i].window.PackedLen())
 		}
@@ -63,18 +64,23 @@ func (p *pack) bytes() (n int64) {
 }
 
 // fill packs the weights unless that has been done since they changed.
-func (p *pack) fill(f *frame, weights *value) {
-	if p.of != nil && p.stamp == p.of.stamp {
+func (p *pack) fill(f *frame, t *filter) {
+	stamp := t.stamp()
+	if stamp > 0 && p.stamp == stamp {
 		return
 	}
-	src := f.f32(weights)
 	for i := range p.parts {
 		part := &p.parts[i]
-		f.each(part.window.Panels(), func(_ *worker, panel int) {
-			part.window.Pack(panel, part.data, src, part.at, part.step)
-		})
+		f.each(part.window.Panels(), func(_ *worker, panel int) { part.fill(f, t, panel) })
 	}
-	if p.of != nil {
-		p.stamp = p.of.stamp
+	p.stamp = stamp
+}
+
+// fill packs one panel.
+func (p *packPart) fill(f *frame, t *filter, panel int) {
+	var by []float64
+	if t.by != nil {
+		by = t.by[p.out:]
 	}
+	p.window.Pack(panel, p.data, f.f32(t.weight), p.at, p.step, by)
 }

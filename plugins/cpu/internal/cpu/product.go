@@ -6,19 +6,25 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 // the output shifted to the part's first channels.
 type product struct {
 	*pack
-	inShift, outShift []int // per part, in values
-	bias              []float32
-	biasFrom          []int // per part: where its channels begin in the bias
-	units             []unit
-	weights           int // bytes of all packed weights
+	*filter
+	bias     []float32
+	biasFrom []int // per part: where its channels begin in the bias
+	units    []unit
+	weights  int // bytes of all packed weights
+}
+
+// operands is what a product reads and writes of one row, and how its results end.
+type operands struct {
+	out, in []float32
+	end     kernel.Ending
 }
 
 // unit is one panel of one part.
 type unit struct{ part, panel int }
 
 // newProduct completes a product over a pack.
-func newProduct(p *pack, inShift, outShift []int) *product {
-	out := &product{pack: p, inShift: inShift, outShift: outShift, weights: int(p.bytes())}
+func newProduct(p *pack, t *filter) *product {
+	out := &product{pack: p, filter: t, weights: int(p.bytes())}
 	for i, part := range p.parts {
 		for panel := range part.window.Panels() {
 			out.units = append(out.units, unit{i, panel})
@@ -27,13 +33,23 @@ func newProduct(p *pack, inShift, outShift []int) *product {
 	return out
 }
 
-// setBias copies a bias, whose channels follow the parts' output shifts, to
-// where every part finds its own, padded to whole lanes.
-func (p *product) setBias(bias []float32) {
+// prepare packs the weights and the bias if they have changed.
+func (p *product) prepare(f *frame) error {
+	p.prepareBias(f)
+	p.fill(f, p.filter)
+	return nil
+}
+
+// prepareBias copies what is added, whose channels follow the parts' output
+// shifts, to where every part finds its own, padded to whole lanes.
+func (p *product) prepareBias(f *frame) {
+	if !p.filter.prepare(f) || len(p.add) == 0 {
+		return
+	}
 	p.bias, p.biasFrom = p.bias[:0], p.biasFrom[:0]
-	for i, part := range p.parts {
+	for _, part := range p.parts {
 		p.biasFrom = append(p.biasFrom, len(p.bias))
-		p.bias = append(p.bias, bias[p.outShift[i]:][:part.window.Width]...)
+		p.bias = append(p.bias, p.add[part.out:][:part.window.Width]...)
 		for range part.window.BiasLen() - part.window.Width {
 			p.bias = append(p.bias, 0)
 		}
@@ -41,19 +57,19 @@ func (p *product) setBias(bias []float32) {
 }
 
 // do computes positions [from, to) of a unit over a window with its weights.
-func (p *product) do(f *frame, w *worker, u unit, win *kernel.Window, out, in []float32, from, to int) {
+func (p *product) do(f *frame, w *worker, u unit, win *kernel.Window, o operands, from, to int) {
 	part := &p.parts[u.part]
 	var bias []float32
 	if len(p.bias) > 0 {
 		bias = p.bias[p.biasFrom[u.part]:]
 	}
-	f.exe.device.kernels.Window(win, u.panel, out[p.outShift[u.part]:], in[p.inShift[u.part]:],
-		part.data, bias, kernel.Ending{}, from, to, &w.tile)
+	f.exe.device.kernels.Window(win, u.panel, o.out[part.out:], o.in[part.in:], part.data, bias,
+		o.end.From(part.out), from, to, &w.tile)
 }
 
 // row computes piece of pieces of one row: cut along units where there are
 // enough of them, else along positions.
-func (p *product) row(f *frame, w *worker, out, in []float32, piece, pieces int) {
+func (p *product) row(f *frame, w *worker, o operands, piece, pieces int) {
 	units, part, parts := p.units, piece, pieces
 	if len(units) >= pieces {
 		units, part, parts = units[len(units)*piece/pieces:len(units)*(piece+1)/pieces], 0, 1
@@ -61,7 +77,7 @@ func (p *product) row(f *frame, w *worker, out, in []float32, piece, pieces int)
 	for _, u := range units {
 		win := p.parts[u.part].window
 		from, to := cutPositions(part, parts, win.Positions())
-		p.do(f, w, u, win, out, in, from, to)
+		p.do(f, w, u, win, o, from, to)
 	}
 }
 
@@ -76,9 +92,9 @@ func (p *product) alike() bool {
 }
 
 // span computes positions [from, to) of one row.
-func (p *product) span(f *frame, w *worker, out, in []float32, from, to int) {
+func (p *product) span(f *frame, w *worker, o operands, from, to int) {
 	for _, u := range p.units {
-		p.do(f, w, u, p.parts[u.part].window, out, in, from, to)
+		p.do(f, w, u, p.parts[u.part].window, o, from, to)
 	}
 }
 
@@ -98,7 +114,7 @@ func (p *product) heavy() bool { return p.weights > heavyWeights }
 const heavyWeights = 768 << 10
 
 // apply computes all rows, several for each time that the weights are read.
-func (p *product) apply(f *frame, in, out []float32, inCount, outCount int) {
+func (p *product) apply(f *frame, o operands, inCount, outCount int) {
 	rows := f.total()
 	chunk := max(1, min(8, rows/(2*f.threads())))
 	blocks := (rows + chunk - 1) / chunk
@@ -106,9 +122,15 @@ func (p *product) apply(f *frame, in, out []float32, inCount, outCount int) {
 		u, first := p.units[task/blocks], task%blocks*chunk
 		win := p.parts[u.part].window
 		for r := first; r < min(first+chunk, rows); r++ {
-			p.do(f, w, u, win, out[r*outCount:(r+1)*outCount], in[r*inCount:(r+1)*inCount], 0, win.Positions())
+			p.do(f, w, u, win, o.row(r, inCount, outCount), 0, win.Positions())
 		}
 	})
+}
+
+// row returns the operands of row r of several.
+func (o *operands) row(r, inCount, outCount int) operands {
+	return operands{out: o.out[r*outCount : (r+1)*outCount], in: o.in[r*inCount : (r+1)*inCount],
+		end: o.end.From(r * outCount)}
 }
 
 // cutPositions returns part i of n positions in whole tiles.

@@ -35,7 +35,7 @@ func (p profile) run(f *frame, g *group, fn *function) error {
 		if g.rows {
 			share = time.Duration(float64(took) * float64(spent[k].Load()) / float64(max(all, 1)))
 		}
-		p[fn.Nodes[node].Out[0]] += share
+		p[fn.given(fn.Nodes[node].Out[0])] += share
 	}
 	return err
 }

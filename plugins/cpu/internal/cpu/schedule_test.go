@@ -28,7 +28,17 @@ func TestSchedule(t *testing.T) {
 	const conv = "state w f32[4,4,3,3] constant\nstate g f32[4] constant\nstate b f32[4] constant\n"
 	for _, c := range []struct{ name, state, inputs, body, want string }{
 		{"rows go together", conv, "x rows f32[4,8,8]",
-			"y = conv(x, @w, pad=[1,1,1,1]); r = relu(y); z = add(r, x)", "[0 1 2]"},
+			"y = conv(x, @w, pad=[1,1,1,1]); r = sigmoid(y); z = add(r, x)", "[0 1 2]"},
+		{"what follows a convolution is part of it", conv, "x rows f32[4,8,8]",
+			"y = conv(x, @w, pad=[1,1,1,1]); a = add(x, y); z = relu(a)", "[0]"},
+		{"a batch norm is part of a convolution", conv, "x rows f32[4,8,8]",
+			"y = conv(x, @w, pad=[1,1,1,1]); n = batch_norm(y, @g, @b, @b, @g); z = relu6(n)", "[0]"},
+		{"a batch norm whose numbers are computed is not", conv, "x rows f32[4,8,8]",
+			"h = add(@g, @g); y = conv(x, @w, pad=[1,1,1,1]); n = batch_norm(y, @g, @b, @b, h)", "[1][0][2]"},
+		{"a batch norm of what is read twice is not", conv, "x rows f32[4,8,8]",
+			"y = conv(x, @w, pad=[1,1,1,1]); n = batch_norm(y, @g, @b, @b, @g); z = add(n, y)", "[0 1]"},
+		{"what follows an activation is not part of what it ends", conv, "x rows f32[4,8,8]",
+			"y = conv(x, @w, pad=[1,1,1,1]); r = relu(y); z = add(r, x)", "[0 1]"},
 		{"what follows a normalisation is part of it", conv, "x rows f32[4,8,8]",
 			"m = moments(x); n = normalise(x, m, @g, @b, over=\"replica\"); a = add(n, x); z = relu6(a)", "[0][1]"},
 		{"moments are there when the rows are through", conv, "x rows f32[4,8,8]",

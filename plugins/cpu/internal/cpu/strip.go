@@ -6,7 +6,7 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 // Which kernels a layer uses is a function of its shape and of the kernel
 // class: the order of their sums is another.
 func (g *conv) strips(set *kernel.Set) bool {
-	return set.Class == "fma" && g.Groups == 1 && g.Kernel[1] == kernel.StripWidth && g.Stride == [2]int{1, 1} &&
+	return set.Fused() && g.Groups == 1 && g.Kernel[1] == kernel.StripWidth && g.Stride == [2]int{1, 1} &&
 		g.Dilation == [2]int{1, 1} && g.o == kernel.Lanes && g.c%8 == 0 && g.ow > 1
 }
 
@@ -50,34 +50,33 @@ func (g *conv) stripAt(back bool) (at []int, step int) {
 	return at, g.c * g.taps
 }
 
-// buildStrip is a convolution by strips; with back, weight is that of the
+// buildStrip is a convolution by strips; with back, the filter is that of the
 // convolution whose gradient it computes.
-func (c *compiler) buildStrip(g *conv, x, weight, bias, y *value, back bool) action {
+func (c *compiler) buildStrip(g *conv, x *value, t *filter, y *value, back bool) action {
 	what := "strip"
 	if back {
 		what = "strip back"
 	}
-	p := c.packFor(weight, g.key(what), func() []packPart {
+	p := c.packFor(t, g.key(what), func() []packPart {
 		at, step := g.stripAt(back)
 		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.StripWidth*g.c, g.o)
 		return []packPart{{window: w, at: at, step: step}}
 	})
 	prepare := func(f *frame) error {
-		p.fill(f, weight)
+		t.prepare(f)
+		p.fill(f, t)
 		return nil
 	}
-	t := g.strip()
+	s, row := g.strip(), c.rowOf(x, y)
 	work := y.count * g.taps * g.c / 100
 	span := func(f *frame, w *worker, i, from, to int) {
-		var add []float32
-		if bias != nil {
-			add = f.f32(bias)
-		}
 		from, to = from/g.ow, to/g.ow
-		padded, out := g.paddedRows(w, f.at(x, w, i), from, to-1), f.at(y, w, i)
-		for row := from; row < to; row++ {
-			f.exe.device.kernels.Strip(t, out[row*g.ow*g.o:], padded[row*t.RowStep:], p.parts[0].data, add,
-				kernel.Ending{}, g.ow)
+		o := row(f, w, i)
+		padded := g.paddedRows(w, o.in, from, to-1)
+		for y := from; y < to; y++ {
+			at := y * g.ow * g.o
+			f.exe.device.kernels.Strip(s, o.out[at:], padded[y*s.RowStep:], p.parts[0].data, t.add, o.end.From(at),
+				g.ow)
 		}
 	}
 	return bySpan(action{prepare: prepare, work: work, span: span, positions: y.positions, step: g.ow,

@@ -10,7 +10,7 @@ type winograd struct {
 	rows, columns int // of tiles in an image
 	weights       *winogradPack
 	direct        *product
-	bias          []float32
+	bias          []float32 // zeros where the filter adds nothing
 }
 
 // byTiles returns the tiles with which the convolution is computed, and whether
@@ -22,59 +22,61 @@ func (g *conv) byTiles(set *kernel.Set) (kernel.Winograd, bool) {
 	if g.c*g.o > wide {
 		side = 2
 	}
-	return kernel.Winograd{Side: side, In: g.c, Out: g.o}, set.Class == "fma" && g.Groups == 1 &&
+	return kernel.Winograd{Side: side, In: g.c, Out: g.o}, set.Fused() && g.Groups == 1 &&
 		g.Kernel == [2]int{3, 3} && g.Stride == [2]int{1, 1} && g.Dilation == [2]int{1, 1} &&
 		g.Pad == [4]int{1, 1, 1, 1} && g.c%kernel.Lanes == 0 && g.o%kernel.Lanes == 0 && g.c > kernel.Lanes &&
 		min(g.h, g.w) >= side
 }
 
-// buildWinograd is a convolution by tiles; with back, weight is that of the
-// convolution whose gradient it computes, which direct computes too.
-func (c *compiler) buildWinograd(g *conv, t kernel.Winograd, direct *product, x, weight, bias, y *value,
-	back bool) action {
+// buildWinograd is a convolution by tiles; with back, the filter of direct, which
+// computes the same by windows, is that of the convolution whose gradient it is.
+func (c *compiler) buildWinograd(g *conv, t kernel.Winograd, direct *product, x, y *value, back bool) action {
 	k := &winograd{conv: g, Winograd: t, rows: (g.h + t.Side - 1) / t.Side, columns: (g.w + t.Side - 1) / t.Side,
 		direct: direct, bias: make([]float32, g.o)}
 	what := "winograd"
 	if back {
 		what = "winograd back"
 	}
-	k.weights = shared(c, weight, g.key(what),
-		func() *winogradPack { return newWinogradPack(t, weight.state, back) })
-	prepare := func(f *frame) error {
-		if bias != nil {
-			copy(k.bias, f.f32(bias))
-			direct.setBias(k.bias)
-		}
-		k.weights.fill(f, weight)
-		if k.weights.apart {
-			direct.fill(f, weight)
-		}
-		return nil
-	}
+	k.weights = shared(c, direct.filter, g.key(what), func() *winogradPack { return newWinogradPack(t, back) })
 	rows := t.Side * g.ow // positions of a row of tiles
+	row := c.rowOf(x, y)
 	span := func(f *frame, w *worker, i, from, to int) {
+		o := row(f, w, i)
 		if k.weights.apart {
-			direct.span(f, w, f.at(y, w, i), f.at(x, w, i), from, to)
+			direct.span(f, w, o, from, to)
 			return
 		}
 		step, last := k.blockRows(lightTiles), (to+rows-1)/rows
 		for from := from / rows; from < last; from += step {
-			k.newTiles(f, w, weight, f.at(x, w, i), f.at(y, w, i), from, min(from+step, last)).do(0, k.Panels())
+			k.newTiles(f, w, o, from, min(from+step, last)).do(0, k.Panels())
 		}
 	}
 	if int(k.weights.bytes()) <= heavyWeights {
 		work := k.Frequencies() * k.rows * k.columns * g.c * g.o / 100
-		return bySpan(action{prepare: prepare, work: work, span: span, positions: g.oh * g.ow, step: rows,
+		return bySpan(action{prepare: k.prepare, work: work, span: span, positions: g.oh * g.ow, step: rows,
 			block: k.blockRows(lightTiles) * rows, width: g.o})
 	}
+	all := c.rowsOf(x, y)
 	return whole(func(f *frame) error {
 		if k.weights.apart {
-			direct.apply(f, f.f32(x), f.f32(y), x.count, y.count)
+			direct.apply(f, all(f), x.count, y.count)
 		} else {
-			k.apply(f, weight, f.f32(x), f.f32(y))
+			k.apply(f, all(f))
 		}
 		return nil
-	}).after(prepare)
+	}).after(k.prepare)
+}
+
+// prepare transforms the weights if they have changed, and packs them for
+// windows if these compute everything.
+func (k *winograd) prepare(f *frame) error {
+	k.direct.prepareBias(f)
+	copy(k.bias, k.direct.add)
+	k.weights.fill(f, k.direct.filter)
+	if k.weights.apart {
+		k.direct.fill(f, k.direct.filter)
+	}
+	return nil
 }
 
 // So many tiles are treated together: they should stay in the cache of a core;
@@ -89,7 +91,7 @@ func (k *winograd) blockRows(tiles int) int { return max(1, tiles/k.columns) }
 
 // apply computes all images: blocks of rows of tiles, and where there are not
 // enough of them for all workers, some panels of them.
-func (k *winograd) apply(f *frame, weight *value, in, out []float32) {
+func (k *winograd) apply(f *frame, o operands) {
 	total, cuts := k.rows*f.total(), 1
 	blocks := max(1, (total+k.blockRows(heavyTiles)/2)/k.blockRows(heavyTiles))
 	switch {
@@ -102,7 +104,7 @@ func (k *winograd) apply(f *frame, weight *value, in, out []float32) {
 		block, cut := task/cuts, task%cuts
 		from, to := total*block/blocks, total*(block+1)/blocks
 		if from < to {
-			k.newTiles(f, w, weight, in, out, from, to).do(k.Panels()*cut/cuts, k.Panels()*(cut+1)/cuts)
+			k.newTiles(f, w, o, from, to).do(k.Panels()*cut/cuts, k.Panels()*(cut+1)/cuts)
 		}
 	})
 }

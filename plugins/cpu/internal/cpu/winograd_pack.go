@@ -11,31 +11,31 @@ type winogradPack struct {
 	kernel.Winograd
 	back  bool // the weights are those of the convolution whose gradient this is
 	data  []float32
-	apart bool // the weights lie too far apart for tiles: windows compute everything
-	of    *state
-	stamp uint64
+	apart bool   // the weights lie too far apart for tiles: windows compute everything
+	stamp uint64 // of the filter, when they were transformed
 	fills uint64
 
 	mu     sync.Mutex
 	direct uint64 // the fill for which the weights of the windows were packed
 }
 
-func newWinogradPack(g kernel.Winograd, of *state, back bool) *winogradPack {
-	return &winogradPack{Winograd: g, back: back, of: of, data: make([]float32, g.PackedLen())}
+func newWinogradPack(g kernel.Winograd, back bool) *winogradPack {
+	return &winogradPack{Winograd: g, back: back, data: make([]float32, g.PackedLen())}
 }
 
 // bytes returns the memory of the transformed weights.
 func (p *winogradPack) bytes() int64 { return int64(4 * len(p.data)) }
 
 // fill transforms the weights unless that has been done since they changed.
-func (p *winogradPack) fill(f *frame, weight *value) {
-	if p.of != nil && p.stamp == p.of.stamp {
+func (p *winogradPack) fill(f *frame, t *filter) {
+	stamp := t.stamp()
+	if stamp > 0 && p.stamp == stamp {
 		return
 	}
 	apart := make([]bool, p.Panels())
 	f.each(p.Panels(), func(w *worker, panel int) {
 		taps := w.floats(9 * p.In * p.PanelWidth(panel))
-		apart[panel] = !p.gather(f, taps, f.f32(weight), panel)
+		apart[panel] = !p.gather(f, taps, t, panel)
 		f.exe.device.kernels.WinogradWeights(p.Winograd, panel, p.data, taps)
 	})
 	p.apart = false
@@ -43,15 +43,13 @@ func (p *winogradPack) fill(f *frame, weight *value) {
 		p.apart = p.apart || a
 	}
 	p.fills++
-	if p.of != nil {
-		p.stamp = p.of.stamp
-	}
+	p.stamp = stamp
 }
 
 // gather copies the weights of a panel to taps, [9][In][PanelWidth], and
 // reports whether they are even.
-func (p *winogradPack) gather(f *frame, taps, weight []float32, panel int) bool {
-	width, first := p.PanelWidth(panel), panel*kernel.WinogradLanes
+func (p *winogradPack) gather(f *frame, taps []float32, filter *filter, panel int) bool {
+	width, first, weight := p.PanelWidth(panel), panel*kernel.WinogradLanes, f.f32(filter.weight)
 	for o := 0; o < width; o += kernel.Lanes { // so few rows of weights stay in the cache
 		for c := range p.In {
 			at, step := ((first+o)*p.In+c)*9, p.In*9
@@ -67,6 +65,9 @@ func (p *winogradPack) gather(f *frame, taps, weight []float32, panel int) bool 
 				for i := range row {
 					row[i] = weight[from]
 					from += step
+				}
+				if filter.by != nil {
+					kernel.Scale(row, filter.by[first+o:])
 				}
 			}
 		}
@@ -101,7 +102,7 @@ func (p *winogradPack) even(f *frame, taps []float32, width int) bool {
 
 // fillDirect packs the weights for windows, which few tiles need, in the
 // worker that needs them first.
-func (p *winogradPack) fillDirect(f *frame, direct *product, weight *value) {
+func (p *winogradPack) fillDirect(f *frame, direct *product) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.direct == p.fills {
@@ -110,7 +111,7 @@ func (p *winogradPack) fillDirect(f *frame, direct *product, weight *value) {
 	for i := range direct.parts {
 		part := &direct.parts[i]
 		for panel := range part.window.Panels() {
-			part.window.Pack(panel, part.data, f.f32(weight), part.at, part.step)
+			part.fill(f, direct.filter, panel)
 		}
 	}
 	p.direct = p.fills

@@ -8,8 +8,7 @@ type tiles struct {
 	*winograd
 	frame    *frame
 	worker   *worker
-	weight   *value
-	in, out  []float32 // from the first image on
+	operands           // from the first image on
 	from, to int       // rows of tiles
 	v, m     []float32 // transformed tiles, products of a panel
 	strip    []float32 // rows of an image, padded
@@ -19,11 +18,11 @@ type tiles struct {
 	most     []uint32
 }
 
-// newTiles returns the rows of tiles [from, to) of images of which in and out
-// are the first.
-func (k *winograd) newTiles(f *frame, w *worker, weight *value, in, out []float32, from, to int) *tiles {
+// newTiles returns the rows of tiles [from, to) of images whose operands begin
+// with those of the first.
+func (k *winograd) newTiles(f *frame, w *worker, o operands, from, to int) *tiles {
 	t := &w.tiles
-	*t = tiles{winograd: k, frame: f, worker: w, weight: weight, in: in, out: out, from: from, to: to,
+	*t = tiles{winograd: k, frame: f, worker: w, operands: o, from: from, to: to,
 		suspects: t.suspects[:0], sums: t.sums, most: t.most}
 	v, m := k.InLen(t.count()), k.OutLen(t.count())
 	strip := (min(to-from, k.rows)*k.Side + 2) * k.stripStep()
@@ -52,18 +51,16 @@ func (t *tiles) segments(do func(i, from, to, first int)) {
 	}
 }
 
-// image returns the input of image i.
-func (t *tiles) image(i int) []float32 { n := t.c * t.h * t.w; return t.in[i*n : (i+1)*n] }
-
-// result returns the output of image i.
-func (t *tiles) result(i int) []float32 { n := t.o * t.oh * t.ow; return t.out[i*n : (i+1)*n] }
+// image returns the operands of image i.
+func (t *tiles) image(i int) operands { return t.operands.row(i, t.c*t.h*t.w, t.o*t.oh*t.ow) }
 
 // do computes panels [p0, p1) of the block.
 func (t *tiles) do(p0, p1 int) {
 	kernels := t.frame.exe.device.kernels
 	t.segments(func(i, from, to, first int) {
-		t.inspect(t.image(i), from, to, first)
-		t.pad(t.image(i), from, to)
+		in := t.image(i).in
+		t.inspect(in, from, to, first)
+		t.pad(in, from, to)
 		for y := range to - from {
 			r := kernel.Row{At: y * t.Side * t.stripStep(), Step: t.stripStep(), Count: t.columns}
 			kernels.WinogradInput(t.Winograd, t.v, first+y*t.columns, t.count(), t.strip, r)
@@ -73,12 +70,12 @@ func (t *tiles) do(p0, p1 int) {
 		kernels.WinogradProduct(t.Winograd, p, t.m, t.v, t.weights.data, t.count())
 		t.segments(func(i, from, to, first int) {
 			for y := from; y < to; y++ {
-				t.output(p, t.result(i), y, first+(y-from)*t.columns)
+				t.output(p, t.image(i), y, first+(y-from)*t.columns)
 			}
 		})
 	}
 	if len(t.suspects) > 0 {
-		t.weights.fillDirect(t.frame, t.direct, t.weight)
+		t.weights.fillDirect(t.frame, t.direct)
 	}
 	for _, tile := range t.suspects {
 		t.window(tile, p0, p1)
@@ -104,27 +101,38 @@ func (t *tiles) pad(image []float32, from, to int) {
 
 // output computes panel p of row y of the tiles, the first of which is tile
 // first of the block: straight into the result where tiles lie inside the image.
-func (t *tiles) output(p int, result []float32, y, first int) {
+func (t *tiles) output(p int, o operands, y, first int) {
 	kernels, channel := t.frame.exe.device.kernels, p*kernel.WinogradLanes
 	width, bias := t.PanelWidth(p), t.bias[channel:]
 	inside, height := t.ow/t.Side, min(t.Side, t.oh-y*t.Side)
 	if height < t.Side {
 		inside = 0
 	}
-	result = result[y*t.Side*t.ow*t.o+channel:]
+	at := y*t.Side*t.ow*t.o + channel
+	result, end := o.out[at:], o.end.From(at)
 	if inside > 0 {
 		kernels.WinogradOutput(t.Winograd, p, result, kernel.Row{Step: t.ow * t.o, Count: inside}, t.o, t.m,
-			first, t.count(), bias, kernel.Ending{})
+			first, t.count(), bias, end)
 	}
 	if inside == t.columns {
 		return
 	}
+	if end.Plus != nil {
+		t.eachEdge(inside, height, func(edge, at int) { copy(t.edge[edge:][:width], end.Plus[at:]) })
+		end.Plus = t.edge
+	}
 	kernels.WinogradOutput(t.Winograd, p, t.edge, kernel.Row{Step: t.edgeStep(), Count: t.columns - inside},
-		kernel.WinogradLanes, t.m, first+inside, t.count(), bias, kernel.Ending{})
+		kernel.WinogradLanes, t.m, first+inside, t.count(), bias, end)
+	t.eachEdge(inside, height, func(edge, at int) { copy(result[at:], t.edge[edge:][:width]) })
+}
+
+// eachEdge calls do for every pixel of a row of tiles that edge holds and that
+// lies in the image: where it lies in edge, and how far behind the first pixel
+// of the row in the result. Whole tiles before column inside do not go there.
+func (t *tiles) eachEdge(inside, height int, do func(edge, at int)) {
 	for dy := range height {
 		for x := inside * t.Side; x < t.ow; x++ {
-			at := dy*t.edgeStep() + (x-inside*t.Side)*kernel.WinogradLanes
-			copy(result[(dy*t.ow+x)*t.o:][:width], t.edge[at:at+width])
+			do(dy*t.edgeStep()+(x-inside*t.Side)*kernel.WinogradLanes, (dy*t.ow+x)*t.o)
 		}
 	}
 }
@@ -140,8 +148,8 @@ func (t *tiles) window(tile, p0, p1 int) {
 			continue
 		}
 		for y := y0; y < min(y0+t.Side, t.oh); y++ {
-			t.direct.do(t.frame, t.worker, u, t.direct.parts[0].window, t.result(i), t.image(i),
-				y*t.ow+x0, y*t.ow+min(x0+t.Side, t.ow))
+			t.direct.do(t.frame, t.worker, u, t.direct.parts[0].window, t.image(i), y*t.ow+x0,
+				y*t.ow+min(x0+t.Side, t.ow))
 		}
 	}
 }

@@ -12,14 +12,14 @@ import (
 //
 // The sum is one chain over t from +0. weights is [Taps][Run]; bias is nil or
 // has Run values.
-func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, from, to int) {
+func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, e Ending, from, to int) {
 	if len(in) < w.inNeed || len(out) < w.outNeed || w.Width != w.Run || len(weights) < w.Taps*w.Run ||
-		bias != nil && len(bias) < w.Run || from < 0 || to > w.Positions() {
-		panic(fmt.Sprintf("kernel.Depthwise: image of %d values, want %d; result of %d, want %d; "+
-			"%d of %d channels; weights of %d; bias of %d; positions [%d, %d) of %d", len(in), w.inNeed,
-			len(out), w.outNeed, w.Width, w.Run, len(weights), len(bias), from, to, w.Positions()))
+		bias != nil && len(bias) < w.Run || e.lacks(w.outNeed) || from < 0 || to > w.Positions() {
+		panic(fmt.Sprintf("kernel.Depthwise: image of %d values, want %d; result of %d, plus %d, want %d; "+
+			"%d of %d channels; weights of %d; bias of %d; positions [%d, %d) of %d", len(in), w.inNeed, len(out),
+			len(e.Plus), w.outNeed, w.Width, w.Run, len(weights), len(bias), from, to, w.Positions()))
 	}
-	c := depthwiseCall{out, in, weights, bias, from, to}
+	c := depthwiseCall{out, in, weights, bias, e, from, to}
 	first := 0
 	for _, k := range s.depthwise {
 		for ; from < to && w.Taps > 0 && k.channels <= w.Run-first; first += k.channels {
@@ -34,6 +34,7 @@ func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, from, to in
 // depthwiseCall is what one call of Depthwise works on.
 type depthwiseCall struct {
 	out, in, weights, bias []float32
+	ending                 Ending
 	from, to               int
 }
 
@@ -48,10 +49,12 @@ func (d *depthwiseCall) generic(w *Window, p, c int, fused bool) {
 		}
 		multiplyInto(sum, x[c:], d.weights[t*w.Run+c:], fused)
 	}
-	if d.bias != nil {
-		for i := range sum {
+	end := d.ending.From(int(w.Out[p])/4 + c)
+	for i := range sum {
+		if d.bias != nil {
 			sum[i] += d.bias[c+i]
 		}
+		sum[i] = end.at(i, sum[i])
 	}
 }
 
@@ -115,7 +118,7 @@ type depthwiseTiles struct {
 }
 
 type depthwiseTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,
-	taps int, w *float32, wStep int, bias *float32)
+	taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 // column computes all positions of the channels from c on.
 func (d *depthwiseCall) column(w *Window, k depthwiseTiles, c int) {
@@ -123,13 +126,15 @@ func (d *depthwiseCall) column(w *Window, k depthwiseTiles, c int) {
 	if d.bias != nil {
 		bias = &d.bias[c]
 	}
-	in := &d.in[c]
+	in, end := &d.in[c], d.ending.From(c)
+	plus, most := end.assembly()
 	for p := d.from; p < d.to; {
 		tile, n := k.tile, k.positions
 		if n > d.to-p {
 			tile, n = k.one, 1
 		}
-		tile(&d.out[c], &w.Out[p], in, w.zeroFrom(in), &w.In[p], 4*len(w.Out), w.Taps, &d.weights[c], 4*w.Run, bias)
+		tile(&d.out[c], &w.Out[p], in, w.zeroFrom(in), &w.In[p], 4*len(w.Out), w.Taps, &d.weights[c], 4*w.Run, bias,
+			plus, most)
 		p += n
 	}
 }

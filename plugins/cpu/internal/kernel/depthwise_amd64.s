@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func depthwiseAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+// func depthwiseAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·depthwiseAVX512x4p4(SB), NOSPLIT, $0-80
+TEXT ·depthwiseAVX512x4p4(SB), NOSPLIT, $0-96
 	MOVQ   offs+32(FP), SI
 	MOVQ   offStep+40(FP), DI
 	MOVQ   in+16(FP), R8
@@ -77,7 +77,7 @@ tap:
 store:
 	MOVQ   bias+72(FP), R11
 	TESTQ  R11, R11
-	JE     write
+	JE     plus
 	VADDPS (R11), Z0, Z0
 	VADDPS 64(R11), Z1, Z1
 	VADDPS 128(R11), Z2, Z2
@@ -95,8 +95,76 @@ store:
 	VADDPS 128(R11), Z14, Z14
 	VADDPS 192(R11), Z15, Z15
 
-write:
+plus:
 	MOVQ    outs+8(FP), SI
+	MOVQ    plus+80(FP), R11
+	TESTQ   R11, R11
+	JE      bounds
+	MOVLQSX (SI), R11
+	ADDQ    plus+80(FP), R11
+	VADDPS  (R11), Z0, Z0
+	VADDPS  64(R11), Z1, Z1
+	VADDPS  128(R11), Z2, Z2
+	VADDPS  192(R11), Z3, Z3
+	MOVLQSX 4(SI), R11
+	ADDQ    plus+80(FP), R11
+	VADDPS  (R11), Z4, Z4
+	VADDPS  64(R11), Z5, Z5
+	VADDPS  128(R11), Z6, Z6
+	VADDPS  192(R11), Z7, Z7
+	MOVLQSX 8(SI), R11
+	ADDQ    plus+80(FP), R11
+	VADDPS  (R11), Z8, Z8
+	VADDPS  64(R11), Z9, Z9
+	VADDPS  128(R11), Z10, Z10
+	VADDPS  192(R11), Z11, Z11
+	MOVLQSX 12(SI), R11
+	ADDQ    plus+80(FP), R11
+	VADDPS  (R11), Z12, Z12
+	VADDPS  64(R11), Z13, Z13
+	VADDPS  128(R11), Z14, Z14
+	VADDPS  192(R11), Z15, Z15
+
+bounds:
+	MOVQ         most+88(FP), R11
+	TESTQ        R11, R11
+	JE           write
+	VPXORD       Z16, Z16, Z16
+	VBROADCASTSS (R11), Z17
+	VMAXPS       Z0, Z16, Z0
+	VMINPS       Z0, Z17, Z0
+	VMAXPS       Z1, Z16, Z1
+	VMINPS       Z1, Z17, Z1
+	VMAXPS       Z2, Z16, Z2
+	VMINPS       Z2, Z17, Z2
+	VMAXPS       Z3, Z16, Z3
+	VMINPS       Z3, Z17, Z3
+	VMAXPS       Z4, Z16, Z4
+	VMINPS       Z4, Z17, Z4
+	VMAXPS       Z5, Z16, Z5
+	VMINPS       Z5, Z17, Z5
+	VMAXPS       Z6, Z16, Z6
+	VMINPS       Z6, Z17, Z6
+	VMAXPS       Z7, Z16, Z7
+	VMINPS       Z7, Z17, Z7
+	VMAXPS       Z8, Z16, Z8
+	VMINPS       Z8, Z17, Z8
+	VMAXPS       Z9, Z16, Z9
+	VMINPS       Z9, Z17, Z9
+	VMAXPS       Z10, Z16, Z10
+	VMINPS       Z10, Z17, Z10
+	VMAXPS       Z11, Z16, Z11
+	VMINPS       Z11, Z17, Z11
+	VMAXPS       Z12, Z16, Z12
+	VMINPS       Z12, Z17, Z12
+	VMAXPS       Z13, Z16, Z13
+	VMINPS       Z13, Z17, Z13
+	VMAXPS       Z14, Z16, Z14
+	VMINPS       Z14, Z17, Z14
+	VMAXPS       Z15, Z16, Z15
+	VMINPS       Z15, Z17, Z15
+
+write:
 	MOVLQSX (SI), R11
 	ADDQ    out+0(FP), R11
 	VMOVUPS Z0, (R11)
@@ -124,9 +192,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+// func depthwiseAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·depthwiseAVX512x4p1(SB), NOSPLIT, $0-80
+TEXT ·depthwiseAVX512x4p1(SB), NOSPLIT, $0-96
 	MOVQ   offs+32(FP), BX
 	MOVQ   offStep+40(FP), CX
 	MOVQ   in+16(FP), DX
@@ -161,14 +229,40 @@ tap:
 store:
 	MOVQ   bias+72(FP), R8
 	TESTQ  R8, R8
-	JE     write
+	JE     plus
 	VADDPS (R8), Z0, Z0
 	VADDPS 64(R8), Z1, Z1
 	VADDPS 128(R8), Z2, Z2
 	VADDPS 192(R8), Z3, Z3
 
-write:
+plus:
 	MOVQ    outs+8(FP), BX
+	MOVQ    plus+80(FP), R8
+	TESTQ   R8, R8
+	JE      bounds
+	MOVLQSX (BX), R8
+	ADDQ    plus+80(FP), R8
+	VADDPS  (R8), Z0, Z0
+	VADDPS  64(R8), Z1, Z1
+	VADDPS  128(R8), Z2, Z2
+	VADDPS  192(R8), Z3, Z3
+
+bounds:
+	MOVQ         most+88(FP), R8
+	TESTQ        R8, R8
+	JE           write
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSS (R8), Z5
+	VMAXPS       Z0, Z4, Z0
+	VMINPS       Z0, Z5, Z0
+	VMAXPS       Z1, Z4, Z1
+	VMINPS       Z1, Z5, Z1
+	VMAXPS       Z2, Z4, Z2
+	VMINPS       Z2, Z5, Z2
+	VMAXPS       Z3, Z4, Z3
+	VMINPS       Z3, Z5, Z3
+
+write:
 	MOVLQSX (BX), R8
 	ADDQ    out+0(FP), R8
 	VMOVUPS Z0, (R8)
@@ -223,9 +317,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func depthwiseAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+// func depthwiseAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·depthwiseAVX512x2p4(SB), NOSPLIT, $0-80
+TEXT ·depthwiseAVX512x2p4(SB), NOSPLIT, $0-96
 	MOVQ   offs+32(FP), SI
 	MOVQ   offStep+40(FP), DI
 	MOVQ   in+16(FP), R8
@@ -278,7 +372,7 @@ tap:
 store:
 	MOVQ   bias+72(FP), R11
 	TESTQ  R11, R11
-	JE     write
+	JE     plus
 	VADDPS (R11), Z0, Z0
 	VADDPS 64(R11), Z1, Z1
 	VADDPS (R11), Z2, Z2
@@ -288,8 +382,52 @@ store:
 	VADDPS (R11), Z6, Z6
 	VADDPS 64(R11), Z7, Z7
 
-write:
+plus:
 	MOVQ    outs+8(FP), SI
+	MOVQ    plus+80(FP), R11
+	TESTQ   R11, R11
+	JE      bounds
+	MOVLQSX (SI), R11
+	ADDQ    plus+80(FP), R11
+	VADDPS  (R11), Z0, Z0
+	VADDPS  64(R11), Z1, Z1
+	MOVLQSX 4(SI), R11
+	ADDQ    plus+80(FP), R11
+	VADDPS  (R11), Z2, Z2
+	VADDPS  64(R11), Z3, Z3
+	MOVLQSX 8(SI), R11
+	ADDQ    plus+80(FP), R11
+	VADDPS  (R11), Z4, Z4
+	VADDPS  64(R11), Z5, Z5
+	MOVLQSX 12(SI), R11
+	ADDQ    plus+80(FP), R11
+	VADDPS  (R11), Z6, Z6
+	VADDPS  64(R11), Z7, Z7
+
+bounds:
+	MOVQ         most+88(FP), R11
+	TESTQ        R11, R11
+	JE           write
+	VPXORD       Z8, Z8, Z8
+	VBROADCASTSS (R11), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
+	VMAXPS       Z7, Z8, Z7
+	VMINPS       Z7, Z9, Z7
+
+write:
 	MOVLQSX (SI), R11
 	ADDQ    out+0(FP), R11
 	VMOVUPS Z0, (R11)
@@ -309,9 +447,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+// func depthwiseAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·depthwiseAVX512x2p1(SB), NOSPLIT, $0-80
+TEXT ·depthwiseAVX512x2p1(SB), NOSPLIT, $0-96
 	MOVQ   offs+32(FP), BX
 	MOVQ   offStep+40(FP), CX
 	MOVQ   in+16(FP), DX
@@ -340,12 +478,32 @@ tap:
 store:
 	MOVQ   bias+72(FP), R8
 	TESTQ  R8, R8
-	JE     write
+	JE     plus
 	VADDPS (R8), Z0, Z0
 	VADDPS 64(R8), Z1, Z1
 
-write:
+plus:
 	MOVQ    outs+8(FP), BX
+	MOVQ    plus+80(FP), R8
+	TESTQ   R8, R8
+	JE      bounds
+	MOVLQSX (BX), R8
+	ADDQ    plus+80(FP), R8
+	VADDPS  (R8), Z0, Z0
+	VADDPS  64(R8), Z1, Z1
+
+bounds:
+	MOVQ         most+88(FP), R8
+	TESTQ        R8, R8
+	JE           write
+	VPXORD       Z2, Z2, Z2
+	VBROADCASTSS (R8), Z3
+	VMAXPS       Z0, Z2, Z0
+	VMINPS       Z0, Z3, Z0
+	VMAXPS       Z1, Z2, Z1
+	VMINPS       Z1, Z3, Z1
+
+write:
 	MOVLQSX (BX), R8
 	ADDQ    out+0(FP), R8
 	VMOVUPS Z0, (R8)
@@ -390,9 +548,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func depthwiseAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+// func depthwiseAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·depthwiseAVX512x1p4(SB), NOSPLIT, $0-80
+TEXT ·depthwiseAVX512x1p4(SB), NOSPLIT, $0-96
 	MOVQ   offs+32(FP), SI
 	MOVQ   offStep+40(FP), DI
 	MOVQ   in+16(FP), R8
@@ -436,14 +594,46 @@ tap:
 store:
 	MOVQ   bias+72(FP), R11
 	TESTQ  R11, R11
-	JE     write
+	JE     plus
 	VADDPS (R11), Z0, Z0
 	VADDPS (R11), Z1, Z1
 	VADDPS (R11), Z2, Z2
 	VADDPS (R11), Z3, Z3
 
-write:
+plus:
 	MOVQ    outs+8(FP), SI
+	MOVQ    plus+80(FP), R11
+	TESTQ   R11, R11
+	JE      bounds
+	MOVLQSX (SI), R11
+	ADDQ    plus+80(FP), R11
+	VADDPS  (R11), Z0, Z0
+	MOVLQSX 4(SI), R11
+	ADDQ    plus+80(FP), R11
+	VADDPS  (R11), Z1, Z1
+	MOVLQSX 8(SI), R11
+	ADDQ    plus+80(FP), R11
+	VADDPS  (R11), Z2, Z2
+	MOVLQSX 12(SI), R11
+	ADDQ    plus+80(FP), R11
+	VADDPS  (R11), Z3, Z3
+
+bounds:
+	MOVQ         most+88(FP), R11
+	TESTQ        R11, R11
+	JE           write
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSS (R11), Z5
+	VMAXPS       Z0, Z4, Z0
+	VMINPS       Z0, Z5, Z0
+	VMAXPS       Z1, Z4, Z1
+	VMINPS       Z1, Z5, Z1
+	VMAXPS       Z2, Z4, Z2
+	VMINPS       Z2, Z5, Z2
+	VMAXPS       Z3, Z4, Z3
+	VMINPS       Z3, Z5, Z3
+
+write:
 	MOVLQSX (SI), R11
 	ADDQ    out+0(FP), R11
 	VMOVUPS Z0, (R11)
@@ -459,9 +649,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+// func depthwiseAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·depthwiseAVX512x1p1(SB), NOSPLIT, $0-80
+TEXT ·depthwiseAVX512x1p1(SB), NOSPLIT, $0-96
 	MOVQ   offs+32(FP), BX
 	MOVQ   offStep+40(FP), CX
 	MOVQ   in+16(FP), DX
@@ -487,11 +677,28 @@ tap:
 store:
 	MOVQ   bias+72(FP), R8
 	TESTQ  R8, R8
-	JE     write
+	JE     plus
 	VADDPS (R8), Z0, Z0
 
-write:
+plus:
 	MOVQ    outs+8(FP), BX
+	MOVQ    plus+80(FP), R8
+	TESTQ   R8, R8
+	JE      bounds
+	MOVLQSX (BX), R8
+	ADDQ    plus+80(FP), R8
+	VADDPS  (R8), Z0, Z0
+
+bounds:
+	MOVQ         most+88(FP), R8
+	TESTQ        R8, R8
+	JE           write
+	VPXORD       Z1, Z1, Z1
+	VBROADCASTSS (R8), Z2
+	VMAXPS       Z0, Z1, Z0
+	VMINPS       Z0, Z2, Z0
+
+write:
 	MOVLQSX (BX), R8
 	ADDQ    out+0(FP), R8
 	VMOVUPS Z0, (R8)
@@ -531,9 +738,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func depthwiseAVX2x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+// func depthwiseAVX2x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·depthwiseAVX2x4p2(SB), NOSPLIT, $0-80
+TEXT ·depthwiseAVX2x4p2(SB), NOSPLIT, $0-96
 	MOVQ   offs+32(FP), CX
 	MOVQ   offStep+40(FP), DX
 	MOVQ   in+16(FP), SI
@@ -580,7 +787,7 @@ tap:
 store:
 	MOVQ   bias+72(FP), R9
 	TESTQ  R9, R9
-	JE     write
+	JE     plus
 	VADDPS (R9), Y0, Y0
 	VADDPS 32(R9), Y1, Y1
 	VADDPS 64(R9), Y2, Y2
@@ -590,8 +797,48 @@ store:
 	VADDPS 64(R9), Y6, Y6
 	VADDPS 96(R9), Y7, Y7
 
-write:
+plus:
 	MOVQ    outs+8(FP), CX
+	MOVQ    plus+80(FP), R9
+	TESTQ   R9, R9
+	JE      bounds
+	MOVLQSX (CX), R9
+	ADDQ    plus+80(FP), R9
+	VADDPS  (R9), Y0, Y0
+	VADDPS  32(R9), Y1, Y1
+	VADDPS  64(R9), Y2, Y2
+	VADDPS  96(R9), Y3, Y3
+	MOVLQSX 4(CX), R9
+	ADDQ    plus+80(FP), R9
+	VADDPS  (R9), Y4, Y4
+	VADDPS  32(R9), Y5, Y5
+	VADDPS  64(R9), Y6, Y6
+	VADDPS  96(R9), Y7, Y7
+
+bounds:
+	MOVQ         most+88(FP), R9
+	TESTQ        R9, R9
+	JE           write
+	VXORPS       Y8, Y8, Y8
+	VBROADCASTSS (R9), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+
+write:
 	MOVLQSX (CX), R9
 	ADDQ    out+0(FP), R9
 	VMOVUPS Y0, (R9)
@@ -607,9 +854,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseAVX2x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+// func depthwiseAVX2x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·depthwiseAVX2x4p1(SB), NOSPLIT, $0-80
+TEXT ·depthwiseAVX2x4p1(SB), NOSPLIT, $0-96
 	MOVQ   offs+32(FP), BX
 	MOVQ   offStep+40(FP), CX
 	MOVQ   in+16(FP), DX
@@ -644,14 +891,40 @@ tap:
 store:
 	MOVQ   bias+72(FP), R8
 	TESTQ  R8, R8
-	JE     write
+	JE     plus
 	VADDPS (R8), Y0, Y0
 	VADDPS 32(R8), Y1, Y1
 	VADDPS 64(R8), Y2, Y2
 	VADDPS 96(R8), Y3, Y3
 
-write:
+plus:
 	MOVQ    outs+8(FP), BX
+	MOVQ    plus+80(FP), R8
+	TESTQ   R8, R8
+	JE      bounds
+	MOVLQSX (BX), R8
+	ADDQ    plus+80(FP), R8
+	VADDPS  (R8), Y0, Y0
+	VADDPS  32(R8), Y1, Y1
+	VADDPS  64(R8), Y2, Y2
+	VADDPS  96(R8), Y3, Y3
+
+bounds:
+	MOVQ         most+88(FP), R8
+	TESTQ        R8, R8
+	JE           write
+	VXORPS       Y4, Y4, Y4
+	VBROADCASTSS (R8), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+
+write:
 	MOVLQSX (BX), R8
 	ADDQ    out+0(FP), R8
 	VMOVUPS Y0, (R8)
@@ -706,9 +979,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func depthwiseAVX2x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+// func depthwiseAVX2x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·depthwiseAVX2x2p2(SB), NOSPLIT, $0-80
+TEXT ·depthwiseAVX2x2p2(SB), NOSPLIT, $0-96
 	MOVQ   offs+32(FP), CX
 	MOVQ   offStep+40(FP), DX
 	MOVQ   in+16(FP), SI
@@ -745,14 +1018,42 @@ tap:
 store:
 	MOVQ   bias+72(FP), R9
 	TESTQ  R9, R9
-	JE     write
+	JE     plus
 	VADDPS (R9), Y0, Y0
 	VADDPS 32(R9), Y1, Y1
 	VADDPS (R9), Y2, Y2
 	VADDPS 32(R9), Y3, Y3
 
-write:
+plus:
 	MOVQ    outs+8(FP), CX
+	MOVQ    plus+80(FP), R9
+	TESTQ   R9, R9
+	JE      bounds
+	MOVLQSX (CX), R9
+	ADDQ    plus+80(FP), R9
+	VADDPS  (R9), Y0, Y0
+	VADDPS  32(R9), Y1, Y1
+	MOVLQSX 4(CX), R9
+	ADDQ    plus+80(FP), R9
+	VADDPS  (R9), Y2, Y2
+	VADDPS  32(R9), Y3, Y3
+
+bounds:
+	MOVQ         most+88(FP), R9
+	TESTQ        R9, R9
+	JE           write
+	VXORPS       Y4, Y4, Y4
+	VBROADCASTSS (R9), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+
+write:
 	MOVLQSX (CX), R9
 	ADDQ    out+0(FP), R9
 	VMOVUPS Y0, (R9)
@@ -764,9 +1065,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseAVX2x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+// func depthwiseAVX2x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·depthwiseAVX2x2p1(SB), NOSPLIT, $0-80
+TEXT ·depthwiseAVX2x2p1(SB), NOSPLIT, $0-96
 	MOVQ   offs+32(FP), BX
 	MOVQ   offStep+40(FP), CX
 	MOVQ   in+16(FP), DX
@@ -795,12 +1096,32 @@ tap:
 store:
 	MOVQ   bias+72(FP), R8
 	TESTQ  R8, R8
-	JE     write
+	JE     plus
 	VADDPS (R8), Y0, Y0
 	VADDPS 32(R8), Y1, Y1
 
-write:
+plus:
 	MOVQ    outs+8(FP), BX
+	MOVQ    plus+80(FP), R8
+	TESTQ   R8, R8
+	JE      bounds
+	MOVLQSX (BX), R8
+	ADDQ    plus+80(FP), R8
+	VADDPS  (R8), Y0, Y0
+	VADDPS  32(R8), Y1, Y1
+
+bounds:
+	MOVQ         most+88(FP), R8
+	TESTQ        R8, R8
+	JE           write
+	VXORPS       Y2, Y2, Y2
+	VBROADCASTSS (R8), Y3
+	VMAXPS       Y0, Y2, Y0
+	VMINPS       Y0, Y3, Y0
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+
+write:
 	MOVLQSX (BX), R8
 	ADDQ    out+0(FP), R8
 	VMOVUPS Y0, (R8)
@@ -845,9 +1166,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func depthwiseAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+// func depthwiseAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·depthwiseAVX2x1p2(SB), NOSPLIT, $0-80
+TEXT ·depthwiseAVX2x1p2(SB), NOSPLIT, $0-96
 	MOVQ   offs+32(FP), CX
 	MOVQ   offStep+40(FP), DX
 	MOVQ   in+16(FP), SI
@@ -879,12 +1200,34 @@ tap:
 store:
 	MOVQ   bias+72(FP), R9
 	TESTQ  R9, R9
-	JE     write
+	JE     plus
 	VADDPS (R9), Y0, Y0
 	VADDPS (R9), Y1, Y1
 
-write:
+plus:
 	MOVQ    outs+8(FP), CX
+	MOVQ    plus+80(FP), R9
+	TESTQ   R9, R9
+	JE      bounds
+	MOVLQSX (CX), R9
+	ADDQ    plus+80(FP), R9
+	VADDPS  (R9), Y0, Y0
+	MOVLQSX 4(CX), R9
+	ADDQ    plus+80(FP), R9
+	VADDPS  (R9), Y1, Y1
+
+bounds:
+	MOVQ         most+88(FP), R9
+	TESTQ        R9, R9
+	JE           write
+	VXORPS       Y2, Y2, Y2
+	VBROADCASTSS (R9), Y3
+	VMAXPS       Y0, Y2, Y0
+	VMINPS       Y0, Y3, Y0
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+
+write:
 	MOVLQSX (CX), R9
 	ADDQ    out+0(FP), R9
 	VMOVUPS Y0, (R9)
@@ -894,9 +1237,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+// func depthwiseAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 // Requires: AVX, CMOV, FMA3
-TEXT ·depthwiseAVX2x1p1(SB), NOSPLIT, $0-80
+TEXT ·depthwiseAVX2x1p1(SB), NOSPLIT, $0-96
 	MOVQ   offs+32(FP), BX
 	MOVQ   offStep+40(FP), CX
 	MOVQ   in+16(FP), DX
@@ -922,11 +1265,28 @@ tap:
 store:
 	MOVQ   bias+72(FP), R8
 	TESTQ  R8, R8
-	JE     write
+	JE     plus
 	VADDPS (R8), Y0, Y0
 
-write:
+plus:
 	MOVQ    outs+8(FP), BX
+	MOVQ    plus+80(FP), R8
+	TESTQ   R8, R8
+	JE      bounds
+	MOVLQSX (BX), R8
+	ADDQ    plus+80(FP), R8
+	VADDPS  (R8), Y0, Y0
+
+bounds:
+	MOVQ         most+88(FP), R8
+	TESTQ        R8, R8
+	JE           write
+	VXORPS       Y1, Y1, Y1
+	VBROADCASTSS (R8), Y2
+	VMAXPS       Y0, Y1, Y0
+	VMINPS       Y0, Y2, Y0
+
+write:
 	MOVLQSX (BX), R8
 	ADDQ    out+0(FP), R8
 	VMOVUPS Y0, (R8)

@@ -67,7 +67,7 @@ func windowsFor(g DepthwiseRows, in, weights, bias []float32, e Ending, out []fl
 		}
 	}
 	got := slices.Clone(out)
-	Generic.Depthwise(NewWindow(from, to, taps, g.Channels, g.Channels), got, in, weights, bias, 0, positions)
+	Generic.Depthwise(NewWindow(from, to, taps, g.Channels, g.Channels), got, in, weights, bias, Ending{}, 0, positions)
 	for i, v := range got {
 		got[i] = e.at(i, v)
 	}

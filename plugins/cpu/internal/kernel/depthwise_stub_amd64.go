@@ -5,55 +5,55 @@
 package kernel
 
 //go:noescape
-func depthwiseAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+func depthwiseAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func depthwiseAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+func depthwiseAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
 func depthwiseGradientAVX512x4(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
 
 //go:noescape
-func depthwiseAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+func depthwiseAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func depthwiseAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+func depthwiseAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
 func depthwiseGradientAVX512x2(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
 
 //go:noescape
-func depthwiseAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+func depthwiseAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func depthwiseAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+func depthwiseAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
 func depthwiseGradientAVX512x1(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
 
 //go:noescape
-func depthwiseAVX2x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+func depthwiseAVX2x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func depthwiseAVX2x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+func depthwiseAVX2x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
 func depthwiseGradientAVX2x4(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
 
 //go:noescape
-func depthwiseAVX2x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+func depthwiseAVX2x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func depthwiseAVX2x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+func depthwiseAVX2x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
 func depthwiseGradientAVX2x2(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
 
 //go:noescape
-func depthwiseAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+func depthwiseAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func depthwiseAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32)
+func depthwiseAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
 func depthwiseGradientAVX2x1(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)

@@ -1,5 +1,7 @@
 package kernel
 
+import "math"
+
 // Ending is what a sum of products or a normalisation does to its result, bias
 // included, before it is written. Each step rounds as if it were a pass of its
 // own, so that all sets give the same bits.
@@ -33,8 +35,8 @@ func (e *Ending) at(i int, v float32) float32 {
 // lacks reports whether Plus has fewer than the n elements of the result.
 func (e *Ending) lacks(n int) bool { return e.Plus != nil && len(e.Plus) < n }
 
-// from returns the ending of the result from element i on.
-func (e Ending) from(i int) Ending {
+// From returns the ending of the result from element i on.
+func (e Ending) From(i int) Ending {
 	if e.Plus != nil {
 		e.Plus = e.Plus[i:]
 	}
@@ -45,7 +47,22 @@ func (e Ending) from(i int) Ending {
 // Most lies if there are bounds; nil without them.
 func (e *Ending) assembly() (plus, most *float32) {
 	if e.Relu {
-		most = &e.Most
+		most = address(e.Most)
 	}
 	return first(e.Plus), most
 }
+
+// address returns where a bound lies, for assembly to read it. That of a usual
+// one is known, so that none of the many calls of a run allocates.
+func address(bound float32) *float32 {
+	for i := range usual {
+		if math.Float32bits(usual[i]) == math.Float32bits(bound) {
+			return &usual[i]
+		}
+	}
+	other := bound
+	return &other
+}
+
+// usual are the bounds of relu, of relu6 and of the mask of a relu.
+var usual = [...]float32{float32(math.Inf(1)), 6, float32(math.NaN())}

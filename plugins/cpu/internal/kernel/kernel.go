@@ -3,9 +3,9 @@
 //
 // A Set is one family of them. Sets of one class give the same bits: in class
 // "fma" every sum of products is one chain of fused multiply-adds in an order
-// that the definition states, whatever the width of the vectors; class
-// "generic" rounds every product and every sum. No result depends on how the
-// work is cut into calls.
+// that the definition states, whatever the width of the vectors; class "amx"
+// has besides what matrix units compute (Matrix); class "generic" rounds every
+// product and every sum. No result depends on how the work is cut into calls.
 package kernel
 
 import (
@@ -39,8 +39,8 @@ const PanelLanes = 4 * Lanes
 // Set is one implementation of all kernels. Its methods may be called from
 // any number of goroutines at a time.
 type Set struct {
-	Name  string // "avx512", "avx2" or "generic"
-	Class string // "fma" or "generic"
+	Name  string // "amx", "avx512", "avx2" or "generic"
+	Class string // "amx", "fma" or "generic"
 
 	// Assembly; what is nil or empty is done by the definition.
 	window            []windowTiles    // widest first
@@ -63,6 +63,13 @@ type Set struct {
 
 // Generic is the definition itself, which runs everywhere.
 var Generic = &Set{Name: "generic", Class: "generic"}
+
+// Fused reports whether sums of products are chains of fused multiply-adds, as
+// in every class but "generic".
+func (s *Set) Fused() bool { return s.fused }
+
+// Matrices reports whether the class is one that computes some layers by Matrix.
+func (s *Set) Matrices() bool { return s.Class == "amx" }
 
 // Sets returns the sets that this machine can run, the fastest first.
 func Sets() []*Set { return append(native(), Generic) }

@@ -63,7 +63,7 @@ func (s *Set) Strip(t Strip, out, in, packed, bias []float32, e Ending, count in
 	}
 	if s.strips == nil {
 		for p := range count {
-			t.generic(out[p*t.GradStep:][:Lanes], in[p*t.Run:], packed, bias, e.from(p*t.GradStep), s.fused)
+			t.generic(out[p*t.GradStep:][:Lanes], in[p*t.Run:], packed, bias, e.From(p*t.GradStep), s.fused)
 		}
 		return
 	}
@@ -72,7 +72,7 @@ func (s *Set) Strip(t Strip, out, in, packed, bias []float32, e Ending, count in
 		for s.strips.tiles[i].positions > count-p {
 			i++
 		}
-		end := e.from(p * t.GradStep)
+		end := e.From(p * t.GradStep)
 		plus, most := end.assembly()
 		s.strips.tiles[i].tile(&out[p*t.GradStep], 4*t.GradStep, &in[p*t.Run], 4*t.Run, 4*t.RowStep, t.Rows, t.Run,
 			first(packed), first(bias), plus, most)

@@ -78,9 +78,9 @@ func (w *Window) PackedLen() int { return w.Taps * w.Run * padded(w.Width) }
 func (w *Window) BiasLen() int { return padded(w.Width) }
 
 // Pack fills the part of packed that belongs to one panel. The weight of tap
-// t, value k and output channel c is src[at[t*Run+k] + c*step]. Panels follow
-// each other, each as [Taps][Run][width].
-func (w *Window) Pack(panel int, packed, src []float32, at []int, step int) {
+// t, value k and output channel c is src[at[t*Run+k] + c*step], times by[c]
+// unless by is nil. Panels follow each other, each as [Taps][Run][width].
+func (w *Window) Pack(panel int, packed, src []float32, at []int, step int, by []float64) {
 	first, width, real := w.panel(panel)
 	packed = packed[w.Taps*w.Run*first:]
 	for c := 0; c < width; c += Lanes { // so few rows of src stay in the cache
@@ -96,9 +96,20 @@ func (w *Window) Pack(panel int, packed, src []float32, at []int, step int) {
 						row[j] = src[from+j*step]
 					}
 				}
+				if by != nil {
+					Scale(row[:lanes], by[first+c:])
+				}
 				clear(row[lanes:])
 			}
 		}
+	}
+}
+
+// Scale multiplies every element of row with that of by, in float64, and rounds once.
+func Scale(row []float32, by []float64) {
+	by = by[:len(row)]
+	for i, v := range row {
+		row[i] = float32(float64(v) * by[i])
 	}
 }
 
@@ -145,7 +156,7 @@ func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, e En
 		bias = bias[first:]
 	}
 	if s.window != nil {
-		c := windowCall{out[first:], in, weights, bias, e.from(first), width, real, from, to}
+		c := windowCall{out[first:], in, weights, bias, e.From(first), width, real, from, to}
 		c.run(w, s.window, spare)
 		return
 	}

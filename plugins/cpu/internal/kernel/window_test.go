@@ -16,9 +16,9 @@ var (
 // definition is the generic set with the chains of class fma.
 var definition = &Set{Name: "definition", Class: "fma", fused: true}
 
-// fused returns the sets of class fma of this machine.
+// fused returns the sets of this machine whose sums are chains.
 func fused() []*Set {
-	return slices.DeleteFunc(Sets(), func(s *Set) bool { return s.Class != "fma" })
+	return slices.DeleteFunc(Sets(), func(s *Set) bool { return !s.fused })
 }
 
 // guarded returns n random values with NaN on both sides of them.
@@ -107,7 +107,7 @@ func packedWeights(r *rand.Rand, w *Window) []float32 {
 	packed := make([]float32, w.PackedLen())
 	src := guarded(r, len(at)*w.Width)
 	for panel := range w.Panels() {
-		w.Pack(panel, packed, src, at, len(at))
+		w.Pack(panel, packed, src, at, len(at), nil)
 	}
 	return packed
 }

@@ -54,7 +54,7 @@ func (c *windowCall) column(w *Window, tiles []sizedWindow, first, width int, sp
 			for n := tiles[i].positions; i < len(tiles)-1 && fits(n, tiles[i+1].positions, c.to-p-count*n); {
 				count++
 			}
-			c.call(w, tiles[i].tile, p, first, &c.out[first], &w.Out[p], c.ending.from(first), count)
+			c.call(w, tiles[i].tile, p, first, &c.out[first], &w.Out[p], c.ending.From(first), count)
 		} else {
 			c.call(w, tiles[i].tile, p, first, &spare[0], &spareOffsets[0], Ending{}, 1)
 			for j := range tiles[i].positions {

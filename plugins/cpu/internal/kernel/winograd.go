@@ -198,10 +198,11 @@ func (s *Set) WinogradOutput(g Winograd, panel int, out []float32, r Row, step i
 	need := r.need(g.Side, g.Side, width, step)
 	if len(m) < g.OutLen(all) || first < 0 || first+r.Count > all || r.Count < 1 || len(bias) < width ||
 		r.At < 0 || len(out) < need || e.lacks(need) {
-		panic(fmt.Sprintf("kernel.WinogradOutput: %+v, tiles [%d, %d) of %d in %d values, bias of %d, result of %d "+
-			"values, plus %d, %+v", g, first, first+r.Count, all, len(m), len(bias), len(out), len(e.Plus), r))
+		panic(fmt.Sprintf("kernel.WinogradOutput: %+v, tiles [%d, %d) of %d in %d values, bias of %d, "+
+			"result of %d values, plus %d, %+v", g, first, first+r.Count, all, len(m), len(bias), len(out),
+			len(e.Plus), r))
 	}
-	out, m, e = out[r.At:], m[first*tile:], e.from(r.At)
+	out, m, e = out[r.At:], m[first*tile:], e.From(r.At)
 	if s.winograd != nil {
 		plus, most := e.assembly()
 		s.winograd.forms[g.Side].output(&out[0], 4*r.Step, 4*step, 4*step*g.Side, &m[0], 4*freq, 4*tile, &bias[0],
@@ -210,6 +211,6 @@ func (s *Set) WinogradOutput(g Winograd, panel int, out []float32, r Row, step i
 	}
 	for t := range r.Count {
 		at := t * g.Side * step
-		g.outputGeneric(out[at:], r.Step, step, m[t*tile:], freq, bias[:width], e.from(at))
+		g.outputGeneric(out[at:], r.Step, step, m[t*tile:], freq, bias[:width], e.From(at))
 	}
 }

@@ -41,7 +41,7 @@ func (w *winogradRun) do(set *Set) (u, v, out []float32) {
 		set.WinogradProduct(g, p, m, v, u, all)
 		for y := range w.rows {
 			set.WinogradOutput(g, p, out[p*WinogradLanes:], Row{At: y * g.Side * width * g.Out, Step: width * g.Out,
-				Count: w.columns}, g.Out, m, y*w.columns, all, w.bias[p*WinogradLanes:], w.ending.from(p*WinogradLanes))
+				Count: w.columns}, g.Out, m, y*w.columns, all, w.bias[p*WinogradLanes:], w.ending.From(p*WinogradLanes))
 		}
 	}
 	return u, v, out
@@ -102,7 +102,7 @@ func TestWinogradPrecision(t *testing.T) {
 				Generic.Relu(w.in, w.in)
 			}
 			_, _, out := w.do(Sets()[0])
-			if Sets()[0].Class != "fma" {
+			if !Sets()[0].fused {
 				_, _, out = w.do(definition)
 			}
 			var ours, chains float64

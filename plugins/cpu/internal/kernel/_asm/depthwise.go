@@ -5,6 +5,7 @@ import (
 
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
 )
 
 // depthwise writes tiles of p positions by v vectors of channels, and the
@@ -29,7 +30,7 @@ func depthwise() {
 func depthwiseTile(set isa, v, p int) {
 	TEXT(fmt.Sprintf("depthwise%sx%dp%d", set.name, v, p), NOSPLIT,
 		"func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, "+
-			"taps int, w *float32, wStep int, bias *float32)")
+			"taps int, w *float32, wStep int, bias *float32, "+endingParams+")")
 	Pragma("noescape")
 	x := pointers[:p]
 	offs, step, in, zero := pointers[p], pointers[p+1], pointers[p+2], pointers[p+3]
@@ -66,19 +67,26 @@ func depthwiseTile(set isa, v, p int) {
 	Label("store")
 	MOVQ(param("bias"), w)
 	TESTQ(w, w)
-	JE(operand.LabelRef("write"))
+	JE(operand.LabelRef("plus"))
 	for r := range p * v {
 		VADDPS(operand.Mem{Base: w, Disp: set.bytes * (r % v)}, set.regs[r], set.regs[r])
 	}
-	Label("write")
+	Label("plus")
 	MOVQ(param("outs"), offs)
-	for i := range p {
-		MOVLQSX(operand.Mem{Base: offs, Disp: 4 * i}, w)
-		ADDQ(param("out"), w)
-		for k := range v {
-			VMOVUPS(set.regs[i*v+k], operand.Mem{Base: w, Disp: set.bytes * k})
+	// each does something for every result, at base.
+	each := func(base string, do func(r reg.VecPhysical, at operand.Mem)) {
+		for i := range p {
+			MOVLQSX(operand.Mem{Base: offs, Disp: 4 * i}, w)
+			ADDQ(param(base), w)
+			for k := range v {
+				do(set.regs[i*v+k], operand.Mem{Base: w, Disp: set.bytes * k})
+			}
 		}
 	}
+	set.ending(set.regs[:p*v], set.regs[p*v:], w, func() {
+		each("plus", func(r reg.VecPhysical, at operand.Mem) { VADDPS(at, r, r) })
+	})
+	each("out", func(r reg.VecPhysical, at operand.Mem) { VMOVUPS(r, at) })
 	VZEROUPPER()
 	RET()
 }

@@ -124,12 +124,12 @@ type Mask struct {
 func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask) {
 	n, count := len(s1), positions(len(s1), x)
 	s2, mean, dx, dy, m.Y = s2[:n], mean[:n], dx[:len(x)], dy[:len(x)], m.Y[:len(x)]
-	c := 0
+	c, most := 0, address(m.Most)
 	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
 		if m.Plus == nil {
-			k.maskedSums(&s1[c], &s2[c], &mean[c], &m.Most, &x[c], &dx[c], &dy[c], &m.Y[c], 4*n, count)
+			k.maskedSums(&s1[c], &s2[c], &mean[c], most, &x[c], &dx[c], &dy[c], &m.Y[c], 4*n, count)
 		} else {
-			k.maskedSumsPlus(&s1[c], &s2[c], &mean[c], &m.Most, &x[c], &dx[c], &dy[c], &m.Y[c], &m.Plus[:len(x)][c],
+			k.maskedSumsPlus(&s1[c], &s2[c], &mean[c], most, &x[c], &dx[c], &dy[c], &m.Y[c], &m.Plus[:len(x)][c],
 				4*n, count)
 		}
 		c += k.lanes
@@ -196,11 +196,11 @@ func (k *columns) normaliseRun(y, x []float32, a Affine, e *Ending, c, run, coun
 	case e.Plus == nil && !e.Relu:
 		k.normalise(hi, lo, by, add, &y[c], &x[c], bytes, skip, count)
 	case e.Plus == nil:
-		k.normaliseRelu(hi, lo, by, add, &y[c], &x[c], &e.Most, bytes, skip, count)
+		k.normaliseRelu(hi, lo, by, add, &y[c], &x[c], address(e.Most), bytes, skip, count)
 	case !e.Relu:
 		k.normalisePlus(hi, lo, by, add, &y[c], &x[c], &e.Plus[c], bytes, skip, count)
 	default:
-		k.normalisePlusRelu(hi, lo, by, add, &y[c], &x[c], &e.Plus[c], &e.Most, bytes, skip, count)
+		k.normalisePlusRelu(hi, lo, by, add, &y[c], &x[c], &e.Plus[c], address(e.Most), bytes, skip, count)
 	}
 }
 

@@ -15,6 +15,11 @@ func native() []*Set {
 			pools: &poolsAVX512, strips: &stripsAVX512,
 			winograd: &winogradAVX512, winogradGradients: winogradGradientsAVX512, peak: peakAVX512, lanes: 16})
 		withBF16(sets[0], cpu.X86.HasAVX512BF16, cpu.X86.HasAMXBF16)
+		if cpu.X86.HasAVX512BF16 && matrixUnits() {
+			amx := *sets[0]
+			amx.Name, amx.Class, amx.matrix = "amx", "amx", &matrixAMX
+			sets = append([]*Set{&amx}, sets...)
+		}
 	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		sets = append(sets, &Set{Name: "avx2", Class: "fma", fused: true,

@@ -51,10 +51,10 @@ func (m Matrix) tile(block, step, part int) int {
 	return first*m.blockLen() + ((step*m.Parts+part)*n+block-first)*tileLen
 }
 
-// Pack fills the parts of packed that belong to one panel; src, at and step are
-// those of Window.Pack. A tile holds 16 pairs of values, each of 16 channels:
+// Pack fills the parts of packed that belong to one panel; src, at, step and by
+// are those of Window.Pack. A tile holds 16 pairs of values, each of 16 channels:
 // [16 pairs][16 channels][2]. It returns the extent of these weights.
-func (m Matrix) Pack(panel int, packed []uint16, src []float32, at []int, step int) Extent {
+func (m Matrix) Pack(panel int, packed []uint16, src []float32, at []int, step int, by []float64) Extent {
 	first, width, real := m.panel(panel)
 	extent := noExtent
 	for c := first; c < first+width; c += Lanes {
@@ -63,6 +63,9 @@ func (m Matrix) Pack(panel int, packed []uint16, src []float32, at []int, step i
 				var v float32
 				if k < len(at) && c+j < first+real {
 					v = src[at[k]+(c+j)*step]
+					if by != nil {
+						v = float32(float64(v) * by[c+j])
+					}
 				}
 				extent.add(v)
 				i := k%tileValues/2*tileValues + 2*j + k%2
@@ -87,7 +90,7 @@ func (s *Set) Matrix(m Matrix, first, last int, out, in []float32, packed []uint
 	from, to int, spare *MatrixScratch) (apart []int32) {
 	if len(in) < m.inNeed || len(out) < m.outNeed || len(packed) < m.PackedLen() || from < 0 || to > m.Positions() ||
 		f.Bias != nil && len(f.Bias) < m.BiasLen() || f.lacks(m.outNeed) ||
-		f.Scale != nil && (m.Parts != 1 || f.Bias == nil || len(f.Scale) < m.BiasLen()) {
+		(f.Scale != nil || f.Round) && m.Parts != 1 || f.Scale != nil && (f.Bias == nil || len(f.Scale) < m.BiasLen()) {
 		panic(fmt.Sprintf("kernel.Matrix: image of %d values, want %d; result of %d, want %d; weights of %d, want %d; "+
 			"scale of %d, bias of %d, want %d; %d parts; positions [%d, %d) of %d", len(in), m.inNeed, len(out), m.outNeed,
 			len(packed), m.PackedLen(), len(f.Scale), len(f.Bias), m.BiasLen(), m.Parts, from, to, m.Positions()))

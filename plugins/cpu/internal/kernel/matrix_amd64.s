@@ -19,10 +19,7 @@ TEXT ·matrixProduct1x1x1(SB), NOSPLIT, $0-40
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
@@ -31,10 +28,7 @@ TEXT ·matrixProduct1x1x1(SB), NOSPLIT, $0-40
 
 channels:
 	// TILEZERO TMM0
-	BYTE  $0xc4
-	BYTE  $0xe2
-	BYTE  $0x7b
-	BYTE  $0x49
+	LONG  $0x497be2c4
 	BYTE  $0xc0
 	MOVQ  a+8(FP), SI
 	MOVQ  steps+24(FP), CX
@@ -43,34 +37,19 @@ channels:
 
 step:
 	// TILELOADD 0(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 0(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 	ADDQ $0x00000800, SI
 	ADDQ $0x00000400, DI
@@ -79,14 +58,8 @@ step:
 
 store:
 	// TILESTORED TMM0, 0(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x84
-	BYTE $0x02
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7aa2c4
+	LONG $0x00000284
 	BYTE $0x00
 	BYTE $0x00
 	ADDQ $0x40, DX
@@ -94,10 +67,7 @@ store:
 	JNE  channels
 
 	// TILERELEASE
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0xc0
 	RET
 
@@ -106,10 +76,7 @@ TEXT ·matrixProduct1x1x2(SB), NOSPLIT, $0-40
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
@@ -118,17 +85,11 @@ TEXT ·matrixProduct1x1x2(SB), NOSPLIT, $0-40
 
 channels:
 	// TILEZERO TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
+	LONG $0x497be2c4
 	BYTE $0xc0
 
 	// TILEZERO TMM1
-	BYTE  $0xc4
-	BYTE  $0xe2
-	BYTE  $0x7b
-	BYTE  $0x49
+	LONG  $0x497be2c4
 	BYTE  $0xc8
 	MOVQ  a+8(FP), SI
 	MOVQ  steps+24(FP), CX
@@ -137,53 +98,29 @@ channels:
 
 step:
 	// TILELOADD 0(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 0(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 1024(DI)(BX*1), TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x04
+	LONG $0x4b7be2c4
+	LONG $0x04001fbc
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM7, TMM4, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xcc
 	ADDQ $0x00000800, SI
 	ADDQ $0x00000800, DI
@@ -192,26 +129,14 @@ step:
 
 store:
 	// TILESTORED TMM0, 0(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x84
-	BYTE $0x02
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7aa2c4
+	LONG $0x00000284
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILESTORED TMM1, 64(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x8c
-	BYTE $0x02
-	BYTE $0x40
-	BYTE $0x00
+	LONG $0x4b7aa2c4
+	LONG $0x0040028c
 	BYTE $0x00
 	BYTE $0x00
 	ADDQ $0x80, DX
@@ -219,10 +144,7 @@ store:
 	JNE  channels
 
 	// TILERELEASE
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0xc0
 	RET
 
@@ -231,10 +153,7 @@ TEXT ·matrixProduct1x2x1(SB), NOSPLIT, $0-40
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
@@ -243,17 +162,11 @@ TEXT ·matrixProduct1x2x1(SB), NOSPLIT, $0-40
 
 channels:
 	// TILEZERO TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
+	LONG $0x497be2c4
 	BYTE $0xc0
 
 	// TILEZERO TMM1
-	BYTE  $0xc4
-	BYTE  $0xe2
-	BYTE  $0x7b
-	BYTE  $0x49
+	LONG  $0x497be2c4
 	BYTE  $0xc8
 	MOVQ  a+8(FP), SI
 	MOVQ  steps+24(FP), CX
@@ -262,53 +175,29 @@ channels:
 
 step:
 	// TILELOADD 0(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 1024(SI)(BX*1), TMM5
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x04
+	LONG $0x4b7be2c4
+	LONG $0x04001eac
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 0(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM6, TMM5, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xcd
 	ADDQ $0x00000800, SI
 	ADDQ $0x00000400, DI
@@ -317,26 +206,14 @@ step:
 
 store:
 	// TILESTORED TMM0, 0(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x84
-	BYTE $0x02
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7aa2c4
+	LONG $0x00000284
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILESTORED TMM1, 4096(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x8c
-	BYTE $0x02
-	BYTE $0x00
-	BYTE $0x10
+	LONG $0x4b7aa2c4
+	LONG $0x1000028c
 	BYTE $0x00
 	BYTE $0x00
 	ADDQ $0x40, DX
@@ -344,10 +221,7 @@ store:
 	JNE  channels
 
 	// TILERELEASE
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0xc0
 	RET
 
@@ -356,10 +230,7 @@ TEXT ·matrixProduct1x2x2(SB), NOSPLIT, $0-40
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
@@ -368,31 +239,19 @@ TEXT ·matrixProduct1x2x2(SB), NOSPLIT, $0-40
 
 channels:
 	// TILEZERO TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
+	LONG $0x497be2c4
 	BYTE $0xc0
 
 	// TILEZERO TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
+	LONG $0x497be2c4
 	BYTE $0xc8
 
 	// TILEZERO TMM2
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
+	LONG $0x497be2c4
 	BYTE $0xd0
 
 	// TILEZERO TMM3
-	BYTE  $0xc4
-	BYTE  $0xe2
-	BYTE  $0x7b
-	BYTE  $0x49
+	LONG  $0x497be2c4
 	BYTE  $0xd8
 	MOVQ  a+8(FP), SI
 	MOVQ  steps+24(FP), CX
@@ -401,79 +260,43 @@ channels:
 
 step:
 	// TILELOADD 0(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 1024(SI)(BX*1), TMM5
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x04
+	LONG $0x4b7be2c4
+	LONG $0x04001eac
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 0(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 1024(DI)(BX*1), TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x04
+	LONG $0x4b7be2c4
+	LONG $0x04001fbc
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM7, TMM4, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xcc
 
 	// TDPBF16PS TMM6, TMM5, TMM2
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xd5
 
 	// TDPBF16PS TMM7, TMM5, TMM3
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xdd
 	ADDQ $0x00000800, SI
 	ADDQ $0x00000800, DI
@@ -482,50 +305,26 @@ step:
 
 store:
 	// TILESTORED TMM0, 0(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x84
-	BYTE $0x02
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7aa2c4
+	LONG $0x00000284
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILESTORED TMM1, 64(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x8c
-	BYTE $0x02
-	BYTE $0x40
-	BYTE $0x00
+	LONG $0x4b7aa2c4
+	LONG $0x0040028c
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILESTORED TMM2, 4096(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x94
-	BYTE $0x02
-	BYTE $0x00
-	BYTE $0x10
+	LONG $0x4b7aa2c4
+	LONG $0x10000294
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILESTORED TMM3, 4160(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x9c
-	BYTE $0x02
-	BYTE $0x40
-	BYTE $0x10
+	LONG $0x4b7aa2c4
+	LONG $0x1040029c
 	BYTE $0x00
 	BYTE $0x00
 	ADDQ $0x80, DX
@@ -533,10 +332,7 @@ store:
 	JNE  channels
 
 	// TILERELEASE
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0xc0
 	RET
 
@@ -545,10 +341,7 @@ TEXT ·matrixProduct3x1x1(SB), NOSPLIT, $0-40
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
@@ -557,10 +350,7 @@ TEXT ·matrixProduct3x1x1(SB), NOSPLIT, $0-40
 
 channels:
 	// TILEZERO TMM0
-	BYTE  $0xc4
-	BYTE  $0xe2
-	BYTE  $0x7b
-	BYTE  $0x49
+	LONG  $0x497be2c4
 	BYTE  $0xc0
 	MOVQ  a+8(FP), SI
 	MOVQ  steps+24(FP), CX
@@ -569,129 +359,69 @@ channels:
 
 step:
 	// TILELOADD 0(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 2048(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x08
+	LONG $0x4b7be2c4
+	LONG $0x08001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TILELOADD 1024(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x04
+	LONG $0x4b7be2c4
+	LONG $0x04001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TILELOADD 2048(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x08
+	LONG $0x4b7be2c4
+	LONG $0x08001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TILELOADD 0(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TILELOADD 4096(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x10
+	LONG $0x4b7be2c4
+	LONG $0x10001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TILELOADD 0(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 	ADDQ $0x00001800, SI
 	ADDQ $0x00000c00, DI
@@ -700,14 +430,8 @@ step:
 
 store:
 	// TILESTORED TMM0, 0(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x84
-	BYTE $0x02
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7aa2c4
+	LONG $0x00000284
 	BYTE $0x00
 	BYTE $0x00
 	ADDQ $0x40, DX
@@ -715,10 +439,7 @@ store:
 	JNE  channels
 
 	// TILERELEASE
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0xc0
 	RET
 
@@ -727,10 +448,7 @@ TEXT ·matrixProduct3x1x2(SB), NOSPLIT, $0-40
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
@@ -739,17 +457,11 @@ TEXT ·matrixProduct3x1x2(SB), NOSPLIT, $0-40
 
 channels:
 	// TILEZERO TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
+	LONG $0x497be2c4
 	BYTE $0xc0
 
 	// TILEZERO TMM1
-	BYTE  $0xc4
-	BYTE  $0xe2
-	BYTE  $0x7b
-	BYTE  $0x49
+	LONG  $0x497be2c4
 	BYTE  $0xc8
 	MOVQ  a+8(FP), SI
 	MOVQ  steps+24(FP), CX
@@ -758,207 +470,111 @@ channels:
 
 step:
 	// TILELOADD 0(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 4096(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x10
+	LONG $0x4b7be2c4
+	LONG $0x10001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 5120(DI)(BX*1), TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x14
+	LONG $0x4b7be2c4
+	LONG $0x14001fbc
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM7, TMM4, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xcc
 
 	// TILELOADD 2048(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x08
+	LONG $0x4b7be2c4
+	LONG $0x08001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 3072(DI)(BX*1), TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x0c
+	LONG $0x4b7be2c4
+	LONG $0x0c001fbc
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM7, TMM4, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xcc
 
 	// TILELOADD 2048(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x08
+	LONG $0x4b7be2c4
+	LONG $0x08001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM7, TMM4, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xcc
 
 	// TILELOADD 0(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 1024(DI)(BX*1), TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x04
+	LONG $0x4b7be2c4
+	LONG $0x04001fbc
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM7, TMM4, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xcc
 
 	// TILELOADD 4096(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x10
+	LONG $0x4b7be2c4
+	LONG $0x10001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM7, TMM4, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xcc
 
 	// TILELOADD 0(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM7, TMM4, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xcc
 	ADDQ $0x00001800, SI
 	ADDQ $0x00001800, DI
@@ -967,26 +583,14 @@ step:
 
 store:
 	// TILESTORED TMM0, 0(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x84
-	BYTE $0x02
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7aa2c4
+	LONG $0x00000284
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILESTORED TMM1, 64(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x8c
-	BYTE $0x02
-	BYTE $0x40
-	BYTE $0x00
+	LONG $0x4b7aa2c4
+	LONG $0x0040028c
 	BYTE $0x00
 	BYTE $0x00
 	ADDQ $0x80, DX
@@ -994,10 +598,7 @@ store:
 	JNE  channels
 
 	// TILERELEASE
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0xc0
 	RET
 
@@ -1006,10 +607,7 @@ TEXT ·matrixProduct3x2x1(SB), NOSPLIT, $0-40
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
@@ -1018,17 +616,11 @@ TEXT ·matrixProduct3x2x1(SB), NOSPLIT, $0-40
 
 channels:
 	// TILEZERO TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
+	LONG $0x497be2c4
 	BYTE $0xc0
 
 	// TILEZERO TMM1
-	BYTE  $0xc4
-	BYTE  $0xe2
-	BYTE  $0x7b
-	BYTE  $0x49
+	LONG  $0x497be2c4
 	BYTE  $0xc8
 	MOVQ  a+8(FP), SI
 	MOVQ  steps+24(FP), CX
@@ -1037,219 +629,117 @@ channels:
 
 step:
 	// TILELOADD 0(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 1024(SI)(BX*1), TMM5
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x04
+	LONG $0x4b7be2c4
+	LONG $0x04001eac
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 2048(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x08
+	LONG $0x4b7be2c4
+	LONG $0x08001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM6, TMM5, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xcd
 
 	// TILELOADD 1024(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x04
+	LONG $0x4b7be2c4
+	LONG $0x04001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM6, TMM5, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xcd
 
 	// TILELOADD 2048(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x08
+	LONG $0x4b7be2c4
+	LONG $0x08001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 3072(SI)(BX*1), TMM5
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x0c
+	LONG $0x4b7be2c4
+	LONG $0x0c001eac
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM6, TMM5, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xcd
 
 	// TILELOADD 0(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM6, TMM5, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xcd
 
 	// TILELOADD 4096(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x10
+	LONG $0x4b7be2c4
+	LONG $0x10001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 5120(SI)(BX*1), TMM5
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x14
+	LONG $0x4b7be2c4
+	LONG $0x14001eac
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM6, TMM5, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xcd
 
 	// TILELOADD 0(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 1024(SI)(BX*1), TMM5
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x04
+	LONG $0x4b7be2c4
+	LONG $0x04001eac
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM6, TMM5, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xcd
 	ADDQ $0x00001800, SI
 	ADDQ $0x00000c00, DI
@@ -1258,26 +748,14 @@ step:
 
 store:
 	// TILESTORED TMM0, 0(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x84
-	BYTE $0x02
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7aa2c4
+	LONG $0x00000284
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILESTORED TMM1, 4096(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x8c
-	BYTE $0x02
-	BYTE $0x00
-	BYTE $0x10
+	LONG $0x4b7aa2c4
+	LONG $0x1000028c
 	BYTE $0x00
 	BYTE $0x00
 	ADDQ $0x40, DX
@@ -1285,10 +763,7 @@ store:
 	JNE  channels
 
 	// TILERELEASE
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0xc0
 	RET
 
@@ -1297,10 +772,7 @@ TEXT ·matrixProduct3x2x2(SB), NOSPLIT, $0-40
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
@@ -1309,31 +781,19 @@ TEXT ·matrixProduct3x2x2(SB), NOSPLIT, $0-40
 
 channels:
 	// TILEZERO TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
+	LONG $0x497be2c4
 	BYTE $0xc0
 
 	// TILEZERO TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
+	LONG $0x497be2c4
 	BYTE $0xc8
 
 	// TILEZERO TMM2
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
+	LONG $0x497be2c4
 	BYTE $0xd0
 
 	// TILEZERO TMM3
-	BYTE  $0xc4
-	BYTE  $0xe2
-	BYTE  $0x7b
-	BYTE  $0x49
+	LONG  $0x497be2c4
 	BYTE  $0xd8
 	MOVQ  a+8(FP), SI
 	MOVQ  steps+24(FP), CX
@@ -1342,339 +802,183 @@ channels:
 
 step:
 	// TILELOADD 0(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 1024(SI)(BX*1), TMM5
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x04
+	LONG $0x4b7be2c4
+	LONG $0x04001eac
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 4096(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x10
+	LONG $0x4b7be2c4
+	LONG $0x10001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 5120(DI)(BX*1), TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x14
+	LONG $0x4b7be2c4
+	LONG $0x14001fbc
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM7, TMM4, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xcc
 
 	// TDPBF16PS TMM6, TMM5, TMM2
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xd5
 
 	// TDPBF16PS TMM7, TMM5, TMM3
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xdd
 
 	// TILELOADD 2048(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x08
+	LONG $0x4b7be2c4
+	LONG $0x08001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 3072(DI)(BX*1), TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x0c
+	LONG $0x4b7be2c4
+	LONG $0x0c001fbc
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM7, TMM4, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xcc
 
 	// TDPBF16PS TMM6, TMM5, TMM2
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xd5
 
 	// TDPBF16PS TMM7, TMM5, TMM3
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xdd
 
 	// TILELOADD 2048(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x08
+	LONG $0x4b7be2c4
+	LONG $0x08001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 3072(SI)(BX*1), TMM5
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x0c
+	LONG $0x4b7be2c4
+	LONG $0x0c001eac
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM7, TMM4, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xcc
 
 	// TDPBF16PS TMM6, TMM5, TMM2
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xd5
 
 	// TDPBF16PS TMM7, TMM5, TMM3
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xdd
 
 	// TILELOADD 0(DI)(BX*1), TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 1024(DI)(BX*1), TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x04
+	LONG $0x4b7be2c4
+	LONG $0x04001fbc
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM7, TMM4, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xcc
 
 	// TDPBF16PS TMM6, TMM5, TMM2
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xd5
 
 	// TDPBF16PS TMM7, TMM5, TMM3
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xdd
 
 	// TILELOADD 4096(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x10
+	LONG $0x4b7be2c4
+	LONG $0x10001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 5120(SI)(BX*1), TMM5
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x14
+	LONG $0x4b7be2c4
+	LONG $0x14001eac
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM7, TMM4, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xcc
 
 	// TDPBF16PS TMM6, TMM5, TMM2
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xd5
 
 	// TDPBF16PS TMM7, TMM5, TMM3
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xdd
 
 	// TILELOADD 0(SI)(BX*1), TMM4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7be2c4
+	LONG $0x00001ea4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILELOADD 1024(SI)(BX*1), TMM5
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x04
+	LONG $0x4b7be2c4
+	LONG $0x04001eac
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
 	// TDPBF16PS TMM7, TMM4, TMM1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xcc
 
 	// TDPBF16PS TMM6, TMM5, TMM2
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5c
+	LONG $0x5c4ae2c4
 	BYTE $0xd5
 
 	// TDPBF16PS TMM7, TMM5, TMM3
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5c
+	LONG $0x5c42e2c4
 	BYTE $0xdd
 	ADDQ $0x00001800, SI
 	ADDQ $0x00001800, DI
@@ -1683,50 +987,26 @@ step:
 
 store:
 	// TILESTORED TMM0, 0(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x84
-	BYTE $0x02
-	BYTE $0x00
-	BYTE $0x00
+	LONG $0x4b7aa2c4
+	LONG $0x00000284
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILESTORED TMM1, 64(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x8c
-	BYTE $0x02
-	BYTE $0x40
-	BYTE $0x00
+	LONG $0x4b7aa2c4
+	LONG $0x0040028c
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILESTORED TMM2, 4096(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x94
-	BYTE $0x02
-	BYTE $0x00
-	BYTE $0x10
+	LONG $0x4b7aa2c4
+	LONG $0x10000294
 	BYTE $0x00
 	BYTE $0x00
 
 	// TILESTORED TMM3, 4160(DX)(R8*1)
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x9c
-	BYTE $0x02
-	BYTE $0x40
-	BYTE $0x10
+	LONG $0x4b7aa2c4
+	LONG $0x1040029c
 	BYTE $0x00
 	BYTE $0x00
 	ADDQ $0x80, DX
@@ -1734,10 +1014,7 @@ store:
 	JNE  channels
 
 	// TILERELEASE
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x78
-	BYTE $0x49
+	LONG $0x4978e2c4
 	BYTE $0xc0
 	RET
 
@@ -1826,109 +1103,18 @@ step:
 	VZEROUPPER
 	RET
 
-// func matrixStore1(out *float32, outs *int32, sums *float32, scale *float32, bias *float32, plus *float32, most *float32, channels int, positions int)
+// func matrixStore(out *float32, outs *int32, sums *float32, scale *float32, bias *float32, plus *float32, most *float32, flush int, round int, channels int, positions int)
 // Requires: AVX, AVX512F, BMI2, SSE
-TEXT ·matrixStore1(SB), NOSPLIT, $16-72
+TEXT ·matrixStore(SB), NOSPLIT, $16-88
 	STMXCSR (SP)
+	CMPQ    flush+56(FP), $0x00
+	JE      masks
 	MOVL    (SP), R11
 	ORL     $0x00008040, R11
 	MOVL    R11, 8(SP)
 	LDMXCSR 8(SP)
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	MOVQ    scale+24(FP), CX
 
-	// all lanes if there is one
-	XORL  R9, R9
-	TESTQ CX, CX
-	SETNE R9
-	NEGL  R9
-	KMOVW R9, K2
-	MOVQ  bias+32(FP), DX
-
-	// all lanes if there is one
-	XORL  R9, R9
-	TESTQ DX, DX
-	SETNE R9
-	NEGL  R9
-	KMOVW R9, K3
-	MOVQ  plus+40(FP), SI
-
-	// all lanes if there is one
-	XORL  R9, R9
-	TESTQ SI, SI
-	SETNE R9
-	NEGL  R9
-	KMOVW R9, K4
-	MOVQ  most+48(FP), R11
-
-	// all lanes if there is one
-	XORL         R9, R9
-	TESTQ        R11, R11
-	SETNE        R9
-	NEGL         R9
-	KMOVW        R9, K5
-	TESTQ        R11, R11
-	JE           begin
-	VBROADCASTSS (R11), Z2
-
-begin:
-	MOVQ outs+8(FP), AX
-	MOVQ sums+16(FP), BX
-
-position:
-	MOVLQSX (AX), DI
-	LEAQ    (SI)(DI*1), R8
-	ADDQ    out+0(FP), DI
-	MOVQ    channels+56(FP), R9
-	XORQ    R10, R10
-
-vector:
-	// lanes of channels that count
-	MOVL  $0x0000ffff, R11
-	CMPQ  R9, $0x10
-	JGE   full
-	BZHIL R9, R11, R11
-
-full:
-	KMOVW       R11, K1
-	VMOVUPS     (BX)(R10*4), Z0
-	KANDW       K1, K3, K6
-	VMOVUPS.Z   (DX)(R10*4), K6, Z3
-	KANDW       K1, K2, K6
-	VMOVUPS.Z   (CX)(R10*4), K6, Z4
-	VFMADD213PS Z3, Z4, K6, Z0
-
-	// one is added where it has not been
-	KANDNW    K3, K2, K6
-	VADDPS    Z3, Z0, K6, Z0
-	KANDW     K1, K4, K6
-	VMOVUPS.Z (R8)(R10*4), K6, Z3
-	VADDPS    Z3, Z0, K6, Z0
-	VMAXPS    Z0, Z1, K5, Z0
-	VMINPS    Z0, Z2, K5, Z0
-
-	// VCVTNEPS2BF16 Z0, Y3
-	LONG      $0x487ef262
-	WORD      $0xd872
-	VPMOVZXWD Y3, Z0
-	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, K1, (DI)(R10*4)
-	ADDQ      $0x10, R10
-	SUBQ      $0x10, R9
-	JG        vector
-	ADDQ      $0x04, AX
-	ADDQ      $0x00000100, BX
-	DECQ      positions+64(FP)
-	JNE       position
-	LDMXCSR   (SP)
-	VZEROUPPER
-	RET
-
-// func matrixStore3(out *float32, outs *int32, sums *float32, scale *float32, bias *float32, plus *float32, most *float32, channels int, positions int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·matrixStore3(SB), NOSPLIT, $0-72
+masks:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -1956,6 +1142,14 @@ TEXT ·matrixStore3(SB), NOSPLIT, $0-72
 	SETNE R9
 	NEGL  R9
 	KMOVW R9, K4
+	MOVQ  round+64(FP), R8
+
+	// all lanes if there is one
+	XORL  R9, R9
+	TESTQ R8, R8
+	SETNE R9
+	NEGL  R9
+	KMOVW R9, K6
 	MOVQ  most+48(FP), R11
 
 	// all lanes if there is one
@@ -1976,7 +1170,7 @@ position:
 	MOVLQSX (AX), DI
 	LEAQ    (SI)(DI*1), R8
 	ADDQ    out+0(FP), DI
-	MOVQ    channels+56(FP), R9
+	MOVQ    channels+72(FP), R9
 	XORQ    R10, R10
 
 vector:
@@ -1987,23 +1181,36 @@ vector:
 	BZHIL R9, R11, R11
 
 full:
-	KMOVW     R11, K1
-	VMOVUPS   (BX)(R10*4), Z0
-	KANDW     K1, K3, K6
-	VMOVUPS.Z (DX)(R10*4), K6, Z3
-	VADDPS    Z3, Z0, K6, Z0
-	KANDW     K1, K4, K6
-	VMOVUPS.Z (R8)(R10*4), K6, Z3
-	VADDPS    Z3, Z0, K6, Z0
+	KMOVW       R11, K1
+	VMOVUPS     (BX)(R10*4), Z0
+	KANDW       K1, K3, K7
+	VMOVUPS.Z   (DX)(R10*4), K7, Z3
+	KANDW       K1, K2, K7
+	VMOVUPS.Z   (CX)(R10*4), K7, Z4
+	VFMADD213PS Z3, Z4, K7, Z0
+
+	// a bias is added where it has not been
+	KANDNW    K3, K2, K7
+	VADDPS    Z3, Z0, K7, Z0
+	KANDW     K1, K4, K7
+	VMOVUPS.Z (R8)(R10*4), K7, Z3
+	VADDPS    Z3, Z0, K7, Z0
 	VMAXPS    Z0, Z1, K5, Z0
 	VMINPS    Z0, Z2, K5, Z0
+
+	// VCVTNEPS2BF16 Z0, Y3
+	LONG      $0x487ef262
+	WORD      $0xd872
+	VPMOVZXWD Y3, Z3
+	VPSLLD    $0x10, Z3, K6, Z0
 	VMOVUPS   Z0, K1, (DI)(R10*4)
 	ADDQ      $0x10, R10
 	SUBQ      $0x10, R9
 	JG        vector
 	ADDQ      $0x04, AX
 	ADDQ      $0x00000100, BX
-	DECQ      positions+64(FP)
+	DECQ      positions+80(FP)
 	JNE       position
+	LDMXCSR   (SP)
 	VZEROUPPER
 	RET

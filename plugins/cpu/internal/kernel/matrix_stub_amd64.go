@@ -32,7 +32,4 @@ func matrixProduct3x2x2(sums *float32, a *uint16, b *uint16, steps int, times in
 func matrixSplit(a *uint16, x *float32, steps int, extent *[32]uint32)
 
 //go:noescape
-func matrixStore1(out *float32, outs *int32, sums *float32, scale *float32, bias *float32, plus *float32, most *float32, channels int, positions int)
-
-//go:noescape
-func matrixStore3(out *float32, outs *int32, sums *float32, scale *float32, bias *float32, plus *float32, most *float32, channels int, positions int)
+func matrixStore(out *float32, outs *int32, sums *float32, scale *float32, bias *float32, plus *float32, most *float32, flush int, round int, channels int, positions int)

@@ -7,15 +7,14 @@ type matrixKernels struct {
 	// split splits steps of a position in three, and finds the smallest size,
 	// less 1 and modulo 2^32, and the largest in each of the lanes.
 	split func(a *uint16, x *float32, steps int, extent *[2 * Lanes]uint32)
-	store map[int]matrixStore // by parts
+	// store ends the sums of positions and writes them. With flush subnormal values
+	// are zeros; round is whether results are rounded to bfloat16.
+	store func(out *float32, outs *int32, sums, scale, bias, plus, most *float32, flush, round, channels, positions int)
 }
 
 // matrixProduct computes sums of tiles of positions by tiles of channels, so
 // many times: the channels beside each other, [positions][PanelLanes].
 type matrixProduct func(sums *float32, a, b *uint16, steps, times int)
-
-// matrixStore ends the sums of positions and writes them.
-type matrixStore func(out *float32, outs *int32, sums, scale, bias, plus, most *float32, channels, positions int)
 
 // partOrder is the order in which products of parts of positions and weights
 // are added in every step: the small ones first.
@@ -64,7 +63,8 @@ func (s *Set) endMatrix(m Matrix, panel int, c *matrixCall, sums []float32, from
 	f, out := c.finish.channels(channel), c.out[channel:]
 	if s.matrix != nil {
 		plus, most := f.assembly()
-		s.matrix.store[m.Parts](&out[0], &m.Out[from], &sums[0], first(f.Scale), first(f.Bias), plus, most, real, to-from)
+		s.matrix.store(&out[0], &m.Out[from], &sums[0], first(f.Scale), first(f.Bias), plus, most, oneIf(m.Parts == 1),
+			oneIf(f.Round), real, to-from)
 		return
 	}
 	for i := range to - from {
@@ -80,6 +80,14 @@ func (s *Set) endMatrix(m Matrix, panel int, c *matrixCall, sums []float32, from
 			out[at] = f.at(at, v)
 		}
 	}
+}
+
+// oneIf returns 1 for true, 0 for false.
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // multiply computes the sums of blocks of channels: of pairs, and of the last

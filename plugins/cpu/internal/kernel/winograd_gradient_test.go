@@ -60,7 +60,7 @@ func TestWinogradGradient(t *testing.T) {
 func TestWinogradGradientPrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 8))
 	set := Sets()[0]
-	if set.Class != "fma" {
+	if !set.fused {
 		set = definition
 	}
 	for _, side := range []int{2, 4} {

@@ -17,6 +17,10 @@ const (
 	tileChannel  = 6
 )
 
+// subnormalsAreZero are the bits of MXCSR that make subnormal operands and
+// results zeros.
+const subnormalsAreZero = 1<<6 | 1<<15
+
 // partOrder lists the products of parts as kernel.partOrder does.
 var partOrder = map[int][][2]int{
 	1: {{0, 0}},
@@ -34,8 +38,7 @@ func matrix() {
 		}
 	}
 	matrixSplit()
-	matrixStore(1)
-	matrixStore(3)
+	matrixStore()
 }
 
 // tileShapes writes the operand of LDTILECFG: palette 1, 8 full tiles.
@@ -164,25 +167,31 @@ func matrixSplit() {
 }
 
 // matrixStore writes what ends sums and writes them to the result, as Finish
-// does with one part and Ending with three.
-func matrixStore(parts int) {
-	TEXT(fmt.Sprint("matrixStore", parts), NOSPLIT, "func(out *float32, outs *int32, sums *float32, scale *float32, "+
-		"bias *float32, "+endingParams+", channels int, positions int)")
+// does with flush, else as Ending.
+func matrixStore() {
+	TEXT("matrixStore", NOSPLIT, "func(out *float32, outs *int32, sums *float32, scale *float32, bias *float32, "+
+		endingParams+", flush int, round int, channels int, positions int)")
 	Pragma("noescape")
 	outs, sums, scale, bias, plus := pointers[0], pointers[1], pointers[2], pointers[3], pointers[4]
 	out, at, left, c, spare := pointers[5], pointers[6], pointers[7], pointers[8], pointers[9]
-	restore := func() {}
-	if parts == 1 {
-		restore = flushSubnormals(spare)
-	}
-	lanes, scaled, biased, added, bounded, use := reg.K1, reg.K2, reg.K3, reg.K4, reg.K5, reg.K6
+	before, during := AllocLocal(8), AllocLocal(8)
+	STMXCSR(before)
+	CMPQ(param("flush"), operand.Imm(0))
+	JE(operand.LabelRef("masks"))
+	MOVL(before, spare.As32())
+	ORL(operand.U32(subnormalsAreZero), spare.As32())
+	MOVL(spare.As32(), during)
+	LDMXCSR(during)
+	Label("masks")
+	lanes, scaled, biased, added, bounded, rounded, use := reg.K1, reg.K2, reg.K3, reg.K4, reg.K5, reg.K6, reg.K7
 	const value, zero, most, other, factor = 0, 1, 2, 3, 4
 	avx512.clear(3)
 	for _, p := range []struct {
 		name string
 		into reg.GPPhysical
 		mask reg.OpmaskPhysical
-	}{{"scale", scale, scaled}, {"bias", bias, biased}, {"plus", plus, added}, {"most", spare, bounded}} {
+	}{{"scale", scale, scaled}, {"bias", bias, biased}, {"plus", plus, added}, {"round", at, rounded},
+		{"most", spare, bounded}} {
 		MOVQ(param(p.name), p.into)
 		Comment("all lanes if there is one")
 		XORL(left.As32(), left.As32())
@@ -215,24 +224,20 @@ func matrixStore(parts int) {
 	VMOVUPS(operand.Mem{Base: sums, Index: c, Scale: 4}, zmm[value])
 	KANDW(lanes, biased, use)
 	VMOVUPS_Z(operand.Mem{Base: bias, Index: c, Scale: 4}, use, zmm[other])
-	if parts == 1 {
-		KANDW(lanes, scaled, use)
-		VMOVUPS_Z(operand.Mem{Base: scale, Index: c, Scale: 4}, use, zmm[factor])
-		VFMADD213PS(zmm[other], zmm[factor], use, zmm[value])
-		Comment("one is added where it has not been")
-		KANDNW(biased, scaled, use)
-	}
+	KANDW(lanes, scaled, use)
+	VMOVUPS_Z(operand.Mem{Base: scale, Index: c, Scale: 4}, use, zmm[factor])
+	VFMADD213PS(zmm[other], zmm[factor], use, zmm[value])
+	Comment("a bias is added where it has not been")
+	KANDNW(biased, scaled, use)
 	VADDPS(zmm[other], zmm[value], use, zmm[value])
 	KANDW(lanes, added, use)
 	VMOVUPS_Z(operand.Mem{Base: at, Index: c, Scale: 4}, use, zmm[other])
 	VADDPS(zmm[other], zmm[value], use, zmm[value])
 	VMAXPS(zmm[value], zmm[zero], bounded, zmm[value])
 	VMINPS(zmm[value], zmm[most], bounded, zmm[value])
-	if parts == 1 {
-		vcvtneps2bf16(value, other)
-		VPMOVZXWD(ymmOf(other), zmm[value])
-		VPSLLD(operand.Imm(16), zmm[value], zmm[value])
-	}
+	vcvtneps2bf16(value, other)
+	VPMOVZXWD(ymmOf(other), zmm[other])
+	VPSLLD(operand.Imm(16), zmm[other], rounded, zmm[value])
 	VMOVUPS(zmm[value], lanes, operand.Mem{Base: out, Index: c, Scale: 4})
 	ADDQ(operand.Imm(16), c)
 	SUBQ(operand.Imm(16), left)
@@ -241,7 +246,7 @@ func matrixStore(parts int) {
 	ADDQ(operand.U32(256), sums)
 	DECQ(param("positions"))
 	JNE(operand.LabelRef("position"))
-	restore()
+	LDMXCSR(before)
 	VZEROUPPER()
 	RET()
 }

@@ -53,9 +53,16 @@ func vexConfig(base reg.GPPhysical) []byte {
 // emit writes an instruction as its bytes, after a comment that names it.
 func emit(code []byte, format string, args ...any) {
 	Comment(fmt.Sprintf(format, args...))
-	for _, b := range code {
-		Instruction(&ir.Instruction{Opcode: "BYTE", Operands: []operand.Op{operand.U8(b)}})
+	for ; len(code) >= 4; code = code[4:] {
+		put("LONG", operand.U32(binary.LittleEndian.Uint32(code)))
 	}
+	for _, b := range code {
+		put("BYTE", operand.U8(b))
+	}
+}
+
+func put(directive string, v operand.Op) {
+	Instruction(&ir.Instruction{Opcode: directive, Operands: []operand.Op{v}})
 }
 
 func ldtilecfg(base reg.GPPhysical) { emit(vexConfig(base), "LDTILECFG (%s)", base.Asm()) }

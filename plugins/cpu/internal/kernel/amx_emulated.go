@@ -1,0 +1,17 @@
+//go:build amd64 && linux && !purego && amxemulation
+
+package kernel
+
+import (
+	"sync"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/amxemulation"
+)
+
+// matrixUnits makes this process execute the instructions of AMX: for tests.
+var matrixUnits = sync.OnceValue(func() bool {
+	if err := amxemulation.Install(); err != nil {
+		panic(err)
+	}
+	return true
+})

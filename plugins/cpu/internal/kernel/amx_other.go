@@ -1,0 +1,7 @@
+//go:build amd64 && !linux && !purego && !amxemulation
+
+package kernel
+
+// matrixUnits reports whether this process may use AMX: only on Linux is it
+// known how to ask for that.
+func matrixUnits() bool { return false }

@@ -26,7 +26,7 @@ check: ## what CI runs besides: race detector, pure Go, other machines, formatti
 test-peers: ## goldens made again by PyTorch and others, and formats read by their own programs; installs them
 	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test -count=1 -run Peer ./...
 
-# ROWS=infer,train,devices,process,cold,input picks groups of rows, ONLY='resnet20.*batch 8' rows by name; PYTHON= the reader's own.
+# ROWS=infer,infer-bf16,train,train-bf16,devices,process,cold,input picks groups of rows, ONLY='resnet20.*batch 8' rows by name; PYTHON= the reader's own.
 .PHONY: bench-peers
 bench-peers: build ## side by side with ONNX Runtime and PyTorch, which it installs; prints the table of docs/results.md
 	$(GO) run ./scripts/benchpeers -models "$$(sh scripts/peers.sh models)" -modules "$$(sh scripts/peers.sh)" \

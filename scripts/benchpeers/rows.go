@@ -39,7 +39,8 @@ func groups() []string {
 
 // rows returns all rows.
 func rows() []row {
-	return slices.Concat(inferRows(), trainRows(), deviceRows(), processRows(), coldRows(), inputRows())
+	return slices.Concat(inferRows(), halfInferRows(), trainRows(), halfTrainRows(), deviceRows(),
+		processRows(), coldRows(), inputRows())
 }
 
 var threadCounts = []int{1, 2}
@@ -65,20 +66,36 @@ func inferRows() []row {
 	return list
 }
 
+// training is what a row trains.
+type training struct {
+	name                     string
+	batch, replicas, threads int
+}
+
+// arguments are those of bnctl bench.
+func (t training) arguments(more ...string) []string {
+	return append([]string{t.name, "--mode", "train", "--batch", fmt.Sprint(t.batch), "--replicas",
+		fmt.Sprint(t.replicas), "--threads", fmt.Sprint(t.threads)}, more...)
+}
+
+// theirs is the same in PyTorch, in f32.
+func (t training) theirs() []side {
+	return []side{pyTorch(t.name, t.batch, t.threads, "nchw"), pyTorch(t.name, t.batch, t.threads, "nhwc")}
+}
+
+func (t training) String() string {
+	return fmt.Sprintf("%s, batch %d (R %d), %s", t.name, t.batch, t.replicas, count(t.threads, "thread"))
+}
+
+var trainings = []training{{"resnet20", 128, 8, 1}, {"resnet20", 128, 8, 2}, {"resnet18", 16, 2, 1},
+	{"resnet18", 16, 2, 2}, {"lenet-bn", 128, 8, 1}, {"lenet-bn", 128, 8, 2}}
+
 // trainRows are training steps against PyTorch.
 func trainRows() []row {
 	var list []row
-	for _, m := range []struct {
-		name            string
-		batch, replicas int
-	}{{"resnet20", 128, 8}, {"resnet18", 16, 2}, {"lenet-bn", 128, 8}} {
-		for _, threads := range threadCounts {
-			list = append(list, row{group: "train", unit: "img/s", must: 1.5, aim: 2, threads: threads,
-				name: fmt.Sprintf("%s, batch %d (R %d), %s", m.name, m.batch, m.replicas, count(threads, "thread")),
-				ours: side{"bnctl", bnctlRate(m.name, "--mode", "train", "--batch", fmt.Sprint(m.batch),
-					"--replicas", fmt.Sprint(m.replicas), "--threads", fmt.Sprint(threads))},
-				theirs: []side{pyTorch(m.name, m.batch, threads, "nchw"), pyTorch(m.name, m.batch, threads, "nhwc")}})
-		}
+	for _, t := range trainings {
+		list = append(list, row{group: "train", unit: "img/s", must: 1.5, aim: 2, threads: t.threads,
+			name: t.String(), ours: side{"bnctl", bnctlRate(t.arguments()...)}, theirs: t.theirs()})
 	}
 	return list
 }

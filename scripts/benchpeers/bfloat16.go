@@ -30,7 +30,8 @@ func halfTrainRows() []row {
 			continue
 		}
 		r := row{group: "train-bf16", unit: "img/s", must: 2, aim: 4, threads: t.threads,
-			name: "bf16: " + t.String(), ours: side{"bnctl", bnctlRate(t.arguments("--precision", "bf16")...)}, theirs: t.theirs()}
+			name: "bf16: " + t.String(), theirs: t.theirs(),
+			ours: side{"bnctl", bnctlRate(t.arguments("--precision", "bf16")...)}}
 		for i := range r.theirs {
 			r.theirs[i].name += " f32"
 		}

@@ -24,18 +24,19 @@ const patience = 30 * time.Second
 
 // roles are the plugins that this binary can be.
 var roles = map[string]func(){
-	"ref":     func() { serve.Serve(ref.Provider{}) },
-	"main":    func() { serve.Main(ref.Provider{}) },
-	"dies":    func() { fmt.Fprintln(os.Stderr, "no such luck"); os.Exit(7) },
-	"silent":  func() { time.Sleep(time.Hour) },
-	"garbage": func() { fmt.Println("Hello, world!"); time.Sleep(time.Hour) },
-	"version": func() { fmt.Println("1|7|unix|/nowhere|grpc|"); time.Sleep(time.Hour) },
-	"netrpc":  func() { fmt.Println("1|1|unix|/nowhere|netrpc|"); time.Sleep(time.Hour) },
-	"cpu":     cpu.Main,
-	"chatty":  func() { serve.Serve(chatty{}) },
-	"noshm":   noshm,
-	"deaf":    deaf,
-	"host":    host,
+	"ref":      func() { serve.Serve(ref.Provider{}) },
+	"main":     func() { serve.Main(ref.Provider{}) },
+	"dies":     func() { fmt.Fprintln(os.Stderr, "no such luck"); os.Exit(7) },
+	"silent":   func() { time.Sleep(time.Hour) },
+	"garbage":  func() { fmt.Println("Hello, world!"); time.Sleep(time.Hour) },
+	"version":  func() { fmt.Println("1|7|unix|/nowhere|grpc|"); time.Sleep(time.Hour) },
+	"netrpc":   func() { fmt.Println("1|1|unix|/nowhere|netrpc|"); time.Sleep(time.Hour) },
+	"cpu":      cpu.Main,
+	"chatty":   func() { serve.Serve(chatty{}) },
+	"careless": func() { serve.Serve(careless{}) },
+	"noshm":    noshm,
+	"deaf":     deaf,
+	"host":     host,
 }
 
 func TestMain(m *testing.M) {

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func windowAVX512x1p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·windowAVX512x1p12(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -14,8 +14,50 @@ TEXT ·windowAVX512x1p12(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    4(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    8(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    12(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    16(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    20(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    24(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    28(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    32(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    36(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    40(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    44(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -313,7 +355,7 @@ end:
 	RET
 
 // func windowAVX512x1p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·windowAVX512x1p8(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -322,8 +364,38 @@ TEXT ·windowAVX512x1p8(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    4(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    8(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    12(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    16(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    20(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    24(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    28(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -545,7 +617,7 @@ end:
 	RET
 
 // func windowAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·windowAVX512x1p4(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -554,8 +626,26 @@ TEXT ·windowAVX512x1p4(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    4(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    8(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    12(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -701,7 +791,7 @@ end:
 	RET
 
 // func windowAVX512x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·windowAVX512x1p2(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -710,8 +800,20 @@ TEXT ·windowAVX512x1p2(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    4(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -819,7 +921,7 @@ end:
 	RET
 
 // func windowAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·windowAVX512x1p1(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -828,8 +930,17 @@ TEXT ·windowAVX512x1p1(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	MOVQ   taps+48(FP), R15
@@ -918,7 +1029,7 @@ end:
 	RET
 
 // func windowAVX512x2p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·windowAVX512x2p12(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -927,8 +1038,62 @@ TEXT ·windowAVX512x2p12(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    4(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    8(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    12(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    16(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    20(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    24(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    28(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    32(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    36(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    40(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    44(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -1423,7 +1588,7 @@ end:
 	RET
 
 // func windowAVX512x2p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·windowAVX512x2p8(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -1432,8 +1597,46 @@ TEXT ·windowAVX512x2p8(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    4(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    8(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    12(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    16(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    20(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    24(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    28(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -1788,7 +1991,7 @@ end:
 	RET
 
 // func windowAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·windowAVX512x2p4(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -1797,8 +2000,30 @@ TEXT ·windowAVX512x2p4(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    4(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    8(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    12(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -2013,7 +2238,7 @@ end:
 	RET
 
 // func windowAVX512x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·windowAVX512x2p2(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -2022,8 +2247,22 @@ TEXT ·windowAVX512x2p2(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	MOVLQSX    4(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -2168,7 +2407,7 @@ end:
 	RET
 
 // func windowAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·windowAVX512x2p1(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -2177,8 +2416,18 @@ TEXT ·windowAVX512x2p1(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -2288,7 +2537,7 @@ end:
 	RET
 
 // func windowAVX512x4p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -2297,8 +2546,50 @@ TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+	MOVLQSX    4(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+	MOVLQSX    8(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+	MOVLQSX    12(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+	MOVLQSX    16(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+	MOVLQSX    20(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -2725,7 +3016,7 @@ end:
 	RET
 
 // func windowAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -2734,8 +3025,38 @@ TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+	MOVLQSX    4(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+	MOVLQSX    8(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+	MOVLQSX    12(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -3048,7 +3369,7 @@ end:
 	RET
 
 // func windowAVX512x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -3057,8 +3378,26 @@ TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+	MOVLQSX    4(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -3257,7 +3596,7 @@ end:
 	RET
 
 // func windowAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·windowAVX512x4p1(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -3266,8 +3605,20 @@ TEXT ·windowAVX512x4p1(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -3409,7 +3760,7 @@ end:
 	RET
 
 // func windowAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, CMOV, FMA3
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -3418,8 +3769,32 @@ TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    4(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    8(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    12(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    16(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    20(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -3704,7 +4079,7 @@ end:
 	RET
 
 // func windowAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, CMOV, FMA3
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -3713,8 +4088,26 @@ TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    4(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    8(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    12(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -3929,7 +4322,7 @@ end:
 	RET
 
 // func windowAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, CMOV, FMA3
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -3938,8 +4331,20 @@ TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+	MOVLQSX    4(R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -4084,7 +4489,7 @@ end:
 	RET
 
 // func windowAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, CMOV, FMA3
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·windowAVX2x1p1(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -4093,8 +4498,17 @@ TEXT ·windowAVX2x1p1(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ       offs+32(FP), R15
+	MOVQ       R15, 16(SP)
+	MOVQ       plus+88(FP), R14
+	TESTQ      R14, R14
+	JE         fetched
+	MOVQ       outs+8(FP), R15
+	MOVLQSX    (R15), R14
+	ADDQ       plus+88(FP), R14
+	PREFETCHT0 (R14)
+
+fetched:
 	MOVQ   w+64(FP), R14
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1

@@ -46,6 +46,7 @@ func windowTile(set isa, n, p int) {
 	Label("tile")
 	MOVQ(param("offs"), k)
 	MOVQ(k, table)
+	windowPrefetch(n, p, w, k)
 	MOVQ(param("w"), w)
 	set.clear(accs)
 	MOVQ(param("taps"), k)
@@ -111,6 +112,22 @@ func windowTile(set isa, n, p int) {
 	Label("end")
 	VZEROUPPER()
 	RET()
+}
+
+// windowPrefetch fetches what a tile will add to its results.
+func windowPrefetch(n, p int, at, k reg.GPPhysical) {
+	MOVQ(param("plus"), at)
+	TESTQ(at, at)
+	JE(operand.LabelRef("fetched"))
+	MOVQ(param("outs"), k)
+	for i := range p {
+		MOVLQSX(operand.Mem{Base: k, Disp: 4 * i}, at)
+		ADDQ(param("plus"), at)
+		for line := range n {
+			PREFETCHT0(operand.Mem{Base: at, Disp: 64 * line})
+		}
+	}
+	Label("fetched")
 }
 
 // windowStep multiplies value j of each position's run with its weights.

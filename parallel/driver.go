@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -202,19 +203,20 @@ func (m *member) named(err error) error {
 	return fmt.Errorf("%s: %w", m.Name, err)
 }
 
-// all calls f for every member at once and returns their errors by rank.
+// all calls f for every member at once and returns their errors by rank. The
+// last is called here: one device costs no goroutine.
 func (d *Driver) all(f func(*member) error) []error {
 	errs := make([]error, len(d.members))
-	done := make(chan int)
+	var others sync.WaitGroup
 	for i, m := range d.members {
-		go func() {
-			errs[i] = f(m)
-			done <- i
-		}()
+		call := func() { errs[i] = f(m) }
+		if i < len(d.members)-1 {
+			others.Go(call)
+		} else {
+			call()
+		}
 	}
-	for range d.members {
-		<-done
-	}
+	others.Wait()
 	return errs
 }
 

@@ -6,8 +6,8 @@ import (
 )
 
 // crew is the sessions of this process and the threads that their devices
-// compute with. Waiting may spin only while every one of those threads has a
-// core of its own.
+// compute with. A device that waits may spin only while every one of those
+// threads has a core of its own, this process only while there is one more.
 var crew = struct {
 	mu       sync.Mutex
 	sessions map[*session]int
@@ -23,7 +23,7 @@ func (s *session) threads(n int) {
 	}
 	for m := range crew.sessions {
 		if m.host != nil {
-			m.host.Spin(crewThreads() <= runtime.NumCPU())
+			m.host.Spin(crewThreads() < runtime.NumCPU(), crewThreads() <= runtime.NumCPU())
 		}
 	}
 }

@@ -36,16 +36,20 @@ func newConn(segment []byte, out, in int) (*Conn, error) {
 	return c, nil
 }
 
-// Spin says whether both sides may spin before they sleep: they may where
-// every thread that computes has a core of its own.
-func (c *Conn) Spin(on bool) {
-	var v uint32
-	if on {
-		v = 1
+// Spin says which side may spin while it waits for bytes, this one and the
+// other: they may where every thread that computes, and for the host who waits
+// beside them, has a core of its own.
+func (c *Conn) Spin(here, there bool) {
+	set := func(r *ring, on bool) {
+		var v uint32
+		if on {
+			v = 1
+		}
+		r.spin.Store(v)
 	}
 	_ = c.use(func() error {
-		c.in.spin.Store(v)
-		c.out.spin.Store(v)
+		set(c.in, here)
+		set(c.out, there)
 		return nil
 	})
 }

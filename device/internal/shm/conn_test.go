@@ -109,7 +109,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	for name, spin := range map[string]bool{"spin": true, "sleep": false} {
 		b.Run(name, func(b *testing.B) {
 			host, guest := pair(b)
-			host.Spin(spin)
+			host.Spin(spin, spin)
 			go func() {
 				p := make([]byte, 64)
 				for {

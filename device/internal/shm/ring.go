@@ -21,7 +21,7 @@ type counters struct {
 	_       [56]byte
 	space   bell // rung when bytes are gone
 	_       [56]byte
-	spin    atomic.Uint32 // whether waiting may begin with spinning
+	spin    atomic.Uint32 // whether who reads may spin
 }
 
 // ring is one direction of a connection, as one of its sides sees it.
@@ -29,8 +29,9 @@ type ring struct {
 	*counters
 	memory []byte
 	closed *atomic.Bool
-	pos    uint64 // bytes that this side has written or read
-	shown  uint64 // of which the other side knows
+	pos    uint64        // bytes that this side has written or read
+	shown  uint64        // of which the other side knows
+	usual  time.Duration // that this side waits for bytes, if it is more than a moment
 }
 
 func newRing(memory []byte, closed *atomic.Bool) *ring {
@@ -66,7 +67,7 @@ func (r *ring) write(p []byte) error {
 		if free == 0 {
 			r.show()
 			full := r.pos - uint64(len(r.memory))
-			if err := r.wait(&r.space, func() bool { return r.read.Load() != full }); err != nil {
+			if err := r.sleep(&r.space, func() bool { return r.read.Load() != full }); err != nil {
 				return err
 			}
 			continue
@@ -101,7 +102,7 @@ func (r *ring) show() {
 // take copies at least one byte into p, waiting for it.
 func (r *ring) take(p []byte) (int, error) {
 	if r.written.Load() == r.pos {
-		if err := r.wait(&r.data, func() bool { return r.written.Load() != r.pos }); err != nil {
+		if err := r.await(); err != nil {
 			return 0, err
 		}
 	}
@@ -114,33 +115,4 @@ func (r *ring) take(p []byte) (int, error) {
 	r.read.Store(r.pos)
 	r.space.ring()
 	return n, nil
-}
-
-const (
-	spinFor = 20 * time.Microsecond
-	// nap bounds a sleep, so that a side whose peer is gone and that nobody
-	// wakes looks around now and then.
-	nap = 200 * time.Millisecond
-)
-
-// wait returns when ready does, or the connection is closed: it spins a while
-// if it may, then sleeps.
-func (r *ring) wait(b *bell, ready func() bool) error {
-	if r.spin.Load() != 0 {
-		for start := time.Now(); time.Since(start) < spinFor; yield() {
-			if ready() {
-				return nil
-			}
-		}
-	}
-	for {
-		seen := b.count()
-		switch {
-		case ready():
-			return nil
-		case r.closed.Load():
-			return Closed
-		}
-		b.sleep(seen, nap)
-	}
 }

@@ -1,0 +1,76 @@
+package shm
+
+import "time"
+
+const (
+	// moment is how long a reader that may spin looks before anything else.
+	moment = 20 * time.Microsecond
+	// early is how much before the usual time a reader wants to be awake: to be
+	// woken up from a core that has gone to sleep takes up to 100 microseconds,
+	// a timer 50.
+	early = 200 * time.Microsecond
+	// shared is how long it takes to let others have the core if there are others.
+	shared = 5 * time.Microsecond
+	// mostSpun bounds the time that a reader spins, on either side of the usual.
+	mostSpun = time.Millisecond
+	// nap bounds a sleep, so that a side whose peer is gone and that nobody
+	// wakes looks around now and then.
+	nap = 200 * time.Millisecond
+)
+
+// await waits for bytes. A reader that may spin sleeps for most of the time
+// that it usually waits, and looks around the end of it: so it costs little, and
+// is not asleep when the bytes come.
+func (r *ring) await() error {
+	ready := func() bool { return r.written.Load() != r.pos }
+	if r.spin.Load() == 0 {
+		return r.sleep(&r.data, ready)
+	}
+	began := time.Now()
+	if look(ready, began.Add(moment)) {
+		return nil
+	}
+	around := min(early+r.usual/16, mostSpun)
+	if seen := r.data.count(); r.usual > 2*around && !ready() && !r.closed.Load() {
+		r.data.sleep(seen, min(r.usual-around, nap))
+	}
+	var err error
+	if !look(ready, began.Add(r.usual+around)) {
+		err = r.sleep(&r.data, ready)
+	}
+	r.learn(time.Since(began))
+	return err
+}
+
+// learn brings the usual time nearer to that of one wait: at once if that was shorter.
+func (r *ring) learn(took time.Duration) { r.usual = min(took, r.usual+(took-r.usual)/4) }
+
+// look looks until something is ready or the time has come, and reports
+// whether it is ready. Between two looks others may have the core. If somebody
+// takes it, that may be the peer, who is in no need of a core but this one's: it
+// gives up then.
+func look(ready func() bool, until time.Time) bool {
+	for last := time.Now(); !ready(); {
+		yield()
+		now := time.Now()
+		if now.After(until) || now.Sub(last) > shared {
+			return ready()
+		}
+		last = now
+	}
+	return true
+}
+
+// sleep returns when ready does, or the connection is closed.
+func (r *ring) sleep(b *bell, ready func() bool) error {
+	for {
+		seen := b.count()
+		switch {
+		case ready():
+			return nil
+		case r.closed.Load():
+			return Closed
+		}
+		b.sleep(seen, nap)
+	}
+}

@@ -24,15 +24,22 @@ var mappings struct {
 	all []*Mapped
 }
 
-// Map maps a regular file for reading. It stays mapped until Close.
+// Map maps a regular file for reading. It stays mapped until Close. A file that
+// is mapped already, and was not changed since, is held once more.
 func Map(path string) (*Mapped, error) {
+	mappings.Lock()
+	defer mappings.Unlock()
+	for _, m := range mappings.all {
+		if m.same(path) {
+			m.holds++
+			return m, nil
+		}
+	}
 	m, err := mapFile(path)
 	if err != nil {
 		return nil, err
 	}
 	m.holds = 1
-	mappings.Lock()
-	defer mappings.Unlock()
 	mappings.all = append(mappings.all, m)
 	return m, nil
 }
@@ -69,9 +76,9 @@ func (m *Mapped) Path() string {
 	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), m.file.Fd())
 }
 
-// Same reports whether the file of m is that at path, unchanged since it was
+// same reports whether the file of m is that at path, unchanged since it was
 // mapped: in place, in length and in the time of its last change.
-func (m *Mapped) Same(path string) bool {
+func (m *Mapped) same(path string) bool {
 	if m.file == nil {
 		return false
 	}

@@ -17,7 +17,7 @@ import (
 
 // benchInfer measures predictions.
 func benchInfer(ctx context.Context, c *cli.Context, m *models.Model) (benchEvent, error) {
-	p, err := openPredictor(ctx, c, m)
+	p, err := openPredictor(ctx, c, m, c.Int("batch"))
 	if err != nil {
 		return benchEvent{}, err
 	}

@@ -36,19 +36,26 @@ func evalAction(c *cli.Context) error {
 	if c.String("data") == "" {
 		return misuse("eval needs --data, for example --data glyphs")
 	}
-	m, err := openModel(c, path)
+	v, err := viewModel(c, path)
 	if err != nil {
 		return err
 	}
+	defer v.close()
+	return v.blame(evalWith(c, v))
+}
+
+// evalWith evaluates a model on the data of the command line.
+func evalWith(c *cli.Context, v *viewedModel) error {
 	src, err := data.Open(c.String("data"), data.Options{Split: data.Test})
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	if m, err = evaluable(m, src.Info()); err != nil {
+	m, err := evaluable(v.Model, src.Info())
+	if err != nil {
 		return err
 	}
-	p, err := openPredictor(c.Context, c, m)
+	p, err := openPredictor(c.Context, c, m, src.Info().Len)
 	if err != nil {
 		return err
 	}
@@ -56,6 +63,9 @@ func evalAction(c *cli.Context) error {
 	began := time.Now()
 	e, err := train.Evaluate(c.Context, p, src, train.EvalOptions{Batch: p.Rows(), Workers: c.Int("workers"),
 		Transform: transformOf(m, src.Info()), Probabilities: train.EndsInSoftmax(m.Graph)})
+	if err == nil {
+		err = v.verified()
+	}
 	if err != nil {
 		return err
 	}

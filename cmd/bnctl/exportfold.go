@@ -103,7 +103,7 @@ func randomInputs(m *models.Model, rows int) (tensor.Tensor, error) {
 // outputsOf runs m on the devices of the command line.
 func outputsOf(ctx context.Context, c *cli.Context, m *models.Model, x tensor.Tensor) (
 	[]tensor.Tensor, error) {
-	p, err := openPredictor(ctx, c, m)
+	p, err := openPredictor(ctx, c, m, x.Shape[0])
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,15 @@ func own(path string) (bool, error) {
 	return bytes.Equal(head, []byte("\x89BNM")) || bytes.Equal(head, []byte("\x89BNC")), nil
 }
 
+// ownFile is own, and refuses the flags that say what a foreign file is.
+func ownFile(c *cli.Context, path string) (bool, error) {
+	ours, err := own(path)
+	if ours && err == nil {
+		err = without(c, path+" is bnctl's own file", "arch", "key")
+	}
+	return ours, err
+}
+
 // openModel reads the model of any file: a template, or a foreign file, whose
 // preprocessing only the flags can tell.
 func openModel(c *cli.Context, path string) (*models.Model, error) {
@@ -52,14 +61,11 @@ func openModel(c *cli.Context, path string) (*models.Model, error) {
 
 // openModelWith is openModel with what the flags say of foreign files.
 func openModelWith(c *cli.Context, path string, o formats.Options) (*models.Model, error) {
-	ours, err := own(path)
+	ours, err := ownFile(c, path)
 	if err != nil {
 		return nil, err
 	}
 	if ours {
-		if err := without(c, path+" is bnctl's own file", "arch", "key"); err != nil {
-			return nil, err
-		}
 		m, err := serialize.ReadModel(path)
 		if err != nil {
 			return nil, err

@@ -38,32 +38,41 @@ func predictAction(c *cli.Context) error {
 	if c.NArg() < 2 {
 		return misuse("predict needs MODEL and INPUT..., for example bnctl predict glyphs.bnm glyphs:10")
 	}
-	m, err := openModel(c, c.Args().First())
+	v, err := viewModel(c, c.Args().First())
 	if err != nil {
 		return err
 	}
+	defer v.close()
+	return v.blame(predictWith(c, v))
+}
+
+// predictWith predicts all inputs of the command line.
+func predictWith(c *cli.Context, v *viewedModel) error {
 	src, err := data.OpenInputs(c.Args().Tail(), data.Options{Split: data.Test})
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	if m, err = suited(m, src.Info()); err != nil {
+	m, err := suited(v.Model, src.Info())
+	if err != nil {
 		return err
 	}
 	w, err := newPredictionWriter(c, m, src)
 	if err != nil {
 		return err
 	}
-	p, err := openPredictor(c.Context, c, m)
+	p, err := openPredictor(c.Context, c, m, src.Info().Len)
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	return p.all(c.Context, c, src, w)
+	return p.all(c.Context, c, src, w, v.verified)
 }
 
-// all predicts every sample of src, in order.
-func (p *predictor) all(ctx context.Context, c *cli.Context, src data.Source, w predictionWriter) error {
+// all predicts every sample of src, in order. It writes nothing before it is
+// sure that the model is what it was.
+func (p *predictor) all(ctx context.Context, c *cli.Context, src data.Source, w predictionWriter,
+	sure func() error) error {
 	l, err := p.loader(ctx, c, src)
 	if err != nil {
 		return err
@@ -72,6 +81,9 @@ func (p *predictor) all(ctx context.Context, c *cli.Context, src data.Source, w 
 	for {
 		b, err := l.Next()
 		if errors.Is(err, io.EOF) {
+			if err := sure(); err != nil {
+				return err
+			}
 			return w.end()
 		}
 		if err != nil {
@@ -79,6 +91,9 @@ func (p *predictor) all(ctx context.Context, c *cli.Context, src data.Source, w 
 		}
 		outs, err := p.Predict(ctx, b.X)
 		if err != nil {
+			return err
+		}
+		if err := sure(); err != nil {
 			return err
 		}
 		for i, sample := range b.Samples.I64() {

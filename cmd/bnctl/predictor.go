@@ -35,8 +35,9 @@ type predictor struct {
 }
 
 // openPredictor loads what evaluation during training runs, and nothing else,
-// on the devices.
-func openPredictor(ctx context.Context, c *cli.Context, m *models.Model) (*predictor, error) {
+// on the devices. It makes room for --batch rows at once, or for all samples if
+// they are fewer.
+func openPredictor(ctx context.Context, c *cli.Context, m *models.Model, samples int) (*predictor, error) {
 	batch := c.Int("batch")
 	if batch < 1 {
 		return nil, misuse("--batch %d: want at least 1", batch)
@@ -58,7 +59,7 @@ func openPredictor(ctx context.Context, c *cli.Context, m *models.Model) (*predi
 	}
 	n := len(p.devices.members)
 	p.Driver, err = parallel.Open(ctx, program, m.State, p.devices.members,
-		parallel.Config{Replicas: n, Batch: max(batch, n)})
+		parallel.Config{Replicas: n, Batch: max(min(batch, samples), n)})
 	if err != nil {
 		return nil, errors.Join(err, p.devices.close())
 	}

@@ -154,7 +154,7 @@ func servedBy(ctx context.Context, c *cli.Context, m *models.Model) (*served, er
 	if m, err = evaluable(m, src.Info()); err != nil {
 		return nil, err
 	}
-	p, err := openPredictor(ctx, c, m)
+	p, err := openPredictor(ctx, c, m, src.Info().Len)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,8 @@ var roles = map[string]func(){
 	"chatty":   func() { serve.Serve(chatty{}) },
 	"careless": func() { serve.Serve(careless{}) },
 	"noshm":    noshm,
+	"parts":    func() { serve.Serve(partial{parts: true}) },
+	"noparts":  func() { serve.Serve(partial{}) },
 	"deaf":     deaf,
 	"host":     host,
 }

@@ -21,6 +21,7 @@ type session struct {
 	name     string
 	conn     wire.Conn
 	host     *shm.Conn       // nil at level stream/1
+	parts    bool            // the plugin takes parts of files
 	life     context.Context // ends with the process, and when the device is closed
 	end      context.CancelFunc
 	watchers sync.WaitGroup

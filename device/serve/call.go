@@ -56,10 +56,24 @@ func (s *session) write(ctx context.Context, in *pb.Write, t []tensor.Tensor) er
 	if err != nil {
 		return err
 	}
+	if in.GetPart() != nil {
+		return writePart(ctx, e, in)
+	}
 	if len(t) != 1 {
 		return device.Errorf("", "", device.Invalid, "%s came with %d tensors, want 1", in.GetState(), len(t))
 	}
 	return e.Write(ctx, in.GetState(), t[0])
+}
+
+// writePart writes a tensor that lies in a file. The device may hold the file
+// longer than this call.
+func writePart(ctx context.Context, e device.Executable, in *pb.Write) error {
+	t, file, err := wire.DecodePart(in.GetPart())
+	if err != nil {
+		return device.Errorf("", "", device.Unavailable, "%w", err)
+	}
+	defer file.Close()
+	return e.Write(ctx, in.GetState(), t)
 }
 
 func (s *session) read(ctx context.Context, in *pb.Read) (*pb.Message, []tensor.Tensor) {

@@ -1263,7 +1263,9 @@ type OpenReply struct {
 	// Why it is not a better one; may be empty.
 	Note string `protobuf:"bytes,3,opt,name=note,proto3" json:"note,omitempty"`
 	// What went wrong.
-	Error         *Error `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
+	Error *Error `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
+	// Whether a Write may name a part of a file instead of bringing a tensor.
+	Parts         bool `protobuf:"varint,5,opt,name=parts,proto3" json:"parts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1324,6 +1326,13 @@ func (x *OpenReply) GetError() *Error {
 		return x.Error
 	}
 	return nil
+}
+
+func (x *OpenReply) GetParts() bool {
+	if x != nil {
+		return x.Parts
+	}
+	return false
 }
 
 // CancelRequest names the call to end.
@@ -2470,7 +2479,10 @@ type Write struct {
 	// Which executable.
 	Executable uint32 `protobuf:"varint,1,opt,name=executable,proto3" json:"executable,omitempty"`
 	// Which state tensor.
-	State         string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	// Instead of a tensor: where it lies. Only if OpenReply.parts says so. If the
+	// file cannot be had the error is UNAVAILABLE, and bnctl sends the tensor.
+	Part          *FilePart `protobuf:"bytes,3,opt,name=part,proto3" json:"part,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2519,6 +2531,79 @@ func (x *Write) GetState() string {
 	return ""
 }
 
+func (x *Write) GetPart() *FilePart {
+	if x != nil {
+		return x.Part
+	}
+	return nil
+}
+
+// FilePart is a tensor in a file, which is to be mapped: reading it comes later
+// or never. bnctl keeps the file open, and nobody changes it.
+type FilePart struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where it is found: a path such as /proc/PID/fd/N.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// Where in the file the tensor begins, a multiple of 64; its bytes follow one
+	// another without gaps, little endian, in row-major order.
+	Offset int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
+	// What it is.
+	Type          *Tensor `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FilePart) Reset() {
+	*x = FilePart{}
+	mi := &file_device_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FilePart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FilePart) ProtoMessage() {}
+
+func (x *FilePart) ProtoReflect() protoreflect.Message {
+	mi := &file_device_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FilePart.ProtoReflect.Descriptor instead.
+func (*FilePart) Descriptor() ([]byte, []int) {
+	return file_device_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *FilePart) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *FilePart) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *FilePart) GetType() *Tensor {
+	if x != nil {
+		return x.Type
+	}
+	return nil
+}
+
 // Read reads a state tensor of the current version.
 type Read struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2532,7 +2617,7 @@ type Read struct {
 
 func (x *Read) Reset() {
 	*x = Read{}
-	mi := &file_device_proto_msgTypes[25]
+	mi := &file_device_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2544,7 +2629,7 @@ func (x *Read) String() string {
 func (*Read) ProtoMessage() {}
 
 func (x *Read) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[25]
+	mi := &file_device_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2557,7 +2642,7 @@ func (x *Read) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Read.ProtoReflect.Descriptor instead.
 func (*Read) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{25}
+	return file_device_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Read) GetExecutable() uint32 {
@@ -2599,7 +2684,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_device_proto_msgTypes[26]
+	mi := &file_device_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2611,7 +2696,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[26]
+	mi := &file_device_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2624,7 +2709,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{26}
+	return file_device_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Run) GetExecutable() uint32 {
@@ -2682,7 +2767,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_device_proto_msgTypes[27]
+	mi := &file_device_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2694,7 +2779,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[27]
+	mi := &file_device_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2707,7 +2792,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{27}
+	return file_device_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Outcome) GetBlocked() int64 {
@@ -2757,7 +2842,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_device_proto_msgTypes[28]
+	mi := &file_device_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2769,7 +2854,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[28]
+	mi := &file_device_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2782,7 +2867,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{28}
+	return file_device_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Commit) GetExecutable() uint32 {
@@ -2819,7 +2904,7 @@ type Hyper struct {
 
 func (x *Hyper) Reset() {
 	*x = Hyper{}
-	mi := &file_device_proto_msgTypes[29]
+	mi := &file_device_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2831,7 +2916,7 @@ func (x *Hyper) String() string {
 func (*Hyper) ProtoMessage() {}
 
 func (x *Hyper) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[29]
+	mi := &file_device_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2844,7 +2929,7 @@ func (x *Hyper) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hyper.ProtoReflect.Descriptor instead.
 func (*Hyper) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{29}
+	return file_device_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Hyper) GetName() string {
@@ -2883,7 +2968,7 @@ type Exchange struct {
 
 func (x *Exchange) Reset() {
 	*x = Exchange{}
-	mi := &file_device_proto_msgTypes[30]
+	mi := &file_device_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2895,7 +2980,7 @@ func (x *Exchange) String() string {
 func (*Exchange) ProtoMessage() {}
 
 func (x *Exchange) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[30]
+	mi := &file_device_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2908,7 +2993,7 @@ func (x *Exchange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Exchange.ProtoReflect.Descriptor instead.
 func (*Exchange) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{30}
+	return file_device_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Exchange) GetTag() *Tag {
@@ -2945,7 +3030,7 @@ type Tag struct {
 
 func (x *Tag) Reset() {
 	*x = Tag{}
-	mi := &file_device_proto_msgTypes[31]
+	mi := &file_device_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2957,7 +3042,7 @@ func (x *Tag) String() string {
 func (*Tag) ProtoMessage() {}
 
 func (x *Tag) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[31]
+	mi := &file_device_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2970,7 +3055,7 @@ func (x *Tag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tag.ProtoReflect.Descriptor instead.
 func (*Tag) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{31}
+	return file_device_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Tag) GetGeneration() uint64 {
@@ -3024,7 +3109,7 @@ type Value struct {
 
 func (x *Value) Reset() {
 	*x = Value{}
-	mi := &file_device_proto_msgTypes[32]
+	mi := &file_device_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3036,7 +3121,7 @@ func (x *Value) String() string {
 func (*Value) ProtoMessage() {}
 
 func (x *Value) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[32]
+	mi := &file_device_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3049,7 +3134,7 @@ func (x *Value) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Value.ProtoReflect.Descriptor instead.
 func (*Value) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{32}
+	return file_device_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Value) GetOp() Reduction {
@@ -3088,7 +3173,7 @@ type Part struct {
 
 func (x *Part) Reset() {
 	*x = Part{}
-	mi := &file_device_proto_msgTypes[33]
+	mi := &file_device_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3100,7 +3185,7 @@ func (x *Part) String() string {
 func (*Part) ProtoMessage() {}
 
 func (x *Part) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[33]
+	mi := &file_device_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3113,7 +3198,7 @@ func (x *Part) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Part.ProtoReflect.Descriptor instead.
 func (*Part) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{33}
+	return file_device_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Part) GetFrom() int32 {
@@ -3148,7 +3233,7 @@ type Reduced struct {
 
 func (x *Reduced) Reset() {
 	*x = Reduced{}
-	mi := &file_device_proto_msgTypes[34]
+	mi := &file_device_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3160,7 +3245,7 @@ func (x *Reduced) String() string {
 func (*Reduced) ProtoMessage() {}
 
 func (x *Reduced) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[34]
+	mi := &file_device_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3173,7 +3258,7 @@ func (x *Reduced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reduced.ProtoReflect.Descriptor instead.
 func (*Reduced) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{34}
+	return file_device_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Reduced) GetError() *Error {
@@ -3199,7 +3284,7 @@ type Program struct {
 
 func (x *Program) Reset() {
 	*x = Program{}
-	mi := &file_device_proto_msgTypes[35]
+	mi := &file_device_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3211,7 +3296,7 @@ func (x *Program) String() string {
 func (*Program) ProtoMessage() {}
 
 func (x *Program) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[35]
+	mi := &file_device_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3224,7 +3309,7 @@ func (x *Program) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Program.ProtoReflect.Descriptor instead.
 func (*Program) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{35}
+	return file_device_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Program) GetName() string {
@@ -3264,7 +3349,7 @@ type State struct {
 
 func (x *State) Reset() {
 	*x = State{}
-	mi := &file_device_proto_msgTypes[36]
+	mi := &file_device_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3276,7 +3361,7 @@ func (x *State) String() string {
 func (*State) ProtoMessage() {}
 
 func (x *State) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[36]
+	mi := &file_device_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3289,7 +3374,7 @@ func (x *State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use State.ProtoReflect.Descriptor instead.
 func (*State) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{36}
+	return file_device_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *State) GetName() string {
@@ -3334,7 +3419,7 @@ type Function struct {
 
 func (x *Function) Reset() {
 	*x = Function{}
-	mi := &file_device_proto_msgTypes[37]
+	mi := &file_device_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3346,7 +3431,7 @@ func (x *Function) String() string {
 func (*Function) ProtoMessage() {}
 
 func (x *Function) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[37]
+	mi := &file_device_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3359,7 +3444,7 @@ func (x *Function) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Function.ProtoReflect.Descriptor instead.
 func (*Function) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{37}
+	return file_device_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Function) GetName() string {
@@ -3421,7 +3506,7 @@ type Variable struct {
 
 func (x *Variable) Reset() {
 	*x = Variable{}
-	mi := &file_device_proto_msgTypes[38]
+	mi := &file_device_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3433,7 +3518,7 @@ func (x *Variable) String() string {
 func (*Variable) ProtoMessage() {}
 
 func (x *Variable) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[38]
+	mi := &file_device_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3446,7 +3531,7 @@ func (x *Variable) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Variable.ProtoReflect.Descriptor instead.
 func (*Variable) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{38}
+	return file_device_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Variable) GetName() string {
@@ -3494,7 +3579,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_device_proto_msgTypes[39]
+	mi := &file_device_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3506,7 +3591,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[39]
+	mi := &file_device_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3519,7 +3604,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{39}
+	return file_device_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Node) GetOp() Op {
@@ -3573,7 +3658,7 @@ type Attribute struct {
 
 func (x *Attribute) Reset() {
 	*x = Attribute{}
-	mi := &file_device_proto_msgTypes[40]
+	mi := &file_device_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3585,7 +3670,7 @@ func (x *Attribute) String() string {
 func (*Attribute) ProtoMessage() {}
 
 func (x *Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[40]
+	mi := &file_device_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3598,7 +3683,7 @@ func (x *Attribute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attribute.ProtoReflect.Descriptor instead.
 func (*Attribute) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{40}
+	return file_device_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Attribute) GetKey() string {
@@ -3726,7 +3811,7 @@ type Ints struct {
 
 func (x *Ints) Reset() {
 	*x = Ints{}
-	mi := &file_device_proto_msgTypes[41]
+	mi := &file_device_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3738,7 +3823,7 @@ func (x *Ints) String() string {
 func (*Ints) ProtoMessage() {}
 
 func (x *Ints) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[41]
+	mi := &file_device_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3751,7 +3836,7 @@ func (x *Ints) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ints.ProtoReflect.Descriptor instead.
 func (*Ints) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{41}
+	return file_device_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Ints) GetValues() []int64 {
@@ -3772,7 +3857,7 @@ type Floats struct {
 
 func (x *Floats) Reset() {
 	*x = Floats{}
-	mi := &file_device_proto_msgTypes[42]
+	mi := &file_device_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3784,7 +3869,7 @@ func (x *Floats) String() string {
 func (*Floats) ProtoMessage() {}
 
 func (x *Floats) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[42]
+	mi := &file_device_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3797,7 +3882,7 @@ func (x *Floats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Floats.ProtoReflect.Descriptor instead.
 func (*Floats) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{42}
+	return file_device_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Floats) GetValues() []float64 {
@@ -3823,7 +3908,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_device_proto_msgTypes[43]
+	mi := &file_device_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3835,7 +3920,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[43]
+	mi := &file_device_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3848,7 +3933,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{43}
+	return file_device_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Output) GetName() string {
@@ -3885,7 +3970,7 @@ type Update struct {
 
 func (x *Update) Reset() {
 	*x = Update{}
-	mi := &file_device_proto_msgTypes[44]
+	mi := &file_device_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3897,7 +3982,7 @@ func (x *Update) String() string {
 func (*Update) ProtoMessage() {}
 
 func (x *Update) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[44]
+	mi := &file_device_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3910,7 +3995,7 @@ func (x *Update) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Update.ProtoReflect.Descriptor instead.
 func (*Update) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{44}
+	return file_device_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Update) GetState() string {
@@ -3968,12 +4053,13 @@ const file_device_proto_rawDesc = "" +
 	"\asegment\x18\x05 \x01(\v2\x18.bnctl.device.v1.SegmentR\asegment\"3\n" +
 	"\aSegment\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\x05R\x04file\x12\x14\n" +
-	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\"\x94\x01\n" +
+	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\"\xaa\x01\n" +
 	"\tOpenReply\x12/\n" +
 	"\x04info\x18\x01 \x01(\v2\x1b.bnctl.device.v1.DeviceInfoR\x04info\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\tR\x05level\x12\x12\n" +
 	"\x04note\x18\x03 \x01(\tR\x04note\x12,\n" +
-	"\x05error\x18\x04 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\"#\n" +
+	"\x05error\x18\x04 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\x12\x14\n" +
+	"\x05parts\x18\x05 \x01(\bR\x05parts\"#\n" +
 	"\rCancelRequest\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\x04R\x04call\"\r\n" +
 	"\vCancelReply\"\x0e\n" +
@@ -4048,12 +4134,17 @@ const file_device_proto_rawDesc = "" +
 	"rendezvous\x18\x05 \x01(\fR\n" +
 	"rendezvous\"&\n" +
 	"\bReplicas\x12\x1a\n" +
-	"\breplicas\x18\x01 \x03(\x05R\breplicas\"=\n" +
+	"\breplicas\x18\x01 \x03(\x05R\breplicas\"l\n" +
 	"\x05Write\x12\x1e\n" +
 	"\n" +
 	"executable\x18\x01 \x01(\rR\n" +
 	"executable\x12\x14\n" +
-	"\x05state\x18\x02 \x01(\tR\x05state\"<\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12-\n" +
+	"\x04part\x18\x03 \x01(\v2\x19.bnctl.device.v1.FilePartR\x04part\"c\n" +
+	"\bFilePart\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
+	"\x06offset\x18\x02 \x01(\x03R\x06offset\x12+\n" +
+	"\x04type\x18\x03 \x01(\v2\x17.bnctl.device.v1.TensorR\x04type\"<\n" +
 	"\x04Read\x12\x1e\n" +
 	"\n" +
 	"executable\x18\x01 \x01(\rR\n" +
@@ -4305,7 +4396,7 @@ func file_device_proto_rawDescGZIP() []byte {
 }
 
 var file_device_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_device_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
+var file_device_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_device_proto_goTypes = []any{
 	(Kind)(0),               // 0: bnctl.device.v1.Kind
 	(DType)(0),              // 1: bnctl.device.v1.DType
@@ -4338,26 +4429,27 @@ var file_device_proto_goTypes = []any{
 	(*Join)(nil),            // 28: bnctl.device.v1.Join
 	(*Replicas)(nil),        // 29: bnctl.device.v1.Replicas
 	(*Write)(nil),           // 30: bnctl.device.v1.Write
-	(*Read)(nil),            // 31: bnctl.device.v1.Read
-	(*Run)(nil),             // 32: bnctl.device.v1.Run
-	(*Outcome)(nil),         // 33: bnctl.device.v1.Outcome
-	(*Commit)(nil),          // 34: bnctl.device.v1.Commit
-	(*Hyper)(nil),           // 35: bnctl.device.v1.Hyper
-	(*Exchange)(nil),        // 36: bnctl.device.v1.Exchange
-	(*Tag)(nil),             // 37: bnctl.device.v1.Tag
-	(*Value)(nil),           // 38: bnctl.device.v1.Value
-	(*Part)(nil),            // 39: bnctl.device.v1.Part
-	(*Reduced)(nil),         // 40: bnctl.device.v1.Reduced
-	(*Program)(nil),         // 41: bnctl.device.v1.Program
-	(*State)(nil),           // 42: bnctl.device.v1.State
-	(*Function)(nil),        // 43: bnctl.device.v1.Function
-	(*Variable)(nil),        // 44: bnctl.device.v1.Variable
-	(*Node)(nil),            // 45: bnctl.device.v1.Node
-	(*Attribute)(nil),       // 46: bnctl.device.v1.Attribute
-	(*Ints)(nil),            // 47: bnctl.device.v1.Ints
-	(*Floats)(nil),          // 48: bnctl.device.v1.Floats
-	(*Output)(nil),          // 49: bnctl.device.v1.Output
-	(*Update)(nil),          // 50: bnctl.device.v1.Update
+	(*FilePart)(nil),        // 31: bnctl.device.v1.FilePart
+	(*Read)(nil),            // 32: bnctl.device.v1.Read
+	(*Run)(nil),             // 33: bnctl.device.v1.Run
+	(*Outcome)(nil),         // 34: bnctl.device.v1.Outcome
+	(*Commit)(nil),          // 35: bnctl.device.v1.Commit
+	(*Hyper)(nil),           // 36: bnctl.device.v1.Hyper
+	(*Exchange)(nil),        // 37: bnctl.device.v1.Exchange
+	(*Tag)(nil),             // 38: bnctl.device.v1.Tag
+	(*Value)(nil),           // 39: bnctl.device.v1.Value
+	(*Part)(nil),            // 40: bnctl.device.v1.Part
+	(*Reduced)(nil),         // 41: bnctl.device.v1.Reduced
+	(*Program)(nil),         // 42: bnctl.device.v1.Program
+	(*State)(nil),           // 43: bnctl.device.v1.State
+	(*Function)(nil),        // 44: bnctl.device.v1.Function
+	(*Variable)(nil),        // 45: bnctl.device.v1.Variable
+	(*Node)(nil),            // 46: bnctl.device.v1.Node
+	(*Attribute)(nil),       // 47: bnctl.device.v1.Attribute
+	(*Ints)(nil),            // 48: bnctl.device.v1.Ints
+	(*Floats)(nil),          // 49: bnctl.device.v1.Floats
+	(*Output)(nil),          // 50: bnctl.device.v1.Output
+	(*Update)(nil),          // 51: bnctl.device.v1.Update
 }
 var file_device_proto_depIdxs = []int32{
 	10, // 0: bnctl.device.v1.Devices.devices:type_name -> bnctl.device.v1.DeviceInfo
@@ -4376,59 +4468,61 @@ var file_device_proto_depIdxs = []int32{
 	26, // 13: bnctl.device.v1.Message.unload:type_name -> bnctl.device.v1.Unload
 	28, // 14: bnctl.device.v1.Message.join:type_name -> bnctl.device.v1.Join
 	30, // 15: bnctl.device.v1.Message.write:type_name -> bnctl.device.v1.Write
-	31, // 16: bnctl.device.v1.Message.read:type_name -> bnctl.device.v1.Read
-	32, // 17: bnctl.device.v1.Message.run:type_name -> bnctl.device.v1.Run
-	34, // 18: bnctl.device.v1.Message.commit:type_name -> bnctl.device.v1.Commit
-	40, // 19: bnctl.device.v1.Message.reduced:type_name -> bnctl.device.v1.Reduced
+	32, // 16: bnctl.device.v1.Message.read:type_name -> bnctl.device.v1.Read
+	33, // 17: bnctl.device.v1.Message.run:type_name -> bnctl.device.v1.Run
+	35, // 18: bnctl.device.v1.Message.commit:type_name -> bnctl.device.v1.Commit
+	41, // 19: bnctl.device.v1.Message.reduced:type_name -> bnctl.device.v1.Reduced
 	25, // 20: bnctl.device.v1.Message.loaded:type_name -> bnctl.device.v1.Loaded
 	27, // 21: bnctl.device.v1.Message.done:type_name -> bnctl.device.v1.Done
-	33, // 22: bnctl.device.v1.Message.outcome:type_name -> bnctl.device.v1.Outcome
-	36, // 23: bnctl.device.v1.Message.exchange:type_name -> bnctl.device.v1.Exchange
+	34, // 22: bnctl.device.v1.Message.outcome:type_name -> bnctl.device.v1.Outcome
+	37, // 23: bnctl.device.v1.Message.exchange:type_name -> bnctl.device.v1.Exchange
 	1,  // 24: bnctl.device.v1.Tensor.dtype:type_name -> bnctl.device.v1.DType
 	23, // 25: bnctl.device.v1.Load.capacity:type_name -> bnctl.device.v1.Capacity
 	23, // 26: bnctl.device.v1.Grow.capacity:type_name -> bnctl.device.v1.Capacity
 	18, // 27: bnctl.device.v1.Loaded.error:type_name -> bnctl.device.v1.Error
 	18, // 28: bnctl.device.v1.Done.error:type_name -> bnctl.device.v1.Error
 	29, // 29: bnctl.device.v1.Join.members:type_name -> bnctl.device.v1.Replicas
-	18, // 30: bnctl.device.v1.Outcome.error:type_name -> bnctl.device.v1.Error
-	35, // 31: bnctl.device.v1.Commit.hyper:type_name -> bnctl.device.v1.Hyper
-	37, // 32: bnctl.device.v1.Exchange.tag:type_name -> bnctl.device.v1.Tag
-	38, // 33: bnctl.device.v1.Exchange.values:type_name -> bnctl.device.v1.Value
-	2,  // 34: bnctl.device.v1.Tag.lane:type_name -> bnctl.device.v1.Lane
-	3,  // 35: bnctl.device.v1.Value.op:type_name -> bnctl.device.v1.Reduction
-	39, // 36: bnctl.device.v1.Value.parts:type_name -> bnctl.device.v1.Part
-	21, // 37: bnctl.device.v1.Value.result:type_name -> bnctl.device.v1.Tensor
-	18, // 38: bnctl.device.v1.Reduced.error:type_name -> bnctl.device.v1.Error
-	42, // 39: bnctl.device.v1.Program.state:type_name -> bnctl.device.v1.State
-	43, // 40: bnctl.device.v1.Program.functions:type_name -> bnctl.device.v1.Function
-	21, // 41: bnctl.device.v1.State.type:type_name -> bnctl.device.v1.Tensor
-	44, // 42: bnctl.device.v1.Function.values:type_name -> bnctl.device.v1.Variable
-	45, // 43: bnctl.device.v1.Function.nodes:type_name -> bnctl.device.v1.Node
-	49, // 44: bnctl.device.v1.Function.outputs:type_name -> bnctl.device.v1.Output
-	50, // 45: bnctl.device.v1.Function.updates:type_name -> bnctl.device.v1.Update
-	4,  // 46: bnctl.device.v1.Variable.relation:type_name -> bnctl.device.v1.Relation
-	21, // 47: bnctl.device.v1.Variable.type:type_name -> bnctl.device.v1.Tensor
-	5,  // 48: bnctl.device.v1.Node.op:type_name -> bnctl.device.v1.Op
-	46, // 49: bnctl.device.v1.Node.attributes:type_name -> bnctl.device.v1.Attribute
-	47, // 50: bnctl.device.v1.Attribute.ints:type_name -> bnctl.device.v1.Ints
-	48, // 51: bnctl.device.v1.Attribute.floats:type_name -> bnctl.device.v1.Floats
-	6,  // 52: bnctl.device.v1.Device.Describe:input_type -> bnctl.device.v1.DescribeRequest
-	8,  // 53: bnctl.device.v1.Device.List:input_type -> bnctl.device.v1.ListRequest
-	11, // 54: bnctl.device.v1.Device.Open:input_type -> bnctl.device.v1.OpenRequest
-	20, // 55: bnctl.device.v1.Device.Session:input_type -> bnctl.device.v1.Message
-	14, // 56: bnctl.device.v1.Device.Cancel:input_type -> bnctl.device.v1.CancelRequest
-	16, // 57: bnctl.device.v1.Device.Close:input_type -> bnctl.device.v1.CloseRequest
-	7,  // 58: bnctl.device.v1.Device.Describe:output_type -> bnctl.device.v1.PluginInfo
-	9,  // 59: bnctl.device.v1.Device.List:output_type -> bnctl.device.v1.Devices
-	13, // 60: bnctl.device.v1.Device.Open:output_type -> bnctl.device.v1.OpenReply
-	20, // 61: bnctl.device.v1.Device.Session:output_type -> bnctl.device.v1.Message
-	15, // 62: bnctl.device.v1.Device.Cancel:output_type -> bnctl.device.v1.CancelReply
-	17, // 63: bnctl.device.v1.Device.Close:output_type -> bnctl.device.v1.CloseReply
-	58, // [58:64] is the sub-list for method output_type
-	52, // [52:58] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	31, // 30: bnctl.device.v1.Write.part:type_name -> bnctl.device.v1.FilePart
+	21, // 31: bnctl.device.v1.FilePart.type:type_name -> bnctl.device.v1.Tensor
+	18, // 32: bnctl.device.v1.Outcome.error:type_name -> bnctl.device.v1.Error
+	36, // 33: bnctl.device.v1.Commit.hyper:type_name -> bnctl.device.v1.Hyper
+	38, // 34: bnctl.device.v1.Exchange.tag:type_name -> bnctl.device.v1.Tag
+	39, // 35: bnctl.device.v1.Exchange.values:type_name -> bnctl.device.v1.Value
+	2,  // 36: bnctl.device.v1.Tag.lane:type_name -> bnctl.device.v1.Lane
+	3,  // 37: bnctl.device.v1.Value.op:type_name -> bnctl.device.v1.Reduction
+	40, // 38: bnctl.device.v1.Value.parts:type_name -> bnctl.device.v1.Part
+	21, // 39: bnctl.device.v1.Value.result:type_name -> bnctl.device.v1.Tensor
+	18, // 40: bnctl.device.v1.Reduced.error:type_name -> bnctl.device.v1.Error
+	43, // 41: bnctl.device.v1.Program.state:type_name -> bnctl.device.v1.State
+	44, // 42: bnctl.device.v1.Program.functions:type_name -> bnctl.device.v1.Function
+	21, // 43: bnctl.device.v1.State.type:type_name -> bnctl.device.v1.Tensor
+	45, // 44: bnctl.device.v1.Function.values:type_name -> bnctl.device.v1.Variable
+	46, // 45: bnctl.device.v1.Function.nodes:type_name -> bnctl.device.v1.Node
+	50, // 46: bnctl.device.v1.Function.outputs:type_name -> bnctl.device.v1.Output
+	51, // 47: bnctl.device.v1.Function.updates:type_name -> bnctl.device.v1.Update
+	4,  // 48: bnctl.device.v1.Variable.relation:type_name -> bnctl.device.v1.Relation
+	21, // 49: bnctl.device.v1.Variable.type:type_name -> bnctl.device.v1.Tensor
+	5,  // 50: bnctl.device.v1.Node.op:type_name -> bnctl.device.v1.Op
+	47, // 51: bnctl.device.v1.Node.attributes:type_name -> bnctl.device.v1.Attribute
+	48, // 52: bnctl.device.v1.Attribute.ints:type_name -> bnctl.device.v1.Ints
+	49, // 53: bnctl.device.v1.Attribute.floats:type_name -> bnctl.device.v1.Floats
+	6,  // 54: bnctl.device.v1.Device.Describe:input_type -> bnctl.device.v1.DescribeRequest
+	8,  // 55: bnctl.device.v1.Device.List:input_type -> bnctl.device.v1.ListRequest
+	11, // 56: bnctl.device.v1.Device.Open:input_type -> bnctl.device.v1.OpenRequest
+	20, // 57: bnctl.device.v1.Device.Session:input_type -> bnctl.device.v1.Message
+	14, // 58: bnctl.device.v1.Device.Cancel:input_type -> bnctl.device.v1.CancelRequest
+	16, // 59: bnctl.device.v1.Device.Close:input_type -> bnctl.device.v1.CloseRequest
+	7,  // 60: bnctl.device.v1.Device.Describe:output_type -> bnctl.device.v1.PluginInfo
+	9,  // 61: bnctl.device.v1.Device.List:output_type -> bnctl.device.v1.Devices
+	13, // 62: bnctl.device.v1.Device.Open:output_type -> bnctl.device.v1.OpenReply
+	20, // 63: bnctl.device.v1.Device.Session:output_type -> bnctl.device.v1.Message
+	15, // 64: bnctl.device.v1.Device.Cancel:output_type -> bnctl.device.v1.CancelReply
+	17, // 65: bnctl.device.v1.Device.Close:output_type -> bnctl.device.v1.CloseReply
+	60, // [60:66] is the sub-list for method output_type
+	54, // [54:60] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_device_proto_init() }
@@ -4451,7 +4545,7 @@ func file_device_proto_init() {
 		(*Message_Outcome)(nil),
 		(*Message_Exchange)(nil),
 	}
-	file_device_proto_msgTypes[40].OneofWrappers = []any{
+	file_device_proto_msgTypes[41].OneofWrappers = []any{
 		(*Attribute_Int)(nil),
 		(*Attribute_Float)(nil),
 		(*Attribute_Bool)(nil),
@@ -4465,7 +4559,7 @@ func file_device_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_device_proto_rawDesc), len(file_device_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   45,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

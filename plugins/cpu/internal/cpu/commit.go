@@ -34,6 +34,9 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 		return e.device.fail(call, device.Invalid, "%w", err)
 	}
 	// From here on nothing fails: updates may be made in place.
+	for _, u := range fn.Updates {
+		e.states[u.State].own()
+	}
 	f := e.start(context.WithoutCancel(ctx), nil, inputs)
 	if err := f.run(fn, call); err != nil {
 		return err

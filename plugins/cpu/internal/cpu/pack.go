@@ -74,6 +74,7 @@ func (p *pack) fill(f *frame, t *filter) {
 		f.each(part.window.Panels(), func(_ *worker, panel int) { part.fill(f, t, panel) })
 	}
 	p.stamp = stamp
+	t.weight.rest()
 }
 
 // fill packs one panel.

@@ -12,6 +12,60 @@ import (
 type state struct {
 	value tensor.Tensor
 	stamp uint64
+	file  *tensor.Mapped // which value is a view of; nil: the memory is its own
+}
+
+// leastView is from how many bytes on a tensor in a file is not copied. What
+// is smaller may be read in every run, and should not share pages.
+const leastView = 64 << 10
+
+// set gives the state the value of t, which has its type. A large tensor in a
+// mapped file is not copied: weights are packed once, and then not looked at.
+func (s *state) set(t tensor.Tensor) {
+	s.stamp++
+	file, at := tensor.MappedAt(t.Bytes)
+	if file == nil || len(t.Bytes) < leastView || at%tensor.Alignment != 0 {
+		if s.file != nil {
+			s.leave()
+			s.value = tensor.New(t.DType, t.Shape...)
+		}
+		copy(s.value.Bytes, t.Bytes)
+		return
+	}
+	file.Hold()
+	s.leave()
+	s.file, s.value.Bytes = file, t.Bytes
+}
+
+// own gives the state memory of its own, which may be written to.
+func (s *state) own() {
+	if s.file != nil {
+		s.value = s.value.Clone()
+		s.leave()
+	}
+}
+
+// leave lets go of the file, if there is one.
+func (s *state) leave() {
+	if s.file != nil {
+		_ = s.file.Close() // what can fail is giving memory back
+		s.file = nil
+	}
+}
+
+// rest gives back the memory that the value takes as part of a file, until
+// somebody reads it again.
+func (s *state) rest() {
+	if s.file != nil {
+		s.file.Drop(s.value.Bytes)
+	}
+}
+
+// rest gives back what a state that lies in a file takes: see state.rest.
+func (v *value) rest() {
+	if v.state != nil {
+		v.state.rest()
+	}
 }
 
 // changes returns a function that reports whether a value may have changed
@@ -65,8 +119,7 @@ func (e *Executable) Write(ctx context.Context, name string, t tensor.Tensor) er
 	case t.DType != s.value.DType || !slices.Equal(t.Shape, s.value.Shape) || len(t.Bytes) != len(s.value.Bytes):
 		return e.device.fail("Write", device.Invalid, "state %s is %v, got %v", name, s.value, t)
 	}
-	copy(s.value.Bytes, t.Bytes)
-	s.stamp++
+	s.set(t)
 	return nil
 }
 
@@ -82,6 +135,7 @@ func (e *Executable) Read(ctx context.Context, name string) (tensor.Tensor, erro
 	case s == nil:
 		return tensor.Tensor{}, e.device.fail("Read", device.Invalid, "no state is called %q", name)
 	}
+	defer s.rest()
 	return s.value.Clone(), nil
 }
 
@@ -94,5 +148,8 @@ func (e *Executable) Close() error {
 }
 
 func (e *Executable) free() {
+	for _, s := range e.states {
+		s.leave()
+	}
 	e.closed, e.arena, e.states, e.packs, e.functions = true, nil, nil, nil, nil
 }

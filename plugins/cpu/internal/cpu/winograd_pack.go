@@ -44,6 +44,7 @@ func (p *winogradPack) fill(f *frame, t *filter) {
 	}
 	p.fills++
 	p.stamp = stamp
+	t.weight.rest()
 }
 
 // gather copies the weights of a panel to taps, [9][In][PanelWidth], and

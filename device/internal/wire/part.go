@@ -1,0 +1,45 @@
+package wire
+
+import (
+	"fmt"
+
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// LeastPart is from how many bytes on a tensor is worth being mapped.
+const LeastPart = 64 << 10
+
+// EncodePart names the file that a tensor is a view of; nil if it is none, if
+// others cannot find it, or if the tensor is small.
+func EncodePart(t tensor.Tensor) *pb.FilePart {
+	if len(t.Bytes) < LeastPart {
+		return nil
+	}
+	m, offset := tensor.MappedAt(t.Bytes)
+	if m == nil || m.Path() == "" || offset%tensor.Alignment != 0 {
+		return nil
+	}
+	return &pb.FilePart{Path: m.Path(), Offset: offset, Type: header(t)}
+}
+
+// DecodePart returns the tensor of a part as a view of its file. The file stays
+// mapped until its Close.
+func DecodePart(p *pb.FilePart) (tensor.Tensor, *tensor.Mapped, error) {
+	t, err := shapeOf(p.GetType())
+	if err != nil {
+		return t, nil, err
+	}
+	m, err := tensor.Map(p.GetPath())
+	if err != nil {
+		return t, nil, err
+	}
+	from, size := p.GetOffset(), int64(t.Count()*t.DType.Size())
+	if from < 0 || from%tensor.Alignment != 0 || from > int64(len(m.Bytes)) || size > int64(len(m.Bytes))-from {
+		m.Close()
+		return t, nil, fmt.Errorf("%d bytes at %d of %s, which has %d: begin at a multiple of %d, within the file",
+			size, from, p.GetPath(), len(m.Bytes), tensor.Alignment)
+	}
+	t.Bytes = m.Bytes[from : from+size : from+size]
+	return t, m, nil
+}

@@ -70,7 +70,8 @@ func TestCheckPrecision(t *testing.T) {
 		t.Error(err)
 	}
 	err := old.CheckPrecision(BF16)
-	if !errors.Is(err, Unsupported) || !strings.Contains(err.Error(), "old: Open: unsupported: precision bf16, and this device has f32 only; use") {
+	if !errors.Is(err, Unsupported) ||
+		!strings.Contains(err.Error(), "old: Open: unsupported: precision bf16, and this device has f32 only; use") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -82,7 +82,8 @@ func benchAction(c *cli.Context) error {
 		header, columns = scalingHeader, (*benchEvent).columns
 	}
 	o.result("%-12s  %-5s  %5s  %-16s  %7s  %-7s  %-9s  %9s  %9s  %9s  %8s%s",
-		"model", "mode", "batch", "devices", "threads", "kernels", "precision", "img/s", "p50 ms", "p99 ms", "peak MB", header)
+		"model", "mode", "batch", "devices", "threads", "kernels", "precision", "img/s", "p50 ms", "p99 ms",
+		"peak MB", header)
 	var first benchEvent
 	for i, set := range sets {
 		if err := c.Set("devices", set); err != nil {
@@ -156,7 +157,8 @@ func measure(c *cli.Context, e *benchEvent, set *deviceSet, step func() error) e
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 	e.Throughput = float64(e.Batch*len(took)) / all.Seconds()
 	e.P50, e.P99 = ms(took[len(took)/2]), ms(took[len(took)*99/100])
-	e.Device, e.Threads, e.Kernels, e.Precision = c.String("devices"), set.options.Threads, set.kernels(), set.options.Precision
+	e.Device, e.Threads, e.Kernels = c.String("devices"), set.options.Threads, set.kernels()
+	e.Precision = set.options.Precision
 	e.PeakRSS, e.devices = peakMemory(set), len(set.members)
 	if set.profiler == nil {
 		return nil

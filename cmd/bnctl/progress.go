@@ -57,8 +57,8 @@ func (p *progress) start(e train.Started) {
 	if text := weights(r); text != "" {
 		p.line("%s", text)
 	}
-	p.line("devices %s · kernels %s · %s%s%s", strings.Join(e.Devices, ", "), e.Kernels, r.Precision, shares(e.Placement),
-		notDeterministic(e))
+	p.line("devices %s · kernels %s · %s%s%s", strings.Join(e.Devices, ", "), e.Kernels, r.Precision,
+		shares(e.Placement), notDeterministic(e))
 	if p.out.terminal && !p.out.quiet {
 		p.bar = progressbar.NewOptions(e.TotalSteps, progressbar.OptionSetWriter(p.out.stderr),
 			progressbar.OptionSetWidth(18), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false),

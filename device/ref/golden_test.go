@@ -132,7 +132,8 @@ func run(t *testing.T, p *graph.Program, rows []int, inputs ...tensor.Tensor) []
 }
 
 // runAt is run at a precision.
-func runAt(t *testing.T, precision string, p *graph.Program, rows []int, inputs ...tensor.Tensor) []tensor.Tensor {
+func runAt(t *testing.T, precision string, p *graph.Program, rows []int,
+	inputs ...tensor.Tensor) []tensor.Tensor {
 	t.Helper()
 	d, err := ref.Provider{}.Open(t.Context(), device.DefaultID, device.Options{Precision: precision})
 	if err != nil {

@@ -45,7 +45,8 @@ func TestPrecisionThatIsIgnored(t *testing.T) {
 	if err == nil {
 		d.Close()
 	}
-	if !errors.Is(err, device.Unsupported) || !strings.Contains(err.Error(), "has f32 only; use --precision f32") {
+	if want := "has f32 only; use --precision f32"; !errors.Is(err, device.Unsupported) ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("opened at bf16: %v", err)
 	}
 	if d, err = p.Open(t.Context(), device.DefaultID, device.Options{}); err != nil {

@@ -14,6 +14,14 @@
 // replica at all; of a device that says that it is deterministic the bits of a
 // replica alone must be those among others.
 //
+// # Precisions
+//
+// All cases run at each precision that the device has, beside ref at the same
+// one. At device.BF16 a result that is stored must be made of bfloat16s, and may
+// be off by one rounding on either side of what is allowed of it before; most
+// must be the nearest. Where values lie inside that a device may store or not, in
+// chains and in training, it may be twice as far from ref as ref at F32 is.
+//
 // No case is left out: where a device lacks an operation, its case checks that
 // Load refuses the program as the contract says, and the result names what is
 // lacking. What a device must have is for the caller to decide.

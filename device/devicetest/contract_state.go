@@ -68,7 +68,21 @@ func stateMistakes(ctx context.Context, m *member, s *setting) error {
 }
 
 // near is what predictions may differ by.
-var near = tensor.Tolerance{Absolute: 1e-5, Relative: 1e-5}
+var near = bound{absolute: 1e-5, relative: 1e-5, inner: true}
+
+// predictedBy compares predictions with those of ref.
+func (s *setting) predictedBy(ctx context.Context, got tensor.Tensor) error {
+	want, err := s.reference(ctx)
+	if err != nil {
+		return err
+	}
+	s.tol = near
+	tol, err := s.tolerances(ctx, want)
+	if err != nil {
+		return err
+	}
+	return tensor.Close(got, want[0], tol[0])
+}
 
 // writtenIsUsed predicts, writes one state tensor after the other, and
 // predicts again: a device that has packed or folded weights must do it again.
@@ -94,11 +108,7 @@ func writtenIsUsed(ctx context.Context, m *member, _ *setting) error {
 		if err != nil {
 			return err
 		}
-		want, err := s.reference(ctx)
-		if err != nil {
-			return err
-		}
-		if err := tensor.Close(got[0], want[0], near); err != nil {
+		if err := s.predictedBy(ctx, got[0]); err != nil {
 			return fmt.Errorf("after %s was written: %w", st.Name, err)
 		}
 	}
@@ -128,11 +138,7 @@ func committedIsUsed(ctx context.Context, m *member, train *setting) error {
 		if err != nil {
 			return err
 		}
-		want, err := s.reference(ctx)
-		if err != nil {
-			return err
-		}
-		if err := tensor.Close(got[0], want[0], near); err != nil {
+		if err := s.predictedBy(ctx, got[0]); err != nil {
 			return fmt.Errorf("after commit of version %d: %w", v, err)
 		}
 	}

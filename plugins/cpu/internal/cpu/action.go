@@ -25,6 +25,8 @@ type action struct {
 	span                          func(f *frame, w *worker, i, from, to int)
 	positions, step, block, width int
 	pointwise                     bool
+	// rounds says that at precision bf16 the action itself rounds its results.
+	rounds bool
 	// finish comes after the rows. Results that are not rows are its work.
 	finish func(f *frame)
 }

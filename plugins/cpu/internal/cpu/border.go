@@ -16,6 +16,9 @@ func (f *frame) bringIn(v *value) {
 	src, dst := of[float32](f.inputs[v.input].Bytes), f.f32(v)
 	f.eachRow(func(_ *worker, i int) {
 		transpose(row(dst, v, i), row(src, v, i), v.channels, v.positions)
+		if f.exe.device.bf16 {
+			f.exe.device.kernels.RoundBF16(row(dst, v, i))
+		}
 	})
 }
 

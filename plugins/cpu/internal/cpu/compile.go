@@ -119,7 +119,7 @@ func (c *compiler) build() action {
 	if b == nil {
 		return c.no("this device does not have the operation")
 	}
-	return b(c)
+	return c.rounded(b(c))
 }
 
 // no refuses the current node.

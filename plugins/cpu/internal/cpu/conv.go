@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
 // productOps are the convolutions and dense products.
@@ -41,22 +42,28 @@ func buildConv(c *compiler) action {
 		return c.buildDepthwise(g, x, filter, y)
 	case g.narrow():
 		return c.buildNarrow(g, x, filter, y)
-	case g.strips(c.exe.device.kernels):
+	case g.strips(c.exe.device.kernels) && !c.byPairs(g.cg):
 		return c.buildStrip(g, x, filter, y, false)
 	}
-	p := c.packFor(filter, g.key("conv"), func() (parts []packPart) {
-		w := g.forward()
-		for i := range g.Groups {
-			at, step := g.forwardAt(i)
-			parts = append(parts, packPart{window: w, at: at, step: step, in: i * g.cg, out: i * g.og})
-		}
-		return parts
-	})
-	product := newProduct(p, filter)
-	if t, ok := g.byTiles(c.exe.device.kernels); ok {
+	t, tiles := g.byTiles(c.exe.device.kernels)
+	if c.byPairs(g.cg) && !tiles {
+		return c.buildPairs(g, c.pairsFor(filter, g.key("conv"), g.forwardParts), x, filter, y)
+	}
+	product := newProduct(c.packFor(filter, g.key("conv"), g.forwardParts), filter)
+	if tiles {
 		return c.buildWinograd(g, t, product, x, y, false)
 	}
 	return c.productAction(g, product, x, y)
+}
+
+// forwardParts returns the windows of the convolution itself, one for each group.
+func (g *conv) forwardParts() (parts []packPart) {
+	w := g.forward()
+	for i := range g.Groups {
+		at, step := g.forwardAt(i)
+		parts = append(parts, packPart{window: w, at: at, step: step, in: i * g.cg, out: i * g.og})
+	}
+	return parts
 }
 
 // rowOf returns the operands of row i of the current node's product.
@@ -137,22 +144,33 @@ func (c *compiler) backward(g *conv, dy *value, t *filter, dx *value) action {
 	if g.depthwise() {
 		return c.buildDepthwiseBackward(g, dy, t, dx)
 	}
-	if back, ok := g.flipped(); ok && back.strips(c.exe.device.kernels) {
+	back, stride1 := g.flipped()
+	if stride1 && back.strips(c.exe.device.kernels) && !c.byPairs(g.og) {
 		return c.buildStrip(back, dy, t, dx, true)
 	}
-	p := newProduct(c.packFor(t, g.key("backward"), func() (parts []packPart) {
-		for _, f := range g.backward() {
-			for i := range g.Groups {
-				at, step := g.backwardAt(f, i)
-				parts = append(parts, packPart{window: f.window, at: at, step: step, in: i * g.og, out: i * g.cg})
-			}
-		}
-		return parts
-	}), t)
-	if back, ok := g.flipped(); ok {
-		if tiles, ok := back.byTiles(c.exe.device.kernels); ok {
-			return c.buildWinograd(back, tiles, p, dy, dx, true)
-		}
+	var tiles kernel.Winograd
+	byTiles := false
+	if stride1 {
+		tiles, byTiles = back.byTiles(c.exe.device.kernels)
+	}
+	if c.byPairs(g.og) && !byTiles {
+		return c.buildPairs(g, c.pairsFor(t, g.key("backward"), g.backwardParts), dy, t, dx)
+	}
+	p := newProduct(c.packFor(t, g.key("backward"), g.backwardParts), t)
+	if byTiles {
+		return c.buildWinograd(back, tiles, p, dy, dx, true)
 	}
 	return c.productAction(g, p, dy, dx)
+}
+
+// backwardParts returns the windows of the gradient for the input, one for each
+// phase and group.
+func (g *conv) backwardParts() (parts []packPart) {
+	for _, f := range g.backward() {
+		for i := range g.Groups {
+			at, step := g.backwardAt(f, i)
+			parts = append(parts, packPart{window: f.window, at: at, step: step, in: i * g.og, out: i * g.cg})
+		}
+	}
+	return parts
 }

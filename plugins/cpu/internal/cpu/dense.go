@@ -14,6 +14,15 @@ const denseRows = 48
 type denseWindows struct {
 	k, width int
 	of       [denseRows + 1]*kernel.Window
+	pairs    [denseRows + 1]*kernel.Pairs
+}
+
+// pairsOf returns the pairs of n rows.
+func (d *denseWindows) pairsOf(n int) *kernel.Pairs {
+	if d.pairs[n] == nil {
+		d.pairs[n] = kernel.NewPairs(d.rows(n))
+	}
+	return d.pairs[n]
 }
 
 // rows returns the window of n rows.
@@ -45,15 +54,21 @@ func (c *compiler) dense(what string, in *value, t *filter, out *value, stepK, s
 		return c.no(fmt.Sprintf("rows of more than %d values", mostDense))
 	}
 	windows := &denseWindows{k: k, width: width}
-	p := newProduct(c.packFor(t, what, func() []packPart {
+	parts := func() []packPart {
 		at := make([]int, k)
 		for i := range at {
 			at[i] = i * stepK
 		}
 		return []packPart{{window: windows.rows(1), at: at, step: stepC}}
-	}), t)
+	}
+	if c.byPairs(k) {
+		return c.densePairs(c.pairsFor(t, what, parts), windows, in, t, out)
+	}
+	p := newProduct(c.packFor(t, what, parts), t)
+	in, round := c.operand(in)
 	rows := c.rowsOf(in, out)
 	return whole(func(f *frame) error {
+		round(f)
 		p.applyDense(f, windows, rows(f))
 		return nil
 	}).after(p.prepare)

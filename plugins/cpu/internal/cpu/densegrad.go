@@ -10,7 +10,9 @@ import (
 )
 
 func buildDenseGradWeight(c *compiler) action {
-	x, dy, dw := c.in(0), c.in(1), c.out(0)
+	dw := c.out(0)
+	x, roundX := c.operand(c.in(0))
+	dy, roundDy := c.operand(c.in(1))
 	if max(x.count, dy.count) > mostDense {
 		return c.no(fmt.Sprintf("rows of more than %d values", mostDense))
 	}
@@ -20,6 +22,8 @@ func buildDenseGradWeight(c *compiler) action {
 	g.summed = c.sumOnly(c.node.Out[0])
 	c.summed[dw] = g.summed
 	return whole(func(f *frame) error {
+		roundX(f)
+		roundDy(f)
 		for _, n := range f.rows {
 			g.windows.prepare(n)
 		}

@@ -13,16 +13,14 @@ func (g *conv) pixels() *conv {
 }
 
 // tapsFirst copies the weights [C][taps] of some taps to [those taps][C],
-// multiplied with by if that is not nil.
-func (g *conv) tapsFirst(to, weights []float32, taps []int, by []float64) {
+// with a factor.
+func (g *conv) tapsFirst(to, weights []float32, taps []int, factor kernel.Factor) {
 	for i, t := range taps {
 		row := to[i*g.c:][:g.c]
 		for c := range row {
 			row[c] = weights[c*g.taps+t]
 		}
-		if by != nil {
-			kernel.Scale(row, by)
-		}
+		factor.Apply(row, 0)
 	}
 }
 
@@ -51,7 +49,7 @@ func (c *compiler) depthwiseAction(g *conv, phases []phase, x *value, t *filter,
 			return nil
 		}
 		for i, p := range phases {
-			g.tapsFirst(parts[i], f.f32(t.weight), p.taps, t.by)
+			g.tapsFirst(parts[i], f.f32(t.weight), p.taps, t.factor(f))
 		}
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 type Device struct {
 	info    device.Info
 	kernels *kernel.Set
+	bf16    bool // the precision is device.BF16
 	pool    *pool
 	group   *device.Group // nil: this device holds all replicas
 	loaded  []*Executable

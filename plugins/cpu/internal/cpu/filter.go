@@ -3,6 +3,8 @@ package cpu
 import (
 	"fmt"
 	"math"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
 // filter is what a convolution or a dense product multiplies with and adds: a
@@ -73,6 +75,14 @@ func (t *filter) stamp() uint64 {
 		stamp += t.norm.gamma.state.stamp + t.norm.variance.state.stamp
 	}
 	return stamp
+}
+
+// factor returns what becomes of the weights when they are packed.
+func (t *filter) factor(f *frame) kernel.Factor {
+	if d := f.exe.device; d.bf16 {
+		return kernel.Factor{Round: d.kernels, By: t.by}
+	}
+	return kernel.Factor{By: t.by}
 }
 
 // prepare computes by and add unless nothing has changed, and reports whether

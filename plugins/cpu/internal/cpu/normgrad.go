@@ -15,20 +15,28 @@ func buildNormaliseGradSums(c *compiler) action {
 }
 
 // maskedSums makes the gradient of an activation and sums it.
-func (c *compiler) maskedSums(mask mask, x, dy, m, sums *value) action {
+func (c *compiler) maskedSums(mask mask, x, dy, moments, sums *value) action {
 	operands := []*value{x, c.out(1), dy, c.in(3)}
 	if mask.plus {
 		operands = append(operands, c.in(4))
 	}
-	return c.blockwise(x, sums, func(f *frame, i int, part []float64, in [][]float32) {
+	a := c.blockwise(x, sums, func(f *frame, i int, part []float64, in [][]float32) {
 		clear(part)
-		of := stats(row(f.f64(m), m, f.setOf(m, i)))
-		mask := kernel.Mask{Y: in[3], Most: mask.most}
-		if len(in) > 4 {
-			mask.Plus = in[4]
+		of := stats(row(f.f64(moments), moments, f.setOf(moments, i)))
+		m := kernel.Mask{Y: in[3], Most: mask.most}
+		dx, dy, kernels := in[1], in[2], f.exe.device.kernels
+		switch {
+		case mask.plus && f.exe.device.bf16:
+			kernels.Add(dx, dy, in[4])
+			kernels.RoundBF16(dx)
+			dy = dx
+		case mask.plus:
+			m.Plus = in[4]
 		}
-		f.exe.device.kernels.MaskedSums(part[:x.channels], part[x.channels:], of.means(), in[0], in[1], in[2], mask)
+		kernels.MaskedSums(part[:x.channels], part[x.channels:], of.means(), in[0], dx, dy, m)
 	}, addTo[float64], operands...)
+	a.rounds = true
+	return a
 }
 
 func buildNormaliseGradInput(c *compiler) action {

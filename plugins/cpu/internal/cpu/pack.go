@@ -79,9 +79,5 @@ func (p *pack) fill(f *frame, t *filter) {
 
 // fill packs one panel.
 func (p *packPart) fill(f *frame, t *filter, panel int) {
-	var by []float64
-	if t.by != nil {
-		by = t.by[p.out:]
-	}
-	p.window.Pack(panel, p.data, f.f32(t.weight), p.at, p.step, by)
+	p.window.Pack(panel, p.data, f.f32(t.weight), p.at, p.step, t.factor(f).From(p.out))
 }

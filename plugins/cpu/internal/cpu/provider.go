@@ -46,15 +46,17 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 		return fail("%w", err)
 	case o.Threads < 0 || o.Threads > mostThreads:
 		return fail("%d threads, want 1 to %d, or 0 for all", o.Threads, mostThreads)
-	case o.Precision != "" && o.Precision != "f32":
-		return nil, device.Errorf("cpu", "Open", device.Unsupported,
-			"precision %q; this device computes in f32", o.Precision)
+	}
+	precision, err := device.ParsePrecision(o.Precision)
+	if err != nil {
+		return nil, device.Errorf("cpu", "Open", device.Unsupported, "%w", err)
 	}
 	threads := o.Threads
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	d := &Device{info: describe(set, threads), kernels: set, pool: newPool(threads)}
+	d := &Device{info: describe(set, threads), kernels: set, pool: newPool(threads),
+		bf16: precision == device.BF16}
 	d.open, d.cancel = context.WithCancel(context.Background())
 	return d, nil
 }
@@ -67,7 +69,7 @@ func describe(set *kernel.Set, threads int) device.Info {
 		Description: fmt.Sprintf("%s, %d threads, %s kernels", processor(), threads, set.Name),
 		MemoryTotal: total, MemoryFree: free, Kernels: set.Class, Threads: threads, Ops: Ops(),
 		Features: []string{device.Deterministic, device.ExactUpdates, device.Profile},
-		Levels:   []string{device.InProcess},
+		Levels:   []string{device.InProcess}, Precisions: device.Precisions(),
 	}
 }
 

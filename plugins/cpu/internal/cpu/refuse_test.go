@@ -45,7 +45,7 @@ func TestOpenRefuses(t *testing.T) {
 		{device.DefaultID, device.Options{Kernels: "amx9"}, device.Invalid},
 		{device.DefaultID, device.Options{Threads: -1}, device.Invalid},
 		{device.DefaultID, device.Options{Threads: mostThreads + 1}, device.Invalid},
-		{device.DefaultID, device.Options{Precision: "bf16"}, device.Unsupported},
+		{device.DefaultID, device.Options{Precision: "f16"}, device.Unsupported},
 	} {
 		if _, err := (Provider{}).Open(context.Background(), c.id, c.o); !errors.Is(err, c.want) {
 			t.Errorf("Open(%q, %+v) returned %v, want an error of kind %v", c.id, c.o, err, c.want)

@@ -51,6 +51,7 @@ func (p *winogradPack) fill(f *frame, t *filter) {
 // reports whether they are even.
 func (p *winogradPack) gather(f *frame, taps []float32, filter *filter, panel int) bool {
 	width, first, weight := p.PanelWidth(panel), panel*kernel.WinogradLanes, f.f32(filter.weight)
+	factor := filter.factor(f)
 	for o := 0; o < width; o += kernel.Lanes { // so few rows of weights stay in the cache
 		for c := range p.In {
 			at, step := ((first+o)*p.In+c)*9, p.In*9
@@ -67,9 +68,7 @@ func (p *winogradPack) gather(f *frame, taps []float32, filter *filter, panel in
 					row[i] = weight[from]
 					from += step
 				}
-				if filter.by != nil {
-					kernel.Scale(row, filter.by[first+o:])
-				}
+				factor.Apply(row, first+o)
 			}
 		}
 	}

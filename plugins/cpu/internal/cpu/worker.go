@@ -9,6 +9,7 @@ type worker struct {
 	tile  kernel.Scratch
 	room  []float32
 	wide  []float64
+	half  []uint16
 	views [5][]float32 // of operands
 	tiles tiles
 }
@@ -27,4 +28,12 @@ func (w *worker) doubles(n int) []float64 {
 		w.wide = make([]float64, n)
 	}
 	return w.wide[:n]
+}
+
+// halves returns n bfloat16 of the worker's own memory, not cleared.
+func (w *worker) halves(n int) []uint16 {
+	if len(w.half) < n {
+		w.half = make([]uint16, n)
+	}
+	return w.half[:n]
 }

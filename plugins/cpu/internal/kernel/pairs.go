@@ -104,14 +104,16 @@ func (f Finish) channels(c int) Finish {
 
 // Pairs computes positions [from, to) of one panel for one image. in and out
 // begin at the image and at its result.
-func (s *Set) Pairs(p *Pairs, panel int, out []float32, in, packed []uint16, f Finish, from, to int, spare *Scratch) {
-	if len(in) < p.inNeed || len(out) < p.outNeed || len(packed) < p.PackedLen() || from < 0 || to > p.Positions() ||
+func (s *Set) Pairs(p *Pairs, panel int, out []float32, in, packed []uint16, f Finish, from, to int,
+	spare *Scratch) {
+	if len(in) < p.inNeed || len(out) < p.outNeed || len(packed) < p.PackedLen() ||
+		from < 0 || to > p.Positions() ||
 		f.Bias != nil && len(f.Bias) < p.BiasLen() || f.Plus != nil && len(f.Plus) < p.outNeed ||
 		f.Scale != nil && (f.Bias == nil || len(f.Scale) < p.BiasLen()) {
-		panic(fmt.Sprintf("kernel.Pairs: image of %d values, want %d; result of %d, want %d; weights of %d, want %d; "+
-			"scale of %d, bias of %d, want %d; %d to be added; positions [%d, %d) of %d", len(in), p.inNeed, len(out),
-			p.outNeed, len(packed), p.PackedLen(), len(f.Scale), len(f.Bias), p.BiasLen(), len(f.Plus), from, to,
-			p.Positions()))
+		panic(fmt.Sprintf("kernel.Pairs: image of %d values, want %d; result of %d, want %d; "+
+			"weights of %d, want %d; scale of %d, bias of %d, want %d; %d to be added; positions [%d, %d) of %d",
+			len(in), p.inNeed, len(out), p.outNeed, len(packed), p.PackedLen(), len(f.Scale), len(f.Bias),
+			p.BiasLen(), len(f.Plus), from, to, p.Positions()))
 	}
 	if from >= to {
 		return

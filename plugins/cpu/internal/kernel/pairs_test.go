@@ -18,7 +18,8 @@ type pairsCase struct {
 
 // newPairsCase makes operands; awkward values may be anything, others are as
 // large as those of a network.
-func newPairsCase(r *rand.Rand, w *Window, size, gap int, values func(r *rand.Rand, n int) []float32) *pairsCase {
+func newPairsCase(r *rand.Rand, w *Window, size, gap int,
+	values func(r *rand.Rand, n int) []float32) *pairsCase {
 	c := &pairsCase{Pairs: NewPairs(w), in: make([]uint16, size), packed: make([]uint16, w.PackedLen())}
 	Generic.NarrowBF16(c.in, values(r, size))
 	at := make([]int, w.Taps*w.Run)
@@ -65,7 +66,8 @@ func normal(r *rand.Rand, n int) []float32 { return slices.Clone(guarded(r, n)) 
 // infinite or NaN, and however the positions are cut.
 func TestPairs(t *testing.T) {
 	type shape struct{ positions, taps, run, width, gap int }
-	shapes := []shape{{64, 9, 16, 16, 0}, {49, 9, 32, 32, 0}, {20, 1, 6, 10, 0}, {3, 0, 0, 7, 2}, {13, 2, 0, 16, 0}}
+	shapes := []shape{{64, 9, 16, 16, 0}, {49, 9, 32, 32, 0}, {20, 1, 6, 10, 0}, {3, 0, 0, 7, 2},
+		{13, 2, 0, 16, 0}}
 	for n := range 70 {
 		shapes = append(shapes, shape{n, 2, 4, 33, 1}, shape{7, 3, n / 2 * 2, 17, 0}, shape{13, 2, 6, n + 1, 3})
 	}
@@ -180,8 +182,8 @@ func TestPairsPrecision(t *testing.T) {
 
 func BenchmarkPairs(b *testing.B) {
 	for _, s := range []struct{ side, taps, in, out int }{
-		{56, 1, 64, 256}, {56, 1, 256, 64}, {14, 1, 1024, 256}, {14, 1, 256, 1024}, {14, 9, 128, 128}, {32, 9, 16, 16},
-		{16, 9, 32, 32},
+		{56, 1, 64, 256}, {56, 1, 256, 64}, {14, 1, 1024, 256}, {14, 1, 256, 1024}, {14, 9, 128, 128},
+		{32, 9, 16, 16}, {16, 9, 32, 32},
 	} {
 		r := rand.New(rand.NewPCG(1, 1))
 		positions := s.side * s.side

@@ -7,7 +7,8 @@ import "unsafe"
 // channel on. zero is where, seen from in, the run of zeros lies; steps are in
 // bytes.
 type pairsTile func(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int,
-	pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+	pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int,
+	tiles int)
 
 // pairsTiles are the tiles of so many channels, as windowTiles are.
 type pairsTiles struct {
@@ -98,6 +99,6 @@ func (c *pairsCall) call(tile pairsTile, p, channel int, out *float32, outs *int
 	if f.Round {
 		rounded = 1
 	}
-	tile(out, outs, in, zero, offs, 4*len(c.Out), c.Taps, c.Run/2, weights, 4*c.width, first(f.Scale), first(f.Bias),
-		plus, most, rounded, tiles)
+	tile(out, outs, in, zero, offs, 4*len(c.Out), c.Taps, c.Run/2, weights, 4*c.width, first(f.Scale),
+		first(f.Bias), plus, most, rounded, tiles)
 }

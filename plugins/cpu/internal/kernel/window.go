@@ -78,9 +78,9 @@ func (w *Window) PackedLen() int { return w.Taps * w.Run * padded(w.Width) }
 func (w *Window) BiasLen() int { return padded(w.Width) }
 
 // Pack fills the part of packed that belongs to one panel. The weight of tap
-// t, value k and output channel c is src[at[t*Run+k] + c*step], times by[c]
-// unless by is nil. Panels follow each other, each as [Taps][Run][width].
-func (w *Window) Pack(panel int, packed, src []float32, at []int, step int, by []float64) {
+// t, value k and output channel c is src[at[t*Run+k] + c*step], with a
+// factor. Panels follow each other, each as [Taps][Run][width].
+func (w *Window) Pack(panel int, packed, src []float32, at []int, step int, factor Factor) {
 	first, width, real := w.panel(panel)
 	packed = packed[w.Taps*w.Run*first:]
 	for c := 0; c < width; c += Lanes { // so few rows of src stay in the cache
@@ -96,20 +96,10 @@ func (w *Window) Pack(panel int, packed, src []float32, at []int, step int, by [
 						row[j] = src[from+j*step]
 					}
 				}
-				if by != nil {
-					Scale(row[:lanes], by[first+c:])
-				}
+				factor.Apply(row[:lanes], first+c)
 				clear(row[lanes:])
 			}
 		}
-	}
-}
-
-// Scale multiplies every element of row with that of by, in float64, and rounds once.
-func Scale(row []float32, by []float64) {
-	by = by[:len(row)]
-	for i, v := range row {
-		row[i] = float32(float64(v) * by[i])
 	}
 }
 

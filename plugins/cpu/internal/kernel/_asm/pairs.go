@@ -39,8 +39,9 @@ func (t *pairsTiler) width() int { return t.n * t.vectors() }
 // write writes tiles whose positions follow each other.
 func (t *pairsTiler) write() {
 	TEXT(fmt.Sprintf("pairs%sx%dp%d", t.name, t.n, t.p), NOSPLIT,
-		"func(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, "+
-			"w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)")
+		"func(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, "+
+			"taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, "+
+			"plus *float32, most *float32, rounded int, tiles int)")
 	Pragma("noescape")
 	w, k := reg.R14, reg.R15
 	base, left, table := AllocLocal(8), AllocLocal(8), AllocLocal(8)

@@ -1,0 +1,191 @@
+package cpu
+
+import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+
+// pairsProduct computes pairs of rows, as product does windows. The scales of a
+// folded batch norm multiply the sums.
+type pairsProduct struct {
+	*pairsPack
+	*filter
+	kernels     *kernel.Set
+	round       bool // results are stored as bfloat16
+	scale, bias []float32
+	from        []int // per part: where its channels begin in scale and bias
+	units       []unit
+}
+
+func (c *compiler) newPairsProduct(p *pairsPack, t *filter, y *value) *pairsProduct {
+	out := &pairsProduct{pairsPack: p, filter: t, kernels: c.exe.device.kernels, round: c.bf16(y)}
+	channels := 0
+	for i, part := range p.parts {
+		out.from = append(out.from, channels)
+		channels += part.pairs.BiasLen()
+		for panel := range part.pairs.Panels() {
+			out.units = append(out.units, unit{i, panel})
+		}
+	}
+	return out
+}
+
+// prepare packs the weights and what follows the sums if they have changed.
+func (p *pairsProduct) prepare(f *frame) error {
+	p.fill(f, p.weight)
+	if !p.filter.prepare(f) {
+		return nil
+	}
+	p.scale, p.bias = p.scale[:0], p.bias[:0]
+	for _, part := range p.parts {
+		spare := make([]float32, part.pairs.BiasLen()-part.pairs.Width)
+		if len(p.add) > 0 {
+			p.bias = append(append(p.bias, p.add[part.out:][:part.pairs.Width]...), spare...)
+		}
+		if p.by != nil {
+			for _, s := range p.by[part.out:][:part.pairs.Width] {
+				p.scale = append(p.scale, float32(s))
+			}
+			p.scale = append(p.scale, spare...)
+		}
+	}
+	return nil
+}
+
+// pairsOperands is what pairs read and write of one row.
+type pairsOperands struct {
+	out []float32
+	in  []uint16
+	end kernel.Ending
+}
+
+// do computes positions [from, to) of a unit over pairs with its weights.
+func (p *pairsProduct) do(w *worker, u unit, pairs *kernel.Pairs, o pairsOperands, from, to int) {
+	part := &p.parts[u.part]
+	finish := kernel.Finish{Ending: o.end.From(part.out), Round: p.round}
+	if len(p.bias) > 0 {
+		finish.Bias = p.bias[p.from[u.part]:]
+	}
+	if len(p.scale) > 0 {
+		finish.Scale = p.scale[p.from[u.part]:]
+	}
+	p.kernels.Pairs(pairs, u.panel, o.out[part.out:], o.in[part.in:], part.data, finish, from, to, &w.tile)
+}
+
+// alike reports whether all parts are pairs of the same positions.
+func (p *pairsProduct) alike() bool {
+	for _, part := range p.parts {
+		if part.pairs != p.parts[0].pairs {
+			return false
+		}
+	}
+	return true
+}
+
+// work estimates the nanoseconds of a row at 200 multiply-adds each.
+func (p *pairsProduct) work() (ns int) {
+	for _, part := range p.parts {
+		ns += len(part.data) * part.pairs.Positions() / 200
+	}
+	return ns
+}
+
+// cut computes piece of pieces of the positions of every part of one row.
+func (p *pairsProduct) cut(w *worker, o operands, piece, pieces int) {
+	low, high := len(o.in), 0
+	for i := range p.parts {
+		part := &p.parts[i]
+		l, h := part.pairs.Reach(cutPositions(piece, pieces, part.pairs.Positions()))
+		if l < h {
+			low, high = min(low, l), max(high, part.in+h)
+		}
+	}
+	narrow := p.narrow(w, o, low, high)
+	for _, u := range p.units {
+		pairs := p.parts[u.part].pairs
+		from, to := cutPositions(piece, pieces, pairs.Positions())
+		p.do(w, u, pairs, narrow, from, to)
+	}
+}
+
+// span computes positions [from, to) of one row, of parts that are alike.
+func (p *pairsProduct) span(w *worker, o operands, from, to int) {
+	low, high := p.parts[0].pairs.Reach(from, to)
+	narrow := p.narrow(w, o, low, min(high+p.parts[len(p.parts)-1].in, len(o.in)))
+	for _, u := range p.units {
+		p.do(w, u, p.parts[u.part].pairs, narrow, from, to)
+	}
+}
+
+// narrow returns the operands of a row with the values [low, high) of the image
+// narrowed in the worker's own memory.
+func (p *pairsProduct) narrow(w *worker, o operands, low, high int) pairsOperands {
+	in := w.halves(len(o.in))
+	if low < high {
+		p.kernels.NarrowBF16(in[low:high], o.in[low:high])
+	}
+	return pairsOperands{o.out, in, o.end}
+}
+
+// apply computes all rows, of images that are narrowed already, several for
+// each time that the weights are read.
+func (p *pairsProduct) apply(f *frame, o operands, in []uint16, inCount, outCount int) {
+	rows := f.total()
+	f.each(rows, func(_ *worker, r int) {
+		p.kernels.NarrowBF16(in[r*inCount:(r+1)*inCount], o.in[r*inCount:])
+	})
+	chunk := max(1, min(8, rows/(2*f.threads())))
+	blocks := (rows + chunk - 1) / chunk
+	f.each(len(p.units)*blocks, func(w *worker, task int) {
+		u, first := p.units[task/blocks], task%blocks*chunk
+		pairs := p.parts[u.part].pairs
+		for r := first; r < min(first+chunk, rows); r++ {
+			row := o.row(r, inCount, outCount)
+			narrow := pairsOperands{row.out, in[r*inCount : (r+1)*inCount], row.end}
+			p.do(w, u, pairs, narrow, 0, pairs.Positions())
+		}
+	})
+}
+
+// buildPairs is the current node, a convolution or the gradient for the input of
+// one, by pairs.
+func (c *compiler) buildPairs(g *conv, p *pairsPack, x *value, t *filter, y *value) action {
+	k := c.newPairsProduct(p, t, y)
+	if k.pairsPack.bytes() > heavyWeights {
+		rows, narrow := c.rowsOf(x, y), c.temp(0, 0, 2*x.count)
+		a := whole(func(f *frame) error {
+			k.apply(f, rows(f), temp[uint16](f, narrow, f.total()*x.count), x.count, y.count)
+			return nil
+		}).after(k.prepare)
+		a.rounds = true
+		return a
+	}
+	row := c.rowOf(x, y)
+	a := action{prepare: k.prepare, work: k.work(), rounds: true,
+		row: func(f *frame, w *worker, i, piece, pieces int) { k.cut(w, row(f, w, i), piece, pieces) }}
+	if k.alike() {
+		a.span = func(f *frame, w *worker, i, from, to int) { k.span(w, row(f, w, i), from, to) }
+		a.positions, a.step, a.width, a.pointwise = y.positions, positionStep, y.channels, g.pointwise()
+	}
+	return a
+}
+
+// densePairs is a product of rows with a matrix by pairs.
+func (c *compiler) densePairs(p *pairsPack, d *denseWindows, in *value, t *filter, out *value) action {
+	k, rows, narrow := c.newPairsProduct(p, t, out), c.rowsOf(in, out), c.temp(0, 0, 2*in.count)
+	a := whole(func(f *frame) error {
+		n := f.total()
+		blocks, o, halves := (n+denseRows-1)/denseRows, rows(f), temp[uint16](f, narrow, n*in.count)
+		f.eachSpan(len(halves), func(_ *worker, from, to int) {
+			k.kernels.NarrowBF16(halves[from:to], o.in[from:])
+		})
+		d.pairsOf(min(denseRows, n))
+		d.pairsOf(n % denseRows)
+		f.each(len(k.units)*blocks, func(w *worker, task int) {
+			first := task % blocks * denseRows
+			some := pairsOperands{o.out[first*d.width:], halves[first*d.k:], o.end.From(first * d.width)}
+			count := min(denseRows, n-first)
+			k.do(w, k.units[task/blocks], d.pairsOf(count), some, 0, count)
+		})
+		return nil
+	}).after(k.prepare)
+	a.rounds = true
+	return a
+}

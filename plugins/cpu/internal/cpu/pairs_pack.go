@@ -1,0 +1,64 @@
+package cpu
+
+import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+
+// pairsPack is the weights of a product, rounded to bfloat16 and packed in
+// pairs. A batch norm that is folded does not change them.
+type pairsPack struct {
+	parts []pairsPart
+	stamp uint64 // of the weight, when they were packed
+}
+
+// pairsPart is the weights of one window, as packPart is.
+type pairsPart struct {
+	pairs   *kernel.Pairs
+	at      []int
+	step    int
+	in, out int
+	data    []uint16
+}
+
+// byPairs reports whether products with runs of so many values are computed by
+// pairs: a function of shape, precision and kernel class.
+func (c *compiler) byPairs(run int) bool {
+	return c.exe.device.bf16 && c.exe.device.kernels.Class != kernel.Generic.Class && run > 0 && run%2 == 0
+}
+
+// bytes returns the memory of the packed weights.
+func (p *pairsPack) bytes() (n int64) {
+	for _, part := range p.parts {
+		n += int64(2 * len(part.data))
+	}
+	return n
+}
+
+// pairsFor returns the pairs of a weight for windows that are given as parts.
+func (c *compiler) pairsFor(t *filter, key string, parts func() []packPart) *pairsPack {
+	return shared(c, plain(t.weight), "pairs "+key, func() *pairsPack {
+		p, of := &pairsPack{}, map[*kernel.Window]*kernel.Pairs{}
+		for _, part := range parts() {
+			if of[part.window] == nil {
+				of[part.window] = kernel.NewPairs(part.window)
+			}
+			p.parts = append(p.parts, pairsPart{of[part.window], part.at, part.step, part.in, part.out,
+				make([]uint16, part.window.PackedLen())})
+		}
+		return p
+	})
+}
+
+// fill packs the weights unless that has been done since they changed.
+func (p *pairsPack) fill(f *frame, weight *value) {
+	if weight.state != nil && p.stamp == weight.state.stamp {
+		return
+	}
+	for i := range p.parts {
+		part := &p.parts[i]
+		f.each(part.pairs.Panels(), func(_ *worker, panel int) {
+			part.pairs.PackPairs(panel, part.data, f.f32(weight), part.at, part.step)
+		})
+	}
+	if weight.state != nil {
+		p.stamp = weight.state.stamp
+	}
+}

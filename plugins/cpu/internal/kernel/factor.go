@@ -1,0 +1,30 @@
+package kernel
+
+// Factor is what becomes of weights when they are packed.
+type Factor struct {
+	Round *Set      // rounds them to bfloat16, unless nil
+	By    []float64 // multiplies them then, per output channel, unless nil
+}
+
+// From returns the factor of the channels from c on.
+func (a Factor) From(c int) Factor {
+	if a.By != nil {
+		a.By = a.By[c:]
+	}
+	return a
+}
+
+// Apply changes weights of channel after channel, from c on; products are made
+// in float64 and rounded once.
+func (a Factor) Apply(row []float32, c int) {
+	if a.Round != nil {
+		a.Round.RoundBF16(row)
+	}
+	if a.By == nil {
+		return
+	}
+	by := a.By[c:][:len(row)]
+	for i, v := range row {
+		row[i] = float32(float64(v) * by[i])
+	}
+}

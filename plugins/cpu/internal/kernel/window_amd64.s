@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func windowAVX512x1p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512F, CMOV
 TEXT ·windowAVX512x1p12(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -14,50 +14,8 @@ TEXT ·windowAVX512x1p12(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    4(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    8(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    12(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    16(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    20(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    24(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    28(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    32(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    36(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    40(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    44(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-
-fetched:
+	MOVQ   offs+32(FP), R15
+	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -364,38 +322,19 @@ TEXT ·windowAVX512x1p8(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    4(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    8(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    12(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    16(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    20(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    24(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    28(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R12, R12
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000008, R12
+	MOVQ    outs+8(FP), R11
+	MOVLQSX (R11), R10
+	MOVLQSX 4(R11), R11
+	SUBQ    R10, R11
+	ADDQ    plus+88(FP), R10
 
-fetched:
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -450,8 +389,15 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ             R15, $-4
-	JG               rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R12, R12
+	JE         fetched
+	PREFETCHT0 (R10)
+	ADDQ       R11, R10
+	DECQ       R12
+
+fetched:
 	VMOVUPS          (R14), Z8
 	VFMADD231PS.BCST (AX)(R15*4), Z8, Z0
 	VFMADD231PS.BCST (BX)(R15*4), Z8, Z1
@@ -626,26 +572,19 @@ TEXT ·windowAVX512x1p4(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    4(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    8(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    12(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R8, R8
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000004, R8
+	MOVQ    outs+8(FP), DI
+	MOVLQSX (DI), SI
+	MOVLQSX 4(DI), DI
+	SUBQ    SI, DI
+	ADDQ    plus+88(FP), SI
 
-fetched:
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -680,8 +619,15 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ             R15, $-4
-	JG               rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R8, R8
+	JE         fetched
+	PREFETCHT0 (SI)
+	ADDQ       DI, SI
+	DECQ       R8
+
+fetched:
 	VMOVUPS          (R14), Z4
 	VFMADD231PS.BCST (AX)(R15*4), Z4, Z0
 	VFMADD231PS.BCST (BX)(R15*4), Z4, Z1
@@ -800,20 +746,19 @@ TEXT ·windowAVX512x1p2(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    4(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    SI, SI
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000002, SI
+	MOVQ    outs+8(FP), DX
+	MOVLQSX (DX), CX
+	MOVLQSX 4(DX), DX
+	SUBQ    CX, DX
+	ADDQ    plus+88(FP), CX
 
-fetched:
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -838,8 +783,15 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ             R15, $-4
-	JG               rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      SI, SI
+	JE         fetched
+	PREFETCHT0 (CX)
+	ADDQ       DX, CX
+	DECQ       SI
+
+fetched:
 	VMOVUPS          (R14), Z2
 	VFMADD231PS.BCST (AX)(R15*4), Z2, Z0
 	VFMADD231PS.BCST (BX)(R15*4), Z2, Z1
@@ -921,7 +873,7 @@ end:
 	RET
 
 // func windowAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512F, CMOV
 TEXT ·windowAVX512x1p1(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -930,17 +882,8 @@ TEXT ·windowAVX512x1p1(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-
-fetched:
+	MOVQ   offs+32(FP), R15
+	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	MOVQ   taps+48(FP), R15
@@ -1029,7 +972,7 @@ end:
 	RET
 
 // func windowAVX512x2p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512F, CMOV
 TEXT ·windowAVX512x2p12(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -1038,62 +981,8 @@ TEXT ·windowAVX512x2p12(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    4(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    8(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    12(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    16(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    20(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    24(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    28(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    32(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    36(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    40(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    44(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-
-fetched:
+	MOVQ   offs+32(FP), R15
+	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -1597,46 +1486,19 @@ TEXT ·windowAVX512x2p8(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    4(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    8(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    12(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    16(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    20(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    24(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    28(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R12, R12
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000008, R12
+	MOVQ    outs+8(FP), R11
+	MOVLQSX (R11), R10
+	MOVLQSX 4(R11), R11
+	SUBQ    R10, R11
+	ADDQ    plus+88(FP), R10
 
-fetched:
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -1699,8 +1561,16 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R12, R12
+	JE         fetched
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R11, R10
+	DECQ       R12
+
+fetched:
 	VMOVUPS      (R14), Z16
 	VMOVUPS      64(R14), Z17
 	VBROADCASTSS (AX)(R15*4), Z18
@@ -2000,30 +1870,19 @@ TEXT ·windowAVX512x2p4(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    4(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    8(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    12(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R8, R8
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000004, R8
+	MOVQ    outs+8(FP), DI
+	MOVLQSX (DI), SI
+	MOVLQSX 4(DI), DI
+	SUBQ    SI, DI
+	ADDQ    plus+88(FP), SI
 
-fetched:
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -2062,8 +1921,16 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R8, R8
+	JE         fetched
+	PREFETCHT0 (SI)
+	PREFETCHT0 64(SI)
+	ADDQ       DI, SI
+	DECQ       R8
+
+fetched:
 	VMOVUPS      (R14), Z8
 	VMOVUPS      64(R14), Z9
 	VBROADCASTSS (AX)(R15*4), Z10
@@ -2247,22 +2114,19 @@ TEXT ·windowAVX512x2p2(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	MOVLQSX    4(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    SI, SI
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000002, SI
+	MOVQ    outs+8(FP), DX
+	MOVLQSX (DX), CX
+	MOVLQSX 4(DX), DX
+	SUBQ    CX, DX
+	ADDQ    plus+88(FP), CX
 
-fetched:
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -2289,8 +2153,16 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      SI, SI
+	JE         fetched
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	ADDQ       DX, CX
+	DECQ       SI
+
+fetched:
 	VMOVUPS      (R14), Z4
 	VMOVUPS      64(R14), Z5
 	VBROADCASTSS (AX)(R15*4), Z6
@@ -2407,7 +2279,7 @@ end:
 	RET
 
 // func windowAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512F, CMOV
 TEXT ·windowAVX512x2p1(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -2416,18 +2288,8 @@ TEXT ·windowAVX512x2p1(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-
-fetched:
+	MOVQ   offs+32(FP), R15
+	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -2546,50 +2408,19 @@ TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 128(R14)
-	PREFETCHT0 192(R14)
-	MOVLQSX    4(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 128(R14)
-	PREFETCHT0 192(R14)
-	MOVLQSX    8(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 128(R14)
-	PREFETCHT0 192(R14)
-	MOVLQSX    12(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 128(R14)
-	PREFETCHT0 192(R14)
-	MOVLQSX    16(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 128(R14)
-	PREFETCHT0 192(R14)
-	MOVLQSX    20(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 128(R14)
-	PREFETCHT0 192(R14)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R10, R10
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000006, R10
+	MOVQ    outs+8(FP), R9
+	MOVLQSX (R9), R8
+	MOVLQSX 4(R9), R9
+	SUBQ    R8, R9
+	ADDQ    plus+88(FP), R8
 
-fetched:
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -2652,8 +2483,18 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R10, R10
+	JE         fetched
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	PREFETCHT0 128(R8)
+	PREFETCHT0 192(R8)
+	ADDQ       R9, R8
+	DECQ       R10
+
+fetched:
 	VMOVUPS      (R14), Z24
 	VMOVUPS      64(R14), Z25
 	VMOVUPS      128(R14), Z26
@@ -3025,38 +2866,19 @@ TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 128(R14)
-	PREFETCHT0 192(R14)
-	MOVLQSX    4(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 128(R14)
-	PREFETCHT0 192(R14)
-	MOVLQSX    8(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 128(R14)
-	PREFETCHT0 192(R14)
-	MOVLQSX    12(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 128(R14)
-	PREFETCHT0 192(R14)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R8, R8
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000004, R8
+	MOVQ    outs+8(FP), DI
+	MOVLQSX (DI), SI
+	MOVLQSX 4(DI), DI
+	SUBQ    SI, DI
+	ADDQ    plus+88(FP), SI
 
-fetched:
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -3103,8 +2925,18 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R8, R8
+	JE         fetched
+	PREFETCHT0 (SI)
+	PREFETCHT0 64(SI)
+	PREFETCHT0 128(SI)
+	PREFETCHT0 192(SI)
+	ADDQ       DI, SI
+	DECQ       R8
+
+fetched:
 	VMOVUPS      (R14), Z16
 	VMOVUPS      64(R14), Z17
 	VMOVUPS      128(R14), Z18
@@ -3378,26 +3210,19 @@ TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 128(R14)
-	PREFETCHT0 192(R14)
-	MOVLQSX    4(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 128(R14)
-	PREFETCHT0 192(R14)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    SI, SI
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000002, SI
+	MOVQ    outs+8(FP), DX
+	MOVLQSX (DX), CX
+	MOVLQSX 4(DX), DX
+	SUBQ    CX, DX
+	ADDQ    plus+88(FP), CX
 
-fetched:
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -3428,8 +3253,18 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      SI, SI
+	JE         fetched
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       DX, CX
+	DECQ       SI
+
+fetched:
 	VMOVUPS      (R14), Z8
 	VMOVUPS      64(R14), Z9
 	VMOVUPS      128(R14), Z10
@@ -3596,7 +3431,7 @@ end:
 	RET
 
 // func windowAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512F, CMOV
 TEXT ·windowAVX512x4p1(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -3605,20 +3440,8 @@ TEXT ·windowAVX512x4p1(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 128(R14)
-	PREFETCHT0 192(R14)
-
-fetched:
+	MOVQ   offs+32(FP), R15
+	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -3769,32 +3592,19 @@ TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    4(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    8(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    12(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    16(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    20(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R10, R10
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000006, R10
+	MOVQ    outs+8(FP), R9
+	MOVLQSX (R9), R8
+	MOVLQSX 4(R9), R9
+	SUBQ    R8, R9
+	ADDQ    plus+88(FP), R8
 
-fetched:
+nothing:
 	MOVQ   w+64(FP), R14
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -3845,8 +3655,15 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R10, R10
+	JE         fetched
+	PREFETCHT0 (R8)
+	ADDQ       R9, R8
+	DECQ       R10
+
+fetched:
 	VMOVUPS      (R14), Y12
 	VMOVUPS      32(R14), Y13
 	VBROADCASTSS (AX)(R15*4), Y14
@@ -4088,26 +3905,19 @@ TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    4(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    8(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    12(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R8, R8
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000004, R8
+	MOVQ    outs+8(FP), DI
+	MOVLQSX (DI), SI
+	MOVLQSX 4(DI), DI
+	SUBQ    SI, DI
+	ADDQ    plus+88(FP), SI
 
-fetched:
+nothing:
 	MOVQ   w+64(FP), R14
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -4146,8 +3956,15 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R8, R8
+	JE         fetched
+	PREFETCHT0 (SI)
+	ADDQ       DI, SI
+	DECQ       R8
+
+fetched:
 	VMOVUPS      (R14), Y8
 	VMOVUPS      32(R14), Y9
 	VBROADCASTSS (AX)(R15*4), Y10
@@ -4331,20 +4148,19 @@ TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-	MOVLQSX    4(R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    SI, SI
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000002, SI
+	MOVQ    outs+8(FP), DX
+	MOVLQSX (DX), CX
+	MOVLQSX 4(DX), DX
+	SUBQ    CX, DX
+	ADDQ    plus+88(FP), CX
 
-fetched:
+nothing:
 	MOVQ   w+64(FP), R14
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -4371,8 +4187,15 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      SI, SI
+	JE         fetched
+	PREFETCHT0 (CX)
+	ADDQ       DX, CX
+	DECQ       SI
+
+fetched:
 	VMOVUPS      (R14), Y4
 	VMOVUPS      32(R14), Y5
 	VBROADCASTSS (AX)(R15*4), Y6
@@ -4489,7 +4312,7 @@ end:
 	RET
 
 // func windowAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
-// Requires: AVX, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3
 TEXT ·windowAVX2x1p1(SB), NOSPLIT, $24-112
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
@@ -4498,17 +4321,8 @@ TEXT ·windowAVX2x1p1(SB), NOSPLIT, $24-112
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ       offs+32(FP), R15
-	MOVQ       R15, 16(SP)
-	MOVQ       plus+88(FP), R14
-	TESTQ      R14, R14
-	JE         fetched
-	MOVQ       outs+8(FP), R15
-	MOVLQSX    (R15), R14
-	ADDQ       plus+88(FP), R14
-	PREFETCHT0 (R14)
-
-fetched:
+	MOVQ   offs+32(FP), R15
+	MOVQ   R15, 16(SP)
 	MOVQ   w+64(FP), R14
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1

@@ -46,7 +46,8 @@ func windowTile(set isa, n, p int) {
 	Label("tile")
 	MOVQ(param("offs"), k)
 	MOVQ(k, table)
-	windowPrefetch(n, p, w, k)
+	early := newEarly(n, p)
+	early.begin()
 	MOVQ(param("w"), w)
 	set.clear(accs)
 	MOVQ(param("taps"), k)
@@ -66,6 +67,7 @@ func windowTile(set isa, n, p int) {
 	Label("some")
 	CMPQ(k, operand.I32(-windowUnroll))
 	JG(operand.LabelRef("rest"))
+	early.fetch()
 	for j := range windowUnroll {
 		windowStep(set, n, p, j, w, k)
 	}
@@ -114,19 +116,51 @@ func windowTile(set isa, n, p int) {
 	RET()
 }
 
-// windowPrefetch fetches what a tile will add to its results.
-func windowPrefetch(n, p int, at, k reg.GPPhysical) {
-	MOVQ(param("plus"), at)
-	TESTQ(at, at)
-	JE(operand.LabelRef("fetched"))
-	MOVQ(param("outs"), k)
-	for i := range p {
-		MOVLQSX(operand.Mem{Base: k, Disp: 4 * i}, at)
-		ADDQ(param("plus"), at)
-		for line := range n {
-			PREFETCHT0(operand.Mem{Base: at, Disp: 64 * line})
-		}
+// early fetches what a tile will add to its results, a position at each turn of
+// the loop, so that what the loop itself loads does not wait behind it. The
+// positions are taken to lie evenly. Tiles of 12 positions leave no registers.
+type early struct {
+	lines          int // of 64 bytes, of a position
+	positions      int
+	at, step, left reg.GPPhysical
+}
+
+func newEarly(n, p int) *early {
+	if p == 1 || p+3 > len(pointers) {
+		return nil
 	}
+	return &early{n, p, pointers[p], pointers[p+1], pointers[p+2]}
+}
+
+// begin prepares for a tile.
+func (e *early) begin() {
+	if e == nil {
+		return
+	}
+	XORQ(e.left, e.left)
+	CMPQ(param("plus"), operand.Imm(0))
+	JE(operand.LabelRef("nothing"))
+	MOVQ(operand.U32(uint32(e.positions)), e.left)
+	MOVQ(param("outs"), e.step)
+	MOVLQSX(operand.Mem{Base: e.step}, e.at)
+	MOVLQSX(operand.Mem{Base: e.step, Disp: 4}, e.step)
+	SUBQ(e.at, e.step)
+	ADDQ(param("plus"), e.at)
+	Label("nothing")
+}
+
+// fetch fetches a position if one is left.
+func (e *early) fetch() {
+	if e == nil {
+		return
+	}
+	TESTQ(e.left, e.left)
+	JE(operand.LabelRef("fetched"))
+	for line := range e.lines {
+		PREFETCHT0(operand.Mem{Base: e.at, Disp: 64 * line})
+	}
+	ADDQ(e.step, e.at)
+	DECQ(e.left)
 	Label("fetched")
 }
 

@@ -3,18 +3,19 @@ package kernel
 import "fmt"
 
 // Matrix is a Window whose sums matrix units compute: those of AMX multiply 16
-// positions by 16 channels over 32 values at once, from bfloat16. All values of
-// a position, taps outside and values of a run inside, are one row, padded with
-// zeros to whole steps of 32.
+// positions by 16 channels over 32 values at once, from bfloat16. Runs are
+// whole steps of 32 values; all runs of a position, one after the other, are a
+// row.
 //
-// With Parts 1 both operands are rounded to bfloat16. With Parts 3 they are
-// float32, each the sum of three bfloat16: x1 = bf16(x), x2 = bf16(x - x1),
-// x3 = x - x1 - x2; of the nine products the six largest are added, x1y3, x1y2,
-// x2y2, x2y1, x3y1, x1y1 step by step. What is left out is below 2^-25 of a
-// product. The order of sums is that of multiplyTiles.
+// With one part both operands are bfloat16. With three they are float32, each
+// the sum of three bfloat16: x1 = bf16(x), x2 = bf16(x - x1), x3 = x - x1 - x2;
+// of the nine products the six largest are added, in the order of partOrder,
+// step by step. What is left out is below 2^-25 of a product. The order of sums
+// is that of multiplyTiles.
 type Matrix struct {
 	*Window
 	Parts int
+	even  int // bytes of bfloat16 between positions, if it is the same everywhere; else 0
 }
 
 // A tile holds 16 rows of 32 bfloat16: 16 positions, or the pairs of 16
@@ -28,22 +29,43 @@ const (
 // MatrixPositions is how many positions tiles treat together.
 const MatrixPositions = 2 * tileRows
 
+// MatrixSuits reports whether matrix units can compute windows of such runs.
+func MatrixSuits(run int) bool { return run > 0 && run%tileValues == 0 }
+
+// NewMatrix returns what computes a window from operands of one or three parts.
+func NewMatrix(w *Window, parts int) *Matrix {
+	if !MatrixSuits(w.Run) || partOrder[parts] == nil {
+		panic(fmt.Sprintf("kernel.NewMatrix: a run of %d values, %d parts", w.Run, parts))
+	}
+	m := &Matrix{Window: w, Parts: parts}
+	if w.Taps == 1 && len(w.In) > 1 {
+		m.even = int(w.In[1]-w.In[0]) / 2
+		for p := 1; p < len(w.In); p++ {
+			if w.In[p-1] < 0 || w.In[p]-w.In[p-1] != int32(2*m.even) {
+				m.even = 0
+				break
+			}
+		}
+	}
+	return m
+}
+
 // Steps returns how many steps of 32 values a row has.
-func (m Matrix) Steps() int { return (m.Taps*m.Run + tileValues - 1) / tileValues }
+func (m *Matrix) Steps() int { return m.Taps * m.Run / tileValues }
 
 // blocks returns the number of blocks of Lanes channels.
-func (m Matrix) blocks() int { return padded(m.Width) / Lanes }
+func (m *Matrix) blocks() int { return padded(m.Width) / Lanes }
 
 // PackedLen returns the number of bfloat16 that packed weights take.
-func (m Matrix) PackedLen() int { return m.blocks() * m.blockLen() }
+func (m *Matrix) PackedLen() int { return m.blocks() * m.blockLen() }
 
 // blockLen returns the number of bfloat16 of a block of channels.
-func (m Matrix) blockLen() int { return m.Steps() * m.Parts * tileLen }
+func (m *Matrix) blockLen() int { return m.Steps() * m.Parts * tileLen }
 
 // tile returns where the tile of a block of channels, a step and a part begins
 // in packed weights. Two blocks lie together, [Steps][Parts][2], so that
 // kernels read what they need in one row; a last one alone, [Steps][Parts].
-func (m Matrix) tile(block, step, part int) int {
+func (m *Matrix) tile(block, step, part int) int {
 	first, n := block/2*2, 2
 	if first+1 == m.blocks() {
 		n = 1
@@ -51,64 +73,117 @@ func (m Matrix) tile(block, step, part int) int {
 	return first*m.blockLen() + ((step*m.Parts+part)*n+block-first)*tileLen
 }
 
-// Pack fills the parts of packed that belong to one panel; src, at, step and by
-// are those of Window.Pack. A tile holds 16 pairs of values, each of 16 channels:
-// [16 pairs][16 channels][2]. It returns the extent of these weights.
-func (m Matrix) Pack(panel int, packed []uint16, src []float32, at []int, step int, by []float64) Extent {
+// Pack fills the parts of packed that belong to one panel; src, at, step and
+// factor are those of Window.Pack. A tile holds 16 pairs of values, each of 16 channels: [16 pairs][16
+// channels][2]. It returns the extent of these weights.
+func (m *Matrix) Pack(panel int, packed []uint16, src []float32, at []int, step int, factor Factor) Extent {
 	first, width, real := m.panel(panel)
 	extent := noExtent
-	for c := first; c < first+width; c += Lanes {
-		for k := range m.Steps() * tileValues {
-			for j := range Lanes {
-				var v float32
-				if k < len(at) && c+j < first+real {
-					v = src[at[k]+(c+j)*step]
-					if by != nil {
-						v = float32(float64(v) * by[c+j])
-					}
-				}
-				extent.add(v)
-				i := k%tileValues/2*tileValues + 2*j + k%2
-				for p := range m.Parts {
-					b := bf16(v)
-					packed[m.tile(c/Lanes, k/tileValues, p)+i] = b
-					v -= widened(b)
-				}
+	var row [Lanes]float32
+	for c := 0; c < width; c += Lanes {
+		lanes := min(real-c, Lanes)
+		for k, from := range at {
+			for j := range lanes {
+				row[j] = src[from+(first+c+j)*step]
 			}
+			factor.Apply(row[:lanes], first+c)
+			clear(row[lanes:])
+			m.packRow(&row, packed, (first+c)/Lanes, k, &extent)
 		}
 	}
 	return extent
 }
 
-// Matrix computes positions [from, to) of panels [first, last) for one image as
-// Window does, with packed weights of this extent. What follows a sum is with
-// one part what follows one of Pairs, with three that of Window. With three
-// parts it leaves out the positions whose operands are too large, too small or not finite and
-// returns them: Window must compute them. Which they are depends on the values
-// of the position and on the extent alone. They are valid until the next call.
-func (s *Set) Matrix(m Matrix, first, last int, out, in []float32, packed []uint16, weights Extent, f Finish,
-	from, to int, spare *MatrixScratch) (apart []int32) {
-	if len(in) < m.inNeed || len(out) < m.outNeed || len(packed) < m.PackedLen() || from < 0 || to > m.Positions() ||
-		f.Bias != nil && len(f.Bias) < m.BiasLen() || f.lacks(m.outNeed) ||
-		(f.Scale != nil || f.Round) && m.Parts != 1 || f.Scale != nil && (f.Bias == nil || len(f.Scale) < m.BiasLen()) {
-		panic(fmt.Sprintf("kernel.Matrix: image of %d values, want %d; result of %d, want %d; weights of %d, want %d; "+
-			"scale of %d, bias of %d, want %d; %d parts; positions [%d, %d) of %d", len(in), m.inNeed, len(out), m.outNeed,
-			len(packed), m.PackedLen(), len(f.Scale), len(f.Bias), m.BiasLen(), m.Parts, from, to, m.Positions()))
+// packRow writes value k of a block of channels.
+func (m *Matrix) packRow(row *[Lanes]float32, packed []uint16, block, k int, extent *Extent) {
+	for j, v := range row {
+		extent.add(v)
+		for p := range m.Parts {
+			b := bf16(v)
+			packed[m.tile(block, k/tileValues, p)+k%tileValues/2*tileValues+2*j+k%2] = b
+			v -= widened(b)
+		}
+	}
+}
+
+// MatrixBF16 computes positions [from, to) of panels [first, last) for one
+// image of bfloat16, whose runs begin half as many bytes from it as In says.
+// What follows a sum is what follows one of Pairs.
+func (s *Set) MatrixBF16(m *Matrix, first, last int, out []float32, in, packed []uint16, f Finish, from, to int,
+	spare *MatrixScratch) {
+	if m.Parts != 1 || m.lacks(len(in), out, packed, &f, from, to) ||
+		f.Scale != nil && (f.Bias == nil || len(f.Scale) < m.BiasLen()) {
+		m.misused(1, len(in), out, packed, &f, from, to)
 	}
 	spare.apart = spare.apart[:0]
+	each := m.Steps() * tileValues
 	for from < to {
-		staged, n := spare.stage(m, to-from)
-		each := m.Steps() * m.Parts * tileValues
+		n := spare.stage(m, to-from)
+		c := matrixCall{m, out, packed, f}
 		for p := from; p < from+n; p += MatrixPositions {
-			s.stageTiles(m, staged[(p-from)*each:], in, weights, p, min(p+MatrixPositions, from+n), spare)
+			if !s.inPlace(m, p, from+n) {
+				s.gather(m, spare.room[(p-from)*each:], in, p, min(p+MatrixPositions, from+n))
+			}
 		}
 		for panel := first; panel < last; panel++ {
 			for p := from; p < from+n; p += MatrixPositions {
-				c := matrixCall{out, packed, f, p, min(p+MatrixPositions, from+n)}
-				s.matrixPanel(m, panel, &c, staged[(p-from)*each:], spare)
+				a := matrixTiles{spare.room[(p-from)*each:], 2 * tileValues, 2 * tileLen, 4 * tileLen}
+				if s.inPlace(m, p, from+n) {
+					a = matrixTiles{in[int(m.In[p])/4:], m.even, tileRows * m.even, 2 * tileValues}
+				}
+				s.matrixPanel(&c, panel, a, p, min(p+MatrixPositions, from+n), spare)
+			}
+		}
+		from += n
+	}
+}
+
+// inPlace reports whether tiles read the positions from p on, before end, from
+// the image itself.
+func (s *Set) inPlace(m *Matrix, p, end int) bool {
+	return s.matrix != nil && m.even > 0 && p+MatrixPositions <= end
+}
+
+// MatrixF32 computes positions [from, to) of panels [first, last) for one image
+// as Window does, with packed weights of this extent. It leaves out the
+// positions whose operands are too large, too small or not finite and returns
+// them: Window must compute them. Which they are depends on the values of the
+// position and on the extent alone. They are valid until the next call.
+func (s *Set) MatrixF32(m *Matrix, first, last int, out, in []float32, packed []uint16, weights Extent,
+	bias []float32, e Ending, from, to int, spare *MatrixScratch) (apart []int32) {
+	f := Finish{Bias: bias, Ending: e}
+	if m.Parts != 3 || m.lacks(len(in), out, packed, &f, from, to) {
+		m.misused(3, len(in), out, packed, &f, from, to)
+	}
+	spare.apart = spare.apart[:0]
+	each := m.Steps() * m.Parts * tileValues
+	for from < to {
+		n := spare.stage(m, to-from)
+		c := matrixCall{m, out, packed, f}
+		for p := from; p < from+n; p += MatrixPositions {
+			s.split(m, spare.room[(p-from)*each:], in, weights, p, min(p+MatrixPositions, from+n), spare)
+		}
+		for panel := first; panel < last; panel++ {
+			for p := from; p < from+n; p += MatrixPositions {
+				a := matrixTiles{spare.room[(p-from)*each:], 2 * tileValues, 2 * tileLen, 3 * 4 * tileLen}
+				s.matrixPanel(&c, panel, a, p, min(p+MatrixPositions, from+n), spare)
 			}
 		}
 		from += n
 	}
 	return spare.apart
+}
+
+// lacks reports whether an operand is too short.
+func (m *Matrix) lacks(in int, out []float32, packed []uint16, f *Finish, from, to int) bool {
+	return in < m.inNeed || len(out) < m.outNeed || len(packed) < m.PackedLen() || from < 0 || to > m.Positions() ||
+		f.Bias != nil && len(f.Bias) < m.BiasLen() || f.lacks(m.outNeed)
+}
+
+// misused panics.
+func (m *Matrix) misused(parts, in int, out []float32, packed []uint16, f *Finish, from, to int) {
+	panic(fmt.Sprintf("kernel.Matrix: %d parts, want %d; image of %d values, want %d; result of %d, want %d; "+
+		"weights of %d, want %d; scale of %d, bias of %d, want %d; %d to be added; positions [%d, %d) of %d", parts,
+		m.Parts, in, m.inNeed, len(out), m.outNeed, len(packed), m.PackedLen(), len(f.Scale), len(f.Bias), m.BiasLen(),
+		len(f.Plus), from, to, m.Positions()))
 }

@@ -9,6 +9,6 @@ var matrixAMX = matrixKernels{
 		1: {{matrixProduct1x1x1, matrixProduct1x1x2}, {matrixProduct1x2x1, matrixProduct1x2x2}},
 		3: {{matrixProduct3x1x1, matrixProduct3x1x2}, {matrixProduct3x2x1, matrixProduct3x2x2}},
 	},
-	split: matrixSplit,
+	gather: matrixGather, split: matrixSplit,
 	store: matrixStore,
 }

@@ -14,8 +14,8 @@ DATA tileShapes<>+48(SB)/8, $0x1010101010101010
 DATA tileShapes<>+56(SB)/8, $0x0000000000000000
 GLOBL tileShapes<>(SB), RODATA|NOPTR, $64
 
-// func matrixProduct1x1x1(sums *float32, a *uint16, b *uint16, steps int, times int)
-TEXT ·matrixProduct1x1x1(SB), NOSPLIT, $0-40
+// func matrixProduct1x1x1(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
+TEXT ·matrixProduct1x1x1(SB), NOSPLIT, $0-64
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
@@ -23,7 +23,9 @@ TEXT ·matrixProduct1x1x1(SB), NOSPLIT, $0-40
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
-	MOVQ $0x00000040, BX
+	MOVQ line+40(FP), BX
+	MOVQ step+56(FP), R10
+	MOVQ $0x00000040, R9
 	MOVQ $0x00000100, R8
 
 channels:
@@ -31,6 +33,8 @@ channels:
 	LONG  $0x497be2c4
 	BYTE  $0xc0
 	MOVQ  a+8(FP), SI
+	MOVQ  SI, R11
+	ADDQ  tile+48(FP), R11
 	MOVQ  steps+24(FP), CX
 	TESTQ CX, CX
 	JE    store
@@ -42,16 +46,16 @@ step:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 0(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x00001fb4
+	// TILELOADD 0(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x00000fb4
 	BYTE $0x00
 	BYTE $0x00
 
 	// TDPBF16PS TMM6, TMM4, TMM0
 	LONG $0x5c4ae2c4
 	BYTE $0xc4
-	ADDQ $0x00000800, SI
+	ADDQ R10, SI
 	ADDQ $0x00000400, DI
 	DECQ CX
 	JNE  step
@@ -71,8 +75,8 @@ store:
 	BYTE $0xc0
 	RET
 
-// func matrixProduct1x1x2(sums *float32, a *uint16, b *uint16, steps int, times int)
-TEXT ·matrixProduct1x1x2(SB), NOSPLIT, $0-40
+// func matrixProduct1x1x2(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
+TEXT ·matrixProduct1x1x2(SB), NOSPLIT, $0-64
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
@@ -80,7 +84,9 @@ TEXT ·matrixProduct1x1x2(SB), NOSPLIT, $0-40
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
-	MOVQ $0x00000040, BX
+	MOVQ line+40(FP), BX
+	MOVQ step+56(FP), R10
+	MOVQ $0x00000040, R9
 	MOVQ $0x00000100, R8
 
 channels:
@@ -92,6 +98,8 @@ channels:
 	LONG  $0x497be2c4
 	BYTE  $0xc8
 	MOVQ  a+8(FP), SI
+	MOVQ  SI, R11
+	ADDQ  tile+48(FP), R11
 	MOVQ  steps+24(FP), CX
 	TESTQ CX, CX
 	JE    store
@@ -103,15 +111,15 @@ step:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 0(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x00001fb4
+	// TILELOADD 0(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x00000fb4
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 1024(DI)(BX*1), TMM7
-	LONG $0x4b7be2c4
-	LONG $0x04001fbc
+	// TILELOADD 1024(DI)(R9*1), TMM7
+	LONG $0x4b7ba2c4
+	LONG $0x04000fbc
 	BYTE $0x00
 	BYTE $0x00
 
@@ -122,7 +130,7 @@ step:
 	// TDPBF16PS TMM7, TMM4, TMM1
 	LONG $0x5c42e2c4
 	BYTE $0xcc
-	ADDQ $0x00000800, SI
+	ADDQ R10, SI
 	ADDQ $0x00000800, DI
 	DECQ CX
 	JNE  step
@@ -148,8 +156,8 @@ store:
 	BYTE $0xc0
 	RET
 
-// func matrixProduct1x2x1(sums *float32, a *uint16, b *uint16, steps int, times int)
-TEXT ·matrixProduct1x2x1(SB), NOSPLIT, $0-40
+// func matrixProduct1x2x1(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
+TEXT ·matrixProduct1x2x1(SB), NOSPLIT, $0-64
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
@@ -157,7 +165,9 @@ TEXT ·matrixProduct1x2x1(SB), NOSPLIT, $0-40
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
-	MOVQ $0x00000040, BX
+	MOVQ line+40(FP), BX
+	MOVQ step+56(FP), R10
+	MOVQ $0x00000040, R9
 	MOVQ $0x00000100, R8
 
 channels:
@@ -169,6 +179,8 @@ channels:
 	LONG  $0x497be2c4
 	BYTE  $0xc8
 	MOVQ  a+8(FP), SI
+	MOVQ  SI, R11
+	ADDQ  tile+48(FP), R11
 	MOVQ  steps+24(FP), CX
 	TESTQ CX, CX
 	JE    store
@@ -180,15 +192,15 @@ step:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 1024(SI)(BX*1), TMM5
-	LONG $0x4b7be2c4
-	LONG $0x04001eac
+	// TILELOADD 0(R11)(BX*1), TMM5
+	LONG $0x4b7bc2c4
+	LONG $0x00001bac
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 0(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x00001fb4
+	// TILELOADD 0(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x00000fb4
 	BYTE $0x00
 	BYTE $0x00
 
@@ -199,7 +211,8 @@ step:
 	// TDPBF16PS TMM6, TMM5, TMM1
 	LONG $0x5c4ae2c4
 	BYTE $0xcd
-	ADDQ $0x00000800, SI
+	ADDQ R10, SI
+	ADDQ R10, R11
 	ADDQ $0x00000400, DI
 	DECQ CX
 	JNE  step
@@ -225,8 +238,8 @@ store:
 	BYTE $0xc0
 	RET
 
-// func matrixProduct1x2x2(sums *float32, a *uint16, b *uint16, steps int, times int)
-TEXT ·matrixProduct1x2x2(SB), NOSPLIT, $0-40
+// func matrixProduct1x2x2(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
+TEXT ·matrixProduct1x2x2(SB), NOSPLIT, $0-64
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
@@ -234,7 +247,9 @@ TEXT ·matrixProduct1x2x2(SB), NOSPLIT, $0-40
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
-	MOVQ $0x00000040, BX
+	MOVQ line+40(FP), BX
+	MOVQ step+56(FP), R10
+	MOVQ $0x00000040, R9
 	MOVQ $0x00000100, R8
 
 channels:
@@ -254,6 +269,8 @@ channels:
 	LONG  $0x497be2c4
 	BYTE  $0xd8
 	MOVQ  a+8(FP), SI
+	MOVQ  SI, R11
+	ADDQ  tile+48(FP), R11
 	MOVQ  steps+24(FP), CX
 	TESTQ CX, CX
 	JE    store
@@ -265,21 +282,21 @@ step:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 1024(SI)(BX*1), TMM5
-	LONG $0x4b7be2c4
-	LONG $0x04001eac
+	// TILELOADD 0(R11)(BX*1), TMM5
+	LONG $0x4b7bc2c4
+	LONG $0x00001bac
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 0(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x00001fb4
+	// TILELOADD 0(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x00000fb4
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 1024(DI)(BX*1), TMM7
-	LONG $0x4b7be2c4
-	LONG $0x04001fbc
+	// TILELOADD 1024(DI)(R9*1), TMM7
+	LONG $0x4b7ba2c4
+	LONG $0x04000fbc
 	BYTE $0x00
 	BYTE $0x00
 
@@ -298,7 +315,8 @@ step:
 	// TDPBF16PS TMM7, TMM5, TMM3
 	LONG $0x5c42e2c4
 	BYTE $0xdd
-	ADDQ $0x00000800, SI
+	ADDQ R10, SI
+	ADDQ R10, R11
 	ADDQ $0x00000800, DI
 	DECQ CX
 	JNE  step
@@ -336,8 +354,8 @@ store:
 	BYTE $0xc0
 	RET
 
-// func matrixProduct3x1x1(sums *float32, a *uint16, b *uint16, steps int, times int)
-TEXT ·matrixProduct3x1x1(SB), NOSPLIT, $0-40
+// func matrixProduct3x1x1(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
+TEXT ·matrixProduct3x1x1(SB), NOSPLIT, $0-64
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
@@ -345,7 +363,9 @@ TEXT ·matrixProduct3x1x1(SB), NOSPLIT, $0-40
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
-	MOVQ $0x00000040, BX
+	MOVQ line+40(FP), BX
+	MOVQ step+56(FP), R10
+	MOVQ $0x00000040, R9
 	MOVQ $0x00000100, R8
 
 channels:
@@ -353,6 +373,8 @@ channels:
 	LONG  $0x497be2c4
 	BYTE  $0xc0
 	MOVQ  a+8(FP), SI
+	MOVQ  SI, R11
+	ADDQ  tile+48(FP), R11
 	MOVQ  steps+24(FP), CX
 	TESTQ CX, CX
 	JE    store
@@ -364,9 +386,9 @@ step:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 2048(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x08001fb4
+	// TILELOADD 2048(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x08000fb4
 	BYTE $0x00
 	BYTE $0x00
 
@@ -374,9 +396,9 @@ step:
 	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
-	// TILELOADD 1024(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x04001fb4
+	// TILELOADD 1024(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x04000fb4
 	BYTE $0x00
 	BYTE $0x00
 
@@ -394,9 +416,9 @@ step:
 	LONG $0x5c4ae2c4
 	BYTE $0xc4
 
-	// TILELOADD 0(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x00001fb4
+	// TILELOADD 0(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x00000fb4
 	BYTE $0x00
 	BYTE $0x00
 
@@ -423,7 +445,7 @@ step:
 	// TDPBF16PS TMM6, TMM4, TMM0
 	LONG $0x5c4ae2c4
 	BYTE $0xc4
-	ADDQ $0x00001800, SI
+	ADDQ R10, SI
 	ADDQ $0x00000c00, DI
 	DECQ CX
 	JNE  step
@@ -443,8 +465,8 @@ store:
 	BYTE $0xc0
 	RET
 
-// func matrixProduct3x1x2(sums *float32, a *uint16, b *uint16, steps int, times int)
-TEXT ·matrixProduct3x1x2(SB), NOSPLIT, $0-40
+// func matrixProduct3x1x2(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
+TEXT ·matrixProduct3x1x2(SB), NOSPLIT, $0-64
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
@@ -452,7 +474,9 @@ TEXT ·matrixProduct3x1x2(SB), NOSPLIT, $0-40
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
-	MOVQ $0x00000040, BX
+	MOVQ line+40(FP), BX
+	MOVQ step+56(FP), R10
+	MOVQ $0x00000040, R9
 	MOVQ $0x00000100, R8
 
 channels:
@@ -464,6 +488,8 @@ channels:
 	LONG  $0x497be2c4
 	BYTE  $0xc8
 	MOVQ  a+8(FP), SI
+	MOVQ  SI, R11
+	ADDQ  tile+48(FP), R11
 	MOVQ  steps+24(FP), CX
 	TESTQ CX, CX
 	JE    store
@@ -475,15 +501,15 @@ step:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 4096(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x10001fb4
+	// TILELOADD 4096(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x10000fb4
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 5120(DI)(BX*1), TMM7
-	LONG $0x4b7be2c4
-	LONG $0x14001fbc
+	// TILELOADD 5120(DI)(R9*1), TMM7
+	LONG $0x4b7ba2c4
+	LONG $0x14000fbc
 	BYTE $0x00
 	BYTE $0x00
 
@@ -495,15 +521,15 @@ step:
 	LONG $0x5c42e2c4
 	BYTE $0xcc
 
-	// TILELOADD 2048(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x08001fb4
+	// TILELOADD 2048(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x08000fb4
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 3072(DI)(BX*1), TMM7
-	LONG $0x4b7be2c4
-	LONG $0x0c001fbc
+	// TILELOADD 3072(DI)(R9*1), TMM7
+	LONG $0x4b7ba2c4
+	LONG $0x0c000fbc
 	BYTE $0x00
 	BYTE $0x00
 
@@ -529,15 +555,15 @@ step:
 	LONG $0x5c42e2c4
 	BYTE $0xcc
 
-	// TILELOADD 0(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x00001fb4
+	// TILELOADD 0(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x00000fb4
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 1024(DI)(BX*1), TMM7
-	LONG $0x4b7be2c4
-	LONG $0x04001fbc
+	// TILELOADD 1024(DI)(R9*1), TMM7
+	LONG $0x4b7ba2c4
+	LONG $0x04000fbc
 	BYTE $0x00
 	BYTE $0x00
 
@@ -576,7 +602,7 @@ step:
 	// TDPBF16PS TMM7, TMM4, TMM1
 	LONG $0x5c42e2c4
 	BYTE $0xcc
-	ADDQ $0x00001800, SI
+	ADDQ R10, SI
 	ADDQ $0x00001800, DI
 	DECQ CX
 	JNE  step
@@ -602,8 +628,8 @@ store:
 	BYTE $0xc0
 	RET
 
-// func matrixProduct3x2x1(sums *float32, a *uint16, b *uint16, steps int, times int)
-TEXT ·matrixProduct3x2x1(SB), NOSPLIT, $0-40
+// func matrixProduct3x2x1(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
+TEXT ·matrixProduct3x2x1(SB), NOSPLIT, $0-64
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
@@ -611,7 +637,9 @@ TEXT ·matrixProduct3x2x1(SB), NOSPLIT, $0-40
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
-	MOVQ $0x00000040, BX
+	MOVQ line+40(FP), BX
+	MOVQ step+56(FP), R10
+	MOVQ $0x00000040, R9
 	MOVQ $0x00000100, R8
 
 channels:
@@ -623,6 +651,8 @@ channels:
 	LONG  $0x497be2c4
 	BYTE  $0xc8
 	MOVQ  a+8(FP), SI
+	MOVQ  SI, R11
+	ADDQ  tile+48(FP), R11
 	MOVQ  steps+24(FP), CX
 	TESTQ CX, CX
 	JE    store
@@ -634,15 +664,15 @@ step:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 1024(SI)(BX*1), TMM5
-	LONG $0x4b7be2c4
-	LONG $0x04001eac
+	// TILELOADD 0(R11)(BX*1), TMM5
+	LONG $0x4b7bc2c4
+	LONG $0x00001bac
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 2048(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x08001fb4
+	// TILELOADD 2048(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x08000fb4
 	BYTE $0x00
 	BYTE $0x00
 
@@ -654,9 +684,9 @@ step:
 	LONG $0x5c4ae2c4
 	BYTE $0xcd
 
-	// TILELOADD 1024(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x04001fb4
+	// TILELOADD 1024(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x04000fb4
 	BYTE $0x00
 	BYTE $0x00
 
@@ -674,9 +704,9 @@ step:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 3072(SI)(BX*1), TMM5
-	LONG $0x4b7be2c4
-	LONG $0x0c001eac
+	// TILELOADD 2048(R11)(BX*1), TMM5
+	LONG $0x4b7bc2c4
+	LONG $0x08001bac
 	BYTE $0x00
 	BYTE $0x00
 
@@ -688,9 +718,9 @@ step:
 	LONG $0x5c4ae2c4
 	BYTE $0xcd
 
-	// TILELOADD 0(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x00001fb4
+	// TILELOADD 0(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x00000fb4
 	BYTE $0x00
 	BYTE $0x00
 
@@ -708,9 +738,9 @@ step:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 5120(SI)(BX*1), TMM5
-	LONG $0x4b7be2c4
-	LONG $0x14001eac
+	// TILELOADD 4096(R11)(BX*1), TMM5
+	LONG $0x4b7bc2c4
+	LONG $0x10001bac
 	BYTE $0x00
 	BYTE $0x00
 
@@ -728,9 +758,9 @@ step:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 1024(SI)(BX*1), TMM5
-	LONG $0x4b7be2c4
-	LONG $0x04001eac
+	// TILELOADD 0(R11)(BX*1), TMM5
+	LONG $0x4b7bc2c4
+	LONG $0x00001bac
 	BYTE $0x00
 	BYTE $0x00
 
@@ -741,7 +771,8 @@ step:
 	// TDPBF16PS TMM6, TMM5, TMM1
 	LONG $0x5c4ae2c4
 	BYTE $0xcd
-	ADDQ $0x00001800, SI
+	ADDQ R10, SI
+	ADDQ R10, R11
 	ADDQ $0x00000c00, DI
 	DECQ CX
 	JNE  step
@@ -767,8 +798,8 @@ store:
 	BYTE $0xc0
 	RET
 
-// func matrixProduct3x2x2(sums *float32, a *uint16, b *uint16, steps int, times int)
-TEXT ·matrixProduct3x2x2(SB), NOSPLIT, $0-40
+// func matrixProduct3x2x2(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
+TEXT ·matrixProduct3x2x2(SB), NOSPLIT, $0-64
 	LEAQ tileShapes<>+0(SB), AX
 
 	// LDTILECFG (AX)
@@ -776,7 +807,9 @@ TEXT ·matrixProduct3x2x2(SB), NOSPLIT, $0-40
 	BYTE $0x00
 	MOVQ sums+0(FP), DX
 	MOVQ b+16(FP), DI
-	MOVQ $0x00000040, BX
+	MOVQ line+40(FP), BX
+	MOVQ step+56(FP), R10
+	MOVQ $0x00000040, R9
 	MOVQ $0x00000100, R8
 
 channels:
@@ -796,6 +829,8 @@ channels:
 	LONG  $0x497be2c4
 	BYTE  $0xd8
 	MOVQ  a+8(FP), SI
+	MOVQ  SI, R11
+	ADDQ  tile+48(FP), R11
 	MOVQ  steps+24(FP), CX
 	TESTQ CX, CX
 	JE    store
@@ -807,21 +842,21 @@ step:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 1024(SI)(BX*1), TMM5
-	LONG $0x4b7be2c4
-	LONG $0x04001eac
+	// TILELOADD 0(R11)(BX*1), TMM5
+	LONG $0x4b7bc2c4
+	LONG $0x00001bac
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 4096(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x10001fb4
+	// TILELOADD 4096(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x10000fb4
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 5120(DI)(BX*1), TMM7
-	LONG $0x4b7be2c4
-	LONG $0x14001fbc
+	// TILELOADD 5120(DI)(R9*1), TMM7
+	LONG $0x4b7ba2c4
+	LONG $0x14000fbc
 	BYTE $0x00
 	BYTE $0x00
 
@@ -841,15 +876,15 @@ step:
 	LONG $0x5c42e2c4
 	BYTE $0xdd
 
-	// TILELOADD 2048(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x08001fb4
+	// TILELOADD 2048(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x08000fb4
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 3072(DI)(BX*1), TMM7
-	LONG $0x4b7be2c4
-	LONG $0x0c001fbc
+	// TILELOADD 3072(DI)(R9*1), TMM7
+	LONG $0x4b7ba2c4
+	LONG $0x0c000fbc
 	BYTE $0x00
 	BYTE $0x00
 
@@ -875,9 +910,9 @@ step:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 3072(SI)(BX*1), TMM5
-	LONG $0x4b7be2c4
-	LONG $0x0c001eac
+	// TILELOADD 2048(R11)(BX*1), TMM5
+	LONG $0x4b7bc2c4
+	LONG $0x08001bac
 	BYTE $0x00
 	BYTE $0x00
 
@@ -897,15 +932,15 @@ step:
 	LONG $0x5c42e2c4
 	BYTE $0xdd
 
-	// TILELOADD 0(DI)(BX*1), TMM6
-	LONG $0x4b7be2c4
-	LONG $0x00001fb4
+	// TILELOADD 0(DI)(R9*1), TMM6
+	LONG $0x4b7ba2c4
+	LONG $0x00000fb4
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 1024(DI)(BX*1), TMM7
-	LONG $0x4b7be2c4
-	LONG $0x04001fbc
+	// TILELOADD 1024(DI)(R9*1), TMM7
+	LONG $0x4b7ba2c4
+	LONG $0x04000fbc
 	BYTE $0x00
 	BYTE $0x00
 
@@ -931,9 +966,9 @@ step:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 5120(SI)(BX*1), TMM5
-	LONG $0x4b7be2c4
-	LONG $0x14001eac
+	// TILELOADD 4096(R11)(BX*1), TMM5
+	LONG $0x4b7bc2c4
+	LONG $0x10001bac
 	BYTE $0x00
 	BYTE $0x00
 
@@ -959,9 +994,9 @@ step:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD 1024(SI)(BX*1), TMM5
-	LONG $0x4b7be2c4
-	LONG $0x04001eac
+	// TILELOADD 0(R11)(BX*1), TMM5
+	LONG $0x4b7bc2c4
+	LONG $0x00001bac
 	BYTE $0x00
 	BYTE $0x00
 
@@ -980,7 +1015,8 @@ step:
 	// TDPBF16PS TMM7, TMM5, TMM3
 	LONG $0x5c42e2c4
 	BYTE $0xdd
-	ADDQ $0x00001800, SI
+	ADDQ R10, SI
+	ADDQ R10, R11
 	ADDQ $0x00001800, DI
 	DECQ CX
 	JNE  step
@@ -1018,24 +1054,67 @@ store:
 	BYTE $0xc0
 	RET
 
-// func matrixSplit(a *uint16, x *float32, steps int, extent *[32]uint32)
+// func matrixGather(staged *uint16, in *uint16, offs *int32, offStep int, taps int, lines int, positions int)
+// Requires: AVX, AVX512F
+TEXT ·matrixGather(SB), NOSPLIT, $0-56
+position:
+	MOVQ staged+0(FP), BX
+	MOVQ offs+16(FP), CX
+	MOVQ taps+32(FP), DX
+
+tap:
+	MOVQ    lines+40(FP), SI
+	MOVLQSX (CX), AX
+	ADDQ    offStep+24(FP), CX
+	TESTQ   AX, AX
+	JL      padding
+
+	// offsets are of float32
+	SHRQ $0x01, AX
+	ADDQ in+8(FP), AX
+
+line:
+	VMOVUPS (AX), Z0
+	VMOVUPS Z0, (BX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x00000800, BX
+	DECQ    SI
+	JNE     line
+	JMP     next
+
+padding:
+	VPXORD Z1, Z1, Z1
+
+zeros:
+	VMOVUPS Z1, (BX)
+	ADDQ    $0x00000800, BX
+	DECQ    SI
+	JNE     zeros
+
+next:
+	DECQ DX
+	JNE  tap
+	MOVQ staged+0(FP), DI
+	ADDQ $0x40, DI
+	MOVQ DI, staged+0(FP)
+	ADDQ $0x04, offs+16(FP)
+	DECQ positions+48(FP)
+	JNE  position
+	VZEROUPPER
+	RET
+
+// func matrixSplit(staged *uint16, x *float32, steps int, lanes *[32]uint32)
 // Requires: AVX, AVX512F
 TEXT ·matrixSplit(SB), NOSPLIT, $0-32
-	MOVQ       a+0(FP), AX
+	MOVQ       staged+0(FP), AX
 	MOVQ       x+8(FP), BX
 	MOVQ       steps+16(FP), CX
-	MOVQ       extent+24(FP), DX
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPTERNLOGD $0xff, Z4, Z4, Z4
-	VPSRLD     $0x1f, Z4, Z6
-	VPSRLD     $0x01, Z4, Z7
+	MOVQ       lanes+24(FP), DX
+	VMOVDQU32  (DX), Z4
+	VMOVDQU32  64(DX), Z5
+	VPTERNLOGD $0xff, Z7, Z7, Z7
+	VPSRLD     $0x1f, Z7, Z6
+	VPSRLD     $0x01, Z7, Z7
 
 step:
 	VMOVUPS (BX), Z0

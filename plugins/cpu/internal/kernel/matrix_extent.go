@@ -10,16 +10,22 @@ import (
 type Extent struct{ Least, Most uint32 }
 
 // noExtent is that of zeros.
-var noExtent = Extent{Least: 1<<32 - 1}
+var noExtent = Extent{Least: math.MaxUint32}
+
+// sizeOf returns the bits of the size of v.
+func sizeOf(v float32) uint32 { return math.Float32bits(v) &^ (1 << 31) }
 
 // add takes a value in.
 func (e *Extent) add(v float32) {
-	size := math.Float32bits(v) &^ (1 << 31)
+	size := sizeOf(v)
 	e.Most = max(e.Most, size)
 	if size != 0 {
 		e.Least = min(e.Least, size)
 	}
 }
+
+// NoExtent returns the extent of no values, or of zeros.
+func NoExtent() Extent { return noExtent }
 
 // Join returns the extent of what either covers.
 func (e Extent) Join(o Extent) Extent { return Extent{min(e.Least, o.Least), max(e.Most, o.Most)} }
@@ -31,15 +37,16 @@ func (e Extent) exponents() (least, most int) { return int(e.Least>>23) - 127, i
 // are multiples of its last bit.
 const leastPart = -100
 
-// Splits reports whether weights of this extent can be split in three parts.
+// Splits reports whether values of this extent can be split in three parts: none
+// is subnormal, and none overflows when it is rounded.
 func (e Extent) Splits() bool {
 	least, most := e.exponents()
 	return e.Most == 0 || least >= leastPart && most < 127
 }
 
 // suits reports whether the products of so many values of extent e with weights
-// of extent w keep their precision: no part is subnormal, no sum overflows, and
-// no product is so small (its parts are flushed to 0 below 2^-126) that what is
+// of extent w keep their precision: all can be split, no sum overflows, and no
+// product is so small (its parts are flushed to 0 below 2^-126) that what is
 // lost is more than 2^-25 of it.
 func (e Extent) suits(w Extent, count int) bool {
 	const leastProduct, mostSum = -98, 126
@@ -49,4 +56,33 @@ func (e Extent) suits(w Extent, count int) bool {
 	low, high := e.exponents()
 	lowest, highest := w.exponents()
 	return e.Splits() && w.Splits() && low+lowest >= leastProduct && high+highest+3+bits.Len(uint(count)) <= mostSum
+}
+
+// extentLanes is the extent of every Lanes-th value: the bits of the smallest
+// less 1, modulo 2^32, so that zeros are no smallest; then those of the largest.
+type extentLanes [2 * Lanes]uint32
+
+// noLanes is that of no values.
+var noLanes = func() (l extentLanes) {
+	for i := range Lanes {
+		l[i] = math.MaxUint32
+	}
+	return l
+}()
+
+// add takes a value of a lane in.
+func (l *extentLanes) add(lane int, v float32) {
+	l[lane], l[Lanes+lane] = min(l[lane], sizeOf(v)-1), max(l[Lanes+lane], sizeOf(v))
+}
+
+// extent returns that of all lanes.
+func (l *extentLanes) extent() Extent {
+	e := noExtent
+	for i := range Lanes {
+		e = e.Join(Extent{l[i], l[Lanes+i]})
+	}
+	if e.Least < noExtent.Least {
+		e.Least++
+	}
+	return e
 }

@@ -25,7 +25,7 @@ func TestMatrixPrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(22, 2))
 	for _, o := range precisionOperands {
 		for _, run := range []int{32, 64, 256, 512, 2048} {
-			c := newMatrixCase(r, plainWindow(rows, run, 16), 3, 0)
+			c := newMatrixCase(r, plainWindow(rows, run, 16), 3, 0, 0)
 			c.in, c.finish = make([]float32, rows*run), Finish{}
 			for i := range c.in {
 				c.in[i] = o.draw(r)
@@ -104,8 +104,8 @@ func TestMatrixApart(t *testing.T) {
 		{0x1p115, 1, false}, {0x1p125, 1, true}, {1, 0x1p125, true}, {0x1p60, 0x1p70, true}, {0x1p127, 0x1p-20, true},
 		{0x1p126, 0x1p-20, false}, {inf, 1, true}, {nan, 1, true}, {1, inf, true}, {1, nan, true}, {0, nan, true},
 	} {
-		const run = 40
-		m := newMatrixCase(r, plainWindow(35, run, 20), 3, 0)
+		const run = 64
+		m := newMatrixCase(r, plainWindow(35, run, 20), 3, 0, 0)
 		m.in, m.finish = make([]float32, 35*run), Finish{}
 		for i := range m.src {
 			m.src[i] = c.weight
@@ -133,7 +133,7 @@ func TestMatrixApart(t *testing.T) {
 func TestMatrixBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 4))
 	for range 40 {
-		c := newMatrixCase(r, plainWindow(16, 32, 16), 1, 0)
+		c := newMatrixCase(r, plainWindow(16, 32, 16), 1, 0, 0)
 		c.in = make([]float32, 16*32)
 		narrow := 1 + r.IntN(254)
 		for _, x := range [][]float32{c.in, c.src} {

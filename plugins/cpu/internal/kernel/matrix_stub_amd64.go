@@ -5,31 +5,34 @@
 package kernel
 
 //go:noescape
-func matrixProduct1x1x1(sums *float32, a *uint16, b *uint16, steps int, times int)
+func matrixProduct1x1x1(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
 
 //go:noescape
-func matrixProduct1x1x2(sums *float32, a *uint16, b *uint16, steps int, times int)
+func matrixProduct1x1x2(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
 
 //go:noescape
-func matrixProduct1x2x1(sums *float32, a *uint16, b *uint16, steps int, times int)
+func matrixProduct1x2x1(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
 
 //go:noescape
-func matrixProduct1x2x2(sums *float32, a *uint16, b *uint16, steps int, times int)
+func matrixProduct1x2x2(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
 
 //go:noescape
-func matrixProduct3x1x1(sums *float32, a *uint16, b *uint16, steps int, times int)
+func matrixProduct3x1x1(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
 
 //go:noescape
-func matrixProduct3x1x2(sums *float32, a *uint16, b *uint16, steps int, times int)
+func matrixProduct3x1x2(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
 
 //go:noescape
-func matrixProduct3x2x1(sums *float32, a *uint16, b *uint16, steps int, times int)
+func matrixProduct3x2x1(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
 
 //go:noescape
-func matrixProduct3x2x2(sums *float32, a *uint16, b *uint16, steps int, times int)
+func matrixProduct3x2x2(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)
 
 //go:noescape
-func matrixSplit(a *uint16, x *float32, steps int, extent *[32]uint32)
+func matrixGather(staged *uint16, in *uint16, offs *int32, offStep int, taps int, lines int, positions int)
+
+//go:noescape
+func matrixSplit(staged *uint16, x *float32, steps int, lanes *[32]uint32)
 
 //go:noescape
 func matrixStore(out *float32, outs *int32, sums *float32, scale *float32, bias *float32, plus *float32, most *float32, flush int, round int, channels int, positions int)

@@ -1,20 +1,29 @@
 package kernel
 
-// matrixKernels is the assembly of Matrix.
+// matrixKernels is the assembly of MatrixBF16 and MatrixF32.
 type matrixKernels struct {
 	// products are by parts; tiles of positions, less 1; tiles of channels, less 1.
 	products map[int][2][2]matrixProduct
-	// split splits steps of a position in three, and finds the smallest size,
-	// less 1 and modulo 2^32, and the largest in each of the lanes.
-	split func(a *uint16, x *float32, steps int, extent *[2 * Lanes]uint32)
+	// gather stages so many lines of 32 values of every tap of at most 16 positions.
+	gather func(staged, in *uint16, offs *int32, offStep, taps, lines, positions int)
+	// split stages steps of a position in three parts.
+	split func(staged *uint16, x *float32, steps int, lanes *[2 * Lanes]uint32)
 	// store ends the sums of positions and writes them. With flush subnormal values
 	// are zeros; round is whether results are rounded to bfloat16.
 	store func(out *float32, outs *int32, sums, scale, bias, plus, most *float32, flush, round, channels, positions int)
 }
 
 // matrixProduct computes sums of tiles of positions by tiles of channels, so
-// many times: the channels beside each other, [positions][PanelLanes].
-type matrixProduct func(sums *float32, a, b *uint16, steps, times int)
+// many times: the channels beside each other, [positions][PanelLanes]. line, tile
+// and step are those of matrixTiles.
+type matrixProduct func(sums *float32, a, b *uint16, steps, times, line, tile, step int)
+
+// matrixTiles is where tiles of positions lie: how many bytes are between two
+// positions, two tiles and two steps.
+type matrixTiles struct {
+	at               []uint16
+	line, tile, step int
+}
 
 // partOrder is the order in which products of parts of positions and weights
 // are added in every step: the small ones first.
@@ -23,54 +32,57 @@ var partOrder = map[int][][2]int{
 	3: {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}},
 }
 
-// matrixCall is what a panel is computed from, and to.
+// matrixCall is what panels are computed with.
 type matrixCall struct {
-	out      []float32
-	packed   []uint16
-	finish   Finish
-	from, to int // positions, at most MatrixPositions
+	*Matrix
+	out    []float32
+	packed []uint16
+	finish Finish
 }
 
-// matrixPanel computes a panel from staged positions and writes it, but not
-// those that lie apart.
-func (s *Set) matrixPanel(m Matrix, panel int, c *matrixCall, staged []uint16, spare *MatrixScratch) {
-	channel, width, _ := m.panel(panel)
+// matrixPanel computes positions [from, to), at most MatrixPositions, of a panel
+// and writes those that do not lie apart.
+func (s *Set) matrixPanel(c *matrixCall, panel int, a matrixTiles, from, to int, spare *MatrixScratch) {
+	channel, width, _ := c.panel(panel)
 	sums := spare.sums[:]
 	if s.matrix != nil {
-		s.matrix.multiply(m, sums, staged, c.packed, channel/Lanes, width/Lanes, (c.to-c.from+tileRows-1)/tileRows)
+		s.matrix.multiply(c, sums, a, channel/Lanes, width/Lanes, (to-from+tileRows-1)/tileRows)
 	} else {
-		for i := range c.to - c.from {
+		for i := range to - from {
 			for b := range width / Lanes {
-				m.multiplyTiles(sums[i*PanelLanes+b*Lanes:][:Lanes], staged, c.packed, i, channel/Lanes+b)
+				c.multiplyTiles(sums[i*PanelLanes+b*Lanes:][:Lanes], a.at, c.packed, i, channel/Lanes+b)
 			}
 		}
 	}
-	p := c.from
-	for _, a := range append(spare.apart, int32(c.to)) {
-		if int(a) < c.from || int(a) > c.to {
-			continue
+	p := from
+	for _, apart := range spare.apart {
+		if a := int(apart); a >= from && a < to {
+			s.endMatrix(c, panel, sums[(p-from)*PanelLanes:], p, a)
+			p = a + 1
 		}
-		if p < int(a) {
-			s.endMatrix(m, panel, c, sums[(p-c.from)*PanelLanes:], p, int(a))
-		}
-		p = int(a) + 1
+	}
+	if p < to {
+		s.endMatrix(c, panel, sums[(p-from)*PanelLanes:], p, to)
 	}
 }
 
 // endMatrix ends sums and writes them to positions [from, to).
-func (s *Set) endMatrix(m Matrix, panel int, c *matrixCall, sums []float32, from, to int) {
-	channel, _, real := m.panel(panel)
+func (s *Set) endMatrix(c *matrixCall, panel int, sums []float32, from, to int) {
+	if from == to {
+		return
+	}
+	channel, _, real := c.panel(panel)
 	f, out := c.finish.channels(channel), c.out[channel:]
 	if s.matrix != nil {
 		plus, most := f.assembly()
-		s.matrix.store(&out[0], &m.Out[from], &sums[0], first(f.Scale), first(f.Bias), plus, most, oneIf(m.Parts == 1),
+		s.matrix.store(&out[0], &c.Out[from], &sums[0], first(f.Scale), first(f.Bias), plus, most, oneIf(c.Parts == 1),
 			oneIf(f.Round), real, to-from)
 		return
 	}
 	for i := range to - from {
 		for j, v := range sums[i*PanelLanes:][:real] {
-			at := int(m.Out[from+i])/4 + j
-			if m.Parts == 1 {
+			at := int(c.Out[from+i])/4 + j
+			if c.Parts == 1 {
 				out[at] = f.finish(j, at, v)
 				continue
 			}
@@ -92,17 +104,18 @@ func oneIf(b bool) int {
 
 // multiply computes the sums of blocks of channels: of pairs, and of the last
 // alone if their number is odd.
-func (k *matrixKernels) multiply(m Matrix, sums []float32, staged, packed []uint16, block, blocks, tiles int) {
-	products := k.products[m.Parts][tiles-1]
-	if m.Steps() == 0 { // there may be nothing to point at
-		staged, packed = make([]uint16, 1), make([]uint16, 1)
+func (k *matrixKernels) multiply(c *matrixCall, sums []float32, a matrixTiles, block, blocks, tiles int) {
+	products, packed := k.products[c.Parts][tiles-1], c.packed
+	if c.Steps() == 0 { // there is nothing to point at
+		a.at, packed = make([]uint16, 1), make([]uint16, 1)
 	}
 	if pairs := blocks / 2; pairs > 0 {
-		products[1](&sums[0], &staged[0], &packed[m.tile(block, 0, 0)], m.Steps(), pairs)
+		products[1](&sums[0], &a.at[0], &packed[c.tile(block, 0, 0)], c.Steps(), pairs, a.line, a.tile, a.step)
 	}
 	if blocks%2 > 0 {
 		block += blocks - 1
-		products[0](&sums[(blocks-1)*Lanes], &staged[0], &packed[m.tile(block, 0, 0)], m.Steps(), 1)
+		products[0](&sums[(blocks-1)*Lanes], &a.at[0], &packed[c.tile(block, 0, 0)], c.Steps(), 1, a.line, a.tile,
+			a.step)
 	}
 }
 
@@ -111,9 +124,9 @@ func (k *matrixKernels) multiply(m Matrix, sums []float32, staged, packed []uint
 // even and with odd numbers are two chains of fused multiply-adds from +0; their
 // sum is added. Subnormal operands and results are zeros. That is what TDPBF16PS
 // does (Intel SDM, volume 2, "Operation" of TDPBF16PS).
-func (m Matrix) multiplyTiles(sums []float32, staged, packed []uint16, position, block int) {
+func (m *Matrix) multiplyTiles(sums []float32, staged, packed []uint16, position, block int) {
 	clear(sums)
-	row := position/tileRows*tileLen + position%tileRows*tileValues
+	row := stagedAt(position)
 	for step := range m.Steps() {
 		for _, part := range partOrder[m.Parts] {
 			a := staged[(step*m.Parts+part[0])*2*tileLen+row:][:tileValues]

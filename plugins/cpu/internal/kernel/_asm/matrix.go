@@ -37,6 +37,7 @@ func matrix() {
 			}
 		}
 	}
+	matrixGather()
 	matrixSplit()
 	matrixStore()
 }
@@ -61,34 +62,51 @@ func tileShapes() operand.Mem {
 // that tiles hold lives within the function, which cannot be preempted.
 func matrixProduct(shapes operand.Mem, parts, m, n int) {
 	TEXT(fmt.Sprintf("matrixProduct%dx%dx%d", parts, m, n), NOSPLIT,
-		"func(sums *float32, a *uint16, b *uint16, steps int, times int)")
+		"func(sums *float32, a *uint16, b *uint16, steps int, times int, line int, tile int, step int)")
 	Pragma("noescape")
-	a, b, sums, left, line, wide := reg.RSI, reg.RDI, reg.RDX, reg.RCX, reg.RBX, reg.R8
+	a, b, sums, left, wide := [2]reg.GPPhysical{reg.RSI, reg.R11}, reg.RDI, reg.RDX, reg.RCX, reg.R8
+	line, pair, step := reg.RBX, reg.R9, reg.R10
 	LEAQ(shapes, reg.RAX)
 	ldtilecfg(reg.RAX)
 	MOVQ(param("sums"), sums)
 	MOVQ(param("b"), b)
-	MOVQ(operand.U32(64), line)
+	MOVQ(param("line"), line)
+	MOVQ(param("step"), step)
+	MOVQ(operand.U32(64), pair)
 	MOVQ(operand.U32(256), wide)
 	Label("channels")
 	for i := range m * n {
 		tilezero(i)
 	}
-	MOVQ(param("a"), a)
+	MOVQ(param("a"), a[0])
+	MOVQ(a[0], a[1])
+	ADDQ(param("tile"), a[1])
 	MOVQ(param("steps"), left)
 	TESTQ(left, left)
 	JE(operand.LabelRef("store"))
 	Label("step")
 	held := [2]int{-1, -1}
 	for _, part := range partOrder[parts] {
-		matrixOperands(part, &held, m, n, a, b, line)
+		if part[0] != held[0] {
+			for i := range m {
+				tileloadd(tilePosition+i, a[i], line, 2*part[0]*tileBytes)
+			}
+		}
+		if part[1] != held[1] {
+			for j := range n {
+				tileloadd(tileChannel+j, b, pair, (n*part[1]+j)*tileBytes)
+			}
+		}
+		held = part
 		for i := range m {
 			for j := range n {
 				tdpbf16ps(i*n+j, tilePosition+i, tileChannel+j)
 			}
 		}
 	}
-	ADDQ(operand.U32(2*parts*tileBytes), a)
+	for i := range m {
+		ADDQ(step, a[i])
+	}
 	ADDQ(operand.U32(n*parts*tileBytes), b)
 	DECQ(left)
 	JNE(operand.LabelRef("step"))
@@ -105,35 +123,68 @@ func matrixProduct(shapes operand.Mem, parts, m, n int) {
 	RET()
 }
 
-// matrixOperands loads the tiles of these parts that are not held already.
-func matrixOperands(part [2]int, held *[2]int, m, n int, a, b, line reg.GPPhysical) {
-	if part[0] != held[0] {
-		for i := range m {
-			tileloadd(tilePosition+i, a, line, (2*part[0]+i)*tileBytes)
-		}
-	}
-	if part[1] != held[1] {
-		for j := range n {
-			tileloadd(tileChannel+j, b, line, (n*part[1]+j)*tileBytes)
-		}
-	}
-	*held = part
+// matrixGather writes what copies runs of positions to a tile.
+func matrixGather() {
+	TEXT("matrixGather", NOSPLIT, "func(staged *uint16, in *uint16, offs *int32, offStep int, taps int, lines int, "+
+		"positions int)")
+	Pragma("noescape")
+	from, to, offs, tap, left, position := pointers[0], pointers[1], pointers[2], pointers[3], pointers[4], pointers[5]
+	Label("position")
+	MOVQ(param("staged"), to)
+	MOVQ(param("offs"), offs)
+	MOVQ(param("taps"), tap)
+	Label("tap")
+	MOVQ(param("lines"), left)
+	MOVLQSX(operand.Mem{Base: offs}, from)
+	ADDQ(param("offStep"), offs)
+	TESTQ(from, from)
+	JL(operand.LabelRef("padding"))
+	Comment("offsets are of float32")
+	SHRQ(operand.Imm(1), from)
+	ADDQ(param("in"), from)
+	Label("line")
+	VMOVUPS(operand.Mem{Base: from}, zmm[0])
+	VMOVUPS(zmm[0], operand.Mem{Base: to})
+	ADDQ(operand.Imm(64), from)
+	ADDQ(operand.U32(2*tileBytes), to)
+	DECQ(left)
+	JNE(operand.LabelRef("line"))
+	JMP(operand.LabelRef("next"))
+	Label("padding")
+	VPXORD(zmm[1], zmm[1], zmm[1])
+	Label("zeros")
+	VMOVUPS(zmm[1], operand.Mem{Base: to})
+	ADDQ(operand.U32(2*tileBytes), to)
+	DECQ(left)
+	JNE(operand.LabelRef("zeros"))
+	Label("next")
+	DECQ(tap)
+	JNE(operand.LabelRef("tap"))
+	MOVQ(param("staged"), position)
+	ADDQ(operand.Imm(64), position)
+	MOVQ(position, param("staged"))
+	ADDQ(operand.Imm(4), param("offs"))
+	DECQ(param("positions"))
+	JNE(operand.LabelRef("position"))
+	VZEROUPPER()
+	RET()
 }
 
 // matrixSplit writes what splits values in three, 32 at a time.
 func matrixSplit() {
-	TEXT("matrixSplit", NOSPLIT, "func(a *uint16, x *float32, steps int, extent *[32]uint32)")
+	TEXT("matrixSplit", NOSPLIT, "func(staged *uint16, x *float32, steps int, lanes *[32]uint32)")
 	Pragma("noescape")
-	a, x, left, at := pointers[0], pointers[1], pointers[2], pointers[3]
+	to, x, left, lanes := pointers[0], pointers[1], pointers[2], pointers[3]
 	const value, rest, part, size, least, most, one, signs = 0, 1, 2, 3, 4, 5, 6, 7
-	MOVQ(param("a"), a)
+	MOVQ(param("staged"), to)
 	MOVQ(param("x"), x)
 	MOVQ(param("steps"), left)
-	MOVQ(param("extent"), at)
-	avx512.clear(8)
-	VPTERNLOGD(operand.Imm(0xff), zmm[least], zmm[least], zmm[least])
-	VPSRLD(operand.Imm(31), zmm[least], zmm[one])
-	VPSRLD(operand.Imm(1), zmm[least], zmm[signs])
+	MOVQ(param("lanes"), lanes)
+	VMOVDQU32(operand.Mem{Base: lanes}, zmm[least])
+	VMOVDQU32(operand.Mem{Base: lanes, Disp: 64}, zmm[most])
+	VPTERNLOGD(operand.Imm(0xff), zmm[signs], zmm[signs], zmm[signs])
+	VPSRLD(operand.Imm(31), zmm[signs], zmm[one])
+	VPSRLD(operand.Imm(1), zmm[signs], zmm[signs])
 	Label("step")
 	for half := range 2 {
 		VMOVUPS(operand.Mem{Base: x, Disp: 64 * half}, zmm[value])
@@ -148,7 +199,7 @@ func matrixSplit() {
 				from = value
 			}
 			vcvtneps2bf16(from, part)
-			VMOVDQU(ymmOf(part), operand.Mem{Base: a, Disp: 2*i*tileBytes + 32*half})
+			VMOVDQU(ymmOf(part), operand.Mem{Base: to, Disp: 2*i*tileBytes + 32*half})
 			if i < 2 {
 				VPMOVZXWD(ymmOf(part), zmm[part])
 				VPSLLD(operand.Imm(16), zmm[part], zmm[part])
@@ -157,11 +208,11 @@ func matrixSplit() {
 		}
 	}
 	ADDQ(operand.Imm(128), x)
-	ADDQ(operand.U32(6*tileBytes), a)
+	ADDQ(operand.U32(6*tileBytes), to)
 	DECQ(left)
 	JNE(operand.LabelRef("step"))
-	VMOVDQU32(zmm[least], operand.Mem{Base: at})
-	VMOVDQU32(zmm[most], operand.Mem{Base: at, Disp: 64})
+	VMOVDQU32(zmm[least], operand.Mem{Base: lanes})
+	VMOVDQU32(zmm[most], operand.Mem{Base: lanes, Disp: 64})
 	VZEROUPPER()
 	RET()
 }

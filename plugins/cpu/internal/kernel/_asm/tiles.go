@@ -21,6 +21,7 @@ const (
 // numbers are those of general registers in instructions.
 var numbers = map[reg.GPPhysical]int{
 	reg.RAX: 0, reg.RCX: 1, reg.RDX: 2, reg.RBX: 3, reg.RSI: 6, reg.RDI: 7, reg.R8: 8, reg.R9: 9, reg.R10: 10,
+	reg.R11: 11,
 }
 
 // vex returns the prefix and the opcode; r, x and b are the fourth bits of the

@@ -40,12 +40,14 @@ func buildConv(c *compiler) action {
 		return action{}
 	case g.depthwise():
 		return c.buildDepthwise(g, x, filter, y)
+	case g.narrow() && c.byPairs(g.evenChannels().c):
+		return c.buildNarrowPairs(g, x, filter, y)
 	case g.narrow():
 		return c.buildNarrow(g, x, filter, y)
 	case g.strips(c.exe.device.kernels) && !c.byPairs(g.cg):
 		return c.buildStrip(g, x, filter, y, false)
 	}
-	t, tiles := g.byTiles(c.exe.device.kernels)
+	t, tiles := c.tilesOf(g)
 	if c.byPairs(g.cg) && !tiles {
 		return c.buildPairs(g, c.pairsFor(filter, g.key("conv"), g.forwardParts), x, filter, y)
 	}
@@ -151,7 +153,7 @@ func (c *compiler) backward(g *conv, dy *value, t *filter, dx *value) action {
 	var tiles kernel.Winograd
 	byTiles := false
 	if stride1 {
-		tiles, byTiles = back.byTiles(c.exe.device.kernels)
+		tiles, byTiles = c.tilesOf(back)
 	}
 	if c.byPairs(g.og) && !byTiles {
 		return c.buildPairs(g, c.pairsFor(t, g.key("backward"), g.backwardParts), dy, t, dx)

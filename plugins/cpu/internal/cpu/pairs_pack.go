@@ -24,6 +24,16 @@ func (c *compiler) byPairs(run int) bool {
 	return c.exe.device.bf16 && c.exe.device.kernels.Class != kernel.Generic.Class && run > 0 && run%2 == 0
 }
 
+// tilesOf returns the tiles with which a convolution is computed, and whether
+// there are any. At precision bf16 these must be large and fill the image: else
+// pairs are faster.
+func (c *compiler) tilesOf(g *conv) (kernel.Winograd, bool) {
+	t, ok := g.byTiles(c.exe.device.kernels)
+	const large = 4
+	whole := t.Side == large && g.h%large == 0 && g.w%large == 0
+	return t, ok && (whole || !c.byPairs(g.cg))
+}
+
 // bytes returns the memory of the packed weights.
 func (p *pairsPack) bytes() (n int64) {
 	for _, part := range p.parts {
@@ -60,5 +70,6 @@ func (p *pairsPack) fill(f *frame, weight *value) {
 	}
 	if weight.state != nil {
 		p.stamp = weight.state.stamp
+		weight.rest()
 	}
 }

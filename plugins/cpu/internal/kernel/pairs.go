@@ -58,7 +58,8 @@ func (p *Pairs) Reach(from, to int) (low, high int) {
 }
 
 // PackPairs fills the part of packed that belongs to one panel with rounded
-// weights. The arguments are those of Pack, packed has PackedLen values.
+// weights. The arguments are those of Pack, packed has PackedLen values; where
+// at is negative there is no weight, but 0.
 func (p *Pairs) PackPairs(panel int, packed []uint16, src []float32, at []int, step int) {
 	first, width, real := p.panel(panel)
 	packed = packed[p.Taps*p.Run*first:]
@@ -69,7 +70,7 @@ func (p *Pairs) PackPairs(panel int, packed []uint16, src []float32, at []int, s
 				from := at[t*p.Run+k] + (first+c)*step
 				row := packed[((t*p.Run+k)/2*width+c)*2+k%2:]
 				for j := range Lanes {
-					if j < lanes {
+					if j < lanes && at[t*p.Run+k] >= 0 {
 						row[2*j] = bf16(src[from+j*step])
 					} else {
 						row[2*j] = 0

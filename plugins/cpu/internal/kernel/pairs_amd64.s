@@ -620,7 +620,7 @@ end:
 	RET
 
 // func pairsAVX512BF16x1p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, SSE
+// Requires: AVX, AVX512F, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x1p8(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -635,8 +635,19 @@ TEXT ·pairsAVX512BF16x1p8(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R12, R12
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000008, R12
+	MOVQ    outs+8(FP), R11
+	MOVLQSX (R11), R10
+	MOVLQSX 4(R11), R11
+	SUBQ    R10, R11
+	ADDQ    plus+96(FP), R10
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -691,8 +702,15 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R12, R12
+	JE         fetched
+	PREFETCHT0 (R10)
+	ADDQ       R11, R10
+	DECQ       R12
+
+fetched:
 	VMOVUPS      (R14), Z8
 	VBROADCASTSS (AX)(R15*4), Z9
 
@@ -1063,7 +1081,7 @@ end:
 	RET
 
 // func pairsAVX512BF16x1p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, SSE
+// Requires: AVX, AVX512F, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x1p4(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -1078,8 +1096,19 @@ TEXT ·pairsAVX512BF16x1p4(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R8, R8
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000004, R8
+	MOVQ    outs+8(FP), DI
+	MOVLQSX (DI), SI
+	MOVLQSX 4(DI), DI
+	SUBQ    SI, DI
+	ADDQ    plus+96(FP), SI
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -1114,8 +1143,15 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R8, R8
+	JE         fetched
+	PREFETCHT0 (SI)
+	ADDQ       DI, SI
+	DECQ       R8
+
+fetched:
 	VMOVUPS      (R14), Z4
 	VBROADCASTSS (AX)(R15*4), Z5
 
@@ -1334,7 +1370,7 @@ end:
 	RET
 
 // func pairsAVX512BF16x1p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, SSE
+// Requires: AVX, AVX512F, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x1p2(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -1349,8 +1385,19 @@ TEXT ·pairsAVX512BF16x1p2(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    SI, SI
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000002, SI
+	MOVQ    outs+8(FP), DX
+	MOVLQSX (DX), CX
+	MOVLQSX 4(DX), DX
+	SUBQ    CX, DX
+	ADDQ    plus+96(FP), CX
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -1375,8 +1422,15 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      SI, SI
+	JE         fetched
+	PREFETCHT0 (CX)
+	ADDQ       DX, CX
+	DECQ       SI
+
+fetched:
 	VMOVUPS      (R14), Z2
 	VBROADCASTSS (AX)(R15*4), Z3
 
@@ -2678,7 +2732,7 @@ end:
 	RET
 
 // func pairsAVX512BF16x2p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, SSE
+// Requires: AVX, AVX512F, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x2p8(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -2693,8 +2747,19 @@ TEXT ·pairsAVX512BF16x2p8(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R12, R12
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000008, R12
+	MOVQ    outs+8(FP), R11
+	MOVLQSX (R11), R10
+	MOVLQSX 4(R11), R11
+	SUBQ    R10, R11
+	ADDQ    plus+96(FP), R10
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -2757,8 +2822,16 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R12, R12
+	JE         fetched
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R11, R10
+	DECQ       R12
+
+fetched:
 	VMOVUPS      (R14), Z16
 	VMOVUPS      64(R14), Z17
 	VBROADCASTSS (AX)(R15*4), Z18
@@ -3391,7 +3464,7 @@ end:
 	RET
 
 // func pairsAVX512BF16x2p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, SSE
+// Requires: AVX, AVX512F, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x2p4(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -3406,8 +3479,19 @@ TEXT ·pairsAVX512BF16x2p4(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R8, R8
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000004, R8
+	MOVQ    outs+8(FP), DI
+	MOVLQSX (DI), SI
+	MOVLQSX 4(DI), DI
+	SUBQ    SI, DI
+	ADDQ    plus+96(FP), SI
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -3446,8 +3530,16 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R8, R8
+	JE         fetched
+	PREFETCHT0 (SI)
+	PREFETCHT0 64(SI)
+	ADDQ       DI, SI
+	DECQ       R8
+
+fetched:
 	VMOVUPS      (R14), Z8
 	VMOVUPS      64(R14), Z9
 	VBROADCASTSS (AX)(R15*4), Z10
@@ -3800,7 +3892,7 @@ end:
 	RET
 
 // func pairsAVX512BF16x2p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, SSE
+// Requires: AVX, AVX512F, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x2p2(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -3815,8 +3907,19 @@ TEXT ·pairsAVX512BF16x2p2(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    SI, SI
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000002, SI
+	MOVQ    outs+8(FP), DX
+	MOVLQSX (DX), CX
+	MOVLQSX 4(DX), DX
+	SUBQ    CX, DX
+	ADDQ    plus+96(FP), CX
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -3843,8 +3946,16 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      SI, SI
+	JE         fetched
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	ADDQ       DX, CX
+	DECQ       SI
+
+fetched:
 	VMOVUPS      (R14), Z4
 	VMOVUPS      64(R14), Z5
 	VBROADCASTSS (AX)(R15*4), Z6
@@ -4238,7 +4349,7 @@ end:
 	RET
 
 // func pairsAVX512BF16x4p6(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, SSE
+// Requires: AVX, AVX512F, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x4p6(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -4253,8 +4364,19 @@ TEXT ·pairsAVX512BF16x4p6(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R10, R10
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000006, R10
+	MOVQ    outs+8(FP), R9
+	MOVLQSX (R9), R8
+	MOVLQSX 4(R9), R9
+	SUBQ    R8, R9
+	ADDQ    plus+96(FP), R8
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -4317,8 +4439,18 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R10, R10
+	JE         fetched
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	PREFETCHT0 128(R8)
+	PREFETCHT0 192(R8)
+	ADDQ       R9, R8
+	DECQ       R10
+
+fetched:
 	VMOVUPS      (R14), Z24
 	VMOVUPS      64(R14), Z25
 	VMOVUPS      128(R14), Z26
@@ -5207,7 +5339,7 @@ end:
 	RET
 
 // func pairsAVX512BF16x4p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, SSE
+// Requires: AVX, AVX512F, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x4p4(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -5222,8 +5354,19 @@ TEXT ·pairsAVX512BF16x4p4(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R8, R8
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000004, R8
+	MOVQ    outs+8(FP), DI
+	MOVLQSX (DI), SI
+	MOVLQSX 4(DI), DI
+	SUBQ    SI, DI
+	ADDQ    plus+96(FP), SI
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -5270,8 +5413,18 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R8, R8
+	JE         fetched
+	PREFETCHT0 (SI)
+	PREFETCHT0 64(SI)
+	PREFETCHT0 128(SI)
+	PREFETCHT0 192(SI)
+	ADDQ       DI, SI
+	DECQ       R8
+
+fetched:
 	VMOVUPS      (R14), Z16
 	VMOVUPS      64(R14), Z17
 	VMOVUPS      128(R14), Z18
@@ -5892,7 +6045,7 @@ end:
 	RET
 
 // func pairsAVX512BF16x4p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, SSE
+// Requires: AVX, AVX512F, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x4p2(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -5907,8 +6060,19 @@ TEXT ·pairsAVX512BF16x4p2(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    SI, SI
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000002, SI
+	MOVQ    outs+8(FP), DX
+	MOVLQSX (DX), CX
+	MOVLQSX 4(DX), DX
+	SUBQ    CX, DX
+	ADDQ    plus+96(FP), CX
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -5939,8 +6103,18 @@ tap:
 	NEGQ    R15
 
 some:
-	CMPQ         R15, $-4
-	JG           rest
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      SI, SI
+	JE         fetched
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       DX, CX
+	DECQ       SI
+
+fetched:
 	VMOVUPS      (R14), Z8
 	VMOVUPS      64(R14), Z9
 	VMOVUPS      128(R14), Z10
@@ -6987,8 +7161,19 @@ TEXT ·pairsAVX512x1p8(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R12, R12
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000008, R12
+	MOVQ    outs+8(FP), R11
+	MOVLQSX (R11), R10
+	MOVLQSX 4(R11), R11
+	SUBQ    R10, R11
+	ADDQ    plus+96(FP), R10
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -7295,8 +7480,19 @@ TEXT ·pairsAVX512x1p4(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R8, R8
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000004, R8
+	MOVQ    outs+8(FP), DI
+	MOVLQSX (DI), SI
+	MOVLQSX 4(DI), DI
+	SUBQ    SI, DI
+	ADDQ    plus+96(FP), SI
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -7495,8 +7691,19 @@ TEXT ·pairsAVX512x1p2(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    SI, SI
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000002, SI
+	MOVQ    outs+8(FP), DX
+	MOVLQSX (DX), CX
+	MOVLQSX 4(DX), DX
+	SUBQ    CX, DX
+	ADDQ    plus+96(FP), CX
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -8397,8 +8604,19 @@ TEXT ·pairsAVX512x2p8(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R12, R12
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000008, R12
+	MOVQ    outs+8(FP), R11
+	MOVLQSX (R11), R10
+	MOVLQSX 4(R11), R11
+	SUBQ    R10, R11
+	ADDQ    plus+96(FP), R10
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -8854,8 +9072,19 @@ TEXT ·pairsAVX512x2p4(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R8, R8
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000004, R8
+	MOVQ    outs+8(FP), DI
+	MOVLQSX (DI), SI
+	MOVLQSX 4(DI), DI
+	SUBQ    SI, DI
+	ADDQ    plus+96(FP), SI
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -9131,8 +9360,19 @@ TEXT ·pairsAVX512x2p2(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    SI, SI
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000002, SI
+	MOVQ    outs+8(FP), DX
+	MOVLQSX (DX), CX
+	MOVLQSX 4(DX), DX
+	SUBQ    CX, DX
+	ADDQ    plus+96(FP), CX
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -9460,8 +9700,19 @@ TEXT ·pairsAVX512x4p6(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R10, R10
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000006, R10
+	MOVQ    outs+8(FP), R9
+	MOVLQSX (R9), R8
+	MOVLQSX 4(R9), R9
+	SUBQ    R8, R9
+	ADDQ    plus+96(FP), R8
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -10053,8 +10304,19 @@ TEXT ·pairsAVX512x4p4(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R8, R8
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000004, R8
+	MOVQ    outs+8(FP), DI
+	MOVLQSX (DI), SI
+	MOVLQSX 4(DI), DI
+	SUBQ    SI, DI
+	ADDQ    plus+96(FP), SI
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -10484,8 +10746,19 @@ TEXT ·pairsAVX512x4p2(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    SI, SI
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000002, SI
+	MOVQ    outs+8(FP), DX
+	MOVLQSX (DX), CX
+	MOVLQSX 4(DX), DX
+	SUBQ    CX, DX
+	ADDQ    plus+96(FP), CX
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -10941,8 +11214,19 @@ TEXT ·pairsAVX2x1p4(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R8, R8
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000004, R8
+	MOVQ    outs+8(FP), DI
+	MOVLQSX (DI), SI
+	MOVLQSX 4(DI), DI
+	SUBQ    SI, DI
+	ADDQ    plus+96(FP), SI
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -11210,8 +11494,19 @@ TEXT ·pairsAVX2x1p2(SB), NOSPLIT, $40-128
 	MOVQ R15, (SP)
 
 tile:
-	MOVQ   offs+32(FP), R15
-	MOVQ   R15, 16(SP)
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    SI, SI
+	CMPQ    plus+96(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000002, SI
+	MOVQ    outs+8(FP), DX
+	MOVLQSX (DX), CX
+	MOVLQSX 4(DX), DX
+	SUBQ    CX, DX
+	ADDQ    plus+96(FP), CX
+
+nothing:
 	MOVQ   w+64(FP), R14
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1

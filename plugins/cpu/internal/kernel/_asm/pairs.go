@@ -56,6 +56,8 @@ func (t *pairsTiler) write() {
 	Label("tile")
 	MOVQ(param("offs"), k)
 	MOVQ(k, table)
+	early := newEarly(t.n, t.p)
+	early.begin()
 	MOVQ(param("w"), w)
 	t.clear(t.p * t.width())
 	MOVQ(param("taps"), k)
@@ -72,7 +74,7 @@ func (t *pairsTiler) write() {
 	MOVQ(k, table)
 	MOVQ(param("pairs"), k)
 	NEGQ(k)
-	t.run(w, k)
+	t.run(w, k, early)
 	DECQ(left)
 	JMP(operand.LabelRef("tap"))
 
@@ -90,13 +92,14 @@ func (t *pairsTiler) write() {
 }
 
 // run adds the products of one run.
-func (t *pairsTiler) run(w, k reg.GPPhysical) {
+func (t *pairsTiler) run(w, k reg.GPPhysical, early *early) {
 	unroll := 1
 	if t.native {
 		unroll = 4
 		Label("some")
 		CMPQ(k, operand.I32(-int32(unroll)))
 		JG(operand.LabelRef("rest"))
+		early.fetch()
 		for j := range unroll {
 			t.pair(j, w, k)
 		}

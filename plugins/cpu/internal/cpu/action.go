@@ -27,6 +27,11 @@ type action struct {
 	pointwise                     bool
 	// rounds says that at precision bf16 the action itself rounds its results.
 	rounds bool
+	// needs, unless it is nil, returns which positions of the first operand are
+	// seen by these of the result. rings says that the first operand and the
+	// result may be rings.
+	needs func(from, to int) (first, last int)
+	rings bool
 	// finish comes after the rows. Results that are not rows are its work.
 	finish func(f *frame)
 }
@@ -115,12 +120,15 @@ func (g *group) cut(f *frame) {
 	most := (tasks*f.threads() + f.total() - 1) / max(f.total(), 1)
 	for _, c := range g.chains {
 		a := g.actions[c.first:c.last]
-		if len(a) > 1 && a[0].steps() >= 2*most {
+		switch {
+		case c.course != nil:
+			g.eachPiece(f, c, min(most, max(f.threads(), len(c.course)/leastSteps)))
+		case len(a) > 1 && a[0].steps() >= 2*most:
 			g.eachPiece(f, c, most)
-			continue
-		}
-		for k := range a {
-			g.eachPiece(f, chain{c.first + k, c.first + k + 1}, most)
+		default:
+			for k := range a {
+				g.eachPiece(f, chain{first: c.first + k, last: c.first + k + 1}, most)
+			}
 		}
 	}
 }
@@ -134,6 +142,10 @@ func (g *group) eachPiece(f *frame, c chain, most int) {
 	pieces := action{work: work}.pieces(most)
 	f.each(f.total()*pieces, func(w *worker, task int) { g.row(c, f, w, task/pieces, task%pieces, pieces) })
 }
+
+// leastSteps is how many steps of a course a piece should have at least: it
+// begins with computing again what the piece before has computed.
+const leastSteps = 4
 
 // pieces returns in how many pieces to cut a row, at most most: none should be
 // done before another worker has woken up for the next.

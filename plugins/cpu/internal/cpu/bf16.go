@@ -46,7 +46,10 @@ func (c *compiler) rounded(a action) action {
 		a.span = func(f *frame, w *worker, i, from, to int) {
 			span(f, w, i, from, to)
 			for _, v := range results {
-				kernels.RoundBF16(f.at(v, w, i)[from*v.channels : to*v.channels])
+				x := f.at(v, w, i)
+				v.stretches(from, to, func(at, from, to int) {
+					kernels.RoundBF16(x[at*v.channels : (at+to-from)*v.channels])
+				})
 			}
 		}
 		return bySpan(a)

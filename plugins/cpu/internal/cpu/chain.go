@@ -4,19 +4,9 @@ package cpu
 // spans of positions and those behind it that need only the same positions of
 // what comes before. A few positions pass through all of them while they are
 // in the cache, as rows pass through a group.
-type chain struct{ first, last int }
-
-// chains gathers the actions of a group.
-func chains(actions []action) (all []chain) {
-	for first := 0; first < len(actions); first = all[len(all)-1].last {
-		last := first + 1
-		for actions[first].span != nil && last < len(actions) && actions[last].pointwise &&
-			actions[last].positions == actions[first].positions {
-			last++
-		}
-		all = append(all, chain{first, last})
-	}
-	return all
+type chain struct {
+	first, last int
+	course      course // nil: all see the same positions only
 }
 
 // chainOf returns the number of the chain that action k belongs to.
@@ -32,7 +22,11 @@ func (g *group) chainOf(k int) int {
 // row passes piece of pieces of row i through a chain.
 func (g *group) row(c chain, f *frame, w *worker, i, piece, pieces int) {
 	a := g.actions[c.first:c.last]
-	if len(a) == 1 {
+	switch {
+	case c.course != nil:
+		c.course.run(a, f, w, i, piece, pieces)
+		return
+	case len(a) == 1:
 		a[0].row(f, w, i, piece, pieces)
 		return
 	}

@@ -55,7 +55,11 @@ func buildConv(c *compiler) action {
 	if tiles {
 		return c.buildWinograd(g, t, product, x, y, false)
 	}
-	return c.productAction(g, product, x, y)
+	a := c.productAction(g, product, x, y)
+	if !a.pointwise {
+		a.needs = g.needs
+	}
+	return a
 }
 
 // forwardParts returns the windows of the convolution itself, one for each group.
@@ -98,6 +102,8 @@ func (c *compiler) productAction(g *conv, p *product, x, y *value) action {
 	if p.alike() {
 		a.span = func(f *frame, w *worker, i, from, to int) { p.span(f, w, row(f, w, i), from, to) }
 		a.positions, a.step, a.width, a.pointwise = y.positions, positionStep, y.channels, g.pointwise()
+		a.rings = true
+		c.after = append(c.after, func() { p.wrap(x, y) })
 	}
 	return a
 }
@@ -114,11 +120,12 @@ func (c *compiler) buildNarrow(g *conv, x *value, t *filter, y *value) action {
 		at, step := g.narrowAt()
 		return []packPart{{window: g.narrowForward(), at: at, step: step}}
 	}), t)
+	c.after = append(c.after, func() { p.wrap(nil, y) })
 	row := c.rowOf(x, y)
 	return bySpan(action{prepare: p.prepare, work: p.work(), positions: y.positions, step: g.ow,
-		width: y.channels, span: func(f *frame, w *worker, i, from, to int) {
+		width: y.channels, needs: g.needs, rings: true, span: func(f *frame, w *worker, i, from, to int) {
 			o := row(f, w, i)
-			o.in = g.paddedRows(w, o.in, from/g.ow, (to-1)/g.ow)
+			o.in = g.paddedRows(w, o.in, x.ringRows(), from/g.ow, (to-1)/g.ow)
 			p.span(f, w, o, from, to)
 		}})
 }

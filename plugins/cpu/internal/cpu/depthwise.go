@@ -24,8 +24,19 @@ func (g *conv) tapsFirst(to, weights []float32, taps []int, factor kernel.Factor
 	}
 }
 
+// alongRows returns the convolution as one along the rows of an image, and
+// whether it can be one.
+func (g *conv) alongRows() (kernel.DepthwiseRows, bool) {
+	r := kernel.DepthwiseRows{Channels: g.c, Height: g.h, Width: g.w, OutHeight: g.oh, OutWidth: g.ow,
+		Kernel: g.Kernel, Stride: g.Stride, Skip: [2]int{g.Pad[0], g.Pad[1]}}
+	return r, g.Dilation == [2]int{1, 1} && r.Possible()
+}
+
 // buildDepthwise is the convolution itself.
 func (c *compiler) buildDepthwise(g *conv, x *value, t *filter, y *value) action {
+	if r, ok := g.alongRows(); ok {
+		return c.depthwiseRows(g, r, x, t, y, false)
+	}
 	all := make([]int, g.taps)
 	for t := range all {
 		all[t] = t
@@ -35,7 +46,43 @@ func (c *compiler) buildDepthwise(g *conv, x *value, t *filter, y *value) action
 
 // buildDepthwiseBackward is the gradient for the input, and the transposed convolution.
 func (c *compiler) buildDepthwiseBackward(g *conv, dy *value, t *filter, dx *value) action {
+	if back, ok := g.flipped(); ok && g.Stride == [2]int{1, 1} {
+		if r, ok := back.alongRows(); ok {
+			return c.depthwiseRows(back, r, dy, t, dx, true)
+		}
+	}
 	return c.depthwiseAction(g, g.pixels().backward(), dy, t, dx)
+}
+
+// depthwiseRows is a convolution along rows; with back, the filter is that of the
+// convolution whose gradient it computes.
+func (c *compiler) depthwiseRows(g *conv, r kernel.DepthwiseRows, x *value, t *filter, y *value,
+	back bool) action {
+	taps := make([]int, g.taps)
+	for i := range taps {
+		taps[i] = i
+		if back {
+			taps[i] = g.taps - 1 - i
+		}
+	}
+	weights := make([]float32, g.taps*g.c)
+	prepare := func(f *frame) error {
+		if t.prepare(f) {
+			g.tapsFirst(weights, f.f32(t.weight), taps, t.factor(f))
+		}
+		return nil
+	}
+	var rows *kernel.DepthwiseRows
+	c.after = append(c.after, func() {
+		r.InRing, r.OutRing = x.ringRows(), y.ringRows()
+		rows = kernel.NewDepthwiseRows(r)
+	})
+	row := c.rowOf(x, y)
+	return bySpan(action{prepare: prepare, work: y.count * g.taps / 60, positions: y.positions, step: g.ow,
+		width: y.channels, needs: g.needs, rings: true, span: func(f *frame, w *worker, i, from, to int) {
+			o := row(f, w, i)
+			f.exe.device.kernels.DepthwiseRows(rows, o.out, o.in, weights, t.add, o.end, from/g.ow, to/g.ow)
+		}})
 }
 
 // depthwiseAction computes rows of y, phase by phase.

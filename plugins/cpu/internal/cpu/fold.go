@@ -1,6 +1,10 @@
 package cpu
 
-import "github.com/bnctl/bnctl/graph"
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
 
 // filtered are the operations whose results are sums of products with a weight,
 // operand 1, per channel of the output, and a bias, operand 2.
@@ -16,11 +20,7 @@ func (u *fuser) fold() {
 		}
 		i := u.made[n.In[0]]
 		product := u.fn.Nodes[i]
-		in := append([]graph.Value{}, product.In...)
-		if len(in) == 2 {
-			in = append(in, graph.None)
-		}
-		in = append(in, n.In[1:]...)
+		in := append(operandsOf(&product), n.In[1:]...)
 		if !u.states(in[1:]) {
 			continue
 		}
@@ -28,6 +28,16 @@ func (u *fuser) fold() {
 		product.In, product.Out = in, n.Out
 		u.fn.Nodes[k], u.gone[i] = product, true
 	}
+}
+
+// operandsOf returns the operands of a node, to which others may be added: a
+// product without a bias has none in its place.
+func operandsOf(n *graph.Node) []graph.Value {
+	in := slices.Clone(n.In)
+	if slices.Contains(filtered, n.Op) && len(in) == 2 {
+		in = append(in, graph.None)
+	}
+	return in
 }
 
 // states reports whether all these values that are there are state.

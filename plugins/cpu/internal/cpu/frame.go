@@ -84,10 +84,10 @@ func (f *frame) unit(v *value, w *worker, k graph.Kind, i int) []byte {
 		return f.bytes(v)
 	case v.local:
 		lane := w.index
-		if f.few() {
+		if f.few() && !v.own {
 			lane = i
 		}
-		return f.exe.arena[f.exe.lanes+lane*f.exe.lane+v.slot.offset:][:v.size()]
+		return f.exe.arena[f.exe.lanes+lane*f.exe.lane+v.slot.offset:][:v.held()]
 	case v.Kind != k:
 		i = f.replica(i)
 	}

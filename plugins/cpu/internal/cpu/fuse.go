@@ -116,7 +116,7 @@ func (u *fuser) node(i int) {
 	node.Out = n.Out
 	if plus != graph.None {
 		j.plus = true
-		node.In = append(slices.Clone(node.In), plus)
+		node.In = append(operandsOf(&node), plus)
 	}
 	u.fn.Nodes[i] = node
 	u.joined[n.Out[0]] = j

@@ -59,6 +59,14 @@ func (g *conv) input(y, x, i, j int) int32 {
 	return int32(4 * g.c * (iy*g.w + ix))
 }
 
+// needs returns which positions of the input are seen by positions [from, to)
+// of the output, in whole rows.
+func (g *conv) needs(from, to int) (first, last int) {
+	top := from/g.ow*g.Stride[0] - g.Pad[0]
+	bottom := (to-1)/g.ow*g.Stride[0] - g.Pad[0] + (g.Kernel[0]-1)*g.Dilation[0] + 1
+	return min(max(top, 0), g.h) * g.w, min(max(bottom, 0), g.h) * g.w
+}
+
 // forward returns the windows of the convolution itself: one geometry for all
 // groups. Weights are [O][C/groups][kh][kw].
 func (g *conv) forward() *kernel.Window {
@@ -104,8 +112,11 @@ func (g *conv) pad(padded, image []float32) {
 }
 
 // paddedRows pads an image in the worker's own memory, as far as rows y0 to y1
-// of the result see it.
-func (g *conv) paddedRows(w *worker, image []float32, y0, y1 int) []float32 {
+// of the result see it. Of the image so many rows are kept in turn, all if ring is 0.
+func (g *conv) paddedRows(w *worker, image []float32, ring, y0, y1 int) []float32 {
+	if ring == 0 {
+		ring = g.h
+	}
 	padded, wide, left := w.floats(g.paddedLen()), g.paddedWidth()*g.c, g.Pad[1]*g.c
 	for y := y0 * g.Stride[0]; y <= y1*g.Stride[0]+(g.Kernel[0]-1)*g.Dilation[0]; y++ {
 		line := padded[y*wide:][:wide]
@@ -115,7 +126,7 @@ func (g *conv) paddedRows(w *worker, image []float32, y0, y1 int) []float32 {
 			continue
 		}
 		clear(line[:left])
-		copy(line[left:], image[source*g.w*g.c:][:g.w*g.c])
+		copy(line[left:], image[source%ring*g.w*g.c:][:g.w*g.c])
 		clear(line[left+g.w*g.c:])
 	}
 	return padded

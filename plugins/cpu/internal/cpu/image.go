@@ -14,19 +14,28 @@ func buildImage(c *compiler) action {
 	}
 	tables := imageTables(c.node, y.channels)
 	bgr := c.node.Bool("bgr")
-	return action{work: y.count, row: func(f *frame, w *worker, i, piece, pieces int) {
-		src, dst := f.unit(x, w, graph.Rows, i), f.at(y, w, i)
-		from, to := y.positions*piece/pieces, y.positions*(piece+1)/pieces
-		for ch := range tables {
-			at := ch
-			if bgr {
-				at = y.channels - 1 - ch
-			}
-			for p := from; p < to; p++ {
-				dst[p*y.channels+ch] = tables[ch][src[p*y.channels+at]]
-			}
+	n := y.channels
+	return bySpan(action{work: y.count, positions: y.positions, step: 1, width: n, pointwise: true, rings: true,
+		span: func(f *frame, w *worker, i, from, to int) {
+			src, dst := f.unit(x, w, graph.Rows, i), f.at(y, w, i)
+			y.stretches(from, to, func(at, from, to int) {
+				lookUp(dst[at*n:(at+to-from)*n], src[from*n:to*n], tables, bgr)
+			})
+		}})
+}
+
+// lookUp looks the bytes of some pixels up in the tables of their channels.
+func lookUp(dst []float32, src []byte, tables [][256]float32, bgr bool) {
+	n := len(tables)
+	for ch := range tables {
+		at, table := ch, &tables[ch]
+		if bgr {
+			at = n - 1 - ch
 		}
-	}}
+		for p := 0; p < len(src); p += n {
+			dst[p+ch] = table[src[p+at]]
+		}
+	}
 }
 
 // mostImageChannels bounds the tables, which take 1 KiB per channel.

@@ -54,7 +54,7 @@ func (l *layout) result(i int, v graph.Value) {
 	g := l.groupOf[i]
 	if x.Kind == graph.Rows && l.fn.groups[g-1].rows && last == g {
 		x.local = true
-		x.slot = &slot{fixed: x.size(), from: l.place[i], to: place}
+		x.slot = &slot{fixed: x.held(), from: l.place[i], to: place}
 		l.fn.groups[g-1].local = append(l.fn.groups[g-1].local, x.slot)
 		return
 	}

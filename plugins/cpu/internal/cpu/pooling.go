@@ -39,16 +39,33 @@ func (c *compiler) windowsOf(in, out []int) windows {
 	return all
 }
 
+// geometry returns that of the current pool node.
+func (c *compiler) geometry(x, y *value) *conv {
+	return newConv(c.fn.WindowOf(c.node), x.Shape, y.Shape)
+}
+
 func buildMaxPool(c *compiler) action {
 	x, y := c.in(0), c.out(0)
 	seen, n := c.windowsOf(x.Shape, y.Shape), x.channels
+	ring := y.positions
+	c.after = append(c.after, func() {
+		if y.ring > 0 {
+			ring = y.ring
+		}
+		for _, pixels := range seen {
+			for i := range pixels {
+				pixels[i] %= int32(x.held())
+			}
+		}
+	})
 	span := func(f *frame, w *worker, i, from, to int) {
 		image, pooled := f.at(x, w, i), f.at(y, w, i)
 		for p := from; p < to; p++ {
-			f.exe.device.kernels.MaxPool(pooled[p*n:][:n], image, seen[p])
+			f.exe.device.kernels.MaxPool(pooled[p%ring*n:][:n], image, seen[p])
 		}
 	}
-	return bySpan(action{work: x.count / 4, span: span, positions: y.positions, step: 1, width: n})
+	return bySpan(action{work: x.count / 4, span: span, positions: y.positions, step: 1, width: n,
+		needs: c.geometry(x, y).needs, rings: true})
 }
 
 // buildMaxPoolGrad finds the maximum of every window again.

@@ -10,7 +10,8 @@ type product struct {
 	bias     []float32
 	biasFrom []int // per part: where its channels begin in the bias
 	units    []unit
-	weights  int // bytes of all packed weights
+	rings    *kernel.Window // the window of all parts where operands are rings; nil: their own
+	weights  int            // bytes of all packed weights
 }
 
 // operands is what a product reads and writes of one row, and how its results end.
@@ -91,10 +92,25 @@ func (p *product) alike() bool {
 	return true
 }
 
+// wrap prepares span for the rings among x and y.
+func (p *product) wrap(x, y *value) {
+	in, out := 0, y.ring*4*y.channels
+	if x != nil {
+		in = x.ring * 4 * x.channels
+	}
+	if in > 0 || out > 0 {
+		p.rings = p.parts[0].window.InRings(in, out)
+	}
+}
+
 // span computes positions [from, to) of one row.
 func (p *product) span(f *frame, w *worker, o operands, from, to int) {
 	for _, u := range p.units {
-		p.do(f, w, u, p.parts[u.part].window, o, from, to)
+		win := p.rings
+		if win == nil {
+			win = p.parts[u.part].window
+		}
+		p.do(f, w, u, win, o, from, to)
 	}
 }
 

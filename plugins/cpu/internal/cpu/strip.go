@@ -72,7 +72,7 @@ func (c *compiler) buildStrip(g *conv, x *value, t *filter, y *value, back bool)
 	span := func(f *frame, w *worker, i, from, to int) {
 		from, to = from/g.ow, to/g.ow
 		o := row(f, w, i)
-		padded := g.paddedRows(w, o.in, from, to-1)
+		padded := g.paddedRows(w, o.in, x.ringRows(), from, to-1)
 		for y := from; y < to; y++ {
 			at := y * g.ow * g.o
 			f.exe.device.kernels.Strip(s, o.out[at:], padded[y*s.RowStep:], p.parts[0].data, t.add, o.end.From(at),
@@ -80,7 +80,7 @@ func (c *compiler) buildStrip(g *conv, x *value, t *filter, y *value, back bool)
 		}
 	}
 	return bySpan(action{prepare: prepare, work: work, span: span, positions: y.positions, step: g.ow,
-		width: g.o})
+		width: g.o, needs: g.needs})
 }
 
 // stripGradient computes weight gradients by strips: a task is one replica,

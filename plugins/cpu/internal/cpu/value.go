@@ -19,6 +19,8 @@ type value struct {
 
 	slot  *slot  // where it lies, unless it is one of the following
 	local bool   // the slot is in the memory of a lane, not in the arena
+	own   bool   // of the lane of the worker even if rows are few
+	ring  int    // positions that are kept, position p where p mod ring lies; 0: all
 	state *state // the state tensor that it reads
 	input int    // the input that it is, -1 for none
 }
@@ -36,6 +38,35 @@ func newValue(v graph.Variable) *value {
 
 // size returns the bytes of one unit.
 func (v *value) size() int { return v.count * v.DType.Size() }
+
+// held returns the bytes of one unit that are kept at a time.
+func (v *value) held() int {
+	if v.ring > 0 {
+		return v.ring * v.channels * v.DType.Size()
+	}
+	return v.size()
+}
+
+// stretches calls do for positions [from, to), in parts that are kept side by
+// side: at is where a part begins.
+func (v *value) stretches(from, to int, do func(at, from, to int)) {
+	ring := v.positions
+	if v.ring > 0 {
+		ring = v.ring
+	}
+	for from < to {
+		at := from % ring
+		end := min(to, from+ring-at)
+		do(at, from, end)
+		from = end
+	}
+}
+
+// row returns the positions of a row of an image [C, H, W].
+func (v *value) row() int { return max(v.Shape[len(v.Shape)-1], 1) }
+
+// ringRows returns how many rows of an image are kept.
+func (v *value) ringRows() int { return v.ring / v.row() }
 
 // strides returns, for each axis of the shape, how many elements apart its
 // neighbours lie in memory.

@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 )
 
@@ -34,6 +35,26 @@ func NewWindow(in, out []int32, taps, run, width int) *Window {
 	w := &Window{In: in, Out: out, Taps: taps, Run: run, Width: width, zeros: make([]float32, run+Lanes)}
 	w.inNeed, w.outNeed = need(in, run), need(out, width)
 	return w
+}
+
+// InRings returns the same geometry for an image and a result of which only so
+// many bytes are kept, each pixel where its place modulo that lies; 0 for all.
+func (w *Window) InRings(in, out int) *Window {
+	return NewWindow(modulo(w.In, in), modulo(w.Out, out), w.Taps, w.Run, w.Width)
+}
+
+// modulo returns the offsets that are not negative modulo ring, all of them if that is 0.
+func modulo(offsets []int32, ring int) []int32 {
+	if ring == 0 {
+		return offsets
+	}
+	wrapped := slices.Clone(offsets)
+	for i, o := range wrapped {
+		if o >= 0 {
+			wrapped[i] = o % int32(ring)
+		}
+	}
+	return wrapped
 }
 
 // need returns how many values runs at these offsets reach over.

@@ -1,0 +1,248 @@
+package cpu
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// stretch is positions [from, to) of the result of an action.
+type stretch struct{ from, to int }
+
+// course says which positions of every action of a chain a step of the chain
+// computes. Where actions see more than their own positions, those before them
+// are ahead. from is what the step needs: a worker that has done the step before
+// goes on where that ended, one that begins here begins there.
+type course [][]stretch
+
+// run passes piece of pieces of row i through the actions of a chain. What
+// pieces compute both is in the memory of their own workers.
+func (c course) run(a []action, f *frame, w *worker, i, piece, pieces int) {
+	first, last := len(c)*piece/pieces, len(c)*(piece+1)/pieces
+	for n := first; n < last; n++ {
+		for k := range a {
+			s := c[n][k]
+			if n > first {
+				s.from = max(s.from, c[n-1][k].to)
+			}
+			if s.from < s.to {
+				a[k].span(f, w, i, s.from, s.to)
+			}
+		}
+	}
+}
+
+// linker divides the actions of a group into chains.
+type linker struct {
+	fn *function
+	*group
+	makers map[graph.Value]int // the action that makes a value
+	ends   []int               // by action: the last that reads its result; many if others do, too
+}
+
+// many is more than the actions of a group.
+const many = 1 << 30
+
+func newLinker(fn *function, g *group) *linker {
+	l := &linker{fn: fn, group: g, makers: map[graph.Value]int{}, ends: make([]int, len(g.nodes))}
+	for k, i := range g.nodes {
+		for _, v := range fn.Nodes[i].Out {
+			l.makers[v] = k
+			if fn.isResult(v) {
+				l.ends[k] = many
+			}
+		}
+	}
+	for i := range fn.Nodes {
+		for _, v := range fn.Nodes[i].In {
+			if k, ok := l.makers[v]; ok {
+				reader := slices.Index(g.nodes, i)
+				if reader < 0 {
+					reader = many
+				}
+				l.ends[k] = max(l.ends[k], reader)
+			}
+		}
+	}
+	return l
+}
+
+// link makes the chains.
+func (l *linker) link() {
+	for k := range l.actions {
+		first := k
+		switch {
+		case k == 0 || l.actions[l.last().first].span == nil:
+		case l.actions[k].pointwise && l.actions[k].positions == l.actions[k-1].positions:
+			first = l.last().first
+		case l.actions[k].needs != nil:
+			first = l.ahead(k)
+		}
+		if first < k {
+			l.last().last = first
+			if l.last().first == first {
+				l.chains = l.chains[:len(l.chains)-1]
+			}
+		}
+		l.chains = append(l.chains, chain{first: first, last: k + 1})
+	}
+	for i := range l.chains {
+		l.settle(&l.chains[i])
+	}
+}
+
+// last returns the chain that is being made.
+func (l *linker) last() *chain { return &l.chains[len(l.chains)-1] }
+
+// ahead returns where a chain that includes action k, which sees more of its
+// operand than its own positions, should begin; k if it should not include the
+// action that makes the operand. Nothing that is computed ahead may be read
+// later: then it need not be kept. Of the possible beginnings the one that reads
+// the least from memory is best.
+func (l *linker) ahead(k int) int {
+	maker, ok := l.makers[l.fn.Nodes[l.nodes[k]].In[0]]
+	if !ok || maker < l.last().first || l.result(maker).size() < farBytes {
+		return k
+	}
+	best, least := k, farMost
+	for first := maker; first >= l.last().first && l.ends[first] <= k && l.actions[first].block == 0; first-- {
+		if n := l.operand(first).size() + l.held(first, k+1); n < least {
+			best, least = first, n
+		}
+	}
+	return best
+}
+
+const (
+	// farBytes is the size of an image that is better not written and read again as a whole.
+	farBytes = 256 << 10
+	// farMost is what the cache of a core may hold of a chain in all, with what it reads.
+	farMost = 1 << 20
+)
+
+// result returns the result of an action, operand its first operand.
+func (l *linker) result(k int) *value  { return l.fn.values[l.fn.Nodes[l.nodes[k]].Out[0]] }
+func (l *linker) operand(k int) *value { return l.fn.values[l.fn.Nodes[l.nodes[k]].In[0]] }
+
+// held returns the bytes of results of the actions [first, last), as a chain,
+// that have to be there at a time.
+func (l *linker) held(first, last int) (n int) {
+	c := l.course(first, last)
+	for k := first; k < last-1; k++ {
+		n += c.most(k-first) * l.actions[k].width * 4
+	}
+	return n
+}
+
+// most returns how many positions of the result of action k a step needs or
+// computes at most.
+func (c course) most(k int) (n int) {
+	for _, s := range c {
+		n = max(n, s[k].to-s[k].from)
+	}
+	return n
+}
+
+// course returns the steps of a chain.
+func (l *linker) course(first, last int) course {
+	end := &l.actions[last-1]
+	unit, bytes := 1, 0
+	for _, a := range l.actions[first:last] {
+		if a.positions == end.positions {
+			unit = unit / gcd(unit, a.step) * a.step
+		}
+		bytes += 4 * a.width * a.positions / end.positions
+	}
+	unit = max(unit, stepBytes/max(bytes*unit, 1)*unit)
+	var c course
+	for p := 0; p < end.positions; p += unit {
+		c = append(c, l.step(first, last, stretch{p, min(p+unit, end.positions)}))
+	}
+	return c
+}
+
+// stepBytes is about how much a step of a course should compute.
+const stepBytes = 192 << 10
+
+// step returns what every action has to compute so that the last one can
+// compute s.
+func (l *linker) step(first, last int, s stretch) []stretch {
+	all := make([]stretch, last-first)
+	all[last-1-first] = s
+	for k := last - 1; k >= first; k-- {
+		s, a := &all[k-first], &l.actions[k]
+		if s.to == 0 { // nobody in the chain reads it
+			*s = all[len(all)-1]
+		}
+		s.from, s.to = s.from/a.step*a.step, min((s.to+a.step-1)/a.step*a.step, a.positions)
+		for i, v := range l.fn.Nodes[l.nodes[k]].In {
+			maker, ok := l.makers[v]
+			if !ok || maker < first {
+				continue
+			}
+			needed := *s
+			if i == 0 && a.needs != nil {
+				needed.from, needed.to = a.needs(s.from, s.to)
+			}
+			to := &all[maker-first]
+			if to.to > 0 {
+				needed = stretch{min(needed.from, to.from), max(needed.to, to.to)}
+			}
+			*to = needed
+		}
+	}
+	return all
+}
+
+// settle completes a chain: where actions see more than their own positions, it
+// makes a course of it. What only the chain reads is then the worker's own,
+// and no more of it is kept than a step needs, in turn, if the actions can do that.
+func (l *linker) settle(c *chain) {
+	if !slices.ContainsFunc(l.actions[c.first+1:c.last], func(a action) bool { return a.needs != nil }) {
+		return
+	}
+	c.course = l.course(c.first, c.last)
+	for k := c.first; k < c.last; k++ {
+		v := l.result(k)
+		if l.ends[k] >= c.last || v.Kind != graph.Rows {
+			continue
+		}
+		v.own = true
+		if rows := (c.course.most(k-c.first) + v.row() - 1) / v.row(); rows*v.row() < v.positions && l.inTurn(k) {
+			v.ring = rows * v.row()
+		}
+	}
+}
+
+// inTurn reports whether the result of action k may be a ring: if the action and
+// all that read it can do that, and it is the only rows that these read.
+func (l *linker) inTurn(k int) bool {
+	if !l.actions[k].rings || l.inputs(k) != 1 {
+		return false
+	}
+	for r := k + 1; r <= l.ends[k]; r++ {
+		for _, v := range l.fn.Nodes[l.nodes[r]].In {
+			if maker, ok := l.makers[v]; ok && maker == k && (!l.actions[r].rings || l.inputs(r) != 1) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// inputs returns how many operands of action k are rows.
+func (l *linker) inputs(k int) (n int) {
+	for _, v := range l.fn.Nodes[l.nodes[k]].In {
+		if v != graph.None && l.fn.values[v].Kind == graph.Rows {
+			n++
+		}
+	}
+	return n
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

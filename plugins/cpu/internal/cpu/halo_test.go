@@ -1,0 +1,101 @@
+package cpu
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// farCases are functions whose images are large enough to pass through several
+// nodes some rows at a time: y, z and so on. courses is how many chains do that.
+var farCases = []struct {
+	opCase
+	courses int
+}{
+	{opCase{"expand, depthwise, project, add",
+		"state e f32[96,16,1,1] constant\nstate d f32[96,1,3,3] constant\nstate p f32[16,96,1,1] constant\n",
+		"x rows f32[16,30,33]",
+		"a = conv(x, @e); b = relu6(a); c = conv(b, @d, pad=[1,1,1,1], groups=96); r = relu6(c); " +
+			"q = conv(r, @p); y = add(q, x)"}, 1},
+	{opCase{"stride 2, and a wide kernel behind it",
+		"state e f32[80,8,1,1] constant\nstate d f32[80,1,3,3] constant\nstate w f32[80,1,5,5] constant\n",
+		"x rows f32[8,61,60]",
+		"a = conv(x, @e); c = conv(a, @d, pad=[1,1,1,1], stride=[2,2], groups=80); " +
+			"y = conv(c, @w, pad=[2,2,2,2], groups=80)"}, 1},
+	{opCase{"a stem: bytes, three channels, pooling",
+		"state k f32[32,3,3,3] constant\nstate p f32[24,32,1,1] constant\n",
+		"x rows u8[64,70,3]",
+		"i = image(x, scale=0.00390625); a = conv(i, @k, pad=[1,1,1,1]); " +
+			"b = max_pool(a, kernel=[3,3], stride=[2,2], pad=[1,1,1,1]); y = conv(b, @p)"}, 1},
+	{opCase{"windows and strips see more than their own pixels",
+		"state e f32[64,16,1,1] constant\nstate k f32[16,64,3,3] constant\nstate m f32[72,16,1,1] constant\n" +
+			"state s f32[24,72,3,3] constant\n",
+		"x rows f32[16,40,36]",
+		"a = conv(x, @e); b = conv(a, @k, pad=[1,1,1,1]); c = conv(b, @m); y = conv(c, @s, stride=[2,2])"}, 2},
+	{opCase{"what is read later is kept whole",
+		"state e f32[96,16,1,1] constant\nstate d f32[96,1,3,3] constant\n",
+		"x rows f32[16,30,33]",
+		"a = conv(x, @e); c = conv(a, @d, pad=[1,1,1,1], groups=96); s = sigmoid(c); y = add(s, a)"}, 0},
+}
+
+// Rows of an image that pass through several nodes give the bits that the nodes
+// give one after the other, for any number of workers, and the results of ref.
+func TestCourses(t *testing.T) {
+	for _, c := range farCases {
+		body := strings.ReplaceAll(c.body, "; ", "\n") + "\n"
+		p := program(t, opCase{c.name, c.state, c.inputs, body})
+		apart := oneByOne(t, p)
+		if n := coursesOf(t, p); n != c.courses {
+			t.Errorf("%s: %d chains go ahead, want %d", c.name, n, c.courses)
+		}
+		if n := coursesOf(t, apart); n != 0 {
+			t.Errorf("%s: %d chains go ahead though all values are results", c.name, n)
+		}
+		for _, rows := range [][]int{{1}, {3}, {4, 7}} {
+			want := evaluate(t, ref.New("ref"), p, rows, 0, len(rows))[0]
+			single := evaluate(t, openSet(t, "auto", 1), apart, rows, 0, len(rows))[0]
+			if d := difference(single, want); !(d < 1e-3) {
+				t.Errorf("%s, rows %v: differs from ref by %.2g", c.name, rows, d)
+			}
+			for _, threads := range []int{1, 2, 3} {
+				got := evaluate(t, openSet(t, "auto", threads), p, rows, 0, len(rows))[0]
+				if !tensor.Equal(got, single) {
+					t.Errorf("%s, rows %v, %d threads: other bits than node by node", c.name, rows, threads)
+				}
+			}
+		}
+	}
+}
+
+// oneByOne returns p with all rows that it computes as results besides.
+func oneByOne(t *testing.T, p *graph.Program) *graph.Program {
+	t.Helper()
+	q, fn := *p, p.Functions[0].Clone()
+	for i, n := range fn.Nodes {
+		fn.Outputs = append(fn.Outputs, graph.Output{Name: fn.NodeName(&fn.Nodes[i]) + ".kept", Value: n.Out[0]})
+	}
+	q.Functions = []*graph.Function{fn}
+	return &q
+}
+
+// coursesOf returns how many chains of a program's function go ahead.
+func coursesOf(t *testing.T, p *graph.Program) (n int) {
+	t.Helper()
+	x, err := openSet(t, "auto", 1).Load(context.Background(), p, device.Capacity{Rows: 1, Replicas: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range x.(*Executable).functions[p.Functions[0].Name].groups {
+		for _, c := range g.chains {
+			if c.course != nil {
+				n++
+			}
+		}
+	}
+	return n
+}

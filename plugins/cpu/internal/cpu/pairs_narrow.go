@@ -42,7 +42,7 @@ func spread(at []int, c, even int) (all []int) {
 
 // narrowRows pads an image as paddedRows does, with even channels of bfloat16.
 func (p *pairsProduct) narrowRows(w *worker, g *conv, image []float32, y0, y1 int) []uint16 {
-	padded, wide, even := g.paddedRows(w, image, y0, y1), g.paddedWidth(), g.c+g.c%2
+	padded, wide, even := g.paddedRows(w, image, 0, y0, y1), g.paddedWidth(), g.c+g.c%2
 	from, to := y0*g.Stride[0], y1*g.Stride[0]+(g.Kernel[0]-1)*g.Dilation[0]+1
 	pixels := (g.h + g.Pad[0] + g.Pad[2]) * wide
 	halves := w.halves(pixels*even + wide*g.c)

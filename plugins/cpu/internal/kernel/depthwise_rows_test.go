@@ -67,7 +67,8 @@ func windowsFor(g DepthwiseRows, in, weights, bias []float32, e Ending, out []fl
 		}
 	}
 	got := slices.Clone(out)
-	Generic.Depthwise(NewWindow(from, to, taps, g.Channels, g.Channels), got, in, weights, bias, Ending{}, 0, positions)
+	w := NewWindow(from, to, taps, g.Channels, g.Channels)
+	Generic.Depthwise(w, got, in, weights, bias, Ending{}, 0, positions)
 	for i, v := range got {
 		got[i] = e.at(i, v)
 	}
@@ -111,7 +112,8 @@ func BenchmarkDepthwiseRows(b *testing.B) {
 		in, out := guarded(r, c.side*c.side*c.channels), guarded(r, g.OutHeight*g.OutWidth*c.channels)
 		weights, bias := guarded(r, c.kernel*c.kernel*c.channels), guarded(r, c.channels)
 		for _, s := range Sets() {
-			b.Run(fmt.Sprintf("%dx%d/%dby%d/%s", c.side, c.channels, c.kernel, c.stride, s.Name), func(b *testing.B) {
+			name := fmt.Sprintf("%dx%d/%dby%d/%s", c.side, c.channels, c.kernel, c.stride, s.Name)
+			b.Run(name, func(b *testing.B) {
 				for b.Loop() {
 					s.DepthwiseRows(g, out, in, weights, bias, Ending{Relu: true, Most: 6}, 0, g.OutHeight)
 				}

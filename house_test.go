@@ -58,7 +58,8 @@ formats/internal/message:
 formats:              formats/caffe formats/keras formats/onnx formats/safetensors formats/tensorflow
 formats:              formats/torch formats/internal/foreign bn graph models serialize tensor
 
-plugins/cpu/internal/kernel:
+plugins/cpu/internal/amxemulation:
+plugins/cpu/internal/kernel:   plugins/cpu/internal/amxemulation
 plugins/cpu/internal/cpu:      collective device graph plugins/cpu/internal/kernel tensor
 plugins/cpu:                   device/serve plugins/cpu/internal/cpu
 plugins/cpu/bnctl-device-cpu:  plugins/cpu

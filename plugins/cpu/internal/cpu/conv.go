@@ -55,6 +55,9 @@ func buildConv(c *compiler) action {
 	if tiles {
 		return c.buildWinograd(g, t, product, x, y, false)
 	}
+	if c.byMatrix(g, g.cg, g.og) {
+		product = c.withMatrix(product, g.key("conv"))
+	}
 	a := c.productAction(g, product, x, y)
 	if !a.pointwise {
 		a.needs = g.needs
@@ -101,8 +104,8 @@ func (c *compiler) productAction(g *conv, p *product, x, y *value) action {
 	}}
 	if p.alike() {
 		a.span = func(f *frame, w *worker, i, from, to int) { p.span(f, w, row(f, w, i), from, to) }
-		a.positions, a.step, a.width, a.pointwise = y.positions, positionStep, y.channels, g.pointwise()
-		a.rings = true
+		a.positions, a.step, a.width, a.pointwise = y.positions, p.step(), y.channels, g.pointwise()
+		a.rings = p.matrix == nil
 		c.after = append(c.after, func() { p.wrap(x, y) })
 	}
 	return a
@@ -168,6 +171,9 @@ func (c *compiler) backward(g *conv, dy *value, t *filter, dx *value) action {
 	p := newProduct(c.packFor(t, g.key("backward"), g.backwardParts), t)
 	if byTiles {
 		return c.buildWinograd(back, tiles, p, dy, dx, true)
+	}
+	if c.byMatrix(g, g.og, g.cg) {
+		p = c.withMatrix(p, g.key("backward"))
 	}
 	return c.productAction(g, p, dy, dx)
 }

@@ -12,6 +12,7 @@ type product struct {
 	units    []unit
 	rings    *kernel.Window // the window of all parts where operands are rings; nil: their own
 	weights  int            // bytes of all packed weights
+	matrix   *matrixPack    // nil: windows compute everything
 }
 
 // operands is what a product reads and writes of one row, and how its results end.
@@ -20,24 +21,34 @@ type operands struct {
 	end     kernel.Ending
 }
 
-// unit is one panel of one part.
+// unit is one panel of one part; with matrix units that and those behind it.
 type unit struct{ part, panel int }
 
 // newProduct completes a product over a pack.
 func newProduct(p *pack, t *filter) *product {
 	out := &product{pack: p, filter: t, weights: int(p.bytes())}
+	out.units = out.unitsOf(1)
+	return out
+}
+
+// unitsOf returns units of so many panels.
+func (p *product) unitsOf(panels int) (units []unit) {
 	for i, part := range p.parts {
-		for panel := range part.window.Panels() {
-			out.units = append(out.units, unit{i, panel})
+		for panel := 0; panel < part.window.Panels(); panel += panels {
+			units = append(units, unit{i, panel})
 		}
 	}
-	return out
+	return units
 }
 
 // prepare packs the weights and the bias if they have changed.
 func (p *product) prepare(f *frame) error {
 	p.prepareBias(f)
-	p.fill(f, p.filter)
+	if p.matrix != nil {
+		p.matrix.fill(f, p)
+	} else {
+		p.fill(f, p.filter)
+	}
 	return nil
 }
 
@@ -59,13 +70,26 @@ func (p *product) prepareBias(f *frame) {
 
 // do computes positions [from, to) of a unit over a window with its weights.
 func (p *product) do(f *frame, w *worker, u unit, win *kernel.Window, o operands, from, to int) {
-	part := &p.parts[u.part]
-	var bias []float32
-	if len(p.bias) > 0 {
-		bias = p.bias[p.biasFrom[u.part]:]
+	if p.matrix != nil {
+		p.byMatrix(f, w, u, o, from, to)
+	} else {
+		p.byWindows(f, w, u, win, o, from, to)
 	}
-	f.exe.device.kernels.Window(win, u.panel, o.out[part.out:], o.in[part.in:], part.data, bias,
+}
+
+// byWindows computes positions [from, to) of one panel over a window.
+func (p *product) byWindows(f *frame, w *worker, u unit, win *kernel.Window, o operands, from, to int) {
+	part := &p.parts[u.part]
+	f.exe.device.kernels.Window(win, u.panel, o.out[part.out:], o.in[part.in:], part.data, p.biasOf(u),
 		o.end.From(part.out), from, to, &w.tile)
+}
+
+// biasOf returns what is added to the channels of a unit's part, nil if nothing.
+func (p *product) biasOf(u unit) []float32 {
+	if len(p.bias) == 0 {
+		return nil
+	}
+	return p.bias[p.biasFrom[u.part]:]
 }
 
 // row computes piece of pieces of one row: cut along units where there are
@@ -141,6 +165,14 @@ func (p *product) apply(f *frame, o operands, inCount, outCount int) {
 			p.do(f, w, u, win, o.row(r, inCount, outCount), 0, win.Positions())
 		}
 	})
+}
+
+// step returns the positions of the largest tile.
+func (p *product) step() int {
+	if p.matrix != nil {
+		return kernel.MatrixPositions
+	}
+	return positionStep
 }
 
 // row returns the operands of row r of several.

@@ -15,10 +15,11 @@ import (
 // convolved returns the convolution of images x with the kernels w on a device.
 func convolved(t *testing.T, d device.Device, x, w tensor.Tensor) tensor.Tensor {
 	t.Helper()
-	ctx, c := context.Background(), x.Shape
+	ctx, c, side := context.Background(), x.Shape, w.Shape[2]
+	pad := side / 2
 	p := program(t, opCase{inputs: fmt.Sprintf("x rows f32[%d,%d,%d]", c[1], c[2], c[3]),
-		state: fmt.Sprintf("state w f32[%d,%d,3,3] constant\n", w.Shape[0], w.Shape[1]),
-		body:  "  y = conv(x, @w, pad=[1,1,1,1])\n"})
+		state: fmt.Sprintf("state w f32[%d,%d,%d,%d] constant\n", w.Shape[0], w.Shape[1], side, side),
+		body:  fmt.Sprintf("  y = conv(x, @w, pad=[%d,%d,%d,%d])\n", pad, pad, pad, pad)})
 	e, err := d.Load(ctx, p, device.Capacity{Rows: c[0], Replicas: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -5,13 +5,14 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 // worker is a thread of execution with memory of its own, whose contents mean
 // nothing between tasks.
 type worker struct {
-	index int
-	tile  kernel.Scratch
-	room  []float32
-	wide  []float64
-	half  []uint16
-	views [5][]float32 // of operands
-	tiles tiles
+	index  int
+	tile   kernel.Scratch
+	matrix kernel.MatrixScratch
+	room   []float32
+	wide   []float64
+	half   []uint16
+	views  [5][]float32 // of operands
+	tiles  tiles
 }
 
 // floats returns n values of the worker's own memory, not cleared.

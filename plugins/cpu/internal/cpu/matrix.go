@@ -1,0 +1,132 @@
+package cpu
+
+import (
+	"sync"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+)
+
+// matrixPack is the weights of a product, in three parts for matrix units, in
+// class amx. What these cannot compute within the precision of float32 is left
+// to the windows of the product.
+type matrixPack struct {
+	parts []matrixPart
+	apart bool // all is left to windows
+	stamp uint64
+	fills uint64
+
+	mu     sync.Mutex
+	direct uint64 // the fill for which the weights of the windows were packed
+}
+
+// matrixPart is the weights of one window, as packPart is.
+type matrixPart struct {
+	matrix *kernel.Matrix
+	data   []uint16
+	extent kernel.Extent
+}
+
+// byMatrix reports whether matrix units compute products with runs of so many
+// values for so many channels in float32: a function of shape and kernel class.
+// Splitting a value costs as much as some 60 multiply-adds, and a kernel of 3 by
+// 3 with stride 1 has tiles or strips.
+func (c *compiler) byMatrix(g *conv, run, width int) bool {
+	const wide = 128
+	return !c.exe.device.bf16 && c.exe.device.kernels.Matrices() && g.Groups == 1 && kernel.MatrixSuits(run) &&
+		width >= wide && (g.taps == 1 || g.Stride != [2]int{1, 1})
+}
+
+// withMatrix makes matrix units compute a product that has none of its own yet.
+func (c *compiler) withMatrix(p *product, key string) *product {
+	p.matrix = shared(c, p.filter, "matrix "+key, func() *matrixPack {
+		m := &matrixPack{}
+		for _, part := range p.parts {
+			matrix := kernel.NewMatrix(part.window, 3)
+			m.parts = append(m.parts, matrixPart{matrix: matrix, data: make([]uint16, matrix.PackedLen())})
+		}
+		return m
+	})
+	p.units = p.unitsOf(panelsAtOnce)
+	return p
+}
+
+// bytes returns the memory of the packed weights.
+func (m *matrixPack) bytes() (n int64) {
+	for _, part := range m.parts {
+		n += int64(2 * len(part.data))
+	}
+	return n
+}
+
+// fill packs the weights of a product unless that has been done since they changed.
+func (m *matrixPack) fill(f *frame, p *product) {
+	stamp := p.filter.stamp()
+	if stamp > 0 && m.stamp == stamp {
+		return
+	}
+	m.apart = false
+	for i := range m.parts {
+		part, from := &m.parts[i], &p.parts[i]
+		extents := make([]kernel.Extent, part.matrix.Panels())
+		f.each(len(extents), func(_ *worker, panel int) {
+			extents[panel] = part.matrix.Pack(panel, part.data, f.f32(p.weight), from.at, from.step,
+				p.factor(f).From(from.out))
+		})
+		part.extent = kernel.NoExtent()
+		for _, e := range extents {
+			part.extent = part.extent.Join(e)
+		}
+		m.apart = m.apart || !part.extent.Splits()
+	}
+	m.fills++
+	m.stamp = stamp
+	p.weight.rest()
+}
+
+// fillDirect packs the weights for windows, which few positions need, in the
+// worker that needs them first.
+func (m *matrixPack) fillDirect(f *frame, p *product) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.direct == m.fills {
+		return
+	}
+	for i := range p.parts {
+		for panel := range p.parts[i].window.Panels() {
+			p.parts[i].fill(f, p.filter, panel)
+		}
+	}
+	m.direct = m.fills
+}
+
+// panelsAtOnce is how many panels a unit of matrix units has: for each unit
+// positions are split anew.
+const panelsAtOnce = 8
+
+// byMatrix computes positions [from, to) of a unit by matrix units, and those
+// that lie apart by windows.
+func (p *product) byMatrix(f *frame, w *worker, u unit, o operands, from, to int) {
+	part, windows := &p.matrix.parts[u.part], &p.parts[u.part]
+	last := min(u.panel+panelsAtOnce, part.matrix.Panels())
+	if p.matrix.apart {
+		p.matrix.fillDirect(f, p)
+		p.panels(f, w, u, last, o, from, to)
+		return
+	}
+	apart := f.exe.device.kernels.MatrixF32(part.matrix, u.panel, last, o.out[windows.out:], o.in[windows.in:],
+		part.data, part.extent, p.biasOf(u), o.end.From(windows.out), from, to, &w.matrix)
+	if len(apart) > 0 {
+		p.matrix.fillDirect(f, p)
+	}
+	for _, q := range apart {
+		p.panels(f, w, u, last, o, int(q), int(q)+1)
+	}
+}
+
+// panels computes positions [from, to) of the panels of a unit before last by
+// windows.
+func (p *product) panels(f *frame, w *worker, u unit, last int, o operands, from, to int) {
+	for ; u.panel < last; u.panel++ {
+		p.byWindows(f, w, u, p.parts[u.part].window, o, from, to)
+	}
+}

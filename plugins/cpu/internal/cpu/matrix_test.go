@@ -1,0 +1,37 @@
+package cpu
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// What three parts cannot compute, in whatever position and of whatever
+// weights, is as precise as the rest, and what is not finite stays so.
+func TestMatrixApart(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 10))
+	d := openSet(t, "auto", 2)
+	for _, weight := range []float64{1, 0x1p-70, 0x1p-110, 0x1p90, math.Inf(1)} {
+		x, w := randomTensor(r, tensor.F32, []int{2, 64, 5, 7}), randomTensor(r, tensor.F32, []int{136, 64, 1, 1})
+		w.F32()[64*70+3] = float32(weight)
+		for _, v := range []float64{1, math.NaN(), math.Inf(-1), 0x1p-110, 0x1p-60, 0x1p110} {
+			for _, at := range []int{0, 3*35 + 17, (64+3)*35 + 34} {
+				poisoned := x.Clone()
+				poisoned.F32()[at] = float32(v)
+				got, want := convolved(t, d, poisoned, w), convolved(t, ref.New("ref"), poisoned, w)
+				scale := convolved(t, ref.New("ref"), sizes(poisoned), sizes(w))
+				for i, g := range got.F32() {
+					size, exact := float64(scale.F32()[i]), float64(want.F32()[i])
+					finite := !math.IsNaN(exact) && !math.IsInf(exact, 0)
+					if off := math.Abs(float64(g) - exact); size < math.MaxFloat32 && !(off <= 2e-6*size) ||
+						!finite && (float64(g)-float64(g) == 0) {
+						t.Fatalf("%g at %d, a weight of %g: output %d is %g, want %g", v, at, weight, i, g, exact)
+					}
+				}
+			}
+		}
+	}
+}

@@ -65,7 +65,7 @@ func (p *pairsPack) fill(f *frame, weight *value) {
 	for i := range p.parts {
 		part := &p.parts[i]
 		f.each(part.pairs.Panels(), func(_ *worker, panel int) {
-			part.pairs.PackPairs(panel, part.data, f.f32(weight), part.at, part.step)
+			f.exe.device.kernels.PackPairs(part.pairs, panel, part.data, f.f32(weight), part.at, part.step)
 		})
 	}
 	if weight.state != nil {

@@ -100,7 +100,7 @@ type winogradProducts struct {
 }
 
 type winogradProduct func(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32,
-	uStep int, uFreq int, freqs int, blocks int, length int)
+	uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 // Row is a row of neighbouring tiles of an image: Count of them, the first of
 // which begins at At of the slice that comes with it, Step values from one row
@@ -167,7 +167,8 @@ func (s *Set) WinogradProduct(g Winograd, panel int, m, v, packed []float32, all
 }
 
 // once is the most values of a tile for which one call does all frequencies:
-// with more, the weights of one frequency stay in the cache for all tiles.
+// with more, the weights of one frequency stay in the cache for all tiles, and
+// the last of these fetch those of the next.
 const once = 64
 
 // run computes one column of channels of a panel of this width, the tiles in
@@ -175,15 +176,18 @@ const once = 64
 func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, width int) {
 	vTile, vFreq := g.inSteps(all)
 	mTile, mFreq := g.outSteps(all)
-	parts, calls, freqs := (all+len(p.tiles)-1)/len(p.tiles), 1, g.Frequencies()
+	parts, calls, freqs, next := (all+len(p.tiles)-1)/len(p.tiles), 1, g.Frequencies(), 0
 	if g.In > once {
-		calls, freqs = freqs, 1
+		calls, freqs, next = freqs, 1, 4*g.In*width
 	}
 	for f := range calls {
 		for i := range parts {
-			from, to := all*i/parts, all*(i+1)/parts
+			from, to, ahead := all*i/parts, all*(i+1)/parts, 0
+			if i == parts-1 {
+				ahead = next
+			}
 			p.tiles[to-from-1](&m[f*mFreq+from*mTile], 4*mTile, 4*mFreq, &v[f*vFreq+from*vTile], 4*vTile, 4*vFreq,
-				&packed[f*g.In*width], 4*width, 4*g.In*width, freqs, g.In/g.Block(), g.Block())
+				&packed[f*g.In*width], 4*width, 4*g.In*width, freqs, g.In/g.Block(), g.Block(), ahead)
 		}
 	}
 }

@@ -3960,9 +3960,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x2p14(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x2p14(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x2p14(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x2p14(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -4029,8 +4029,13 @@ block:
 	VPXORD Z26, Z26, Z26
 	VPXORD Z27, Z27, Z27
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z28
 	VMOVUPS      64(R11), Z29
 	VBROADCASTSS (AX), Z30
@@ -4076,6 +4081,9 @@ value:
 	VFMADD231PS  Z28, Z31, Z26
 	VFMADD231PS  Z29, Z31, Z27
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z28
 	VMOVUPS      64(R11), Z29
 	VBROADCASTSS 4(AX), Z30
@@ -4229,9 +4237,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x2p13(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x2p13(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x2p13(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x2p13(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -4296,8 +4304,13 @@ block:
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z26
 	VMOVUPS      64(R11), Z27
 	VBROADCASTSS (AX), Z28
@@ -4340,6 +4353,9 @@ value:
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z26
 	VMOVUPS      64(R11), Z27
 	VBROADCASTSS 4(AX), Z28
@@ -4484,9 +4500,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x2p12(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x2p12(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x2p12(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x2p12(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -4549,8 +4565,13 @@ block:
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z24
 	VMOVUPS      64(R11), Z25
 	VBROADCASTSS (AX), Z26
@@ -4590,6 +4611,9 @@ value:
 	VFMADD231PS  Z24, Z27, Z22
 	VFMADD231PS  Z25, Z27, Z23
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z24
 	VMOVUPS      64(R11), Z25
 	VBROADCASTSS 4(AX), Z26
@@ -4725,9 +4749,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x2p11(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x2p11(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x2p11(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x2p11(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -4788,8 +4812,13 @@ block:
 	VPXORD Z20, Z20, Z20
 	VPXORD Z21, Z21, Z21
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z22
 	VMOVUPS      64(R11), Z23
 	VBROADCASTSS (AX), Z24
@@ -4826,6 +4855,9 @@ value:
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z22
 	VMOVUPS      64(R11), Z23
 	VBROADCASTSS 4(AX), Z24
@@ -4952,9 +4984,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x2p10(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x2p10(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x2p10(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x2p10(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -5013,8 +5045,13 @@ block:
 	VPXORD Z18, Z18, Z18
 	VPXORD Z19, Z19, Z19
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z20
 	VMOVUPS      64(R11), Z21
 	VBROADCASTSS (AX), Z22
@@ -5048,6 +5085,9 @@ value:
 	VFMADD231PS  Z20, Z23, Z18
 	VFMADD231PS  Z21, Z23, Z19
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z20
 	VMOVUPS      64(R11), Z21
 	VBROADCASTSS 4(AX), Z22
@@ -5165,9 +5205,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x2p9(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x2p9(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x2p9(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x2p9(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -5224,8 +5264,13 @@ block:
 	VPXORD Z16, Z16, Z16
 	VPXORD Z17, Z17, Z17
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z18
 	VMOVUPS      64(R11), Z19
 	VBROADCASTSS (AX), Z20
@@ -5256,6 +5301,9 @@ value:
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z18
 	VMOVUPS      64(R11), Z19
 	VBROADCASTSS 4(AX), Z20
@@ -5364,9 +5412,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x2p8(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x2p8(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x2p8(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x2p8(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -5421,8 +5469,13 @@ block:
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z16
 	VMOVUPS      64(R11), Z17
 	VBROADCASTSS (AX), Z18
@@ -5450,6 +5503,9 @@ value:
 	VFMADD231PS  Z16, Z19, Z14
 	VFMADD231PS  Z17, Z19, Z15
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z16
 	VMOVUPS      64(R11), Z17
 	VBROADCASTSS 4(AX), Z18
@@ -5549,9 +5605,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x2p7(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x2p7(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x2p7(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x2p7(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -5604,8 +5660,13 @@ block:
 	VPXORD Z12, Z12, Z12
 	VPXORD Z13, Z13, Z13
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z14
 	VMOVUPS      64(R11), Z15
 	VBROADCASTSS (AX), Z16
@@ -5630,6 +5691,9 @@ value:
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z14
 	VMOVUPS      64(R11), Z15
 	VBROADCASTSS 4(AX), Z16
@@ -5720,9 +5784,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x2p6(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x2p6(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x2p6(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x2p6(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -5773,8 +5837,13 @@ block:
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z12
 	VMOVUPS      64(R11), Z13
 	VBROADCASTSS (AX), Z14
@@ -5796,6 +5865,9 @@ value:
 	VFMADD231PS  Z12, Z15, Z10
 	VFMADD231PS  Z13, Z15, Z11
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z12
 	VMOVUPS      64(R11), Z13
 	VBROADCASTSS 4(AX), Z14
@@ -5877,9 +5949,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x2p5(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x2p5(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x2p5(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x2p5(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -5928,8 +6000,13 @@ block:
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z10
 	VMOVUPS      64(R11), Z11
 	VBROADCASTSS (AX), Z12
@@ -5948,6 +6025,9 @@ value:
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z10
 	VMOVUPS      64(R11), Z11
 	VBROADCASTSS 4(AX), Z12
@@ -6020,9 +6100,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x2p4(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x2p4(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x2p4(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x2p4(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -6069,8 +6149,13 @@ block:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z8
 	VMOVUPS      64(R11), Z9
 	VBROADCASTSS (AX), Z10
@@ -6086,6 +6171,9 @@ value:
 	VFMADD231PS  Z8, Z11, Z6
 	VFMADD231PS  Z9, Z11, Z7
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z8
 	VMOVUPS      64(R11), Z9
 	VBROADCASTSS 4(AX), Z10
@@ -6149,9 +6237,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x2p3(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x2p3(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x2p3(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x2p3(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -6196,8 +6284,13 @@ block:
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z6
 	VMOVUPS      64(R11), Z7
 	VBROADCASTSS (AX), Z8
@@ -6210,6 +6303,9 @@ value:
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z6
 	VMOVUPS      64(R11), Z7
 	VBROADCASTSS 4(AX), Z8
@@ -6264,9 +6360,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x2p2(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x2p2(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x2p2(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x2p2(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -6309,8 +6405,13 @@ block:
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z4
 	VMOVUPS      64(R11), Z5
 	VBROADCASTSS (AX), Z6
@@ -6320,6 +6421,9 @@ value:
 	VFMADD231PS  Z4, Z7, Z2
 	VFMADD231PS  Z5, Z7, Z3
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z4
 	VMOVUPS      64(R11), Z5
 	VBROADCASTSS 4(AX), Z6
@@ -6365,9 +6469,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x2p1(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x2p1(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x2p1(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x2p1(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -6408,14 +6512,22 @@ block:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z2
 	VMOVUPS      64(R11), Z3
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Z2
 	VMOVUPS      64(R11), Z3
 	VBROADCASTSS 4(AX), Z4
@@ -6452,9 +6564,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x1p14(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x1p14(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x1p14(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x1p14(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -6507,8 +6619,12 @@ block:
 	VPXORD Z12, Z12, Z12
 	VPXORD Z13, Z13, Z13
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z14
 	VFMADD231PS.BCST (AX), Z14, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z14, Z1
@@ -6525,6 +6641,8 @@ value:
 	VFMADD231PS.BCST (AX)(DX*4), Z14, Z12
 	VFMADD231PS.BCST (AX)(R10*1), Z14, Z13
 	ADDQ             R15, R11
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z14
 	VFMADD231PS.BCST 4(AX), Z14, Z0
 	VFMADD231PS.BCST 4(AX)(CX*1), Z14, Z1
@@ -6621,9 +6739,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x1p13(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x1p13(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x1p13(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x1p13(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -6675,8 +6793,12 @@ block:
 	VPXORD Z11, Z11, Z11
 	VPXORD Z12, Z12, Z12
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z13
 	VFMADD231PS.BCST (AX), Z13, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z13, Z1
@@ -6692,6 +6814,8 @@ value:
 	VFMADD231PS.BCST (AX)(R9*1), Z13, Z11
 	VFMADD231PS.BCST (AX)(DX*4), Z13, Z12
 	ADDQ             R15, R11
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z13
 	VFMADD231PS.BCST 4(AX), Z13, Z0
 	VFMADD231PS.BCST 4(AX)(CX*1), Z13, Z1
@@ -6783,9 +6907,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x1p12(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x1p12(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x1p12(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x1p12(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -6836,8 +6960,12 @@ block:
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z12
 	VFMADD231PS.BCST (AX), Z12, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z12, Z1
@@ -6852,6 +6980,8 @@ value:
 	VFMADD231PS.BCST (AX)(SI*2), Z12, Z10
 	VFMADD231PS.BCST (AX)(R9*1), Z12, Z11
 	ADDQ             R15, R11
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z12
 	VFMADD231PS.BCST 4(AX), Z12, Z0
 	VFMADD231PS.BCST 4(AX)(CX*1), Z12, Z1
@@ -6938,9 +7068,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x1p11(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x1p11(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x1p11(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x1p11(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -6990,8 +7120,12 @@ block:
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z11
 	VFMADD231PS.BCST (AX), Z11, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z11, Z1
@@ -7005,6 +7139,8 @@ value:
 	VFMADD231PS.BCST (AX)(R8*1), Z11, Z9
 	VFMADD231PS.BCST (AX)(SI*2), Z11, Z10
 	ADDQ             R15, R11
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z11
 	VFMADD231PS.BCST 4(AX), Z11, Z0
 	VFMADD231PS.BCST 4(AX)(CX*1), Z11, Z1
@@ -7086,9 +7222,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x1p10(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x1p10(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x1p10(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x1p10(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -7137,8 +7273,12 @@ block:
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z10
 	VFMADD231PS.BCST (AX), Z10, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z10, Z1
@@ -7151,6 +7291,8 @@ value:
 	VFMADD231PS.BCST (AX)(CX*8), Z10, Z8
 	VFMADD231PS.BCST (AX)(R8*1), Z10, Z9
 	ADDQ             R15, R11
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z10
 	VFMADD231PS.BCST 4(AX), Z10, Z0
 	VFMADD231PS.BCST 4(AX)(CX*1), Z10, Z1
@@ -7227,9 +7369,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x1p9(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x1p9(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x1p9(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x1p9(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -7277,8 +7419,12 @@ block:
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z9
 	VFMADD231PS.BCST (AX), Z9, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z9, Z1
@@ -7290,6 +7436,8 @@ value:
 	VFMADD231PS.BCST (AX)(DI*1), Z9, Z7
 	VFMADD231PS.BCST (AX)(CX*8), Z9, Z8
 	ADDQ             R15, R11
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z9
 	VFMADD231PS.BCST 4(AX), Z9, Z0
 	VFMADD231PS.BCST 4(AX)(CX*1), Z9, Z1
@@ -7361,9 +7509,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x1p8(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x1p8(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x1p8(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x1p8(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -7410,8 +7558,12 @@ block:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z8
 	VFMADD231PS.BCST (AX), Z8, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z8, Z1
@@ -7422,6 +7574,8 @@ value:
 	VFMADD231PS.BCST (AX)(DX*2), Z8, Z6
 	VFMADD231PS.BCST (AX)(DI*1), Z8, Z7
 	ADDQ             R15, R11
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z8
 	VFMADD231PS.BCST 4(AX), Z8, Z0
 	VFMADD231PS.BCST 4(AX)(CX*1), Z8, Z1
@@ -7488,9 +7642,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x1p7(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x1p7(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x1p7(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x1p7(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -7536,8 +7690,12 @@ block:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z7
 	VFMADD231PS.BCST (AX), Z7, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z7, Z1
@@ -7547,6 +7705,8 @@ value:
 	VFMADD231PS.BCST (AX)(SI*1), Z7, Z5
 	VFMADD231PS.BCST (AX)(DX*2), Z7, Z6
 	ADDQ             R15, R11
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z7
 	VFMADD231PS.BCST 4(AX), Z7, Z0
 	VFMADD231PS.BCST 4(AX)(CX*1), Z7, Z1
@@ -7608,9 +7768,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x1p6(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x1p6(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x1p6(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x1p6(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -7655,8 +7815,12 @@ block:
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z6
 	VFMADD231PS.BCST (AX), Z6, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z6, Z1
@@ -7665,6 +7829,8 @@ value:
 	VFMADD231PS.BCST (AX)(CX*4), Z6, Z4
 	VFMADD231PS.BCST (AX)(SI*1), Z6, Z5
 	ADDQ             R15, R11
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z6
 	VFMADD231PS.BCST 4(AX), Z6, Z0
 	VFMADD231PS.BCST 4(AX)(CX*1), Z6, Z1
@@ -7721,9 +7887,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x1p5(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x1p5(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x1p5(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x1p5(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -7767,8 +7933,12 @@ block:
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z5
 	VFMADD231PS.BCST (AX), Z5, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z5, Z1
@@ -7776,6 +7946,8 @@ value:
 	VFMADD231PS.BCST (AX)(DX*1), Z5, Z3
 	VFMADD231PS.BCST (AX)(CX*4), Z5, Z4
 	ADDQ             R15, R11
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z5
 	VFMADD231PS.BCST 4(AX), Z5, Z0
 	VFMADD231PS.BCST 4(AX)(CX*1), Z5, Z1
@@ -7827,9 +7999,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x1p4(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x1p4(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x1p4(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x1p4(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -7872,14 +8044,20 @@ block:
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z4
 	VFMADD231PS.BCST (AX), Z4, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z4, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z4, Z2
 	VFMADD231PS.BCST (AX)(DX*1), Z4, Z3
 	ADDQ             R15, R11
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z4
 	VFMADD231PS.BCST 4(AX), Z4, Z0
 	VFMADD231PS.BCST 4(AX)(CX*1), Z4, Z1
@@ -7926,9 +8104,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x1p3(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x1p3(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x1p3(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x1p3(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -7970,13 +8148,19 @@ block:
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z3
 	VFMADD231PS.BCST (AX), Z3, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z3, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z3, Z2
 	ADDQ             R15, R11
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z3
 	VFMADD231PS.BCST 4(AX), Z3, Z0
 	VFMADD231PS.BCST 4(AX)(CX*1), Z3, Z1
@@ -8018,9 +8202,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x1p2(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x1p2(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x1p2(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x1p2(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -8061,12 +8245,18 @@ block:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z2
 	VFMADD231PS.BCST (AX), Z2, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z2, Z1
 	ADDQ             R15, R11
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z2
 	VFMADD231PS.BCST 4(AX), Z2, Z0
 	VFMADD231PS.BCST 4(AX)(CX*1), Z2, Z1
@@ -8103,9 +8293,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX512x1p1(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, AVX512F
-TEXT ·winogradProductAVX512x1p1(SB), NOSPLIT, $32-96
+// func winogradProductAVX512x1p1(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·winogradProductAVX512x1p1(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -8145,11 +8335,17 @@ freq:
 block:
 	VPXORD Z0, Z0, Z0
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z1
 	VFMADD231PS.BCST (AX), Z1, Z0
 	ADDQ             R15, R11
+	PREFETCHT1       (R13)
+	ADDQ             R15, R13
 	VMOVUPS          (R11), Z1
 	VFMADD231PS.BCST 4(AX), Z1, Z0
 	ADDQ             R15, R11
@@ -8181,9 +8377,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX2x1p6(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, FMA3
-TEXT ·winogradProductAVX2x1p6(SB), NOSPLIT, $32-96
+// func winogradProductAVX2x1p6(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·winogradProductAVX2x1p6(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -8234,8 +8430,12 @@ block:
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Y12
 	VMOVUPS      32(R11), Y13
 	VBROADCASTSS (AX), Y14
@@ -8257,6 +8457,8 @@ value:
 	VFMADD231PS  Y12, Y15, Y10
 	VFMADD231PS  Y13, Y15, Y11
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Y12
 	VMOVUPS      32(R11), Y13
 	VBROADCASTSS 4(AX), Y14
@@ -8338,9 +8540,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX2x1p5(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, FMA3
-TEXT ·winogradProductAVX2x1p5(SB), NOSPLIT, $32-96
+// func winogradProductAVX2x1p5(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·winogradProductAVX2x1p5(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -8389,8 +8591,12 @@ block:
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Y10
 	VMOVUPS      32(R11), Y11
 	VBROADCASTSS (AX), Y12
@@ -8409,6 +8615,8 @@ value:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Y10
 	VMOVUPS      32(R11), Y11
 	VBROADCASTSS 4(AX), Y12
@@ -8481,9 +8689,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX2x1p4(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, FMA3
-TEXT ·winogradProductAVX2x1p4(SB), NOSPLIT, $32-96
+// func winogradProductAVX2x1p4(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·winogradProductAVX2x1p4(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -8530,8 +8738,12 @@ block:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Y8
 	VMOVUPS      32(R11), Y9
 	VBROADCASTSS (AX), Y10
@@ -8547,6 +8759,8 @@ value:
 	VFMADD231PS  Y8, Y11, Y6
 	VFMADD231PS  Y9, Y11, Y7
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Y8
 	VMOVUPS      32(R11), Y9
 	VBROADCASTSS 4(AX), Y10
@@ -8610,9 +8824,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX2x1p3(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, FMA3
-TEXT ·winogradProductAVX2x1p3(SB), NOSPLIT, $32-96
+// func winogradProductAVX2x1p3(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·winogradProductAVX2x1p3(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -8657,8 +8871,12 @@ block:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Y6
 	VMOVUPS      32(R11), Y7
 	VBROADCASTSS (AX), Y8
@@ -8671,6 +8889,8 @@ value:
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Y6
 	VMOVUPS      32(R11), Y7
 	VBROADCASTSS 4(AX), Y8
@@ -8725,9 +8945,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX2x1p2(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, FMA3
-TEXT ·winogradProductAVX2x1p2(SB), NOSPLIT, $32-96
+// func winogradProductAVX2x1p2(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·winogradProductAVX2x1p2(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -8770,8 +8990,12 @@ block:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Y4
 	VMOVUPS      32(R11), Y5
 	VBROADCASTSS (AX), Y6
@@ -8781,6 +9005,8 @@ value:
 	VFMADD231PS  Y4, Y7, Y2
 	VFMADD231PS  Y5, Y7, Y3
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Y4
 	VMOVUPS      32(R11), Y5
 	VBROADCASTSS 4(AX), Y6
@@ -8826,9 +9052,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradProductAVX2x1p1(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
-// Requires: AVX, FMA3
-TEXT ·winogradProductAVX2x1p1(SB), NOSPLIT, $32-96
+// func winogradProductAVX2x1p1(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·winogradProductAVX2x1p1(SB), NOSPLIT, $32-104
 	MOVQ vTile+32(FP), CX
 	MOVQ CX, DX
 	ADDQ CX, DX
@@ -8869,14 +9095,20 @@ block:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	MOVQ   length+88(FP), R12
+	MOVQ   R11, R13
+	ADDQ   ahead+96(FP), R13
 
 value:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Y2
 	VMOVUPS      32(R11), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         R15, R11
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (R11), Y2
 	VMOVUPS      32(R11), Y3
 	VBROADCASTSS 4(AX), Y4

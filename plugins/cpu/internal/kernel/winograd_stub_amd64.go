@@ -41,106 +41,106 @@ func winogradOutputAVX2f4(out *float32, rowStep int, colStep int, tileStep int, 
 func winogradWeightsAVX2f4(u *float32, uFreq int, taps *float32, tapStep int, count int)
 
 //go:noescape
-func winogradProductAVX512x2p14(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x2p14(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x2p13(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x2p13(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x2p12(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x2p12(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x2p11(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x2p11(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x2p10(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x2p10(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x2p9(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x2p9(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x2p8(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x2p8(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x2p7(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x2p7(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x2p6(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x2p6(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x2p5(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x2p5(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x2p4(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x2p4(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x2p3(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x2p3(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x2p2(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x2p2(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x2p1(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x2p1(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x1p14(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x1p14(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x1p13(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x1p13(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x1p12(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x1p12(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x1p11(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x1p11(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x1p10(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x1p10(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x1p9(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x1p9(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x1p8(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x1p8(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x1p7(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x1p7(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x1p6(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x1p6(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x1p5(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x1p5(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x1p4(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x1p4(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x1p3(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x1p3(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x1p2(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x1p2(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX512x1p1(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX512x1p1(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX2x1p6(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX2x1p6(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX2x1p5(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX2x1p5(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX2x1p4(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX2x1p4(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX2x1p3(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX2x1p3(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX2x1p2(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX2x1p2(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
-func winogradProductAVX2x1p1(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int)
+func winogradProductAVX2x1p1(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
 func winogradSpreadAVX512(sums *float32, most *uint32, a *float32, b *float32, run int, count int)

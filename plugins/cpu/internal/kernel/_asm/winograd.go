@@ -578,11 +578,12 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 }
 
 // winogradProduct multiplies p tiles with n*16 channels of weights, frequency
-// by frequency. Every element is a sum of blocks, each of them one chain.
+// by frequency. Every element is a sum of blocks, each of them one chain. The
+// weights that lie ahead bytes behind those that it reads are fetched.
 func winogradProduct(set isa, n, p int) {
 	TEXT(fmt.Sprintf("winogradProduct%sx%dp%d", set.name, n, p), NOSPLIT,
 		"func(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, "+
-			"uFreq int, freqs int, blocks int, length int)")
+			"uFreq int, freqs int, blocks int, length int, ahead int)")
 	Pragma("noescape")
 	width := n * set.vectors()
 	acc := func(i, v int) reg.VecPhysical { return set.regs[i*width+v] }
@@ -609,8 +610,15 @@ func winogradProduct(set isa, n, p int) {
 	Label("block")
 	set.clear(p * width)
 	MOVQ(param("length"), k)
+	early := m // is free till the end of the block
+	MOVQ(u, early)
+	ADDQ(param("ahead"), early)
 	Label("value")
 	for j := range 2 {
+		for line := range n {
+			PREFETCHT1(operand.Mem{Base: early, Disp: 64 * line})
+		}
+		ADDQ(step, early)
 		for v, w := range weights {
 			VMOVUPS(operand.Mem{Base: u, Disp: set.bytes * v}, w)
 		}

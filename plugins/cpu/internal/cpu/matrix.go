@@ -42,7 +42,8 @@ func (c *compiler) withMatrix(p *product, key string) *product {
 		m := &matrixPack{}
 		for _, part := range p.parts {
 			matrix := kernel.NewMatrix(part.window, 3)
-			m.parts = append(m.parts, matrixPart{matrix: matrix, data: make([]uint16, matrix.PackedLen())})
+			data := take[uint16](&c.exe.reserve, matrix.PackedLen())
+			m.parts = append(m.parts, matrixPart{matrix: matrix, data: data})
 		}
 		return m
 	})
@@ -69,8 +70,8 @@ func (m *matrixPack) fill(f *frame, p *product) {
 		part, from := &m.parts[i], &p.parts[i]
 		extents := make([]kernel.Extent, part.matrix.Panels())
 		f.each(len(extents), func(_ *worker, panel int) {
-			extents[panel] = part.matrix.Pack(panel, part.data, f.f32(p.weight), from.at, from.step,
-				p.factor(f).From(from.out))
+			extents[panel] = f.exe.device.kernels.PackMatrix(part.matrix, panel, part.data, f.f32(p.weight), from.at,
+				from.step, p.factor(f).From(from.out))
 		})
 		part.extent = kernel.NoExtent()
 		for _, e := range extents {

@@ -73,36 +73,44 @@ func (m *Matrix) tile(block, step, part int) int {
 	return first*m.blockLen() + ((step*m.Parts+part)*n+block-first)*tileLen
 }
 
-// Pack fills the parts of packed that belong to one panel; src, at, step and
-// factor are those of Window.Pack. A tile holds 16 pairs of values, each of 16 channels: [16 pairs][16
-// channels][2]. It returns the extent of these weights.
-func (m *Matrix) Pack(panel int, packed []uint16, src []float32, at []int, step int, factor Factor) Extent {
-	first, width, real := m.panel(panel)
-	extent := noExtent
-	var row [Lanes]float32
-	for c := 0; c < width; c += Lanes {
-		lanes := min(real-c, Lanes)
-		for k, from := range at {
-			for j := range lanes {
-				row[j] = src[from+(first+c+j)*step]
+// PackMatrix fills the parts of packed that belong to one panel; src, at, step
+// and factor are those of Window.Pack. A tile holds 16 pairs of values, each of
+// 16 channels: [16 pairs][16 channels][2]. It returns the extent of weights in
+// three parts.
+func (s *Set) PackMatrix(m *Matrix, panel int, packed []uint16, src []float32, at []int, step int,
+	factor Factor) Extent {
+	channel, width, real := m.panel(panel)
+	lanes, staged := noLanes, make([]uint16, 3*2*tileLen)
+	var row [tileValues]float32
+	for c := 0; c < width; c += Lanes { // so few rows of src stay in the cache
+		clear(row[:])
+		for k := 0; k < m.Taps*m.Run; k += 2 {
+			for h := range 2 {
+				gatherChannels(&row, h, src[at[k+h]+(channel+c)*step:], min(real-c, Lanes), step, channel+c, factor)
 			}
-			factor.Apply(row[:lanes], first+c)
-			clear(row[lanes:])
-			m.packRow(&row, packed, (first+c)/Lanes, k, &extent)
+			pair := k % tileValues / 2 * tileValues
+			if m.Parts == 1 {
+				s.NarrowBF16(packed[m.tile((channel+c)/Lanes, k/tileValues, 0)+pair:][:tileValues], row[:])
+				continue
+			}
+			s.splitRow(staged, row[:], &lanes)
+			for p := range m.Parts {
+				copy(packed[m.tile((channel+c)/Lanes, k/tileValues, p)+pair:][:tileValues], staged[2*p*tileLen:])
+			}
 		}
 	}
-	return extent
+	return lanes.extent()
 }
 
-// packRow writes value k of a block of channels.
-func (m *Matrix) packRow(row *[Lanes]float32, packed []uint16, block, k int, extent *Extent) {
-	for j, v := range row {
-		extent.add(v)
-		for p := range m.Parts {
-			b := bf16(v)
-			packed[m.tile(block, k/tileValues, p)+k%tileValues/2*tileValues+2*j+k%2] = b
-			v -= widened(b)
-		}
+// gatherChannels writes value h of a pair, of so many channels from channel on.
+func gatherChannels(row *[tileValues]float32, h int, src []float32, lanes, step, channel int, factor Factor) {
+	var values [Lanes]float32
+	for j := range lanes {
+		values[j] = src[j*step]
+	}
+	factor.Apply(values[:lanes], channel)
+	for j, v := range values[:lanes] {
+		row[2*j+h] = v
 	}
 }
 

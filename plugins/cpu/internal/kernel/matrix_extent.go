@@ -15,15 +15,6 @@ var noExtent = Extent{Least: math.MaxUint32}
 // sizeOf returns the bits of the size of v.
 func sizeOf(v float32) uint32 { return math.Float32bits(v) &^ (1 << 31) }
 
-// add takes a value in.
-func (e *Extent) add(v float32) {
-	size := sizeOf(v)
-	e.Most = max(e.Most, size)
-	if size != 0 {
-		e.Least = min(e.Least, size)
-	}
-}
-
 // NoExtent returns the extent of no values, or of zeros.
 func NoExtent() Extent { return noExtent }
 

@@ -33,7 +33,7 @@ func TestMatrixPrecision(t *testing.T) {
 			for i := range c.src {
 				c.src[i] = float32(math.Copysign(float64(o.draw(r)), r.NormFloat64()))
 			}
-			c.pack()
+			c.pack(matrixDefinition)
 			out, apart := c.run(matrixDefinition, new(MatrixScratch))
 			if len(apart) > 0 {
 				t.Errorf("%s, %d values: %d positions lie apart, want none", o.name, run, len(apart))
@@ -110,7 +110,7 @@ func TestMatrixApart(t *testing.T) {
 		for i := range m.src {
 			m.src[i] = c.weight
 		}
-		m.pack()
+		m.pack(matrixDefinition)
 		m.in[33*run+7] = c.value
 		for _, set := range append(matrixSets(), matrixDefinition) {
 			out, apart := m.run(set, new(MatrixScratch))
@@ -144,7 +144,7 @@ func TestMatrixBits(t *testing.T) {
 				}
 			}
 		}
-		c.pack()
+		c.pack(matrixDefinition)
 		want, _ := c.run(matrixDefinition, new(MatrixScratch))
 		for _, set := range matrixSets() {
 			if got, _ := c.run(set, new(MatrixScratch)); !sameBits(got, want) {

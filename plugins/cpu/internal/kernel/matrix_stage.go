@@ -69,16 +69,20 @@ func (s *Set) split(m *Matrix, staged []uint16, in []float32, weights Extent, fr
 			if o := int(m.In[t*len(m.Out)+p]); o >= 0 {
 				x = in[o/4:]
 			}
-			at := staged[stagedAt(p-from)+t*m.Run/tileValues*3*2*tileLen:]
-			if s.matrix != nil {
-				s.matrix.split(&at[0], &x[0], m.Run/tileValues, (*[2 * Lanes]uint32)(&lanes))
-			} else {
-				splitGeneric(at, x[:m.Run], &lanes)
-			}
+			s.splitRow(staged[stagedAt(p-from)+t*m.Run/tileValues*3*2*tileLen:], x[:m.Run], &lanes)
 		}
 		if !lanes.extent().suits(weights, m.Taps*m.Run) {
 			spare.apart = append(spare.apart, int32(p))
 		}
+	}
+}
+
+// splitRow splits whole steps of values in three.
+func (s *Set) splitRow(staged []uint16, x []float32, lanes *extentLanes) {
+	if s.matrix != nil {
+		s.matrix.split(&staged[0], &x[0], len(x)/tileValues, (*[2 * Lanes]uint32)(lanes))
+	} else {
+		splitGeneric(staged, x, lanes)
 	}
 }
 

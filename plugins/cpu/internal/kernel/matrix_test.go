@@ -49,15 +49,15 @@ func newMatrixCase(r *rand.Rand, w *Window, parts, gap, size int) *matrixCase {
 	if r.IntN(2) == 0 {
 		c.finish.Relu, c.finish.Most = true, 1.5
 	}
-	c.pack()
+	c.pack(matrixDefinition)
 	return c
 }
 
-// pack packs the weights.
-func (c *matrixCase) pack() {
+// pack packs the weights by a set.
+func (c *matrixCase) pack(s *Set) {
 	c.packed, c.weights = make([]uint16, c.PackedLen()), NoExtent()
 	for panel := range c.Panels() {
-		c.weights = c.weights.Join(c.Pack(panel, c.packed, c.src, c.at, len(c.at), Factor{}))
+		c.weights = c.weights.Join(s.PackMatrix(c.Matrix, panel, c.packed, c.src, c.at, len(c.at), Factor{}))
 	}
 }
 
@@ -109,6 +109,10 @@ func TestMatrix(t *testing.T) {
 				t.Errorf("%s: depends on how positions are cut", what)
 			}
 			for _, set := range matrixSets() {
+				packed, weights := c.packed, c.weights
+				if c.pack(set); !slices.Equal(c.packed, packed) || c.weights != weights {
+					t.Errorf("%s: %s packs other weights than the definition", what, set.Name)
+				}
 				if got, _ := c.run(set, spare); !sameBits(got, want) {
 					t.Errorf("%s: %s differs from the definition", what, set.Name)
 				}

@@ -27,6 +27,10 @@ func buildImage(c *compiler) action {
 // lookUp looks the bytes of some pixels up in the tables of their channels.
 func lookUp(dst []float32, src []byte, tables [][256]float32, bgr bool) {
 	n := len(tables)
+	if n == 3 {
+		lookUp3(dst, src, (*[3][256]float32)(tables), bgr)
+		return
+	}
 	for ch := range tables {
 		at, table := ch, &tables[ch]
 		if bgr {
@@ -35,6 +39,18 @@ func lookUp(dst []float32, src []byte, tables [][256]float32, bgr bool) {
 		for p := 0; p < len(src); p += n {
 			dst[p+ch] = table[src[p+at]]
 		}
+	}
+}
+
+// lookUp3 is lookUp for three channels, pixel by pixel.
+func lookUp3(dst []float32, src []byte, tables *[3][256]float32, bgr bool) {
+	for len(src) >= 3 && len(dst) >= 3 {
+		a, b, c := src[0], src[1], src[2]
+		if bgr {
+			a, c = c, a
+		}
+		dst[0], dst[1], dst[2] = tables[0][a], tables[1][b], tables[2][c]
+		src, dst = src[3:], dst[3:]
 	}
 }
 

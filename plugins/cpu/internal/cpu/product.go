@@ -151,7 +151,7 @@ func (p *product) heavy() bool { return p.weights > heavyWeights }
 
 // heavyWeights is what should stay in the cache of a core, in bytes, beside
 // the rows that pass through.
-const heavyWeights = 768 << 10
+const heavyWeights = 512 << 10
 
 // apply computes all rows, several for each time that the weights are read.
 func (p *product) apply(f *frame, o operands, inCount, outCount int) {

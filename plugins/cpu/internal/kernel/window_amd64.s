@@ -4,9 +4,12 @@
 
 #include "textflag.h"
 
-// func windowAVX512x1p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX512x1p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p12(SB), NOSPLIT, $24-112
+TEXT ·windowAVX512x1p12(SB), NOSPLIT, $24-120
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -199,40 +202,40 @@ plus:
 	JE      bounds
 	MOVLQSX (R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z0, Z0
+	VADDPS  (R14), Z0, K1, Z0
 	MOVLQSX 4(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z1, Z1
+	VADDPS  (R14), Z1, K1, Z1
 	MOVLQSX 8(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z2, Z2
+	VADDPS  (R14), Z2, K1, Z2
 	MOVLQSX 12(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z3, Z3
+	VADDPS  (R14), Z3, K1, Z3
 	MOVLQSX 16(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z4, Z4
+	VADDPS  (R14), Z4, K1, Z4
 	MOVLQSX 20(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z5, Z5
+	VADDPS  (R14), Z5, K1, Z5
 	MOVLQSX 24(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z6, Z6
+	VADDPS  (R14), Z6, K1, Z6
 	MOVLQSX 28(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z7, Z7
+	VADDPS  (R14), Z7, K1, Z7
 	MOVLQSX 32(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z8, Z8
+	VADDPS  (R14), Z8, K1, Z8
 	MOVLQSX 36(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z9, Z9
+	VADDPS  (R14), Z9, K1, Z9
 	MOVLQSX 40(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z10, Z10
+	VADDPS  (R14), Z10, K1, Z10
 	MOVLQSX 44(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z11, Z11
+	VADDPS  (R14), Z11, K1, Z11
 
 bounds:
 	MOVQ         most+96(FP), R14
@@ -268,41 +271,41 @@ bounds:
 write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z0, (R14)
+	VMOVUPS Z0, K1, (R14)
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z1, (R14)
+	VMOVUPS Z1, K1, (R14)
 	MOVLQSX 8(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z2, (R14)
+	VMOVUPS Z2, K1, (R14)
 	MOVLQSX 12(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z3, (R14)
+	VMOVUPS Z3, K1, (R14)
 	MOVLQSX 16(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z4, (R14)
+	VMOVUPS Z4, K1, (R14)
 	MOVLQSX 20(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z5, (R14)
+	VMOVUPS Z5, K1, (R14)
 	MOVLQSX 24(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z6, (R14)
+	VMOVUPS Z6, K1, (R14)
 	MOVLQSX 28(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z7, (R14)
+	VMOVUPS Z7, K1, (R14)
 	MOVLQSX 32(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z8, (R14)
+	VMOVUPS Z8, K1, (R14)
 	MOVLQSX 36(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z9, (R14)
+	VMOVUPS Z9, K1, (R14)
 	MOVLQSX 40(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z10, (R14)
+	VMOVUPS Z10, K1, (R14)
 	MOVLQSX 44(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z11, (R14)
-	DECQ    tiles+104(FP)
+	VMOVUPS Z11, K1, (R14)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x30, offs+32(FP)
 	ADDQ    $0x30, outs+8(FP)
@@ -312,9 +315,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX512x1p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x1p8(SB), NOSPLIT, $24-112
+TEXT ·windowAVX512x1p8(SB), NOSPLIT, $24-120
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -481,28 +487,28 @@ plus:
 	JE      bounds
 	MOVLQSX (R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z0, Z0
+	VADDPS  (R14), Z0, K1, Z0
 	MOVLQSX 4(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z1, Z1
+	VADDPS  (R14), Z1, K1, Z1
 	MOVLQSX 8(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z2, Z2
+	VADDPS  (R14), Z2, K1, Z2
 	MOVLQSX 12(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z3, Z3
+	VADDPS  (R14), Z3, K1, Z3
 	MOVLQSX 16(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z4, Z4
+	VADDPS  (R14), Z4, K1, Z4
 	MOVLQSX 20(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z5, Z5
+	VADDPS  (R14), Z5, K1, Z5
 	MOVLQSX 24(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z6, Z6
+	VADDPS  (R14), Z6, K1, Z6
 	MOVLQSX 28(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z7, Z7
+	VADDPS  (R14), Z7, K1, Z7
 
 bounds:
 	MOVQ         most+96(FP), R14
@@ -530,29 +536,29 @@ bounds:
 write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z0, (R14)
+	VMOVUPS Z0, K1, (R14)
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z1, (R14)
+	VMOVUPS Z1, K1, (R14)
 	MOVLQSX 8(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z2, (R14)
+	VMOVUPS Z2, K1, (R14)
 	MOVLQSX 12(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z3, (R14)
+	VMOVUPS Z3, K1, (R14)
 	MOVLQSX 16(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z4, (R14)
+	VMOVUPS Z4, K1, (R14)
 	MOVLQSX 20(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z5, (R14)
+	VMOVUPS Z5, K1, (R14)
 	MOVLQSX 24(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z6, (R14)
+	VMOVUPS Z6, K1, (R14)
 	MOVLQSX 28(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z7, (R14)
-	DECQ    tiles+104(FP)
+	VMOVUPS Z7, K1, (R14)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x20, offs+32(FP)
 	ADDQ    $0x20, outs+8(FP)
@@ -562,9 +568,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x1p4(SB), NOSPLIT, $24-112
+TEXT ·windowAVX512x1p4(SB), NOSPLIT, $24-120
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -687,16 +696,16 @@ plus:
 	JE      bounds
 	MOVLQSX (R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z0, Z0
+	VADDPS  (R14), Z0, K1, Z0
 	MOVLQSX 4(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z1, Z1
+	VADDPS  (R14), Z1, K1, Z1
 	MOVLQSX 8(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z2, Z2
+	VADDPS  (R14), Z2, K1, Z2
 	MOVLQSX 12(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z3, Z3
+	VADDPS  (R14), Z3, K1, Z3
 
 bounds:
 	MOVQ         most+96(FP), R14
@@ -716,17 +725,17 @@ bounds:
 write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z0, (R14)
+	VMOVUPS Z0, K1, (R14)
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z1, (R14)
+	VMOVUPS Z1, K1, (R14)
 	MOVLQSX 8(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z2, (R14)
+	VMOVUPS Z2, K1, (R14)
 	MOVLQSX 12(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z3, (R14)
-	DECQ    tiles+104(FP)
+	VMOVUPS Z3, K1, (R14)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -736,9 +745,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX512x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x1p2(SB), NOSPLIT, $24-112
+TEXT ·windowAVX512x1p2(SB), NOSPLIT, $24-120
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -839,10 +851,10 @@ plus:
 	JE      bounds
 	MOVLQSX (R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z0, Z0
+	VADDPS  (R14), Z0, K1, Z0
 	MOVLQSX 4(R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z1, Z1
+	VADDPS  (R14), Z1, K1, Z1
 
 bounds:
 	MOVQ         most+96(FP), R14
@@ -858,11 +870,11 @@ bounds:
 write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z0, (R14)
+	VMOVUPS Z0, K1, (R14)
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z1, (R14)
-	DECQ    tiles+104(FP)
+	VMOVUPS Z1, K1, (R14)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -872,9 +884,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p1(SB), NOSPLIT, $24-112
+TEXT ·windowAVX512x1p1(SB), NOSPLIT, $24-120
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -946,7 +961,7 @@ plus:
 	JE      bounds
 	MOVLQSX (R15), R14
 	ADDQ    plus+88(FP), R14
-	VADDPS  (R14), Z0, Z0
+	VADDPS  (R14), Z0, K1, Z0
 
 bounds:
 	MOVQ         most+96(FP), R14
@@ -960,8 +975,8 @@ bounds:
 write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
-	VMOVUPS Z0, (R14)
-	DECQ    tiles+104(FP)
+	VMOVUPS Z0, K1, (R14)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -971,9 +986,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX512x2p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p12(SB), NOSPLIT, $24-112
+TEXT ·windowAVX512x2p12(SB), NOSPLIT, $24-120
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -1316,51 +1334,51 @@ plus:
 	MOVLQSX (R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z0, Z0
-	VADDPS  64(R14), Z1, Z1
+	VADDPS  64(R14), Z1, K1, Z1
 	MOVLQSX 4(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z2, Z2
-	VADDPS  64(R14), Z3, Z3
+	VADDPS  64(R14), Z3, K1, Z3
 	MOVLQSX 8(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z4, Z4
-	VADDPS  64(R14), Z5, Z5
+	VADDPS  64(R14), Z5, K1, Z5
 	MOVLQSX 12(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z6, Z6
-	VADDPS  64(R14), Z7, Z7
+	VADDPS  64(R14), Z7, K1, Z7
 	MOVLQSX 16(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z8, Z8
-	VADDPS  64(R14), Z9, Z9
+	VADDPS  64(R14), Z9, K1, Z9
 	MOVLQSX 20(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z10, Z10
-	VADDPS  64(R14), Z11, Z11
+	VADDPS  64(R14), Z11, K1, Z11
 	MOVLQSX 24(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z12, Z12
-	VADDPS  64(R14), Z13, Z13
+	VADDPS  64(R14), Z13, K1, Z13
 	MOVLQSX 28(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z14, Z14
-	VADDPS  64(R14), Z15, Z15
+	VADDPS  64(R14), Z15, K1, Z15
 	MOVLQSX 32(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z16, Z16
-	VADDPS  64(R14), Z17, Z17
+	VADDPS  64(R14), Z17, K1, Z17
 	MOVLQSX 36(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z18, Z18
-	VADDPS  64(R14), Z19, Z19
+	VADDPS  64(R14), Z19, K1, Z19
 	MOVLQSX 40(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z20, Z20
-	VADDPS  64(R14), Z21, Z21
+	VADDPS  64(R14), Z21, K1, Z21
 	MOVLQSX 44(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z22, Z22
-	VADDPS  64(R14), Z23, Z23
+	VADDPS  64(R14), Z23, K1, Z23
 
 bounds:
 	MOVQ         most+96(FP), R14
@@ -1421,52 +1439,52 @@ write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
-	VMOVUPS Z1, 64(R14)
+	VMOVUPS Z1, K1, 64(R14)
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z2, (R14)
-	VMOVUPS Z3, 64(R14)
+	VMOVUPS Z3, K1, 64(R14)
 	MOVLQSX 8(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z4, (R14)
-	VMOVUPS Z5, 64(R14)
+	VMOVUPS Z5, K1, 64(R14)
 	MOVLQSX 12(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z6, (R14)
-	VMOVUPS Z7, 64(R14)
+	VMOVUPS Z7, K1, 64(R14)
 	MOVLQSX 16(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z8, (R14)
-	VMOVUPS Z9, 64(R14)
+	VMOVUPS Z9, K1, 64(R14)
 	MOVLQSX 20(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z10, (R14)
-	VMOVUPS Z11, 64(R14)
+	VMOVUPS Z11, K1, 64(R14)
 	MOVLQSX 24(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z12, (R14)
-	VMOVUPS Z13, 64(R14)
+	VMOVUPS Z13, K1, 64(R14)
 	MOVLQSX 28(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z14, (R14)
-	VMOVUPS Z15, 64(R14)
+	VMOVUPS Z15, K1, 64(R14)
 	MOVLQSX 32(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z16, (R14)
-	VMOVUPS Z17, 64(R14)
+	VMOVUPS Z17, K1, 64(R14)
 	MOVLQSX 36(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z18, (R14)
-	VMOVUPS Z19, 64(R14)
+	VMOVUPS Z19, K1, 64(R14)
 	MOVLQSX 40(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z20, (R14)
-	VMOVUPS Z21, 64(R14)
+	VMOVUPS Z21, K1, 64(R14)
 	MOVLQSX 44(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z22, (R14)
-	VMOVUPS Z23, 64(R14)
-	DECQ    tiles+104(FP)
+	VMOVUPS Z23, K1, 64(R14)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x30, offs+32(FP)
 	ADDQ    $0x30, outs+8(FP)
@@ -1476,9 +1494,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX512x2p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x2p8(SB), NOSPLIT, $24-112
+TEXT ·windowAVX512x2p8(SB), NOSPLIT, $24-120
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -1748,35 +1769,35 @@ plus:
 	MOVLQSX (R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z0, Z0
-	VADDPS  64(R14), Z1, Z1
+	VADDPS  64(R14), Z1, K1, Z1
 	MOVLQSX 4(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z2, Z2
-	VADDPS  64(R14), Z3, Z3
+	VADDPS  64(R14), Z3, K1, Z3
 	MOVLQSX 8(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z4, Z4
-	VADDPS  64(R14), Z5, Z5
+	VADDPS  64(R14), Z5, K1, Z5
 	MOVLQSX 12(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z6, Z6
-	VADDPS  64(R14), Z7, Z7
+	VADDPS  64(R14), Z7, K1, Z7
 	MOVLQSX 16(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z8, Z8
-	VADDPS  64(R14), Z9, Z9
+	VADDPS  64(R14), Z9, K1, Z9
 	MOVLQSX 20(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z10, Z10
-	VADDPS  64(R14), Z11, Z11
+	VADDPS  64(R14), Z11, K1, Z11
 	MOVLQSX 24(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z12, Z12
-	VADDPS  64(R14), Z13, Z13
+	VADDPS  64(R14), Z13, K1, Z13
 	MOVLQSX 28(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z14, Z14
-	VADDPS  64(R14), Z15, Z15
+	VADDPS  64(R14), Z15, K1, Z15
 
 bounds:
 	MOVQ         most+96(FP), R14
@@ -1821,36 +1842,36 @@ write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
-	VMOVUPS Z1, 64(R14)
+	VMOVUPS Z1, K1, 64(R14)
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z2, (R14)
-	VMOVUPS Z3, 64(R14)
+	VMOVUPS Z3, K1, 64(R14)
 	MOVLQSX 8(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z4, (R14)
-	VMOVUPS Z5, 64(R14)
+	VMOVUPS Z5, K1, 64(R14)
 	MOVLQSX 12(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z6, (R14)
-	VMOVUPS Z7, 64(R14)
+	VMOVUPS Z7, K1, 64(R14)
 	MOVLQSX 16(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z8, (R14)
-	VMOVUPS Z9, 64(R14)
+	VMOVUPS Z9, K1, 64(R14)
 	MOVLQSX 20(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z10, (R14)
-	VMOVUPS Z11, 64(R14)
+	VMOVUPS Z11, K1, 64(R14)
 	MOVLQSX 24(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z12, (R14)
-	VMOVUPS Z13, 64(R14)
+	VMOVUPS Z13, K1, 64(R14)
 	MOVLQSX 28(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z14, (R14)
-	VMOVUPS Z15, 64(R14)
-	DECQ    tiles+104(FP)
+	VMOVUPS Z15, K1, 64(R14)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x20, offs+32(FP)
 	ADDQ    $0x20, outs+8(FP)
@@ -1860,9 +1881,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x2p4(SB), NOSPLIT, $24-112
+TEXT ·windowAVX512x2p4(SB), NOSPLIT, $24-120
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -2040,19 +2064,19 @@ plus:
 	MOVLQSX (R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z0, Z0
-	VADDPS  64(R14), Z1, Z1
+	VADDPS  64(R14), Z1, K1, Z1
 	MOVLQSX 4(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z2, Z2
-	VADDPS  64(R14), Z3, Z3
+	VADDPS  64(R14), Z3, K1, Z3
 	MOVLQSX 8(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z4, Z4
-	VADDPS  64(R14), Z5, Z5
+	VADDPS  64(R14), Z5, K1, Z5
 	MOVLQSX 12(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z6, Z6
-	VADDPS  64(R14), Z7, Z7
+	VADDPS  64(R14), Z7, K1, Z7
 
 bounds:
 	MOVQ         most+96(FP), R14
@@ -2081,20 +2105,20 @@ write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
-	VMOVUPS Z1, 64(R14)
+	VMOVUPS Z1, K1, 64(R14)
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z2, (R14)
-	VMOVUPS Z3, 64(R14)
+	VMOVUPS Z3, K1, 64(R14)
 	MOVLQSX 8(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z4, (R14)
-	VMOVUPS Z5, 64(R14)
+	VMOVUPS Z5, K1, 64(R14)
 	MOVLQSX 12(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z6, (R14)
-	VMOVUPS Z7, 64(R14)
-	DECQ    tiles+104(FP)
+	VMOVUPS Z7, K1, 64(R14)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -2104,9 +2128,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX512x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x2p2(SB), NOSPLIT, $24-112
+TEXT ·windowAVX512x2p2(SB), NOSPLIT, $24-120
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -2238,11 +2265,11 @@ plus:
 	MOVLQSX (R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z0, Z0
-	VADDPS  64(R14), Z1, Z1
+	VADDPS  64(R14), Z1, K1, Z1
 	MOVLQSX 4(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z2, Z2
-	VADDPS  64(R14), Z3, Z3
+	VADDPS  64(R14), Z3, K1, Z3
 
 bounds:
 	MOVQ         most+96(FP), R14
@@ -2263,12 +2290,12 @@ write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
-	VMOVUPS Z1, 64(R14)
+	VMOVUPS Z1, K1, 64(R14)
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z2, (R14)
-	VMOVUPS Z3, 64(R14)
-	DECQ    tiles+104(FP)
+	VMOVUPS Z3, K1, 64(R14)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -2278,9 +2305,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p1(SB), NOSPLIT, $24-112
+TEXT ·windowAVX512x2p1(SB), NOSPLIT, $24-120
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -2370,7 +2400,7 @@ plus:
 	MOVLQSX (R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z0, Z0
-	VADDPS  64(R14), Z1, Z1
+	VADDPS  64(R14), Z1, K1, Z1
 
 bounds:
 	MOVQ         most+96(FP), R14
@@ -2387,8 +2417,8 @@ write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
-	VMOVUPS Z1, 64(R14)
-	DECQ    tiles+104(FP)
+	VMOVUPS Z1, K1, 64(R14)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -2398,9 +2428,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX512x4p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-112
+TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-120
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -2722,37 +2755,37 @@ plus:
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, Z1
 	VADDPS  128(R14), Z2, Z2
-	VADDPS  192(R14), Z3, Z3
+	VADDPS  192(R14), Z3, K1, Z3
 	MOVLQSX 4(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z4, Z4
 	VADDPS  64(R14), Z5, Z5
 	VADDPS  128(R14), Z6, Z6
-	VADDPS  192(R14), Z7, Z7
+	VADDPS  192(R14), Z7, K1, Z7
 	MOVLQSX 8(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z8, Z8
 	VADDPS  64(R14), Z9, Z9
 	VADDPS  128(R14), Z10, Z10
-	VADDPS  192(R14), Z11, Z11
+	VADDPS  192(R14), Z11, K1, Z11
 	MOVLQSX 12(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z12, Z12
 	VADDPS  64(R14), Z13, Z13
 	VADDPS  128(R14), Z14, Z14
-	VADDPS  192(R14), Z15, Z15
+	VADDPS  192(R14), Z15, K1, Z15
 	MOVLQSX 16(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z16, Z16
 	VADDPS  64(R14), Z17, Z17
 	VADDPS  128(R14), Z18, Z18
-	VADDPS  192(R14), Z19, Z19
+	VADDPS  192(R14), Z19, K1, Z19
 	MOVLQSX 20(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z20, Z20
 	VADDPS  64(R14), Z21, Z21
 	VADDPS  128(R14), Z22, Z22
-	VADDPS  192(R14), Z23, Z23
+	VADDPS  192(R14), Z23, K1, Z23
 
 bounds:
 	MOVQ         most+96(FP), R14
@@ -2815,38 +2848,38 @@ write:
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
 	VMOVUPS Z2, 128(R14)
-	VMOVUPS Z3, 192(R14)
+	VMOVUPS Z3, K1, 192(R14)
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z4, (R14)
 	VMOVUPS Z5, 64(R14)
 	VMOVUPS Z6, 128(R14)
-	VMOVUPS Z7, 192(R14)
+	VMOVUPS Z7, K1, 192(R14)
 	MOVLQSX 8(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z8, (R14)
 	VMOVUPS Z9, 64(R14)
 	VMOVUPS Z10, 128(R14)
-	VMOVUPS Z11, 192(R14)
+	VMOVUPS Z11, K1, 192(R14)
 	MOVLQSX 12(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z12, (R14)
 	VMOVUPS Z13, 64(R14)
 	VMOVUPS Z14, 128(R14)
-	VMOVUPS Z15, 192(R14)
+	VMOVUPS Z15, K1, 192(R14)
 	MOVLQSX 16(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z16, (R14)
 	VMOVUPS Z17, 64(R14)
 	VMOVUPS Z18, 128(R14)
-	VMOVUPS Z19, 192(R14)
+	VMOVUPS Z19, K1, 192(R14)
 	MOVLQSX 20(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z20, (R14)
 	VMOVUPS Z21, 64(R14)
 	VMOVUPS Z22, 128(R14)
-	VMOVUPS Z23, 192(R14)
-	DECQ    tiles+104(FP)
+	VMOVUPS Z23, K1, 192(R14)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x18, offs+32(FP)
 	ADDQ    $0x18, outs+8(FP)
@@ -2856,9 +2889,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-112
+TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-120
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -3106,25 +3142,25 @@ plus:
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, Z1
 	VADDPS  128(R14), Z2, Z2
-	VADDPS  192(R14), Z3, Z3
+	VADDPS  192(R14), Z3, K1, Z3
 	MOVLQSX 4(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z4, Z4
 	VADDPS  64(R14), Z5, Z5
 	VADDPS  128(R14), Z6, Z6
-	VADDPS  192(R14), Z7, Z7
+	VADDPS  192(R14), Z7, K1, Z7
 	MOVLQSX 8(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z8, Z8
 	VADDPS  64(R14), Z9, Z9
 	VADDPS  128(R14), Z10, Z10
-	VADDPS  192(R14), Z11, Z11
+	VADDPS  192(R14), Z11, K1, Z11
 	MOVLQSX 12(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z12, Z12
 	VADDPS  64(R14), Z13, Z13
 	VADDPS  128(R14), Z14, Z14
-	VADDPS  192(R14), Z15, Z15
+	VADDPS  192(R14), Z15, K1, Z15
 
 bounds:
 	MOVQ         most+96(FP), R14
@@ -3171,26 +3207,26 @@ write:
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
 	VMOVUPS Z2, 128(R14)
-	VMOVUPS Z3, 192(R14)
+	VMOVUPS Z3, K1, 192(R14)
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z4, (R14)
 	VMOVUPS Z5, 64(R14)
 	VMOVUPS Z6, 128(R14)
-	VMOVUPS Z7, 192(R14)
+	VMOVUPS Z7, K1, 192(R14)
 	MOVLQSX 8(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z8, (R14)
 	VMOVUPS Z9, 64(R14)
 	VMOVUPS Z10, 128(R14)
-	VMOVUPS Z11, 192(R14)
+	VMOVUPS Z11, K1, 192(R14)
 	MOVLQSX 12(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z12, (R14)
 	VMOVUPS Z13, 64(R14)
 	VMOVUPS Z14, 128(R14)
-	VMOVUPS Z15, 192(R14)
-	DECQ    tiles+104(FP)
+	VMOVUPS Z15, K1, 192(R14)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -3200,9 +3236,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX512x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-112
+TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-120
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -3376,13 +3415,13 @@ plus:
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, Z1
 	VADDPS  128(R14), Z2, Z2
-	VADDPS  192(R14), Z3, Z3
+	VADDPS  192(R14), Z3, K1, Z3
 	MOVLQSX 4(R15), R14
 	ADDQ    plus+88(FP), R14
 	VADDPS  (R14), Z4, Z4
 	VADDPS  64(R14), Z5, Z5
 	VADDPS  128(R14), Z6, Z6
-	VADDPS  192(R14), Z7, Z7
+	VADDPS  192(R14), Z7, K1, Z7
 
 bounds:
 	MOVQ         most+96(FP), R14
@@ -3413,14 +3452,14 @@ write:
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
 	VMOVUPS Z2, 128(R14)
-	VMOVUPS Z3, 192(R14)
+	VMOVUPS Z3, K1, 192(R14)
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z4, (R14)
 	VMOVUPS Z5, 64(R14)
 	VMOVUPS Z6, 128(R14)
-	VMOVUPS Z7, 192(R14)
-	DECQ    tiles+104(FP)
+	VMOVUPS Z7, K1, 192(R14)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -3430,9 +3469,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x4p1(SB), NOSPLIT, $24-112
+TEXT ·windowAVX512x4p1(SB), NOSPLIT, $24-120
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -3548,7 +3590,7 @@ plus:
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, Z1
 	VADDPS  128(R14), Z2, Z2
-	VADDPS  192(R14), Z3, Z3
+	VADDPS  192(R14), Z3, K1, Z3
 
 bounds:
 	MOVQ         most+96(FP), R14
@@ -3571,8 +3613,8 @@ write:
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
 	VMOVUPS Z2, 128(R14)
-	VMOVUPS Z3, 192(R14)
-	DECQ    tiles+104(FP)
+	VMOVUPS Z3, K1, 192(R14)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -3582,9 +3624,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-112
+TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-120
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -3885,7 +3927,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y10, (R14)
 	VMOVUPS Y11, 32(R14)
-	DECQ    tiles+104(FP)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x18, offs+32(FP)
 	ADDQ    $0x18, outs+8(FP)
@@ -3895,9 +3937,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-112
+TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-120
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -4128,7 +4170,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y6, (R14)
 	VMOVUPS Y7, 32(R14)
-	DECQ    tiles+104(FP)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -4138,9 +4180,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-112
+TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-120
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -4301,7 +4343,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y2, (R14)
 	VMOVUPS Y3, 32(R14)
-	DECQ    tiles+104(FP)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -4311,9 +4353,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+// func windowAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·windowAVX2x1p1(SB), NOSPLIT, $24-112
+TEXT ·windowAVX2x1p1(SB), NOSPLIT, $24-120
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -4421,7 +4463,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y0, (R14)
 	VMOVUPS Y1, 32(R14)
-	DECQ    tiles+104(FP)
+	DECQ    tiles+112(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)

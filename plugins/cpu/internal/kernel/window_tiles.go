@@ -5,15 +5,17 @@ import "unsafe"
 // windowTile computes so many tiles of positions by channels, one behind the
 // other: the arguments are those of Window, from the tile's first position and
 // channel on. zero is where, seen from in, the run of zeros lies; steps are in
-// bytes; plus and most are those of Ending.assembly.
+// bytes; plus and most are those of Ending.assembly. last is the mask of the last
+// vector of channels, see windowTiles.
 type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,
-	taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, tiles int)
+	taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
 
 // windowTiles are the tiles of so many channels, the most positions first. A
 // set has several, the widest first; the narrowest have Lanes channels.
 type windowTiles struct {
-	width int
-	tiles []sizedWindow
+	width  int
+	masked bool // they can leave out the last channels
+	tiles  []sizedWindow
 }
 
 // sizedWindow is a tile for so many positions.
@@ -37,26 +39,27 @@ func (c *windowCall) run(w *Window, choice []windowTiles, spare *Scratch) {
 		for choice[0].width > c.width-first {
 			choice = choice[1:]
 		}
-		c.column(w, choice[0].tiles, first, choice[0].width, spare)
+		c.column(w, &choice[0], first, spare)
 		first += choice[0].width
 	}
 }
 
-// column computes all positions of the channels [first, first+width).
-func (c *windowCall) column(w *Window, tiles []sizedWindow, first, width int, spare *Scratch) {
+// column computes all positions of the channels from first on that tiles of one width compute.
+func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Scratch) {
+	tiles := choice.tiles
 	for p := c.from; p < c.to; {
 		i := 0
 		for i < len(tiles)-1 && !fits(tiles[i].positions, tiles[i+1].positions, c.to-p) {
 			i++
 		}
 		count := 1
-		if first+width <= c.real {
+		if first+choice.width <= c.real || choice.masked {
 			for n := tiles[i].positions; i < len(tiles)-1 && fits(n, tiles[i+1].positions, c.to-p-count*n); {
 				count++
 			}
-			c.call(w, tiles[i].tile, p, first, &c.out[first], &w.Out[p], c.ending.From(first), count)
+			c.call(w, tiles[i].tile, p, first, &c.out[first], &w.Out[p], c.ending.From(first), count, first+choice.width)
 		} else {
-			c.call(w, tiles[i].tile, p, first, &spare[0], &spareOffsets[0], Ending{}, 1)
+			c.call(w, tiles[i].tile, p, first, &spare[0], &spareOffsets[0], Ending{}, 1, c.real)
 			for j := range tiles[i].positions {
 				at := int(w.Out[p+j])/4 + first
 				for k, v := range spare[j*PanelLanes:][:c.real-first] {
@@ -80,9 +83,9 @@ var spareOffsets = func() (o [windowMost]int32) {
 	return o
 }()
 
-// call runs tiles that begin at position p and that channel of the panel.
+// call runs tiles that begin at position p and that channel of the panel, and end before channel end.
 func (c *windowCall) call(w *Window, tile windowTile, p, channel int, out *float32, outs *int32, e Ending,
-	tiles int) {
+	tiles, end int) {
 	var bias *float32
 	if c.bias != nil {
 		bias = &c.bias[channel]
@@ -98,5 +101,10 @@ func (c *windowCall) call(w *Window, tile windowTile, p, channel int, out *float
 		weights = &c.weights[channel]
 	}
 	plus, most := e.assembly()
-	tile(out, outs, in, zero, offs, 4*len(w.Out), w.Taps, w.Run, weights, 4*c.width, bias, plus, most, tiles)
+	tile(out, outs, in, zero, offs, 4*len(w.Out), w.Taps, w.Run, weights, 4*c.width, bias, plus, most,
+		c.last(end), tiles)
 }
+
+// last returns the mask of the last vector of channels that a tile computes: all
+// are real but for the last ones of the panel.
+func (c *windowCall) last(end int) int { return 1<<min(Lanes, Lanes-(end-c.real)) - 1 }

@@ -27,17 +27,22 @@ func window() {
 }
 
 // windowTile writes tiles whose positions follow each other. Every output element is one chain of fused
-// multiply-adds, taps outside, values of a run inside.
+// multiply-adds, taps outside, values of a run inside. With AVX-512 last is the mask of the last vector
+// of channels: others than these are not written.
 func windowTile(set isa, n, p int) {
 	TEXT(fmt.Sprintf("window%sx%dp%d", set.name, n, p), NOSPLIT,
 		"func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, "+
-			"taps int, run int, w *float32, wStep int, bias *float32, "+endingParams+", tiles int)")
+			"taps int, run int, w *float32, wStep int, bias *float32, "+endingParams+", last int, tiles int)")
 	Pragma("noescape")
 	width := n * set.vectors()
 	accs := p * width
 	w, k := reg.R14, reg.R15
 	base, left, table := AllocLocal(8), AllocLocal(8), AllocLocal(8)
 
+	if set.bytes == 64 {
+		MOVQ(param("last"), k)
+		KMOVW(reg.R15L, reg.K1)
+	}
 	Comment("the runs are walked by an index that rises to zero")
 	MOVQ(param("run"), k)
 	SHLQ(operand.Imm(2), k)
@@ -93,19 +98,31 @@ func windowTile(set isa, n, p int) {
 	Label("plus")
 	MOVQ(param("outs"), k)
 	// each does something for every result, at base.
-	each := func(base string, do func(r reg.VecPhysical, at operand.Mem)) {
+	each := func(base string, do func(r reg.VecPhysical, at operand.Mem, masked bool)) {
 		for i := range p {
 			MOVLQSX(operand.Mem{Base: k, Disp: 4 * i}, w)
 			ADDQ(param(base), w)
 			for v := range width {
-				do(set.regs[i*width+v], operand.Mem{Base: w, Disp: set.bytes * v})
+				do(set.regs[i*width+v], operand.Mem{Base: w, Disp: set.bytes * v}, set.bytes == 64 && v == width-1)
 			}
 		}
 	}
 	set.ending(set.regs[:accs], set.regs[accs:], w, func() {
-		each("plus", func(r reg.VecPhysical, at operand.Mem) { VADDPS(at, r, r) })
+		each("plus", func(r reg.VecPhysical, at operand.Mem, masked bool) {
+			if masked {
+				VADDPS(at, r, reg.K1, r)
+			} else {
+				VADDPS(at, r, r)
+			}
+		})
 	})
-	each("out", func(r reg.VecPhysical, at operand.Mem) { VMOVUPS(r, at) })
+	each("out", func(r reg.VecPhysical, at operand.Mem, masked bool) {
+		if masked {
+			VMOVUPS(r, reg.K1, at)
+		} else {
+			VMOVUPS(r, at)
+		}
+	})
 	DECQ(param("tiles"))
 	JE(operand.LabelRef("end"))
 	ADDQ(operand.Imm(uint64(4*p)), param("offs"))

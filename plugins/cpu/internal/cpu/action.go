@@ -113,24 +113,30 @@ func (f *frame) turn(i, n int) int {
 	return i
 }
 
-// cut runs the chains one after the other, each row cut for all workers; where
-// a row has too few steps for that, the actions one after the other.
+// cut runs the chains one after the other, each row cut such that all workers
+// get as much; where a row has too few steps for that, the actions one after the
+// other. Smaller pieces would let a worker help one that is slow, but every cut
+// costs: the edges of tiles, and what neighbours both need.
 func (g *group) cut(f *frame) {
-	const tasks = 3 // per worker: one that sleeps still finds some when it has woken up
-	most := (tasks*f.threads() + f.total() - 1) / max(f.total(), 1)
+	most := f.threads() / divisor(f.threads(), f.total())
 	for _, c := range g.chains {
 		a := g.actions[c.first:c.last]
-		switch {
-		case c.course != nil:
-			g.eachPiece(f, c, min(most, max(f.threads(), len(c.course)/leastSteps)))
-		case len(a) > 1 && a[0].steps() >= 2*most:
+		if c.course != nil || len(a) > 1 && a[0].steps() >= 2*most {
 			g.eachPiece(f, c, most)
-		default:
-			for k := range a {
-				g.eachPiece(f, chain{first: c.first + k, last: c.first + k + 1}, most)
-			}
+			continue
+		}
+		for k := range a {
+			g.eachPiece(f, chain{first: c.first + k, last: c.first + k + 1}, most)
 		}
 	}
+}
+
+// divisor returns the greatest common divisor of a and b, a if b is 0.
+func divisor(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // eachPiece passes all rows, cut in at most so many pieces, through a chain.
@@ -143,14 +149,10 @@ func (g *group) eachPiece(f *frame, c chain, most int) {
 	f.each(f.total()*pieces, func(w *worker, task int) { g.row(c, f, w, task/pieces, task%pieces, pieces) })
 }
 
-// leastSteps is how many steps of a course a piece should have at least: it
-// begins with computing again what the piece before has computed.
-const leastSteps = 4
-
-// pieces returns in how many pieces to cut a row, at most most: none should be
-// done before another worker has woken up for the next.
+// pieces returns in how many pieces to cut a row, at most most: handing one to
+// another worker takes some hundred nanoseconds.
 func (a action) pieces(most int) int {
-	const least = 3000 // nanoseconds
+	const least = 1000 // nanoseconds
 	return max(1, min(most, a.work/least))
 }
 

@@ -51,8 +51,13 @@ func (c *compiler) buildWinograd(g *conv, t kernel.Winograd, direct *product, x,
 			k.newTiles(f, w, o, from, min(from+step, last)).do(0, k.Panels())
 		}
 	}
-	if int(k.weights.bytes()) <= heavyWeights {
-		work := k.Frequencies() * k.rows * k.columns * g.c * g.o / 100
+	work := k.Frequencies() * k.rows * k.columns * g.c * g.o / 100
+	switch {
+	case int(k.weights.bytes()) <= heavyWeights && k.rows*k.columns <= fewTiles:
+		return action{prepare: k.prepare, work: work, row: func(f *frame, w *worker, i, piece, pieces int) {
+			k.panels(f, w, row(f, w, i), piece, pieces)
+		}}
+	case int(k.weights.bytes()) <= heavyWeights:
 		return bySpan(action{prepare: k.prepare, work: work, span: span, positions: g.oh * g.ow, step: rows,
 			block: k.blockRows(lightTiles) * rows, width: g.o})
 	}
@@ -65,6 +70,16 @@ func (c *compiler) buildWinograd(g *conv, t kernel.Winograd, direct *product, x,
 		}
 		return nil
 	}).after(k.prepare)
+}
+
+// panels computes part piece of pieces of the panels of a whole row.
+func (k *winograd) panels(f *frame, w *worker, o operands, piece, pieces int) {
+	switch {
+	case !k.weights.apart:
+		k.newTiles(f, w, o, 0, k.rows).do(k.Panels()*piece/pieces, k.Panels()*(piece+1)/pieces)
+	case piece == 0:
+		k.direct.span(f, w, o, 0, k.oh*k.ow)
+	}
 }
 
 // prepare transforms the weights if they have changed, and packs them for
@@ -85,6 +100,10 @@ const (
 	lightTiles = 40
 	heavyTiles = 48
 )
+
+// fewTiles is how many tiles of an image are so few that its workers share its
+// panels: to read all weights takes each as long as the products of as many tiles.
+const fewTiles = 8
 
 // blockRows returns how many rows of tiles are about so many tiles.
 func (k *winograd) blockRows(tiles int) int { return max(1, tiles/k.columns) }

@@ -578,8 +578,8 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 }
 
 // winogradProduct multiplies p tiles with n*16 channels of weights, frequency
-// by frequency. Every element is a sum of blocks, each of them one chain. The
-// weights that lie ahead bytes behind those that it reads are fetched.
+// by frequency. Every element is a sum of blocks, each of them one chain. Unless
+// ahead is 0 the weights that lie so many bytes behind those in use are fetched.
 func winogradProduct(set isa, n, p int) {
 	TEXT(fmt.Sprintf("winogradProduct%sx%dp%d", set.name, n, p), NOSPLIT,
 		"func(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, "+
@@ -611,35 +611,45 @@ func winogradProduct(set isa, n, p int) {
 	set.clear(p * width)
 	MOVQ(param("length"), k)
 	early := m // is free till the end of the block
-	MOVQ(u, early)
-	ADDQ(param("ahead"), early)
-	Label("value")
-	for j := range 2 {
-		for line := range n {
-			PREFETCHT1(operand.Mem{Base: early, Disp: 64 * line})
-		}
-		ADDQ(step, early)
-		for v, w := range weights {
-			VMOVUPS(operand.Mem{Base: u, Disp: set.bytes * v}, w)
-		}
-		for i := range p {
-			at := x.at(i)
-			at.Disp = 4 * j
-			if width == 1 {
-				VFMADD231PS_BCST(at, weights[0], acc(i, 0))
-				continue
+	loop := func(name string, fetch bool) {
+		Label(name)
+		for j := range 2 {
+			if fetch {
+				for line := range n {
+					PREFETCHT0(operand.Mem{Base: early, Disp: 64 * line})
+				}
+				ADDQ(step, early)
 			}
-			b := spare[i%min(len(spare), 2)]
-			VBROADCASTSS(at, b)
 			for v, w := range weights {
-				VFMADD231PS(w, b, acc(i, v))
+				VMOVUPS(operand.Mem{Base: u, Disp: set.bytes * v}, w)
 			}
+			for i := range p {
+				at := x.at(i)
+				at.Disp = 4 * j
+				if width == 1 {
+					VFMADD231PS_BCST(at, weights[0], acc(i, 0))
+					continue
+				}
+				b := spare[i%min(len(spare), 2)]
+				VBROADCASTSS(at, b)
+				for v, w := range weights {
+					VFMADD231PS(w, b, acc(i, v))
+				}
+			}
+			ADDQ(step, u)
 		}
-		ADDQ(step, u)
+		ADDQ(operand.Imm(8), x.base)
+		SUBQ(operand.Imm(2), k)
+		JNE(operand.LabelRef(name))
 	}
-	ADDQ(operand.Imm(8), x.base)
-	SUBQ(operand.Imm(2), k)
-	JNE(operand.LabelRef("value"))
+	MOVQ(param("ahead"), early)
+	TESTQ(early, early)
+	JE(operand.LabelRef("value"))
+	ADDQ(u, early)
+	loop("fetching", true)
+	JMP(operand.LabelRef("sum"))
+	loop("value", false)
+	Label("sum")
 	MOVQ(mAt, m)
 	CMPQ(blocks, param("blocks"))
 	JE(operand.LabelRef("write"))

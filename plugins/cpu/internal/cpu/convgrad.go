@@ -13,17 +13,19 @@ func buildConvGradWeight(c *compiler) action {
 	case g.narrow():
 		at, step := g.narrowAt()
 		return everyReplica(g.gradient([]gradientOf{{g.narrowForward(), at, step}}, x, dy, dw, true))
-	case g.strips(c.exe.device.kernels):
+	}
+	w := g.forward()
+	pairs := c.exe.device.pairsGradients(w)
+	if g.strips(c.exe.device.kernels) && !pairs {
 		return g.stripGradient(x, dy, dw)
 	}
 	var parts []gradientOf
-	w := g.forward()
 	for i := range g.Groups {
 		at, step := g.forwardAt(i)
 		parts = append(parts, gradientOf{w, at, step})
 	}
 	direct := g.gradient(parts, x, dy, dw, false)
-	if t, ok := g.gradientByTiles(c.exe.device.kernels); ok {
+	if t, ok := g.gradientByTiles(c.exe.device.kernels); ok && !pairs {
 		return c.buildWinogradGradient(g, t, x, dy, dw, w, func(f *frame, r int) { direct(f, r, r+1) })
 	}
 	return everyReplica(direct)
@@ -46,7 +48,7 @@ func (g *conv) gradient(parts []gradientOf, x, dy, dw *value, narrow bool) func(
 		padded = g.paddedLen()
 	}
 	return func(f *frame, from, to int) {
-		in, grad, out := f.f32(x), f.slack(dy), f.f32(dw)
+		in, grad, out := f.slack(x), f.slack(dy), f.f32(dw)
 		replicas := to - from
 		cuts := enough(parts[0].window.Taps, replicas*len(parts)*panels, f.threads())
 		f.each(replicas*len(parts)*panels*cuts, func(w *worker, task int) {
@@ -55,9 +57,13 @@ func (g *conv) gradient(parts []gradientOf, x, dy, dw *value, narrow bool) func(
 			group, r := task%len(parts), from+f.turn(task/len(parts), replicas)
 			part := &parts[group]
 			t0, t1 := part.taps(cut, cuts)
-			own := w.floats((t1-t0)*part.window.Run*kernel.PanelLanes + padded)
-			own, sums := own[:padded], own[padded:]
-			part.sum(f, w, panel, t0, t1, f.rows[r], sums, row(out, dw, r),
+			own := w.floats(padded + kernel.GradientSlack + (t1-t0)*part.window.Run*kernel.PanelLanes)
+			own, sums := own[:padded], own[padded+kernel.GradientSlack:]
+			sum := part.sum
+			if f.exe.device.pairsGradients(part.window) {
+				sum = part.sumPairs
+			}
+			sum(f, w, panel, t0, t1, f.rows[r], sums, row(out, dw, r),
 				func(i int) []float32 {
 					image := row(in, x, f.starts[r]+i)
 					if narrow {

@@ -11,8 +11,10 @@ type worker struct {
 	room   []float32
 	wide   []float64
 	half   []uint16
-	views  [5][]float32 // of operands
-	tiles  tiles
+	// segments are what a gradient by pairs adds together.
+	segments []segment
+	views    [5][]float32 // of operands
+	tiles    tiles
 }
 
 // floats returns n values of the worker's own memory, not cleared.

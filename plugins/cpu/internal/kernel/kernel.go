@@ -26,6 +26,7 @@ import (
 //go:generate go run -C _asm . winogradgradient
 //go:generate go run -C _asm . bf16
 //go:generate go run -C _asm . pairs
+//go:generate go run -C _asm . pairsgradient
 //go:generate go run -C _asm . matrix
 
 // Lanes is the number of channels that kernels treat together: weights are
@@ -55,6 +56,7 @@ type Set struct {
 	winogradGradients winogradGradients
 	bf16              *bf16Kernels
 	pairs             []pairsTiles // widest first
+	pairsGradients    pairsGradients
 	matrix            *matrixKernels
 	peak              func(n int)
 	lanes             int  // of the registers of peak

@@ -6734,9 +6734,10 @@ TEXT ·pairsAVX512x1p12(SB), NOSPLIT, $40-128
 	MOVL       R15, 32(SP)
 	LDMXCSR    32(SP)
 	VPTERNLOGD $0xff, Z29, Z29, Z29
-	VPSRLD     $0x11, Z29, Z30
-	VPSLLD     $0x1f, Z29, Z31
 	VPSLLD     $0x10, Z29, Z29
+	VPSRLD     $0x01, Z29, Z30
+	VPSRLD     $0x10, Z30, Z30
+	VPSLLD     $0x0f, Z29, Z31
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -7150,9 +7151,10 @@ TEXT ·pairsAVX512x1p8(SB), NOSPLIT, $40-128
 	MOVL       R15, 32(SP)
 	LDMXCSR    32(SP)
 	VPTERNLOGD $0xff, Z29, Z29, Z29
-	VPSRLD     $0x11, Z29, Z30
-	VPSLLD     $0x1f, Z29, Z31
 	VPSLLD     $0x10, Z29, Z29
+	VPSRLD     $0x01, Z29, Z30
+	VPSRLD     $0x10, Z30, Z30
+	VPSLLD     $0x0f, Z29, Z31
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -7469,9 +7471,10 @@ TEXT ·pairsAVX512x1p4(SB), NOSPLIT, $40-128
 	MOVL       R15, 32(SP)
 	LDMXCSR    32(SP)
 	VPTERNLOGD $0xff, Z29, Z29, Z29
-	VPSRLD     $0x11, Z29, Z30
-	VPSLLD     $0x1f, Z29, Z31
 	VPSLLD     $0x10, Z29, Z29
+	VPSRLD     $0x01, Z29, Z30
+	VPSRLD     $0x10, Z30, Z30
+	VPSLLD     $0x0f, Z29, Z31
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -7680,9 +7683,10 @@ TEXT ·pairsAVX512x1p2(SB), NOSPLIT, $40-128
 	MOVL       R15, 32(SP)
 	LDMXCSR    32(SP)
 	VPTERNLOGD $0xff, Z29, Z29, Z29
-	VPSRLD     $0x11, Z29, Z30
-	VPSLLD     $0x1f, Z29, Z31
 	VPSLLD     $0x10, Z29, Z29
+	VPSRLD     $0x01, Z29, Z30
+	VPSRLD     $0x10, Z30, Z30
+	VPSLLD     $0x0f, Z29, Z31
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -7837,9 +7841,10 @@ TEXT ·pairsAVX512x1p1(SB), NOSPLIT, $40-128
 	MOVL       R15, 32(SP)
 	LDMXCSR    32(SP)
 	VPTERNLOGD $0xff, Z29, Z29, Z29
-	VPSRLD     $0x11, Z29, Z30
-	VPSLLD     $0x1f, Z29, Z31
 	VPSLLD     $0x10, Z29, Z29
+	VPSRLD     $0x01, Z29, Z30
+	VPSRLD     $0x10, Z30, Z30
+	VPSLLD     $0x0f, Z29, Z31
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -7956,9 +7961,10 @@ TEXT ·pairsAVX512x2p12(SB), NOSPLIT, $40-128
 	MOVL       R15, 32(SP)
 	LDMXCSR    32(SP)
 	VPTERNLOGD $0xff, Z29, Z29, Z29
-	VPSRLD     $0x11, Z29, Z30
-	VPSLLD     $0x1f, Z29, Z31
 	VPSLLD     $0x10, Z29, Z29
+	VPSRLD     $0x01, Z29, Z30
+	VPSRLD     $0x10, Z30, Z30
+	VPSLLD     $0x0f, Z29, Z31
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -8593,9 +8599,10 @@ TEXT ·pairsAVX512x2p8(SB), NOSPLIT, $40-128
 	MOVL       R15, 32(SP)
 	LDMXCSR    32(SP)
 	VPTERNLOGD $0xff, Z29, Z29, Z29
-	VPSRLD     $0x11, Z29, Z30
-	VPSLLD     $0x1f, Z29, Z31
 	VPSLLD     $0x10, Z29, Z29
+	VPSRLD     $0x01, Z29, Z30
+	VPSRLD     $0x10, Z30, Z30
+	VPSLLD     $0x0f, Z29, Z31
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -9061,9 +9068,10 @@ TEXT ·pairsAVX512x2p4(SB), NOSPLIT, $40-128
 	MOVL       R15, 32(SP)
 	LDMXCSR    32(SP)
 	VPTERNLOGD $0xff, Z29, Z29, Z29
-	VPSRLD     $0x11, Z29, Z30
-	VPSLLD     $0x1f, Z29, Z31
 	VPSLLD     $0x10, Z29, Z29
+	VPSRLD     $0x01, Z29, Z30
+	VPSRLD     $0x10, Z30, Z30
+	VPSLLD     $0x0f, Z29, Z31
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -9349,9 +9357,10 @@ TEXT ·pairsAVX512x2p2(SB), NOSPLIT, $40-128
 	MOVL       R15, 32(SP)
 	LDMXCSR    32(SP)
 	VPTERNLOGD $0xff, Z29, Z29, Z29
-	VPSRLD     $0x11, Z29, Z30
-	VPSLLD     $0x1f, Z29, Z31
 	VPSLLD     $0x10, Z29, Z29
+	VPSRLD     $0x01, Z29, Z30
+	VPSRLD     $0x10, Z30, Z30
+	VPSLLD     $0x0f, Z29, Z31
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -9547,9 +9556,10 @@ TEXT ·pairsAVX512x2p1(SB), NOSPLIT, $40-128
 	MOVL       R15, 32(SP)
 	LDMXCSR    32(SP)
 	VPTERNLOGD $0xff, Z29, Z29, Z29
-	VPSRLD     $0x11, Z29, Z30
-	VPSLLD     $0x1f, Z29, Z31
 	VPSLLD     $0x10, Z29, Z29
+	VPSRLD     $0x01, Z29, Z30
+	VPSRLD     $0x10, Z30, Z30
+	VPSLLD     $0x0f, Z29, Z31
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -9689,9 +9699,10 @@ TEXT ·pairsAVX512x4p6(SB), NOSPLIT, $40-128
 	MOVL       R15, 32(SP)
 	LDMXCSR    32(SP)
 	VPTERNLOGD $0xff, Z29, Z29, Z29
-	VPSRLD     $0x11, Z29, Z30
-	VPSLLD     $0x1f, Z29, Z31
 	VPSLLD     $0x10, Z29, Z29
+	VPSRLD     $0x01, Z29, Z30
+	VPSRLD     $0x10, Z30, Z30
+	VPSLLD     $0x0f, Z29, Z31
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -10293,9 +10304,10 @@ TEXT ·pairsAVX512x4p4(SB), NOSPLIT, $40-128
 	MOVL       R15, 32(SP)
 	LDMXCSR    32(SP)
 	VPTERNLOGD $0xff, Z29, Z29, Z29
-	VPSRLD     $0x11, Z29, Z30
-	VPSLLD     $0x1f, Z29, Z31
 	VPSLLD     $0x10, Z29, Z29
+	VPSRLD     $0x01, Z29, Z30
+	VPSRLD     $0x10, Z30, Z30
+	VPSLLD     $0x0f, Z29, Z31
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -10735,9 +10747,10 @@ TEXT ·pairsAVX512x4p2(SB), NOSPLIT, $40-128
 	MOVL       R15, 32(SP)
 	LDMXCSR    32(SP)
 	VPTERNLOGD $0xff, Z29, Z29, Z29
-	VPSRLD     $0x11, Z29, Z30
-	VPSLLD     $0x1f, Z29, Z31
 	VPSLLD     $0x10, Z29, Z29
+	VPSRLD     $0x01, Z29, Z30
+	VPSRLD     $0x10, Z30, Z30
+	VPSLLD     $0x0f, Z29, Z31
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -11015,9 +11028,10 @@ TEXT ·pairsAVX512x4p1(SB), NOSPLIT, $40-128
 	MOVL       R15, 32(SP)
 	LDMXCSR    32(SP)
 	VPTERNLOGD $0xff, Z29, Z29, Z29
-	VPSRLD     $0x11, Z29, Z30
-	VPSLLD     $0x1f, Z29, Z31
 	VPSLLD     $0x10, Z29, Z29
+	VPSRLD     $0x01, Z29, Z30
+	VPSRLD     $0x10, Z30, Z30
+	VPSLLD     $0x0f, Z29, Z31
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -11203,9 +11217,10 @@ TEXT ·pairsAVX2x1p4(SB), NOSPLIT, $40-128
 	MOVL     R15, 32(SP)
 	LDMXCSR  32(SP)
 	VPCMPEQD Y13, Y13, Y13
-	VPSRLD   $0x11, Y13, Y14
-	VPSLLD   $0x1f, Y13, Y15
 	VPSLLD   $0x10, Y13, Y13
+	VPSRLD   $0x01, Y13, Y14
+	VPSRLD   $0x10, Y14, Y14
+	VPSLLD   $0x0f, Y13, Y15
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -11483,9 +11498,10 @@ TEXT ·pairsAVX2x1p2(SB), NOSPLIT, $40-128
 	MOVL     R15, 32(SP)
 	LDMXCSR  32(SP)
 	VPCMPEQD Y13, Y13, Y13
-	VPSRLD   $0x11, Y13, Y14
-	VPSLLD   $0x1f, Y13, Y15
 	VPSLLD   $0x10, Y13, Y13
+	VPSRLD   $0x01, Y13, Y14
+	VPSRLD   $0x10, Y14, Y14
+	VPSLLD   $0x0f, Y13, Y15
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15
@@ -11677,9 +11693,10 @@ TEXT ·pairsAVX2x1p1(SB), NOSPLIT, $40-128
 	MOVL     R15, 32(SP)
 	LDMXCSR  32(SP)
 	VPCMPEQD Y13, Y13, Y13
-	VPSRLD   $0x11, Y13, Y14
-	VPSLLD   $0x1f, Y13, Y15
 	VPSLLD   $0x10, Y13, Y13
+	VPSRLD   $0x01, Y13, Y14
+	VPSRLD   $0x10, Y14, Y14
+	VPSLLD   $0x0f, Y13, Y15
 
 	// the runs are walked by an index that rises to zero
 	MOVQ pairs+56(FP), R15

@@ -78,14 +78,20 @@ func (r rounding) constants() {
 		return
 	}
 	upper, half, zero := r.scratch[0], r.scratch[1], r.scratch[2]
+	r.upper(upper)
+	VPSRLD(operand.Imm(1), upper, half)
+	VPSRLD(operand.Imm(16), half, half)
+	VPSLLD(operand.Imm(15), upper, zero)
+}
+
+// upper fills a register with the mask of upper halves.
+func (r rounding) upper(x reg.VecPhysical) {
 	if r.bytes == 64 {
-		VPTERNLOGD(operand.Imm(0xff), upper, upper, upper)
+		VPTERNLOGD(operand.Imm(0xff), x, x, x)
 	} else {
-		VPCMPEQD(upper, upper, upper)
+		VPCMPEQD(x, x, x)
 	}
-	VPSRLD(operand.Imm(17), upper, half)
-	VPSLLD(operand.Imm(31), upper, zero)
-	VPSLLD(operand.Imm(16), upper, upper)
+	VPSLLD(operand.Imm(16), x, x)
 }
 
 // bits leaves in register x the rounded value as the upper half of each lane;

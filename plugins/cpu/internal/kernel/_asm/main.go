@@ -29,6 +29,7 @@ var families = map[string]func(){
 	"winogradgradient": winogradgradient,
 	"bf16":             bf16,
 	"pairs":            pairs,
+	"pairsgradient":    pairsgradient,
 	"matrix":           matrix,
 }
 

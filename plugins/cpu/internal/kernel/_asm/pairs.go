@@ -117,12 +117,19 @@ func (t *pairsTiler) run(w, k reg.GPPhysical, early *early) {
 
 // pair multiplies pair j of each position's run with its weights.
 func (t *pairsTiler) pair(j int, w, k reg.GPPhysical) {
-	accs, width := t.p*t.width(), t.width()
-	first, spare := accs, accs+width
-	x := func(i int) operand.Mem { return operand.Mem{Base: pointers[i], Index: k, Scale: 4, Disp: 4 * j} }
+	t.products(t.p*t.width(),
+		func(i int) operand.Mem { return operand.Mem{Base: pointers[i], Index: k, Scale: 4, Disp: 4 * j} },
+		func(v int) operand.Mem { return operand.Mem{Base: w, Disp: t.bytes * v} })
+	ADDQ(param("wStep"), w)
+}
+
+// products multiplies a pair of each position, x(i), with the vectors of pairs
+// y(v), which go to registers from first on.
+func (t *pairsTiler) products(first int, x, y func(int) operand.Mem) {
+	width, spare := t.width(), first+t.width()
 	if t.native {
 		for v := range width {
-			VMOVUPS(operand.Mem{Base: w, Disp: t.bytes * v}, t.regs[first+v])
+			VMOVUPS(y(v), t.regs[first+v])
 		}
 		for i := range t.p {
 			b := spare + i%min(len(t.regs)-spare, 4)
@@ -131,12 +138,11 @@ func (t *pairsTiler) pair(j int, w, k reg.GPPhysical) {
 				vdpbf16ps(first+v, b, i*width+v)
 			}
 		}
-		ADDQ(param("wStep"), w)
 		return
 	}
 	for _, odd := range []bool{true, false} {
 		for v := range width {
-			VMOVUPS(operand.Mem{Base: w, Disp: t.bytes * v}, t.regs[first+v])
+			VMOVUPS(y(v), t.regs[first+v])
 			t.half(odd, t.regs[first+v])
 		}
 		for i := range t.p {
@@ -148,7 +154,6 @@ func (t *pairsTiler) pair(j int, w, k reg.GPPhysical) {
 			}
 		}
 	}
-	ADDQ(param("wStep"), w)
 }
 
 // half makes float32 of the odd or the even values of the pairs in x. The

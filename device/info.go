@@ -14,7 +14,7 @@ type Info struct {
 	Description string // for people: "AMD EPYC 9655, 2 threads"
 	MemoryTotal int64  // bytes; 0 if unknown
 	MemoryFree  int64
-	Kernels     string     // kernel class: "fma", "generic"; NUMERICS 4
+	Kernels     string     // kernel class: "amx", "fma", "generic"; NUMERICS 4
 	Threads     int        // 0 where it has no meaning
 	Ops         []graph.Op // operations that Load accepts
 	Features    []string   // Deterministic, ExactUpdates, Profile

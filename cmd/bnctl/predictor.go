@@ -22,7 +22,7 @@ func predictFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.IntFlag{Name: "batch", Value: 128, Usage: "rows at once, over all devices; changes no result"},
 		&cli.IntFlag{Name: "workers", Usage: "goroutines that read (0: one per core)"},
-		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, fma or generic"},
+		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
 		precisionFlag(),
 	}, slices.Concat(fileFlags(), preprocessFlags(), deviceFlags())...)
 }

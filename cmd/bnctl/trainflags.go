@@ -62,7 +62,7 @@ func recipeFlags() []cli.Flag {
 			Usage: "none, cifar (shift, flip) or imagenet (random resized crop, flip)"},
 		&cli.StringFlag{Name: "precision", Value: device.F32,
 			Usage: "f32, or bf16: operands of products and stored feature maps are bfloat16, sums stay float32"},
-		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, fma or generic"},
+		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
 		&cli.StringFlag{Name: "save", Value: "last",
 			Usage: "which weights become the template: last, best, best:accuracy or best:loss"},
 		&cli.IntFlag{Name: "eval-every", Value: 1, Usage: "`EPOCHS` between evaluations on --val"},

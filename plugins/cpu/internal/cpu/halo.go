@@ -143,26 +143,41 @@ func (c course) most(k int) (n int) {
 	return n
 }
 
-// course returns the steps of a chain.
+// course returns the steps of a chain: some parts of its last result, as many as
+// may be dealt to workers evenly.
 func (l *linker) course(first, last int) course {
 	end := &l.actions[last-1]
 	unit, bytes := 1, 0
 	for _, a := range l.actions[first:last] {
 		if a.positions == end.positions {
-			unit = unit / gcd(unit, a.step) * a.step
+			unit = unit / divisor(unit, a.unit()) * a.unit()
 		}
 		bytes += 4 * a.width * a.positions / end.positions
 	}
-	unit = max(unit, stepBytes/max(bytes*unit, 1)*unit)
-	var c course
-	for p := 0; p < end.positions; p += unit {
-		c = append(c, l.step(first, last, stretch{p, min(p+unit, end.positions)}))
+	units, some := (end.positions+unit-1)/unit, max(1, stepBytes/max(bytes*unit, 1))
+	n := min(units, (units+some*evenSteps-1)/(some*evenSteps)*evenSteps)
+	c := make(course, n)
+	for i := range c {
+		c[i] = l.step(first, last, stretch{units * i / n * unit, min(units*(i+1)/n*unit, end.positions)})
 	}
 	return c
 }
 
-// stepBytes is about how much a step of a course should compute.
-const stepBytes = 192 << 10
+const (
+	// stepBytes is about how much a step of a course should compute.
+	stepBytes = 320 << 10
+	// evenSteps is a number of workers that should find as much to do each.
+	evenSteps = 4
+)
+
+// unit returns what spans are multiples of in a course. Those of windows need not
+// be whole tiles.
+func (a *action) unit() int {
+	if a.step == positionStep {
+		return 1
+	}
+	return a.step
+}
 
 // step returns what every action has to compute so that the last one can
 // compute s.
@@ -174,7 +189,8 @@ func (l *linker) step(first, last int, s stretch) []stretch {
 		if s.to == 0 { // nobody in the chain reads it
 			*s = all[len(all)-1]
 		}
-		s.from, s.to = s.from/a.step*a.step, min((s.to+a.step-1)/a.step*a.step, a.positions)
+		unit := a.unit()
+		s.from, s.to = s.from/unit*unit, min((s.to+unit-1)/unit*unit, a.positions)
 		for i, v := range l.fn.Nodes[l.nodes[k]].In {
 			maker, ok := l.makers[v]
 			if !ok || maker < first {
@@ -238,11 +254,4 @@ func (l *linker) inputs(k int) (n int) {
 		}
 	}
 	return n
-}
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }

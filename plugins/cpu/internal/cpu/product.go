@@ -92,19 +92,25 @@ func (p *product) biasOf(u unit) []float32 {
 	return p.bias[p.biasFrom[u.part]:]
 }
 
-// row computes piece of pieces of one row: cut along units where there are
-// enough of them, else along positions.
+// row computes piece of pieces of one row: as many tiles of as many units.
 func (p *product) row(f *frame, w *worker, o operands, piece, pieces int) {
-	units, part, parts := p.units, piece, pieces
-	if len(units) >= pieces {
-		units, part, parts = units[len(units)*piece/pieces:len(units)*(piece+1)/pieces], 0, 1
+	all := 0
+	for _, u := range p.units {
+		all += p.tiles(p.parts[u.part].window)
 	}
-	for _, u := range units {
+	first, last := all*piece/pieces, all*(piece+1)/pieces
+	for _, u := range p.units {
 		win := p.parts[u.part].window
-		from, to := cutPositions(part, parts, win.Positions())
-		p.do(f, w, u, win, o, from, to)
+		n := p.tiles(win)
+		if from, to := max(first, 0), min(last, n); from < to {
+			p.do(f, w, u, win, o, from*p.step(), min(to*p.step(), win.Positions()))
+		}
+		first, last = first-n, last-n
 	}
 }
+
+// tiles returns how many tiles of positions a window has.
+func (p *product) tiles(w *kernel.Window) int { return (w.Positions() + p.step() - 1) / p.step() }
 
 // alike reports whether all parts are windows of the same positions.
 func (p *product) alike() bool {
@@ -156,6 +162,13 @@ const heavyWeights = 512 << 10
 // apply computes all rows, several for each time that the weights are read.
 func (p *product) apply(f *frame, o operands, inCount, outCount int) {
 	rows := f.total()
+	if f.few() {
+		pieces := f.threads() / divisor(f.threads(), rows)
+		f.each(rows*pieces, func(w *worker, task int) {
+			p.row(f, w, o.row(task/pieces, inCount, outCount), task%pieces, pieces)
+		})
+		return
+	}
 	chunk := max(1, min(8, rows/(2*f.threads())))
 	blocks := (rows + chunk - 1) / chunk
 	f.each(len(p.units)*blocks, func(w *worker, task int) {

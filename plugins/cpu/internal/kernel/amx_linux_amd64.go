@@ -26,7 +26,8 @@ var matrixUnits = sync.OnceValue(func() bool {
 		return false
 	}
 	var supported uint64
-	_, _, errno := syscall.RawSyscall(syscall.SYS_ARCH_PRCTL, getSupported, uintptr(unsafe.Pointer(&supported)), 0)
+	at := uintptr(unsafe.Pointer(&supported))
+	_, _, errno := syscall.RawSyscall(syscall.SYS_ARCH_PRCTL, getSupported, at, 0)
 	if errno != 0 || supported&both != both {
 		return false
 	}

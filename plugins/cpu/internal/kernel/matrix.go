@@ -117,8 +117,8 @@ func gatherChannels(row *[tileValues]float32, h int, src []float32, lanes, step,
 // MatrixBF16 computes positions [from, to) of panels [first, last) for one
 // image of bfloat16, whose runs begin half as many bytes from it as In says.
 // What follows a sum is what follows one of Pairs.
-func (s *Set) MatrixBF16(m *Matrix, first, last int, out []float32, in, packed []uint16, f Finish, from, to int,
-	spare *MatrixScratch) {
+func (s *Set) MatrixBF16(m *Matrix, first, last int, out []float32, in, packed []uint16, f Finish,
+	from, to int, spare *MatrixScratch) {
 	if m.Parts != 1 || m.lacks(len(in), out, packed, &f, from, to) ||
 		f.Scale != nil && (f.Bias == nil || len(f.Scale) < m.BiasLen()) {
 		m.misused(1, len(in), out, packed, &f, from, to)
@@ -184,14 +184,14 @@ func (s *Set) MatrixF32(m *Matrix, first, last int, out, in []float32, packed []
 
 // lacks reports whether an operand is too short.
 func (m *Matrix) lacks(in int, out []float32, packed []uint16, f *Finish, from, to int) bool {
-	return in < m.inNeed || len(out) < m.outNeed || len(packed) < m.PackedLen() || from < 0 || to > m.Positions() ||
-		f.Bias != nil && len(f.Bias) < m.BiasLen() || f.lacks(m.outNeed)
+	return in < m.inNeed || len(out) < m.outNeed || len(packed) < m.PackedLen() ||
+		from < 0 || to > m.Positions() || f.Bias != nil && len(f.Bias) < m.BiasLen() || f.lacks(m.outNeed)
 }
 
 // misused panics.
 func (m *Matrix) misused(parts, in int, out []float32, packed []uint16, f *Finish, from, to int) {
 	panic(fmt.Sprintf("kernel.Matrix: %d parts, want %d; image of %d values, want %d; result of %d, want %d; "+
 		"weights of %d, want %d; scale of %d, bias of %d, want %d; %d to be added; positions [%d, %d) of %d", parts,
-		m.Parts, in, m.inNeed, len(out), m.outNeed, len(packed), m.PackedLen(), len(f.Scale), len(f.Bias), m.BiasLen(),
-		len(f.Plus), from, to, m.Positions()))
+		m.Parts, in, m.inNeed, len(out), m.outNeed, len(packed), m.PackedLen(), len(f.Scale), len(f.Bias),
+		m.BiasLen(), len(f.Plus), from, to, m.Positions()))
 }

@@ -46,7 +46,8 @@ func (e Extent) suits(w Extent, count int) bool {
 	}
 	low, high := e.exponents()
 	lowest, highest := w.exponents()
-	return e.Splits() && w.Splits() && low+lowest >= leastProduct && high+highest+3+bits.Len(uint(count)) <= mostSum
+	return e.Splits() && w.Splits() && low+lowest >= leastProduct &&
+		high+highest+3+bits.Len(uint(count)) <= mostSum
 }
 
 // extentLanes is the extent of every Lanes-th value: the bits of the smallest

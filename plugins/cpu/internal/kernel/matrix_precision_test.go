@@ -13,7 +13,9 @@ var precisionOperands = []struct {
 }{
 	{"normal", func(r *rand.Rand) float32 { return float32(r.NormFloat64()) }},
 	{"relu", func(r *rand.Rand) float32 { return float32(max(0, r.NormFloat64())) }},
-	{"2^-20 to 2^20", func(r *rand.Rand) float32 { return float32(math.Exp2(40*r.Float64()-20) * r.NormFloat64()) }},
+	{"2^-20 to 2^20", func(r *rand.Rand) float32 {
+		return float32(math.Exp2(40*r.Float64()-20) * r.NormFloat64())
+	}},
 	{"2^-45 to 2^-40", func(r *rand.Rand) float32 { return float32(math.Exp2(-40 - 5*r.Float64())) }},
 	{"2^50 to 2^55", func(r *rand.Rand) float32 { return float32(-math.Exp2(50 + 5*r.Float64())) }},
 }
@@ -39,8 +41,8 @@ func TestMatrixPrecision(t *testing.T) {
 				t.Errorf("%s, %d values: %d positions lie apart, want none", o.name, run, len(apart))
 			}
 			parts, chain := c.errors(out)
-			t.Logf("%-16s %5d values: %.1e of a sum of sizes (mean square), %.1e at most; a chain %.1e, %.1e", o.name, run,
-				parts.mean, parts.most, chain.mean, chain.most)
+			t.Logf("%-16s %5d values: %.1e of a sum of sizes (mean square), %.1e at most; a chain %.1e, %.1e",
+				o.name, run, parts.mean, parts.most, chain.mean, chain.most)
 			if parts.mean > chain.mean || parts.most > 2*chain.most {
 				t.Errorf("%s, %d values: the error is %+v, that of a chain %+v", o.name, run, parts, chain)
 			}
@@ -101,8 +103,9 @@ func TestMatrixApart(t *testing.T) {
 	}{
 		{1, 1, false}, {0, 1, false}, {0x1p-98, 1, false}, {0x1p-99, 1, true}, {0x1p-100, 4, false},
 		{0x1p-101, 8, true}, {0x1p-140, 1, true}, {1, 0x1p-99, true}, {2, 0x1p-99, false}, {4, 0x1p-101, true},
-		{0x1p115, 1, false}, {0x1p125, 1, true}, {1, 0x1p125, true}, {0x1p60, 0x1p70, true}, {0x1p127, 0x1p-20, true},
-		{0x1p126, 0x1p-20, false}, {inf, 1, true}, {nan, 1, true}, {1, inf, true}, {1, nan, true}, {0, nan, true},
+		{0x1p115, 1, false}, {0x1p125, 1, true}, {1, 0x1p125, true}, {0x1p60, 0x1p70, true},
+		{0x1p127, 0x1p-20, true}, {0x1p126, 0x1p-20, false}, {inf, 1, true}, {nan, 1, true}, {1, inf, true},
+		{1, nan, true}, {0, nan, true},
 	} {
 		const run = 64
 		m := newMatrixCase(r, plainWindow(35, run, 20), 3, 0, 0)

@@ -61,7 +61,8 @@ func stagedAt(i int) int { return i/tileRows*tileLen + i%tileRows*tileValues }
 
 // split stages positions [from, to), at most MatrixPositions, in three parts,
 // and notes those that lie apart.
-func (s *Set) split(m *Matrix, staged []uint16, in []float32, weights Extent, from, to int, spare *MatrixScratch) {
+func (s *Set) split(m *Matrix, staged []uint16, in []float32, weights Extent, from, to int,
+	spare *MatrixScratch) {
 	for p := from; p < to; p++ {
 		lanes := noLanes
 		for t := range m.Taps {

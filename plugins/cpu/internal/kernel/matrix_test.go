@@ -75,7 +75,8 @@ func (c *matrixCase) run(s *Set, spare *MatrixScratch, cuts ...int) (out []float
 				s.MatrixBF16(c.Matrix, panel, last, out, in, c.packed, f, from, to, spare)
 				continue
 			}
-			left := s.MatrixF32(c.Matrix, panel, last, out, c.in, c.packed, c.weights, f.Bias, f.Ending, from, to, spare)
+			left := s.MatrixF32(c.Matrix, panel, last, out, c.in, c.packed, c.weights, f.Bias, f.Ending, from, to,
+				spare)
 			if panel == 0 {
 				apart = append(apart, left...)
 			}
@@ -87,7 +88,8 @@ func (c *matrixCase) run(s *Set, spare *MatrixScratch, cuts ...int) (out []float
 
 func TestMatrix(t *testing.T) {
 	type shape struct{ positions, taps, run, width, gap int }
-	shapes := []shape{{64, 9, 32, 16, 0}, {49, 1, 64, 80, 0}, {3, 0, 32, 7, 2}, {33, 2, 96, 64, 0}, {90, 1, 32, 130, 3}}
+	shapes := []shape{{64, 9, 32, 16, 0}, {49, 1, 64, 80, 0}, {3, 0, 32, 7, 2}, {33, 2, 96, 64, 0},
+		{90, 1, 32, 130, 3}}
 	for _, n := range []int{0, 1, 15, 16, 17, 31, 32, 33, 47, 48, 49, 64, 65} {
 		shapes = append(shapes, shape{n, 2, 32, 33, 1}, shape{13, 2, 32, n + 1, 3})
 	}

@@ -10,7 +10,8 @@ type matrixKernels struct {
 	split func(staged *uint16, x *float32, steps int, lanes *[2 * Lanes]uint32)
 	// store ends the sums of positions and writes them. With flush subnormal values
 	// are zeros; round is whether results are rounded to bfloat16.
-	store func(out *float32, outs *int32, sums, scale, bias, plus, most *float32, flush, round, channels, positions int)
+	store func(out *float32, outs *int32, sums, scale, bias, plus, most *float32,
+		flush, round, channels, positions int)
 }
 
 // matrixProduct computes sums of tiles of positions by tiles of channels, so
@@ -75,8 +76,8 @@ func (s *Set) endMatrix(c *matrixCall, panel int, sums []float32, from, to int) 
 	f, out := c.finish.channels(channel), c.out[channel:]
 	if s.matrix != nil {
 		plus, most := f.assembly()
-		s.matrix.store(&out[0], &c.Out[from], &sums[0], first(f.Scale), first(f.Bias), plus, most, oneIf(c.Parts == 1),
-			oneIf(f.Round), real, to-from)
+		s.matrix.store(&out[0], &c.Out[from], &sums[0], first(f.Scale), first(f.Bias), plus, most,
+			oneIf(c.Parts == 1), oneIf(f.Round), real, to-from)
 		return
 	}
 	for i := range to - from {

@@ -125,10 +125,11 @@ func matrixProduct(shapes operand.Mem, parts, m, n int) {
 
 // matrixGather writes what copies runs of positions to a tile.
 func matrixGather() {
-	TEXT("matrixGather", NOSPLIT, "func(staged *uint16, in *uint16, offs *int32, offStep int, taps int, lines int, "+
-		"positions int)")
+	TEXT("matrixGather", NOSPLIT, "func(staged *uint16, in *uint16, offs *int32, offStep int, taps int, "+
+		"lines int, positions int)")
 	Pragma("noescape")
-	from, to, offs, tap, left, position := pointers[0], pointers[1], pointers[2], pointers[3], pointers[4], pointers[5]
+	from, to, offs, tap := pointers[0], pointers[1], pointers[2], pointers[3]
+	left, position := pointers[4], pointers[5]
 	Label("position")
 	MOVQ(param("staged"), to)
 	MOVQ(param("offs"), offs)
@@ -220,8 +221,8 @@ func matrixSplit() {
 // matrixStore writes what ends sums and writes them to the result, as Finish
 // does with flush, else as Ending.
 func matrixStore() {
-	TEXT("matrixStore", NOSPLIT, "func(out *float32, outs *int32, sums *float32, scale *float32, bias *float32, "+
-		endingParams+", flush int, round int, channels int, positions int)")
+	TEXT("matrixStore", NOSPLIT, "func(out *float32, outs *int32, sums *float32, scale *float32, "+
+		"bias *float32, "+endingParams+", flush int, round int, channels int, positions int)")
 	Pragma("noescape")
 	outs, sums, scale, bias, plus := pointers[0], pointers[1], pointers[2], pointers[3], pointers[4]
 	out, at, left, c, spare := pointers[5], pointers[6], pointers[7], pointers[8], pointers[9]

@@ -25,7 +25,7 @@ func buildConvGradWeight(c *compiler) action {
 		parts = append(parts, gradientOf{w, at, step})
 	}
 	direct := g.gradient(parts, x, dy, dw, false)
-	if t, ok := g.gradientByTiles(c.exe.device.kernels); ok && !pairs {
+	if t, ok := g.gradientByTiles(c.exe.device.kernels); ok && (!pairs || g.manyTiles()) {
 		return c.buildWinogradGradient(g, t, x, dy, dw, w, func(f *frame, r int) { direct(f, r, r+1) })
 	}
 	return everyReplica(direct)

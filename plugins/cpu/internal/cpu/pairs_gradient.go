@@ -8,6 +8,13 @@ func (d *Device) pairsGradients(w *kernel.Window) bool {
 	return d.bf16 && d.kernels.Fused() && w.Run <= kernel.MostInterleaved
 }
 
+// manyTiles reports whether tiles of 4 by 4 fill the image and are so many that
+// the weight gradient is faster by them than by pairs.
+func (g *conv) manyTiles() bool {
+	const side, many = 4, 32
+	return g.oh%side == 0 && g.ow%side == 0 && g.oh*g.ow/(side*side) >= many
+}
+
 // segment is positions [from, to) of row i of a replica.
 type segment struct{ i, from, to int }
 

@@ -139,7 +139,7 @@ func (s *Set) Pairs(p *Pairs, panel int, out []float32, in, packed []uint16, f F
 		return
 	}
 	for q := from; q < to; q++ {
-		c.generic(spare[:width], q)
+		c.generic(spare.tile[:width], q)
 	}
 }
 

@@ -72,13 +72,13 @@ func (c *pairsCall) edge(t sizedPairs, p, first int, spare *Scratch) {
 	if finish.Plus != nil {
 		plus := finish.Plus
 		for j := range t.positions {
-			copy(spare[j*PanelLanes:][:real], plus[c.Out[p+j]/4:])
+			copy(spare.tile[j*PanelLanes:][:real], plus[c.Out[p+j]/4:])
 		}
-		finish.Plus = spare[:]
+		finish.Plus = spare.tile[:]
 	}
-	c.call(t.tile, p, first, &spare[0], &spareOffsets[0], finish, 1)
+	c.call(t.tile, p, first, &spare.tile[0], &spareOffsets[0], finish, 1)
 	for j := range t.positions {
-		copy(c.out[int(c.Out[p+j])/4+first:], spare[j*PanelLanes:][:real])
+		copy(c.out[int(c.Out[p+j])/4+first:], spare.tile[j*PanelLanes:][:real])
 	}
 }
 

@@ -98,6 +98,12 @@ func (w *Window) PackedLen() int { return w.Taps * w.Run * padded(w.Width) }
 // up to whole lanes.
 func (w *Window) BiasLen() int { return padded(w.Width) }
 
+// Packed returns the part of packed weights that belongs to a panel.
+func (w *Window) Packed(packed []float32, panel int) []float32 {
+	first, width, _ := w.panel(panel)
+	return packed[w.Taps*w.Run*first:][:w.Taps*w.Run*width]
+}
+
 // Pack fills the part of packed that belongs to one panel. The weight of tap
 // t, value k and output channel c is src[at[t*Run+k] + c*step], with a
 // factor. Panels follow each other, each as [Taps][Run][width].
@@ -141,9 +147,14 @@ func (w *Window) Unpack(panel int, dst, sums []float32, at []int, step, t0, t1 i
 	}
 }
 
-// Scratch is memory that a worker lends to Window; its contents mean nothing
-// between calls.
-type Scratch [windowMost * PanelLanes]float32
+// Scratch is what a worker lends to Window: memory, whose contents mean nothing
+// between calls, and its word on what it will want next.
+type Scratch struct {
+	tile [windowMost * PanelLanes]float32
+	// Next is weights that are far away and wanted soon after the call, or
+	// nothing: they are fetched meanwhile. That changes no result.
+	Next []float32
+}
 
 // windowMost is the largest number of positions of a tile.
 const windowMost = 12
@@ -167,12 +178,12 @@ func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, e En
 		bias = bias[first:]
 	}
 	if s.window != nil {
-		c := windowCall{out[first:], in, weights, bias, e.From(first), width, real, from, to}
+		c := windowCall{out[first:], in, weights, bias, e.From(first), width, real, from, to, spare.Next}
 		c.run(w, s.window, spare)
 		return
 	}
 	for p := from; p < to; p++ {
-		acc := spare[:width]
+		acc := spare.tile[:width]
 		windowGeneric(w, acc, in, weights, p, s.fused)
 		for c := range real {
 			if bias != nil {

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func windowAVX512x1p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX512x1p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p12(SB), NOSPLIT, $24-120
+TEXT ·windowAVX512x1p12(SB), NOSPLIT, $24-136
 	MOVQ  last+104(FP), R15
 	KMOVW R15, K1
 
@@ -305,7 +305,7 @@ write:
 	MOVLQSX 44(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z11, K1, (R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x30, offs+32(FP)
 	ADDQ    $0x30, outs+8(FP)
@@ -315,9 +315,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX512x1p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x1p8(SB), NOSPLIT, $24-120
+TEXT ·windowAVX512x1p8(SB), NOSPLIT, $24-136
 	MOVQ  last+104(FP), R15
 	KMOVW R15, K1
 
@@ -558,7 +558,7 @@ write:
 	MOVLQSX 28(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z7, K1, (R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x20, offs+32(FP)
 	ADDQ    $0x20, outs+8(FP)
@@ -568,9 +568,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x1p4(SB), NOSPLIT, $24-120
+TEXT ·windowAVX512x1p4(SB), NOSPLIT, $24-136
 	MOVQ  last+104(FP), R15
 	KMOVW R15, K1
 
@@ -735,7 +735,7 @@ write:
 	MOVLQSX 12(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z3, K1, (R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -745,9 +745,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX512x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x1p2(SB), NOSPLIT, $24-120
+TEXT ·windowAVX512x1p2(SB), NOSPLIT, $24-136
 	MOVQ  last+104(FP), R15
 	KMOVW R15, K1
 
@@ -874,7 +874,7 @@ write:
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z1, K1, (R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -884,9 +884,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p1(SB), NOSPLIT, $24-120
+TEXT ·windowAVX512x1p1(SB), NOSPLIT, $24-136
 	MOVQ  last+104(FP), R15
 	KMOVW R15, K1
 
@@ -976,7 +976,7 @@ write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, K1, (R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -986,9 +986,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX512x2p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p12(SB), NOSPLIT, $24-120
+TEXT ·windowAVX512x2p12(SB), NOSPLIT, $24-136
 	MOVQ  last+104(FP), R15
 	KMOVW R15, K1
 
@@ -1484,7 +1484,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z22, (R14)
 	VMOVUPS Z23, K1, 64(R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x30, offs+32(FP)
 	ADDQ    $0x30, outs+8(FP)
@@ -1494,9 +1494,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX512x2p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x2p8(SB), NOSPLIT, $24-120
+TEXT ·windowAVX512x2p8(SB), NOSPLIT, $24-136
 	MOVQ  last+104(FP), R15
 	KMOVW R15, K1
 
@@ -1871,7 +1871,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z14, (R14)
 	VMOVUPS Z15, K1, 64(R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x20, offs+32(FP)
 	ADDQ    $0x20, outs+8(FP)
@@ -1881,9 +1881,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x2p4(SB), NOSPLIT, $24-120
+TEXT ·windowAVX512x2p4(SB), NOSPLIT, $24-136
 	MOVQ  last+104(FP), R15
 	KMOVW R15, K1
 
@@ -2118,7 +2118,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z6, (R14)
 	VMOVUPS Z7, K1, 64(R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -2128,9 +2128,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX512x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x2p2(SB), NOSPLIT, $24-120
+TEXT ·windowAVX512x2p2(SB), NOSPLIT, $24-136
 	MOVQ  last+104(FP), R15
 	KMOVW R15, K1
 
@@ -2295,7 +2295,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z2, (R14)
 	VMOVUPS Z3, K1, 64(R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -2305,9 +2305,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p1(SB), NOSPLIT, $24-120
+TEXT ·windowAVX512x2p1(SB), NOSPLIT, $24-136
 	MOVQ  last+104(FP), R15
 	KMOVW R15, K1
 
@@ -2418,7 +2418,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, K1, 64(R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -2428,9 +2428,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX512x4p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-120
+TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-136
 	MOVQ  last+104(FP), R15
 	KMOVW R15, K1
 
@@ -2439,6 +2439,8 @@ TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-120
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
+	MOVQ next+112(FP), R11
+	MOVQ turns+120(FP), R12
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -2528,6 +2530,14 @@ some:
 	DECQ       R10
 
 fetched:
+	TESTQ      R12, R12
+	JE         ahead
+	PREFETCHT1 (R11)
+	PREFETCHT1 64(R11)
+	ADDQ       $0x80, R11
+	DECQ       R12
+
+ahead:
 	VMOVUPS      (R14), Z24
 	VMOVUPS      64(R14), Z25
 	VMOVUPS      128(R14), Z26
@@ -2879,7 +2889,7 @@ write:
 	VMOVUPS Z21, 64(R14)
 	VMOVUPS Z22, 128(R14)
 	VMOVUPS Z23, K1, 192(R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x18, offs+32(FP)
 	ADDQ    $0x18, outs+8(FP)
@@ -2889,9 +2899,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX512x4p5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-120
+TEXT ·windowAVX512x4p5(SB), NOSPLIT, $24-136
 	MOVQ  last+104(FP), R15
 	KMOVW R15, K1
 
@@ -2900,6 +2910,422 @@ TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-120
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
+	MOVQ next+112(FP), R10
+	MOVQ turns+120(FP), R11
+
+tile:
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R9, R9
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000005, R9
+	MOVQ    outs+8(FP), R8
+	MOVLQSX (R8), DI
+	MOVLQSX 4(R8), R8
+	SUBQ    DI, R8
+	ADDQ    plus+88(FP), DI
+
+nothing:
+	MOVQ   w+64(FP), R14
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	MOVQ   taps+48(FP), R15
+	MOVQ   R15, 8(SP)
+
+tap:
+	CMPQ    8(SP), $0x00
+	JE      store
+	MOVQ    16(SP), R15
+	MOVLQSX (R15), AX
+	TESTQ   AX, AX
+	CMOVQLT zero+24(FP), AX
+	ADDQ    (SP), AX
+	MOVLQSX 4(R15), BX
+	TESTQ   BX, BX
+	CMOVQLT zero+24(FP), BX
+	ADDQ    (SP), BX
+	MOVLQSX 8(R15), CX
+	TESTQ   CX, CX
+	CMOVQLT zero+24(FP), CX
+	ADDQ    (SP), CX
+	MOVLQSX 12(R15), DX
+	TESTQ   DX, DX
+	CMOVQLT zero+24(FP), DX
+	ADDQ    (SP), DX
+	MOVLQSX 16(R15), SI
+	TESTQ   SI, SI
+	CMOVQLT zero+24(FP), SI
+	ADDQ    (SP), SI
+	ADDQ    offStep+40(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    run+56(FP), R15
+	NEGQ    R15
+
+some:
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R9, R9
+	JE         fetched
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	PREFETCHT0 128(DI)
+	PREFETCHT0 192(DI)
+	ADDQ       R8, DI
+	DECQ       R9
+
+fetched:
+	TESTQ      R11, R11
+	JE         ahead
+	PREFETCHT1 (R10)
+	PREFETCHT1 64(R10)
+	ADDQ       $0x80, R10
+	DECQ       R11
+
+ahead:
+	VMOVUPS      (R14), Z20
+	VMOVUPS      64(R14), Z21
+	VMOVUPS      128(R14), Z22
+	VMOVUPS      192(R14), Z23
+	VBROADCASTSS (AX)(R15*4), Z24
+	VFMADD231PS  Z20, Z24, Z0
+	VFMADD231PS  Z21, Z24, Z1
+	VFMADD231PS  Z22, Z24, Z2
+	VFMADD231PS  Z23, Z24, Z3
+	VBROADCASTSS (BX)(R15*4), Z25
+	VFMADD231PS  Z20, Z25, Z4
+	VFMADD231PS  Z21, Z25, Z5
+	VFMADD231PS  Z22, Z25, Z6
+	VFMADD231PS  Z23, Z25, Z7
+	VBROADCASTSS (CX)(R15*4), Z26
+	VFMADD231PS  Z20, Z26, Z8
+	VFMADD231PS  Z21, Z26, Z9
+	VFMADD231PS  Z22, Z26, Z10
+	VFMADD231PS  Z23, Z26, Z11
+	VBROADCASTSS (DX)(R15*4), Z27
+	VFMADD231PS  Z20, Z27, Z12
+	VFMADD231PS  Z21, Z27, Z13
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS (SI)(R15*4), Z24
+	VFMADD231PS  Z20, Z24, Z16
+	VFMADD231PS  Z21, Z24, Z17
+	VFMADD231PS  Z22, Z24, Z18
+	VFMADD231PS  Z23, Z24, Z19
+	ADDQ         wStep+72(FP), R14
+	VMOVUPS      (R14), Z20
+	VMOVUPS      64(R14), Z21
+	VMOVUPS      128(R14), Z22
+	VMOVUPS      192(R14), Z23
+	VBROADCASTSS 4(AX)(R15*4), Z24
+	VFMADD231PS  Z20, Z24, Z0
+	VFMADD231PS  Z21, Z24, Z1
+	VFMADD231PS  Z22, Z24, Z2
+	VFMADD231PS  Z23, Z24, Z3
+	VBROADCASTSS 4(BX)(R15*4), Z25
+	VFMADD231PS  Z20, Z25, Z4
+	VFMADD231PS  Z21, Z25, Z5
+	VFMADD231PS  Z22, Z25, Z6
+	VFMADD231PS  Z23, Z25, Z7
+	VBROADCASTSS 4(CX)(R15*4), Z26
+	VFMADD231PS  Z20, Z26, Z8
+	VFMADD231PS  Z21, Z26, Z9
+	VFMADD231PS  Z22, Z26, Z10
+	VFMADD231PS  Z23, Z26, Z11
+	VBROADCASTSS 4(DX)(R15*4), Z27
+	VFMADD231PS  Z20, Z27, Z12
+	VFMADD231PS  Z21, Z27, Z13
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS 4(SI)(R15*4), Z24
+	VFMADD231PS  Z20, Z24, Z16
+	VFMADD231PS  Z21, Z24, Z17
+	VFMADD231PS  Z22, Z24, Z18
+	VFMADD231PS  Z23, Z24, Z19
+	ADDQ         wStep+72(FP), R14
+	VMOVUPS      (R14), Z20
+	VMOVUPS      64(R14), Z21
+	VMOVUPS      128(R14), Z22
+	VMOVUPS      192(R14), Z23
+	VBROADCASTSS 8(AX)(R15*4), Z24
+	VFMADD231PS  Z20, Z24, Z0
+	VFMADD231PS  Z21, Z24, Z1
+	VFMADD231PS  Z22, Z24, Z2
+	VFMADD231PS  Z23, Z24, Z3
+	VBROADCASTSS 8(BX)(R15*4), Z25
+	VFMADD231PS  Z20, Z25, Z4
+	VFMADD231PS  Z21, Z25, Z5
+	VFMADD231PS  Z22, Z25, Z6
+	VFMADD231PS  Z23, Z25, Z7
+	VBROADCASTSS 8(CX)(R15*4), Z26
+	VFMADD231PS  Z20, Z26, Z8
+	VFMADD231PS  Z21, Z26, Z9
+	VFMADD231PS  Z22, Z26, Z10
+	VFMADD231PS  Z23, Z26, Z11
+	VBROADCASTSS 8(DX)(R15*4), Z27
+	VFMADD231PS  Z20, Z27, Z12
+	VFMADD231PS  Z21, Z27, Z13
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS 8(SI)(R15*4), Z24
+	VFMADD231PS  Z20, Z24, Z16
+	VFMADD231PS  Z21, Z24, Z17
+	VFMADD231PS  Z22, Z24, Z18
+	VFMADD231PS  Z23, Z24, Z19
+	ADDQ         wStep+72(FP), R14
+	VMOVUPS      (R14), Z20
+	VMOVUPS      64(R14), Z21
+	VMOVUPS      128(R14), Z22
+	VMOVUPS      192(R14), Z23
+	VBROADCASTSS 12(AX)(R15*4), Z24
+	VFMADD231PS  Z20, Z24, Z0
+	VFMADD231PS  Z21, Z24, Z1
+	VFMADD231PS  Z22, Z24, Z2
+	VFMADD231PS  Z23, Z24, Z3
+	VBROADCASTSS 12(BX)(R15*4), Z25
+	VFMADD231PS  Z20, Z25, Z4
+	VFMADD231PS  Z21, Z25, Z5
+	VFMADD231PS  Z22, Z25, Z6
+	VFMADD231PS  Z23, Z25, Z7
+	VBROADCASTSS 12(CX)(R15*4), Z26
+	VFMADD231PS  Z20, Z26, Z8
+	VFMADD231PS  Z21, Z26, Z9
+	VFMADD231PS  Z22, Z26, Z10
+	VFMADD231PS  Z23, Z26, Z11
+	VBROADCASTSS 12(DX)(R15*4), Z27
+	VFMADD231PS  Z20, Z27, Z12
+	VFMADD231PS  Z21, Z27, Z13
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS 12(SI)(R15*4), Z24
+	VFMADD231PS  Z20, Z24, Z16
+	VFMADD231PS  Z21, Z24, Z17
+	VFMADD231PS  Z22, Z24, Z18
+	VFMADD231PS  Z23, Z24, Z19
+	ADDQ         wStep+72(FP), R14
+	ADDQ         $0x04, R15
+	JMP          some
+
+rest:
+	TESTQ        R15, R15
+	JE           next
+	VMOVUPS      (R14), Z20
+	VMOVUPS      64(R14), Z21
+	VMOVUPS      128(R14), Z22
+	VMOVUPS      192(R14), Z23
+	VBROADCASTSS (AX)(R15*4), Z24
+	VFMADD231PS  Z20, Z24, Z0
+	VFMADD231PS  Z21, Z24, Z1
+	VFMADD231PS  Z22, Z24, Z2
+	VFMADD231PS  Z23, Z24, Z3
+	VBROADCASTSS (BX)(R15*4), Z25
+	VFMADD231PS  Z20, Z25, Z4
+	VFMADD231PS  Z21, Z25, Z5
+	VFMADD231PS  Z22, Z25, Z6
+	VFMADD231PS  Z23, Z25, Z7
+	VBROADCASTSS (CX)(R15*4), Z26
+	VFMADD231PS  Z20, Z26, Z8
+	VFMADD231PS  Z21, Z26, Z9
+	VFMADD231PS  Z22, Z26, Z10
+	VFMADD231PS  Z23, Z26, Z11
+	VBROADCASTSS (DX)(R15*4), Z27
+	VFMADD231PS  Z20, Z27, Z12
+	VFMADD231PS  Z21, Z27, Z13
+	VFMADD231PS  Z22, Z27, Z14
+	VFMADD231PS  Z23, Z27, Z15
+	VBROADCASTSS (SI)(R15*4), Z24
+	VFMADD231PS  Z20, Z24, Z16
+	VFMADD231PS  Z21, Z24, Z17
+	VFMADD231PS  Z22, Z24, Z18
+	VFMADD231PS  Z23, Z24, Z19
+	ADDQ         wStep+72(FP), R14
+	INCQ         R15
+	JMP          rest
+
+next:
+	DECQ 8(SP)
+	JMP  tap
+
+store:
+	MOVQ   bias+80(FP), R14
+	TESTQ  R14, R14
+	JE     plus
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS (R14), Z4, Z4
+	VADDPS 64(R14), Z5, Z5
+	VADDPS 128(R14), Z6, Z6
+	VADDPS 192(R14), Z7, Z7
+	VADDPS (R14), Z8, Z8
+	VADDPS 64(R14), Z9, Z9
+	VADDPS 128(R14), Z10, Z10
+	VADDPS 192(R14), Z11, Z11
+	VADDPS (R14), Z12, Z12
+	VADDPS 64(R14), Z13, Z13
+	VADDPS 128(R14), Z14, Z14
+	VADDPS 192(R14), Z15, Z15
+	VADDPS (R14), Z16, Z16
+	VADDPS 64(R14), Z17, Z17
+	VADDPS 128(R14), Z18, Z18
+	VADDPS 192(R14), Z19, Z19
+
+plus:
+	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	VADDPS  64(R14), Z1, Z1
+	VADDPS  128(R14), Z2, Z2
+	VADDPS  192(R14), Z3, K1, Z3
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z4, Z4
+	VADDPS  64(R14), Z5, Z5
+	VADDPS  128(R14), Z6, Z6
+	VADDPS  192(R14), Z7, K1, Z7
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z8, Z8
+	VADDPS  64(R14), Z9, Z9
+	VADDPS  128(R14), Z10, Z10
+	VADDPS  192(R14), Z11, K1, Z11
+	MOVLQSX 12(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z12, Z12
+	VADDPS  64(R14), Z13, Z13
+	VADDPS  128(R14), Z14, Z14
+	VADDPS  192(R14), Z15, K1, Z15
+	MOVLQSX 16(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z16, Z16
+	VADDPS  64(R14), Z17, Z17
+	VADDPS  128(R14), Z18, Z18
+	VADDPS  192(R14), Z19, K1, Z19
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z20, Z20, Z20
+	VBROADCASTSS (R14), Z21
+	VMAXPS       Z0, Z20, Z0
+	VMINPS       Z0, Z21, Z0
+	VMAXPS       Z1, Z20, Z1
+	VMINPS       Z1, Z21, Z1
+	VMAXPS       Z2, Z20, Z2
+	VMINPS       Z2, Z21, Z2
+	VMAXPS       Z3, Z20, Z3
+	VMINPS       Z3, Z21, Z3
+	VMAXPS       Z4, Z20, Z4
+	VMINPS       Z4, Z21, Z4
+	VMAXPS       Z5, Z20, Z5
+	VMINPS       Z5, Z21, Z5
+	VMAXPS       Z6, Z20, Z6
+	VMINPS       Z6, Z21, Z6
+	VMAXPS       Z7, Z20, Z7
+	VMINPS       Z7, Z21, Z7
+	VMAXPS       Z8, Z20, Z8
+	VMINPS       Z8, Z21, Z8
+	VMAXPS       Z9, Z20, Z9
+	VMINPS       Z9, Z21, Z9
+	VMAXPS       Z10, Z20, Z10
+	VMINPS       Z10, Z21, Z10
+	VMAXPS       Z11, Z20, Z11
+	VMINPS       Z11, Z21, Z11
+	VMAXPS       Z12, Z20, Z12
+	VMINPS       Z12, Z21, Z12
+	VMAXPS       Z13, Z20, Z13
+	VMINPS       Z13, Z21, Z13
+	VMAXPS       Z14, Z20, Z14
+	VMINPS       Z14, Z21, Z14
+	VMAXPS       Z15, Z20, Z15
+	VMINPS       Z15, Z21, Z15
+	VMAXPS       Z16, Z20, Z16
+	VMINPS       Z16, Z21, Z16
+	VMAXPS       Z17, Z20, Z17
+	VMINPS       Z17, Z21, Z17
+	VMAXPS       Z18, Z20, Z18
+	VMINPS       Z18, Z21, Z18
+	VMAXPS       Z19, Z20, Z19
+	VMINPS       Z19, Z21, Z19
+
+write:
+	MOVLQSX (R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Z0, (R14)
+	VMOVUPS Z1, 64(R14)
+	VMOVUPS Z2, 128(R14)
+	VMOVUPS Z3, K1, 192(R14)
+	MOVLQSX 4(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Z4, (R14)
+	VMOVUPS Z5, 64(R14)
+	VMOVUPS Z6, 128(R14)
+	VMOVUPS Z7, K1, 192(R14)
+	MOVLQSX 8(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Z8, (R14)
+	VMOVUPS Z9, 64(R14)
+	VMOVUPS Z10, 128(R14)
+	VMOVUPS Z11, K1, 192(R14)
+	MOVLQSX 12(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Z12, (R14)
+	VMOVUPS Z13, 64(R14)
+	VMOVUPS Z14, 128(R14)
+	VMOVUPS Z15, K1, 192(R14)
+	MOVLQSX 16(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Z16, (R14)
+	VMOVUPS Z17, 64(R14)
+	VMOVUPS Z18, 128(R14)
+	VMOVUPS Z19, K1, 192(R14)
+	DECQ    tiles+128(FP)
+	JE      end
+	ADDQ    $0x14, offs+32(FP)
+	ADDQ    $0x14, outs+8(FP)
+	JMP     tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func windowAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-136
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
+	// the runs are walked by an index that rises to zero
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+	MOVQ next+112(FP), R9
+	MOVQ turns+120(FP), R10
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -2973,6 +3399,14 @@ some:
 	DECQ       R8
 
 fetched:
+	TESTQ      R10, R10
+	JE         ahead
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       $0x80, R9
+	DECQ       R10
+
+ahead:
 	VMOVUPS      (R14), Z16
 	VMOVUPS      64(R14), Z17
 	VMOVUPS      128(R14), Z18
@@ -3226,7 +3660,7 @@ write:
 	VMOVUPS Z13, 64(R14)
 	VMOVUPS Z14, 128(R14)
 	VMOVUPS Z15, K1, 192(R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -3236,9 +3670,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX512x4p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-120
+TEXT ·windowAVX512x4p3(SB), NOSPLIT, $24-136
 	MOVQ  last+104(FP), R15
 	KMOVW R15, K1
 
@@ -3247,6 +3681,308 @@ TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-120
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
+	MOVQ next+112(FP), R8
+	MOVQ turns+120(FP), R9
+
+tile:
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    DI, DI
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000003, DI
+	MOVQ    outs+8(FP), SI
+	MOVLQSX (SI), DX
+	MOVLQSX 4(SI), SI
+	SUBQ    DX, SI
+	ADDQ    plus+88(FP), DX
+
+nothing:
+	MOVQ   w+64(FP), R14
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	MOVQ   taps+48(FP), R15
+	MOVQ   R15, 8(SP)
+
+tap:
+	CMPQ    8(SP), $0x00
+	JE      store
+	MOVQ    16(SP), R15
+	MOVLQSX (R15), AX
+	TESTQ   AX, AX
+	CMOVQLT zero+24(FP), AX
+	ADDQ    (SP), AX
+	MOVLQSX 4(R15), BX
+	TESTQ   BX, BX
+	CMOVQLT zero+24(FP), BX
+	ADDQ    (SP), BX
+	MOVLQSX 8(R15), CX
+	TESTQ   CX, CX
+	CMOVQLT zero+24(FP), CX
+	ADDQ    (SP), CX
+	ADDQ    offStep+40(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    run+56(FP), R15
+	NEGQ    R15
+
+some:
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      DI, DI
+	JE         fetched
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	PREFETCHT0 128(DX)
+	PREFETCHT0 192(DX)
+	ADDQ       SI, DX
+	DECQ       DI
+
+fetched:
+	TESTQ      R9, R9
+	JE         ahead
+	PREFETCHT1 (R8)
+	PREFETCHT1 64(R8)
+	ADDQ       $0x80, R8
+	DECQ       R9
+
+ahead:
+	VMOVUPS      (R14), Z12
+	VMOVUPS      64(R14), Z13
+	VMOVUPS      128(R14), Z14
+	VMOVUPS      192(R14), Z15
+	VBROADCASTSS (AX)(R15*4), Z16
+	VFMADD231PS  Z12, Z16, Z0
+	VFMADD231PS  Z13, Z16, Z1
+	VFMADD231PS  Z14, Z16, Z2
+	VFMADD231PS  Z15, Z16, Z3
+	VBROADCASTSS (BX)(R15*4), Z17
+	VFMADD231PS  Z12, Z17, Z4
+	VFMADD231PS  Z13, Z17, Z5
+	VFMADD231PS  Z14, Z17, Z6
+	VFMADD231PS  Z15, Z17, Z7
+	VBROADCASTSS (CX)(R15*4), Z18
+	VFMADD231PS  Z12, Z18, Z8
+	VFMADD231PS  Z13, Z18, Z9
+	VFMADD231PS  Z14, Z18, Z10
+	VFMADD231PS  Z15, Z18, Z11
+	ADDQ         wStep+72(FP), R14
+	VMOVUPS      (R14), Z12
+	VMOVUPS      64(R14), Z13
+	VMOVUPS      128(R14), Z14
+	VMOVUPS      192(R14), Z15
+	VBROADCASTSS 4(AX)(R15*4), Z16
+	VFMADD231PS  Z12, Z16, Z0
+	VFMADD231PS  Z13, Z16, Z1
+	VFMADD231PS  Z14, Z16, Z2
+	VFMADD231PS  Z15, Z16, Z3
+	VBROADCASTSS 4(BX)(R15*4), Z17
+	VFMADD231PS  Z12, Z17, Z4
+	VFMADD231PS  Z13, Z17, Z5
+	VFMADD231PS  Z14, Z17, Z6
+	VFMADD231PS  Z15, Z17, Z7
+	VBROADCASTSS 4(CX)(R15*4), Z18
+	VFMADD231PS  Z12, Z18, Z8
+	VFMADD231PS  Z13, Z18, Z9
+	VFMADD231PS  Z14, Z18, Z10
+	VFMADD231PS  Z15, Z18, Z11
+	ADDQ         wStep+72(FP), R14
+	VMOVUPS      (R14), Z12
+	VMOVUPS      64(R14), Z13
+	VMOVUPS      128(R14), Z14
+	VMOVUPS      192(R14), Z15
+	VBROADCASTSS 8(AX)(R15*4), Z16
+	VFMADD231PS  Z12, Z16, Z0
+	VFMADD231PS  Z13, Z16, Z1
+	VFMADD231PS  Z14, Z16, Z2
+	VFMADD231PS  Z15, Z16, Z3
+	VBROADCASTSS 8(BX)(R15*4), Z17
+	VFMADD231PS  Z12, Z17, Z4
+	VFMADD231PS  Z13, Z17, Z5
+	VFMADD231PS  Z14, Z17, Z6
+	VFMADD231PS  Z15, Z17, Z7
+	VBROADCASTSS 8(CX)(R15*4), Z18
+	VFMADD231PS  Z12, Z18, Z8
+	VFMADD231PS  Z13, Z18, Z9
+	VFMADD231PS  Z14, Z18, Z10
+	VFMADD231PS  Z15, Z18, Z11
+	ADDQ         wStep+72(FP), R14
+	VMOVUPS      (R14), Z12
+	VMOVUPS      64(R14), Z13
+	VMOVUPS      128(R14), Z14
+	VMOVUPS      192(R14), Z15
+	VBROADCASTSS 12(AX)(R15*4), Z16
+	VFMADD231PS  Z12, Z16, Z0
+	VFMADD231PS  Z13, Z16, Z1
+	VFMADD231PS  Z14, Z16, Z2
+	VFMADD231PS  Z15, Z16, Z3
+	VBROADCASTSS 12(BX)(R15*4), Z17
+	VFMADD231PS  Z12, Z17, Z4
+	VFMADD231PS  Z13, Z17, Z5
+	VFMADD231PS  Z14, Z17, Z6
+	VFMADD231PS  Z15, Z17, Z7
+	VBROADCASTSS 12(CX)(R15*4), Z18
+	VFMADD231PS  Z12, Z18, Z8
+	VFMADD231PS  Z13, Z18, Z9
+	VFMADD231PS  Z14, Z18, Z10
+	VFMADD231PS  Z15, Z18, Z11
+	ADDQ         wStep+72(FP), R14
+	ADDQ         $0x04, R15
+	JMP          some
+
+rest:
+	TESTQ        R15, R15
+	JE           next
+	VMOVUPS      (R14), Z12
+	VMOVUPS      64(R14), Z13
+	VMOVUPS      128(R14), Z14
+	VMOVUPS      192(R14), Z15
+	VBROADCASTSS (AX)(R15*4), Z16
+	VFMADD231PS  Z12, Z16, Z0
+	VFMADD231PS  Z13, Z16, Z1
+	VFMADD231PS  Z14, Z16, Z2
+	VFMADD231PS  Z15, Z16, Z3
+	VBROADCASTSS (BX)(R15*4), Z17
+	VFMADD231PS  Z12, Z17, Z4
+	VFMADD231PS  Z13, Z17, Z5
+	VFMADD231PS  Z14, Z17, Z6
+	VFMADD231PS  Z15, Z17, Z7
+	VBROADCASTSS (CX)(R15*4), Z18
+	VFMADD231PS  Z12, Z18, Z8
+	VFMADD231PS  Z13, Z18, Z9
+	VFMADD231PS  Z14, Z18, Z10
+	VFMADD231PS  Z15, Z18, Z11
+	ADDQ         wStep+72(FP), R14
+	INCQ         R15
+	JMP          rest
+
+next:
+	DECQ 8(SP)
+	JMP  tap
+
+store:
+	MOVQ   bias+80(FP), R14
+	TESTQ  R14, R14
+	JE     plus
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS (R14), Z4, Z4
+	VADDPS 64(R14), Z5, Z5
+	VADDPS 128(R14), Z6, Z6
+	VADDPS 192(R14), Z7, Z7
+	VADDPS (R14), Z8, Z8
+	VADDPS 64(R14), Z9, Z9
+	VADDPS 128(R14), Z10, Z10
+	VADDPS 192(R14), Z11, Z11
+
+plus:
+	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z0, Z0
+	VADDPS  64(R14), Z1, Z1
+	VADDPS  128(R14), Z2, Z2
+	VADDPS  192(R14), Z3, K1, Z3
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z4, Z4
+	VADDPS  64(R14), Z5, Z5
+	VADDPS  128(R14), Z6, Z6
+	VADDPS  192(R14), Z7, K1, Z7
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Z8, Z8
+	VADDPS  64(R14), Z9, Z9
+	VADDPS  128(R14), Z10, Z10
+	VADDPS  192(R14), Z11, K1, Z11
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VPXORD       Z12, Z12, Z12
+	VBROADCASTSS (R14), Z13
+	VMAXPS       Z0, Z12, Z0
+	VMINPS       Z0, Z13, Z0
+	VMAXPS       Z1, Z12, Z1
+	VMINPS       Z1, Z13, Z1
+	VMAXPS       Z2, Z12, Z2
+	VMINPS       Z2, Z13, Z2
+	VMAXPS       Z3, Z12, Z3
+	VMINPS       Z3, Z13, Z3
+	VMAXPS       Z4, Z12, Z4
+	VMINPS       Z4, Z13, Z4
+	VMAXPS       Z5, Z12, Z5
+	VMINPS       Z5, Z13, Z5
+	VMAXPS       Z6, Z12, Z6
+	VMINPS       Z6, Z13, Z6
+	VMAXPS       Z7, Z12, Z7
+	VMINPS       Z7, Z13, Z7
+	VMAXPS       Z8, Z12, Z8
+	VMINPS       Z8, Z13, Z8
+	VMAXPS       Z9, Z12, Z9
+	VMINPS       Z9, Z13, Z9
+	VMAXPS       Z10, Z12, Z10
+	VMINPS       Z10, Z13, Z10
+	VMAXPS       Z11, Z12, Z11
+	VMINPS       Z11, Z13, Z11
+
+write:
+	MOVLQSX (R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Z0, (R14)
+	VMOVUPS Z1, 64(R14)
+	VMOVUPS Z2, 128(R14)
+	VMOVUPS Z3, K1, 192(R14)
+	MOVLQSX 4(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Z4, (R14)
+	VMOVUPS Z5, 64(R14)
+	VMOVUPS Z6, 128(R14)
+	VMOVUPS Z7, K1, 192(R14)
+	MOVLQSX 8(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Z8, (R14)
+	VMOVUPS Z9, 64(R14)
+	VMOVUPS Z10, 128(R14)
+	VMOVUPS Z11, K1, 192(R14)
+	DECQ    tiles+128(FP)
+	JE      end
+	ADDQ    $0x0c, offs+32(FP)
+	ADDQ    $0x0c, outs+8(FP)
+	JMP     tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func windowAVX512x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-136
+	MOVQ  last+104(FP), R15
+	KMOVW R15, K1
+
+	// the runs are walked by an index that rises to zero
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+	MOVQ next+112(FP), DI
+	MOVQ turns+120(FP), R8
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -3304,6 +4040,14 @@ some:
 	DECQ       SI
 
 fetched:
+	TESTQ      R8, R8
+	JE         ahead
+	PREFETCHT1 (DI)
+	PREFETCHT1 64(DI)
+	ADDQ       $0x80, DI
+	DECQ       R8
+
+ahead:
 	VMOVUPS      (R14), Z8
 	VMOVUPS      64(R14), Z9
 	VMOVUPS      128(R14), Z10
@@ -3459,7 +4203,7 @@ write:
 	VMOVUPS Z5, 64(R14)
 	VMOVUPS Z6, 128(R14)
 	VMOVUPS Z7, K1, 192(R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -3469,9 +4213,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x4p1(SB), NOSPLIT, $24-120
+TEXT ·windowAVX512x4p1(SB), NOSPLIT, $24-136
 	MOVQ  last+104(FP), R15
 	KMOVW R15, K1
 
@@ -3614,7 +4358,7 @@ write:
 	VMOVUPS Z1, 64(R14)
 	VMOVUPS Z2, 128(R14)
 	VMOVUPS Z3, K1, 192(R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -3624,9 +4368,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-120
+TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-136
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -3927,7 +4671,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y10, (R14)
 	VMOVUPS Y11, 32(R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x18, offs+32(FP)
 	ADDQ    $0x18, outs+8(FP)
@@ -3937,9 +4681,287 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX2x1p5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-120
+TEXT ·windowAVX2x1p5(SB), NOSPLIT, $24-136
+	// the runs are walked by an index that rises to zero
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    R9, R9
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000005, R9
+	MOVQ    outs+8(FP), R8
+	MOVLQSX (R8), DI
+	MOVLQSX 4(R8), R8
+	SUBQ    DI, R8
+	ADDQ    plus+88(FP), DI
+
+nothing:
+	MOVQ   w+64(FP), R14
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	MOVQ   taps+48(FP), R15
+	MOVQ   R15, 8(SP)
+
+tap:
+	CMPQ    8(SP), $0x00
+	JE      store
+	MOVQ    16(SP), R15
+	MOVLQSX (R15), AX
+	TESTQ   AX, AX
+	CMOVQLT zero+24(FP), AX
+	ADDQ    (SP), AX
+	MOVLQSX 4(R15), BX
+	TESTQ   BX, BX
+	CMOVQLT zero+24(FP), BX
+	ADDQ    (SP), BX
+	MOVLQSX 8(R15), CX
+	TESTQ   CX, CX
+	CMOVQLT zero+24(FP), CX
+	ADDQ    (SP), CX
+	MOVLQSX 12(R15), DX
+	TESTQ   DX, DX
+	CMOVQLT zero+24(FP), DX
+	ADDQ    (SP), DX
+	MOVLQSX 16(R15), SI
+	TESTQ   SI, SI
+	CMOVQLT zero+24(FP), SI
+	ADDQ    (SP), SI
+	ADDQ    offStep+40(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    run+56(FP), R15
+	NEGQ    R15
+
+some:
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      R9, R9
+	JE         fetched
+	PREFETCHT0 (DI)
+	ADDQ       R8, DI
+	DECQ       R9
+
+fetched:
+	VMOVUPS      (R14), Y10
+	VMOVUPS      32(R14), Y11
+	VBROADCASTSS (AX)(R15*4), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS (BX)(R15*4), Y13
+	VFMADD231PS  Y10, Y13, Y2
+	VFMADD231PS  Y11, Y13, Y3
+	VBROADCASTSS (CX)(R15*4), Y14
+	VFMADD231PS  Y10, Y14, Y4
+	VFMADD231PS  Y11, Y14, Y5
+	VBROADCASTSS (DX)(R15*4), Y15
+	VFMADD231PS  Y10, Y15, Y6
+	VFMADD231PS  Y11, Y15, Y7
+	VBROADCASTSS (SI)(R15*4), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+	ADDQ         wStep+72(FP), R14
+	VMOVUPS      (R14), Y10
+	VMOVUPS      32(R14), Y11
+	VBROADCASTSS 4(AX)(R15*4), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS 4(BX)(R15*4), Y13
+	VFMADD231PS  Y10, Y13, Y2
+	VFMADD231PS  Y11, Y13, Y3
+	VBROADCASTSS 4(CX)(R15*4), Y14
+	VFMADD231PS  Y10, Y14, Y4
+	VFMADD231PS  Y11, Y14, Y5
+	VBROADCASTSS 4(DX)(R15*4), Y15
+	VFMADD231PS  Y10, Y15, Y6
+	VFMADD231PS  Y11, Y15, Y7
+	VBROADCASTSS 4(SI)(R15*4), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+	ADDQ         wStep+72(FP), R14
+	VMOVUPS      (R14), Y10
+	VMOVUPS      32(R14), Y11
+	VBROADCASTSS 8(AX)(R15*4), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS 8(BX)(R15*4), Y13
+	VFMADD231PS  Y10, Y13, Y2
+	VFMADD231PS  Y11, Y13, Y3
+	VBROADCASTSS 8(CX)(R15*4), Y14
+	VFMADD231PS  Y10, Y14, Y4
+	VFMADD231PS  Y11, Y14, Y5
+	VBROADCASTSS 8(DX)(R15*4), Y15
+	VFMADD231PS  Y10, Y15, Y6
+	VFMADD231PS  Y11, Y15, Y7
+	VBROADCASTSS 8(SI)(R15*4), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+	ADDQ         wStep+72(FP), R14
+	VMOVUPS      (R14), Y10
+	VMOVUPS      32(R14), Y11
+	VBROADCASTSS 12(AX)(R15*4), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS 12(BX)(R15*4), Y13
+	VFMADD231PS  Y10, Y13, Y2
+	VFMADD231PS  Y11, Y13, Y3
+	VBROADCASTSS 12(CX)(R15*4), Y14
+	VFMADD231PS  Y10, Y14, Y4
+	VFMADD231PS  Y11, Y14, Y5
+	VBROADCASTSS 12(DX)(R15*4), Y15
+	VFMADD231PS  Y10, Y15, Y6
+	VFMADD231PS  Y11, Y15, Y7
+	VBROADCASTSS 12(SI)(R15*4), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+	ADDQ         wStep+72(FP), R14
+	ADDQ         $0x04, R15
+	JMP          some
+
+rest:
+	TESTQ        R15, R15
+	JE           next
+	VMOVUPS      (R14), Y10
+	VMOVUPS      32(R14), Y11
+	VBROADCASTSS (AX)(R15*4), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS (BX)(R15*4), Y13
+	VFMADD231PS  Y10, Y13, Y2
+	VFMADD231PS  Y11, Y13, Y3
+	VBROADCASTSS (CX)(R15*4), Y14
+	VFMADD231PS  Y10, Y14, Y4
+	VFMADD231PS  Y11, Y14, Y5
+	VBROADCASTSS (DX)(R15*4), Y15
+	VFMADD231PS  Y10, Y15, Y6
+	VFMADD231PS  Y11, Y15, Y7
+	VBROADCASTSS (SI)(R15*4), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+	ADDQ         wStep+72(FP), R14
+	INCQ         R15
+	JMP          rest
+
+next:
+	DECQ 8(SP)
+	JMP  tap
+
+store:
+	MOVQ   bias+80(FP), R14
+	TESTQ  R14, R14
+	JE     plus
+	VADDPS (R14), Y0, Y0
+	VADDPS 32(R14), Y1, Y1
+	VADDPS (R14), Y2, Y2
+	VADDPS 32(R14), Y3, Y3
+	VADDPS (R14), Y4, Y4
+	VADDPS 32(R14), Y5, Y5
+	VADDPS (R14), Y6, Y6
+	VADDPS 32(R14), Y7, Y7
+	VADDPS (R14), Y8, Y8
+	VADDPS 32(R14), Y9, Y9
+
+plus:
+	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y0, Y0
+	VADDPS  32(R14), Y1, Y1
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y2, Y2
+	VADDPS  32(R14), Y3, Y3
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y4, Y4
+	VADDPS  32(R14), Y5, Y5
+	MOVLQSX 12(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y6, Y6
+	VADDPS  32(R14), Y7, Y7
+	MOVLQSX 16(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y8, Y8
+	VADDPS  32(R14), Y9, Y9
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VXORPS       Y10, Y10, Y10
+	VBROADCASTSS (R14), Y11
+	VMAXPS       Y0, Y10, Y0
+	VMINPS       Y0, Y11, Y0
+	VMAXPS       Y1, Y10, Y1
+	VMINPS       Y1, Y11, Y1
+	VMAXPS       Y2, Y10, Y2
+	VMINPS       Y2, Y11, Y2
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y11, Y3
+	VMAXPS       Y4, Y10, Y4
+	VMINPS       Y4, Y11, Y4
+	VMAXPS       Y5, Y10, Y5
+	VMINPS       Y5, Y11, Y5
+	VMAXPS       Y6, Y10, Y6
+	VMINPS       Y6, Y11, Y6
+	VMAXPS       Y7, Y10, Y7
+	VMINPS       Y7, Y11, Y7
+	VMAXPS       Y8, Y10, Y8
+	VMINPS       Y8, Y11, Y8
+	VMAXPS       Y9, Y10, Y9
+	VMINPS       Y9, Y11, Y9
+
+write:
+	MOVLQSX (R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y0, (R14)
+	VMOVUPS Y1, 32(R14)
+	MOVLQSX 4(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y2, (R14)
+	VMOVUPS Y3, 32(R14)
+	MOVLQSX 8(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y4, (R14)
+	VMOVUPS Y5, 32(R14)
+	MOVLQSX 12(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y6, (R14)
+	VMOVUPS Y7, 32(R14)
+	MOVLQSX 16(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y8, (R14)
+	VMOVUPS Y9, 32(R14)
+	DECQ    tiles+128(FP)
+	JE      end
+	ADDQ    $0x14, offs+32(FP)
+	ADDQ    $0x14, outs+8(FP)
+	JMP     tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func windowAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-136
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -4170,7 +5192,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y6, (R14)
 	VMOVUPS Y7, 32(R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -4180,9 +5202,217 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX2x1p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-120
+TEXT ·windowAVX2x1p3(SB), NOSPLIT, $24-136
+	// the runs are walked by an index that rises to zero
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+
+tile:
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	XORQ    DI, DI
+	CMPQ    plus+88(FP), $0x00
+	JE      nothing
+	MOVQ    $0x00000003, DI
+	MOVQ    outs+8(FP), SI
+	MOVLQSX (SI), DX
+	MOVLQSX 4(SI), SI
+	SUBQ    DX, SI
+	ADDQ    plus+88(FP), DX
+
+nothing:
+	MOVQ   w+64(FP), R14
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	MOVQ   taps+48(FP), R15
+	MOVQ   R15, 8(SP)
+
+tap:
+	CMPQ    8(SP), $0x00
+	JE      store
+	MOVQ    16(SP), R15
+	MOVLQSX (R15), AX
+	TESTQ   AX, AX
+	CMOVQLT zero+24(FP), AX
+	ADDQ    (SP), AX
+	MOVLQSX 4(R15), BX
+	TESTQ   BX, BX
+	CMOVQLT zero+24(FP), BX
+	ADDQ    (SP), BX
+	MOVLQSX 8(R15), CX
+	TESTQ   CX, CX
+	CMOVQLT zero+24(FP), CX
+	ADDQ    (SP), CX
+	ADDQ    offStep+40(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    run+56(FP), R15
+	NEGQ    R15
+
+some:
+	CMPQ       R15, $-4
+	JG         rest
+	TESTQ      DI, DI
+	JE         fetched
+	PREFETCHT0 (DX)
+	ADDQ       SI, DX
+	DECQ       DI
+
+fetched:
+	VMOVUPS      (R14), Y6
+	VMOVUPS      32(R14), Y7
+	VBROADCASTSS (AX)(R15*4), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS (BX)(R15*4), Y9
+	VFMADD231PS  Y6, Y9, Y2
+	VFMADD231PS  Y7, Y9, Y3
+	VBROADCASTSS (CX)(R15*4), Y10
+	VFMADD231PS  Y6, Y10, Y4
+	VFMADD231PS  Y7, Y10, Y5
+	ADDQ         wStep+72(FP), R14
+	VMOVUPS      (R14), Y6
+	VMOVUPS      32(R14), Y7
+	VBROADCASTSS 4(AX)(R15*4), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS 4(BX)(R15*4), Y9
+	VFMADD231PS  Y6, Y9, Y2
+	VFMADD231PS  Y7, Y9, Y3
+	VBROADCASTSS 4(CX)(R15*4), Y10
+	VFMADD231PS  Y6, Y10, Y4
+	VFMADD231PS  Y7, Y10, Y5
+	ADDQ         wStep+72(FP), R14
+	VMOVUPS      (R14), Y6
+	VMOVUPS      32(R14), Y7
+	VBROADCASTSS 8(AX)(R15*4), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS 8(BX)(R15*4), Y9
+	VFMADD231PS  Y6, Y9, Y2
+	VFMADD231PS  Y7, Y9, Y3
+	VBROADCASTSS 8(CX)(R15*4), Y10
+	VFMADD231PS  Y6, Y10, Y4
+	VFMADD231PS  Y7, Y10, Y5
+	ADDQ         wStep+72(FP), R14
+	VMOVUPS      (R14), Y6
+	VMOVUPS      32(R14), Y7
+	VBROADCASTSS 12(AX)(R15*4), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS 12(BX)(R15*4), Y9
+	VFMADD231PS  Y6, Y9, Y2
+	VFMADD231PS  Y7, Y9, Y3
+	VBROADCASTSS 12(CX)(R15*4), Y10
+	VFMADD231PS  Y6, Y10, Y4
+	VFMADD231PS  Y7, Y10, Y5
+	ADDQ         wStep+72(FP), R14
+	ADDQ         $0x04, R15
+	JMP          some
+
+rest:
+	TESTQ        R15, R15
+	JE           next
+	VMOVUPS      (R14), Y6
+	VMOVUPS      32(R14), Y7
+	VBROADCASTSS (AX)(R15*4), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS (BX)(R15*4), Y9
+	VFMADD231PS  Y6, Y9, Y2
+	VFMADD231PS  Y7, Y9, Y3
+	VBROADCASTSS (CX)(R15*4), Y10
+	VFMADD231PS  Y6, Y10, Y4
+	VFMADD231PS  Y7, Y10, Y5
+	ADDQ         wStep+72(FP), R14
+	INCQ         R15
+	JMP          rest
+
+next:
+	DECQ 8(SP)
+	JMP  tap
+
+store:
+	MOVQ   bias+80(FP), R14
+	TESTQ  R14, R14
+	JE     plus
+	VADDPS (R14), Y0, Y0
+	VADDPS 32(R14), Y1, Y1
+	VADDPS (R14), Y2, Y2
+	VADDPS 32(R14), Y3, Y3
+	VADDPS (R14), Y4, Y4
+	VADDPS 32(R14), Y5, Y5
+
+plus:
+	MOVQ    outs+8(FP), R15
+	MOVQ    plus+88(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y0, Y0
+	VADDPS  32(R14), Y1, Y1
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y2, Y2
+	VADDPS  32(R14), Y3, Y3
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+88(FP), R14
+	VADDPS  (R14), Y4, Y4
+	VADDPS  32(R14), Y5, Y5
+
+bounds:
+	MOVQ         most+96(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VXORPS       Y6, Y6, Y6
+	VBROADCASTSS (R14), Y7
+	VMAXPS       Y0, Y6, Y0
+	VMINPS       Y0, Y7, Y0
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VMAXPS       Y2, Y6, Y2
+	VMINPS       Y2, Y7, Y2
+	VMAXPS       Y3, Y6, Y3
+	VMINPS       Y3, Y7, Y3
+	VMAXPS       Y4, Y6, Y4
+	VMINPS       Y4, Y7, Y4
+	VMAXPS       Y5, Y6, Y5
+	VMINPS       Y5, Y7, Y5
+
+write:
+	MOVLQSX (R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y0, (R14)
+	VMOVUPS Y1, 32(R14)
+	MOVLQSX 4(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y2, (R14)
+	VMOVUPS Y3, 32(R14)
+	MOVLQSX 8(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y4, (R14)
+	VMOVUPS Y5, 32(R14)
+	DECQ    tiles+128(FP)
+	JE      end
+	ADDQ    $0x0c, offs+32(FP)
+	ADDQ    $0x0c, outs+8(FP)
+	JMP     tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func windowAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-136
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -4343,7 +5573,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y2, (R14)
 	VMOVUPS Y3, 32(R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -4353,9 +5583,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+// func windowAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·windowAVX2x1p1(SB), NOSPLIT, $24-120
+TEXT ·windowAVX2x1p1(SB), NOSPLIT, $24-136
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -4463,7 +5693,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y0, (R14)
 	VMOVUPS Y1, 32(R14)
-	DECQ    tiles+112(FP)
+	DECQ    tiles+128(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)

@@ -6,9 +6,11 @@ import "unsafe"
 // other: the arguments are those of Window, from the tile's first position and
 // channel on. zero is where, seen from in, the run of zeros lies; steps are in
 // bytes; plus and most are those of Ending.assembly. last is the mask of the last
-// vector of channels, see windowTiles.
+// vector of channels, see windowTiles. Meanwhile so many turns of 128 bytes are
+// fetched from next on.
 type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,
-	taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, tiles int)
+	taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int,
+	next *float32, turns int, tiles int)
 
 // windowTiles are the tiles of so many channels, the most positions first. A
 // set has several, the widest first; the narrowest have Lanes channels.
@@ -30,6 +32,7 @@ type windowCall struct {
 	ending                 Ending
 	width, real            int // channels of the panel in memory, and those that count
 	from, to               int
+	next                   []float32 // to be fetched, see Scratch
 }
 
 // run walks over the panel: over its channels in steps of a tile's width,
@@ -59,10 +62,10 @@ func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Sc
 			}
 			c.call(w, tiles[i].tile, p, first, &c.out[first], &w.Out[p], c.ending.From(first), count, first+choice.width)
 		} else {
-			c.call(w, tiles[i].tile, p, first, &spare[0], &spareOffsets[0], Ending{}, 1, c.real)
+			c.call(w, tiles[i].tile, p, first, &spare.tile[0], &spareOffsets[0], Ending{}, 1, c.real)
 			for j := range tiles[i].positions {
 				at := int(w.Out[p+j])/4 + first
-				for k, v := range spare[j*PanelLanes:][:c.real-first] {
+				for k, v := range spare.tile[j*PanelLanes:][:c.real-first] {
 					c.out[at+k] = c.ending.at(at+k, v)
 				}
 			}
@@ -72,8 +75,11 @@ func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Sc
 }
 
 // fits reports whether a tile of size n is the one to take when so many are
-// left: it is not too large, and two of the next size are not just enough.
-func fits(n, next, left int) bool { return n == left || n < left && left != 2*next }
+// left: it is not too large, two of the next size are not just enough, and if that
+// is n-1, as many tiles of it as of n would not be enough.
+func fits(n, next, left int) bool {
+	return n == left || n < left && left != 2*next && (next != n-1 || (left+n-1)/n*next < left)
+}
 
 // spareOffsets says where the positions of a tile lie in a Scratch.
 var spareOffsets = func() (o [windowMost]int32) {
@@ -102,8 +108,12 @@ func (c *windowCall) call(w *Window, tile windowTile, p, channel int, out *float
 	}
 	plus, most := e.assembly()
 	tile(out, outs, in, zero, offs, 4*len(w.Out), w.Taps, w.Run, weights, 4*c.width, bias, plus, most,
-		c.last(end), tiles)
+		c.last(end), first(c.next), len(c.next)/turn, tiles)
+	c.next = nil
 }
+
+// turn is how many values a wide tile fetches at a time.
+const turn = 32
 
 // last returns the mask of the last vector of channels that a tile computes: all
 // are real but for the last ones of the panel.

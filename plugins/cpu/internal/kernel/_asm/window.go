@@ -18,10 +18,10 @@ func window() {
 			windowTile(avx512, n, p)
 		}
 	}
-	for _, p := range []int{6, 4, 2, 1} {
+	for _, p := range []int{6, 5, 4, 3, 2, 1} {
 		windowTile(avx512, 4, p)
 	}
-	for _, p := range []int{6, 4, 2, 1} {
+	for _, p := range []int{6, 5, 4, 3, 2, 1} {
 		windowTile(avx2, 1, p)
 	}
 }
@@ -32,7 +32,8 @@ func window() {
 func windowTile(set isa, n, p int) {
 	TEXT(fmt.Sprintf("window%sx%dp%d", set.name, n, p), NOSPLIT,
 		"func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, "+
-			"taps int, run int, w *float32, wStep int, bias *float32, "+endingParams+", last int, tiles int)")
+			"taps int, run int, w *float32, wStep int, bias *float32, "+endingParams+", last int, "+
+			"next *float32, turns int, tiles int)")
 	Pragma("noescape")
 	width := n * set.vectors()
 	accs := p * width
@@ -48,6 +49,8 @@ func windowTile(set isa, n, p int) {
 	SHLQ(operand.Imm(2), k)
 	ADDQ(param("in"), k)
 	MOVQ(k, base)
+	ahead := newAhead(n, p)
+	ahead.begin()
 	Label("tile")
 	MOVQ(param("offs"), k)
 	MOVQ(k, table)
@@ -73,6 +76,7 @@ func windowTile(set isa, n, p int) {
 	CMPQ(k, operand.I32(-windowUnroll))
 	JG(operand.LabelRef("rest"))
 	early.fetch()
+	ahead.fetch()
 	for j := range windowUnroll {
 		windowStep(set, n, p, j, w, k)
 	}
@@ -179,6 +183,44 @@ func (e *early) fetch() {
 	ADDQ(e.step, e.at)
 	DECQ(e.left)
 	Label("fetched")
+}
+
+// ahead fetches the weights that are wanted after this call, some at each turn of
+// the loop of all tiles. Only wide tiles do, of which there are enough.
+type ahead struct{ at, left reg.GPPhysical }
+
+// aheadLines is how many lines of 64 bytes are fetched at each turn.
+const aheadLines = 2
+
+func newAhead(n, p int) *ahead {
+	if n < 4 || p == 1 {
+		return nil
+	}
+	return &ahead{pointers[p+3], pointers[p+4]}
+}
+
+// begin prepares for a call.
+func (a *ahead) begin() {
+	if a == nil {
+		return
+	}
+	MOVQ(param("next"), a.at)
+	MOVQ(param("turns"), a.left)
+}
+
+// fetch fetches some weights if there are any left.
+func (a *ahead) fetch() {
+	if a == nil {
+		return
+	}
+	TESTQ(a.left, a.left)
+	JE(operand.LabelRef("ahead"))
+	for line := range aheadLines {
+		PREFETCHT1(operand.Mem{Base: a.at, Disp: 64 * line})
+	}
+	ADDQ(operand.Imm(64*aheadLines), a.at)
+	DECQ(a.left)
+	Label("ahead")
 }
 
 // windowStep multiplies value j of each position's run with its weights.

@@ -49,7 +49,8 @@ func buildConv(c *compiler) action {
 	}
 	t, tiles := c.tilesOf(g)
 	if c.byPairs(g.cg) && !tiles {
-		return c.buildPairs(g, c.pairsFor(filter, g.key("conv"), g.forwardParts), x, filter, y)
+		p := c.pairsFor(filter, g.key("conv"), g.forwardParts, c.byMatrix(g, g.cg, g.og))
+		return c.buildPairs(g, p, x, filter, y)
 	}
 	product := newProduct(c.packFor(filter, g.key("conv"), g.forwardParts), filter)
 	if tiles {
@@ -166,7 +167,8 @@ func (c *compiler) backward(g *conv, dy *value, t *filter, dx *value) action {
 		tiles, byTiles = c.tilesOf(back)
 	}
 	if c.byPairs(g.og) && !byTiles {
-		return c.buildPairs(g, c.pairsFor(t, g.key("backward"), g.backwardParts), dy, t, dx)
+		p := c.pairsFor(t, g.key("backward"), g.backwardParts, c.byMatrix(g, g.og, g.cg))
+		return c.buildPairs(g, p, dy, t, dx)
 	}
 	p := newProduct(c.packFor(t, g.key("backward"), g.backwardParts), t)
 	if byTiles {

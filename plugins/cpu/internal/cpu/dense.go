@@ -62,7 +62,7 @@ func (c *compiler) dense(what string, in *value, t *filter, out *value, stepK, s
 		return []packPart{{window: windows.rows(1), at: at, step: stepC}}
 	}
 	if c.byPairs(k) {
-		return c.densePairs(c.pairsFor(t, what, parts), windows, in, t, out)
+		return c.densePairs(c.pairsFor(t, what, parts, false), windows, in, t, out)
 	}
 	p := newProduct(c.packFor(t, what, parts), t)
 	in, round := c.operand(in)

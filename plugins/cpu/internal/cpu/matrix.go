@@ -27,13 +27,18 @@ type matrixPart struct {
 }
 
 // byMatrix reports whether matrix units compute products with runs of so many
-// values for so many channels in float32: a function of shape and kernel class.
-// Splitting a value costs as much as some 60 multiply-adds, and a kernel of 3 by
-// 3 with stride 1 has tiles or strips.
+// values for so many channels: a function of shape, precision and kernel class.
+// In float32 splitting a value costs as much as some 60 multiply-adds, and a
+// kernel of 3 by 3 with stride 1 has tiles or strips.
 func (c *compiler) byMatrix(g *conv, run, width int) bool {
-	const wide = 128
-	return !c.exe.device.bf16 && c.exe.device.kernels.Matrices() && g.Groups == 1 && kernel.MatrixSuits(run) &&
-		width >= wide && (g.taps == 1 || g.Stride != [2]int{1, 1})
+	const wide, wideBF16 = 128, 32
+	switch {
+	case !c.exe.device.kernels.Matrices() || g.Groups != 1 || !kernel.MatrixSuits(run):
+		return false
+	case c.exe.device.bf16:
+		return width >= wideBF16
+	}
+	return width >= wide && (g.taps == 1 || g.Stride != [2]int{1, 1})
 }
 
 // withMatrix makes matrix units compute a product that has none of its own yet.
@@ -42,12 +47,13 @@ func (c *compiler) withMatrix(p *product, key string) *product {
 		m := &matrixPack{}
 		for _, part := range p.parts {
 			matrix := kernel.NewMatrix(part.window, 3)
-			data := take[uint16](&c.exe.reserve, matrix.PackedLen())
+			data := make([]uint16, matrix.PackedLen())
 			m.parts = append(m.parts, matrixPart{matrix: matrix, data: data})
 		}
 		return m
 	})
-	p.units = p.unitsOf(panelsAtOnce)
+	p.atOnce = panelsAtOnce(p.pack.bytes())
+	p.units = p.unitsOf(p.atOnce)
 	return p
 }
 
@@ -100,15 +106,20 @@ func (m *matrixPack) fillDirect(f *frame, p *product) {
 	m.direct = m.fills
 }
 
-// panelsAtOnce is how many panels a unit of matrix units has: for each unit
-// positions are split anew.
-const panelsAtOnce = 8
+// panelsAtOnce returns how many panels a unit of matrix units has: for each unit
+// positions are staged anew, but the units of heavy weights are what workers share.
+func panelsAtOnce(weights int64) int {
+	if weights > heavyWeights {
+		return 2
+	}
+	return 8
+}
 
 // byMatrix computes positions [from, to) of a unit by matrix units, and those
 // that lie apart by windows.
 func (p *product) byMatrix(f *frame, w *worker, u unit, o operands, from, to int) {
 	part, windows := &p.matrix.parts[u.part], &p.parts[u.part]
-	last := min(u.panel+panelsAtOnce, part.matrix.Panels())
+	last := min(u.panel+p.atOnce, part.matrix.Panels())
 	if p.matrix.apart {
 		p.matrix.fillDirect(f, p)
 		p.panels(f, w, u, last, o, from, to)

@@ -1,10 +1,13 @@
 package cpu
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -30,6 +33,43 @@ func TestMatrixApart(t *testing.T) {
 						!finite && (float64(g)-float64(g) == 0) {
 						t.Fatalf("%g at %d, a weight of %g: output %d is %g, want %g", v, at, weight, i, g, exact)
 					}
+				}
+			}
+		}
+	}
+}
+
+// At precision bf16 layers that matrix units may compute are those of ref, and
+// have the same bits for any number of workers.
+func TestMatrixBF16(t *testing.T) {
+	ctx, rows := context.Background(), []int{3, 0, 2, 7}
+	exact, err := ref.Provider{}.Open(ctx, device.DefaultID, device.Options{Precision: device.BF16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range opCases(t) {
+		if !strings.HasPrefix(c.name, "matrix") && c.name != "conv tiles" {
+			continue
+		}
+		p := program(t, c)
+		want := evaluate(t, exact, p, rows, 0, len(rows))
+		var first []tensor.Tensor
+		for _, threads := range []int{1, 2, 3} {
+			d, err := Provider{}.Open(ctx, device.DefaultID, device.Options{Precision: device.BF16, Threads: threads})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			got := evaluate(t, d, p, rows, 0, len(rows))
+			if first == nil {
+				first = got
+			}
+			for i := range want {
+				if d := difference(got[i], want[i]); !(d <= 0x1p-7) {
+					t.Errorf("%s: output %d differs from ref by %.2g", c.name, i, d)
+				}
+				if !tensor.Equal(got[i], first[i]) {
+					t.Errorf("%s: output %d has other bits with %d threads", c.name, i, threads)
 				}
 			}
 		}

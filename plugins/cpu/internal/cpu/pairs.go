@@ -12,15 +12,19 @@ type pairsProduct struct {
 	scale, bias []float32
 	from        []int // per part: where its channels begin in scale and bias
 	units       []unit
+	atOnce      int // panels of a unit
 }
 
 func (c *compiler) newPairsProduct(p *pairsPack, t *filter, y *value) *pairsProduct {
-	out := &pairsProduct{pairsPack: p, filter: t, kernels: c.exe.device.kernels, round: c.bf16(y)}
+	out := &pairsProduct{pairsPack: p, filter: t, kernels: c.exe.device.kernels, round: c.bf16(y), atOnce: 1}
+	if p.parts[0].matrix != nil {
+		out.atOnce = panelsAtOnce(p.bytes())
+	}
 	channels := 0
 	for i, part := range p.parts {
 		out.from = append(out.from, channels)
 		channels += part.pairs.BiasLen()
-		for panel := range part.pairs.Panels() {
+		for panel := 0; panel < part.pairs.Panels(); panel += out.atOnce {
 			out.units = append(out.units, unit{i, panel})
 		}
 	}
@@ -66,6 +70,12 @@ func (p *pairsProduct) do(w *worker, u unit, pairs *kernel.Pairs, o pairsOperand
 	if len(p.scale) > 0 {
 		finish.Scale = p.scale[p.from[u.part]:]
 	}
+	if m := part.matrix; m != nil {
+		last := min(u.panel+p.atOnce, m.Panels())
+		p.kernels.MatrixBF16(m, u.panel, last, o.out[part.out:], o.in[part.in:], part.data, finish, from, to,
+			&w.matrix)
+		return
+	}
 	p.kernels.Pairs(pairs, u.panel, o.out[part.out:], o.in[part.in:], part.data, finish, from, to, &w.tile)
 }
 
@@ -77,6 +87,14 @@ func (p *pairsProduct) alike() bool {
 		}
 	}
 	return true
+}
+
+// step returns the positions of the largest tile.
+func (p *pairsProduct) step() int {
+	if p.parts[0].matrix != nil {
+		return kernel.MatrixPositions
+	}
+	return positionStep
 }
 
 // work estimates the nanoseconds of a row at 200 multiply-adds each.
@@ -162,7 +180,7 @@ func (c *compiler) buildPairs(g *conv, p *pairsPack, x *value, t *filter, y *val
 		row: func(f *frame, w *worker, i, piece, pieces int) { k.cut(w, row(f, w, i), piece, pieces) }}
 	if k.alike() {
 		a.span = func(f *frame, w *worker, i, from, to int) { k.span(w, row(f, w, i), from, to) }
-		a.positions, a.step, a.width, a.pointwise = y.positions, positionStep, y.channels, g.pointwise()
+		a.positions, a.step, a.width, a.pointwise = y.positions, k.step(), y.channels, g.pointwise()
 	}
 	return a
 }

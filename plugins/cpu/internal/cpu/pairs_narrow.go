@@ -14,7 +14,7 @@ func (c *compiler) buildNarrowPairs(g *conv, x *value, t *filter, y *value) acti
 	k := c.newPairsProduct(c.pairsFor(t, g.key("narrow"), func() []packPart {
 		at, step := g.narrowAt()
 		return []packPart{{window: even.narrowForward(), at: spread(at, g.c, even.c), step: step}}
-	}), t, y)
+	}, false), t, y)
 	row := c.rowOf(x, y)
 	a := bySpan(action{prepare: k.prepare, work: k.work(), positions: y.positions, step: g.ow, width: y.channels,
 		span: func(f *frame, w *worker, i, from, to int) {

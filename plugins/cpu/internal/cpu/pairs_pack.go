@@ -12,6 +12,7 @@ type pairsPack struct {
 // pairsPart is the weights of one window, as packPart is.
 type pairsPart struct {
 	pairs   *kernel.Pairs
+	matrix  *kernel.Matrix // nil: there is none in this class and of this shape
 	at      []int
 	step    int
 	in, out int
@@ -26,9 +27,12 @@ func (c *compiler) byPairs(run int) bool {
 
 // tilesOf returns the tiles with which a convolution is computed, and whether
 // there are any. At precision bf16 these must be large and fill the image: else
-// pairs are faster.
+// pairs are faster, as matrix units always are.
 func (c *compiler) tilesOf(g *conv) (kernel.Winograd, bool) {
 	t, ok := g.byTiles(c.exe.device.kernels)
+	if c.byMatrix(g, g.cg, g.og) {
+		return t, false
+	}
 	const large = 4
 	whole := t.Side == large && g.h%large == 0 && g.w%large == 0
 	return t, ok && (whole || !c.byPairs(g.cg))
@@ -42,16 +46,23 @@ func (p *pairsPack) bytes() (n int64) {
 	return n
 }
 
-// pairsFor returns the pairs of a weight for windows that are given as parts.
-func (c *compiler) pairsFor(t *filter, key string, parts func() []packPart) *pairsPack {
+// pairsFor returns the pairs of a weight for windows that are given as parts,
+// which matrix units compute or not.
+func (c *compiler) pairsFor(t *filter, key string, parts func() []packPart, matrix bool) *pairsPack {
 	return shared(c, plain(t.weight), "pairs "+key, func() *pairsPack {
 		p, of := &pairsPack{}, map[*kernel.Window]*kernel.Pairs{}
 		for _, part := range parts() {
 			if of[part.window] == nil {
 				of[part.window] = kernel.NewPairs(part.window)
 			}
-			p.parts = append(p.parts, pairsPart{of[part.window], part.at, part.step, part.in, part.out,
-				make([]uint16, part.window.PackedLen())})
+			q := pairsPart{pairs: of[part.window], at: part.at, step: part.step, in: part.in, out: part.out}
+			length := part.window.PackedLen()
+			if matrix {
+				q.matrix = kernel.NewMatrix(part.window, 1)
+				length = q.matrix.PackedLen()
+			}
+			q.data = make([]uint16, length)
+			p.parts = append(p.parts, q)
 		}
 		return p
 	})
@@ -65,7 +76,12 @@ func (p *pairsPack) fill(f *frame, weight *value) {
 	for i := range p.parts {
 		part := &p.parts[i]
 		f.each(part.pairs.Panels(), func(_ *worker, panel int) {
-			f.exe.device.kernels.PackPairs(part.pairs, panel, part.data, f.f32(weight), part.at, part.step)
+			kernels, src := f.exe.device.kernels, f.f32(weight)
+			if part.matrix != nil {
+				kernels.PackMatrix(part.matrix, panel, part.data, src, part.at, part.step, kernel.Factor{})
+			} else {
+				kernels.PackPairs(part.pairs, panel, part.data, src, part.at, part.step)
+			}
 		})
 	}
 	if weight.state != nil {

@@ -175,10 +175,23 @@ func (p *product) apply(f *frame, o operands, inCount, outCount int) {
 	f.each(len(p.units)*blocks, func(w *worker, task int) {
 		u, first := p.units[task/blocks], task%blocks*chunk
 		win := p.parts[u.part].window
+		if blocks == 1 { // else most tasks go on with the weights of the one before
+			w.tile.Next = p.weightsOf(task + f.threads())
+		}
 		for r := first; r < min(first+chunk, rows); r++ {
 			p.do(f, w, u, win, o.row(r, inCount, outCount), 0, win.Positions())
+			w.tile.Next = nil
 		}
 	})
+}
+
+// weightsOf returns the weights of unit i, nil if there is no such unit.
+func (p *product) weightsOf(i int) []float32 {
+	if i >= len(p.units) || p.matrix != nil {
+		return nil
+	}
+	part := &p.parts[p.units[i].part]
+	return part.window.Packed(part.data, p.units[i].panel)
 }
 
 // step returns the positions of the largest tile.

@@ -15,7 +15,7 @@ import (
 func readWhole(b []byte) (Kind, *header, []named, error) {
 	k, h, tensors, err := readContainer(b)
 	if err == nil {
-		err = verify(h.Tensors, tensors, func(tensor.Tensor) {}).wait()
+		err = verify(h.Tensors, tensors, allCores(), func(tensor.Tensor) {}).wait()
 	}
 	return k, h, tensors, err
 }

@@ -1,7 +1,6 @@
 package serialize
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"runtime"
 	"sync"
@@ -40,9 +39,8 @@ func tabulate(tensors []named) []entry {
 			Offset: at}
 		at = align(at + int64(len(t.tensor.Bytes)))
 	}
-	inParallel(len(table), func(i int) {
-		sum := sha256.Sum256(tensors[i].tensor.Bytes)
-		table[i].SHA256 = sum[:]
+	inParallel(len(table), allCores(), func(i int) {
+		table[i].SHA256 = sumOf(tensors[i].tensor.Bytes)
 	})
 	return table
 }
@@ -109,10 +107,13 @@ func zeros(b []byte) bool {
 	return true
 }
 
-// inParallel calls f with 0 to n-1, on all cores, and waits.
-func inParallel(n int, f func(int)) {
+// allCores is how many goroutines compute at the same time.
+func allCores() int { return runtime.GOMAXPROCS(0) }
+
+// inParallel calls f with 0 to n-1, on so many cores, and waits.
+func inParallel(n, cores int, f func(int)) {
 	var wg sync.WaitGroup
-	running := make(chan struct{}, runtime.GOMAXPROCS(0))
+	running := make(chan struct{}, cores)
 	for i := range n {
 		running <- struct{}{}
 		wg.Go(func() {

@@ -26,7 +26,7 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.verification = verify(f.header.Tensors, f.tensors, func(tensor.Tensor) {})
+	f.verification = verify(f.header.Tensors, f.tensors, allCores(), func(tensor.Tensor) {})
 	if err := f.Verified(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -42,7 +42,8 @@ func Start(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.verification = verify(f.header.Tensors, f.tensors, func(t tensor.Tensor) { f.mapped.Drop(t.Bytes) })
+	cores := max(1, allCores()-1) // one is the caller's
+	f.verification = verify(f.header.Tensors, f.tensors, cores, func(t tensor.Tensor) { f.mapped.Drop(t.Bytes) })
 	return f, nil
 }
 

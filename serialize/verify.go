@@ -1,6 +1,7 @@
 package serialize
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"sync/atomic"
@@ -8,33 +9,33 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// verification compares the checksums of all tensors of a file, on all cores,
-// while others may read them.
+// verification compares the checksums of all tensors of a file while others may
+// read them.
 type verification struct {
 	stop atomic.Bool
 	done chan struct{}
 	err  error // valid when done is closed
 }
 
-// verify begins to verify. after is called with each tensor that was read.
-func verify(table []entry, tensors []named, after func(tensor.Tensor)) *verification {
+// verify begins to verify on so many cores. after is called with each tensor
+// that was read.
+func verify(table []entry, tensors []named, cores int, after func(tensor.Tensor)) *verification {
 	v := &verification{done: make(chan struct{})}
 	go func() {
 		defer close(v.done)
-		v.err = v.all(table, tensors, after)
+		v.err = v.all(table, tensors, cores, after)
 	}()
 	return v
 }
 
-func (v *verification) all(table []entry, tensors []named, after func(tensor.Tensor)) error {
+func (v *verification) all(table []entry, tensors []named, cores int, after func(tensor.Tensor)) error {
 	bad := make([]bool, len(table))
-	inParallel(len(table), func(i int) {
+	inParallel(len(table), cores, func(i int) {
 		if v.stop.Load() {
 			return
 		}
 		t := tensors[i].tensor
-		sum := sha256.Sum256(t.Bytes)
-		bad[i] = string(sum[:]) != string(table[i].SHA256)
+		bad[i] = !bytes.Equal(sumOf(t.Bytes), table[i].SHA256)
 		after(t)
 	})
 	for i := range bad {
@@ -43,6 +44,18 @@ func (v *verification) all(table []entry, tensors []named, after func(tensor.Ten
 		}
 	}
 	return nil
+}
+
+// sumOf returns the SHA-256 of b, made in pieces: nothing else of the process can
+// be stopped, for a collection of garbage, while a piece is summed.
+func sumOf(b []byte) []byte {
+	const piece = 64 << 10
+	h := sha256.New()
+	for ; len(b) > piece; b = b[piece:] {
+		h.Write(b[:piece])
+	}
+	h.Write(b)
+	return h.Sum(nil)
 }
 
 // wait returns what was found.

@@ -10,10 +10,7 @@ import (
 
 // Needs returns the memory of state, packed weights and arena.
 func (e *Executable) Needs() device.Needs {
-	fixed := int64(0)
-	for _, s := range e.states {
-		fixed += int64(len(s.value.Bytes))
-	}
+	fixed := int64(e.stateBytes())
 	for _, p := range e.packs {
 		fixed += p.bytes()
 	}

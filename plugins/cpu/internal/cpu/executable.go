@@ -13,8 +13,10 @@ type Executable struct {
 	device    *Device
 	program   *graph.Program
 	states    map[string]*state
+	blank     bool // some of them may have no memory yet
 	functions map[string]*function
 	packs     map[string]packed
+	reserve   reserve // for packs
 	kept      []*slot // what train keeps for commit
 
 	capacity device.Capacity
@@ -40,16 +42,24 @@ func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) 
 	if err := e.declare(); err != nil {
 		return nil, err
 	}
+	e.reserve = newReserve(e.stateBytes())
 	var refused device.Refused
 	for _, fn := range inOrder(p.Functions) {
 		compiled, refusals := e.compile(fn)
 		e.functions[fn.Name] = compiled
 		refused.Nodes = append(refused.Nodes, refusals...)
 	}
+	var err error
 	if len(refused.Nodes) > 0 {
-		return nil, d.fail("Load", device.Unsupported, "%w", &refused)
+		err = d.fail("Load", device.Unsupported, "%w", &refused)
+	} else {
+		err = e.grow("Load", c)
 	}
-	return e, e.grow("Load", c)
+	if err != nil {
+		e.free()
+		return nil, err
+	}
+	return e, nil
 }
 
 // begin starts a call.

@@ -44,6 +44,7 @@ func (f *frame) failRow(row int, err error) {
 
 // start prepares a frame for a function and the given rows.
 func (e *Executable) start(ctx context.Context, rows []int, inputs []tensor.Tensor) *frame {
+	e.fillBlank()
 	f := &frame{ctx: ctx, exe: e, rows: rows, inputs: inputs, starts: make([]int, len(rows)+1)}
 	for r, n := range rows {
 		f.starts[r+1] = f.starts[r] + n

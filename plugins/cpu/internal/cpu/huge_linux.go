@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -20,3 +21,17 @@ func askForHugePages(b []byte) {
 		_ = unix.Madvise(b[skip:skip+n], unix.MADV_HUGEPAGE)
 	}
 }
+
+// newPages returns n zeros beside Go's heap. They take memory as they are
+// touched, in large pages if the system grants them.
+func newPages(n int) []byte {
+	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		panic(fmt.Sprintf("cpu: %d bytes for packed weights: %v", n, err)) // as where the heap cannot grow
+	}
+	askForHugePages(b)
+	return b
+}
+
+// freePages gives back what newPages returned.
+func freePages(b []byte) { _ = unix.Munmap(b) }

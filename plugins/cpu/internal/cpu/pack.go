@@ -49,7 +49,7 @@ func (c *compiler) packFor(t *filter, key string, parts func() []packPart) *pack
 	return shared(c, t, key, func() *pack {
 		p := &pack{parts: parts()}
 		for i := range p.parts {
-			p.parts[i].data = make([]float32, p.parts[i].window.PackedLen())
+			p.parts[i].data = take[float32](&c.exe.reserve, p.parts[i].window.PackedLen())
 		}
 		return p
 	})

@@ -10,7 +10,7 @@ import (
 
 // state is a state tensor and the count of its changes.
 type state struct {
-	value tensor.Tensor
+	value tensor.Tensor // without bytes as long as nobody has looked at the zeros
 	stamp uint64
 	file  *tensor.Mapped // which value is a view of; nil: the memory is its own
 }
@@ -25,11 +25,8 @@ func (s *state) set(t tensor.Tensor) {
 	s.stamp++
 	file, at := tensor.MappedAt(t.Bytes)
 	if file == nil || len(t.Bytes) < leastView || at%tensor.Alignment != 0 {
-		if s.file != nil {
-			s.leave()
-			s.value = tensor.New(t.DType, t.Shape...)
-		}
-		copy(s.value.Bytes, t.Bytes)
+		s.leave()
+		copy(s.bytes(), t.Bytes)
 		return
 	}
 	file.Hold()
@@ -37,19 +34,31 @@ func (s *state) set(t tensor.Tensor) {
 	s.file, s.value.Bytes = file, t.Bytes
 }
 
+// bytes returns the elements, zeros if nobody has written them.
+func (s *state) bytes() []byte {
+	if s.value.Bytes == nil {
+		s.value = tensor.New(s.value.DType, s.value.Shape...)
+	}
+	return s.value.Bytes
+}
+
+// size returns the length of the elements in bytes.
+func (s *state) size() int { return s.value.Count() * s.value.DType.Size() }
+
 // own gives the state memory of its own, which may be written to.
 func (s *state) own() {
 	if s.file != nil {
-		s.value = s.value.Clone()
+		copied := s.value.Clone()
 		s.leave()
+		s.value = copied
 	}
 }
 
-// leave lets go of the file, if there is one.
+// leave lets go of the file, if there is one, and of the value with it.
 func (s *state) leave() {
 	if s.file != nil {
 		_ = s.file.Close() // what can fail is giving memory back
-		s.file = nil
+		s.file, s.value.Bytes = nil, nil
 	}
 }
 
@@ -86,7 +95,7 @@ func changes(values ...*value) func() bool {
 	}
 }
 
-// declare allocates the state.
+// declare lists the state, all zeros.
 func (e *Executable) declare() error {
 	need := 0.0
 	for _, s := range e.program.State {
@@ -100,9 +109,28 @@ func (e *Executable) declare() error {
 		return err
 	}
 	for _, s := range e.program.State {
-		e.states[s.Name] = &state{value: tensor.New(s.DType, s.Shape...), stamp: 1}
+		e.states[s.Name] = &state{value: tensor.Tensor{DType: s.DType, Shape: s.Shape}, stamp: 1}
 	}
+	e.blank = true
 	return nil
+}
+
+// fillBlank gives memory to what was not written before the first run.
+func (e *Executable) fillBlank() {
+	if e.blank {
+		for _, s := range e.states {
+			s.bytes()
+		}
+		e.blank = false
+	}
+}
+
+// stateBytes returns the size of all state.
+func (e *Executable) stateBytes() (n int) {
+	for _, s := range e.states {
+		n += s.size()
+	}
+	return n
 }
 
 // Write sets a state tensor.
@@ -116,7 +144,7 @@ func (e *Executable) Write(ctx context.Context, name string, t tensor.Tensor) er
 	switch {
 	case s == nil:
 		return e.device.fail("Write", device.Invalid, "no state is called %q", name)
-	case t.DType != s.value.DType || !slices.Equal(t.Shape, s.value.Shape) || len(t.Bytes) != len(s.value.Bytes):
+	case t.DType != s.value.DType || !slices.Equal(t.Shape, s.value.Shape) || len(t.Bytes) != s.size():
 		return e.device.fail("Write", device.Invalid, "state %s is %v, got %v", name, s.value, t)
 	}
 	s.set(t)
@@ -136,6 +164,7 @@ func (e *Executable) Read(ctx context.Context, name string) (tensor.Tensor, erro
 		return tensor.Tensor{}, e.device.fail("Read", device.Invalid, "no state is called %q", name)
 	}
 	defer s.rest()
+	s.bytes()
 	return s.value.Clone(), nil
 }
 
@@ -151,5 +180,6 @@ func (e *Executable) free() {
 	for _, s := range e.states {
 		s.leave()
 	}
+	e.reserve.free()
 	e.closed, e.arena, e.states, e.packs, e.functions = true, nil, nil, nil, nil
 }

@@ -37,7 +37,8 @@ func (c *compiler) buildWinograd(g *conv, t kernel.Winograd, direct *product, x,
 	if back {
 		what = "winograd back"
 	}
-	k.weights = shared(c, direct.filter, g.key(what), func() *winogradPack { return newWinogradPack(t, back) })
+	k.weights = shared(c, direct.filter, g.key(what),
+		func() *winogradPack { return newWinogradPack(t, back, &c.exe.reserve) })
 	rows := t.Side * g.ow // positions of a row of tiles
 	row := c.rowOf(x, y)
 	span := func(f *frame, w *worker, i, from, to int) {

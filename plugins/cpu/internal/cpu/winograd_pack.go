@@ -19,8 +19,8 @@ type winogradPack struct {
 	direct uint64 // the fill for which the weights of the windows were packed
 }
 
-func newWinogradPack(g kernel.Winograd, back bool) *winogradPack {
-	return &winogradPack{Winograd: g, back: back, data: make([]float32, g.PackedLen())}
+func newWinogradPack(g kernel.Winograd, back bool, r *reserve) *winogradPack {
+	return &winogradPack{Winograd: g, back: back, data: take[float32](r, g.PackedLen())}
 }
 
 // bytes returns the memory of the transformed weights.

@@ -47,7 +47,7 @@ func (c *compiler) withMatrix(p *product, key string) *product {
 		m := &matrixPack{}
 		for _, part := range p.parts {
 			matrix := kernel.NewMatrix(part.window, 3)
-			data := make([]uint16, matrix.PackedLen())
+			data := take[uint16](&c.exe.reserve, matrix.PackedLen())
 			m.parts = append(m.parts, matrixPart{matrix: matrix, data: data})
 		}
 		return m

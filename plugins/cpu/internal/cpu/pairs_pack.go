@@ -61,7 +61,7 @@ func (c *compiler) pairsFor(t *filter, key string, parts func() []packPart, matr
 				q.matrix = kernel.NewMatrix(part.window, 1)
 				length = q.matrix.PackedLen()
 			}
-			q.data = make([]uint16, length)
+			q.data = take[uint16](&c.exe.reserve, length)
 			p.parts = append(p.parts, q)
 		}
 		return p

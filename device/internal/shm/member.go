@@ -123,7 +123,7 @@ func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 		}
 	}
 	defer context.AfterFunc(ctx, func() { m.wake(l) })()
-	for {
+	for n := 0; ; n++ {
 		seen := l.bell.count()
 		switch {
 		case m.head.aborted.Load() != 0:
@@ -135,7 +135,7 @@ func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 		case m.closed.Load():
 			return Closed
 		}
-		l.bell.sleep(seen, nap)
+		l.bell.nap(seen, n, longNap)
 	}
 }
 

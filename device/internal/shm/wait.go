@@ -1,6 +1,9 @@
 package shm
 
-import "time"
+import (
+	"runtime"
+	"time"
+)
 
 const (
 	// moment is how long a reader that may spin looks before anything else.
@@ -13,9 +16,6 @@ const (
 	shared = 5 * time.Microsecond
 	// mostSpun bounds the time that a reader spins, on either side of the usual.
 	mostSpun = time.Millisecond
-	// nap bounds a sleep, so that a side whose peer is gone and that nobody
-	// wakes looks around now and then.
-	nap = 200 * time.Millisecond
 )
 
 // await waits for bytes. A reader that may spin sleeps for most of the time
@@ -31,8 +31,11 @@ func (r *ring) await() error {
 		return nil
 	}
 	around := min(early+r.usual/16, mostSpun)
-	if seen := r.data.count(); r.usual > 2*around && !ready() && !r.closed.Load() {
-		r.data.sleep(seen, min(r.usual-around, nap))
+	if r.usual > 2*around {
+		soon := began.Add(r.usual - around)
+		if err := r.doze(ready, soon); err != nil {
+			return err
+		}
 	}
 	var err error
 	if !look(ready, began.Add(r.usual+around)) {
@@ -61,9 +64,23 @@ func look(ready func() bool, until time.Time) bool {
 	return true
 }
 
+// doze returns when ready does, the time has come or the connection is closed.
+func (r *ring) doze(ready func() bool, until time.Time) error {
+	for n := 0; ; n++ {
+		seen, left := r.data.count(), time.Until(until)
+		switch {
+		case ready() || left <= 0:
+			return nil
+		case r.closed.Load():
+			return Closed
+		}
+		r.data.nap(seen, n, left)
+	}
+}
+
 // sleep returns when ready does, or the connection is closed.
 func (r *ring) sleep(b *bell, ready func() bool) error {
-	for {
+	for n := 0; ; n++ {
 		seen := b.count()
 		switch {
 		case ready():
@@ -71,6 +88,31 @@ func (r *ring) sleep(b *bell, ready func() bool) error {
 		case r.closed.Load():
 			return Closed
 		}
-		b.sleep(seen, nap)
+		b.nap(seen, n, longNap)
 	}
+}
+
+const (
+	// A nap is shorter than the 10 milliseconds after which Go's monitor takes
+	// the place of a goroutine that sleeps in the system. Once it has done so
+	// it looks every 20 microseconds for more, for some milliseconds, on a core
+	// that a device may be computing on: a step of 85 milliseconds lost two.
+	shortNap = 8 * time.Millisecond
+	// shortNaps come first. Who waits longer has time.
+	shortNaps = 64
+	// longNap bounds every sleep, so that a side whose peer is gone and that
+	// nobody wakes looks around now and then.
+	longNap = 200 * time.Millisecond
+)
+
+// nap is nap n of somebody who waits. It ends when the bell has been rung since
+// count gave seen, or after a while, at most after so long.
+func (b *bell) nap(seen uint32, n int, most time.Duration) {
+	if n > 0 {
+		runtime.Gosched() // to Go's monitor this is a sign of life
+	}
+	if n < shortNaps {
+		most = min(most, shortNap)
+	}
+	b.sleep(seen, most)
 }

@@ -46,6 +46,8 @@ func buildConv(c *compiler) action {
 		return c.buildNarrow(g, x, filter, y)
 	case g.strips(c.exe.device.kernels) && !c.byPairs(g.cg):
 		return c.buildStrip(g, x, filter, y, false)
+	case g.strips(c.exe.device.kernels) && !c.byMatrix(g, g.cg, g.og):
+		return c.buildStripPairs(g, x, filter, y, false)
 	}
 	t, tiles := c.tilesOf(g)
 	if c.byPairs(g.cg) && !tiles {
@@ -158,8 +160,12 @@ func (c *compiler) backward(g *conv, dy *value, t *filter, dx *value) action {
 		return c.buildDepthwiseBackward(g, dy, t, dx)
 	}
 	back, stride1 := g.flipped()
-	if stride1 && back.strips(c.exe.device.kernels) && !c.byPairs(g.og) {
+	strips := stride1 && back.strips(c.exe.device.kernels)
+	switch {
+	case strips && !c.byPairs(g.og):
 		return c.buildStrip(back, dy, t, dx, true)
+	case strips && !c.byMatrix(g, g.og, g.cg):
+		return c.buildStripPairs(back, dy, t, dx, true)
 	}
 	var tiles kernel.Winograd
 	byTiles := false

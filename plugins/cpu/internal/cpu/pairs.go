@@ -60,16 +60,23 @@ type pairsOperands struct {
 	end kernel.Ending
 }
 
+// finish returns what follows the sums of a part, without their ending.
+func (p *pairsProduct) finish(part int) kernel.Finish {
+	f := kernel.Finish{Round: p.round}
+	if len(p.bias) > 0 {
+		f.Bias = p.bias[p.from[part]:]
+	}
+	if len(p.scale) > 0 {
+		f.Scale = p.scale[p.from[part]:]
+	}
+	return f
+}
+
 // do computes positions [from, to) of a unit over pairs with its weights.
 func (p *pairsProduct) do(w *worker, u unit, pairs *kernel.Pairs, o pairsOperands, from, to int) {
 	part := &p.parts[u.part]
-	finish := kernel.Finish{Ending: o.end.From(part.out), Round: p.round}
-	if len(p.bias) > 0 {
-		finish.Bias = p.bias[p.from[u.part]:]
-	}
-	if len(p.scale) > 0 {
-		finish.Scale = p.scale[p.from[u.part]:]
-	}
+	finish := p.finish(u.part)
+	finish.Ending = o.end.From(part.out)
 	if m := part.matrix; m != nil {
 		last := min(u.panel+p.atOnce, m.Panels())
 		p.kernels.MatrixBF16(m, u.panel, last, o.out[part.out:], o.in[part.in:], part.data, finish, from, to,

@@ -27,6 +27,7 @@ import (
 //go:generate go run -C _asm . bf16
 //go:generate go run -C _asm . pairs
 //go:generate go run -C _asm . pairsgradient
+//go:generate go run -C _asm . strippairs
 //go:generate go run -C _asm . matrix
 
 // Lanes is the number of channels that kernels treat together: weights are
@@ -57,6 +58,7 @@ type Set struct {
 	bf16              *bf16Kernels
 	pairs             []pairsTiles // widest first
 	pairsGradients    pairsGradients
+	stripPairs        []sizedStripPairs
 	matrix            *matrixKernels
 	peak              func(n int)
 	lanes             int  // of the registers of peak

@@ -28,7 +28,8 @@ func native() []*Set {
 			depthwise: depthwiseAVX2, depthwiseRows: depthwiseRowsAVX2,
 			pools: &poolsAVX2, strips: &stripsAVX2,
 			winograd: &winogradAVX2, winogradGradients: winogradGradientsAVX2, peak: peakAVX2, lanes: 8,
-			bf16: &bf16AVX2, pairs: pairsAVX2, pairsGradients: pairsGradientsAVX2})
+			bf16: &bf16AVX2, pairs: pairsAVX2, pairsGradients: pairsGradientsAVX2,
+			stripPairs: stripPairsAVX2})
 	}
 	return sets
 }
@@ -37,10 +38,12 @@ func native() []*Set {
 // matrix units the instruction for pairs is slower than multiply-adds.
 func withBF16(s *Set, instructions, matrices bool) {
 	s.bf16, s.pairs, s.pairsGradients = &bf16AVX2, pairsAVX512, pairsGradientsAVX512
+	s.stripPairs = stripPairsAVX512
 	if instructions {
 		s.bf16 = &bf16AVX512
 	}
 	if instructions && !matrices {
 		s.pairs, s.pairsGradients = pairsAVX512BF16, pairsGradientsAVX512BF16
+		s.stripPairs = stripPairsAVX512BF16
 	}
 }

@@ -422,6 +422,19 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
+	MOVLQSX     16(R15), SI
+	MOVLQSX     20(R15), DI
+	MOVLQSX     24(R15), R8
+	MOVLQSX     28(R15), R9
+	MOVLQSX     32(R15), R10
+	MOVLQSX     36(R15), R11
+	MOVLQSX     40(R15), R12
+	MOVLQSX     44(R15), R13
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -458,34 +471,21 @@ unscaled:
 	VADDPS (R14), Z11, Z11
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVLQSX 16(R15), SI
-	MOVLQSX 20(R15), DI
-	MOVLQSX 24(R15), R8
-	MOVLQSX 28(R15), R9
-	MOVLQSX 32(R15), R10
-	MOVLQSX 36(R15), R11
-	MOVLQSX 40(R15), R12
-	MOVLQSX 44(R15), R13
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  (R15)(BX*1), Z1, Z1
-	VADDPS  (R15)(CX*1), Z2, Z2
-	VADDPS  (R15)(DX*1), Z3, Z3
-	VADDPS  (R15)(SI*1), Z4, Z4
-	VADDPS  (R15)(DI*1), Z5, Z5
-	VADDPS  (R15)(R8*1), Z6, Z6
-	VADDPS  (R15)(R9*1), Z7, Z7
-	VADDPS  (R15)(R10*1), Z8, Z8
-	VADDPS  (R15)(R11*1), Z9, Z9
-	VADDPS  (R15)(R12*1), Z10, Z10
-	VADDPS  (R15)(R13*1), Z11, Z11
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS (R15)(BX*1), Z1, Z1
+	VADDPS (R15)(CX*1), Z2, Z2
+	VADDPS (R15)(DX*1), Z3, Z3
+	VADDPS (R15)(SI*1), Z4, Z4
+	VADDPS (R15)(DI*1), Z5, Z5
+	VADDPS (R15)(R8*1), Z6, Z6
+	VADDPS (R15)(R9*1), Z7, Z7
+	VADDPS (R15)(R10*1), Z8, Z8
+	VADDPS (R15)(R11*1), Z9, Z9
+	VADDPS (R15)(R12*1), Z10, Z10
+	VADDPS (R15)(R13*1), Z11, Z11
 
 added:
 	MOVQ         most+104(FP), R15
@@ -519,7 +519,6 @@ added:
 	VMINPS       Z11, Z13, Z11
 
 bounded:
-	MOVQ out+0(FP), R15
 	CMPQ rounded+112(FP), $0x00
 	JE   write
 
@@ -596,6 +595,7 @@ bounded:
 	VPSLLD    $0x10, Z11, Z11
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
 	VMOVUPS Z2, (R15)(CX*1)
@@ -935,6 +935,15 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
+	MOVLQSX     16(R15), SI
+	MOVLQSX     20(R15), DI
+	MOVLQSX     24(R15), R8
+	MOVLQSX     28(R15), R9
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -963,26 +972,17 @@ unscaled:
 	VADDPS (R14), Z7, Z7
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVLQSX 16(R15), SI
-	MOVLQSX 20(R15), DI
-	MOVLQSX 24(R15), R8
-	MOVLQSX 28(R15), R9
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  (R15)(BX*1), Z1, Z1
-	VADDPS  (R15)(CX*1), Z2, Z2
-	VADDPS  (R15)(DX*1), Z3, Z3
-	VADDPS  (R15)(SI*1), Z4, Z4
-	VADDPS  (R15)(DI*1), Z5, Z5
-	VADDPS  (R15)(R8*1), Z6, Z6
-	VADDPS  (R15)(R9*1), Z7, Z7
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS (R15)(BX*1), Z1, Z1
+	VADDPS (R15)(CX*1), Z2, Z2
+	VADDPS (R15)(DX*1), Z3, Z3
+	VADDPS (R15)(SI*1), Z4, Z4
+	VADDPS (R15)(DI*1), Z5, Z5
+	VADDPS (R15)(R8*1), Z6, Z6
+	VADDPS (R15)(R9*1), Z7, Z7
 
 added:
 	MOVQ         most+104(FP), R15
@@ -1008,7 +1008,6 @@ added:
 	VMINPS       Z7, Z9, Z7
 
 bounded:
-	MOVQ out+0(FP), R15
 	CMPQ rounded+112(FP), $0x00
 	JE   write
 
@@ -1061,6 +1060,7 @@ bounded:
 	VPSLLD    $0x10, Z7, Z7
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
 	VMOVUPS Z2, (R15)(CX*1)
@@ -1276,6 +1276,11 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -1296,18 +1301,13 @@ unscaled:
 	VADDPS (R14), Z3, Z3
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  (R15)(BX*1), Z1, Z1
-	VADDPS  (R15)(CX*1), Z2, Z2
-	VADDPS  (R15)(DX*1), Z3, Z3
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS (R15)(BX*1), Z1, Z1
+	VADDPS (R15)(CX*1), Z2, Z2
+	VADDPS (R15)(DX*1), Z3, Z3
 
 added:
 	MOVQ         most+104(FP), R15
@@ -1325,7 +1325,6 @@ added:
 	VMINPS       Z3, Z5, Z3
 
 bounded:
-	MOVQ out+0(FP), R15
 	CMPQ rounded+112(FP), $0x00
 	JE   write
 
@@ -1354,6 +1353,7 @@ bounded:
 	VPSLLD    $0x10, Z3, Z3
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
 	VMOVUPS Z2, (R15)(CX*1)
@@ -1505,6 +1505,9 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -1521,14 +1524,11 @@ unscaled:
 	VADDPS (R14), Z1, Z1
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  (R15)(BX*1), Z1, Z1
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS (R15)(BX*1), Z1, Z1
 
 added:
 	MOVQ         most+104(FP), R15
@@ -1542,7 +1542,6 @@ added:
 	VMINPS       Z1, Z3, Z1
 
 bounded:
-	MOVQ out+0(FP), R15
 	CMPQ rounded+112(FP), $0x00
 	JE   write
 
@@ -1559,6 +1558,7 @@ bounded:
 	VPSLLD    $0x10, Z1, Z1
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
 	DECQ    tiles+120(FP)
@@ -1660,6 +1660,8 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -1674,12 +1676,10 @@ unscaled:
 	VADDPS (R14), Z0, Z0
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
 
 added:
 	MOVQ         most+104(FP), R15
@@ -1691,7 +1691,6 @@ added:
 	VMINPS       Z0, Z2, Z0
 
 bounded:
-	MOVQ out+0(FP), R15
 	CMPQ rounded+112(FP), $0x00
 	JE   write
 
@@ -1702,6 +1701,7 @@ bounded:
 	VPSLLD    $0x10, Z0, Z0
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	DECQ    tiles+120(FP)
 	JE      end
@@ -2389,6 +2389,19 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
+	MOVLQSX     16(R15), SI
+	MOVLQSX     20(R15), DI
+	MOVLQSX     24(R15), R8
+	MOVLQSX     28(R15), R9
+	MOVLQSX     32(R15), R10
+	MOVLQSX     36(R15), R11
+	MOVLQSX     40(R15), R12
+	MOVLQSX     44(R15), R13
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -2450,46 +2463,33 @@ unscaled:
 	VADDPS 64(R14), Z23, Z23
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVLQSX 16(R15), SI
-	MOVLQSX 20(R15), DI
-	MOVLQSX 24(R15), R8
-	MOVLQSX 28(R15), R9
-	MOVLQSX 32(R15), R10
-	MOVLQSX 36(R15), R11
-	MOVLQSX 40(R15), R12
-	MOVLQSX 44(R15), R13
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  (R15)(BX*1), Z2, Z2
-	VADDPS  64(R15)(BX*1), Z3, Z3
-	VADDPS  (R15)(CX*1), Z4, Z4
-	VADDPS  64(R15)(CX*1), Z5, Z5
-	VADDPS  (R15)(DX*1), Z6, Z6
-	VADDPS  64(R15)(DX*1), Z7, Z7
-	VADDPS  (R15)(SI*1), Z8, Z8
-	VADDPS  64(R15)(SI*1), Z9, Z9
-	VADDPS  (R15)(DI*1), Z10, Z10
-	VADDPS  64(R15)(DI*1), Z11, Z11
-	VADDPS  (R15)(R8*1), Z12, Z12
-	VADDPS  64(R15)(R8*1), Z13, Z13
-	VADDPS  (R15)(R9*1), Z14, Z14
-	VADDPS  64(R15)(R9*1), Z15, Z15
-	VADDPS  (R15)(R10*1), Z16, Z16
-	VADDPS  64(R15)(R10*1), Z17, Z17
-	VADDPS  (R15)(R11*1), Z18, Z18
-	VADDPS  64(R15)(R11*1), Z19, Z19
-	VADDPS  (R15)(R12*1), Z20, Z20
-	VADDPS  64(R15)(R12*1), Z21, Z21
-	VADDPS  (R15)(R13*1), Z22, Z22
-	VADDPS  64(R15)(R13*1), Z23, Z23
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS (R15)(BX*1), Z2, Z2
+	VADDPS 64(R15)(BX*1), Z3, Z3
+	VADDPS (R15)(CX*1), Z4, Z4
+	VADDPS 64(R15)(CX*1), Z5, Z5
+	VADDPS (R15)(DX*1), Z6, Z6
+	VADDPS 64(R15)(DX*1), Z7, Z7
+	VADDPS (R15)(SI*1), Z8, Z8
+	VADDPS 64(R15)(SI*1), Z9, Z9
+	VADDPS (R15)(DI*1), Z10, Z10
+	VADDPS 64(R15)(DI*1), Z11, Z11
+	VADDPS (R15)(R8*1), Z12, Z12
+	VADDPS 64(R15)(R8*1), Z13, Z13
+	VADDPS (R15)(R9*1), Z14, Z14
+	VADDPS 64(R15)(R9*1), Z15, Z15
+	VADDPS (R15)(R10*1), Z16, Z16
+	VADDPS 64(R15)(R10*1), Z17, Z17
+	VADDPS (R15)(R11*1), Z18, Z18
+	VADDPS 64(R15)(R11*1), Z19, Z19
+	VADDPS (R15)(R12*1), Z20, Z20
+	VADDPS 64(R15)(R12*1), Z21, Z21
+	VADDPS (R15)(R13*1), Z22, Z22
+	VADDPS 64(R15)(R13*1), Z23, Z23
 
 added:
 	MOVQ         most+104(FP), R15
@@ -2547,7 +2547,6 @@ added:
 	VMINPS       Z23, Z25, Z23
 
 bounded:
-	MOVQ out+0(FP), R15
 	CMPQ rounded+112(FP), $0x00
 	JE   write
 
@@ -2696,6 +2695,7 @@ bounded:
 	VPSLLD    $0x10, Z23, Z23
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
@@ -3221,6 +3221,15 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
+	MOVLQSX     16(R15), SI
+	MOVLQSX     20(R15), DI
+	MOVLQSX     24(R15), R8
+	MOVLQSX     28(R15), R9
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -3266,34 +3275,25 @@ unscaled:
 	VADDPS 64(R14), Z15, Z15
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVLQSX 16(R15), SI
-	MOVLQSX 20(R15), DI
-	MOVLQSX 24(R15), R8
-	MOVLQSX 28(R15), R9
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  (R15)(BX*1), Z2, Z2
-	VADDPS  64(R15)(BX*1), Z3, Z3
-	VADDPS  (R15)(CX*1), Z4, Z4
-	VADDPS  64(R15)(CX*1), Z5, Z5
-	VADDPS  (R15)(DX*1), Z6, Z6
-	VADDPS  64(R15)(DX*1), Z7, Z7
-	VADDPS  (R15)(SI*1), Z8, Z8
-	VADDPS  64(R15)(SI*1), Z9, Z9
-	VADDPS  (R15)(DI*1), Z10, Z10
-	VADDPS  64(R15)(DI*1), Z11, Z11
-	VADDPS  (R15)(R8*1), Z12, Z12
-	VADDPS  64(R15)(R8*1), Z13, Z13
-	VADDPS  (R15)(R9*1), Z14, Z14
-	VADDPS  64(R15)(R9*1), Z15, Z15
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS (R15)(BX*1), Z2, Z2
+	VADDPS 64(R15)(BX*1), Z3, Z3
+	VADDPS (R15)(CX*1), Z4, Z4
+	VADDPS 64(R15)(CX*1), Z5, Z5
+	VADDPS (R15)(DX*1), Z6, Z6
+	VADDPS 64(R15)(DX*1), Z7, Z7
+	VADDPS (R15)(SI*1), Z8, Z8
+	VADDPS 64(R15)(SI*1), Z9, Z9
+	VADDPS (R15)(DI*1), Z10, Z10
+	VADDPS 64(R15)(DI*1), Z11, Z11
+	VADDPS (R15)(R8*1), Z12, Z12
+	VADDPS 64(R15)(R8*1), Z13, Z13
+	VADDPS (R15)(R9*1), Z14, Z14
+	VADDPS 64(R15)(R9*1), Z15, Z15
 
 added:
 	MOVQ         most+104(FP), R15
@@ -3335,7 +3335,6 @@ added:
 	VMINPS       Z15, Z17, Z15
 
 bounded:
-	MOVQ out+0(FP), R15
 	CMPQ rounded+112(FP), $0x00
 	JE   write
 
@@ -3436,6 +3435,7 @@ bounded:
 	VPSLLD    $0x10, Z15, Z15
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
@@ -3749,6 +3749,11 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -3778,22 +3783,17 @@ unscaled:
 	VADDPS 64(R14), Z7, Z7
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  (R15)(BX*1), Z2, Z2
-	VADDPS  64(R15)(BX*1), Z3, Z3
-	VADDPS  (R15)(CX*1), Z4, Z4
-	VADDPS  64(R15)(CX*1), Z5, Z5
-	VADDPS  (R15)(DX*1), Z6, Z6
-	VADDPS  64(R15)(DX*1), Z7, Z7
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS (R15)(BX*1), Z2, Z2
+	VADDPS 64(R15)(BX*1), Z3, Z3
+	VADDPS (R15)(CX*1), Z4, Z4
+	VADDPS 64(R15)(CX*1), Z5, Z5
+	VADDPS (R15)(DX*1), Z6, Z6
+	VADDPS 64(R15)(DX*1), Z7, Z7
 
 added:
 	MOVQ         most+104(FP), R15
@@ -3819,7 +3819,6 @@ added:
 	VMINPS       Z7, Z9, Z7
 
 bounded:
-	MOVQ out+0(FP), R15
 	CMPQ rounded+112(FP), $0x00
 	JE   write
 
@@ -3872,6 +3871,7 @@ bounded:
 	VPSLLD    $0x10, Z7, Z7
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
@@ -4075,6 +4075,9 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -4096,16 +4099,13 @@ unscaled:
 	VADDPS 64(R14), Z3, Z3
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  (R15)(BX*1), Z2, Z2
-	VADDPS  64(R15)(BX*1), Z3, Z3
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS (R15)(BX*1), Z2, Z2
+	VADDPS 64(R15)(BX*1), Z3, Z3
 
 added:
 	MOVQ         most+104(FP), R15
@@ -4123,7 +4123,6 @@ added:
 	VMINPS       Z3, Z5, Z3
 
 bounded:
-	MOVQ out+0(FP), R15
 	CMPQ rounded+112(FP), $0x00
 	JE   write
 
@@ -4152,6 +4151,7 @@ bounded:
 	VPSLLD    $0x10, Z3, Z3
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
@@ -4281,6 +4281,8 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -4298,13 +4300,11 @@ unscaled:
 	VADDPS 64(R14), Z1, Z1
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
 
 added:
 	MOVQ         most+104(FP), R15
@@ -4318,7 +4318,6 @@ added:
 	VMINPS       Z1, Z3, Z1
 
 bounded:
-	MOVQ out+0(FP), R15
 	CMPQ rounded+112(FP), $0x00
 	JE   write
 
@@ -4335,6 +4334,7 @@ bounded:
 	VPSLLD    $0x10, Z1, Z1
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	DECQ    tiles+120(FP)
@@ -5000,6 +5000,13 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
+	MOVLQSX     16(R15), SI
+	MOVLQSX     20(R15), DI
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -5063,40 +5070,33 @@ unscaled:
 	VADDPS 192(R14), Z23, Z23
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVLQSX 16(R15), SI
-	MOVLQSX 20(R15), DI
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  128(R15)(AX*1), Z2, Z2
-	VADDPS  192(R15)(AX*1), Z3, Z3
-	VADDPS  (R15)(BX*1), Z4, Z4
-	VADDPS  64(R15)(BX*1), Z5, Z5
-	VADDPS  128(R15)(BX*1), Z6, Z6
-	VADDPS  192(R15)(BX*1), Z7, Z7
-	VADDPS  (R15)(CX*1), Z8, Z8
-	VADDPS  64(R15)(CX*1), Z9, Z9
-	VADDPS  128(R15)(CX*1), Z10, Z10
-	VADDPS  192(R15)(CX*1), Z11, Z11
-	VADDPS  (R15)(DX*1), Z12, Z12
-	VADDPS  64(R15)(DX*1), Z13, Z13
-	VADDPS  128(R15)(DX*1), Z14, Z14
-	VADDPS  192(R15)(DX*1), Z15, Z15
-	VADDPS  (R15)(SI*1), Z16, Z16
-	VADDPS  64(R15)(SI*1), Z17, Z17
-	VADDPS  128(R15)(SI*1), Z18, Z18
-	VADDPS  192(R15)(SI*1), Z19, Z19
-	VADDPS  (R15)(DI*1), Z20, Z20
-	VADDPS  64(R15)(DI*1), Z21, Z21
-	VADDPS  128(R15)(DI*1), Z22, Z22
-	VADDPS  192(R15)(DI*1), Z23, Z23
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS 128(R15)(AX*1), Z2, Z2
+	VADDPS 192(R15)(AX*1), Z3, Z3
+	VADDPS (R15)(BX*1), Z4, Z4
+	VADDPS 64(R15)(BX*1), Z5, Z5
+	VADDPS 128(R15)(BX*1), Z6, Z6
+	VADDPS 192(R15)(BX*1), Z7, Z7
+	VADDPS (R15)(CX*1), Z8, Z8
+	VADDPS 64(R15)(CX*1), Z9, Z9
+	VADDPS 128(R15)(CX*1), Z10, Z10
+	VADDPS 192(R15)(CX*1), Z11, Z11
+	VADDPS (R15)(DX*1), Z12, Z12
+	VADDPS 64(R15)(DX*1), Z13, Z13
+	VADDPS 128(R15)(DX*1), Z14, Z14
+	VADDPS 192(R15)(DX*1), Z15, Z15
+	VADDPS (R15)(SI*1), Z16, Z16
+	VADDPS 64(R15)(SI*1), Z17, Z17
+	VADDPS 128(R15)(SI*1), Z18, Z18
+	VADDPS 192(R15)(SI*1), Z19, Z19
+	VADDPS (R15)(DI*1), Z20, Z20
+	VADDPS 64(R15)(DI*1), Z21, Z21
+	VADDPS 128(R15)(DI*1), Z22, Z22
+	VADDPS 192(R15)(DI*1), Z23, Z23
 
 added:
 	MOVQ         most+104(FP), R15
@@ -5154,7 +5154,6 @@ added:
 	VMINPS       Z23, Z25, Z23
 
 bounded:
-	MOVQ out+0(FP), R15
 	CMPQ rounded+112(FP), $0x00
 	JE   write
 
@@ -5303,6 +5302,7 @@ bounded:
 	VPSLLD    $0x10, Z23, Z23
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
@@ -5804,6 +5804,11 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -5851,30 +5856,25 @@ unscaled:
 	VADDPS 192(R14), Z15, Z15
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  128(R15)(AX*1), Z2, Z2
-	VADDPS  192(R15)(AX*1), Z3, Z3
-	VADDPS  (R15)(BX*1), Z4, Z4
-	VADDPS  64(R15)(BX*1), Z5, Z5
-	VADDPS  128(R15)(BX*1), Z6, Z6
-	VADDPS  192(R15)(BX*1), Z7, Z7
-	VADDPS  (R15)(CX*1), Z8, Z8
-	VADDPS  64(R15)(CX*1), Z9, Z9
-	VADDPS  128(R15)(CX*1), Z10, Z10
-	VADDPS  192(R15)(CX*1), Z11, Z11
-	VADDPS  (R15)(DX*1), Z12, Z12
-	VADDPS  64(R15)(DX*1), Z13, Z13
-	VADDPS  128(R15)(DX*1), Z14, Z14
-	VADDPS  192(R15)(DX*1), Z15, Z15
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS 128(R15)(AX*1), Z2, Z2
+	VADDPS 192(R15)(AX*1), Z3, Z3
+	VADDPS (R15)(BX*1), Z4, Z4
+	VADDPS 64(R15)(BX*1), Z5, Z5
+	VADDPS 128(R15)(BX*1), Z6, Z6
+	VADDPS 192(R15)(BX*1), Z7, Z7
+	VADDPS (R15)(CX*1), Z8, Z8
+	VADDPS 64(R15)(CX*1), Z9, Z9
+	VADDPS 128(R15)(CX*1), Z10, Z10
+	VADDPS 192(R15)(CX*1), Z11, Z11
+	VADDPS (R15)(DX*1), Z12, Z12
+	VADDPS 64(R15)(DX*1), Z13, Z13
+	VADDPS 128(R15)(DX*1), Z14, Z14
+	VADDPS 192(R15)(DX*1), Z15, Z15
 
 added:
 	MOVQ         most+104(FP), R15
@@ -5916,7 +5916,6 @@ added:
 	VMINPS       Z15, Z17, Z15
 
 bounded:
-	MOVQ out+0(FP), R15
 	CMPQ rounded+112(FP), $0x00
 	JE   write
 
@@ -6017,6 +6016,7 @@ bounded:
 	VPSLLD    $0x10, Z15, Z15
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
@@ -6324,6 +6324,9 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -6355,20 +6358,17 @@ unscaled:
 	VADDPS 192(R14), Z7, Z7
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  128(R15)(AX*1), Z2, Z2
-	VADDPS  192(R15)(AX*1), Z3, Z3
-	VADDPS  (R15)(BX*1), Z4, Z4
-	VADDPS  64(R15)(BX*1), Z5, Z5
-	VADDPS  128(R15)(BX*1), Z6, Z6
-	VADDPS  192(R15)(BX*1), Z7, Z7
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS 128(R15)(AX*1), Z2, Z2
+	VADDPS 192(R15)(AX*1), Z3, Z3
+	VADDPS (R15)(BX*1), Z4, Z4
+	VADDPS 64(R15)(BX*1), Z5, Z5
+	VADDPS 128(R15)(BX*1), Z6, Z6
+	VADDPS 192(R15)(BX*1), Z7, Z7
 
 added:
 	MOVQ         most+104(FP), R15
@@ -6394,7 +6394,6 @@ added:
 	VMINPS       Z7, Z9, Z7
 
 bounded:
-	MOVQ out+0(FP), R15
 	CMPQ rounded+112(FP), $0x00
 	JE   write
 
@@ -6447,6 +6446,7 @@ bounded:
 	VPSLLD    $0x10, Z7, Z7
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
@@ -6632,6 +6632,8 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -6655,15 +6657,13 @@ unscaled:
 	VADDPS 192(R14), Z3, Z3
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  128(R15)(AX*1), Z2, Z2
-	VADDPS  192(R15)(AX*1), Z3, Z3
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS 128(R15)(AX*1), Z2, Z2
+	VADDPS 192(R15)(AX*1), Z3, Z3
 
 added:
 	MOVQ         most+104(FP), R15
@@ -6681,7 +6681,6 @@ added:
 	VMINPS       Z3, Z5, Z3
 
 bounded:
-	MOVQ out+0(FP), R15
 	CMPQ rounded+112(FP), $0x00
 	JE   write
 
@@ -6710,6 +6709,7 @@ bounded:
 	VPSLLD    $0x10, Z3, Z3
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
@@ -6909,6 +6909,19 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
+	MOVLQSX     16(R15), SI
+	MOVLQSX     20(R15), DI
+	MOVLQSX     24(R15), R8
+	MOVLQSX     28(R15), R9
+	MOVLQSX     32(R15), R10
+	MOVLQSX     36(R15), R11
+	MOVLQSX     40(R15), R12
+	MOVLQSX     44(R15), R13
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -6945,34 +6958,21 @@ unscaled:
 	VADDPS (R14), Z11, Z11
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVLQSX 16(R15), SI
-	MOVLQSX 20(R15), DI
-	MOVLQSX 24(R15), R8
-	MOVLQSX 28(R15), R9
-	MOVLQSX 32(R15), R10
-	MOVLQSX 36(R15), R11
-	MOVLQSX 40(R15), R12
-	MOVLQSX 44(R15), R13
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  (R15)(BX*1), Z1, Z1
-	VADDPS  (R15)(CX*1), Z2, Z2
-	VADDPS  (R15)(DX*1), Z3, Z3
-	VADDPS  (R15)(SI*1), Z4, Z4
-	VADDPS  (R15)(DI*1), Z5, Z5
-	VADDPS  (R15)(R8*1), Z6, Z6
-	VADDPS  (R15)(R9*1), Z7, Z7
-	VADDPS  (R15)(R10*1), Z8, Z8
-	VADDPS  (R15)(R11*1), Z9, Z9
-	VADDPS  (R15)(R12*1), Z10, Z10
-	VADDPS  (R15)(R13*1), Z11, Z11
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS (R15)(BX*1), Z1, Z1
+	VADDPS (R15)(CX*1), Z2, Z2
+	VADDPS (R15)(DX*1), Z3, Z3
+	VADDPS (R15)(SI*1), Z4, Z4
+	VADDPS (R15)(DI*1), Z5, Z5
+	VADDPS (R15)(R8*1), Z6, Z6
+	VADDPS (R15)(R9*1), Z7, Z7
+	VADDPS (R15)(R10*1), Z8, Z8
+	VADDPS (R15)(R11*1), Z9, Z9
+	VADDPS (R15)(R12*1), Z10, Z10
+	VADDPS (R15)(R13*1), Z11, Z11
 
 added:
 	MOVQ         most+104(FP), R15
@@ -7006,7 +7006,6 @@ added:
 	VMINPS       Z11, Z13, Z11
 
 bounded:
-	MOVQ      out+0(FP), R15
 	CMPQ      rounded+112(FP), $0x00
 	JE        write
 	VADDPS    Z31, Z0, Z0
@@ -7119,6 +7118,7 @@ bounded:
 	VPANDD    Z29, Z11, Z11
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
 	VMOVUPS Z2, (R15)(CX*1)
@@ -7293,6 +7293,15 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
+	MOVLQSX     16(R15), SI
+	MOVLQSX     20(R15), DI
+	MOVLQSX     24(R15), R8
+	MOVLQSX     28(R15), R9
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -7321,26 +7330,17 @@ unscaled:
 	VADDPS (R14), Z7, Z7
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVLQSX 16(R15), SI
-	MOVLQSX 20(R15), DI
-	MOVLQSX 24(R15), R8
-	MOVLQSX 28(R15), R9
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  (R15)(BX*1), Z1, Z1
-	VADDPS  (R15)(CX*1), Z2, Z2
-	VADDPS  (R15)(DX*1), Z3, Z3
-	VADDPS  (R15)(SI*1), Z4, Z4
-	VADDPS  (R15)(DI*1), Z5, Z5
-	VADDPS  (R15)(R8*1), Z6, Z6
-	VADDPS  (R15)(R9*1), Z7, Z7
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS (R15)(BX*1), Z1, Z1
+	VADDPS (R15)(CX*1), Z2, Z2
+	VADDPS (R15)(DX*1), Z3, Z3
+	VADDPS (R15)(SI*1), Z4, Z4
+	VADDPS (R15)(DI*1), Z5, Z5
+	VADDPS (R15)(R8*1), Z6, Z6
+	VADDPS (R15)(R9*1), Z7, Z7
 
 added:
 	MOVQ         most+104(FP), R15
@@ -7366,7 +7366,6 @@ added:
 	VMINPS       Z7, Z9, Z7
 
 bounded:
-	MOVQ      out+0(FP), R15
 	CMPQ      rounded+112(FP), $0x00
 	JE        write
 	VADDPS    Z31, Z0, Z0
@@ -7443,6 +7442,7 @@ bounded:
 	VPANDD    Z29, Z7, Z7
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
 	VMOVUPS Z2, (R15)(CX*1)
@@ -7569,6 +7569,11 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -7589,18 +7594,13 @@ unscaled:
 	VADDPS (R14), Z3, Z3
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  (R15)(BX*1), Z1, Z1
-	VADDPS  (R15)(CX*1), Z2, Z2
-	VADDPS  (R15)(DX*1), Z3, Z3
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS (R15)(BX*1), Z1, Z1
+	VADDPS (R15)(CX*1), Z2, Z2
+	VADDPS (R15)(DX*1), Z3, Z3
 
 added:
 	MOVQ         most+104(FP), R15
@@ -7618,7 +7618,6 @@ added:
 	VMINPS       Z3, Z5, Z3
 
 bounded:
-	MOVQ      out+0(FP), R15
 	CMPQ      rounded+112(FP), $0x00
 	JE        write
 	VADDPS    Z31, Z0, Z0
@@ -7659,6 +7658,7 @@ bounded:
 	VPANDD    Z29, Z3, Z3
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
 	VMOVUPS Z2, (R15)(CX*1)
@@ -7759,6 +7759,9 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -7775,14 +7778,11 @@ unscaled:
 	VADDPS (R14), Z1, Z1
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  (R15)(BX*1), Z1, Z1
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS (R15)(BX*1), Z1, Z1
 
 added:
 	MOVQ         most+104(FP), R15
@@ -7796,7 +7796,6 @@ added:
 	VMINPS       Z1, Z3, Z1
 
 bounded:
-	MOVQ      out+0(FP), R15
 	CMPQ      rounded+112(FP), $0x00
 	JE        write
 	VADDPS    Z31, Z0, Z0
@@ -7819,6 +7818,7 @@ bounded:
 	VPANDD    Z29, Z1, Z1
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
 	DECQ    tiles+120(FP)
@@ -7895,6 +7895,8 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -7909,12 +7911,10 @@ unscaled:
 	VADDPS (R14), Z0, Z0
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
 
 added:
 	MOVQ         most+104(FP), R15
@@ -7926,7 +7926,6 @@ added:
 	VMINPS       Z0, Z2, Z0
 
 bounded:
-	MOVQ      out+0(FP), R15
 	CMPQ      rounded+112(FP), $0x00
 	JE        write
 	VADDPS    Z31, Z0, Z0
@@ -7940,6 +7939,7 @@ bounded:
 	VPANDD    Z29, Z0, Z0
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	DECQ    tiles+120(FP)
 	JE      end
@@ -8176,6 +8176,19 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
+	MOVLQSX     16(R15), SI
+	MOVLQSX     20(R15), DI
+	MOVLQSX     24(R15), R8
+	MOVLQSX     28(R15), R9
+	MOVLQSX     32(R15), R10
+	MOVLQSX     36(R15), R11
+	MOVLQSX     40(R15), R12
+	MOVLQSX     44(R15), R13
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -8237,46 +8250,33 @@ unscaled:
 	VADDPS 64(R14), Z23, Z23
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVLQSX 16(R15), SI
-	MOVLQSX 20(R15), DI
-	MOVLQSX 24(R15), R8
-	MOVLQSX 28(R15), R9
-	MOVLQSX 32(R15), R10
-	MOVLQSX 36(R15), R11
-	MOVLQSX 40(R15), R12
-	MOVLQSX 44(R15), R13
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  (R15)(BX*1), Z2, Z2
-	VADDPS  64(R15)(BX*1), Z3, Z3
-	VADDPS  (R15)(CX*1), Z4, Z4
-	VADDPS  64(R15)(CX*1), Z5, Z5
-	VADDPS  (R15)(DX*1), Z6, Z6
-	VADDPS  64(R15)(DX*1), Z7, Z7
-	VADDPS  (R15)(SI*1), Z8, Z8
-	VADDPS  64(R15)(SI*1), Z9, Z9
-	VADDPS  (R15)(DI*1), Z10, Z10
-	VADDPS  64(R15)(DI*1), Z11, Z11
-	VADDPS  (R15)(R8*1), Z12, Z12
-	VADDPS  64(R15)(R8*1), Z13, Z13
-	VADDPS  (R15)(R9*1), Z14, Z14
-	VADDPS  64(R15)(R9*1), Z15, Z15
-	VADDPS  (R15)(R10*1), Z16, Z16
-	VADDPS  64(R15)(R10*1), Z17, Z17
-	VADDPS  (R15)(R11*1), Z18, Z18
-	VADDPS  64(R15)(R11*1), Z19, Z19
-	VADDPS  (R15)(R12*1), Z20, Z20
-	VADDPS  64(R15)(R12*1), Z21, Z21
-	VADDPS  (R15)(R13*1), Z22, Z22
-	VADDPS  64(R15)(R13*1), Z23, Z23
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS (R15)(BX*1), Z2, Z2
+	VADDPS 64(R15)(BX*1), Z3, Z3
+	VADDPS (R15)(CX*1), Z4, Z4
+	VADDPS 64(R15)(CX*1), Z5, Z5
+	VADDPS (R15)(DX*1), Z6, Z6
+	VADDPS 64(R15)(DX*1), Z7, Z7
+	VADDPS (R15)(SI*1), Z8, Z8
+	VADDPS 64(R15)(SI*1), Z9, Z9
+	VADDPS (R15)(DI*1), Z10, Z10
+	VADDPS 64(R15)(DI*1), Z11, Z11
+	VADDPS (R15)(R8*1), Z12, Z12
+	VADDPS 64(R15)(R8*1), Z13, Z13
+	VADDPS (R15)(R9*1), Z14, Z14
+	VADDPS 64(R15)(R9*1), Z15, Z15
+	VADDPS (R15)(R10*1), Z16, Z16
+	VADDPS 64(R15)(R10*1), Z17, Z17
+	VADDPS (R15)(R11*1), Z18, Z18
+	VADDPS 64(R15)(R11*1), Z19, Z19
+	VADDPS (R15)(R12*1), Z20, Z20
+	VADDPS 64(R15)(R12*1), Z21, Z21
+	VADDPS (R15)(R13*1), Z22, Z22
+	VADDPS 64(R15)(R13*1), Z23, Z23
 
 added:
 	MOVQ         most+104(FP), R15
@@ -8334,7 +8334,6 @@ added:
 	VMINPS       Z23, Z25, Z23
 
 bounded:
-	MOVQ      out+0(FP), R15
 	CMPQ      rounded+112(FP), $0x00
 	JE        write
 	VADDPS    Z31, Z0, Z0
@@ -8555,6 +8554,7 @@ bounded:
 	VPANDD    Z29, Z23, Z23
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
@@ -8769,6 +8769,15 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
+	MOVLQSX     16(R15), SI
+	MOVLQSX     20(R15), DI
+	MOVLQSX     24(R15), R8
+	MOVLQSX     28(R15), R9
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -8814,34 +8823,25 @@ unscaled:
 	VADDPS 64(R14), Z15, Z15
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVLQSX 16(R15), SI
-	MOVLQSX 20(R15), DI
-	MOVLQSX 24(R15), R8
-	MOVLQSX 28(R15), R9
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  (R15)(BX*1), Z2, Z2
-	VADDPS  64(R15)(BX*1), Z3, Z3
-	VADDPS  (R15)(CX*1), Z4, Z4
-	VADDPS  64(R15)(CX*1), Z5, Z5
-	VADDPS  (R15)(DX*1), Z6, Z6
-	VADDPS  64(R15)(DX*1), Z7, Z7
-	VADDPS  (R15)(SI*1), Z8, Z8
-	VADDPS  64(R15)(SI*1), Z9, Z9
-	VADDPS  (R15)(DI*1), Z10, Z10
-	VADDPS  64(R15)(DI*1), Z11, Z11
-	VADDPS  (R15)(R8*1), Z12, Z12
-	VADDPS  64(R15)(R8*1), Z13, Z13
-	VADDPS  (R15)(R9*1), Z14, Z14
-	VADDPS  64(R15)(R9*1), Z15, Z15
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS (R15)(BX*1), Z2, Z2
+	VADDPS 64(R15)(BX*1), Z3, Z3
+	VADDPS (R15)(CX*1), Z4, Z4
+	VADDPS 64(R15)(CX*1), Z5, Z5
+	VADDPS (R15)(DX*1), Z6, Z6
+	VADDPS 64(R15)(DX*1), Z7, Z7
+	VADDPS (R15)(SI*1), Z8, Z8
+	VADDPS 64(R15)(SI*1), Z9, Z9
+	VADDPS (R15)(DI*1), Z10, Z10
+	VADDPS 64(R15)(DI*1), Z11, Z11
+	VADDPS (R15)(R8*1), Z12, Z12
+	VADDPS 64(R15)(R8*1), Z13, Z13
+	VADDPS (R15)(R9*1), Z14, Z14
+	VADDPS 64(R15)(R9*1), Z15, Z15
 
 added:
 	MOVQ         most+104(FP), R15
@@ -8883,7 +8883,6 @@ added:
 	VMINPS       Z15, Z17, Z15
 
 bounded:
-	MOVQ      out+0(FP), R15
 	CMPQ      rounded+112(FP), $0x00
 	JE        write
 	VADDPS    Z31, Z0, Z0
@@ -9032,6 +9031,7 @@ bounded:
 	VPANDD    Z29, Z15, Z15
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
@@ -9182,6 +9182,11 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -9211,22 +9216,17 @@ unscaled:
 	VADDPS 64(R14), Z7, Z7
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  (R15)(BX*1), Z2, Z2
-	VADDPS  64(R15)(BX*1), Z3, Z3
-	VADDPS  (R15)(CX*1), Z4, Z4
-	VADDPS  64(R15)(CX*1), Z5, Z5
-	VADDPS  (R15)(DX*1), Z6, Z6
-	VADDPS  64(R15)(DX*1), Z7, Z7
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS (R15)(BX*1), Z2, Z2
+	VADDPS 64(R15)(BX*1), Z3, Z3
+	VADDPS (R15)(CX*1), Z4, Z4
+	VADDPS 64(R15)(CX*1), Z5, Z5
+	VADDPS (R15)(DX*1), Z6, Z6
+	VADDPS 64(R15)(DX*1), Z7, Z7
 
 added:
 	MOVQ         most+104(FP), R15
@@ -9252,7 +9252,6 @@ added:
 	VMINPS       Z7, Z9, Z7
 
 bounded:
-	MOVQ      out+0(FP), R15
 	CMPQ      rounded+112(FP), $0x00
 	JE        write
 	VADDPS    Z31, Z0, Z0
@@ -9329,6 +9328,7 @@ bounded:
 	VPANDD    Z29, Z7, Z7
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
@@ -9443,6 +9443,9 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -9464,16 +9467,13 @@ unscaled:
 	VADDPS 64(R14), Z3, Z3
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  (R15)(BX*1), Z2, Z2
-	VADDPS  64(R15)(BX*1), Z3, Z3
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS (R15)(BX*1), Z2, Z2
+	VADDPS 64(R15)(BX*1), Z3, Z3
 
 added:
 	MOVQ         most+104(FP), R15
@@ -9491,7 +9491,6 @@ added:
 	VMINPS       Z3, Z5, Z3
 
 bounded:
-	MOVQ      out+0(FP), R15
 	CMPQ      rounded+112(FP), $0x00
 	JE        write
 	VADDPS    Z31, Z0, Z0
@@ -9532,6 +9531,7 @@ bounded:
 	VPANDD    Z29, Z3, Z3
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
@@ -9617,6 +9617,8 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -9634,13 +9636,11 @@ unscaled:
 	VADDPS 64(R14), Z1, Z1
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
 
 added:
 	MOVQ         most+104(FP), R15
@@ -9654,7 +9654,6 @@ added:
 	VMINPS       Z1, Z3, Z1
 
 bounded:
-	MOVQ      out+0(FP), R15
 	CMPQ      rounded+112(FP), $0x00
 	JE        write
 	VADDPS    Z31, Z0, Z0
@@ -9677,6 +9676,7 @@ bounded:
 	VPANDD    Z29, Z1, Z1
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	DECQ    tiles+120(FP)
@@ -9885,6 +9885,13 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
+	MOVLQSX     16(R15), SI
+	MOVLQSX     20(R15), DI
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -9948,40 +9955,33 @@ unscaled:
 	VADDPS 192(R14), Z23, Z23
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVLQSX 16(R15), SI
-	MOVLQSX 20(R15), DI
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  128(R15)(AX*1), Z2, Z2
-	VADDPS  192(R15)(AX*1), Z3, Z3
-	VADDPS  (R15)(BX*1), Z4, Z4
-	VADDPS  64(R15)(BX*1), Z5, Z5
-	VADDPS  128(R15)(BX*1), Z6, Z6
-	VADDPS  192(R15)(BX*1), Z7, Z7
-	VADDPS  (R15)(CX*1), Z8, Z8
-	VADDPS  64(R15)(CX*1), Z9, Z9
-	VADDPS  128(R15)(CX*1), Z10, Z10
-	VADDPS  192(R15)(CX*1), Z11, Z11
-	VADDPS  (R15)(DX*1), Z12, Z12
-	VADDPS  64(R15)(DX*1), Z13, Z13
-	VADDPS  128(R15)(DX*1), Z14, Z14
-	VADDPS  192(R15)(DX*1), Z15, Z15
-	VADDPS  (R15)(SI*1), Z16, Z16
-	VADDPS  64(R15)(SI*1), Z17, Z17
-	VADDPS  128(R15)(SI*1), Z18, Z18
-	VADDPS  192(R15)(SI*1), Z19, Z19
-	VADDPS  (R15)(DI*1), Z20, Z20
-	VADDPS  64(R15)(DI*1), Z21, Z21
-	VADDPS  128(R15)(DI*1), Z22, Z22
-	VADDPS  192(R15)(DI*1), Z23, Z23
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS 128(R15)(AX*1), Z2, Z2
+	VADDPS 192(R15)(AX*1), Z3, Z3
+	VADDPS (R15)(BX*1), Z4, Z4
+	VADDPS 64(R15)(BX*1), Z5, Z5
+	VADDPS 128(R15)(BX*1), Z6, Z6
+	VADDPS 192(R15)(BX*1), Z7, Z7
+	VADDPS (R15)(CX*1), Z8, Z8
+	VADDPS 64(R15)(CX*1), Z9, Z9
+	VADDPS 128(R15)(CX*1), Z10, Z10
+	VADDPS 192(R15)(CX*1), Z11, Z11
+	VADDPS (R15)(DX*1), Z12, Z12
+	VADDPS 64(R15)(DX*1), Z13, Z13
+	VADDPS 128(R15)(DX*1), Z14, Z14
+	VADDPS 192(R15)(DX*1), Z15, Z15
+	VADDPS (R15)(SI*1), Z16, Z16
+	VADDPS 64(R15)(SI*1), Z17, Z17
+	VADDPS 128(R15)(SI*1), Z18, Z18
+	VADDPS 192(R15)(SI*1), Z19, Z19
+	VADDPS (R15)(DI*1), Z20, Z20
+	VADDPS 64(R15)(DI*1), Z21, Z21
+	VADDPS 128(R15)(DI*1), Z22, Z22
+	VADDPS 192(R15)(DI*1), Z23, Z23
 
 added:
 	MOVQ         most+104(FP), R15
@@ -10039,7 +10039,6 @@ added:
 	VMINPS       Z23, Z25, Z23
 
 bounded:
-	MOVQ      out+0(FP), R15
 	CMPQ      rounded+112(FP), $0x00
 	JE        write
 	VADDPS    Z31, Z0, Z0
@@ -10260,6 +10259,7 @@ bounded:
 	VPANDD    Z29, Z23, Z23
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
@@ -10450,6 +10450,11 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -10497,30 +10502,25 @@ unscaled:
 	VADDPS 192(R14), Z15, Z15
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  128(R15)(AX*1), Z2, Z2
-	VADDPS  192(R15)(AX*1), Z3, Z3
-	VADDPS  (R15)(BX*1), Z4, Z4
-	VADDPS  64(R15)(BX*1), Z5, Z5
-	VADDPS  128(R15)(BX*1), Z6, Z6
-	VADDPS  192(R15)(BX*1), Z7, Z7
-	VADDPS  (R15)(CX*1), Z8, Z8
-	VADDPS  64(R15)(CX*1), Z9, Z9
-	VADDPS  128(R15)(CX*1), Z10, Z10
-	VADDPS  192(R15)(CX*1), Z11, Z11
-	VADDPS  (R15)(DX*1), Z12, Z12
-	VADDPS  64(R15)(DX*1), Z13, Z13
-	VADDPS  128(R15)(DX*1), Z14, Z14
-	VADDPS  192(R15)(DX*1), Z15, Z15
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS 128(R15)(AX*1), Z2, Z2
+	VADDPS 192(R15)(AX*1), Z3, Z3
+	VADDPS (R15)(BX*1), Z4, Z4
+	VADDPS 64(R15)(BX*1), Z5, Z5
+	VADDPS 128(R15)(BX*1), Z6, Z6
+	VADDPS 192(R15)(BX*1), Z7, Z7
+	VADDPS (R15)(CX*1), Z8, Z8
+	VADDPS 64(R15)(CX*1), Z9, Z9
+	VADDPS 128(R15)(CX*1), Z10, Z10
+	VADDPS 192(R15)(CX*1), Z11, Z11
+	VADDPS (R15)(DX*1), Z12, Z12
+	VADDPS 64(R15)(DX*1), Z13, Z13
+	VADDPS 128(R15)(DX*1), Z14, Z14
+	VADDPS 192(R15)(DX*1), Z15, Z15
 
 added:
 	MOVQ         most+104(FP), R15
@@ -10562,7 +10562,6 @@ added:
 	VMINPS       Z15, Z17, Z15
 
 bounded:
-	MOVQ      out+0(FP), R15
 	CMPQ      rounded+112(FP), $0x00
 	JE        write
 	VADDPS    Z31, Z0, Z0
@@ -10711,6 +10710,7 @@ bounded:
 	VPANDD    Z29, Z15, Z15
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
@@ -10853,6 +10853,9 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -10884,20 +10887,17 @@ unscaled:
 	VADDPS 192(R14), Z7, Z7
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  128(R15)(AX*1), Z2, Z2
-	VADDPS  192(R15)(AX*1), Z3, Z3
-	VADDPS  (R15)(BX*1), Z4, Z4
-	VADDPS  64(R15)(BX*1), Z5, Z5
-	VADDPS  128(R15)(BX*1), Z6, Z6
-	VADDPS  192(R15)(BX*1), Z7, Z7
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS 128(R15)(AX*1), Z2, Z2
+	VADDPS 192(R15)(AX*1), Z3, Z3
+	VADDPS (R15)(BX*1), Z4, Z4
+	VADDPS 64(R15)(BX*1), Z5, Z5
+	VADDPS 128(R15)(BX*1), Z6, Z6
+	VADDPS 192(R15)(BX*1), Z7, Z7
 
 added:
 	MOVQ         most+104(FP), R15
@@ -10923,7 +10923,6 @@ added:
 	VMINPS       Z7, Z9, Z7
 
 bounded:
-	MOVQ      out+0(FP), R15
 	CMPQ      rounded+112(FP), $0x00
 	JE        write
 	VADDPS    Z31, Z0, Z0
@@ -11000,6 +10999,7 @@ bounded:
 	VPANDD    Z29, Z7, Z7
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
@@ -11103,6 +11103,8 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -11126,15 +11128,13 @@ unscaled:
 	VADDPS 192(R14), Z3, Z3
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Z0, Z0
-	VADDPS  64(R15)(AX*1), Z1, Z1
-	VADDPS  128(R15)(AX*1), Z2, Z2
-	VADDPS  192(R15)(AX*1), Z3, Z3
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Z0, Z0
+	VADDPS 64(R15)(AX*1), Z1, Z1
+	VADDPS 128(R15)(AX*1), Z2, Z2
+	VADDPS 192(R15)(AX*1), Z3, Z3
 
 added:
 	MOVQ         most+104(FP), R15
@@ -11152,7 +11152,6 @@ added:
 	VMINPS       Z3, Z5, Z3
 
 bounded:
-	MOVQ      out+0(FP), R15
 	CMPQ      rounded+112(FP), $0x00
 	JE        write
 	VADDPS    Z31, Z0, Z0
@@ -11193,6 +11192,7 @@ bounded:
 	VPANDD    Z29, Z3, Z3
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
@@ -11331,6 +11331,11 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
+	MOVLQSX     8(R15), CX
+	MOVLQSX     12(R15), DX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -11360,22 +11365,17 @@ unscaled:
 	VADDPS 32(R14), Y7, Y7
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVLQSX 8(R15), CX
-	MOVLQSX 12(R15), DX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Y0, Y0
-	VADDPS  32(R15)(AX*1), Y1, Y1
-	VADDPS  (R15)(BX*1), Y2, Y2
-	VADDPS  32(R15)(BX*1), Y3, Y3
-	VADDPS  (R15)(CX*1), Y4, Y4
-	VADDPS  32(R15)(CX*1), Y5, Y5
-	VADDPS  (R15)(DX*1), Y6, Y6
-	VADDPS  32(R15)(DX*1), Y7, Y7
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Y0, Y0
+	VADDPS 32(R15)(AX*1), Y1, Y1
+	VADDPS (R15)(BX*1), Y2, Y2
+	VADDPS 32(R15)(BX*1), Y3, Y3
+	VADDPS (R15)(CX*1), Y4, Y4
+	VADDPS 32(R15)(CX*1), Y5, Y5
+	VADDPS (R15)(DX*1), Y6, Y6
+	VADDPS 32(R15)(DX*1), Y7, Y7
 
 added:
 	MOVQ         most+104(FP), R15
@@ -11401,7 +11401,6 @@ added:
 	VMINPS       Y7, Y9, Y7
 
 bounded:
-	MOVQ   out+0(FP), R15
 	CMPQ   rounded+112(FP), $0x00
 	JE     write
 	VADDPS Y15, Y0, Y0
@@ -11470,6 +11469,7 @@ bounded:
 	VPAND  Y13, Y7, Y7
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Y0, (R15)(AX*1)
 	VMOVUPS Y1, 32(R15)(AX*1)
 	VMOVUPS Y2, (R15)(BX*1)
@@ -11584,6 +11584,9 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
+	MOVLQSX     4(R15), BX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -11605,16 +11608,13 @@ unscaled:
 	VADDPS 32(R14), Y3, Y3
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVLQSX 4(R15), BX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Y0, Y0
-	VADDPS  32(R15)(AX*1), Y1, Y1
-	VADDPS  (R15)(BX*1), Y2, Y2
-	VADDPS  32(R15)(BX*1), Y3, Y3
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Y0, Y0
+	VADDPS 32(R15)(AX*1), Y1, Y1
+	VADDPS (R15)(BX*1), Y2, Y2
+	VADDPS 32(R15)(BX*1), Y3, Y3
 
 added:
 	MOVQ         most+104(FP), R15
@@ -11632,7 +11632,6 @@ added:
 	VMINPS       Y3, Y5, Y3
 
 bounded:
-	MOVQ   out+0(FP), R15
 	CMPQ   rounded+112(FP), $0x00
 	JE     write
 	VADDPS Y15, Y0, Y0
@@ -11669,6 +11668,7 @@ bounded:
 	VPAND  Y13, Y3, Y3
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Y0, (R15)(AX*1)
 	VMOVUPS Y1, 32(R15)(AX*1)
 	VMOVUPS Y2, (R15)(BX*1)
@@ -11754,6 +11754,8 @@ next:
 	JMP  tap
 
 store:
+	MOVQ        outs+8(FP), R15
+	MOVLQSX     (R15), AX
 	MOVQ        bias+88(FP), R14
 	MOVQ        scale+80(FP), R15
 	TESTQ       R15, R15
@@ -11771,13 +11773,11 @@ unscaled:
 	VADDPS 32(R14), Y1, Y1
 
 biased:
-	MOVQ    outs+8(FP), R15
-	MOVLQSX (R15), AX
-	MOVQ    plus+96(FP), R15
-	TESTQ   R15, R15
-	JE      added
-	VADDPS  (R15)(AX*1), Y0, Y0
-	VADDPS  32(R15)(AX*1), Y1, Y1
+	MOVQ   plus+96(FP), R15
+	TESTQ  R15, R15
+	JE     added
+	VADDPS (R15)(AX*1), Y0, Y0
+	VADDPS 32(R15)(AX*1), Y1, Y1
 
 added:
 	MOVQ         most+104(FP), R15
@@ -11791,7 +11791,6 @@ added:
 	VMINPS       Y1, Y3, Y1
 
 bounded:
-	MOVQ   out+0(FP), R15
 	CMPQ   rounded+112(FP), $0x00
 	JE     write
 	VADDPS Y15, Y0, Y0
@@ -11812,6 +11811,7 @@ bounded:
 	VPAND  Y13, Y1, Y1
 
 write:
+	MOVQ    out+0(FP), R15
 	VMOVUPS Y0, (R15)(AX*1)
 	VMOVUPS Y1, 32(R15)(AX*1)
 	DECQ    tiles+120(FP)

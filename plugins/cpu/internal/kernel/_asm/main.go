@@ -30,6 +30,7 @@ var families = map[string]func(){
 	"bf16":             bf16,
 	"pairs":            pairs,
 	"pairsgradient":    pairsgradient,
+	"strippairs":       strippairs,
 	"matrix":           matrix,
 }
 

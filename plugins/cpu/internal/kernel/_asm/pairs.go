@@ -79,7 +79,11 @@ func (t *pairsTiler) write() {
 	JMP(operand.LabelRef("tap"))
 
 	Label("store")
-	t.end(w, k)
+	MOVQ(param("outs"), k)
+	for i := range t.p {
+		MOVLQSX(operand.Mem{Base: k, Disp: 4 * i}, pointers[i])
+	}
+	t.end(w, k, t.byOffsets())
 	DECQ(param("tiles"))
 	JE(operand.LabelRef("end"))
 	ADDQ(operand.Imm(uint64(4*t.p)), param("offs"))
@@ -169,8 +173,34 @@ func (t *pairsTiler) half(odd bool, x reg.VecPhysical) {
 	}
 }
 
+// eachResult calls do for every sum and where it lies in what base points to.
+type eachResult func(base reg.GPPhysical, do func(r int, at operand.Mem))
+
+// byOffsets returns an eachResult for results whose offsets are in pointers.
+func (t *pairsTiler) byOffsets() eachResult {
+	width := t.width()
+	return func(base reg.GPPhysical, do func(r int, at operand.Mem)) {
+		for r := range t.p * width {
+			do(r, operand.Mem{Base: base, Index: pointers[r/width], Scale: 1, Disp: t.bytes * (r % width)})
+		}
+	}
+}
+
+// bySteps returns an eachResult for results that lie so far apart.
+func (t *pairsTiler) bySteps(step operand.Mem) eachResult {
+	width := t.width()
+	return func(base reg.GPPhysical, do func(r int, at operand.Mem)) {
+		for i := range t.p {
+			for v := range width {
+				do(i*width+v, operand.Mem{Base: base, Disp: t.bytes * v})
+			}
+			ADDQ(step, base)
+		}
+	}
+}
+
 // end scales the sums, adds what is to be added, bounds, rounds and stores them.
-func (t *pairsTiler) end(w, k reg.GPPhysical) {
+func (t *pairsTiler) end(w, k reg.GPPhysical, results eachResult) {
 	accs, width := t.p*t.width(), t.width()
 	MOVQ(param("bias"), w)
 	MOVQ(param("scale"), k)
@@ -190,18 +220,25 @@ func (t *pairsTiler) end(w, k reg.GPPhysical) {
 		VADDPS(operand.Mem{Base: w, Disp: t.bytes * (r % width)}, t.regs[r], t.regs[r])
 	}
 	Label("biased")
-	MOVQ(param("outs"), k)
-	for i := range t.p {
-		MOVLQSX(operand.Mem{Base: k, Disp: 4 * i}, pointers[i])
-	}
 	MOVQ(param("plus"), k)
 	TESTQ(k, k)
 	JE(operand.LabelRef("added"))
-	for r := range accs {
-		VADDPS(operand.Mem{Base: k, Index: pointers[r/width], Scale: 1, Disp: t.bytes * (r % width)},
-			t.regs[r], t.regs[r])
-	}
+	results(k, func(r int, at operand.Mem) { VADDPS(at, t.regs[r], t.regs[r]) })
 	Label("added")
+	t.bound(k)
+	CMPQ(param("rounded"), operand.Imm(0))
+	JE(operand.LabelRef("write"))
+	for r := range accs {
+		t.round(r, accs)
+	}
+	Label("write")
+	MOVQ(param("out"), k)
+	results(k, func(r int, at operand.Mem) { VMOVUPS(t.regs[r], at) })
+}
+
+// bound bounds the sums by 0 and most, if there is one.
+func (t *pairsTiler) bound(k reg.GPPhysical) {
+	accs := t.p * t.width()
 	MOVQ(param("most"), k)
 	TESTQ(k, k)
 	JE(operand.LabelRef("bounded"))
@@ -217,20 +254,4 @@ func (t *pairsTiler) end(w, k reg.GPPhysical) {
 		VMINPS(t.regs[r], most, t.regs[r])
 	}
 	Label("bounded")
-	MOVQ(param("out"), k)
-	t.store(k)
-}
-
-// store writes the sums, rounded if that is wanted.
-func (t *pairsTiler) store(out reg.GPPhysical) {
-	accs, width := t.p*t.width(), t.width()
-	CMPQ(param("rounded"), operand.Imm(0))
-	JE(operand.LabelRef("write"))
-	for r := range accs {
-		t.round(r, accs)
-	}
-	Label("write")
-	for r := range accs {
-		VMOVUPS(t.regs[r], operand.Mem{Base: out, Index: pointers[r/width], Scale: 1, Disp: t.bytes * (r % width)})
-	}
 }

@@ -1,0 +1,33 @@
+package cpu
+
+import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+
+// buildStripPairs is a convolution by strips of pairs; with back, the filter is
+// that of the convolution whose gradient it computes.
+func (c *compiler) buildStripPairs(g *conv, x *value, t *filter, y *value, back bool) action {
+	what := "strip"
+	if back {
+		what = "strip back"
+	}
+	s := g.strip()
+	k := c.newPairsProduct(c.pairsFor(t, g.key(what), func() []packPart {
+		at, step := g.stripAt(back)
+		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.StripWidth*g.c, g.o)
+		return []packPart{{window: w, at: s.StripPairsAt(at), step: step}}
+	}, false), t, y)
+	row := c.rowOf(x, y)
+	work := y.count * g.taps * g.c / 200
+	a := bySpan(action{prepare: k.prepare, work: work, positions: y.positions, step: g.ow, width: g.o,
+		span: func(f *frame, w *worker, i, from, to int) {
+			from, to = from/g.ow, to/g.ow
+			o, finish := row(f, w, i), k.finish(0)
+			padded := k.narrowRows(w, g, o.in, from, to-1)
+			for y := from; y < to; y++ {
+				at := y * g.ow * g.o
+				finish.Ending = o.end.From(at)
+				k.kernels.StripPairs(s, o.out[at:], padded[y*s.RowStep:], k.parts[0].data, finish, g.ow)
+			}
+		}})
+	a.rounds = true
+	return a
+}

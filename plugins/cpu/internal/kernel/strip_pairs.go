@@ -1,0 +1,83 @@
+package kernel
+
+import "fmt"
+
+// sizedStripPairs is the assembly of StripPairs for so many positions.
+type sizedStripPairs struct {
+	positions int
+	tile      func(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int,
+		w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+}
+
+// StripPairs is Strip with operands of bfloat16, two values of a pixel at a
+// time, with the roundings of Pairs: the sum is one chain over the rows of the
+// kernel, the pairs, the columns of the kernel, and of each pair the second
+// value before the first. Run must be even. Weights are
+// [Rows][Run/2][StripWidth][Lanes][2]: see StripPairsAt.
+func (s *Set) StripPairs(t Strip, out []float32, in, packed []uint16, f Finish, count int) {
+	t.check(len(in), len(out), count)
+	if t.Run%2 != 0 || f.lacks((count-1)*t.GradStep+Lanes) || f.Bias != nil && len(f.Bias) < Lanes ||
+		f.Scale != nil && (f.Bias == nil || len(f.Scale) < Lanes) {
+		panic(fmt.Sprintf("kernel.StripPairs: %d positions of %+v: scale of %d, bias of %d, %d values to add",
+			count, t, len(f.Scale), len(f.Bias), len(f.Plus)))
+	}
+	packed = packed[:t.PackedLen()]
+	if s.stripPairs == nil {
+		for p := range count {
+			at := f
+			at.Ending = f.Ending.From(p * t.GradStep)
+			t.genericPairs(out[p*t.GradStep:][:Lanes], in[p*t.Run:], packed, at)
+		}
+		return
+	}
+	rounded := 0
+	if f.Round {
+		rounded = 1
+	}
+	for p := 0; p < count; {
+		i := 0
+		for s.stripPairs[i].positions > count-p {
+			i++
+		}
+		end := f.Ending.From(p * t.GradStep)
+		plus, most := end.assembly()
+		s.stripPairs[i].tile(&out[p*t.GradStep], 4*t.GradStep, &in[p*t.Run], 2*t.Run, 2*t.RowStep, t.Rows, t.Run/2,
+			&packed[0], first(f.Scale), first(f.Bias), plus, most, rounded)
+		p += s.stripPairs[i].positions
+	}
+}
+
+// StripPairsAt brings where weights of a strip lie, by (row, value, column) as
+// Pack takes them, to the order of pairs.
+func (t Strip) StripPairsAt(at []int) []int {
+	paired := make([]int, len(at))
+	for i := range t.Rows {
+		for k := range t.Run {
+			for j := range StripWidth {
+				paired[((i*t.Run+k/2*2)*StripWidth+j*2)+k%2] = at[(i*t.Run+k)*StripWidth+j]
+			}
+		}
+	}
+	return paired
+}
+
+// genericPairs computes one position: the definition.
+func (t Strip) genericPairs(out []float32, in, packed []uint16, f Finish) {
+	var acc [Lanes]float32
+	for i := range t.Rows {
+		for k := 0; k < t.Run; k += 2 {
+			for j := range StripWidth {
+				w := packed[((i*t.Run+k)/2*StripWidth+j)*Lanes*2:][:2*Lanes]
+				for _, half := range []int{1, 0} {
+					v := widened(in[i*t.RowStep+j*t.Run+k+half])
+					for c := range acc {
+						acc[c] = fuseFlushed(v, widened(w[2*c+half]), acc[c])
+					}
+				}
+			}
+		}
+	}
+	for c, v := range acc {
+		out[c] = f.finish(c, c, v)
+	}
+}

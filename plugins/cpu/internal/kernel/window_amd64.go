@@ -14,7 +14,7 @@ var (
 			{2, windowAVX512x1p2}, {1, windowAVX512x1p1}}},
 	}
 	windowAVX2 = []windowTiles{
-		{16, false, []sizedWindow{{6, windowAVX2x1p6}, {5, windowAVX2x1p5}, {4, windowAVX2x1p4}, {3, windowAVX2x1p3},
-			{2, windowAVX2x1p2}, {1, windowAVX2x1p1}}},
+		{16, false, []sizedWindow{{6, windowAVX2x1p6}, {5, windowAVX2x1p5}, {4, windowAVX2x1p4},
+			{3, windowAVX2x1p3}, {2, windowAVX2x1p2}, {1, windowAVX2x1p1}}},
 	}
 )

@@ -60,7 +60,8 @@ func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Sc
 			for n := tiles[i].positions; i < len(tiles)-1 && fits(n, tiles[i+1].positions, c.to-p-count*n); {
 				count++
 			}
-			c.call(w, tiles[i].tile, p, first, &c.out[first], &w.Out[p], c.ending.From(first), count, first+choice.width)
+			c.call(w, tiles[i].tile, p, first, &c.out[first], &w.Out[p], c.ending.From(first), count,
+				first+choice.width)
 		} else {
 			c.call(w, tiles[i].tile, p, first, &spare.tile[0], &spareOffsets[0], Ending{}, 1, c.real)
 			for j := range tiles[i].positions {

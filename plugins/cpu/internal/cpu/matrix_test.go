@@ -42,8 +42,8 @@ func TestMatrixApart(t *testing.T) {
 // At precision bf16 layers that matrix units may compute are those of ref, and
 // have the same bits for any number of workers.
 func TestMatrixBF16(t *testing.T) {
-	ctx, rows := context.Background(), []int{3, 0, 2, 7}
-	exact, err := ref.Provider{}.Open(ctx, device.DefaultID, device.Options{Precision: device.BF16})
+	rows := []int{3, 0, 2, 7}
+	exact, err := ref.Provider{}.Open(context.Background(), device.DefaultID, device.Options{Precision: device.BF16})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,12 +55,7 @@ func TestMatrixBF16(t *testing.T) {
 		want := evaluate(t, exact, p, rows, 0, len(rows))
 		var first []tensor.Tensor
 		for _, threads := range []int{1, 2, 3} {
-			d, err := Provider{}.Open(ctx, device.DefaultID, device.Options{Precision: device.BF16, Threads: threads})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer d.Close()
-			got := evaluate(t, d, p, rows, 0, len(rows))
+			got := evaluate(t, openBF16(t, "auto", threads), p, rows, 0, len(rows))
 			if first == nil {
 				first = got
 			}

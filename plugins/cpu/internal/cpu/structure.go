@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"math"
+
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -72,11 +74,14 @@ func moveUnit[T uint8 | uint16 | uint32 | uint64](m *move, to, from []byte) {
 
 // setAll sets all elements of a unit of y.
 func (m *move) setAll(unit []byte) {
-	if m.y.DType == tensor.F64 {
+	switch {
+	case math.Float64bits(m.value) == 0:
+		clear(unit)
+	case m.y.DType == tensor.F64:
 		fill(of[float64](unit), m.value)
-		return
+	default:
+		fill(of[float32](unit), float32(m.value))
 	}
-	fill(of[float32](unit), float32(m.value))
 }
 
 func fill[T float32 | float64](x []T, v T) {

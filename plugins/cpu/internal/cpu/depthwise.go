@@ -29,7 +29,7 @@ func (g *conv) tapsFirst(to, weights []float32, taps []int, factor kernel.Factor
 func (g *conv) alongRows() (kernel.DepthwiseRows, bool) {
 	r := kernel.DepthwiseRows{Channels: g.c, Height: g.h, Width: g.w, OutHeight: g.oh, OutWidth: g.ow,
 		Kernel: g.Kernel, Stride: g.Stride, Skip: [2]int{g.Pad[0], g.Pad[1]}}
-	return r, g.Dilation == [2]int{1, 1} && r.Possible()
+	return r, g.Dilation == [2]int{1, 1} && g.ow > 0 && r.Possible()
 }
 
 // buildDepthwise is the convolution itself.

@@ -101,7 +101,7 @@ func (l *linker) last() *chain { return &l.chains[len(l.chains)-1] }
 // the least from memory is best.
 func (l *linker) ahead(k int) int {
 	maker, ok := l.makers[l.fn.Nodes[l.nodes[k]].In[0]]
-	if !ok || maker < l.last().first || l.result(maker).size() < farBytes {
+	if !ok || maker < l.last().first || l.result(maker).size() < farBytes || l.actions[k].positions == 0 {
 		return k
 	}
 	best, least := k, farMost

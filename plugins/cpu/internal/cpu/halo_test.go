@@ -69,6 +69,11 @@ func TestCourses(t *testing.T) {
 				}
 			}
 		}
+		rows := []int{1}
+		want := evaluate(t, ref.New("ref"), p, rows, 0, 1)[0]
+		if d := difference(evaluate(t, openSet(t, "generic", 2), p, rows, 0, 1)[0], want); !(d < 1e-3) {
+			t.Errorf("%s: the generic kernels differ from ref by %.2g", c.name, d)
+		}
 	}
 }
 

@@ -32,6 +32,7 @@ func newSession(ctx context.Context, d device.Device, c wire.Conn, k *calls) *se
 // serve returns nil when the host has ended the session.
 func (s *session) serve() error {
 	defer func() { leave(s.member) }()
+	garbage := newGarbage()
 	for {
 		m, in, err := s.conn.Recv(s.place)
 		if ended(err) || s.ctx.Err() != nil {
@@ -47,6 +48,7 @@ func (s *session) serve() error {
 		if err := s.conn.Send(reply, out); err != nil {
 			return err
 		}
+		garbage.collect()
 	}
 }
 

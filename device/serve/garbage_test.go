@@ -1,0 +1,68 @@
+package serve
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// TestNoCollectionInACall makes runs that leave garbage: it is collected, and
+// never in a run.
+func TestNoCollectionInACall(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	runtime.GC()
+	before, w := collections(), &wasteful{}
+	s := newSession(context.Background(), nil, &runs{left: 400}, &calls{})
+	s.executables[1] = w
+	if err := s.serve(); err != nil {
+		t.Fatal(err)
+	}
+	if w.during != 0 || collections() == before {
+		t.Errorf("%d collections in 400 runs and %d in all, want none and some", w.during, collections()-before)
+	}
+}
+
+// collections counts the collections of this process.
+func collections() uint32 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.NumGC
+}
+
+// wasteful is an executable whose runs leave garbage.
+type wasteful struct {
+	device.Executable
+	during  uint32 // collections during its runs
+	garbage []byte
+}
+
+func (w *wasteful) Run(context.Context, device.Step) (device.Outcome, error) {
+	before := collections()
+	for range 64 {
+		w.garbage = make([]byte, 4<<10)
+	}
+	w.during += collections() - before
+	return device.Outcome{}, nil
+}
+
+// runs is a connection whose host asks for so many runs, and then hangs up.
+type runs struct{ left int }
+
+func (r *runs) Recv(wire.Place) (*pb.Message, []tensor.Tensor, error) {
+	if r.left == 0 {
+		return nil, nil, io.EOF
+	}
+	r.left--
+	return &pb.Message{Body: &pb.Message_Run{Run: &pb.Run{Executable: 1}}}, nil, nil
+}
+
+func (r *runs) Send(*pb.Message, []tensor.Tensor) error { return nil }
+
+func (r *runs) Close() error { return nil }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,6 +22,7 @@ type deviceSet struct {
 	members   []parallel.Member
 	targets   map[string]target // of the members, by name
 	options   device.Options
+	mu        sync.Mutex // guards providers while plugins are started
 	providers map[string]provider
 	profiler  *profiler // nil unless --profile
 }
@@ -134,8 +136,8 @@ func (s *deviceSet) reopen(ctx context.Context, name string) (device.Device, err
 // mention says that there are GPUs that could compute, if none of them is used.
 func (s *deviceSet) mention(ctx context.Context, c *cli.Context, targets []target) {
 	isGPU := func(t target) bool { return t.plugin == "cuda" }
-	if c.Bool("quiet") || slices.ContainsFunc(targets, isGPU) {
-		return
+	if c.Bool("quiet") || c.String("devices") == "auto" || slices.ContainsFunc(targets, isGPU) {
+		return // auto has looked
 	}
 	found, err := findPlugins(c)
 	if err != nil || !slices.ContainsFunc(found, named("cuda")) {
@@ -168,12 +170,18 @@ func (s *deviceSet) kernels() string {
 }
 
 func (s *deviceSet) close() error {
-	var errs []error
+	var ends []func() error
 	for _, m := range s.members {
-		errs = append(errs, m.Device.Close())
+		ends = append(ends, m.Device.Close)
 	}
 	for _, p := range s.providers {
-		errs = append(errs, p.Close())
+		ends = append(ends, p.Close)
 	}
+	errs := make([]error, len(ends))
+	var all sync.WaitGroup
+	for i, end := range ends { // at once: processes take a while to end
+		all.Go(func() { errs[i] = end() })
+	}
+	all.Wait()
 	return errors.Join(errs...)
 }

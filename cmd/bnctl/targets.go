@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -53,21 +54,19 @@ func (s *deviceSet) usable(ctx context.Context, c *cli.Context, spec deviceSpec)
 	if err != nil {
 		return nil, err
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "ref" })
 	var out []target
-	for _, name := range names {
-		if name == "ref" {
-			continue
-		}
-		list, err := s.list(ctx, c, name)
-		if err != nil {
+	lists, errs := s.listAll(ctx, c, names)
+	for i, name := range names {
+		if errs[i] != nil {
 			if outputOf(c).verbose {
-				outputOf(c).note("%s is not used: %v", name, err)
+				outputOf(c).note("%s is not used: %v", name, errs[i])
 			}
 			continue
 		}
-		for i, d := range computing(list) {
+		for k, d := range computing(lists[i]) {
 			if d.Computes(s.options.Precision) {
-				out = append(out, target{plugin: name, id: d.ID, name: shortName(name, i, len(list)), info: d})
+				out = append(out, target{plugin: name, id: d.ID, name: shortName(name, k, len(lists[i])), info: d})
 			}
 		}
 	}
@@ -78,6 +77,17 @@ func (s *deviceSet) usable(ctx context.Context, c *cli.Context, spec deviceSpec)
 	return out, ctx.Err()
 }
 
+// listAll lists the devices of all these plugins at once.
+func (s *deviceSet) listAll(ctx context.Context, c *cli.Context, names []string) ([][]device.Info, []error) {
+	lists, errs := make([][]device.Info, len(names)), make([]error, len(names))
+	var all sync.WaitGroup
+	for i, name := range names {
+		all.Go(func() { lists[i], errs[i] = s.list(ctx, c, name) })
+	}
+	all.Wait()
+	return lists, errs
+}
+
 // computing returns the devices of a list that have operations.
 func computing(list []device.Info) []device.Info {
 	return slices.DeleteFunc(slices.Clone(list), func(d device.Info) bool { return len(d.Ops) == 0 })
@@ -85,14 +95,11 @@ func computing(list []device.Info) []device.Info {
 
 // list starts the provider of a plugin, unless it runs already, and lists its devices.
 func (s *deviceSet) list(ctx context.Context, c *cli.Context, name string) ([]device.Info, error) {
-	if s.providers[name] == nil {
-		p, err := openProvider(ctx, c, name)
-		if err != nil {
-			return nil, err
-		}
-		s.providers[name] = p
+	p, err := s.provider(ctx, c, name)
+	if err != nil {
+		return nil, err
 	}
-	list, reason, err := s.providers[name].List(ctx)
+	list, reason, err := p.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +107,25 @@ func (s *deviceSet) list(ctx context.Context, c *cli.Context, name string) ([]de
 		return nil, device.Errorf(name, "List", device.Unavailable, "no device: %s", reason)
 	}
 	return list, nil
+}
+
+// provider returns the provider of a plugin, which it starts if need be. It
+// may be called for several plugins at once.
+func (s *deviceSet) provider(ctx context.Context, c *cli.Context, name string) (provider, error) {
+	s.mu.Lock()
+	p := s.providers[name]
+	s.mu.Unlock()
+	if p != nil {
+		return p, nil
+	}
+	p, err := openProvider(ctx, c, name)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.providers[name] = p
+	return p, nil
 }
 
 // choose picks the devices that a spec means from the list of its plugin.

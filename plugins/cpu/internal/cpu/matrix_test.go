@@ -43,7 +43,8 @@ func TestMatrixApart(t *testing.T) {
 // have the same bits for any number of workers.
 func TestMatrixBF16(t *testing.T) {
 	rows := []int{3, 0, 2, 7}
-	exact, err := ref.Provider{}.Open(context.Background(), device.DefaultID, device.Options{Precision: device.BF16})
+	exact, err := ref.Provider{}.Open(context.Background(), device.DefaultID,
+		device.Options{Precision: device.BF16})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ type Provider struct{}
 
 // Describe names the plugin.
 func (Provider) Describe() device.Plugin {
-	return device.Plugin{Name: "cpu", Version: "1", About: "the processor: AVX-512, AVX2 or plain Go"}
+	return device.Plugin{Name: "cpu", Version: "1", About: "the processor: AMX, AVX-512, AVX2 or plain Go"}
 }
 
 // List returns the one device.

@@ -28,8 +28,8 @@ type action struct {
 	// rounds says that at precision bf16 the action itself rounds its results.
 	rounds bool
 	// needs, unless it is nil, returns which positions of the first operand are
-	// seen by these of the result. rings says that the first operand and the
-	// result may be rings.
+	// seen by these of the result: the action may be part of a course. rings says
+	// that the first operand and the result may be rings.
 	needs func(from, to int) (first, last int)
 	rings bool
 	// finish comes after the rows. Results that are not rows are its work.

@@ -39,7 +39,8 @@ func coldRows() []row {
 	}
 }
 
-// coldOurs returns how bnctl predicts one image.
+// coldOurs returns how bnctl predicts one image, on the device of the other rows:
+// the peer does not look for others either.
 func (b *bench) coldOurs(model string, pixels int) (*exec.Cmd, error) {
 	file, err := b.file(model)
 	if err != nil {
@@ -51,7 +52,8 @@ func (b *bench) coldOurs(model string, pixels int) (*exec.Cmd, error) {
 			return nil, err
 		}
 	}
-	return exec.CommandContext(b.ctx, b.bnctl, "predict", file, image, "--logits", "--format", "json"), nil
+	return exec.CommandContext(b.ctx, b.bnctl, "predict", file, image, "--devices", "cpu", "--logits", "--format",
+		"json"), nil
 }
 
 // coldTheirs returns how ONNX Runtime does.

@@ -3,6 +3,8 @@ package remote
 import (
 	"runtime"
 	"sync"
+
+	"github.com/bnctl/bnctl/device/internal/shm"
 )
 
 // crew is the sessions of this process and the threads that their devices
@@ -23,9 +25,20 @@ func (s *session) threads(n int) {
 	}
 	for m := range crew.sessions {
 		if m.host != nil {
-			m.host.Spin(crewThreads() < runtime.NumCPU(), crewThreads() <= runtime.NumCPU())
+			m.host.Attend(attention(crewThreads()))
 		}
 	}
+}
+
+// attention returns how awake the host is and how awake a device while it waits.
+func attention(threads int) (host, device shm.Attention) {
+	switch n := runtime.NumCPU(); {
+	case threads < n:
+		return shm.Spins, shm.Spins
+	case threads == n:
+		return shm.Naps, shm.Spins
+	}
+	return shm.Sleeps, shm.Sleeps
 }
 
 // crewThreads counts the threads of all devices; the crew is locked.

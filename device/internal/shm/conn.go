@@ -36,20 +36,12 @@ func newConn(segment []byte, out, in int) (*Conn, error) {
 	return c, nil
 }
 
-// Spin says which side may spin while it waits for bytes, this one and the
-// other: they may where every thread that computes, and for the host who waits
-// beside them, has a core of its own.
-func (c *Conn) Spin(here, there bool) {
-	set := func(r *ring, on bool) {
-		var v uint32
-		if on {
-			v = 1
-		}
-		r.spin.Store(v)
-	}
+// Attend says how awake each side is while it waits for bytes, this one and
+// the other.
+func (c *Conn) Attend(here, there Attention) {
 	_ = c.use(func() error {
-		set(c.in, here)
-		set(c.out, there)
+		c.in.attention.Store(uint32(here))
+		c.out.attention.Store(uint32(there))
 		return nil
 	})
 }

@@ -106,10 +106,10 @@ func TestForeignCounters(t *testing.T) {
 }
 
 func BenchmarkRoundTrip(b *testing.B) {
-	for name, spin := range map[string]bool{"spin": true, "sleep": false} {
+	for name, a := range map[string]Attention{"spin": Spins, "nap": Naps, "sleep": Sleeps} {
 		b.Run(name, func(b *testing.B) {
 			host, guest := pair(b)
-			host.Spin(spin, spin)
+			host.Attend(a, a)
 			go func() {
 				p := make([]byte, 64)
 				for {

@@ -115,7 +115,11 @@ func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 	if l.all(barrier) {
 		return nil
 	}
-	if l.spins && m.head.spin.Load() != 0 {
+	attention := Sleeps
+	if m.head.spin.Load() != 0 {
+		attention = Spins
+	}
+	if l.spins && attention == Spins {
 		for start := time.Now(); time.Since(start) < spinInGroup; yield() {
 			if l.all(barrier) {
 				return nil
@@ -135,7 +139,7 @@ func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 		case m.closed.Load():
 			return Closed
 		}
-		l.bell.nap(seen, n, longNap)
+		l.bell.nap(seen, n, napOf(attention, n))
 	}
 }
 

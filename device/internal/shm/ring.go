@@ -13,15 +13,15 @@ const ringHeader = 512
 
 // counters is the head of a ring, as both processes see it.
 type counters struct {
-	written atomic.Uint64 // bytes since the beginning; the producer's
-	_       [56]byte
-	read    atomic.Uint64 // bytes since the beginning; the consumer's
-	_       [56]byte
-	data    bell // rung when bytes are there
-	_       [56]byte
-	space   bell // rung when bytes are gone
-	_       [56]byte
-	spin    atomic.Uint32 // whether who reads may spin
+	written   atomic.Uint64 // bytes since the beginning; the producer's
+	_         [56]byte
+	read      atomic.Uint64 // bytes since the beginning; the consumer's
+	_         [56]byte
+	data      bell // rung when bytes are there
+	_         [56]byte
+	space     bell // rung when bytes are gone
+	_         [56]byte
+	attention atomic.Uint32 // an Attention, of who reads
 }
 
 // ring is one direction of a connection, as one of its sides sees it.

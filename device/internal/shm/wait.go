@@ -5,6 +5,15 @@ import (
 	"time"
 )
 
+// Attention is how awake a side is while it waits.
+type Attention uint32
+
+const (
+	Sleeps Attention = iota // where threads share cores
+	Naps                    // where every thread that computes has a core
+	Spins                   // where who waits has one too
+)
+
 const (
 	// moment is how long a reader that may spin looks before anything else.
 	moment = 20 * time.Microsecond
@@ -23,7 +32,7 @@ const (
 // is not asleep when the bytes come.
 func (r *ring) await() error {
 	ready := func() bool { return r.written.Load() != r.pos }
-	if r.spin.Load() == 0 {
+	if Attention(r.attention.Load()) != Spins {
 		return r.sleep(&r.data, ready)
 	}
 	began := time.Now()
@@ -74,7 +83,7 @@ func (r *ring) doze(ready func() bool, until time.Time) error {
 		case r.closed.Load():
 			return Closed
 		}
-		r.data.nap(seen, n, left)
+		r.data.nap(seen, n, min(left, shortNap))
 	}
 }
 
@@ -88,7 +97,7 @@ func (r *ring) sleep(b *bell, ready func() bool) error {
 		case r.closed.Load():
 			return Closed
 		}
-		b.nap(seen, n, longNap)
+		b.nap(seen, n, napOf(Attention(r.attention.Load()), n))
 	}
 }
 
@@ -105,14 +114,21 @@ const (
 	longNap = 200 * time.Millisecond
 )
 
+// napOf returns how long nap n lasts at most. Where threads share cores there
+// may be more of them than Go runs at once, and short naps would make its
+// monitor busy for good.
+func napOf(a Attention, n int) time.Duration {
+	if a == Sleeps || n >= shortNaps {
+		return longNap
+	}
+	return shortNap
+}
+
 // nap is nap n of somebody who waits. It ends when the bell has been rung since
-// count gave seen, or after a while, at most after so long.
+// count gave seen, or after so long.
 func (b *bell) nap(seen uint32, n int, most time.Duration) {
 	if n > 0 {
 		runtime.Gosched() // to Go's monitor this is a sign of life
-	}
-	if n < shortNaps {
-		most = min(most, shortNap)
 	}
 	b.sleep(seen, most)
 }

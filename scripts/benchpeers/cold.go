@@ -52,8 +52,8 @@ func (b *bench) coldOurs(model string, pixels int) (*exec.Cmd, error) {
 			return nil, err
 		}
 	}
-	return exec.CommandContext(b.ctx, b.bnctl, "predict", file, image, "--devices", "cpu", "--logits", "--format",
-		"json"), nil
+	return exec.CommandContext(b.ctx, b.bnctl, "predict", file, image, "--devices", "cpu", "--logits",
+		"--format", "json"), nil
 }
 
 // coldTheirs returns how ONNX Runtime does.

@@ -18,7 +18,8 @@ import (
 
 // inFile writes tensors to a file at path that ends at the end of a page, the last
 // tensor with it, and returns the mapped file and them as views of it.
-func inFile(t *testing.T, path string, state map[string]tensor.Tensor) (*tensor.Mapped, map[string]tensor.Tensor) {
+func inFile(t *testing.T, path string, state map[string]tensor.Tensor) (
+	*tensor.Mapped, map[string]tensor.Tensor) {
 	t.Helper()
 	room := 0
 	for _, v := range state {

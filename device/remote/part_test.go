@@ -31,7 +31,8 @@ type partialDevice struct {
 	parts bool
 }
 
-func (d partialDevice) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+func (d partialDevice) Load(ctx context.Context, p *graph.Program, c device.Capacity) (
+	device.Executable, error) {
 	x, err := d.Device.Load(ctx, p, c)
 	return partialExecutable{x, d.parts}, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -149,26 +150,30 @@ func ymmOf(i int) reg.VecPhysical { return zmm[i].AsY().(reg.VecPhysical) }
 // and b: VDPBF16PS, EVEX.512.F3.0F38.W0 52 /r, which Go's assembler lacks.
 func vdpbf16ps(a, b, dst int) {
 	Comment(fmt.Sprintf("VDPBF16PS Z%d, Z%d, Z%d", a, b, dst))
-	evex(0x52, dst, b, a)
+	emitWords(evex(0x52, dst, b, a))
 }
 
 // vcvtneps2bf16 rounds the register src of AVX-512 to the lower half of dst:
 // VCVTNEPS2BF16, EVEX.512.F3.0F38.W0 72 /r, which Go's assembler lacks.
 func vcvtneps2bf16(src, dst int) {
 	Comment(fmt.Sprintf("VCVTNEPS2BF16 Z%d, Y%d", src, dst))
-	evex(0x72, dst, 0, src)
+	emitWords(evex(0x72, dst, 0, src))
 }
 
-// evex emits EVEX.512.F3.0F38.W0 with three registers by their numbers (Intel
+// evex returns EVEX.512.F3.0F38.W0 with three registers by their numbers (Intel
 // SDM 2A, 2.7.1): reg and rm in the ModRM byte, v beside it, most bits inverted.
-func evex(opcode byte, regNumber, v, rm int) {
+func evex(opcode byte, regNumber, v, rm int) []byte {
 	inverted := func(n, bit, to int) byte { return byte(^n>>bit&1) << to }
 	p0 := inverted(regNumber, 3, 7) | inverted(rm, 4, 6) | inverted(rm, 3, 5) | inverted(regNumber, 4, 4) | 2
 	p1 := byte(^v&15)<<3 | 1<<2 | 2
 	p2 := byte(2<<5) | inverted(v, 4, 3)
 	modrm := byte(3<<6 | regNumber&7<<3 | rm&7)
-	prefix := uint32(p2)<<24 | uint32(p1)<<16 | uint32(p0)<<8 | 0x62
+	return []byte{0x62, p0, p1, p2, opcode, modrm}
+}
+
+// emitWords writes an instruction of six bytes.
+func emitWords(b []byte) {
+	prefix, rest := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint16(b[4:])
 	Instruction(&ir.Instruction{Opcode: "LONG", Operands: []operand.Op{operand.U32(prefix)}})
-	rest := uint16(modrm)<<8 | uint16(opcode)
 	Instruction(&ir.Instruction{Opcode: "WORD", Operands: []operand.Op{operand.U16(rest)}})
 }

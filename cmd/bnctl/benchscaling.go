@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,18 +15,26 @@ import (
 // scaled is what a row of bench says of how its devices work together.
 type scaled struct {
 	Efficiency float64 `json:"efficiency,omitempty"` // images per second and device, over those of the first row
-	Sync       float64 `json:"sync_share"`           // of the steps' time: devices waited for each other
+	// Of a step's time the devices waited for each other: in the median step, and of all steps together.
+	Sync     float64 `json:"sync_share"`
+	SyncMean float64 `json:"sync_share_mean"`
 
 	devices       int
 	took, blocked time.Duration
+	shares        []float64 // by step
 }
 
 // add counts the time of a step.
 func (s *scaled) add(t parallel.Timing) {
-	s.took, s.blocked = s.took+t.Took, s.blocked+t.Blocked
-	if s.took > 0 {
-		s.Sync = float64(s.blocked) / float64(s.took)
+	if t.Took <= 0 {
+		return
 	}
+	s.took, s.blocked = s.took+t.Took, s.blocked+t.Blocked
+	s.SyncMean = float64(s.blocked) / float64(s.took)
+	share := float64(t.Blocked) / float64(t.Took)
+	at, _ := slices.BinarySearch(s.shares, share)
+	s.shares = slices.Insert(s.shares, at, share)
+	s.Sync = s.shares[len(s.shares)/2]
 }
 
 // compare fills in the efficiency of a row against that of the first.
@@ -34,10 +43,10 @@ func (e *benchEvent) compare(first *benchEvent) {
 }
 
 // scalingHeader and columns are what --scaling adds to the table.
-const scalingHeader = "  efficiency  in sync"
+const scalingHeader = "  efficiency  in sync     mean"
 
 func (e *benchEvent) columns() string {
-	return fmt.Sprintf("  %8.1f %%  %5.2f %%", 100*e.Efficiency, 100*e.Sync)
+	return fmt.Sprintf("  %8.1f %%  %5.2f %%  %5.2f %%", 100*e.Efficiency, 100*e.Sync, 100*e.SyncMean)
 }
 
 // rowsOfScaling returns the values of --devices, one for each row. All rows

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// holdOutput loads what the way back multiplies with.
+func (f winogradForm) holdOutput(m *multiplier) {
+	for _, p := range f.pairs {
+		for j := 1; j < f.side; j++ {
+			if v := math.Pow(p, float64(j)); v != 1 {
+				m.hold(v)
+			}
+		}
+	}
+}
+
+// back sets acc to output j from the values at the points: at(k) is an operand
+// for value k, use two more registers.
+func (f winogradForm) back(m *multiplier, j int, at func(k int) operand.Op, s, acc reg.VecPhysical) {
+	move := func(k int, r reg.VecPhysical) {
+		if x, ok := at(k).(reg.VecPhysical); ok {
+			VMOVAPS(x, r)
+		} else {
+			VMOVUPS(at(k), r)
+		}
+	}
+	for i, p := range f.pairs {
+		v := math.Pow(p, float64(j))
+		move(1+2*i, s)
+		if j%2 == 0 {
+			VADDPS(at(2+2*i), s, s)
+		} else {
+			VSUBPS(at(2+2*i), s, s)
+		}
+		switch {
+		case i > 0:
+		case j == 0:
+			move(0, acc)
+		case j == f.side-1:
+			move(f.tile()-1, acc)
+		default:
+			m.times(v, s, acc)
+			continue
+		}
+		m.add(v, s, acc)
+	}
+}
+
+// winogradOutput computes the outputs of tiles that lie side by side.
+func winogradOutput(c *constants, set isa, f winogradForm) {
+	n := f.tile()
+	TEXT(fmt.Sprintf("winogradOutput%sf%d", set.name, f.side), NOSPLIT,
+		"func(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, "+
+			"bias *float32, "+endingParams+", tiles int, vectors int)")
+	Pragma("noescape")
+	rows := pointers[:f.side]
+	col := []reg.GPPhysical{pointers[4], pointers[5]}
+	freq := []reg.GPPhysical{pointers[6], pointers[7], pointers[8]}
+	bias, in, left, tiles := pointers[9], pointers[10], pointers[11], reg.R14
+	outAt, inAt, inNow, apart := AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8)
+	MOVQ(param("plus"), left)
+	SUBQ(param("out"), left)
+	MOVQ(left, apart)
+	MOVQ(param("colStep"), col[0])
+	LEAQ(operand.Mem{Base: col[0], Index: col[0], Scale: 2}, col[1])
+	MOVQ(param("mFreq"), freq[0])
+	LEAQ(operand.Mem{Base: freq[0], Index: freq[0], Scale: 2}, freq[1])
+	LEAQ(operand.Mem{Base: freq[1], Index: freq[0], Scale: 2}, freq[2])
+	MOVQ(param("out"), left)
+	MOVQ(left, outAt)
+	MOVQ(param("m"), left)
+	MOVQ(left, inAt)
+	MOVQ(param("tiles"), tiles)
+	r := set.regs
+	m := newMultiplier(c, set, 15)
+	f.holdOutput(m)
+
+	Label("tile")
+	TESTQ(tiles, tiles)
+	JE(operand.LabelRef("end"))
+	MOVQ(outAt, rows[0])
+	for i := 1; i < f.side; i++ {
+		MOVQ(rows[i-1], rows[i])
+		ADDQ(param("rowStep"), rows[i])
+	}
+	MOVQ(inAt, in)
+	MOVQ(in, inNow)
+	MOVQ(param("bias"), bias)
+	MOVQ(param("vectors"), left)
+	if set.bytes == 32 {
+		SHLQ(operand.Imm(1), left)
+	}
+	Label("vector")
+	for parity := range 2 {
+		MOVQ(inNow, in)
+		for i := range n {
+			at := func(k int) operand.Op { return multiple(in, freq, k) }
+			for j := parity; j < f.side; j += 2 {
+				f.back(m, j, at, r[12], r[j/2*6+i])
+			}
+			if i < n-1 {
+				for range n / 2 {
+					LEAQ(operand.Mem{Base: in, Index: freq[0], Scale: 2}, in)
+				}
+			}
+		}
+		for j := parity; j < f.side; j += 2 {
+			at := func(k int) operand.Op { return r[j/2*6+k] }
+			for y := range f.side {
+				f.back(m, y, at, r[12], r[13])
+				VADDPS(operand.Mem{Base: bias}, r[13], r[13])
+				winogradEnding(set, r[13], r[14], multiple(rows[y], col, j), apart, fmt.Sprint(j, "_", y))
+				VMOVUPS(r[13], multiple(rows[y], col, j))
+			}
+		}
+	}
+	for _, p := range append([]reg.GPPhysical{bias}, rows...) {
+		ADDQ(operand.Imm(uint64(set.bytes)), p)
+	}
+	ADDQ(operand.Imm(uint64(set.bytes)), inNow)
+	DECQ(left)
+	JNE(operand.LabelRef("vector"))
+	MOVQ(param("tileStep"), left)
+	ADDQ(left, outAt)
+	MOVQ(param("mTile"), left)
+	ADDQ(left, inAt)
+	DECQ(tiles)
+	JMP(operand.LabelRef("tile"))
+	Label("end")
+	VZEROUPPER()
+	RET()
+}
+
+// winogradEnding ends result r, which goes to out; Plus lies apart bytes from
+// there. name tells the labels apart.
+func winogradEnding(set isa, r, free reg.VecPhysical, out, apart operand.Mem, name string) {
+	at := reg.R15
+	CMPQ(param("plus"), operand.Imm(0))
+	JE(operand.LabelRef("bounds" + name))
+	LEAQ(out, at)
+	ADDQ(apart, at)
+	VADDPS(operand.Mem{Base: at}, r, r)
+	Label("bounds" + name)
+	MOVQ(param("most"), at)
+	TESTQ(at, at)
+	JE(operand.LabelRef("write" + name))
+	set.zero(free)
+	VMAXPS(r, free, r)
+	VBROADCASTSS(operand.Mem{Base: at}, free)
+	VMINPS(r, free, r)
+	Label("write" + name)
+}

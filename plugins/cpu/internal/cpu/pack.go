@@ -16,9 +16,10 @@ type pack struct {
 // packPart is the weights of one window.
 type packPart struct {
 	window  *kernel.Window
-	at      []int // where the weights of (tap, value) begin
-	step    int   // values between output channels
-	in, out int   // its first channels, of the input and of the output
+	at      []int        // where the weights of (tap, value) begin
+	order   kernel.Order // the same
+	step    int          // values between output channels
+	in, out int          // its first channels, of the input and of the output
 	data    []float32
 }
 
@@ -49,7 +50,9 @@ func (c *compiler) packFor(t *filter, key string, parts func() []packPart) *pack
 	return shared(c, t, key, func() *pack {
 		p := &pack{parts: parts()}
 		for i := range p.parts {
-			p.parts[i].data = take[float32](&c.exe.reserve, p.parts[i].window.PackedLen())
+			part := &p.parts[i]
+			part.order = kernel.NewOrder(part.at)
+			part.data = take[float32](&c.exe.reserve, part.window.PackedLen())
 		}
 		return p
 	})
@@ -79,5 +82,6 @@ func (p *pack) fill(f *frame, t *filter) {
 
 // fill packs one panel.
 func (p *packPart) fill(f *frame, t *filter, panel int) {
-	p.window.Pack(panel, p.data, f.f32(t.weight), p.at, p.step, t.factor(f).From(p.out))
+	kernels, factor := f.exe.device.kernels, t.factor(f).From(p.out)
+	kernels.Pack(p.window, panel, p.data, f.f32(t.weight), p.order, p.step, factor)
 }

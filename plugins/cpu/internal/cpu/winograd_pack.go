@@ -9,7 +9,8 @@ import (
 // winogradPack is the transformed weights of a convolution by tiles.
 type winogradPack struct {
 	kernel.Winograd
-	back  bool // the weights are those of the convolution whose gradient this is
+	order kernel.Order // of (tap, input channel)
+	step  int          // values between output channels
 	data  []float32
 	apart bool   // the weights lie too far apart for tiles: windows compute everything
 	stamp uint64 // of the filter, when they were transformed
@@ -19,8 +20,21 @@ type winogradPack struct {
 	direct uint64 // the fill for which the weights of the windows were packed
 }
 
+// newWinogradPack returns room for the weights of g, or, going back, for those of
+// the convolution whose gradient g computes.
 func newWinogradPack(g kernel.Winograd, back bool, r *reserve) *winogradPack {
-	return &winogradPack{Winograd: g, back: back, data: take[float32](r, g.PackedLen())}
+	at, step := make([]int, 9*g.In), 9*g.In
+	for i := range at {
+		at[i] = i%g.In*9 + i/g.In
+	}
+	if back {
+		for i := range at {
+			at[i] = i%g.In*g.Out*9 + 8 - i/g.In
+		}
+		step = 9
+	}
+	return &winogradPack{Winograd: g, order: kernel.NewOrder(at), step: step,
+		data: take[float32](r, g.PackedLen())}
 }
 
 // bytes returns the memory of the transformed weights.
@@ -50,28 +64,9 @@ func (p *winogradPack) fill(f *frame, t *filter) {
 // gather copies the weights of a panel to taps, [9][In][PanelWidth], and
 // reports whether they are even.
 func (p *winogradPack) gather(f *frame, taps []float32, filter *filter, panel int) bool {
-	width, first, weight := p.PanelWidth(panel), panel*kernel.WinogradLanes, f.f32(filter.weight)
-	factor := filter.factor(f)
-	for o := 0; o < width; o += kernel.Lanes { // so few rows of weights stay in the cache
-		for c := range p.In {
-			at, step := ((first+o)*p.In+c)*9, p.In*9
-			if p.back {
-				at, step = (c*p.Out+first+o)*9, 9
-			}
-			for t := range 9 {
-				from := at + t
-				if p.back {
-					from = at + 8 - t
-				}
-				row := taps[(t*p.In+c)*width+o:][:kernel.Lanes]
-				for i := range row {
-					row[i] = weight[from]
-					from += step
-				}
-				factor.Apply(row, first+o)
-			}
-		}
-	}
+	width, first := p.PanelWidth(panel), panel*kernel.WinogradLanes
+	f.exe.device.kernels.Gather(taps, width, width, f.f32(filter.weight)[first*p.step:], p.order, p.step,
+		filter.factor(f).From(first))
 	return p.even(f, taps, width)
 }
 

@@ -29,6 +29,7 @@ import (
 //go:generate go run -C _asm . pairsgradient
 //go:generate go run -C _asm . strippairs
 //go:generate go run -C _asm . matrix
+//go:generate go run -C _asm . gather
 
 // Lanes is the number of channels that kernels treat together: weights are
 // packed in panels of up to PanelLanes output channels.
@@ -60,6 +61,7 @@ type Set struct {
 	pairsGradients    pairsGradients
 	stripPairs        []sizedStripPairs
 	matrix            *matrixKernels
+	gathers           *gatherKernels
 	peak              func(n int)
 	lanes             int  // of the registers of peak
 	fused             bool // the definition fuses chains

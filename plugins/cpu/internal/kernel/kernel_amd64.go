@@ -12,7 +12,7 @@ func native() []*Set {
 			window: windowAVX512, gradient: gradientAVX512,
 			columns: []*columns{&columnsAVX512, &columnsAVX2}, elements: &elementsAVX512,
 			depthwise: depthwiseAVX512, depthwiseRows: depthwiseRowsAVX512,
-			pools: &poolsAVX512, strips: &stripsAVX512,
+			gathers: &gathersAVX512, pools: &poolsAVX512, strips: &stripsAVX512,
 			winograd: &winogradAVX512, winogradGradients: winogradGradientsAVX512, peak: peakAVX512, lanes: 16})
 		withBF16(sets[0], cpu.X86.HasAVX512BF16, cpu.X86.HasAMXBF16)
 		if cpu.X86.HasAVX512BF16 && matrixUnits() {
@@ -26,7 +26,7 @@ func native() []*Set {
 			window: windowAVX2, gradient: gradientAVX2,
 			columns: []*columns{&columnsAVX2}, elements: &elementsAVX2,
 			depthwise: depthwiseAVX2, depthwiseRows: depthwiseRowsAVX2,
-			pools: &poolsAVX2, strips: &stripsAVX2,
+			gathers: &gathersAVX2, pools: &poolsAVX2, strips: &stripsAVX2,
 			winograd: &winogradAVX2, winogradGradients: winogradGradientsAVX2, peak: peakAVX2, lanes: 8,
 			bf16: &bf16AVX2, pairs: pairsAVX2, pairsGradients: pairsGradientsAVX2,
 			stripPairs: stripPairsAVX2})

@@ -73,8 +73,8 @@ func (m *Matrix) tile(block, step, part int) int {
 	return first*m.blockLen() + ((step*m.Parts+part)*n+block-first)*tileLen
 }
 
-// PackMatrix fills the parts of packed that belong to one panel; src, at, step
-// and factor are those of Window.Pack. A tile holds 16 pairs of values, each of
+// PackMatrix fills the parts of packed that belong to one panel; the
+// order at, step and factor are those of Pack. A tile holds 16 pairs of values, each of
 // 16 channels: [16 pairs][16 channels][2]. It returns the extent of weights in
 // three parts.
 func (s *Set) PackMatrix(m *Matrix, panel int, packed []uint16, src []float32, at []int, step int,

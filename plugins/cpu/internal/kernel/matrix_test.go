@@ -136,7 +136,7 @@ func checkMatrix(t *testing.T, what string, c *matrixCase, got []float32) {
 	}
 	packed := make([]float32, c.Window.PackedLen())
 	for panel := range c.Panels() {
-		c.Window.Pack(panel, packed, src, c.at, len(c.at), Factor{})
+		Generic.Pack(c.Window, panel, packed, src, NewOrder(c.at), len(c.at), Factor{})
 	}
 	want := slices.Clone(c.out)
 	for panel := range c.Panels() {

@@ -104,34 +104,19 @@ func (w *Window) Packed(packed []float32, panel int) []float32 {
 	return packed[w.Taps*w.Run*first:][:w.Taps*w.Run*width]
 }
 
-// Pack fills the part of packed that belongs to one panel. The weight of tap
-// t, value k and output channel c is src[at[t*Run+k] + c*step], with a
-// factor. Panels follow each other, each as [Taps][Run][width].
-func (w *Window) Pack(panel int, packed, src []float32, at []int, step int, factor Factor) {
+// Pack fills the part of packed that belongs to one panel. Value t*Run+k of
+// the order is the weight of tap t and value k; Gather says where it lies.
+// Panels follow each other, each as [Taps][Run][width].
+func (s *Set) Pack(w *Window, panel int, packed, src []float32, order Order, step int, factor Factor) {
 	first, width, real := w.panel(panel)
-	packed = packed[w.Taps*w.Run*first:]
-	for c := 0; c < width; c += Lanes { // so few rows of src stay in the cache
-		lanes := min(real-c, Lanes)
-		for k := range w.Run { // taps inside: they are neighbours in src
-			for t := range w.Taps {
-				i := t*w.Run + k
-				row, from := packed[i*width+c:][:Lanes], at[i]+(first+c)*step
-				if step == 1 {
-					copy(row, src[from:from+lanes])
-				} else {
-					for j := range lanes {
-						row[j] = src[from+j*step]
-					}
-				}
-				factor.Apply(row[:lanes], first+c)
-				clear(row[lanes:])
-			}
-		}
+	if len(order.to) > 0 {
+		s.Gather(w.Packed(packed, panel), width, real, src[first*step:], order, step, factor.From(first))
 	}
 }
 
 // Unpack is Pack the other way: it writes sums of one panel, as Gradient
-// makes them for the taps [t0, t1), to dst.
+// makes them for the taps [t0, t1), to dst. The weight of tap t, value k and
+// channel c lies at[t*Run+k] + c*step from its beginning.
 func (w *Window) Unpack(panel int, dst, sums []float32, at []int, step, t0, t1 int) {
 	first, width, real := w.panel(panel)
 	for c := 0; c < real; c += Lanes { // so few rows of dst stay in the cache

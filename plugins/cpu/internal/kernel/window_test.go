@@ -107,7 +107,7 @@ func packedWeights(r *rand.Rand, w *Window) []float32 {
 	packed := make([]float32, w.PackedLen())
 	src := guarded(r, len(at)*w.Width)
 	for panel := range w.Panels() {
-		w.Pack(panel, packed, src, at, len(at), Factor{})
+		Generic.Pack(w, panel, packed, src, NewOrder(at), len(at), Factor{})
 	}
 	return packed
 }

@@ -32,6 +32,7 @@ var families = map[string]func(){
 	"pairsgradient":    pairsgradient,
 	"strippairs":       strippairs,
 	"matrix":           matrix,
+	"gather":           gather,
 }
 
 func main() {

@@ -1,0 +1,8 @@
+//go:build !purego
+
+package kernel
+
+var (
+	gathersAVX512 = gatherKernels{16, gatherAVX512, gatherScaledAVX512}
+	gathersAVX2   = gatherKernels{8, gatherAVX2, gatherScaledAVX2}
+)

@@ -1,0 +1,87 @@
+package kernel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// gatherOrders returns orders of n weights, some without gaps, some with.
+func gatherOrders(r *rand.Rand, n int) map[string][]int {
+	all := map[string][]int{}
+	for i := range n {
+		all["as they lie"] = append(all["as they lie"], i)
+		all["reversed"] = append(all["reversed"], n+4-i)
+		all["with gaps"] = append(all["with gaps"], 3*i+i%2)
+		all["one twice"] = append(all["one twice"], i%max(n-1, 1))
+	}
+	all["shuffled"] = r.Perm(n)
+	return all
+}
+
+func TestGather(t *testing.T) {
+	r := rand.New(rand.NewPCG(40, 2))
+	for _, n := range []int{0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 69, 144} {
+		for _, real := range []int{1, 15, 16, 17, 32, 63, 64} {
+			for name, at := range gatherOrders(r, n) {
+				for _, step := range []int{1, 9, n + 3} {
+					checkGather(t, r, name, at, real, step)
+				}
+			}
+		}
+	}
+}
+
+// checkGather compares all sets with what Gather says, with every factor.
+func checkGather(t *testing.T, r *rand.Rand, name string, at []int, real, step int) {
+	t.Helper()
+	n, width := len(at), padded(real)
+	src := guarded(r, (real-1)*step+3*n+6)
+	by := make([]float64, real)
+	for c := range by {
+		by[c] = r.NormFloat64()
+	}
+	for _, set := range Sets() {
+		for _, factor := range []Factor{{}, {By: by}, {Round: set, By: by}} {
+			want := make([]float32, n*width)
+			for i, a := range at {
+				for c := range real {
+					v := []float32{src[a+c*step]}
+					factor.Apply(v, c)
+					want[i*width+c] = v[0]
+				}
+			}
+			around := guarded(r, n*width+64)
+			all := slices.Clone(around)
+			set.Gather(all[32:32+n*width], width, real, src, NewOrder(at), step, factor)
+			copy(around[32:], want)
+			if !sameBits(all, around) {
+				t.Errorf("%s: %d values %s, %d channels, step %d, factor %v, rounded %v: not what is said",
+					set.Name, n, name, real, step, factor.By != nil, factor.Round != nil)
+			}
+		}
+	}
+}
+
+func BenchmarkGather(b *testing.B) {
+	for _, s := range []struct{ taps, in, out int }{{1, 2048, 512}, {1, 256, 64}, {9, 512, 32}} {
+		n := s.taps * s.in
+		at, by := make([]int, n), make([]float64, s.out)
+		for i := range at {
+			at[i] = i%s.in*s.taps + i/s.in
+		}
+		order, src, dst := NewOrder(at), make([]float32, n*s.out), make([]float32, n*PanelLanes)
+		for _, set := range Sets() {
+			b.Run(fmt.Sprintf("%dx%dx%d/%s", s.taps, s.in, s.out, set.Name), func(b *testing.B) {
+				b.SetBytes(int64(4 * len(src)))
+				for b.Loop() {
+					for c := 0; c < s.out; c += PanelLanes {
+						width := min(s.out-c, PanelLanes)
+						set.Gather(dst, width, width, src[c*n:], order, n, Factor{By: by}.From(c))
+					}
+				}
+			})
+		}
+	}
+}

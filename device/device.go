@@ -64,6 +64,15 @@ type Executable interface {
 	Close() error
 }
 
+// StateWriter is an Executable that takes many state tensors sooner than one
+// after the other.
+type StateWriter interface {
+	Executable
+	// WriteAll is Write of the tensor of each name, in order. After an error any
+	// of them may have been written.
+	WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error
+}
+
 // Version counts the commits since Load.
 type Version uint64
 

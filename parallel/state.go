@@ -75,12 +75,17 @@ func (d *Driver) read(ctx context.Context, m *member) (map[string]tensor.Tensor,
 // writeState writes the tensors that state has, in the order of the program's table.
 func writeState(ctx context.Context, exe device.Executable, p *graph.Program,
 	state map[string]tensor.Tensor) error {
+	var names []string
 	for _, s := range p.State {
-		t, ok := state[s.Name]
-		if !ok {
-			continue
+		if _, ok := state[s.Name]; ok {
+			names = append(names, s.Name)
 		}
-		if err := exe.Write(ctx, s.Name, t); err != nil {
+	}
+	if w, ok := exe.(device.StateWriter); ok {
+		return w.WriteAll(ctx, names, state)
+	}
+	for _, name := range names {
+		if err := exe.Write(ctx, name, state[name]); err != nil {
 			return err
 		}
 	}

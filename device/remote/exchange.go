@@ -35,8 +35,8 @@ func limitsOf(f *graph.Function) limits {
 // place says where the tensors of a message of the plugin go.
 func (s *session) place(c *call, m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
 	switch {
-	case m.Call != s.number:
-		return nil, fmt.Errorf("%s belongs to call %d, this is %d", wire.Body(m), m.Call, s.number)
+	case m.Call != c.body.Call:
+		return nil, fmt.Errorf("%s belongs to call %d, this is %d", wire.Body(m), m.Call, c.body.Call)
 	case m.GetExchange() != nil:
 		return s.placeParts(c, heads)
 	case len(heads) == 0:
@@ -78,7 +78,7 @@ func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts [
 	}
 	err = s.group.Exchange.Start(ctx, tag, values)()
 	reduced := &pb.Reduced{Error: wire.EncodeError(err)}
-	m := &pb.Message{Call: s.number, Body: &pb.Message_Reduced{Reduced: reduced}}
+	m := &pb.Message{Call: c.body.Call, Body: &pb.Message_Reduced{Reduced: reduced}}
 	if err != nil {
 		s.arena = wire.Arena{} // others of the group may still look at the parts
 		return s.conn.Send(m, nil)

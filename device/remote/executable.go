@@ -3,7 +3,6 @@ package remote
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -60,25 +59,6 @@ func (x *executable) Grow(ctx context.Context, c device.Capacity) error {
 	defer x.mu.Unlock()
 	x.needs = device.Needs{Fixed: l.GetFixed(), PerRow: l.GetPerRow()}
 	return nil
-}
-
-// Write implements device.Executable. Of a tensor in a mapped file the plugin
-// is told where it lies, so that it is not copied.
-func (x *executable) Write(ctx context.Context, name string, t tensor.Tensor) error {
-	in, call := &pb.Write{Executable: x.number, State: name}, "Write "+name
-	m := &pb.Message{Body: &pb.Message_Write{Write: in}}
-	if x.session.parts {
-		in.Part = wire.EncodePart(t)
-	}
-	if in.Part == nil {
-		return x.session.plain(ctx, call, m, t)
-	}
-	err := x.session.plain(ctx, call, m)
-	if errors.Is(err, device.Unavailable) { // another user, a machine in the machine
-		in.Part = nil
-		err = x.session.plain(ctx, call, m, t)
-	}
-	return err
 }
 
 // Read implements device.Executable.

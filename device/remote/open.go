@@ -46,7 +46,7 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 	if d.session, err = p.session(d.info.Name, out.GetLevel()); err != nil {
 		return nil, p.broken(d.info.Name, "Open", err)
 	}
-	d.session.parts = out.GetParts()
+	d.session.parts, d.session.ahead = out.GetParts(), out.GetAhead()
 	d.session.threads(max(1, d.info.Threads))
 	return d, nil
 }

@@ -22,6 +22,7 @@ type session struct {
 	conn     wire.Conn
 	host     *shm.Conn       // nil at level stream/1
 	parts    bool            // the plugin takes parts of files
+	ahead    bool            // and a Write before those before it are answered
 	life     context.Context // ends with the process, and when the device is closed
 	end      context.CancelFunc
 	watchers sync.WaitGroup
@@ -30,7 +31,7 @@ type session struct {
 	once    sync.Once
 
 	mu     sync.Mutex // held by the call that is under way
-	number uint64     // of the call
+	number uint64     // of the last call
 	dead   error      // once the device is lost
 	group  device.Group
 	arena  wire.Arena // parts of exchanges
@@ -62,23 +63,37 @@ type call struct {
 
 // do makes a call and returns the answer and its tensors, which are the
 // caller's. Errors of the device are in the answer.
-func (s *session) do(ctx context.Context, c *call) (*pb.Message, []tensor.Tensor, error) {
+func (s *session) do(ctx context.Context, c *call) (m *pb.Message, out []tensor.Tensor, err error) {
+	err = s.during(ctx, []*call{c}, func(ctx context.Context) (err error) {
+		m, out, err = s.converse(ctx, c)
+		return err
+	})
+	return m, out, err
+}
+
+// during numbers calls and makes them with f, whose error is that of the
+// connection. The context of f ends with the session.
+func (s *session) during(ctx context.Context, calls []*call, f func(context.Context) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.ready(ctx, c); err != nil {
-		return nil, nil, err
+	for _, c := range calls {
+		if err := s.ready(ctx, c); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
-	s.number++
-	c.body.Call = s.number
-	patience := s.guard(ctx)
-	m, out, err := s.converse(ctx, c)
-	if patience.stop(); err != nil {
-		return nil, nil, s.fail(c.name, err, patience)
+	for _, c := range calls {
+		s.number++
+		c.body.Call = s.number
 	}
-	return m, out, nil
+	patience := s.guard(ctx)
+	err := f(ctx)
+	if patience.stop(); err != nil {
+		return s.fail(calls[0].name, err, patience)
+	}
+	return nil
 }
 
 func (s *session) ready(ctx context.Context, c *call) error {
@@ -103,6 +118,11 @@ func (s *session) converse(ctx context.Context, c *call) (*pb.Message, []tensor.
 	if err := s.conn.Send(c.body, c.in); err != nil {
 		return nil, nil, err
 	}
+	return s.hear(ctx, c)
+}
+
+// hear answers the exchanges of a call that was sent until its answer comes.
+func (s *session) hear(ctx context.Context, c *call) (*pb.Message, []tensor.Tensor, error) {
 	for {
 		m, out, err := s.conn.Recv(func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
 			return s.place(c, m, heads)

@@ -57,7 +57,7 @@ func (s *service) Open(ctx context.Context, in *pb.OpenRequest) (*pb.OpenReply, 
 		return &pb.OpenReply{Error: wire.EncodeError(err)}, nil
 	}
 	s.device, s.opened = d, true
-	out := &pb.OpenReply{Level: device.Stream, Parts: true}
+	out := &pb.OpenReply{Level: device.Stream, Parts: true, Ahead: true}
 	if in.GetSegment() != nil {
 		if s.segment, err = mapSegment(in.GetSegment()); err != nil {
 			out.Note = err.Error()

@@ -1265,7 +1265,10 @@ type OpenReply struct {
 	// What went wrong.
 	Error *Error `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
 	// Whether a Write may name a part of a file instead of bringing a tensor.
-	Parts         bool `protobuf:"varint,5,opt,name=parts,proto3" json:"parts,omitempty"`
+	Parts bool `protobuf:"varint,5,opt,name=parts,proto3" json:"parts,omitempty"`
+	// Whether bnctl may make a Write before those before it are answered: the
+	// state of a network is hundreds of small tensors.
+	Ahead         bool `protobuf:"varint,6,opt,name=ahead,proto3" json:"ahead,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1331,6 +1334,13 @@ func (x *OpenReply) GetError() *Error {
 func (x *OpenReply) GetParts() bool {
 	if x != nil {
 		return x.Parts
+	}
+	return false
+}
+
+func (x *OpenReply) GetAhead() bool {
+	if x != nil {
+		return x.Ahead
 	}
 	return false
 }
@@ -4053,13 +4063,14 @@ const file_device_proto_rawDesc = "" +
 	"\asegment\x18\x05 \x01(\v2\x18.bnctl.device.v1.SegmentR\asegment\"3\n" +
 	"\aSegment\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\x05R\x04file\x12\x14\n" +
-	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\"\xaa\x01\n" +
+	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\"\xc0\x01\n" +
 	"\tOpenReply\x12/\n" +
 	"\x04info\x18\x01 \x01(\v2\x1b.bnctl.device.v1.DeviceInfoR\x04info\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\tR\x05level\x12\x12\n" +
 	"\x04note\x18\x03 \x01(\tR\x04note\x12,\n" +
 	"\x05error\x18\x04 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\x12\x14\n" +
-	"\x05parts\x18\x05 \x01(\bR\x05parts\"#\n" +
+	"\x05parts\x18\x05 \x01(\bR\x05parts\x12\x14\n" +
+	"\x05ahead\x18\x06 \x01(\bR\x05ahead\"#\n" +
 	"\rCancelRequest\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\x04R\x04call\"\r\n" +
 	"\vCancelReply\"\x0e\n" +

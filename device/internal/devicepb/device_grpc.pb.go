@@ -73,9 +73,11 @@ type DeviceClient interface {
 	//
 	// bnctl makes one call at a time: a message whose body is one of Load, Grow,
 	// Unload, Join, Write, Read, Run, Commit. The plugin answers with one
-	// message, whose body that of the call names. Only during Run, and only in a
-	// group of several members, the plugin may send Exchange before, each of
-	// which bnctl answers with Reduced.
+	// message, whose body that of the call names. Only with OpenReply.ahead may
+	// a Write follow others that are not answered yet; answers come in the order
+	// of the calls, and Cancel of one of them ends those before it too. Only
+	// during Run, and only in a group of several members, the plugin may send
+	// Exchange before, each of which bnctl answers with Reduced.
 	Session(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[Message, Message], error)
 	// Cancel asks that a call of the session end soon. The call is answered as
 	// any other, with an error of kind CANCELED if it was not done.
@@ -172,9 +174,11 @@ type DeviceServer interface {
 	//
 	// bnctl makes one call at a time: a message whose body is one of Load, Grow,
 	// Unload, Join, Write, Read, Run, Commit. The plugin answers with one
-	// message, whose body that of the call names. Only during Run, and only in a
-	// group of several members, the plugin may send Exchange before, each of
-	// which bnctl answers with Reduced.
+	// message, whose body that of the call names. Only with OpenReply.ahead may
+	// a Write follow others that are not answered yet; answers come in the order
+	// of the calls, and Cancel of one of them ends those before it too. Only
+	// during Run, and only in a group of several members, the plugin may send
+	// Exchange before, each of which bnctl answers with Reduced.
 	Session(grpc.BidiStreamingServer[Message, Message]) error
 	// Cancel asks that a call of the session end soon. The call is answered as
 	// any other, with an error of kind CANCELED if it was not done.

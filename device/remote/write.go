@@ -1,0 +1,101 @@
+package remote
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// mostAhead is how many writes may be without an answer. So many answers fit
+// into what the connection holds in between: nobody waits for room with both
+// sides writing.
+const mostAhead = 64
+
+// Write implements device.Executable. Of a tensor in a mapped file the plugin
+// is told where it lies, so that it is not copied.
+func (x *executable) Write(ctx context.Context, name string, t tensor.Tensor) error {
+	return x.WriteAll(ctx, []string{name}, map[string]tensor.Tensor{name: t})
+}
+
+// WriteAll implements device.StateWriter: as many writes as the plugin takes are
+// under way at once.
+func (x *executable) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
+	most := 1
+	if x.session.ahead {
+		most = mostAhead
+	}
+	for len(names) > 0 {
+		n := min(most, len(names))
+		if err := x.writeSome(ctx, names[:n], state); err != nil {
+			return err
+		}
+		names = names[n:]
+	}
+	return nil
+}
+
+// writeSome sends the tensors of names and then hears all answers.
+func (x *executable) writeSome(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
+	calls := make([]*call, len(names))
+	for i, name := range names {
+		calls[i] = x.writing(name, state[name], x.session.parts)
+	}
+	answers, err := x.session.together(ctx, calls)
+	if err != nil {
+		return err
+	}
+	for i, m := range answers {
+		c := calls[i]
+		err := x.session.answer(c.name, m.GetDone() != nil, m.GetDone().GetError(), m)
+		if errors.Is(err, device.Unavailable) && len(c.in) == 0 { // another user, a machine in the machine
+			c = x.writing(names[i], state[names[i]], false)
+			err = x.session.plain(ctx, c.name, c.body, c.in...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writing returns the call that writes a tensor, as a part of its file if parts
+// may be and it is one.
+func (x *executable) writing(name string, t tensor.Tensor, parts bool) *call {
+	in := &pb.Write{Executable: x.number, State: name}
+	c := &call{name: "Write " + name, body: &pb.Message{Body: &pb.Message_Write{Write: in}}}
+	if parts {
+		in.Part = wire.EncodePart(t)
+	}
+	if in.Part == nil {
+		c.in = []tensor.Tensor{t}
+	}
+	return c
+}
+
+// together sends calls, mostAhead at most, before it hears the answers, which
+// come in their order.
+func (s *session) together(ctx context.Context, calls []*call) ([]*pb.Message, error) {
+	answers := make([]*pb.Message, len(calls))
+	err := s.during(ctx, calls, func(ctx context.Context) error {
+		for _, c := range calls {
+			if err := s.conn.Send(c.body, c.in); err != nil {
+				return err
+			}
+		}
+		for i, c := range calls {
+			m, _, err := s.hear(ctx, c)
+			if err != nil {
+				return err
+			}
+			answers[i] = m
+		}
+		return nil
+	})
+	return answers, err
+}
+
+var _ device.StateWriter = (*executable)(nil)

@@ -3,6 +3,8 @@ package devicetest
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -14,6 +16,7 @@ func stateCases() []Case {
 	return []Case{
 		contractCase("state: write and read", "Write sets a state tensor at the current version. t is copied.",
 			writeAndRead),
+		contractCase("state: many at once", "WriteAll is Write of the tensor of each name, in order.", manyAtOnce),
 		contractCase("state: reads are copies", "Read returns a copy of a state tensor of the current version.",
 			readsAreCopies),
 		contractCase("state: mistakes", "Invalid: the caller's mistake.", stateMistakes),
@@ -34,6 +37,54 @@ func writeAndRead(ctx context.Context, m *member, s *setting) error {
 		return err
 	}
 	return tensor.Close(got, s.state[name], tensor.Tolerance{})
+}
+
+// manyAtOnce writes all state tensors again and again to a device that takes
+// writes ahead of their answers; then a name that it does not know among others.
+func manyAtOnce(ctx context.Context, m *member, s *setting) error {
+	const times = 20
+	w, ok := m.x.(device.StateWriter)
+	if !ok {
+		return nil // Write, one after the other, is what it has
+	}
+	names := small("batch").names()
+	for i := range times {
+		state := maps.Clone(s.state)
+		for _, name := range names {
+			t := s.state[name].Clone()
+			set(t, func(k int) float64 { return float64(i) + float64(k%5)/8 })
+			state[name] = t
+		}
+		if err := w.WriteAll(ctx, names, state); err != nil {
+			return err
+		}
+		if err := equalState(ctx, m, state, names); err != nil {
+			return fmt.Errorf("round %d: %w", i, err)
+		}
+	}
+	unknown := append(slices.Clone(names), "nothing", names[0])
+	state := maps.Clone(s.state)
+	state["nothing"] = tensor.New(tensor.F32, 1)
+	if err := wantKind(w.WriteAll(ctx, unknown, state), device.Invalid); err != nil {
+		return fmt.Errorf("a name that it does not know among others: %w", err)
+	}
+	if err := w.WriteAll(ctx, names, s.state); err != nil {
+		return fmt.Errorf("after that: %w", err)
+	}
+	return equalState(ctx, m, s.state, names)
+}
+
+// equalState reads state tensors and compares their bits.
+func equalState(ctx context.Context, m *member, want map[string]tensor.Tensor, names []string) error {
+	got, err := read(ctx, m.x, names)
+	if err != nil {
+		return err
+	}
+	ordered := make([]tensor.Tensor, len(names))
+	for i, name := range names {
+		ordered[i] = want[name]
+	}
+	return equal(got, ordered, tensor.Tolerance{}, names)
 }
 
 func readsAreCopies(ctx context.Context, m *member, s *setting) error {

@@ -70,14 +70,10 @@ func byHead(is func([]byte) bool) func([]byte, *os.File, int64) bool {
 	return func(head []byte, _ *os.File, _ int64) bool { return is(head) }
 }
 
-// Recognise returns the format of a file, by its content: "torch", "keras",
-// "onnx", "safetensors", "tensorflow" or "caffe". The error names the format
-// if it is a known one that is not read, and says how to convert it.
-func Recognise(path string) (string, error) {
-	name, _, err := recognise(path)
-	return name, err
-}
-
+// recognise returns the format of a file, by its content: "torch", "keras",
+// "onnx", "safetensors", "tensorflow" or "caffe", and what reads it. The error
+// names the format if it is a known one that is not read, and says how to
+// convert it.
 func recognise(path string) (string, reader, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -3,7 +3,6 @@ package caffe
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 
@@ -50,15 +49,6 @@ func Read(path string, o Options) (*foreign.File, error) {
 		return nil, fmt.Errorf("%s: caffe: %w", path, err)
 	}
 	return f, nil
-}
-
-// ReadFrom reads the size bytes of src, which is not needed afterwards.
-func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
-	b := make([]byte, size)
-	if err := foreign.ReadAt(src, b, 0); err != nil {
-		return nil, err
-	}
-	return read(b, o)
 }
 
 func read(b []byte, o Options) (*foreign.File, error) {

@@ -26,14 +26,6 @@ type Conn interface {
 // Place says where the tensors of a message go.
 type Place func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error)
 
-// Nowhere is the Place of messages that have no tensors.
-func Nowhere(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
-	if len(heads) > 0 {
-		return nil, fmt.Errorf("%s came with %d tensors, want none", Body(m), len(heads))
-	}
-	return nil, nil
-}
-
 // Body names the body of a message.
 func Body(m *pb.Message) string {
 	if m.GetBody() == nil {

@@ -48,7 +48,8 @@ formats/torch:        formats/torch/internal/pickle formats/internal/foreign gra
 formats/torch/internal/pickle:
 formats/keras:        formats/keras/internal/hdf5 formats/internal/foreign graph models serialize tensor
 formats/keras/internal/hdf5:
-formats/onnx:         formats/onnx/internal/onnxpb formats/internal/foreign graph models serialize tensor
+formats/onnx:         formats/onnx/internal/onnxpb formats/internal/foreign formats/internal/message
+formats/onnx:         graph models serialize tensor
 formats/onnx/internal/onnxpb:
 formats/safetensors:  formats/internal/foreign graph models serialize tensor
 formats/tensorflow:   formats/internal/foreign formats/internal/message graph models serialize tensor

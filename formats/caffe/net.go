@@ -1,7 +1,9 @@
 package caffe
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"unicode/utf8"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
@@ -13,7 +15,9 @@ const (
 	maxLayers = 1 << 14
 	maxBlobs  = 64      // of one layer, and inputs and outputs, and values of a setting
 	maxParams = 16      // messages with settings of one layer
-	maxParts  = 1 << 18 // blobs, inputs and outputs of all layers
+	maxParts  = 1 << 18 // blobs, pieces of them, inputs and outputs of all layers
+
+	maxSettings = 1 << 20 // bytes of a message with settings
 )
 
 // net is NetParameter.
@@ -22,7 +26,6 @@ type net struct {
 	inputs []string
 	shapes [][]int // of the inputs
 	layers []*layer
-	parts  int // blobs, inputs and outputs of all layers
 }
 
 // layer is LayerParameter.
@@ -35,98 +38,149 @@ type layer struct {
 	absorbed    bool // a Scale that has become part of a batch norm
 }
 
-func parseNet(b []byte) (*net, error) {
-	n := &net{}
-	var dims []int
-	err := message.Walk(b, func(f message.Field) (err error) {
-		switch f.Number {
-		case 1:
-			n.name, err = text(f)
-		case 2:
-			return fmt.Errorf("layers of the first format (V1LayerParameter): upgrade the file with Caffe's " +
-				"upgrade_net_proto_binary")
-		case 3:
-			var name string
-			name, err = text(f)
-			n.inputs = append(n.inputs, name)
-		case 4:
-			dims, err = appendDims(dims, f, 4*maxBlobs)
-		case 8:
-			var shape []int
-			shape, err = parseShape(f.Bytes)
-			n.shapes = append(n.shapes, shape)
-		case 100:
-			err = n.addLayer(f)
-		}
-		if err == nil && len(n.inputs)+len(n.shapes) > 2*maxBlobs {
-			err = fmt.Errorf("more than %d inputs", maxBlobs)
-		}
-		return err
-	})
-	for ; len(dims) >= 4; dims = dims[4:] {
-		n.shapes = append(n.shapes, dims[:4])
-	}
-	return n, err
+// decoder reads a network; the elements of its blobs are left in the file.
+type decoder struct {
+	net
+	src   io.ReaderAt
+	file  *message.File
+	parts int   // blobs and their pieces, inputs and outputs of all layers
+	dims  []int // lengths of the inputs, four each
 }
 
-func (n *net) addLayer(f message.Field) error {
-	if len(n.layers) == maxLayers {
-		return fmt.Errorf("more than %d layers", maxLayers)
+// decodeNet reads the network in the size bytes of src.
+func decodeNet(src io.ReaderAt, size int64) (*net, error) {
+	d := &decoder{src: src, file: message.NewFile(src)}
+	if err := d.file.Walk(message.Extent{Size: size}, d.netField); err != nil {
+		return nil, err
 	}
-	if err := f.Want(message.Bytes); err != nil {
-		return err
+	for ; len(d.dims) >= 4; d.dims = d.dims[4:] {
+		d.shapes = append(d.shapes, d.dims[:4])
 	}
-	l := &layer{params: map[int]param{}}
-	err := message.Walk(f.Bytes, l.field)
-	if err != nil {
-		return fmt.Errorf("layer %d %q: %w", len(n.layers), l.name, err)
-	}
-	n.layers = append(n.layers, l)
-	if n.parts += len(l.blobs) + len(l.bottom) + len(l.top); n.parts > maxParts {
-		return fmt.Errorf("more than %d blobs, inputs and outputs", maxParts)
-	}
-	return nil
+	return &d.net, nil
 }
 
-func (l *layer) field(f message.Field) (err error) {
-	var name string
-	switch f.Number {
+func (d *decoder) netField(p message.Part) (err error) {
+	switch p.Number {
 	case 1:
-		l.name, err = text(f)
+		d.name, err = d.text(p)
 	case 2:
-		l.kind, err = text(f)
+		return fmt.Errorf("layers of the first format (V1LayerParameter): upgrade the file with Caffe's " +
+			"upgrade_net_proto_binary")
 	case 3:
-		name, err = text(f)
-		l.bottom = append(l.bottom, name)
-	case 4:
-		name, err = text(f)
-		l.top = append(l.top, name)
-	case 7:
-		var b blob
-		b, err = parseBlob(f)
-		l.blobs = append(l.blobs, b)
-	case 8: // NetStateRule, phase = 1: TEST is 1
-		phase, perr := param(f.Bytes).uint(1, 0)
-		l.testOnly, err = phase == 1, perr
+		var name string
+		name, err = d.text(p)
+		d.inputs = append(d.inputs, name)
+	case 4, 8:
+		err = d.inputShape(p)
+	case 100:
+		err = d.layer(p)
 	}
-	if f.Number >= fieldTransform && f.Type == message.Bytes && l.params[f.Number] == nil {
-		if l.params[f.Number] = f.Bytes; len(l.params) > maxParams {
-			return fmt.Errorf("settings of more than %d kinds", maxParams)
-		}
-	}
-	if err == nil && len(l.blobs)+len(l.bottom)+len(l.top) > 3*maxBlobs {
-		err = fmt.Errorf("more than %d blobs, inputs and outputs", 3*maxBlobs)
+	if err == nil && len(d.inputs)+len(d.shapes) > 2*maxBlobs {
+		err = fmt.Errorf("more than %d inputs", maxBlobs)
 	}
 	return err
 }
 
-func text(f message.Field) (string, error) {
-	if err := f.Want(message.Bytes); err != nil {
+// inputShape reads the shape of an input: a message, or lengths.
+func (d *decoder) inputShape(p message.Part) error {
+	f, err := d.load(p)
+	if err != nil {
+		return err
+	}
+	if p.Number == 4 {
+		d.dims, err = appendDims(d.dims, f, 4*maxBlobs)
+		return err
+	}
+	shape, err := parseShape(f.Bytes)
+	d.shapes = append(d.shapes, shape)
+	return err
+}
+
+func (d *decoder) layer(p message.Part) error {
+	if len(d.layers) == maxLayers {
+		return fmt.Errorf("more than %d layers", maxLayers)
+	}
+	if err := p.Want(message.Bytes); err != nil {
+		return err
+	}
+	l := &layer{}
+	err := d.file.Walk(p.Body, func(p message.Part) error { return d.layerField(l, p) })
+	if err != nil {
+		return fmt.Errorf("layer %d %q: %w", len(d.layers), l.name, err)
+	}
+	d.layers = append(d.layers, l)
+	return nil
+}
+
+func (d *decoder) layerField(l *layer, p message.Part) (err error) {
+	switch p.Number {
+	case 1:
+		l.name, err = d.text(p)
+	case 2:
+		l.kind, err = d.text(p)
+	case 3:
+		l.bottom, err = d.appendText(l.bottom, p)
+	case 4:
+		l.top, err = d.appendText(l.top, p)
+	case 7:
+		var b blob
+		if b, err = d.blob(p); err != nil {
+			return fmt.Errorf("blob %d: %w", len(l.blobs), err)
+		}
+		l.blobs = append(l.blobs, b)
+		d.parts += 1 + len(b.chunks)
+	case 8: // NetStateRule, phase = 1: TEST is 1
+		f, ferr := d.load(p)
+		phase, perr := param(f.Bytes).uint(1, 0)
+		l.testOnly, err = phase == 1, errors.Join(ferr, perr)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(l.blobs)+len(l.bottom)+len(l.top) > 3*maxBlobs:
+		return fmt.Errorf("more than %d blobs, inputs and outputs", 3*maxBlobs)
+	case d.parts > maxParts:
+		return fmt.Errorf("more than %d blobs, pieces of them, inputs and outputs in the file", maxParts)
+	case p.Number >= fieldTransform && p.Type == message.Bytes && l.params[p.Number] == nil:
+		return d.settings(l, p)
+	}
+	return nil
+}
+
+// settings keeps a message with settings of a layer, still encoded.
+func (d *decoder) settings(l *layer, p message.Part) error {
+	if len(l.params) == maxParams {
+		return fmt.Errorf("settings of more than %d kinds", maxParams)
+	}
+	f, err := d.load(p)
+	if l.params == nil {
+		l.params = map[int]param{}
+	}
+	l.params[p.Number] = f.Bytes
+	return err
+}
+
+// load reads a field that is not large.
+func (d *decoder) load(p message.Part) (message.Field, error) {
+	return d.file.Field(p, maxSettings)
+}
+
+func (d *decoder) appendText(to []string, p message.Part) ([]string, error) {
+	s, err := d.text(p)
+	d.parts++
+	return append(to, s), err
+}
+
+func (d *decoder) text(p message.Part) (string, error) {
+	if err := p.Want(message.Bytes); err != nil {
 		return "", err
 	}
-	if len(f.Bytes) > foreign.MaxName || !utf8.Valid(f.Bytes) {
-		return "", fmt.Errorf("field %d: a name of %d bytes; want UTF-8 of at most %d bytes",
-			f.Number, len(f.Bytes), foreign.MaxName)
+	f, err := d.file.Field(p, foreign.MaxName)
+	if err != nil {
+		return "", err
+	}
+	if !utf8.Valid(f.Bytes) {
+		return "", fmt.Errorf("byte %d: field %d: a name that is not UTF-8", p.Whole.At, p.Number)
 	}
 	return string(f.Bytes), nil
 }

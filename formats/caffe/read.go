@@ -3,6 +3,7 @@ package caffe
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 
@@ -38,21 +39,27 @@ type Options struct {
 
 // Read opens a .caffemodel. The result has a Model if the file says how large
 // its input is and all its layers are supported; else NoModel says why not.
-// Tensors has the weights in any case.
+// Tensors has the weights in any case. Close it: tensors are read from it.
 func Read(path string, o Options) (*foreign.File, error) {
-	b, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	f, err := read(b, o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: caffe: %w", path, err)
+	info, err := f.Stat()
+	if err == nil {
+		var file *foreign.File
+		if file, err = read(f, info.Size(), o); err == nil {
+			file.Owns(f)
+			return file, nil
+		}
 	}
-	return f, nil
+	f.Close()
+	return nil, fmt.Errorf("%s: caffe: %w", path, err)
 }
 
-func read(b []byte, o Options) (*foreign.File, error) {
-	n, err := parseNet(b)
+// read reads the size bytes of src, which tensors are read from afterwards too.
+func read(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
+	n, err := decodeNet(src, size)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +70,7 @@ func read(b []byte, o Options) (*foreign.File, error) {
 	if err := n.tensors(f); err != nil {
 		return nil, err
 	}
-	if err := foreign.CheckTensors(f.Tensors, int64(len(b))); err != nil {
+	if err := foreign.CheckTensors(f.Tensors, size); err != nil {
 		return nil, err
 	}
 	if !o.TensorsOnly {
@@ -81,12 +88,11 @@ func (n *net) tensors(f *foreign.File) error {
 			if name == "" {
 				continue
 			}
-			b := &l.blobs[i]
-			t, err := foreign.NewTensor(l.name+"."+name, tensor.F32, b.shape, func(dst []byte) error {
-				v, err := l.blobValue(i)
-				copy(dst, v.Bytes)
-				return err
-			})
+			if len(f.Tensors) == foreign.MaxTensors {
+				return fmt.Errorf("more than %d tensors", foreign.MaxTensors)
+			}
+			t, err := foreign.NewTensor(l.name+"."+name, tensor.F32, l.blobs[i].shape,
+				func(dst []byte) error { return l.readBlob(dst, i) })
 			if err != nil {
 				return err
 			}
@@ -111,14 +117,17 @@ func (l *layer) blobName(i int) string {
 
 func (l *layer) normed() bool { return l.kind == "BatchNorm" && len(l.blobs) == 3 }
 
-func (l *layer) blobValue(i int) (tensor.Tensor, error) {
-	v, err := l.blobs[i].load(l.blobs[i].shape...)
-	if err != nil || !l.normed() {
-		return v, err
+// readBlob fills dst with blob i; statistics are divided by their factor.
+func (l *layer) readBlob(dst []byte, i int) error {
+	if !l.normed() {
+		return l.blobs[i].readInto(dst)
 	}
-	factor, err := l.blobs[2].load(1)
-	if err == nil {
-		divide(v.F32(), factor.F32()[0])
+	v, err1 := l.blobs[i].load(l.blobs[i].shape...)
+	factor, err2 := l.blobs[2].load(1)
+	if err := firstError(err1, err2); err != nil {
+		return err
 	}
-	return v, err
+	divide(v.F32(), factor.F32()[0])
+	copy(dst, v.Bytes)
+	return nil
 }

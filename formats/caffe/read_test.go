@@ -116,7 +116,7 @@ func TestNoSize(t *testing.T) {
 
 // outcome says what became of a file: why it, or its graph, was not read.
 func outcome(b []byte) string {
-	f, err := read(b, Options{})
+	f, err := read(bytes.NewReader(b), int64(len(b)), Options{})
 	if err != nil {
 		return err.Error()
 	}

@@ -23,34 +23,34 @@ const (
 // field describes a field of a message that is decoded.
 type field struct {
 	kind kind
-	of   message
+	of   fields
 }
 
-// message describes the fields of a message by number; others are discarded.
-type message map[protowire.Number]field
+// fields describes the fields of a message by number; others are discarded.
+type fields map[protowire.Number]field
 
 var (
 	text    = field{kind: stringField}
 	raw     = field{kind: bytesField}
 	numeric = field{kind: numberField}
 
-	entryMessage  = message{1: text, 2: text}
-	tensorMessage = message{1: numeric, 4: raw, 5: numeric, 7: numeric, 8: text, 9: raw, 10: raw, 11: numeric,
+	entryMessage  = fields{1: text, 2: text}
+	tensorMessage = fields{1: numeric, 4: raw, 5: numeric, 7: numeric, 8: text, 9: raw, 10: raw, 11: numeric,
 		13: list(entryMessage)}
-	attributeMessage = message{1: text, 4: raw, 5: list(tensorMessage), 7: raw, 8: numeric}
-	nodeMessage      = message{1: text, 2: text, 3: text, 4: text, 5: list(attributeMessage), 7: text}
-	dimMessage       = message{1: numeric, 2: text}
-	shapeMessage     = message{1: list(dimMessage)}
-	arrayMessage     = message{1: numeric, 2: list(shapeMessage)}
-	typeMessage      = message{1: list(arrayMessage)}
-	valueMessage     = message{1: text, 2: list(typeMessage)}
-	graphMessage     = message{1: list(nodeMessage), 2: text, 5: list(tensorMessage),
+	attributeMessage = fields{1: text, 4: raw, 5: list(tensorMessage), 7: raw, 8: numeric}
+	nodeMessage      = fields{1: text, 2: text, 3: text, 4: text, 5: list(attributeMessage), 7: text}
+	dimMessage       = fields{1: numeric, 2: text}
+	shapeMessage     = fields{1: list(dimMessage)}
+	arrayMessage     = fields{1: numeric, 2: list(shapeMessage)}
+	typeMessage      = fields{1: list(arrayMessage)}
+	valueMessage     = fields{1: text, 2: list(typeMessage)}
+	graphMessage     = fields{1: list(nodeMessage), 2: text, 5: list(tensorMessage),
 		11: list(valueMessage), 12: list(valueMessage)}
-	modelMessage = message{2: text, 3: text, 7: list(graphMessage), 8: list(entryMessage),
+	modelMessage = fields{2: text, 3: text, 7: list(graphMessage), 8: list(entryMessage),
 		14: list(entryMessage)}
 )
 
-func list(m message) field { return field{messageField, m} }
+func list(m fields) field { return field{messageField, m} }
 
 // messageCost is what a decoded message takes beside its fields, in bytes: no
 // struct of onnxpb is larger, its place in a list and the growth of that included.
@@ -58,7 +58,7 @@ const messageCost = 320
 
 // survey walks a message and returns an upper bound of the memory that it
 // takes decoded. The walk is linear: messages do not contain themselves.
-func survey(b []byte, m message, base int) (cost int, err error) {
+func survey(b []byte, m fields, base int) (cost int, err error) {
 	cost = messageCost
 	for at := 0; at < len(b); {
 		number, wire, n := protowire.ConsumeTag(b[at:])

@@ -54,11 +54,11 @@ func (d *decoder) initializer(p *onnxpb.TensorProto, ext *external) (foreign.Ten
 		return foreign.Tensor{}, err
 	}
 	if raw, ok := d.raw[p]; ok && p.DataLocation != onnxpb.TensorProto_EXTERNAL {
-		if raw.size != int64(size) {
-			return foreign.Tensor{}, fmt.Errorf("%d bytes for %s", raw.size, tensor.Describe(kind, shape))
+		if raw.Size != int64(size) {
+			return foreign.Tensor{}, fmt.Errorf("%d bytes for %s", raw.Size, tensor.Describe(kind, shape))
 		}
 		return foreign.NewTensor(p.Name, kind, shape, func(dst []byte) error {
-			return foreign.ReadAt(d.src, dst, raw.at)
+			return foreign.ReadAt(d.src, dst, raw.At)
 		})
 	}
 	if p.DataLocation == onnxpb.TensorProto_EXTERNAL {

@@ -1,0 +1,133 @@
+package message
+
+import (
+	"fmt"
+	"io"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// File walks messages where they lie: what is not asked for is not read. It
+// keeps a page of the file, so use it from one goroutine.
+type File struct {
+	src  io.ReaderAt
+	page []byte
+	at   int64 // of page
+}
+
+// NewFile returns a File that reads src.
+func NewFile(src io.ReaderAt) *File { return &File{src: src} }
+
+// Extent is a range of bytes of a file.
+type Extent struct{ At, Size int64 }
+
+// End returns the offset behind the range.
+func (e Extent) End() int64 { return e.At + e.Size }
+
+// Part is a field as it lies in a file.
+type Part struct {
+	Number int
+	Type   protowire.Type
+	Bits   uint64 // value of a varint, fixed32 or fixed64 field
+	Whole  Extent // tag and length included
+	Body   Extent // what a field of bytes holds
+}
+
+// Want returns an error unless the part has type t.
+func (p Part) Want(t protowire.Type) error {
+	if err := (Field{Number: p.Number, Type: p.Type}).Want(t); err != nil {
+		return fmt.Errorf("byte %d: %w", p.Whole.At, err)
+	}
+	return nil
+}
+
+// Walk calls visit for every field of the message in e, in its order. An
+// encoding that is not valid is an error that names its offset in the file; an
+// error of visit is returned as it is.
+func (f *File) Walk(e Extent, visit func(Part) error) error {
+	for at := e.At; at < e.End(); {
+		p, err := f.next(at, e.End())
+		if err != nil {
+			return fmt.Errorf("byte %d: %w", at, err)
+		}
+		if err := visit(p); err != nil {
+			return err
+		}
+		at = p.Whole.End()
+	}
+	return nil
+}
+
+const (
+	pageSize = 64 << 10
+	mostHead = 20 // bytes of a tag and a number
+)
+
+// next reads the tag of the field at an offset, and its value or length.
+func (f *File) next(at, end int64) (p Part, err error) {
+	head, err := f.peek(at, int(min(mostHead, end-at)))
+	if err != nil {
+		return p, err
+	}
+	_, typ, tag := protowire.ConsumeTag(head)
+	if tag < 0 || typ != Bytes {
+		v, n, err := Next(head)
+		return Part{Number: v.Number, Type: v.Type, Bits: v.Bits, Whole: Extent{at, int64(n)}}, err
+	}
+	number, _, _ := protowire.ConsumeTag(head)
+	length, n := protowire.ConsumeVarint(head[tag:])
+	if n < 0 {
+		return p, fmt.Errorf("field %d is %s", number, fault(n))
+	}
+	before := int64(tag + n)
+	if length > uint64(end-at-before) {
+		return p, fmt.Errorf("field %d is truncated: it has %d bytes, %d are left", number, length, end-at-before)
+	}
+	return Part{Number: int(number), Type: Bytes, Whole: Extent{at, before + int64(length)},
+		Body: Extent{at + before, int64(length)}}, nil
+}
+
+// Read returns the bytes of e.
+func (f *File) Read(e Extent) ([]byte, error) {
+	if e.Size <= pageSize/2 {
+		b, err := f.peek(e.At, int(e.Size))
+		return append([]byte(nil), b...), err
+	}
+	b := make([]byte, e.Size)
+	_, err := io.ReadFull(io.NewSectionReader(f.src, e.At, e.Size), b)
+	return b, err
+}
+
+// Field reads a part, of at most limit bytes.
+func (f *File) Field(p Part, limit int) (Field, error) {
+	v := Field{Number: p.Number, Type: p.Type, Bits: p.Bits}
+	if p.Type != Bytes {
+		return v, nil
+	}
+	if p.Body.Size > int64(limit) {
+		return v, fmt.Errorf("byte %d: field %d has %d bytes; at most %d are supported", p.Whole.At, p.Number,
+			p.Body.Size, limit)
+	}
+	var err error
+	v.Bytes, err = f.Read(p.Body)
+	return v, err
+}
+
+// peek returns n bytes at an offset, which are valid until the next call.
+func (f *File) peek(at int64, n int) ([]byte, error) {
+	if at < f.at || at+int64(n) > f.at+int64(len(f.page)) {
+		if f.page == nil {
+			f.page = make([]byte, pageSize)
+		}
+		m, err := f.src.ReadAt(f.page[:pageSize], at)
+		f.page, f.at = f.page[:m], at
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+	}
+	page := f.page[at-f.at:]
+	if len(page) < n {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return page[:n], nil
+}

@@ -71,6 +71,45 @@ func TestBytesArriveInOrder(t *testing.T) {
 	}
 }
 
+// Messages of any size arrive whole whether or not the one before has been
+// read: an empty ring begins again at its start.
+func TestMessagesIntoAnEmptyRing(t *testing.T) {
+	host, guest := pair(t)
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range 300 {
+		want := make([]byte, 1+r.IntN(RingBytes/8))
+		for k := range want {
+			want[k] = byte(i + k*k>>8)
+		}
+		cut := r.IntN(len(want)) // what comes first may be read before the rest is written
+		got := make([]byte, len(want))
+		for _, part := range [][2]int{{0, cut}, {cut, len(want)}} {
+			if _, err := host.Write(want[part[0]:part[1]]); err != nil {
+				t.Fatal(err)
+			}
+			if err := host.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if i%2 == 0 {
+				if _, err := io.ReadFull(guest, got[part[0]:part[1]]); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if i%2 == 1 {
+			if _, err := io.ReadFull(guest, got); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !bytes.Equal(got, want) {
+			t.Fatalf("message %d of %d bytes, cut at %d: other bytes arrived than were sent", i, len(want), cut)
+		}
+		if i%2 == 0 && guest.in.origin.Load() != guest.in.pos-uint64(len(want)-cut) {
+			t.Fatalf("message %d: the ring was empty and did not begin again", i)
+		}
+	}
+}
+
 func TestCloseWakesReaderAndWriter(t *testing.T) {
 	for name, block := range map[string]func(*Conn) error{
 		"Read":  func(c *Conn) error { _, err := c.Read(make([]byte, 1)); return err },
@@ -97,6 +136,12 @@ func TestForeignCounters(t *testing.T) {
 	guest.out.written.Store(1 << 40)
 	if _, err := host.Read(make([]byte, 8)); err == nil || !strings.Contains(err.Error(), "says that it holds") {
 		t.Errorf("Read from a ring that claims 1 TiB: %v", err)
+	}
+	host.Write(make([]byte, 8))
+	host.Flush()
+	host.out.origin.Store(1<<63 + 5) // any is a place in the memory
+	if n, err := guest.Read(make([]byte, 8)); n == 0 || err != nil {
+		t.Errorf("Read from a ring with an origin that cannot be: %d bytes, %v", n, err)
 	}
 	guest.in.read.Store(77) // more than was written
 	_, err := host.Write(make([]byte, 8))

@@ -14,7 +14,8 @@ const ringHeader = 512
 // counters is the head of a ring, as both processes see it.
 type counters struct {
 	written   atomic.Uint64 // bytes since the beginning; the producer's
-	_         [56]byte
+	origin    atomic.Uint64 // of the bytes since the beginning, one that lies at the start; the producer's
+	_         [48]byte
 	read      atomic.Uint64 // bytes since the beginning; the consumer's
 	_         [56]byte
 	data      bell // rung when bytes are there
@@ -50,14 +51,17 @@ func (r *ring) used(written, read uint64) (uint64, error) {
 	return 0, fmt.Errorf("shared memory: ring of %d bytes says that it holds %d", len(r.memory), written-read)
 }
 
-// window returns the bytes at pos up to n, or up to the end of the memory.
+// window returns the bytes at pos up to n, or up to the end of the memory. An
+// origin that cannot be yields other bytes of the memory.
 func (r *ring) window(n uint64) []byte {
-	at := r.pos % uint64(len(r.memory))
+	at := (r.pos - r.origin.Load()) % uint64(len(r.memory))
 	return r.memory[at:min(at+n, uint64(len(r.memory)))]
 }
 
 // write copies p into the ring, waiting for space. What it wrote is shown
-// when a part of the ring is full, and by show.
+// when a part of the ring is full, and by show. In an empty ring it begins at the
+// start of the memory, so that message after message takes the same bytes, which
+// both sides have in their caches, and their pages mapped.
 func (r *ring) write(p []byte) error {
 	for len(p) > 0 {
 		free, err := r.free()
@@ -71,6 +75,9 @@ func (r *ring) write(p []byte) error {
 				return err
 			}
 			continue
+		}
+		if free == uint64(len(r.memory)) {
+			r.origin.Store(r.pos)
 		}
 		n := copy(r.window(min(free, pieceBytes)), p)
 		p, r.pos = p[n:], r.pos+uint64(n)

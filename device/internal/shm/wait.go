@@ -21,10 +21,13 @@ const (
 	// woken up from a core that has gone to sleep takes up to 100 microseconds,
 	// a timer 50.
 	early = 200 * time.Microsecond
-	// shared is how long it takes to let others have the core if there are others.
-	shared = 5 * time.Microsecond
-	// mostSpun bounds the time that a reader spins, on either side of the usual.
-	mostSpun = time.Millisecond
+	// shared is how long it takes to let others have the core if one of them
+	// computes. The system itself takes it for up to 100 microseconds, a timer's
+	// tick for 30 to 60 on a virtual machine.
+	shared = 300 * time.Microsecond
+	// mostEarly and mostLate bound the time that a reader spins before and after the usual.
+	mostEarly = time.Millisecond
+	mostLate  = 2 * time.Millisecond
 )
 
 // await waits for bytes. A reader that may spin sleeps for most of the time
@@ -39,15 +42,15 @@ func (r *ring) await() error {
 	if look(ready, began.Add(moment)) {
 		return nil
 	}
-	around := min(early+r.usual/16, mostSpun)
-	if r.usual > 2*around {
-		soon := began.Add(r.usual - around)
+	before, after := min(early+r.usual/16, mostEarly), min(early+r.usual/4, mostLate)
+	if r.usual > 2*before {
+		soon := began.Add(r.usual - before)
 		if err := r.doze(ready, soon); err != nil {
 			return err
 		}
 	}
 	var err error
-	if !look(ready, began.Add(r.usual+around)) {
+	if !look(ready, began.Add(r.usual+after)) {
 		err = r.sleep(&r.data, ready)
 	}
 	r.learn(time.Since(began))

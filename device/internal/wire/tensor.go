@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/tensor"
@@ -38,7 +39,7 @@ func shapeOf(h *pb.Tensor) (tensor.Tensor, error) {
 }
 
 // SameType reports whether a and b have the same type and shape.
-func SameType(a, b tensor.Tensor) bool { return a.String() == b.String() }
+func SameType(a, b tensor.Tensor) bool { return a.DType == b.DType && slices.Equal(a.Shape, b.Shape) }
 
 type number interface {
 	~int | ~int32 | ~int64

@@ -35,6 +35,7 @@ type bf16Kernels struct {
 	lanes  int
 	round  func(x *float32, count int)
 	narrow func(y *uint16, x *float32, count int)
+	widen  func(x *float32, y *uint16, count int)
 }
 
 // whole returns how many of n values the assembly treats.
@@ -65,5 +66,17 @@ func (s *Set) NarrowBF16(y []uint16, x []float32) {
 	}
 	for i, v := range x[n:] {
 		y[n+i] = bf16(v)
+	}
+}
+
+// WidenBF16 sets dst to the float32 that src, which is as long, holds as bfloat16.
+func (s *Set) WidenBF16(dst []float32, src []uint16) {
+	src = src[:len(dst)]
+	n := s.bf16.whole(len(dst))
+	if n > 0 {
+		s.bf16.widen(&dst[0], &src[0], n)
+	}
+	for i, v := range src[n:] {
+		dst[n+i] = widened(v)
 	}
 }

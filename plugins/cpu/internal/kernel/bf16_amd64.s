@@ -46,6 +46,24 @@ some:
 	VZEROUPPER
 	RET
 
+// func widenBF16AVX512BF16(x *float32, y *uint16, count int)
+// Requires: AVX, AVX512F
+TEXT ·widenBF16AVX512BF16(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), AX
+	MOVQ y+8(FP), BX
+	MOVQ count+16(FP), CX
+
+some:
+	VPMOVZXWD (BX), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $0x20, BX
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, CX
+	JNE       some
+	VZEROUPPER
+	RET
+
 // func roundBF16AVX2(x *float32, count int)
 // Requires: AVX, AVX2, SSE
 TEXT ·roundBF16AVX2(SB), NOSPLIT, $16-16
@@ -116,5 +134,23 @@ some:
 	SUBQ      $0x08, CX
 	JNE       some
 	LDMXCSR   (SP)
+	VZEROUPPER
+	RET
+
+// func widenBF16AVX2(x *float32, y *uint16, count int)
+// Requires: AVX, AVX2
+TEXT ·widenBF16AVX2(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), AX
+	MOVQ y+8(FP), BX
+	MOVQ count+16(FP), CX
+
+some:
+	VPMOVZXWD (BX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x10, BX
+	ADDQ      $0x20, AX
+	SUBQ      $0x08, CX
+	JNE       some
 	VZEROUPPER
 	RET

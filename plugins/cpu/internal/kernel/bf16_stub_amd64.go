@@ -11,7 +11,13 @@ func roundBF16AVX512BF16(x *float32, count int)
 func narrowBF16AVX512BF16(y *uint16, x *float32, count int)
 
 //go:noescape
+func widenBF16AVX512BF16(x *float32, y *uint16, count int)
+
+//go:noescape
 func roundBF16AVX2(x *float32, count int)
 
 //go:noescape
 func narrowBF16AVX2(y *uint16, x *float32, count int)
+
+//go:noescape
+func widenBF16AVX2(x *float32, y *uint16, count int)

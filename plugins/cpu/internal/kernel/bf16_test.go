@@ -75,6 +75,11 @@ func TestRoundBF16(t *testing.T) {
 			if !sameBits(got[:n], want) || !sameBits(wide, want) {
 				t.Fatalf("%s: %d values: differs from the definition", s.Name, n)
 			}
+			again := append(make([]float32, n), 3)
+			s.WidenBF16(again[:n], narrow[:n])
+			if again[n] != 3 || !sameBits(again[:n], want) {
+				t.Fatalf("%s: %d values: widens differently", s.Name, n)
+			}
 		}
 	}
 }

@@ -4,29 +4,55 @@ import "math"
 
 // The functions below walk over positions with C channels each, laid out
 // [positions][C]; C is the length of their per-channel slices. They round
-// every operation, so that all sets give the same bits.
+// every operation, so that all sets give the same bits. What ends in Half is
+// the same over rows of bfloat16: see channels_half.go.
 
-// columns is the assembly for walks over a column of so many channels.
-type columns struct {
-	lanes        int
-	sums         func(sum *float64, x *float32, step int, count int)
-	sizes        func(size *float32, most *float32, x *float32, step int, count int)
-	deviations   func(q *float64, mean *float64, x *float32, step int, count int)
-	gradientSums func(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, step int, count int)
-	maskedSums   func(s1 *float64, s2 *float64, mean *float64, most, x, dx, dy, y *float32, step int,
-		count int)
-	maskedSumsPlus func(s1 *float64, s2 *float64, mean *float64, most, x, dx, dy, y, plus *float32, step int,
-		count int)
-	normalise         func(hi, lo, by, add, y, x *float32, bytes, skip, count int)
-	normaliseRelu     func(hi, lo, by, add, y, x, most *float32, bytes, skip, count int)
-	normalisePlus     func(hi, lo, by, add, y, x, plus *float32, bytes, skip, count int)
-	normalisePlusRelu func(hi, lo, by, add, y, x, plus, most *float32, bytes, skip, count int)
-	normaliseGradient func(hi, lo, by, add, slope, dx, x, dy *float32, step, count int)
+// columns is the assembly for walks over neighbouring columns of channels, in
+// rows of T.
+type columns[T float32 | uint16] struct {
+	lanes        int // channels that it treats
+	sums         func(sum *float64, x *T, channels, count int)
+	sizes        func(size, most *float32, x *T, channels, count int)
+	deviations   func(q, mean *float64, x *T, channels, count int)
+	gradientSums func(s1, s2, mean *float64, x, dy *T, channels, count int)
+	maskedSums   func(s1, s2, mean *float64, x, dx, dy, y *T, most float32, channels, count int)
+
+	maskedSumsPlus    func(s1, s2, mean *float64, x, dx, dy, y, plus *T, most float32, channels, count int)
+	normalise         func(hi, lo, by, add *float32, y, x *T, least, most float32, channels, count int)
+	normalisePlus     func(hi, lo, by, add *float32, y, x, plus *T, least, most float32, channels, count int)
+	normaliseGradient func(hi, lo, by, add, slope *float32, dx, x, dy *T, channels, count int)
 }
 
-// column returns the widest assembly for a column of at most so many channels, nil if there is none.
-func (s *Set) column(channels int) *columns {
-	for _, k := range s.columns {
+// nearby is how many values of a row are walked over column by column before
+// the next ones are, so that memory is read as it lies.
+const nearby = 4096
+
+// eachColumns calls do with the assembly for as many of n channels as there is
+// some for, in a row of so many values: for count positions from the element
+// at on, which is channel c of the first. It returns the first channel left.
+func eachColumns[T float32 | uint16](kernels []*columns[T], n, values int,
+	do func(k *columns[T], c, at, count int)) (left int) {
+	if values == 0 || n == 0 {
+		return 0
+	}
+	positions := values / n
+	some := max(1, nearby/n)
+	if k := widest(kernels, n); k != nil && k.lanes == n {
+		some = positions
+	}
+	for p := 0; p < positions; p += some {
+		left = 0
+		for k := widest(kernels, n); k != nil; k = widest(kernels, n-left) {
+			do(k, left, p*n+left, min(some, positions-p))
+			left += k.lanes
+		}
+	}
+	return left
+}
+
+// widest returns the widest assembly for so many channels, nil if there is none.
+func widest[T float32 | uint16](kernels []*columns[T], channels int) *columns[T] {
+	for _, k := range kernels {
 		if k.lanes <= channels {
 			return k
 		}
@@ -36,15 +62,13 @@ func (s *Set) column(channels int) *columns {
 
 // Sums adds to sum, per channel, the values of x in float64, in order.
 func (s *Set) Sums(sum []float64, x []float32) {
-	n, count := len(sum), positions(len(sum), x)
-	c := 0
-	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
-		k.sums(&sum[c], &x[c], 4*n, count)
-		c += k.lanes
-	}
-	for p := range count {
-		for i, v := range x[p*n+c : (p+1)*n] {
-			sum[c+i] += float64(v)
+	n := len(sum)
+	from := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+		k.sums(&sum[c], &x[at], n, count)
+	})
+	for p := range positions(n, x) {
+		for i, v := range x[p*n+from : (p+1)*n] {
+			sum[from+i] += float64(v)
 		}
 	}
 }
@@ -52,24 +76,22 @@ func (s *Set) Sums(sum []float64, x []float32) {
 // Sizes adds to size, per channel, the absolute values of x, in order, and
 // raises most to the largest of them, above which is NaN.
 func (s *Set) Sizes(size, most, x []float32) {
-	n, count := len(size), positions(len(size), x)
+	n := len(size)
 	most = most[:n]
-	c := 0
-	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
-		k.sizes(&size[c], &most[c], &x[c], 4*n, count)
-		c += k.lanes
-	}
-	for p := range count {
-		for i, v := range x[p*n+c : (p+1)*n] {
+	from := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+		k.sizes(&size[c], &most[c], &x[at], n, count)
+	})
+	for p := range positions(n, x) {
+		for i, v := range x[p*n+from : (p+1)*n] {
 			bits := math.Float32bits(v) &^ (1 << 31)
-			size[c+i] += math.Float32frombits(bits)
-			most[c+i] = math.Float32frombits(max(math.Float32bits(most[c+i]), bits))
+			size[from+i] += math.Float32frombits(bits)
+			most[from+i] = math.Float32frombits(max(math.Float32bits(most[from+i]), bits))
 		}
 	}
 }
 
 // positions returns how many positions of n channels x has.
-func positions(n int, x []float32) int {
+func positions[T any](n int, x []T) int {
 	if n == 0 {
 		return 0
 	}
@@ -78,17 +100,15 @@ func positions(n int, x []float32) int {
 
 // Deviations adds to q, per channel, the squares of x - mean in float64, in order.
 func (s *Set) Deviations(q, mean []float64, x []float32) {
-	n, count := len(q), positions(len(q), x)
+	n := len(q)
 	mean = mean[:n]
-	c := 0
-	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
-		k.deviations(&q[c], &mean[c], &x[c], 4*n, count)
-		c += k.lanes
-	}
-	for p := range count {
-		for i, v := range x[p*n+c : (p+1)*n] {
-			d := float64(v) - mean[c+i]
-			q[c+i] += float64(d * d)
+	from := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+		k.deviations(&q[c], &mean[c], &x[at], n, count)
+	})
+	for p := range positions(n, x) {
+		for i, v := range x[p*n+from : (p+1)*n] {
+			d := float64(v) - mean[from+i]
+			q[from+i] += float64(d * d)
 		}
 	}
 }
@@ -96,15 +116,13 @@ func (s *Set) Deviations(q, mean []float64, x []float32) {
 // GradientSums adds to s1 and s2, per channel, dy and dy*(x - mean) in
 // float64, in order.
 func (s *Set) GradientSums(s1, s2, mean []float64, x, dy []float32) {
-	n, count := len(s1), positions(len(s1), x)
+	n := len(s1)
 	s2, mean, dy = s2[:n], mean[:n], dy[:len(x)]
-	c := 0
-	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
-		k.gradientSums(&s1[c], &s2[c], &mean[c], &x[c], &dy[c], 4*n, count)
-		c += k.lanes
-	}
-	for p := range count {
-		for i := c; i < n; i++ {
+	from := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+		k.gradientSums(&s1[c], &s2[c], &mean[c], &x[at], &dy[at], n, count)
+	})
+	for p := range positions(n, x) {
+		for i := from; i < n; i++ {
 			g := float64(dy[p*n+i])
 			s1[i] += g
 			s2[i] += float64(g * (float64(x[p*n+i]) - mean[i]))
@@ -122,20 +140,18 @@ type Mask struct {
 
 // MaskedSums sets dx to dy with a mask and does what GradientSums does with it.
 func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask) {
-	n, count := len(s1), positions(len(s1), x)
+	n := len(s1)
 	s2, mean, dx, dy, m.Y = s2[:n], mean[:n], dx[:len(x)], dy[:len(x)], m.Y[:len(x)]
-	c, most := 0, address(m.Most)
-	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
+	from := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
 		if m.Plus == nil {
-			k.maskedSums(&s1[c], &s2[c], &mean[c], most, &x[c], &dx[c], &dy[c], &m.Y[c], 4*n, count)
-		} else {
-			k.maskedSumsPlus(&s1[c], &s2[c], &mean[c], most, &x[c], &dx[c], &dy[c], &m.Y[c], &m.Plus[:len(x)][c],
-				4*n, count)
+			k.maskedSums(&s1[c], &s2[c], &mean[c], &x[at], &dx[at], &dy[at], &m.Y[at], m.Most, n, count)
+			return
 		}
-		c += k.lanes
-	}
-	for p := range count {
-		for i := c; i < n; i++ {
+		k.maskedSumsPlus(&s1[c], &s2[c], &mean[c], &x[at], &dx[at], &dy[at], &m.Y[at], &m.Plus[:len(x)][at],
+			m.Most, n, count)
+	})
+	for p := range positions(n, x) {
+		for i := from; i < n; i++ {
 			at := p*n + i
 			g := dy[at]
 			if m.Plus != nil {
@@ -170,54 +186,50 @@ func (a *Affine) Set(c int, mean, by, add float64) {
 	a.By[c], a.Add[c] = float32(by), float32(add)
 }
 
+// at returns the normalised v of channel c.
+func (a *Affine) at(c int, v float32) float32 {
+	return float32(((v-a.Hi[c])-a.Lo[c])*a.By[c]) + a.Add[c]
+}
+
+// gradient returns the gradient for v of channel c, whose result has the gradient dy.
+func (a *Affine) gradient(c int, v, dy, slope float32) float32 {
+	d := float32(((v - a.Hi[c]) - a.Lo[c]) * slope)
+	return float32(a.By[c] * ((dy - a.Add[c]) - d))
+}
+
 // Normalise sets y to ((x - hi) - lo)*by + add, per channel, with an ending. y
 // may be x.
 func (s *Set) Normalise(y, x []float32, a Affine, e Ending) {
-	n, count := len(a.Hi), positions(len(a.Hi), x)
+	n := len(a.Hi)
 	y = y[:len(x)]
-	c := 0
-	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
-		run := (n - c) / k.lanes * k.lanes
-		k.normaliseRun(y, x, a, &e, c, run, count)
-		c += run
-	}
-	for p := range count {
-		for i := c; i < n; i++ {
-			v := float32(((x[p*n+i]-a.Hi[i])-a.Lo[i])*a.By[i]) + a.Add[i]
-			y[p*n+i] = e.at(p*n+i, v)
+	least, most := e.bounds()
+	from := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+		hi, lo, by, add := &a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c]
+		if e.Plus == nil {
+			k.normalise(hi, lo, by, add, &y[at], &x[at], least, most, n, count)
+			return
 		}
-	}
-}
-
-// normaliseRun normalises the channels [c, c+run) of all positions.
-func (k *columns) normaliseRun(y, x []float32, a Affine, e *Ending, c, run, count int) {
-	hi, lo, by, add, bytes, skip := &a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c], 4*run, 4*(len(a.Hi)-run)
-	switch {
-	case e.Plus == nil && !e.Relu:
-		k.normalise(hi, lo, by, add, &y[c], &x[c], bytes, skip, count)
-	case e.Plus == nil:
-		k.normaliseRelu(hi, lo, by, add, &y[c], &x[c], address(e.Most), bytes, skip, count)
-	case !e.Relu:
-		k.normalisePlus(hi, lo, by, add, &y[c], &x[c], &e.Plus[c], bytes, skip, count)
-	default:
-		k.normalisePlusRelu(hi, lo, by, add, &y[c], &x[c], &e.Plus[c], address(e.Most), bytes, skip, count)
+		k.normalisePlus(hi, lo, by, add, &y[at], &x[at], &e.Plus[:len(x)][at], least, most, n, count)
+	})
+	for p := range positions(n, x) {
+		for i := from; i < n; i++ {
+			y[p*n+i] = e.at(p*n+i, a.at(i, x[p*n+i]))
+		}
 	}
 }
 
 // NormaliseGradient sets dx to by*((dy - add) - ((x - hi) - lo)*slope), per
 // channel. dx may be x or dy.
 func (s *Set) NormaliseGradient(dx, x, dy []float32, a Affine, slope []float32) {
-	n, count := len(a.Hi), positions(len(a.Hi), x)
+	n := len(a.Hi)
 	dx, dy, slope = dx[:len(x)], dy[:len(x)], slope[:n]
-	c := 0
-	for k := s.column(n); k != nil && count > 0; k = s.column(n - c) {
-		k.normaliseGradient(&a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c], &slope[c], &dx[c], &x[c], &dy[c], 4*n, count)
-		c += k.lanes
-	}
-	for p := range count {
-		for i := c; i < n; i++ {
-			d := float32(((x[p*n+i] - a.Hi[i]) - a.Lo[i]) * slope[i])
-			dx[p*n+i] = float32(a.By[i] * ((dy[p*n+i] - a.Add[i]) - d))
+	from := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+		k.normaliseGradient(&a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c], &slope[c], &dx[at], &x[at], &dy[at],
+			n, count)
+	})
+	for p := range positions(n, x) {
+		for i := from; i < n; i++ {
+			dx[p*n+i] = a.gradient(i, x[p*n+i], dy[p*n+i], slope[i])
 		}
 	}
 }

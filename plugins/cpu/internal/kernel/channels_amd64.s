@@ -4,121 +4,2915 @@
 
 #include "textflag.h"
 
-// func sumsAVX512(sum *float64, x *float32, step int, count int)
+// func sumsAVX512x4(sum *float64, x *float32, channels int, count int)
 // Requires: AVX, AVX512F
-TEXT ·sumsAVX512(SB), NOSPLIT, $0-32
+TEXT ·sumsAVX512x4(SB), NOSPLIT, $0-32
 	MOVQ    sum+0(FP), AX
 	MOVQ    x+8(FP), BX
-	MOVQ    step+16(FP), CX
-	MOVQ    count+24(FP), DX
+	MOVQ    channels+16(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    count+24(FP), SI
+	XORQ    CX, CX
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
-	TESTQ   DX, DX
-	JE      done
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	VMOVUPD 256(AX), Z4
+	VMOVUPD 320(AX), Z5
+	VMOVUPD 384(AX), Z6
+	VMOVUPD 448(AX), Z7
 
 position:
-	VCVTPS2PD (BX), Z2
-	VCVTPS2PD 32(BX), Z3
-	VADDPD    Z2, Z0, Z0
-	VADDPD    Z3, Z1, Z1
-	ADDQ      CX, BX
-	DECQ      DX
+	VCVTPS2PD (BX)(CX*1), Z8
+	VCVTPS2PD 32(BX)(CX*1), Z9
+	VADDPD    Z8, Z0, Z0
+	VADDPD    Z9, Z1, Z1
+	VCVTPS2PD 64(BX)(CX*1), Z8
+	VCVTPS2PD 96(BX)(CX*1), Z9
+	VADDPD    Z8, Z2, Z2
+	VADDPD    Z9, Z3, Z3
+	VCVTPS2PD 128(BX)(CX*1), Z8
+	VCVTPS2PD 160(BX)(CX*1), Z9
+	VADDPD    Z8, Z4, Z4
+	VADDPD    Z9, Z5, Z5
+	VCVTPS2PD 192(BX)(CX*1), Z8
+	VCVTPS2PD 224(BX)(CX*1), Z9
+	VADDPD    Z8, Z6, Z6
+	VADDPD    Z9, Z7, Z7
+	ADDQ      DX, CX
+	DECQ      SI
 	JNE       position
-
-done:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
+	VMOVUPD   Z0, (AX)
+	VMOVUPD   Z1, 64(AX)
+	VMOVUPD   Z2, 128(AX)
+	VMOVUPD   Z3, 192(AX)
+	VMOVUPD   Z4, 256(AX)
+	VMOVUPD   Z5, 320(AX)
+	VMOVUPD   Z6, 384(AX)
+	VMOVUPD   Z7, 448(AX)
 	VZEROUPPER
 	RET
 
-// func sizesAVX512(size *float32, most *float32, x *float32, step int, count int)
+// func sizesAVX512x4(size *float32, most *float32, x *float32, channels int, count int)
 // Requires: AVX, AVX512F
-TEXT ·sizesAVX512(SB), NOSPLIT, $0-40
+TEXT ·sizesAVX512x4(SB), NOSPLIT, $0-40
 	MOVQ       size+0(FP), AX
 	MOVQ       most+8(FP), BX
 	MOVQ       x+16(FP), CX
-	MOVQ       step+24(FP), DX
-	MOVQ       count+32(FP), SI
-	VMOVUPS    (AX), Z0
-	VMOVUPS    (BX), Z1
-	VPTERNLOGD $0xff, Z3, Z3, Z3
-	VPSRLD     $0x01, Z3, Z3
-	TESTQ      SI, SI
-	JE         done
+	MOVQ       channels+24(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       count+32(FP), DI
+	XORQ       DX, DX
+	VMOVUPD    (AX), Z0
+	VMOVUPD    64(AX), Z1
+	VMOVUPD    128(AX), Z2
+	VMOVUPD    192(AX), Z3
+	VMOVUPD    (BX), Z4
+	VMOVUPD    64(BX), Z5
+	VMOVUPD    128(BX), Z6
+	VMOVUPD    192(BX), Z7
+	VPTERNLOGD $0xff, Z9, Z9, Z9
+	VPSRLD     $0x01, Z9, Z9
 
 position:
-	VMOVUPS (CX), Z2
-	VPANDD  Z2, Z3, Z2
-	VADDPS  Z2, Z0, Z0
-	VPMAXUD Z2, Z1, Z1
-	ADDQ    DX, CX
-	DECQ    SI
+	VMOVUPS (CX)(DX*1), Z8
+	VPANDD  Z8, Z9, Z8
+	VADDPS  Z8, Z0, Z0
+	VPMAXUD Z8, Z4, Z4
+	VMOVUPS 64(CX)(DX*1), Z8
+	VPANDD  Z8, Z9, Z8
+	VADDPS  Z8, Z1, Z1
+	VPMAXUD Z8, Z5, Z5
+	VMOVUPS 128(CX)(DX*1), Z8
+	VPANDD  Z8, Z9, Z8
+	VADDPS  Z8, Z2, Z2
+	VPMAXUD Z8, Z6, Z6
+	VMOVUPS 192(CX)(DX*1), Z8
+	VPANDD  Z8, Z9, Z8
+	VADDPS  Z8, Z3, Z3
+	VPMAXUD Z8, Z7, Z7
+	ADDQ    SI, DX
+	DECQ    DI
 	JNE     position
-
-done:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, (BX)
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	VMOVUPD Z3, 192(AX)
+	VMOVUPD Z4, (BX)
+	VMOVUPD Z5, 64(BX)
+	VMOVUPD Z6, 128(BX)
+	VMOVUPD Z7, 192(BX)
 	VZEROUPPER
 	RET
 
-// func deviationsAVX512(q *float64, mean *float64, x *float32, step int, count int)
+// func deviationsAVX512x4(q *float64, mean *float64, x *float32, channels int, count int)
 // Requires: AVX, AVX512F
-TEXT ·deviationsAVX512(SB), NOSPLIT, $0-40
+TEXT ·deviationsAVX512x4(SB), NOSPLIT, $0-40
 	MOVQ    q+0(FP), AX
 	MOVQ    mean+8(FP), BX
 	MOVQ    x+16(FP), CX
-	MOVQ    step+24(FP), DX
-	MOVQ    count+32(FP), SI
+	MOVQ    channels+24(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    count+32(FP), DI
+	XORQ    DX, DX
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	VMOVUPD 256(AX), Z4
+	VMOVUPD 320(AX), Z5
+	VMOVUPD 384(AX), Z6
+	VMOVUPD 448(AX), Z7
+	VMOVUPD (BX), Z8
+	VMOVUPD 64(BX), Z9
+	VMOVUPD 128(BX), Z10
+	VMOVUPD 192(BX), Z11
+	VMOVUPD 256(BX), Z12
+	VMOVUPD 320(BX), Z13
+	VMOVUPD 384(BX), Z14
+	VMOVUPD 448(BX), Z15
+
+position:
+	VCVTPS2PD (CX)(DX*1), Z16
+	VCVTPS2PD 32(CX)(DX*1), Z17
+	VSUBPD    Z8, Z16, Z16
+	VMULPD    Z16, Z16, Z16
+	VADDPD    Z16, Z0, Z0
+	VSUBPD    Z9, Z17, Z17
+	VMULPD    Z17, Z17, Z17
+	VADDPD    Z17, Z1, Z1
+	VCVTPS2PD 64(CX)(DX*1), Z16
+	VCVTPS2PD 96(CX)(DX*1), Z17
+	VSUBPD    Z10, Z16, Z16
+	VMULPD    Z16, Z16, Z16
+	VADDPD    Z16, Z2, Z2
+	VSUBPD    Z11, Z17, Z17
+	VMULPD    Z17, Z17, Z17
+	VADDPD    Z17, Z3, Z3
+	VCVTPS2PD 128(CX)(DX*1), Z16
+	VCVTPS2PD 160(CX)(DX*1), Z17
+	VSUBPD    Z12, Z16, Z16
+	VMULPD    Z16, Z16, Z16
+	VADDPD    Z16, Z4, Z4
+	VSUBPD    Z13, Z17, Z17
+	VMULPD    Z17, Z17, Z17
+	VADDPD    Z17, Z5, Z5
+	VCVTPS2PD 192(CX)(DX*1), Z16
+	VCVTPS2PD 224(CX)(DX*1), Z17
+	VSUBPD    Z14, Z16, Z16
+	VMULPD    Z16, Z16, Z16
+	VADDPD    Z16, Z6, Z6
+	VSUBPD    Z15, Z17, Z17
+	VMULPD    Z17, Z17, Z17
+	VADDPD    Z17, Z7, Z7
+	ADDQ      SI, DX
+	DECQ      DI
+	JNE       position
+	VMOVUPD   Z0, (AX)
+	VMOVUPD   Z1, 64(AX)
+	VMOVUPD   Z2, 128(AX)
+	VMOVUPD   Z3, 192(AX)
+	VMOVUPD   Z4, 256(AX)
+	VMOVUPD   Z5, 320(AX)
+	VMOVUPD   Z6, 384(AX)
+	VMOVUPD   Z7, 448(AX)
+	VZEROUPPER
+	RET
+
+// func gradientSumsAVX512x4(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·gradientSumsAVX512x4(SB), NOSPLIT, $0-56
+	MOVQ    s1+0(FP), AX
+	MOVQ    s2+8(FP), BX
+	MOVQ    mean+16(FP), CX
+	MOVQ    x+24(FP), DX
+	MOVQ    dy+32(FP), SI
+	MOVQ    channels+40(FP), R8
+	SHLQ    $0x02, R8
+	MOVQ    count+48(FP), R9
+	XORQ    DI, DI
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	VMOVUPD 256(AX), Z4
+	VMOVUPD 320(AX), Z5
+	VMOVUPD 384(AX), Z6
+	VMOVUPD 448(AX), Z7
+	VMOVUPD (BX), Z8
+	VMOVUPD 64(BX), Z9
+	VMOVUPD 128(BX), Z10
+	VMOVUPD 192(BX), Z11
+	VMOVUPD 256(BX), Z12
+	VMOVUPD 320(BX), Z13
+	VMOVUPD 384(BX), Z14
+	VMOVUPD 448(BX), Z15
+	VMOVUPD (CX), Z16
+	VMOVUPD 64(CX), Z17
+	VMOVUPD 128(CX), Z18
+	VMOVUPD 192(CX), Z19
+	VMOVUPD 256(CX), Z20
+	VMOVUPD 320(CX), Z21
+	VMOVUPD 384(CX), Z22
+	VMOVUPD 448(CX), Z23
+
+position:
+	VCVTPS2PD (DX)(DI*1), Z24
+	VCVTPS2PD 32(DX)(DI*1), Z25
+	VCVTPS2PD (SI)(DI*1), Z26
+	VCVTPS2PD 32(SI)(DI*1), Z27
+	VADDPD    Z26, Z0, Z0
+	VSUBPD    Z16, Z24, Z24
+	VMULPD    Z24, Z26, Z24
+	VADDPD    Z24, Z8, Z8
+	VADDPD    Z27, Z1, Z1
+	VSUBPD    Z17, Z25, Z25
+	VMULPD    Z25, Z27, Z25
+	VADDPD    Z25, Z9, Z9
+	VCVTPS2PD 64(DX)(DI*1), Z24
+	VCVTPS2PD 96(DX)(DI*1), Z25
+	VCVTPS2PD 64(SI)(DI*1), Z26
+	VCVTPS2PD 96(SI)(DI*1), Z27
+	VADDPD    Z26, Z2, Z2
+	VSUBPD    Z18, Z24, Z24
+	VMULPD    Z24, Z26, Z24
+	VADDPD    Z24, Z10, Z10
+	VADDPD    Z27, Z3, Z3
+	VSUBPD    Z19, Z25, Z25
+	VMULPD    Z25, Z27, Z25
+	VADDPD    Z25, Z11, Z11
+	VCVTPS2PD 128(DX)(DI*1), Z24
+	VCVTPS2PD 160(DX)(DI*1), Z25
+	VCVTPS2PD 128(SI)(DI*1), Z26
+	VCVTPS2PD 160(SI)(DI*1), Z27
+	VADDPD    Z26, Z4, Z4
+	VSUBPD    Z20, Z24, Z24
+	VMULPD    Z24, Z26, Z24
+	VADDPD    Z24, Z12, Z12
+	VADDPD    Z27, Z5, Z5
+	VSUBPD    Z21, Z25, Z25
+	VMULPD    Z25, Z27, Z25
+	VADDPD    Z25, Z13, Z13
+	VCVTPS2PD 192(DX)(DI*1), Z24
+	VCVTPS2PD 224(DX)(DI*1), Z25
+	VCVTPS2PD 192(SI)(DI*1), Z26
+	VCVTPS2PD 224(SI)(DI*1), Z27
+	VADDPD    Z26, Z6, Z6
+	VSUBPD    Z22, Z24, Z24
+	VMULPD    Z24, Z26, Z24
+	VADDPD    Z24, Z14, Z14
+	VADDPD    Z27, Z7, Z7
+	VSUBPD    Z23, Z25, Z25
+	VMULPD    Z25, Z27, Z25
+	VADDPD    Z25, Z15, Z15
+	ADDQ      R8, DI
+	DECQ      R9
+	JNE       position
+	VMOVUPD   Z0, (AX)
+	VMOVUPD   Z1, 64(AX)
+	VMOVUPD   Z2, 128(AX)
+	VMOVUPD   Z3, 192(AX)
+	VMOVUPD   Z4, 256(AX)
+	VMOVUPD   Z5, 320(AX)
+	VMOVUPD   Z6, 384(AX)
+	VMOVUPD   Z7, 448(AX)
+	VMOVUPD   Z8, (BX)
+	VMOVUPD   Z9, 64(BX)
+	VMOVUPD   Z10, 128(BX)
+	VMOVUPD   Z11, 192(BX)
+	VMOVUPD   Z12, 256(BX)
+	VMOVUPD   Z13, 320(BX)
+	VMOVUPD   Z14, 384(BX)
+	VMOVUPD   Z15, 448(BX)
+	VZEROUPPER
+	RET
+
+// func maskedSumsAVX512x4(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsAVX512x4(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x02, R10
+	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
+	VMOVUPD      (AX), Z0
+	VMOVUPD      64(AX), Z1
+	VMOVUPD      128(AX), Z2
+	VMOVUPD      192(AX), Z3
+	VMOVUPD      256(AX), Z4
+	VMOVUPD      320(AX), Z5
+	VMOVUPD      384(AX), Z6
+	VMOVUPD      448(AX), Z7
+	VMOVUPD      (BX), Z8
+	VMOVUPD      64(BX), Z9
+	VMOVUPD      128(BX), Z10
+	VMOVUPD      192(BX), Z11
+	VMOVUPD      256(BX), Z12
+	VMOVUPD      320(BX), Z13
+	VMOVUPD      384(BX), Z14
+	VMOVUPD      448(BX), Z15
+	VMOVUPD      (CX), Z16
+	VMOVUPD      64(CX), Z17
+	VMOVUPD      128(CX), Z18
+	VMOVUPD      192(CX), Z19
+	VMOVUPD      256(CX), Z20
+	VMOVUPD      320(CX), Z21
+	VMOVUPD      384(CX), Z22
+	VMOVUPD      448(CX), Z23
+	VBROADCASTSS most+56(FP), Z28
+	VPXORD       Z29, Z29, Z29
+
+position:
+	VMOVUPS       (DI)(R9*1), Z26
+	VMOVUPS       (R8)(R9*1), Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VMOVUPS       Z26, (SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VCVTPS2PD     (DX)(R9*1), Z24
+	VCVTPS2PD     32(DX)(R9*1), Z25
+	VADDPD        Z26, Z0, Z0
+	VSUBPD        Z16, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z8, Z8
+	VADDPD        Z27, Z1, Z1
+	VSUBPD        Z17, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z9, Z9
+	VMOVUPS       64(DI)(R9*1), Z26
+	VMOVUPS       64(R8)(R9*1), Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VMOVUPS       Z26, 64(SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VCVTPS2PD     64(DX)(R9*1), Z24
+	VCVTPS2PD     96(DX)(R9*1), Z25
+	VADDPD        Z26, Z2, Z2
+	VSUBPD        Z18, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z10, Z10
+	VADDPD        Z27, Z3, Z3
+	VSUBPD        Z19, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z11, Z11
+	VMOVUPS       128(DI)(R9*1), Z26
+	VMOVUPS       128(R8)(R9*1), Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VMOVUPS       Z26, 128(SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VCVTPS2PD     128(DX)(R9*1), Z24
+	VCVTPS2PD     160(DX)(R9*1), Z25
+	VADDPD        Z26, Z4, Z4
+	VSUBPD        Z20, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z12, Z12
+	VADDPD        Z27, Z5, Z5
+	VSUBPD        Z21, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z13, Z13
+	VMOVUPS       192(DI)(R9*1), Z26
+	VMOVUPS       192(R8)(R9*1), Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VMOVUPS       Z26, 192(SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VCVTPS2PD     192(DX)(R9*1), Z24
+	VCVTPS2PD     224(DX)(R9*1), Z25
+	VADDPD        Z26, Z6, Z6
+	VSUBPD        Z22, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z14, Z14
+	VADDPD        Z27, Z7, Z7
+	VSUBPD        Z23, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z15, Z15
+	ADDQ          R10, R9
+	DECQ          R11
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVUPD       Z3, 192(AX)
+	VMOVUPD       Z4, 256(AX)
+	VMOVUPD       Z5, 320(AX)
+	VMOVUPD       Z6, 384(AX)
+	VMOVUPD       Z7, 448(AX)
+	VMOVUPD       Z8, (BX)
+	VMOVUPD       Z9, 64(BX)
+	VMOVUPD       Z10, 128(BX)
+	VMOVUPD       Z11, 192(BX)
+	VMOVUPD       Z12, 256(BX)
+	VMOVUPD       Z13, 320(BX)
+	VMOVUPD       Z14, 384(BX)
+	VMOVUPD       Z15, 448(BX)
+	VZEROUPPER
+	RET
+
+// func normaliseAVX512x4(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseAVX512x4(SB), NOSPLIT, $0-72
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         channels+56(FP), R9
+	SHLQ         $0x02, R9
+	MOVQ         count+64(FP), R10
+	XORQ         R8, R8
+	VMOVUPD      (AX), Z2
+	VMOVUPD      64(AX), Z3
+	VMOVUPD      128(AX), Z4
+	VMOVUPD      192(AX), Z5
+	VMOVUPD      (BX), Z6
+	VMOVUPD      64(BX), Z7
+	VMOVUPD      128(BX), Z8
+	VMOVUPD      192(BX), Z9
+	VMOVUPD      (CX), Z10
+	VMOVUPD      64(CX), Z11
+	VMOVUPD      128(CX), Z12
+	VMOVUPD      192(CX), Z13
+	VMOVUPD      (DX), Z14
+	VMOVUPD      64(DX), Z15
+	VMOVUPD      128(DX), Z16
+	VMOVUPD      192(DX), Z17
+	VBROADCASTSS least+48(FP), Z18
+	VBROADCASTSS most+52(FP), Z19
+
+position:
+	VMOVUPS (DI)(R8*1), Z0
+	VSUBPS  Z2, Z0, Z0
+	VSUBPS  Z6, Z0, Z0
+	VMULPS  Z10, Z0, Z0
+	VADDPS  Z14, Z0, Z0
+	VMAXPS  Z0, Z18, Z0
+	VMINPS  Z0, Z19, Z0
+	VMOVUPS Z0, (SI)(R8*1)
+	VMOVUPS 64(DI)(R8*1), Z0
+	VSUBPS  Z3, Z0, Z0
+	VSUBPS  Z7, Z0, Z0
+	VMULPS  Z11, Z0, Z0
+	VADDPS  Z15, Z0, Z0
+	VMAXPS  Z0, Z18, Z0
+	VMINPS  Z0, Z19, Z0
+	VMOVUPS Z0, 64(SI)(R8*1)
+	VMOVUPS 128(DI)(R8*1), Z0
+	VSUBPS  Z4, Z0, Z0
+	VSUBPS  Z8, Z0, Z0
+	VMULPS  Z12, Z0, Z0
+	VADDPS  Z16, Z0, Z0
+	VMAXPS  Z0, Z18, Z0
+	VMINPS  Z0, Z19, Z0
+	VMOVUPS Z0, 128(SI)(R8*1)
+	VMOVUPS 192(DI)(R8*1), Z0
+	VSUBPS  Z5, Z0, Z0
+	VSUBPS  Z9, Z0, Z0
+	VMULPS  Z13, Z0, Z0
+	VADDPS  Z17, Z0, Z0
+	VMAXPS  Z0, Z18, Z0
+	VMINPS  Z0, Z19, Z0
+	VMOVUPS Z0, 192(SI)(R8*1)
+	ADDQ    R9, R8
+	DECQ    R10
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func maskedSumsPlusAVX512x4(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsPlusAVX512x4(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         channels+72(FP), R11
+	SHLQ         $0x02, R11
+	MOVQ         count+80(FP), R12
+	XORQ         R10, R10
+	VMOVUPD      (AX), Z0
+	VMOVUPD      64(AX), Z1
+	VMOVUPD      128(AX), Z2
+	VMOVUPD      192(AX), Z3
+	VMOVUPD      256(AX), Z4
+	VMOVUPD      320(AX), Z5
+	VMOVUPD      384(AX), Z6
+	VMOVUPD      448(AX), Z7
+	VMOVUPD      (BX), Z8
+	VMOVUPD      64(BX), Z9
+	VMOVUPD      128(BX), Z10
+	VMOVUPD      192(BX), Z11
+	VMOVUPD      256(BX), Z12
+	VMOVUPD      320(BX), Z13
+	VMOVUPD      384(BX), Z14
+	VMOVUPD      448(BX), Z15
+	VMOVUPD      (CX), Z16
+	VMOVUPD      64(CX), Z17
+	VMOVUPD      128(CX), Z18
+	VMOVUPD      192(CX), Z19
+	VMOVUPD      256(CX), Z20
+	VMOVUPD      320(CX), Z21
+	VMOVUPD      384(CX), Z22
+	VMOVUPD      448(CX), Z23
+	VBROADCASTSS most+64(FP), Z28
+	VPXORD       Z29, Z29, Z29
+
+position:
+	VMOVUPS       (DI)(R10*1), Z26
+	VMOVUPS       (R9)(R10*1), Z27
+	VADDPS        Z27, Z26, Z26
+	VMOVUPS       (R8)(R10*1), Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VMOVUPS       Z26, (SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VCVTPS2PD     (DX)(R10*1), Z24
+	VCVTPS2PD     32(DX)(R10*1), Z25
+	VADDPD        Z26, Z0, Z0
+	VSUBPD        Z16, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z8, Z8
+	VADDPD        Z27, Z1, Z1
+	VSUBPD        Z17, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z9, Z9
+	VMOVUPS       64(DI)(R10*1), Z26
+	VMOVUPS       64(R9)(R10*1), Z27
+	VADDPS        Z27, Z26, Z26
+	VMOVUPS       64(R8)(R10*1), Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VMOVUPS       Z26, 64(SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VCVTPS2PD     64(DX)(R10*1), Z24
+	VCVTPS2PD     96(DX)(R10*1), Z25
+	VADDPD        Z26, Z2, Z2
+	VSUBPD        Z18, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z10, Z10
+	VADDPD        Z27, Z3, Z3
+	VSUBPD        Z19, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z11, Z11
+	VMOVUPS       128(DI)(R10*1), Z26
+	VMOVUPS       128(R9)(R10*1), Z27
+	VADDPS        Z27, Z26, Z26
+	VMOVUPS       128(R8)(R10*1), Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VMOVUPS       Z26, 128(SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VCVTPS2PD     128(DX)(R10*1), Z24
+	VCVTPS2PD     160(DX)(R10*1), Z25
+	VADDPD        Z26, Z4, Z4
+	VSUBPD        Z20, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z12, Z12
+	VADDPD        Z27, Z5, Z5
+	VSUBPD        Z21, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z13, Z13
+	VMOVUPS       192(DI)(R10*1), Z26
+	VMOVUPS       192(R9)(R10*1), Z27
+	VADDPS        Z27, Z26, Z26
+	VMOVUPS       192(R8)(R10*1), Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VMOVUPS       Z26, 192(SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VCVTPS2PD     192(DX)(R10*1), Z24
+	VCVTPS2PD     224(DX)(R10*1), Z25
+	VADDPD        Z26, Z6, Z6
+	VSUBPD        Z22, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z14, Z14
+	VADDPD        Z27, Z7, Z7
+	VSUBPD        Z23, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z15, Z15
+	ADDQ          R11, R10
+	DECQ          R12
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVUPD       Z3, 192(AX)
+	VMOVUPD       Z4, 256(AX)
+	VMOVUPD       Z5, 320(AX)
+	VMOVUPD       Z6, 384(AX)
+	VMOVUPD       Z7, 448(AX)
+	VMOVUPD       Z8, (BX)
+	VMOVUPD       Z9, 64(BX)
+	VMOVUPD       Z10, 128(BX)
+	VMOVUPD       Z11, 192(BX)
+	VMOVUPD       Z12, 256(BX)
+	VMOVUPD       Z13, 320(BX)
+	VMOVUPD       Z14, 384(BX)
+	VMOVUPD       Z15, 448(BX)
+	VZEROUPPER
+	RET
+
+// func normalisePlusAVX512x4(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normalisePlusAVX512x4(SB), NOSPLIT, $0-80
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         plus+48(FP), R8
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x02, R10
+	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
+	VMOVUPD      (AX), Z2
+	VMOVUPD      64(AX), Z3
+	VMOVUPD      128(AX), Z4
+	VMOVUPD      192(AX), Z5
+	VMOVUPD      (BX), Z6
+	VMOVUPD      64(BX), Z7
+	VMOVUPD      128(BX), Z8
+	VMOVUPD      192(BX), Z9
+	VMOVUPD      (CX), Z10
+	VMOVUPD      64(CX), Z11
+	VMOVUPD      128(CX), Z12
+	VMOVUPD      192(CX), Z13
+	VMOVUPD      (DX), Z14
+	VMOVUPD      64(DX), Z15
+	VMOVUPD      128(DX), Z16
+	VMOVUPD      192(DX), Z17
+	VBROADCASTSS least+56(FP), Z18
+	VBROADCASTSS most+60(FP), Z19
+
+position:
+	VMOVUPS (DI)(R9*1), Z0
+	VSUBPS  Z2, Z0, Z0
+	VSUBPS  Z6, Z0, Z0
+	VMULPS  Z10, Z0, Z0
+	VADDPS  Z14, Z0, Z0
+	VMOVUPS (R8)(R9*1), Z1
+	VADDPS  Z1, Z0, Z0
+	VMAXPS  Z0, Z18, Z0
+	VMINPS  Z0, Z19, Z0
+	VMOVUPS Z0, (SI)(R9*1)
+	VMOVUPS 64(DI)(R9*1), Z0
+	VSUBPS  Z3, Z0, Z0
+	VSUBPS  Z7, Z0, Z0
+	VMULPS  Z11, Z0, Z0
+	VADDPS  Z15, Z0, Z0
+	VMOVUPS 64(R8)(R9*1), Z1
+	VADDPS  Z1, Z0, Z0
+	VMAXPS  Z0, Z18, Z0
+	VMINPS  Z0, Z19, Z0
+	VMOVUPS Z0, 64(SI)(R9*1)
+	VMOVUPS 128(DI)(R9*1), Z0
+	VSUBPS  Z4, Z0, Z0
+	VSUBPS  Z8, Z0, Z0
+	VMULPS  Z12, Z0, Z0
+	VADDPS  Z16, Z0, Z0
+	VMOVUPS 128(R8)(R9*1), Z1
+	VADDPS  Z1, Z0, Z0
+	VMAXPS  Z0, Z18, Z0
+	VMINPS  Z0, Z19, Z0
+	VMOVUPS Z0, 128(SI)(R9*1)
+	VMOVUPS 192(DI)(R9*1), Z0
+	VSUBPS  Z5, Z0, Z0
+	VSUBPS  Z9, Z0, Z0
+	VMULPS  Z13, Z0, Z0
+	VADDPS  Z17, Z0, Z0
+	VMOVUPS 192(R8)(R9*1), Z1
+	VADDPS  Z1, Z0, Z0
+	VMAXPS  Z0, Z18, Z0
+	VMINPS  Z0, Z19, Z0
+	VMOVUPS Z0, 192(SI)(R9*1)
+	ADDQ    R10, R9
+	DECQ    R11
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func normaliseGradientAVX512x4(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseGradientAVX512x4(SB), NOSPLIT, $0-80
+	MOVQ    hi+0(FP), AX
+	MOVQ    lo+8(FP), BX
+	MOVQ    by+16(FP), CX
+	MOVQ    add+24(FP), DX
+	MOVQ    slope+32(FP), SI
+	MOVQ    dx+40(FP), DI
+	MOVQ    x+48(FP), R8
+	MOVQ    dy+56(FP), R9
+	MOVQ    channels+64(FP), R11
+	SHLQ    $0x02, R11
+	MOVQ    count+72(FP), R12
+	XORQ    R10, R10
+	VMOVUPD (AX), Z2
+	VMOVUPD 64(AX), Z3
+	VMOVUPD 128(AX), Z4
+	VMOVUPD 192(AX), Z5
+	VMOVUPD (BX), Z6
+	VMOVUPD 64(BX), Z7
+	VMOVUPD 128(BX), Z8
+	VMOVUPD 192(BX), Z9
+	VMOVUPD (CX), Z10
+	VMOVUPD 64(CX), Z11
+	VMOVUPD 128(CX), Z12
+	VMOVUPD 192(CX), Z13
+	VMOVUPD (DX), Z14
+	VMOVUPD 64(DX), Z15
+	VMOVUPD 128(DX), Z16
+	VMOVUPD 192(DX), Z17
+	VMOVUPD (SI), Z18
+	VMOVUPD 64(SI), Z19
+	VMOVUPD 128(SI), Z20
+	VMOVUPD 192(SI), Z21
+
+position:
+	VMOVUPS (R8)(R10*1), Z0
+	VSUBPS  Z2, Z0, Z0
+	VSUBPS  Z6, Z0, Z0
+	VMULPS  Z18, Z0, Z0
+	VMOVUPS (R9)(R10*1), Z1
+	VSUBPS  Z14, Z1, Z1
+	VSUBPS  Z0, Z1, Z0
+	VMULPS  Z0, Z10, Z0
+	VMOVUPS Z0, (DI)(R10*1)
+	VMOVUPS 64(R8)(R10*1), Z0
+	VSUBPS  Z3, Z0, Z0
+	VSUBPS  Z7, Z0, Z0
+	VMULPS  Z19, Z0, Z0
+	VMOVUPS 64(R9)(R10*1), Z1
+	VSUBPS  Z15, Z1, Z1
+	VSUBPS  Z0, Z1, Z0
+	VMULPS  Z0, Z11, Z0
+	VMOVUPS Z0, 64(DI)(R10*1)
+	VMOVUPS 128(R8)(R10*1), Z0
+	VSUBPS  Z4, Z0, Z0
+	VSUBPS  Z8, Z0, Z0
+	VMULPS  Z20, Z0, Z0
+	VMOVUPS 128(R9)(R10*1), Z1
+	VSUBPS  Z16, Z1, Z1
+	VSUBPS  Z0, Z1, Z0
+	VMULPS  Z0, Z12, Z0
+	VMOVUPS Z0, 128(DI)(R10*1)
+	VMOVUPS 192(R8)(R10*1), Z0
+	VSUBPS  Z5, Z0, Z0
+	VSUBPS  Z9, Z0, Z0
+	VMULPS  Z21, Z0, Z0
+	VMOVUPS 192(R9)(R10*1), Z1
+	VSUBPS  Z17, Z1, Z1
+	VSUBPS  Z0, Z1, Z0
+	VMULPS  Z0, Z13, Z0
+	VMOVUPS Z0, 192(DI)(R10*1)
+	ADDQ    R11, R10
+	DECQ    R12
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func sumsHalfAVX512BF16x4(sum *float64, x *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·sumsHalfAVX512BF16x4(SB), NOSPLIT, $0-32
+	MOVQ    sum+0(FP), AX
+	MOVQ    x+8(FP), BX
+	MOVQ    channels+16(FP), DX
+	SHLQ    $0x01, DX
+	MOVQ    count+24(FP), SI
+	XORQ    CX, CX
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	VMOVUPD 256(AX), Z4
+	VMOVUPD 320(AX), Z5
+	VMOVUPD 384(AX), Z6
+	VMOVUPD 448(AX), Z7
+
+position:
+	VPMOVZXWD     (BX)(CX*1), Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VADDPD        Z8, Z0, Z0
+	VADDPD        Z9, Z1, Z1
+	VPMOVZXWD     32(BX)(CX*1), Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VADDPD        Z8, Z2, Z2
+	VADDPD        Z9, Z3, Z3
+	VPMOVZXWD     64(BX)(CX*1), Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VADDPD        Z8, Z4, Z4
+	VADDPD        Z9, Z5, Z5
+	VPMOVZXWD     96(BX)(CX*1), Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VADDPD        Z8, Z6, Z6
+	VADDPD        Z9, Z7, Z7
+	ADDQ          DX, CX
+	DECQ          SI
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVUPD       Z3, 192(AX)
+	VMOVUPD       Z4, 256(AX)
+	VMOVUPD       Z5, 320(AX)
+	VMOVUPD       Z6, 384(AX)
+	VMOVUPD       Z7, 448(AX)
+	VZEROUPPER
+	RET
+
+// func deviationsHalfAVX512BF16x4(q *float64, mean *float64, x *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·deviationsHalfAVX512BF16x4(SB), NOSPLIT, $0-40
+	MOVQ    q+0(FP), AX
+	MOVQ    mean+8(FP), BX
+	MOVQ    x+16(FP), CX
+	MOVQ    channels+24(FP), SI
+	SHLQ    $0x01, SI
+	MOVQ    count+32(FP), DI
+	XORQ    DX, DX
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	VMOVUPD 256(AX), Z4
+	VMOVUPD 320(AX), Z5
+	VMOVUPD 384(AX), Z6
+	VMOVUPD 448(AX), Z7
+	VMOVUPD (BX), Z8
+	VMOVUPD 64(BX), Z9
+	VMOVUPD 128(BX), Z10
+	VMOVUPD 192(BX), Z11
+	VMOVUPD 256(BX), Z12
+	VMOVUPD 320(BX), Z13
+	VMOVUPD 384(BX), Z14
+	VMOVUPD 448(BX), Z15
+
+position:
+	VPMOVZXWD     (CX)(DX*1), Z16
+	VPSLLD        $0x10, Z16, Z16
+	VEXTRACTF64X4 $0x01, Z16, Y17
+	VCVTPS2PD     Y17, Z17
+	VCVTPS2PD     Y16, Z16
+	VSUBPD        Z8, Z16, Z16
+	VMULPD        Z16, Z16, Z16
+	VADDPD        Z16, Z0, Z0
+	VSUBPD        Z9, Z17, Z17
+	VMULPD        Z17, Z17, Z17
+	VADDPD        Z17, Z1, Z1
+	VPMOVZXWD     32(CX)(DX*1), Z16
+	VPSLLD        $0x10, Z16, Z16
+	VEXTRACTF64X4 $0x01, Z16, Y17
+	VCVTPS2PD     Y17, Z17
+	VCVTPS2PD     Y16, Z16
+	VSUBPD        Z10, Z16, Z16
+	VMULPD        Z16, Z16, Z16
+	VADDPD        Z16, Z2, Z2
+	VSUBPD        Z11, Z17, Z17
+	VMULPD        Z17, Z17, Z17
+	VADDPD        Z17, Z3, Z3
+	VPMOVZXWD     64(CX)(DX*1), Z16
+	VPSLLD        $0x10, Z16, Z16
+	VEXTRACTF64X4 $0x01, Z16, Y17
+	VCVTPS2PD     Y17, Z17
+	VCVTPS2PD     Y16, Z16
+	VSUBPD        Z12, Z16, Z16
+	VMULPD        Z16, Z16, Z16
+	VADDPD        Z16, Z4, Z4
+	VSUBPD        Z13, Z17, Z17
+	VMULPD        Z17, Z17, Z17
+	VADDPD        Z17, Z5, Z5
+	VPMOVZXWD     96(CX)(DX*1), Z16
+	VPSLLD        $0x10, Z16, Z16
+	VEXTRACTF64X4 $0x01, Z16, Y17
+	VCVTPS2PD     Y17, Z17
+	VCVTPS2PD     Y16, Z16
+	VSUBPD        Z14, Z16, Z16
+	VMULPD        Z16, Z16, Z16
+	VADDPD        Z16, Z6, Z6
+	VSUBPD        Z15, Z17, Z17
+	VMULPD        Z17, Z17, Z17
+	VADDPD        Z17, Z7, Z7
+	ADDQ          SI, DX
+	DECQ          DI
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVUPD       Z3, 192(AX)
+	VMOVUPD       Z4, 256(AX)
+	VMOVUPD       Z5, 320(AX)
+	VMOVUPD       Z6, 384(AX)
+	VMOVUPD       Z7, 448(AX)
+	VZEROUPPER
+	RET
+
+// func gradientSumsHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·gradientSumsHalfAVX512BF16x4(SB), NOSPLIT, $0-56
+	MOVQ    s1+0(FP), AX
+	MOVQ    s2+8(FP), BX
+	MOVQ    mean+16(FP), CX
+	MOVQ    x+24(FP), DX
+	MOVQ    dy+32(FP), SI
+	MOVQ    channels+40(FP), R8
+	SHLQ    $0x01, R8
+	MOVQ    count+48(FP), R9
+	XORQ    DI, DI
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	VMOVUPD 256(AX), Z4
+	VMOVUPD 320(AX), Z5
+	VMOVUPD 384(AX), Z6
+	VMOVUPD 448(AX), Z7
+	VMOVUPD (BX), Z8
+	VMOVUPD 64(BX), Z9
+	VMOVUPD 128(BX), Z10
+	VMOVUPD 192(BX), Z11
+	VMOVUPD 256(BX), Z12
+	VMOVUPD 320(BX), Z13
+	VMOVUPD 384(BX), Z14
+	VMOVUPD 448(BX), Z15
+	VMOVUPD (CX), Z16
+	VMOVUPD 64(CX), Z17
+	VMOVUPD 128(CX), Z18
+	VMOVUPD 192(CX), Z19
+	VMOVUPD 256(CX), Z20
+	VMOVUPD 320(CX), Z21
+	VMOVUPD 384(CX), Z22
+	VMOVUPD 448(CX), Z23
+
+position:
+	VPMOVZXWD     (DX)(DI*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VEXTRACTF64X4 $0x01, Z24, Y25
+	VCVTPS2PD     Y25, Z25
+	VCVTPS2PD     Y24, Z24
+	VPMOVZXWD     (SI)(DI*1), Z26
+	VPSLLD        $0x10, Z26, Z26
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VADDPD        Z26, Z0, Z0
+	VSUBPD        Z16, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z8, Z8
+	VADDPD        Z27, Z1, Z1
+	VSUBPD        Z17, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z9, Z9
+	VPMOVZXWD     32(DX)(DI*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VEXTRACTF64X4 $0x01, Z24, Y25
+	VCVTPS2PD     Y25, Z25
+	VCVTPS2PD     Y24, Z24
+	VPMOVZXWD     32(SI)(DI*1), Z26
+	VPSLLD        $0x10, Z26, Z26
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VADDPD        Z26, Z2, Z2
+	VSUBPD        Z18, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z10, Z10
+	VADDPD        Z27, Z3, Z3
+	VSUBPD        Z19, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z11, Z11
+	VPMOVZXWD     64(DX)(DI*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VEXTRACTF64X4 $0x01, Z24, Y25
+	VCVTPS2PD     Y25, Z25
+	VCVTPS2PD     Y24, Z24
+	VPMOVZXWD     64(SI)(DI*1), Z26
+	VPSLLD        $0x10, Z26, Z26
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VADDPD        Z26, Z4, Z4
+	VSUBPD        Z20, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z12, Z12
+	VADDPD        Z27, Z5, Z5
+	VSUBPD        Z21, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z13, Z13
+	VPMOVZXWD     96(DX)(DI*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VEXTRACTF64X4 $0x01, Z24, Y25
+	VCVTPS2PD     Y25, Z25
+	VCVTPS2PD     Y24, Z24
+	VPMOVZXWD     96(SI)(DI*1), Z26
+	VPSLLD        $0x10, Z26, Z26
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VADDPD        Z26, Z6, Z6
+	VSUBPD        Z22, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z14, Z14
+	VADDPD        Z27, Z7, Z7
+	VSUBPD        Z23, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z15, Z15
+	ADDQ          R8, DI
+	DECQ          R9
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVUPD       Z3, 192(AX)
+	VMOVUPD       Z4, 256(AX)
+	VMOVUPD       Z5, 320(AX)
+	VMOVUPD       Z6, 384(AX)
+	VMOVUPD       Z7, 448(AX)
+	VMOVUPD       Z8, (BX)
+	VMOVUPD       Z9, 64(BX)
+	VMOVUPD       Z10, 128(BX)
+	VMOVUPD       Z11, 192(BX)
+	VMOVUPD       Z12, 256(BX)
+	VMOVUPD       Z13, 320(BX)
+	VMOVUPD       Z14, 384(BX)
+	VMOVUPD       Z15, 448(BX)
+	VZEROUPPER
+	RET
+
+// func maskedSumsHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsHalfAVX512BF16x4(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x01, R10
+	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
+	VMOVUPD      (AX), Z0
+	VMOVUPD      64(AX), Z1
+	VMOVUPD      128(AX), Z2
+	VMOVUPD      192(AX), Z3
+	VMOVUPD      256(AX), Z4
+	VMOVUPD      320(AX), Z5
+	VMOVUPD      384(AX), Z6
+	VMOVUPD      448(AX), Z7
+	VMOVUPD      (BX), Z8
+	VMOVUPD      64(BX), Z9
+	VMOVUPD      128(BX), Z10
+	VMOVUPD      192(BX), Z11
+	VMOVUPD      256(BX), Z12
+	VMOVUPD      320(BX), Z13
+	VMOVUPD      384(BX), Z14
+	VMOVUPD      448(BX), Z15
+	VMOVUPD      (CX), Z16
+	VMOVUPD      64(CX), Z17
+	VMOVUPD      128(CX), Z18
+	VMOVUPD      192(CX), Z19
+	VMOVUPD      256(CX), Z20
+	VMOVUPD      320(CX), Z21
+	VMOVUPD      384(CX), Z22
+	VMOVUPD      448(CX), Z23
+	VBROADCASTSS most+56(FP), Z28
+	VPXORD       Z29, Z29, Z29
+
+position:
+	VPMOVZXWD     (DI)(R9*1), Z26
+	VPSLLD        $0x10, Z26, Z26
+	VPMOVZXWD     (R8)(R9*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VPSRLD        $0x10, Z26, Z27
+	VPMOVDW       Z27, (SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VPMOVZXWD     (DX)(R9*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VEXTRACTF64X4 $0x01, Z24, Y25
+	VCVTPS2PD     Y25, Z25
+	VCVTPS2PD     Y24, Z24
+	VADDPD        Z26, Z0, Z0
+	VSUBPD        Z16, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z8, Z8
+	VADDPD        Z27, Z1, Z1
+	VSUBPD        Z17, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z9, Z9
+	VPMOVZXWD     32(DI)(R9*1), Z26
+	VPSLLD        $0x10, Z26, Z26
+	VPMOVZXWD     32(R8)(R9*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VPSRLD        $0x10, Z26, Z27
+	VPMOVDW       Z27, 32(SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VPMOVZXWD     32(DX)(R9*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VEXTRACTF64X4 $0x01, Z24, Y25
+	VCVTPS2PD     Y25, Z25
+	VCVTPS2PD     Y24, Z24
+	VADDPD        Z26, Z2, Z2
+	VSUBPD        Z18, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z10, Z10
+	VADDPD        Z27, Z3, Z3
+	VSUBPD        Z19, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z11, Z11
+	VPMOVZXWD     64(DI)(R9*1), Z26
+	VPSLLD        $0x10, Z26, Z26
+	VPMOVZXWD     64(R8)(R9*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VPSRLD        $0x10, Z26, Z27
+	VPMOVDW       Z27, 64(SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VPMOVZXWD     64(DX)(R9*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VEXTRACTF64X4 $0x01, Z24, Y25
+	VCVTPS2PD     Y25, Z25
+	VCVTPS2PD     Y24, Z24
+	VADDPD        Z26, Z4, Z4
+	VSUBPD        Z20, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z12, Z12
+	VADDPD        Z27, Z5, Z5
+	VSUBPD        Z21, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z13, Z13
+	VPMOVZXWD     96(DI)(R9*1), Z26
+	VPSLLD        $0x10, Z26, Z26
+	VPMOVZXWD     96(R8)(R9*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VPSRLD        $0x10, Z26, Z27
+	VPMOVDW       Z27, 96(SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VPMOVZXWD     96(DX)(R9*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VEXTRACTF64X4 $0x01, Z24, Y25
+	VCVTPS2PD     Y25, Z25
+	VCVTPS2PD     Y24, Z24
+	VADDPD        Z26, Z6, Z6
+	VSUBPD        Z22, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z14, Z14
+	VADDPD        Z27, Z7, Z7
+	VSUBPD        Z23, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z15, Z15
+	ADDQ          R10, R9
+	DECQ          R11
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVUPD       Z3, 192(AX)
+	VMOVUPD       Z4, 256(AX)
+	VMOVUPD       Z5, 320(AX)
+	VMOVUPD       Z6, 384(AX)
+	VMOVUPD       Z7, 448(AX)
+	VMOVUPD       Z8, (BX)
+	VMOVUPD       Z9, 64(BX)
+	VMOVUPD       Z10, 128(BX)
+	VMOVUPD       Z11, 192(BX)
+	VMOVUPD       Z12, 256(BX)
+	VMOVUPD       Z13, 320(BX)
+	VMOVUPD       Z14, 384(BX)
+	VMOVUPD       Z15, 448(BX)
+	VZEROUPPER
+	RET
+
+// func normaliseHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseHalfAVX512BF16x4(SB), NOSPLIT, $0-72
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         channels+56(FP), R9
+	SHLQ         $0x01, R9
+	MOVQ         count+64(FP), R10
+	XORQ         R8, R8
+	VMOVUPD      (AX), Z2
+	VMOVUPD      64(AX), Z3
+	VMOVUPD      128(AX), Z4
+	VMOVUPD      192(AX), Z5
+	VMOVUPD      (BX), Z6
+	VMOVUPD      64(BX), Z7
+	VMOVUPD      128(BX), Z8
+	VMOVUPD      192(BX), Z9
+	VMOVUPD      (CX), Z10
+	VMOVUPD      64(CX), Z11
+	VMOVUPD      128(CX), Z12
+	VMOVUPD      192(CX), Z13
+	VMOVUPD      (DX), Z14
+	VMOVUPD      64(DX), Z15
+	VMOVUPD      128(DX), Z16
+	VMOVUPD      192(DX), Z17
+	VBROADCASTSS least+48(FP), Z18
+	VBROADCASTSS most+52(FP), Z19
+
+position:
+	VPMOVZXWD (DI)(R8*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z6, Z0, Z0
+	VMULPS    Z10, Z0, Z0
+	VADDPS    Z14, Z0, Z0
+	VMAXPS    Z0, Z18, Z0
+	VMINPS    Z0, Z19, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU   Y1, (SI)(R8*1)
+	VPMOVZXWD 32(DI)(R8*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VSUBPS    Z7, Z0, Z0
+	VMULPS    Z11, Z0, Z0
+	VADDPS    Z15, Z0, Z0
+	VMAXPS    Z0, Z18, Z0
+	VMINPS    Z0, Z19, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU   Y1, 32(SI)(R8*1)
+	VPMOVZXWD 64(DI)(R8*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z4, Z0, Z0
+	VSUBPS    Z8, Z0, Z0
+	VMULPS    Z12, Z0, Z0
+	VADDPS    Z16, Z0, Z0
+	VMAXPS    Z0, Z18, Z0
+	VMINPS    Z0, Z19, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU   Y1, 64(SI)(R8*1)
+	VPMOVZXWD 96(DI)(R8*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z5, Z0, Z0
+	VSUBPS    Z9, Z0, Z0
+	VMULPS    Z13, Z0, Z0
+	VADDPS    Z17, Z0, Z0
+	VMAXPS    Z0, Z18, Z0
+	VMINPS    Z0, Z19, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG    $0x487ef262
+	WORD    $0xc872
+	VMOVDQU Y1, 96(SI)(R8*1)
+	ADDQ    R9, R8
+	DECQ    R10
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func maskedSumsPlusHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsPlusHalfAVX512BF16x4(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         channels+72(FP), R11
+	SHLQ         $0x01, R11
+	MOVQ         count+80(FP), R12
+	XORQ         R10, R10
+	VMOVUPD      (AX), Z0
+	VMOVUPD      64(AX), Z1
+	VMOVUPD      128(AX), Z2
+	VMOVUPD      192(AX), Z3
+	VMOVUPD      256(AX), Z4
+	VMOVUPD      320(AX), Z5
+	VMOVUPD      384(AX), Z6
+	VMOVUPD      448(AX), Z7
+	VMOVUPD      (BX), Z8
+	VMOVUPD      64(BX), Z9
+	VMOVUPD      128(BX), Z10
+	VMOVUPD      192(BX), Z11
+	VMOVUPD      256(BX), Z12
+	VMOVUPD      320(BX), Z13
+	VMOVUPD      384(BX), Z14
+	VMOVUPD      448(BX), Z15
+	VMOVUPD      (CX), Z16
+	VMOVUPD      64(CX), Z17
+	VMOVUPD      128(CX), Z18
+	VMOVUPD      192(CX), Z19
+	VMOVUPD      256(CX), Z20
+	VMOVUPD      320(CX), Z21
+	VMOVUPD      384(CX), Z22
+	VMOVUPD      448(CX), Z23
+	VBROADCASTSS most+64(FP), Z28
+	VPXORD       Z29, Z29, Z29
+
+position:
+	VPMOVZXWD (DI)(R10*1), Z26
+	VPSLLD    $0x10, Z26, Z26
+	VPMOVZXWD (R9)(R10*1), Z27
+	VPSLLD    $0x10, Z27, Z27
+	VADDPS    Z27, Z26, Z26
+
+	// VCVTNEPS2BF16 Z26, Y27
+	LONG          $0x487e0262
+	WORD          $0xda72
+	VPMOVZXWD     Y27, Z26
+	VPSLLD        $0x10, Z26, Z26
+	VPMOVZXWD     (R8)(R10*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VPSRLD        $0x10, Z26, Z27
+	VPMOVDW       Z27, (SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VPMOVZXWD     (DX)(R10*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VEXTRACTF64X4 $0x01, Z24, Y25
+	VCVTPS2PD     Y25, Z25
+	VCVTPS2PD     Y24, Z24
+	VADDPD        Z26, Z0, Z0
+	VSUBPD        Z16, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z8, Z8
+	VADDPD        Z27, Z1, Z1
+	VSUBPD        Z17, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z9, Z9
+	VPMOVZXWD     32(DI)(R10*1), Z26
+	VPSLLD        $0x10, Z26, Z26
+	VPMOVZXWD     32(R9)(R10*1), Z27
+	VPSLLD        $0x10, Z27, Z27
+	VADDPS        Z27, Z26, Z26
+
+	// VCVTNEPS2BF16 Z26, Y27
+	LONG          $0x487e0262
+	WORD          $0xda72
+	VPMOVZXWD     Y27, Z26
+	VPSLLD        $0x10, Z26, Z26
+	VPMOVZXWD     32(R8)(R10*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VPSRLD        $0x10, Z26, Z27
+	VPMOVDW       Z27, 32(SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VPMOVZXWD     32(DX)(R10*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VEXTRACTF64X4 $0x01, Z24, Y25
+	VCVTPS2PD     Y25, Z25
+	VCVTPS2PD     Y24, Z24
+	VADDPD        Z26, Z2, Z2
+	VSUBPD        Z18, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z10, Z10
+	VADDPD        Z27, Z3, Z3
+	VSUBPD        Z19, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z11, Z11
+	VPMOVZXWD     64(DI)(R10*1), Z26
+	VPSLLD        $0x10, Z26, Z26
+	VPMOVZXWD     64(R9)(R10*1), Z27
+	VPSLLD        $0x10, Z27, Z27
+	VADDPS        Z27, Z26, Z26
+
+	// VCVTNEPS2BF16 Z26, Y27
+	LONG          $0x487e0262
+	WORD          $0xda72
+	VPMOVZXWD     Y27, Z26
+	VPSLLD        $0x10, Z26, Z26
+	VPMOVZXWD     64(R8)(R10*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VPSRLD        $0x10, Z26, Z27
+	VPMOVDW       Z27, 64(SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VPMOVZXWD     64(DX)(R10*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VEXTRACTF64X4 $0x01, Z24, Y25
+	VCVTPS2PD     Y25, Z25
+	VCVTPS2PD     Y24, Z24
+	VADDPD        Z26, Z4, Z4
+	VSUBPD        Z20, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z12, Z12
+	VADDPD        Z27, Z5, Z5
+	VSUBPD        Z21, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z13, Z13
+	VPMOVZXWD     96(DI)(R10*1), Z26
+	VPSLLD        $0x10, Z26, Z26
+	VPMOVZXWD     96(R9)(R10*1), Z27
+	VPSLLD        $0x10, Z27, Z27
+	VADDPS        Z27, Z26, Z26
+
+	// VCVTNEPS2BF16 Z26, Y27
+	LONG          $0x487e0262
+	WORD          $0xda72
+	VPMOVZXWD     Y27, Z26
+	VPSLLD        $0x10, Z26, Z26
+	VPMOVZXWD     96(R8)(R10*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VCMPPS        $0x1e, Z29, Z24, K1
+	VCMPPS        $0x19, Z28, Z24, K1, K1
+	VMOVAPS.Z     Z26, K1, Z26
+	VPSRLD        $0x10, Z26, Z27
+	VPMOVDW       Z27, 96(SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z26, Y27
+	VCVTPS2PD     Y27, Z27
+	VCVTPS2PD     Y26, Z26
+	VPMOVZXWD     96(DX)(R10*1), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VEXTRACTF64X4 $0x01, Z24, Y25
+	VCVTPS2PD     Y25, Z25
+	VCVTPS2PD     Y24, Z24
+	VADDPD        Z26, Z6, Z6
+	VSUBPD        Z22, Z24, Z24
+	VMULPD        Z24, Z26, Z24
+	VADDPD        Z24, Z14, Z14
+	VADDPD        Z27, Z7, Z7
+	VSUBPD        Z23, Z25, Z25
+	VMULPD        Z25, Z27, Z25
+	VADDPD        Z25, Z15, Z15
+	ADDQ          R11, R10
+	DECQ          R12
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVUPD       Z3, 192(AX)
+	VMOVUPD       Z4, 256(AX)
+	VMOVUPD       Z5, 320(AX)
+	VMOVUPD       Z6, 384(AX)
+	VMOVUPD       Z7, 448(AX)
+	VMOVUPD       Z8, (BX)
+	VMOVUPD       Z9, 64(BX)
+	VMOVUPD       Z10, 128(BX)
+	VMOVUPD       Z11, 192(BX)
+	VMOVUPD       Z12, 256(BX)
+	VMOVUPD       Z13, 320(BX)
+	VMOVUPD       Z14, 384(BX)
+	VMOVUPD       Z15, 448(BX)
+	VZEROUPPER
+	RET
+
+// func normalisePlusHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normalisePlusHalfAVX512BF16x4(SB), NOSPLIT, $0-80
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         plus+48(FP), R8
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x01, R10
+	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
+	VMOVUPD      (AX), Z2
+	VMOVUPD      64(AX), Z3
+	VMOVUPD      128(AX), Z4
+	VMOVUPD      192(AX), Z5
+	VMOVUPD      (BX), Z6
+	VMOVUPD      64(BX), Z7
+	VMOVUPD      128(BX), Z8
+	VMOVUPD      192(BX), Z9
+	VMOVUPD      (CX), Z10
+	VMOVUPD      64(CX), Z11
+	VMOVUPD      128(CX), Z12
+	VMOVUPD      192(CX), Z13
+	VMOVUPD      (DX), Z14
+	VMOVUPD      64(DX), Z15
+	VMOVUPD      128(DX), Z16
+	VMOVUPD      192(DX), Z17
+	VBROADCASTSS least+56(FP), Z18
+	VBROADCASTSS most+60(FP), Z19
+
+position:
+	VPMOVZXWD (DI)(R9*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z6, Z0, Z0
+	VMULPS    Z10, Z0, Z0
+	VADDPS    Z14, Z0, Z0
+	VPMOVZXWD (R8)(R9*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMAXPS    Z0, Z18, Z0
+	VMINPS    Z0, Z19, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU   Y1, (SI)(R9*1)
+	VPMOVZXWD 32(DI)(R9*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VSUBPS    Z7, Z0, Z0
+	VMULPS    Z11, Z0, Z0
+	VADDPS    Z15, Z0, Z0
+	VPMOVZXWD 32(R8)(R9*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMAXPS    Z0, Z18, Z0
+	VMINPS    Z0, Z19, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU   Y1, 32(SI)(R9*1)
+	VPMOVZXWD 64(DI)(R9*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z4, Z0, Z0
+	VSUBPS    Z8, Z0, Z0
+	VMULPS    Z12, Z0, Z0
+	VADDPS    Z16, Z0, Z0
+	VPMOVZXWD 64(R8)(R9*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMAXPS    Z0, Z18, Z0
+	VMINPS    Z0, Z19, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU   Y1, 64(SI)(R9*1)
+	VPMOVZXWD 96(DI)(R9*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z5, Z0, Z0
+	VSUBPS    Z9, Z0, Z0
+	VMULPS    Z13, Z0, Z0
+	VADDPS    Z17, Z0, Z0
+	VPMOVZXWD 96(R8)(R9*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMAXPS    Z0, Z18, Z0
+	VMINPS    Z0, Z19, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG    $0x487ef262
+	WORD    $0xc872
+	VMOVDQU Y1, 96(SI)(R9*1)
+	ADDQ    R10, R9
+	DECQ    R11
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func normaliseGradientHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseGradientHalfAVX512BF16x4(SB), NOSPLIT, $0-80
+	MOVQ    hi+0(FP), AX
+	MOVQ    lo+8(FP), BX
+	MOVQ    by+16(FP), CX
+	MOVQ    add+24(FP), DX
+	MOVQ    slope+32(FP), SI
+	MOVQ    dx+40(FP), DI
+	MOVQ    x+48(FP), R8
+	MOVQ    dy+56(FP), R9
+	MOVQ    channels+64(FP), R11
+	SHLQ    $0x01, R11
+	MOVQ    count+72(FP), R12
+	XORQ    R10, R10
+	VMOVUPD (AX), Z2
+	VMOVUPD 64(AX), Z3
+	VMOVUPD 128(AX), Z4
+	VMOVUPD 192(AX), Z5
+	VMOVUPD (BX), Z6
+	VMOVUPD 64(BX), Z7
+	VMOVUPD 128(BX), Z8
+	VMOVUPD 192(BX), Z9
+	VMOVUPD (CX), Z10
+	VMOVUPD 64(CX), Z11
+	VMOVUPD 128(CX), Z12
+	VMOVUPD 192(CX), Z13
+	VMOVUPD (DX), Z14
+	VMOVUPD 64(DX), Z15
+	VMOVUPD 128(DX), Z16
+	VMOVUPD 192(DX), Z17
+	VMOVUPD (SI), Z18
+	VMOVUPD 64(SI), Z19
+	VMOVUPD 128(SI), Z20
+	VMOVUPD 192(SI), Z21
+
+position:
+	VPMOVZXWD (R8)(R10*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z6, Z0, Z0
+	VMULPS    Z18, Z0, Z0
+	VPMOVZXWD (R9)(R10*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z14, Z1, Z1
+	VSUBPS    Z0, Z1, Z0
+	VMULPS    Z0, Z10, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU   Y1, (DI)(R10*1)
+	VPMOVZXWD 32(R8)(R10*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VSUBPS    Z7, Z0, Z0
+	VMULPS    Z19, Z0, Z0
+	VPMOVZXWD 32(R9)(R10*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z15, Z1, Z1
+	VSUBPS    Z0, Z1, Z0
+	VMULPS    Z0, Z11, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU   Y1, 32(DI)(R10*1)
+	VPMOVZXWD 64(R8)(R10*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z4, Z0, Z0
+	VSUBPS    Z8, Z0, Z0
+	VMULPS    Z20, Z0, Z0
+	VPMOVZXWD 64(R9)(R10*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z16, Z1, Z1
+	VSUBPS    Z0, Z1, Z0
+	VMULPS    Z0, Z12, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU   Y1, 64(DI)(R10*1)
+	VPMOVZXWD 96(R8)(R10*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z5, Z0, Z0
+	VSUBPS    Z9, Z0, Z0
+	VMULPS    Z21, Z0, Z0
+	VPMOVZXWD 96(R9)(R10*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z17, Z1, Z1
+	VSUBPS    Z0, Z1, Z0
+	VMULPS    Z0, Z13, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG    $0x487ef262
+	WORD    $0xc872
+	VMOVDQU Y1, 96(DI)(R10*1)
+	ADDQ    R11, R10
+	DECQ    R12
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func sumsAVX512x2(sum *float64, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·sumsAVX512x2(SB), NOSPLIT, $0-32
+	MOVQ    sum+0(FP), AX
+	MOVQ    x+8(FP), BX
+	MOVQ    channels+16(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    count+24(FP), SI
+	XORQ    CX, CX
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+
+position:
+	VCVTPS2PD (BX)(CX*1), Z4
+	VCVTPS2PD 32(BX)(CX*1), Z5
+	VADDPD    Z4, Z0, Z0
+	VADDPD    Z5, Z1, Z1
+	VCVTPS2PD 64(BX)(CX*1), Z4
+	VCVTPS2PD 96(BX)(CX*1), Z5
+	VADDPD    Z4, Z2, Z2
+	VADDPD    Z5, Z3, Z3
+	ADDQ      DX, CX
+	DECQ      SI
+	JNE       position
+	VMOVUPD   Z0, (AX)
+	VMOVUPD   Z1, 64(AX)
+	VMOVUPD   Z2, 128(AX)
+	VMOVUPD   Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+// func sizesAVX512x2(size *float32, most *float32, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·sizesAVX512x2(SB), NOSPLIT, $0-40
+	MOVQ       size+0(FP), AX
+	MOVQ       most+8(FP), BX
+	MOVQ       x+16(FP), CX
+	MOVQ       channels+24(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       count+32(FP), DI
+	XORQ       DX, DX
+	VMOVUPD    (AX), Z0
+	VMOVUPD    64(AX), Z1
+	VMOVUPD    (BX), Z2
+	VMOVUPD    64(BX), Z3
+	VPTERNLOGD $0xff, Z5, Z5, Z5
+	VPSRLD     $0x01, Z5, Z5
+
+position:
+	VMOVUPS (CX)(DX*1), Z4
+	VPANDD  Z4, Z5, Z4
+	VADDPS  Z4, Z0, Z0
+	VPMAXUD Z4, Z2, Z2
+	VMOVUPS 64(CX)(DX*1), Z4
+	VPANDD  Z4, Z5, Z4
+	VADDPS  Z4, Z1, Z1
+	VPMAXUD Z4, Z3, Z3
+	ADDQ    SI, DX
+	DECQ    DI
+	JNE     position
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, (BX)
+	VMOVUPD Z3, 64(BX)
+	VZEROUPPER
+	RET
+
+// func deviationsAVX512x2(q *float64, mean *float64, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·deviationsAVX512x2(SB), NOSPLIT, $0-40
+	MOVQ    q+0(FP), AX
+	MOVQ    mean+8(FP), BX
+	MOVQ    x+16(FP), CX
+	MOVQ    channels+24(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    count+32(FP), DI
+	XORQ    DX, DX
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	VMOVUPD (BX), Z4
+	VMOVUPD 64(BX), Z5
+	VMOVUPD 128(BX), Z6
+	VMOVUPD 192(BX), Z7
+
+position:
+	VCVTPS2PD (CX)(DX*1), Z8
+	VCVTPS2PD 32(CX)(DX*1), Z9
+	VSUBPD    Z4, Z8, Z8
+	VMULPD    Z8, Z8, Z8
+	VADDPD    Z8, Z0, Z0
+	VSUBPD    Z5, Z9, Z9
+	VMULPD    Z9, Z9, Z9
+	VADDPD    Z9, Z1, Z1
+	VCVTPS2PD 64(CX)(DX*1), Z8
+	VCVTPS2PD 96(CX)(DX*1), Z9
+	VSUBPD    Z6, Z8, Z8
+	VMULPD    Z8, Z8, Z8
+	VADDPD    Z8, Z2, Z2
+	VSUBPD    Z7, Z9, Z9
+	VMULPD    Z9, Z9, Z9
+	VADDPD    Z9, Z3, Z3
+	ADDQ      SI, DX
+	DECQ      DI
+	JNE       position
+	VMOVUPD   Z0, (AX)
+	VMOVUPD   Z1, 64(AX)
+	VMOVUPD   Z2, 128(AX)
+	VMOVUPD   Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+// func gradientSumsAVX512x2(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·gradientSumsAVX512x2(SB), NOSPLIT, $0-56
+	MOVQ    s1+0(FP), AX
+	MOVQ    s2+8(FP), BX
+	MOVQ    mean+16(FP), CX
+	MOVQ    x+24(FP), DX
+	MOVQ    dy+32(FP), SI
+	MOVQ    channels+40(FP), R8
+	SHLQ    $0x02, R8
+	MOVQ    count+48(FP), R9
+	XORQ    DI, DI
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	VMOVUPD (BX), Z4
+	VMOVUPD 64(BX), Z5
+	VMOVUPD 128(BX), Z6
+	VMOVUPD 192(BX), Z7
+	VMOVUPD (CX), Z8
+	VMOVUPD 64(CX), Z9
+	VMOVUPD 128(CX), Z10
+	VMOVUPD 192(CX), Z11
+
+position:
+	VCVTPS2PD (DX)(DI*1), Z12
+	VCVTPS2PD 32(DX)(DI*1), Z13
+	VCVTPS2PD (SI)(DI*1), Z14
+	VCVTPS2PD 32(SI)(DI*1), Z15
+	VADDPD    Z14, Z0, Z0
+	VSUBPD    Z8, Z12, Z12
+	VMULPD    Z12, Z14, Z12
+	VADDPD    Z12, Z4, Z4
+	VADDPD    Z15, Z1, Z1
+	VSUBPD    Z9, Z13, Z13
+	VMULPD    Z13, Z15, Z13
+	VADDPD    Z13, Z5, Z5
+	VCVTPS2PD 64(DX)(DI*1), Z12
+	VCVTPS2PD 96(DX)(DI*1), Z13
+	VCVTPS2PD 64(SI)(DI*1), Z14
+	VCVTPS2PD 96(SI)(DI*1), Z15
+	VADDPD    Z14, Z2, Z2
+	VSUBPD    Z10, Z12, Z12
+	VMULPD    Z12, Z14, Z12
+	VADDPD    Z12, Z6, Z6
+	VADDPD    Z15, Z3, Z3
+	VSUBPD    Z11, Z13, Z13
+	VMULPD    Z13, Z15, Z13
+	VADDPD    Z13, Z7, Z7
+	ADDQ      R8, DI
+	DECQ      R9
+	JNE       position
+	VMOVUPD   Z0, (AX)
+	VMOVUPD   Z1, 64(AX)
+	VMOVUPD   Z2, 128(AX)
+	VMOVUPD   Z3, 192(AX)
+	VMOVUPD   Z4, (BX)
+	VMOVUPD   Z5, 64(BX)
+	VMOVUPD   Z6, 128(BX)
+	VMOVUPD   Z7, 192(BX)
+	VZEROUPPER
+	RET
+
+// func maskedSumsAVX512x2(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsAVX512x2(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x02, R10
+	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
+	VMOVUPD      (AX), Z0
+	VMOVUPD      64(AX), Z1
+	VMOVUPD      128(AX), Z2
+	VMOVUPD      192(AX), Z3
+	VMOVUPD      (BX), Z4
+	VMOVUPD      64(BX), Z5
+	VMOVUPD      128(BX), Z6
+	VMOVUPD      192(BX), Z7
+	VMOVUPD      (CX), Z8
+	VMOVUPD      64(CX), Z9
+	VMOVUPD      128(CX), Z10
+	VMOVUPD      192(CX), Z11
+	VBROADCASTSS most+56(FP), Z16
+	VPXORD       Z17, Z17, Z17
+
+position:
+	VMOVUPS       (DI)(R9*1), Z14
+	VMOVUPS       (R8)(R9*1), Z12
+	VCMPPS        $0x1e, Z17, Z12, K1
+	VCMPPS        $0x19, Z16, Z12, K1, K1
+	VMOVAPS.Z     Z14, K1, Z14
+	VMOVUPS       Z14, (SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z14, Y15
+	VCVTPS2PD     Y15, Z15
+	VCVTPS2PD     Y14, Z14
+	VCVTPS2PD     (DX)(R9*1), Z12
+	VCVTPS2PD     32(DX)(R9*1), Z13
+	VADDPD        Z14, Z0, Z0
+	VSUBPD        Z8, Z12, Z12
+	VMULPD        Z12, Z14, Z12
+	VADDPD        Z12, Z4, Z4
+	VADDPD        Z15, Z1, Z1
+	VSUBPD        Z9, Z13, Z13
+	VMULPD        Z13, Z15, Z13
+	VADDPD        Z13, Z5, Z5
+	VMOVUPS       64(DI)(R9*1), Z14
+	VMOVUPS       64(R8)(R9*1), Z12
+	VCMPPS        $0x1e, Z17, Z12, K1
+	VCMPPS        $0x19, Z16, Z12, K1, K1
+	VMOVAPS.Z     Z14, K1, Z14
+	VMOVUPS       Z14, 64(SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z14, Y15
+	VCVTPS2PD     Y15, Z15
+	VCVTPS2PD     Y14, Z14
+	VCVTPS2PD     64(DX)(R9*1), Z12
+	VCVTPS2PD     96(DX)(R9*1), Z13
+	VADDPD        Z14, Z2, Z2
+	VSUBPD        Z10, Z12, Z12
+	VMULPD        Z12, Z14, Z12
+	VADDPD        Z12, Z6, Z6
+	VADDPD        Z15, Z3, Z3
+	VSUBPD        Z11, Z13, Z13
+	VMULPD        Z13, Z15, Z13
+	VADDPD        Z13, Z7, Z7
+	ADDQ          R10, R9
+	DECQ          R11
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVUPD       Z3, 192(AX)
+	VMOVUPD       Z4, (BX)
+	VMOVUPD       Z5, 64(BX)
+	VMOVUPD       Z6, 128(BX)
+	VMOVUPD       Z7, 192(BX)
+	VZEROUPPER
+	RET
+
+// func normaliseAVX512x2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseAVX512x2(SB), NOSPLIT, $0-72
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         channels+56(FP), R9
+	SHLQ         $0x02, R9
+	MOVQ         count+64(FP), R10
+	XORQ         R8, R8
+	VMOVUPD      (AX), Z2
+	VMOVUPD      64(AX), Z3
+	VMOVUPD      (BX), Z4
+	VMOVUPD      64(BX), Z5
+	VMOVUPD      (CX), Z6
+	VMOVUPD      64(CX), Z7
+	VMOVUPD      (DX), Z8
+	VMOVUPD      64(DX), Z9
+	VBROADCASTSS least+48(FP), Z10
+	VBROADCASTSS most+52(FP), Z11
+
+position:
+	VMOVUPS (DI)(R8*1), Z0
+	VSUBPS  Z2, Z0, Z0
+	VSUBPS  Z4, Z0, Z0
+	VMULPS  Z6, Z0, Z0
+	VADDPS  Z8, Z0, Z0
+	VMAXPS  Z0, Z10, Z0
+	VMINPS  Z0, Z11, Z0
+	VMOVUPS Z0, (SI)(R8*1)
+	VMOVUPS 64(DI)(R8*1), Z0
+	VSUBPS  Z3, Z0, Z0
+	VSUBPS  Z5, Z0, Z0
+	VMULPS  Z7, Z0, Z0
+	VADDPS  Z9, Z0, Z0
+	VMAXPS  Z0, Z10, Z0
+	VMINPS  Z0, Z11, Z0
+	VMOVUPS Z0, 64(SI)(R8*1)
+	ADDQ    R9, R8
+	DECQ    R10
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func maskedSumsPlusAVX512x2(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsPlusAVX512x2(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         channels+72(FP), R11
+	SHLQ         $0x02, R11
+	MOVQ         count+80(FP), R12
+	XORQ         R10, R10
+	VMOVUPD      (AX), Z0
+	VMOVUPD      64(AX), Z1
+	VMOVUPD      128(AX), Z2
+	VMOVUPD      192(AX), Z3
+	VMOVUPD      (BX), Z4
+	VMOVUPD      64(BX), Z5
+	VMOVUPD      128(BX), Z6
+	VMOVUPD      192(BX), Z7
+	VMOVUPD      (CX), Z8
+	VMOVUPD      64(CX), Z9
+	VMOVUPD      128(CX), Z10
+	VMOVUPD      192(CX), Z11
+	VBROADCASTSS most+64(FP), Z16
+	VPXORD       Z17, Z17, Z17
+
+position:
+	VMOVUPS       (DI)(R10*1), Z14
+	VMOVUPS       (R9)(R10*1), Z15
+	VADDPS        Z15, Z14, Z14
+	VMOVUPS       (R8)(R10*1), Z12
+	VCMPPS        $0x1e, Z17, Z12, K1
+	VCMPPS        $0x19, Z16, Z12, K1, K1
+	VMOVAPS.Z     Z14, K1, Z14
+	VMOVUPS       Z14, (SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z14, Y15
+	VCVTPS2PD     Y15, Z15
+	VCVTPS2PD     Y14, Z14
+	VCVTPS2PD     (DX)(R10*1), Z12
+	VCVTPS2PD     32(DX)(R10*1), Z13
+	VADDPD        Z14, Z0, Z0
+	VSUBPD        Z8, Z12, Z12
+	VMULPD        Z12, Z14, Z12
+	VADDPD        Z12, Z4, Z4
+	VADDPD        Z15, Z1, Z1
+	VSUBPD        Z9, Z13, Z13
+	VMULPD        Z13, Z15, Z13
+	VADDPD        Z13, Z5, Z5
+	VMOVUPS       64(DI)(R10*1), Z14
+	VMOVUPS       64(R9)(R10*1), Z15
+	VADDPS        Z15, Z14, Z14
+	VMOVUPS       64(R8)(R10*1), Z12
+	VCMPPS        $0x1e, Z17, Z12, K1
+	VCMPPS        $0x19, Z16, Z12, K1, K1
+	VMOVAPS.Z     Z14, K1, Z14
+	VMOVUPS       Z14, 64(SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z14, Y15
+	VCVTPS2PD     Y15, Z15
+	VCVTPS2PD     Y14, Z14
+	VCVTPS2PD     64(DX)(R10*1), Z12
+	VCVTPS2PD     96(DX)(R10*1), Z13
+	VADDPD        Z14, Z2, Z2
+	VSUBPD        Z10, Z12, Z12
+	VMULPD        Z12, Z14, Z12
+	VADDPD        Z12, Z6, Z6
+	VADDPD        Z15, Z3, Z3
+	VSUBPD        Z11, Z13, Z13
+	VMULPD        Z13, Z15, Z13
+	VADDPD        Z13, Z7, Z7
+	ADDQ          R11, R10
+	DECQ          R12
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVUPD       Z3, 192(AX)
+	VMOVUPD       Z4, (BX)
+	VMOVUPD       Z5, 64(BX)
+	VMOVUPD       Z6, 128(BX)
+	VMOVUPD       Z7, 192(BX)
+	VZEROUPPER
+	RET
+
+// func normalisePlusAVX512x2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normalisePlusAVX512x2(SB), NOSPLIT, $0-80
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         plus+48(FP), R8
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x02, R10
+	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
+	VMOVUPD      (AX), Z2
+	VMOVUPD      64(AX), Z3
+	VMOVUPD      (BX), Z4
+	VMOVUPD      64(BX), Z5
+	VMOVUPD      (CX), Z6
+	VMOVUPD      64(CX), Z7
+	VMOVUPD      (DX), Z8
+	VMOVUPD      64(DX), Z9
+	VBROADCASTSS least+56(FP), Z10
+	VBROADCASTSS most+60(FP), Z11
+
+position:
+	VMOVUPS (DI)(R9*1), Z0
+	VSUBPS  Z2, Z0, Z0
+	VSUBPS  Z4, Z0, Z0
+	VMULPS  Z6, Z0, Z0
+	VADDPS  Z8, Z0, Z0
+	VMOVUPS (R8)(R9*1), Z1
+	VADDPS  Z1, Z0, Z0
+	VMAXPS  Z0, Z10, Z0
+	VMINPS  Z0, Z11, Z0
+	VMOVUPS Z0, (SI)(R9*1)
+	VMOVUPS 64(DI)(R9*1), Z0
+	VSUBPS  Z3, Z0, Z0
+	VSUBPS  Z5, Z0, Z0
+	VMULPS  Z7, Z0, Z0
+	VADDPS  Z9, Z0, Z0
+	VMOVUPS 64(R8)(R9*1), Z1
+	VADDPS  Z1, Z0, Z0
+	VMAXPS  Z0, Z10, Z0
+	VMINPS  Z0, Z11, Z0
+	VMOVUPS Z0, 64(SI)(R9*1)
+	ADDQ    R10, R9
+	DECQ    R11
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func normaliseGradientAVX512x2(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseGradientAVX512x2(SB), NOSPLIT, $0-80
+	MOVQ    hi+0(FP), AX
+	MOVQ    lo+8(FP), BX
+	MOVQ    by+16(FP), CX
+	MOVQ    add+24(FP), DX
+	MOVQ    slope+32(FP), SI
+	MOVQ    dx+40(FP), DI
+	MOVQ    x+48(FP), R8
+	MOVQ    dy+56(FP), R9
+	MOVQ    channels+64(FP), R11
+	SHLQ    $0x02, R11
+	MOVQ    count+72(FP), R12
+	XORQ    R10, R10
+	VMOVUPD (AX), Z2
+	VMOVUPD 64(AX), Z3
+	VMOVUPD (BX), Z4
+	VMOVUPD 64(BX), Z5
+	VMOVUPD (CX), Z6
+	VMOVUPD 64(CX), Z7
+	VMOVUPD (DX), Z8
+	VMOVUPD 64(DX), Z9
+	VMOVUPD (SI), Z10
+	VMOVUPD 64(SI), Z11
+
+position:
+	VMOVUPS (R8)(R10*1), Z0
+	VSUBPS  Z2, Z0, Z0
+	VSUBPS  Z4, Z0, Z0
+	VMULPS  Z10, Z0, Z0
+	VMOVUPS (R9)(R10*1), Z1
+	VSUBPS  Z8, Z1, Z1
+	VSUBPS  Z0, Z1, Z0
+	VMULPS  Z0, Z6, Z0
+	VMOVUPS Z0, (DI)(R10*1)
+	VMOVUPS 64(R8)(R10*1), Z0
+	VSUBPS  Z3, Z0, Z0
+	VSUBPS  Z5, Z0, Z0
+	VMULPS  Z11, Z0, Z0
+	VMOVUPS 64(R9)(R10*1), Z1
+	VSUBPS  Z9, Z1, Z1
+	VSUBPS  Z0, Z1, Z0
+	VMULPS  Z0, Z7, Z0
+	VMOVUPS Z0, 64(DI)(R10*1)
+	ADDQ    R11, R10
+	DECQ    R12
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func sumsHalfAVX512BF16x2(sum *float64, x *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·sumsHalfAVX512BF16x2(SB), NOSPLIT, $0-32
+	MOVQ    sum+0(FP), AX
+	MOVQ    x+8(FP), BX
+	MOVQ    channels+16(FP), DX
+	SHLQ    $0x01, DX
+	MOVQ    count+24(FP), SI
+	XORQ    CX, CX
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+
+position:
+	VPMOVZXWD     (BX)(CX*1), Z4
+	VPSLLD        $0x10, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VCVTPS2PD     Y5, Z5
+	VCVTPS2PD     Y4, Z4
+	VADDPD        Z4, Z0, Z0
+	VADDPD        Z5, Z1, Z1
+	VPMOVZXWD     32(BX)(CX*1), Z4
+	VPSLLD        $0x10, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VCVTPS2PD     Y5, Z5
+	VCVTPS2PD     Y4, Z4
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z5, Z3, Z3
+	ADDQ          DX, CX
+	DECQ          SI
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVUPD       Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+// func deviationsHalfAVX512BF16x2(q *float64, mean *float64, x *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·deviationsHalfAVX512BF16x2(SB), NOSPLIT, $0-40
+	MOVQ    q+0(FP), AX
+	MOVQ    mean+8(FP), BX
+	MOVQ    x+16(FP), CX
+	MOVQ    channels+24(FP), SI
+	SHLQ    $0x01, SI
+	MOVQ    count+32(FP), DI
+	XORQ    DX, DX
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	VMOVUPD (BX), Z4
+	VMOVUPD 64(BX), Z5
+	VMOVUPD 128(BX), Z6
+	VMOVUPD 192(BX), Z7
+
+position:
+	VPMOVZXWD     (CX)(DX*1), Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VSUBPD        Z4, Z8, Z8
+	VMULPD        Z8, Z8, Z8
+	VADDPD        Z8, Z0, Z0
+	VSUBPD        Z5, Z9, Z9
+	VMULPD        Z9, Z9, Z9
+	VADDPD        Z9, Z1, Z1
+	VPMOVZXWD     32(CX)(DX*1), Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VSUBPD        Z6, Z8, Z8
+	VMULPD        Z8, Z8, Z8
+	VADDPD        Z8, Z2, Z2
+	VSUBPD        Z7, Z9, Z9
+	VMULPD        Z9, Z9, Z9
+	VADDPD        Z9, Z3, Z3
+	ADDQ          SI, DX
+	DECQ          DI
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVUPD       Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+// func gradientSumsHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·gradientSumsHalfAVX512BF16x2(SB), NOSPLIT, $0-56
+	MOVQ    s1+0(FP), AX
+	MOVQ    s2+8(FP), BX
+	MOVQ    mean+16(FP), CX
+	MOVQ    x+24(FP), DX
+	MOVQ    dy+32(FP), SI
+	MOVQ    channels+40(FP), R8
+	SHLQ    $0x01, R8
+	MOVQ    count+48(FP), R9
+	XORQ    DI, DI
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	VMOVUPD (BX), Z4
+	VMOVUPD 64(BX), Z5
+	VMOVUPD 128(BX), Z6
+	VMOVUPD 192(BX), Z7
+	VMOVUPD (CX), Z8
+	VMOVUPD 64(CX), Z9
+	VMOVUPD 128(CX), Z10
+	VMOVUPD 192(CX), Z11
+
+position:
+	VPMOVZXWD     (DX)(DI*1), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y13
+	VCVTPS2PD     Y13, Z13
+	VCVTPS2PD     Y12, Z12
+	VPMOVZXWD     (SI)(DI*1), Z14
+	VPSLLD        $0x10, Z14, Z14
+	VEXTRACTF64X4 $0x01, Z14, Y15
+	VCVTPS2PD     Y15, Z15
+	VCVTPS2PD     Y14, Z14
+	VADDPD        Z14, Z0, Z0
+	VSUBPD        Z8, Z12, Z12
+	VMULPD        Z12, Z14, Z12
+	VADDPD        Z12, Z4, Z4
+	VADDPD        Z15, Z1, Z1
+	VSUBPD        Z9, Z13, Z13
+	VMULPD        Z13, Z15, Z13
+	VADDPD        Z13, Z5, Z5
+	VPMOVZXWD     32(DX)(DI*1), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y13
+	VCVTPS2PD     Y13, Z13
+	VCVTPS2PD     Y12, Z12
+	VPMOVZXWD     32(SI)(DI*1), Z14
+	VPSLLD        $0x10, Z14, Z14
+	VEXTRACTF64X4 $0x01, Z14, Y15
+	VCVTPS2PD     Y15, Z15
+	VCVTPS2PD     Y14, Z14
+	VADDPD        Z14, Z2, Z2
+	VSUBPD        Z10, Z12, Z12
+	VMULPD        Z12, Z14, Z12
+	VADDPD        Z12, Z6, Z6
+	VADDPD        Z15, Z3, Z3
+	VSUBPD        Z11, Z13, Z13
+	VMULPD        Z13, Z15, Z13
+	VADDPD        Z13, Z7, Z7
+	ADDQ          R8, DI
+	DECQ          R9
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVUPD       Z3, 192(AX)
+	VMOVUPD       Z4, (BX)
+	VMOVUPD       Z5, 64(BX)
+	VMOVUPD       Z6, 128(BX)
+	VMOVUPD       Z7, 192(BX)
+	VZEROUPPER
+	RET
+
+// func maskedSumsHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsHalfAVX512BF16x2(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x01, R10
+	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
+	VMOVUPD      (AX), Z0
+	VMOVUPD      64(AX), Z1
+	VMOVUPD      128(AX), Z2
+	VMOVUPD      192(AX), Z3
+	VMOVUPD      (BX), Z4
+	VMOVUPD      64(BX), Z5
+	VMOVUPD      128(BX), Z6
+	VMOVUPD      192(BX), Z7
+	VMOVUPD      (CX), Z8
+	VMOVUPD      64(CX), Z9
+	VMOVUPD      128(CX), Z10
+	VMOVUPD      192(CX), Z11
+	VBROADCASTSS most+56(FP), Z16
+	VPXORD       Z17, Z17, Z17
+
+position:
+	VPMOVZXWD     (DI)(R9*1), Z14
+	VPSLLD        $0x10, Z14, Z14
+	VPMOVZXWD     (R8)(R9*1), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VCMPPS        $0x1e, Z17, Z12, K1
+	VCMPPS        $0x19, Z16, Z12, K1, K1
+	VMOVAPS.Z     Z14, K1, Z14
+	VPSRLD        $0x10, Z14, Z15
+	VPMOVDW       Z15, (SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z14, Y15
+	VCVTPS2PD     Y15, Z15
+	VCVTPS2PD     Y14, Z14
+	VPMOVZXWD     (DX)(R9*1), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y13
+	VCVTPS2PD     Y13, Z13
+	VCVTPS2PD     Y12, Z12
+	VADDPD        Z14, Z0, Z0
+	VSUBPD        Z8, Z12, Z12
+	VMULPD        Z12, Z14, Z12
+	VADDPD        Z12, Z4, Z4
+	VADDPD        Z15, Z1, Z1
+	VSUBPD        Z9, Z13, Z13
+	VMULPD        Z13, Z15, Z13
+	VADDPD        Z13, Z5, Z5
+	VPMOVZXWD     32(DI)(R9*1), Z14
+	VPSLLD        $0x10, Z14, Z14
+	VPMOVZXWD     32(R8)(R9*1), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VCMPPS        $0x1e, Z17, Z12, K1
+	VCMPPS        $0x19, Z16, Z12, K1, K1
+	VMOVAPS.Z     Z14, K1, Z14
+	VPSRLD        $0x10, Z14, Z15
+	VPMOVDW       Z15, 32(SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z14, Y15
+	VCVTPS2PD     Y15, Z15
+	VCVTPS2PD     Y14, Z14
+	VPMOVZXWD     32(DX)(R9*1), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y13
+	VCVTPS2PD     Y13, Z13
+	VCVTPS2PD     Y12, Z12
+	VADDPD        Z14, Z2, Z2
+	VSUBPD        Z10, Z12, Z12
+	VMULPD        Z12, Z14, Z12
+	VADDPD        Z12, Z6, Z6
+	VADDPD        Z15, Z3, Z3
+	VSUBPD        Z11, Z13, Z13
+	VMULPD        Z13, Z15, Z13
+	VADDPD        Z13, Z7, Z7
+	ADDQ          R10, R9
+	DECQ          R11
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVUPD       Z3, 192(AX)
+	VMOVUPD       Z4, (BX)
+	VMOVUPD       Z5, 64(BX)
+	VMOVUPD       Z6, 128(BX)
+	VMOVUPD       Z7, 192(BX)
+	VZEROUPPER
+	RET
+
+// func normaliseHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseHalfAVX512BF16x2(SB), NOSPLIT, $0-72
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         channels+56(FP), R9
+	SHLQ         $0x01, R9
+	MOVQ         count+64(FP), R10
+	XORQ         R8, R8
+	VMOVUPD      (AX), Z2
+	VMOVUPD      64(AX), Z3
+	VMOVUPD      (BX), Z4
+	VMOVUPD      64(BX), Z5
+	VMOVUPD      (CX), Z6
+	VMOVUPD      64(CX), Z7
+	VMOVUPD      (DX), Z8
+	VMOVUPD      64(DX), Z9
+	VBROADCASTSS least+48(FP), Z10
+	VBROADCASTSS most+52(FP), Z11
+
+position:
+	VPMOVZXWD (DI)(R8*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z4, Z0, Z0
+	VMULPS    Z6, Z0, Z0
+	VADDPS    Z8, Z0, Z0
+	VMAXPS    Z0, Z10, Z0
+	VMINPS    Z0, Z11, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU   Y1, (SI)(R8*1)
+	VPMOVZXWD 32(DI)(R8*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VSUBPS    Z5, Z0, Z0
+	VMULPS    Z7, Z0, Z0
+	VADDPS    Z9, Z0, Z0
+	VMAXPS    Z0, Z10, Z0
+	VMINPS    Z0, Z11, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG    $0x487ef262
+	WORD    $0xc872
+	VMOVDQU Y1, 32(SI)(R8*1)
+	ADDQ    R9, R8
+	DECQ    R10
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func maskedSumsPlusHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsPlusHalfAVX512BF16x2(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         channels+72(FP), R11
+	SHLQ         $0x01, R11
+	MOVQ         count+80(FP), R12
+	XORQ         R10, R10
+	VMOVUPD      (AX), Z0
+	VMOVUPD      64(AX), Z1
+	VMOVUPD      128(AX), Z2
+	VMOVUPD      192(AX), Z3
+	VMOVUPD      (BX), Z4
+	VMOVUPD      64(BX), Z5
+	VMOVUPD      128(BX), Z6
+	VMOVUPD      192(BX), Z7
+	VMOVUPD      (CX), Z8
+	VMOVUPD      64(CX), Z9
+	VMOVUPD      128(CX), Z10
+	VMOVUPD      192(CX), Z11
+	VBROADCASTSS most+64(FP), Z16
+	VPXORD       Z17, Z17, Z17
+
+position:
+	VPMOVZXWD (DI)(R10*1), Z14
+	VPSLLD    $0x10, Z14, Z14
+	VPMOVZXWD (R9)(R10*1), Z15
+	VPSLLD    $0x10, Z15, Z15
+	VADDPS    Z15, Z14, Z14
+
+	// VCVTNEPS2BF16 Z14, Y15
+	LONG          $0x487e5262
+	WORD          $0xfe72
+	VPMOVZXWD     Y15, Z14
+	VPSLLD        $0x10, Z14, Z14
+	VPMOVZXWD     (R8)(R10*1), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VCMPPS        $0x1e, Z17, Z12, K1
+	VCMPPS        $0x19, Z16, Z12, K1, K1
+	VMOVAPS.Z     Z14, K1, Z14
+	VPSRLD        $0x10, Z14, Z15
+	VPMOVDW       Z15, (SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z14, Y15
+	VCVTPS2PD     Y15, Z15
+	VCVTPS2PD     Y14, Z14
+	VPMOVZXWD     (DX)(R10*1), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y13
+	VCVTPS2PD     Y13, Z13
+	VCVTPS2PD     Y12, Z12
+	VADDPD        Z14, Z0, Z0
+	VSUBPD        Z8, Z12, Z12
+	VMULPD        Z12, Z14, Z12
+	VADDPD        Z12, Z4, Z4
+	VADDPD        Z15, Z1, Z1
+	VSUBPD        Z9, Z13, Z13
+	VMULPD        Z13, Z15, Z13
+	VADDPD        Z13, Z5, Z5
+	VPMOVZXWD     32(DI)(R10*1), Z14
+	VPSLLD        $0x10, Z14, Z14
+	VPMOVZXWD     32(R9)(R10*1), Z15
+	VPSLLD        $0x10, Z15, Z15
+	VADDPS        Z15, Z14, Z14
+
+	// VCVTNEPS2BF16 Z14, Y15
+	LONG          $0x487e5262
+	WORD          $0xfe72
+	VPMOVZXWD     Y15, Z14
+	VPSLLD        $0x10, Z14, Z14
+	VPMOVZXWD     32(R8)(R10*1), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VCMPPS        $0x1e, Z17, Z12, K1
+	VCMPPS        $0x19, Z16, Z12, K1, K1
+	VMOVAPS.Z     Z14, K1, Z14
+	VPSRLD        $0x10, Z14, Z15
+	VPMOVDW       Z15, 32(SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z14, Y15
+	VCVTPS2PD     Y15, Z15
+	VCVTPS2PD     Y14, Z14
+	VPMOVZXWD     32(DX)(R10*1), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y13
+	VCVTPS2PD     Y13, Z13
+	VCVTPS2PD     Y12, Z12
+	VADDPD        Z14, Z2, Z2
+	VSUBPD        Z10, Z12, Z12
+	VMULPD        Z12, Z14, Z12
+	VADDPD        Z12, Z6, Z6
+	VADDPD        Z15, Z3, Z3
+	VSUBPD        Z11, Z13, Z13
+	VMULPD        Z13, Z15, Z13
+	VADDPD        Z13, Z7, Z7
+	ADDQ          R11, R10
+	DECQ          R12
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVUPD       Z3, 192(AX)
+	VMOVUPD       Z4, (BX)
+	VMOVUPD       Z5, 64(BX)
+	VMOVUPD       Z6, 128(BX)
+	VMOVUPD       Z7, 192(BX)
+	VZEROUPPER
+	RET
+
+// func normalisePlusHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normalisePlusHalfAVX512BF16x2(SB), NOSPLIT, $0-80
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         plus+48(FP), R8
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x01, R10
+	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
+	VMOVUPD      (AX), Z2
+	VMOVUPD      64(AX), Z3
+	VMOVUPD      (BX), Z4
+	VMOVUPD      64(BX), Z5
+	VMOVUPD      (CX), Z6
+	VMOVUPD      64(CX), Z7
+	VMOVUPD      (DX), Z8
+	VMOVUPD      64(DX), Z9
+	VBROADCASTSS least+56(FP), Z10
+	VBROADCASTSS most+60(FP), Z11
+
+position:
+	VPMOVZXWD (DI)(R9*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z4, Z0, Z0
+	VMULPS    Z6, Z0, Z0
+	VADDPS    Z8, Z0, Z0
+	VPMOVZXWD (R8)(R9*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMAXPS    Z0, Z10, Z0
+	VMINPS    Z0, Z11, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU   Y1, (SI)(R9*1)
+	VPMOVZXWD 32(DI)(R9*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VSUBPS    Z5, Z0, Z0
+	VMULPS    Z7, Z0, Z0
+	VADDPS    Z9, Z0, Z0
+	VPMOVZXWD 32(R8)(R9*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMAXPS    Z0, Z10, Z0
+	VMINPS    Z0, Z11, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG    $0x487ef262
+	WORD    $0xc872
+	VMOVDQU Y1, 32(SI)(R9*1)
+	ADDQ    R10, R9
+	DECQ    R11
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func normaliseGradientHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseGradientHalfAVX512BF16x2(SB), NOSPLIT, $0-80
+	MOVQ    hi+0(FP), AX
+	MOVQ    lo+8(FP), BX
+	MOVQ    by+16(FP), CX
+	MOVQ    add+24(FP), DX
+	MOVQ    slope+32(FP), SI
+	MOVQ    dx+40(FP), DI
+	MOVQ    x+48(FP), R8
+	MOVQ    dy+56(FP), R9
+	MOVQ    channels+64(FP), R11
+	SHLQ    $0x01, R11
+	MOVQ    count+72(FP), R12
+	XORQ    R10, R10
+	VMOVUPD (AX), Z2
+	VMOVUPD 64(AX), Z3
+	VMOVUPD (BX), Z4
+	VMOVUPD 64(BX), Z5
+	VMOVUPD (CX), Z6
+	VMOVUPD 64(CX), Z7
+	VMOVUPD (DX), Z8
+	VMOVUPD 64(DX), Z9
+	VMOVUPD (SI), Z10
+	VMOVUPD 64(SI), Z11
+
+position:
+	VPMOVZXWD (R8)(R10*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z4, Z0, Z0
+	VMULPS    Z10, Z0, Z0
+	VPMOVZXWD (R9)(R10*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z8, Z1, Z1
+	VSUBPS    Z0, Z1, Z0
+	VMULPS    Z0, Z6, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU   Y1, (DI)(R10*1)
+	VPMOVZXWD 32(R8)(R10*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VSUBPS    Z5, Z0, Z0
+	VMULPS    Z11, Z0, Z0
+	VPMOVZXWD 32(R9)(R10*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z9, Z1, Z1
+	VSUBPS    Z0, Z1, Z0
+	VMULPS    Z0, Z7, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG    $0x487ef262
+	WORD    $0xc872
+	VMOVDQU Y1, 32(DI)(R10*1)
+	ADDQ    R11, R10
+	DECQ    R12
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func sumsAVX512x1(sum *float64, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·sumsAVX512x1(SB), NOSPLIT, $0-32
+	MOVQ    sum+0(FP), AX
+	MOVQ    x+8(FP), BX
+	MOVQ    channels+16(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    count+24(FP), SI
+	XORQ    CX, CX
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+
+position:
+	VCVTPS2PD (BX)(CX*1), Z2
+	VCVTPS2PD 32(BX)(CX*1), Z3
+	VADDPD    Z2, Z0, Z0
+	VADDPD    Z3, Z1, Z1
+	ADDQ      DX, CX
+	DECQ      SI
+	JNE       position
+	VMOVUPD   Z0, (AX)
+	VMOVUPD   Z1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func sizesAVX512x1(size *float32, most *float32, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·sizesAVX512x1(SB), NOSPLIT, $0-40
+	MOVQ       size+0(FP), AX
+	MOVQ       most+8(FP), BX
+	MOVQ       x+16(FP), CX
+	MOVQ       channels+24(FP), SI
+	SHLQ       $0x02, SI
+	MOVQ       count+32(FP), DI
+	XORQ       DX, DX
+	VMOVUPD    (AX), Z0
+	VMOVUPD    (BX), Z1
+	VPTERNLOGD $0xff, Z3, Z3, Z3
+	VPSRLD     $0x01, Z3, Z3
+
+position:
+	VMOVUPS (CX)(DX*1), Z2
+	VPANDD  Z2, Z3, Z2
+	VADDPS  Z2, Z0, Z0
+	VPMAXUD Z2, Z1, Z1
+	ADDQ    SI, DX
+	DECQ    DI
+	JNE     position
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, (BX)
+	VZEROUPPER
+	RET
+
+// func deviationsAVX512x1(q *float64, mean *float64, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·deviationsAVX512x1(SB), NOSPLIT, $0-40
+	MOVQ    q+0(FP), AX
+	MOVQ    mean+8(FP), BX
+	MOVQ    x+16(FP), CX
+	MOVQ    channels+24(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    count+32(FP), DI
+	XORQ    DX, DX
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD (BX), Z2
 	VMOVUPD 64(BX), Z3
-	TESTQ   SI, SI
-	JE      done
 
 position:
-	VCVTPS2PD (CX), Z4
-	VCVTPS2PD 32(CX), Z5
+	VCVTPS2PD (CX)(DX*1), Z4
+	VCVTPS2PD 32(CX)(DX*1), Z5
 	VSUBPD    Z2, Z4, Z4
 	VMULPD    Z4, Z4, Z4
 	VADDPD    Z4, Z0, Z0
 	VSUBPD    Z3, Z5, Z5
 	VMULPD    Z5, Z5, Z5
 	VADDPD    Z5, Z1, Z1
-	ADDQ      DX, CX
-	DECQ      SI
+	ADDQ      SI, DX
+	DECQ      DI
 	JNE       position
-
-done:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
+	VMOVUPD   Z0, (AX)
+	VMOVUPD   Z1, 64(AX)
 	VZEROUPPER
 	RET
 
-// func gradientSumsAVX512(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, step int, count int)
+// func gradientSumsAVX512x1(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
 // Requires: AVX, AVX512F
-TEXT ·gradientSumsAVX512(SB), NOSPLIT, $0-56
+TEXT ·gradientSumsAVX512x1(SB), NOSPLIT, $0-56
 	MOVQ    s1+0(FP), AX
 	MOVQ    s2+8(FP), BX
 	MOVQ    mean+16(FP), CX
 	MOVQ    x+24(FP), DX
 	MOVQ    dy+32(FP), SI
-	MOVQ    step+40(FP), DI
-	MOVQ    count+48(FP), R8
+	MOVQ    channels+40(FP), R8
+	SHLQ    $0x02, R8
+	MOVQ    count+48(FP), R9
+	XORQ    DI, DI
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD (BX), Z2
 	VMOVUPD 64(BX), Z3
 	VMOVUPD (CX), Z4
 	VMOVUPD 64(CX), Z5
-	TESTQ   R8, R8
-	JE      done
 
 position:
-	VCVTPS2PD (DX), Z6
-	VCVTPS2PD 32(DX), Z7
-	VCVTPS2PD (SI), Z8
-	VCVTPS2PD 32(SI), Z9
+	VCVTPS2PD (DX)(DI*1), Z6
+	VCVTPS2PD 32(DX)(DI*1), Z7
+	VCVTPS2PD (SI)(DI*1), Z8
+	VCVTPS2PD 32(SI)(DI*1), Z9
 	VADDPD    Z8, Z0, Z0
 	VSUBPD    Z4, Z6, Z6
 	VMULPD    Z6, Z8, Z6
@@ -127,55 +2921,51 @@ position:
 	VSUBPD    Z5, Z7, Z7
 	VMULPD    Z7, Z9, Z7
 	VADDPD    Z7, Z3, Z3
-	ADDQ      DI, DX
-	ADDQ      DI, SI
-	DECQ      R8
+	ADDQ      R8, DI
+	DECQ      R9
 	JNE       position
-
-done:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
-	VMOVUPD Z2, (BX)
-	VMOVUPD Z3, 64(BX)
+	VMOVUPD   Z0, (AX)
+	VMOVUPD   Z1, 64(AX)
+	VMOVUPD   Z2, (BX)
+	VMOVUPD   Z3, 64(BX)
 	VZEROUPPER
 	RET
 
-// func maskedSumsAVX512(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, step int, count int)
+// func maskedSumsAVX512x1(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
 // Requires: AVX, AVX512F
-TEXT ·maskedSumsAVX512(SB), NOSPLIT, $0-80
+TEXT ·maskedSumsAVX512x1(SB), NOSPLIT, $0-80
 	MOVQ         s1+0(FP), AX
 	MOVQ         s2+8(FP), BX
 	MOVQ         mean+16(FP), CX
-	MOVQ         most+24(FP), DX
-	MOVQ         x+32(FP), SI
-	MOVQ         dx+40(FP), DI
-	MOVQ         dy+48(FP), R8
-	MOVQ         y+56(FP), R9
-	MOVQ         step+64(FP), R10
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x02, R10
 	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
 	VMOVUPD      (AX), Z0
 	VMOVUPD      64(AX), Z1
 	VMOVUPD      (BX), Z2
 	VMOVUPD      64(BX), Z3
 	VMOVUPD      (CX), Z4
 	VMOVUPD      64(CX), Z5
-	VBROADCASTSS (DX), Z12
-	VPXORD       Z13, Z13, Z13
-	TESTQ        R11, R11
-	JE           done
+	VBROADCASTSS most+56(FP), Z10
+	VPXORD       Z11, Z11, Z11
 
 position:
-	VMOVUPS       (R9), Z10
-	VMOVUPS       (R8), Z11
-	VCMPPS        $0x1e, Z13, Z10, K1
-	VCMPPS        $0x19, Z12, Z10, K1, K1
-	VMOVAPS.Z     Z11, K1, Z11
-	VMOVUPS       Z11, (DI)
-	VEXTRACTF64X4 $0x01, Z11, Y14
-	VCVTPS2PD     Y11, Z8
-	VCVTPS2PD     Y14, Z9
-	VCVTPS2PD     (SI), Z6
-	VCVTPS2PD     32(SI), Z7
+	VMOVUPS       (DI)(R9*1), Z8
+	VMOVUPS       (R8)(R9*1), Z6
+	VCMPPS        $0x1e, Z11, Z6, K1
+	VCMPPS        $0x19, Z10, Z6, K1, K1
+	VMOVAPS.Z     Z8, K1, Z8
+	VMOVUPS       Z8, (SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VCVTPS2PD     (DX)(R9*1), Z6
+	VCVTPS2PD     32(DX)(R9*1), Z7
 	VADDPD        Z8, Z0, Z0
 	VSUBPD        Z4, Z6, Z6
 	VMULPD        Z6, Z8, Z6
@@ -184,195 +2974,110 @@ position:
 	VSUBPD        Z5, Z7, Z7
 	VMULPD        Z7, Z9, Z7
 	VADDPD        Z7, Z3, Z3
-	ADDQ          R10, SI
-	ADDQ          R10, DI
-	ADDQ          R10, R8
 	ADDQ          R10, R9
 	DECQ          R11
 	JNE           position
-
-done:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
-	VMOVUPD Z2, (BX)
-	VMOVUPD Z3, 64(BX)
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, (BX)
+	VMOVUPD       Z3, 64(BX)
 	VZEROUPPER
 	RET
 
-// func maskedSumsPlusAVX512(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, step int, count int)
+// func normaliseAVX512x1(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
 // Requires: AVX, AVX512F
-TEXT ·maskedSumsPlusAVX512(SB), NOSPLIT, $0-88
-	MOVQ         s1+0(FP), AX
-	MOVQ         s2+8(FP), BX
-	MOVQ         mean+16(FP), CX
-	MOVQ         most+24(FP), DX
-	MOVQ         x+32(FP), SI
-	MOVQ         dx+40(FP), DI
-	MOVQ         dy+48(FP), R8
-	MOVQ         y+56(FP), R9
-	MOVQ         plus+64(FP), R10
-	MOVQ         step+72(FP), R11
-	MOVQ         count+80(FP), R12
-	VMOVUPD      (AX), Z0
-	VMOVUPD      64(AX), Z1
-	VMOVUPD      (BX), Z2
-	VMOVUPD      64(BX), Z3
-	VMOVUPD      (CX), Z4
-	VMOVUPD      64(CX), Z5
-	VBROADCASTSS (DX), Z12
-	VPXORD       Z13, Z13, Z13
-	TESTQ        R12, R12
-	JE           done
-
-position:
-	VMOVUPS       (R9), Z10
-	VMOVUPS       (R8), Z11
-	VADDPS        (R10), Z11, Z11
-	VCMPPS        $0x1e, Z13, Z10, K1
-	VCMPPS        $0x19, Z12, Z10, K1, K1
-	VMOVAPS.Z     Z11, K1, Z11
-	VMOVUPS       Z11, (DI)
-	VEXTRACTF64X4 $0x01, Z11, Y14
-	VCVTPS2PD     Y11, Z8
-	VCVTPS2PD     Y14, Z9
-	VCVTPS2PD     (SI), Z6
-	VCVTPS2PD     32(SI), Z7
-	VADDPD        Z8, Z0, Z0
-	VSUBPD        Z4, Z6, Z6
-	VMULPD        Z6, Z8, Z6
-	VADDPD        Z6, Z2, Z2
-	VADDPD        Z9, Z1, Z1
-	VSUBPD        Z5, Z7, Z7
-	VMULPD        Z7, Z9, Z7
-	VADDPD        Z7, Z3, Z3
-	ADDQ          R11, SI
-	ADDQ          R11, DI
-	ADDQ          R11, R8
-	ADDQ          R11, R9
-	ADDQ          R11, R10
-	DECQ          R12
-	JNE           position
-
-done:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
-	VMOVUPD Z2, (BX)
-	VMOVUPD Z3, 64(BX)
-	VZEROUPPER
-	RET
-
-// func normaliseAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, bytes int, skip int, count int)
-// Requires: AVX, AVX512F
-TEXT ·normaliseAVX512(SB), NOSPLIT, $0-72
-	MOVQ   hi+0(FP), AX
-	MOVQ   lo+8(FP), BX
-	MOVQ   by+16(FP), CX
-	MOVQ   add+24(FP), DX
-	MOVQ   y+32(FP), SI
-	MOVQ   x+40(FP), DI
-	VPXORD Z0, Z0, Z0
-	MOVQ   count+64(FP), R9
-	MOVQ   bytes+48(FP), R10
-
-position:
-	XORQ R8, R8
-
-vector:
-	VMOVUPS (DI)(R8*1), Z2
-	VSUBPS  (AX)(R8*1), Z2, Z2
-	VSUBPS  (BX)(R8*1), Z2, Z2
-	VMULPS  (CX)(R8*1), Z2, Z2
-	VADDPS  (DX)(R8*1), Z2, Z2
-	VMOVUPS Z2, (SI)(R8*1)
-	ADDQ    $0x40, R8
-	CMPQ    R8, R10
-	JNE     vector
-	ADDQ    skip+56(FP), R8
-	ADDQ    R8, SI
-	ADDQ    R8, DI
-	DECQ    R9
-	JNE     position
-	VZEROUPPER
-	RET
-
-// func normaliseReluAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, most *float32, bytes int, skip int, count int)
-// Requires: AVX, AVX512F
-TEXT ·normaliseReluAVX512(SB), NOSPLIT, $0-80
+TEXT ·normaliseAVX512x1(SB), NOSPLIT, $0-72
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
 	MOVQ         by+16(FP), CX
 	MOVQ         add+24(FP), DX
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
-	VPXORD       Z0, Z0, Z0
-	MOVQ         most+48(FP), R8
-	VBROADCASTSS (R8), Z1
-	MOVQ         count+72(FP), R9
-	MOVQ         bytes+56(FP), R10
+	MOVQ         channels+56(FP), R9
+	SHLQ         $0x02, R9
+	MOVQ         count+64(FP), R10
+	XORQ         R8, R8
+	VMOVUPD      (AX), Z2
+	VMOVUPD      (BX), Z3
+	VMOVUPD      (CX), Z4
+	VMOVUPD      (DX), Z5
+	VBROADCASTSS least+48(FP), Z6
+	VBROADCASTSS most+52(FP), Z7
 
 position:
-	XORQ R8, R8
-
-vector:
-	VMOVUPS (DI)(R8*1), Z2
-	VSUBPS  (AX)(R8*1), Z2, Z2
-	VSUBPS  (BX)(R8*1), Z2, Z2
-	VMULPS  (CX)(R8*1), Z2, Z2
-	VADDPS  (DX)(R8*1), Z2, Z2
-	VMAXPS  Z2, Z0, Z2
-	VMINPS  Z2, Z1, Z2
-	VMOVUPS Z2, (SI)(R8*1)
-	ADDQ    $0x40, R8
-	CMPQ    R8, R10
-	JNE     vector
-	ADDQ    skip+64(FP), R8
-	ADDQ    R8, SI
-	ADDQ    R8, DI
-	DECQ    R9
-	JNE     position
-	VZEROUPPER
-	RET
-
-// func normalisePlusAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, bytes int, skip int, count int)
-// Requires: AVX, AVX512F
-TEXT ·normalisePlusAVX512(SB), NOSPLIT, $0-80
-	MOVQ   hi+0(FP), AX
-	MOVQ   lo+8(FP), BX
-	MOVQ   by+16(FP), CX
-	MOVQ   add+24(FP), DX
-	MOVQ   y+32(FP), SI
-	MOVQ   x+40(FP), DI
-	MOVQ   plus+48(FP), R8
-	VPXORD Z0, Z0, Z0
-	MOVQ   count+72(FP), R10
-	MOVQ   bytes+56(FP), R11
-
-position:
-	XORQ R9, R9
-
-vector:
-	VMOVUPS (DI)(R9*1), Z2
-	VSUBPS  (AX)(R9*1), Z2, Z2
-	VSUBPS  (BX)(R9*1), Z2, Z2
-	VMULPS  (CX)(R9*1), Z2, Z2
-	VADDPS  (DX)(R9*1), Z2, Z2
-	VADDPS  (R8)(R9*1), Z2, Z2
-	VMOVUPS Z2, (SI)(R9*1)
-	ADDQ    $0x40, R9
-	CMPQ    R9, R11
-	JNE     vector
-	ADDQ    skip+64(FP), R9
-	ADDQ    R9, SI
-	ADDQ    R9, DI
+	VMOVUPS (DI)(R8*1), Z0
+	VSUBPS  Z2, Z0, Z0
+	VSUBPS  Z3, Z0, Z0
+	VMULPS  Z4, Z0, Z0
+	VADDPS  Z5, Z0, Z0
+	VMAXPS  Z0, Z6, Z0
+	VMINPS  Z0, Z7, Z0
+	VMOVUPS Z0, (SI)(R8*1)
 	ADDQ    R9, R8
 	DECQ    R10
 	JNE     position
 	VZEROUPPER
 	RET
 
-// func normalisePlusReluAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, most *float32, bytes int, skip int, count int)
+// func maskedSumsPlusAVX512x1(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 // Requires: AVX, AVX512F
-TEXT ·normalisePlusReluAVX512(SB), NOSPLIT, $0-88
+TEXT ·maskedSumsPlusAVX512x1(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         channels+72(FP), R11
+	SHLQ         $0x02, R11
+	MOVQ         count+80(FP), R12
+	XORQ         R10, R10
+	VMOVUPD      (AX), Z0
+	VMOVUPD      64(AX), Z1
+	VMOVUPD      (BX), Z2
+	VMOVUPD      64(BX), Z3
+	VMOVUPD      (CX), Z4
+	VMOVUPD      64(CX), Z5
+	VBROADCASTSS most+64(FP), Z10
+	VPXORD       Z11, Z11, Z11
+
+position:
+	VMOVUPS       (DI)(R10*1), Z8
+	VMOVUPS       (R9)(R10*1), Z9
+	VADDPS        Z9, Z8, Z8
+	VMOVUPS       (R8)(R10*1), Z6
+	VCMPPS        $0x1e, Z11, Z6, K1
+	VCMPPS        $0x19, Z10, Z6, K1, K1
+	VMOVAPS.Z     Z8, K1, Z8
+	VMOVUPS       Z8, (SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VCVTPS2PD     (DX)(R10*1), Z6
+	VCVTPS2PD     32(DX)(R10*1), Z7
+	VADDPD        Z8, Z0, Z0
+	VSUBPD        Z4, Z6, Z6
+	VMULPD        Z6, Z8, Z6
+	VADDPD        Z6, Z2, Z2
+	VADDPD        Z9, Z1, Z1
+	VSUBPD        Z5, Z7, Z7
+	VMULPD        Z7, Z9, Z7
+	VADDPD        Z7, Z3, Z3
+	ADDQ          R11, R10
+	DECQ          R12
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, (BX)
+	VMOVUPD       Z3, 64(BX)
+	VZEROUPPER
+	RET
+
+// func normalisePlusAVX512x1(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normalisePlusAVX512x1(SB), NOSPLIT, $0-80
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
 	MOVQ         by+16(FP), CX
@@ -380,40 +3085,37 @@ TEXT ·normalisePlusReluAVX512(SB), NOSPLIT, $0-88
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
 	MOVQ         plus+48(FP), R8
-	VPXORD       Z0, Z0, Z0
-	MOVQ         most+56(FP), R9
-	VBROADCASTSS (R9), Z1
-	MOVQ         count+80(FP), R10
-	MOVQ         bytes+64(FP), R11
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x02, R10
+	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
+	VMOVUPD      (AX), Z2
+	VMOVUPD      (BX), Z3
+	VMOVUPD      (CX), Z4
+	VMOVUPD      (DX), Z5
+	VBROADCASTSS least+56(FP), Z6
+	VBROADCASTSS most+60(FP), Z7
 
 position:
-	XORQ R9, R9
-
-vector:
-	VMOVUPS (DI)(R9*1), Z2
-	VSUBPS  (AX)(R9*1), Z2, Z2
-	VSUBPS  (BX)(R9*1), Z2, Z2
-	VMULPS  (CX)(R9*1), Z2, Z2
-	VADDPS  (DX)(R9*1), Z2, Z2
-	VADDPS  (R8)(R9*1), Z2, Z2
-	VMAXPS  Z2, Z0, Z2
-	VMINPS  Z2, Z1, Z2
-	VMOVUPS Z2, (SI)(R9*1)
-	ADDQ    $0x40, R9
-	CMPQ    R9, R11
-	JNE     vector
-	ADDQ    skip+72(FP), R9
-	ADDQ    R9, SI
-	ADDQ    R9, DI
-	ADDQ    R9, R8
-	DECQ    R10
+	VMOVUPS (DI)(R9*1), Z0
+	VSUBPS  Z2, Z0, Z0
+	VSUBPS  Z3, Z0, Z0
+	VMULPS  Z4, Z0, Z0
+	VADDPS  Z5, Z0, Z0
+	VMOVUPS (R8)(R9*1), Z1
+	VADDPS  Z1, Z0, Z0
+	VMAXPS  Z0, Z6, Z0
+	VMINPS  Z0, Z7, Z0
+	VMOVUPS Z0, (SI)(R9*1)
+	ADDQ    R10, R9
+	DECQ    R11
 	JNE     position
 	VZEROUPPER
 	RET
 
-// func normaliseGradientAVX512(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, step int, count int)
+// func normaliseGradientAVX512x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
 // Requires: AVX, AVX512F
-TEXT ·normaliseGradientAVX512(SB), NOSPLIT, $0-80
+TEXT ·normaliseGradientAVX512x1(SB), NOSPLIT, $0-80
 	MOVQ    hi+0(FP), AX
 	MOVQ    lo+8(FP), BX
 	MOVQ    by+16(FP), CX
@@ -422,151 +3124,507 @@ TEXT ·normaliseGradientAVX512(SB), NOSPLIT, $0-80
 	MOVQ    dx+40(FP), DI
 	MOVQ    x+48(FP), R8
 	MOVQ    dy+56(FP), R9
-	MOVQ    step+64(FP), R10
-	MOVQ    count+72(FP), R11
-	VMOVUPS (AX), Z1
-	VMOVUPS (BX), Z2
-	VMOVUPS (CX), Z3
-	VMOVUPS (DX), Z4
-	VMOVUPS (SI), Z5
-	TESTQ   R11, R11
-	JE      done
+	MOVQ    channels+64(FP), R11
+	SHLQ    $0x02, R11
+	MOVQ    count+72(FP), R12
+	XORQ    R10, R10
+	VMOVUPD (AX), Z2
+	VMOVUPD (BX), Z3
+	VMOVUPD (CX), Z4
+	VMOVUPD (DX), Z5
+	VMOVUPD (SI), Z6
 
 position:
-	VMOVUPS (R8), Z8
-	VSUBPS  Z1, Z8, Z8
-	VSUBPS  Z2, Z8, Z8
-	VMULPS  Z5, Z8, Z8
-	VMOVUPS (R9), Z9
-	VSUBPS  Z4, Z9, Z9
-	VSUBPS  Z8, Z9, Z9
-	VMULPS  Z9, Z3, Z9
-	VMOVUPS Z9, (DI)
-	ADDQ    R10, DI
-	ADDQ    R10, R8
-	ADDQ    R10, R9
-	DECQ    R11
+	VMOVUPS (R8)(R10*1), Z0
+	VSUBPS  Z2, Z0, Z0
+	VSUBPS  Z3, Z0, Z0
+	VMULPS  Z6, Z0, Z0
+	VMOVUPS (R9)(R10*1), Z1
+	VSUBPS  Z5, Z1, Z1
+	VSUBPS  Z0, Z1, Z0
+	VMULPS  Z0, Z4, Z0
+	VMOVUPS Z0, (DI)(R10*1)
+	ADDQ    R11, R10
+	DECQ    R12
 	JNE     position
-
-done:
 	VZEROUPPER
 	RET
 
-// func sumsAVX2(sum *float64, x *float32, step int, count int)
-// Requires: AVX
-TEXT ·sumsAVX2(SB), NOSPLIT, $0-32
+// func sumsHalfAVX512BF16x1(sum *float64, x *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·sumsHalfAVX512BF16x1(SB), NOSPLIT, $0-32
 	MOVQ    sum+0(FP), AX
 	MOVQ    x+8(FP), BX
-	MOVQ    step+16(FP), CX
-	MOVQ    count+24(FP), DX
-	VMOVUPD (AX), Y0
-	VMOVUPD 32(AX), Y1
-	TESTQ   DX, DX
-	JE      done
+	MOVQ    channels+16(FP), DX
+	SHLQ    $0x01, DX
+	MOVQ    count+24(FP), SI
+	XORQ    CX, CX
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
 
 position:
-	VCVTPS2PD (BX), Y2
-	VCVTPS2PD 16(BX), Y3
-	VADDPD    Y2, Y0, Y0
-	VADDPD    Y3, Y1, Y1
-	ADDQ      CX, BX
-	DECQ      DX
-	JNE       position
-
-done:
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y1, 32(AX)
+	VPMOVZXWD     (BX)(CX*1), Z2
+	VPSLLD        $0x10, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y3, Z3
+	VCVTPS2PD     Y2, Z2
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
+	ADDQ          DX, CX
+	DECQ          SI
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
 	VZEROUPPER
 	RET
 
-// func sizesAVX2(size *float32, most *float32, x *float32, step int, count int)
-// Requires: AVX, AVX2
-TEXT ·sizesAVX2(SB), NOSPLIT, $0-40
-	MOVQ     size+0(FP), AX
-	MOVQ     most+8(FP), BX
-	MOVQ     x+16(FP), CX
-	MOVQ     step+24(FP), DX
-	MOVQ     count+32(FP), SI
-	VMOVUPS  (AX), Y0
-	VMOVUPS  (BX), Y1
-	VPCMPEQD Y3, Y3, Y3
-	VPSRLD   $0x01, Y3, Y3
-	TESTQ    SI, SI
-	JE       done
-
-position:
-	VMOVUPS (CX), Y2
-	VPAND   Y2, Y3, Y2
-	VADDPS  Y2, Y0, Y0
-	VPMAXUD Y2, Y1, Y1
-	ADDQ    DX, CX
-	DECQ    SI
-	JNE     position
-
-done:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, (BX)
-	VZEROUPPER
-	RET
-
-// func deviationsAVX2(q *float64, mean *float64, x *float32, step int, count int)
-// Requires: AVX
-TEXT ·deviationsAVX2(SB), NOSPLIT, $0-40
+// func deviationsHalfAVX512BF16x1(q *float64, mean *float64, x *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·deviationsHalfAVX512BF16x1(SB), NOSPLIT, $0-40
 	MOVQ    q+0(FP), AX
 	MOVQ    mean+8(FP), BX
 	MOVQ    x+16(FP), CX
-	MOVQ    step+24(FP), DX
-	MOVQ    count+32(FP), SI
+	MOVQ    channels+24(FP), SI
+	SHLQ    $0x01, SI
+	MOVQ    count+32(FP), DI
+	XORQ    DX, DX
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD (BX), Z2
+	VMOVUPD 64(BX), Z3
+
+position:
+	VPMOVZXWD     (CX)(DX*1), Z4
+	VPSLLD        $0x10, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VCVTPS2PD     Y5, Z5
+	VCVTPS2PD     Y4, Z4
+	VSUBPD        Z2, Z4, Z4
+	VMULPD        Z4, Z4, Z4
+	VADDPD        Z4, Z0, Z0
+	VSUBPD        Z3, Z5, Z5
+	VMULPD        Z5, Z5, Z5
+	VADDPD        Z5, Z1, Z1
+	ADDQ          SI, DX
+	DECQ          DI
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func gradientSumsHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·gradientSumsHalfAVX512BF16x1(SB), NOSPLIT, $0-56
+	MOVQ    s1+0(FP), AX
+	MOVQ    s2+8(FP), BX
+	MOVQ    mean+16(FP), CX
+	MOVQ    x+24(FP), DX
+	MOVQ    dy+32(FP), SI
+	MOVQ    channels+40(FP), R8
+	SHLQ    $0x01, R8
+	MOVQ    count+48(FP), R9
+	XORQ    DI, DI
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD (BX), Z2
+	VMOVUPD 64(BX), Z3
+	VMOVUPD (CX), Z4
+	VMOVUPD 64(CX), Z5
+
+position:
+	VPMOVZXWD     (DX)(DI*1), Z6
+	VPSLLD        $0x10, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y6, Z6
+	VPMOVZXWD     (SI)(DI*1), Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VADDPD        Z8, Z0, Z0
+	VSUBPD        Z4, Z6, Z6
+	VMULPD        Z6, Z8, Z6
+	VADDPD        Z6, Z2, Z2
+	VADDPD        Z9, Z1, Z1
+	VSUBPD        Z5, Z7, Z7
+	VMULPD        Z7, Z9, Z7
+	VADDPD        Z7, Z3, Z3
+	ADDQ          R8, DI
+	DECQ          R9
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, (BX)
+	VMOVUPD       Z3, 64(BX)
+	VZEROUPPER
+	RET
+
+// func maskedSumsHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsHalfAVX512BF16x1(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x01, R10
+	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
+	VMOVUPD      (AX), Z0
+	VMOVUPD      64(AX), Z1
+	VMOVUPD      (BX), Z2
+	VMOVUPD      64(BX), Z3
+	VMOVUPD      (CX), Z4
+	VMOVUPD      64(CX), Z5
+	VBROADCASTSS most+56(FP), Z10
+	VPXORD       Z11, Z11, Z11
+
+position:
+	VPMOVZXWD     (DI)(R9*1), Z8
+	VPSLLD        $0x10, Z8, Z8
+	VPMOVZXWD     (R8)(R9*1), Z6
+	VPSLLD        $0x10, Z6, Z6
+	VCMPPS        $0x1e, Z11, Z6, K1
+	VCMPPS        $0x19, Z10, Z6, K1, K1
+	VMOVAPS.Z     Z8, K1, Z8
+	VPSRLD        $0x10, Z8, Z9
+	VPMOVDW       Z9, (SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VPMOVZXWD     (DX)(R9*1), Z6
+	VPSLLD        $0x10, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y6, Z6
+	VADDPD        Z8, Z0, Z0
+	VSUBPD        Z4, Z6, Z6
+	VMULPD        Z6, Z8, Z6
+	VADDPD        Z6, Z2, Z2
+	VADDPD        Z9, Z1, Z1
+	VSUBPD        Z5, Z7, Z7
+	VMULPD        Z7, Z9, Z7
+	VADDPD        Z7, Z3, Z3
+	ADDQ          R10, R9
+	DECQ          R11
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, (BX)
+	VMOVUPD       Z3, 64(BX)
+	VZEROUPPER
+	RET
+
+// func normaliseHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseHalfAVX512BF16x1(SB), NOSPLIT, $0-72
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         channels+56(FP), R9
+	SHLQ         $0x01, R9
+	MOVQ         count+64(FP), R10
+	XORQ         R8, R8
+	VMOVUPD      (AX), Z2
+	VMOVUPD      (BX), Z3
+	VMOVUPD      (CX), Z4
+	VMOVUPD      (DX), Z5
+	VBROADCASTSS least+48(FP), Z6
+	VBROADCASTSS most+52(FP), Z7
+
+position:
+	VPMOVZXWD (DI)(R8*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VMULPS    Z4, Z0, Z0
+	VADDPS    Z5, Z0, Z0
+	VMAXPS    Z0, Z6, Z0
+	VMINPS    Z0, Z7, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG    $0x487ef262
+	WORD    $0xc872
+	VMOVDQU Y1, (SI)(R8*1)
+	ADDQ    R9, R8
+	DECQ    R10
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func maskedSumsPlusHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsPlusHalfAVX512BF16x1(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         channels+72(FP), R11
+	SHLQ         $0x01, R11
+	MOVQ         count+80(FP), R12
+	XORQ         R10, R10
+	VMOVUPD      (AX), Z0
+	VMOVUPD      64(AX), Z1
+	VMOVUPD      (BX), Z2
+	VMOVUPD      64(BX), Z3
+	VMOVUPD      (CX), Z4
+	VMOVUPD      64(CX), Z5
+	VBROADCASTSS most+64(FP), Z10
+	VPXORD       Z11, Z11, Z11
+
+position:
+	VPMOVZXWD (DI)(R10*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VPMOVZXWD (R9)(R10*1), Z9
+	VPSLLD    $0x10, Z9, Z9
+	VADDPS    Z9, Z8, Z8
+
+	// VCVTNEPS2BF16 Z8, Y9
+	LONG          $0x487e5262
+	WORD          $0xc872
+	VPMOVZXWD     Y9, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VPMOVZXWD     (R8)(R10*1), Z6
+	VPSLLD        $0x10, Z6, Z6
+	VCMPPS        $0x1e, Z11, Z6, K1
+	VCMPPS        $0x19, Z10, Z6, K1, K1
+	VMOVAPS.Z     Z8, K1, Z8
+	VPSRLD        $0x10, Z8, Z9
+	VPMOVDW       Z9, (SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VPMOVZXWD     (DX)(R10*1), Z6
+	VPSLLD        $0x10, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y6, Z6
+	VADDPD        Z8, Z0, Z0
+	VSUBPD        Z4, Z6, Z6
+	VMULPD        Z6, Z8, Z6
+	VADDPD        Z6, Z2, Z2
+	VADDPD        Z9, Z1, Z1
+	VSUBPD        Z5, Z7, Z7
+	VMULPD        Z7, Z9, Z7
+	VADDPD        Z7, Z3, Z3
+	ADDQ          R11, R10
+	DECQ          R12
+	JNE           position
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, (BX)
+	VMOVUPD       Z3, 64(BX)
+	VZEROUPPER
+	RET
+
+// func normalisePlusHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normalisePlusHalfAVX512BF16x1(SB), NOSPLIT, $0-80
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         plus+48(FP), R8
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x01, R10
+	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
+	VMOVUPD      (AX), Z2
+	VMOVUPD      (BX), Z3
+	VMOVUPD      (CX), Z4
+	VMOVUPD      (DX), Z5
+	VBROADCASTSS least+56(FP), Z6
+	VBROADCASTSS most+60(FP), Z7
+
+position:
+	VPMOVZXWD (DI)(R9*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VMULPS    Z4, Z0, Z0
+	VADDPS    Z5, Z0, Z0
+	VPMOVZXWD (R8)(R9*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMAXPS    Z0, Z6, Z0
+	VMINPS    Z0, Z7, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG    $0x487ef262
+	WORD    $0xc872
+	VMOVDQU Y1, (SI)(R9*1)
+	ADDQ    R10, R9
+	DECQ    R11
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func normaliseGradientHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseGradientHalfAVX512BF16x1(SB), NOSPLIT, $0-80
+	MOVQ    hi+0(FP), AX
+	MOVQ    lo+8(FP), BX
+	MOVQ    by+16(FP), CX
+	MOVQ    add+24(FP), DX
+	MOVQ    slope+32(FP), SI
+	MOVQ    dx+40(FP), DI
+	MOVQ    x+48(FP), R8
+	MOVQ    dy+56(FP), R9
+	MOVQ    channels+64(FP), R11
+	SHLQ    $0x01, R11
+	MOVQ    count+72(FP), R12
+	XORQ    R10, R10
+	VMOVUPD (AX), Z2
+	VMOVUPD (BX), Z3
+	VMOVUPD (CX), Z4
+	VMOVUPD (DX), Z5
+	VMOVUPD (SI), Z6
+
+position:
+	VPMOVZXWD (R8)(R10*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VMULPS    Z6, Z0, Z0
+	VPMOVZXWD (R9)(R10*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z5, Z1, Z1
+	VSUBPS    Z0, Z1, Z0
+	VMULPS    Z0, Z4, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG    $0x487ef262
+	WORD    $0xc872
+	VMOVDQU Y1, (DI)(R10*1)
+	ADDQ    R11, R10
+	DECQ    R12
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func sumsAVX2x1(sum *float64, x *float32, channels int, count int)
+// Requires: AVX
+TEXT ·sumsAVX2x1(SB), NOSPLIT, $0-32
+	MOVQ    sum+0(FP), AX
+	MOVQ    x+8(FP), BX
+	MOVQ    channels+16(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    count+24(FP), SI
+	XORQ    CX, CX
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+
+position:
+	VCVTPS2PD (BX)(CX*1), Y2
+	VCVTPS2PD 16(BX)(CX*1), Y3
+	VADDPD    Y2, Y0, Y0
+	VADDPD    Y3, Y1, Y1
+	ADDQ      DX, CX
+	DECQ      SI
+	JNE       position
+	VMOVUPD   Y0, (AX)
+	VMOVUPD   Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func sizesAVX2x1(size *float32, most *float32, x *float32, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·sizesAVX2x1(SB), NOSPLIT, $0-40
+	MOVQ     size+0(FP), AX
+	MOVQ     most+8(FP), BX
+	MOVQ     x+16(FP), CX
+	MOVQ     channels+24(FP), SI
+	SHLQ     $0x02, SI
+	MOVQ     count+32(FP), DI
+	XORQ     DX, DX
+	VMOVUPD  (AX), Y0
+	VMOVUPD  (BX), Y1
+	VPCMPEQD Y3, Y3, Y3
+	VPSRLD   $0x01, Y3, Y3
+
+position:
+	VMOVUPS (CX)(DX*1), Y2
+	VPAND   Y2, Y3, Y2
+	VADDPS  Y2, Y0, Y0
+	VPMAXUD Y2, Y1, Y1
+	ADDQ    SI, DX
+	DECQ    DI
+	JNE     position
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, (BX)
+	VZEROUPPER
+	RET
+
+// func deviationsAVX2x1(q *float64, mean *float64, x *float32, channels int, count int)
+// Requires: AVX
+TEXT ·deviationsAVX2x1(SB), NOSPLIT, $0-40
+	MOVQ    q+0(FP), AX
+	MOVQ    mean+8(FP), BX
+	MOVQ    x+16(FP), CX
+	MOVQ    channels+24(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    count+32(FP), DI
+	XORQ    DX, DX
 	VMOVUPD (AX), Y0
 	VMOVUPD 32(AX), Y1
 	VMOVUPD (BX), Y2
 	VMOVUPD 32(BX), Y3
-	TESTQ   SI, SI
-	JE      done
 
 position:
-	VCVTPS2PD (CX), Y4
-	VCVTPS2PD 16(CX), Y5
+	VCVTPS2PD (CX)(DX*1), Y4
+	VCVTPS2PD 16(CX)(DX*1), Y5
 	VSUBPD    Y2, Y4, Y4
 	VMULPD    Y4, Y4, Y4
 	VADDPD    Y4, Y0, Y0
 	VSUBPD    Y3, Y5, Y5
 	VMULPD    Y5, Y5, Y5
 	VADDPD    Y5, Y1, Y1
-	ADDQ      DX, CX
-	DECQ      SI
+	ADDQ      SI, DX
+	DECQ      DI
 	JNE       position
-
-done:
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y1, 32(AX)
+	VMOVUPD   Y0, (AX)
+	VMOVUPD   Y1, 32(AX)
 	VZEROUPPER
 	RET
 
-// func gradientSumsAVX2(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, step int, count int)
+// func gradientSumsAVX2x1(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
 // Requires: AVX
-TEXT ·gradientSumsAVX2(SB), NOSPLIT, $0-56
+TEXT ·gradientSumsAVX2x1(SB), NOSPLIT, $0-56
 	MOVQ    s1+0(FP), AX
 	MOVQ    s2+8(FP), BX
 	MOVQ    mean+16(FP), CX
 	MOVQ    x+24(FP), DX
 	MOVQ    dy+32(FP), SI
-	MOVQ    step+40(FP), DI
-	MOVQ    count+48(FP), R8
+	MOVQ    channels+40(FP), R8
+	SHLQ    $0x02, R8
+	MOVQ    count+48(FP), R9
+	XORQ    DI, DI
 	VMOVUPD (AX), Y0
 	VMOVUPD 32(AX), Y1
 	VMOVUPD (BX), Y2
 	VMOVUPD 32(BX), Y3
 	VMOVUPD (CX), Y4
 	VMOVUPD 32(CX), Y5
-	TESTQ   R8, R8
-	JE      done
 
 position:
-	VCVTPS2PD (DX), Y6
-	VCVTPS2PD 16(DX), Y7
-	VCVTPS2PD (SI), Y8
-	VCVTPS2PD 16(SI), Y9
+	VCVTPS2PD (DX)(DI*1), Y6
+	VCVTPS2PD 16(DX)(DI*1), Y7
+	VCVTPS2PD (SI)(DI*1), Y8
+	VCVTPS2PD 16(SI)(DI*1), Y9
 	VADDPD    Y8, Y0, Y0
 	VSUBPD    Y4, Y6, Y6
 	VMULPD    Y6, Y8, Y6
@@ -575,56 +3633,52 @@ position:
 	VSUBPD    Y5, Y7, Y7
 	VMULPD    Y7, Y9, Y7
 	VADDPD    Y7, Y3, Y3
-	ADDQ      DI, DX
-	ADDQ      DI, SI
-	DECQ      R8
+	ADDQ      R8, DI
+	DECQ      R9
 	JNE       position
-
-done:
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y1, 32(AX)
-	VMOVUPD Y2, (BX)
-	VMOVUPD Y3, 32(BX)
+	VMOVUPD   Y0, (AX)
+	VMOVUPD   Y1, 32(AX)
+	VMOVUPD   Y2, (BX)
+	VMOVUPD   Y3, 32(BX)
 	VZEROUPPER
 	RET
 
-// func maskedSumsAVX2(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, step int, count int)
+// func maskedSumsAVX2x1(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
 // Requires: AVX
-TEXT ·maskedSumsAVX2(SB), NOSPLIT, $0-80
+TEXT ·maskedSumsAVX2x1(SB), NOSPLIT, $0-80
 	MOVQ         s1+0(FP), AX
 	MOVQ         s2+8(FP), BX
 	MOVQ         mean+16(FP), CX
-	MOVQ         most+24(FP), DX
-	MOVQ         x+32(FP), SI
-	MOVQ         dx+40(FP), DI
-	MOVQ         dy+48(FP), R8
-	MOVQ         y+56(FP), R9
-	MOVQ         step+64(FP), R10
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x02, R10
 	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
 	VMOVUPD      (AX), Y0
 	VMOVUPD      32(AX), Y1
 	VMOVUPD      (BX), Y2
 	VMOVUPD      32(BX), Y3
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y5
-	VBROADCASTSS (DX), Y12
-	VXORPS       Y13, Y13, Y13
-	TESTQ        R11, R11
-	JE           done
+	VBROADCASTSS most+56(FP), Y10
+	VXORPS       Y11, Y11, Y11
 
 position:
-	VMOVUPS      (R9), Y10
-	VMOVUPS      (R8), Y11
-	VCMPPS       $0x1e, Y13, Y10, Y14
-	VANDPS       Y14, Y11, Y11
-	VCMPPS       $0x19, Y12, Y10, Y14
-	VANDPS       Y14, Y11, Y11
-	VMOVUPS      Y11, (DI)
-	VEXTRACTF128 $0x01, Y11, X14
-	VCVTPS2PD    X11, Y8
-	VCVTPS2PD    X14, Y9
-	VCVTPS2PD    (SI), Y6
-	VCVTPS2PD    16(SI), Y7
+	VMOVUPS      (DI)(R9*1), Y8
+	VMOVUPS      (R8)(R9*1), Y6
+	VCMPPS       $0x1e, Y11, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VCMPPS       $0x19, Y10, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VMOVUPS      Y8, (SI)(R9*1)
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X8, Y8
+	VCVTPS2PD    (DX)(R9*1), Y6
+	VCVTPS2PD    16(DX)(R9*1), Y7
 	VADDPD       Y8, Y0, Y0
 	VSUBPD       Y4, Y6, Y6
 	VMULPD       Y6, Y8, Y6
@@ -633,196 +3687,111 @@ position:
 	VSUBPD       Y5, Y7, Y7
 	VMULPD       Y7, Y9, Y7
 	VADDPD       Y7, Y3, Y3
-	ADDQ         R10, SI
-	ADDQ         R10, DI
-	ADDQ         R10, R8
 	ADDQ         R10, R9
 	DECQ         R11
 	JNE          position
-
-done:
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y1, 32(AX)
-	VMOVUPD Y2, (BX)
-	VMOVUPD Y3, 32(BX)
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, (BX)
+	VMOVUPD      Y3, 32(BX)
 	VZEROUPPER
 	RET
 
-// func maskedSumsPlusAVX2(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, step int, count int)
+// func normaliseAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
 // Requires: AVX
-TEXT ·maskedSumsPlusAVX2(SB), NOSPLIT, $0-88
-	MOVQ         s1+0(FP), AX
-	MOVQ         s2+8(FP), BX
-	MOVQ         mean+16(FP), CX
-	MOVQ         most+24(FP), DX
-	MOVQ         x+32(FP), SI
-	MOVQ         dx+40(FP), DI
-	MOVQ         dy+48(FP), R8
-	MOVQ         y+56(FP), R9
-	MOVQ         plus+64(FP), R10
-	MOVQ         step+72(FP), R11
-	MOVQ         count+80(FP), R12
-	VMOVUPD      (AX), Y0
-	VMOVUPD      32(AX), Y1
-	VMOVUPD      (BX), Y2
-	VMOVUPD      32(BX), Y3
-	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y5
-	VBROADCASTSS (DX), Y12
-	VXORPS       Y13, Y13, Y13
-	TESTQ        R12, R12
-	JE           done
-
-position:
-	VMOVUPS      (R9), Y10
-	VMOVUPS      (R8), Y11
-	VADDPS       (R10), Y11, Y11
-	VCMPPS       $0x1e, Y13, Y10, Y14
-	VANDPS       Y14, Y11, Y11
-	VCMPPS       $0x19, Y12, Y10, Y14
-	VANDPS       Y14, Y11, Y11
-	VMOVUPS      Y11, (DI)
-	VEXTRACTF128 $0x01, Y11, X14
-	VCVTPS2PD    X11, Y8
-	VCVTPS2PD    X14, Y9
-	VCVTPS2PD    (SI), Y6
-	VCVTPS2PD    16(SI), Y7
-	VADDPD       Y8, Y0, Y0
-	VSUBPD       Y4, Y6, Y6
-	VMULPD       Y6, Y8, Y6
-	VADDPD       Y6, Y2, Y2
-	VADDPD       Y9, Y1, Y1
-	VSUBPD       Y5, Y7, Y7
-	VMULPD       Y7, Y9, Y7
-	VADDPD       Y7, Y3, Y3
-	ADDQ         R11, SI
-	ADDQ         R11, DI
-	ADDQ         R11, R8
-	ADDQ         R11, R9
-	ADDQ         R11, R10
-	DECQ         R12
-	JNE          position
-
-done:
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y1, 32(AX)
-	VMOVUPD Y2, (BX)
-	VMOVUPD Y3, 32(BX)
-	VZEROUPPER
-	RET
-
-// func normaliseAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, bytes int, skip int, count int)
-// Requires: AVX
-TEXT ·normaliseAVX2(SB), NOSPLIT, $0-72
-	MOVQ   hi+0(FP), AX
-	MOVQ   lo+8(FP), BX
-	MOVQ   by+16(FP), CX
-	MOVQ   add+24(FP), DX
-	MOVQ   y+32(FP), SI
-	MOVQ   x+40(FP), DI
-	VXORPS Y0, Y0, Y0
-	MOVQ   count+64(FP), R9
-	MOVQ   bytes+48(FP), R10
-
-position:
-	XORQ R8, R8
-
-vector:
-	VMOVUPS (DI)(R8*1), Y2
-	VSUBPS  (AX)(R8*1), Y2, Y2
-	VSUBPS  (BX)(R8*1), Y2, Y2
-	VMULPS  (CX)(R8*1), Y2, Y2
-	VADDPS  (DX)(R8*1), Y2, Y2
-	VMOVUPS Y2, (SI)(R8*1)
-	ADDQ    $0x20, R8
-	CMPQ    R8, R10
-	JNE     vector
-	ADDQ    skip+56(FP), R8
-	ADDQ    R8, SI
-	ADDQ    R8, DI
-	DECQ    R9
-	JNE     position
-	VZEROUPPER
-	RET
-
-// func normaliseReluAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, most *float32, bytes int, skip int, count int)
-// Requires: AVX
-TEXT ·normaliseReluAVX2(SB), NOSPLIT, $0-80
+TEXT ·normaliseAVX2x1(SB), NOSPLIT, $0-72
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
 	MOVQ         by+16(FP), CX
 	MOVQ         add+24(FP), DX
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
-	VXORPS       Y0, Y0, Y0
-	MOVQ         most+48(FP), R8
-	VBROADCASTSS (R8), Y1
-	MOVQ         count+72(FP), R9
-	MOVQ         bytes+56(FP), R10
+	MOVQ         channels+56(FP), R9
+	SHLQ         $0x02, R9
+	MOVQ         count+64(FP), R10
+	XORQ         R8, R8
+	VMOVUPD      (AX), Y2
+	VMOVUPD      (BX), Y3
+	VMOVUPD      (CX), Y4
+	VMOVUPD      (DX), Y5
+	VBROADCASTSS least+48(FP), Y6
+	VBROADCASTSS most+52(FP), Y7
 
 position:
-	XORQ R8, R8
-
-vector:
-	VMOVUPS (DI)(R8*1), Y2
-	VSUBPS  (AX)(R8*1), Y2, Y2
-	VSUBPS  (BX)(R8*1), Y2, Y2
-	VMULPS  (CX)(R8*1), Y2, Y2
-	VADDPS  (DX)(R8*1), Y2, Y2
-	VMAXPS  Y2, Y0, Y2
-	VMINPS  Y2, Y1, Y2
-	VMOVUPS Y2, (SI)(R8*1)
-	ADDQ    $0x20, R8
-	CMPQ    R8, R10
-	JNE     vector
-	ADDQ    skip+64(FP), R8
-	ADDQ    R8, SI
-	ADDQ    R8, DI
-	DECQ    R9
-	JNE     position
-	VZEROUPPER
-	RET
-
-// func normalisePlusAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, bytes int, skip int, count int)
-// Requires: AVX
-TEXT ·normalisePlusAVX2(SB), NOSPLIT, $0-80
-	MOVQ   hi+0(FP), AX
-	MOVQ   lo+8(FP), BX
-	MOVQ   by+16(FP), CX
-	MOVQ   add+24(FP), DX
-	MOVQ   y+32(FP), SI
-	MOVQ   x+40(FP), DI
-	MOVQ   plus+48(FP), R8
-	VXORPS Y0, Y0, Y0
-	MOVQ   count+72(FP), R10
-	MOVQ   bytes+56(FP), R11
-
-position:
-	XORQ R9, R9
-
-vector:
-	VMOVUPS (DI)(R9*1), Y2
-	VSUBPS  (AX)(R9*1), Y2, Y2
-	VSUBPS  (BX)(R9*1), Y2, Y2
-	VMULPS  (CX)(R9*1), Y2, Y2
-	VADDPS  (DX)(R9*1), Y2, Y2
-	VADDPS  (R8)(R9*1), Y2, Y2
-	VMOVUPS Y2, (SI)(R9*1)
-	ADDQ    $0x20, R9
-	CMPQ    R9, R11
-	JNE     vector
-	ADDQ    skip+64(FP), R9
-	ADDQ    R9, SI
-	ADDQ    R9, DI
+	VMOVUPS (DI)(R8*1), Y0
+	VSUBPS  Y2, Y0, Y0
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  Y4, Y0, Y0
+	VADDPS  Y5, Y0, Y0
+	VMAXPS  Y0, Y6, Y0
+	VMINPS  Y0, Y7, Y0
+	VMOVUPS Y0, (SI)(R8*1)
 	ADDQ    R9, R8
 	DECQ    R10
 	JNE     position
 	VZEROUPPER
 	RET
 
-// func normalisePlusReluAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, most *float32, bytes int, skip int, count int)
+// func maskedSumsPlusAVX2x1(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 // Requires: AVX
-TEXT ·normalisePlusReluAVX2(SB), NOSPLIT, $0-88
+TEXT ·maskedSumsPlusAVX2x1(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         channels+72(FP), R11
+	SHLQ         $0x02, R11
+	MOVQ         count+80(FP), R12
+	XORQ         R10, R10
+	VMOVUPD      (AX), Y0
+	VMOVUPD      32(AX), Y1
+	VMOVUPD      (BX), Y2
+	VMOVUPD      32(BX), Y3
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y5
+	VBROADCASTSS most+64(FP), Y10
+	VXORPS       Y11, Y11, Y11
+
+position:
+	VMOVUPS      (DI)(R10*1), Y8
+	VMOVUPS      (R9)(R10*1), Y9
+	VADDPS       Y9, Y8, Y8
+	VMOVUPS      (R8)(R10*1), Y6
+	VCMPPS       $0x1e, Y11, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VCMPPS       $0x19, Y10, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VMOVUPS      Y8, (SI)(R10*1)
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X8, Y8
+	VCVTPS2PD    (DX)(R10*1), Y6
+	VCVTPS2PD    16(DX)(R10*1), Y7
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y4, Y6, Y6
+	VMULPD       Y6, Y8, Y6
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y9, Y1, Y1
+	VSUBPD       Y5, Y7, Y7
+	VMULPD       Y7, Y9, Y7
+	VADDPD       Y7, Y3, Y3
+	ADDQ         R11, R10
+	DECQ         R12
+	JNE          position
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, (BX)
+	VMOVUPD      Y3, 32(BX)
+	VZEROUPPER
+	RET
+
+// func normalisePlusAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
+// Requires: AVX
+TEXT ·normalisePlusAVX2x1(SB), NOSPLIT, $0-80
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
 	MOVQ         by+16(FP), CX
@@ -830,40 +3799,37 @@ TEXT ·normalisePlusReluAVX2(SB), NOSPLIT, $0-88
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
 	MOVQ         plus+48(FP), R8
-	VXORPS       Y0, Y0, Y0
-	MOVQ         most+56(FP), R9
-	VBROADCASTSS (R9), Y1
-	MOVQ         count+80(FP), R10
-	MOVQ         bytes+64(FP), R11
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x02, R10
+	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
+	VMOVUPD      (AX), Y2
+	VMOVUPD      (BX), Y3
+	VMOVUPD      (CX), Y4
+	VMOVUPD      (DX), Y5
+	VBROADCASTSS least+56(FP), Y6
+	VBROADCASTSS most+60(FP), Y7
 
 position:
-	XORQ R9, R9
-
-vector:
-	VMOVUPS (DI)(R9*1), Y2
-	VSUBPS  (AX)(R9*1), Y2, Y2
-	VSUBPS  (BX)(R9*1), Y2, Y2
-	VMULPS  (CX)(R9*1), Y2, Y2
-	VADDPS  (DX)(R9*1), Y2, Y2
-	VADDPS  (R8)(R9*1), Y2, Y2
-	VMAXPS  Y2, Y0, Y2
-	VMINPS  Y2, Y1, Y2
-	VMOVUPS Y2, (SI)(R9*1)
-	ADDQ    $0x20, R9
-	CMPQ    R9, R11
-	JNE     vector
-	ADDQ    skip+72(FP), R9
-	ADDQ    R9, SI
-	ADDQ    R9, DI
-	ADDQ    R9, R8
-	DECQ    R10
+	VMOVUPS (DI)(R9*1), Y0
+	VSUBPS  Y2, Y0, Y0
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  Y4, Y0, Y0
+	VADDPS  Y5, Y0, Y0
+	VMOVUPS (R8)(R9*1), Y1
+	VADDPS  Y1, Y0, Y0
+	VMAXPS  Y0, Y6, Y0
+	VMINPS  Y0, Y7, Y0
+	VMOVUPS Y0, (SI)(R9*1)
+	ADDQ    R10, R9
+	DECQ    R11
 	JNE     position
 	VZEROUPPER
 	RET
 
-// func normaliseGradientAVX2(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, step int, count int)
+// func normaliseGradientAVX2x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
 // Requires: AVX
-TEXT ·normaliseGradientAVX2(SB), NOSPLIT, $0-80
+TEXT ·normaliseGradientAVX2x1(SB), NOSPLIT, $0-80
 	MOVQ    hi+0(FP), AX
 	MOVQ    lo+8(FP), BX
 	MOVQ    by+16(FP), CX
@@ -872,32 +3838,487 @@ TEXT ·normaliseGradientAVX2(SB), NOSPLIT, $0-80
 	MOVQ    dx+40(FP), DI
 	MOVQ    x+48(FP), R8
 	MOVQ    dy+56(FP), R9
-	MOVQ    step+64(FP), R10
-	MOVQ    count+72(FP), R11
-	VMOVUPS (AX), Y1
-	VMOVUPS (BX), Y2
-	VMOVUPS (CX), Y3
-	VMOVUPS (DX), Y4
-	VMOVUPS (SI), Y5
-	TESTQ   R11, R11
-	JE      done
+	MOVQ    channels+64(FP), R11
+	SHLQ    $0x02, R11
+	MOVQ    count+72(FP), R12
+	XORQ    R10, R10
+	VMOVUPD (AX), Y2
+	VMOVUPD (BX), Y3
+	VMOVUPD (CX), Y4
+	VMOVUPD (DX), Y5
+	VMOVUPD (SI), Y6
 
 position:
-	VMOVUPS (R8), Y8
-	VSUBPS  Y1, Y8, Y8
-	VSUBPS  Y2, Y8, Y8
-	VMULPS  Y5, Y8, Y8
-	VMOVUPS (R9), Y9
-	VSUBPS  Y4, Y9, Y9
-	VSUBPS  Y8, Y9, Y9
-	VMULPS  Y9, Y3, Y9
-	VMOVUPS Y9, (DI)
-	ADDQ    R10, DI
-	ADDQ    R10, R8
-	ADDQ    R10, R9
-	DECQ    R11
+	VMOVUPS (R8)(R10*1), Y0
+	VSUBPS  Y2, Y0, Y0
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  Y6, Y0, Y0
+	VMOVUPS (R9)(R10*1), Y1
+	VSUBPS  Y5, Y1, Y1
+	VSUBPS  Y0, Y1, Y0
+	VMULPS  Y0, Y4, Y0
+	VMOVUPS Y0, (DI)(R10*1)
+	ADDQ    R11, R10
+	DECQ    R12
 	JNE     position
+	VZEROUPPER
+	RET
 
-done:
+// func sumsHalfAVX2x1(sum *float64, x *uint16, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·sumsHalfAVX2x1(SB), NOSPLIT, $0-32
+	MOVQ     sum+0(FP), AX
+	MOVQ     x+8(FP), BX
+	MOVQ     channels+16(FP), DX
+	SHLQ     $0x01, DX
+	MOVQ     count+24(FP), SI
+	XORQ     CX, CX
+	VPCMPEQD Y13, Y13, Y13
+	VPSLLD   $0x10, Y13, Y13
+	VPSRLD   $0x01, Y13, Y14
+	VPSRLD   $0x10, Y14, Y14
+	VPSLLD   $0x0f, Y13, Y15
+	VPSRLD   $0x08, Y15, Y15
+	VMOVUPD  (AX), Y0
+	VMOVUPD  32(AX), Y1
+
+position:
+	VPMOVZXWD    (BX)(CX*1), Y2
+	VPSLLD       $0x10, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X3, Y3
+	VCVTPS2PD    X2, Y2
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	ADDQ         DX, CX
+	DECQ         SI
+	JNE          position
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func deviationsHalfAVX2x1(q *float64, mean *float64, x *uint16, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·deviationsHalfAVX2x1(SB), NOSPLIT, $0-40
+	MOVQ     q+0(FP), AX
+	MOVQ     mean+8(FP), BX
+	MOVQ     x+16(FP), CX
+	MOVQ     channels+24(FP), SI
+	SHLQ     $0x01, SI
+	MOVQ     count+32(FP), DI
+	XORQ     DX, DX
+	VPCMPEQD Y13, Y13, Y13
+	VPSLLD   $0x10, Y13, Y13
+	VPSRLD   $0x01, Y13, Y14
+	VPSRLD   $0x10, Y14, Y14
+	VPSLLD   $0x0f, Y13, Y15
+	VPSRLD   $0x08, Y15, Y15
+	VMOVUPD  (AX), Y0
+	VMOVUPD  32(AX), Y1
+	VMOVUPD  (BX), Y2
+	VMOVUPD  32(BX), Y3
+
+position:
+	VPMOVZXWD    (CX)(DX*1), Y4
+	VPSLLD       $0x10, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X4, Y4
+	VSUBPD       Y2, Y4, Y4
+	VMULPD       Y4, Y4, Y4
+	VADDPD       Y4, Y0, Y0
+	VSUBPD       Y3, Y5, Y5
+	VMULPD       Y5, Y5, Y5
+	VADDPD       Y5, Y1, Y1
+	ADDQ         SI, DX
+	DECQ         DI
+	JNE          position
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func gradientSumsHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·gradientSumsHalfAVX2x1(SB), NOSPLIT, $0-56
+	MOVQ     s1+0(FP), AX
+	MOVQ     s2+8(FP), BX
+	MOVQ     mean+16(FP), CX
+	MOVQ     x+24(FP), DX
+	MOVQ     dy+32(FP), SI
+	MOVQ     channels+40(FP), R8
+	SHLQ     $0x01, R8
+	MOVQ     count+48(FP), R9
+	XORQ     DI, DI
+	VPCMPEQD Y13, Y13, Y13
+	VPSLLD   $0x10, Y13, Y13
+	VPSRLD   $0x01, Y13, Y14
+	VPSRLD   $0x10, Y14, Y14
+	VPSLLD   $0x0f, Y13, Y15
+	VPSRLD   $0x08, Y15, Y15
+	VMOVUPD  (AX), Y0
+	VMOVUPD  32(AX), Y1
+	VMOVUPD  (BX), Y2
+	VMOVUPD  32(BX), Y3
+	VMOVUPD  (CX), Y4
+	VMOVUPD  32(CX), Y5
+
+position:
+	VPMOVZXWD    (DX)(DI*1), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X6, Y6
+	VPMOVZXWD    (SI)(DI*1), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X8, Y8
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y4, Y6, Y6
+	VMULPD       Y6, Y8, Y6
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y9, Y1, Y1
+	VSUBPD       Y5, Y7, Y7
+	VMULPD       Y7, Y9, Y7
+	VADDPD       Y7, Y3, Y3
+	ADDQ         R8, DI
+	DECQ         R9
+	JNE          position
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, (BX)
+	VMOVUPD      Y3, 32(BX)
+	VZEROUPPER
+	RET
+
+// func maskedSumsHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·maskedSumsHalfAVX2x1(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x01, R10
+	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
+	VPCMPEQD     Y13, Y13, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VPSRLD       $0x01, Y13, Y14
+	VPSRLD       $0x10, Y14, Y14
+	VPSLLD       $0x0f, Y13, Y15
+	VPSRLD       $0x08, Y15, Y15
+	VMOVUPD      (AX), Y0
+	VMOVUPD      32(AX), Y1
+	VMOVUPD      (BX), Y2
+	VMOVUPD      32(BX), Y3
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y5
+	VBROADCASTSS most+56(FP), Y10
+	VXORPS       Y11, Y11, Y11
+
+position:
+	VPMOVZXWD    (DI)(R9*1), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VPMOVZXWD    (R8)(R9*1), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VCMPPS       $0x1e, Y11, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VCMPPS       $0x19, Y10, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VPSRLD       $0x10, Y8, Y9
+	VPACKUSDW    Y9, Y9, Y9
+	VPERMQ       $0xd8, Y9, Y9
+	VMOVDQU      X9, (SI)(R9*1)
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X8, Y8
+	VPMOVZXWD    (DX)(R9*1), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X6, Y6
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y4, Y6, Y6
+	VMULPD       Y6, Y8, Y6
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y9, Y1, Y1
+	VSUBPD       Y5, Y7, Y7
+	VMULPD       Y7, Y9, Y7
+	VADDPD       Y7, Y3, Y3
+	ADDQ         R10, R9
+	DECQ         R11
+	JNE          position
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, (BX)
+	VMOVUPD      Y3, 32(BX)
+	VZEROUPPER
+	RET
+
+// func normaliseHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·normaliseHalfAVX2x1(SB), NOSPLIT, $0-72
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         channels+56(FP), R9
+	SHLQ         $0x01, R9
+	MOVQ         count+64(FP), R10
+	XORQ         R8, R8
+	VPCMPEQD     Y13, Y13, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VPSRLD       $0x01, Y13, Y14
+	VPSRLD       $0x10, Y14, Y14
+	VPSLLD       $0x0f, Y13, Y15
+	VPSRLD       $0x08, Y15, Y15
+	VMOVUPD      (AX), Y2
+	VMOVUPD      (BX), Y3
+	VMOVUPD      (CX), Y4
+	VMOVUPD      (DX), Y5
+	VBROADCASTSS least+48(FP), Y6
+	VBROADCASTSS most+52(FP), Y7
+
+position:
+	VPMOVZXWD (DI)(R8*1), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VSUBPS    Y2, Y0, Y0
+	VSUBPS    Y3, Y0, Y0
+	VMULPS    Y4, Y0, Y0
+	VADDPS    Y5, Y0, Y0
+	VMAXPS    Y0, Y6, Y0
+	VMINPS    Y0, Y7, Y0
+	VPSLLD    $0x01, Y0, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPCMPGTD  Y1, Y15, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPANDN    Y0, Y1, Y0
+	VPSLLD    $0x0f, Y0, Y1
+	VPSRLD    $0x1f, Y1, Y1
+	VPADDD    Y14, Y1, Y1
+	VPADDD    Y0, Y1, Y1
+	VCMPPS    $0x03, Y0, Y0, Y0
+	VPOR      Y1, Y0, Y0
+	VPAND     Y13, Y0, Y0
+	VPSRLD    $0x10, Y0, Y0
+	VPACKUSDW Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (SI)(R8*1)
+	ADDQ      R9, R8
+	DECQ      R10
+	JNE       position
+	VZEROUPPER
+	RET
+
+// func maskedSumsPlusHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·maskedSumsPlusHalfAVX2x1(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         channels+72(FP), R11
+	SHLQ         $0x01, R11
+	MOVQ         count+80(FP), R12
+	XORQ         R10, R10
+	VPCMPEQD     Y13, Y13, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VPSRLD       $0x01, Y13, Y14
+	VPSRLD       $0x10, Y14, Y14
+	VPSLLD       $0x0f, Y13, Y15
+	VPSRLD       $0x08, Y15, Y15
+	VMOVUPD      (AX), Y0
+	VMOVUPD      32(AX), Y1
+	VMOVUPD      (BX), Y2
+	VMOVUPD      32(BX), Y3
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y5
+	VBROADCASTSS most+64(FP), Y10
+	VXORPS       Y11, Y11, Y11
+
+position:
+	VPMOVZXWD    (DI)(R10*1), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VPMOVZXWD    (R9)(R10*1), Y9
+	VPSLLD       $0x10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VPSLLD       $0x01, Y8, Y9
+	VPSRLD       $0x01, Y9, Y9
+	VPCMPGTD     Y9, Y15, Y9
+	VPSRLD       $0x01, Y9, Y9
+	VPANDN       Y8, Y9, Y8
+	VPSLLD       $0x0f, Y8, Y9
+	VPSRLD       $0x1f, Y9, Y9
+	VPADDD       Y14, Y9, Y9
+	VPADDD       Y8, Y9, Y9
+	VCMPPS       $0x03, Y8, Y8, Y8
+	VPOR         Y9, Y8, Y8
+	VPAND        Y13, Y8, Y8
+	VPMOVZXWD    (R8)(R10*1), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VCMPPS       $0x1e, Y11, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VCMPPS       $0x19, Y10, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VPSRLD       $0x10, Y8, Y9
+	VPACKUSDW    Y9, Y9, Y9
+	VPERMQ       $0xd8, Y9, Y9
+	VMOVDQU      X9, (SI)(R10*1)
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X8, Y8
+	VPMOVZXWD    (DX)(R10*1), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X6, Y6
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y4, Y6, Y6
+	VMULPD       Y6, Y8, Y6
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y9, Y1, Y1
+	VSUBPD       Y5, Y7, Y7
+	VMULPD       Y7, Y9, Y7
+	VADDPD       Y7, Y3, Y3
+	ADDQ         R11, R10
+	DECQ         R12
+	JNE          position
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, (BX)
+	VMOVUPD      Y3, 32(BX)
+	VZEROUPPER
+	RET
+
+// func normalisePlusHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·normalisePlusHalfAVX2x1(SB), NOSPLIT, $0-80
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         plus+48(FP), R8
+	MOVQ         channels+64(FP), R10
+	SHLQ         $0x01, R10
+	MOVQ         count+72(FP), R11
+	XORQ         R9, R9
+	VPCMPEQD     Y13, Y13, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VPSRLD       $0x01, Y13, Y14
+	VPSRLD       $0x10, Y14, Y14
+	VPSLLD       $0x0f, Y13, Y15
+	VPSRLD       $0x08, Y15, Y15
+	VMOVUPD      (AX), Y2
+	VMOVUPD      (BX), Y3
+	VMOVUPD      (CX), Y4
+	VMOVUPD      (DX), Y5
+	VBROADCASTSS least+56(FP), Y6
+	VBROADCASTSS most+60(FP), Y7
+
+position:
+	VPMOVZXWD (DI)(R9*1), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VSUBPS    Y2, Y0, Y0
+	VSUBPS    Y3, Y0, Y0
+	VMULPS    Y4, Y0, Y0
+	VADDPS    Y5, Y0, Y0
+	VPMOVZXWD (R8)(R9*1), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VMAXPS    Y0, Y6, Y0
+	VMINPS    Y0, Y7, Y0
+	VPSLLD    $0x01, Y0, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPCMPGTD  Y1, Y15, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPANDN    Y0, Y1, Y0
+	VPSLLD    $0x0f, Y0, Y1
+	VPSRLD    $0x1f, Y1, Y1
+	VPADDD    Y14, Y1, Y1
+	VPADDD    Y0, Y1, Y1
+	VCMPPS    $0x03, Y0, Y0, Y0
+	VPOR      Y1, Y0, Y0
+	VPAND     Y13, Y0, Y0
+	VPSRLD    $0x10, Y0, Y0
+	VPACKUSDW Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (SI)(R9*1)
+	ADDQ      R10, R9
+	DECQ      R11
+	JNE       position
+	VZEROUPPER
+	RET
+
+// func normaliseGradientHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·normaliseGradientHalfAVX2x1(SB), NOSPLIT, $0-80
+	MOVQ     hi+0(FP), AX
+	MOVQ     lo+8(FP), BX
+	MOVQ     by+16(FP), CX
+	MOVQ     add+24(FP), DX
+	MOVQ     slope+32(FP), SI
+	MOVQ     dx+40(FP), DI
+	MOVQ     x+48(FP), R8
+	MOVQ     dy+56(FP), R9
+	MOVQ     channels+64(FP), R11
+	SHLQ     $0x01, R11
+	MOVQ     count+72(FP), R12
+	XORQ     R10, R10
+	VPCMPEQD Y13, Y13, Y13
+	VPSLLD   $0x10, Y13, Y13
+	VPSRLD   $0x01, Y13, Y14
+	VPSRLD   $0x10, Y14, Y14
+	VPSLLD   $0x0f, Y13, Y15
+	VPSRLD   $0x08, Y15, Y15
+	VMOVUPD  (AX), Y2
+	VMOVUPD  (BX), Y3
+	VMOVUPD  (CX), Y4
+	VMOVUPD  (DX), Y5
+	VMOVUPD  (SI), Y6
+
+position:
+	VPMOVZXWD (R8)(R10*1), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VSUBPS    Y2, Y0, Y0
+	VSUBPS    Y3, Y0, Y0
+	VMULPS    Y6, Y0, Y0
+	VPMOVZXWD (R9)(R10*1), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VSUBPS    Y5, Y1, Y1
+	VSUBPS    Y0, Y1, Y0
+	VMULPS    Y0, Y4, Y0
+	VPSLLD    $0x01, Y0, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPCMPGTD  Y1, Y15, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPANDN    Y0, Y1, Y0
+	VPSLLD    $0x0f, Y0, Y1
+	VPSRLD    $0x1f, Y1, Y1
+	VPADDD    Y14, Y1, Y1
+	VPADDD    Y0, Y1, Y1
+	VCMPPS    $0x03, Y0, Y0, Y0
+	VPOR      Y1, Y0, Y0
+	VPAND     Y13, Y0, Y0
+	VPSRLD    $0x10, Y0, Y0
+	VPACKUSDW Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (DI)(R10*1)
+	ADDQ      R11, R10
+	DECQ      R12
+	JNE       position
 	VZEROUPPER
 	RET

@@ -5,67 +5,205 @@
 package kernel
 
 //go:noescape
-func sumsAVX512(sum *float64, x *float32, step int, count int)
+func sumsAVX512x4(sum *float64, x *float32, channels int, count int)
 
 //go:noescape
-func sizesAVX512(size *float32, most *float32, x *float32, step int, count int)
+func sizesAVX512x4(size *float32, most *float32, x *float32, channels int, count int)
 
 //go:noescape
-func deviationsAVX512(q *float64, mean *float64, x *float32, step int, count int)
+func deviationsAVX512x4(q *float64, mean *float64, x *float32, channels int, count int)
 
 //go:noescape
-func gradientSumsAVX512(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, step int, count int)
+func gradientSumsAVX512x4(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func maskedSumsAVX512(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, step int, count int)
+func maskedSumsAVX512x4(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
 
 //go:noescape
-func maskedSumsPlusAVX512(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, step int, count int)
+func normaliseAVX512x4(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
 
 //go:noescape
-func normaliseAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, bytes int, skip int, count int)
+func maskedSumsPlusAVX512x4(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
-func normaliseReluAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, most *float32, bytes int, skip int, count int)
+func normalisePlusAVX512x4(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
 
 //go:noescape
-func normalisePlusAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, bytes int, skip int, count int)
+func normaliseGradientAVX512x4(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func normalisePlusReluAVX512(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, most *float32, bytes int, skip int, count int)
+func sumsHalfAVX512BF16x4(sum *float64, x *uint16, channels int, count int)
 
 //go:noescape
-func normaliseGradientAVX512(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, step int, count int)
+func deviationsHalfAVX512BF16x4(q *float64, mean *float64, x *uint16, channels int, count int)
 
 //go:noescape
-func sumsAVX2(sum *float64, x *float32, step int, count int)
+func gradientSumsHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func sizesAVX2(size *float32, most *float32, x *float32, step int, count int)
+func maskedSumsHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
 
 //go:noescape
-func deviationsAVX2(q *float64, mean *float64, x *float32, step int, count int)
+func normaliseHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
 
 //go:noescape
-func gradientSumsAVX2(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, step int, count int)
+func maskedSumsPlusHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
 
 //go:noescape
-func maskedSumsAVX2(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, step int, count int)
+func normalisePlusHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
 
 //go:noescape
-func maskedSumsPlusAVX2(s1 *float64, s2 *float64, mean *float64, most *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, step int, count int)
+func normaliseGradientHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func normaliseAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, bytes int, skip int, count int)
+func sumsAVX512x2(sum *float64, x *float32, channels int, count int)
 
 //go:noescape
-func normaliseReluAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, most *float32, bytes int, skip int, count int)
+func sizesAVX512x2(size *float32, most *float32, x *float32, channels int, count int)
 
 //go:noescape
-func normalisePlusAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, bytes int, skip int, count int)
+func deviationsAVX512x2(q *float64, mean *float64, x *float32, channels int, count int)
 
 //go:noescape
-func normalisePlusReluAVX2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, most *float32, bytes int, skip int, count int)
+func gradientSumsAVX512x2(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func normaliseGradientAVX2(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, step int, count int)
+func maskedSumsAVX512x2(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseAVX512x2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX512x2(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+
+//go:noescape
+func normalisePlusAVX512x2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseGradientAVX512x2(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func sumsHalfAVX512BF16x2(sum *float64, x *uint16, channels int, count int)
+
+//go:noescape
+func deviationsHalfAVX512BF16x2(q *float64, mean *float64, x *uint16, channels int, count int)
+
+//go:noescape
+func gradientSumsHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+
+//go:noescape
+func maskedSumsHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+
+//go:noescape
+func normaliseHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+
+//go:noescape
+func normalisePlusHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseGradientHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
+
+//go:noescape
+func sumsAVX512x1(sum *float64, x *float32, channels int, count int)
+
+//go:noescape
+func sizesAVX512x1(size *float32, most *float32, x *float32, channels int, count int)
+
+//go:noescape
+func deviationsAVX512x1(q *float64, mean *float64, x *float32, channels int, count int)
+
+//go:noescape
+func gradientSumsAVX512x1(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func maskedSumsAVX512x1(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseAVX512x1(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX512x1(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+
+//go:noescape
+func normalisePlusAVX512x1(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseGradientAVX512x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func sumsHalfAVX512BF16x1(sum *float64, x *uint16, channels int, count int)
+
+//go:noescape
+func deviationsHalfAVX512BF16x1(q *float64, mean *float64, x *uint16, channels int, count int)
+
+//go:noescape
+func gradientSumsHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+
+//go:noescape
+func maskedSumsHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+
+//go:noescape
+func normaliseHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+
+//go:noescape
+func normalisePlusHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseGradientHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
+
+//go:noescape
+func sumsAVX2x1(sum *float64, x *float32, channels int, count int)
+
+//go:noescape
+func sizesAVX2x1(size *float32, most *float32, x *float32, channels int, count int)
+
+//go:noescape
+func deviationsAVX2x1(q *float64, mean *float64, x *float32, channels int, count int)
+
+//go:noescape
+func gradientSumsAVX2x1(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func maskedSumsAVX2x1(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX2x1(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+
+//go:noescape
+func normalisePlusAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseGradientAVX2x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func sumsHalfAVX2x1(sum *float64, x *uint16, channels int, count int)
+
+//go:noescape
+func deviationsHalfAVX2x1(q *float64, mean *float64, x *uint16, channels int, count int)
+
+//go:noescape
+func gradientSumsHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+
+//go:noescape
+func maskedSumsHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+
+//go:noescape
+func normaliseHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+
+//go:noescape
+func normalisePlusHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseGradientHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)

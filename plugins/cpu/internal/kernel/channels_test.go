@@ -52,8 +52,12 @@ func channelRun(s *Set, channels int, x, dy, plus []float32, a Affine, slope []f
 
 func TestChannels(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
-	for channels := range 70 {
-		for _, positions := range []int{0, 1, 2, 7} {
+	for channels := range 140 {
+		counts := []int{0, 1, 2, 7}
+		if channels > 128 {
+			counts = []int{2*nearby/channels + 3}
+		}
+		for _, positions := range counts {
 			n := positions * channels
 			x, dy, plus, slope := guarded(r, n), guarded(r, n), guarded(r, n), guarded(r, channels)
 			a := NewAffine(channels)
@@ -98,31 +102,92 @@ func TestElementwise(t *testing.T) {
 	}
 }
 
+// BenchmarkChannels walks over rows of 16384 values, float32 and bfloat16: over
+// one that is near, and over so many that they come from afar. The rate is that
+// of all that is read and written.
 func BenchmarkChannels(b *testing.B) {
-	const channels, positions = 64, 256
+	const row, far = 16384, 512
 	r := rand.New(rand.NewPCG(1, 1))
-	x, dy, y := guarded(r, channels*positions), guarded(r, channels*positions), guarded(r, channels*positions)
-	a, slope := NewAffine(channels), guarded(r, channels)
-	sum, q, mean := make([]float64, channels), make([]float64, channels), make([]float64, channels)
+	var wide [4][]float32
+	var half [4][]uint16
+	for i := range wide {
+		wide[i], half[i] = guarded(r, far*row), make([]uint16, far*row)
+		Generic.NarrowBF16(half[i], wide[i])
+	}
 	for _, s := range Sets() {
-		for _, k := range []struct {
-			name       string
-			operations float64 // of an element
-			run        func()
-		}{
-			{"sums", 1, func() { s.Sums(sum, x) }},
-			{"deviation", 3, func() { s.Deviations(q, mean, x) }},
-			{"gradsums", 4, func() { s.GradientSums(sum, q, mean, x, dy) }},
-			{"normalise", 4, func() { s.Normalise(y, x, a, Ending{Relu: true, Most: 6}) }},
-			{"gradient", 4, func() { s.NormaliseGradient(y, x, dy, a, slope) }},
-		} {
-			b.Run(fmt.Sprintf("%s/%s", k.name, s.Name), func(b *testing.B) {
-				b.SetBytes(4 * channels * positions)
-				for b.Loop() {
-					k.run()
-				}
-				reportRate(b, s, k.operations*channels*positions)
-			})
+		for _, channels := range []int{16, 32, 64, 256} {
+			for _, rows := range []int{1, far} {
+				benchmarkPasses(b, s, fmt.Sprintf("%d/%d rows/", channels, rows), row, passesOf(s, channels, wide, rows*row))
+				benchmarkPasses(b, s, fmt.Sprintf("%d/%d rows/half ", channels, rows), row,
+					halfPassesOf(s, channels, half, rows*row))
+			}
 		}
+	}
+}
+
+// pass is what is measured over n values from at on, which moves so many bytes of a value.
+type pass struct {
+	name  string
+	bytes int
+	run   func(at, n int)
+	total int // values that there are
+}
+
+func benchmarkPasses(b *testing.B, s *Set, prefix string, row int, passes []pass) {
+	for _, p := range passes {
+		b.Run(prefix+p.name+"/"+s.Name, func(b *testing.B) {
+			b.SetBytes(int64(p.bytes * row))
+			for at := 0; b.Loop(); at = (at + row) % p.total {
+				p.run(at, row)
+			}
+		})
+	}
+}
+
+// passesOf returns the passes over the first total values of rows of float32.
+func passesOf(s *Set, channels int, x [4][]float32, total int) []pass {
+	a, slope := NewAffine(channels), make([]float32, channels)
+	sum, q, mean := make([]float64, channels), make([]float64, channels), make([]float64, channels)
+	of := func(i, at, n int) []float32 { return x[i][at : at+n] }
+	return []pass{
+		{"sums", 4, func(at, n int) { s.Sums(sum, of(0, at, n)) }, total},
+		{"deviations", 4, func(at, n int) { s.Deviations(q, mean, of(0, at, n)) }, total},
+		{"gradsums", 8, func(at, n int) { s.GradientSums(sum, q, mean, of(0, at, n), of(1, at, n)) }, total},
+		{"maskedsums", 16, func(at, n int) {
+			s.MaskedSums(sum, q, mean, of(0, at, n), of(1, at, n), of(2, at, n),
+				Mask{of(3, at, n), nil, float32(math.NaN())})
+		}, total},
+		{"normalise", 8, func(at, n int) { s.Normalise(of(1, at, n), of(0, at, n), a, Ending{nil, true, 6}) }, total},
+		{"normaliseplus", 12, func(at, n int) {
+			s.Normalise(of(1, at, n), of(0, at, n), a, Ending{of(2, at, n), true, 6})
+		}, total},
+		{"gradient", 12, func(at, n int) {
+			s.NormaliseGradient(of(1, at, n), of(0, at, n), of(2, at, n), a, slope)
+		}, total},
+	}
+}
+
+// halfPassesOf returns the same over rows of bfloat16.
+func halfPassesOf(s *Set, channels int, x [4][]uint16, total int) []pass {
+	a, slope := NewAffine(channels), make([]float32, channels)
+	sum, q, mean := make([]float64, channels), make([]float64, channels), make([]float64, channels)
+	of := func(i, at, n int) []uint16 { return x[i][at : at+n] }
+	return []pass{
+		{"sums", 2, func(at, n int) { s.SumsHalf(sum, of(0, at, n)) }, total},
+		{"deviations", 2, func(at, n int) { s.DeviationsHalf(q, mean, of(0, at, n)) }, total},
+		{"gradsums", 4, func(at, n int) { s.GradientSumsHalf(sum, q, mean, of(0, at, n), of(1, at, n)) }, total},
+		{"maskedsums", 8, func(at, n int) {
+			s.MaskedSumsHalf(sum, q, mean, of(0, at, n), of(1, at, n), of(2, at, n),
+				HalfMask{of(3, at, n), nil, float32(math.NaN())})
+		}, total},
+		{"normalise", 4, func(at, n int) {
+			s.NormaliseHalf(of(1, at, n), of(0, at, n), a, HalfEnding{nil, true, 6})
+		}, total},
+		{"normaliseplus", 6, func(at, n int) {
+			s.NormaliseHalf(of(1, at, n), of(0, at, n), a, HalfEnding{of(2, at, n), true, 6})
+		}, total},
+		{"gradient", 6, func(at, n int) {
+			s.NormaliseGradientHalf(of(1, at, n), of(0, at, n), of(2, at, n), a, slope)
+		}, total},
 	}
 }

@@ -24,6 +24,14 @@ func (e *Ending) bound(v float32) float32 {
 	return v
 }
 
+// bounds returns between what the ending keeps a result: without a relu everything.
+func (e *Ending) bounds() (least, most float32) {
+	if e.Relu {
+		return 0, e.Most
+	}
+	return float32(math.Inf(-1)), float32(math.Inf(1))
+}
+
 // at applies the ending to element i of a result, whose value so far is v: the definition.
 func (e *Ending) at(i int, v float32) float32 {
 	if e.Plus != nil {

@@ -46,10 +46,11 @@ type Set struct {
 	Class string // "amx", "fma" or "generic"
 
 	// Assembly; what is nil or empty is done by the definition.
-	window            []windowTiles    // widest first
-	gradient          []gradientTiles  // widest first
-	columns           []*columns       // widest first
-	depthwise         []depthwiseTiles // widest first
+	window            []windowTiles       // widest first
+	gradient          []gradientTiles     // widest first
+	columns           []*columns[float32] // widest first
+	halves            []*columns[uint16]  // of bfloat16, widest first
+	depthwise         []depthwiseTiles    // widest first
 	depthwiseRows     []depthwiseRowTiles
 	elements          *elements
 	pools             *pools

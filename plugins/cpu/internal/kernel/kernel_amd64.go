@@ -10,12 +10,12 @@ func native() []*Set {
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		sets = append(sets, &Set{Name: "avx512", Class: "fma", fused: true,
 			window: windowAVX512, gradient: gradientAVX512,
-			columns: []*columns{&columnsAVX512, &columnsAVX2}, elements: &elementsAVX512,
+			columns: columnsOfAVX512, elements: &elementsAVX512,
 			depthwise: depthwiseAVX512, depthwiseRows: depthwiseRowsAVX512,
 			gathers: &gathersAVX512, pools: &poolsAVX512, strips: &stripsAVX512,
 			winograd: &winogradAVX512, winogradGradients: winogradGradientsAVX512, peak: peakAVX512, lanes: 16})
-		withBF16(sets[0], cpu.X86.HasAVX512BF16, cpu.X86.HasAMXBF16)
-		if cpu.X86.HasAVX512BF16 && matrixUnits() {
+		withBF16(sets[0], bf16Instructions(), cpu.X86.HasAMXBF16)
+		if bf16Instructions() && matrixUnits() {
 			amx := *sets[0]
 			amx.Name, amx.Class, amx.matrix = "amx", "amx", &matrixAMX
 			sets = append([]*Set{&amx}, sets...)
@@ -24,7 +24,7 @@ func native() []*Set {
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		sets = append(sets, &Set{Name: "avx2", Class: "fma", fused: true,
 			window: windowAVX2, gradient: gradientAVX2,
-			columns: []*columns{&columnsAVX2}, elements: &elementsAVX2,
+			columns: columnsOfAVX2, halves: halvesOfAVX2, elements: &elementsAVX2,
 			depthwise: depthwiseAVX2, depthwiseRows: depthwiseRowsAVX2,
 			gathers: &gathersAVX2, pools: &poolsAVX2, strips: &stripsAVX2,
 			winograd: &winogradAVX2, winogradGradients: winogradGradientsAVX2, peak: peakAVX2, lanes: 8,
@@ -34,13 +34,19 @@ func native() []*Set {
 	return sets
 }
 
+// bf16Instructions reports whether there are instructions for bfloat16, and
+// those for words and for shorter vectors that every such processor has.
+func bf16Instructions() bool {
+	return cpu.X86.HasAVX512BF16 && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL
+}
+
 // withBF16 gives a set of AVX-512 what it has for bfloat16. Where there are
 // matrix units the instruction for pairs is slower than multiply-adds.
 func withBF16(s *Set, instructions, matrices bool) {
 	s.bf16, s.pairs, s.pairsGradients = &bf16AVX2, pairsAVX512, pairsGradientsAVX512
-	s.stripPairs = stripPairsAVX512
+	s.stripPairs, s.halves = stripPairsAVX512, halvesOfAVX2
 	if instructions {
-		s.bf16 = &bf16AVX512
+		s.bf16, s.halves = &bf16AVX512, halvesOfAVX512
 	}
 	if instructions && !matrices {
 		s.pairs, s.pairsGradients = pairsAVX512BF16, pairsGradientsAVX512BF16

@@ -5,8 +5,8 @@ package kernel
 // The roundings and tiles with the instructions for bfloat16, with those of
 // AVX-512 alone, and with AVX2. The widest tiles fill the vector registers.
 var (
-	bf16AVX512 = bf16Kernels{16, roundBF16AVX512BF16, narrowBF16AVX512BF16}
-	bf16AVX2   = bf16Kernels{8, roundBF16AVX2, narrowBF16AVX2}
+	bf16AVX512 = bf16Kernels{16, roundBF16AVX512BF16, narrowBF16AVX512BF16, widenBF16AVX512BF16}
+	bf16AVX2   = bf16Kernels{8, roundBF16AVX2, narrowBF16AVX2, widenBF16AVX2}
 
 	pairsAVX512BF16 = []pairsTiles{
 		{64, []sizedPairs{{6, pairsAVX512BF16x4p6}, {4, pairsAVX512BF16x4p4}, {2, pairsAVX512BF16x4p2},

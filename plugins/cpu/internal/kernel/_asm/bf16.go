@@ -16,6 +16,7 @@ type rounding struct {
 	isa
 	name    string // of the functions
 	native  bool   // by the instruction, which wants no registers
+	exact   bool   // subnormal values come as they are: the processor does not flush them
 	scratch []reg.VecPhysical
 }
 
@@ -33,7 +34,18 @@ func bf16() {
 			r.narrow(0, 1, operand.Mem{Base: y})
 			ADDQ(operand.Imm(uint64(r.bytes/2)), y)
 		})
+		bf16Loop(r, "widen", "func(x *float32, y *uint16, count int)", func(x, y reg.GPPhysical) {
+			r.widen(operand.Mem{Base: y}, r.regs[0])
+			VMOVUPS(r.regs[0], operand.Mem{Base: x})
+			ADDQ(operand.Imm(uint64(r.bytes/2)), y)
+		})
 	}
+}
+
+// widen loads a vector of bfloat16 as float32.
+func (i isa) widen(from operand.Mem, to reg.VecPhysical) {
+	VPMOVZXWD(from, to)
+	VPSLLD(operand.Imm(16), to, to)
 }
 
 // bf16Loop writes a loop over whole vectors.
@@ -42,12 +54,12 @@ func bf16Loop(r rounding, what, signature string, body func(x, y reg.GPPhysical)
 	Pragma("noescape")
 	x, y, count := pointers[0], pointers[1], pointers[2]
 	MOVQ(param("x"), x)
-	if what == "narrow" {
+	if what != "round" {
 		MOVQ(param("y"), y)
 	}
 	MOVQ(param("count"), count)
 	restore := func() {}
-	if !r.native {
+	if !r.native && what != "widen" {
 		restore = flushSubnormals(pointers[3])
 		r.constants()
 	}
@@ -78,28 +90,50 @@ func (r rounding) constants() {
 	if r.native {
 		return
 	}
-	upper, half, zero := r.scratch[0], r.scratch[1], r.scratch[2]
+	upper, half, least := r.scratch[0], r.scratch[1], r.scratch[2]
 	r.upper(upper)
 	VPSRLD(operand.Imm(1), upper, half)
 	VPSRLD(operand.Imm(16), half, half)
-	VPSLLD(operand.Imm(15), upper, zero)
+	VPSLLD(operand.Imm(15), upper, least) // -0, to be added
+	if r.exact {
+		VPSRLD(operand.Imm(8), least, least) // the smallest normal number
+	}
 }
 
 // upper fills a register with the mask of upper halves.
-func (r rounding) upper(x reg.VecPhysical) {
-	if r.bytes == 64 {
-		VPTERNLOGD(operand.Imm(0xff), x, x, x)
-	} else {
-		VPCMPEQD(x, x, x)
-	}
+func (i isa) upper(x reg.VecPhysical) {
+	i.ones(x)
 	VPSLLD(operand.Imm(16), x, x)
 }
 
-// bits leaves in register x the rounded value as the upper half of each lane;
-// t is spare. Subnormal values are taken as zeros by adding -0.
+// ones sets all bits of a register.
+func (i isa) ones(x reg.VecPhysical) {
+	if i.bytes == 64 {
+		VPTERNLOGD(operand.U8(0xff), x, x, x)
+	} else {
+		VPCMPEQD(x, x, x)
+	}
+}
+
+// flush makes subnormal values in x zeros; t is spare.
+func (r rounding) flush(x, t reg.VecPhysical) {
+	least := r.scratch[2]
+	if !r.exact {
+		VADDPS(least, x, x)
+		return
+	}
+	VPSLLD(operand.Imm(1), x, t)
+	VPSRLD(operand.Imm(1), t, t)
+	VPCMPGTD(t, least, t)
+	VPSRLD(operand.Imm(1), t, t)
+	VPANDN(x, t, x)
+}
+
+// bits leaves in register x the rounded value as the upper half of each lane,
+// subnormal values taken as zeros; t is spare.
 func (r rounding) bits(x, t reg.VecPhysical) {
-	upper, half, zero := r.scratch[0], r.scratch[1], r.scratch[2]
-	VADDPS(zero, x, x)
+	upper, half := r.scratch[0], r.scratch[1]
+	r.flush(x, t)
 	VPSLLD(operand.Imm(15), x, t)
 	VPSRLD(operand.Imm(31), t, t)
 	VPADDD(half, t, t)
@@ -138,6 +172,11 @@ func (r rounding) narrow(i, t int, to operand.Mem) {
 	}
 	r.bits(x, spare)
 	VPSRLD(operand.Imm(16), x, x)
+	r.packed(x, to)
+}
+
+// packed stores the lower half of every lane of x, of AVX2, whose upper halves are 0.
+func (r rounding) packed(x reg.VecPhysical, to operand.Mem) {
 	VPACKUSDW(x, x, x)
 	VPERMQ(operand.Imm(0xd8), x, x)
 	VMOVDQU(x.AsX(), to)

@@ -1,342 +1,215 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// channels writes the walks over positions that treat a column of channels:
-// as many as one vector of float32 has lanes. Steps between positions are in
-// bytes.
+// channels writes the walks over positions with channels, in rows of float32
+// and in rows of bfloat16.
 func channels() {
-	for _, set := range []isa{avx512, avx2} {
-		sums(set)
-		sizes(set)
-		deviations(set)
-		gradientSums(set)
-		maskedSums(set, false)
-		maskedSums(set, true)
-		for _, plus := range []bool{false, true} {
-			for _, relu := range []bool{false, true} {
-				normalise(set, plus, relu)
-			}
-		}
-		normaliseGradient(set)
+	native := rounding{isa: avx512, name: "AVX512BF16", native: true}
+	narrow := rounding{isa: avx2, name: "AVX2", exact: true, scratch: ymm[13:16]}
+	for _, columns := range []int{4, 2, 1} {
+		eachWalk(walk{rounding: rounding{isa: avx512, name: "AVX512"}, columns: columns})
+		eachWalk(walk{rounding: native, columns: columns, half: true})
 	}
+	eachWalk(walk{rounding: narrow, columns: 1})
+	eachWalk(walk{rounding: narrow, columns: 1, half: true})
 }
 
-// column is the frame of a walk: pointers that advance by the same step.
-type column struct {
-	isa
-	step, count reg.GPPhysical
-	moving      []reg.GPPhysical
+// eachWalk writes all walks of one shape.
+func eachWalk(w walk) {
+	w.sums()
+	if !w.half {
+		w.sizes()
+	}
+	w.deviations()
+	w.gradientSums()
+	for _, plus := range []bool{false, true} {
+		w.maskedSums(plus)
+		w.normalise(plus)
+	}
+	w.normaliseGradient()
 }
 
-// newColumn starts a function whose parameters are fixed pointers, then
-// moving ones, then step and count.
-func newColumn(set isa, name string, fixed, moving []string) (*column, []reg.GPPhysical) {
+// walk is the frame of a walk over positions, which treats a few neighbouring
+// columns of channels: each as many as one vector of float32 has lanes.
+type walk struct {
+	rounding
+	columns int
+	half    bool // rows are of bfloat16
+	at      reg.GPPhysical
+	step    reg.GPPhysical
+	count   reg.GPPhysical
+	taken   int // vector registers
+}
+
+// parameters are those of a walk, by name.
+type parameters struct {
+	doubles, singles []string // of channels: float64 and float32
+	rows             []string
+	bounds           []string // single float32
+}
+
+// begin starts a function and returns the pointers among its parameters, those
+// to rows last.
+func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical) {
+	w.taken = 0
+	element := "float32"
+	if w.half {
+		name, element = name+"Half", "uint16"
+	}
 	signature := ""
-	for _, p := range fixed {
-		kind := "*float32"
-		if p == "sum" || p == "q" || p == "s1" || p == "s2" || p == "mean" {
-			kind = "*float64"
+	for _, k := range []struct {
+		names   []string
+		element string
+	}{{p.doubles, "*float64"}, {p.singles, "*float32"}, {p.rows, "*" + element}, {p.bounds, "float32"}} {
+		if len(k.names) > 0 {
+			signature += strings.Join(k.names, ", ") + " " + k.element + ", "
 		}
-		signature += p + " " + kind + ", "
 	}
-	for _, p := range moving {
-		signature += p + " *float32, "
-	}
-	TEXT(name+set.name, NOSPLIT, "func("+signature+"step int, count int)")
+	TEXT(fmt.Sprintf("%s%sx%d", name, w.name, w.columns), NOSPLIT, "func("+signature+"channels, count int)")
 	Pragma("noescape")
-	c := &column{isa: set}
-	load := func(i int, name string) reg.GPPhysical {
-		r := pointers[i]
-		MOVQ(param(name), r)
-		return r
+	names := append(append(append([]string{}, p.doubles...), p.singles...), p.rows...)
+	for i, n := range names {
+		MOVQ(param(n), pointers[i])
 	}
-	var still []reg.GPPhysical
-	n := 0
-	for _, p := range fixed {
-		still = append(still, load(n, p))
-		n++
+	free := pointers[len(names):]
+	w.at, w.step, w.count = free[0], free[1], free[2]
+	MOVQ(param("channels"), w.step)
+	SHLQ(operand.Imm(uint64(w.size()/2)), w.step)
+	MOVQ(param("count"), w.count)
+	XORQ(w.at, w.at)
+	if w.half {
+		w.constants()
 	}
-	for _, p := range moving {
-		c.moving = append(c.moving, load(n, p))
-		n++
-	}
-	c.step, c.count = load(n, "step"), load(n+1, "count")
-	return c, still
+	still := len(names) - len(p.rows)
+	return pointers[:still], pointers[still:len(names)]
 }
 
-// walk writes the loop around what body makes of one position.
-func (c *column) walk(body func()) {
-	TESTQ(c.count, c.count)
-	JE(operand.LabelRef("done"))
+// size returns the bytes of an element of a row.
+func (w *walk) size() int {
+	if w.half {
+		return 2
+	}
+	return 4
+}
+
+// each writes the loop over positions around what body makes of each column,
+// and the end of the function around what done makes of it.
+func (w *walk) each(body func(column int), done func()) {
 	Label("position")
-	body()
-	for _, p := range c.moving {
-		ADDQ(c.step, p)
+	for column := range w.columns {
+		body(column)
 	}
-	DECQ(c.count)
+	ADDQ(w.step, w.at)
+	DECQ(w.count)
 	JNE(operand.LabelRef("position"))
-	Label("done")
-}
-
-// halves names the two registers that hold a column in float64, from i on.
-func (c *column) halves(i int) []reg.VecPhysical { return c.regs[i : i+2] }
-
-// half returns the memory of half h of a column of elements of size bytes.
-func (c *column) half(p reg.GPPhysical, h, size int) operand.Mem {
-	return operand.Mem{Base: p, Disp: h * c.bytes / 8 * size}
-}
-
-// wide loads a column of float32 as float64.
-func (c *column) wide(p reg.GPPhysical, to []reg.VecPhysical) {
-	for h, r := range to {
-		VCVTPS2PD(c.half(p, h, 4), r)
-	}
-}
-
-// load and store move a column of float64.
-func (c *column) load(p reg.GPPhysical, to []reg.VecPhysical) {
-	for h, r := range to {
-		VMOVUPD(c.half(p, h, 8), r)
-	}
-}
-
-func (c *column) store(from []reg.VecPhysical, p reg.GPPhysical) {
-	for h, r := range from {
-		VMOVUPD(r, c.half(p, h, 8))
-	}
-}
-
-func (c *column) end() {
+	done()
 	VZEROUPPER()
 	RET()
 }
 
-func sums(set isa) {
-	c, still := newColumn(set, "sums", []string{"sum"}, []string{"x"})
-	sum, x := c.halves(0), c.halves(2)
-	c.load(still[0], sum)
-	c.walk(func() {
-		c.wide(c.moving[0], x)
-		for h := range x {
-			VADDPD(x[h], sum[h], sum[h])
-		}
-	})
-	c.store(sum, still[0])
-	c.end()
+// take returns n vector registers that nobody has.
+func (w *walk) take(n int) []reg.VecPhysical {
+	w.taken += n
+	if w.taken > len(w.regs)-len(w.scratch) {
+		panic(fmt.Sprintf("%s: %d vector registers", w.name, w.taken))
+	}
+	return w.regs[w.taken-n : w.taken]
 }
 
-func sizes(set isa) {
-	c, still := newColumn(set, "sizes", []string{"size", "most"}, []string{"x"})
-	size, most, v, mask := c.regs[0], c.regs[1], c.regs[2], c.regs[3]
-	VMOVUPS(operand.Mem{Base: still[0]}, size)
-	VMOVUPS(operand.Mem{Base: still[1]}, most)
-	if set.bytes == 64 {
-		VPTERNLOGD(operand.U8(255), mask, mask, mask)
-	} else {
-		VPCMPEQD(mask, mask, mask)
+// load returns registers that hold what lies at p: so many vectors.
+func (w *walk) load(p reg.GPPhysical, vectors int) []reg.VecPhysical {
+	to := w.take(vectors)
+	for i, r := range to {
+		VMOVUPD(operand.Mem{Base: p, Disp: i * w.bytes}, r)
 	}
-	VPSRLD(operand.Imm(1), mask, mask)
-	c.walk(func() {
-		VMOVUPS(operand.Mem{Base: c.moving[0]}, v)
-		if set.bytes == 64 {
-			VPANDD(v, mask, v)
-		} else {
-			VPAND(v, mask, v)
-		}
-		VADDPS(v, size, size)
-		VPMAXUD(v, most, most) // as numbers NaN are above infinity
-	})
-	VMOVUPS(size, operand.Mem{Base: still[0]})
-	VMOVUPS(most, operand.Mem{Base: still[1]})
-	c.end()
+	return to
 }
 
-func deviations(set isa) {
-	c, still := newColumn(set, "deviations", []string{"q", "mean"}, []string{"x"})
-	q, mean, x := c.halves(0), c.halves(2), c.halves(4)
-	c.load(still[0], q)
-	c.load(still[1], mean)
-	c.walk(func() {
-		c.wide(c.moving[0], x)
-		for h := range x {
-			VSUBPD(mean[h], x[h], x[h])
-			VMULPD(x[h], x[h], x[h])
-			VADDPD(x[h], q[h], q[h])
-		}
-	})
-	c.store(q, still[0])
-	c.end()
+// store puts them back.
+func (w *walk) store(from []reg.VecPhysical, p reg.GPPhysical) {
+	for i, r := range from {
+		VMOVUPD(r, operand.Mem{Base: p, Disp: i * w.bytes})
+	}
 }
 
-func gradientSums(set isa) {
-	c, still := newColumn(set, "gradientSums", []string{"s1", "s2", "mean"}, []string{"x", "dy"})
-	s1, s2, mean, x, dy := c.halves(0), c.halves(2), c.halves(4), c.halves(6), c.halves(8)
-	c.load(still[0], s1)
-	c.load(still[1], s2)
-	c.load(still[2], mean)
-	c.walk(func() {
-		c.wide(c.moving[0], x)
-		c.wide(c.moving[1], dy)
-		for h := range x {
-			VADDPD(dy[h], s1[h], s1[h])
-			VSUBPD(mean[h], x[h], x[h])
-			VMULPD(x[h], dy[h], x[h])
-			VADDPD(x[h], s2[h], s2[h])
-		}
-	})
-	c.store(s1, still[0])
-	c.store(s2, still[1])
-	c.end()
+// broadcast returns a register whose lanes all hold a parameter.
+func (w *walk) broadcast(name string) reg.VecPhysical {
+	r := w.take(1)[0]
+	VBROADCASTSS(param(name), r)
+	return r
 }
 
-// unmasked is the predicate "not first >= second", true for NaN, quiet.
-const unmasked = 0x19
-
-func maskedSums(set isa, plus bool) {
-	name, moving := "maskedSums", []string{"x", "dx", "dy", "y"}
-	if plus {
-		name, moving = name+"Plus", append(moving, "plus")
-	}
-	c, still := newColumn(set, name, []string{"s1", "s2", "mean", "most"}, moving)
-	s1, s2, mean, x, wide := c.halves(0), c.halves(2), c.halves(4), c.halves(6), c.halves(8)
-	y, g, most, zero, spare := c.regs[10], c.regs[11], c.regs[12], c.regs[13], c.regs[14]
-	c.load(still[0], s1)
-	c.load(still[1], s2)
-	c.load(still[2], mean)
-	VBROADCASTSS(operand.Mem{Base: still[3]}, most)
-	if set.bytes == 64 {
-		VPXORD(zero, zero, zero)
-	} else {
-		VXORPS(zero, zero, zero)
-	}
-	c.walk(func() {
-		VMOVUPS(operand.Mem{Base: c.moving[3]}, y)
-		VMOVUPS(operand.Mem{Base: c.moving[2]}, g)
-		if plus {
-			VADDPS(operand.Mem{Base: c.moving[4]}, g, g)
-		}
-		if set.bytes == 64 {
-			VCMPPS(operand.Imm(greater), zero, y, reg.K1)
-			VCMPPS(operand.Imm(unmasked), most, y, reg.K1, reg.K1)
-			VMOVAPS_Z(g, reg.K1, g)
-			VMOVUPS(g, operand.Mem{Base: c.moving[1]})
-			VEXTRACTF64X4(operand.Imm(1), reg.Z11, reg.Y14)
-			VCVTPS2PD(reg.Y11, wide[0])
-			VCVTPS2PD(reg.Y14, wide[1])
-		} else {
-			VCMPPS(operand.Imm(greater), zero, y, spare)
-			VANDPS(spare, g, g)
-			VCMPPS(operand.Imm(unmasked), most, y, spare)
-			VANDPS(spare, g, g)
-			VMOVUPS(g, operand.Mem{Base: c.moving[1]})
-			VEXTRACTF128(operand.Imm(1), reg.Y11, reg.X14)
-			VCVTPS2PD(reg.X11, wide[0])
-			VCVTPS2PD(reg.X14, wide[1])
-		}
-		c.wide(c.moving[0], x)
-		for h := range x {
-			VADDPD(wide[h], s1[h], s1[h])
-			VSUBPD(mean[h], x[h], x[h])
-			VMULPD(x[h], wide[h], x[h])
-			VADDPD(x[h], s2[h], s2[h])
-		}
-	})
-	c.store(s1, still[0])
-	c.store(s2, still[1])
-	c.end()
+// row returns the memory of a column in the row at p.
+func (w *walk) row(p reg.GPPhysical, column int) operand.Mem {
+	return operand.Mem{Base: p, Index: w.at, Scale: 1, Disp: column * w.bytes * w.size() / 4}
 }
 
-// parameters loads the per-channel vectors of a normalisation, from register 1 on.
-func (c *column) parameters(still []reg.GPPhysical) []reg.VecPhysical {
-	for i, p := range still {
-		VMOVUPS(operand.Mem{Base: p}, c.regs[1+i])
+// single loads a column of a row as float32.
+func (w *walk) single(p reg.GPPhysical, column int, to reg.VecPhysical) {
+	if !w.half {
+		VMOVUPS(w.row(p, column), to)
+		return
 	}
-	return c.regs[1 : 1+len(still)]
+	w.widen(w.row(p, column), to)
 }
 
-// normalise writes the walk over positions: at each, over the vectors of a run
-// of channels, so that memory is read as it lies. skip is what lies between
-// the runs, in bytes.
-func normalise(set isa, plus, relu bool) {
-	name, moving := "normalise", []string{"y", "x"}
-	if plus {
-		name, moving = name+"Plus", append(moving, "plus")
+// double loads a column of a row as float64, in two registers.
+func (w *walk) double(p reg.GPPhysical, column int, to []reg.VecPhysical) {
+	if w.half {
+		w.single(p, column, to[0])
+		w.split(to)
+		return
 	}
-	if relu {
-		name += "Relu"
-	}
-	args := append([]string{"hi", "lo", "by", "add"}, moving...)
-	signature := ""
-	for _, a := range args {
-		signature += a + " *float32, "
-	}
-	if relu {
-		signature += "most *float32, "
-	}
-	TEXT(name+set.name, NOSPLIT, "func("+signature+"bytes int, skip int, count int)")
-	Pragma("noescape")
-	for i, a := range args {
-		MOVQ(param(a), pointers[i])
-	}
-	at, count, bytes := pointers[len(args)], pointers[len(args)+1], pointers[len(args)+2]
-	still, walk := pointers[:4], pointers[4:len(args)]
-	zero, bound, v := set.regs[0], set.regs[1], set.regs[2]
-	set.clear(1)
-	if relu {
-		MOVQ(param("most"), at)
-		VBROADCASTSS(operand.Mem{Base: at}, bound)
-	}
-	MOVQ(param("count"), count)
-	MOVQ(param("bytes"), bytes)
-	Label("position")
-	XORQ(at, at)
-	Label("vector")
-	channel := func(p reg.GPPhysical) operand.Mem { return operand.Mem{Base: p, Index: at, Scale: 1} }
-	VMOVUPS(channel(walk[1]), v)
-	VSUBPS(channel(still[0]), v, v)
-	VSUBPS(channel(still[1]), v, v)
-	VMULPS(channel(still[2]), v, v)
-	VADDPS(channel(still[3]), v, v)
-	if plus {
-		VADDPS(channel(walk[2]), v, v)
-	}
-	if relu { // the second operand wins if it is NaN
-		VMAXPS(v, zero, v)
-		VMINPS(v, bound, v)
-	}
-	VMOVUPS(v, channel(walk[0]))
-	ADDQ(operand.Imm(uint64(set.bytes)), at)
-	CMPQ(at, bytes)
-	JNE(operand.LabelRef("vector"))
-	ADDQ(param("skip"), at)
-	for _, p := range walk {
-		ADDQ(at, p)
-	}
-	DECQ(count)
-	JNE(operand.LabelRef("position"))
-	VZEROUPPER()
-	RET()
+	low, high := w.row(p, column), w.row(p, column)
+	high.Disp += w.bytes / 2
+	VCVTPS2PD(low, to[0])
+	VCVTPS2PD(high, to[1])
 }
 
-func normaliseGradient(set isa) {
-	c, still := newColumn(set, "normaliseGradient", []string{"hi", "lo", "by", "add", "slope"},
-		[]string{"dx", "x", "dy"})
-	p, v, g := c.parameters(still), c.regs[8], c.regs[9]
-	c.walk(func() {
-		VMOVUPS(operand.Mem{Base: c.moving[1]}, v)
-		VSUBPS(p[0], v, v)
-		VSUBPS(p[1], v, v)
-		VMULPS(p[4], v, v)
-		VMOVUPS(operand.Mem{Base: c.moving[2]}, g)
-		VSUBPS(p[3], g, g)
-		VSUBPS(v, g, g)
-		VMULPS(g, p[2], g)
-		VMOVUPS(g, operand.Mem{Base: c.moving[0]})
-	})
-	c.end()
+// split makes of float32 in the first of two registers float64 in both.
+func (w *walk) split(x []reg.VecPhysical) {
+	if w.bytes == 64 {
+		VEXTRACTF64X4(operand.Imm(1), x[0], x[1].AsY())
+		VCVTPS2PD(x[1].AsY(), x[1])
+		VCVTPS2PD(x[0].AsY(), x[0])
+		return
+	}
+	VEXTRACTF128(operand.Imm(1), x[0], x[1].AsX())
+	VCVTPS2PD(x[1].AsX(), x[1])
+	VCVTPS2PD(x[0].AsX(), x[0])
 }
+
+// put stores float32 as a column of a row, rounded if that is of bfloat16; free is spare.
+func (w *walk) put(x, free reg.VecPhysical, p reg.GPPhysical, column int) {
+	if !w.half {
+		VMOVUPS(x, w.row(p, column))
+		return
+	}
+	w.narrow(number(x), number(free), w.row(p, column))
+}
+
+// keep stores float32 that a row can hold as they are; free is spare.
+func (w *walk) keep(x, free reg.VecPhysical, p reg.GPPhysical, column int) {
+	to := w.row(p, column)
+	switch {
+	case !w.half:
+		VMOVUPS(x, to)
+	case w.bytes == 64:
+		VPSRLD(operand.Imm(16), x, free)
+		VPMOVDW(free, to)
+	default:
+		VPSRLD(operand.Imm(16), x, free)
+		w.packed(free, to)
+	}
+}
+
+// number returns the number of a vector register.
+func number(r reg.VecPhysical) int { return int(r.PhysicalIndex()) }

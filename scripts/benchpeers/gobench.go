@@ -11,7 +11,7 @@ import (
 // inputRows are the input pipeline on one core.
 func inputRows() []row {
 	loader := func(name string) func(*bench) (float64, error) {
-		return func(b *bench) (float64, error) { return b.goBench("./data", name, "images/s") }
+		return func(b *bench) (float64, error) { return b.goBench("./data", name, "images/s", "-cpu", "1") }
 	}
 	return []row{
 		{group: "input", name: "JPEG of 32x32 with CIFAR-10's augmentation, decoding, one core", threads: 1,
@@ -21,10 +21,12 @@ func inputRows() []row {
 	}
 }
 
-// goBench runs one Go benchmark of a package on one core and returns a figure of it.
-func (b *bench) goBench(pkg, name, unit string) (float64, error) {
-	cmd := exec.CommandContext(b.ctx, "go", "test", "-run", "^$", "-bench", name, "-cpu", "1", "-benchtime",
-		fmt.Sprintf("%gs", b.seconds), pkg)
+// goBench runs one Go benchmark of a package, with more flags perhaps, and returns
+// a figure of it.
+func (b *bench) goBench(pkg, name, unit string, flags ...string) (float64, error) {
+	args := append([]string{"test", "-run", "^$", "-bench", name, "-benchtime", fmt.Sprintf("%gs", b.seconds)},
+		flags...)
+	cmd := exec.CommandContext(b.ctx, "go", append(args, pkg)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return 0, fmt.Errorf("%v: %w: %s", cmd.Args, err, out)

@@ -80,11 +80,8 @@ func (r row) better(a, b float64) bool {
 }
 
 // ratio says how many times better ours is, above 1 being better for either
-// unit; or how much more ours is.
+// unit.
 func (r result) ratio() float64 {
-	if r.costs {
-		return r.ours.median() - r.theirs.median()
-	}
 	if r.less {
 		return r.theirs.median() / r.ours.median()
 	}

@@ -60,6 +60,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return misuse("%v", err) },
 		Action:          root,
 	}
+	plain(app.Flags)
 	for _, c := range app.Commands {
 		prepare(c)
 	}
@@ -69,12 +70,22 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 // prepare sets what every command shares.
 func prepare(c *cli.Command) {
 	c.HideHelpCommand = true
+	plain(c.Flags)
 	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return misuse("%v", err) }
 	for _, sub := range c.Subcommands {
 		prepare(sub)
 	}
 	if c.Action == nil && len(c.Subcommands) > 0 {
 		c.Action = func(ctx *cli.Context) error { return unknownSubcommand(ctx, c) }
+	}
+}
+
+// plain keeps help from saying that switches are off.
+func plain(flags []cli.Flag) {
+	for _, f := range flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = true
+		}
 	}
 }
 

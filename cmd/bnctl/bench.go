@@ -27,12 +27,14 @@ name of the zoo or a file.
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "mode", Value: "infer",
 				Usage: "infer, or train: whole steps with sync batch norm and SGD"},
-			&cli.IntFlag{Name: "replicas", Usage: "of a training batch (default: its devices)"},
+			&cli.IntFlag{Name: "replicas", Usage: "of a training batch", DefaultText: "as many as devices"},
 			&cli.StringFlag{Name: "scaling",
 				Usage: "`1,2,4`: one row for each number of devices, instead of --devices"},
 			&cli.Float64Flag{Name: "seconds", Value: 5, Usage: "for each row"},
 			&cli.BoolFlag{Name: "profile", Usage: "time of each node of the program beside its floors; on one device"},
-		}, predictFlags()...),
+			batchFlag("rows of a batch, over all devices"),
+			precisionFlag(),
+		}, runningFlags()...),
 		Action: benchAction,
 	}
 }

@@ -31,7 +31,7 @@ values. Of a CPU also what the machine can do at most, on registers and in memor
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "case", Usage: "only what has `TEXT` in its name: conv, limit, exchange"},
 			&cli.Float64Flag{Name: "seconds", Value: 0.3, Usage: "for each row"},
-			&cli.IntFlag{Name: "threads", Usage: "`N` of a CPU device (default: the cores)"},
+			&cli.IntFlag{Name: "threads", Usage: "`N` of a CPU device", DefaultText: "the cores"},
 			&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
 			&cli.StringFlag{Name: "precision", Value: device.F32, Usage: "f32 or bf16"},
 			levelFlag(),

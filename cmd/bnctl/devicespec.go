@@ -19,7 +19,7 @@ func deviceFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "devices", Value: "cpu",
 			Usage: "comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME"},
-		&cli.IntFlag{Name: "threads", Usage: "`N` per CPU device (default: the cores, shared evenly)"},
+		&cli.IntFlag{Name: "threads", Usage: "`N` per CPU device", DefaultText: "the cores, shared evenly"},
 		&cli.StringSliceFlag{Name: "device-plugin", Usage: "`PATH` of a device plugin"},
 		&cli.BoolFlag{Name: "allow-unlocked", Usage: "run plugins that are not in devices.lock"},
 		levelFlag(),

@@ -31,7 +31,9 @@ are missing too, if the architecture is known.
 			&cli.IntFlag{Name: "samples", Value: 8192, Usage: "at most `N` samples of it"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"},
 				Usage: "`FILE` to write: .bnm, .pth or .safetensors"},
-		}, predictFlags()),
+			batchFlag("samples that batch norm sees at once while it is estimated"),
+			readersFlag(), precisionFlag(),
+		}, runningFlags()),
 		Action: doctorAction,
 	}
 }

@@ -32,7 +32,7 @@ to show by how much they differ.
 				"before it"},
 			&cli.IntFlag{Name: "opset", Value: formats.NewestOpset,
 				Usage: fmt.Sprintf("operator set of ONNX: %d to %d", formats.OldestOpset, formats.NewestOpset)},
-		}, predictFlags()...),
+		}, runningFlags()...),
 		Action: exportAction,
 	}
 }

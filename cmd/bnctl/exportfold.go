@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -41,7 +44,11 @@ func folded(c *cli.Context, m *models.Model) (*models.Model, foldEvent, error) {
 	if err != nil {
 		return nil, e, err
 	}
-	want, err := outputsOf(c.Context, c, m, x)
+	norms, err := unfolded(m)
+	if err != nil {
+		return nil, e, err
+	}
+	want, err := outputsOf(c.Context, c, norms, x)
 	if err != nil {
 		return nil, e, err
 	}
@@ -58,6 +65,27 @@ func folded(c *cli.Context, m *models.Model) (*models.Model, foldEvent, error) {
 			"export without --fold-bn", largest, e.MaxDifference)
 	}
 	return f, e, nil
+}
+
+// unfolded returns m with batch norms that the device does not fold by itself,
+// as it may where all their numbers are state: gamma is computed, as 1*gamma+0.
+func unfolded(m *models.Model) (*models.Model, error) {
+	f, out := m.Graph.Main, *m
+	table := slices.Clone(m.Graph.State)
+	c := graph.NewCopier(f, graph.NewBuilder(f.Name, &table))
+	c.Inputs()
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if n.Op == graph.BatchNorm {
+			gamma := n.In[1]
+			c.To[gamma] = c.B.Op(graph.Affine, c.B.Free(f.NodeName(n)+".gamma"), []graph.Value{c.Value(gamma)})
+		}
+		c.Copy(n)
+	}
+	c.Outputs()
+	main, err := c.B.Function()
+	out.Graph = &graph.Graph{Name: m.Graph.Name, State: table, Main: main}
+	return &out, err
 }
 
 // compare adds an output to the largest difference. It returns its largest number.
@@ -100,10 +128,11 @@ func randomInputs(m *models.Model, rows int) (tensor.Tensor, error) {
 	return x, nil
 }
 
-// outputsOf runs m on the devices of the command line.
+// outputsOf runs m on the devices of the command line, at the precision of what
+// is exported.
 func outputsOf(ctx context.Context, c *cli.Context, m *models.Model, x tensor.Tensor) (
 	[]tensor.Tensor, error) {
-	p, err := openPredictor(ctx, c, m, x.Shape[0])
+	p, err := newPredictor(ctx, c, m, x.Shape[0], x.Shape[0], device.F32)
 	if err != nil {
 		return nil, err
 	}

@@ -17,14 +17,23 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// predictFlags are the flags of all commands that predict.
+// predictFlags are the flags of commands that predict for the samples of a source.
 func predictFlags() []cli.Flag {
+	return append([]cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
+		precisionFlag()}, runningFlags()...)
+}
+
+// runningFlags are the flags of all commands that run a model.
+func runningFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.IntFlag{Name: "batch", Value: 128, Usage: "rows at once, over all devices; changes no result"},
-		&cli.IntFlag{Name: "workers", Usage: "goroutines that read (0: one per core)"},
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
-		precisionFlag(),
 	}, slices.Concat(fileFlags(), preprocessFlags(), deviceFlags())...)
+}
+
+func batchFlag(usage string) cli.Flag { return &cli.IntFlag{Name: "batch", Value: 128, Usage: usage} }
+
+func readersFlag() cli.Flag {
+	return &cli.IntFlag{Name: "workers", Usage: "goroutines that read", DefaultText: "one per core"}
 }
 
 // predictor is a model on the devices of the command line.
@@ -34,14 +43,25 @@ type predictor struct {
 	devices *deviceSet
 }
 
-// openPredictor loads what evaluation during training runs, and nothing else,
-// on the devices. It makes room for --batch rows at once, or for all samples if
-// they are fewer.
+// openPredictor opens a predictor at --batch and --precision, and says if the
+// model was trained in another way.
 func openPredictor(ctx context.Context, c *cli.Context, m *models.Model, samples int) (*predictor, error) {
 	batch := c.Int("batch")
 	if batch < 1 {
 		return nil, misuse("--batch %d: want at least 1", batch)
 	}
+	p, err := newPredictor(ctx, c, m, batch, samples, precisionFor(c, m))
+	if err == nil {
+		p.warnOfKernels(outputOf(c))
+		p.warnOfPrecision(outputOf(c))
+	}
+	return p, err
+}
+
+// newPredictor loads what evaluation during training runs, and nothing else,
+// on the devices, for batch rows at once, or for all samples if they are fewer.
+func newPredictor(ctx context.Context, c *cli.Context, m *models.Model, batch, samples int,
+	precision string) (*predictor, error) {
 	predict, err := parallel.PredictFunction(m.Graph)
 	if err != nil {
 		return nil, err
@@ -54,7 +74,7 @@ func openPredictor(ctx context.Context, c *cli.Context, m *models.Model, samples
 		return nil, err
 	}
 	p := &predictor{model: m}
-	if p.devices, err = openDevices(ctx, c, precisionFor(c, m), noLimit); err != nil {
+	if p.devices, err = openDevices(ctx, c, precision, noLimit); err != nil {
 		return nil, err
 	}
 	n := len(p.devices.members)
@@ -63,8 +83,6 @@ func openPredictor(ctx context.Context, c *cli.Context, m *models.Model, samples
 	if err != nil {
 		return nil, errors.Join(err, p.devices.close())
 	}
-	p.warnOfKernels(outputOf(c))
-	p.warnOfPrecision(outputOf(c))
 	return p, nil
 }
 

@@ -47,6 +47,10 @@ func (r *ordering) take(args []string) ([]string, error) {
 	case len(arg) > 1 && arg[0] == '-' && !negative(arg):
 		return r.flag(args)
 	}
+	if arg == "help" && len(r.path) == 0 {
+		r.local = append(r.local, "--help")
+		return args[1:], nil
+	}
 	if next := r.command(arg); next != nil {
 		r.path = append(r.path, next)
 		return args[1:], nil

@@ -20,15 +20,17 @@ func recipeFlags() []cli.Flag {
 			Usage: "`NAME` of the zoo (bnctl models list), a graph file, or any model file, with its weights"},
 		&cli.StringFlag{Name: "init", Usage: "take the weights from `FILE`, of bnctl or another program, by " +
 			"name and shape"},
-		&cli.IntFlag{Name: "classes", Usage: "make a head for `N` classes (default: those of the data, or of " +
-			"the model file)"},
+		&cli.IntFlag{Name: "classes", Usage: "make a head for `N` classes",
+			DefaultText: "those of the data, or of the model file"},
 		&cli.StringSliceFlag{Name: "freeze", Usage: "do not train tensors that match `PATTERN`: 'layer1.*'"},
 		&cli.Uint64Flag{Name: "seed", Usage: "of initialisation, order, augmentation and dropout"},
 		&cli.IntFlag{Name: "epochs", Value: 10, Usage: "how often every sample is seen"},
-		&cli.IntFlag{Name: "steps", Usage: "stop after `N` optimizer steps, instead of epochs"},
+		&cli.IntFlag{Name: "steps", Usage: "stop after `N` optimizer steps, instead of epochs",
+			DefaultText: "--epochs"},
 		&cli.IntFlag{Name: "batch", Value: 128, Usage: "samples of one optimizer step, over all devices"},
 		&cli.IntFlag{Name: "replicas", Value: 8,
-			Usage: "logical copies that share the batch (8, or the batch if that is smaller)"},
+			Usage:       "logical copies that share the batch",
+			DefaultText: "8, or the batch if that is smaller"},
 		&cli.IntFlag{Name: "accumulate", Value: 1, Usage: "the same as `N` times --batch and --replicas"},
 		&cli.StringFlag{Name: "tail", Value: "keep",
 			Usage: "the last, incomplete batch: keep, pad, repeat or drop"},
@@ -40,7 +42,8 @@ func recipeFlags() []cli.Flag {
 			"replicas every step (step), up to S steps late (async:S), or keep one set each (posthoc)"},
 		&cli.StringFlag{Name: "bn-min", Value: "refuse",
 			Usage: "replicas with fewer than two values: refuse, or use running statistics (running)"},
-		&cli.IntFlag{Name: "bn-precise", Usage: "at the end, re-estimate the statistics over `N` samples"},
+		&cli.IntFlag{Name: "bn-precise", Usage: "at the end, re-estimate the statistics over `N` samples",
+			DefaultText: "none"},
 		&cli.StringFlag{Name: "weight-sync", Value: "allreduce", Usage: "gradients summed everywhere " +
 			"(allreduce), updates made by one device (template), weights averaged every K steps (periodic:K), or " +
 			"gradients applied up to S steps late (async:S)"},
@@ -54,10 +57,10 @@ func recipeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "schedule", Value: "cosine",
 			Usage: "constant, cosine (per step, to 0), or step:E1,E2 (a tenth from these epochs on)"},
 		&cli.Float64Flag{Name: "warmup", Usage: "`EPOCHS` in which the learning rate rises linearly"},
-		&cli.Float64Flag{Name: "clip-norm", Usage: "largest norm of the gradient"},
+		&cli.Float64Flag{Name: "clip-norm", Usage: "largest norm of the gradient", DefaultText: "no limit"},
 		&cli.Float64Flag{Name: "label-smoothing", Usage: "share of the target spread over all classes"},
 		&cli.Float64Flag{Name: "ema", Usage: "the template is the exponential average of the weights with " +
-			"this `DECAY`"},
+			"this `DECAY`", DefaultText: "none"},
 		&cli.StringFlag{Name: "augment", Value: "none",
 			Usage: "none, cifar (shift, flip) or imagenet (random resized crop, flip)"},
 		&cli.StringFlag{Name: "precision", Value: device.F32,
@@ -66,7 +69,7 @@ func recipeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "save", Value: "last",
 			Usage: "which weights become the template: last, best, best:accuracy or best:loss"},
 		&cli.IntFlag{Name: "eval-every", Value: 1, Usage: "`EPOCHS` between evaluations on --val"},
-		&cli.IntFlag{Name: "patience", Usage: "stop after `N` evaluations without progress"},
+		&cli.IntFlag{Name: "patience", Usage: "stop after `N` evaluations without progress", DefaultText: "never"},
 	}, slices.Concat(fileFlags(), preprocessFlags())...)
 }
 
@@ -74,14 +77,14 @@ func recipeFlags() []cli.Flag {
 func runFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "data", Usage: "`SRC` to train on: glyphs, cifar10:PATH, mnist:PATH, " +
-			"folder:PATH, npy:X.npy,Y.npy"},
+			"folder:PATH, npy:X.npy,Y.npy; with @train or @test behind it that split"},
 		&cli.StringFlag{Name: "val", Usage: "`SRC` to evaluate on after an epoch (its test split, if it has one)"},
-		&cli.IntFlag{Name: "workers", Usage: "goroutines that read and augment (0: one per core)"},
+		&cli.IntFlag{Name: "workers", Usage: "goroutines that read and augment", DefaultText: "one per core"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"},
 			Usage: "write the template to `FILE` (default: MODEL.bnm)"},
 		&cli.StringFlag{Name: "checkpoint",
 			Usage: "write checkpoints to `FILE` (default: the template's name with .bnc)"},
-		&cli.IntFlag{Name: "checkpoint-every", Usage: "`STEPS` between checkpoints (default: one an epoch)"},
+		&cli.IntFlag{Name: "checkpoint-every", Usage: "`STEPS` between checkpoints", DefaultText: "one an epoch"},
 		&cli.StringFlag{Name: "placement",
 			Usage: "how many replicas each device gets: `N,M` (default: by their speed)"},
 		&cli.Float64Flag{Name: "device-timeout", Value: 30,

@@ -25,8 +25,15 @@ type action struct {
 	span                          func(f *frame, w *worker, i, from, to int)
 	positions, step, block, width int
 	pointwise                     bool
-	// rounds says that at precision bf16 the action itself rounds its results.
-	rounds bool
+	// rounds says that at precision bf16 the action itself rounds its results;
+	// else those that it does not, and that are stored as bfloat16, are unrounded.
+	rounds    bool
+	unrounded []*value
+	// asHalves are sets of operands and results: if all of a set are halves, the
+	// action reads and writes them as they are. One that is not by rows takes each
+	// alone.
+	asHalves [][]*value
+	widens   *wide // what an action that belongs to no node makes
 	// needs, unless it is nil, returns which positions of the first operand are
 	// seen by these of the result: the action may be part of a course. rings says
 	// that the first operand and the result may be rings.
@@ -70,12 +77,16 @@ type group struct {
 	chains  []chain // of actions, if they go by rows
 	rows    bool
 	local   []*slot // what only this group knows, by place in it
+	wides   []*wide // of halves that actions take as float32
 }
 
 // run executes the group.
 func (g *group) run(f *frame) error {
 	if !g.rows {
 		return g.actions[0].once(f)
+	}
+	for _, x := range g.wides {
+		x.half.wide = x.float
 	}
 	for _, a := range g.actions {
 		if a.prepare != nil {

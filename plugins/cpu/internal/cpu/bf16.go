@@ -7,61 +7,38 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// At precision device.BF16 rows of float32 keep their memory, but those of rank
-// 2 and more hold values that are bfloat16: the compiler adds the rounding
-// behind the actions that make them, span by span, while they are in the cache.
-// Kernel.Pairs rounds for itself, and reads images that are narrowed to
-// bfloat16 in a worker's memory; all other kernels compute with float32.
+// At precision device.BF16 rows of float32 of rank 2 and more hold values that
+// are bfloat16: the compiler adds the rounding behind the actions that make them,
+// span by span, while they are in the cache. Kernel.Pairs rounds for itself. Where
+// such values lie as bfloat16 of two bytes is said in half.go.
 
 // bf16 reports whether v holds bfloat16.
 func (c *compiler) bf16(v *value) bool { return c.exe.device.bf16 && device.StoredBF16(v.Type) }
 
-// rounded returns the action of the current node with its results rounded.
+// rounded returns the action of the current node with its results rounded; one
+// by rows gets that when it is known which of them are halves.
 func (c *compiler) rounded(a action) action {
-	var results []*value
-	for _, id := range c.node.Out {
-		if v := c.fn.values[id]; c.bf16(v) {
-			results = append(results, v)
-		}
-	}
-	if len(results) == 0 || a.rounds || c.selects() {
+	if a.rounds || c.selects() {
 		return a
 	}
-	kernels := c.exe.device.kernels
-	switch {
-	case a.once != nil:
-		once := a.once
-		a.once = func(f *frame) error {
-			if err := once(f); err != nil {
-				return err
-			}
-			for _, v := range results {
-				x := f.f32(v)
-				f.eachSpan(len(x), func(_ *worker, from, to int) { kernels.RoundBF16(x[from:to]) })
-			}
-			return nil
+	for _, id := range c.node.Out {
+		if v := c.fn.values[id]; c.bf16(v) {
+			a.unrounded = append(a.unrounded, v)
 		}
-	case a.span != nil:
-		span := a.span
-		a.span = func(f *frame, w *worker, i, from, to int) {
-			span(f, w, i, from, to)
-			for _, v := range results {
-				x := f.at(v, w, i)
-				v.stretches(from, to, func(at, from, to int) {
-					kernels.RoundBF16(x[at*v.channels : (at+to-from)*v.channels])
-				})
-			}
+	}
+	if a.once == nil || len(a.unrounded) == 0 {
+		return a
+	}
+	once, kernels := a.once, c.exe.device.kernels
+	a.once = func(f *frame) error {
+		if err := once(f); err != nil {
+			return err
 		}
-		return bySpan(a)
-	case a.row != nil:
-		row := a.row
-		a.work = 0 // what a piece computes is not known here
-		a.row = func(f *frame, w *worker, i, piece, pieces int) {
-			row(f, w, i, piece, pieces)
-			for _, v := range results {
-				kernels.RoundBF16(f.at(v, w, i))
-			}
+		for _, v := range a.unrounded {
+			x := f.f32(v)
+			f.eachSpan(len(x), func(_ *worker, from, to int) { kernels.RoundBF16(x[from:to]) })
 		}
+		return nil
 	}
 	return a
 }

@@ -31,43 +31,84 @@ func (b blocks) first(f *frame, r int) int {
 	return n
 }
 
-// blockwise computes a float64 value per replica from rows: do computes the
-// part of one block, whose first row is given, from the rows of the operands;
-// add adds a part to the total. Where a block is one row it goes with the rows.
-func (c *compiler) blockwise(x, total *value, do func(f *frame, row int, part []float64, in [][]float32),
-	add func(total, part []float64), operands ...*value) action {
-	b, parts := blocksOf(x), c.temp(0, 0, 8*total.count)
+// blockwise is a float64 value per replica that is computed from rows, which lie
+// as operands are: part computes what one block gives, whose first row is given,
+// from the rows of the operands, half the same if all of them are halves; add adds
+// a part to the total.
+type blockwise struct {
+	x, total *value
+	operands []*value
+	part     func(f *frame, row int, part []float64, in [][]float32)
+	half     func(f *frame, row int, part []float64, in [][]uint16)
+	add      func(total, part []float64)
+}
+
+// action returns what computes it. Where a block is one row it goes with the rows.
+func (o *blockwise) action(c *compiler) action {
+	b, parts := blocksOf(o.x), c.temp(0, 0, 8*o.total.count)
 	finish := func(f *frame) {
-		all := temp[float64](f, parts, b.first(f, len(f.rows))*total.count)
+		all := temp[float64](f, parts, b.first(f, len(f.rows))*o.total.count)
 		f.each(len(f.rows), func(w *worker, r int) {
-			sum := w.doubles(total.count)
+			sum := w.doubles(o.total.count)
 			clear(sum)
 			for i := b.first(f, r); i < b.first(f, r+1); i++ {
-				add(sum, row(all, total, i))
+				o.add(sum, row(all, o.total, i))
 			}
-			f.setDoubles(total, r, sum)
+			f.setDoubles(o.total, r, sum)
 		})
 	}
 	if b.rows == 1 {
-		return action{finish: finish, row: func(f *frame, w *worker, i, _, _ int) {
-			for k, v := range operands {
-				w.views[k] = f.at(v, w, i)
-			}
-			part := row(temp[float64](f, parts, f.total()*total.count), total, i)
-			do(f, i, part, w.views[:len(operands)])
+		return action{finish: finish, asHalves: [][]*value{o.operands}, row: func(f *frame, w *worker, i, _, _ int) {
+			o.row(f, w, i, row(temp[float64](f, parts, f.total()*o.total.count), o.total, i))
 		}}
 	}
-	return whole(func(f *frame) error {
-		all := temp[float64](f, parts, b.first(f, len(f.rows))*total.count)
-		b.each(f, func(w *worker, block, from, to int) {
-			for k, v := range operands {
-				w.views[k] = f.f32(v)[from*v.count : to*v.count]
-			}
-			do(f, from, row(all, total, block), w.views[:len(operands)])
-		})
+	a := whole(func(f *frame) error {
+		all := temp[float64](f, parts, b.first(f, len(f.rows))*o.total.count)
+		b.each(f, func(w *worker, block, from, to int) { o.block(f, w, from, to, row(all, o.total, block)) })
 		finish(f)
 		return nil
 	})
+	for _, v := range o.operands {
+		a.asHalves = append(a.asHalves, []*value{v})
+	}
+	return a
+}
+
+// row computes the part of a block that is one row.
+func (o *blockwise) row(f *frame, w *worker, i int, part []float64) {
+	if halves(o.operands...) {
+		for k, v := range o.operands {
+			w.halfViews[k] = f.half(v, w, i)
+		}
+		o.half(f, i, part, w.halfViews[:len(o.operands)])
+		return
+	}
+	for k, v := range o.operands {
+		w.views[k] = f.at(v, w, i)
+	}
+	o.part(f, i, part, w.views[:len(o.operands)])
+}
+
+// block computes the part of rows [from, to), which no action by rows does.
+func (o *blockwise) block(f *frame, w *worker, from, to int, part []float64) {
+	if halves(o.operands...) {
+		for k, v := range o.operands {
+			w.halfViews[k] = f.allHalf(v)[from*v.count : to*v.count]
+		}
+		o.half(f, from, part, w.halfViews[:len(o.operands)])
+		return
+	}
+	n := (to - from) * o.x.count
+	room := w.floats(len(o.operands) * n)
+	for k, v := range o.operands {
+		if !v.half {
+			w.views[k] = f.f32(v)[from*v.count : to*v.count]
+			continue
+		}
+		w.views[k] = room[k*n : (k+1)*n]
+		f.exe.device.kernels.WidenBF16(w.views[k], f.allHalf(v)[from*v.count:to*v.count])
+	}
+	o.part(f, from, part, w.views[:len(o.operands)])
 }
 
 // setDoubles sets unit i of v, which is float64 or float32.

@@ -13,11 +13,18 @@ func (f *frame) bringIn(v *value) {
 		copy(f.bytes(v), f.inputs[v.input].Bytes)
 		return
 	}
-	src, dst := of[float32](f.inputs[v.input].Bytes), f.f32(v)
-	f.eachRow(func(_ *worker, i int) {
-		transpose(row(dst, v, i), row(src, v, i), v.channels, v.positions)
+	src, kernels := of[float32](f.inputs[v.input].Bytes), f.exe.device.kernels
+	f.eachRow(func(w *worker, i int) {
+		if v.half {
+			x := w.floats(v.count)
+			transpose(x, row(src, v, i), v.channels, v.positions)
+			kernels.NarrowBF16(row(f.allHalf(v), v, i), x)
+			return
+		}
+		x := row(f.f32(v), v, i)
+		transpose(x, row(src, v, i), v.channels, v.positions)
 		if f.exe.device.bf16 {
-			f.exe.device.kernels.RoundBF16(row(dst, v, i))
+			kernels.RoundBF16(x)
 		}
 	})
 }
@@ -31,6 +38,17 @@ func transpose(dst, src []float32, rows, columns int) {
 	}
 }
 
+// rowOf returns row i of a value in the arena: of a half as float32 in the
+// worker's own memory.
+func (f *frame) rowOf(v *value, w *worker, i int) []float32 {
+	if !v.half {
+		return row(f.f32(v), v, i)
+	}
+	x := w.floats(v.count)
+	f.exe.device.kernels.WidenBF16(x, row(f.allHalf(v), v, i))
+	return x
+}
+
 // takeOut returns output v in logical order, as a tensor of its own.
 func (f *frame) takeOut(v *value) tensor.Tensor {
 	shape := slices.Clone(v.Shape)
@@ -42,9 +60,7 @@ func (f *frame) takeOut(v *value) tensor.Tensor {
 		copy(out.Bytes, f.bytes(v))
 		return out
 	}
-	src, dst := f.f32(v), of[float32](out.Bytes)
-	f.eachRow(func(_ *worker, i int) {
-		transpose(row(dst, v, i), row(src, v, i), v.positions, v.channels)
-	})
+	dst := of[float32](out.Bytes)
+	f.eachRow(func(w *worker, i int) { transpose(row(dst, v, i), f.rowOf(v, w, i), v.positions, v.channels) })
 	return out
 }

@@ -95,6 +95,13 @@ func (e *Executable) compile(fn *graph.Function) (*function, []device.Refusal) {
 	}
 	if len(c.refuse) == 0 {
 		c.fn.groups = schedule(c.fn, actions, c.follows, c.closing)
+		c.halve()
+		for _, g := range c.fn.groups {
+			if g.rows {
+				c.widen(g)
+				newLinker(c.fn, g).link()
+			}
+		}
 		c.lay()
 	}
 	return c.fn, c.refuse

@@ -17,9 +17,11 @@ type Device struct {
 	info    device.Info
 	kernels *kernel.Set
 	bf16    bool // the precision is device.BF16
-	pool    *pool
-	group   *device.Group // nil: this device holds all replicas
-	loaded  []*Executable
+	// fourBytes keeps maps of bfloat16 in float32 (half.go), to be compared with.
+	fourBytes bool
+	pool      *pool
+	group     *device.Group // nil: this device holds all replicas
+	loaded    []*Executable
 
 	mu     sync.Mutex      // held by the call under way
 	open   context.Context // ends when the device is closed

@@ -29,6 +29,15 @@ func (e *ending) row(f *frame, w *worker, i int) kernel.Ending {
 	return end
 }
 
+// half returns the ending of row i from element at on, if what is added is a half.
+func (e *ending) half(f *frame, w *worker, i, at int) kernel.HalfEnding {
+	end := kernel.HalfEnding{Relu: e.relu, Most: e.most}
+	if e.plus != nil {
+		end.Plus = f.half(e.plus, w, i)[at:]
+	}
+	return end
+}
+
 // rows returns the ending of all rows.
 func (e *ending) rows(f *frame) kernel.Ending {
 	end := kernel.Ending{Relu: e.relu, Most: e.most}

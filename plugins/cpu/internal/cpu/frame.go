@@ -78,8 +78,16 @@ func (f *frame) bytes(v *value) []byte {
 }
 
 // unit returns the unit of v that goes with unit i of kind k: the same row, the
-// replica of a row, or the whole. w is the worker that asks.
+// replica of a row, or the whole; of a half its wide. w is the worker that asks.
 func (f *frame) unit(v *value, w *worker, k graph.Kind, i int) []byte {
+	if v.half {
+		v = v.wide
+	}
+	return f.place(v, w, k, i)
+}
+
+// place returns the unit of v that goes with unit i of kind k as it is stored.
+func (f *frame) place(v *value, w *worker, k graph.Kind, i int) []byte {
 	switch {
 	case v.Kind == graph.Whole:
 		return f.bytes(v)
@@ -98,6 +106,11 @@ func (f *frame) unit(v *value, w *worker, k graph.Kind, i int) []byte {
 // at returns the float32 of v that go with row i.
 func (f *frame) at(v *value, w *worker, i int) []float32 {
 	return of[float32](f.unit(v, w, graph.Rows, i))
+}
+
+// half returns the elements of a half that go with row i.
+func (f *frame) half(v *value, w *worker, i int) []uint16 {
+	return of[uint16](f.place(v, w, graph.Rows, i))
 }
 
 // temp returns temporary memory for n elements of a slot.

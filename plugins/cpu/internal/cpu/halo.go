@@ -9,6 +9,14 @@ import (
 // stretch is positions [from, to) of the result of an action.
 type stretch struct{ from, to int }
 
+// join returns the stretch that contains both, of which s may be none.
+func (s stretch) join(t stretch) stretch {
+	if s.to == 0 {
+		return t
+	}
+	return stretch{min(s.from, t.from), max(s.to, t.to)}
+}
+
 // course says which positions of every action of a chain a step of the chain
 // computes. Where actions see more than their own positions, those before them
 // are ahead. from is what the step needs: a worker that has done the step before
@@ -36,35 +44,67 @@ func (c course) run(a []action, f *frame, w *worker, i, piece, pieces int) {
 type linker struct {
 	fn *function
 	*group
-	makers map[graph.Value]int // the action that makes a value
-	ends   []int               // by action: the last that reads its result; many if others do, too
+	makers map[graph.Value][]int // the actions that make a value, and its wide
+	ends   []int                 // by action: the last that reads its result; many if others do, too
 }
 
 // many is more than the actions of a group.
 const many = 1 << 30
 
 func newLinker(fn *function, g *group) *linker {
-	l := &linker{fn: fn, group: g, makers: map[graph.Value]int{}, ends: make([]int, len(g.nodes))}
-	for k, i := range g.nodes {
-		for _, v := range fn.Nodes[i].Out {
-			l.makers[v] = k
-			if fn.isResult(v) {
+	l := &linker{fn: fn, group: g, makers: map[graph.Value][]int{}, ends: make([]int, len(g.nodes))}
+	for k := range g.actions {
+		for _, v := range l.reads(k) {
+			for _, maker := range l.makers[v] {
+				l.ends[maker] = max(l.ends[maker], k)
+			}
+		}
+		for _, v := range l.makes(k) {
+			l.makers[v] = append(l.makers[v], k)
+			if l.actions[k].widens == nil && fn.leaves(v, g) {
 				l.ends[k] = many
 			}
 		}
 	}
+	return l
+}
+
+// leaves reports whether anything outside a group reads v.
+func (fn *function) leaves(v graph.Value, g *group) bool {
 	for i := range fn.Nodes {
-		for _, v := range fn.Nodes[i].In {
-			if k, ok := l.makers[v]; ok {
-				reader := slices.Index(g.nodes, i)
-				if reader < 0 {
-					reader = many
-				}
-				l.ends[k] = max(l.ends[k], reader)
-			}
+		if slices.Contains(fn.Nodes[i].In, v) && !slices.Contains(g.nodes, i) {
+			return true
 		}
 	}
-	return l
+	return fn.isResult(v)
+}
+
+// reads returns the values that action k reads, None among them.
+func (l *linker) reads(k int) []graph.Value {
+	if x := l.actions[k].widens; x != nil {
+		return []graph.Value{x.id}
+	}
+	return l.fn.Nodes[l.nodes[k]].In
+}
+
+// makes returns the values that action k makes, or that whose wide it makes.
+func (l *linker) makes(k int) []graph.Value {
+	if x := l.actions[k].widens; x != nil {
+		return []graph.Value{x.id}
+	}
+	return l.fn.Nodes[l.nodes[k]].Out
+}
+
+// maker returns the action before k that makes what k reads as v, -1 if it comes
+// from elsewhere.
+func (l *linker) maker(v graph.Value, k int) int {
+	last := -1
+	for _, maker := range l.makers[v] {
+		if maker < k {
+			last = maker
+		}
+	}
+	return last
 }
 
 // link makes the chains.
@@ -100,8 +140,8 @@ func (l *linker) last() *chain { return &l.chains[len(l.chains)-1] }
 // later: then it need not be kept. Of the possible beginnings the one that reads
 // the least from memory is best.
 func (l *linker) ahead(k int) int {
-	maker, ok := l.makers[l.fn.Nodes[l.nodes[k]].In[0]]
-	if !ok || maker < l.last().first || l.result(maker).size() < farBytes || l.actions[k].positions == 0 {
+	maker := l.maker(l.reads(k)[0], k)
+	if maker < l.last().first || l.result(maker).size() < farBytes || l.actions[k].positions == 0 {
 		return k
 	}
 	best, least := k, farMost
@@ -120,9 +160,16 @@ const (
 	farMost = 1 << 20
 )
 
-// result returns the result of an action, operand its first operand.
-func (l *linker) result(k int) *value  { return l.fn.values[l.fn.Nodes[l.nodes[k]].Out[0]] }
-func (l *linker) operand(k int) *value { return l.fn.values[l.fn.Nodes[l.nodes[k]].In[0]] }
+// result returns the result of an action.
+func (l *linker) result(k int) *value {
+	if x := l.actions[k].widens; x != nil {
+		return x.float
+	}
+	return l.fn.values[l.makes(k)[0]]
+}
+
+// operand returns the first operand of an action.
+func (l *linker) operand(k int) *value { return l.fn.values[l.reads(k)[0]] }
 
 // held returns the bytes of results of the actions [first, last), as a chain,
 // that have to be there at a time.
@@ -191,20 +238,16 @@ func (l *linker) step(first, last int, s stretch) []stretch {
 		}
 		unit := a.unit()
 		s.from, s.to = s.from/unit*unit, min((s.to+unit-1)/unit*unit, a.positions)
-		for i, v := range l.fn.Nodes[l.nodes[k]].In {
-			maker, ok := l.makers[v]
-			if !ok || maker < first {
-				continue
-			}
+		for i, v := range l.reads(k) {
 			needed := *s
 			if i == 0 && a.needs != nil {
 				needed.from, needed.to = a.needs(s.from, s.to)
 			}
-			to := &all[maker-first]
-			if to.to > 0 {
-				needed = stretch{min(needed.from, to.from), max(needed.to, to.to)}
+			for _, maker := range l.makers[v] {
+				if maker >= first && maker < k {
+					all[maker-first] = all[maker-first].join(needed)
+				}
 			}
-			*to = needed
 		}
 	}
 	return all
@@ -224,6 +267,9 @@ func (l *linker) settle(c *chain) {
 			continue
 		}
 		v.own = true
+		for _, x := range l.wides {
+			x.float.own = x.float.own || x.half == v
+		}
 		if rows := (c.course.most(k-c.first) + v.row() - 1) / v.row(); rows*v.row() < v.positions && l.inTurn(k) {
 			v.ring = rows * v.row()
 		}
@@ -237,8 +283,8 @@ func (l *linker) inTurn(k int) bool {
 		return false
 	}
 	for r := k + 1; r <= l.ends[k]; r++ {
-		for _, v := range l.fn.Nodes[l.nodes[r]].In {
-			if maker, ok := l.makers[v]; ok && maker == k && (!l.actions[r].rings || l.inputs(r) != 1) {
+		for _, v := range l.reads(r) {
+			if slices.Contains(l.makers[v], k) && (!l.actions[r].rings || l.inputs(r) != 1) {
 				return false
 			}
 		}
@@ -248,7 +294,7 @@ func (l *linker) inTurn(k int) bool {
 
 // inputs returns how many operands of action k are rows.
 func (l *linker) inputs(k int) (n int) {
-	for _, v := range l.fn.Nodes[l.nodes[k]].In {
+	for _, v := range l.reads(k) {
 		if v != graph.None && l.fn.values[v].Kind == graph.Rows {
 			n++
 		}

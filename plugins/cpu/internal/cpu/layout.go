@@ -17,6 +17,7 @@ func (c *compiler) lay() {
 			l.groupOf[i], l.place[i] = g+1, group.chainOf(k)
 		}
 	}
+	l.wides()
 	l.bringIn()
 	l.updateInPlace()
 	for i := range c.fn.Nodes {
@@ -45,6 +46,16 @@ type layout struct {
 	*compiler
 	groupOf []int // by node
 	place   []int // by node: its place in the group
+}
+
+// wides gives every wide its place in a lane.
+func (l *layout) wides() {
+	for _, g := range l.fn.groups {
+		for _, x := range g.wides {
+			s := &slot{fixed: x.float.held(), from: g.chainOf(x.first), to: g.chainOf(x.last)}
+			x.float.slot, g.local = s, append(g.local, s)
+		}
+	}
 }
 
 // result gives result v of node i its place.

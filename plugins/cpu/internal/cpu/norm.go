@@ -37,21 +37,30 @@ func (m stats) inverse(c int, eps float64) float64 {
 }
 
 func buildMoments(c *compiler) action {
-	x, m := c.in(0), c.out(0)
-	return c.blockwise(x, m, func(f *frame, _ int, part []float64, in [][]float32) {
-		f.moments(part, in[0])
-	}, func(total, part []float64) { collective.Merge(total, total, part) }, x)
+	x, m, kernels := c.in(0), c.out(0), c.exe.device.kernels
+	o := blockwise{x: x, total: m, operands: []*value{x},
+		part: func(f *frame, _ int, part []float64, in [][]float32) {
+			mean := means(part, kernels.Sums, in[0])
+			kernels.Deviations(stats(part).deviations(), mean, in[0])
+		},
+		half: func(f *frame, _ int, part []float64, in [][]uint16) {
+			mean := means(part, kernels.SumsHalf, in[0])
+			kernels.DeviationsHalf(stats(part).deviations(), mean, in[0])
+		},
+		add: func(total, part []float64) { collective.Merge(total, total, part) }}
+	return o.action(c)
 }
 
-// moments computes the moments of one block in two passes.
-func (f *frame) moments(m stats, x []float32) {
+// means begins the moments of one block, which are computed in two passes: it
+// sets the number of values and their means, and returns these.
+func means[T any](m stats, sums func(sum []float64, x []T), x []T) []float64 {
 	clear(m)
 	m[0] = float64(len(x) / m.channels())
-	f.exe.device.kernels.Sums(m.means(), x)
+	sums(m.means(), x)
 	for c := range m.means() {
 		m.means()[c] /= m[0]
 	}
-	f.exe.device.kernels.Deviations(m.deviations(), m.means(), x)
+	return m.means()
 }
 
 func buildRunningMoments(c *compiler) action {
@@ -124,13 +133,19 @@ func buildNormalise(c *compiler) action {
 func (c *compiler) normaliseAction(x *value, prepare func(*frame) error,
 	set func(f *frame, i int) kernel.Affine) action {
 	y, ending := c.out(0), c.ending()
+	maps := []*value{x, y, ending.plus}
 	span := func(f *frame, w *worker, i, from, to int) {
 		from, to = from*x.channels, to*x.channels
+		if halves(maps...) {
+			f.exe.device.kernels.NormaliseHalf(f.half(y, w, i)[from:to], f.half(x, w, i)[from:to], set(f, i),
+				ending.half(f, w, i, from))
+			return
+		}
 		f.exe.device.kernels.Normalise(f.at(y, w, i)[from:to], f.at(x, w, i)[from:to], set(f, i),
 			ending.row(f, w, i).From(from))
 	}
 	return bySpan(action{prepare: prepare, work: x.count / 8, span: span, positions: x.positions, step: 1,
-		width: x.channels, pointwise: true})
+		width: x.channels, pointwise: true, asHalves: [][]*value{maps}})
 }
 
 // pixels returns where the positions of part i of a row begin and end.

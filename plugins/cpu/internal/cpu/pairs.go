@@ -53,11 +53,36 @@ func (p *pairsProduct) prepare(f *frame) error {
 	return nil
 }
 
-// pairsOperands is what pairs read and write of one row.
+// pairsOperands is what pairs read and write of one row. Where the image is no
+// half it is narrowed in the worker's own memory, as far as it is read.
 type pairsOperands struct {
-	out []float32
-	in  []uint16
-	end kernel.Ending
+	out   []float32
+	in    []uint16 // nil until the image is narrowed
+	image []float32
+	end   kernel.Ending
+}
+
+// imageStored returns what pairs take as a half: their image, unless it is what
+// they add to their results as well.
+func (c *compiler) imageStored(x *value) [][]*value {
+	if e := c.ending(); e.plus == x {
+		return nil
+	}
+	return [][]*value{{x}}
+}
+
+// pairsRowOf returns the operands of row i of the current node's product by pairs.
+func (c *compiler) pairsRowOf(x, y *value) func(f *frame, w *worker, i int) pairsOperands {
+	ending := c.ending()
+	return func(f *frame, w *worker, i int) pairsOperands {
+		o := pairsOperands{out: f.at(y, w, i), end: ending.row(f, w, i)}
+		if x.half {
+			o.in = f.half(x, w, i)
+		} else {
+			o.image = f.at(x, w, i)
+		}
+		return o
+	}
 }
 
 // finish returns what follows the sums of a part, without their ending.
@@ -113,8 +138,8 @@ func (p *pairsProduct) work() (ns int) {
 }
 
 // cut computes piece of pieces of the positions of every part of one row.
-func (p *pairsProduct) cut(w *worker, o operands, piece, pieces int) {
-	low, high := len(o.in), 0
+func (p *pairsProduct) cut(w *worker, o pairsOperands, piece, pieces int) {
+	low, high := max(len(o.in), len(o.image)), 0
 	for i := range p.parts {
 		part := &p.parts[i]
 		l, h := part.pairs.Reach(cutPositions(piece, pieces, part.pairs.Positions()))
@@ -122,49 +147,72 @@ func (p *pairsProduct) cut(w *worker, o operands, piece, pieces int) {
 			low, high = min(low, l), max(high, part.in+h)
 		}
 	}
-	narrow := p.narrow(w, o, low, high)
+	p.narrow(w, &o, low, high)
 	for _, u := range p.units {
 		pairs := p.parts[u.part].pairs
 		from, to := cutPositions(piece, pieces, pairs.Positions())
-		p.do(w, u, pairs, narrow, from, to)
+		p.do(w, u, pairs, o, from, to)
 	}
 }
 
 // span computes positions [from, to) of one row, of parts that are alike.
-func (p *pairsProduct) span(w *worker, o operands, from, to int) {
+func (p *pairsProduct) span(w *worker, o pairsOperands, from, to int) {
 	low, high := p.parts[0].pairs.Reach(from, to)
-	narrow := p.narrow(w, o, low, min(high+p.parts[len(p.parts)-1].in, len(o.in)))
+	p.narrow(w, &o, low, min(high+p.parts[len(p.parts)-1].in, len(o.image)))
 	for _, u := range p.units {
-		p.do(w, u, p.parts[u.part].pairs, narrow, from, to)
+		p.do(w, u, p.parts[u.part].pairs, o, from, to)
 	}
 }
 
-// narrow returns the operands of a row with the values [low, high) of the image
-// narrowed in the worker's own memory.
-func (p *pairsProduct) narrow(w *worker, o operands, low, high int) pairsOperands {
-	in := w.halves(len(o.in))
+// narrow narrows the values [low, high) of an image that is no half.
+func (p *pairsProduct) narrow(w *worker, o *pairsOperands, low, high int) {
+	if o.in != nil {
+		return
+	}
+	o.in = w.halves(len(o.image))
 	if low < high {
-		p.kernels.NarrowBF16(in[low:high], o.in[low:high])
+		p.kernels.NarrowBF16(o.in[low:high], o.image[low:high])
 	}
-	return pairsOperands{o.out, in, o.end}
 }
 
-// apply computes all rows, of images that are narrowed already, several for
-// each time that the weights are read.
-func (p *pairsProduct) apply(f *frame, o operands, in []uint16, inCount, outCount int) {
-	rows := f.total()
-	f.each(rows, func(_ *worker, r int) {
-		p.kernels.NarrowBF16(in[r*inCount:(r+1)*inCount], o.in[r*inCount:])
+// row returns the operands of row r of several.
+func (o *pairsOperands) row(r, inCount, outCount int) pairsOperands {
+	return pairsOperands{out: o.out[r*outCount:][:outCount], in: o.in[r*inCount:][:inCount],
+		end: o.end.From(r * outCount)}
+}
+
+// pairsRowsOf returns the operands of all rows of the current node's product by
+// pairs, images narrowed.
+func (c *compiler) pairsRowsOf(x, y *value) func(f *frame) pairsOperands {
+	ending, kernels, room := c.ending(), c.exe.device.kernels, c.temp(0, 0, 2*x.count)
+	c.after = append(c.after, func() {
+		if x.half {
+			room.perRow = 0
+		}
 	})
+	return func(f *frame) pairsOperands {
+		o := pairsOperands{out: f.f32(y), end: ending.rows(f)}
+		if x.half {
+			o.in = f.allHalf(x)
+			return o
+		}
+		o.in = temp[uint16](f, room, f.total()*x.count)
+		image := f.f32(x)
+		f.eachSpan(len(o.in), func(_ *worker, from, to int) { kernels.NarrowBF16(o.in[from:to], image[from:to]) })
+		return o
+	}
+}
+
+// apply computes all rows, several for each time that the weights are read.
+func (p *pairsProduct) apply(f *frame, o pairsOperands, inCount, outCount int) {
+	rows := f.total()
 	chunk := max(1, min(8, rows/(2*f.threads())))
 	blocks := (rows + chunk - 1) / chunk
 	f.each(len(p.units)*blocks, func(w *worker, task int) {
 		u, first := p.units[task/blocks], task%blocks*chunk
 		pairs := p.parts[u.part].pairs
 		for r := first; r < min(first+chunk, rows); r++ {
-			row := o.row(r, inCount, outCount)
-			narrow := pairsOperands{row.out, in[r*inCount : (r+1)*inCount], row.end}
-			p.do(w, u, pairs, narrow, 0, pairs.Positions())
+			p.do(w, u, pairs, o.row(r, inCount, outCount), 0, pairs.Positions())
 		}
 	})
 }
@@ -174,16 +222,16 @@ func (p *pairsProduct) apply(f *frame, o operands, in []uint16, inCount, outCoun
 func (c *compiler) buildPairs(g *conv, p *pairsPack, x *value, t *filter, y *value) action {
 	k := c.newPairsProduct(p, t, y)
 	if k.pairsPack.bytes() > heavyWeights {
-		rows, narrow := c.rowsOf(x, y), c.temp(0, 0, 2*x.count)
+		rows := c.pairsRowsOf(x, y)
 		a := whole(func(f *frame) error {
-			k.apply(f, rows(f), temp[uint16](f, narrow, f.total()*x.count), x.count, y.count)
+			k.apply(f, rows(f), x.count, y.count)
 			return nil
 		}).after(k.prepare)
-		a.rounds = true
+		a.rounds, a.asHalves = true, c.imageStored(x)
 		return a
 	}
-	row := c.rowOf(x, y)
-	a := action{prepare: k.prepare, work: k.work(), rounds: true,
+	row := c.pairsRowOf(x, y)
+	a := action{prepare: k.prepare, work: k.work(), rounds: true, asHalves: c.imageStored(x),
 		row: func(f *frame, w *worker, i, piece, pieces int) { k.cut(w, row(f, w, i), piece, pieces) }}
 	if k.alike() {
 		a.span = func(f *frame, w *worker, i, from, to int) { k.span(w, row(f, w, i), from, to) }
@@ -194,23 +242,20 @@ func (c *compiler) buildPairs(g *conv, p *pairsPack, x *value, t *filter, y *val
 
 // densePairs is a product of rows with a matrix by pairs.
 func (c *compiler) densePairs(p *pairsPack, d *denseWindows, in *value, t *filter, out *value) action {
-	k, rows, narrow := c.newPairsProduct(p, t, out), c.rowsOf(in, out), c.temp(0, 0, 2*in.count)
+	k, rows := c.newPairsProduct(p, t, out), c.pairsRowsOf(in, out)
 	a := whole(func(f *frame) error {
-		n := f.total()
-		blocks, o, halves := (n+denseRows-1)/denseRows, rows(f), temp[uint16](f, narrow, n*in.count)
-		f.eachSpan(len(halves), func(_ *worker, from, to int) {
-			k.kernels.NarrowBF16(halves[from:to], o.in[from:])
-		})
+		n, o := f.total(), rows(f)
+		blocks := (n + denseRows - 1) / denseRows
 		d.pairsOf(min(denseRows, n))
 		d.pairsOf(n % denseRows)
 		f.each(len(k.units)*blocks, func(w *worker, task int) {
 			first := task % blocks * denseRows
-			some := pairsOperands{o.out[first*d.width:], halves[first*d.k:], o.end.From(first * d.width)}
+			some := pairsOperands{out: o.out[first*d.width:], in: o.in[first*d.k:], end: o.end.From(first * d.width)}
 			count := min(denseRows, n-first)
 			k.do(w, k.units[task/blocks], d.pairsOf(count), some, 0, count)
 		})
 		return nil
 	}).after(k.prepare)
-	a.rounds = true
+	a.rounds, a.asHalves = true, c.imageStored(in)
 	return a
 }

@@ -15,16 +15,16 @@ func (c *compiler) buildNarrowPairs(g *conv, x *value, t *filter, y *value) acti
 		at, step := g.narrowAt()
 		return []packPart{{window: even.narrowForward(), at: spread(at, g.c, even.c), step: step}}
 	}, false), t, y)
-	row := c.rowOf(x, y)
+	row := c.pairsRowOf(x, y)
 	a := bySpan(action{prepare: k.prepare, work: k.work(), positions: y.positions, step: g.ow, width: y.channels,
 		span: func(f *frame, w *worker, i, from, to int) {
 			o := row(f, w, i)
-			in := k.narrowRows(w, g, o.in, from/g.ow, (to-1)/g.ow)
+			o.in = k.narrowRows(w, g, o, from/g.ow, (to-1)/g.ow)
 			for _, u := range k.units {
-				k.do(w, u, k.parts[0].pairs, pairsOperands{o.out, in, o.end}, from, to)
+				k.do(w, u, k.parts[0].pairs, o, from, to)
 			}
 		}})
-	a.rounds = true
+	a.rounds, a.asHalves = true, c.imageStored(x)
 	return a
 }
 
@@ -40,21 +40,34 @@ func spread(at []int, c, even int) (all []int) {
 	return all
 }
 
-// narrowRows pads an image as paddedRows does, with even channels of bfloat16.
-func (p *pairsProduct) narrowRows(w *worker, g *conv, image []float32, y0, y1 int) []uint16 {
-	padded, wide, even := g.paddedRows(w, image, 0, y0, y1), g.paddedWidth(), g.c+g.c%2
+// narrowRows pads an image in the worker's own memory as paddedRows does, with
+// even channels of bfloat16.
+func (p *pairsProduct) narrowRows(w *worker, g *conv, o pairsOperands, y0, y1 int) []uint16 {
+	wide, even, count := g.paddedWidth(), g.c+g.c%2, g.w*g.c
 	from, to := y0*g.Stride[0], y1*g.Stride[0]+(g.Kernel[0]-1)*g.Dilation[0]+1
-	pixels := (g.h + g.Pad[0] + g.Pad[2]) * wide
-	halves := w.halves(pixels*even + wide*g.c)
-	all, line := halves[:pixels*even], halves[pixels*even:]
+	room := w.halves((g.h+g.Pad[0]+g.Pad[2])*wide*even + count)
+	all, line := room[:len(room)-count], room[len(room)-count:]
+	left, right := g.Pad[1]*even, (g.Pad[1]+g.w)*even
 	for y := from; y < to; y++ {
-		row := all[y*wide*even:][:wide*even]
-		if g.c == even {
-			p.kernels.NarrowBF16(row, padded[y*wide*g.c:][:wide*g.c])
+		padded, source := all[y*wide*even:][:wide*even], y-g.Pad[0]
+		if source < 0 || source >= g.h {
+			clear(padded)
 			continue
 		}
-		p.kernels.NarrowBF16(line[:wide*g.c], padded[y*wide*g.c:])
-		spreadPixels(row, line, g.c)
+		clear(padded[:left])
+		clear(padded[right:])
+		inner := padded[left:right]
+		switch at := source * count; {
+		case g.c == even && o.in != nil:
+			copy(inner, o.in[at:])
+		case g.c == even:
+			p.kernels.NarrowBF16(inner, o.image[at:])
+		case o.in != nil:
+			spreadPixels(inner, o.in[at:], g.c)
+		default:
+			p.kernels.NarrowBF16(line, o.image[at:])
+			spreadPixels(inner, line, g.c)
+		}
 	}
 	return all
 }

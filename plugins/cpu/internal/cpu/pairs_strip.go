@@ -15,19 +15,19 @@ func (c *compiler) buildStripPairs(g *conv, x *value, t *filter, y *value, back 
 		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.StripWidth*g.c, g.o)
 		return []packPart{{window: w, at: s.StripPairsAt(at), step: step}}
 	}, false), t, y)
-	row := c.rowOf(x, y)
+	row := c.pairsRowOf(x, y)
 	work := y.count * g.taps * g.c / 200
 	a := bySpan(action{prepare: k.prepare, work: work, positions: y.positions, step: g.ow, width: g.o,
 		span: func(f *frame, w *worker, i, from, to int) {
 			from, to = from/g.ow, to/g.ow
 			o, finish := row(f, w, i), k.finish(0)
-			padded := k.narrowRows(w, g, o.in, from, to-1)
+			padded := k.narrowRows(w, g, o, from, to-1)
 			for y := from; y < to; y++ {
 				at := y * g.ow * g.o
 				finish.Ending = o.end.From(at)
 				k.kernels.StripPairs(s, o.out[at:], padded[y*s.RowStep:], k.parts[0].data, finish, g.ow)
 			}
 		}})
-	a.rounds = true
+	a.rounds, a.asHalves = true, c.imageStored(x)
 	return a
 }

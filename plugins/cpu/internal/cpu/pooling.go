@@ -54,7 +54,7 @@ func buildMaxPool(c *compiler) action {
 		}
 		for _, pixels := range seen {
 			for i := range pixels {
-				pixels[i] %= int32(x.held())
+				pixels[i] %= int32(4 * x.kept())
 			}
 		}
 	})

@@ -13,18 +13,24 @@ var reductionOps = map[graph.Op]func(c *compiler) action{
 }
 
 func buildChannelSum(c *compiler) action {
-	x, y := c.in(0), c.out(0)
-	return c.blockwise(x, y, func(f *frame, _ int, part []float64, in [][]float32) {
-		clear(part)
-		f.exe.device.kernels.Sums(part, in[0])
-	}, addTo[float64], x)
+	x, y, kernels := c.in(0), c.out(0), c.exe.device.kernels
+	o := blockwise{x: x, total: y, operands: []*value{x}, add: addTo[float64],
+		part: func(_ *frame, _ int, part []float64, in [][]float32) {
+			clear(part)
+			kernels.Sums(part, in[0])
+		},
+		half: func(_ *frame, _ int, part []float64, in [][]uint16) {
+			clear(part)
+			kernels.SumsHalf(part, in[0])
+		}}
+	return o.action(c)
 }
 
 // buildSumRows sums in float64, rows in order.
 func buildSumRows(c *compiler) action {
 	x, y := c.in(0), c.out(0)
 	strides, logical := x.strides(), rowMajor(x.Shape)
-	return whole(func(f *frame) error {
+	return action{asHalves: [][]*value{{x}}, once: func(f *frame) error {
 		f.each(len(f.rows), func(w *worker, r int) {
 			sum := w.doubles(x.count)
 			clear(sum)
@@ -32,7 +38,7 @@ func buildSumRows(c *compiler) action {
 				if x.DType == tensor.F64 {
 					addTo(sum, row(f.f64(x), x, i))
 				} else {
-					addTo(sum, row(f.f32(x), x, i))
+					addTo(sum, f.rowOf(x, w, i))
 				}
 			}
 			walk(x.Shape, logical, strides, nil, func(n, to, from, _, toStep, fromStep, _ int) {
@@ -47,7 +53,7 @@ func buildSumRows(c *compiler) action {
 			})
 		})
 		return nil
-	})
+	}}
 }
 
 func addTo[T float32 | float64](sum []float64, x []T) {

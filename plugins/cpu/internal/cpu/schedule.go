@@ -113,7 +113,6 @@ func (s *scheduler) mark(n *graph.Node, all bool) {
 // flush ends the group of rows, and then does what was put off.
 func (s *scheduler) flush() {
 	if len(s.rows.nodes) > 0 {
-		newLinker(s.fn, s.rows).link()
 		s.groups = append(s.groups, s.rows)
 	}
 	s.groups = append(s.groups, s.later...)

@@ -20,6 +20,8 @@ type value struct {
 	slot  *slot  // where it lies, unless it is one of the following
 	local bool   // the slot is in the memory of a lane, not in the arena
 	own   bool   // of the lane of the worker even if rows are few
+	half  bool   // its elements are bfloat16 of two bytes
+	wide  *value // of a half: its float32 in a lane, while a group runs that needs it
 	ring  int    // positions that are kept, position p where p mod ring lies; 0: all
 	state *state // the state tensor that it reads
 	input int    // the input that it is, -1 for none
@@ -36,16 +38,27 @@ func newValue(v graph.Variable) *value {
 	return out
 }
 
+// width returns the bytes of an element.
+func (v *value) width() int {
+	if v.half {
+		return 2
+	}
+	return v.DType.Size()
+}
+
 // size returns the bytes of one unit.
-func (v *value) size() int { return v.count * v.DType.Size() }
+func (v *value) size() int { return v.count * v.width() }
+
+// kept returns how many elements of one unit are kept at a time.
+func (v *value) kept() int {
+	if v.ring > 0 {
+		return v.ring * v.channels
+	}
+	return v.count
+}
 
 // held returns the bytes of one unit that are kept at a time.
-func (v *value) held() int {
-	if v.ring > 0 {
-		return v.ring * v.channels * v.DType.Size()
-	}
-	return v.size()
-}
+func (v *value) held() int { return v.kept() * v.width() }
 
 // stretches calls do for positions [from, to), in parts that are kept side by
 // side: at is where a part begins.
@@ -98,8 +111,16 @@ func of[T tensor.Element](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
 }
 
-// f32 returns the elements of v in all its units.
-func (f *frame) f32(v *value) []float32 { return of[float32](f.bytes(v)) }
+// f32 returns the elements of v, which is no half, in all its units.
+func (f *frame) f32(v *value) []float32 {
+	if v.half {
+		panic("cpu: a half is read as float32: " + v.name)
+	}
+	return of[float32](f.bytes(v))
+}
+
+// allHalf returns the elements of a half in all its rows.
+func (f *frame) allHalf(v *value) []uint16 { return of[uint16](f.bytes(v)) }
 
 // f64 returns the elements of v in all its units.
 func (f *frame) f64(v *value) []float64 { return of[float64](f.bytes(v)) }

@@ -12,9 +12,10 @@ type worker struct {
 	wide   []float64
 	half   []uint16
 	// segments are what a gradient by pairs adds together.
-	segments []segment
-	views    [5][]float32 // of operands
-	tiles    tiles
+	segments  []segment
+	views     [5][]float32 // of operands
+	halfViews [5][]uint16
+	tiles     tiles
 }
 
 // floats returns n values of the worker's own memory, not cleared.

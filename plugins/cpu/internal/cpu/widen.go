@@ -1,0 +1,149 @@
+package cpu
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// wide is the float32 of a half for a row that passes through a group, in the
+// memory of a lane. An action of its own makes it before the first that reads
+// it, or one that makes the half makes it first, which is then narrowed span by
+// span while it is in the cache.
+type wide struct {
+	id          graph.Value
+	half, float *value
+	first, last int // actions between which it is in use
+}
+
+// newWide returns the wide of a half that action k needs first.
+func (w *widener) newWide(id graph.Value, k int) {
+	v := w.fn.values[id]
+	float := *v
+	float.half, float.local, float.input = false, true, -1
+	w.wides[v] = &wide{id: id, half: v, float: &float, first: k, last: k}
+	w.group.wides = append(w.group.wides, w.wides[v])
+}
+
+// widener puts what halves and float32 need between the actions of a group.
+type widener struct {
+	*compiler
+	group *group
+	nodes []int
+	done  []action
+	wides map[*value]*wide
+}
+
+// widen has the actions of a group take their halves, and round what they store
+// as bfloat16.
+func (c *compiler) widen(g *group) {
+	w := &widener{compiler: c, group: g, wides: map[*value]*wide{}}
+	for k, a := range g.actions {
+		w.add(g.nodes[k], a)
+	}
+	g.nodes, g.actions = w.nodes, w.done
+}
+
+// add adds the action of a node, behind what it needs.
+func (w *widener) add(node int, a action) {
+	n := &w.fn.Nodes[node]
+	var wides []*wide
+	for _, id := range n.In {
+		if id != graph.None && w.apart(&a, w.fn.values[id]) {
+			wides = append(wides, w.need(node, id))
+		}
+	}
+	k := len(w.done)
+	for _, x := range wides {
+		x.last = k
+	}
+	for _, id := range n.Out {
+		if v := w.fn.values[id]; w.apart(&a, v) {
+			w.newWide(id, k)
+		}
+	}
+	w.nodes, w.done = append(w.nodes, node), append(w.done, w.stores(n, a))
+}
+
+// apart reports whether v is a half that the action does not take.
+func (w *widener) apart(a *action, v *value) bool { return v.half && !a.takes(v) }
+
+// need returns the wide of a value for the next action, and has it made unless
+// it is there.
+func (w *widener) need(node int, id graph.Value) *wide {
+	v := w.fn.values[id]
+	if w.wides[v] == nil {
+		w.newWide(id, len(w.done))
+		w.nodes, w.done = append(w.nodes, node), append(w.done, w.widening(id))
+	}
+	return w.wides[v]
+}
+
+// widening returns the action that makes the wide of a half.
+func (w *widener) widening(id graph.Value) action {
+	kernels, v := w.exe.device.kernels, w.fn.values[id]
+	return bySpan(action{widens: w.wides[v], work: v.count / 16, positions: v.positions, step: 1,
+		width: v.channels, pointwise: true, span: func(f *frame, w *worker, i, from, to int) {
+			from, to = from*v.channels, to*v.channels
+			kernels.WidenBF16(f.at(v, w, i)[from:to], f.half(v, w, i)[from:to])
+		}})
+}
+
+// storing is what is done to a result of an action where it is stored.
+type storing struct {
+	value *value
+	wide  *wide // of a result that is narrowed
+	round bool  // the action has not rounded it
+}
+
+// stores returns the action of node n with its results rounded that are not yet,
+// and those narrowed that it does not take as halves.
+func (w *widener) stores(n *graph.Node, a action) action {
+	var all []storing
+	for _, id := range n.Out {
+		v := w.fn.values[id]
+		s := storing{value: v, round: slices.Contains(a.unrounded, v)}
+		if v.half {
+			s.wide = w.wides[v]
+		}
+		if s.wide != nil || s.round && !v.half {
+			all = append(all, s)
+		}
+	}
+	switch {
+	case len(all) == 0:
+	case a.span != nil:
+		span := a.span
+		a.span = func(f *frame, w *worker, i, from, to int) {
+			span(f, w, i, from, to)
+			for _, s := range all {
+				s.value.stretches(from, to, func(at, from, to int) {
+					s.store(f, w, i, at*s.value.channels, (at+to-from)*s.value.channels)
+				})
+			}
+		}
+		return bySpan(a)
+	default:
+		row := a.row
+		a.work = 0 // what a piece computes is not known here
+		a.row = func(f *frame, w *worker, i, piece, pieces int) {
+			row(f, w, i, piece, pieces)
+			for _, s := range all {
+				s.store(f, w, i, 0, s.value.kept())
+			}
+		}
+	}
+	return a
+}
+
+// store stores elements [from, to) of row i. The wide is rounded itself only if
+// it is read again.
+func (s *storing) store(f *frame, w *worker, i, from, to int) {
+	x, kernels := f.at(s.value, w, i)[from:to], f.exe.device.kernels
+	if s.round && (s.wide == nil || s.wide.last > s.wide.first) {
+		kernels.RoundBF16(x)
+	}
+	if s.wide != nil {
+		kernels.NarrowBF16(f.half(s.value, w, i)[from:to], x)
+	}
+}

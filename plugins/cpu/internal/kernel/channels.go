@@ -8,9 +8,11 @@ import "math"
 // the same over rows of bfloat16: see channels_half.go.
 
 // columns is the assembly for walks over neighbouring columns of channels, in
-// rows of T.
+// rows of T. It keeps what is per channel in registers; a wide one reads and
+// writes that at every position, and so treats any number of columns.
 type columns[T float32 | uint16] struct {
-	lanes        int // channels that it treats
+	lanes        int // channels that it treats, of a wide one any multiple of them
+	wide         int // of a wide one: from how many channels on it is to be taken
 	sums         func(sum *float64, x *T, channels, count int)
 	sizes        func(size, most *float32, x *T, channels, count int)
 	deviations   func(q, mean *float64, x *T, channels, count int)
@@ -27,46 +29,62 @@ type columns[T float32 | uint16] struct {
 // the next ones are, so that memory is read as it lies.
 const nearby = 4096
 
+// treats returns how many of so many channels the assembly treats.
+func (k *columns[T]) treats(channels int) int {
+	switch {
+	case channels < max(k.lanes, k.wide):
+		return 0
+	case k.wide > 0:
+		return channels / k.lanes * k.lanes
+	}
+	return k.lanes
+}
+
 // eachColumns calls do with the assembly for as many of n channels as there is
 // some for, in a row of so many values: for count positions from the element
-// at on, which is channel c of the first. It returns the first channel left.
+// at on, which is channel c of the first. What it leaves are the channels from
+// some on, in so many positions.
 func eachColumns[T float32 | uint16](kernels []*columns[T], n, values int,
-	do func(k *columns[T], c, at, count int)) (left int) {
+	do func(k *columns[T], c, at, count int)) (from, left int) {
 	if values == 0 || n == 0 {
-		return 0
+		return 0, 0
 	}
 	positions := values / n
 	some := max(1, nearby/n)
-	if k := widest(kernels, n); k != nil && k.lanes == n {
+	if k, treated := widest(kernels, n); k != nil && treated == n {
 		some = positions
 	}
 	for p := 0; p < positions; p += some {
-		left = 0
-		for k := widest(kernels, n); k != nil; k = widest(kernels, n-left) {
-			do(k, left, p*n+left, min(some, positions-p))
-			left += k.lanes
+		from = 0
+		for k, treated := widest(kernels, n); k != nil; k, treated = widest(kernels, n-from) {
+			do(k, from, p*n+from, min(some, positions-p))
+			from += treated
 		}
 	}
-	return left
+	if from < n {
+		left = positions
+	}
+	return from, left
 }
 
-// widest returns the widest assembly for so many channels, nil if there is none.
-func widest[T float32 | uint16](kernels []*columns[T], channels int) *columns[T] {
+// widest returns the first assembly that treats some of so many channels, and
+// how many; nil if there is none.
+func widest[T float32 | uint16](kernels []*columns[T], channels int) (k *columns[T], treated int) {
 	for _, k := range kernels {
-		if k.lanes <= channels {
-			return k
+		if n := k.treats(channels); n > 0 {
+			return k, n
 		}
 	}
-	return nil
+	return nil, 0
 }
 
 // Sums adds to sum, per channel, the values of x in float64, in order.
 func (s *Set) Sums(sum []float64, x []float32) {
 	n := len(sum)
-	from := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+	from, left := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
 		k.sums(&sum[c], &x[at], n, count)
 	})
-	for p := range positions(n, x) {
+	for p := range left {
 		for i, v := range x[p*n+from : (p+1)*n] {
 			sum[from+i] += float64(v)
 		}
@@ -78,10 +96,10 @@ func (s *Set) Sums(sum []float64, x []float32) {
 func (s *Set) Sizes(size, most, x []float32) {
 	n := len(size)
 	most = most[:n]
-	from := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+	from, left := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
 		k.sizes(&size[c], &most[c], &x[at], n, count)
 	})
-	for p := range positions(n, x) {
+	for p := range left {
 		for i, v := range x[p*n+from : (p+1)*n] {
 			bits := math.Float32bits(v) &^ (1 << 31)
 			size[from+i] += math.Float32frombits(bits)
@@ -90,22 +108,14 @@ func (s *Set) Sizes(size, most, x []float32) {
 	}
 }
 
-// positions returns how many positions of n channels x has.
-func positions[T any](n int, x []T) int {
-	if n == 0 {
-		return 0
-	}
-	return len(x) / n
-}
-
 // Deviations adds to q, per channel, the squares of x - mean in float64, in order.
 func (s *Set) Deviations(q, mean []float64, x []float32) {
 	n := len(q)
 	mean = mean[:n]
-	from := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+	from, left := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
 		k.deviations(&q[c], &mean[c], &x[at], n, count)
 	})
-	for p := range positions(n, x) {
+	for p := range left {
 		for i, v := range x[p*n+from : (p+1)*n] {
 			d := float64(v) - mean[from+i]
 			q[from+i] += float64(d * d)
@@ -118,10 +128,10 @@ func (s *Set) Deviations(q, mean []float64, x []float32) {
 func (s *Set) GradientSums(s1, s2, mean []float64, x, dy []float32) {
 	n := len(s1)
 	s2, mean, dy = s2[:n], mean[:n], dy[:len(x)]
-	from := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+	from, left := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
 		k.gradientSums(&s1[c], &s2[c], &mean[c], &x[at], &dy[at], n, count)
 	})
-	for p := range positions(n, x) {
+	for p := range left {
 		for i := from; i < n; i++ {
 			g := float64(dy[p*n+i])
 			s1[i] += g
@@ -142,7 +152,7 @@ type Mask struct {
 func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask) {
 	n := len(s1)
 	s2, mean, dx, dy, m.Y = s2[:n], mean[:n], dx[:len(x)], dy[:len(x)], m.Y[:len(x)]
-	from := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+	from, left := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
 		if m.Plus == nil {
 			k.maskedSums(&s1[c], &s2[c], &mean[c], &x[at], &dx[at], &dy[at], &m.Y[at], m.Most, n, count)
 			return
@@ -150,7 +160,7 @@ func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask) {
 		k.maskedSumsPlus(&s1[c], &s2[c], &mean[c], &x[at], &dx[at], &dy[at], &m.Y[at], &m.Plus[:len(x)][at],
 			m.Most, n, count)
 	})
-	for p := range positions(n, x) {
+	for p := range left {
 		for i := from; i < n; i++ {
 			at := p*n + i
 			g := dy[at]
@@ -203,7 +213,7 @@ func (s *Set) Normalise(y, x []float32, a Affine, e Ending) {
 	n := len(a.Hi)
 	y = y[:len(x)]
 	least, most := e.bounds()
-	from := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+	from, left := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
 		hi, lo, by, add := &a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c]
 		if e.Plus == nil {
 			k.normalise(hi, lo, by, add, &y[at], &x[at], least, most, n, count)
@@ -211,7 +221,7 @@ func (s *Set) Normalise(y, x []float32, a Affine, e Ending) {
 		}
 		k.normalisePlus(hi, lo, by, add, &y[at], &x[at], &e.Plus[:len(x)][at], least, most, n, count)
 	})
-	for p := range positions(n, x) {
+	for p := range left {
 		for i := from; i < n; i++ {
 			y[p*n+i] = e.at(p*n+i, a.at(i, x[p*n+i]))
 		}
@@ -223,11 +233,11 @@ func (s *Set) Normalise(y, x []float32, a Affine, e Ending) {
 func (s *Set) NormaliseGradient(dx, x, dy []float32, a Affine, slope []float32) {
 	n := len(a.Hi)
 	dx, dy, slope = dx[:len(x)], dy[:len(x)], slope[:n]
-	from := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+	from, left := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
 		k.normaliseGradient(&a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c], &slope[c], &dx[at], &x[at], &dy[at],
 			n, count)
 	})
-	for p := range positions(n, x) {
+	for p := range left {
 		for i := from; i < n; i++ {
 			dx[p*n+i] = a.gradient(i, x[p*n+i], dy[p*n+i], slope[i])
 		}

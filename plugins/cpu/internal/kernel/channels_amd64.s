@@ -9,10 +9,10 @@
 TEXT ·sumsAVX512x4(SB), NOSPLIT, $0-32
 	MOVQ    sum+0(FP), AX
 	MOVQ    x+8(FP), BX
-	MOVQ    channels+16(FP), DX
-	SHLQ    $0x02, DX
-	MOVQ    count+24(FP), SI
+	MOVQ    count+24(FP), DX
 	XORQ    CX, CX
+	MOVQ    channels+16(FP), SI
+	SHLQ    $0x02, SI
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD 128(AX), Z2
@@ -39,8 +39,8 @@ position:
 	VCVTPS2PD 224(BX)(CX*1), Z9
 	VADDPD    Z8, Z6, Z6
 	VADDPD    Z9, Z7, Z7
-	ADDQ      DX, CX
-	DECQ      SI
+	ADDQ      SI, CX
+	DECQ      DX
 	JNE       position
 	VMOVUPD   Z0, (AX)
 	VMOVUPD   Z1, 64(AX)
@@ -59,10 +59,12 @@ TEXT ·sizesAVX512x4(SB), NOSPLIT, $0-40
 	MOVQ       size+0(FP), AX
 	MOVQ       most+8(FP), BX
 	MOVQ       x+16(FP), CX
-	MOVQ       channels+24(FP), SI
-	SHLQ       $0x02, SI
-	MOVQ       count+32(FP), DI
+	MOVQ       count+32(FP), SI
 	XORQ       DX, DX
+	VPTERNLOGD $0xff, Z9, Z9, Z9
+	VPSRLD     $0x01, Z9, Z9
+	MOVQ       channels+24(FP), DI
+	SHLQ       $0x02, DI
 	VMOVUPD    (AX), Z0
 	VMOVUPD    64(AX), Z1
 	VMOVUPD    128(AX), Z2
@@ -71,8 +73,6 @@ TEXT ·sizesAVX512x4(SB), NOSPLIT, $0-40
 	VMOVUPD    64(BX), Z5
 	VMOVUPD    128(BX), Z6
 	VMOVUPD    192(BX), Z7
-	VPTERNLOGD $0xff, Z9, Z9, Z9
-	VPSRLD     $0x01, Z9, Z9
 
 position:
 	VMOVUPS (CX)(DX*1), Z8
@@ -91,8 +91,8 @@ position:
 	VPANDD  Z8, Z9, Z8
 	VADDPS  Z8, Z3, Z3
 	VPMAXUD Z8, Z7, Z7
-	ADDQ    SI, DX
-	DECQ    DI
+	ADDQ    DI, DX
+	DECQ    SI
 	JNE     position
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
@@ -111,10 +111,10 @@ TEXT ·deviationsAVX512x4(SB), NOSPLIT, $0-40
 	MOVQ    q+0(FP), AX
 	MOVQ    mean+8(FP), BX
 	MOVQ    x+16(FP), CX
-	MOVQ    channels+24(FP), SI
-	SHLQ    $0x02, SI
-	MOVQ    count+32(FP), DI
+	MOVQ    count+32(FP), SI
 	XORQ    DX, DX
+	MOVQ    channels+24(FP), DI
+	SHLQ    $0x02, DI
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD 128(AX), Z2
@@ -165,8 +165,8 @@ position:
 	VSUBPD    Z15, Z17, Z17
 	VMULPD    Z17, Z17, Z17
 	VADDPD    Z17, Z7, Z7
-	ADDQ      SI, DX
-	DECQ      DI
+	ADDQ      DI, DX
+	DECQ      SI
 	JNE       position
 	VMOVUPD   Z0, (AX)
 	VMOVUPD   Z1, 64(AX)
@@ -187,10 +187,10 @@ TEXT ·gradientSumsAVX512x4(SB), NOSPLIT, $0-56
 	MOVQ    mean+16(FP), CX
 	MOVQ    x+24(FP), DX
 	MOVQ    dy+32(FP), SI
-	MOVQ    channels+40(FP), R8
-	SHLQ    $0x02, R8
-	MOVQ    count+48(FP), R9
+	MOVQ    count+48(FP), R8
 	XORQ    DI, DI
+	MOVQ    channels+40(FP), R9
+	SHLQ    $0x02, R9
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD 128(AX), Z2
@@ -265,8 +265,8 @@ position:
 	VSUBPD    Z23, Z25, Z25
 	VMULPD    Z25, Z27, Z25
 	VADDPD    Z25, Z15, Z15
-	ADDQ      R8, DI
-	DECQ      R9
+	ADDQ      R9, DI
+	DECQ      R8
 	JNE       position
 	VMOVUPD   Z0, (AX)
 	VMOVUPD   Z1, 64(AX)
@@ -297,10 +297,12 @@ TEXT ·maskedSumsAVX512x4(SB), NOSPLIT, $0-80
 	MOVQ         dx+32(FP), SI
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x02, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Z28
+	VPXORD       Z29, Z29, Z29
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
 	VMOVUPD      (AX), Z0
 	VMOVUPD      64(AX), Z1
 	VMOVUPD      128(AX), Z2
@@ -325,8 +327,6 @@ TEXT ·maskedSumsAVX512x4(SB), NOSPLIT, $0-80
 	VMOVUPD      320(CX), Z21
 	VMOVUPD      384(CX), Z22
 	VMOVUPD      448(CX), Z23
-	VBROADCASTSS most+56(FP), Z28
-	VPXORD       Z29, Z29, Z29
 
 position:
 	VMOVUPS       (DI)(R9*1), Z26
@@ -405,8 +405,8 @@ position:
 	VSUBPD        Z23, Z25, Z25
 	VMULPD        Z25, Z27, Z25
 	VADDPD        Z25, Z15, Z15
-	ADDQ          R10, R9
-	DECQ          R11
+	ADDQ          R11, R9
+	DECQ          R10
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -436,10 +436,12 @@ TEXT ·normaliseAVX512x4(SB), NOSPLIT, $0-72
 	MOVQ         add+24(FP), DX
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
-	MOVQ         channels+56(FP), R9
-	SHLQ         $0x02, R9
-	MOVQ         count+64(FP), R10
+	MOVQ         count+64(FP), R9
 	XORQ         R8, R8
+	VBROADCASTSS least+48(FP), Z18
+	VBROADCASTSS most+52(FP), Z19
+	MOVQ         channels+56(FP), R10
+	SHLQ         $0x02, R10
 	VMOVUPD      (AX), Z2
 	VMOVUPD      64(AX), Z3
 	VMOVUPD      128(AX), Z4
@@ -456,8 +458,6 @@ TEXT ·normaliseAVX512x4(SB), NOSPLIT, $0-72
 	VMOVUPD      64(DX), Z15
 	VMOVUPD      128(DX), Z16
 	VMOVUPD      192(DX), Z17
-	VBROADCASTSS least+48(FP), Z18
-	VBROADCASTSS most+52(FP), Z19
 
 position:
 	VMOVUPS (DI)(R8*1), Z0
@@ -492,8 +492,8 @@ position:
 	VMAXPS  Z0, Z18, Z0
 	VMINPS  Z0, Z19, Z0
 	VMOVUPS Z0, 192(SI)(R8*1)
-	ADDQ    R9, R8
-	DECQ    R10
+	ADDQ    R10, R8
+	DECQ    R9
 	JNE     position
 	VZEROUPPER
 	RET
@@ -509,10 +509,12 @@ TEXT ·maskedSumsPlusAVX512x4(SB), NOSPLIT, $0-88
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
 	MOVQ         plus+56(FP), R9
-	MOVQ         channels+72(FP), R11
-	SHLQ         $0x02, R11
-	MOVQ         count+80(FP), R12
+	MOVQ         count+80(FP), R11
 	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Z28
+	VPXORD       Z29, Z29, Z29
+	MOVQ         channels+72(FP), R12
+	SHLQ         $0x02, R12
 	VMOVUPD      (AX), Z0
 	VMOVUPD      64(AX), Z1
 	VMOVUPD      128(AX), Z2
@@ -537,8 +539,6 @@ TEXT ·maskedSumsPlusAVX512x4(SB), NOSPLIT, $0-88
 	VMOVUPD      320(CX), Z21
 	VMOVUPD      384(CX), Z22
 	VMOVUPD      448(CX), Z23
-	VBROADCASTSS most+64(FP), Z28
-	VPXORD       Z29, Z29, Z29
 
 position:
 	VMOVUPS       (DI)(R10*1), Z26
@@ -625,8 +625,8 @@ position:
 	VSUBPD        Z23, Z25, Z25
 	VMULPD        Z25, Z27, Z25
 	VADDPD        Z25, Z15, Z15
-	ADDQ          R11, R10
-	DECQ          R12
+	ADDQ          R12, R10
+	DECQ          R11
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -657,10 +657,12 @@ TEXT ·normalisePlusAVX512x4(SB), NOSPLIT, $0-80
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
 	MOVQ         plus+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x02, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
+	VBROADCASTSS least+56(FP), Z18
+	VBROADCASTSS most+60(FP), Z19
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
 	VMOVUPD      (AX), Z2
 	VMOVUPD      64(AX), Z3
 	VMOVUPD      128(AX), Z4
@@ -677,8 +679,6 @@ TEXT ·normalisePlusAVX512x4(SB), NOSPLIT, $0-80
 	VMOVUPD      64(DX), Z15
 	VMOVUPD      128(DX), Z16
 	VMOVUPD      192(DX), Z17
-	VBROADCASTSS least+56(FP), Z18
-	VBROADCASTSS most+60(FP), Z19
 
 position:
 	VMOVUPS (DI)(R9*1), Z0
@@ -721,8 +721,8 @@ position:
 	VMAXPS  Z0, Z18, Z0
 	VMINPS  Z0, Z19, Z0
 	VMOVUPS Z0, 192(SI)(R9*1)
-	ADDQ    R10, R9
-	DECQ    R11
+	ADDQ    R11, R9
+	DECQ    R10
 	JNE     position
 	VZEROUPPER
 	RET
@@ -738,10 +738,10 @@ TEXT ·normaliseGradientAVX512x4(SB), NOSPLIT, $0-80
 	MOVQ    dx+40(FP), DI
 	MOVQ    x+48(FP), R8
 	MOVQ    dy+56(FP), R9
-	MOVQ    channels+64(FP), R11
-	SHLQ    $0x02, R11
-	MOVQ    count+72(FP), R12
+	MOVQ    count+72(FP), R11
 	XORQ    R10, R10
+	MOVQ    channels+64(FP), R12
+	SHLQ    $0x02, R12
 	VMOVUPD (AX), Z2
 	VMOVUPD 64(AX), Z3
 	VMOVUPD 128(AX), Z4
@@ -800,8 +800,8 @@ position:
 	VSUBPS  Z0, Z1, Z0
 	VMULPS  Z0, Z13, Z0
 	VMOVUPS Z0, 192(DI)(R10*1)
-	ADDQ    R11, R10
-	DECQ    R12
+	ADDQ    R12, R10
+	DECQ    R11
 	JNE     position
 	VZEROUPPER
 	RET
@@ -811,10 +811,10 @@ position:
 TEXT ·sumsHalfAVX512BF16x4(SB), NOSPLIT, $0-32
 	MOVQ    sum+0(FP), AX
 	MOVQ    x+8(FP), BX
-	MOVQ    channels+16(FP), DX
-	SHLQ    $0x01, DX
-	MOVQ    count+24(FP), SI
+	MOVQ    count+24(FP), DX
 	XORQ    CX, CX
+	MOVQ    channels+16(FP), SI
+	SHLQ    $0x01, SI
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD 128(AX), Z2
@@ -853,8 +853,8 @@ position:
 	VCVTPS2PD     Y8, Z8
 	VADDPD        Z8, Z6, Z6
 	VADDPD        Z9, Z7, Z7
-	ADDQ          DX, CX
-	DECQ          SI
+	ADDQ          SI, CX
+	DECQ          DX
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -873,10 +873,10 @@ TEXT ·deviationsHalfAVX512BF16x4(SB), NOSPLIT, $0-40
 	MOVQ    q+0(FP), AX
 	MOVQ    mean+8(FP), BX
 	MOVQ    x+16(FP), CX
-	MOVQ    channels+24(FP), SI
-	SHLQ    $0x01, SI
-	MOVQ    count+32(FP), DI
+	MOVQ    count+32(FP), SI
 	XORQ    DX, DX
+	MOVQ    channels+24(FP), DI
+	SHLQ    $0x01, DI
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD 128(AX), Z2
@@ -939,8 +939,8 @@ position:
 	VSUBPD        Z15, Z17, Z17
 	VMULPD        Z17, Z17, Z17
 	VADDPD        Z17, Z7, Z7
-	ADDQ          SI, DX
-	DECQ          DI
+	ADDQ          DI, DX
+	DECQ          SI
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -961,10 +961,10 @@ TEXT ·gradientSumsHalfAVX512BF16x4(SB), NOSPLIT, $0-56
 	MOVQ    mean+16(FP), CX
 	MOVQ    x+24(FP), DX
 	MOVQ    dy+32(FP), SI
-	MOVQ    channels+40(FP), R8
-	SHLQ    $0x01, R8
-	MOVQ    count+48(FP), R9
+	MOVQ    count+48(FP), R8
 	XORQ    DI, DI
+	MOVQ    channels+40(FP), R9
+	SHLQ    $0x01, R9
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD 128(AX), Z2
@@ -1063,8 +1063,8 @@ position:
 	VSUBPD        Z23, Z25, Z25
 	VMULPD        Z25, Z27, Z25
 	VADDPD        Z25, Z15, Z15
-	ADDQ          R8, DI
-	DECQ          R9
+	ADDQ          R9, DI
+	DECQ          R8
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -1095,10 +1095,12 @@ TEXT ·maskedSumsHalfAVX512BF16x4(SB), NOSPLIT, $0-80
 	MOVQ         dx+32(FP), SI
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x01, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Z28
+	VPXORD       Z29, Z29, Z29
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x01, R11
 	VMOVUPD      (AX), Z0
 	VMOVUPD      64(AX), Z1
 	VMOVUPD      128(AX), Z2
@@ -1123,8 +1125,6 @@ TEXT ·maskedSumsHalfAVX512BF16x4(SB), NOSPLIT, $0-80
 	VMOVUPD      320(CX), Z21
 	VMOVUPD      384(CX), Z22
 	VMOVUPD      448(CX), Z23
-	VBROADCASTSS most+56(FP), Z28
-	VPXORD       Z29, Z29, Z29
 
 position:
 	VPMOVZXWD     (DI)(R9*1), Z26
@@ -1227,8 +1227,8 @@ position:
 	VSUBPD        Z23, Z25, Z25
 	VMULPD        Z25, Z27, Z25
 	VADDPD        Z25, Z15, Z15
-	ADDQ          R10, R9
-	DECQ          R11
+	ADDQ          R11, R9
+	DECQ          R10
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -1258,10 +1258,12 @@ TEXT ·normaliseHalfAVX512BF16x4(SB), NOSPLIT, $0-72
 	MOVQ         add+24(FP), DX
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
-	MOVQ         channels+56(FP), R9
-	SHLQ         $0x01, R9
-	MOVQ         count+64(FP), R10
+	MOVQ         count+64(FP), R9
 	XORQ         R8, R8
+	VBROADCASTSS least+48(FP), Z18
+	VBROADCASTSS most+52(FP), Z19
+	MOVQ         channels+56(FP), R10
+	SHLQ         $0x01, R10
 	VMOVUPD      (AX), Z2
 	VMOVUPD      64(AX), Z3
 	VMOVUPD      128(AX), Z4
@@ -1278,8 +1280,6 @@ TEXT ·normaliseHalfAVX512BF16x4(SB), NOSPLIT, $0-72
 	VMOVUPD      64(DX), Z15
 	VMOVUPD      128(DX), Z16
 	VMOVUPD      192(DX), Z17
-	VBROADCASTSS least+48(FP), Z18
-	VBROADCASTSS most+52(FP), Z19
 
 position:
 	VPMOVZXWD (DI)(R8*1), Z0
@@ -1334,8 +1334,8 @@ position:
 	LONG    $0x487ef262
 	WORD    $0xc872
 	VMOVDQU Y1, 96(SI)(R8*1)
-	ADDQ    R9, R8
-	DECQ    R10
+	ADDQ    R10, R8
+	DECQ    R9
 	JNE     position
 	VZEROUPPER
 	RET
@@ -1351,10 +1351,12 @@ TEXT ·maskedSumsPlusHalfAVX512BF16x4(SB), NOSPLIT, $0-88
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
 	MOVQ         plus+56(FP), R9
-	MOVQ         channels+72(FP), R11
-	SHLQ         $0x01, R11
-	MOVQ         count+80(FP), R12
+	MOVQ         count+80(FP), R11
 	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Z28
+	VPXORD       Z29, Z29, Z29
+	MOVQ         channels+72(FP), R12
+	SHLQ         $0x01, R12
 	VMOVUPD      (AX), Z0
 	VMOVUPD      64(AX), Z1
 	VMOVUPD      128(AX), Z2
@@ -1379,8 +1381,6 @@ TEXT ·maskedSumsPlusHalfAVX512BF16x4(SB), NOSPLIT, $0-88
 	VMOVUPD      320(CX), Z21
 	VMOVUPD      384(CX), Z22
 	VMOVUPD      448(CX), Z23
-	VBROADCASTSS most+64(FP), Z28
-	VPXORD       Z29, Z29, Z29
 
 position:
 	VPMOVZXWD (DI)(R10*1), Z26
@@ -1519,8 +1519,8 @@ position:
 	VSUBPD        Z23, Z25, Z25
 	VMULPD        Z25, Z27, Z25
 	VADDPD        Z25, Z15, Z15
-	ADDQ          R11, R10
-	DECQ          R12
+	ADDQ          R12, R10
+	DECQ          R11
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -1551,10 +1551,12 @@ TEXT ·normalisePlusHalfAVX512BF16x4(SB), NOSPLIT, $0-80
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
 	MOVQ         plus+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x01, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
+	VBROADCASTSS least+56(FP), Z18
+	VBROADCASTSS most+60(FP), Z19
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x01, R11
 	VMOVUPD      (AX), Z2
 	VMOVUPD      64(AX), Z3
 	VMOVUPD      128(AX), Z4
@@ -1571,8 +1573,6 @@ TEXT ·normalisePlusHalfAVX512BF16x4(SB), NOSPLIT, $0-80
 	VMOVUPD      64(DX), Z15
 	VMOVUPD      128(DX), Z16
 	VMOVUPD      192(DX), Z17
-	VBROADCASTSS least+56(FP), Z18
-	VBROADCASTSS most+60(FP), Z19
 
 position:
 	VPMOVZXWD (DI)(R9*1), Z0
@@ -1639,8 +1639,8 @@ position:
 	LONG    $0x487ef262
 	WORD    $0xc872
 	VMOVDQU Y1, 96(SI)(R9*1)
-	ADDQ    R10, R9
-	DECQ    R11
+	ADDQ    R11, R9
+	DECQ    R10
 	JNE     position
 	VZEROUPPER
 	RET
@@ -1656,10 +1656,10 @@ TEXT ·normaliseGradientHalfAVX512BF16x4(SB), NOSPLIT, $0-80
 	MOVQ    dx+40(FP), DI
 	MOVQ    x+48(FP), R8
 	MOVQ    dy+56(FP), R9
-	MOVQ    channels+64(FP), R11
-	SHLQ    $0x01, R11
-	MOVQ    count+72(FP), R12
+	MOVQ    count+72(FP), R11
 	XORQ    R10, R10
+	MOVQ    channels+64(FP), R12
+	SHLQ    $0x01, R12
 	VMOVUPD (AX), Z2
 	VMOVUPD 64(AX), Z3
 	VMOVUPD 128(AX), Z4
@@ -1742,8 +1742,8 @@ position:
 	LONG    $0x487ef262
 	WORD    $0xc872
 	VMOVDQU Y1, 96(DI)(R10*1)
-	ADDQ    R11, R10
-	DECQ    R12
+	ADDQ    R12, R10
+	DECQ    R11
 	JNE     position
 	VZEROUPPER
 	RET
@@ -1753,10 +1753,10 @@ position:
 TEXT ·sumsAVX512x2(SB), NOSPLIT, $0-32
 	MOVQ    sum+0(FP), AX
 	MOVQ    x+8(FP), BX
-	MOVQ    channels+16(FP), DX
-	SHLQ    $0x02, DX
-	MOVQ    count+24(FP), SI
+	MOVQ    count+24(FP), DX
 	XORQ    CX, CX
+	MOVQ    channels+16(FP), SI
+	SHLQ    $0x02, SI
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD 128(AX), Z2
@@ -1771,8 +1771,8 @@ position:
 	VCVTPS2PD 96(BX)(CX*1), Z5
 	VADDPD    Z4, Z2, Z2
 	VADDPD    Z5, Z3, Z3
-	ADDQ      DX, CX
-	DECQ      SI
+	ADDQ      SI, CX
+	DECQ      DX
 	JNE       position
 	VMOVUPD   Z0, (AX)
 	VMOVUPD   Z1, 64(AX)
@@ -1787,16 +1787,16 @@ TEXT ·sizesAVX512x2(SB), NOSPLIT, $0-40
 	MOVQ       size+0(FP), AX
 	MOVQ       most+8(FP), BX
 	MOVQ       x+16(FP), CX
-	MOVQ       channels+24(FP), SI
-	SHLQ       $0x02, SI
-	MOVQ       count+32(FP), DI
+	MOVQ       count+32(FP), SI
 	XORQ       DX, DX
+	VPTERNLOGD $0xff, Z5, Z5, Z5
+	VPSRLD     $0x01, Z5, Z5
+	MOVQ       channels+24(FP), DI
+	SHLQ       $0x02, DI
 	VMOVUPD    (AX), Z0
 	VMOVUPD    64(AX), Z1
 	VMOVUPD    (BX), Z2
 	VMOVUPD    64(BX), Z3
-	VPTERNLOGD $0xff, Z5, Z5, Z5
-	VPSRLD     $0x01, Z5, Z5
 
 position:
 	VMOVUPS (CX)(DX*1), Z4
@@ -1807,8 +1807,8 @@ position:
 	VPANDD  Z4, Z5, Z4
 	VADDPS  Z4, Z1, Z1
 	VPMAXUD Z4, Z3, Z3
-	ADDQ    SI, DX
-	DECQ    DI
+	ADDQ    DI, DX
+	DECQ    SI
 	JNE     position
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
@@ -1823,10 +1823,10 @@ TEXT ·deviationsAVX512x2(SB), NOSPLIT, $0-40
 	MOVQ    q+0(FP), AX
 	MOVQ    mean+8(FP), BX
 	MOVQ    x+16(FP), CX
-	MOVQ    channels+24(FP), SI
-	SHLQ    $0x02, SI
-	MOVQ    count+32(FP), DI
+	MOVQ    count+32(FP), SI
 	XORQ    DX, DX
+	MOVQ    channels+24(FP), DI
+	SHLQ    $0x02, DI
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD 128(AX), Z2
@@ -1853,8 +1853,8 @@ position:
 	VSUBPD    Z7, Z9, Z9
 	VMULPD    Z9, Z9, Z9
 	VADDPD    Z9, Z3, Z3
-	ADDQ      SI, DX
-	DECQ      DI
+	ADDQ      DI, DX
+	DECQ      SI
 	JNE       position
 	VMOVUPD   Z0, (AX)
 	VMOVUPD   Z1, 64(AX)
@@ -1871,10 +1871,10 @@ TEXT ·gradientSumsAVX512x2(SB), NOSPLIT, $0-56
 	MOVQ    mean+16(FP), CX
 	MOVQ    x+24(FP), DX
 	MOVQ    dy+32(FP), SI
-	MOVQ    channels+40(FP), R8
-	SHLQ    $0x02, R8
-	MOVQ    count+48(FP), R9
+	MOVQ    count+48(FP), R8
 	XORQ    DI, DI
+	MOVQ    channels+40(FP), R9
+	SHLQ    $0x02, R9
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD 128(AX), Z2
@@ -1913,8 +1913,8 @@ position:
 	VSUBPD    Z11, Z13, Z13
 	VMULPD    Z13, Z15, Z13
 	VADDPD    Z13, Z7, Z7
-	ADDQ      R8, DI
-	DECQ      R9
+	ADDQ      R9, DI
+	DECQ      R8
 	JNE       position
 	VMOVUPD   Z0, (AX)
 	VMOVUPD   Z1, 64(AX)
@@ -1937,10 +1937,12 @@ TEXT ·maskedSumsAVX512x2(SB), NOSPLIT, $0-80
 	MOVQ         dx+32(FP), SI
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x02, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Z16
+	VPXORD       Z17, Z17, Z17
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
 	VMOVUPD      (AX), Z0
 	VMOVUPD      64(AX), Z1
 	VMOVUPD      128(AX), Z2
@@ -1953,8 +1955,6 @@ TEXT ·maskedSumsAVX512x2(SB), NOSPLIT, $0-80
 	VMOVUPD      64(CX), Z9
 	VMOVUPD      128(CX), Z10
 	VMOVUPD      192(CX), Z11
-	VBROADCASTSS most+56(FP), Z16
-	VPXORD       Z17, Z17, Z17
 
 position:
 	VMOVUPS       (DI)(R9*1), Z14
@@ -1995,8 +1995,8 @@ position:
 	VSUBPD        Z11, Z13, Z13
 	VMULPD        Z13, Z15, Z13
 	VADDPD        Z13, Z7, Z7
-	ADDQ          R10, R9
-	DECQ          R11
+	ADDQ          R11, R9
+	DECQ          R10
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -2018,10 +2018,12 @@ TEXT ·normaliseAVX512x2(SB), NOSPLIT, $0-72
 	MOVQ         add+24(FP), DX
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
-	MOVQ         channels+56(FP), R9
-	SHLQ         $0x02, R9
-	MOVQ         count+64(FP), R10
+	MOVQ         count+64(FP), R9
 	XORQ         R8, R8
+	VBROADCASTSS least+48(FP), Z10
+	VBROADCASTSS most+52(FP), Z11
+	MOVQ         channels+56(FP), R10
+	SHLQ         $0x02, R10
 	VMOVUPD      (AX), Z2
 	VMOVUPD      64(AX), Z3
 	VMOVUPD      (BX), Z4
@@ -2030,8 +2032,6 @@ TEXT ·normaliseAVX512x2(SB), NOSPLIT, $0-72
 	VMOVUPD      64(CX), Z7
 	VMOVUPD      (DX), Z8
 	VMOVUPD      64(DX), Z9
-	VBROADCASTSS least+48(FP), Z10
-	VBROADCASTSS most+52(FP), Z11
 
 position:
 	VMOVUPS (DI)(R8*1), Z0
@@ -2050,8 +2050,8 @@ position:
 	VMAXPS  Z0, Z10, Z0
 	VMINPS  Z0, Z11, Z0
 	VMOVUPS Z0, 64(SI)(R8*1)
-	ADDQ    R9, R8
-	DECQ    R10
+	ADDQ    R10, R8
+	DECQ    R9
 	JNE     position
 	VZEROUPPER
 	RET
@@ -2067,10 +2067,12 @@ TEXT ·maskedSumsPlusAVX512x2(SB), NOSPLIT, $0-88
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
 	MOVQ         plus+56(FP), R9
-	MOVQ         channels+72(FP), R11
-	SHLQ         $0x02, R11
-	MOVQ         count+80(FP), R12
+	MOVQ         count+80(FP), R11
 	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Z16
+	VPXORD       Z17, Z17, Z17
+	MOVQ         channels+72(FP), R12
+	SHLQ         $0x02, R12
 	VMOVUPD      (AX), Z0
 	VMOVUPD      64(AX), Z1
 	VMOVUPD      128(AX), Z2
@@ -2083,8 +2085,6 @@ TEXT ·maskedSumsPlusAVX512x2(SB), NOSPLIT, $0-88
 	VMOVUPD      64(CX), Z9
 	VMOVUPD      128(CX), Z10
 	VMOVUPD      192(CX), Z11
-	VBROADCASTSS most+64(FP), Z16
-	VPXORD       Z17, Z17, Z17
 
 position:
 	VMOVUPS       (DI)(R10*1), Z14
@@ -2129,8 +2129,8 @@ position:
 	VSUBPD        Z11, Z13, Z13
 	VMULPD        Z13, Z15, Z13
 	VADDPD        Z13, Z7, Z7
-	ADDQ          R11, R10
-	DECQ          R12
+	ADDQ          R12, R10
+	DECQ          R11
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -2153,10 +2153,12 @@ TEXT ·normalisePlusAVX512x2(SB), NOSPLIT, $0-80
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
 	MOVQ         plus+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x02, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
+	VBROADCASTSS least+56(FP), Z10
+	VBROADCASTSS most+60(FP), Z11
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
 	VMOVUPD      (AX), Z2
 	VMOVUPD      64(AX), Z3
 	VMOVUPD      (BX), Z4
@@ -2165,8 +2167,6 @@ TEXT ·normalisePlusAVX512x2(SB), NOSPLIT, $0-80
 	VMOVUPD      64(CX), Z7
 	VMOVUPD      (DX), Z8
 	VMOVUPD      64(DX), Z9
-	VBROADCASTSS least+56(FP), Z10
-	VBROADCASTSS most+60(FP), Z11
 
 position:
 	VMOVUPS (DI)(R9*1), Z0
@@ -2189,8 +2189,8 @@ position:
 	VMAXPS  Z0, Z10, Z0
 	VMINPS  Z0, Z11, Z0
 	VMOVUPS Z0, 64(SI)(R9*1)
-	ADDQ    R10, R9
-	DECQ    R11
+	ADDQ    R11, R9
+	DECQ    R10
 	JNE     position
 	VZEROUPPER
 	RET
@@ -2206,10 +2206,10 @@ TEXT ·normaliseGradientAVX512x2(SB), NOSPLIT, $0-80
 	MOVQ    dx+40(FP), DI
 	MOVQ    x+48(FP), R8
 	MOVQ    dy+56(FP), R9
-	MOVQ    channels+64(FP), R11
-	SHLQ    $0x02, R11
-	MOVQ    count+72(FP), R12
+	MOVQ    count+72(FP), R11
 	XORQ    R10, R10
+	MOVQ    channels+64(FP), R12
+	SHLQ    $0x02, R12
 	VMOVUPD (AX), Z2
 	VMOVUPD 64(AX), Z3
 	VMOVUPD (BX), Z4
@@ -2240,8 +2240,8 @@ position:
 	VSUBPS  Z0, Z1, Z0
 	VMULPS  Z0, Z7, Z0
 	VMOVUPS Z0, 64(DI)(R10*1)
-	ADDQ    R11, R10
-	DECQ    R12
+	ADDQ    R12, R10
+	DECQ    R11
 	JNE     position
 	VZEROUPPER
 	RET
@@ -2251,10 +2251,10 @@ position:
 TEXT ·sumsHalfAVX512BF16x2(SB), NOSPLIT, $0-32
 	MOVQ    sum+0(FP), AX
 	MOVQ    x+8(FP), BX
-	MOVQ    channels+16(FP), DX
-	SHLQ    $0x01, DX
-	MOVQ    count+24(FP), SI
+	MOVQ    count+24(FP), DX
 	XORQ    CX, CX
+	MOVQ    channels+16(FP), SI
+	SHLQ    $0x01, SI
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD 128(AX), Z2
@@ -2275,8 +2275,8 @@ position:
 	VCVTPS2PD     Y4, Z4
 	VADDPD        Z4, Z2, Z2
 	VADDPD        Z5, Z3, Z3
-	ADDQ          DX, CX
-	DECQ          SI
+	ADDQ          SI, CX
+	DECQ          DX
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -2291,10 +2291,10 @@ TEXT ·deviationsHalfAVX512BF16x2(SB), NOSPLIT, $0-40
 	MOVQ    q+0(FP), AX
 	MOVQ    mean+8(FP), BX
 	MOVQ    x+16(FP), CX
-	MOVQ    channels+24(FP), SI
-	SHLQ    $0x01, SI
-	MOVQ    count+32(FP), DI
+	MOVQ    count+32(FP), SI
 	XORQ    DX, DX
+	MOVQ    channels+24(FP), DI
+	SHLQ    $0x01, DI
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD 128(AX), Z2
@@ -2327,8 +2327,8 @@ position:
 	VSUBPD        Z7, Z9, Z9
 	VMULPD        Z9, Z9, Z9
 	VADDPD        Z9, Z3, Z3
-	ADDQ          SI, DX
-	DECQ          DI
+	ADDQ          DI, DX
+	DECQ          SI
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -2345,10 +2345,10 @@ TEXT ·gradientSumsHalfAVX512BF16x2(SB), NOSPLIT, $0-56
 	MOVQ    mean+16(FP), CX
 	MOVQ    x+24(FP), DX
 	MOVQ    dy+32(FP), SI
-	MOVQ    channels+40(FP), R8
-	SHLQ    $0x01, R8
-	MOVQ    count+48(FP), R9
+	MOVQ    count+48(FP), R8
 	XORQ    DI, DI
+	MOVQ    channels+40(FP), R9
+	SHLQ    $0x01, R9
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD 128(AX), Z2
@@ -2399,8 +2399,8 @@ position:
 	VSUBPD        Z11, Z13, Z13
 	VMULPD        Z13, Z15, Z13
 	VADDPD        Z13, Z7, Z7
-	ADDQ          R8, DI
-	DECQ          R9
+	ADDQ          R9, DI
+	DECQ          R8
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -2423,10 +2423,12 @@ TEXT ·maskedSumsHalfAVX512BF16x2(SB), NOSPLIT, $0-80
 	MOVQ         dx+32(FP), SI
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x01, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Z16
+	VPXORD       Z17, Z17, Z17
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x01, R11
 	VMOVUPD      (AX), Z0
 	VMOVUPD      64(AX), Z1
 	VMOVUPD      128(AX), Z2
@@ -2439,8 +2441,6 @@ TEXT ·maskedSumsHalfAVX512BF16x2(SB), NOSPLIT, $0-80
 	VMOVUPD      64(CX), Z9
 	VMOVUPD      128(CX), Z10
 	VMOVUPD      192(CX), Z11
-	VBROADCASTSS most+56(FP), Z16
-	VPXORD       Z17, Z17, Z17
 
 position:
 	VPMOVZXWD     (DI)(R9*1), Z14
@@ -2493,8 +2493,8 @@ position:
 	VSUBPD        Z11, Z13, Z13
 	VMULPD        Z13, Z15, Z13
 	VADDPD        Z13, Z7, Z7
-	ADDQ          R10, R9
-	DECQ          R11
+	ADDQ          R11, R9
+	DECQ          R10
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -2516,10 +2516,12 @@ TEXT ·normaliseHalfAVX512BF16x2(SB), NOSPLIT, $0-72
 	MOVQ         add+24(FP), DX
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
-	MOVQ         channels+56(FP), R9
-	SHLQ         $0x01, R9
-	MOVQ         count+64(FP), R10
+	MOVQ         count+64(FP), R9
 	XORQ         R8, R8
+	VBROADCASTSS least+48(FP), Z10
+	VBROADCASTSS most+52(FP), Z11
+	MOVQ         channels+56(FP), R10
+	SHLQ         $0x01, R10
 	VMOVUPD      (AX), Z2
 	VMOVUPD      64(AX), Z3
 	VMOVUPD      (BX), Z4
@@ -2528,8 +2530,6 @@ TEXT ·normaliseHalfAVX512BF16x2(SB), NOSPLIT, $0-72
 	VMOVUPD      64(CX), Z7
 	VMOVUPD      (DX), Z8
 	VMOVUPD      64(DX), Z9
-	VBROADCASTSS least+48(FP), Z10
-	VBROADCASTSS most+52(FP), Z11
 
 position:
 	VPMOVZXWD (DI)(R8*1), Z0
@@ -2558,8 +2558,8 @@ position:
 	LONG    $0x487ef262
 	WORD    $0xc872
 	VMOVDQU Y1, 32(SI)(R8*1)
-	ADDQ    R9, R8
-	DECQ    R10
+	ADDQ    R10, R8
+	DECQ    R9
 	JNE     position
 	VZEROUPPER
 	RET
@@ -2575,10 +2575,12 @@ TEXT ·maskedSumsPlusHalfAVX512BF16x2(SB), NOSPLIT, $0-88
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
 	MOVQ         plus+56(FP), R9
-	MOVQ         channels+72(FP), R11
-	SHLQ         $0x01, R11
-	MOVQ         count+80(FP), R12
+	MOVQ         count+80(FP), R11
 	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Z16
+	VPXORD       Z17, Z17, Z17
+	MOVQ         channels+72(FP), R12
+	SHLQ         $0x01, R12
 	VMOVUPD      (AX), Z0
 	VMOVUPD      64(AX), Z1
 	VMOVUPD      128(AX), Z2
@@ -2591,8 +2593,6 @@ TEXT ·maskedSumsPlusHalfAVX512BF16x2(SB), NOSPLIT, $0-88
 	VMOVUPD      64(CX), Z9
 	VMOVUPD      128(CX), Z10
 	VMOVUPD      192(CX), Z11
-	VBROADCASTSS most+64(FP), Z16
-	VPXORD       Z17, Z17, Z17
 
 position:
 	VPMOVZXWD (DI)(R10*1), Z14
@@ -2663,8 +2663,8 @@ position:
 	VSUBPD        Z11, Z13, Z13
 	VMULPD        Z13, Z15, Z13
 	VADDPD        Z13, Z7, Z7
-	ADDQ          R11, R10
-	DECQ          R12
+	ADDQ          R12, R10
+	DECQ          R11
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -2687,10 +2687,12 @@ TEXT ·normalisePlusHalfAVX512BF16x2(SB), NOSPLIT, $0-80
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
 	MOVQ         plus+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x01, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
+	VBROADCASTSS least+56(FP), Z10
+	VBROADCASTSS most+60(FP), Z11
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x01, R11
 	VMOVUPD      (AX), Z2
 	VMOVUPD      64(AX), Z3
 	VMOVUPD      (BX), Z4
@@ -2699,8 +2701,6 @@ TEXT ·normalisePlusHalfAVX512BF16x2(SB), NOSPLIT, $0-80
 	VMOVUPD      64(CX), Z7
 	VMOVUPD      (DX), Z8
 	VMOVUPD      64(DX), Z9
-	VBROADCASTSS least+56(FP), Z10
-	VBROADCASTSS most+60(FP), Z11
 
 position:
 	VPMOVZXWD (DI)(R9*1), Z0
@@ -2735,8 +2735,8 @@ position:
 	LONG    $0x487ef262
 	WORD    $0xc872
 	VMOVDQU Y1, 32(SI)(R9*1)
-	ADDQ    R10, R9
-	DECQ    R11
+	ADDQ    R11, R9
+	DECQ    R10
 	JNE     position
 	VZEROUPPER
 	RET
@@ -2752,10 +2752,10 @@ TEXT ·normaliseGradientHalfAVX512BF16x2(SB), NOSPLIT, $0-80
 	MOVQ    dx+40(FP), DI
 	MOVQ    x+48(FP), R8
 	MOVQ    dy+56(FP), R9
-	MOVQ    channels+64(FP), R11
-	SHLQ    $0x01, R11
-	MOVQ    count+72(FP), R12
+	MOVQ    count+72(FP), R11
 	XORQ    R10, R10
+	MOVQ    channels+64(FP), R12
+	SHLQ    $0x01, R12
 	VMOVUPD (AX), Z2
 	VMOVUPD 64(AX), Z3
 	VMOVUPD (BX), Z4
@@ -2798,8 +2798,8 @@ position:
 	LONG    $0x487ef262
 	WORD    $0xc872
 	VMOVDQU Y1, 32(DI)(R10*1)
-	ADDQ    R11, R10
-	DECQ    R12
+	ADDQ    R12, R10
+	DECQ    R11
 	JNE     position
 	VZEROUPPER
 	RET
@@ -2809,10 +2809,10 @@ position:
 TEXT ·sumsAVX512x1(SB), NOSPLIT, $0-32
 	MOVQ    sum+0(FP), AX
 	MOVQ    x+8(FP), BX
-	MOVQ    channels+16(FP), DX
-	SHLQ    $0x02, DX
-	MOVQ    count+24(FP), SI
+	MOVQ    count+24(FP), DX
 	XORQ    CX, CX
+	MOVQ    channels+16(FP), SI
+	SHLQ    $0x02, SI
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 
@@ -2821,8 +2821,8 @@ position:
 	VCVTPS2PD 32(BX)(CX*1), Z3
 	VADDPD    Z2, Z0, Z0
 	VADDPD    Z3, Z1, Z1
-	ADDQ      DX, CX
-	DECQ      SI
+	ADDQ      SI, CX
+	DECQ      DX
 	JNE       position
 	VMOVUPD   Z0, (AX)
 	VMOVUPD   Z1, 64(AX)
@@ -2835,22 +2835,22 @@ TEXT ·sizesAVX512x1(SB), NOSPLIT, $0-40
 	MOVQ       size+0(FP), AX
 	MOVQ       most+8(FP), BX
 	MOVQ       x+16(FP), CX
-	MOVQ       channels+24(FP), SI
-	SHLQ       $0x02, SI
-	MOVQ       count+32(FP), DI
+	MOVQ       count+32(FP), SI
 	XORQ       DX, DX
-	VMOVUPD    (AX), Z0
-	VMOVUPD    (BX), Z1
 	VPTERNLOGD $0xff, Z3, Z3, Z3
 	VPSRLD     $0x01, Z3, Z3
+	MOVQ       channels+24(FP), DI
+	SHLQ       $0x02, DI
+	VMOVUPD    (AX), Z0
+	VMOVUPD    (BX), Z1
 
 position:
 	VMOVUPS (CX)(DX*1), Z2
 	VPANDD  Z2, Z3, Z2
 	VADDPS  Z2, Z0, Z0
 	VPMAXUD Z2, Z1, Z1
-	ADDQ    SI, DX
-	DECQ    DI
+	ADDQ    DI, DX
+	DECQ    SI
 	JNE     position
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, (BX)
@@ -2863,10 +2863,10 @@ TEXT ·deviationsAVX512x1(SB), NOSPLIT, $0-40
 	MOVQ    q+0(FP), AX
 	MOVQ    mean+8(FP), BX
 	MOVQ    x+16(FP), CX
-	MOVQ    channels+24(FP), SI
-	SHLQ    $0x02, SI
-	MOVQ    count+32(FP), DI
+	MOVQ    count+32(FP), SI
 	XORQ    DX, DX
+	MOVQ    channels+24(FP), DI
+	SHLQ    $0x02, DI
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD (BX), Z2
@@ -2881,8 +2881,8 @@ position:
 	VSUBPD    Z3, Z5, Z5
 	VMULPD    Z5, Z5, Z5
 	VADDPD    Z5, Z1, Z1
-	ADDQ      SI, DX
-	DECQ      DI
+	ADDQ      DI, DX
+	DECQ      SI
 	JNE       position
 	VMOVUPD   Z0, (AX)
 	VMOVUPD   Z1, 64(AX)
@@ -2897,10 +2897,10 @@ TEXT ·gradientSumsAVX512x1(SB), NOSPLIT, $0-56
 	MOVQ    mean+16(FP), CX
 	MOVQ    x+24(FP), DX
 	MOVQ    dy+32(FP), SI
-	MOVQ    channels+40(FP), R8
-	SHLQ    $0x02, R8
-	MOVQ    count+48(FP), R9
+	MOVQ    count+48(FP), R8
 	XORQ    DI, DI
+	MOVQ    channels+40(FP), R9
+	SHLQ    $0x02, R9
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD (BX), Z2
@@ -2921,8 +2921,8 @@ position:
 	VSUBPD    Z5, Z7, Z7
 	VMULPD    Z7, Z9, Z7
 	VADDPD    Z7, Z3, Z3
-	ADDQ      R8, DI
-	DECQ      R9
+	ADDQ      R9, DI
+	DECQ      R8
 	JNE       position
 	VMOVUPD   Z0, (AX)
 	VMOVUPD   Z1, 64(AX)
@@ -2941,18 +2941,18 @@ TEXT ·maskedSumsAVX512x1(SB), NOSPLIT, $0-80
 	MOVQ         dx+32(FP), SI
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x02, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Z10
+	VPXORD       Z11, Z11, Z11
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
 	VMOVUPD      (AX), Z0
 	VMOVUPD      64(AX), Z1
 	VMOVUPD      (BX), Z2
 	VMOVUPD      64(BX), Z3
 	VMOVUPD      (CX), Z4
 	VMOVUPD      64(CX), Z5
-	VBROADCASTSS most+56(FP), Z10
-	VPXORD       Z11, Z11, Z11
 
 position:
 	VMOVUPS       (DI)(R9*1), Z8
@@ -2974,8 +2974,8 @@ position:
 	VSUBPD        Z5, Z7, Z7
 	VMULPD        Z7, Z9, Z7
 	VADDPD        Z7, Z3, Z3
-	ADDQ          R10, R9
-	DECQ          R11
+	ADDQ          R11, R9
+	DECQ          R10
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -2993,16 +2993,16 @@ TEXT ·normaliseAVX512x1(SB), NOSPLIT, $0-72
 	MOVQ         add+24(FP), DX
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
-	MOVQ         channels+56(FP), R9
-	SHLQ         $0x02, R9
-	MOVQ         count+64(FP), R10
+	MOVQ         count+64(FP), R9
 	XORQ         R8, R8
+	VBROADCASTSS least+48(FP), Z6
+	VBROADCASTSS most+52(FP), Z7
+	MOVQ         channels+56(FP), R10
+	SHLQ         $0x02, R10
 	VMOVUPD      (AX), Z2
 	VMOVUPD      (BX), Z3
 	VMOVUPD      (CX), Z4
 	VMOVUPD      (DX), Z5
-	VBROADCASTSS least+48(FP), Z6
-	VBROADCASTSS most+52(FP), Z7
 
 position:
 	VMOVUPS (DI)(R8*1), Z0
@@ -3013,8 +3013,8 @@ position:
 	VMAXPS  Z0, Z6, Z0
 	VMINPS  Z0, Z7, Z0
 	VMOVUPS Z0, (SI)(R8*1)
-	ADDQ    R9, R8
-	DECQ    R10
+	ADDQ    R10, R8
+	DECQ    R9
 	JNE     position
 	VZEROUPPER
 	RET
@@ -3030,18 +3030,18 @@ TEXT ·maskedSumsPlusAVX512x1(SB), NOSPLIT, $0-88
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
 	MOVQ         plus+56(FP), R9
-	MOVQ         channels+72(FP), R11
-	SHLQ         $0x02, R11
-	MOVQ         count+80(FP), R12
+	MOVQ         count+80(FP), R11
 	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Z10
+	VPXORD       Z11, Z11, Z11
+	MOVQ         channels+72(FP), R12
+	SHLQ         $0x02, R12
 	VMOVUPD      (AX), Z0
 	VMOVUPD      64(AX), Z1
 	VMOVUPD      (BX), Z2
 	VMOVUPD      64(BX), Z3
 	VMOVUPD      (CX), Z4
 	VMOVUPD      64(CX), Z5
-	VBROADCASTSS most+64(FP), Z10
-	VPXORD       Z11, Z11, Z11
 
 position:
 	VMOVUPS       (DI)(R10*1), Z8
@@ -3065,8 +3065,8 @@ position:
 	VSUBPD        Z5, Z7, Z7
 	VMULPD        Z7, Z9, Z7
 	VADDPD        Z7, Z3, Z3
-	ADDQ          R11, R10
-	DECQ          R12
+	ADDQ          R12, R10
+	DECQ          R11
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -3085,16 +3085,16 @@ TEXT ·normalisePlusAVX512x1(SB), NOSPLIT, $0-80
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
 	MOVQ         plus+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x02, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
+	VBROADCASTSS least+56(FP), Z6
+	VBROADCASTSS most+60(FP), Z7
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
 	VMOVUPD      (AX), Z2
 	VMOVUPD      (BX), Z3
 	VMOVUPD      (CX), Z4
 	VMOVUPD      (DX), Z5
-	VBROADCASTSS least+56(FP), Z6
-	VBROADCASTSS most+60(FP), Z7
 
 position:
 	VMOVUPS (DI)(R9*1), Z0
@@ -3107,8 +3107,8 @@ position:
 	VMAXPS  Z0, Z6, Z0
 	VMINPS  Z0, Z7, Z0
 	VMOVUPS Z0, (SI)(R9*1)
-	ADDQ    R10, R9
-	DECQ    R11
+	ADDQ    R11, R9
+	DECQ    R10
 	JNE     position
 	VZEROUPPER
 	RET
@@ -3124,10 +3124,10 @@ TEXT ·normaliseGradientAVX512x1(SB), NOSPLIT, $0-80
 	MOVQ    dx+40(FP), DI
 	MOVQ    x+48(FP), R8
 	MOVQ    dy+56(FP), R9
-	MOVQ    channels+64(FP), R11
-	SHLQ    $0x02, R11
-	MOVQ    count+72(FP), R12
+	MOVQ    count+72(FP), R11
 	XORQ    R10, R10
+	MOVQ    channels+64(FP), R12
+	SHLQ    $0x02, R12
 	VMOVUPD (AX), Z2
 	VMOVUPD (BX), Z3
 	VMOVUPD (CX), Z4
@@ -3144,8 +3144,8 @@ position:
 	VSUBPS  Z0, Z1, Z0
 	VMULPS  Z0, Z4, Z0
 	VMOVUPS Z0, (DI)(R10*1)
-	ADDQ    R11, R10
-	DECQ    R12
+	ADDQ    R12, R10
+	DECQ    R11
 	JNE     position
 	VZEROUPPER
 	RET
@@ -3155,10 +3155,10 @@ position:
 TEXT ·sumsHalfAVX512BF16x1(SB), NOSPLIT, $0-32
 	MOVQ    sum+0(FP), AX
 	MOVQ    x+8(FP), BX
-	MOVQ    channels+16(FP), DX
-	SHLQ    $0x01, DX
-	MOVQ    count+24(FP), SI
+	MOVQ    count+24(FP), DX
 	XORQ    CX, CX
+	MOVQ    channels+16(FP), SI
+	SHLQ    $0x01, SI
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 
@@ -3170,8 +3170,8 @@ position:
 	VCVTPS2PD     Y2, Z2
 	VADDPD        Z2, Z0, Z0
 	VADDPD        Z3, Z1, Z1
-	ADDQ          DX, CX
-	DECQ          SI
+	ADDQ          SI, CX
+	DECQ          DX
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -3184,10 +3184,10 @@ TEXT ·deviationsHalfAVX512BF16x1(SB), NOSPLIT, $0-40
 	MOVQ    q+0(FP), AX
 	MOVQ    mean+8(FP), BX
 	MOVQ    x+16(FP), CX
-	MOVQ    channels+24(FP), SI
-	SHLQ    $0x01, SI
-	MOVQ    count+32(FP), DI
+	MOVQ    count+32(FP), SI
 	XORQ    DX, DX
+	MOVQ    channels+24(FP), DI
+	SHLQ    $0x01, DI
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD (BX), Z2
@@ -3205,8 +3205,8 @@ position:
 	VSUBPD        Z3, Z5, Z5
 	VMULPD        Z5, Z5, Z5
 	VADDPD        Z5, Z1, Z1
-	ADDQ          SI, DX
-	DECQ          DI
+	ADDQ          DI, DX
+	DECQ          SI
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -3221,10 +3221,10 @@ TEXT ·gradientSumsHalfAVX512BF16x1(SB), NOSPLIT, $0-56
 	MOVQ    mean+16(FP), CX
 	MOVQ    x+24(FP), DX
 	MOVQ    dy+32(FP), SI
-	MOVQ    channels+40(FP), R8
-	SHLQ    $0x01, R8
-	MOVQ    count+48(FP), R9
+	MOVQ    count+48(FP), R8
 	XORQ    DI, DI
+	MOVQ    channels+40(FP), R9
+	SHLQ    $0x01, R9
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
 	VMOVUPD (BX), Z2
@@ -3251,8 +3251,8 @@ position:
 	VSUBPD        Z5, Z7, Z7
 	VMULPD        Z7, Z9, Z7
 	VADDPD        Z7, Z3, Z3
-	ADDQ          R8, DI
-	DECQ          R9
+	ADDQ          R9, DI
+	DECQ          R8
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -3271,18 +3271,18 @@ TEXT ·maskedSumsHalfAVX512BF16x1(SB), NOSPLIT, $0-80
 	MOVQ         dx+32(FP), SI
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x01, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Z10
+	VPXORD       Z11, Z11, Z11
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x01, R11
 	VMOVUPD      (AX), Z0
 	VMOVUPD      64(AX), Z1
 	VMOVUPD      (BX), Z2
 	VMOVUPD      64(BX), Z3
 	VMOVUPD      (CX), Z4
 	VMOVUPD      64(CX), Z5
-	VBROADCASTSS most+56(FP), Z10
-	VPXORD       Z11, Z11, Z11
 
 position:
 	VPMOVZXWD     (DI)(R9*1), Z8
@@ -3310,8 +3310,8 @@ position:
 	VSUBPD        Z5, Z7, Z7
 	VMULPD        Z7, Z9, Z7
 	VADDPD        Z7, Z3, Z3
-	ADDQ          R10, R9
-	DECQ          R11
+	ADDQ          R11, R9
+	DECQ          R10
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -3329,16 +3329,16 @@ TEXT ·normaliseHalfAVX512BF16x1(SB), NOSPLIT, $0-72
 	MOVQ         add+24(FP), DX
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
-	MOVQ         channels+56(FP), R9
-	SHLQ         $0x01, R9
-	MOVQ         count+64(FP), R10
+	MOVQ         count+64(FP), R9
 	XORQ         R8, R8
+	VBROADCASTSS least+48(FP), Z6
+	VBROADCASTSS most+52(FP), Z7
+	MOVQ         channels+56(FP), R10
+	SHLQ         $0x01, R10
 	VMOVUPD      (AX), Z2
 	VMOVUPD      (BX), Z3
 	VMOVUPD      (CX), Z4
 	VMOVUPD      (DX), Z5
-	VBROADCASTSS least+48(FP), Z6
-	VBROADCASTSS most+52(FP), Z7
 
 position:
 	VPMOVZXWD (DI)(R8*1), Z0
@@ -3354,8 +3354,8 @@ position:
 	LONG    $0x487ef262
 	WORD    $0xc872
 	VMOVDQU Y1, (SI)(R8*1)
-	ADDQ    R9, R8
-	DECQ    R10
+	ADDQ    R10, R8
+	DECQ    R9
 	JNE     position
 	VZEROUPPER
 	RET
@@ -3371,18 +3371,18 @@ TEXT ·maskedSumsPlusHalfAVX512BF16x1(SB), NOSPLIT, $0-88
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
 	MOVQ         plus+56(FP), R9
-	MOVQ         channels+72(FP), R11
-	SHLQ         $0x01, R11
-	MOVQ         count+80(FP), R12
+	MOVQ         count+80(FP), R11
 	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Z10
+	VPXORD       Z11, Z11, Z11
+	MOVQ         channels+72(FP), R12
+	SHLQ         $0x01, R12
 	VMOVUPD      (AX), Z0
 	VMOVUPD      64(AX), Z1
 	VMOVUPD      (BX), Z2
 	VMOVUPD      64(BX), Z3
 	VMOVUPD      (CX), Z4
 	VMOVUPD      64(CX), Z5
-	VBROADCASTSS most+64(FP), Z10
-	VPXORD       Z11, Z11, Z11
 
 position:
 	VPMOVZXWD (DI)(R10*1), Z8
@@ -3419,8 +3419,8 @@ position:
 	VSUBPD        Z5, Z7, Z7
 	VMULPD        Z7, Z9, Z7
 	VADDPD        Z7, Z3, Z3
-	ADDQ          R11, R10
-	DECQ          R12
+	ADDQ          R12, R10
+	DECQ          R11
 	JNE           position
 	VMOVUPD       Z0, (AX)
 	VMOVUPD       Z1, 64(AX)
@@ -3439,16 +3439,16 @@ TEXT ·normalisePlusHalfAVX512BF16x1(SB), NOSPLIT, $0-80
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
 	MOVQ         plus+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x01, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
+	VBROADCASTSS least+56(FP), Z6
+	VBROADCASTSS most+60(FP), Z7
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x01, R11
 	VMOVUPD      (AX), Z2
 	VMOVUPD      (BX), Z3
 	VMOVUPD      (CX), Z4
 	VMOVUPD      (DX), Z5
-	VBROADCASTSS least+56(FP), Z6
-	VBROADCASTSS most+60(FP), Z7
 
 position:
 	VPMOVZXWD (DI)(R9*1), Z0
@@ -3467,8 +3467,8 @@ position:
 	LONG    $0x487ef262
 	WORD    $0xc872
 	VMOVDQU Y1, (SI)(R9*1)
-	ADDQ    R10, R9
-	DECQ    R11
+	ADDQ    R11, R9
+	DECQ    R10
 	JNE     position
 	VZEROUPPER
 	RET
@@ -3484,10 +3484,10 @@ TEXT ·normaliseGradientHalfAVX512BF16x1(SB), NOSPLIT, $0-80
 	MOVQ    dx+40(FP), DI
 	MOVQ    x+48(FP), R8
 	MOVQ    dy+56(FP), R9
-	MOVQ    channels+64(FP), R11
-	SHLQ    $0x01, R11
-	MOVQ    count+72(FP), R12
+	MOVQ    count+72(FP), R11
 	XORQ    R10, R10
+	MOVQ    channels+64(FP), R12
+	SHLQ    $0x01, R12
 	VMOVUPD (AX), Z2
 	VMOVUPD (BX), Z3
 	VMOVUPD (CX), Z4
@@ -3510,9 +3510,1003 @@ position:
 	LONG    $0x487ef262
 	WORD    $0xc872
 	VMOVDQU Y1, (DI)(R10*1)
-	ADDQ    R11, R10
-	DECQ    R12
+	ADDQ    R12, R10
+	DECQ    R11
 	JNE     position
+	VZEROUPPER
+	RET
+
+// func sumsAVX2wide(sum *float64, x *float32, channels int, count int)
+// Requires: AVX
+TEXT ·sumsAVX2wide(SB), NOSPLIT, $0-32
+	MOVQ sum+0(FP), AX
+	MOVQ x+8(FP), BX
+	MOVQ count+24(FP), DX
+	XORQ CX, CX
+	MOVQ channels+16(FP), R14
+	MOVQ R14, R15
+	ANDQ $0x07, R15
+	SUBQ R15, R14
+	SHLQ $0x02, R14
+	SHLQ $0x02, R15
+
+position:
+	XORQ SI, SI
+
+column:
+	VMOVUPD   (AX)(SI*2), Y0
+	VMOVUPD   32(AX)(SI*2), Y1
+	VCVTPS2PD (BX)(CX*1), Y2
+	VCVTPS2PD 16(BX)(CX*1), Y3
+	VADDPD    Y2, Y0, Y0
+	VADDPD    Y3, Y1, Y1
+	VMOVUPD   Y0, (AX)(SI*2)
+	VMOVUPD   Y1, 32(AX)(SI*2)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, SI
+	CMPQ      SI, R14
+	JNE       column
+	ADDQ      R15, CX
+	DECQ      DX
+	JNE       position
+	VZEROUPPER
+	RET
+
+// func sizesAVX2wide(size *float32, most *float32, x *float32, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·sizesAVX2wide(SB), NOSPLIT, $0-40
+	MOVQ     size+0(FP), AX
+	MOVQ     most+8(FP), BX
+	MOVQ     x+16(FP), CX
+	MOVQ     count+32(FP), SI
+	XORQ     DX, DX
+	VPCMPEQD Y3, Y3, Y3
+	VPSRLD   $0x01, Y3, Y3
+	MOVQ     channels+24(FP), R14
+	MOVQ     R14, R15
+	ANDQ     $0x07, R15
+	SUBQ     R15, R14
+	SHLQ     $0x02, R14
+	SHLQ     $0x02, R15
+
+position:
+	XORQ DI, DI
+
+column:
+	VMOVUPD (AX)(DI*1), Y0
+	VMOVUPD (BX)(DI*1), Y1
+	VMOVUPS (CX)(DX*1), Y2
+	VPAND   Y2, Y3, Y2
+	VADDPS  Y2, Y0, Y0
+	VPMAXUD Y2, Y1, Y1
+	VMOVUPD Y0, (AX)(DI*1)
+	VMOVUPD Y1, (BX)(DI*1)
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, DI
+	CMPQ    DI, R14
+	JNE     column
+	ADDQ    R15, DX
+	DECQ    SI
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func deviationsAVX2wide(q *float64, mean *float64, x *float32, channels int, count int)
+// Requires: AVX
+TEXT ·deviationsAVX2wide(SB), NOSPLIT, $0-40
+	MOVQ q+0(FP), AX
+	MOVQ mean+8(FP), BX
+	MOVQ x+16(FP), CX
+	MOVQ count+32(FP), SI
+	XORQ DX, DX
+	MOVQ channels+24(FP), R14
+	MOVQ R14, R15
+	ANDQ $0x07, R15
+	SUBQ R15, R14
+	SHLQ $0x02, R14
+	SHLQ $0x02, R15
+
+position:
+	XORQ DI, DI
+
+column:
+	VMOVUPD   (AX)(DI*2), Y0
+	VMOVUPD   32(AX)(DI*2), Y1
+	VMOVUPD   (BX)(DI*2), Y2
+	VMOVUPD   32(BX)(DI*2), Y3
+	VCVTPS2PD (CX)(DX*1), Y4
+	VCVTPS2PD 16(CX)(DX*1), Y5
+	VSUBPD    Y2, Y4, Y4
+	VMULPD    Y4, Y4, Y4
+	VADDPD    Y4, Y0, Y0
+	VSUBPD    Y3, Y5, Y5
+	VMULPD    Y5, Y5, Y5
+	VADDPD    Y5, Y1, Y1
+	VMOVUPD   Y0, (AX)(DI*2)
+	VMOVUPD   Y1, 32(AX)(DI*2)
+	ADDQ      $0x20, DX
+	ADDQ      $0x20, DI
+	CMPQ      DI, R14
+	JNE       column
+	ADDQ      R15, DX
+	DECQ      SI
+	JNE       position
+	VZEROUPPER
+	RET
+
+// func gradientSumsAVX2wide(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
+// Requires: AVX
+TEXT ·gradientSumsAVX2wide(SB), NOSPLIT, $0-56
+	MOVQ s1+0(FP), AX
+	MOVQ s2+8(FP), BX
+	MOVQ mean+16(FP), CX
+	MOVQ x+24(FP), DX
+	MOVQ dy+32(FP), SI
+	MOVQ count+48(FP), R8
+	XORQ DI, DI
+	MOVQ channels+40(FP), R14
+	MOVQ R14, R15
+	ANDQ $0x07, R15
+	SUBQ R15, R14
+	SHLQ $0x02, R14
+	SHLQ $0x02, R15
+
+position:
+	XORQ R9, R9
+
+column:
+	VMOVUPD   (AX)(R9*2), Y0
+	VMOVUPD   32(AX)(R9*2), Y1
+	VMOVUPD   (BX)(R9*2), Y2
+	VMOVUPD   32(BX)(R9*2), Y3
+	VMOVUPD   (CX)(R9*2), Y4
+	VMOVUPD   32(CX)(R9*2), Y5
+	VCVTPS2PD (DX)(DI*1), Y6
+	VCVTPS2PD 16(DX)(DI*1), Y7
+	VCVTPS2PD (SI)(DI*1), Y8
+	VCVTPS2PD 16(SI)(DI*1), Y9
+	VADDPD    Y8, Y0, Y0
+	VSUBPD    Y4, Y6, Y6
+	VMULPD    Y6, Y8, Y6
+	VADDPD    Y6, Y2, Y2
+	VADDPD    Y9, Y1, Y1
+	VSUBPD    Y5, Y7, Y7
+	VMULPD    Y7, Y9, Y7
+	VADDPD    Y7, Y3, Y3
+	VMOVUPD   Y0, (AX)(R9*2)
+	VMOVUPD   Y1, 32(AX)(R9*2)
+	VMOVUPD   Y2, (BX)(R9*2)
+	VMOVUPD   Y3, 32(BX)(R9*2)
+	ADDQ      $0x20, DI
+	ADDQ      $0x20, R9
+	CMPQ      R9, R14
+	JNE       column
+	ADDQ      R15, DI
+	DECQ      R8
+	JNE       position
+	VZEROUPPER
+	RET
+
+// func maskedSumsAVX2wide(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+// Requires: AVX
+TEXT ·maskedSumsAVX2wide(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Y10
+	VXORPS       Y11, Y11, Y11
+	MOVQ         channels+64(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x07, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x02, R15
+
+position:
+	XORQ R11, R11
+
+column:
+	VMOVUPD      (AX)(R11*2), Y0
+	VMOVUPD      32(AX)(R11*2), Y1
+	VMOVUPD      (BX)(R11*2), Y2
+	VMOVUPD      32(BX)(R11*2), Y3
+	VMOVUPD      (CX)(R11*2), Y4
+	VMOVUPD      32(CX)(R11*2), Y5
+	VMOVUPS      (DI)(R9*1), Y8
+	VMOVUPS      (R8)(R9*1), Y6
+	VCMPPS       $0x1e, Y11, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VCMPPS       $0x19, Y10, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VMOVUPS      Y8, (SI)(R9*1)
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X8, Y8
+	VCVTPS2PD    (DX)(R9*1), Y6
+	VCVTPS2PD    16(DX)(R9*1), Y7
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y4, Y6, Y6
+	VMULPD       Y6, Y8, Y6
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y9, Y1, Y1
+	VSUBPD       Y5, Y7, Y7
+	VMULPD       Y7, Y9, Y7
+	VADDPD       Y7, Y3, Y3
+	VMOVUPD      Y0, (AX)(R11*2)
+	VMOVUPD      Y1, 32(AX)(R11*2)
+	VMOVUPD      Y2, (BX)(R11*2)
+	VMOVUPD      Y3, 32(BX)(R11*2)
+	ADDQ         $0x20, R9
+	ADDQ         $0x20, R11
+	CMPQ         R11, R14
+	JNE          column
+	ADDQ         R15, R9
+	DECQ         R10
+	JNE          position
+	VZEROUPPER
+	RET
+
+// func normaliseAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
+// Requires: AVX
+TEXT ·normaliseAVX2wide(SB), NOSPLIT, $0-72
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         count+64(FP), R9
+	XORQ         R8, R8
+	VBROADCASTSS least+48(FP), Y6
+	VBROADCASTSS most+52(FP), Y7
+	MOVQ         channels+56(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x07, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x02, R15
+
+position:
+	XORQ R10, R10
+
+column:
+	VMOVUPD (AX)(R10*1), Y2
+	VMOVUPD (BX)(R10*1), Y3
+	VMOVUPD (CX)(R10*1), Y4
+	VMOVUPD (DX)(R10*1), Y5
+	VMOVUPS (DI)(R8*1), Y0
+	VSUBPS  Y2, Y0, Y0
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  Y4, Y0, Y0
+	VADDPS  Y5, Y0, Y0
+	VMAXPS  Y0, Y6, Y0
+	VMINPS  Y0, Y7, Y0
+	VMOVUPS Y0, (SI)(R8*1)
+	ADDQ    $0x20, R8
+	ADDQ    $0x20, R10
+	CMPQ    R10, R14
+	JNE     column
+	ADDQ    R15, R8
+	DECQ    R9
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func maskedSumsPlusAVX2wide(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+// Requires: AVX
+TEXT ·maskedSumsPlusAVX2wide(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         count+80(FP), R11
+	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Y10
+	VXORPS       Y11, Y11, Y11
+	MOVQ         channels+72(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x07, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x02, R15
+
+position:
+	XORQ R12, R12
+
+column:
+	VMOVUPD      (AX)(R12*2), Y0
+	VMOVUPD      32(AX)(R12*2), Y1
+	VMOVUPD      (BX)(R12*2), Y2
+	VMOVUPD      32(BX)(R12*2), Y3
+	VMOVUPD      (CX)(R12*2), Y4
+	VMOVUPD      32(CX)(R12*2), Y5
+	VMOVUPS      (DI)(R10*1), Y8
+	VMOVUPS      (R9)(R10*1), Y9
+	VADDPS       Y9, Y8, Y8
+	VMOVUPS      (R8)(R10*1), Y6
+	VCMPPS       $0x1e, Y11, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VCMPPS       $0x19, Y10, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VMOVUPS      Y8, (SI)(R10*1)
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X8, Y8
+	VCVTPS2PD    (DX)(R10*1), Y6
+	VCVTPS2PD    16(DX)(R10*1), Y7
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y4, Y6, Y6
+	VMULPD       Y6, Y8, Y6
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y9, Y1, Y1
+	VSUBPD       Y5, Y7, Y7
+	VMULPD       Y7, Y9, Y7
+	VADDPD       Y7, Y3, Y3
+	VMOVUPD      Y0, (AX)(R12*2)
+	VMOVUPD      Y1, 32(AX)(R12*2)
+	VMOVUPD      Y2, (BX)(R12*2)
+	VMOVUPD      Y3, 32(BX)(R12*2)
+	ADDQ         $0x20, R10
+	ADDQ         $0x20, R12
+	CMPQ         R12, R14
+	JNE          column
+	ADDQ         R15, R10
+	DECQ         R11
+	JNE          position
+	VZEROUPPER
+	RET
+
+// func normalisePlusAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
+// Requires: AVX
+TEXT ·normalisePlusAVX2wide(SB), NOSPLIT, $0-80
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         plus+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSS least+56(FP), Y6
+	VBROADCASTSS most+60(FP), Y7
+	MOVQ         channels+64(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x07, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x02, R15
+
+position:
+	XORQ R11, R11
+
+column:
+	VMOVUPD (AX)(R11*1), Y2
+	VMOVUPD (BX)(R11*1), Y3
+	VMOVUPD (CX)(R11*1), Y4
+	VMOVUPD (DX)(R11*1), Y5
+	VMOVUPS (DI)(R9*1), Y0
+	VSUBPS  Y2, Y0, Y0
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  Y4, Y0, Y0
+	VADDPS  Y5, Y0, Y0
+	VMOVUPS (R8)(R9*1), Y1
+	VADDPS  Y1, Y0, Y0
+	VMAXPS  Y0, Y6, Y0
+	VMINPS  Y0, Y7, Y0
+	VMOVUPS Y0, (SI)(R9*1)
+	ADDQ    $0x20, R9
+	ADDQ    $0x20, R11
+	CMPQ    R11, R14
+	JNE     column
+	ADDQ    R15, R9
+	DECQ    R10
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func normaliseGradientAVX2wide(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
+// Requires: AVX
+TEXT ·normaliseGradientAVX2wide(SB), NOSPLIT, $0-80
+	MOVQ hi+0(FP), AX
+	MOVQ lo+8(FP), BX
+	MOVQ by+16(FP), CX
+	MOVQ add+24(FP), DX
+	MOVQ slope+32(FP), SI
+	MOVQ dx+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ dy+56(FP), R9
+	MOVQ count+72(FP), R11
+	XORQ R10, R10
+	MOVQ channels+64(FP), R14
+	MOVQ R14, R15
+	ANDQ $0x07, R15
+	SUBQ R15, R14
+	SHLQ $0x02, R14
+	SHLQ $0x02, R15
+
+position:
+	XORQ R12, R12
+
+column:
+	VMOVUPD (AX)(R12*1), Y2
+	VMOVUPD (BX)(R12*1), Y3
+	VMOVUPD (CX)(R12*1), Y4
+	VMOVUPD (DX)(R12*1), Y5
+	VMOVUPD (SI)(R12*1), Y6
+	VMOVUPS (R8)(R10*1), Y0
+	VSUBPS  Y2, Y0, Y0
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  Y6, Y0, Y0
+	VMOVUPS (R9)(R10*1), Y1
+	VSUBPS  Y5, Y1, Y1
+	VSUBPS  Y0, Y1, Y0
+	VMULPS  Y0, Y4, Y0
+	VMOVUPS Y0, (DI)(R10*1)
+	ADDQ    $0x20, R10
+	ADDQ    $0x20, R12
+	CMPQ    R12, R14
+	JNE     column
+	ADDQ    R15, R10
+	DECQ    R11
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func sumsHalfAVX2wide(sum *float64, x *uint16, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·sumsHalfAVX2wide(SB), NOSPLIT, $0-32
+	MOVQ     sum+0(FP), AX
+	MOVQ     x+8(FP), BX
+	MOVQ     count+24(FP), DX
+	XORQ     CX, CX
+	VPCMPEQD Y13, Y13, Y13
+	VPSLLD   $0x10, Y13, Y13
+	VPSRLD   $0x01, Y13, Y14
+	VPSRLD   $0x10, Y14, Y14
+	VPSLLD   $0x0f, Y13, Y15
+	VPSRLD   $0x08, Y15, Y15
+	MOVQ     channels+16(FP), R14
+	MOVQ     R14, R15
+	ANDQ     $0x07, R15
+	SUBQ     R15, R14
+	SHLQ     $0x02, R14
+	SHLQ     $0x01, R15
+
+position:
+	XORQ SI, SI
+
+column:
+	VMOVUPD      (AX)(SI*2), Y0
+	VMOVUPD      32(AX)(SI*2), Y1
+	VPMOVZXWD    (BX)(CX*1), Y2
+	VPSLLD       $0x10, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X3, Y3
+	VCVTPS2PD    X2, Y2
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VMOVUPD      Y0, (AX)(SI*2)
+	VMOVUPD      Y1, 32(AX)(SI*2)
+	ADDQ         $0x10, CX
+	ADDQ         $0x20, SI
+	CMPQ         SI, R14
+	JNE          column
+	ADDQ         R15, CX
+	DECQ         DX
+	JNE          position
+	VZEROUPPER
+	RET
+
+// func deviationsHalfAVX2wide(q *float64, mean *float64, x *uint16, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·deviationsHalfAVX2wide(SB), NOSPLIT, $0-40
+	MOVQ     q+0(FP), AX
+	MOVQ     mean+8(FP), BX
+	MOVQ     x+16(FP), CX
+	MOVQ     count+32(FP), SI
+	XORQ     DX, DX
+	VPCMPEQD Y13, Y13, Y13
+	VPSLLD   $0x10, Y13, Y13
+	VPSRLD   $0x01, Y13, Y14
+	VPSRLD   $0x10, Y14, Y14
+	VPSLLD   $0x0f, Y13, Y15
+	VPSRLD   $0x08, Y15, Y15
+	MOVQ     channels+24(FP), R14
+	MOVQ     R14, R15
+	ANDQ     $0x07, R15
+	SUBQ     R15, R14
+	SHLQ     $0x02, R14
+	SHLQ     $0x01, R15
+
+position:
+	XORQ DI, DI
+
+column:
+	VMOVUPD      (AX)(DI*2), Y0
+	VMOVUPD      32(AX)(DI*2), Y1
+	VMOVUPD      (BX)(DI*2), Y2
+	VMOVUPD      32(BX)(DI*2), Y3
+	VPMOVZXWD    (CX)(DX*1), Y4
+	VPSLLD       $0x10, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X4, Y4
+	VSUBPD       Y2, Y4, Y4
+	VMULPD       Y4, Y4, Y4
+	VADDPD       Y4, Y0, Y0
+	VSUBPD       Y3, Y5, Y5
+	VMULPD       Y5, Y5, Y5
+	VADDPD       Y5, Y1, Y1
+	VMOVUPD      Y0, (AX)(DI*2)
+	VMOVUPD      Y1, 32(AX)(DI*2)
+	ADDQ         $0x10, DX
+	ADDQ         $0x20, DI
+	CMPQ         DI, R14
+	JNE          column
+	ADDQ         R15, DX
+	DECQ         SI
+	JNE          position
+	VZEROUPPER
+	RET
+
+// func gradientSumsHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·gradientSumsHalfAVX2wide(SB), NOSPLIT, $0-56
+	MOVQ     s1+0(FP), AX
+	MOVQ     s2+8(FP), BX
+	MOVQ     mean+16(FP), CX
+	MOVQ     x+24(FP), DX
+	MOVQ     dy+32(FP), SI
+	MOVQ     count+48(FP), R8
+	XORQ     DI, DI
+	VPCMPEQD Y13, Y13, Y13
+	VPSLLD   $0x10, Y13, Y13
+	VPSRLD   $0x01, Y13, Y14
+	VPSRLD   $0x10, Y14, Y14
+	VPSLLD   $0x0f, Y13, Y15
+	VPSRLD   $0x08, Y15, Y15
+	MOVQ     channels+40(FP), R14
+	MOVQ     R14, R15
+	ANDQ     $0x07, R15
+	SUBQ     R15, R14
+	SHLQ     $0x02, R14
+	SHLQ     $0x01, R15
+
+position:
+	XORQ R9, R9
+
+column:
+	VMOVUPD      (AX)(R9*2), Y0
+	VMOVUPD      32(AX)(R9*2), Y1
+	VMOVUPD      (BX)(R9*2), Y2
+	VMOVUPD      32(BX)(R9*2), Y3
+	VMOVUPD      (CX)(R9*2), Y4
+	VMOVUPD      32(CX)(R9*2), Y5
+	VPMOVZXWD    (DX)(DI*1), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X6, Y6
+	VPMOVZXWD    (SI)(DI*1), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X8, Y8
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y4, Y6, Y6
+	VMULPD       Y6, Y8, Y6
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y9, Y1, Y1
+	VSUBPD       Y5, Y7, Y7
+	VMULPD       Y7, Y9, Y7
+	VADDPD       Y7, Y3, Y3
+	VMOVUPD      Y0, (AX)(R9*2)
+	VMOVUPD      Y1, 32(AX)(R9*2)
+	VMOVUPD      Y2, (BX)(R9*2)
+	VMOVUPD      Y3, 32(BX)(R9*2)
+	ADDQ         $0x10, DI
+	ADDQ         $0x20, R9
+	CMPQ         R9, R14
+	JNE          column
+	ADDQ         R15, DI
+	DECQ         R8
+	JNE          position
+	VZEROUPPER
+	RET
+
+// func maskedSumsHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·maskedSumsHalfAVX2wide(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VPCMPEQD     Y13, Y13, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VPSRLD       $0x01, Y13, Y14
+	VPSRLD       $0x10, Y14, Y14
+	VPSLLD       $0x0f, Y13, Y15
+	VPSRLD       $0x08, Y15, Y15
+	VBROADCASTSS most+56(FP), Y10
+	VXORPS       Y11, Y11, Y11
+	MOVQ         channels+64(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x07, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x01, R15
+
+position:
+	XORQ R11, R11
+
+column:
+	VMOVUPD      (AX)(R11*2), Y0
+	VMOVUPD      32(AX)(R11*2), Y1
+	VMOVUPD      (BX)(R11*2), Y2
+	VMOVUPD      32(BX)(R11*2), Y3
+	VMOVUPD      (CX)(R11*2), Y4
+	VMOVUPD      32(CX)(R11*2), Y5
+	VPMOVZXWD    (DI)(R9*1), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VPMOVZXWD    (R8)(R9*1), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VCMPPS       $0x1e, Y11, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VCMPPS       $0x19, Y10, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VPSRLD       $0x10, Y8, Y9
+	VPACKUSDW    Y9, Y9, Y9
+	VPERMQ       $0xd8, Y9, Y9
+	VMOVDQU      X9, (SI)(R9*1)
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X8, Y8
+	VPMOVZXWD    (DX)(R9*1), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X6, Y6
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y4, Y6, Y6
+	VMULPD       Y6, Y8, Y6
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y9, Y1, Y1
+	VSUBPD       Y5, Y7, Y7
+	VMULPD       Y7, Y9, Y7
+	VADDPD       Y7, Y3, Y3
+	VMOVUPD      Y0, (AX)(R11*2)
+	VMOVUPD      Y1, 32(AX)(R11*2)
+	VMOVUPD      Y2, (BX)(R11*2)
+	VMOVUPD      Y3, 32(BX)(R11*2)
+	ADDQ         $0x10, R9
+	ADDQ         $0x20, R11
+	CMPQ         R11, R14
+	JNE          column
+	ADDQ         R15, R9
+	DECQ         R10
+	JNE          position
+	VZEROUPPER
+	RET
+
+// func normaliseHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·normaliseHalfAVX2wide(SB), NOSPLIT, $0-72
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         count+64(FP), R9
+	XORQ         R8, R8
+	VPCMPEQD     Y13, Y13, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VPSRLD       $0x01, Y13, Y14
+	VPSRLD       $0x10, Y14, Y14
+	VPSLLD       $0x0f, Y13, Y15
+	VPSRLD       $0x08, Y15, Y15
+	VBROADCASTSS least+48(FP), Y6
+	VBROADCASTSS most+52(FP), Y7
+	MOVQ         channels+56(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x07, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x01, R15
+
+position:
+	XORQ R10, R10
+
+column:
+	VMOVUPD   (AX)(R10*1), Y2
+	VMOVUPD   (BX)(R10*1), Y3
+	VMOVUPD   (CX)(R10*1), Y4
+	VMOVUPD   (DX)(R10*1), Y5
+	VPMOVZXWD (DI)(R8*1), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VSUBPS    Y2, Y0, Y0
+	VSUBPS    Y3, Y0, Y0
+	VMULPS    Y4, Y0, Y0
+	VADDPS    Y5, Y0, Y0
+	VMAXPS    Y0, Y6, Y0
+	VMINPS    Y0, Y7, Y0
+	VPSLLD    $0x01, Y0, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPCMPGTD  Y1, Y15, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPANDN    Y0, Y1, Y0
+	VPSLLD    $0x0f, Y0, Y1
+	VPSRLD    $0x1f, Y1, Y1
+	VPADDD    Y14, Y1, Y1
+	VPADDD    Y0, Y1, Y1
+	VCMPPS    $0x03, Y0, Y0, Y0
+	VPOR      Y1, Y0, Y0
+	VPAND     Y13, Y0, Y0
+	VPSRLD    $0x10, Y0, Y0
+	VPACKUSDW Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (SI)(R8*1)
+	ADDQ      $0x10, R8
+	ADDQ      $0x20, R10
+	CMPQ      R10, R14
+	JNE       column
+	ADDQ      R15, R8
+	DECQ      R9
+	JNE       position
+	VZEROUPPER
+	RET
+
+// func maskedSumsPlusHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·maskedSumsPlusHalfAVX2wide(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         count+80(FP), R11
+	XORQ         R10, R10
+	VPCMPEQD     Y13, Y13, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VPSRLD       $0x01, Y13, Y14
+	VPSRLD       $0x10, Y14, Y14
+	VPSLLD       $0x0f, Y13, Y15
+	VPSRLD       $0x08, Y15, Y15
+	VBROADCASTSS most+64(FP), Y10
+	VXORPS       Y11, Y11, Y11
+	MOVQ         channels+72(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x07, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x01, R15
+
+position:
+	XORQ R12, R12
+
+column:
+	VMOVUPD      (AX)(R12*2), Y0
+	VMOVUPD      32(AX)(R12*2), Y1
+	VMOVUPD      (BX)(R12*2), Y2
+	VMOVUPD      32(BX)(R12*2), Y3
+	VMOVUPD      (CX)(R12*2), Y4
+	VMOVUPD      32(CX)(R12*2), Y5
+	VPMOVZXWD    (DI)(R10*1), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VPMOVZXWD    (R9)(R10*1), Y9
+	VPSLLD       $0x10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VPSLLD       $0x01, Y8, Y9
+	VPSRLD       $0x01, Y9, Y9
+	VPCMPGTD     Y9, Y15, Y9
+	VPSRLD       $0x01, Y9, Y9
+	VPANDN       Y8, Y9, Y8
+	VPSLLD       $0x0f, Y8, Y9
+	VPSRLD       $0x1f, Y9, Y9
+	VPADDD       Y14, Y9, Y9
+	VPADDD       Y8, Y9, Y9
+	VCMPPS       $0x03, Y8, Y8, Y8
+	VPOR         Y9, Y8, Y8
+	VPAND        Y13, Y8, Y8
+	VPMOVZXWD    (R8)(R10*1), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VCMPPS       $0x1e, Y11, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VCMPPS       $0x19, Y10, Y6, Y7
+	VANDPS       Y7, Y8, Y8
+	VPSRLD       $0x10, Y8, Y9
+	VPACKUSDW    Y9, Y9, Y9
+	VPERMQ       $0xd8, Y9, Y9
+	VMOVDQU      X9, (SI)(R10*1)
+	VEXTRACTF128 $0x01, Y8, X9
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    X8, Y8
+	VPMOVZXWD    (DX)(R10*1), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X6, Y6
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y4, Y6, Y6
+	VMULPD       Y6, Y8, Y6
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y9, Y1, Y1
+	VSUBPD       Y5, Y7, Y7
+	VMULPD       Y7, Y9, Y7
+	VADDPD       Y7, Y3, Y3
+	VMOVUPD      Y0, (AX)(R12*2)
+	VMOVUPD      Y1, 32(AX)(R12*2)
+	VMOVUPD      Y2, (BX)(R12*2)
+	VMOVUPD      Y3, 32(BX)(R12*2)
+	ADDQ         $0x10, R10
+	ADDQ         $0x20, R12
+	CMPQ         R12, R14
+	JNE          column
+	ADDQ         R15, R10
+	DECQ         R11
+	JNE          position
+	VZEROUPPER
+	RET
+
+// func normalisePlusHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·normalisePlusHalfAVX2wide(SB), NOSPLIT, $0-80
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         plus+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VPCMPEQD     Y13, Y13, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VPSRLD       $0x01, Y13, Y14
+	VPSRLD       $0x10, Y14, Y14
+	VPSLLD       $0x0f, Y13, Y15
+	VPSRLD       $0x08, Y15, Y15
+	VBROADCASTSS least+56(FP), Y6
+	VBROADCASTSS most+60(FP), Y7
+	MOVQ         channels+64(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x07, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x01, R15
+
+position:
+	XORQ R11, R11
+
+column:
+	VMOVUPD   (AX)(R11*1), Y2
+	VMOVUPD   (BX)(R11*1), Y3
+	VMOVUPD   (CX)(R11*1), Y4
+	VMOVUPD   (DX)(R11*1), Y5
+	VPMOVZXWD (DI)(R9*1), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VSUBPS    Y2, Y0, Y0
+	VSUBPS    Y3, Y0, Y0
+	VMULPS    Y4, Y0, Y0
+	VADDPS    Y5, Y0, Y0
+	VPMOVZXWD (R8)(R9*1), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VMAXPS    Y0, Y6, Y0
+	VMINPS    Y0, Y7, Y0
+	VPSLLD    $0x01, Y0, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPCMPGTD  Y1, Y15, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPANDN    Y0, Y1, Y0
+	VPSLLD    $0x0f, Y0, Y1
+	VPSRLD    $0x1f, Y1, Y1
+	VPADDD    Y14, Y1, Y1
+	VPADDD    Y0, Y1, Y1
+	VCMPPS    $0x03, Y0, Y0, Y0
+	VPOR      Y1, Y0, Y0
+	VPAND     Y13, Y0, Y0
+	VPSRLD    $0x10, Y0, Y0
+	VPACKUSDW Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (SI)(R9*1)
+	ADDQ      $0x10, R9
+	ADDQ      $0x20, R11
+	CMPQ      R11, R14
+	JNE       column
+	ADDQ      R15, R9
+	DECQ      R10
+	JNE       position
+	VZEROUPPER
+	RET
+
+// func normaliseGradientHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
+// Requires: AVX, AVX2
+TEXT ·normaliseGradientHalfAVX2wide(SB), NOSPLIT, $0-80
+	MOVQ     hi+0(FP), AX
+	MOVQ     lo+8(FP), BX
+	MOVQ     by+16(FP), CX
+	MOVQ     add+24(FP), DX
+	MOVQ     slope+32(FP), SI
+	MOVQ     dx+40(FP), DI
+	MOVQ     x+48(FP), R8
+	MOVQ     dy+56(FP), R9
+	MOVQ     count+72(FP), R11
+	XORQ     R10, R10
+	VPCMPEQD Y13, Y13, Y13
+	VPSLLD   $0x10, Y13, Y13
+	VPSRLD   $0x01, Y13, Y14
+	VPSRLD   $0x10, Y14, Y14
+	VPSLLD   $0x0f, Y13, Y15
+	VPSRLD   $0x08, Y15, Y15
+	MOVQ     channels+64(FP), R14
+	MOVQ     R14, R15
+	ANDQ     $0x07, R15
+	SUBQ     R15, R14
+	SHLQ     $0x02, R14
+	SHLQ     $0x01, R15
+
+position:
+	XORQ R12, R12
+
+column:
+	VMOVUPD   (AX)(R12*1), Y2
+	VMOVUPD   (BX)(R12*1), Y3
+	VMOVUPD   (CX)(R12*1), Y4
+	VMOVUPD   (DX)(R12*1), Y5
+	VMOVUPD   (SI)(R12*1), Y6
+	VPMOVZXWD (R8)(R10*1), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VSUBPS    Y2, Y0, Y0
+	VSUBPS    Y3, Y0, Y0
+	VMULPS    Y6, Y0, Y0
+	VPMOVZXWD (R9)(R10*1), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VSUBPS    Y5, Y1, Y1
+	VSUBPS    Y0, Y1, Y0
+	VMULPS    Y0, Y4, Y0
+	VPSLLD    $0x01, Y0, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPCMPGTD  Y1, Y15, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPANDN    Y0, Y1, Y0
+	VPSLLD    $0x0f, Y0, Y1
+	VPSRLD    $0x1f, Y1, Y1
+	VPADDD    Y14, Y1, Y1
+	VPADDD    Y0, Y1, Y1
+	VCMPPS    $0x03, Y0, Y0, Y0
+	VPOR      Y1, Y0, Y0
+	VPAND     Y13, Y0, Y0
+	VPSRLD    $0x10, Y0, Y0
+	VPACKUSDW Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (DI)(R10*1)
+	ADDQ      $0x10, R10
+	ADDQ      $0x20, R12
+	CMPQ      R12, R14
+	JNE       column
+	ADDQ      R15, R10
+	DECQ      R11
+	JNE       position
 	VZEROUPPER
 	RET
 
@@ -3521,10 +4515,10 @@ position:
 TEXT ·sumsAVX2x1(SB), NOSPLIT, $0-32
 	MOVQ    sum+0(FP), AX
 	MOVQ    x+8(FP), BX
-	MOVQ    channels+16(FP), DX
-	SHLQ    $0x02, DX
-	MOVQ    count+24(FP), SI
+	MOVQ    count+24(FP), DX
 	XORQ    CX, CX
+	MOVQ    channels+16(FP), SI
+	SHLQ    $0x02, SI
 	VMOVUPD (AX), Y0
 	VMOVUPD 32(AX), Y1
 
@@ -3533,8 +4527,8 @@ position:
 	VCVTPS2PD 16(BX)(CX*1), Y3
 	VADDPD    Y2, Y0, Y0
 	VADDPD    Y3, Y1, Y1
-	ADDQ      DX, CX
-	DECQ      SI
+	ADDQ      SI, CX
+	DECQ      DX
 	JNE       position
 	VMOVUPD   Y0, (AX)
 	VMOVUPD   Y1, 32(AX)
@@ -3547,22 +4541,22 @@ TEXT ·sizesAVX2x1(SB), NOSPLIT, $0-40
 	MOVQ     size+0(FP), AX
 	MOVQ     most+8(FP), BX
 	MOVQ     x+16(FP), CX
-	MOVQ     channels+24(FP), SI
-	SHLQ     $0x02, SI
-	MOVQ     count+32(FP), DI
+	MOVQ     count+32(FP), SI
 	XORQ     DX, DX
-	VMOVUPD  (AX), Y0
-	VMOVUPD  (BX), Y1
 	VPCMPEQD Y3, Y3, Y3
 	VPSRLD   $0x01, Y3, Y3
+	MOVQ     channels+24(FP), DI
+	SHLQ     $0x02, DI
+	VMOVUPD  (AX), Y0
+	VMOVUPD  (BX), Y1
 
 position:
 	VMOVUPS (CX)(DX*1), Y2
 	VPAND   Y2, Y3, Y2
 	VADDPS  Y2, Y0, Y0
 	VPMAXUD Y2, Y1, Y1
-	ADDQ    SI, DX
-	DECQ    DI
+	ADDQ    DI, DX
+	DECQ    SI
 	JNE     position
 	VMOVUPD Y0, (AX)
 	VMOVUPD Y1, (BX)
@@ -3575,10 +4569,10 @@ TEXT ·deviationsAVX2x1(SB), NOSPLIT, $0-40
 	MOVQ    q+0(FP), AX
 	MOVQ    mean+8(FP), BX
 	MOVQ    x+16(FP), CX
-	MOVQ    channels+24(FP), SI
-	SHLQ    $0x02, SI
-	MOVQ    count+32(FP), DI
+	MOVQ    count+32(FP), SI
 	XORQ    DX, DX
+	MOVQ    channels+24(FP), DI
+	SHLQ    $0x02, DI
 	VMOVUPD (AX), Y0
 	VMOVUPD 32(AX), Y1
 	VMOVUPD (BX), Y2
@@ -3593,8 +4587,8 @@ position:
 	VSUBPD    Y3, Y5, Y5
 	VMULPD    Y5, Y5, Y5
 	VADDPD    Y5, Y1, Y1
-	ADDQ      SI, DX
-	DECQ      DI
+	ADDQ      DI, DX
+	DECQ      SI
 	JNE       position
 	VMOVUPD   Y0, (AX)
 	VMOVUPD   Y1, 32(AX)
@@ -3609,10 +4603,10 @@ TEXT ·gradientSumsAVX2x1(SB), NOSPLIT, $0-56
 	MOVQ    mean+16(FP), CX
 	MOVQ    x+24(FP), DX
 	MOVQ    dy+32(FP), SI
-	MOVQ    channels+40(FP), R8
-	SHLQ    $0x02, R8
-	MOVQ    count+48(FP), R9
+	MOVQ    count+48(FP), R8
 	XORQ    DI, DI
+	MOVQ    channels+40(FP), R9
+	SHLQ    $0x02, R9
 	VMOVUPD (AX), Y0
 	VMOVUPD 32(AX), Y1
 	VMOVUPD (BX), Y2
@@ -3633,8 +4627,8 @@ position:
 	VSUBPD    Y5, Y7, Y7
 	VMULPD    Y7, Y9, Y7
 	VADDPD    Y7, Y3, Y3
-	ADDQ      R8, DI
-	DECQ      R9
+	ADDQ      R9, DI
+	DECQ      R8
 	JNE       position
 	VMOVUPD   Y0, (AX)
 	VMOVUPD   Y1, 32(AX)
@@ -3653,18 +4647,18 @@ TEXT ·maskedSumsAVX2x1(SB), NOSPLIT, $0-80
 	MOVQ         dx+32(FP), SI
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x02, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Y10
+	VXORPS       Y11, Y11, Y11
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
 	VMOVUPD      (AX), Y0
 	VMOVUPD      32(AX), Y1
 	VMOVUPD      (BX), Y2
 	VMOVUPD      32(BX), Y3
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y5
-	VBROADCASTSS most+56(FP), Y10
-	VXORPS       Y11, Y11, Y11
 
 position:
 	VMOVUPS      (DI)(R9*1), Y8
@@ -3687,8 +4681,8 @@ position:
 	VSUBPD       Y5, Y7, Y7
 	VMULPD       Y7, Y9, Y7
 	VADDPD       Y7, Y3, Y3
-	ADDQ         R10, R9
-	DECQ         R11
+	ADDQ         R11, R9
+	DECQ         R10
 	JNE          position
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
@@ -3706,16 +4700,16 @@ TEXT ·normaliseAVX2x1(SB), NOSPLIT, $0-72
 	MOVQ         add+24(FP), DX
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
-	MOVQ         channels+56(FP), R9
-	SHLQ         $0x02, R9
-	MOVQ         count+64(FP), R10
+	MOVQ         count+64(FP), R9
 	XORQ         R8, R8
+	VBROADCASTSS least+48(FP), Y6
+	VBROADCASTSS most+52(FP), Y7
+	MOVQ         channels+56(FP), R10
+	SHLQ         $0x02, R10
 	VMOVUPD      (AX), Y2
 	VMOVUPD      (BX), Y3
 	VMOVUPD      (CX), Y4
 	VMOVUPD      (DX), Y5
-	VBROADCASTSS least+48(FP), Y6
-	VBROADCASTSS most+52(FP), Y7
 
 position:
 	VMOVUPS (DI)(R8*1), Y0
@@ -3726,8 +4720,8 @@ position:
 	VMAXPS  Y0, Y6, Y0
 	VMINPS  Y0, Y7, Y0
 	VMOVUPS Y0, (SI)(R8*1)
-	ADDQ    R9, R8
-	DECQ    R10
+	ADDQ    R10, R8
+	DECQ    R9
 	JNE     position
 	VZEROUPPER
 	RET
@@ -3743,18 +4737,18 @@ TEXT ·maskedSumsPlusAVX2x1(SB), NOSPLIT, $0-88
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
 	MOVQ         plus+56(FP), R9
-	MOVQ         channels+72(FP), R11
-	SHLQ         $0x02, R11
-	MOVQ         count+80(FP), R12
+	MOVQ         count+80(FP), R11
 	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Y10
+	VXORPS       Y11, Y11, Y11
+	MOVQ         channels+72(FP), R12
+	SHLQ         $0x02, R12
 	VMOVUPD      (AX), Y0
 	VMOVUPD      32(AX), Y1
 	VMOVUPD      (BX), Y2
 	VMOVUPD      32(BX), Y3
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y5
-	VBROADCASTSS most+64(FP), Y10
-	VXORPS       Y11, Y11, Y11
 
 position:
 	VMOVUPS      (DI)(R10*1), Y8
@@ -3779,8 +4773,8 @@ position:
 	VSUBPD       Y5, Y7, Y7
 	VMULPD       Y7, Y9, Y7
 	VADDPD       Y7, Y3, Y3
-	ADDQ         R11, R10
-	DECQ         R12
+	ADDQ         R12, R10
+	DECQ         R11
 	JNE          position
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
@@ -3799,16 +4793,16 @@ TEXT ·normalisePlusAVX2x1(SB), NOSPLIT, $0-80
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
 	MOVQ         plus+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x02, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
+	VBROADCASTSS least+56(FP), Y6
+	VBROADCASTSS most+60(FP), Y7
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
 	VMOVUPD      (AX), Y2
 	VMOVUPD      (BX), Y3
 	VMOVUPD      (CX), Y4
 	VMOVUPD      (DX), Y5
-	VBROADCASTSS least+56(FP), Y6
-	VBROADCASTSS most+60(FP), Y7
 
 position:
 	VMOVUPS (DI)(R9*1), Y0
@@ -3821,8 +4815,8 @@ position:
 	VMAXPS  Y0, Y6, Y0
 	VMINPS  Y0, Y7, Y0
 	VMOVUPS Y0, (SI)(R9*1)
-	ADDQ    R10, R9
-	DECQ    R11
+	ADDQ    R11, R9
+	DECQ    R10
 	JNE     position
 	VZEROUPPER
 	RET
@@ -3838,10 +4832,10 @@ TEXT ·normaliseGradientAVX2x1(SB), NOSPLIT, $0-80
 	MOVQ    dx+40(FP), DI
 	MOVQ    x+48(FP), R8
 	MOVQ    dy+56(FP), R9
-	MOVQ    channels+64(FP), R11
-	SHLQ    $0x02, R11
-	MOVQ    count+72(FP), R12
+	MOVQ    count+72(FP), R11
 	XORQ    R10, R10
+	MOVQ    channels+64(FP), R12
+	SHLQ    $0x02, R12
 	VMOVUPD (AX), Y2
 	VMOVUPD (BX), Y3
 	VMOVUPD (CX), Y4
@@ -3858,8 +4852,8 @@ position:
 	VSUBPS  Y0, Y1, Y0
 	VMULPS  Y0, Y4, Y0
 	VMOVUPS Y0, (DI)(R10*1)
-	ADDQ    R11, R10
-	DECQ    R12
+	ADDQ    R12, R10
+	DECQ    R11
 	JNE     position
 	VZEROUPPER
 	RET
@@ -3869,9 +4863,7 @@ position:
 TEXT ·sumsHalfAVX2x1(SB), NOSPLIT, $0-32
 	MOVQ     sum+0(FP), AX
 	MOVQ     x+8(FP), BX
-	MOVQ     channels+16(FP), DX
-	SHLQ     $0x01, DX
-	MOVQ     count+24(FP), SI
+	MOVQ     count+24(FP), DX
 	XORQ     CX, CX
 	VPCMPEQD Y13, Y13, Y13
 	VPSLLD   $0x10, Y13, Y13
@@ -3879,6 +4871,8 @@ TEXT ·sumsHalfAVX2x1(SB), NOSPLIT, $0-32
 	VPSRLD   $0x10, Y14, Y14
 	VPSLLD   $0x0f, Y13, Y15
 	VPSRLD   $0x08, Y15, Y15
+	MOVQ     channels+16(FP), SI
+	SHLQ     $0x01, SI
 	VMOVUPD  (AX), Y0
 	VMOVUPD  32(AX), Y1
 
@@ -3890,8 +4884,8 @@ position:
 	VCVTPS2PD    X2, Y2
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	ADDQ         DX, CX
-	DECQ         SI
+	ADDQ         SI, CX
+	DECQ         DX
 	JNE          position
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
@@ -3904,9 +4898,7 @@ TEXT ·deviationsHalfAVX2x1(SB), NOSPLIT, $0-40
 	MOVQ     q+0(FP), AX
 	MOVQ     mean+8(FP), BX
 	MOVQ     x+16(FP), CX
-	MOVQ     channels+24(FP), SI
-	SHLQ     $0x01, SI
-	MOVQ     count+32(FP), DI
+	MOVQ     count+32(FP), SI
 	XORQ     DX, DX
 	VPCMPEQD Y13, Y13, Y13
 	VPSLLD   $0x10, Y13, Y13
@@ -3914,6 +4906,8 @@ TEXT ·deviationsHalfAVX2x1(SB), NOSPLIT, $0-40
 	VPSRLD   $0x10, Y14, Y14
 	VPSLLD   $0x0f, Y13, Y15
 	VPSRLD   $0x08, Y15, Y15
+	MOVQ     channels+24(FP), DI
+	SHLQ     $0x01, DI
 	VMOVUPD  (AX), Y0
 	VMOVUPD  32(AX), Y1
 	VMOVUPD  (BX), Y2
@@ -3931,8 +4925,8 @@ position:
 	VSUBPD       Y3, Y5, Y5
 	VMULPD       Y5, Y5, Y5
 	VADDPD       Y5, Y1, Y1
-	ADDQ         SI, DX
-	DECQ         DI
+	ADDQ         DI, DX
+	DECQ         SI
 	JNE          position
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
@@ -3947,9 +4941,7 @@ TEXT ·gradientSumsHalfAVX2x1(SB), NOSPLIT, $0-56
 	MOVQ     mean+16(FP), CX
 	MOVQ     x+24(FP), DX
 	MOVQ     dy+32(FP), SI
-	MOVQ     channels+40(FP), R8
-	SHLQ     $0x01, R8
-	MOVQ     count+48(FP), R9
+	MOVQ     count+48(FP), R8
 	XORQ     DI, DI
 	VPCMPEQD Y13, Y13, Y13
 	VPSLLD   $0x10, Y13, Y13
@@ -3957,6 +4949,8 @@ TEXT ·gradientSumsHalfAVX2x1(SB), NOSPLIT, $0-56
 	VPSRLD   $0x10, Y14, Y14
 	VPSLLD   $0x0f, Y13, Y15
 	VPSRLD   $0x08, Y15, Y15
+	MOVQ     channels+40(FP), R9
+	SHLQ     $0x01, R9
 	VMOVUPD  (AX), Y0
 	VMOVUPD  32(AX), Y1
 	VMOVUPD  (BX), Y2
@@ -3983,8 +4977,8 @@ position:
 	VSUBPD       Y5, Y7, Y7
 	VMULPD       Y7, Y9, Y7
 	VADDPD       Y7, Y3, Y3
-	ADDQ         R8, DI
-	DECQ         R9
+	ADDQ         R9, DI
+	DECQ         R8
 	JNE          position
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
@@ -4003,9 +4997,7 @@ TEXT ·maskedSumsHalfAVX2x1(SB), NOSPLIT, $0-80
 	MOVQ         dx+32(FP), SI
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x01, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
 	VPCMPEQD     Y13, Y13, Y13
 	VPSLLD       $0x10, Y13, Y13
@@ -4013,14 +5005,16 @@ TEXT ·maskedSumsHalfAVX2x1(SB), NOSPLIT, $0-80
 	VPSRLD       $0x10, Y14, Y14
 	VPSLLD       $0x0f, Y13, Y15
 	VPSRLD       $0x08, Y15, Y15
+	VBROADCASTSS most+56(FP), Y10
+	VXORPS       Y11, Y11, Y11
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x01, R11
 	VMOVUPD      (AX), Y0
 	VMOVUPD      32(AX), Y1
 	VMOVUPD      (BX), Y2
 	VMOVUPD      32(BX), Y3
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y5
-	VBROADCASTSS most+56(FP), Y10
-	VXORPS       Y11, Y11, Y11
 
 position:
 	VPMOVZXWD    (DI)(R9*1), Y8
@@ -4051,8 +5045,8 @@ position:
 	VSUBPD       Y5, Y7, Y7
 	VMULPD       Y7, Y9, Y7
 	VADDPD       Y7, Y3, Y3
-	ADDQ         R10, R9
-	DECQ         R11
+	ADDQ         R11, R9
+	DECQ         R10
 	JNE          position
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
@@ -4070,9 +5064,7 @@ TEXT ·normaliseHalfAVX2x1(SB), NOSPLIT, $0-72
 	MOVQ         add+24(FP), DX
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
-	MOVQ         channels+56(FP), R9
-	SHLQ         $0x01, R9
-	MOVQ         count+64(FP), R10
+	MOVQ         count+64(FP), R9
 	XORQ         R8, R8
 	VPCMPEQD     Y13, Y13, Y13
 	VPSLLD       $0x10, Y13, Y13
@@ -4080,12 +5072,14 @@ TEXT ·normaliseHalfAVX2x1(SB), NOSPLIT, $0-72
 	VPSRLD       $0x10, Y14, Y14
 	VPSLLD       $0x0f, Y13, Y15
 	VPSRLD       $0x08, Y15, Y15
+	VBROADCASTSS least+48(FP), Y6
+	VBROADCASTSS most+52(FP), Y7
+	MOVQ         channels+56(FP), R10
+	SHLQ         $0x01, R10
 	VMOVUPD      (AX), Y2
 	VMOVUPD      (BX), Y3
 	VMOVUPD      (CX), Y4
 	VMOVUPD      (DX), Y5
-	VBROADCASTSS least+48(FP), Y6
-	VBROADCASTSS most+52(FP), Y7
 
 position:
 	VPMOVZXWD (DI)(R8*1), Y0
@@ -4112,8 +5106,8 @@ position:
 	VPACKUSDW Y0, Y0, Y0
 	VPERMQ    $0xd8, Y0, Y0
 	VMOVDQU   X0, (SI)(R8*1)
-	ADDQ      R9, R8
-	DECQ      R10
+	ADDQ      R10, R8
+	DECQ      R9
 	JNE       position
 	VZEROUPPER
 	RET
@@ -4129,9 +5123,7 @@ TEXT ·maskedSumsPlusHalfAVX2x1(SB), NOSPLIT, $0-88
 	MOVQ         dy+40(FP), DI
 	MOVQ         y+48(FP), R8
 	MOVQ         plus+56(FP), R9
-	MOVQ         channels+72(FP), R11
-	SHLQ         $0x01, R11
-	MOVQ         count+80(FP), R12
+	MOVQ         count+80(FP), R11
 	XORQ         R10, R10
 	VPCMPEQD     Y13, Y13, Y13
 	VPSLLD       $0x10, Y13, Y13
@@ -4139,14 +5131,16 @@ TEXT ·maskedSumsPlusHalfAVX2x1(SB), NOSPLIT, $0-88
 	VPSRLD       $0x10, Y14, Y14
 	VPSLLD       $0x0f, Y13, Y15
 	VPSRLD       $0x08, Y15, Y15
+	VBROADCASTSS most+64(FP), Y10
+	VXORPS       Y11, Y11, Y11
+	MOVQ         channels+72(FP), R12
+	SHLQ         $0x01, R12
 	VMOVUPD      (AX), Y0
 	VMOVUPD      32(AX), Y1
 	VMOVUPD      (BX), Y2
 	VMOVUPD      32(BX), Y3
 	VMOVUPD      (CX), Y4
 	VMOVUPD      32(CX), Y5
-	VBROADCASTSS most+64(FP), Y10
-	VXORPS       Y11, Y11, Y11
 
 position:
 	VPMOVZXWD    (DI)(R10*1), Y8
@@ -4192,8 +5186,8 @@ position:
 	VSUBPD       Y5, Y7, Y7
 	VMULPD       Y7, Y9, Y7
 	VADDPD       Y7, Y3, Y3
-	ADDQ         R11, R10
-	DECQ         R12
+	ADDQ         R12, R10
+	DECQ         R11
 	JNE          position
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
@@ -4212,9 +5206,7 @@ TEXT ·normalisePlusHalfAVX2x1(SB), NOSPLIT, $0-80
 	MOVQ         y+32(FP), SI
 	MOVQ         x+40(FP), DI
 	MOVQ         plus+48(FP), R8
-	MOVQ         channels+64(FP), R10
-	SHLQ         $0x01, R10
-	MOVQ         count+72(FP), R11
+	MOVQ         count+72(FP), R10
 	XORQ         R9, R9
 	VPCMPEQD     Y13, Y13, Y13
 	VPSLLD       $0x10, Y13, Y13
@@ -4222,12 +5214,14 @@ TEXT ·normalisePlusHalfAVX2x1(SB), NOSPLIT, $0-80
 	VPSRLD       $0x10, Y14, Y14
 	VPSLLD       $0x0f, Y13, Y15
 	VPSRLD       $0x08, Y15, Y15
+	VBROADCASTSS least+56(FP), Y6
+	VBROADCASTSS most+60(FP), Y7
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x01, R11
 	VMOVUPD      (AX), Y2
 	VMOVUPD      (BX), Y3
 	VMOVUPD      (CX), Y4
 	VMOVUPD      (DX), Y5
-	VBROADCASTSS least+56(FP), Y6
-	VBROADCASTSS most+60(FP), Y7
 
 position:
 	VPMOVZXWD (DI)(R9*1), Y0
@@ -4257,8 +5251,8 @@ position:
 	VPACKUSDW Y0, Y0, Y0
 	VPERMQ    $0xd8, Y0, Y0
 	VMOVDQU   X0, (SI)(R9*1)
-	ADDQ      R10, R9
-	DECQ      R11
+	ADDQ      R11, R9
+	DECQ      R10
 	JNE       position
 	VZEROUPPER
 	RET
@@ -4274,9 +5268,7 @@ TEXT ·normaliseGradientHalfAVX2x1(SB), NOSPLIT, $0-80
 	MOVQ     dx+40(FP), DI
 	MOVQ     x+48(FP), R8
 	MOVQ     dy+56(FP), R9
-	MOVQ     channels+64(FP), R11
-	SHLQ     $0x01, R11
-	MOVQ     count+72(FP), R12
+	MOVQ     count+72(FP), R11
 	XORQ     R10, R10
 	VPCMPEQD Y13, Y13, Y13
 	VPSLLD   $0x10, Y13, Y13
@@ -4284,6 +5276,8 @@ TEXT ·normaliseGradientHalfAVX2x1(SB), NOSPLIT, $0-80
 	VPSRLD   $0x10, Y14, Y14
 	VPSLLD   $0x0f, Y13, Y15
 	VPSRLD   $0x08, Y15, Y15
+	MOVQ     channels+64(FP), R12
+	SHLQ     $0x01, R12
 	VMOVUPD  (AX), Y2
 	VMOVUPD  (BX), Y3
 	VMOVUPD  (CX), Y4
@@ -4317,8 +5311,907 @@ position:
 	VPACKUSDW Y0, Y0, Y0
 	VPERMQ    $0xd8, Y0, Y0
 	VMOVDQU   X0, (DI)(R10*1)
-	ADDQ      R11, R10
-	DECQ      R12
+	ADDQ      R12, R10
+	DECQ      R11
 	JNE       position
+	VZEROUPPER
+	RET
+
+// func sumsAVX512wide(sum *float64, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·sumsAVX512wide(SB), NOSPLIT, $0-32
+	MOVQ sum+0(FP), AX
+	MOVQ x+8(FP), BX
+	MOVQ count+24(FP), DX
+	XORQ CX, CX
+	MOVQ channels+16(FP), R14
+	MOVQ R14, R15
+	ANDQ $0x0f, R15
+	SUBQ R15, R14
+	SHLQ $0x02, R14
+	SHLQ $0x02, R15
+
+position:
+	XORQ SI, SI
+
+column:
+	VMOVUPD   (AX)(SI*2), Z0
+	VMOVUPD   64(AX)(SI*2), Z1
+	VCVTPS2PD (BX)(CX*1), Z2
+	VCVTPS2PD 32(BX)(CX*1), Z3
+	VADDPD    Z2, Z0, Z0
+	VADDPD    Z3, Z1, Z1
+	VMOVUPD   Z0, (AX)(SI*2)
+	VMOVUPD   Z1, 64(AX)(SI*2)
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, SI
+	CMPQ      SI, R14
+	JNE       column
+	ADDQ      R15, CX
+	DECQ      DX
+	JNE       position
+	VZEROUPPER
+	RET
+
+// func sizesAVX512wide(size *float32, most *float32, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·sizesAVX512wide(SB), NOSPLIT, $0-40
+	MOVQ       size+0(FP), AX
+	MOVQ       most+8(FP), BX
+	MOVQ       x+16(FP), CX
+	MOVQ       count+32(FP), SI
+	XORQ       DX, DX
+	VPTERNLOGD $0xff, Z3, Z3, Z3
+	VPSRLD     $0x01, Z3, Z3
+	MOVQ       channels+24(FP), R14
+	MOVQ       R14, R15
+	ANDQ       $0x0f, R15
+	SUBQ       R15, R14
+	SHLQ       $0x02, R14
+	SHLQ       $0x02, R15
+
+position:
+	XORQ DI, DI
+
+column:
+	VMOVUPD (AX)(DI*1), Z0
+	VMOVUPD (BX)(DI*1), Z1
+	VMOVUPS (CX)(DX*1), Z2
+	VPANDD  Z2, Z3, Z2
+	VADDPS  Z2, Z0, Z0
+	VPMAXUD Z2, Z1, Z1
+	VMOVUPD Z0, (AX)(DI*1)
+	VMOVUPD Z1, (BX)(DI*1)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, DI
+	CMPQ    DI, R14
+	JNE     column
+	ADDQ    R15, DX
+	DECQ    SI
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func deviationsAVX512wide(q *float64, mean *float64, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·deviationsAVX512wide(SB), NOSPLIT, $0-40
+	MOVQ q+0(FP), AX
+	MOVQ mean+8(FP), BX
+	MOVQ x+16(FP), CX
+	MOVQ count+32(FP), SI
+	XORQ DX, DX
+	MOVQ channels+24(FP), R14
+	MOVQ R14, R15
+	ANDQ $0x0f, R15
+	SUBQ R15, R14
+	SHLQ $0x02, R14
+	SHLQ $0x02, R15
+
+position:
+	XORQ DI, DI
+
+column:
+	VMOVUPD   (AX)(DI*2), Z0
+	VMOVUPD   64(AX)(DI*2), Z1
+	VMOVUPD   (BX)(DI*2), Z2
+	VMOVUPD   64(BX)(DI*2), Z3
+	VCVTPS2PD (CX)(DX*1), Z4
+	VCVTPS2PD 32(CX)(DX*1), Z5
+	VSUBPD    Z2, Z4, Z4
+	VMULPD    Z4, Z4, Z4
+	VADDPD    Z4, Z0, Z0
+	VSUBPD    Z3, Z5, Z5
+	VMULPD    Z5, Z5, Z5
+	VADDPD    Z5, Z1, Z1
+	VMOVUPD   Z0, (AX)(DI*2)
+	VMOVUPD   Z1, 64(AX)(DI*2)
+	ADDQ      $0x40, DX
+	ADDQ      $0x40, DI
+	CMPQ      DI, R14
+	JNE       column
+	ADDQ      R15, DX
+	DECQ      SI
+	JNE       position
+	VZEROUPPER
+	RET
+
+// func gradientSumsAVX512wide(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·gradientSumsAVX512wide(SB), NOSPLIT, $0-56
+	MOVQ s1+0(FP), AX
+	MOVQ s2+8(FP), BX
+	MOVQ mean+16(FP), CX
+	MOVQ x+24(FP), DX
+	MOVQ dy+32(FP), SI
+	MOVQ count+48(FP), R8
+	XORQ DI, DI
+	MOVQ channels+40(FP), R14
+	MOVQ R14, R15
+	ANDQ $0x0f, R15
+	SUBQ R15, R14
+	SHLQ $0x02, R14
+	SHLQ $0x02, R15
+
+position:
+	XORQ R9, R9
+
+column:
+	VMOVUPD   (AX)(R9*2), Z0
+	VMOVUPD   64(AX)(R9*2), Z1
+	VMOVUPD   (BX)(R9*2), Z2
+	VMOVUPD   64(BX)(R9*2), Z3
+	VMOVUPD   (CX)(R9*2), Z4
+	VMOVUPD   64(CX)(R9*2), Z5
+	VCVTPS2PD (DX)(DI*1), Z6
+	VCVTPS2PD 32(DX)(DI*1), Z7
+	VCVTPS2PD (SI)(DI*1), Z8
+	VCVTPS2PD 32(SI)(DI*1), Z9
+	VADDPD    Z8, Z0, Z0
+	VSUBPD    Z4, Z6, Z6
+	VMULPD    Z6, Z8, Z6
+	VADDPD    Z6, Z2, Z2
+	VADDPD    Z9, Z1, Z1
+	VSUBPD    Z5, Z7, Z7
+	VMULPD    Z7, Z9, Z7
+	VADDPD    Z7, Z3, Z3
+	VMOVUPD   Z0, (AX)(R9*2)
+	VMOVUPD   Z1, 64(AX)(R9*2)
+	VMOVUPD   Z2, (BX)(R9*2)
+	VMOVUPD   Z3, 64(BX)(R9*2)
+	ADDQ      $0x40, DI
+	ADDQ      $0x40, R9
+	CMPQ      R9, R14
+	JNE       column
+	ADDQ      R15, DI
+	DECQ      R8
+	JNE       position
+	VZEROUPPER
+	RET
+
+// func maskedSumsAVX512wide(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsAVX512wide(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Z10
+	VPXORD       Z11, Z11, Z11
+	MOVQ         channels+64(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x0f, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x02, R15
+
+position:
+	XORQ R11, R11
+
+column:
+	VMOVUPD       (AX)(R11*2), Z0
+	VMOVUPD       64(AX)(R11*2), Z1
+	VMOVUPD       (BX)(R11*2), Z2
+	VMOVUPD       64(BX)(R11*2), Z3
+	VMOVUPD       (CX)(R11*2), Z4
+	VMOVUPD       64(CX)(R11*2), Z5
+	VMOVUPS       (DI)(R9*1), Z8
+	VMOVUPS       (R8)(R9*1), Z6
+	VCMPPS        $0x1e, Z11, Z6, K1
+	VCMPPS        $0x19, Z10, Z6, K1, K1
+	VMOVAPS.Z     Z8, K1, Z8
+	VMOVUPS       Z8, (SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VCVTPS2PD     (DX)(R9*1), Z6
+	VCVTPS2PD     32(DX)(R9*1), Z7
+	VADDPD        Z8, Z0, Z0
+	VSUBPD        Z4, Z6, Z6
+	VMULPD        Z6, Z8, Z6
+	VADDPD        Z6, Z2, Z2
+	VADDPD        Z9, Z1, Z1
+	VSUBPD        Z5, Z7, Z7
+	VMULPD        Z7, Z9, Z7
+	VADDPD        Z7, Z3, Z3
+	VMOVUPD       Z0, (AX)(R11*2)
+	VMOVUPD       Z1, 64(AX)(R11*2)
+	VMOVUPD       Z2, (BX)(R11*2)
+	VMOVUPD       Z3, 64(BX)(R11*2)
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R11
+	CMPQ          R11, R14
+	JNE           column
+	ADDQ          R15, R9
+	DECQ          R10
+	JNE           position
+	VZEROUPPER
+	RET
+
+// func normaliseAVX512wide(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseAVX512wide(SB), NOSPLIT, $0-72
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         count+64(FP), R9
+	XORQ         R8, R8
+	VBROADCASTSS least+48(FP), Z6
+	VBROADCASTSS most+52(FP), Z7
+	MOVQ         channels+56(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x0f, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x02, R15
+
+position:
+	XORQ R10, R10
+
+column:
+	VMOVUPD (AX)(R10*1), Z2
+	VMOVUPD (BX)(R10*1), Z3
+	VMOVUPD (CX)(R10*1), Z4
+	VMOVUPD (DX)(R10*1), Z5
+	VMOVUPS (DI)(R8*1), Z0
+	VSUBPS  Z2, Z0, Z0
+	VSUBPS  Z3, Z0, Z0
+	VMULPS  Z4, Z0, Z0
+	VADDPS  Z5, Z0, Z0
+	VMAXPS  Z0, Z6, Z0
+	VMINPS  Z0, Z7, Z0
+	VMOVUPS Z0, (SI)(R8*1)
+	ADDQ    $0x40, R8
+	ADDQ    $0x40, R10
+	CMPQ    R10, R14
+	JNE     column
+	ADDQ    R15, R8
+	DECQ    R9
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func maskedSumsPlusAVX512wide(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsPlusAVX512wide(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         count+80(FP), R11
+	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Z10
+	VPXORD       Z11, Z11, Z11
+	MOVQ         channels+72(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x0f, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x02, R15
+
+position:
+	XORQ R12, R12
+
+column:
+	VMOVUPD       (AX)(R12*2), Z0
+	VMOVUPD       64(AX)(R12*2), Z1
+	VMOVUPD       (BX)(R12*2), Z2
+	VMOVUPD       64(BX)(R12*2), Z3
+	VMOVUPD       (CX)(R12*2), Z4
+	VMOVUPD       64(CX)(R12*2), Z5
+	VMOVUPS       (DI)(R10*1), Z8
+	VMOVUPS       (R9)(R10*1), Z9
+	VADDPS        Z9, Z8, Z8
+	VMOVUPS       (R8)(R10*1), Z6
+	VCMPPS        $0x1e, Z11, Z6, K1
+	VCMPPS        $0x19, Z10, Z6, K1, K1
+	VMOVAPS.Z     Z8, K1, Z8
+	VMOVUPS       Z8, (SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VCVTPS2PD     (DX)(R10*1), Z6
+	VCVTPS2PD     32(DX)(R10*1), Z7
+	VADDPD        Z8, Z0, Z0
+	VSUBPD        Z4, Z6, Z6
+	VMULPD        Z6, Z8, Z6
+	VADDPD        Z6, Z2, Z2
+	VADDPD        Z9, Z1, Z1
+	VSUBPD        Z5, Z7, Z7
+	VMULPD        Z7, Z9, Z7
+	VADDPD        Z7, Z3, Z3
+	VMOVUPD       Z0, (AX)(R12*2)
+	VMOVUPD       Z1, 64(AX)(R12*2)
+	VMOVUPD       Z2, (BX)(R12*2)
+	VMOVUPD       Z3, 64(BX)(R12*2)
+	ADDQ          $0x40, R10
+	ADDQ          $0x40, R12
+	CMPQ          R12, R14
+	JNE           column
+	ADDQ          R15, R10
+	DECQ          R11
+	JNE           position
+	VZEROUPPER
+	RET
+
+// func normalisePlusAVX512wide(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normalisePlusAVX512wide(SB), NOSPLIT, $0-80
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         plus+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSS least+56(FP), Z6
+	VBROADCASTSS most+60(FP), Z7
+	MOVQ         channels+64(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x0f, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x02, R15
+
+position:
+	XORQ R11, R11
+
+column:
+	VMOVUPD (AX)(R11*1), Z2
+	VMOVUPD (BX)(R11*1), Z3
+	VMOVUPD (CX)(R11*1), Z4
+	VMOVUPD (DX)(R11*1), Z5
+	VMOVUPS (DI)(R9*1), Z0
+	VSUBPS  Z2, Z0, Z0
+	VSUBPS  Z3, Z0, Z0
+	VMULPS  Z4, Z0, Z0
+	VADDPS  Z5, Z0, Z0
+	VMOVUPS (R8)(R9*1), Z1
+	VADDPS  Z1, Z0, Z0
+	VMAXPS  Z0, Z6, Z0
+	VMINPS  Z0, Z7, Z0
+	VMOVUPS Z0, (SI)(R9*1)
+	ADDQ    $0x40, R9
+	ADDQ    $0x40, R11
+	CMPQ    R11, R14
+	JNE     column
+	ADDQ    R15, R9
+	DECQ    R10
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func normaliseGradientAVX512wide(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseGradientAVX512wide(SB), NOSPLIT, $0-80
+	MOVQ hi+0(FP), AX
+	MOVQ lo+8(FP), BX
+	MOVQ by+16(FP), CX
+	MOVQ add+24(FP), DX
+	MOVQ slope+32(FP), SI
+	MOVQ dx+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ dy+56(FP), R9
+	MOVQ count+72(FP), R11
+	XORQ R10, R10
+	MOVQ channels+64(FP), R14
+	MOVQ R14, R15
+	ANDQ $0x0f, R15
+	SUBQ R15, R14
+	SHLQ $0x02, R14
+	SHLQ $0x02, R15
+
+position:
+	XORQ R12, R12
+
+column:
+	VMOVUPD (AX)(R12*1), Z2
+	VMOVUPD (BX)(R12*1), Z3
+	VMOVUPD (CX)(R12*1), Z4
+	VMOVUPD (DX)(R12*1), Z5
+	VMOVUPD (SI)(R12*1), Z6
+	VMOVUPS (R8)(R10*1), Z0
+	VSUBPS  Z2, Z0, Z0
+	VSUBPS  Z3, Z0, Z0
+	VMULPS  Z6, Z0, Z0
+	VMOVUPS (R9)(R10*1), Z1
+	VSUBPS  Z5, Z1, Z1
+	VSUBPS  Z0, Z1, Z0
+	VMULPS  Z0, Z4, Z0
+	VMOVUPS Z0, (DI)(R10*1)
+	ADDQ    $0x40, R10
+	ADDQ    $0x40, R12
+	CMPQ    R12, R14
+	JNE     column
+	ADDQ    R15, R10
+	DECQ    R11
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func sumsHalfAVX512BF16wide(sum *float64, x *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·sumsHalfAVX512BF16wide(SB), NOSPLIT, $0-32
+	MOVQ sum+0(FP), AX
+	MOVQ x+8(FP), BX
+	MOVQ count+24(FP), DX
+	XORQ CX, CX
+	MOVQ channels+16(FP), R14
+	MOVQ R14, R15
+	ANDQ $0x0f, R15
+	SUBQ R15, R14
+	SHLQ $0x02, R14
+	SHLQ $0x01, R15
+
+position:
+	XORQ SI, SI
+
+column:
+	VMOVUPD       (AX)(SI*2), Z0
+	VMOVUPD       64(AX)(SI*2), Z1
+	VPMOVZXWD     (BX)(CX*1), Z2
+	VPSLLD        $0x10, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y3, Z3
+	VCVTPS2PD     Y2, Z2
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
+	VMOVUPD       Z0, (AX)(SI*2)
+	VMOVUPD       Z1, 64(AX)(SI*2)
+	ADDQ          $0x20, CX
+	ADDQ          $0x40, SI
+	CMPQ          SI, R14
+	JNE           column
+	ADDQ          R15, CX
+	DECQ          DX
+	JNE           position
+	VZEROUPPER
+	RET
+
+// func deviationsHalfAVX512BF16wide(q *float64, mean *float64, x *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·deviationsHalfAVX512BF16wide(SB), NOSPLIT, $0-40
+	MOVQ q+0(FP), AX
+	MOVQ mean+8(FP), BX
+	MOVQ x+16(FP), CX
+	MOVQ count+32(FP), SI
+	XORQ DX, DX
+	MOVQ channels+24(FP), R14
+	MOVQ R14, R15
+	ANDQ $0x0f, R15
+	SUBQ R15, R14
+	SHLQ $0x02, R14
+	SHLQ $0x01, R15
+
+position:
+	XORQ DI, DI
+
+column:
+	VMOVUPD       (AX)(DI*2), Z0
+	VMOVUPD       64(AX)(DI*2), Z1
+	VMOVUPD       (BX)(DI*2), Z2
+	VMOVUPD       64(BX)(DI*2), Z3
+	VPMOVZXWD     (CX)(DX*1), Z4
+	VPSLLD        $0x10, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VCVTPS2PD     Y5, Z5
+	VCVTPS2PD     Y4, Z4
+	VSUBPD        Z2, Z4, Z4
+	VMULPD        Z4, Z4, Z4
+	VADDPD        Z4, Z0, Z0
+	VSUBPD        Z3, Z5, Z5
+	VMULPD        Z5, Z5, Z5
+	VADDPD        Z5, Z1, Z1
+	VMOVUPD       Z0, (AX)(DI*2)
+	VMOVUPD       Z1, 64(AX)(DI*2)
+	ADDQ          $0x20, DX
+	ADDQ          $0x40, DI
+	CMPQ          DI, R14
+	JNE           column
+	ADDQ          R15, DX
+	DECQ          SI
+	JNE           position
+	VZEROUPPER
+	RET
+
+// func gradientSumsHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·gradientSumsHalfAVX512BF16wide(SB), NOSPLIT, $0-56
+	MOVQ s1+0(FP), AX
+	MOVQ s2+8(FP), BX
+	MOVQ mean+16(FP), CX
+	MOVQ x+24(FP), DX
+	MOVQ dy+32(FP), SI
+	MOVQ count+48(FP), R8
+	XORQ DI, DI
+	MOVQ channels+40(FP), R14
+	MOVQ R14, R15
+	ANDQ $0x0f, R15
+	SUBQ R15, R14
+	SHLQ $0x02, R14
+	SHLQ $0x01, R15
+
+position:
+	XORQ R9, R9
+
+column:
+	VMOVUPD       (AX)(R9*2), Z0
+	VMOVUPD       64(AX)(R9*2), Z1
+	VMOVUPD       (BX)(R9*2), Z2
+	VMOVUPD       64(BX)(R9*2), Z3
+	VMOVUPD       (CX)(R9*2), Z4
+	VMOVUPD       64(CX)(R9*2), Z5
+	VPMOVZXWD     (DX)(DI*1), Z6
+	VPSLLD        $0x10, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y6, Z6
+	VPMOVZXWD     (SI)(DI*1), Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VADDPD        Z8, Z0, Z0
+	VSUBPD        Z4, Z6, Z6
+	VMULPD        Z6, Z8, Z6
+	VADDPD        Z6, Z2, Z2
+	VADDPD        Z9, Z1, Z1
+	VSUBPD        Z5, Z7, Z7
+	VMULPD        Z7, Z9, Z7
+	VADDPD        Z7, Z3, Z3
+	VMOVUPD       Z0, (AX)(R9*2)
+	VMOVUPD       Z1, 64(AX)(R9*2)
+	VMOVUPD       Z2, (BX)(R9*2)
+	VMOVUPD       Z3, 64(BX)(R9*2)
+	ADDQ          $0x20, DI
+	ADDQ          $0x40, R9
+	CMPQ          R9, R14
+	JNE           column
+	ADDQ          R15, DI
+	DECQ          R8
+	JNE           position
+	VZEROUPPER
+	RET
+
+// func maskedSumsHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsHalfAVX512BF16wide(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Z10
+	VPXORD       Z11, Z11, Z11
+	MOVQ         channels+64(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x0f, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x01, R15
+
+position:
+	XORQ R11, R11
+
+column:
+	VMOVUPD       (AX)(R11*2), Z0
+	VMOVUPD       64(AX)(R11*2), Z1
+	VMOVUPD       (BX)(R11*2), Z2
+	VMOVUPD       64(BX)(R11*2), Z3
+	VMOVUPD       (CX)(R11*2), Z4
+	VMOVUPD       64(CX)(R11*2), Z5
+	VPMOVZXWD     (DI)(R9*1), Z8
+	VPSLLD        $0x10, Z8, Z8
+	VPMOVZXWD     (R8)(R9*1), Z6
+	VPSLLD        $0x10, Z6, Z6
+	VCMPPS        $0x1e, Z11, Z6, K1
+	VCMPPS        $0x19, Z10, Z6, K1, K1
+	VMOVAPS.Z     Z8, K1, Z8
+	VPSRLD        $0x10, Z8, Z9
+	VPMOVDW       Z9, (SI)(R9*1)
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VPMOVZXWD     (DX)(R9*1), Z6
+	VPSLLD        $0x10, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y6, Z6
+	VADDPD        Z8, Z0, Z0
+	VSUBPD        Z4, Z6, Z6
+	VMULPD        Z6, Z8, Z6
+	VADDPD        Z6, Z2, Z2
+	VADDPD        Z9, Z1, Z1
+	VSUBPD        Z5, Z7, Z7
+	VMULPD        Z7, Z9, Z7
+	VADDPD        Z7, Z3, Z3
+	VMOVUPD       Z0, (AX)(R11*2)
+	VMOVUPD       Z1, 64(AX)(R11*2)
+	VMOVUPD       Z2, (BX)(R11*2)
+	VMOVUPD       Z3, 64(BX)(R11*2)
+	ADDQ          $0x20, R9
+	ADDQ          $0x40, R11
+	CMPQ          R11, R14
+	JNE           column
+	ADDQ          R15, R9
+	DECQ          R10
+	JNE           position
+	VZEROUPPER
+	RET
+
+// func normaliseHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseHalfAVX512BF16wide(SB), NOSPLIT, $0-72
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         count+64(FP), R9
+	XORQ         R8, R8
+	VBROADCASTSS least+48(FP), Z6
+	VBROADCASTSS most+52(FP), Z7
+	MOVQ         channels+56(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x0f, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x01, R15
+
+position:
+	XORQ R10, R10
+
+column:
+	VMOVUPD   (AX)(R10*1), Z2
+	VMOVUPD   (BX)(R10*1), Z3
+	VMOVUPD   (CX)(R10*1), Z4
+	VMOVUPD   (DX)(R10*1), Z5
+	VPMOVZXWD (DI)(R8*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VMULPS    Z4, Z0, Z0
+	VADDPS    Z5, Z0, Z0
+	VMAXPS    Z0, Z6, Z0
+	VMINPS    Z0, Z7, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG    $0x487ef262
+	WORD    $0xc872
+	VMOVDQU Y1, (SI)(R8*1)
+	ADDQ    $0x20, R8
+	ADDQ    $0x40, R10
+	CMPQ    R10, R14
+	JNE     column
+	ADDQ    R15, R8
+	DECQ    R9
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func maskedSumsPlusHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsPlusHalfAVX512BF16wide(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         mean+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         count+80(FP), R11
+	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Z10
+	VPXORD       Z11, Z11, Z11
+	MOVQ         channels+72(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x0f, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x01, R15
+
+position:
+	XORQ R12, R12
+
+column:
+	VMOVUPD   (AX)(R12*2), Z0
+	VMOVUPD   64(AX)(R12*2), Z1
+	VMOVUPD   (BX)(R12*2), Z2
+	VMOVUPD   64(BX)(R12*2), Z3
+	VMOVUPD   (CX)(R12*2), Z4
+	VMOVUPD   64(CX)(R12*2), Z5
+	VPMOVZXWD (DI)(R10*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VPMOVZXWD (R9)(R10*1), Z9
+	VPSLLD    $0x10, Z9, Z9
+	VADDPS    Z9, Z8, Z8
+
+	// VCVTNEPS2BF16 Z8, Y9
+	LONG          $0x487e5262
+	WORD          $0xc872
+	VPMOVZXWD     Y9, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VPMOVZXWD     (R8)(R10*1), Z6
+	VPSLLD        $0x10, Z6, Z6
+	VCMPPS        $0x1e, Z11, Z6, K1
+	VCMPPS        $0x19, Z10, Z6, K1, K1
+	VMOVAPS.Z     Z8, K1, Z8
+	VPSRLD        $0x10, Z8, Z9
+	VPMOVDW       Z9, (SI)(R10*1)
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VCVTPS2PD     Y8, Z8
+	VPMOVZXWD     (DX)(R10*1), Z6
+	VPSLLD        $0x10, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y6, Z6
+	VADDPD        Z8, Z0, Z0
+	VSUBPD        Z4, Z6, Z6
+	VMULPD        Z6, Z8, Z6
+	VADDPD        Z6, Z2, Z2
+	VADDPD        Z9, Z1, Z1
+	VSUBPD        Z5, Z7, Z7
+	VMULPD        Z7, Z9, Z7
+	VADDPD        Z7, Z3, Z3
+	VMOVUPD       Z0, (AX)(R12*2)
+	VMOVUPD       Z1, 64(AX)(R12*2)
+	VMOVUPD       Z2, (BX)(R12*2)
+	VMOVUPD       Z3, 64(BX)(R12*2)
+	ADDQ          $0x20, R10
+	ADDQ          $0x40, R12
+	CMPQ          R12, R14
+	JNE           column
+	ADDQ          R15, R10
+	DECQ          R11
+	JNE           position
+	VZEROUPPER
+	RET
+
+// func normalisePlusHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normalisePlusHalfAVX512BF16wide(SB), NOSPLIT, $0-80
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         plus+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSS least+56(FP), Z6
+	VBROADCASTSS most+60(FP), Z7
+	MOVQ         channels+64(FP), R14
+	MOVQ         R14, R15
+	ANDQ         $0x0f, R15
+	SUBQ         R15, R14
+	SHLQ         $0x02, R14
+	SHLQ         $0x01, R15
+
+position:
+	XORQ R11, R11
+
+column:
+	VMOVUPD   (AX)(R11*1), Z2
+	VMOVUPD   (BX)(R11*1), Z3
+	VMOVUPD   (CX)(R11*1), Z4
+	VMOVUPD   (DX)(R11*1), Z5
+	VPMOVZXWD (DI)(R9*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VMULPS    Z4, Z0, Z0
+	VADDPS    Z5, Z0, Z0
+	VPMOVZXWD (R8)(R9*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMAXPS    Z0, Z6, Z0
+	VMINPS    Z0, Z7, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG    $0x487ef262
+	WORD    $0xc872
+	VMOVDQU Y1, (SI)(R9*1)
+	ADDQ    $0x20, R9
+	ADDQ    $0x40, R11
+	CMPQ    R11, R14
+	JNE     column
+	ADDQ    R15, R9
+	DECQ    R10
+	JNE     position
+	VZEROUPPER
+	RET
+
+// func normaliseGradientHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseGradientHalfAVX512BF16wide(SB), NOSPLIT, $0-80
+	MOVQ hi+0(FP), AX
+	MOVQ lo+8(FP), BX
+	MOVQ by+16(FP), CX
+	MOVQ add+24(FP), DX
+	MOVQ slope+32(FP), SI
+	MOVQ dx+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ dy+56(FP), R9
+	MOVQ count+72(FP), R11
+	XORQ R10, R10
+	MOVQ channels+64(FP), R14
+	MOVQ R14, R15
+	ANDQ $0x0f, R15
+	SUBQ R15, R14
+	SHLQ $0x02, R14
+	SHLQ $0x01, R15
+
+position:
+	XORQ R12, R12
+
+column:
+	VMOVUPD   (AX)(R12*1), Z2
+	VMOVUPD   (BX)(R12*1), Z3
+	VMOVUPD   (CX)(R12*1), Z4
+	VMOVUPD   (DX)(R12*1), Z5
+	VMOVUPD   (SI)(R12*1), Z6
+	VPMOVZXWD (R8)(R10*1), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VMULPS    Z6, Z0, Z0
+	VPMOVZXWD (R9)(R10*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VSUBPS    Z5, Z1, Z1
+	VSUBPS    Z0, Z1, Z0
+	VMULPS    Z0, Z4, Z0
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG    $0x487ef262
+	WORD    $0xc872
+	VMOVDQU Y1, (DI)(R10*1)
+	ADDQ    $0x20, R10
+	ADDQ    $0x40, R12
+	CMPQ    R12, R14
+	JNE     column
+	ADDQ    R15, R10
+	DECQ    R11
+	JNE     position
 	VZEROUPPER
 	RET

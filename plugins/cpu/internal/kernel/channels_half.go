@@ -7,10 +7,10 @@ package kernel
 // SumsHalf adds to sum, per channel, the values of x in float64, in order.
 func (s *Set) SumsHalf(sum []float64, x []uint16) {
 	n := len(sum)
-	from := eachColumns(s.halves, n, len(x), func(k *columns[uint16], c, at, count int) {
+	from, left := eachColumns(s.halves, n, len(x), func(k *columns[uint16], c, at, count int) {
 		k.sums(&sum[c], &x[at], n, count)
 	})
-	for p := range positions(n, x) {
+	for p := range left {
 		for i, v := range x[p*n+from : (p+1)*n] {
 			sum[from+i] += float64(widened(v))
 		}
@@ -21,10 +21,10 @@ func (s *Set) SumsHalf(sum []float64, x []uint16) {
 func (s *Set) DeviationsHalf(q, mean []float64, x []uint16) {
 	n := len(q)
 	mean = mean[:n]
-	from := eachColumns(s.halves, n, len(x), func(k *columns[uint16], c, at, count int) {
+	from, left := eachColumns(s.halves, n, len(x), func(k *columns[uint16], c, at, count int) {
 		k.deviations(&q[c], &mean[c], &x[at], n, count)
 	})
-	for p := range positions(n, x) {
+	for p := range left {
 		for i, v := range x[p*n+from : (p+1)*n] {
 			d := float64(widened(v)) - mean[from+i]
 			q[from+i] += float64(d * d)
@@ -37,10 +37,10 @@ func (s *Set) DeviationsHalf(q, mean []float64, x []uint16) {
 func (s *Set) GradientSumsHalf(s1, s2, mean []float64, x, dy []uint16) {
 	n := len(s1)
 	s2, mean, dy = s2[:n], mean[:n], dy[:len(x)]
-	from := eachColumns(s.halves, n, len(x), func(k *columns[uint16], c, at, count int) {
+	from, left := eachColumns(s.halves, n, len(x), func(k *columns[uint16], c, at, count int) {
 		k.gradientSums(&s1[c], &s2[c], &mean[c], &x[at], &dy[at], n, count)
 	})
-	for p := range positions(n, x) {
+	for p := range left {
 		for i := from; i < n; i++ {
 			g := float64(widened(dy[p*n+i]))
 			s1[i] += g
@@ -61,7 +61,7 @@ type HalfMask struct {
 func (s *Set) MaskedSumsHalf(s1, s2, mean []float64, x, dx, dy []uint16, m HalfMask) {
 	n := len(s1)
 	s2, mean, dx, dy, m.Y = s2[:n], mean[:n], dx[:len(x)], dy[:len(x)], m.Y[:len(x)]
-	from := eachColumns(s.halves, n, len(x), func(k *columns[uint16], c, at, count int) {
+	from, left := eachColumns(s.halves, n, len(x), func(k *columns[uint16], c, at, count int) {
 		if m.Plus == nil {
 			k.maskedSums(&s1[c], &s2[c], &mean[c], &x[at], &dx[at], &dy[at], &m.Y[at], m.Most, n, count)
 			return
@@ -69,7 +69,7 @@ func (s *Set) MaskedSumsHalf(s1, s2, mean []float64, x, dx, dy []uint16, m HalfM
 		k.maskedSumsPlus(&s1[c], &s2[c], &mean[c], &x[at], &dx[at], &dy[at], &m.Y[at], &m.Plus[:len(x)][at],
 			m.Most, n, count)
 	})
-	for p := range positions(n, x) {
+	for p := range left {
 		for i := from; i < n; i++ {
 			at := p*n + i
 			g, y := dy[at], widened(m.Y[at])
@@ -101,7 +101,7 @@ func (s *Set) NormaliseHalf(y, x []uint16, a Affine, e HalfEnding) {
 	y = y[:len(x)]
 	bounds := Ending{Relu: e.Relu, Most: e.Most}
 	least, most := bounds.bounds()
-	from := eachColumns(s.halves, n, len(x), func(k *columns[uint16], c, at, count int) {
+	from, left := eachColumns(s.halves, n, len(x), func(k *columns[uint16], c, at, count int) {
 		hi, lo, by, add := &a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c]
 		if e.Plus == nil {
 			k.normalise(hi, lo, by, add, &y[at], &x[at], least, most, n, count)
@@ -109,7 +109,7 @@ func (s *Set) NormaliseHalf(y, x []uint16, a Affine, e HalfEnding) {
 		}
 		k.normalisePlus(hi, lo, by, add, &y[at], &x[at], &e.Plus[:len(x)][at], least, most, n, count)
 	})
-	for p := range positions(n, x) {
+	for p := range left {
 		for i := from; i < n; i++ {
 			v := a.at(i, widened(x[p*n+i]))
 			if e.Plus != nil {
@@ -125,11 +125,11 @@ func (s *Set) NormaliseHalf(y, x []uint16, a Affine, e HalfEnding) {
 func (s *Set) NormaliseGradientHalf(dx, x, dy []uint16, a Affine, slope []float32) {
 	n := len(a.Hi)
 	dx, dy, slope = dx[:len(x)], dy[:len(x)], slope[:n]
-	from := eachColumns(s.halves, n, len(x), func(k *columns[uint16], c, at, count int) {
+	from, left := eachColumns(s.halves, n, len(x), func(k *columns[uint16], c, at, count int) {
 		k.normaliseGradient(&a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c], &slope[c], &dx[at], &x[at], &dy[at],
 			n, count)
 	})
-	for p := range positions(n, x) {
+	for p := range left {
 		for i := from; i < n; i++ {
 			dx[p*n+i] = bf16(a.gradient(i, widened(x[p*n+i]), widened(dy[p*n+i]), slope[i]))
 		}

@@ -121,7 +121,7 @@ func sameDoubles(a, b []float64) bool {
 func TestChannelsHalf(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 4))
 	shapes := [][2]int{{200, 50}, {128, 70}}
-	for channels := range 70 {
+	for channels := range 100 {
 		for _, positions := range []int{0, 1, 2, 7} {
 			shapes = append(shapes, [2]int{channels, positions})
 		}

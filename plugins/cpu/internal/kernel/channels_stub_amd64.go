@@ -158,6 +158,57 @@ func normalisePlusHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *f
 func normaliseGradientHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
+func sumsAVX2wide(sum *float64, x *float32, channels int, count int)
+
+//go:noescape
+func sizesAVX2wide(size *float32, most *float32, x *float32, channels int, count int)
+
+//go:noescape
+func deviationsAVX2wide(q *float64, mean *float64, x *float32, channels int, count int)
+
+//go:noescape
+func gradientSumsAVX2wide(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func maskedSumsAVX2wide(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX2wide(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+
+//go:noescape
+func normalisePlusAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseGradientAVX2wide(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func sumsHalfAVX2wide(sum *float64, x *uint16, channels int, count int)
+
+//go:noescape
+func deviationsHalfAVX2wide(q *float64, mean *float64, x *uint16, channels int, count int)
+
+//go:noescape
+func gradientSumsHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+
+//go:noescape
+func maskedSumsHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+
+//go:noescape
+func normaliseHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+
+//go:noescape
+func normalisePlusHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseGradientHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
+
+//go:noescape
 func sumsAVX2x1(sum *float64, x *float32, channels int, count int)
 
 //go:noescape
@@ -207,3 +258,54 @@ func normalisePlusHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32
 
 //go:noescape
 func normaliseGradientHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
+
+//go:noescape
+func sumsAVX512wide(sum *float64, x *float32, channels int, count int)
+
+//go:noescape
+func sizesAVX512wide(size *float32, most *float32, x *float32, channels int, count int)
+
+//go:noescape
+func deviationsAVX512wide(q *float64, mean *float64, x *float32, channels int, count int)
+
+//go:noescape
+func gradientSumsAVX512wide(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func maskedSumsAVX512wide(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseAVX512wide(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX512wide(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+
+//go:noescape
+func normalisePlusAVX512wide(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseGradientAVX512wide(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func sumsHalfAVX512BF16wide(sum *float64, x *uint16, channels int, count int)
+
+//go:noescape
+func deviationsHalfAVX512BF16wide(q *float64, mean *float64, x *uint16, channels int, count int)
+
+//go:noescape
+func gradientSumsHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+
+//go:noescape
+func maskedSumsHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+
+//go:noescape
+func normaliseHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+
+//go:noescape
+func normalisePlusHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseGradientHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)

@@ -48,8 +48,8 @@ type Set struct {
 	// Assembly; what is nil or empty is done by the definition.
 	window            []windowTiles       // widest first
 	gradient          []gradientTiles     // widest first
-	columns           []*columns[float32] // widest first
-	halves            []*columns[uint16]  // of bfloat16, widest first
+	columns           []*columns[float32] // the first to be taken first
+	halves            []*columns[uint16]  // of bfloat16
 	depthwise         []depthwiseTiles    // widest first
 	depthwiseRows     []depthwiseRowTiles
 	elements          *elements

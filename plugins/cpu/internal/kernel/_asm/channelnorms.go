@@ -12,8 +12,8 @@ type affine struct {
 }
 
 func (w *walk) newAffine(still []reg.GPPhysical) affine {
-	n, t := w.columns, w.take(2)
-	return affine{w.load(still[0], n), w.load(still[1], n), w.load(still[2], n), w.load(still[3], n), t[0], t[1]}
+	t := w.take(2)
+	return affine{w.singles(still[0]), w.singles(still[1]), w.singles(still[2]), w.singles(still[3]), t[0], t[1]}
 }
 
 // centred leaves in v a column of x less its means.
@@ -42,13 +42,13 @@ func (w *walk) normalise(plus bool) {
 		}
 		bound(a.v, least, most)
 		w.put(a.v, a.free, rows[0], column)
-	}, func() {})
+	})
 }
 
 func (w *walk) normaliseGradient() {
 	still, rows := w.begin("normaliseGradient", parameters{
 		singles: []string{"hi", "lo", "by", "add", "slope"}, rows: []string{"dx", "x", "dy"}})
-	a, slope := w.newAffine(still), w.load(still[4], w.columns)
+	a, slope := w.newAffine(still), w.singles(still[4])
 	w.each(func(column int) {
 		w.centred(a, rows[1], column)
 		VMULPS(slope[column], a.v, a.v)
@@ -57,5 +57,5 @@ func (w *walk) normaliseGradient() {
 		VSUBPS(a.v, a.free, a.v)
 		VMULPS(a.v, a.by[column], a.v)
 		w.put(a.v, a.free, rows[0], column)
-	}, func() {})
+	})
 }

@@ -18,8 +18,12 @@ func channels() {
 		eachWalk(walk{rounding: rounding{isa: avx512, name: "AVX512"}, columns: columns})
 		eachWalk(walk{rounding: native, columns: columns, half: true})
 	}
-	eachWalk(walk{rounding: narrow, columns: 1})
-	eachWalk(walk{rounding: narrow, columns: 1, half: true})
+	for _, wide := range []bool{true, false} {
+		eachWalk(walk{rounding: narrow, columns: 1, wide: wide})
+		eachWalk(walk{rounding: narrow, columns: 1, wide: wide, half: true})
+	}
+	eachWalk(walk{rounding: rounding{isa: avx512, name: "AVX512"}, columns: 1, wide: true})
+	eachWalk(walk{rounding: native, columns: 1, wide: true, half: true})
 }
 
 // eachWalk writes all walks of one shape.
@@ -38,15 +42,27 @@ func eachWalk(w walk) {
 }
 
 // walk is the frame of a walk over positions, which treats a few neighbouring
-// columns of channels: each as many as one vector of float32 has lanes.
+// columns of channels: each as many as one vector of float32 has lanes. What it
+// takes and sums per channel is in registers; a wide walk goes over all columns
+// of a position, and reads and writes that at each.
 type walk struct {
 	rounding
 	columns int
+	wide    bool
 	half    bool // rows are of bfloat16
-	at      reg.GPPhysical
-	step    reg.GPPhysical
-	count   reg.GPPhysical
-	taken   int // vector registers
+
+	at, count reg.GPPhysical // of the position, in bytes from every pointer to rows; positions left
+	channel   reg.GPPhysical // of a wide walk, in bytes of float32
+	taken     int            // vector registers
+	held      []held
+}
+
+// held is what a walk has per channel.
+type held struct {
+	at     reg.GPPhysical
+	regs   []reg.VecPhysical
+	double bool
+	sum    bool // to be written
 }
 
 // parameters are those of a walk, by name.
@@ -59,7 +75,7 @@ type parameters struct {
 // begin starts a function and returns the pointers among its parameters, those
 // to rows last.
 func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical) {
-	w.taken = 0
+	w.taken, w.held = 0, nil
 	element := "float32"
 	if w.half {
 		name, element = name+"Half", "uint16"
@@ -73,16 +89,18 @@ func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical
 			signature += strings.Join(k.names, ", ") + " " + k.element + ", "
 		}
 	}
-	TEXT(fmt.Sprintf("%s%sx%d", name, w.name, w.columns), NOSPLIT, "func("+signature+"channels, count int)")
+	shape := fmt.Sprintf("x%d", w.columns)
+	if w.wide {
+		shape = "wide"
+	}
+	TEXT(name+w.name+shape, NOSPLIT, "func("+signature+"channels, count int)")
 	Pragma("noescape")
 	names := append(append(append([]string{}, p.doubles...), p.singles...), p.rows...)
 	for i, n := range names {
 		MOVQ(param(n), pointers[i])
 	}
 	free := pointers[len(names):]
-	w.at, w.step, w.count = free[0], free[1], free[2]
-	MOVQ(param("channels"), w.step)
-	SHLQ(operand.Imm(uint64(w.size()/2)), w.step)
+	w.at, w.count, w.channel = free[0], free[1], free[2]
 	MOVQ(param("count"), w.count)
 	XORQ(w.at, w.at)
 	if w.half {
@@ -101,18 +119,51 @@ func (w *walk) size() int {
 }
 
 // each writes the loop over positions around what body makes of each column,
-// and the end of the function around what done makes of it.
-func (w *walk) each(body func(column int), done func()) {
-	Label("position")
-	for column := range w.columns {
-		body(column)
+// and the end of the function.
+func (w *walk) each(body func(column int)) {
+	if w.wide {
+		w.eachColumn(body)
+	} else {
+		step := w.channel
+		MOVQ(param("channels"), step)
+		SHLQ(operand.Imm(uint64(w.size()/2)), step)
+		w.fetch()
+		Label("position")
+		for column := range w.columns {
+			body(column)
+		}
+		ADDQ(step, w.at)
+		DECQ(w.count)
+		JNE(operand.LabelRef("position"))
+		w.write()
 	}
-	ADDQ(w.step, w.at)
-	DECQ(w.count)
-	JNE(operand.LabelRef("position"))
-	done()
 	VZEROUPPER()
 	RET()
+}
+
+// eachColumn writes the loops of a wide walk.
+func (w *walk) eachColumn(body func(column int)) {
+	run, skip := reg.R14, reg.R15 // channels that fill columns, in bytes of float32; the others, of a row
+	lanes := w.bytes / 4
+	MOVQ(param("channels"), run)
+	MOVQ(run, skip)
+	ANDQ(operand.Imm(uint64(lanes-1)), skip)
+	SUBQ(skip, run)
+	SHLQ(operand.Imm(2), run)
+	SHLQ(operand.Imm(uint64(w.size()/2)), skip)
+	Label("position")
+	XORQ(w.channel, w.channel)
+	Label("column")
+	w.fetch()
+	body(0)
+	w.write()
+	ADDQ(operand.Imm(uint64(lanes*w.size())), w.at)
+	ADDQ(operand.Imm(uint64(w.bytes)), w.channel)
+	CMPQ(w.channel, run)
+	JNE(operand.LabelRef("column"))
+	ADDQ(skip, w.at)
+	DECQ(w.count)
+	JNE(operand.LabelRef("position"))
 }
 
 // take returns n vector registers that nobody has.
@@ -124,19 +175,61 @@ func (w *walk) take(n int) []reg.VecPhysical {
 	return w.regs[w.taken-n : w.taken]
 }
 
-// load returns registers that hold what lies at p: so many vectors.
-func (w *walk) load(p reg.GPPhysical, vectors int) []reg.VecPhysical {
-	to := w.take(vectors)
-	for i, r := range to {
-		VMOVUPD(operand.Mem{Base: p, Disp: i * w.bytes}, r)
-	}
-	return to
+// doubles returns registers for the float64 that lie at p, a pair for each
+// column, which each fetches.
+func (w *walk) doubles(p reg.GPPhysical) []reg.VecPhysical {
+	return w.hold(held{at: p, regs: w.take(2 * w.columns), double: true})
 }
 
-// store puts them back.
-func (w *walk) store(from []reg.VecPhysical, p reg.GPPhysical) {
-	for i, r := range from {
-		VMOVUPD(r, operand.Mem{Base: p, Disp: i * w.bytes})
+// sum returns the same for float64 that each writes, too.
+func (w *walk) sum(p reg.GPPhysical) []reg.VecPhysical {
+	return w.hold(held{at: p, regs: w.take(2 * w.columns), double: true, sum: true})
+}
+
+// singles returns registers for the float32 that lie at p.
+func (w *walk) singles(p reg.GPPhysical) []reg.VecPhysical {
+	return w.hold(held{at: p, regs: w.take(w.columns)})
+}
+
+// singleSum returns the same for float32 that each writes, too.
+func (w *walk) singleSum(p reg.GPPhysical) []reg.VecPhysical {
+	return w.hold(held{at: p, regs: w.take(w.columns), sum: true})
+}
+
+func (w *walk) hold(h held) []reg.VecPhysical {
+	w.held = append(w.held, h)
+	return h.regs
+}
+
+// memory returns where register i of h belongs.
+func (w *walk) memory(h held, i int) operand.Mem {
+	m := operand.Mem{Base: h.at, Disp: i * w.bytes}
+	if w.wide {
+		m.Index, m.Scale = w.channel, 1
+	}
+	if w.wide && h.double {
+		m.Scale = 2
+	}
+	return m
+}
+
+// fetch loads what is held.
+func (w *walk) fetch() {
+	for _, h := range w.held {
+		for i, r := range h.regs {
+			VMOVUPD(w.memory(h, i), r)
+		}
+	}
+}
+
+// write puts sums back.
+func (w *walk) write() {
+	for _, h := range w.held {
+		for i, r := range h.regs {
+			if h.sum {
+				VMOVUPD(r, w.memory(h, i))
+			}
+		}
 	}
 }
 

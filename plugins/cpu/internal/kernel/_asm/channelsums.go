@@ -8,19 +8,19 @@ import (
 
 func (w *walk) sums() {
 	still, rows := w.begin("sums", parameters{doubles: []string{"sum"}, rows: []string{"x"}})
-	sum := w.load(still[0], 2*w.columns)
+	sum := w.sum(still[0])
 	x := w.take(2)
 	w.each(func(column int) {
 		w.double(rows[0], column, x)
 		for h, v := range sum[2*column:][:2] {
 			VADDPD(x[h], v, v)
 		}
-	}, func() { w.store(sum, still[0]) })
+	})
 }
 
 func (w *walk) sizes() {
 	still, rows := w.begin("sizes", parameters{singles: []string{"size", "most"}, rows: []string{"x"}})
-	size, most := w.load(still[0], w.columns), w.load(still[1], w.columns)
+	size, most := w.singleSum(still[0]), w.singleSum(still[1])
 	t := w.take(2)
 	v, mask := t[0], t[1]
 	w.ones(mask)
@@ -34,15 +34,12 @@ func (w *walk) sizes() {
 		}
 		VADDPS(v, size[column], size[column])
 		VPMAXUD(v, most[column], most[column]) // as numbers NaN are above infinity
-	}, func() {
-		w.store(size, still[0])
-		w.store(most, still[1])
 	})
 }
 
 func (w *walk) deviations() {
 	still, rows := w.begin("deviations", parameters{doubles: []string{"q", "mean"}, rows: []string{"x"}})
-	q, mean := w.load(still[0], 2*w.columns), w.load(still[1], 2*w.columns)
+	q, mean := w.sum(still[0]), w.doubles(still[1])
 	x := w.take(2)
 	w.each(func(column int) {
 		w.double(rows[0], column, x)
@@ -52,15 +49,14 @@ func (w *walk) deviations() {
 			VMULPD(v, v, v)
 			VADDPD(v, q[i], q[i])
 		}
-	}, func() { w.store(q, still[0]) })
+	})
 }
 
-// gradient is what sums of a gradient take: their registers, and the means.
+// gradientSums are what sums of a gradient take: their registers, and the means.
 type gradientSums struct{ s1, s2, mean []reg.VecPhysical }
 
 func (w *walk) newGradientSums(still []reg.GPPhysical) gradientSums {
-	n := 2 * w.columns
-	return gradientSums{w.load(still[0], n), w.load(still[1], n), w.load(still[2], n)}
+	return gradientSums{w.sum(still[0]), w.sum(still[1]), w.doubles(still[2])}
 }
 
 // add adds a column of the gradient g, of which x are the values that led to it.
@@ -74,11 +70,6 @@ func (s gradientSums) add(column int, x, g []reg.VecPhysical) {
 	}
 }
 
-func (w *walk) storeGradientSums(s gradientSums, still []reg.GPPhysical) {
-	w.store(s.s1, still[0])
-	w.store(s.s2, still[1])
-}
-
 func (w *walk) gradientSums() {
 	still, rows := w.begin("gradientSums", parameters{doubles: []string{"s1", "s2", "mean"},
 		rows: []string{"x", "dy"}})
@@ -88,7 +79,7 @@ func (w *walk) gradientSums() {
 		w.double(rows[0], column, x)
 		w.double(rows[1], column, dy)
 		sums.add(column, x, dy)
-	}, func() { w.storeGradientSums(sums, still) })
+	})
 }
 
 // unmasked is the predicate "not first >= second", true for NaN, quiet.
@@ -120,7 +111,7 @@ func (w *walk) maskedSums(plus bool) {
 		w.split(g)
 		w.double(rows[0], column, x)
 		sums.add(column, x, g)
-	}, func() { w.storeGradientSums(sums, still) })
+	})
 }
 
 // mask clears g where y does not let a gradient through; free is spare.

@@ -71,6 +71,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 cmd/bnctl: bn collective data device device/devicetest device/ref device/remote formats graph models
 cmd/bnctl: parallel plugins/cpu serialize study tensor train
+cmd/bnctl/starter: device device/ref device/serve
 
 scripts/benchpeers:
 `

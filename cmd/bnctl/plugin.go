@@ -12,10 +12,11 @@ import (
 func pluginCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "plugin",
-		Usage: "third-party devices: test, add, remove, list",
+		Usage: "third-party devices: test, add, remove, list, init",
 		Description: `A plugin is a program of the name bnctl-device-NAME. It runs with your rights:
 the lock guards against change, not against malice.
 
+   bnctl plugin init mine
    bnctl plugin test ./bnctl-device-mine
    bnctl plugin add ./bnctl-device-mine
    bnctl train --devices mine,cpu ...`,
@@ -28,18 +29,19 @@ the lock guards against change, not against malice.
 				Description: `   bnctl plugin remove mine`},
 			{Name: "list", Usage: "all plugins that are found or were added", Action: pluginList, Flags: pluginFlags(),
 				Description: `   bnctl plugin list`},
+			pluginInitCommand(),
 		},
 	}
 }
 
-// pluginEvent is a line of plugin add, remove and list with --json.
+// pluginEvent is a line of plugin add, remove, list and init with --json.
 type pluginEvent struct {
 	Name     string `json:"name"`
 	Path     string `json:"path"`
 	Version  string `json:"version,omitempty"`
 	Protocol int    `json:"protocol,omitempty"`
 	SHA256   string `json:"sha256,omitempty"`
-	State    string `json:"state"` // own, locked, changed, unlocked, missing, removed, runs
+	State    string `json:"state"` // own, locked, changed, unlocked, missing, removed, runs, written
 }
 
 // startUnlocked starts the plugin at path as it is.

@@ -5,30 +5,42 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 func buildConvGradWeight(c *compiler) action {
 	x, dy, dw := c.in(0), c.in(1), c.out(0)
 	g := c.conv(x.Shape, dy.Shape)
-	switch {
-	case g == nil:
+	if g == nil {
 		return action{}
+	}
+	pairs := c.exe.device.pairsGradients()
+	switch t, tiles := g.gradientByTiles(c.exe.device.kernels); {
 	case g.depthwise():
 		return g.buildDepthwiseWeight(x, dy, dw)
-	case g.narrow():
-		at, step := g.narrowAt()
-		return everyReplica(g.gradient([]gradientOf{{g.narrowForward(), at, step}}, x, dy, dw, true))
-	}
-	w := g.forward()
-	pairs := c.exe.device.pairsGradients(w)
-	if g.strips(c.exe.device.kernels) && !pairs {
+	case tiles && (!pairs || g.manyTiles()):
+		return c.buildWinogradGradient(g, t, x, dy, dw)
+	case !pairs && g.strips(c.exe.device.kernels):
 		return g.stripGradient(x, dy, dw)
 	}
+	a := everyReplica(g.gradientFor(c.exe.device, x, dy, dw))
+	if pairs {
+		a.asHalves = [][]*value{{x}, {dy}}
+	}
+	return a
+}
+
+// gradientFor returns what computes the weight gradients of replicas [from, to)
+// by pairs of positions or by windows.
+func (g *conv) gradientFor(d *Device, x, dy, dw *value) func(f *frame, from, to int) {
+	if d.pairsGradients() {
+		return g.newPairsGradient(g.lines(), x, dy, dw).replicas
+	}
+	if g.narrow() {
+		at, step := g.narrowAt()
+		return g.gradient([]gradientOf{{g.narrowForward(), at, step}}, x, dy, dw, true)
+	}
 	var parts []gradientOf
+	w := g.forward()
 	for i := range g.Groups {
 		at, step := g.forwardAt(i)
 		parts = append(parts, gradientOf{w, at, step})
 	}
-	direct := g.gradient(parts, x, dy, dw, false)
-	if t, ok := g.gradientByTiles(c.exe.device.kernels); ok && (!pairs || g.manyTiles()) {
-		return c.buildWinogradGradient(g, t, x, dy, dw, w, func(f *frame, r int) { direct(f, r, r+1) })
-	}
-	return everyReplica(direct)
+	return g.gradient(parts, x, dy, dw, false)
 }
 
 // everyReplica returns an action that does something for all replicas [from, to).
@@ -59,11 +71,7 @@ func (g *conv) gradient(parts []gradientOf, x, dy, dw *value, narrow bool) func(
 			t0, t1 := part.taps(cut, cuts)
 			own := w.floats(padded + kernel.GradientSlack + (t1-t0)*part.window.Run*kernel.PanelLanes)
 			own, sums := own[:padded], own[padded+kernel.GradientSlack:]
-			sum := part.sum
-			if f.exe.device.pairsGradients(part.window) {
-				sum = part.sumPairs
-			}
-			sum(f, w, panel, t0, t1, f.rows[r], sums, row(out, dw, r),
+			part.sum(f, w, panel, t0, t1, f.rows[r], sums, row(out, dw, r),
 				func(i int) []float32 {
 					image := row(in, x, f.starts[r]+i)
 					if narrow {
@@ -84,6 +92,9 @@ func (g *conv) gradient(parts []gradientOf, x, dy, dw *value, narrow bool) func(
 // each part, all workers have something to do.
 func enough(n, tasks, threads int) int {
 	const perThread = 4
+	if threads == 1 {
+		return 1
+	}
 	return max(1, min(n, (perThread*threads+tasks-1)/max(tasks, 1)))
 }
 

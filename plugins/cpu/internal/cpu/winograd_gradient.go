@@ -25,10 +25,8 @@ func (g *conv) gradientByTiles(set *kernel.Set) (kernel.Winograd, bool) {
 	return t, ok && min(g.oh, g.ow) >= t.Side
 }
 
-// buildWinogradGradient compiles it; plain is the window of the convolution,
-// and direct computes a replica by it.
-func (c *compiler) buildWinogradGradient(g *conv, t kernel.Winograd, x, dy, dw *value, plain *kernel.Window,
-	direct func(f *frame, replica int)) action {
+// buildWinogradGradient compiles it.
+func (c *compiler) buildWinogradGradient(g *conv, t kernel.Winograd, x, dy, dw *value) action {
 	k := &winogradGradient{conv: g, Winograd: t, x: x, dy: dy, dw: dw}
 	k.rows, k.columns = (g.oh+t.Side-1)/t.Side, (g.ow+t.Side-1)/t.Side
 	// Small sums are read and written again for every few tiles, so that these
@@ -43,7 +41,7 @@ func (c *compiler) buildWinogradGradient(g *conv, t kernel.Winograd, x, dy, dw *
 	k.window = t.GradientTiles(all)
 	k.v, k.d = c.temp(4*k.InLen(all), 0, 0), c.temp(4*k.GradientLen(all), 0, 0)
 	k.sums = c.temp(4*k.Frequencies()*g.c*g.o, 0, 0)
-	k.winogradGradientGuard = c.newGuard(k, plain, direct)
+	k.winogradGradientGuard = c.newGuard(k)
 	return whole(func(f *frame) error {
 		for r := range f.rows {
 			k.replica(f, f.turn(r, len(f.rows)))

@@ -10,18 +10,17 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 // transforms. Gradients of an input channel that fails, as one does that is
 // hardly ever above 0, are computed anew by windows.
 type winogradGradientGuard struct {
-	sizes  *slot          // of every row of tiles: see measure
-	plain  *kernel.Window // of the convolution
-	direct func(f *frame, replica int)
+	sizes  *slot                        // of every row of tiles: see measure
+	plain  *kernel.Window               // of the convolution
+	direct func(f *frame, from, to int) // computes replicas by windows or pairs
 
 	size, most []float32 // of a replica
 	channels   []int     // of the input, that fail
 }
 
-func (c *compiler) newGuard(k *winogradGradient, plain *kernel.Window,
-	direct func(f *frame, replica int)) winogradGradientGuard {
-	n := k.measured()
-	return winogradGradientGuard{sizes: c.temp(0, 0, 4*n*k.rows), plain: plain, direct: direct,
+func (c *compiler) newGuard(k *winogradGradient) winogradGradientGuard {
+	n, direct := k.measured(), k.gradientFor(c.exe.device, k.x, k.dy, k.dw)
+	return winogradGradientGuard{sizes: c.temp(0, 0, 4*n*k.rows), plain: k.forward(), direct: direct,
 		size: make([]float32, n), most: make([]float32, n)}
 }
 
@@ -59,7 +58,7 @@ func (g *winogradGradientGuard) mend(f *frame, k *winogradGradient, r int) {
 		apart = apart || !even(g.size[o], g.most[o+k.o])
 	}
 	if apart {
-		g.direct(f, r)
+		g.direct(f, r, r+1)
 		return
 	}
 	panels := g.plain.Panels()

@@ -11,8 +11,9 @@ type worker struct {
 	room   []float32
 	wide   []float64
 	half   []uint16
-	// segments are what a gradient by pairs adds together.
+	// segments are what a gradient by pairs adds together, lines those of a call.
 	segments  []segment
+	lines     [][2]int32
 	views     [5][]float32 // of operands
 	halfViews [5][]uint16
 	tiles     tiles

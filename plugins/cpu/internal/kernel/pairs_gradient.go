@@ -1,81 +1,67 @@
 package kernel
 
-import (
-	"fmt"
-	"unsafe"
-)
+import "fmt"
 
-// InterleaveBF16 takes the runs of values that begin at offsets, in bytes from
-// the image, two after two, and sets dst, [pairs][lanes][2], to the pairs of
-// their values; a last run without a partner and negative offsets are paired
-// with zeros. lanes is the length of a run rounded up to whole Lanes: so many
-// values must be readable at every offset, also behind the last of in. They are
-// bfloat16 already.
-func (s *Set) InterleaveBF16(dst []uint16, in []float32, offsets []int32, lanes int) {
-	pairs := len(offsets) / 2
-	if len(offsets)%2 != 0 {
-		last := [2]int32{offsets[2*pairs], -1}
-		s.interleave(dst[2*lanes*pairs:][:2*lanes], in, last[:], lanes)
-	}
-	if pairs > 0 {
-		s.interleave(dst[:2*lanes*pairs], in, offsets[:2*pairs], lanes)
-	}
+// PairsRows says which pairs of positions a weight gradient multiplies: those of
+// rows of the result with those of rows of the image that a tap sees.
+type PairsRows struct {
+	Run   int // values of x that count
+	Width int // channels, in whole Lanes
+	Pairs int // of a row
+	// So many taps see the same rows of x: the last with the rows of grad that
+	// go with them, each one before it with rows GradRow values later. Their sums
+	// lie SumTap values apart. More than one tap is for Lanes channels only.
+	Taps, GradRow, SumTap int
 }
 
-// zeroRun is a run of zeros for interleaving.
-var zeroRun [MostInterleaved]float32
-
-// MostInterleaved is the largest number of lanes of InterleaveBF16.
-const MostInterleaved = 1 << 13
-
-func (s *Set) interleave(dst []uint16, in []float32, offsets []int32, lanes int) {
-	if lanes%Lanes != 0 || lanes < 1 || lanes > MostInterleaved {
-		panic(fmt.Sprintf("kernel.InterleaveBF16: %d lanes", lanes))
-	}
-	if assembly := s.pairsGradients.interleave; assembly != nil {
-		zero := int(uintptr(unsafe.Pointer(&zeroRun)) - uintptr(unsafe.Pointer(first(in))))
-		assembly(&dst[0], first(in), zero, &offsets[0], len(offsets)/2, lanes)
+// PairsGradient adds to sums, [run][width] for every tap, the products of pairs:
+//
+//	sums[t][k][c] += sum over r, q of x[r][q][k]*grad[r,t][q][c]
+//
+// rows says where row r of x and of grad begins, in bytes. Operands are made by
+// InterleaveBF16: a pair of x has as many values as a run in whole Lanes. Every
+// element is one chain over the rows and their pairs, the second value of each
+// before the first, with the roundings of Pairs; it goes on from call to call.
+func (s *Set) PairsGradient(p PairsRows, sums []float32, x, grad []uint16, rows [][2]int32) {
+	if len(rows) == 0 || p.Pairs == 0 || p.Run == 0 {
 		return
 	}
-	for i, o := range offsets {
-		run := zeroRun[:lanes]
-		if o >= 0 {
-			run = unsafe.Slice((*float32)(unsafe.Add(unsafe.Pointer(first(in)), o)), lanes)
-		}
-		to := dst[i/2*2*lanes+i%2:]
-		for k, v := range run {
-			to[2*k] = bf16(v)
-		}
-	}
-}
-
-// PairsGradient adds to sums, [run][width], the products of pairs of positions:
-//
-//	sums[k][c] += sum over q of x[q][k]*grad[q][c]
-//
-// Operands are made by InterleaveBF16, x of runs and grad of width channels,
-// which are whole Lanes. Every element is one chain over the pairs, the second
-// value of each before the first, with the roundings of Pairs; it goes on from
-// call to call.
-func (s *Set) PairsGradient(sums []float32, run, width int, x, grad []uint16, pairs int) {
-	if len(sums) < run*width || len(x) < 2*pairs*padded(run) || len(grad) < 2*pairs*width || width%Lanes != 0 {
-		panic(fmt.Sprintf("kernel.PairsGradient: %d sums for %d by %d; %d pairs of %d and %d values", len(sums),
-			run, width, pairs, len(x), len(grad)))
-	}
-	if pairs == 0 || run == 0 {
-		return
-	}
+	p.check(len(sums), len(x), len(grad), rows)
 	if tiles := s.pairsGradients.tiles; tiles != nil {
-		pairsGradientCall{sums, x, grad, run, width, pairs}.run(tiles)
+		pairsGradientCall{p, sums, x, grad, rows}.run(tiles)
 		return
 	}
-	for q := range pairs {
-		for k := range run {
-			row := sums[k*width:][:width]
+	for _, r := range rows {
+		for t := range p.Taps {
+			p.generic(sums[t*p.SumTap:], x[r[0]/2:], grad[int(r[1])/2+(p.Taps-1-t)*p.GradRow:])
+		}
+	}
+}
+
+// check panics unless all that is read and written is there.
+func (p PairsRows) check(sums, x, grad int, rows [][2]int32) {
+	xRow, gradRow := 2*p.Pairs*padded(p.Run), 2*p.Pairs*p.Width
+	ok := p.Width > 0 && p.Width%Lanes == 0 && (p.Taps == 1 || p.Taps > 1 && p.Width == Lanes) &&
+		sums >= (p.Taps-1)*p.SumTap+p.Run*p.Width && min(p.SumTap, p.GradRow) >= 0
+	for _, r := range rows {
+		ok = ok && r[0] >= 0 && int(r[0])/2+xRow <= x && r[1] >= 0 &&
+			int(r[1])/2+(p.Taps-1)*p.GradRow+gradRow <= grad
+	}
+	if !ok {
+		panic(fmt.Sprintf("kernel.PairsGradient: %+v: %d sums, %d values of x, %d of grad, rows at %d", p, sums, x,
+			grad, rows))
+	}
+}
+
+// generic adds the products of one row for one tap: the definition.
+func (p PairsRows) generic(sums []float32, x, grad []uint16) {
+	for q := range p.Pairs {
+		for k := range p.Run {
+			row := sums[k*p.Width:][:p.Width]
 			for _, half := range []int{1, 0} {
-				v := widened(x[2*(q*padded(run)+k)+half])
+				v := widened(x[2*(q*padded(p.Run)+k)+half])
 				for c := range row {
-					row[c] = fuseFlushed(v, widened(grad[2*(q*width+c)+half]), row[c])
+					row[c] = fuseFlushed(v, widened(grad[2*(q*p.Width+c)+half]), row[c])
 				}
 			}
 		}
@@ -84,45 +70,53 @@ func (s *Set) PairsGradient(sums []float32, run, width int, x, grad []uint16, pa
 
 // pairsGradients is the assembly for PairsGradient.
 type pairsGradients struct {
-	tiles      []pairsGradientTiles // widest first
-	interleave func(dst *uint16, in *float32, zero int, offs *int32, pairs int, lanes int)
+	tiles            []pairsGradientTiles // widest first
+	interleave       func(dst *uint16, in *float32, zero int, offs *int32, pairs int, lanes int)
+	interleaveHalves func(dst *uint16, in *uint16, zero int, offs *int32, pairs int, lanes int)
 }
 
-// pairsGradientTiles are the tiles of so many channels, as gradientTiles are.
+// pairsGradientTiles are the tiles of so many vectors of Lanes channels, which
+// are neighbours or belong to several taps.
 type pairsGradientTiles struct {
-	width int
-	tiles []sizedPairsGradient
+	vectors int
+	tiles   []sizedPairsGradient
 }
 
 // sizedPairsGradient is a tile for so many values of a run.
 type sizedPairsGradient struct {
 	values int
-	tile   func(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+	tile   func(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int,
+		gradVector int, rows *int32, count int, pairs int)
 }
 
 // pairsGradientCall is what one call of PairsGradient works on.
 type pairsGradientCall struct {
-	sums                []float32
-	x, grad             []uint16
-	length, wide, pairs int
+	PairsRows
+	sums    []float32
+	x, grad []uint16
+	rows    [][2]int32
 }
 
 // run walks over the sums in tiles.
 func (c pairsGradientCall) run(choice []pairsGradientTiles) {
-	for at := 0; at < c.wide; {
-		for choice[0].width > c.wide-at {
+	vectors, sum, sumStep, gradStep := c.Width/Lanes, 0, Lanes, 2*Lanes
+	if c.Taps > 1 {
+		vectors, sum, sumStep, gradStep = c.Taps, (c.Taps-1)*c.SumTap, -c.SumTap, c.GradRow
+	}
+	for v := 0; v < vectors; {
+		for choice[0].vectors > vectors-v {
 			choice = choice[1:]
 		}
 		tiles := choice[0].tiles
-		for k := 0; k < c.length; {
+		for k := 0; k < c.Run; {
 			i := 0
-			for i < len(tiles)-1 && !fits(tiles[i].values, tiles[i+1].values, c.length-k) {
+			for i < len(tiles)-1 && !fits(tiles[i].values, tiles[i+1].values, c.Run-k) {
 				i++
 			}
-			tiles[i].tile(&c.sums[k*c.wide+at], 4*c.wide, &c.x[2*k], 4*padded(c.length), &c.grad[2*at],
-				4*c.wide, c.pairs)
+			tiles[i].tile(&c.sums[sum+v*sumStep+k*c.Width], 4*c.Width, 4*sumStep, &c.x[2*k], 4*padded(c.Run),
+				&c.grad[v*gradStep], 4*c.Width, 2*gradStep, &c.rows[0][0], len(c.rows), c.Pairs)
 			k += tiles[i].values
 		}
-		at += choice[0].width
+		v += choice[0].vectors
 	}
 }

@@ -14,12 +14,47 @@ func rounded(values func(r *rand.Rand, n int) []float32, r *rand.Rand, n int) []
 	return x[:n]
 }
 
-// All sets have the bits of the definition, however the positions are cut.
+// halvesOf returns the bits of values that are bfloat16, with slack behind them.
+func halvesOf(x []float32) []uint16 {
+	h := make([]uint16, len(x)+Lanes)
+	Generic.NarrowBF16(h[:len(x)], x)
+	return h[:len(x)]
+}
+
+// All sets interleave as the definition does, from values of both sizes.
+func TestInterleave(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 11))
+	for positions := range 24 {
+		for _, lanes := range []int{16, 32, 80} {
+			in := rounded(awkward, r, 300)
+			offsets := make([]int32, positions)
+			for p := range offsets {
+				offsets[p] = int32(4 * r.IntN(300-lanes+1))
+				if r.IntN(4) == 0 {
+					offsets[p] = -1
+				}
+			}
+			want := make([]uint16, (positions+1)/2*2*lanes)
+			definition.InterleaveBF16(want, in, offsets, lanes)
+			for _, set := range append(pairsSets(), definition) {
+				got, halves := make([]uint16, len(want)), make([]uint16, len(want))
+				set.InterleaveBF16(got, in, offsets, lanes)
+				set.InterleaveHalves(halves, halvesOf(in), offsets, lanes)
+				if !slices.Equal(got, want) || !slices.Equal(halves, want) {
+					t.Errorf("%s: %d positions of %d: differs from the definition", set.Name, positions, lanes)
+				}
+			}
+		}
+	}
+}
+
+// All sets have the bits of the definition, however the rows are cut.
 func TestPairsGradient(t *testing.T) {
-	type shape struct{ positions, run, width int }
-	shapes := []shape{{64, 16, 16}, {49, 32, 64}, {1, 3, 16}, {12, 21, 48}, {0, 4, 16}, {8, 0, 16}}
+	shapes := []PairsRows{{16, 16, 16, 3, 16 * 32, 9 * 256}, {21, 64, 7, 1, 0, 0}, {9, 16, 5, 3, 320, 144},
+		{3, 16, 1, 5, 32, 48}, {16, 16, 1, 2, 64, 512}, {0, 16, 4, 1, 0, 0}, {4, 16, 0, 1, 0, 0}}
 	for n := range 40 {
-		shapes = append(shapes, shape{n, 7, 16}, shape{9, n, 32}, shape{11, n, 80})
+		shapes = append(shapes, PairsRows{n, 16, 2, 1 + n%5, 64, n * 16}, PairsRows{n, 32, 3, 1, 0, 0},
+			PairsRows{n, 48 + n%3*16, 2, 1, 0, 0})
 	}
 	r := rand.New(rand.NewPCG(9, 9))
 	for i, s := range shapes {
@@ -27,23 +62,19 @@ func TestPairsGradient(t *testing.T) {
 		if i%3 == 0 {
 			values = awkward
 		}
-		in, grad := rounded(values, r, 400), rounded(values, r, s.positions*s.width)
-		offsets, grads := make([]int32, s.positions), make([]int32, s.positions)
-		for p := range offsets {
-			offsets[p], grads[p] = int32(4*r.IntN(400-s.run+1)), int32(4*p*s.width)
-			if r.IntN(5) == 0 {
-				offsets[p] = -1
-			}
+		const count = 7
+		xRow, gradRow := 2*s.Pairs*max(padded(s.Run), Lanes), 2*s.Pairs*s.Width
+		x := halvesOf(rounded(values, r, count*xRow+16))
+		grad := halvesOf(rounded(values, r, (count+s.Taps)*max(gradRow, s.GradRow)))
+		rows := make([][2]int32, count)
+		for k := range rows {
+			rows[k] = [2]int32{int32(2 * xRow * r.IntN(count)), int32(2 * gradRow * k)}
 		}
-		start := normal(r, s.run*s.width)
+		start := normal(r, s.Taps*max(s.SumTap, s.Run*s.Width))
 		run := func(set *Set, cuts ...int) []float32 {
 			sums, from := slices.Clone(start), 0
-			for _, to := range append(cuts, s.positions) {
-				pairs, lanes := (to-from+1)/2, max(padded(s.run), Lanes)
-				x, g := make([]uint16, 2*pairs*lanes), make([]uint16, 2*pairs*s.width)
-				set.InterleaveBF16(x, in, offsets[from:to], lanes)
-				set.InterleaveBF16(g, grad, grads[from:to], s.width)
-				set.PairsGradient(sums, s.run, s.width, x, g, pairs)
+			for _, to := range append(cuts, count) {
+				set.PairsGradient(s, sums, x, grad, rows[from:to])
 				from = to
 			}
 			return sums
@@ -53,33 +84,59 @@ func TestPairsGradient(t *testing.T) {
 			if got := run(set); !sameBits(got, want) {
 				t.Errorf("%s: %+v: differs from the definition", set.Name, s)
 			}
-			if got := run(set, s.positions/4*2); !sameBits(got, want) {
-				t.Errorf("%s: %+v: depends on how positions are cut", set.Name, s)
+			if got := run(set, 1, 4); !sameBits(got, want) {
+				t.Errorf("%s: %+v: depends on how rows are cut", set.Name, s)
 			}
 		}
 	}
 }
 
 func BenchmarkPairsGradient(b *testing.B) {
-	for _, s := range []struct{ positions, run, width int }{{256, 16, 16}, {256, 32, 32}, {256, 64, 64},
-		{49, 512, 64}} {
-		r := rand.New(rand.NewPCG(1, 1))
-		in, grad := rounded(normal, r, s.positions*s.run), rounded(normal, r, s.positions*s.width)
-		offsets, grads := make([]int32, s.positions), make([]int32, s.positions)
-		for p := range offsets {
-			offsets[p], grads[p] = int32(4*p*s.run), int32(4*p*s.width)
+	for _, s := range []PairsRows{{16, 16, 16, 3, 16 * 32, 9 * 256}, {16, 16, 128, 1, 0, 0}, {9, 16, 16, 3, 512, 144},
+		{32, 32, 8, 1, 0, 0}, {64, 64, 4, 1, 0, 0}, {64, 64, 28, 1, 0, 0}, {512, 64, 100, 1, 0, 0},
+		{21, 64, 56, 1, 0, 0}} {
+		r, count, lanes := rand.New(rand.NewPCG(1, 1)), max(1, 128/s.Pairs), padded(s.Run)
+		x := halvesOf(rounded(normal, r, 2*count*s.Pairs*lanes))
+		grad := halvesOf(rounded(normal, r, (2*count*s.Pairs*s.Width + (s.Taps-1)*s.GradRow)))
+		rows := make([][2]int32, count)
+		for k := range rows {
+			rows[k] = [2]int32{int32(4 * k * s.Pairs * lanes), int32(4 * k * s.Pairs * s.Width)}
 		}
-		pairs := (s.positions + 1) / 2
-		x, g, sums := make([]uint16, 2*pairs*s.run), make([]uint16, 2*pairs*s.width), make([]float32, s.run*s.width)
+		sums := make([]float32, s.Taps*max(s.SumTap, s.Run*s.Width))
 		for _, set := range pairsSets() {
-			b.Run(fmt.Sprintf("%dx%dx%d/%s", s.positions, s.run, s.width, set.Name), func(b *testing.B) {
-				set.InterleaveBF16(g, grad, grads, s.width)
+			b.Run(fmt.Sprintf("%dx%d,%d,%dx%d/%s", count, s.Pairs, s.Taps, s.Run, s.Width, set.Name),
+				func(b *testing.B) {
+					for b.Loop() {
+						set.PairsGradient(s, sums, x, grad, rows)
+					}
+					rate := 4 * float64(count*s.Pairs*s.Taps*s.Run*s.Width) * float64(b.N) / b.Elapsed().Seconds()
+					b.ReportMetric(rate/1e9, "GFLOP/s")
+				})
+		}
+	}
+}
+
+func BenchmarkInterleave(b *testing.B) {
+	for _, lanes := range []int{16, 64} {
+		const values = 4096
+		in := rounded(normal, rand.New(rand.NewPCG(1, 1)), values)
+		offsets := make([]int32, values/lanes)
+		for p := range offsets {
+			offsets[p] = int32(4 * p * lanes)
+		}
+		dst, halves := make([]uint16, values), halvesOf(in)
+		for _, set := range pairsSets() {
+			rate := func(b *testing.B, interleave func()) {
 				for b.Loop() {
-					set.InterleaveBF16(x, in, offsets, s.run)
-					set.PairsGradient(sums, s.run, s.width, x, g, pairs)
+					interleave()
 				}
-				rate := 2 * float64(s.positions*s.run*s.width) * float64(b.N) / b.Elapsed().Seconds()
-				b.ReportMetric(rate/1e9, "GFLOP/s")
+				b.ReportMetric(values*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gvalues/s")
+			}
+			b.Run(fmt.Sprintf("%d/%s", lanes, set.Name), func(b *testing.B) {
+				rate(b, func() { set.InterleaveBF16(dst, in, offsets, lanes) })
+			})
+			b.Run(fmt.Sprintf("halves of %d/%s", lanes, set.Name), func(b *testing.B) {
+				rate(b, func() { set.InterleaveHalves(dst, halves, offsets, lanes) })
 			})
 		}
 	}

@@ -4,477 +4,477 @@
 
 #include "textflag.h"
 
-// func pairsGradientAVX512BF16x1m16(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512BF16x1m16(SB), NOSPLIT, $16-56
-	STMXCSR (SP)
-	MOVL    (SP), R8
-	ORL     $0x00008040, R8
-	MOVL    R8, 8(SP)
-	LDMXCSR 8(SP)
-	MOVQ    sum+0(FP), AX
-	MOVQ    sumStep+8(FP), BX
-	MOVQ    x+16(FP), CX
-	MOVQ    xStep+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    gradStep+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Z0
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z1
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z2
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z3
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z4
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z5
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z6
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z7
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z8
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z9
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z10
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z11
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z12
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z13
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z14
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z15
-	ADDQ    BX, R8
-	MOVQ    pairs+48(FP), R8
+// func pairsGradientAVX512BF16x1m16(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x1m16(SB), NOSPLIT, $0-88
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z1
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z2
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z3
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z4
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z5
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z6
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z7
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z8
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z9
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z10
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z11
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z12
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z13
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z14
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z15
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z16
-	VBROADCASTSS (CX), Z17
+	VMOVUPS      (AX), Z16
+	VBROADCASTSS (DI), Z17
 
 	// VDPBF16PS Z16, Z17, Z0
 	LONG         $0x4076b262
 	WORD         $0xc052
-	VBROADCASTSS 4(CX), Z18
+	VBROADCASTSS 4(DI), Z18
 
 	// VDPBF16PS Z16, Z18, Z1
 	LONG         $0x406eb262
 	WORD         $0xc852
-	VBROADCASTSS 8(CX), Z19
+	VBROADCASTSS 8(DI), Z19
 
 	// VDPBF16PS Z16, Z19, Z2
 	LONG         $0x4066b262
 	WORD         $0xd052
-	VBROADCASTSS 12(CX), Z20
+	VBROADCASTSS 12(DI), Z20
 
 	// VDPBF16PS Z16, Z20, Z3
 	LONG         $0x405eb262
 	WORD         $0xd852
-	VBROADCASTSS 16(CX), Z17
+	VBROADCASTSS 16(DI), Z17
 
 	// VDPBF16PS Z16, Z17, Z4
 	LONG         $0x4076b262
 	WORD         $0xe052
-	VBROADCASTSS 20(CX), Z18
+	VBROADCASTSS 20(DI), Z18
 
 	// VDPBF16PS Z16, Z18, Z5
 	LONG         $0x406eb262
 	WORD         $0xe852
-	VBROADCASTSS 24(CX), Z19
+	VBROADCASTSS 24(DI), Z19
 
 	// VDPBF16PS Z16, Z19, Z6
 	LONG         $0x4066b262
 	WORD         $0xf052
-	VBROADCASTSS 28(CX), Z20
+	VBROADCASTSS 28(DI), Z20
 
 	// VDPBF16PS Z16, Z20, Z7
 	LONG         $0x405eb262
 	WORD         $0xf852
-	VBROADCASTSS 32(CX), Z17
+	VBROADCASTSS 32(DI), Z17
 
 	// VDPBF16PS Z16, Z17, Z8
 	LONG         $0x40763262
 	WORD         $0xc052
-	VBROADCASTSS 36(CX), Z18
+	VBROADCASTSS 36(DI), Z18
 
 	// VDPBF16PS Z16, Z18, Z9
 	LONG         $0x406e3262
 	WORD         $0xc852
-	VBROADCASTSS 40(CX), Z19
+	VBROADCASTSS 40(DI), Z19
 
 	// VDPBF16PS Z16, Z19, Z10
 	LONG         $0x40663262
 	WORD         $0xd052
-	VBROADCASTSS 44(CX), Z20
+	VBROADCASTSS 44(DI), Z20
 
 	// VDPBF16PS Z16, Z20, Z11
 	LONG         $0x405e3262
 	WORD         $0xd852
-	VBROADCASTSS 48(CX), Z17
+	VBROADCASTSS 48(DI), Z17
 
 	// VDPBF16PS Z16, Z17, Z12
 	LONG         $0x40763262
 	WORD         $0xe052
-	VBROADCASTSS 52(CX), Z18
+	VBROADCASTSS 52(DI), Z18
 
 	// VDPBF16PS Z16, Z18, Z13
 	LONG         $0x406e3262
 	WORD         $0xe852
-	VBROADCASTSS 56(CX), Z19
+	VBROADCASTSS 56(DI), Z19
 
 	// VDPBF16PS Z16, Z19, Z14
 	LONG         $0x40663262
 	WORD         $0xf052
-	VBROADCASTSS 60(CX), Z20
+	VBROADCASTSS 60(DI), Z20
 
 	// VDPBF16PS Z16, Z20, Z15
 	LONG    $0x405e3262
 	WORD    $0xf852
-	ADDQ    DX, CX
-	ADDQ    DI, SI
-	DECQ    R8
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
 	JNE     pair
-	VMOVUPS Z0, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z1, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z2, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z3, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z4, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z5, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z6, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z7, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z8, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z9, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z10, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z11, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z12, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z13, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z14, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z15, (AX)
-	ADDQ    BX, AX
-	LDMXCSR (SP)
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z1, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z2, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z3, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z4, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z5, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z6, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z7, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z8, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z9, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z10, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z11, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z12, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z13, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z14, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z15, (R11)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x1m8(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512BF16x1m8(SB), NOSPLIT, $16-56
-	STMXCSR (SP)
-	MOVL    (SP), R8
-	ORL     $0x00008040, R8
-	MOVL    R8, 8(SP)
-	LDMXCSR 8(SP)
-	MOVQ    sum+0(FP), AX
-	MOVQ    sumStep+8(FP), BX
-	MOVQ    x+16(FP), CX
-	MOVQ    xStep+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    gradStep+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Z0
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z1
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z2
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z3
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z4
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z5
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z6
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z7
-	ADDQ    BX, R8
-	MOVQ    pairs+48(FP), R8
+// func pairsGradientAVX512BF16x1m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x1m8(SB), NOSPLIT, $0-88
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z1
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z2
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z3
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z4
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z5
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z6
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z7
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z8
-	VBROADCASTSS (CX), Z9
+	VMOVUPS      (AX), Z8
+	VBROADCASTSS (DI), Z9
 
 	// VDPBF16PS Z8, Z9, Z0
 	LONG         $0x4836d262
 	WORD         $0xc052
-	VBROADCASTSS 4(CX), Z10
+	VBROADCASTSS 4(DI), Z10
 
 	// VDPBF16PS Z8, Z10, Z1
 	LONG         $0x482ed262
 	WORD         $0xc852
-	VBROADCASTSS 8(CX), Z11
+	VBROADCASTSS 8(DI), Z11
 
 	// VDPBF16PS Z8, Z11, Z2
 	LONG         $0x4826d262
 	WORD         $0xd052
-	VBROADCASTSS 12(CX), Z12
+	VBROADCASTSS 12(DI), Z12
 
 	// VDPBF16PS Z8, Z12, Z3
 	LONG         $0x481ed262
 	WORD         $0xd852
-	VBROADCASTSS 16(CX), Z9
+	VBROADCASTSS 16(DI), Z9
 
 	// VDPBF16PS Z8, Z9, Z4
 	LONG         $0x4836d262
 	WORD         $0xe052
-	VBROADCASTSS 20(CX), Z10
+	VBROADCASTSS 20(DI), Z10
 
 	// VDPBF16PS Z8, Z10, Z5
 	LONG         $0x482ed262
 	WORD         $0xe852
-	VBROADCASTSS 24(CX), Z11
+	VBROADCASTSS 24(DI), Z11
 
 	// VDPBF16PS Z8, Z11, Z6
 	LONG         $0x4826d262
 	WORD         $0xf052
-	VBROADCASTSS 28(CX), Z12
+	VBROADCASTSS 28(DI), Z12
 
 	// VDPBF16PS Z8, Z12, Z7
 	LONG    $0x481ed262
 	WORD    $0xf852
-	ADDQ    DX, CX
-	ADDQ    DI, SI
-	DECQ    R8
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
 	JNE     pair
-	VMOVUPS Z0, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z1, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z2, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z3, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z4, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z5, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z6, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z7, (AX)
-	ADDQ    BX, AX
-	LDMXCSR (SP)
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z1, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z2, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z3, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z4, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z5, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z6, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z7, (R11)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x1m4(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512BF16x1m4(SB), NOSPLIT, $16-56
-	STMXCSR (SP)
-	MOVL    (SP), R8
-	ORL     $0x00008040, R8
-	MOVL    R8, 8(SP)
-	LDMXCSR 8(SP)
-	MOVQ    sum+0(FP), AX
-	MOVQ    sumStep+8(FP), BX
-	MOVQ    x+16(FP), CX
-	MOVQ    xStep+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    gradStep+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Z0
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z1
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z2
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z3
-	ADDQ    BX, R8
-	MOVQ    pairs+48(FP), R8
+// func pairsGradientAVX512BF16x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x1m4(SB), NOSPLIT, $0-88
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z1
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z2
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z3
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z4
-	VBROADCASTSS (CX), Z5
+	VMOVUPS      (AX), Z4
+	VBROADCASTSS (DI), Z5
 
 	// VDPBF16PS Z4, Z5, Z0
 	LONG         $0x4856f262
 	WORD         $0xc452
-	VBROADCASTSS 4(CX), Z6
+	VBROADCASTSS 4(DI), Z6
 
 	// VDPBF16PS Z4, Z6, Z1
 	LONG         $0x484ef262
 	WORD         $0xcc52
-	VBROADCASTSS 8(CX), Z7
+	VBROADCASTSS 8(DI), Z7
 
 	// VDPBF16PS Z4, Z7, Z2
 	LONG         $0x4846f262
 	WORD         $0xd452
-	VBROADCASTSS 12(CX), Z8
+	VBROADCASTSS 12(DI), Z8
 
 	// VDPBF16PS Z4, Z8, Z3
 	LONG    $0x483ef262
 	WORD    $0xdc52
-	ADDQ    DX, CX
-	ADDQ    DI, SI
-	DECQ    R8
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
 	JNE     pair
-	VMOVUPS Z0, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z1, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z2, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z3, (AX)
-	ADDQ    BX, AX
-	LDMXCSR (SP)
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z1, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z2, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z3, (R11)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x1m2(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512BF16x1m2(SB), NOSPLIT, $16-56
-	STMXCSR (SP)
-	MOVL    (SP), R8
-	ORL     $0x00008040, R8
-	MOVL    R8, 8(SP)
-	LDMXCSR 8(SP)
-	MOVQ    sum+0(FP), AX
-	MOVQ    sumStep+8(FP), BX
-	MOVQ    x+16(FP), CX
-	MOVQ    xStep+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    gradStep+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Z0
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z1
-	ADDQ    BX, R8
-	MOVQ    pairs+48(FP), R8
+// func pairsGradientAVX512BF16x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x1m2(SB), NOSPLIT, $0-88
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z1
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z2
-	VBROADCASTSS (CX), Z3
+	VMOVUPS      (AX), Z2
+	VBROADCASTSS (DI), Z3
 
 	// VDPBF16PS Z2, Z3, Z0
 	LONG         $0x4866f262
 	WORD         $0xc252
-	VBROADCASTSS 4(CX), Z4
+	VBROADCASTSS 4(DI), Z4
 
 	// VDPBF16PS Z2, Z4, Z1
 	LONG    $0x485ef262
 	WORD    $0xca52
-	ADDQ    DX, CX
-	ADDQ    DI, SI
-	DECQ    R8
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
 	JNE     pair
-	VMOVUPS Z0, (AX)
-	ADDQ    BX, AX
-	VMOVUPS Z1, (AX)
-	ADDQ    BX, AX
-	LDMXCSR (SP)
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z1, (R11)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x1m1(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512BF16x1m1(SB), NOSPLIT, $16-56
-	STMXCSR (SP)
-	MOVL    (SP), R8
-	ORL     $0x00008040, R8
-	MOVL    R8, 8(SP)
-	LDMXCSR 8(SP)
-	MOVQ    sum+0(FP), AX
-	MOVQ    sumStep+8(FP), BX
-	MOVQ    x+16(FP), CX
-	MOVQ    xStep+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    gradStep+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Z0
-	ADDQ    BX, R8
-	MOVQ    pairs+48(FP), R8
+// func pairsGradientAVX512BF16x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x1m1(SB), NOSPLIT, $0-88
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z1
-	VBROADCASTSS (CX), Z2
+	VMOVUPS      (AX), Z1
+	VBROADCASTSS (DI), Z2
 
 	// VDPBF16PS Z1, Z2, Z0
 	LONG    $0x486ef262
 	WORD    $0xc152
-	ADDQ    DX, CX
-	ADDQ    DI, SI
-	DECQ    R8
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
 	JNE     pair
-	VMOVUPS Z0, (AX)
-	ADDQ    BX, AX
-	LDMXCSR (SP)
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x2m12(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512BF16x2m12(SB), NOSPLIT, $16-56
-	STMXCSR (SP)
-	MOVL    (SP), R8
-	ORL     $0x00008040, R8
-	MOVL    R8, 8(SP)
-	LDMXCSR 8(SP)
-	MOVQ    sum+0(FP), AX
-	MOVQ    sumStep+8(FP), BX
-	MOVQ    x+16(FP), CX
-	MOVQ    xStep+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    gradStep+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z2
-	VMOVUPS 64(R8), Z3
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z4
-	VMOVUPS 64(R8), Z5
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z6
-	VMOVUPS 64(R8), Z7
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z8
-	VMOVUPS 64(R8), Z9
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z10
-	VMOVUPS 64(R8), Z11
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z12
-	VMOVUPS 64(R8), Z13
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z14
-	VMOVUPS 64(R8), Z15
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z16
-	VMOVUPS 64(R8), Z17
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z18
-	VMOVUPS 64(R8), Z19
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z20
-	VMOVUPS 64(R8), Z21
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z22
-	VMOVUPS 64(R8), Z23
-	ADDQ    BX, R8
-	MOVQ    pairs+48(FP), R8
+// func pairsGradientAVX512BF16x2m12(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x2m12(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	MOVQ    gradVector+56(FP), BX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z2
+	VMOVUPS (R11)(DX*1), Z3
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z4
+	VMOVUPS (R11)(DX*1), Z5
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z6
+	VMOVUPS (R11)(DX*1), Z7
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z8
+	VMOVUPS (R11)(DX*1), Z9
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z10
+	VMOVUPS (R11)(DX*1), Z11
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z12
+	VMOVUPS (R11)(DX*1), Z13
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z14
+	VMOVUPS (R11)(DX*1), Z15
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z16
+	VMOVUPS (R11)(DX*1), Z17
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z18
+	VMOVUPS (R11)(DX*1), Z19
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z20
+	VMOVUPS (R11)(DX*1), Z21
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z22
+	VMOVUPS (R11)(DX*1), Z23
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z24
-	VMOVUPS      64(SI), Z25
-	VBROADCASTSS (CX), Z26
+	VMOVUPS      (AX), Z24
+	VMOVUPS      (AX)(BX*1), Z25
+	VBROADCASTSS (DI), Z26
 
 	// VDPBF16PS Z24, Z26, Z0
 	LONG $0x402e9262
@@ -483,7 +483,7 @@ pair:
 	// VDPBF16PS Z25, Z26, Z1
 	LONG         $0x402e9262
 	WORD         $0xc952
-	VBROADCASTSS 4(CX), Z27
+	VBROADCASTSS 4(DI), Z27
 
 	// VDPBF16PS Z24, Z27, Z2
 	LONG $0x40269262
@@ -492,7 +492,7 @@ pair:
 	// VDPBF16PS Z25, Z27, Z3
 	LONG         $0x40269262
 	WORD         $0xd952
-	VBROADCASTSS 8(CX), Z28
+	VBROADCASTSS 8(DI), Z28
 
 	// VDPBF16PS Z24, Z28, Z4
 	LONG $0x401e9262
@@ -501,7 +501,7 @@ pair:
 	// VDPBF16PS Z25, Z28, Z5
 	LONG         $0x401e9262
 	WORD         $0xe952
-	VBROADCASTSS 12(CX), Z29
+	VBROADCASTSS 12(DI), Z29
 
 	// VDPBF16PS Z24, Z29, Z6
 	LONG $0x40169262
@@ -510,7 +510,7 @@ pair:
 	// VDPBF16PS Z25, Z29, Z7
 	LONG         $0x40169262
 	WORD         $0xf952
-	VBROADCASTSS 16(CX), Z26
+	VBROADCASTSS 16(DI), Z26
 
 	// VDPBF16PS Z24, Z26, Z8
 	LONG $0x402e1262
@@ -519,7 +519,7 @@ pair:
 	// VDPBF16PS Z25, Z26, Z9
 	LONG         $0x402e1262
 	WORD         $0xc952
-	VBROADCASTSS 20(CX), Z27
+	VBROADCASTSS 20(DI), Z27
 
 	// VDPBF16PS Z24, Z27, Z10
 	LONG $0x40261262
@@ -528,7 +528,7 @@ pair:
 	// VDPBF16PS Z25, Z27, Z11
 	LONG         $0x40261262
 	WORD         $0xd952
-	VBROADCASTSS 24(CX), Z28
+	VBROADCASTSS 24(DI), Z28
 
 	// VDPBF16PS Z24, Z28, Z12
 	LONG $0x401e1262
@@ -537,7 +537,7 @@ pair:
 	// VDPBF16PS Z25, Z28, Z13
 	LONG         $0x401e1262
 	WORD         $0xe952
-	VBROADCASTSS 28(CX), Z29
+	VBROADCASTSS 28(DI), Z29
 
 	// VDPBF16PS Z24, Z29, Z14
 	LONG $0x40161262
@@ -546,7 +546,7 @@ pair:
 	// VDPBF16PS Z25, Z29, Z15
 	LONG         $0x40161262
 	WORD         $0xf952
-	VBROADCASTSS 32(CX), Z26
+	VBROADCASTSS 32(DI), Z26
 
 	// VDPBF16PS Z24, Z26, Z16
 	LONG $0x402e8262
@@ -555,7 +555,7 @@ pair:
 	// VDPBF16PS Z25, Z26, Z17
 	LONG         $0x402e8262
 	WORD         $0xc952
-	VBROADCASTSS 36(CX), Z27
+	VBROADCASTSS 36(DI), Z27
 
 	// VDPBF16PS Z24, Z27, Z18
 	LONG $0x40268262
@@ -564,7 +564,7 @@ pair:
 	// VDPBF16PS Z25, Z27, Z19
 	LONG         $0x40268262
 	WORD         $0xd952
-	VBROADCASTSS 40(CX), Z28
+	VBROADCASTSS 40(DI), Z28
 
 	// VDPBF16PS Z24, Z28, Z20
 	LONG $0x401e8262
@@ -573,7 +573,7 @@ pair:
 	// VDPBF16PS Z25, Z28, Z21
 	LONG         $0x401e8262
 	WORD         $0xe952
-	VBROADCASTSS 44(CX), Z29
+	VBROADCASTSS 44(DI), Z29
 
 	// VDPBF16PS Z24, Z29, Z22
 	LONG $0x40168262
@@ -582,95 +582,97 @@ pair:
 	// VDPBF16PS Z25, Z29, Z23
 	LONG    $0x40168262
 	WORD    $0xf952
-	ADDQ    DX, CX
-	ADDQ    DI, SI
-	DECQ    R8
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
 	JNE     pair
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z2, (AX)
-	VMOVUPS Z3, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z4, (AX)
-	VMOVUPS Z5, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z6, (AX)
-	VMOVUPS Z7, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z8, (AX)
-	VMOVUPS Z9, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z10, (AX)
-	VMOVUPS Z11, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z12, (AX)
-	VMOVUPS Z13, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z14, (AX)
-	VMOVUPS Z15, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z16, (AX)
-	VMOVUPS Z17, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z18, (AX)
-	VMOVUPS Z19, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z20, (AX)
-	VMOVUPS Z21, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z22, (AX)
-	VMOVUPS Z23, 64(AX)
-	ADDQ    BX, AX
-	LDMXCSR (SP)
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z2, (R11)
+	VMOVUPS Z3, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z4, (R11)
+	VMOVUPS Z5, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z6, (R11)
+	VMOVUPS Z7, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z8, (R11)
+	VMOVUPS Z9, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z10, (R11)
+	VMOVUPS Z11, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z12, (R11)
+	VMOVUPS Z13, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z14, (R11)
+	VMOVUPS Z15, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z16, (R11)
+	VMOVUPS Z17, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z18, (R11)
+	VMOVUPS Z19, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z20, (R11)
+	VMOVUPS Z21, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z22, (R11)
+	VMOVUPS Z23, (R11)(DX*1)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x2m8(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512BF16x2m8(SB), NOSPLIT, $16-56
-	STMXCSR (SP)
-	MOVL    (SP), R8
-	ORL     $0x00008040, R8
-	MOVL    R8, 8(SP)
-	LDMXCSR 8(SP)
-	MOVQ    sum+0(FP), AX
-	MOVQ    sumStep+8(FP), BX
-	MOVQ    x+16(FP), CX
-	MOVQ    xStep+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    gradStep+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z2
-	VMOVUPS 64(R8), Z3
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z4
-	VMOVUPS 64(R8), Z5
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z6
-	VMOVUPS 64(R8), Z7
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z8
-	VMOVUPS 64(R8), Z9
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z10
-	VMOVUPS 64(R8), Z11
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z12
-	VMOVUPS 64(R8), Z13
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z14
-	VMOVUPS 64(R8), Z15
-	ADDQ    BX, R8
-	MOVQ    pairs+48(FP), R8
+// func pairsGradientAVX512BF16x2m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x2m8(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	MOVQ    gradVector+56(FP), BX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z2
+	VMOVUPS (R11)(DX*1), Z3
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z4
+	VMOVUPS (R11)(DX*1), Z5
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z6
+	VMOVUPS (R11)(DX*1), Z7
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z8
+	VMOVUPS (R11)(DX*1), Z9
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z10
+	VMOVUPS (R11)(DX*1), Z11
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z12
+	VMOVUPS (R11)(DX*1), Z13
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z14
+	VMOVUPS (R11)(DX*1), Z15
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z16
-	VMOVUPS      64(SI), Z17
-	VBROADCASTSS (CX), Z18
+	VMOVUPS      (AX), Z16
+	VMOVUPS      (AX)(BX*1), Z17
+	VBROADCASTSS (DI), Z18
 
 	// VDPBF16PS Z16, Z18, Z0
 	LONG $0x406eb262
@@ -679,7 +681,7 @@ pair:
 	// VDPBF16PS Z17, Z18, Z1
 	LONG         $0x406eb262
 	WORD         $0xc952
-	VBROADCASTSS 4(CX), Z19
+	VBROADCASTSS 4(DI), Z19
 
 	// VDPBF16PS Z16, Z19, Z2
 	LONG $0x4066b262
@@ -688,7 +690,7 @@ pair:
 	// VDPBF16PS Z17, Z19, Z3
 	LONG         $0x4066b262
 	WORD         $0xd952
-	VBROADCASTSS 8(CX), Z20
+	VBROADCASTSS 8(DI), Z20
 
 	// VDPBF16PS Z16, Z20, Z4
 	LONG $0x405eb262
@@ -697,7 +699,7 @@ pair:
 	// VDPBF16PS Z17, Z20, Z5
 	LONG         $0x405eb262
 	WORD         $0xe952
-	VBROADCASTSS 12(CX), Z21
+	VBROADCASTSS 12(DI), Z21
 
 	// VDPBF16PS Z16, Z21, Z6
 	LONG $0x4056b262
@@ -706,7 +708,7 @@ pair:
 	// VDPBF16PS Z17, Z21, Z7
 	LONG         $0x4056b262
 	WORD         $0xf952
-	VBROADCASTSS 16(CX), Z18
+	VBROADCASTSS 16(DI), Z18
 
 	// VDPBF16PS Z16, Z18, Z8
 	LONG $0x406e3262
@@ -715,7 +717,7 @@ pair:
 	// VDPBF16PS Z17, Z18, Z9
 	LONG         $0x406e3262
 	WORD         $0xc952
-	VBROADCASTSS 20(CX), Z19
+	VBROADCASTSS 20(DI), Z19
 
 	// VDPBF16PS Z16, Z19, Z10
 	LONG $0x40663262
@@ -724,7 +726,7 @@ pair:
 	// VDPBF16PS Z17, Z19, Z11
 	LONG         $0x40663262
 	WORD         $0xd952
-	VBROADCASTSS 24(CX), Z20
+	VBROADCASTSS 24(DI), Z20
 
 	// VDPBF16PS Z16, Z20, Z12
 	LONG $0x405e3262
@@ -733,7 +735,7 @@ pair:
 	// VDPBF16PS Z17, Z20, Z13
 	LONG         $0x405e3262
 	WORD         $0xe952
-	VBROADCASTSS 28(CX), Z21
+	VBROADCASTSS 28(DI), Z21
 
 	// VDPBF16PS Z16, Z21, Z14
 	LONG $0x40563262
@@ -742,71 +744,73 @@ pair:
 	// VDPBF16PS Z17, Z21, Z15
 	LONG    $0x40563262
 	WORD    $0xf952
-	ADDQ    DX, CX
-	ADDQ    DI, SI
-	DECQ    R8
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
 	JNE     pair
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z2, (AX)
-	VMOVUPS Z3, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z4, (AX)
-	VMOVUPS Z5, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z6, (AX)
-	VMOVUPS Z7, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z8, (AX)
-	VMOVUPS Z9, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z10, (AX)
-	VMOVUPS Z11, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z12, (AX)
-	VMOVUPS Z13, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z14, (AX)
-	VMOVUPS Z15, 64(AX)
-	ADDQ    BX, AX
-	LDMXCSR (SP)
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z2, (R11)
+	VMOVUPS Z3, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z4, (R11)
+	VMOVUPS Z5, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z6, (R11)
+	VMOVUPS Z7, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z8, (R11)
+	VMOVUPS Z9, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z10, (R11)
+	VMOVUPS Z11, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z12, (R11)
+	VMOVUPS Z13, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z14, (R11)
+	VMOVUPS Z15, (R11)(DX*1)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x2m4(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512BF16x2m4(SB), NOSPLIT, $16-56
-	STMXCSR (SP)
-	MOVL    (SP), R8
-	ORL     $0x00008040, R8
-	MOVL    R8, 8(SP)
-	LDMXCSR 8(SP)
-	MOVQ    sum+0(FP), AX
-	MOVQ    sumStep+8(FP), BX
-	MOVQ    x+16(FP), CX
-	MOVQ    xStep+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    gradStep+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z2
-	VMOVUPS 64(R8), Z3
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z4
-	VMOVUPS 64(R8), Z5
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z6
-	VMOVUPS 64(R8), Z7
-	ADDQ    BX, R8
-	MOVQ    pairs+48(FP), R8
+// func pairsGradientAVX512BF16x2m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x2m4(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	MOVQ    gradVector+56(FP), BX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z2
+	VMOVUPS (R11)(DX*1), Z3
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z4
+	VMOVUPS (R11)(DX*1), Z5
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z6
+	VMOVUPS (R11)(DX*1), Z7
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z8
-	VMOVUPS      64(SI), Z9
-	VBROADCASTSS (CX), Z10
+	VMOVUPS      (AX), Z8
+	VMOVUPS      (AX)(BX*1), Z9
+	VBROADCASTSS (DI), Z10
 
 	// VDPBF16PS Z8, Z10, Z0
 	LONG $0x482ed262
@@ -815,7 +819,7 @@ pair:
 	// VDPBF16PS Z9, Z10, Z1
 	LONG         $0x482ed262
 	WORD         $0xc952
-	VBROADCASTSS 4(CX), Z11
+	VBROADCASTSS 4(DI), Z11
 
 	// VDPBF16PS Z8, Z11, Z2
 	LONG $0x4826d262
@@ -824,7 +828,7 @@ pair:
 	// VDPBF16PS Z9, Z11, Z3
 	LONG         $0x4826d262
 	WORD         $0xd952
-	VBROADCASTSS 8(CX), Z12
+	VBROADCASTSS 8(DI), Z12
 
 	// VDPBF16PS Z8, Z12, Z4
 	LONG $0x481ed262
@@ -833,7 +837,7 @@ pair:
 	// VDPBF16PS Z9, Z12, Z5
 	LONG         $0x481ed262
 	WORD         $0xe952
-	VBROADCASTSS 12(CX), Z13
+	VBROADCASTSS 12(DI), Z13
 
 	// VDPBF16PS Z8, Z13, Z6
 	LONG $0x4816d262
@@ -842,53 +846,55 @@ pair:
 	// VDPBF16PS Z9, Z13, Z7
 	LONG    $0x4816d262
 	WORD    $0xf952
-	ADDQ    DX, CX
-	ADDQ    DI, SI
-	DECQ    R8
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
 	JNE     pair
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z2, (AX)
-	VMOVUPS Z3, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z4, (AX)
-	VMOVUPS Z5, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z6, (AX)
-	VMOVUPS Z7, 64(AX)
-	ADDQ    BX, AX
-	LDMXCSR (SP)
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z2, (R11)
+	VMOVUPS Z3, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z4, (R11)
+	VMOVUPS Z5, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z6, (R11)
+	VMOVUPS Z7, (R11)(DX*1)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x2m2(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512BF16x2m2(SB), NOSPLIT, $16-56
-	STMXCSR (SP)
-	MOVL    (SP), R8
-	ORL     $0x00008040, R8
-	MOVL    R8, 8(SP)
-	LDMXCSR 8(SP)
-	MOVQ    sum+0(FP), AX
-	MOVQ    sumStep+8(FP), BX
-	MOVQ    x+16(FP), CX
-	MOVQ    xStep+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    gradStep+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z2
-	VMOVUPS 64(R8), Z3
-	ADDQ    BX, R8
-	MOVQ    pairs+48(FP), R8
+// func pairsGradientAVX512BF16x2m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x2m2(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	MOVQ    gradVector+56(FP), BX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z2
+	VMOVUPS (R11)(DX*1), Z3
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z4
-	VMOVUPS      64(SI), Z5
-	VBROADCASTSS (CX), Z6
+	VMOVUPS      (AX), Z4
+	VMOVUPS      (AX)(BX*1), Z5
+	VBROADCASTSS (DI), Z6
 
 	// VDPBF16PS Z4, Z6, Z0
 	LONG $0x484ef262
@@ -897,7 +903,7 @@ pair:
 	// VDPBF16PS Z5, Z6, Z1
 	LONG         $0x484ef262
 	WORD         $0xcd52
-	VBROADCASTSS 4(CX), Z7
+	VBROADCASTSS 4(DI), Z7
 
 	// VDPBF16PS Z4, Z7, Z2
 	LONG $0x4846f262
@@ -906,44 +912,46 @@ pair:
 	// VDPBF16PS Z5, Z7, Z3
 	LONG    $0x4846f262
 	WORD    $0xdd52
-	ADDQ    DX, CX
-	ADDQ    DI, SI
-	DECQ    R8
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
 	JNE     pair
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z2, (AX)
-	VMOVUPS Z3, 64(AX)
-	ADDQ    BX, AX
-	LDMXCSR (SP)
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z2, (R11)
+	VMOVUPS Z3, (R11)(DX*1)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x2m1(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512BF16x2m1(SB), NOSPLIT, $16-56
-	STMXCSR (SP)
-	MOVL    (SP), R8
-	ORL     $0x00008040, R8
-	MOVL    R8, 8(SP)
-	LDMXCSR 8(SP)
-	MOVQ    sum+0(FP), AX
-	MOVQ    sumStep+8(FP), BX
-	MOVQ    x+16(FP), CX
-	MOVQ    xStep+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    gradStep+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	ADDQ    BX, R8
-	MOVQ    pairs+48(FP), R8
+// func pairsGradientAVX512BF16x2m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x2m1(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	MOVQ    gradVector+56(FP), BX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z2
-	VMOVUPS      64(SI), Z3
-	VBROADCASTSS (CX), Z4
+	VMOVUPS      (AX), Z2
+	VMOVUPS      (AX)(BX*1), Z3
+	VBROADCASTSS (DI), Z4
 
 	// VDPBF16PS Z2, Z4, Z0
 	LONG $0x485ef262
@@ -952,70 +960,733 @@ pair:
 	// VDPBF16PS Z3, Z4, Z1
 	LONG    $0x485ef262
 	WORD    $0xcb52
-	ADDQ    DX, CX
-	ADDQ    DI, SI
-	DECQ    R8
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
 	JNE     pair
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	ADDQ    BX, AX
-	LDMXCSR (SP)
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x4m6(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512BF16x4m6(SB), NOSPLIT, $16-56
-	STMXCSR (SP)
-	MOVL    (SP), R8
-	ORL     $0x00008040, R8
-	MOVL    R8, 8(SP)
-	LDMXCSR 8(SP)
-	MOVQ    sum+0(FP), AX
-	MOVQ    sumStep+8(FP), BX
-	MOVQ    x+16(FP), CX
-	MOVQ    xStep+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    gradStep+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	VMOVUPS 128(R8), Z2
-	VMOVUPS 192(R8), Z3
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z4
-	VMOVUPS 64(R8), Z5
-	VMOVUPS 128(R8), Z6
-	VMOVUPS 192(R8), Z7
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z8
-	VMOVUPS 64(R8), Z9
-	VMOVUPS 128(R8), Z10
-	VMOVUPS 192(R8), Z11
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z12
-	VMOVUPS 64(R8), Z13
-	VMOVUPS 128(R8), Z14
-	VMOVUPS 192(R8), Z15
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z16
-	VMOVUPS 64(R8), Z17
-	VMOVUPS 128(R8), Z18
-	VMOVUPS 192(R8), Z19
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z20
-	VMOVUPS 64(R8), Z21
-	VMOVUPS 128(R8), Z22
-	VMOVUPS 192(R8), Z23
-	ADDQ    BX, R8
-	MOVQ    pairs+48(FP), R8
+// func pairsGradientAVX512BF16x3m9(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x3m9(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	MOVQ    gradVector+56(FP), BX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+	VMOVUPS (R11)(DX*2), Z2
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z3
+	VMOVUPS (R11)(DX*1), Z4
+	VMOVUPS (R11)(DX*2), Z5
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z6
+	VMOVUPS (R11)(DX*1), Z7
+	VMOVUPS (R11)(DX*2), Z8
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z9
+	VMOVUPS (R11)(DX*1), Z10
+	VMOVUPS (R11)(DX*2), Z11
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z12
+	VMOVUPS (R11)(DX*1), Z13
+	VMOVUPS (R11)(DX*2), Z14
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z15
+	VMOVUPS (R11)(DX*1), Z16
+	VMOVUPS (R11)(DX*2), Z17
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z18
+	VMOVUPS (R11)(DX*1), Z19
+	VMOVUPS (R11)(DX*2), Z20
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z21
+	VMOVUPS (R11)(DX*1), Z22
+	VMOVUPS (R11)(DX*2), Z23
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z24
+	VMOVUPS (R11)(DX*1), Z25
+	VMOVUPS (R11)(DX*2), Z26
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z24
-	VMOVUPS      64(SI), Z25
-	VMOVUPS      128(SI), Z26
-	VMOVUPS      192(SI), Z27
-	VBROADCASTSS (CX), Z28
+	VMOVUPS      (AX), Z27
+	VMOVUPS      (AX)(BX*1), Z28
+	VMOVUPS      (AX)(BX*2), Z29
+	VBROADCASTSS (DI), Z30
+
+	// VDPBF16PS Z27, Z30, Z0
+	LONG $0x400e9262
+	WORD $0xc352
+
+	// VDPBF16PS Z28, Z30, Z1
+	LONG $0x400e9262
+	WORD $0xcc52
+
+	// VDPBF16PS Z29, Z30, Z2
+	LONG         $0x400e9262
+	WORD         $0xd552
+	VBROADCASTSS 4(DI), Z31
+
+	// VDPBF16PS Z27, Z31, Z3
+	LONG $0x40069262
+	WORD $0xdb52
+
+	// VDPBF16PS Z28, Z31, Z4
+	LONG $0x40069262
+	WORD $0xe452
+
+	// VDPBF16PS Z29, Z31, Z5
+	LONG         $0x40069262
+	WORD         $0xed52
+	VBROADCASTSS 8(DI), Z30
+
+	// VDPBF16PS Z27, Z30, Z6
+	LONG $0x400e9262
+	WORD $0xf352
+
+	// VDPBF16PS Z28, Z30, Z7
+	LONG $0x400e9262
+	WORD $0xfc52
+
+	// VDPBF16PS Z29, Z30, Z8
+	LONG         $0x400e1262
+	WORD         $0xc552
+	VBROADCASTSS 12(DI), Z31
+
+	// VDPBF16PS Z27, Z31, Z9
+	LONG $0x40061262
+	WORD $0xcb52
+
+	// VDPBF16PS Z28, Z31, Z10
+	LONG $0x40061262
+	WORD $0xd452
+
+	// VDPBF16PS Z29, Z31, Z11
+	LONG         $0x40061262
+	WORD         $0xdd52
+	VBROADCASTSS 16(DI), Z30
+
+	// VDPBF16PS Z27, Z30, Z12
+	LONG $0x400e1262
+	WORD $0xe352
+
+	// VDPBF16PS Z28, Z30, Z13
+	LONG $0x400e1262
+	WORD $0xec52
+
+	// VDPBF16PS Z29, Z30, Z14
+	LONG         $0x400e1262
+	WORD         $0xf552
+	VBROADCASTSS 20(DI), Z31
+
+	// VDPBF16PS Z27, Z31, Z15
+	LONG $0x40061262
+	WORD $0xfb52
+
+	// VDPBF16PS Z28, Z31, Z16
+	LONG $0x40068262
+	WORD $0xc452
+
+	// VDPBF16PS Z29, Z31, Z17
+	LONG         $0x40068262
+	WORD         $0xcd52
+	VBROADCASTSS 24(DI), Z30
+
+	// VDPBF16PS Z27, Z30, Z18
+	LONG $0x400e8262
+	WORD $0xd352
+
+	// VDPBF16PS Z28, Z30, Z19
+	LONG $0x400e8262
+	WORD $0xdc52
+
+	// VDPBF16PS Z29, Z30, Z20
+	LONG         $0x400e8262
+	WORD         $0xe552
+	VBROADCASTSS 28(DI), Z31
+
+	// VDPBF16PS Z27, Z31, Z21
+	LONG $0x40068262
+	WORD $0xeb52
+
+	// VDPBF16PS Z28, Z31, Z22
+	LONG $0x40068262
+	WORD $0xf452
+
+	// VDPBF16PS Z29, Z31, Z23
+	LONG         $0x40068262
+	WORD         $0xfd52
+	VBROADCASTSS 32(DI), Z30
+
+	// VDPBF16PS Z27, Z30, Z24
+	LONG $0x400e0262
+	WORD $0xc352
+
+	// VDPBF16PS Z28, Z30, Z25
+	LONG $0x400e0262
+	WORD $0xcc52
+
+	// VDPBF16PS Z29, Z30, Z26
+	LONG    $0x400e0262
+	WORD    $0xd552
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
+	JNE     pair
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
+	VMOVUPS Z2, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z3, (R11)
+	VMOVUPS Z4, (R11)(DX*1)
+	VMOVUPS Z5, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z6, (R11)
+	VMOVUPS Z7, (R11)(DX*1)
+	VMOVUPS Z8, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z9, (R11)
+	VMOVUPS Z10, (R11)(DX*1)
+	VMOVUPS Z11, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z12, (R11)
+	VMOVUPS Z13, (R11)(DX*1)
+	VMOVUPS Z14, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z15, (R11)
+	VMOVUPS Z16, (R11)(DX*1)
+	VMOVUPS Z17, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z18, (R11)
+	VMOVUPS Z19, (R11)(DX*1)
+	VMOVUPS Z20, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z21, (R11)
+	VMOVUPS Z22, (R11)(DX*1)
+	VMOVUPS Z23, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z24, (R11)
+	VMOVUPS Z25, (R11)(DX*1)
+	VMOVUPS Z26, (R11)(DX*2)
+	VZEROUPPER
+	RET
+
+// func pairsGradientAVX512BF16x3m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x3m8(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	MOVQ    gradVector+56(FP), BX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+	VMOVUPS (R11)(DX*2), Z2
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z3
+	VMOVUPS (R11)(DX*1), Z4
+	VMOVUPS (R11)(DX*2), Z5
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z6
+	VMOVUPS (R11)(DX*1), Z7
+	VMOVUPS (R11)(DX*2), Z8
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z9
+	VMOVUPS (R11)(DX*1), Z10
+	VMOVUPS (R11)(DX*2), Z11
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z12
+	VMOVUPS (R11)(DX*1), Z13
+	VMOVUPS (R11)(DX*2), Z14
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z15
+	VMOVUPS (R11)(DX*1), Z16
+	VMOVUPS (R11)(DX*2), Z17
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z18
+	VMOVUPS (R11)(DX*1), Z19
+	VMOVUPS (R11)(DX*2), Z20
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z21
+	VMOVUPS (R11)(DX*1), Z22
+	VMOVUPS (R11)(DX*2), Z23
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
+
+pair:
+	VMOVUPS      (AX), Z24
+	VMOVUPS      (AX)(BX*1), Z25
+	VMOVUPS      (AX)(BX*2), Z26
+	VBROADCASTSS (DI), Z27
+
+	// VDPBF16PS Z24, Z27, Z0
+	LONG $0x40269262
+	WORD $0xc052
+
+	// VDPBF16PS Z25, Z27, Z1
+	LONG $0x40269262
+	WORD $0xc952
+
+	// VDPBF16PS Z26, Z27, Z2
+	LONG         $0x40269262
+	WORD         $0xd252
+	VBROADCASTSS 4(DI), Z28
+
+	// VDPBF16PS Z24, Z28, Z3
+	LONG $0x401e9262
+	WORD $0xd852
+
+	// VDPBF16PS Z25, Z28, Z4
+	LONG $0x401e9262
+	WORD $0xe152
+
+	// VDPBF16PS Z26, Z28, Z5
+	LONG         $0x401e9262
+	WORD         $0xea52
+	VBROADCASTSS 8(DI), Z29
+
+	// VDPBF16PS Z24, Z29, Z6
+	LONG $0x40169262
+	WORD $0xf052
+
+	// VDPBF16PS Z25, Z29, Z7
+	LONG $0x40169262
+	WORD $0xf952
+
+	// VDPBF16PS Z26, Z29, Z8
+	LONG         $0x40161262
+	WORD         $0xc252
+	VBROADCASTSS 12(DI), Z30
+
+	// VDPBF16PS Z24, Z30, Z9
+	LONG $0x400e1262
+	WORD $0xc852
+
+	// VDPBF16PS Z25, Z30, Z10
+	LONG $0x400e1262
+	WORD $0xd152
+
+	// VDPBF16PS Z26, Z30, Z11
+	LONG         $0x400e1262
+	WORD         $0xda52
+	VBROADCASTSS 16(DI), Z27
+
+	// VDPBF16PS Z24, Z27, Z12
+	LONG $0x40261262
+	WORD $0xe052
+
+	// VDPBF16PS Z25, Z27, Z13
+	LONG $0x40261262
+	WORD $0xe952
+
+	// VDPBF16PS Z26, Z27, Z14
+	LONG         $0x40261262
+	WORD         $0xf252
+	VBROADCASTSS 20(DI), Z28
+
+	// VDPBF16PS Z24, Z28, Z15
+	LONG $0x401e1262
+	WORD $0xf852
+
+	// VDPBF16PS Z25, Z28, Z16
+	LONG $0x401e8262
+	WORD $0xc152
+
+	// VDPBF16PS Z26, Z28, Z17
+	LONG         $0x401e8262
+	WORD         $0xca52
+	VBROADCASTSS 24(DI), Z29
+
+	// VDPBF16PS Z24, Z29, Z18
+	LONG $0x40168262
+	WORD $0xd052
+
+	// VDPBF16PS Z25, Z29, Z19
+	LONG $0x40168262
+	WORD $0xd952
+
+	// VDPBF16PS Z26, Z29, Z20
+	LONG         $0x40168262
+	WORD         $0xe252
+	VBROADCASTSS 28(DI), Z30
+
+	// VDPBF16PS Z24, Z30, Z21
+	LONG $0x400e8262
+	WORD $0xe852
+
+	// VDPBF16PS Z25, Z30, Z22
+	LONG $0x400e8262
+	WORD $0xf152
+
+	// VDPBF16PS Z26, Z30, Z23
+	LONG    $0x400e8262
+	WORD    $0xfa52
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
+	JNE     pair
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
+	VMOVUPS Z2, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z3, (R11)
+	VMOVUPS Z4, (R11)(DX*1)
+	VMOVUPS Z5, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z6, (R11)
+	VMOVUPS Z7, (R11)(DX*1)
+	VMOVUPS Z8, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z9, (R11)
+	VMOVUPS Z10, (R11)(DX*1)
+	VMOVUPS Z11, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z12, (R11)
+	VMOVUPS Z13, (R11)(DX*1)
+	VMOVUPS Z14, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z15, (R11)
+	VMOVUPS Z16, (R11)(DX*1)
+	VMOVUPS Z17, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z18, (R11)
+	VMOVUPS Z19, (R11)(DX*1)
+	VMOVUPS Z20, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z21, (R11)
+	VMOVUPS Z22, (R11)(DX*1)
+	VMOVUPS Z23, (R11)(DX*2)
+	VZEROUPPER
+	RET
+
+// func pairsGradientAVX512BF16x3m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x3m4(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	MOVQ    gradVector+56(FP), BX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+	VMOVUPS (R11)(DX*2), Z2
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z3
+	VMOVUPS (R11)(DX*1), Z4
+	VMOVUPS (R11)(DX*2), Z5
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z6
+	VMOVUPS (R11)(DX*1), Z7
+	VMOVUPS (R11)(DX*2), Z8
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z9
+	VMOVUPS (R11)(DX*1), Z10
+	VMOVUPS (R11)(DX*2), Z11
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
+
+pair:
+	VMOVUPS      (AX), Z12
+	VMOVUPS      (AX)(BX*1), Z13
+	VMOVUPS      (AX)(BX*2), Z14
+	VBROADCASTSS (DI), Z15
+
+	// VDPBF16PS Z12, Z15, Z0
+	LONG $0x4806d262
+	WORD $0xc452
+
+	// VDPBF16PS Z13, Z15, Z1
+	LONG $0x4806d262
+	WORD $0xcd52
+
+	// VDPBF16PS Z14, Z15, Z2
+	LONG         $0x4806d262
+	WORD         $0xd652
+	VBROADCASTSS 4(DI), Z16
+
+	// VDPBF16PS Z12, Z16, Z3
+	LONG $0x407ed262
+	WORD $0xdc52
+
+	// VDPBF16PS Z13, Z16, Z4
+	LONG $0x407ed262
+	WORD $0xe552
+
+	// VDPBF16PS Z14, Z16, Z5
+	LONG         $0x407ed262
+	WORD         $0xee52
+	VBROADCASTSS 8(DI), Z17
+
+	// VDPBF16PS Z12, Z17, Z6
+	LONG $0x4076d262
+	WORD $0xf452
+
+	// VDPBF16PS Z13, Z17, Z7
+	LONG $0x4076d262
+	WORD $0xfd52
+
+	// VDPBF16PS Z14, Z17, Z8
+	LONG         $0x40765262
+	WORD         $0xc652
+	VBROADCASTSS 12(DI), Z18
+
+	// VDPBF16PS Z12, Z18, Z9
+	LONG $0x406e5262
+	WORD $0xcc52
+
+	// VDPBF16PS Z13, Z18, Z10
+	LONG $0x406e5262
+	WORD $0xd552
+
+	// VDPBF16PS Z14, Z18, Z11
+	LONG    $0x406e5262
+	WORD    $0xde52
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
+	JNE     pair
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
+	VMOVUPS Z2, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z3, (R11)
+	VMOVUPS Z4, (R11)(DX*1)
+	VMOVUPS Z5, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z6, (R11)
+	VMOVUPS Z7, (R11)(DX*1)
+	VMOVUPS Z8, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z9, (R11)
+	VMOVUPS Z10, (R11)(DX*1)
+	VMOVUPS Z11, (R11)(DX*2)
+	VZEROUPPER
+	RET
+
+// func pairsGradientAVX512BF16x3m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x3m2(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	MOVQ    gradVector+56(FP), BX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+	VMOVUPS (R11)(DX*2), Z2
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z3
+	VMOVUPS (R11)(DX*1), Z4
+	VMOVUPS (R11)(DX*2), Z5
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
+
+pair:
+	VMOVUPS      (AX), Z6
+	VMOVUPS      (AX)(BX*1), Z7
+	VMOVUPS      (AX)(BX*2), Z8
+	VBROADCASTSS (DI), Z9
+
+	// VDPBF16PS Z6, Z9, Z0
+	LONG $0x4836f262
+	WORD $0xc652
+
+	// VDPBF16PS Z7, Z9, Z1
+	LONG $0x4836f262
+	WORD $0xcf52
+
+	// VDPBF16PS Z8, Z9, Z2
+	LONG         $0x4836d262
+	WORD         $0xd052
+	VBROADCASTSS 4(DI), Z10
+
+	// VDPBF16PS Z6, Z10, Z3
+	LONG $0x482ef262
+	WORD $0xde52
+
+	// VDPBF16PS Z7, Z10, Z4
+	LONG $0x482ef262
+	WORD $0xe752
+
+	// VDPBF16PS Z8, Z10, Z5
+	LONG    $0x482ed262
+	WORD    $0xe852
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
+	JNE     pair
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
+	VMOVUPS Z2, (R11)(DX*2)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z3, (R11)
+	VMOVUPS Z4, (R11)(DX*1)
+	VMOVUPS Z5, (R11)(DX*2)
+	VZEROUPPER
+	RET
+
+// func pairsGradientAVX512BF16x3m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x3m1(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	MOVQ    gradVector+56(FP), BX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+	VMOVUPS (R11)(DX*2), Z2
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
+
+pair:
+	VMOVUPS      (AX), Z3
+	VMOVUPS      (AX)(BX*1), Z4
+	VMOVUPS      (AX)(BX*2), Z5
+	VBROADCASTSS (DI), Z6
+
+	// VDPBF16PS Z3, Z6, Z0
+	LONG $0x484ef262
+	WORD $0xc352
+
+	// VDPBF16PS Z4, Z6, Z1
+	LONG $0x484ef262
+	WORD $0xcc52
+
+	// VDPBF16PS Z5, Z6, Z2
+	LONG    $0x484ef262
+	WORD    $0xd552
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
+	JNE     pair
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
+	VMOVUPS Z2, (R11)(DX*2)
+	VZEROUPPER
+	RET
+
+// func pairsGradientAVX512BF16x4m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x4m6(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	LEAQ    (DX)(DX*2), SI
+	MOVQ    gradVector+56(FP), BX
+	LEAQ    (BX)(BX*2), CX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+	VMOVUPS (R11)(DX*2), Z2
+	VMOVUPS (R11)(SI*1), Z3
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z4
+	VMOVUPS (R11)(DX*1), Z5
+	VMOVUPS (R11)(DX*2), Z6
+	VMOVUPS (R11)(SI*1), Z7
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z8
+	VMOVUPS (R11)(DX*1), Z9
+	VMOVUPS (R11)(DX*2), Z10
+	VMOVUPS (R11)(SI*1), Z11
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z12
+	VMOVUPS (R11)(DX*1), Z13
+	VMOVUPS (R11)(DX*2), Z14
+	VMOVUPS (R11)(SI*1), Z15
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z16
+	VMOVUPS (R11)(DX*1), Z17
+	VMOVUPS (R11)(DX*2), Z18
+	VMOVUPS (R11)(SI*1), Z19
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z20
+	VMOVUPS (R11)(DX*1), Z21
+	VMOVUPS (R11)(DX*2), Z22
+	VMOVUPS (R11)(SI*1), Z23
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
+
+pair:
+	VMOVUPS      (AX), Z24
+	VMOVUPS      (AX)(BX*1), Z25
+	VMOVUPS      (AX)(BX*2), Z26
+	VMOVUPS      (AX)(CX*1), Z27
+	VBROADCASTSS (DI), Z28
 
 	// VDPBF16PS Z24, Z28, Z0
 	LONG $0x401e9262
@@ -1032,7 +1703,7 @@ pair:
 	// VDPBF16PS Z27, Z28, Z3
 	LONG         $0x401e9262
 	WORD         $0xdb52
-	VBROADCASTSS 4(CX), Z29
+	VBROADCASTSS 4(DI), Z29
 
 	// VDPBF16PS Z24, Z29, Z4
 	LONG $0x40169262
@@ -1049,7 +1720,7 @@ pair:
 	// VDPBF16PS Z27, Z29, Z7
 	LONG         $0x40169262
 	WORD         $0xfb52
-	VBROADCASTSS 8(CX), Z30
+	VBROADCASTSS 8(DI), Z30
 
 	// VDPBF16PS Z24, Z30, Z8
 	LONG $0x400e1262
@@ -1066,7 +1737,7 @@ pair:
 	// VDPBF16PS Z27, Z30, Z11
 	LONG         $0x400e1262
 	WORD         $0xdb52
-	VBROADCASTSS 12(CX), Z31
+	VBROADCASTSS 12(DI), Z31
 
 	// VDPBF16PS Z24, Z31, Z12
 	LONG $0x40061262
@@ -1083,7 +1754,7 @@ pair:
 	// VDPBF16PS Z27, Z31, Z15
 	LONG         $0x40061262
 	WORD         $0xfb52
-	VBROADCASTSS 16(CX), Z28
+	VBROADCASTSS 16(DI), Z28
 
 	// VDPBF16PS Z24, Z28, Z16
 	LONG $0x401e8262
@@ -1100,7 +1771,7 @@ pair:
 	// VDPBF16PS Z27, Z28, Z19
 	LONG         $0x401e8262
 	WORD         $0xdb52
-	VBROADCASTSS 20(CX), Z29
+	VBROADCASTSS 20(DI), Z29
 
 	// VDPBF16PS Z24, Z29, Z20
 	LONG $0x40168262
@@ -1117,87 +1788,260 @@ pair:
 	// VDPBF16PS Z27, Z29, Z23
 	LONG    $0x40168262
 	WORD    $0xfb52
-	ADDQ    DX, CX
-	ADDQ    DI, SI
-	DECQ    R8
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
 	JNE     pair
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z4, (AX)
-	VMOVUPS Z5, 64(AX)
-	VMOVUPS Z6, 128(AX)
-	VMOVUPS Z7, 192(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z8, (AX)
-	VMOVUPS Z9, 64(AX)
-	VMOVUPS Z10, 128(AX)
-	VMOVUPS Z11, 192(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z12, (AX)
-	VMOVUPS Z13, 64(AX)
-	VMOVUPS Z14, 128(AX)
-	VMOVUPS Z15, 192(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z16, (AX)
-	VMOVUPS Z17, 64(AX)
-	VMOVUPS Z18, 128(AX)
-	VMOVUPS Z19, 192(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z20, (AX)
-	VMOVUPS Z21, 64(AX)
-	VMOVUPS Z22, 128(AX)
-	VMOVUPS Z23, 192(AX)
-	ADDQ    BX, AX
-	LDMXCSR (SP)
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
+	VMOVUPS Z2, (R11)(DX*2)
+	VMOVUPS Z3, (R11)(SI*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z4, (R11)
+	VMOVUPS Z5, (R11)(DX*1)
+	VMOVUPS Z6, (R11)(DX*2)
+	VMOVUPS Z7, (R11)(SI*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z8, (R11)
+	VMOVUPS Z9, (R11)(DX*1)
+	VMOVUPS Z10, (R11)(DX*2)
+	VMOVUPS Z11, (R11)(SI*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z12, (R11)
+	VMOVUPS Z13, (R11)(DX*1)
+	VMOVUPS Z14, (R11)(DX*2)
+	VMOVUPS Z15, (R11)(SI*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z16, (R11)
+	VMOVUPS Z17, (R11)(DX*1)
+	VMOVUPS Z18, (R11)(DX*2)
+	VMOVUPS Z19, (R11)(SI*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z20, (R11)
+	VMOVUPS Z21, (R11)(DX*1)
+	VMOVUPS Z22, (R11)(DX*2)
+	VMOVUPS Z23, (R11)(SI*1)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x4m4(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512BF16x4m4(SB), NOSPLIT, $16-56
-	STMXCSR (SP)
-	MOVL    (SP), R8
-	ORL     $0x00008040, R8
-	MOVL    R8, 8(SP)
-	LDMXCSR 8(SP)
-	MOVQ    sum+0(FP), AX
-	MOVQ    sumStep+8(FP), BX
-	MOVQ    x+16(FP), CX
-	MOVQ    xStep+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    gradStep+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	VMOVUPS 128(R8), Z2
-	VMOVUPS 192(R8), Z3
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z4
-	VMOVUPS 64(R8), Z5
-	VMOVUPS 128(R8), Z6
-	VMOVUPS 192(R8), Z7
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z8
-	VMOVUPS 64(R8), Z9
-	VMOVUPS 128(R8), Z10
-	VMOVUPS 192(R8), Z11
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z12
-	VMOVUPS 64(R8), Z13
-	VMOVUPS 128(R8), Z14
-	VMOVUPS 192(R8), Z15
-	ADDQ    BX, R8
-	MOVQ    pairs+48(FP), R8
+// func pairsGradientAVX512BF16x4m5(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x4m5(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	LEAQ    (DX)(DX*2), SI
+	MOVQ    gradVector+56(FP), BX
+	LEAQ    (BX)(BX*2), CX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+	VMOVUPS (R11)(DX*2), Z2
+	VMOVUPS (R11)(SI*1), Z3
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z4
+	VMOVUPS (R11)(DX*1), Z5
+	VMOVUPS (R11)(DX*2), Z6
+	VMOVUPS (R11)(SI*1), Z7
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z8
+	VMOVUPS (R11)(DX*1), Z9
+	VMOVUPS (R11)(DX*2), Z10
+	VMOVUPS (R11)(SI*1), Z11
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z12
+	VMOVUPS (R11)(DX*1), Z13
+	VMOVUPS (R11)(DX*2), Z14
+	VMOVUPS (R11)(SI*1), Z15
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z16
+	VMOVUPS (R11)(DX*1), Z17
+	VMOVUPS (R11)(DX*2), Z18
+	VMOVUPS (R11)(SI*1), Z19
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z16
-	VMOVUPS      64(SI), Z17
-	VMOVUPS      128(SI), Z18
-	VMOVUPS      192(SI), Z19
-	VBROADCASTSS (CX), Z20
+	VMOVUPS      (AX), Z20
+	VMOVUPS      (AX)(BX*1), Z21
+	VMOVUPS      (AX)(BX*2), Z22
+	VMOVUPS      (AX)(CX*1), Z23
+	VBROADCASTSS (DI), Z24
+
+	// VDPBF16PS Z20, Z24, Z0
+	LONG $0x403eb262
+	WORD $0xc452
+
+	// VDPBF16PS Z21, Z24, Z1
+	LONG $0x403eb262
+	WORD $0xcd52
+
+	// VDPBF16PS Z22, Z24, Z2
+	LONG $0x403eb262
+	WORD $0xd652
+
+	// VDPBF16PS Z23, Z24, Z3
+	LONG         $0x403eb262
+	WORD         $0xdf52
+	VBROADCASTSS 4(DI), Z25
+
+	// VDPBF16PS Z20, Z25, Z4
+	LONG $0x4036b262
+	WORD $0xe452
+
+	// VDPBF16PS Z21, Z25, Z5
+	LONG $0x4036b262
+	WORD $0xed52
+
+	// VDPBF16PS Z22, Z25, Z6
+	LONG $0x4036b262
+	WORD $0xf652
+
+	// VDPBF16PS Z23, Z25, Z7
+	LONG         $0x4036b262
+	WORD         $0xff52
+	VBROADCASTSS 8(DI), Z26
+
+	// VDPBF16PS Z20, Z26, Z8
+	LONG $0x402e3262
+	WORD $0xc452
+
+	// VDPBF16PS Z21, Z26, Z9
+	LONG $0x402e3262
+	WORD $0xcd52
+
+	// VDPBF16PS Z22, Z26, Z10
+	LONG $0x402e3262
+	WORD $0xd652
+
+	// VDPBF16PS Z23, Z26, Z11
+	LONG         $0x402e3262
+	WORD         $0xdf52
+	VBROADCASTSS 12(DI), Z27
+
+	// VDPBF16PS Z20, Z27, Z12
+	LONG $0x40263262
+	WORD $0xe452
+
+	// VDPBF16PS Z21, Z27, Z13
+	LONG $0x40263262
+	WORD $0xed52
+
+	// VDPBF16PS Z22, Z27, Z14
+	LONG $0x40263262
+	WORD $0xf652
+
+	// VDPBF16PS Z23, Z27, Z15
+	LONG         $0x40263262
+	WORD         $0xff52
+	VBROADCASTSS 16(DI), Z24
+
+	// VDPBF16PS Z20, Z24, Z16
+	LONG $0x403ea262
+	WORD $0xc452
+
+	// VDPBF16PS Z21, Z24, Z17
+	LONG $0x403ea262
+	WORD $0xcd52
+
+	// VDPBF16PS Z22, Z24, Z18
+	LONG $0x403ea262
+	WORD $0xd652
+
+	// VDPBF16PS Z23, Z24, Z19
+	LONG    $0x403ea262
+	WORD    $0xdf52
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
+	JNE     pair
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
+	VMOVUPS Z2, (R11)(DX*2)
+	VMOVUPS Z3, (R11)(SI*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z4, (R11)
+	VMOVUPS Z5, (R11)(DX*1)
+	VMOVUPS Z6, (R11)(DX*2)
+	VMOVUPS Z7, (R11)(SI*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z8, (R11)
+	VMOVUPS Z9, (R11)(DX*1)
+	VMOVUPS Z10, (R11)(DX*2)
+	VMOVUPS Z11, (R11)(SI*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z12, (R11)
+	VMOVUPS Z13, (R11)(DX*1)
+	VMOVUPS Z14, (R11)(DX*2)
+	VMOVUPS Z15, (R11)(SI*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z16, (R11)
+	VMOVUPS Z17, (R11)(DX*1)
+	VMOVUPS Z18, (R11)(DX*2)
+	VMOVUPS Z19, (R11)(SI*1)
+	VZEROUPPER
+	RET
+
+// func pairsGradientAVX512BF16x4m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x4m4(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	LEAQ    (DX)(DX*2), SI
+	MOVQ    gradVector+56(FP), BX
+	LEAQ    (BX)(BX*2), CX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+	VMOVUPS (R11)(DX*2), Z2
+	VMOVUPS (R11)(SI*1), Z3
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z4
+	VMOVUPS (R11)(DX*1), Z5
+	VMOVUPS (R11)(DX*2), Z6
+	VMOVUPS (R11)(SI*1), Z7
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z8
+	VMOVUPS (R11)(DX*1), Z9
+	VMOVUPS (R11)(DX*2), Z10
+	VMOVUPS (R11)(SI*1), Z11
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z12
+	VMOVUPS (R11)(DX*1), Z13
+	VMOVUPS (R11)(DX*2), Z14
+	VMOVUPS (R11)(SI*1), Z15
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
+
+pair:
+	VMOVUPS      (AX), Z16
+	VMOVUPS      (AX)(BX*1), Z17
+	VMOVUPS      (AX)(BX*2), Z18
+	VMOVUPS      (AX)(CX*1), Z19
+	VBROADCASTSS (DI), Z20
 
 	// VDPBF16PS Z16, Z20, Z0
 	LONG $0x405eb262
@@ -1214,7 +2058,7 @@ pair:
 	// VDPBF16PS Z19, Z20, Z3
 	LONG         $0x405eb262
 	WORD         $0xdb52
-	VBROADCASTSS 4(CX), Z21
+	VBROADCASTSS 4(DI), Z21
 
 	// VDPBF16PS Z16, Z21, Z4
 	LONG $0x4056b262
@@ -1231,7 +2075,7 @@ pair:
 	// VDPBF16PS Z19, Z21, Z7
 	LONG         $0x4056b262
 	WORD         $0xfb52
-	VBROADCASTSS 8(CX), Z22
+	VBROADCASTSS 8(DI), Z22
 
 	// VDPBF16PS Z16, Z22, Z8
 	LONG $0x404e3262
@@ -1248,7 +2092,7 @@ pair:
 	// VDPBF16PS Z19, Z22, Z11
 	LONG         $0x404e3262
 	WORD         $0xdb52
-	VBROADCASTSS 12(CX), Z23
+	VBROADCASTSS 12(DI), Z23
 
 	// VDPBF16PS Z16, Z23, Z12
 	LONG $0x40463262
@@ -1265,67 +2109,71 @@ pair:
 	// VDPBF16PS Z19, Z23, Z15
 	LONG    $0x40463262
 	WORD    $0xfb52
-	ADDQ    DX, CX
-	ADDQ    DI, SI
-	DECQ    R8
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
 	JNE     pair
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z4, (AX)
-	VMOVUPS Z5, 64(AX)
-	VMOVUPS Z6, 128(AX)
-	VMOVUPS Z7, 192(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z8, (AX)
-	VMOVUPS Z9, 64(AX)
-	VMOVUPS Z10, 128(AX)
-	VMOVUPS Z11, 192(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z12, (AX)
-	VMOVUPS Z13, 64(AX)
-	VMOVUPS Z14, 128(AX)
-	VMOVUPS Z15, 192(AX)
-	ADDQ    BX, AX
-	LDMXCSR (SP)
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
+	VMOVUPS Z2, (R11)(DX*2)
+	VMOVUPS Z3, (R11)(SI*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z4, (R11)
+	VMOVUPS Z5, (R11)(DX*1)
+	VMOVUPS Z6, (R11)(DX*2)
+	VMOVUPS Z7, (R11)(SI*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z8, (R11)
+	VMOVUPS Z9, (R11)(DX*1)
+	VMOVUPS Z10, (R11)(DX*2)
+	VMOVUPS Z11, (R11)(SI*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z12, (R11)
+	VMOVUPS Z13, (R11)(DX*1)
+	VMOVUPS Z14, (R11)(DX*2)
+	VMOVUPS Z15, (R11)(SI*1)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x4m2(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512BF16x4m2(SB), NOSPLIT, $16-56
-	STMXCSR (SP)
-	MOVL    (SP), R8
-	ORL     $0x00008040, R8
-	MOVL    R8, 8(SP)
-	LDMXCSR 8(SP)
-	MOVQ    sum+0(FP), AX
-	MOVQ    sumStep+8(FP), BX
-	MOVQ    x+16(FP), CX
-	MOVQ    xStep+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    gradStep+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	VMOVUPS 128(R8), Z2
-	VMOVUPS 192(R8), Z3
-	ADDQ    BX, R8
-	VMOVUPS (R8), Z4
-	VMOVUPS 64(R8), Z5
-	VMOVUPS 128(R8), Z6
-	VMOVUPS 192(R8), Z7
-	ADDQ    BX, R8
-	MOVQ    pairs+48(FP), R8
+// func pairsGradientAVX512BF16x4m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x4m2(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	LEAQ    (DX)(DX*2), SI
+	MOVQ    gradVector+56(FP), BX
+	LEAQ    (BX)(BX*2), CX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+	VMOVUPS (R11)(DX*2), Z2
+	VMOVUPS (R11)(SI*1), Z3
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS (R11), Z4
+	VMOVUPS (R11)(DX*1), Z5
+	VMOVUPS (R11)(DX*2), Z6
+	VMOVUPS (R11)(SI*1), Z7
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z8
-	VMOVUPS      64(SI), Z9
-	VMOVUPS      128(SI), Z10
-	VMOVUPS      192(SI), Z11
-	VBROADCASTSS (CX), Z12
+	VMOVUPS      (AX), Z8
+	VMOVUPS      (AX)(BX*1), Z9
+	VMOVUPS      (AX)(BX*2), Z10
+	VMOVUPS      (AX)(CX*1), Z11
+	VBROADCASTSS (DI), Z12
 
 	// VDPBF16PS Z8, Z12, Z0
 	LONG $0x481ed262
@@ -1342,7 +2190,7 @@ pair:
 	// VDPBF16PS Z11, Z12, Z3
 	LONG         $0x481ed262
 	WORD         $0xdb52
-	VBROADCASTSS 4(CX), Z13
+	VBROADCASTSS 4(DI), Z13
 
 	// VDPBF16PS Z8, Z13, Z4
 	LONG $0x4816d262
@@ -1359,52 +2207,56 @@ pair:
 	// VDPBF16PS Z11, Z13, Z7
 	LONG    $0x4816d262
 	WORD    $0xfb52
-	ADDQ    DX, CX
-	ADDQ    DI, SI
-	DECQ    R8
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
 	JNE     pair
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	ADDQ    BX, AX
-	VMOVUPS Z4, (AX)
-	VMOVUPS Z5, 64(AX)
-	VMOVUPS Z6, 128(AX)
-	VMOVUPS Z7, 192(AX)
-	ADDQ    BX, AX
-	LDMXCSR (SP)
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
+	VMOVUPS Z2, (R11)(DX*2)
+	VMOVUPS Z3, (R11)(SI*1)
+	ADDQ    sumStep+8(FP), R11
+	VMOVUPS Z4, (R11)
+	VMOVUPS Z5, (R11)(DX*1)
+	VMOVUPS Z6, (R11)(DX*2)
+	VMOVUPS Z7, (R11)(SI*1)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x4m1(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512BF16x4m1(SB), NOSPLIT, $16-56
-	STMXCSR (SP)
-	MOVL    (SP), R8
-	ORL     $0x00008040, R8
-	MOVL    R8, 8(SP)
-	LDMXCSR 8(SP)
-	MOVQ    sum+0(FP), AX
-	MOVQ    sumStep+8(FP), BX
-	MOVQ    x+16(FP), CX
-	MOVQ    xStep+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    gradStep+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	VMOVUPS 128(R8), Z2
-	VMOVUPS 192(R8), Z3
-	ADDQ    BX, R8
-	MOVQ    pairs+48(FP), R8
+// func pairsGradientAVX512BF16x4m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·pairsGradientAVX512BF16x4m1(SB), NOSPLIT, $0-88
+	MOVQ    sumVector+16(FP), DX
+	LEAQ    (DX)(DX*2), SI
+	MOVQ    gradVector+56(FP), BX
+	LEAQ    (BX)(BX*2), CX
+	MOVQ    xStep+32(FP), R8
+	MOVQ    gradStep+48(FP), R9
+	MOVQ    rows+64(FP), R10
+	MOVQ    count+72(FP), R12
+	MOVQ    sum+0(FP), R11
+	VMOVUPS (R11), Z0
+	VMOVUPS (R11)(DX*1), Z1
+	VMOVUPS (R11)(DX*2), Z2
+	VMOVUPS (R11)(SI*1), Z3
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z4
-	VMOVUPS      64(SI), Z5
-	VMOVUPS      128(SI), Z6
-	VMOVUPS      192(SI), Z7
-	VBROADCASTSS (CX), Z8
+	VMOVUPS      (AX), Z4
+	VMOVUPS      (AX)(BX*1), Z5
+	VMOVUPS      (AX)(BX*2), Z6
+	VMOVUPS      (AX)(CX*1), Z7
+	VBROADCASTSS (DI), Z8
 
 	// VDPBF16PS Z4, Z8, Z0
 	LONG $0x483ef262
@@ -1421,1831 +2273,2803 @@ pair:
 	// VDPBF16PS Z7, Z8, Z3
 	LONG    $0x483ef262
 	WORD    $0xdf52
-	ADDQ    DX, CX
-	ADDQ    DI, SI
-	DECQ    R8
+	ADDQ    R8, DI
+	ADDQ    R9, AX
+	DECQ    R11
 	JNE     pair
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	ADDQ    BX, AX
-	LDMXCSR (SP)
+	ADDQ    $0x08, R10
+	DECQ    R12
+	JNE     row
+	MOVQ    sum+0(FP), R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, (R11)(DX*1)
+	VMOVUPS Z2, (R11)(DX*2)
+	VMOVUPS Z3, (R11)(SI*1)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x1m16(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX512x1m16(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x1m16(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX512x1m16(SB), NOSPLIT, $16-88
 	STMXCSR    (SP)
-	MOVL       (SP), R8
-	ORL        $0x00008040, R8
-	MOVL       R8, 8(SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
 	LDMXCSR    8(SP)
-	MOVQ       sum+0(FP), AX
-	MOVQ       sumStep+8(FP), BX
-	MOVQ       x+16(FP), CX
-	MOVQ       xStep+24(FP), DX
-	MOVQ       grad+32(FP), SI
-	MOVQ       gradStep+40(FP), DI
 	VPTERNLOGD $0xff, Z31, Z31, Z31
 	VPSLLD     $0x10, Z31, Z31
-	MOVQ       AX, R8
-	VMOVUPS    (R8), Z0
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z1
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z2
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z3
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z4
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z5
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z6
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z7
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z8
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z9
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z10
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z11
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z12
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z13
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z14
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z15
-	ADDQ       BX, R8
-	MOVQ       pairs+48(FP), R8
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z1
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z2
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z3
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z4
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z5
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z6
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z7
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z8
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z9
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z10
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z11
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z12
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z13
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z14
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z15
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z16
+	VMOVUPS      (AX), Z16
 	VPANDD       Z31, Z16, Z16
-	VBROADCASTSS (CX), Z17
+	VBROADCASTSS (DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z0
-	VBROADCASTSS 4(CX), Z17
+	VBROADCASTSS 4(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z1
-	VBROADCASTSS 8(CX), Z17
+	VBROADCASTSS 8(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z2
-	VBROADCASTSS 12(CX), Z17
+	VBROADCASTSS 12(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z3
-	VBROADCASTSS 16(CX), Z17
+	VBROADCASTSS 16(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z4
-	VBROADCASTSS 20(CX), Z17
+	VBROADCASTSS 20(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z5
-	VBROADCASTSS 24(CX), Z17
+	VBROADCASTSS 24(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z6
-	VBROADCASTSS 28(CX), Z17
+	VBROADCASTSS 28(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z7
-	VBROADCASTSS 32(CX), Z17
+	VBROADCASTSS 32(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z8
-	VBROADCASTSS 36(CX), Z17
+	VBROADCASTSS 36(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z9
-	VBROADCASTSS 40(CX), Z17
+	VBROADCASTSS 40(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z10
-	VBROADCASTSS 44(CX), Z17
+	VBROADCASTSS 44(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z11
-	VBROADCASTSS 48(CX), Z17
+	VBROADCASTSS 48(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z12
-	VBROADCASTSS 52(CX), Z17
+	VBROADCASTSS 52(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z13
-	VBROADCASTSS 56(CX), Z17
+	VBROADCASTSS 56(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z14
-	VBROADCASTSS 60(CX), Z17
+	VBROADCASTSS 60(DI), Z17
 	VPANDD       Z31, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z15
-	VMOVUPS      (SI), Z16
+	VMOVUPS      (AX), Z16
 	VPSLLD       $0x10, Z16, Z16
-	VBROADCASTSS (CX), Z17
+	VBROADCASTSS (DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z0
-	VBROADCASTSS 4(CX), Z17
+	VBROADCASTSS 4(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z1
-	VBROADCASTSS 8(CX), Z17
+	VBROADCASTSS 8(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z2
-	VBROADCASTSS 12(CX), Z17
+	VBROADCASTSS 12(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z3
-	VBROADCASTSS 16(CX), Z17
+	VBROADCASTSS 16(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z4
-	VBROADCASTSS 20(CX), Z17
+	VBROADCASTSS 20(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z5
-	VBROADCASTSS 24(CX), Z17
+	VBROADCASTSS 24(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z6
-	VBROADCASTSS 28(CX), Z17
+	VBROADCASTSS 28(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z7
-	VBROADCASTSS 32(CX), Z17
+	VBROADCASTSS 32(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z8
-	VBROADCASTSS 36(CX), Z17
+	VBROADCASTSS 36(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z9
-	VBROADCASTSS 40(CX), Z17
+	VBROADCASTSS 40(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z10
-	VBROADCASTSS 44(CX), Z17
+	VBROADCASTSS 44(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z11
-	VBROADCASTSS 48(CX), Z17
+	VBROADCASTSS 48(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z12
-	VBROADCASTSS 52(CX), Z17
+	VBROADCASTSS 52(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z13
-	VBROADCASTSS 56(CX), Z17
+	VBROADCASTSS 56(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z14
-	VBROADCASTSS 60(CX), Z17
+	VBROADCASTSS 60(DI), Z17
 	VPSLLD       $0x10, Z17, Z17
 	VFMADD231PS  Z16, Z17, Z15
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Z0, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z3, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z5, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z7, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z9, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z11, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z13, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z14, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z15, (AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z1, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z2, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z3, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z4, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z5, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z6, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z7, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z8, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z9, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z10, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z11, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z12, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z13, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z14, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z15, (R11)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x1m8(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX512x1m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x1m8(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX512x1m8(SB), NOSPLIT, $16-88
 	STMXCSR    (SP)
-	MOVL       (SP), R8
-	ORL        $0x00008040, R8
-	MOVL       R8, 8(SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
 	LDMXCSR    8(SP)
-	MOVQ       sum+0(FP), AX
-	MOVQ       sumStep+8(FP), BX
-	MOVQ       x+16(FP), CX
-	MOVQ       xStep+24(FP), DX
-	MOVQ       grad+32(FP), SI
-	MOVQ       gradStep+40(FP), DI
 	VPTERNLOGD $0xff, Z31, Z31, Z31
 	VPSLLD     $0x10, Z31, Z31
-	MOVQ       AX, R8
-	VMOVUPS    (R8), Z0
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z1
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z2
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z3
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z4
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z5
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z6
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z7
-	ADDQ       BX, R8
-	MOVQ       pairs+48(FP), R8
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z1
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z2
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z3
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z4
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z5
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z6
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z7
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z8
+	VMOVUPS      (AX), Z8
 	VPANDD       Z31, Z8, Z8
-	VBROADCASTSS (CX), Z9
+	VBROADCASTSS (DI), Z9
 	VPANDD       Z31, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z0
-	VBROADCASTSS 4(CX), Z9
+	VBROADCASTSS 4(DI), Z9
 	VPANDD       Z31, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z1
-	VBROADCASTSS 8(CX), Z9
+	VBROADCASTSS 8(DI), Z9
 	VPANDD       Z31, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z2
-	VBROADCASTSS 12(CX), Z9
+	VBROADCASTSS 12(DI), Z9
 	VPANDD       Z31, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z3
-	VBROADCASTSS 16(CX), Z9
+	VBROADCASTSS 16(DI), Z9
 	VPANDD       Z31, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z4
-	VBROADCASTSS 20(CX), Z9
+	VBROADCASTSS 20(DI), Z9
 	VPANDD       Z31, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z5
-	VBROADCASTSS 24(CX), Z9
+	VBROADCASTSS 24(DI), Z9
 	VPANDD       Z31, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z6
-	VBROADCASTSS 28(CX), Z9
+	VBROADCASTSS 28(DI), Z9
 	VPANDD       Z31, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z7
-	VMOVUPS      (SI), Z8
+	VMOVUPS      (AX), Z8
 	VPSLLD       $0x10, Z8, Z8
-	VBROADCASTSS (CX), Z9
+	VBROADCASTSS (DI), Z9
 	VPSLLD       $0x10, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z0
-	VBROADCASTSS 4(CX), Z9
+	VBROADCASTSS 4(DI), Z9
 	VPSLLD       $0x10, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z1
-	VBROADCASTSS 8(CX), Z9
+	VBROADCASTSS 8(DI), Z9
 	VPSLLD       $0x10, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z2
-	VBROADCASTSS 12(CX), Z9
+	VBROADCASTSS 12(DI), Z9
 	VPSLLD       $0x10, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z3
-	VBROADCASTSS 16(CX), Z9
+	VBROADCASTSS 16(DI), Z9
 	VPSLLD       $0x10, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z4
-	VBROADCASTSS 20(CX), Z9
+	VBROADCASTSS 20(DI), Z9
 	VPSLLD       $0x10, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z5
-	VBROADCASTSS 24(CX), Z9
+	VBROADCASTSS 24(DI), Z9
 	VPSLLD       $0x10, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z6
-	VBROADCASTSS 28(CX), Z9
+	VBROADCASTSS 28(DI), Z9
 	VPSLLD       $0x10, Z9, Z9
 	VFMADD231PS  Z8, Z9, Z7
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Z0, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z3, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z5, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z7, (AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z1, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z2, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z3, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z4, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z5, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z6, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z7, (R11)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x1m4(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX512x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x1m4(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX512x1m4(SB), NOSPLIT, $16-88
 	STMXCSR    (SP)
-	MOVL       (SP), R8
-	ORL        $0x00008040, R8
-	MOVL       R8, 8(SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
 	LDMXCSR    8(SP)
-	MOVQ       sum+0(FP), AX
-	MOVQ       sumStep+8(FP), BX
-	MOVQ       x+16(FP), CX
-	MOVQ       xStep+24(FP), DX
-	MOVQ       grad+32(FP), SI
-	MOVQ       gradStep+40(FP), DI
 	VPTERNLOGD $0xff, Z31, Z31, Z31
 	VPSLLD     $0x10, Z31, Z31
-	MOVQ       AX, R8
-	VMOVUPS    (R8), Z0
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z1
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z2
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z3
-	ADDQ       BX, R8
-	MOVQ       pairs+48(FP), R8
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z1
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z2
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z3
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z4
+	VMOVUPS      (AX), Z4
 	VPANDD       Z31, Z4, Z4
-	VBROADCASTSS (CX), Z5
+	VBROADCASTSS (DI), Z5
 	VPANDD       Z31, Z5, Z5
 	VFMADD231PS  Z4, Z5, Z0
-	VBROADCASTSS 4(CX), Z5
+	VBROADCASTSS 4(DI), Z5
 	VPANDD       Z31, Z5, Z5
 	VFMADD231PS  Z4, Z5, Z1
-	VBROADCASTSS 8(CX), Z5
+	VBROADCASTSS 8(DI), Z5
 	VPANDD       Z31, Z5, Z5
 	VFMADD231PS  Z4, Z5, Z2
-	VBROADCASTSS 12(CX), Z5
+	VBROADCASTSS 12(DI), Z5
 	VPANDD       Z31, Z5, Z5
 	VFMADD231PS  Z4, Z5, Z3
-	VMOVUPS      (SI), Z4
+	VMOVUPS      (AX), Z4
 	VPSLLD       $0x10, Z4, Z4
-	VBROADCASTSS (CX), Z5
+	VBROADCASTSS (DI), Z5
 	VPSLLD       $0x10, Z5, Z5
 	VFMADD231PS  Z4, Z5, Z0
-	VBROADCASTSS 4(CX), Z5
+	VBROADCASTSS 4(DI), Z5
 	VPSLLD       $0x10, Z5, Z5
 	VFMADD231PS  Z4, Z5, Z1
-	VBROADCASTSS 8(CX), Z5
+	VBROADCASTSS 8(DI), Z5
 	VPSLLD       $0x10, Z5, Z5
 	VFMADD231PS  Z4, Z5, Z2
-	VBROADCASTSS 12(CX), Z5
+	VBROADCASTSS 12(DI), Z5
 	VPSLLD       $0x10, Z5, Z5
 	VFMADD231PS  Z4, Z5, Z3
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Z0, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z3, (AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z1, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z2, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z3, (R11)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x1m2(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX512x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x1m2(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX512x1m2(SB), NOSPLIT, $16-88
 	STMXCSR    (SP)
-	MOVL       (SP), R8
-	ORL        $0x00008040, R8
-	MOVL       R8, 8(SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
 	LDMXCSR    8(SP)
-	MOVQ       sum+0(FP), AX
-	MOVQ       sumStep+8(FP), BX
-	MOVQ       x+16(FP), CX
-	MOVQ       xStep+24(FP), DX
-	MOVQ       grad+32(FP), SI
-	MOVQ       gradStep+40(FP), DI
 	VPTERNLOGD $0xff, Z31, Z31, Z31
 	VPSLLD     $0x10, Z31, Z31
-	MOVQ       AX, R8
-	VMOVUPS    (R8), Z0
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z1
-	ADDQ       BX, R8
-	MOVQ       pairs+48(FP), R8
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z1
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z2
+	VMOVUPS      (AX), Z2
 	VPANDD       Z31, Z2, Z2
-	VBROADCASTSS (CX), Z3
+	VBROADCASTSS (DI), Z3
 	VPANDD       Z31, Z3, Z3
 	VFMADD231PS  Z2, Z3, Z0
-	VBROADCASTSS 4(CX), Z3
+	VBROADCASTSS 4(DI), Z3
 	VPANDD       Z31, Z3, Z3
 	VFMADD231PS  Z2, Z3, Z1
-	VMOVUPS      (SI), Z2
+	VMOVUPS      (AX), Z2
 	VPSLLD       $0x10, Z2, Z2
-	VBROADCASTSS (CX), Z3
+	VBROADCASTSS (DI), Z3
 	VPSLLD       $0x10, Z3, Z3
 	VFMADD231PS  Z2, Z3, Z0
-	VBROADCASTSS 4(CX), Z3
+	VBROADCASTSS 4(DI), Z3
 	VPSLLD       $0x10, Z3, Z3
 	VFMADD231PS  Z2, Z3, Z1
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Z0, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, (AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z1, (R11)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x1m1(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX512x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x1m1(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX512x1m1(SB), NOSPLIT, $16-88
 	STMXCSR    (SP)
-	MOVL       (SP), R8
-	ORL        $0x00008040, R8
-	MOVL       R8, 8(SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
 	LDMXCSR    8(SP)
-	MOVQ       sum+0(FP), AX
-	MOVQ       sumStep+8(FP), BX
-	MOVQ       x+16(FP), CX
-	MOVQ       xStep+24(FP), DX
-	MOVQ       grad+32(FP), SI
-	MOVQ       gradStep+40(FP), DI
 	VPTERNLOGD $0xff, Z31, Z31, Z31
 	VPSLLD     $0x10, Z31, Z31
-	MOVQ       AX, R8
-	VMOVUPS    (R8), Z0
-	ADDQ       BX, R8
-	MOVQ       pairs+48(FP), R8
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z1
+	VMOVUPS      (AX), Z1
 	VPANDD       Z31, Z1, Z1
-	VBROADCASTSS (CX), Z2
+	VBROADCASTSS (DI), Z2
 	VPANDD       Z31, Z2, Z2
 	VFMADD231PS  Z1, Z2, Z0
-	VMOVUPS      (SI), Z1
+	VMOVUPS      (AX), Z1
 	VPSLLD       $0x10, Z1, Z1
-	VBROADCASTSS (CX), Z2
+	VBROADCASTSS (DI), Z2
 	VPSLLD       $0x10, Z2, Z2
 	VFMADD231PS  Z1, Z2, Z0
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Z0, (AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x2m12(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX512x2m12(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x2m12(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX512x2m12(SB), NOSPLIT, $16-88
 	STMXCSR    (SP)
-	MOVL       (SP), R8
-	ORL        $0x00008040, R8
-	MOVL       R8, 8(SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
 	LDMXCSR    8(SP)
-	MOVQ       sum+0(FP), AX
-	MOVQ       sumStep+8(FP), BX
-	MOVQ       x+16(FP), CX
-	MOVQ       xStep+24(FP), DX
-	MOVQ       grad+32(FP), SI
-	MOVQ       gradStep+40(FP), DI
 	VPTERNLOGD $0xff, Z31, Z31, Z31
 	VPSLLD     $0x10, Z31, Z31
-	MOVQ       AX, R8
-	VMOVUPS    (R8), Z0
-	VMOVUPS    64(R8), Z1
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z2
-	VMOVUPS    64(R8), Z3
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z4
-	VMOVUPS    64(R8), Z5
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z6
-	VMOVUPS    64(R8), Z7
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z8
-	VMOVUPS    64(R8), Z9
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z10
-	VMOVUPS    64(R8), Z11
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z12
-	VMOVUPS    64(R8), Z13
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z14
-	VMOVUPS    64(R8), Z15
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z16
-	VMOVUPS    64(R8), Z17
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z18
-	VMOVUPS    64(R8), Z19
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z20
-	VMOVUPS    64(R8), Z21
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z22
-	VMOVUPS    64(R8), Z23
-	ADDQ       BX, R8
-	MOVQ       pairs+48(FP), R8
+	MOVQ       sumVector+16(FP), DX
+	MOVQ       gradVector+56(FP), BX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z2
+	VMOVUPS    (R11)(DX*1), Z3
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z4
+	VMOVUPS    (R11)(DX*1), Z5
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z6
+	VMOVUPS    (R11)(DX*1), Z7
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z8
+	VMOVUPS    (R11)(DX*1), Z9
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z10
+	VMOVUPS    (R11)(DX*1), Z11
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z12
+	VMOVUPS    (R11)(DX*1), Z13
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z14
+	VMOVUPS    (R11)(DX*1), Z15
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z16
+	VMOVUPS    (R11)(DX*1), Z17
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z18
+	VMOVUPS    (R11)(DX*1), Z19
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z20
+	VMOVUPS    (R11)(DX*1), Z21
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z22
+	VMOVUPS    (R11)(DX*1), Z23
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z24
+	VMOVUPS      (AX), Z24
 	VPANDD       Z31, Z24, Z24
-	VMOVUPS      64(SI), Z25
+	VMOVUPS      (AX)(BX*1), Z25
 	VPANDD       Z31, Z25, Z25
-	VBROADCASTSS (CX), Z26
+	VBROADCASTSS (DI), Z26
 	VPANDD       Z31, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
-	VBROADCASTSS 4(CX), Z26
+	VBROADCASTSS 4(DI), Z26
 	VPANDD       Z31, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z2
 	VFMADD231PS  Z25, Z26, Z3
-	VBROADCASTSS 8(CX), Z26
+	VBROADCASTSS 8(DI), Z26
 	VPANDD       Z31, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z4
 	VFMADD231PS  Z25, Z26, Z5
-	VBROADCASTSS 12(CX), Z26
+	VBROADCASTSS 12(DI), Z26
 	VPANDD       Z31, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z6
 	VFMADD231PS  Z25, Z26, Z7
-	VBROADCASTSS 16(CX), Z26
+	VBROADCASTSS 16(DI), Z26
 	VPANDD       Z31, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z8
 	VFMADD231PS  Z25, Z26, Z9
-	VBROADCASTSS 20(CX), Z26
+	VBROADCASTSS 20(DI), Z26
 	VPANDD       Z31, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z10
 	VFMADD231PS  Z25, Z26, Z11
-	VBROADCASTSS 24(CX), Z26
+	VBROADCASTSS 24(DI), Z26
 	VPANDD       Z31, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z12
 	VFMADD231PS  Z25, Z26, Z13
-	VBROADCASTSS 28(CX), Z26
+	VBROADCASTSS 28(DI), Z26
 	VPANDD       Z31, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z14
 	VFMADD231PS  Z25, Z26, Z15
-	VBROADCASTSS 32(CX), Z26
+	VBROADCASTSS 32(DI), Z26
 	VPANDD       Z31, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z16
 	VFMADD231PS  Z25, Z26, Z17
-	VBROADCASTSS 36(CX), Z26
+	VBROADCASTSS 36(DI), Z26
 	VPANDD       Z31, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z18
 	VFMADD231PS  Z25, Z26, Z19
-	VBROADCASTSS 40(CX), Z26
+	VBROADCASTSS 40(DI), Z26
 	VPANDD       Z31, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z20
 	VFMADD231PS  Z25, Z26, Z21
-	VBROADCASTSS 44(CX), Z26
+	VBROADCASTSS 44(DI), Z26
 	VPANDD       Z31, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
-	VMOVUPS      (SI), Z24
+	VMOVUPS      (AX), Z24
 	VPSLLD       $0x10, Z24, Z24
-	VMOVUPS      64(SI), Z25
+	VMOVUPS      (AX)(BX*1), Z25
 	VPSLLD       $0x10, Z25, Z25
-	VBROADCASTSS (CX), Z26
+	VBROADCASTSS (DI), Z26
 	VPSLLD       $0x10, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
-	VBROADCASTSS 4(CX), Z26
+	VBROADCASTSS 4(DI), Z26
 	VPSLLD       $0x10, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z2
 	VFMADD231PS  Z25, Z26, Z3
-	VBROADCASTSS 8(CX), Z26
+	VBROADCASTSS 8(DI), Z26
 	VPSLLD       $0x10, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z4
 	VFMADD231PS  Z25, Z26, Z5
-	VBROADCASTSS 12(CX), Z26
+	VBROADCASTSS 12(DI), Z26
 	VPSLLD       $0x10, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z6
 	VFMADD231PS  Z25, Z26, Z7
-	VBROADCASTSS 16(CX), Z26
+	VBROADCASTSS 16(DI), Z26
 	VPSLLD       $0x10, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z8
 	VFMADD231PS  Z25, Z26, Z9
-	VBROADCASTSS 20(CX), Z26
+	VBROADCASTSS 20(DI), Z26
 	VPSLLD       $0x10, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z10
 	VFMADD231PS  Z25, Z26, Z11
-	VBROADCASTSS 24(CX), Z26
+	VBROADCASTSS 24(DI), Z26
 	VPSLLD       $0x10, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z12
 	VFMADD231PS  Z25, Z26, Z13
-	VBROADCASTSS 28(CX), Z26
+	VBROADCASTSS 28(DI), Z26
 	VPSLLD       $0x10, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z14
 	VFMADD231PS  Z25, Z26, Z15
-	VBROADCASTSS 32(CX), Z26
+	VBROADCASTSS 32(DI), Z26
 	VPSLLD       $0x10, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z16
 	VFMADD231PS  Z25, Z26, Z17
-	VBROADCASTSS 36(CX), Z26
+	VBROADCASTSS 36(DI), Z26
 	VPSLLD       $0x10, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z18
 	VFMADD231PS  Z25, Z26, Z19
-	VBROADCASTSS 40(CX), Z26
+	VBROADCASTSS 40(DI), Z26
 	VPSLLD       $0x10, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z20
 	VFMADD231PS  Z25, Z26, Z21
-	VBROADCASTSS 44(CX), Z26
+	VBROADCASTSS 44(DI), Z26
 	VPSLLD       $0x10, Z26, Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, (AX)
-	VMOVUPS      Z11, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, (AX)
-	VMOVUPS      Z13, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z14, (AX)
-	VMOVUPS      Z15, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z16, (AX)
-	VMOVUPS      Z17, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z18, (AX)
-	VMOVUPS      Z19, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z20, (AX)
-	VMOVUPS      Z21, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z22, (AX)
-	VMOVUPS      Z23, 64(AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z3, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z10, (R11)
+	VMOVUPS      Z11, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z14, (R11)
+	VMOVUPS      Z15, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z16, (R11)
+	VMOVUPS      Z17, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z18, (R11)
+	VMOVUPS      Z19, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z20, (R11)
+	VMOVUPS      Z21, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z22, (R11)
+	VMOVUPS      Z23, (R11)(DX*1)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x2m8(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX512x2m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x2m8(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX512x2m8(SB), NOSPLIT, $16-88
 	STMXCSR    (SP)
-	MOVL       (SP), R8
-	ORL        $0x00008040, R8
-	MOVL       R8, 8(SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
 	LDMXCSR    8(SP)
-	MOVQ       sum+0(FP), AX
-	MOVQ       sumStep+8(FP), BX
-	MOVQ       x+16(FP), CX
-	MOVQ       xStep+24(FP), DX
-	MOVQ       grad+32(FP), SI
-	MOVQ       gradStep+40(FP), DI
 	VPTERNLOGD $0xff, Z31, Z31, Z31
 	VPSLLD     $0x10, Z31, Z31
-	MOVQ       AX, R8
-	VMOVUPS    (R8), Z0
-	VMOVUPS    64(R8), Z1
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z2
-	VMOVUPS    64(R8), Z3
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z4
-	VMOVUPS    64(R8), Z5
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z6
-	VMOVUPS    64(R8), Z7
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z8
-	VMOVUPS    64(R8), Z9
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z10
-	VMOVUPS    64(R8), Z11
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z12
-	VMOVUPS    64(R8), Z13
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z14
-	VMOVUPS    64(R8), Z15
-	ADDQ       BX, R8
-	MOVQ       pairs+48(FP), R8
+	MOVQ       sumVector+16(FP), DX
+	MOVQ       gradVector+56(FP), BX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z2
+	VMOVUPS    (R11)(DX*1), Z3
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z4
+	VMOVUPS    (R11)(DX*1), Z5
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z6
+	VMOVUPS    (R11)(DX*1), Z7
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z8
+	VMOVUPS    (R11)(DX*1), Z9
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z10
+	VMOVUPS    (R11)(DX*1), Z11
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z12
+	VMOVUPS    (R11)(DX*1), Z13
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z14
+	VMOVUPS    (R11)(DX*1), Z15
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z16
+	VMOVUPS      (AX), Z16
 	VPANDD       Z31, Z16, Z16
-	VMOVUPS      64(SI), Z17
+	VMOVUPS      (AX)(BX*1), Z17
 	VPANDD       Z31, Z17, Z17
-	VBROADCASTSS (CX), Z18
+	VBROADCASTSS (DI), Z18
 	VPANDD       Z31, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
-	VBROADCASTSS 4(CX), Z18
+	VBROADCASTSS 4(DI), Z18
 	VPANDD       Z31, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z2
 	VFMADD231PS  Z17, Z18, Z3
-	VBROADCASTSS 8(CX), Z18
+	VBROADCASTSS 8(DI), Z18
 	VPANDD       Z31, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z4
 	VFMADD231PS  Z17, Z18, Z5
-	VBROADCASTSS 12(CX), Z18
+	VBROADCASTSS 12(DI), Z18
 	VPANDD       Z31, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z6
 	VFMADD231PS  Z17, Z18, Z7
-	VBROADCASTSS 16(CX), Z18
+	VBROADCASTSS 16(DI), Z18
 	VPANDD       Z31, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z8
 	VFMADD231PS  Z17, Z18, Z9
-	VBROADCASTSS 20(CX), Z18
+	VBROADCASTSS 20(DI), Z18
 	VPANDD       Z31, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z10
 	VFMADD231PS  Z17, Z18, Z11
-	VBROADCASTSS 24(CX), Z18
+	VBROADCASTSS 24(DI), Z18
 	VPANDD       Z31, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z12
 	VFMADD231PS  Z17, Z18, Z13
-	VBROADCASTSS 28(CX), Z18
+	VBROADCASTSS 28(DI), Z18
 	VPANDD       Z31, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
-	VMOVUPS      (SI), Z16
+	VMOVUPS      (AX), Z16
 	VPSLLD       $0x10, Z16, Z16
-	VMOVUPS      64(SI), Z17
+	VMOVUPS      (AX)(BX*1), Z17
 	VPSLLD       $0x10, Z17, Z17
-	VBROADCASTSS (CX), Z18
+	VBROADCASTSS (DI), Z18
 	VPSLLD       $0x10, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
-	VBROADCASTSS 4(CX), Z18
+	VBROADCASTSS 4(DI), Z18
 	VPSLLD       $0x10, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z2
 	VFMADD231PS  Z17, Z18, Z3
-	VBROADCASTSS 8(CX), Z18
+	VBROADCASTSS 8(DI), Z18
 	VPSLLD       $0x10, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z4
 	VFMADD231PS  Z17, Z18, Z5
-	VBROADCASTSS 12(CX), Z18
+	VBROADCASTSS 12(DI), Z18
 	VPSLLD       $0x10, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z6
 	VFMADD231PS  Z17, Z18, Z7
-	VBROADCASTSS 16(CX), Z18
+	VBROADCASTSS 16(DI), Z18
 	VPSLLD       $0x10, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z8
 	VFMADD231PS  Z17, Z18, Z9
-	VBROADCASTSS 20(CX), Z18
+	VBROADCASTSS 20(DI), Z18
 	VPSLLD       $0x10, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z10
 	VFMADD231PS  Z17, Z18, Z11
-	VBROADCASTSS 24(CX), Z18
+	VBROADCASTSS 24(DI), Z18
 	VPSLLD       $0x10, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z12
 	VFMADD231PS  Z17, Z18, Z13
-	VBROADCASTSS 28(CX), Z18
+	VBROADCASTSS 28(DI), Z18
 	VPSLLD       $0x10, Z18, Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, (AX)
-	VMOVUPS      Z11, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, (AX)
-	VMOVUPS      Z13, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z14, (AX)
-	VMOVUPS      Z15, 64(AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z3, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z10, (R11)
+	VMOVUPS      Z11, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z14, (R11)
+	VMOVUPS      Z15, (R11)(DX*1)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x2m4(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX512x2m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x2m4(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX512x2m4(SB), NOSPLIT, $16-88
 	STMXCSR    (SP)
-	MOVL       (SP), R8
-	ORL        $0x00008040, R8
-	MOVL       R8, 8(SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
 	LDMXCSR    8(SP)
-	MOVQ       sum+0(FP), AX
-	MOVQ       sumStep+8(FP), BX
-	MOVQ       x+16(FP), CX
-	MOVQ       xStep+24(FP), DX
-	MOVQ       grad+32(FP), SI
-	MOVQ       gradStep+40(FP), DI
 	VPTERNLOGD $0xff, Z31, Z31, Z31
 	VPSLLD     $0x10, Z31, Z31
-	MOVQ       AX, R8
-	VMOVUPS    (R8), Z0
-	VMOVUPS    64(R8), Z1
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z2
-	VMOVUPS    64(R8), Z3
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z4
-	VMOVUPS    64(R8), Z5
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z6
-	VMOVUPS    64(R8), Z7
-	ADDQ       BX, R8
-	MOVQ       pairs+48(FP), R8
+	MOVQ       sumVector+16(FP), DX
+	MOVQ       gradVector+56(FP), BX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z2
+	VMOVUPS    (R11)(DX*1), Z3
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z4
+	VMOVUPS    (R11)(DX*1), Z5
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z6
+	VMOVUPS    (R11)(DX*1), Z7
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z8
+	VMOVUPS      (AX), Z8
 	VPANDD       Z31, Z8, Z8
-	VMOVUPS      64(SI), Z9
+	VMOVUPS      (AX)(BX*1), Z9
 	VPANDD       Z31, Z9, Z9
-	VBROADCASTSS (CX), Z10
+	VBROADCASTSS (DI), Z10
 	VPANDD       Z31, Z10, Z10
 	VFMADD231PS  Z8, Z10, Z0
 	VFMADD231PS  Z9, Z10, Z1
-	VBROADCASTSS 4(CX), Z10
+	VBROADCASTSS 4(DI), Z10
 	VPANDD       Z31, Z10, Z10
 	VFMADD231PS  Z8, Z10, Z2
 	VFMADD231PS  Z9, Z10, Z3
-	VBROADCASTSS 8(CX), Z10
+	VBROADCASTSS 8(DI), Z10
 	VPANDD       Z31, Z10, Z10
 	VFMADD231PS  Z8, Z10, Z4
 	VFMADD231PS  Z9, Z10, Z5
-	VBROADCASTSS 12(CX), Z10
+	VBROADCASTSS 12(DI), Z10
 	VPANDD       Z31, Z10, Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
-	VMOVUPS      (SI), Z8
+	VMOVUPS      (AX), Z8
 	VPSLLD       $0x10, Z8, Z8
-	VMOVUPS      64(SI), Z9
+	VMOVUPS      (AX)(BX*1), Z9
 	VPSLLD       $0x10, Z9, Z9
-	VBROADCASTSS (CX), Z10
+	VBROADCASTSS (DI), Z10
 	VPSLLD       $0x10, Z10, Z10
 	VFMADD231PS  Z8, Z10, Z0
 	VFMADD231PS  Z9, Z10, Z1
-	VBROADCASTSS 4(CX), Z10
+	VBROADCASTSS 4(DI), Z10
 	VPSLLD       $0x10, Z10, Z10
 	VFMADD231PS  Z8, Z10, Z2
 	VFMADD231PS  Z9, Z10, Z3
-	VBROADCASTSS 8(CX), Z10
+	VBROADCASTSS 8(DI), Z10
 	VPSLLD       $0x10, Z10, Z10
 	VFMADD231PS  Z8, Z10, Z4
 	VFMADD231PS  Z9, Z10, Z5
-	VBROADCASTSS 12(CX), Z10
+	VBROADCASTSS 12(DI), Z10
 	VPSLLD       $0x10, Z10, Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, 64(AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z3, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, (R11)(DX*1)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x2m2(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX512x2m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x2m2(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX512x2m2(SB), NOSPLIT, $16-88
 	STMXCSR    (SP)
-	MOVL       (SP), R8
-	ORL        $0x00008040, R8
-	MOVL       R8, 8(SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
 	LDMXCSR    8(SP)
-	MOVQ       sum+0(FP), AX
-	MOVQ       sumStep+8(FP), BX
-	MOVQ       x+16(FP), CX
-	MOVQ       xStep+24(FP), DX
-	MOVQ       grad+32(FP), SI
-	MOVQ       gradStep+40(FP), DI
 	VPTERNLOGD $0xff, Z31, Z31, Z31
 	VPSLLD     $0x10, Z31, Z31
-	MOVQ       AX, R8
-	VMOVUPS    (R8), Z0
-	VMOVUPS    64(R8), Z1
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z2
-	VMOVUPS    64(R8), Z3
-	ADDQ       BX, R8
-	MOVQ       pairs+48(FP), R8
+	MOVQ       sumVector+16(FP), DX
+	MOVQ       gradVector+56(FP), BX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z2
+	VMOVUPS    (R11)(DX*1), Z3
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z4
+	VMOVUPS      (AX), Z4
 	VPANDD       Z31, Z4, Z4
-	VMOVUPS      64(SI), Z5
+	VMOVUPS      (AX)(BX*1), Z5
 	VPANDD       Z31, Z5, Z5
-	VBROADCASTSS (CX), Z6
+	VBROADCASTSS (DI), Z6
 	VPANDD       Z31, Z6, Z6
 	VFMADD231PS  Z4, Z6, Z0
 	VFMADD231PS  Z5, Z6, Z1
-	VBROADCASTSS 4(CX), Z6
+	VBROADCASTSS 4(DI), Z6
 	VPANDD       Z31, Z6, Z6
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
-	VMOVUPS      (SI), Z4
+	VMOVUPS      (AX), Z4
 	VPSLLD       $0x10, Z4, Z4
-	VMOVUPS      64(SI), Z5
+	VMOVUPS      (AX)(BX*1), Z5
 	VPSLLD       $0x10, Z5, Z5
-	VBROADCASTSS (CX), Z6
+	VBROADCASTSS (DI), Z6
 	VPSLLD       $0x10, Z6, Z6
 	VFMADD231PS  Z4, Z6, Z0
 	VFMADD231PS  Z5, Z6, Z1
-	VBROADCASTSS 4(CX), Z6
+	VBROADCASTSS 4(DI), Z6
 	VPSLLD       $0x10, Z6, Z6
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, 64(AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z3, (R11)(DX*1)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x2m1(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX512x2m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x2m1(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX512x2m1(SB), NOSPLIT, $16-88
 	STMXCSR    (SP)
-	MOVL       (SP), R8
-	ORL        $0x00008040, R8
-	MOVL       R8, 8(SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
 	LDMXCSR    8(SP)
-	MOVQ       sum+0(FP), AX
-	MOVQ       sumStep+8(FP), BX
-	MOVQ       x+16(FP), CX
-	MOVQ       xStep+24(FP), DX
-	MOVQ       grad+32(FP), SI
-	MOVQ       gradStep+40(FP), DI
 	VPTERNLOGD $0xff, Z31, Z31, Z31
 	VPSLLD     $0x10, Z31, Z31
-	MOVQ       AX, R8
-	VMOVUPS    (R8), Z0
-	VMOVUPS    64(R8), Z1
-	ADDQ       BX, R8
-	MOVQ       pairs+48(FP), R8
+	MOVQ       sumVector+16(FP), DX
+	MOVQ       gradVector+56(FP), BX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z2
+	VMOVUPS      (AX), Z2
 	VPANDD       Z31, Z2, Z2
-	VMOVUPS      64(SI), Z3
+	VMOVUPS      (AX)(BX*1), Z3
 	VPANDD       Z31, Z3, Z3
-	VBROADCASTSS (CX), Z4
+	VBROADCASTSS (DI), Z4
 	VPANDD       Z31, Z4, Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
-	VMOVUPS      (SI), Z2
+	VMOVUPS      (AX), Z2
 	VPSLLD       $0x10, Z2, Z2
-	VMOVUPS      64(SI), Z3
+	VMOVUPS      (AX)(BX*1), Z3
 	VPSLLD       $0x10, Z3, Z3
-	VBROADCASTSS (CX), Z4
+	VBROADCASTSS (DI), Z4
 	VPSLLD       $0x10, Z4, Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x4m6(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX512x3m9(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x4m6(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX512x3m9(SB), NOSPLIT, $16-88
 	STMXCSR    (SP)
-	MOVL       (SP), R8
-	ORL        $0x00008040, R8
-	MOVL       R8, 8(SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
 	LDMXCSR    8(SP)
-	MOVQ       sum+0(FP), AX
-	MOVQ       sumStep+8(FP), BX
-	MOVQ       x+16(FP), CX
-	MOVQ       xStep+24(FP), DX
-	MOVQ       grad+32(FP), SI
-	MOVQ       gradStep+40(FP), DI
 	VPTERNLOGD $0xff, Z31, Z31, Z31
 	VPSLLD     $0x10, Z31, Z31
-	MOVQ       AX, R8
-	VMOVUPS    (R8), Z0
-	VMOVUPS    64(R8), Z1
-	VMOVUPS    128(R8), Z2
-	VMOVUPS    192(R8), Z3
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z4
-	VMOVUPS    64(R8), Z5
-	VMOVUPS    128(R8), Z6
-	VMOVUPS    192(R8), Z7
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z8
-	VMOVUPS    64(R8), Z9
-	VMOVUPS    128(R8), Z10
-	VMOVUPS    192(R8), Z11
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z12
-	VMOVUPS    64(R8), Z13
-	VMOVUPS    128(R8), Z14
-	VMOVUPS    192(R8), Z15
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z16
-	VMOVUPS    64(R8), Z17
-	VMOVUPS    128(R8), Z18
-	VMOVUPS    192(R8), Z19
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z20
-	VMOVUPS    64(R8), Z21
-	VMOVUPS    128(R8), Z22
-	VMOVUPS    192(R8), Z23
-	ADDQ       BX, R8
-	MOVQ       pairs+48(FP), R8
+	MOVQ       sumVector+16(FP), DX
+	MOVQ       gradVector+56(FP), BX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+	VMOVUPS    (R11)(DX*2), Z2
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z3
+	VMOVUPS    (R11)(DX*1), Z4
+	VMOVUPS    (R11)(DX*2), Z5
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z6
+	VMOVUPS    (R11)(DX*1), Z7
+	VMOVUPS    (R11)(DX*2), Z8
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z9
+	VMOVUPS    (R11)(DX*1), Z10
+	VMOVUPS    (R11)(DX*2), Z11
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z12
+	VMOVUPS    (R11)(DX*1), Z13
+	VMOVUPS    (R11)(DX*2), Z14
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z15
+	VMOVUPS    (R11)(DX*1), Z16
+	VMOVUPS    (R11)(DX*2), Z17
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z18
+	VMOVUPS    (R11)(DX*1), Z19
+	VMOVUPS    (R11)(DX*2), Z20
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z21
+	VMOVUPS    (R11)(DX*1), Z22
+	VMOVUPS    (R11)(DX*2), Z23
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z24
+	VMOVUPS    (R11)(DX*1), Z25
+	VMOVUPS    (R11)(DX*2), Z26
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z24
-	VPANDD       Z31, Z24, Z24
-	VMOVUPS      64(SI), Z25
-	VPANDD       Z31, Z25, Z25
-	VMOVUPS      128(SI), Z26
-	VPANDD       Z31, Z26, Z26
-	VMOVUPS      192(SI), Z27
+	VMOVUPS      (AX), Z27
 	VPANDD       Z31, Z27, Z27
-	VBROADCASTSS (CX), Z28
+	VMOVUPS      (AX)(BX*1), Z28
 	VPANDD       Z31, Z28, Z28
-	VFMADD231PS  Z24, Z28, Z0
-	VFMADD231PS  Z25, Z28, Z1
-	VFMADD231PS  Z26, Z28, Z2
-	VFMADD231PS  Z27, Z28, Z3
-	VBROADCASTSS 4(CX), Z28
-	VPANDD       Z31, Z28, Z28
-	VFMADD231PS  Z24, Z28, Z4
-	VFMADD231PS  Z25, Z28, Z5
-	VFMADD231PS  Z26, Z28, Z6
-	VFMADD231PS  Z27, Z28, Z7
-	VBROADCASTSS 8(CX), Z28
-	VPANDD       Z31, Z28, Z28
-	VFMADD231PS  Z24, Z28, Z8
-	VFMADD231PS  Z25, Z28, Z9
-	VFMADD231PS  Z26, Z28, Z10
-	VFMADD231PS  Z27, Z28, Z11
-	VBROADCASTSS 12(CX), Z28
-	VPANDD       Z31, Z28, Z28
-	VFMADD231PS  Z24, Z28, Z12
-	VFMADD231PS  Z25, Z28, Z13
-	VFMADD231PS  Z26, Z28, Z14
-	VFMADD231PS  Z27, Z28, Z15
-	VBROADCASTSS 16(CX), Z28
-	VPANDD       Z31, Z28, Z28
-	VFMADD231PS  Z24, Z28, Z16
-	VFMADD231PS  Z25, Z28, Z17
-	VFMADD231PS  Z26, Z28, Z18
-	VFMADD231PS  Z27, Z28, Z19
-	VBROADCASTSS 20(CX), Z28
-	VPANDD       Z31, Z28, Z28
-	VFMADD231PS  Z24, Z28, Z20
-	VFMADD231PS  Z25, Z28, Z21
-	VFMADD231PS  Z26, Z28, Z22
-	VFMADD231PS  Z27, Z28, Z23
-	VMOVUPS      (SI), Z24
-	VPSLLD       $0x10, Z24, Z24
-	VMOVUPS      64(SI), Z25
-	VPSLLD       $0x10, Z25, Z25
-	VMOVUPS      128(SI), Z26
-	VPSLLD       $0x10, Z26, Z26
-	VMOVUPS      192(SI), Z27
+	VMOVUPS      (AX)(BX*2), Z29
+	VPANDD       Z31, Z29, Z29
+	VBROADCASTSS (DI), Z30
+	VPANDD       Z31, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z0
+	VFMADD231PS  Z28, Z30, Z1
+	VFMADD231PS  Z29, Z30, Z2
+	VBROADCASTSS 4(DI), Z30
+	VPANDD       Z31, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z3
+	VFMADD231PS  Z28, Z30, Z4
+	VFMADD231PS  Z29, Z30, Z5
+	VBROADCASTSS 8(DI), Z30
+	VPANDD       Z31, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z6
+	VFMADD231PS  Z28, Z30, Z7
+	VFMADD231PS  Z29, Z30, Z8
+	VBROADCASTSS 12(DI), Z30
+	VPANDD       Z31, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z9
+	VFMADD231PS  Z28, Z30, Z10
+	VFMADD231PS  Z29, Z30, Z11
+	VBROADCASTSS 16(DI), Z30
+	VPANDD       Z31, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z12
+	VFMADD231PS  Z28, Z30, Z13
+	VFMADD231PS  Z29, Z30, Z14
+	VBROADCASTSS 20(DI), Z30
+	VPANDD       Z31, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z15
+	VFMADD231PS  Z28, Z30, Z16
+	VFMADD231PS  Z29, Z30, Z17
+	VBROADCASTSS 24(DI), Z30
+	VPANDD       Z31, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z18
+	VFMADD231PS  Z28, Z30, Z19
+	VFMADD231PS  Z29, Z30, Z20
+	VBROADCASTSS 28(DI), Z30
+	VPANDD       Z31, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z21
+	VFMADD231PS  Z28, Z30, Z22
+	VFMADD231PS  Z29, Z30, Z23
+	VBROADCASTSS 32(DI), Z30
+	VPANDD       Z31, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z24
+	VFMADD231PS  Z28, Z30, Z25
+	VFMADD231PS  Z29, Z30, Z26
+	VMOVUPS      (AX), Z27
 	VPSLLD       $0x10, Z27, Z27
-	VBROADCASTSS (CX), Z28
+	VMOVUPS      (AX)(BX*1), Z28
+	VPSLLD       $0x10, Z28, Z28
+	VMOVUPS      (AX)(BX*2), Z29
+	VPSLLD       $0x10, Z29, Z29
+	VBROADCASTSS (DI), Z30
+	VPSLLD       $0x10, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z0
+	VFMADD231PS  Z28, Z30, Z1
+	VFMADD231PS  Z29, Z30, Z2
+	VBROADCASTSS 4(DI), Z30
+	VPSLLD       $0x10, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z3
+	VFMADD231PS  Z28, Z30, Z4
+	VFMADD231PS  Z29, Z30, Z5
+	VBROADCASTSS 8(DI), Z30
+	VPSLLD       $0x10, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z6
+	VFMADD231PS  Z28, Z30, Z7
+	VFMADD231PS  Z29, Z30, Z8
+	VBROADCASTSS 12(DI), Z30
+	VPSLLD       $0x10, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z9
+	VFMADD231PS  Z28, Z30, Z10
+	VFMADD231PS  Z29, Z30, Z11
+	VBROADCASTSS 16(DI), Z30
+	VPSLLD       $0x10, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z12
+	VFMADD231PS  Z28, Z30, Z13
+	VFMADD231PS  Z29, Z30, Z14
+	VBROADCASTSS 20(DI), Z30
+	VPSLLD       $0x10, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z15
+	VFMADD231PS  Z28, Z30, Z16
+	VFMADD231PS  Z29, Z30, Z17
+	VBROADCASTSS 24(DI), Z30
+	VPSLLD       $0x10, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z18
+	VFMADD231PS  Z28, Z30, Z19
+	VFMADD231PS  Z29, Z30, Z20
+	VBROADCASTSS 28(DI), Z30
+	VPSLLD       $0x10, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z21
+	VFMADD231PS  Z28, Z30, Z22
+	VFMADD231PS  Z29, Z30, Z23
+	VBROADCASTSS 32(DI), Z30
+	VPSLLD       $0x10, Z30, Z30
+	VFMADD231PS  Z27, Z30, Z24
+	VFMADD231PS  Z28, Z30, Z25
+	VFMADD231PS  Z29, Z30, Z26
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
+	JNE          pair
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
+	VMOVUPS      Z2, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z3, (R11)
+	VMOVUPS      Z4, (R11)(DX*1)
+	VMOVUPS      Z5, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, (R11)(DX*1)
+	VMOVUPS      Z8, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z9, (R11)
+	VMOVUPS      Z10, (R11)(DX*1)
+	VMOVUPS      Z11, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, (R11)(DX*1)
+	VMOVUPS      Z14, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z15, (R11)
+	VMOVUPS      Z16, (R11)(DX*1)
+	VMOVUPS      Z17, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z18, (R11)
+	VMOVUPS      Z19, (R11)(DX*1)
+	VMOVUPS      Z20, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z21, (R11)
+	VMOVUPS      Z22, (R11)(DX*1)
+	VMOVUPS      Z23, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z24, (R11)
+	VMOVUPS      Z25, (R11)(DX*1)
+	VMOVUPS      Z26, (R11)(DX*2)
+	LDMXCSR      (SP)
+	VZEROUPPER
+	RET
+
+// func pairsGradientAVX512x3m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F, SSE
+TEXT ·pairsGradientAVX512x3m8(SB), NOSPLIT, $16-88
+	STMXCSR    (SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
+	LDMXCSR    8(SP)
+	VPTERNLOGD $0xff, Z31, Z31, Z31
+	VPSLLD     $0x10, Z31, Z31
+	MOVQ       sumVector+16(FP), DX
+	MOVQ       gradVector+56(FP), BX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+	VMOVUPS    (R11)(DX*2), Z2
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z3
+	VMOVUPS    (R11)(DX*1), Z4
+	VMOVUPS    (R11)(DX*2), Z5
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z6
+	VMOVUPS    (R11)(DX*1), Z7
+	VMOVUPS    (R11)(DX*2), Z8
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z9
+	VMOVUPS    (R11)(DX*1), Z10
+	VMOVUPS    (R11)(DX*2), Z11
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z12
+	VMOVUPS    (R11)(DX*1), Z13
+	VMOVUPS    (R11)(DX*2), Z14
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z15
+	VMOVUPS    (R11)(DX*1), Z16
+	VMOVUPS    (R11)(DX*2), Z17
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z18
+	VMOVUPS    (R11)(DX*1), Z19
+	VMOVUPS    (R11)(DX*2), Z20
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z21
+	VMOVUPS    (R11)(DX*1), Z22
+	VMOVUPS    (R11)(DX*2), Z23
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
+
+pair:
+	VMOVUPS      (AX), Z24
+	VPANDD       Z31, Z24, Z24
+	VMOVUPS      (AX)(BX*1), Z25
+	VPANDD       Z31, Z25, Z25
+	VMOVUPS      (AX)(BX*2), Z26
+	VPANDD       Z31, Z26, Z26
+	VBROADCASTSS (DI), Z27
+	VPANDD       Z31, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS 4(DI), Z27
+	VPANDD       Z31, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z3
+	VFMADD231PS  Z25, Z27, Z4
+	VFMADD231PS  Z26, Z27, Z5
+	VBROADCASTSS 8(DI), Z27
+	VPANDD       Z31, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS 12(DI), Z27
+	VPANDD       Z31, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z9
+	VFMADD231PS  Z25, Z27, Z10
+	VFMADD231PS  Z26, Z27, Z11
+	VBROADCASTSS 16(DI), Z27
+	VPANDD       Z31, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS 20(DI), Z27
+	VPANDD       Z31, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z15
+	VFMADD231PS  Z25, Z27, Z16
+	VFMADD231PS  Z26, Z27, Z17
+	VBROADCASTSS 24(DI), Z27
+	VPANDD       Z31, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS 28(DI), Z27
+	VPANDD       Z31, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z21
+	VFMADD231PS  Z25, Z27, Z22
+	VFMADD231PS  Z26, Z27, Z23
+	VMOVUPS      (AX), Z24
+	VPSLLD       $0x10, Z24, Z24
+	VMOVUPS      (AX)(BX*1), Z25
+	VPSLLD       $0x10, Z25, Z25
+	VMOVUPS      (AX)(BX*2), Z26
+	VPSLLD       $0x10, Z26, Z26
+	VBROADCASTSS (DI), Z27
+	VPSLLD       $0x10, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS 4(DI), Z27
+	VPSLLD       $0x10, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z3
+	VFMADD231PS  Z25, Z27, Z4
+	VFMADD231PS  Z26, Z27, Z5
+	VBROADCASTSS 8(DI), Z27
+	VPSLLD       $0x10, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS 12(DI), Z27
+	VPSLLD       $0x10, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z9
+	VFMADD231PS  Z25, Z27, Z10
+	VFMADD231PS  Z26, Z27, Z11
+	VBROADCASTSS 16(DI), Z27
+	VPSLLD       $0x10, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS 20(DI), Z27
+	VPSLLD       $0x10, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z15
+	VFMADD231PS  Z25, Z27, Z16
+	VFMADD231PS  Z26, Z27, Z17
+	VBROADCASTSS 24(DI), Z27
+	VPSLLD       $0x10, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS 28(DI), Z27
+	VPSLLD       $0x10, Z27, Z27
+	VFMADD231PS  Z24, Z27, Z21
+	VFMADD231PS  Z25, Z27, Z22
+	VFMADD231PS  Z26, Z27, Z23
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
+	JNE          pair
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
+	VMOVUPS      Z2, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z3, (R11)
+	VMOVUPS      Z4, (R11)(DX*1)
+	VMOVUPS      Z5, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, (R11)(DX*1)
+	VMOVUPS      Z8, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z9, (R11)
+	VMOVUPS      Z10, (R11)(DX*1)
+	VMOVUPS      Z11, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, (R11)(DX*1)
+	VMOVUPS      Z14, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z15, (R11)
+	VMOVUPS      Z16, (R11)(DX*1)
+	VMOVUPS      Z17, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z18, (R11)
+	VMOVUPS      Z19, (R11)(DX*1)
+	VMOVUPS      Z20, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z21, (R11)
+	VMOVUPS      Z22, (R11)(DX*1)
+	VMOVUPS      Z23, (R11)(DX*2)
+	LDMXCSR      (SP)
+	VZEROUPPER
+	RET
+
+// func pairsGradientAVX512x3m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F, SSE
+TEXT ·pairsGradientAVX512x3m4(SB), NOSPLIT, $16-88
+	STMXCSR    (SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
+	LDMXCSR    8(SP)
+	VPTERNLOGD $0xff, Z31, Z31, Z31
+	VPSLLD     $0x10, Z31, Z31
+	MOVQ       sumVector+16(FP), DX
+	MOVQ       gradVector+56(FP), BX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+	VMOVUPS    (R11)(DX*2), Z2
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z3
+	VMOVUPS    (R11)(DX*1), Z4
+	VMOVUPS    (R11)(DX*2), Z5
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z6
+	VMOVUPS    (R11)(DX*1), Z7
+	VMOVUPS    (R11)(DX*2), Z8
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z9
+	VMOVUPS    (R11)(DX*1), Z10
+	VMOVUPS    (R11)(DX*2), Z11
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
+
+pair:
+	VMOVUPS      (AX), Z12
+	VPANDD       Z31, Z12, Z12
+	VMOVUPS      (AX)(BX*1), Z13
+	VPANDD       Z31, Z13, Z13
+	VMOVUPS      (AX)(BX*2), Z14
+	VPANDD       Z31, Z14, Z14
+	VBROADCASTSS (DI), Z15
+	VPANDD       Z31, Z15, Z15
+	VFMADD231PS  Z12, Z15, Z0
+	VFMADD231PS  Z13, Z15, Z1
+	VFMADD231PS  Z14, Z15, Z2
+	VBROADCASTSS 4(DI), Z15
+	VPANDD       Z31, Z15, Z15
+	VFMADD231PS  Z12, Z15, Z3
+	VFMADD231PS  Z13, Z15, Z4
+	VFMADD231PS  Z14, Z15, Z5
+	VBROADCASTSS 8(DI), Z15
+	VPANDD       Z31, Z15, Z15
+	VFMADD231PS  Z12, Z15, Z6
+	VFMADD231PS  Z13, Z15, Z7
+	VFMADD231PS  Z14, Z15, Z8
+	VBROADCASTSS 12(DI), Z15
+	VPANDD       Z31, Z15, Z15
+	VFMADD231PS  Z12, Z15, Z9
+	VFMADD231PS  Z13, Z15, Z10
+	VFMADD231PS  Z14, Z15, Z11
+	VMOVUPS      (AX), Z12
+	VPSLLD       $0x10, Z12, Z12
+	VMOVUPS      (AX)(BX*1), Z13
+	VPSLLD       $0x10, Z13, Z13
+	VMOVUPS      (AX)(BX*2), Z14
+	VPSLLD       $0x10, Z14, Z14
+	VBROADCASTSS (DI), Z15
+	VPSLLD       $0x10, Z15, Z15
+	VFMADD231PS  Z12, Z15, Z0
+	VFMADD231PS  Z13, Z15, Z1
+	VFMADD231PS  Z14, Z15, Z2
+	VBROADCASTSS 4(DI), Z15
+	VPSLLD       $0x10, Z15, Z15
+	VFMADD231PS  Z12, Z15, Z3
+	VFMADD231PS  Z13, Z15, Z4
+	VFMADD231PS  Z14, Z15, Z5
+	VBROADCASTSS 8(DI), Z15
+	VPSLLD       $0x10, Z15, Z15
+	VFMADD231PS  Z12, Z15, Z6
+	VFMADD231PS  Z13, Z15, Z7
+	VFMADD231PS  Z14, Z15, Z8
+	VBROADCASTSS 12(DI), Z15
+	VPSLLD       $0x10, Z15, Z15
+	VFMADD231PS  Z12, Z15, Z9
+	VFMADD231PS  Z13, Z15, Z10
+	VFMADD231PS  Z14, Z15, Z11
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
+	JNE          pair
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
+	VMOVUPS      Z2, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z3, (R11)
+	VMOVUPS      Z4, (R11)(DX*1)
+	VMOVUPS      Z5, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, (R11)(DX*1)
+	VMOVUPS      Z8, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z9, (R11)
+	VMOVUPS      Z10, (R11)(DX*1)
+	VMOVUPS      Z11, (R11)(DX*2)
+	LDMXCSR      (SP)
+	VZEROUPPER
+	RET
+
+// func pairsGradientAVX512x3m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F, SSE
+TEXT ·pairsGradientAVX512x3m2(SB), NOSPLIT, $16-88
+	STMXCSR    (SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
+	LDMXCSR    8(SP)
+	VPTERNLOGD $0xff, Z31, Z31, Z31
+	VPSLLD     $0x10, Z31, Z31
+	MOVQ       sumVector+16(FP), DX
+	MOVQ       gradVector+56(FP), BX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+	VMOVUPS    (R11)(DX*2), Z2
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z3
+	VMOVUPS    (R11)(DX*1), Z4
+	VMOVUPS    (R11)(DX*2), Z5
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
+
+pair:
+	VMOVUPS      (AX), Z6
+	VPANDD       Z31, Z6, Z6
+	VMOVUPS      (AX)(BX*1), Z7
+	VPANDD       Z31, Z7, Z7
+	VMOVUPS      (AX)(BX*2), Z8
+	VPANDD       Z31, Z8, Z8
+	VBROADCASTSS (DI), Z9
+	VPANDD       Z31, Z9, Z9
+	VFMADD231PS  Z6, Z9, Z0
+	VFMADD231PS  Z7, Z9, Z1
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS 4(DI), Z9
+	VPANDD       Z31, Z9, Z9
+	VFMADD231PS  Z6, Z9, Z3
+	VFMADD231PS  Z7, Z9, Z4
+	VFMADD231PS  Z8, Z9, Z5
+	VMOVUPS      (AX), Z6
+	VPSLLD       $0x10, Z6, Z6
+	VMOVUPS      (AX)(BX*1), Z7
+	VPSLLD       $0x10, Z7, Z7
+	VMOVUPS      (AX)(BX*2), Z8
+	VPSLLD       $0x10, Z8, Z8
+	VBROADCASTSS (DI), Z9
+	VPSLLD       $0x10, Z9, Z9
+	VFMADD231PS  Z6, Z9, Z0
+	VFMADD231PS  Z7, Z9, Z1
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS 4(DI), Z9
+	VPSLLD       $0x10, Z9, Z9
+	VFMADD231PS  Z6, Z9, Z3
+	VFMADD231PS  Z7, Z9, Z4
+	VFMADD231PS  Z8, Z9, Z5
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
+	JNE          pair
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
+	VMOVUPS      Z2, (R11)(DX*2)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z3, (R11)
+	VMOVUPS      Z4, (R11)(DX*1)
+	VMOVUPS      Z5, (R11)(DX*2)
+	LDMXCSR      (SP)
+	VZEROUPPER
+	RET
+
+// func pairsGradientAVX512x3m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F, SSE
+TEXT ·pairsGradientAVX512x3m1(SB), NOSPLIT, $16-88
+	STMXCSR    (SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
+	LDMXCSR    8(SP)
+	VPTERNLOGD $0xff, Z31, Z31, Z31
+	VPSLLD     $0x10, Z31, Z31
+	MOVQ       sumVector+16(FP), DX
+	MOVQ       gradVector+56(FP), BX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+	VMOVUPS    (R11)(DX*2), Z2
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
+
+pair:
+	VMOVUPS      (AX), Z3
+	VPANDD       Z31, Z3, Z3
+	VMOVUPS      (AX)(BX*1), Z4
+	VPANDD       Z31, Z4, Z4
+	VMOVUPS      (AX)(BX*2), Z5
+	VPANDD       Z31, Z5, Z5
+	VBROADCASTSS (DI), Z6
+	VPANDD       Z31, Z6, Z6
+	VFMADD231PS  Z3, Z6, Z0
+	VFMADD231PS  Z4, Z6, Z1
+	VFMADD231PS  Z5, Z6, Z2
+	VMOVUPS      (AX), Z3
+	VPSLLD       $0x10, Z3, Z3
+	VMOVUPS      (AX)(BX*1), Z4
+	VPSLLD       $0x10, Z4, Z4
+	VMOVUPS      (AX)(BX*2), Z5
+	VPSLLD       $0x10, Z5, Z5
+	VBROADCASTSS (DI), Z6
+	VPSLLD       $0x10, Z6, Z6
+	VFMADD231PS  Z3, Z6, Z0
+	VFMADD231PS  Z4, Z6, Z1
+	VFMADD231PS  Z5, Z6, Z2
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
+	JNE          pair
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
+	VMOVUPS      Z2, (R11)(DX*2)
+	LDMXCSR      (SP)
+	VZEROUPPER
+	RET
+
+// func pairsGradientAVX512x4m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F, SSE
+TEXT ·pairsGradientAVX512x4m6(SB), NOSPLIT, $16-88
+	STMXCSR    (SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
+	LDMXCSR    8(SP)
+	VPTERNLOGD $0xff, Z31, Z31, Z31
+	VPSLLD     $0x10, Z31, Z31
+	MOVQ       sumVector+16(FP), DX
+	LEAQ       (DX)(DX*2), SI
+	MOVQ       gradVector+56(FP), BX
+	LEAQ       (BX)(BX*2), CX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+	VMOVUPS    (R11)(DX*2), Z2
+	VMOVUPS    (R11)(SI*1), Z3
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z4
+	VMOVUPS    (R11)(DX*1), Z5
+	VMOVUPS    (R11)(DX*2), Z6
+	VMOVUPS    (R11)(SI*1), Z7
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z8
+	VMOVUPS    (R11)(DX*1), Z9
+	VMOVUPS    (R11)(DX*2), Z10
+	VMOVUPS    (R11)(SI*1), Z11
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z12
+	VMOVUPS    (R11)(DX*1), Z13
+	VMOVUPS    (R11)(DX*2), Z14
+	VMOVUPS    (R11)(SI*1), Z15
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z16
+	VMOVUPS    (R11)(DX*1), Z17
+	VMOVUPS    (R11)(DX*2), Z18
+	VMOVUPS    (R11)(SI*1), Z19
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z20
+	VMOVUPS    (R11)(DX*1), Z21
+	VMOVUPS    (R11)(DX*2), Z22
+	VMOVUPS    (R11)(SI*1), Z23
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
+
+pair:
+	VMOVUPS      (AX), Z24
+	VPANDD       Z31, Z24, Z24
+	VMOVUPS      (AX)(BX*1), Z25
+	VPANDD       Z31, Z25, Z25
+	VMOVUPS      (AX)(BX*2), Z26
+	VPANDD       Z31, Z26, Z26
+	VMOVUPS      (AX)(CX*1), Z27
+	VPANDD       Z31, Z27, Z27
+	VBROADCASTSS (DI), Z28
+	VPANDD       Z31, Z28, Z28
+	VFMADD231PS  Z24, Z28, Z0
+	VFMADD231PS  Z25, Z28, Z1
+	VFMADD231PS  Z26, Z28, Z2
+	VFMADD231PS  Z27, Z28, Z3
+	VBROADCASTSS 4(DI), Z28
+	VPANDD       Z31, Z28, Z28
+	VFMADD231PS  Z24, Z28, Z4
+	VFMADD231PS  Z25, Z28, Z5
+	VFMADD231PS  Z26, Z28, Z6
+	VFMADD231PS  Z27, Z28, Z7
+	VBROADCASTSS 8(DI), Z28
+	VPANDD       Z31, Z28, Z28
+	VFMADD231PS  Z24, Z28, Z8
+	VFMADD231PS  Z25, Z28, Z9
+	VFMADD231PS  Z26, Z28, Z10
+	VFMADD231PS  Z27, Z28, Z11
+	VBROADCASTSS 12(DI), Z28
+	VPANDD       Z31, Z28, Z28
+	VFMADD231PS  Z24, Z28, Z12
+	VFMADD231PS  Z25, Z28, Z13
+	VFMADD231PS  Z26, Z28, Z14
+	VFMADD231PS  Z27, Z28, Z15
+	VBROADCASTSS 16(DI), Z28
+	VPANDD       Z31, Z28, Z28
+	VFMADD231PS  Z24, Z28, Z16
+	VFMADD231PS  Z25, Z28, Z17
+	VFMADD231PS  Z26, Z28, Z18
+	VFMADD231PS  Z27, Z28, Z19
+	VBROADCASTSS 20(DI), Z28
+	VPANDD       Z31, Z28, Z28
+	VFMADD231PS  Z24, Z28, Z20
+	VFMADD231PS  Z25, Z28, Z21
+	VFMADD231PS  Z26, Z28, Z22
+	VFMADD231PS  Z27, Z28, Z23
+	VMOVUPS      (AX), Z24
+	VPSLLD       $0x10, Z24, Z24
+	VMOVUPS      (AX)(BX*1), Z25
+	VPSLLD       $0x10, Z25, Z25
+	VMOVUPS      (AX)(BX*2), Z26
+	VPSLLD       $0x10, Z26, Z26
+	VMOVUPS      (AX)(CX*1), Z27
+	VPSLLD       $0x10, Z27, Z27
+	VBROADCASTSS (DI), Z28
 	VPSLLD       $0x10, Z28, Z28
 	VFMADD231PS  Z24, Z28, Z0
 	VFMADD231PS  Z25, Z28, Z1
 	VFMADD231PS  Z26, Z28, Z2
 	VFMADD231PS  Z27, Z28, Z3
-	VBROADCASTSS 4(CX), Z28
+	VBROADCASTSS 4(DI), Z28
 	VPSLLD       $0x10, Z28, Z28
 	VFMADD231PS  Z24, Z28, Z4
 	VFMADD231PS  Z25, Z28, Z5
 	VFMADD231PS  Z26, Z28, Z6
 	VFMADD231PS  Z27, Z28, Z7
-	VBROADCASTSS 8(CX), Z28
+	VBROADCASTSS 8(DI), Z28
 	VPSLLD       $0x10, Z28, Z28
 	VFMADD231PS  Z24, Z28, Z8
 	VFMADD231PS  Z25, Z28, Z9
 	VFMADD231PS  Z26, Z28, Z10
 	VFMADD231PS  Z27, Z28, Z11
-	VBROADCASTSS 12(CX), Z28
+	VBROADCASTSS 12(DI), Z28
 	VPSLLD       $0x10, Z28, Z28
 	VFMADD231PS  Z24, Z28, Z12
 	VFMADD231PS  Z25, Z28, Z13
 	VFMADD231PS  Z26, Z28, Z14
 	VFMADD231PS  Z27, Z28, Z15
-	VBROADCASTSS 16(CX), Z28
+	VBROADCASTSS 16(DI), Z28
 	VPSLLD       $0x10, Z28, Z28
 	VFMADD231PS  Z24, Z28, Z16
 	VFMADD231PS  Z25, Z28, Z17
 	VFMADD231PS  Z26, Z28, Z18
 	VFMADD231PS  Z27, Z28, Z19
-	VBROADCASTSS 20(CX), Z28
+	VBROADCASTSS 20(DI), Z28
 	VPSLLD       $0x10, Z28, Z28
 	VFMADD231PS  Z24, Z28, Z20
 	VFMADD231PS  Z25, Z28, Z21
 	VFMADD231PS  Z26, Z28, Z22
 	VFMADD231PS  Z27, Z28, Z23
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, 64(AX)
-	VMOVUPS      Z6, 128(AX)
-	VMOVUPS      Z7, 192(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, 64(AX)
-	VMOVUPS      Z10, 128(AX)
-	VMOVUPS      Z11, 192(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, (AX)
-	VMOVUPS      Z13, 64(AX)
-	VMOVUPS      Z14, 128(AX)
-	VMOVUPS      Z15, 192(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z16, (AX)
-	VMOVUPS      Z17, 64(AX)
-	VMOVUPS      Z18, 128(AX)
-	VMOVUPS      Z19, 192(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z20, (AX)
-	VMOVUPS      Z21, 64(AX)
-	VMOVUPS      Z22, 128(AX)
-	VMOVUPS      Z23, 192(AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
+	VMOVUPS      Z2, (R11)(DX*2)
+	VMOVUPS      Z3, (R11)(SI*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, (R11)(DX*1)
+	VMOVUPS      Z6, (R11)(DX*2)
+	VMOVUPS      Z7, (R11)(SI*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, (R11)(DX*1)
+	VMOVUPS      Z10, (R11)(DX*2)
+	VMOVUPS      Z11, (R11)(SI*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, (R11)(DX*1)
+	VMOVUPS      Z14, (R11)(DX*2)
+	VMOVUPS      Z15, (R11)(SI*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z16, (R11)
+	VMOVUPS      Z17, (R11)(DX*1)
+	VMOVUPS      Z18, (R11)(DX*2)
+	VMOVUPS      Z19, (R11)(SI*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z20, (R11)
+	VMOVUPS      Z21, (R11)(DX*1)
+	VMOVUPS      Z22, (R11)(DX*2)
+	VMOVUPS      Z23, (R11)(SI*1)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x4m4(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX512x4m5(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x4m4(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX512x4m5(SB), NOSPLIT, $16-88
 	STMXCSR    (SP)
-	MOVL       (SP), R8
-	ORL        $0x00008040, R8
-	MOVL       R8, 8(SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
 	LDMXCSR    8(SP)
-	MOVQ       sum+0(FP), AX
-	MOVQ       sumStep+8(FP), BX
-	MOVQ       x+16(FP), CX
-	MOVQ       xStep+24(FP), DX
-	MOVQ       grad+32(FP), SI
-	MOVQ       gradStep+40(FP), DI
 	VPTERNLOGD $0xff, Z31, Z31, Z31
 	VPSLLD     $0x10, Z31, Z31
-	MOVQ       AX, R8
-	VMOVUPS    (R8), Z0
-	VMOVUPS    64(R8), Z1
-	VMOVUPS    128(R8), Z2
-	VMOVUPS    192(R8), Z3
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z4
-	VMOVUPS    64(R8), Z5
-	VMOVUPS    128(R8), Z6
-	VMOVUPS    192(R8), Z7
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z8
-	VMOVUPS    64(R8), Z9
-	VMOVUPS    128(R8), Z10
-	VMOVUPS    192(R8), Z11
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z12
-	VMOVUPS    64(R8), Z13
-	VMOVUPS    128(R8), Z14
-	VMOVUPS    192(R8), Z15
-	ADDQ       BX, R8
-	MOVQ       pairs+48(FP), R8
+	MOVQ       sumVector+16(FP), DX
+	LEAQ       (DX)(DX*2), SI
+	MOVQ       gradVector+56(FP), BX
+	LEAQ       (BX)(BX*2), CX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+	VMOVUPS    (R11)(DX*2), Z2
+	VMOVUPS    (R11)(SI*1), Z3
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z4
+	VMOVUPS    (R11)(DX*1), Z5
+	VMOVUPS    (R11)(DX*2), Z6
+	VMOVUPS    (R11)(SI*1), Z7
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z8
+	VMOVUPS    (R11)(DX*1), Z9
+	VMOVUPS    (R11)(DX*2), Z10
+	VMOVUPS    (R11)(SI*1), Z11
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z12
+	VMOVUPS    (R11)(DX*1), Z13
+	VMOVUPS    (R11)(DX*2), Z14
+	VMOVUPS    (R11)(SI*1), Z15
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z16
+	VMOVUPS    (R11)(DX*1), Z17
+	VMOVUPS    (R11)(DX*2), Z18
+	VMOVUPS    (R11)(SI*1), Z19
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z16
+	VMOVUPS      (AX), Z20
+	VPANDD       Z31, Z20, Z20
+	VMOVUPS      (AX)(BX*1), Z21
+	VPANDD       Z31, Z21, Z21
+	VMOVUPS      (AX)(BX*2), Z22
+	VPANDD       Z31, Z22, Z22
+	VMOVUPS      (AX)(CX*1), Z23
+	VPANDD       Z31, Z23, Z23
+	VBROADCASTSS (DI), Z24
+	VPANDD       Z31, Z24, Z24
+	VFMADD231PS  Z20, Z24, Z0
+	VFMADD231PS  Z21, Z24, Z1
+	VFMADD231PS  Z22, Z24, Z2
+	VFMADD231PS  Z23, Z24, Z3
+	VBROADCASTSS 4(DI), Z24
+	VPANDD       Z31, Z24, Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VFMADD231PS  Z22, Z24, Z6
+	VFMADD231PS  Z23, Z24, Z7
+	VBROADCASTSS 8(DI), Z24
+	VPANDD       Z31, Z24, Z24
+	VFMADD231PS  Z20, Z24, Z8
+	VFMADD231PS  Z21, Z24, Z9
+	VFMADD231PS  Z22, Z24, Z10
+	VFMADD231PS  Z23, Z24, Z11
+	VBROADCASTSS 12(DI), Z24
+	VPANDD       Z31, Z24, Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VFMADD231PS  Z22, Z24, Z14
+	VFMADD231PS  Z23, Z24, Z15
+	VBROADCASTSS 16(DI), Z24
+	VPANDD       Z31, Z24, Z24
+	VFMADD231PS  Z20, Z24, Z16
+	VFMADD231PS  Z21, Z24, Z17
+	VFMADD231PS  Z22, Z24, Z18
+	VFMADD231PS  Z23, Z24, Z19
+	VMOVUPS      (AX), Z20
+	VPSLLD       $0x10, Z20, Z20
+	VMOVUPS      (AX)(BX*1), Z21
+	VPSLLD       $0x10, Z21, Z21
+	VMOVUPS      (AX)(BX*2), Z22
+	VPSLLD       $0x10, Z22, Z22
+	VMOVUPS      (AX)(CX*1), Z23
+	VPSLLD       $0x10, Z23, Z23
+	VBROADCASTSS (DI), Z24
+	VPSLLD       $0x10, Z24, Z24
+	VFMADD231PS  Z20, Z24, Z0
+	VFMADD231PS  Z21, Z24, Z1
+	VFMADD231PS  Z22, Z24, Z2
+	VFMADD231PS  Z23, Z24, Z3
+	VBROADCASTSS 4(DI), Z24
+	VPSLLD       $0x10, Z24, Z24
+	VFMADD231PS  Z20, Z24, Z4
+	VFMADD231PS  Z21, Z24, Z5
+	VFMADD231PS  Z22, Z24, Z6
+	VFMADD231PS  Z23, Z24, Z7
+	VBROADCASTSS 8(DI), Z24
+	VPSLLD       $0x10, Z24, Z24
+	VFMADD231PS  Z20, Z24, Z8
+	VFMADD231PS  Z21, Z24, Z9
+	VFMADD231PS  Z22, Z24, Z10
+	VFMADD231PS  Z23, Z24, Z11
+	VBROADCASTSS 12(DI), Z24
+	VPSLLD       $0x10, Z24, Z24
+	VFMADD231PS  Z20, Z24, Z12
+	VFMADD231PS  Z21, Z24, Z13
+	VFMADD231PS  Z22, Z24, Z14
+	VFMADD231PS  Z23, Z24, Z15
+	VBROADCASTSS 16(DI), Z24
+	VPSLLD       $0x10, Z24, Z24
+	VFMADD231PS  Z20, Z24, Z16
+	VFMADD231PS  Z21, Z24, Z17
+	VFMADD231PS  Z22, Z24, Z18
+	VFMADD231PS  Z23, Z24, Z19
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
+	JNE          pair
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
+	VMOVUPS      Z2, (R11)(DX*2)
+	VMOVUPS      Z3, (R11)(SI*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, (R11)(DX*1)
+	VMOVUPS      Z6, (R11)(DX*2)
+	VMOVUPS      Z7, (R11)(SI*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, (R11)(DX*1)
+	VMOVUPS      Z10, (R11)(DX*2)
+	VMOVUPS      Z11, (R11)(SI*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, (R11)(DX*1)
+	VMOVUPS      Z14, (R11)(DX*2)
+	VMOVUPS      Z15, (R11)(SI*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z16, (R11)
+	VMOVUPS      Z17, (R11)(DX*1)
+	VMOVUPS      Z18, (R11)(DX*2)
+	VMOVUPS      Z19, (R11)(SI*1)
+	LDMXCSR      (SP)
+	VZEROUPPER
+	RET
+
+// func pairsGradientAVX512x4m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+// Requires: AVX, AVX512F, SSE
+TEXT ·pairsGradientAVX512x4m4(SB), NOSPLIT, $16-88
+	STMXCSR    (SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
+	LDMXCSR    8(SP)
+	VPTERNLOGD $0xff, Z31, Z31, Z31
+	VPSLLD     $0x10, Z31, Z31
+	MOVQ       sumVector+16(FP), DX
+	LEAQ       (DX)(DX*2), SI
+	MOVQ       gradVector+56(FP), BX
+	LEAQ       (BX)(BX*2), CX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+	VMOVUPS    (R11)(DX*2), Z2
+	VMOVUPS    (R11)(SI*1), Z3
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z4
+	VMOVUPS    (R11)(DX*1), Z5
+	VMOVUPS    (R11)(DX*2), Z6
+	VMOVUPS    (R11)(SI*1), Z7
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z8
+	VMOVUPS    (R11)(DX*1), Z9
+	VMOVUPS    (R11)(DX*2), Z10
+	VMOVUPS    (R11)(SI*1), Z11
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z12
+	VMOVUPS    (R11)(DX*1), Z13
+	VMOVUPS    (R11)(DX*2), Z14
+	VMOVUPS    (R11)(SI*1), Z15
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
+
+pair:
+	VMOVUPS      (AX), Z16
 	VPANDD       Z31, Z16, Z16
-	VMOVUPS      64(SI), Z17
+	VMOVUPS      (AX)(BX*1), Z17
 	VPANDD       Z31, Z17, Z17
-	VMOVUPS      128(SI), Z18
+	VMOVUPS      (AX)(BX*2), Z18
 	VPANDD       Z31, Z18, Z18
-	VMOVUPS      192(SI), Z19
+	VMOVUPS      (AX)(CX*1), Z19
 	VPANDD       Z31, Z19, Z19
-	VBROADCASTSS (CX), Z20
+	VBROADCASTSS (DI), Z20
 	VPANDD       Z31, Z20, Z20
 	VFMADD231PS  Z16, Z20, Z0
 	VFMADD231PS  Z17, Z20, Z1
 	VFMADD231PS  Z18, Z20, Z2
 	VFMADD231PS  Z19, Z20, Z3
-	VBROADCASTSS 4(CX), Z20
+	VBROADCASTSS 4(DI), Z20
 	VPANDD       Z31, Z20, Z20
 	VFMADD231PS  Z16, Z20, Z4
 	VFMADD231PS  Z17, Z20, Z5
 	VFMADD231PS  Z18, Z20, Z6
 	VFMADD231PS  Z19, Z20, Z7
-	VBROADCASTSS 8(CX), Z20
+	VBROADCASTSS 8(DI), Z20
 	VPANDD       Z31, Z20, Z20
 	VFMADD231PS  Z16, Z20, Z8
 	VFMADD231PS  Z17, Z20, Z9
 	VFMADD231PS  Z18, Z20, Z10
 	VFMADD231PS  Z19, Z20, Z11
-	VBROADCASTSS 12(CX), Z20
+	VBROADCASTSS 12(DI), Z20
 	VPANDD       Z31, Z20, Z20
 	VFMADD231PS  Z16, Z20, Z12
 	VFMADD231PS  Z17, Z20, Z13
 	VFMADD231PS  Z18, Z20, Z14
 	VFMADD231PS  Z19, Z20, Z15
-	VMOVUPS      (SI), Z16
+	VMOVUPS      (AX), Z16
 	VPSLLD       $0x10, Z16, Z16
-	VMOVUPS      64(SI), Z17
+	VMOVUPS      (AX)(BX*1), Z17
 	VPSLLD       $0x10, Z17, Z17
-	VMOVUPS      128(SI), Z18
+	VMOVUPS      (AX)(BX*2), Z18
 	VPSLLD       $0x10, Z18, Z18
-	VMOVUPS      192(SI), Z19
+	VMOVUPS      (AX)(CX*1), Z19
 	VPSLLD       $0x10, Z19, Z19
-	VBROADCASTSS (CX), Z20
+	VBROADCASTSS (DI), Z20
 	VPSLLD       $0x10, Z20, Z20
 	VFMADD231PS  Z16, Z20, Z0
 	VFMADD231PS  Z17, Z20, Z1
 	VFMADD231PS  Z18, Z20, Z2
 	VFMADD231PS  Z19, Z20, Z3
-	VBROADCASTSS 4(CX), Z20
+	VBROADCASTSS 4(DI), Z20
 	VPSLLD       $0x10, Z20, Z20
 	VFMADD231PS  Z16, Z20, Z4
 	VFMADD231PS  Z17, Z20, Z5
 	VFMADD231PS  Z18, Z20, Z6
 	VFMADD231PS  Z19, Z20, Z7
-	VBROADCASTSS 8(CX), Z20
+	VBROADCASTSS 8(DI), Z20
 	VPSLLD       $0x10, Z20, Z20
 	VFMADD231PS  Z16, Z20, Z8
 	VFMADD231PS  Z17, Z20, Z9
 	VFMADD231PS  Z18, Z20, Z10
 	VFMADD231PS  Z19, Z20, Z11
-	VBROADCASTSS 12(CX), Z20
+	VBROADCASTSS 12(DI), Z20
 	VPSLLD       $0x10, Z20, Z20
 	VFMADD231PS  Z16, Z20, Z12
 	VFMADD231PS  Z17, Z20, Z13
 	VFMADD231PS  Z18, Z20, Z14
 	VFMADD231PS  Z19, Z20, Z15
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, 64(AX)
-	VMOVUPS      Z6, 128(AX)
-	VMOVUPS      Z7, 192(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, 64(AX)
-	VMOVUPS      Z10, 128(AX)
-	VMOVUPS      Z11, 192(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, (AX)
-	VMOVUPS      Z13, 64(AX)
-	VMOVUPS      Z14, 128(AX)
-	VMOVUPS      Z15, 192(AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
+	VMOVUPS      Z2, (R11)(DX*2)
+	VMOVUPS      Z3, (R11)(SI*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, (R11)(DX*1)
+	VMOVUPS      Z6, (R11)(DX*2)
+	VMOVUPS      Z7, (R11)(SI*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, (R11)(DX*1)
+	VMOVUPS      Z10, (R11)(DX*2)
+	VMOVUPS      Z11, (R11)(SI*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, (R11)(DX*1)
+	VMOVUPS      Z14, (R11)(DX*2)
+	VMOVUPS      Z15, (R11)(SI*1)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x4m2(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX512x4m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x4m2(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX512x4m2(SB), NOSPLIT, $16-88
 	STMXCSR    (SP)
-	MOVL       (SP), R8
-	ORL        $0x00008040, R8
-	MOVL       R8, 8(SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
 	LDMXCSR    8(SP)
-	MOVQ       sum+0(FP), AX
-	MOVQ       sumStep+8(FP), BX
-	MOVQ       x+16(FP), CX
-	MOVQ       xStep+24(FP), DX
-	MOVQ       grad+32(FP), SI
-	MOVQ       gradStep+40(FP), DI
 	VPTERNLOGD $0xff, Z31, Z31, Z31
 	VPSLLD     $0x10, Z31, Z31
-	MOVQ       AX, R8
-	VMOVUPS    (R8), Z0
-	VMOVUPS    64(R8), Z1
-	VMOVUPS    128(R8), Z2
-	VMOVUPS    192(R8), Z3
-	ADDQ       BX, R8
-	VMOVUPS    (R8), Z4
-	VMOVUPS    64(R8), Z5
-	VMOVUPS    128(R8), Z6
-	VMOVUPS    192(R8), Z7
-	ADDQ       BX, R8
-	MOVQ       pairs+48(FP), R8
+	MOVQ       sumVector+16(FP), DX
+	LEAQ       (DX)(DX*2), SI
+	MOVQ       gradVector+56(FP), BX
+	LEAQ       (BX)(BX*2), CX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+	VMOVUPS    (R11)(DX*2), Z2
+	VMOVUPS    (R11)(SI*1), Z3
+	ADDQ       sumStep+8(FP), R11
+	VMOVUPS    (R11), Z4
+	VMOVUPS    (R11)(DX*1), Z5
+	VMOVUPS    (R11)(DX*2), Z6
+	VMOVUPS    (R11)(SI*1), Z7
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z8
+	VMOVUPS      (AX), Z8
 	VPANDD       Z31, Z8, Z8
-	VMOVUPS      64(SI), Z9
+	VMOVUPS      (AX)(BX*1), Z9
 	VPANDD       Z31, Z9, Z9
-	VMOVUPS      128(SI), Z10
+	VMOVUPS      (AX)(BX*2), Z10
 	VPANDD       Z31, Z10, Z10
-	VMOVUPS      192(SI), Z11
+	VMOVUPS      (AX)(CX*1), Z11
 	VPANDD       Z31, Z11, Z11
-	VBROADCASTSS (CX), Z12
+	VBROADCASTSS (DI), Z12
 	VPANDD       Z31, Z12, Z12
 	VFMADD231PS  Z8, Z12, Z0
 	VFMADD231PS  Z9, Z12, Z1
 	VFMADD231PS  Z10, Z12, Z2
 	VFMADD231PS  Z11, Z12, Z3
-	VBROADCASTSS 4(CX), Z12
+	VBROADCASTSS 4(DI), Z12
 	VPANDD       Z31, Z12, Z12
 	VFMADD231PS  Z8, Z12, Z4
 	VFMADD231PS  Z9, Z12, Z5
 	VFMADD231PS  Z10, Z12, Z6
 	VFMADD231PS  Z11, Z12, Z7
-	VMOVUPS      (SI), Z8
+	VMOVUPS      (AX), Z8
 	VPSLLD       $0x10, Z8, Z8
-	VMOVUPS      64(SI), Z9
+	VMOVUPS      (AX)(BX*1), Z9
 	VPSLLD       $0x10, Z9, Z9
-	VMOVUPS      128(SI), Z10
+	VMOVUPS      (AX)(BX*2), Z10
 	VPSLLD       $0x10, Z10, Z10
-	VMOVUPS      192(SI), Z11
+	VMOVUPS      (AX)(CX*1), Z11
 	VPSLLD       $0x10, Z11, Z11
-	VBROADCASTSS (CX), Z12
+	VBROADCASTSS (DI), Z12
 	VPSLLD       $0x10, Z12, Z12
 	VFMADD231PS  Z8, Z12, Z0
 	VFMADD231PS  Z9, Z12, Z1
 	VFMADD231PS  Z10, Z12, Z2
 	VFMADD231PS  Z11, Z12, Z3
-	VBROADCASTSS 4(CX), Z12
+	VBROADCASTSS 4(DI), Z12
 	VPSLLD       $0x10, Z12, Z12
 	VFMADD231PS  Z8, Z12, Z4
 	VFMADD231PS  Z9, Z12, Z5
 	VFMADD231PS  Z10, Z12, Z6
 	VFMADD231PS  Z11, Z12, Z7
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, 64(AX)
-	VMOVUPS      Z6, 128(AX)
-	VMOVUPS      Z7, 192(AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
+	VMOVUPS      Z2, (R11)(DX*2)
+	VMOVUPS      Z3, (R11)(SI*1)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, (R11)(DX*1)
+	VMOVUPS      Z6, (R11)(DX*2)
+	VMOVUPS      Z7, (R11)(SI*1)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x4m1(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX512x4m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x4m1(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX512x4m1(SB), NOSPLIT, $16-88
 	STMXCSR    (SP)
-	MOVL       (SP), R8
-	ORL        $0x00008040, R8
-	MOVL       R8, 8(SP)
+	MOVL       (SP), R11
+	ORL        $0x00008040, R11
+	MOVL       R11, 8(SP)
 	LDMXCSR    8(SP)
-	MOVQ       sum+0(FP), AX
-	MOVQ       sumStep+8(FP), BX
-	MOVQ       x+16(FP), CX
-	MOVQ       xStep+24(FP), DX
-	MOVQ       grad+32(FP), SI
-	MOVQ       gradStep+40(FP), DI
 	VPTERNLOGD $0xff, Z31, Z31, Z31
 	VPSLLD     $0x10, Z31, Z31
-	MOVQ       AX, R8
-	VMOVUPS    (R8), Z0
-	VMOVUPS    64(R8), Z1
-	VMOVUPS    128(R8), Z2
-	VMOVUPS    192(R8), Z3
-	ADDQ       BX, R8
-	MOVQ       pairs+48(FP), R8
+	MOVQ       sumVector+16(FP), DX
+	LEAQ       (DX)(DX*2), SI
+	MOVQ       gradVector+56(FP), BX
+	LEAQ       (BX)(BX*2), CX
+	MOVQ       xStep+32(FP), R8
+	MOVQ       gradStep+48(FP), R9
+	MOVQ       rows+64(FP), R10
+	MOVQ       count+72(FP), R12
+	MOVQ       sum+0(FP), R11
+	VMOVUPS    (R11), Z0
+	VMOVUPS    (R11)(DX*1), Z1
+	VMOVUPS    (R11)(DX*2), Z2
+	VMOVUPS    (R11)(SI*1), Z3
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Z4
+	VMOVUPS      (AX), Z4
 	VPANDD       Z31, Z4, Z4
-	VMOVUPS      64(SI), Z5
+	VMOVUPS      (AX)(BX*1), Z5
 	VPANDD       Z31, Z5, Z5
-	VMOVUPS      128(SI), Z6
+	VMOVUPS      (AX)(BX*2), Z6
 	VPANDD       Z31, Z6, Z6
-	VMOVUPS      192(SI), Z7
+	VMOVUPS      (AX)(CX*1), Z7
 	VPANDD       Z31, Z7, Z7
-	VBROADCASTSS (CX), Z8
+	VBROADCASTSS (DI), Z8
 	VPANDD       Z31, Z8, Z8
 	VFMADD231PS  Z4, Z8, Z0
 	VFMADD231PS  Z5, Z8, Z1
 	VFMADD231PS  Z6, Z8, Z2
 	VFMADD231PS  Z7, Z8, Z3
-	VMOVUPS      (SI), Z4
+	VMOVUPS      (AX), Z4
 	VPSLLD       $0x10, Z4, Z4
-	VMOVUPS      64(SI), Z5
+	VMOVUPS      (AX)(BX*1), Z5
 	VPSLLD       $0x10, Z5, Z5
-	VMOVUPS      128(SI), Z6
+	VMOVUPS      (AX)(BX*2), Z6
 	VPSLLD       $0x10, Z6, Z6
-	VMOVUPS      192(SI), Z7
+	VMOVUPS      (AX)(CX*1), Z7
 	VPSLLD       $0x10, Z7, Z7
-	VBROADCASTSS (CX), Z8
+	VBROADCASTSS (DI), Z8
 	VPSLLD       $0x10, Z8, Z8
 	VFMADD231PS  Z4, Z8, Z0
 	VFMADD231PS  Z5, Z8, Z1
 	VFMADD231PS  Z6, Z8, Z2
 	VFMADD231PS  Z7, Z8, Z3
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, (R11)(DX*1)
+	VMOVUPS      Z2, (R11)(DX*2)
+	VMOVUPS      Z3, (R11)(SI*1)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX2x1m6(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX2x1m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX2, FMA3, SSE
-TEXT ·pairsGradientAVX2x1m6(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX2x1m6(SB), NOSPLIT, $16-88
 	STMXCSR  (SP)
-	MOVL     (SP), R8
-	ORL      $0x00008040, R8
-	MOVL     R8, 8(SP)
+	MOVL     (SP), R11
+	ORL      $0x00008040, R11
+	MOVL     R11, 8(SP)
 	LDMXCSR  8(SP)
-	MOVQ     sum+0(FP), AX
-	MOVQ     sumStep+8(FP), BX
-	MOVQ     x+16(FP), CX
-	MOVQ     xStep+24(FP), DX
-	MOVQ     grad+32(FP), SI
-	MOVQ     gradStep+40(FP), DI
 	VPCMPEQD Y15, Y15, Y15
 	VPSLLD   $0x10, Y15, Y15
-	MOVQ     AX, R8
-	VMOVUPS  (R8), Y0
-	VMOVUPS  32(R8), Y1
-	ADDQ     BX, R8
-	VMOVUPS  (R8), Y2
-	VMOVUPS  32(R8), Y3
-	ADDQ     BX, R8
-	VMOVUPS  (R8), Y4
-	VMOVUPS  32(R8), Y5
-	ADDQ     BX, R8
-	VMOVUPS  (R8), Y6
-	VMOVUPS  32(R8), Y7
-	ADDQ     BX, R8
-	VMOVUPS  (R8), Y8
-	VMOVUPS  32(R8), Y9
-	ADDQ     BX, R8
-	VMOVUPS  (R8), Y10
-	VMOVUPS  32(R8), Y11
-	ADDQ     BX, R8
-	MOVQ     pairs+48(FP), R8
+	MOVQ     xStep+32(FP), R8
+	MOVQ     gradStep+48(FP), R9
+	MOVQ     rows+64(FP), R10
+	MOVQ     count+72(FP), R12
+	MOVQ     sum+0(FP), R11
+	VMOVUPS  (R11), Y0
+	VMOVUPS  32(R11), Y1
+	ADDQ     sumStep+8(FP), R11
+	VMOVUPS  (R11), Y2
+	VMOVUPS  32(R11), Y3
+	ADDQ     sumStep+8(FP), R11
+	VMOVUPS  (R11), Y4
+	VMOVUPS  32(R11), Y5
+	ADDQ     sumStep+8(FP), R11
+	VMOVUPS  (R11), Y6
+	VMOVUPS  32(R11), Y7
+	ADDQ     sumStep+8(FP), R11
+	VMOVUPS  (R11), Y8
+	VMOVUPS  32(R11), Y9
+	ADDQ     sumStep+8(FP), R11
+	VMOVUPS  (R11), Y10
+	VMOVUPS  32(R11), Y11
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Y12
+	VMOVUPS      (AX), Y12
 	VPAND        Y15, Y12, Y12
-	VMOVUPS      32(SI), Y13
+	VMOVUPS      32(AX), Y13
 	VPAND        Y15, Y13, Y13
-	VBROADCASTSS (CX), Y14
+	VBROADCASTSS (DI), Y14
 	VPAND        Y15, Y14, Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS 4(CX), Y14
+	VBROADCASTSS 4(DI), Y14
 	VPAND        Y15, Y14, Y14
 	VFMADD231PS  Y12, Y14, Y2
 	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS 8(CX), Y14
+	VBROADCASTSS 8(DI), Y14
 	VPAND        Y15, Y14, Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 12(CX), Y14
+	VBROADCASTSS 12(DI), Y14
 	VPAND        Y15, Y14, Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 16(CX), Y14
+	VBROADCASTSS 16(DI), Y14
 	VPAND        Y15, Y14, Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 20(CX), Y14
+	VBROADCASTSS 20(DI), Y14
 	VPAND        Y15, Y14, Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	VMOVUPS      (SI), Y12
+	VMOVUPS      (AX), Y12
 	VPSLLD       $0x10, Y12, Y12
-	VMOVUPS      32(SI), Y13
+	VMOVUPS      32(AX), Y13
 	VPSLLD       $0x10, Y13, Y13
-	VBROADCASTSS (CX), Y14
+	VBROADCASTSS (DI), Y14
 	VPSLLD       $0x10, Y14, Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS 4(CX), Y14
+	VBROADCASTSS 4(DI), Y14
 	VPSLLD       $0x10, Y14, Y14
 	VFMADD231PS  Y12, Y14, Y2
 	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS 8(CX), Y14
+	VBROADCASTSS 8(DI), Y14
 	VPSLLD       $0x10, Y14, Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 12(CX), Y14
+	VBROADCASTSS 12(DI), Y14
 	VPSLLD       $0x10, Y14, Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 16(CX), Y14
+	VBROADCASTSS 16(DI), Y14
 	VPSLLD       $0x10, Y14, Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 20(CX), Y14
+	VBROADCASTSS 20(DI), Y14
 	VPSLLD       $0x10, Y14, Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y5, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y6, (AX)
-	VMOVUPS      Y7, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y8, (AX)
-	VMOVUPS      Y9, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y10, (AX)
-	VMOVUPS      Y11, 32(AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Y0, (R11)
+	VMOVUPS      Y1, 32(R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Y2, (R11)
+	VMOVUPS      Y3, 32(R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Y4, (R11)
+	VMOVUPS      Y5, 32(R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Y6, (R11)
+	VMOVUPS      Y7, 32(R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Y8, (R11)
+	VMOVUPS      Y9, 32(R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Y10, (R11)
+	VMOVUPS      Y11, 32(R11)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX2x1m4(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX2x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX2, FMA3, SSE
-TEXT ·pairsGradientAVX2x1m4(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX2x1m4(SB), NOSPLIT, $16-88
 	STMXCSR  (SP)
-	MOVL     (SP), R8
-	ORL      $0x00008040, R8
-	MOVL     R8, 8(SP)
+	MOVL     (SP), R11
+	ORL      $0x00008040, R11
+	MOVL     R11, 8(SP)
 	LDMXCSR  8(SP)
-	MOVQ     sum+0(FP), AX
-	MOVQ     sumStep+8(FP), BX
-	MOVQ     x+16(FP), CX
-	MOVQ     xStep+24(FP), DX
-	MOVQ     grad+32(FP), SI
-	MOVQ     gradStep+40(FP), DI
 	VPCMPEQD Y15, Y15, Y15
 	VPSLLD   $0x10, Y15, Y15
-	MOVQ     AX, R8
-	VMOVUPS  (R8), Y0
-	VMOVUPS  32(R8), Y1
-	ADDQ     BX, R8
-	VMOVUPS  (R8), Y2
-	VMOVUPS  32(R8), Y3
-	ADDQ     BX, R8
-	VMOVUPS  (R8), Y4
-	VMOVUPS  32(R8), Y5
-	ADDQ     BX, R8
-	VMOVUPS  (R8), Y6
-	VMOVUPS  32(R8), Y7
-	ADDQ     BX, R8
-	MOVQ     pairs+48(FP), R8
+	MOVQ     xStep+32(FP), R8
+	MOVQ     gradStep+48(FP), R9
+	MOVQ     rows+64(FP), R10
+	MOVQ     count+72(FP), R12
+	MOVQ     sum+0(FP), R11
+	VMOVUPS  (R11), Y0
+	VMOVUPS  32(R11), Y1
+	ADDQ     sumStep+8(FP), R11
+	VMOVUPS  (R11), Y2
+	VMOVUPS  32(R11), Y3
+	ADDQ     sumStep+8(FP), R11
+	VMOVUPS  (R11), Y4
+	VMOVUPS  32(R11), Y5
+	ADDQ     sumStep+8(FP), R11
+	VMOVUPS  (R11), Y6
+	VMOVUPS  32(R11), Y7
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Y8
+	VMOVUPS      (AX), Y8
 	VPAND        Y15, Y8, Y8
-	VMOVUPS      32(SI), Y9
+	VMOVUPS      32(AX), Y9
 	VPAND        Y15, Y9, Y9
-	VBROADCASTSS (CX), Y10
+	VBROADCASTSS (DI), Y10
 	VPAND        Y15, Y10, Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS 4(CX), Y10
+	VBROADCASTSS 4(DI), Y10
 	VPAND        Y15, Y10, Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
-	VBROADCASTSS 8(CX), Y10
+	VBROADCASTSS 8(DI), Y10
 	VPAND        Y15, Y10, Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS 12(CX), Y10
+	VBROADCASTSS 12(DI), Y10
 	VPAND        Y15, Y10, Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	VMOVUPS      (SI), Y8
+	VMOVUPS      (AX), Y8
 	VPSLLD       $0x10, Y8, Y8
-	VMOVUPS      32(SI), Y9
+	VMOVUPS      32(AX), Y9
 	VPSLLD       $0x10, Y9, Y9
-	VBROADCASTSS (CX), Y10
+	VBROADCASTSS (DI), Y10
 	VPSLLD       $0x10, Y10, Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS 4(CX), Y10
+	VBROADCASTSS 4(DI), Y10
 	VPSLLD       $0x10, Y10, Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
-	VBROADCASTSS 8(CX), Y10
+	VBROADCASTSS 8(DI), Y10
 	VPSLLD       $0x10, Y10, Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS 12(CX), Y10
+	VBROADCASTSS 12(DI), Y10
 	VPSLLD       $0x10, Y10, Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y5, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y6, (AX)
-	VMOVUPS      Y7, 32(AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Y0, (R11)
+	VMOVUPS      Y1, 32(R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Y2, (R11)
+	VMOVUPS      Y3, 32(R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Y4, (R11)
+	VMOVUPS      Y5, 32(R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Y6, (R11)
+	VMOVUPS      Y7, 32(R11)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX2x1m2(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX2x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX2, FMA3, SSE
-TEXT ·pairsGradientAVX2x1m2(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX2x1m2(SB), NOSPLIT, $16-88
 	STMXCSR  (SP)
-	MOVL     (SP), R8
-	ORL      $0x00008040, R8
-	MOVL     R8, 8(SP)
+	MOVL     (SP), R11
+	ORL      $0x00008040, R11
+	MOVL     R11, 8(SP)
 	LDMXCSR  8(SP)
-	MOVQ     sum+0(FP), AX
-	MOVQ     sumStep+8(FP), BX
-	MOVQ     x+16(FP), CX
-	MOVQ     xStep+24(FP), DX
-	MOVQ     grad+32(FP), SI
-	MOVQ     gradStep+40(FP), DI
 	VPCMPEQD Y15, Y15, Y15
 	VPSLLD   $0x10, Y15, Y15
-	MOVQ     AX, R8
-	VMOVUPS  (R8), Y0
-	VMOVUPS  32(R8), Y1
-	ADDQ     BX, R8
-	VMOVUPS  (R8), Y2
-	VMOVUPS  32(R8), Y3
-	ADDQ     BX, R8
-	MOVQ     pairs+48(FP), R8
+	MOVQ     xStep+32(FP), R8
+	MOVQ     gradStep+48(FP), R9
+	MOVQ     rows+64(FP), R10
+	MOVQ     count+72(FP), R12
+	MOVQ     sum+0(FP), R11
+	VMOVUPS  (R11), Y0
+	VMOVUPS  32(R11), Y1
+	ADDQ     sumStep+8(FP), R11
+	VMOVUPS  (R11), Y2
+	VMOVUPS  32(R11), Y3
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Y4
+	VMOVUPS      (AX), Y4
 	VPAND        Y15, Y4, Y4
-	VMOVUPS      32(SI), Y5
+	VMOVUPS      32(AX), Y5
 	VPAND        Y15, Y5, Y5
-	VBROADCASTSS (CX), Y6
+	VBROADCASTSS (DI), Y6
 	VPAND        Y15, Y6, Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
-	VBROADCASTSS 4(CX), Y6
+	VBROADCASTSS 4(DI), Y6
 	VPAND        Y15, Y6, Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	VMOVUPS      (SI), Y4
+	VMOVUPS      (AX), Y4
 	VPSLLD       $0x10, Y4, Y4
-	VMOVUPS      32(SI), Y5
+	VMOVUPS      32(AX), Y5
 	VPSLLD       $0x10, Y5, Y5
-	VBROADCASTSS (CX), Y6
+	VBROADCASTSS (DI), Y6
 	VPSLLD       $0x10, Y6, Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
-	VBROADCASTSS 4(CX), Y6
+	VBROADCASTSS 4(DI), Y6
 	VPSLLD       $0x10, Y6, Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, 32(AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Y0, (R11)
+	VMOVUPS      Y1, 32(R11)
+	ADDQ         sumStep+8(FP), R11
+	VMOVUPS      Y2, (R11)
+	VMOVUPS      Y3, 32(R11)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX2x1m1(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)
+// func pairsGradientAVX2x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
 // Requires: AVX, AVX2, FMA3, SSE
-TEXT ·pairsGradientAVX2x1m1(SB), NOSPLIT, $16-56
+TEXT ·pairsGradientAVX2x1m1(SB), NOSPLIT, $16-88
 	STMXCSR  (SP)
-	MOVL     (SP), R8
-	ORL      $0x00008040, R8
-	MOVL     R8, 8(SP)
+	MOVL     (SP), R11
+	ORL      $0x00008040, R11
+	MOVL     R11, 8(SP)
 	LDMXCSR  8(SP)
-	MOVQ     sum+0(FP), AX
-	MOVQ     sumStep+8(FP), BX
-	MOVQ     x+16(FP), CX
-	MOVQ     xStep+24(FP), DX
-	MOVQ     grad+32(FP), SI
-	MOVQ     gradStep+40(FP), DI
 	VPCMPEQD Y15, Y15, Y15
 	VPSLLD   $0x10, Y15, Y15
-	MOVQ     AX, R8
-	VMOVUPS  (R8), Y0
-	VMOVUPS  32(R8), Y1
-	ADDQ     BX, R8
-	MOVQ     pairs+48(FP), R8
+	MOVQ     xStep+32(FP), R8
+	MOVQ     gradStep+48(FP), R9
+	MOVQ     rows+64(FP), R10
+	MOVQ     count+72(FP), R12
+	MOVQ     sum+0(FP), R11
+	VMOVUPS  (R11), Y0
+	VMOVUPS  32(R11), Y1
+
+row:
+	MOVLQSX (R10), DI
+	MOVLQSX 4(R10), AX
+	ADDQ    x+24(FP), DI
+	ADDQ    grad+40(FP), AX
+	MOVQ    pairs+80(FP), R11
 
 pair:
-	VMOVUPS      (SI), Y2
+	VMOVUPS      (AX), Y2
 	VPAND        Y15, Y2, Y2
-	VMOVUPS      32(SI), Y3
+	VMOVUPS      32(AX), Y3
 	VPAND        Y15, Y3, Y3
-	VBROADCASTSS (CX), Y4
+	VBROADCASTSS (DI), Y4
 	VPAND        Y15, Y4, Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	VMOVUPS      (SI), Y2
+	VMOVUPS      (AX), Y2
 	VPSLLD       $0x10, Y2, Y2
-	VMOVUPS      32(SI), Y3
+	VMOVUPS      32(AX), Y3
 	VPSLLD       $0x10, Y3, Y3
-	VBROADCASTSS (CX), Y4
+	VBROADCASTSS (DI), Y4
 	VPSLLD       $0x10, Y4, Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         DX, CX
-	ADDQ         DI, SI
-	DECQ         R8
+	ADDQ         R8, DI
+	ADDQ         R9, AX
+	DECQ         R11
 	JNE          pair
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	ADDQ         BX, AX
+	ADDQ         $0x08, R10
+	DECQ         R12
+	JNE          row
+	MOVQ         sum+0(FP), R11
+	VMOVUPS      Y0, (R11)
+	VMOVUPS      Y1, 32(R11)
 	LDMXCSR      (SP)
 	VZEROUPPER
 	RET
@@ -3259,7 +5083,6 @@ TEXT ·interleaveAVX512(SB), NOSPLIT, $0-48
 	MOVQ offs+24(FP), DX
 	MOVQ pairs+32(FP), SI
 	MOVQ lanes+40(FP), DI
-	SHLQ $0x02, DI
 
 pair:
 	MOVLQSX (DX), R8
@@ -3270,20 +5093,61 @@ pair:
 	TESTQ   R9, R9
 	CMOVQLT CX, R9
 	ADDQ    BX, R9
-	XORQ    R10, R10
+	MOVQ    DI, R10
 
 some:
-	VMOVUPS (R8)(R10*1), Z0
+	VMOVUPS (R8), Z0
 	VPSRLD  $0x10, Z0, Z0
-	VPORD   (R9)(R10*1), Z0, Z0
-	VMOVUPS Z0, (AX)(R10*1)
-	ADDQ    $0x40, R10
-	CMPQ    R10, DI
-	JLT     some
-	ADDQ    DI, AX
+	VPORD   (R9), Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x40, R8
+	ADDQ    $0x40, R9
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, R10
+	JNE     some
 	ADDQ    $0x08, DX
 	DECQ    SI
 	JNE     pair
+	VZEROUPPER
+	RET
+
+// func interleaveHalvesAVX512(dst *uint16, in *uint16, zero int, offs *int32, pairs int, lanes int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·interleaveHalvesAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ in+8(FP), BX
+	MOVQ zero+16(FP), CX
+	MOVQ offs+24(FP), DX
+	MOVQ pairs+32(FP), SI
+	MOVQ lanes+40(FP), DI
+
+pair:
+	MOVLQSX (DX), R8
+	SARQ    $0x01, R8
+	TESTQ   R8, R8
+	CMOVQLT CX, R8
+	ADDQ    BX, R8
+	MOVLQSX 4(DX), R9
+	SARQ    $0x01, R9
+	TESTQ   R9, R9
+	CMOVQLT CX, R9
+	ADDQ    BX, R9
+	MOVQ    DI, R10
+
+some:
+	VPMOVZXWD (R9), Z1
+	VPMOVZXWD (R8), Z0
+	VPSLLD    $0x10, Z1, Z1
+	VPORD     Z1, Z0, Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $0x20, R8
+	ADDQ      $0x20, R9
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, R10
+	JNE       some
+	ADDQ      $0x08, DX
+	DECQ      SI
+	JNE       pair
 	VZEROUPPER
 	RET
 
@@ -3296,7 +5160,6 @@ TEXT ·interleaveAVX2(SB), NOSPLIT, $0-48
 	MOVQ offs+24(FP), DX
 	MOVQ pairs+32(FP), SI
 	MOVQ lanes+40(FP), DI
-	SHLQ $0x02, DI
 
 pair:
 	MOVLQSX (DX), R8
@@ -3307,19 +5170,60 @@ pair:
 	TESTQ   R9, R9
 	CMOVQLT CX, R9
 	ADDQ    BX, R9
-	XORQ    R10, R10
+	MOVQ    DI, R10
 
 some:
-	VMOVUPS (R8)(R10*1), Y0
+	VMOVUPS (R8), Y0
 	VPSRLD  $0x10, Y0, Y0
-	VPOR    (R9)(R10*1), Y0, Y0
-	VMOVUPS Y0, (AX)(R10*1)
-	ADDQ    $0x20, R10
-	CMPQ    R10, DI
-	JLT     some
-	ADDQ    DI, AX
+	VPOR    (R9), Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x20, R8
+	ADDQ    $0x20, R9
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, R10
+	JNE     some
 	ADDQ    $0x08, DX
 	DECQ    SI
 	JNE     pair
+	VZEROUPPER
+	RET
+
+// func interleaveHalvesAVX2(dst *uint16, in *uint16, zero int, offs *int32, pairs int, lanes int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·interleaveHalvesAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ in+8(FP), BX
+	MOVQ zero+16(FP), CX
+	MOVQ offs+24(FP), DX
+	MOVQ pairs+32(FP), SI
+	MOVQ lanes+40(FP), DI
+
+pair:
+	MOVLQSX (DX), R8
+	SARQ    $0x01, R8
+	TESTQ   R8, R8
+	CMOVQLT CX, R8
+	ADDQ    BX, R8
+	MOVLQSX 4(DX), R9
+	SARQ    $0x01, R9
+	TESTQ   R9, R9
+	CMOVQLT CX, R9
+	ADDQ    BX, R9
+	MOVQ    DI, R10
+
+some:
+	VPMOVZXWD (R9), Y1
+	VPMOVZXWD (R8), Y0
+	VPSLLD    $0x10, Y1, Y1
+	VPOR      Y1, Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x10, R8
+	ADDQ      $0x10, R9
+	ADDQ      $0x20, AX
+	SUBQ      $0x08, R10
+	JNE       some
+	ADDQ      $0x08, DX
+	DECQ      SI
+	JNE       pair
 	VZEROUPPER
 	RET

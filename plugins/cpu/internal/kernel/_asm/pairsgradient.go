@@ -8,76 +8,149 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// pairsgradient writes what PairsGradient and InterleaveBF16 are made of.
+// pairsgradient writes what PairsGradient and the interleaving of its operands
+// are made of.
 func pairsgradient() {
 	native := rounding{isa: avx512, name: "AVX512BF16", native: true}
 	plain := rounding{isa: avx512, name: "AVX512", scratch: zmm[31:32]}
 	narrow := rounding{isa: avx2, name: "AVX2", scratch: ymm[15:16]}
 	for _, r := range []rounding{native, plain} {
-		for n, values := range [][]int{1: {16, 8, 4, 2, 1}, 2: {12, 8, 4, 2, 1}, 4: {6, 4, 2, 1}} {
+		for n, values := range [][]int{1: {16, 8, 4, 2, 1}, 2: {12, 8, 4, 2, 1}, 3: {9, 8, 4, 2, 1},
+			4: {6, 5, 4, 2, 1}} {
 			for _, m := range values {
-				(&pairsTiler{r, n, m}).gradient()
+				newPairsGradient(r, n, m).write()
 			}
 		}
 	}
 	for _, m := range []int{6, 4, 2, 1} {
-		(&pairsTiler{narrow, 1, m}).gradient()
+		newPairsGradient(narrow, 1, m).write()
 	}
-	interleave(avx512)
-	interleave(avx2)
+	for _, set := range []isa{avx512, avx2} {
+		interleave(set, "interleave", set.bytes, func(first, second operand.Mem, v, w reg.VecPhysical) {
+			VMOVUPS(first, v)
+			VPSRLD(operand.Imm(16), v, v)
+			if set.bytes == 64 {
+				VPORD(second, v, v)
+			} else {
+				VPOR(second, v, v)
+			}
+		})
+		interleave(set, "interleaveHalves", set.bytes/2, func(first, second operand.Mem, v, w reg.VecPhysical) {
+			VPMOVZXWD(second, w)
+			VPMOVZXWD(first, v)
+			VPSLLD(operand.Imm(16), w, w)
+			if set.bytes == 64 {
+				VPORD(w, v, v)
+			} else {
+				VPOR(w, v, v)
+			}
+		})
+	}
 }
 
-// gradient writes a tile of p values by n*16 channels. Every element of sum
-// continues as one chain over the pairs.
-func (t *pairsTiler) gradient() {
+// pairsGradient writes a tile of p values by n vectors of 16 channels, which lie
+// wherever their steps say.
+type pairsGradient struct {
+	pairsTiler
+	grad, gradStep, gradStep3 reg.GPPhysical // of the vectors
+	sumStep, sumStep3         reg.GPPhysical
+}
+
+func newPairsGradient(r rounding, n, p int) *pairsGradient {
+	return &pairsGradient{pairsTiler{r, n, p}, pointers[0], pointers[1], pointers[2], pointers[3], pointers[4]}
+}
+
+// at returns where register v of a row of n vectors lies.
+func (t *pairsGradient) at(v int, base, step, step3 reg.GPPhysical) operand.Mem {
+	m := operand.Mem{Base: base, Disp: t.bytes * (v % t.vectors())}
+	switch v / t.vectors() {
+	case 1:
+		m.Index, m.Scale = step, 1
+	case 2:
+		m.Index, m.Scale = step, 2
+	case 3:
+		m.Index, m.Scale = step3, 1
+	}
+	return m
+}
+
+// sums calls do for every sum and where it lies.
+func (t *pairsGradient) sums(base reg.GPPhysical, do func(r reg.VecPhysical, at operand.Mem)) {
+	MOVQ(param("sum"), base)
+	width := t.width()
+	for i := range t.p {
+		for v := range width {
+			do(t.regs[i*width+v], t.at(v, base, t.sumStep, t.sumStep3))
+		}
+		if i < t.p-1 {
+			ADDQ(param("sumStep"), base)
+		}
+	}
+}
+
+// steps loads the step of a vector and three times as much.
+func (t *pairsGradient) steps(name string, step, step3 reg.GPPhysical) {
+	if t.n > 1 {
+		MOVQ(param(name), step)
+	}
+	if t.n > 3 {
+		LEAQ(operand.Mem{Base: step, Index: step, Scale: 2}, step3)
+	}
+}
+
+// write writes the tile. Every sum continues as one chain over rows of pairs.
+func (t *pairsGradient) write() {
 	TEXT(fmt.Sprintf("pairsGradient%sx%dm%d", t.name, t.n, t.p), NOSPLIT,
-		"func(sum *float32, sumStep int, x *uint16, xStep int, grad *uint16, gradStep int, pairs int)")
+		"func(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, "+
+			"gradVector int, rows *int32, count int, pairs int)")
 	Pragma("noescape")
-	width, accs := t.width(), t.p*t.width()
-	sum, step, x, xStep, grad, gradStep, left := pointers[0], pointers[1], pointers[2], pointers[3], pointers[4],
-		pointers[5], pointers[6]
-	restore := flushSubnormals(left)
-	MOVQ(param("sum"), sum)
-	MOVQ(param("sumStep"), step)
-	MOVQ(param("x"), x)
-	MOVQ(param("xStep"), xStep)
-	MOVQ(param("grad"), grad)
-	MOVQ(param("gradStep"), gradStep)
+	x, xStep, gradStep, rows, left, count := pointers[5], pointers[6], pointers[7], pointers[8], pointers[9],
+		pointers[10]
+	restore := func() {}
 	if !t.native {
+		restore = flushSubnormals(left)
 		t.upper(t.scratch[0])
 	}
-	MOVQ(sum, left)
-	for i := range t.p {
-		for v := range width {
-			VMOVUPS(operand.Mem{Base: left, Disp: t.bytes * v}, t.regs[i*width+v])
-		}
-		ADDQ(step, left)
-	}
-	MOVQ(param("pairs"), left)
+	t.steps("sumVector", t.sumStep, t.sumStep3)
+	t.steps("gradVector", t.gradStep, t.gradStep3)
+	MOVQ(param("xStep"), xStep)
+	MOVQ(param("gradStep"), gradStep)
+	MOVQ(param("rows"), rows)
+	MOVQ(param("count"), count)
+	t.sums(left, func(r reg.VecPhysical, at operand.Mem) { VMOVUPS(at, r) })
 
+	Label("row")
+	MOVLQSX(operand.Mem{Base: rows}, x)
+	MOVLQSX(operand.Mem{Base: rows, Disp: 4}, t.grad)
+	ADDQ(param("x"), x)
+	ADDQ(param("grad"), t.grad)
+	MOVQ(param("pairs"), left)
 	Label("pair")
-	t.products(accs, func(i int) operand.Mem { return operand.Mem{Base: x, Disp: 4 * i} },
-		func(v int) operand.Mem { return operand.Mem{Base: grad, Disp: t.bytes * v} })
+	t.products(t.p*t.width(), func(i int) operand.Mem { return operand.Mem{Base: x, Disp: 4 * i} },
+		func(v int) operand.Mem { return t.at(v, t.grad, t.gradStep, t.gradStep3) })
 	ADDQ(xStep, x)
-	ADDQ(gradStep, grad)
+	ADDQ(gradStep, t.grad)
 	DECQ(left)
 	JNE(operand.LabelRef("pair"))
+	ADDQ(operand.Imm(8), rows)
+	DECQ(count)
+	JNE(operand.LabelRef("row"))
 
-	for i := range t.p {
-		for v := range width {
-			VMOVUPS(t.regs[i*width+v], operand.Mem{Base: sum, Disp: t.bytes * v})
-		}
-		ADDQ(step, sum)
-	}
+	t.sums(left, func(r reg.VecPhysical, at operand.Mem) { VMOVUPS(r, at) })
 	restore()
 	VZEROUPPER()
 	RET()
 }
 
-// interleave writes a loop over pairs of positions, whose runs fill whole vectors.
-func interleave(set isa) {
-	TEXT("interleave"+set.name, NOSPLIT,
-		"func(dst *uint16, in *float32, zero int, offs *int32, pairs int, lanes int)")
+// interleave writes a loop over pairs of positions, whose runs fill whole
+// vectors. pair leaves in v a vector of pairs made of the values at first and
+// second, which take so many bytes; w is spare. Offsets are those of float32.
+func interleave(set isa, name string, bytes int, pair func(first, second operand.Mem, v, w reg.VecPhysical)) {
+	from := "*float32"
+	if bytes < set.bytes {
+		from = "*uint16"
+	}
+	TEXT(name+set.name, NOSPLIT, "func(dst *uint16, in "+from+", zero int, offs *int32, pairs int, lanes int)")
 	Pragma("noescape")
 	dst, in, zero, offs, pairs, lanes, first, second, k := pointers[0], pointers[1], pointers[2], pointers[3],
 		pointers[4], pointers[5], pointers[6], pointers[7], pointers[8]
@@ -87,29 +160,26 @@ func interleave(set isa) {
 	MOVQ(param("offs"), offs)
 	MOVQ(param("pairs"), pairs)
 	MOVQ(param("lanes"), lanes)
-	SHLQ(operand.Imm(2), lanes)
 	Label("pair")
 	for i, p := range []reg.GPPhysical{first, second} {
 		MOVLQSX(operand.Mem{Base: offs, Disp: 4 * i}, p)
+		if bytes < set.bytes {
+			SARQ(operand.Imm(1), p)
+		}
 		TESTQ(p, p)
 		CMOVQLT(zero, p)
 		ADDQ(in, p)
 	}
-	XORQ(k, k)
+	MOVQ(lanes, k)
 	Label("some")
-	v := set.regs[0]
-	VMOVUPS(operand.Mem{Base: first, Index: k, Scale: 1}, v)
-	VPSRLD(operand.Imm(16), v, v)
-	if set.bytes == 64 {
-		VPORD(operand.Mem{Base: second, Index: k, Scale: 1}, v, v)
-	} else {
-		VPOR(operand.Mem{Base: second, Index: k, Scale: 1}, v, v)
-	}
-	VMOVUPS(v, operand.Mem{Base: dst, Index: k, Scale: 1})
-	ADDQ(operand.Imm(uint64(set.bytes)), k)
-	CMPQ(k, lanes)
-	JLT(operand.LabelRef("some"))
-	ADDQ(lanes, dst)
+	v, w := set.regs[0], set.regs[1]
+	pair(operand.Mem{Base: first}, operand.Mem{Base: second}, v, w)
+	VMOVUPS(v, operand.Mem{Base: dst})
+	ADDQ(operand.Imm(uint64(bytes)), first)
+	ADDQ(operand.Imm(uint64(bytes)), second)
+	ADDQ(operand.Imm(uint64(set.bytes)), dst)
+	SUBQ(operand.Imm(uint64(set.bytes/4)), k)
+	JNE(operand.LabelRef("some"))
 	ADDQ(operand.Imm(8), offs)
 	DECQ(pairs)
 	JNE(operand.LabelRef("pair"))

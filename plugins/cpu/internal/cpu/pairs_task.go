@@ -1,0 +1,197 @@
+package cpu
+
+import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+
+// pairsTask computes the gradients of a group's weights for a panel, from output
+// channel first on, of values [k0, k1) that columns [j0, j1) of the kernel see.
+// Segments of images have both operands interleaved; then every tap adds the
+// products of their pairs.
+type pairsTask struct {
+	*pairsGradient
+	kernels                      *kernel.Set
+	worker                       *worker
+	group, first, k0, k1, j0, j1 int
+
+	real, width, lanes int       // channels, also in whole lanes; values in whole lanes
+	inLen, gradLen     int       // of interleaved lines
+	input, gradient    stored    // of all images
+	value, channel     int       // of an image, with which its operands begin
+	sums               []float32 // [rows][j1-j0][k1-k0][width]
+	line               stored    // room for a padded line
+	lines              int       // of a segment
+	used               int       // by the segments, of what is interleaved together
+}
+
+// segment is lines [from, to) of the result in an image, which see lines
+// [top, bottom) of the input, and where both lie when they are interleaved.
+type segment struct{ image, from, to, top, bottom, x, dy int }
+
+// together is how many values are interleaved before they are multiplied: they
+// should stay in the cache.
+const together = 128 << 10
+
+// sum sums over images [from, to) of these operands.
+func (t *pairsTask) sum(x, dy stored, from, to int) {
+	t.prepare(x, dy)
+	for image := from; image < to; image++ {
+		t.image(image)
+	}
+	t.add()
+}
+
+// prepare begins sums over these operands.
+func (t *pairsTask) prepare(x, dy stored) {
+	t.real = min(t.og-t.first, kernel.PanelLanes)
+	t.width, t.lanes = wholeLanes(t.real), wholeLanes(t.k1-t.k0)
+	t.inLen, t.gradLen = len(t.in)*t.lanes, len(t.grad)*t.width
+	t.input, t.gradient = x, dy
+	t.value, t.channel = t.group*t.cg+t.k0, t.group*t.og+t.first
+	size, line := t.rows*t.tapRow(), 0
+	if t.padded {
+		t.value, line = 0, t.left+t.inLine+t.right+kernel.Lanes
+	}
+	room := t.worker.floats(size + line)
+	t.sums, t.line = room[:size], x.room(room[size:])
+	clear(t.sums)
+	t.worker.segments, t.used = t.worker.segments[:0], 0
+	for t.lines = t.count; t.lines > 1 && t.size(t.segment(0, 0, t.lines)) > together; {
+		t.lines = (t.lines + 1) / 2
+	}
+}
+
+// wholeLanes rounds a number of values up to whole lanes.
+func wholeLanes(n int) int { return (n + kernel.Lanes - 1) / kernel.Lanes * kernel.Lanes }
+
+// tapRow returns the sums of a row of the kernel.
+func (t *pairsTask) tapRow() int { return (t.j1 - t.j0) * (t.k1 - t.k0) * t.width }
+
+// segment returns lines [from, to) of an image.
+func (t *pairsTask) segment(image, from, to int) segment {
+	top := max(from*t.step-t.lead, 0)
+	bottom := min((to-1)*t.step-t.lead+(t.rows-1)*t.apart+1, t.height)
+	return segment{image: image, from: from, to: to, top: top, bottom: max(top, bottom)}
+}
+
+// size returns the values of a segment when it is interleaved.
+func (t *pairsTask) size(s segment) int {
+	return (s.bottom-s.top)*t.inLen + (s.to-s.from)*t.gradLen
+}
+
+// image adds an image.
+func (t *pairsTask) image(image int) {
+	for y := 0; y < t.count; y += t.lines {
+		s := t.segment(image, y, min(y+t.lines, t.count))
+		if t.used+t.size(s) > together {
+			t.add()
+		}
+		s.x, s.dy = t.used, t.used+(s.bottom-s.top)*t.inLen
+		t.worker.segments, t.used = append(t.worker.segments, s), t.used+t.size(s)
+	}
+}
+
+// add adds the products of the segments and forgets these.
+func (t *pairsTask) add() {
+	halves := t.worker.halves(t.used)
+	for _, s := range t.worker.segments {
+		t.interleave(halves, s)
+	}
+	if t.width == kernel.Lanes && t.step == 1 && t.rows > 1 {
+		for _, s := range t.worker.segments {
+			t.shared(halves, s)
+		}
+	} else {
+		for i := range t.rows {
+			t.single(halves, i)
+		}
+	}
+	t.worker.segments, t.used = t.worker.segments[:0], 0
+}
+
+// interleave interleaves both operands of a segment.
+func (t *pairsTask) interleave(dst []uint16, s segment) {
+	for h := s.top; h < s.bottom; h++ {
+		line := t.input.from(s.image*t.x.count + h*t.inLine + t.value)
+		if t.padded {
+			line.pad(t.line, t.left, t.inLine, t.right)
+			line = t.line.from(t.k0)
+		}
+		line.interleave(t.kernels, dst[s.x+(h-s.top)*t.inLen:][:t.inLen], t.in, t.lanes)
+	}
+	for y := s.from; y < s.to; y++ {
+		line := t.gradient.from(s.image*t.dy.count + y*t.gradLine + t.channel)
+		line.interleave(t.kernels, dst[s.dy+(y-s.from)*t.gradLen:][:t.gradLen], t.grad, t.width)
+	}
+}
+
+// single adds the products of row i of the kernel.
+func (t *pairsTask) single(halves []uint16, i int) {
+	rows := t.worker.lines[:0]
+	for _, s := range t.worker.segments {
+		for y := s.from; y < s.to; y++ {
+			if h := y*t.step - t.lead + i*t.apart; h >= s.top && h < s.bottom {
+				rows = append(rows, t.rowsAt(s, h, y))
+			}
+		}
+	}
+	t.products(halves, rows, i, i)
+	t.worker.lines = rows
+}
+
+// shared adds the products of a segment, of neighbouring rows of the kernel at a
+// time that see a line of the input with different lines of the result.
+func (t *pairsTask) shared(halves []uint16, s segment) {
+	rows, first, last := t.worker.lines[:0], 0, -1
+	for h := s.top; h < s.bottom; h++ {
+		// Row i of the kernel sees it from line h+lead-i*apart of the result.
+		low, high := 0, min(t.rows-1, (h+t.lead-s.from)/t.apart)
+		if below := h + t.lead - s.to; below >= 0 {
+			low = below/t.apart + 1
+		}
+		if low > high {
+			continue
+		}
+		if low != first || high != last {
+			t.products(halves, rows, first, last)
+			rows, first, last = rows[:0], low, high
+		}
+		rows = append(rows, t.rowsAt(s, h, h+t.lead-high*t.apart))
+	}
+	t.products(halves, rows, first, last)
+	t.worker.lines = rows
+}
+
+// rowsAt returns where line h of the input and line y of the result lie, in bytes.
+func (t *pairsTask) rowsAt(s segment, h, y int) [2]int32 {
+	return [2]int32{int32(2 * (s.x + (h-s.top)*t.inLen)), int32(2 * (s.dy + (y-s.from)*t.gradLen))}
+}
+
+// products adds the products of lines for rows first to last of the kernel.
+func (t *pairsTask) products(halves []uint16, lines [][2]int32, first, last int) {
+	if len(lines) == 0 {
+		return
+	}
+	n := (t.k1 - t.k0) * t.width
+	p := kernel.PairsRows{Run: t.k1 - t.k0, Width: t.width, Pairs: t.pairs, Taps: last - first + 1,
+		GradRow: t.apart * t.gradLen, SumTap: t.tapRow()}
+	for j := t.j0; j < t.j1; j++ {
+		sums := t.sums[first*t.tapRow()+(j-t.j0)*n:]
+		t.kernels.PairsGradient(p, sums, halves[2*t.begin[j]*t.lanes:], halves, lines)
+	}
+}
+
+// unpack writes the sums to the gradient of the whole weight, of so few channels
+// at a time that all stay in the cache.
+func (t *pairsTask) unpack(dw []float32) {
+	for c := 0; c < t.real; c += kernel.Lanes {
+		for k := t.k0; k < t.k1; k++ {
+			for tap := range t.rows * (t.j1 - t.j0) {
+				i, j := tap/(t.j1-t.j0), t.j0+tap%(t.j1-t.j0)
+				at := t.at[t.group][(i*len(t.begin)+j)*t.values+k] + (t.first+c)*t.atStep
+				for _, v := range t.sums[(tap*(t.k1-t.k0)+k-t.k0)*t.width+c:][:min(t.real-c, kernel.Lanes)] {
+					dw[at] = v
+					at += t.atStep
+				}
+			}
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
@@ -41,20 +40,13 @@ type Options struct {
 // its input is and all its layers are supported; else NoModel says why not.
 // Tensors has the weights in any case. Close it: tensors are read from it.
 func Read(path string, o Options) (*foreign.File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil {
-		var file *foreign.File
-		if file, err = read(f, info.Size(), o); err == nil {
-			file.Owns(f)
-			return file, nil
+	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
+		f, err := read(src, size, o)
+		if err != nil {
+			return nil, fmt.Errorf("caffe: %w", err)
 		}
-	}
-	f.Close()
-	return nil, fmt.Errorf("%s: caffe: %w", path, err)
+		return f, nil
+	})
 }
 
 // read reads the size bytes of src, which tensors are read from afterwards too.

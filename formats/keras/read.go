@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/keras/internal/hdf5"
@@ -51,20 +50,9 @@ type Options struct {
 // described, or NoModel if what is described is not supported, and Tensors, in
 // Keras's own order of axes, in any case. Close it: tensors are read from it.
 func Read(path string, o Options) (*foreign.File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil {
-		var file *foreign.File
-		if file, err = ReadFrom(f, info.Size(), o); err == nil {
-			file.Owns(f)
-			return file, nil
-		}
-	}
-	f.Close()
-	return nil, fmt.Errorf("%s: %w", path, err)
+	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
+		return ReadFrom(src, size, o)
+	})
 }
 
 // errDescribed refuses a second description of a model.

@@ -3,7 +3,6 @@ package onnx
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -40,20 +39,9 @@ type Options struct {
 // not supported, and as Tensors all initializers, those too that nothing uses.
 // Close it: tensors are read from it.
 func Read(path string, o Options) (*foreign.File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil {
-		var file *foreign.File
-		if file, err = read(f, info.Size(), &external{dir: filepath.Dir(path)}, o); err == nil {
-			file.Owns(f)
-			return file, nil
-		}
-	}
-	f.Close()
-	return nil, fmt.Errorf("%s: %w", path, err)
+	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
+		return read(src, size, &external{dir: filepath.Dir(path)}, o)
+	})
 }
 
 // ReadFrom reads a model whose tensors are all inside, from the size bytes of

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 )
@@ -29,22 +28,13 @@ func headerLength(head []byte) uint64 { return binary.LittleEndian.Uint64(head) 
 
 // Read opens a safetensors file. Close the result.
 func Read(path string) (*foreign.File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	file, err := ReadFrom(f, info.Size())
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: safetensors: %w", path, err)
-	}
-	file.Owns(f)
-	return file, nil
+	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
+		f, err := ReadFrom(src, size)
+		if err != nil {
+			return nil, fmt.Errorf("safetensors: %w", err)
+		}
+		return f, nil
+	})
 }
 
 // ReadFrom reads from the size bytes of src, which must stay readable as long

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/torch/internal/pickle"
@@ -37,22 +36,9 @@ type content struct {
 
 // Read opens a file that torch.save has written. Close the result.
 func Read(path string, o Options) (*foreign.File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	file, err := ReadFrom(f, info.Size(), o)
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	file.Owns(f)
-	return file, nil
+	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
+		return ReadFrom(src, size, o)
+	})
 }
 
 // ReadFrom reads from the size bytes of src, which must stay readable as long

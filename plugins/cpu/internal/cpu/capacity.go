@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // Needs returns the memory of state, packed weights and arena.
@@ -71,8 +70,7 @@ func (e *Executable) grow(call string, c device.Capacity) error {
 		e.layOut(e.capacity)
 		return err
 	}
-	arena := tensor.New(tensor.U8, size).Bytes
-	askForHugePages(arena)
+	arena := newArena(size)
 	if e.hasKept { // what is kept lies first and has the same place for every capacity
 		copy(arena, e.arena[:e.keptBytes()])
 	}

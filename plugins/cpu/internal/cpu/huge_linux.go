@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // hugePage is the size of a large page.
@@ -20,6 +22,21 @@ func askForHugePages(b []byte) {
 	if n := (len(b) - skip) / hugePage * hugePage; n > 0 {
 		_ = unix.Madvise(b[skip:skip+n], unix.MADV_HUGEPAGE)
 	}
+}
+
+// newArena returns n zeros which large pages back from the first to the last:
+// how many whole ones lie in memory from anywhere is luck, and with it the time
+// of every run (of three of resnet20 at batch 32 none to two).
+func newArena(n int) []byte {
+	if n < hugePage {
+		return tensor.New(tensor.U8, n).Bytes
+	}
+	whole := (n + hugePage - 1) / hugePage * hugePage
+	b := tensor.New(tensor.U8, whole+hugePage).Bytes
+	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (hugePage - 1))
+	b = b[skip : skip+whole]
+	askForHugePages(b)
+	return b[:n:n]
 }
 
 // newPages returns n zeros beside Go's heap. They take memory as they are

@@ -4,8 +4,8 @@ package cpu
 
 import "github.com/bnctl/bnctl/tensor"
 
-// askForHugePages is a wish that only Linux knows.
-func askForHugePages([]byte) {}
+// newArena returns n zeros.
+func newArena(n int) []byte { return tensor.New(tensor.U8, n).Bytes }
 
 // newPages returns n zeros.
 func newPages(n int) []byte { return tensor.New(tensor.U8, n).Bytes }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/tensor"
@@ -12,11 +13,14 @@ import (
 
 const npyMagic = "\x93NUMPY"
 
-// npyTypes are the element types that ReadNPY and WriteNPY know.
-var npyTypes = []struct {
+// npyType is an element type and its name in the header.
+type npyType struct {
 	descr string
 	dtype tensor.DType
-}{
+}
+
+// npyTypes are the element types that ReadNPY and WriteNPY know.
+var npyTypes = []npyType{
 	{"<f4", tensor.F32}, {"<f8", tensor.F64}, {"<i4", tensor.I32}, {"<i8", tensor.I64}, {"|u1", tensor.U8},
 }
 
@@ -44,28 +48,31 @@ func ReadNPY(r io.Reader) (tensor.Tensor, error) {
 
 // WriteNPY writes t in NumPy's format, version 1.
 func WriteNPY(w io.Writer, t tensor.Tensor) error {
-	descr := ""
-	for _, n := range npyTypes {
-		if n.dtype == t.DType {
-			descr = n.descr
-		}
+	if err := WriteNPYHeader(w, t.DType, t.Shape); err != nil {
+		return err
 	}
-	if descr == "" {
-		return fmt.Errorf("npy: a %v array cannot be written; convert it to f32", t.DType)
+	_, err := w.Write(t.Bytes)
+	return err
+}
+
+// WriteNPYHeader writes what goes before the elements of an array: row-major,
+// little endian.
+func WriteNPYHeader(w io.Writer, d tensor.DType, shape []int) error {
+	i := slices.IndexFunc(npyTypes, func(n npyType) bool { return n.dtype == d })
+	if i < 0 {
+		return fmt.Errorf("npy: a %v array cannot be written; convert it to f32", d)
 	}
-	shape := strings.Builder{}
-	for _, n := range t.Shape {
-		fmt.Fprintf(&shape, "%d,", n)
+	axes := strings.Builder{}
+	for _, n := range shape {
+		fmt.Fprintf(&axes, "%d,", n)
 	}
-	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape.String())
+	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", npyTypes[i].descr,
+		axes.String())
 	// Magic, version, length and text, with the line feed, fill a multiple of 64.
 	const before = len(npyMagic) + 4
 	dict += strings.Repeat(" ", (64-(before+len(dict)+1)%64)%64) + "\n"
 	head := binary.LittleEndian.AppendUint16([]byte(npyMagic+"\x01\x00"), uint16(len(dict)))
-	if _, err := w.Write(append(head, dict...)); err != nil {
-		return err
-	}
-	_, err := w.Write(t.Bytes)
+	_, err := w.Write(append(head, dict...))
 	return err
 }
 

@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"strconv"
-	"strings"
 
+	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -26,33 +24,11 @@ func (w *npyPredictions) write(_ string, outs []tensor.Tensor) error {
 	}
 	if !w.begun {
 		w.begun = true
-		if err := npyHeader(w.out, row.DType, append([]int{w.inputs}, row.Shape...)); err != nil {
-			return err
+		err := data.WriteNPYHeader(w.out, row.DType, append([]int{w.inputs}, row.Shape...))
+		if err != nil {
+			return fmt.Errorf("%w, or use --format json", err)
 		}
 	}
 	_, err := w.out.Write(row.Bytes)
-	return err
-}
-
-// npyTypes are the names of types in .npy files, little endian.
-var npyTypes = map[tensor.DType]string{
-	tensor.F32: "<f4", tensor.F64: "<f8", tensor.I32: "<i4", tensor.I64: "<i8", tensor.U8: "|u1",
-}
-
-// npyHeader writes the header of an array in version 1.0 of the format: magic,
-// version, length, a Python dictionary, padded with spaces to 64 bytes.
-func npyHeader(w io.Writer, d tensor.DType, shape []int) error {
-	name, ok := npyTypes[d]
-	if !ok {
-		return fmt.Errorf("outputs of type %v have no .npy form; use --format json", d)
-	}
-	axes := ""
-	for _, n := range shape {
-		axes += strconv.Itoa(n) + ","
-	}
-	const before, unit = 10, 64 // bytes before the dictionary; what all of it is a multiple of
-	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", name, axes)
-	dict += strings.Repeat(" ", (2*unit-(before+len(dict)+1)%unit)%unit) + "\n"
-	_, err := fmt.Fprintf(w, "\x93NUMPY\x01\x00%c%c%s", byte(len(dict)), byte(len(dict)>>8), dict)
 	return err
 }

@@ -206,9 +206,7 @@ func arrays(ts *testscript.TestScript, _ bool, args []string) {
 	for k, t := range []tensor.Tensor{x, y} {
 		f, err := os.Create(ts.MkAbs(args[k]))
 		ts.Check(err)
-		ts.Check(npyHeader(f, t.DType, t.Shape))
-		_, err = f.Write(t.Bytes)
-		ts.Check(errors.Join(err, f.Close()))
+		ts.Check(errors.Join(data.WriteNPY(f, t), f.Close()))
 	}
 }
 

@@ -57,30 +57,77 @@ func (p *pairsProduct) prepare(f *frame) error {
 // half it is narrowed in the worker's own memory, as far as it is read.
 type pairsOperands struct {
 	out   []float32
+	half  []uint16 // the result, where it is a half
 	in    []uint16 // nil until the image is narrowed
 	image []float32
 	end   kernel.Ending
 }
 
-// imageStored returns what pairs take as a half: their image, unless it is what
-// they add to their results as well.
-func (c *compiler) imageStored(x *value) [][]*value {
-	if e := c.ending(); e.plus == x {
-		return nil
+// from returns the operands from a value of the result and one of the image on.
+func (o pairsOperands) from(out, in int) pairsOperands {
+	if o.half != nil {
+		o.half = o.half[out:]
+	} else {
+		o.out = o.out[out:]
 	}
-	return [][]*value{{x}}
+	o.in, o.end = o.in[in:], o.end.From(out)
+	return o
 }
 
-// pairsRowOf returns the operands of row i of the current node's product by pairs.
-func (c *compiler) pairsRowOf(x, y *value) func(f *frame, w *worker, i int) pairsOperands {
-	ending := c.ending()
+// asHalves returns what pairs take as halves: their results unless matrix units
+// compute them, and their images unless these are added to the results as well.
+func (p *pairsProduct) asHalves(c *compiler, x, y *value) (sets [][]*value) {
+	if p.parts[0].matrix == nil {
+		sets = append(sets, []*value{y})
+	}
+	if e := c.ending(); e.plus != x {
+		sets = append(sets, []*value{x})
+	}
+	return sets
+}
+
+// rowOf returns the operands of row i of the current node's product by pairs.
+func (p *pairsProduct) rowOf(c *compiler, x, y *value) func(f *frame, w *worker, i int) pairsOperands {
+	ending, wide := c.ending(), p.parts[0].matrix != nil
 	return func(f *frame, w *worker, i int) pairsOperands {
-		o := pairsOperands{out: f.at(y, w, i), end: ending.row(f, w, i)}
+		o := pairsOperands{end: ending.row(f, w, i)}
+		if y.half && !wide {
+			o.half = f.half(y, w, i)
+		} else {
+			o.out = f.at(y, w, i)
+		}
 		if x.half {
 			o.in = f.half(x, w, i)
 		} else {
 			o.image = f.at(x, w, i)
 		}
+		return o
+	}
+}
+
+// rowsOf returns the operands of all rows of the current node's product by pairs,
+// images narrowed.
+func (p *pairsProduct) rowsOf(c *compiler, x, y *value) func(f *frame) pairsOperands {
+	ending, kernels, room := c.ending(), c.exe.device.kernels, c.temp(0, 0, 2*x.count)
+	c.after = append(c.after, func() {
+		if x.half {
+			room.perRow = 0
+		}
+	})
+	return func(f *frame) pairsOperands {
+		o := pairsOperands{end: ending.rows(f)}
+		if y.half {
+			o.half = f.allHalf(y)
+		} else {
+			o.out = f.f32(y)
+		}
+		if x.half {
+			o.in = f.allHalf(x)
+			return o
+		}
+		o.in = temp[uint16](f, room, f.total()*x.count)
+		image := f.f32(x)
+		f.eachSpan(len(o.in), func(_ *worker, from, to int) { kernels.NarrowBF16(o.in[from:to], image[from:to]) })
 		return o
 	}
 }
@@ -100,15 +147,19 @@ func (p *pairsProduct) finish(part int) kernel.Finish {
 // do computes positions [from, to) of a unit over pairs with its weights.
 func (p *pairsProduct) do(w *worker, u unit, pairs *kernel.Pairs, o pairsOperands, from, to int) {
 	part := &p.parts[u.part]
+	o = o.from(part.out, part.in)
 	finish := p.finish(u.part)
-	finish.Ending = o.end.From(part.out)
+	finish.Ending = o.end
 	if m := part.matrix; m != nil {
 		last := min(u.panel+p.atOnce, m.Panels())
-		p.kernels.MatrixBF16(m, u.panel, last, o.out[part.out:], o.in[part.in:], part.data, finish, from, to,
-			&w.matrix)
+		p.kernels.MatrixBF16(m, u.panel, last, o.out, o.in, part.data, finish, from, to, &w.matrix)
 		return
 	}
-	p.kernels.Pairs(pairs, u.panel, o.out[part.out:], o.in[part.in:], part.data, finish, from, to, &w.tile)
+	if o.half != nil {
+		p.kernels.PairsHalf(pairs, u.panel, o.half, o.in, part.data, finish, from, to, &w.tile)
+		return
+	}
+	p.kernels.Pairs(pairs, u.panel, o.out, o.in, part.data, finish, from, to, &w.tile)
 }
 
 // alike reports whether all parts are pairs of the same positions.
@@ -175,34 +226,6 @@ func (p *pairsProduct) narrow(w *worker, o *pairsOperands, low, high int) {
 	}
 }
 
-// row returns the operands of row r of several.
-func (o *pairsOperands) row(r, inCount, outCount int) pairsOperands {
-	return pairsOperands{out: o.out[r*outCount:][:outCount], in: o.in[r*inCount:][:inCount],
-		end: o.end.From(r * outCount)}
-}
-
-// pairsRowsOf returns the operands of all rows of the current node's product by
-// pairs, images narrowed.
-func (c *compiler) pairsRowsOf(x, y *value) func(f *frame) pairsOperands {
-	ending, kernels, room := c.ending(), c.exe.device.kernels, c.temp(0, 0, 2*x.count)
-	c.after = append(c.after, func() {
-		if x.half {
-			room.perRow = 0
-		}
-	})
-	return func(f *frame) pairsOperands {
-		o := pairsOperands{out: f.f32(y), end: ending.rows(f)}
-		if x.half {
-			o.in = f.allHalf(x)
-			return o
-		}
-		o.in = temp[uint16](f, room, f.total()*x.count)
-		image := f.f32(x)
-		f.eachSpan(len(o.in), func(_ *worker, from, to int) { kernels.NarrowBF16(o.in[from:to], image[from:to]) })
-		return o
-	}
-}
-
 // apply computes all rows, several for each time that the weights are read.
 func (p *pairsProduct) apply(f *frame, o pairsOperands, inCount, outCount int) {
 	rows := f.total()
@@ -212,7 +235,7 @@ func (p *pairsProduct) apply(f *frame, o pairsOperands, inCount, outCount int) {
 		u, first := p.units[task/blocks], task%blocks*chunk
 		pairs := p.parts[u.part].pairs
 		for r := first; r < min(first+chunk, rows); r++ {
-			p.do(w, u, pairs, o.row(r, inCount, outCount), 0, pairs.Positions())
+			p.do(w, u, pairs, o.from(r*outCount, r*inCount), 0, pairs.Positions())
 		}
 	})
 }
@@ -222,16 +245,16 @@ func (p *pairsProduct) apply(f *frame, o pairsOperands, inCount, outCount int) {
 func (c *compiler) buildPairs(g *conv, p *pairsPack, x *value, t *filter, y *value) action {
 	k := c.newPairsProduct(p, t, y)
 	if k.pairsPack.bytes() > heavyWeights {
-		rows := c.pairsRowsOf(x, y)
+		rows := k.rowsOf(c, x, y)
 		a := whole(func(f *frame) error {
 			k.apply(f, rows(f), x.count, y.count)
 			return nil
 		}).after(k.prepare)
-		a.rounds, a.asHalves = true, c.imageStored(x)
+		a.rounds, a.asHalves = true, k.asHalves(c, x, y)
 		return a
 	}
-	row := c.pairsRowOf(x, y)
-	a := action{prepare: k.prepare, work: k.work(), rounds: true, asHalves: c.imageStored(x),
+	row := k.rowOf(c, x, y)
+	a := action{prepare: k.prepare, work: k.work(), rounds: true, asHalves: k.asHalves(c, x, y),
 		row: func(f *frame, w *worker, i, piece, pieces int) { k.cut(w, row(f, w, i), piece, pieces) }}
 	if k.alike() {
 		a.span = func(f *frame, w *worker, i, from, to int) { k.span(w, row(f, w, i), from, to) }
@@ -242,7 +265,8 @@ func (c *compiler) buildPairs(g *conv, p *pairsPack, x *value, t *filter, y *val
 
 // densePairs is a product of rows with a matrix by pairs.
 func (c *compiler) densePairs(p *pairsPack, d *denseWindows, in *value, t *filter, out *value) action {
-	k, rows := c.newPairsProduct(p, t, out), c.pairsRowsOf(in, out)
+	k := c.newPairsProduct(p, t, out)
+	rows := k.rowsOf(c, in, out)
 	a := whole(func(f *frame) error {
 		n, o := f.total(), rows(f)
 		blocks := (n + denseRows - 1) / denseRows
@@ -250,12 +274,11 @@ func (c *compiler) densePairs(p *pairsPack, d *denseWindows, in *value, t *filte
 		d.pairsOf(n % denseRows)
 		f.each(len(k.units)*blocks, func(w *worker, task int) {
 			first := task % blocks * denseRows
-			some := pairsOperands{out: o.out[first*d.width:], in: o.in[first*d.k:], end: o.end.From(first * d.width)}
-			count := min(denseRows, n-first)
+			some, count := o.from(first*d.width, first*d.k), min(denseRows, n-first)
 			k.do(w, k.units[task/blocks], d.pairsOf(count), some, 0, count)
 		})
 		return nil
 	}).after(k.prepare)
-	a.rounds, a.asHalves = true, c.imageStored(in)
+	a.rounds, a.asHalves = true, k.asHalves(c, in, out)
 	return a
 }

@@ -15,7 +15,7 @@ func (c *compiler) buildNarrowPairs(g *conv, x *value, t *filter, y *value) acti
 		at, step := g.narrowAt()
 		return []packPart{{window: even.narrowForward(), at: spread(at, g.c, even.c), step: step}}
 	}, false), t, y)
-	row := c.pairsRowOf(x, y)
+	row := k.rowOf(c, x, y)
 	a := bySpan(action{prepare: k.prepare, work: k.work(), positions: y.positions, step: g.ow, width: y.channels,
 		span: func(f *frame, w *worker, i, from, to int) {
 			o := row(f, w, i)
@@ -24,7 +24,7 @@ func (c *compiler) buildNarrowPairs(g *conv, x *value, t *filter, y *value) acti
 				k.do(w, u, k.parts[0].pairs, o, from, to)
 			}
 		}})
-	a.rounds, a.asHalves = true, c.imageStored(x)
+	a.rounds, a.asHalves = true, k.asHalves(c, x, y)
 	return a
 }
 

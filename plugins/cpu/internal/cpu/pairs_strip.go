@@ -15,7 +15,7 @@ func (c *compiler) buildStripPairs(g *conv, x *value, t *filter, y *value, back 
 		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.StripWidth*g.c, g.o)
 		return []packPart{{window: w, at: s.StripPairsAt(at), step: step}}
 	}, false), t, y)
-	row := c.pairsRowOf(x, y)
+	row := k.rowOf(c, x, y)
 	work := y.count * g.taps * g.c / 200
 	a := bySpan(action{prepare: k.prepare, work: work, positions: y.positions, step: g.ow, width: g.o,
 		span: func(f *frame, w *worker, i, from, to int) {
@@ -25,9 +25,14 @@ func (c *compiler) buildStripPairs(g *conv, x *value, t *filter, y *value, back 
 			for y := from; y < to; y++ {
 				at := y * g.ow * g.o
 				finish.Ending = o.end.From(at)
-				k.kernels.StripPairs(s, o.out[at:], padded[y*s.RowStep:], k.parts[0].data, finish, g.ow)
+				in, weights := padded[y*s.RowStep:], k.parts[0].data
+				if o.half != nil {
+					k.kernels.StripPairsHalf(s, o.half[at:], in, weights, finish, g.ow)
+				} else {
+					k.kernels.StripPairs(s, o.out[at:], in, weights, finish, g.ow)
+				}
 			}
 		}})
-	a.rounds, a.asHalves = true, c.imageStored(x)
+	a.rounds, a.asHalves = true, k.asHalves(c, x, y)
 	return a
 }

@@ -26,7 +26,7 @@ some:
 	RET
 
 // func narrowBF16AVX512BF16(y *uint16, x *float32, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·narrowBF16AVX512BF16(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), AX
 	MOVQ y+0(FP), BX
@@ -36,13 +36,13 @@ some:
 	VMOVUPS (AX), Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG    $0x487ef262
-	WORD    $0xc872
-	VMOVDQU Y1, (BX)
-	ADDQ    $0x20, BX
-	ADDQ    $0x40, AX
-	SUBQ    $0x10, CX
-	JNE     some
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, (BX)
+	ADDQ      $0x20, BX
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, CX
+	JNE       some
 	VZEROUPPER
 	RET
 

@@ -1250,7 +1250,7 @@ position:
 	RET
 
 // func normaliseHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normaliseHalfAVX512BF16x4(SB), NOSPLIT, $0-72
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -1294,7 +1294,7 @@ position:
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
 	WORD      $0xc872
-	VMOVDQU   Y1, (SI)(R8*1)
+	VMOVDQU32 Y1, (SI)(R8*1)
 	VPMOVZXWD 32(DI)(R8*1), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VSUBPS    Z3, Z0, Z0
@@ -1307,7 +1307,7 @@ position:
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
 	WORD      $0xc872
-	VMOVDQU   Y1, 32(SI)(R8*1)
+	VMOVDQU32 Y1, 32(SI)(R8*1)
 	VPMOVZXWD 64(DI)(R8*1), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VSUBPS    Z4, Z0, Z0
@@ -1320,7 +1320,7 @@ position:
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
 	WORD      $0xc872
-	VMOVDQU   Y1, 64(SI)(R8*1)
+	VMOVDQU32 Y1, 64(SI)(R8*1)
 	VPMOVZXWD 96(DI)(R8*1), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VSUBPS    Z5, Z0, Z0
@@ -1331,12 +1331,12 @@ position:
 	VMINPS    Z0, Z19, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG    $0x487ef262
-	WORD    $0xc872
-	VMOVDQU Y1, 96(SI)(R8*1)
-	ADDQ    R10, R8
-	DECQ    R9
-	JNE     position
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, 96(SI)(R8*1)
+	ADDQ      R10, R8
+	DECQ      R9
+	JNE       position
 	VZEROUPPER
 	RET
 
@@ -1542,7 +1542,7 @@ position:
 	RET
 
 // func normalisePlusHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normalisePlusHalfAVX512BF16x4(SB), NOSPLIT, $0-80
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -1590,7 +1590,7 @@ position:
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
 	WORD      $0xc872
-	VMOVDQU   Y1, (SI)(R9*1)
+	VMOVDQU32 Y1, (SI)(R9*1)
 	VPMOVZXWD 32(DI)(R9*1), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VSUBPS    Z3, Z0, Z0
@@ -1606,7 +1606,7 @@ position:
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
 	WORD      $0xc872
-	VMOVDQU   Y1, 32(SI)(R9*1)
+	VMOVDQU32 Y1, 32(SI)(R9*1)
 	VPMOVZXWD 64(DI)(R9*1), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VSUBPS    Z4, Z0, Z0
@@ -1622,7 +1622,7 @@ position:
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
 	WORD      $0xc872
-	VMOVDQU   Y1, 64(SI)(R9*1)
+	VMOVDQU32 Y1, 64(SI)(R9*1)
 	VPMOVZXWD 96(DI)(R9*1), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VSUBPS    Z5, Z0, Z0
@@ -1636,17 +1636,17 @@ position:
 	VMINPS    Z0, Z19, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG    $0x487ef262
-	WORD    $0xc872
-	VMOVDQU Y1, 96(SI)(R9*1)
-	ADDQ    R11, R9
-	DECQ    R10
-	JNE     position
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, 96(SI)(R9*1)
+	ADDQ      R11, R9
+	DECQ      R10
+	JNE       position
 	VZEROUPPER
 	RET
 
 // func normaliseGradientHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normaliseGradientHalfAVX512BF16x4(SB), NOSPLIT, $0-80
 	MOVQ    hi+0(FP), AX
 	MOVQ    lo+8(FP), BX
@@ -1696,7 +1696,7 @@ position:
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
 	WORD      $0xc872
-	VMOVDQU   Y1, (DI)(R10*1)
+	VMOVDQU32 Y1, (DI)(R10*1)
 	VPMOVZXWD 32(R8)(R10*1), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VSUBPS    Z3, Z0, Z0
@@ -1711,7 +1711,7 @@ position:
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
 	WORD      $0xc872
-	VMOVDQU   Y1, 32(DI)(R10*1)
+	VMOVDQU32 Y1, 32(DI)(R10*1)
 	VPMOVZXWD 64(R8)(R10*1), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VSUBPS    Z4, Z0, Z0
@@ -1726,7 +1726,7 @@ position:
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
 	WORD      $0xc872
-	VMOVDQU   Y1, 64(DI)(R10*1)
+	VMOVDQU32 Y1, 64(DI)(R10*1)
 	VPMOVZXWD 96(R8)(R10*1), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VSUBPS    Z5, Z0, Z0
@@ -1739,12 +1739,12 @@ position:
 	VMULPS    Z0, Z13, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG    $0x487ef262
-	WORD    $0xc872
-	VMOVDQU Y1, 96(DI)(R10*1)
-	ADDQ    R12, R10
-	DECQ    R11
-	JNE     position
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, 96(DI)(R10*1)
+	ADDQ      R12, R10
+	DECQ      R11
+	JNE       position
 	VZEROUPPER
 	RET
 
@@ -2508,7 +2508,7 @@ position:
 	RET
 
 // func normaliseHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normaliseHalfAVX512BF16x2(SB), NOSPLIT, $0-72
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -2544,7 +2544,7 @@ position:
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
 	WORD      $0xc872
-	VMOVDQU   Y1, (SI)(R8*1)
+	VMOVDQU32 Y1, (SI)(R8*1)
 	VPMOVZXWD 32(DI)(R8*1), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VSUBPS    Z3, Z0, Z0
@@ -2555,12 +2555,12 @@ position:
 	VMINPS    Z0, Z11, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG    $0x487ef262
-	WORD    $0xc872
-	VMOVDQU Y1, 32(SI)(R8*1)
-	ADDQ    R10, R8
-	DECQ    R9
-	JNE     position
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, 32(SI)(R8*1)
+	ADDQ      R10, R8
+	DECQ      R9
+	JNE       position
 	VZEROUPPER
 	RET
 
@@ -2678,7 +2678,7 @@ position:
 	RET
 
 // func normalisePlusHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normalisePlusHalfAVX512BF16x2(SB), NOSPLIT, $0-80
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -2718,7 +2718,7 @@ position:
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
 	WORD      $0xc872
-	VMOVDQU   Y1, (SI)(R9*1)
+	VMOVDQU32 Y1, (SI)(R9*1)
 	VPMOVZXWD 32(DI)(R9*1), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VSUBPS    Z3, Z0, Z0
@@ -2732,17 +2732,17 @@ position:
 	VMINPS    Z0, Z11, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG    $0x487ef262
-	WORD    $0xc872
-	VMOVDQU Y1, 32(SI)(R9*1)
-	ADDQ    R11, R9
-	DECQ    R10
-	JNE     position
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, 32(SI)(R9*1)
+	ADDQ      R11, R9
+	DECQ      R10
+	JNE       position
 	VZEROUPPER
 	RET
 
 // func normaliseGradientHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normaliseGradientHalfAVX512BF16x2(SB), NOSPLIT, $0-80
 	MOVQ    hi+0(FP), AX
 	MOVQ    lo+8(FP), BX
@@ -2782,7 +2782,7 @@ position:
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
 	WORD      $0xc872
-	VMOVDQU   Y1, (DI)(R10*1)
+	VMOVDQU32 Y1, (DI)(R10*1)
 	VPMOVZXWD 32(R8)(R10*1), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VSUBPS    Z3, Z0, Z0
@@ -2795,12 +2795,12 @@ position:
 	VMULPS    Z0, Z7, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG    $0x487ef262
-	WORD    $0xc872
-	VMOVDQU Y1, 32(DI)(R10*1)
-	ADDQ    R12, R10
-	DECQ    R11
-	JNE     position
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, 32(DI)(R10*1)
+	ADDQ      R12, R10
+	DECQ      R11
+	JNE       position
 	VZEROUPPER
 	RET
 
@@ -3321,7 +3321,7 @@ position:
 	RET
 
 // func normaliseHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normaliseHalfAVX512BF16x1(SB), NOSPLIT, $0-72
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -3351,12 +3351,12 @@ position:
 	VMINPS    Z0, Z7, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG    $0x487ef262
-	WORD    $0xc872
-	VMOVDQU Y1, (SI)(R8*1)
-	ADDQ    R10, R8
-	DECQ    R9
-	JNE     position
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, (SI)(R8*1)
+	ADDQ      R10, R8
+	DECQ      R9
+	JNE       position
 	VZEROUPPER
 	RET
 
@@ -3430,7 +3430,7 @@ position:
 	RET
 
 // func normalisePlusHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normalisePlusHalfAVX512BF16x1(SB), NOSPLIT, $0-80
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -3464,17 +3464,17 @@ position:
 	VMINPS    Z0, Z7, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG    $0x487ef262
-	WORD    $0xc872
-	VMOVDQU Y1, (SI)(R9*1)
-	ADDQ    R11, R9
-	DECQ    R10
-	JNE     position
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, (SI)(R9*1)
+	ADDQ      R11, R9
+	DECQ      R10
+	JNE       position
 	VZEROUPPER
 	RET
 
 // func normaliseGradientHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normaliseGradientHalfAVX512BF16x1(SB), NOSPLIT, $0-80
 	MOVQ    hi+0(FP), AX
 	MOVQ    lo+8(FP), BX
@@ -3507,12 +3507,12 @@ position:
 	VMULPS    Z0, Z4, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG    $0x487ef262
-	WORD    $0xc872
-	VMOVDQU Y1, (DI)(R10*1)
-	ADDQ    R12, R10
-	DECQ    R11
-	JNE     position
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, (DI)(R10*1)
+	ADDQ      R12, R10
+	DECQ      R11
+	JNE       position
 	VZEROUPPER
 	RET
 
@@ -5977,7 +5977,7 @@ column:
 	RET
 
 // func normaliseHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normaliseHalfAVX512BF16wide(SB), NOSPLIT, $0-72
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -6014,16 +6014,16 @@ column:
 	VMINPS    Z0, Z7, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG    $0x487ef262
-	WORD    $0xc872
-	VMOVDQU Y1, (SI)(R8*1)
-	ADDQ    $0x20, R8
-	ADDQ    $0x40, R10
-	CMPQ    R10, R14
-	JNE     column
-	ADDQ    R15, R8
-	DECQ    R9
-	JNE     position
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, (SI)(R8*1)
+	ADDQ      $0x20, R8
+	ADDQ      $0x40, R10
+	CMPQ      R10, R14
+	JNE       column
+	ADDQ      R15, R8
+	DECQ      R9
+	JNE       position
 	VZEROUPPER
 	RET
 
@@ -6108,7 +6108,7 @@ column:
 	RET
 
 // func normalisePlusHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normalisePlusHalfAVX512BF16wide(SB), NOSPLIT, $0-80
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -6149,21 +6149,21 @@ column:
 	VMINPS    Z0, Z7, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG    $0x487ef262
-	WORD    $0xc872
-	VMOVDQU Y1, (SI)(R9*1)
-	ADDQ    $0x20, R9
-	ADDQ    $0x40, R11
-	CMPQ    R11, R14
-	JNE     column
-	ADDQ    R15, R9
-	DECQ    R10
-	JNE     position
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, (SI)(R9*1)
+	ADDQ      $0x20, R9
+	ADDQ      $0x40, R11
+	CMPQ      R11, R14
+	JNE       column
+	ADDQ      R15, R9
+	DECQ      R10
+	JNE       position
 	VZEROUPPER
 	RET
 
 // func normaliseGradientHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normaliseGradientHalfAVX512BF16wide(SB), NOSPLIT, $0-80
 	MOVQ hi+0(FP), AX
 	MOVQ lo+8(FP), BX
@@ -6203,15 +6203,15 @@ column:
 	VMULPS    Z0, Z4, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG    $0x487ef262
-	WORD    $0xc872
-	VMOVDQU Y1, (DI)(R10*1)
-	ADDQ    $0x20, R10
-	ADDQ    $0x40, R12
-	CMPQ    R12, R14
-	JNE     column
-	ADDQ    R15, R10
-	DECQ    R11
-	JNE     position
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, (DI)(R10*1)
+	ADDQ      $0x20, R10
+	ADDQ      $0x40, R12
+	CMPQ      R12, R14
+	JNE       column
+	ADDQ      R15, R10
+	DECQ      R11
+	JNE       position
 	VZEROUPPER
 	RET

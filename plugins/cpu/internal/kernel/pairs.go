@@ -16,7 +16,7 @@ import (
 // operands and results are zeros of their sign, here and in what follows: the
 // sum is multiplied by a scale of its channel and a bias added with one
 // rounding, or the bias added alone; then comes the ending; and the result may
-// be rounded to bfloat16, in float32.
+// be rounded to bfloat16, in float32 or in two bytes.
 //
 // Weights are packed in panels of PanelLanes output channels, as those of
 // Window, each as [Taps][Run/2][width][2]: 16 channels of 16 pairs, whose rows
@@ -120,6 +120,18 @@ func (f Finish) channels(c int) Finish {
 // begin at the image and at its result.
 func (s *Set) Pairs(p *Pairs, panel int, out []float32, in, packed []uint16, f Finish, from, to int,
 	spare *Scratch) {
+	pairsInto(s, p, panel, out, in, packed, f, from, to, spare)
+}
+
+// PairsHalf is Pairs whose results are rounded to bfloat16 of two bytes each.
+func (s *Set) PairsHalf(p *Pairs, panel int, out, in, packed []uint16, f Finish, from, to int,
+	spare *Scratch) {
+	pairsInto(s, p, panel, out, in, packed, f, from, to, spare)
+}
+
+// pairsInto is Pairs for results of either size.
+func pairsInto[T float32 | uint16](s *Set, p *Pairs, panel int, out []T, in, packed []uint16, f Finish,
+	from, to int, spare *Scratch) {
 	if len(in) < p.inNeed || len(out) < p.outNeed || len(packed) < p.PackedLen() ||
 		from < 0 || to > p.Positions() ||
 		f.Bias != nil && len(f.Bias) < p.BiasLen() || f.Plus != nil && len(f.Plus) < p.outNeed ||
@@ -133,7 +145,7 @@ func (s *Set) Pairs(p *Pairs, panel int, out []float32, in, packed []uint16, f F
 		return
 	}
 	first, width, real := p.panel(panel)
-	c := pairsCall{p, out[first:], in, packed[p.Taps*p.Run*first:], f.channels(first), width, real}
+	c := pairsCall[T]{p, out[first:], in, packed[p.Taps*p.Run*first:], f.channels(first), width, real}
 	if s.pairs != nil {
 		c.run(s.pairs, from, to, spare)
 		return
@@ -144,7 +156,7 @@ func (s *Set) Pairs(p *Pairs, panel int, out []float32, in, packed []uint16, f F
 }
 
 // generic computes one position of one panel: the definition.
-func (c *pairsCall) generic(acc []float32, q int) {
+func (c *pairsCall[T]) generic(acc []float32, q int) {
 	clear(acc)
 	for t := range c.Taps {
 		o := c.half[t*len(c.Out)+q]
@@ -161,7 +173,17 @@ func (c *pairsCall) generic(acc []float32, q int) {
 	}
 	at := int(c.Out[q]) / 4
 	for i, v := range acc[:c.real] {
-		c.out[at+i] = c.finish(i, at+i, v)
+		store(&c.out[at+i], c.finish(i, at+i, v))
+	}
+}
+
+// store sets a result, which is rounded to bfloat16 if it has two bytes.
+func store[T float32 | uint16](to *T, v float32) {
+	switch to := any(to).(type) {
+	case *float32:
+		*to = v
+	case *uint16:
+		*to = bf16(v)
 	}
 }
 

@@ -4,8 +4,8 @@
 
 #include "textflag.h"
 
-// func pairsAVX512BF16x1p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, SSE
+// func pairsAVX512BF16x1p12(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, SSE
 TEXT ·pairsAVX512BF16x1p12(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -519,8 +519,10 @@ added:
 	VMINPS       Z11, Z13, Z11
 
 bounded:
-	CMPQ rounded+112(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R15
+	CMPQ as+112(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y12
 	LONG      $0x487e7262
@@ -595,7 +597,6 @@ bounded:
 	VPSLLD    $0x10, Z11, Z11
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
 	VMOVUPS Z2, (R15)(CX*1)
@@ -608,19 +609,96 @@ write:
 	VMOVUPS Z9, (R15)(R11*1)
 	VMOVUPS Z10, (R15)(R12*1)
 	VMOVUPS Z11, (R15)(R13*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x30, offs+32(FP)
-	ADDQ    $0x30, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ $0x01, AX
+	SARQ $0x01, BX
+	SARQ $0x01, CX
+	SARQ $0x01, DX
+	SARQ $0x01, SI
+	SARQ $0x01, DI
+	SARQ $0x01, R8
+	SARQ $0x01, R9
+	SARQ $0x01, R10
+	SARQ $0x01, R11
+	SARQ $0x01, R12
+	SARQ $0x01, R13
+
+	// VCVTNEPS2BF16 Z0, Y12
+	LONG      $0x487e7262
+	WORD      $0xe072
+	VMOVDQU32 Y12, (R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z1, Y12
+	LONG      $0x487e7262
+	WORD      $0xe172
+	VMOVDQU32 Y12, (R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z2, Y12
+	LONG      $0x487e7262
+	WORD      $0xe272
+	VMOVDQU32 Y12, (R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z3, Y12
+	LONG      $0x487e7262
+	WORD      $0xe372
+	VMOVDQU32 Y12, (R15)(DX*1)
+
+	// VCVTNEPS2BF16 Z4, Y12
+	LONG      $0x487e7262
+	WORD      $0xe472
+	VMOVDQU32 Y12, (R15)(SI*1)
+
+	// VCVTNEPS2BF16 Z5, Y12
+	LONG      $0x487e7262
+	WORD      $0xe572
+	VMOVDQU32 Y12, (R15)(DI*1)
+
+	// VCVTNEPS2BF16 Z6, Y12
+	LONG      $0x487e7262
+	WORD      $0xe672
+	VMOVDQU32 Y12, (R15)(R8*1)
+
+	// VCVTNEPS2BF16 Z7, Y12
+	LONG      $0x487e7262
+	WORD      $0xe772
+	VMOVDQU32 Y12, (R15)(R9*1)
+
+	// VCVTNEPS2BF16 Z8, Y12
+	LONG      $0x487e5262
+	WORD      $0xe072
+	VMOVDQU32 Y12, (R15)(R10*1)
+
+	// VCVTNEPS2BF16 Z9, Y12
+	LONG      $0x487e5262
+	WORD      $0xe172
+	VMOVDQU32 Y12, (R15)(R11*1)
+
+	// VCVTNEPS2BF16 Z10, Y12
+	LONG      $0x487e5262
+	WORD      $0xe272
+	VMOVDQU32 Y12, (R15)(R12*1)
+
+	// VCVTNEPS2BF16 Z11, Y12
+	LONG      $0x487e5262
+	WORD      $0xe372
+	VMOVDQU32 Y12, (R15)(R13*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x30, offs+32(FP)
+	ADDQ $0x30, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x1p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, MMX+, SSE
+// func pairsAVX512BF16x1p8(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x1p8(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -1008,8 +1086,10 @@ added:
 	VMINPS       Z7, Z9, Z7
 
 bounded:
-	CMPQ rounded+112(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R15
+	CMPQ as+112(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y8
 	LONG      $0x487e7262
@@ -1060,7 +1140,6 @@ bounded:
 	VPSLLD    $0x10, Z7, Z7
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
 	VMOVUPS Z2, (R15)(CX*1)
@@ -1069,19 +1148,72 @@ write:
 	VMOVUPS Z5, (R15)(DI*1)
 	VMOVUPS Z6, (R15)(R8*1)
 	VMOVUPS Z7, (R15)(R9*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x20, offs+32(FP)
-	ADDQ    $0x20, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ $0x01, AX
+	SARQ $0x01, BX
+	SARQ $0x01, CX
+	SARQ $0x01, DX
+	SARQ $0x01, SI
+	SARQ $0x01, DI
+	SARQ $0x01, R8
+	SARQ $0x01, R9
+
+	// VCVTNEPS2BF16 Z0, Y8
+	LONG      $0x487e7262
+	WORD      $0xc072
+	VMOVDQU32 Y8, (R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z1, Y8
+	LONG      $0x487e7262
+	WORD      $0xc172
+	VMOVDQU32 Y8, (R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z2, Y8
+	LONG      $0x487e7262
+	WORD      $0xc272
+	VMOVDQU32 Y8, (R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z3, Y8
+	LONG      $0x487e7262
+	WORD      $0xc372
+	VMOVDQU32 Y8, (R15)(DX*1)
+
+	// VCVTNEPS2BF16 Z4, Y8
+	LONG      $0x487e7262
+	WORD      $0xc472
+	VMOVDQU32 Y8, (R15)(SI*1)
+
+	// VCVTNEPS2BF16 Z5, Y8
+	LONG      $0x487e7262
+	WORD      $0xc572
+	VMOVDQU32 Y8, (R15)(DI*1)
+
+	// VCVTNEPS2BF16 Z6, Y8
+	LONG      $0x487e7262
+	WORD      $0xc672
+	VMOVDQU32 Y8, (R15)(R8*1)
+
+	// VCVTNEPS2BF16 Z7, Y8
+	LONG      $0x487e7262
+	WORD      $0xc772
+	VMOVDQU32 Y8, (R15)(R9*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x20, offs+32(FP)
+	ADDQ $0x20, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x1p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, MMX+, SSE
+// func pairsAVX512BF16x1p4(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x1p4(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -1325,8 +1457,10 @@ added:
 	VMINPS       Z3, Z5, Z3
 
 bounded:
-	CMPQ rounded+112(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R15
+	CMPQ as+112(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y4
 	LONG      $0x487ef262
@@ -1353,24 +1487,52 @@ bounded:
 	VPSLLD    $0x10, Z3, Z3
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
 	VMOVUPS Z2, (R15)(CX*1)
 	VMOVUPS Z3, (R15)(DX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x10, offs+32(FP)
-	ADDQ    $0x10, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ $0x01, AX
+	SARQ $0x01, BX
+	SARQ $0x01, CX
+	SARQ $0x01, DX
+
+	// VCVTNEPS2BF16 Z0, Y4
+	LONG      $0x487ef262
+	WORD      $0xe072
+	VMOVDQU32 Y4, (R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z1, Y4
+	LONG      $0x487ef262
+	WORD      $0xe172
+	VMOVDQU32 Y4, (R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z2, Y4
+	LONG      $0x487ef262
+	WORD      $0xe272
+	VMOVDQU32 Y4, (R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z3, Y4
+	LONG      $0x487ef262
+	WORD      $0xe372
+	VMOVDQU32 Y4, (R15)(DX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x10, offs+32(FP)
+	ADDQ $0x10, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x1p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, MMX+, SSE
+// func pairsAVX512BF16x1p2(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x1p2(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -1542,8 +1704,10 @@ added:
 	VMINPS       Z1, Z3, Z1
 
 bounded:
-	CMPQ rounded+112(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R15
+	CMPQ as+112(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y2
 	LONG      $0x487ef262
@@ -1558,22 +1722,38 @@ bounded:
 	VPSLLD    $0x10, Z1, Z1
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x08, offs+32(FP)
-	ADDQ    $0x08, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ $0x01, AX
+	SARQ $0x01, BX
+
+	// VCVTNEPS2BF16 Z0, Y2
+	LONG      $0x487ef262
+	WORD      $0xd072
+	VMOVDQU32 Y2, (R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z1, Y2
+	LONG      $0x487ef262
+	WORD      $0xd172
+	VMOVDQU32 Y2, (R15)(BX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x08, offs+32(FP)
+	ADDQ $0x08, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x1p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, SSE
+// func pairsAVX512BF16x1p1(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, SSE
 TEXT ·pairsAVX512BF16x1p1(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -1691,8 +1871,10 @@ added:
 	VMINPS       Z0, Z2, Z0
 
 bounded:
-	CMPQ rounded+112(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R15
+	CMPQ as+112(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
@@ -1701,21 +1883,31 @@ bounded:
 	VPSLLD    $0x10, Z0, Z0
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x04, offs+32(FP)
-	ADDQ    $0x04, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ $0x01, AX
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, (R15)(AX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x04, offs+32(FP)
+	ADDQ $0x04, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x2p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, SSE
+// func pairsAVX512BF16x2p12(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, SSE
 TEXT ·pairsAVX512BF16x2p12(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -2547,8 +2739,10 @@ added:
 	VMINPS       Z23, Z25, Z23
 
 bounded:
-	CMPQ rounded+112(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R15
+	CMPQ as+112(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y24
 	LONG      $0x487e6262
@@ -2695,7 +2889,6 @@ bounded:
 	VPSLLD    $0x10, Z23, Z23
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
@@ -2720,19 +2913,156 @@ write:
 	VMOVUPS Z21, 64(R15)(R12*1)
 	VMOVUPS Z22, (R15)(R13*1)
 	VMOVUPS Z23, 64(R15)(R13*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x30, offs+32(FP)
-	ADDQ    $0x30, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ $0x01, AX
+	SARQ $0x01, BX
+	SARQ $0x01, CX
+	SARQ $0x01, DX
+	SARQ $0x01, SI
+	SARQ $0x01, DI
+	SARQ $0x01, R8
+	SARQ $0x01, R9
+	SARQ $0x01, R10
+	SARQ $0x01, R11
+	SARQ $0x01, R12
+	SARQ $0x01, R13
+
+	// VCVTNEPS2BF16 Z0, Y24
+	LONG      $0x487e6262
+	WORD      $0xc072
+	VMOVDQU32 Y24, (R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z1, Y24
+	LONG      $0x487e6262
+	WORD      $0xc172
+	VMOVDQU32 Y24, 32(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z2, Y24
+	LONG      $0x487e6262
+	WORD      $0xc272
+	VMOVDQU32 Y24, (R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z3, Y24
+	LONG      $0x487e6262
+	WORD      $0xc372
+	VMOVDQU32 Y24, 32(R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z4, Y24
+	LONG      $0x487e6262
+	WORD      $0xc472
+	VMOVDQU32 Y24, (R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z5, Y24
+	LONG      $0x487e6262
+	WORD      $0xc572
+	VMOVDQU32 Y24, 32(R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z6, Y24
+	LONG      $0x487e6262
+	WORD      $0xc672
+	VMOVDQU32 Y24, (R15)(DX*1)
+
+	// VCVTNEPS2BF16 Z7, Y24
+	LONG      $0x487e6262
+	WORD      $0xc772
+	VMOVDQU32 Y24, 32(R15)(DX*1)
+
+	// VCVTNEPS2BF16 Z8, Y24
+	LONG      $0x487e4262
+	WORD      $0xc072
+	VMOVDQU32 Y24, (R15)(SI*1)
+
+	// VCVTNEPS2BF16 Z9, Y24
+	LONG      $0x487e4262
+	WORD      $0xc172
+	VMOVDQU32 Y24, 32(R15)(SI*1)
+
+	// VCVTNEPS2BF16 Z10, Y24
+	LONG      $0x487e4262
+	WORD      $0xc272
+	VMOVDQU32 Y24, (R15)(DI*1)
+
+	// VCVTNEPS2BF16 Z11, Y24
+	LONG      $0x487e4262
+	WORD      $0xc372
+	VMOVDQU32 Y24, 32(R15)(DI*1)
+
+	// VCVTNEPS2BF16 Z12, Y24
+	LONG      $0x487e4262
+	WORD      $0xc472
+	VMOVDQU32 Y24, (R15)(R8*1)
+
+	// VCVTNEPS2BF16 Z13, Y24
+	LONG      $0x487e4262
+	WORD      $0xc572
+	VMOVDQU32 Y24, 32(R15)(R8*1)
+
+	// VCVTNEPS2BF16 Z14, Y24
+	LONG      $0x487e4262
+	WORD      $0xc672
+	VMOVDQU32 Y24, (R15)(R9*1)
+
+	// VCVTNEPS2BF16 Z15, Y24
+	LONG      $0x487e4262
+	WORD      $0xc772
+	VMOVDQU32 Y24, 32(R15)(R9*1)
+
+	// VCVTNEPS2BF16 Z16, Y24
+	LONG      $0x487e2262
+	WORD      $0xc072
+	VMOVDQU32 Y24, (R15)(R10*1)
+
+	// VCVTNEPS2BF16 Z17, Y24
+	LONG      $0x487e2262
+	WORD      $0xc172
+	VMOVDQU32 Y24, 32(R15)(R10*1)
+
+	// VCVTNEPS2BF16 Z18, Y24
+	LONG      $0x487e2262
+	WORD      $0xc272
+	VMOVDQU32 Y24, (R15)(R11*1)
+
+	// VCVTNEPS2BF16 Z19, Y24
+	LONG      $0x487e2262
+	WORD      $0xc372
+	VMOVDQU32 Y24, 32(R15)(R11*1)
+
+	// VCVTNEPS2BF16 Z20, Y24
+	LONG      $0x487e2262
+	WORD      $0xc472
+	VMOVDQU32 Y24, (R15)(R12*1)
+
+	// VCVTNEPS2BF16 Z21, Y24
+	LONG      $0x487e2262
+	WORD      $0xc572
+	VMOVDQU32 Y24, 32(R15)(R12*1)
+
+	// VCVTNEPS2BF16 Z22, Y24
+	LONG      $0x487e2262
+	WORD      $0xc672
+	VMOVDQU32 Y24, (R15)(R13*1)
+
+	// VCVTNEPS2BF16 Z23, Y24
+	LONG      $0x487e2262
+	WORD      $0xc772
+	VMOVDQU32 Y24, 32(R15)(R13*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x30, offs+32(FP)
+	ADDQ $0x30, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x2p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, MMX+, SSE
+// func pairsAVX512BF16x2p8(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x2p8(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -3335,8 +3665,10 @@ added:
 	VMINPS       Z15, Z17, Z15
 
 bounded:
-	CMPQ rounded+112(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R15
+	CMPQ as+112(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y16
 	LONG      $0x487ee262
@@ -3435,7 +3767,6 @@ bounded:
 	VPSLLD    $0x10, Z15, Z15
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
@@ -3452,19 +3783,112 @@ write:
 	VMOVUPS Z13, 64(R15)(R8*1)
 	VMOVUPS Z14, (R15)(R9*1)
 	VMOVUPS Z15, 64(R15)(R9*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x20, offs+32(FP)
-	ADDQ    $0x20, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ $0x01, AX
+	SARQ $0x01, BX
+	SARQ $0x01, CX
+	SARQ $0x01, DX
+	SARQ $0x01, SI
+	SARQ $0x01, DI
+	SARQ $0x01, R8
+	SARQ $0x01, R9
+
+	// VCVTNEPS2BF16 Z0, Y16
+	LONG      $0x487ee262
+	WORD      $0xc072
+	VMOVDQU32 Y16, (R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z1, Y16
+	LONG      $0x487ee262
+	WORD      $0xc172
+	VMOVDQU32 Y16, 32(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z2, Y16
+	LONG      $0x487ee262
+	WORD      $0xc272
+	VMOVDQU32 Y16, (R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z3, Y16
+	LONG      $0x487ee262
+	WORD      $0xc372
+	VMOVDQU32 Y16, 32(R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z4, Y16
+	LONG      $0x487ee262
+	WORD      $0xc472
+	VMOVDQU32 Y16, (R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z5, Y16
+	LONG      $0x487ee262
+	WORD      $0xc572
+	VMOVDQU32 Y16, 32(R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z6, Y16
+	LONG      $0x487ee262
+	WORD      $0xc672
+	VMOVDQU32 Y16, (R15)(DX*1)
+
+	// VCVTNEPS2BF16 Z7, Y16
+	LONG      $0x487ee262
+	WORD      $0xc772
+	VMOVDQU32 Y16, 32(R15)(DX*1)
+
+	// VCVTNEPS2BF16 Z8, Y16
+	LONG      $0x487ec262
+	WORD      $0xc072
+	VMOVDQU32 Y16, (R15)(SI*1)
+
+	// VCVTNEPS2BF16 Z9, Y16
+	LONG      $0x487ec262
+	WORD      $0xc172
+	VMOVDQU32 Y16, 32(R15)(SI*1)
+
+	// VCVTNEPS2BF16 Z10, Y16
+	LONG      $0x487ec262
+	WORD      $0xc272
+	VMOVDQU32 Y16, (R15)(DI*1)
+
+	// VCVTNEPS2BF16 Z11, Y16
+	LONG      $0x487ec262
+	WORD      $0xc372
+	VMOVDQU32 Y16, 32(R15)(DI*1)
+
+	// VCVTNEPS2BF16 Z12, Y16
+	LONG      $0x487ec262
+	WORD      $0xc472
+	VMOVDQU32 Y16, (R15)(R8*1)
+
+	// VCVTNEPS2BF16 Z13, Y16
+	LONG      $0x487ec262
+	WORD      $0xc572
+	VMOVDQU32 Y16, 32(R15)(R8*1)
+
+	// VCVTNEPS2BF16 Z14, Y16
+	LONG      $0x487ec262
+	WORD      $0xc672
+	VMOVDQU32 Y16, (R15)(R9*1)
+
+	// VCVTNEPS2BF16 Z15, Y16
+	LONG      $0x487ec262
+	WORD      $0xc772
+	VMOVDQU32 Y16, 32(R15)(R9*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x20, offs+32(FP)
+	ADDQ $0x20, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x2p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, MMX+, SSE
+// func pairsAVX512BF16x2p4(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x2p4(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -3819,8 +4243,10 @@ added:
 	VMINPS       Z7, Z9, Z7
 
 bounded:
-	CMPQ rounded+112(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R15
+	CMPQ as+112(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y8
 	LONG      $0x487e7262
@@ -3871,7 +4297,6 @@ bounded:
 	VPSLLD    $0x10, Z7, Z7
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
@@ -3880,19 +4305,68 @@ write:
 	VMOVUPS Z5, 64(R15)(CX*1)
 	VMOVUPS Z6, (R15)(DX*1)
 	VMOVUPS Z7, 64(R15)(DX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x10, offs+32(FP)
-	ADDQ    $0x10, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ $0x01, AX
+	SARQ $0x01, BX
+	SARQ $0x01, CX
+	SARQ $0x01, DX
+
+	// VCVTNEPS2BF16 Z0, Y8
+	LONG      $0x487e7262
+	WORD      $0xc072
+	VMOVDQU32 Y8, (R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z1, Y8
+	LONG      $0x487e7262
+	WORD      $0xc172
+	VMOVDQU32 Y8, 32(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z2, Y8
+	LONG      $0x487e7262
+	WORD      $0xc272
+	VMOVDQU32 Y8, (R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z3, Y8
+	LONG      $0x487e7262
+	WORD      $0xc372
+	VMOVDQU32 Y8, 32(R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z4, Y8
+	LONG      $0x487e7262
+	WORD      $0xc472
+	VMOVDQU32 Y8, (R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z5, Y8
+	LONG      $0x487e7262
+	WORD      $0xc572
+	VMOVDQU32 Y8, 32(R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z6, Y8
+	LONG      $0x487e7262
+	WORD      $0xc672
+	VMOVDQU32 Y8, (R15)(DX*1)
+
+	// VCVTNEPS2BF16 Z7, Y8
+	LONG      $0x487e7262
+	WORD      $0xc772
+	VMOVDQU32 Y8, 32(R15)(DX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x10, offs+32(FP)
+	ADDQ $0x10, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x2p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, MMX+, SSE
+// func pairsAVX512BF16x2p2(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x2p2(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -4123,8 +4597,10 @@ added:
 	VMINPS       Z3, Z5, Z3
 
 bounded:
-	CMPQ rounded+112(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R15
+	CMPQ as+112(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y4
 	LONG      $0x487ef262
@@ -4151,24 +4627,50 @@ bounded:
 	VPSLLD    $0x10, Z3, Z3
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
 	VMOVUPS Z3, 64(R15)(BX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x08, offs+32(FP)
-	ADDQ    $0x08, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ $0x01, AX
+	SARQ $0x01, BX
+
+	// VCVTNEPS2BF16 Z0, Y4
+	LONG      $0x487ef262
+	WORD      $0xe072
+	VMOVDQU32 Y4, (R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z1, Y4
+	LONG      $0x487ef262
+	WORD      $0xe172
+	VMOVDQU32 Y4, 32(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z2, Y4
+	LONG      $0x487ef262
+	WORD      $0xe272
+	VMOVDQU32 Y4, (R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z3, Y4
+	LONG      $0x487ef262
+	WORD      $0xe372
+	VMOVDQU32 Y4, 32(R15)(BX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x08, offs+32(FP)
+	ADDQ $0x08, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x2p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, SSE
+// func pairsAVX512BF16x2p1(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, SSE
 TEXT ·pairsAVX512BF16x2p1(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -4318,8 +4820,10 @@ added:
 	VMINPS       Z1, Z3, Z1
 
 bounded:
-	CMPQ rounded+112(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R15
+	CMPQ as+112(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y2
 	LONG      $0x487ef262
@@ -4334,22 +4838,37 @@ bounded:
 	VPSLLD    $0x10, Z1, Z1
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x04, offs+32(FP)
-	ADDQ    $0x04, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ $0x01, AX
+
+	// VCVTNEPS2BF16 Z0, Y2
+	LONG      $0x487ef262
+	WORD      $0xd072
+	VMOVDQU32 Y2, (R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z1, Y2
+	LONG      $0x487ef262
+	WORD      $0xd172
+	VMOVDQU32 Y2, 32(R15)(AX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x04, offs+32(FP)
+	ADDQ $0x04, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x4p6(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, MMX+, SSE
+// func pairsAVX512BF16x4p6(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x4p6(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -5154,8 +5673,10 @@ added:
 	VMINPS       Z23, Z25, Z23
 
 bounded:
-	CMPQ rounded+112(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R15
+	CMPQ as+112(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y24
 	LONG      $0x487e6262
@@ -5302,7 +5823,6 @@ bounded:
 	VPSLLD    $0x10, Z23, Z23
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
@@ -5327,19 +5847,150 @@ write:
 	VMOVUPS Z21, 64(R15)(DI*1)
 	VMOVUPS Z22, 128(R15)(DI*1)
 	VMOVUPS Z23, 192(R15)(DI*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x18, offs+32(FP)
-	ADDQ    $0x18, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ $0x01, AX
+	SARQ $0x01, BX
+	SARQ $0x01, CX
+	SARQ $0x01, DX
+	SARQ $0x01, SI
+	SARQ $0x01, DI
+
+	// VCVTNEPS2BF16 Z0, Y24
+	LONG      $0x487e6262
+	WORD      $0xc072
+	VMOVDQU32 Y24, (R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z1, Y24
+	LONG      $0x487e6262
+	WORD      $0xc172
+	VMOVDQU32 Y24, 32(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z2, Y24
+	LONG      $0x487e6262
+	WORD      $0xc272
+	VMOVDQU32 Y24, 64(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z3, Y24
+	LONG      $0x487e6262
+	WORD      $0xc372
+	VMOVDQU32 Y24, 96(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z4, Y24
+	LONG      $0x487e6262
+	WORD      $0xc472
+	VMOVDQU32 Y24, (R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z5, Y24
+	LONG      $0x487e6262
+	WORD      $0xc572
+	VMOVDQU32 Y24, 32(R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z6, Y24
+	LONG      $0x487e6262
+	WORD      $0xc672
+	VMOVDQU32 Y24, 64(R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z7, Y24
+	LONG      $0x487e6262
+	WORD      $0xc772
+	VMOVDQU32 Y24, 96(R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z8, Y24
+	LONG      $0x487e4262
+	WORD      $0xc072
+	VMOVDQU32 Y24, (R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z9, Y24
+	LONG      $0x487e4262
+	WORD      $0xc172
+	VMOVDQU32 Y24, 32(R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z10, Y24
+	LONG      $0x487e4262
+	WORD      $0xc272
+	VMOVDQU32 Y24, 64(R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z11, Y24
+	LONG      $0x487e4262
+	WORD      $0xc372
+	VMOVDQU32 Y24, 96(R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z12, Y24
+	LONG      $0x487e4262
+	WORD      $0xc472
+	VMOVDQU32 Y24, (R15)(DX*1)
+
+	// VCVTNEPS2BF16 Z13, Y24
+	LONG      $0x487e4262
+	WORD      $0xc572
+	VMOVDQU32 Y24, 32(R15)(DX*1)
+
+	// VCVTNEPS2BF16 Z14, Y24
+	LONG      $0x487e4262
+	WORD      $0xc672
+	VMOVDQU32 Y24, 64(R15)(DX*1)
+
+	// VCVTNEPS2BF16 Z15, Y24
+	LONG      $0x487e4262
+	WORD      $0xc772
+	VMOVDQU32 Y24, 96(R15)(DX*1)
+
+	// VCVTNEPS2BF16 Z16, Y24
+	LONG      $0x487e2262
+	WORD      $0xc072
+	VMOVDQU32 Y24, (R15)(SI*1)
+
+	// VCVTNEPS2BF16 Z17, Y24
+	LONG      $0x487e2262
+	WORD      $0xc172
+	VMOVDQU32 Y24, 32(R15)(SI*1)
+
+	// VCVTNEPS2BF16 Z18, Y24
+	LONG      $0x487e2262
+	WORD      $0xc272
+	VMOVDQU32 Y24, 64(R15)(SI*1)
+
+	// VCVTNEPS2BF16 Z19, Y24
+	LONG      $0x487e2262
+	WORD      $0xc372
+	VMOVDQU32 Y24, 96(R15)(SI*1)
+
+	// VCVTNEPS2BF16 Z20, Y24
+	LONG      $0x487e2262
+	WORD      $0xc472
+	VMOVDQU32 Y24, (R15)(DI*1)
+
+	// VCVTNEPS2BF16 Z21, Y24
+	LONG      $0x487e2262
+	WORD      $0xc572
+	VMOVDQU32 Y24, 32(R15)(DI*1)
+
+	// VCVTNEPS2BF16 Z22, Y24
+	LONG      $0x487e2262
+	WORD      $0xc672
+	VMOVDQU32 Y24, 64(R15)(DI*1)
+
+	// VCVTNEPS2BF16 Z23, Y24
+	LONG      $0x487e2262
+	WORD      $0xc772
+	VMOVDQU32 Y24, 96(R15)(DI*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x18, offs+32(FP)
+	ADDQ $0x18, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x4p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, MMX+, SSE
+// func pairsAVX512BF16x4p4(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x4p4(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -5916,8 +6567,10 @@ added:
 	VMINPS       Z15, Z17, Z15
 
 bounded:
-	CMPQ rounded+112(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R15
+	CMPQ as+112(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y16
 	LONG      $0x487ee262
@@ -6016,7 +6669,6 @@ bounded:
 	VPSLLD    $0x10, Z15, Z15
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
@@ -6033,19 +6685,108 @@ write:
 	VMOVUPS Z13, 64(R15)(DX*1)
 	VMOVUPS Z14, 128(R15)(DX*1)
 	VMOVUPS Z15, 192(R15)(DX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x10, offs+32(FP)
-	ADDQ    $0x10, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ $0x01, AX
+	SARQ $0x01, BX
+	SARQ $0x01, CX
+	SARQ $0x01, DX
+
+	// VCVTNEPS2BF16 Z0, Y16
+	LONG      $0x487ee262
+	WORD      $0xc072
+	VMOVDQU32 Y16, (R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z1, Y16
+	LONG      $0x487ee262
+	WORD      $0xc172
+	VMOVDQU32 Y16, 32(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z2, Y16
+	LONG      $0x487ee262
+	WORD      $0xc272
+	VMOVDQU32 Y16, 64(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z3, Y16
+	LONG      $0x487ee262
+	WORD      $0xc372
+	VMOVDQU32 Y16, 96(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z4, Y16
+	LONG      $0x487ee262
+	WORD      $0xc472
+	VMOVDQU32 Y16, (R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z5, Y16
+	LONG      $0x487ee262
+	WORD      $0xc572
+	VMOVDQU32 Y16, 32(R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z6, Y16
+	LONG      $0x487ee262
+	WORD      $0xc672
+	VMOVDQU32 Y16, 64(R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z7, Y16
+	LONG      $0x487ee262
+	WORD      $0xc772
+	VMOVDQU32 Y16, 96(R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z8, Y16
+	LONG      $0x487ec262
+	WORD      $0xc072
+	VMOVDQU32 Y16, (R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z9, Y16
+	LONG      $0x487ec262
+	WORD      $0xc172
+	VMOVDQU32 Y16, 32(R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z10, Y16
+	LONG      $0x487ec262
+	WORD      $0xc272
+	VMOVDQU32 Y16, 64(R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z11, Y16
+	LONG      $0x487ec262
+	WORD      $0xc372
+	VMOVDQU32 Y16, 96(R15)(CX*1)
+
+	// VCVTNEPS2BF16 Z12, Y16
+	LONG      $0x487ec262
+	WORD      $0xc472
+	VMOVDQU32 Y16, (R15)(DX*1)
+
+	// VCVTNEPS2BF16 Z13, Y16
+	LONG      $0x487ec262
+	WORD      $0xc572
+	VMOVDQU32 Y16, 32(R15)(DX*1)
+
+	// VCVTNEPS2BF16 Z14, Y16
+	LONG      $0x487ec262
+	WORD      $0xc672
+	VMOVDQU32 Y16, 64(R15)(DX*1)
+
+	// VCVTNEPS2BF16 Z15, Y16
+	LONG      $0x487ec262
+	WORD      $0xc772
+	VMOVDQU32 Y16, 96(R15)(DX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x10, offs+32(FP)
+	ADDQ $0x10, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x4p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, MMX+, SSE
+// func pairsAVX512BF16x4p2(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+, SSE
 TEXT ·pairsAVX512BF16x4p2(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -6394,8 +7135,10 @@ added:
 	VMINPS       Z7, Z9, Z7
 
 bounded:
-	CMPQ rounded+112(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R15
+	CMPQ as+112(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y8
 	LONG      $0x487e7262
@@ -6446,7 +7189,6 @@ bounded:
 	VPSLLD    $0x10, Z7, Z7
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
@@ -6455,19 +7197,66 @@ write:
 	VMOVUPS Z5, 64(R15)(BX*1)
 	VMOVUPS Z6, 128(R15)(BX*1)
 	VMOVUPS Z7, 192(R15)(BX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x08, offs+32(FP)
-	ADDQ    $0x08, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ $0x01, AX
+	SARQ $0x01, BX
+
+	// VCVTNEPS2BF16 Z0, Y8
+	LONG      $0x487e7262
+	WORD      $0xc072
+	VMOVDQU32 Y8, (R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z1, Y8
+	LONG      $0x487e7262
+	WORD      $0xc172
+	VMOVDQU32 Y8, 32(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z2, Y8
+	LONG      $0x487e7262
+	WORD      $0xc272
+	VMOVDQU32 Y8, 64(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z3, Y8
+	LONG      $0x487e7262
+	WORD      $0xc372
+	VMOVDQU32 Y8, 96(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z4, Y8
+	LONG      $0x487e7262
+	WORD      $0xc472
+	VMOVDQU32 Y8, (R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z5, Y8
+	LONG      $0x487e7262
+	WORD      $0xc572
+	VMOVDQU32 Y8, 32(R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z6, Y8
+	LONG      $0x487e7262
+	WORD      $0xc672
+	VMOVDQU32 Y8, 64(R15)(BX*1)
+
+	// VCVTNEPS2BF16 Z7, Y8
+	LONG      $0x487e7262
+	WORD      $0xc772
+	VMOVDQU32 Y8, 96(R15)(BX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x08, offs+32(FP)
+	ADDQ $0x08, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512BF16x4p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
-// Requires: AVX, AVX512F, CMOV, SSE
+// func pairsAVX512BF16x4p1(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, SSE
 TEXT ·pairsAVX512BF16x4p1(SB), NOSPLIT, $40-128
 	STMXCSR 24(SP)
 	MOVL    24(SP), R15
@@ -6681,8 +7470,10 @@ added:
 	VMINPS       Z3, Z5, Z3
 
 bounded:
-	CMPQ rounded+112(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R15
+	CMPQ as+112(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y4
 	LONG      $0x487ef262
@@ -6709,23 +7500,48 @@ bounded:
 	VPSLLD    $0x10, Z3, Z3
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
 	VMOVUPS Z3, 192(R15)(AX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x04, offs+32(FP)
-	ADDQ    $0x04, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ $0x01, AX
+
+	// VCVTNEPS2BF16 Z0, Y4
+	LONG      $0x487ef262
+	WORD      $0xe072
+	VMOVDQU32 Y4, (R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z1, Y4
+	LONG      $0x487ef262
+	WORD      $0xe172
+	VMOVDQU32 Y4, 32(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z2, Y4
+	LONG      $0x487ef262
+	WORD      $0xe272
+	VMOVDQU32 Y4, 64(R15)(AX*1)
+
+	// VCVTNEPS2BF16 Z3, Y4
+	LONG      $0x487ef262
+	WORD      $0xe372
+	VMOVDQU32 Y4, 96(R15)(AX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x04, offs+32(FP)
+	ADDQ $0x04, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x1p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX512x1p12(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
 TEXT ·pairsAVX512x1p12(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
@@ -7006,8 +7822,10 @@ added:
 	VMINPS       Z11, Z13, Z11
 
 bounded:
-	CMPQ      rounded+112(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R15
+	CMPQ      as+112(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z12
 	VPSRLD    $0x1f, Z12, Z12
@@ -7118,7 +7936,6 @@ bounded:
 	VPANDD    Z29, Z11, Z11
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
 	VMOVUPS Z2, (R15)(CX*1)
@@ -7131,18 +7948,167 @@ write:
 	VMOVUPS Z9, (R15)(R11*1)
 	VMOVUPS Z10, (R15)(R12*1)
 	VMOVUPS Z11, (R15)(R13*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x30, offs+32(FP)
-	ADDQ    $0x30, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	SARQ      $0x01, BX
+	SARQ      $0x01, CX
+	SARQ      $0x01, DX
+	SARQ      $0x01, SI
+	SARQ      $0x01, DI
+	SARQ      $0x01, R8
+	SARQ      $0x01, R9
+	SARQ      $0x01, R10
+	SARQ      $0x01, R11
+	SARQ      $0x01, R12
+	SARQ      $0x01, R13
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z12
+	VPSRLD    $0x1f, Z12, Z12
+	VPADDD    Z30, Z12, Z12
+	VPADDD    Z0, Z12, Z12
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z12, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R15)(AX*1)
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z12
+	VPSRLD    $0x1f, Z12, Z12
+	VPADDD    Z30, Z12, Z12
+	VPADDD    Z1, Z12, Z12
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z12, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, (R15)(BX*1)
+	VADDPS    Z31, Z2, Z2
+	VPSLLD    $0x0f, Z2, Z12
+	VPSRLD    $0x1f, Z12, Z12
+	VPADDD    Z30, Z12, Z12
+	VPADDD    Z2, Z12, Z12
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQA32 Z12, Z2
+	VMOVDQA32 Z29, K1, Z2
+	VPANDD    Z29, Z2, Z2
+	VPSRLD    $0x10, Z2, Z2
+	VPMOVDW   Z2, (R15)(CX*1)
+	VADDPS    Z31, Z3, Z3
+	VPSLLD    $0x0f, Z3, Z12
+	VPSRLD    $0x1f, Z12, Z12
+	VPADDD    Z30, Z12, Z12
+	VPADDD    Z3, Z12, Z12
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVDQA32 Z12, Z3
+	VMOVDQA32 Z29, K1, Z3
+	VPANDD    Z29, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VPMOVDW   Z3, (R15)(DX*1)
+	VADDPS    Z31, Z4, Z4
+	VPSLLD    $0x0f, Z4, Z12
+	VPSRLD    $0x1f, Z12, Z12
+	VPADDD    Z30, Z12, Z12
+	VPADDD    Z4, Z12, Z12
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVDQA32 Z12, Z4
+	VMOVDQA32 Z29, K1, Z4
+	VPANDD    Z29, Z4, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VPMOVDW   Z4, (R15)(SI*1)
+	VADDPS    Z31, Z5, Z5
+	VPSLLD    $0x0f, Z5, Z12
+	VPSRLD    $0x1f, Z12, Z12
+	VPADDD    Z30, Z12, Z12
+	VPADDD    Z5, Z12, Z12
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVDQA32 Z12, Z5
+	VMOVDQA32 Z29, K1, Z5
+	VPANDD    Z29, Z5, Z5
+	VPSRLD    $0x10, Z5, Z5
+	VPMOVDW   Z5, (R15)(DI*1)
+	VADDPS    Z31, Z6, Z6
+	VPSLLD    $0x0f, Z6, Z12
+	VPSRLD    $0x1f, Z12, Z12
+	VPADDD    Z30, Z12, Z12
+	VPADDD    Z6, Z12, Z12
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVDQA32 Z12, Z6
+	VMOVDQA32 Z29, K1, Z6
+	VPANDD    Z29, Z6, Z6
+	VPSRLD    $0x10, Z6, Z6
+	VPMOVDW   Z6, (R15)(R8*1)
+	VADDPS    Z31, Z7, Z7
+	VPSLLD    $0x0f, Z7, Z12
+	VPSRLD    $0x1f, Z12, Z12
+	VPADDD    Z30, Z12, Z12
+	VPADDD    Z7, Z12, Z12
+	VCMPPS    $0x03, Z7, Z7, K1
+	VMOVDQA32 Z12, Z7
+	VMOVDQA32 Z29, K1, Z7
+	VPANDD    Z29, Z7, Z7
+	VPSRLD    $0x10, Z7, Z7
+	VPMOVDW   Z7, (R15)(R9*1)
+	VADDPS    Z31, Z8, Z8
+	VPSLLD    $0x0f, Z8, Z12
+	VPSRLD    $0x1f, Z12, Z12
+	VPADDD    Z30, Z12, Z12
+	VPADDD    Z8, Z12, Z12
+	VCMPPS    $0x03, Z8, Z8, K1
+	VMOVDQA32 Z12, Z8
+	VMOVDQA32 Z29, K1, Z8
+	VPANDD    Z29, Z8, Z8
+	VPSRLD    $0x10, Z8, Z8
+	VPMOVDW   Z8, (R15)(R10*1)
+	VADDPS    Z31, Z9, Z9
+	VPSLLD    $0x0f, Z9, Z12
+	VPSRLD    $0x1f, Z12, Z12
+	VPADDD    Z30, Z12, Z12
+	VPADDD    Z9, Z12, Z12
+	VCMPPS    $0x03, Z9, Z9, K1
+	VMOVDQA32 Z12, Z9
+	VMOVDQA32 Z29, K1, Z9
+	VPANDD    Z29, Z9, Z9
+	VPSRLD    $0x10, Z9, Z9
+	VPMOVDW   Z9, (R15)(R11*1)
+	VADDPS    Z31, Z10, Z10
+	VPSLLD    $0x0f, Z10, Z12
+	VPSRLD    $0x1f, Z12, Z12
+	VPADDD    Z30, Z12, Z12
+	VPADDD    Z10, Z12, Z12
+	VCMPPS    $0x03, Z10, Z10, K1
+	VMOVDQA32 Z12, Z10
+	VMOVDQA32 Z29, K1, Z10
+	VPANDD    Z29, Z10, Z10
+	VPSRLD    $0x10, Z10, Z10
+	VPMOVDW   Z10, (R15)(R12*1)
+	VADDPS    Z31, Z11, Z11
+	VPSLLD    $0x0f, Z11, Z12
+	VPSRLD    $0x1f, Z12, Z12
+	VPADDD    Z30, Z12, Z12
+	VPADDD    Z11, Z12, Z12
+	VCMPPS    $0x03, Z11, Z11, K1
+	VMOVDQA32 Z12, Z11
+	VMOVDQA32 Z29, K1, Z11
+	VPANDD    Z29, Z11, Z11
+	VPSRLD    $0x10, Z11, Z11
+	VPMOVDW   Z11, (R15)(R13*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x30, offs+32(FP)
+	ADDQ $0x30, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x1p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX512x1p8(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
 TEXT ·pairsAVX512x1p8(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
@@ -7366,8 +8332,10 @@ added:
 	VMINPS       Z7, Z9, Z7
 
 bounded:
-	CMPQ      rounded+112(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R15
+	CMPQ      as+112(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -7442,7 +8410,6 @@ bounded:
 	VPANDD    Z29, Z7, Z7
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
 	VMOVUPS Z2, (R15)(CX*1)
@@ -7451,18 +8418,119 @@ write:
 	VMOVUPS Z5, (R15)(DI*1)
 	VMOVUPS Z6, (R15)(R8*1)
 	VMOVUPS Z7, (R15)(R9*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x20, offs+32(FP)
-	ADDQ    $0x20, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	SARQ      $0x01, BX
+	SARQ      $0x01, CX
+	SARQ      $0x01, DX
+	SARQ      $0x01, SI
+	SARQ      $0x01, DI
+	SARQ      $0x01, R8
+	SARQ      $0x01, R9
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z0, Z8, Z8
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z8, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R15)(AX*1)
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z1, Z8, Z8
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z8, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, (R15)(BX*1)
+	VADDPS    Z31, Z2, Z2
+	VPSLLD    $0x0f, Z2, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z2, Z8, Z8
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQA32 Z8, Z2
+	VMOVDQA32 Z29, K1, Z2
+	VPANDD    Z29, Z2, Z2
+	VPSRLD    $0x10, Z2, Z2
+	VPMOVDW   Z2, (R15)(CX*1)
+	VADDPS    Z31, Z3, Z3
+	VPSLLD    $0x0f, Z3, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z3, Z8, Z8
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVDQA32 Z8, Z3
+	VMOVDQA32 Z29, K1, Z3
+	VPANDD    Z29, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VPMOVDW   Z3, (R15)(DX*1)
+	VADDPS    Z31, Z4, Z4
+	VPSLLD    $0x0f, Z4, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z4, Z8, Z8
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVDQA32 Z8, Z4
+	VMOVDQA32 Z29, K1, Z4
+	VPANDD    Z29, Z4, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VPMOVDW   Z4, (R15)(SI*1)
+	VADDPS    Z31, Z5, Z5
+	VPSLLD    $0x0f, Z5, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z5, Z8, Z8
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVDQA32 Z8, Z5
+	VMOVDQA32 Z29, K1, Z5
+	VPANDD    Z29, Z5, Z5
+	VPSRLD    $0x10, Z5, Z5
+	VPMOVDW   Z5, (R15)(DI*1)
+	VADDPS    Z31, Z6, Z6
+	VPSLLD    $0x0f, Z6, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z6, Z8, Z8
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVDQA32 Z8, Z6
+	VMOVDQA32 Z29, K1, Z6
+	VPANDD    Z29, Z6, Z6
+	VPSRLD    $0x10, Z6, Z6
+	VPMOVDW   Z6, (R15)(R8*1)
+	VADDPS    Z31, Z7, Z7
+	VPSLLD    $0x0f, Z7, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z7, Z8, Z8
+	VCMPPS    $0x03, Z7, Z7, K1
+	VMOVDQA32 Z8, Z7
+	VMOVDQA32 Z29, K1, Z7
+	VPANDD    Z29, Z7, Z7
+	VPSRLD    $0x10, Z7, Z7
+	VPMOVDW   Z7, (R15)(R9*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x20, offs+32(FP)
+	ADDQ $0x20, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x1p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX512x1p4(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
 TEXT ·pairsAVX512x1p4(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
@@ -7618,8 +8686,10 @@ added:
 	VMINPS       Z3, Z5, Z3
 
 bounded:
-	CMPQ      rounded+112(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R15
+	CMPQ      as+112(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -7658,23 +8728,75 @@ bounded:
 	VPANDD    Z29, Z3, Z3
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
 	VMOVUPS Z2, (R15)(CX*1)
 	VMOVUPS Z3, (R15)(DX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x10, offs+32(FP)
-	ADDQ    $0x10, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	SARQ      $0x01, BX
+	SARQ      $0x01, CX
+	SARQ      $0x01, DX
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z0, Z4, Z4
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z4, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R15)(AX*1)
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z1, Z4, Z4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z4, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, (R15)(BX*1)
+	VADDPS    Z31, Z2, Z2
+	VPSLLD    $0x0f, Z2, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z2, Z4, Z4
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQA32 Z4, Z2
+	VMOVDQA32 Z29, K1, Z2
+	VPANDD    Z29, Z2, Z2
+	VPSRLD    $0x10, Z2, Z2
+	VPMOVDW   Z2, (R15)(CX*1)
+	VADDPS    Z31, Z3, Z3
+	VPSLLD    $0x0f, Z3, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z3, Z4, Z4
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVDQA32 Z4, Z3
+	VMOVDQA32 Z29, K1, Z3
+	VPANDD    Z29, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VPMOVDW   Z3, (R15)(DX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x10, offs+32(FP)
+	ADDQ $0x10, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x1p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX512x1p2(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
 TEXT ·pairsAVX512x1p2(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
@@ -7796,8 +8918,10 @@ added:
 	VMINPS       Z1, Z3, Z1
 
 bounded:
-	CMPQ      rounded+112(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R15
+	CMPQ      as+112(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z2
 	VPSRLD    $0x1f, Z2, Z2
@@ -7818,21 +8942,49 @@ bounded:
 	VPANDD    Z29, Z1, Z1
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, (R15)(BX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x08, offs+32(FP)
-	ADDQ    $0x08, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	SARQ      $0x01, BX
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z2
+	VPSRLD    $0x1f, Z2, Z2
+	VPADDD    Z30, Z2, Z2
+	VPADDD    Z0, Z2, Z2
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z2, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R15)(AX*1)
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z2
+	VPSRLD    $0x1f, Z2, Z2
+	VPADDD    Z30, Z2, Z2
+	VPADDD    Z1, Z2, Z2
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z2, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, (R15)(BX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x08, offs+32(FP)
+	ADDQ $0x08, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x1p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX512x1p1(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
 TEXT ·pairsAVX512x1p1(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
@@ -7926,8 +9078,10 @@ added:
 	VMINPS       Z0, Z2, Z0
 
 bounded:
-	CMPQ      rounded+112(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R15
+	CMPQ      as+112(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z1
 	VPSRLD    $0x1f, Z1, Z1
@@ -7939,20 +9093,36 @@ bounded:
 	VPANDD    Z29, Z0, Z0
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x04, offs+32(FP)
-	ADDQ    $0x04, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z1
+	VPSRLD    $0x1f, Z1, Z1
+	VPADDD    Z30, Z1, Z1
+	VPADDD    Z0, Z1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z1, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R15)(AX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x04, offs+32(FP)
+	ADDQ $0x04, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x2p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX512x2p12(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
 TEXT ·pairsAVX512x2p12(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
@@ -8334,8 +9504,10 @@ added:
 	VMINPS       Z23, Z25, Z23
 
 bounded:
-	CMPQ      rounded+112(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R15
+	CMPQ      as+112(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -8554,7 +9726,6 @@ bounded:
 	VPANDD    Z29, Z23, Z23
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
@@ -8579,18 +9750,299 @@ write:
 	VMOVUPS Z21, 64(R15)(R12*1)
 	VMOVUPS Z22, (R15)(R13*1)
 	VMOVUPS Z23, 64(R15)(R13*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x30, offs+32(FP)
-	ADDQ    $0x30, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	SARQ      $0x01, BX
+	SARQ      $0x01, CX
+	SARQ      $0x01, DX
+	SARQ      $0x01, SI
+	SARQ      $0x01, DI
+	SARQ      $0x01, R8
+	SARQ      $0x01, R9
+	SARQ      $0x01, R10
+	SARQ      $0x01, R11
+	SARQ      $0x01, R12
+	SARQ      $0x01, R13
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z0, Z24, Z24
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z24, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R15)(AX*1)
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z1, Z24, Z24
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z24, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, 32(R15)(AX*1)
+	VADDPS    Z31, Z2, Z2
+	VPSLLD    $0x0f, Z2, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z2, Z24, Z24
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQA32 Z24, Z2
+	VMOVDQA32 Z29, K1, Z2
+	VPANDD    Z29, Z2, Z2
+	VPSRLD    $0x10, Z2, Z2
+	VPMOVDW   Z2, (R15)(BX*1)
+	VADDPS    Z31, Z3, Z3
+	VPSLLD    $0x0f, Z3, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z3, Z24, Z24
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVDQA32 Z24, Z3
+	VMOVDQA32 Z29, K1, Z3
+	VPANDD    Z29, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VPMOVDW   Z3, 32(R15)(BX*1)
+	VADDPS    Z31, Z4, Z4
+	VPSLLD    $0x0f, Z4, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z4, Z24, Z24
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVDQA32 Z24, Z4
+	VMOVDQA32 Z29, K1, Z4
+	VPANDD    Z29, Z4, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VPMOVDW   Z4, (R15)(CX*1)
+	VADDPS    Z31, Z5, Z5
+	VPSLLD    $0x0f, Z5, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z5, Z24, Z24
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVDQA32 Z24, Z5
+	VMOVDQA32 Z29, K1, Z5
+	VPANDD    Z29, Z5, Z5
+	VPSRLD    $0x10, Z5, Z5
+	VPMOVDW   Z5, 32(R15)(CX*1)
+	VADDPS    Z31, Z6, Z6
+	VPSLLD    $0x0f, Z6, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z6, Z24, Z24
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVDQA32 Z24, Z6
+	VMOVDQA32 Z29, K1, Z6
+	VPANDD    Z29, Z6, Z6
+	VPSRLD    $0x10, Z6, Z6
+	VPMOVDW   Z6, (R15)(DX*1)
+	VADDPS    Z31, Z7, Z7
+	VPSLLD    $0x0f, Z7, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z7, Z24, Z24
+	VCMPPS    $0x03, Z7, Z7, K1
+	VMOVDQA32 Z24, Z7
+	VMOVDQA32 Z29, K1, Z7
+	VPANDD    Z29, Z7, Z7
+	VPSRLD    $0x10, Z7, Z7
+	VPMOVDW   Z7, 32(R15)(DX*1)
+	VADDPS    Z31, Z8, Z8
+	VPSLLD    $0x0f, Z8, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z8, Z24, Z24
+	VCMPPS    $0x03, Z8, Z8, K1
+	VMOVDQA32 Z24, Z8
+	VMOVDQA32 Z29, K1, Z8
+	VPANDD    Z29, Z8, Z8
+	VPSRLD    $0x10, Z8, Z8
+	VPMOVDW   Z8, (R15)(SI*1)
+	VADDPS    Z31, Z9, Z9
+	VPSLLD    $0x0f, Z9, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z9, Z24, Z24
+	VCMPPS    $0x03, Z9, Z9, K1
+	VMOVDQA32 Z24, Z9
+	VMOVDQA32 Z29, K1, Z9
+	VPANDD    Z29, Z9, Z9
+	VPSRLD    $0x10, Z9, Z9
+	VPMOVDW   Z9, 32(R15)(SI*1)
+	VADDPS    Z31, Z10, Z10
+	VPSLLD    $0x0f, Z10, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z10, Z24, Z24
+	VCMPPS    $0x03, Z10, Z10, K1
+	VMOVDQA32 Z24, Z10
+	VMOVDQA32 Z29, K1, Z10
+	VPANDD    Z29, Z10, Z10
+	VPSRLD    $0x10, Z10, Z10
+	VPMOVDW   Z10, (R15)(DI*1)
+	VADDPS    Z31, Z11, Z11
+	VPSLLD    $0x0f, Z11, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z11, Z24, Z24
+	VCMPPS    $0x03, Z11, Z11, K1
+	VMOVDQA32 Z24, Z11
+	VMOVDQA32 Z29, K1, Z11
+	VPANDD    Z29, Z11, Z11
+	VPSRLD    $0x10, Z11, Z11
+	VPMOVDW   Z11, 32(R15)(DI*1)
+	VADDPS    Z31, Z12, Z12
+	VPSLLD    $0x0f, Z12, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z12, Z24, Z24
+	VCMPPS    $0x03, Z12, Z12, K1
+	VMOVDQA32 Z24, Z12
+	VMOVDQA32 Z29, K1, Z12
+	VPANDD    Z29, Z12, Z12
+	VPSRLD    $0x10, Z12, Z12
+	VPMOVDW   Z12, (R15)(R8*1)
+	VADDPS    Z31, Z13, Z13
+	VPSLLD    $0x0f, Z13, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z13, Z24, Z24
+	VCMPPS    $0x03, Z13, Z13, K1
+	VMOVDQA32 Z24, Z13
+	VMOVDQA32 Z29, K1, Z13
+	VPANDD    Z29, Z13, Z13
+	VPSRLD    $0x10, Z13, Z13
+	VPMOVDW   Z13, 32(R15)(R8*1)
+	VADDPS    Z31, Z14, Z14
+	VPSLLD    $0x0f, Z14, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z14, Z24, Z24
+	VCMPPS    $0x03, Z14, Z14, K1
+	VMOVDQA32 Z24, Z14
+	VMOVDQA32 Z29, K1, Z14
+	VPANDD    Z29, Z14, Z14
+	VPSRLD    $0x10, Z14, Z14
+	VPMOVDW   Z14, (R15)(R9*1)
+	VADDPS    Z31, Z15, Z15
+	VPSLLD    $0x0f, Z15, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z15, Z24, Z24
+	VCMPPS    $0x03, Z15, Z15, K1
+	VMOVDQA32 Z24, Z15
+	VMOVDQA32 Z29, K1, Z15
+	VPANDD    Z29, Z15, Z15
+	VPSRLD    $0x10, Z15, Z15
+	VPMOVDW   Z15, 32(R15)(R9*1)
+	VADDPS    Z31, Z16, Z16
+	VPSLLD    $0x0f, Z16, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z16, Z24, Z24
+	VCMPPS    $0x03, Z16, Z16, K1
+	VMOVDQA32 Z24, Z16
+	VMOVDQA32 Z29, K1, Z16
+	VPANDD    Z29, Z16, Z16
+	VPSRLD    $0x10, Z16, Z16
+	VPMOVDW   Z16, (R15)(R10*1)
+	VADDPS    Z31, Z17, Z17
+	VPSLLD    $0x0f, Z17, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z17, Z24, Z24
+	VCMPPS    $0x03, Z17, Z17, K1
+	VMOVDQA32 Z24, Z17
+	VMOVDQA32 Z29, K1, Z17
+	VPANDD    Z29, Z17, Z17
+	VPSRLD    $0x10, Z17, Z17
+	VPMOVDW   Z17, 32(R15)(R10*1)
+	VADDPS    Z31, Z18, Z18
+	VPSLLD    $0x0f, Z18, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z18, Z24, Z24
+	VCMPPS    $0x03, Z18, Z18, K1
+	VMOVDQA32 Z24, Z18
+	VMOVDQA32 Z29, K1, Z18
+	VPANDD    Z29, Z18, Z18
+	VPSRLD    $0x10, Z18, Z18
+	VPMOVDW   Z18, (R15)(R11*1)
+	VADDPS    Z31, Z19, Z19
+	VPSLLD    $0x0f, Z19, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z19, Z24, Z24
+	VCMPPS    $0x03, Z19, Z19, K1
+	VMOVDQA32 Z24, Z19
+	VMOVDQA32 Z29, K1, Z19
+	VPANDD    Z29, Z19, Z19
+	VPSRLD    $0x10, Z19, Z19
+	VPMOVDW   Z19, 32(R15)(R11*1)
+	VADDPS    Z31, Z20, Z20
+	VPSLLD    $0x0f, Z20, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z20, Z24, Z24
+	VCMPPS    $0x03, Z20, Z20, K1
+	VMOVDQA32 Z24, Z20
+	VMOVDQA32 Z29, K1, Z20
+	VPANDD    Z29, Z20, Z20
+	VPSRLD    $0x10, Z20, Z20
+	VPMOVDW   Z20, (R15)(R12*1)
+	VADDPS    Z31, Z21, Z21
+	VPSLLD    $0x0f, Z21, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z21, Z24, Z24
+	VCMPPS    $0x03, Z21, Z21, K1
+	VMOVDQA32 Z24, Z21
+	VMOVDQA32 Z29, K1, Z21
+	VPANDD    Z29, Z21, Z21
+	VPSRLD    $0x10, Z21, Z21
+	VPMOVDW   Z21, 32(R15)(R12*1)
+	VADDPS    Z31, Z22, Z22
+	VPSLLD    $0x0f, Z22, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z22, Z24, Z24
+	VCMPPS    $0x03, Z22, Z22, K1
+	VMOVDQA32 Z24, Z22
+	VMOVDQA32 Z29, K1, Z22
+	VPANDD    Z29, Z22, Z22
+	VPSRLD    $0x10, Z22, Z22
+	VPMOVDW   Z22, (R15)(R13*1)
+	VADDPS    Z31, Z23, Z23
+	VPSLLD    $0x0f, Z23, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z23, Z24, Z24
+	VCMPPS    $0x03, Z23, Z23, K1
+	VMOVDQA32 Z24, Z23
+	VMOVDQA32 Z29, K1, Z23
+	VPANDD    Z29, Z23, Z23
+	VPSRLD    $0x10, Z23, Z23
+	VPMOVDW   Z23, 32(R15)(R13*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x30, offs+32(FP)
+	ADDQ $0x30, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x2p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX512x2p8(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
 TEXT ·pairsAVX512x2p8(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
@@ -8883,8 +10335,10 @@ added:
 	VMINPS       Z15, Z17, Z15
 
 bounded:
-	CMPQ      rounded+112(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R15
+	CMPQ      as+112(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -9031,7 +10485,6 @@ bounded:
 	VPANDD    Z29, Z15, Z15
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
@@ -9048,18 +10501,207 @@ write:
 	VMOVUPS Z13, 64(R15)(R8*1)
 	VMOVUPS Z14, (R15)(R9*1)
 	VMOVUPS Z15, 64(R15)(R9*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x20, offs+32(FP)
-	ADDQ    $0x20, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	SARQ      $0x01, BX
+	SARQ      $0x01, CX
+	SARQ      $0x01, DX
+	SARQ      $0x01, SI
+	SARQ      $0x01, DI
+	SARQ      $0x01, R8
+	SARQ      $0x01, R9
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z0, Z16, Z16
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z16, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R15)(AX*1)
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z1, Z16, Z16
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z16, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, 32(R15)(AX*1)
+	VADDPS    Z31, Z2, Z2
+	VPSLLD    $0x0f, Z2, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z2, Z16, Z16
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQA32 Z16, Z2
+	VMOVDQA32 Z29, K1, Z2
+	VPANDD    Z29, Z2, Z2
+	VPSRLD    $0x10, Z2, Z2
+	VPMOVDW   Z2, (R15)(BX*1)
+	VADDPS    Z31, Z3, Z3
+	VPSLLD    $0x0f, Z3, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z3, Z16, Z16
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVDQA32 Z16, Z3
+	VMOVDQA32 Z29, K1, Z3
+	VPANDD    Z29, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VPMOVDW   Z3, 32(R15)(BX*1)
+	VADDPS    Z31, Z4, Z4
+	VPSLLD    $0x0f, Z4, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z4, Z16, Z16
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVDQA32 Z16, Z4
+	VMOVDQA32 Z29, K1, Z4
+	VPANDD    Z29, Z4, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VPMOVDW   Z4, (R15)(CX*1)
+	VADDPS    Z31, Z5, Z5
+	VPSLLD    $0x0f, Z5, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z5, Z16, Z16
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVDQA32 Z16, Z5
+	VMOVDQA32 Z29, K1, Z5
+	VPANDD    Z29, Z5, Z5
+	VPSRLD    $0x10, Z5, Z5
+	VPMOVDW   Z5, 32(R15)(CX*1)
+	VADDPS    Z31, Z6, Z6
+	VPSLLD    $0x0f, Z6, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z6, Z16, Z16
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVDQA32 Z16, Z6
+	VMOVDQA32 Z29, K1, Z6
+	VPANDD    Z29, Z6, Z6
+	VPSRLD    $0x10, Z6, Z6
+	VPMOVDW   Z6, (R15)(DX*1)
+	VADDPS    Z31, Z7, Z7
+	VPSLLD    $0x0f, Z7, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z7, Z16, Z16
+	VCMPPS    $0x03, Z7, Z7, K1
+	VMOVDQA32 Z16, Z7
+	VMOVDQA32 Z29, K1, Z7
+	VPANDD    Z29, Z7, Z7
+	VPSRLD    $0x10, Z7, Z7
+	VPMOVDW   Z7, 32(R15)(DX*1)
+	VADDPS    Z31, Z8, Z8
+	VPSLLD    $0x0f, Z8, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z8, Z16, Z16
+	VCMPPS    $0x03, Z8, Z8, K1
+	VMOVDQA32 Z16, Z8
+	VMOVDQA32 Z29, K1, Z8
+	VPANDD    Z29, Z8, Z8
+	VPSRLD    $0x10, Z8, Z8
+	VPMOVDW   Z8, (R15)(SI*1)
+	VADDPS    Z31, Z9, Z9
+	VPSLLD    $0x0f, Z9, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z9, Z16, Z16
+	VCMPPS    $0x03, Z9, Z9, K1
+	VMOVDQA32 Z16, Z9
+	VMOVDQA32 Z29, K1, Z9
+	VPANDD    Z29, Z9, Z9
+	VPSRLD    $0x10, Z9, Z9
+	VPMOVDW   Z9, 32(R15)(SI*1)
+	VADDPS    Z31, Z10, Z10
+	VPSLLD    $0x0f, Z10, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z10, Z16, Z16
+	VCMPPS    $0x03, Z10, Z10, K1
+	VMOVDQA32 Z16, Z10
+	VMOVDQA32 Z29, K1, Z10
+	VPANDD    Z29, Z10, Z10
+	VPSRLD    $0x10, Z10, Z10
+	VPMOVDW   Z10, (R15)(DI*1)
+	VADDPS    Z31, Z11, Z11
+	VPSLLD    $0x0f, Z11, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z11, Z16, Z16
+	VCMPPS    $0x03, Z11, Z11, K1
+	VMOVDQA32 Z16, Z11
+	VMOVDQA32 Z29, K1, Z11
+	VPANDD    Z29, Z11, Z11
+	VPSRLD    $0x10, Z11, Z11
+	VPMOVDW   Z11, 32(R15)(DI*1)
+	VADDPS    Z31, Z12, Z12
+	VPSLLD    $0x0f, Z12, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z12, Z16, Z16
+	VCMPPS    $0x03, Z12, Z12, K1
+	VMOVDQA32 Z16, Z12
+	VMOVDQA32 Z29, K1, Z12
+	VPANDD    Z29, Z12, Z12
+	VPSRLD    $0x10, Z12, Z12
+	VPMOVDW   Z12, (R15)(R8*1)
+	VADDPS    Z31, Z13, Z13
+	VPSLLD    $0x0f, Z13, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z13, Z16, Z16
+	VCMPPS    $0x03, Z13, Z13, K1
+	VMOVDQA32 Z16, Z13
+	VMOVDQA32 Z29, K1, Z13
+	VPANDD    Z29, Z13, Z13
+	VPSRLD    $0x10, Z13, Z13
+	VPMOVDW   Z13, 32(R15)(R8*1)
+	VADDPS    Z31, Z14, Z14
+	VPSLLD    $0x0f, Z14, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z14, Z16, Z16
+	VCMPPS    $0x03, Z14, Z14, K1
+	VMOVDQA32 Z16, Z14
+	VMOVDQA32 Z29, K1, Z14
+	VPANDD    Z29, Z14, Z14
+	VPSRLD    $0x10, Z14, Z14
+	VPMOVDW   Z14, (R15)(R9*1)
+	VADDPS    Z31, Z15, Z15
+	VPSLLD    $0x0f, Z15, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z15, Z16, Z16
+	VCMPPS    $0x03, Z15, Z15, K1
+	VMOVDQA32 Z16, Z15
+	VMOVDQA32 Z29, K1, Z15
+	VPANDD    Z29, Z15, Z15
+	VPSRLD    $0x10, Z15, Z15
+	VPMOVDW   Z15, 32(R15)(R9*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x20, offs+32(FP)
+	ADDQ $0x20, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x2p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX512x2p4(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
 TEXT ·pairsAVX512x2p4(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
@@ -9252,8 +10894,10 @@ added:
 	VMINPS       Z7, Z9, Z7
 
 bounded:
-	CMPQ      rounded+112(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R15
+	CMPQ      as+112(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -9328,7 +10972,6 @@ bounded:
 	VPANDD    Z29, Z7, Z7
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
@@ -9337,18 +10980,115 @@ write:
 	VMOVUPS Z5, 64(R15)(CX*1)
 	VMOVUPS Z6, (R15)(DX*1)
 	VMOVUPS Z7, 64(R15)(DX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x10, offs+32(FP)
-	ADDQ    $0x10, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	SARQ      $0x01, BX
+	SARQ      $0x01, CX
+	SARQ      $0x01, DX
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z0, Z8, Z8
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z8, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R15)(AX*1)
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z1, Z8, Z8
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z8, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, 32(R15)(AX*1)
+	VADDPS    Z31, Z2, Z2
+	VPSLLD    $0x0f, Z2, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z2, Z8, Z8
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQA32 Z8, Z2
+	VMOVDQA32 Z29, K1, Z2
+	VPANDD    Z29, Z2, Z2
+	VPSRLD    $0x10, Z2, Z2
+	VPMOVDW   Z2, (R15)(BX*1)
+	VADDPS    Z31, Z3, Z3
+	VPSLLD    $0x0f, Z3, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z3, Z8, Z8
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVDQA32 Z8, Z3
+	VMOVDQA32 Z29, K1, Z3
+	VPANDD    Z29, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VPMOVDW   Z3, 32(R15)(BX*1)
+	VADDPS    Z31, Z4, Z4
+	VPSLLD    $0x0f, Z4, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z4, Z8, Z8
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVDQA32 Z8, Z4
+	VMOVDQA32 Z29, K1, Z4
+	VPANDD    Z29, Z4, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VPMOVDW   Z4, (R15)(CX*1)
+	VADDPS    Z31, Z5, Z5
+	VPSLLD    $0x0f, Z5, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z5, Z8, Z8
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVDQA32 Z8, Z5
+	VMOVDQA32 Z29, K1, Z5
+	VPANDD    Z29, Z5, Z5
+	VPSRLD    $0x10, Z5, Z5
+	VPMOVDW   Z5, 32(R15)(CX*1)
+	VADDPS    Z31, Z6, Z6
+	VPSLLD    $0x0f, Z6, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z6, Z8, Z8
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVDQA32 Z8, Z6
+	VMOVDQA32 Z29, K1, Z6
+	VPANDD    Z29, Z6, Z6
+	VPSRLD    $0x10, Z6, Z6
+	VPMOVDW   Z6, (R15)(DX*1)
+	VADDPS    Z31, Z7, Z7
+	VPSLLD    $0x0f, Z7, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z7, Z8, Z8
+	VCMPPS    $0x03, Z7, Z7, K1
+	VMOVDQA32 Z8, Z7
+	VMOVDQA32 Z29, K1, Z7
+	VPANDD    Z29, Z7, Z7
+	VPSRLD    $0x10, Z7, Z7
+	VPMOVDW   Z7, 32(R15)(DX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x10, offs+32(FP)
+	ADDQ $0x10, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x2p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX512x2p2(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
 TEXT ·pairsAVX512x2p2(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
@@ -9491,8 +11231,10 @@ added:
 	VMINPS       Z3, Z5, Z3
 
 bounded:
-	CMPQ      rounded+112(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R15
+	CMPQ      as+112(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -9531,23 +11273,73 @@ bounded:
 	VPANDD    Z29, Z3, Z3
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, (R15)(BX*1)
 	VMOVUPS Z3, 64(R15)(BX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x08, offs+32(FP)
-	ADDQ    $0x08, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	SARQ      $0x01, BX
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z0, Z4, Z4
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z4, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R15)(AX*1)
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z1, Z4, Z4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z4, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, 32(R15)(AX*1)
+	VADDPS    Z31, Z2, Z2
+	VPSLLD    $0x0f, Z2, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z2, Z4, Z4
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQA32 Z4, Z2
+	VMOVDQA32 Z29, K1, Z2
+	VPANDD    Z29, Z2, Z2
+	VPSRLD    $0x10, Z2, Z2
+	VPMOVDW   Z2, (R15)(BX*1)
+	VADDPS    Z31, Z3, Z3
+	VPSLLD    $0x0f, Z3, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z3, Z4, Z4
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVDQA32 Z4, Z3
+	VMOVDQA32 Z29, K1, Z3
+	VPANDD    Z29, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VPMOVDW   Z3, 32(R15)(BX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x08, offs+32(FP)
+	ADDQ $0x08, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x2p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX512x2p1(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
 TEXT ·pairsAVX512x2p1(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
@@ -9654,8 +11446,10 @@ added:
 	VMINPS       Z1, Z3, Z1
 
 bounded:
-	CMPQ      rounded+112(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R15
+	CMPQ      as+112(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z2
 	VPSRLD    $0x1f, Z2, Z2
@@ -9676,21 +11470,48 @@ bounded:
 	VPANDD    Z29, Z1, Z1
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x04, offs+32(FP)
-	ADDQ    $0x04, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z2
+	VPSRLD    $0x1f, Z2, Z2
+	VPADDD    Z30, Z2, Z2
+	VPADDD    Z0, Z2, Z2
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z2, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R15)(AX*1)
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z2
+	VPSRLD    $0x1f, Z2, Z2
+	VPADDD    Z30, Z2, Z2
+	VPADDD    Z1, Z2, Z2
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z2, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, 32(R15)(AX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x04, offs+32(FP)
+	ADDQ $0x04, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x4p6(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX512x4p6(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
 TEXT ·pairsAVX512x4p6(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
@@ -10039,8 +11860,10 @@ added:
 	VMINPS       Z23, Z25, Z23
 
 bounded:
-	CMPQ      rounded+112(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R15
+	CMPQ      as+112(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z24
 	VPSRLD    $0x1f, Z24, Z24
@@ -10259,7 +12082,6 @@ bounded:
 	VPANDD    Z29, Z23, Z23
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
@@ -10284,18 +12106,293 @@ write:
 	VMOVUPS Z21, 64(R15)(DI*1)
 	VMOVUPS Z22, 128(R15)(DI*1)
 	VMOVUPS Z23, 192(R15)(DI*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x18, offs+32(FP)
-	ADDQ    $0x18, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	SARQ      $0x01, BX
+	SARQ      $0x01, CX
+	SARQ      $0x01, DX
+	SARQ      $0x01, SI
+	SARQ      $0x01, DI
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z0, Z24, Z24
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z24, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R15)(AX*1)
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z1, Z24, Z24
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z24, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, 32(R15)(AX*1)
+	VADDPS    Z31, Z2, Z2
+	VPSLLD    $0x0f, Z2, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z2, Z24, Z24
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQA32 Z24, Z2
+	VMOVDQA32 Z29, K1, Z2
+	VPANDD    Z29, Z2, Z2
+	VPSRLD    $0x10, Z2, Z2
+	VPMOVDW   Z2, 64(R15)(AX*1)
+	VADDPS    Z31, Z3, Z3
+	VPSLLD    $0x0f, Z3, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z3, Z24, Z24
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVDQA32 Z24, Z3
+	VMOVDQA32 Z29, K1, Z3
+	VPANDD    Z29, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VPMOVDW   Z3, 96(R15)(AX*1)
+	VADDPS    Z31, Z4, Z4
+	VPSLLD    $0x0f, Z4, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z4, Z24, Z24
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVDQA32 Z24, Z4
+	VMOVDQA32 Z29, K1, Z4
+	VPANDD    Z29, Z4, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VPMOVDW   Z4, (R15)(BX*1)
+	VADDPS    Z31, Z5, Z5
+	VPSLLD    $0x0f, Z5, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z5, Z24, Z24
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVDQA32 Z24, Z5
+	VMOVDQA32 Z29, K1, Z5
+	VPANDD    Z29, Z5, Z5
+	VPSRLD    $0x10, Z5, Z5
+	VPMOVDW   Z5, 32(R15)(BX*1)
+	VADDPS    Z31, Z6, Z6
+	VPSLLD    $0x0f, Z6, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z6, Z24, Z24
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVDQA32 Z24, Z6
+	VMOVDQA32 Z29, K1, Z6
+	VPANDD    Z29, Z6, Z6
+	VPSRLD    $0x10, Z6, Z6
+	VPMOVDW   Z6, 64(R15)(BX*1)
+	VADDPS    Z31, Z7, Z7
+	VPSLLD    $0x0f, Z7, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z7, Z24, Z24
+	VCMPPS    $0x03, Z7, Z7, K1
+	VMOVDQA32 Z24, Z7
+	VMOVDQA32 Z29, K1, Z7
+	VPANDD    Z29, Z7, Z7
+	VPSRLD    $0x10, Z7, Z7
+	VPMOVDW   Z7, 96(R15)(BX*1)
+	VADDPS    Z31, Z8, Z8
+	VPSLLD    $0x0f, Z8, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z8, Z24, Z24
+	VCMPPS    $0x03, Z8, Z8, K1
+	VMOVDQA32 Z24, Z8
+	VMOVDQA32 Z29, K1, Z8
+	VPANDD    Z29, Z8, Z8
+	VPSRLD    $0x10, Z8, Z8
+	VPMOVDW   Z8, (R15)(CX*1)
+	VADDPS    Z31, Z9, Z9
+	VPSLLD    $0x0f, Z9, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z9, Z24, Z24
+	VCMPPS    $0x03, Z9, Z9, K1
+	VMOVDQA32 Z24, Z9
+	VMOVDQA32 Z29, K1, Z9
+	VPANDD    Z29, Z9, Z9
+	VPSRLD    $0x10, Z9, Z9
+	VPMOVDW   Z9, 32(R15)(CX*1)
+	VADDPS    Z31, Z10, Z10
+	VPSLLD    $0x0f, Z10, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z10, Z24, Z24
+	VCMPPS    $0x03, Z10, Z10, K1
+	VMOVDQA32 Z24, Z10
+	VMOVDQA32 Z29, K1, Z10
+	VPANDD    Z29, Z10, Z10
+	VPSRLD    $0x10, Z10, Z10
+	VPMOVDW   Z10, 64(R15)(CX*1)
+	VADDPS    Z31, Z11, Z11
+	VPSLLD    $0x0f, Z11, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z11, Z24, Z24
+	VCMPPS    $0x03, Z11, Z11, K1
+	VMOVDQA32 Z24, Z11
+	VMOVDQA32 Z29, K1, Z11
+	VPANDD    Z29, Z11, Z11
+	VPSRLD    $0x10, Z11, Z11
+	VPMOVDW   Z11, 96(R15)(CX*1)
+	VADDPS    Z31, Z12, Z12
+	VPSLLD    $0x0f, Z12, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z12, Z24, Z24
+	VCMPPS    $0x03, Z12, Z12, K1
+	VMOVDQA32 Z24, Z12
+	VMOVDQA32 Z29, K1, Z12
+	VPANDD    Z29, Z12, Z12
+	VPSRLD    $0x10, Z12, Z12
+	VPMOVDW   Z12, (R15)(DX*1)
+	VADDPS    Z31, Z13, Z13
+	VPSLLD    $0x0f, Z13, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z13, Z24, Z24
+	VCMPPS    $0x03, Z13, Z13, K1
+	VMOVDQA32 Z24, Z13
+	VMOVDQA32 Z29, K1, Z13
+	VPANDD    Z29, Z13, Z13
+	VPSRLD    $0x10, Z13, Z13
+	VPMOVDW   Z13, 32(R15)(DX*1)
+	VADDPS    Z31, Z14, Z14
+	VPSLLD    $0x0f, Z14, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z14, Z24, Z24
+	VCMPPS    $0x03, Z14, Z14, K1
+	VMOVDQA32 Z24, Z14
+	VMOVDQA32 Z29, K1, Z14
+	VPANDD    Z29, Z14, Z14
+	VPSRLD    $0x10, Z14, Z14
+	VPMOVDW   Z14, 64(R15)(DX*1)
+	VADDPS    Z31, Z15, Z15
+	VPSLLD    $0x0f, Z15, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z15, Z24, Z24
+	VCMPPS    $0x03, Z15, Z15, K1
+	VMOVDQA32 Z24, Z15
+	VMOVDQA32 Z29, K1, Z15
+	VPANDD    Z29, Z15, Z15
+	VPSRLD    $0x10, Z15, Z15
+	VPMOVDW   Z15, 96(R15)(DX*1)
+	VADDPS    Z31, Z16, Z16
+	VPSLLD    $0x0f, Z16, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z16, Z24, Z24
+	VCMPPS    $0x03, Z16, Z16, K1
+	VMOVDQA32 Z24, Z16
+	VMOVDQA32 Z29, K1, Z16
+	VPANDD    Z29, Z16, Z16
+	VPSRLD    $0x10, Z16, Z16
+	VPMOVDW   Z16, (R15)(SI*1)
+	VADDPS    Z31, Z17, Z17
+	VPSLLD    $0x0f, Z17, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z17, Z24, Z24
+	VCMPPS    $0x03, Z17, Z17, K1
+	VMOVDQA32 Z24, Z17
+	VMOVDQA32 Z29, K1, Z17
+	VPANDD    Z29, Z17, Z17
+	VPSRLD    $0x10, Z17, Z17
+	VPMOVDW   Z17, 32(R15)(SI*1)
+	VADDPS    Z31, Z18, Z18
+	VPSLLD    $0x0f, Z18, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z18, Z24, Z24
+	VCMPPS    $0x03, Z18, Z18, K1
+	VMOVDQA32 Z24, Z18
+	VMOVDQA32 Z29, K1, Z18
+	VPANDD    Z29, Z18, Z18
+	VPSRLD    $0x10, Z18, Z18
+	VPMOVDW   Z18, 64(R15)(SI*1)
+	VADDPS    Z31, Z19, Z19
+	VPSLLD    $0x0f, Z19, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z19, Z24, Z24
+	VCMPPS    $0x03, Z19, Z19, K1
+	VMOVDQA32 Z24, Z19
+	VMOVDQA32 Z29, K1, Z19
+	VPANDD    Z29, Z19, Z19
+	VPSRLD    $0x10, Z19, Z19
+	VPMOVDW   Z19, 96(R15)(SI*1)
+	VADDPS    Z31, Z20, Z20
+	VPSLLD    $0x0f, Z20, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z20, Z24, Z24
+	VCMPPS    $0x03, Z20, Z20, K1
+	VMOVDQA32 Z24, Z20
+	VMOVDQA32 Z29, K1, Z20
+	VPANDD    Z29, Z20, Z20
+	VPSRLD    $0x10, Z20, Z20
+	VPMOVDW   Z20, (R15)(DI*1)
+	VADDPS    Z31, Z21, Z21
+	VPSLLD    $0x0f, Z21, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z21, Z24, Z24
+	VCMPPS    $0x03, Z21, Z21, K1
+	VMOVDQA32 Z24, Z21
+	VMOVDQA32 Z29, K1, Z21
+	VPANDD    Z29, Z21, Z21
+	VPSRLD    $0x10, Z21, Z21
+	VPMOVDW   Z21, 32(R15)(DI*1)
+	VADDPS    Z31, Z22, Z22
+	VPSLLD    $0x0f, Z22, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z22, Z24, Z24
+	VCMPPS    $0x03, Z22, Z22, K1
+	VMOVDQA32 Z24, Z22
+	VMOVDQA32 Z29, K1, Z22
+	VPANDD    Z29, Z22, Z22
+	VPSRLD    $0x10, Z22, Z22
+	VPMOVDW   Z22, 64(R15)(DI*1)
+	VADDPS    Z31, Z23, Z23
+	VPSLLD    $0x0f, Z23, Z24
+	VPSRLD    $0x1f, Z24, Z24
+	VPADDD    Z30, Z24, Z24
+	VPADDD    Z23, Z24, Z24
+	VCMPPS    $0x03, Z23, Z23, K1
+	VMOVDQA32 Z24, Z23
+	VMOVDQA32 Z29, K1, Z23
+	VPANDD    Z29, Z23, Z23
+	VPSRLD    $0x10, Z23, Z23
+	VPMOVDW   Z23, 96(R15)(DI*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x18, offs+32(FP)
+	ADDQ $0x18, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x4p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX512x4p4(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
 TEXT ·pairsAVX512x4p4(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
@@ -10562,8 +12659,10 @@ added:
 	VMINPS       Z15, Z17, Z15
 
 bounded:
-	CMPQ      rounded+112(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R15
+	CMPQ      as+112(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -10710,7 +12809,6 @@ bounded:
 	VPANDD    Z29, Z15, Z15
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
@@ -10727,18 +12825,203 @@ write:
 	VMOVUPS Z13, 64(R15)(DX*1)
 	VMOVUPS Z14, 128(R15)(DX*1)
 	VMOVUPS Z15, 192(R15)(DX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x10, offs+32(FP)
-	ADDQ    $0x10, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	SARQ      $0x01, BX
+	SARQ      $0x01, CX
+	SARQ      $0x01, DX
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z0, Z16, Z16
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z16, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R15)(AX*1)
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z1, Z16, Z16
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z16, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, 32(R15)(AX*1)
+	VADDPS    Z31, Z2, Z2
+	VPSLLD    $0x0f, Z2, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z2, Z16, Z16
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQA32 Z16, Z2
+	VMOVDQA32 Z29, K1, Z2
+	VPANDD    Z29, Z2, Z2
+	VPSRLD    $0x10, Z2, Z2
+	VPMOVDW   Z2, 64(R15)(AX*1)
+	VADDPS    Z31, Z3, Z3
+	VPSLLD    $0x0f, Z3, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z3, Z16, Z16
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVDQA32 Z16, Z3
+	VMOVDQA32 Z29, K1, Z3
+	VPANDD    Z29, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VPMOVDW   Z3, 96(R15)(AX*1)
+	VADDPS    Z31, Z4, Z4
+	VPSLLD    $0x0f, Z4, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z4, Z16, Z16
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVDQA32 Z16, Z4
+	VMOVDQA32 Z29, K1, Z4
+	VPANDD    Z29, Z4, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VPMOVDW   Z4, (R15)(BX*1)
+	VADDPS    Z31, Z5, Z5
+	VPSLLD    $0x0f, Z5, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z5, Z16, Z16
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVDQA32 Z16, Z5
+	VMOVDQA32 Z29, K1, Z5
+	VPANDD    Z29, Z5, Z5
+	VPSRLD    $0x10, Z5, Z5
+	VPMOVDW   Z5, 32(R15)(BX*1)
+	VADDPS    Z31, Z6, Z6
+	VPSLLD    $0x0f, Z6, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z6, Z16, Z16
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVDQA32 Z16, Z6
+	VMOVDQA32 Z29, K1, Z6
+	VPANDD    Z29, Z6, Z6
+	VPSRLD    $0x10, Z6, Z6
+	VPMOVDW   Z6, 64(R15)(BX*1)
+	VADDPS    Z31, Z7, Z7
+	VPSLLD    $0x0f, Z7, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z7, Z16, Z16
+	VCMPPS    $0x03, Z7, Z7, K1
+	VMOVDQA32 Z16, Z7
+	VMOVDQA32 Z29, K1, Z7
+	VPANDD    Z29, Z7, Z7
+	VPSRLD    $0x10, Z7, Z7
+	VPMOVDW   Z7, 96(R15)(BX*1)
+	VADDPS    Z31, Z8, Z8
+	VPSLLD    $0x0f, Z8, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z8, Z16, Z16
+	VCMPPS    $0x03, Z8, Z8, K1
+	VMOVDQA32 Z16, Z8
+	VMOVDQA32 Z29, K1, Z8
+	VPANDD    Z29, Z8, Z8
+	VPSRLD    $0x10, Z8, Z8
+	VPMOVDW   Z8, (R15)(CX*1)
+	VADDPS    Z31, Z9, Z9
+	VPSLLD    $0x0f, Z9, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z9, Z16, Z16
+	VCMPPS    $0x03, Z9, Z9, K1
+	VMOVDQA32 Z16, Z9
+	VMOVDQA32 Z29, K1, Z9
+	VPANDD    Z29, Z9, Z9
+	VPSRLD    $0x10, Z9, Z9
+	VPMOVDW   Z9, 32(R15)(CX*1)
+	VADDPS    Z31, Z10, Z10
+	VPSLLD    $0x0f, Z10, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z10, Z16, Z16
+	VCMPPS    $0x03, Z10, Z10, K1
+	VMOVDQA32 Z16, Z10
+	VMOVDQA32 Z29, K1, Z10
+	VPANDD    Z29, Z10, Z10
+	VPSRLD    $0x10, Z10, Z10
+	VPMOVDW   Z10, 64(R15)(CX*1)
+	VADDPS    Z31, Z11, Z11
+	VPSLLD    $0x0f, Z11, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z11, Z16, Z16
+	VCMPPS    $0x03, Z11, Z11, K1
+	VMOVDQA32 Z16, Z11
+	VMOVDQA32 Z29, K1, Z11
+	VPANDD    Z29, Z11, Z11
+	VPSRLD    $0x10, Z11, Z11
+	VPMOVDW   Z11, 96(R15)(CX*1)
+	VADDPS    Z31, Z12, Z12
+	VPSLLD    $0x0f, Z12, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z12, Z16, Z16
+	VCMPPS    $0x03, Z12, Z12, K1
+	VMOVDQA32 Z16, Z12
+	VMOVDQA32 Z29, K1, Z12
+	VPANDD    Z29, Z12, Z12
+	VPSRLD    $0x10, Z12, Z12
+	VPMOVDW   Z12, (R15)(DX*1)
+	VADDPS    Z31, Z13, Z13
+	VPSLLD    $0x0f, Z13, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z13, Z16, Z16
+	VCMPPS    $0x03, Z13, Z13, K1
+	VMOVDQA32 Z16, Z13
+	VMOVDQA32 Z29, K1, Z13
+	VPANDD    Z29, Z13, Z13
+	VPSRLD    $0x10, Z13, Z13
+	VPMOVDW   Z13, 32(R15)(DX*1)
+	VADDPS    Z31, Z14, Z14
+	VPSLLD    $0x0f, Z14, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z14, Z16, Z16
+	VCMPPS    $0x03, Z14, Z14, K1
+	VMOVDQA32 Z16, Z14
+	VMOVDQA32 Z29, K1, Z14
+	VPANDD    Z29, Z14, Z14
+	VPSRLD    $0x10, Z14, Z14
+	VPMOVDW   Z14, 64(R15)(DX*1)
+	VADDPS    Z31, Z15, Z15
+	VPSLLD    $0x0f, Z15, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z15, Z16, Z16
+	VCMPPS    $0x03, Z15, Z15, K1
+	VMOVDQA32 Z16, Z15
+	VMOVDQA32 Z29, K1, Z15
+	VPANDD    Z29, Z15, Z15
+	VPSRLD    $0x10, Z15, Z15
+	VPMOVDW   Z15, 96(R15)(DX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x10, offs+32(FP)
+	ADDQ $0x10, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x4p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX512x4p2(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
 TEXT ·pairsAVX512x4p2(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
@@ -10923,8 +13206,10 @@ added:
 	VMINPS       Z7, Z9, Z7
 
 bounded:
-	CMPQ      rounded+112(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R15
+	CMPQ      as+112(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -10999,7 +13284,6 @@ bounded:
 	VPANDD    Z29, Z7, Z7
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
@@ -11008,18 +13292,113 @@ write:
 	VMOVUPS Z5, 64(R15)(BX*1)
 	VMOVUPS Z6, 128(R15)(BX*1)
 	VMOVUPS Z7, 192(R15)(BX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x08, offs+32(FP)
-	ADDQ    $0x08, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	SARQ      $0x01, BX
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z0, Z8, Z8
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z8, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R15)(AX*1)
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z1, Z8, Z8
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z8, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, 32(R15)(AX*1)
+	VADDPS    Z31, Z2, Z2
+	VPSLLD    $0x0f, Z2, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z2, Z8, Z8
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQA32 Z8, Z2
+	VMOVDQA32 Z29, K1, Z2
+	VPANDD    Z29, Z2, Z2
+	VPSRLD    $0x10, Z2, Z2
+	VPMOVDW   Z2, 64(R15)(AX*1)
+	VADDPS    Z31, Z3, Z3
+	VPSLLD    $0x0f, Z3, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z3, Z8, Z8
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVDQA32 Z8, Z3
+	VMOVDQA32 Z29, K1, Z3
+	VPANDD    Z29, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VPMOVDW   Z3, 96(R15)(AX*1)
+	VADDPS    Z31, Z4, Z4
+	VPSLLD    $0x0f, Z4, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z4, Z8, Z8
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVDQA32 Z8, Z4
+	VMOVDQA32 Z29, K1, Z4
+	VPANDD    Z29, Z4, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VPMOVDW   Z4, (R15)(BX*1)
+	VADDPS    Z31, Z5, Z5
+	VPSLLD    $0x0f, Z5, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z5, Z8, Z8
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVDQA32 Z8, Z5
+	VMOVDQA32 Z29, K1, Z5
+	VPANDD    Z29, Z5, Z5
+	VPSRLD    $0x10, Z5, Z5
+	VPMOVDW   Z5, 32(R15)(BX*1)
+	VADDPS    Z31, Z6, Z6
+	VPSLLD    $0x0f, Z6, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z6, Z8, Z8
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVDQA32 Z8, Z6
+	VMOVDQA32 Z29, K1, Z6
+	VPANDD    Z29, Z6, Z6
+	VPSRLD    $0x10, Z6, Z6
+	VPMOVDW   Z6, 64(R15)(BX*1)
+	VADDPS    Z31, Z7, Z7
+	VPSLLD    $0x0f, Z7, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z7, Z8, Z8
+	VCMPPS    $0x03, Z7, Z7, K1
+	VMOVDQA32 Z8, Z7
+	VMOVDQA32 Z29, K1, Z7
+	VPANDD    Z29, Z7, Z7
+	VPSRLD    $0x10, Z7, Z7
+	VPMOVDW   Z7, 96(R15)(BX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x08, offs+32(FP)
+	ADDQ $0x08, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX512x4p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX512x4p1(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX512F, CMOV, SSE
 TEXT ·pairsAVX512x4p1(SB), NOSPLIT, $40-128
 	STMXCSR    24(SP)
@@ -11152,8 +13531,10 @@ added:
 	VMINPS       Z3, Z5, Z3
 
 bounded:
-	CMPQ      rounded+112(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R15
+	CMPQ      as+112(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -11192,23 +13573,72 @@ bounded:
 	VPANDD    Z29, Z3, Z3
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Z0, (R15)(AX*1)
 	VMOVUPS Z1, 64(R15)(AX*1)
 	VMOVUPS Z2, 128(R15)(AX*1)
 	VMOVUPS Z3, 192(R15)(AX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x04, offs+32(FP)
-	ADDQ    $0x04, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z0, Z4, Z4
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z4, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R15)(AX*1)
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z1, Z4, Z4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z4, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, 32(R15)(AX*1)
+	VADDPS    Z31, Z2, Z2
+	VPSLLD    $0x0f, Z2, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z2, Z4, Z4
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQA32 Z4, Z2
+	VMOVDQA32 Z29, K1, Z2
+	VPANDD    Z29, Z2, Z2
+	VPSRLD    $0x10, Z2, Z2
+	VPMOVDW   Z2, 64(R15)(AX*1)
+	VADDPS    Z31, Z3, Z3
+	VPSLLD    $0x0f, Z3, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z3, Z4, Z4
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVDQA32 Z4, Z3
+	VMOVDQA32 Z29, K1, Z3
+	VPANDD    Z29, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VPMOVDW   Z3, 96(R15)(AX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x04, offs+32(FP)
+	ADDQ $0x04, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX2x1p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX2x1p4(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX2, CMOV, FMA3, SSE
 TEXT ·pairsAVX2x1p4(SB), NOSPLIT, $40-128
 	STMXCSR  24(SP)
@@ -11401,8 +13831,10 @@ added:
 	VMINPS       Y7, Y9, Y7
 
 bounded:
-	CMPQ   rounded+112(FP), $0x00
-	JE     write
+	MOVQ   out+0(FP), R15
+	CMPQ   as+112(FP), $0x01
+	JL     write
+	JG     narrow
 	VADDPS Y15, Y0, Y0
 	VPSLLD $0x0f, Y0, Y8
 	VPSRLD $0x1f, Y8, Y8
@@ -11469,7 +13901,6 @@ bounded:
 	VPAND  Y13, Y7, Y7
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Y0, (R15)(AX*1)
 	VMOVUPS Y1, 32(R15)(AX*1)
 	VMOVUPS Y2, (R15)(BX*1)
@@ -11478,18 +13909,123 @@ write:
 	VMOVUPS Y5, 32(R15)(CX*1)
 	VMOVUPS Y6, (R15)(DX*1)
 	VMOVUPS Y7, 32(R15)(DX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x10, offs+32(FP)
-	ADDQ    $0x10, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	SARQ      $0x01, BX
+	SARQ      $0x01, CX
+	SARQ      $0x01, DX
+	VADDPS    Y15, Y0, Y0
+	VPSLLD    $0x0f, Y0, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y0, Y8, Y8
+	VCMPPS    $0x03, Y0, Y0, Y0
+	VPOR      Y8, Y0, Y0
+	VPAND     Y13, Y0, Y0
+	VPSRLD    $0x10, Y0, Y0
+	VPACKUSDW Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (R15)(AX*1)
+	VADDPS    Y15, Y1, Y1
+	VPSLLD    $0x0f, Y1, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y1, Y8, Y8
+	VCMPPS    $0x03, Y1, Y1, Y1
+	VPOR      Y8, Y1, Y1
+	VPAND     Y13, Y1, Y1
+	VPSRLD    $0x10, Y1, Y1
+	VPACKUSDW Y1, Y1, Y1
+	VPERMQ    $0xd8, Y1, Y1
+	VMOVDQU   X1, 16(R15)(AX*1)
+	VADDPS    Y15, Y2, Y2
+	VPSLLD    $0x0f, Y2, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y2, Y8, Y8
+	VCMPPS    $0x03, Y2, Y2, Y2
+	VPOR      Y8, Y2, Y2
+	VPAND     Y13, Y2, Y2
+	VPSRLD    $0x10, Y2, Y2
+	VPACKUSDW Y2, Y2, Y2
+	VPERMQ    $0xd8, Y2, Y2
+	VMOVDQU   X2, (R15)(BX*1)
+	VADDPS    Y15, Y3, Y3
+	VPSLLD    $0x0f, Y3, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y3, Y8, Y8
+	VCMPPS    $0x03, Y3, Y3, Y3
+	VPOR      Y8, Y3, Y3
+	VPAND     Y13, Y3, Y3
+	VPSRLD    $0x10, Y3, Y3
+	VPACKUSDW Y3, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VMOVDQU   X3, 16(R15)(BX*1)
+	VADDPS    Y15, Y4, Y4
+	VPSLLD    $0x0f, Y4, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y4, Y8, Y8
+	VCMPPS    $0x03, Y4, Y4, Y4
+	VPOR      Y8, Y4, Y4
+	VPAND     Y13, Y4, Y4
+	VPSRLD    $0x10, Y4, Y4
+	VPACKUSDW Y4, Y4, Y4
+	VPERMQ    $0xd8, Y4, Y4
+	VMOVDQU   X4, (R15)(CX*1)
+	VADDPS    Y15, Y5, Y5
+	VPSLLD    $0x0f, Y5, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y5, Y8, Y8
+	VCMPPS    $0x03, Y5, Y5, Y5
+	VPOR      Y8, Y5, Y5
+	VPAND     Y13, Y5, Y5
+	VPSRLD    $0x10, Y5, Y5
+	VPACKUSDW Y5, Y5, Y5
+	VPERMQ    $0xd8, Y5, Y5
+	VMOVDQU   X5, 16(R15)(CX*1)
+	VADDPS    Y15, Y6, Y6
+	VPSLLD    $0x0f, Y6, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y6, Y8, Y8
+	VCMPPS    $0x03, Y6, Y6, Y6
+	VPOR      Y8, Y6, Y6
+	VPAND     Y13, Y6, Y6
+	VPSRLD    $0x10, Y6, Y6
+	VPACKUSDW Y6, Y6, Y6
+	VPERMQ    $0xd8, Y6, Y6
+	VMOVDQU   X6, (R15)(DX*1)
+	VADDPS    Y15, Y7, Y7
+	VPSLLD    $0x0f, Y7, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y7, Y8, Y8
+	VCMPPS    $0x03, Y7, Y7, Y7
+	VPOR      Y8, Y7, Y7
+	VPAND     Y13, Y7, Y7
+	VPSRLD    $0x10, Y7, Y7
+	VPACKUSDW Y7, Y7, Y7
+	VPERMQ    $0xd8, Y7, Y7
+	VMOVDQU   X7, 16(R15)(DX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x10, offs+32(FP)
+	ADDQ $0x10, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX2x1p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX2x1p2(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX2, CMOV, FMA3, SSE
 TEXT ·pairsAVX2x1p2(SB), NOSPLIT, $40-128
 	STMXCSR  24(SP)
@@ -11632,8 +14168,10 @@ added:
 	VMINPS       Y3, Y5, Y3
 
 bounded:
-	CMPQ   rounded+112(FP), $0x00
-	JE     write
+	MOVQ   out+0(FP), R15
+	CMPQ   as+112(FP), $0x01
+	JL     write
+	JG     narrow
 	VADDPS Y15, Y0, Y0
 	VPSLLD $0x0f, Y0, Y4
 	VPSRLD $0x1f, Y4, Y4
@@ -11668,23 +14206,77 @@ bounded:
 	VPAND  Y13, Y3, Y3
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Y0, (R15)(AX*1)
 	VMOVUPS Y1, 32(R15)(AX*1)
 	VMOVUPS Y2, (R15)(BX*1)
 	VMOVUPS Y3, 32(R15)(BX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x08, offs+32(FP)
-	ADDQ    $0x08, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	SARQ      $0x01, BX
+	VADDPS    Y15, Y0, Y0
+	VPSLLD    $0x0f, Y0, Y4
+	VPSRLD    $0x1f, Y4, Y4
+	VPADDD    Y14, Y4, Y4
+	VPADDD    Y0, Y4, Y4
+	VCMPPS    $0x03, Y0, Y0, Y0
+	VPOR      Y4, Y0, Y0
+	VPAND     Y13, Y0, Y0
+	VPSRLD    $0x10, Y0, Y0
+	VPACKUSDW Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (R15)(AX*1)
+	VADDPS    Y15, Y1, Y1
+	VPSLLD    $0x0f, Y1, Y4
+	VPSRLD    $0x1f, Y4, Y4
+	VPADDD    Y14, Y4, Y4
+	VPADDD    Y1, Y4, Y4
+	VCMPPS    $0x03, Y1, Y1, Y1
+	VPOR      Y4, Y1, Y1
+	VPAND     Y13, Y1, Y1
+	VPSRLD    $0x10, Y1, Y1
+	VPACKUSDW Y1, Y1, Y1
+	VPERMQ    $0xd8, Y1, Y1
+	VMOVDQU   X1, 16(R15)(AX*1)
+	VADDPS    Y15, Y2, Y2
+	VPSLLD    $0x0f, Y2, Y4
+	VPSRLD    $0x1f, Y4, Y4
+	VPADDD    Y14, Y4, Y4
+	VPADDD    Y2, Y4, Y4
+	VCMPPS    $0x03, Y2, Y2, Y2
+	VPOR      Y4, Y2, Y2
+	VPAND     Y13, Y2, Y2
+	VPSRLD    $0x10, Y2, Y2
+	VPACKUSDW Y2, Y2, Y2
+	VPERMQ    $0xd8, Y2, Y2
+	VMOVDQU   X2, (R15)(BX*1)
+	VADDPS    Y15, Y3, Y3
+	VPSLLD    $0x0f, Y3, Y4
+	VPSRLD    $0x1f, Y4, Y4
+	VPADDD    Y14, Y4, Y4
+	VPADDD    Y3, Y4, Y4
+	VCMPPS    $0x03, Y3, Y3, Y3
+	VPOR      Y4, Y3, Y3
+	VPAND     Y13, Y3, Y3
+	VPSRLD    $0x10, Y3, Y3
+	VPACKUSDW Y3, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VMOVDQU   X3, 16(R15)(BX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x08, offs+32(FP)
+	ADDQ $0x08, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)
 	VZEROUPPER
 	RET
 
-// func pairsAVX2x1p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+// func pairsAVX2x1p1(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 // Requires: AVX, AVX2, CMOV, FMA3, SSE
 TEXT ·pairsAVX2x1p1(SB), NOSPLIT, $40-128
 	STMXCSR  24(SP)
@@ -11791,8 +14383,10 @@ added:
 	VMINPS       Y1, Y3, Y1
 
 bounded:
-	CMPQ   rounded+112(FP), $0x00
-	JE     write
+	MOVQ   out+0(FP), R15
+	CMPQ   as+112(FP), $0x01
+	JL     write
+	JG     narrow
 	VADDPS Y15, Y0, Y0
 	VPSLLD $0x0f, Y0, Y2
 	VPSRLD $0x1f, Y2, Y2
@@ -11811,14 +14405,43 @@ bounded:
 	VPAND  Y13, Y1, Y1
 
 write:
-	MOVQ    out+0(FP), R15
 	VMOVUPS Y0, (R15)(AX*1)
 	VMOVUPS Y1, 32(R15)(AX*1)
-	DECQ    tiles+120(FP)
-	JE      end
-	ADDQ    $0x04, offs+32(FP)
-	ADDQ    $0x04, outs+8(FP)
-	JMP     tile
+	JMP     stored
+
+narrow:
+	SARQ      $0x01, AX
+	VADDPS    Y15, Y0, Y0
+	VPSLLD    $0x0f, Y0, Y2
+	VPSRLD    $0x1f, Y2, Y2
+	VPADDD    Y14, Y2, Y2
+	VPADDD    Y0, Y2, Y2
+	VCMPPS    $0x03, Y0, Y0, Y0
+	VPOR      Y2, Y0, Y0
+	VPAND     Y13, Y0, Y0
+	VPSRLD    $0x10, Y0, Y0
+	VPACKUSDW Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (R15)(AX*1)
+	VADDPS    Y15, Y1, Y1
+	VPSLLD    $0x0f, Y1, Y2
+	VPSRLD    $0x1f, Y2, Y2
+	VPADDD    Y14, Y2, Y2
+	VPADDD    Y1, Y2, Y2
+	VCMPPS    $0x03, Y1, Y1, Y1
+	VPOR      Y2, Y1, Y1
+	VPAND     Y13, Y1, Y1
+	VPSRLD    $0x10, Y1, Y1
+	VPACKUSDW Y1, Y1, Y1
+	VPERMQ    $0xd8, Y1, Y1
+	VMOVDQU   X1, 16(R15)(AX*1)
+
+stored:
+	DECQ tiles+120(FP)
+	JE   end
+	ADDQ $0x04, offs+32(FP)
+	ADDQ $0x04, outs+8(FP)
+	JMP  tile
 
 end:
 	LDMXCSR 24(SP)

@@ -5,94 +5,94 @@
 package kernel
 
 //go:noescape
-func pairsAVX512BF16x1p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512BF16x1p12(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512BF16x1p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512BF16x1p8(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512BF16x1p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512BF16x1p4(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512BF16x1p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512BF16x1p2(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512BF16x1p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512BF16x1p1(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512BF16x2p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512BF16x2p12(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512BF16x2p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512BF16x2p8(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512BF16x2p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512BF16x2p4(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512BF16x2p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512BF16x2p2(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512BF16x2p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512BF16x2p1(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512BF16x4p6(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512BF16x4p6(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512BF16x4p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512BF16x4p4(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512BF16x4p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512BF16x4p2(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512BF16x4p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512BF16x4p1(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512x1p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512x1p12(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512x1p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512x1p8(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512x1p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512x1p4(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512x1p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512x1p2(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512x1p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512x1p1(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512x2p12(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512x2p12(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512x2p8(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512x2p8(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512x2p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512x2p4(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512x2p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512x2p2(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512x2p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512x2p1(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512x4p6(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512x4p6(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512x4p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512x4p4(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512x4p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512x4p2(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX512x4p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX512x4p1(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX2x1p4(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX2x1p4(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX2x1p2(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX2x1p2(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)
 
 //go:noescape
-func pairsAVX2x1p1(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int, tiles int)
+func pairsAVX2x1p1(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int, tiles int)

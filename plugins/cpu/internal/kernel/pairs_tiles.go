@@ -6,9 +6,31 @@ import "unsafe"
 // other: the arguments are those of Pairs, from the tile's first position and
 // channel on. zero is where, seen from in, the run of zeros lies; steps are in
 // bytes.
-type pairsTile func(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int,
-	pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, rounded int,
+type pairsTile func(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int,
+	pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int,
 	tiles int)
+
+// How assembly stores results.
+const (
+	asFloat = iota
+	asRounded
+	asHalf
+)
+
+// storedAs returns how results of type T are stored.
+func storedAs[T float32 | uint16](f *Finish) int {
+	var result T
+	switch {
+	case unsafe.Sizeof(result) == 2:
+		return asHalf
+	case f.Round:
+		return asRounded
+	}
+	return asFloat
+}
+
+// asBytes returns where a result lies, for assembly that stores either type.
+func asBytes[T float32 | uint16](x *T) *byte { return (*byte)(unsafe.Pointer(x)) }
 
 // pairsTiles are the tiles of so many channels, as windowTiles are.
 type pairsTiles struct {
@@ -23,9 +45,9 @@ type sizedPairs struct {
 }
 
 // pairsCall is what one call of Pairs works on, from its panel on.
-type pairsCall struct {
+type pairsCall[T float32 | uint16] struct {
 	*Pairs
-	out         []float32
+	out         []T
 	in, weights []uint16
 	Finish
 	width, real int // channels of the panel in memory, and those that count
@@ -33,7 +55,7 @@ type pairsCall struct {
 
 // run walks over the panel: over its channels in steps of a tile's width,
 // over the positions in the largest tiles that fit.
-func (c *pairsCall) run(choice []pairsTiles, from, to int, spare *Scratch) {
+func (c *pairsCall[T]) run(choice []pairsTiles, from, to int, spare *Scratch) {
 	for first := 0; first < c.real; {
 		for choice[0].width > c.width-first {
 			choice = choice[1:]
@@ -44,7 +66,7 @@ func (c *pairsCall) run(choice []pairsTiles, from, to int, spare *Scratch) {
 }
 
 // column computes positions [from, to) of the channels [first, first+width).
-func (c *pairsCall) column(tiles []sizedPairs, first, width, from, to int, spare *Scratch) {
+func (c *pairsCall[T]) column(tiles []sizedPairs, first, width, from, to int, spare *Scratch) {
 	inside := first+width <= c.real
 	for p := from; p < to; {
 		i := 0
@@ -60,14 +82,15 @@ func (c *pairsCall) column(tiles []sizedPairs, first, width, from, to int, spare
 		for i < len(tiles)-1 && fits(n, tiles[i+1].positions, to-p-count*n) {
 			count++
 		}
-		c.call(tiles[i].tile, p, first, &c.out[first], &c.Out[p], c.Finish.channels(first), count)
+		c.call(tiles[i].tile, p, first, asBytes(&c.out[first]), &c.Out[p], c.Finish.channels(first),
+			storedAs[T](&c.Finish), count)
 		p += count * n
 	}
 }
 
 // edge computes a tile some channels of which do not count: what is to be
 // added is brought to where the tile has its results.
-func (c *pairsCall) edge(t sizedPairs, p, first int, spare *Scratch) {
+func (c *pairsCall[T]) edge(t sizedPairs, p, first int, spare *Scratch) {
 	real, finish := c.real-first, c.Finish.channels(first)
 	if finish.Plus != nil {
 		plus := finish.Plus
@@ -76,14 +99,18 @@ func (c *pairsCall) edge(t sizedPairs, p, first int, spare *Scratch) {
 		}
 		finish.Plus = spare.tile[:]
 	}
-	c.call(t.tile, p, first, &spare.tile[0], &spareOffsets[0], finish, 1)
+	c.call(t.tile, p, first, asBytes(&spare.tile[0]), &spareOffsets[0], finish, storedAs[float32](&finish), 1)
 	for j := range t.positions {
-		copy(c.out[int(c.Out[p+j])/4+first:], spare.tile[j*PanelLanes:][:real])
+		out := c.out[int(c.Out[p+j])/4+first:]
+		for i, v := range spare.tile[j*PanelLanes:][:real] {
+			store(&out[i], v)
+		}
 	}
 }
 
 // call runs tiles that begin at position p and that channel of the panel.
-func (c *pairsCall) call(tile pairsTile, p, channel int, out *float32, outs *int32, f Finish, tiles int) {
+func (c *pairsCall[T]) call(tile pairsTile, p, channel int, out *byte, outs *int32, f Finish,
+	as, tiles int) {
 	var offs *int32
 	if c.Taps > 0 {
 		offs = &c.half[p]
@@ -95,10 +122,6 @@ func (c *pairsCall) call(tile pairsTile, p, channel int, out *float32, outs *int
 		weights = &c.weights[2*channel]
 	}
 	plus, most := f.assembly()
-	rounded := 0
-	if f.Round {
-		rounded = 1
-	}
 	tile(out, outs, in, zero, offs, 4*len(c.Out), c.Taps, c.Run/2, weights, 4*c.width, first(f.Scale),
-		first(f.Bias), plus, most, rounded, tiles)
+		first(f.Bias), plus, most, as, tiles)
 }

@@ -5,8 +5,8 @@ import "fmt"
 // sizedStripPairs is the assembly of StripPairs for so many positions.
 type sizedStripPairs struct {
 	positions int
-	tile      func(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int,
-		w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+	tile      func(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int,
+		w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 }
 
 // StripPairs is Strip with operands of bfloat16, two values of a pixel at a
@@ -15,6 +15,16 @@ type sizedStripPairs struct {
 // value before the first. Run must be even. Weights are
 // [Rows][Run/2][StripWidth][Lanes][2]: see StripPairsAt.
 func (s *Set) StripPairs(t Strip, out []float32, in, packed []uint16, f Finish, count int) {
+	stripPairsInto(s, t, out, in, packed, f, count)
+}
+
+// StripPairsHalf is StripPairs whose results are rounded to bfloat16 of two bytes each.
+func (s *Set) StripPairsHalf(t Strip, out, in, packed []uint16, f Finish, count int) {
+	stripPairsInto(s, t, out, in, packed, f, count)
+}
+
+// stripPairsInto is StripPairs for results of either size.
+func stripPairsInto[T float32 | uint16](s *Set, t Strip, out []T, in, packed []uint16, f Finish, count int) {
 	t.check(len(in), len(out), count)
 	if t.Run%2 != 0 || f.lacks((count-1)*t.GradStep+Lanes) || f.Bias != nil && len(f.Bias) < Lanes ||
 		f.Scale != nil && (f.Bias == nil || len(f.Scale) < Lanes) {
@@ -26,13 +36,13 @@ func (s *Set) StripPairs(t Strip, out []float32, in, packed []uint16, f Finish, 
 		for p := range count {
 			at := f
 			at.Ending = f.Ending.From(p * t.GradStep)
-			t.genericPairs(out[p*t.GradStep:][:Lanes], in[p*t.Run:], packed, at)
+			var sums [Lanes]float32
+			t.genericPairs(&sums, in[p*t.Run:], packed)
+			for c, v := range sums {
+				store(&out[p*t.GradStep+c], at.finish(c, c, v))
+			}
 		}
 		return
-	}
-	rounded := 0
-	if f.Round {
-		rounded = 1
 	}
 	for p := 0; p < count; {
 		i := 0
@@ -41,8 +51,8 @@ func (s *Set) StripPairs(t Strip, out []float32, in, packed []uint16, f Finish, 
 		}
 		end := f.Ending.From(p * t.GradStep)
 		plus, most := end.assembly()
-		s.stripPairs[i].tile(&out[p*t.GradStep], 4*t.GradStep, &in[p*t.Run], 2*t.Run, 2*t.RowStep, t.Rows, t.Run/2,
-			&packed[0], first(f.Scale), first(f.Bias), plus, most, rounded)
+		s.stripPairs[i].tile(asBytes(&out[p*t.GradStep]), 4*t.GradStep, &in[p*t.Run], 2*t.Run, 2*t.RowStep, t.Rows, t.Run/2,
+			&packed[0], first(f.Scale), first(f.Bias), plus, most, storedAs[T](&f))
 		p += s.stripPairs[i].positions
 	}
 }
@@ -61,9 +71,8 @@ func (t Strip) StripPairsAt(at []int) []int {
 	return paired
 }
 
-// genericPairs computes one position: the definition.
-func (t Strip) genericPairs(out []float32, in, packed []uint16, f Finish) {
-	var acc [Lanes]float32
+// genericPairs computes the sums of one position: the definition.
+func (t Strip) genericPairs(acc *[Lanes]float32, in, packed []uint16) {
 	for i := range t.Rows {
 		for k := 0; k < t.Run; k += 2 {
 			for j := range StripWidth {
@@ -76,8 +85,5 @@ func (t Strip) genericPairs(out []float32, in, packed []uint16, f Finish) {
 				}
 			}
 		}
-	}
-	for c, v := range acc {
-		out[c] = f.finish(c, c, v)
 	}
 }

@@ -4,8 +4,8 @@
 
 #include "textflag.h"
 
-// func stripPairsAVX512BF16p16(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
-// Requires: AVX, AVX512F, SSE
+// func stripPairsAVX512BF16p16(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
+// Requires: AVX, AVX512F, AVX512VL, SSE
 TEXT ·stripPairsAVX512BF16p16(SB), NOSPLIT, $16-104
 	STMXCSR (SP)
 	MOVL    (SP), R15
@@ -405,8 +405,10 @@ added:
 	VMINPS       Z15, Z17, Z15
 
 bounded:
-	CMPQ rounded+96(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R12
+	CMPQ as+96(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y16
 	LONG      $0x487ee262
@@ -505,7 +507,6 @@ bounded:
 	VPSLLD    $0x10, Z15, Z15
 
 write:
-	MOVQ    out+0(FP), R12
 	VMOVUPS Z0, (R12)
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Z1, (R12)
@@ -538,11 +539,114 @@ write:
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Z15, (R12)
 	ADDQ    outStep+8(FP), R12
+	JMP     stored
+
+narrow:
+	MOVQ outStep+8(FP), R11
+	SARQ $0x01, R11
+
+	// VCVTNEPS2BF16 Z0, Y16
+	LONG      $0x487ee262
+	WORD      $0xc072
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z1, Y16
+	LONG      $0x487ee262
+	WORD      $0xc172
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z2, Y16
+	LONG      $0x487ee262
+	WORD      $0xc272
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z3, Y16
+	LONG      $0x487ee262
+	WORD      $0xc372
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z4, Y16
+	LONG      $0x487ee262
+	WORD      $0xc472
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z5, Y16
+	LONG      $0x487ee262
+	WORD      $0xc572
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z6, Y16
+	LONG      $0x487ee262
+	WORD      $0xc672
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z7, Y16
+	LONG      $0x487ee262
+	WORD      $0xc772
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z8, Y16
+	LONG      $0x487ec262
+	WORD      $0xc072
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z9, Y16
+	LONG      $0x487ec262
+	WORD      $0xc172
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z10, Y16
+	LONG      $0x487ec262
+	WORD      $0xc272
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z11, Y16
+	LONG      $0x487ec262
+	WORD      $0xc372
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z12, Y16
+	LONG      $0x487ec262
+	WORD      $0xc472
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z13, Y16
+	LONG      $0x487ec262
+	WORD      $0xc572
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z14, Y16
+	LONG      $0x487ec262
+	WORD      $0xc672
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z15, Y16
+	LONG      $0x487ec262
+	WORD      $0xc772
+	VMOVDQU32 Y16, (R12)
+	ADDQ      R11, R12
+
+stored:
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func stripPairsAVX512p16(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+// func stripPairsAVX512p16(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 // Requires: AVX, AVX512F, SSE
 TEXT ·stripPairsAVX512p16(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
@@ -1077,8 +1181,10 @@ added:
 	VMINPS       Z15, Z17, Z15
 
 bounded:
-	CMPQ      rounded+96(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R12
+	CMPQ      as+96(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z16
 	VPSRLD    $0x1f, Z16, Z16
@@ -1225,7 +1331,6 @@ bounded:
 	VPANDD    Z29, Z15, Z15
 
 write:
-	MOVQ    out+0(FP), R12
 	VMOVUPS Z0, (R12)
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Z1, (R12)
@@ -1258,12 +1363,211 @@ write:
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Z15, (R12)
 	ADDQ    outStep+8(FP), R12
+	JMP     stored
+
+narrow:
+	MOVQ      outStep+8(FP), R11
+	SARQ      $0x01, R11
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z0, Z16, Z16
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z16, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z1, Z16, Z16
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z16, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z2, Z2
+	VPSLLD    $0x0f, Z2, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z2, Z16, Z16
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQA32 Z16, Z2
+	VMOVDQA32 Z29, K1, Z2
+	VPANDD    Z29, Z2, Z2
+	VPSRLD    $0x10, Z2, Z2
+	VPMOVDW   Z2, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z3, Z3
+	VPSLLD    $0x0f, Z3, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z3, Z16, Z16
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVDQA32 Z16, Z3
+	VMOVDQA32 Z29, K1, Z3
+	VPANDD    Z29, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VPMOVDW   Z3, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z4, Z4
+	VPSLLD    $0x0f, Z4, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z4, Z16, Z16
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVDQA32 Z16, Z4
+	VMOVDQA32 Z29, K1, Z4
+	VPANDD    Z29, Z4, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VPMOVDW   Z4, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z5, Z5
+	VPSLLD    $0x0f, Z5, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z5, Z16, Z16
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVDQA32 Z16, Z5
+	VMOVDQA32 Z29, K1, Z5
+	VPANDD    Z29, Z5, Z5
+	VPSRLD    $0x10, Z5, Z5
+	VPMOVDW   Z5, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z6, Z6
+	VPSLLD    $0x0f, Z6, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z6, Z16, Z16
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVDQA32 Z16, Z6
+	VMOVDQA32 Z29, K1, Z6
+	VPANDD    Z29, Z6, Z6
+	VPSRLD    $0x10, Z6, Z6
+	VPMOVDW   Z6, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z7, Z7
+	VPSLLD    $0x0f, Z7, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z7, Z16, Z16
+	VCMPPS    $0x03, Z7, Z7, K1
+	VMOVDQA32 Z16, Z7
+	VMOVDQA32 Z29, K1, Z7
+	VPANDD    Z29, Z7, Z7
+	VPSRLD    $0x10, Z7, Z7
+	VPMOVDW   Z7, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z8, Z8
+	VPSLLD    $0x0f, Z8, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z8, Z16, Z16
+	VCMPPS    $0x03, Z8, Z8, K1
+	VMOVDQA32 Z16, Z8
+	VMOVDQA32 Z29, K1, Z8
+	VPANDD    Z29, Z8, Z8
+	VPSRLD    $0x10, Z8, Z8
+	VPMOVDW   Z8, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z9, Z9
+	VPSLLD    $0x0f, Z9, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z9, Z16, Z16
+	VCMPPS    $0x03, Z9, Z9, K1
+	VMOVDQA32 Z16, Z9
+	VMOVDQA32 Z29, K1, Z9
+	VPANDD    Z29, Z9, Z9
+	VPSRLD    $0x10, Z9, Z9
+	VPMOVDW   Z9, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z10, Z10
+	VPSLLD    $0x0f, Z10, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z10, Z16, Z16
+	VCMPPS    $0x03, Z10, Z10, K1
+	VMOVDQA32 Z16, Z10
+	VMOVDQA32 Z29, K1, Z10
+	VPANDD    Z29, Z10, Z10
+	VPSRLD    $0x10, Z10, Z10
+	VPMOVDW   Z10, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z11, Z11
+	VPSLLD    $0x0f, Z11, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z11, Z16, Z16
+	VCMPPS    $0x03, Z11, Z11, K1
+	VMOVDQA32 Z16, Z11
+	VMOVDQA32 Z29, K1, Z11
+	VPANDD    Z29, Z11, Z11
+	VPSRLD    $0x10, Z11, Z11
+	VPMOVDW   Z11, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z12, Z12
+	VPSLLD    $0x0f, Z12, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z12, Z16, Z16
+	VCMPPS    $0x03, Z12, Z12, K1
+	VMOVDQA32 Z16, Z12
+	VMOVDQA32 Z29, K1, Z12
+	VPANDD    Z29, Z12, Z12
+	VPSRLD    $0x10, Z12, Z12
+	VPMOVDW   Z12, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z13, Z13
+	VPSLLD    $0x0f, Z13, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z13, Z16, Z16
+	VCMPPS    $0x03, Z13, Z13, K1
+	VMOVDQA32 Z16, Z13
+	VMOVDQA32 Z29, K1, Z13
+	VPANDD    Z29, Z13, Z13
+	VPSRLD    $0x10, Z13, Z13
+	VPMOVDW   Z13, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z14, Z14
+	VPSLLD    $0x0f, Z14, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z14, Z16, Z16
+	VCMPPS    $0x03, Z14, Z14, K1
+	VMOVDQA32 Z16, Z14
+	VMOVDQA32 Z29, K1, Z14
+	VPANDD    Z29, Z14, Z14
+	VPSRLD    $0x10, Z14, Z14
+	VPMOVDW   Z14, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z15, Z15
+	VPSLLD    $0x0f, Z15, Z16
+	VPSRLD    $0x1f, Z16, Z16
+	VPADDD    Z30, Z16, Z16
+	VPADDD    Z15, Z16, Z16
+	VCMPPS    $0x03, Z15, Z15, K1
+	VMOVDQA32 Z16, Z15
+	VMOVDQA32 Z29, K1, Z15
+	VPANDD    Z29, Z15, Z15
+	VPSRLD    $0x10, Z15, Z15
+	VPMOVDW   Z15, (R12)
+	ADDQ      R11, R12
+
+stored:
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func stripPairsAVX512BF16p8(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
-// Requires: AVX, AVX512F, SSE
+// func stripPairsAVX512BF16p8(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
+// Requires: AVX, AVX512F, AVX512VL, SSE
 TEXT ·stripPairsAVX512BF16p8(SB), NOSPLIT, $16-104
 	STMXCSR (SP)
 	MOVL    (SP), R15
@@ -1498,8 +1802,10 @@ added:
 	VMINPS       Z7, Z9, Z7
 
 bounded:
-	CMPQ rounded+96(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R12
+	CMPQ as+96(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y8
 	LONG      $0x487e7262
@@ -1550,7 +1856,6 @@ bounded:
 	VPSLLD    $0x10, Z7, Z7
 
 write:
-	MOVQ    out+0(FP), R12
 	VMOVUPS Z0, (R12)
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Z1, (R12)
@@ -1567,11 +1872,66 @@ write:
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Z7, (R12)
 	ADDQ    outStep+8(FP), R12
+	JMP     stored
+
+narrow:
+	MOVQ outStep+8(FP), R11
+	SARQ $0x01, R11
+
+	// VCVTNEPS2BF16 Z0, Y8
+	LONG      $0x487e7262
+	WORD      $0xc072
+	VMOVDQU32 Y8, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z1, Y8
+	LONG      $0x487e7262
+	WORD      $0xc172
+	VMOVDQU32 Y8, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z2, Y8
+	LONG      $0x487e7262
+	WORD      $0xc272
+	VMOVDQU32 Y8, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z3, Y8
+	LONG      $0x487e7262
+	WORD      $0xc372
+	VMOVDQU32 Y8, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z4, Y8
+	LONG      $0x487e7262
+	WORD      $0xc472
+	VMOVDQU32 Y8, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z5, Y8
+	LONG      $0x487e7262
+	WORD      $0xc572
+	VMOVDQU32 Y8, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z6, Y8
+	LONG      $0x487e7262
+	WORD      $0xc672
+	VMOVDQU32 Y8, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z7, Y8
+	LONG      $0x487e7262
+	WORD      $0xc772
+	VMOVDQU32 Y8, (R12)
+	ADDQ      R11, R12
+
+stored:
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func stripPairsAVX512p8(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+// func stripPairsAVX512p8(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 // Requires: AVX, AVX512F, SSE
 TEXT ·stripPairsAVX512p8(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
@@ -1877,8 +2237,10 @@ added:
 	VMINPS       Z7, Z9, Z7
 
 bounded:
-	CMPQ      rounded+96(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R12
+	CMPQ      as+96(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z8
 	VPSRLD    $0x1f, Z8, Z8
@@ -1953,7 +2315,6 @@ bounded:
 	VPANDD    Z29, Z7, Z7
 
 write:
-	MOVQ    out+0(FP), R12
 	VMOVUPS Z0, (R12)
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Z1, (R12)
@@ -1970,12 +2331,115 @@ write:
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Z7, (R12)
 	ADDQ    outStep+8(FP), R12
+	JMP     stored
+
+narrow:
+	MOVQ      outStep+8(FP), R11
+	SARQ      $0x01, R11
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z0, Z8, Z8
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z8, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z1, Z8, Z8
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z8, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z2, Z2
+	VPSLLD    $0x0f, Z2, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z2, Z8, Z8
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQA32 Z8, Z2
+	VMOVDQA32 Z29, K1, Z2
+	VPANDD    Z29, Z2, Z2
+	VPSRLD    $0x10, Z2, Z2
+	VPMOVDW   Z2, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z3, Z3
+	VPSLLD    $0x0f, Z3, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z3, Z8, Z8
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVDQA32 Z8, Z3
+	VMOVDQA32 Z29, K1, Z3
+	VPANDD    Z29, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VPMOVDW   Z3, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z4, Z4
+	VPSLLD    $0x0f, Z4, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z4, Z8, Z8
+	VCMPPS    $0x03, Z4, Z4, K1
+	VMOVDQA32 Z8, Z4
+	VMOVDQA32 Z29, K1, Z4
+	VPANDD    Z29, Z4, Z4
+	VPSRLD    $0x10, Z4, Z4
+	VPMOVDW   Z4, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z5, Z5
+	VPSLLD    $0x0f, Z5, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z5, Z8, Z8
+	VCMPPS    $0x03, Z5, Z5, K1
+	VMOVDQA32 Z8, Z5
+	VMOVDQA32 Z29, K1, Z5
+	VPANDD    Z29, Z5, Z5
+	VPSRLD    $0x10, Z5, Z5
+	VPMOVDW   Z5, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z6, Z6
+	VPSLLD    $0x0f, Z6, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z6, Z8, Z8
+	VCMPPS    $0x03, Z6, Z6, K1
+	VMOVDQA32 Z8, Z6
+	VMOVDQA32 Z29, K1, Z6
+	VPANDD    Z29, Z6, Z6
+	VPSRLD    $0x10, Z6, Z6
+	VPMOVDW   Z6, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z7, Z7
+	VPSLLD    $0x0f, Z7, Z8
+	VPSRLD    $0x1f, Z8, Z8
+	VPADDD    Z30, Z8, Z8
+	VPADDD    Z7, Z8, Z8
+	VCMPPS    $0x03, Z7, Z7, K1
+	VMOVDQA32 Z8, Z7
+	VMOVDQA32 Z29, K1, Z7
+	VPANDD    Z29, Z7, Z7
+	VPSRLD    $0x10, Z7, Z7
+	VPMOVDW   Z7, (R12)
+	ADDQ      R11, R12
+
+stored:
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func stripPairsAVX512BF16p4(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
-// Requires: AVX, AVX512F, SSE
+// func stripPairsAVX512BF16p4(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
+// Requires: AVX, AVX512F, AVX512VL, SSE
 TEXT ·stripPairsAVX512BF16p4(SB), NOSPLIT, $16-104
 	STMXCSR (SP)
 	MOVL    (SP), R15
@@ -2121,8 +2585,10 @@ added:
 	VMINPS       Z3, Z5, Z3
 
 bounded:
-	CMPQ rounded+96(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R12
+	CMPQ as+96(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y4
 	LONG      $0x487ef262
@@ -2149,7 +2615,6 @@ bounded:
 	VPSLLD    $0x10, Z3, Z3
 
 write:
-	MOVQ    out+0(FP), R12
 	VMOVUPS Z0, (R12)
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Z1, (R12)
@@ -2158,11 +2623,42 @@ write:
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Z3, (R12)
 	ADDQ    outStep+8(FP), R12
+	JMP     stored
+
+narrow:
+	MOVQ outStep+8(FP), R11
+	SARQ $0x01, R11
+
+	// VCVTNEPS2BF16 Z0, Y4
+	LONG      $0x487ef262
+	WORD      $0xe072
+	VMOVDQU32 Y4, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z1, Y4
+	LONG      $0x487ef262
+	WORD      $0xe172
+	VMOVDQU32 Y4, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z2, Y4
+	LONG      $0x487ef262
+	WORD      $0xe272
+	VMOVDQU32 Y4, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z3, Y4
+	LONG      $0x487ef262
+	WORD      $0xe372
+	VMOVDQU32 Y4, (R12)
+	ADDQ      R11, R12
+
+stored:
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func stripPairsAVX512p4(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+// func stripPairsAVX512p4(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 // Requires: AVX, AVX512F, SSE
 TEXT ·stripPairsAVX512p4(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
@@ -2347,8 +2843,10 @@ added:
 	VMINPS       Z3, Z5, Z3
 
 bounded:
-	CMPQ      rounded+96(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R12
+	CMPQ      as+96(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z4
 	VPSRLD    $0x1f, Z4, Z4
@@ -2387,7 +2885,6 @@ bounded:
 	VPANDD    Z29, Z3, Z3
 
 write:
-	MOVQ    out+0(FP), R12
 	VMOVUPS Z0, (R12)
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Z1, (R12)
@@ -2396,12 +2893,67 @@ write:
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Z3, (R12)
 	ADDQ    outStep+8(FP), R12
+	JMP     stored
+
+narrow:
+	MOVQ      outStep+8(FP), R11
+	SARQ      $0x01, R11
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z0, Z4, Z4
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z4, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z1, Z4, Z4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z4, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z2, Z2
+	VPSLLD    $0x0f, Z2, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z2, Z4, Z4
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQA32 Z4, Z2
+	VMOVDQA32 Z29, K1, Z2
+	VPANDD    Z29, Z2, Z2
+	VPSRLD    $0x10, Z2, Z2
+	VPMOVDW   Z2, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z3, Z3
+	VPSLLD    $0x0f, Z3, Z4
+	VPSRLD    $0x1f, Z4, Z4
+	VPADDD    Z30, Z4, Z4
+	VPADDD    Z3, Z4, Z4
+	VCMPPS    $0x03, Z3, Z3, K1
+	VMOVDQA32 Z4, Z3
+	VMOVDQA32 Z29, K1, Z3
+	VPANDD    Z29, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VPMOVDW   Z3, (R12)
+	ADDQ      R11, R12
+
+stored:
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func stripPairsAVX512BF16p2(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
-// Requires: AVX, AVX512F, SSE
+// func stripPairsAVX512BF16p2(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
+// Requires: AVX, AVX512F, AVX512VL, SSE
 TEXT ·stripPairsAVX512BF16p2(SB), NOSPLIT, $16-104
 	STMXCSR (SP)
 	MOVL    (SP), R15
@@ -2507,8 +3059,10 @@ added:
 	VMINPS       Z1, Z3, Z1
 
 bounded:
-	CMPQ rounded+96(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R12
+	CMPQ as+96(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y2
 	LONG      $0x487ef262
@@ -2523,16 +3077,34 @@ bounded:
 	VPSLLD    $0x10, Z1, Z1
 
 write:
-	MOVQ    out+0(FP), R12
 	VMOVUPS Z0, (R12)
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Z1, (R12)
 	ADDQ    outStep+8(FP), R12
+	JMP     stored
+
+narrow:
+	MOVQ outStep+8(FP), R11
+	SARQ $0x01, R11
+
+	// VCVTNEPS2BF16 Z0, Y2
+	LONG      $0x487ef262
+	WORD      $0xd072
+	VMOVDQU32 Y2, (R12)
+	ADDQ      R11, R12
+
+	// VCVTNEPS2BF16 Z1, Y2
+	LONG      $0x487ef262
+	WORD      $0xd172
+	VMOVDQU32 Y2, (R12)
+	ADDQ      R11, R12
+
+stored:
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func stripPairsAVX512p2(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+// func stripPairsAVX512p2(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 // Requires: AVX, AVX512F, SSE
 TEXT ·stripPairsAVX512p2(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
@@ -2661,8 +3233,10 @@ added:
 	VMINPS       Z1, Z3, Z1
 
 bounded:
-	CMPQ      rounded+96(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R12
+	CMPQ      as+96(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z2
 	VPSRLD    $0x1f, Z2, Z2
@@ -2683,17 +3257,47 @@ bounded:
 	VPANDD    Z29, Z1, Z1
 
 write:
-	MOVQ    out+0(FP), R12
 	VMOVUPS Z0, (R12)
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Z1, (R12)
 	ADDQ    outStep+8(FP), R12
+	JMP     stored
+
+narrow:
+	MOVQ      outStep+8(FP), R11
+	SARQ      $0x01, R11
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z2
+	VPSRLD    $0x1f, Z2, Z2
+	VPADDD    Z30, Z2, Z2
+	VPADDD    Z0, Z2, Z2
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z2, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R12)
+	ADDQ      R11, R12
+	VADDPS    Z31, Z1, Z1
+	VPSLLD    $0x0f, Z1, Z2
+	VPSRLD    $0x1f, Z2, Z2
+	VPADDD    Z30, Z2, Z2
+	VPADDD    Z1, Z2, Z2
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQA32 Z2, Z1
+	VMOVDQA32 Z29, K1, Z1
+	VPANDD    Z29, Z1, Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMOVDW   Z1, (R12)
+	ADDQ      R11, R12
+
+stored:
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func stripPairsAVX512BF16p1(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
-// Requires: AVX, AVX512F, SSE
+// func stripPairsAVX512BF16p1(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
+// Requires: AVX, AVX512F, AVX512VL, SSE
 TEXT ·stripPairsAVX512BF16p1(SB), NOSPLIT, $16-104
 	STMXCSR (SP)
 	MOVL    (SP), R15
@@ -2779,8 +3383,10 @@ added:
 	VMINPS       Z0, Z2, Z0
 
 bounded:
-	CMPQ rounded+96(FP), $0x00
-	JE   write
+	MOVQ out+0(FP), R12
+	CMPQ as+96(FP), $0x01
+	JL   write
+	JG   narrow
 
 	// VCVTNEPS2BF16 Z0, Y1
 	LONG      $0x487ef262
@@ -2789,14 +3395,26 @@ bounded:
 	VPSLLD    $0x10, Z0, Z0
 
 write:
-	MOVQ    out+0(FP), R12
 	VMOVUPS Z0, (R12)
 	ADDQ    outStep+8(FP), R12
+	JMP     stored
+
+narrow:
+	MOVQ outStep+8(FP), R11
+	SARQ $0x01, R11
+
+	// VCVTNEPS2BF16 Z0, Y1
+	LONG      $0x487ef262
+	WORD      $0xc872
+	VMOVDQU32 Y1, (R12)
+	ADDQ      R11, R12
+
+stored:
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func stripPairsAVX512p1(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+// func stripPairsAVX512p1(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 // Requires: AVX, AVX512F, SSE
 TEXT ·stripPairsAVX512p1(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
@@ -2897,8 +3515,10 @@ added:
 	VMINPS       Z0, Z2, Z0
 
 bounded:
-	CMPQ      rounded+96(FP), $0x00
-	JE        write
+	MOVQ      out+0(FP), R12
+	CMPQ      as+96(FP), $0x01
+	JL        write
+	JG        narrow
 	VADDPS    Z31, Z0, Z0
 	VPSLLD    $0x0f, Z0, Z1
 	VPSRLD    $0x1f, Z1, Z1
@@ -2910,14 +3530,32 @@ bounded:
 	VPANDD    Z29, Z0, Z0
 
 write:
-	MOVQ    out+0(FP), R12
 	VMOVUPS Z0, (R12)
 	ADDQ    outStep+8(FP), R12
+	JMP     stored
+
+narrow:
+	MOVQ      outStep+8(FP), R11
+	SARQ      $0x01, R11
+	VADDPS    Z31, Z0, Z0
+	VPSLLD    $0x0f, Z0, Z1
+	VPSRLD    $0x1f, Z1, Z1
+	VPADDD    Z30, Z1, Z1
+	VPADDD    Z0, Z1, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VMOVDQA32 Z1, Z0
+	VMOVDQA32 Z29, K1, Z0
+	VPANDD    Z29, Z0, Z0
+	VPSRLD    $0x10, Z0, Z0
+	VPMOVDW   Z0, (R12)
+	ADDQ      R11, R12
+
+stored:
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func stripPairsAVX2p4(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+// func stripPairsAVX2p4(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 // Requires: AVX, AVX2, FMA3, SSE
 TEXT ·stripPairsAVX2p4(SB), NOSPLIT, $16-104
 	STMXCSR  (SP)
@@ -3199,8 +3837,10 @@ added:
 	VMINPS       Y7, Y9, Y7
 
 bounded:
-	CMPQ   rounded+96(FP), $0x00
-	JE     write
+	MOVQ   out+0(FP), R12
+	CMPQ   as+96(FP), $0x01
+	JL     write
+	JG     narrow
 	VADDPS Y15, Y0, Y0
 	VPSLLD $0x0f, Y0, Y8
 	VPSRLD $0x1f, Y8, Y8
@@ -3267,7 +3907,6 @@ bounded:
 	VPAND  Y13, Y7, Y7
 
 write:
-	MOVQ    out+0(FP), R12
 	VMOVUPS Y0, (R12)
 	VMOVUPS Y1, 32(R12)
 	ADDQ    outStep+8(FP), R12
@@ -3280,11 +3919,118 @@ write:
 	VMOVUPS Y6, (R12)
 	VMOVUPS Y7, 32(R12)
 	ADDQ    outStep+8(FP), R12
+	JMP     stored
+
+narrow:
+	MOVQ      outStep+8(FP), R11
+	SARQ      $0x01, R11
+	VADDPS    Y15, Y0, Y0
+	VPSLLD    $0x0f, Y0, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y0, Y8, Y8
+	VCMPPS    $0x03, Y0, Y0, Y0
+	VPOR      Y8, Y0, Y0
+	VPAND     Y13, Y0, Y0
+	VPSRLD    $0x10, Y0, Y0
+	VPACKUSDW Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (R12)
+	VADDPS    Y15, Y1, Y1
+	VPSLLD    $0x0f, Y1, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y1, Y8, Y8
+	VCMPPS    $0x03, Y1, Y1, Y1
+	VPOR      Y8, Y1, Y1
+	VPAND     Y13, Y1, Y1
+	VPSRLD    $0x10, Y1, Y1
+	VPACKUSDW Y1, Y1, Y1
+	VPERMQ    $0xd8, Y1, Y1
+	VMOVDQU   X1, 16(R12)
+	ADDQ      R11, R12
+	VADDPS    Y15, Y2, Y2
+	VPSLLD    $0x0f, Y2, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y2, Y8, Y8
+	VCMPPS    $0x03, Y2, Y2, Y2
+	VPOR      Y8, Y2, Y2
+	VPAND     Y13, Y2, Y2
+	VPSRLD    $0x10, Y2, Y2
+	VPACKUSDW Y2, Y2, Y2
+	VPERMQ    $0xd8, Y2, Y2
+	VMOVDQU   X2, (R12)
+	VADDPS    Y15, Y3, Y3
+	VPSLLD    $0x0f, Y3, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y3, Y8, Y8
+	VCMPPS    $0x03, Y3, Y3, Y3
+	VPOR      Y8, Y3, Y3
+	VPAND     Y13, Y3, Y3
+	VPSRLD    $0x10, Y3, Y3
+	VPACKUSDW Y3, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VMOVDQU   X3, 16(R12)
+	ADDQ      R11, R12
+	VADDPS    Y15, Y4, Y4
+	VPSLLD    $0x0f, Y4, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y4, Y8, Y8
+	VCMPPS    $0x03, Y4, Y4, Y4
+	VPOR      Y8, Y4, Y4
+	VPAND     Y13, Y4, Y4
+	VPSRLD    $0x10, Y4, Y4
+	VPACKUSDW Y4, Y4, Y4
+	VPERMQ    $0xd8, Y4, Y4
+	VMOVDQU   X4, (R12)
+	VADDPS    Y15, Y5, Y5
+	VPSLLD    $0x0f, Y5, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y5, Y8, Y8
+	VCMPPS    $0x03, Y5, Y5, Y5
+	VPOR      Y8, Y5, Y5
+	VPAND     Y13, Y5, Y5
+	VPSRLD    $0x10, Y5, Y5
+	VPACKUSDW Y5, Y5, Y5
+	VPERMQ    $0xd8, Y5, Y5
+	VMOVDQU   X5, 16(R12)
+	ADDQ      R11, R12
+	VADDPS    Y15, Y6, Y6
+	VPSLLD    $0x0f, Y6, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y6, Y8, Y8
+	VCMPPS    $0x03, Y6, Y6, Y6
+	VPOR      Y8, Y6, Y6
+	VPAND     Y13, Y6, Y6
+	VPSRLD    $0x10, Y6, Y6
+	VPACKUSDW Y6, Y6, Y6
+	VPERMQ    $0xd8, Y6, Y6
+	VMOVDQU   X6, (R12)
+	VADDPS    Y15, Y7, Y7
+	VPSLLD    $0x0f, Y7, Y8
+	VPSRLD    $0x1f, Y8, Y8
+	VPADDD    Y14, Y8, Y8
+	VPADDD    Y7, Y8, Y8
+	VCMPPS    $0x03, Y7, Y7, Y7
+	VPOR      Y8, Y7, Y7
+	VPAND     Y13, Y7, Y7
+	VPSRLD    $0x10, Y7, Y7
+	VPACKUSDW Y7, Y7, Y7
+	VPERMQ    $0xd8, Y7, Y7
+	VMOVDQU   X7, 16(R12)
+	ADDQ      R11, R12
+
+stored:
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func stripPairsAVX2p2(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+// func stripPairsAVX2p2(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 // Requires: AVX, AVX2, FMA3, SSE
 TEXT ·stripPairsAVX2p2(SB), NOSPLIT, $16-104
 	STMXCSR  (SP)
@@ -3462,8 +4208,10 @@ added:
 	VMINPS       Y3, Y5, Y3
 
 bounded:
-	CMPQ   rounded+96(FP), $0x00
-	JE     write
+	MOVQ   out+0(FP), R12
+	CMPQ   as+96(FP), $0x01
+	JL     write
+	JG     narrow
 	VADDPS Y15, Y0, Y0
 	VPSLLD $0x0f, Y0, Y4
 	VPSRLD $0x1f, Y4, Y4
@@ -3498,18 +4246,74 @@ bounded:
 	VPAND  Y13, Y3, Y3
 
 write:
-	MOVQ    out+0(FP), R12
 	VMOVUPS Y0, (R12)
 	VMOVUPS Y1, 32(R12)
 	ADDQ    outStep+8(FP), R12
 	VMOVUPS Y2, (R12)
 	VMOVUPS Y3, 32(R12)
 	ADDQ    outStep+8(FP), R12
+	JMP     stored
+
+narrow:
+	MOVQ      outStep+8(FP), R11
+	SARQ      $0x01, R11
+	VADDPS    Y15, Y0, Y0
+	VPSLLD    $0x0f, Y0, Y4
+	VPSRLD    $0x1f, Y4, Y4
+	VPADDD    Y14, Y4, Y4
+	VPADDD    Y0, Y4, Y4
+	VCMPPS    $0x03, Y0, Y0, Y0
+	VPOR      Y4, Y0, Y0
+	VPAND     Y13, Y0, Y0
+	VPSRLD    $0x10, Y0, Y0
+	VPACKUSDW Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (R12)
+	VADDPS    Y15, Y1, Y1
+	VPSLLD    $0x0f, Y1, Y4
+	VPSRLD    $0x1f, Y4, Y4
+	VPADDD    Y14, Y4, Y4
+	VPADDD    Y1, Y4, Y4
+	VCMPPS    $0x03, Y1, Y1, Y1
+	VPOR      Y4, Y1, Y1
+	VPAND     Y13, Y1, Y1
+	VPSRLD    $0x10, Y1, Y1
+	VPACKUSDW Y1, Y1, Y1
+	VPERMQ    $0xd8, Y1, Y1
+	VMOVDQU   X1, 16(R12)
+	ADDQ      R11, R12
+	VADDPS    Y15, Y2, Y2
+	VPSLLD    $0x0f, Y2, Y4
+	VPSRLD    $0x1f, Y4, Y4
+	VPADDD    Y14, Y4, Y4
+	VPADDD    Y2, Y4, Y4
+	VCMPPS    $0x03, Y2, Y2, Y2
+	VPOR      Y4, Y2, Y2
+	VPAND     Y13, Y2, Y2
+	VPSRLD    $0x10, Y2, Y2
+	VPACKUSDW Y2, Y2, Y2
+	VPERMQ    $0xd8, Y2, Y2
+	VMOVDQU   X2, (R12)
+	VADDPS    Y15, Y3, Y3
+	VPSLLD    $0x0f, Y3, Y4
+	VPSRLD    $0x1f, Y4, Y4
+	VPADDD    Y14, Y4, Y4
+	VPADDD    Y3, Y4, Y4
+	VCMPPS    $0x03, Y3, Y3, Y3
+	VPOR      Y4, Y3, Y3
+	VPAND     Y13, Y3, Y3
+	VPSRLD    $0x10, Y3, Y3
+	VPACKUSDW Y3, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VMOVDQU   X3, 16(R12)
+	ADDQ      R11, R12
+
+stored:
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET
 
-// func stripPairsAVX2p1(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+// func stripPairsAVX2p1(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 // Requires: AVX, AVX2, FMA3, SSE
 TEXT ·stripPairsAVX2p1(SB), NOSPLIT, $16-104
 	STMXCSR  (SP)
@@ -3635,8 +4439,10 @@ added:
 	VMINPS       Y1, Y3, Y1
 
 bounded:
-	CMPQ   rounded+96(FP), $0x00
-	JE     write
+	MOVQ   out+0(FP), R12
+	CMPQ   as+96(FP), $0x01
+	JL     write
+	JG     narrow
 	VADDPS Y15, Y0, Y0
 	VPSLLD $0x0f, Y0, Y2
 	VPSRLD $0x1f, Y2, Y2
@@ -3655,10 +4461,41 @@ bounded:
 	VPAND  Y13, Y1, Y1
 
 write:
-	MOVQ    out+0(FP), R12
 	VMOVUPS Y0, (R12)
 	VMOVUPS Y1, 32(R12)
 	ADDQ    outStep+8(FP), R12
+	JMP     stored
+
+narrow:
+	MOVQ      outStep+8(FP), R11
+	SARQ      $0x01, R11
+	VADDPS    Y15, Y0, Y0
+	VPSLLD    $0x0f, Y0, Y2
+	VPSRLD    $0x1f, Y2, Y2
+	VPADDD    Y14, Y2, Y2
+	VPADDD    Y0, Y2, Y2
+	VCMPPS    $0x03, Y0, Y0, Y0
+	VPOR      Y2, Y0, Y0
+	VPAND     Y13, Y0, Y0
+	VPSRLD    $0x10, Y0, Y0
+	VPACKUSDW Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (R12)
+	VADDPS    Y15, Y1, Y1
+	VPSLLD    $0x0f, Y1, Y2
+	VPSRLD    $0x1f, Y2, Y2
+	VPADDD    Y14, Y2, Y2
+	VPADDD    Y1, Y2, Y2
+	VCMPPS    $0x03, Y1, Y1, Y1
+	VPOR      Y2, Y1, Y1
+	VPAND     Y13, Y1, Y1
+	VPSRLD    $0x10, Y1, Y1
+	VPACKUSDW Y1, Y1, Y1
+	VPERMQ    $0xd8, Y1, Y1
+	VMOVDQU   X1, 16(R12)
+	ADDQ      R11, R12
+
+stored:
 	LDMXCSR (SP)
 	VZEROUPPER
 	RET

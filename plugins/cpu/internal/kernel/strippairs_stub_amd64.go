@@ -5,40 +5,40 @@
 package kernel
 
 //go:noescape
-func stripPairsAVX512BF16p16(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+func stripPairsAVX512BF16p16(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 
 //go:noescape
-func stripPairsAVX512p16(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+func stripPairsAVX512p16(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 
 //go:noescape
-func stripPairsAVX512BF16p8(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+func stripPairsAVX512BF16p8(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 
 //go:noescape
-func stripPairsAVX512p8(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+func stripPairsAVX512p8(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 
 //go:noescape
-func stripPairsAVX512BF16p4(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+func stripPairsAVX512BF16p4(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 
 //go:noescape
-func stripPairsAVX512p4(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+func stripPairsAVX512p4(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 
 //go:noescape
-func stripPairsAVX512BF16p2(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+func stripPairsAVX512BF16p2(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 
 //go:noescape
-func stripPairsAVX512p2(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+func stripPairsAVX512p2(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 
 //go:noescape
-func stripPairsAVX512BF16p1(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+func stripPairsAVX512BF16p1(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 
 //go:noescape
-func stripPairsAVX512p1(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+func stripPairsAVX512p1(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 
 //go:noescape
-func stripPairsAVX2p4(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+func stripPairsAVX2p4(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 
 //go:noescape
-func stripPairsAVX2p2(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+func stripPairsAVX2p2(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 
 //go:noescape
-func stripPairsAVX2p1(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)
+func stripPairsAVX2p1(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)

@@ -167,7 +167,7 @@ func (r rounding) narrow(i, t int, to operand.Mem) {
 	x, spare := r.regs[i], r.regs[t]
 	if r.native {
 		vcvtneps2bf16(i, t)
-		VMOVDQU(ymmOf(t), to)
+		VMOVDQU32(ymmOf(t), to)
 		return
 	}
 	r.bits(x, spare)
@@ -175,8 +175,12 @@ func (r rounding) narrow(i, t int, to operand.Mem) {
 	r.packed(x, to)
 }
 
-// packed stores the lower half of every lane of x, of AVX2, whose upper halves are 0.
+// packed stores the lower half of every lane of x, whose upper halves are 0.
 func (r rounding) packed(x reg.VecPhysical, to operand.Mem) {
+	if r.bytes == 64 {
+		VPMOVDW(x, to)
+		return
+	}
 	VPACKUSDW(x, x, x)
 	VPERMQ(operand.Imm(0xd8), x, x)
 	VMOVDQU(x.AsX(), to)

@@ -39,9 +39,9 @@ func (t *pairsTiler) width() int { return t.n * t.vectors() }
 // write writes tiles whose positions follow each other.
 func (t *pairsTiler) write() {
 	TEXT(fmt.Sprintf("pairs%sx%dp%d", t.name, t.n, t.p), NOSPLIT,
-		"func(out *float32, outs *int32, in *uint16, zero int, offs *int32, offStep int, "+
+		"func(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, "+
 			"taps int, pairs int, w *uint16, wStep int, scale *float32, bias *float32, "+
-			"plus *float32, most *float32, rounded int, tiles int)")
+			"plus *float32, most *float32, as int, tiles int)")
 	Pragma("noescape")
 	w, k := reg.R14, reg.R15
 	base, left, table := AllocLocal(8), AllocLocal(8), AllocLocal(8)
@@ -83,7 +83,11 @@ func (t *pairsTiler) write() {
 	for i := range t.p {
 		MOVLQSX(operand.Mem{Base: k, Disp: 4 * i}, pointers[i])
 	}
-	t.end(w, k, t.byOffsets())
+	t.end(w, k, t.byOffsets(), t.byOffsets(), func() {
+		for i := range t.p {
+			SARQ(operand.Imm(1), pointers[i])
+		}
+	})
 	DECQ(param("tiles"))
 	JE(operand.LabelRef("end"))
 	ADDQ(operand.Imm(uint64(4*t.p)), param("offs"))
@@ -173,34 +177,40 @@ func (t *pairsTiler) half(odd bool, x reg.VecPhysical) {
 	}
 }
 
-// eachResult calls do for every sum and where it lies in what base points to.
-type eachResult func(base reg.GPPhysical, do func(r int, at operand.Mem))
+// eachResult calls do for every sum and where it lies in what base points to, in
+// vectors of so many bytes.
+type eachResult func(base reg.GPPhysical, vector int, do func(r int, at operand.Mem))
 
 // byOffsets returns an eachResult for results whose offsets are in pointers.
 func (t *pairsTiler) byOffsets() eachResult {
 	width := t.width()
-	return func(base reg.GPPhysical, do func(r int, at operand.Mem)) {
+	return func(base reg.GPPhysical, vector int, do func(r int, at operand.Mem)) {
 		for r := range t.p * width {
-			do(r, operand.Mem{Base: base, Index: pointers[r/width], Scale: 1, Disp: t.bytes * (r % width)})
+			do(r, operand.Mem{Base: base, Index: pointers[r/width], Scale: 1, Disp: vector * (r % width)})
 		}
 	}
 }
 
 // bySteps returns an eachResult for results that lie so far apart.
-func (t *pairsTiler) bySteps(step operand.Mem) eachResult {
+func (t *pairsTiler) bySteps(step operand.Op) eachResult {
 	width := t.width()
-	return func(base reg.GPPhysical, do func(r int, at operand.Mem)) {
+	return func(base reg.GPPhysical, vector int, do func(r int, at operand.Mem)) {
 		for i := range t.p {
 			for v := range width {
-				do(i*width+v, operand.Mem{Base: base, Disp: t.bytes * v})
+				do(i*width+v, operand.Mem{Base: base, Disp: vector * v})
 			}
 			ADDQ(step, base)
 		}
 	}
 }
 
-// end scales the sums, adds what is to be added, bounds, rounds and stores them.
-func (t *pairsTiler) end(w, k reg.GPPhysical, results eachResult) {
+// asRounded says that results are stored rounded to bfloat16: less, as they are,
+// more, in two bytes each.
+const asRounded = 1
+
+// end scales the sums, adds what is to be added, bounds, rounds and stores them:
+// half prepares for storing them in two bytes each.
+func (t *pairsTiler) end(w, k reg.GPPhysical, results, halves eachResult, half func()) {
 	accs, width := t.p*t.width(), t.width()
 	MOVQ(param("bias"), w)
 	MOVQ(param("scale"), k)
@@ -223,17 +233,23 @@ func (t *pairsTiler) end(w, k reg.GPPhysical, results eachResult) {
 	MOVQ(param("plus"), k)
 	TESTQ(k, k)
 	JE(operand.LabelRef("added"))
-	results(k, func(r int, at operand.Mem) { VADDPS(at, t.regs[r], t.regs[r]) })
+	results(k, t.bytes, func(r int, at operand.Mem) { VADDPS(at, t.regs[r], t.regs[r]) })
 	Label("added")
 	t.bound(k)
-	CMPQ(param("rounded"), operand.Imm(0))
-	JE(operand.LabelRef("write"))
+	MOVQ(param("out"), k)
+	CMPQ(param("as"), operand.Imm(asRounded))
+	JL(operand.LabelRef("write"))
+	JG(operand.LabelRef("narrow"))
 	for r := range accs {
 		t.round(r, accs)
 	}
 	Label("write")
-	MOVQ(param("out"), k)
-	results(k, func(r int, at operand.Mem) { VMOVUPS(t.regs[r], at) })
+	results(k, t.bytes, func(r int, at operand.Mem) { VMOVUPS(t.regs[r], at) })
+	JMP(operand.LabelRef("stored"))
+	Label("narrow")
+	half()
+	halves(k, t.bytes/2, func(r int, at operand.Mem) { t.narrow(r, accs, at) })
+	Label("stored")
 }
 
 // bound bounds the sums by 0 and most, if there is one.

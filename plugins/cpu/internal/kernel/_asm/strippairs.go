@@ -25,8 +25,8 @@ func strippairs() {
 // strip writes one tile, as stripTile does for float32.
 func (t *pairsTiler) strip() {
 	TEXT(fmt.Sprintf("stripPairs%sp%d", t.name, t.p), NOSPLIT,
-		"func(out *float32, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, "+
-			"w *uint16, scale *float32, bias *float32, plus *float32, most *float32, rounded int)")
+		"func(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, "+
+			"w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)")
 	Pragma("noescape")
 	columns := t.p + kernelWidth - 1
 	odd := pointers[2:9]
@@ -67,7 +67,10 @@ func (t *pairsTiler) strip() {
 	JMP(operand.LabelRef("row"))
 
 	Label("store")
-	t.end(w, k, t.bySteps(param("outStep")))
+	t.end(w, k, t.bySteps(param("outStep")), t.bySteps(w), func() {
+		MOVQ(param("outStep"), w)
+		SARQ(operand.Imm(1), w)
+	})
 	restore()
 	VZEROUPPER()
 	RET()

@@ -1,6 +1,10 @@
 package cpu
 
-import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+import (
+	"sync"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+)
 
 // pairsGradients reports whether weight gradients of convolutions are computed
 // by pairs of positions: a function of precision and kernel class.
@@ -17,22 +21,41 @@ func (g *conv) manyTiles() bool {
 type pairsGradient struct {
 	*conv
 	*pairLines
-	at        [][]int // of every group: where the weight of a tap's value lies in dw
-	atStep    int     // between the weights of output channels
+	at        []int // where the weight of a tap's value lies in dw, for the first group
+	atStep    int   // between the weights of output channels
 	x, dy, dw *value
+
+	mu     sync.Mutex
+	orders map[[4]int]kernel.Order // where the sums of a task lie in dw
 }
 
 // newPairsGradient returns the gradient of a convolution in these lines.
 func (g *conv) newPairsGradient(l *pairLines, x, dy, dw *value) *pairsGradient {
-	k := &pairsGradient{conv: g, pairLines: l, x: x, dy: dy, dw: dw}
-	for i := range g.Groups {
-		at, step := g.forwardAt(i)
-		if l.padded {
-			at, step = g.narrowAt()
-		}
-		k.at, k.atStep = append(k.at, at), step
+	k := &pairsGradient{conv: g, pairLines: l, x: x, dy: dy, dw: dw,
+		orders: map[[4]int]kernel.Order{}}
+	if k.at, k.atStep = g.forwardAt(0); l.padded {
+		k.at, k.atStep = g.narrowAt()
 	}
 	return k
+}
+
+// order returns where the sums of values [k0, k1) and columns [j0, j1) of the
+// kernel lie in dw.
+func (k *pairsGradient) order(k0, k1, j0, j1 int) kernel.Order {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key := [4]int{k0, k1, j0, j1}
+	if o, ok := k.orders[key]; ok {
+		return o
+	}
+	var at []int
+	for i := range k.rows {
+		for j := j0; j < j1; j++ {
+			at = append(at, k.at[(i*len(k.begin)+j)*k.values:][k0:k1]...)
+		}
+	}
+	k.orders[key] = kernel.NewOrder(at)
+	return k.orders[key]
 }
 
 // replicas computes the gradients of replicas [from, to). A task is a panel of a

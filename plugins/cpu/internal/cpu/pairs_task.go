@@ -179,19 +179,8 @@ func (t *pairsTask) products(halves []uint16, lines [][2]int32, first, last int)
 	}
 }
 
-// unpack writes the sums to the gradient of the whole weight, of so few channels
-// at a time that all stay in the cache.
+// unpack writes the sums to the gradient of the whole weight.
 func (t *pairsTask) unpack(dw []float32) {
-	for c := 0; c < t.real; c += kernel.Lanes {
-		for k := t.k0; k < t.k1; k++ {
-			for tap := range t.rows * (t.j1 - t.j0) {
-				i, j := tap/(t.j1-t.j0), t.j0+tap%(t.j1-t.j0)
-				at := t.at[t.group][(i*len(t.begin)+j)*t.values+k] + (t.first+c)*t.atStep
-				for _, v := range t.sums[(tap*(t.k1-t.k0)+k-t.k0)*t.width+c:][:min(t.real-c, kernel.Lanes)] {
-					dw[at] = v
-					at += t.atStep
-				}
-			}
-		}
-	}
+	t.kernels.Scatter(dw[(t.group*t.og+t.first)*t.atStep:], t.order(t.k0, t.k1, t.j0, t.j1), t.atStep, t.sums,
+		t.width, t.real)
 }

@@ -13,7 +13,8 @@ type winogradGradient struct {
 	some          int // rows of tiles that are treated together
 	window        *kernel.Window
 	x, dy, dw     *value
-	v, d, sums    *slot // transformed tiles of both operands; sums of all frequencies
+	v, d, sums    *slot                // transformed tiles of both operands; sums of all frequencies
+	orders        map[int]kernel.Order // of the gradients of so many input channels
 	winogradGradientGuard
 }
 
@@ -41,6 +42,10 @@ func (c *compiler) buildWinogradGradient(g *conv, t kernel.Winograd, x, dy, dw *
 	k.window = t.GradientTiles(all)
 	k.v, k.d = c.temp(4*k.InLen(all), 0, 0), c.temp(4*k.GradientLen(all), 0, 0)
 	k.sums = c.temp(4*k.Frequencies()*g.c*g.o, 0, 0)
+	k.orders = map[int]kernel.Order{}
+	for _, n := range []int{1, kernel.Lanes, gradientWidth} {
+		k.orders[n] = tapsOrder(n)
+	}
 	k.winogradGradientGuard = c.newGuard(k)
 	return whole(func(f *frame) error {
 		for r := range f.rows {
@@ -48,6 +53,15 @@ func (c *compiler) buildWinogradGradient(g *conv, t kernel.Winograd, x, dy, dw *
 		}
 		return nil
 	})
+}
+
+// tapsOrder returns where [9][n] gradients lie that are [n][9] in memory.
+func tapsOrder(n int) kernel.Order {
+	at := make([]int, 9*n)
+	for i := range at {
+		at[i] = i%n*9 + i/n
+	}
+	return kernel.NewOrder(at)
 }
 
 // replica computes the gradient of one replica.
@@ -70,14 +84,16 @@ func (k *winogradGradient) replica(f *frame, r int) {
 	k.mend(f, k, r)
 }
 
+// gradientWidth is how many input channels a task sums for at most.
+const gradientWidth = 2 * kernel.Lanes
+
 // blockWidth returns how many input channels a task sums for: their sums
 // should stay in the cache, and all workers have something to do.
 func (k *winogradGradient) blockWidth(f *frame) int {
-	const wide = 2 * kernel.Lanes
-	if f.threads() > 1 && k.window.Panels()*k.c/wide < 2*f.threads() {
+	if f.threads() > 1 && k.window.Panels()*k.c/gradientWidth < 2*f.threads() {
 		return kernel.Lanes
 	}
-	return wide
+	return gradientWidth
 }
 
 // transform transforms row q of the tiles of replica r, which becomes row i of
@@ -135,23 +151,12 @@ func (k *winogradGradient) add(f *frame, w *worker, r, panel, k0, k1, tiles int,
 	}
 	if last {
 		f.exe.device.kernels.WinogradTaps(k.Winograd, taps, sums, n)
-		k.unpack(row(f.f32(k.dw), k.dw, r), taps, panel*kernel.PanelLanes, width, k0, k1)
+		k.unpack(f, row(f.f32(k.dw), k.dw, r), taps, panel*kernel.PanelLanes, width, k0, k1)
 	}
 }
 
-// unpack writes taps, [9][k1-k0][width], to a gradient [O][C][3][3], of so few
-// output channels at a time that all stay in the cache.
-func (k *winogradGradient) unpack(dw, taps []float32, first, width, k0, k1 int) {
-	for o := 0; o < width; o += kernel.Lanes {
-		to := dw[(first+o)*k.c*9:]
-		for c := k0; c < k1; c++ {
-			for t := range 9 {
-				at := c*9 + t
-				for _, v := range taps[(t*(k1-k0)+c-k0)*width+o:][:kernel.Lanes] {
-					to[at] = v
-					at += k.c * 9
-				}
-			}
-		}
-	}
+// unpack writes taps, [9][k1-k0][width], to a gradient [O][C][3][3].
+func (k *winogradGradient) unpack(f *frame, dw, taps []float32, first, width, k0, k1 int) {
+	to := dw[(first*k.c+k0)*9:]
+	f.exe.device.kernels.Scatter(to, k.orders[k1-k0], k.c*9, taps, width, width)
 }

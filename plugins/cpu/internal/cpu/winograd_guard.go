@@ -87,5 +87,5 @@ func (g *winogradGradientGuard) channel(f *frame, w *worker, k *winogradGradient
 				g.plain.Positions())
 		}
 	}
-	k.unpack(row(f.f32(k.dw), k.dw, r), sums, panel*kernel.PanelLanes, width, c, c+1)
+	k.unpack(f, row(f.f32(k.dw), k.dw, r), sums, panel*kernel.PanelLanes, width, c, c+1)
 }

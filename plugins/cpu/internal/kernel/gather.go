@@ -44,9 +44,10 @@ func sideBySide(at []int) []int32 {
 
 // gatherKernels is the assembly for squares of so many channels and values.
 type gatherKernels struct {
-	lanes  int
-	plain  func(dst *float32, width int, to *int32, src *float32, step int, blocks int)
-	scaled func(dst *float32, width int, to *int32, src *float32, step int, by *float64, blocks int)
+	lanes   int
+	plain   func(dst *float32, width int, to *int32, src *float32, step int, blocks int)
+	scaled  func(dst *float32, width int, to *int32, src *float32, step int, by *float64, blocks int)
+	scatter func(dst *float32, step int, to *int32, src *float32, width int, blocks int)
 }
 
 // Gather sets dst, [values][width], to weights with a factor: value i of
@@ -87,6 +88,36 @@ func (s *Set) gatherBlocks(dst []float32, width, c, lanes int, src []float32, or
 			by := factor.By[c:][:k.lanes]
 			k.scaled(&dst[c], 4*width, &order.to[0], &src[c*step], 4*step, &by[0], n/k.lanes)
 		}
+	}
+	return n / k.lanes * k.lanes
+}
+
+// Scatter is Gather the other way: it sets dst[order.at[i] + c*step] to value i
+// of channel c in src, [values][width], for the real channels. No two values may
+// lie in one place.
+func (s *Set) Scatter(dst []float32, order Order, step int, src []float32, width, real int) {
+	for c := 0; c < real; c += Lanes { // so few rows of dst stay in the cache
+		lanes := min(real-c, Lanes)
+		for _, i := range order.to[s.scatterBlocks(dst, order, step, src, width, c, lanes):] {
+			to := order.at[i] + c*step
+			for _, v := range src[int(i)*width+c:][:lanes] {
+				dst[to] = v
+				to += step
+			}
+		}
+	}
+}
+
+// scatterBlocks is to Scatter what gatherBlocks is to Gather.
+func (s *Set) scatterBlocks(dst []float32, order Order, step int, src []float32, width, c, lanes int) int {
+	k, n := s.gathers, len(order.to)
+	if k == nil || !order.dense || lanes < Lanes || n < k.lanes {
+		return 0
+	}
+	src = src[:n*width]
+	dst = dst[order.at[order.to[0]]:][:(c+lanes-1)*step+n]
+	for ; lanes > 0; c, lanes = c+k.lanes, lanes-k.lanes {
+		k.scatter(&dst[c*step], 4*step, &order.to[0], &src[c], 4*width, n/k.lanes)
 	}
 	return n / k.lanes * k.lanes
 }

@@ -11,7 +11,13 @@ func gatherAVX512(dst *float32, width int, to *int32, src *float32, step int, bl
 func gatherScaledAVX512(dst *float32, width int, to *int32, src *float32, step int, by *float64, blocks int)
 
 //go:noescape
+func scatterAVX512(dst *float32, step int, to *int32, src *float32, width int, blocks int)
+
+//go:noescape
 func gatherAVX2(dst *float32, width int, to *int32, src *float32, step int, blocks int)
 
 //go:noescape
 func gatherScaledAVX2(dst *float32, width int, to *int32, src *float32, step int, by *float64, blocks int)
+
+//go:noescape
+func scatterAVX2(dst *float32, step int, to *int32, src *float32, width int, blocks int)

@@ -64,6 +64,53 @@ func checkGather(t *testing.T, r *rand.Rand, name string, at []int, real, step i
 	}
 }
 
+// What is scattered is gathered again, and nothing else is written.
+func TestScatter(t *testing.T) {
+	r := rand.New(rand.NewPCG(40, 3))
+	for _, n := range []int{0, 1, 7, 8, 15, 16, 17, 33, 144} {
+		for _, real := range []int{1, 16, 17, 48, 63} {
+			for name, at := range gatherOrders(r, n) {
+				if name == "one twice" {
+					continue
+				}
+				width, step, order := padded(real), 3*n+7, NewOrder(at)
+				src := guarded(r, n*width)
+				for _, set := range Sets() {
+					around := guarded(r, real*step+64)
+					all, want := slices.Clone(around), slices.Clone(around)
+					for i, a := range at {
+						for c := range real {
+							want[32+a+c*step] = src[i*width+c]
+						}
+					}
+					if set.Scatter(all[32:32+real*step], order, step, src, width, real); !sameBits(all, want) {
+						t.Errorf("%s: %d values %s, %d channels: not what is said", set.Name, n, name, real)
+					}
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkScatter(b *testing.B) {
+	for _, s := range []struct{ values, in, out int }{{16, 16, 16}, {64, 64, 64}, {64, 512, 64}} {
+		n := 9 * s.values
+		at := make([]int, n)
+		for i := range at {
+			at[i] = i%s.values*9 + i/s.values
+		}
+		order, src, dst := NewOrder(at), make([]float32, n*s.out), make([]float32, 9*s.in*s.out)
+		for _, set := range Sets() {
+			b.Run(fmt.Sprintf("%d of 9x%dx%d/%s", s.values, s.in, s.out, set.Name), func(b *testing.B) {
+				b.SetBytes(int64(4 * len(src)))
+				for b.Loop() {
+					set.Scatter(dst, order, 9*s.in, src, s.out, s.out)
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkGather(b *testing.B) {
 	for _, s := range []struct{ taps, in, out int }{{1, 2048, 512}, {1, 256, 64}, {9, 512, 32}} {
 		n := s.taps * s.in

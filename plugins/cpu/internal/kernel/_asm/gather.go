@@ -6,11 +6,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// gather writes the transposition of weights.
+// gather writes the transposition of weights and of their gradients.
 func gather() {
 	for _, set := range []isa{avx512, avx2} {
 		gatherBlocks(set, false)
 		gatherBlocks(set, true)
+		scatterBlocks(set)
 	}
 }
 
@@ -57,6 +58,46 @@ func gatherBlocks(set isa, scaled bool) {
 		} else {
 			VMOVUPS(r, out)
 		}
+	}
+	for _, p := range append(rows, to) {
+		ADDQ(operand.Imm(uint64(set.bytes)), p)
+	}
+	DECQ(blocks)
+	JNE(operand.LabelRef("block"))
+	VZEROUPPER()
+	RET()
+}
+
+// scatterBlocks is gatherBlocks the other way: it takes vectors of channels at
+// src + to[i]*width and writes, for each channel, as many values side by side.
+func scatterBlocks(set isa) {
+	TEXT("scatter"+set.name, NOSPLIT,
+		"func(dst *float32, step int, to *int32, src *float32, width int, blocks int)")
+	Pragma("noescape")
+	src, width, to, step, step3, blocks, at := pointers[0], pointers[1], pointers[2], pointers[3], pointers[4],
+		pointers[5], pointers[6]
+	lanes := set.bytes / 4
+	rows := pointers[8:][:lanes/4] // every fourth channel
+	MOVQ(param("src"), src)
+	MOVQ(param("width"), width)
+	MOVQ(param("to"), to)
+	MOVQ(param("dst"), rows[0])
+	MOVQ(param("step"), step)
+	LEAQ(operand.Mem{Base: step, Index: step, Scale: 2}, step3)
+	for i := 1; i < len(rows); i++ {
+		LEAQ(operand.Mem{Base: rows[i-1], Index: step, Scale: 4}, rows[i])
+	}
+	MOVQ(param("blocks"), blocks)
+	x, y := set.regs[:lanes], set.regs[lanes:][:lanes]
+	Label("block")
+	for i, r := range x {
+		MOVLQSX(operand.Mem{Base: to, Disp: 4 * i}, at)
+		IMULQ(width, at)
+		VMOVUPS(operand.Mem{Base: src, Index: at, Scale: 1}, r)
+	}
+	set.transpose(x, y)
+	for i, r := range x {
+		VMOVUPS(r, multiple(rows[i/4], []reg.GPPhysical{step, step3}, i%4))
 	}
 	for _, p := range append(rows, to) {
 		ADDQ(operand.Imm(uint64(set.bytes)), p)

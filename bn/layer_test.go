@@ -40,8 +40,7 @@ func wrapped(t *testing.T, sync bool) *graph.Function {
 		over, merged = "batch", b.Op(graph.AllReduce, "bn1.merged", []graph.Value{m}, "of", "moments")
 	}
 	b.Op(graph.Normalise, "bn1", []graph.Value{x, merged,
-		statistic(b, "g", graph.Gamma), statistic(b, "b", graph.Beta)},
-		"over", over, "eps", 1e-3)
+		statistic(b, "g", graph.Gamma), statistic(b, "b", graph.Beta)}, "over", over, "eps", 1e-3)
 	b.Node(graph.Track, "", graph.Attrs{}.With("decay", 0.99).With("variance", "biased").With("cumulative",
 		true), m, statistic(b, "m", graph.Mean), statistic(b, "v", graph.Variance))
 	return finish(t, b)

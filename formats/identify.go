@@ -56,8 +56,7 @@ func search(tensors []Tensor) (found *models.Model, nearest fit, name string, er
 		}
 	}
 	if len(names) > 1 {
-		return nil, nearest, name, fmt.Errorf("several architectures fit (%s): name one with --arch",
-			join(names))
+		return nil, nearest, name, fmt.Errorf("several architectures fit (%s): name one with --arch", join(names))
 	}
 	return found, nearest, name, nil
 }

@@ -39,8 +39,7 @@ func mergeReplicas(f *File, rule bn.Rule) error {
 	f.Tensors = first
 	for k := 1; k <= len(others); k++ {
 		if others[k] == nil {
-			return fmt.Errorf("there are variables of %d more replicas, and none of replica %d",
-				len(others), k)
+			return fmt.Errorf("there are variables of %d more replicas, and none of replica %d", len(others), k)
 		}
 		files = append(files, fullReplica(first, others[k]))
 		names = append(names, "replica "+strconv.Itoa(k))

@@ -50,7 +50,7 @@ func shapesOnly(text string) string {
 func headed(t *testing.T, lines string) *models.Model {
 	t.Helper()
 	g, err := graph.ParseGraph(fmt.Appendf(nil,
-		"bnctl graph 1\ngraph \"g\"\nstate k f32[5,3,1,1] weight zeros\n"+"state b f32[5] bias zeros\nfunc "+
+		"bnctl graph 1\ngraph \"g\"\nstate k f32[5,3,1,1] weight zeros\nstate b f32[5] bias zeros\nfunc "+
 			"main(x rows f32[3,4,4]) {\n%s\n  return y rows = y\n}\n", lines))
 	if err != nil {
 		t.Fatal(err)

@@ -30,8 +30,7 @@ func (l *Local) run(ctx context.Context, b Batch, states []map[string]tensor.Ten
 	}
 	for {
 		err := l.attempt(ctx, all, func(m *member, r int) (advanced, error) {
-			return l.lend(ctx, m, r, b, states[r],
-				h)
+			return l.lend(ctx, m, r, b, states[r], h)
 		})
 		if err == nil {
 			break
@@ -84,8 +83,7 @@ func (l *Local) attempt(ctx context.Context, all []advanced, advance func(*membe
 // lend makes one step of replica r on a member: the replica's state goes
 // there, and what the update made of it comes back.
 func (l *Local) lend(ctx context.Context, m *member, r int, b Batch, state map[string]tensor.Tensor,
-	h device.Hyper) (
-	a advanced, err error) {
+	h device.Hyper) (a advanced, err error) {
 	d := l.driver
 	if err := writeState(ctx, m.exe, d.program, state); err != nil {
 		return a, err

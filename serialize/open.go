@@ -81,8 +81,7 @@ func (f *File) Verified() error {
 func (f *File) Model() (*models.Model, error) {
 	if f.Kind != Template {
 		return nil, fmt.Errorf(
-			"%s is a training checkpoint; make a template of it with: bnctl strip %s -o model.bnm",
-			f.path, f.path)
+			"%s is a training checkpoint; make a template of it with: bnctl strip %s -o model.bnm", f.path, f.path)
 	}
 	m, err := f.header.model(f.tensors)
 	if err != nil {

@@ -149,7 +149,7 @@ func (r *Results) smallDiffers() *Finding {
 			"accuracy %s, loss %s", r.paired(a, b, accuracy).points(), r.paired(a, b, loss).loss()))
 	}
 	f.Details = append(f.Details, "literature: Wu and He 2018 (Group Normalization, table 2): ResNet-50 on "+
-		"ImageNet, "+"validation error 23.6 % with 32 samples per device and 34.7 % with 2")
+		"ImageNet, validation error 23.6 % with 32 samples per device and 34.7 % with 2")
 	switch worse := gain.Mean < 0 && more.Mean > 0; {
 	case worse && (gain.Clear() || more.Clear()):
 		f.Answer = fmt.Sprintf("Yes: accuracy %s, loss %s.", gain.points(), more.loss())

@@ -50,8 +50,8 @@ func (r *Results) sampled() *Finding {
 	}
 	if spatial > 0 {
 		f.Answer += fmt.Sprintf("After convolutions (%d batch norms) the law holds with the values per sample "+
-			"that count, "+"%.1f to %.1f of the H x W, because neighbours resemble each other: estimated from "+
-			"large groups they predict the "+"smallest groups to %.3f of the variance.", spatial,
+			"that count, %.1f to %.1f of the H x W, because neighbours resemble each other: estimated from "+
+			"large groups they predict the smallest groups to %.3f of the variance.", spatial,
 			slices.Min(counting), slices.Max(counting), law)
 	}
 	return f
@@ -90,7 +90,7 @@ func (l Layer) spatial(s Sampling) string {
 	small, large := l.ends(s.Samples)
 	k := float64(small.PerReplica)
 	return fmt.Sprintf("%s %s, %d samples of %d values: %.4f ± %.4f of the variance, between %.4f (one "+
-		"value each) and "+"%.4f (all independent); predicted after groups of %d, %.1f values that count: %.4f",
+		"value each) and %.4f (all independent); predicted after groups of %d, %.1f values that count: %.4f",
 		s.Model, l.Name, small.PerReplica, l.Elements, small.Biased, small.Error, 1-1/k,
 		1-1/(k*float64(l.Elements)), large.PerReplica, large.counting(), 1-1/(k*large.counting()))
 }

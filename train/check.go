@@ -58,8 +58,7 @@ func (r *Recipe) checkSizes() error {
 	}
 	if r.Batch < r.Replicas {
 		return fmt.Errorf("--batch %d is smaller than --replicas %d: some replicas would never see a sample; "+
-			"use --replicas %d",
-			r.Batch, r.Replicas, r.Batch)
+			"use --replicas %d", r.Batch, r.Replicas, r.Batch)
 	}
 	if (r.Epochs == 0) == (r.Steps == 0) {
 		return fmt.Errorf("give one of --epochs and --steps")

@@ -161,8 +161,7 @@ func (s *Session) step(ctx context.Context, b *data.Batch, sl parallel.Slices) (
 	}
 	if math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0) {
 		return result, fmt.Errorf("step %d: the loss is %v; nothing was committed; "+
-			"lower --lr, add --warmup or --clip-norm",
-			s.progress.Step+1, result.Loss)
+			"lower --lr, add --warmup or --clip-norm", s.progress.Step+1, result.Loss)
 	}
 	if err := s.commit(ctx, result, sl); err != nil {
 		return result, err

@@ -50,6 +50,16 @@ func wantEnding(command, path string, endings ...string) error {
 	return nil
 }
 
+// onlyWith refuses flags that are ignored without a switch that is not set.
+func onlyWith(c *cli.Context, need string, flags []cli.Flag) error {
+	for _, f := range flags {
+		if name := f.Names()[0]; c.IsSet(name) && !c.Bool(need) {
+			return misuse("--%s has a meaning only with --%s", name, need)
+		}
+	}
+	return nil
+}
+
 // without refuses flags that would be ignored, and says why.
 func without(c *cli.Context, why string, flags ...string) error {
 	for _, f := range flags {

@@ -24,7 +24,7 @@ name of the zoo or a file.
    bnctl bench mobilenetv2 --batch 8 --profile
    bnctl bench resnet50 --batch 8 --precision bf16
    bnctl bench resnet18 --mode train --batch 16 --replicas 2 --scaling 1,2 --threads 1`,
-		Flags: append([]cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "mode", Value: "infer",
 				Usage: "infer, or train: whole steps with sync batch norm and SGD"},
 			&cli.IntFlag{Name: "replicas", Usage: "of a training batch", DefaultText: "as many as devices"},
@@ -34,7 +34,7 @@ name of the zoo or a file.
 			&cli.BoolFlag{Name: "profile", Usage: "time of each node of the program beside its floors; on one device"},
 			batchFlag("rows of a batch, over all devices"),
 			precisionFlag(),
-		}, runningFlags()...),
+		}, fileFlags(), preprocessFlags(), runningFlags()),
 		Action: benchAction,
 	}
 }

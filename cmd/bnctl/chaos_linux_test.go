@@ -52,7 +52,7 @@ func TestChaos(t *testing.T) {
 	}
 	got := c.sum("chaos.bnm")
 	t.Logf("%d devices killed, %d stopped and continued later, the host killed %d times; %d devices lost, "+
-		"%d back, "+"%d steps made for %d, the run gave up %d times; %.0f s", c.done[killDevice],
+		"%d back, %d steps made for %d, the run gave up %d times; %.0f s", c.done[killDevice],
 		c.done[stopDevice], c.done[killHost], c.lost, c.back, c.made, o.steps, c.gaveUp,
 		time.Since(began).Seconds())
 	t.Logf("sha256 undisturbed %s", want)

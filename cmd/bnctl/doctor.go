@@ -25,17 +25,23 @@ are missing too, if the architecture is known.
    bnctl doctor checkpoint.pth
    bnctl doctor sick.bnm --repair --data cifar10:cifar-10.tar.gz -o mended.bnm
    bnctl doctor sick.pth --repair --data folder:photos --preprocess imagenet -o mended.pth`,
-		Flags: slices.Concat([]cli.Flag{
+		Flags: slices.Concat(fileFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "repair", Usage: "estimate the statistics anew, over --data, and write -o"},
-			&cli.StringFlag{Name: "data", Usage: "`SRC` to estimate over: what the model was trained on"},
-			&cli.IntFlag{Name: "samples", Value: 8192, Usage: "at most `N` samples of it"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"},
-				Usage: "`FILE` to write: .bnm, .pth or .safetensors"},
-			batchFlag("samples that batch norm sees at once while it is estimated"),
-			readersFlag(), precisionFlag(),
-		}, runningFlags()),
+		}, repairFlags()),
 		Action: doctorAction,
 	}
+}
+
+// repairFlags have a meaning only with --repair.
+func repairFlags() []cli.Flag {
+	return slices.Concat([]cli.Flag{
+		&cli.StringFlag{Name: "data", Usage: "`SRC` to estimate over: what the model was trained on"},
+		&cli.IntFlag{Name: "samples", Value: 8192, Usage: "at most `N` samples of it"},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"},
+			Usage: "`FILE` to write: .bnm, .pth or .safetensors"},
+		batchFlag("samples that batch norm sees at once while it is estimated"),
+		readersFlag(), precisionFlag(),
+	}, preprocessFlags(), runningFlags())
 }
 
 func doctorAction(c *cli.Context) error {
@@ -46,10 +52,8 @@ func doctorAction(c *cli.Context) error {
 	if c.Bool("repair") {
 		return repairAction(c, path)
 	}
-	for _, flag := range []string{"data", "output", "samples"} {
-		if c.IsSet(flag) {
-			return misuse("--%s has a meaning only with --repair", flag)
-		}
+	if err := onlyWith(c, "repair", repairFlags()); err != nil {
+		return err
 	}
 	p, err := openPatient(c, path)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -24,7 +25,7 @@ to show by how much they differ.
    bnctl export model.bnm -o model.onnx --fold-bn --opset 15
    bnctl export model.bnm -o model.pth
    bnctl export model.h5 -o model.safetensors`,
-		Flags: append([]cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"},
 				Usage: "`FILE` to write: .onnx, .safetensors or .pth"},
 			&cli.StringFlag{Name: "to", Usage: "onnx, safetensors or torch, whatever the ending of -o"},
@@ -32,7 +33,7 @@ to show by how much they differ.
 				"before it"},
 			&cli.IntFlag{Name: "opset", Value: formats.NewestOpset,
 				Usage: fmt.Sprintf("operator set of ONNX: %d to %d", formats.OldestOpset, formats.NewestOpset)},
-		}, runningFlags()...),
+		}, fileFlags(), preprocessFlags(), runningFlags()),
 		Action: exportAction,
 	}
 }
@@ -40,6 +41,9 @@ to show by how much they differ.
 func exportAction(c *cli.Context) error {
 	path, err := oneArgument(c, "MODEL", "a template, or a model file of another program")
 	if err != nil {
+		return err
+	}
+	if err := onlyWith(c, "fold-bn", runningFlags()); err != nil {
 		return err
 	}
 	options, err := exportOptions(c)

@@ -68,8 +68,7 @@ func (s *inspected) print(o *output, e inspectEvent) {
 	if l := e.Lag; l != nil {
 		o.result("")
 		o.result("the template is the average of %d replicas that have trained for %d steps since they were "+
-			"averaged; "+"their weights differ from it by at most %.3g (%s)", l.Replicas, l.Steps, l.Largest,
-			l.Tensor)
+			"averaged; their weights differ from it by at most %.3g (%s)", l.Replicas, l.Steps, l.Largest, l.Tensor)
 	}
 	for _, part := range []struct {
 		name string

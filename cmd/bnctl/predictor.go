@@ -19,15 +19,15 @@ import (
 
 // predictFlags are the flags of commands that predict for the samples of a source.
 func predictFlags() []cli.Flag {
-	return append([]cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
-		precisionFlag()}, runningFlags()...)
+	return slices.Concat([]cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
+		precisionFlag()}, fileFlags(), preprocessFlags(), runningFlags())
 }
 
-// runningFlags are the flags of all commands that run a model.
+// runningFlags say on what a model is run.
 func runningFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
-	}, slices.Concat(fileFlags(), preprocessFlags(), deviceFlags())...)
+	}, deviceFlags()...)
 }
 
 func batchFlag(usage string) cli.Flag { return &cli.IntFlag{Name: "batch", Value: 128, Usage: usage} }

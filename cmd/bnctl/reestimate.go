@@ -62,8 +62,7 @@ func reestimate(ctx context.Context, c *cli.Context, m *models.Model, src data.S
 
 // openEstimator loads the forward pass of training, and nothing else, on devices.
 func openEstimator(ctx context.Context, m *models.Model, wrapped *graph.Graph, devices *deviceSet,
-	batch, replicas int) (
-	*parallel.Driver, error) {
+	batch, replicas int) (*parallel.Driver, error) {
 	estimate, err := parallel.EstimateFunction(wrapped)
 	if err != nil {
 		return nil, err

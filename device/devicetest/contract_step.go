@@ -48,14 +48,12 @@ func stepMistakes(ctx context.Context, m *member, s *setting) error {
 			run(func(t *device.Step) { t.Function = graph.Commit })},
 		{"one input too few", device.Invalid, run(func(t *device.Step) { t.Inputs = t.Inputs[:2] })},
 		{"one input too many", device.Invalid, run(func(t *device.Step) {
-			t.Inputs = append(t.Inputs,
-				t.Inputs[0])
+			t.Inputs = append(t.Inputs, t.Inputs[0])
 		})},
 		{"no tensor", device.Invalid, run(func(t *device.Step) { t.Inputs[0] = tensor.Tensor{} })},
 		{"a row too few", device.Invalid, run(func(t *device.Step) { t.Inputs[0] = t.Inputs[0].Rows(0, total-1) })},
 		{"other shape", device.Invalid, run(func(t *device.Step) {
-			t.Inputs[0] = t.Inputs[0].Reshape(total, 1,
-				6, 6)
+			t.Inputs[0] = t.Inputs[0].Reshape(total, 1, 6, 6)
 		})},
 		{"other type", device.Invalid, run(func(t *device.Step) { t.Inputs[1] = tensor.New(tensor.I64, total) })},
 		{"negative rows", device.Invalid, run(func(t *device.Step) { t.Rows[0], t.Rows[1] = total+1, -1 })},

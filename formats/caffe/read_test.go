@@ -90,7 +90,7 @@ func TestTensors(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "[conv1.weight f32[4,3,3,3] bn1.running_mean f32[4] bn1.running_var f32[4] scale1.weight " +
-		"f32[4] " + "scale1.bias f32[4] conv2.weight f32[4,4,1,1] conv2.bias f32[4] fc.weight f32[5,16] " +
+		"f32[4] scale1.bias f32[4] conv2.weight f32[4,4,1,1] conv2.bias f32[4] fc.weight f32[5,16] " +
 		"fc.bias f32[5]]"
 	if got := fmt.Sprint(f.Tensors); got != want {
 		t.Errorf("got %s\nwant %s", got, want)

@@ -139,8 +139,7 @@ func (b *build) declare(name string, role graph.Role, t tensor.Tensor) graph.Val
 	v := b.g.Declare(graph.State{Name: name, DType: t.DType, Shape: slices.Clone(t.Shape), Role: role,
 		Init: graph.Init{Rule: init}})
 	if have, ok := b.state[name]; ok && !tensor.Equal(have, t) {
-		b.g.Fail(fmt.Errorf("weight %s is shared by calls that take their elements in different orders",
-			name))
+		b.g.Fail(fmt.Errorf("weight %s is shared by calls that take their elements in different orders", name))
 	}
 	b.state[name] = t
 	return v

@@ -16,8 +16,7 @@ func (c *call) walk(axes int, kernel string) walk {
 		dilation: c.ints("dilation_rate", axes, 1)}
 	for _, n := range slices.Concat(w.kernel, w.stride, w.dilation) {
 		if n < 1 || n > 1<<16 {
-			c.fail("window %v, strides %v, dilation %v: want 1 to 65536 everywhere", w.kernel, w.stride,
-				w.dilation)
+			c.fail("window %v, strides %v, dilation %v: want 1 to 65536 everywhere", w.kernel, w.stride, w.dilation)
 			break
 		}
 	}

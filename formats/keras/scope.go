@@ -81,8 +81,7 @@ func (s *scope) call(at site) ([]flow, error) {
 func (s *scope) inside(l *layer, in []flow) ([]flow, error) {
 	inner := newScope(s.build, l.net, s.path+l.name+"/")
 	if len(in) != len(l.net.inputs) {
-		return nil, fmt.Errorf("model %s has %d inputs and is called with %d", l.name, len(l.net.inputs),
-			len(in))
+		return nil, fmt.Errorf("model %s has %d inputs and is called with %d", l.name, len(l.net.inputs), len(in))
 	}
 	for i, r := range l.net.inputs {
 		inner.done[site{r.layer, r.call}] = []flow{in[i]}
@@ -127,8 +126,7 @@ func (s *scope) input(l *layer) (flow, error) {
 		return flow{}, fmt.Errorf("layer %.80q (InputLayer): %w", l.name, f.err)
 	}
 	if len(batch) < 2 || len(batch) > tensor.MaxRank {
-		return flow{}, fmt.Errorf("layer %.80q (InputLayer): the file does not say how large the input is",
-			l.name)
+		return flow{}, fmt.Errorf("layer %.80q (InputLayer): the file does not say how large the input is", l.name)
 	}
 	shape := make([]int, len(batch)-1)
 	for i, n := range batch[1:] {

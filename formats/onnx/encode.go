@@ -54,8 +54,7 @@ func (w *writer) node(n *graph.Node) {
 		return
 	}
 	if t := w.f.Values[n.Out[0]].Type; t.Kind != graph.Rows {
-		w.fail("node %s (%v): %v is computed from weights alone; that is not written", w.f.NodeName(n),
-			n.Op, t)
+		w.fail("node %s (%v): %v is computed from weights alone; that is not written", w.f.NodeName(n), n.Op, t)
 		return
 	}
 	if n.Op != graph.Prelu { // whose slope is written in another shape

@@ -36,8 +36,7 @@ func (e *external) find(p *onnxpb.TensorProto, want int) (read func(dst []byte) 
 	}
 	defer f.Close()
 	if offset > size || int64(want) > size-offset {
-		return nil, fmt.Errorf("%d bytes at offset %d of %q end beyond its %d bytes", want,
-			offset, location, size)
+		return nil, fmt.Errorf("%d bytes at offset %d of %q end beyond its %d bytes", want, offset, location, size)
 	}
 	if err := e.account(location, size, int64(want)); err != nil {
 		return nil, err
@@ -95,8 +94,7 @@ func (e *external) open(location string) (*os.File, int64, error) {
 		return nil, 0, fmt.Errorf("external data %.80q of a model that lies in no folder", location)
 	}
 	if !filepath.IsLocal(location) {
-		return nil, 0, fmt.Errorf("external data %.80q lies outside the model's folder; it is not opened",
-			location)
+		return nil, 0, fmt.Errorf("external data %.80q lies outside the model's folder; it is not opened", location)
 	}
 	root, err := os.OpenRoot(e.dir)
 	if err != nil {

@@ -38,8 +38,7 @@ func TestFromKeras(t *testing.T) {
 		}
 		for i, o := range m.Graph.Main.Outputs {
 			if got.Graph.Main.Outputs[i].Name != o.Name {
-				t.Errorf("%s: output %d is called %s, want %s", name, i, got.Graph.Main.Outputs[i].Name,
-					o.Name)
+				t.Errorf("%s: output %d is called %s, want %s", name, i, got.Graph.Main.Outputs[i].Name, o.Name)
 			}
 			for k, v := range want[i].F64() {
 				if d := math.Abs(v - have[i].F64()[k]); !(d < 1e-6) {
@@ -49,8 +48,7 @@ func TestFromKeras(t *testing.T) {
 		}
 		for i := range got.Graph.Main.Nodes {
 			if n := &got.Graph.Main.Nodes[i]; n.Op == graph.BatchNorm && n.Text("variance") != "biased" {
-				t.Errorf("%s: batch norm %s keeps the %s variance", name, got.Graph.Main.NodeName(n),
-					n.Text("variance"))
+				t.Errorf("%s: batch norm %s keeps the %s variance", name, got.Graph.Main.NodeName(n), n.Text("variance"))
 			}
 		}
 	}

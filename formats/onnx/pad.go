@@ -21,8 +21,7 @@ func pad(c *call) graph.Value {
 		if !ok {
 			value = 0
 		}
-		return c.node(graph.Pad, "", []graph.Value{x}, "before", before, "after", after, "value",
-			short(value))
+		return c.node(graph.Pad, "", []graph.Value{x}, "before", before, "after", after, "value", short(value))
 	case "reflect", "edge":
 		for a := range s {
 			x = c.extend(x, s, a, before[a], after[a], mode == "reflect")

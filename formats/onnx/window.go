@@ -17,8 +17,7 @@ func (c *call) window(kernel, size []int) window {
 	w.begin, w.end = pads[:n], pads[n:]
 	for _, v := range slices.Concat(w.kernel, w.stride, w.dilation) {
 		if v < 1 {
-			c.fail("kernel %v, strides %v, dilations %v: want at least 1 everywhere", kernel, w.stride,
-				w.dilation)
+			c.fail("kernel %v, strides %v, dilations %v: want at least 1 everywhere", kernel, w.stride, w.dilation)
 			return w
 		}
 	}

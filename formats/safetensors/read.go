@@ -46,8 +46,7 @@ func ReadFrom(src io.ReaderAt, size int64) (*foreign.File, error) {
 	}
 	n := headerLength(head[:])
 	if n > uint64(size-lengthSize) || n > maxHeader {
-		return nil, fmt.Errorf("a header of %d bytes in a file of %d; at most %d are supported",
-			n, size, maxHeader)
+		return nil, fmt.Errorf("a header of %d bytes in a file of %d; at most %d are supported", n, size, maxHeader)
 	}
 	b := make([]byte, n)
 	if err := foreign.ReadAt(src, b, lengthSize); err != nil {

@@ -75,8 +75,7 @@ func readIndex(path string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > maxIndex {
-		return nil, fmt.Errorf("%s: an index of %d bytes; at most %d are supported",
-			path, info.Size(), maxIndex)
+		return nil, fmt.Errorf("%s: an index of %d bytes; at most %d are supported", path, info.Size(), maxIndex)
 	}
 	return os.ReadFile(path)
 }

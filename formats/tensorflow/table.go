@@ -72,13 +72,11 @@ func (w *walker) block(what string, from, size uint64, visit func(string, []byte
 	}
 	b, trailer := w.b[from:from+size], w.b[from+size:]
 	if trailer[0] != 0 {
-		return fmt.Errorf("%s at offset %d: compressed (type %d), which is not supported",
-			what, from, trailer[0])
+		return fmt.Errorf("%s at offset %d: compressed (type %d), which is not supported", what, from, trailer[0])
 	}
 	want := unmask(binary.LittleEndian.Uint32(trailer[1:]))
 	if got := crc32.Checksum(w.b[from:from+size+1], castagnoli); got != want {
-		return fmt.Errorf("%s at offset %d: the file is damaged: CRC is %08x, want %08x",
-			what, from, got, want)
+		return fmt.Errorf("%s at offset %d: the file is damaged: CRC is %08x, want %08x", what, from, got, want)
 	}
 	if err := w.entries(b, visit); err != nil {
 		return fmt.Errorf("%s at offset %d: %w", what, from, err)
@@ -102,8 +100,7 @@ func (w *walker) entries(b []byte, visit func(string, []byte) error) error {
 			return fmt.Errorf("an entry is damaged behind key %q", last)
 		}
 		if c.bad || more > foreign.MaxName || shared+more > foreign.MaxName {
-			return fmt.Errorf("a key of %d and %d bytes; at most %d are supported",
-				shared, more, foreign.MaxName)
+			return fmt.Errorf("a key of %d and %d bytes; at most %d are supported", shared, more, foreign.MaxName)
 		}
 		key := last[:shared] + string(c.take(more))
 		value := c.take(size)

@@ -61,6 +61,5 @@ func className(call *pickle.Call) string {
 // refuseModule explains a file whose tensors are inside an object.
 func refuseModule(call *pickle.Call) error {
 	return fmt.Errorf("a pickled whole module or other object (%s), whose code would have to run "+
-		"to open it: %s",
-		className(call), adviceModule)
+		"to open it: %s", className(call), adviceModule)
 }

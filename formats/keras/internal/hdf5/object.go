@@ -156,8 +156,7 @@ func (o *Object) Open(name string) (*Object, error) {
 			return nil, fmt.Errorf("hdf5: %s has no member %.80q", o.path, p)
 		}
 		if addr == softLink {
-			return nil, fmt.Errorf("hdf5: %s is a soft or external link; links are not followed",
-				path.Join(o.path, p))
+			return nil, fmt.Errorf("hdf5: %s is a soft or external link; links are not followed", path.Join(o.path, p))
 		}
 		child, err := o.f.object(addr, path.Join(o.path, p))
 		if err != nil {

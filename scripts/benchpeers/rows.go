@@ -109,7 +109,17 @@ func deviceRows() []row {
 		threads: 2, unit: "img/s", must: 1.8, aim: 1.95,
 		ours: side{"2xcpu", scaled("2xcpu")}, theirs: []side{{"cpu", scaled("cpu")}}},
 		{group: "devices", name: "the same: blocked in exchanges", threads: 2, unit: "% of the step", less: true,
-			note: "3, aim 1", ours: side{"2xcpu", blocked}}}
+			note: "3, aim 1", ours: side{"2xcpu", blocked}},
+		waiting("registers", "two threads that compute in registers and meet as often, waiting"),
+		waiting("memory", "two threads that go over 4 MiB each and meet as often, waiting")}
+}
+
+// waiting says how unevenly the machine runs two threads that do the same work.
+func waiting(work, name string) row {
+	return row{group: "devices", name: name, threads: 2, unit: "% of the step", less: true, note: "the machine's",
+		ours: side{"shared memory", func(b *bench) (float64, error) {
+			return b.goBench("./device/internal/shm", "^BenchmarkWaiting$/^"+work+"$", "%-waited")
+		}}}
 }
 
 // blocked is the share of a step of two devices that they wait for each other.

@@ -1,0 +1,125 @@
+package shm
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// BenchmarkWaiting is what two members wait for each other that do equal work:
+// a step is 42 meetings with an exchange of 16 channels' moments, as in training
+// resnet20, and between two of them 2 milliseconds of arithmetic in registers or
+// of going over 4 MiB of the member's own memory. The work never differs and
+// there is no device around it, so what is waited beside the time of an exchange
+// is how unevenly the machine runs two threads. An operation is a step; the
+// median and the mean are of the steps' shares that a member waits.
+func BenchmarkWaiting(b *testing.B) {
+	for _, kind := range []struct {
+		name string
+		work func() (once func())
+	}{{"registers", arithmetic}, {"memory", goOver}} {
+		b.Run(kind.name, func(b *testing.B) {
+			const meetings = 42
+			once := kind.work()
+			times := timesIn(2*time.Millisecond, once)
+			_, members := group(b, true, []int{0}, []int{1})
+			waited := make([][]float64, len(members)) // by member and step, in seconds
+			var all sync.WaitGroup
+			b.ResetTimer()
+			for rank, m := range members {
+				all.Go(func() {
+					runtime.LockOSThread()
+					defer runtime.UnlockOSThread()
+					once := kind.work()
+					for step := range b.N {
+						sum := 0.0
+						for i := range meetings {
+							for range times {
+								once()
+							}
+							took, err := meet(m, rank, uint64(step), uint64(step*meetings+i))
+							if err != nil {
+								b.Error(err)
+								return
+							}
+							sum += took
+						}
+						waited[rank] = append(waited[rank], sum)
+					}
+				})
+			}
+			all.Wait()
+			reportShares(b, waited)
+		})
+	}
+}
+
+// meet makes one exchange and returns the seconds that it took.
+func meet(m *Member, rank int, step, sequence uint64) (float64, error) {
+	part := collective.Part{Node: collective.Node{From: rank, To: rank + 1}, Value: tensor.New(tensor.F64, 33)}
+	v := []collective.Reduction{{Op: collective.MergeMoments, Parts: []collective.Part{part},
+		Result: tensor.New(tensor.F64, 33)}}
+	began := time.Now()
+	err := m.Start(context.Background(), collective.Tag{Step: step, Sequence: sequence, Name: "waiting"}, v)()
+	return time.Since(began).Seconds(), err
+}
+
+// reportShares reports the shares of a step that a member waited, in the mean of
+// the members. All steps are taken to be equally long.
+func reportShares(b *testing.B, waited [][]float64) {
+	step := b.Elapsed().Seconds() / float64(b.N)
+	var shares []float64
+	sum := 0.0
+	for i := range b.N {
+		share := 0.0
+		for _, w := range waited {
+			share += 100 * w[i] / step / float64(len(waited))
+		}
+		shares, sum = append(shares, share), sum+share
+	}
+	slices.Sort(shares)
+	b.ReportMetric(shares[len(shares)/2], "%-waited")
+	b.ReportMetric(sum/float64(b.N), "%-waited-mean")
+}
+
+// timesIn returns how often work fits into d, by the fastest of some tries.
+func timesIn(d time.Duration, work func()) int {
+	least := time.Duration(1 << 62)
+	for range 50 {
+		began := time.Now()
+		work()
+		least = min(least, time.Since(began))
+	}
+	return int(max(1, d/least))
+}
+
+// arithmetic returns a chain of multiply-adds.
+func arithmetic() func() {
+	x := 1.0
+	return func() {
+		for range 10_000 {
+			x = x*0.999 + 0.5
+		}
+	}
+}
+
+// goOver returns a way over 4 MiB: one half is copied onto the other. The memory
+// is two large pages, if the system grants them: small ones lie better or worse
+// in the caches, and one member would be slower than the other for good.
+func goOver() func() {
+	const size, page = 4 << 20, 2 << 20
+	b := make([]byte, size+page)
+	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (page - 1)
+	b = b[skip:][:size]
+	_ = unix.Madvise(b, unix.MADV_HUGEPAGE) // a wish
+	return func() { copy(b[size/2:], b) }
+}

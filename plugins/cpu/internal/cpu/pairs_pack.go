@@ -14,6 +14,7 @@ type pairsPart struct {
 	pairs   *kernel.Pairs
 	matrix  *kernel.Matrix // nil: there is none in this class and of this shape
 	at      []int
+	order   kernel.PairsOrder // the same
 	step    int
 	in, out int
 	data    []uint16
@@ -55,7 +56,8 @@ func (c *compiler) pairsFor(t *filter, key string, parts func() []packPart, matr
 			if of[part.window] == nil {
 				of[part.window] = kernel.NewPairs(part.window)
 			}
-			q := pairsPart{pairs: of[part.window], at: part.at, step: part.step, in: part.in, out: part.out}
+			q := pairsPart{pairs: of[part.window], at: part.at, order: kernel.NewPairsOrder(of[part.window], part.at),
+				step: part.step, in: part.in, out: part.out}
 			length := part.window.PackedLen()
 			if matrix {
 				q.matrix = kernel.NewMatrix(part.window, 1)
@@ -75,12 +77,12 @@ func (p *pairsPack) fill(f *frame, weight *value) {
 	}
 	for i := range p.parts {
 		part := &p.parts[i]
-		f.each(part.pairs.Panels(), func(_ *worker, panel int) {
+		f.each(part.pairs.Panels(), func(w *worker, panel int) {
 			kernels, src := f.exe.device.kernels, f.f32(weight)
 			if part.matrix != nil {
 				kernels.PackMatrix(part.matrix, panel, part.data, src, part.at, part.step, kernel.Factor{})
 			} else {
-				kernels.PackPairs(part.pairs, panel, part.data, src, part.at, part.step)
+				kernels.PackPairs(part.pairs, panel, part.data, src, part.order, part.step, w.floats(part.order.Spare()))
 			}
 		})
 	}

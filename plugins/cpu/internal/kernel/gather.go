@@ -3,7 +3,8 @@ package kernel
 import "slices"
 
 // Order says where the weights of an output channel lie: value i is at[i]
-// values away from the first that the channel could have.
+// values away from the first that the channel could have, or nowhere if that is
+// negative.
 type Order struct {
 	at    []int
 	to    []int32 // the values as they follow each other in memory
@@ -16,9 +17,11 @@ func NewOrder(at []int) Order {
 	if to != nil {
 		return Order{at, to, true}
 	}
-	to = make([]int32, len(at))
-	for i := range to {
-		to[i] = int32(i)
+	to = make([]int32, 0, len(at))
+	for i, a := range at {
+		if a >= 0 {
+			to = append(to, int32(i))
+		}
 	}
 	slices.SortStableFunc(to, func(i, j int32) int { return at[i] - at[j] })
 	return Order{at, to, false}
@@ -30,6 +33,9 @@ func sideBySide(at []int) []int32 {
 		return nil
 	}
 	to, first := make([]int32, len(at)), slices.Min(at)
+	if first < 0 {
+		return nil
+	}
 	for i, a := range at { // 0 is a gap so far, i+1 means value i
 		if a -= first; a >= len(at) || to[a] != 0 {
 			return nil
@@ -51,7 +57,8 @@ type gatherKernels struct {
 }
 
 // Gather sets dst, [values][width], to weights with a factor: value i of
-// channel c is src[order.at[i] + c*step]. Channels from real on are 0.
+// channel c is src[order.at[i] + c*step]. Channels from real on are 0; values
+// that lie nowhere stay as they are.
 func (s *Set) Gather(dst []float32, width, real int, src []float32, order Order, step int, factor Factor) {
 	for c := 0; c < width; c += Lanes { // so few rows of src stay in the cache
 		lanes := min(real-c, Lanes)

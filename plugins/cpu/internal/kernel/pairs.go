@@ -57,43 +57,6 @@ func (p *Pairs) Reach(from, to int) (low, high int) {
 	return min(low, high), high
 }
 
-// PackPairs fills the part of packed that belongs to one panel with rounded
-// weights. The arguments are those of Pack, packed has PackedLen values; where
-// at is negative there is no weight, but 0.
-func (s *Set) PackPairs(p *Pairs, panel int, packed []uint16, src []float32, at []int, step int) {
-	first, width, real := p.panel(panel)
-	packed = packed[p.Taps*p.Run*first:]
-	var row [2 * Lanes]float32
-	for c := 0; c < width; c += Lanes { // so few rows of src stay in the cache
-		lanes := min(real-c, Lanes)
-		clear(row[:])
-		for k := 0; k < p.Run; k += 2 { // taps inside: they are neighbours in src
-			for t := range p.Taps {
-				i := t*p.Run + k
-				gatherLanes(row[:2*lanes], src, at[i], (first+c)*step, step)
-				gatherLanes(row[1:2*lanes], src, at[i+1], (first+c)*step, step)
-				s.NarrowBF16(packed[(i/2*width+c)*2:][:len(row)], row[:])
-			}
-		}
-	}
-}
-
-// gatherLanes sets every other value of row to one of src, so many apart from
-// at+more on, or to 0 if at is negative.
-func gatherLanes(row, src []float32, at, more, step int) {
-	if at < 0 {
-		for j := 0; j < len(row); j += 2 {
-			row[j] = 0
-		}
-		return
-	}
-	from := at + more
-	for j := 0; j < len(row); j += 2 {
-		row[j] = src[from]
-		from += step
-	}
-}
-
 // Finish is what follows a sum of pairs, from its first channel on.
 type Finish struct {
 	Scale []float32 // nil or of BiasLen channels; then there is a bias too

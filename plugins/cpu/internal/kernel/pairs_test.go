@@ -26,9 +26,9 @@ func newPairsCase(r *rand.Rand, w *Window, size, gap int,
 	for i := range at {
 		at[i] = i
 	}
-	src := values(r, len(at)*w.Width)
+	src, order := values(r, len(at)*w.Width), NewPairsOrder(c.Pairs, at)
 	for panel := range w.Panels() {
-		Sets()[0].PackPairs(c.Pairs, panel, c.packed, src, at, len(at))
+		Sets()[0].PackPairs(c.Pairs, panel, c.packed, src, order, len(at), make([]float32, order.Spare()))
 	}
 	c.out = guarded(r, w.Positions()*(w.Width+gap))
 	if r.IntN(3) > 0 {
@@ -123,7 +123,8 @@ func TestPairsEdge(t *testing.T) {
 		p := NewPairs(NewWindow([]int32{0}, []int32{0}, 1, 2, 1))
 		in, packed := make([]uint16, 2), make([]uint16, p.PackedLen())
 		Generic.NarrowBF16(in, []float32{0x1p-63, 0x1p-126})
-		Generic.PackPairs(p, 0, packed, []float32{-c.less, 1}, []int{0, 1}, 2)
+		order := NewPairsOrder(p, []int{0, 1})
+		Generic.PackPairs(p, 0, packed, []float32{-c.less, 1}, order, 2, make([]float32, order.Spare()))
 		for _, set := range append(pairsSets(), definition) {
 			out := make([]float32, 1)
 			set.Pairs(p, 0, out, in, packed, Finish{}, 0, 1, new(Scratch))

@@ -28,7 +28,8 @@ func newStripPairsCase(r *rand.Rand, t Strip, count int,
 	}
 	c.src = values(r, len(at)*Lanes)
 	w := NewPairs(NewWindow(nil, nil, t.Rows, StripWidth*t.Run, Lanes))
-	Generic.PackPairs(w, 0, c.packed, c.src, t.StripPairsAt(at), len(at))
+	order := NewPairsOrder(w, t.StripPairsAt(at))
+	Generic.PackPairs(w, 0, c.packed, c.src, order, len(at), make([]float32, order.Spare()))
 	if r.IntN(2) > 0 {
 		c.Bias = values(r, Lanes)
 		if r.IntN(2) > 0 {

@@ -1,0 +1,62 @@
+package kernel
+
+// PairsOrder says where the weights of Pairs lie, block by block: a block is
+// some values of the runs of all taps, few enough to stay in the cache.
+type PairsOrder struct {
+	run    int     // values of a run in a block, even
+	blocks []Order // the last may have less
+	absent bool    // some values lie nowhere
+}
+
+// blockValues is about how many values of an output channel a block has.
+const blockValues = 160
+
+// NewPairsOrder returns the order of weights of which value k of tap t lies at
+// at[t*Run+k], as in Order.
+func NewPairsOrder(p *Pairs, at []int) PairsOrder {
+	o := PairsOrder{run: max(2, blockValues/max(p.Taps, 1)/2*2)}
+	for k := 0; k < p.Run; k += o.run {
+		n := min(o.run, p.Run-k)
+		block := make([]int, 0, p.Taps*n)
+		for t := range p.Taps {
+			block = append(block, at[t*p.Run+k:][:n]...)
+		}
+		o.blocks = append(o.blocks, NewOrder(block))
+		o.absent = o.absent || len(o.blocks[len(o.blocks)-1].to) < len(block)
+	}
+	return o
+}
+
+// Spare returns how many values of temporary memory PackPairs needs.
+func (o PairsOrder) Spare() int {
+	if len(o.blocks) == 0 {
+		return 0
+	}
+	return len(o.blocks[0].at) * PanelLanes
+}
+
+// PackPairs fills the part of packed, which has PackedLen values, that belongs
+// to one panel with rounded weights of src, whose output channels lie step
+// values apart.
+func (s *Set) PackPairs(p *Pairs, panel int, packed []uint16, src []float32, order PairsOrder, step int,
+	spare []float32) {
+	first, width, real := p.panel(panel)
+	packed = packed[p.Taps*p.Run*first:]
+	src = src[min(first*step, len(src)):]
+	offsets := make([]int32, order.run)
+	for i := range offsets {
+		offsets[i] = int32(4 * width * i)
+	}
+	for b, block := range order.blocks {
+		n, k := min(order.run, p.Run-b*order.run), b*order.run
+		values := spare[:len(block.at)*width]
+		if order.absent {
+			clear(values)
+		}
+		s.Gather(values, width, real, src, block, step, Factor{})
+		s.RoundBF16(values)
+		for t := range p.Taps {
+			s.InterleaveBF16(packed[(t*p.Run+k)*width:][:n*width], values[t*n*width:][:n*width], offsets[:n], width)
+		}
+	}
+}

@@ -93,7 +93,7 @@ func (d *Driver) welcome(ctx context.Context) error {
 		case m := <-d.returns.opened:
 			state, err := d.State(ctx)
 			if err != nil {
-				return err
+				return errors.Join(err, m.Device.Close())
 			}
 			if _, err := d.take(ctx, m, d.version, state); err != nil {
 				return err
@@ -132,8 +132,9 @@ func (d *Driver) await(ctx context.Context, cause error) error {
 const lastDeaths = 10
 
 // mourn counts the losses of last devices since the run got on (a step, a part
-// of an evaluation), or a replay brought it closer. From the second on replays renew the snapshot on the way:
-// a device that always dies soon after a replay, or in it, gets on all the same.
+// of an evaluation), or a replay brought it closer. From the second on replays
+// renew the snapshot on the way: a device that always dies soon after a replay,
+// or in it, gets on all the same.
 func (d *Driver) mourn(cause error) error {
 	if at := d.version + d.ledger.version; at != d.reached {
 		d.reached, d.deaths = at, 0

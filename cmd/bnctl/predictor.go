@@ -19,8 +19,9 @@ import (
 
 // predictFlags are the flags of commands that predict for the samples of a source.
 func predictFlags() []cli.Flag {
-	return slices.Concat([]cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
-		precisionFlag()}, fileFlags(), preprocessFlags(), runningFlags())
+	own := []cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
+		precisionFlag()}
+	return slices.Concat(own, fileFlags(), preprocessFlags(), runningFlags())
 }
 
 // runningFlags say on what a model is run.

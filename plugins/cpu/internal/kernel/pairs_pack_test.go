@@ -39,7 +39,7 @@ func TestPackPairs(t *testing.T) {
 				for panel := range p.Panels() {
 					set.PackPairs(p, panel, got, src, order, c.step, spare)
 				}
-				if !slices.EqualFunc(got, want, sameBF16) {
+				if !slices.EqualFunc(got, want, sameHalf) {
 					t.Errorf("%s: %d taps, runs of %d, %d channels, %s: differs from the definition",
 						set.Name, s.taps, s.run, s.width, c.name)
 				}
@@ -47,9 +47,6 @@ func TestPackPairs(t *testing.T) {
 		}
 	}
 }
-
-// sameBF16 reports whether a and b are the same bits, or any NaN.
-func sameBF16(a, b uint16) bool { return a == b || widened(a) != widened(a) && widened(b) != widened(b) }
 
 // packedPairs is what PackPairs makes of all panels: the definition.
 func packedPairs(p *Pairs, src []float32, at []int, step int) []uint16 {

@@ -68,6 +68,9 @@ func rowsOfScaling(c *cli.Context) ([]string, error) {
 		}
 		rows, most = append(rows, n+"xcpu"), max(most, k)
 	}
+	if !c.IsSet("threads") {
+		outputOf(c).note("the devices of a row share the cores; with --threads 1 all of them have one thread")
+	}
 	if c.IsSet("replicas") || c.String("mode") != "train" {
 		return rows, nil
 	}

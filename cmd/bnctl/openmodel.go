@@ -43,6 +43,9 @@ func own(path string) (bool, error) {
 // ownFile is own, and refuses the flags that say what a foreign file is.
 func ownFile(c *cli.Context, path string) (bool, error) {
 	ours, err := own(path)
+	if errors.Is(err, os.ErrNotExist) && inZoo(path) {
+		err = fmt.Errorf("%s: no such file, and the model of that name has no weights; train it first", path)
+	}
 	if ours && err == nil {
 		err = without(c, path+" is bnctl's own file", "arch", "key")
 	}

@@ -128,11 +128,14 @@ func (p *progress) epoch(e train.EpochDone) {
 			float64(l.Waited)/float64(l.Applied), l.Left())
 	}
 	p.gap(e.Gap)
-	if e.InputWait > 0.1 {
+	if e.InputWait > 0.1 && e.Seconds > brief {
 		p.line("the devices waited for input %.0f %% of the time; more --workers or fewer --threads may help",
 			100*e.InputWait)
 	}
 }
+
+// brief is the seconds up to which an epoch is nothing but its beginning.
+const brief = 1
 
 // gap shows what batch norm's statistics do to the loss of the same samples.
 func (p *progress) gap(g *train.Gap) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -32,10 +33,18 @@ func applyRecipeFile(c *cli.Context) error {
 		return misuse("%s: %v", path, err)
 	}
 	for _, part := range []struct {
-		name   string
-		values map[string]any
-		flags  []cli.Flag
-	}{{"recipe", f.Recipe, recipeFlags()}, {"run", f.Run, runFlags()}} {
+		name, other  string
+		values       map[string]any
+		flags, there []cli.Flag
+	}{
+		{"recipe", "run", f.Recipe, recipeFlags(), runFlags()},
+		{"run", "recipe", f.Run, runFlags(), recipeFlags()},
+	} {
+		for _, name := range slices.Sorted(maps.Keys(part.values)) {
+			if find(part.there, name) != nil {
+				return misuse("%s: %s: %s belongs under %s:", path, part.name, name, part.other)
+			}
+		}
 		if err := applyFlags(c, part.values, part.flags); err != nil {
 			return misuse("%s: %s: %v", path, part.name, err)
 		}
@@ -48,14 +57,14 @@ func applyFlags(c *cli.Context, values map[string]any, flags []cli.Flag) error {
 	for _, f := range flags {
 		known = append(known, f.Names()...)
 	}
-	for name, v := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(known, name) {
 			return fmt.Errorf("unknown key %q%s", name, nearest(name, known))
 		}
 		if c.IsSet(name) {
 			continue
 		}
-		if err := c.Set(name, asFlag(v)); err != nil {
+		if err := c.Set(name, asFlag(values[name])); err != nil {
 			return fmt.Errorf("%s: %v", name, err)
 		}
 	}

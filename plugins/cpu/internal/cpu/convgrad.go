@@ -8,28 +8,24 @@ func buildConvGradWeight(c *compiler) action {
 	if g == nil {
 		return action{}
 	}
-	pairs := c.exe.device.pairsGradients()
 	switch t, tiles := g.gradientByTiles(c.exe.device.kernels); {
 	case g.depthwise():
 		return g.buildDepthwiseWeight(x, dy, dw)
-	case tiles && (!pairs || g.manyTiles()):
+	case c.exe.device.pairsGradients():
+		a := everyReplica(g.newPairsGradient(g.lines(), x, dy, dw).replicas)
+		a.asHalves = [][]*value{{x}, {dy}}
+		return a
+	case tiles:
 		return c.buildWinogradGradient(g, t, x, dy, dw)
-	case !pairs && g.strips(c.exe.device.kernels):
+	case g.strips(c.exe.device.kernels):
 		return g.stripGradient(x, dy, dw)
 	}
-	a := everyReplica(g.gradientFor(c.exe.device, x, dy, dw))
-	if pairs {
-		a.asHalves = [][]*value{{x}, {dy}}
-	}
-	return a
+	return everyReplica(g.gradientByWindows(x, dy, dw))
 }
 
-// gradientFor returns what computes the weight gradients of replicas [from, to)
-// by pairs of positions or by windows.
-func (g *conv) gradientFor(d *Device, x, dy, dw *value) func(f *frame, from, to int) {
-	if d.pairsGradients() {
-		return g.newPairsGradient(g.lines(), x, dy, dw).replicas
-	}
+// gradientByWindows returns what computes the weight gradients of replicas
+// [from, to) by windows.
+func (g *conv) gradientByWindows(x, dy, dw *value) func(f *frame, from, to int) {
 	if g.narrow() {
 		at, step := g.narrowAt()
 		return g.gradient([]gradientOf{{g.narrowForward(), at, step}}, x, dy, dw, true)

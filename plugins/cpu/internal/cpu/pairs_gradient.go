@@ -10,13 +10,6 @@ import (
 // by pairs of positions: a function of precision and kernel class.
 func (d *Device) pairsGradients() bool { return d.bf16 && d.kernels.Fused() }
 
-// manyTiles reports whether tiles of 4 by 4 fill the image and are so many that
-// the weight gradient is faster by them than by pairs.
-func (g *conv) manyTiles() bool {
-	const side, many = 4, 32
-	return g.oh%side == 0 && g.ow%side == 0 && g.oh*g.ow/(side*side) >= many
-}
-
 // pairsGradient is the weight gradient of a convolution by pairs of positions.
 type pairsGradient struct {
 	*conv

@@ -29,6 +29,18 @@ func (s stored) from(i int) stored {
 	return stored{wide: s.wide[i:]}
 }
 
+// bytes returns the memory of values [from, to), as far as there are so many.
+func (s stored) bytes(from, to int) []byte {
+	if s.half != nil {
+		return bytesOf(s.half[min(from, len(s.half)):min(to, len(s.half))])
+	}
+	return bytesOf(s.wide[min(from, len(s.wide)):min(to, len(s.wide))])
+}
+
+func bytesOf[T float32 | uint16](x []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(T(0))))
+}
+
 // interleave interleaves the runs at offsets as kernel.InterleaveBF16 does.
 func (s stored) interleave(k *kernel.Set, dst []uint16, offsets []int32, lanes int) {
 	if s.half != nil {

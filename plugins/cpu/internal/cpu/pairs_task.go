@@ -12,14 +12,15 @@ type pairsTask struct {
 	worker                       *worker
 	group, first, k0, k1, j0, j1 int
 
-	real, width, lanes int       // channels, also in whole lanes; values in whole lanes
-	inLen, gradLen     int       // of interleaved lines
-	input, gradient    stored    // of all images
-	value, channel     int       // of an image, with which its operands begin
-	sums               []float32 // [rows][j1-j0][k1-k0][width]
-	line               stored    // room for a padded line
-	lines              int       // of a segment
-	used               int       // by the segments, of what is interleaved together
+	real, width, lanes int          // channels, also in whole lanes; values in whole lanes
+	inLen, gradLen     int          // of interleaved lines
+	input, gradient    stored       // of all images
+	value, channel     int          // of an image, with which its operands begin
+	sums               []float32    // [rows][j1-j0][k1-k0][width]
+	line               stored       // room for a padded line
+	lines              int          // of a segment
+	next               kernel.Ahead // what the task reads after its segments
+	used               int          // by the segments, of what is interleaved together
 }
 
 // segment is lines [from, to) of the result in an image, which see lines
@@ -95,6 +96,7 @@ func (t *pairsTask) add() {
 	for _, s := range t.worker.segments {
 		t.interleave(halves, s)
 	}
+	t.lookAhead()
 	if t.width == kernel.Lanes && t.step == 1 && t.rows > 1 {
 		for _, s := range t.worker.segments {
 			t.shared(halves, s)
@@ -105,6 +107,24 @@ func (t *pairsTask) add() {
 		}
 	}
 	t.worker.segments, t.used = t.worker.segments[:0], 0
+}
+
+// lookAhead has as much fetched as the segments took, from behind them, of
+// operands of which the task reads all.
+func (t *pairsTask) lookAhead() {
+	t.next = kernel.Ahead{}
+	if len(t.worker.segments) == 0 || t.Groups > 1 {
+		return
+	}
+	first, last := t.worker.segments[0], t.worker.segments[len(t.worker.segments)-1]
+	if t.k1-t.k0 == t.values {
+		from, to := first.image*t.x.count+first.top*t.inLine, last.image*t.x.count+last.bottom*t.inLine
+		t.next[0] = t.input.bytes(to, to+to-from)
+	}
+	if t.real == t.og {
+		from, to := first.image*t.dy.count+first.from*t.gradLine, last.image*t.dy.count+last.to*t.gradLine
+		t.next[1] = t.gradient.bytes(to, to+to-from)
+	}
 }
 
 // interleave interleaves both operands of a segment.
@@ -175,7 +195,7 @@ func (t *pairsTask) products(halves []uint16, lines [][2]int32, first, last int)
 		GradRow: t.apart * t.gradLen, SumTap: t.tapRow()}
 	for j := t.j0; j < t.j1; j++ {
 		sums := t.sums[first*t.tapRow()+(j-t.j0)*n:]
-		t.kernels.PairsGradient(p, sums, halves[2*t.begin[j]*t.lanes:], halves, lines)
+		t.kernels.PairsGradient(p, sums, halves[2*t.begin[j]*t.lanes:], halves, lines, &t.next)
 	}
 }
 

@@ -12,14 +12,14 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 type winogradGradientGuard struct {
 	sizes  *slot                        // of every row of tiles: see measure
 	plain  *kernel.Window               // of the convolution
-	direct func(f *frame, from, to int) // computes replicas by windows or pairs
+	direct func(f *frame, from, to int) // computes replicas by windows
 
 	size, most []float32 // of a replica
 	channels   []int     // of the input, that fail
 }
 
 func (c *compiler) newGuard(k *winogradGradient) winogradGradientGuard {
-	n, direct := k.measured(), k.gradientFor(c.exe.device, k.x, k.dy, k.dw)
+	n, direct := k.measured(), k.gradientByWindows(k.x, k.dy, k.dw)
 	return winogradGradientGuard{sizes: c.temp(0, 0, 4*n*k.rows), plain: k.forward(), direct: direct,
 		size: make([]float32, n), most: make([]float32, n)}
 }

@@ -1,6 +1,9 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // PairsRows says which pairs of positions a weight gradient multiplies: those of
 // rows of the result with those of rows of the image that a tap sees.
@@ -22,13 +25,14 @@ type PairsRows struct {
 // InterleaveBF16: a pair of x has as many values as a run in whole Lanes. Every
 // element is one chain over the rows and their pairs, the second value of each
 // before the first, with the roundings of Pairs; it goes on from call to call.
-func (s *Set) PairsGradient(p PairsRows, sums []float32, x, grad []uint16, rows [][2]int32) {
+// next is what is wanted after the call, or nil.
+func (s *Set) PairsGradient(p PairsRows, sums []float32, x, grad []uint16, rows [][2]int32, next *Ahead) {
 	if len(rows) == 0 || p.Pairs == 0 || p.Run == 0 {
 		return
 	}
 	p.check(len(sums), len(x), len(grad), rows)
 	if tiles := s.pairsGradients.tiles; tiles != nil {
-		pairsGradientCall{p, sums, x, grad, rows}.run(tiles)
+		pairsGradientCall{p, sums, x, grad, rows, next}.run(tiles)
 		return
 	}
 	for _, r := range rows {
@@ -86,7 +90,7 @@ type pairsGradientTiles struct {
 type sizedPairsGradient struct {
 	values int
 	tile   func(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int,
-		gradVector int, rows *int32, count int, pairs int)
+		gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 }
 
 // pairsGradientCall is what one call of PairsGradient works on.
@@ -95,6 +99,7 @@ type pairsGradientCall struct {
 	sums    []float32
 	x, grad []uint16
 	rows    [][2]int32
+	next    *Ahead
 }
 
 // run walks over the sums in tiles.
@@ -113,8 +118,13 @@ func (c pairsGradientCall) run(choice []pairsGradientTiles) {
 			for i < len(tiles)-1 && !fits(tiles[i].values, tiles[i+1].values, c.Run-k) {
 				i++
 			}
-			tiles[i].tile(&c.sums[sum+v*sumStep+k*c.Width], 4*c.Width, 4*sumStep, &c.x[2*k], 4*padded(c.Run),
-				&c.grad[v*gradStep], 4*c.Width, 2*gradStep, &c.rows[0][0], len(c.rows), c.Pairs)
+			to := &c.sums[sum+v*sumStep+k*c.Width]
+			next, nextStep := c.next.take(len(c.rows) * c.Pairs)
+			if next == nil {
+				next = (*byte)(unsafe.Pointer(to)) // which is at hand
+			}
+			tiles[i].tile(to, 4*c.Width, 4*sumStep, &c.x[2*k], 4*padded(c.Run), &c.grad[v*gradStep], 4*c.Width,
+				2*gradStep, &c.rows[0][0], len(c.rows), c.Pairs, next, nextStep)
 			k += tiles[i].values
 		}
 		v += choice[0].vectors

@@ -74,7 +74,8 @@ func TestPairsGradient(t *testing.T) {
 		run := func(set *Set, cuts ...int) []float32 {
 			sums, from := slices.Clone(start), 0
 			for _, to := range append(cuts, count) {
-				set.PairsGradient(s, sums, x, grad, rows[from:to])
+				next := Ahead{1: make([]byte, 200)}
+				set.PairsGradient(s, sums, x, grad, rows[from:to], &next)
 				from = to
 			}
 			return sums
@@ -107,7 +108,7 @@ func BenchmarkPairsGradient(b *testing.B) {
 			b.Run(fmt.Sprintf("%dx%d,%d,%dx%d/%s", count, s.Pairs, s.Taps, s.Run, s.Width, set.Name),
 				func(b *testing.B) {
 					for b.Loop() {
-						set.PairsGradient(s, sums, x, grad, rows)
+						set.PairsGradient(s, sums, x, grad, rows, nil)
 					}
 					rate := 4 * float64(count*s.Pairs*s.Taps*s.Run*s.Width) * float64(b.N) / b.Elapsed().Seconds()
 					b.ReportMetric(rate/1e9, "GFLOP/s")

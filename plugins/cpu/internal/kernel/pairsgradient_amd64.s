@@ -4,13 +4,15 @@
 
 #include "textflag.h"
 
-// func pairsGradientAVX512BF16x1m16(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x1m16(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x1m16(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x1m16(SB), NOSPLIT, $0-104
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	ADDQ    sumStep+8(FP), R11
@@ -52,6 +54,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z16
 	VBROADCASTSS (DI), Z17
 
@@ -175,13 +179,15 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x1m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x1m8(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x1m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x1m8(SB), NOSPLIT, $0-104
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	ADDQ    sumStep+8(FP), R11
@@ -207,6 +213,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z8
 	VBROADCASTSS (DI), Z9
 
@@ -274,13 +282,15 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x1m4(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x1m4(SB), NOSPLIT, $0-104
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	ADDQ    sumStep+8(FP), R11
@@ -298,6 +308,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z4
 	VBROADCASTSS (DI), Z5
 
@@ -337,13 +349,15 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x1m2(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x1m2(SB), NOSPLIT, $0-104
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	ADDQ    sumStep+8(FP), R11
@@ -357,6 +371,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z2
 	VBROADCASTSS (DI), Z3
 
@@ -382,13 +398,15 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x1m1(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x1m1(SB), NOSPLIT, $0-104
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 
@@ -400,6 +418,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z1
 	VBROADCASTSS (DI), Z2
 
@@ -418,15 +438,17 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x2m12(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x2m12(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x2m12(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x2m12(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	MOVQ    gradVector+56(FP), BX
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -472,6 +494,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z24
 	VMOVUPS      (AX)(BX*1), Z25
 	VBROADCASTSS (DI), Z26
@@ -628,15 +652,17 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x2m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x2m8(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x2m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x2m8(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	MOVQ    gradVector+56(FP), BX
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -670,6 +696,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z16
 	VMOVUPS      (AX)(BX*1), Z17
 	VBROADCASTSS (DI), Z18
@@ -778,15 +806,17 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x2m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x2m4(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x2m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x2m4(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	MOVQ    gradVector+56(FP), BX
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -808,6 +838,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z8
 	VMOVUPS      (AX)(BX*1), Z9
 	VBROADCASTSS (DI), Z10
@@ -868,15 +900,17 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x2m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x2m2(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x2m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x2m2(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	MOVQ    gradVector+56(FP), BX
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -892,6 +926,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z4
 	VMOVUPS      (AX)(BX*1), Z5
 	VBROADCASTSS (DI), Z6
@@ -928,15 +964,17 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x2m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x2m1(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x2m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x2m1(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	MOVQ    gradVector+56(FP), BX
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -949,6 +987,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z2
 	VMOVUPS      (AX)(BX*1), Z3
 	VBROADCASTSS (DI), Z4
@@ -973,15 +1013,17 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x3m9(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x3m9(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x3m9(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x3m9(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	MOVQ    gradVector+56(FP), BX
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -1027,6 +1069,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z27
 	VMOVUPS      (AX)(BX*1), Z28
 	VMOVUPS      (AX)(BX*2), Z29
@@ -1193,15 +1237,17 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x3m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x3m8(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x3m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x3m8(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	MOVQ    gradVector+56(FP), BX
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -1243,6 +1289,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z24
 	VMOVUPS      (AX)(BX*1), Z25
 	VMOVUPS      (AX)(BX*2), Z26
@@ -1392,15 +1440,17 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x3m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x3m4(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x3m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x3m4(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	MOVQ    gradVector+56(FP), BX
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -1426,6 +1476,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z12
 	VMOVUPS      (AX)(BX*1), Z13
 	VMOVUPS      (AX)(BX*2), Z14
@@ -1507,15 +1559,17 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x3m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x3m2(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x3m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x3m2(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	MOVQ    gradVector+56(FP), BX
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -1533,6 +1587,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z6
 	VMOVUPS      (AX)(BX*1), Z7
 	VMOVUPS      (AX)(BX*2), Z8
@@ -1580,15 +1636,17 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x3m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x3m1(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x3m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x3m1(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	MOVQ    gradVector+56(FP), BX
 	MOVQ    xStep+32(FP), R8
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -1602,6 +1660,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z3
 	VMOVUPS      (AX)(BX*1), Z4
 	VMOVUPS      (AX)(BX*2), Z5
@@ -1632,9 +1692,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x4m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x4m6(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x4m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x4m6(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	LEAQ    (DX)(DX*2), SI
 	MOVQ    gradVector+56(FP), BX
@@ -1643,6 +1703,8 @@ TEXT ·pairsGradientAVX512BF16x4m6(SB), NOSPLIT, $0-88
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -1682,6 +1744,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z24
 	VMOVUPS      (AX)(BX*1), Z25
 	VMOVUPS      (AX)(BX*2), Z26
@@ -1828,9 +1892,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x4m5(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x4m5(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x4m5(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x4m5(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	LEAQ    (DX)(DX*2), SI
 	MOVQ    gradVector+56(FP), BX
@@ -1839,6 +1903,8 @@ TEXT ·pairsGradientAVX512BF16x4m5(SB), NOSPLIT, $0-88
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -1873,6 +1939,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z20
 	VMOVUPS      (AX)(BX*1), Z21
 	VMOVUPS      (AX)(BX*2), Z22
@@ -1997,9 +2065,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x4m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x4m4(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x4m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x4m4(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	LEAQ    (DX)(DX*2), SI
 	MOVQ    gradVector+56(FP), BX
@@ -2008,6 +2076,8 @@ TEXT ·pairsGradientAVX512BF16x4m4(SB), NOSPLIT, $0-88
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -2037,6 +2107,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z16
 	VMOVUPS      (AX)(BX*1), Z17
 	VMOVUPS      (AX)(BX*2), Z18
@@ -2139,9 +2211,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x4m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x4m2(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x4m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x4m2(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	LEAQ    (DX)(DX*2), SI
 	MOVQ    gradVector+56(FP), BX
@@ -2150,6 +2222,8 @@ TEXT ·pairsGradientAVX512BF16x4m2(SB), NOSPLIT, $0-88
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -2169,6 +2243,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z8
 	VMOVUPS      (AX)(BX*1), Z9
 	VMOVUPS      (AX)(BX*2), Z10
@@ -2227,9 +2303,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512BF16x4m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F
-TEXT ·pairsGradientAVX512BF16x4m1(SB), NOSPLIT, $0-88
+// func pairsGradientAVX512BF16x4m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·pairsGradientAVX512BF16x4m1(SB), NOSPLIT, $0-104
 	MOVQ    sumVector+16(FP), DX
 	LEAQ    (DX)(DX*2), SI
 	MOVQ    gradVector+56(FP), BX
@@ -2238,6 +2314,8 @@ TEXT ·pairsGradientAVX512BF16x4m1(SB), NOSPLIT, $0-88
 	MOVQ    gradStep+48(FP), R9
 	MOVQ    rows+64(FP), R10
 	MOVQ    count+72(FP), R12
+	MOVQ    next+88(FP), R13
+	MOVQ    nextStep+96(FP), R15
 	MOVQ    sum+0(FP), R11
 	VMOVUPS (R11), Z0
 	VMOVUPS (R11)(DX*1), Z1
@@ -2252,6 +2330,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z4
 	VMOVUPS      (AX)(BX*1), Z5
 	VMOVUPS      (AX)(BX*2), Z6
@@ -2288,9 +2368,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x1m16(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x1m16(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x1m16(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x1m16(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -2302,6 +2382,8 @@ TEXT ·pairsGradientAVX512x1m16(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	ADDQ       sumStep+8(FP), R11
@@ -2343,6 +2425,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z16
 	VPANDD       Z31, Z16, Z16
 	VBROADCASTSS (DI), Z17
@@ -2486,9 +2570,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x1m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x1m8(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x1m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x1m8(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -2500,6 +2584,8 @@ TEXT ·pairsGradientAVX512x1m8(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	ADDQ       sumStep+8(FP), R11
@@ -2525,6 +2611,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z8
 	VPANDD       Z31, Z8, Z8
 	VBROADCASTSS (DI), Z9
@@ -2604,9 +2692,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x1m4(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x1m4(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -2618,6 +2706,8 @@ TEXT ·pairsGradientAVX512x1m4(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	ADDQ       sumStep+8(FP), R11
@@ -2635,6 +2725,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z4
 	VPANDD       Z31, Z4, Z4
 	VBROADCASTSS (DI), Z5
@@ -2682,9 +2774,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x1m2(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x1m2(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -2696,6 +2788,8 @@ TEXT ·pairsGradientAVX512x1m2(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	ADDQ       sumStep+8(FP), R11
@@ -2709,6 +2803,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z2
 	VPANDD       Z31, Z2, Z2
 	VBROADCASTSS (DI), Z3
@@ -2740,9 +2836,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x1m1(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x1m1(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -2754,6 +2850,8 @@ TEXT ·pairsGradientAVX512x1m1(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 
@@ -2765,6 +2863,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z1
 	VPANDD       Z31, Z1, Z1
 	VBROADCASTSS (DI), Z2
@@ -2788,9 +2888,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x2m12(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x2m12(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x2m12(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x2m12(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -2804,6 +2904,8 @@ TEXT ·pairsGradientAVX512x2m12(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -2849,6 +2951,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z24
 	VPANDD       Z31, Z24, Z24
 	VMOVUPS      (AX)(BX*1), Z25
@@ -3000,9 +3104,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x2m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x2m8(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x2m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x2m8(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -3016,6 +3120,8 @@ TEXT ·pairsGradientAVX512x2m8(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -3049,6 +3155,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z16
 	VPANDD       Z31, Z16, Z16
 	VMOVUPS      (AX)(BX*1), Z17
@@ -3156,9 +3264,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x2m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x2m4(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x2m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x2m4(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -3172,6 +3280,8 @@ TEXT ·pairsGradientAVX512x2m4(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -3193,6 +3303,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z8
 	VPANDD       Z31, Z8, Z8
 	VMOVUPS      (AX)(BX*1), Z9
@@ -3256,9 +3368,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x2m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x2m2(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x2m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x2m2(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -3272,6 +3384,8 @@ TEXT ·pairsGradientAVX512x2m2(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -3287,6 +3401,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z4
 	VPANDD       Z31, Z4, Z4
 	VMOVUPS      (AX)(BX*1), Z5
@@ -3328,9 +3444,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x2m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x2m1(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x2m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x2m1(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -3344,6 +3460,8 @@ TEXT ·pairsGradientAVX512x2m1(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -3356,6 +3474,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z2
 	VPANDD       Z31, Z2, Z2
 	VMOVUPS      (AX)(BX*1), Z3
@@ -3386,9 +3506,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x3m9(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x3m9(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x3m9(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x3m9(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -3402,6 +3522,8 @@ TEXT ·pairsGradientAVX512x3m9(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -3447,6 +3569,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z27
 	VPANDD       Z31, Z27, Z27
 	VMOVUPS      (AX)(BX*1), Z28
@@ -3596,9 +3720,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x3m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x3m8(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x3m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x3m8(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -3612,6 +3736,8 @@ TEXT ·pairsGradientAVX512x3m8(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -3653,6 +3779,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z24
 	VPANDD       Z31, Z24, Z24
 	VMOVUPS      (AX)(BX*1), Z25
@@ -3788,9 +3916,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x3m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x3m4(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x3m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x3m4(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -3804,6 +3932,8 @@ TEXT ·pairsGradientAVX512x3m4(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -3829,6 +3959,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z12
 	VPANDD       Z31, Z12, Z12
 	VMOVUPS      (AX)(BX*1), Z13
@@ -3908,9 +4040,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x3m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x3m2(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x3m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x3m2(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -3924,6 +4056,8 @@ TEXT ·pairsGradientAVX512x3m2(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -3941,6 +4075,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z6
 	VPANDD       Z31, Z6, Z6
 	VMOVUPS      (AX)(BX*1), Z7
@@ -3992,9 +4128,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x3m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x3m1(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x3m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x3m1(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -4008,6 +4144,8 @@ TEXT ·pairsGradientAVX512x3m1(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -4021,6 +4159,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z3
 	VPANDD       Z31, Z3, Z3
 	VMOVUPS      (AX)(BX*1), Z4
@@ -4058,9 +4198,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x4m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x4m6(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x4m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x4m6(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -4076,6 +4216,8 @@ TEXT ·pairsGradientAVX512x4m6(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -4115,6 +4257,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z24
 	VPANDD       Z31, Z24, Z24
 	VMOVUPS      (AX)(BX*1), Z25
@@ -4244,9 +4388,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x4m5(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x4m5(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x4m5(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x4m5(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -4262,6 +4406,8 @@ TEXT ·pairsGradientAVX512x4m5(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -4296,6 +4442,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z20
 	VPANDD       Z31, Z20, Z20
 	VMOVUPS      (AX)(BX*1), Z21
@@ -4408,9 +4556,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x4m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x4m4(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x4m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x4m4(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -4426,6 +4574,8 @@ TEXT ·pairsGradientAVX512x4m4(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -4455,6 +4605,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z16
 	VPANDD       Z31, Z16, Z16
 	VMOVUPS      (AX)(BX*1), Z17
@@ -4550,9 +4702,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x4m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x4m2(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x4m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x4m2(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -4568,6 +4720,8 @@ TEXT ·pairsGradientAVX512x4m2(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -4587,6 +4741,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z8
 	VPANDD       Z31, Z8, Z8
 	VMOVUPS      (AX)(BX*1), Z9
@@ -4648,9 +4804,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX512x4m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX512F, SSE
-TEXT ·pairsGradientAVX512x4m1(SB), NOSPLIT, $16-88
+// func pairsGradientAVX512x4m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·pairsGradientAVX512x4m1(SB), NOSPLIT, $16-104
 	STMXCSR    (SP)
 	MOVL       (SP), R11
 	ORL        $0x00008040, R11
@@ -4666,6 +4822,8 @@ TEXT ·pairsGradientAVX512x4m1(SB), NOSPLIT, $16-88
 	MOVQ       gradStep+48(FP), R9
 	MOVQ       rows+64(FP), R10
 	MOVQ       count+72(FP), R12
+	MOVQ       next+88(FP), R13
+	MOVQ       nextStep+96(FP), R15
 	MOVQ       sum+0(FP), R11
 	VMOVUPS    (R11), Z0
 	VMOVUPS    (R11)(DX*1), Z1
@@ -4680,6 +4838,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Z4
 	VPANDD       Z31, Z4, Z4
 	VMOVUPS      (AX)(BX*1), Z5
@@ -4724,9 +4884,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX2x1m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX2, FMA3, SSE
-TEXT ·pairsGradientAVX2x1m6(SB), NOSPLIT, $16-88
+// func pairsGradientAVX2x1m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX2, FMA3, MMX+, SSE
+TEXT ·pairsGradientAVX2x1m6(SB), NOSPLIT, $16-104
 	STMXCSR  (SP)
 	MOVL     (SP), R11
 	ORL      $0x00008040, R11
@@ -4738,6 +4898,8 @@ TEXT ·pairsGradientAVX2x1m6(SB), NOSPLIT, $16-88
 	MOVQ     gradStep+48(FP), R9
 	MOVQ     rows+64(FP), R10
 	MOVQ     count+72(FP), R12
+	MOVQ     next+88(FP), R13
+	MOVQ     nextStep+96(FP), R15
 	MOVQ     sum+0(FP), R11
 	VMOVUPS  (R11), Y0
 	VMOVUPS  32(R11), Y1
@@ -4765,6 +4927,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Y12
 	VPAND        Y15, Y12, Y12
 	VMOVUPS      32(AX), Y13
@@ -4850,9 +5014,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX2x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX2, FMA3, SSE
-TEXT ·pairsGradientAVX2x1m4(SB), NOSPLIT, $16-88
+// func pairsGradientAVX2x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX2, FMA3, MMX+, SSE
+TEXT ·pairsGradientAVX2x1m4(SB), NOSPLIT, $16-104
 	STMXCSR  (SP)
 	MOVL     (SP), R11
 	ORL      $0x00008040, R11
@@ -4864,6 +5028,8 @@ TEXT ·pairsGradientAVX2x1m4(SB), NOSPLIT, $16-88
 	MOVQ     gradStep+48(FP), R9
 	MOVQ     rows+64(FP), R10
 	MOVQ     count+72(FP), R12
+	MOVQ     next+88(FP), R13
+	MOVQ     nextStep+96(FP), R15
 	MOVQ     sum+0(FP), R11
 	VMOVUPS  (R11), Y0
 	VMOVUPS  32(R11), Y1
@@ -4885,6 +5051,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Y8
 	VPAND        Y15, Y8, Y8
 	VMOVUPS      32(AX), Y9
@@ -4948,9 +5116,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX2x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX2, FMA3, SSE
-TEXT ·pairsGradientAVX2x1m2(SB), NOSPLIT, $16-88
+// func pairsGradientAVX2x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX2, FMA3, MMX+, SSE
+TEXT ·pairsGradientAVX2x1m2(SB), NOSPLIT, $16-104
 	STMXCSR  (SP)
 	MOVL     (SP), R11
 	ORL      $0x00008040, R11
@@ -4962,6 +5130,8 @@ TEXT ·pairsGradientAVX2x1m2(SB), NOSPLIT, $16-88
 	MOVQ     gradStep+48(FP), R9
 	MOVQ     rows+64(FP), R10
 	MOVQ     count+72(FP), R12
+	MOVQ     next+88(FP), R13
+	MOVQ     nextStep+96(FP), R15
 	MOVQ     sum+0(FP), R11
 	VMOVUPS  (R11), Y0
 	VMOVUPS  32(R11), Y1
@@ -4977,6 +5147,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Y4
 	VPAND        Y15, Y4, Y4
 	VMOVUPS      32(AX), Y5
@@ -5018,9 +5190,9 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pairsGradientAVX2x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
-// Requires: AVX, AVX2, FMA3, SSE
-TEXT ·pairsGradientAVX2x1m1(SB), NOSPLIT, $16-88
+// func pairsGradientAVX2x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
+// Requires: AVX, AVX2, FMA3, MMX+, SSE
+TEXT ·pairsGradientAVX2x1m1(SB), NOSPLIT, $16-104
 	STMXCSR  (SP)
 	MOVL     (SP), R11
 	ORL      $0x00008040, R11
@@ -5032,6 +5204,8 @@ TEXT ·pairsGradientAVX2x1m1(SB), NOSPLIT, $16-88
 	MOVQ     gradStep+48(FP), R9
 	MOVQ     rows+64(FP), R10
 	MOVQ     count+72(FP), R12
+	MOVQ     next+88(FP), R13
+	MOVQ     nextStep+96(FP), R15
 	MOVQ     sum+0(FP), R11
 	VMOVUPS  (R11), Y0
 	VMOVUPS  32(R11), Y1
@@ -5044,6 +5218,8 @@ row:
 	MOVQ    pairs+80(FP), R11
 
 pair:
+	PREFETCHT1   (R13)
+	ADDQ         R15, R13
 	VMOVUPS      (AX), Y2
 	VPAND        Y15, Y2, Y2
 	VMOVUPS      32(AX), Y3

@@ -5,136 +5,136 @@
 package kernel
 
 //go:noescape
-func pairsGradientAVX512BF16x1m16(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x1m16(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x1m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x1m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x2m12(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x2m12(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x2m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x2m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x2m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x2m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x2m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x2m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x2m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x2m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x3m9(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x3m9(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x3m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x3m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x3m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x3m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x3m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x3m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x3m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x3m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x4m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x4m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x4m5(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x4m5(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x4m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x4m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x4m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x4m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512BF16x4m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512BF16x4m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x1m16(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x1m16(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x1m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x1m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x2m12(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x2m12(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x2m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x2m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x2m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x2m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x2m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x2m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x2m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x2m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x3m9(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x3m9(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x3m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x3m8(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x3m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x3m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x3m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x3m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x3m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x3m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x4m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x4m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x4m5(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x4m5(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x4m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x4m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x4m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x4m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX512x4m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX512x4m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX2x1m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX2x1m6(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX2x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX2x1m4(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX2x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX2x1m2(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func pairsGradientAVX2x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int)
+func pairsGradientAVX2x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
 func interleaveAVX512(dst *uint16, in *float32, zero int, offs *int32, pairs int, lanes int)

@@ -98,14 +98,15 @@ func (t *pairsGradient) steps(name string, step, step3 reg.GPPhysical) {
 	}
 }
 
-// write writes the tile. Every sum continues as one chain over rows of pairs.
+// write writes the tile. Every sum continues as one chain over rows of pairs. At
+// each pair it fetches a line of what is wanted next.
 func (t *pairsGradient) write() {
 	TEXT(fmt.Sprintf("pairsGradient%sx%dm%d", t.name, t.n, t.p), NOSPLIT,
 		"func(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, "+
-			"gradVector int, rows *int32, count int, pairs int)")
+			"gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)")
 	Pragma("noescape")
-	x, xStep, gradStep, rows, left, count := pointers[5], pointers[6], pointers[7], pointers[8], pointers[9],
-		pointers[10]
+	x, xStep, gradStep, rows, left, count, next, nextStep := pointers[5], pointers[6], pointers[7], pointers[8],
+		pointers[9], pointers[10], pointers[11], reg.R15
 	restore := func() {}
 	if !t.native {
 		restore = flushSubnormals(left)
@@ -117,6 +118,8 @@ func (t *pairsGradient) write() {
 	MOVQ(param("gradStep"), gradStep)
 	MOVQ(param("rows"), rows)
 	MOVQ(param("count"), count)
+	MOVQ(param("next"), next)
+	MOVQ(param("nextStep"), nextStep)
 	t.sums(left, func(r reg.VecPhysical, at operand.Mem) { VMOVUPS(at, r) })
 
 	Label("row")
@@ -126,6 +129,8 @@ func (t *pairsGradient) write() {
 	ADDQ(param("grad"), t.grad)
 	MOVQ(param("pairs"), left)
 	Label("pair")
+	PREFETCHT1(operand.Mem{Base: next})
+	ADDQ(nextStep, next)
 	t.products(t.p*t.width(), func(i int) operand.Mem { return operand.Mem{Base: x, Disp: 4 * i} },
 		func(v int) operand.Mem { return t.at(v, t.grad, t.gradStep, t.gradStep3) })
 	ADDQ(xStep, x)

@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 func stripCommand() *cli.Command {
@@ -122,6 +123,11 @@ func finished(c *cli.Context, m *models.Model) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	f := m.Graph.Main
+	if scores := f.Values[f.Outputs[0].Value].Type.Shape; len(scores) == 0 || scores[0] != len(labels) {
+		return nil, misuse("--labels has %d names, the output of the model is %s for each sample",
+			len(labels), tensor.Describe(tensor.F32, scores))
+	}
 	named := *m
 	named.Labels = labels
 	return &named, nil
@@ -130,7 +136,8 @@ func finished(c *cli.Context, m *models.Model) (*models.Model, error) {
 // labelsOf reads --labels: a file with a name on each line, or the names.
 func labelsOf(text string) ([]string, error) {
 	if b, err := os.ReadFile(text); err == nil {
-		return strings.Split(strings.TrimRight(string(b), "\n"), "\n"), nil
+		lines := strings.ReplaceAll(string(b), "\r\n", "\n")
+		return strings.Split(strings.TrimRight(lines, "\n"), "\n"), nil
 	} else if !strings.Contains(text, ",") {
 		return nil, err
 	}

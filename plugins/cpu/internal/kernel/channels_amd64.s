@@ -807,7 +807,7 @@ position:
 	RET
 
 // func sumsHalfAVX512BF16x4(sum *float64, x *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sumsHalfAVX512BF16x4(SB), NOSPLIT, $0-32
 	MOVQ    sum+0(FP), AX
 	MOVQ    x+8(FP), BX
@@ -853,6 +853,8 @@ position:
 	VCVTPS2PD     Y8, Z8
 	VADDPD        Z8, Z6, Z6
 	VADDPD        Z9, Z7, Z7
+	PREFETCHT0    4096(BX)(CX*1)
+	PREFETCHT0    4160(BX)(CX*1)
 	ADDQ          SI, CX
 	DECQ          DX
 	JNE           position
@@ -868,7 +870,7 @@ position:
 	RET
 
 // func deviationsHalfAVX512BF16x4(q *float64, mean *float64, x *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·deviationsHalfAVX512BF16x4(SB), NOSPLIT, $0-40
 	MOVQ    q+0(FP), AX
 	MOVQ    mean+8(FP), BX
@@ -939,6 +941,8 @@ position:
 	VSUBPD        Z15, Z17, Z17
 	VMULPD        Z17, Z17, Z17
 	VADDPD        Z17, Z7, Z7
+	PREFETCHT0    4096(CX)(DX*1)
+	PREFETCHT0    4160(CX)(DX*1)
 	ADDQ          DI, DX
 	DECQ          SI
 	JNE           position
@@ -954,7 +958,7 @@ position:
 	RET
 
 // func gradientSumsHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gradientSumsHalfAVX512BF16x4(SB), NOSPLIT, $0-56
 	MOVQ    s1+0(FP), AX
 	MOVQ    s2+8(FP), BX
@@ -1063,6 +1067,10 @@ position:
 	VSUBPD        Z23, Z25, Z25
 	VMULPD        Z25, Z27, Z25
 	VADDPD        Z25, Z15, Z15
+	PREFETCHT0    4096(DX)(DI*1)
+	PREFETCHT0    4160(DX)(DI*1)
+	PREFETCHT0    4096(SI)(DI*1)
+	PREFETCHT0    4160(SI)(DI*1)
 	ADDQ          R9, DI
 	DECQ          R8
 	JNE           position
@@ -1086,7 +1094,7 @@ position:
 	RET
 
 // func maskedSumsHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·maskedSumsHalfAVX512BF16x4(SB), NOSPLIT, $0-80
 	MOVQ         s1+0(FP), AX
 	MOVQ         s2+8(FP), BX
@@ -1227,6 +1235,14 @@ position:
 	VSUBPD        Z23, Z25, Z25
 	VMULPD        Z25, Z27, Z25
 	VADDPD        Z25, Z15, Z15
+	PREFETCHT0    4096(DX)(R9*1)
+	PREFETCHT0    4160(DX)(R9*1)
+	PREFETCHT0    4096(SI)(R9*1)
+	PREFETCHT0    4160(SI)(R9*1)
+	PREFETCHT0    4096(DI)(R9*1)
+	PREFETCHT0    4160(DI)(R9*1)
+	PREFETCHT0    4096(R8)(R9*1)
+	PREFETCHT0    4160(R8)(R9*1)
 	ADDQ          R11, R9
 	DECQ          R10
 	JNE           position
@@ -1250,7 +1266,7 @@ position:
 	RET
 
 // func normaliseHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F, AVX512VL
+// Requires: AVX, AVX512F, AVX512VL, MMX+
 TEXT ·normaliseHalfAVX512BF16x4(SB), NOSPLIT, $0-72
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -1331,17 +1347,21 @@ position:
 	VMINPS    Z0, Z19, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG      $0x487ef262
-	WORD      $0xc872
-	VMOVDQU32 Y1, 96(SI)(R8*1)
-	ADDQ      R10, R8
-	DECQ      R9
-	JNE       position
+	LONG       $0x487ef262
+	WORD       $0xc872
+	VMOVDQU32  Y1, 96(SI)(R8*1)
+	PREFETCHT0 4096(SI)(R8*1)
+	PREFETCHT0 4160(SI)(R8*1)
+	PREFETCHT0 4096(DI)(R8*1)
+	PREFETCHT0 4160(DI)(R8*1)
+	ADDQ       R10, R8
+	DECQ       R9
+	JNE        position
 	VZEROUPPER
 	RET
 
 // func maskedSumsPlusHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·maskedSumsPlusHalfAVX512BF16x4(SB), NOSPLIT, $0-88
 	MOVQ         s1+0(FP), AX
 	MOVQ         s2+8(FP), BX
@@ -1519,6 +1539,16 @@ position:
 	VSUBPD        Z23, Z25, Z25
 	VMULPD        Z25, Z27, Z25
 	VADDPD        Z25, Z15, Z15
+	PREFETCHT0    4096(DX)(R10*1)
+	PREFETCHT0    4160(DX)(R10*1)
+	PREFETCHT0    4096(SI)(R10*1)
+	PREFETCHT0    4160(SI)(R10*1)
+	PREFETCHT0    4096(DI)(R10*1)
+	PREFETCHT0    4160(DI)(R10*1)
+	PREFETCHT0    4096(R8)(R10*1)
+	PREFETCHT0    4160(R8)(R10*1)
+	PREFETCHT0    4096(R9)(R10*1)
+	PREFETCHT0    4160(R9)(R10*1)
 	ADDQ          R12, R10
 	DECQ          R11
 	JNE           position
@@ -1542,7 +1572,7 @@ position:
 	RET
 
 // func normalisePlusHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F, AVX512VL
+// Requires: AVX, AVX512F, AVX512VL, MMX+
 TEXT ·normalisePlusHalfAVX512BF16x4(SB), NOSPLIT, $0-80
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -1636,17 +1666,23 @@ position:
 	VMINPS    Z0, Z19, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG      $0x487ef262
-	WORD      $0xc872
-	VMOVDQU32 Y1, 96(SI)(R9*1)
-	ADDQ      R11, R9
-	DECQ      R10
-	JNE       position
+	LONG       $0x487ef262
+	WORD       $0xc872
+	VMOVDQU32  Y1, 96(SI)(R9*1)
+	PREFETCHT0 4096(SI)(R9*1)
+	PREFETCHT0 4160(SI)(R9*1)
+	PREFETCHT0 4096(DI)(R9*1)
+	PREFETCHT0 4160(DI)(R9*1)
+	PREFETCHT0 4096(R8)(R9*1)
+	PREFETCHT0 4160(R8)(R9*1)
+	ADDQ       R11, R9
+	DECQ       R10
+	JNE        position
 	VZEROUPPER
 	RET
 
 // func normaliseGradientHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX512F, AVX512VL
+// Requires: AVX, AVX512F, AVX512VL, MMX+
 TEXT ·normaliseGradientHalfAVX512BF16x4(SB), NOSPLIT, $0-80
 	MOVQ    hi+0(FP), AX
 	MOVQ    lo+8(FP), BX
@@ -1739,12 +1775,18 @@ position:
 	VMULPS    Z0, Z13, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG      $0x487ef262
-	WORD      $0xc872
-	VMOVDQU32 Y1, 96(DI)(R10*1)
-	ADDQ      R12, R10
-	DECQ      R11
-	JNE       position
+	LONG       $0x487ef262
+	WORD       $0xc872
+	VMOVDQU32  Y1, 96(DI)(R10*1)
+	PREFETCHT0 4096(DI)(R10*1)
+	PREFETCHT0 4160(DI)(R10*1)
+	PREFETCHT0 4096(R8)(R10*1)
+	PREFETCHT0 4160(R8)(R10*1)
+	PREFETCHT0 4096(R9)(R10*1)
+	PREFETCHT0 4160(R9)(R10*1)
+	ADDQ       R12, R10
+	DECQ       R11
+	JNE        position
 	VZEROUPPER
 	RET
 
@@ -2247,7 +2289,7 @@ position:
 	RET
 
 // func sumsHalfAVX512BF16x2(sum *float64, x *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sumsHalfAVX512BF16x2(SB), NOSPLIT, $0-32
 	MOVQ    sum+0(FP), AX
 	MOVQ    x+8(FP), BX
@@ -2275,6 +2317,7 @@ position:
 	VCVTPS2PD     Y4, Z4
 	VADDPD        Z4, Z2, Z2
 	VADDPD        Z5, Z3, Z3
+	PREFETCHT0    4096(BX)(CX*1)
 	ADDQ          SI, CX
 	DECQ          DX
 	JNE           position
@@ -2286,7 +2329,7 @@ position:
 	RET
 
 // func deviationsHalfAVX512BF16x2(q *float64, mean *float64, x *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·deviationsHalfAVX512BF16x2(SB), NOSPLIT, $0-40
 	MOVQ    q+0(FP), AX
 	MOVQ    mean+8(FP), BX
@@ -2327,6 +2370,7 @@ position:
 	VSUBPD        Z7, Z9, Z9
 	VMULPD        Z9, Z9, Z9
 	VADDPD        Z9, Z3, Z3
+	PREFETCHT0    4096(CX)(DX*1)
 	ADDQ          DI, DX
 	DECQ          SI
 	JNE           position
@@ -2338,7 +2382,7 @@ position:
 	RET
 
 // func gradientSumsHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gradientSumsHalfAVX512BF16x2(SB), NOSPLIT, $0-56
 	MOVQ    s1+0(FP), AX
 	MOVQ    s2+8(FP), BX
@@ -2399,6 +2443,8 @@ position:
 	VSUBPD        Z11, Z13, Z13
 	VMULPD        Z13, Z15, Z13
 	VADDPD        Z13, Z7, Z7
+	PREFETCHT0    4096(DX)(DI*1)
+	PREFETCHT0    4096(SI)(DI*1)
 	ADDQ          R9, DI
 	DECQ          R8
 	JNE           position
@@ -2414,7 +2460,7 @@ position:
 	RET
 
 // func maskedSumsHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·maskedSumsHalfAVX512BF16x2(SB), NOSPLIT, $0-80
 	MOVQ         s1+0(FP), AX
 	MOVQ         s2+8(FP), BX
@@ -2493,6 +2539,10 @@ position:
 	VSUBPD        Z11, Z13, Z13
 	VMULPD        Z13, Z15, Z13
 	VADDPD        Z13, Z7, Z7
+	PREFETCHT0    4096(DX)(R9*1)
+	PREFETCHT0    4096(SI)(R9*1)
+	PREFETCHT0    4096(DI)(R9*1)
+	PREFETCHT0    4096(R8)(R9*1)
 	ADDQ          R11, R9
 	DECQ          R10
 	JNE           position
@@ -2508,7 +2558,7 @@ position:
 	RET
 
 // func normaliseHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F, AVX512VL
+// Requires: AVX, AVX512F, AVX512VL, MMX+
 TEXT ·normaliseHalfAVX512BF16x2(SB), NOSPLIT, $0-72
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -2555,17 +2605,19 @@ position:
 	VMINPS    Z0, Z11, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG      $0x487ef262
-	WORD      $0xc872
-	VMOVDQU32 Y1, 32(SI)(R8*1)
-	ADDQ      R10, R8
-	DECQ      R9
-	JNE       position
+	LONG       $0x487ef262
+	WORD       $0xc872
+	VMOVDQU32  Y1, 32(SI)(R8*1)
+	PREFETCHT0 4096(SI)(R8*1)
+	PREFETCHT0 4096(DI)(R8*1)
+	ADDQ       R10, R8
+	DECQ       R9
+	JNE        position
 	VZEROUPPER
 	RET
 
 // func maskedSumsPlusHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·maskedSumsPlusHalfAVX512BF16x2(SB), NOSPLIT, $0-88
 	MOVQ         s1+0(FP), AX
 	MOVQ         s2+8(FP), BX
@@ -2663,6 +2715,11 @@ position:
 	VSUBPD        Z11, Z13, Z13
 	VMULPD        Z13, Z15, Z13
 	VADDPD        Z13, Z7, Z7
+	PREFETCHT0    4096(DX)(R10*1)
+	PREFETCHT0    4096(SI)(R10*1)
+	PREFETCHT0    4096(DI)(R10*1)
+	PREFETCHT0    4096(R8)(R10*1)
+	PREFETCHT0    4096(R9)(R10*1)
 	ADDQ          R12, R10
 	DECQ          R11
 	JNE           position
@@ -2678,7 +2735,7 @@ position:
 	RET
 
 // func normalisePlusHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F, AVX512VL
+// Requires: AVX, AVX512F, AVX512VL, MMX+
 TEXT ·normalisePlusHalfAVX512BF16x2(SB), NOSPLIT, $0-80
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -2732,17 +2789,20 @@ position:
 	VMINPS    Z0, Z11, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG      $0x487ef262
-	WORD      $0xc872
-	VMOVDQU32 Y1, 32(SI)(R9*1)
-	ADDQ      R11, R9
-	DECQ      R10
-	JNE       position
+	LONG       $0x487ef262
+	WORD       $0xc872
+	VMOVDQU32  Y1, 32(SI)(R9*1)
+	PREFETCHT0 4096(SI)(R9*1)
+	PREFETCHT0 4096(DI)(R9*1)
+	PREFETCHT0 4096(R8)(R9*1)
+	ADDQ       R11, R9
+	DECQ       R10
+	JNE        position
 	VZEROUPPER
 	RET
 
 // func normaliseGradientHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX512F, AVX512VL
+// Requires: AVX, AVX512F, AVX512VL, MMX+
 TEXT ·normaliseGradientHalfAVX512BF16x2(SB), NOSPLIT, $0-80
 	MOVQ    hi+0(FP), AX
 	MOVQ    lo+8(FP), BX
@@ -2795,12 +2855,15 @@ position:
 	VMULPS    Z0, Z7, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG      $0x487ef262
-	WORD      $0xc872
-	VMOVDQU32 Y1, 32(DI)(R10*1)
-	ADDQ      R12, R10
-	DECQ      R11
-	JNE       position
+	LONG       $0x487ef262
+	WORD       $0xc872
+	VMOVDQU32  Y1, 32(DI)(R10*1)
+	PREFETCHT0 4096(DI)(R10*1)
+	PREFETCHT0 4096(R8)(R10*1)
+	PREFETCHT0 4096(R9)(R10*1)
+	ADDQ       R12, R10
+	DECQ       R11
+	JNE        position
 	VZEROUPPER
 	RET
 
@@ -3151,7 +3214,7 @@ position:
 	RET
 
 // func sumsHalfAVX512BF16x1(sum *float64, x *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sumsHalfAVX512BF16x1(SB), NOSPLIT, $0-32
 	MOVQ    sum+0(FP), AX
 	MOVQ    x+8(FP), BX
@@ -3170,6 +3233,7 @@ position:
 	VCVTPS2PD     Y2, Z2
 	VADDPD        Z2, Z0, Z0
 	VADDPD        Z3, Z1, Z1
+	PREFETCHT0    4096(BX)(CX*1)
 	ADDQ          SI, CX
 	DECQ          DX
 	JNE           position
@@ -3179,7 +3243,7 @@ position:
 	RET
 
 // func deviationsHalfAVX512BF16x1(q *float64, mean *float64, x *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·deviationsHalfAVX512BF16x1(SB), NOSPLIT, $0-40
 	MOVQ    q+0(FP), AX
 	MOVQ    mean+8(FP), BX
@@ -3205,6 +3269,7 @@ position:
 	VSUBPD        Z3, Z5, Z5
 	VMULPD        Z5, Z5, Z5
 	VADDPD        Z5, Z1, Z1
+	PREFETCHT0    4096(CX)(DX*1)
 	ADDQ          DI, DX
 	DECQ          SI
 	JNE           position
@@ -3214,7 +3279,7 @@ position:
 	RET
 
 // func gradientSumsHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gradientSumsHalfAVX512BF16x1(SB), NOSPLIT, $0-56
 	MOVQ    s1+0(FP), AX
 	MOVQ    s2+8(FP), BX
@@ -3251,6 +3316,8 @@ position:
 	VSUBPD        Z5, Z7, Z7
 	VMULPD        Z7, Z9, Z7
 	VADDPD        Z7, Z3, Z3
+	PREFETCHT0    4096(DX)(DI*1)
+	PREFETCHT0    4096(SI)(DI*1)
 	ADDQ          R9, DI
 	DECQ          R8
 	JNE           position
@@ -3262,7 +3329,7 @@ position:
 	RET
 
 // func maskedSumsHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·maskedSumsHalfAVX512BF16x1(SB), NOSPLIT, $0-80
 	MOVQ         s1+0(FP), AX
 	MOVQ         s2+8(FP), BX
@@ -3310,6 +3377,10 @@ position:
 	VSUBPD        Z5, Z7, Z7
 	VMULPD        Z7, Z9, Z7
 	VADDPD        Z7, Z3, Z3
+	PREFETCHT0    4096(DX)(R9*1)
+	PREFETCHT0    4096(SI)(R9*1)
+	PREFETCHT0    4096(DI)(R9*1)
+	PREFETCHT0    4096(R8)(R9*1)
 	ADDQ          R11, R9
 	DECQ          R10
 	JNE           position
@@ -3321,7 +3392,7 @@ position:
 	RET
 
 // func normaliseHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F, AVX512VL
+// Requires: AVX, AVX512F, AVX512VL, MMX+
 TEXT ·normaliseHalfAVX512BF16x1(SB), NOSPLIT, $0-72
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -3351,17 +3422,19 @@ position:
 	VMINPS    Z0, Z7, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG      $0x487ef262
-	WORD      $0xc872
-	VMOVDQU32 Y1, (SI)(R8*1)
-	ADDQ      R10, R8
-	DECQ      R9
-	JNE       position
+	LONG       $0x487ef262
+	WORD       $0xc872
+	VMOVDQU32  Y1, (SI)(R8*1)
+	PREFETCHT0 4096(SI)(R8*1)
+	PREFETCHT0 4096(DI)(R8*1)
+	ADDQ       R10, R8
+	DECQ       R9
+	JNE        position
 	VZEROUPPER
 	RET
 
 // func maskedSumsPlusHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·maskedSumsPlusHalfAVX512BF16x1(SB), NOSPLIT, $0-88
 	MOVQ         s1+0(FP), AX
 	MOVQ         s2+8(FP), BX
@@ -3419,6 +3492,11 @@ position:
 	VSUBPD        Z5, Z7, Z7
 	VMULPD        Z7, Z9, Z7
 	VADDPD        Z7, Z3, Z3
+	PREFETCHT0    4096(DX)(R10*1)
+	PREFETCHT0    4096(SI)(R10*1)
+	PREFETCHT0    4096(DI)(R10*1)
+	PREFETCHT0    4096(R8)(R10*1)
+	PREFETCHT0    4096(R9)(R10*1)
 	ADDQ          R12, R10
 	DECQ          R11
 	JNE           position
@@ -3430,7 +3508,7 @@ position:
 	RET
 
 // func normalisePlusHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F, AVX512VL
+// Requires: AVX, AVX512F, AVX512VL, MMX+
 TEXT ·normalisePlusHalfAVX512BF16x1(SB), NOSPLIT, $0-80
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -3464,17 +3542,20 @@ position:
 	VMINPS    Z0, Z7, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG      $0x487ef262
-	WORD      $0xc872
-	VMOVDQU32 Y1, (SI)(R9*1)
-	ADDQ      R11, R9
-	DECQ      R10
-	JNE       position
+	LONG       $0x487ef262
+	WORD       $0xc872
+	VMOVDQU32  Y1, (SI)(R9*1)
+	PREFETCHT0 4096(SI)(R9*1)
+	PREFETCHT0 4096(DI)(R9*1)
+	PREFETCHT0 4096(R8)(R9*1)
+	ADDQ       R11, R9
+	DECQ       R10
+	JNE        position
 	VZEROUPPER
 	RET
 
 // func normaliseGradientHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX512F, AVX512VL
+// Requires: AVX, AVX512F, AVX512VL, MMX+
 TEXT ·normaliseGradientHalfAVX512BF16x1(SB), NOSPLIT, $0-80
 	MOVQ    hi+0(FP), AX
 	MOVQ    lo+8(FP), BX
@@ -3507,12 +3588,15 @@ position:
 	VMULPS    Z0, Z4, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG      $0x487ef262
-	WORD      $0xc872
-	VMOVDQU32 Y1, (DI)(R10*1)
-	ADDQ      R12, R10
-	DECQ      R11
-	JNE       position
+	LONG       $0x487ef262
+	WORD       $0xc872
+	VMOVDQU32  Y1, (DI)(R10*1)
+	PREFETCHT0 4096(DI)(R10*1)
+	PREFETCHT0 4096(R8)(R10*1)
+	PREFETCHT0 4096(R9)(R10*1)
+	ADDQ       R12, R10
+	DECQ       R11
+	JNE        position
 	VZEROUPPER
 	RET
 
@@ -3964,7 +4048,7 @@ column:
 	RET
 
 // func sumsHalfAVX2wide(sum *float64, x *uint16, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·sumsHalfAVX2wide(SB), NOSPLIT, $0-32
 	MOVQ     sum+0(FP), AX
 	MOVQ     x+8(FP), BX
@@ -3998,6 +4082,7 @@ column:
 	VADDPD       Y3, Y1, Y1
 	VMOVUPD      Y0, (AX)(SI*2)
 	VMOVUPD      Y1, 32(AX)(SI*2)
+	PREFETCHT0   4096(BX)(CX*1)
 	ADDQ         $0x10, CX
 	ADDQ         $0x20, SI
 	CMPQ         SI, R14
@@ -4009,7 +4094,7 @@ column:
 	RET
 
 // func deviationsHalfAVX2wide(q *float64, mean *float64, x *uint16, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·deviationsHalfAVX2wide(SB), NOSPLIT, $0-40
 	MOVQ     q+0(FP), AX
 	MOVQ     mean+8(FP), BX
@@ -4050,6 +4135,7 @@ column:
 	VADDPD       Y5, Y1, Y1
 	VMOVUPD      Y0, (AX)(DI*2)
 	VMOVUPD      Y1, 32(AX)(DI*2)
+	PREFETCHT0   4096(CX)(DX*1)
 	ADDQ         $0x10, DX
 	ADDQ         $0x20, DI
 	CMPQ         DI, R14
@@ -4061,7 +4147,7 @@ column:
 	RET
 
 // func gradientSumsHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·gradientSumsHalfAVX2wide(SB), NOSPLIT, $0-56
 	MOVQ     s1+0(FP), AX
 	MOVQ     s2+8(FP), BX
@@ -4115,6 +4201,8 @@ column:
 	VMOVUPD      Y1, 32(AX)(R9*2)
 	VMOVUPD      Y2, (BX)(R9*2)
 	VMOVUPD      Y3, 32(BX)(R9*2)
+	PREFETCHT0   4096(DX)(DI*1)
+	PREFETCHT0   4096(SI)(DI*1)
 	ADDQ         $0x10, DI
 	ADDQ         $0x20, R9
 	CMPQ         R9, R14
@@ -4126,7 +4214,7 @@ column:
 	RET
 
 // func maskedSumsHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·maskedSumsHalfAVX2wide(SB), NOSPLIT, $0-80
 	MOVQ         s1+0(FP), AX
 	MOVQ         s2+8(FP), BX
@@ -4194,6 +4282,10 @@ column:
 	VMOVUPD      Y1, 32(AX)(R11*2)
 	VMOVUPD      Y2, (BX)(R11*2)
 	VMOVUPD      Y3, 32(BX)(R11*2)
+	PREFETCHT0   4096(DX)(R9*1)
+	PREFETCHT0   4096(SI)(R9*1)
+	PREFETCHT0   4096(DI)(R9*1)
+	PREFETCHT0   4096(R8)(R9*1)
 	ADDQ         $0x10, R9
 	ADDQ         $0x20, R11
 	CMPQ         R11, R14
@@ -4205,7 +4297,7 @@ column:
 	RET
 
 // func normaliseHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·normaliseHalfAVX2wide(SB), NOSPLIT, $0-72
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -4234,46 +4326,48 @@ position:
 	XORQ R10, R10
 
 column:
-	VMOVUPD   (AX)(R10*1), Y2
-	VMOVUPD   (BX)(R10*1), Y3
-	VMOVUPD   (CX)(R10*1), Y4
-	VMOVUPD   (DX)(R10*1), Y5
-	VPMOVZXWD (DI)(R8*1), Y0
-	VPSLLD    $0x10, Y0, Y0
-	VSUBPS    Y2, Y0, Y0
-	VSUBPS    Y3, Y0, Y0
-	VMULPS    Y4, Y0, Y0
-	VADDPS    Y5, Y0, Y0
-	VMAXPS    Y0, Y6, Y0
-	VMINPS    Y0, Y7, Y0
-	VPSLLD    $0x01, Y0, Y1
-	VPSRLD    $0x01, Y1, Y1
-	VPCMPGTD  Y1, Y15, Y1
-	VPSRLD    $0x01, Y1, Y1
-	VPANDN    Y0, Y1, Y0
-	VPSLLD    $0x0f, Y0, Y1
-	VPSRLD    $0x1f, Y1, Y1
-	VPADDD    Y14, Y1, Y1
-	VPADDD    Y0, Y1, Y1
-	VCMPPS    $0x03, Y0, Y0, Y0
-	VPOR      Y1, Y0, Y0
-	VPAND     Y13, Y0, Y0
-	VPSRLD    $0x10, Y0, Y0
-	VPACKUSDW Y0, Y0, Y0
-	VPERMQ    $0xd8, Y0, Y0
-	VMOVDQU   X0, (SI)(R8*1)
-	ADDQ      $0x10, R8
-	ADDQ      $0x20, R10
-	CMPQ      R10, R14
-	JNE       column
-	ADDQ      R15, R8
-	DECQ      R9
-	JNE       position
+	VMOVUPD    (AX)(R10*1), Y2
+	VMOVUPD    (BX)(R10*1), Y3
+	VMOVUPD    (CX)(R10*1), Y4
+	VMOVUPD    (DX)(R10*1), Y5
+	VPMOVZXWD  (DI)(R8*1), Y0
+	VPSLLD     $0x10, Y0, Y0
+	VSUBPS     Y2, Y0, Y0
+	VSUBPS     Y3, Y0, Y0
+	VMULPS     Y4, Y0, Y0
+	VADDPS     Y5, Y0, Y0
+	VMAXPS     Y0, Y6, Y0
+	VMINPS     Y0, Y7, Y0
+	VPSLLD     $0x01, Y0, Y1
+	VPSRLD     $0x01, Y1, Y1
+	VPCMPGTD   Y1, Y15, Y1
+	VPSRLD     $0x01, Y1, Y1
+	VPANDN     Y0, Y1, Y0
+	VPSLLD     $0x0f, Y0, Y1
+	VPSRLD     $0x1f, Y1, Y1
+	VPADDD     Y14, Y1, Y1
+	VPADDD     Y0, Y1, Y1
+	VCMPPS     $0x03, Y0, Y0, Y0
+	VPOR       Y1, Y0, Y0
+	VPAND      Y13, Y0, Y0
+	VPSRLD     $0x10, Y0, Y0
+	VPACKUSDW  Y0, Y0, Y0
+	VPERMQ     $0xd8, Y0, Y0
+	VMOVDQU    X0, (SI)(R8*1)
+	PREFETCHT0 4096(SI)(R8*1)
+	PREFETCHT0 4096(DI)(R8*1)
+	ADDQ       $0x10, R8
+	ADDQ       $0x20, R10
+	CMPQ       R10, R14
+	JNE        column
+	ADDQ       R15, R8
+	DECQ       R9
+	JNE        position
 	VZEROUPPER
 	RET
 
 // func maskedSumsPlusHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·maskedSumsPlusHalfAVX2wide(SB), NOSPLIT, $0-88
 	MOVQ         s1+0(FP), AX
 	MOVQ         s2+8(FP), BX
@@ -4357,6 +4451,11 @@ column:
 	VMOVUPD      Y1, 32(AX)(R12*2)
 	VMOVUPD      Y2, (BX)(R12*2)
 	VMOVUPD      Y3, 32(BX)(R12*2)
+	PREFETCHT0   4096(DX)(R10*1)
+	PREFETCHT0   4096(SI)(R10*1)
+	PREFETCHT0   4096(DI)(R10*1)
+	PREFETCHT0   4096(R8)(R10*1)
+	PREFETCHT0   4096(R9)(R10*1)
 	ADDQ         $0x10, R10
 	ADDQ         $0x20, R12
 	CMPQ         R12, R14
@@ -4368,7 +4467,7 @@ column:
 	RET
 
 // func normalisePlusHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·normalisePlusHalfAVX2wide(SB), NOSPLIT, $0-80
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -4398,49 +4497,52 @@ position:
 	XORQ R11, R11
 
 column:
-	VMOVUPD   (AX)(R11*1), Y2
-	VMOVUPD   (BX)(R11*1), Y3
-	VMOVUPD   (CX)(R11*1), Y4
-	VMOVUPD   (DX)(R11*1), Y5
-	VPMOVZXWD (DI)(R9*1), Y0
-	VPSLLD    $0x10, Y0, Y0
-	VSUBPS    Y2, Y0, Y0
-	VSUBPS    Y3, Y0, Y0
-	VMULPS    Y4, Y0, Y0
-	VADDPS    Y5, Y0, Y0
-	VPMOVZXWD (R8)(R9*1), Y1
-	VPSLLD    $0x10, Y1, Y1
-	VADDPS    Y1, Y0, Y0
-	VMAXPS    Y0, Y6, Y0
-	VMINPS    Y0, Y7, Y0
-	VPSLLD    $0x01, Y0, Y1
-	VPSRLD    $0x01, Y1, Y1
-	VPCMPGTD  Y1, Y15, Y1
-	VPSRLD    $0x01, Y1, Y1
-	VPANDN    Y0, Y1, Y0
-	VPSLLD    $0x0f, Y0, Y1
-	VPSRLD    $0x1f, Y1, Y1
-	VPADDD    Y14, Y1, Y1
-	VPADDD    Y0, Y1, Y1
-	VCMPPS    $0x03, Y0, Y0, Y0
-	VPOR      Y1, Y0, Y0
-	VPAND     Y13, Y0, Y0
-	VPSRLD    $0x10, Y0, Y0
-	VPACKUSDW Y0, Y0, Y0
-	VPERMQ    $0xd8, Y0, Y0
-	VMOVDQU   X0, (SI)(R9*1)
-	ADDQ      $0x10, R9
-	ADDQ      $0x20, R11
-	CMPQ      R11, R14
-	JNE       column
-	ADDQ      R15, R9
-	DECQ      R10
-	JNE       position
+	VMOVUPD    (AX)(R11*1), Y2
+	VMOVUPD    (BX)(R11*1), Y3
+	VMOVUPD    (CX)(R11*1), Y4
+	VMOVUPD    (DX)(R11*1), Y5
+	VPMOVZXWD  (DI)(R9*1), Y0
+	VPSLLD     $0x10, Y0, Y0
+	VSUBPS     Y2, Y0, Y0
+	VSUBPS     Y3, Y0, Y0
+	VMULPS     Y4, Y0, Y0
+	VADDPS     Y5, Y0, Y0
+	VPMOVZXWD  (R8)(R9*1), Y1
+	VPSLLD     $0x10, Y1, Y1
+	VADDPS     Y1, Y0, Y0
+	VMAXPS     Y0, Y6, Y0
+	VMINPS     Y0, Y7, Y0
+	VPSLLD     $0x01, Y0, Y1
+	VPSRLD     $0x01, Y1, Y1
+	VPCMPGTD   Y1, Y15, Y1
+	VPSRLD     $0x01, Y1, Y1
+	VPANDN     Y0, Y1, Y0
+	VPSLLD     $0x0f, Y0, Y1
+	VPSRLD     $0x1f, Y1, Y1
+	VPADDD     Y14, Y1, Y1
+	VPADDD     Y0, Y1, Y1
+	VCMPPS     $0x03, Y0, Y0, Y0
+	VPOR       Y1, Y0, Y0
+	VPAND      Y13, Y0, Y0
+	VPSRLD     $0x10, Y0, Y0
+	VPACKUSDW  Y0, Y0, Y0
+	VPERMQ     $0xd8, Y0, Y0
+	VMOVDQU    X0, (SI)(R9*1)
+	PREFETCHT0 4096(SI)(R9*1)
+	PREFETCHT0 4096(DI)(R9*1)
+	PREFETCHT0 4096(R8)(R9*1)
+	ADDQ       $0x10, R9
+	ADDQ       $0x20, R11
+	CMPQ       R11, R14
+	JNE        column
+	ADDQ       R15, R9
+	DECQ       R10
+	JNE        position
 	VZEROUPPER
 	RET
 
 // func normaliseGradientHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·normaliseGradientHalfAVX2wide(SB), NOSPLIT, $0-80
 	MOVQ     hi+0(FP), AX
 	MOVQ     lo+8(FP), BX
@@ -4469,44 +4571,47 @@ position:
 	XORQ R12, R12
 
 column:
-	VMOVUPD   (AX)(R12*1), Y2
-	VMOVUPD   (BX)(R12*1), Y3
-	VMOVUPD   (CX)(R12*1), Y4
-	VMOVUPD   (DX)(R12*1), Y5
-	VMOVUPD   (SI)(R12*1), Y6
-	VPMOVZXWD (R8)(R10*1), Y0
-	VPSLLD    $0x10, Y0, Y0
-	VSUBPS    Y2, Y0, Y0
-	VSUBPS    Y3, Y0, Y0
-	VMULPS    Y6, Y0, Y0
-	VPMOVZXWD (R9)(R10*1), Y1
-	VPSLLD    $0x10, Y1, Y1
-	VSUBPS    Y5, Y1, Y1
-	VSUBPS    Y0, Y1, Y0
-	VMULPS    Y0, Y4, Y0
-	VPSLLD    $0x01, Y0, Y1
-	VPSRLD    $0x01, Y1, Y1
-	VPCMPGTD  Y1, Y15, Y1
-	VPSRLD    $0x01, Y1, Y1
-	VPANDN    Y0, Y1, Y0
-	VPSLLD    $0x0f, Y0, Y1
-	VPSRLD    $0x1f, Y1, Y1
-	VPADDD    Y14, Y1, Y1
-	VPADDD    Y0, Y1, Y1
-	VCMPPS    $0x03, Y0, Y0, Y0
-	VPOR      Y1, Y0, Y0
-	VPAND     Y13, Y0, Y0
-	VPSRLD    $0x10, Y0, Y0
-	VPACKUSDW Y0, Y0, Y0
-	VPERMQ    $0xd8, Y0, Y0
-	VMOVDQU   X0, (DI)(R10*1)
-	ADDQ      $0x10, R10
-	ADDQ      $0x20, R12
-	CMPQ      R12, R14
-	JNE       column
-	ADDQ      R15, R10
-	DECQ      R11
-	JNE       position
+	VMOVUPD    (AX)(R12*1), Y2
+	VMOVUPD    (BX)(R12*1), Y3
+	VMOVUPD    (CX)(R12*1), Y4
+	VMOVUPD    (DX)(R12*1), Y5
+	VMOVUPD    (SI)(R12*1), Y6
+	VPMOVZXWD  (R8)(R10*1), Y0
+	VPSLLD     $0x10, Y0, Y0
+	VSUBPS     Y2, Y0, Y0
+	VSUBPS     Y3, Y0, Y0
+	VMULPS     Y6, Y0, Y0
+	VPMOVZXWD  (R9)(R10*1), Y1
+	VPSLLD     $0x10, Y1, Y1
+	VSUBPS     Y5, Y1, Y1
+	VSUBPS     Y0, Y1, Y0
+	VMULPS     Y0, Y4, Y0
+	VPSLLD     $0x01, Y0, Y1
+	VPSRLD     $0x01, Y1, Y1
+	VPCMPGTD   Y1, Y15, Y1
+	VPSRLD     $0x01, Y1, Y1
+	VPANDN     Y0, Y1, Y0
+	VPSLLD     $0x0f, Y0, Y1
+	VPSRLD     $0x1f, Y1, Y1
+	VPADDD     Y14, Y1, Y1
+	VPADDD     Y0, Y1, Y1
+	VCMPPS     $0x03, Y0, Y0, Y0
+	VPOR       Y1, Y0, Y0
+	VPAND      Y13, Y0, Y0
+	VPSRLD     $0x10, Y0, Y0
+	VPACKUSDW  Y0, Y0, Y0
+	VPERMQ     $0xd8, Y0, Y0
+	VMOVDQU    X0, (DI)(R10*1)
+	PREFETCHT0 4096(DI)(R10*1)
+	PREFETCHT0 4096(R8)(R10*1)
+	PREFETCHT0 4096(R9)(R10*1)
+	ADDQ       $0x10, R10
+	ADDQ       $0x20, R12
+	CMPQ       R12, R14
+	JNE        column
+	ADDQ       R15, R10
+	DECQ       R11
+	JNE        position
 	VZEROUPPER
 	RET
 
@@ -4859,7 +4964,7 @@ position:
 	RET
 
 // func sumsHalfAVX2x1(sum *float64, x *uint16, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·sumsHalfAVX2x1(SB), NOSPLIT, $0-32
 	MOVQ     sum+0(FP), AX
 	MOVQ     x+8(FP), BX
@@ -4884,6 +4989,7 @@ position:
 	VCVTPS2PD    X2, Y2
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
+	PREFETCHT0   4096(BX)(CX*1)
 	ADDQ         SI, CX
 	DECQ         DX
 	JNE          position
@@ -4893,7 +4999,7 @@ position:
 	RET
 
 // func deviationsHalfAVX2x1(q *float64, mean *float64, x *uint16, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·deviationsHalfAVX2x1(SB), NOSPLIT, $0-40
 	MOVQ     q+0(FP), AX
 	MOVQ     mean+8(FP), BX
@@ -4925,6 +5031,7 @@ position:
 	VSUBPD       Y3, Y5, Y5
 	VMULPD       Y5, Y5, Y5
 	VADDPD       Y5, Y1, Y1
+	PREFETCHT0   4096(CX)(DX*1)
 	ADDQ         DI, DX
 	DECQ         SI
 	JNE          position
@@ -4934,7 +5041,7 @@ position:
 	RET
 
 // func gradientSumsHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·gradientSumsHalfAVX2x1(SB), NOSPLIT, $0-56
 	MOVQ     s1+0(FP), AX
 	MOVQ     s2+8(FP), BX
@@ -4977,6 +5084,8 @@ position:
 	VSUBPD       Y5, Y7, Y7
 	VMULPD       Y7, Y9, Y7
 	VADDPD       Y7, Y3, Y3
+	PREFETCHT0   4096(DX)(DI*1)
+	PREFETCHT0   4096(SI)(DI*1)
 	ADDQ         R9, DI
 	DECQ         R8
 	JNE          position
@@ -4988,7 +5097,7 @@ position:
 	RET
 
 // func maskedSumsHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·maskedSumsHalfAVX2x1(SB), NOSPLIT, $0-80
 	MOVQ         s1+0(FP), AX
 	MOVQ         s2+8(FP), BX
@@ -5045,6 +5154,10 @@ position:
 	VSUBPD       Y5, Y7, Y7
 	VMULPD       Y7, Y9, Y7
 	VADDPD       Y7, Y3, Y3
+	PREFETCHT0   4096(DX)(R9*1)
+	PREFETCHT0   4096(SI)(R9*1)
+	PREFETCHT0   4096(DI)(R9*1)
+	PREFETCHT0   4096(R8)(R9*1)
 	ADDQ         R11, R9
 	DECQ         R10
 	JNE          position
@@ -5056,7 +5169,7 @@ position:
 	RET
 
 // func normaliseHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·normaliseHalfAVX2x1(SB), NOSPLIT, $0-72
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -5082,38 +5195,40 @@ TEXT ·normaliseHalfAVX2x1(SB), NOSPLIT, $0-72
 	VMOVUPD      (DX), Y5
 
 position:
-	VPMOVZXWD (DI)(R8*1), Y0
-	VPSLLD    $0x10, Y0, Y0
-	VSUBPS    Y2, Y0, Y0
-	VSUBPS    Y3, Y0, Y0
-	VMULPS    Y4, Y0, Y0
-	VADDPS    Y5, Y0, Y0
-	VMAXPS    Y0, Y6, Y0
-	VMINPS    Y0, Y7, Y0
-	VPSLLD    $0x01, Y0, Y1
-	VPSRLD    $0x01, Y1, Y1
-	VPCMPGTD  Y1, Y15, Y1
-	VPSRLD    $0x01, Y1, Y1
-	VPANDN    Y0, Y1, Y0
-	VPSLLD    $0x0f, Y0, Y1
-	VPSRLD    $0x1f, Y1, Y1
-	VPADDD    Y14, Y1, Y1
-	VPADDD    Y0, Y1, Y1
-	VCMPPS    $0x03, Y0, Y0, Y0
-	VPOR      Y1, Y0, Y0
-	VPAND     Y13, Y0, Y0
-	VPSRLD    $0x10, Y0, Y0
-	VPACKUSDW Y0, Y0, Y0
-	VPERMQ    $0xd8, Y0, Y0
-	VMOVDQU   X0, (SI)(R8*1)
-	ADDQ      R10, R8
-	DECQ      R9
-	JNE       position
+	VPMOVZXWD  (DI)(R8*1), Y0
+	VPSLLD     $0x10, Y0, Y0
+	VSUBPS     Y2, Y0, Y0
+	VSUBPS     Y3, Y0, Y0
+	VMULPS     Y4, Y0, Y0
+	VADDPS     Y5, Y0, Y0
+	VMAXPS     Y0, Y6, Y0
+	VMINPS     Y0, Y7, Y0
+	VPSLLD     $0x01, Y0, Y1
+	VPSRLD     $0x01, Y1, Y1
+	VPCMPGTD   Y1, Y15, Y1
+	VPSRLD     $0x01, Y1, Y1
+	VPANDN     Y0, Y1, Y0
+	VPSLLD     $0x0f, Y0, Y1
+	VPSRLD     $0x1f, Y1, Y1
+	VPADDD     Y14, Y1, Y1
+	VPADDD     Y0, Y1, Y1
+	VCMPPS     $0x03, Y0, Y0, Y0
+	VPOR       Y1, Y0, Y0
+	VPAND      Y13, Y0, Y0
+	VPSRLD     $0x10, Y0, Y0
+	VPACKUSDW  Y0, Y0, Y0
+	VPERMQ     $0xd8, Y0, Y0
+	VMOVDQU    X0, (SI)(R8*1)
+	PREFETCHT0 4096(SI)(R8*1)
+	PREFETCHT0 4096(DI)(R8*1)
+	ADDQ       R10, R8
+	DECQ       R9
+	JNE        position
 	VZEROUPPER
 	RET
 
 // func maskedSumsPlusHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·maskedSumsPlusHalfAVX2x1(SB), NOSPLIT, $0-88
 	MOVQ         s1+0(FP), AX
 	MOVQ         s2+8(FP), BX
@@ -5186,6 +5301,11 @@ position:
 	VSUBPD       Y5, Y7, Y7
 	VMULPD       Y7, Y9, Y7
 	VADDPD       Y7, Y3, Y3
+	PREFETCHT0   4096(DX)(R10*1)
+	PREFETCHT0   4096(SI)(R10*1)
+	PREFETCHT0   4096(DI)(R10*1)
+	PREFETCHT0   4096(R8)(R10*1)
+	PREFETCHT0   4096(R9)(R10*1)
 	ADDQ         R12, R10
 	DECQ         R11
 	JNE          position
@@ -5197,7 +5317,7 @@ position:
 	RET
 
 // func normalisePlusHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·normalisePlusHalfAVX2x1(SB), NOSPLIT, $0-80
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -5224,41 +5344,44 @@ TEXT ·normalisePlusHalfAVX2x1(SB), NOSPLIT, $0-80
 	VMOVUPD      (DX), Y5
 
 position:
-	VPMOVZXWD (DI)(R9*1), Y0
-	VPSLLD    $0x10, Y0, Y0
-	VSUBPS    Y2, Y0, Y0
-	VSUBPS    Y3, Y0, Y0
-	VMULPS    Y4, Y0, Y0
-	VADDPS    Y5, Y0, Y0
-	VPMOVZXWD (R8)(R9*1), Y1
-	VPSLLD    $0x10, Y1, Y1
-	VADDPS    Y1, Y0, Y0
-	VMAXPS    Y0, Y6, Y0
-	VMINPS    Y0, Y7, Y0
-	VPSLLD    $0x01, Y0, Y1
-	VPSRLD    $0x01, Y1, Y1
-	VPCMPGTD  Y1, Y15, Y1
-	VPSRLD    $0x01, Y1, Y1
-	VPANDN    Y0, Y1, Y0
-	VPSLLD    $0x0f, Y0, Y1
-	VPSRLD    $0x1f, Y1, Y1
-	VPADDD    Y14, Y1, Y1
-	VPADDD    Y0, Y1, Y1
-	VCMPPS    $0x03, Y0, Y0, Y0
-	VPOR      Y1, Y0, Y0
-	VPAND     Y13, Y0, Y0
-	VPSRLD    $0x10, Y0, Y0
-	VPACKUSDW Y0, Y0, Y0
-	VPERMQ    $0xd8, Y0, Y0
-	VMOVDQU   X0, (SI)(R9*1)
-	ADDQ      R11, R9
-	DECQ      R10
-	JNE       position
+	VPMOVZXWD  (DI)(R9*1), Y0
+	VPSLLD     $0x10, Y0, Y0
+	VSUBPS     Y2, Y0, Y0
+	VSUBPS     Y3, Y0, Y0
+	VMULPS     Y4, Y0, Y0
+	VADDPS     Y5, Y0, Y0
+	VPMOVZXWD  (R8)(R9*1), Y1
+	VPSLLD     $0x10, Y1, Y1
+	VADDPS     Y1, Y0, Y0
+	VMAXPS     Y0, Y6, Y0
+	VMINPS     Y0, Y7, Y0
+	VPSLLD     $0x01, Y0, Y1
+	VPSRLD     $0x01, Y1, Y1
+	VPCMPGTD   Y1, Y15, Y1
+	VPSRLD     $0x01, Y1, Y1
+	VPANDN     Y0, Y1, Y0
+	VPSLLD     $0x0f, Y0, Y1
+	VPSRLD     $0x1f, Y1, Y1
+	VPADDD     Y14, Y1, Y1
+	VPADDD     Y0, Y1, Y1
+	VCMPPS     $0x03, Y0, Y0, Y0
+	VPOR       Y1, Y0, Y0
+	VPAND      Y13, Y0, Y0
+	VPSRLD     $0x10, Y0, Y0
+	VPACKUSDW  Y0, Y0, Y0
+	VPERMQ     $0xd8, Y0, Y0
+	VMOVDQU    X0, (SI)(R9*1)
+	PREFETCHT0 4096(SI)(R9*1)
+	PREFETCHT0 4096(DI)(R9*1)
+	PREFETCHT0 4096(R8)(R9*1)
+	ADDQ       R11, R9
+	DECQ       R10
+	JNE        position
 	VZEROUPPER
 	RET
 
 // func normaliseGradientHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·normaliseGradientHalfAVX2x1(SB), NOSPLIT, $0-80
 	MOVQ     hi+0(FP), AX
 	MOVQ     lo+8(FP), BX
@@ -5285,35 +5408,38 @@ TEXT ·normaliseGradientHalfAVX2x1(SB), NOSPLIT, $0-80
 	VMOVUPD  (SI), Y6
 
 position:
-	VPMOVZXWD (R8)(R10*1), Y0
-	VPSLLD    $0x10, Y0, Y0
-	VSUBPS    Y2, Y0, Y0
-	VSUBPS    Y3, Y0, Y0
-	VMULPS    Y6, Y0, Y0
-	VPMOVZXWD (R9)(R10*1), Y1
-	VPSLLD    $0x10, Y1, Y1
-	VSUBPS    Y5, Y1, Y1
-	VSUBPS    Y0, Y1, Y0
-	VMULPS    Y0, Y4, Y0
-	VPSLLD    $0x01, Y0, Y1
-	VPSRLD    $0x01, Y1, Y1
-	VPCMPGTD  Y1, Y15, Y1
-	VPSRLD    $0x01, Y1, Y1
-	VPANDN    Y0, Y1, Y0
-	VPSLLD    $0x0f, Y0, Y1
-	VPSRLD    $0x1f, Y1, Y1
-	VPADDD    Y14, Y1, Y1
-	VPADDD    Y0, Y1, Y1
-	VCMPPS    $0x03, Y0, Y0, Y0
-	VPOR      Y1, Y0, Y0
-	VPAND     Y13, Y0, Y0
-	VPSRLD    $0x10, Y0, Y0
-	VPACKUSDW Y0, Y0, Y0
-	VPERMQ    $0xd8, Y0, Y0
-	VMOVDQU   X0, (DI)(R10*1)
-	ADDQ      R12, R10
-	DECQ      R11
-	JNE       position
+	VPMOVZXWD  (R8)(R10*1), Y0
+	VPSLLD     $0x10, Y0, Y0
+	VSUBPS     Y2, Y0, Y0
+	VSUBPS     Y3, Y0, Y0
+	VMULPS     Y6, Y0, Y0
+	VPMOVZXWD  (R9)(R10*1), Y1
+	VPSLLD     $0x10, Y1, Y1
+	VSUBPS     Y5, Y1, Y1
+	VSUBPS     Y0, Y1, Y0
+	VMULPS     Y0, Y4, Y0
+	VPSLLD     $0x01, Y0, Y1
+	VPSRLD     $0x01, Y1, Y1
+	VPCMPGTD   Y1, Y15, Y1
+	VPSRLD     $0x01, Y1, Y1
+	VPANDN     Y0, Y1, Y0
+	VPSLLD     $0x0f, Y0, Y1
+	VPSRLD     $0x1f, Y1, Y1
+	VPADDD     Y14, Y1, Y1
+	VPADDD     Y0, Y1, Y1
+	VCMPPS     $0x03, Y0, Y0, Y0
+	VPOR       Y1, Y0, Y0
+	VPAND      Y13, Y0, Y0
+	VPSRLD     $0x10, Y0, Y0
+	VPACKUSDW  Y0, Y0, Y0
+	VPERMQ     $0xd8, Y0, Y0
+	VMOVDQU    X0, (DI)(R10*1)
+	PREFETCHT0 4096(DI)(R10*1)
+	PREFETCHT0 4096(R8)(R10*1)
+	PREFETCHT0 4096(R9)(R10*1)
+	ADDQ       R12, R10
+	DECQ       R11
+	JNE        position
 	VZEROUPPER
 	RET
 
@@ -5763,7 +5889,7 @@ column:
 	RET
 
 // func sumsHalfAVX512BF16wide(sum *float64, x *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sumsHalfAVX512BF16wide(SB), NOSPLIT, $0-32
 	MOVQ sum+0(FP), AX
 	MOVQ x+8(FP), BX
@@ -5791,6 +5917,7 @@ column:
 	VADDPD        Z3, Z1, Z1
 	VMOVUPD       Z0, (AX)(SI*2)
 	VMOVUPD       Z1, 64(AX)(SI*2)
+	PREFETCHT0    4096(BX)(CX*1)
 	ADDQ          $0x20, CX
 	ADDQ          $0x40, SI
 	CMPQ          SI, R14
@@ -5802,7 +5929,7 @@ column:
 	RET
 
 // func deviationsHalfAVX512BF16wide(q *float64, mean *float64, x *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·deviationsHalfAVX512BF16wide(SB), NOSPLIT, $0-40
 	MOVQ q+0(FP), AX
 	MOVQ mean+8(FP), BX
@@ -5837,6 +5964,7 @@ column:
 	VADDPD        Z5, Z1, Z1
 	VMOVUPD       Z0, (AX)(DI*2)
 	VMOVUPD       Z1, 64(AX)(DI*2)
+	PREFETCHT0    4096(CX)(DX*1)
 	ADDQ          $0x20, DX
 	ADDQ          $0x40, DI
 	CMPQ          DI, R14
@@ -5848,7 +5976,7 @@ column:
 	RET
 
 // func gradientSumsHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gradientSumsHalfAVX512BF16wide(SB), NOSPLIT, $0-56
 	MOVQ s1+0(FP), AX
 	MOVQ s2+8(FP), BX
@@ -5896,6 +6024,8 @@ column:
 	VMOVUPD       Z1, 64(AX)(R9*2)
 	VMOVUPD       Z2, (BX)(R9*2)
 	VMOVUPD       Z3, 64(BX)(R9*2)
+	PREFETCHT0    4096(DX)(DI*1)
+	PREFETCHT0    4096(SI)(DI*1)
 	ADDQ          $0x20, DI
 	ADDQ          $0x40, R9
 	CMPQ          R9, R14
@@ -5907,7 +6037,7 @@ column:
 	RET
 
 // func maskedSumsHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·maskedSumsHalfAVX512BF16wide(SB), NOSPLIT, $0-80
 	MOVQ         s1+0(FP), AX
 	MOVQ         s2+8(FP), BX
@@ -5966,6 +6096,10 @@ column:
 	VMOVUPD       Z1, 64(AX)(R11*2)
 	VMOVUPD       Z2, (BX)(R11*2)
 	VMOVUPD       Z3, 64(BX)(R11*2)
+	PREFETCHT0    4096(DX)(R9*1)
+	PREFETCHT0    4096(SI)(R9*1)
+	PREFETCHT0    4096(DI)(R9*1)
+	PREFETCHT0    4096(R8)(R9*1)
 	ADDQ          $0x20, R9
 	ADDQ          $0x40, R11
 	CMPQ          R11, R14
@@ -5977,7 +6111,7 @@ column:
 	RET
 
 // func normaliseHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F, AVX512VL
+// Requires: AVX, AVX512F, AVX512VL, MMX+
 TEXT ·normaliseHalfAVX512BF16wide(SB), NOSPLIT, $0-72
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -6014,21 +6148,23 @@ column:
 	VMINPS    Z0, Z7, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG      $0x487ef262
-	WORD      $0xc872
-	VMOVDQU32 Y1, (SI)(R8*1)
-	ADDQ      $0x20, R8
-	ADDQ      $0x40, R10
-	CMPQ      R10, R14
-	JNE       column
-	ADDQ      R15, R8
-	DECQ      R9
-	JNE       position
+	LONG       $0x487ef262
+	WORD       $0xc872
+	VMOVDQU32  Y1, (SI)(R8*1)
+	PREFETCHT0 4096(SI)(R8*1)
+	PREFETCHT0 4096(DI)(R8*1)
+	ADDQ       $0x20, R8
+	ADDQ       $0x40, R10
+	CMPQ       R10, R14
+	JNE        column
+	ADDQ       R15, R8
+	DECQ       R9
+	JNE        position
 	VZEROUPPER
 	RET
 
 // func maskedSumsPlusHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·maskedSumsPlusHalfAVX512BF16wide(SB), NOSPLIT, $0-88
 	MOVQ         s1+0(FP), AX
 	MOVQ         s2+8(FP), BX
@@ -6097,6 +6233,11 @@ column:
 	VMOVUPD       Z1, 64(AX)(R12*2)
 	VMOVUPD       Z2, (BX)(R12*2)
 	VMOVUPD       Z3, 64(BX)(R12*2)
+	PREFETCHT0    4096(DX)(R10*1)
+	PREFETCHT0    4096(SI)(R10*1)
+	PREFETCHT0    4096(DI)(R10*1)
+	PREFETCHT0    4096(R8)(R10*1)
+	PREFETCHT0    4096(R9)(R10*1)
 	ADDQ          $0x20, R10
 	ADDQ          $0x40, R12
 	CMPQ          R12, R14
@@ -6108,7 +6249,7 @@ column:
 	RET
 
 // func normalisePlusHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
-// Requires: AVX, AVX512F, AVX512VL
+// Requires: AVX, AVX512F, AVX512VL, MMX+
 TEXT ·normalisePlusHalfAVX512BF16wide(SB), NOSPLIT, $0-80
 	MOVQ         hi+0(FP), AX
 	MOVQ         lo+8(FP), BX
@@ -6149,21 +6290,24 @@ column:
 	VMINPS    Z0, Z7, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG      $0x487ef262
-	WORD      $0xc872
-	VMOVDQU32 Y1, (SI)(R9*1)
-	ADDQ      $0x20, R9
-	ADDQ      $0x40, R11
-	CMPQ      R11, R14
-	JNE       column
-	ADDQ      R15, R9
-	DECQ      R10
-	JNE       position
+	LONG       $0x487ef262
+	WORD       $0xc872
+	VMOVDQU32  Y1, (SI)(R9*1)
+	PREFETCHT0 4096(SI)(R9*1)
+	PREFETCHT0 4096(DI)(R9*1)
+	PREFETCHT0 4096(R8)(R9*1)
+	ADDQ       $0x20, R9
+	ADDQ       $0x40, R11
+	CMPQ       R11, R14
+	JNE        column
+	ADDQ       R15, R9
+	DECQ       R10
+	JNE        position
 	VZEROUPPER
 	RET
 
 // func normaliseGradientHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
-// Requires: AVX, AVX512F, AVX512VL
+// Requires: AVX, AVX512F, AVX512VL, MMX+
 TEXT ·normaliseGradientHalfAVX512BF16wide(SB), NOSPLIT, $0-80
 	MOVQ hi+0(FP), AX
 	MOVQ lo+8(FP), BX
@@ -6203,15 +6347,18 @@ column:
 	VMULPS    Z0, Z4, Z0
 
 	// VCVTNEPS2BF16 Z0, Y1
-	LONG      $0x487ef262
-	WORD      $0xc872
-	VMOVDQU32 Y1, (DI)(R10*1)
-	ADDQ      $0x20, R10
-	ADDQ      $0x40, R12
-	CMPQ      R12, R14
-	JNE       column
-	ADDQ      R15, R10
-	DECQ      R11
-	JNE       position
+	LONG       $0x487ef262
+	WORD       $0xc872
+	VMOVDQU32  Y1, (DI)(R10*1)
+	PREFETCHT0 4096(DI)(R10*1)
+	PREFETCHT0 4096(R8)(R10*1)
+	PREFETCHT0 4096(R9)(R10*1)
+	ADDQ       $0x20, R10
+	ADDQ       $0x40, R12
+	CMPQ       R12, R14
+	JNE        column
+	ADDQ       R15, R10
+	DECQ       R11
+	JNE        position
 	VZEROUPPER
 	RET

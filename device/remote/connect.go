@@ -24,9 +24,10 @@ type peer struct {
 	client  *plugin.Client
 	line    *grpc.ClientConn
 	rpc     pb.DeviceClient
-	folder  *folder  // of its socket
-	segment *os.File // what its session may share with it; nil without
-	noShm   string   // why there is none
+	folder  *folder     // of its socket
+	segment *os.File    // what its session may share with it; nil without
+	bell    [2]*os.File // a pipe by which it wakes this process: the ends to read and to write; nil without
+	noShm   string      // why there is none
 	info    device.Plugin
 }
 
@@ -78,7 +79,10 @@ func (p *peer) child(b *binary) (err error) {
 	p.segment, p.noShm = newSegment(p.command)
 	var inherited []*os.File
 	if p.segment != nil {
-		inherited = append(inherited, p.segment)
+		if p.bell[0], p.bell[1], err = os.Pipe(); err != nil {
+			return err
+		}
+		inherited = append(inherited, p.segment, p.bell[1])
 	}
 	env := environment(os.Environ(), p.command.Env...)
 	p.process, err = newProcess(b, p.command.Args, env, newWords(p.command.Log), inherited...)
@@ -176,7 +180,9 @@ func (p *peer) end() {
 	case p.line != nil: // Kill would end the process
 		p.line.Close()
 	}
-	if p.segment != nil {
-		p.segment.Close()
+	for _, f := range []*os.File{p.segment, p.bell[0], p.bell[1]} {
+		if f != nil {
+			f.Close()
+		}
 	}
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"os"
 	"slices"
 
 	"google.golang.org/grpc"
@@ -43,7 +44,7 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 	}
 	d.info.Levels = p.levels(out.GetLevel(), d.info.Levels)
 	d.note = p.noteOn(out)
-	if d.session, err = p.session(d.info.Name, out.GetLevel()); err != nil {
+	if d.session, err = p.session(d.info.Name, out); err != nil {
 		return nil, p.broken(d.info.Name, "Open", err)
 	}
 	d.session.parts, d.session.ahead = out.GetParts(), out.GetAhead()
@@ -60,7 +61,7 @@ func (p *peer) offer() *pb.Segment {
 		p.noShm = err.Error()
 		return nil
 	}
-	return &pb.Segment{File: segmentFile, Bytes: shm.Bytes}
+	return &pb.Segment{File: segmentFile, Bytes: shm.Bytes, Bell: bellFile}
 }
 
 // levels lists the levels of the session: what it runs at comes first.
@@ -85,15 +86,15 @@ func (p *peer) noteOn(out *pb.OpenReply) string {
 	return out.GetNote()
 }
 
-// session begins the session of the open device at a level.
-func (p *peer) session(name, level string) (*session, error) {
+// session begins the session of the device that was opened.
+func (p *peer) session(name string, opened *pb.OpenReply) (*session, error) {
 	life, end := context.WithCancel(context.Background())
 	stream, err := p.rpc.Session(life)
 	if err != nil {
 		end()
 		return nil, err
 	}
-	conn, host, err := p.connection(stream, level, end)
+	conn, host, err := p.connection(stream, opened, end)
 	if err != nil {
 		end()
 		return nil, err
@@ -108,16 +109,20 @@ func (p *peer) session(name, level string) (*session, error) {
 
 // connection returns what the session's messages move over; host is nil but at
 // level shm/1.
-func (p *peer) connection(stream grpc.BidiStreamingClient[pb.Message, pb.Message], level string, end func()) (
-	wire.Conn, *shm.Conn, error) {
-	if level != device.Shm || p.segment == nil {
+func (p *peer) connection(stream grpc.BidiStreamingClient[pb.Message, pb.Message], opened *pb.OpenReply,
+	end func()) (wire.Conn, *shm.Conn, error) {
+	if opened.GetLevel() != device.Shm || p.segment == nil {
 		return wire.NewStream(stream, end), nil, nil
 	}
 	b, err := shm.Map(p.segment, shm.Bytes)
 	if err != nil {
 		return nil, nil, err
 	}
-	host, err := shm.Host(b)
+	var ear *os.File
+	if opened.GetRings() {
+		ear, p.bell[0] = p.bell[0], nil // the connection's from now on
+	}
+	host, err := shm.Host(b, ear)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -18,8 +18,12 @@ func isolate(c *exec.Cmd, b *binary) {
 	c.Path = "/proc/self/fd/3"
 }
 
-// segmentFile is the descriptor at which a plugin inherits the memory of its session.
-const segmentFile = 4
+// segmentFile and bellFile are the descriptors at which a plugin inherits the
+// memory of its session and the end of a pipe that wakes this process.
+const (
+	segmentFile = 4
+	bellFile    = 5
+)
 
 // signalAll signals a process and all that it has started.
 func signalAll(p *os.Process, s os.Signal) {

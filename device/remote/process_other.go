@@ -13,8 +13,11 @@ var terminate = os.Interrupt
 // the end of its standard input.
 func isolate(*exec.Cmd, *binary) {}
 
-// segmentFile is of no use: there is no shared memory of this kind.
-const segmentFile = 3
+// segmentFile and bellFile are of no use: there is no shared memory of this kind.
+const (
+	segmentFile = 3
+	bellFile    = 4
+)
 
 // signalAll signals a process.
 func signalAll(p *os.Process, s os.Signal) { _ = p.Signal(s) }

@@ -8,6 +8,21 @@ import (
 	"github.com/bnctl/bnctl/device/internal/shm"
 )
 
+// shared is memory that the host shares with this process, and the end of the
+// pipe into which it writes to wake the host; nil without.
+type shared struct {
+	segment []byte
+	door    *os.File
+}
+
+// newShared maps the memory that the host offers.
+func newShared(in *pb.Segment) (s shared, err error) {
+	if s.segment, err = mapSegment(in); err == nil && in.GetBell() >= 3 {
+		s.door = os.NewFile(uintptr(in.GetBell()), "bell")
+	}
+	return s, err
+}
+
 // mapSegment maps the memory that the host shares with this process, and
 // closes the file.
 func mapSegment(in *pb.Segment) ([]byte, error) {

@@ -19,11 +19,11 @@ type service struct {
 	pb.UnimplementedDeviceServer
 	provider device.Provider
 
-	mu      sync.Mutex
-	device  device.Device // nil before Open and after Close
-	opened  bool
-	segment []byte // of level shm/1, from Open to Session
-	calls   calls
+	mu     sync.Mutex
+	device device.Device // nil before Open and after Close
+	opened bool
+	shared shared // of level shm/1, from Open to Session
+	calls  calls
 }
 
 func newService(p device.Provider) *service { return &service{provider: p} }
@@ -59,10 +59,10 @@ func (s *service) Open(ctx context.Context, in *pb.OpenRequest) (*pb.OpenReply, 
 	s.device, s.opened = d, true
 	out := &pb.OpenReply{Level: device.Stream, Parts: true, Ahead: true}
 	if in.GetSegment() != nil {
-		if s.segment, err = mapSegment(in.GetSegment()); err != nil {
+		if s.shared, err = newShared(in.GetSegment()); err != nil {
 			out.Note = err.Error()
 		} else {
-			out.Level = device.Shm
+			out.Level, out.Rings = device.Shm, s.shared.door != nil
 		}
 	}
 	info := d.Info()
@@ -77,13 +77,13 @@ func levels() []string { return []string{device.CollShm, device.Shm, device.Stre
 // Session serves the open device until the host ends the stream.
 func (s *service) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message]) error {
 	s.mu.Lock()
-	d, segment := s.device, s.segment
-	s.segment = nil
+	d, memory := s.device, s.shared
+	s.shared = shared{}
 	s.mu.Unlock()
 	if d == nil {
 		return status.Error(codes.FailedPrecondition, "no device is open")
 	}
-	conn, err := connect(stream, segment)
+	conn, err := connect(stream, memory)
 	if err != nil {
 		return status.Error(codes.Internal, err.Error())
 	}
@@ -95,11 +95,11 @@ func (s *service) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message
 
 // connect returns the connection of a session: the stream itself, or shared
 // memory, which ends when the stream does.
-func connect(stream grpc.BidiStreamingServer[pb.Message, pb.Message], segment []byte) (wire.Conn, error) {
-	if segment == nil {
+func connect(stream grpc.BidiStreamingServer[pb.Message, pb.Message], memory shared) (wire.Conn, error) {
+	if memory.segment == nil {
 		return wire.NewStream(stream, func() {}), nil
 	}
-	guest, err := shm.Guest(segment)
+	guest, err := shm.Guest(memory.segment, memory.door)
 	if err != nil {
 		return nil, err
 	}

@@ -1203,7 +1203,10 @@ type Segment struct {
 	// Its descriptor, which the plugin inherited.
 	File int32 `protobuf:"varint,1,opt,name=file,proto3" json:"file,omitempty"`
 	// Length in bytes.
-	Bytes         int64 `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Bytes int64 `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// Descriptor of the end of a pipe, inherited too, into which the plugin writes
+	// a byte where bnctl sleeps until it reads one; 0: there is none.
+	Bell          int32 `protobuf:"varint,3,opt,name=bell,proto3" json:"bell,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1252,6 +1255,13 @@ func (x *Segment) GetBytes() int64 {
 	return 0
 }
 
+func (x *Segment) GetBell() int32 {
+	if x != nil {
+		return x.Bell
+	}
+	return 0
+}
+
 // OpenReply is the answer of Open.
 type OpenReply struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1268,7 +1278,9 @@ type OpenReply struct {
 	Parts bool `protobuf:"varint,5,opt,name=parts,proto3" json:"parts,omitempty"`
 	// Whether bnctl may make a Write before those before it are answered: the
 	// state of a network is hundreds of small tensors.
-	Ahead         bool `protobuf:"varint,6,opt,name=ahead,proto3" json:"ahead,omitempty"`
+	Ahead bool `protobuf:"varint,6,opt,name=ahead,proto3" json:"ahead,omitempty"`
+	// Whether the plugin rings Segment.bell.
+	Rings         bool `protobuf:"varint,7,opt,name=rings,proto3" json:"rings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1341,6 +1353,13 @@ func (x *OpenReply) GetParts() bool {
 func (x *OpenReply) GetAhead() bool {
 	if x != nil {
 		return x.Ahead
+	}
+	return false
+}
+
+func (x *OpenReply) GetRings() bool {
+	if x != nil {
+		return x.Rings
 	}
 	return false
 }
@@ -4060,17 +4079,19 @@ const file_device_proto_rawDesc = "" +
 	"\athreads\x18\x02 \x01(\x05R\athreads\x12\x18\n" +
 	"\akernels\x18\x03 \x01(\tR\akernels\x12\x1c\n" +
 	"\tprecision\x18\x04 \x01(\tR\tprecision\x122\n" +
-	"\asegment\x18\x05 \x01(\v2\x18.bnctl.device.v1.SegmentR\asegment\"3\n" +
+	"\asegment\x18\x05 \x01(\v2\x18.bnctl.device.v1.SegmentR\asegment\"G\n" +
 	"\aSegment\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\x05R\x04file\x12\x14\n" +
-	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\"\xc0\x01\n" +
+	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x12\n" +
+	"\x04bell\x18\x03 \x01(\x05R\x04bell\"\xd6\x01\n" +
 	"\tOpenReply\x12/\n" +
 	"\x04info\x18\x01 \x01(\v2\x1b.bnctl.device.v1.DeviceInfoR\x04info\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\tR\x05level\x12\x12\n" +
 	"\x04note\x18\x03 \x01(\tR\x04note\x12,\n" +
 	"\x05error\x18\x04 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\x12\x14\n" +
 	"\x05parts\x18\x05 \x01(\bR\x05parts\x12\x14\n" +
-	"\x05ahead\x18\x06 \x01(\bR\x05ahead\"#\n" +
+	"\x05ahead\x18\x06 \x01(\bR\x05ahead\x12\x14\n" +
+	"\x05rings\x18\a \x01(\bR\x05rings\"#\n" +
 	"\rCancelRequest\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\x04R\x04call\"\r\n" +
 	"\vCancelReply\"\x0e\n" +

@@ -1,7 +1,9 @@
 package shm
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 )
@@ -18,12 +20,25 @@ type Conn struct {
 }
 
 // Host returns the side of the process that made the segment. It owns the
-// mapping from now on.
-func Host(segment []byte) (*Conn, error) { return newConn(segment, 0, 1) }
+// mapping from now on, and the ear: the end of a pipe from which it reads where
+// it would sleep. That takes no thread, as a futex does. nil is none.
+func Host(segment []byte, ear *os.File) (*Conn, error) {
+	c, err := newConn(segment, 0, 1)
+	if err == nil {
+		c.in.ear = ear
+	}
+	return c, err
+}
 
 // Guest returns the side of the process that inherited it. It owns the mapping
-// from now on.
-func Guest(segment []byte) (*Conn, error) { return newConn(segment, 1, 0) }
+// from now on, and the other end of the pipe: nil if the host has none.
+func Guest(segment []byte, door *os.File) (*Conn, error) {
+	c, err := newConn(segment, 1, 0)
+	if err == nil {
+		c.out.door = door
+	}
+	return c, err
+}
 
 func newConn(segment []byte, out, in int) (*Conn, error) {
 	if len(segment) != Bytes {
@@ -92,7 +107,13 @@ func (c *Conn) Close() error {
 	}
 	c.in.data.ring()
 	c.out.space.ring()
+	var err error
+	for _, f := range []*os.File{c.in.ear, c.out.door} {
+		if f != nil {
+			err = errors.Join(err, f.Close()) // it ends a Read
+		}
+	}
 	c.inUse.Lock()
 	defer c.inUse.Unlock()
-	return Unmap(c.segment)
+	return errors.Join(err, Unmap(c.segment))
 }

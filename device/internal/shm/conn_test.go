@@ -5,13 +5,14 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
 )
 
 // pair returns both sides of a connection over one segment mapped twice, as
-// two processes have it.
+// two processes have it. The host listens at a pipe.
 func pair(t testing.TB) (host, guest *Conn) {
 	t.Helper()
 	f, err := New(Bytes)
@@ -25,19 +26,23 @@ func pair(t testing.TB) (host, guest *Conn) {
 	if err := Reserve(f, Bytes); err != nil {
 		t.Fatal(err)
 	}
-	side := func(open func([]byte) (*Conn, error)) *Conn {
+	side := func(open func([]byte, *os.File) (*Conn, error), end *os.File) *Conn {
 		b, err := Map(f, Bytes)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := open(b)
+		c, err := open(b, end)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() })
 		return c
 	}
-	return side(Host), side(Guest)
+	ear, door, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return side(Host, ear), side(Guest, door)
 }
 
 func TestBytesArriveInOrder(t *testing.T) {
@@ -106,6 +111,31 @@ func TestMessagesIntoAnEmptyRing(t *testing.T) {
 		}
 		if i%2 == 0 && guest.in.origin.Load() != guest.in.pos-uint64(len(want)-cut) {
 			t.Fatalf("message %d: the ring was empty and did not begin again", i)
+		}
+	}
+}
+
+// A host that listens hears every message, whenever it comes.
+func TestListening(t *testing.T) {
+	host, guest := pair(t)
+	r := rand.New(rand.NewPCG(5, 6))
+	const messages = 3000
+	go func() {
+		for i := range messages {
+			for range r.IntN(3000) * (i % 3) { // the host is on its way to the pipe, or at it
+				yield()
+			}
+			guest.Write([]byte{byte(i), byte(i >> 8)})
+			guest.Flush()
+		}
+	}()
+	for i := range messages {
+		p := make([]byte, 2)
+		if _, err := io.ReadFull(host, p); err != nil {
+			t.Fatal(err)
+		}
+		if got := int(p[0]) | int(p[1])<<8; got != i {
+			t.Fatalf("message %d came as number %d", got, i)
 		}
 	}
 }

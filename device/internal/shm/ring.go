@@ -2,6 +2,7 @@ package shm
 
 import (
 	"fmt"
+	"os"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -23,6 +24,7 @@ type counters struct {
 	space     bell // rung when bytes are gone
 	_         [56]byte
 	attention atomic.Uint32 // an Attention, of who reads
+	listening atomic.Uint32 // whether who reads waits for a byte in the pipe
 }
 
 // ring is one direction of a connection, as one of its sides sees it.
@@ -33,6 +35,9 @@ type ring struct {
 	pos    uint64        // bytes that this side has written or read
 	shown  uint64        // of which the other side knows
 	usual  time.Duration // that this side waits for bytes, if it is more than a moment
+
+	ear  *os.File // of who reads; nil: there is no pipe
+	door *os.File // of who writes; nil: there is none
 }
 
 func newRing(memory []byte, closed *atomic.Bool) *ring {
@@ -103,6 +108,7 @@ func (r *ring) show() {
 		r.shown = r.pos
 		r.written.Store(r.pos)
 		r.data.ring()
+		r.knock()
 	}
 }
 

@@ -35,7 +35,11 @@ const (
 // is not asleep when the bytes come.
 func (r *ring) await() error {
 	ready := func() bool { return r.written.Load() != r.pos }
-	if Attention(r.attention.Load()) != Spins {
+	switch {
+	case Attention(r.attention.Load()) == Spins:
+	case r.ear != nil:
+		return r.listen(ready)
+	default:
 		return r.sleep(&r.data, ready)
 	}
 	began := time.Now()

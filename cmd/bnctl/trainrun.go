@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func (t *trainer) prepare(ctx context.Context) error {
 		return err
 	}
 	r.Model = t.model.Architecture // of a file's graph: its name, not the file's
-	t.model.Labels = t.data.Info().Classes
+	t.relabel(start, t.data.Info().Classes)
 	if r.Init = start.weights; r.Init == "" {
 		if err := t.initialise(r); err != nil {
 			return err
@@ -49,10 +50,40 @@ func (t *trainer) prepare(ctx context.Context) error {
 	r.Graph = digest(t.model.Graph.Text())
 	t.recipe = r
 	if t.paths.Output == "" {
-		name := filepath.Base(t.c.String("model"))
-		t.paths.Output = strings.TrimSuffix(name, filepath.Ext(name)) + ".bnm"
+		if t.paths.Output, err = outputBeside(t.c.String("model")); err != nil {
+			return err
+		}
 	}
 	return t.fingerprints(ctx)
+}
+
+// relabel gives the model the classes of the data, and says so if it was
+// trained on others.
+func (t *trainer) relabel(start startModel, classes []string) {
+	if was := t.model.Labels; len(was) > 0 && !slices.Equal(was, classes) {
+		t.out.note("the model was trained on the classes %s; from here on they are %s", classList(was),
+			classList(classes))
+	}
+	f := t.model.Graph.Main
+	has := f.Values[f.Outputs[0].Value].Type.Shape[0]
+	if start.weights != "" && has > len(classes) && !t.c.IsSet("classes") {
+		t.out.note("the model tells %d classes apart, the data has %d; --classes %d makes a new head", has,
+			len(classes), len(classes))
+	}
+	t.model.Labels = classes
+}
+
+// outputBeside returns where the template goes without -o: to a file in the
+// present folder that is called like the model, but not to the model itself.
+func outputBeside(model string) (string, error) {
+	name := filepath.Base(model)
+	path := strings.TrimSuffix(name, filepath.Ext(name)) + ".bnm"
+	there, err1 := os.Stat(path)
+	source, err2 := os.Stat(model)
+	if err1 == nil && err2 == nil && os.SameFile(there, source) {
+		return "", misuse("without -o the template would be written over --model %s; give it a name with -o", model)
+	}
+	return path, nil
 }
 
 // fits refuses data that the model cannot be trained or evaluated on.

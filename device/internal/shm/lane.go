@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"sync/atomic"
 
 	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/tensor"
@@ -14,11 +15,11 @@ type lane struct {
 	laneMemory
 	member   *Member
 	assembly *collective.Assembly
-	parts    int // the most that any rank brings
-	spins    bool
-	barrier  uint64 // that this member has come to
-	round    uint64 // counts the rounds
-	broken   error  // of an exchange; the lane is of no use after it
+	parts    int         // the most that any rank brings
+	awake    atomic.Bool // whether who waits may spin: who has nothing else to do
+	barrier  uint64      // that this member has come to
+	round    uint64      // counts the rounds
+	broken   error       // of an exchange; the lane is of no use after it
 }
 
 func newLane(m *Member, n collective.Lane, memory laneMemory, replicas [][]int) (*lane, error) {
@@ -26,8 +27,8 @@ func newLane(m *Member, n collective.Lane, memory laneMemory, replicas [][]int) 
 	for _, r := range replicas {
 		leaves += len(r)
 	}
-	l := &lane{laneMemory: memory, member: m, spins: n == collective.Moments,
-		assembly: collective.NewAssembly(leaves, replicas), parts: 1}
+	l := &lane{laneMemory: memory, member: m, assembly: collective.NewAssembly(leaves, replicas), parts: 1}
+	l.awake.Store(n == collective.Moments)
 	for rank := range replicas {
 		l.parts = max(l.parts, l.assembly.Parts(rank))
 	}

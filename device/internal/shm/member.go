@@ -71,6 +71,7 @@ func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collect
 	}
 	before, done := m.before, make(chan struct{})
 	m.before = done
+	l.awake.Store(false)
 	var err error
 	go func() { // its owner waits for it by what is returned here
 		defer close(done)
@@ -78,8 +79,21 @@ func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collect
 		err = m.end(ctx, l, m.begin(l, tag, values))
 	}()
 	return func() error {
+		m.hurry(l, done)
 		<-done
 		return err
+	}
+}
+
+// hurry lets a lane spin from now on, and wakes it, unless the exchange is done:
+// the run has nothing else to do than to wait for it.
+func (m *Member) hurry(l *lane, done <-chan struct{}) {
+	select {
+	case <-done:
+	default:
+		if !l.awake.Swap(true) {
+			m.wake(l)
+		}
 	}
 }
 
@@ -110,21 +124,24 @@ func (m *Member) end(ctx context.Context, l *lane, x *exchange) error {
 }
 
 // wait returns when all members have come to a barrier of a lane: it spins a
-// while if it may, then sleeps.
+// while as soon as it may, once, and sleeps.
 func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 	if l.all(barrier) {
 		return nil
 	}
-	attention := Sleeps
+	attention, looked := Sleeps, false
 	if m.head.spin.Load() != 0 {
 		attention = Spins
 	}
-	if l.spins && attention == Spins {
-		for start := time.Now(); time.Since(start) < spinInGroup; yield() {
-			if l.all(barrier) {
-				return nil
-			}
+	look := func() bool {
+		if looked || attention != Spins || !l.awake.Load() {
+			return false
 		}
+		looked = true
+		return l.look(barrier)
+	}
+	if look() {
+		return nil
 	}
 	defer context.AfterFunc(ctx, func() { m.wake(l) })()
 	for n := 0; ; n++ {
@@ -132,7 +149,7 @@ func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 		switch {
 		case m.head.aborted.Load() != 0:
 			return collective.Aborted
-		case l.all(barrier):
+		case l.all(barrier) || look():
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -141,6 +158,17 @@ func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 		}
 		l.bell.nap(seen, n, napOf(attention, n))
 	}
+}
+
+// look spins until all members have come to a barrier, and reports whether
+// they have.
+func (l *lane) look(barrier uint64) bool {
+	for start := time.Now(); time.Since(start) < spinInGroup; yield() {
+		if l.all(barrier) {
+			return true
+		}
+	}
+	return false
 }
 
 // wake wakes who sleeps in a lane, this member too. It may be called late.

@@ -29,15 +29,22 @@ func (s stored) from(i int) stored {
 	return stored{wide: s.wide[i:]}
 }
 
-// bytes returns the memory of values [from, to), as far as there are so many.
-func (s stored) bytes(from, to int) []byte {
+// ahead adds to what is wanted soon the runs of so many values that begin every
+// step values of [from, to), if there are any.
+func (s stored) ahead(a *kernel.Ahead, from, to, run, step int) {
 	if s.half != nil {
-		return bytesOf(s.half[min(from, len(s.half)):min(to, len(s.half))])
+		a.Add(bytesOf(s.half, from, to), 2*run, 2*step)
+		return
 	}
-	return bytesOf(s.wide[min(from, len(s.wide)):min(to, len(s.wide))])
+	a.Add(bytesOf(s.wide, from, to), 4*run, 4*step)
 }
 
-func bytesOf[T float32 | uint16](x []T) []byte {
+// bytesOf returns the memory of values [from, to), nil if there are none.
+func bytesOf[T float32 | uint16](x []T, from, to int) []byte {
+	if from >= to {
+		return nil
+	}
+	x = x[from:to]
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(T(0))))
 }
 

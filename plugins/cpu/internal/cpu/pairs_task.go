@@ -19,6 +19,7 @@ type pairsTask struct {
 	sums               []float32    // [rows][j1-j0][k1-k0][width]
 	line               stored       // room for a padded line
 	lines              int          // of a segment
+	end                int          // of the images
 	next               kernel.Ahead // what the task reads after its segments
 	used               int          // by the segments, of what is interleaved together
 }
@@ -29,11 +30,12 @@ type segment struct{ image, from, to, top, bottom, x, dy int }
 
 // together is how many values are interleaved before they are multiplied: they
 // should stay in the cache.
-const together = 128 << 10
+const together = 64 << 10
 
 // sum sums over images [from, to) of these operands.
 func (t *pairsTask) sum(x, dy stored, from, to int) {
 	t.prepare(x, dy)
+	t.end = to
 	for image := from; image < to; image++ {
 		t.image(image)
 	}
@@ -109,22 +111,21 @@ func (t *pairsTask) add() {
 	t.worker.segments, t.used = t.worker.segments[:0], 0
 }
 
-// lookAhead has as much fetched as the segments took, from behind them, of
-// operands of which the task reads all.
+// lookAhead has as much fetched as the segments took, from behind them.
 func (t *pairsTask) lookAhead() {
-	t.next = kernel.Ahead{}
-	if len(t.worker.segments) == 0 || t.Groups > 1 {
+	t.next.Clear()
+	if len(t.worker.segments) == 0 {
 		return
 	}
 	first, last := t.worker.segments[0], t.worker.segments[len(t.worker.segments)-1]
-	if t.k1-t.k0 == t.values {
-		from, to := first.image*t.x.count+first.top*t.inLine, last.image*t.x.count+last.bottom*t.inLine
-		t.next[0] = t.input.bytes(to, to+to-from)
+	from, to := first.image*t.x.count+first.top*t.inLine, last.image*t.x.count+last.bottom*t.inLine
+	run := t.k1 - t.k0
+	if t.padded {
+		run = t.c
 	}
-	if t.real == t.og {
-		from, to := first.image*t.dy.count+first.from*t.gradLine, last.image*t.dy.count+last.to*t.gradLine
-		t.next[1] = t.gradient.bytes(to, to+to-from)
-	}
+	t.input.ahead(&t.next, to+t.value, min(to+to-from, t.end*t.x.count), run, t.c)
+	from, to = first.image*t.dy.count+first.from*t.gradLine, last.image*t.dy.count+last.to*t.gradLine
+	t.gradient.ahead(&t.next, to+t.channel, min(to+to-from, t.end*t.dy.count), t.real, t.o)
 }
 
 // interleave interleaves both operands of a segment.

@@ -2,19 +2,41 @@ package kernel
 
 // Ahead is memory that is wanted soon. A call that is given it fetches some of it
 // while it computes, which changes no result, and leaves the rest.
-type Ahead [2][]byte
+type Ahead struct{ parts []lines }
+
+// lines are lines that begin every step bytes.
+type lines struct {
+	memory []byte
+	step   int
+}
+
+// line is the bytes that are fetched at a time.
+const line = 64
+
+// Add adds runs of so many bytes that begin every step bytes of memory.
+func (a *Ahead) Add(memory []byte, run, step int) {
+	if run == step {
+		run, step = line, line
+	}
+	for at := 0; at < min(run, len(memory)); at += line {
+		a.parts = append(a.parts, lines{memory[at:], step})
+	}
+}
+
+// Clear forgets all.
+func (a *Ahead) Clear() { a.parts = a.parts[:0] }
 
 // take returns the first of so many lines to fetch and how far apart they are, in
 // bytes: nil and 0 if none are left.
-func (a *Ahead) take(lines int) (from *byte, step int) {
-	const line = 64 // bytes
+func (a *Ahead) take(count int) (from *byte, step int) {
 	if a == nil {
 		return nil, 0
 	}
-	for i, part := range a {
-		if len(part) > 0 {
-			a[i] = part[min(lines*line, len(part)):]
-			return &part[0], line
+	for i := range a.parts {
+		if p := &a.parts[i]; len(p.memory) > 0 {
+			from = &p.memory[0]
+			p.memory = p.memory[min(count*p.step, len(p.memory)):]
+			return from, p.step
 		}
 	}
 	return nil, 0

@@ -72,9 +72,9 @@ func TestPairsGradient(t *testing.T) {
 		}
 		start := normal(r, s.Taps*max(s.SumTap, s.Run*s.Width))
 		run := func(set *Set, cuts ...int) []float32 {
-			sums, from := slices.Clone(start), 0
+			sums, from, next := slices.Clone(start), 0, Ahead{}
 			for _, to := range append(cuts, count) {
-				next := Ahead{1: make([]byte, 200)}
+				next.Add(make([]byte, 200), 10, 30)
 				set.PairsGradient(s, sums, x, grad, rows[from:to], &next)
 				from = to
 			}

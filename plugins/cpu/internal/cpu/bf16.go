@@ -35,6 +35,9 @@ func (c *compiler) rounded(a action) action {
 			return err
 		}
 		for _, v := range a.unrounded {
+			if v.half {
+				continue // the action has narrowed it
+			}
 			x := f.f32(v)
 			f.eachSpan(len(x), func(_ *worker, from, to int) { kernels.RoundBF16(x[from:to]) })
 		}

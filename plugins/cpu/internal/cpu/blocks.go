@@ -58,9 +58,10 @@ func (o *blockwise) action(c *compiler) action {
 		})
 	}
 	if b.rows == 1 {
-		return action{finish: finish, asHalves: [][]*value{o.operands}, row: func(f *frame, w *worker, i, _, _ int) {
-			o.row(f, w, i, row(temp[float64](f, parts, f.total()*o.total.count), o.total, i))
-		}}
+		return action{finish: finish, asHalves: [][]*value{o.operands},
+			row: func(f *frame, w *worker, i, _, _ int) {
+				o.row(f, w, i, row(temp[float64](f, parts, f.total()*o.total.count), o.total, i))
+			}}
 	}
 	a := whole(func(f *frame) error {
 		all := temp[float64](f, parts, b.first(f, len(f.rows))*o.total.count)

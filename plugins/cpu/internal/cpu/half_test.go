@@ -95,3 +95,31 @@ func TestHalvesRandomSameBits(t *testing.T) {
 		t.Error("no program has halves")
 	}
 }
+
+// Nor to tiles, those of them that windows compute because their values or their
+// weights lie far apart included.
+func TestHalvesTilesSameBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 12))
+	for _, c := range []struct{ in, out, high, wide int }{{32, 48, 8, 12}, {32, 32, 24, 24}, {64, 80, 8, 8}} {
+		x := randomTensor(r, tensor.F32, []int{3, c.in, c.high, c.wide})
+		w := randomTensor(r, tensor.F32, []int{c.out, c.in, 3, 3})
+		apart := w.Clone()
+		for i := 4; i < len(apart.F32()); i += 9 {
+			apart.F32()[i] *= 1e6
+		}
+		poisoned := x.Clone()
+		for _, at := range []int{0, 5*c.wide + 7, (c.in+3)*c.high*c.wide - 1} {
+			poisoned.F32()[at] = 0x1p40
+		}
+		for _, x := range []tensor.Tensor{x, poisoned} {
+			for _, w := range []tensor.Tensor{w, apart} {
+				want := convolved(t, fourBytes(openBF16(t, "auto", 1)), x, w)
+				for _, threads := range []int{1, 5} {
+					if !tensor.Equal(convolved(t, openBF16(t, "auto", threads), x, w), want) {
+						t.Errorf("%+v, %d threads: other bits than with maps of four bytes", c, threads)
+					}
+				}
+			}
+		}
+	}
+}

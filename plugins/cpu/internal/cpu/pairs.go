@@ -74,14 +74,11 @@ func (o pairsOperands) from(out, in int) pairsOperands {
 	return o
 }
 
-// asHalves returns what pairs take as halves: their results unless matrix units
-// compute them, and their images unless these are added to the results as well.
-func (p *pairsProduct) asHalves(c *compiler, x, y *value) (sets [][]*value) {
-	if p.parts[0].matrix == nil {
-		sets = append(sets, []*value{y})
-	}
-	if e := c.ending(); e.plus != x {
-		sets = append(sets, []*value{x})
+// asHalves returns what pairs take as halves: no results that matrix units compute.
+func (p *pairsProduct) asHalves(c *compiler, x, y *value) [][]*value {
+	sets := c.imageAndResult(x, y)
+	if p.parts[0].matrix != nil {
+		sets = sets[:len(sets)-1]
 	}
 	return sets
 }

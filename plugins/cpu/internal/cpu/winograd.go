@@ -10,6 +10,7 @@ type winograd struct {
 	rows, columns int // of tiles in an image
 	weights       *winogradPack
 	direct        *product
+	kernels       *kernel.Set
 	bias          []float32 // zeros where the filter adds nothing
 }
 
@@ -32,7 +33,7 @@ func (g *conv) byTiles(set *kernel.Set) (kernel.Winograd, bool) {
 // computes the same by windows, is that of the convolution whose gradient it is.
 func (c *compiler) buildWinograd(g *conv, t kernel.Winograd, direct *product, x, y *value, back bool) action {
 	k := &winograd{conv: g, Winograd: t, rows: (g.h + t.Side - 1) / t.Side, columns: (g.w + t.Side - 1) / t.Side,
-		direct: direct, bias: make([]float32, g.o)}
+		direct: direct, kernels: c.exe.device.kernels, bias: make([]float32, g.o)}
 	what := "winograd"
 	if back {
 		what = "winograd back"
@@ -40,11 +41,11 @@ func (c *compiler) buildWinograd(g *conv, t kernel.Winograd, direct *product, x,
 	k.weights = shared(c, direct.filter, g.key(what),
 		func() *winogradPack { return newWinogradPack(t, back, &c.exe.reserve) })
 	rows := t.Side * g.ow // positions of a row of tiles
-	row := c.rowOf(x, y)
+	row := c.tileOperands(x, y)
 	span := func(f *frame, w *worker, i, from, to int) {
 		o := row(f, w, i)
 		if k.weights.apart {
-			direct.span(f, w, o, from, to)
+			k.byWindows(f, w, o, from, to)
 			return
 		}
 		step, last := k.blockRows(lightTiles), (to+rows-1)/rows
@@ -53,33 +54,50 @@ func (c *compiler) buildWinograd(g *conv, t kernel.Winograd, direct *product, x,
 		}
 	}
 	work := k.Frequencies() * k.rows * k.columns * g.c * g.o / 100
+	a := action{prepare: k.prepare, work: work, asHalves: c.imageAndResult(x, y)}
 	switch {
 	case int(k.weights.bytes()) <= heavyWeights && k.rows*k.columns <= fewTiles:
-		return action{prepare: k.prepare, work: work, row: func(f *frame, w *worker, i, piece, pieces int) {
-			k.panels(f, w, row(f, w, i), piece, pieces)
-		}}
+		a.row = func(f *frame, w *worker, i, piece, pieces int) { k.panels(f, w, row(f, w, i), piece, pieces) }
+		return a
 	case int(k.weights.bytes()) <= heavyWeights:
-		return bySpan(action{prepare: k.prepare, work: work, span: span, positions: g.oh * g.ow, step: rows,
-			block: k.blockRows(lightTiles) * rows, width: g.o})
+		a.span, a.positions, a.step, a.width = span, g.oh*g.ow, rows, g.o
+		a.block = k.blockRows(lightTiles) * rows
+		return bySpan(a)
 	}
-	all := c.rowsOf(x, y)
-	return whole(func(f *frame) error {
-		if k.weights.apart {
-			direct.apply(f, all(f), x.count, y.count)
-		} else {
-			k.apply(f, all(f))
-		}
+	ending := c.ending()
+	a = whole(func(f *frame) error {
+		k.apply(f, tileOperands{f.stored(x), f.stored(y), ending.rows(f)})
 		return nil
 	}).after(k.prepare)
+	a.asHalves = c.imageAndResult(x, y)
+	return a
+}
+
+// imageAndResult returns the image and the result of the current node, each of
+// which it takes as a half, but an image that is added to the result as well.
+func (c *compiler) imageAndResult(x, y *value) [][]*value {
+	if e := c.ending(); e.plus == x {
+		return [][]*value{{y}}
+	}
+	return [][]*value{{x}, {y}}
+}
+
+// byWindows computes positions [from, to) of one image.
+func (k *winograd) byWindows(f *frame, w *worker, o tileOperands, from, to int) {
+	wide := o.floats(k, w)
+	k.direct.span(f, w, wide, from, to)
+	if o.out.half != nil {
+		k.narrow(o.out.half[from*k.o:to*k.o], wide.out[from*k.o:], 0, k.Panels())
+	}
 }
 
 // panels computes part piece of pieces of the panels of a whole row.
-func (k *winograd) panels(f *frame, w *worker, o operands, piece, pieces int) {
+func (k *winograd) panels(f *frame, w *worker, o tileOperands, piece, pieces int) {
 	switch {
 	case !k.weights.apart:
 		k.newTiles(f, w, o, 0, k.rows).do(k.Panels()*piece/pieces, k.Panels()*(piece+1)/pieces)
 	case piece == 0:
-		k.direct.span(f, w, o, 0, k.oh*k.ow)
+		k.byWindows(f, w, o, 0, k.oh*k.ow)
 	}
 }
 
@@ -111,7 +129,13 @@ func (k *winograd) blockRows(tiles int) int { return max(1, tiles/k.columns) }
 
 // apply computes all images: blocks of rows of tiles, and where there are not
 // enough of them for all workers, some panels of them.
-func (k *winograd) apply(f *frame, o operands) {
+func (k *winograd) apply(f *frame, o tileOperands) {
+	if k.weights.apart {
+		f.each(f.total(), func(w *worker, i int) {
+			k.byWindows(f, w, o.image(k, i), 0, k.oh*k.ow)
+		})
+		return
+	}
 	total, cuts := k.rows*f.total(), 1
 	blocks := max(1, (total+k.blockRows(heavyTiles)/2)/k.blockRows(heavyTiles))
 	switch {

@@ -17,9 +17,9 @@ const (
 // blockOf returns the first of the two rows of block b in an image of n rows.
 func blockOf(b, n int) int { return min(max(2*b-1, 0), n-2) }
 
-// inspect adds to suspects those tiles in rows [from, to) of an image that
-// windows must compute.
-func (t *tiles) inspect(image []float32, from, to, first int) {
+// inspect adds to suspects those tiles in rows [from, to) of the image in the
+// strip that windows must compute.
+func (t *tiles) inspect(from, to, first int) {
 	per, wide, high := t.Side/2, t.w/2+1, t.h/2+1
 	b0, b1 := from*per, min(to*per+1, high)
 	n := (b1 - b0) * wide
@@ -27,7 +27,7 @@ func (t *tiles) inspect(image []float32, from, to, first int) {
 		t.sums, t.most = make([]float32, n), make([]uint32, n)
 	}
 	for b := b0; b < b1; b++ {
-		t.spread(image, b, (b-b0)*wide, wide)
+		t.spread(blockOf(b, t.h)-(from*t.Side-1), (b-b0)*wide, wide)
 	}
 	if t.even(t.sums[:n], t.most[:n], n, n) {
 		return
@@ -45,10 +45,10 @@ func (t *tiles) inspect(image []float32, from, to, first int) {
 	}
 }
 
-// spread measures a row of blocks of two by two pixels.
-func (t *tiles) spread(image []float32, b, at, wide int) {
-	row := image[blockOf(b, t.h)*t.w*t.c:]
-	below := row[t.w*t.c:]
+// spread measures a row of blocks of two by two pixels, from a line of the strip on.
+func (t *tiles) spread(line, at, wide int) {
+	row := t.strip[line*t.stripStep()+t.c:]
+	below := row[t.stripStep():]
 	measure := func(x, first, count int) {
 		t.frame.exe.device.kernels.WinogradSpread(t.sums[at+first:], t.most[at+first:], row[x*t.c:], below[x*t.c:],
 			2*t.c, count)

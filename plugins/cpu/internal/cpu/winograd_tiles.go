@@ -6,30 +6,42 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 // a worker's memory for it.
 type tiles struct {
 	*winograd
-	frame    *frame
-	worker   *worker
-	operands           // from the first image on
-	from, to int       // rows of tiles
-	v, m     []float32 // transformed tiles, products of a panel
-	strip    []float32 // rows of an image, padded
-	edge     []float32 // outputs of a row of tiles, some of them beyond the image
-	suspects []int     // tiles whose values lie too far apart, by place in the block
-	sums     []float32 // of blocks of an image: see inspect
-	most     []uint32
+	frame        *frame
+	worker       *worker
+	tileOperands           // from the first image on
+	from, to     int       // rows of tiles
+	v, m         []float32 // transformed tiles, products of a panel
+	strip        []float32 // rows of an image, padded
+	edge         []float32 // outputs of a row of tiles, some of them beyond the image
+	lines        []float32 // outputs of all rows of tiles, where the result is a half
+	suspects     []int     // tiles whose values lie too far apart, by place in the block
+	sums         []float32 // of blocks of an image: see inspect
+	most         []uint32
 }
 
 // newTiles returns the rows of tiles [from, to) of images whose operands begin
 // with those of the first.
-func (k *winograd) newTiles(f *frame, w *worker, o operands, from, to int) *tiles {
+func (k *winograd) newTiles(f *frame, w *worker, o tileOperands, from, to int) *tiles {
 	t := &w.tiles
-	*t = tiles{winograd: k, frame: f, worker: w, operands: o, from: from, to: to,
+	*t = tiles{winograd: k, frame: f, worker: w, tileOperands: o, from: from, to: to,
 		suspects: t.suspects[:0], sums: t.sums, most: t.most}
 	v, m := k.InLen(t.count()), k.OutLen(t.count())
 	strip := (min(to-from, k.rows)*k.Side + 2) * k.stripStep()
-	room := w.floats(v + m + strip + k.Side*k.edgeStep())
-	t.v, t.m, t.strip, t.edge = room[:v], room[v:v+m], room[v+m:v+m+strip], room[v+m+strip:]
+	lines := 0
+	if o.out.half != nil {
+		lines = (to - from) * k.lineLen()
+	}
+	room := w.floats(v + m + strip + lines + k.Side*k.edgeStep())
+	part := func(n int) (p []float32) {
+		p, room = room[:n], room[n:]
+		return p
+	}
+	t.v, t.m, t.strip, t.lines, t.edge = part(v), part(m), part(strip), part(lines), room
 	return t
 }
+
+// lineLen returns the outputs of a row of tiles.
+func (k *winograd) lineLen() int { return k.Side * k.ow * k.o }
 
 // count returns the number of tiles.
 func (t *tiles) count() int { return (t.to - t.from) * t.columns }
@@ -52,15 +64,14 @@ func (t *tiles) segments(do func(i, from, to, first int)) {
 }
 
 // image returns the operands of image i.
-func (t *tiles) image(i int) operands { return t.operands.row(i, t.c*t.h*t.w, t.o*t.oh*t.ow) }
+func (t *tiles) image(i int) tileOperands { return t.tileOperands.image(t.winograd, i) }
 
 // do computes panels [p0, p1) of the block.
 func (t *tiles) do(p0, p1 int) {
 	kernels := t.frame.exe.device.kernels
 	t.segments(func(i, from, to, first int) {
-		in := t.image(i).in
-		t.inspect(in, from, to, first)
-		t.pad(in, from, to)
+		t.pad(t.image(i).in, from, to)
+		t.inspect(from, to, first)
 		for y := range to - from {
 			r := kernel.Row{At: y * t.Side * t.stripStep(), Step: t.stripStep(), Count: t.columns}
 			kernels.WinogradInput(t.Winograd, t.v, first+y*t.columns, t.count(), t.strip, r)
@@ -74,6 +85,9 @@ func (t *tiles) do(p0, p1 int) {
 			}
 		})
 	}
+	if t.out.half != nil {
+		t.segments(func(i, from, to, first int) { t.store(t.image(i), from, to, first, p0, p1) })
+	}
 	if len(t.suspects) > 0 {
 		t.weights.fillDirect(t.frame, t.direct)
 	}
@@ -84,7 +98,7 @@ func (t *tiles) do(p0, p1 int) {
 
 // pad copies what rows [from, to) of the tiles see to the strip, with zeros
 // around the image.
-func (t *tiles) pad(image []float32, from, to int) {
+func (t *tiles) pad(image stored, from, to int) {
 	row := t.w * t.c
 	for y := range (to-from)*t.Side + 2 {
 		line := t.strip[y*t.stripStep():][:t.stripStep()]
@@ -94,14 +108,14 @@ func (t *tiles) pad(image []float32, from, to int) {
 			continue
 		}
 		clear(line[:t.c])
-		copy(line[t.c:], image[source*row:(source+1)*row])
+		image.from(source*row).widen(t.frame.exe.device.kernels, line[t.c:][:row])
 		clear(line[t.c+row:])
 	}
 }
 
 // output computes panel p of row y of the tiles, the first of which is tile
 // first of the block: straight into the result where tiles lie inside the image.
-func (t *tiles) output(p int, o operands, y, first int) {
+func (t *tiles) output(p int, o tileOperands, y, first int) {
 	kernels, channel := t.frame.exe.device.kernels, p*kernel.WinogradLanes
 	width, bias := t.PanelWidth(p), t.bias[channel:]
 	inside, height := t.ow/t.Side, min(t.Side, t.oh-y*t.Side)
@@ -109,7 +123,8 @@ func (t *tiles) output(p int, o operands, y, first int) {
 		inside = 0
 	}
 	at := y*t.Side*t.ow*t.o + channel
-	result, end := o.out[at:], o.end.From(at)
+	end := o.end.From(at)
+	result := t.resultAt(o, at, first/t.columns*t.lineLen()+channel)
 	if inside > 0 {
 		kernels.WinogradOutput(t.Winograd, p, result, kernel.Row{Step: t.ow * t.o, Count: inside}, t.o, t.m,
 			first, t.count(), bias, end)
@@ -137,19 +152,50 @@ func (t *tiles) eachEdge(inside, height int, do func(edge, at int)) {
 	}
 }
 
+// resultAt returns the result from a value of the image on, or what is to be
+// narrowed to it from a value of the lines on.
+func (t *tiles) resultAt(o tileOperands, at, line int) []float32 {
+	if o.out.half != nil {
+		return t.lines[line:]
+	}
+	return o.out.wide[at:]
+}
+
+// store narrows the outputs of panels [p0, p1) of rows [from, to) of the tiles of
+// an image to its result.
+func (t *tiles) store(o tileOperands, from, to, first, p0, p1 int) {
+	at, n := from*t.lineLen(), (min(to*t.Side, t.oh)-from*t.Side)*t.ow*t.o
+	t.narrow(o.out.half[at:][:n], t.lines[first/t.columns*t.lineLen():], p0, p1)
+}
+
+// narrow narrows the channels of panels [p0, p1) of whole pixels.
+func (k *winograd) narrow(dst []uint16, src []float32, p0, p1 int) {
+	c0, c1 := p0*kernel.WinogradLanes, min(p1*kernel.WinogradLanes, k.o)
+	if c0 == 0 && c1 == k.o {
+		k.kernels.NarrowBF16(dst, src)
+		return
+	}
+	for p := 0; p < len(dst); p += k.o {
+		k.kernels.NarrowBF16(dst[p+c0:p+c1], src[p+c0:])
+	}
+}
+
 // window computes the outputs of a tile of the block by windows: channels of
 // panels [p0, p1), in whole panels of theirs.
 func (t *tiles) window(tile, p0, p1 int) {
 	r := t.from + tile/t.columns
 	i, y0, x0 := r/t.rows, r%t.rows*t.Side, tile%t.columns*t.Side
-	for _, u := range t.direct.units {
-		first := u.panel * kernel.PanelLanes
-		if first >= p1*kernel.WinogradLanes || first+kernel.PanelLanes <= p0*kernel.WinogradLanes {
-			continue
+	o := t.image(i).floats(t.winograd, t.worker)
+	for y := y0; y < min(y0+t.Side, t.oh); y++ {
+		from, to := y*t.ow+x0, y*t.ow+min(x0+t.Side, t.ow)
+		for _, u := range t.direct.units {
+			first := u.panel * kernel.PanelLanes
+			if first < p1*kernel.WinogradLanes && first+kernel.PanelLanes > p0*kernel.WinogradLanes {
+				t.direct.do(t.frame, t.worker, u, t.direct.parts[0].window, o, from, to)
+			}
 		}
-		for y := y0; y < min(y0+t.Side, t.oh); y++ {
-			t.direct.do(t.frame, t.worker, u, t.direct.parts[0].window, t.image(i), y*t.ow+x0,
-				y*t.ow+min(x0+t.Side, t.ow))
+		if t.out.half != nil {
+			t.narrow(t.image(i).out.half[from*t.o:to*t.o], o.out[from*t.o:], p0, p1)
 		}
 	}
 }

@@ -32,6 +32,19 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return syncFolder(filepath.Dir(path))
 }
 
+// Writable says why WriteFile cannot write path: who works long for a file asks
+// before. It leaves nothing behind.
+func Writable(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder; name a file", path)
+	}
+	f, err := beside(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
 // beside opens a new file in the folder of path, locked where there are locks.
 func beside(path string) (*os.File, error) {
 	for {
@@ -40,8 +53,11 @@ func beside(path string) (*os.File, error) {
 		if errors.Is(err, os.ErrExist) {
 			continue
 		}
-		if err != nil || keep(f) {
-			return f, err
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot be made in its folder: %w", path, errors.Unwrap(err))
+		}
+		if keep(f) {
+			return f, nil
 		}
 		f.Close() // swept by another program before it was locked
 	}

@@ -51,3 +51,25 @@ func TestWriteFileInNoFolder(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestWritable: what WriteFile cannot write is said before, and asking leaves
+// nothing behind.
+func TestWritable(t *testing.T) {
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there")
+	if err := os.WriteFile(there, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{there: true, filepath.Join(dir, "new"): true, dir: false,
+		filepath.Join(dir, "no folder", "new"): false, filepath.Join(there, "new"): false} {
+		if err := Writable(path); (err == nil) != want {
+			t.Errorf("%s: %v, want %v", path, err, want)
+		}
+	}
+	if b, err := os.ReadFile(there); err != nil || string(b) != "x" {
+		t.Errorf("the file holds %q, %v", b, err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+}

@@ -93,8 +93,8 @@ func (f *File) Model() (*models.Model, error) {
 // Checkpoint returns the checkpoint that the file holds.
 func (f *File) Checkpoint() (*Checkpoint, error) {
 	if f.Kind != Training {
-		return nil, fmt.Errorf("%s is a template: training cannot go on from it, but start from it with --init",
-			f.path)
+		return nil, fmt.Errorf("%s is a template: it has nothing that only training needs; "+
+			"to train on with its weights: bnctl train --model %s", f.path, f.path)
 	}
 	c, err := f.header.checkpoint(f.tensors)
 	if err != nil {

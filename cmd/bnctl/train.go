@@ -96,6 +96,11 @@ func (t *trainer) run(ctx context.Context) error {
 	if err := t.prepare(ctx); err != nil {
 		return err
 	}
+	for _, path := range []string{t.paths.Output, checkpointPath(t.c, t.paths.Output)} {
+		if err := serialize.Writable(path); err != nil {
+			return err
+		}
+	}
 	if err := t.openDevices(ctx); err != nil {
 		return err
 	}

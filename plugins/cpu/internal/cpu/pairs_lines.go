@@ -13,10 +13,10 @@ type pairLines struct {
 	// begin says, for every column of the kernel, at which pair of an
 	// interleaved line of the input it begins.
 	begin []int
-	// in and grad say where the runs of a line begin, as kernels.InterleaveBF16
-	// takes them; lines lie so many values apart.
+	// in and grad say where the runs of a line begin, as kernel.PairsLine does;
+	// lines lie so many values apart.
 	in, grad         []int32
-	inLine, gradLine int
+	inStep, gradStep int
 	// A line of few channels is copied between so many values of padding first.
 	padded      bool
 	left, right int
@@ -37,7 +37,7 @@ func (g *conv) lines() *pairLines {
 // rowLines returns lines that are rows.
 func (g *conv) rowLines() *pairLines {
 	l := &pairLines{count: g.oh, height: g.h, rows: g.Kernel[0], step: g.Stride[0], lead: g.Pad[0],
-		apart: g.Dilation[0], values: g.cg, begin: make([]int, g.Kernel[1]), inLine: g.w * g.c}
+		apart: g.Dilation[0], values: g.cg, begin: make([]int, g.Kernel[1]), inStep: g.w * g.c}
 	l.result(g, g.ow)
 	if g.ow%2 != 0 {
 		// The second of the last pair is 0, where another column sees a value.
@@ -56,7 +56,7 @@ func (g *conv) rowLines() *pairLines {
 
 // result says where the runs of a line of so many positions of the gradient lie.
 func (l *pairLines) result(g *conv, positions int) {
-	l.pairs, l.gradLine = (positions+1)/2, positions*g.o
+	l.pairs, l.gradStep = (positions+1)/2, positions*g.o
 	for p := range 2 * l.pairs {
 		l.grad = append(l.grad, offset(p < positions, p*g.o))
 	}
@@ -90,7 +90,7 @@ func (l *pairLines) share(g *conv, j, end, every int) {
 // kernel as one run of a padded line.
 func (g *conv) narrowLines() *pairLines {
 	l := &pairLines{count: g.oh, height: g.h, rows: g.Kernel[0], step: g.Stride[0], lead: g.Pad[0],
-		apart: g.Dilation[0], values: g.Kernel[1] * g.c, begin: []int{0}, inLine: g.w * g.c,
+		apart: g.Dilation[0], values: g.Kernel[1] * g.c, begin: []int{0}, inStep: g.w * g.c,
 		padded: true, left: g.Pad[1] * g.c, right: g.Pad[3] * g.c}
 	l.result(g, g.ow)
 	for p := range 2 * l.pairs {

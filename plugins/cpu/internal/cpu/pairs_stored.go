@@ -48,13 +48,13 @@ func bytesOf[T float32 | uint16](x []T, from, to int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(T(0))))
 }
 
-// interleave interleaves the runs at offsets as kernel.InterleaveBF16 does.
-func (s stored) interleave(k *kernel.Set, dst []uint16, offsets []int32, lanes int) {
+// interleave interleaves so many lines as kernel.InterleaveBF16 does.
+func (s stored) interleave(k *kernel.Set, l kernel.PairsLine, dst []uint16, lines int) {
 	if s.half != nil {
-		k.InterleaveHalves(dst, s.half, offsets, lanes)
+		k.InterleaveHalves(l, dst, s.half, lines)
 		return
 	}
-	k.InterleaveBF16(dst, s.wide, offsets, lanes)
+	k.InterleaveBF16(l, dst, s.wide, lines)
 }
 
 // room returns memory for as many values of the same size as there are in room.
@@ -65,17 +65,13 @@ func (s stored) room(room []float32) stored {
 	return stored{half: unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(room))), len(room))}
 }
 
-// pad copies the first n values to line, between so many zeros.
-func (s stored) pad(line stored, left, n, right int) {
-	if s.half != nil {
-		pad(line.half, s.half[:n], left, right)
-		return
+// copy copies lines of n values each to where they begin every step values.
+func (s stored) copy(to stored, n, step, lines int) {
+	for i := range lines {
+		if s.half != nil {
+			copy(to.half[i*step:], s.half[i*n:][:n])
+		} else {
+			copy(to.wide[i*step:], s.wide[i*n:][:n])
+		}
 	}
-	pad(line.wide, s.wide[:n], left, right)
-}
-
-func pad[T float32 | uint16](line, values []T, left, right int) {
-	clear(line[:left])
-	copy(line[left:], values)
-	clear(line[left+len(values):][:right])
 }

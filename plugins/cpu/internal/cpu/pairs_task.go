@@ -12,16 +12,16 @@ type pairsTask struct {
 	worker                       *worker
 	group, first, k0, k1, j0, j1 int
 
-	real, width, lanes int          // channels, also in whole lanes; values in whole lanes
-	inLen, gradLen     int          // of interleaved lines
-	input, gradient    stored       // of all images
-	value, channel     int          // of an image, with which its operands begin
-	sums               []float32    // [rows][j1-j0][k1-k0][width]
-	line               stored       // room for a padded line
-	lines              int          // of a segment
-	end                int          // of the images
-	next               kernel.Ahead // what the task reads after its segments
-	used               int          // by the segments, of what is interleaved together
+	real, width     int              // channels, also in whole lanes
+	inLine, dyLine  kernel.PairsLine // of the operands
+	input, gradient stored           // all images
+	value, channel  int              // of an image, with which its operands begin
+	sums            []float32        // [rows][j1-j0][k1-k0][width]
+	padding         stored           // room for the padded lines of a segment
+	lines           int              // of a segment
+	end             int              // of the images
+	next            kernel.Ahead     // what the task reads after its segments
+	used            int              // by the segments, of what is interleaved together
 }
 
 // segment is lines [from, to) of the result in an image, which see lines
@@ -45,21 +45,23 @@ func (t *pairsTask) sum(x, dy stored, from, to int) {
 // prepare begins sums over these operands.
 func (t *pairsTask) prepare(x, dy stored) {
 	t.real = min(t.og-t.first, kernel.PanelLanes)
-	t.width, t.lanes = wholeLanes(t.real), wholeLanes(t.k1-t.k0)
-	t.inLen, t.gradLen = len(t.in)*t.lanes, len(t.grad)*t.width
+	t.width = wholeLanes(t.real)
+	t.inLine = kernel.PairsLine{Offsets: t.in, Lanes: wholeLanes(t.k1 - t.k0), Step: t.inStep}
+	t.dyLine = kernel.PairsLine{Offsets: t.grad, Lanes: t.width, Step: t.gradStep}
 	t.input, t.gradient = x, dy
 	t.value, t.channel = t.group*t.cg+t.k0, t.group*t.og+t.first
-	size, line := t.rows*t.tapRow(), 0
-	if t.padded {
-		t.value, line = 0, t.left+t.inLine+t.right+kernel.Lanes
-	}
-	room := t.worker.floats(size + line)
-	t.sums, t.line = room[:size], x.room(room[size:])
-	clear(t.sums)
 	t.worker.segments, t.used = t.worker.segments[:0], 0
 	for t.lines = t.count; t.lines > 1 && t.size(t.segment(0, 0, t.lines)) > together; {
 		t.lines = (t.lines + 1) / 2
 	}
+	size, room := t.rows*t.tapRow(), 0
+	if t.padded {
+		t.inLine.Step, t.value = t.left+t.inStep+t.right, 0
+		room = min((t.lines-1)*t.step+(t.rows-1)*t.apart+1, t.height)*t.inLine.Step + kernel.Lanes
+	}
+	all := t.worker.floats(size + room)
+	clear(all)
+	t.sums, t.padding = all[:size], x.room(all[size:])
 }
 
 // wholeLanes rounds a number of values up to whole lanes.
@@ -77,7 +79,7 @@ func (t *pairsTask) segment(image, from, to int) segment {
 
 // size returns the values of a segment when it is interleaved.
 func (t *pairsTask) size(s segment) int {
-	return (s.bottom-s.top)*t.inLen + (s.to-s.from)*t.gradLen
+	return (s.bottom-s.top)*t.inLine.Len() + (s.to-s.from)*t.dyLine.Len()
 }
 
 // image adds an image.
@@ -87,7 +89,7 @@ func (t *pairsTask) image(image int) {
 		if t.used+t.size(s) > together {
 			t.add()
 		}
-		s.x, s.dy = t.used, t.used+(s.bottom-s.top)*t.inLen
+		s.x, s.dy = t.used, t.used+(s.bottom-s.top)*t.inLine.Len()
 		t.worker.segments, t.used = append(t.worker.segments, s), t.used+t.size(s)
 	}
 }
@@ -118,30 +120,26 @@ func (t *pairsTask) lookAhead() {
 		return
 	}
 	first, last := t.worker.segments[0], t.worker.segments[len(t.worker.segments)-1]
-	from, to := first.image*t.x.count+first.top*t.inLine, last.image*t.x.count+last.bottom*t.inLine
+	from, to := first.image*t.x.count+first.top*t.inStep, last.image*t.x.count+last.bottom*t.inStep
 	run := t.k1 - t.k0
 	if t.padded {
 		run = t.c
 	}
 	t.input.ahead(&t.next, to+t.value, min(to+to-from, t.end*t.x.count), run, t.c)
-	from, to = first.image*t.dy.count+first.from*t.gradLine, last.image*t.dy.count+last.to*t.gradLine
+	from, to = first.image*t.dy.count+first.from*t.gradStep, last.image*t.dy.count+last.to*t.gradStep
 	t.gradient.ahead(&t.next, to+t.channel, min(to+to-from, t.end*t.dy.count), t.real, t.o)
 }
 
 // interleave interleaves both operands of a segment.
 func (t *pairsTask) interleave(dst []uint16, s segment) {
-	for h := s.top; h < s.bottom; h++ {
-		line := t.input.from(s.image*t.x.count + h*t.inLine + t.value)
-		if t.padded {
-			line.pad(t.line, t.left, t.inLine, t.right)
-			line = t.line.from(t.k0)
-		}
-		line.interleave(t.kernels, dst[s.x+(h-s.top)*t.inLen:][:t.inLen], t.in, t.lanes)
+	in := t.input.from(s.image*t.x.count + s.top*t.inStep + t.value)
+	if t.padded {
+		in.copy(t.padding.from(t.left), t.inStep, t.inLine.Step, s.bottom-s.top)
+		in = t.padding.from(t.k0)
 	}
-	for y := s.from; y < s.to; y++ {
-		line := t.gradient.from(s.image*t.dy.count + y*t.gradLine + t.channel)
-		line.interleave(t.kernels, dst[s.dy+(y-s.from)*t.gradLen:][:t.gradLen], t.grad, t.width)
-	}
+	in.interleave(t.kernels, t.inLine, dst[s.x:], s.bottom-s.top)
+	dy := t.gradient.from(s.image*t.dy.count + s.from*t.gradStep + t.channel)
+	dy.interleave(t.kernels, t.dyLine, dst[s.dy:], s.to-s.from)
 }
 
 // single adds the products of row i of the kernel.
@@ -183,7 +181,7 @@ func (t *pairsTask) shared(halves []uint16, s segment) {
 
 // rowsAt returns where line h of the input and line y of the result lie, in bytes.
 func (t *pairsTask) rowsAt(s segment, h, y int) [2]int32 {
-	return [2]int32{int32(2 * (s.x + (h-s.top)*t.inLen)), int32(2 * (s.dy + (y-s.from)*t.gradLen))}
+	return [2]int32{int32(2 * (s.x + (h-s.top)*t.inLine.Len())), int32(2 * (s.dy + (y-s.from)*t.dyLine.Len()))}
 }
 
 // products adds the products of lines for rows first to last of the kernel.
@@ -193,10 +191,10 @@ func (t *pairsTask) products(halves []uint16, lines [][2]int32, first, last int)
 	}
 	n := (t.k1 - t.k0) * t.width
 	p := kernel.PairsRows{Run: t.k1 - t.k0, Width: t.width, Pairs: t.pairs, Taps: last - first + 1,
-		GradRow: t.apart * t.gradLen, SumTap: t.tapRow()}
+		GradRow: t.apart * t.dyLine.Len(), SumTap: t.tapRow()}
 	for j := t.j0; j < t.j1; j++ {
 		sums := t.sums[first*t.tapRow()+(j-t.j0)*n:]
-		t.kernels.PairsGradient(p, sums, halves[2*t.begin[j]*t.lanes:], halves, lines, &t.next)
+		t.kernels.PairsGradient(p, sums, halves[2*t.begin[j]*t.inLine.Lanes:], halves, lines, &t.next)
 	}
 }
 

@@ -75,8 +75,8 @@ func (p PairsRows) generic(sums []float32, x, grad []uint16) {
 // pairsGradients is the assembly for PairsGradient.
 type pairsGradients struct {
 	tiles            []pairsGradientTiles // widest first
-	interleave       func(dst *uint16, in *float32, zero int, offs *int32, pairs int, lanes int)
-	interleaveHalves func(dst *uint16, in *uint16, zero int, offs *int32, pairs int, lanes int)
+	interleave       func(dst *uint16, in *float32, zero int, offs *int32, pairs, lanes, lines, step int)
+	interleaveHalves func(dst *uint16, in *uint16, zero int, offs *int32, pairs, lanes, lines, step int)
 }
 
 // pairsGradientTiles are the tiles of so many vectors of Lanes channels, which

@@ -24,24 +24,30 @@ func halvesOf(x []float32) []uint16 {
 // All sets interleave as the definition does, from values of both sizes.
 func TestInterleave(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 11))
-	for positions := range 24 {
+	const values, lines = 300, 3
+	for pairs := range 12 {
 		for _, lanes := range []int{16, 32, 80} {
-			in := rounded(awkward, r, 300)
-			offsets := make([]int32, positions)
-			for p := range offsets {
-				offsets[p] = int32(4 * r.IntN(300-lanes+1))
+			l := PairsLine{Lanes: lanes, Step: 100, Offsets: make([]int32, 2*pairs)}
+			in := rounded(awkward, r, values+(lines-1)*l.Step)
+			for p := range l.Offsets {
+				l.Offsets[p] = int32(4 * r.IntN(values-lanes+1))
 				if r.IntN(4) == 0 {
-					offsets[p] = -1
+					l.Offsets[p] = -1
 				}
 			}
-			want := make([]uint16, (positions+1)/2*2*lanes)
-			definition.InterleaveBF16(want, in, offsets, lanes)
+			want := make([]uint16, lines*l.Len())
+			for i := range want { // (line, pair, lane, half)
+				line, pair, lane := i/l.Len(), i%l.Len()/(2*lanes), i/2%lanes
+				if o := l.Offsets[2*pair+i%2]; o >= 0 {
+					want[i] = bf16(in[line*l.Step+int(o)/4+lane])
+				}
+			}
 			for _, set := range append(pairsSets(), definition) {
 				got, halves := make([]uint16, len(want)), make([]uint16, len(want))
-				set.InterleaveBF16(got, in, offsets, lanes)
-				set.InterleaveHalves(halves, halvesOf(in), offsets, lanes)
+				set.InterleaveBF16(l, got, in, lines)
+				set.InterleaveHalves(l, halves, halvesOf(in), lines)
 				if !slices.Equal(got, want) || !slices.Equal(halves, want) {
-					t.Errorf("%s: %d positions of %d: differs from the definition", set.Name, positions, lanes)
+					t.Errorf("%s: %d pairs of %d lanes: not the values that are meant", set.Name, pairs, lanes)
 				}
 			}
 		}
@@ -119,11 +125,11 @@ func BenchmarkPairsGradient(b *testing.B) {
 
 func BenchmarkInterleave(b *testing.B) {
 	for _, lanes := range []int{16, 64} {
-		const values = 4096
+		const values, lines = 4096, 8
 		in := rounded(normal, rand.New(rand.NewPCG(1, 1)), values)
-		offsets := make([]int32, values/lanes)
-		for p := range offsets {
-			offsets[p] = int32(4 * p * lanes)
+		l := PairsLine{Lanes: lanes, Step: values / lines, Offsets: make([]int32, values/lines/lanes)}
+		for p := range l.Offsets {
+			l.Offsets[p] = int32(4 * p * lanes)
 		}
 		dst, halves := make([]uint16, values), halvesOf(in)
 		for _, set := range pairsSets() {
@@ -134,10 +140,10 @@ func BenchmarkInterleave(b *testing.B) {
 				b.ReportMetric(values*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gvalues/s")
 			}
 			b.Run(fmt.Sprintf("%d/%s", lanes, set.Name), func(b *testing.B) {
-				rate(b, func() { set.InterleaveBF16(dst, in, offsets, lanes) })
+				rate(b, func() { set.InterleaveBF16(l, dst, in, lines) })
 			})
 			b.Run(fmt.Sprintf("halves of %d/%s", lanes, set.Name), func(b *testing.B) {
-				rate(b, func() { set.InterleaveHalves(dst, halves, offsets, lanes) })
+				rate(b, func() { set.InterleaveHalves(l, dst, halves, lines) })
 			})
 		}
 	}

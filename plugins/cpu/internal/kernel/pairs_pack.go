@@ -56,7 +56,8 @@ func (s *Set) PackPairs(p *Pairs, panel int, packed []uint16, src []float32, ord
 		s.Gather(values, width, real, src, block, step, Factor{})
 		s.RoundBF16(values)
 		for t := range p.Taps {
-			s.InterleaveBF16(packed[(t*p.Run+k)*width:][:n*width], values[t*n*width:][:n*width], offsets[:n], width)
+			s.InterleaveBF16(PairsLine{Offsets: offsets[:n], Lanes: width}, packed[(t*p.Run+k)*width:],
+				values[t*n*width:][:n*width], 1)
 		}
 	}
 }

@@ -5250,24 +5250,30 @@ pair:
 	VZEROUPPER
 	RET
 
-// func interleaveAVX512(dst *uint16, in *float32, zero int, offs *int32, pairs int, lanes int)
+// func interleaveAVX512(dst *uint16, in *float32, zero int, offs *int32, pairs int, lanes int, lines int, step int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·interleaveAVX512(SB), NOSPLIT, $0-48
+TEXT ·interleaveAVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ in+8(FP), BX
 	MOVQ zero+16(FP), CX
+	MOVQ lanes+40(FP), DI
+	MOVQ lines+48(FP), R11
+	MOVQ step+56(FP), R12
+	CMPQ DI, $0x10
+	JE   single
+
+many:
 	MOVQ offs+24(FP), DX
 	MOVQ pairs+32(FP), SI
-	MOVQ lanes+40(FP), DI
 
-pair:
+manypair:
 	MOVLQSX (DX), R8
 	TESTQ   R8, R8
 	CMOVQLT CX, R8
-	ADDQ    BX, R8
 	MOVLQSX 4(DX), R9
 	TESTQ   R9, R9
 	CMOVQLT CX, R9
+	ADDQ    BX, R8
 	ADDQ    BX, R9
 	MOVQ    DI, R10
 
@@ -5283,30 +5289,66 @@ some:
 	JNE     some
 	ADDQ    $0x08, DX
 	DECQ    SI
-	JNE     pair
+	JNE     manypair
+	ADDQ    R12, BX
+	SUBQ    R12, CX
+	DECQ    R11
+	JNE     many
 	VZEROUPPER
 	RET
 
-// func interleaveHalvesAVX512(dst *uint16, in *uint16, zero int, offs *int32, pairs int, lanes int)
+single:
+	MOVQ offs+24(FP), DX
+	MOVQ pairs+32(FP), SI
+
+singlepair:
+	MOVLQSX (DX), R8
+	TESTQ   R8, R8
+	CMOVQLT CX, R8
+	MOVLQSX 4(DX), R9
+	TESTQ   R9, R9
+	CMOVQLT CX, R9
+	VMOVUPS (BX)(R8*1), Z0
+	VPSRLD  $0x10, Z0, Z0
+	VPORD   (BX)(R9*1), Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x08, DX
+	DECQ    SI
+	JNE     singlepair
+	ADDQ    R12, BX
+	SUBQ    R12, CX
+	DECQ    R11
+	JNE     single
+	VZEROUPPER
+	RET
+
+// func interleaveHalvesAVX512(dst *uint16, in *uint16, zero int, offs *int32, pairs int, lanes int, lines int, step int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·interleaveHalvesAVX512(SB), NOSPLIT, $0-48
+TEXT ·interleaveHalvesAVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ in+8(FP), BX
 	MOVQ zero+16(FP), CX
+	MOVQ lanes+40(FP), DI
+	MOVQ lines+48(FP), R11
+	MOVQ step+56(FP), R12
+	CMPQ DI, $0x10
+	JE   single
+
+many:
 	MOVQ offs+24(FP), DX
 	MOVQ pairs+32(FP), SI
-	MOVQ lanes+40(FP), DI
 
-pair:
+manypair:
 	MOVLQSX (DX), R8
 	SARQ    $0x01, R8
 	TESTQ   R8, R8
 	CMOVQLT CX, R8
-	ADDQ    BX, R8
 	MOVLQSX 4(DX), R9
 	SARQ    $0x01, R9
 	TESTQ   R9, R9
 	CMOVQLT CX, R9
+	ADDQ    BX, R8
 	ADDQ    BX, R9
 	MOVQ    DI, R10
 
@@ -5323,28 +5365,67 @@ some:
 	JNE       some
 	ADDQ      $0x08, DX
 	DECQ      SI
-	JNE       pair
+	JNE       manypair
+	ADDQ      R12, BX
+	SUBQ      R12, CX
+	DECQ      R11
+	JNE       many
 	VZEROUPPER
 	RET
 
-// func interleaveAVX2(dst *uint16, in *float32, zero int, offs *int32, pairs int, lanes int)
+single:
+	MOVQ offs+24(FP), DX
+	MOVQ pairs+32(FP), SI
+
+singlepair:
+	MOVLQSX   (DX), R8
+	SARQ      $0x01, R8
+	TESTQ     R8, R8
+	CMOVQLT   CX, R8
+	MOVLQSX   4(DX), R9
+	SARQ      $0x01, R9
+	TESTQ     R9, R9
+	CMOVQLT   CX, R9
+	VPMOVZXWD (BX)(R9*1), Z1
+	VPMOVZXWD (BX)(R8*1), Z0
+	VPSLLD    $0x10, Z1, Z1
+	VPORD     Z1, Z0, Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x08, DX
+	DECQ      SI
+	JNE       singlepair
+	ADDQ      R12, BX
+	SUBQ      R12, CX
+	DECQ      R11
+	JNE       single
+	VZEROUPPER
+	RET
+
+// func interleaveAVX2(dst *uint16, in *float32, zero int, offs *int32, pairs int, lanes int, lines int, step int)
 // Requires: AVX, AVX2, CMOV
-TEXT ·interleaveAVX2(SB), NOSPLIT, $0-48
+TEXT ·interleaveAVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ in+8(FP), BX
 	MOVQ zero+16(FP), CX
+	MOVQ lanes+40(FP), DI
+	MOVQ lines+48(FP), R11
+	MOVQ step+56(FP), R12
+	CMPQ DI, $0x08
+	JE   single
+
+many:
 	MOVQ offs+24(FP), DX
 	MOVQ pairs+32(FP), SI
-	MOVQ lanes+40(FP), DI
 
-pair:
+manypair:
 	MOVLQSX (DX), R8
 	TESTQ   R8, R8
 	CMOVQLT CX, R8
-	ADDQ    BX, R8
 	MOVLQSX 4(DX), R9
 	TESTQ   R9, R9
 	CMOVQLT CX, R9
+	ADDQ    BX, R8
 	ADDQ    BX, R9
 	MOVQ    DI, R10
 
@@ -5360,30 +5441,66 @@ some:
 	JNE     some
 	ADDQ    $0x08, DX
 	DECQ    SI
-	JNE     pair
+	JNE     manypair
+	ADDQ    R12, BX
+	SUBQ    R12, CX
+	DECQ    R11
+	JNE     many
 	VZEROUPPER
 	RET
 
-// func interleaveHalvesAVX2(dst *uint16, in *uint16, zero int, offs *int32, pairs int, lanes int)
+single:
+	MOVQ offs+24(FP), DX
+	MOVQ pairs+32(FP), SI
+
+singlepair:
+	MOVLQSX (DX), R8
+	TESTQ   R8, R8
+	CMOVQLT CX, R8
+	MOVLQSX 4(DX), R9
+	TESTQ   R9, R9
+	CMOVQLT CX, R9
+	VMOVUPS (BX)(R8*1), Y0
+	VPSRLD  $0x10, Y0, Y0
+	VPOR    (BX)(R9*1), Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x20, AX
+	ADDQ    $0x08, DX
+	DECQ    SI
+	JNE     singlepair
+	ADDQ    R12, BX
+	SUBQ    R12, CX
+	DECQ    R11
+	JNE     single
+	VZEROUPPER
+	RET
+
+// func interleaveHalvesAVX2(dst *uint16, in *uint16, zero int, offs *int32, pairs int, lanes int, lines int, step int)
 // Requires: AVX, AVX2, CMOV
-TEXT ·interleaveHalvesAVX2(SB), NOSPLIT, $0-48
+TEXT ·interleaveHalvesAVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ in+8(FP), BX
 	MOVQ zero+16(FP), CX
+	MOVQ lanes+40(FP), DI
+	MOVQ lines+48(FP), R11
+	MOVQ step+56(FP), R12
+	CMPQ DI, $0x08
+	JE   single
+
+many:
 	MOVQ offs+24(FP), DX
 	MOVQ pairs+32(FP), SI
-	MOVQ lanes+40(FP), DI
 
-pair:
+manypair:
 	MOVLQSX (DX), R8
 	SARQ    $0x01, R8
 	TESTQ   R8, R8
 	CMOVQLT CX, R8
-	ADDQ    BX, R8
 	MOVLQSX 4(DX), R9
 	SARQ    $0x01, R9
 	TESTQ   R9, R9
 	CMOVQLT CX, R9
+	ADDQ    BX, R8
 	ADDQ    BX, R9
 	MOVQ    DI, R10
 
@@ -5400,6 +5517,39 @@ some:
 	JNE       some
 	ADDQ      $0x08, DX
 	DECQ      SI
-	JNE       pair
+	JNE       manypair
+	ADDQ      R12, BX
+	SUBQ      R12, CX
+	DECQ      R11
+	JNE       many
+	VZEROUPPER
+	RET
+
+single:
+	MOVQ offs+24(FP), DX
+	MOVQ pairs+32(FP), SI
+
+singlepair:
+	MOVLQSX   (DX), R8
+	SARQ      $0x01, R8
+	TESTQ     R8, R8
+	CMOVQLT   CX, R8
+	MOVLQSX   4(DX), R9
+	SARQ      $0x01, R9
+	TESTQ     R9, R9
+	CMOVQLT   CX, R9
+	VPMOVZXWD (BX)(R9*1), Y1
+	VPMOVZXWD (BX)(R8*1), Y0
+	VPSLLD    $0x10, Y1, Y1
+	VPOR      Y1, Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x08, DX
+	DECQ      SI
+	JNE       singlepair
+	ADDQ      R12, BX
+	SUBQ      R12, CX
+	DECQ      R11
+	JNE       single
 	VZEROUPPER
 	RET

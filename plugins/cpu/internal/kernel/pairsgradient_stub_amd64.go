@@ -137,13 +137,13 @@ func pairsGradientAVX2x1m2(sum *float32, sumStep int, sumVector int, x *uint16, 
 func pairsGradientAVX2x1m1(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 
 //go:noescape
-func interleaveAVX512(dst *uint16, in *float32, zero int, offs *int32, pairs int, lanes int)
+func interleaveAVX512(dst *uint16, in *float32, zero int, offs *int32, pairs int, lanes int, lines int, step int)
 
 //go:noescape
-func interleaveHalvesAVX512(dst *uint16, in *uint16, zero int, offs *int32, pairs int, lanes int)
+func interleaveHalvesAVX512(dst *uint16, in *uint16, zero int, offs *int32, pairs int, lanes int, lines int, step int)
 
 //go:noescape
-func interleaveAVX2(dst *uint16, in *float32, zero int, offs *int32, pairs int, lanes int)
+func interleaveAVX2(dst *uint16, in *float32, zero int, offs *int32, pairs int, lanes int, lines int, step int)
 
 //go:noescape
-func interleaveHalvesAVX2(dst *uint16, in *uint16, zero int, offs *int32, pairs int, lanes int)
+func interleaveHalvesAVX2(dst *uint16, in *uint16, zero int, offs *int32, pairs int, lanes int, lines int, step int)

@@ -26,7 +26,7 @@ func pairsgradient() {
 		newPairsGradient(narrow, 1, m).write()
 	}
 	for _, set := range []isa{avx512, avx2} {
-		interleave(set, "interleave", set.bytes, func(first, second operand.Mem, v, w reg.VecPhysical) {
+		interleaver{set, set.bytes, func(first, second operand.Mem, v, w reg.VecPhysical) {
 			VMOVUPS(first, v)
 			VPSRLD(operand.Imm(16), v, v)
 			if set.bytes == 64 {
@@ -34,8 +34,8 @@ func pairsgradient() {
 			} else {
 				VPOR(second, v, v)
 			}
-		})
-		interleave(set, "interleaveHalves", set.bytes/2, func(first, second operand.Mem, v, w reg.VecPhysical) {
+		}}.write("interleave")
+		interleaver{set, set.bytes / 2, func(first, second operand.Mem, v, w reg.VecPhysical) {
 			VPMOVZXWD(second, w)
 			VPMOVZXWD(first, v)
 			VPSLLD(operand.Imm(16), w, w)
@@ -44,7 +44,7 @@ func pairsgradient() {
 			} else {
 				VPOR(w, v, v)
 			}
-		})
+		}}.write("interleaveHalves")
 	}
 }
 
@@ -147,47 +147,80 @@ func (t *pairsGradient) write() {
 	RET()
 }
 
-// interleave writes a loop over pairs of positions, whose runs fill whole
-// vectors. pair leaves in v a vector of pairs made of the values at first and
-// second, which take so many bytes; w is spare. Offsets are those of float32.
-func interleave(set isa, name string, bytes int, pair func(first, second operand.Mem, v, w reg.VecPhysical)) {
+// interleaver interleaves for one instruction set. pair leaves in v a vector of
+// pairs made of the values at first and second, which take so many bytes; w is
+// spare. Offsets are those of float32.
+type interleaver struct {
+	isa
+	taken int // bytes
+	pair  func(first, second operand.Mem, v, w reg.VecPhysical)
+}
+
+// write writes a loop over lines of pairs of positions, whose runs fill whole
+// vectors; those that fill one have a loop of their own.
+func (t interleaver) write(name string) {
 	from := "*float32"
-	if bytes < set.bytes {
+	if t.taken < t.bytes {
 		from = "*uint16"
 	}
-	TEXT(name+set.name, NOSPLIT, "func(dst *uint16, in "+from+", zero int, offs *int32, pairs int, lanes int)")
+	TEXT(name+t.name, NOSPLIT, "func(dst *uint16, in "+from+", zero int, offs *int32, pairs int, lanes int, "+
+		"lines int, step int)")
 	Pragma("noescape")
-	dst, in, zero, offs, pairs, lanes, first, second, k := pointers[0], pointers[1], pointers[2], pointers[3],
-		pointers[4], pointers[5], pointers[6], pointers[7], pointers[8]
-	MOVQ(param("dst"), dst)
+	in, zero, lines, step, lanes := pointers[1], pointers[2], pointers[9], pointers[10], pointers[5]
+	MOVQ(param("dst"), pointers[0])
 	MOVQ(param("in"), in)
 	MOVQ(param("zero"), zero)
+	MOVQ(param("lanes"), lanes)
+	MOVQ(param("lines"), lines)
+	MOVQ(param("step"), step)
+	CMPQ(lanes, operand.Imm(uint64(t.bytes/4)))
+	JE(operand.LabelRef("single"))
+	for _, kind := range []string{"many", "single"} {
+		Label(kind)
+		t.line(kind)
+		ADDQ(step, in)
+		SUBQ(step, zero)
+		DECQ(lines)
+		JNE(operand.LabelRef(kind))
+		VZEROUPPER()
+		RET()
+	}
+}
+
+// line writes a loop over the pairs of a line.
+func (t interleaver) line(kind string) {
+	dst, in, zero, offs, pairs, lanes, first, second, k := pointers[0], pointers[1], pointers[2], pointers[3],
+		pointers[4], pointers[5], pointers[6], pointers[7], pointers[8]
 	MOVQ(param("offs"), offs)
 	MOVQ(param("pairs"), pairs)
-	MOVQ(param("lanes"), lanes)
-	Label("pair")
+	Label(kind + "pair")
 	for i, p := range []reg.GPPhysical{first, second} {
 		MOVLQSX(operand.Mem{Base: offs, Disp: 4 * i}, p)
-		if bytes < set.bytes {
+		if t.taken < t.bytes {
 			SARQ(operand.Imm(1), p)
 		}
 		TESTQ(p, p)
 		CMOVQLT(zero, p)
-		ADDQ(in, p)
 	}
-	MOVQ(lanes, k)
-	Label("some")
-	v, w := set.regs[0], set.regs[1]
-	pair(operand.Mem{Base: first}, operand.Mem{Base: second}, v, w)
-	VMOVUPS(v, operand.Mem{Base: dst})
-	ADDQ(operand.Imm(uint64(bytes)), first)
-	ADDQ(operand.Imm(uint64(bytes)), second)
-	ADDQ(operand.Imm(uint64(set.bytes)), dst)
-	SUBQ(operand.Imm(uint64(set.bytes/4)), k)
-	JNE(operand.LabelRef("some"))
+	v, w := t.regs[0], t.regs[1]
+	if kind == "single" {
+		t.pair(operand.Mem{Base: in, Index: first, Scale: 1}, operand.Mem{Base: in, Index: second, Scale: 1}, v, w)
+		VMOVUPS(v, operand.Mem{Base: dst})
+		ADDQ(operand.Imm(uint64(t.bytes)), dst)
+	} else {
+		ADDQ(in, first)
+		ADDQ(in, second)
+		MOVQ(lanes, k)
+		Label("some")
+		t.pair(operand.Mem{Base: first}, operand.Mem{Base: second}, v, w)
+		VMOVUPS(v, operand.Mem{Base: dst})
+		ADDQ(operand.Imm(uint64(t.taken)), first)
+		ADDQ(operand.Imm(uint64(t.taken)), second)
+		ADDQ(operand.Imm(uint64(t.bytes)), dst)
+		SUBQ(operand.Imm(uint64(t.bytes/4)), k)
+		JNE(operand.LabelRef("some"))
+	}
 	ADDQ(operand.Imm(8), offs)
 	DECQ(pairs)
-	JNE(operand.LabelRef("pair"))
-	VZEROUPPER()
-	RET()
+	JNE(operand.LabelRef(kind + "pair"))
 }

@@ -17,9 +17,9 @@ type columns[T float32 | uint16] struct {
 	sizes        func(size, most *float32, x *T, channels, count int)
 	deviations   func(q, mean *float64, x *T, channels, count int)
 	gradientSums func(s1, s2, mean *float64, x, dy *T, channels, count int)
-	maskedSums   func(s1, s2, mean *float64, x, dx, dy, y *T, most float32, channels, count int)
+	maskedSums   func(s1, s2, mean *float64, x, dx, dy, y *T, most T, channels, count int)
 
-	maskedSumsPlus    func(s1, s2, mean *float64, x, dx, dy, y, plus *T, most float32, channels, count int)
+	maskedSumsPlus    func(s1, s2, mean *float64, x, dx, dy, y, plus *T, most T, channels, count int)
 	normalise         func(hi, lo, by, add *float32, y, x *T, least, most float32, channels, count int)
 	normalisePlus     func(hi, lo, by, add *float32, y, x, plus *T, least, most float32, channels, count int)
 	normaliseGradient func(hi, lo, by, add, slope *float32, dx, x, dy *T, channels, count int)

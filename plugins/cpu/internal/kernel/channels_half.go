@@ -1,5 +1,7 @@
 package kernel
 
+import "math"
+
 // Rows of bfloat16 in two bytes. Each function below widens its rows to float32,
 // does what the one of its name without Half does, and rounds what it stores as
 // RoundBF16 does. A sum is that of what is stored.
@@ -56,18 +58,32 @@ type HalfMask struct {
 	Most float32
 }
 
+// last returns the largest bits of a bfloat16 above 0 that lets a gradient
+// through: those of values above 0 are in their order, and NaN behind them.
+func (m *HalfMask) last() uint16 {
+	const infinity = 0x7f80
+	switch {
+	case m.Most != m.Most:
+		return infinity
+	case m.Most <= 0:
+		return 0
+	}
+	return uint16((math.Float32bits(m.Most) - 1) >> 16)
+}
+
 // MaskedSumsHalf sets dx to dy with a mask and does what GradientSumsHalf does
 // with it. Without Plus nothing is rounded: dx is dy, bit for bit, or 0.
 func (s *Set) MaskedSumsHalf(s1, s2, mean []float64, x, dx, dy []uint16, m HalfMask) {
 	n := len(s1)
 	s2, mean, dx, dy, m.Y = s2[:n], mean[:n], dx[:len(x)], dy[:len(x)], m.Y[:len(x)]
+	last := m.last()
 	from, left := eachColumns(s.halves, n, len(x), func(k *columns[uint16], c, at, count int) {
 		if m.Plus == nil {
-			k.maskedSums(&s1[c], &s2[c], &mean[c], &x[at], &dx[at], &dy[at], &m.Y[at], m.Most, n, count)
+			k.maskedSums(&s1[c], &s2[c], &mean[c], &x[at], &dx[at], &dy[at], &m.Y[at], last, n, count)
 			return
 		}
 		k.maskedSumsPlus(&s1[c], &s2[c], &mean[c], &x[at], &dx[at], &dy[at], &m.Y[at], &m.Plus[:len(x)][at],
-			m.Most, n, count)
+			last, n, count)
 	})
 	for p := range left {
 		for i := from; i < n; i++ {

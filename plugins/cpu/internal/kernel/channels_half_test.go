@@ -85,9 +85,12 @@ func halfPasses(t *testing.T, s *Set) rowPasses {
 // run does all passes over the rows x, dy and plus; it returns all results.
 func (p *rowPasses) run(channels int, x, dy, plus []float32, a Affine, slope []float32) (
 	wide []float64, single []float32) {
-	sums := make([]float64, 9*channels)
+	nan, infinity := float32(math.NaN()), float32(math.Inf(1))
+	masks := []Mask{{plus, nil, nan}, {plus, x, 0.5}, {plus, nil, 0.3}, {plus, nil, infinity}, {x, plus, 0},
+		{x, nil, -1}}
+	sums := make([]float64, (5+2*len(masks))*channels)
 	part := func(i int) []float64 { return sums[i*channels : (i+1)*channels] }
-	mean := part(8)
+	mean := part(4 + 2*len(masks))
 	for c := range mean {
 		mean[c] = float64(c) * 0.25
 	}
@@ -96,12 +99,12 @@ func (p *rowPasses) run(channels int, x, dy, plus []float32, a Affine, slope []f
 	p.gradientSums(part(2), part(3), mean, x, dy)
 	result := make([]float32, len(x))
 	for _, with := range [][]float32{nil, plus} {
-		for _, e := range []Ending{{with, false, 0}, {with, true, 6}, {with, true, float32(math.Inf(1))}} {
+		for _, e := range []Ending{{with, false, 0}, {with, true, 6}, {with, true, infinity}} {
 			p.normalise(result, x, a, e)
 			single = append(single, result...)
 		}
 	}
-	for i, m := range []Mask{{plus, nil, float32(math.NaN())}, {plus, x, 0.5}} {
+	for i, m := range masks {
 		p.maskedSums(part(4+2*i), part(5+2*i), mean, x, result, dy, m)
 		single = append(single, result...)
 	}

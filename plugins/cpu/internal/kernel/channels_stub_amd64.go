@@ -41,13 +41,13 @@ func deviationsHalfAVX512BF16x4(q *float64, mean *float64, x *uint16, channels i
 func gradientSumsHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func maskedSumsHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+func maskedSumsHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normaliseHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
 
 //go:noescape
-func maskedSumsPlusHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+func maskedSumsPlusHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normalisePlusHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
@@ -92,13 +92,13 @@ func deviationsHalfAVX512BF16x2(q *float64, mean *float64, x *uint16, channels i
 func gradientSumsHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func maskedSumsHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+func maskedSumsHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normaliseHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
 
 //go:noescape
-func maskedSumsPlusHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+func maskedSumsPlusHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normalisePlusHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
@@ -143,13 +143,13 @@ func deviationsHalfAVX512BF16x1(q *float64, mean *float64, x *uint16, channels i
 func gradientSumsHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func maskedSumsHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+func maskedSumsHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normaliseHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
 
 //go:noescape
-func maskedSumsPlusHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+func maskedSumsPlusHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normalisePlusHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
@@ -194,13 +194,13 @@ func deviationsHalfAVX2wide(q *float64, mean *float64, x *uint16, channels int, 
 func gradientSumsHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func maskedSumsHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+func maskedSumsHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normaliseHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
 
 //go:noescape
-func maskedSumsPlusHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+func maskedSumsPlusHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normalisePlusHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
@@ -245,13 +245,13 @@ func deviationsHalfAVX2x1(q *float64, mean *float64, x *uint16, channels int, co
 func gradientSumsHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func maskedSumsHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+func maskedSumsHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normaliseHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
 
 //go:noescape
-func maskedSumsPlusHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+func maskedSumsPlusHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normalisePlusHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
@@ -296,13 +296,13 @@ func deviationsHalfAVX512BF16wide(q *float64, mean *float64, x *uint16, channels
 func gradientSumsHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func maskedSumsHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most float32, channels int, count int)
+func maskedSumsHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normaliseHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
 
 //go:noescape
-func maskedSumsPlusHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most float32, channels int, count int)
+func maskedSumsPlusHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normalisePlusHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)

@@ -54,7 +54,9 @@ type walk struct {
 	at, count reg.GPPhysical // of the position, in bytes from every pointer to rows; positions left
 	channel   reg.GPPhysical // of a wide walk, in bytes of float32
 	rows      []reg.GPPhysical
-	taken     int            // vector registers
+	taken     int               // vector registers
+	free      []reg.VecPhysical // of these what nobody needs from one column to the next
+	upper     reg.VecPhysical   // mask of the odd channels of rows that are taken apart
 	held      []held
 }
 
@@ -71,12 +73,13 @@ type parameters struct {
 	doubles, singles []string // of channels: float64 and float32
 	rows             []string
 	bounds           []string // single float32
+	last             []string // single values like those of rows
 }
 
 // begin starts a function and returns the pointers among its parameters, those
 // to rows last.
 func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical) {
-	w.taken, w.held = 0, nil
+	w.taken, w.free, w.held = 0, nil, nil
 	element := "float32"
 	if w.half {
 		name, element = name+"Half", "uint16"
@@ -85,7 +88,8 @@ func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical
 	for _, k := range []struct {
 		names   []string
 		element string
-	}{{p.doubles, "*float64"}, {p.singles, "*float32"}, {p.rows, "*" + element}, {p.bounds, "float32"}} {
+	}{{p.doubles, "*float64"}, {p.singles, "*float32"}, {p.rows, "*" + element}, {p.bounds, "float32"},
+		{p.last, element}} {
 		if len(k.names) > 0 {
 			signature += strings.Join(k.names, ", ") + " " + k.element + ", "
 		}
@@ -106,6 +110,10 @@ func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical
 	XORQ(w.at, w.at)
 	if w.half {
 		w.constants()
+	}
+	if w.apart() {
+		w.upper = w.take(1)[0]
+		w.isa.upper(w.upper)
 	}
 	still := len(names) - len(p.rows)
 	w.rows = pointers[still:len(names)]
@@ -194,6 +202,13 @@ func (w *walk) take(n int) []reg.VecPhysical {
 	return w.regs[w.taken-n : w.taken]
 }
 
+// spare returns n vector registers whose values nobody needs from one column to the next.
+func (w *walk) spare(n int) []reg.VecPhysical {
+	r := w.take(n)
+	w.free = append(w.free, r...)
+	return r
+}
+
 // doubles returns registers for the float64 that lie at p, a pair for each
 // column, which each fetches.
 func (w *walk) doubles(p reg.GPPhysical) []reg.VecPhysical {
@@ -234,7 +249,12 @@ func (w *walk) memory(h held, i int) operand.Mem {
 
 // fetch loads what is held.
 func (w *walk) fetch() {
+	sort := w.sorter(evenChannels, oddChannels)
 	for _, h := range w.held {
+		if h.double && w.apart() {
+			sort.fetch(w, h)
+			continue
+		}
 		for i, r := range h.regs {
 			VMOVUPD(w.memory(h, i), r)
 		}
@@ -243,11 +263,17 @@ func (w *walk) fetch() {
 
 // write puts sums back.
 func (w *walk) write() {
+	sort := w.sorter(firstChannels, lastChannels)
 	for _, h := range w.held {
+		if !h.sum {
+			continue
+		}
+		if w.apart() {
+			sort.write(w, h)
+			continue
+		}
 		for i, r := range h.regs {
-			if h.sum {
-				VMOVUPD(r, w.memory(h, i))
-			}
+			VMOVUPD(r, w.memory(h, i))
 		}
 	}
 }
@@ -256,6 +282,20 @@ func (w *walk) write() {
 func (w *walk) broadcast(name string) reg.VecPhysical {
 	r := w.take(1)[0]
 	VBROADCASTSS(param(name), r)
+	return r
+}
+
+// last returns what a row's values are to be compared with: of bfloat16 its
+// bits, in each lane of AVX2 and in each word of AVX-512.
+func (w *walk) last(name string) reg.VecPhysical {
+	if !w.half {
+		return w.broadcast(name)
+	}
+	r := w.take(1)[0]
+	VPBROADCASTW(param(name), r)
+	if !w.native {
+		VPSRLD(operand.Imm(16), r, r)
+	}
 	return r
 }
 
@@ -275,15 +315,19 @@ func (w *walk) single(p reg.GPPhysical, column int, to reg.VecPhysical) {
 
 // double loads a column of a row as float64, in two registers.
 func (w *walk) double(p reg.GPPhysical, column int, to []reg.VecPhysical) {
-	if w.half {
+	switch {
+	case !w.half:
+		low, high := w.row(p, column), w.row(p, column)
+		high.Disp += w.bytes / 2
+		VCVTPS2PD(low, to[0])
+		VCVTPS2PD(high, to[1])
+	case w.native:
+		VMOVDQU32(w.row(p, column), to[1].AsY())
+		w.spread(to)
+	default:
 		w.single(p, column, to[0])
 		w.split(to)
-		return
 	}
-	low, high := w.row(p, column), w.row(p, column)
-	high.Disp += w.bytes / 2
-	VCVTPS2PD(low, to[0])
-	VCVTPS2PD(high, to[1])
 }
 
 // split makes of float32 in the first of two registers float64 in both.
@@ -310,17 +354,12 @@ func (w *walk) put(x, free reg.VecPhysical, p reg.GPPhysical, column int) {
 
 // keep stores float32 that a row can hold as they are; free is spare.
 func (w *walk) keep(x, free reg.VecPhysical, p reg.GPPhysical, column int) {
-	to := w.row(p, column)
-	switch {
-	case !w.half:
-		VMOVUPS(x, to)
-	case w.bytes == 64:
-		VPSRLD(operand.Imm(16), x, free)
-		VPMOVDW(free, to)
-	default:
-		VPSRLD(operand.Imm(16), x, free)
-		w.packed(free, to)
+	if !w.half {
+		VMOVUPS(x, w.row(p, column))
+		return
 	}
+	VPSRLD(operand.Imm(16), x, free)
+	w.packed(free, w.row(p, column))
 }
 
 // number returns the number of a vector register.

@@ -9,7 +9,7 @@ import (
 func (w *walk) sums() {
 	still, rows := w.begin("sums", parameters{doubles: []string{"sum"}, rows: []string{"x"}})
 	sum := w.sum(still[0])
-	x := w.take(2)
+	x := w.spare(2)
 	w.each(func(column int) {
 		w.double(rows[0], column, x)
 		for h, v := range sum[2*column:][:2] {
@@ -40,7 +40,7 @@ func (w *walk) sizes() {
 func (w *walk) deviations() {
 	still, rows := w.begin("deviations", parameters{doubles: []string{"q", "mean"}, rows: []string{"x"}})
 	q, mean := w.sum(still[0]), w.doubles(still[1])
-	x := w.take(2)
+	x := w.spare(2)
 	w.each(func(column int) {
 		w.double(rows[0], column, x)
 		for h, v := range x {
@@ -74,7 +74,7 @@ func (w *walk) gradientSums() {
 	still, rows := w.begin("gradientSums", parameters{doubles: []string{"s1", "s2", "mean"},
 		rows: []string{"x", "dy"}})
 	sums := w.newGradientSums(still)
-	x, dy := w.take(2), w.take(2)
+	x, dy := w.spare(2), w.spare(2)
 	w.each(func(column int) {
 		w.double(rows[0], column, x)
 		w.double(rows[1], column, dy)
@@ -82,51 +82,92 @@ func (w *walk) gradientSums() {
 	})
 }
 
-// unmasked is the predicate "not first >= second", true for NaN, quiet.
-const unmasked = 0x19
-
 // maskedSums writes the walk that makes the gradient of an activation, too.
 func (w *walk) maskedSums(plus bool) {
 	name, of := "maskedSums", parameters{doubles: []string{"s1", "s2", "mean"},
-		rows: []string{"x", "dx", "dy", "y"}, bounds: []string{"most"}}
+		rows: []string{"x", "dx", "dy", "y"}, last: []string{"most"}}
 	if plus {
 		name, of.rows = name+"Plus", append(of.rows, "plus")
 	}
 	still, rows := w.begin(name, of)
 	sums := w.newGradientSums(still)
-	x, g, most, zero := w.take(2), w.take(2), w.broadcast("most"), w.take(1)[0]
-	w.zero(zero)
-	w.each(func(column int) {
-		w.single(rows[2], column, g[0])
-		if plus {
-			w.single(rows[4], column, g[1])
-			VADDPS(g[1], g[0], g[0])
-			if w.half {
-				w.round(number(g[0]), number(g[1]))
-			}
+	x, g, most := w.spare(2), w.spare(2), w.last("most")
+	masked := w.maskedWords
+	if !w.half || !w.native {
+		zero := w.take(1)[0]
+		w.zero(zero)
+		masked = func(rows []reg.GPPhysical, column int, x, g []reg.VecPhysical, most reg.VecPhysical) {
+			w.maskedSingles(rows, column, x, g, zero, most)
 		}
-		w.single(rows[3], column, x[0])
-		w.mask(g[0], x[0], x[1], zero, most)
-		w.keep(g[0], g[1], rows[1], column)
-		w.split(g)
+	}
+	w.each(func(column int) {
+		masked(rows, column, x, g, most)
 		w.double(rows[0], column, x)
 		sums.add(column, x, g)
 	})
 }
 
-// mask clears g where y does not let a gradient through; free is spare.
-func (w *walk) mask(g, y, free, zero, most reg.VecPhysical) {
-	if w.bytes == 64 {
-		VCMPPS(operand.Imm(greater), zero, y, reg.K1)
-		VCMPPS(operand.Imm(unmasked), most, y, reg.K1, reg.K1)
-		VMOVAPS_Z(g, reg.K1, g)
-		return
+// maskedWords leaves in g, as float64, a column of the gradient where the
+// activation lets it through, and stores it: of bfloat16, in words. x is spare.
+func (w *walk) maskedWords(rows []reg.GPPhysical, column int, x, g []reg.VecPhysical, most reg.VecPhysical) {
+	words, y := g[1].AsY(), x[0].AsY()
+	if len(rows) > 4 {
+		w.single(rows[2], column, g[0])
+		w.single(rows[4], column, g[1])
+		VADDPS(g[1], g[0], g[0])
+		vcvtneps2bf16(number(g[0]), number(g[1]))
+	} else {
+		VMOVDQU32(w.row(rows[2], column), words)
 	}
-	for _, c := range []struct {
-		predicate operand.Op
-		bound     reg.VecPhysical
-	}{{operand.Imm(greater), zero}, {operand.Imm(unmasked), most}} {
-		VCMPPS(c.predicate, c.bound, y, free)
-		VANDPS(free, g, g)
+	VMOVDQU32(w.row(rows[3], column), y)
+	VPTESTMW(y, y, reg.K1)
+	VPCMPUW(operand.Imm(notAbove), most.AsY(), y, reg.K1, reg.K1)
+	VMOVDQU16_Z(words, reg.K1, words)
+	VMOVDQU32(words, w.row(rows[1], column))
+	w.spread(g)
+}
+
+// maskedSingles does the same in lanes of float32.
+func (w *walk) maskedSingles(rows []reg.GPPhysical, column int, x, g []reg.VecPhysical, zero, most reg.VecPhysical) {
+	w.single(rows[2], column, g[0])
+	if len(rows) > 4 {
+		w.single(rows[4], column, g[1])
+		VADDPS(g[1], g[0], g[0])
+		if w.half {
+			w.round(number(g[0]), number(g[1]))
+		}
+	}
+	w.mask(rows[3], column, g[0], x, zero, most)
+	w.keep(g[0], g[1], rows[1], column)
+	w.split(g)
+}
+
+// Predicates: "not first >= second" of float32, true for NaN, quiet, and
+// "first <= second" of words.
+const (
+	unmasked = 0x19
+	notAbove = 2
+)
+
+// mask clears g where the row at y does not let a gradient through; x is spare.
+func (w *walk) mask(y reg.GPPhysical, column int, g reg.VecPhysical, x []reg.VecPhysical, zero, most reg.VecPhysical) {
+	switch {
+	case w.half:
+		VPMOVZXWD(w.row(y, column), x[0])
+		VPCMPGTD(zero, x[0], x[1])
+		VPAND(x[1], g, g)
+		VPCMPGTD(most, x[0], x[1])
+		VPANDN(g, x[1], g)
+	case w.bytes == 64:
+		VMOVUPS(w.row(y, column), x[0])
+		VCMPPS(operand.Imm(greater), zero, x[0], reg.K1)
+		VCMPPS(operand.Imm(unmasked), most, x[0], reg.K1, reg.K1)
+		VMOVAPS_Z(g, reg.K1, g)
+	default:
+		VMOVUPS(w.row(y, column), x[0])
+		VCMPPS(operand.Imm(greater), zero, x[0], x[1])
+		VANDPS(x[1], g, g)
+		VCMPPS(operand.Imm(unmasked), most, x[0], x[1])
+		VANDPS(x[1], g, g)
 	}
 }

@@ -144,7 +144,9 @@ func lose(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// running runs bnctl with --json, shows its events to see, and returns its exit code.
+// running runs bnctl with --json, shows its events to see, and returns its exit
+// code. While see looks at an event the run gets no further than 45 events or
+// so: pipe and reader hold 4 KiB each.
 func running(ts *testscript.TestScript, args []string, see func(*exec.Cmd, demoEvent)) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -155,6 +157,7 @@ func running(ts *testscript.TestScript, args []string, see func(*exec.Cmd, demoE
 	cmd.Stderr = ts.Stderr()
 	stdout, err := cmd.StdoutPipe()
 	ts.Check(err)
+	ts.Check(narrow(stdout.(*os.File)))
 	ts.Check(cmd.Start())
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {

@@ -1,0 +1,17 @@
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// narrow makes the pipe f as small as it can be: who writes lines to it cannot
+// get far ahead of who reads them.
+func narrow(f *os.File) error {
+	const setPipeSize = 1031 // F_SETPIPE_SZ
+	_, _, errno := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), setPipeSize, uintptr(os.Getpagesize()))
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}

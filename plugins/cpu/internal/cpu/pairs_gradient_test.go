@@ -41,7 +41,8 @@ func operand(r *rand.Rand, n int) (wide, half stored) {
 }
 
 // gradientByLines computes a gradient in tasks of so many values and columns.
-func gradientByLines(g *conv, set *kernel.Set, l *pairLines, x, dy stored, images, values, columns int) []float32 {
+func gradientByLines(g *conv, set *kernel.Set, l *pairLines, x, dy stored,
+	images, values, columns int) []float32 {
 	k := g.newPairsGradient(l, newValue(graph.Variable{Type: graph.Type{Shape: []int{g.c, g.h, g.w}}}),
 		newValue(graph.Variable{Type: graph.Type{Shape: []int{g.o, g.oh, g.ow}}}), nil)
 	dw, w := make([]float32, g.o*g.cg*g.taps), &worker{}

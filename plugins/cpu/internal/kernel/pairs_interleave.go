@@ -39,8 +39,9 @@ const mostInterleaved = 4 * PanelLanes
 var zeroRun [mostInterleaved]float32
 
 // interleave is InterleaveBF16 by assembly, or by what bits says of a value.
-func interleave[T float32 | uint16](assembly func(dst *uint16, in *T, zero int, offs *int32, pairs, lanes, lines,
-	step int), l PairsLine, dst []uint16, in []T, lines int, bits func(T) uint16) {
+func interleave[T float32 | uint16](
+	assembly func(dst *uint16, in *T, zero int, offs *int32, pairs, lanes, lines, step int),
+	l PairsLine, dst []uint16, in []T, lines int, bits func(T) uint16) {
 	if l.Lanes%Lanes != 0 || l.Lanes < 1 || l.Lanes > mostInterleaved || len(l.Offsets)%2 != 0 ||
 		len(dst) < lines*l.Len() {
 		panic(fmt.Sprintf("kernel.InterleaveBF16: %d lines of %d runs of %d lanes into %d values", lines,

@@ -116,8 +116,8 @@ func deviceRows() []row {
 
 // waiting says how unevenly the machine runs two threads that do the same work.
 func waiting(work, name string) row {
-	return row{group: "devices", name: name, threads: 2, unit: "% of the step", less: true, note: "the machine's",
-		ours: side{"shared memory", func(b *bench) (float64, error) {
+	return row{group: "devices", name: name, threads: 2, unit: "% of the step", less: true,
+		note: "the machine's", ours: side{"shared memory", func(b *bench) (float64, error) {
 			return b.goBench("./device/internal/shm", "^BenchmarkWaiting$/^"+work+"$", "%-waited")
 		}}}
 }
@@ -144,8 +144,8 @@ func processRows() []row {
 	return []row{
 		{group: "process", name: fmt.Sprintf(name, 32), threads: 1, unit: "% more", note: "2, aim 1",
 			ours: predict("batch32", "%-more")},
-		{group: "process", name: "the same outside of the device", threads: 1, unit: "µs more", note: "part of the above",
-			ours: predict("batch32", "µs-border")},
+		{group: "process", name: "the same outside of the device", threads: 1, unit: "µs more",
+			note: "part of the above", ours: predict("batch32", "µs-border")},
 		{group: "process", name: fmt.Sprintf(name, 1), threads: 1, unit: "µs more", note: "50, aim 20",
 			ours: predict("batch1", "µs-more")},
 	}

@@ -42,8 +42,8 @@ func (c *compiler) halve() {
 	for id, v := range c.fn.values {
 		v.half = c.bf16(v) && !c.exe.device.fourBytes && v.state == nil && !c.fn.keeps(graph.Value(id))
 	}
-	for id, v := range c.fn.values {
-		v.half = v.half && h.possible(graph.Value(id), v)
+	for _, v := range c.fn.values {
+		v.half = v.half && h.possible(v)
 	}
 	for changed := true; changed; {
 		changed = false
@@ -65,7 +65,7 @@ func (h *halver) note(values []graph.Value, u use) {
 }
 
 // possible reports whether all actions that are not by rows take v as a half.
-func (h *halver) possible(id graph.Value, v *value) bool {
+func (h *halver) possible(v *value) bool {
 	return !slices.ContainsFunc(h.uses[v], func(u use) bool { return !u.group.rows && !u.action.takes(v) })
 }
 

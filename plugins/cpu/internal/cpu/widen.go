@@ -16,15 +16,6 @@ type wide struct {
 	first, last int // actions between which it is in use
 }
 
-// newWide returns the wide of a half that action k needs first.
-func (w *widener) newWide(id graph.Value, k int) {
-	v := w.fn.values[id]
-	float := *v
-	float.half, float.local, float.input = false, true, -1
-	w.wides[v] = &wide{id: id, half: v, float: &float, first: k, last: k}
-	w.group.wides = append(w.group.wides, w.wides[v])
-}
-
 // widener puts what halves and float32 need between the actions of a group.
 type widener struct {
 	*compiler
@@ -77,6 +68,15 @@ func (w *widener) need(node int, id graph.Value) *wide {
 		w.nodes, w.done = append(w.nodes, node), append(w.done, w.widening(id))
 	}
 	return w.wides[v]
+}
+
+// newWide records the wide of a half that action k reads or makes first.
+func (w *widener) newWide(id graph.Value, k int) {
+	v := w.fn.values[id]
+	float := *v
+	float.half, float.local, float.input = false, true, -1
+	w.wides[v] = &wide{id: id, half: v, float: &float, first: k, last: k}
+	w.group.wides = append(w.group.wides, w.wides[v])
 }
 
 // widening returns the action that makes the wide of a half.

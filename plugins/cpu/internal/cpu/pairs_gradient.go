@@ -17,6 +17,9 @@ type pairsGradient struct {
 	at        []int // where the weight of a tap's value lies in dw, for the first group
 	atStep    int   // between the weights of output channels
 	x, dy, dw *value
+	// together is how many values are interleaved before they are multiplied: they
+	// should stay in the cache.
+	together int
 
 	mu     sync.Mutex
 	orders map[[4]int]kernel.Order // where the sums of a task lie in dw
@@ -24,7 +27,7 @@ type pairsGradient struct {
 
 // newPairsGradient returns the gradient of a convolution in these lines.
 func (g *conv) newPairsGradient(l *pairLines, x, dy, dw *value) *pairsGradient {
-	k := &pairsGradient{conv: g, pairLines: l, x: x, dy: dy, dw: dw,
+	k := &pairsGradient{conv: g, pairLines: l, x: x, dy: dy, dw: dw, together: 64 << 10,
 		orders: map[[4]int]kernel.Order{}}
 	if k.at, k.atStep = g.forwardAt(0); l.padded {
 		k.at, k.atStep = g.narrowAt()

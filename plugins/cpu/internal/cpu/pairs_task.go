@@ -28,10 +28,6 @@ type pairsTask struct {
 // [top, bottom) of the input, and where both lie when they are interleaved.
 type segment struct{ image, from, to, top, bottom, x, dy int }
 
-// together is how many values are interleaved before they are multiplied: they
-// should stay in the cache.
-const together = 64 << 10
-
 // sum sums over images [from, to) of these operands.
 func (t *pairsTask) sum(x, dy stored, from, to int) {
 	t.prepare(x, dy)
@@ -51,7 +47,7 @@ func (t *pairsTask) prepare(x, dy stored) {
 	t.input, t.gradient = x, dy
 	t.value, t.channel = t.group*t.cg+t.k0, t.group*t.og+t.first
 	t.worker.segments, t.used = t.worker.segments[:0], 0
-	for t.lines = t.count; t.lines > 1 && t.size(t.segment(0, 0, t.lines)) > together; {
+	for t.lines = t.count; t.lines > 1 && t.size(t.segment(0, 0, t.lines)) > t.together; {
 		t.lines = (t.lines + 1) / 2
 	}
 	size, room := t.rows*t.tapRow(), 0
@@ -72,7 +68,7 @@ func (t *pairsTask) tapRow() int { return (t.j1 - t.j0) * (t.k1 - t.k0) * t.widt
 
 // segment returns lines [from, to) of an image.
 func (t *pairsTask) segment(image, from, to int) segment {
-	top := max(from*t.step-t.lead, 0)
+	top := min(max(from*t.step-t.lead, 0), t.height)
 	bottom := min((to-1)*t.step-t.lead+(t.rows-1)*t.apart+1, t.height)
 	return segment{image: image, from: from, to: to, top: top, bottom: max(top, bottom)}
 }
@@ -86,7 +82,7 @@ func (t *pairsTask) size(s segment) int {
 func (t *pairsTask) image(image int) {
 	for y := 0; y < t.count; y += t.lines {
 		s := t.segment(image, y, min(y+t.lines, t.count))
-		if t.used+t.size(s) > together {
+		if t.used+t.size(s) > t.together {
 			t.add()
 		}
 		s.x, s.dy = t.used, t.used+(s.bottom-s.top)*t.inLine.Len()
@@ -132,12 +128,14 @@ func (t *pairsTask) lookAhead() {
 
 // interleave interleaves both operands of a segment.
 func (t *pairsTask) interleave(dst []uint16, s segment) {
-	in := t.input.from(s.image*t.x.count + s.top*t.inStep + t.value)
-	if t.padded {
-		in.copy(t.padding.from(t.left), t.inStep, t.inLine.Step, s.bottom-s.top)
-		in = t.padding.from(t.k0)
+	if s.top < s.bottom {
+		in := t.input.from(s.image*t.x.count + s.top*t.inStep + t.value)
+		if t.padded {
+			in.copy(t.padding.from(t.left), t.inStep, t.inLine.Step, s.bottom-s.top)
+			in = t.padding.from(t.k0)
+		}
+		in.interleave(t.kernels, t.inLine, dst[s.x:], s.bottom-s.top)
 	}
-	in.interleave(t.kernels, t.inLine, dst[s.x:], s.bottom-s.top)
 	dy := t.gradient.from(s.image*t.dy.count + s.from*t.gradStep + t.channel)
 	dy.interleave(t.kernels, t.dyLine, dst[s.dy:], s.to-s.from)
 }

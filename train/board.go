@@ -32,7 +32,7 @@ func (b *Board) Show(e Event) {
 		figures := []tfevents.Scalar{{Tag: "train_loss", Value: e.TrainLoss},
 			{Tag: "train_accuracy", Value: e.TrainAccuracy}, {Tag: "images_per_s", Value: e.Throughput}}
 		if e.ValLoss != nil {
-			figures = append(figures, tfevents.Scalar{Tag: "val_loss", Value: *e.ValLoss})
+			figures = append(figures, tfevents.Scalar{Tag: "val_loss", Value: float64(*e.ValLoss)})
 		}
 		if e.ValAccuracy != nil {
 			figures = append(figures, tfevents.Scalar{Tag: "val_accuracy", Value: *e.ValAccuracy})

@@ -35,7 +35,7 @@ func TestBoard(t *testing.T) {
 	if strings.Contains(string(text), "epoch/val_") {
 		t.Error("there are figures of a validation that was not made")
 	}
-	b.Show(EpochDone{Epoch: 2, ValLoss: &loss, ValAccuracy: &loss})
+	b.Show(EpochDone{Epoch: 2, ValLoss: (*Figure)(&loss), ValAccuracy: &loss})
 	if text, err = os.ReadFile(files[0]); err != nil || !strings.Contains(string(text), "epoch/val_accuracy") {
 		t.Errorf("the validation is missing (%v)", err)
 	}

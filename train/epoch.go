@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"maps"
+	"math"
 
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -81,7 +82,11 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 		return err
 	}
 	loss, accuracy := e.Loss(), e.Accuracy()
-	done.ValLoss, done.ValAccuracy = &loss, &accuracy
+	figure := Figure(loss)
+	done.ValLoss, done.ValAccuracy = &figure, &accuracy
+	if loss-loss != 0 { // not finite: as bad as can be
+		loss = math.MaxFloat64
+	}
 	p, r := &s.progress, s.recipe
 	if p.BestStep > 0 && !better(r.Save, loss, accuracy, p.Best) {
 		p.Stale++

@@ -41,7 +41,7 @@ type EpochDone struct {
 	Epoch         int      `json:"epoch"`
 	TrainLoss     float64  `json:"train_loss"`
 	TrainAccuracy float64  `json:"train_accuracy"`
-	ValLoss       *float64 `json:"val_loss,omitempty"`
+	ValLoss       *Figure  `json:"val_loss,omitempty"`
 	ValAccuracy   *float64 `json:"val_accuracy,omitempty"`
 	Seconds       float64  `json:"seconds"`
 	Throughput    float64  `json:"images_per_s"`

@@ -28,7 +28,7 @@ type evalEvent struct {
 	Correct    int                   `json:"correct"`
 	Accuracy   float64               `json:"accuracy"`
 	Top5       float64               `json:"top5"`
-	Loss       float64               `json:"loss"`
+	Loss       train.Figure          `json:"loss"`
 	PerClass   map[string]classEvent `json:"per_class"`
 	Confusion  [][]int               `json:"confusion"` // [label][predicted]
 	Throughput float64               `json:"images_per_s"`
@@ -41,7 +41,7 @@ type classEvent struct {
 
 func reportEvaluation(o *output, m *models.Model, e *train.Evaluation, took time.Duration) {
 	v := evalEvent{Samples: e.Samples, Correct: e.Correct, Accuracy: e.Accuracy(), Top5: e.Top5Accuracy(),
-		Loss: e.Loss(), PerClass: map[string]classEvent{}, Confusion: e.Confusion,
+		Loss: train.Figure(e.Loss()), PerClass: map[string]classEvent{}, Confusion: e.Confusion,
 		Throughput: float64(e.Samples) / max(took.Seconds(), 1e-9)}
 	for i, k := range e.PerClass {
 		v.PerClass[labelOf(m, i)] = classEvent{k.N, k.Correct}

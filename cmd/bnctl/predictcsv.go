@@ -28,7 +28,7 @@ func (w *csvPredictions) write(input string, outs []tensor.Tensor) error {
 	}
 	for rank, k := range w.best(outs[0]) {
 		row := []string{input, strconv.Itoa(rank + 1), k.Label, strconv.Itoa(k.Index),
-			strconv.FormatFloat(k.P, 'g', -1, 64)}
+			strconv.FormatFloat(float64(k.P), 'g', -1, 64)}
 		if err := w.csv.Write(row); err != nil {
 			return err
 		}

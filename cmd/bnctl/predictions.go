@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
 )
 
 // predictionWriter writes predictions, input by input.
@@ -73,9 +74,9 @@ func nameWidth(src data.Source) int {
 
 // class is one class of a prediction.
 type class struct {
-	Label string  `json:"label"`
-	Index int     `json:"index"`
-	P     float64 `json:"p"`
+	Label string       `json:"label"`
+	Index int          `json:"index"`
+	P     train.Figure `json:"p"`
 }
 
 // best returns the classes with the highest probabilities, the first of equals first.
@@ -96,7 +97,7 @@ func (p *predictions) best(row tensor.Tensor) []class {
 	})
 	var top []class
 	for _, i := range order[:min(p.top, len(order))] {
-		top = append(top, class{labelOf(p.model, i), i, all[i]})
+		top = append(top, class{labelOf(p.model, i), i, train.Figure(all[i])})
 	}
 	return top
 }

@@ -161,7 +161,8 @@ func (s *studyRun) see(e train.Event, run *study.Run) {
 		if e.ValAccuracy == nil {
 			return
 		}
-		run.Epochs = append(run.Epochs, study.Epoch{Number: e.Epoch, Accuracy: *e.ValAccuracy, Loss: float64(*e.ValLoss)})
+		run.Epochs = append(run.Epochs, study.Epoch{Number: e.Epoch, Accuracy: *e.ValAccuracy,
+			Loss: float64(*e.ValLoss)})
 		s.out.note("   epoch %d: train loss %.4f, val loss %.4f, accuracy %.2f %%  (%.0f img/s)",
 			e.Epoch, e.TrainLoss, *e.ValLoss, 100**e.ValAccuracy, e.Throughput)
 	case train.DeviceLost:

@@ -83,7 +83,8 @@ func TestPairsGradient(t *testing.T) {
 			t.Errorf("%s: differs from the definition by %.2g", name, far)
 		}
 		bits := func(what string, l *pairLines, x, dy stored, values, columns int) {
-			if other := gradientByLines(g, set, l, x, dy, images, values, columns); !slices.EqualFunc(other, got, sameBits) {
+			other := gradientByLines(g, set, l, x, dy, images, values, columns)
+			if !slices.EqualFunc(other, got, sameBits) {
 				t.Errorf("%s: other bits %s", name, what)
 			}
 		}

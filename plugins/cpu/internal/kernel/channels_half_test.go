@@ -70,11 +70,13 @@ func halfPasses(t *testing.T, s *Set) rowPasses {
 		func(s1, s2, mean []float64, x, dy []float32) { s.GradientSumsHalf(s1, s2, mean, narrow(x), narrow(dy)) },
 		func(s1, s2, mean []float64, x, dx, dy []float32, m Mask) {
 			result(dx, func(dx []uint16) {
-				s.MaskedSumsHalf(s1, s2, mean, narrow(x), dx, narrow(dy), HalfMask{narrow(m.Y), narrow(m.Plus), m.Most})
+				half := HalfMask{narrow(m.Y), narrow(m.Plus), m.Most}
+				s.MaskedSumsHalf(s1, s2, mean, narrow(x), dx, narrow(dy), half)
 			})
 		},
 		func(y, x []float32, a Affine, e Ending) {
-			result(y, func(y []uint16) { s.NormaliseHalf(y, narrow(x), a, HalfEnding{narrow(e.Plus), e.Relu, e.Most}) })
+			half := HalfEnding{narrow(e.Plus), e.Relu, e.Most}
+			result(y, func(y []uint16) { s.NormaliseHalf(y, narrow(x), a, half) })
 		},
 		func(dx, x, dy []float32, a Affine, slope []float32) {
 			result(dx, func(dx []uint16) { s.NormaliseGradientHalf(dx, narrow(x), narrow(dy), a, slope) })

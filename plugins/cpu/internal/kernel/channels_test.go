@@ -117,9 +117,9 @@ func BenchmarkChannels(b *testing.B) {
 	for _, s := range Sets() {
 		for _, channels := range []int{16, 32, 64, 256} {
 			for _, rows := range []int{1, far} {
-				benchmarkPasses(b, s, fmt.Sprintf("%d/%d rows/", channels, rows), row, passesOf(s, channels, wide, rows*row))
-				benchmarkPasses(b, s, fmt.Sprintf("%d/%d rows/half ", channels, rows), row,
-					halfPassesOf(s, channels, half, rows*row))
+				prefix := fmt.Sprintf("%d/%d rows/", channels, rows)
+				benchmarkPasses(b, s, prefix, row, passesOf(s, channels, wide, rows*row))
+				benchmarkPasses(b, s, prefix+"half ", row, halfPassesOf(s, channels, half, rows*row))
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -56,16 +57,8 @@ type walk struct {
 	rows      []reg.GPPhysical
 	taken     int               // vector registers
 	free      []reg.VecPhysical // of these what nobody needs from one column to the next
-	upper     reg.VecPhysical   // mask of the odd channels of rows that are taken apart
+	odd       reg.VecPhysical   // mask of the odd channels of rows that are taken apart
 	held      []held
-}
-
-// held is what a walk has per channel.
-type held struct {
-	at     reg.GPPhysical
-	regs   []reg.VecPhysical
-	double bool
-	sum    bool // to be written
 }
 
 // parameters are those of a walk, by name.
@@ -100,7 +93,7 @@ func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical
 	}
 	TEXT(name+w.name+shape, NOSPLIT, "func("+signature+"channels, count int)")
 	Pragma("noescape")
-	names := append(append(append([]string{}, p.doubles...), p.singles...), p.rows...)
+	names := slices.Concat(p.doubles, p.singles, p.rows)
 	for i, n := range names {
 		MOVQ(param(n), pointers[i])
 	}
@@ -112,8 +105,8 @@ func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical
 		w.constants()
 	}
 	if w.apart() {
-		w.upper = w.take(1)[0]
-		w.isa.upper(w.upper)
+		w.odd = w.take(1)[0]
+		w.upper(w.odd)
 	}
 	still := len(names) - len(p.rows)
 	w.rows = pointers[still:len(names)]
@@ -189,91 +182,6 @@ func (w *walk) ahead() {
 	for _, p := range w.rows {
 		for at := 0; at < w.columns*w.bytes/2; at += line {
 			PREFETCHT0(operand.Mem{Base: p, Index: w.at, Scale: 1, Disp: page + at})
-		}
-	}
-}
-
-// take returns n vector registers that nobody has.
-func (w *walk) take(n int) []reg.VecPhysical {
-	w.taken += n
-	if w.taken > len(w.regs)-len(w.scratch) {
-		panic(fmt.Sprintf("%s: %d vector registers", w.name, w.taken))
-	}
-	return w.regs[w.taken-n : w.taken]
-}
-
-// spare returns n vector registers whose values nobody needs from one column to the next.
-func (w *walk) spare(n int) []reg.VecPhysical {
-	r := w.take(n)
-	w.free = append(w.free, r...)
-	return r
-}
-
-// doubles returns registers for the float64 that lie at p, a pair for each
-// column, which each fetches.
-func (w *walk) doubles(p reg.GPPhysical) []reg.VecPhysical {
-	return w.hold(held{at: p, regs: w.take(2 * w.columns), double: true})
-}
-
-// sum returns the same for float64 that each writes, too.
-func (w *walk) sum(p reg.GPPhysical) []reg.VecPhysical {
-	return w.hold(held{at: p, regs: w.take(2 * w.columns), double: true, sum: true})
-}
-
-// singles returns registers for the float32 that lie at p.
-func (w *walk) singles(p reg.GPPhysical) []reg.VecPhysical {
-	return w.hold(held{at: p, regs: w.take(w.columns)})
-}
-
-// singleSum returns the same for float32 that each writes, too.
-func (w *walk) singleSum(p reg.GPPhysical) []reg.VecPhysical {
-	return w.hold(held{at: p, regs: w.take(w.columns), sum: true})
-}
-
-func (w *walk) hold(h held) []reg.VecPhysical {
-	w.held = append(w.held, h)
-	return h.regs
-}
-
-// memory returns where register i of h belongs.
-func (w *walk) memory(h held, i int) operand.Mem {
-	m := operand.Mem{Base: h.at, Disp: i * w.bytes}
-	if w.wide {
-		m.Index, m.Scale = w.channel, 1
-	}
-	if w.wide && h.double {
-		m.Scale = 2
-	}
-	return m
-}
-
-// fetch loads what is held.
-func (w *walk) fetch() {
-	sort := w.sorter(evenChannels, oddChannels)
-	for _, h := range w.held {
-		if h.double && w.apart() {
-			sort.fetch(w, h)
-			continue
-		}
-		for i, r := range h.regs {
-			VMOVUPD(w.memory(h, i), r)
-		}
-	}
-}
-
-// write puts sums back.
-func (w *walk) write() {
-	sort := w.sorter(firstChannels, lastChannels)
-	for _, h := range w.held {
-		if !h.sum {
-			continue
-		}
-		if w.apart() {
-			sort.write(w, h)
-			continue
-		}
-		for i, r := range h.regs {
-			VMOVUPD(r, w.memory(h, i))
 		}
 	}
 }

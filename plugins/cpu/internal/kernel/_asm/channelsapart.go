@@ -21,7 +21,7 @@ func (w *walk) spread(x []reg.VecPhysical) {
 		return
 	}
 	VPSLLD(operand.Imm(16), x[1].AsY(), x[0].AsY())
-	VPANDD(x[1].AsY(), w.upper.AsY(), x[1].AsY())
+	VPANDD(x[1].AsY(), w.odd.AsY(), x[1].AsY())
 	VCVTPS2PD(x[0].AsY(), x[0])
 	VCVTPS2PD(x[1].AsY(), x[1])
 }

@@ -97,7 +97,7 @@ func (w *walk) maskedSums(plus bool) {
 		zero := w.take(1)[0]
 		w.zero(zero)
 		masked = func(rows []reg.GPPhysical, column int, x, g []reg.VecPhysical, most reg.VecPhysical) {
-			w.maskedSingles(rows, column, x, g, zero, most)
+			w.maskedSingles(rows, column, x, g, []reg.VecPhysical{zero, most})
 		}
 	}
 	w.each(func(column int) {
@@ -127,8 +127,8 @@ func (w *walk) maskedWords(rows []reg.GPPhysical, column int, x, g []reg.VecPhys
 	w.spread(g)
 }
 
-// maskedSingles does the same in lanes of float32.
-func (w *walk) maskedSingles(rows []reg.GPPhysical, column int, x, g []reg.VecPhysical, zero, most reg.VecPhysical) {
+// maskedSingles does the same in lanes of float32; bounds are 0 and most.
+func (w *walk) maskedSingles(rows []reg.GPPhysical, column int, x, g, bounds []reg.VecPhysical) {
 	w.single(rows[2], column, g[0])
 	if len(rows) > 4 {
 		w.single(rows[4], column, g[1])
@@ -137,7 +137,7 @@ func (w *walk) maskedSingles(rows []reg.GPPhysical, column int, x, g []reg.VecPh
 			w.round(number(g[0]), number(g[1]))
 		}
 	}
-	w.mask(rows[3], column, g[0], x, zero, most)
+	w.mask(rows[3], column, g[0], x, bounds)
 	w.keep(g[0], g[1], rows[1], column)
 	w.split(g)
 }
@@ -150,7 +150,8 @@ const (
 )
 
 // mask clears g where the row at y does not let a gradient through; x is spare.
-func (w *walk) mask(y reg.GPPhysical, column int, g reg.VecPhysical, x []reg.VecPhysical, zero, most reg.VecPhysical) {
+func (w *walk) mask(y reg.GPPhysical, column int, g reg.VecPhysical, x, bounds []reg.VecPhysical) {
+	zero, most := bounds[0], bounds[1]
 	switch {
 	case w.half:
 		VPMOVZXWD(w.row(y, column), x[0])

@@ -51,8 +51,8 @@ func stripPairsInto[T float32 | uint16](s *Set, t Strip, out []T, in, packed []u
 		}
 		end := f.Ending.From(p * t.GradStep)
 		plus, most := end.assembly()
-		s.stripPairs[i].tile(asBytes(&out[p*t.GradStep]), 4*t.GradStep, &in[p*t.Run], 2*t.Run, 2*t.RowStep, t.Rows, t.Run/2,
-			&packed[0], first(f.Scale), first(f.Bias), plus, most, storedAs[T](&f))
+		s.stripPairs[i].tile(asBytes(&out[p*t.GradStep]), 4*t.GradStep, &in[p*t.Run], 2*t.Run, 2*t.RowStep,
+			t.Rows, t.Run/2, &packed[0], first(f.Scale), first(f.Bias), plus, most, storedAs[T](&f))
 		p += s.stripPairs[i].positions
 	}
 }

@@ -1,12 +1,54 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/bnctl/bnctl/graph"
 )
+
+// graphviz is the program that lays out drawings and writes them as SVG.
+const graphviz = "dot"
+
+// canDraw refuses a name to draw to that says no form, or one that is not to be
+// had here.
+func canDraw(path string) error {
+	if !isSVG(path) && !strings.EqualFold(filepath.Ext(path), ".dot") {
+		return misuse("--graph %s: graphs are drawn as .dot or .svg; the ending picks the form", path)
+	}
+	if !isSVG(path) {
+		return nil
+	}
+	if _, err := exec.LookPath(graphviz); err != nil {
+		return misuse("--graph %s: Graphviz draws it, and its program %s is not here: install graphviz, "+
+			"or write a .dot and draw that elsewhere", path, graphviz)
+	}
+	return nil
+}
+
+func isSVG(path string) bool { return strings.EqualFold(filepath.Ext(path), ".svg") }
+
+// draw writes a function in the form that the ending of path says.
+func draw(ctx context.Context, w io.Writer, path string, f *graph.Function) error {
+	if !isSVG(path) {
+		return writeDot(w, f)
+	}
+	var text, words bytes.Buffer
+	if err := writeDot(&text, f); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, graphviz, "-Tsvg")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = &text, w, &words
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s -Tsvg: %w: %s", graphviz, err, strings.TrimSpace(words.String()))
+	}
+	return nil
+}
 
 // writeDot draws a function in the language of Graphviz: its inputs, nodes
 // and outputs, and between them the values. State is not drawn.

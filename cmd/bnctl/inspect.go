@@ -28,12 +28,12 @@ of them; others with --verify.
    bnctl inspect model.bnm
    bnctl inspect run.bnc --json
    bnctl inspect run.bnc --text                  the graph, with its replica connections
-   bnctl inspect model.bnm --graph model.dot     to draw: dot -Tsvg model.dot
+   bnctl inspect model.bnm --graph model.svg     drawn by Graphviz; model.dot is what it draws
    bnctl inspect checkpoint.pth --verify`,
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "verify", Usage: "read everything of the file of another program"},
 			&cli.BoolFlag{Name: "text", Usage: "print the graph in text form and nothing else"},
-			&cli.StringFlag{Name: "graph", Usage: "write the graph to `FILE`: .dot"},
+			&cli.StringFlag{Name: "graph", Usage: "draw the graph to `FILE`: .dot, or .svg with Graphviz"},
 		}, fileFlags()...),
 		Action: inspectAction,
 	}
@@ -45,7 +45,7 @@ func inspectAction(c *cli.Context) error {
 		return err
 	}
 	if c.IsSet("graph") {
-		if err := wantEnding("inspect --graph", c.String("graph"), ".dot"); err != nil {
+		if err := canDraw(c.String("graph")); err != nil {
 			return err
 		}
 	}
@@ -72,11 +72,12 @@ func (s *inspected) show(c *cli.Context) error {
 		return err
 	}
 	if c.IsSet("graph") {
-		write := func(w io.Writer) error { return writeDot(w, s.graph.Main) }
-		if err := serialize.WriteFile(c.String("graph"), write); err != nil {
+		path := c.String("graph")
+		write := func(w io.Writer) error { return draw(c.Context, w, path, s.graph.Main) }
+		if err := serialize.WriteFile(path, write); err != nil {
 			return err
 		}
-		o.note("wrote %s", c.String("graph"))
+		o.note("wrote %s", path)
 	}
 	return s.report(o)
 }

@@ -123,6 +123,9 @@ type meter struct {
 
 func newMeter() meter { return meter{since: time.Now()} }
 
+// leaveOut counts d, which went for something else than steps, in nothing.
+func (m *meter) leaveOut(d time.Duration) { m.since = m.since.Add(d) }
+
 func (m *meter) elapsed() time.Duration { return max(time.Since(m.since), time.Nanosecond) }
 
 func (m *meter) throughput() float64 { return float64(m.rows) / m.elapsed().Seconds() }

@@ -30,7 +30,7 @@ func (s *Session) Run(ctx context.Context) (*models.Model, error) {
 	defer loader.Close()
 	epoch, log := newMeter(), newMeter()
 	for {
-		if err := s.settle(ctx, &epoch); err != nil {
+		if err := s.settle(ctx, &epoch, &log); err != nil {
 			return nil, s.stopped(ctx, err)
 		}
 		if s.done() {
@@ -48,11 +48,13 @@ func (s *Session) Run(ctx context.Context) (*models.Model, error) {
 }
 
 // settle does what is due between two steps.
-func (s *Session) settle(ctx context.Context, epoch *meter) error {
+func (s *Session) settle(ctx context.Context, epoch, log *meter) error {
 	if s.epochEnds() {
+		began := time.Now()
 		if err := s.endEpoch(ctx, epoch); err != nil {
 			return err
 		}
+		log.leaveOut(time.Since(began))
 	}
 	return s.checkpointIfDue(ctx)
 }

@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/graph"
@@ -22,7 +23,8 @@ const (
 )
 
 // Loss says what the training function minimises: softmax cross-entropy over
-// the channels of the graph's first output, or of what its softmax takes.
+// the classes, the first axis, of the graph's first output, or of what its
+// softmax over the classes takes: see graph.Function.Ending.
 type Loss struct {
 	Smoothing float64
 	Weighted  bool // rows have weights
@@ -145,20 +147,22 @@ func (t *trainBuilder) frozen(n *graph.Node) {
 		[]graph.Value{t.Value(n.In[0]), m, t.Value(n.In[1]), t.Value(n.In[2])}, "eps", n.Float("eps"))
 }
 
-// logits returns the value that the loss is computed from.
+// logits returns the value that the loss is computed from, in the shape of the
+// first output: that output, or what its softmax takes.
 func (t *trainBuilder) logits() (graph.Value, error) {
 	if len(t.From.Outputs) == 0 {
 		return graph.None, fmt.Errorf("graph %s has no output to train", t.From.Name)
 	}
-	v := t.From.Outputs[0].Value
-	for i := len(t.From.Nodes) - 1; i >= 0; i-- {
-		n := &t.From.Nodes[i]
-		if len(n.Out) == 1 && n.Out[0] == v && (n.Op == graph.Gather || n.Op == graph.Softmax &&
-			n.Int("axis") == 0) {
-			v = n.In[0]
-		}
+	out := t.From.Outputs[0].Value
+	op, v := t.From.Ending(0)
+	if op != graph.Softmax {
+		return t.Value(out), nil
 	}
-	return t.Value(v), nil
+	shape, logits := t.From.Values[out].Type.Shape, t.Value(v)
+	if !slices.Equal(t.From.Values[v].Type.Shape, shape) {
+		logits = t.B.Op(graph.Reshape, "loss.logits", []graph.Value{logits}, "shape", shape)
+	}
+	return logits, nil
 }
 
 func (t *trainBuilder) finish() error {

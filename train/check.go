@@ -154,14 +154,9 @@ func (r *Recipe) checkStatistics() error {
 	return nil
 }
 
-// EndsInSoftmax reports whether a model's first output are probabilities.
+// EndsInSoftmax reports whether a model's first output are probabilities of
+// classes, by the rule that training goes by.
 func EndsInSoftmax(g *graph.Graph) bool {
-	v := g.Main.Outputs[0].Value
-	for i := range g.Main.Nodes {
-		n := &g.Main.Nodes[i]
-		if n.Op == graph.Softmax && n.Out[0] == v {
-			return true
-		}
-	}
-	return false
+	op, _ := g.Main.Ending(0)
+	return op == graph.Softmax
 }

@@ -20,7 +20,8 @@ import (
 // Each line is "package: imports it may have"; a package may have several. One
 // that is not listed may not exist.
 const layers = `
-tensor:
+regular:
+tensor:               regular
 graph:                tensor
 collective:           tensor
 device:               collective graph tensor
@@ -37,7 +38,7 @@ device/remote:        graph tensor
 
 bn:                   collective graph tensor
 models:               bn graph tensor
-data:                 tensor
+data:                 regular tensor
 serialize:            bn graph models tensor
 parallel:             bn collective device graph models tensor
 train/internal/tfevents:
@@ -49,15 +50,15 @@ formats/torch/internal/pickle:
 formats/keras:        formats/keras/internal/hdf5 formats/internal/foreign graph models serialize tensor
 formats/keras/internal/hdf5:
 formats/onnx:         formats/onnx/internal/onnxpb formats/internal/foreign formats/internal/message
-formats/onnx:         graph models serialize tensor
+formats/onnx:         graph models regular serialize tensor
 formats/onnx/internal/onnxpb:
 formats/safetensors:  formats/internal/foreign graph models serialize tensor
-formats/tensorflow:   formats/internal/foreign formats/internal/message graph models serialize tensor
+formats/tensorflow:   formats/internal/foreign formats/internal/message graph models regular serialize tensor
 formats/caffe:        formats/internal/foreign formats/internal/message graph models serialize tensor
-formats/internal/foreign: graph models tensor
+formats/internal/foreign: graph models regular tensor
 formats/internal/message:
 formats:              formats/caffe formats/keras formats/onnx formats/safetensors formats/tensorflow
-formats:              formats/torch formats/internal/foreign bn graph models serialize tensor
+formats:              formats/torch formats/internal/foreign bn graph models regular serialize tensor
 
 plugins/cpu/internal/amxemulation:
 plugins/cpu/internal/kernel:   plugins/cpu/internal/amxemulation
@@ -70,7 +71,7 @@ plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 cmd/bnctl: bn collective data device device/devicetest device/ref device/remote formats graph models
-cmd/bnctl: parallel plugins/cpu serialize study tensor train
+cmd/bnctl: parallel plugins/cpu regular serialize study tensor train
 cmd/bnctl/starter: device device/ref device/serve
 
 scripts/benchpeers:

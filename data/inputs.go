@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -69,7 +70,7 @@ func inputTree(input string) (*tree, error) {
 	if info, err := os.Stat(input); err != nil {
 		return nil, plain(err)
 	} else if !info.IsDir() {
-		f, err := os.Open(input)
+		f, err := regular.Open(input)
 		if err != nil {
 			return nil, plain(err)
 		}

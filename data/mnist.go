@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -58,7 +59,7 @@ func openIDX(dir, stem, ending string) (tensor.Tensor, error) {
 	}
 	for _, name := range []string{stem + "-" + ending, stem + "." + ending} {
 		for _, name := range []string{name, name + ".gz"} {
-			f, err := os.Open(filepath.Join(dir, name))
+			f, err := regular.Open(filepath.Join(dir, name))
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
+	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -56,7 +56,7 @@ func openArray(name string) (*memory, error) {
 
 // readNPYFile reads a file that holds one array and nothing else.
 func readNPYFile(name string) (tensor.Tensor, error) {
-	f, err := os.Open(name)
+	f, err := regular.Open(name)
 	if err != nil {
 		return tensor.Tensor{}, fmt.Errorf("%s: %w", name, plain(err))
 	}

@@ -10,6 +10,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/bnctl/bnctl/regular"
 )
 
 // member is one file of a folder or of an archive.
@@ -39,7 +41,7 @@ func openTree(name string, keep func(name string) bool) (*tree, error) {
 		t := &tree{close: func() error { return nil }}
 		return t, t.walk(name, "", 0, wanted)
 	}
-	f, err := os.Open(name)
+	f, err := regular.Open(name)
 	if err != nil {
 		return nil, plain(err)
 	}
@@ -136,7 +138,7 @@ func (t *tree) add(m member) error {
 
 // readFile reads a file that may have changed since it was listed.
 func readFile(name string) ([]byte, error) {
-	f, err := os.Open(name)
+	f, err := regular.Open(name)
 	if err != nil {
 		return nil, plain(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/formats/safetensors"
 	"github.com/bnctl/bnctl/formats/tensorflow"
 	"github.com/bnctl/bnctl/formats/torch"
+	"github.com/bnctl/bnctl/regular"
 )
 
 // reader opens a file of one format.
@@ -75,7 +76,10 @@ func byHead(is func([]byte) bool) func([]byte, *os.File, int64) bool {
 // names the format if it is a known one that is not read, and says how to
 // convert it.
 func recognise(path string) (string, reader, error) {
-	f, err := os.Open(path)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return folder(path)
+	}
+	f, err := regular.Open(path)
 	if err != nil {
 		return "", nil, err
 	}
@@ -83,9 +87,6 @@ func recognise(path string) (string, reader, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return "", nil, err
-	}
-	if info.IsDir() {
-		return folder(path)
 	}
 	head := make([]byte, min(info.Size(), headSize))
 	if err := foreign.ReadAt(f, head, 0); err != nil {

@@ -2,11 +2,15 @@
 
 package tensor
 
-import "os"
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/regular"
+)
 
 // mapFile reads a file into memory.
 func mapFile(path string) (*Mapped, error) {
-	b, err := os.ReadFile(path)
+	b, err := regular.Read(path, math.MaxInt64-1)
 	if err != nil {
 		return nil, err
 	}

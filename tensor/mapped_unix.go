@@ -8,11 +8,13 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bnctl/bnctl/regular"
 )
 
 // mapFile maps a file and keeps it open: who has its Path opens the very same.
 func mapFile(path string) (*Mapped, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -29,8 +31,6 @@ func (m *Mapped) mapAll() (err error) {
 	switch {
 	case err != nil:
 		return err
-	case !m.info.Mode().IsRegular():
-		return fmt.Errorf("%s is not a file", m.file.Name())
 	case m.info.Size() == 0:
 		return nil
 	case m.info.Size() > math.MaxInt:

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 )
@@ -125,10 +125,13 @@ func inspect(path string) (*inspected, error) {
 }
 
 // graphText returns the content of a file that holds a graph in text form;
-// nil if it does not.
+// nil if it does not, or is a folder.
 func graphText(path string) ([]byte, error) {
 	const begins, most = "bnctl graph", 32 << 20
-	f, err := os.Open(path)
+	if isFolder(path) {
+		return nil, nil
+	}
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

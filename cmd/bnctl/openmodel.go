@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -28,7 +29,10 @@ func fileFlags() []cli.Flag {
 
 // own reports whether a file is one of bnctl's: a template or a checkpoint.
 func own(path string) (bool, error) {
-	f, err := os.Open(path)
+	if isFolder(path) {
+		return false, nil
+	}
+	f, err := regular.Open(path)
 	if err != nil {
 		return false, err
 	}
@@ -38,6 +42,12 @@ func own(path string) (bool, error) {
 		return false, nil
 	}
 	return bytes.Equal(head, []byte("\x89BNM")) || bytes.Equal(head, []byte("\x89BNC")), nil
+}
+
+// isFolder reports whether there is a folder of that name.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // ownFile is own, and refuses the flags that say what a foreign file is.
@@ -121,7 +131,7 @@ func givenOptions(c *cli.Context) (o formats.Options, err error) {
 // JSON; nil if it does not, or there is no such file.
 func description(path string) ([]byte, error) {
 	const most = 64 << 20
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, nil // a name of the zoo
 	}

@@ -3,12 +3,13 @@ package main
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/regular"
 )
 
 // recipeFile is what --recipe reads: flags by name, those that decide what
@@ -24,13 +25,9 @@ func applyRecipeFile(c *cli.Context) error {
 	if path == "" {
 		return nil
 	}
-	text, err := os.ReadFile(path)
+	f, err := readRecipeFile(path)
 	if err != nil {
 		return err
-	}
-	var f recipeFile
-	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
-		return misuse("%s: %v", path, err)
 	}
 	for _, part := range []struct {
 		name, other  string
@@ -50,6 +47,21 @@ func applyRecipeFile(c *cli.Context) error {
 		}
 	}
 	return nil
+}
+
+func readRecipeFile(path string) (recipeFile, error) {
+	var f recipeFile
+	text, err := regular.Read(path, maxRecipeBytes)
+	if err != nil {
+		return f, fmt.Errorf("--recipe: %w", err)
+	}
+	if err := bounded(text); err != nil {
+		return f, misuse("%s: %v", path, err)
+	}
+	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
+		return f, misuse("%s: %v", path, err)
+	}
+	return f, nil
 }
 
 func applyFlags(c *cli.Context, values map[string]any, flags []cli.Flag) error {

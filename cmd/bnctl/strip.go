@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -135,11 +136,15 @@ func finished(c *cli.Context, m *models.Model) (*models.Model, error) {
 
 // labelsOf reads --labels: a file with a name on each line, or the names.
 func labelsOf(text string) ([]string, error) {
-	if b, err := os.ReadFile(text); err == nil {
+	const most = 16 << 20 // bytes: a name for each of a million classes
+	b, err := regular.Read(text, most)
+	_, there := os.Lstat(text)
+	switch {
+	case err == nil:
 		lines := strings.ReplaceAll(string(b), "\r\n", "\n")
 		return strings.Split(strings.TrimRight(lines, "\n"), "\n"), nil
-	} else if !strings.Contains(text, ",") {
-		return nil, err
+	case there == nil, !strings.Contains(text, ","):
+		return nil, fmt.Errorf("--labels: %w", err)
 	}
 	return strings.Split(text, ","), nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/study"
 )
@@ -38,9 +39,12 @@ func (s *studyRun) load() error {
 	return nil
 }
 
+// maxResults bounds the results of a study, in bytes: a run takes a few thousand.
+const maxResults = 64 << 20
+
 // read returns what the folder holds.
 func (s *studyRun) read() (*study.Results, error) {
-	b, err := os.ReadFile(s.path("results.json"))
+	b, err := regular.Read(s.path("results.json"), maxResults)
 	if err != nil {
 		return nil, err
 	}

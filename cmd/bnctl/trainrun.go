@@ -19,6 +19,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 )
@@ -215,7 +216,7 @@ func fileDigest(path string) (string, error) {
 		})
 	} else {
 		var f *os.File
-		if f, err = os.Open(path); err != nil {
+		if f, err = regular.Open(path); err != nil {
 			return "", err
 		}
 		defer f.Close()

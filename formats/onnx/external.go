@@ -9,6 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/regular"
 )
 
 // external reads tensors that lie in other files, inside the folder of the
@@ -104,14 +105,11 @@ func (e *external) open(location string) (*os.File, int64, error) {
 	if err := noLinks(root, location); err != nil {
 		return nil, 0, err
 	}
-	f, err := root.Open(location)
+	f, err := regular.OpenIn(root, location)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, fmt.Errorf("external data: %w", err)
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("external data %.80q is not a file", location)
-	}
 	if err != nil {
 		f.Close()
 		return nil, 0, err

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -70,14 +71,11 @@ func Read(path string) (*foreign.File, error) {
 }
 
 func readIndex(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	b, err := regular.Read(path, maxIndex)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the index: %w", err)
 	}
-	if info.Size() > maxIndex {
-		return nil, fmt.Errorf("%s: an index of %d bytes; at most %d are supported", path, info.Size(), maxIndex)
-	}
-	return os.ReadFile(path)
+	return b, nil
 }
 
 // openShard opens file i of the elements, which must be a plain file.
@@ -90,7 +88,7 @@ func openShard(f *foreign.File, prefix string, i, of int) (io.ReaderAt, int64, e
 	if !info.Mode().IsRegular() {
 		return nil, 0, fmt.Errorf("%s is not a plain file; links are not followed", path)
 	}
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -3,13 +3,14 @@ package foreign
 import (
 	"fmt"
 	"io"
-	"os"
+
+	"github.com/bnctl/bnctl/regular"
 )
 
 // Open reads a file whose tensors are read from it afterwards: the result owns
 // it. Errors of read name the file.
 func Open(path string, read func(src io.ReaderAt, size int64) (*File, error)) (*File, error) {
-	src, err := os.Open(path)
+	src, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

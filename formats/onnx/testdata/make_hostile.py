@@ -111,7 +111,7 @@ def external(location, **entries):
 put("external-up", "outside the model's folder", external("../make_hostile.py"))
 put("external-absolute", "outside the model's folder", external("/etc/hostname"))
 put("external-missing", "no such file", external("nothing.bin"))
-put("external-folder", "is not a file", external("."))
+put("external-folder", "is not a regular file", external("."))
 put("external-offset", "end beyond", external("WANT", offset="9000000000000000000"))
 put("external-length", "want 4", external("WANT", length="9000000000000000000"))
 put("external-negative", "offset is", external("WANT", offset="-4"))

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
+)
+
+// Bounds on a recipe file. It is two maps of numbers, words and short lists;
+// a YAML parser takes minutes for brackets within brackets, and memory without
+// end for aliases of aliases.
+const (
+	maxRecipeBytes  = 64 << 10
+	maxRecipeTokens = 4096
+	maxRecipeDepth  = 4 // of brackets: a list, in a map, in a map, in a document
+)
+
+// bounded refuses text that no recipe needs, before it is parsed.
+func bounded(text []byte) error {
+	tokens := lexer.Tokenize(string(text))
+	if len(tokens) > maxRecipeTokens {
+		return fmt.Errorf("%d words and signs; a recipe has at most %d", len(tokens), maxRecipeTokens)
+	}
+	depth := 0
+	for _, t := range tokens {
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType, token.MappingKeyType:
+			return fmt.Errorf("line %d: %q: a recipe has no anchors, aliases, tags or ? keys; write the values out",
+				t.Position.Line, t.Value)
+		}
+		if depth > maxRecipeDepth {
+			return fmt.Errorf("line %d: brackets more than %d deep; a recipe is flags and lists of words",
+				t.Position.Line, maxRecipeDepth)
+		}
+	}
+	return nil
+}

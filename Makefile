@@ -52,6 +52,7 @@ sweep: build ## one template per recipe in every mode on any devices, threads, l
 
 .PHONY: chaos
 chaos: ## resnet20 on CIFAR-10: 100 devices killed, 10 stopped, the host killed 10 times, the same template (minutes; a short one is in test)
+	BNCTL_CHAOS=full $(GO) test -count=1 -run TestKilledAtEveryCall -v $(PATIENT) ./train
 	BNCTL_CHAOS=full $(GO) test -count=1 -run TestChaos -v -timeout 30m ./cmd/bnctl
 
 .PHONY: leak

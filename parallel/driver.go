@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,6 +66,8 @@ type Driver struct {
 	runs       uint64         // counts the runs: Step.Number
 	version    device.Version // of the state on all members
 	stale      bool           // membership changed since the last Join
+	stepped    bool           // a Step waits for its Commit
+	kept       bool           // and the members hold its gradients
 	ledger     ledger
 	returns    returns
 	longest    time.Duration  // of the steps so far
@@ -96,7 +97,8 @@ func (m *member) commit(ctx context.Context, v device.Version, h device.Hyper) e
 	return m.exe.Commit(ctx, v-m.base, h)
 }
 
-// Open loads p on every device, writes the state to it and forms the group.
+// Open loads p on every device, writes the state to it and forms the group. A
+// device that is lost meanwhile is waited for, or gone on without.
 // The devices stay the caller's to close; Close frees what Open loaded.
 func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor, devices []Member, c Config) (
 	*Driver, error) {
@@ -110,15 +112,12 @@ func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor,
 	if err := d.place(); err != nil {
 		return nil, err
 	}
-	if err := d.loadAll(ctx); err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
 	full := complete(p, state)
-	if err := d.Write(ctx, full); err != nil {
+	d.ledger.begin(0, full)
+	if err := d.start(ctx, full); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	d.ledger.begin(0, full)
-	return d, d.join(ctx)
+	return d, nil
 }
 
 // complete adds zeros for the tensors that state lacks.
@@ -132,49 +131,6 @@ func complete(p *graph.Program, state map[string]tensor.Tensor) map[string]tenso
 		full[s.Name] = t
 	}
 	return full
-}
-
-// loadAll loads the program on all members. Operations that some member
-// refuses are decomposed, once, in the program of all: what the devices
-// compute must not depend on which of them takes part.
-func (d *Driver) loadAll(ctx context.Context) error {
-	refused, err := d.load(ctx)
-	if err == nil || len(refused) == 0 {
-		return err
-	}
-	simpler, rewriteErr := graph.Decompose(d.program, refused)
-	if rewriteErr != nil {
-		return err // names device and nodes
-	}
-	if err := d.free(); err != nil {
-		return err
-	}
-	d.program = simpler
-	_, err = d.load(ctx)
-	return err
-}
-
-// load loads the program on all members at once. It returns the operations
-// that any of them refuses.
-func (d *Driver) load(ctx context.Context) (refused []graph.Op, err error) {
-	errs := d.all(func(m *member) (err error) {
-		m.exe, err = m.Device.Load(ctx, d.program, m.capacity)
-		return err
-	})
-	for i, e := range errs {
-		if e == nil {
-			continue
-		}
-		err = cmp.Or(err, d.members[i].named(e))
-		var r *device.Refused
-		if errors.As(e, &r) {
-			for _, n := range r.Nodes {
-				refused = append(refused, n.Op)
-			}
-		}
-	}
-	slices.Sort(refused)
-	return slices.Compact(refused), err
 }
 
 // each calls f for every member at once and returns the first error by rank,
@@ -252,14 +208,17 @@ func (d *Driver) Close() error {
 	return errors.Join(errs...)
 }
 
-// free closes the executables.
+// free closes the executables. What a lost device had is gone with it.
 func (d *Driver) free() error {
 	var errs []error
 	for _, m := range d.members {
-		if m.exe != nil {
-			errs = append(errs, m.exe.Close())
-			m.exe = nil
+		if m.exe == nil {
+			continue
 		}
+		if err := m.exe.Close(); !errors.Is(err, device.Lost) {
+			errs = append(errs, err)
+		}
+		m.exe = nil
 	}
 	return errors.Join(errs...)
 }

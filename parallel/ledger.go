@@ -35,12 +35,12 @@ type entry struct {
 }
 
 func (l *ledger) begin(v device.Version, state map[string]tensor.Tensor) {
-	*l = ledger{version: v, state: state}
+	*l = ledger{version: v, state: state, batch: l.batch}
 }
 
 func (l *ledger) write(state map[string]tensor.Tensor) {
-	if l.state == nil || len(state) == 0 {
-		return // the first write is the snapshot
+	if len(state) == 0 {
+		return
 	}
 	if l.writes == nil {
 		l.writes = map[string]tensor.Tensor{}

@@ -33,13 +33,21 @@ func (l *lost) Unwrap() error { return l.err }
 // that has too little memory for what it did before, or for the replicas of a
 // lost one, is of no more use than one that died.
 func (d *Driver) mark(m *member, err error) error {
+	if errors.Is(err, device.OutOfMemory) {
+		return &lost{m, err}
+	}
+	return d.markGone(m, err)
+}
+
+// markGone is mark where too little memory is an error as others are.
+func (d *Driver) markGone(m *member, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case m.hung.Load():
 		return &lost{m, device.Errorf(m.Name, "Run", device.Lost, "kept the others waiting for %v",
 			d.config.timeout())}
-	case errors.Is(err, device.Lost) || errors.Is(err, device.OutOfMemory):
+	case errors.Is(err, device.Lost):
 		return &lost{m, err}
 	}
 	return err
@@ -82,7 +90,7 @@ func (d *Driver) drop(err error) error {
 		d.config.Lost(LossEvent{Device: l.member.Name, Step: uint64(d.version), Reason: l.err,
 			MovedTo: d.Devices()})
 	}
-	if d.config.Reopen != nil {
+	if d.config.Reopen != nil && !errors.Is(l.err, device.Unsupported) { // that it will not learn
 		d.returns.schedule(l.member, d.config.Reopen)
 		return nil
 	}
@@ -92,8 +100,10 @@ func (d *Driver) drop(err error) error {
 	return nil
 }
 
-// regroup places the replicas on the present members and makes a new generation.
+// regroup places the replicas on the present members and makes a new
+// generation. What the last Step kept counts no more: not all members have it.
 func (d *Driver) regroup(ctx context.Context) error {
+	d.kept = false
 	if err := d.place(); err != nil {
 		return err
 	}

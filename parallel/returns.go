@@ -1,7 +1,6 @@
 package parallel
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +32,7 @@ type returns struct {
 	cancel context.CancelFunc
 	wait   *sync.WaitGroup
 	opened chan *member
+	door   *member         // opened, and waiting to be let in
 	own    []device.Device // that were opened here
 }
 
@@ -79,29 +79,58 @@ func (r *returns) forget(gone device.Device) {
 func (r *returns) close() error {
 	r.cancel()
 	r.wait.Wait()
+	if r.door != nil {
+		r.own = append(r.own, r.door.Device)
+	}
 	var errs []error
 	for _, d := range r.own {
-		errs = append(errs, d.Close())
+		if err := d.Close(); !errors.Is(err, device.Lost) {
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }
 
-// welcome takes in the devices that came back since the last step.
-func (d *Driver) welcome(ctx context.Context) error {
-	for {
+// knocked reports whether a device waits to be let in.
+func (r *returns) knocked() bool {
+	if r.door == nil {
 		select {
-		case m := <-d.returns.opened:
-			state, err := d.State(ctx)
-			if err != nil {
-				return errors.Join(err, m.Device.Close())
-			}
-			if _, err := d.take(ctx, m, d.version, state); err != nil {
-				return err
-			}
+		case r.door = <-r.opened:
 		default:
-			return nil
 		}
 	}
+	return r.door != nil
+}
+
+// next lets in the device that waits, or the first to come until ctx ends;
+// then it returns nil.
+func (r *returns) next(ctx context.Context) *member {
+	if !r.knocked() {
+		select {
+		case r.door = <-r.opened:
+		case <-ctx.Done():
+		}
+	}
+	m := r.door
+	r.door = nil
+	return m
+}
+
+// welcome takes in the devices that came back since the last step.
+func (d *Driver) welcome(ctx context.Context) error {
+	for d.returns.knocked() {
+		state, err := d.State(ctx)
+		if err != nil {
+			return err
+		}
+		if !d.returns.knocked() {
+			break // it was let in because all others were lost meanwhile
+		}
+		if _, err := d.take(ctx, d.returns.next(ctx), d.version, state); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // await waits for a device when none is left, and brings it to the present
@@ -112,19 +141,31 @@ func (d *Driver) await(ctx context.Context, cause error) error {
 		if err := d.mourn(err); err != nil {
 			return err
 		}
-		select {
-		case m := <-d.returns.opened:
-			var fatal error
-			if err, fatal = d.bring(ctx, m); fatal != nil {
-				return fatal
-			}
-		case <-time.After(d.config.timeout()):
-			return fmt.Errorf("%w, and none came back within %v: %w", NoDevices, d.config.timeout(), err)
-		case <-ctx.Done():
-			return ctx.Err()
+		m, missed := d.nextWithin(ctx, err)
+		if missed != nil {
+			return missed
+		}
+		var fatal error
+		if err, fatal = d.bring(ctx, m); fatal != nil {
+			return fatal
 		}
 	}
 	return nil
+}
+
+// nextWithin returns the next device to come back within the time-out. cause is
+// why the last one was lost.
+func (d *Driver) nextWithin(ctx context.Context, cause error) (*member, error) {
+	waiting, stop := context.WithTimeout(ctx, d.config.timeout())
+	defer stop()
+	m := d.returns.next(waiting)
+	switch {
+	case m != nil:
+		return m, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, fmt.Errorf("%w, and none came back within %v: %w", NoDevices, d.config.timeout(), cause)
 }
 
 // lastDeaths is how many devices, with none beside them, may be lost without
@@ -171,10 +212,7 @@ func (d *Driver) take(ctx context.Context, m *member, v device.Version, state ma
 	failed, fatal error) {
 	d.returns.own = append(d.returns.own, m.Device)
 	m.base = v
-	before := d.members
-	d.members = append(slices.Clone(before), m)
-	slices.SortFunc(d.members, func(a, b *member) int { return cmp.Compare(a.order, b.order) })
-	d.stale = true
+	d.admit(m)
 	err := d.place()
 	if err == nil {
 		err = d.limited(m, func() (err error) {

@@ -12,6 +12,11 @@ import (
 // Write sets state tensors on every device, at the current version.
 func (d *Driver) Write(ctx context.Context, state map[string]tensor.Tensor) error {
 	d.ledger.write(state)
+	return d.write(ctx, state)
+}
+
+// write is Write of what the ledger knows already.
+func (d *Driver) write(ctx context.Context, state map[string]tensor.Tensor) error {
 	for {
 		err := d.each(func(m *member) error {
 			return d.limited(m, func() error { return writeState(ctx, m.exe, d.program, state) })

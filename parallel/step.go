@@ -38,7 +38,9 @@ func (d *Driver) Step(ctx context.Context, b Batch) (Result, error) {
 		b = b.Clone() // the caller reuses it, and the step may have to be repeated
 	}
 	d.ledger.batch = b
-	return d.complete(ctx, d.program.Function(graph.Train), b)
+	r, err := d.complete(ctx, d.program.Function(graph.Train), b)
+	d.stepped = err == nil
+	return r, err
 }
 
 // Moments runs the function Estimate on a batch: the result has moments only.
@@ -55,6 +57,7 @@ func (d *Driver) complete(ctx context.Context, f *graph.Function, b Batch) (Resu
 	for {
 		outs, t, err := d.run(ctx, f, b)
 		if err == nil {
+			d.kept = f.Name == graph.Train
 			return d.result(f, outs, t), nil
 		}
 		if err := d.recover(ctx, err); err != nil {
@@ -190,6 +193,11 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 	ctx = context.WithoutCancel(ctx)
 	b := &broadcast{driver: d}
 	for {
+		if d.stepped && !d.kept { // those who did were lost, at a Write before, or here
+			if _, err := d.complete(ctx, d.program.Function(graph.Train), d.ledger.batch); err != nil {
+				return err
+			}
+		}
 		err := d.update(ctx, b, h)
 		if err == nil {
 			break
@@ -197,16 +205,14 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 		if err := d.drop(err); err != nil {
 			return err
 		}
-		if len(d.members) == 0 { // and with them what the last step kept
+		if len(d.members) == 0 {
 			if err := d.await(ctx, err); err != nil {
-				return err
-			}
-			if _, err := d.complete(ctx, d.program.Function(graph.Train), d.ledger.batch); err != nil {
 				return err
 			}
 		}
 	}
 	d.version++
+	d.stepped, d.kept = false, false
 	if d.config.Reopen != nil {
 		d.ledger.commit(h)
 	}

@@ -18,7 +18,8 @@ const (
 func blockOf(b, n int) int { return min(max(2*b-1, 0), n-2) }
 
 // inspect adds to suspects those tiles in rows [from, to) of the image in the
-// strip that windows must compute.
+// strip that windows must compute. Whether a tile is one depends on that tile
+// alone: which tiles are inspected together depends on threads and neighbours.
 func (t *tiles) inspect(from, to, first int) {
 	per, wide, high := t.Side/2, t.w/2+1, t.h/2+1
 	b0, b1 := from*per, min(to*per+1, high)
@@ -29,7 +30,7 @@ func (t *tiles) inspect(from, to, first int) {
 	for b := b0; b < b1; b++ {
 		t.spread(blockOf(b, t.h)-(from*t.Side-1), (b-b0)*wide, wide)
 	}
-	if t.even(t.sums[:n], t.most[:n], n, n) {
+	if allEven(t.sums[:n], t.most[:n]) {
 		return
 	}
 	for y := from; y < to; y++ {
@@ -62,8 +63,19 @@ func (t *tiles) spread(line, at, wide int) {
 	}
 }
 
-// even reports whether the values of blocks, so many of every step, lie close
-// enough together.
+// allEven reports whether every tile is even, whichever of these blocks it has:
+// each block by itself is within the limits, and adds up to the largest value of all.
+func allEven(sums []float32, most []uint32) bool {
+	top, least, low := uint32(0), uint32(math.MaxUint32), float32(math.Inf(1))
+	for i, m := range most {
+		top, least, low = max(top, m), min(least, m), min(low, sums[i])
+	}
+	largest := math.Float32frombits(top)
+	return top == 0 || math.Float32frombits(least) >= tileLeast && largest <= tileMost && low >= largest
+}
+
+// even reports whether the values of a tile lie close enough together: those of
+// its blocks, so many of every step.
 func (t *tiles) even(sums []float32, most []uint32, across, step int) bool {
 	top, low := uint32(0), float32(math.Inf(1))
 	for i := 0; i < len(sums); i += step {

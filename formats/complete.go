@@ -80,12 +80,12 @@ func wantedStatistics(f *File, as *models.Model) []statistic {
 		}
 		return all
 	}
-	for _, n := range BatchNorms(f.Tensors) {
-		shape, ok := n.channels(f)
+	for _, n := range BatchNorms(f) {
+		shape, ok := channels(n, f)
 		if !ok {
 			continue
 		}
-		mean, variance := n.statistics()
+		mean, variance := statistics(n)
 		all = append(all, statistic{mean, shape, 0}, statistic{variance, shape, 1})
 	}
 	return all
@@ -93,7 +93,7 @@ func wantedStatistics(f *File, as *models.Model) []statistic {
 
 // channels returns the shape of a batch norm's tensors: that of gamma, else
 // that of the statistic that is there.
-func (n BatchNorm) channels(f *File) ([]int, bool) {
+func channels(n BatchNorm, f *File) ([]int, bool) {
 	for _, name := range []string{n.Gamma, n.Mean, n.Variance} {
 		if t, ok := f.Tensor(name); ok && len(t.Shape) == 1 {
 			return t.Shape, true
@@ -103,7 +103,10 @@ func (n BatchNorm) channels(f *File) ([]int, bool) {
 }
 
 // statistics returns the names that mean and variance have, or would have.
-func (n BatchNorm) statistics() (mean, variance string) {
+func statistics(n BatchNorm) (mean, variance string) {
+	if n.Mean != "" && n.Variance != "" {
+		return n.Mean, n.Variance
+	}
 	base, p, _ := splitStatistic(cmp.Or(n.Mean, n.Variance, n.Count))
 	return base + p.mean, base + p.variance
 }

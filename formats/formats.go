@@ -12,6 +12,8 @@ type (
 	Counter = foreign.Counter
 	Group   = foreign.Group
 	Finding = foreign.Finding
+
+	BatchNorm = foreign.BatchNorm
 )
 
 // Options say what of a file is wanted.

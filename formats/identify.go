@@ -20,7 +20,7 @@ func Identify(f *File) (*models.Model, error) {
 	for depth, tensors := 0, f.Tensors; ; depth++ {
 		m, best, arch, err := search(tensors)
 		if err != nil || m != nil {
-			f.Tensors = tensors
+			f.SetTensors(tensors)
 			return m, err
 		}
 		if name == "" || best.taken > nearest.taken {

@@ -25,16 +25,18 @@ var suffixes = []parts{
 	{"vars/2", "vars/3", "vars/0", "vars/1", "", "batch_normalization"}, // Keras 3, by the name of the class
 }
 
-// BatchNorm names the tensors of a batch norm: "" where the file has none.
-type BatchNorm struct {
-	Name                               string // what the names have in common
-	Mean, Variance, Gamma, Beta, Count string
+// BatchNorms returns the batch norms of a file: those of the graph that it
+// describes, or, without one, those that the names of its tensors tell, in the
+// file's order. A layer that lacks its mean, its variance or both is listed
+// too, if anything of its statistics is there.
+func BatchNorms(f *File) []BatchNorm {
+	if f.Norms != nil {
+		return f.Norms
+	}
+	return normsByName(f.Tensors)
 }
 
-// BatchNorms finds the batch norms of a file without a graph, by the names of
-// their statistics, in the file's order. A layer that lacks its mean, its
-// variance or both is listed too, if anything of its statistics is there.
-func BatchNorms(tensors []Tensor) []BatchNorm {
+func normsByName(tensors []Tensor) []BatchNorm {
 	have := make(map[string]bool, len(tensors))
 	for _, t := range tensors {
 		have[t.Name] = true
@@ -101,8 +103,8 @@ func Norms(f *File) ([]bn.Norm, error) {
 		byName[t.Name] = t
 	}
 	var norms []bn.Norm
-	for _, l := range BatchNorms(f.Tensors) {
-		n := bn.Norm{Name: l.Name, Updates: -1}
+	for _, l := range BatchNorms(f) {
+		n := bn.Norm{Name: l.Name, Updates: -1, Eps: l.Eps, Decay: l.Decay}
 		for _, part := range []struct {
 			to   *tensor.Tensor
 			name string

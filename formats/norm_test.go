@@ -22,17 +22,20 @@ func TestBatchNorms(t *testing.T) {
 	} {
 		tensors = append(tensors, Held(name, tensor.New(tensor.F32, 2)))
 	}
-	want := []BatchNorm{
-		{"bn1", "bn1.running_mean", "bn1.running_var", "bn1.weight", "bn1.bias", "bn1.num_batches_tracked"},
-		{"", "running_mean", "running_var", "", "", ""},
-		{"net/bn", "net/bn/moving_mean", "net/bn/moving_variance", "net/bn/gamma", "net/bn/beta", ""},
-		{"bn_2/bn_2", "bn_2/bn_2/moving_mean:0", "bn_2/bn_2/moving_variance:0", "", "", ""},
-		{"bn_3/bn_3", "bn_3/bn_3_running_mean", "bn_3/bn_3_running_std", "bn_3/bn_3_gamma", "", ""},
-		{"layers/batch_normalization_1", "layers/batch_normalization_1/vars/2",
-			"layers/batch_normalization_1/vars/3", "layers/batch_normalization_1/vars/0",
-			"layers/batch_normalization_1/vars/1", ""},
+	norm := func(name, mean, variance, gamma, beta, count string) BatchNorm {
+		return BatchNorm{Name: name, Mean: mean, Variance: variance, Gamma: gamma, Beta: beta, Count: count}
 	}
-	if got := BatchNorms(tensors); !slices.Equal(got, want) {
-		t.Errorf("got %q\nwant %q", got, want)
+	want := []BatchNorm{
+		norm("bn1", "bn1.running_mean", "bn1.running_var", "bn1.weight", "bn1.bias", "bn1.num_batches_tracked"),
+		norm("", "running_mean", "running_var", "", "", ""),
+		norm("net/bn", "net/bn/moving_mean", "net/bn/moving_variance", "net/bn/gamma", "net/bn/beta", ""),
+		norm("bn_2/bn_2", "bn_2/bn_2/moving_mean:0", "bn_2/bn_2/moving_variance:0", "", "", ""),
+		norm("bn_3/bn_3", "bn_3/bn_3_running_mean", "bn_3/bn_3_running_std", "bn_3/bn_3_gamma", "", ""),
+		norm("layers/batch_normalization_1", "layers/batch_normalization_1/vars/2",
+			"layers/batch_normalization_1/vars/3", "layers/batch_normalization_1/vars/0",
+			"layers/batch_normalization_1/vars/1", ""),
+	}
+	if got := BatchNorms(&File{Tensors: tensors}); !slices.Equal(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }

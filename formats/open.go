@@ -20,10 +20,23 @@ func Open(path string, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mergeReplicas(f, o.rule()); err != nil {
+	if err := clean(f, o); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	unwrap(f)
 	return f, nil
+}
+
+// clean takes off what stands around the model. A file of nothing is refused
+// here, whatever its format: nobody wants to be told that it is healthy.
+func clean(f *File, o Options) error {
+	if len(f.Tensors) == 0 {
+		return fmt.Errorf("no tensors in this file (%s): there is nothing to strip, look at or predict with",
+			f.Format)
+	}
+	if err := mergeReplicas(f, o.rule()); err != nil {
+		return err
+	}
+	unwrap(f)
+	return nil
 }

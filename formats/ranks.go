@@ -48,7 +48,7 @@ func mergeRanks(files []*File, paths []string, rule bn.Rule) error {
 			"write .pth or .safetensors")
 	}
 	statistic := map[string]bool{}
-	norms := BatchNorms(files[0].Tensors)
+	norms := BatchNorms(files[0])
 	for _, n := range norms {
 		for _, name := range []string{n.Mean, n.Variance, n.Count} {
 			statistic[name] = name != ""

@@ -31,15 +31,17 @@ func unwrap(f *File) {
 		root.add(strings.Split(t.Name, "."))
 	}
 	var seen []string
-	for i, t := range f.Tensors {
+	var renamed []Tensor
+	for _, t := range f.Tensors {
 		name, removed := root.strip(strings.Split(t.Name, "."))
-		f.Tensors[i] = t.Renamed(name)
+		renamed = append(renamed, t.Renamed(name))
 		for _, w := range removed {
 			if !slices.Contains(seen, w) && len(seen) < maxWrappers {
 				seen = append(seen, w)
 			}
 		}
 	}
+	f.SetTensors(renamed)
 	f.Wrappers = append(f.Wrappers, seen...)
 }
 

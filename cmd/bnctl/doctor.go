@@ -93,6 +93,9 @@ func (p *patient) report(o *output) error {
 	case len(p.bad) > 0:
 		return sickError{fmt.Errorf("%s is sick: %d faults; statistics cannot mend weights: "+
 			"take an earlier checkpoint", p.path, faults)}
+	case len(p.wrong) > 0:
+		return sickError{fmt.Errorf("%s is sick: %s; statistics cannot mend its graph: %s", p.path,
+			counted(faults, "fault"), p.wrong[0])}
 	}
 	return sickError{fmt.Errorf("%s is sick: %d faults in its batch norms; re-estimate them with "+
 		"bnctl doctor %s --repair --data SRC -o mended.bnm", p.path, faults, p.path)}

@@ -21,6 +21,7 @@ type patient struct {
 	norms  []bn.Norm
 	others []bn.Finding // about tensors that are no statistics
 	bad    []string     // weights that are not finite: no statistics can mend them
+	wrong  []string     // advice for what is wrong with the graph: no statistics can mend it
 }
 
 func openPatient(c *cli.Context, path string) (*patient, error) {
@@ -92,6 +93,13 @@ func (p *patient) readForeign(c *cli.Context, f *formats.File) error {
 	if p.norms, err = formats.Norms(f); err != nil {
 		return err
 	}
+	for _, n := range f.Findings {
+		if n.Fault {
+			p.wrong = append(p.wrong, n.Advice)
+			p.others = append(p.others, bn.Finding{Layer: n.Where, Severity: bn.Fault, Problem: n.Text,
+				Advice: n.Advice})
+		}
+	}
 	if err := p.weights(f); err != nil {
 		return err
 	}
@@ -116,7 +124,7 @@ func ofTheZoo(f *formats.File) *models.Model {
 // weights looks at all tensors of a file but those of batch norms.
 func (p *patient) weights(f *formats.File) error {
 	skip := map[string]bool{}
-	for _, n := range formats.BatchNorms(f.Tensors) {
+	for _, n := range formats.BatchNorms(f) {
 		skip[n.Mean], skip[n.Variance], skip[n.Gamma] = true, true, true
 	}
 	if f.Model != nil {

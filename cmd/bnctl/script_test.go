@@ -53,6 +53,11 @@ func TestScripts(t *testing.T) {
 			e.Setenv("DATA", data)
 			keras, err := filepath.Abs("../../formats/keras/testdata")
 			e.Setenv("KERAS", keras)
+			if err != nil {
+				return err
+			}
+			onnx, err := filepath.Abs("../../formats/onnx/testdata")
+			e.Setenv("ONNX", onnx)
 			return err
 		},
 		Condition: func(name string) (bool, error) {

@@ -87,7 +87,7 @@ func trainedElements(f *formats.File) int {
 		return f.Model.Summary().Parameters
 	}
 	skip := map[string]bool{}
-	for _, n := range formats.BatchNorms(f.Tensors) {
+	for _, n := range formats.BatchNorms(f) {
 		skip[n.Mean], skip[n.Variance], skip[n.Count] = true, true, true
 	}
 	n := 0

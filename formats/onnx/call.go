@@ -88,12 +88,20 @@ func (c *call) store(op string, out []value) error {
 		if i >= len(out) {
 			continue // using it is the error
 		}
-		if _, twice := c.values[name]; twice {
-			return fmt.Errorf("makes %.80q a second time", name)
-		}
 		out[i].op = op
-		c.values[name] = out[i]
+		if err := c.reader.name(name, out[i]); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// name says what a name of ONNX stands for.
+func (r *reader) name(name string, x value) error {
+	if _, twice := r.values[name]; twice {
+		return fmt.Errorf("makes %.80q a second time", name)
+	}
+	r.values[name] = x
 	return nil
 }
 

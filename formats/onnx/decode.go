@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -13,9 +14,10 @@ import (
 // Fields that are walked instead of decoded, and what of an initializer stays
 // in the file.
 const (
-	fieldGraph       = 7 // of a model
-	fieldInitializer = 5 // of a graph
-	fieldRaw         = 9 // of a tensor: its elements
+	fieldGraph       = 7  // of a model
+	fieldInitializer = 5  // of a graph
+	fieldSparse      = 15 // of a graph: initializers with few elements
+	fieldRaw         = 9  // of a tensor: its elements
 	inlineRaw        = 64
 )
 
@@ -47,6 +49,9 @@ func decode(src io.ReaderAt, size int64) (*decoder, error) {
 }
 
 func (d *decoder) graphField(p message.Part) error {
+	if p.Number == fieldSparse {
+		return errors.New("sparse initializers are not supported: write them dense")
+	}
 	if p.Number != fieldInitializer || p.Type != message.Bytes {
 		return d.merge(p.Whole, graphMessage, d.model.Graph)
 	}

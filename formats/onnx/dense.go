@@ -27,7 +27,7 @@ func gemm(c *call) graph.Value {
 // matrix declares operand 1 as the weight [outputs, inputs] of a dense layer, times by.
 func (c *call) matrix(b tensor.Tensor, transposed bool, by float32) graph.Value {
 	t := c.toF32(b)
-	if c.err != nil || !transposed && !c.takesAs(tensor.F32, t.Shape) {
+	if c.err != nil || !transposed && !c.takes(tensor.F32, t.Shape) {
 		return graph.None
 	}
 	if !transposed {
@@ -43,7 +43,7 @@ func (n numbers) transposed() numbers {
 }
 
 func (c *call) scaled(t tensor.Tensor, by float32) tensor.Tensor {
-	if by == 1 || !c.takesAs(tensor.F32, t.Shape) {
+	if by == 1 || !c.takes(tensor.F32, t.Shape) {
 		return t
 	}
 	out := t.Clone()

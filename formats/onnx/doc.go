@@ -14,7 +14,8 @@ package onnx
 const (
 	minOpset    = 6
 	maxOpset    = 21
-	maxNodes    = 1 << 16  // nodes of a graph
-	maxFolded   = 16 << 20 // bytes of constants that are computed, beside the file's size
+	maxNodes    = 1 << 16   // nodes of a graph
+	maxFolded   = 128 << 20 // bytes of constants that are computed, beside foldedTimes the file's size
+	foldedTimes = 4
 	spareMemory = 16 << 20 // bytes that a decoded model may take beside the size of its file
 )

@@ -14,6 +14,7 @@ func init() { // the folds refer to the table's users
 	folds = map[string]func(*call) numbers{
 		"Constant": foldConstant, "ConstantOfShape": foldConstantOfShape, "Shape": foldShape,
 		"Identity": foldIdentity, "Cast": foldCast,
+		"QuantizeLinear": foldQuantize, "DequantizeLinear": foldDequantize,
 		"Gather": foldGather, "Slice": foldSlice, "Concat": foldConcat, "Transpose": foldTranspose,
 		"Reshape": foldReshape, "Squeeze": foldSqueeze, "Unsqueeze": foldUnsqueeze,
 		"Add": foldBinary, "Sub": foldBinary, "Mul": foldBinary, "Div": foldBinary,
@@ -30,11 +31,8 @@ func (c *call) fold(f func(*call) numbers) value {
 	return constant(n.tensor())
 }
 
-// takes checks that a constant of a shape may be computed.
-func (c *call) takes(shape []int) bool { return c.takesAs(tensor.I64, shape) }
-
-// takesAs is takes for elements of type d.
-func (c *call) takesAs(d tensor.DType, shape []int) bool {
+// takes checks that a constant may be computed that has a shape and elements of type d.
+func (c *call) takes(d tensor.DType, shape []int) bool {
 	size, err := tensor.Size(d, shape)
 	if err != nil {
 		c.fail("%w", err)
@@ -45,8 +43,8 @@ func (c *call) takesAs(d tensor.DType, shape []int) bool {
 }
 
 func (r *reader) noRoom() error {
-	return fmt.Errorf("the constants that are computed or converted take more than %d MiB and the size of "+
-		"the file", maxFolded>>20)
+	return fmt.Errorf("the constants that are computed or converted take more than %d MiB and %d times the "+
+		"size of the file", maxFolded>>20, foldedTimes)
 }
 
 // numbers returns operand i of a fold.
@@ -61,7 +59,7 @@ func (c *call) numbers(i int) numbers {
 
 // converted returns the elements of t; if they have to be copied, there must be room.
 func (c *call) converted(t tensor.Tensor) numbers {
-	if t.DType != tensor.F32 && t.DType != tensor.I64 && !c.takes(t.Shape) {
+	if t.DType != tensor.F32 && t.DType != tensor.I64 && !c.takes(computedAs(t.DType), t.Shape) {
 		return numbers{shape: []int{0}}
 	}
 	n, err := toNumbers(t)
@@ -93,10 +91,10 @@ func foldCast(c *call) numbers {
 	if err != nil {
 		c.fail("%w", err)
 	}
-	if c.err != nil || !c.takes(n.shape) {
+	if c.err != nil || !c.takes(tensor.I64, n.shape) {
 		return n
 	}
-	float := d == tensor.F32 || d == tensor.F64 || d == tensor.F16 || d == tensor.BF16
+	float := isFloat(d)
 	switch {
 	case float && n.f == nil:
 		n.t = tensor.Tensor{}

@@ -9,7 +9,7 @@ import (
 
 func foldUnary(c *call) numbers {
 	n := c.numbers(0)
-	if c.err != nil || !c.takes(n.shape) {
+	if c.err != nil || !c.takes(n.dtype(), n.shape) {
 		return n
 	}
 	out := n.like(n.shape)
@@ -54,7 +54,8 @@ func foldBinary(c *call) numbers {
 	if err != nil {
 		c.fail("%w", err)
 	}
-	if c.err != nil || !c.takes(shape) || !c.takes(shape) || !c.takes(shape) {
+	if c.err != nil || !c.takes(a.dtype(), shape) || !c.takes(a.dtype(), shape) ||
+		!c.takes(a.dtype(), shape) {
 		return a
 	}
 	a, b = a.spread(shape), b.spread(shape)

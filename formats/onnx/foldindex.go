@@ -23,7 +23,7 @@ func foldGather(c *call) numbers {
 		}
 	}
 	shape := slices.Concat(n.shape[:axis], index.shape, n.shape[axis+1:])
-	if !c.takes(shape) {
+	if !c.takes(n.dtype(), shape) {
 		return n
 	}
 	step, inner := strides(n.shape), strides(index.shape)
@@ -54,7 +54,7 @@ func foldSlice(c *call) numbers {
 	for a, s := range spans {
 		shape[a] = s.count
 	}
-	if c.err != nil || !c.takes(shape) {
+	if c.err != nil || !c.takes(n.dtype(), shape) {
 		return n
 	}
 	step := strides(n.shape)
@@ -89,7 +89,7 @@ func foldConcat(c *call) numbers {
 		}
 		shape[axis] += n.shape[axis]
 	}
-	if c.err != nil || !c.takes(shape) {
+	if c.err != nil || !c.takes(all[0].dtype(), shape) {
 		return numbers{}
 	}
 	return joined(all, shape, axis)
@@ -128,7 +128,7 @@ func foldTranspose(c *call) numbers {
 		}
 		shape[i] = n.shape[a]
 	}
-	if c.err != nil || !c.takes(shape) {
+	if c.err != nil || !c.takes(n.dtype(), shape) {
 		return n
 	}
 	step := strides(n.shape)

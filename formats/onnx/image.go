@@ -60,7 +60,7 @@ func (r *reader) image(name string, x value, need []bool) error {
 	return r.g.Err()
 }
 
-func first(l []float64, otherwise float64) float64 {
+func first[T any](l []T, otherwise T) T {
 	if len(l) > 0 {
 		return l[0]
 	}

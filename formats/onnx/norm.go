@@ -1,6 +1,11 @@
 package onnx
 
-import "github.com/bnctl/bnctl/graph"
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/graph"
+)
 
 // varianceKey is the key of the model's properties that says which variance
 // running statistics keep, if it is not the unbiased one of PyTorch.
@@ -11,8 +16,7 @@ const varianceKey = "bnctl.running_variance"
 // supported. momentum is the weight of the old statistics.
 func batchNorm(c *call) graph.Value {
 	s := c.shape(0)
-	if c.opset < 7 && c.int("is_test", 0) == 0 && len(c.n.Output) > 1 || c.opset >= 14 &&
-		c.int("training_mode", 0) != 0 {
+	if c.training() {
 		c.fail("is in training mode; export the model in evaluation mode")
 	}
 	if c.opset < 9 && c.int("spatial", 1) != 1 {
@@ -33,3 +37,48 @@ func batchNorm(c *call) graph.Value {
 	return c.node(graph.BatchNorm, "", in, "eps", short(c.float("epsilon", 1e-5)),
 		"decay", short(c.float("momentum", 0.9)), "variance", variance)
 }
+
+// training reports whether a batch norm normalises by the batch at hand:
+// training_mode says so since operator set 14, results beside the first do
+// before, and is_test in set 6.
+func (c *call) training() bool {
+	if c.opset >= 14 {
+		return c.int("training_mode", 0) != 0
+	}
+	return c.opset < 7 && c.int("is_test", 1) == 0 ||
+		slices.ContainsFunc(c.n.Output[min(1, len(c.n.Output)):], func(name string) bool { return name != "" })
+}
+
+// norms lists the batch norms of the graph, whether it is supported or not,
+// and finds those in training mode.
+func (r *reader) norms(need []bool) {
+	r.file.Norms = []foreign.BatchNorm{}
+	listed, seen := map[string]bool{}, map[string]bool{}
+	for _, t := range r.file.Tensors {
+		listed[t.Name] = true
+	}
+	for i, n := range r.src.Node {
+		if !need[i] || operator(n) != "BatchNormalization" || len(n.Input) < 5 {
+			continue
+		}
+		c := &call{reader: r, n: n}
+		l := foreign.BatchNorm{Name: nodeName(n), Eps: short(c.float("epsilon", 1e-5)),
+			Decay: short(c.float("momentum", 0.9))}
+		for k, part := range []*string{&l.Gamma, &l.Beta, &l.Mean, &l.Variance} {
+			if name := n.Input[k+1]; listed[name] {
+				*part = name
+			}
+		}
+		if c.training() {
+			r.file.Findings = append(r.file.Findings, foreign.Finding{Where: l.Name, Fault: true, Text: inTraining,
+				Advice: "export the model after model.eval(), in evaluation mode"})
+		}
+		if !seen[n.Input[3]] { // layers may share their tensors
+			seen[n.Input[3]] = true
+			r.file.Norms = append(r.file.Norms, l)
+		}
+	}
+}
+
+const inTraining = "a batch norm in training mode: it normalises by the batch that it is given, not by its " +
+	"running statistics, so that an answer depends on what else is in the batch"

@@ -33,6 +33,8 @@ func toNumbers(t tensor.Tensor) (numbers, error) {
 		n.i = widened(tensor.View[int8](t))
 	case tensor.U8:
 		n.i = widened(t.U8())
+	case tensor.U16:
+		n.i = widened(tensor.View[uint16](t))
 	case tensor.Bool:
 		n.i = widened(t.Bytes)
 	case tensor.F64, tensor.F16, tensor.BF16:
@@ -45,7 +47,7 @@ func toNumbers(t tensor.Tensor) (numbers, error) {
 	return n, nil
 }
 
-func widened[T int | int32 | int16 | int8 | uint8](v []T) []int64 {
+func widened[T int | int32 | int16 | int8 | uint16 | uint8](v []T) []int64 {
 	out := make([]int64, len(v))
 	for i, x := range v {
 		out[i] = int64(x)
@@ -61,6 +63,22 @@ func (n numbers) tensor() tensor.Tensor {
 		return tensor.Of(n.f, n.shape...)
 	}
 	return tensor.Of(n.i, n.shape...)
+}
+
+// dtype returns the type of the elements.
+func (n numbers) dtype() tensor.DType {
+	if n.f != nil {
+		return tensor.F32
+	}
+	return tensor.I64
+}
+
+// computedAs returns the type in which constants of type d are computed with.
+func computedAs(d tensor.DType) tensor.DType {
+	if isFloat(d) {
+		return tensor.F32
+	}
+	return tensor.I64
 }
 
 // like returns numbers of the same type with a new shape.

@@ -36,7 +36,7 @@ type Options struct {
 }
 
 // Read opens an ONNX model. The result has a Model, or NoModel if the graph is
-// not supported, and as Tensors all initializers, those too that nothing uses.
+// not supported, and as Tensors all weights, those too that nothing uses.
 // Close it: tensors are read from it.
 func Read(path string, o Options) (*foreign.File, error) {
 	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
@@ -75,6 +75,9 @@ func read(src io.ReaderAt, size int64, ext *external, o Options) (*foreign.File,
 	}
 	r := newReader(m, opset, int(size), file)
 	if err := r.initializers(d, ext); err != nil {
+		return nil, err
+	}
+	if err := r.constants(d, ext); err != nil {
 		return nil, err
 	}
 	if !o.TensorsOnly {

@@ -29,6 +29,7 @@ type reader struct {
 	used   foreign.Names     // labels that are taken
 	batch  int64             // the length of the batch if the file fixes it, else 0
 	room   int               // bytes that constants may still take that are computed
+	done   []bool            // nodes that need no more than the constants
 }
 
 // value is what a name of ONNX stands for: rows of the graph, or a constant.
@@ -46,7 +47,7 @@ func (x value) isConstant() bool        { return x.v == graph.None }
 func (r *reader) shapeOf(x value) []int { return r.g.Type(x.v).Shape }
 
 func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reader {
-	r := &reader{src: m.Graph, opset: opset, file: file, room: maxFolded + size,
+	r := &reader{src: m.Graph, opset: opset, file: file, room: maxFolded + foldedTimes*size,
 		state: map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{}}
 	for _, p := range m.MetadataProps {
 		r.biased = r.biased || p.Key == varianceKey && p.Value == "biased"
@@ -61,7 +62,6 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 // initializers lists all initializers as the file's tensors. They are read when
 // a node takes them.
 func (r *reader) initializers(d *decoder, ext *external) error {
-	size := int64(0)
 	for _, p := range r.src.Initializer {
 		if _, twice := r.values[p.Name]; twice {
 			return fmt.Errorf("two initializers are called %.80q", p.Name)
@@ -72,9 +72,8 @@ func (r *reader) initializers(d *decoder, ext *external) error {
 		}
 		r.values[p.Name] = value{v: graph.None, file: &t, logits: graph.None}
 		r.file.Tensors = append(r.file.Tensors, t)
-		size += int64(t.Size())
 	}
-	return foreign.CheckTensors(r.file.Tensors, size)
+	return nil
 }
 
 // operand returns what a name stands for. An initializer is read when it is
@@ -106,7 +105,7 @@ func (r *reader) model() (*models.Model, error) {
 		return nil, err
 	}
 	for i, n := range r.src.Node {
-		if !need[i] {
+		if !need[i] || r.done[i] {
 			continue
 		}
 		if err := r.node(n); err != nil {
@@ -136,22 +135,11 @@ func (r *reader) model() (*models.Model, error) {
 // among them that have no counterpart, all at once. Nodes come in an order in
 // which they can run: whatever takes a later result belongs to a cycle.
 func (r *reader) needed() ([]bool, error) {
-	wanted := map[string]bool{}
-	for _, o := range r.src.Output {
-		wanted[o.Name] = true
-	}
-	need := make([]bool, len(r.src.Node))
+	need := r.reached()
 	var unknown []string
 	seen := map[string]bool{}
-	for i, n := range slices.Backward(r.src.Node) {
-		need[i] = slices.ContainsFunc(n.Output, func(name string) bool { return name != "" && wanted[name] })
-		if !need[i] {
-			continue
-		}
-		for _, name := range n.Input {
-			wanted[name] = true
-		}
-		if op := operator(n); makers[op] == nil && folds[op] == nil && !seen[op] {
+	for i, n := range r.src.Node {
+		if op := operator(n); need[i] && makers[op] == nil && folds[op] == nil && !seen[op] {
 			seen[op] = true
 			unknown = append(unknown, op)
 		}

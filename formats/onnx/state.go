@@ -31,7 +31,7 @@ func (c *call) toF32(t tensor.Tensor) tensor.Tensor {
 	if t.DType == tensor.F32 {
 		return t
 	}
-	if !c.takesAs(tensor.F32, t.Shape) {
+	if !c.takes(tensor.F32, t.Shape) {
 		return tensor.Scalar(float32(0))
 	}
 	f, err := t.ToF32()

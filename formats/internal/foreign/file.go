@@ -20,6 +20,9 @@ type File struct {
 	// NoModel says why Model is nil although the file describes a graph: what
 	// of the graph has no counterpart. The tensors can be used all the same.
 	NoModel error
+	// Norms are the batch norms of the graph that the file describes, where it
+	// describes one, whether Model has them or not.
+	Norms []BatchNorm
 	// Wrappers are the layers around the model that were opened or stripped,
 	// outermost first: "state_dict", "module.".
 	Wrappers []string
@@ -52,11 +55,13 @@ type Finding struct {
 	Where  string `json:"where"` // a tensor, a member or a key; empty for the whole file
 	Text   string `json:"text"`
 	Advice string `json:"advice,omitempty"`
+	// Fault says that the file can't be used as it is.
+	Fault bool `json:"fault,omitempty"`
 }
 
 // Find adds a finding.
 func (f *File) Find(where, text, advice string) {
-	f.Findings = append(f.Findings, Finding{where, text, advice})
+	f.Findings = append(f.Findings, Finding{Where: where, Text: text, Advice: advice})
 }
 
 // Count adds a counter.

@@ -1,7 +1,9 @@
 """Makes cases/: a model for every way in which an operator has been written
-from operator set 6 to 21, and what ONNX Runtime 1.20.1 answers.
+from operator set 6 to 21, and what ONNX Runtime 1.30 answers.
 
-    NODE_PATH=... /usr/bin/python3 make_cases.py
+    NODE_PATH=... /usr/bin/python3 make_cases.py [PREFIX...]
+
+makes all cases, or those whose names begin with one of the prefixes.
 
 Needs Debian's python3-onnx (1.12), and node with onnxruntime-node. The input is
 x[i] = -1 + 2*((i*2654435761 mod 2^32)/2^32) of shape (2, 4, 6, 5) unless the
@@ -11,6 +13,7 @@ import base64
 import json
 import os
 import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -22,6 +25,8 @@ node = helper.make_node
 
 
 def case(name, nodes, constants={}, opset=13, shape=("N", 4, 6, 5)):
+    if len(sys.argv) > 1 and not name.startswith(tuple(sys.argv[1:])):
+        return
     init = [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()]
     graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], init)
@@ -154,3 +159,39 @@ case("resize-nearest-floor", [node("Resize", ["x", "", "s"], ["y"], mode="neares
 # A matrix that is used as it is and transposed.
 case("gemm-both", [node("Flatten", ["x"], ["f"]), node("Gemm", ["f", "w"], ["a"], transB=1), node("Gemm", ["a", "w"], ["b"]),
                    node("Gemm", ["b", "w"], ["y"], transB=1, alpha=0.5)], {"w": np.random.RandomState(11).uniform(-1, 1, (5, 5)).astype(np.float32)}, shape=("N", 5))
+
+# Weights that are no initializers: values of Constants in every form, filled, passed on, turned and quantised.
+rng = np.random.RandomState(13)
+
+
+def constant(name, array, **how):
+    if not how:
+        how = {"value": numpy_helper.from_array(np.asarray(array), name)}
+    return node("Constant", [], [name], **how)
+
+
+def typed(array):
+    return helper.make_tensor("", TensorProto.FLOAT, array.shape, array.flatten().tolist())
+
+
+w, bn = f32(4, 4, 3, 3), {k: f32(4) for k in "gbm"}
+bn["v"] = np.abs(f32(4)) + 0.1
+layers = [node("Conv", ["x", "w"], ["c"]), node("BatchNormalization", ["c", "g", "b", "m", "v"], ["n"]), node("Relu", ["n"], ["y"])]
+case("constants-value", [constant("w", w), constant("g", 0, value=typed(bn["g"])), constant("b", 0, value_floats=bn["b"].tolist()),
+                         constant("m", bn["m"]), constant("v", bn["v"])] + layers)
+case("constants-half", [constant("w16", w.astype(np.float16)), node("Cast", ["w16"], ["w"], to=1)] + layers, bn)
+case("constants-double", [constant("w64", w.astype(np.float64)), node("Cast", ["w64"], ["w"], to=1)] + layers, bn)
+case("constants-filled", [node("ConstantOfShape", ["four"], ["g"], value=helper.make_tensor("", TensorProto.FLOAT, [1], [1.5])),
+                          node("ConstantOfShape", ["four"], ["b"])] + layers, {"w": w, "m": bn["m"], "v": bn["v"], "four": i64(4)})
+case("constants-identity", [node("Identity", ["w1"], ["w2"]), node("Identity", ["w2"], ["w"]), constant("g1", bn["g"]),
+                            node("Identity", ["g1"], ["g"])] + layers, {"w1": w, "b": bn["b"], "m": bn["m"], "v": bn["v"]})
+case("constants-turned", [node("Transpose", ["w1"], ["w"], perm=[3, 2, 0, 1]), node("Unsqueeze", ["s1", "zero"], ["s2"]),
+                          node("Squeeze", ["s2", "zero"], ["s3"]), node("Add", ["s3", "s3"], ["v"])] + layers,
+     {"w1": np.ascontiguousarray(w.transpose(2, 3, 1, 0)), "s1": bn["v"] / 2, "zero": i64(0), "g": bn["g"], "b": bn["b"], "m": bn["m"]})
+quantised = np.clip(np.round(w * 90), -128, 127).astype(np.int8)
+case("constants-dequantised", [node("DequantizeLinear", ["q", "s", "z"], ["w"], axis=0)] + layers,
+     {"q": quantised, "s": np.abs(f32(4)) / 90 + 0.001, "z": np.array([0, 3, -2, 0], np.int8), **bn})
+case("constants-dequantised-one", [constant("q", (quantised.astype(int) + 128).astype(np.uint8)), constant("s", np.float32(0.01)),
+                                   constant("z", np.uint8(128)), node("DequantizeLinear", ["q", "s", "z"], ["w"])] + layers, bn)
+case("constants-fake", [node("QuantizeLinear", ["w1", "s", "z"], ["q"], axis=0), node("DequantizeLinear", ["q", "s", "z"], ["w"], axis=0)] + layers,
+     {"w1": w, "s": np.abs(f32(4)) / 90 + 0.001, "z": np.array([0, 3, -2, 0], np.int8), **bn})

@@ -117,6 +117,22 @@ put("external-length", "want 4", external("WANT", length="9000000000000000000"))
 put("external-negative", "offset is", external("WANT", offset="-4"))
 put("external-nowhere", "without a location", external(""))
 
+# Constants that are no plain tensors.
+few = helper.make_sparse_tensor(helper.make_tensor("", 1, [1], [1.0]), helper.make_tensor("", 7, [1], [5]), [3, 2, 3, 3])
+put("sparse-constant", "sparse_value", model([node("Constant", [], ["w"], sparse_value=few), node("Conv", ["x", "w"], ["y"])]))
+put("sparse-initializer", "sparse initializers", (lambda m: (m.graph.sparse_initializer.append(few), m)[1])(model([relu])))
+put("text-constant", "its value is text", model([node("Constant", [], ["w"], value_string="weights"), node("Conv", ["x", "w"], ["y"])]))
+put("empty-constant", "has no value", model([node("Constant", [], ["w"]), node("Conv", ["x", "w"], ["y"])]))
+put("quantised-flow", "computed from the input", model([node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["y"])],
+                                       [tensor("s", np.float32(0.1)), tensor("z", np.uint8(128))]))
+
+# Batch norms in training mode, by everything that can say so.
+norm = lambda outputs=1, **a: [node("BatchNormalization", ["x", "g", "g", "g", "g"], ["y", "m", "v", "sm", "sv"][:outputs], **a)]
+g = [tensor("g", np.ones(2, np.float32))]
+put("training-6", "training mode", model(norm(is_test=0), g, opset=6))
+put("training-9", "training mode", model(norm(5), g, opset=9))
+put("training-14", "training mode", model(norm(3, training_mode=1), g, opset=14))
+
 # Constants that grow.
 put("fold-shape", "too large", model([node("ConstantOfShape", ["s"], ["c"]), node("Add", ["x", "c"], ["y"])], [tensor("s", np.array([1 << 30] * 4))]))
 grow = [node("Concat", ["c%d" % i] * 2, ["c%d" % (i + 1)], axis=0) for i in range(60)]

@@ -29,6 +29,9 @@ type Options struct {
 	// Description is the JSON that describes the model of a Keras file of
 	// weights alone: what to_json returns.
 	Description []byte
+	// Input is the shape of one sample, (C, H, W) for images, where the graph in
+	// a file leaves lengths open. Lengths that the file fixes have to be the same.
+	Input []int
 	// TensorsOnly leaves out the graph: what a file of tensors is made of needs
 	// none, and so no more than one tensor in memory.
 	TensorsOnly bool

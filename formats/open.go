@@ -1,6 +1,9 @@
 package formats
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Open opens a foreign file of any format that is read, and takes off the
 // wrappers around the model. Close the result.
@@ -11,6 +14,10 @@ func Open(path string, o Options) (*File, error) {
 	}
 	if (o.Key != "" || o.EMA) && name != "torch" {
 		return nil, fmt.Errorf("%s: --key and --ema are for PyTorch checkpoints, this is %s", path, name)
+	}
+	if o.Input != nil && !slices.Contains(openInputs, name) {
+		return nil, fmt.Errorf("%s: --input is for graphs that leave the size of their input open; there is none "+
+			"in files of %s", path, name)
 	}
 	if o.Description != nil && name != "keras" {
 		return nil, fmt.Errorf("%s: a description in JSON is for files of Keras, this is %s; "+
@@ -26,6 +33,9 @@ func Open(path string, o Options) (*File, error) {
 	}
 	return f, nil
 }
+
+// openInputs are the formats whose graphs may leave lengths of the input open.
+var openInputs = []string{"onnx"}
 
 // clean takes off what stands around the model. A file of nothing is refused
 // here, whatever its format: nobody wants to be told that it is healthy.

@@ -136,7 +136,7 @@ func readKeras(path string, o Options) (*File, error) {
 }
 
 func readONNX(path string, o Options) (*File, error) {
-	return onnx.Read(path, onnx.Options{TensorsOnly: o.TensorsOnly})
+	return onnx.Read(path, onnx.Options{TensorsOnly: o.TensorsOnly, Input: o.Input})
 }
 
 func readCaffe(path string, o Options) (*File, error) {

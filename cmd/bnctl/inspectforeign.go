@@ -55,6 +55,11 @@ func reportForeign(o *output, f *formats.File, m *models.Model, verified bool) e
 		Health: health(norms), Counters: f.Counters, Findings: f.Findings}
 	title := fmt.Sprintf("%d tensors, %d parameters; no architecture of the zoo fits",
 		len(f.Tensors), e.Parameters)
+	if f.NoModel != nil {
+		e.NoGraph = f.NoModel.Error()
+		title = fmt.Sprintf("%d tensors, %d parameters; the graph in the file is not supported: %s",
+			len(f.Tensors), e.Parameters, e.NoGraph)
+	}
 	if m != nil {
 		in := m.Input()
 		e.Architecture, e.Parameters, e.Flops = m.Architecture, m.Summary().Parameters, flops(m)

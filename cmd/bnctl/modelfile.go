@@ -38,7 +38,7 @@ func newModel(c *cli.Context, name string, info data.Info, seed uint64) (startMo
 		m, err = zooModel(name, info, c.Int("classes"))
 	}
 	if err == nil {
-		err = without(c, name+" is no file of weights", "arch")
+		err = without(c, name+" is no file of weights", "arch", "input")
 	}
 	if err != nil {
 		return startModel{}, err

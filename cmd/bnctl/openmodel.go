@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -24,6 +26,8 @@ func fileFlags() []cli.Flag {
 		&cli.StringFlag{Name: "arch",
 			Usage: "`NAME` of the zoo, a graph file or a Keras .json: what a file of mere tensors holds"},
 		&cli.StringFlag{Name: "key", Usage: "`NAME` of the state dict in a PyTorch checkpoint"},
+		&cli.StringFlag{Name: "input",
+			Usage: "`C,H,W`: how large the input is, where the graph in a file leaves that open"},
 	}
 }
 
@@ -57,7 +61,7 @@ func ownFile(c *cli.Context, path string) (bool, error) {
 		err = fmt.Errorf("%s: no such file, and the model of that name has no weights; train it first", path)
 	}
 	if ours && err == nil {
-		err = without(c, path+" is bnctl's own file", "arch", "key")
+		err = without(c, path+" is bnctl's own file", "arch", "key", "input")
 	}
 	return ours, err
 }
@@ -118,13 +122,31 @@ func foreignOptions(c *cli.Context) (formats.Options, error) {
 	return o, err
 }
 
-// givenOptions returns what --key and --arch say of foreign files.
+// givenOptions returns what --key, --input and --arch say of foreign files.
 func givenOptions(c *cli.Context) (o formats.Options, err error) {
 	o.Key = c.String("key")
+	if c.IsSet("input") {
+		if o.Input, err = inputLengths(c.String("input")); err != nil {
+			return o, err
+		}
+	}
 	if name := c.String("arch"); name != "" {
 		o.Description, err = description(name)
 	}
 	return o, err
+}
+
+// inputLengths reads --input.
+func inputLengths(text string) ([]int, error) {
+	var lengths []int
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 || n > 1<<20 {
+			return nil, misuse("--input %q: want the lengths of one sample, for example --input 3,224,224", text)
+		}
+		lengths = append(lengths, n)
+	}
+	return lengths, nil
 }
 
 // description returns the content of a file that describes a Keras model in

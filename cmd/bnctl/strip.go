@@ -53,7 +53,7 @@ func stripAction(c *cli.Context) error {
 		return err
 	}
 	if !template(c) {
-		err := without(c, "only a template keeps it", "arch", "labels", "preprocess", "mean", "std")
+		err := without(c, "only a template keeps it", "arch", "input", "labels", "preprocess", "mean", "std")
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func stripOwn(c *cli.Context) (*stripping, error) {
 		return nil, misuse("%d checkpoints: several are for the ranks of a run of another program; "+
 			"a .bnc holds a whole run", c.NArg())
 	}
-	if err := without(c, c.Args().First()+" is bnctl's own file", "arch", "key", "ema"); err != nil {
+	if err := without(c, c.Args().First()+" is bnctl's own file", "arch", "key", "ema", "input"); err != nil {
 		return nil, err
 	}
 	k, err := serialize.ReadCheckpoint(c.Args().First())

@@ -111,7 +111,7 @@ func (t *trainer) initialise(r *train.Recipe) error {
 		if r.BN == bn.Frozen {
 			return misuse("--bn frozen normalises with running statistics, and a new model has none; add --init FILE")
 		}
-		if err := without(t.c, "it is about a file of weights", "key"); err != nil {
+		if err := without(t.c, "it is about a file of weights", "key", "input"); err != nil {
 			return err
 		}
 		r.Init = "seed"

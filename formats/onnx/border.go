@@ -35,8 +35,8 @@ func (r *reader) input(need []bool) error {
 // inputType reads a type: f32 of any rank, or u8 images (N, H, W, C).
 func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
 	p := info.GetType().GetTensorType()
-	if p == nil || p.Shape == nil {
-		return graph.Type{}, fmt.Errorf("its type or shape is not given")
+	if p == nil {
+		return graph.Type{}, fmt.Errorf("its type is not given")
 	}
 	d, err := dtype(p.ElemType)
 	if err != nil {
@@ -50,19 +50,8 @@ func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
 	default:
 		return graph.Type{}, fmt.Errorf("its type is %v; f32 and u8 are supported", d)
 	}
-	if len(p.Shape.Dim) == 0 {
-		return graph.Type{}, fmt.Errorf("a scalar has no axis for the batch")
-	}
-	r.batch = p.Shape.Dim[0].GetDimValue()
-	t := graph.Type{Kind: graph.Rows, DType: d}
-	for i, dim := range p.Shape.Dim[1:] {
-		if dim.DimValue == nil || *dim.DimValue < 1 || *dim.DimValue > 1<<30 {
-			return graph.Type{}, fmt.Errorf("axis %d has no fixed length (%q): export the model "+
-				"with a fixed size, or set it with onnxruntime.tools.make_dynamic_shape_fixed", i+1, dim.GetDimParam())
-		}
-		t.Shape = append(t.Shape, int(*dim.DimValue))
-	}
-	return t, nil
+	shape, err := r.sample(p.Shape)
+	return graph.Type{Kind: graph.Rows, DType: d, Shape: shape}, err
 }
 
 // outputs declares the results. The one result of a classifier is called

@@ -33,6 +33,9 @@ func Sniff(head []byte) bool {
 type Options struct {
 	// TensorsOnly leaves out the model, and with it reading all initializers.
 	TensorsOnly bool
+	// Input is the shape of one sample where the file leaves lengths open, in
+	// the file's order or, of three, with the channels first.
+	Input []int
 }
 
 // Read opens an ONNX model. The result has a Model, or NoModel if the graph is
@@ -74,6 +77,7 @@ func read(src io.ReaderAt, size int64, ext *external, o Options) (*foreign.File,
 		file.Count("producer", m.ProducerName+" "+m.ProducerVersion)
 	}
 	r := newReader(m, opset, int(size), file)
+	r.given = o.Input
 	if err := r.initializers(d, ext); err != nil {
 		return nil, err
 	}

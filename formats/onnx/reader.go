@@ -29,6 +29,7 @@ type reader struct {
 	used   foreign.Names     // labels that are taken
 	batch  int64             // the length of the batch if the file fixes it, else 0
 	room   int               // bytes that constants may still take that are computed
+	given  []int             // the shape of a sample, from outside; nil if it is not given
 	done   []bool            // nodes that need no more than the constants
 }
 

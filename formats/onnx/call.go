@@ -49,6 +49,9 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 	}
 	c.name = nodeName(n)
 	op := operator(n)
+	if err := attributes[op].check(c); err != nil {
+		return err
+	}
 	var out []value
 	switch {
 	case (constants || makers[op] == nil) && folds[op] != nil:

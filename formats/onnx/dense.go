@@ -59,7 +59,8 @@ func (c *call) addend(n int, by float32) graph.Value {
 	if !ok || by == 0 {
 		return graph.None
 	}
-	if t = c.toF32(t); t.Count() != 1 && t.Count() != n {
+	t = c.toF32(t)
+	if last := len(t.Shape) - 1; t.Count() != 1 && (t.Count() != n || t.Shape[last] != n) {
 		c.fail("adds %v to %d outputs", t, n)
 	}
 	if c.err != nil {

@@ -52,13 +52,15 @@ func cast(c *call) []value {
 	return same(c)
 }
 
-// dropout marks the place where training drops elements.
+// dropout marks the place where training drops elements. In training mode, as
+// operand 2 or, in operator set 6, is_test says, it would drop some now.
 func dropout(c *call) graph.Value {
 	p, ok := c.scalar("ratio", 1)
 	if !ok {
 		p = 0.5
 	}
-	if t, ok := c.constant(2); ok && t.Count() == 1 && t.Bytes[0] != 0 {
+	training, ok := c.constant(2)
+	if ok && training.Count() == 1 && training.Bytes[0] != 0 || c.opset < 7 && c.int("is_test", 1) == 0 {
 		c.fail("is in training mode; export the model in evaluation mode")
 	}
 	if p == 0 {

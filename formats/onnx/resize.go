@@ -5,57 +5,140 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
 )
 
-// resize is Upsample (operator sets 7 to 9) and Resize. Of the many ways to
-// place pixels those are supported that the graph's Upsample has: nearest as
-// floor(i*H/H'), and linear with half-pixel centres or aligned corners.
+// resize is Upsample (operator sets 7 to 9) and Resize. Where pixels lie as the
+// graph's Upsample places them it becomes that; any other way is a product with
+// a matrix along each axis.
 func resize(c *call) graph.Value {
 	s := c.space(0)
 	if len(s) != 3 {
 		c.fail("of a tensor of shape %v is not supported", s)
 	}
-	size := c.resized(s)
+	axes := c.resamplings(s)
+	for i := range axes {
+		if err := axes[i].check(); err != nil {
+			c.fail("%w", err)
+		}
+	}
 	if c.err != nil {
 		return graph.None
 	}
-	mode, align := c.placement(s[1:], size)
-	return c.node(graph.Upsample, "", []graph.Value{c.flow(0)}, "size", size, "mode", mode, "align_corners",
-		align)
+	if mode, align, ok := asUpsample(axes); ok {
+		return c.node(graph.Upsample, "", []graph.Value{c.flow(0)}, "size", []int{axes[0].to, axes[1].to},
+			"mode", mode, "align_corners", align)
+	}
+	return c.resample(c.resample(c.flow(0), 1, &axes[0], ".height"), 2, &axes[1], ".width")
 }
 
-// resized returns the height and width that scales or sizes ask for.
-func (c *call) resized(s []int) []int {
-	scales, sizes := 1, 3 // operands; roi stands between since operator set 11
+// resamplings reads how height and width of an image become others.
+func (c *call) resamplings(s []int) []resampling {
+	place, round := "asymmetric", "simple" // the only ones up to operator set 10
 	if c.n.OpType == "Resize" && c.opset >= 11 {
-		scales = 2
+		place = c.text("coordinate_transformation_mode", "half_pixel")
+		round = c.text("nearest_mode", "round_prefer_floor")
 	}
-	if c.attribute("axes") != nil || c.text("keep_aspect_ratio_policy", "stretch") != "stretch" {
-		c.fail("with axes or a policy is not supported")
+	mode := c.text("mode", "nearest")
+	if mode == "bilinear" && c.n.OpType == "Upsample" {
+		mode = "linear"
 	}
-	if c.has(sizes) {
-		l, _ := c.list("sizes", sizes)
-		if len(l) != 4 || l[1] != int64(s[0]) || min(l[2], l[3]) < 1 || max(l[2], l[3]) > 1<<20 {
-			c.fail("of a tensor of shape %v to sizes %s", s, printed(l))
-			return nil
+	size, scales := c.resized(s)
+	out := make([]resampling, len(size))
+	for a := range out {
+		out[a] = resampling{from: s[a+1], to: size[a], scale: scales[a], mode: mode, place: place, round: round,
+			cubic:    float32(c.float("cubic_coeff_a", -0.75)),
+			excludes: c.int("exclude_outside", 0) != 0, antialias: c.int("antialias", 0) != 0}
+	}
+	return out
+}
+
+// resized returns the height and width that scales or sizes ask for, and their scales.
+func (c *call) resized(s []int) (size []int, scales []float32) {
+	full := []int{1, s[0], s[1], s[2]} // the batch keeps its length, whatever it is
+	at, byScales := c.resizedAxes(), 1
+	if c.n.OpType == "Resize" && c.opset >= 11 {
+		byScales = 2 // roi stands before it
+	}
+	to, factor := slices.Clone(full), []float32{1, 1, 1, 1}
+	if c.has(3) {
+		l, _ := c.list("sizes", 3)
+		c.bySizes(full, at, l, to, factor)
+	} else {
+		f := c.floats("scales", byScales)
+		for i, a := range at {
+			if len(f) == len(at) && f[i] > 0 {
+				factor[a] = f[i]
+				to[a] = int(min(math.Floor(float64(f[i]*float32(full[a]))), maxResized+1))
+			} else {
+				c.fail("scales are %v for %d axes", f, len(at))
+			}
 		}
-		return []int{int(l[2]), int(l[3])}
 	}
-	f := c.floats("scales", scales)
-	if len(f) != 4 || f[0] != 1 || f[1] != 1 {
-		c.fail("scales are %v, want 1 for the batch and the channels", f)
-		return nil
+	if c.err == nil && (to[0] != 1 || to[1] != s[0] || factor[0] != 1 || factor[1] != 1 ||
+		slices.Min(to) < 1 || max(to[2], to[3]) > maxResized) {
+		c.fail("from %v to %v is not supported, only of height and width, to at most %d", s, to[1:], maxResized)
 	}
-	size := make([]int, 2)
-	for a := range size {
-		v := math.Floor(float64(f[a+2] * float32(s[a+1])))
-		if !(v >= 1 && v <= 1<<20) {
-			c.fail("scales are %v for the shape %v", f, s)
-			return nil
+	if c.err != nil {
+		return []int{1, 1}, []float32{1, 1}
+	}
+	return to[2:], factor[2:]
+}
+
+// maxResized is the largest height or width.
+const maxResized = 1 << 16
+
+// resizedAxes returns the axes that are resized, the batch being 0.
+func (c *call) resizedAxes() []int {
+	at := []int{0, 1, 2, 3}
+	if a := c.attribute("axes"); a != nil {
+		at = c.ints("axes", len(a.Ints), 0)
+		for i := range at {
+			if at[i] < 0 {
+				at[i] += 4
+			}
+			if at[i] < 0 || at[i] > 3 || slices.Contains(at[:i], at[i]) {
+				c.fail("axes are %v", a.Ints)
+				return nil
+			}
 		}
-		size[a] = int(v)
 	}
-	return size
+	return at
+}
+
+// bySizes sets lengths and scales of axes by sizes: those, or with a policy
+// the largest within, or the smallest around them, that keeps the proportions.
+func (c *call) bySizes(full, at []int, sizes []int64, to []int, factor []float32) {
+	if len(sizes) != len(at) {
+		c.fail("sizes %s for %d axes", printed(sizes), len(at))
+		return
+	}
+	policy, common := c.text("keep_aspect_ratio_policy", "stretch"), float32(0)
+	for i, a := range at {
+		n := sizes[i]
+		if a == 0 && (n == anyBatch || c.batch > 0 && n == c.batch) {
+			n = 1
+		}
+		if n < 1 || n > 1<<30 {
+			c.fail("sizes are %s", printed(sizes))
+			return
+		}
+		to[a] = int(n)
+		factor[a] = float32(n) / float32(full[a])
+		smaller := policy == "not_larger" && factor[a] < common
+		if i == 0 || smaller || policy == "not_smaller" && factor[a] > common {
+			common = factor[a]
+		}
+	}
+	switch policy {
+	case "stretch":
+	case "not_larger", "not_smaller":
+		for _, a := range at {
+			factor[a], to[a] = common, int(math.Round(float64(common*float32(full[a]))))
+		}
+	default:
+		c.fail("keep_aspect_ratio_policy is %.40q, which is not supported", policy)
+	}
 }
 
 // floats returns an attribute, or operand i, of floats.
@@ -72,32 +155,60 @@ func (c *call) floats(name string, i int) []float32 {
 	return f.F32()
 }
 
-// placement returns mode and align_corners of the graph's operation.
-func (c *call) placement(from, to []int) (mode string, align bool) {
-	def := "asymmetric"
-	if c.n.OpType == "Resize" && c.opset >= 11 {
-		def = "half_pixel"
+// asUpsample returns the graph's operation that places all pixels as they are
+// asked for, but for rounding.
+func asUpsample(axes []resampling) (mode string, align, ok bool) {
+	if r := axes[0]; r.mode == "nearest" {
+		return "nearest", false, !slices.ContainsFunc(axes, func(r resampling) bool {
+			return slices.ContainsFunc(upTo(r.to), func(i int) bool { return r.pixel(i) != i*r.from/r.to })
+		})
+	} else if r.mode != "linear" {
+		return "", false, false
 	}
-	mode, place := c.text("mode", "nearest"), c.text("coordinate_transformation_mode", def)
-	whole := to[0]%from[0] == 0 && to[1]%from[1] == 0
-	switch mode {
-	case "nearest":
-		round := "floor"
-		if def == "half_pixel" {
-			round = c.text("nearest_mode", "round_prefer_floor")
-		}
-		half := place == "half_pixel" || place == "pytorch_half_pixel"
-		if place == "asymmetric" && round == "floor" || half && whole && round != "floor" && round != "ceil" {
-			return "nearest", false
-		}
-	case "linear", "bilinear":
-		switch {
-		case place == "half_pixel", place == "pytorch_half_pixel" && slices.Min(to) > 1:
-			return "bilinear", false
-		case place == "align_corners":
-			return "bilinear", true
+	for _, align := range []bool{false, true} {
+		if !slices.ContainsFunc(axes, func(r resampling) bool { return !r.isBilinear(align) }) {
+			return "bilinear", align, true
 		}
 	}
-	c.fail("mode %.40q with coordinates %.40q is not supported", mode, place)
-	return "nearest", false
+	return "", false, false
+}
+
+func upTo(n int) []int {
+	l := make([]int, n)
+	for i := range l {
+		l[i] = i
+	}
+	return l
+}
+
+// isBilinear reports whether the graph's bilinear Upsample places pixels so.
+func (r resampling) isBilinear(align bool) bool {
+	if r.antialias && r.scale < 1 || r.antialias && r.excludes {
+		return false
+	}
+	for i := range r.to {
+		x := float64(2*i+1)*float64(r.from)/float64(2*r.to) - 0.5
+		if align {
+			x = float64(i) * float64(r.from-1) / float64(max(r.to-1, 1))
+		}
+		clamp := func(x float64) float64 { return min(max(x, 0), float64(r.from-1)) }
+		if math.Abs(clamp(x)-clamp(float64(r.at(i)))) > 1e-6*float64(r.from) {
+			return false
+		}
+	}
+	return true
+}
+
+// resample multiplies an axis, 1 for height and 2 for width, with a matrix: a
+// convolution of 1x1 over that axis as channels.
+func (c *call) resample(x graph.Value, axis int, r *resampling, suffix string) graph.Value {
+	if r.from == r.to && r.scale == 1 || c.err != nil || !c.takes(tensor.F32, []int{r.to, r.from}) {
+		return x
+	}
+	perm := []int{0, 1, 2}
+	perm[0], perm[axis] = axis, 0
+	m := c.declare(c.n.Output[0]+suffix, graph.Constant, tensor.Of(r.weights(), r.to, r.from, 1, 1))
+	x = c.node(graph.Transpose, suffix+".in", []graph.Value{x}, "perm", perm)
+	x = c.node(graph.Conv, suffix, []graph.Value{x, m, graph.None})
+	return c.node(graph.Transpose, suffix+".out", []graph.Value{x}, "perm", perm)
 }

@@ -63,6 +63,10 @@ func split(c *call) []value {
 			parts = append(parts, min(each, int64(s[axis])-i*each))
 		}
 	}
+	if wanted := c.int("num_outputs", len(c.n.Output)); wanted != len(c.n.Output) || len(parts) != wanted {
+		c.fail("has %d results, and num_outputs %d and parts %v", len(c.n.Output), wanted, parts)
+		return nil
+	}
 	var out []value
 	at := int64(0)
 	for _, n := range parts {
@@ -77,6 +81,9 @@ func split(c *call) []value {
 		spans[axis].begin, spans[axis].end = int(at), int(at+n)
 		at += n
 		out = append(out, rows(c.cut("", spans)))
+	}
+	if at != int64(s[axis]) {
+		c.fail("into parts of %v of an axis of %d", parts, s[axis])
 	}
 	return out
 }

@@ -12,6 +12,9 @@ type window struct{ kernel, stride, dilation, begin, end []int }
 // window reads the attributes of a window over axes of the given lengths.
 func (c *call) window(kernel, size []int) window {
 	n := len(size)
+	if c.attribute("kernel_shape") != nil && !slices.Equal(c.ints("kernel_shape", n, 0), kernel) {
+		c.fail("kernel_shape is %v, the kernel %v", c.attribute("kernel_shape").Ints, kernel)
+	}
 	w := window{kernel: kernel, stride: c.ints("strides", n, 1), dilation: c.ints("dilations", n, 1)}
 	pads := c.ints("pads", 2*n, 0)
 	w.begin, w.end = pads[:n], pads[n:]
@@ -22,7 +25,9 @@ func (c *call) window(kernel, size []int) window {
 		}
 	}
 	switch auto := c.text("auto_pad", "NOTSET"); auto {
-	case "NOTSET", "VALID":
+	case "NOTSET":
+	case "VALID":
+		clear(pads)
 	case "SAME_UPPER", "SAME_LOWER":
 		w.same(size, auto == "SAME_LOWER")
 	default:

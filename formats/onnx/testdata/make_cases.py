@@ -195,3 +195,41 @@ case("constants-dequantised-one", [constant("q", (quantised.astype(int) + 128).a
                                    constant("z", np.uint8(128)), node("DequantizeLinear", ["q", "s", "z"], ["w"])] + layers, bn)
 case("constants-fake", [node("QuantizeLinear", ["w1", "s", "z"], ["q"], axis=0), node("DequantizeLinear", ["q", "s", "z"], ["w"], axis=0)] + layers,
      {"w1": w, "s": np.abs(f32(4)) / 90 + 0.001, "z": np.array([0, 3, -2, 0], np.int8), **bn})
+
+# Resizing by fractional scales, whose coordinates follow the scales and not the rounded sizes.
+rng = np.random.RandomState(17)
+
+
+def resize(name, scales=None, sizes=None, opset=18, shape=("N", 4, 6, 5), **a):
+    by = {"s": np.array(scales, np.float32)} if scales else {"z": i64(*sizes)}
+    inputs = ["x", "", "s"] if scales else ["x", "", "", "z"]
+    case("resize-" + name, [node("Resize", inputs, ["y"], **a)], by, opset, shape)
+
+
+up, down, whole = [1, 1, 1.3, 1.7], [1, 1, 0.7, 0.45], [1, 1, 3, 2]
+for coords in "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric":
+    for way, scales in ("up", up), ("down", down), ("whole", whole):
+        resize("linear-%s-%s" % (coords, way), scales, opset=19, mode="linear", coordinate_transformation_mode=coords)
+    resize("cubic-%s" % coords, up, opset=19, mode="cubic", coordinate_transformation_mode=coords)
+    resize("cubic-%s-down" % coords, down, opset=19, mode="cubic", coordinate_transformation_mode=coords, cubic_coeff_a=-0.5, exclude_outside=1)
+    for rounding in "round_prefer_floor", "round_prefer_ceil", "floor", "ceil":
+        resize("nearest-%s-%s" % (coords, rounding), up, opset=19, mode="nearest", coordinate_transformation_mode=coords, nearest_mode=rounding)
+        resize("nearest-%s-%s-down" % (coords, rounding), down, opset=19, mode="nearest", coordinate_transformation_mode=coords, nearest_mode=rounding)
+case("resize-nearest-tf", one("Resize", 3, mode="nearest", coordinate_transformation_mode="tf_half_pixel_for_nn"),
+     {"c1": np.zeros(0, np.float32), "c2": np.array(up, np.float32)}, 11)
+for mode in "linear", "cubic":
+    resize("antialias-%s" % mode, down, antialias=1, mode=mode)
+    resize("antialias-%s-sizes" % mode, sizes=[2, 4, 3, 2], shape=(2, 4, 6, 5), antialias=1, mode=mode)
+    resize("antialias-%s-up" % mode, up, antialias=1, mode=mode)
+    resize("antialias-%s-exclude" % mode, down, antialias=1, mode=mode, exclude_outside=1)
+resize("axes", [0.5, 2.5], axes=[3, -2], mode="linear")
+resize("not-larger", sizes=[9, 7], axes=[2, 3], mode="linear", keep_aspect_ratio_policy="not_larger")
+resize("not-smaller", sizes=[9, 7], axes=[2, 3], mode="linear", keep_aspect_ratio_policy="not_smaller")
+resize("one", sizes=[2, 4, 1, 1], shape=(2, 4, 6, 5), mode="linear")
+resize("one-pytorch", sizes=[2, 4, 1, 3], shape=(2, 4, 6, 5), mode="linear", coordinate_transformation_mode="pytorch_half_pixel")
+resize("nearest-sizes", sizes=[2, 4, 10, 3], shape=(2, 4, 6, 5), mode="nearest")
+for opset, op in (9, "Upsample"), (10, "Resize"):
+    for mode in "nearest", "linear":
+        for way, scales in ("up", up), ("down", down), ("whole", whole):
+            if op == "Resize" or way != "down":
+                case("resize-%d-%s-%s" % (opset, mode, way), one(op, 2, mode=mode), {"c1": np.array(scales, np.float32)}, opset)

@@ -119,6 +119,18 @@ put("external-length", "want 4", external("WANT", length="9000000000000000000"))
 put("external-negative", "offset is", external("WANT", offset="-4"))
 put("external-nowhere", "without a location", external(""))
 
+# What an operator is not known to have, and what of Resize has no counterpart.
+put("attribute", 'attribute "gap", which is not known', model([node("Conv", ["x", "w"], ["y"], gap=2)], [kernel]))
+put("operands", "4 operands; 3 are known", model([node("Conv", ["x", "w", "", "w"], ["y"])], [kernel]))
+put("kernel-shape", "kernel_shape is", model([node("Conv", ["x", "w"], ["y"], kernel_shape=[2, 2])], [kernel]))
+scales = [tensor("s", np.array([1, 1, 1.5, 1.5], np.float32)), tensor("r", np.array([0, 0, 0, 0, 1, 1, 1, 1], np.float32))]
+put("resize-crop", "tf_crop_and_resize", model([node("Resize", ["x", "r", "s"], ["y"], mode="linear", coordinate_transformation_mode="tf_crop_and_resize")], scales))
+put("resize-antialias", "antialias of mode nearest", model([node("Resize", ["x", "", "s"], ["y"], antialias=1)], scales, opset=18))
+put("resize-channels", "only of height and width", model([node("Resize", ["x", "", "c"], ["y"])], [tensor("c", np.array([1, 2, 1, 1], np.float32))]))
+put("resize-mode", "mode is", model([node("Resize", ["x", "", "s"], ["y"], mode="lanczos")], scales))
+put("split-less", "into parts of", model([node("Split", ["x", "p"], ["y", "z"], axis=2)], [tensor("p", np.array([1, 2]))]))
+put("gemm-rows", "adds", model([node("Gemm", ["x", "w", "b"], ["y"])], [tensor("w", np.ones((3, 2), np.float32)), tensor("b", np.ones((2, 1), np.float32))], shape=(2, 3)))
+
 # Constants that are no plain tensors.
 few = helper.make_sparse_tensor(helper.make_tensor("", 1, [1], [1.0]), helper.make_tensor("", 7, [1], [5]), [3, 2, 3, 3])
 put("sparse-constant", "sparse_value", model([node("Constant", [], ["w"], sparse_value=few), node("Conv", ["x", "w"], ["y"])]))

@@ -1,0 +1,125 @@
+package onnx
+
+import (
+	"fmt"
+	"strings"
+)
+
+// known is what is known of an operator's attributes and operands, in all
+// operator sets that are read. A node with anything else is refused: what is
+// not known could change the answer.
+type known struct {
+	operands int // at most; manyOperands for a list
+	// honoured attributes are read; of some the values that have no
+	// counterpart are refused, each by a sentence of its own.
+	honoured string
+	// irrelevant attributes change no answer of what is supported.
+	irrelevant string
+}
+
+const manyOperands = 1 << 16
+
+const (
+	windowAttributes = "auto_pad dilations kernel_shape pads strides"
+	legacyBroadcast  = "axis broadcast" // of operator set 6
+)
+
+// attributes is the table of all operators; docs/formats.md shows it.
+var attributes = map[string]known{
+	"Conv":          {3, windowAttributes + " group", ""},
+	"ConvTranspose": {3, windowAttributes + " group output_padding output_shape", ""},
+	// storage_order orders the indices, which are refused.
+	"MaxPool":           {1, windowAttributes + " ceil_mode", "storage_order"},
+	"AveragePool":       {1, windowAttributes + " ceil_mode count_include_pad", ""},
+	"GlobalMaxPool":     {1, "", ""},
+	"GlobalAveragePool": {1, "", ""},
+
+	// Up to operator set 6 broadcast says what C's shape says.
+	"Gemm":   {3, "alpha beta transA transB", "broadcast"},
+	"MatMul": {2, "", ""},
+	// consumed_inputs says which buffers may be overwritten.
+	"BatchNormalization": {5, "epsilon is_test momentum spatial training_mode", "consumed_inputs"},
+
+	"Relu": {1, "", "consumed_inputs"}, "Sigmoid": {1, "", "consumed_inputs"},
+	"Tanh": {1, "", "consumed_inputs"},
+	"Exp":  {1, "", "consumed_inputs"}, "Log": {1, "", "consumed_inputs"}, "Sqrt": {1, "", "consumed_inputs"},
+	"Softplus": {1, "", ""}, "HardSwish": {1, "", ""}, "Softsign": {1, "", ""},
+	"Neg": {1, "", "consumed_inputs"}, "Abs": {1, "", "consumed_inputs"},
+	"Floor": {1, "", "consumed_inputs"}, "Ceil": {1, "", "consumed_inputs"},
+	"LeakyRelu": {1, "alpha", "consumed_inputs"}, "Elu": {1, "alpha", "consumed_inputs"},
+	"Selu": {1, "alpha gamma", "consumed_inputs"}, "HardSigmoid": {1, "alpha beta", "consumed_inputs"},
+	"PRelu": {2, "", "consumed_inputs"}, "Clip": {3, "max min", "consumed_inputs"},
+	"Softmax": {1, "axis", ""}, "LogSoftmax": {1, "axis", ""},
+
+	"Add": {2, legacyBroadcast, "consumed_inputs"}, "Sub": {2, legacyBroadcast, "consumed_inputs"},
+	"Mul": {2, legacyBroadcast, "consumed_inputs"}, "Div": {2, legacyBroadcast, "consumed_inputs"},
+	"Sum":        {manyOperands, "", "consumed_inputs"},
+	"ReduceMean": {2, "axes keepdims noop_with_empty_axes", ""},
+	"ReduceSum":  {2, "axes keepdims noop_with_empty_axes", ""},
+
+	"Concat": {manyOperands, "axis", ""}, "Split": {2, "axis num_outputs split", ""},
+	"Slice":     {5, "axes ends starts", ""},
+	"Pad":       {4, "mode pads value", ""},
+	"Transpose": {1, "perm", ""}, "Expand": {2, "", ""}, "Flatten": {1, "axis", ""},
+	"Reshape": {2, "allowzero shape", "consumed_inputs"},
+	"Squeeze": {2, "axes", ""}, "Unsqueeze": {2, "axes", ""},
+	"DepthToSpace": {1, "blocksize mode", ""}, "SpaceToDepth": {1, "blocksize", ""},
+	"Resize": {4, "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside " +
+		"keep_aspect_ratio_policy mode nearest_mode", "extrapolation_value"}, // of a mode that is refused
+	"Upsample": {2, "mode scales", ""},
+
+	// saturate is about 8-bit floats, which are refused.
+	"Identity": {1, "", ""}, "Cast": {1, "to", "saturate"},
+	// seed is of training.
+	"Dropout": {3, "is_test ratio", "consumed_inputs seed"},
+
+	"Constant": {0, "value value_float value_floats value_int value_ints value_string " +
+		"value_strings sparse_value", ""},
+	"ConstantOfShape": {1, "value", ""}, "Shape": {1, "end start", ""}, "Gather": {2, "axis", ""},
+	"QuantizeLinear":   {3, "axis block_size", "saturate"},
+	"DequantizeLinear": {3, "axis block_size", ""},
+}
+
+// check refuses a node that says what is not known of its operator.
+func (k known) check(c *call) error {
+	if n := len(c.n.Input); n > k.operands {
+		return fmt.Errorf("has %d operands; %d are known", n, k.operands)
+	}
+	for _, a := range c.n.Attribute {
+		if !listed(k.honoured, a.Name) && !listed(k.irrelevant, a.Name) {
+			return fmt.Errorf("has an attribute %.80q, which is not known: what it asks for is not supported", a.Name)
+		}
+	}
+	return nil
+}
+
+func listed(names, name string) bool {
+	return strings.Contains(" "+names+" ", " "+name+" ") && name != "" && !strings.Contains(name, " ")
+}
+
+// refusedValues says in words which values of honoured attributes and which
+// operands have no counterpart; each is refused by a sentence that names it.
+var refusedValues = map[string]string{
+	"Conv":               "volumes",
+	"ConvTranspose":      "auto_pad other than NOTSET, output_shape; lines",
+	"MaxPool":            "dilations above 1; the second result, indices",
+	"AveragePool":        "dilations above 1; ceil_mode and count_include_pad where they meet",
+	"Gemm":               "transA; a matrix that is not constant",
+	"BatchNormalization": "training mode; spatial=0",
+	"PRelu":              "slopes other than one, or one for each channel",
+	"ReduceMean":         "axis 0",
+	"ReduceSum":          "axis 0",
+	"Slice":              "steps below 1",
+	"Pad":                "mode wrap",
+	"Transpose":          "a perm that moves axis 0",
+	"Flatten":            "axes other than 1",
+	"Resize": "coordinate_transformation_mode tf_crop_and_resize; antialias of nearest; " +
+		"other axes than height and width",
+	"Upsample":         "other axes than height and width",
+	"Cast":             "to integers",
+	"Dropout":          "training mode",
+	"Constant":         "sparse_value; text",
+	"Gather":           "values, other than constants",
+	"QuantizeLinear":   "block_size; values, other than constants",
+	"DequantizeLinear": "block_size; values, other than constants",
+}

@@ -22,7 +22,7 @@ func ignorable(name string) bool {
 // fit tells how the tensors of a file and the parameters of a model meet.
 type fit struct {
 	taken   int
-	left    []string // tensors that fit nothing, with type and shape
+	left    []Tensor // that fit nothing
 	missing []string // parameters that got none
 }
 
@@ -31,7 +31,11 @@ func (f fit) exact() bool { return len(f.left) == 0 && len(f.missing) == 0 }
 func (f fit) String() string {
 	s := fmt.Sprintf("%d tensors fit", f.taken)
 	if len(f.left) > 0 {
-		s += fmt.Sprintf("; %d tensors fit nothing (%s)", len(f.left), some(f.left))
+		var names []string
+		for _, t := range f.left {
+			names = append(names, t.String())
+		}
+		s += fmt.Sprintf("; %d tensors fit nothing (%s)", len(names), some(names))
 	}
 	if len(f.missing) > 0 {
 		s += fmt.Sprintf("; %d parameters got none (%s)", len(f.missing), some(f.missing))
@@ -53,11 +57,14 @@ func compare(tensors []Tensor, m *models.Model) fit {
 			f.taken++
 			delete(want, t.Name)
 		case !ignorable(t.Name):
-			f.left = append(f.left, t.String())
+			f.left = append(f.left, t)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		f.missing = append(f.missing, name+" "+tensor.Describe(tensor.F32, want[name]))
+	}
+	if len(f.missing) == 0 { // else it does not fit, whatever is left
+		f.left = slices.DeleteFunc(f.left, func(t Tensor) bool { return looseBeside(t, m) != "" })
 	}
 	return f
 }
@@ -65,14 +72,24 @@ func compare(tensors []Tensor, m *models.Model) fit {
 // Apply returns a copy of m, a model without state, with the tensors of f as
 // its state. Every tensor has to have its place and every parameter its
 // tensor, by name and shape; halves and doubles become f32, and the kernels of
-// TensorFlow and Keras are turned to channels first.
+// TensorFlow and Keras are turned to channels first. A prefix that all names
+// share is taken off where that makes them fit, and tensors that plainly are no
+// layer's are left out: f says so.
 func Apply(f *File, m *models.Model) (*models.Model, error) {
-	var err error
-	if f, err = arranged(f, m); err != nil {
+	own := f
+	f, err := arranged(f, m)
+	if err != nil {
 		return nil, err
 	}
-	if fit := compare(f.Tensors, m); !fit.exact() {
-		return nil, fmt.Errorf("the file does not fit model %s: %s", m.Architecture, fit)
+	tensors, fit := unprefixed(f.Tensors, m)
+	if !fit.exact() {
+		return nil, own.Chosen(fmt.Errorf("the file does not fit model %s: %s%s", m.Architecture, fit,
+			fit.advice()))
+	}
+	f.SetTensors(tensors)
+	leaveLoose(f, m)
+	if f != own {
+		own.Left = append(own.Left, f.Left...)
 	}
 	out := *m
 	out.State = make(map[string]tensor.Tensor, len(m.Graph.State))
@@ -85,6 +102,30 @@ func Apply(f *File, m *models.Model) (*models.Model, error) {
 		out.State[s.Name] = v
 	}
 	return &out, out.Check()
+}
+
+// unprefixed returns tensors without the prefix that keeps them from fitting
+// m, and how they fit; if nothing helps, with the names that they have.
+func unprefixed(tensors []Tensor, m *models.Model) ([]Tensor, fit) {
+	best := compare(tensors, m)
+	shorter, prefix := tensors, ""
+	for depth := 0; depth < maxPrefixes && !best.exact(); depth++ {
+		if shorter, prefix = dropPrefix(shorter); prefix == "" {
+			break
+		}
+		if got := compare(shorter, m); got.exact() {
+			return shorter, got
+		}
+	}
+	return tensors, best
+}
+
+// advice says how tensors that alone keep a file from fitting are left out.
+func (f fit) advice() string {
+	if len(f.left) == 0 || len(f.missing) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("; if no layer needs them, leave them out: --drop '%s'", f.left[0].Name)
 }
 
 // arranged returns the tensors of a file in the layout of the graphs of bnctl:

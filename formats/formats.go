@@ -23,6 +23,9 @@ type Options struct {
 	Key string
 	// EMA takes the average of the weights instead of the weights.
 	EMA bool
+	// Drop are patterns (path.Match, * standing for slashes too) of names of
+	// tensors to be left out. Each has to match one.
+	Drop []string
 	// Merge says how the running statistics of several ranks or replicas
 	// become one; empty means bn.Pooled.
 	Merge bn.Rule

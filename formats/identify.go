@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -19,21 +20,35 @@ func Identify(f *File) (*models.Model, error) {
 	name := ""
 	for depth, tensors := 0, f.Tensors; ; depth++ {
 		m, best, arch, err := search(tensors)
-		if err != nil || m != nil {
+		if err != nil {
+			return nil, err
+		}
+		if m != nil {
 			f.SetTensors(tensors)
-			return m, err
+			leaveLoose(f, m)
+			return m, nil
 		}
 		if name == "" || best.taken > nearest.taken {
 			nearest, name = best, arch
 		}
 		shorter, prefix := dropPrefix(tensors)
 		if prefix == "" || depth == maxPrefixes {
-			return nil, fmt.Errorf("no architecture of the zoo fits these %d tensors; the nearest is %s: %s: "+
-				"name the model with --arch, or write .pth or .safetensors, which need none",
-				len(f.Tensors), name, nearest)
+			return nil, f.Chosen(noneFits(f.Tensors, name, nearest))
 		}
 		tensors = shorter
 	}
+}
+
+// noneFits says what the nearest architecture lacks, or what the tensors are
+// called where none is near.
+func noneFits(tensors []Tensor, name string, nearest fit) error {
+	detail := fmt.Sprintf("the nearest is %s: %s%s", name, nearest, nearest.advice())
+	if nearest.taken == 0 {
+		detail = fmt.Sprintf("they are called %s; those that no layer needs may be left out with --drop PATTERN",
+			listed(tensors))
+	}
+	return fmt.Errorf("no architecture of the zoo fits these %d tensors; %s: name the model with --arch, "+
+		"or write .pth or .safetensors, which need none", len(tensors), detail)
 }
 
 // maxPrefixes is how many prefixes are tried.
@@ -86,15 +101,23 @@ func classes(m *models.Model, published int, tensors []Tensor) int {
 	return tensors[i].Shape[0]
 }
 
-// dropPrefix takes the first component off all names, if they share it.
+// dropPrefix takes the first component off all names, if they share it. Those
+// of tensors that plainly are no layer's stay as they are.
 func dropPrefix(tensors []Tensor) (out []Tensor, prefix string) {
 	for _, t := range tensors {
+		if t.Loose() != "" {
+			out = append(out, t)
+			continue
+		}
 		p, rest, ok := strings.Cut(t.Name, ".")
 		if !ok || prefix != "" && p != prefix {
 			return nil, ""
 		}
 		prefix = p
 		out = append(out, t.Renamed(rest))
+	}
+	if foreign.CheckNames(out) != nil {
+		return nil, ""
 	}
 	return out, prefix
 }

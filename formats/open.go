@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -37,16 +38,35 @@ func Open(path string, o Options) (*File, error) {
 // openInputs are the formats whose graphs may leave lengths of the input open.
 var openInputs = []string{"onnx"}
 
-// clean takes off what stands around the model. A file of nothing is refused
-// here, whatever its format: nobody wants to be told that it is healthy.
+// clean takes off what is not the model's own: replicas, wrappers, and what is
+// to be dropped, under the name that the file has for it or without wrappers.
+// A file of nothing is refused here, whatever its format: nobody wants to be
+// told that it is healthy.
 func clean(f *File, o Options) error {
 	if len(f.Tensors) == 0 {
 		return fmt.Errorf("no tensors in this file (%s): there is nothing to strip, look at or predict with",
 			f.Format)
 	}
+	if len(o.Drop) > 0 && f.Model != nil {
+		return errors.New("--drop is for files of mere tensors, this one has a graph")
+	}
 	if err := mergeReplicas(f, o.rule()); err != nil {
 		return err
 	}
+	rest, err := drop(f, o.Drop)
+	if err != nil {
+		return err
+	}
 	unwrap(f)
+	rest, err = drop(f, rest)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("--drop %s: no tensor is called so; there are %s", rest[0], listed(f.Tensors))
+	}
+	if len(f.Tensors) == 0 {
+		return errors.New("--drop leaves no tensor; name fewer")
+	}
 	return nil
 }

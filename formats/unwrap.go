@@ -28,13 +28,20 @@ func unwrap(f *File) {
 	dropAveraged(f)
 	root := &branch{}
 	for _, t := range f.Tensors {
-		root.add(strings.Split(t.Name, "."))
+		if t.Loose() == "" { // a wrapper need not go around the rest
+			root.add(strings.Split(t.Name, "."))
+		}
 	}
 	var seen []string
-	var renamed []Tensor
-	for _, t := range f.Tensors {
+	taken := map[string]bool{}
+	renamed := slices.Clone(f.Tensors)
+	for i, t := range f.Tensors {
 		name, removed := root.strip(strings.Split(t.Name, "."))
-		renamed = append(renamed, t.Renamed(name))
+		if taken[name] {
+			continue // of two that are no layer's, one under its own name already
+		}
+		taken[name] = true
+		renamed[i] = t.Renamed(name)
 		for _, w := range removed {
 			if !slices.Contains(seen, w) && len(seen) < maxWrappers {
 				seen = append(seen, w)
@@ -62,6 +69,9 @@ func (b *branch) add(parts []string) {
 func (b *branch) strip(parts []string) (name string, removed []string) {
 	var kept []string
 	for i, p := range parts {
+		if b.next[p] == nil { // a tensor that no layer has
+			return strings.Join(append(kept, parts[i:]...), "."), removed
+		}
 		alone := len(b.next) == 1 && i+1 < len(parts)
 		b = b.next[p]
 		if alone && len(b.next) > 0 && slices.Contains(wrapperNames, p) {

@@ -120,7 +120,8 @@ func benchModel(c *cli.Context, name string) (*models.Model, error) {
 		}
 		return m, nil
 	}
-	if err := without(c, name+" is a name of the zoo", "arch", "key", "preprocess", "mean", "std"); err != nil {
+	err := without(c, name+" is a name of the zoo", "arch", "key", "drop", "preprocess", "mean", "std")
+	if err != nil {
 		return nil, err
 	}
 	m, err := models.Build(name, models.Options{})

@@ -68,6 +68,7 @@ type doctorEvent struct {
 	Healthy  bool         `json:"healthy"`
 	Layers   int          `json:"layers"`
 	Findings []bn.Finding `json:"findings"`
+	foreignChoice
 }
 
 // report tells what was found; faults are an error of exit code 3.
@@ -79,7 +80,7 @@ func (p *patient) report(o *output) error {
 			faults++
 		}
 	}
-	o.event("doctor", doctorEvent{p.path, faults == 0, len(p.norms), findings})
+	o.event("doctor", doctorEvent{p.path, faults == 0, len(p.norms), findings, p.choice})
 	for _, f := range findings {
 		o.result("%-7s  %s%s: %s\n         %s", f.Severity, f.Layer, channelList(f.Channels), f.Problem, f.Advice)
 	}

@@ -56,6 +56,9 @@ func inspectAction(c *cli.Context) error {
 	if foreign {
 		return inspectForeign(c, path)
 	}
+	if err := without(c, path+" is bnctl's own file", "arch", "key", "drop"); err != nil {
+		return err
+	}
 	s, err := inspect(path)
 	if err != nil {
 		return err

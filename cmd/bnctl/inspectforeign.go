@@ -52,7 +52,7 @@ func reportForeign(o *output, f *formats.File, m *models.Model, verified bool) e
 	removed := foreignRemoved(f)
 	e := inspectEvent{Format: f.Format, Kind: "foreign", Parameters: trainedElements(f),
 		Layers: tensorLayers(f.Tensors), Verified: verified, BN: normEvents(norms), TrainingOnly: &removed,
-		Health: health(norms), Counters: f.Counters, Findings: f.Findings}
+		Health: health(norms), Counters: f.Counters, Findings: f.Findings, foreignChoice: choiceOf(f)}
 	title := fmt.Sprintf("%d tensors, %d parameters; no architecture of the zoo fits",
 		len(f.Tensors), e.Parameters)
 	if f.NoModel != nil {

@@ -28,7 +28,8 @@ type inspectEvent struct {
 	Counters     []formats.Counter `json:"counters,omitempty"` // of a foreign file: step, epoch
 	Findings     []formats.Finding `json:"findings,omitempty"` // remarks about a foreign file
 	NoGraph      string            `json:"no_graph,omitempty"` // why the graph in a foreign file is not supported
-	Progress     json.RawMessage   `json:"progress,omitempty"`
+	foreignChoice
+	Progress json.RawMessage `json:"progress,omitempty"`
 	// of the template behind replicas with weights of their own
 	Lag *train.Lag `json:"lag,omitempty"`
 }

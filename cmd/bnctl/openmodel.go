@@ -28,6 +28,8 @@ func fileFlags() []cli.Flag {
 		&cli.StringFlag{Name: "key", Usage: "`NAME` of the state dict in a PyTorch checkpoint"},
 		&cli.StringFlag{Name: "input",
 			Usage: "`C,H,W`: how large the input is, where the graph in a file leaves that open"},
+		&cli.StringSliceFlag{Name: "drop",
+			Usage: "leave out tensors that match `PATTERN` ('criterion.*'), of a file of mere tensors; repeated"},
 	}
 }
 
@@ -61,7 +63,7 @@ func ownFile(c *cli.Context, path string) (bool, error) {
 		err = fmt.Errorf("%s: no such file, and the model of that name has no weights; train it first", path)
 	}
 	if ours && err == nil {
-		err = without(c, path+" is bnctl's own file", "arch", "key", "input")
+		err = without(c, path+" is bnctl's own file", "arch", "key", "drop", "input")
 	}
 	return ours, err
 }
@@ -98,6 +100,7 @@ func openModelWith(c *cli.Context, path string, o formats.Options) (*models.Mode
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	noteChoice(outputOf(c), path, f)
 	return m, nil
 }
 
@@ -122,9 +125,9 @@ func foreignOptions(c *cli.Context) (formats.Options, error) {
 	return o, err
 }
 
-// givenOptions returns what --key, --input and --arch say of foreign files.
+// givenOptions returns what --key, --drop, --input and --arch say of foreign files.
 func givenOptions(c *cli.Context) (o formats.Options, err error) {
-	o.Key = c.String("key")
+	o.Key, o.Drop = c.String("key"), c.StringSlice("drop")
 	if c.IsSet("input") {
 		if o.Input, err = inputLengths(c.String("input")); err != nil {
 			return o, err
@@ -221,8 +224,9 @@ func architectureOf(c *cli.Context, f *formats.File) (*models.Model, error) {
 }
 
 // readState reads the state of a model from any file, to be taken by m by name
-// and shape.
-func readState(path string, o formats.Options, m *models.Model) (map[string]tensor.Tensor, error) {
+// and shape, and says what of the file was chosen.
+func readState(out *output, path string, o formats.Options, m *models.Model) (
+	map[string]tensor.Tensor, error) {
 	ours, err := own(path)
 	if err != nil {
 		return nil, err
@@ -243,5 +247,6 @@ func readState(path string, o formats.Options, m *models.Model) (map[string]tens
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	noteChoice(out, path, f)
 	return state, nil
 }

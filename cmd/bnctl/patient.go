@@ -22,10 +22,11 @@ type patient struct {
 	others []bn.Finding // about tensors that are no statistics
 	bad    []string     // weights that are not finite: no statistics can mend them
 	wrong  []string     // advice for what is wrong with the graph: no statistics can mend it
+	choice foreignChoice
 }
 
 func openPatient(c *cli.Context, path string) (*patient, error) {
-	ours, err := own(path)
+	ours, err := ownFile(c, path)
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +42,8 @@ func openPatient(c *cli.Context, path string) (*patient, error) {
 	if err := p.readForeign(c, f); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	p.choice = choiceOf(f)
+	noteChoice(outputOf(c), path, f)
 	return p, nil
 }
 

@@ -51,14 +51,14 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Setenv("DATA", data)
-			keras, err := filepath.Abs("../../formats/keras/testdata")
-			e.Setenv("KERAS", keras)
-			if err != nil {
-				return err
+			for name, dir := range map[string]string{"KERAS": "keras", "ONNX": "onnx", "TORCH": "torch"} {
+				testdata, err := filepath.Abs("../../formats/" + dir + "/testdata")
+				if err != nil {
+					return err
+				}
+				e.Setenv(name, testdata)
 			}
-			onnx, err := filepath.Abs("../../formats/onnx/testdata")
-			e.Setenv("ONNX", onnx)
-			return err
+			return nil
 		},
 		Condition: func(name string) (bool, error) {
 			_, err := os.Stat(shared)

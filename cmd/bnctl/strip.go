@@ -24,13 +24,15 @@ func stripCommand() *cli.Command {
 		ArgsUsage: "CHECKPOINT... -o FILE",
 		Description: `Takes away what training on many devices left behind: replica connections,
 wrappers such as module., optimizer tensors, averages, other sets of statistics.
-Weights come out as they went in. The ending of -o picks the form: .bnm is a
+Of several state dicts the one that has a model's parameters is taken, and named;
+--key takes another. Weights come out as they went in. The ending of -o picks the form: .bnm is a
 template and needs the architecture (found in the zoo, or --arch); .pth and
 .safetensors keep names, order and types, and need none. Several checkpoints are
 those of the ranks of one run.
 
    bnctl strip run.bnc -o model.bnm
    bnctl strip checkpoint.pth -o clean.safetensors
+   bnctl strip lightning.ckpt -o model.bnm --drop 'teacher.*'
    bnctl strip resnet20.th -o resnet20.bnm --preprocess imagenet
    bnctl strip rank0.pth rank1.pth -o model.pth --merge pooled`,
 		Flags: slices.Concat([]cli.Flag{
@@ -86,7 +88,8 @@ func stripOwn(c *cli.Context) (*stripping, error) {
 		return nil, misuse("%d checkpoints: several are for the ranks of a run of another program; "+
 			"a .bnc holds a whole run", c.NArg())
 	}
-	if err := without(c, c.Args().First()+" is bnctl's own file", "arch", "key", "ema", "input"); err != nil {
+	err := without(c, c.Args().First()+" is bnctl's own file", "arch", "key", "drop", "ema", "input")
+	if err != nil {
 		return nil, err
 	}
 	k, err := serialize.ReadCheckpoint(c.Args().First())

@@ -30,10 +30,13 @@ func stripForeign(c *cli.Context) (*stripping, error) {
 		}
 	}
 	s := &stripping{lines: foreignLines(f)}
+	o := outputOf(c)
+	if m == nil {
+		noteDoubtful(o, f)
+	}
 	if s.event, err = foreignEvent(f, m); err != nil {
 		return nil, err
 	}
-	o := outputOf(c)
 	for _, n := range f.Findings {
 		o.note("%s", findingLine(n))
 	}
@@ -73,7 +76,7 @@ func foreignEvent(f *formats.File, m *models.Model) (stripEvent, error) {
 		return stripEvent{}, err
 	}
 	e := stripEvent{Format: f.Format, Parameters: trainedElements(f), Removed: foreignRemoved(f),
-		BN: bnEvent{len(norms), "as in the file", health(norms)}}
+		BN: bnEvent{len(norms), "as in the file", health(norms)}, foreignChoice: choiceOf(f)}
 	if m != nil {
 		e.Architecture, e.Parameters = m.Architecture, m.Summary().Parameters
 	}
@@ -112,12 +115,16 @@ func foreignRemoved(f *formats.File) removedEvent {
 }
 
 func groupLine(g formats.Group) string {
-	return fmt.Sprintf("%s: %s, %d tensors, %.1f MB", g.Name, g.Reason, g.Tensors, float64(g.Bytes)/1e6)
+	return fmt.Sprintf("%s: %s, %s, %.1f MB", g.Name, g.Reason,
+		counted(g.Tensors, "tensor"), float64(g.Bytes)/1e6)
 }
 
 // foreignLines says in words what a file has beside the model.
 func foreignLines(f *formats.File) []string {
 	var lines []string
+	if f.Key != "" {
+		lines = append(lines, fmt.Sprintf("all but the %d tensors of %s", len(f.Tensors), f.Key))
+	}
 	if len(f.Wrappers) > 0 {
 		lines = append(lines, "wrappers: "+strings.Join(f.Wrappers, " "))
 	}

@@ -23,6 +23,7 @@ type stripEvent struct {
 	Replicas     int          `json:"replicas"`
 	Removed      removedEvent `json:"removed"`
 	BN           bnEvent      `json:"bn"`
+	foreignChoice
 }
 
 type removedEvent struct {

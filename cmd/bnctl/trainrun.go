@@ -111,7 +111,7 @@ func (t *trainer) initialise(r *train.Recipe) error {
 		if r.BN == bn.Frozen {
 			return misuse("--bn frozen normalises with running statistics, and a new model has none; add --init FILE")
 		}
-		if err := without(t.c, "it is about a file of weights", "key", "input"); err != nil {
+		if err := without(t.c, "it is about a file of weights", "key", "drop", "input"); err != nil {
 			return err
 		}
 		r.Init = "seed"
@@ -121,7 +121,7 @@ func (t *trainer) initialise(r *train.Recipe) error {
 	if err != nil {
 		return err
 	}
-	from, err := readState(path, o, t.model)
+	from, err := readState(t.out, path, o, t.model)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (t *trainer) modelOfFlags(r *train.Recipe) (err error) {
 		}
 	}
 	if !t.c.IsSet("model") {
-		for _, flag := range []string{"classes", "preprocess", "mean", "std", "arch", "key"} {
+		for _, flag := range []string{"classes", "preprocess", "mean", "std", "arch", "key", "drop"} {
 			if t.c.IsSet(flag) {
 				return misuse("--%s says how a new model is made; leave it off to go on with that of the checkpoint",
 					flag)

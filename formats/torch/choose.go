@@ -2,66 +2,19 @@ package torch
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/torch/internal/pickle"
-)
-
-// maxDepth is how deep dicts are searched for state dicts.
-const maxDepth = 16
-
-// Names of what a checkpoint holds beside the model.
-var (
-	trainingKey = regexp.MustCompile(`(?i)optim|sched|scaler|^amp$|^grad`)
-	averageKey  = regexp.MustCompile(`(?i)(^|_)ema($|_)|^averaged?_|^swa_`)
 )
 
 // usualKeys are where state dicts are found, the likeliest first.
 var usualKeys = []string{"state_dict", "model_state_dict", "model_state", "model", "net", "network", "module",
 	"weights", "params"}
 
-// stateDict is a dict with tensors in it.
-type stateDict struct {
-	path    []string // keys that lead to it
-	entries []pickle.Entry
-}
-
-func (d stateDict) String() string { return strings.Join(d.path, ".") }
-
-// matches reports whether a key on the way to d is one of re's.
-func (d stateDict) matches(re *regexp.Regexp) bool {
-	return slices.ContainsFunc(d.path, re.MatchString)
-}
-
-// find lists the dicts under v that hold tensors themselves, each once. A
-// state dict's own branches belong to it and are not listed.
-func find(v any, path []string, seen map[any]bool, found []stateDict) []stateDict {
-	entries, ok := entriesOf(v)
-	if !ok || seen[v] || len(path) > maxDepth || isOptimizer(entries) {
-		return found
-	}
-	seen[v] = true
-	d := stateDict{path, entries}
-	if slices.ContainsFunc(entries, func(e pickle.Entry) bool { return isTensor(e.Value) }) {
-		found = append(found, d)
-	}
-	for _, e := range entries {
-		if name, err := nameOf(e.Key); err == nil {
-			found = find(e.Value, append(slices.Clip(path), name), seen, found)
-		}
-	}
-	return found
-}
-
-// isOptimizer reports whether entries are the state dict of an optimizer.
-func isOptimizer(entries []pickle.Entry) bool {
-	has := func(key string) bool {
-		return slices.ContainsFunc(entries, func(e pickle.Entry) bool { return e.Key == key })
-	}
-	return has("state") && has("param_groups")
-}
+// wholeKey is the --key of everything that is in a file.
+const wholeKey = "."
 
 // choose picks the state dict that the options ask for.
 func choose(root any, o Options) (stateDict, error) {
@@ -73,48 +26,31 @@ func choose(root any, o Options) (stateDict, error) {
 			return stateDict{}, refuseModule(call)
 		}
 	}
-	var models, averages []stateDict
-	for _, d := range find(root, nil, map[any]bool{}, nil) {
-		switch {
-		case d.matches(trainingKey):
-		case d.matches(averageKey):
-			averages = append(averages, d)
-		default:
-			models = append(models, d)
-		}
-	}
+	f := &finder{seen: map[any]bool{}}
+	models := f.under(root, nil)
 	if o.EMA {
-		return pick(averages, "average of the weights (EMA)", root)
+		return pick(f.averages, "average of the weights (EMA)", root)
 	}
-	if len(models) == 0 && len(averages) > 0 {
+	if len(models) == 0 && len(f.averages) > 0 {
 		return stateDict{}, fmt.Errorf("only an average of the weights is here, %s: use --ema to take it",
-			list(averages))
+			foreign.List(paths(f.averages)))
 	}
-	return pick(outermost(models), "state dict", root)
+	return pick(models, "state dict", root)
 }
 
-// outermost drops the dicts that are branches of another one.
-func outermost(all []stateDict) []stateDict {
-	var out []stateDict
-	for _, d := range all {
-		inside := slices.ContainsFunc(all, func(o stateDict) bool {
-			return len(o.path) < len(d.path) && slices.Equal(o.path, d.path[:len(o.path)])
-		})
-		if !inside {
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
-// pick returns the only one of the dicts, or the one under the likeliest key.
+// pick returns the only one of the dicts, or the one under the likeliest key
+// among those whose tensors are called as those of layers.
 func pick(from []stateDict, what string, root any) (stateDict, error) {
 	if len(from) == 0 {
 		return stateDict{}, noTensors(what, root)
 	}
+	likely := slices.DeleteFunc(slices.Clone(from), func(d stateDict) bool { return d.layers == 0 })
+	if len(likely) == 0 {
+		likely = from
+	}
 	for _, key := range usualKeys {
 		var under []stateDict
-		for _, d := range from {
+		for _, d := range likely {
 			if len(d.path) > 0 && d.path[len(d.path)-1] == key {
 				under = append(under, d)
 			}
@@ -125,9 +61,22 @@ func pick(from []stateDict, what string, root any) (stateDict, error) {
 	}
 	if len(from) > 1 {
 		return stateDict{}, fmt.Errorf("%d candidates for the %s: %s: pick one with --key",
-			len(from), what, list(from))
+			len(from), what, foreign.List(paths(from)))
 	}
 	return from[0], nil
+}
+
+// paths returns what --key takes the dicts by.
+func paths(dicts []stateDict) []string {
+	var all []string
+	for _, d := range dicts {
+		if len(d.path) == 0 {
+			all = append(all, wholeKey)
+			continue
+		}
+		all = append(all, d.String())
+	}
+	return all
 }
 
 // noTensors explains a checkpoint without tensors of the kind that is wanted.
@@ -140,13 +89,17 @@ func noTensors(what string, root any) error {
 			}
 		}
 	}
-	return fmt.Errorf("no %s is in the file", what)
+	if len(entries) == 0 {
+		return fmt.Errorf("no %s is in the file", what)
+	}
+	return fmt.Errorf("no %s is in the file, there are the keys %s: if it is under one of them, "+
+		"name it with --key", what, foreign.List(names(entries)))
 }
 
 // byKey walks a path of keys; a key may contain dots itself.
 func byKey(v any, key string) (stateDict, error) {
 	var path []string
-	for rest := key; rest != ""; {
+	for rest := strings.TrimPrefix(key, wholeKey); rest != ""; {
 		entries, ok := entriesOf(v)
 		if !ok {
 			return stateDict{}, fmt.Errorf("--key %s: %s is %s, not a dict",
@@ -157,7 +110,8 @@ func byKey(v any, key string) (stateDict, error) {
 			return err == nil && (rest == name || strings.HasPrefix(rest, name+"."))
 		})
 		if i < 0 {
-			return stateDict{}, fmt.Errorf("--key %s: no %s; there are %s", key, rest, keys(entries))
+			return stateDict{}, fmt.Errorf("--key %s: no %s; there are %s", key, rest,
+				foreign.List(names(entries)))
 		}
 		name, _ := nameOf(entries[i].Key)
 		v, path = entries[i].Value, append(path, name)
@@ -167,33 +121,16 @@ func byKey(v any, key string) (stateDict, error) {
 	if !ok {
 		return stateDict{}, fmt.Errorf("--key %s is %s, not a dict", key, pickle.Describe(v))
 	}
-	return stateDict{path, entries}, nil
+	return stateDict{path: path, entries: entries}, nil
 }
 
-// maxListed is how many names a message lists.
-const maxListed = 12
-
-func list(dicts []stateDict) string {
-	var names []string
-	for _, d := range dicts {
-		names = append(names, fmt.Sprintf("%q", d.String()))
-	}
-	return abridge(names)
-}
-
-func keys(entries []pickle.Entry) string {
-	var names []string
+// names returns the keys of a dict that can be named.
+func names(entries []pickle.Entry) []string {
+	var all []string
 	for _, e := range entries {
 		if name, err := nameOf(e.Key); err == nil {
-			names = append(names, fmt.Sprintf("%q", name))
+			all = append(all, name)
 		}
 	}
-	return abridge(names)
-}
-
-func abridge(names []string) string {
-	if n := len(names) - maxListed; n > 0 {
-		names = append(slices.Clip(names[:maxListed]), fmt.Sprintf("%d more", n))
-	}
-	return strings.Join(names, ", ")
+	return all
 }

@@ -16,16 +16,16 @@ func (c *content) file(o Options) (*foreign.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &foreign.File{Format: c.format}
+	f := &foreign.File{Format: c.format, Key: chosen.String(), Keys: c.places()}
 	if len(chosen.path) > 0 {
 		f.Wrappers = []string{chosen.String()}
 	}
 	into := &collector{File: f, seen: map[any]bool{}}
 	if err := into.collect(chosen.entries, "", 0); err != nil {
-		return nil, err
+		return nil, f.Chosen(err)
 	}
 	if len(f.Tensors) == 0 {
-		return nil, fmt.Errorf("no tensor is under key %q", chosen)
+		return nil, f.Chosen(fmt.Errorf("no tensor is under key %q", chosen))
 	}
 	if err := foreign.CheckTensors(f.Tensors, c.size); err != nil {
 		return nil, err
@@ -35,6 +35,19 @@ func (c *content) file(o Options) (*foreign.File, error) {
 	}
 	c.rest(f, chosen)
 	return f, nil
+}
+
+// places lists the top keys that have tensors and could be chosen.
+func (c *content) places() []string {
+	var keys []string
+	entries, _ := entriesOf(c.root)
+	for _, e := range entries {
+		name, err := nameOf(e.Key)
+		if err == nil && isDict(e.Value) && branchLeft(name, e.Value) == "" && hasTensors(e.Value) {
+			keys = append(keys, name)
+		}
+	}
+	return keys
 }
 
 // collector gathers the tensors of a state dict.
@@ -106,80 +119,4 @@ func refuseZero(root any, tensors []foreign.Tensor) error {
 		return fmt.Errorf("a DeepSpeed ZeRO-3 checkpoint, whose weights are in other files: %s", adviceZero)
 	}
 	return nil
-}
-
-// rest lists what lies beside the chosen state dict: counters, and the groups
-// of tensors that are left out.
-func (c *content) rest(f *foreign.File, chosen stateDict) {
-	entries, _ := entriesOf(c.root)
-	for _, e := range entries {
-		name, err := nameOf(e.Key)
-		whole := len(chosen.path) == 0
-		if err != nil || whole && isTensor(e.Value) || !whole && name == chosen.path[0] {
-			continue
-		}
-		text, isScalar := scalar(e.Value)
-		if isScalar && len(chosen.path) > 0 { // else collect has counted it
-			f.Count(name, text)
-			continue
-		}
-		if g := c.group(name, e.Value, chosen); g.Tensors > 0 {
-			f.Left = append(f.Left, g)
-		} else if call, ok := e.Value.(*pickle.Call); ok && len(chosen.path) > 0 && !isDict(call) {
-			f.Find(name, "an object of "+className(call)+" was not opened", "")
-		}
-	}
-}
-
-// group counts the tensors under v.
-func (c *content) group(name string, v any, chosen stateDict) foreign.Group {
-	g := foreign.Group{Name: name, Reason: "another state dict; --key " + name + " takes it"}
-	switch {
-	case trainingKey.MatchString(name), isOptimizerValue(v):
-		g.Reason = "state of the training"
-	case averageKey.MatchString(name):
-		g.Reason = "average of the weights; --ema takes it"
-	case len(chosen.path) == 0:
-		return g // its tensors were taken
-	}
-	countTensors(v, &g, map[any]bool{}, 0)
-	return g
-}
-
-func isDict(v any) bool {
-	_, ok := entriesOf(v)
-	return ok
-}
-
-func isOptimizerValue(v any) bool {
-	entries, ok := entriesOf(v)
-	return ok && isOptimizer(entries)
-}
-
-func countTensors(v any, g *foreign.Group, seen map[any]bool, depth int) {
-	if depth > maxDepth {
-		return
-	}
-	if isTensor(v) {
-		if view, err := rebuild(v); err == nil {
-			size, _ := tensor.Size(view.dtype, view.shape)
-			g.Tensors, g.Bytes = g.Tensors+1, g.Bytes+int64(size)
-		}
-		return
-	}
-	if l, ok := v.(*pickle.List); ok && !seen[l] {
-		seen[l] = true
-		for _, item := range l.Items {
-			countTensors(item, g, seen, depth+1)
-		}
-		return
-	}
-	entries, ok := entriesOf(v)
-	if !ok || seen[v] {
-		return
-	}
-	seen[v] = true
-	for _, e := range entries {
-		countTensors(e.Value, g, seen, depth+1)
-	}
 }

@@ -15,10 +15,10 @@ import (
 // data is where the shared test data lies, if it is there.
 const data = "../../../shared/data"
 
-// goldens reads testdata/goldens.txt: what PyTorch sees in each file.
-func goldens(t *testing.T) map[string]string {
+// goldens reads a file of testdata: what PyTorch sees in each file.
+func goldens(t *testing.T, name string) map[string]string {
 	t.Helper()
-	f, err := os.Open("testdata/goldens.txt")
+	f, err := os.Open(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func lines(t *testing.T, f *foreign.File) string {
 }
 
 func TestReadsWhatPyTorchReads(t *testing.T) {
-	for name, want := range goldens(t) {
+	for name, want := range goldens(t, "goldens.txt") {
 		path, shared := strings.CutPrefix(name, "data/")
 		if shared {
 			if _, err := os.Stat(data); err != nil {
@@ -141,7 +141,8 @@ func TestChoice(t *testing.T) {
 				`"args", "counts", "state_dict", "state_dict_ema", "optimizer", "scheduler"`},
 		{"gan.pth", Options{}, `2 candidates for the state dict: "netG", "netD": pick one with --key`},
 		{"gan.pth", Options{Key: "netD"}, "0.weight f32[3,2,3,3]"},
-		{"gan.pth", Options{EMA: true}, "no average of the weights (EMA) is in the file"},
+		{"gan.pth", Options{EMA: true}, `no average of the weights (EMA) is in the file, ` +
+			`there are the keys "netG", "netD": if it is under one of them, name it with --key`},
 		{"nested.pth", Options{}, `"model.body", "model.head": pick one with --key`},
 		{"nested.pth", Options{Key: "model"}, "body.0.weight f32[3,2,3,3]"},
 		{"nested.pth", Options{Key: "model.head"}, "w f32[24]"},

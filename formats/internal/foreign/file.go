@@ -23,6 +23,11 @@ type File struct {
 	// Norms are the batch norms of the graph that the file describes, where it
 	// describes one, whether Model has them or not.
 	Norms []BatchNorm
+	// Key is where in the file the tensors stood, if it has several places for
+	// some: "state_dict". It is empty if the tensors are all that there is.
+	Key string
+	// Keys are the places where another choice could have been made.
+	Keys []string
 	// Wrappers are the layers around the model that were opened or stripped,
 	// outermost first: "state_dict", "module.".
 	Wrappers []string

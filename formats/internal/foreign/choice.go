@@ -1,0 +1,49 @@
+package foreign
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxListed is how many names a message lists.
+const maxListed = 12
+
+// List joins names for a message, each in quotes, the first of them if they are many.
+func List(names []string) string {
+	quoted := make([]string, 0, maxListed+1)
+	for _, name := range names[:min(len(names), maxListed)] {
+		quoted = append(quoted, fmt.Sprintf("%q", name))
+	}
+	if n := len(names) - maxListed; n > 0 {
+		quoted = append(quoted, fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// Chosen adds to an error that another choice among the places of f might
+// mend which one was made, and how to make another.
+func (f *File) Chosen(err error) error {
+	others := slices.DeleteFunc(slices.Clone(f.Keys), func(k string) bool {
+		return k == f.Key || strings.HasPrefix(f.Key, k+".")
+	})
+	if err == nil || len(others) == 0 {
+		return err
+	}
+	where := "at the top of the file"
+	if f.Key != "" {
+		where = fmt.Sprintf("under %q", f.Key)
+	}
+	return fmt.Errorf("%w; the tensors are those %s, there are the keys %s: pick another with --key",
+		err, where, List(f.Keys))
+}
+
+// Leave takes a tensor out and says why.
+func (f *File) Leave(name, reason string) {
+	i := slices.IndexFunc(f.Tensors, func(t Tensor) bool { return t.Name == name })
+	if i < 0 {
+		return
+	}
+	f.Left = append(f.Left, Group{Name: name, Reason: reason, Tensors: 1, Bytes: int64(f.Tensors[i].Size())})
+	f.Tensors = slices.Delete(slices.Clone(f.Tensors), i, i+1)
+}

@@ -1,0 +1,93 @@
+package torch
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestChoosesTheStateDict reads the checkpoints of well-known programs, in
+// which other tensors stand beside and around the model's: what is taken is
+// what load_state_dict would be given.
+func TestChoosesTheStateDict(t *testing.T) {
+	for head, want := range goldens(t, "layouts.txt") {
+		name, key, _ := strings.Cut(head, " ")
+		f, err := Read(filepath.Join("testdata/layouts", name), Options{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if got := lines(t, f); got != want {
+			t.Errorf("%s: took\n%s\nwant\n%s", name, got, want)
+		}
+		if f.Key != strings.TrimPrefix(key, ".") {
+			t.Errorf("%s: the key is %q, want %q", name, f.Key, key)
+		}
+		f.Close()
+	}
+}
+
+// TestSaysWhatIsLeftOut wants every tensor beside the state dict in the report.
+func TestSaysWhatIsLeftOut(t *testing.T) {
+	for _, c := range []struct{ file, left, keys string }{
+		{"imagenet.pth.tar", "[{best_acc1 a single value: 69.75 1 4} " +
+			"{optimizer state of the training 5 524}]", "[state_dict]"},
+		{"lightning.ckpt", "[{callbacks state of the training 3 12} {optimizer_states state of the training 5 524} " +
+			"{hyper_parameters state of the training 1 12}]", "[state_dict]"},
+		{"beside.pth", "[{loss a single value: 0.5 1 4} {val_losses part of a loss 1 20} " +
+			"{torch_rng_state state of random numbers 1 5056} {cuda_rng_state state of the training 1 16} " +
+			"{class_weights part of a loss 1 12} {mean a tensor beside the state dict 1 12} " +
+			"{std a tensor beside the state dict 1 12} {criterion.weight part of a loss 1 12} " +
+			"{bank a tensor beside the state dict 1 320}]", "[my_net]"},
+		{"weight_beside.pth", "[{weight a tensor beside the state dict 1 12} {epoch a single value: 4 1 8}]",
+			"[model]"},
+		{"deeper.pth", "[{checkpoint.loss a single value: 0.5 1 4}]", "[checkpoint]"},
+		{"loose_weights.pth", "[{best_acc1 a single value: 1.5 1 4}]", "[weights]"},
+	} {
+		f, err := Read("testdata/layouts/"+c.file, Options{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if got := fmt.Sprint(f.Left); got != c.left {
+			t.Errorf("%s: left out\n%s\nwant\n%s", c.file, got, c.left)
+		}
+		if got := fmt.Sprint(f.Keys); got != c.keys {
+			t.Errorf("%s: keys %s, want %s", c.file, got, c.keys)
+		}
+		f.Close()
+	}
+}
+
+// TestAsksForTheKey wants a question where several state dicts are as likely.
+func TestAsksForTheKey(t *testing.T) {
+	for _, c := range []struct{ file, want string }{
+		{"gan.pth", `2 candidates for the state dict: "netG", "netD": pick one with --key`},
+		{"gan_deep.pth", `2 candidates for the state dict: "G.state_dict", "D.state_dict": pick one with --key`},
+		{"weight_beside_mine.pth", `2 candidates for the state dict: "mine", ".": pick one with --key`},
+	} {
+		_, err := Read("testdata/layouts/"+c.file, Options{})
+		if err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.file, err, c.want)
+		}
+	}
+	for key, want := range map[string]string{
+		"G.state_dict": "conv1.weight f32[4,3,3,3]",
+		"D":            "state_dict.conv1.weight f32[4,3,3,3]",
+	} {
+		f, err := Read("testdata/layouts/gan_deep.pth", Options{Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Tensors[0].String(); got != want {
+			t.Errorf("--key %s: %s, want %s", key, got, want)
+		}
+		f.Close()
+	}
+	f, err := Read("testdata/layouts/weight_beside_mine.pth", Options{Key: "."})
+	if err != nil || len(f.Tensors) != 9 {
+		t.Fatalf("--key .: %v, %v", f, err)
+	}
+	f.Close()
+}

@@ -26,7 +26,8 @@ func choiceOf(f *formats.File) foreignChoice {
 }
 
 // noteChoice says in a line what was chosen of a file, and what was left out,
-// if that is not everything.
+// if that is not everything, and what
+// else is to be said of it.
 func noteChoice(o *output, path string, f *formats.File) {
 	var left []string
 	for _, g := range f.Left {
@@ -45,6 +46,9 @@ func noteChoice(o *output, path string, f *formats.File) {
 		o.note("%s; left out %s", line, few(left))
 	case f.Key != "":
 		o.note("%s", line)
+	}
+	for _, n := range f.Findings {
+		o.note("%s: %s", path, findingLine(n))
 	}
 }
 

@@ -22,7 +22,7 @@ func choose(root any, o Options) (stateDict, error) {
 		return byKey(root, o.Key)
 	}
 	if call, ok := root.(*pickle.Call); ok {
-		if _, isDict := entriesOf(root); !isDict && !isTensor(root) {
+		if !isDict(root) && !isTensor(root) {
 			return stateDict{}, refuseModule(call)
 		}
 	}
@@ -84,7 +84,7 @@ func noTensors(what string, root any) error {
 	entries, _ := entriesOf(root)
 	for _, e := range entries {
 		if call, ok := e.Value.(*pickle.Call); ok {
-			if _, isDict := entriesOf(call); !isDict && len(call.State) > 0 {
+			if !isDict(call) && len(call.State) > 0 {
 				return fmt.Errorf("key %q: %w", e.Key, refuseModule(call))
 			}
 		}
@@ -100,7 +100,7 @@ func noTensors(what string, root any) error {
 func byKey(v any, key string) (stateDict, error) {
 	var path []string
 	for rest := strings.TrimPrefix(key, wholeKey); rest != ""; {
-		entries, ok := entriesOf(v)
+		entries, ok := branches(v)
 		if !ok {
 			return stateDict{}, fmt.Errorf("--key %s: %s is %s, not a dict",
 				key, strings.Join(path, "."), pickle.Describe(v))
@@ -117,11 +117,12 @@ func byKey(v any, key string) (stateDict, error) {
 		v, path = entries[i].Value, append(path, name)
 		rest = strings.TrimPrefix(rest[len(name):], ".")
 	}
-	entries, ok := entriesOf(v)
+	d, ok := contents(v)
 	if !ok {
 		return stateDict{}, fmt.Errorf("--key %s is %s, not a dict", key, pickle.Describe(v))
 	}
-	return stateDict{path: path, entries: entries}, nil
+	d.path = path
+	return d, nil
 }
 
 // names returns the keys of a dict that can be named.

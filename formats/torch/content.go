@@ -20,6 +20,10 @@ func (c *content) file(o Options) (*foreign.File, error) {
 	if len(chosen.path) > 0 {
 		f.Wrappers = []string{chosen.String()}
 	}
+	if chosen.err != nil {
+		return nil, f.Chosen(fmt.Errorf("a pickled module (%s): %w", chosen.class, chosen.err))
+	}
+	sayModule(f, chosen)
 	into := &collector{File: f, seen: map[any]bool{}}
 	if err := into.collect(chosen.entries, "", 0); err != nil {
 		return nil, f.Chosen(err)
@@ -35,6 +39,21 @@ func (c *content) file(o Options) (*foreign.File, error) {
 	}
 	c.rest(f, chosen)
 	return f, nil
+}
+
+// sayModule says that the tensors are those of a module, and what of it was
+// not looked at.
+func sayModule(f *foreign.File, d stateDict) {
+	if d.class == "" {
+		return
+	}
+	f.Wrappers = append(f.Wrappers, "module "+d.class)
+	f.Find(d.String(), fmt.Sprintf("a pickled module of %s: its parameters and buffers are here as its state_dict() "+
+		"gives them; its code was neither read nor run", d.class), "")
+	if d.hooked != "" {
+		f.Find(d.String(), fmt.Sprintf("%s has hooks that may change what state_dict() gives; they were not run",
+			d.hooked), "compare with state_dict() in Python")
+	}
 }
 
 // places lists the top keys that have tensors and could be chosen.

@@ -24,17 +24,24 @@ var (
 type stateDict struct {
 	path    []string // keys that lead to it
 	entries []pickle.Entry
-	layers  int  // its own tensors that are called as those of layers
-	others  int  // its own tensors of more than one element that may be a layer's all the same
-	plain   bool // no name of a tensor has a dot: it is one layer, or a branch
+	layers  int    // its own tensors that are called as those of layers
+	others  int    // its own tensors of more than one element that may be a layer's all the same
+	plain   bool   // no name of a tensor has a dot: it is one layer, or a branch
+	class   string // of the module that was pickled; "" of a dict
+	hooked  string // class of a module in it whose state_dict() may give something else
+	err     error  // what is wrong with the module
 }
 
 func (d stateDict) String() string { return strings.Join(d.path, ".") }
 
-// weigh counts the tensors that a dict holds itself.
-func weigh(path []string, entries []pickle.Entry) stateDict {
-	d := stateDict{path: path, entries: entries, plain: true}
-	for _, e := range entries {
+// weighed counts the tensors that a dict holds itself.
+func (d stateDict) weighed() stateDict {
+	d.plain = true
+	if d.err != nil {
+		d.layers++ // what is wrong with it comes to light when it is taken
+		return d
+	}
+	for _, e := range d.entries {
 		name, err := nameOf(e.Key)
 		if !isTensor(e.Value) {
 			continue
@@ -61,16 +68,23 @@ type finder struct {
 	averages []stateDict
 }
 
-// under returns the state dicts under v, none of them inside another one.
+// under returns the state dicts, and modules that hold one, under v, none of them inside another one.
 // Averages of the weights are kept apart, what only training needs is left out.
 func (f *finder) under(v any, path []string) []stateDict {
-	entries, ok := entriesOf(v)
-	if !ok || f.seen[v] || len(path) > maxDepth || isOptimizer(entries) {
+	if call, ok := v.(*pickle.Call); ok && f.seen[call] {
+		return nil
+	}
+	d, ok := contents(v)
+	if !ok || f.seen[v] || len(path) > maxDepth || isOptimizer(d.entries) {
 		return nil
 	}
 	f.seen[v] = true
+	d.path = path
+	if d.class != "" {
+		return d.weighed().among(nil)
+	}
 	var inside []stateDict
-	for _, e := range entries {
+	for _, e := range d.entries {
 		name, err := nameOf(e.Key)
 		if err != nil || trainingKey.MatchString(name) {
 			continue
@@ -82,7 +96,7 @@ func (f *finder) under(v any, path []string) []stateDict {
 		}
 		inside = append(inside, found...)
 	}
-	return weigh(path, entries).among(inside)
+	return d.weighed().among(inside)
 }
 
 // among returns the state dicts of a dict and of what is inside it: d itself,

@@ -22,9 +22,30 @@ func isTensor(v any) bool {
 		return true
 	case *pickle.Call:
 		g, ok := v.Func.(pickle.Global)
-		return ok && slices.Contains(rebuilders, g.Module) && strings.HasPrefix(g.Name, "_rebuild")
+		return ok && slices.Contains(rebuilders, g.Module) && strings.HasPrefix(g.Name, "_rebuild") ||
+			dataOf(v) != nil
 	}
 	return false
+}
+
+// dataOf returns the tensor in a Parameter or Variable, as PyTorch pickled them
+// before 0.4: the argument of the class, or the first of five values of its
+// state. It is nil for anything else.
+func dataOf(call *pickle.Call) any {
+	parameter := pickle.Global{Module: "torch.nn.parameter", Name: "Parameter"}
+	variable := pickle.Global{Module: "torch.autograd.variable", Name: "Variable"}
+	if call.Func != parameter && call.Func != variable {
+		return nil
+	}
+	if len(call.Args) > 0 {
+		return call.Args[0]
+	}
+	for _, s := range call.State {
+		if values, ok := s.(pickle.Tuple); ok && len(values) == 5 {
+			return values[0]
+		}
+	}
+	return nil
 }
 
 // rebuild does what torch._utils does: it makes a tensor of the arguments of
@@ -37,6 +58,10 @@ func rebuild(v any) (*view, error) {
 		call, ok := v.(*pickle.Call)
 		if !ok || !isTensor(v) {
 			return nil, fmt.Errorf("%s is not a tensor", pickle.Describe(v))
+		}
+		if data := dataOf(call); data != nil {
+			v = data
+			continue
 		}
 		args := call.Args
 		switch name := call.Func.(pickle.Global).Name; {

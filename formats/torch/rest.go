@@ -14,9 +14,12 @@ import (
 // rest lists what lies beside the chosen state dict, on every level above it:
 // counters, and the groups of tensors that are left out.
 func (c *content) rest(f *foreign.File, chosen stateDict) {
+	if chosen.class != "" && len(chosen.path) == 0 {
+		return // a module is all that there is
+	}
 	level := c.root
 	for depth := 0; depth < max(len(chosen.path), 1); depth++ {
-		entries, _ := entriesOf(level)
+		entries, _ := branches(level)
 		for _, e := range entries {
 			name, err := nameOf(e.Key)
 			if err != nil {
@@ -114,8 +117,9 @@ func hasTensors(v any) bool {
 	return g.Tensors > 0
 }
 
+// isDict reports whether v is a dict, or a module, which holds one.
 func isDict(v any) bool {
-	_, ok := entriesOf(v)
+	_, ok := branches(v)
 	return ok
 }
 
@@ -142,12 +146,15 @@ func countTensors(v any, g *foreign.Group, seen map[any]bool, depth int) {
 		}
 		return
 	}
-	entries, ok := entriesOf(v)
+	if l, ok := v.(*pickle.Call); ok && seen[l] {
+		return
+	}
+	d, ok := contents(v)
 	if !ok || seen[v] {
 		return
 	}
 	seen[v] = true
-	for _, e := range entries {
+	for _, e := range d.entries {
 		countTensors(e.Value, g, seen, depth+1)
 	}
 }

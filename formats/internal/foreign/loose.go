@@ -2,15 +2,26 @@ package foreign
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// layerPart is how the names of a layer's tensors end, in PyTorch and in what
-// is converted to it: conv1.weight, bn1.running_mean, lstm.weight_ih_l0.
-var layerPart = regexp.MustCompile(`(^|[./])((in_proj_)?(weight|bias)(_[a-z]+_l[0-9]+(_reverse)?)?|` +
-	`weight_[guv]|weight_orig|gamma|beta|kernel|running_(mean|var)|num_batches_tracked|moving_(mean|variance))$`)
+// layerParts is what the tensors of a layer are called, in PyTorch and in what
+// is converted to it: conv1.weight, bn1.running_mean.
+var layerParts = map[string]bool{"weight": true, "bias": true, "in_proj_weight": true, "in_proj_bias": true,
+	"weight_g": true, "weight_v": true, "weight_u": true, "weight_orig": true, "gamma": true, "beta": true,
+	"kernel": true, "running_mean": true, "running_var": true, "num_batches_tracked": true,
+	"moving_mean": true, "moving_variance": true}
+
+// recurrentPart is what those of recurrent layers are called.
+var recurrentPart = regexp.MustCompile(`^(weight|bias)_[a-z]+_l[0-9]+(_reverse)?$`)
+
+func layerPart(name string) bool {
+	last := name[strings.LastIndexAny(name, "./")+1:]
+	return layerParts[last] || strings.Contains(last, "_l") && recurrentPart.MatchString(last)
+}
 
 // LayerLike reports whether a tensor is called as those of layers are: by the
 // part of a layer that it is, or by a path of modules.
@@ -18,7 +29,7 @@ func LayerLike(name string, d tensor.DType, shape []int) bool {
 	if Loose(name, d, shape) != "" {
 		return false
 	}
-	return layerPart.MatchString(name) || strings.ContainsAny(name, "./") && len(shape) > 0 && Trained(d)
+	return layerPart(name) || strings.ContainsAny(name, "./") && len(shape) > 0 && Trained(d)
 }
 
 // Trained reports whether d is a type of what is trained.
@@ -26,37 +37,53 @@ func Trained(d tensor.DType) bool {
 	return d == tensor.F32 || d == tensor.F64 || d == tensor.F16 || d == tensor.BF16
 }
 
-// What is kept beside the layers, by a component of the name.
+// kind is what is kept beside the layers, known by a component of its name.
+type kind struct {
+	hints   []string // one of them is in the component
+	pattern *regexp.Regexp
+}
+
 var (
-	ofLoss   = component(`\w*loss(es|_\w+)?|criterion\w*|(cls|class|pos|label)_weights?`)
-	ofRandom = component(`\w*rng\w*|random_states?|\w*generator_state`)
-	ofUpdate = component(`optim\w*|exp_avgs?(_sqs?)?|max_exp_avg_sqs?|momentum_buffer|lr_sched\w*|scheduler\w*`)
-	ofMetric = component(`(\w+_)?(acc[0-9]*|accuracy|f1(_?score)?|auroc|precision|recall|confmat|metrics?|` +
-		`m?iou|top[15]|best_?(acc|loss|score|prec|fitness)\w*)`)
-	ofCount = component(`(global_?)?(epochs?|steps?|iters?|iterations?)|n_iter|best_prec1`)
+	ofLoss = component(`\w*loss(es|_\w+)?|criterion\w*|(cls|class|pos|label)_weights?`,
+		"loss", "criterion", "_weight")
+	ofRandom = component(`\w*rng\w*|random_states?|\w*generator_state`, "rng", "random_state", "generator_state")
+	ofUpdate = component(`optim\w*|(max_)?exp_avgs?(_sqs?)?|momentum_buffer|lr_sched\w*|scheduler\w*`,
+		"optim", "exp_avg", "momentum_buffer", "sched")
+	ofMetric = component(`(\w+_)?(acc[0-9]*|accuracy|f1(_?score)?|auroc|precision|recall|confmat|metrics?|`+
+		`m?iou|top[15]|best_?(acc|loss|score|prec|fitness)\w*)`,
+		"acc", "f1", "auroc", "precision", "recall", "confmat", "metric", "iou", "top1", "top5", "best")
+	ofCount = component(`(global_?)?(epochs?|steps?|iters?|iterations?)|n_iter|best_prec1`,
+		"epoch", "step", "iter", "prec1")
 )
 
-func component(pattern string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^|[./])(` + pattern + `)([./]|$)`)
+func component(pattern string, hints ...string) kind {
+	return kind{hints, regexp.MustCompile(`(^|[./])(` + pattern + `)([./]|$)`)}
+}
+
+// has reports whether a name in lower case is of the kind. Hints come first:
+// a pattern takes a hundred times as long, and few names need it.
+func (k kind) has(name string) bool {
+	return slices.ContainsFunc(k.hints, func(h string) bool { return strings.Contains(name, h) }) &&
+		k.pattern.MatchString(name)
 }
 
 // Loose says in a few words why a tensor plainly is no layer's: "part of a
 // loss"; "" if it may be one's. Names alone do not make it so where a layer's
 // tensor could be called the same.
 func Loose(name string, d tensor.DType, shape []int) string {
-	n := tensor.Count(shape)
+	lower := strings.ToLower(name)
 	switch {
-	case ofLoss.MatchString(name):
+	case ofLoss.has(lower):
 		return "part of a loss"
-	case ofRandom.MatchString(name), d == tensor.U8 && len(shape) == 1 && !layerPart.MatchString(name):
+	case ofRandom.has(lower), d == tensor.U8 && len(shape) == 1 && !layerPart(name):
 		return "state of random numbers"
-	case ofUpdate.MatchString(name):
+	case ofUpdate.has(lower):
 		return "state of the training"
-	case layerPart.MatchString(name):
+	case layerPart(name):
 		return ""
-	case ofMetric.MatchString(name):
+	case ofMetric.has(lower):
 		return "part of a metric"
-	case ofCount.MatchString(name) && n == 1:
+	case ofCount.has(lower) && tensor.Count(shape) == 1:
 		return "a counter"
 	}
 	return ""

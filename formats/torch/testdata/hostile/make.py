@@ -73,6 +73,28 @@ archive("deepspeed_zero3", dic((u("module"), dic((u("w"), tensor(size=(0,), stri
 archive("no_tensors", dic((u("epoch"), b"K\x03")))
 archive("two_models", dic((u("a"), dic((u("w"), tensor()))), (u("b"), dic((u("w"), tensor())))))
 
+# Modules: a class that is never made, and the three dicts of its __dict__.
+
+
+def module(parameters=b"}", modules=b"}", buffers=b"}"):
+    state = dic((u("_parameters"), parameters), (u("_buffers"), buffers), (u("_modules"), modules))
+    return glob("evil", "Module") + b")\x81" + state + b"b"
+
+
+archive("module_tensor", module(dic((u("w"), u("x")))))
+archive("module_child", module(modules=dic((u("a"), evil))))
+archive("module_itself", glob("evil", "Module") + b")\x81q\x00" +
+        dic((u("_parameters"), b"}"), (u("_buffers"), b"}"), (u("_modules"), dic((u("a"), b"h\x00")))) + b"b")
+bomb = module(dic((u("w"), tensor()))) + b"q\x00"
+for i in range(1, 40):
+    bomb = module(modules=dic((u("a"), bomb), (u("b"), b"h" + bytes([i - 1])))) + b"q" + bytes([i])
+archive("module_bomb", bomb)
+empty = module() + b"q\x00"
+for i in range(1, 40):
+    empty = module(modules=dic((u("a"), empty), (u("b"), b"h" + bytes([i - 1])))) + b"q" + bytes([i])
+archive("module_empty_bomb", empty)
+archive("module_long_name", module(modules=dic((u("a" * 1000), module(dic((u("b" * 1000), tensor())))))))
+
 # Opcodes.
 archive("protocol_9", b"\x80\x09}.", raw=True)
 archive("opcode_ff", b"\x80\x02\xff.", raw=True)

@@ -70,6 +70,9 @@ func (n *Norm) examine(trained bool) []Finding {
 		return []Finding{n.whole(Fault, "mean 0 and variance 1 throughout: never updated", reestimate)}
 	case all(mean, 0) && all(variance, 0):
 		return []Finding{n.whole(Fault, "mean and variance 0 throughout: no data ever came through", reestimate)}
+	case all(variance, 0) && !slices.ContainsFunc(mean, odd):
+		return []Finding{n.whole(Fault, "variance 0 throughout, with means that are not 0: every channel is a "+
+			"constant, or the variances were lost", reestimate)}
 	}
 	var found []Finding
 	for _, s := range symptoms {

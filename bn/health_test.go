@@ -31,6 +31,7 @@ func TestExamine(t *testing.T) {
 			nil},
 		{"new", bn.Norm{Mean: f(0, 0), Variance: f(1, 1), Gamma: f(1, 1), Beta: f(0, 0)}, bn.Warning, nil},
 		{"no data", bn.Norm{Mean: f(0, 0), Variance: f(0, 0)}, bn.Fault, nil},
+		{"variances lost", bn.Norm{Mean: f(0.5, 0), Variance: f(0, 0)}, bn.Fault, nil},
 		{"no variance", bn.Norm{Mean: f(0, 0)}, bn.Fault, nil},
 		{"nothing", bn.Norm{}, bn.Fault, nil},
 		{"shapes", bn.Norm{Mean: f(1, 2), Variance: f(1)}, bn.Fault, nil},

@@ -47,5 +47,9 @@ func (o Options) rule() bn.Rule {
 	return o.Merge
 }
 
-// Held returns a tensor that is in memory already.
-var Held = foreign.Held
+// Held returns a tensor that is in memory already, NewTensor one whose elements
+// are read when asked for.
+var (
+	Held      = foreign.Held
+	NewTensor = foreign.NewTensor
+)

@@ -48,6 +48,9 @@ func noteChoice(o *output, path string, f *formats.File) {
 		o.note("%s", line)
 	}
 	for _, n := range f.Findings {
+		if n.Fault {
+			continue // doctor lists it, and nothing else gets a model of such a graph
+		}
 		o.note("%s: %s", path, findingLine(n))
 	}
 }

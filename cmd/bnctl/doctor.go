@@ -36,7 +36,7 @@ are missing too, if the architecture is known.
 func repairFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.StringFlag{Name: "data", Usage: "`SRC` to estimate over: what the model was trained on"},
-		&cli.IntFlag{Name: "samples", Value: 8192, Usage: "at most `N` samples of it"},
+		&cli.IntFlag{Name: "samples", Value: 8192, Usage: "at most `N` samples of it, and of its test split to evaluate on"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"},
 			Usage: "`FILE` to write: .bnm, .pth or .safetensors"},
 		batchFlag("samples that batch norm sees at once while it is estimated"),
@@ -84,22 +84,23 @@ func (p *patient) report(o *output) error {
 	for _, f := range findings {
 		o.result("%-7s  %s%s: %s\n         %s", f.Severity, f.Layer, channelList(f.Channels), f.Problem, f.Advice)
 	}
-	o.result("%s: %d batch norms, %d faults, %d warnings", p.path, len(p.norms), faults, len(findings)-faults)
-	if len(p.norms) == 0 {
+	o.result("%s: %s, %s, %s", p.path, counted(len(p.norms), "batch norm"), counted(faults, "fault"),
+		counted(len(findings)-faults, "warning"))
+	if len(p.norms) == 0 && faults == 0 {
 		o.note("%s has no batch norm, or they are folded into the layers before them", p.path)
 	}
 	switch {
 	case faults == 0:
 		return nil
 	case len(p.bad) > 0:
-		return sickError{fmt.Errorf("%s is sick: %d faults; statistics cannot mend weights: "+
-			"take an earlier checkpoint", p.path, faults)}
+		return sickError{fmt.Errorf("%s is sick: %s; statistics cannot mend weights: "+
+			"take an earlier checkpoint", p.path, counted(faults, "fault"))}
 	case len(p.wrong) > 0:
 		return sickError{fmt.Errorf("%s is sick: %s; statistics cannot mend its graph: %s", p.path,
 			counted(faults, "fault"), p.wrong[0])}
 	}
-	return sickError{fmt.Errorf("%s is sick: %d faults in its batch norms; re-estimate them with "+
-		"bnctl doctor %s --repair --data SRC -o mended.bnm", p.path, faults, p.path)}
+	return sickError{fmt.Errorf("%s is sick: %s in its batch norms; re-estimate them with "+
+		"bnctl doctor %s --repair --data SRC -o mended.bnm", p.path, counted(faults, "fault"), p.path)}
 }
 
 // channelList names the first channels of a finding.

@@ -54,6 +54,7 @@ func exportAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	sick := sicknessOf(m)
 	e := exportEvent{Input: path, Output: c.String("output"), foldEvent: noFold()}
 	if c.Bool("fold-bn") {
 		if m, e.foldEvent, err = folded(c, m); err != nil {
@@ -70,6 +71,7 @@ func exportAction(c *cli.Context) error {
 		e.print(o)
 	}
 	o.result("wrote %s  sha256 %s  (%s, %d parameters)", e.Output, e.SHA256, e.Architecture, e.Parameters)
+	sick.warn(o, path)
 	return nil
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -158,35 +157,6 @@ func (p *patient) weight(name string, t tensor.Tensor) {
 	p.others = append(p.others, bn.Finding{Layer: name, Severity: bn.Fault, Advice: "take an earlier checkpoint",
 		Problem: fmt.Sprintf("%d of %d elements are not finite, the first of them element %d", n, t.Count(),
 			first)})
-}
-
-// notFinite counts the elements that are NaN or infinite, and finds the first.
-func notFinite(t tensor.Tensor) (n, first int) {
-	count := func(i int, v float64) {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			if n == 0 {
-				first = i
-			}
-			n++
-		}
-	}
-	if t.DType == tensor.F64 {
-		for i, v := range t.F64() {
-			count(i, v)
-		}
-		return n, first
-	}
-	if t.DType != tensor.F32 && t.DType != tensor.F16 && t.DType != tensor.BF16 {
-		return 0, 0 // integers
-	}
-	t, err := t.ToF32()
-	if err != nil {
-		return 0, 0
-	}
-	for i, v := range t.F32() {
-		count(i, float64(v))
-	}
-	return n, first
 }
 
 // compare tells the batch norms the decay that their architecture has, and

@@ -43,7 +43,12 @@ func predictAction(c *cli.Context) error {
 		return err
 	}
 	defer v.close()
-	return v.blame(predictWith(c, v))
+	if err := v.blame(predictWith(c, v)); err != nil {
+		return err
+	}
+	sick := sicknessOf(v.Model)
+	sick.warn(outputOf(c), c.Args().First())
+	return nil
 }
 
 // predictWith predicts all inputs of the command line.

@@ -144,7 +144,8 @@ func writeMended(path string, m *models.Model) (string, error) {
 	return serialize.WriteModel(path, m)
 }
 
-// servedBy evaluates m on the data's test split; nil if there are no labels.
+// servedBy evaluates m on the data's test split, on --samples of it if it has
+// more, the same for every model; nil if there are no labels.
 func servedBy(ctx context.Context, c *cli.Context, m *models.Model) (*served, error) {
 	src, err := data.Open(c.String("data"), data.Options{Split: data.Test})
 	if err != nil {
@@ -153,6 +154,11 @@ func servedBy(ctx context.Context, c *cli.Context, m *models.Model) (*served, er
 	defer src.Close()
 	if !src.Info().Labelled || !classifies(m) {
 		return nil, nil
+	}
+	if n := c.Int("samples"); n < src.Info().Len {
+		if src, err = data.Subset(src, n, 0); err != nil {
+			return nil, err
+		}
 	}
 	if m, err = evaluable(m, src.Info()); err != nil {
 		return nil, err

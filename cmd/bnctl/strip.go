@@ -80,6 +80,7 @@ func stripAction(c *cli.Context) error {
 type stripping struct {
 	event stripEvent
 	lines []string // what was removed, in words
+	sick  sickness // what is wrong with what is left
 }
 
 // stripOwn strips a checkpoint of bnctl.
@@ -156,11 +157,17 @@ func labelsOf(text string) ([]string, error) {
 func (s *stripping) write(c *cli.Context, m *models.Model, tensors []formats.Tensor) (err error) {
 	output := c.String("output")
 	s.event.Inputs, s.event.Output = c.Args().Slice(), output
-	if formats.TensorFile(output) {
-		s.event.SHA256, err = formats.Save(output, tensors)
+	if m != nil {
+		s.sick = sicknessOf(m)
+	} else if tensors, err = s.sick.watched(tensors); err != nil {
 		return err
 	}
-	s.event.SHA256, err = serialize.WriteModel(output, m)
+	if formats.TensorFile(output) {
+		s.event.SHA256, err = formats.Save(output, tensors)
+	} else {
+		s.event.SHA256, err = serialize.WriteModel(output, m)
+	}
+	s.event.BN.Health = s.sick.health()
 	return err
 }
 

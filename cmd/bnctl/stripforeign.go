@@ -34,8 +34,14 @@ func stripForeign(c *cli.Context) (*stripping, error) {
 	if m == nil {
 		noteDoubtful(o, f)
 	}
-	if s.event, err = foreignEvent(f, m); err != nil {
+	if s.sick.norms, err = formats.Norms(f); err != nil {
 		return nil, err
+	}
+	s.event = foreignEvent(f, m, len(s.sick.norms))
+	for _, n := range f.Findings {
+		if n.Fault {
+			s.sick.graph = append(s.sick.graph, n.Where+": "+n.Text)
+		}
 	}
 	for _, n := range f.Findings {
 		o.note("%s", findingLine(n))
@@ -70,17 +76,13 @@ func findingLine(n formats.Finding) string {
 }
 
 // foreignEvent describes what is left of a file, as a model if m is not nil.
-func foreignEvent(f *formats.File, m *models.Model) (stripEvent, error) {
-	norms, err := formats.Norms(f)
-	if err != nil {
-		return stripEvent{}, err
-	}
+func foreignEvent(f *formats.File, m *models.Model, norms int) stripEvent {
 	e := stripEvent{Format: f.Format, Parameters: trainedElements(f), Removed: foreignRemoved(f),
-		BN: bnEvent{len(norms), "as in the file", health(norms)}, foreignChoice: choiceOf(f)}
+		BN: bnEvent{Layers: norms, Merged: "as in the file"}, foreignChoice: choiceOf(f)}
 	if m != nil {
 		e.Architecture, e.Parameters = m.Architecture, m.Summary().Parameters
 	}
-	return e, nil
+	return e
 }
 
 // trainedElements counts the elements of a file's tensors but those of

@@ -54,9 +54,8 @@ type bnEvent struct {
 // ownEvent describes a template and what was taken off it. merge is the rule
 // of --merge, "" without.
 func ownEvent(m *models.Model, r *serialize.Removed, merge string) stripEvent {
-	norms := formats.ModelNorms(m)
 	e := stripEvent{Format: "bnc", Architecture: m.Architecture, Parameters: m.Summary().Parameters,
-		Replicas: r.Replicas, Removed: newRemovedEvent(r), BN: bnEvent{len(norms), merge, health(norms)}}
+		Replicas: r.Replicas, Removed: newRemovedEvent(r), BN: bnEvent{Layers: len(formats.ModelNorms(m)), Merged: merge}}
 	if merge == "" {
 		e.BN.Merged = merged(m)
 	}
@@ -84,6 +83,7 @@ func (s *stripping) report(o *output) error {
 	}
 	o.result("wrote %s  sha256 %s  (%d parameters, %d batch norms, statistics %s, %s)", e.Output, e.SHA256,
 		e.Parameters, e.BN.Layers, e.BN.Merged, e.BN.Health)
+	s.sick.warn(o, e.Output)
 	return nil
 }
 

@@ -36,7 +36,8 @@ are missing too, if the architecture is known.
 func repairFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.StringFlag{Name: "data", Usage: "`SRC` to estimate over: what the model was trained on"},
-		&cli.IntFlag{Name: "samples", Value: 8192, Usage: "at most `N` samples of it, and of its test split to evaluate on"},
+		&cli.IntFlag{Name: "samples", Value: 8192,
+			Usage: "at most `N` samples of it, and of its test split to evaluate on"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"},
 			Usage: "`FILE` to write: .bnm, .pth or .safetensors"},
 		batchFlag("samples that batch norm sees at once while it is estimated"),

@@ -15,7 +15,8 @@ func TestNotFinite(t *testing.T) {
 		dtype           tensor.DType
 		finite, neither []uint64
 	}{
-		{tensor.F32, []uint64{0, 0x7f7fffff, 0xff7fffff, 1, 0x80000000}, []uint64{0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001}},
+		{tensor.F32, []uint64{0, 0x7f7fffff, 0xff7fffff, 1, 0x80000000},
+			[]uint64{0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001}},
 		{tensor.BF16, []uint64{0, 0x7f7f, 0xff7f, 1}, []uint64{0x7f80, 0xff80, 0x7fc0, 0xff81}},
 		{tensor.F16, []uint64{0, 0x7bff, 0xfbff, 1}, []uint64{0x7c00, 0xfc00, 0x7e00, 0x7c01}},
 		{tensor.F64, []uint64{0, math.Float64bits(math.MaxFloat64), 1},

@@ -55,7 +55,8 @@ type bnEvent struct {
 // of --merge, "" without.
 func ownEvent(m *models.Model, r *serialize.Removed, merge string) stripEvent {
 	e := stripEvent{Format: "bnc", Architecture: m.Architecture, Parameters: m.Summary().Parameters,
-		Replicas: r.Replicas, Removed: newRemovedEvent(r), BN: bnEvent{Layers: len(formats.ModelNorms(m)), Merged: merge}}
+		Replicas: r.Replicas, Removed: newRemovedEvent(r),
+		BN: bnEvent{Layers: len(formats.ModelNorms(m)), Merged: merge}}
 	if merge == "" {
 		e.BN.Merged = merged(m)
 	}

@@ -48,8 +48,8 @@ func sayModule(f *foreign.File, d stateDict) {
 		return
 	}
 	f.Wrappers = append(f.Wrappers, "module "+d.class)
-	f.Find(d.String(), fmt.Sprintf("a pickled module of %s: its parameters and buffers are here as its state_dict() "+
-		"gives them; its code was neither read nor run", d.class), "")
+	f.Find(d.String(), fmt.Sprintf("a pickled module of %s: its parameters and buffers are here as its "+
+		"state_dict() gives them; its code was neither read nor run", d.class), "")
 	if d.hooked != "" {
 		f.Find(d.String(), fmt.Sprintf("%s has hooks that may change what state_dict() gives; they were not run",
 			d.hooked), "compare with state_dict() in Python")

@@ -60,6 +60,6 @@ func className(call *pickle.Call) string {
 
 // refuseModule explains a file whose tensors are inside an object.
 func refuseModule(call *pickle.Call) error {
-	return fmt.Errorf("a pickled object (%s) without the _parameters, _buffers and _modules of a module; its code "+
-		"would have to run to open it: %s", className(call), adviceModule)
+	return fmt.Errorf("a pickled object (%s) without the _parameters, _buffers and _modules of a module; "+
+		"its code would have to run to open it: %s", className(call), adviceModule)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -107,10 +108,23 @@ func (l *Loader) Next() (*Batch, error) {
 	return b, nil
 }
 
-// Close stops reading and waits until nothing reads the source any more.
+// closing is how long Close waits for what reads: a decoder that is at work on
+// a sample knows no context, and may take minutes for a hostile one.
+const closing = 2 * time.Second
+
+// Close stops reading and waits until nothing reads the source any more, or
+// for two seconds: what reads then ends with the sample that it is at.
 func (l *Loader) Close() {
 	l.cancel()
-	l.wait.Wait()
+	ended := make(chan struct{})
+	go func() {
+		l.wait.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(closing):
+	}
 }
 
 func (l *Loader) start(ctx context.Context) {
@@ -186,7 +200,11 @@ func (l *Loader) rowsPerJob() int {
 func (l *Loader) work() {
 	for j := range l.jobs {
 		for row := j.from; row < j.to; row++ {
-			if err := l.fill(j.batch, row); err != nil {
+			err := context.Cause(l.ctx)
+			if err == nil {
+				err = l.fill(j.batch, row)
+			}
+			if err != nil {
 				j.batch.fail(row, err)
 				break
 			}

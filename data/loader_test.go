@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -291,5 +292,37 @@ func TestNewLoaderBad(t *testing.T) {
 	} {
 		_, err := NewLoader(context.Background(), whole(10), c.plan)
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.want) })
+	}
+}
+
+// waiting is a source whose samples never come.
+type waiting struct {
+	*numbered
+	never chan struct{}
+}
+
+func (s waiting) Sample(int) (tensor.Tensor, error) {
+	<-s.never
+	return tensor.Tensor{}, nil
+}
+
+// TestLoaderEndsWithItsContext: neither Next nor Close waits for a sample that
+// is not read yet.
+func TestLoaderEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	src := waiting{whole(8), make(chan struct{})}
+	defer close(src.never)
+	l, err := NewLoader(ctx, src, Plan{Batch: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	why, began := errors.New("enough"), time.Now()
+	cancel(why)
+	if _, err := l.Next(); err != why {
+		t.Errorf("Next = %v, want %v", err, why)
+	}
+	l.Close()
+	if took := time.Since(began); took > closing+3*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }

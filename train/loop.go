@@ -23,7 +23,7 @@ func (s *Session) Run(ctx context.Context) (*models.Model, error) {
 	if _, err := s.checkpoint(ctx); err != nil {
 		return nil, s.stopped(ctx, err)
 	}
-	loader, err := s.loader()
+	loader, err := s.loader(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -104,11 +104,10 @@ func (s *Session) batchNormSees() string {
 		r.StepBatch(), r.StepReplicas())
 }
 
-// loader reads on from where the run stands. It does not end with the run's
-// context: the batch that was begun is finished.
-func (s *Session) loader() (*data.Loader, error) {
+// loader reads on from where the run stands.
+func (s *Session) loader(ctx context.Context) (*data.Loader, error) {
 	perEpoch := s.recipe.StepsPerEpoch()
-	return data.NewLoader(context.Background(), s.config.Train, data.Plan{
+	return data.NewLoader(ctx, s.config.Train, data.Plan{
 		Batch: s.recipe.StepBatch(), Seed: s.recipe.Seed, Shuffle: true, Workers: s.config.Workers,
 		Transform: s.config.Transform,
 		Start:     data.Position{Epoch: s.progress.Step / perEpoch, Index: s.progress.Step % perEpoch}})

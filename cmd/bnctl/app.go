@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	app := newApp(stdout, stderr)
-	ctx, stop := withSignals(ctx, stderr)
+	ctx, stop := withSignals(ctx, hasGlobal(args, "json"), stderr)
 	defer stop()
 	ordered, err := reorder(app, args)
 	if err == nil {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	if code, served := servePlugin(os.Args); served {
 		os.Exit(code)
 	}
-	testscript.Main(m, map[string]func(){"bnctl": main})
+	testscript.Main(m, map[string]func(){"bnctl": main, "stuck": stuck})
 }
 
 // shared is the folder with the test data, $DATA in scripts; [data] says
@@ -107,7 +107,7 @@ func codeOf(ts *testscript.TestScript, err error) int {
 // its first step, and wants it to end with the code: it has ten seconds for
 // its checkpoint, and a busy machine may be slower.
 func signalled(ts *testscript.TestScript, _ bool, args []string) {
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	var sent time.Time

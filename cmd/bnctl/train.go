@@ -109,6 +109,7 @@ func (t *trainer) run(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
+	defer saving(ctx)()
 	m, err := s.Run(ctx)
 	if err != nil {
 		return t.stopped(ctx, err)

@@ -6,6 +6,6 @@
 // The provider and its devices are called as package device says. What serve
 // adds: the handshake, sessions over gRPC and through shared memory, the
 // exchanges of a group, `BINARY describe`, and the manners of a child process:
-// it ends when its standard input does, ignores SIGINT, and keeps what
+// it ends when its standard input does, ignores SIGINT and SIGHUP, and keeps what
 // libraries print away from the host.
 package serve

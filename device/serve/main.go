@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
@@ -55,7 +56,7 @@ func Serve(p device.Provider) {
 		fmt.Fprintf(os.Stderr, "This is the device plugin %q of bnctl; bnctl starts it: bnctl devices list\n", name)
 		os.Exit(1)
 	}
-	signal.Ignore(os.Interrupt) // Ctrl-C reaches the whole process group
+	signal.Ignore(os.Interrupt, syscall.SIGHUP) // they reach the whole process group; bnctl decides
 	s := newService(p)
 	go exitWithHost(s)
 	plugin.Serve(&plugin.ServeConfig{

@@ -147,6 +147,9 @@ func (r *Recipe) checkStatistics() error {
 	case async && r.BNStats != bn.Pooled:
 		return fmt.Errorf("--bn-update %s merges what it hears of exactly; --bn-stats %s contradicts that: "+
 			"drop one of them", r.BNUpdate, r.BNStats)
+	case r.BNPrecisePlain && r.BNPrecise == 0 && !r.averages():
+		return fmt.Errorf("--bn-precise-plain has a meaning only where statistics are estimated anew: " +
+			"add --bn-precise N or drop it")
 	case r.BNUpdate == bn.PostHoc && r.BNMin == "running":
 		return fmt.Errorf("--bn-update posthoc keeps statistics on each replica, and --bn-min running is for " +
 			"replicas that have none: use --bn-update step")

@@ -206,8 +206,7 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 // estimateOver returns over how many samples the statistics are estimated at
 // the end: those of averaged weights always are, over at least some batches.
 func (s *Session) estimateOver() int {
-	period, _ := s.recipe.WeightSync.Period()
-	if averaged := s.recipe.EMA > 0 || period > 1; averaged && s.recipe.BNPrecise == 0 && len(s.kept) > 0 {
+	if s.recipe.averages() && s.recipe.BNPrecise == 0 && len(s.kept) > 0 {
 		return averageSamples
 	}
 	return s.recipe.BNPrecise

@@ -8,15 +8,20 @@ import (
 )
 
 // estimate computes the statistics of every batch norm anew for the weights
-// in state, of the first samples of the training data in the order of epoch 0,
-// without augmentation. It leaves state on the devices.
+// in state, of the first samples of the training data in the order of epoch 0.
+// They are augmented as in training, for it is such images that the weights
+// were trained with (as fvcore's update_bn_stats and PyTorch's update_bn take
+// the training batches), unless the recipe wants them plain. It leaves state on
+// the devices.
 func (s *Session) estimate(ctx context.Context, state map[string]tensor.Tensor, samples int) (
 	map[string]tensor.Tensor, error) {
 	if err := s.driver.Write(ctx, state); err != nil {
 		return nil, err
 	}
 	t := s.config.Transform
-	t.Augment = data.NoAugment
+	if s.recipe.BNPrecisePlain {
+		t.Augment = data.NoAugment
+	}
 	l, err := data.NewLoader(ctx, s.config.Train, data.Plan{Batch: s.recipe.StepBatch(), Seed: s.recipe.Seed,
 		Shuffle: true, Transform: t, Workers: s.config.Workers, Epochs: 1})
 	if err != nil {

@@ -35,6 +35,8 @@ type Recipe struct {
 	BNUpdate  bn.Update `json:"bn_update"`
 	BNMin     string    `json:"bn_min"`     // "refuse" or "running"
 	BNPrecise int       `json:"bn_precise"` // samples; 0: no re-estimation
+	// BNPrecisePlain estimates on images without the augmentation of training.
+	BNPrecisePlain bool `json:"bn_precise_plain,omitempty"`
 
 	WeightSync     parallel.Sync `json:"weight_sync"`
 	Optimizer      string        `json:"optimizer"`
@@ -64,6 +66,13 @@ type Data struct {
 	Samples     int    `json:"samples"`
 	Classes     int    `json:"classes"`
 	Fingerprint string `json:"fingerprint"`
+}
+
+// averages reports whether the template's weights are averages, whose
+// statistics no step has seen.
+func (r *Recipe) averages() bool {
+	period, _ := r.WeightSync.Period()
+	return r.EMA > 0 || period > 1
 }
 
 // StepBatch is the number of rows that one optimizer step sees.

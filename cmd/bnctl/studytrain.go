@@ -73,7 +73,11 @@ func (s *studyRun) trainAll() error {
 
 // digestOf identifies what a run of a setting is.
 func (s *studyRun) digestOf(at study.Setting, seed uint64) string {
-	text := s.recipeOf(at, seed).JSON()
+	r := s.recipeOf(at, seed)
+	text := r.JSON()
+	if r.BNPrecise > 0 && r.Augment != "none" {
+		text = append(text, "estimated on augmented images"...) // once it was on plain ones
+	}
 	for _, k := range s.besides(at) {
 		text = append(text, k.Name...)
 	}

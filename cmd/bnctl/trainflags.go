@@ -42,8 +42,9 @@ func recipeFlags() []cli.Flag {
 			"replicas every step (step), up to S steps late (async:S), or keep one set each (posthoc)"},
 		&cli.StringFlag{Name: "bn-min", Value: "refuse",
 			Usage: "replicas with fewer than two values: refuse, or use running statistics (running)"},
-		&cli.IntFlag{Name: "bn-precise", Usage: "at the end, re-estimate the statistics over `N` samples",
-			DefaultText: "none"},
+		&cli.IntFlag{Name: "bn-precise", Usage: "at the end, re-estimate the statistics over `N` samples, " +
+			"augmented as in training", DefaultText: "none"},
+		&cli.BoolFlag{Name: "bn-precise-plain", Usage: "re-estimate on images without augmentation"},
 		&cli.StringFlag{Name: "weight-sync", Value: "allreduce", Usage: "gradients summed everywhere " +
 			"(allreduce), updates made by one device (template), weights averaged every K steps (periodic:K), or " +
 			"gradients applied up to S steps late (async:S)"},
@@ -129,7 +130,8 @@ func fromFlags(c *cli.Context, r *train.Recipe, resume bool) error {
 			*to = c.String(flag)
 		}
 	}
-	for flag, to := range map[string]*bool{"nesterov": &r.Nesterov, "decay-all": &r.DecayAll} {
+	for flag, to := range map[string]*bool{"nesterov": &r.Nesterov, "decay-all": &r.DecayAll,
+		"bn-precise-plain": &r.BNPrecisePlain} {
 		if use(flag) {
 			*to = c.Bool(flag)
 		}

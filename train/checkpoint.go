@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -152,8 +153,9 @@ func (s *Session) abandoned(ctx context.Context, err error) error {
 	if writeErr := s.write(s.snapshot); writeErr != nil {
 		return fmt.Errorf("%w; the checkpoint could not be written: %w", err, writeErr)
 	}
-	return fmt.Errorf("%w; the run stands at step %d in %s; go on with --resume %s", err, s.saved,
-		s.config.Checkpoint, s.config.Checkpoint)
+	goOn := cmp.Or(s.config.GoOn, "--resume "+s.config.Checkpoint)
+	return fmt.Errorf("%w; the run stands at step %d in %s; go on with %s", err, s.saved,
+		s.config.Checkpoint, goOn)
 }
 
 // interrupted writes a checkpoint for a run that was told to stop, and

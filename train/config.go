@@ -26,6 +26,9 @@ type Config struct {
 	CheckpointEvery int    // steps; 0: at the end of every epoch
 	Paths           Paths  // kept in checkpoints, so that a resume finds its data
 
+	// GoOn is the command that resumes the run, for messages; "": --resume CHECKPOINT.
+	GoOn string
+
 	// Besides is statistics that are kept beside those of the recipe. They
 	// influence nothing: see Session.Beside.
 	Besides []Keeping

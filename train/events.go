@@ -85,6 +85,17 @@ type Placed struct {
 	Replicas []int    `json:"replicas"` // of each device
 }
 
+// StoppedEarly tells that a run ends before its last step.
+type StoppedEarly struct {
+	Reason      string  `json:"reason"` // "patience"
+	Step        int     `json:"step"`
+	Evaluations int     `json:"evaluations"` // since the best
+	Figure      string  `json:"figure"`      // what decides: "accuracy" or "loss", of the validation data
+	Best        float64 `json:"best"`
+	BestEpoch   int     `json:"best_epoch"`
+	Save        string  `json:"save"` // which weights become the template
+}
+
 // CheckpointWritten tells of a checkpoint on disk.
 type CheckpointWritten struct {
 	Path string `json:"path"`
@@ -109,6 +120,7 @@ func (DeviceLost) Event() string        { return "device_lost" }
 func (DeviceBack) Event() string        { return "device_back" }
 func (AtHost) Event() string            { return "level" }
 func (Placed) Event() string            { return "placed" }
+func (StoppedEarly) Event() string      { return "stopped_early" }
 func (CheckpointWritten) Event() string { return "checkpoint" }
 func (Finished) Event() string          { return "done" }
 

@@ -34,6 +34,7 @@ func (s *Session) Run(ctx context.Context) (*models.Model, error) {
 			return nil, s.stopped(ctx, err)
 		}
 		if s.done() {
+			s.tellOfPatience()
 			break
 		}
 		if err := s.advance(ctx, loader, &epoch, &log); err != nil {
@@ -75,6 +76,20 @@ func (s *Session) stopped(ctx context.Context, err error) error {
 func (s *Session) done() bool {
 	r := s.recipe
 	return s.progress.Step >= r.TotalSteps() || r.Patience > 0 && s.progress.Stale >= r.Patience
+}
+
+// tellOfPatience says that the run ends before its last step, and why.
+func (s *Session) tellOfPatience() {
+	p, r := s.progress, s.recipe
+	if p.Step >= r.TotalSteps() {
+		return
+	}
+	figure := "accuracy"
+	if r.Save == "best:loss" {
+		figure = "loss"
+	}
+	s.emit(StoppedEarly{Reason: "patience", Step: p.Step, Evaluations: p.Stale, Figure: figure, Best: p.Best,
+		BestEpoch: (p.BestStep + r.StepsPerEpoch() - 1) / r.StepsPerEpoch(), Save: r.Save})
 }
 
 // epochEnds reports whether an epoch has ended and was not evaluated yet.

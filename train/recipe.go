@@ -119,23 +119,52 @@ func ParseRecipe(b []byte) (*Recipe, error) {
 }
 
 // Difference is a field in which two recipes differ.
-type Difference struct{ Field, Have, Want string }
+type Difference struct {
+	Field, Have, Want string
+	Why               string // why it matters, where that is not plain; ""
+}
 
-func (d Difference) String() string { return fmt.Sprintf("%s is %s, was %s", d.Field, d.Have, d.Want) }
+func (d Difference) String() string {
+	s := fmt.Sprintf("%s is %s, was %s", d.Field, d.Have, d.Want)
+	if d.Why != "" {
+		s += " (" + d.Why + ")"
+	}
+	return s
+}
 
 // Differences compares r with the recipe of a checkpoint, field by field.
-// Epochs may grow where the schedule does not look at the end of the run.
+// Epochs, or steps, may grow where nothing that was done looked at the end of
+// the run; where something did the difference says what.
 func (r *Recipe) Differences(was *Recipe) []Difference {
 	var out []Difference
 	a, b := reflect.ValueOf(*r), reflect.ValueOf(*was)
 	for i := range a.NumField() {
 		f := a.Type().Field(i)
-		if f.Name == "Epochs" && r.Epochs > was.Epochs && was.Epochs > 0 && !looksAhead(r.Schedule) {
+		if reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
 			continue
 		}
-		if !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
-			out = append(out, Difference{f.Tag.Get("json"), fmt.Sprint(a.Field(i)), fmt.Sprint(b.Field(i))})
+		d := Difference{Field: f.Tag.Get("json"), Have: fmt.Sprint(a.Field(i)), Want: fmt.Sprint(b.Field(i))}
+		if longer := f.Name == "Epochs" || f.Name == "Steps"; longer && b.Field(i).Int() > 0 &&
+			a.Field(i).Int() > b.Field(i).Int() {
+			if d.Why = was.endIsFixed(); d.Why == "" {
+				continue
+			}
 		}
+		out = append(out, d)
 	}
 	return out
+}
+
+// endIsFixed says why a run of r cannot become longer; "" if it can.
+func (r *Recipe) endIsFixed() string {
+	if looksAhead(r.Schedule) {
+		return "the learning rate of a " + r.Schedule + " schedule depends on the length of the run from its " +
+			"first step on; runs with --schedule constant or step can be made longer"
+	}
+	per := r.StepsPerEpoch()
+	whole := per > 0 && r.TotalSteps()%per == 0 && r.TotalSteps()/per%max(r.EvalEvery, 1) == 0
+	if !whole && (r.Save != "last" || r.Patience > 0) {
+		return "the run was evaluated at its end, where a longer one is not, and --save or --patience depends on it"
+	}
+	return ""
 }

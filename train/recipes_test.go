@@ -169,4 +169,25 @@ func TestDifferences(t *testing.T) {
 			t.Errorf("%s: fewer epochs give %v", schedule, fmt.Sprint(got))
 		}
 	}
+	for _, test := range []struct {
+		name   string
+		change func(was, now *Recipe)
+		want   int
+	}{
+		{"steps", func(was, now *Recipe) { was.Epochs, was.Steps, now.Epochs, now.Steps = 0, 4, 0, 7 }, 0},
+		{"steps, saved by figure", func(was, now *Recipe) {
+			was.Epochs, was.Steps, now.Epochs, now.Steps = 0, 4, 0, 7
+			was.Save, now.Save = "best:loss", "best:loss"
+		}, 1},
+		{"evaluated otherwise", func(was, now *Recipe) {
+			was.EvalEvery, now.EvalEvery, now.Epochs, was.Patience, now.Patience = 3, 3, 4, 1, 1
+		}, 1},
+	} {
+		was, now := was, was
+		was.Schedule, now.Schedule = "constant", "constant"
+		test.change(&was, &now)
+		if got := now.Differences(&was); len(got) != test.want || len(got) > 0 && got[0].Why == "" {
+			t.Errorf("%s: differences %v, want %d with a reason", test.name, got, test.want)
+		}
+	}
 }

@@ -46,6 +46,9 @@ func exportAction(c *cli.Context) error {
 	if err := onlyWith(c, "fold-bn", runningFlags()); err != nil {
 		return err
 	}
+	if err := notInput(c.String("output"), path); err != nil {
+		return err
+	}
 	options, err := exportOptions(c)
 	if err != nil {
 		return err

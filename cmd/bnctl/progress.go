@@ -38,6 +38,8 @@ func (p *progress) event(e train.Event) {
 		p.line("devices exchange through bnctl at %s: %s", e.Level, e.Reason)
 	case train.Placed:
 		p.line("replicas were placed anew, by speed: %s", placedOn(e.Devices, e.Replicas))
+	case train.StoppedEarly:
+		p.early(e)
 	case train.CheckpointWritten:
 		if p.out.verbose {
 			p.line("checkpoint %s at step %d", e.Path, e.Step)
@@ -132,6 +134,20 @@ func (p *progress) epoch(e train.EpochDone) {
 		p.line("the devices waited for input %.0f %% of the time; more --workers or fewer --threads may help",
 			100*e.InputWait)
 	}
+}
+
+// early says why a run ends before its last step.
+func (p *progress) early(e train.StoppedEarly) {
+	best := fmt.Sprintf("loss %.4f", e.Best)
+	if e.Figure == "accuracy" {
+		best = fmt.Sprintf("accuracy %.2f %%", 100*e.Best)
+	}
+	advice := ""
+	if e.Save == "last" {
+		advice = "; the template has the weights of the last epoch: --save best keeps those of the best"
+	}
+	p.line("stopped early: the validation %s did not get better in %s; best in epoch %d, %s%s", e.Figure,
+		counted(e.Evaluations, "evaluation"), e.BestEpoch, best, advice)
 }
 
 // brief is the seconds up to which an epoch is nothing but its beginning.

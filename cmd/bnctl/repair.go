@@ -45,6 +45,9 @@ func repairAction(c *cli.Context, path string) error {
 	if n := c.Int("samples"); n < 2 {
 		return misuse("--samples %d: want at least 2", n)
 	}
+	if err := notInput(c.String("output"), path); err != nil {
+		return err
+	}
 	if err := serialize.Writable(c.String("output")); err != nil {
 		return err
 	}

@@ -81,6 +81,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"only":    only,
 	"sicken":  sicken,
 	"strand":  strand,
+	"hold":    hold,
 }
 
 // exits CODE PROGRAM ARGS... runs a program that must end with the code.
@@ -233,6 +234,14 @@ func only(ts *testscript.TestScript, _ bool, args []string) {
 	if !slices.Equal(have, args) {
 		ts.Fatalf("the folder holds %s, want %s", strings.Join(have, " "), strings.Join(args, " "))
 	}
+}
+
+// hold FILE locks a file, as a program that writes it does.
+func hold(ts *testscript.TestScript, _ bool, args []string) {
+	unlock, err := serialize.Lock(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Defer(unlock)
+	ts.Setenv("HOLDER", strconv.Itoa(os.Getpid()))
 }
 
 // sicken FROM TO TENSOR writes a template with NaN in channel 3 of a tensor.

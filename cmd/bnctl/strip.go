@@ -54,6 +54,9 @@ func stripAction(c *cli.Context) error {
 	if err := wantEnding("strip", c.String("output"), ".bnm", ".pth", ".pt", ".safetensors"); err != nil {
 		return err
 	}
+	if err := notInput(c.String("output"), c.Args().Slice()...); err != nil {
+		return err
+	}
 	if !template(c) {
 		err := without(c, "only a template keeps it", "arch", "input", "labels", "preprocess", "mean", "std")
 		if err != nil {

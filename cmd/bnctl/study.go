@@ -50,7 +50,7 @@ const (
 // change which weights and statistics a run ends with.
 var decided = []string{"seed", "replicas", "bn", "bn-stats", "bn-update", "bn-min", "bn-precise", "bn-precise-plain", "ema",
 	"save", "patience", "output", "checkpoint", "checkpoint-every", "resume", "recipe", "placement", "log-every",
-	"log-dir", "device-timeout", "tail", "weight-sync"}
+	"log-dir", "overwrite", "device-timeout", "tail", "weight-sync"}
 
 func studyFlags() []cli.Flag {
 	flags := slices.DeleteFunc(trainFlags(),

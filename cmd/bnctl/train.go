@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -39,6 +40,9 @@ func trainAction(c *cli.Context) error {
 	if err := applyRecipeFile(c); err != nil {
 		return err
 	}
+	if err := trainEndings(c); err != nil {
+		return err
+	}
 	o := outputOf(c)
 	k, err := checkpointToResume(c)
 	if err != nil {
@@ -51,17 +55,22 @@ func trainAction(c *cli.Context) error {
 
 // checkpointToResume reads what --resume names; nil to start anew.
 func checkpointToResume(c *cli.Context) (*serialize.Checkpoint, error) {
-	path := c.String("resume")
+	path := resumedFrom(c)
 	if path == "" {
 		return nil, nil
 	}
-	if path == "auto" {
-		path = checkpointPath(c, c.String("output"))
-		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-			return nil, nil
-		}
+	if _, err := os.Stat(path); c.String("resume") == "auto" && errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
 	return serialize.ReadCheckpoint(path)
+}
+
+// resumedFrom returns the checkpoint that --resume means; "" without it.
+func resumedFrom(c *cli.Context) string {
+	if path := c.String("resume"); path != "auto" {
+		return path
+	}
+	return checkpointPath(c, c.String("output"))
 }
 
 // trainer is one call of bnctl train.
@@ -75,6 +84,7 @@ type trainer struct {
 	model      *models.Model
 	recipe     *train.Recipe
 	board      *train.Board // of --log-dir; nil
+	unlock     []func()     // of the files that the run writes
 }
 
 func (t *trainer) close() {
@@ -87,6 +97,9 @@ func (t *trainer) close() {
 	if t.devices != nil {
 		t.devices.close()
 	}
+	for _, unlock := range t.unlock {
+		unlock()
+	}
 }
 
 func (t *trainer) run(ctx context.Context) error {
@@ -96,10 +109,8 @@ func (t *trainer) run(ctx context.Context) error {
 	if err := t.prepare(ctx); err != nil {
 		return err
 	}
-	for _, path := range []string{t.paths.Output, checkpointPath(t.c, t.paths.Output)} {
-		if err := serialize.Writable(path); err != nil {
-			return err
-		}
+	if err := t.claim(); err != nil {
+		return err
 	}
 	if err := t.openDevices(ctx); err != nil {
 		return err
@@ -161,9 +172,43 @@ func classList(names []string) string {
 func (t *trainer) stopped(ctx context.Context, err error) error {
 	path := checkpointPath(t.c, t.paths.Output)
 	if ctx.Err() != nil && err == context.Cause(ctx) && path != "" {
-		return fmt.Errorf("%w; go on with bnctl train --resume %s", err, path)
+		return fmt.Errorf("%w; go on with %s", err, t.goOn())
 	}
 	return err
+}
+
+// goOn is the command that resumes the run as it was started: with the flags
+// that its checkpoint does not hold.
+func (t *trainer) goOn() string {
+	words := []string{"bnctl train --resume", word(checkpointPath(t.c, t.paths.Output))}
+	held := []string{"data", "val", "output", "overwrite"}
+	for _, f := range runFlags() {
+		name := f.Names()[0]
+		if !t.c.IsSet(name) || slices.Contains(held, name) {
+			continue
+		}
+		if _, ok := f.(*cli.BoolFlag); ok {
+			words = append(words, "--"+name)
+			continue
+		}
+		value := fmt.Sprint(t.c.Value(name))
+		if list, ok := t.c.Value(name).(cli.StringSlice); ok {
+			value = strings.Join(list.Value(), ",")
+		}
+		words = append(words, "--"+name, word(value))
+	}
+	return strings.Join(words, " ")
+}
+
+// word quotes a word for a shell, if it needs it.
+func word(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("0123456789_-./:,=+@%", r)
+	}
+	if s != "" && strings.TrimFunc(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // write writes the template.

@@ -85,6 +85,7 @@ func runFlags() []cli.Flag {
 			Usage: "write the template to `FILE` (default: MODEL.bnm)"},
 		&cli.StringFlag{Name: "checkpoint",
 			Usage: "write checkpoints to `FILE` (default: the template's name with .bnc)"},
+		&cli.BoolFlag{Name: "overwrite", Usage: "replace the checkpoint of another run, if one is there"},
 		&cli.IntFlag{Name: "checkpoint-every", Usage: "`STEPS` between checkpoints", DefaultText: "one an epoch"},
 		&cli.StringFlag{Name: "placement",
 			Usage: "how many replicas each device gets: `N,M` (default: by their speed)"},

@@ -284,7 +284,8 @@ func (t *trainer) session(ctx context.Context) (*train.Session, error) {
 		Devices: t.devices.members, Placement: placement, Reopen: t.devices.reopen, Rendezvous: remote.Rendezvous{},
 		DeviceTimeout: time.Duration(t.c.Float64("device-timeout") * float64(time.Second)),
 		Checkpoint:    checkpointPath(t.c, t.paths.Output), CheckpointEvery: t.c.Int("checkpoint-every"),
-		LogEvery: t.c.Int("log-every"), Paths: t.paths, Events: events}
+		LogEvery: t.c.Int("log-every"), Paths: t.paths, Events: events,
+		GoOn: t.goOn()}
 	if t.checkpoint != nil {
 		m, _, err := serialize.Strip(t.checkpoint)
 		if err != nil {

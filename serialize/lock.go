@@ -1,0 +1,46 @@
+package serialize
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// ErrLocked is wrapped by errors about a file that another program is going to write.
+var ErrLocked = errors.New("another program writes it")
+
+// Lock keeps other programs from locking path, until unlock is called or this
+// one ends, however it ends. The lock is a file beside path, .NAME.lock, that
+// holds the process id of who has it; a file that is left over locks nothing.
+// Where a file system has no locks nothing is locked.
+func Lock(path string) (unlock func(), err error) {
+	name := unfinished(path, "lock")
+	f, err := take(name)
+	if errors.Is(err, ErrLocked) {
+		return nil, fmt.Errorf("%s: %w (process %s); wait for it, or name another file", path, err, holder(name))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be locked: %w", path, err)
+	}
+	// The id is for people: the lock does not depend on it.
+	if err := f.Truncate(0); err == nil {
+		_, _ = fmt.Fprintf(f, "%d\n", os.Getpid())
+	}
+	return func() { give(f) }, nil
+}
+
+// holder returns the process id in a lock file, as far as it can be read.
+func holder(name string) string {
+	f, err := os.Open(name)
+	if err != nil {
+		return "unknown"
+	}
+	defer f.Close()
+	b, _ := io.ReadAll(io.LimitReader(f, 20))
+	if id := strings.TrimSpace(string(b)); id != "" && strings.Trim(id, "0123456789") == "" {
+		return id
+	}
+	return "unknown"
+}

@@ -1,0 +1,27 @@
+//go:build !unix
+
+package serialize
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// take makes a file that must not be there. One that is left over can be
+// removed; under Windows one that a program has open cannot.
+func take(name string) (*os.File, error) {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrLocked
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, ErrLocked
+	}
+	return f, err
+}
+
+func give(f *os.File) {
+	f.Close()
+	os.Remove(f.Name())
+}

@@ -1,0 +1,42 @@
+package serialize
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A file is locked once, for others to see by whom; afterwards, and by what a
+// program that was killed has left, it is not.
+func TestLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.bnc")
+	if err := os.WriteFile(unfinished(path, "lock"), []byte("999999999\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		unlock, err := Lock(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Lock(path)
+		if want := fmt.Sprintf("(process %d)", os.Getpid()); !errors.Is(err, ErrLocked) ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("locked twice: %v, want %s", err, want)
+		}
+		other, err := Lock(path + "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		other()
+		unlock()
+		if entries, err := os.ReadDir(filepath.Dir(path)); len(entries) != 0 || err != nil {
+			t.Errorf("left behind: %v, %v", entries, err)
+		}
+	}
+	if _, err := Lock(filepath.Join(path, "nowhere")); err == nil {
+		t.Error("a file in no folder was locked")
+	}
+}

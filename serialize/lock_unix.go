@@ -1,0 +1,37 @@
+//go:build unix
+
+package serialize
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// take opens and locks a file. One that its holder has removed in the meantime
+// is none.
+func take(name string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			f.Close()
+			return nil, ErrLocked
+		}
+		mine, err1 := f.Stat()
+		there, err2 := os.Lstat(name)
+		if err1 == nil && err2 == nil && os.SameFile(mine, there) {
+			return f, nil
+		}
+		f.Close()
+	}
+}
+
+// give removes the file while it is locked: nobody locks what is gone.
+func give(f *os.File) {
+	os.Remove(f.Name())
+	f.Close()
+}

@@ -139,5 +139,8 @@ func labelOf(m *models.Model, i int) string {
 	if i < len(m.Labels) {
 		return m.Labels[i]
 	}
+	if len(m.Labels) > 0 {
+		return fmt.Sprintf("output %d (no class)", i) // the head is larger than what it was trained on
+	}
 	return fmt.Sprint(i)
 }

@@ -67,9 +67,8 @@ func (t *trainer) relabel(start startModel, classes []string) {
 	}
 	f := t.model.Graph.Main
 	has := f.Values[f.Outputs[0].Value].Type.Shape[0]
-	if start.weights != "" && has > len(classes) && !t.c.IsSet("classes") {
-		t.out.note("the model tells %d classes apart, the data has %d; --classes %d makes a new head", has,
-			len(classes), len(classes))
+	if has > len(classes) && !t.c.IsSet("classes") {
+		t.out.note("the model tells %d classes apart, the data has %d; --classes %d makes a new head", has, len(classes), len(classes))
 	}
 	t.model.Labels = classes
 }

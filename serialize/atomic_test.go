@@ -73,3 +73,24 @@ func TestWritable(t *testing.T) {
 		t.Errorf("left behind: %v", entries)
 	}
 }
+
+// TestWhatIsNotOnTheDiskIsNotWritten: a pipe takes all bytes, but cannot be
+// forced to a disk.
+func TestWhatIsNotOnTheDiskIsNotWritten(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if w.Sync() == nil {
+		t.Skip("this system syncs pipes")
+	}
+	err = fill(w, func(w io.Writer) error {
+		_, err := io.WriteString(w, "all")
+		return err
+	})
+	if err == nil {
+		t.Error("what could not be forced to the disk counts as written")
+	}
+}

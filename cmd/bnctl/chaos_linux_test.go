@@ -24,6 +24,7 @@ type ordeal struct {
 	devices            string
 	steps              int
 	kills, stops, ends int // devices killed, devices stopped, hosts killed
+	dawns              int // devices killed while a run starts
 	timeout            time.Duration
 	seed               uint64
 }
@@ -32,14 +33,15 @@ type ordeal struct {
 // the template of an undisturbed run on one device, and nothing left behind.
 // BNCTL_CHAOS=full makes it the long one of make chaos.
 func TestChaos(t *testing.T) {
-	o := ordeal{devices: "3xcpu", steps: 40, kills: 6, stops: 1, ends: 1, timeout: 3 * time.Second, seed: 1,
+	o := ordeal{devices: "3xcpu", steps: 40, kills: 6, stops: 1, ends: 1, dawns: 4, timeout: 3 * time.Second, seed: 1,
 		recipe: []string{"--model", "lenet-bn", "--data", "glyphs:500", "--batch", "32"}}
 	if os.Getenv("BNCTL_CHAOS") == "full" {
 		archive, err := filepath.Abs(shared + "/cifar10/cifar10-jpg.tar.gz")
 		if err != nil {
 			t.Fatal(err)
 		}
-		o = ordeal{devices: "4xcpu", steps: 300, kills: 100, stops: 10, ends: 10, timeout: 3 * time.Second, seed: 1,
+		o = ordeal{devices: "4xcpu", steps: 300, kills: 100, stops: 10, ends: 10, dawns: 33,
+			timeout: 3 * time.Second, seed: 1,
 			recipe: []string{"--model", "resnet20", "--data", "cifar10:" + archive, "--batch", "32", "--lr", "0.05"}}
 	} else if testing.Short() {
 		t.Skip("kills processes for some seconds")
@@ -51,16 +53,16 @@ func TestChaos(t *testing.T) {
 		c.host()
 	}
 	got := c.sum("chaos.bnm")
-	t.Logf("%d devices killed, %d stopped and continued later, the host killed %d times; %d devices lost, "+
-		"%d back, %d steps made for %d, the run gave up %d times; %.0f s", c.done[killDevice],
-		c.done[stopDevice], c.done[killHost], c.lost, c.back, c.made, o.steps, c.gaveUp,
+	t.Logf("%d devices killed, %d of them while a run started, %d stopped and continued later, the host killed "+
+		"%d times; %d devices lost, %d back, %d steps made for %d, the run gave up %d times; %.0f s",
+		c.done[killDevice]+c.done[killAtDawn], c.done[killAtDawn], c.done[stopDevice], c.done[killHost], c.lost, c.back, c.made, o.steps, c.gaveUp,
 		time.Since(began).Seconds())
 	t.Logf("sha256 undisturbed %s", want)
 	t.Logf("sha256 disturbed   %s", got)
 	if got != want {
 		t.Error("the template is another one")
 	}
-	for a, n := range map[deed]int{killDevice: o.kills, stopDevice: o.stops, killHost: o.ends} {
+	for a, n := range map[deed]int{killDevice: o.kills, stopDevice: o.stops, killHost: o.ends, killAtDawn: min(o.dawns, dawnsOfOne)} {
 		if c.done[a] != n { // the end of the run came first
 			t.Logf("%s: %d times, planned were %d", a, c.done[a], n)
 		}
@@ -78,6 +80,14 @@ const (
 	killDevice deed = "killing a device"
 	stopDevice deed = "stopping a device"
 	killHost   deed = "killing the host"
+	killAtDawn deed = "killing a device while the run starts"
+)
+
+// dawnsOfOne is about how many devices are killed while one host starts, which
+// is so long from when it has the first.
+const (
+	dawnsOfOne = 3
+	dawn       = 400 * time.Millisecond
 )
 
 // chaos is a run under an ordeal.
@@ -178,7 +188,11 @@ func (c *chaos) host() {
 	if err := cmd.Start(); err != nil {
 		c.Fatal(err)
 	}
-	killed := false
+	killed, dawnIsOver := false, make(chan struct{})
+	go func() {
+		defer close(dawnIsOver)
+		c.atDawn(cmd.Process.Pid)
+	}()
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		var e struct {
 			Event string
@@ -200,6 +214,7 @@ func (c *chaos) host() {
 			killed = c.act(cmd, e.Step) || killed
 		}
 	}
+	<-dawnIsOver
 	err = cmd.Wait()
 	switch {
 	case c.ended && err != nil && !killed: // it may be killed between its last line and its end
@@ -210,6 +225,21 @@ func (c *chaos) host() {
 		}
 	}
 	c.orphans(cmd.Process.Pid)
+}
+
+// atDawn kills devices of a host that has just been started, from the first
+// millisecond of the first on.
+func (c *chaos) atDawn(host int) {
+	random := rand.New(rand.NewPCG(c.seed, uint64(c.done[killAtDawn]+1)))
+	for began := time.Now(); len(children(host)) == 0 && time.Since(began) < 10*time.Second; {
+		time.Sleep(time.Millisecond)
+	}
+	for began := time.Now(); time.Since(began) < dawn && c.done[killAtDawn] < c.dawns; {
+		time.Sleep(time.Duration(random.Int64N(int64(dawn / dawnsOfOne))))
+		if d := children(host); len(d) > 0 && syscall.Kill(d[random.IntN(len(d))], syscall.SIGKILL) == nil {
+			c.done[killAtDawn]++
+		}
+	}
 }
 
 // act does what is planned at a step, once. It reports whether the host was killed.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -76,7 +77,11 @@ func (s *deviceSet) open(ctx context.Context, c *cli.Context, specs []deviceSpec
 	for _, t := range targets {
 		name := s.name(t)
 		s.targets[name] = t
-		d, err := s.reopen(ctx, name)
+		var d device.Device
+		err := persist(ctx, c, name, func() (err error) {
+			d, err = s.reopen(ctx, name)
+			return err
+		})
 		if errors.Is(err, device.Invalid) { // kernels that the device does not know
 			return misuseError{err}
 		}
@@ -89,6 +94,23 @@ func (s *deviceSet) open(ctx context.Context, c *cli.Context, specs []deviceSpec
 		s.members = append(s.members, parallel.Member{Name: name, Device: d})
 	}
 	return nil
+}
+
+// openTries is how often a device is opened at most whose process dies while it
+// is. One that never lives is not gone on without: it was asked for.
+const openTries = 5
+
+// persist calls f, which starts or opens what has a name, again if the process
+// dies meanwhile.
+func persist(ctx context.Context, c *cli.Context, name string, f func() error) error {
+	for try := 1; ; try++ {
+		err := f()
+		if !errors.Is(err, device.Lost) || try == openTries || ctx.Err() != nil {
+			return err
+		}
+		outputOf(c).note("%s is started again: %v", name, err)
+		time.Sleep(time.Duration(try) * 50 * time.Millisecond)
+	}
 }
 
 // share settles the threads of the CPU devices.

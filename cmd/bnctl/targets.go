@@ -95,11 +95,15 @@ func computing(list []device.Info) []device.Info {
 
 // list starts the provider of a plugin, unless it runs already, and lists its devices.
 func (s *deviceSet) list(ctx context.Context, c *cli.Context, name string) ([]device.Info, error) {
-	p, err := s.provider(ctx, c, name)
-	if err != nil {
-		return nil, err
-	}
-	list, reason, err := p.List(ctx)
+	var list []device.Info
+	var reason string
+	err := persist(ctx, c, name, func() error {
+		p, err := s.provider(ctx, c, name)
+		if err == nil {
+			list, reason, err = p.List(ctx)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -31,8 +31,11 @@ type peer struct {
 	info    device.Plugin
 }
 
+// dying is how long a process whose connection broke may take to be gone.
+const dying = 100 * time.Millisecond
+
 // connect starts a process of the plugin. The error says how the process
-// failed to become a plugin.
+// failed to become a plugin; it is of kind Lost if somebody killed it.
 func connect(ctx context.Context, c *Command, b *binary) (*peer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout())
 	defer cancel()
@@ -48,6 +51,9 @@ func connect(ctx context.Context, c *Command, b *binary) (*peer, error) {
 		err = ctx.Err()
 	}
 	if err != nil {
+		if ctx.Err() == nil {
+			p.process.within(dying)
+		}
 		p.process.kill()
 		err = p.explain(ctx, err)
 		p.end()
@@ -158,6 +164,8 @@ func (p *peer) explain(ctx context.Context, err error) error {
 			c.Path, c.timeout(), p.process.words.last())
 	case late:
 		return c.fail("start", device.Unavailable, "%s does not answer within %v: %w", c.Path, c.timeout(), err)
+	case p.process.slain(): // the next one may live
+		return c.fail("start", device.Lost, "%s: %s", c.Path, p.process.farewell())
 	case what == "it printed nothing":
 		return c.fail("start", device.Unavailable, "%s: %s", c.Path, p.process.farewell())
 	case what != "":

@@ -93,6 +93,50 @@ func TestCloseOfAStoppedPlugin(t *testing.T) {
 	}
 }
 
+// TestAPluginThatHearsNothingDiesWithTheHost: one that does not look at its
+// standard input, since it has not come so far, is ended by the kernel.
+func TestAPluginThatHearsNothingDiesWithTheHost(t *testing.T) {
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), roleKey+"=starter", "TMPDIR="+t.TempDir())
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var plugins []int
+	for began := time.Now(); len(plugins) == 0 && time.Since(began) < patience; {
+		time.Sleep(time.Millisecond)
+		plugins = children(t, c.Process.Pid)
+	}
+	time.Sleep(100 * time.Millisecond) // it sleeps by now
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	for killed := time.Now(); anyAlive(plugins); time.Sleep(10 * time.Millisecond) {
+		if time.Since(killed) > 5*time.Second {
+			_ = syscall.Kill(plugins[0], syscall.SIGKILL)
+			t.Fatalf("plugins %v outlive their host", plugins)
+		}
+	}
+	if len(plugins) != 1 {
+		t.Errorf("the host had plugins %v, want one", plugins)
+	}
+}
+
+// TestKilledWhileItStarts: who kills a plugin before it has greeted has not
+// shown that it cannot be started.
+func TestKilledWhileItStarts(t *testing.T) {
+	go func() {
+		for began := time.Now(); time.Since(began) < patience; time.Sleep(time.Millisecond) {
+			if c := children(t, os.Getpid()); len(c) > 0 {
+				time.Sleep(50 * time.Millisecond)
+				_ = syscall.Kill(c[0], syscall.SIGKILL)
+				return
+			}
+		}
+	}()
+	if _, err := remote.Start(context.Background(), plugin("silent")); !errors.Is(err, device.Lost) {
+		t.Errorf("err = %v, want a lost plugin", err)
+	}
+}
+
 // TestNothingOutlivesTheHost kills a host with SIGKILL and looks for its
 // plugins, their sockets and their memory.
 func TestNothingOutlivesTheHost(t *testing.T) {

@@ -39,6 +39,7 @@ var roles = map[string]func(){
 	"noparts":  func() { serve.Serve(partial{}) },
 	"deaf":     deaf,
 	"host":     host,
+	"starter":  func() { _, _ = remote.Start(context.Background(), plugin("silent")) },
 }
 
 func TestMain(m *testing.M) {

@@ -24,7 +24,8 @@ type Plugin struct {
 // Start starts the plugin and returns when it has said what it is. The error
 // is of kind Unavailable and says how it failed: the executable is missing or
 // another than the lock says, it dies (with its last words), it does not greet
-// in time, it is no plugin, it speaks another version of the protocol.
+// in time, it is no plugin, it speaks another version of the protocol. Of kind
+// Lost it is if the process was killed: the next may live.
 func Start(ctx context.Context, c Command) (*Plugin, error) {
 	b, err := openBinary(&c)
 	if err != nil {

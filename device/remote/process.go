@@ -32,6 +32,7 @@ type process struct {
 	mu     sync.Mutex
 	begun  bool          // there is a process to be killed
 	doomed bool          // it is to be killed, or never to be started
+	struck bool          // this program has sent it a signal
 	exited chan struct{} // closed after Wait
 	state  string        // how it exited; valid then
 	hush   sync.Once
@@ -125,8 +126,9 @@ func (p *process) Wait(context.Context) error {
 	return nil
 }
 
-// Kill ends the process at once.
+// Kill ends the process. One that has just died by itself is not struck.
 func (p *process) Kill(context.Context) error {
+	p.within(dying)
 	p.kill()
 	<-p.exited
 	p.silence()
@@ -153,9 +155,23 @@ func (p *process) signal(s os.Signal) {
 	case <-p.exited:
 	default:
 		if p.begun {
+			p.struck = true
 			signalAll(p.cmd.Process, s)
 		}
 	}
+}
+
+// slain reports whether the process has ended by a signal that was not this
+// program's.
+func (p *process) slain() bool {
+	select {
+	case <-p.exited:
+	default:
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.struck && p.begun && p.attachment == nil && signalled(p.cmd.ProcessState)
 }
 
 // end asks the process to end, then tells it, then makes it: first its

@@ -29,3 +29,9 @@ const (
 func signalAll(p *os.Process, s os.Signal) {
 	_ = syscall.Kill(-p.Pid, s.(syscall.Signal))
 }
+
+// signalled reports whether a process that has ended was ended by a signal.
+func signalled(s *os.ProcessState) bool {
+	w, ok := s.Sys().(syscall.WaitStatus)
+	return ok && w.Signaled()
+}

@@ -4,6 +4,7 @@ package cu
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/ebitengine/purego"
@@ -20,7 +21,7 @@ type library struct {
 func openLibrary(names ...string) (*library, error) {
 	err := fmt.Errorf("%s not found", names[0])
 	for _, name := range names {
-		h, e := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		h, e := dlopen(name)
 		if e == nil {
 			return &library{name, h}, nil
 		}
@@ -31,9 +32,19 @@ func openLibrary(names ...string) (*library, error) {
 	return nil, err
 }
 
+// dlopen keeps its thread: why a library cannot be opened is kept per thread,
+// and asked for by a second call.
+func dlopen(name string) (uintptr, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+}
+
 // bind makes *fn the function of that name. A missing one is an error here;
 // registering it would panic.
 func (l *library) bind(fn any, name string) error {
+	runtime.LockOSThread() // as in dlopen
+	defer runtime.UnlockOSThread()
 	symbol, err := purego.Dlsym(l.handle, name)
 	if err != nil {
 		return fmt.Errorf("%s has no function %s: %w", l.name, name, err)

@@ -21,6 +21,7 @@ import (
 // that is not listed may not exist.
 const layers = `
 regular:
+awake:
 tensor:               regular
 graph:                tensor
 collective:           tensor
@@ -34,15 +35,15 @@ device/internal/wire: collective device device/internal/devicepb device/internal
 device/serve:         collective device device/internal/devicepb device/internal/shm device/internal/wire
 device/serve:         graph tensor
 device/remote:        collective device device/internal/devicepb device/internal/shm device/internal/wire
-device/remote:        graph tensor
+device/remote:        awake graph tensor
 
 bn:                   collective graph tensor
 models:               bn graph tensor
 data:                 regular tensor
 serialize:            bn graph models tensor
-parallel:             bn collective device graph models tensor
+parallel:             awake bn collective device graph models tensor
 train/internal/tfevents:
-train:                bn data device graph models parallel serialize tensor train/internal/tfevents
+train:                awake bn data device graph models parallel serialize tensor train/internal/tfevents
 study:
 
 formats/torch:        formats/torch/internal/pickle formats/internal/foreign graph models serialize tensor

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -156,7 +157,7 @@ func (d *Driver) await(ctx context.Context, cause error) error {
 // nextWithin returns the next device to come back within the time-out. cause is
 // why the last one was lost.
 func (d *Driver) nextWithin(ctx context.Context, cause error) (*member, error) {
-	waiting, stop := context.WithTimeout(ctx, d.config.timeout())
+	waiting, stop := awake.WithTimeout(ctx, d.config.timeout())
 	defer stop()
 	m := d.returns.next(waiting)
 	switch {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -108,7 +109,7 @@ func (d *Driver) loadOn(ctx context.Context, m *member) error {
 	if m.exe != nil {
 		return nil
 	}
-	t := time.AfterFunc(max(d.config.timeout(), loadTimeout), m.giveUp)
+	t := awake.AfterFunc(max(d.config.timeout(), loadTimeout), m.giveUp)
 	defer t.Stop()
 	exe, err := m.Device.Load(ctx, d.program, m.capacity)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/bnctl/bnctl/awake"
 )
 
 // patience is how many times the longest step so far a run may take, beyond
@@ -21,7 +23,7 @@ type watch struct {
 	parts   atomic.Int64  // of runs that are finished, where a run has some
 	timeout time.Duration
 	longest time.Duration
-	began   time.Time
+	clock   *awake.Clock // since the run began
 	quit    chan struct{}
 	wait    sync.WaitGroup
 }
@@ -29,35 +31,36 @@ type watch struct {
 // watch starts to watch the run of all present members.
 func (d *Driver) watch() *watch {
 	w := &watch{members: slices.Clone(d.members), hub: d.hub, done: make([]atomic.Bool, len(d.members)),
-		timeout: d.config.timeout(), longest: d.longest, began: time.Now(), quit: make(chan struct{})}
+		timeout: d.config.timeout(), longest: d.longest, clock: awake.Start(d.config.timeout()), quit: make(chan struct{})}
 	w.wait.Go(w.run)
 	return w
 }
 
 func (w *watch) run() {
-	tick := time.NewTicker(max(w.timeout/20, time.Millisecond))
+	tick := time.NewTicker(w.clock.Interval())
 	defer tick.Stop()
-	since, last := time.Now(), ""
+	since, last := time.Duration(0), ""
 	for {
 		select {
 		case <-w.quit:
 			return
 		case <-tick.C:
 		}
-		late, picture := w.late()
+		at := w.clock.Elapsed()
+		late, picture := w.late(at)
 		if picture != last {
-			since, last = time.Now(), picture
+			since, last = at, picture
 		}
-		if len(late) > 0 && time.Since(since) >= w.timeout {
+		if len(late) > 0 && at-since >= w.timeout {
 			w.giveUp(late)
 			return
 		}
 	}
 }
 
-// late returns the ranks that somebody waits for, and a picture that changes
-// as long as the run makes progress.
-func (w *watch) late() (ranks []int, picture string) {
+// late returns the ranks that somebody waits for at a time of the run, and a
+// picture that changes as long as it makes progress.
+func (w *watch) late(at time.Duration) (ranks []int, picture string) {
 	missing := w.hub.Missing()
 	var running []int
 	for rank := range w.members {
@@ -71,7 +74,7 @@ func (w *watch) late() (ranks []int, picture string) {
 		return missing, picture
 	case len(running) < len(w.members):
 		return running, picture
-	case w.longest > 0 && time.Since(w.began) > patience*w.longest:
+	case w.longest > 0 && at > patience*w.longest:
 		return running, picture
 	}
 	return nil, picture
@@ -87,7 +90,7 @@ func (w *watch) giveUp(ranks []int) {
 // finished notes that a member is done.
 func (w *watch) finished(rank int) { w.done[rank].Store(true) }
 
-func (w *watch) elapsed() time.Duration { return time.Since(w.began) }
+func (w *watch) elapsed() time.Duration { return w.clock.Elapsed() }
 
 // stop ends the watch.
 func (w *watch) stop() {
@@ -104,7 +107,7 @@ func (m *member) giveUp() {
 // limited calls f, which waits for no other device, and gives m up if that
 // takes much longer than a step.
 func (d *Driver) limited(m *member, f func() error) error {
-	t := time.AfterFunc(d.config.timeout()+patience*d.longest, m.giveUp)
+	t := awake.AfterFunc(d.config.timeout()+patience*d.longest, m.giveUp)
 	defer t.Stop()
 	return d.mark(m, f())
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
@@ -162,7 +163,7 @@ func (s *Session) abandoned(ctx context.Context, err error) error {
 // returns why. It has ten seconds.
 func (s *Session) interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	grace, cancel := awake.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	err := s.save(grace)
 	switch {

@@ -25,6 +25,7 @@ type ordeal struct {
 	steps              int
 	kills, stops, ends int // devices killed, devices stopped, hosts killed
 	dawns              int // devices killed while a run starts
+	rests              int // hosts stopped, and continued later
 	timeout            time.Duration
 	seed               uint64
 }
@@ -33,14 +34,14 @@ type ordeal struct {
 // the template of an undisturbed run on one device, and nothing left behind.
 // BNCTL_CHAOS=full makes it the long one of make chaos.
 func TestChaos(t *testing.T) {
-	o := ordeal{devices: "3xcpu", steps: 40, kills: 6, stops: 1, ends: 1, dawns: 4, timeout: 3 * time.Second, seed: 1,
+	o := ordeal{devices: "3xcpu", steps: 40, kills: 6, stops: 1, ends: 1, dawns: 4, rests: 1, timeout: 3 * time.Second, seed: 1,
 		recipe: []string{"--model", "lenet-bn", "--data", "glyphs:500", "--batch", "32"}}
 	if os.Getenv("BNCTL_CHAOS") == "full" {
 		archive, err := filepath.Abs(shared + "/cifar10/cifar10-jpg.tar.gz")
 		if err != nil {
 			t.Fatal(err)
 		}
-		o = ordeal{devices: "4xcpu", steps: 300, kills: 100, stops: 10, ends: 10, dawns: 33,
+		o = ordeal{devices: "4xcpu", steps: 300, kills: 100, stops: 10, ends: 10, dawns: 33, rests: 5,
 			timeout: 3 * time.Second, seed: 1,
 			recipe: []string{"--model", "resnet20", "--data", "cifar10:" + archive, "--batch", "32", "--lr", "0.05"}}
 	} else if testing.Short() {
@@ -54,15 +55,17 @@ func TestChaos(t *testing.T) {
 	}
 	got := c.sum("chaos.bnm")
 	t.Logf("%d devices killed, %d of them while a run started, %d stopped and continued later, the host killed "+
-		"%d times; %d devices lost, %d back, %d steps made for %d, the run gave up %d times; %.0f s",
-		c.done[killDevice]+c.done[killAtDawn], c.done[killAtDawn], c.done[stopDevice], c.done[killHost], c.lost, c.back, c.made, o.steps, c.gaveUp,
+		"%d times and stopped %d times; %d devices lost, %d back, %d steps made for %d, the run gave up %d times; "+
+		"%.0f s", c.done[killDevice]+c.done[killAtDawn], c.done[killAtDawn], c.done[stopDevice], c.done[killHost],
+		c.done[stopHost], c.lost, c.back, c.made, o.steps, c.gaveUp,
 		time.Since(began).Seconds())
 	t.Logf("sha256 undisturbed %s", want)
 	t.Logf("sha256 disturbed   %s", got)
 	if got != want {
 		t.Error("the template is another one")
 	}
-	for a, n := range map[deed]int{killDevice: o.kills, stopDevice: o.stops, killHost: o.ends, killAtDawn: min(o.dawns, dawnsOfOne)} {
+	for a, n := range map[deed]int{killDevice: o.kills, stopDevice: o.stops, killHost: o.ends, stopHost: o.rests,
+		killAtDawn: min(o.dawns, dawnsOfOne)} {
 		if c.done[a] != n { // the end of the run came first
 			t.Logf("%s: %d times, planned were %d", a, c.done[a], n)
 		}
@@ -80,6 +83,7 @@ const (
 	killDevice deed = "killing a device"
 	stopDevice deed = "stopping a device"
 	killHost   deed = "killing the host"
+	stopHost   deed = "stopping the host"
 	killAtDawn deed = "killing a device while the run starts"
 )
 
@@ -124,7 +128,7 @@ func newChaos(t *testing.T, o ordeal) *chaos {
 	for _, d := range []struct {
 		what deed
 		n    int
-	}{{killDevice, o.kills}, {stopDevice, o.stops}, {killHost, o.ends}} {
+	}{{killDevice, o.kills}, {stopDevice, o.stops}, {stopHost, o.rests}, {killHost, o.ends}} {
 		for range d.n {
 			at := 1 + c.random.IntN(o.steps*4/5)
 			c.plan[at] = append(c.plan[at], d.what)
@@ -255,6 +259,8 @@ func (c *chaos) act(cmd *exec.Cmd, step int) (killed bool) {
 			killed = true
 		case killDevice:
 			done = c.strike(cmd.Process.Pid, func(pid int) bool { return syscall.Kill(pid, syscall.SIGKILL) == nil })
+		case stopHost:
+			done = c.suspend(cmd.Process.Pid)
 		case stopDevice:
 			done = c.strike(cmd.Process.Pid, c.pause)
 		}
@@ -294,6 +300,16 @@ func (c *chaos) pause(pid int) bool {
 		}
 	}()
 	return true
+}
+
+// suspend stops the host for less or more than the time after which it gives
+// up who does not answer, and continues it.
+func (c *chaos) suspend(host int) bool {
+	if syscall.Kill(host, syscall.SIGSTOP) != nil {
+		return false
+	}
+	time.Sleep(time.Duration(float64(c.timeout) * (0.5 + 1.5*c.random.Float64())))
+	return syscall.Kill(host, syscall.SIGCONT) == nil
 }
 
 // orphans wants the devices of a host that is gone to be gone soon.

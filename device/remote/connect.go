@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 
+	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/shm"
@@ -37,7 +38,7 @@ const dying = 100 * time.Millisecond
 // connect starts a process of the plugin. The error says how the process
 // failed to become a plugin; it is of kind Lost if somebody killed it.
 func connect(ctx context.Context, c *Command, b *binary) (*peer, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout())
+	ctx, cancel := awake.WithTimeout(ctx, c.timeout())
 	defer cancel()
 	p := &peer{command: c}
 	if err := p.prepare(b); err != nil {
@@ -48,7 +49,7 @@ func connect(ctx context.Context, c *Command, b *binary) (*peer, error) {
 	defer stop()
 	err := p.greet(ctx)
 	if err == nil && !stop() { // the time was up just then, and it is dead
-		err = ctx.Err()
+		err = context.Cause(ctx)
 	}
 	if err != nil {
 		if ctx.Err() == nil {
@@ -117,7 +118,7 @@ func (p *peer) config() *plugin.ClientConfig {
 		VersionedPlugins: map[int]plugin.PluginSet{wire.Protocol: {}},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		SkipHostEnv:      true,
-		StartTimeout:     p.command.timeout() + time.Second, // ours comes first
+		StartTimeout:     24 * time.Hour, // ours ends the process
 		Logger:           hclog.NewNullLogger(),
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: p.folder.path},
 		GRPCDialOptions: []grpc.DialOption{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/wire"
@@ -89,7 +90,7 @@ func (s *session) close() {
 	s.once.Do(func() {
 		s.closing.Store(true)
 		if !s.peer.dead() {
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			ctx, cancel := awake.WithTimeout(context.Background(), 2*time.Second)
 			_, _ = s.peer.rpc.Close(ctx, &pb.CloseRequest{})
 			cancel()
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/wire"
@@ -153,7 +154,7 @@ func (x *executable) Commit(ctx context.Context, v device.Version, h device.Hype
 func (x *executable) Close() (err error) {
 	x.once.Do(func() {
 		m := &pb.Message{Body: &pb.Message_Unload{Unload: &pb.Unload{Executable: x.number}}}
-		ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
+		ctx, cancel := awake.WithTimeout(context.Background(), answerTimeout)
 		defer cancel()
 		err = x.session.plain(ctx, "Close", m)
 		if x.session.gone() {

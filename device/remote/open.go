@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/shm"
@@ -23,12 +24,12 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 	if title == "" {
 		title = "plugin " + p.command.Name
 	}
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	ctx, cancel := awake.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	out, err := p.rpc.Open(ctx, in)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, device.Errorf(title, "Open", device.Canceled, "%w", ctx.Err())
+			return nil, device.Errorf(title, "Open", device.Canceled, "%w", context.Cause(ctx))
 		}
 		return nil, p.broken(title, "Open", err)
 	}

@@ -2,8 +2,11 @@ package remote
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 
+	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/wire"
@@ -51,10 +54,13 @@ func (p *Plugin) List(ctx context.Context) ([]device.Info, string, error) {
 		return nil, "", err
 	}
 	defer p.put(peer)
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	ctx, cancel := awake.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	out, err := peer.rpc.List(ctx, &pb.ListRequest{})
 	if err != nil {
+		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			err = fmt.Errorf("no answer within %v: %w", answerTimeout, err)
+		}
 		return nil, "", peer.broken("plugin "+p.command.Name, "List", err)
 	}
 	var list []device.Info

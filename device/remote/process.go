@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-plugin/runner"
+
+	"github.com/bnctl/bnctl/awake"
 )
 
 // process is a plugin process, in the form in which go-plugin runs one. Its
@@ -209,14 +211,7 @@ func (p *process) abandon() bool {
 
 // within reports whether the process ends within d.
 func (p *process) within(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-p.exited:
-		return true
-	case <-t.C:
-		return false
-	}
+	return happens(p.exited, d)
 }
 
 // silence stops listening: a grandchild may hold the pipes open for ever.
@@ -231,11 +226,18 @@ func (p *process) silence() {
 
 // hearOut waits a moment until all that the process wrote has been read.
 func (p *process) hearOut() {
-	t := time.NewTimer(200 * time.Millisecond)
-	defer t.Stop()
+	happens(p.words.end, 200*time.Millisecond)
+}
+
+// happens reports whether something does within d.
+func happens(what <-chan struct{}, d time.Duration) bool {
+	ctx, stop := awake.WithTimeout(context.Background(), d)
+	defer stop()
 	select {
-	case <-p.words.end:
-	case <-t.C:
+	case <-what:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

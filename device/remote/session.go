@@ -4,10 +4,10 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"google.golang.org/grpc"
 
+	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/shm"
@@ -152,13 +152,11 @@ func (s *session) guard(ctx context.Context) *patience {
 	over, end := context.WithCancel(context.Background())
 	ask := context.AfterFunc(ctx, func() {
 		_, _ = s.peer.rpc.Cancel(over, &pb.CancelRequest{Call: number})
-		t := time.NewTimer(grace)
-		defer t.Stop()
-		select {
-		case <-t.C:
+		waiting, stop := awake.WithTimeout(over, grace)
+		defer stop()
+		if <-waiting.Done(); over.Err() == nil {
 			p.gaveUp.Store(true)
 			s.peer.process.kill()
-		case <-over.Done():
 		}
 	})
 	p.stop = func() bool {

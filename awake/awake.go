@@ -1,0 +1,110 @@
+// Package awake measures time in which this process ran. A time-out is there
+// for somebody who does not answer; while the process itself is stopped (Ctrl-Z,
+// a frozen container, a paused virtual machine) nobody could have been heard.
+// The clock of the system goes on meanwhile, and all its timers are over at
+// once when the process goes on.
+package awake
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A wait is looked at so often while it lasts. A look that comes later than by
+// so many of these pieces comes late because the process did not run.
+const (
+	pieces     = 20
+	late       = 4
+	leastPiece = 10 * time.Millisecond // a busy machine is no stopped process
+)
+
+// piece returns how often a wait of d is looked at.
+func piece(d time.Duration) time.Duration { return max(d/pieces, leastPiece) }
+
+// now is the system's clock.
+var now = time.Now
+
+// Clock counts the time in which the process ran since it was started. Its
+// methods may be called from any goroutine.
+type Clock struct {
+	mu    sync.Mutex
+	piece time.Duration
+	last  time.Time
+	ran   time.Duration
+}
+
+// Start starts a clock for waits of d, which wants Elapsed to be called every
+// Interval: a longer gap than several of these is not counted.
+func Start(d time.Duration) *Clock { return &Clock{piece: piece(d), last: now()} }
+
+// Interval is how often Elapsed should be called.
+func (c *Clock) Interval() time.Duration { return c.piece }
+
+// Elapsed returns the time in which the process has run.
+func (c *Clock) Elapsed() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := now()
+	if gap := t.Sub(c.last); gap <= late*c.piece {
+		c.ran += gap
+	}
+	c.last = t
+	return c.ran
+}
+
+// Timer calls a function once.
+type Timer struct {
+	mu      sync.Mutex
+	timer   *time.Timer
+	stopped bool
+}
+
+// AfterFunc calls f in a goroutine of its own when the process has run for d.
+func AfterFunc(d time.Duration, f func()) *Timer {
+	t, c := &Timer{}, Start(d)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.timer = time.AfterFunc(min(d, c.piece), func() {
+		if t.goesOn(d, c) {
+			f()
+		}
+	})
+	return t
+}
+
+// goesOn waits for the next piece, or reports that there is none.
+func (t *Timer) goesOn(d time.Duration, c *Clock) (over bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stopped {
+		return false
+	}
+	left := d - c.Elapsed()
+	if left > 0 {
+		t.timer.Reset(min(left, c.piece))
+		return false
+	}
+	t.stopped = true
+	return true
+}
+
+// Stop keeps the function from being called, unless it was.
+func (t *Timer) Stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopped = true
+	t.timer.Stop()
+}
+
+// WithTimeout returns a context that ends when the process has run for d, with
+// the cause context.DeadlineExceeded. It has no deadline that could be sent to
+// another process.
+func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	t := AfterFunc(d, func() { cancel(context.DeadlineExceeded) })
+	return ctx, func() {
+		t.Stop()
+		cancel(context.Canceled)
+	}
+}

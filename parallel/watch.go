@@ -31,7 +31,8 @@ type watch struct {
 // watch starts to watch the run of all present members.
 func (d *Driver) watch() *watch {
 	w := &watch{members: slices.Clone(d.members), hub: d.hub, done: make([]atomic.Bool, len(d.members)),
-		timeout: d.config.timeout(), longest: d.longest, clock: awake.Start(d.config.timeout()), quit: make(chan struct{})}
+		timeout: d.config.timeout(), longest: d.longest, clock: awake.Start(d.config.timeout()),
+		quit: make(chan struct{})}
 	w.wait.Go(w.run)
 	return w
 }

@@ -39,7 +39,8 @@ device/remote:        awake graph tensor
 
 bn:                   collective graph tensor
 models:               bn graph tensor
-data:                 regular tensor
+data:                 data/internal/jpeg regular tensor
+data/internal/jpeg:
 serialize:            bn graph models tensor
 parallel:             awake bn collective device graph models tensor
 train/internal/tfevents:

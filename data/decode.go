@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/jpeg"
 	"image/png"
 	"io"
 	"path"
@@ -17,6 +16,7 @@ import (
 	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 
+	"github.com/bnctl/bnctl/data/internal/jpeg"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -24,15 +24,32 @@ import (
 var codecs = []struct {
 	name   string
 	begins string // ? stands for any byte
-	config func(io.Reader) (image.Config, error)
-	decode func(io.Reader) (image.Image, error)
+	size   func(file []byte) (height, width int, err error)
+	decode func(file []byte) (tensor.Tensor, error)
 }{
-	{"JPEG", "\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode},
-	{"PNG", "\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode},
-	{"WebP", "RIFF????WEBPVP8", webp.DecodeConfig, webp.Decode},
-	{"BMP", "BM????\x00\x00\x00\x00", bmp.DecodeConfig, bmp.Decode},
-	{"TIFF", "II\x2a\x00", tiff.DecodeConfig, tiff.Decode},
-	{"TIFF", "MM\x00\x2a", tiff.DecodeConfig, tiff.Decode},
+	{"JPEG", "\xff\xd8\xff", jpeg.Size, decodeJPEG},
+	{"PNG", "\x89PNG\r\n\x1a\n", sizeBy(png.DecodeConfig), pixelsBy(png.Decode)},
+	{"WebP", "RIFF????WEBPVP8", sizeBy(webp.DecodeConfig), decodeWebP},
+	{"BMP", "BM????\x00\x00\x00\x00", sizeBy(bmp.DecodeConfig), pixelsBy(bmp.Decode)},
+	{"TIFF", "II\x2a\x00", sizeBy(tiff.DecodeConfig), pixelsBy(tiff.Decode)},
+	{"TIFF", "MM\x00\x2a", sizeBy(tiff.DecodeConfig), pixelsBy(tiff.Decode)},
+}
+
+func sizeBy(config func(io.Reader) (image.Config, error)) func([]byte) (int, int, error) {
+	return func(file []byte) (height, width int, err error) {
+		c, err := config(bytes.NewReader(file))
+		return c.Height, c.Width, err
+	}
+}
+
+func pixelsBy(decode func(io.Reader) (image.Image, error)) func([]byte) (tensor.Tensor, error) {
+	return func(file []byte) (tensor.Tensor, error) {
+		img, err := decode(bytes.NewReader(file))
+		if err != nil {
+			return tensor.Tensor{}, err
+		}
+		return toRGB(img), nil
+	}
 }
 
 // pictureEndings are the names of files that count as pictures in folders and
@@ -44,30 +61,41 @@ func isPicture(name string) bool {
 	return slices.Contains(pictureEndings, strings.ToLower(path.Ext(name)))
 }
 
-// pictureSize returns the height and width that a picture file declares.
-func pictureSize(file []byte) (h, w int, err error) {
+// DecoderVersion is a number that changes with the pixels that picture files
+// decode to. It is in the fingerprint of their sources and in recipes. Version 1,
+// which recipes do not name, replicated the chroma of JPEGs and took lossy
+// WebP for JPEG's colours.
+const DecoderVersion = "2"
+
+// pictureSize returns the height and width that a picture file declares, as
+// DecodePicture returns them.
+func pictureSize(file []byte, exif bool) (h, w int, err error) {
 	codec, err := codecOf(file)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer caught(&err)
-	c, err := codecs[codec].config(bytes.NewReader(file))
+	h, w, err = codecs[codec].size(file)
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: %w", codecs[codec].name, cutShort(err))
 	}
-	if c.Width <= 0 || c.Height <= 0 || c.Width > MaxPixels/c.Height {
+	if w <= 0 || h <= 0 || w > MaxPixels/h {
 		return 0, 0, fmt.Errorf("%s of %d x %d pixels; at most %d pixels are decoded", codecs[codec].name,
-			c.Width, c.Height, MaxPixels)
+			w, h, MaxPixels)
 	}
-	return c.Height, c.Width, nil
+	if exif && orientation(file, codecs[codec].name) > 4 {
+		h, w = w, h
+	}
+	return h, w, nil
 }
 
 // DecodePicture decodes a JPEG, PNG, WebP, BMP or TIFF file to RGB, u8
 // [height, width, 3]. Grey, palette and CMYK become RGB, 16 bits become 8,
-// transparency and orientation tags are ignored. The size is checked before
-// anything is decoded.
-func DecodePicture(file []byte) (t tensor.Tensor, err error) {
-	if _, _, err := pictureSize(file); err != nil {
+// transparency is ignored. The pixels are those that Pillow 9.4 has. The size is
+// checked before anything is decoded. With exif, the picture is turned as the
+// file's EXIF orientation says, which Pillow and torchvision leave to who asks.
+func DecodePicture(file []byte, exif bool) (t tensor.Tensor, err error) {
+	if _, _, err := pictureSize(file, false); err != nil {
 		return tensor.Tensor{}, err
 	}
 	codec, err := codecOf(file)
@@ -75,11 +103,14 @@ func DecodePicture(file []byte) (t tensor.Tensor, err error) {
 		return tensor.Tensor{}, err
 	}
 	defer caught(&err)
-	img, err := codecs[codec].decode(bytes.NewReader(file))
-	if err != nil {
+	if t, err = codecs[codec].decode(file); err != nil {
 		return tensor.Tensor{}, fmt.Errorf("%s: %w", codecs[codec].name, cutShort(err))
 	}
-	return toRGB(img), nil
+	if exif {
+		p := turned(plane{t.Shape[0], t.Shape[1], 3, t.Bytes}, orientation(file, codecs[codec].name))
+		t = tensor.Tensor{DType: tensor.U8, Shape: []int{p.h, p.w, 3}, Bytes: p.pix}
+	}
+	return t, nil
 }
 
 func codecOf(file []byte) (int, error) {
@@ -121,8 +152,6 @@ func toRGB(img image.Image) tensor.Tensor {
 	for y := range b.Dy() {
 		dst := t.Bytes[y*row : (y+1)*row]
 		switch m := img.(type) {
-		case *image.YCbCr:
-			rowYCbCr(dst, m, y)
 		case *image.Gray:
 			rowGrey(dst, m.Pix[y*m.Stride:])
 		case *image.RGBA:
@@ -134,22 +163,6 @@ func toRGB(img image.Image) tensor.Tensor {
 		}
 	}
 	return t
-}
-
-// rowYCbCr converts row y. A decoder's picture begins at (0, 0), so that the
-// chroma sample of a pixel is found by shifts.
-func rowYCbCr(dst []byte, m *image.YCbCr, y int) {
-	shifts := [...]struct{ x, y uint }{
-		image.YCbCrSubsampleRatio444: {0, 0}, image.YCbCrSubsampleRatio422: {1, 0},
-		image.YCbCrSubsampleRatio420: {1, 1}, image.YCbCrSubsampleRatio440: {0, 1},
-		image.YCbCrSubsampleRatio411: {2, 0}, image.YCbCrSubsampleRatio410: {2, 1},
-	}[m.SubsampleRatio]
-	luma := m.Y[y*m.YStride:]
-	cb, cr := m.Cb[(y>>shifts.y)*m.CStride:], m.Cr[(y>>shifts.y)*m.CStride:]
-	for x := range len(dst) / 3 {
-		c := x >> shifts.x
-		dst[3*x], dst[3*x+1], dst[3*x+2] = color.YCbCrToRGB(luma[x], cb[c], cr[c])
-	}
 }
 
 func rowGrey(dst, src []byte) {

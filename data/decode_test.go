@@ -82,31 +82,6 @@ func TestToRGB(t *testing.T) {
 	}
 }
 
-func TestToRGBChroma(t *testing.T) {
-	for _, ratio := range []image.YCbCrSubsampleRatio{
-		image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420,
-		image.YCbCrSubsampleRatio440, image.YCbCrSubsampleRatio411, image.YCbCrSubsampleRatio410,
-	} {
-		m := image.NewYCbCr(image.Rect(0, 0, 9, 7), ratio)
-		for i := range m.Y {
-			m.Y[i] = byte(i * 3)
-		}
-		for i := range m.Cb {
-			m.Cb[i], m.Cr[i] = byte(i*17), byte(255-i*11)
-		}
-		got := toRGB(m)
-		for y := range 7 {
-			for x := range 9 {
-				r, g, b, _ := m.At(x, y).RGBA()
-				want := []byte{byte(r >> 8), byte(g >> 8), byte(b >> 8)}
-				if at := 3 * (y*9 + x); !bytes.Equal(got.Bytes[at:at+3], want) {
-					t.Fatalf("%v: pixel (%d, %d) is %d, want %d", ratio, x, y, got.Bytes[at:at+3], want)
-				}
-			}
-		}
-	}
-}
-
 func TestDecodeFormats(t *testing.T) {
 	img := paint(image.NewRGBA(image.Rect(0, 0, 16, 8)), color.RGBA{255, 0, 0, 255}, color.RGBA{0, 0, 255, 255})
 	for _, c := range []struct {
@@ -122,14 +97,14 @@ func TestDecodeFormats(t *testing.T) {
 		if err := c.encode(&b); err != nil {
 			t.Fatal(err)
 		}
-		got, err := DecodePicture(b.Bytes())
+		got, err := DecodePicture(b.Bytes(), false)
 		if err != nil || !slices.Equal(got.Shape, []int{8, 16, 3}) {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 			continue
 		}
 		checkHalves(t, c.name, got)
 		for _, n := range []int{1, 8, 20, b.Len() / 2} {
-			if _, err := DecodePicture(b.Bytes()[:n]); err == nil && n < 30 {
+			if _, err := DecodePicture(b.Bytes()[:n], false); err == nil && n < 30 {
 				t.Errorf("%s: its first %d bytes decode", c.name, n)
 			}
 		}
@@ -149,7 +124,7 @@ func checkHalves(t *testing.T, name string, got tensor.Tensor) {
 // The files come from testdata/pillow.py: Go has no encoder for them.
 func TestDecodeFiles(t *testing.T) {
 	for _, name := range []string{"picture.webp", "cmyk.jpg", "progressive.jpg"} {
-		got, err := DecodePicture(mustRead(t, "testdata/"+name))
+		got, err := DecodePicture(mustRead(t, "testdata/"+name), false)
 		if err != nil || !slices.Equal(got.Shape, []int{8, 16, 3}) {
 			t.Errorf("%s: %v, %v", name, got, err)
 			continue
@@ -183,7 +158,7 @@ func TestDecodeBad(t *testing.T) {
 		{"cut", pngOf(t, 40, 30, 9)[:50], "PNG: "},
 		{"header cut", pngOf(t, 40, 30, 9)[:20], "cut short"},
 	} {
-		_, err := DecodePicture(c.file)
+		_, err := DecodePicture(c.file, false)
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.want) })
 	}
 }

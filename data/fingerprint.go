@@ -48,6 +48,7 @@ func (p *pictures) Fingerprint(ctx context.Context) (string, error) {
 		return "", err
 	}
 	h := newFingerprint(p.info)
+	h.text("decoder " + p.info.Decoder)
 	h.numbers(p.labels)
 	for _, s := range p.samples {
 		h.text(s.rest)

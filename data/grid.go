@@ -42,7 +42,7 @@ func fitInto(t tensor.Tensor, side int) plane {
 	longer := max(src.h, src.w)
 	h, w := max(1, src.h*side/longer), max(1, src.w*side/longer)
 	scaled := plane{h, w, src.c, make([]byte, h*w*src.c)}
-	resample(scaled, src, box{0, 0, src.w, src.h}, w, h, box{0, 0, w, h})
+	resample(Bilinear, scaled, src, box{0, 0, src.w, src.h}, w, h, box{0, 0, w, h})
 	if src.c == 3 {
 		return scaled
 	}

@@ -61,8 +61,9 @@ func openInput(input string, opt Options) (Source, error) {
 		samples[i].name = filepath.Join(input, m.name)
 	}
 	slices.SortFunc(samples, func(a, b classed) int { return cmp.Compare(a.name, b.name) })
-	info := Info{Kind: "pictures", Len: len(samples), DType: tensor.U8}
-	return &pictures{info: info, samples: samples, cache: newCache(len(samples), opt), close: t.close}, nil
+	info := Info{Kind: "pictures", Len: len(samples), DType: tensor.U8, Decoder: DecoderVersion}
+	return &pictures{info: info, samples: samples, cache: newCache(len(samples), opt), close: t.close,
+		exif: opt.EXIF}, nil
 }
 
 // inputTree lists the pictures of a folder or archive, or the one file.

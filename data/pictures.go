@@ -16,6 +16,7 @@ type pictures struct {
 	close   func() error
 	where   string // what the name of a sample stands after in an error: "folder:PATH: member "
 	size    []int  // height and width that every picture must have; nil: any
+	exif    bool   // turn pictures as their files say
 }
 
 // openFolder opens folder:PATH.
@@ -48,11 +49,11 @@ func newPictures(s spec, t *tree, opt Options) (*pictures, error) {
 		t.close()
 		return nil, err
 	}
-	p := &pictures{samples: samples, cache: newCache(len(samples), opt), close: t.close}
+	p := &pictures{samples: samples, cache: newCache(len(samples), opt), close: t.close, exif: opt.EXIF}
 	p.where = s.String() + ": member "
 	p.info = Info{
 		Kind: s.kind, Split: split, Len: len(samples),
-		DType: tensor.U8, Labelled: true, Classes: classesOf(samples),
+		DType: tensor.U8, Labelled: true, Classes: classesOf(samples), Decoder: DecoderVersion,
 	}
 	p.labels = make([]int32, len(samples))
 	for i, c := range samples {
@@ -73,7 +74,7 @@ func (p *pictures) findShape() error {
 	err := eachSample(len(p.samples), func(i int) error {
 		file, err := p.samples[i].read()
 		if err == nil {
-			sizes[i][0], sizes[i][1], err = pictureSize(file)
+			sizes[i][0], sizes[i][1], err = pictureSize(file, p.exif)
 		}
 		if err != nil {
 			return fmt.Errorf("member %s: %w", p.samples[i].name, err)
@@ -100,7 +101,7 @@ func (p *pictures) decode(i int) (tensor.Tensor, error) {
 	if err != nil {
 		return tensor.Tensor{}, p.wrap(i, err)
 	}
-	t, err := DecodePicture(file)
+	t, err := DecodePicture(file, p.exif)
 	if err == nil && p.size != nil && !slices.Equal(t.Shape[:2], p.size) {
 		err = fmt.Errorf("a picture of %d x %d pixels, want %d x %d", t.Shape[1], t.Shape[0], p.size[1], p.size[0])
 	}

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"fmt"
 	"math"
 	"sync"
 )
@@ -14,15 +15,35 @@ type plane struct {
 	pix     []byte
 }
 
+// Filter is the curve by which pixels are weighed when a picture is scaled.
+type Filter string
+
+// The filters.
+const (
+	Bilinear Filter = ""        // a triangle, one pixel to each side
+	Bicubic  Filter = "bicubic" // Keys 1981 with a = -1/2, two pixels to each side
+)
+
+// ParseFilter returns the filter of that name; "bilinear" is Bilinear.
+func ParseFilter(name string) (Filter, error) {
+	switch name {
+	case "bilinear":
+		return Bilinear, nil
+	case string(Bicubic):
+		return Bicubic, nil
+	}
+	return "", fmt.Errorf("unknown filter %q; there are bilinear and bicubic", name)
+}
+
 // resample scales the part from of src to w x h pixels and writes the window
 // of the result to dst, which has the window's size and src's channels.
 //
-// It is the bilinear filter with antialias of Pillow (and of torchvision on
-// pictures): a triangle as wide as the larger of both pixel sizes, first along
-// rows, then along columns, in fixed point with 22 fractional bits.
-func resample(dst plane, src plane, from box, w, h int, window box) {
-	across := tents(from.x, from.w, w, window.x, window.w)
-	down := tents(from.y, from.h, h, window.y, window.h)
+// It is Pillow's resize (and torchvision's of pictures): with antialias, which
+// is to say that the curve is as wide as the larger of both pixel sizes, first
+// along rows, then along columns, in fixed point with 22 fractional bits.
+func resample(f Filter, dst plane, src plane, from box, w, h int, window box) {
+	across := f.curves(from.x, from.w, w, window.x, window.w)
+	down := f.curves(from.y, from.h, h, window.y, window.h)
 	// Only the rows that the second pass reads.
 	first := down[0].start
 	last := down[len(down)-1]
@@ -36,7 +57,7 @@ func resample(dst plane, src plane, from box, w, h int, window box) {
 	for y := range rows {
 		resampleRow(middle.row(y), src.row(first+y), src.c, across)
 	}
-	sums := make([]uint32, window.w*src.c)
+	sums := make([]int32, window.w*src.c)
 	for y, t := range down {
 		resampleColumns(dst.row(y), sums, middle, t.start-first, t.weights)
 	}
@@ -49,49 +70,72 @@ func (p plane) row(y int) []byte { return p.pix[y*p.w*p.c : (y+1)*p.w*p.c] }
 // fraction is the number of fractional bits of a weight.
 const fraction = 22
 
-// tent is the filter of one result pixel: where it starts and the weights of
+// curve is the filter of one result pixel: where it starts and the weights of
 // the pixels from there on, in fixed point.
-type tent struct {
+type curve struct {
 	start   int
-	weights []uint32
+	weights []int32
 }
 
-// tents returns the filters for results [first, first+count) of size, when
+// curves returns the filters for results [first, first+count) of size, when
 // length pixels from begin on are scaled to size.
-func tents(begin, length, size, first, count int) []tent {
+func (f Filter) curves(begin, length, size, first, count int) []curve {
 	scale := float64(length) / float64(size)
-	support := max(scale, 1) // half the triangle's width, in source pixels
-	all := make([]tent, count)
+	pixel := max(scale, 1) // the larger of both, in source pixels
+	support := pixel * f.support()
+	all := make([]curve, count)
 	for i := range all {
 		center := float64((float64(first+i) + 0.5) * scale)
 		low := max(int(center-support+0.5), 0)
 		high := min(int(center+support+0.5), length)
 		weights, sum := make([]float64, high-low), 0.0
 		for k := range weights {
-			distance := math.Abs(float64((float64(low+k) - center + 0.5) * (1 / support)))
-			weights[k] = max(1-distance, 0)
+			weights[k] = f.at(math.Abs(float64((float64(low+k) - center + 0.5) * (1 / pixel))))
 			sum += weights[k]
 		}
-		all[i] = tent{begin + low, make([]uint32, len(weights))}
+		all[i] = curve{begin + low, make([]int32, len(weights))}
 		for k, v := range weights {
-			all[i].weights[k] = uint32(float64(v/sum*(1<<fraction)) + 0.5)
+			all[i].weights[k] = int32(float64(v/sum*(1<<fraction)) + math.Copysign(0.5, v))
 		}
 	}
 	return all
 }
 
+// support returns how many pixels the filter reaches to each side.
+func (f Filter) support() float64 {
+	if f == Bicubic {
+		return 2
+	}
+	return 1
+}
+
+// at returns the weight at a distance in pixels. The conversions keep products
+// from being fused into sums.
+func (f Filter) at(x float64) float64 {
+	const a = -0.5
+	switch {
+	case f == Bilinear:
+		return max(1-x, 0)
+	case x < 1:
+		return float64(float64(float64(float64((a+2)*x)-(a+3))*x)*x) + 1
+	case x < 2:
+		return float64(float64(float64(float64(float64(x-5)*x)+8)*x)-4) * a
+	}
+	return 0
+}
+
 // resampleRow filters one row of pixels of c channels.
-func resampleRow(dst, src []byte, c int, across []tent) {
+func resampleRow(dst, src []byte, c int, across []curve) {
 	if c == 3 {
 		resampleRowRGB(dst, src, across)
 		return
 	}
 	for x, t := range across {
 		for channel := range c {
-			sum := uint32(1) << (fraction - 1)
+			sum := int32(1) << (fraction - 1)
 			at := t.start*c + channel
 			for _, weight := range t.weights {
-				sum += weight * uint32(src[at])
+				sum += weight * int32(src[at])
 				at += c
 			}
 			dst[x*c+channel] = rounded(sum)
@@ -100,15 +144,15 @@ func resampleRow(dst, src []byte, c int, across []tent) {
 }
 
 // resampleRowRGB is resampleRow for three channels, which it takes together.
-func resampleRowRGB(dst, src []byte, across []tent) {
+func resampleRowRGB(dst, src []byte, across []curve) {
 	for x, t := range across {
-		r := uint32(1) << (fraction - 1)
+		r := int32(1) << (fraction - 1)
 		g, b := r, r
 		pixels := src[3*t.start : 3*(t.start+len(t.weights))]
 		for _, weight := range t.weights {
-			r += weight * uint32(pixels[0])
-			g += weight * uint32(pixels[1])
-			b += weight * uint32(pixels[2])
+			r += weight * int32(pixels[0])
+			g += weight * int32(pixels[1])
+			b += weight * int32(pixels[2])
 			pixels = pixels[3:]
 		}
 		dst[3*x], dst[3*x+1], dst[3*x+2] = rounded(r), rounded(g), rounded(b)
@@ -117,13 +161,13 @@ func resampleRowRGB(dst, src []byte, across []tent) {
 
 // resampleColumns filters the rows of src from start on into one row; sums is
 // memory for as many numbers.
-func resampleColumns(dst []byte, sums []uint32, src plane, start int, weights []uint32) {
+func resampleColumns(dst []byte, sums []int32, src plane, start int, weights []int32) {
 	for x := range sums {
 		sums[x] = 1 << (fraction - 1)
 	}
 	for k, weight := range weights {
 		for x, v := range src.row(start + k)[:len(sums)] {
-			sums[x] += weight * uint32(v)
+			sums[x] += weight * int32(v)
 		}
 	}
 	for x, sum := range sums {
@@ -131,6 +175,6 @@ func resampleColumns(dst []byte, sums []uint32, src plane, start int, weights []
 	}
 }
 
-// rounded takes the fractional bits off. Thousands of rounded weights may add
-// up to a little more than one.
-func rounded(sum uint32) byte { return byte(min(sum>>fraction, 255)) }
+// rounded takes the fractional bits off. Weights that are rounded, or below
+// zero, may add up to more than a byte holds, or to less than nothing.
+func rounded(sum int32) byte { return byte(min(max(sum>>fraction, 0), 255)) }

@@ -39,22 +39,31 @@ func TestAsPillow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cases struct{ Fit, Box, Grey []pillowCase }
+	var cases struct {
+		Fit, Box, Grey []pillowCase
+		FitBicubic     []pillowCase `json:"fit_bicubic"`
+		BoxBicubic     []pillowCase `json:"box_bicubic"`
+	}
 	if err := json.Unmarshal(file, &cases); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range cases.Fit {
-		got := tensor.New(tensor.U8, c.Args[3], c.Args[3], 3)
-		transform := Transform{Height: c.Args[3], Width: c.Args[3], Resize: c.Args[2]}
-		transform.Apply(got, synthetic(c.Args[0], c.Args[1]), nil)
-		c.check(t, "fit", got.Bytes)
+	for filter, all := range map[Filter][]pillowCase{Bilinear: cases.Fit, Bicubic: cases.FitBicubic} {
+		for _, c := range all {
+			got := tensor.New(tensor.U8, c.Args[3], c.Args[3], 3)
+			transform := Transform{Height: c.Args[3], Width: c.Args[3], Resize: c.Args[2], Filter: filter}
+			transform.Apply(got, synthetic(c.Args[0], c.Args[1]), nil)
+			c.check(t, "fit "+string(filter), got.Bytes)
+		}
 	}
-	for _, c := range cases.Box {
-		src, side := synthetic(c.Args[0], c.Args[1]), c.Args[6]
-		got := plane{side, side, 3, make([]byte, side*side*3)}
-		from := box{c.Args[2], c.Args[3], c.Args[4], c.Args[5]}
-		resample(got, plane{src.Shape[0], src.Shape[1], 3, src.Bytes}, from, side, side, box{0, 0, side, side})
-		c.check(t, "box", got.pix)
+	for filter, all := range map[Filter][]pillowCase{Bilinear: cases.Box, Bicubic: cases.BoxBicubic} {
+		for _, c := range all {
+			src, side := synthetic(c.Args[0], c.Args[1]), c.Args[6]
+			got := plane{side, side, 3, make([]byte, side*side*3)}
+			from := box{c.Args[2], c.Args[3], c.Args[4], c.Args[5]}
+			resample(filter, got, plane{src.Shape[0], src.Shape[1], 3, src.Bytes}, from, side, side,
+				box{0, 0, side, side})
+			c.check(t, "box "+string(filter), got.pix)
+		}
 	}
 	for _, c := range cases.Grey {
 		got := tensor.New(tensor.U8, c.Args[1], c.Args[0], 1)

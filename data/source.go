@@ -54,6 +54,7 @@ type Info struct {
 	Labelled   bool         // false: there are no labels
 	LabelShape []int        // of one label; empty: a class number
 	Classes    []string     // names of the classes, by number; nil without labels
+	Decoder    string       // DecoderVersion, if the samples are picture files
 }
 
 // Pictures reports whether the samples are pictures, u8 of shape H,W,C.
@@ -76,4 +77,6 @@ type Options struct {
 	// CacheBytes bounds the memory for decoded pictures. Zero means
 	// DefaultCacheBytes; negative means that nothing is kept.
 	CacheBytes int64
+	// EXIF turns pictures as the orientation in their files says.
+	EXIF bool
 }

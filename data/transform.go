@@ -35,9 +35,11 @@ type Transform struct {
 	// source, whose pictures must then have one size.
 	Height, Width int
 	// Resize is the length in pixels to which the shorter side is scaled,
-	// bilinear with antialias, before the centre crop. Zero scales to the
-	// smallest size that covers the result, and not at all if it fits.
+	// with antialias, before the centre crop. Zero scales to the smallest
+	// size that covers the result, and not at all if it fits.
 	Resize int
+	// Filter is what pictures are scaled with.
+	Filter Filter
 	// Channels is 1 (grey: ITU-R 601 luma), 3 (RGB), or 0: those of the source.
 	Channels int
 	// BGR turns the order of three channels round.
@@ -116,7 +118,7 @@ func (t Transform) place(dst, src plane, d *tensor.Draws) {
 		padCrop(dst, src, d)
 		randomFlip(dst, d)
 	case ImageNetAugment:
-		resample(dst, src, randomCrop(src.h, src.w, d), dst.w, dst.h, box{0, 0, dst.w, dst.h})
+		resample(t.Filter, dst, src, randomCrop(src.h, src.w, d), dst.w, dst.h, box{0, 0, dst.w, dst.h})
 		randomFlip(dst, d)
 	default:
 		t.fit(dst, src)
@@ -134,7 +136,7 @@ func (t Transform) fit(dst, src plane) {
 		return
 	}
 	window := box{middle(w - dst.w), middle(h - dst.h), dst.w, dst.h}
-	resample(dst, src, box{0, 0, src.w, src.h}, w, h, window)
+	resample(t.Filter, dst, src, box{0, 0, src.w, src.h}, w, h, window)
 }
 
 // scaled returns the width and height of src before the crop. A longer side is

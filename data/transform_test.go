@@ -204,7 +204,7 @@ func TestImageNetAugment(t *testing.T) {
 	got := apply(t, transform, src, &d)
 	part := randomCrop(40, 50, &again)
 	want := plane{24, 20, 3, make([]byte, 24*20*3)}
-	resample(want, plane{40, 50, 3, src.Bytes}, part, 20, 24, box{0, 0, 20, 24})
+	resample(Bilinear, want, plane{40, 50, 3, src.Bytes}, part, 20, 24, box{0, 0, 20, 24})
 	randomFlip(want, &again)
 	if !bytes.Equal(got.Bytes, want.pix) {
 		t.Error("the result is not the resized part, flipped or not")

@@ -30,12 +30,17 @@ type Model struct {
 // graph's image operation.
 type Preprocess struct {
 	// Resize is the length in pixels to which the shorter side is resized,
-	// bilinear with antialias, before the centre is cropped. 0: to the least
-	// size that covers the input, and not at all if the image has its size.
+	// with antialias, before the centre is cropped. 0: to the least size that
+	// covers the input, and not at all if the image has its size.
 	Resize int `msgpack:"resize" json:"resize,omitempty"`
 	// Known is false for a model of a file that says nothing about it: images
 	// are refused without a flag.
 	Known bool `msgpack:"known" json:"known"`
+	// EXIF says that image files are turned as their EXIF orientation tells.
+	EXIF bool `msgpack:"exif,omitempty" json:"exif,omitempty"`
+	// Interpolation is the filter of resizing: "", which is bilinear, or
+	// "bicubic".
+	Interpolation string `msgpack:"interpolation,omitempty" json:"interpolation,omitempty"`
 }
 
 // Input returns the type of the model's input.
@@ -52,6 +57,10 @@ func (m *Model) Check() error {
 	}
 	if len(m.Graph.Main.Inputs) != 1 {
 		return fmt.Errorf("model %s has %d inputs, want 1", m.Architecture, len(m.Graph.Main.Inputs))
+	}
+	if v := m.Preprocess.Interpolation; v != "" && v != "bicubic" {
+		return fmt.Errorf("model %s: interpolation %.80q is none that there is; want bicubic, or none for bilinear",
+			m.Architecture, v)
 	}
 	for _, s := range m.Graph.State {
 		t, ok := m.State[s.Name]

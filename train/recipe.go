@@ -20,7 +20,14 @@ type Recipe struct {
 	Freeze     []string `json:"freeze"`  // patterns of state names that are not trained
 	Data       Data     `json:"data"`
 	Validation Data     `json:"validation"` // zero without
-	Seed       uint64   `json:"seed"`
+	// Decoder is the version of the decoder of picture files, EXIF whether they
+	// are turned as they say: "apply" or "ignore". Both are "" where no data is
+	// of such files, and in recipes of old, which ignored EXIF.
+	Decoder string `json:"decoder,omitempty"`
+	EXIF    string `json:"exif,omitempty"`
+	// Interpolation is the filter of resizing: "", which is bilinear, or "bicubic".
+	Interpolation string `json:"interpolation,omitempty"`
+	Seed          uint64 `json:"seed"`
 
 	Epochs     int           `json:"epochs"` // 0: Steps counts
 	Steps      int           `json:"steps"`
@@ -140,15 +147,26 @@ func (r *Recipe) Differences(was *Recipe) []Difference {
 	a, b := reflect.ValueOf(*r), reflect.ValueOf(*was)
 	for i := range a.NumField() {
 		f := a.Type().Field(i)
-		if reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+		have, want := a.Field(i).Interface(), b.Field(i).Interface()
+		if x, ok := have.(Data); ok && r.Decoder != was.Decoder {
+			// Two decoders make two fingerprints of the same files.
+			y := want.(Data)
+			x.Fingerprint, y.Fingerprint = "", ""
+			have, want = x, y
+		}
+		if reflect.DeepEqual(have, want) {
 			continue
 		}
-		d := Difference{Field: f.Tag.Get("json"), Have: fmt.Sprint(a.Field(i)), Want: fmt.Sprint(b.Field(i))}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		d := Difference{Field: name, Have: fmt.Sprint(have), Want: fmt.Sprint(want)}
 		if longer := f.Name == "Epochs" || f.Name == "Steps"; longer && b.Field(i).Int() > 0 &&
 			a.Field(i).Int() > b.Field(i).Int() {
 			if d.Why = was.endIsFixed(); d.Why == "" {
 				continue
 			}
+		}
+		if f.Name == "Decoder" && was.Decoder == "" {
+			d.Want = "1, which recipes do not name"
 		}
 		out = append(out, d)
 	}

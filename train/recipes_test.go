@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
@@ -154,7 +155,8 @@ func TestDifferences(t *testing.T) {
 			t.Fatalf("field %s has the kind %v", typ.Field(i).Name, f.Kind())
 		}
 		got := now.Differences(&was)
-		if want := typ.Field(i).Tag.Get("json"); len(got) != 1 || got[0].Field != want {
+		want, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		if len(got) != 1 || got[0].Field != want {
 			t.Errorf("%s changed: differences %v, want one of %s", typ.Field(i).Name, got, want)
 		}
 	}
@@ -188,6 +190,30 @@ func TestDifferences(t *testing.T) {
 		test.change(&was, &now)
 		if got := now.Differences(&was); len(got) != test.want || len(got) > 0 && got[0].Why == "" {
 			t.Errorf("%s: differences %v, want %d with a reason", test.name, got, test.want)
+		}
+	}
+}
+
+// Pixels of two decoders are two data sets: a resume is refused and names both
+// versions, but not the fingerprints, which differ by themselves then.
+func TestDecodersAreNotMixed(t *testing.T) {
+	for _, c := range []struct{ was, now, want string }{
+		{"", "2", "decoder is 2, was 1, which recipes do not name"},
+		{"2", "3", "decoder is 3, was 2"},
+	} {
+		was := newBench(t, 42).recipe
+		now := was
+		was.Decoder, was.Data.Fingerprint, was.Validation.Fingerprint = c.was, "a", "b"
+		now.Decoder, now.Data.Fingerprint, now.Validation.Fingerprint = c.now, "c", "d"
+		diff := now.Differences(&was)
+		err := &RecipeError{diff}
+		text := err.Error()
+		if len(diff) != 1 || !strings.Contains(text, c.want) || !strings.Contains(text, "go on with the release") {
+			t.Errorf("%v, want %q and nothing else", err, c.want)
+		}
+		now.Data.Samples++
+		if diff := now.Differences(&was); len(diff) != 2 {
+			t.Errorf("other data: %v, want the decoder and the data", diff)
 		}
 	}
 }

@@ -95,11 +95,14 @@ type RecipeError struct{ Differences []Difference }
 
 func (e *RecipeError) Error() string {
 	var s []string
+	end := "; start anew, or resume without these flags"
 	for _, d := range e.Differences {
 		s = append(s, d.String())
+		if d.Field == "decoder" {
+			end = "; its pixels differ: start anew, or go on with the release that wrote the checkpoint"
+		}
 	}
-	return "the checkpoint is of another recipe: " + strings.Join(s, "; ") +
-		"; start anew, or resume without these flags"
+	return "the checkpoint is of another recipe: " + strings.Join(s, "; ") + end
 }
 
 // prepare derives graph, program and statistics from recipe and template.

@@ -126,5 +126,5 @@ func transformOf(m *models.Model, info data.Info) data.Transform {
 		return data.Transform{}
 	}
 	return data.Transform{Height: in.Shape[0], Width: in.Shape[1], Channels: in.Shape[2],
-		Resize: m.Preprocess.Resize}
+		Resize: m.Preprocess.Resize, Filter: data.Filter(m.Preprocess.Interpolation)}
 }

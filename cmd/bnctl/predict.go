@@ -53,7 +53,7 @@ func predictAction(c *cli.Context) error {
 
 // predictWith predicts all inputs of the command line.
 func predictWith(c *cli.Context, v *viewedModel) error {
-	src, err := data.OpenInputs(c.Args().Tail(), data.Options{Split: data.Test})
+	src, err := data.OpenInputs(c.Args().Tail(), data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -17,6 +18,10 @@ func preprocessFlags() []cli.Flag {
 			Usage: "imagenet, unit, raw or caffe: how pixels become the model's input"},
 		&cli.StringFlag{Name: "mean", Usage: "`R,G,B` to subtract, in units of x/255"},
 		&cli.StringFlag{Name: "std", Usage: "`R,G,B` to divide by, in units of x/255"},
+		&cli.StringFlag{Name: "exif", Usage: "apply the orientation that picture files tell, or ignore it",
+			DefaultText: "train applies it; otherwise as the model was trained"},
+		&cli.StringFlag{Name: "interpolation", Usage: "bilinear or bicubic: how pictures are resized",
+			DefaultText: "as the model says, or bilinear"},
 	}
 }
 
@@ -34,6 +39,10 @@ var images = map[string]models.Image{
 // preprocessed returns m with the preprocessing of the flags, m itself
 // without such flags.
 func preprocessed(c *cli.Context, m *models.Model) (*models.Model, error) {
+	m, err := withPictures(c, m)
+	if err != nil {
+		return nil, err
+	}
 	name, resize := c.String("preprocess"), 0
 	if name == "" {
 		if !c.IsSet("mean") && !c.IsSet("std") {
@@ -47,7 +56,6 @@ func preprocessed(c *cli.Context, m *models.Model) (*models.Model, error) {
 		return nil, misuse("--preprocess %q%s: want one of %s", name, nearest(name, names),
 			strings.Join(names, ", "))
 	}
-	var err error
 	if i.Mean, err = numbers(c, "mean", i.Mean); err != nil {
 		return nil, err
 	}
@@ -61,8 +69,58 @@ func preprocessed(c *cli.Context, m *models.Model) (*models.Model, error) {
 	if name == "imagenet" {
 		resize = shorterSide(out.Input().Shape)
 	}
-	out.Preprocess = models.Preprocess{Resize: resize, Known: true}
+	out.Preprocess.Resize, out.Preprocess.Known = resize, true
 	return out, nil
+}
+
+// withPictures returns m with what the flags say of reading picture files.
+func withPictures(c *cli.Context, m *models.Model) (*models.Model, error) {
+	if !c.IsSet("exif") && !c.IsSet("interpolation") {
+		return m, nil
+	}
+	out := *m
+	if c.IsSet("exif") {
+		how, err := exifOf(c)
+		if err != nil {
+			return nil, err
+		}
+		out.Preprocess.EXIF = how == applyEXIF
+	}
+	if c.IsSet("interpolation") {
+		filter, err := filterOf(c)
+		if err != nil {
+			return nil, err
+		}
+		out.Preprocess.Interpolation = string(filter)
+	}
+	return &out, nil
+}
+
+// The values of --exif.
+const (
+	applyEXIF  = "apply"
+	ignoreEXIF = "ignore"
+)
+
+// exifOf returns the value of --exif; "" without the flag.
+func exifOf(c *cli.Context) (string, error) {
+	switch v := c.String("exif"); v {
+	case applyEXIF, ignoreEXIF:
+		return v, nil
+	case "":
+		if !c.IsSet("exif") {
+			return "", nil
+		}
+	}
+	return "", misuse("--exif %q: want apply or ignore", c.String("exif"))
+}
+
+func filterOf(c *cli.Context) (data.Filter, error) {
+	f, err := data.ParseFilter(c.String("interpolation"))
+	if err != nil {
+		return "", misuse("--interpolation: %v", err)
+	}
+	return f, nil
 }
 
 // shorterSide returns what the shorter side of an image is scaled to before

@@ -58,7 +58,8 @@ func stripAction(c *cli.Context) error {
 		return err
 	}
 	if !template(c) {
-		err := without(c, "only a template keeps it", "arch", "input", "labels", "preprocess", "mean", "std")
+		err := without(c, "only a template keeps it", "arch", "input", "labels", "preprocess", "mean", "std",
+			"exif", "interpolation")
 		if err != nil {
 			return err
 		}

@@ -139,16 +139,38 @@ func (t *trainer) openData() (err error) {
 	if t.paths.Data == "" {
 		return misuse("train needs --data, for example --data glyphs")
 	}
-	if t.data, err = data.Open(t.paths.Data, data.Options{Split: data.Train}); err != nil {
+	exif, err := t.exif()
+	if err != nil {
+		return err
+	}
+	options := data.Options{Split: data.Train, EXIF: exif == applyEXIF}
+	if t.data, err = data.Open(t.paths.Data, options); err != nil {
 		return err
 	}
 	if t.paths.Validation == "" {
 		return nil
 	}
-	if t.val, err = data.Open(t.paths.Validation, data.Options{Split: data.Test}); err != nil {
+	options.Split = data.Test
+	if t.val, err = data.Open(t.paths.Validation, options); err != nil {
 		return err
 	}
 	return sameClasses(t.data.Info(), t.val.Info())
+}
+
+// exif returns whether picture files are turned as they say: what the flag
+// says, else the checkpoint; a new recipe applies it.
+func (t *trainer) exif() (string, error) {
+	if how, err := exifOf(t.c); how != "" || err != nil {
+		return how, err
+	}
+	if t.checkpoint == nil {
+		return applyEXIF, nil
+	}
+	r, err := train.ParseRecipe(t.checkpoint.Recipe)
+	if err != nil {
+		return "", err
+	}
+	return r.EXIF, nil
 }
 
 // sameClasses refuses validation data whose classes are not those of training.

@@ -50,6 +50,9 @@ func (t *trainer) prepare(ctx context.Context) error {
 	}
 	r.Graph = digest(t.model.Graph.Text())
 	t.recipe = r
+	if err := t.readAs(); err != nil {
+		return err
+	}
 	if t.paths.Output == "" {
 		if t.paths.Output, err = outputBeside(t.c.String("model")); err != nil {
 			return err
@@ -146,7 +149,44 @@ func (t *trainer) prepareResume(ctx context.Context) error {
 	if err := t.modelOfFlags(r); err != nil {
 		return err
 	}
+	if t.c.IsSet("interpolation") {
+		filter, err := filterOf(t.c)
+		if err != nil {
+			return err
+		}
+		r.Interpolation = string(filter)
+	}
+	if t.c.IsSet("exif") {
+		r.EXIF = t.c.String("exif")
+	}
 	return t.fingerprints(ctx)
+}
+
+// readAs writes into recipe and template how picture files become pixels. Data
+// of other kinds leaves both as they are, but for what a flag says.
+func (t *trainer) readAs() error {
+	exif, err := t.exif()
+	if err != nil {
+		return err
+	}
+	if t.decoder() != "" || t.c.IsSet("exif") {
+		t.recipe.EXIF = exif
+	}
+	if t.decoder() != "" {
+		t.model.Preprocess.EXIF = exif == applyEXIF
+	}
+	t.recipe.Interpolation = t.model.Preprocess.Interpolation
+	return nil
+}
+
+// decoder returns the version of the decoder that makes the data's pixels; ""
+// if none does.
+func (t *trainer) decoder() string {
+	version := t.data.Info().Decoder
+	if version == "" && t.val != nil {
+		version = t.val.Info().Decoder
+	}
+	return version
 }
 
 // modelOfFlags writes into the recipe of a resumed run which model the flags
@@ -182,6 +222,7 @@ func (t *trainer) fingerprints(ctx context.Context) (err error) {
 	if t.recipe.Data, err = identify(ctx, t.data); err != nil {
 		return err
 	}
+	t.recipe.Decoder = t.decoder()
 	t.recipe.Validation = train.Data{}
 	if t.val != nil {
 		t.recipe.Validation, err = identify(ctx, t.val)

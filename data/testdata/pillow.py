@@ -7,7 +7,8 @@ Run it in this folder with Debian's python3-pil. Pixel (x, y) of channel c of
 a picture is (x*x*3 + y*y*5 + x*y*7 + c*50) mod 256; the results are given as
 the SHA-256 of their pixels and their first 12 bytes. A "fit" is torchvision's
 Resize(resize), which scales the shorter side, and CenterCrop(crop); a "box" is
-the resize of a part (x, y, w, h), as in RandomResizedCrop.
+the resize of a part (x, y, w, h), as in RandomResizedCrop; both with the bilinear
+and the bicubic filter.
 """
 import hashlib
 import json
@@ -27,19 +28,19 @@ def result(img):
     return {"sha256": hashlib.sha256(pixels).hexdigest(), "first": list(pixels[:12])}
 
 
-def fit(w, h, resize, crop):
+def fit(w, h, resize, crop, how=Image.BILINEAR):
     img = picture(w, h)
     if w <= h:
         size = (resize, int(resize * h / w))
     else:
         size = (int(resize * w / h), resize)
-    img = img.resize(size, Image.BILINEAR)
+    img = img.resize(size, how)
     left, top = round((size[0] - crop) / 2.0), round((size[1] - crop) / 2.0)
     return result(img.crop((left, top, left + crop, top + crop)))
 
 
-def box(w, h, x, y, bw, bh, side):
-    return result(picture(w, h).crop((x, y, x + bw, y + bh)).resize((side, side), Image.BILINEAR))
+def box(w, h, x, y, bw, bh, side, how=Image.BILINEAR):
+    return result(picture(w, h).crop((x, y, x + bw, y + bh)).resize((side, side), how))
 
 
 halves = Image.new("RGB", (16, 8), (0, 0, 255))
@@ -48,13 +49,15 @@ halves.save("picture.webp", lossless=True)
 halves.save("progressive.jpg", quality=95, progressive=True)
 halves.convert("CMYK").save("cmyk.jpg", quality=95)
 
-cases = {"pillow": PIL.__version__, "fit": [], "box": [], "grey": []}
+cases = {"pillow": PIL.__version__, "fit": [], "fit_bicubic": [], "box": [], "box_bicubic": [], "grey": []}
 for args in [(500, 375, 256, 224), (375, 500, 256, 224), (100, 101, 256, 224), (33, 47, 32, 32),
              (64, 64, 32, 32), (31, 17, 40, 29), (1000, 20, 21, 20), (7, 3, 64, 64)]:
     cases["fit"].append({"args": args, **fit(*args)})
+    cases["fit_bicubic"].append({"args": args, **fit(*args, Image.BICUBIC)})
 for args in [(500, 375, 10, 20, 300, 200, 224), (500, 375, 0, 0, 500, 375, 64), (50, 40, 49, 39, 1, 1, 8),
              (50, 40, 3, 5, 40, 30, 224)]:
     cases["box"].append({"args": args, **box(*args)})
+    cases["box_bicubic"].append({"args": args, **box(*args, Image.BICUBIC)})
 for args in [(64, 48)]:
     cases["grey"].append({"args": args, **result(picture(*args).convert("L"))})
 with open("pillow.json", "w") as f:  # a line per result

@@ -23,6 +23,14 @@ const (
 	maxResize = 1 << 16
 )
 
+// The keys of whether image files are turned as their EXIF orientation says,
+// and of the filter that resizes them, where that is not bilinear.
+const (
+	exifKey   = "bnctl.exif"
+	exifApply = "apply"
+	filterKey = "bnctl.interpolation"
+)
+
 // chain walks over the nodes that follow on the input one by one.
 type chain struct {
 	*call

@@ -53,7 +53,11 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 	for _, p := range m.MetadataProps {
 		r.biased = r.biased || p.Key == varianceKey && p.Value == "biased"
 		if n, err := strconv.Atoi(p.Value); err == nil && p.Key == resizeKey && n >= 0 && n <= maxResize {
-			r.images = models.Preprocess{Resize: n, Known: true}
+			r.images.Resize, r.images.Known = n, true
+		}
+		r.images.EXIF = r.images.EXIF || p.Key == exifKey && p.Value == exifApply
+		if p.Key == filterKey && p.Value == "bicubic" {
+			r.images.Interpolation = p.Value
 		}
 	}
 	r.g = graph.NewBuilder("main", &r.table)

@@ -94,6 +94,12 @@ func encode(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
 	if m.Preprocess.Known && m.Input().DType == tensor.U8 {
 		p.MetadataProps = append(p.MetadataProps,
 			&onnxpb.StringStringEntryProto{Key: resizeKey, Value: strconv.Itoa(m.Preprocess.Resize)})
+		if m.Preprocess.EXIF {
+			p.MetadataProps = append(p.MetadataProps, &onnxpb.StringStringEntryProto{Key: exifKey, Value: exifApply})
+		}
+		if v := m.Preprocess.Interpolation; v != "" {
+			p.MetadataProps = append(p.MetadataProps, &onnxpb.StringStringEntryProto{Key: filterKey, Value: v})
+		}
 	}
 	return p, w.err
 }

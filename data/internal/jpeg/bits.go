@@ -1,0 +1,101 @@
+package jpeg
+
+import "encoding/binary"
+
+// bits reads the bits of a scan, up to the next marker: there the zeros begin
+// that a scan does not have.
+type bits struct {
+	file   []byte
+	at     int    // of the next byte that is not in acc
+	acc    uint64 // the next n bits, from its highest bit
+	n      int
+	beyond int // how many of the bits in acc are zeros behind the end
+}
+
+// hasFF reports whether one of four bytes is ff, which begins a marker.
+func hasFF(four uint32) bool {
+	none := ^four // a byte ff is 0 there
+	return (none-0x01010101)&^none&0x80808080 != 0
+}
+
+// fill makes acc have at least 49 bits.
+func (b *bits) fill() {
+	if b.n <= 32 && b.at+4 <= len(b.file) {
+		four := binary.BigEndian.Uint32(b.file[b.at:])
+		if !hasFF(four) {
+			b.acc |= uint64(four) << (32 - b.n)
+			b.n += 32
+			b.at += 4
+		}
+	}
+	for b.n <= 48 {
+		var next byte
+		switch {
+		case b.at >= len(b.file):
+			b.beyond += 8
+		case b.file[b.at] != 0xff:
+			next = b.file[b.at]
+			b.at++
+		case b.at+1 < len(b.file) && b.file[b.at+1] == 0: // a byte ff of the scan
+			next = 0xff
+			b.at += 2
+		default: // a marker
+			b.beyond += 8
+		}
+		b.acc |= uint64(next) << (56 - b.n)
+		b.n += 8
+	}
+}
+
+// over reports whether more bits were taken than there are.
+func (b *bits) over() bool { return b.n < b.beyond }
+
+// take takes the next k bits, at most 16.
+func (b *bits) take(k int) int32 {
+	if b.n < k {
+		b.fill()
+	}
+	v := int32(b.acc >> (64 - k))
+	b.drop(k)
+	return v
+}
+
+func (b *bits) drop(k int) {
+	b.acc <<= k
+	b.n -= k
+}
+
+// symbol takes the next code of a table; ok is false if there is none such.
+func (b *bits) symbol(h *huffman) (s byte, ok bool) {
+	if b.n < 16 {
+		b.fill()
+	}
+	if e := h.short[b.acc>>(64-shortest)]; e != 0 {
+		b.drop(int(e >> 8))
+		return byte(e), true
+	}
+	next := int32(b.acc >> 48)
+	for k := shortest + 1; k <= 16; k++ {
+		if next < h.end[k] {
+			at := next>>(16-k) + h.offset[k]
+			if uint(at) >= uint(len(h.symbols)) {
+				return 0, false
+			}
+			b.drop(k)
+			return h.symbols[at], true
+		}
+	}
+	return 0, false
+}
+
+// signed takes the k bits of a number and its sign (F.2.2.1, EXTEND).
+func (b *bits) signed(k int) int32 {
+	if k == 0 {
+		return 0
+	}
+	v := b.take(k)
+	if v < 1<<(k-1) {
+		v += -1<<k + 1
+	}
+	return v
+}

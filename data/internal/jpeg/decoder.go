@@ -1,0 +1,257 @@
+package jpeg
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...))
+}
+
+func unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrUnsupported, fmt.Sprintf(format, args...))
+}
+
+// Markers (T.81, table B.1).
+const (
+	sof0  = 0xc0 // frame: baseline
+	sof1  = 0xc1 // extended sequential
+	sof2  = 0xc2 // progressive
+	dht   = 0xc4 // Huffman tables
+	jpg   = 0xc8
+	dac   = 0xcc // arithmetic coding conditions
+	rst0  = 0xd0 // restart, 0 to 7
+	rst7  = 0xd7
+	soi   = 0xd8 // start of image
+	eoi   = 0xd9 // end of image
+	sos   = 0xda // start of scan
+	dqt   = 0xdb // quantization tables
+	dri   = 0xdd // restart interval
+	app0  = 0xe0 // JFIF
+	app14 = 0xee // Adobe
+)
+
+// What the segment of Adobe says of the components, if there is one.
+const (
+	noAdobe    = -1
+	adobePlain = 0 // RGB or CMYK
+)
+
+// decoder is a file that is being decoded.
+type decoder struct {
+	file    []byte
+	at      int  // of what comes next
+	headers bool // stop when the size is known
+
+	width, height int
+	progressive   bool
+	components    []component
+	across, down  int // most samples of a component in an MCU, in blocks
+
+	quantizers [4]*[64]int32 // in natural order
+	huffman    [2][4]*huffman
+	restart    int // MCUs between restart markers; 0: there are none
+	jfif       bool
+	adobe      int
+}
+
+// component is one of the colours of a frame.
+type component struct {
+	id         byte
+	h, v       int // sampling factors: blocks of an MCU
+	quantizer  byte
+	plane      Plane
+	wide, high int    // blocks that the plane has, whole MCUs
+	coded      [2]int // blocks across and down that a scan of this component alone has
+	seen       bool   // a scan had it
+	dc         int32  // the last DC coefficient of the scan
+	steps      *[64]int32
+	blocks     []block // progressive: the coefficients so far
+}
+
+// read reads segment by segment up to the end of the image.
+func (d *decoder) read() error {
+	d.adobe = noAdobe
+	if len(d.file) < 2 || d.file[0] != 0xff || d.file[1] != soi {
+		return invalid("it does not begin with ff d8")
+	}
+	d.at = 2
+	for {
+		marker, err := d.marker()
+		if err != nil && d.complete() {
+			return nil // the end is missing, and nothing else
+		}
+		if err != nil {
+			return err
+		}
+		if marker == eoi {
+			if d.components == nil {
+				return invalid("it ends without a frame")
+			}
+			return nil
+		}
+		if rst0 <= marker && marker <= rst7 {
+			continue // it has no length: left over of a scan
+		}
+		body, err := d.segment()
+		if err != nil {
+			return err
+		}
+		if err := d.understand(marker, body); err != nil {
+			return err
+		}
+		if d.headers && d.components != nil {
+			return nil
+		}
+	}
+}
+
+// complete reports whether every sample is known though the file goes on.
+func (d *decoder) complete() bool {
+	return d.components != nil && !d.progressive &&
+		!slices.ContainsFunc(d.components, func(c component) bool { return !c.seen })
+}
+
+// marker goes to the next marker, past what may lie before it.
+func (d *decoder) marker() (byte, error) {
+	for ; d.at+1 < len(d.file); d.at++ {
+		if d.file[d.at] == 0xff && d.file[d.at+1] != 0xff && d.file[d.at+1] != 0 {
+			d.at += 2
+			return d.file[d.at-1], nil
+		}
+	}
+	return 0, invalid("it ends after %d bytes, without an end of the image", len(d.file))
+}
+
+// segment returns the body of the segment that begins here.
+func (d *decoder) segment() ([]byte, error) {
+	rest := d.file[d.at:]
+	if len(rest) < 2 {
+		return nil, invalid("it ends within a segment")
+	}
+	n := int(binary.BigEndian.Uint16(rest))
+	if n < 2 || n > len(rest) {
+		return nil, invalid("a segment at byte %d has %d bytes, %d are left", d.at, n, len(rest))
+	}
+	d.at += n
+	return rest[2:n], nil
+}
+
+// understand takes in one segment, and decodes the scan behind the header of one.
+func (d *decoder) understand(marker byte, body []byte) error {
+	switch {
+	case marker == sof0, marker == sof1, marker == sof2:
+		d.progressive = marker == sof2
+		return d.frame(body)
+	case marker == dht:
+		return d.huffmanTables(body)
+	case marker == dqt:
+		return d.quantization(body)
+	case marker == dri:
+		if len(body) < 2 {
+			return invalid("a restart interval of %d bytes", len(body))
+		}
+		d.restart = int(binary.BigEndian.Uint16(body))
+	case marker == sos:
+		return d.scan(body)
+	case marker == app0:
+		d.jfif = d.jfif || len(body) >= 5 && string(body[:5]) == "JFIF\x00"
+	case marker == app14:
+		if len(body) >= 12 && string(body[:5]) == "Adobe" {
+			d.adobe = int(body[11])
+		}
+	case sof0 < marker && marker <= 0xcf && marker != jpg && marker != dac:
+		return unsupported("frame of type %d; baseline and progressive are read", marker-sof0)
+	case marker == dac:
+		return unsupported("arithmetic coding")
+	}
+	return nil
+}
+
+// quantization reads quantization tables (B.2.4.1).
+func (d *decoder) quantization(body []byte) error {
+	for len(body) > 0 {
+		wide, id := body[0]>>4, body[0]&15
+		size := 64 << min(wide, 1)
+		if wide > 1 || id > 3 || len(body) < 1+size {
+			return invalid("quantization table %d of %d bits in %d bytes", id, 8<<wide, len(body)-1)
+		}
+		var t [64]int32
+		for i, at := range zigzag {
+			if wide == 1 {
+				t[at] = int32(binary.BigEndian.Uint16(body[1+2*i:]))
+			} else {
+				t[at] = int32(body[1+i])
+			}
+		}
+		d.quantizers[id] = &t
+		body = body[1+size:]
+	}
+	return nil
+}
+
+// frame reads the header of the frame (B.2.2) and lays out its planes.
+func (d *decoder) frame(body []byte) error {
+	if d.components != nil {
+		return invalid("it has two frames")
+	}
+	if len(body) < 6 || len(body) != 6+3*int(body[5]) {
+		return invalid("a frame header of %d bytes", len(body))
+	}
+	if body[0] != 8 {
+		return unsupported("%d bits a sample; 8 are read", body[0])
+	}
+	d.height, d.width = int(binary.BigEndian.Uint16(body[1:])), int(binary.BigEndian.Uint16(body[3:]))
+	if d.width == 0 || d.height == 0 {
+		return unsupported("a picture of %d by %d", d.width, d.height)
+	}
+	n := int(body[5])
+	if n != 1 && n != 3 && n != 4 {
+		return unsupported("%d components; 1, 3 and 4 are read", n)
+	}
+	for i := range n {
+		b := body[6+3*i:]
+		c := component{id: b[0], h: int(b[1] >> 4), v: int(b[1] & 15), quantizer: b[2]}
+		if n == 1 {
+			c.h, c.v = 1, 1 // what they are makes no difference (A.2.2)
+		}
+		if c.h < 1 || c.h > 4 || c.v < 1 || c.v > 4 || c.quantizer > 3 {
+			return invalid("component %d: sampling %d by %d, quantization table %d", i+1, c.h, c.v, c.quantizer)
+		}
+		for _, other := range d.components {
+			if other.id == c.id {
+				return invalid("two components are called %d", c.id)
+			}
+		}
+		d.across, d.down = max(d.across, c.h), max(d.down, c.v)
+		d.components = append(d.components, c)
+	}
+	return d.layOut()
+}
+
+// layOut settles the sizes of all planes; memory for them comes with the first scan.
+func (d *decoder) layOut() error {
+	for i := range d.components {
+		c := &d.components[i]
+		p := &c.plane
+		for c.h<<p.Across < d.across {
+			p.Across++
+		}
+		for c.v<<p.Down < d.down {
+			p.Down++
+		}
+		if c.h<<p.Across != d.across || c.v<<p.Down != d.down {
+			return unsupported("component %d has %d by %d samples of %d by %d; halves and quarters are read", i+1,
+				c.h, c.v, d.across, d.down)
+		}
+		p.W, p.H = ceil(d.width, 1<<p.Across), ceil(d.height, 1<<p.Down)
+		c.coded = [2]int{ceil(p.W, 8), ceil(p.H, 8)}
+		c.wide, c.high = c.h*ceil(d.width, 8*d.across), c.v*ceil(d.height, 8*d.down)
+	}
+	return nil
+}
+
+// ceil returns a/b, rounded up.
+func ceil(a, b int) int { return (a + b - 1) / b }

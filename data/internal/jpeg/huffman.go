@@ -1,0 +1,76 @@
+package jpeg
+
+// Classes of Huffman tables.
+const (
+	classDC = 0
+	classAC = 1
+)
+
+// shortest is how many bits a code has at most that is looked up at once.
+const shortest = 8
+
+// huffman is a table of codes (T.81, annex C).
+type huffman struct {
+	// short has for the next bits, if a code of at most shortest bits begins
+	// them, its length in the upper byte and its symbol in the lower; else 0.
+	short [1 << shortest]uint16
+	// Of codes of each length: one more than the last, aligned to 16 bits, and
+	// what to add to a code to find its symbol.
+	end     [17]int32
+	offset  [17]int32
+	symbols []byte
+}
+
+// huffmanTables reads tables (B.2.4.2).
+func (d *decoder) huffmanTables(body []byte) error {
+	for len(body) > 0 {
+		class, id := body[0]>>4, body[0]&15
+		if class > 1 || id > 3 || len(body) < 17 {
+			return invalid("Huffman table %d of class %d in %d bytes", id, class, len(body))
+		}
+		n := 0
+		for _, k := range body[1:17] {
+			n += int(k)
+		}
+		if n > 256 || len(body) < 17+n {
+			return invalid("a Huffman table of %d codes in %d bytes", n, len(body)-17)
+		}
+		h, err := newHuffman(body[1:17], body[17:17+n])
+		if err != nil {
+			return err
+		}
+		d.huffman[class][id] = h
+		body = body[17+n:]
+	}
+	return nil
+}
+
+// newHuffman makes a table of how many codes there are of 1 to 16 bits, and
+// their symbols in order (C.2).
+func newHuffman(counts, symbols []byte) (*huffman, error) {
+	h := &huffman{symbols: append([]byte(nil), symbols...)}
+	code, first := int32(0), int32(0) // next code, index of its symbol
+	for i, n := range counts {
+		bits := i + 1
+		h.offset[bits] = first - code
+		for k := range int32(n) {
+			if bits <= shortest {
+				entry := uint16(bits)<<8 | uint16(symbols[first+k])
+				at := (code + k) << (shortest - bits)
+				for j := range int32(1) << (shortest - bits) {
+					if int(at+j) < len(h.short) {
+						h.short[at+j] = entry
+					}
+				}
+			}
+		}
+		code += int32(n)
+		if code > 1<<bits {
+			return nil, invalid("a Huffman table has more codes of %d bits than there are", bits)
+		}
+		h.end[bits] = code << (16 - bits)
+		first += int32(n)
+		code <<= 1
+	}
+	return h, nil
+}

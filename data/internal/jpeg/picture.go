@@ -1,0 +1,116 @@
+// Package jpeg decodes JPEG files (ITU-T T.81: baseline, extended and progressive,
+// Huffman coded, 8 bits) to the samples that libjpeg-turbo gives by default, as planes.
+//
+// It is there because a model is trained and published on what libjpeg-turbo
+// reads, and the inverse transform of image/jpeg rounds one sample of 60 otherwise
+// (docs/adr/picture-decoders.md). Its tests hold it against image/jpeg.
+package jpeg
+
+import "errors"
+
+// Errors that Decode and Size wrap.
+var (
+	// ErrFormat: the bytes are no JPEG, or a damaged one.
+	ErrFormat = errors.New("invalid JPEG")
+	// ErrUnsupported: a JPEG of a kind that is not read.
+	ErrUnsupported = errors.New("unsupported JPEG")
+)
+
+// Space says what the planes of a picture are.
+type Space int
+
+// The spaces. The planes of Adobe's CMYK are stored inverted, 255 for no ink:
+// so they are here.
+const (
+	Grey Space = iota
+	YCbCr
+	RGB
+	CMYK
+	YCbCrK // as CMYK, with the first three as YCbCr
+)
+
+// Picture is a decoded file.
+type Picture struct {
+	Width, Height int
+	Space         Space
+	Planes        []Plane // 1, 3 or 4
+}
+
+// Plane is one component of a picture: its first W samples of the first H rows,
+// Stride bytes apart. What is behind them fills the last blocks up. W is the
+// picture's width shifted right by Across, rounded up, and H the height by Down.
+type Plane struct {
+	Pix          []byte
+	Stride       int
+	W, H         int
+	Across, Down uint
+}
+
+// Decode decodes a file.
+func Decode(file []byte) (*Picture, error) {
+	d := decoder{file: file}
+	if err := d.read(); err != nil {
+		return nil, err
+	}
+	return d.picture()
+}
+
+// Size reads the size of a picture from the headers of its file.
+func Size(file []byte) (height, width int, err error) {
+	d := decoder{file: file, headers: true}
+	if err := d.read(); err != nil {
+		return 0, 0, err
+	}
+	return d.height, d.width, nil
+}
+
+// picture returns what has been decoded.
+func (d *decoder) picture() (*Picture, error) {
+	space, err := d.space()
+	if err != nil {
+		return nil, err
+	}
+	p := &Picture{Width: d.width, Height: d.height, Space: space}
+	for i := range d.components {
+		c := &d.components[i]
+		if !c.seen {
+			return nil, invalid("component %d of %d has no scan", i+1, len(d.components))
+		}
+		if d.progressive {
+			c.reconstruct()
+		}
+		p.Planes = append(p.Planes, c.plane)
+	}
+	return p, nil
+}
+
+// space tells spaces apart as libjpeg does (default_decompress_parms, jdapimin.c).
+func (d *decoder) space() (Space, error) {
+	switch n := len(d.components); {
+	case n == 1:
+		return Grey, nil
+	case n == 4 && d.adobe == noAdobe:
+		return 0, unsupported("four components without an Adobe segment that says what they are")
+	case n == 4 && d.adobe == adobePlain:
+		return CMYK, nil
+	case n == 4:
+		return YCbCrK, nil
+	case d.jfif:
+		return YCbCr, nil
+	case d.adobe == adobePlain:
+		return RGB, nil
+	case d.adobe == noAdobe && d.called("RGB"):
+		return RGB, nil
+	}
+	return YCbCr, nil
+}
+
+// called reports whether the letters of name are the identifiers of the components.
+func (d *decoder) called(name string) bool {
+	for i := range d.components {
+		if d.components[i].id != name[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,44 @@
+package jpeg
+
+// put transforms a block of multiples of the steps and writes its samples. last is
+// the index of its last coefficient that is not 0, in the order of a scan.
+func (c *component) put(b *block, last, x, y int) {
+	dst := c.plane.Pix[8*(y*c.plane.Stride+x):]
+	if last == 0 {
+		v := sample((b[0] + 4) >> 3) // what the transform makes of it
+		for range 8 {
+			row := dst[:8]
+			for i := range row {
+				row[i] = v
+			}
+			dst = dst[min(c.plane.Stride, len(dst)):]
+		}
+		return
+	}
+	idct(b)
+	for i := range 8 {
+		row, from := dst[:8:8], b[8*i:8*i+8:8*i+8]
+		for k := range row {
+			row[k] = sample(from[k])
+		}
+		dst = dst[min(c.plane.Stride, len(dst)):]
+	}
+}
+
+// sample shifts a result of the transform to where bytes are, and clamps it.
+func sample(v int32) byte { return byte(max(0, min(255, v+128))) }
+
+// reconstruct makes the samples of a component of a progressive frame.
+func (c *component) reconstruct() {
+	for i := range c.blocks {
+		b, last := &c.blocks[i], 0
+		for k, at := range zigzag {
+			if b[at] != 0 {
+				last = k
+				b[at] *= c.steps[at]
+			}
+		}
+		c.put(b, last, i%c.wide, i/c.wide)
+	}
+	c.blocks = nil
+}

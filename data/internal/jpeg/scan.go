@@ -1,0 +1,338 @@
+package jpeg
+
+// zigzag is the natural index of each coefficient in the order of a scan
+// (T.81, figure A.6).
+var zigzag = [64]uint8{
+	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
+	12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
+	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+	58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+}
+
+// scan is one scan of a frame.
+type scan struct {
+	*decoder
+	bits
+	parts      []part
+	start, end int  // coefficients, in the order of a scan
+	high, low  uint // progressive: bits that former scans and this one leave for later
+	eobs       int  // blocks that have nothing more in this band
+}
+
+// part is a component of a scan.
+type part struct {
+	*component
+	dc, ac *huffman
+}
+
+// scan reads the header of a scan (B.2.3) and decodes it.
+func (d *decoder) scan(body []byte) error {
+	if d.components == nil {
+		return invalid("a scan comes before the frame")
+	}
+	if len(body) < 1 || len(body) != 4+2*int(body[0]) {
+		return invalid("a scan header of %d bytes", len(body))
+	}
+	n := int(body[0])
+	last := body[1+2*n:]
+	s := scan{decoder: d, bits: bits{file: d.file, at: d.at}, start: 0, end: 63}
+	if d.progressive {
+		s.start, s.end, s.high, s.low = int(last[0]), int(last[1]), uint(last[2]>>4), uint(last[2]&15)
+		if err := s.checkBand(n); err != nil {
+			return err
+		}
+	}
+	blocks := 0
+	for i := range n {
+		p, err := s.part(body[1+2*i], body[2+2*i])
+		if err != nil {
+			return err
+		}
+		s.parts = append(s.parts, p)
+		blocks += p.h * p.v
+	}
+	if n < 1 || n > len(d.components) || n > 1 && blocks > 10 {
+		return invalid("a scan of %d components with %d blocks at a time", n, blocks)
+	}
+	err := s.decode()
+	d.at = s.bits.at
+	return err
+}
+
+// checkBand checks which coefficients and bits a progressive scan is about (G.1.1.1).
+func (s *scan) checkBand(components int) error {
+	switch {
+	case s.start == 0 && s.end != 0, s.start > s.end, s.end > 63, s.start > 0 && components != 1,
+		s.low > 13, s.high != 0 && s.high != s.low+1:
+		return invalid("a scan of coefficients %d to %d of %d components, bits %d to %d", s.start, s.end,
+			components, s.high, s.low)
+	}
+	return nil
+}
+
+// part finds a component and the tables of a scan, and makes its memory.
+func (s *scan) part(id, tables byte) (part, error) {
+	for i := range s.components {
+		c := &s.components[i]
+		if c.id != id {
+			continue
+		}
+		for _, p := range s.parts {
+			if p.component == c {
+				return part{}, invalid("a scan has component %d twice", id)
+			}
+		}
+		if tables>>4 > 3 || tables&15 > 3 {
+			return part{}, invalid("a scan uses Huffman tables %d and %d", tables>>4, tables&15)
+		}
+		p := part{c, s.huffman[classDC][tables>>4], s.huffman[classAC][tables&15]}
+		if s.start == 0 && s.high == 0 && p.dc == nil || s.end > 0 && p.ac == nil {
+			return part{}, invalid("a scan uses Huffman tables that the file does not have")
+		}
+		if !c.seen {
+			if c.steps = s.quantizers[c.quantizer]; c.steps == nil {
+				return part{}, invalid("component %d uses quantization table %d, which the file does not have", id,
+					c.quantizer)
+			}
+			c.seen = true
+			c.plane.Stride = 8 * c.wide
+			c.plane.Pix = make([]byte, 64*c.wide*c.high)
+			if s.progressive {
+				c.blocks = make([]block, c.wide*c.high)
+			}
+		}
+		return p, nil
+	}
+	return part{}, invalid("a scan has component %d, which the frame has not", id)
+}
+
+// decode decodes all MCUs, which are single blocks in a scan of one component (A.2).
+func (s *scan) decode() error {
+	across, down := ceil(s.width, 8*s.decoder.across), ceil(s.height, 8*s.down)
+	if len(s.parts) == 1 {
+		across, down = s.parts[0].coded[0], s.parts[0].coded[1]
+	}
+	for mcu := range across * down {
+		if s.restart > 0 && mcu > 0 && mcu%s.restart == 0 {
+			if err := s.restartAt(mcu/s.restart - 1); err != nil {
+				return err
+			}
+		}
+		x, y := mcu%across, mcu/across
+		for i := range s.parts {
+			p := &s.parts[i]
+			if len(s.parts) == 1 {
+				if err := s.block(p, x, y); err != nil {
+					return err
+				}
+				continue
+			}
+			for k := range p.h * p.v {
+				if err := s.block(p, x*p.h+k%p.h, y*p.v+k/p.h); err != nil {
+					return err
+				}
+			}
+		}
+		if s.over() {
+			return invalid("the data of a scan ends in MCU %d of %d", mcu+1, across*down)
+		}
+	}
+	s.reset()
+	return nil
+}
+
+// restartAt reads restart marker n and begins anew behind it (F.2.1.3.1).
+func (s *scan) restartAt(n int) error {
+	s.decoder.at = s.bits.at
+	marker, err := s.marker()
+	if err != nil {
+		return err
+	}
+	if marker != rst0+byte(n%8) {
+		return invalid("restart marker %d is missing, %02x is there", n%8, marker)
+	}
+	s.bits = bits{file: s.file(), at: s.decoder.at}
+	s.reset()
+	return nil
+}
+
+func (s *scan) file() []byte { return s.decoder.file }
+
+// reset forgets what one block says of the next.
+func (s *scan) reset() {
+	s.eobs = 0
+	for i := range s.components {
+		s.components[i].dc = 0
+	}
+}
+
+// block decodes what the scan has of block (x, y) of a component.
+func (s *scan) block(p *part, x, y int) error {
+	if !s.progressive {
+		var b block
+		last, err := s.sequential(p, &b)
+		if err == nil {
+			p.put(&b, last, x, y)
+		}
+		return err
+	}
+	b := &p.blocks[y*p.wide+x]
+	switch {
+	case s.start == 0 && s.high == 0:
+		return s.firstDC(p, b)
+	case s.start == 0:
+		b[0] |= s.take(1) << s.low
+		return nil
+	case s.high == 0:
+		return s.firstAC(p, b)
+	}
+	return s.refineAC(p, b)
+}
+
+// badCode is the error about bits that begin no code.
+func badCode() error { return invalid("bits that are no Huffman code") }
+
+// difference decodes the DC coefficient of a block (F.2.2.1).
+func (s *scan) difference(p *part) (int32, error) {
+	k, ok := s.symbol(p.dc)
+	if !ok || k > 15 {
+		return 0, badCode()
+	}
+	p.component.dc += s.signed(int(k))
+	return p.component.dc, nil
+}
+
+// sequential decodes a whole block to multiples of its steps, and returns the
+// index of its last coefficient, in the order of the scan (F.2.2).
+func (s *scan) sequential(p *part, b *block) (last int, err error) {
+	dc, err := s.difference(p)
+	if err != nil {
+		return 0, err
+	}
+	b[0] = dc * p.steps[0]
+	for k := 1; k < 64; k++ {
+		rs, ok := s.symbol(p.ac)
+		if !ok {
+			return 0, badCode()
+		}
+		run, size := int(rs>>4), int(rs&15)
+		if size == 0 {
+			if run != 15 {
+				break
+			}
+			k += 15
+			continue
+		}
+		if k += run; k > 63 {
+			break
+		}
+		at := zigzag[k]
+		b[at] = s.signed(size) * p.steps[at]
+		last = k
+	}
+	return last, nil
+}
+
+// firstDC decodes the upper bits of a DC coefficient (G.1.2.1).
+func (s *scan) firstDC(p *part, b *block) error {
+	dc, err := s.difference(p)
+	b[0] = dc << s.low
+	return err
+}
+
+// firstAC decodes the upper bits of a band (G.1.2.2).
+func (s *scan) firstAC(p *part, b *block) error {
+	if s.eobs > 0 {
+		s.eobs--
+		return nil
+	}
+	for k := s.start; k <= s.end; k++ {
+		rs, ok := s.symbol(p.ac)
+		if !ok {
+			return badCode()
+		}
+		run, size := int(rs>>4), int(rs&15)
+		if size == 0 {
+			if run != 15 {
+				s.eobs = s.endOfBand(run) - 1
+				return nil
+			}
+			k += 15
+			continue
+		}
+		if k += run; k > s.end {
+			return nil
+		}
+		b[zigzag[k]] = s.signed(size) << s.low
+	}
+	return nil
+}
+
+// endOfBand returns for how many blocks, this one included, a band has ended.
+func (s *scan) endOfBand(run int) int {
+	n := 1 << run
+	if run > 0 {
+		n += int(s.take(run))
+	}
+	return n
+}
+
+// refineAC decodes one more bit of every coefficient of a band (G.1.2.3): of
+// those that are not 0 yet it may begin some, and corrects the others.
+func (s *scan) refineAC(p *part, b *block) error {
+	k := s.start
+	for s.eobs == 0 && k <= s.end {
+		rs, ok := s.symbol(p.ac)
+		if !ok {
+			return badCode()
+		}
+		run, begun := int(rs>>4), int32(0)
+		switch size := rs & 15; {
+		case size == 0 && run != 15:
+			s.eobs = s.endOfBand(run)
+		case size == 1 && s.take(1) == 1:
+			begun = 1 << s.low
+		case size == 1:
+			begun = -1 << s.low
+		case size > 1:
+			return badCode()
+		}
+		if s.eobs > 0 {
+			break
+		}
+		k = s.correct(b, k, run)
+		if begun != 0 && k <= s.end {
+			b[zigzag[k]] = begun
+		}
+		k++
+	}
+	if s.eobs > 0 {
+		s.correct(b, k, 64)
+		s.eobs--
+	}
+	return nil
+}
+
+// correct adds a bit to every coefficient from k on that is not 0, and returns
+// the index of the one after zeros that are 0.
+func (s *scan) correct(b *block, k, zeros int) int {
+	for ; k <= s.end; k++ {
+		c := &b[zigzag[k]]
+		if *c == 0 {
+			if zeros == 0 {
+				break
+			}
+			zeros--
+			continue
+		}
+		if s.take(1) == 0 {
+			continue
+		}
+		if *c > 0 {
+			*c += 1 << s.low
+		} else {
+			*c -= 1 << s.low
+		}
+	}
+	return k
+}

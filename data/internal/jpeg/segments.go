@@ -1,0 +1,44 @@
+package jpeg
+
+import "bytes"
+
+// Segment is a marker and what its length covers: of a scan, only its header.
+type Segment struct {
+	Marker byte
+	Body   []byte
+}
+
+// Segments yields the segments of a file, up to its end or to where it is no
+// JPEG any more. Nothing is decoded: between the segments only 0xff is looked for.
+// It sees every scan that Decode would, since neither goes past a marker.
+func Segments(file []byte) func(yield func(Segment) bool) {
+	return func(yield func(Segment) bool) {
+		rest := file[min(2, len(file)):]
+		for {
+			at := bytes.IndexByte(rest, 0xff)
+			if at < 0 || at+1 == len(rest) {
+				return
+			}
+			marker := rest[at+1]
+			if marker == 0xff { // a fill byte: the next one begins the marker
+				rest = rest[at+1:]
+				continue
+			}
+			rest = rest[at+2:]
+			if marker == 0 || rst0 <= marker && marker <= rst7 {
+				continue // part of a scan
+			}
+			if marker == eoi || len(rest) < 2 {
+				return
+			}
+			n := int(rest[0])<<8 + int(rest[1])
+			if n < 2 || n > len(rest) {
+				return
+			}
+			if !yield(Segment{marker, rest[2:n]}) {
+				return
+			}
+			rest = rest[n:]
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package data
+
+import (
+	"github.com/bnctl/bnctl/data/internal/jpeg"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// decodeJPEG decodes a JPEG to the pixels that Pillow with libjpeg-turbo has.
+func decodeJPEG(file []byte) (tensor.Tensor, error) {
+	p, err := jpeg.Decode(file)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	t := tensor.New(tensor.U8, p.Height, p.Width, 3)
+	planes := make([]*upsampler, len(p.Planes))
+	for i, plane := range p.Planes {
+		planes[i] = newUpsampler(plane)
+	}
+	rows := make([][]byte, len(planes))
+	for y := range p.Height {
+		for i, u := range planes {
+			rows[i] = u.row(y)[:p.Width]
+		}
+		toPixels(t.Bytes[3*p.Width*y:3*p.Width*(y+1)], rows, p.Space)
+	}
+	return t, nil
+}
+
+// toPixels writes a row of RGB from a row of each plane.
+func toPixels(dst []byte, rows [][]byte, space jpeg.Space) {
+	switch space {
+	case jpeg.Grey:
+		interleaveRow(dst, rows[0], rows[0], rows[0])
+	case jpeg.RGB:
+		interleaveRow(dst, rows[0], rows[1], rows[2])
+	case jpeg.YCbCr:
+		rowYCC(dst, rows[0], rows[1], rows[2])
+	case jpeg.CMYK:
+		interleaveRow(dst, rows[0], rows[1], rows[2])
+		for i, v := range dst {
+			dst[i] = 255 - v // stored inverted
+		}
+		printed(dst, rows[3])
+	case jpeg.YCbCrK:
+		rowYCC(dst, rows[0], rows[1], rows[2]) // twice inverted
+		printed(dst, rows[3])
+	}
+}
+
+func interleaveRow(dst, r, g, b []byte) {
+	for x := range r {
+		dst[3*x], dst[3*x+1], dst[3*x+2] = r[x], g[x], b[x]
+	}
+}
+
+// rowYCC converts a row of pixels from full-range YCbCr (ITU-R 601, JFIF) to
+// RGB with the 16 fractional bits and the rounding of libjpeg-turbo (jdcolor.c):
+//
+//	R = Y + 1.40200 Cr
+//	G = Y - 0.34414 Cb - 0.71414 Cr
+//	B = Y + 1.77200 Cb
+func rowYCC(dst, luma, cb, cr []byte) {
+	const half = 1 << 15
+	cb, cr = cb[:len(luma)], cr[:len(luma)]
+	for x, l := range luma {
+		y, b, r := int32(l), int32(cb[x])-128, int32(cr[x])-128
+		pixel := dst[3*x : 3*x+3 : 3*x+3]
+		pixel[0] = clamped(y + (91881*r+half)>>16)
+		pixel[1] = clamped(y + (-22554*b-46802*r+half)>>16)
+		pixel[2] = clamped(y + (116130*b+half)>>16)
+	}
+}
+
+// clamped returns v, or the nearest value that a byte has.
+func clamped(v int32) byte {
+	if uint32(v) > 255 {
+		return byte(^(v >> 31)) // 0 below, 255 above
+	}
+	return byte(v)
+}
+
+// printed turns a row of cyan, magenta and yellow into RGB, as Pillow does
+// (cmyk2rgb): each ink takes its share of what black, which is stored inverted,
+// leaves.
+func printed(row, notBlack []byte) {
+	for x, white := range notBlack {
+		for i, ink := range row[3*x : 3*x+3] {
+			product := int(ink)*int(white) + 128
+			row[3*x+i] = white - byte((product+product>>8)>>8)
+		}
+	}
+}

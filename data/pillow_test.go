@@ -1,0 +1,111 @@
+package data
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// goldens reads an archive of testdata/jpeg.py: files by name, and what Pillow
+// says of them.
+func goldens(t *testing.T, name string, about any) map[string][]byte {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(mustRead(t, "testdata/"+name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		b, err2 := io.ReadAll(r)
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		files[h.Name] = b
+	}
+	if err := json.Unmarshal(files["pixels.json"], about); err != nil {
+		t.Fatal(err)
+	}
+	delete(files, "pixels.json")
+	return files
+}
+
+// digestOf is how jpeg.py writes pixels.
+func digestOf(pixels []byte) string {
+	sum := sha256.Sum256(pixels)
+	return hex.EncodeToString(sum[:8])
+}
+
+// The pixels of JPEGs in all chroma samplings, baseline and progressive, of all sizes
+// of 1 to 17 squared, of photographs, and of lossy WebPs are Pillow's, bit for bit.
+func TestDecodeAsPillow(t *testing.T) {
+	var want map[string]string
+	files := goldens(t, "pictures.tar.gz", &want)
+	right, wrong := map[string]int{}, map[string][]string{}
+	for name, file := range files {
+		group := path.Dir(name)
+		got, err := DecodePicture(file, false)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if digestOf(got.Bytes) != want[name] {
+			wrong[group] = append(wrong[group], path.Base(name))
+		} else {
+			right[group]++
+		}
+	}
+	for group, least := range map[string]int{"444": 578, "422": 578, "420": 578, "440": 578, "411": 186,
+		"410": 186, "photographs": 16, "webp": 5} {
+		if slices.Sort(wrong[group]); len(wrong[group]) > 0 || right[group] < least {
+			t.Errorf("%s: %d files are as Pillow decodes them, %d are not: %s", group, right[group],
+				len(wrong[group]), strings.Join(wrong[group][:min(5, len(wrong[group]))], " "))
+		}
+	}
+}
+
+func TestOrientationAsPillow(t *testing.T) {
+	var want map[string]struct {
+		Width, Height int
+		Pixels        string
+	}
+	for name, file := range goldens(t, "exif.tar.gz", &want) {
+		h, w, err := pictureSize(file, true)
+		if err != nil || h != want[name].Height || w != want[name].Width {
+			t.Errorf("%s: %d x %d pixels (%v), want %d x %d", name, w, h, err, want[name].Width, want[name].Height)
+		}
+		got, err := DecodePicture(file, true)
+		if err != nil || !slices.Equal(got.Shape, []int{h, w, 3}) || digestOf(got.Bytes) != want[name].Pixels {
+			t.Errorf("%s: %v (%v) is not what Pillow's exif_transpose makes", name, got, err)
+		}
+		plain, err := DecodePicture(file, false)
+		if err != nil || !slices.Equal(plain.Shape, []int{5, 7, 3}) {
+			t.Errorf("%s: %v (%v) when the orientation is ignored", name, plain, err)
+		}
+	}
+}
+
+// Files that lie about where things are have no orientation.
+func FuzzOrientation(f *testing.F) {
+	tags := "II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00"
+	f.Add([]byte("\xff\xd8\xff\xe1\x00\x20Exif\x00\x00"+tags), uint8(0))
+	f.Add([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x16eXIf"+tags), uint8(1))
+	f.Add([]byte("RIFF0000WEBPEXIF\x16\x00\x00\x00"+tags), uint8(2))
+	f.Add([]byte(tags), uint8(3))
+	f.Add([]byte(tags[:4]+"\xff\xff\xff\xff\xff\xff"), uint8(3))
+	f.Fuzz(func(t *testing.T, file []byte, format uint8) {
+		name := []string{"JPEG", "PNG", "WebP", "TIFF"}[format%4]
+		if got := orientation(file, name); got < 1 || got > 8 {
+			t.Errorf("%s: orientation %d", name, got)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package data
+
+import "github.com/bnctl/bnctl/data/internal/jpeg"
+
+// upsampler gives the rows of one plane of a JPEG at the size of the picture.
+//
+// They are those of libjpeg-turbo as it decodes by default (jdsample.c, "fancy
+// upsampling"): halved planes are interpolated linearly between the centres of
+// the samples, so that a result is 3/4 of the nearer and 1/4 of the further one,
+// in each direction; beyond the edge the last sample goes on. Planes of at most
+// two columns that are halved across, and planes that are quartered, are
+// replicated.
+type upsampler struct {
+	jpeg.Plane
+	smooth bool
+	out    []byte // what row returns, unless that is a row of the plane
+}
+
+func newUpsampler(p jpeg.Plane) *upsampler {
+	u := &upsampler{Plane: p, smooth: p.Across < 2 && (p.Across == 0 || p.W > 2)}
+	if p.Across > 0 || p.Down > 0 {
+		u.out = make([]byte, p.W<<p.Across)
+	}
+	return u
+}
+
+// row returns the samples of the picture's row y, at least one for each pixel.
+// They are there until row is called again.
+func (u *upsampler) row(y int) []byte {
+	near := u.samples(y >> u.Down)
+	switch {
+	case u.Across == 0 && u.Down == 0:
+		return near
+	case !u.smooth:
+		replicate(u.out, near, u.Across)
+	case u.Down == 0:
+		smoothAcross(u.out, near)
+	case u.Across == 0:
+		smoothDown(u.out, near, u.samples(further(y, u.H)), 1+y&1)
+	default:
+		smoothBoth(u.out, near, u.samples(further(y, u.H)))
+	}
+	return u.out
+}
+
+func (u *upsampler) samples(y int) []byte { return u.Pix[y*u.Stride:][:u.W] }
+
+// further returns which of h rows of samples is second nearest to row y of a
+// picture twice as high: the one above or below the nearest, y/2.
+func further(y, h int) int {
+	if y&1 == 0 {
+		return max(y/2-1, 0)
+	}
+	return min(y/2+1, h-1)
+}
+
+func replicate(dst, src []byte, shift uint) {
+	for x := range dst {
+		dst[x] = src[x>>shift]
+	}
+}
+
+// smoothAcross doubles a row of at least two samples (h2v1_fancy_upsample).
+// Halves are rounded down at even and up at odd pixels.
+func smoothAcross(dst, src []byte) {
+	last := len(src) - 1
+	dst = dst[:2*len(src)]
+	left, here := uint(src[0]), uint(src[0])
+	for x, v := range src[1:] {
+		right := uint(v)
+		pair := dst[2*x : 2*x+2 : 2*x+2]
+		pair[0] = byte((3*here + left + 1) >> 2)
+		pair[1] = byte((3*here + right + 2) >> 2)
+		left, here = here, right
+	}
+	dst[2*last], dst[2*last+1] = byte((3*here+left+1)>>2), byte(here)
+}
+
+// smoothDown mixes the two rows that are nearest to a row of the picture
+// (h1v2_fancy_upsample).
+func smoothDown(dst, near, far []byte, bias int) {
+	far, dst = far[:len(near)], dst[:len(near)]
+	for x, v := range near {
+		dst[x] = byte((3*int(v) + int(far[x]) + bias) >> 2)
+	}
+}
+
+// smoothBoth doubles a row of at least two samples, mixed of the two rows that
+// are nearest (h2v2_fancy_upsample).
+func smoothBoth(dst, near, far []byte) {
+	last := len(near) - 1
+	far, dst = far[:len(near)], dst[:2*len(near)]
+	here := 3*uint(near[0]) + uint(far[0])
+	left := here
+	for x, v := range near[1:] {
+		right := 3*uint(v) + uint(far[x+1])
+		pair := dst[2*x : 2*x+2 : 2*x+2]
+		pair[0] = byte((3*here + left + 8) >> 4)
+		pair[1] = byte((3*here + right + 7) >> 4)
+		left, here = here, right
+	}
+	dst[2*last], dst[2*last+1] = byte((3*here+left+8)>>4), byte((4*here+7)>>4)
+}

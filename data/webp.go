@@ -1,0 +1,69 @@
+package data
+
+import (
+	"bytes"
+	"image"
+
+	"golang.org/x/image/webp"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// decodeWebP decodes a WebP to the pixels that Pillow with libwebp has.
+func decodeWebP(file []byte) (tensor.Tensor, error) {
+	img, err := webp.Decode(bytes.NewReader(file))
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	switch m := img.(type) {
+	case *image.YCbCr:
+		return rgbOfVP8(m), nil
+	case *image.NYCbCrA:
+		return rgbOfVP8(&m.YCbCr), nil
+	}
+	return toRGB(img), nil
+}
+
+// rgbOfVP8 returns the pixels of a lossy WebP, whose planes are 4:2:0 and of
+// the range 16 to 235 that television has, not that of JPEG. Smoothing and
+// rounding are libwebp's (src/dsp/upsampling.c, yuv.h).
+func rgbOfVP8(m *image.YCbCr) tensor.Tensor {
+	w, h := m.Rect.Dx(), m.Rect.Dy()
+	t := tensor.New(tensor.U8, h, w, 3)
+	chromaW, chromaH := (w+1)/2, (h+1)/2
+	u, v := make([]byte, 2*chromaW), make([]byte, 2*chromaW)
+	for y := range h {
+		near, far := y/2*m.CStride, further(y, chromaH)*m.CStride
+		smoothVP8(u, m.Cb[near:][:chromaW], m.Cb[far:][:chromaW])
+		smoothVP8(v, m.Cr[near:][:chromaW], m.Cr[far:][:chromaW])
+		rowVP8(t.Bytes[3*w*y:3*w*(y+1)], m.Y[y*m.YStride:][:w], u, v)
+	}
+	return t
+}
+
+// smoothVP8 doubles a row of samples, mixed of the two rows that are nearest: 9/16,
+// 3/16, 3/16 and 1/16, rounded as UPSAMPLE_FUNC does.
+func smoothVP8(dst, near, far []byte) {
+	last := len(near) - 1
+	dst[0] = byte((3*int(near[0]) + int(far[0]) + 2) >> 2)
+	dst[2*last+1] = byte((3*int(near[last]) + int(far[last]) + 2) >> 2)
+	for x := range last {
+		n0, n1, f0, f1 := int(near[x]), int(near[x+1]), int(far[x]), int(far[x+1])
+		sum := n0 + n1 + f0 + f1 + 8
+		dst[2*x+1] = byte(((sum+2*(n1+f0))>>3 + n0) >> 1)
+		dst[2*x+2] = byte(((sum+2*(n0+f1))>>3 + n1) >> 1)
+	}
+}
+
+// rowVP8 converts a row of pixels from YUV (ITU-R 601, limited range) to RGB
+// with the 14 fractional bits and the rounding of VP8YuvToRgb.
+func rowVP8(dst, luma, u, v []byte) {
+	u, v = u[:len(luma)], v[:len(luma)]
+	for x, l := range luma {
+		y, b, r := int32(l)*19077>>8, int32(u[x]), int32(v[x])
+		pixel := dst[3*x : 3*x+3 : 3*x+3]
+		pixel[0] = clamped((y + r*26149>>8 - 14234) >> 6)
+		pixel[1] = clamped((y - b*6419>>8 - r*13320>>8 + 8708) >> 6)
+		pixel[2] = clamped((y + b*33050>>8 - 17685) >> 6)
+	}
+}

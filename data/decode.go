@@ -95,7 +95,8 @@ func pictureSize(file []byte, exif bool) (h, w int, err error) {
 // checked before anything is decoded. With exif, the picture is turned as the
 // file's EXIF orientation says, which Pillow and torchvision leave to who asks.
 func DecodePicture(file []byte, exif bool) (t tensor.Tensor, err error) {
-	if _, _, err := pictureSize(file, false); err != nil {
+	h, w, err := pictureSize(file, false)
+	if err != nil {
 		return tensor.Tensor{}, err
 	}
 	codec, err := codecOf(file)
@@ -103,6 +104,9 @@ func DecodePicture(file []byte, exif bool) (t tensor.Tensor, err error) {
 		return tensor.Tensor{}, err
 	}
 	defer caught(&err)
+	if err := plausible(file, codecs[codec].name, h, w); err != nil {
+		return tensor.Tensor{}, fmt.Errorf("%s: %w", codecs[codec].name, err)
+	}
 	if t, err = codecs[codec].decode(file); err != nil {
 		return tensor.Tensor{}, fmt.Errorf("%s: %w", codecs[codec].name, cutShort(err))
 	}

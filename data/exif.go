@@ -62,37 +62,21 @@ func chunk(file []byte, at int, name string, head func([]byte) (string, int), mo
 	return nil
 }
 
-// orientationTag finds the orientation in tags as TIFF has them: the byte
-// order, 42, where the first directory is; there the number of entries, and
-// entries of 12 bytes: tag, type, count, value.
+// orientationTag finds the orientation in tags as TIFF has them.
 func orientationTag(tags []byte) int {
-	const tag, short = 274, 3
-	if len(tags) < 8 {
+	const tag = 274
+	d, ok := openDirectory(tags)
+	if !ok {
 		return upright
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if string(tags[:4]) == "MM\x00\x2a" {
-		order = binary.BigEndian
-	} else if string(tags[:4]) != "II\x2a\x00" {
-		return upright
-	}
-	at := uint64(order.Uint32(tags[4:]))
-	if at+2 > uint64(len(tags)) {
-		return upright
-	}
-	directory := tags[at:]
-	entries := directory[2:]
-	for range order.Uint16(directory) {
-		if len(entries) < 12 {
-			break
+	for entry := range d.entries() {
+		if d.tag(entry) != tag {
+			continue
 		}
-		if order.Uint16(entries) == tag && order.Uint16(entries[2:]) == short && order.Uint32(entries[4:]) == 1 {
-			if v := int(order.Uint16(entries[8:])); 1 <= v && v <= 8 {
-				return v
-			}
-			break
+		if v := d.numbers(entry, 1); len(v) == 1 && 1 <= v[0] && v[0] <= 8 {
+			return int(v[0])
 		}
-		entries = entries[12:]
+		break
 	}
 	return upright
 }

@@ -1,0 +1,147 @@
+package data
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/bnctl/bnctl/data/internal/jpeg"
+)
+
+// plausible refuses a file that is too small for the pixels that it claims, or
+// too much work for its size: a few bytes can ask for gigabytes and minutes in
+// every format.
+func plausible(file []byte, format string, h, w int) error {
+	if w*h > FreePixels && w*h/MaxPixelsPerByte > len(file) {
+		return fmt.Errorf("%d x %d pixels in %d bytes; above %d pixels at most %d for each byte are decoded",
+			w, h, len(file), FreePixels, MaxPixelsPerByte)
+	}
+	switch format {
+	case "JPEG":
+		return plausibleJPEG(file)
+	case "TIFF":
+		return plausibleTIFF(file)
+	}
+	return nil
+}
+
+func plausibleJPEG(file []byte) error {
+	blocks, visits := jpeg.Work(file)
+	if blocks/8 > len(file) { // each takes a bit or more
+		return fmt.Errorf("%d blocks of 8 x 8 pixels in %d bytes; the file is cut short", blocks, len(file))
+	}
+	if visits > MaxBlockVisits {
+		return fmt.Errorf("its scans go over %d blocks of 8 x 8 pixels; at most %d are decoded; "+
+			"write it with fewer scans", visits, MaxBlockVisits)
+	}
+	return nil
+}
+
+// The tags of a TIFF that say how many bytes each strip, or each tile, has.
+const (
+	tiffStripByteCounts = 279
+	tiffTileByteCounts  = 325
+)
+
+// plausibleTIFF refuses a TIFF whose strips or tiles stand for the same bytes: any
+// number of them may, and each is read as a whole. How much they unpack to
+// is bounded by the decoder.
+func plausibleTIFF(file []byte) error {
+	d, ok := openDirectory(file)
+	if !ok {
+		return nil // the decoder will say so
+	}
+	packed := uint64(0)
+	for entry := range d.entries() {
+		if tag := d.tag(entry); tag == tiffStripByteCounts || tag == tiffTileByteCounts {
+			for _, n := range d.numbers(entry, len(file)) {
+				packed += n
+			}
+		}
+	}
+	if packed > 2*uint64(len(file)) {
+		return fmt.Errorf("strips or tiles of %d bytes in all in a file of %d: they stand for the same bytes", packed,
+			len(file))
+	}
+	return nil
+}
+
+// directory is the first directory of tags of a TIFF, in the file or in the EXIF
+// part of another picture: the number of entries, and entries of 12 bytes: tag,
+// type, count, and the value, or where it is.
+type directory struct {
+	file  []byte
+	order binary.ByteOrder
+	at    int
+	count int
+}
+
+// openDirectory finds it: false if there is none.
+func openDirectory(file []byte) (d directory, ok bool) {
+	d = directory{file: file, order: binary.LittleEndian}
+	switch {
+	case len(file) < 8:
+		return d, false
+	case bytes.HasPrefix(file, []byte("MM\x00\x2a")):
+		d.order = binary.BigEndian
+	case !bytes.HasPrefix(file, []byte("II\x2a\x00")):
+		return d, false
+	}
+	at := uint64(d.order.Uint32(file[4:]))
+	if at+2 > uint64(len(file)) {
+		return d, false
+	}
+	d.at = int(at) + 2
+	d.count = int(d.order.Uint16(file[at:]))
+	return d, true
+}
+
+// entries yields where the entries begin that are whole.
+func (d *directory) entries() func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for i := range d.count {
+			entry := d.at + 12*i
+			if entry+12 > len(d.file) || !yield(entry) {
+				return
+			}
+		}
+	}
+}
+
+func (d *directory) tag(entry int) int { return int(d.order.Uint16(d.file[entry:])) }
+
+// The types of numbers.
+const (
+	tiffShort = 3 // 16 bits
+	tiffLong  = 4 // 32 bits
+)
+
+// numbers returns the first numbers of an entry, at most so many; nil if they are
+// no whole numbers, or not in the file.
+func (d *directory) numbers(entry, most int) []uint64 {
+	size := 2
+	switch d.order.Uint16(d.file[entry+2:]) {
+	case tiffShort:
+	case tiffLong:
+		size = 4
+	default:
+		return nil
+	}
+	n := uint64(d.order.Uint32(d.file[entry+4:]))
+	from := uint64(entry + 8)
+	if n*uint64(size) > 4 {
+		from = uint64(d.order.Uint32(d.file[from:]))
+	}
+	if from+n*uint64(size) > uint64(len(d.file)) {
+		return nil
+	}
+	out := make([]uint64, min(n, uint64(most)))
+	for i := range out {
+		if at := d.file[from+uint64(i*size):]; size == 2 {
+			out[i] = uint64(d.order.Uint16(at))
+		} else {
+			out[i] = uint64(d.order.Uint32(at))
+		}
+	}
+	return out
+}

@@ -1,0 +1,210 @@
+package data
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/png"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// bitString collects bits, the first in the lowest place of a byte.
+type bitString struct {
+	bytes []byte
+	n     int
+}
+
+func (b *bitString) put(v uint32, count int) {
+	for i := range count {
+		if b.n%8 == 0 {
+			b.bytes = append(b.bytes, 0)
+		}
+		b.bytes[b.n/8] |= byte(v>>i&1) << (b.n % 8)
+		b.n++
+	}
+}
+
+// scanBomb is a grey progressive JPEG of w x h whose DC scan is whole, and
+// which has so many more scans: each says in a few bytes that all its blocks
+// are at their end.
+func scanBomb(w, h, scans int) []byte {
+	segment := func(marker byte, body ...byte) []byte {
+		return append([]byte{0xff, marker, 0, byte(2 + len(body))}, body...)
+	}
+	table := func(class byte, symbol byte) []byte { // one code of one bit: 0
+		return segment(0xc4, append(append([]byte{class}, 1), append(make([]byte, 15), symbol)...)...)
+	}
+	file := []byte{0xff, 0xd8}
+	file = append(file, segment(0xdb, append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)...)...)
+	file = append(file, segment(0xc2, 8, byte(h>>8), byte(h), byte(w>>8), byte(w), 1, 1, 0x11, 0)...)
+	file = append(file, table(0x00, 0)...)
+	file = append(file, table(0x10, 0xe0)...) // the end of 2^14 blocks, and 14 more bits
+	blocks := (w + 7) / 8 * ((h + 7) / 8)
+	file = append(file, segment(0xda, 1, 1, 0, 0, 0, 0)...)
+	file = append(file, make([]byte, (blocks+7)/8)...)
+	for range scans {
+		file = append(file, segment(0xda, 1, 1, 0, 1, 63, 0)...)
+		file = append(file, make([]byte, (15*(blocks>>14+1)+7)/8)...)
+	}
+	return append(file, 0xff, 0xd9)
+}
+
+// tiffOf is a TIFF of one directory of (tag, type, value) and bytes behind it.
+func tiffOf(entries [][3]uint32, behind []byte) []byte {
+	b := []byte("II\x2a\x00\x08\x00\x00\x00")
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(entries)))
+	for _, e := range entries {
+		b = binary.LittleEndian.AppendUint16(b, uint16(e[0]))
+		b = binary.LittleEndian.AppendUint16(b, 4)
+		b = binary.LittleEndian.AppendUint32(b, e[1])
+		b = binary.LittleEndian.AppendUint32(b, e[2])
+	}
+	b = append(b, 0, 0, 0, 0)
+	return append(b, behind...)
+}
+
+// greyTIFF is a grey TIFF of w x h with the given tags too.
+func greyTIFF(w, h, compression uint32, more [][3]uint32, behind []byte) []byte {
+	return tiffOf(append([][3]uint32{{256, 1, w}, {257, 1, h}, {258, 1, 8}, {259, 1, compression}, {262, 1, 1}},
+		more...), behind)
+}
+
+// zeros is n zero bytes, packed.
+func zeros(n int) []byte {
+	var b bytes.Buffer
+	z, _ := zlib.NewWriterLevel(&b, 9)
+	for chunk := make([]byte, 1<<20); n > 0; n -= len(chunk) {
+		z.Write(chunk[:min(n, len(chunk))])
+	}
+	z.Close()
+	return b.Bytes()
+}
+
+// overlapping is a TIFF whose strips all are the same bytes, which say nothing:
+// PackBits' no-operation.
+func overlapping(strips uint32) []byte {
+	behind := bytes.Repeat([]byte{0x80}, 1<<16)
+	const directory = 8 + 2 + 8*12 + 4
+	at := uint32(directory + len(behind))
+	for _, v := range []uint32{directory, 1 << 16} { // where, and how many
+		for range strips {
+			behind = binary.LittleEndian.AppendUint32(behind, v)
+		}
+	}
+	return greyTIFF(1, strips, 32773, [][3]uint32{{273, strips, at}, {278, 1, 1}, {279, strips, at + 4*strips}}, behind)
+}
+
+// solidWebP is a lossless WebP of w x h pixels, none of which takes a bit.
+func solidWebP(w, h uint32) []byte {
+	var b bitString
+	b.put(0x2f, 8)
+	b.put(w-1, 14)
+	b.put(h-1, 14)
+	b.put(0, 1+3+1+1+1) // alpha, version, no transform, no cache, one group of codes
+	for range 5 {
+		b.put(1, 4) // a code of one symbol, 0
+	}
+	return riff("VP8L", b.bytes)
+}
+
+func riff(name string, chunk []byte) []byte {
+	if len(chunk)%2 == 1 {
+		chunk = append(chunk, 0)
+	}
+	file := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(12+len(chunk)))
+	file = append(file, "WEBP"+name...)
+	return append(binary.LittleEndian.AppendUint32(file, uint32(len(chunk))), chunk...)
+}
+
+// lossyWebP is the head of a key frame of VP8, and nothing more.
+func lossyWebP(w, h uint16) []byte {
+	frame := []byte{0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a}
+	frame = binary.LittleEndian.AppendUint16(frame, w)
+	frame = binary.LittleEndian.AppendUint16(frame, h)
+	return riff("VP8 ", append(frame, make([]byte, 64)...))
+}
+
+func bmpOf(w, h uint32) []byte {
+	b := []byte("BM\x00\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00\x28\x00\x00\x00")
+	b = binary.LittleEndian.AppendUint32(b, w)
+	b = binary.LittleEndian.AppendUint32(b, h)
+	b = append(b, 1, 0, 24, 0)
+	return append(b, make([]byte, 24)...)
+}
+
+func solidPNG(w, h int) []byte {
+	var b bytes.Buffer
+	e := png.Encoder{CompressionLevel: png.BestCompression}
+	_ = e.Encode(&b, image.NewGray(image.Rect(0, 0, w, h)))
+	return b.Bytes()
+}
+
+// pngOfData is a grey PNG of w x h whose data is given.
+func pngOfData(w, h uint32, data []byte) []byte {
+	b := hugePNG(w, h)
+	chunk := append([]byte("IDAT"), data...)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(data)))
+	b = append(b, chunk...)
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(chunk))
+}
+
+// Files made to take gigabytes or minutes are refused with a sentence, or take no
+// more memory and time than so much for each byte.
+func TestBombs(t *testing.T) {
+	deflated := zeros(1 << 30)
+	const head = 8 + 2 + 8*12 + 4 // of a TIFF with three more tags
+	strip := greyTIFF(16, 16, 8, [][3]uint32{{273, 1, head}, {278, 1, 1<<32 - 1}, {279, 1, uint32(len(deflated))}},
+		deflated)
+	tile := greyTIFF(16, 16, 8, [][3]uint32{{322, 1, 1 << 20}, {323, 1, 1 << 20}, {324, 1, head + 12},
+		{325, 1, uint32(len(deflated))}}, deflated)
+	for _, c := range []struct {
+		name string
+		file []byte
+		want string // in the refusal; "": it is decoded
+	}{
+		{"scans of a large JPEG", scanBomb(8184, 8184, 1000), "JPEG: its scans go over 1047575529 blocks"},
+		{"scans below the limit", scanBomb(4096, 4096, 30), ""},
+		{"scans of a small JPEG", scanBomb(64, 64, 20000), ""},
+		{"JPEG of a head", scanBomb(2048, 2048, 0)[:200], "65536 blocks of 8 x 8 pixels in 200 bytes"},
+		{"PNG of a head", hugePNG(8000, 8000), "8000 x 8000 pixels in 33 bytes"},
+		{"PNG of nothing", solidPNG(4000, 4000), ""},
+		{"PNG with more data than pixels", pngOfData(16, 16, deflated), "PNG"},
+		{"BMP of a head", bmpOf(8000, 8000), "8000 x 8000 pixels in 54 bytes"},
+		{"lossless WebP of nothing", solidWebP(8000, 8000), "8000 x 8000 pixels in"},
+		{"lossless WebP of nothing, free", solidWebP(2048, 2048), ""},
+		{"lossy WebP of a head", lossyWebP(8000, 8000), "8000 x 8000 pixels in"},
+		{"TIFF of a head", greyTIFF(8000, 8000, 1, nil, nil), "8000 x 8000 pixels in"},
+		{"TIFF of one tile", tile, "tile size exceeds"},
+		{"TIFF of one strip without end", strip, ""},
+		{"TIFF of one strip many times", overlapping(1 << 16), "they stand for the same bytes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			began := time.Now()
+			_, err := DecodePicture(c.file, true)
+			took := time.Since(began)
+			runtime.ReadMemStats(&after)
+			used := after.TotalAlloc - before.TotalAlloc
+			t.Logf("%d bytes: %v, %.1f MB: %v", len(c.file), took.Round(time.Millisecond), float64(used)/1e6, err)
+			if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("error %v, want one with %q", err, c.want)
+			}
+			if c.want == "" && err != nil {
+				t.Error(err)
+			}
+			// A free picture takes up to 11 bytes for each pixel, tiles and planes as much again.
+			if most := uint64(24*FreePixels + 24*MaxPixelsPerByte*len(c.file)); used > min(most, 1<<30) {
+				t.Errorf("%d bytes are allocated for a file of %d", used, len(c.file))
+			}
+			if took > time.Minute { // five seconds when nothing else runs
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}

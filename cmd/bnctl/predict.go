@@ -20,15 +20,29 @@ func predictCommand() *cli.Command {
 alone: it is, bit for bit, what evaluation during training computed, whatever the
 devices, the batch and the other inputs.
 
+Classes with probabilities are printed where the model gives probabilities of
+classes or logits: see docs/predict.md for the rule. One sigmoid unit is the
+probability of the second of two classes. Everything else is printed as it is,
+by the names of the outputs: several sigmoids, regressions, maps, several
+outputs. All formats write the same values.
+
    bnctl predict cifar.bnm cat.jpg dog.png
    bnctl predict cifar.bnm photos/ archive.zip --top 3 --devices 2xcpu
    bnctl predict glyphs.bnm glyphs:10 --json
    bnctl predict resnet18.pth cat.jpg --preprocess imagenet
-   bnctl predict glyphs.bnm x.npy --logits --format npy > logits.npy`,
+   bnctl predict glyphs.bnm x.npy --logits --format npy > logits.npy
+   bnctl predict detector.onnx x.npy --format npy -o y.npy     # y.scores.npy, y.boxes.npy
+   bnctl predict detector.onnx x.npy --json --only boxes
+   bnctl predict classifier.onnx cat.jpg --task classify --preprocess imagenet`,
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "top", Value: 5, Usage: "the `K` best classes of each input"},
 			&cli.BoolFlag{Name: "logits", Usage: "the outputs of the model as they are, not classes"},
+			&cli.StringFlag{Name: "task", Usage: "classify: the output are logits of classes, though nothing says so"},
+			&cli.StringFlag{Name: "only", Usage: "`NAME,NAME`: write these outputs, in this order",
+				DefaultText: "all"},
 			&cli.StringFlag{Name: "format", Value: "table", Usage: "json, csv, table or npy"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, DefaultText: "standard output",
+				Usage: "`FILE` to write; npy of several outputs: FILE.npy names one file for each, FILE.NAME.npy"},
 		}, predictFlags()...),
 		Action: predictAction,
 	}
@@ -62,7 +76,7 @@ func predictWith(c *cli.Context, v *viewedModel) error {
 	if err != nil {
 		return err
 	}
-	w, err := newPredictionWriter(c, m, src)
+	form, err := newPredictions(c, m, src.Info().Len)
 	if err != nil {
 		return err
 	}
@@ -71,7 +85,9 @@ func predictWith(c *cli.Context, v *viewedModel) error {
 		return err
 	}
 	defer p.close()
-	return p.all(c.Context, c, src, w, v.verified)
+	return form.write(c, nameWidth(src), func(w predictionWriter) error {
+		return p.all(c.Context, c, src, w, v.verified)
+	})
 }
 
 // all predicts every sample of src, in order. It writes nothing before it is

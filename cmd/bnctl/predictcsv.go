@@ -11,7 +11,7 @@ import (
 // csvPredictions writes a row for each class of an input, or with raw outputs
 // one for each input.
 type csvPredictions struct {
-	predictions
+	*predictions
 	csv   *csv.Writer
 	begun bool
 }
@@ -24,11 +24,14 @@ func (w *csvPredictions) write(input string, outs []tensor.Tensor) error {
 		}
 	}
 	if w.raw {
-		return w.csv.Write(append([]string{input}, words(outs[0])...))
+		row := []string{input}
+		for _, k := range w.chosen {
+			row = append(row, words(outs[k])...)
+		}
+		return w.csv.Write(row)
 	}
-	for rank, k := range w.best(outs[0]) {
-		row := []string{input, strconv.Itoa(rank + 1), k.Label, strconv.Itoa(k.Index),
-			strconv.FormatFloat(float64(k.P), 'g', -1, 64)}
+	for rank, k := range w.best(outs) {
+		row := []string{input, strconv.Itoa(rank + 1), k.Label, strconv.Itoa(k.Index), k.P.String()}
 		if err := w.csv.Write(row); err != nil {
 			return err
 		}
@@ -36,21 +39,21 @@ func (w *csvPredictions) write(input string, outs []tensor.Tensor) error {
 	return nil
 }
 
+// head names the columns: of an output one for each element, in row-major order.
 func (w *csvPredictions) head(outs []tensor.Tensor) []string {
 	if !w.raw {
 		return []string{"input", "rank", "label", "index", "p"}
 	}
 	head := []string{"input"}
-	for i := range outs[0].Count() {
-		head = append(head, fmt.Sprintf("%s.%d", w.outputName(0), i))
+	for _, k := range w.chosen {
+		for i := range outs[k].Count() {
+			head = append(head, fmt.Sprintf("%s.%d", w.outputName(k), i))
+		}
 	}
 	return head
 }
 
 func (w *csvPredictions) end() error {
 	w.csv.Flush()
-	if err := w.csv.Error(); err != nil {
-		return err
-	}
-	return w.predictions.end()
+	return w.csv.Error()
 }

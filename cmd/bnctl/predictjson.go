@@ -8,7 +8,7 @@ import (
 
 // jsonPredictions writes a line of JSON for each input.
 type jsonPredictions struct {
-	predictions
+	*predictions
 	events *output
 }
 
@@ -17,12 +17,13 @@ func (w *jsonPredictions) write(input string, outs []tensor.Tensor) error {
 		w.events.event("predict", struct {
 			Input string  `json:"input"`
 			Top   []class `json:"top"`
-		}{input, w.best(outs[0])})
+		}{input, w.best(outs)})
 		return nil
 	}
 	values := map[string]any{}
-	for i, o := range outs {
-		values[w.outputName(i)] = map[string]any{"shape": o.Shape, "dtype": o.DType.String(), "data": elements(o)}
+	for _, k := range w.chosen {
+		o := outs[k]
+		values[w.outputName(k)] = map[string]any{"shape": o.Shape, "dtype": o.DType.String(), "data": elements(o)}
 	}
 	w.events.event("predict", struct {
 		Input   string         `json:"input"`
@@ -30,6 +31,8 @@ func (w *jsonPredictions) write(input string, outs []tensor.Tensor) error {
 	}{input, values})
 	return nil
 }
+
+func (w *jsonPredictions) end() error { return nil }
 
 // elements returns the elements of a tensor as numbers that JSON can write:
 // null stands for what is not finite.

@@ -2,33 +2,47 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// npyPredictions writes one array for all inputs: the probabilities, or with
-// raw outputs the first output.
+// npyPredictions writes arrays for all inputs: the probabilities of the
+// classes, or with raw outputs one array for each of them.
 type npyPredictions struct {
-	predictions
+	*predictions
+	files []io.Writer // as many as arrays
 	begun bool
 }
 
 func (w *npyPredictions) write(_ string, outs []tensor.Tensor) error {
-	row := outs[0]
-	if !w.raw {
-		row = tensor.New(tensor.F32, row.Shape...)
-		for i, p := range scores(w.model, outs[0].F32()) {
-			row.F32()[i] = float32(p)
+	rows := w.rows(outs)
+	for i, row := range rows {
+		if !w.begun {
+			err := data.WriteNPYHeader(w.files[i], row.DType, append([]int{w.inputs}, row.Shape...))
+			if err != nil {
+				return fmt.Errorf("%w, or use --format json", err)
+			}
+		}
+		if _, err := w.files[i].Write(row.Bytes); err != nil {
+			return err
 		}
 	}
-	if !w.begun {
-		w.begun = true
-		err := data.WriteNPYHeader(w.out, row.DType, append([]int{w.inputs}, row.Shape...))
-		if err != nil {
-			return fmt.Errorf("%w, or use --format json", err)
-		}
-	}
-	_, err := w.out.Write(row.Bytes)
-	return err
+	w.begun = true
+	return nil
 }
+
+// rows returns what one input adds to each array.
+func (w *npyPredictions) rows(outs []tensor.Tensor) (rows []tensor.Tensor) {
+	if !w.raw {
+		p := w.probabilities(outs)
+		return []tensor.Tensor{tensor.Of(p, len(p))}
+	}
+	for _, k := range w.chosen[:len(w.files)] {
+		rows = append(rows, outs[k])
+	}
+	return rows
+}
+
+func (w *npyPredictions) end() error { return nil }

@@ -14,7 +14,6 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // predictFlags are the flags of commands that predict for the samples of a source.
@@ -104,27 +103,6 @@ func (p *predictor) close() error { return errors.Join(p.Driver.Close(), p.devic
 func (p *predictor) loader(ctx context.Context, c *cli.Context, src data.Source) (*data.Loader, error) {
 	return data.NewLoader(ctx, src, data.Plan{Batch: p.Rows(), Epochs: 1, Workers: c.Int("workers"),
 		Transform: transformOf(p.model, src.Info())})
-}
-
-// scores returns the first output of a model as probabilities, one for each
-// class, from its row of the output.
-func scores(m *models.Model, row []float32) []float64 {
-	p := make([]float64, len(row))
-	for i, v := range row {
-		p[i] = float64(v)
-	}
-	if train.EndsInSoftmax(m.Graph) {
-		return p
-	}
-	sum, top := 0.0, slices.Max(p)
-	for i, v := range p {
-		p[i] = tensor.Exp(v - top)
-		sum += p[i]
-	}
-	for i := range p {
-		p[i] /= sum
-	}
-	return p
 }
 
 // classifies reports whether the first output of m is one score for each class.

@@ -133,7 +133,11 @@ func finished(c *cli.Context, m *models.Model) (*models.Model, error) {
 		return nil, err
 	}
 	f := m.Graph.Main
-	if scores := f.Values[f.Outputs[0].Value].Type.Shape; len(scores) == 0 || scores[0] != len(labels) {
+	scores := f.Values[f.Outputs[0].Value].Type.Shape
+	if a, _ := m.Answer(0); a == models.Binary && len(labels) == 2 {
+		scores = []int{2} // one sigmoid tells two classes apart
+	}
+	if len(scores) == 0 || scores[0] != len(labels) {
 		return nil, misuse("--labels has %d names, the output of the model is %s for each sample",
 			len(labels), tensor.Describe(tensor.F32, scores))
 	}

@@ -17,14 +17,15 @@ var errNoInput = errors.New("the network does not say how large its input is: it
 // build is a network on its way to a graph.
 type build struct {
 	*graph.Builder
-	net    *net
-	table  []graph.State
-	state  map[string]tensor.Tensor
-	values map[string]graph.Value // by their names, at this point of the network
-	logits map[string]graph.Value // what went into the softmax that made a blob
-	read   map[string]bool        // blobs that a layer has read since they were made
-	order  []string               // blobs, as they were made
-	scored []string               // blobs that a loss reads
+	net     *net
+	table   []graph.State
+	state   map[string]tensor.Tensor
+	values  map[string]graph.Value // by their names, at this point of the network
+	logits  map[string]graph.Value // what went into the softmax that made a blob
+	read    map[string]bool        // blobs that a layer has read since they were made
+	order   []string               // blobs, as they were made
+	scored  []string               // blobs that a loss reads
+	trained string                 // the one that a softmax loss reads
 }
 
 // model makes a template of n.
@@ -71,6 +72,9 @@ func (b *build) layer(i int, l *layer) error {
 	case k.make == nil || l.absorbed || l.testOnly:
 		if k.loss && len(l.bottom) > 0 {
 			b.scored = append(b.scored, l.bottom[0])
+			if l.kind == "SoftmaxWithLoss" {
+				b.trained = l.bottom[0]
+			}
 		}
 		return nil
 	case len(l.bottom) < k.in || len(l.top) < 1 || !k.many && (len(l.bottom) != k.in || len(l.top) != 1):
@@ -96,8 +100,9 @@ func (b *build) set(name string, v graph.Value) {
 	b.order = append(slices.DeleteFunc(b.order, func(s string) bool { return s == name }), name)
 }
 
-// outputs declares as results what no layer reads. A single one is called
-// logits, or logits and probabilities if it comes from a softmax.
+// outputs declares as results what no layer reads, by its name. A single one
+// that comes from a softmax is called probabilities, what goes into it, or is
+// trained by a softmax loss, logits.
 func (b *build) outputs() {
 	var last []string
 	for _, name := range b.order {
@@ -112,8 +117,10 @@ func (b *build) outputs() {
 			b.Output("probabilities", v, false)
 			return
 		}
-		b.Output("logits", v, false)
-		return
+		if name == b.trained {
+			b.Output("logits", v, false)
+			return
+		}
 	}
 	for _, name := range last {
 		b.Output(clean(name), b.values[name], false)

@@ -66,9 +66,9 @@ func (b *build) toModel(n *network) (*models.Model, error) {
 	return m, m.Check()
 }
 
-// outputs declares the results of the model. What a classifier gives after a
-// softmax is called probabilities, what goes into it, or what a model without
-// one gives, logits; several results keep the names of their layers.
+// outputs declares the results of the model by the names of their layers. What
+// a classifier gives after a softmax is called probabilities, what goes into it
+// logits.
 func (b *build) outputs(n *network, outs []flow) {
 	var names foreign.Names
 	for i, f := range outs {
@@ -80,8 +80,6 @@ func (b *build) outputs(n *network, outs []flow) {
 		case f.logits != graph.None:
 			b.g.Output("logits", f.logits, false)
 			b.g.Output("probabilities", f.v, false)
-		case l.fields.text("activation", "linear") == "linear":
-			b.g.Output("logits", f.v, false)
 		default:
 			b.g.Output(foreign.Clean(l.name, "output"), f.v, false)
 		}

@@ -35,9 +35,9 @@ func TestLayers(t *testing.T) {
 		x                  tensor.Tensor
 	}{
 		{"layers.h5", "layers", "probabilities", ramp(2, 13, 11, 3)},
-		{"lines.h5", "lines", "logits", ramp(2, 12, 5)},
-		{"lines.keras", "lines", "logits", ramp(2, 12, 5)},
-		{"lines-2.13.keras", "lines", "logits", ramp(2, 12, 5)},
+		{"lines.h5", "lines", "", ramp(2, 12, 5)},
+		{"lines.keras", "lines", "", ramp(2, 12, 5)},
+		{"lines-2.13.keras", "lines", "", ramp(2, 12, 5)},
 		{"base.h5", "base", "probabilities", ramp(2, 8, 8, 2)},
 		{"first.h5", "first", "probabilities", plain(2, 2, 8, 7)},
 	} {
@@ -129,7 +129,7 @@ func TestInside(t *testing.T) {
 	for i := range once {
 		want.F32()[i] = float32(once[i] + again[i])
 	}
-	near(t, predict(t, twice, "logits", x), want, 1e-6)
+	near(t, predict(t, twice, "", x), want, 1e-6)
 	if n := len(twice.State); n != len(base.State) {
 		t.Errorf("%d tensors, want %d: weights are shared", n, len(base.State))
 	}
@@ -138,7 +138,7 @@ func TestInside(t *testing.T) {
 		want.F32()[i] = float32(once[i])
 	}
 	// (2, 2) with the channels last is [2, 2] with the channels first: turned.
-	got := predict(t, reshaped, "logits", x)
+	got := predict(t, reshaped, "", x)
 	for row := range 2 {
 		got[4*row+1], got[4*row+2] = got[4*row+2], got[4*row+1]
 	}

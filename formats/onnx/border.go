@@ -54,8 +54,8 @@ func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
 	return graph.Type{Kind: graph.Rows, DType: d, Shape: shape}, err
 }
 
-// outputs declares the results. The one result of a classifier is called
-// logits, or, where it comes from a softmax, probabilities beside logits.
+// outputs declares the results by their names. The one result of a classifier
+// that comes from a softmax is called probabilities, what goes into it logits.
 func (r *reader) outputs() error {
 	var names foreign.Names
 	for _, o := range r.src.Output {
@@ -63,13 +63,11 @@ func (r *reader) outputs() error {
 		switch {
 		case !ok || x.isConstant():
 			return fmt.Errorf("output %.80q is not computed from the input", o.Name)
-		case len(r.src.Output) > 1 || len(r.shapeOf(x)) != 1:
-			r.g.Output(names.Free(foreign.Clean(o.Name, "output")), x.v, false)
-		case x.logits != graph.None:
+		case len(r.src.Output) == 1 && len(r.shapeOf(x)) == 1 && x.logits != graph.None:
 			r.g.Output("logits", x.logits, false)
 			r.g.Output("probabilities", x.v, false)
 		default:
-			r.g.Output("logits", x.v, false)
+			r.g.Output(names.Free(foreign.Clean(o.Name, "output")), x.v, false)
 		}
 	}
 	return r.g.Err()

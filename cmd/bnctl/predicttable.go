@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// tablePredictions writes a line of text for each input.
+type tablePredictions struct {
+	*predictions
+	out   io.Writer
+	width int
+}
+
+func (w *tablePredictions) write(input string, outs []tensor.Tensor) error {
+	var cells []string
+	if !w.raw {
+		for _, k := range w.best(outs) {
+			cells = append(cells, fmt.Sprintf("%s %.1f %%", k.Label, 100*k.P))
+		}
+	} else {
+		for _, k := range w.chosen {
+			cells = append(cells, shortened(w.outputName(k), outs[k]))
+		}
+	}
+	_, err := fmt.Fprintf(w.out, "%-*s  %s\n", w.width, input, strings.Join(cells, "   "))
+	return err
+}
+
+func (w *tablePredictions) end() error { return nil }

@@ -1,0 +1,119 @@
+package models
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Answer says what numbers a model gives of a sample.
+type Answer int
+
+// The answers. Classes that have one score each exclude each other.
+const (
+	Values        Answer = iota // not known to be scores of classes
+	Logits                      // scores of which softmax makes probabilities
+	Probabilities               // one for each class
+	Binary                      // the probability of the second of two classes
+)
+
+// Answer returns what the given outputs of m, by number, are together, and the
+// one that says so. The graph tells first:
+//
+//   - One output of C >= 2 numbers that ends in a softmax over all of them:
+//     Probabilities. So is an output beside another one whose softmax it is.
+//   - One that ends in a sigmoid: Binary if it is one number, else Values, for
+//     such probabilities do not exclude each other.
+//   - One that ends in a log-softmax over all of them: Logits.
+//
+// An output of C >= 2 numbers that ends in nothing of the kind is Logits where
+// it was trained as such (there is a recipe), where its name ends in "logits"
+// as in the zoo, where there are labels for C classes, or where a dense layer
+// or a convolution makes 1000 or 1001 numbers, the classes of ImageNet.
+// Everything else is Values: several outputs, one number, maps.
+func (m *Model) Answer(outputs ...int) (Answer, int) {
+	f := m.Graph.Main
+	if len(outputs) == 2 {
+		if k, ok := softmaxOfOther(f, outputs); ok && m.Scores(k) {
+			return Probabilities, k
+		}
+	}
+	if len(outputs) != 1 {
+		return Values, outputs[0]
+	}
+	k := outputs[0]
+	op, _ := f.Ending(k)
+	sigmoid := op == graph.Sigmoid || op == graph.HardSigmoid
+	switch {
+	case sigmoid && m.count(k) == 1:
+		return Binary, k
+	case sigmoid || !m.Scores(k):
+		return Values, k
+	case op == graph.Softmax:
+		return Probabilities, k
+	case op == graph.LogSoftmax || m.classifies(k):
+		return Logits, k
+	}
+	return Values, k
+}
+
+// softmaxOfOther returns that of two outputs which is the softmax of the other.
+func softmaxOfOther(f *graph.Function, outputs []int) (int, bool) {
+	for i, k := range outputs {
+		if op, of := f.Ending(k); op == graph.Softmax && of == f.Outputs[outputs[1-i]].Value {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// Scores reports whether an output has the form of scores: at least two
+// numbers in a row.
+func (m *Model) Scores(output int) bool {
+	t := m.outputType(output)
+	return t.Kind == graph.Rows && t.DType == tensor.F32 && len(t.Shape) > 0 && t.Shape[0] > 1 &&
+		t.Shape[0] == m.count(output)
+}
+
+func (m *Model) outputType(output int) graph.Type {
+	f := m.Graph.Main
+	return f.Values[f.Outputs[output].Value].Type
+}
+
+func (m *Model) count(output int) int { return tensor.Count(m.outputType(output).Shape) }
+
+// classifies reports whether something beside the graph's ending says that an
+// output in the form of scores are logits.
+func (m *Model) classifies(output int) bool {
+	n := m.count(output)
+	return len(m.Recipe) > 0 && output == 0 || len(m.Labels) == n ||
+		strings.HasSuffix(strings.ToLower(m.Graph.Main.Outputs[output].Name), "logits") ||
+		(n == 1000 || n == 1001) && m.Headed(output)
+}
+
+// Headed reports whether an output comes from a dense layer or a convolution
+// with nothing behind it but pooling, relu, reshapes and constants.
+func (m *Model) Headed(output int) bool {
+	f := m.Graph.Main
+	for v := f.Outputs[output].Value; ; {
+		i := slices.IndexFunc(f.Nodes, func(n graph.Node) bool { return slices.Contains(n.Out, v) })
+		if i < 0 {
+			return false
+		}
+		n := &f.Nodes[i]
+		switch n.Op {
+		case graph.Dense, graph.Conv:
+			return true
+		case graph.Add:
+			if f.Values[n.In[1]].Type.Kind != graph.Whole {
+				return false
+			}
+		case graph.Reshape, graph.GlobalAvgPool, graph.AvgPool, graph.Relu, graph.Affine, graph.Dropout:
+		default:
+			return false
+		}
+		v = n.In[0]
+	}
+}

@@ -44,7 +44,7 @@ func openInput(input string, opt Options) (Source, error) {
 		return Open(input, opt)
 	}
 	if path.Ext(input) == ".npy" {
-		m, err := openArray(input)
+		m, err := openArray(input, opt)
 		if err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ import (
 // openNPY opens npy:X.npy,Y.npy. X is [n, ...]: bytes of shape [n, height,
 // width, 1 or 3] are pictures, everything else becomes f32. Y is [n] or
 // [n, ...] (a label per pixel) of integers, -1 for "ignore".
-func openNPY(s spec, _ Options) (Source, error) {
+func openNPY(s spec, opt Options) (Source, error) {
 	if s.explicit {
 		return nil, fmt.Errorf("@%s: a pair of arrays has no parts; leave the suffix off", s.split)
 	}
@@ -23,7 +23,7 @@ func openNPY(s spec, _ Options) (Source, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: want two files, npy:X.npy,Y.npy", ErrSpec)
 	}
-	m, err := openArray(xName)
+	m, err := openArray(xName, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func openNPY(s spec, _ Options) (Source, error) {
 }
 
 // openArray opens the array file as samples without labels.
-func openArray(name string) (*memory, error) {
+func openArray(name string, opt Options) (*memory, error) {
 	x, err := readNPYFile(name)
 	if err != nil {
 		return nil, err
@@ -44,14 +44,24 @@ func openArray(name string) (*memory, error) {
 	if len(x.Shape) == 0 || x.Count() == 0 {
 		return nil, fmt.Errorf("%s: %v holds no samples; want [samples, ...]", name, x)
 	}
-	picture := x.DType == tensor.U8 && len(x.Shape) == 4 && (x.Shape[3] == 1 || x.Shape[3] == 3)
-	if !picture {
+	if opt.Array != nil {
+		if x, err = opt.Array(name, x); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if !IsPictures(x) {
 		if x, err = x.ToF32(); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	info := Info{Len: x.Shape[0], DType: x.DType, Shape: x.Shape[1:]}
 	return &memory{x: x, info: info}, nil
+}
+
+// IsPictures reports whether an array has the type and the shape of pictures:
+// bytes [n, height, width, 1 or 3].
+func IsPictures(x tensor.Tensor) bool {
+	return x.DType == tensor.U8 && len(x.Shape) == 4 && (x.Shape[3] == 1 || x.Shape[3] == 3)
 }
 
 // readNPYFile reads a file that holds one array and nothing else.

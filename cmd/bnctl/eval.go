@@ -46,7 +46,8 @@ func evalAction(c *cli.Context) error {
 
 // evalWith evaluates a model on the data of the command line.
 func evalWith(c *cli.Context, v *viewedModel) error {
-	src, err := data.Open(c.String("data"), data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF})
+	src, err := data.Open(c.String("data"), data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
+		Array: arraysFor(v.Model, outputOf(c))})
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,9 @@ func exportAction(c *cli.Context) error {
 	}
 	e.Architecture, e.Parameters = m.Architecture, m.Summary().Parameters
 	o := outputOf(c)
+	if options.Format == "onnx" {
+		noteOfPictures(o, e.Output, m, "export")
+	}
 	o.event("export", e)
 	if c.Bool("fold-bn") {
 		e.print(o)

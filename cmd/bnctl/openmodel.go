@@ -170,7 +170,8 @@ func description(path string) ([]byte, error) {
 }
 
 // foreignModel returns the model of a foreign file, with the preprocessing of
-// the flags: the file itself says nothing of it, unless export has written it.
+// the flags. Of itself only the file can tell that of pictures, or a graph that
+// --arch names: what the zoo trains with is no statement about somebody's weights.
 func foreignModel(c *cli.Context, f *formats.File) (*models.Model, error) {
 	as, err := architectureOf(c, f)
 	if err != nil {
@@ -180,12 +181,21 @@ func foreignModel(c *cli.Context, f *formats.File) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m == f.Model {
-		return preprocessed(c, m)
+	if as == nil && m != f.Model { // found in the zoo
+		m.Preprocess = models.Preprocess{}
 	}
-	unknown := *m
-	unknown.Preprocess = models.Preprocess{}
-	return preprocessed(c, &unknown)
+	return preprocessed(c, m)
+}
+
+// withoutImage returns m with arrays for input, and nothing known of pictures.
+func withoutImage(m *models.Model) (*models.Model, error) {
+	m, err := models.WithArrays(m)
+	if err != nil {
+		return nil, err
+	}
+	out := *m
+	out.Preprocess = models.Preprocess{}
+	return &out, nil
 }
 
 // architectureOf returns the model that --arch names, without state; nil
@@ -207,7 +217,11 @@ func architectureOf(c *cli.Context, f *formats.File) (*models.Model, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		return models.New(g)
+		m, err := models.New(g)
+		if err == nil {
+			m.Preprocess.Known = imageOf(m) != nil
+		}
+		return m, err
 	}
 	if _, err := architecture(name); err != nil {
 		return nil, err
@@ -218,8 +232,11 @@ func architectureOf(c *cli.Context, f *formats.File) (*models.Model, error) {
 	}
 	last := m.Graph.State[len(m.Graph.State)-1] // of the head: one element for each class
 	if t, ok := f.Tensor(last.Name); ok && len(t.Shape) == 1 && t.Shape[0] != last.Shape[0] {
-		return models.Build(name, models.Options{Classes: t.Shape[0]})
+		if m, err = models.Build(name, models.Options{Classes: t.Shape[0]}); err != nil {
+			return nil, err
+		}
 	}
+	m.Preprocess = models.Preprocess{}
 	return m, nil
 }
 

@@ -20,6 +20,11 @@ func predictCommand() *cli.Command {
 alone: it is, bit for bit, what evaluation during training computed, whatever the
 devices, the batch and the other inputs.
 
+Pictures are resized, cropped and normalised as the model says. An .npy file holds
+pictures as uint8 [N,H,W,C], or numbers as float32 of the shape of the model's
+input [N,C,H,W], on which its preprocessing is not done again. Other types and
+layouts are converted with a note, or refused where that would be a guess.
+
 Classes with probabilities are printed where the model gives probabilities of
 classes or logits: see docs/predict.md for the rule. One sigmoid unit is the
 probability of the second of two classes. Everything else is printed as it is,
@@ -67,7 +72,8 @@ func predictAction(c *cli.Context) error {
 
 // predictWith predicts all inputs of the command line.
 func predictWith(c *cli.Context, v *viewedModel) error {
-	src, err := data.OpenInputs(c.Args().Tail(), data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF})
+	src, err := data.OpenInputs(c.Args().Tail(), data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
+		Array: arraysFor(v.Model, outputOf(c))})
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 func preprocessFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "preprocess",
-			Usage: "imagenet, unit, raw or caffe: how pixels become the model's input"},
+			Usage: "imagenet, unit, raw or caffe: how pixels become the model's input; none: not known"},
 		&cli.StringFlag{Name: "mean", Usage: "`R,G,B` to subtract, in units of x/255"},
 		&cli.StringFlag{Name: "std", Usage: "`R,G,B` to divide by, in units of x/255"},
 		&cli.StringFlag{Name: "exif", Usage: "apply the orientation that picture files tell, or ignore it",
@@ -36,8 +36,8 @@ var images = map[string]models.Image{
 	"caffe":    {Scale: 1, Mean: caffeMean, BGR: true},
 }
 
-// preprocessed returns m with the preprocessing of the flags, m itself
-// without such flags.
+// preprocessed returns m with the preprocessing of the flags, or with its own.
+// An image operation that nobody vouches for goes: then m takes arrays.
 func preprocessed(c *cli.Context, m *models.Model) (*models.Model, error) {
 	m, err := withPictures(c, m)
 	if err != nil {
@@ -45,14 +45,24 @@ func preprocessed(c *cli.Context, m *models.Model) (*models.Model, error) {
 	}
 	name, resize := c.String("preprocess"), 0
 	if name == "" {
-		if !c.IsSet("mean") && !c.IsSet("std") {
+		switch {
+		case c.IsSet("mean") || c.IsSet("std"):
+		case m.Preprocess.Known:
 			return m, nil
+		default:
+			return withoutImage(m)
 		}
 		name, resize = "unit", m.Preprocess.Resize
 	}
+	if name == "none" {
+		if c.IsSet("mean") || c.IsSet("std") {
+			return nil, misuse("--preprocess none contradicts --mean and --std; leave it out")
+		}
+		return withoutImage(m)
+	}
 	i, ok := images[name]
 	if !ok {
-		names := []string{"imagenet", "unit", "raw", "caffe"}
+		names := []string{"imagenet", "unit", "raw", "caffe", "none"}
 		return nil, misuse("--preprocess %q%s: want one of %s", name, nearest(name, names),
 			strings.Join(names, ", "))
 	}

@@ -46,6 +46,9 @@ func stripForeign(c *cli.Context) (*stripping, error) {
 	for _, n := range f.Findings {
 		o.note("%s", findingLine(n))
 	}
+	if m != nil {
+		noteOfPictures(o, c.String("output"), m, "strip")
+	}
 	return s, s.write(c, m, f.Tensors)
 }
 

@@ -54,6 +54,21 @@ func takesPictures(m *models.Model) error {
 	return nil
 }
 
+// noteOfPictures says of a file that holds m that pictures will be refused for
+// it, though its input has the shape of pictures.
+func noteOfPictures(o *output, path string, m *models.Model, command string) {
+	if m.Preprocess.Known {
+		return
+	}
+	if _, err := models.WithImage(m, models.Image{Scale: 1}); err != nil {
+		return // no pictures anyway
+	}
+	in := m.Input()
+	o.note("%s takes arrays %s, no pictures: nothing says how they become such arrays. To change that, %s again "+
+		"with --preprocess imagenet, unit, raw or caffe, or --mean and --std", path,
+		tensor.Describe(in.DType, in.Shape), command)
+}
+
 // sameLabels refuses data whose classes are not those that m was trained on.
 // Classes that have numbers for names need only be as many, or fewer.
 func sameLabels(m *models.Model, info data.Info) error {

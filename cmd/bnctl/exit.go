@@ -63,7 +63,7 @@ func report(ctx context.Context, err error, asJSON bool, stderr io.Writer) int {
 		fmt.Fprintln(stderr, string(line))
 		return c
 	}
-	fmt.Fprintln(stderr, "bnctl:", err)
+	fmt.Fprintln(stderr, legibly("bnctl: %v", lines(strings.ReplaceAll(err.Error(), "\n", "\n   "))))
 	return c
 }
 

@@ -78,7 +78,7 @@ func (s *inspected) print(o *output, e inspectEvent) {
 	}{{"recipe", e.Recipe}, {"progress", e.Progress}} {
 		if len(part.text) > 0 {
 			o.result("")
-			o.result("%s:\n%s", part.name, indented(part.text))
+			o.result("%s:\n%v", part.name, lines(indented(part.text)))
 		}
 	}
 }

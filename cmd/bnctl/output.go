@@ -34,10 +34,11 @@ func outputOf(c *cli.Context) *output {
 	return o
 }
 
-// result prints a line of text, unless results are JSON.
+// result prints a line of text, unless results are JSON. Its arguments are made
+// legible.
 func (o *output) result(format string, args ...any) {
 	if !o.json {
-		fmt.Fprintf(o.stdout, format+"\n", args...)
+		fmt.Fprintln(o.stdout, legibly(format, args...))
 	}
 }
 
@@ -67,9 +68,10 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// note prints a line for the person, unless --quiet.
+// note prints a line for the person, unless --quiet. Its arguments are made
+// legible.
 func (o *output) note(format string, args ...any) {
 	if !o.quiet {
-		fmt.Fprintf(o.stderr, format+"\n", args...)
+		fmt.Fprintln(o.stderr, legibly(format, args...))
 	}
 }

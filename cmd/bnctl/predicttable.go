@@ -26,7 +26,7 @@ func (w *tablePredictions) write(input string, outs []tensor.Tensor) error {
 			cells = append(cells, shortened(w.outputName(k), outs[k]))
 		}
 	}
-	_, err := fmt.Fprintf(w.out, "%-*s  %s\n", w.width, input, strings.Join(cells, "   "))
+	_, err := fmt.Fprintln(w.out, legibly("%-*s  %s", w.width, legible(input), strings.Join(cells, "   ")))
 	return err
 }
 

@@ -69,7 +69,7 @@ func command(c *cli.Context, cmd remote.Command) remote.Command {
 		cmd.Levels = l
 	}
 	if c.Bool("v") {
-		cmd.Log = func(line string) { fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", cmd.Name, line) }
+		cmd.Log = func(line string) { fmt.Fprintln(c.App.ErrWriter, legibly("%s: %s", cmd.Name, line)) }
 	}
 	return cmd
 }

@@ -110,7 +110,7 @@ func (s *studyRun) report() error {
 	for _, row := range r.Table() {
 		s.out.event("row", row)
 	}
-	s.out.result("%s", r.Text())
+	s.out.result("%v", lines(r.Text()))
 	for _, f := range r.Findings() {
 		s.out.event("finding", f)
 		s.out.result("%s\n   %s\n", f.Question, f.Answer)

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// legible returns text from a file, a plugin or the file system as a person may
+// see it: what a terminal would obey (escapes, bells, newlines, marks that turn
+// the direction of writing) and what is no UTF-8 is spelled out, as in "\x1b".
+func legible(text string) string {
+	if strings.IndexFunc(text, illegible) < 0 && utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case illegible(r):
+			b.WriteString(strings.Trim(fmt.Sprintf("%+q", r), "'"))
+		default:
+			b.WriteString(text[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// illegible reports whether a rune is shown as no character. The joiners inside
+// scripts and emoji are harmless.
+func illegible(r rune) bool {
+	const nonJoiner, joiner = 0x200c, 0x200d
+	return !unicode.IsPrint(r) && r != nonJoiner && r != joiner
+}
+
+// lines is text of several lines, each of which is made legible.
+type lines string
+
+// Format implements fmt.Formatter.
+func (l lines) Format(f fmt.State, _ rune) {
+	for i, line := range strings.Split(string(l), "\n") {
+		if i > 0 {
+			fmt.Fprintln(f)
+		}
+		fmt.Fprint(f, legible(line))
+	}
+}
+
+// legibly formats as fmt.Sprintf does, every argument legible: only the format
+// itself, and lines, begin new lines.
+func legibly(format string, args ...any) string {
+	safe := make([]any, len(args))
+	for i, a := range args {
+		switch a.(type) {
+		case lines, bool, int, int64, uint64, float32, float64:
+			safe[i] = a
+		default:
+			safe[i] = argument{a}
+		}
+	}
+	return fmt.Sprintf(format, safe...)
+}
+
+// argument is a value that is formatted legibly.
+type argument struct{ value any }
+
+// Format implements fmt.Formatter.
+func (a argument) Format(f fmt.State, verb rune) {
+	fmt.Fprint(f, legible(fmt.Sprintf(fmt.FormatString(f, verb), a.value)))
+}

@@ -55,7 +55,8 @@ func reportEvaluation(o *output, m *models.Model, e *train.Evaluation, took time
 	confusions(o, m, e)
 }
 
-// widest returns the width of the widest label, between 5 and 24.
+// widest returns the width of the widest label, between 5 and 24. Longer ones
+// are not cut, for two might then look alike: they push their row to the right.
 func widest(m *models.Model, classes int) int {
 	w := 5
 	for i := range classes {
@@ -69,7 +70,7 @@ func classTable(o *output, m *models.Model, e *train.Evaluation) {
 	o.result("%-*s  samples  correct  accuracy", w, "class")
 	for i, k := range e.PerClass {
 		if k.N > 0 {
-			o.result("%-*.*s  %7d  %7d  %7.2f %%", w, w, labelOf(m, i), k.N, k.Correct,
+			o.result("%-*s  %7d  %7d  %7.2f %%", w, labelOf(m, i), k.N, k.Correct,
 				100*float64(k.Correct)/float64(k.N))
 		}
 	}
@@ -79,23 +80,31 @@ func classTable(o *output, m *models.Model, e *train.Evaluation) {
 // drawn; above it the most frequent confusions are listed.
 const matrixClasses = 20
 
+// columnWidth is that of a column of the confusion matrix.
+const columnWidth = 5
+
 func confusions(o *output, m *models.Model, e *train.Evaluation) {
 	if len(e.Confusion) > matrixClasses {
 		frequentConfusions(o, m, e)
 		return
 	}
-	w := widest(m, len(e.Confusion))
+	w, column, row := widest(m, len(e.Confusion)), labelOf, labelOf
+	if w > columnWidth { // labels would be cut: the columns have numbers, and the rows both
+		column = func(_ *models.Model, i int) string { return fmt.Sprint(i) }
+		row = func(m *models.Model, i int) string { return fmt.Sprintf("%2d %s", i, labelOf(m, i)) }
+		w += len("00 ")
+	}
 	head := fmt.Sprintf("%-*s", w, "class")
 	for i := range e.Confusion {
-		head += fmt.Sprintf(" %5.5s", labelOf(m, i))
+		head += fmt.Sprintf(" %*s", columnWidth, column(m, i))
 	}
 	o.result("%s   (rows: label, columns: predicted)", head)
-	for i, row := range e.Confusion {
+	for i, counts := range e.Confusion {
 		var line strings.Builder
-		for _, n := range row {
+		for _, n := range counts {
 			fmt.Fprintf(&line, " %5s", dotForZero(n))
 		}
-		o.result("%-*.*s%s", w, w, labelOf(m, i), line.String())
+		o.result("%-*s%s", w, row(m, i), line.String())
 	}
 }
 

@@ -18,20 +18,27 @@ type output struct {
 	json              bool
 	quiet, verbose    bool
 	terminal, colours bool // of stderr
-	width             int  // of the terminal, in columns
 }
 
 func outputOf(c *cli.Context) *output {
 	o := &output{stdout: c.App.Writer, stderr: c.App.ErrWriter,
 		json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v")}
 	if f, ok := o.stderr.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
-		o.terminal, o.width = true, 80
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			o.width = w
-		}
+		o.terminal = true
 	}
 	o.colours = o.terminal && !c.Bool("no-color") && os.Getenv("NO_COLOR") == ""
 	return o
+}
+
+// columns returns the width of the terminal as it is now: people resize windows.
+func (o *output) columns() int {
+	const customary = 80
+	if f, ok := o.stderr.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	return customary
 }
 
 // result prints a line of text, unless results are JSON. Its arguments are made

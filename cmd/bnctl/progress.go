@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
-	"time"
 
 	"github.com/schollz/progressbar/v3"
 
@@ -103,14 +103,12 @@ func notDeterministic(e train.Started) string {
 }
 
 func (p *progress) step(e train.Stepped) {
-	text := fmt.Sprintf("epoch %d  step %d  %.0f img/s  loss %.4f  accuracy %.1f %%  ETA %s  input %.0f %% "+
-		" sync %.0f %%", e.Epoch, e.Step, e.Throughput, e.Loss, 100*e.Accuracy,
-		(time.Duration(e.Remaining) * time.Second).String(), 100*e.InputWait, 100*e.SyncWait)
+	fields := liveFields(e)
 	if p.bar == nil {
-		p.line("%s", text)
+		p.line("%s", fitted(fields, math.MaxInt))
 		return
 	}
-	p.bar.Describe(clipped(text, p.out.width-barWidth))
+	p.bar.Describe(fitted(fields, p.out.columns()-barWidth))
 	_ = p.bar.Set(e.Step) // a terminal that cannot be written to shows nothing: no reason to stop training
 }
 
@@ -188,16 +186,4 @@ func movedTo(devices []string) string {
 		return "no device is left; waiting for one"
 	}
 	return "its replicas moved to " + strings.Join(devices, ", ")
-}
-
-// barWidth is what the live line shows beside its text, in columns.
-const barWidth = 28
-
-// clipped returns the beginning of a text that fits into so many columns: a
-// live line that wraps is a new line each time.
-func clipped(text string, columns int) string {
-	if r := []rune(text); len(r) > columns {
-		return string(r[:max(columns, 0)])
-	}
-	return text
 }

@@ -64,8 +64,8 @@ func noteOfPictures(o *output, path string, m *models.Model, command string) {
 		return // no pictures anyway
 	}
 	in := m.Input()
-	o.note("%s takes arrays %s, no pictures: nothing says how they become such arrays. To change that, %s again "+
-		"with --preprocess imagenet, unit, raw or caffe, or --mean and --std", path,
+	o.note("%s takes arrays %s, no pictures: nothing says how they become such arrays. To change that, "+
+		"%s again with --preprocess imagenet, unit, raw or caffe, or --mean and --std", path,
 		tensor.Describe(in.DType, in.Shape), command)
 }
 

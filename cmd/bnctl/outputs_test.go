@@ -14,7 +14,7 @@ func TestDiskFull(t *testing.T) {
 		&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}: true,
 		&fs.PathError{Op: "mkdir", Path: "x", Err: syscall.EDQUOT}: true,
 		&fs.PathError{Op: "mkdir", Path: "x", Err: syscall.EACCES}: false,
-		errors.New("disk full"):                                    false,
+		errors.New("disk full"): false,
 	} {
 		if got := diskFull(err); got != want {
 			t.Errorf("diskFull(%v) = %v", err, got)

@@ -2,6 +2,7 @@ package bn
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/bnctl/bnctl/collective"
@@ -40,63 +41,124 @@ func (a *Async) delay(r, t int) int {
 	return d.Intn(a.span + 1)
 }
 
-// Commit takes the moments of the next step, checked with Check, and merges
-// what is due.
-func (a *Async) Commit(moments []tensor.Tensor) {
+// Next returns the set after one more step with these moments, checked with
+// Check: what is due is merged. Errors are those of Statistics.Next, also about
+// what waits, which a checkpoint would hold; a never changes.
+func (a *Async) Next(moments []tensor.Tensor) (*Async, error) {
 	kept := make([]tensor.Tensor, len(moments))
 	for i, m := range moments {
 		kept[i] = m.Clone()
 	}
-	a.history = append(a.history, kept)
-	a.advance()
-}
-
-// Drained returns a copy of a in which nothing waits any more: it is merged,
-// as the steps after the last would have. Nothing can be committed to it.
-func (a *Async) Drained() *Async {
-	d := *a
-	d.set = a.set.clone()
-	d.history = slices.Clone(a.history)
-	for range a.span {
-		d.history = append(d.history, nil)
-		d.advance()
+	next := a.clone()
+	if err := next.advance(kept); err != nil {
+		return nil, err
 	}
-	return &d
+	if next.waitsFar() {
+		if _, err := next.Drained(); err != nil {
+			return nil, err
+		}
+	}
+	return next, nil
 }
 
-// advance merges what is due in the present step and goes on to the next.
-func (a *Async) advance() {
+// waitsFar reports whether moments that wait come near what float32 holds: merged
+// with others, variances of up to 2^120 and means of up to 2^60 stay below 2^122.
+func (a *Async) waitsFar() bool {
+	for _, moments := range a.history {
+		for i, l := range a.set.layers {
+			for r := range moments[i].Shape[0] {
+				m := row(moments[i], r)
+				for c := range l.Channels {
+					if m[0] > 0 && (math.Abs(m[1+c]) > 0x1p60 || m[1+l.Channels+c] > 0x1p120*m[0]) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// Drained returns a set in which nothing waits any more: it is merged, as the
+// steps after the last would have. There is no step after it.
+func (a *Async) Drained() (*Async, error) {
+	d := a.clone()
+	for range a.span {
+		if err := d.advance(nil); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// clone returns a set that changes apart from a.
+func (a *Async) clone() *Async {
+	c := *a
+	c.set, c.history = a.set.clone(), slices.Clone(a.history)
+	return &c
+}
+
+// advance takes the moments of the present step, merges what is due in it, and
+// goes on to the next.
+func (a *Async) advance(moments []tensor.Tensor) error {
+	a.history = append(a.history, moments)
 	for i := range a.set.layers {
 		mean, variance := a.set.layers[i].split(a.due(i))
-		a.set.move(i, mean, variance)
+		if err := a.set.move(i, mean, variance, func(channel int) int { return a.farthest(i, channel) }); err != nil {
+			return err
+		}
 	}
 	a.step++
 	if len(a.history) > a.span {
 		a.history = a.history[len(a.history)-a.span:]
 	}
+	return nil
+}
+
+// farthest returns the replica of which the present step hears that is Layer.farthest
+// in a channel of layer i.
+func (a *Async) farthest(i, channel int) int {
+	replica, most := -1, -1.0
+	l := &a.set.layers[i]
+	for k, moments := range a.history {
+		if moments == nil {
+			continue
+		}
+		r, size := l.farthest(moments[i], channel, a.dueIn(k))
+		if size > most {
+			replica, most = r, size
+		}
+	}
+	return replica
 }
 
 // due merges the moments of layer i that this step hears of: older steps
 // first, the replicas of one step along the canonical tree.
 func (a *Async) due(i int) []float64 {
 	total := make([]float64, 1+2*a.set.layers[i].Channels)
-	first := a.step - len(a.history) + 1
 	for k, moments := range a.history {
 		if moments == nil {
 			continue
 		}
-		t := first + k
+		due := a.dueIn(k)
 		part := pool(moments[i], func(r int, n float64) bool {
-			late := n >= 2 && t+a.delay(r, t) == a.step
+			late := due(r, n)
 			if late && i == 0 {
 				a.Merged++
-				a.Waited += int64(a.step - t)
+				a.Waited += int64(len(a.history) - 1 - k)
 			}
 			return late
 		})
 		collective.Merge(total, total, part)
 	}
 	return total
+}
+
+// dueIn tells of which replicas of a step of the history, the last of which is the
+// present one, the present step hears.
+func (a *Async) dueIn(k int) func(r int, n float64) bool {
+	t := a.step - len(a.history) + 1 + k
+	return func(r int, n float64) bool { return n >= 2 && t+a.delay(r, t) == a.step }
 }
 
 // Tensors returns copies of the running statistics by the names of the state.

@@ -17,10 +17,21 @@ func async(t *testing.T, seed uint64, span int) *bn.Async {
 	return a
 }
 
-func run(a *bn.Async, from, to int) {
+func run(t *testing.T, a *bn.Async, from, to int) *bn.Async {
+	t.Helper()
 	for step := from; step < to; step++ {
-		a.Commit([]tensor.Tensor{goldenMoments(step)})
+		a = next(t, a, []tensor.Tensor{goldenMoments(step)})
 	}
+	return a
+}
+
+func drained(t *testing.T, a *bn.Async) *bn.Async {
+	t.Helper()
+	d, err := a.Drained()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 func bits(state map[string]tensor.Tensor) string {
@@ -35,8 +46,8 @@ func TestAsyncWithoutDelayIsPooled(t *testing.T) {
 	}
 	for step := range 5 {
 		m := []tensor.Tensor{goldenMoments(step)}
-		a.Commit(m)
-		s.Commit(m)
+		a = next(t, a, m)
+		s = next(t, s, m)
 	}
 	if bits(a.Tensors()) != bits(s.Tensors()) {
 		t.Error("other bits than without delay")
@@ -47,12 +58,12 @@ func TestAsyncWithoutDelayIsPooled(t *testing.T) {
 func TestAsyncMergesEverythingOnce(t *testing.T) {
 	const steps, span = 200, 4
 	a := async(t, 1, span)
-	run(a, 0, steps)
+	a = run(t, a, 0, steps)
 	if a.Merged >= 3*steps {
 		t.Errorf("%d of %d observations merged before the end: nothing waits", a.Merged, 3*steps)
 	}
 	before := bits(a.Tensors())
-	d := a.Drained()
+	d := drained(t, a)
 	if d.Merged != 3*steps {
 		t.Errorf("%d observations merged, want %d", d.Merged, 3*steps)
 	}
@@ -66,10 +77,7 @@ func TestAsyncMergesEverythingOnce(t *testing.T) {
 }
 
 func TestAsyncIsAFunctionOfTheSeed(t *testing.T) {
-	a, b, c := async(t, 1, 3), async(t, 1, 3), async(t, 2, 3)
-	for _, x := range []*bn.Async{a, b, c} {
-		run(x, 0, 10)
-	}
+	a, b, c := run(t, async(t, 1, 3), 0, 10), run(t, async(t, 1, 3), 0, 10), run(t, async(t, 2, 3), 0, 10)
 	if bits(a.Tensors()) != bits(b.Tensors()) {
 		t.Error("one seed, two results")
 	}
@@ -81,14 +89,12 @@ func TestAsyncIsAFunctionOfTheSeed(t *testing.T) {
 func TestAsyncGoesOnWithTheSameBits(t *testing.T) {
 	for stop := range 8 {
 		whole, half := async(t, 1, 3), async(t, 1, 3)
-		run(whole, 0, stop)
+		whole = run(t, whole, 0, stop)
 		if err := half.Restore(whole.Tensors(), whole.Pending()); err != nil {
 			t.Fatal(err)
 		}
-		for _, x := range []*bn.Async{whole, half} {
-			run(x, stop, 8)
-		}
-		if bits(whole.Drained().Tensors()) != bits(half.Drained().Tensors()) || whole.Merged != half.Merged ||
+		whole, half = run(t, whole, stop, 8), run(t, half, stop, 8)
+		if bits(drained(t, whole).Tensors()) != bits(drained(t, half).Tensors()) || whole.Merged != half.Merged ||
 			whole.Waited != half.Waited {
 			t.Errorf("stopped after %d steps: other bits", stop)
 		}
@@ -97,7 +103,7 @@ func TestAsyncGoesOnWithTheSameBits(t *testing.T) {
 
 func TestAsyncRestoreWantsEverything(t *testing.T) {
 	a := async(t, 1, 3)
-	run(a, 0, 5)
+	a = run(t, a, 0, 5)
 	p := a.Pending()
 	delete(p.History, "3/0")
 	if err := async(t, 1, 3).Restore(a.Tensors(), p); err == nil {

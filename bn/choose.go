@@ -9,40 +9,48 @@ import (
 
 // chooser turns the moments of R replicas, f64 [R,1+2C], into the mean and
 // the variance of every channel; nil if there are fewer than two values.
-type chooser func(l *Layer, m tensor.Tensor) (mean, variance []float64)
+type chooser struct {
+	of     func(l *Layer, m tensor.Tensor) (mean, variance []float64)
+	counts func(r int, n float64) bool // whether replica r, which has n values, does
+}
 
 func choice(mode Mode, rule Rule) (chooser, error) {
 	switch {
 	case mode == Frozen:
-		return nil, fmt.Errorf("bn: running statistics do not change in mode %s", Frozen)
+		return chooser{}, fmt.Errorf("bn: running statistics do not change in mode %s", Frozen)
 	case mode == Sync && rule != Pooled:
-		return nil, fmt.Errorf("bn: in mode %s the statistics are those of the batch; rule %s is for mode %s",
+		return chooser{}, fmt.Errorf("bn: in mode %s the statistics are those of the batch; rule %s is for mode %s",
 			Sync, rule, Replica)
 	case mode == Sync:
 		return pooled(1), nil
 	case rule == Pooled:
 		return pooled(2), nil
 	case rule == Mean:
-		return meanOf, nil
+		return chooser{meanOf, atLeast(2)}, nil
 	case rule == First:
 		return only(0), nil
 	}
-	return nil, fmt.Errorf("bn: unknown mode %q or rule %q", mode, rule)
+	return chooser{}, fmt.Errorf("bn: unknown mode %q or rule %q", mode, rule)
 }
 
 // pooled merges the replicas exactly, along the canonical tree. Those with
 // fewer than least values, which normalised with something else, are left out.
 func pooled(least float64) chooser {
-	return func(l *Layer, m tensor.Tensor) (mean, variance []float64) {
+	return chooser{func(l *Layer, m tensor.Tensor) (mean, variance []float64) {
 		return l.split(Pool(m, least))
-	}
+	}, atLeast(least)}
+}
+
+// atLeast takes the replicas that have so many values.
+func atLeast(least float64) func(r int, n float64) bool {
+	return func(_ int, n float64) bool { return n >= least }
 }
 
 // Pool merges moments f64 [R,1+2C] along the canonical tree over R, with the
 // bits that the all-reduce of mode Sync has. Replicas with fewer than least
 // values count as empty. The result is (n, means, Q), with n = 0 if all are.
 func Pool(m tensor.Tensor, least float64) []float64 {
-	return pool(m, func(_ int, n float64) bool { return n >= least })
+	return pool(m, atLeast(least))
 }
 
 // pool merges the replicas that have values and that take says to take.
@@ -102,7 +110,7 @@ func meanOf(l *Layer, m tensor.Tensor) (mean, variance []float64) {
 
 // only takes one replica.
 func only(replica int) chooser {
-	return func(l *Layer, m tensor.Tensor) (mean, variance []float64) {
+	return chooser{func(l *Layer, m tensor.Tensor) (mean, variance []float64) {
 		return l.split(row(m, replica))
-	}
+	}, func(r int, _ float64) bool { return r == replica }}
 }

@@ -23,7 +23,10 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		s.Commit([]tensor.Tensor{moments})
+		if s, err = s.Next([]tensor.Tensor{moments}); err != nil {
+			fmt.Println(err)
+			return
+		}
 		t := s.Tensors()
 		fmt.Printf("%-6s mean %.2f variance %.2f\n", rule, t["bn1.mean"].F32()[0], t["bn1.var"].F32()[0])
 	}

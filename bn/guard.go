@@ -7,20 +7,28 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// NonFinite is the error of moments that must not become running statistics.
+// NonFinite is the error of moments that must not become running statistics,
+// and of statistics that float32 does not hold.
 type NonFinite struct {
 	Layer    string
-	Replica  int
+	Replica  int // whose values they are, those of several: the farthest; -1 if it is not known
 	Channel  int
-	What     string  // mean, variance or count
-	Value    float64 // NaN, an infinity, or a negative sum of squares
+	What     string  // mean, variance or count, of moments; running mean or running variance
+	Value    float64 // NaN, an infinity, a negative sum of squares, or beyond float32
 	Channels int     // how many channels of the layer are affected
 }
 
 func (e *NonFinite) Error() string {
-	return fmt.Sprintf("bn: layer %s: replica %d: channel %d: the %s is %g (%d channels affected); "+
-		"nothing was committed; look for bad input, or lower --lr",
-		e.Layer, e.Replica, e.Channel, e.What, e.Value, e.Channels)
+	where := fmt.Sprintf("bn: layer %s: ", e.Layer)
+	if e.Replica >= 0 {
+		where += fmt.Sprintf("replica %d: ", e.Replica)
+	}
+	wrong := fmt.Sprintf("is %g", e.Value)
+	if finite(e.Value) && e.Value > 0 {
+		wrong = fmt.Sprintf("would be %.3g, and float32 ends at 3.4e+38", e.Value)
+	}
+	return fmt.Sprintf("%schannel %d: the %s %s (%d channels affected)", where, e.Channel, e.What, wrong,
+		e.Channels)
 }
 
 // Check verifies the moments of one step before they are committed: one
@@ -84,3 +92,43 @@ func (l *Layer) check(replica int, m []float64) error {
 }
 
 func finite(v float64) bool { return v-v == 0 }
+
+// rounded returns statistics as they are stored, and what of them float32 does
+// not hold: the first channel of the means, or else of the variances.
+func (l *Layer) rounded(mean, variance []float64) (m, v tensor.Tensor, bad *NonFinite) {
+	m, v = tensor.New(tensor.F32, len(mean)), tensor.New(tensor.F32, len(variance))
+	for _, s := range []struct {
+		what string
+		from []float64
+		to   []float32
+	}{{"running mean", mean, m.F32()}, {"running variance", variance, v.F32()}} {
+		for c, x := range s.from {
+			s.to[c] = float32(x)
+			switch {
+			case finite(float64(s.to[c])):
+			case bad == nil:
+				bad = &NonFinite{Layer: l.Name, Replica: -1, Channel: c, What: s.what, Value: x, Channels: 1}
+			case bad.What == s.what:
+				bad.Channels++
+			}
+		}
+	}
+	return m, v, bad
+}
+
+// farthest returns the replica whose values of a channel have the largest mean of
+// squares, of those that count in moments f64 [R,1+2C], and that mean; -1 if none does.
+func (l *Layer) farthest(moments tensor.Tensor, channel int, counts func(r int, n float64) bool) (
+	replica int, most float64) {
+	replica, most = -1, -1
+	for r := range moments.Shape[0] {
+		m := row(moments, r)
+		if n := m[0]; n > 0 && counts(r, n) {
+			mean := m[1+channel]
+			if size := float64(mean*mean) + m[1+l.Channels+channel]/n; size > most {
+				replica, most = r, size
+			}
+		}
+	}
+	return replica, most
+}

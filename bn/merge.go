@@ -22,23 +22,27 @@ func Merge(layers []Layer, sets []map[string]tensor.Tensor, weights []float64, r
 		return nil, err
 	}
 	for k := range sets {
-		if _, err := start(layers, sets[k], nil); err != nil {
+		if _, err := start(layers, sets[k], chooser{}); err != nil {
 			return nil, fmt.Errorf("set %d: %w", k, err)
 		}
 	}
-	return merge(layers, sets, w, rule), nil
+	return merge(layers, sets, w, rule)
 }
 
 // merge merges sets that are complete, with weights that sum to 1.
-func merge(layers []Layer, sets []map[string]tensor.Tensor, w []float64, rule Rule) map[string]tensor.Tensor {
+func merge(layers []Layer, sets []map[string]tensor.Tensor, w []float64, rule Rule) (
+	map[string]tensor.Tensor, error) {
 	if rule == First {
 		sets, w = sets[:1], []float64{1}
 	}
 	out := make(map[string]tensor.Tensor, 2*len(layers))
 	for _, l := range layers {
-		out[l.Mean], out[l.Variance] = mergeLayer(l, sets, w, rule == Pooled)
+		var bad *NonFinite
+		if out[l.Mean], out[l.Variance], bad = mergeLayer(l, sets, w, rule == Pooled); bad != nil {
+			return nil, bad
+		}
 	}
-	return out
+	return out, nil
 }
 
 // shares scales weights to the sum 1.
@@ -71,7 +75,7 @@ func shares(k int, weights []float64) ([]float64, error) {
 
 // mergeLayer merges one layer channel by channel.
 func mergeLayer(l Layer, sets []map[string]tensor.Tensor, w []float64, between bool) (
-	mean, variance tensor.Tensor) {
+	mean, variance tensor.Tensor, bad *NonFinite) {
 	m, v := make([]float64, l.Channels), make([]float64, l.Channels)
 	for k, s := range sets {
 		mk, vk := s[l.Mean].F32(), s[l.Variance].F32()
@@ -87,5 +91,5 @@ func mergeLayer(l Layer, sets []map[string]tensor.Tensor, w []float64, between b
 			}
 		}
 	}
-	return rounded(m), rounded(v)
+	return l.rounded(m, v)
 }

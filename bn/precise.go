@@ -32,7 +32,8 @@ func (p *Precise) Add(moments []tensor.Tensor) {
 }
 
 // Tensors returns the statistics by the names of the state. The error names a
-// layer that saw fewer than two values.
+// layer that saw fewer than two values, or is a *NonFinite if float32 does not
+// hold one of them.
 func (p *Precise) Tensors() (map[string]tensor.Tensor, error) {
 	out := make(map[string]tensor.Tensor, 2*len(p.layers))
 	for i, l := range p.layers {
@@ -40,16 +41,10 @@ func (p *Precise) Tensors() (map[string]tensor.Tensor, error) {
 		if mean == nil {
 			return nil, fmt.Errorf("bn: layer %s: %g values are too few to estimate a variance", l.Name, p.total[i][0])
 		}
-		out[l.Mean], out[l.Variance] = rounded(mean), rounded(variance)
+		var bad *NonFinite
+		if out[l.Mean], out[l.Variance], bad = l.rounded(mean, variance); bad != nil {
+			return nil, bad
+		}
 	}
 	return out, nil
-}
-
-// rounded stores v as f32.
-func rounded(v []float64) tensor.Tensor {
-	t := tensor.New(tensor.F32, len(v))
-	for i, x := range v {
-		t.F32()[i] = float32(x)
-	}
-	return t
 }

@@ -29,17 +29,25 @@ func NewReplicas(layers []Layer, state map[string]tensor.Tensor, replicas int) (
 	return r, nil
 }
 
-// Commit takes the moments of one step, f64 [R,1+2C] per layer checked with
-// Check: replica r's into its own set.
-func (r *Replicas) Commit(moments []tensor.Tensor) {
+// Next returns the sets after one more step with these moments, f64 [R,1+2C] per
+// layer checked with Check: replica r's in its own set. Errors are those of
+// Statistics.Next.
+func (r *Replicas) Next(moments []tensor.Tensor) (*Replicas, error) {
+	next := &Replicas{layers: r.layers}
 	for _, own := range r.Own {
-		own.Commit(moments)
+		own, err := own.Next(moments)
+		if err != nil {
+			return nil, err
+		}
+		next.Own = append(next.Own, own)
 	}
+	return next, nil
 }
 
 // Merged returns one set made of all by rule. Replicas that never saw enough
-// values for an update count for nothing, as long as some did.
-func (r *Replicas) Merged(rule Rule) map[string]tensor.Tensor {
+// values for an update count for nothing, as long as some did. The error is a
+// *NonFinite if float32 does not hold what comes out.
+func (r *Replicas) Merged(rule Rule) (map[string]tensor.Tensor, error) {
 	var seen, all []map[string]tensor.Tensor
 	for _, own := range r.Own {
 		t := own.Tensors()

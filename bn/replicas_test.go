@@ -15,9 +15,18 @@ func replicas(t *testing.T, steps int) *bn.Replicas {
 		t.Fatal(err)
 	}
 	for step := range steps {
-		r.Commit([]tensor.Tensor{goldenMoments(step)})
+		r = next(t, r, []tensor.Tensor{goldenMoments(step)})
 	}
 	return r
+}
+
+func merged(t *testing.T, r *bn.Replicas, rule bn.Rule) map[string]tensor.Tensor {
+	t.Helper()
+	m, err := r.Merged(rule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // One of the four replicas never has rows: it must not pull the statistics
@@ -35,14 +44,14 @@ func TestMergedReplicasLeaveOutWhoSawNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if bits(r.Merged(rule)) != bits(want) {
+		if bits(merged(t, r, rule)) != bits(want) {
 			t.Errorf("%s: other bits than the merge of the %d replicas that have rows", rule, len(seen))
 		}
 	}
 }
 
 func TestMergedReplicasBeforeTheFirstStep(t *testing.T) {
-	if bits(replicas(t, 0).Merged(bn.Pooled)) != bits(fresh(goldenChannels)) {
+	if bits(merged(t, replicas(t, 0), bn.Pooled)) != bits(fresh(goldenChannels)) {
 		t.Error("other statistics than those of the start")
 	}
 }
@@ -56,9 +65,9 @@ func TestMeanOfReplicasIsTheRuleMean(t *testing.T) {
 		t.Fatal(err)
 	}
 	for step := range steps {
-		s.Commit([]tensor.Tensor{goldenMoments(step)})
+		s = next(t, s, []tensor.Tensor{goldenMoments(step)})
 	}
-	got := replicas(t, steps).Merged(bn.Mean)
+	got := merged(t, replicas(t, steps), bn.Mean)
 	for name, want := range s.Tensors() {
 		for c, w := range want.F32() {
 			g := got[name].F32()[c]

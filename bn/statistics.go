@@ -10,7 +10,8 @@ import (
 // Statistics is one set of running statistics. A run may keep several side by
 // side: they do not influence training in modes Sync and Replica.
 //
-// It holds copies: it changes with Commit and with nothing else.
+// It holds copies, and changes with Restore alone: a step makes a new set (Next),
+// which counts from when the step is committed.
 type Statistics struct {
 	layers  []Layer
 	choose  chooser
@@ -51,25 +52,35 @@ func start(layers []Layer, state map[string]tensor.Tensor, c chooser) (*Statisti
 	return s, nil
 }
 
-// Commit takes the moments of one step, checked with Check, into the set:
+// Next returns the set after one more step with these moments, checked with Check:
 //
 //	mean += w*(mu - mean), variance += w*(u - variance)
 //
 // in float64, stored as float32, where w is 1-decay, or 1/t with Cumulative,
 // and u is Q/(M-1), or Q/M with Biased. A layer with fewer than two values
-// stays as it is, its t too.
-func (s *Statistics) Commit(moments []tensor.Tensor) {
+// stays as it is, its t too. The error is a *NonFinite if float32 does not hold
+// a statistic; s never changes.
+func (s *Statistics) Next(moments []tensor.Tensor) (*Statistics, error) {
+	next := s.clone()
 	for i := range s.layers {
-		mean, variance := s.choose(&s.layers[i], moments[i])
-		s.move(i, mean, variance)
+		l := &s.layers[i]
+		mean, variance := s.choose.of(l, moments[i])
+		err := next.move(i, mean, variance, func(channel int) int {
+			replica, _ := l.farthest(moments[i], channel, s.choose.counts)
+			return replica
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
+	return next, nil
 }
 
 // move takes the mean and the variance that layer i saw, nil for none, into
-// its running statistics.
-func (s *Statistics) move(i int, mean, variance []float64) {
+// its running statistics. replica tells whose values a channel's are for an error.
+func (s *Statistics) move(i int, mean, variance []float64, replica func(channel int) int) error {
 	if mean == nil {
-		return
+		return nil
 	}
 	l := &s.layers[i]
 	s.updates[i]++
@@ -77,16 +88,24 @@ func (s *Statistics) move(i int, mean, variance []float64) {
 	if l.Cumulative {
 		w = 1 / float64(s.updates[i])
 	}
-	blend(s.state[l.Mean].F32(), mean, w)
-	blend(s.state[l.Variance].F32(), variance, w)
+	var bad *NonFinite
+	s.state[l.Mean], s.state[l.Variance], bad = l.rounded(blended(s.state[l.Mean].F32(), mean, w),
+		blended(s.state[l.Variance].F32(), variance, w))
+	if bad != nil {
+		bad.Replica = replica(bad.Channel)
+		return bad
+	}
+	return nil
 }
 
-// blend moves old towards new by the fraction w.
-func blend(old []float32, new []float64, w float64) {
+// blended returns old moved towards new by the fraction w.
+func blended(old []float32, new []float64, w float64) []float64 {
+	moved := make([]float64, len(new))
 	for c, v := range new {
 		o := float64(old[c])
-		old[c] = float32(o + float64(w*(v-o)))
+		moved[c] = o + float64(w*(v-o))
 	}
+	return moved
 }
 
 // Tensors returns copies of the running statistics by the names of the state.

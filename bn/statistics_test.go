@@ -99,7 +99,7 @@ func TestRunningStatisticsAsInPyTorch(t *testing.T) {
 			t.Fatal(err)
 		}
 		for step := range goldenSteps {
-			s.Commit([]tensor.Tensor{goldenMoments(step)})
+			s = next(t, s, []tensor.Tensor{goldenMoments(step)})
 		}
 		got := append(s.Tensors()["m"].F32(), s.Tensors()["v"].F32()...)
 		for i, f := range strings.Fields(numbers) {
@@ -143,7 +143,7 @@ func TestTooFewValuesChangeNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Commit([]tensor.Tensor{c.moments})
+		s = next(t, s, []tensor.Tensor{c.moments})
 		changed := !tensor.Equal(s.Tensors()["m"], fresh(1)["m"]) || !tensor.Equal(s.Tensors()["v"], fresh(1)["v"])
 		if got := s.Updates()[0]; got != c.updates || changed != (c.updates > 0) {
 			t.Errorf("%s: %d updates, changed %v, want %d updates", c.name, got, changed, c.updates)
@@ -156,12 +156,12 @@ func TestRestoreGoesOnWithTheSameBits(t *testing.T) {
 	l.Cumulative = true
 	whole, _ := bn.New([]bn.Layer{l}, fresh(goldenChannels), bn.Replica, bn.Pooled)
 	half, _ := bn.New([]bn.Layer{l}, fresh(goldenChannels), bn.Replica, bn.Pooled)
-	whole.Commit([]tensor.Tensor{goldenMoments(0)})
+	whole = next(t, whole, []tensor.Tensor{goldenMoments(0)})
 	if err := half.Restore(whole.Tensors(), whole.Updates()); err != nil {
 		t.Fatal(err)
 	}
-	whole.Commit([]tensor.Tensor{goldenMoments(1)})
-	half.Commit([]tensor.Tensor{goldenMoments(1)})
+	whole = next(t, whole, []tensor.Tensor{goldenMoments(1)})
+	half = next(t, half, []tensor.Tensor{goldenMoments(1)})
 	for _, name := range []string{"m", "v"} {
 		if !tensor.Equal(whole.Tensors()[name], half.Tensors()[name]) {
 			t.Errorf("%s differs after Restore", name)
@@ -195,4 +195,16 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
 		}
 	}
+}
+
+// next returns the set after one more step.
+func next[S interface {
+	Next(moments []tensor.Tensor) (S, error)
+}](t *testing.T, s S, moments []tensor.Tensor) S {
+	t.Helper()
+	after, err := s.Next(moments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return after
 }

@@ -58,6 +58,10 @@ func MergeReplicas(c *Checkpoint, rule bn.Rule) (*Checkpoint, error) {
 	}
 	merged := *c
 	merged.State = maps.Clone(c.State)
-	maps.Copy(merged.State, r.Merged(rule))
+	statistics, err := r.Merged(rule)
+	if err != nil {
+		return nil, fmt.Errorf("merge %s: %w", c.Architecture, err)
+	}
+	maps.Copy(merged.State, statistics)
 	return &merged, nil
 }

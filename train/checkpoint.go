@@ -47,8 +47,12 @@ func (s *Session) checkpoint(ctx context.Context) (*serialize.Checkpoint, error)
 	if err != nil {
 		return nil, err
 	}
+	statistics, err := s.statistics()
+	if err != nil {
+		return nil, err
+	}
 	state = maps.Clone(state)
-	maps.Copy(state, s.statistics())
+	maps.Copy(state, statistics)
 	progress, err := json.Marshal(position{s.progress, s.config.Paths})
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 
@@ -59,7 +60,11 @@ func (s *Session) unread() int {
 
 // Evaluate runs the model as it stands on the validation data.
 func (s *Session) Evaluate(ctx context.Context) (*Evaluation, error) {
-	return s.EvaluateWith(ctx, s.statistics())
+	statistics, err := s.statistics()
+	if err != nil {
+		return nil, err
+	}
+	return s.EvaluateWith(ctx, statistics)
 }
 
 // EvaluateWith runs the weights as they stand, with other running statistics
@@ -85,6 +90,8 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 	figure := Figure(loss)
 	done.ValLoss, done.ValAccuracy = &figure, &accuracy
 	if loss-loss != 0 { // not finite: as bad as can be
+		done.Warning = fmt.Sprintf("the validation loss is %v: with running statistics the model yields what is "+
+			"no number; lower --lr, add --warmup or --clip-norm, or look at the validation data", loss)
 		loss = math.MaxFloat64
 	}
 	p, r := &s.progress, s.recipe
@@ -125,6 +132,10 @@ func (s *Session) current(ctx context.Context) (map[string]tensor.Tensor, error)
 	} else if state, err = s.driver.State(ctx); err != nil {
 		return nil, err
 	}
-	maps.Copy(state, s.statistics())
+	statistics, err := s.statistics()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(state, statistics)
 	return state, nil
 }

@@ -50,9 +50,10 @@ type EpochDone struct {
 	Repeated      int      `json:"repeated"`
 	InputWait     float64  `json:"input_wait"` // share of the epoch's time
 	SyncWait      float64  `json:"sync_wait"`
-	Gap           *Gap     `json:"gap,omitempty"`    // between training and use
-	Merged        int64    `json:"merged,omitempty"` // observations of replicas so far, with async:S
-	Waited        int64    `json:"waited,omitempty"` // steps that these waited, in total
+	Gap           *Gap     `json:"gap,omitempty"`     // between training and use
+	Warning       string   `json:"warning,omitempty"` // what is wrong with the epoch, and what to do
+	Merged        int64    `json:"merged,omitempty"`  // observations of replicas so far, with async:S
+	Waited        int64    `json:"waited,omitempty"`  // steps that these waited, in total
 
 	Late *parallel.Lateness `json:"late_gradients,omitempty"` // with --weight-sync async:S
 }

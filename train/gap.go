@@ -45,7 +45,11 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 	if len(b.Sizes) == 0 {
 		return nil, nil
 	}
-	if err := s.show(ctx, s.statistics()); err != nil {
+	statistics, err := s.statistics()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.show(ctx, statistics); err != nil {
 		return nil, err
 	}
 	trained, err := s.look(ctx, b)

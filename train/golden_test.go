@@ -117,7 +117,8 @@ func goldenRun(t *testing.T, p device.Provider, steps int) ([]float64, map[strin
 		must(err)
 		must(bn.Check(layers, result.Moments))
 		must(driver.Commit(ctx, Hyper(r, schedule, step)))
-		statistics.Commit(result.Moments)
+		statistics, err = statistics.Next(result.Moments)
+		must(err)
 		losses = append(losses, result.Loss/goldenBatch)
 	}
 	state, err := driver.State(ctx)

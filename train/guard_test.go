@@ -16,12 +16,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// poisoner is a device that puts NaN into the moments of one replica of the
-// first batch norm, from a run on.
+// poisoner is a device that puts a value into one row of an output, say the
+// moments of a replica, from a run of a function on.
 type poisoner struct {
 	device.Device
-	first, output, row, channel int
-	runs                        int
+	function                   string
+	first, output, row, column int
+	value                      float64
+	runs                       int
 }
 
 func (p *poisoner) Load(ctx context.Context, prog *graph.Program, c device.Capacity) (
@@ -37,10 +39,13 @@ type poisonerExe struct {
 
 func (e *poisonerExe) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	out, err := e.Executable.Run(ctx, s)
-	if s.Function == graph.Train && err == nil {
+	if s.Function == e.p.function && err == nil {
 		if e.p.runs++; e.p.runs >= e.p.first {
-			m := out.Outputs[e.p.output]
-			m.Rows(e.p.row, e.p.row+1).F64()[1+e.p.channel] = math.NaN()
+			if m := out.Outputs[e.p.output].Rows(e.p.row, e.p.row+1); m.DType == tensor.F64 {
+				m.F64()[e.p.column] = e.p.value
+			} else {
+				m.F32()[e.p.column] = float32(e.p.value)
+			}
 		}
 	}
 	return out, err
@@ -49,7 +54,8 @@ func (e *poisonerExe) Run(ctx context.Context, s device.Step) (device.Outcome, e
 func TestPoisonedReplicaIsNamedAndNothingCommitted(t *testing.T) {
 	b := newBench(t, 64)
 	c := b.config(2) // four replicas: ref:1 has 2 and 3
-	c.Devices[1].Device = &poisoner{Device: c.Devices[1].Device, first: 3, output: 2, row: 1, channel: 5}
+	c.Devices[1].Device = &poisoner{Device: c.Devices[1].Device, function: graph.Train, first: 3, output: 2,
+		row: 1, column: 1 + 5, value: math.NaN()}
 	s, err := New(context.Background(), &b.recipe, b.model(), c)
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,20 @@ import (
 // middle of a run gets what still waits too.
 type lateRunning struct{ *bn.Async }
 
-func (r *lateRunning) Live() map[string]tensor.Tensor  { return r.Tensors() }
-func (r *lateRunning) Final() map[string]tensor.Tensor { return r.Drained().Tensors() }
+func (r *lateRunning) Live() (map[string]tensor.Tensor, error) { return r.Tensors(), nil }
+
+func (r *lateRunning) Final() (map[string]tensor.Tensor, error) {
+	d, err := r.Drained()
+	if err != nil {
+		return nil, err
+	}
+	return d.Tensors(), nil
+}
+
+func (r *lateRunning) next(moments []tensor.Tensor) (running, error) {
+	next, err := r.Next(moments)
+	return &lateRunning{next}, err
+}
 
 // lateness tells of an epoch how late statistics hear of replicas, and updates
 // take their gradients.

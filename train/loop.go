@@ -162,7 +162,11 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 // step runs one batch, checks what came back and commits it.
 func (s *Session) step(ctx context.Context, b *data.Batch, sl parallel.Slices) (parallel.Result, error) {
 	if s.recipe.BNMin == "running" && len(s.kept) > 0 {
-		if err := s.driver.Write(ctx, s.kept[0].Live()); err != nil {
+		live, err := s.kept[0].Live()
+		if err != nil {
+			return parallel.Result{}, err
+		}
+		if err := s.driver.Write(ctx, live); err != nil {
 			return parallel.Result{}, err
 		}
 	}
@@ -179,12 +183,14 @@ func (s *Session) step(ctx context.Context, b *data.Batch, sl parallel.Slices) (
 		return result, fmt.Errorf("step %d: the loss is %v; nothing was committed; "+
 			"lower --lr, add --warmup or --clip-norm", s.progress.Step+1, result.Loss)
 	}
+	next, err := s.nextKept(result.Moments)
+	if err != nil {
+		return result, s.located(err)
+	}
 	if err := s.commit(ctx, result, sl); err != nil {
-		return result, err
+		return result, s.located(err)
 	}
-	for _, k := range s.kept {
-		k.Commit(result.Moments)
-	}
+	s.kept = next
 	return result, nil
 }
 

@@ -13,8 +13,18 @@ type ownRunning struct {
 	rule bn.Rule
 }
 
-func (r *ownRunning) Live() map[string]tensor.Tensor  { return r.Merged(r.rule) }
-func (r *ownRunning) Final() map[string]tensor.Tensor { return r.Merged(r.rule) }
+func (r *ownRunning) Live() (map[string]tensor.Tensor, error)  { return r.Merged(r.rule) }
+func (r *ownRunning) Final() (map[string]tensor.Tensor, error) { return r.Merged(r.rule) }
+
+// What is merged of them has to be held by float32 as well.
+func (r *ownRunning) next(moments []tensor.Tensor) (running, error) {
+	next, err := r.Next(moments)
+	if err != nil {
+		return nil, err
+	}
+	_, err = next.Merged(r.rule)
+	return &ownRunning{next, r.rule}, err
+}
 
 func (r *ownRunning) pack(prefix string, k *serialize.Checkpoint) error {
 	for i, own := range r.Own {

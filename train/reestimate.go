@@ -64,7 +64,7 @@ func (r *Reestimation) Moments(ctx context.Context, e Estimator, b *data.Batch, 
 		return nil, err
 	}
 	if err := bn.Check(r.Layers, result.Moments); err != nil {
-		return nil, fmt.Errorf("re-estimating the statistics: %w", err)
+		return nil, fmt.Errorf("re-estimating the statistics: %w; look for bad input", err)
 	}
 	return result.Moments, nil
 }

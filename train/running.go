@@ -25,14 +25,16 @@ func (k Keeping) prefix() string {
 }
 
 // running is the running statistics of a run, kept in one of the ways of
-// Keeping. It changes with Commit alone.
+// Keeping. A step makes others (next), which become those of the run when it is
+// committed.
 type running interface {
-	// Commit takes the moments of one step, checked with bn.Check.
-	Commit(moments []tensor.Tensor)
+	// next returns them after one more step with these moments, checked with
+	// bn.Check. The error is a *bn.NonFinite if float32 does not hold them.
+	next(moments []tensor.Tensor) (running, error)
 	// Live returns what a replica that is too small normalises with.
-	Live() map[string]tensor.Tensor
+	Live() (map[string]tensor.Tensor, error)
 	// Final returns what a template made now gets.
-	Final() map[string]tensor.Tensor
+	Final() (map[string]tensor.Tensor, error)
 	// pack adds to a checkpoint what a resumed run needs: sets and attachments
 	// whose names begin with prefix.
 	pack(prefix string, k *serialize.Checkpoint) error
@@ -90,21 +92,37 @@ func (s *Session) running(how Keeping) (running, error) {
 
 // statistics returns the running statistics that a template made now gets;
 // none in frozen mode.
-func (s *Session) statistics() map[string]tensor.Tensor {
+func (s *Session) statistics() (map[string]tensor.Tensor, error) {
 	if len(s.kept) == 0 {
-		return nil
+		return nil, nil
 	}
 	return s.kept[0].Final()
 }
 
+// nextKept returns all statistics after one more step with these moments.
+func (s *Session) nextKept(moments []tensor.Tensor) ([]kept, error) {
+	next := slices.Clone(s.kept)
+	for i, k := range s.kept {
+		var err error
+		if next[i].running, err = k.next(moments); err != nil {
+			return nil, err
+		}
+	}
+	return next, nil
+}
+
 // Beside returns the statistics of Config.Besides as they stand, in that
 // order: what a template that is made with them gets.
-func (s *Session) Beside() []map[string]tensor.Tensor {
+func (s *Session) Beside() ([]map[string]tensor.Tensor, error) {
 	var all []map[string]tensor.Tensor
 	for _, k := range s.kept[min(1, len(s.kept)):] {
-		all = append(all, k.Final())
+		final, err := k.Final()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k.Name, err)
+		}
+		all = append(all, final)
 	}
-	return all
+	return all, nil
 }
 
 // packRunning puts all statistics into a checkpoint.
@@ -131,8 +149,13 @@ func (s *Session) restoreRunning(k *serialize.Checkpoint) error {
 // stepRunning changes with every step.
 type stepRunning struct{ *bn.Statistics }
 
-func (r *stepRunning) Live() map[string]tensor.Tensor  { return r.Tensors() }
-func (r *stepRunning) Final() map[string]tensor.Tensor { return r.Tensors() }
+func (r *stepRunning) Live() (map[string]tensor.Tensor, error)  { return r.Tensors(), nil }
+func (r *stepRunning) Final() (map[string]tensor.Tensor, error) { return r.Tensors(), nil }
+
+func (r *stepRunning) next(moments []tensor.Tensor) (running, error) {
+	next, err := r.Next(moments)
+	return &stepRunning{next}, err
+}
 
 func (r *stepRunning) pack(prefix string, k *serialize.Checkpoint) error {
 	packSet(r.Statistics, prefix+serialize.SetRunning, k)

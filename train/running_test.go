@@ -69,7 +69,7 @@ func (b *bench) trainOnce(besides ...Keeping) (*models.Model, *serialize.Checkpo
 // statistics has, for each, those of a run that keeps only them.
 func TestStatisticsBesideInfluenceNothing(t *testing.T) {
 	all, _, s := newReplicaBench(t, keepings[0]).trainOnce(keepings...)
-	besides := s.Beside()
+	besides := beside(t, s)
 	for _, i := range []int{1, 3, 4} {
 		how, beside := keepings[i], besides[i]
 		alone, k, _ := newReplicaBench(t, how).trainOnce()
@@ -99,7 +99,7 @@ func TestEvaluationWithStatisticsBeside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, statistics := range s.Beside() {
+	for i, statistics := range beside(t, s) {
 		e, err := s.EvaluateWith(ctx, statistics)
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func differing(got, want map[string]tensor.Tensor) string {
 func TestMergeOfReplicasByAnyRule(t *testing.T) {
 	_, k, s := newReplicaBench(t, keepings[4]).trainOnce(keepings[4:]...)
 	seen := map[string]bool{}
-	for i, want := range s.Beside() {
+	for i, want := range beside(t, s) {
 		rule := keepings[4+i].Rule
 		merged, err := serialize.MergeReplicas(k, rule)
 		if err != nil {
@@ -176,4 +176,13 @@ func TestContradictingStatisticsAreRefused(t *testing.T) {
 				r.BN, r.BNStats, r.BNUpdate, r.BNMin, err, c.want)
 		}
 	}
+}
+
+func beside(t *testing.T, s *Session) []map[string]tensor.Tensor {
+	t.Helper()
+	all, err := s.Beside()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

@@ -119,6 +119,9 @@ func (p *progress) epoch(e train.EpochDone) {
 	}
 	p.line("epoch %d: train loss %.4f  accuracy %.2f %%%s  (%.1f s, %.0f img/s, %d seen%s)", e.Epoch,
 		e.TrainLoss, 100*e.TrainAccuracy, val, e.Seconds, e.Throughput, e.Seen, uneven(e))
+	if e.Warning != "" {
+		p.line("%s", e.Warning)
+	}
 	if e.Merged > 0 {
 		p.line("running statistics have heard of %d replicas' steps, %.1f steps late on average", e.Merged,
 			float64(e.Waited)/float64(e.Merged))

@@ -185,7 +185,10 @@ func (s *studyRun) score(ctx context.Context, session *train.Session, made *mode
 	sets[0] = statisticsOf(made.State, layers)
 	if run.Arm == study.Replica {
 		precise := sets[0]
-		names, sets = nil, session.Beside()
+		names = nil
+		if sets, err = session.Beside(); err != nil {
+			return err
+		}
 		for _, k := range s.besides(run.Setting) {
 			names = append(names, k.Name)
 		}

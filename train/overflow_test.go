@@ -1,0 +1,121 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// says reports which of words an error does not say.
+func says(err error, words ...string) (missing []string) {
+	for _, w := range words {
+		if err == nil || !strings.Contains(err.Error(), w) {
+			missing = append(missing, w)
+		}
+	}
+	return missing
+}
+
+// A finite variance that float32 does not hold is found before anything of the
+// step is committed, however statistics and weights are kept.
+func TestVarianceBeyondFloat32IsNotCommitted(t *testing.T) {
+	for name, change := range ways() {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, 64)
+			b.recipe.Model = "dense"
+			change(&b.recipe)
+			if b.recipe.BN == bn.Frozen {
+				t.Skip("frozen statistics do not change")
+			}
+			c := b.config(2)
+			c.Checkpoint, c.CheckpointEvery = filepath.Join(t.TempDir(), "run.bnc"), 1
+			bad, row, first := 1, 1, 3 // four replicas: ref:1 has 2 and 3
+			if b.recipe.BNStats == bn.First {
+				bad, row = 0, 0
+			}
+			if b.recipe.local() { // each replica by itself
+				row, first = 0, 5
+			}
+			p := &poisoner{Device: c.Devices[bad].Device, function: graph.Train, first: first, output: 2, row: row,
+				value: 1e44}
+			c.Devices[bad].Device = p
+			s, err := New(context.Background(), &b.recipe, b.model(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			channels := s.layers[0].Channels
+			p.column = 1 + channels + 5
+			_, err = s.Run(context.Background())
+			want := []string{"bn1", "step ", "channel 5", "running variance", "replica ", "nothing was committed",
+				fmt.Sprintf("ref:%d", bad)}
+			if m := says(err, want...); m != nil {
+				t.Errorf("err = %v, want one that says %q", err, m)
+			}
+			state, err := s.current(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bad := notFinite(state); bad != "" {
+				t.Errorf("%s is not finite", bad)
+			}
+			k, err := serialize.ReadCheckpoint(c.Checkpoint)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.local == nil && int(s.driver.Version()) != s.progress.Step {
+				t.Errorf("version %d after %d steps", s.driver.Version(), s.progress.Step)
+			}
+			if bad := notFinite(k.State); bad != "" {
+				t.Errorf("%s of the checkpoint is not finite", bad)
+			}
+		})
+	}
+}
+
+// The same at the end of a run that estimates its statistics anew.
+func TestEstimateBeyondFloat32(t *testing.T) {
+	b := newBench(t, 64)
+	b.recipe.BNPrecise = 32
+	c := b.config(1)
+	p := &poisoner{Device: c.Devices[0].Device, function: parallel.Estimate, first: 2, value: 1e44}
+	c.Devices[0].Device = p
+	s, err := New(context.Background(), &b.recipe, b.model(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	p.column = 1 + s.layers[0].Channels + 5
+	m, err := s.Run(context.Background())
+	if missing := says(err, "bn1", "channel 5", "running variance", "float32"); missing != nil || m != nil {
+		t.Errorf("err = %v, want one that says %q", err, missing)
+	}
+}
+
+// A loss of validation that is no number is told as what is wrong.
+func TestValidationLossThatIsNoNumber(t *testing.T) {
+	b := newBench(t, 32)
+	b.recipe.Epochs = 1
+	c := b.config(1)
+	c.Devices[0].Device = &poisoner{Device: c.Devices[0].Device, function: graph.Predict, first: 1,
+		value: math.NaN()}
+	var warning string
+	c.Events = func(e Event) {
+		if e, ok := e.(EpochDone); ok {
+			warning = e.Warning
+		}
+	}
+	b.template(New(context.Background(), &b.recipe, b.model(), c))
+	if m := says(errors.New(warning), "validation loss", "NaN", "--lr"); m != nil {
+		t.Errorf("warning %q does not say %q", warning, m)
+	}
+}

@@ -104,7 +104,8 @@ func (a *Async) advance(moments []tensor.Tensor) error {
 	a.history = append(a.history, moments)
 	for i := range a.set.layers {
 		mean, variance := a.set.layers[i].split(a.due(i))
-		if err := a.set.move(i, mean, variance, func(channel int) int { return a.farthest(i, channel) }); err != nil {
+		err := a.set.move(i, mean, variance, func(channel int) int { return a.farthest(i, channel) })
+		if err != nil {
 			return err
 		}
 	}

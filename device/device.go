@@ -58,6 +58,10 @@ type Executable interface {
 	// graph.Train kept and makes version v+1 of version v. It is idempotent:
 	// an executable that is already at v+1 returns nil and does nothing. At
 	// any other version, or if nothing was kept for v, the error wraps Invalid.
+	// If an update is infinite or NaN somewhere, the error of a device with the
+	// feature FiniteUpdates wraps NonFinite and names the tensor: it stays at v,
+	// nothing is kept any more, and what the function updates is undefined until
+	// it is written.
 	Commit(ctx context.Context, v Version, h Hyper) error
 
 	// Close frees the executable. Closing twice is legal.

@@ -23,10 +23,11 @@ const (
 	Canceled    Kind = 5 // the context ended
 	Aborted     Kind = 6 // the group ended while the device was in a run
 	Unavailable Kind = 7 // cannot be opened now: no driver, busy, not permitted
+	NonFinite   Kind = 8 // a commit would make the state infinite or NaN
 )
 
 var kindNames = [...]string{"error", "invalid", "unsupported", "out of memory", "lost", "canceled", "aborted",
-	"unavailable"}
+	"unavailable", "not finite"}
 
 // Error names the kind.
 func (k Kind) Error() string {

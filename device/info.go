@@ -17,7 +17,7 @@ type Info struct {
 	Kernels     string     // kernel class: "amx", "fma", "generic"; NUMERICS 4
 	Threads     int        // 0 where it has no meaning
 	Ops         []graph.Op // operations that Load accepts
-	Features    []string   // Deterministic, ExactUpdates, Profile
+	Features    []string   // Deterministic, ExactUpdates, FiniteUpdates, Profile
 	Levels      []string   // collective and data levels, best first
 	Precisions  []string   // F32, BF16: at which it can be opened; none is F32 alone
 }
@@ -30,6 +30,9 @@ const (
 	Deterministic = "deterministic"
 	// ExactUpdates: the updates of graph.Commit have the bits of device/ref.
 	ExactUpdates = "exact-updates"
+	// FiniteUpdates: Commit finds updates that are not finite. The host looks at
+	// the state itself after the commits of a device without it.
+	FiniteUpdates = "finite-updates"
 	// Profile: Outcome.Nodes is there when Step.Profile asks for it.
 	Profile = "profile"
 )

@@ -68,6 +68,7 @@ type Driver struct {
 	stale      bool           // membership changed since the last Join
 	stepped    bool           // a Step waits for its Commit
 	kept       bool           // and the members hold its gradients
+	spoiled    error          // of a Commit that was not finite: there is no state any more
 	ledger     ledger
 	returns    returns
 	longest    time.Duration  // of the steps so far

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -46,15 +47,19 @@ func DueState(trained graph.State) graph.State {
 // trained tensor, and the rows of its replicas. It returns the gradients that
 // are due in that step, by the names of DueState, and what waits after it.
 // Older gradients are added first, those of one step along the canonical tree.
+// An error wraps device.NonFinite: it names a tensor, and the replica if it is
+// not that the sum overflows.
 func (l *Late) Next(step int, gradients []tensor.Tensor, rows []int) (
-	due map[string]tensor.Tensor, next *Late) {
+	due map[string]tensor.Tensor, next *Late, err error) {
 	sums := [][]tensor.Tensor{make([]tensor.Tensor, len(l.trained))}
 	if len(l.waiting) > 0 {
 		sums = append(slices.Clone(l.waiting), sums[0])
 	}
 	for delay := range sums {
 		take := func(r int) bool { return rows[r] > 0 && l.delay(step, r) == delay }
-		sums[delay] = l.add(sums[delay], gradients, take)
+		if sums[delay], err = l.add(sums[delay], gradients, take); err != nil {
+			return nil, nil, err
+		}
 	}
 	due = map[string]tensor.Tensor{}
 	for i, s := range l.trained {
@@ -70,7 +75,7 @@ func (l *Late) Next(step int, gradients []tensor.Tensor, rows []int) (
 			delays = append(delays, l.delay(step, r))
 		}
 	}
-	return due, &Late{l.trained, l.delays, sums[1:], l.counts.next(delays)}
+	return due, &Late{l.trained, l.delays, sums[1:], l.counts.next(delays)}, nil
 }
 
 // Lateness returns the counts so far.
@@ -83,7 +88,7 @@ func (l *Late) delay(step, r int) int {
 }
 
 // add returns sums with the gradients of some replicas added to them.
-func (l *Late) add(sums, gradients []tensor.Tensor, take func(r int) bool) []tensor.Tensor {
+func (l *Late) add(sums, gradients []tensor.Tensor, take func(r int) bool) ([]tensor.Tensor, error) {
 	out := make([]tensor.Tensor, len(sums))
 	for i, g := range gradients {
 		part := collective.Reduce(collective.Sum, collective.Root(g.Shape[0]), func(r int) tensor.Tensor {
@@ -101,8 +106,25 @@ func (l *Late) add(sums, gradients []tensor.Tensor, take func(r int) bool) []ten
 			collective.Add(part, old, part)
 			out[i] = part
 		}
+		if !part.IsZero() && !device.AllFinite(out[i].F32()) {
+			return nil, l.notFinite(i, out[i], gradients[i], take)
+		}
 	}
-	return out
+	return out, nil
+}
+
+// notFinite says what is wrong with the sum of the gradients of tensor i.
+func (l *Late) notFinite(i int, sum, gradients tensor.Tensor, take func(r int) bool) error {
+	name := Gradient(l.trained[i].Name)
+	for r := range gradients.Shape[0] {
+		if !take(r) {
+			continue
+		}
+		if err := device.Finite(name, gradients.Rows(r, r+1).Clone().Reshape(sum.Shape...)); err != nil {
+			return fmt.Errorf("replica %d: %w: %w", r, device.NonFinite, err)
+		}
+	}
+	return fmt.Errorf("%w: the sum of %w", device.NonFinite, device.Finite(name, sum))
 }
 
 // Tensors returns what waits, by "steps from now/trained tensor".

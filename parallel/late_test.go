@@ -1,9 +1,13 @@
 package parallel
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -37,7 +41,7 @@ func TestLateGradientsComeOnce(t *testing.T) {
 			gradients, found = lateGradients(0, replicas), make([]int, replicas)
 		}
 		var due map[string]tensor.Tensor
-		due, l = l.Next(step, gradients, found)
+		due, l = next(t, l, step, gradients, found)
 		got := int(due["due/b"].F32()[0])
 		if w := due["due/w"].F32(); int(w[0]) != got || int(w[1]) != -got {
 			t.Errorf("step %d: tensors w %v and b %v were not delayed alike", step, w, got)
@@ -74,8 +78,8 @@ func TestLateGradientsGoOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		var a, b map[string]tensor.Tensor
-		a, whole = whole.Next(step, lateGradients(step, 3), rows)
-		b, half = restored.Next(step, lateGradients(step, 3), rows)
+		a, whole = next(t, whole, step, lateGradients(step, 3), rows)
+		b, half = next(t, restored, step, lateGradients(step, 3), rows)
 		if fmt.Sprint(half.Lateness()) != fmt.Sprint(whole.Lateness()) {
 			t.Errorf("step %d: other counts after a checkpoint", step)
 		}
@@ -90,6 +94,37 @@ func TestLateGradientsGoOn(t *testing.T) {
 	} {
 		if _, err := NewLate(lateTrained, 3, 3).Restored(waiting, Lateness{Waiting: make([]Due, 3)}); err == nil {
 			t.Errorf("gradients %s: no error", name)
+		}
+	}
+}
+
+func next(t *testing.T, l *Late, step int, gradients []tensor.Tensor, rows []int) (
+	map[string]tensor.Tensor, *Late) {
+	t.Helper()
+	due, after, err := l.Next(step, gradients, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return due, after
+}
+
+// A gradient that is not finite is not taken, now or later, and told by its replica.
+func TestLateGradientThatIsNotFinite(t *testing.T) {
+	trained := []graph.State{{Name: "w", DType: tensor.F32, Shape: []int{2, 2}}}
+	g := tensor.New(tensor.F32, 3, 2, 2)
+	for _, c := range []struct {
+		values []float32 // of element 3, by replica
+		want   string
+	}{
+		{[]float32{1, 2, float32(math.Inf(-1))}, "replica 2: not finite: grad:w: channel 1, element 3 is -Inf"},
+		{[]float32{3e38, 1, 3e38}, "not finite: the sum of grad:w: channel 1, element 3 is +Inf"},
+	} {
+		for r, v := range c.values {
+			g.F32()[4*r+3] = v
+		}
+		_, _, err := NewLate(trained, 1, 0).Next(0, []tensor.Tensor{g}, []int{1, 1, 1})
+		if !errors.Is(err, device.NonFinite) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: error %v, want %q", c.values, err, c.want)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package parallel
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/bnctl/bnctl/collective"
@@ -97,7 +99,14 @@ func (l *Local) lend(ctx context.Context, m *member, r int, b Batch, state map[s
 	m.pace.add(f, b, []int{r}, a.outcome)
 	a.state = state
 	if h != nil {
-		if a.state, err = l.update(ctx, m, h); err != nil {
+		a.state, err = l.update(ctx, m, h)
+		if err == nil {
+			err = finiteUpdates(m, d.program, a.state)
+		}
+		if errors.Is(err, device.NonFinite) {
+			err = fmt.Errorf("replica %d: %w", r, err)
+		}
+		if err != nil {
 			return a, err
 		}
 	}

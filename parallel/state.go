@@ -46,6 +46,9 @@ func (d *Driver) SnapshotDue() bool { return d.ledger.long() }
 
 // State reads all state from one device: they all have the same.
 func (d *Driver) State(ctx context.Context) (map[string]tensor.Tensor, error) {
+	if d.spoiled != nil {
+		return nil, d.spoiled
+	}
 	for {
 		if len(d.members) == 0 {
 			return nil, fmt.Errorf("reading the state: %w", NoDevices)

@@ -186,12 +186,8 @@ func concat(outs []device.Outcome, i int) tensor.Tensor {
 	return out
 }
 
-// Commit makes the next version of the state on every device from the
-// gradients of the last step. A device that is lost here is dropped; the
-// others have the new version all the same. It does not stop half-way when ctx ends.
-func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
-	ctx = context.WithoutCancel(ctx)
-	b := &broadcast{driver: d}
+// commit is Commit but for what it finds out afterwards.
+func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error {
 	for {
 		if d.stepped && !d.kept { // those who did were lost, at a Write before, or here
 			if _, err := d.complete(ctx, d.program.Function(graph.Train), d.ledger.batch); err != nil {

@@ -73,7 +73,7 @@ func (b *broadcast) update(ctx context.Context, m *member, h device.Hyper) error
 		state[u.State] = t
 	}
 	b.state, m.written = state, d.version+1
-	return nil
+	return finiteUpdates(m, d.program, state)
 }
 
 // send writes the next version to a member that does not commit: its

@@ -49,7 +49,10 @@ func (s *Session) commit(ctx context.Context, found parallel.Result, sl parallel
 	if s.late == nil {
 		return s.driver.Commit(ctx, h)
 	}
-	due, next := s.late.Next(s.progress.Step, found.Gradients, sl.Sizes)
+	due, next, err := s.late.Next(s.progress.Step, found.Gradients, sl.Sizes)
+	if err != nil {
+		return err
+	}
 	if err := s.driver.Write(ctx, due); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
@@ -174,7 +175,7 @@ func (s *Session) step(ctx context.Context, b *data.Batch, sl parallel.Slices) (
 	s.remember(batch)
 	result, err := s.compute(ctx, batch)
 	if err != nil {
-		return result, err
+		return result, s.refused(err)
 	}
 	if err := bn.Check(s.layers, result.Moments); err != nil {
 		return result, s.located(err)
@@ -188,7 +189,7 @@ func (s *Session) step(ctx context.Context, b *data.Batch, sl parallel.Slices) (
 		return result, s.located(err)
 	}
 	if err := s.commit(ctx, result, sl); err != nil {
-		return result, s.located(err)
+		return result, s.refused(err)
 	}
 	s.kept = next
 	return result, nil
@@ -211,6 +212,15 @@ func (s *Session) located(err error) error {
 			s.progress.Step+1, s.driver.DeviceOf(bad.Replica), err)
 	}
 	return fmt.Errorf("step %d: %w", s.progress.Step+1, err)
+}
+
+// refused adds step and advice to an error about an update that is not finite.
+func (s *Session) refused(err error) error {
+	if errors.Is(err, device.NonFinite) {
+		return fmt.Errorf("step %d: %w; the step was not committed; lower --lr, add --warmup or --clip-norm",
+			s.progress.Step+1, err)
+	}
+	return err
 }
 
 // batch lays a batch out for the driver: repeated rows at the end, the

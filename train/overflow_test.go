@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/serialize"
@@ -117,5 +119,110 @@ func TestValidationLossThatIsNoNumber(t *testing.T) {
 	b.template(New(context.Background(), &b.recipe, b.model(), c))
 	if m := says(errors.New(warning), "validation loss", "NaN", "--lr"); m != nil {
 		t.Errorf("warning %q does not say %q", warning, m)
+	}
+}
+
+// spoiler is a device that finds NaN in what an update changes, at one of its commits.
+type spoiler struct {
+	device.Device
+	commits, at int
+	unaware     bool // it does not check its updates
+}
+
+func (d *spoiler) Info() device.Info {
+	info := d.Device.Info()
+	if d.unaware {
+		info.Features = slices.DeleteFunc(slices.Clone(info.Features),
+			func(f string) bool { return f == device.FiniteUpdates })
+	}
+	return info
+}
+
+func (d *spoiler) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	exe, err := d.Device.Load(ctx, p, c)
+	return &spoilerExe{exe, d, p}, err
+}
+
+type spoilerExe struct {
+	device.Executable
+	d *spoiler
+	p *graph.Program
+}
+
+func (e *spoilerExe) Commit(ctx context.Context, v device.Version, h device.Hyper) error {
+	e.d.commits++
+	if e.d.commits != e.d.at {
+		return e.Executable.Commit(ctx, v, h)
+	}
+	u := e.p.Function(graph.Commit).Updates[0]
+	x, err := e.Read(ctx, u.State)
+	if err != nil {
+		return err
+	}
+	was := x.F32()[1]
+	x.F32()[1] = float32(math.NaN())
+	if !e.d.unaware {
+		if err := e.Write(ctx, u.State, x); err != nil {
+			return err
+		}
+		return e.Executable.Commit(ctx, v, h)
+	}
+	if err := e.Executable.Commit(ctx, v, h); err != nil { // it says that all is well
+		return err
+	}
+	if x, err = e.Read(ctx, u.State); err != nil {
+		return err
+	}
+	if x.F32()[1]-was == 0 {
+		return errors.New("the update changes nothing")
+	}
+	x.F32()[1] = float32(math.NaN())
+	return e.Write(ctx, u.State, x)
+}
+
+// An update that is not finite is found in the step that makes it, in every way
+// and whether the device looks for it or not: no checkpoint has it.
+func TestUpdateThatIsNotFiniteIsNotCommitted(t *testing.T) {
+	for name, change := range ways() {
+		for _, unaware := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, unaware %v", name, unaware), func(t *testing.T) {
+				b := newBench(t, 64)
+				change(&b.recipe)
+				c := b.config(1)
+				c.Checkpoint, c.CheckpointEvery = filepath.Join(t.TempDir(), "run.bnc"), 1
+				at, step := 3, 3
+				if b.recipe.local() { // each replica by itself
+					at = 2*b.recipe.StepReplicas() + 2
+				}
+				c.Devices[0].Device = &spoiler{Device: c.Devices[0].Device, at: at, unaware: unaware}
+				s, err := New(context.Background(), &b.recipe, b.model(), c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				_, err = s.Run(context.Background())
+				want := []string{fmt.Sprintf("step %d", step), "ref:0", "not finite", "element 1 is NaN", "not committed",
+					s.program.Function(graph.Commit).Updates[0].State}
+				if b.recipe.local() {
+					want = append(want, "replica 1")
+				}
+				if m := says(err, want...); m != nil {
+					t.Errorf("err = %v, want one that says %q", err, m)
+				}
+				if s.progress.Step != step-1 {
+					t.Errorf("%d steps are done, want %d", s.progress.Step, step-1)
+				}
+				k, err := serialize.ReadCheckpoint(c.Checkpoint)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if bad := notFinite(k.State); bad != "" {
+					t.Errorf("%s of the checkpoint is not finite", bad)
+				}
+				if state, err := s.current(context.Background()); err == nil && notFinite(state) != "" {
+					t.Error("the state can be read, and is not finite")
+				}
+			})
+		}
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -18,6 +21,8 @@ func commitCases() []Case {
 		contractCase("commit: once for each run", invalid, onceForEachRun),
 		contractCase("commit: hyper-parameters",
 			"Hyper holds the inputs of the function commit that train does not keep.", needsHyper),
+		contractCase("commit: not finite", "If an update is infinite or NaN somewhere, the error of a device with "+
+			"the feature FiniteUpdates wraps NonFinite and names the tensor.", refusesNonFinite),
 		contractCase("commit: after a failed run", "An error leaves state and version as they were.", afterFailure),
 	}
 }
@@ -134,4 +139,53 @@ func afterFailure(ctx context.Context, m *member, s *setting) error {
 	}
 	_, err = predict.run(ctx, m.x)
 	return err
+}
+
+// refusesNonFinite has the weights overflow, from finite weights, velocities and
+// rate, and looks at what the executable does then and afterwards.
+func refusesNonFinite(ctx context.Context, m *member, s *setting) error {
+	if !m.Info().Has(device.FiniteUpdates) {
+		return nil
+	}
+	before, err := m.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	names := small("batch").names()
+	for _, huge := range []device.Hyper{{"lr": math.MaxFloat32}, {"lr": -math.MaxFloat32}} {
+		for i, name := range names { // 0.9 of it is finite, and times the rate it is not
+			if strings.HasSuffix(name, momentumRule.slots[0]) {
+				v := before[i].Clone()
+				v.F32()[v.Count()-1] = 3e38
+				if err := m.x.Write(ctx, name, v); err != nil {
+					return err
+				}
+			}
+		}
+		if _, err := s.run(ctx, m.x); err != nil {
+			return err
+		}
+		err := m.x.Commit(ctx, 0, huge)
+		if err := wantKind(err, device.NonFinite); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(err.Error(), n) }) {
+			return fmt.Errorf("error %q names no state tensor", err)
+		}
+		if err := allFail([]attempt{
+			{"again without a run", device.Invalid, func() error { return m.x.Commit(ctx, 0, rate) }},
+			{"the version after it", device.Invalid, func() error { return m.x.Commit(ctx, 1, rate) }},
+		}); err != nil {
+			return err
+		}
+		for i, name := range names {
+			if err := m.x.Write(ctx, name, before[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := s.run(ctx, m.x); err != nil {
+		return err
+	}
+	return m.x.Commit(ctx, 0, rate)
 }

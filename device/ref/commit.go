@@ -32,8 +32,7 @@ func (x *executable) Commit(ctx context.Context, v device.Version, h device.Hype
 	if err := f.run(ctx); err != nil {
 		return x.dev.wrap(call, err)
 	}
-	x.apply(f)
-	return nil
+	return x.apply(f)
 }
 
 // prepareCommit returns the frame of the commit function: inputs are what
@@ -62,11 +61,18 @@ func (x *executable) prepareCommit(h device.Hyper) (*frame, error) {
 	return f, nil
 }
 
-// apply makes the updates of a finished frame the next version of the state.
-func (x *executable) apply(f *frame) {
+// apply makes the updates of a finished frame the next version of the state, if
+// all of them are finite.
+func (x *executable) apply(f *frame) error {
+	x.kept = nil
+	for _, u := range f.fn.Updates {
+		if err := device.Finite(u.State, f.result(u.Value)); err != nil {
+			return device.Errorf(x.dev.name, "Commit", device.NonFinite, "%w", err)
+		}
+	}
 	for _, u := range f.fn.Updates {
 		x.state[u.State] = f.result(u.Value)
 	}
 	x.version++
-	x.kept = nil
+	return nil
 }

@@ -46,8 +46,9 @@ func (d *dev) Info() device.Info {
 	return device.Info{
 		ID: device.DefaultID, Name: d.name, Description: "reference device: plain loops, float64 sums",
 		Kernels: "ref", Threads: 1, Ops: slices.Clone(d.ops),
-		Features: []string{device.Deterministic, device.ExactUpdates, device.Profile},
-		Levels:   []string{device.InProcess}, Precisions: slices.Clone(d.precisions),
+		Features: []string{device.Deterministic, device.ExactUpdates, device.FiniteUpdates,
+			device.Profile},
+		Levels: []string{device.InProcess}, Precisions: slices.Clone(d.precisions),
 	}
 }
 

@@ -70,6 +70,8 @@ const (
 	Kind_KIND_ABORTED Kind = 6
 	// It cannot be opened now: no driver, busy, not permitted.
 	Kind_KIND_UNAVAILABLE Kind = 7
+	// A commit would make the state infinite or NaN.
+	Kind_KIND_NON_FINITE Kind = 8
 )
 
 // Enum value maps for Kind.
@@ -83,6 +85,7 @@ var (
 		5: "KIND_CANCELED",
 		6: "KIND_ABORTED",
 		7: "KIND_UNAVAILABLE",
+		8: "KIND_NON_FINITE",
 	}
 	Kind_value = map[string]int32{
 		"KIND_OTHER":         0,
@@ -93,6 +96,7 @@ var (
 		"KIND_CANCELED":      5,
 		"KIND_ABORTED":       6,
 		"KIND_UNAVAILABLE":   7,
+		"KIND_NON_FINITE":    8,
 	}
 )
 
@@ -992,6 +996,10 @@ type DeviceInfo struct {
 	//	profile        Outcome.nodes is there when Run.profile asks for it
 	//	exact-updates  the updates of the function "commit" have the exact bits
 	//	               that the operations define
+	//	finite-updates Commit finds updates that are infinite or NaN somewhere:
+	//	               an error of kind NON_FINITE names the tensor, the version
+	//	               stays, nothing is kept any more, and what the function
+	//	               updates is undefined until it is written
 	Features []string `protobuf:"bytes,9,rep,name=features,proto3" json:"features,omitempty"`
 	// Levels of the session that it can speak, best first. "stream/1" is this
 	// file; every plugin has it. "shm/1" moves the same messages through shared
@@ -4271,7 +4279,7 @@ const file_device_proto_rawDesc = "" +
 	"\x04keep\x18\x03 \x01(\bR\x04keep\"4\n" +
 	"\x06Update\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x05R\x05value*\xa0\x01\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value*\xb5\x01\n" +
 	"\x04Kind\x12\x0e\n" +
 	"\n" +
 	"KIND_OTHER\x10\x00\x12\x10\n" +
@@ -4281,7 +4289,8 @@ const file_device_proto_rawDesc = "" +
 	"\tKIND_LOST\x10\x04\x12\x11\n" +
 	"\rKIND_CANCELED\x10\x05\x12\x10\n" +
 	"\fKIND_ABORTED\x10\x06\x12\x14\n" +
-	"\x10KIND_UNAVAILABLE\x10\a*\xda\x01\n" +
+	"\x10KIND_UNAVAILABLE\x10\a\x12\x13\n" +
+	"\x0fKIND_NON_FINITE\x10\b*\xda\x01\n" +
 	"\x05DType\x12\x0e\n" +
 	"\n" +
 	"DTYPE_NONE\x10\x00\x12\r\n" +

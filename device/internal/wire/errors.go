@@ -51,7 +51,7 @@ func DecodeError(name, call string, in *pb.Error) error {
 		return nil
 	}
 	kind := device.Kind(in.Kind)
-	if in.Kind < 0 || in.Kind > pb.Kind(device.Unavailable) {
+	if in.Kind < 0 || in.Kind > pb.Kind(device.NonFinite) {
 		kind = device.Other // of a newer version
 	}
 	if in.Call != "" {

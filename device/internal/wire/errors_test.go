@@ -27,6 +27,8 @@ func TestErrorsArriveWithTheirKind(t *testing.T) {
 			"cpu:1: call: invalid: inside: far: Run: invalid: bad", device.Invalid},
 		{fmt.Errorf("%w: %w", collective.Aborted, device.Errorf("d2", "Run", device.Lost, "gone")),
 			"cpu:1: call: aborted: group aborted: d2: Run: lost: gone", collective.Aborted},
+		{device.Errorf("far", "Commit", device.NonFinite, "w: element 3 is NaN"),
+			"cpu:1: Commit: not finite: w: element 3 is NaN", device.NonFinite},
 		{context.DeadlineExceeded, "cpu:1: call: canceled: context deadline exceeded", device.Canceled},
 		{errors.New("plain"), "cpu:1: call: plain", device.Other},
 	}

@@ -20,8 +20,8 @@ class Device:
     def info(self):
         return pb.DeviceInfo(
             id="0", name="python", description="numpy %s, float64 inside" % np.__version__, kernels="numpy", threads=1,
-            ops=sorted(operations.TABLE) + [pb.OP_ALL_REDUCE], features=["deterministic", "exact-updates"],
-            levels=["stream/1"])
+            ops=sorted(operations.TABLE) + [pb.OP_ALL_REDUCE],
+            features=["deterministic", "exact-updates", "finite-updates"], levels=["stream/1"])
 
     def check(self, request):
         """Refuses what this device is not."""
@@ -135,8 +135,14 @@ class Executable:
             frame.set(v, self.kept[name] if name in self.kept else np.float32(hyper[name]))
         for _ in frame.run(None, 0):
             pass  # commit exchanges nothing
+        self.kept = None
+        for u in f.updates:
+            bad = np.flatnonzero(~np.isfinite(frame.values[u.value]))
+            if len(bad) > 0:
+                raise DeviceError(pb.KIND_NON_FINITE, "%s: element %d is %s (%d of them)" % (
+                    u.state, bad[0], np.ravel(frame.values[u.value])[bad[0]], len(bad)))
         self.state.update({u.state: frame.values[u.value] for u in f.updates})
-        self.version, self.kept = version + 1, None
+        self.version = version + 1
 
 
 def check_capacity(c):

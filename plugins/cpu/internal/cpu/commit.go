@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -33,7 +34,7 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 	if err != nil {
 		return e.device.fail(call, device.Invalid, "%w", err)
 	}
-	// From here on nothing fails: updates may be made in place.
+	// From here on nothing fails but an update that is not finite: updates may be made in place.
 	for _, u := range fn.Updates {
 		e.states[u.State].own()
 	}
@@ -48,7 +49,34 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 		}
 		s.stamp++
 	}
-	e.version, e.hasKept = v+1, false
+	e.hasKept = false
+	if err := e.checkUpdates(f, fn); err != nil {
+		return e.device.fail(call, device.NonFinite, "%w", err)
+	}
+	e.version = v + 1
+	return nil
+}
+
+// checkUpdates returns an error that names a state tensor that the function has
+// made infinite or NaN somewhere.
+func (e *Executable) checkUpdates(f *frame, fn *function) error {
+	var bad atomic.Bool
+	for _, u := range fn.Updates {
+		if s := e.states[u.State]; s.value.DType == tensor.F32 {
+			x := s.value.F32()
+			f.eachSpan(len(x), func(_ *worker, from, to int) {
+				if !device.AllFinite(x[from:to]) {
+					bad.Store(true)
+				}
+			})
+		}
+	}
+	for i := 0; i < len(fn.Updates) && bad.Load(); i++ {
+		name := fn.Updates[i].State
+		if err := device.Finite(name, e.states[name].value); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

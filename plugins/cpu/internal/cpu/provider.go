@@ -68,8 +68,9 @@ func describe(set *kernel.Set, threads int) device.Info {
 		ID: device.DefaultID, Name: "cpu",
 		Description: fmt.Sprintf("%s, %d threads, %s kernels", processor(), threads, set.Name),
 		MemoryTotal: total, MemoryFree: free, Kernels: set.Class, Threads: threads, Ops: Ops(),
-		Features: []string{device.Deterministic, device.ExactUpdates, device.Profile},
-		Levels:   []string{device.InProcess}, Precisions: device.Precisions(),
+		Features: []string{device.Deterministic, device.ExactUpdates, device.FiniteUpdates,
+			device.Profile},
+		Levels: []string{device.InProcess}, Precisions: device.Precisions(),
 	}
 }
 

@@ -33,10 +33,12 @@ const gain = 1.15
 // Balance places the replicas anew, in proportion to how fast the devices
 // were since the last call, if that makes a step clearly shorter and the
 // devices have the memory for it. It reports whether it did. Results do not
-// depend on it. A placement that Config pins stays.
+// depend on it. A placement that Config pins stays, and so does that of devices
+// of several kernel classes, whose results would depend on the clock, unless
+// Config says BySpeed.
 func (d *Driver) Balance(ctx context.Context) (bool, error) {
 	paces, ok := d.measured()
-	if !ok || d.pinned() {
+	if !ok || d.pinned() || d.mixed && !d.config.BySpeed {
 		return false, nil
 	}
 	ranges, err := Place(d.config.Replicas, len(d.members), paces)

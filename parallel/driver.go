@@ -28,6 +28,9 @@ type Config struct {
 	// Placement is how many replicas each device gets while all of them take
 	// part. nil: alike, and after Balance as their speeds are.
 	Placement []int
+	// BySpeed: Balance moves replicas between devices of several kernel classes
+	// too, though results depend on where these are.
+	BySpeed bool
 	// Template: one device makes every update, and the others get its state.
 	Template bool
 	// Local: replicas have weights of their own, which a Local keeps, and their
@@ -68,6 +71,7 @@ type Driver struct {
 	stale      bool           // membership changed since the last Join
 	stepped    bool           // a Step waits for its Commit
 	kept       bool           // and the members hold its gradients
+	mixed      bool           // the devices of Open are of several kernel classes
 	spoiled    error          // of a Commit that was not finite: there is no state any more
 	ledger     ledger
 	returns    returns
@@ -106,6 +110,7 @@ func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor,
 	d := &Driver{program: p, config: c, returns: newReturns()}
 	for i, m := range devices {
 		d.members = append(d.members, &member{Member: m, order: i})
+		d.mixed = d.mixed || m.Device.Info().Kernels != devices[0].Device.Info().Kernels
 	}
 	if err := d.checkPlacement(); err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ type Config struct {
 
 	Devices       []parallel.Member
 	Placement     []int         // parallel.Config.Placement
+	BySpeed       bool          // parallel.Config.BySpeed
 	DeviceTimeout time.Duration // parallel.Config.Timeout
 	// Reopen opens a lost device again; nil: never.
 	Reopen     func(ctx context.Context, name string) (device.Device, error)

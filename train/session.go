@@ -214,7 +214,8 @@ func (s *Session) open(ctx context.Context) error {
 	var err error
 	s.driver, err = parallel.Open(ctx, s.program, s.state, s.config.Devices, parallel.Config{
 		Replicas: s.recipe.StepReplicas(), Batch: s.recipe.StepBatch(), Reopen: s.config.Reopen,
-		Placement: s.config.Placement, Template: s.recipe.WeightSync == parallel.Template, Local: s.recipe.local(),
+		Placement: s.config.Placement, BySpeed: s.config.BySpeed,
+		Template: s.recipe.WeightSync == parallel.Template, Local: s.recipe.local(),
 		Timeout: s.config.DeviceTimeout, Lost: s.lost, Back: s.back,
 		Rendezvous: s.config.Rendezvous, Slower: s.slower})
 	if err != nil {

@@ -9,18 +9,22 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
+// bySpeed is the placement that follows the devices' speeds.
+const bySpeed = "speed"
+
 // placementOf reads --placement: how many of the replicas each device gets;
-// nil without.
+// nil without, or if it follows their speeds.
 func placementOf(c *cli.Context, devices []parallel.Member, replicas int) ([]int, error) {
 	text := c.String("placement")
-	if text == "" {
+	if text == "" || text == bySpeed {
 		return nil, nil
 	}
 	var counts []int
 	for _, item := range strings.Split(text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(item))
 		if err != nil {
-			return nil, misuse("--placement %q: %q is no number of replicas", text, item)
+			return nil, misuse("--placement %q: %q is no number of replicas; want one for each device, or %s", text,
+				item, bySpeed)
 		}
 		counts = append(counts, n)
 	}

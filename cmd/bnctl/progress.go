@@ -97,7 +97,7 @@ func notDeterministic(e train.Started) string {
 		return ""
 	}
 	if strings.Contains(e.Kernels, "+") {
-		return " · devices of several kernel classes: another placement of the replicas gives other bits"
+		return " · devices of several kernel classes: the same devices give the same bits, others do not"
 	}
 	return " · a device is not deterministic: this run cannot be repeated bit for bit"
 }

@@ -321,7 +321,8 @@ func (t *trainer) session(ctx context.Context) (*train.Session, error) {
 		return nil, err
 	}
 	config := train.Config{Train: t.data, Validation: t.val, Workers: t.c.Int("workers"),
-		Devices: t.devices.members, Placement: placement, Reopen: t.devices.reopen, Rendezvous: remote.Rendezvous{},
+		Devices: t.devices.members, Placement: placement, BySpeed: t.c.String("placement") == bySpeed,
+		Reopen: t.devices.reopen, Rendezvous: remote.Rendezvous{},
 		DeviceTimeout: time.Duration(t.c.Float64("device-timeout") * float64(time.Second)),
 		Checkpoint:    checkpointPath(t.c, t.paths.Output), CheckpointEvery: t.c.Int("checkpoint-every"),
 		LogEvery: t.c.Int("log-every"), Paths: t.paths, Events: events,

@@ -80,6 +80,9 @@ func gradBatchNorm(g *gradient, dy Value) {
 // is operand i. Nothing is exchanged: dx = dy*gamma/sqrt(variance + eps).
 func (g *gradient) frozen(dy, m, gamma, variance Value, i int) {
 	x, eps := g.node.In[0], g.node.Float("eps")
+	if g.needs(i) || g.needs(i+1) { // first: a device may sum while it makes dy
+		g.scaleAndShift(m, g.op(NormaliseGradSums, "sums", nil, x, dy, m), i)
+	}
 	if g.needs(0) {
 		s := g.op(Affine, "scale.var", Attrs{}.With("add", eps), variance)
 		s = g.op(Sqrt, "scale.std", nil, s)
@@ -89,8 +92,5 @@ func (g *gradient) frozen(dy, m, gamma, variance Value, i int) {
 			s = g.op(Reshape, "scale.all", Attrs{}.With("shape", shape), s)
 		}
 		g.give(0, g.op(Mul, "dx", nil, dy, s))
-	}
-	if g.needs(i) || g.needs(i+1) {
-		g.scaleAndShift(m, g.op(NormaliseGradSums, "sums", nil, x, dy, m), i)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -43,6 +44,8 @@ func buildBinary(c *compiler) action {
 		return binaryAction(a, b, y, arithmetic[float64](c.node.Op))
 	case c.node.Op == graph.Add && sameLayout(a, y) && sameLayout(b, y):
 		return c.spans(func(y []float32, x [][]float32) { c.exe.device.kernels.Add(y, x[0], x[1]) })
+	case c.node.Op == graph.Mul && y.last && sameLayout(a, y) && ofChannels(b, y):
+		return c.scaled(a, b)
 	}
 	return binaryAction(a, b, y, arithmetic[float32](c.node.Op))
 }
@@ -50,6 +53,26 @@ func buildBinary(c *compiler) action {
 // sameLayout reports whether elements of a and y lie at the same places.
 func sameLayout(a, y *value) bool {
 	return a.Kind == y.Kind && a.count == y.count && len(a.Shape) == len(y.Shape)
+}
+
+// ofChannels reports whether b has one element for each channel of y.
+func ofChannels(b, y *value) bool {
+	return b.Kind == graph.Whole && len(b.Shape) == len(y.Shape) && b.count == y.channels &&
+		b.Shape[0] == y.channels
+}
+
+// scaled multiplies the channels of x with elements of s, as the gradient of a
+// batch norm with constant statistics does: it normalises from 0, and adds -0,
+// which leaves every product as it is.
+func (c *compiler) scaled(x, s *value) action {
+	a := kernel.NewAffine(x.channels)
+	prepare := func(f *frame) error {
+		for ch, by := range f.f32(s) {
+			a.Set(ch, 0, float64(by), math.Copysign(0, -1))
+		}
+		return nil
+	}
+	return c.normaliseAction(x, prepare, func(*frame, int) kernel.Affine { return a })
 }
 
 func arithmetic[T float32 | float64](op graph.Op) func(a, b T) T {

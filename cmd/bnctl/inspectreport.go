@@ -27,7 +27,8 @@ type inspectEvent struct {
 	TrainingOnly *removedEvent     `json:"training_only,omitempty"`
 	Counters     []formats.Counter `json:"counters,omitempty"` // of a foreign file: step, epoch
 	Findings     []formats.Finding `json:"findings,omitempty"` // remarks about a foreign file
-	NoGraph      string            `json:"no_graph,omitempty"` // why the graph in a foreign file is not supported
+	// why the graph in a foreign file is not supported
+	NoGraph string `json:"no_graph,omitempty"`
 	foreignChoice
 	Progress json.RawMessage `json:"progress,omitempty"`
 	// of the template behind replicas with weights of their own

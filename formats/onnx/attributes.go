@@ -55,7 +55,12 @@ var attributes = map[string]known{
 	"Mul": {2, legacyBroadcast, "consumed_inputs"}, "Div": {2, legacyBroadcast, "consumed_inputs"},
 	"Sum":        {manyOperands, "", "consumed_inputs"},
 	"ReduceMean": {2, "axes keepdims noop_with_empty_axes", ""},
-	"ReduceSum":  {2, "axes keepdims noop_with_empty_axes", ""},
+	// keepdims shapes what is not kept: the scores are.
+	"ArgMax":    {1, "axis select_last_index", "keepdims"},
+	"ReduceMax": {2, "axes keepdims noop_with_empty_axes", ""},
+	"ReduceMin": {2, "axes keepdims noop_with_empty_axes", ""},
+	"LRN":       {1, "alpha beta bias size", ""},
+	"ReduceSum": {2, "axes keepdims noop_with_empty_axes", ""},
 
 	"Concat": {manyOperands, "axis", ""}, "Split": {2, "axis num_outputs split", ""},
 	"Slice":     {5, "axes ends starts", ""},
@@ -109,10 +114,13 @@ var refusedValues = map[string]string{
 	"PRelu":              "slopes other than one, or one for each channel",
 	"ReduceMean":         "axis 0",
 	"ReduceSum":          "axis 0",
+	"ReduceMax":          "axis 0",
+	"ReduceMin":          "axis 0",
+	"ArgMax":             "axes other than 1; anywhere but in front of an output; select_last_index",
 	"Slice":              "steps below 1",
 	"Pad":                "mode wrap",
 	"Transpose":          "a perm that moves axis 0",
-	"Flatten":            "axes other than 1",
+	"Flatten":            "axes other than 1, unless the file fixes the batch to 1",
 	"Resize": "coordinate_transformation_mode tf_crop_and_resize; antialias of nearest; " +
 		"other axes than height and width",
 	"Upsample":         "other axes than height and width",

@@ -58,17 +58,53 @@ func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
 // that comes from a softmax is called probabilities, what goes into it logits.
 func (r *reader) outputs() error {
 	var names foreign.Names
+	count := r.picks()
 	for _, o := range r.src.Output {
 		x, ok := r.values[o.Name]
 		switch {
 		case !ok || x.isConstant():
 			return fmt.Errorf("output %.80q is not computed from the input", o.Name)
-		case len(r.src.Output) == 1 && len(r.shapeOf(x)) == 1 && x.logits != graph.None:
+		case x.picked && r.beside(o.Name, x):
+			continue // the scores are there already
+		case count == 1 && len(r.shapeOf(x)) == 1 && x.logits != graph.None:
 			r.g.Output("logits", x.logits, false)
 			r.g.Output("probabilities", x.v, false)
+		case x.picked:
+			r.g.Output(names.Free("scores"), x.v, false)
 		default:
 			r.g.Output(names.Free(foreign.Clean(o.Name, "output")), x.v, false)
 		}
 	}
 	return r.g.Err()
+}
+
+// picks notes the outputs that are an ArgMax, whose scores are the output
+// here, and returns how many outputs there are with each of these once.
+func (r *reader) picks() int {
+	count := 0
+	for _, o := range r.src.Output {
+		x := r.values[o.Name]
+		if x.picked {
+			r.file.Find(o.Name, "the file picks the largest by ArgMax; here the output is what it picks from", "")
+		}
+		if !x.picked || !r.beside(o.Name, x) {
+			count++
+		}
+	}
+	return count
+}
+
+// beside reports whether another output, or one before of the same ArgMax, is x's value.
+func (r *reader) beside(name string, x value) bool {
+	before := true
+	for _, o := range r.src.Output {
+		if o.Name == name {
+			before = false
+			continue
+		}
+		if y := r.values[o.Name]; y.v == x.v && (before || !y.picked) {
+			return true
+		}
+	}
+	return false
 }

@@ -18,6 +18,7 @@ type call struct {
 	in   []value
 	name string // of the first result, for the graph
 	err  error
+	bare bool // the operands from the input, and then the results, have no batch axis in the file
 }
 
 // maker adds the nodes of an operator and returns its results.
@@ -49,7 +50,7 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 	}
 	c.name = nodeName(n)
 	op := operator(n)
-	if err := attributes[op].check(c); err != nil {
+	if err := firstError(attributes[op].check(c), c.checkBare(op)); err != nil {
 		return err
 	}
 	var out []value
@@ -58,6 +59,8 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 		out = []value{c.fold(folds[op])}
 	case constants || makers[op] == nil:
 		return fmt.Errorf("of constants is not supported")
+	case c.in[0].picked:
+		out = []value{c.in[0]}
 	default:
 		out = makers[op](c)
 	}
@@ -91,7 +94,7 @@ func (c *call) store(op string, out []value) error {
 		if i >= len(out) {
 			continue // using it is the error
 		}
-		out[i].op = op
+		out[i].op, out[i].bare = op, c.bare
 		if err := c.reader.name(name, out[i]); err != nil {
 			return err
 		}
@@ -178,6 +181,9 @@ func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) 
 
 // axis returns an axis of the rows of a value of a rank without the batch.
 func (c *call) axis(a int64, rank int) int {
+	if c.bare {
+		return c.foldAxis(a, rank)
+	}
 	if a < 0 {
 		a += int64(rank) + 1
 	}

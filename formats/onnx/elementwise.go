@@ -117,24 +117,32 @@ func sum(c *call) graph.Value {
 
 // reduce is ReduceMean and ReduceSum over axes other than the batch.
 func reduce(c *call) graph.Value {
-	s := c.shape(0)
-	axes, ok := c.list("axes", 1)
-	if (!ok || len(axes) == 0) && c.int("noop_with_empty_axes", 0) != 0 {
+	at := c.reduced()
+	if c.err == nil && len(at) == 0 {
 		return c.flow(0)
 	}
-	if !ok || len(axes) == 0 {
-		c.fail("over all axes reduces the batch")
-	}
-	var at []int
-	for _, a := range axes {
-		at = append(at, c.axis(a, len(s)))
-	}
-	slices.Sort(at)
 	op := graph.ReduceMean
 	if c.n.OpType == "ReduceSum" {
 		op = graph.ReduceSum
 	}
 	return c.node(op, "", []graph.Value{c.flow(0)}, "axes", at, "keep", c.int("keepdims", 1) != 0)
+}
+
+// reduced returns the axes of a reduction in their order; none changes nothing.
+func (c *call) reduced() []int {
+	axes, ok := c.list("axes", 1)
+	if !ok || len(axes) == 0 {
+		if c.int("noop_with_empty_axes", 0) == 0 {
+			c.fail("over all axes reduces the batch")
+		}
+		return nil
+	}
+	var at []int
+	for _, a := range axes {
+		at = append(at, c.axis(a, len(c.shape(0))))
+	}
+	slices.Sort(at)
+	return slices.Compact(at)
 }
 
 func isFloat(d tensor.DType) bool {

@@ -41,7 +41,9 @@ func foldShape(c *call) numbers {
 	if x := c.in[0]; x.isConstant() {
 		all = widened(x.c.Shape)
 	} else {
-		all = append([]int64{anyBatch}, widened(c.shapeOf(x))...)
+		if all = widened(c.shapeOf(x)); !x.bare {
+			all = append([]int64{anyBatch}, all...)
+		}
 	}
 	from, to := c.int("start", 0), c.int("end", len(all))
 	if from < 0 {

@@ -22,6 +22,7 @@ func init() { // the makers refer to the table's users
 
 		"Add": one(binary), "Sub": one(binary), "Mul": one(binary), "Div": one(binary), "Sum": one(sum),
 		"ReduceMean": one(reduce), "ReduceSum": one(reduce),
+		"ReduceMax": one(extreme), "ReduceMin": one(extreme), "LRN": one(lrn),
 
 		"Concat": one(concat), "Slice": one(slice), "Split": split, "Pad": one(pad),
 		"Transpose": one(transpose), "Expand": one(expand), "Reshape": one(reshape), "Flatten": one(flatten),
@@ -29,7 +30,7 @@ func init() { // the makers refer to the table's users
 		"DepthToSpace": one(depthToSpace), "SpaceToDepth": one(spaceToDepth),
 		"Resize": one(resize), "Upsample": one(resize),
 
-		"Identity": same, "Cast": cast, "Dropout": one(dropout),
+		"ArgMax": argMax, "Identity": same, "Cast": cast, "Dropout": one(dropout),
 	}
 }
 

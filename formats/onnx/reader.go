@@ -40,6 +40,8 @@ type value struct {
 	file   *foreign.Tensor // the constant, still in the file
 	logits graph.Value     // what a softmax made v of; graph.None otherwise
 	op     string          // the operator that made v
+	bare   bool            // the file's batch of 1 was dropped: axis 0 is the first of the rows
+	picked bool            // v are the scores that an ArgMax picks from
 }
 
 func rows(v graph.Value) value          { return value{v: v, logits: graph.None} }

@@ -49,15 +49,24 @@ func reshape(c *call) graph.Value {
 		c.fail("without a shape")
 		return graph.None
 	}
+	if c.bare {
+		return reshapeWhole(c, target)
+	}
 	first, rest := target[0], target[1:]
 	batch := first == anyBatch || first == 0 && c.int("allowzero", 0) == 0 || c.batch > 0 && first == c.batch
 	if !batch && (first != -1 || slices.Contains(rest, -1)) {
+		if c.single() {
+			return reshapeWhole(c, target)
+		}
 		c.fail("to %s mixes the rows of the batch", printed(target))
 		return graph.None
 	}
 	shape, err := resolve(rest, from, true)
 	if slices.Contains(rest, 0) { // 0 copies a length of the same place, which counts the batch
 		shape, err = resolve(copied(rest, from), from, true)
+	}
+	if err != nil && c.single() {
+		return reshapeWhole(c, target)
 	}
 	if err != nil {
 		c.fail("to %s: %w", printed(target), err)
@@ -96,6 +105,17 @@ func printed(shape []int64) string {
 func flatten(c *call) graph.Value {
 	s := c.shape(0)
 	axis := c.int("axis", 1)
+	if all := c.whole(); c.err == nil && c.single() {
+		if axis < 0 {
+			axis += len(all)
+		}
+		if axis < 0 || axis > len(all) {
+			c.fail("at axis %d of a tensor of rank %d", axis, len(all))
+			return graph.None
+		}
+		matrix := []int{tensor.Count(all[:axis]), tensor.Count(all[axis:])}
+		return c.node(graph.Reshape, "", []graph.Value{c.flow(0)}, "shape", c.bared(matrix))
+	}
 	if axis < 0 {
 		axis += len(s) + 1
 	}
@@ -108,6 +128,9 @@ func flatten(c *call) graph.Value {
 func squeeze(c *call) graph.Value {
 	s := c.shape(0)
 	axes, given := c.list("axes", 1)
+	if c.single() {
+		return squeezeWhole(c, axes, given)
+	}
 	if !given {
 		c.fail("without axes could take the batch's")
 	}
@@ -131,6 +154,9 @@ func unsqueeze(c *call) graph.Value {
 	s := c.shape(0)
 	axes, _ := c.list("axes", 1)
 	rank := len(s) + len(axes)
+	if i := slices.Index(axes, 0); c.bare && i >= 0 { // the batch is back
+		axes, rank, c.bare = slices.Delete(slices.Clone(axes), i, i+1), rank-1, false
+	}
 	if rank >= tensor.MaxRank {
 		c.fail("makes a tensor of rank %d", rank+1)
 		return graph.None

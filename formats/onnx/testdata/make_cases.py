@@ -24,7 +24,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 node = helper.make_node
 
 
-def case(name, nodes, constants={}, opset=13, shape=("N", 4, 6, 5)):
+def case(name, nodes, constants={}, opset=13, shape=("N", 4, 6, 5), rows=2):
     if len(sys.argv) > 1 and not name.startswith(tuple(sys.argv[1:])):
         return
     init = [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()]
@@ -33,7 +33,7 @@ def case(name, nodes, constants={}, opset=13, shape=("N", 4, 6, 5)):
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=min(8, 4 + opset // 4))
     path = os.path.join(here, "cases", name + ".onnx")
     onnx.save(model, path)
-    dims = [2 if d == "N" else d for d in shape]
+    dims = [rows if d == "N" else d for d in shape]
     i = np.arange(int(np.prod(dims)), dtype=np.uint64)
     x = (-1 + 2 * ((i * 2654435761) % 2**32).astype(np.float64) / 2**32).astype(np.float32)
     with tempfile.NamedTemporaryFile() as f:
@@ -233,3 +233,27 @@ for opset, op in (9, "Upsample"), (10, "Resize"):
         for way, scales in ("up", up), ("down", down), ("whole", whole):
             if op == "Resize" or way != "down":
                 case("resize-%d-%s-%s" % (opset, mode, way), one(op, 2, mode=mode), {"c1": np.array(scales, np.float32)}, opset)
+
+# Largest and smallest elements, and local response normalisation.
+case("reducemax-11", one("ReduceMax", axes=[-1, 2], keepdims=0), opset=11)
+case("reducemax-18", one("ReduceMax", 2, keepdims=1), {"c1": i64(1)}, opset=18)
+case("reducemin-13", one("ReduceMin", axes=[3, 1], keepdims=1))
+case("reducemean-noop", one("ReduceMean", noop_with_empty_axes=1), opset=18)
+for size in 1, 3:
+    case("lrn-%d" % size, one("LRN", size=size, alpha=0.9, bias=1.5))
+case("lrn-beta", one("LRN", size=5, alpha=0.9, beta=0.6))
+case("lrn-root", one("LRN", size=3, alpha=0.9, beta=0.5))
+
+# A batch of 1 that is dropped; and heads that pick a class, whose scores are the output here.
+gap = [node("GlobalAveragePool", ["x"], ["g"])]
+b1 = dict(shape=(1, 4, 6, 5), rows=1)
+case("bare-reshape", gap + [node("Reshape", ["g", "s"], ["r"]), node("Softmax", ["r"], ["y"], axis=0)], {"s": i64(-1)}, **b1)
+case("bare-matrix", [node("Reshape", ["x", "s"], ["r"]), node("Softmax", ["r"], ["y"], axis=1)], {"s": i64(-1, 5)}, **b1)
+case("bare-back", [node("Reshape", ["x", "s"], ["r"]), node("Relu", ["r"], ["a"]), node("Reshape", ["a", "t"], ["b"]), node("GlobalMaxPool", ["b"], ["y"])],
+     {"s": i64(24, 5), "t": i64(1, 4, 6, 5)}, **b1)
+case("bare-squeeze", gap + [node("Squeeze", ["g"], ["y"])], **b1)
+case("bare-squeeze-axes", [node("Squeeze", ["x", "a"], ["q"]), node("ReduceMean", ["q"], ["m"], axes=[0], keepdims=0), node("Unsqueeze", ["m", "a"], ["y"])],
+     {"a": i64(0)}, **b1)
+case("bare-flatten", [node("Flatten", ["x"], ["f"], axis=2), node("LogSoftmax", ["f"], ["y"], axis=-1)], **b1)
+case("bare-shape", [node("Squeeze", ["x", "a"], ["q"]), node("Shape", ["q"], ["s"]), node("Slice", ["s", "a", "one"], ["c"]),
+                    node("Concat", ["c", "rest"], ["t"], axis=0), node("Reshape", ["q", "t"], ["y"])], {"a": i64(0), "one": i64(1), "rest": i64(-1)}, **b1)

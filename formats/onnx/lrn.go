@@ -1,0 +1,74 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// lrn is local response normalisation over size channels around each:
+// x / (bias + alpha/size * sum of squares)^beta. The mean of squares is a pool
+// over the channels as rows of an image, its padding counted.
+func lrn(c *call) graph.Value {
+	s, size := c.shape(0), c.int("size", 0)
+	if c.err == nil && (len(s) < 1 || size < 1 || size > 1<<16) {
+		c.fail("of a tensor of shape %v over %d channels", s, size)
+	}
+	if c.err != nil {
+		return graph.None
+	}
+	x := c.flow(0)
+	v := c.node(graph.Mul, ".squares", []graph.Value{x, x})
+	v = c.node(graph.Reshape, ".rows", []graph.Value{v}, "shape", []int{1, s[0], tensor.Count(s[1:])})
+	v = c.node(graph.AvgPool, ".mean", []graph.Value{v}, "kernel", []int{size, 1}, "stride", []int{1, 1},
+		"pad", []int{(size - 1) / 2, 0, size / 2, 0}, "count_pad", size > 1)
+	v = c.node(graph.Reshape, ".shaped", []graph.Value{v}, "shape", s)
+	v = c.node(graph.Affine, ".scaled", []graph.Value{v}, "by", short(c.float("alpha", 1e-4)),
+		"add", short(c.float("bias", 1)))
+	return c.node(graph.Div, "", []graph.Value{x, c.power(v, short(c.float("beta", 0.75)))})
+}
+
+// power is v^p for v above 0: by roots where they are exact, by logarithms otherwise.
+func (c *call) power(v graph.Value, p float64) graph.Value {
+	if p == 0.5 || p == 0.75 {
+		root := c.node(graph.Sqrt, ".root", []graph.Value{v})
+		if p == 0.5 {
+			return root
+		}
+		fourth := c.node(graph.Sqrt, ".fourth", []graph.Value{root})
+		return c.node(graph.Mul, ".power", []graph.Value{root, fourth})
+	}
+	v = c.node(graph.Log, ".log", []graph.Value{v})
+	v = c.node(graph.Affine, ".times", []graph.Value{v}, "by", p)
+	return c.node(graph.Exp, ".power", []graph.Value{v})
+}
+
+// extreme is ReduceMax and ReduceMin: a pool over each axis as the height of
+// an image, of the negative values for the smallest.
+func extreme(c *call) graph.Value {
+	at, s := c.reduced(), slices.Clone(c.shape(0))
+	if c.err != nil {
+		return graph.None
+	}
+	v, least := c.flow(0), c.n.OpType == "ReduceMin"
+	if least {
+		v = c.node(graph.Affine, ".negative", []graph.Value{v}, "by", -1.0)
+	}
+	for _, a := range at {
+		image := []int{tensor.Count(s[:a]), s[a], tensor.Count(s[a+1:])}
+		window := []int{s[a], 1}
+		v = c.node(graph.Reshape, ".image", []graph.Value{v}, "shape", image)
+		v = c.node(graph.MaxPool, ".extreme", []graph.Value{v}, "kernel", window, "stride", window)
+		s[a] = 1
+	}
+	if least {
+		v = c.node(graph.Affine, ".positive", []graph.Value{v}, "by", -1.0)
+	}
+	if c.int("keepdims", 1) == 0 {
+		for _, a := range slices.Backward(at) {
+			s = slices.Delete(s, a, a+1)
+		}
+	}
+	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s)
+}

@@ -47,6 +47,9 @@ train/internal/tfevents:
 train:                awake bn data device graph models parallel serialize tensor train/internal/tfevents
 study:
 
+problem:
+fleet:                device device/ref device/remote parallel plugins/cpu problem
+
 formats/torch:        formats/torch/internal/pickle formats/internal/foreign graph models serialize tensor
 formats/torch/internal/pickle:
 formats/keras:        formats/keras/internal/hdf5 formats/internal/foreign graph models serialize tensor
@@ -72,7 +75,8 @@ plugins/cuda/internal/cuda:    collective device graph plugins/cuda/internal/cu 
 plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
-cmd/bnctl: bn collective data device device/devicetest device/ref device/remote formats graph models
+cmd/bnctl: bn collective data device device/devicetest device/remote formats graph models
+cmd/bnctl: fleet problem
 cmd/bnctl: parallel plugins/cpu regular serialize study tensor train
 cmd/bnctl/starter: device device/ref device/serve
 

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/fleet"
 )
 
 // commands is the table of commands, in the order in which help lists them.
@@ -31,8 +33,8 @@ func globalFlags() []cli.Flag {
 
 // run runs one command line and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	if code, served := servePlugin(args); served {
-		return code
+	if fleet.Serve(args) {
+		return exitDone
 	}
 	app := newApp(stdout, stderr)
 	ctx, stop := withSignals(ctx, hasGlobal(args, "json"), stderr)

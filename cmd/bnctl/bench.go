@@ -133,8 +133,8 @@ func benchModel(c *cli.Context, name string) (*models.Model, error) {
 
 // measure runs step for the time of --seconds, and says how long one took.
 func measure(c *cli.Context, e *benchEvent, set *deviceSet, step func() error) error {
-	if set.profiler != nil && len(set.members) > 1 {
-		return misuse("--profile looks at one device; --devices %s are %d", c.String("devices"), len(set.members))
+	if set.profiler != nil && len(set.Members) > 1 {
+		return misuse("--profile looks at one device; --devices %s are %d", c.String("devices"), len(set.Members))
 	}
 	const warmUp = 2
 	for range warmUp {
@@ -160,13 +160,13 @@ func measure(c *cli.Context, e *benchEvent, set *deviceSet, step func() error) e
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 	e.Throughput = float64(e.Batch*len(took)) / all.Seconds()
 	e.P50, e.P99 = ms(took[len(took)/2]), ms(took[len(took)*99/100])
-	e.Device, e.Threads, e.Kernels = c.String("devices"), set.options.Threads, set.kernels()
-	e.Precision = set.options.Precision
-	e.PeakRSS, e.devices = peakMemory(set), len(set.members)
+	e.Device, e.Threads, e.Kernels = c.String("devices"), set.Threads(), set.kernels()
+	e.Precision = set.Precision()
+	e.PeakRSS, e.devices = peakMemory(set), len(set.Members)
 	if set.profiler == nil {
 		return nil
 	}
 	var err error
-	e.profile, err = newProfile(set)
+	e.profile, err = newProfile(set, c.String("kernels"))
 	return err
 }

@@ -36,8 +36,8 @@ type limits struct {
 }
 
 // newProfile sums up what the profiler of the set saw, in the order of the program.
-func newProfile(set *deviceSet) (*profile, error) {
-	m := set.members[0]
+func newProfile(set *deviceSet, kernels string) (*profile, error) {
+	m := set.Members[0]
 	for _, r := range set.profiler.runs {
 		if len(r.nodes) == 0 {
 			return nil, device.Errorf(m.Name, "Run", device.Unsupported,
@@ -45,8 +45,8 @@ func newProfile(set *deviceSet) (*profile, error) {
 		}
 	}
 	l := set.profiler.highest()
-	if set.targets[m.Name].plugin == "cpu" {
-		best, err := cpu.Measure(set.options.Kernels, set.options.Threads)
+	if set.Describe(m.Name).Name == "cpu" {
+		best, err := cpu.Measure(kernels, set.Threads())
 		if err != nil {
 			return nil, err
 		}

@@ -41,12 +41,12 @@ func benchTrain(ctx context.Context, c *cli.Context, m *models.Model) (e benchEv
 	if err != nil {
 		return e, err
 	}
-	defer func() { err = errors.Join(err, devices.close()) }()
+	defer func() { err = errors.Join(err, devices.Close()) }()
 	r := &train.Recipe{Model: m.Architecture, Batch: e.Batch, Replicas: c.Int("replicas"), Accumulate: 1,
 		Steps: 1, Data: train.Data{Samples: e.Batch}, Optimizer: "sgd", LR: 1e-3, Momentum: 0.9, WeightDecay: 1e-4,
 		Schedule: "constant", BN: bn.Sync, BNStats: bn.Pooled}
 	if r.Replicas == 0 {
-		r.Replicas = len(devices.members)
+		r.Replicas = len(devices.Members)
 	}
 	if r.Batch < r.Replicas {
 		return e, misuse("--batch %d is smaller than the %d replicas; use a larger --batch", r.Batch, r.Replicas)
@@ -91,7 +91,7 @@ func benchDriver(ctx context.Context, r *train.Recipe, m *models.Model, set *dev
 	if err != nil {
 		return nil, err
 	}
-	return parallel.Open(ctx, program, m.State, set.members,
+	return parallel.Open(ctx, program, m.State, set.Members,
 		parallel.Config{Replicas: r.Replicas, Batch: r.Batch, Rendezvous: remote.Rendezvous{}})
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/plugins/cpu"
 )
 
@@ -71,44 +71,44 @@ func devicesBench(c *cli.Context) error {
 	if len(list) == 0 && !limits {
 		return misuse("--case %q: nothing that is measured has that in its name", c.String("case"))
 	}
-	set, t, err := benchTarget(c, name)
+	options, err := fleetOptions(c, c.String("precision"), noLimit)
 	if err != nil {
 		return err
 	}
-	defer set.close()
+	options.Devices = name
+	one, err := fleet.FindOne(c.Context, options)
+	if err != nil {
+		return err
+	}
+	defer one.Close()
 	o := outputOf(c)
 	o.result("%-52s  %12s  %12s  %12s  %9s  %7s", "", "best us", "median us", "worst us", "GFLOP/s", "GB/s")
 	if limits {
-		if err := tellLimits(c, o, set); err != nil {
+		if err := tellLimits(c, o, one.Threads()); err != nil {
 			return err
 		}
 	}
-	return benchAll(c, set, t, list, func(kernels string, f devicetest.Figure) {
-		tellFigure(o, deviceBenchEvent{Device: name, Name: f.Name, Threads: set.options.Threads,
-			Kernels: kernels, Precision: set.options.Precision}, f)
+	return benchAll(c, one, list, func(kernels string, f devicetest.Figure) {
+		tellFigure(o, deviceBenchEvent{Device: name, Name: f.Name, Threads: one.Threads(),
+			Kernels: kernels, Precision: one.Precision()}, f)
 	})
 }
 
-// benchAll measures the list on the device of t. Several at a time share its threads.
-func benchAll(c *cli.Context, set *deviceSet, t target, list []devicetest.Benchmark,
+// benchAll measures the list on the device. Several at a time share its threads.
+func benchAll(c *cli.Context, one *fleet.Opener, list []devicetest.Benchmark,
 	tell func(kernels string, f devicetest.Figure)) error {
 	var kernels string
-	open := func(ctx context.Context, _ string) (device.Device, error) {
-		d, err := set.providers[t.plugin].OpenAs(ctx, t.name, t.id, set.options)
-		if err == nil {
-			kernels = d.Info().Kernels
-		}
-		return d, err
-	}
 	each := time.Duration(c.Float64("seconds") * float64(time.Second))
-	threads := set.options.Threads
 	for _, b := range list {
-		set.options.Threads = max(threads/b.Devices(), 1)
-		err := devicetest.Bench(c.Context, open, set.options.Precision, []devicetest.Benchmark{b}, each,
-			func(f devicetest.Figure) { tell(kernels, f) })
-		if errors.Is(err, device.Invalid) { // kernels that the device does not know
-			return misuseError{err}
+		open := func(ctx context.Context, _ string) (device.Device, error) {
+			d, err := one.Open(ctx, max(one.Threads()/b.Devices(), 1))
+			if err == nil {
+				kernels = d.Info().Kernels
+			}
+			return d, err
 		}
+		err := devicetest.Bench(c.Context, open, one.Precision(), []devicetest.Benchmark{b}, each,
+			func(f devicetest.Figure) { tell(kernels, f) })
 		if err != nil {
 			return err
 		}
@@ -119,42 +119,13 @@ func benchAll(c *cli.Context, set *deviceSet, t target, list []devicetest.Benchm
 // limitName is the row of devices bench that says what the machine can do.
 const limitName = "limit: multiply-adds on registers; copy of memory"
 
-// benchTarget finds the one device of that name.
-func benchTarget(c *cli.Context, name string) (*deviceSet, target, error) {
-	specs, err := parseDevices(name)
-	if err != nil {
-		return nil, target{}, err
-	}
-	threads, err := threadsFor(c, 1)
-	if err != nil {
-		return nil, target{}, err
-	}
-	set := &deviceSet{providers: map[string]provider{}, targets: map[string]target{},
-		options: device.Options{Kernels: c.String("kernels"), Threads: threads}}
-	if set.options.Precision, err = device.ParsePrecision(c.String("precision")); err != nil {
-		return nil, target{}, misuse("--precision: %v", err)
-	}
-	targets, err := set.resolve(c.Context, c, specs)
-	if err == nil && len(targets) != 1 {
-		err = misuse("%s are %d devices; bench takes one, for example %s:0", name, len(targets), specs[0].name)
-	}
-	if err == nil {
-		err = targets[0].info.CheckPrecision(set.options.Precision)
-	}
-	if err != nil {
-		set.close()
-		return nil, target{}, err
-	}
-	return set, targets[0], nil
-}
-
 // tellLimits measures what the machine can do at most.
-func tellLimits(c *cli.Context, o *output, set *deviceSet) error {
-	l, err := cpu.Measure(set.options.Kernels, set.options.Threads)
+func tellLimits(c *cli.Context, o *output, threads int) error {
+	l, err := cpu.Measure(c.String("kernels"), threads)
 	if err != nil {
 		return misuseError{err}
 	}
-	o.event("device_bench", deviceBenchEvent{Device: "cpu", Name: limitName, Threads: set.options.Threads,
+	o.event("device_bench", deviceBenchEvent{Device: "cpu", Name: limitName, Threads: threads,
 		Kernels: l.Kernels, Precision: device.F32, Gflops: l.Flops / 1e9, GBs: l.Bytes / 1e9})
 	o.result("%-52s  %12s  %12s  %12s  %9.1f  %7.1f", limitName, "", "", "", l.Flops/1e9, l.Bytes/1e9)
 	return nil

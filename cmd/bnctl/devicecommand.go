@@ -1,13 +1,13 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fleet"
 )
 
 func devicesCommand() *cli.Command {
@@ -28,14 +28,6 @@ func devicesCommand() *cli.Command {
    bnctl devices info cuda:0 --json`},
 			devicesBenchCommand(),
 		},
-	}
-}
-
-// pluginFlags say which plugins there are besides those that are found.
-func pluginFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "device-plugin", Usage: "`PATH` of a device plugin"},
-		&cli.BoolFlag{Name: "allow-unlocked", Usage: "run plugins that are not in devices.lock"},
 	}
 }
 
@@ -61,57 +53,11 @@ type deviceEvent struct {
 	Process       int      `json:"process,omitempty"` // of an open device
 }
 
-// pluginNames lists all plugins, those of bnctl itself first.
-func pluginNames(c *cli.Context) ([]string, error) {
-	names := []string{"cpu", "cuda"}
-	found, err := findPlugins(c)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range found {
-		if f.Name != "cuda" {
-			names = append(names, f.Name)
-		}
-	}
-	return append(names, "ref"), nil
-}
-
-// listPlugin returns the devices of a plugin; one that has none, or that
-// cannot be started, is an event with the reason.
-func listPlugin(ctx context.Context, c *cli.Context, name string) []deviceEvent {
-	p, err := openProvider(ctx, c, name)
-	if err != nil {
-		return []deviceEvent{{Name: name, Plugin: name, Reason: err.Error()}}
-	}
-	defer p.Close()
-	about := p.Describe()
-	list, reason, err := p.List(ctx)
-	if err != nil {
-		reason = err.Error()
-	}
-	var events []deviceEvent
-	for i, d := range list {
-		events = append(events, newDeviceEvent(shortName(name, i, len(list)), about, d))
-	}
-	if len(events) == 0 {
-		events = []deviceEvent{{Name: name, Plugin: about.Name, Version: about.Version,
-			Protocol: device.ProtocolV1, Reason: reason}}
-	}
-	return events
-}
-
-// shortName is how --devices takes device i of a plugin.
-func shortName(plugin string, i, devices int) string {
-	if devices == 1 && plugin != "cuda" {
-		return plugin
-	}
-	return fmt.Sprintf("%s:%d", plugin, i)
-}
-
-func newDeviceEvent(name string, p device.Plugin, d device.Info) deviceEvent {
-	e := deviceEvent{Name: name, ID: d.ID, Description: d.Description,
+func newDeviceEvent(l fleet.Listed) deviceEvent {
+	d := l.Device
+	e := deviceEvent{Name: l.Name, ID: d.ID, Description: d.Description,
 		MemoryTotal: d.MemoryTotal, MemoryFree: d.MemoryFree,
-		Plugin: p.Name, Version: p.Version, Protocol: device.ProtocolV1,
+		Plugin: l.Plugin.Name, Version: l.Plugin.Version, Protocol: device.ProtocolV1, Reason: l.Reason,
 		Deterministic: d.Has(device.Deterministic), Kernels: d.Kernels, Threads: d.Threads,
 		Features: d.Features, Levels: d.Levels, Precisions: d.Precisions}
 	for _, o := range d.Ops {
@@ -124,14 +70,16 @@ func devicesList(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	names, err := pluginNames(c)
+	plugins := pluginsOf(c)
+	names, err := plugins.Names()
 	if err != nil {
 		return err
 	}
 	o := outputOf(c)
 	o.result("%-8s  %-18s  %-12s  %s", "name", "memory", "plugin", "description")
 	for _, name := range names {
-		for _, e := range listPlugin(c.Context, c, name) {
+		for _, l := range plugins.List(c.Context, name) {
+			e := newDeviceEvent(l)
 			o.event("device", e)
 			what := e.Description
 			if e.Reason != "" {
@@ -158,7 +106,8 @@ func devicesInfo(c *cli.Context) error {
 		return err
 	}
 	plugin, _, _ := strings.Cut(name, ":")
-	names, err := pluginNames(c)
+	plugins := pluginsOf(c)
+	names, err := plugins.Names()
 	if err != nil {
 		return err
 	}
@@ -168,9 +117,9 @@ func devicesInfo(c *cli.Context) error {
 		if n != plugin {
 			continue
 		}
-		for _, e := range listPlugin(c.Context, c, n) {
-			if known = append(known, e.Name); e.Name == name {
-				return printDevice(outputOf(c), e)
+		for _, l := range plugins.List(c.Context, n) {
+			if known = append(known, l.Name); l.Name == name {
+				return printDevice(outputOf(c), newDeviceEvent(l))
 			}
 		}
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -35,11 +37,14 @@ type sickError struct{ error }
 func code(ctx context.Context, err error) int {
 	var m misuseError
 	var s sickError
+	var p *problem.Error
+	var u *fleet.Unknown
 	var recipe *train.RecipeError
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.As(err, &m), errors.Is(err, data.ErrSpec), errors.As(err, &recipe):
+	case errors.As(err, &m), errors.As(err, &p), errors.As(err, &u), errors.Is(err, data.ErrSpec),
+		errors.As(err, &recipe):
 		return exitMisused
 	case errors.As(err, &s):
 		return exitSick
@@ -63,8 +68,25 @@ func report(ctx context.Context, err error, asJSON bool, stderr io.Writer) int {
 		fmt.Fprintln(stderr, string(line))
 		return c
 	}
-	fmt.Fprintln(stderr, legibly("bnctl: %v", lines(strings.ReplaceAll(err.Error(), "\n", "\n   "))))
+	fmt.Fprintln(stderr, legibly("bnctl: %v", lines(strings.ReplaceAll(asFlags(err).Error(), "\n", "\n   "))))
 	return c
+}
+
+// asFlags returns err with the options of the library as a command line writes
+// them, and with names that may have been meant.
+func asFlags(err error) error {
+	var p *problem.Error
+	if errors.As(err, &p) && p.Field != "" {
+		flag := *p
+		flag.Field = "--" + p.Field
+		return errors.New(strings.Replace(err.Error(), p.Error(), flag.Error(), 1))
+	}
+	var u *fleet.Unknown
+	if errors.As(err, &u) {
+		return fmt.Errorf("unknown device %q%s; bnctl devices list shows what is there", u.Name,
+			nearest(u.Name, u.Known))
+	}
+	return err
 }
 
 // errorEvent is an error as --json prints it.
@@ -78,10 +100,15 @@ type errorEvent struct {
 	Advice string `json:"advice,omitempty"`
 }
 
-// errorLine splits the advice off: messages end with what to do, after the
-// last semicolon.
+// errorLine takes the advice of a problem; other messages end with what to
+// do, after the last semicolon.
 func errorLine(err error) errorEvent {
-	e := errorEvent{Event: "error", Schema: 1, Error: err.Error(), Kind: device.KindOf(err).Error()}
+	e := errorEvent{Event: "error", Schema: 1, Error: asFlags(err).Error(), Kind: device.KindOf(err).Error()}
+	var p *problem.Error
+	if errors.As(err, &p) {
+		e.Error, e.Advice = strings.TrimSuffix(e.Error, "; "+p.Advice), p.Advice
+		return e
+	}
 	var d *device.Error
 	if errors.As(err, &d) {
 		e.Device, e.Where = d.Device, d.Call

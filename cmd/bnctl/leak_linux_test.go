@@ -155,7 +155,7 @@ func leakMembers(t *testing.T, withRef bool) []parallel.Member {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := remote.Start(ctx, remote.Command{Name: "cpu", Path: self, Args: []string{serveWord, "cpu"}})
+	p, err := remote.Start(ctx, remote.Command{Name: "cpu", Path: self, Args: []string{"serve-device", "cpu"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // have taken at most, in MB, as Linux tells it; 0 elsewhere.
 func peakMemory(set *deviceSet) float64 {
 	total := peakOf("self")
-	for _, m := range set.members {
+	for _, m := range set.Members {
 		if process := remote.Process(m.Device); process != 0 {
 			total += peakOf(fmt.Sprint(process))
 		}

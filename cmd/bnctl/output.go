@@ -9,6 +9,8 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // output is where a command speaks: results to stdout, as text or as JSON
@@ -66,14 +68,8 @@ func (o *output) event(name string, v any) {
 	fmt.Fprintf(o.stdout, "%s%s\n", head, body[1:])
 }
 
-// counted writes a number of things that have a regular plural: "1 replica",
-// "2 replicas".
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
+// counted writes a number of things that have a regular plural.
+func counted(n int, thing string) string { return problem.Counted(n, thing) }
 
 // note prints a line for the person, unless --quiet. Its arguments are made
 // legible.

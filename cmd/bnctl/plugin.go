@@ -1,12 +1,12 @@
 package main
 
 import (
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/fleet"
 )
 
 func pluginCommand() *cli.Command {
@@ -46,17 +46,7 @@ type pluginEvent struct {
 
 // startUnlocked starts the plugin at path as it is.
 func startUnlocked(c *cli.Context, path string) (*remote.Plugin, remote.Command, error) {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return nil, remote.Command{}, err
-	}
-	cmd, err := remote.Found{Name: remote.PluginName(absolute), Path: absolute}.Command(true)
-	if err != nil {
-		return nil, cmd, err
-	}
-	cmd = command(c, cmd)
-	p, err := remote.Start(c.Context, cmd)
-	return p, cmd, err
+	return pluginsOf(c).StartUnlocked(c.Context, path)
 }
 
 func pluginAdd(c *cli.Context) error {
@@ -89,7 +79,7 @@ func pluginAdd(c *cli.Context) error {
 	o.event("plugin", pluginEvent{row.Name, row.Path, row.Version, row.Protocol, row.SHA256, "locked"})
 	o.result("%s %s: %s", about.Name, about.Version, about.About)
 	for i, d := range list {
-		o.result("   %s  %s", shortName(row.Name, i, len(list)), d.Description)
+		o.result("   %s  %s", fleet.ShortName(row.Name, i, len(list)), d.Description)
 	}
 	if len(list) == 0 {
 		o.result("   no device: %s", reason)
@@ -128,7 +118,7 @@ func pluginList(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	found, err := findPlugins(c)
+	found, err := pluginsOf(c).Find()
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func precisionFor(c *cli.Context, m *models.Model) string {
 // warnOfPrecision says when training evaluated at another precision.
 func (p *predictor) warnOfPrecision(o *output) {
 	var r struct{ Precision string }
-	have := p.devices.options.Precision
+	have := p.devices.Precision()
 	if json.Unmarshal(p.model.Recipe, &r) == nil && r.Precision != "" && r.Precision != have {
 		o.note("the model was trained at precision %s, this is %s: outputs differ", r.Precision, have)
 	}

@@ -77,11 +77,11 @@ func newPredictor(ctx context.Context, c *cli.Context, m *models.Model, batch, s
 	if p.devices, err = openDevices(ctx, c, precision, noLimit); err != nil {
 		return nil, err
 	}
-	n := len(p.devices.members)
-	p.Driver, err = parallel.Open(ctx, program, m.State, p.devices.members,
+	n := len(p.devices.Members)
+	p.Driver, err = parallel.Open(ctx, program, m.State, p.devices.Members,
 		parallel.Config{Replicas: n, Batch: max(min(batch, samples), n)})
 	if err != nil {
-		return nil, errors.Join(err, p.devices.close())
+		return nil, errors.Join(err, p.devices.Close())
 	}
 	return p, nil
 }
@@ -97,7 +97,7 @@ func (p *predictor) warnOfKernels(o *output) {
 		r.Kernels, p.devices.kernels())
 }
 
-func (p *predictor) close() error { return errors.Join(p.Driver.Close(), p.devices.close()) }
+func (p *predictor) close() error { return errors.Join(p.Driver.Close(), p.devices.Close()) }
 
 // loader reads src once, in order, as input of the model.
 func (p *predictor) loader(ctx context.Context, c *cli.Context, src data.Source) (*data.Loader, error) {

@@ -40,7 +40,7 @@ func reestimate(ctx context.Context, c *cli.Context, m *models.Model, src data.S
 	if err != nil {
 		return nil, 0, err
 	}
-	defer devices.close()
+	defer devices.Close()
 	d, err := openEstimator(ctx, m, wrapped, devices, r.Batch, estimateReplicas)
 	if err != nil {
 		return nil, 0, err
@@ -68,5 +68,5 @@ func openEstimator(ctx context.Context, m *models.Model, wrapped *graph.Graph, d
 		return nil, err
 	}
 	p := &graph.Program{Name: m.Graph.Name, State: m.Graph.State, Functions: []*graph.Function{estimate}}
-	return parallel.Open(ctx, p, m.State, devices.members, parallel.Config{Replicas: replicas, Batch: batch})
+	return parallel.Open(ctx, p, m.State, devices.Members, parallel.Config{Replicas: replicas, Batch: batch})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -27,8 +28,8 @@ import (
 // TestMain makes the test binary bnctl itself where a script, or a host that
 // starts it as a plugin, calls it so.
 func TestMain(m *testing.M) {
-	if code, served := servePlugin(os.Args); served {
-		os.Exit(code)
+	if fleet.Serve(os.Args) {
+		return
 	}
 	testscript.Main(m, map[string]func(){"bnctl": main, "stuck": stuck})
 }

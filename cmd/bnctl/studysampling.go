@@ -94,7 +94,7 @@ func (s *studyRun) momentsOf(ctx context.Context, m *models.Model, n int) (
 	if err != nil {
 		return nil, nil, err
 	}
-	defer devices.close()
+	defer devices.Close()
 	d, err := openEstimator(ctx, m, wrapped, devices, n, n)
 	if err != nil {
 		return nil, nil, err

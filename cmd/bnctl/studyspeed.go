@@ -32,7 +32,7 @@ func (s *studyRun) timeOne(ctx context.Context, at study.Setting) (v study.Speed
 	if err != nil {
 		return v, err
 	}
-	defer func() { err = errors.Join(err, devices.close()) }()
+	defer func() { err = errors.Join(err, devices.Close()) }()
 	d, err := benchDriver(ctx, r, s.model, devices)
 	if err != nil {
 		return v, err
@@ -46,7 +46,7 @@ func (s *studyRun) timeOne(ctx context.Context, at study.Setting) (v study.Speed
 	if err != nil {
 		return v, err
 	}
-	v = study.Speed{Setting: at, Devices: s.devicesOf(at), Threads: devices.options.Threads,
+	v = study.Speed{Setting: at, Devices: s.devicesOf(at), Threads: devices.Threads(),
 		Steps: s.c.Int("speed-steps")}
 	var began time.Time
 	var blocked time.Duration

@@ -38,7 +38,7 @@ func (s *studyRun) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	s.recipe.Kernels = devices.kernels()
-	if err := devices.close(); err != nil {
+	if err := devices.Close(); err != nil {
 		return err
 	}
 	return s.settle()
@@ -116,7 +116,7 @@ func (s *studyRun) trainOne(ctx context.Context, at study.Setting, seed uint64) 
 	if err != nil {
 		return nil, err
 	}
-	defer devices.close()
+	defer devices.Close()
 	run := &study.Run{Setting: at, Seed: seed, Recipe: s.digestOf(at, seed), Epochs: []study.Epoch{}}
 	config, err := s.configOf(at, devices, run)
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *studyRun) configOf(at study.Setting, devices *deviceSet, run *study.Run
 		return train.Config{}, misuse("--augment: %v", err)
 	}
 	config := train.Config{Train: s.data, Validation: s.val, Workers: s.c.Int("workers"),
-		Devices: devices.members, Reopen: devices.reopen, Rendezvous: remote.Rendezvous{}, Besides: s.besides(at),
+		Devices: devices.Members, Reopen: devices.Reopen, Rendezvous: remote.Rendezvous{}, Besides: s.besides(at),
 		LogEvery: 1 << 30, Events: func(e train.Event) { s.see(e, run) }}
 	config.Transform = transformOf(s.model, s.data.Info())
 	config.Transform.Augment = augment

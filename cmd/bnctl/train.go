@@ -95,7 +95,7 @@ func (t *trainer) close() {
 		}
 	}
 	if t.devices != nil {
-		t.devices.close()
+		t.devices.Close()
 	}
 	for _, unlock := range t.unlock {
 		unlock()

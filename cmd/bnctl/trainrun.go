@@ -312,7 +312,7 @@ func (t *trainer) session(ctx context.Context) (*train.Session, error) {
 	if n := t.c.Float64("device-timeout"); n < 0.1 || n > 86400 {
 		return nil, misuse("--device-timeout %g: want 0.1 to 86400 seconds", n)
 	}
-	placement, err := placementOf(t.c, t.devices.members, t.recipe.StepReplicas())
+	placement, err := placementOf(t.c, t.devices.Members, t.recipe.StepReplicas())
 	if err != nil {
 		return nil, err
 	}
@@ -321,8 +321,8 @@ func (t *trainer) session(ctx context.Context) (*train.Session, error) {
 		return nil, err
 	}
 	config := train.Config{Train: t.data, Validation: t.val, Workers: t.c.Int("workers"),
-		Devices: t.devices.members, Placement: placement, BySpeed: t.c.String("placement") == bySpeed,
-		Reopen: t.devices.reopen, Rendezvous: remote.Rendezvous{},
+		Devices: t.devices.Members, Placement: placement, BySpeed: t.c.String("placement") == bySpeed,
+		Reopen: t.devices.Reopen, Rendezvous: remote.Rendezvous{},
 		DeviceTimeout: time.Duration(t.c.Float64("device-timeout") * float64(time.Second)),
 		Checkpoint:    checkpointPath(t.c, t.paths.Output), CheckpointEvery: t.c.Int("checkpoint-every"),
 		LogEvery: t.c.Int("log-every"), Paths: t.paths, Events: events,

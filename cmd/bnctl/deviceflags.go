@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/problem"
+)
+
+func deviceFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "devices", Value: "cpu",
+			Usage: "comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME"},
+		&cli.IntFlag{Name: "threads", Usage: "`N` per CPU device", DefaultText: "the cores, shared evenly"},
+		levelFlag(),
+	}, pluginFlags()...)
+}
+
+// pluginFlags say which plugins there are besides those that are found.
+func pluginFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "device-plugin", Usage: "`PATH` of a device plugin"},
+		&cli.BoolFlag{Name: "allow-unlocked", Usage: "run plugins that are not in devices.lock"},
+	}
+}
+
+// levelFlag bounds the data plane, for tests and measurements.
+func levelFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "level", Hidden: true,
+		Usage: "data plane that may be used: stream/1, shm/1, coll.shm/1"}
+}
+
+// pluginsOf returns what the flags say of plugins.
+func pluginsOf(c *cli.Context) fleet.Plugins {
+	p := fleet.Plugins{Paths: c.StringSlice("device-plugin"), Unlocked: c.Bool("allow-unlocked"),
+		Levels: c.StringSlice("level")}
+	if c.Bool("v") {
+		p.Log = func(plugin, line string) { fmt.Fprintln(c.App.ErrWriter, legibly("%s: %s", plugin, line)) }
+	}
+	return p
+}
+
+// fleetOptions returns what the flags say of devices, for at most so many of
+// them; 0 allows any number.
+func fleetOptions(c *cli.Context, precision string, most int) (fleet.Options, error) {
+	o := outputOf(c)
+	f := fleet.Options{Devices: c.String("devices"), Threads: c.Int("threads"), Kernels: c.String("kernels"),
+		Precision: precision, Most: most, Plugins: pluginsOf(c)}
+	if c.IsSet("threads") && f.Threads == 0 {
+		cores := runtime.NumCPU()
+		return f, problem.New("threads", "0", fmt.Sprintf("this machine has %d logical CPUs", cores),
+			fmt.Sprintf("use 1 to %d", cores))
+	}
+	if !o.quiet {
+		f.Note = o.note
+	}
+	if o.verbose {
+		f.Debug = o.note
+	}
+	return f, nil
+}

@@ -1,0 +1,239 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Options says which devices to open and how. The zero value is one CPU
+// device with all cores.
+type Options struct {
+	// Devices names them, separated by commas: "cpu", "4xcpu", "cuda:0",
+	// "cuda" (all of them), "auto" (all that can compute), a plugin's name.
+	Devices   string
+	Threads   int    // of each CPU device; 0: the cores, shared evenly
+	Kernels   string // kernel class: "amx", "fma", "generic"; "" or "auto": the best that a device has
+	Precision string // device.F32, or "", or device.BF16
+	Most      int    // how many devices there may be, a run having as many replicas; 0: any number
+	Plugins   Plugins
+	// Note hears what a person should know, Debug what one may want to know; nil: nobody does.
+	Note, Debug func(format string, args ...any)
+	// Watch returns what stands between a run and a device that was opened; nil: nothing.
+	Watch func(device.Device) device.Device
+}
+
+// Fleet is the opened devices of a run and the plugins behind them.
+type Fleet struct {
+	// Members are the devices, in the order in which they were named.
+	Members   []parallel.Member
+	options   Options
+	device    device.Options
+	targets   map[string]target // of the members, by name
+	mu        sync.Mutex        // guards providers while plugins are started
+	providers map[string]Provider
+	closed    bool
+}
+
+// Open opens what o names. Two things might happen:
+// 1. All devices are open; the caller closes the fleet.
+// 2. Nothing is open. The error is a *problem.Error or an *Unknown where o asks
+// for what cannot be, else that of the device or its plugin.
+func Open(ctx context.Context, o Options) (*Fleet, error) {
+	f, specs, err := prepare(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.open(ctx, specs); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// prepare returns a fleet without devices.
+func prepare(o Options) (*Fleet, []spec, error) {
+	if o.Devices == "" {
+		o.Devices = "cpu"
+	}
+	specs, err := parse(o.Devices)
+	if err != nil {
+		return nil, nil, err
+	}
+	precision, err := device.ParsePrecision(o.Precision)
+	if err != nil {
+		return nil, nil, problem.Wrap("precision", err)
+	}
+	return &Fleet{options: o, device: device.Options{Kernels: o.Kernels, Precision: precision},
+		providers: map[string]Provider{}, targets: map[string]target{}}, specs, nil
+}
+
+func (f *Fleet) open(ctx context.Context, specs []spec) error {
+	o := f.options
+	targets, err := f.resolve(ctx, specs)
+	if err != nil {
+		return err
+	}
+	if o.Devices == "auto" && o.Most != 0 {
+		targets = targets[:min(o.Most, len(targets))]
+	}
+	if len(targets) > o.Most && o.Most != 0 {
+		return problem.New("devices", o.Devices,
+			fmt.Sprintf("%s for %s", problem.Counted(len(targets), "device"), problem.Counted(o.Most, "replica")),
+			fmt.Sprintf("use %d replicas or fewer devices", len(targets)))
+	}
+	for _, t := range targets {
+		if err := t.info.CheckPrecision(f.device.Precision); err != nil {
+			return err
+		}
+	}
+	if err := f.share(targets); err != nil {
+		return err
+	}
+	f.mention(ctx, targets)
+	for _, t := range targets {
+		name := f.name(t)
+		f.targets[name] = t
+		var d device.Device
+		err := f.persist(ctx, name, func() (err error) {
+			d, err = f.Reopen(ctx, name)
+			return err
+		})
+		if errors.Is(err, device.Invalid) { // kernels that the device does not know
+			return problem.Wrap("", err)
+		}
+		if err != nil {
+			return err
+		}
+		if o.Watch != nil {
+			d = o.Watch(d)
+		}
+		f.Members = append(f.Members, parallel.Member{Name: name, Device: d})
+	}
+	return nil
+}
+
+// openTries is how often a device is opened at most whose process dies while it
+// is. One that never lives is not gone on without: it was asked for.
+const openTries = 5
+
+// persist calls open, which starts or opens what has a name, again if the process
+// dies meanwhile.
+func (f *Fleet) persist(ctx context.Context, name string, open func() error) error {
+	for try := 1; ; try++ {
+		err := open()
+		if !errors.Is(err, device.Lost) || try == openTries || ctx.Err() != nil {
+			return err
+		}
+		f.note("%s is started again: %v", name, err)
+		time.Sleep(time.Duration(try) * 50 * time.Millisecond)
+	}
+}
+
+// share settles the threads of the CPU devices.
+func (f *Fleet) share(targets []target) (err error) {
+	cpus := 0
+	for _, t := range targets {
+		if t.plugin == "cpu" {
+			cpus++
+		}
+	}
+	if f.device.Threads, err = threadsFor(f.options.Threads, cpus); err != nil {
+		return err
+	}
+	if all := f.device.Threads * cpus; all > runtime.NumCPU() {
+		f.note("%s of %s on %s: they will wait for each other", problem.Counted(cpus, "CPU device"),
+			problem.Counted(f.device.Threads, "thread"), problem.Counted(runtime.NumCPU(), "logical CPU"))
+	}
+	return nil
+}
+
+// Reopen opens a lost device again, by the name of its member, in a new
+// process. It may be called from several goroutines.
+func (f *Fleet) Reopen(ctx context.Context, name string) (device.Device, error) {
+	t := f.targets[name]
+	return f.providers[t.plugin].OpenAs(ctx, name, t.id, f.device)
+}
+
+// mention says that there are GPUs that could compute, if none of them is used.
+func (f *Fleet) mention(ctx context.Context, targets []target) {
+	isGPU := func(t target) bool { return t.plugin == "cuda" }
+	if f.options.Note == nil || f.options.Devices == "auto" || slices.ContainsFunc(targets, isGPU) {
+		return // auto has looked
+	}
+	found, err := f.options.Plugins.Find()
+	if err != nil || !slices.ContainsFunc(found, named("cuda")) {
+		return
+	}
+	list, err := f.list(ctx, "cuda")
+	if gpus := len(Computing(list)); err == nil && gpus > 0 {
+		f.note("unused here: %s; devices cuda takes all", problem.Counted(gpus, "CUDA device"))
+	}
+}
+
+// name numbers devices that are opened more than once: cpu:0, cpu:1.
+func (f *Fleet) name(t target) string {
+	if !t.repeats {
+		return t.name
+	}
+	n := 0
+	for _, m := range f.Members {
+		if strings.HasPrefix(m.Name, t.plugin+":") {
+			n++
+		}
+	}
+	return fmt.Sprintf("%s:%d", t.plugin, n)
+}
+
+// Describe returns the plugin of a member.
+func (f *Fleet) Describe(name string) device.Plugin {
+	return f.providers[f.targets[name].plugin].Describe()
+}
+
+// Precision returns the precision at which the devices were opened.
+func (f *Fleet) Precision() string { return f.device.Precision }
+
+// Threads returns the threads of each CPU device.
+func (f *Fleet) Threads() int { return f.device.Threads }
+
+// Close closes all devices and ends their plugins. Closing twice is legal.
+func (f *Fleet) Close() error {
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	var ends []func() error
+	for _, m := range f.Members {
+		ends = append(ends, m.Device.Close)
+	}
+	for _, p := range f.providers {
+		ends = append(ends, p.Close)
+	}
+	errs := make([]error, len(ends))
+	var all sync.WaitGroup
+	for i, end := range ends { // at once: processes take a while to end
+		all.Go(func() { errs[i] = end() })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+func (f *Fleet) note(format string, args ...any) {
+	if f.options.Note != nil {
+		f.options.Note(format, args...)
+	}
+}
+
+func (f *Fleet) debug(format string, args ...any) {
+	if f.options.Debug != nil {
+		f.options.Debug(format, args...)
+	}
+}

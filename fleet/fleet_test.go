@@ -1,0 +1,108 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/problem"
+)
+
+func TestMain(m *testing.M) {
+	if Serve(os.Args) {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// oldProvider has a device that knows of no precision but f32, and counts how
+// often it is opened.
+type oldProvider struct {
+	inProcess
+	opened *int
+}
+
+func (oldProvider) List(context.Context) ([]device.Info, string, error) {
+	return []device.Info{ref.New("old").Info()}, "", nil
+}
+
+func (p oldProvider) OpenAs(context.Context, string, string, device.Options) (device.Device, error) {
+	*p.opened++
+	return ref.New("old"), nil
+}
+
+// A device that lacks a precision is refused before any is opened.
+func TestPrecisionThatADeviceLacks(t *testing.T) {
+	for _, precision := range device.Precisions() {
+		opened := 0
+		f := &Fleet{targets: map[string]target{}, device: device.Options{Precision: precision},
+			providers: map[string]Provider{"ref": oldProvider{opened: &opened}, "old": oldProvider{opened: &opened}}}
+		err := f.open(t.Context(), []spec{{count: 1, name: "ref"}, {count: 1, name: "old"}})
+		switch {
+		case precision == device.F32 && (err != nil || opened != 2):
+			t.Errorf("%s: %d devices opened, %v", precision, opened, err)
+		case precision != device.F32 && (!errors.Is(err, device.Unsupported) || opened != 0):
+			t.Errorf("%s: %d devices opened, %v", precision, opened, err)
+		}
+	}
+}
+
+// What a caller asks for and cannot have is a problem that names the option.
+func TestProblems(t *testing.T) {
+	for _, c := range []struct {
+		options Options
+		field   string
+	}{
+		{Options{Devices: "0xref"}, "devices"},
+		{Options{Devices: "ref,,ref"}, "devices"},
+		{Options{Devices: "2xauto"}, "devices"},
+		{Options{Devices: "ref:7"}, "devices"},
+		{Options{Devices: "3xref", Most: 2}, "devices"},
+		{Options{Devices: "ref", Threads: -1}, "threads"},
+		{Options{Devices: "ref", Threads: 1 << 20}, "threads"},
+		{Options{Devices: "ref", Precision: "f8"}, "precision"},
+	} {
+		f, err := Open(t.Context(), c.options)
+		var p *problem.Error
+		if !errors.As(err, &p) || p.Field != c.field {
+			t.Errorf("%+v: %v, want a problem with %s", c.options, err, c.field)
+		}
+		if err == nil {
+			f.Close()
+		}
+	}
+	var u *Unknown
+	if _, err := Open(t.Context(), Options{Devices: "cpux"}); !errors.As(err, &u) || u.Name != "cpux" {
+		t.Errorf("cpux: %v, want an unknown device", err)
+	}
+}
+
+// Devices of one kind get numbers, CPU devices processes of this program, and
+// closing ends them.
+func TestNamesAndProcesses(t *testing.T) {
+	f, err := Open(t.Context(), Options{Devices: "2xcpu,ref", Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, m := range f.Members {
+		names = append(names, m.Name)
+	}
+	if want := []string{"cpu:0", "cpu:1", "ref"}; !slices.Equal(names, want) {
+		t.Errorf("members %v, want %v", names, want)
+	}
+	if f.Threads() != 1 || f.Precision() != device.F32 {
+		t.Errorf("%d threads, precision %s", f.Threads(), f.Precision())
+	}
+	again, err := f.Reopen(t.Context(), "cpu:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(again.Close(), f.Close(), f.Close()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,59 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Opener opens one device as often as it is asked to: to measure it, alone and
+// beside itself.
+type Opener struct {
+	fleet  *Fleet
+	target target
+}
+
+// FindOne starts the plugin of the one device that o names, and opens nothing.
+func FindOne(ctx context.Context, o Options) (*Opener, error) {
+	f, specs, err := prepare(o)
+	if err != nil {
+		return nil, err
+	}
+	targets, err := f.resolve(ctx, specs)
+	if err == nil && len(targets) != 1 {
+		err = problem.New("", "", o.Devices+" are "+problem.Counted(len(targets), "device"),
+			"name one, for example "+specs[0].name+":0")
+	}
+	if err == nil {
+		err = targets[0].info.CheckPrecision(f.device.Precision)
+	}
+	if err == nil {
+		f.device.Threads, err = threadsFor(o.Threads, 1)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &Opener{f, targets[0]}, nil
+}
+
+// Open opens the device once more, with so many threads if it is a CPU.
+func (o *Opener) Open(ctx context.Context, threads int) (device.Device, error) {
+	options := o.fleet.device
+	options.Threads = threads
+	d, err := o.fleet.providers[o.target.plugin].OpenAs(ctx, o.target.name, o.target.id, options)
+	if errors.Is(err, device.Invalid) { // kernels that the device does not know
+		err = problem.Wrap("", err)
+	}
+	return d, err
+}
+
+// Precision returns the precision at which devices are opened.
+func (o *Opener) Precision() string { return o.fleet.device.Precision }
+
+// Threads returns the threads that one CPU device has by itself.
+func (o *Opener) Threads() int { return o.fleet.device.Threads }
+
+// Close ends the plugin. Devices that it opened are closed by who opened them.
+func (o *Opener) Close() error { return o.fleet.Close() }

@@ -1,0 +1,159 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Plugins says which plugins there are and how they are started. The zero
+// value is what lies in the usual places (remote.Folders) and is locked.
+type Plugins struct {
+	Paths    []string // of plugins besides those that are found
+	Unlocked bool     // run plugins that devices.lock does not know
+	Levels   []string // data planes that may be used; nil: all
+	// Log hears what a plugin writes to its log; nil: nobody does.
+	Log func(plugin, line string)
+}
+
+// Find lists the plugins that lie here, without those of bnctl itself.
+func (p Plugins) Find() ([]remote.Found, error) { return remote.Find(p.Paths...) }
+
+// Names lists all plugins, those of bnctl itself first.
+func (p Plugins) Names() ([]string, error) {
+	names := []string{"cpu", "cuda"}
+	found, err := p.Find()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range found {
+		if f.Name != "cuda" {
+			names = append(names, f.Name)
+		}
+	}
+	return append(names, "ref"), nil
+}
+
+// Provider is a device.Provider that may have processes to end.
+type Provider interface {
+	device.Provider
+	// OpenAs is Open with the name that errors call the device by.
+	OpenAs(ctx context.Context, name, id string, o device.Options) (device.Device, error)
+	// Close ends the processes that are left.
+	Close() error
+}
+
+// Start starts the plugin of that name.
+func (p Plugins) Start(ctx context.Context, name string) (Provider, error) {
+	switch name {
+	case "ref":
+		return inProcess{ref.Provider{}}, nil
+	case "cpu":
+		return p.startOwn(ctx, name)
+	}
+	cmd, err := p.command(name)
+	if err != nil {
+		return nil, err
+	}
+	return remote.Start(ctx, p.adorn(cmd))
+}
+
+// StartUnlocked starts the plugin at path as it is, to look at it or to judge
+// it, and returns how it was started.
+func (p Plugins) StartUnlocked(ctx context.Context, path string) (*remote.Plugin, remote.Command, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, remote.Command{}, err
+	}
+	cmd, err := remote.Found{Name: remote.PluginName(absolute), Path: absolute}.Command(true)
+	if err != nil {
+		return nil, cmd, err
+	}
+	cmd = p.adorn(cmd)
+	plugin, err := remote.Start(ctx, cmd)
+	return plugin, cmd, err
+}
+
+// startOwn starts this program again as the process of a built-in plugin.
+func (p Plugins) startOwn(ctx context.Context, name string) (Provider, error) {
+	if !serves.Load() {
+		return nil, errors.New("fleet: devices are processes of this program, which does not serve them; " +
+			"call Serve first thing in main")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return remote.Start(ctx, p.adorn(remote.Command{Name: name, Path: self, Args: []string{serveWord, name}}))
+}
+
+// named reports whether a plugin has a name.
+func named(name string) func(remote.Found) bool {
+	return func(f remote.Found) bool { return f.Name == name }
+}
+
+// command returns how the plugin of that name is started, once it is known
+// that it is the one that was added.
+func (p Plugins) command(name string) (remote.Command, error) {
+	all, err := p.Find()
+	if err != nil {
+		return remote.Command{}, err
+	}
+	if i := slices.IndexFunc(all, named(name)); i >= 0 {
+		cmd, err := all[i].Command(p.Unlocked)
+		if errors.Is(err, remote.ErrUnlocked) {
+			err = problem.Wrap("", err)
+		}
+		return cmd, err
+	}
+	if name == "cuda" {
+		return remote.Command{}, errors.New("the plugin bnctl-device-cuda does not lie beside bnctl; " +
+			"build it with make build, or use devices cpu")
+	}
+	known := []string{"cpu", "cuda", "ref", "auto"}
+	for _, f := range all {
+		known = append(known, f.Name)
+	}
+	return remote.Command{}, &Unknown{Name: name, Known: known}
+}
+
+// adorn adds to a command what p says.
+func (p Plugins) adorn(cmd remote.Command) remote.Command {
+	if len(p.Levels) > 0 {
+		cmd.Levels = p.Levels
+	}
+	if p.Log != nil {
+		cmd.Log = func(line string) { p.Log(cmd.Name, line) }
+	}
+	return cmd
+}
+
+// Unknown says that no plugin has a name.
+type Unknown struct {
+	Name  string
+	Known []string // names that there are
+}
+
+func (u *Unknown) Error() string {
+	return fmt.Sprintf("unknown device %s; bnctl devices list shows what is there", strconv.Quote(u.Name))
+}
+
+// inProcess is device/ref, which needs no process.
+type inProcess struct{ ref.Provider }
+
+// OpenAs implements Provider.
+func (p inProcess) OpenAs(ctx context.Context, _, id string, o device.Options) (device.Device, error) {
+	return p.Open(ctx, id, o)
+}
+
+// Close implements Provider.
+func (inProcess) Close() error { return nil }

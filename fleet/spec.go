@@ -1,0 +1,55 @@
+package fleet
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// spec is one element of Options.Devices: "cpu", "4xcpu", "cuda:0", "NAME".
+type spec struct {
+	count int    // how many of them; 1 unless written
+	name  string // of the plugin
+	index string // of the device; "" means the first, or all of "cuda"
+}
+
+// parse reads Options.Devices.
+func parse(text string) ([]spec, error) {
+	var specs []spec
+	for item := range strings.SplitSeq(text, ",") {
+		s := spec{count: 1}
+		rest := strings.TrimSpace(item)
+		if n, after, ok := strings.Cut(rest, "x"); ok {
+			if count, err := strconv.Atoi(n); err == nil {
+				if count < 1 {
+					return nil, problem.New("devices", strconv.Quote(item), fmt.Sprintf("%d devices", count), "")
+				}
+				s.count, rest = count, after
+			}
+		}
+		s.name, s.index, _ = strings.Cut(rest, ":")
+		if s.name == "" {
+			return nil, problem.New("devices", strconv.Quote(text), "a name is missing",
+				"write for example 2xcpu,cuda:0")
+		}
+		specs = append(specs, s)
+	}
+	return specs, nil
+}
+
+// threadsFor shares the cores among the CPU devices, or takes what was asked
+// for, as long as the machine has as many.
+func threadsFor(asked, devices int) (int, error) {
+	cores := runtime.NumCPU()
+	if asked == 0 {
+		return max(cores/max(devices, 1), 1), nil
+	}
+	if asked < 1 || asked > cores {
+		return 0, problem.New("threads", fmt.Sprint(asked),
+			fmt.Sprintf("this machine has %d logical CPUs", cores), fmt.Sprintf("use 1 to %d", cores))
+	}
+	return asked, nil
+}

@@ -1,0 +1,163 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// target is one device to open.
+type target struct {
+	plugin, id, name string
+	repeats          bool // the same device is opened several times, in processes of its own
+	info             device.Info
+}
+
+// resolve finds the devices that specs mean: all that are usable of "auto", all
+// of "cuda", one of "cpu".
+func (f *Fleet) resolve(ctx context.Context, specs []spec) ([]target, error) {
+	var out []target
+	for _, s := range specs {
+		chosen, err := f.meant(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, chosen...)
+	}
+	return out, nil
+}
+
+func (f *Fleet) meant(ctx context.Context, s spec) ([]target, error) {
+	if s.name == "auto" {
+		return f.usable(ctx, s)
+	}
+	list, err := f.list(ctx, s.name)
+	if err != nil {
+		return nil, err
+	}
+	return pick(s, list)
+}
+
+// usable returns every device of every plugin that may be started, but ref,
+// which is there to compare with. What cannot compute at the precision is left out.
+func (f *Fleet) usable(ctx context.Context, s spec) ([]target, error) {
+	if s.index != "" || s.count != 1 {
+		return nil, problem.New("devices", "", "auto means all devices, once",
+			"name a plugin for some of them, or for more")
+	}
+	names, err := f.options.Plugins.Names()
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "ref" })
+	var out []target
+	lists, errs := f.listAll(ctx, names)
+	for i, name := range names {
+		if errs[i] != nil {
+			f.debug("%s is not used: %v", name, errs[i])
+			continue
+		}
+		for k, d := range Computing(lists[i]) {
+			if d.Computes(f.device.Precision) {
+				out = append(out, target{plugin: name, id: d.ID, name: ShortName(name, k, len(lists[i])), info: d})
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, device.Errorf("auto", "List", device.Unavailable,
+			"no device can be used; see bnctl devices list")
+	}
+	return out, ctx.Err()
+}
+
+// listAll lists the devices of all these plugins at once.
+func (f *Fleet) listAll(ctx context.Context, names []string) ([][]device.Info, []error) {
+	lists, errs := make([][]device.Info, len(names)), make([]error, len(names))
+	var all sync.WaitGroup
+	for i, name := range names {
+		all.Go(func() { lists[i], errs[i] = f.list(ctx, name) })
+	}
+	all.Wait()
+	return lists, errs
+}
+
+// Computing returns the devices of a list that have operations.
+func Computing(list []device.Info) []device.Info {
+	return slices.DeleteFunc(slices.Clone(list), func(d device.Info) bool { return len(d.Ops) == 0 })
+}
+
+// list starts the provider of a plugin, unless it runs already, and lists its devices.
+func (f *Fleet) list(ctx context.Context, name string) ([]device.Info, error) {
+	var list []device.Info
+	var reason string
+	err := f.persist(ctx, name, func() error {
+		p, err := f.provider(ctx, name)
+		if err == nil {
+			list, reason, err = p.List(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, device.Errorf(name, "List", device.Unavailable, "no device: %s", reason)
+	}
+	return list, nil
+}
+
+// provider returns the provider of a plugin, which it starts if need be. It
+// may be called for several plugins at once.
+func (f *Fleet) provider(ctx context.Context, name string) (Provider, error) {
+	f.mu.Lock()
+	p := f.providers[name]
+	f.mu.Unlock()
+	if p != nil {
+		return p, nil
+	}
+	p, err := f.options.Plugins.Start(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.providers[name] = p
+	return p, nil
+}
+
+// pick picks the devices that a spec means from the list of its plugin.
+func pick(s spec, list []device.Info) ([]target, error) {
+	if s.index == "" && s.name == "cuda" && s.count == 1 {
+		var all []target
+		for i, d := range list {
+			all = append(all, target{plugin: s.name, id: d.ID, name: fmt.Sprintf("%s:%d", s.name, i), info: d})
+		}
+		return all, nil
+	}
+	at := 0
+	if s.index != "" {
+		at = slices.IndexFunc(list, func(d device.Info) bool { return d.ID == s.index })
+		if n, err := strconv.Atoi(s.index); err == nil {
+			at = n
+		}
+		if at < 0 || at >= len(list) {
+			return nil, problem.New("devices", s.name+":"+s.index,
+				fmt.Sprintf("%s has %d devices, 0 to %d", s.name, len(list), len(list)-1), "")
+		}
+	}
+	t := target{plugin: s.name, id: list[at].ID, name: list[at].Name, repeats: s.count > 1, info: list[at]}
+	return slices.Repeat([]target{t}, s.count), nil
+}
+
+// ShortName is what Options.Devices calls device i of the devices of a plugin.
+func ShortName(plugin string, i, devices int) string {
+	if devices == 1 && plugin != "cuda" {
+		return plugin
+	}
+	return fmt.Sprintf("%s:%d", plugin, i)
+}

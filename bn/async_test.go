@@ -113,3 +113,29 @@ func TestAsyncRestoreWantsEverything(t *testing.T) {
 		t.Error("a span of -1: no error")
 	}
 }
+
+// A replica that saw one value normalised it with something else: it is not
+// merged, late or not, and does not count.
+func TestAsyncLeavesOutReplicasOfOneValue(t *testing.T) {
+	l := layer(1)
+	with, without := tensor.New(tensor.F64, 2, 3), tensor.New(tensor.F64, 2, 3)
+	for _, m := range []tensor.Tensor{with, without} {
+		put(m, 0, 0, []float64{1, 3})
+	}
+	put(with, 1, 0, []float64{100})
+	var sets []*bn.Async
+	for _, m := range []tensor.Tensor{with, without} {
+		a, err := bn.NewAsync([]bn.Layer{l}, fresh(1), 5, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 6 {
+			a = next(t, a, []tensor.Tensor{m})
+		}
+		sets = append(sets, drained(t, a))
+	}
+	if bits(sets[0].Tensors()) != bits(sets[1].Tensors()) || sets[0].Merged != 6 {
+		t.Errorf("%d observations merged, want 6; statistics %v, without the single value %v", sets[0].Merged,
+			sets[0].Tensors(), sets[1].Tensors())
+	}
+}

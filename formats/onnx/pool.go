@@ -11,8 +11,11 @@ func pool(c *call) graph.Value {
 	s := c.space(0)
 	axes := len(s) - 1
 	w := c.window(c.ints("kernel_shape", axes, 1), s[1:])
-	if slices.Max(w.dilation) > 1 || c.int("storage_order", 0) != 0 || c.attribute("kernel_shape") == nil {
-		c.fail("with dilations, or without kernel_shape, is not supported")
+	if slices.Max(w.dilation) > 1 {
+		c.fail("with dilations %v is not supported", w.dilation)
+	}
+	if c.attribute("kernel_shape") == nil {
+		c.fail("without kernel_shape is not supported")
 	}
 	if c.n.OpType == "MaxPool" && len(c.n.Output) > 1 && c.n.Output[1] != "" {
 		c.fail("with indices is not supported")

@@ -257,3 +257,21 @@ case("bare-squeeze-axes", [node("Squeeze", ["x", "a"], ["q"]), node("ReduceMean"
 case("bare-flatten", [node("Flatten", ["x"], ["f"], axis=2), node("LogSoftmax", ["f"], ["y"], axis=-1)], **b1)
 case("bare-shape", [node("Squeeze", ["x", "a"], ["q"]), node("Shape", ["q"], ["s"]), node("Slice", ["s", "a", "one"], ["c"]),
                     node("Concat", ["c", "rest"], ["t"], axis=0), node("Reshape", ["q", "t"], ["y"])], {"a": i64(0), "one": i64(1), "rest": i64(-1)}, **b1)
+
+# Windows whose attributes meet.
+rng = np.random.RandomState(19)
+for op in "MaxPool", "AveragePool":
+    for opset in 12, 19:
+        for pad in "SAME_LOWER", "SAME_UPPER", "VALID":
+            case("%s-%s-ceil-%d" % (op.lower(), pad.lower(), opset), one(op, kernel_shape=[3, 2], strides=[2, 3], auto_pad=pad, ceil_mode=1), opset=opset)
+        case("%s-pads-ceil-%d" % (op.lower(), opset), one(op, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 0, 1, 2], ceil_mode=1), opset=opset)
+    case(op.lower() + "-same_lower", one(op, kernel_shape=[2, 3], strides=[1, 2], auto_pad="SAME_LOWER"))
+case("averagepool-count-same", one("AveragePool", kernel_shape=[3, 2], strides=[2, 2], auto_pad="SAME_UPPER", count_include_pad=1))
+case("maxpool-order", one("MaxPool", kernel_shape=[3, 2], storage_order=1))
+flat = [node("Flatten", ["x"], ["f"], axis=-3)]
+case("gemm-row", flat + [node("Gemm", ["f", "w", "b"], ["y"], transB=1, alpha=1.5, beta=0.5)], {"w": f32(3, 120) / 8, "b": f32(1, 3)})
+case("clip-above", [node("Clip", ["x", "a", "b"], ["y"])], {"a": np.float32(0.5), "b": np.float32(-0.5)})
+case("softmax-12-default", one("Softmax"), opset=12)
+case("pad-reflect-18", [node("Pad", ["x", "p", "", "a"], ["y"], mode="reflect")], {"p": i64(1, 2, 2, 0), "a": i64(2, -1)}, opset=18)
+case("slice-steps", one("Slice", 5), {"c1": i64(1, 0), "c2": i64(6, 9), "c3": i64(-2, 3), "c4": i64(3, 2)})
+case("batchnorm-outputs", [node("BatchNormalization", ["x", "g", "b", "m", "v"], ["y"], momentum=0.5)], {"g": f32(4), "b": f32(4), "m": f32(4), "v": f32(4) ** 2}, 9)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/ref"
@@ -21,6 +22,9 @@ type Plugins struct {
 	Paths    []string // of plugins besides those that are found
 	Unlocked bool     // run plugins that devices.lock does not know
 	Levels   []string // data planes that may be used; nil: all
+	// Timeout is how long a plugin may take until it has said what it is; 0: as
+	// long as remote.Command says.
+	Timeout time.Duration
 	// Log hears what a plugin writes to its log; nil: nobody does.
 	Log func(plugin, line string)
 }
@@ -131,6 +135,7 @@ func (p Plugins) adorn(cmd remote.Command) remote.Command {
 	if len(p.Levels) > 0 {
 		cmd.Levels = p.Levels
 	}
+	cmd.Timeout = p.Timeout
 	if p.Log != nil {
 		cmd.Log = func(line string) { p.Log(cmd.Name, line) }
 	}

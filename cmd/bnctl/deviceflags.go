@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -33,10 +34,18 @@ func levelFlag() cli.Flag {
 		Usage: "data plane that may be used: stream/1, shm/1, coll.shm/1"}
 }
 
+// leastGreeting is how long a plugin may take at least to say what it is,
+// however short --device-timeout is: its process has to be loaded first.
+const leastGreeting = 3 * time.Second
+
 // pluginsOf returns what the flags say of plugins.
 func pluginsOf(c *cli.Context) fleet.Plugins {
 	p := fleet.Plugins{Paths: c.StringSlice("device-plugin"), Unlocked: c.Bool("allow-unlocked"),
 		Levels: c.StringSlice("level")}
+	if c.IsSet("device-timeout") {
+		seconds := max(c.Float64("device-timeout"), leastGreeting.Seconds())
+		p.Timeout = time.Duration(seconds * float64(time.Second))
+	}
 	if c.Bool("v") {
 		p.Log = func(plugin, line string) { fmt.Fprintln(c.App.ErrWriter, legibly("%s: %s", plugin, line)) }
 	}

@@ -23,7 +23,8 @@ func pluginTestCommand() *cli.Command {
 		Description: `Starts the plugin and runs every case of the conformance list on its first
 device, over the wire, at each level and each precision that it has. An operation
 that a device refuses properly is not a fault, but what training lenet-bn needs
-must be there.
+must be there. What a plugin in Go prints to standard output after its handshake
+is no fault: the SDK points it at standard error.
 
    bnctl plugin test ./bnctl-device-mine
    bnctl plugin test ./bnctl-device-mine --level stream/1 --case conv -v`,

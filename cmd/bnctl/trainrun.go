@@ -290,6 +290,9 @@ func (t *trainer) pathsOfCheckpoint() error {
 
 // openDevices opens what --devices names and settles the kernel class.
 func (t *trainer) openDevices(ctx context.Context) (err error) {
+	if n := t.c.Float64("device-timeout"); !(n >= 0.1 && n <= 86400) {
+		return misuse("--device-timeout %g: want 0.1 to 86400 seconds", n)
+	}
 	if t.devices, err = openDevices(ctx, t.c, t.recipe.Precision, t.recipe.StepReplicas()); err != nil {
 		return err
 	}
@@ -308,9 +311,6 @@ func (t *trainer) session(ctx context.Context) (*train.Session, error) {
 	augment, err := data.ParseAugment(t.recipe.Augment)
 	if err != nil {
 		return nil, misuse("--augment: %v", err)
-	}
-	if n := t.c.Float64("device-timeout"); n < 0.1 || n > 86400 {
-		return nil, misuse("--device-timeout %g: want 0.1 to 86400 seconds", n)
 	}
 	placement, err := placementOf(t.c, t.devices.Members, t.recipe.StepReplicas())
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +23,11 @@ func debugged(t *testing.T) (cmd *exec.Cmd, stdin io.Closer, line string) {
 	t.Helper()
 	c := plugin("main")
 	cmd = exec.Command(c.Path, "debug")
-	cmd.Env = append(os.Environ(), c.Env...)
+	folder, err := os.MkdirTemp("", "socket") // t.TempDir's paths are too long for one
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = slices.Concat(os.Environ(), c.Env, []string{"TMPDIR=" + folder})
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -34,7 +40,14 @@ func debugged(t *testing.T) (cmd *exec.Cmd, stdin io.Closer, line string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { in.Close(); _ = cmd.Wait() })
+	t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Wait()
+		if err := os.Remove(folder); err != nil && cmd.ProcessState.Success() && runtime.GOOS != "windows" {
+			t.Errorf("a plugin that was told to end left something behind: %v", err)
+		}
+		os.RemoveAll(folder) // what was killed
+	})
 	line, err = bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)

@@ -112,6 +112,15 @@ func firstOfName(all []Found) []Found {
 	return out
 }
 
+// guarded refuses what others could have changed. Who can write the folder of
+// this program can change the program, and is not looked at again.
+func (f Found) guarded() error {
+	if i, err := os.Lstat(f.Path); err == nil && f.Own && i.Mode().IsRegular() {
+		return alone(f.Path, i)
+	}
+	return guarded(f.Path)
+}
+
 // Command returns how f is started. Three things might happen:
 //  1. f came with this program, unlocked plugins are allowed, or the user runs
 //     it already: it is taken as it is.
@@ -124,7 +133,7 @@ func (f Found) Command(allowUnlocked bool) (Command, error) {
 	if c.Greeting != "" {
 		return c, nil
 	}
-	if err := guarded(f.Path); err != nil {
+	if err := f.guarded(); err != nil {
 		return c, c.fail("start", device.Unavailable, "%w", err)
 	}
 	if f.Own || allowUnlocked {

@@ -134,6 +134,18 @@ func TestLock(t *testing.T) {
 	if entries, err := os.ReadDir(filepath.Join(home, "bnctl")); len(entries) != 1 || err != nil {
 		t.Errorf("beside devices.lock something is left: %v, %v", entries, err)
 	}
+	if runtime.GOOS != "windows" {
+		if err := os.Chmod(remote.LockPath(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := remote.ReadLock()
+		if err == nil || !strings.Contains(err.Error(), "chmod o-w "+remote.LockPath()) {
+			t.Errorf("a lock that everybody can write: %v", err)
+		}
+		if err := os.Chmod(remote.LockPath(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.WriteFile(remote.LockPath(), []byte(`[{"name":`), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,8 @@ func LockPath() string {
 	return filepath.Join(folder, "devices.lock")
 }
 
-// ReadLock reads devices.lock. That there is none is no error.
+// ReadLock reads devices.lock. That there is none is no error; that others can
+// write it, or replace it, is one.
 func ReadLock() (Lock, error) {
 	path := LockPath()
 	f, err := os.Open(path)
@@ -52,6 +53,9 @@ func ReadLock() (Lock, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if err := guarded(path); err != nil {
+		return nil, fmt.Errorf("%w: it says which plugins may be started", err)
+	}
 	var l Lock
 	if err := json.NewDecoder(io.LimitReader(f, maxLock)).Decode(&l); err != nil {
 		return nil, fmt.Errorf("%s: %w; mend it, or remove it and add the plugins again", path, err)
@@ -122,19 +126,4 @@ func Sum(path string) (string, error) {
 	}
 	defer f.Close()
 	return sumOf(f)
-}
-
-// guarded refuses an executable that others could have changed: one that they
-// can write, or whose folder they can.
-func guarded(path string) error {
-	for _, p := range []string{path, filepath.Dir(path)} {
-		i, err := os.Stat(p)
-		if err != nil {
-			return err
-		}
-		if m := i.Mode(); m.Perm()&0o002 != 0 && m&os.ModeSticky == 0 {
-			return fmt.Errorf("%s can be written by others (%v); chmod o-w %s", p, m.Perm(), p)
-		}
-	}
-	return nil
 }

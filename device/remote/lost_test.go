@@ -120,6 +120,39 @@ func TestAPluginThatHearsNothingDiesWithTheHost(t *testing.T) {
 	}
 }
 
+// TestGrandchildren: what a plugin has started ends with it, in a session of its
+// own too, whether the plugin is closed or killed.
+func TestGrandchildren(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		told := make(chan int, 1)
+		c := plugin("parent")
+		c.Log = func(line string) {
+			var pid int
+			if n, _ := fmt.Sscanf(line, "child %d", &pid); n == 1 {
+				told <- pid
+			}
+		}
+		p, err := remote.Start(context.Background(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := open(t, p)
+		pid := <-told
+		if state, _ := status(pid); state == "Z" {
+			t.Fatal("the plugin has started nothing")
+		}
+		if killed {
+			_ = syscall.Kill(remote.Process(d), syscall.SIGKILL)
+		}
+		d.Close()
+		if state, _ := status(pid); state != "Z" {
+			t.Errorf("a plugin was ended, killed: %v, and process %d of it is in state %q", killed, pid, state)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		p.Close()
+	}
+}
+
 // TestKilledWhileItStarts: who kills a plugin before it has greeted has not
 // shown that it cannot be started.
 func TestKilledWhileItStarts(t *testing.T) {

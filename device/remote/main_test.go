@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/device/serve"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu"
 )
 
@@ -39,6 +42,7 @@ var roles = map[string]func(){
 	"noparts":  func() { serve.Serve(partial{}) },
 	"deaf":     deaf,
 	"host":     host,
+	"parent":   parent,
 	"starter":  func() { _, _ = remote.Start(context.Background(), plugin("silent")) },
 }
 
@@ -97,6 +101,23 @@ func open(t testing.TB, p *remote.Plugin) device.Device {
 	return d
 }
 
+// parent is a device whose process starts another, which goes to a session of
+// its own.
+func parent() {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	c := exec.Command(self)
+	c.Env = append(os.Environ(), roleKey+"=silent")
+	ownSession(c)
+	if err := c.Start(); err != nil {
+		panic(err)
+	}
+	fmt.Fprintln(os.Stderr, "child", c.Process.Pid)
+	serve.Serve(ref.Provider{})
+}
+
 // host is the role of a host that opens devices at each level and waits.
 func host() {
 	for _, level := range levels {
@@ -123,5 +144,14 @@ func (c chatty) Open(ctx context.Context, id string, o device.Options) (device.D
 			return nil, err
 		}
 	}
-	return c.Provider.Open(ctx, id, o)
+	d, err := c.Provider.Open(ctx, id, o)
+	return &chattyDevice{d}, err
+}
+
+type chattyDevice struct{ device.Device }
+
+func (c *chattyDevice) Load(ctx context.Context, p *graph.Program, n device.Capacity) (
+	device.Executable, error) {
+	fmt.Println("loading", strings.Repeat("and loading", 64<<10))
+	return c.Device.Load(ctx, p, n)
 }

@@ -26,6 +26,7 @@ type process struct {
 	stdout  *os.File
 	stderr  *os.File
 	child   []*os.File // the child's ends of the pipes
+	family  string     // a variable of its environment; "" where that cannot be looked for
 	greeted *greeting
 	words   *words
 
@@ -36,15 +37,20 @@ type process struct {
 	doomed bool          // it is to be killed, or never to be started
 	struck bool          // this program has sent it a signal
 	exited chan struct{} // closed after Wait
+	buried chan struct{} // closed when what it left is killed too
 	state  string        // how it exited; valid then
 	hush   sync.Once
 }
 
 // newProcess prepares a process. files are inherited from descriptor 3 on.
 func newProcess(b *binary, args, env []string, w *words, files ...*os.File) (*process, error) {
-	p := &process{exited: make(chan struct{}), words: w, greeted: &greeting{}}
+	p := &process{exited: make(chan struct{}), buried: make(chan struct{}), words: w, greeted: &greeting{}}
 	if err := p.pipes(); err != nil {
 		return nil, err
+	}
+	p.family = newFamily()
+	if p.family != "" {
+		env = append(env, p.family)
 	}
 	p.cmd = &exec.Cmd{
 		Path: b.path, Args: append([]string{b.path}, args...), Env: env,
@@ -88,7 +94,9 @@ func (p *process) Start(context.Context) error {
 func (p *process) live(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer close(p.exited)
+	defer close(p.buried)
+	end := sync.OnceFunc(func() { close(p.exited) })
+	defer end()
 	err := p.begin()
 	closeAll(p.child)
 	started <- err
@@ -104,6 +112,10 @@ func (p *process) live(started chan<- error) {
 	}
 	_ = p.cmd.Wait()
 	p.state = strings.TrimSpace(p.cmd.ProcessState.String())
+	end() // nobody waits for the rest to learn of a death
+	if p.family != "" {
+		endFamily(p.family)
+	}
 }
 
 func (p *process) begin() error {
@@ -132,7 +144,7 @@ func (p *process) Wait(context.Context) error {
 func (p *process) Kill(context.Context) error {
 	p.within(dying)
 	p.kill()
-	<-p.exited
+	<-p.buried
 	p.silence()
 	return nil
 }
@@ -189,7 +201,7 @@ func (p *process) end() {
 	if !p.within(time.Second) {
 		p.kill()
 	}
-	<-p.exited
+	<-p.buried
 	p.silence()
 }
 

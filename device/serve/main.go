@@ -58,7 +58,8 @@ func Serve(p device.Provider) {
 	}
 	signal.Ignore(os.Interrupt, syscall.SIGHUP) // they reach the whole process group; bnctl decides
 	s := newService(p)
-	go exitWithHost(s)
+	servers := make(chan *grpc.Server, 1)
+	go exitWithHost(s, servers)
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig: plugin.HandshakeConfig{
 			ProtocolVersion:  wire.Protocol,
@@ -66,8 +67,12 @@ func Serve(p device.Provider) {
 			MagicCookieValue: wire.CookieValue,
 		},
 		VersionedPlugins: map[int]plugin.PluginSet{wire.Protocol: {wire.Service: &entry{service: s}}},
-		GRPCServer:       newServer,
-		Logger:           hclog.NewNullLogger(),
+		GRPCServer: func(o []grpc.ServerOption) *grpc.Server {
+			server := newServer(o)
+			servers <- server
+			return server
+		},
+		Logger: hclog.NewNullLogger(),
 	})
 	s.close()
 }

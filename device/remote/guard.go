@@ -1,0 +1,70 @@
+package remote
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxLinks bounds how many links a path leads over.
+const maxLinks = 40
+
+// guarded refuses a file that others could have changed, or put another in the
+// place of: since they can write it, or a folder on the way to it. The way
+// goes through links, and through the folders that these lie in.
+func guarded(path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	root := filepath.VolumeName(path) + string(filepath.Separator)
+	at, rest, links := root, parts(path[len(root):]), 0
+	for len(rest) > 0 {
+		next := filepath.Join(at, rest[0])
+		i, err := os.Lstat(next)
+		if err != nil {
+			return err
+		}
+		if rest = rest[1:]; i.Mode()&fs.ModeSymlink == 0 {
+			if err := alone(next, i); err != nil {
+				return err
+			}
+			at = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return fmt.Errorf("%s leads over more than %d links", path, maxLinks)
+		}
+		to, err := os.Readlink(next)
+		if err != nil {
+			return err
+		}
+		if filepath.IsAbs(to) {
+			at = root
+		}
+		rest = append(parts(to), rest...)
+	}
+	return nil
+}
+
+// parts splits a path.
+func parts(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator })
+}
+
+// alone refuses what others can write. In a folder with the sticky bit they
+// cannot replace what is not theirs.
+func alone(path string, i fs.FileInfo) error {
+	if i.IsDir() && i.Mode()&os.ModeSticky != 0 {
+		return nil
+	}
+	switch m := i.Mode().Perm(); {
+	case m&0o002 != 0 && hasOthers:
+		return fmt.Errorf("%s can be written by others (%v); chmod o-w %s", path, m, path)
+	case m&0o020 != 0 && shared(i):
+		return fmt.Errorf("%s can be written by others, by its group (%v); chmod g-w %s", path, m, path)
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+//go:build unix
+
+package remote
+
+import (
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// hasOthers is whether permissions tell what others may do.
+const hasOthers = true
+
+// The files that say who is in which group.
+var groupFile, passwdFile = "/etc/group", "/etc/passwd"
+
+// shared reports whether the group of a file has anybody but root and this
+// user, or is not known: systems that give every user a group make files that
+// the group can write.
+func shared(i fs.FileInfo) bool {
+	s, ok := i.Sys().(*syscall.Stat_t)
+	if !ok {
+		return true
+	}
+	gid, self := strconv.Itoa(int(s.Gid)), strconv.Itoa(os.Getuid())
+	var trusted []string // names of root and this user
+	known, members := false, []string{}
+	for _, f := range table(passwdFile, 4) { // name:password:user:group
+		if f[2] == "0" || f[2] == self {
+			trusted = append(trusted, f[0])
+		}
+		if f[3] == gid {
+			members = append(members, f[0])
+		}
+	}
+	for _, f := range table(groupFile, 4) { // name:password:group:members
+		if f[2] == gid {
+			known = true
+			members = append(members, strings.FieldsFunc(f[3], func(r rune) bool { return r == ',' })...)
+		}
+	}
+	return !known || slices.ContainsFunc(members, func(m string) bool { return !slices.Contains(trusted, m) })
+}
+
+// table reads a file with lines of at least so many fields; none if there is
+// no such file.
+func table(path string, fields int) (rows [][]string) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Split(strings.TrimSpace(line), ":"); len(f) >= fields {
+			rows = append(rows, f)
+		}
+	}
+	return rows
+}

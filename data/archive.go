@@ -15,8 +15,9 @@ import (
 // readTar reads the wanted members of a tar into memory, still encoded.
 // Nothing is ever written to a disk, so that names and links lead nowhere;
 // those that try to are an error all the same.
-func readTar(r io.Reader, wanted func(string) bool) (*tree, error) {
+func readTar(r io.Reader, keep func(string) bool) (*tree, error) {
 	t := &tree{close: func() error { return nil }}
+	wanted := t.counting(keep)
 	archive := tar.NewReader(r)
 	last, total := "the start", int64(0)
 	for {
@@ -55,13 +56,13 @@ func readTar(r io.Reader, wanted func(string) bool) (*tree, error) {
 
 // readTarGz reads a gzipped tar of the given packed size, its checksum
 // included.
-func readTarGz(r io.Reader, packed int64, wanted func(string) bool) (*tree, error) {
+func readTarGz(r io.Reader, packed int64, keep func(string) bool) (*tree, error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {
 		return nil, cutShort(err)
 	}
 	limit := &unpackLimit{r: z, left: unpackedLimit(packed)}
-	t, err := readTar(limit, wanted)
+	t, err := readTar(limit, keep)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +92,9 @@ func (u *unpackLimit) Read(b []byte) (int, error) {
 }
 
 // openZip lists the wanted members of a zip, which stay in the file.
-func openZip(f *os.File, size int64, wanted func(string) bool) (*tree, error) {
+func openZip(f *os.File, size int64, keep func(string) bool) (*tree, error) {
 	t := &tree{close: f.Close}
+	wanted := t.counting(keep)
 	archive, err := zip.NewReader(f, size)
 	if err == nil {
 		err = t.addZip(archive, wanted)

@@ -28,6 +28,7 @@ type Batch struct {
 	mu        sync.Mutex
 	err       error // of the first row that has one
 	failedRow int
+	bad       map[int]error // of rows, with Plan.GoOn
 }
 
 // Len returns the number of samples.
@@ -102,6 +103,21 @@ func (b *Batch) fail(row int, err error) {
 		b.err, b.failedRow = err, row
 	}
 }
+
+// note keeps the error of a row, which becomes zeros.
+func (b *Batch) note(row int, err error) {
+	clear(b.row(row).Bytes)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.bad == nil {
+		b.bad = map[int]error{}
+	}
+	b.bad[row] = err
+}
+
+// Bad returns why a row could not be read; nil if it could. Only Plan.GoOn
+// gives such rows; they are zeros.
+func (b *Batch) Bad(row int) error { return b.bad[row] }
 
 // done counts rows that were dealt with.
 func (b *Batch) done(rows int) {

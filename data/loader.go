@@ -22,6 +22,7 @@ type Plan struct {
 	Start     Position // the first batch
 	Workers   int      // goroutines that read and transform; 0: one per core
 	Prefetch  int      // batches made ahead of the reader; 0: 3
+	GoOn      bool     // a sample that cannot be read is noted in its batch, and no error
 }
 
 // Position is a batch: its epoch and its number in the epoch, both from 0.
@@ -203,6 +204,10 @@ func (l *Loader) work() {
 			err := context.Cause(l.ctx)
 			if err == nil {
 				err = l.fill(j.batch, row)
+			}
+			if err != nil && l.plan.GoOn && l.ctx.Err() == nil {
+				j.batch.note(row, err)
+				continue
 			}
 			if err != nil {
 				j.batch.fail(row, err)

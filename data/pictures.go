@@ -2,7 +2,10 @@ package data
 
 import (
 	"fmt"
+	"path"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -29,7 +32,7 @@ func openFolder(s spec, opt Options) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.findShape(); err != nil {
+	if err := p.findShape(opt); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -55,6 +58,7 @@ func newPictures(s spec, t *tree, opt Options) (*pictures, error) {
 		Kind: s.kind, Split: split, Len: len(samples),
 		DType: tensor.U8, Labelled: true, Classes: classesOf(samples), Decoder: DecoderVersion,
 	}
+	p.info.Ignored, p.info.Empty, p.info.Kinds = t.ignored, t.empty, kindsOf(samples)
 	p.labels = make([]int32, len(samples))
 	for i, c := range samples {
 		label, _ := slices.BinarySearch(p.info.Classes, c.class)
@@ -63,29 +67,48 @@ func newPictures(s spec, t *tree, opt Options) (*pictures, error) {
 	return p, nil
 }
 
+// kindsOf counts the endings of files.
+func kindsOf(samples []classed) map[string]int {
+	kinds := map[string]int{}
+	for _, s := range samples {
+		kinds[strings.ToLower(path.Ext(s.name))]++
+	}
+	return kinds
+}
+
 // findShape looks at the sizes of all pictures, unless they are very many, and
-// sets info.Shape if they are equal. A file that is no picture is an error
-// here; one that is damaged further on is found when its turn comes.
-func (p *pictures) findShape() error {
-	if len(p.samples) > MaxSizesChecked {
+// sets info.Shape if they are equal. Files that are no pictures are an error
+// here, unless they may be left out; one that is damaged further on is found
+// when its turn comes, and here if it may be left out.
+func (p *pictures) findShape(opt Options) error {
+	if len(p.samples) > MaxSizesChecked && opt.SkipBad == 0 {
 		return nil
 	}
-	sizes := make([][2]int, len(p.samples))
-	err := eachSample(len(p.samples), func(i int) error {
+	var mu sync.Mutex
+	sizes := map[[2]int]bool{}
+	bad := p.badFiles(func(i int) error {
 		file, err := p.samples[i].read()
-		if err == nil {
-			sizes[i][0], sizes[i][1], err = pictureSize(file, p.exif)
-		}
 		if err != nil {
-			return fmt.Errorf("member %s: %w", p.samples[i].name, err)
+			return err
 		}
-		return nil
+		h, w, err := pictureSize(file, p.exif)
+		if err == nil && opt.SkipBad != 0 {
+			_, err = DecodePicture(file, p.exif)
+		}
+		if err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			sizes[[2]int{h, w}] = true
+		}
+		return err
 	})
-	if err != nil {
+	if err := p.leaveOut(bad, opt); err != nil {
 		return err
 	}
-	if len(slices.Compact(sizes)) == 1 {
-		p.info.Shape = []int{sizes[0][0], sizes[0][1], 3}
+	if len(sizes) == 1 {
+		for size := range sizes {
+			p.info.Shape = []int{size[0], size[1], 3}
+		}
 	}
 	return nil
 }

@@ -46,15 +46,19 @@ type Source interface {
 
 // Info describes a source.
 type Info struct {
-	Kind       string       // the part of the spec before the colon: "cifar10"
-	Split      Split        // which part of the data this is; "" if it has no parts
-	Len        int          // samples
-	DType      tensor.DType // U8: pictures; F32: arrays
-	Shape      []int        // of one sample; nil: RGB pictures whose sizes differ or were not looked at
-	Labelled   bool         // false: there are no labels
-	LabelShape []int        // of one label; empty: a class number
-	Classes    []string     // names of the classes, by number; nil without labels
-	Decoder    string       // DecoderVersion, if the samples are picture files
+	Kind       string         // the part of the spec before the colon: "cifar10"
+	Split      Split          // which part of the data this is; "" if it has no parts
+	Len        int            // samples
+	DType      tensor.DType   // U8: pictures; F32: arrays
+	Shape      []int          // of one sample; nil: RGB pictures whose sizes differ or were not looked at
+	Labelled   bool           // false: there are no labels
+	LabelShape []int          // of one label; empty: a class number
+	Decoder    string         // DecoderVersion, if the samples are picture files
+	Classes    []string       // names of the classes, by number; nil without labels
+	Kinds      map[string]int // endings of the files that samples are in; nil without such
+	Ignored    map[string]int // endings of files that are none: no pictures, by their names
+	Empty      []string       // folders without a picture
+	Skipped    []Bad          // files that Options.SkipBad left out
 }
 
 // Pictures reports whether the samples are pictures, u8 of shape H,W,C.
@@ -74,6 +78,9 @@ type Options struct {
 	// Split is what a spec without suffix means: Train for training, Test for
 	// evaluation; "" is Train. Data that has no parts is then taken whole.
 	Split Split
+	// SkipBad is how many bad picture files may be left out, or SkipAll. With it
+	// all are decoded when a source is opened.
+	SkipBad int
 	// CacheBytes bounds the memory for decoded pictures. Zero means
 	// DefaultCacheBytes; negative means that nothing is kept.
 	CacheBytes int64

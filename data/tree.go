@@ -24,7 +24,31 @@ type member struct {
 // tree is a folder or an archive: the files in it that somebody wants.
 type tree struct {
 	members []member
+	ignored map[string]int // files that nobody wants, by their endings; "special" for pipes and the like
+	empty   []string       // folders with nothing in them that is wanted
 	close   func() error
+}
+
+// ignore counts a file that is not wanted.
+func (t *tree) ignore(ending string) {
+	if t.ignored == nil {
+		t.ignored = map[string]int{}
+	}
+	t.ignored[ending]++
+}
+
+// counting makes keep count what it does not keep.
+func (t *tree) counting(keep func(string) bool) func(string) bool {
+	return func(name string) bool {
+		if hidden(name) {
+			return false
+		}
+		if !keep(name) {
+			t.ignore(strings.ToLower(path.Ext(name)))
+			return false
+		}
+		return true
+	}
 }
 
 // openTree lists the files of a folder, .tar, .tar.gz or .zip that keep wants,
@@ -36,10 +60,9 @@ func openTree(name string, keep func(name string) bool) (*tree, error) {
 	if err != nil {
 		return nil, plain(err)
 	}
-	wanted := func(name string) bool { return !hidden(name) && keep(name) }
 	if info.IsDir() {
 		t := &tree{close: func() error { return nil }}
-		return t, t.walk(name, "", 0, wanted)
+		return t, t.walk(name, "", 0, t.counting(keep))
 	}
 	f, err := regular.Open(name)
 	if err != nil {
@@ -49,13 +72,13 @@ func openTree(name string, keep func(name string) bool) (*tree, error) {
 	switch {
 	case err != nil:
 	case kind == "zip":
-		return openZip(f, info.Size(), wanted) // which keeps f
+		return openZip(f, info.Size(), keep) // which keeps f
 	case kind == "gzip":
 		defer f.Close()
-		return readTarGz(f, info.Size(), wanted)
+		return readTarGz(f, info.Size(), keep)
 	case kind == "tar":
 		defer f.Close()
-		return readTar(f, wanted)
+		return readTar(f, keep)
 	default:
 		err = errors.New("this is neither a folder nor a .tar, .tar.gz or .zip archive")
 	}
@@ -90,7 +113,7 @@ func archiveKind(f *os.File) (string, error) {
 
 // walk adds the files below root/dir. Links are followed: a folder is the
 // user's own, unlike an archive.
-func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) error {
+func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) (err error) {
 	if depth > MaxFolderDepth {
 		return fmt.Errorf("folder %s: more than %d folders deep; does a link lead back?", dir, MaxFolderDepth)
 	}
@@ -98,6 +121,12 @@ func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) error
 	if err != nil {
 		return plain(err)
 	}
+	before, folders := len(t.members), false
+	defer func() {
+		if err == nil && len(t.members) == before && !folders && dir != "" {
+			t.empty = append(t.empty, dir)
+		}
+	}()
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		if hidden(name) {
@@ -112,6 +141,7 @@ func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) error
 		case err != nil:
 			return fmt.Errorf("%s: %w", name, plain(err))
 		case info.IsDir():
+			folders = true
 			if err := t.walk(root, name, depth+1, wanted); err != nil {
 				return err
 			}
@@ -119,6 +149,8 @@ func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) error
 			if err := t.add(member{name, info.Size(), func() ([]byte, error) { return readFile(file) }}); err != nil {
 				return err
 			}
+		case !info.Mode().IsRegular():
+			t.ignore("special")
 		}
 	}
 	return nil

@@ -34,8 +34,8 @@ func main(x rows u8[28,28,1]) {
 // imageMoments are mean and variance, by two passes, of the first samples of
 // the order of epoch 0, from 0 to 1.
 func imageMoments(t *testing.T, b *bench, augment data.Augment, samples int) (mean, variance float64) {
-	l, err := data.NewLoader(context.Background(), b.source, data.Plan{Batch: 1, Seed: b.recipe.Seed, Shuffle: true,
-		Transform: data.Transform{Augment: augment}, Epochs: 1})
+	l, err := data.NewLoader(context.Background(), b.source, data.Plan{Batch: 1, Seed: b.recipe.Seed,
+		Shuffle: true, Transform: data.Transform{Augment: augment}, Epochs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

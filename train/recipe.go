@@ -73,6 +73,7 @@ type Data struct {
 	Samples     int    `json:"samples"`
 	Classes     int    `json:"classes"`
 	Fingerprint string `json:"fingerprint"`
+	Skipped     int    `json:"skipped,omitempty"` // bad files that were left out
 }
 
 // averages reports whether the template's weights are averages, whose

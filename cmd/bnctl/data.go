@@ -21,12 +21,14 @@ func dataCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "info", Usage: "samples, classes, sizes, mean and deviation; reads everything", ArgsUsage: "SRC",
 				Description: `   bnctl data info glyphs
-   bnctl data info folder:photos --json`, Action: dataInfo},
+   bnctl data info folder:photos --json
+   bnctl data info folder:photos --skip-bad all`, Flags: []cli.Flag{skipFlag()}, Action: dataInfo},
 			{Name: "show", Usage: "draw the first samples into one picture", ArgsUsage: "SRC",
 				Description: `   bnctl data show glyphs -o grid.png
    bnctl data show cifar10:cifar-10.tar.gz -o grid.png --count 100 --columns 10`,
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FILE` to write: .png"},
+					skipFlag(),
 					&cli.IntFlag{Name: "count", Value: 64, Usage: "samples"},
 					&cli.IntFlag{Name: "columns", Value: 8, Usage: "samples in a row"},
 					&cli.IntFlag{Name: "side", Value: 64, Usage: "pixels of the longer side of a sample"},
@@ -41,7 +43,23 @@ func openOne(c *cli.Context) (data.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return data.Open(spec, data.Options{Split: data.Train})
+	skip, err := skipBad(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Command.Name != "info" {
+		return data.Open(spec, data.Options{Split: data.Train, SkipBad: skip})
+	}
+	// It reads everything, and tells of all bad files.
+	src, err := data.Open(spec, data.Options{Split: data.Train, SkipBad: data.SkipAll})
+	if err != nil {
+		return nil, err
+	}
+	if i := src.Info(); skip != data.SkipAll && len(i.Skipped) > skip {
+		src.Close()
+		return nil, fmt.Errorf("%s: %w", spec, &data.BadFiles{All: i.Skipped, Of: i.Len + len(i.Skipped)})
+	}
+	return src, nil
 }
 
 // dataEvent is the line of data info --json.
@@ -57,6 +75,10 @@ type dataEvent struct {
 	Mean        []float64      `json:"mean"`
 	Std         []float64      `json:"std"`
 	Fingerprint string         `json:"fingerprint"`
+	Kinds       map[string]int `json:"kinds,omitempty"`         // endings of the files of samples
+	Others      map[string]int `json:"files_ignored,omitempty"` // endings of other files
+	Empty       []string       `json:"empty_folders,omitempty"`
+	Skipped     int            `json:"skipped,omitempty"`
 }
 
 func dataInfo(c *cli.Context) error {
@@ -76,13 +98,15 @@ func dataInfo(c *cli.Context) error {
 	}
 	e := dataEvent{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Sample: sampleForm(info),
 		Classes: info.Classes, PerClass: map[string]int{}, Ignored: s.Ignored, Sizes: s.Sizes(),
-		Mean: s.Mean, Std: s.Std, Fingerprint: sum}
+		Mean: s.Mean, Std: s.Std, Fingerprint: sum,
+		Kinds: info.Kinds, Others: info.Ignored, Empty: info.Empty, Skipped: len(info.Skipped)}
 	for i, n := range s.PerClass {
 		e.PerClass[info.Classes[i]] = n
 	}
 	o := outputOf(c)
 	o.event("data", e)
 	printData(o, e)
+	tellOfFiles(o, "data info", info)
 	return nil
 }
 
@@ -99,6 +123,9 @@ func printData(o *output, e dataEvent) {
 		split = " (" + e.Split + ")"
 	}
 	o.result("%s%s: %d samples, each %s", e.Kind, split, e.Samples, e.Sample)
+	if len(e.Kinds) > 0 {
+		o.result("kinds        %s", kindList(e.Kinds))
+	}
 	if e.Sizes != "" {
 		o.result("sizes        %s", e.Sizes)
 	}

@@ -91,9 +91,13 @@ func predictWith(c *cli.Context, v *viewedModel) error {
 		return err
 	}
 	defer p.close()
-	return form.write(c, nameWidth(src), func(w predictionWriter) error {
+	err = form.write(c, nameWidth(src), func(w predictionWriter) error {
 		return p.all(c.Context, c, src, w, v.verified)
 	})
+	if err != nil {
+		return err
+	}
+	return p.badInputs(src.Info().Len)
 }
 
 // all predicts every sample of src, in order. It writes nothing before it is
@@ -124,6 +128,10 @@ func (p *predictor) all(ctx context.Context, c *cli.Context, src data.Source, w 
 			return err
 		}
 		for i, sample := range b.Samples.I64() {
+			if err := b.Bad(i); err != nil {
+				p.bad = append(p.bad, err)
+				continue
+			}
 			if err := w.write(src.Name(int(sample)), rowsOf(outs, i)); err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -41,6 +42,19 @@ type predictor struct {
 	*parallel.Driver
 	model   *models.Model
 	devices *deviceSet
+	bad     []error // of inputs that cannot be read
+}
+
+// badInputs lists the inputs that could not be read, after the others.
+func (p *predictor) badInputs(of int) error {
+	if len(p.bad) == 0 {
+		return nil
+	}
+	lines := make([]string, len(p.bad))
+	for i, err := range p.bad {
+		lines[i] = "\n   " + err.Error()
+	}
+	return fmt.Errorf("%d of %d inputs cannot be read:%s", len(p.bad), of, strings.Join(lines, ""))
 }
 
 // openPredictor opens a predictor at --batch and --precision, and says if the
@@ -102,6 +116,7 @@ func (p *predictor) close() error { return errors.Join(p.Driver.Close(), p.devic
 // loader reads src once, in order, as input of the model.
 func (p *predictor) loader(ctx context.Context, c *cli.Context, src data.Source) (*data.Loader, error) {
 	return data.NewLoader(ctx, src, data.Plan{Batch: p.Rows(), Epochs: 1, Workers: c.Int("workers"),
+		GoOn:      c.Command.Name == "predict" && c.String("format") != "npy", // an array has a row for every input
 		Transform: transformOf(p.model, src.Info())})
 }
 

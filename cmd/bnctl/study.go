@@ -48,7 +48,8 @@ const (
 
 // decided is the flags of train that the study sets itself, or that would
 // change which weights and statistics a run ends with.
-var decided = []string{"seed", "replicas", "bn", "bn-stats", "bn-update", "bn-min", "bn-precise", "bn-precise-plain", "ema",
+var decided = []string{"seed", "replicas", "bn", "bn-stats", "bn-update", "bn-min", "bn-precise",
+	"bn-precise-plain", "ema",
 	"save", "patience", "output", "checkpoint", "checkpoint-every", "resume", "recipe", "placement", "log-every",
 	"log-dir", "overwrite", "device-timeout", "tail", "weight-sync"}
 

@@ -143,10 +143,15 @@ func (t *trainer) openData() (err error) {
 	if err != nil {
 		return err
 	}
-	options := data.Options{Split: data.Train, EXIF: exif == applyEXIF}
+	skip, err := t.skip()
+	if err != nil {
+		return err
+	}
+	options := data.Options{Split: data.Train, EXIF: exif == applyEXIF, SkipBad: skip}
 	if t.data, err = data.Open(t.paths.Data, options); err != nil {
 		return err
 	}
+	tellOfFiles(t.out, "--data", t.data.Info())
 	if t.paths.Validation == "" {
 		return nil
 	}
@@ -154,6 +159,7 @@ func (t *trainer) openData() (err error) {
 	if t.val, err = data.Open(t.paths.Validation, options); err != nil {
 		return err
 	}
+	tellOfFiles(t.out, "--val", t.val.Info())
 	return sameClasses(t.data.Info(), t.val.Info())
 }
 

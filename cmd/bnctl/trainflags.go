@@ -64,6 +64,7 @@ func recipeFlags() []cli.Flag {
 			"this `DECAY`", DefaultText: "none"},
 		&cli.StringFlag{Name: "augment", Value: "none",
 			Usage: "none, cifar (shift, flip) or imagenet (random resized crop, flip)"},
+		skipFlag(),
 		&cli.StringFlag{Name: "precision", Value: device.F32,
 			Usage: "f32, or bf16: operands of products and stored feature maps are bfloat16, sums stay float32"},
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},

@@ -71,7 +71,8 @@ func (t *trainer) relabel(start startModel, classes []string) {
 	f := t.model.Graph.Main
 	has := f.Values[f.Outputs[0].Value].Type.Shape[0]
 	if has > len(classes) && !t.c.IsSet("classes") {
-		t.out.note("the model tells %d classes apart, the data has %d; --classes %d makes a new head", has, len(classes), len(classes))
+		t.out.note("the model tells %d classes apart, the data has %d; --classes %d makes a new head", has,
+			len(classes), len(classes))
 	}
 	t.model.Labels = classes
 }
@@ -234,7 +235,7 @@ func identify(ctx context.Context, s data.Source) (train.Data, error) {
 	info := s.Info()
 	sum, err := s.Fingerprint(ctx)
 	return train.Data{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Classes: len(info.Classes),
-		Fingerprint: sum}, err
+		Fingerprint: sum, Skipped: len(info.Skipped)}, err
 }
 
 // fileDigest returns the SHA-256 of a file; of a folder, that of the names and

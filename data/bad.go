@@ -1,0 +1,93 @@
+package data
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Bad is a file of a data source that cannot be read.
+type Bad struct {
+	Name string
+	Err  error
+}
+
+// BadFiles says of all bad files of a source what is wrong with them.
+type BadFiles struct {
+	All []Bad
+	Of  int // files
+}
+
+func (e *BadFiles) Error() string {
+	const most = 100
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d files are bad:", len(e.All), e.Of)
+	for _, bad := range e.All[:min(len(e.All), most)] {
+		fmt.Fprintf(&b, "\n   member %s: %v", bad.Name, bad.Err)
+	}
+	if n := len(e.All) - most; n > 0 {
+		fmt.Fprintf(&b, "\n   and %d more", n)
+	}
+	fmt.Fprintf(&b, "\nmend or remove them; or add --skip-bad %d", len(e.All))
+	return b.String()
+}
+
+// Unwrap returns what is wrong with each.
+func (e *BadFiles) Unwrap() []error {
+	errs := make([]error, len(e.All))
+	for i, b := range e.All {
+		errs[i] = b.Err
+	}
+	return errs
+}
+
+// SkipAll is an Options.SkipBad that has no limit.
+const SkipAll = -1
+
+// badFiles calls check for samples 0 to n-1 on all cores and returns the
+// errors there were, in order.
+func (p *pictures) badFiles(check func(i int) error) []Bad {
+	var mu sync.Mutex
+	found := map[int]error{}
+	_ = eachSample(len(p.samples), func(i int) error { // it goes on after an error
+		if err := check(i); err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			found[i] = err
+		}
+		return nil
+	})
+	var bad []Bad
+	for i := range p.samples {
+		if err, ok := found[i]; ok {
+			bad = append(bad, Bad{p.samples[i].name, err})
+		}
+	}
+	return bad
+}
+
+// leaveOut takes bad files out of the samples, if there are no more than the
+// options allow. Classes stay what they are: labels do not depend on it.
+func (p *pictures) leaveOut(bad []Bad, opt Options) error {
+	if len(bad) == 0 {
+		return nil
+	}
+	if most := opt.SkipBad; most != SkipAll && len(bad) > most || len(bad) == len(p.samples) {
+		return &BadFiles{bad, len(p.samples)}
+	}
+	isBad := map[string]bool{}
+	for _, b := range bad {
+		isBad[b.Name] = true
+	}
+	var labels []int32
+	var samples []classed
+	for i, s := range p.samples {
+		if !isBad[s.name] {
+			samples, labels = append(samples, s), append(labels, p.labels[i])
+		}
+	}
+	p.samples, p.labels, p.info.Len = samples, slices.Clip(labels), len(samples)
+	p.cache, p.info.Skipped = newCache(len(samples), opt), bad
+	return nil
+}

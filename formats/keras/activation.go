@@ -62,7 +62,7 @@ func (c *call) apply(f flow, name, suffix string) flow {
 		return f.same(c.node(op, suffix, in))
 	}
 	switch strings.ToLower(name) {
-	case "softmax":
+	case "softmax", "softmax_v2": // tf.nn.softmax has the second name
 		return c.softmaxOver(f, -1, suffix)
 	case "log_softmax":
 		f = c.ordered(f)
@@ -140,7 +140,6 @@ func relu(c *call) flow {
 
 func leakyRelu(c *call) flow {
 	f := c.one()
-	c.rename("negative_slope", "alpha") // the name in Keras 3
 	return f.same(c.node(graph.LeakyRelu, "", []graph.Value{f.v}, "alpha", c.float("alpha", 0.3)))
 }
 

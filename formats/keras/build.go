@@ -3,7 +3,6 @@ package keras
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/graph"
@@ -35,9 +34,6 @@ func (b *build) note(where, text string) { b.notes = append(b.notes, note{where,
 
 // toModel makes a template of a network and its weights.
 func (b *build) toModel(n *network) (*models.Model, error) {
-	if err := n.checkLayers(); err != nil {
-		return nil, err
-	}
 	if err := b.chooseOrder(n); err != nil {
 		return nil, err
 	}
@@ -89,8 +85,13 @@ func (b *build) outputs(n *network, outs []flow) {
 // chooseOrder finds where the model keeps its channels.
 func (b *build) chooseOrder(n *network) error {
 	seen := map[string]string{}
+	var odd error
 	n.leaves("", func(path string, l *layer) {
-		if f := l.fields.text("data_format", ""); f != "" && l.class != "Flatten" && seen[f] == "" {
+		f := l.fields.text("data_format", "")
+		if odd == nil && (l.fields.err != nil || f != "" && f != "channels_first" && f != "channels_last") {
+			odd = fmt.Errorf("layer %s: data_format is %.80s", path, l.fields.m["data_format"])
+		}
+		if f != "" && l.class != "Flatten" && seen[f] == "" {
 			seen[f] = path
 		}
 	})
@@ -99,25 +100,7 @@ func (b *build) chooseOrder(n *network) error {
 		return fmt.Errorf("layer %s keeps channels first, layer %s last; a model of both is not supported",
 			seen["channels_first"], seen["channels_last"])
 	}
-	return nil
-}
-
-// checkLayers refuses the layers that have no counterpart, all at once.
-func (n *network) checkLayers() error {
-	var unknown []string
-	n.leaves("", func(path string, l *layer) {
-		if makers[l.class] == nil && l.class != "InputLayer" {
-			unknown = append(unknown, fmt.Sprintf("%s (%s)", path, l.asked))
-		}
-	})
-	if len(unknown) > 0 {
-		more := ""
-		if len(unknown) > 10 {
-			unknown, more = unknown[:10], fmt.Sprintf(" and %d more", len(unknown)-10)
-		}
-		return fmt.Errorf("layers that are not supported: %s%s", strings.Join(unknown, ", "), more)
-	}
-	return nil
+	return odd
 }
 
 // label returns the name of a layer in the graph, the same for every call of it.

@@ -148,11 +148,13 @@ func depthwise(c *call) flow {
 	return c.activated(c.shaped(v))
 }
 
+// depthKernel loads a depthwise kernel as [in*multiplier, 1, kh, kw]. Keras on
+// Theano turned it before it convolved, so that it is one of a correlation.
 func (c *call) depthKernel(w walk, channels, many int) tensor.Tensor {
-	t := permuted(c.weight("depthwise_kernel", w.kernel[0], w.kernel[1], channels, many), []int{2, 3, 0, 1})
-	if c.flip {
-		mirrored(t, 2)
+	if c.major == 1 && c.first {
+		c.fail("kernels of Keras 1 with channels first are not supported")
 	}
+	t := permuted(c.weight("depthwise_kernel", w.kernel[0], w.kernel[1], channels, many), []int{2, 3, 0, 1})
 	return t.Reshape(t.Shape[0]*t.Shape[1], 1, t.Shape[2], t.Shape[3])
 }
 
@@ -174,11 +176,9 @@ func separable(c *call) flow {
 func convTranspose(c *call) flow {
 	x := c.image(3)
 	w := c.walk(2, "kernel_size")
-	c.refuse("output_padding", "null", "only the output size that follows from padding is supported")
 	channels, _ := c.space(x)
 	filters := c.count("filters", 0)
-	t := c.weight("kernel", w.kernel[0], w.kernel[1], filters, channels)
-	kernel := c.declare("kernel", graph.Weight, permuted(t, []int{3, 2, 0, 1}))
+	kernel := c.declare("kernel", graph.Weight, c.turnedKernel(w, channels, filters))
 	pad, extra := make([]int, 4), make([]int, 2)
 	how := c.text("padding", "valid")
 	if how != "valid" && how != "same" {
@@ -193,5 +193,37 @@ func convTranspose(c *call) flow {
 	}
 	v := c.node(graph.ConvTranspose, "", []graph.Value{x.v, kernel, c.bias(filters)},
 		"stride", w.stride, "pad", pad, "dilation", w.dilation, "output_pad", extra)
-	return c.activated(c.shaped(v))
+	out := c.shaped(v)
+	c.checkOutput(out)
+	return c.activated(out)
+}
+
+// turnedKernel loads a kernel of (kh, kw, out, in) and returns it as
+// [in, out, kh, kw]. Keras 1 keeps it as that of a convolution.
+func (c *call) turnedKernel(w walk, in, out int) tensor.Tensor {
+	if c.major == 1 {
+		return permuted(c.kernel(w, in, out), []int{1, 0, 2, 3})
+	}
+	t := permuted(c.weight("kernel", w.kernel[0], w.kernel[1], out, in), []int{3, 2, 0, 1})
+	if c.flip {
+		mirrored(t, 2)
+	}
+	return t
+}
+
+// checkOutput compares what a layer of Keras 1 gives with the shape that it
+// was told to give, batch first.
+func (c *call) checkOutput(f flow) {
+	var want []*int
+	c.into("output_shape", &want, "a list of lengths")
+	if len(want) == 0 || c.err != nil || c.fields.err != nil {
+		return
+	}
+	for a, n := range want[1:] {
+		if n == nil || len(f.shape) != len(want)-1 || *n != f.shape[a] {
+			c.fail("output_shape is %.80s; only %v, which follows from padding, is supported", c.m["output_shape"],
+				f.shape)
+			return
+		}
+	}
 }

@@ -42,12 +42,27 @@ func (f *fields) count(key string, def int) int {
 	return n
 }
 
+// float reads a number. Keras 2 wrote some as {"type": "ndarray", "value": 0.3}.
 func (f *fields) float(key string, def float64) float64 {
+	var object struct {
+		Type  string   `json:"type"`
+		Value *float64 `json:"value"`
+	}
+	if f.has(key) && json.Unmarshal(f.m[key], &object) == nil && object.Type == "ndarray" && object.Value != nil {
+		return *object.Value
+	}
 	f.into(key, &def, "a number")
 	return def
 }
 
+// bool reads true or false, which files may write as 1 or 0.
 func (f *fields) bool(key string, def bool) bool {
+	switch string(f.m[key]) {
+	case "1":
+		return true
+	case "0":
+		return false
+	}
 	f.into(key, &def, "true or false")
 	return def
 }
@@ -93,14 +108,17 @@ func (f *fields) axisOf(key string, def int) int {
 // refuse makes an error of a field that is there with another value than the
 // JSON text usual.
 func (f *fields) refuse(key, usual, why string) {
-	if f.err == nil && f.has(key) && string(f.m[key]) != usual {
+	off := string(f.m[key]) == "0" && usual == "false"
+	if f.err == nil && f.has(key) && string(f.m[key]) != usual && !off {
 		f.err = fmt.Errorf("%s is %.80s: %s", key, f.m[key], why)
 	}
 }
 
-// rename moves a field of an older version to its present name.
+// rename moves a field of an older version to its present name. Where both are
+// there the older one stays, to be refused.
 func (f *fields) rename(from, to string) {
 	if v, ok := f.m[from]; ok && f.m[to] == nil {
 		f.m[to] = v
+		delete(f.m, from)
 	}
 }

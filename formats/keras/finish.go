@@ -1,6 +1,7 @@
 package keras
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
@@ -20,10 +21,22 @@ func (c *content) finish(match func(*network) (weights, error)) (*foreign.File, 
 	}
 	if c.config == nil {
 		f.Format += ", weights alone"
-		return f, nil
+		return f, c.checkFull()
 	}
 	f.NoModel = c.build(match)
-	return f, nil
+	if len(f.Tensors) == 0 && f.NoModel != nil {
+		return nil, f.NoModel
+	}
+	return f, c.checkFull()
+}
+
+// checkFull refuses a file without a single weight.
+func (c *content) checkFull() error {
+	if len(c.file.Tensors) > 0 {
+		return nil
+	}
+	return errors.New("the file holds no weights: save a model that was built, " +
+		"that is, called once or given the size of its input")
 }
 
 // build makes the model that the file describes.
@@ -32,11 +45,7 @@ func (c *content) build(match func(*network) (weights, error)) error {
 	if err != nil {
 		return fmt.Errorf("model_config: %w", err)
 	}
-	w, err := match(n)
-	if err != nil {
-		return err
-	}
-	n, wrapper, err := n.chop()
+	inside, wrapper, err := n.chop()
 	if err != nil {
 		return err
 	}
@@ -48,9 +57,16 @@ func (c *content) build(match func(*network) (weights, error)) error {
 	if c.tensorsOnly {
 		return nil
 	}
+	if err := inside.checkLayers(); err != nil { // before weights are counted, which such layers have too
+		return err
+	}
+	w, err := match(n)
+	if err != nil {
+		return err
+	}
 	b := &build{weights: w, major: c.major(), flip: c.theano(), old: c.oldResize(),
 		room: maxShared*int(c.size) + spareRoom}
-	m, err := b.toModel(n)
+	m, err := b.toModel(inside)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package keras
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
@@ -49,11 +50,33 @@ func readH5(src io.ReaderAt, size int64, options Options) (*foreign.File, error)
 	if o.Has(containerNow) || o.Has(containerOld) {
 		return c.archivedWeights()
 	}
+	if err := isKeras(o); err != nil {
+		return nil, err
+	}
 	if c.groups, err = readGroups(o); err != nil {
 		return nil, err
 	}
 	c.leaveOptimizer()
 	return c.finish(c.matchGroups)
+}
+
+// isKeras refuses an HDF5 file that has no list of layers: one that another
+// program has written, or Keras for something else than weights.
+func isKeras(o *hdf5.Object) error {
+	for _, name := range []string{"layer_names", "layer_names0"} { // long lists are cut into parts
+		if _, ok, err := o.Attribute(name); ok || err != nil {
+			return err
+		}
+	}
+	has := "nothing"
+	if names, err := o.Members(); err == nil && len(names) > 0 {
+		has = fmt.Sprintf("%q", names[:min(len(names), 4)])
+		if len(names) > 4 {
+			has += fmt.Sprintf(" and %d more", len(names)-4)
+		}
+	}
+	return fmt.Errorf("an HDF5 file that is not one of Keras: %s holds %s and no list layer_names; "+
+		"if its arrays are a model's weights, save them as .safetensors from the program that wrote them", o.Path(), has)
 }
 
 // attributes reads what the root says of the file.

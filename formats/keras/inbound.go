@@ -29,11 +29,14 @@ func parseCalls(b json.RawMessage) ([][]origin, error) {
 
 func parseCall(b json.RawMessage) ([]origin, error) {
 	if len(b) > 0 && b[0] == '{' {
-		var v any
+		var v struct{ Args, Kwargs any }
 		if err := json.Unmarshal(b, &v); err != nil {
 			return nil, err
 		}
-		return histories(v.(map[string]any)["args"])
+		if err := checkArguments(v.Kwargs); err != nil {
+			return nil, err
+		}
+		return histories(v.Args)
 	}
 	return parseRefs(b)
 }

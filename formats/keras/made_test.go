@@ -46,20 +46,6 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestEveryLayer: no layer is supported that the files do not have.
-func TestEveryLayer(t *testing.T) {
-	seen := map[string]bool{}
-	for _, name := range []string{"layers", "lines", "base"} {
-		n := description(t, "testdata/"+name+".h5")
-		n.leaves("", func(_ string, l *layer) { seen[l.class] = true })
-	}
-	for class := range makers {
-		if !seen[class] {
-			t.Errorf("no file has a layer %s", class)
-		}
-	}
-}
-
 func description(t *testing.T, path string) *network {
 	t.Helper()
 	var c content

@@ -3,6 +3,7 @@ package keras
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // renamedLayers gives the present name of layers of Keras 1, and of layers
@@ -23,7 +24,7 @@ var renamedFields = [][2]string{
 	{"nb_filter", "filters"}, {"filter_length", "kernel_size"}, {"border_mode", "padding"},
 	{"subsample", "strides"}, {"subsample_length", "strides"}, {"bias", "use_bias"},
 	{"output_dim", "units"}, {"p", "rate"}, {"pool_length", "pool_size"}, {"stride", "strides"},
-	{"atrous_rate", "dilation_rate"}, {"length", "size"},
+	{"atrous_rate", "dilation_rate"}, {"length", "size"}, {"batch_input_shape", "batch_shape"},
 }
 
 // mergeModes gives the layer that a Merge of Keras 1 is now.
@@ -40,19 +41,44 @@ func (l *layer) modernise() {
 	if l.fields.has("nb_row") && l.fields.has("nb_col") && !l.fields.has("kernel_size") {
 		size := fmt.Sprintf("[%s,%s]", l.fields.m["nb_row"], l.fields.m["nb_col"])
 		l.fields.m["kernel_size"] = json.RawMessage(size)
+		l.fields.drop("nb_row nb_col")
 	}
-	if !l.fields.has("data_format") {
-		switch l.fields.text("dim_ordering", "") {
-		case "th":
-			l.fields.m["data_format"] = json.RawMessage(`"channels_first"`)
-		case "tf":
-			l.fields.m["data_format"] = json.RawMessage(`"channels_last"`)
-		}
+	if order, ok := orders[l.fields.text("dim_ordering", "")]; ok && !l.fields.has("data_format") {
+		l.fields.m["data_format"] = json.RawMessage(order)
+		l.fields.drop("dim_ordering")
+	}
+	if l.class == "LeakyReLU" {
+		l.fields.rename("negative_slope", "alpha") // the name in Keras 3
 	}
 	if l.class == "Merge" {
-		if name, ok := mergeModes[l.fields.text("mode", "sum")]; ok {
-			l.class = name
-			l.fields.rename("concat_axis", "axis")
-		}
+		l.modernMerge()
+	}
+}
+
+// orders gives the data_format that a dim_ordering of Keras 1 is now.
+var orders = map[string]string{"th": `"channels_first"`, "tf": `"channels_last"`}
+
+// modernMerge gives a Merge of Keras 1 its present class. What its other modes
+// would need goes.
+func (l *layer) modernMerge() {
+	mode := l.fields.text("mode", "sum")
+	name, ok := mergeModes[mode]
+	if !ok {
+		return
+	}
+	l.class = name
+	l.fields.drop("mode dot_axes output_shape output_mask arguments mode_type output_shape_type " +
+		"output_mask_type node_indices tensor_indices")
+	if mode == "concat" {
+		l.fields.rename("concat_axis", "axis")
+	} else {
+		l.fields.drop("concat_axis")
+	}
+}
+
+// drop takes out fields that have been read.
+func (f *fields) drop(keys string) {
+	for _, key := range strings.Fields(keys) {
+		delete(f.m, key)
 	}
 }

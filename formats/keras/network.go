@@ -3,6 +3,7 @@ package keras
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // network is a model as its description gives it.
@@ -23,6 +24,9 @@ type layer struct {
 	fields fields
 	net    *network   // the model inside, if the layer is one
 	calls  [][]origin // the operands of every call
+
+	foreign   error // why the class is not Keras's own
+	operation bool  // it is a function of Keras 3, keras.ops.add, and no layer
 }
 
 // origin names a tensor: a result of a call of a layer.
@@ -33,10 +37,12 @@ type origin struct {
 
 // described is how a layer or a model stands in JSON.
 type described struct {
-	Class   string          `json:"class_name"`
-	Name    string          `json:"name"`
-	Config  json.RawMessage `json:"config"`
-	Inbound json.RawMessage `json:"inbound_nodes"`
+	Class      string          `json:"class_name"`
+	Name       string          `json:"name"`
+	Module     string          `json:"module"`
+	Registered string          `json:"registered_name"`
+	Config     json.RawMessage `json:"config"`
+	Inbound    json.RawMessage `json:"inbound_nodes"`
 }
 
 // isModel reports whether a class is one of those that hold layers.
@@ -110,7 +116,8 @@ func (n *network) addLayers(list []described, depth int) error {
 }
 
 func parseLayer(d described, depth int) (*layer, error) {
-	l := &layer{name: d.Name, class: d.Class, asked: d.Class}
+	l := &layer{name: d.Name, class: d.Class, asked: d.Class, foreign: d.checkMaker(),
+		operation: strings.Contains(d.Module, ".ops.")}
 	var err error
 	if isModel(d.Class) {
 		if l.net, err = parseNetwork(d.Class, d.Config, depth+1); err != nil {

@@ -12,9 +12,6 @@ import (
 // is 0, and training leaves them so.
 func batchNorm(c *call) flow {
 	f := c.one()
-	c.refuse("mode", "0", "only mode 0, statistics per channel, is supported")
-	c.refuse("renorm", "false", "batch renormalisation is not supported")
-	c.refuse("virtual_batch_size", "null", "virtual batches are not supported")
 	rank := len(f.shape)
 	axis := c.channelAxis(f)
 	if c.err != nil || c.fields.err != nil {

@@ -15,6 +15,9 @@ func build1(config string) error {
 	if n, _, err = n.chop(); err != nil {
 		return err
 	}
+	if err := n.checkLayers(); err != nil {
+		return err
+	}
 	b := &build{weights: weights{}, major: 2}
 	_, err = b.toModel(n)
 	return err
@@ -111,8 +114,8 @@ func TestRefused(t *testing.T) {
 
 		// Layers.
 		{functional("b", layerOf("LSTM", "a", ``, "in"), layerOf("Bidirectional", "b", ``, "a")),
-			"a (LSTM), b (Bidirectional)"},
-		{functional("a", layerOf("Lambda", "a", `"function":["4wEAAAA=",null,null]`, "in")), "a (Lambda)"},
+			"a (LSTM: recurrent), b (Bidirectional: recurrent)"},
+		{functional("a", layerOf("Lambda", "a", `"function":["4wEAAAA=",null,null]`, "in")), "a (Lambda: code of Python, which is never run)"},
 		{functional("a", layerOf("Activation", "a", `"activation":"gelu"`, "in")), `activation "gelu"`},
 		{functional("a", layerOf("Activation", "a", `"activation":{"class_name":"Custom"}`, "in")), "Custom"},
 		{functional("a", layerOf("Conv2D", "a", `"filters":2,"kernel_size":[3,3]`, "in")), "no weight kernel"},

@@ -107,7 +107,10 @@ func (s *scope) leaf(l *layer, in []flow) ([]flow, error) {
 	if len(in) == 0 {
 		return nil, fmt.Errorf("layer %.80q (%s) is called with nothing", l.name, l.asked)
 	}
-	f := makers[l.class](c)
+	if l.operation && len(in) > 1 && len(in[0].shape) != len(in[1].shape) {
+		c.fail("joins tensors of shapes %v and %v as an operation", in[0].shape, in[1].shape)
+	}
+	f := kinds[l.class].make(c)
 	for _, err := range []error{c.fields.err, c.err, s.g.Err()} {
 		if err != nil {
 			return nil, fmt.Errorf("layer %.80q (%s): %w", l.name, l.asked, err)
@@ -119,7 +122,6 @@ func (s *scope) leaf(l *layer, in []flow) ([]flow, error) {
 // input declares the model's input.
 func (s *scope) input(l *layer) (flow, error) {
 	f := fields{m: l.fields.m}
-	f.rename("batch_input_shape", "batch_shape")
 	var batch []*int
 	f.into("batch_shape", &batch, "a list of lengths")
 	if f.err != nil {

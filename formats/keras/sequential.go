@@ -43,10 +43,8 @@ func (n *network) addInput(built json.RawMessage) {
 	}
 	in := &layer{name: first.name + "_input", class: "InputLayer",
 		fields: fields{m: map[string]json.RawMessage{}}}
-	for _, key := range []string{"batch_input_shape", "input_shape"} {
-		if v, ok := first.fields.m[key]; ok {
-			in.fields.m[key] = v
-		}
+	if v, ok := first.fields.m["batch_shape"]; ok {
+		in.fields.m["batch_shape"] = v
 	}
 	if first.net != nil && len(first.net.inputs) > 0 {
 		if inner := first.net.find(first.net.inputs[0].layer); inner != nil {
@@ -54,7 +52,7 @@ func (n *network) addInput(built json.RawMessage) {
 		}
 	}
 	if len(in.fields.m) == 0 && len(built) > 0 {
-		in.fields.m["batch_input_shape"] = built
+		in.fields.m["batch_shape"] = built
 	}
 	n.layers = append([]*layer{in}, n.layers...)
 	n.index[in.name] = in

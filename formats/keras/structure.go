@@ -25,6 +25,8 @@ func (c *call) edges(key string, axes int) [][2]int {
 		pairs = slices.Repeat([][2]int{{one, one}}, axes)
 	case axes == 1 && json.Unmarshal(raw, &each) == nil && len(each) == 2:
 		pairs = [][2]int{{each[0], each[1]}}
+	case json.Unmarshal(raw, &each) == nil && len(each) == 4: // Keras 1: top, bottom, left, right
+		pairs = [][2]int{{each[0], each[1]}, {each[2], each[3]}}
 	case json.Unmarshal(raw, &each) == nil:
 		for _, n := range each {
 			pairs = append(pairs, [2]int{n, n})

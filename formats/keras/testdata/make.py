@@ -145,7 +145,7 @@ class Model:
         c = self.x.shape[-1]
         g, b, m, v = f32(c) + 1, f32(c), f32(c), f32(c) + 1
         y = (self.x - m) / np.sqrt(v.astype(np.float64) + eps) * (g if scale else 1) + (b if center else 0)
-        self.layer("BatchNormalization", y, dict(axis=axis, scale=scale, center=center, epsilon=eps, momentum=0.99, trainable=True),
+        self.layer("BatchNormalization", y, dict(axis=axis, scale=int(scale), center=center, epsilon=eps, momentum=0.99, trainable=True),
                    ([("gamma", g)] if scale else []) + ([("beta", b)] if center else []) + [("moving_mean", m), ("moving_variance", v)], name)
 
     def pool(self, kind, size, stride=None, padding="valid"):
@@ -218,7 +218,7 @@ def layers():
     m.layer("Subtract", m.x - start[1], inputs=[m.at, start[0]])
     m.layer("Average", (m.x + start[1] + side[1]) / 3, inputs=[m.at, start[0], side[0]])
     m.layer("Concatenate", np.concatenate([m.x, start[1]], -1), dict(axis=-1), inputs=[m.at, start[0]])
-    m.layer("LeakyReLU", np.where(m.x >= 0, m.x, np.float64(np.float32(0.1)) * m.x), dict(alpha=0.1))
+    m.layer("LeakyReLU", np.where(m.x >= 0, m.x, np.float64(np.float32(0.1)) * m.x), dict(alpha={"type": "ndarray", "value": 0.1}))
     m.conv2d(6, (2, 3), dilation=(2, 1), padding="same", groups=2, bias=False)
     m.prelu([1, 2])
     m.prelu([])
@@ -232,8 +232,12 @@ def layers():
         m.layer("Activation", act(m.x, name), dict(activation=name))
     m.layer("Softmax", act(m.x, "softmax"), dict(axis=-1))
     m.layer("Rescaling", m.x * 3.0 - 0.5, dict(scale=3.0, offset=-0.5))
-    for name in "SpatialDropout2D AlphaDropout GaussianDropout GaussianNoise ActivityRegularization".split():
-        m.layer(name, m.x, dict(rate=0.2))
+    m.layer("Rescaling", m.x * np.float32([0.5, 2, 1, -1]).astype(np.float64) + np.float32([0, 0.25, 0, 1]).astype(np.float64),
+            dict(scale=[0.5, 2, 1, -1], offset=[0, 0.25, 0, 1]))
+    m.layer("Rescaling", m.x * 2 + np.float64([0.5, 0, 1, 0]), dict(scale=2, offset=[0.5, 0, 1, 0]))
+    for name, config in (("SpatialDropout2D", dict(rate=0.2, data_format="channels_last")), ("AlphaDropout", dict(rate=0.2, noise_shape=None)),
+                         ("GaussianDropout", dict(rate=0.2, seed=7)), ("GaussianNoise", dict(stddev=0.2)), ("ActivityRegularization", dict(l1=0.1, l2=0))):
+        m.layer(name, m.x, config)
     m.layer("ReLU", np.clip(m.x, 0, 0.6), dict(max_value=0.6, negative_slope=0.0, threshold=0.0))
     m.layer("ELU", act(m.x, "elu"), dict(alpha=1.0))
     big = F.interpolate(first(m.x), scale_factor=(2, 3), mode="bilinear", align_corners=False)

@@ -1,0 +1,61 @@
+package keras
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// families says what classes of layers without a counterpart are, by a part of
+// their names; the first that fits counts.
+var families = []struct{ part, what string }{
+	{"Bidirectional", "recurrent"}, {"LSTM", "recurrent"}, {"GRU", "recurrent"}, {"RNN", "recurrent"},
+	{"TimeDistributed", "over a sequence"}, {"Masking", "over a sequence"},
+	{"Embedding", "embedding"}, {"TextVectorization", "of words"}, {"Lookup", "of words"}, {"Hashing", "of words"},
+	{"Attention", "attention"}, {"EinsumDense", "attention"}, {"3D", "3D"},
+	{"OpLambda", "an operation of TensorFlow outside of any layer"},
+	{"TensorFlowOp", "an operation of TensorFlow outside of any layer"},
+	{"Lambda", "code of Python, which is never run"}, {"Random", "augmentation"},
+}
+
+// describe names the class of l, and what it is.
+func (l *layer) describe() string {
+	for _, f := range families {
+		if strings.Contains(l.asked, f.part) {
+			return l.asked + ": " + f.what
+		}
+	}
+	return l.asked
+}
+
+// operations are the functions of Keras 3 that are supported where they stand
+// in place of a layer: what + - * between tensors make.
+var operations = []string{"Add", "Subtract", "Multiply"}
+
+// checkLayers refuses the layers that have no counterpart, all at once, and
+// then the first whose configuration asks for more than is supported.
+func (n *network) checkLayers() error {
+	var unknown []string
+	var first error
+	n.leaves("", func(path string, l *layer) {
+		_, ok := kinds[l.class]
+		if !ok || l.operation && !slices.Contains(operations, l.class) {
+			unknown = append(unknown, fmt.Sprintf("%s (%s)", path, l.describe()))
+		} else if first == nil {
+			if first = l.foreign; first == nil {
+				first = l.checkKeys()
+			}
+			if first != nil {
+				first = fmt.Errorf("layer %.80q (%s): %w", path, l.asked, first)
+			}
+		}
+	})
+	if len(unknown) == 0 {
+		return first
+	}
+	more := ""
+	if len(unknown) > 10 {
+		unknown, more = unknown[:10], fmt.Sprintf(" and %d more", len(unknown)-10)
+	}
+	return fmt.Errorf("layers that are not supported: %s%s", strings.Join(unknown, ", "), more)
+}

@@ -1,0 +1,91 @@
+package keras
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// checkKeys refuses a configuration with a key that is not known, or with a
+// value that asks for what is not supported.
+func (l *layer) checkKeys() error {
+	k := kinds[l.class]
+	f := &fields{m: l.fields.m}
+	for _, key := range slices.Sorted(maps.Keys(f.m)) {
+		only, limited := k.only[key]
+		if !limited {
+			only, limited = everywhere.only[key]
+		}
+		switch {
+		case limited:
+			f.refuse(key, only.value, only.asks+" are not supported")
+		case !k.knows(key) && !everywhere.knows(key):
+			return fmt.Errorf("the key %.80q, which is %.80s, is not one that bnctl knows of this layer: "+
+				"docs/formats.md lists those", key, f.m[key])
+		}
+	}
+	f.bool("trainable", true)
+	f.text("name", "")
+	if err := f.checkType(l.class == "InputLayer"); err != nil {
+		return err
+	}
+	return f.err
+}
+
+func (k kind) knows(key string) bool {
+	return slices.Contains(strings.Fields(k.heeds), key) || slices.Contains(strings.Fields(k.ignores), key)
+}
+
+// Types that a layer may compute in: floats all, and the graph computes in f32
+// whichever it is. An input may be of integers too, which become floats.
+const (
+	floatTypes = "float16 bfloat16 float32 float64 mixed_float16 mixed_bfloat16 infer _infer"
+	inputTypes = " uint8 int8 int16 int32 int64 bool"
+)
+
+// checkType refuses a dtype in which the layer would compute other numbers:
+// integers, text, and policies that quantise. It is a name, or an object of a
+// policy with a name.
+func (f *fields) checkType(input bool) error {
+	if !f.has("dtype") {
+		return nil
+	}
+	known := floatTypes
+	if input {
+		known += inputTypes
+	}
+	var name string
+	var policy struct {
+		Class  string `json:"class_name"`
+		Config struct {
+			Name string `json:"name"`
+		} `json:"config"`
+	}
+	raw := f.m["dtype"]
+	if json.Unmarshal(raw, &name) != nil {
+		of := "Policy PolicyV1 DTypePolicy FloatDTypePolicy"
+		if json.Unmarshal(raw, &policy) == nil && slices.Contains(strings.Fields(of), policy.Class) {
+			name = policy.Config.Name
+		}
+	}
+	if !slices.Contains(strings.Fields(known), name) {
+		return fmt.Errorf("dtype is %.120s: want one of %s", raw, known)
+	}
+	return nil
+}
+
+// checkMaker refuses a layer that another package than Keras defines under a
+// name of its own, which may be that of a layer of Keras.
+func (d *described) checkMaker() error {
+	top, _, _ := strings.Cut(d.Module, ".")
+	owner, _, owned := strings.Cut(d.Registered, ">")
+	switch {
+	case d.Module != "" && !slices.Contains([]string{"keras", "tf_keras", "tensorflow", "builtins"}, top):
+		return fmt.Errorf("it is a class of the module %.80q, not one of Keras", d.Module)
+	case owned && owner != "keras":
+		return fmt.Errorf("it is registered as %.80q, not a class of Keras", d.Registered)
+	}
+	return nil
+}

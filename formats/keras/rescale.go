@@ -1,0 +1,46 @@
+package keras
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// rescale is scale*x + offset, each a number or one per channel.
+func rescale(c *call) flow {
+	f := c.one()
+	if !c.list("scale") && !c.list("offset") {
+		by, add := c.float("scale", 1), c.float("offset", 0)
+		return f.same(c.node(graph.Affine, "", []graph.Value{f.v}, "by", by, "add", add))
+	}
+	f = c.ordered(f)
+	by, add := c.perChannel(f, "scale", 1), c.perChannel(f, "offset", 0)
+	v := c.node(graph.Mul, ".scaled", []graph.Value{f.v, by})
+	return f.same(c.node(graph.Add, "", []graph.Value{v, add}))
+}
+
+// list reports whether a field holds several numbers.
+func (c *call) list(key string) bool { return c.has(key) && c.m[key][0] == '[' }
+
+// perChannel declares a field as a constant that meets f: a list of a number
+// per channel, or one for all.
+func (c *call) perChannel(f flow, key string, def float32) graph.Value {
+	ours := c.ours(f.shape)
+	if len(ours) == 0 || c.err != nil {
+		return graph.None
+	}
+	values := slices.Repeat([]float32{def}, ours[0])
+	if c.list(key) {
+		c.into(key, &values, "a list of numbers")
+	} else if c.has(key) {
+		values = slices.Repeat([]float32{float32(c.float(key, 0))}, ours[0])
+	}
+	if len(values) != ours[0] || c.first {
+		c.fail("%s is %.80s for %d channels", key, c.m[key], ours[0])
+		return graph.None
+	}
+	shape := slices.Repeat([]int{1}, len(ours))
+	shape[0] = ours[0]
+	return c.declare(key, graph.Constant, tensor.Of(values, shape...))
+}

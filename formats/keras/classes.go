@@ -11,7 +11,8 @@ import (
 var families = []struct{ part, what string }{
 	{"Bidirectional", "recurrent"}, {"LSTM", "recurrent"}, {"GRU", "recurrent"}, {"RNN", "recurrent"},
 	{"TimeDistributed", "over a sequence"}, {"Masking", "over a sequence"},
-	{"Embedding", "embedding"}, {"TextVectorization", "of words"}, {"Lookup", "of words"}, {"Hashing", "of words"},
+	{"Embedding", "embedding"}, {"TextVectorization", "of words"}, {"Lookup", "of words"},
+	{"Hashing", "of words"},
 	{"Attention", "attention"}, {"EinsumDense", "attention"}, {"3D", "3D"},
 	{"OpLambda", "an operation of TensorFlow outside of any layer"},
 	{"TensorFlowOp", "an operation of TensorFlow outside of any layer"},

@@ -48,7 +48,8 @@ func (f *fields) float(key string, def float64) float64 {
 		Type  string   `json:"type"`
 		Value *float64 `json:"value"`
 	}
-	if f.has(key) && json.Unmarshal(f.m[key], &object) == nil && object.Type == "ndarray" && object.Value != nil {
+	if f.has(key) && json.Unmarshal(f.m[key], &object) == nil && object.Type == "ndarray" &&
+		object.Value != nil {
 		return *object.Value
 	}
 	f.into(key, &def, "a number")

@@ -76,7 +76,8 @@ func isKeras(o *hdf5.Object) error {
 		}
 	}
 	return fmt.Errorf("an HDF5 file that is not one of Keras: %s holds %s and no list layer_names; "+
-		"if its arrays are a model's weights, save them as .safetensors from the program that wrote them", o.Path(), has)
+		"if its arrays are a model's weights, save them as .safetensors from the program that wrote them",
+		o.Path(), has)
 }
 
 // attributes reads what the root says of the file.

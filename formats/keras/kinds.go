@@ -45,8 +45,11 @@ var everywhere = kind{
 }
 
 var (
-	oneGroup   = usual{"groups": {"1", "several groups"}}
-	noPadding  = usual{"output_padding": {"null", "another size than the one that follows from padding"}, "groups": oneGroup["groups"]}
+	oneGroup  = usual{"groups": {"1", "several groups"}}
+	noPadding = usual{
+		"output_padding": {"null", "another size than the one that follows from padding"},
+		"groups":         oneGroup["groups"],
+	}
 	plainNorms = usual{
 		"mode":               {"0", "statistics of single samples or of the batch"},
 		"renorm":             {"false", "batch renormalisation"},
@@ -91,7 +94,8 @@ func init() { // the makers refer to the table's users
 		"Activation": {make: (*call).activation, heeds: "activation"}, "Softmax": {make: softmax, heeds: "axis"},
 		"ReLU":      {make: relu, heeds: "max_value negative_slope threshold"},
 		"LeakyReLU": {make: leakyRelu, heeds: "alpha"}, "ELU": {make: elu, heeds: "alpha"},
-		"PReLU": {make: prelu, heeds: "shared_axes", ignores: "alpha_initializer alpha_regularizer alpha_constraint init"},
+		"PReLU": {make: prelu, heeds: "shared_axes",
+			ignores: "alpha_initializer alpha_regularizer alpha_constraint init"},
 
 		"MaxPooling1D": maxPool, "MaxPooling2D": maxPool, "AveragePooling1D": avgPool, "AveragePooling2D": avgPool,
 		"GlobalMaxPooling1D": most, "GlobalMaxPooling2D": most,
@@ -112,8 +116,9 @@ func init() { // the makers refer to the table's users
 		"Dropout":   {make: dropout, heeds: "rate noise_shape", ignores: "seed"},
 		"Rescaling": {make: rescale, heeds: "scale offset"},
 
-		"SpatialDropout1D": noise(ofRandom), "SpatialDropout2D": {make: leftOut, heeds: "data_format", ignores: ofRandom}, "AlphaDropout": noise(ofRandom),
-		"GaussianDropout": noise(ofRandom), "GaussianNoise": noise("stddev sigma rate seed"),
+		"SpatialDropout1D": noise(ofRandom), "AlphaDropout": noise(ofRandom),
+		"SpatialDropout2D": {make: leftOut, heeds: "data_format", ignores: ofRandom},
+		"GaussianDropout":  noise(ofRandom), "GaussianNoise": noise("stddev sigma rate seed"),
 		"ActivityRegularization": noise("l1 l2"),
 	}
 }

@@ -145,6 +145,17 @@ func TestRefused(t *testing.T) {
 		{functional("b", layerOf("MaxPooling2D", "a", `"data_format":"channels_first"`, "in"),
 			layerOf("MaxPooling2D", "b", `"data_format":"channels_last"`, "a")), "keeps channels first, layer b last"},
 
+		{functional("a", layerOf("ReLU", "a", `"max_value":{"type":"ndarray","value":"x"}`, "in")), "want a number"},
+		{functional("a", layerOf("Rescaling", "a", `"scale":[1,2,3]`, "in")), "for 2 channels"},
+		{functional("a", layerOf("Conv2DTranspose", "a", `"filters":2,"kernel_size":2,"output_padding":[1,1]`, "in")),
+			"another size than the one that follows from padding"},
+		{functional("a", strings.Replace(layerOf("ReLU", "a", ``, "in"), `[[["in",0,0,{}]]]`,
+			`[{"args":[{"class_name":"__keras_tensor__","config":{"keras_history":["in",0,0]}}],"kwargs":{"training":true}}]`,
+			1)), "training=True"},
+		{functional("a", layerOf("GRU", "a", `"units":3`, "in")), "a (GRU: recurrent)"},
+		{functional("a", layerOf("Conv3D", "a", `"filters":3`, "in")), "a (Conv3D: 3D)"},
+		{functional("a", layerOf("Embedding", "a", `"input_dim":3`, "in")), "a (Embedding: embedding)"},
+
 		// Wrappers that fit in part only.
 		{replicated(goodCalls, goodJoin, relu), "r (Activation)"},
 		{replicated(`[["l1",0,0,{}]]`, goodJoin), "is called 1 times"},

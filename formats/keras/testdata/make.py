@@ -12,6 +12,8 @@ first.h5              a model that keeps its channels first
 base.h5 and same-*    one small model in every way in which Keras has written it:
                       all must be read as the same model
 inside*.h5            the same model inside others
+turned*.h5            a depthwise and a transposed convolution, as kept by Keras on
+                      TensorFlow, by Keras 2 on Theano and by Keras 1
 """
 import io
 import json
@@ -304,6 +306,36 @@ def channels_first():
     finish(m, "first")
 
 
+def turned():
+    """Channels in and out are as many, so that no shape tells a turned kernel. Keras on Theano
+    convolves with kernels turned by 180 degrees, but for depthwise ones, which it turns itself;
+    a Deconvolution2D of Keras 1 has the kernel of a convolution: (h, w, in, out)."""
+    m = Model("turned", (5, 4, 3))
+    m.transpose(3, (3, 2), (2, 2), "same")
+    alone = m.weights[:], m.describe(), m.x
+    m.depthwise((3, 3), 1)
+    finish(m, "turned")
+    theano = [(n, [(a, w[::-1, ::-1] if "transpose" in a and "kernel" in a else w) for a, w in ws]) for n, ws in m.weights]
+    save("turned-theano.h5", m.describe(), theano, "2.2.4", "theano")
+    weights, old, x = alone
+    config = old["config"]["layers"][1]["config"]
+    old["config"]["layers"][1] = dict(old["config"]["layers"][1], class_name="Deconvolution2D", config={"name": config["name"], "nb_filter": 3,
+        "nb_row": 3, "nb_col": 2, "subsample": [2, 2], "border_mode": "same", "dim_ordering": "tf", "bias": True, "activation": "linear",
+        "output_shape": [None, 10, 8, 3]})
+    weights = [(n, [(a, w.transpose(0, 1, 3, 2) if "kernel" in a else w) for a, w in ws]) for n, ws in weights]
+    save("turned-keras1.h5", old, weights, "1.2.2", None)
+    np.save(path("turned-keras1"), x.astype(np.float32))
+
+
+def unbuilt():
+    """What save_weights writes of a model that does not know its input yet, and HDF5 of others."""
+    with h5py.File(path("unbuilt.h5"), "w") as f:
+        store(f, [("dense", [])])
+    with h5py.File(path("other.h5"), "w") as f:  # of another program
+        for name in "images labels means stds train".split():
+            f.create_dataset(name, data=np.zeros(2, "f4"))
+
+
 def base():
     m = Model("model", (8, 8, 2))
     m.conv2d(3, (3, 3), padding="same", bias=False, name="conv2d_1")
@@ -447,3 +479,5 @@ channels_first()
 variants(m)
 multi_gpu(m)
 inside(m)
+turned()
+unbuilt()

@@ -74,6 +74,8 @@ put("brackets.h5", "nested more than 256 deep", h5("[" * 200000))
 put("objects.h5", "nested more than 256 deep", h5('{"a":' * 50000))
 put("number.h5", "model_config", h5("7"))
 put("code.h5", "Lambda", h5(describe([layer("Lambda", "l", ["in"], function=["4wEAAAA=", None, None], function_type="lambda")], "l")))
+put("recurrent.h5", "r (LSTM: recurrent)", h5(json.dumps(functional([source, layer("LSTM", "r", ["in"], units=2)], "r")),
+    [("in", []), ("r", [("r/%s:0" % n, np.zeros(2, "f4")) for n in ("kernel", "recurrent_kernel", "bias")])]))
 put("unknown.h5", "MyLayer", h5(describe([layer("MyLayer", "m", ["in"])], "m")))
 put("subclassed.h5", "only Sequential and functional", h5(json.dumps({"class_name": "MyModel", "config": {}})))
 put("cycle.h5", "takes its own result", h5(describe([relu("r1", ["r2"]), relu("r2", ["r1"])], "r2")))

@@ -21,11 +21,15 @@ func relu(c *call) error {
 
 // prelu has a slope per channel, or one for all.
 func prelu(c *call) error {
+	shared, err := c.p.uint(2, 0)
+	if err != nil {
+		return err
+	}
 	if len(c.shape(0)) == 0 || len(c.layer.blobs) != 1 {
 		return fmt.Errorf("has %d blobs, want 1", len(c.layer.blobs))
 	}
 	n := c.shape(0)[0]
-	if b := &c.layer.blobs[0]; tensor.Count(b.shape) == 1 && n != 1 {
+	if b := &c.layer.blobs[0]; shared != 0 && n != 1 {
 		one, err := b.load(1)
 		if err != nil {
 			return err
@@ -56,13 +60,25 @@ func softmax(c *call) error {
 	if err != nil {
 		return err
 	}
-	if axis != 1 {
-		return fmt.Errorf("over axis %d; only channels are supported", axis)
+	if axis == 0 {
+		return fmt.Errorf("over the batch; only other axes are supported")
 	}
-	err = c.done(c.node(graph.Softmax, "", c.in, "axis", 0))
-	c.logits[c.top[0]] = c.in[0]
+	err = c.done(c.node(graph.Softmax, "", c.in, "axis", axis-1))
+	if axis == 1 {
+		c.logits[c.top[0]] = c.in[0]
+	}
 	return err
 }
+
+// absVal is |x| = relu(x) + relu(-x).
+func absVal(c *call) error {
+	up := c.node(graph.Relu, ".up", c.in)
+	turned := c.node(graph.Affine, ".turned", c.in, "by", -1.0)
+	down := c.node(graph.Relu, ".down", []graph.Value{turned})
+	return c.done(c.node(graph.Add, "", []graph.Value{up, down}))
+}
+
+func bnll(c *call) error { return c.done(c.node(graph.Softplus, "", c.in)) }
 
 // power is (shift + scale*x)^power.
 func power(c *call) error {
@@ -78,17 +94,32 @@ func power(c *call) error {
 	return c.done(c.node(graph.Affine, "", c.in, "by", by, "add", add))
 }
 
-// eltwise is a sum, which may be weighted, or a product.
+// Operations of EltwiseParameter.
+const (
+	eltwiseProduct = 0
+	eltwiseSum     = 1
+	eltwiseMax     = 2
+)
+
+// eltwise is a sum, which may be weighted, a product or a maximum.
 func eltwise(c *call) error {
-	how, err1 := c.p.uint(1, 1)
+	how, err1 := c.p.uint(1, eltwiseSum)
 	coefficients, err2 := c.p.floats(2)
 	if err := firstError(err1, err2); err != nil {
 		return err
 	}
-	op := map[int]graph.Op{0: graph.Mul, 1: graph.Add}[how]
-	if op == 0 || how == 0 && coefficients != nil || coefficients != nil && len(coefficients) != len(c.in) {
-		return fmt.Errorf("operation %d with %d coefficients for %d inputs; products and sums are supported",
-			how, len(coefficients), len(c.in))
+	op := map[int]graph.Op{eltwiseProduct: graph.Mul, eltwiseSum: graph.Add, eltwiseMax: graph.MaxPool}[how]
+	n := len(coefficients)
+	if op == 0 || n > 0 && (how != eltwiseSum || n != len(c.in)) {
+		return fmt.Errorf("operation %d with %d coefficients for %d inputs", how, n, len(c.in))
+	}
+	for i := range c.in[1:] {
+		if !slices.Equal(c.shape(0), c.shape(i+1)) {
+			return fmt.Errorf("inputs of shapes %v and %v", c.shape(0), c.shape(i+1))
+		}
+	}
+	if how == eltwiseMax {
+		return c.done(c.maximum())
 	}
 	in := slices.Clone(c.in)
 	for i, k := range coefficients {
@@ -105,4 +136,17 @@ func eltwise(c *call) error {
 		v = c.node(op, suffix, []graph.Value{v, x})
 	}
 	return c.done(v)
+}
+
+// maximum lays the inputs one above the other, as rows of an image, and takes
+// the largest of every column.
+func (c *call) maximum() graph.Value {
+	shape := c.shape(0)
+	rows := make([]graph.Value, len(c.in))
+	for i := range c.in {
+		rows[i] = c.node(graph.Reshape, fmt.Sprintf(".row%d", i), c.in[i:i+1], "shape", []int{1, 1, tensor.Count(shape)})
+	}
+	v := c.node(graph.Concat, ".rows", rows, "axis", 1)
+	v = c.node(graph.MaxPool, ".max", []graph.Value{v}, "kernel", []int{len(rows), 1}, "stride", []int{1, 1})
+	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape)
 }

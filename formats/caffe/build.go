@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
@@ -18,6 +19,7 @@ var errNoInput = errors.New("the network does not say how large its input is: it
 type build struct {
 	*graph.Builder
 	net     *net
+	file    *foreign.File // for remarks
 	table   []graph.State
 	state   map[string]tensor.Tensor
 	values  map[string]graph.Value // by their names, at this point of the network
@@ -29,8 +31,8 @@ type build struct {
 }
 
 // model makes a template of n.
-func (n *net) model() (*models.Model, error) {
-	b := &build{net: n, state: map[string]tensor.Tensor{}, values: map[string]graph.Value{},
+func (n *net) model(f *foreign.File) (*models.Model, error) {
+	b := &build{net: n, file: f, state: map[string]tensor.Tensor{}, values: map[string]graph.Value{},
 		logits: map[string]graph.Value{}, read: map[string]bool{}}
 	b.Builder = graph.NewBuilder("main", &b.table)
 	if err := b.input(); err != nil {
@@ -64,12 +66,20 @@ func (n *net) model() (*models.Model, error) {
 // layer adds one layer.
 func (b *build) layer(i int, l *layer) error {
 	k, ok := kinds[l.kind]
+	if l.absent(b.net.phase) {
+		return nil
+	}
+	if k.make != nil {
+		if err := firstError(l.checkRules(), l.checkSettings(k)); err != nil {
+			return err
+		}
+	}
 	switch {
 	case !ok && refusals[l.kind] != "":
 		return errors.New(refusals[l.kind])
 	case !ok:
 		return errors.New("this type of layer is not supported")
-	case k.make == nil || l.absorbed || l.testOnly:
+	case k.make == nil || l.absorbed:
 		if k.loss && len(l.bottom) > 0 {
 			b.scored = append(b.scored, l.bottom[0])
 			if l.kind == "SoftmaxWithLoss" {
@@ -77,7 +87,7 @@ func (b *build) layer(i int, l *layer) error {
 			}
 		}
 		return nil
-	case len(l.bottom) < k.in || len(l.top) < 1 || !k.many && (len(l.bottom) != k.in || len(l.top) != 1):
+	case len(l.bottom) < k.in || len(l.top) < 1 || !k.many && (len(l.bottom) > max(k.in, k.most) || len(l.top) != 1):
 		return fmt.Errorf("%d inputs and %d outputs, want %d and 1", len(l.bottom), len(l.top), k.in)
 	}
 	c := &call{build: b, layer: l, index: i, p: l.params[k.param]}

@@ -44,7 +44,7 @@ func (b *build) findInput() (string, []int, error) {
 		return n.inputs[0], n.shapes[0], nil
 	}
 	for _, l := range n.layers {
-		if len(l.top) == 0 || l.testOnly {
+		if len(l.top) == 0 || l.absent(n.phase) {
 			continue
 		}
 		if l.kind == "Input" {

@@ -4,6 +4,7 @@ package caffe
 type kind struct {
 	make  func(*call) error // nil: the layer is left out
 	in    int               // inputs
+	most  int               // inputs at most, if that is not in
 	many  bool              // or more inputs, or more outputs
 	param int               // field of the layer's settings
 	data  bool              // it feeds the network
@@ -24,14 +25,18 @@ var kinds = map[string]kind{
 	"Deconvolution": {make: convolution, in: 1, param: 106},
 	"InnerProduct":  {make: innerProduct, in: 1, param: 117},
 	"BatchNorm":     {make: batchNorm, in: 1, param: 139},
-	"Scale":         {make: scale, in: 1, param: fieldScale},
+	"Scale":         {make: scale, in: 1, most: 2, param: fieldScale},
 	"Bias":          {make: bias, in: 1, param: 141},
+	"LRN":           {make: lrn, in: 1, param: 118},
+	"Normalize":     {make: normalize, in: 1, param: 206},
 	"Pooling":       {make: pooling, in: 1, param: 121},
 	"ReLU":          {make: relu, in: 1, param: 123},
 	"PReLU":         {make: prelu, in: 1, param: 131},
 	"ELU":           {make: elu, in: 1, param: 140},
-	"Sigmoid":       {make: sigmoid, in: 1},
-	"TanH":          {make: tanh, in: 1},
+	"Sigmoid":       {make: sigmoid, in: 1, param: 124},
+	"TanH":          {make: tanh, in: 1, param: 127},
+	"AbsVal":        {make: absVal, in: 1},
+	"BNLL":          {make: bnll, in: 1},
 	"Softmax":       {make: softmax, in: 1, param: 125},
 	"Dropout":       {make: dropout, in: 1, param: 108},
 	"Power":         {make: power, in: 1, param: 122},
@@ -40,6 +45,10 @@ var kinds = map[string]kind{
 	"Slice":         {make: slice, in: 1, many: true, param: 126},
 	"Split":         {make: split, in: 1, many: true},
 	"Flatten":       {make: flatten, in: 1, param: 135},
+	"Reshape":       {make: reshape, in: 1, param: 133},
+	"Permute":       {make: permute, in: 1, param: 202},
+	"Tile":          {make: tile, in: 1, param: 138},
+	"Crop":          {make: crop, in: 2, param: 144},
 }
 
 // refusals explains some types of layers that are not read.
@@ -47,5 +56,4 @@ var refusals = map[string]string{
 	"BN": "the batch norm of NVCaffe and SegNet, whose statistics were folded or are kept elsewhere, " +
 		"is not read: convert the layer to BatchNorm and Scale",
 	"Python": "a layer of Python code is not run",
-	"LRN":    "local response normalisation is not supported",
 }

@@ -70,12 +70,11 @@ func innerProduct(c *call) error {
 	if err := firstError(err1, err2, err3, err4); err != nil {
 		return err
 	}
-	if turned != 0 || axis != 1 || out < 1 {
-		return fmt.Errorf("%d outputs over axis %d, transposed %d; only axis 1, not transposed, is supported",
-			out, axis, turned)
+	if axis != 1 || out < 1 {
+		return fmt.Errorf("%d outputs over axis %d; only axis 1 is supported", out, axis)
 	}
 	x := c.flat()
-	weight, err := c.weight(0, "weight", graph.Weight, out, tensor.Count(c.shape(0)))
+	weight, err := c.matrix(out, tensor.Count(c.shape(0)), turned != 0)
 	if err != nil {
 		return err
 	}
@@ -88,6 +87,22 @@ func innerProduct(c *call) error {
 		in = append(in, v)
 	}
 	return c.done(c.node(graph.Dense, "", in))
+}
+
+// matrix loads blob 0 as [out, in]; turned says that the file has it as [in, out].
+func (c *call) matrix(out, in int, turned bool) (graph.Value, error) {
+	if !turned || len(c.blobs) == 0 {
+		return c.weight(0, "weight", graph.Weight, out, in)
+	}
+	t, err := c.layer.blobs[0].load(in, out)
+	if err != nil {
+		return graph.None, fmt.Errorf("weight: %w", err)
+	}
+	right := tensor.New(tensor.F32, out, in)
+	for i, v := range t.F32() {
+		right.F32()[i%out*in+i/out] = v
+	}
+	return c.declare(c.name+".weight", graph.Weight, right), nil
 }
 
 // flat returns the first input as a vector.

@@ -1,7 +1,6 @@
 package caffe
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -26,6 +25,7 @@ type net struct {
 	inputs []string
 	shapes [][]int // of the inputs
 	layers []*layer
+	phase  int // train in a file of weights, which training writes, test in a description
 }
 
 // layer is LayerParameter.
@@ -34,8 +34,9 @@ type layer struct {
 	bottom, top []string
 	blobs       []blob
 	params      map[int]param // messages such as convolution_param, by number of the field
-	testOnly    bool
-	absorbed    bool // a Scale that has become part of a batch norm
+	rules       []rule        // when the layer counts; always if there are none
+	odd         int           // a field that Caffe has not; 0 if there is none
+	absorbed    bool          // a Scale that has become part of a batch norm
 }
 
 // decoder reads a network; the elements of its blobs are left in the file.
@@ -50,6 +51,10 @@ type decoder struct {
 // decodeNet reads the network in the size bytes of src.
 func decodeNet(src io.ReaderAt, size int64) (*net, error) {
 	d := &decoder{src: src, file: message.NewFile(src)}
+	return d.read(size)
+}
+
+func (d *decoder) read(size int64) (*net, error) {
 	if err := d.file.Walk(message.Extent{Size: size}, d.netField); err != nil {
 		return nil, err
 	}
@@ -64,8 +69,7 @@ func (d *decoder) netField(p message.Part) (err error) {
 	case 1:
 		d.name, err = d.text(p)
 	case 2:
-		return fmt.Errorf("layers of the first format (V1LayerParameter): upgrade the file with Caffe's " +
-			"upgrade_net_proto_binary")
+		err = d.layer(p, d.oldField)
 	case 3:
 		var name string
 		name, err = d.text(p)
@@ -73,7 +77,7 @@ func (d *decoder) netField(p message.Part) (err error) {
 	case 4, 8:
 		err = d.inputShape(p)
 	case 100:
-		err = d.layer(p)
+		err = d.layer(p, d.layerField)
 	}
 	if err == nil && len(d.inputs)+len(d.shapes) > 2*maxBlobs {
 		err = fmt.Errorf("more than %d inputs", maxBlobs)
@@ -96,7 +100,8 @@ func (d *decoder) inputShape(p message.Part) error {
 	return err
 }
 
-func (d *decoder) layer(p message.Part) error {
+// layer reads a layer with what reads its fields.
+func (d *decoder) layer(p message.Part, field func(*layer, message.Part) error) error {
 	if len(d.layers) == maxLayers {
 		return fmt.Errorf("more than %d layers", maxLayers)
 	}
@@ -104,7 +109,7 @@ func (d *decoder) layer(p message.Part) error {
 		return err
 	}
 	l := &layer{}
-	err := d.file.Walk(p.Body, func(p message.Part) error { return d.layerField(l, p) })
+	err := d.file.Walk(p.Body, func(p message.Part) error { return field(l, p) })
 	if err != nil {
 		return fmt.Errorf("layer %d %q: %w", len(d.layers), l.name, err)
 	}
@@ -129,10 +134,13 @@ func (d *decoder) layerField(l *layer, p message.Part) (err error) {
 		}
 		l.blobs = append(l.blobs, b)
 		d.parts += 1 + len(b.chunks)
-	case 8: // NetStateRule, phase = 1: TEST is 1
-		f, ferr := d.load(p)
-		phase, perr := param(f.Bytes).uint(1, 0)
-		l.testOnly, err = phase == 1, errors.Join(ferr, perr)
+	case 8, 9:
+		err = d.rule(l, p)
+	case 5, 6, 10, 11: // weights of losses, rates of learning, phase, what to propagate
+	default:
+		if p.Number < fieldTransform {
+			l.odd = p.Number
+		}
 	}
 	switch {
 	case err != nil:
@@ -141,7 +149,7 @@ func (d *decoder) layerField(l *layer, p message.Part) (err error) {
 		return fmt.Errorf("more than %d blobs, inputs and outputs", 3*maxBlobs)
 	case d.parts > maxParts:
 		return fmt.Errorf("more than %d blobs, pieces of them, inputs and outputs in the file", maxParts)
-	case p.Number >= fieldTransform && p.Type == message.Bytes && l.params[p.Number] == nil:
+	case p.Number >= fieldTransform && p.Type == message.Bytes:
 		return d.settings(l, p)
 	}
 	return nil
@@ -149,14 +157,17 @@ func (d *decoder) layerField(l *layer, p message.Part) (err error) {
 
 // settings keeps a message with settings of a layer, still encoded.
 func (d *decoder) settings(l *layer, p message.Part) error {
-	if len(l.params) == maxParams {
+	if len(l.params) == maxParams && l.params[p.Number] == nil {
 		return fmt.Errorf("settings of more than %d kinds", maxParams)
 	}
 	f, err := d.load(p)
 	if l.params == nil {
 		l.params = map[int]param{}
 	}
-	l.params[p.Number] = f.Bytes
+	if len(l.params[p.Number])+len(f.Bytes) > maxSettings {
+		return fmt.Errorf("field %d has more than %d bytes of settings", p.Number, maxSettings)
+	}
+	l.params[p.Number] = append(l.params[p.Number], f.Bytes...) // a message that comes in parts is their sum
 	return err
 }
 

@@ -16,8 +16,17 @@ const fieldScale = 142 // scale_param
 func batchNorm(c *call) error {
 	eps, err1 := c.p.float(3, 1e-5)
 	decay, err2 := c.p.float(2, 0.999)
-	if err := firstError(err1, err2); err != nil {
+	running, err3 := c.p.uint(1, 1)
+	if err := firstError(err1, err2, err3); err != nil {
 		return err
+	}
+	if running == 0 && c.net.phase == train {
+		c.note("trains with the statistics of its batch (use_global_stats is false); " +
+			"prediction takes the running ones")
+	}
+	if running == 0 && c.net.phase == test {
+		return fmt.Errorf("use_global_stats is false: the network would normalise by its batch in prediction too; " +
+			"set it to true, or leave it out, to take the running statistics")
 	}
 	if len(c.shape(0)) == 0 || len(c.layer.blobs) != 3 {
 		return fmt.Errorf("has %d blobs, want 3: mean, variance and factor", len(c.layer.blobs))
@@ -43,6 +52,13 @@ func batchNorm(c *call) error {
 	in := []graph.Value{c.in[0], gamma, beta, stats[0], stats[1]}
 	c.set(top, c.node(graph.BatchNorm, "", in, "eps", eps, "decay", decay))
 	return c.Err()
+}
+
+// note adds a remark about the layer to the file.
+func (c *call) note(text string) {
+	if c.file != nil {
+		c.file.Find(c.name, text, "")
+	}
 }
 
 func divide(v []float32, by float32) {
@@ -106,8 +122,11 @@ func (c *call) scaleBehind() *layer {
 	return readers[0]
 }
 
-// scale multiplies channels, where it is not part of a batch norm.
+// scale multiplies channels, where it is not part of a batch norm, or two inputs.
 func scale(c *call) error {
+	if len(c.in) == 2 {
+		return c.scaleBy()
+	}
 	withBias, err := c.p.uint(4, 0)
 	if err != nil {
 		return err
@@ -129,6 +148,33 @@ func scale(c *call) error {
 		v = c.node(graph.Add, ".add", []graph.Value{v, beta})
 	}
 	return c.done(v)
+}
+
+// scaleBy multiplies by a second input, whose axes are those of the first from
+// axis on: [C] meets [C,H,W] from axis 0, which is the batch.
+func (c *call) scaleBy() error {
+	rank := len(c.shape(0))
+	axis, err1 := c.p.axis(1, 1, rank+1)
+	withBias, err2 := c.p.uint(4, 0)
+	if err := firstError(err1, err2); err != nil {
+		return err
+	}
+	by := c.shape(1)
+	if axis != 0 || withBias != 0 || len(by) > rank {
+		return fmt.Errorf("by an input of shape %v from axis %d; only axis 0, the batch, without bias is supported",
+			by, axis)
+	}
+	for i, n := range by {
+		if n != c.shape(0)[i] {
+			return fmt.Errorf("by an input of shape %v of one of shape %v", by, c.shape(0))
+		}
+	}
+	full := append(slices.Clone(by), slices.Repeat([]int{1}, rank-len(by))...)
+	v := c.in[1]
+	if len(full) > len(by) {
+		v = c.node(graph.Reshape, ".by", []graph.Value{v}, "shape", full)
+	}
+	return c.done(c.node(graph.Mul, "", []graph.Value{c.in[0], v}))
 }
 
 func bias(c *call) error {

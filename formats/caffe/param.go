@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/bnctl/bnctl/formats/internal/message"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // param is a message with the settings of a layer, still encoded: nil if the
@@ -49,10 +50,11 @@ func (p param) uint(field, def int) (int, error) {
 func (p param) axis(field, def, rank int) (int, error) {
 	v := int64(def)
 	err := message.Walk(p, func(f message.Field) error {
-		if f.Number == field {
-			v = int64(f.Bits)
+		if f.Number != field {
+			return nil
 		}
-		return nil
+		v = int64(f.Bits)
+		return f.Want(message.Varint)
 	})
 	if v < 0 {
 		v += int64(rank)
@@ -91,36 +93,63 @@ func (p param) float(field int, def float64) (float64, error) {
 }
 
 // pair returns a setting for height and width: the values of a repeated field,
-// one for both or one each, or of two single fields.
+// one for both or one each, or of two single fields, but not of both kinds. A
+// setting that has no single fields has the numbers 0 for them.
 func (p param) pair(repeated, height, width, def int) ([2]int, error) {
-	v, err := p.uints(repeated)
-	if err != nil {
+	const none = -1
+	v, err1 := p.uints(repeated)
+	h, err2 := p.uint(height, none)
+	w, err3 := p.uint(width, none)
+	if err := firstError(err1, err2, err3); err != nil {
 		return [2]int{}, err
 	}
-	switch len(v) {
-	case 1:
-		return [2]int{v[0], v[0]}, nil
-	case 2:
-		return [2]int{v[0], v[1]}, nil
-	case 0:
-		h, err := p.uint(height, def)
-		if err != nil {
-			return [2]int{}, err
-		}
-		w, err := p.uint(width, def)
-		return [2]int{h, w}, err
+	switch n := len(v); {
+	case n > 2, n > 0 && (h != none || w != none):
+		return [2]int{}, fmt.Errorf("field %d has %d values beside %d and %d, want 1 or 2 of it, or these", repeated,
+			n, height, width)
+	case n > 0:
+		return [2]int{v[0], v[n-1]}, nil
 	}
-	return [2]int{}, fmt.Errorf("field %d has %d values, want 1 or 2", repeated, len(v))
+	out := [2]int{def, def}
+	for i, x := range []int{h, w} {
+		if x != none {
+			out[i] = x
+		}
+	}
+	return out, nil
+}
+
+// lengths reads a BlobShape whose lengths may be 0 or -1.
+func (p param) lengths(field int) ([]int, error) {
+	shapes, err := p.messages(field)
+	if err != nil || len(shapes) == 0 {
+		return nil, err
+	}
+	var out []int
+	err = message.Walk(shapes[0], func(f message.Field) error {
+		values, err := f.Varints(tensor.MaxRank)
+		for _, v := range values {
+			if int64(v) < -1 || int64(v) > math.MaxInt32 || len(out) == tensor.MaxRank {
+				return fmt.Errorf("length %d, or more than %d of them", int64(v), tensor.MaxRank)
+			}
+			out = append(out, int(int64(v)))
+		}
+		return err
+	})
+	return out, err
 }
 
 // messages returns the values of a repeated field of messages.
 func (p param) messages(field int) ([][]byte, error) {
 	var out [][]byte
 	err := message.Walk(p, func(f message.Field) error {
-		if f.Number == field && f.Type == message.Bytes && len(out) < maxBlobs {
-			out = append(out, f.Bytes)
+		if f.Number != field {
+			return nil
 		}
-		return nil
+		if out = append(out, f.Bytes); len(out) > maxBlobs {
+			return fmt.Errorf("field %d has more than %d values", field, maxBlobs)
+		}
+		return f.Want(message.Bytes)
 	})
 	return out, err
 }

@@ -15,12 +15,11 @@ func pooling(c *call) error {
 	}
 	how, err1 := c.p.uint(1, 0)
 	global, err2 := c.p.uint(12, 0)
-	dilation, err3 := c.p.uint(13, 1)
-	if err := firstError(err1, err2, err3); err != nil {
+	if err := firstError(err1, err2); err != nil {
 		return err
 	}
-	if how > 1 || dilation != 1 {
-		return fmt.Errorf("method %d with dilation %d; maximum and average are supported", how, dilation)
+	if how > 1 {
+		return fmt.Errorf("method %d; maximum and average are supported", how)
 	}
 	if global != 0 {
 		return globalPool(c, how, s)
@@ -34,7 +33,32 @@ func pooling(c *call) error {
 	if min(kernel[0], kernel[1], stride[0], stride[1]) < 1 {
 		return fmt.Errorf("kernel %v, stride %v", kernel, stride)
 	}
-	return pool(c, how, kernel, stride, pad)
+	down, err := c.roundsDown(kernel, stride, pad)
+	if err != nil {
+		return err
+	}
+	return pool(c, how, kernel, stride, pad, down)
+}
+
+// roundsDown reports whether the size of the output is rounded down. Caffe
+// rounds up unless round_mode = 13 says FLOOR, which is 1; some forks have
+// ceil_mode there, in which 1 is up: in a file of weights the two are not told
+// apart, and field 13 is refused where it matters.
+func (c *call) roundsDown(kernel, stride, pad [2]int) (bool, error) {
+	round, err1 := c.p.uint(13, -1)
+	up, err2 := c.p.uint(1013, -1)
+	if err := firstError(err1, err2); err != nil {
+		return false, err
+	}
+	even := true
+	for i := range 2 {
+		even = even && (c.shape(0)[1+i]+2*pad[i]-kernel[i])%stride[i] == 0
+	}
+	if round >= 0 && c.net.phase != test && !even {
+		return false, fmt.Errorf("field 13 of pooling_param is %d: round_mode in Caffe, ceil_mode in its forks, "+
+			"which mean the opposite; name the network's deploy.prototxt with --arch", round)
+	}
+	return (round == 1 || up == 0) && !even, nil
 }
 
 const average = 1 // PoolMethod AVE
@@ -46,11 +70,11 @@ func globalPool(c *call, how int, s []int) error {
 	return c.done(c.node(graph.MaxPool, "", c.in, "kernel", s[1:], "stride", s[1:]))
 }
 
-func pool(c *call, how int, kernel, stride, pad [2]int) error {
+func pool(c *call, how int, kernel, stride, pad [2]int, down bool) error {
 	full := []int{pad[0], pad[1], 0, 0} // top, left, bottom, right
 	beyond := false
 	for i := range 2 {
-		after, over, err := padAfter(c.shape(0)[1+i], kernel[i], stride[i], pad[i])
+		after, over, err := padAfter(c.shape(0)[1+i], kernel[i], stride[i], pad[i], down)
 		if err != nil {
 			return err
 		}
@@ -70,11 +94,14 @@ func pool(c *call, how int, kernel, stride, pad [2]int) error {
 
 // padAfter returns the padding at the far side that gives as many windows as
 // Caffe has, and whether the last one reaches beyond Caffe's own padding.
-func padAfter(n, kernel, stride, pad int) (after int, beyond bool, err error) {
+func padAfter(n, kernel, stride, pad int, down bool) (after int, beyond bool, err error) {
 	if kernel > n+2*pad || pad >= kernel {
 		return 0, false, fmt.Errorf("kernel %d with padding %d over a length of %d", kernel, pad, n)
 	}
 	windows := (n+2*pad-kernel+stride-1)/stride + 1
+	if down {
+		windows = (n+2*pad-kernel)/stride + 1
+	}
 	if pad > 0 && (windows-1)*stride >= n+pad {
 		windows-- // the last one would begin in the padding
 	}

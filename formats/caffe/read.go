@@ -1,6 +1,7 @@
 package caffe
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -20,8 +21,9 @@ func Sniff(head []byte) bool {
 		}
 		f, n, err := message.Next(head)
 		switch {
-		case f.Type == message.Bytes && f.Number == 2 && (err != nil || len(f.Bytes) > 1 && f.Bytes[0] == 0x12):
-			return true // an old layer, which begins with an input
+		case f.Type == message.Bytes && f.Number == 2 && (err != nil || len(f.Bytes) > 1 &&
+			bytes.IndexByte([]byte{0x0a, 0x12, 0x1a, 0x22}, f.Bytes[0]) >= 0):
+			return true // an old layer: it begins with one that is older, an input, an output or its name
 		case err != nil || f.Number == 2 || f.Number > 8:
 			return false
 		}
@@ -34,6 +36,9 @@ func Sniff(head []byte) bool {
 type Options struct {
 	// TensorsOnly leaves out the model, which has all weights in memory once more.
 	TensorsOnly bool
+	// Description describes the network in text, as deploy.prototxt does. It
+	// takes the place of what the file says; weights go by the names of layers.
+	Description []byte
 }
 
 // Read opens a .caffemodel. The result has a Model if the file says how large
@@ -65,10 +70,41 @@ func read(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	if err := foreign.CheckTensors(f.Tensors, size); err != nil {
 		return nil, err
 	}
+	if o.Description != nil {
+		if n, err = n.described(o.Description, f); err != nil {
+			return nil, err
+		}
+	}
 	if !o.TensorsOnly {
-		f.Model, f.NoModel = n.model()
+		f.Model, f.NoModel = n.model(f)
 	}
 	return f, nil
+}
+
+// described returns the network that a description in text describes, with the
+// weights of n in the layers of the same name, as Caffe loads them. Layers of n
+// whose weights are left out are findings of f.
+func (n *net) described(text []byte, f *foreign.File) (*net, error) {
+	d, err := parseText(text)
+	if err != nil {
+		return nil, err
+	}
+	from := map[string]*layer{}
+	for _, l := range n.layers {
+		from[l.name] = l
+	}
+	for _, l := range d.layers {
+		if w := from[l.name]; w != nil {
+			l.blobs = w.blobs
+			delete(from, l.name)
+		}
+	}
+	for _, l := range n.layers {
+		if from[l.name] != nil && len(l.blobs) > 0 {
+			f.Find(l.name, "the description has no layer of this name: its weights are left out", "")
+		}
+	}
+	return d, nil
 }
 
 // tensors adds the blobs of all layers to f. Statistics are divided by their

@@ -151,6 +151,110 @@ def trained():
         layer("conv", "Convolution", ["data"], ["conv"], [w], msg(106, num(1, 2) + num(2, 0) + num(4, 1)))])
 
 
+def lrn(x, size, alpha, beta, k, within=False):
+    """caffe/src/caffe/layers/lrn_layer.cpp, by its definition."""
+    y, h = np.zeros_like(x), size // 2
+    p = np.pad(x ** 2, ((0, 0), (0, 0), (h, h), (h, h)) if within else ((0, 0), (h, h), (0, 0), (0, 0)))
+    for i in range(size):
+        for j in range(size if within else 1):
+            y += p[:, :, i:i + x.shape[2], j:j + x.shape[3]] if within else p[:, i:i + x.shape[1]]
+    n = size * size if within else size
+    return x / ((1 if within else k) + alpha / n * y) ** beta
+
+
+def deconv(x, w, stride, pad):
+    n, c, h, wd = x.shape
+    _, o, kh, kw = w.shape
+    y = np.zeros((n, o, (h - 1) * stride + kh, (wd - 1) * stride + kw))
+    for i in range(h):
+        for j in range(wd):
+            y[:, :, i * stride:i * stride + kh, j * stride:j * stride + kw] += np.tensordot(x[:, :, i, j], w, 1)
+    return y[:, :, pad:y.shape[2] - pad, pad:y.shape[3] - pad]
+
+
+def softmax(x, axis):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def usual():
+    """The layers that usual networks have beside those of network(), each by its definition."""
+    x, f8 = draw(2, 4, 6, 5), np.float64
+    wt, slope, many, one, wi, gate = draw(4, 3, 4, 4), np.array([0.3], "f4"), draw(4), draw(1), draw(4 * 30, 4), draw(4)
+    y, layers = x.astype(f8), [layer("data", "Input", (), ["data"], (), msg(143, msg(1, shape((1, 4, 6, 5)))))]
+    at = {"data": y}
+
+    def add(kind, bottoms, value, blobs=(), *params):
+        name = f"l{len(layers)}"
+        layers.append(layer(name, kind, bottoms, [name], blobs, *params))
+        at[name] = value
+        return name
+
+    a = add("LRN", ["data"], lrn(y, 3, 0.5, 0.75, 2.0), (), msg(118, num(1, 3) + flt(2, 0.5) + flt(5, 2.0)))
+    a = add("LRN", [a], lrn(at[a], 3, 2.0, 0.5, 1.0, True), (), msg(118, num(1, 3) + flt(2, 2.0) + flt(3, 0.5) + num(4, 1) + flt(5, 9.0)))
+    a = add("AbsVal", [a], np.abs(at[a]))
+    a = add("Eltwise", [a, "data", "data"], np.maximum(at[a], y), (), msg(110, num(1, 2)))
+    a = add("PReLU", [a], np.where(at[a] > 0, at[a], at[a] * slope[0].astype(f8)), [slope], msg(131, num(2, 1)))
+    norm = lambda v, axes: v / np.sqrt((v ** 2).sum(axes, keepdims=True) + np.float32(1e-10))
+    b = add("Normalize", [a], norm(at[a], 1) * many.astype(f8)[:, None, None], [many], msg(206, num(1, 0) + num(3, 0)))
+    c = add("Normalize", ["data"], norm(y, (1, 2, 3)) * one.astype(f8)[0], [one])
+    a = add("Eltwise", [b, c], at[b] - 2.5 * at[c], (), msg(110, flt(2, 1.0) + flt(2, -2.5)))
+    g = add("InnerProduct", [a], at[a].reshape(2, -1) @ wi.astype(f8) + gate, [wi, gate], msg(117, num(1, 4) + num(6, 1)))
+    g = add("BNLL", [g], np.log1p(np.exp(at[g])))
+    a = add("Scale", [a, g], at[a] * at[g][:, :, None, None], (), msg(142, num(1, 0)))
+    a = add("Power", [a], 0.25 + 0.5 * at[a], (), msg(122, flt(2, 0.5) + flt(3, 0.25)))
+    a = add("Bias", [a], at[a] + gate.astype(f8)[:, None, None], [gate])
+    a = add("Deconvolution", [a], deconv(at[a], wt.astype(f8), 2, 1), [wt], msg(106, num(1, 3) + num(2, 0) + num(4, 4) + num(6, 2) + num(3, 1)))
+    a = add("Crop", [a, "data"], at[a][:, :, 2:8, 3:8], (), msg(144, num(2, 2) + num(2, 3)))
+    a = add("Permute", [a], at[a].transpose(0, 2, 3, 1), (), msg(202, num(1, 0) + num(1, 2) + num(1, 3) + num(1, 1)))
+    a = add("Flatten", [a], at[a].reshape(2, -1))
+    a = add("Reshape", [a], at[a].reshape(2, 15, 6), (), msg(133, msg(1, num(1, 0, -1, 6))))
+    a = add("Softmax", [a], softmax(at[a], 2), (), msg(125, num(2, 2)))
+    a = add("Reshape", [a], at[a].reshape(2, 5, 3, 6), (), msg(133, msg(1, num(1, 5, 3)) + num(2, 1) + num(3, 1)))
+    a = add("Tile", [a], np.concatenate([at[a]] * 2, 3), (), msg(138, num(1, 3) + num(2, 2)))
+    save("usual", layers, x, at[a])
+
+
+def old_layer(name, kind, bottom, top, blobs=(), *params):
+    """V1LayerParameter: types are numbers, blobs have four lengths."""
+    out = b"".join(msg(2, b) for b in bottom) + b"".join(msg(3, t) for t in top) + msg(4, name) + num(5, kind)
+    return msg(2, out + b"".join(msg(6, old_blob(b)) for b in blobs) + b"".join(params))
+
+
+def first_format():
+    """As the models of 2014 are: V1 layers, trained with a data layer; deploy.prototxt tells the size."""
+    x, w, b, wd, bd = draw(2, 2, 8, 8), draw(3, 2, 3, 3), draw(3), draw(4, 3 * 3 * 3), draw(4)
+    text = '''name: "first"  # as deploy.prototxt
+input: "data" input_dim: 1 input_dim: 2 input_dim: 8 input_dim: 8
+layers { name: "conv" type: CONVOLUTION bottom: "data" top: "conv" blobs_lr: 1 weight_decay: 1
+         convolution_param { num_output: 3 kernel_size: 3 weight_filler { type: "gaussian" std: 0.01 } } }
+layers { name: "relu" type: RELU bottom: "conv" top: "conv" }
+layers { name: "norm" type: LRN bottom: "conv" top: "norm" lrn_param { local_size: 3 alpha: 0.1 beta: 0.75 } }
+layers { name: "pool" type: POOLING bottom: "norm" top: "pool" pooling_param { pool: MAX kernel_size: 3 stride: 2 %s } }
+layers { name: "fc" type: INNER_PRODUCT bottom: "pool" top: "fc" inner_product_param { num_output: 4 } }
+layers { name: "prob" type: SOFTMAX bottom: "fc" top: "prob" }
+'''
+    save("first", [
+        old_layer("data", 5, (), ["data", "label"]),
+        old_layer("conv", 4, ["data"], ["conv"], [w, b], msg(10, num(1, 3) + num(4, 3))),
+        old_layer("relu", 18, ["conv"], ["conv"]),
+        old_layer("norm", 15, ["conv"], ["norm"], (), msg(18, num(1, 3) + flt(2, 0.1) + flt(3, 0.75))),
+        old_layer("pool", 17, ["norm"], ["pool"], (), msg(19, num(1, 0) + num(2, 3) + num(3, 2))),
+        old_layer("fc", 14, ["pool"], ["fc"], [wd, bd], msg(17, num(1, 4))),
+        old_layer("loss", 21, ["fc", "label"], ["loss"])])
+    y = lrn(np.maximum(conv(x, w, b, 1, 0), 0), 3, 0.1, 0.75, 1.0)
+    up = pool(y, 3, 2, 0, False)  # 6 rows: windows at 0, 2 and 4, the last of which reaches beyond
+    open("cases/first.prototxt", "w").write(text % "")
+    np.save("cases/first.input.npy", x)
+    np.save("cases/first.output.npy", (up.reshape(2, -1) @ wd.T.astype("f8") + bd).astype("f4"))
+    wd2 = wd[:, :12]
+    save("floor", [layer("conv", "Convolution", ["data"], ["conv"], [w, b]), layer("fc", "InnerProduct", ["x"], ["y"], [wd2, bd])])
+    for name, how in ("floor", "round_mode: FLOOR"), ("floor_fork", "ceil_mode: false"):
+        open(f"cases/{name}.prototxt", "w").write(text % how)
+    down = up[:, :, :2, :2]
+    np.save("cases/floor.output.npy", (down.reshape(2, -1) @ wd2.T.astype("f8") + bd).astype("f4"))
+
+
 def hostile():
     def write(name, b):
         open(f"hostile/{name}.caffemodel", "wb").write(b)
@@ -168,7 +272,7 @@ def hostile():
     write("group", data + varint(100 << 3 | 3))
     write("layer_is_number", data + num(100, 7))
     write("no_layers", msg(1, "net"))
-    write("first_format", msg(1, "net") + msg(2, msg(2, "data") + msg(4, "conv")))
+    write("first_format", msg(1, "net") + msg(2, msg(1, msg(1, "conv") + msg(2, "conv"))))
     write("name_not_utf8", data + msg(100, msg(1, b"\xff\xfe")))
     write("name_long", data + msg(100, msg(1, "n" * 5000)))
     write("blob_short", data + msg(100, msg(1, "l") + msg(7, msg(7, shape((2, 3))) + msg(5, bytes(20)))))
@@ -198,7 +302,22 @@ def hostile():
     one("unknown_kind", "Proposal")
     one("segnet_bn", "BN", [draw(3), draw(3)])
     one("python", "Python")
-    one("eltwise_max", "Eltwise", [], msg(110, num(1, 2)), bottom=("data", "data"))
+    one("eltwise_min", "Eltwise", [], msg(110, num(1, 3)), bottom=("data", "data"))
+    one("field_of_fork", "Pooling", [], msg(121, num(2, 2) + num(77, 1)))
+    one("settings_of_fork", "ReLU", [], msg(8266715, num(1, 1)))
+    one("layer_of_fork", "ReLU", [], num(44, 1))
+    one("scale_train", "Dropout", [], msg(108, num(2, 0)))
+    one("convolution_axis", "Convolution", [w], msg(106, num(1, 2) + num(2, 0) + num(4, 1) + num(16, 2)))
+    one("round_mode", "Pooling", [], msg(121, num(2, 3) + num(3, 2) + num(13, 1)))
+    one("stage", "ReLU", [], msg(8, msg(4, "deploy")))
+    one("reshape_batch", "Reshape", [], msg(133, msg(1, num(1, 4, 12))))
+    one("reshape_mixes", "Reshape", [], msg(133, msg(1, num(1, -1, 12))))
+    one("reshape_count", "Reshape", [], msg(133, msg(1, num(1, 0, 7))))
+    one("permute_batch", "Permute", [], msg(202, num(1, 1)))
+    one("permute_twice", "Permute", [], msg(202, num(1, 0) + num(1, 1) + num(1, 1)))
+    one("tiles_many", "Tile", [], msg(138, num(2, 100000)))
+    one("crop_outside", "Crop", [], msg(144, num(2, 3)), bottom=("data", "data"))
+    one("lrn_even", "LRN", [], msg(118, num(1, 4)))
     one("slice_cuts", "Slice", [], msg(126, num(2, 9)), top=("a", "b"))
     one("pool_kernel", "Pooling", [], msg(121, num(2, 99)))
     one("inputs_two", "ReLU", first=layer("data", "Input", (), ["data", "more"], (), msg(143, msg(1, shape((1, 3, 4, 4))))))
@@ -212,4 +331,6 @@ network("network")
 network("old", encode=old_blob)
 poolings()
 trained()
+usual()
+first_format()
 hostile()

@@ -29,8 +29,9 @@ type Options struct {
 	// Merge says how the running statistics of several ranks or replicas
 	// become one; empty means bn.Pooled.
 	Merge bn.Rule
-	// Description is the JSON that describes the model of a Keras file of
-	// weights alone: what to_json returns.
+	// Description describes the model of a Keras file of weights alone, in the
+	// JSON that to_json returns, or the network of a Caffe file, in the text of
+	// deploy.prototxt.
 	Description []byte
 	// Input is the shape of one sample, (C, H, W) for images, where the graph in
 	// a file leaves lengths open. Lengths that the file fixes have to be the same.

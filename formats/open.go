@@ -1,9 +1,12 @@
 package formats
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/bnctl/bnctl/formats/caffe"
 )
 
 // Open opens a foreign file of any format that is read, and takes off the
@@ -20,9 +23,9 @@ func Open(path string, o Options) (*File, error) {
 		return nil, fmt.Errorf("%s: --input is for graphs that leave the size of their input open; there is none "+
 			"in files of %s", path, name)
 	}
-	if o.Description != nil && name != "keras" {
-		return nil, fmt.Errorf("%s: a description in JSON is for files of Keras, this is %s; "+
-			"name one of the zoo, or a graph in text form", path, name)
+	if of := Describes(o.Description); o.Description != nil && name != of {
+		return nil, fmt.Errorf("%s: this description is for files of %s, the file is one of %s; "+
+			"name one of the zoo, or a graph in text form", path, of, name)
 	}
 	f, err := read(path, o)
 	if err != nil {
@@ -69,4 +72,15 @@ func clean(f *File, o Options) error {
 		return errors.New("--drop leaves no tensor; name fewer")
 	}
 	return nil
+// Describes returns the format whose files a description that starts with head
+// is for: "keras" for JSON, "caffe" for the text of deploy.prototxt; "" if it is
+// none.
+func Describes(head []byte) string {
+	switch {
+	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")):
+		return "keras"
+	case caffe.SniffText(head):
+		return "caffe"
+	}
+	return ""
 }

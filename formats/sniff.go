@@ -140,7 +140,7 @@ func readONNX(path string, o Options) (*File, error) {
 }
 
 func readCaffe(path string, o Options) (*File, error) {
-	return caffe.Read(path, caffe.Options{TensorsOnly: o.TensorsOnly})
+	return caffe.Read(path, caffe.Options{TensorsOnly: o.TensorsOnly, Description: o.Description})
 }
 
 func readSafetensors(path string, _ Options) (*File, error) { return safetensors.Read(path) }

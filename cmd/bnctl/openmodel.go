@@ -24,7 +24,7 @@ import (
 func fileFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "arch",
-			Usage: "`NAME` of the zoo, a graph file or a Keras .json: what a file of mere tensors holds"},
+			Usage: "`NAME` of the zoo, a graph file, a Keras .json or Caffe's deploy.prototxt: what a file holds"},
 		&cli.StringFlag{Name: "key", Usage: "`NAME` of the state dict in a PyTorch checkpoint"},
 		&cli.StringFlag{Name: "input",
 			Usage: "`C,H,W`: how large the input is, where the graph in a file leaves that open"},
@@ -153,7 +153,8 @@ func inputLengths(text string) ([]int, error) {
 }
 
 // description returns the content of a file that describes a Keras model in
-// JSON; nil if it does not, or there is no such file.
+// JSON, or a network of Caffe in text; nil if it does neither, or there is no
+// such file.
 func description(path string) ([]byte, error) {
 	const most = 64 << 20
 	f, err := regular.Open(path)
@@ -161,9 +162,9 @@ func description(path string) ([]byte, error) {
 		return nil, nil // a name of the zoo
 	}
 	defer f.Close()
-	head := make([]byte, 64)
+	head := make([]byte, 4096)
 	n, _ := io.ReadFull(f, head)
-	if !bytes.HasPrefix(bytes.TrimLeft(head[:n], " \t\r\n"), []byte("{")) {
+	if formats.Describes(head[:n]) == "" {
 		return nil, nil
 	}
 	return io.ReadAll(io.LimitReader(io.MultiReader(bytes.NewReader(head[:n]), f), most))

@@ -47,17 +47,14 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_DATA_HOME", e.Getenv("WORK")+"/xdg")
-			data, err := filepath.Abs(shared)
-			if err != nil {
-				return err
-			}
-			e.Setenv("DATA", data)
-			for name, dir := range map[string]string{"KERAS": "keras", "ONNX": "onnx", "TORCH": "torch"} {
-				testdata, err := filepath.Abs("../../formats/" + dir + "/testdata")
+			for name, dir := range map[string]string{"DATA": shared, "KERAS": "../../formats/keras/testdata",
+				"ONNX": "../../formats/onnx/testdata", "TORCH": "../../formats/torch/testdata",
+				"CAFFE": "../../formats/caffe/testdata/cases", "TF": "../../formats/tensorflow/testdata/cases"} {
+				path, err := filepath.Abs(dir)
 				if err != nil {
 					return err
 				}
-				e.Setenv(name, testdata)
+				e.Setenv(name, path)
 			}
 			return nil
 		},

@@ -144,7 +144,8 @@ func (c *call) maximum() graph.Value {
 	shape := c.shape(0)
 	rows := make([]graph.Value, len(c.in))
 	for i := range c.in {
-		rows[i] = c.node(graph.Reshape, fmt.Sprintf(".row%d", i), c.in[i:i+1], "shape", []int{1, 1, tensor.Count(shape)})
+		rows[i] = c.node(graph.Reshape, fmt.Sprintf(".row%d", i), c.in[i:i+1],
+			"shape", []int{1, 1, tensor.Count(shape)})
 	}
 	v := c.node(graph.Concat, ".rows", rows, "axis", 1)
 	v = c.node(graph.MaxPool, ".max", []graph.Value{v}, "kernel", []int{len(rows), 1}, "stride", []int{1, 1})

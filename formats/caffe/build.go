@@ -13,7 +13,7 @@ import (
 
 // errNoInput says that a network does not tell the size of its input.
 var errNoInput = errors.New("the network does not say how large its input is: it was saved with its " +
-	"data layer")
+	"data layer; name its deploy.prototxt with --arch")
 
 // build is a network on its way to a graph.
 type build struct {
@@ -87,7 +87,8 @@ func (b *build) layer(i int, l *layer) error {
 			}
 		}
 		return nil
-	case len(l.bottom) < k.in || len(l.top) < 1 || !k.many && (len(l.bottom) > max(k.in, k.most) || len(l.top) != 1):
+	case len(l.bottom) < k.in || len(l.top) < 1,
+		!k.many && (len(l.bottom) > max(k.in, k.most) || len(l.top) != 1):
 		return fmt.Errorf("%d inputs and %d outputs, want %d and 1", len(l.bottom), len(l.top), k.in)
 	}
 	c := &call{build: b, layer: l, index: i, p: l.params[k.param]}

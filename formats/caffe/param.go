@@ -105,8 +105,8 @@ func (p param) pair(repeated, height, width, def int) ([2]int, error) {
 	}
 	switch n := len(v); {
 	case n > 2, n > 0 && (h != none || w != none):
-		return [2]int{}, fmt.Errorf("field %d has %d values beside %d and %d, want 1 or 2 of it, or these", repeated,
-			n, height, width)
+		return [2]int{}, fmt.Errorf("field %d has %d values beside %d and %d, want 1 or 2 of it, or these",
+			repeated, n, height, width)
 	case n > 0:
 		return [2]int{v[0], v[n-1]}, nil
 	}

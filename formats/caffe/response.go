@@ -27,14 +27,14 @@ func lrn(c *call) error {
 	}
 	squares := c.node(graph.Mul, ".squares", []graph.Value{c.in[0], c.in[0]})
 	half := size / 2
-	window := []any{"kernel", []int{size, 1}, "stride", []int{1, 1}, "pad", []int{half, 0, half, 0}, "count_pad", true}
+	kernel, pad := []int{size, 1}, []int{half, 0, half, 0}
 	lines := []int{1, s[0], s[1] * s[2]} // channels as the rows of an image
 	if region == withinChannel {
 		k, lines = 1, s
-		window[1], window[5] = []int{size, size}, []int{half, half, half, half}
+		kernel, pad = []int{size, size}, []int{half, half, half, half}
 	}
 	v := c.node(graph.Reshape, ".lines", []graph.Value{squares}, "shape", lines)
-	v = c.node(graph.AvgPool, ".mean", []graph.Value{v}, window...)
+	v = c.node(graph.AvgPool, ".mean", []graph.Value{v}, "kernel", kernel, "pad", pad, "count_pad", true)
 	v = c.node(graph.Reshape, ".image", []graph.Value{v}, "shape", s)
 	v = c.node(graph.Affine, ".sum", []graph.Value{v}, "by", alpha, "add", k)
 	return c.done(c.node(graph.Div, "", []graph.Value{c.in[0], c.power(v, beta)}))

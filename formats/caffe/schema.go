@@ -113,7 +113,18 @@ V1LayerParameter
  42 loss_param LossParameter
  1001 param string*
 
-enum V1Type NONE=0 Accuracy.ACCURACY=1 BNLL=2 Concat.CONCAT=3 Convolution.CONVOLUTION=4 Data.DATA=5 Dropout.DROPOUT=6 EuclideanLoss.EUCLIDEAN_LOSS=7 Flatten.FLATTEN=8 HDF5Data.HDF5_DATA=9 HDF5Output.HDF5_OUTPUT=10 Im2col.IM2COL=11 ImageData.IMAGE_DATA=12 InfogainLoss.INFOGAIN_LOSS=13 InnerProduct.INNER_PRODUCT=14 LRN=15 MultinomialLogisticLoss.MULTINOMIAL_LOGISTIC_LOSS=16 Pooling.POOLING=17 ReLU.RELU=18 Sigmoid.SIGMOID=19 Softmax.SOFTMAX=20 SoftmaxWithLoss.SOFTMAX_LOSS=21 Split.SPLIT=22 TanH.TANH=23 WindowData.WINDOW_DATA=24 Eltwise.ELTWISE=25 Power.POWER=26 SigmoidCrossEntropyLoss.SIGMOID_CROSS_ENTROPY_LOSS=27 HingeLoss.HINGE_LOSS=28 MemoryData.MEMORY_DATA=29 ArgMax.ARGMAX=30 Threshold.THRESHOLD=31 DummyData.DUMMY_DATA=32 Slice.SLICE=33 MVN=34 AbsVal.ABSVAL=35 Silence.SILENCE=36 ContrastiveLoss.CONTRASTIVE_LOSS=37 Exp.EXP=38 Deconvolution.DECONVOLUTION=39
+enum V1Type
+	NONE=0 Accuracy.ACCURACY=1 BNLL=2 Concat.CONCAT=3 Convolution.CONVOLUTION=4 Data.DATA=5
+	Dropout.DROPOUT=6 EuclideanLoss.EUCLIDEAN_LOSS=7 Flatten.FLATTEN=8 HDF5Data.HDF5_DATA=9
+	HDF5Output.HDF5_OUTPUT=10 Im2col.IM2COL=11 ImageData.IMAGE_DATA=12
+	InfogainLoss.INFOGAIN_LOSS=13 InnerProduct.INNER_PRODUCT=14 LRN=15
+	MultinomialLogisticLoss.MULTINOMIAL_LOGISTIC_LOSS=16 Pooling.POOLING=17 ReLU.RELU=18
+	Sigmoid.SIGMOID=19 Softmax.SOFTMAX=20 SoftmaxWithLoss.SOFTMAX_LOSS=21 Split.SPLIT=22
+	TanH.TANH=23 WindowData.WINDOW_DATA=24 Eltwise.ELTWISE=25 Power.POWER=26
+	SigmoidCrossEntropyLoss.SIGMOID_CROSS_ENTROPY_LOSS=27 HingeLoss.HINGE_LOSS=28
+	MemoryData.MEMORY_DATA=29 ArgMax.ARGMAX=30 Threshold.THRESHOLD=31 DummyData.DUMMY_DATA=32
+	Slice.SLICE=33 MVN=34 AbsVal.ABSVAL=35 Silence.SILENCE=36 ContrastiveLoss.CONTRASTIVE_LOSS=37
+	Exp.EXP=38 Deconvolution.DECONVOLUTION=39
 enum Phase TRAIN=0 TEST=1
 enum Engine DEFAULT=0 CAFFE=1 CUDNN=2
 enum PoolMethod MAX=0 AVE=1 STOCHASTIC=2
@@ -393,8 +404,11 @@ func init() {
 		words := strings.Fields(line)
 		switch {
 		case len(words) == 0:
+		case line[0] == '\t': // more values of the enum before it
+			last := &protoEnums[len(protoEnums)-1]
+			last.values = append(last.values, parseValues(words)...)
 		case words[0] == "enum":
-			protoEnums = append(protoEnums, parseEnum(words[1], words[2:]))
+			protoEnums = append(protoEnums, protoEnum{words[1], parseValues(words[2:])})
 		case len(words) == 1:
 			protoMessages = append(protoMessages, protoMessage{name: words[0]})
 		default:
@@ -413,17 +427,17 @@ func parseField(words []string) protoField {
 	return f
 }
 
-func parseEnum(name string, values []string) protoEnum {
-	e := protoEnum{name: name}
-	for _, v := range values {
-		label, number, _ := strings.Cut(v, "=")
+func parseValues(words []string) []enumValue {
+	var values []enumValue
+	for _, w := range words {
+		label, number, _ := strings.Cut(w, "=")
 		layer, label, ok := strings.Cut(label, ".")
 		if !ok {
 			label = layer
 		}
-		e.values = append(e.values, enumValue{label, layer, mustNumber(number)})
+		values = append(values, enumValue{label, layer, mustNumber(number)})
 	}
-	return e
+	return values
 }
 
 // mustNumber reads a number of the schema, which is part of the program.

@@ -101,7 +101,8 @@ func tile(c *call) error {
 		return err
 	}
 	if axis == 0 || n < 1 || n > maxTiles {
-		return fmt.Errorf("%d copies along axis %d; 1 to %d along any but the batch are supported", n, axis, maxTiles)
+		return fmt.Errorf("%d copies along axis %d; 1 to %d along any but the batch are supported", n, axis,
+			maxTiles)
 	}
 	return c.done(c.node(graph.Concat, "", slices.Repeat(c.in, n), "axis", axis-1))
 }

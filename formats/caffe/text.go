@@ -87,9 +87,12 @@ var netDescriptor = sync.OnceValues(func() (protoreflect.MessageDescriptor, erro
 
 // scalars gives the types of fields that are no messages and no enums.
 var scalars = map[string]descriptorpb.FieldDescriptorProto_Type{
-	"uint32": descriptorpb.FieldDescriptorProto_TYPE_UINT32, "int32": descriptorpb.FieldDescriptorProto_TYPE_INT32,
-	"int64": descriptorpb.FieldDescriptorProto_TYPE_INT64, "bool": descriptorpb.FieldDescriptorProto_TYPE_BOOL,
-	"float": descriptorpb.FieldDescriptorProto_TYPE_FLOAT, "string": descriptorpb.FieldDescriptorProto_TYPE_STRING,
+	"uint32": descriptorpb.FieldDescriptorProto_TYPE_UINT32,
+	"int32":  descriptorpb.FieldDescriptorProto_TYPE_INT32,
+	"int64":  descriptorpb.FieldDescriptorProto_TYPE_INT64,
+	"bool":   descriptorpb.FieldDescriptorProto_TYPE_BOOL,
+	"float":  descriptorpb.FieldDescriptorProto_TYPE_FLOAT,
+	"string": descriptorpb.FieldDescriptorProto_TYPE_STRING,
 }
 
 func (f *protoField) descriptor() *descriptorpb.FieldDescriptorProto {

@@ -72,6 +72,8 @@ func clean(f *File, o Options) error {
 		return errors.New("--drop leaves no tensor; name fewer")
 	}
 	return nil
+}
+
 // Describes returns the format whose files a description that starts with head
 // is for: "keras" for JSON, "caffe" for the text of deploy.prototxt; "" if it is
 // none.

@@ -33,7 +33,7 @@ func TestRefusesFolders(t *testing.T) {
 	for _, c := range []struct{ files, want string }{
 		{".metadata __0_0.distcp", "sharded PyTorch checkpoint"},
 		{"mp_rank_00_model_states.pt", "DeepSpeed checkpoint"},
-		{"readme.txt", "holds no checkpoint"},
+		{"readme.txt", "holds no checkpoint"}, {"saved_model.pb", "its weights are constants of its graph"},
 	} {
 		dir := t.TempDir()
 		for _, name := range strings.Fields(c.files) {

@@ -109,13 +109,25 @@ func load(f *foreign.File, index []byte, open opener) error {
 		return fmt.Errorf("the index has no header")
 	}
 	if len(f.Tensors) == 0 {
-		return fmt.Errorf("the checkpoint holds no weights")
+		return fmt.Errorf("the checkpoint holds no weights%s", beside(f.Left))
 	}
 	size := int64(len(index))
 	for _, s := range l.shards {
 		size += s.size
 	}
 	return foreign.CheckTensors(f.Tensors, size)
+}
+
+// beside names what a checkpoint without weights has.
+func beside(left []foreign.Group) string {
+	var names []string
+	for _, g := range left {
+		names = append(names, fmt.Sprintf("%s (%s)", g.Name, g.Reason))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", only " + strings.Join(names, ", ")
 }
 
 // loader takes the entries of an index, the header first.
@@ -146,6 +158,9 @@ func (l *loader) entry(key string, value []byte) error {
 		return err
 	}
 	kept, group, reason := classify(key)
+	if m := numbers.FindStringSubmatch(kept); m != nil && len(e.shape) == 0 {
+		kept, group, reason = "", m[1], "single values"
+	}
 	if kept == "" {
 		return l.leave(e, group, reason)
 	}

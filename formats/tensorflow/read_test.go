@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -76,6 +77,27 @@ conv/kernel/replica_1 f32[1,2,2,3] [0 1 2 3 4 5 6 7 8 9 10 11]
 `
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// TestLoop reads the checkpoint of a training: what an optimizer and the loop
+// keep is left out by its names, and a file of nothing else is refused.
+func TestLoop(t *testing.T) {
+	f, err := Read("testdata/cases/loop.index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const want = "[model/bn/moving_mean f32[2] model/temperature f32[] optical_flow/kernel f32[1]]"
+	if got := fmt.Sprint(f.Tensors); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if got := fmt.Sprint(f.Counters); got != "[{opt/iter 7} {step 70}]" {
+		t.Errorf("counters %s", got)
+	}
+	if _, err := Read("testdata/cases/only.index"); err == nil || !strings.Contains(err.Error(),
+		"holds no weights, only best_acc (single values), ") {
+		t.Errorf("a checkpoint without a model: %v", err)
 	}
 }
 

@@ -327,6 +327,25 @@ def turned():
     np.save(path("turned-keras1"), x.astype(np.float32))
 
 
+def mirrored():
+    """The layers of keras#14372, smaller, as tf.keras 2.3 saves them under MirroredStrategy: running
+    statistics are the means of those of the replicas, and nothing else tells that there were two."""
+    m = Model("sequential", (28, 28, 1))
+    m.conv2d(4, (3, 3), activation="relu", name="conv2d")
+    m.pool("Max", (2, 2))
+    m.bn(name="batch_normalization")
+    m.layer("Flatten", m.x.reshape(2, -1), name="flatten")
+    m.dense(8, "relu", name="dense")
+    m.dense(10, name="dense_1")
+    layers = [{"class_name": l["class_name"], "config": dict(l["config"], dtype="float32")} for l in m.layers[1:]]
+    layers = [{"class_name": "InputLayer", "config": {"name": "conv2d_input", "batch_input_shape": [None, 28, 28, 1],
+              "dtype": "float32", "sparse": False, "ragged": False}}] + layers
+    save("mirrored.h5", {"class_name": "Sequential", "config": {"name": "sequential", "layers": layers}}, m.weights[1:], "2.4.0")
+    np.save(path("mirrored.input"), np.moveaxis(ramp((2, 28, 28, 1)), -1, 1).astype(np.float32))
+    np.save(path("mirrored"), m.x.astype(np.float32))
+    print(m.x[0])
+
+
 def unbuilt():
     """What save_weights writes of a model that does not know its input yet, and HDF5 of others."""
     with h5py.File(path("unbuilt.h5"), "w") as f:
@@ -481,3 +500,4 @@ multi_gpu(m)
 inside(m)
 turned()
 unbuilt()
+mirrored()

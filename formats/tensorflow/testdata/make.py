@@ -93,6 +93,25 @@ def good():
         put(f"cases/replicas.data-0000{i}-of-00002", b)
 
 
+def loop():
+    """As tf.train.Checkpoint(model=..., opt=..., step=..., best=...) keeps a training: beside the model,
+    an optimizer under a name of its own and single values. only.index has nothing but these."""
+    whole = lambda n: struct.pack("<q", n)
+    beside = {"best_acc": (floats(0.7), (), 1), "opt/beta_1": (floats(0.9), (), 1), "opt/iter": (whole(7), (), 9),
+              "opt/_variables/1": (floats(1, 2), (2,), 1), "step": (whole(70), (), 9),
+              "model/bn/moving_mean/biased": (floats(1, 2), (2,), 1), "model/bn/moving_mean/local_step": (floats(9), (), 1),
+              "model/conv/kernel/LARSOptimizer": (floats(3), (1,), 1)}
+    model = {"model/bn/moving_mean": (floats(1, 2), (2,), 1), "model/temperature": (floats(2), (), 1),
+             "optical_flow/kernel": (floats(5), (1,), 1)}
+    for name, parts in ("loop", {**beside, **model}), ("only", beside):
+        data, pairs = b"", [(b"", number(1, 1) + text(3, number(1, 1)))]
+        for key, (b, shape, dtype) in sorted(parts.items()):
+            pairs.append(((key + "/.ATTRIBUTES/VARIABLE_VALUE").encode(), entry(b, len(data), shape, dtype)))
+            data += b
+        put(f"cases/{name}.index", table(entries(sorted(pairs))))
+        put(f"cases/{name}.data-00000-of-00001", data)
+
+
 def hostile():
     w = floats(1, 2)
     put("hostile/shard", w)
@@ -140,4 +159,5 @@ def hostile():
 
 
 good()
+loop()
 hostile()

@@ -23,8 +23,7 @@ type inspectEvent struct {
 	Verified     bool              `json:"verified"`
 	Recipe       json.RawMessage   `json:"recipe,omitempty"`
 	BN           []normEvent       `json:"bn"`
-	Health       string            `json:"health,omitempty"`   // of the batch norms of a foreign file
-	NoModel      string            `json:"no_model,omitempty"` // why the graph of a foreign file is not read
+	Health       string            `json:"health,omitempty"` // of the batch norms of a foreign file
 	TrainingOnly *removedEvent     `json:"training_only,omitempty"`
 	Counters     []formats.Counter `json:"counters,omitempty"` // of a foreign file: step, epoch
 	Findings     []formats.Finding `json:"findings,omitempty"` // remarks about a foreign file

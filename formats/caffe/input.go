@@ -2,6 +2,7 @@ package caffe
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -18,8 +19,13 @@ const (
 // layer, or of a data layer that crops images to a known size.
 func (b *build) input() error {
 	name, shape, err := b.findInput()
-	if err != nil {
+	switch given := b.net.given; {
+	case err == errNoInput && given != nil && name != "":
+		shape = append([]int{1}, given...)
+	case err != nil:
 		return err
+	case given != nil && (len(shape) == 0 || !slices.Equal(given, shape[1:])):
+		return fmt.Errorf("input %q has the shape %v, batch first, which --input does not fit", name, shape)
 	}
 	if len(shape) < 2 || len(shape) > 4 {
 		return fmt.Errorf("input %q has shape %v, want 2 to 4 lengths with the batch", name, shape)
@@ -39,7 +45,7 @@ func (b *build) findInput() (string, []int, error) {
 	}
 	if len(n.inputs) == 1 {
 		if len(n.shapes) != 1 {
-			return "", nil, errNoInput
+			return n.inputs[0], nil, errNoInput
 		}
 		return n.inputs[0], n.shapes[0], nil
 	}

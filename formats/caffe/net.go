@@ -25,7 +25,8 @@ type net struct {
 	inputs []string
 	shapes [][]int // of the inputs
 	layers []*layer
-	phase  int // train in a file of weights, which training writes, test in a description
+	given  []int // shape of the input, for a network that does not tell it
+	phase  int   // train in a file of weights, which training writes, test in a description
 }
 
 // layer is LayerParameter.

@@ -36,6 +36,8 @@ func Sniff(head []byte) bool {
 type Options struct {
 	// TensorsOnly leaves out the model, which has all weights in memory once more.
 	TensorsOnly bool
+	// Input is the shape of one sample, (C, H, W), where the file does not tell it.
+	Input []int
 	// Description describes the network in text, as deploy.prototxt does. It
 	// takes the place of what the file says; weights go by the names of layers.
 	Description []byte
@@ -76,6 +78,7 @@ func read(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 		}
 	}
 	if !o.TensorsOnly {
+		n.given = o.Input
 		f.Model, f.NoModel = n.model(f)
 	}
 	return f, nil

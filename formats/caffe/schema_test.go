@@ -185,6 +185,21 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
+// TestInput: a network that was saved with its data layer is read with the size
+// of its input; a size that the file tells has to be the same.
+func TestInput(t *testing.T) {
+	f, err := Read("testdata/cases/first.caffemodel", Options{Input: []int{2, 8, 8}})
+	if err != nil || f.Model == nil {
+		t.Fatalf("%v, %v", err, f)
+	}
+	got := predict(t, f.Model, npy(t, "testdata/cases/first.input.npy"))
+	near(t, "first", got, npy(t, "testdata/cases/first.output.npy"))
+	f, err = Read("testdata/cases/usual.caffemodel", Options{Input: []int{2, 8, 8}})
+	if err != nil || f.NoModel == nil || !strings.Contains(f.NoModel.Error(), "[1 4 6 5]") {
+		t.Errorf("another size than the file's: %v, %v", err, f.NoModel)
+	}
+}
+
 // TestRefusesText: descriptions that are wrong, or ask for what is not supported.
 func TestRefusesText(t *testing.T) {
 	b, err := os.ReadFile("testdata/cases/first.caffemodel")

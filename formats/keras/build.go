@@ -23,8 +23,9 @@ type build struct {
 	flip    bool              // kernels are those of a true convolution, as Theano's
 	old     bool              // images are resized as TensorFlow 1 does
 	notes   []note
-	calls   int // calls that were built
-	room    int // bytes of weights that may still be read
+	given   []int // the input's shape, for what the file leaves open
+	calls   int   // calls that were built
+	room    int   // bytes of weights that may still be read
 }
 
 // note is a remark about a layer for the person who imports the model.

@@ -64,7 +64,7 @@ func (c *content) build(match func(*network) (weights, error)) error {
 	if err != nil {
 		return err
 	}
-	b := &build{weights: w, major: c.major(), flip: c.theano(), old: c.oldResize(),
+	b := &build{weights: w, major: c.major(), flip: c.theano(), old: c.oldResize(), given: c.given,
 		room: maxShared*int(c.size) + spareRoom}
 	m, err := b.toModel(inside)
 	if err != nil {

@@ -42,6 +42,9 @@ type Options struct {
 	// save_weights writes it: what to_json returns, or the config.json of an
 	// archive. A file that describes its model itself is an error then.
 	Description []byte
+	// Input is the shape of one sample where the file leaves lengths open:
+	// (C, H, W), or in the file's order.
+	Input []int
 	// TensorsOnly leaves out the model, and with it reading all weights.
 	TensorsOnly bool
 }

@@ -2,9 +2,6 @@ package keras
 
 import (
 	"fmt"
-
-	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // scope is one call of a network: the whole model, or a model inside.
@@ -117,28 +114,4 @@ func (s *scope) leaf(l *layer, in []flow) ([]flow, error) {
 		}
 	}
 	return []flow{f}, nil
-}
-
-// input declares the model's input.
-func (s *scope) input(l *layer) (flow, error) {
-	f := fields{m: l.fields.m}
-	var batch []*int
-	f.into("batch_shape", &batch, "a list of lengths")
-	if f.err != nil {
-		return flow{}, fmt.Errorf("layer %.80q (InputLayer): %w", l.name, f.err)
-	}
-	if len(batch) < 2 || len(batch) > tensor.MaxRank {
-		return flow{}, fmt.Errorf("layer %.80q (InputLayer): the file does not say how large the input is", l.name)
-	}
-	shape := make([]int, len(batch)-1)
-	for i, n := range batch[1:] {
-		if n == nil {
-			return flow{}, fmt.Errorf("layer %.80q (InputLayer): the input's size is open: %s; "+
-				"save the model with a fixed size", l.name, f.m["batch_shape"])
-		}
-		shape[i] = *n
-	}
-	t := graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: s.ours(shape)}
-	v := s.g.Input(s.label(s.path+l.name, l), t)
-	return flow{v: v, shape: shape, logits: graph.None}, s.g.Err()
 }

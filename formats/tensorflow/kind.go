@@ -19,8 +19,8 @@ var leftOut = []struct {
 	{regexp.MustCompile(`^_CHECKPOINTABLE_OBJECT_GRAPH$`), "$0", "names of the objects"},
 	{regexp.MustCompile(`^(save_counter|global_step)$`), "$1", "counter"},
 	{regexp.MustCompile(`^(optimizer|keras_api)/`), "$1", "state of the training"},
-	{regexp.MustCompile(`/((?:Adam|AdamW|Adamax|Nadam|LARS|LAMB|Momentum|RMSProp|Adagrad|AdagradDA|Adadelta|Ftrl|` +
-		`LARSOptimizer|LAMBOptimizer|AdamWeightDecayOptimizer)(?:_[0-9]+)?|adam_[mv])$`),
+	{regexp.MustCompile(`/((?:Adam|AdamW|Adamax|Nadam|LARS|LAMB|Momentum|RMSProp|Adagrad|AdagradDA|Adadelta|` +
+		`Ftrl|LARSOptimizer|LAMBOptimizer|AdamWeightDecayOptimizer)(?:_[0-9]+)?|adam_[mv])$`),
 		"$1", "optimizer slots"},
 	{regexp.MustCompile(`(?:^|/)(beta[12]_power|local_step|biased|loss_scale|good_steps|current_loss_scale)$`),
 		"$1", "state of the training"},
@@ -30,8 +30,8 @@ var leftOut = []struct {
 
 // numbers are single values beside a model: what tf.train.Checkpoint keeps of an
 // optimizer, a loop or a metric. A model has no parameter of such a name.
-var numbers = regexp.MustCompile(`(?:^|/)(iter|iterations|step|steps|epoch|epochs|counter|decay|learning_rate|lr|` +
-	`momentum|rho|beta_[12]|global_step|best\w*|total|count)$`)
+var numbers = regexp.MustCompile(`(?:^|/)(iter|iterations|step|steps|epoch|epochs|counter|decay|learning_rate|` +
+	`lr|momentum|rho|beta_[12]|global_step|best\w*|total|count)$`)
 
 // classify returns the name that a variable has among the model's tensors, or
 // the group that it is left out with.

@@ -1,0 +1,96 @@
+package keras
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// input declares the model's input.
+func (s *scope) input(l *layer) (flow, error) {
+	shape, err := s.inputShape(l)
+	if err != nil {
+		return flow{}, fmt.Errorf("layer %.80q (InputLayer): %w", l.name, err)
+	}
+	t := graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: s.ours(shape)}
+	v := s.g.Input(s.label(s.path+l.name, l), t)
+	return flow{v: v, shape: shape, logits: graph.None}, s.g.Err()
+}
+
+// inputShape returns the shape of the input without the batch, as Keras has it.
+func (s *scope) inputShape(l *layer) ([]int, error) {
+	f := fields{m: l.fields.m}
+	var batch []*int
+	f.into("batch_shape", &batch, "a list of lengths")
+	if f.err != nil {
+		return nil, f.err
+	}
+	if len(batch) < 2 || len(batch) > tensor.MaxRank {
+		if n := len(s.given); n > 0 && n < tensor.MaxRank && len(batch) == 0 {
+			return s.theirShape(s.given), nil
+		}
+		return nil, errors.New("the file does not say how large the input is: say it with --input 3,224,224")
+	}
+	shape, open := make([]int, len(batch)-1), false
+	for i, n := range batch[1:] {
+		if n == nil {
+			shape[i], open = -1, true
+			continue
+		}
+		shape[i] = *n
+	}
+	if s.given == nil && !open {
+		return shape, nil
+	}
+	if s.given == nil {
+		return nil, fmt.Errorf("the input's size is open: %s: say it with --input %s", f.m["batch_shape"],
+			s.example(shape))
+	}
+	for _, given := range [][]int{s.theirShape(s.given), s.given} {
+		if fits(given, shape) {
+			return given, nil
+		}
+	}
+	return nil, fmt.Errorf("the input's size is %s, batch first, which --input %s does not fit",
+		f.m["batch_shape"], commas(s.given))
+}
+
+// theirShape is the shape of Keras of one with the channels first.
+func (b *build) theirShape(ours []int) []int {
+	out := make([]int, len(ours))
+	for i, a := range b.theirs(len(ours)) {
+		out[i] = ours[a]
+	}
+	return out
+}
+
+// fits reports whether given has the lengths of shape that are not open.
+func fits(given, shape []int) bool {
+	for i := range shape {
+		if len(given) != len(shape) || shape[i] >= 0 && shape[i] != given[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// example closes the open lengths of a shape, channels first, by usual ones.
+func (b *build) example(shape []int) string {
+	ours := append([]int{}, b.ours(shape)...)
+	for i, n := range ours {
+		if n < 0 {
+			ours[i] = 224
+		}
+		if n < 0 && i == 0 && len(ours) == 3 {
+			ours[i] = 3
+		}
+	}
+	return commas(ours)
+}
+
+func commas(lengths []int) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(lengths), "[]"), " ", ",")
+}

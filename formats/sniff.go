@@ -125,8 +125,8 @@ func folder(path string) (string, reader, error) {
 		return "tensorflow", readTensorFlow, err
 	}
 	if has("saved_model.pb") {
-		return "", nil, fmt.Errorf("%s: a SavedModel without variables/variables.index: its weights are constants of "+
-			"its graph, which is not read; save the model that it was frozen from", path)
+		return "", nil, fmt.Errorf("%s: a SavedModel without variables/variables.index: its weights are constants "+
+			"of its graph, which is not read; save the model that it was frozen from", path)
 	}
 	return "", nil, fmt.Errorf("%s: a folder that holds no checkpoint that bnctl knows", path)
 }

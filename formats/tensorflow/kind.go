@@ -30,8 +30,8 @@ var leftOut = []struct {
 
 // numbers are single values beside a model: what tf.train.Checkpoint keeps of an
 // optimizer, a loop or a metric. A model has no parameter of such a name.
-var numbers = regexp.MustCompile(`(?:^|/)(iter|iterations|step|steps|epoch|epochs|counter|decay|learning_rate|` +
-	`lr|momentum|rho|beta_[12]|global_step|best\w*|total|count)$`)
+var numbers = regexp.MustCompile(`(?:^|/)(iter|iterations|step|steps|epoch|epochs|counter|decay|lr|` +
+	`learning_rate|momentum|rho|beta_[12]|global_step|best\w*|total|count)$`)
 
 // classify returns the name that a variable has among the model's tensors, or
 // the group that it is left out with.

@@ -15,7 +15,8 @@ import (
 // TestEmpty: a file of nothing is refused in every format.
 func TestEmpty(t *testing.T) {
 	dir := t.TempDir()
-	files := []string{"onnx/testdata/cases/abs.onnx"}
+	files := []string{"onnx/testdata/cases/abs.onnx", "keras/testdata/unbuilt.h5",
+		"caffe/testdata/hostile/no_bottom.caffemodel"}
 	for name, write := range map[string]func(io.Writer, []Tensor) error{"x.pth": torch.Write,
 		"x.safetensors": safetensors.Write} {
 		var b bytes.Buffer

@@ -39,7 +39,7 @@ func Open(path string, o Options) (*File, error) {
 }
 
 // openInputs are the formats whose graphs may leave lengths of the input open.
-var openInputs = []string{"onnx"}
+var openInputs = []string{"onnx", "keras", "caffe"}
 
 // clean takes off what is not the model's own: replicas, wrappers, and what is
 // to be dropped, under the name that the file has for it or without wrappers.

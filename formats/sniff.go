@@ -136,7 +136,8 @@ func readTorch(path string, o Options) (*File, error) {
 }
 
 func readKeras(path string, o Options) (*File, error) {
-	return keras.Read(path, keras.Options{Description: o.Description, TensorsOnly: o.TensorsOnly})
+	return keras.Read(path, keras.Options{Description: o.Description, TensorsOnly: o.TensorsOnly,
+		Input: o.Input})
 }
 
 func readONNX(path string, o Options) (*File, error) {
@@ -144,7 +145,8 @@ func readONNX(path string, o Options) (*File, error) {
 }
 
 func readCaffe(path string, o Options) (*File, error) {
-	return caffe.Read(path, caffe.Options{TensorsOnly: o.TensorsOnly, Description: o.Description})
+	return caffe.Read(path, caffe.Options{TensorsOnly: o.TensorsOnly, Description: o.Description,
+		Input: o.Input})
 }
 
 func readSafetensors(path string, _ Options) (*File, error) { return safetensors.Read(path) }

@@ -1,7 +1,6 @@
 package keras
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
@@ -21,22 +20,10 @@ func (c *content) finish(match func(*network) (weights, error)) (*foreign.File, 
 	}
 	if c.config == nil {
 		f.Format += ", weights alone"
-		return f, c.checkFull()
+		return f, nil
 	}
 	f.NoModel = c.build(match)
-	if len(f.Tensors) == 0 && f.NoModel != nil {
-		return nil, f.NoModel
-	}
-	return f, c.checkFull()
-}
-
-// checkFull refuses a file without a single weight.
-func (c *content) checkFull() error {
-	if len(c.file.Tensors) > 0 {
-		return nil
-	}
-	return errors.New("the file holds no weights: save a model that was built, " +
-		"that is, called once or given the size of its input")
+	return f, nil
 }
 
 // build makes the model that the file describes.

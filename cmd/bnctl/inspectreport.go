@@ -27,7 +27,7 @@ type inspectEvent struct {
 	TrainingOnly *removedEvent     `json:"training_only,omitempty"`
 	Counters     []formats.Counter `json:"counters,omitempty"` // of a foreign file: step, epoch
 	Findings     []formats.Finding `json:"findings,omitempty"` // remarks about a foreign file
-	// why the graph in a foreign file is not supported
+	// why a foreign file's graph is not read
 	NoGraph string `json:"no_graph,omitempty"`
 	foreignChoice
 	Progress json.RawMessage `json:"progress,omitempty"`

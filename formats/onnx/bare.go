@@ -14,7 +14,8 @@ import (
 
 // onBare are the operators that a bare value may meet: they count axes by
 // call.axis, or none.
-var onBare = map[string]bool{"Relu": true, "Sigmoid": true, "Tanh": true, "Exp": true, "Log": true, "Sqrt": true,
+var onBare = map[string]bool{"Relu": true, "Sigmoid": true, "Tanh": true,
+	"Exp": true, "Log": true, "Sqrt": true,
 	"Softplus": true, "Softsign": true, "Neg": true, "Abs": true, "LeakyRelu": true, "Elu": true, "Selu": true,
 	"HardSigmoid": true, "HardSwish": true, "Clip": true, "Softmax": true, "LogSoftmax": true, "Reshape": true,
 	"Squeeze": true, "Unsqueeze": true, "Flatten": true, "Concat": true, "Slice": true, "Split": true,

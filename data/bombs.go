@@ -60,8 +60,8 @@ func plausibleTIFF(file []byte) error {
 		}
 	}
 	if packed > 2*uint64(len(file)) {
-		return fmt.Errorf("strips or tiles of %d bytes in all in a file of %d: they stand for the same bytes", packed,
-			len(file))
+		return fmt.Errorf("strips or tiles of %d bytes in all in a file of %d: they stand for the same bytes",
+			packed, len(file))
 	}
 	return nil
 }

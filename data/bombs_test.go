@@ -96,7 +96,8 @@ func overlapping(strips uint32) []byte {
 			behind = binary.LittleEndian.AppendUint32(behind, v)
 		}
 	}
-	return greyTIFF(1, strips, 32773, [][3]uint32{{273, strips, at}, {278, 1, 1}, {279, strips, at + 4*strips}}, behind)
+	tags := [][3]uint32{{273, strips, at}, {278, 1, 1}, {279, strips, at + 4*strips}}
+	return greyTIFF(1, strips, 32773, tags, behind)
 }
 
 // solidWebP is a lossless WebP of w x h pixels, none of which takes a bit.
@@ -158,7 +159,8 @@ func pngOfData(w, h uint32, data []byte) []byte {
 func TestBombs(t *testing.T) {
 	deflated := zeros(1 << 30)
 	const head = 8 + 2 + 8*12 + 4 // of a TIFF with three more tags
-	strip := greyTIFF(16, 16, 8, [][3]uint32{{273, 1, head}, {278, 1, 1<<32 - 1}, {279, 1, uint32(len(deflated))}},
+	tags := [][3]uint32{{273, 1, head}, {278, 1, 1<<32 - 1}, {279, 1, uint32(len(deflated))}}
+	strip := greyTIFF(16, 16, 8, tags,
 		deflated)
 	tile := greyTIFF(16, 16, 8, [][3]uint32{{322, 1, 1 << 20}, {323, 1, 1 << 20}, {324, 1, head + 12},
 		{325, 1, uint32(len(deflated))}}, deflated)

@@ -27,7 +27,8 @@ func TestSlice(t *testing.T) {
 		{Keep, 0, 4, 3, Slices{Sizes: []int{0, 0, 0}}},
 	} {
 		got := c.tail.Slice(c.rows, c.batch, c.replicas)
-		if !slices.Equal(got.Sizes, c.want.Sizes) || got.Repeated != c.want.Repeated || got.Dropped != c.want.Dropped {
+		if !slices.Equal(got.Sizes, c.want.Sizes) || got.Repeated != c.want.Repeated ||
+			got.Dropped != c.want.Dropped {
 			t.Errorf("%s: %d of %d rows over %d replicas: %+v, want %+v", c.tail, c.rows, c.batch, c.replicas, got,
 				c.want)
 		}

@@ -90,7 +90,8 @@ func runFlags() []cli.Flag {
 		&cli.IntFlag{Name: "checkpoint-every", Usage: "`STEPS` between checkpoints", DefaultText: "one an epoch"},
 		&cli.StringFlag{Name: "placement",
 			Usage:       "how many replicas each device gets: `N,M`, or by their speed: speed",
-			DefaultText: "speed; alike for devices of several kernel classes: so the same command gives the same bits"},
+			DefaultText: "speed; alike for devices of several kernel classes, so that the same command gives the " +
+				"same bits"},
 		&cli.Float64Flag{Name: "device-timeout", Value: 30,
 			Usage: "`SECONDS` after which a device that keeps others waiting is lost, and a run without any gives up"},
 		&cli.IntFlag{Name: "log-every", Value: 10, Usage: "`STEPS` between progress lines"},

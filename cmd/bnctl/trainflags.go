@@ -89,7 +89,7 @@ func runFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "overwrite", Usage: "replace the checkpoint of another run, if one is there"},
 		&cli.IntFlag{Name: "checkpoint-every", Usage: "`STEPS` between checkpoints", DefaultText: "one an epoch"},
 		&cli.StringFlag{Name: "placement",
-			Usage:       "how many replicas each device gets: `N,M`, or by their speed: speed",
+			Usage: "how many replicas each device gets: `N,M`, or by their speed: speed",
 			DefaultText: "speed; alike for devices of several kernel classes, so that the same command gives the " +
 				"same bits"},
 		&cli.Float64Flag{Name: "device-timeout", Value: 30,

@@ -44,7 +44,8 @@ data/internal/jpeg:
 serialize:            bn graph models tensor
 parallel:             awake bn collective device graph models tensor
 train/internal/tfevents:
-train:                awake bn data device graph models parallel serialize tensor train/internal/tfevents
+train:                awake bn data device graph models parallel problem serialize tensor
+train:                train/internal/tfevents
 study:
 
 problem:

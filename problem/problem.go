@@ -3,9 +3,16 @@
 // Field tells which of the caller's own options is meant. The command line
 // turns Field into a flag, JSON takes the parts as they are; nobody cuts a
 // sentence apart.
+//
+// Where Text or Advice speak of another option they have its name in braces,
+// as in "use {bn} sync". Error writes the bare name; Calling writes what the
+// program's user knows the option by.
 package problem
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+)
 
 // Error is a mistake of the caller: an option, or several that contradict
 // each other. What goes wrong without the caller's doing is no Error.
@@ -26,21 +33,36 @@ func New(field, value, text, advice string) *Error {
 func Wrap(field string, err error) *Error { return &Error{Field: field, Text: err.Error(), Err: err} }
 
 // Error writes the parts as one sentence: `devices 0xcpu: 0 devices; write 1xcpu`.
-func (e *Error) Error() string { return e.Sentence(e.Field) }
-
-// Sentence is Error with the option called name: a command line has "--devices".
-func (e *Error) Sentence(name string) string {
+func (e *Error) Error() string {
+	e = e.Calling(func(option string) string { return option })
 	s := e.Text
 	switch {
-	case name != "" && e.Value != "":
-		s = fmt.Sprintf("%s %s: %s", name, e.Value, s)
-	case name != "":
-		s = name + ": " + s
+	case e.Field != "" && e.Value != "":
+		s = fmt.Sprintf("%s %s: %s", e.Field, e.Value, s)
+	case e.Field != "":
+		s = e.Field + ": " + s
 	}
 	if e.Advice != "" {
 		s += "; " + e.Advice
 	}
 	return s
+}
+
+// option is an option that a text speaks of: "{bn-stats}".
+var option = regexp.MustCompile(`\{[a-z]+(-[a-z]+)*\}`)
+
+// Calling returns e with every option, Field included, by the name that a
+// program's user has for it: a command line's call returns "--devices" for
+// "devices".
+func (e *Error) Calling(call func(option string) string) *Error {
+	called := *e
+	if e.Field != "" {
+		called.Field = call(e.Field)
+	}
+	name := func(braced string) string { return call(braced[1 : len(braced)-1]) }
+	called.Text = option.ReplaceAllStringFunc(e.Text, name)
+	called.Advice = option.ReplaceAllStringFunc(e.Advice, name)
+	return &called
 }
 
 // Unwrap returns the cause.

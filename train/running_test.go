@@ -161,11 +161,11 @@ func TestContradictingStatisticsAreRefused(t *testing.T) {
 		change func(*Recipe)
 		want   string
 	}{
-		{func(r *Recipe) { r.BNUpdate = bn.PostHoc }, "add --bn replica"},
-		{func(r *Recipe) { r.BNUpdate = "async:2" }, "add --bn replica"},
-		{func(r *Recipe) { r.BN, r.BNUpdate = bn.Frozen, bn.PostHoc }, "add --bn replica"},
+		{func(r *Recipe) { r.BNUpdate = bn.PostHoc }, "add bn replica"},
+		{func(r *Recipe) { r.BNUpdate = "async:2" }, "add bn replica"},
+		{func(r *Recipe) { r.BN, r.BNUpdate = bn.Frozen, bn.PostHoc }, "add bn replica"},
 		{func(r *Recipe) { r.BN, r.BNUpdate, r.BNStats = bn.Replica, "async:2", bn.First }, "drop one of them"},
-		{func(r *Recipe) { r.BN, r.BNUpdate, r.BNMin = bn.Replica, bn.PostHoc, "running" }, "--bn-update step"},
+		{func(r *Recipe) { r.BN, r.BNUpdate, r.BNMin = bn.Replica, bn.PostHoc, "running" }, "bn-update step"},
 		{func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:-1" }, "async:S"},
 		{func(r *Recipe) { r.BN, r.BNPrecise = bn.Frozen, 10 }, "drop one of them"},
 	} {

@@ -79,7 +79,7 @@ func TestReplicasOnTheirOwnAreNotSynchronised(t *testing.T) {
 	for _, w := range []parallel.Sync{"async:1", "periodic:2"} {
 		r := newSyncBench(t, w).recipe
 		r.BN = bn.Sync
-		if err := r.Check(); err == nil || !strings.Contains(err.Error(), "--bn replica") {
+		if err := r.Check(); err == nil || !strings.Contains(err.Error(), "bn replica") {
 			t.Errorf("%s with --bn sync: %v", w, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/train"
 )
 
 // commands is the table of commands, in the order in which help lists them.
@@ -103,17 +104,14 @@ func root(c *cli.Context) error {
 	return unknownCommand(c.App, c.Args().First())
 }
 
-// Release is the version that recipes name: same bits are promised within one.
-const Release = "0.1"
-
 // version adds the commit, where the build knows it.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				return Release + " (" + s.Value[:12] + ")"
+				return train.Release + " (" + s.Value[:12] + ")"
 			}
 		}
 	}
-	return Release
+	return train.Release
 }

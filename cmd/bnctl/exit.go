@@ -76,10 +76,8 @@ func report(ctx context.Context, err error, asJSON bool, stderr io.Writer) int {
 // them, and with names that may have been meant.
 func asFlags(err error) error {
 	var p *problem.Error
-	if errors.As(err, &p) && p.Field != "" {
-		flag := *p
-		flag.Field = "--" + p.Field
-		return errors.New(strings.Replace(err.Error(), p.Error(), flag.Error(), 1))
+	if errors.As(err, &p) {
+		return errors.New(strings.Replace(err.Error(), p.Error(), p.Calling(flag).Error(), 1))
 	}
 	var u *fleet.Unknown
 	if errors.As(err, &u) {
@@ -88,6 +86,9 @@ func asFlags(err error) error {
 	}
 	return err
 }
+
+// flag is what a command line calls an option of the library.
+func flag(option string) string { return "--" + option }
 
 // errorEvent is an error as --json prints it.
 type errorEvent struct {
@@ -106,7 +107,8 @@ func errorLine(err error) errorEvent {
 	e := errorEvent{Event: "error", Schema: 1, Error: asFlags(err).Error(), Kind: device.KindOf(err).Error()}
 	var p *problem.Error
 	if errors.As(err, &p) {
-		e.Error, e.Advice = strings.TrimSuffix(e.Error, "; "+p.Advice), p.Advice
+		e.Advice = p.Calling(flag).Advice
+		e.Error = strings.TrimSuffix(e.Error, "; "+e.Advice)
 		return e
 	}
 	var d *device.Error

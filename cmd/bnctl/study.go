@@ -214,8 +214,5 @@ func (s *studyRun) settle() error {
 				"divisors", r.Batch, k)
 		}
 	}
-	if err := r.Check(); err != nil {
-		return misuseError{err}
-	}
-	return nil
+	return r.Check()
 }

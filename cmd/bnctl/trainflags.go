@@ -1,22 +1,26 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/train"
 )
 
-// recipeFlags set fields of the recipe: they decide what comes out. Changing
-// a default is a breaking change.
+// defaultModel is what is trained without --model.
+const defaultModel = "lenet-bn"
+
+// recipeFlags set fields of the recipe: they decide what comes out. Their
+// defaults are those of train.DefaultRecipe.
 func recipeFlags() []cli.Flag {
+	d := train.DefaultRecipe(defaultModel)
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "model", Value: "lenet-bn",
+		&cli.StringFlag{Name: "model", Value: d.Model,
 			Usage: "`NAME` of the zoo (bnctl models list), a graph file, or any model file, with its weights"},
 		&cli.StringFlag{Name: "init", Usage: "take the weights from `FILE`, of bnctl or another program, by " +
 			"name and shape"},
@@ -24,53 +28,53 @@ func recipeFlags() []cli.Flag {
 			DefaultText: "those of the data, or of the model file"},
 		&cli.StringSliceFlag{Name: "freeze", Usage: "do not train tensors that match `PATTERN`: 'layer1.*'"},
 		&cli.Uint64Flag{Name: "seed", Usage: "of initialisation, order, augmentation and dropout"},
-		&cli.IntFlag{Name: "epochs", Value: 10, Usage: "how often every sample is seen"},
+		&cli.IntFlag{Name: "epochs", Value: d.Epochs, Usage: "how often every sample is seen"},
 		&cli.IntFlag{Name: "steps", Usage: "stop after `N` optimizer steps, instead of epochs",
 			DefaultText: "--epochs"},
-		&cli.IntFlag{Name: "batch", Value: 128, Usage: "samples of one optimizer step, over all devices"},
-		&cli.IntFlag{Name: "replicas", Value: 8,
+		&cli.IntFlag{Name: "batch", Value: d.Batch, Usage: "samples of one optimizer step, over all devices"},
+		&cli.IntFlag{Name: "replicas", Value: d.Replicas,
 			Usage:       "logical copies that share the batch",
-			DefaultText: "8, or the batch if that is smaller"},
-		&cli.IntFlag{Name: "accumulate", Value: 1, Usage: "the same as `N` times --batch and --replicas"},
-		&cli.StringFlag{Name: "tail", Value: "keep",
+			DefaultText: fmt.Sprintf("%d, or the batch if that is smaller", d.Replicas)},
+		&cli.IntFlag{Name: "accumulate", Value: d.Accumulate, Usage: "the same as `N` times --batch and --replicas"},
+		&cli.StringFlag{Name: "tail", Value: string(d.Tail),
 			Usage: "the last, incomplete batch: keep, pad, repeat or drop"},
-		&cli.StringFlag{Name: "bn", Value: "sync",
+		&cli.StringFlag{Name: "bn", Value: string(d.BN),
 			Usage: "batch norm over the batch (sync), each replica's share (replica), or frozen"},
-		&cli.StringFlag{Name: "bn-stats", Value: "pooled",
+		&cli.StringFlag{Name: "bn-stats", Value: string(d.BNStats),
 			Usage: "with --bn replica, running statistics from all replicas (pooled, mean) or the first"},
-		&cli.StringFlag{Name: "bn-update", Value: "step", Usage: "with --bn replica, statistics hear of " +
+		&cli.StringFlag{Name: "bn-update", Value: string(d.BNUpdate), Usage: "with --bn replica, statistics hear of " +
 			"replicas every step (step), up to S steps late (async:S), or keep one set each (posthoc)"},
-		&cli.StringFlag{Name: "bn-min", Value: "refuse",
+		&cli.StringFlag{Name: "bn-min", Value: d.BNMin,
 			Usage: "replicas with fewer than two values: refuse, or use running statistics (running)"},
 		&cli.IntFlag{Name: "bn-precise", Usage: "at the end, re-estimate the statistics over `N` samples, " +
 			"augmented as in training", DefaultText: "none"},
 		&cli.BoolFlag{Name: "bn-precise-plain", Usage: "re-estimate on images without augmentation"},
-		&cli.StringFlag{Name: "weight-sync", Value: "allreduce", Usage: "gradients summed everywhere " +
+		&cli.StringFlag{Name: "weight-sync", Value: string(d.WeightSync), Usage: "gradients summed everywhere " +
 			"(allreduce), updates made by one device (template), weights averaged every K steps (periodic:K), or " +
 			"gradients applied up to S steps late (async:S)"},
-		&cli.StringFlag{Name: "optimizer", Value: "sgd", Usage: "sgd, adamw or lars"},
+		&cli.StringFlag{Name: "optimizer", Value: d.Optimizer, Usage: "sgd, adamw or lars"},
 		&cli.StringFlag{Name: "lr", Usage: "learning rate, or `X@B`: X for a batch of B, scaled linearly " +
 			"(default: the model's)"},
-		&cli.Float64Flag{Name: "momentum", Value: 0.9, Usage: "of sgd and lars"},
+		&cli.Float64Flag{Name: "momentum", Value: d.Momentum, Usage: "of sgd and lars"},
 		&cli.BoolFlag{Name: "nesterov", Usage: "Nesterov momentum"},
-		&cli.Float64Flag{Name: "weight-decay", Value: 1e-4, Usage: "of kernels and matrices"},
+		&cli.Float64Flag{Name: "weight-decay", Value: d.WeightDecay, Usage: "of kernels and matrices"},
 		&cli.BoolFlag{Name: "decay-all", Usage: "weight decay on gamma, beta and bias too"},
-		&cli.StringFlag{Name: "schedule", Value: "cosine",
+		&cli.StringFlag{Name: "schedule", Value: d.Schedule,
 			Usage: "constant, cosine (per step, to 0), or step:E1,E2 (a tenth from these epochs on)"},
 		&cli.Float64Flag{Name: "warmup", Usage: "`EPOCHS` in which the learning rate rises linearly"},
 		&cli.Float64Flag{Name: "clip-norm", Usage: "largest norm of the gradient", DefaultText: "no limit"},
 		&cli.Float64Flag{Name: "label-smoothing", Usage: "share of the target spread over all classes"},
 		&cli.Float64Flag{Name: "ema", Usage: "the template is the exponential average of the weights with " +
 			"this `DECAY`", DefaultText: "none"},
-		&cli.StringFlag{Name: "augment", Value: "none",
+		&cli.StringFlag{Name: "augment", Value: d.Augment,
 			Usage: "none, cifar (shift, flip) or imagenet (random resized crop, flip)"},
 		skipFlag(),
-		&cli.StringFlag{Name: "precision", Value: device.F32,
+		&cli.StringFlag{Name: "precision", Value: d.Precision,
 			Usage: "f32, or bf16: operands of products and stored feature maps are bfloat16, sums stay float32"},
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
-		&cli.StringFlag{Name: "save", Value: "last",
+		&cli.StringFlag{Name: "save", Value: d.Save,
 			Usage: "which weights become the template: last, best, best:accuracy or best:loss"},
-		&cli.IntFlag{Name: "eval-every", Value: 1, Usage: "`EPOCHS` between evaluations on --val"},
+		&cli.IntFlag{Name: "eval-every", Value: d.EvalEvery, Usage: "`EPOCHS` between evaluations on --val"},
 		&cli.IntFlag{Name: "patience", Usage: "stop after `N` evaluations without progress", DefaultText: "never"},
 	}, slices.Concat(fileFlags(), preprocessFlags())...)
 }

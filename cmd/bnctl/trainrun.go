@@ -29,7 +29,7 @@ func (t *trainer) prepare(ctx context.Context) error {
 	if t.checkpoint != nil {
 		return t.prepareResume(ctx)
 	}
-	r := &train.Recipe{Release: Release, Model: t.c.String("model")}
+	r := train.DefaultRecipe(t.c.String("model"))
 	if err := fromFlags(t.c, r, false); err != nil {
 		return err
 	}
@@ -342,7 +342,7 @@ func (t *trainer) session(ctx context.Context) (*train.Session, error) {
 		return train.Resume(ctx, t.checkpoint, t.recipe, config)
 	}
 	if err := t.recipe.Check(); err != nil {
-		return nil, misuseError{err}
+		return nil, err
 	}
 	return train.New(ctx, t.recipe, t.model, config)
 }

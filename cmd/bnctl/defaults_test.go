@@ -1,0 +1,40 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/train"
+)
+
+// Flags that nobody sets make the recipe that library users get, but for the
+// replicas of a batch that is smaller.
+func TestFlagsShowTheDefaults(t *testing.T) {
+	for _, c := range []struct {
+		args   []string
+		model  string
+		change func(*train.Recipe)
+	}{
+		{nil, "lenet-bn", func(*train.Recipe) {}},
+		{[]string{"--model", "resnet20"}, "resnet20", func(*train.Recipe) {}},
+		{[]string{"--model", "mine.bng"}, "mine.bng", func(*train.Recipe) {}},
+		{[]string{"--batch", "4"}, "lenet-bn", func(r *train.Recipe) { r.Batch, r.Replicas = 4, 4 }},
+		{[]string{"--steps", "9"}, "lenet-bn", func(r *train.Recipe) { r.Epochs, r.Steps = 0, 9 }},
+	} {
+		want := train.DefaultRecipe(c.model)
+		c.change(want)
+		app := &cli.App{Flags: trainFlags(), Action: func(x *cli.Context) error {
+			got := &train.Recipe{Release: train.Release, Model: x.String("model"), Init: "seed"}
+			err := fromFlags(x, got, false)
+			if err != nil || !bytes.Equal(got.JSON(), want.JSON()) {
+				t.Errorf("%v: %s, %v, want %s", c.args, got.JSON(), err, want.JSON())
+			}
+			return nil
+		}}
+		if err := app.Run(append([]string{"bnctl"}, c.args...)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package problem
+
+import (
+	"errors"
+	"io/fs"
+	"testing"
+)
+
+// Options have bare names, or those that a program gives them; what stands in
+// braces and is no option's name stays.
+func TestCalling(t *testing.T) {
+	e := New("batch", "4", "smaller than {replicas} 8", "use {replicas} 4, or {bn-min} {Running} {}")
+	if got, want := e.Error(), "batch 4: smaller than replicas 8; use replicas 4, or bn-min {Running} {}"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	flags := e.Calling(func(option string) string { return "--" + option })
+	want := "--batch 4: smaller than --replicas 8; use --replicas 4, or --bn-min {Running} {}"
+	if got := flags.Error(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if e.Field != "batch" {
+		t.Error("the error itself is another")
+	}
+}
+
+func TestSentences(t *testing.T) {
+	for _, c := range []struct {
+		e    *Error
+		want string
+	}{
+		{New("", "", "two at once", ""), "two at once"},
+		{New("", "x", "two at once", "use one"), "two at once; use one"},
+		{New("lr", "", "not finite", ""), "lr: not finite"},
+		{Wrap("init", fs.ErrNotExist), "init: file does not exist"},
+	} {
+		if got := c.e.Error(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	cause := &Error{Text: "none", Err: fs.ErrNotExist}
+	if !errors.Is(cause, fs.ErrNotExist) {
+		t.Error("the cause is lost")
+	}
+}

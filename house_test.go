@@ -82,6 +82,7 @@ cmd/bnctl: parallel plugins/cpu regular serialize study tensor train
 cmd/bnctl/starter: device device/ref device/serve
 
 scripts/benchpeers:
+scripts/mutate:
 `
 
 func TestLayers(t *testing.T) {

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// mutant is one change: where, and what it is.
+type mutant struct{ at, what string }
+
+// mutated is a package whose files hold all mutants.
+type mutated struct {
+	dir     string
+	files   map[string][]byte // by absolute name
+	mutants []mutant
+}
+
+// edit is text that goes into a file; those at one place in the order of rank.
+type edit struct {
+	at   int
+	rank int
+	text string
+}
+
+// writer makes the mutants of one file.
+type writer struct {
+	p      *mutated
+	set    *token.FileSet
+	info   *types.Info
+	pkg    *types.Package
+	source []byte
+	edits  []edit
+}
+
+// mutate makes all mutants of the package in a folder.
+func mutate(dir string) (*mutated, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := build.ImportDir(dir, 0)
+	if err != nil {
+		return nil, err
+	}
+	set, p := token.NewFileSet(), &mutated{dir: dir, files: map[string][]byte{}}
+	var files []*ast.File
+	for _, name := range listed.GoFiles {
+		f, err := parser.ParseFile(set, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+	pkg, err := (&types.Config{Importer: importer.ForCompiler(set, "source", nil)}).Check(dir, set, files, info)
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range files {
+		name := filepath.Join(dir, listed.GoFiles[i])
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		w := &writer{p: p, set: set, info: info, pkg: pkg, source: source}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+				ast.Inspect(fn.Body, w.visit)
+			}
+		}
+		p.files[name] = w.result()
+	}
+	p.files[filepath.Join(dir, "chosen_mutant.go")] = fmt.Appendf(nil,
+		"package %s\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar chosenMutant, _ = strconv.Atoi(os.Getenv(%q))\n",
+		pkg.Name(), variable)
+	return p, nil
+}
+
+func (w *writer) offset(p token.Pos) int { return w.set.Position(p).Offset }
+
+func (w *writer) text(n ast.Node) string {
+	return string(w.source[w.offset(n.Pos()):w.offset(n.End())])
+}
+
+// add notes a mutant and returns its number.
+func (w *writer) add(n ast.Node, what string) int {
+	at := w.set.Position(n.Pos())
+	w.p.mutants = append(w.p.mutants,
+		mutant{fmt.Sprintf("%s/%s:%d", filepath.Base(w.p.dir), filepath.Base(at.Filename), at.Line), what})
+	return len(w.p.mutants) - 1
+}
+
+// around puts text before and behind a node; what is inside comes inside.
+func (w *writer) around(n ast.Node, before, behind string) {
+	from, to := w.offset(n.Pos()), w.offset(n.End())
+	w.edits = append(w.edits, edit{from, -to, before}, edit{to, -from - 1<<30, behind})
+}
+
+// visit makes the mutants of a node.
+func (w *writer) visit(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		w.binary(n)
+	case *ast.BlockStmt:
+		w.leaveOut(n.List)
+	case *ast.CaseClause:
+		w.leaveOut(n.Body)
+	}
+	return true
+}
+
+// others are the operators that take an operator's place.
+var others = map[token.Token][]token.Token{
+	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR},
+	token.GTR: {token.GEQ, token.LEQ}, token.GEQ: {token.GTR, token.LSS},
+	token.EQL: {token.NEQ}, token.NEQ: {token.EQL},
+	token.ADD: {token.SUB}, token.SUB: {token.ADD}, token.MUL: {token.QUO}, token.QUO: {token.MUL},
+	token.LAND: {token.LOR}, token.LOR: {token.LAND},
+}
+
+// binary replaces an operator.
+func (w *writer) binary(n *ast.BinaryExpr) {
+	tv, zero := w.info.Types[n], w.info.Types[n.Y].Value
+	if tv.Value != nil || tv.Type == nil || strings.Contains(w.text(n), "func(") ||
+		n.Op == token.MUL && zero != nil && zero.ExactString() == "0" {
+		return
+	}
+	basic, _ := tv.Type.Underlying().(*types.Basic)
+	if n.Op == token.ADD && basic != nil && basic.Info()&types.IsString != 0 {
+		return
+	}
+	typ := types.TypeString(types.Default(tv.Type), types.RelativeTo(w.pkg))
+	if strings.Contains(typ, "/") { // of another package, by its path
+		typ = typ[strings.LastIndex(typ, "/")+1:]
+	}
+	before := "func() " + typ + " { switch chosenMutant {"
+	for _, op := range others[n.Op] {
+		id := w.add(n, fmt.Sprintf("%s with %s", w.text(n), op))
+		before += fmt.Sprintf(" case %d: return %s %s (%s);", id, w.operand(n.X), op, w.text(n.Y))
+	}
+	if n.Op == token.NEQ && w.text(n.Y) == "nil" && strings.HasPrefix(w.text(n.X), "err") {
+		before += fmt.Sprintf(" case %d: return false;", w.add(n, w.text(n)+" never met"))
+	}
+	if len(others[n.Op]) > 0 {
+		w.around(n, before+" }; return (", ") }()")
+	}
+}
+
+// operand returns the text of an operand, in brackets.
+func (w *writer) operand(x ast.Expr) string { return "(" + w.text(x) + ")" }
+
+// leaveOut leaves out assignments and calls.
+func (w *writer) leaveOut(list []ast.Stmt) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *ast.AssignStmt:
+			if s.Tok == token.DEFINE {
+				continue
+			}
+		case *ast.IncDecStmt:
+		case *ast.ExprStmt:
+			if strings.HasPrefix(w.text(s), "panic(") {
+				continue
+			}
+		default:
+			continue
+		}
+		line, _, _ := strings.Cut(w.text(s), "\n")
+		id := w.add(s, "without "+line)
+		w.around(s, fmt.Sprintf("if chosenMutant != %d { ", id), " }")
+	}
+}
+
+// result returns the file with all mutants.
+func (w *writer) result() []byte {
+	slices.SortStableFunc(w.edits, func(a, b edit) int {
+		if a.at != b.at {
+			return a.at - b.at
+		}
+		return a.rank - b.rank
+	})
+	var out bytes.Buffer
+	last := 0
+	for _, e := range w.edits {
+		out.Write(w.source[last:e.at])
+		out.WriteString(e.text)
+		last = e.at
+	}
+	out.Write(w.source[last:])
+	return out.Bytes()
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -72,8 +73,23 @@ func prepare(o Options) (*Fleet, []spec, error) {
 	if err != nil {
 		return nil, nil, problem.Wrap("precision", err)
 	}
+	if err := needed(o, specs); err != nil {
+		return nil, nil, err
+	}
 	return &Fleet{options: o, device: device.Options{Kernels: o.Kernels, Precision: precision},
 		providers: map[string]Provider{}, targets: map[string]target{}}, specs, nil
+}
+
+// needed refuses plugins that none of the devices belongs to.
+func needed(o Options, specs []spec) error {
+	for _, path := range o.Plugins.Paths {
+		name := remote.PluginName(path)
+		if !slices.ContainsFunc(specs, func(s spec) bool { return s.name == name || s.name == "auto" }) {
+			return problem.New("device-plugin", path, fmt.Sprintf("no device of %q is asked for", name),
+				"name it among the devices, or leave the plugin out")
+		}
+	}
+	return nil
 }
 
 func (f *Fleet) open(ctx context.Context, specs []spec) error {
@@ -88,7 +104,7 @@ func (f *Fleet) open(ctx context.Context, specs []spec) error {
 	if len(targets) > o.Most && o.Most != 0 {
 		return problem.New("devices", o.Devices,
 			fmt.Sprintf("%s for %s", problem.Counted(len(targets), "device"), problem.Counted(o.Most, "replica")),
-			fmt.Sprintf("use %d replicas or fewer devices", len(targets)))
+			"use "+problem.Counted(len(targets), "replica")+" or fewer devices")
 	}
 	for _, t := range targets {
 		if err := t.info.CheckPrecision(f.device.Precision); err != nil {

@@ -147,7 +147,7 @@ func pick(s spec, list []device.Info) ([]target, error) {
 		}
 		if at < 0 || at >= len(list) {
 			return nil, problem.New("devices", s.name+":"+s.index,
-				fmt.Sprintf("%s has %d devices, 0 to %d", s.name, len(list), len(list)-1), "")
+				only(s.name, len(list)), "")
 		}
 	}
 	t := target{plugin: s.name, id: list[at].ID, name: list[at].Name, repeats: s.count > 1, info: list[at]}
@@ -160,4 +160,12 @@ func ShortName(plugin string, i, devices int) string {
 		return plugin
 	}
 	return fmt.Sprintf("%s:%d", plugin, i)
+}
+
+// only says which devices a plugin has.
+func only(name string, n int) string {
+	if n == 1 {
+		return name + " has 1 device, number 0"
+	}
+	return fmt.Sprintf("%s has %d devices, 0 to %d", name, n, n-1)
 }

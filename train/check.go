@@ -30,11 +30,11 @@ func (r *Recipe) Check() error {
 		lo, hi  float64
 		wording string
 	}{
-		{"lr", r.LR, math.SmallestNonzeroFloat64, 1e6, "more than 0"},
+		{"lr", r.LR, math.SmallestNonzeroFloat64, 1e6, "more than 0 and at most 1000000"},
 		{"momentum", r.Momentum, 0, 1 - 1e-9, "at least 0 and less than 1"},
-		{"weight-decay", r.WeightDecay, 0, 1e6, "at least 0"},
-		{"warmup", r.Warmup, 0, 1e6, "at least 0"},
-		{"clip-norm", r.ClipNorm, 0, 1e30, "at least 0"},
+		{"weight-decay", r.WeightDecay, 0, 1e6, "0 to 1000000"},
+		{"warmup", r.Warmup, 0, 1e6, "0 to 1000000"},
+		{"clip-norm", r.ClipNorm, 0, 1e30, "0 to 1e+30"},
 		{"label-smoothing", r.LabelSmoothing, 0, 1 - 1e-9, "at least 0 and less than 1"},
 		{"ema", r.EMA, 0, 1 - 1e-9, "at least 0 and less than 1"},
 	} {
@@ -55,8 +55,11 @@ func (r *Recipe) checkSizes() error {
 		{"epochs", r.Epochs, 0}, {"steps", r.Steps, 0}, {"bn-precise", r.BNPrecise, 0},
 		{"patience", r.Patience, 0}, {"eval-every", r.EvalEvery, 1},
 	} {
-		if f.n < f.low || f.n > math.MaxInt32 {
+		if f.n < f.low {
 			return problem.New(f.option, strconv.Itoa(f.n), fmt.Sprintf("want at least %d", f.low), "")
+		}
+		if f.n > math.MaxInt32 {
+			return problem.New(f.option, strconv.Itoa(f.n), fmt.Sprintf("want at most %d", math.MaxInt32), "")
 		}
 	}
 	if n := r.Data.Samples; n < 1 || n > math.MaxInt32 {

@@ -29,8 +29,8 @@ func placementOf(c *cli.Context, devices []parallel.Member, replicas int) ([]int
 		counts = append(counts, n)
 	}
 	if len(counts) != len(devices) {
-		return nil, misuse("--placement %q is for %d devices, there are %d; give one number for each",
-			text, len(counts), len(devices))
+		return nil, misuse("--placement %q is for %s, and there are %d; give one number for each",
+			text, counted(len(counts), "device"), len(devices))
 	}
 	if _, err := parallel.PlaceCounts(replicas, counts); err != nil {
 		return nil, misuse("--placement %q: %v", text, err)

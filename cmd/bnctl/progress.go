@@ -47,15 +47,23 @@ func (p *progress) event(e train.Event) {
 	}
 }
 
+// classCount writes a number of classes, whose plural is not regular.
+func classCount(n int) string {
+	if n == 1 {
+		return "1 class"
+	}
+	return fmt.Sprintf("%d classes", n)
+}
+
 func (p *progress) start(e train.Started) {
 	r := e.Recipe
 	p.total = e.TotalSteps
-	p.line("%s, %d parameters, %d classes · %s, %d samples", r.Model, e.Parameters, r.Data.Classes, r.Data.Kind,
-		r.Data.Samples)
-	p.line("batch %d over %d replicas · batch norm: %s · tail %s", r.StepBatch(), r.StepReplicas(), e.BatchNorm,
-		r.Tail)
-	p.line("%s, lr %g, %s, weight decay %g · %d steps · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay,
-		e.TotalSteps, r.Seed)
+	p.line("%s, %d parameters, %s · %s, %s", r.Model, e.Parameters, classCount(r.Data.Classes), r.Data.Kind,
+		counted(r.Data.Samples, "sample"))
+	p.line("batch %d over %s · batch norm: %s · tail %s", r.StepBatch(), counted(r.StepReplicas(), "replica"),
+		e.BatchNorm, r.Tail)
+	p.line("%s, lr %g, %s, weight decay %g · %s · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay,
+		counted(e.TotalSteps, "step"), r.Seed)
 	if text := weights(r); text != "" {
 		p.line("%s", text)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,9 @@ func reorder(app *cli.App, args []string) ([]string, error) {
 			return nil, err
 		}
 	}
+	if err := r.contradiction(); err != nil {
+		return nil, err
+	}
 	out := append([]string{args[0]}, r.global...)
 	for _, c := range r.path {
 		out = append(out, c.Name)
@@ -35,6 +39,7 @@ type ordering struct {
 	app                       *cli.App
 	path                      []*cli.Command // command and subcommand
 	global, local, positional []string
+	given                     map[string]string // flags with their values
 }
 
 // take places the first of args and returns what is left.
@@ -84,7 +89,7 @@ func (r *ordering) command(arg string) *cli.Command {
 
 // flag places a flag with its value.
 func (r *ordering) flag(args []string) ([]string, error) {
-	name, _, joined := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
+	name, value, joined := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
 	if name == "help" || name == "h" {
 		r.local = append(r.local, "--help")
 		return args[1:], nil
@@ -99,15 +104,21 @@ func (r *ordering) flag(args []string) ([]string, error) {
 	if f == nil {
 		return nil, unknownFlag(r.path, name)
 	}
-	if _, isBool := f.(*cli.BoolFlag); isBool || joined {
-		*into = append(*into, args[0])
-		return args[1:], nil
-	}
-	if len(args) == 1 {
+	used := 1
+	switch _, isBool := f.(*cli.BoolFlag); {
+	case joined:
+	case isBool:
+		value = "true"
+	case len(args) == 1:
 		return nil, misuse("flag --%s needs a value", name)
+	default:
+		value, used = args[1], 2
 	}
-	*into = append(*into, args[0], args[1])
-	return args[2:], nil
+	if err := cmp.Or(checkValue(f, value), r.twice(f, value)); err != nil {
+		return nil, err
+	}
+	*into = append(*into, args[:used]...)
+	return args[used:], nil
 }
 
 // early moves a flag of a command that stands before it behind it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,11 +104,22 @@ func (t *trainer) close() {
 }
 
 func (t *trainer) run(ctx context.Context) error {
+	if err := t.checkFlags(); err != nil {
+		return err
+	}
 	if err := t.openData(); err != nil {
 		return err
 	}
 	if err := t.prepare(ctx); err != nil {
 		return err
+	}
+	if t.checkpoint == nil {
+		if err := t.recipe.Check(); err != nil {
+			return err
+		}
+		for _, idle := range t.recipe.Idle() {
+			t.out.note("%v", asFlags(idle))
+		}
 	}
 	if err := t.claim(); err != nil {
 		return err
@@ -126,6 +138,15 @@ func (t *trainer) run(ctx context.Context) error {
 		return t.stopped(ctx, err)
 	}
 	return t.write(m, s)
+}
+
+// checkFlags refuses values of flags that mean nothing, before anything is read.
+func (t *trainer) checkFlags() error {
+	if n := t.c.Float64("device-timeout"); !(n >= 0.1 && n <= 86400) {
+		return misuse("--device-timeout %g: want 0.1 to 86400 seconds", n)
+	}
+	return cmp.Or(atLeast(t.c, 1, "epochs", "steps", "batch", "replicas", "checkpoint-every", "log-every"),
+		atLeast(t.c, 0, "workers"), inOrder(t.c.String("schedule")))
 }
 
 // openData opens the data of the flags, or of the checkpoint.
@@ -250,6 +271,7 @@ func (t *trainer) write(m *models.Model, s *train.Session) error {
 	if done.Dropped > 0 {
 		t.out.note("%d gradients that still waited after the last step are not applied", done.Dropped)
 	}
-	t.out.result("wrote %s  sha256 %s  (%d steps, %.1f s)", done.Model, done.SHA256, done.Steps, done.Seconds)
+	t.out.result("wrote %s  sha256 %s  (%s, %.1f s)", done.Model, done.SHA256, counted(done.Steps, "step"),
+		done.Seconds)
 	return nil
 }

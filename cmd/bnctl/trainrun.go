@@ -291,9 +291,6 @@ func (t *trainer) pathsOfCheckpoint() error {
 
 // openDevices opens what --devices names and settles the kernel class.
 func (t *trainer) openDevices(ctx context.Context) (err error) {
-	if n := t.c.Float64("device-timeout"); !(n >= 0.1 && n <= 86400) {
-		return misuse("--device-timeout %g: want 0.1 to 86400 seconds", n)
-	}
 	if t.devices, err = openDevices(ctx, t.c, t.recipe.Precision, t.recipe.StepReplicas()); err != nil {
 		return err
 	}
@@ -340,9 +337,6 @@ func (t *trainer) session(ctx context.Context) (*train.Session, error) {
 	if t.checkpoint != nil {
 		t.allowKernels()
 		return train.Resume(ctx, t.checkpoint, t.recipe, config)
-	}
-	if err := t.recipe.Check(); err != nil {
-		return nil, err
 	}
 	return train.New(ctx, t.recipe, t.model, config)
 }

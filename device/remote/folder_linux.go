@@ -2,6 +2,7 @@ package remote
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,7 +33,8 @@ func newFolder() (*folder, error) {
 	sweepOnce.Do(func() { sweep(base) })
 	made, err := os.MkdirTemp(base, folderMaking)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no folder for its socket can be made: %w; set TMPDIR to a folder that is there "+
+			"and can be written", err)
 	}
 	f := &folder{path: filepath.Join(base, folderPrefix+strings.TrimPrefix(filepath.Base(made), folderMaking))}
 	if f.lock, err = locked(made); err == nil {

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// checkValue refuses the value of a flag that the cli library cannot read: its
+// words are not ours.
+func checkValue(f cli.Flag, value string) error {
+	var err error
+	want := ""
+	switch f.(type) {
+	case *cli.BoolFlag:
+		_, err = strconv.ParseBool(value)
+		want = "true or false"
+	case *cli.IntFlag:
+		_, err = strconv.ParseInt(value, 0, strconv.IntSize)
+		want = "a whole number"
+	case *cli.Uint64Flag:
+		_, err = strconv.ParseUint(value, 0, 64)
+		want = "a whole number of at least 0"
+	case *cli.Float64Flag:
+		_, err = strconv.ParseFloat(value, 64)
+		want = "a number"
+	}
+	if err != nil {
+		return misuse("--%s %q: want %s", f.Names()[0], value, want)
+	}
+	return nil
+}
+
+// twice refuses a flag that was given before with another value: which of them
+// counts is nowhere said. A flag that makes a list may come often.
+func (r *ordering) twice(f cli.Flag, value string) error {
+	switch f.(type) {
+	case *cli.StringSliceFlag, *cli.IntSliceFlag:
+		return nil
+	}
+	if r.given == nil {
+		r.given = map[string]string{}
+	}
+	name := f.Names()[0]
+	if was, ok := r.given[name]; ok && was != value {
+		return misuse("--%s is given twice, with %q and with %q; leave one of them out", name, was, value)
+	}
+	r.given[name] = value
+	return nil
+}
+
+// contradiction refuses global switches of which one undoes the other.
+func (r *ordering) contradiction() error {
+	if r.given["quiet"] == "true" && r.given["v"] == "true" {
+		return misuse("--quiet tells less and -v tells more; leave one of them out")
+	}
+	return nil
+}
+
+// atLeast refuses flags below 1 that the user gave: what a 0 would mean is said
+// by leaving them out.
+func atLeast(c *cli.Context, low int, flags ...string) error {
+	for _, f := range flags {
+		if n := c.Int(f); c.IsSet(f) && n < low {
+			return misuse("--%s %d: want at least %d", f, n, low)
+		}
+	}
+	return nil
+}
+
+var stepList = regexp.MustCompile(`^step:([0-9.]+,)*[0-9.]+$`)
+
+// inOrder refuses epochs of a schedule that do not follow each other.
+func inOrder(schedule string) error {
+	if !stepList.MatchString(schedule) {
+		return nil // train says what is wrong
+	}
+	var epochs []float64
+	for _, s := range strings.Split(strings.TrimPrefix(schedule, "step:"), ",") {
+		e, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return nil
+		}
+		epochs = append(epochs, e)
+	}
+	sorted := slices.Compact(slices.Sorted(slices.Values(epochs)))
+	if !slices.Equal(sorted, epochs) {
+		text := strings.Trim(strings.ReplaceAll(fmt.Sprint(sorted), " ", ","), "[]")
+		return misuse("--schedule %s: its epochs do not follow each other; write step:%s", schedule, text)
+	}
+	return nil
+}

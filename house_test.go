@@ -50,6 +50,7 @@ study:
 
 problem:
 fleet:                device device/ref device/remote parallel plugins/cpu problem
+modelfile:            bn data formats graph models problem regular serialize tensor
 
 formats/torch:        formats/torch/internal/pickle formats/internal/foreign graph models serialize tensor
 formats/torch/internal/pickle:
@@ -77,7 +78,7 @@ plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 cmd/bnctl: bn collective data device device/devicetest device/remote formats graph models
-cmd/bnctl: fleet problem
+cmd/bnctl: fleet modelfile problem
 cmd/bnctl: parallel plugins/cpu regular serialize study tensor train
 cmd/bnctl/starter: device device/ref device/serve
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -115,7 +116,7 @@ func benchModel(c *cli.Context, name string) (*models.Model, error) {
 	if _, err := models.Lookup(name); err != nil {
 		m, fileErr := openModel(c, name)
 		if fileErr != nil {
-			_, err = architecture(name)
+			_, err = modelfile.Zoo(name)
 			return nil, fmt.Errorf("%w; as a file: %w", err, fileErr)
 		}
 		return m, nil

@@ -5,7 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // foreignChoice says what of a foreign file was taken, and what was not.
@@ -26,32 +31,34 @@ func choiceOf(f *formats.File) foreignChoice {
 }
 
 // noteChoice says in a line what was chosen of a file, and what was left out,
-// if that is not everything, and what
-// else is to be said of it.
-func noteChoice(o *output, path string, f *formats.File) {
+// if that is not everything, and what else is to be said of it.
+func noteChoice(o *output, k *modelfile.Choice) {
+	if k == nil {
+		return // bnctl's own file
+	}
 	var left []string
-	for _, g := range f.Left {
+	for _, g := range k.Left {
 		text := g.Name + " (" + g.Reason
 		if g.Tensors > 1 {
 			text += fmt.Sprintf(", %d tensors", g.Tensors)
 		}
 		left = append(left, text+")")
 	}
-	line := fmt.Sprintf("%s: took %s", path, counted(len(f.Tensors), "tensor"))
-	if f.Key != "" {
-		line += " of " + f.Key
+	line := fmt.Sprintf("%s: took %s", k.Path, counted(k.Tensors, "tensor"))
+	if k.Key != "" {
+		line += " of " + k.Key
 	}
 	switch {
 	case len(left) > 0:
 		o.note("%s; left out %s", line, few(left))
-	case f.Key != "":
+	case k.Key != "":
 		o.note("%s", line)
 	}
-	for _, n := range f.Findings {
+	for _, n := range k.Findings {
 		if n.Fault {
 			continue // doctor lists it, and nothing else gets a model of such a graph
 		}
-		o.note("%s: %s", path, findingLine(n))
+		o.note("%s: %s", k.Path, findingLine(n))
 	}
 }
 
@@ -73,4 +80,43 @@ func few(names []string) string {
 		names = append(slices.Clone(names[:shown]), fmt.Sprintf("%d more", n))
 	}
 	return strings.Join(names, ", ")
+}
+
+// openModel reads the model of a file as the flags say, and notes what was taken of it.
+func openModel(c *cli.Context, path string) (*models.Model, error) {
+	o, err := modelOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	m, err := modelfile.Open(path, o)
+	if err != nil {
+		return nil, err
+	}
+	noteChoice(outputOf(c), m.Choice)
+	return m.Model, nil
+}
+
+// viewModel is openModel for who does not change the model, and closes it.
+func viewModel(c *cli.Context, path string) (*modelfile.Viewed, error) {
+	o, err := modelOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	v, err := modelfile.View(path, o)
+	if err == nil {
+		noteChoice(outputOf(c), v.Choice)
+	}
+	return v, err
+}
+
+// noteOfPictures says of a file that holds m that pictures will be refused for
+// it, though its input has the shape of pictures.
+func noteOfPictures(o *output, path string, m *models.Model, command string) {
+	if !modelfile.WantsPreprocessing(m) {
+		return
+	}
+	in := m.Input()
+	o.note("%s takes arrays %s, no pictures: nothing says how they become such arrays. To change that, "+
+		"%s again with --preprocess imagenet, unit, raw or caffe, or --mean and --std", path,
+		tensor.Describe(in.DType, in.Shape), command)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -40,14 +41,14 @@ func evalAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer v.close()
-	return v.blame(evalWith(c, v))
+	defer v.Close()
+	return v.Blame(evalWith(c, v))
 }
 
 // evalWith evaluates a model on the data of the command line.
-func evalWith(c *cli.Context, v *viewedModel) error {
+func evalWith(c *cli.Context, v *modelfile.Viewed) error {
 	src, err := data.Open(c.String("data"), data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
-		Array: arraysFor(v.Model, outputOf(c))})
+		Array: modelfile.Arrays(v.Model, outputOf(c).note)})
 	if err != nil {
 		return err
 	}
@@ -63,9 +64,9 @@ func evalWith(c *cli.Context, v *viewedModel) error {
 	defer p.close()
 	began := time.Now()
 	e, err := train.Evaluate(c.Context, p, src, train.EvalOptions{Batch: p.Rows(), Workers: c.Int("workers"),
-		Transform: transformOf(m, src.Info()), Probabilities: train.EndsInSoftmax(m.Graph)})
+		Transform: modelfile.Transform(m, src.Info()), Probabilities: train.EndsInSoftmax(m.Graph)})
 	if err == nil {
-		err = v.verified()
+		err = v.Verified()
 	}
 	if err != nil {
 		return err

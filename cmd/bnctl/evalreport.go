@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/train"
 )
@@ -19,7 +20,7 @@ func evaluable(m *models.Model, info data.Info) (*models.Model, error) {
 	if err := sameLabels(m, info); err != nil {
 		return nil, err
 	}
-	return suited(m, info)
+	return modelfile.Suited(m, info)
 }
 
 // evalEvent is the line of eval --json.
@@ -130,4 +131,25 @@ func frequentConfusions(o *output, m *models.Model, e *train.Evaluation) {
 	for _, k := range all[:min(len(all), matrixClasses)] {
 		o.result("%5d x %s taken for %s", k.n, labelOf(m, k.label), labelOf(m, k.predicted))
 	}
+}
+
+// sameLabels refuses data whose classes are not those that m was trained on.
+// Classes that have numbers for names need only be as many, or fewer.
+func sameLabels(m *models.Model, info data.Info) error {
+	if len(m.Labels) == 0 || numbered(info.Classes) && len(info.Classes) <= len(m.Labels) ||
+		strings.Join(m.Labels, "\x00") == strings.Join(info.Classes, "\x00") {
+		return nil
+	}
+	return fmt.Errorf("the classes differ: the model has %s, %s has %s; "+
+		"evaluate on data with the model's classes", classList(m.Labels), info.Kind, classList(info.Classes))
+}
+
+// numbered reports whether the names of classes are 0, 1, 2 ...
+func numbered(classes []string) bool {
+	for i, name := range classes {
+		if name != fmt.Sprint(i) {
+			return false
+		}
+	}
+	return true
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/train"
 )
@@ -39,12 +40,13 @@ func code(ctx context.Context, err error) int {
 	var s sickError
 	var p *problem.Error
 	var u *fleet.Unknown
+	var unknown *modelfile.Unknown
 	var recipe *train.RecipeError
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.As(err, &m), errors.As(err, &p), errors.As(err, &u), errors.Is(err, data.ErrSpec),
-		errors.As(err, &recipe):
+	case errors.As(err, &m), errors.As(err, &p), errors.As(err, &u), errors.As(err, &unknown),
+		errors.Is(err, data.ErrSpec), errors.As(err, &recipe):
 		return exitMisused
 	case errors.As(err, &s):
 		return exitSick
@@ -83,6 +85,12 @@ func asFlags(err error) error {
 	if errors.As(err, &u) {
 		return fmt.Errorf("unknown device %q%s; bnctl devices list shows what is there", u.Name,
 			nearest(u.Name, u.Known))
+	}
+	var m *modelfile.Unknown
+	if errors.As(err, &m) {
+		name := fmt.Sprintf("unknown model %q%s; bnctl models list shows the names", m.Name,
+			nearest(m.Name, m.Known))
+		return errors.New(strings.Replace(err.Error(), m.Error(), name, 1))
 	}
 	return err
 }

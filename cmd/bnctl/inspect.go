@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,8 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 )
@@ -87,11 +86,11 @@ func (s *inspected) show(c *cli.Context) error {
 
 // isForeign reports whether a file is neither bnctl's nor a graph in text form.
 func isForeign(path string) (bool, error) {
-	ours, err := own(path)
+	ours, err := modelfile.Own(path)
 	if ours || err != nil {
 		return false, err
 	}
-	text, err := graphText(path)
+	text, err := modelfile.GraphText(path)
 	return text == nil, err
 }
 
@@ -113,7 +112,7 @@ func (s *inspected) close() {
 }
 
 func inspect(path string) (*inspected, error) {
-	if text, err := graphText(path); err != nil || text != nil {
+	if text, err := modelfile.GraphText(path); err != nil || text != nil {
 		return inspectGraph(path, text, err)
 	}
 	f, err := serialize.Open(path)
@@ -125,29 +124,6 @@ func inspect(path string) (*inspected, error) {
 		f.Close()
 	}
 	return s, err
-}
-
-// graphText returns the content of a file that holds a graph in text form;
-// nil if it does not, or is a folder.
-func graphText(path string) ([]byte, error) {
-	const begins, most = "bnctl graph", 32 << 20
-	if isFolder(path) {
-		return nil, nil
-	}
-	f, err := regular.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head := make([]byte, len(begins))
-	if _, err := io.ReadFull(f, head); err != nil || string(head) != begins {
-		return nil, nil
-	}
-	text, err := io.ReadAll(io.LimitReader(io.MultiReader(bytes.NewReader(head), f), most+1))
-	if err == nil && len(text) > most {
-		err = fmt.Errorf("%s: a graph of more than %d MiB", path, most>>20)
-	}
-	return text, err
 }
 
 func inspectGraph(path string, text []byte, err error) (*inspected, error) {

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -13,7 +14,11 @@ import (
 // inspectForeign shows the file of another program. Its architecture is that
 // of --arch, of the file's own graph, or of the zoo; there need not be one.
 func inspectForeign(c *cli.Context, path string) error {
-	f, err := openForeign(c, path)
+	options, err := modelOptions(c)
+	if err != nil {
+		return err
+	}
+	f, err := modelfile.OpenForeign(path, options)
 	if err != nil {
 		return err
 	}
@@ -23,7 +28,7 @@ func inspectForeign(c *cli.Context, path string) error {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	m, err := foreignModel(c, f)
+	m, err := modelfile.Template(f, options)
 	if err != nil && (c.IsSet("arch") || c.Bool("text") || c.IsSet("graph")) {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -71,7 +72,7 @@ func modelsShow(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := architecture(name)
+	a, err := modelfile.Zoo(name)
 	if err != nil {
 		return err
 	}
@@ -93,17 +94,4 @@ func modelsShow(c *cli.Context) error {
 	o.result("")
 	printLayers(o, e.Layers)
 	return nil
-}
-
-// architecture is models.Lookup for names that a person has written.
-func architecture(name string) (models.Architecture, error) {
-	a, err := models.Lookup(name)
-	if err == nil {
-		return a, nil
-	}
-	var names []string
-	for _, a := range models.Architectures() {
-		names = append(names, a.Name)
-	}
-	return a, misuse("unknown model %q%s; bnctl models list shows the names", name, nearest(name, names))
 }

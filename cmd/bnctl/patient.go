@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
@@ -25,7 +26,11 @@ type patient struct {
 }
 
 func openPatient(c *cli.Context, path string) (*patient, error) {
-	ours, err := ownFile(c, path)
+	o, err := modelOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	ours, err := modelfile.Ours(path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -33,16 +38,16 @@ func openPatient(c *cli.Context, path string) (*patient, error) {
 	if ours {
 		return p, p.readOwn()
 	}
-	f, err := openForeign(c, path)
+	f, err := modelfile.OpenForeign(path, o)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if err := p.readForeign(c, f); err != nil {
+	if err := p.readForeign(f, o); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	p.choice = choiceOf(f)
-	noteChoice(outputOf(c), path, f)
+	noteChoice(outputOf(c), modelfile.ChoiceOf(path, f))
 	return p, nil
 }
 
@@ -84,8 +89,8 @@ func (p *patient) take(m *models.Model) {
 
 // readForeign reads the file of another program. Where --arch or the zoo tell
 // its architecture, it is compared with that too.
-func (p *patient) readForeign(c *cli.Context, f *formats.File) error {
-	as, err := architectureOf(c, f)
+func (p *patient) readForeign(f *formats.File, o modelfile.Options) error {
+	as, err := modelfile.Architecture(f, o)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -61,8 +62,8 @@ func predictAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer v.close()
-	if err := v.blame(predictWith(c, v)); err != nil {
+	defer v.Close()
+	if err := v.Blame(predictWith(c, v)); err != nil {
 		return err
 	}
 	sick := sicknessOf(v.Model)
@@ -71,14 +72,14 @@ func predictAction(c *cli.Context) error {
 }
 
 // predictWith predicts all inputs of the command line.
-func predictWith(c *cli.Context, v *viewedModel) error {
+func predictWith(c *cli.Context, v *modelfile.Viewed) error {
 	src, err := data.OpenInputs(c.Args().Tail(), data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
-		Array: arraysFor(v.Model, outputOf(c))})
+		Array: modelfile.Arrays(v.Model, outputOf(c).note)})
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	m, err := suited(v.Model, src.Info())
+	m, err := modelfile.Suited(v.Model, src.Info())
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func predictWith(c *cli.Context, v *viewedModel) error {
 	}
 	defer p.close()
 	err = form.write(c, nameWidth(src), func(w predictionWriter) error {
-		return p.all(c.Context, c, src, w, v.verified)
+		return p.all(c.Context, c, src, w, v.Verified)
 	})
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
@@ -117,7 +118,7 @@ func (p *predictor) close() error { return errors.Join(p.Driver.Close(), p.devic
 func (p *predictor) loader(ctx context.Context, c *cli.Context, src data.Source) (*data.Loader, error) {
 	return data.NewLoader(ctx, src, data.Plan{Batch: p.Rows(), Epochs: 1, Workers: c.Int("workers"),
 		GoOn:      c.Command.Name == "predict" && c.String("format") != "npy", // an array has a row for every input
-		Transform: transformOf(p.model, src.Info())})
+		Transform: modelfile.Transform(p.model, src.Info())})
 }
 
 // classifies reports whether the first output of m is one score for each class.

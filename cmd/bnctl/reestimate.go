@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
@@ -47,7 +48,7 @@ func reestimate(ctx context.Context, c *cli.Context, m *models.Model, src data.S
 	}
 	defer d.Close()
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: r.Batch, Epochs: 1, Shuffle: true,
-		Workers: c.Int("workers"), Transform: transformOf(m, src.Info())})
+		Workers: c.Int("workers"), Transform: modelfile.Transform(m, src.Info())})
 	if err != nil {
 		return nil, 0, err
 	}

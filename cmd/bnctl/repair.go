@@ -10,6 +10,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
@@ -69,16 +70,20 @@ func repairAction(c *cli.Context, path string) error {
 
 // openSick opens the model of a file that may lack statistics.
 func openSick(c *cli.Context, path string) (*models.Model, error) {
-	ours, err := own(path)
+	ours, err := modelfile.Own(path)
 	if ours || err != nil {
 		return openModel(c, path)
 	}
-	f, err := openForeign(c, path)
+	o, err := modelOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	f, err := modelfile.OpenForeign(path, o)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	as, err := architectureOf(c, f)
+	as, err := modelfile.Architecture(f, o)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +93,7 @@ func openSick(c *cli.Context, path string) (*models.Model, error) {
 		}
 		formats.Complete(f, as)
 	}
-	m, err := foreignModel(c, f)
+	m, err := modelfile.Template(f, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -101,7 +106,7 @@ func repair(c *cli.Context, path string, m *models.Model) error {
 		return err
 	}
 	defer src.Close()
-	fed, err := suited(m, src.Info())
+	fed, err := modelfile.Suited(m, src.Info())
 	if err != nil {
 		return err
 	}
@@ -172,7 +177,7 @@ func servedBy(ctx context.Context, c *cli.Context, m *models.Model) (*served, er
 	}
 	defer p.close()
 	e, err := train.Evaluate(ctx, p, src, train.EvalOptions{Batch: p.Rows(), Workers: c.Int("workers"),
-		Transform: transformOf(m, src.Info()), Probabilities: train.EndsInSoftmax(m.Graph)})
+		Transform: modelfile.Transform(m, src.Info()), Probabilities: train.EndsInSoftmax(m.Graph)})
 	if err != nil {
 		return nil, err
 	}

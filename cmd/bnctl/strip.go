@@ -1,20 +1,16 @@
 package main
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 func stripCommand() *cli.Command {
@@ -64,7 +60,7 @@ func stripAction(c *cli.Context) error {
 			return err
 		}
 	}
-	ours, err := own(c.Args().First())
+	ours, err := modelfile.Own(c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -93,72 +89,16 @@ func stripOwn(c *cli.Context) (*stripping, error) {
 		return nil, misuse("%d checkpoints: several are for the ranks of a run of another program; "+
 			"a .bnc holds a whole run", c.NArg())
 	}
-	err := without(c, c.Args().First()+" is bnctl's own file", "arch", "key", "drop", "ema", "input")
+	o, err := stripOptions(c)
 	if err != nil {
 		return nil, err
 	}
-	k, err := serialize.ReadCheckpoint(c.Args().First())
+	m, removed, err := modelfile.Strip(c.Args().First(), o)
 	if err != nil {
 		return nil, err
 	}
-	if rule := c.String("merge"); rule != "" {
-		r, err := bn.ParseRule(rule)
-		if err != nil {
-			return nil, misuse("--merge: %v", err)
-		}
-		if k, err = serialize.MergeReplicas(k, r); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Args().First(), err)
-		}
-	}
-	m, removed, err := serialize.Strip(k)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Args().First(), err)
-	}
-	m, err = finished(c, m)
-	if err != nil {
-		return nil, err
-	}
-	s := &stripping{event: ownEvent(m, &removed, c.String("merge")), lines: removedLines(&removed)}
+	s := &stripping{event: ownEvent(m, removed, c.String("merge")), lines: removedLines(removed)}
 	return s, s.write(c, m, formats.Tensors(m))
-}
-
-// finished gives a template what the flags say of it.
-func finished(c *cli.Context, m *models.Model) (*models.Model, error) {
-	m, err := preprocessed(c, m)
-	if err != nil || !c.IsSet("labels") {
-		return m, err
-	}
-	labels, err := labelsOf(c.String("labels"))
-	if err != nil {
-		return nil, err
-	}
-	f := m.Graph.Main
-	scores := f.Values[f.Outputs[0].Value].Type.Shape
-	if a, _ := m.Answer(0); a == models.Binary && len(labels) == 2 {
-		scores = []int{2} // one sigmoid tells two classes apart
-	}
-	if len(scores) == 0 || scores[0] != len(labels) {
-		return nil, misuse("--labels has %d names, the output of the model is %s for each sample",
-			len(labels), tensor.Describe(tensor.F32, scores))
-	}
-	named := *m
-	named.Labels = labels
-	return &named, nil
-}
-
-// labelsOf reads --labels: a file with a name on each line, or the names.
-func labelsOf(text string) ([]string, error) {
-	const most = 16 << 20 // bytes: a name for each of a million classes
-	b, err := regular.Read(text, most)
-	_, there := os.Lstat(text)
-	switch {
-	case err == nil:
-		lines := strings.ReplaceAll(string(b), "\r\n", "\n")
-		return strings.Split(strings.TrimRight(lines, "\n"), "\n"), nil
-	case there == nil, !strings.Contains(text, ","):
-		return nil, fmt.Errorf("--labels: %w", err)
-	}
-	return strings.Split(text, ","), nil
 }
 
 // write writes the model, or without one its tensors, in the form that -o picks.

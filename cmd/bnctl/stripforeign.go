@@ -7,13 +7,18 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // stripForeign strips the files of other programs.
 func stripForeign(c *cli.Context) (*stripping, error) {
-	options, err := foreignOptions(c)
+	given, err := stripOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	options, err := given.Foreign()
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +30,7 @@ func stripForeign(c *cli.Context) (*stripping, error) {
 	defer f.Close()
 	var m *models.Model
 	if template(c) {
-		if m, err = foreignTemplate(c, f); err != nil {
+		if m, err = foreignTemplate(c, f, given); err != nil {
 			return nil, err
 		}
 	}
@@ -54,13 +59,10 @@ func stripForeign(c *cli.Context) (*stripping, error) {
 
 // foreignTemplate returns the template that a file holds. A refusal ends with
 // the command that needs no architecture.
-func foreignTemplate(c *cli.Context, f *formats.File) (*models.Model, error) {
-	m, err := foreignModel(c, f)
-	if err == nil {
-		return finished(c, m)
-	}
-	if m, ok := err.(misuseError); ok {
-		return nil, m
+func foreignTemplate(c *cli.Context, f *formats.File, o modelfile.Options) (*models.Model, error) {
+	m, err := modelfile.Template(f, o)
+	if err == nil || code(c.Context, err) == exitMisused {
+		return m, err
 	}
 	inputs := strings.Join(c.Args().Slice(), " ")
 	return nil, fmt.Errorf("%s: %w; this needs no architecture: bnctl strip %s -o %s", inputs, err, inputs,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/serialize"
@@ -38,7 +39,7 @@ func (s *studyRun) sampleAll() error {
 		}
 	}
 	if s.data.Info().Pictures() && s.recipe.Model != control {
-		m, err := zooModel(control, s.data.Info(), 0)
+		m, err := modelfile.ForData(control, s.data.Info(), 0)
 		if err != nil {
 			return err
 		}
@@ -101,7 +102,7 @@ func (s *studyRun) momentsOf(ctx context.Context, m *models.Model, n int) (
 	}
 	defer d.Close()
 	l, err := data.NewLoader(ctx, s.data, data.Plan{Batch: n, Epochs: 1, Shuffle: true,
-		Workers: s.c.Int("workers"), Transform: transformOf(m, s.data.Info())})
+		Workers: s.c.Int("workers"), Transform: modelfile.Transform(m, s.data.Info())})
 	if err != nil {
 		return nil, nil, err
 	}

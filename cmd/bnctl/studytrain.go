@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/study"
@@ -153,7 +154,7 @@ func (s *studyRun) configOf(at study.Setting, devices *deviceSet, run *study.Run
 	config := train.Config{Train: s.data, Validation: s.val, Workers: s.c.Int("workers"),
 		Devices: devices.Members, Reopen: devices.Reopen, Rendezvous: remote.Rendezvous{}, Besides: s.besides(at),
 		LogEvery: 1 << 30, Events: func(e train.Event) { s.see(e, run) }}
-	config.Transform = transformOf(s.model, s.data.Info())
+	config.Transform = modelfile.Transform(s.model, s.data.Info())
 	config.Transform.Augment = augment
 	return config, os.MkdirAll(filepath.Join(s.folder, "models"), 0o777)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
@@ -168,7 +169,7 @@ func (t *trainer) openData() (err error) {
 	if err != nil {
 		return err
 	}
-	options := data.Options{Split: data.Train, EXIF: exif == applyEXIF, SkipBad: skip}
+	options := data.Options{Split: data.Train, EXIF: exif == modelfile.ApplyEXIF, SkipBad: skip}
 	if t.data, err = data.Open(t.paths.Data, options); err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func (t *trainer) exif() (string, error) {
 		return how, err
 	}
 	if t.checkpoint == nil {
-		return applyEXIF, nil
+		return modelfile.ApplyEXIF, nil
 	}
 	r, err := train.ParseRecipe(t.checkpoint.Recipe)
 	if err != nil {

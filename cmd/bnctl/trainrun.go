@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 )
@@ -33,7 +31,7 @@ func (t *trainer) prepare(ctx context.Context) error {
 	if err := fromFlags(t.c, r, false); err != nil {
 		return err
 	}
-	start, err := newModel(t.c, r.Model, t.data.Info(), r.Seed)
+	start, err := t.newModel(r.Seed)
 	if err != nil {
 		return err
 	}
@@ -43,7 +41,7 @@ func (t *trainer) prepare(ctx context.Context) error {
 	}
 	r.Model = t.model.Architecture // of a file's graph: its name, not the file's
 	t.relabel(start, t.data.Info().Classes)
-	if r.Init = start.weights; r.Init == "" {
+	if r.Init = start.Weights; r.Init == "" {
 		if err := t.initialise(r); err != nil {
 			return err
 		}
@@ -61,9 +59,23 @@ func (t *trainer) prepare(ctx context.Context) error {
 	return t.fingerprints(ctx)
 }
 
+// newModel makes the model of --model with a head drawn from a seed.
+func (t *trainer) newModel(seed uint64) (*modelfile.Started, error) {
+	o, err := modelOptions(t.c)
+	if err != nil {
+		return nil, err
+	}
+	start, err := modelfile.Start(t.c.String("model"), t.data.Info(),
+		modelfile.StartOptions{Options: o, Classes: t.c.Int("classes"), Seed: seed, Init: t.c.String("init")})
+	if err == nil {
+		noteChoice(t.out, start.Choice)
+	}
+	return start, err
+}
+
 // relabel gives the model the classes of the data, and says so if it was
 // trained on others.
-func (t *trainer) relabel(start startModel, classes []string) {
+func (t *trainer) relabel(start *modelfile.Started, classes []string) {
 	if was := t.model.Labels; len(was) > 0 && !slices.Equal(was, classes) {
 		t.out.note("the model was trained on the classes %s; from here on they are %s", classList(was),
 			classList(classes))
@@ -120,20 +132,21 @@ func (t *trainer) initialise(r *train.Recipe) error {
 		r.Init = "seed"
 		return nil
 	}
-	o, err := givenOptions(t.c)
+	o, err := modelOptions(t.c)
 	if err != nil {
 		return err
 	}
-	from, err := readState(t.out, path, o, t.model)
+	from, choice, err := modelfile.State(path, o, t.model)
 	if err != nil {
 		return err
 	}
+	noteChoice(t.out, choice)
 	loaded, err := models.InitFrom(t.model, from)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	t.out.note("%s: %v", path, loaded)
-	r.Init, err = fileDigest(path)
+	r.Init, err = modelfile.Digest(path)
 	return err
 }
 
@@ -174,7 +187,7 @@ func (t *trainer) readAs() error {
 		t.recipe.EXIF = exif
 	}
 	if t.decoder() != "" {
-		t.model.Preprocess.EXIF = exif == applyEXIF
+		t.model.Preprocess.EXIF = exif == modelfile.ApplyEXIF
 	}
 	t.recipe.Interpolation = t.model.Preprocess.Interpolation
 	return nil
@@ -194,7 +207,7 @@ func (t *trainer) decoder() string {
 // speak of, to be compared with that of the checkpoint.
 func (t *trainer) modelOfFlags(r *train.Recipe) (err error) {
 	if path := t.c.String("init"); path != "" {
-		if r.Init, err = fileDigest(path); err != nil {
+		if r.Init, err = modelfile.Digest(path); err != nil {
 			return err
 		}
 	}
@@ -207,13 +220,13 @@ func (t *trainer) modelOfFlags(r *train.Recipe) (err error) {
 		}
 		return nil
 	}
-	m, err := newModel(t.c, t.c.String("model"), t.data.Info(), r.Seed)
+	m, err := t.newModel(r.Seed)
 	if err != nil {
 		return err
 	}
 	r.Model, r.Graph = m.Architecture, digest(m.Graph.Text())
-	if m.weights != "" {
-		r.Init = m.weights
+	if m.Weights != "" {
+		r.Init = m.Weights
 	}
 	return nil
 }
@@ -236,34 +249,6 @@ func identify(ctx context.Context, s data.Source) (train.Data, error) {
 	sum, err := s.Fingerprint(ctx)
 	return train.Data{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Classes: len(info.Classes),
 		Fingerprint: sum, Skipped: len(info.Skipped)}, err
-}
-
-// fileDigest returns the SHA-256 of a file; of a folder, that of the names and
-// digests of all its files, in their order.
-func fileDigest(path string) (string, error) {
-	h := sha256.New()
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if info.IsDir() {
-		err = filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
-			if err != nil || !e.Type().IsRegular() {
-				return err
-			}
-			sum, err := fileDigest(p)
-			fmt.Fprintf(h, "%s %s\n", strings.TrimPrefix(p, path), sum)
-			return err
-		})
-	} else {
-		var f *os.File
-		if f, err = regular.Open(path); err != nil {
-			return "", err
-		}
-		defer f.Close()
-		_, err = io.Copy(h, f)
-	}
-	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 func digest(b []byte) string {
@@ -332,7 +317,7 @@ func (t *trainer) session(ctx context.Context) (*train.Session, error) {
 		}
 		t.model = m
 	}
-	config.Transform = transformOf(t.model, t.data.Info())
+	config.Transform = modelfile.Transform(t.model, t.data.Info())
 	config.Transform.Augment = augment
 	if t.checkpoint != nil {
 		t.allowKernels()

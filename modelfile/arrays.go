@@ -1,4 +1,4 @@
-package main
+package modelfile
 
 import (
 	"errors"
@@ -12,11 +12,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// arraysFor returns what makes samples for m of the array of an .npy file, and
-// notes what it had to convert. An array that could mean something else is
-// refused, with what would be taken.
-func arraysFor(m *models.Model, o *output) func(string, tensor.Tensor) (tensor.Tensor, error) {
-	a := arrayFile{m: m, o: o, image: imageOf(m)}
+// Arrays returns what makes samples for m of the array of an .npy file, given
+// its name: the field Array of data.Options. Pictures become u8 [N,H,W,C], all
+// else f32 of the shape of m's input. note hears what had to be converted; nil:
+// nobody does. An array that could mean something else is refused, with what
+// would be taken.
+func Arrays(m *models.Model, note func(format string, args ...any)) func(name string, x tensor.Tensor) (
+	tensor.Tensor, error) {
+	a := arrayFile{m: m, hears: note, image: imageOf(m)}
 	return func(name string, x tensor.Tensor) (tensor.Tensor, error) {
 		a.name, a.given = name, tensor.Describe(x.DType, x.Shape)
 		if len(x.Shape) == 0 {
@@ -35,8 +38,8 @@ func arraysFor(m *models.Model, o *output) func(string, tensor.Tensor) (tensor.T
 // arrayFile is an array on its way to the samples of a model.
 type arrayFile struct {
 	m     *models.Model
-	o     *output
-	image *graph.Node // the model's preprocessing of pictures; nil without
+	hears func(format string, args ...any) // nil: nobody
+	image *graph.Node                      // the model's preprocessing of pictures; nil without
 	name  string
 	given string // type and shape of the array in the file
 }
@@ -53,7 +56,9 @@ func imageOf(m *models.Model) *graph.Node {
 }
 
 func (a *arrayFile) note(format string, args ...any) {
-	a.o.note("%s: %s %s", a.name, a.given, fmt.Sprintf(format, args...))
+	if a.hears != nil {
+		a.hears("%s: %s %s", a.name, a.given, fmt.Sprintf(format, args...))
+	}
 }
 
 // pictures makes bytes [n, H, W, C] of integers.
@@ -135,7 +140,7 @@ func (a *arrayFile) processed(x tensor.Tensor) (tensor.Tensor, error) {
 	slack := 1e-3 * (high - low)
 	if float64(least) < low-slack || float64(most) > high+slack {
 		return x, fmt.Errorf("%s: values from %.4g to %.4g, and the model's preprocessing makes %.4g to %.4g of "+
-			"pictures; give pictures as uint8 [N,H,W,C], or --preprocess none to take the numbers as they are",
+			"pictures; give pictures as uint8 [N,H,W,C], or preprocess none to take the numbers as they are",
 			a.given, least, most, low, high)
 	}
 	a.note("(%.4g to %.4g) goes past the model's preprocessing, which makes %.4g to %.4g of pictures",
@@ -173,7 +178,7 @@ func (a *arrayFile) numbers(x tensor.Tensor) (tensor.Tensor, error) {
 			return x, nil // refused like all pictures
 		}
 		return x, fmt.Errorf("%s: bytes are pictures, and the file does not say how they become the model's "+
-			"input; add --preprocess imagenet, unit, raw or caffe and give [N,H,W,C], or give %s", a.given,
+			"input; say preprocess imagenet, unit, raw or caffe and give [N,H,W,C], or give %s", a.given,
 			tensor.Describe(want.DType, append([]int{x.Shape[0]}, want.Shape...)))
 	}
 	x, err := a.floats(x)

@@ -1,7 +1,8 @@
-package main
+package modelfile
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -68,7 +69,7 @@ func TestArrays(t *testing.T) {
 		{"int64 beyond", colour, ramp(tensor.I64, 1, 0, 2, 32, 32, 3), "", "", "256 is among the values"},
 		{"negative int32", colour, ramp(tensor.I32, 0, -1, 2, 32, 32, 3), "", "", "-1 is among the values"},
 		{"float64 pixels", colour, ramp(tensor.F64, 255.0/n, 0, 2, 3, 32, 32), "", "", "values from 0 to 255"},
-		{"float pixels, channels last", colour, ramp(tensor.F32, 255.0/n, 0, 2, 32, 32, 3), "", "", "--preprocess none"},
+		{"float pixels, channels last", colour, ramp(tensor.F32, 255.0/n, 0, 2, 32, 32, 3), "", "", "preprocess none"},
 		{"normalised", colour, inRange, "f32[2,3,32,32]", "goes past the model's preprocessing", ""},
 		{"normalised float64", colour, ramp(tensor.F64, 4.0/n, -2, 2, 3, 32, 32), "f32[2,3,32,32]", "taken as f32", ""},
 		{"normalised, channels last", colour, ramp(tensor.F32, 4.0/n, -2, 2, 32, 32, 3), "f32[2,32,32,3]", "[N,H,W,C]", ""},
@@ -81,7 +82,8 @@ func TestArrays(t *testing.T) {
 		{"bytes of nothing known", none, ramp(tensor.U8, 1, 0, 2, 3, 32, 32), "", "", "does not say"},
 	} {
 		var notes bytes.Buffer
-		got, err := arraysFor(c.m, &output{stderr: &notes})("x.npy", c.x)
+		note := func(format string, args ...any) { fmt.Fprintf(&notes, format, args...) }
+		got, err := Arrays(c.m, note)("x.npy", c.x)
 		switch {
 		case err != nil:
 			if c.error == "" || !strings.Contains(err.Error(), c.error) {

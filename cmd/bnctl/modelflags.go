@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
+)
+
+// fileFlags say what of a foreign file is the model.
+func fileFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "arch",
+			Usage: "`NAME` of the zoo, a graph file, a Keras .json or Caffe's deploy.prototxt: what a file holds"},
+		&cli.StringFlag{Name: "key", Usage: "`NAME` of the state dict in a PyTorch checkpoint"},
+		&cli.StringFlag{Name: "input",
+			Usage: "`C,H,W`: how large the input is, where the graph in a file leaves that open"},
+		&cli.StringSliceFlag{Name: "drop",
+			Usage: "leave out tensors that match `PATTERN` ('criterion.*'), of a file of mere tensors; repeated"},
+	}
+}
+
+// preprocessFlags say how images become the input of a model that does not say so itself.
+func preprocessFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "preprocess",
+			Usage: "imagenet, unit, raw or caffe: how pixels become the model's input; none: not known"},
+		&cli.StringFlag{Name: "mean", Usage: "`R,G,B` to subtract, in units of x/255"},
+		&cli.StringFlag{Name: "std", Usage: "`R,G,B` to divide by, in units of x/255"},
+		&cli.StringFlag{Name: "exif", Usage: "apply the orientation that picture files tell, or ignore it",
+			DefaultText: "train applies it; otherwise as the model was trained"},
+		&cli.StringFlag{Name: "interpolation", Usage: "bilinear or bicubic: how pictures are resized",
+			DefaultText: "as the model says, or bilinear"},
+	}
+}
+
+// modelOptions returns what the flags say of the file of a model.
+func modelOptions(c *cli.Context) (modelfile.Options, error) {
+	o := modelfile.Options{Arch: c.String("arch"), Key: c.String("key"), Drop: c.StringSlice("drop")}
+	var err error
+	if c.IsSet("input") {
+		if o.Input, err = inputLengths(c.String("input")); err != nil {
+			return o, err
+		}
+	}
+	o.Preprocess, err = preprocessOptions(c)
+	return o, err
+}
+
+// stripOptions is modelOptions with what only strip takes.
+func stripOptions(c *cli.Context) (modelfile.Options, error) {
+	o, err := modelOptions(c)
+	if err != nil {
+		return o, err
+	}
+	o.EMA = c.Bool("ema")
+	if rule := c.String("merge"); rule != "" {
+		if o.Merge, err = bn.ParseRule(rule); err != nil {
+			return o, misuse("--merge: %v", err)
+		}
+	}
+	if c.IsSet("labels") {
+		if o.Labels, err = modelfile.Labels(c.String("labels")); err != nil {
+			return o, fmt.Errorf("--labels: %w", err)
+		}
+	}
+	return o, nil
+}
+
+// preprocessOptions returns what the flags say of pictures.
+func preprocessOptions(c *cli.Context) (p modelfile.Preprocess, err error) {
+	p.Name = c.String("preprocess")
+	if names := modelfile.Preprocessings(); p.Name != "" && !slices.Contains(names, p.Name) {
+		return p, misuse("--preprocess %q%s: want one of %s", p.Name, nearest(p.Name, names),
+			strings.Join(names, ", "))
+	}
+	if p.Mean, err = numbers(c, "mean"); err != nil {
+		return p, err
+	}
+	if p.Std, err = numbers(c, "std"); err != nil {
+		return p, err
+	}
+	if p.EXIF, err = exifOf(c); err != nil {
+		return p, err
+	}
+	if c.IsSet("interpolation") {
+		p.Interpolation = c.String("interpolation")
+		_, err = filterOf(c)
+	}
+	return p, err
+}
+
+// inputLengths reads --input.
+func inputLengths(text string) ([]int, error) {
+	var lengths []int
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 || n > 1<<20 {
+			return nil, misuse("--input %q: want the lengths of one sample, for example --input 3,224,224", text)
+		}
+		lengths = append(lengths, n)
+	}
+	return lengths, nil
+}
+
+// exifOf returns the value of --exif; "" without the flag.
+func exifOf(c *cli.Context) (string, error) {
+	switch v := c.String("exif"); v {
+	case modelfile.ApplyEXIF, modelfile.IgnoreEXIF:
+		return v, nil
+	case "":
+		if !c.IsSet("exif") {
+			return "", nil
+		}
+	}
+	return "", misuse("--exif %q: want apply or ignore", c.String("exif"))
+}
+
+func filterOf(c *cli.Context) (data.Filter, error) {
+	f, err := data.ParseFilter(c.String("interpolation"))
+	if err != nil {
+		return "", misuse("--interpolation: %v", err)
+	}
+	return f, nil
+}
+
+// numbers reads a flag with numbers, separated by commas; nil without it.
+func numbers(c *cli.Context, flag string) ([]float64, error) {
+	if !c.IsSet(flag) {
+		return nil, nil
+	}
+	var out []float64
+	for _, s := range strings.Split(c.String(flag), ",") {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return nil, misuse("--%s %q: %q is not a number", flag, c.String(flag), s)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}

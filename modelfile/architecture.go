@@ -1,0 +1,91 @@
+package modelfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+)
+
+// Unknown is an architecture that the zoo does not have.
+type Unknown struct {
+	Name  string
+	Known []string // what there is
+}
+
+func (e *Unknown) Error() string {
+	return fmt.Sprintf("unknown model %q; models are %s", e.Name, strings.Join(e.Known, ", "))
+}
+
+// Zoo is models.Lookup for names that a person has written: the error is an
+// *Unknown.
+func Zoo(name string) (models.Architecture, error) {
+	a, err := models.Lookup(name)
+	if err == nil {
+		return a, nil
+	}
+	unknown := &Unknown{Name: name}
+	for _, a := range models.Architectures() {
+		unknown.Known = append(unknown.Known, a.Name)
+	}
+	return a, unknown
+}
+
+func inZoo(name string) bool {
+	_, err := models.Lookup(name)
+	return err == nil
+}
+
+// Architecture returns the model that o.Arch names, without state and with the
+// head that f has; nil without Arch, and where f has been read by it already.
+// What the zoo trains with is no statement about somebody's weights, so nothing
+// is known of its preprocessing.
+func Architecture(f *formats.File, o Options) (*models.Model, error) {
+	name := o.Arch
+	if name == "" {
+		return nil, nil
+	}
+	if text, err := description(name); text != nil || err != nil {
+		return nil, err
+	}
+	text, err := GraphText(name)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	if text != nil {
+		return drawn(name, text)
+	}
+	if _, err := Zoo(name); err != nil {
+		return nil, err
+	}
+	m, err := models.Build(name, models.Options{})
+	if err != nil {
+		return nil, err
+	}
+	last := m.Graph.State[len(m.Graph.State)-1] // of the head: one element for each class
+	if t, ok := f.Tensor(last.Name); ok && len(t.Shape) == 1 && t.Shape[0] != last.Shape[0] {
+		if m, err = models.Build(name, models.Options{Classes: t.Shape[0]}); err != nil {
+			return nil, err
+		}
+	}
+	m.Preprocess = models.Preprocess{}
+	return m, nil
+}
+
+// drawn returns the model of a graph in text form, whose own image operation
+// says how it takes pictures.
+func drawn(path string, text []byte) (*models.Model, error) {
+	g, err := graph.ParseGraph(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m, err := models.New(g)
+	if err == nil {
+		m.Preprocess.Known = imageOf(m) != nil
+	}
+	return m, err
+}

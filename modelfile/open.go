@@ -1,0 +1,149 @@
+package modelfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Opened is a model and what of its file was taken.
+type Opened struct {
+	*models.Model
+	Choice *Choice // nil: one of bnctl's own files, which is a model and nothing else
+}
+
+// Open reads the model of a file as a whole; it may be changed.
+func Open(path string, o Options) (*Opened, error) {
+	ours, err := Ours(path, o)
+	if err != nil {
+		return nil, err
+	}
+	if ours {
+		m, err := o.own(path)
+		return &Opened{Model: m}, err
+	}
+	f, err := OpenForeign(path, o)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, err := Template(f, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &Opened{Model: m, Choice: ChoiceOf(path, f)}, nil
+}
+
+// Ours is Own for a file that holds a model: it refuses options about files of
+// other programs if it is one of bnctl's.
+func Ours(path string, o Options) (bool, error) {
+	ours, err := Own(path)
+	if errors.Is(err, os.ErrNotExist) && inZoo(path) {
+		err = fmt.Errorf("%s: no such file, and the model of that name has no weights; train it first", path)
+	}
+	if ours && err == nil {
+		err = o.noForeign(path + " is bnctl's own file")
+	}
+	return ours, err
+}
+
+// own reads the model of one of bnctl's own files.
+func (o *Options) own(path string) (*models.Model, error) {
+	if o.Merge != "" {
+		m, _, err := Strip(path, *o)
+		return m, err
+	}
+	m, err := serialize.ReadModel(path)
+	if err != nil {
+		return nil, err
+	}
+	return o.finish(m)
+}
+
+// OpenForeign opens a file of another program, of which Template makes a
+// model. The caller closes it.
+func OpenForeign(path string, o Options) (*formats.File, error) {
+	f, err := o.Foreign()
+	if err != nil {
+		return nil, err
+	}
+	return formats.Open(path, f)
+}
+
+// Template returns the model of a file of another program. Its preprocessing
+// is that of o; of itself only the file can tell it, or a graph that o.Arch
+// names. The model may share memory with f.
+func Template(f *formats.File, o Options) (*models.Model, error) {
+	as, err := Architecture(f, o)
+	if err != nil {
+		return nil, err
+	}
+	m, err := formats.Template(f, as)
+	if err != nil {
+		return nil, err
+	}
+	if as == nil && m != f.Model { // found in the zoo
+		m.Preprocess = models.Preprocess{}
+	}
+	return o.finish(m)
+}
+
+// Strip reads a checkpoint of bnctl, and says what it took off it: what only
+// training needs.
+func Strip(path string, o Options) (*models.Model, *serialize.Removed, error) {
+	if err := o.noForeign(path + " is bnctl's own file"); err != nil {
+		return nil, nil, err
+	}
+	k, err := serialize.ReadCheckpoint(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Merge != "" {
+		rule, err := bn.ParseRule(string(o.Merge))
+		if err != nil {
+			return nil, nil, problem.Wrap("merge", err)
+		}
+		if k, err = serialize.MergeReplicas(k, rule); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	m, removed, err := serialize.Strip(k)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m, err = o.finish(m)
+	return m, &removed, err
+}
+
+// State reads the tensors of any file, for m to be initialised from by name
+// and shape; see models.InitFrom. The Choice is nil for bnctl's own files.
+func State(path string, o Options, m *models.Model) (map[string]tensor.Tensor, *Choice, error) {
+	ours, err := Own(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ours {
+		m, err := serialize.ReadModel(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return m.State, nil, nil
+	}
+	f, err := OpenForeign(path, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	state, err := formats.State(f, m)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return state, ChoiceOf(path, f), nil
+}

@@ -1,0 +1,177 @@
+package modelfile
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// files writes mlp-bn as a template and as tensors.
+func files(t *testing.T) (m *models.Model, template, tensors string) {
+	t.Helper()
+	m, err := models.Build("mlp-bn", models.Options{})
+	if err == nil {
+		err = models.Init(m, 3)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, tensors = filepath.Join(t.TempDir(), "m.bnm"), filepath.Join(t.TempDir(), "m.safetensors")
+	if _, err = serialize.WriteModel(template, m); err == nil {
+		_, err = formats.Save(tensors, formats.Tensors(m))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, template, tensors
+}
+
+// sameState fails unless got has the tensors of want, bit for bit.
+func sameState(t *testing.T, got, want map[string]tensor.Tensor) {
+	t.Helper()
+	for name, x := range want {
+		if !bytes.Equal(got[name].Bytes, x.Bytes) {
+			t.Errorf("%s: other bytes than were written", name)
+		}
+	}
+}
+
+// The same model comes of a template and of mere tensors, whether it is opened
+// or viewed; what was taken is said of the file of another program alone.
+func TestOpen(t *testing.T) {
+	want, template, tensors := files(t)
+	for _, path := range []string{template, tensors} {
+		m, err := Open(path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameState(t, m.State, want.State)
+		if ours := path == template; ours != (m.Choice == nil) || ours != m.Preprocess.Known {
+			t.Errorf("%s: choice %v, preprocessing %v", path, m.Choice, m.Preprocess)
+		}
+		v, err := View(path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameState(t, v.State, want.State)
+		if err := v.Verified(); err != nil {
+			t.Error(err)
+		}
+		v.Close()
+	}
+}
+
+// A file that changed under a view is to blame for what goes wrong.
+func TestViewOfADamagedFile(t *testing.T) {
+	_, path, _ := files(t)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v, err := View(path, Options{})
+	if err != nil {
+		return // found at once
+	}
+	defer v.Close()
+	other := errors.New("other")
+	if err := v.Blame(other); err == nil || errors.Is(err, other) {
+		t.Errorf("%v is blamed", err)
+	}
+}
+
+// What a caller asks for and cannot have is a problem that names the option.
+func TestProblems(t *testing.T) {
+	_, template, tensors := files(t)
+	for _, c := range []struct {
+		path  string
+		o     Options
+		field string
+	}{
+		{template, Options{Arch: "mlp-bn"}, "arch"},
+		{template, Options{Key: "model"}, "key"},
+		{template, Options{Drop: []string{"*"}}, "drop"},
+		{template, Options{EMA: true}, "ema"},
+		{template, Options{Input: []int{1, 28, 28}}, "input"},
+		{tensors, Options{Labels: []string{"a", "b"}}, "labels"},
+		{tensors, Options{Preprocess: Preprocess{Name: "imagnet"}}, "preprocess"},
+		{tensors, Options{Preprocess: Preprocess{Name: "none", Mean: []float64{0}}}, "preprocess"},
+		{tensors, Options{Preprocess: Preprocess{EXIF: "sideways"}}, "exif"},
+		{tensors, Options{Preprocess: Preprocess{Interpolation: "lanczos"}}, "interpolation"},
+	} {
+		for name, open := range map[string]func() error{
+			"Open": func() error { _, err := Open(c.path, c.o); return err },
+			"View": func() error { _, err := View(c.path, c.o); return err },
+		} {
+			var p *problem.Error
+			if err := open(); !errors.As(err, &p) || p.Field != c.field {
+				t.Errorf("%s: %v, want a problem of %s", name, err, c.field)
+			}
+		}
+	}
+	var u *Unknown
+	if _, err := Open(tensors, Options{Arch: "lenet"}); !errors.As(err, &u) || !slices.Contains(u.Known, "lenet-bn") {
+		t.Errorf("%v, want an unknown architecture", err)
+	}
+}
+
+// A model starts with the weights of its file, and without them where it is
+// made by name.
+func TestStart(t *testing.T) {
+	want, template, _ := files(t)
+	info := data.Info{Kind: "glyphs", DType: tensor.U8, Shape: []int{28, 28, 1}, Classes: make([]string, 10)}
+	m, err := Start("mlp-bn", info, StartOptions{})
+	if err != nil || m.Weights != "" {
+		t.Fatalf("by name: %v, %v", m, err)
+	}
+	if m, err = Start(template, info, StartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := Digest(template)
+	if err != nil || m.Weights != sum {
+		t.Errorf("weights %s, the file is %s, %v", m.Weights, sum, err)
+	}
+	sameState(t, m.State, want.State)
+	var p *problem.Error
+	if _, err := Start(template, info, StartOptions{Init: "x.pth"}); !errors.As(err, &p) || p.Field != "init" {
+		t.Errorf("weights from two files: %v", err)
+	}
+	if _, err := Start("mlp-bn", info, StartOptions{Options: Options{Arch: "mlp-bn"}}); !errors.As(err, &p) ||
+		p.Field != "arch" {
+		t.Errorf("an architecture of no file of weights: %v", err)
+	}
+	if m, err = Start(template, info, StartOptions{Classes: 4}); err != nil {
+		t.Fatal(err)
+	}
+	if n := m.Graph.Main.Values[m.Graph.Main.Outputs[0].Value].Type.Shape[0]; n != 4 {
+		t.Errorf("a head for %d classes, want 4", n)
+	}
+}
+
+// Bilinear is a choice, not the lack of one.
+func TestInterpolation(t *testing.T) {
+	m, template, _ := files(t)
+	m.Preprocess.Interpolation = string(data.Bicubic)
+	if _, err := serialize.WriteModel(template, m); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]data.Filter{"": data.Bicubic, "bicubic": data.Bicubic, "bilinear": data.Bilinear} {
+		got, err := Open(template, Options{Preprocess: Preprocess{Interpolation: name}})
+		if err != nil || data.Filter(got.Preprocess.Interpolation) != want {
+			t.Errorf("%q: %+v, %v; want %q", name, got, err, want)
+		}
+	}
+}

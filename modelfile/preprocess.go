@@ -1,0 +1,120 @@
+package modelfile
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// caffeMean is what models of Caffe's zoo subtract, in the order B, G, R.
+var caffeMean = []float64{103.939, 116.779, 123.68}
+
+// images lists the meanings of Preprocess.Name.
+var images = map[string]models.Image{
+	"imagenet": {Scale: 1. / 255, Mean: models.ImageNetMean, Std: models.ImageNetStd},
+	"unit":     {Scale: 1. / 255},
+	"raw":      {Scale: 1},
+	"caffe":    {Scale: 1, Mean: caffeMean, BGR: true},
+}
+
+// Preprocessings returns what Preprocess.Name may be: x/255 less ImageNet's
+// mean, by its deviation (imagenet), x/255 (unit), x (raw), x less Caffe's mean
+// in the order B, G, R (caffe), or not known (none).
+func Preprocessings() []string { return []string{"imagenet", "unit", "raw", "caffe", "none"} }
+
+// apply returns m with the preprocessing of p, or with its own. An image
+// operation that nobody vouches for goes: then m takes arrays.
+func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
+	m, err := p.pictures(m)
+	if err != nil {
+		return nil, err
+	}
+	given := p.Mean != nil || p.Std != nil
+	name, resize := p.Name, 0
+	if name == "" {
+		switch {
+		case given:
+		case m.Preprocess.Known:
+			return m, nil
+		default:
+			return withoutImage(m)
+		}
+		name, resize = "unit", m.Preprocess.Resize
+	}
+	if name == "none" {
+		if given {
+			return nil, problem.New("preprocess", "", "none contradicts {mean} and {std}", "leave it out")
+		}
+		return withoutImage(m)
+	}
+	i, ok := images[name]
+	if !ok {
+		return nil, problem.New("preprocess", strconv.Quote(name),
+			"want one of "+strings.Join(Preprocessings(), ", "), "")
+	}
+	if p.Mean != nil {
+		i.Mean = p.Mean
+	}
+	if p.Std != nil {
+		i.Std = p.Std
+	}
+	out, err := models.WithImage(m, i)
+	if err != nil {
+		return nil, err
+	}
+	if name == "imagenet" {
+		resize = shorterSide(out.Input().Shape)
+	}
+	out.Preprocess.Resize, out.Preprocess.Known = resize, true
+	return out, nil
+}
+
+// pictures returns m with what p says of reading picture files.
+func (p *Preprocess) pictures(m *models.Model) (*models.Model, error) {
+	if p.EXIF == "" && p.Interpolation == "" {
+		return m, nil
+	}
+	out := *m
+	switch p.EXIF {
+	case ApplyEXIF, IgnoreEXIF:
+		out.Preprocess.EXIF = p.EXIF == ApplyEXIF
+	case "":
+	default:
+		return nil, problem.New("exif", strconv.Quote(p.EXIF), "want "+ApplyEXIF+" or "+IgnoreEXIF, "")
+	}
+	if p.Interpolation != "" {
+		filter, err := data.ParseFilter(p.Interpolation)
+		if err != nil {
+			return nil, problem.Wrap("interpolation", err)
+		}
+		out.Preprocess.Interpolation = string(filter)
+	}
+	return &out, nil
+}
+
+// withoutImage returns m with arrays for input, and nothing known of pictures.
+func withoutImage(m *models.Model) (*models.Model, error) {
+	m, err := models.WithArrays(m)
+	if err != nil {
+		return nil, err
+	}
+	out := *m
+	out.Preprocess = models.Preprocess{}
+	return &out, nil
+}
+
+// shorterSide returns what the shorter side of an image is scaled to before
+// the centre crop: 256 for a crop of 224, and as much for others; 0, which
+// means that the crop is filled, for models of small images.
+func shorterSide(input []int) int {
+	const small, scaled, crop = 64, 256, 224
+	side := slices.Max(input[:2])
+	if side < small {
+		return 0
+	}
+	return side * scaled / crop
+}

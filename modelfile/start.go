@@ -1,0 +1,121 @@
+package modelfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// StartOptions say what a model for training is made of.
+type StartOptions struct {
+	Options
+	Classes int    // of a new head; 0: those of the data, or of the file
+	Seed    uint64 // of the weights of a new head
+	// Init is the file that weights will be taken from; "": none. A model that has
+	// weights of its own is refused with it.
+	Init string
+}
+
+// Started is the model that training starts from.
+type Started struct {
+	Opened
+	// Weights is the SHA-256 of the file that has weights for it; "" if they
+	// are to be drawn.
+	Weights string
+}
+
+// Start makes a model for training on such data: of the zoo by name, with the
+// size and the classes of the data, from a graph in text form, or of any model
+// file, then with the file's weights; those of a new head are drawn from the
+// seed.
+func Start(name string, info data.Info, o StartOptions) (*Started, error) {
+	text, err := GraphText(name)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	var m *models.Model
+	switch {
+	case text != nil:
+		m, err = written(name, text, o.Classes)
+	case err == nil && !inZoo(name):
+		return trained(name, info, o)
+	default:
+		m, err = ForData(name, info, o.Classes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	about := Options{Arch: o.Arch, Input: o.Input}
+	if err := about.noForeign(name + " is no file of weights"); err != nil {
+		return nil, err
+	}
+	if m, err = o.Preprocess.apply(m); err != nil {
+		return nil, err
+	}
+	return &Started{Opened: Opened{Model: m}}, nil
+}
+
+// trained opens a template, or the file of another program, to train it on.
+func trained(path string, info data.Info, o StartOptions) (*Started, error) {
+	if o.Init != "" {
+		return nil, problem.New("init", o.Init, "model "+path+" has weights of its own", "leave one of them out")
+	}
+	was, err := Open(path, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	if was.Model, err = Suited(was.Model, info); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m := was.Clone()
+	if o.Classes != 0 {
+		if m, err = models.WithClasses(was.Model, o.Classes); err != nil {
+			return nil, err
+		}
+		if err := models.InitHead(m, was.Model, o.Seed); err != nil {
+			return nil, err
+		}
+	}
+	m.Recipe = nil // of another run
+	sum, err := Digest(path)
+	return &Started{Opened{m, was.Choice}, sum}, err
+}
+
+// written makes a model of a graph in text form, with a head for so many
+// classes; 0 leaves its own.
+func written(path string, text []byte, classes int) (*models.Model, error) {
+	g, err := graph.ParseGraph(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m, err := models.New(g)
+	if err != nil || classes == 0 {
+		return m, err
+	}
+	return models.WithClasses(m, classes)
+}
+
+// ForData builds an architecture of the zoo for pictures of the data's size,
+// without state, and for its classes unless classes is above 0.
+func ForData(name string, info data.Info, classes int) (*models.Model, error) {
+	if _, err := Zoo(name); err != nil {
+		return nil, err
+	}
+	if !info.Pictures() {
+		return nil, fmt.Errorf("model %s takes images, the samples of %s are %v arrays of f32; "+
+			"give a model file whose input has that shape", name, info.Kind, info.Shape)
+	}
+	o := models.Options{Classes: classes}
+	if o.Classes == 0 {
+		o.Classes = len(info.Classes)
+	}
+	if len(info.Shape) == 3 {
+		o.Input = models.Size{Height: info.Shape[0], Width: info.Shape[1], Channels: info.Shape[2]}
+	}
+	return models.Build(name, o)
+}

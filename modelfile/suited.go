@@ -1,0 +1,76 @@
+package modelfile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Suited returns the form of m that takes the samples of such data: arrays of
+// floats go past an image operation, as they are; they may have their channels
+// last. Samples that cannot be the input of m are an error. Pictures for a
+// model of which nobody has said how they become its input are a
+// *problem.Error: that is never guessed.
+func Suited(m *models.Model, info data.Info) (*models.Model, error) {
+	if info.Pictures() {
+		return m, takesPictures(m)
+	}
+	m, err := models.WithArrays(m)
+	if err != nil {
+		return nil, err
+	}
+	in := m.Input()
+	if info.DType == in.DType && channelsLast(info.Shape, in.Shape) {
+		return models.WithChannelsLast(m)
+	}
+	if info.DType != in.DType || !slices.Equal(info.Shape, in.Shape) {
+		return nil, fmt.Errorf("the model takes arrays %s, a sample of %s is %s",
+			tensor.Describe(in.DType, in.Shape), info.Kind, tensor.Describe(info.DType, info.Shape))
+	}
+	return m, nil
+}
+
+// channelsLast reports whether a shape [H,W,C] is want, [C,H,W], in another
+// order. What fits as it is, is not.
+func channelsLast(have, want []int) bool {
+	return len(have) == 3 && len(want) == 3 && !slices.Equal(have, want) &&
+		slices.Equal(have, []int{want[1], want[2], want[0]})
+}
+
+// takesPictures refuses pictures for a model that takes none.
+func takesPictures(m *models.Model) error {
+	in := m.Input()
+	switch {
+	case !m.Preprocess.Known:
+		return problem.New("preprocess", "", "the file does not say how a picture becomes the model's input",
+			"add {preprocess} imagenet, unit, raw or caffe, or {mean} and {std}, or give arrays as .npy")
+	case in.DType != tensor.U8 || len(in.Shape) != 3:
+		return fmt.Errorf("the model takes arrays %s, the samples are pictures; give arrays as .npy, "+
+			"or say by preprocess how pictures become such arrays", tensor.Describe(in.DType, in.Shape))
+	}
+	return nil
+}
+
+// WantsPreprocessing reports whether m takes arrays of the shape of pictures,
+// and nothing says how pictures become such arrays: then Suited refuses them.
+func WantsPreprocessing(m *models.Model) bool {
+	if m.Preprocess.Known {
+		return false
+	}
+	_, err := models.WithImage(m, models.Image{Scale: 1})
+	return err == nil // else they are no pictures anyway
+}
+
+// Transform says how the samples of such data become the input of m.
+func Transform(m *models.Model, info data.Info) data.Transform {
+	in := m.Input()
+	if !info.Pictures() || len(in.Shape) != 3 {
+		return data.Transform{}
+	}
+	return data.Transform{Height: in.Shape[0], Width: in.Shape[1], Channels: in.Shape[2],
+		Resize: m.Preprocess.Resize, Filter: data.Filter(m.Preprocess.Interpolation)}
+}

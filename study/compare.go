@@ -46,9 +46,58 @@ func (r *Results) paired(a, b map[uint64]Score, measure func(Score) float64) Dif
 // Clear reports whether the difference is more than chance: 0 lies outside its interval.
 func (d Difference) Clear() bool { return d.Seeds > 0 && math.Abs(d.Mean) > d.Margin }
 
+// sign is 1 or -1 if the difference is more than chance, else 0.
+func (d Difference) sign() int {
+	switch {
+	case !d.Clear():
+		return 0
+	case d.Mean > 0:
+		return 1
+	}
+	return -1
+}
+
+// verdict is what accuracy and loss of the same pairs of runs say together of a change.
+type verdict int
+
+const (
+	noDifference   verdict = iota // both may be chance
+	better                        // both are better beyond chance
+	betterAccuracy                // the loss may be chance
+	betterLoss                    // the accuracy may be chance
+	opposed                       // one is better, the other worse, both beyond chance
+	worse                         // one is worse beyond chance, and none better
+)
+
+// judge weighs a gain of accuracy and a change of loss. Nothing is better as a
+// whole while the interval of one of them holds 0.
+func judge(gain, more Difference) verdict {
+	a, l := gain.sign(), -more.sign()
+	switch {
+	case a > 0 && l > 0:
+		return better
+	case a*l < 0:
+		return opposed
+	case a < 0 || l < 0:
+		return worse
+	case a > 0:
+		return betterAccuracy
+	case l > 0:
+		return betterLoss
+	}
+	return noDifference
+}
+
+// text writes at least so many digits behind the point: as many as it takes
+// that the interval of a difference beyond chance does not seem to hold 0.
 func (d Difference) text(digits int, unit string) string {
 	if math.IsInf(d.Margin, 1) {
 		return fmt.Sprintf("%+.*f%s (one seed: no interval)", digits, d.Mean, unit)
+	}
+	const most = 9
+	rounded := func(v float64) float64 { return math.Round(v * math.Pow10(digits)) }
+	for d.Clear() && digits < most && rounded(math.Abs(d.Mean)) <= rounded(d.Margin) {
+		digits++
 	}
 	return fmt.Sprintf("%+.*f ± %.*f%s", digits, d.Mean, digits, d.Margin, unit)
 }

@@ -57,7 +57,7 @@ func (r *Results) best(s Setting) string {
 // with the statistics that serve it best.
 func (r *Results) needsSync() *Finding {
 	f := &Finding{Question: "Does batch norm need synchronising?"}
-	var needed, not []string
+	sizes := map[verdict][]string{}
 	for _, k := range r.PerReplica {
 		sync, apart := r.setting(Sync, k), r.setting(Replica, k)
 		name := r.best(apart)
@@ -66,12 +66,8 @@ func (r *Results) needsSync() *Finding {
 		if gain.Seeds == 0 {
 			continue
 		}
-		size := fmt.Sprint(k)
-		if gain.Clear() && gain.Mean > 0 || less.Clear() && less.Mean < 0 {
-			needed = append(needed, size)
-		} else {
-			not = append(not, size)
-		}
+		v := judge(gain, less)
+		sizes[v] = append(sizes[v], fmt.Sprint(k))
 		f.Details = append(f.Details, fmt.Sprintf("%d samples per replica: sync gains %s of accuracy, loss %s "+
 			"(against replica batch norm with %s statistics, its best; %d seeds)",
 			k, gain.points(), less.loss(), name, gain.Seeds))
@@ -79,24 +75,27 @@ func (r *Results) needsSync() *Finding {
 	if len(f.Details) == 0 {
 		return nil
 	}
-	f.Answer = "With " + phrase(needed, "yes, clearly", "") +
-		phrase(not, "no difference beyond chance in favour of it", sep(needed)) + "."
+	var parts []string
+	for _, a := range syncAnswers {
+		if with := sizes[a.verdict]; len(with) > 0 {
+			parts = append(parts, strings.Join(with, " and ")+" samples per replica: "+a.text)
+		}
+	}
+	f.Answer = "With " + strings.Join(parts, "; with ") + "."
 	return f
 }
 
-// phrase says an answer for some sizes, nothing for none.
-func phrase(sizes []string, answer, before string) string {
-	if len(sizes) == 0 {
-		return ""
-	}
-	return before + strings.Join(sizes, " and ") + " samples per replica: " + answer
-}
-
-func sep(before []string) string {
-	if len(before) == 0 {
-		return ""
-	}
-	return "; with "
+// syncAnswers says what a verdict on sync batch norm means, in the order of the answer.
+var syncAnswers = []struct {
+	verdict verdict
+	text    string
+}{
+	{better, "yes, clearly"},
+	{betterAccuracy, "yes in accuracy, no difference beyond chance in loss"},
+	{betterLoss, "yes in loss, no difference beyond chance in accuracy"},
+	{opposed, "accuracy and loss say the opposite of each other, both beyond chance"},
+	{noDifference, "no difference beyond chance"},
+	{worse, "no, it does worse with it"},
 }
 
 // rightMerge compares the ways of keeping statistics on the same weights.
@@ -109,7 +108,7 @@ func (r *Results) rightMerge() *Finding {
 		if len(base) == 0 {
 			continue
 		}
-		var costs []string
+		var costs, beyond []string
 		for _, name := range r.statistics(s) {
 			if name == pooled {
 				continue
@@ -118,11 +117,18 @@ func (r *Results) rightMerge() *Finding {
 			gain, more := r.paired(other, base, accuracy), r.paired(other, base, loss)
 			f.Details = append(f.Details, fmt.Sprintf("%d samples per replica: %s instead of pooled: "+
 				"accuracy %s, loss %s", k, name, gain.points(), more.loss()))
-			costs = append(costs, fmt.Sprintf("%s %+.4f (worse with %d of %d seeds)", name, more.Mean, more.Up,
+			costs = append(costs, fmt.Sprintf("%s %s (worse with %d of %d seeds)", name, more.loss(), more.Up,
 				more.Seeds))
+			if more.Clear() {
+				beyond = append(beyond, name)
+			}
+		}
+		chance := "none of it beyond chance"
+		if len(beyond) > 0 {
+			chance = "beyond chance: " + strings.Join(beyond, ", ")
 		}
 		answers = append(answers, fmt.Sprintf("With %d samples per replica %s has the lowest loss; against "+
-			"pooled: %s.", k, r.best(s), strings.Join(costs, ", ")))
+			"pooled: %s; %s.", k, r.best(s), strings.Join(costs, ", "), chance))
 	}
 	if len(answers) == 0 {
 		return nil
@@ -150,16 +156,26 @@ func (r *Results) smallDiffers() *Finding {
 	}
 	f.Details = append(f.Details, "literature: Wu and He 2018 (Group Normalization, table 2): ResNet-50 on "+
 		"ImageNet, validation error 23.6 % with 32 samples per device and 34.7 % with 2")
-	switch worse := gain.Mean < 0 && more.Mean > 0; {
-	case worse && (gain.Clear() || more.Clear()):
-		f.Answer = fmt.Sprintf("Yes: accuracy %s, loss %s.", gain.points(), more.loss())
-	case worse:
-		f.Answer = fmt.Sprintf("In that direction, but not beyond chance: accuracy %s, loss %s.",
-			gain.points(), more.loss())
-	default:
-		f.Answer = fmt.Sprintf("Not here: accuracy %s, loss %s.", gain.points(), more.loss())
-	}
+	f.Answer = fmt.Sprintf("%s: accuracy %s, loss %s.", fewerSays(gain, more), gain.points(), more.loss())
 	return f
+}
+
+// fewerSays answers whether fewer samples do worse, by what accuracy they gain and how much more loss.
+func fewerSays(gain, more Difference) string {
+	a, l := -gain.sign(), more.sign()
+	switch {
+	case a > 0 && l > 0:
+		return "Yes"
+	case a*l < 0:
+		return "Accuracy and loss say the opposite of each other, both beyond chance"
+	case a > 0:
+		return "In accuracy yes, in loss not beyond chance"
+	case l > 0:
+		return "In loss yes, in accuracy not beyond chance"
+	case a == 0 && l == 0 && gain.Mean < 0 && more.Mean > 0:
+		return "In that direction, but not beyond chance"
+	}
+	return "Not here"
 }
 
 // healthyAgrees says whether all ways agree at the largest share per replica:

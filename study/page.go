@@ -5,12 +5,18 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 )
 
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Parse(pageText))
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"hyphenated": hyphenated}).Parse(pageText))
+
+// hyphenated says where the longest heading of the table may be cut on a narrow page.
+func hyphenated(heading string) string {
+	return strings.ReplaceAll(heading, "synchronising", "synchron\u00adising")
+}
 
 // Page writes the results as a page that needs nothing beside itself.
 func (r *Results) Page(w io.Writer) error {

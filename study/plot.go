@@ -1,11 +1,8 @@
 package study
 
 import (
-	"bytes"
 	"fmt"
 	"image/color"
-	"regexp"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -25,16 +22,16 @@ func (r *Results) Plots() ([]Plot, error) {
 	var out []Plot
 	for _, p := range []struct {
 		name, caption string
-		width, height vg.Length
+		height        float64 // cm, without legend
 		make          func() (*plot.Plot, error)
 	}{
 		{"accuracy", "Accuracy by way of training and by statistics: a dot is a seed, a ring the mean over seeds.",
-			18, 11, r.plotScores},
+			2 + 0.7*float64(len(r.Table())), r.plotScores},
 		{"curves", "Accuracy after each epoch with the statistics of the run's own mode (replica: pooled), " +
-			"mean over seeds.", 18, 10, r.plotCurves},
+			"mean over seeds.", 9, r.plotCurves},
 		{"variance", "What small samples miss of a variance, 1 - mean(Q/n)/truth, by the samples of a group; " +
-			"the dashed line is 1/n for one value a sample.", 18, 11, r.plotSampling},
-		{"speed", "Training throughput.", 18, 6, r.plotSpeeds},
+			"the dashed line is 1/n for one value a sample.", 10, r.plotSampling},
+		{"speed", "Training throughput.", 2 + 0.8*float64(len(r.Settings())), r.plotSpeeds},
 	} {
 		drawn, err := p.make()
 		if err != nil {
@@ -43,7 +40,7 @@ func (r *Results) Plots() ([]Plot, error) {
 		if drawn == nil {
 			continue
 		}
-		svg, err := render(drawn, p.width*vg.Centimeter, p.height*vg.Centimeter)
+		svg, err := render(drawn, 18*vg.Centimeter, vg.Length(p.height)*vg.Centimeter)
 		if err != nil {
 			return nil, fmt.Errorf("plot %s: %w", p.name, err)
 		}
@@ -73,39 +70,13 @@ func newPlot(x, y string) *plot.Plot {
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Color, a.Tick.Color = ink, ink
 	}
-	p.Legend.Top = true
+	p.Legend.Top, p.Legend.Left = true, true
 	p.Legend.Padding = vg.Points(2)
 	p.Legend.TextStyle.Font.Size = 10
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
 	p.Add(grid)
 	return p
-}
-
-// prologue is what stands before the element of a file.
-var prologue = regexp.MustCompile(`(?s)^.*?(<svg)`)
-
-// render draws p as an SVG element whose colours are variables.
-func render(p *plot.Plot, width, height vg.Length) ([]byte, error) {
-	w, err := p.WriterTo(width, height, "svg")
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if _, err := w.WriteTo(&b); err != nil {
-		return nil, err
-	}
-	svg := prologue.ReplaceAllString(b.String(), "$1")
-	svg = strings.ReplaceAll(svg, "font-family:Liberation Sans", "font-family:system-ui,sans-serif")
-	named := map[string]color.RGBA{"ink": ink, "faint": faint}
-	for i, c := range colours {
-		named[fmt.Sprintf("series%d", i)] = c
-	}
-	for name, c := range named {
-		hex := fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B)
-		svg = strings.ReplaceAll(svg, hex, fmt.Sprintf("var(--%s,%s)", name, strings.ToLower(hex)))
-	}
-	return []byte(svg), nil
 }
 
 // dots draws points.

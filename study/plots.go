@@ -44,8 +44,7 @@ func (r *Results) plotScores() (*plot.Plot, error) {
 			return nil, err
 		}
 	}
-	p.NominalY(names...)
-	p.Y.Min, p.Y.Max = -0.5, float64(len(rows))-0.5
+	nominal(p, names)
 	room := (p.X.Max - p.X.Min) / 40
 	p.X.Min, p.X.Max = p.X.Min-room, p.X.Max+room
 	return p, nil
@@ -54,7 +53,6 @@ func (r *Results) plotScores() (*plot.Plot, error) {
 // plotCurves draws the accuracy over the epochs.
 func (r *Results) plotCurves() (*plot.Plot, error) {
 	p := newPlot("epoch", "accuracy, %")
-	p.Legend.Left = true
 	p.X.Tick.Marker = whole
 	drawn := false
 	for _, s := range r.Settings() {
@@ -133,7 +131,6 @@ func (r *Results) plotSampling() (*plot.Plot, error) {
 		return nil, err
 	}
 	p.Legend.Add("1/n, one value a sample", l)
-	p.Legend.Top, p.Legend.Left = false, true
 	return p, nil
 }
 
@@ -156,9 +153,9 @@ var whole = plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
 	return ticks
 })
 
-// halves marks the powers of 2, those below 1 as fractions.
+// halves marks the powers of 2 in the range, those below 1 as fractions.
 var halves = plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
-	for e := math.Floor(math.Log2(low)); e <= math.Ceil(math.Log2(high)); e++ {
+	for e := math.Ceil(math.Log2(low)); e <= math.Floor(math.Log2(high)); e++ {
 		label := fmt.Sprint(math.Exp2(e))
 		if e < 0 {
 			label = fmt.Sprintf("1/%g", math.Exp2(-e))
@@ -173,22 +170,33 @@ func (r *Results) plotSpeeds() (*plot.Plot, error) {
 	if len(r.Speeds) == 0 {
 		return nil, nil
 	}
-	p := newPlot("", "images per second")
-	var names []string
-	for i, s := range r.Settings() {
+	p := newPlot("images per second", "")
+	settings := r.Settings()
+	slices.Reverse(settings) // the first one on top
+	names := make([]string, len(settings))
+	for i, s := range settings {
+		names[i] = fmt.Sprintf("%s, %d each", s.Arm, s.PerReplica)
 		v := r.speed(s)
-		names = append(names, fmt.Sprintf("%s, %d each", s.Arm, s.PerReplica))
 		if v == nil {
 			continue
 		}
-		bar, err := plotter.NewBarChart(plotter.Values{v.Throughput}, vg.Points(28))
+		bar, err := plotter.NewBarChart(plotter.Values{v.Throughput}, vg.Points(13))
 		if err != nil {
 			return nil, err
 		}
+		bar.Horizontal = true
 		bar.XMin, bar.Color, bar.LineStyle.Width = float64(i), colours[r.colourOf(s)], 0
 		p.Add(bar)
 	}
-	p.NominalX(names...)
-	p.Y.Min = 0
+	nominal(p, names)
+	p.X.Min = 0
 	return p, nil
+}
+
+// nominal writes a name on the vertical axis at 0, 1, ..., so far from it that
+// a dot on the axis is not on a letter.
+func nominal(p *plot.Plot, names []string) {
+	p.NominalY(names...)
+	p.Y.Min, p.Y.Max = -0.5, float64(len(names))-0.5
+	p.Y.Padding = vg.Points(8)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -127,28 +126,3 @@ type Outcome struct {
 // Hyper holds the hyper-parameters of a step: the inputs of the function
 // graph.Commit that graph.Train does not keep, by name.
 type Hyper map[string]float32
-
-// Group is the devices of a run at one moment.
-type Group struct {
-	Generation uint64
-	Rank       int
-	Replicas   [][]int // by rank; increasing; together each of 0..R-1 once
-	Level      string  // how members exchange: one of Info.Levels of all
-	Rendezvous []byte  // what the level needs to meet: segments, ids
-	// Exchange is how this member meets the others. On the far side of a
-	// wire it is the SDK's; a device only calls it. Nil at levels at which the
-	// host is not in the middle.
-	Exchange collective.Exchanger
-}
-
-// Leaves returns R, the number of replicas of the group.
-func (g Group) Leaves() int {
-	n := 0
-	for _, r := range g.Replicas {
-		n += len(r)
-	}
-	return n
-}
-
-// Alone reports whether the member holds all replicas, so that no exchange is needed.
-func (g Group) Alone() bool { return len(g.Replicas) <= 1 }

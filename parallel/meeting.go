@@ -82,7 +82,7 @@ func (d *Driver) joinEach(ctx context.Context, of func(rank int) device.Group) e
 	}
 	for rank, m := range d.members {
 		g := of(rank)
-		g.Generation, g.Rank, g.Replicas = d.generation, rank, replicas
+		g.Generation, g.Rank, g.Replicas, g.Tree = d.generation, rank, replicas, d.config.Replicas
 		if err := d.limited(m, func() error { return m.Device.Join(ctx, g) }); err != nil {
 			return m.named(err)
 		}

@@ -15,7 +15,7 @@ func groupCases() []Case {
 			"Join makes the device a member of a group, in place of the former one; devices may change during a run.",
 			n.program, n.lost),
 		contractCase("group: mistakes",
-			"Group.Replicas: by rank; increasing; together each of 0..R-1 once.", groupMistakes),
+			"Group.Replicas: by rank; increasing; none twice; each below Leaves().", groupMistakes),
 		contractCase("run: replicas of the group",
 			"A device executes the logical replicas that its Group gives it.",
 			replicasOfGroup),
@@ -78,6 +78,12 @@ func groupMistakes(ctx context.Context, m *member, s *setting) error {
 		{"a replica that is missing", device.Invalid, join(device.Group{Replicas: [][]int{{0, 2}}})},
 		{"a replica twice", device.Invalid, join(device.Group{Replicas: [][]int{{0, 1, 1}}})},
 		{"replicas that do not increase", device.Invalid, join(device.Group{Replicas: [][]int{{0, 2, 1}}})},
+		{"a replica above the leaves", device.Invalid,
+			join(device.Group{Replicas: [][]int{{0, 4}}, Tree: 4})},
+		{"more replicas than leaves", device.Invalid,
+			join(device.Group{Replicas: [][]int{{0, 1, 2}}, Tree: 2})},
+		{"a negative number of leaves", device.Invalid,
+			join(device.Group{Replicas: [][]int{{0, 1, 2}}, Tree: -1})},
 		{"no members", device.Invalid, join(device.Group{})},
 	}); err != nil {
 		return err

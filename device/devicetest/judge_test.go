@@ -19,7 +19,15 @@ import (
 type sick struct {
 	device.Device
 	load func(error) error
+	join func(device.Group) device.Group
 	x    sickExecutable
+}
+
+func (d *sick) Join(ctx context.Context, g device.Group) error {
+	if d.join != nil {
+		g = d.join(g)
+	}
+	return d.Device.Join(ctx, g)
 }
 
 // sickExecutable replaces calls of an executable.
@@ -115,6 +123,16 @@ var faults = []struct {
 		"overwritten"},
 	{"errors without a kind", sick{load: func(err error) error { return errors.New(err.Error()) }},
 		"load: invalid program", "invalid"},
+	{"a part of the tree is taken for all of it", sick{join: func(g device.Group) device.Group {
+		g.Tree = 0
+		return g
+	}}, "all_reduce: replicas held [[0] [1 2 3 4 5 6 7]] on machines [0 1]", "want each of 0 to 6"},
+	{"a part of the tree is added up alone", sick{join: func(g device.Group) device.Group {
+		if !g.Whole() {
+			g.Replicas, g.Tree, g.Rank = [][]int{{0, 1, 2, 3}}, 4, 0
+		}
+		return g
+	}}, "all_reduce: replicas held [[0 1 2 3] [4 5 6 7]] on machines [0 1]", "f32 sum"},
 }
 
 func commitAgain(ctx context.Context, x device.Executable, v device.Version, h device.Hyper) error {

@@ -17,6 +17,7 @@ type party struct {
 	hub      *collective.Hub
 	meeting  device.Meeting // nil: they meet at the hub
 	replicas [][]int
+	machines []int // of each member, increasing; nil: all are on one
 	members  []*member
 }
 
@@ -28,7 +29,15 @@ type member struct {
 // gather opens a device for each entry of replicas, loads the setting on all
 // and joins them in a group that meets where ctx says.
 func gather(ctx context.Context, open Opener, s *setting, replicas ...[]int) (*party, error) {
-	g := &party{replicas: replicas, hub: collective.NewHub(len(slices.Concat(replicas...)), len(replicas))}
+	return gatherOn(ctx, open, s, nil, replicas)
+}
+
+// gatherOn is gather of devices on these machines, each of which has a group of
+// its own. Groups of several machines meet in this process.
+func gatherOn(ctx context.Context, open Opener, s *setting, machines []int, replicas [][]int) (
+	*party, error) {
+	g := &party{replicas: replicas, machines: machines,
+		hub: collective.NewHub(len(slices.Concat(replicas...)), len(replicas))}
 	for rank := range replicas {
 		d, err := open.device(ctx)
 		if err != nil {
@@ -51,6 +60,12 @@ func gather(ctx context.Context, open Opener, s *setting, replicas ...[]int) (*p
 
 func (g *party) group(rank int, generation uint64) device.Group {
 	group := device.Group{Generation: generation, Rank: rank, Replicas: g.replicas}
+	if g.machines != nil {
+		first, _ := slices.BinarySearch(g.machines, g.machines[rank])
+		end, _ := slices.BinarySearch(g.machines, g.machines[rank]+1)
+		group.Tree = group.Leaves()
+		group.Rank, group.Replicas = rank-first, g.replicas[first:end]
+	}
 	if g.meeting != nil && len(g.replicas) > 1 {
 		group.Level, group.Rendezvous = device.CollShm, g.meeting.Rendezvous()
 	} else {

@@ -49,12 +49,31 @@ var holdings = [][][]int{
 	{{7}, {6}, {5}, {4}, {3}, {2}, {1}, {0}},
 }
 
+// scattered are ways in which devices of several machines can: the group of
+// each machine has a part of the tree, the first of them replica 0, with which
+// a device that does not look at the tree takes itself to be alone.
+var scattered = []struct {
+	machines []int
+	held     [][]int
+}{
+	{[]int{0, 1}, [][]int{{0, 1, 2, 3}, {4, 5, 6, 7}}},
+	{[]int{0, 1}, [][]int{{0}, {1, 2, 3, 4, 5, 6, 7}}},
+	{[]int{0, 1, 1, 2}, [][]int{{0, 1, 2}, {3, 5}, {4}, {6, 7}}},
+}
+
 func reduceCases() []Case {
 	const rule = "NUMERICS 4: all sums across replicas follow the canonical tree; an empty leaf is skipped"
 	cases := []Case{newCase("all_reduce: a device that is alone", rule, reductions, reduceAlone)}
 	for _, held := range holdings {
 		cases = append(cases, newCase(fmt.Sprintf("all_reduce: replicas held %v", held), rule, reductions,
-			func(ctx context.Context, open Opener) error { return reduceTogether(ctx, open, held) }))
+			func(ctx context.Context, open Opener) error { return reduceTogether(ctx, open, nil, held) }))
+	}
+	const part = "Group.Tree: the leaves of the canonical tree. A member is alone only if it holds all of them."
+	for _, s := range scattered {
+		cases = append(cases, newCase(fmt.Sprintf("all_reduce: replicas held %v on machines %v", s.held,
+			s.machines), part, reductions, func(ctx context.Context, open Opener) error {
+			return reduceTogether(ctx, open, s.machines, s.held)
+		}))
 	}
 	return cases
 }
@@ -115,7 +134,7 @@ func reduceAlone(ctx context.Context, open Opener) error {
 	return nil
 }
 
-func reduceTogether(ctx context.Context, open Opener, held [][]int) error {
+func reduceTogether(ctx context.Context, open Opener, machines []int, held [][]int) error {
 	steps := [][]int{{1, 1, 1, 1, 1, 1, 1, 1}, {0, 3, 0, 0, 2, 1, 0, 4}, {0, 0, 0, 0, 0, 0, 0, 0},
 		{0, 0, 0, 0, 0, 1, 0, 0}}
 	var party *party
@@ -125,7 +144,7 @@ func reduceTogether(ctx context.Context, open Opener, held [][]int) error {
 			return err
 		}
 		if party == nil {
-			if party, err = gather(ctx, open, s, held...); err != nil {
+			if party, err = gatherOn(ctx, open, s, machines, held); err != nil {
 				return err
 			}
 			defer party.close()

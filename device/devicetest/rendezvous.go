@@ -21,7 +21,8 @@ func WithRendezvous(ctx context.Context, r device.Rendezvous) context.Context {
 // first device joins.
 func (g *party) meet(ctx context.Context, d device.Device) (err error) {
 	r, ok := ctx.Value(rendezvousKey{}).(device.Rendezvous)
-	if ok && g.meeting == nil && len(g.replicas) > 1 && slices.Contains(d.Info().Levels, device.CollShm) {
+	several := len(g.replicas) > 1 && g.machines == nil
+	if ok && g.meeting == nil && several && slices.Contains(d.Info().Levels, device.CollShm) {
 		g.meeting, err = r.Meet(device.CollShm, 1, len(g.replicas))
 	}
 	return err

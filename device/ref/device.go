@@ -97,7 +97,7 @@ func (d *dev) Join(ctx context.Context, g device.Group) error {
 		return err
 	}
 	defer done()
-	if err := checkGroup(g); err != nil {
+	if err := g.Check(); err != nil {
 		return device.Errorf(d.name, "Join", device.Invalid, "%w", err)
 	}
 	d.group = g

@@ -66,6 +66,18 @@ func (s *session) placeParts(c *call, heads []tensor.Tensor) ([]tensor.Tensor, e
 
 var errAlone = errors.New("the device exchanges although it has no group to exchange with")
 
+// checkMet reports whether a run that ended well has met the others, if it had
+// to: a plugin that does not know Join.leaves may take itself to be alone.
+func (s *session) checkMet(c *call, m *pb.Message) error {
+	done := m.GetOutcome() != nil && m.GetOutcome().Error == nil
+	if !done || c.met > 0 || c.limits.all == 0 || s.group.Alone() || s.group.Exchange == nil {
+		return nil
+	}
+	return fmt.Errorf("the device ran without an exchange although it holds replicas %v of %d; "+
+		"its plugin may be older than Join.leaves: rebuild it with the present SDK",
+		s.group.Replicas[s.group.Rank], s.group.Leaves())
+}
+
 // exchange meets the group for the device and sends it what came of it. Only
 // errors of the connection, and of what the device sent, are returned.
 func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts []tensor.Tensor) error {

@@ -41,6 +41,7 @@ var roles = map[string]func(){
 	"parts":    func() { serve.Serve(partial{parts: true}) },
 	"noparts":  func() { serve.Serve(partial{}) },
 	"deaf":     deaf,
+	"older":    func() { serve.Serve(older{}) },
 	"host":     host,
 	"parent":   parent,
 	"starter":  func() { _, _ = remote.Start(context.Background(), plugin("silent")) },

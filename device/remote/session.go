@@ -59,6 +59,7 @@ type call struct {
 	in     []tensor.Tensor
 	result []tensor.Tensor // types of the tensors that come back
 	limits limits          // of exchanges; zero: none may come
+	met    int             // exchanges so far
 }
 
 // do makes a call and returns the answer and its tensors, which are the
@@ -132,8 +133,9 @@ func (s *session) hear(ctx context.Context, c *call) (*pb.Message, []tensor.Tens
 		}
 		x := m.GetExchange()
 		if x == nil {
-			return m, out, nil
+			return m, out, s.checkMet(c, m)
 		}
+		c.met++
 		if err := s.exchange(ctx, c, x, out); err != nil {
 			return nil, nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl/collective"
@@ -226,5 +227,59 @@ func TestAbortReachesEverybody(t *testing.T) {
 		if _, err := x.Run(context.Background(), step(1, 2)); err != nil {
 			t.Errorf("%s: run of the next group: %v", level, err)
 		}
+	}
+}
+
+// older serves devices as before Join.leaves: the members hold all replicas.
+type older struct{ ref.Provider }
+
+type olderDevice struct{ device.Device }
+
+func (o older) Open(ctx context.Context, id string, opts device.Options) (device.Device, error) {
+	d, err := o.Provider.Open(ctx, id, opts)
+	return olderDevice{d}, err
+}
+
+func (d olderDevice) Join(ctx context.Context, g device.Group) error {
+	g.Tree = 0
+	return d.Device.Join(ctx, g)
+}
+
+// TestOlderPluginInALargerTree: one that takes itself to be alone must not get
+// away with the sums of its own replicas.
+func TestOlderPluginInALargerTree(t *testing.T) {
+	d := open(t, start(t, "older", device.Stream))
+	x := load(t, d, regression(t))
+	g := device.Group{Generation: 1, Replicas: [][]int{{0}}, Exchange: collective.NewHub(1, 1).Member(0)}
+	if err := d.Join(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Run(t.Context(), step(1, 2)); err != nil {
+		t.Errorf("a run of a group that holds all: %v", err)
+	}
+	g.Generation, g.Tree = 2, 2
+	if err := d.Join(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Run(t.Context(), step(1, 2)); err == nil || !strings.Contains(err.Error(), "Join.leaves") {
+		t.Errorf("a run of half of a tree: %v, want an error that names Join.leaves", err)
+	}
+}
+
+// TestPartOfATreeDoesNotMeetInMemory: the host is to be in the middle.
+func TestPartOfATreeDoesNotMeetInMemory(t *testing.T) {
+	if !slices.Contains(levels, device.Shm) {
+		t.Skip("this system has no shared memory of this kind")
+	}
+	d := open(t, start(t, "ref", device.Shm, device.CollShm))
+	m, err := remote.Rendezvous{}.Meet(device.CollShm, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	g := device.Group{Generation: 1, Replicas: [][]int{{0}}, Tree: 2, Level: device.CollShm,
+		Rendezvous: m.Rendezvous()}
+	if err := d.Join(t.Context(), g); !errors.Is(err, device.Unavailable) {
+		t.Errorf("Join: %v, want unavailable", err)
 	}
 }

@@ -18,7 +18,11 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 	g := wire.DecodeGroup(in)
 	g.Exchange = exchanger{s}
 	var member *shm.Member
-	if g.Level == device.CollShm && g.Rank >= 0 && g.Rank < len(g.Replicas) {
+	if g.Level == device.CollShm && g.Check() == nil {
+		if !g.Whole() { // the host is to be in the middle
+			return device.Errorf("", "", device.Unavailable, "level %s: the members hold a part of the tree of "+
+				"%d leaves, and meet nobody else in shared memory", g.Level, g.Leaves())
+		}
 		var err error
 		if member, err = shm.Join(string(g.Rendezvous), g.Generation, g.Rank, g.Replicas); err != nil {
 			return device.Errorf("", "", device.Unavailable, "level %s: %w", g.Level, err)

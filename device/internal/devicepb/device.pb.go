@@ -2388,13 +2388,19 @@ type Join struct {
 	Generation uint64 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
 	// Which of the members this device is.
 	Rank int32 `protobuf:"varint,2,opt,name=rank,proto3" json:"rank,omitempty"`
-	// The replicas that each member holds, by rank. Together they are each of
-	// 0 to R-1 once; a member may hold none.
+	// The replicas that each member holds, by rank; a member may hold none.
+	// Together they are leaves of the tree, none twice: all of them, or the part
+	// that this machine holds.
 	Members []*Replicas `protobuf:"bytes,3,rep,name=members,proto3" json:"members,omitempty"`
 	// How members exchange.
 	Level string `protobuf:"bytes,4,opt,name=level,proto3" json:"level,omitempty"`
 	// What the level needs to meet.
-	Rendezvous    []byte `protobuf:"bytes,5,opt,name=rendezvous,proto3" json:"rendezvous,omitempty"`
+	Rendezvous []byte `protobuf:"bytes,5,opt,name=rendezvous,proto3" json:"rendezvous,omitempty"`
+	// R, how many leaves the tree over all replicas of the run has; 0: as many as
+	// the members hold. A device is alone, and makes no exchange, only if it is
+	// the one member and holds all leaves; otherwise bnctl answers Exchange with
+	// the whole tree's result, whoever holds the rest.
+	Leaves        int32 `protobuf:"varint,6,opt,name=leaves,proto3" json:"leaves,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2462,6 +2468,13 @@ func (x *Join) GetRendezvous() []byte {
 		return x.Rendezvous
 	}
 	return nil
+}
+
+func (x *Join) GetLeaves() int32 {
+	if x != nil {
+		return x.Leaves
+	}
+	return 0
 }
 
 // Replicas is a list of replicas, increasing.
@@ -4162,7 +4175,7 @@ const file_device_proto_rawDesc = "" +
 	"executable\x18\x01 \x01(\rR\n" +
 	"executable\"4\n" +
 	"\x04Done\x12,\n" +
-	"\x05error\x18\x01 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\"\xa5\x01\n" +
+	"\x05error\x18\x01 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\"\xbd\x01\n" +
 	"\x04Join\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x01 \x01(\x04R\n" +
@@ -4172,7 +4185,8 @@ const file_device_proto_rawDesc = "" +
 	"\x05level\x18\x04 \x01(\tR\x05level\x12\x1e\n" +
 	"\n" +
 	"rendezvous\x18\x05 \x01(\fR\n" +
-	"rendezvous\"&\n" +
+	"rendezvous\x12\x16\n" +
+	"\x06leaves\x18\x06 \x01(\x05R\x06leaves\"&\n" +
 	"\bReplicas\x12\x1a\n" +
 	"\breplicas\x18\x01 \x03(\x05R\breplicas\"l\n" +
 	"\x05Write\x12\x1e\n" +

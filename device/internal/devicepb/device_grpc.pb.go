@@ -76,8 +76,8 @@ type DeviceClient interface {
 	// message, whose body that of the call names. Only with OpenReply.ahead may
 	// a Write follow others that are not answered yet; answers come in the order
 	// of the calls, and Cancel of one of them ends those before it too. Only
-	// during Run, and only in a group of several members, the plugin may send
-	// Exchange before, each of which bnctl answers with Reduced.
+	// during Run, and only where the device is not alone (Join.leaves), the plugin
+	// may send Exchange before, each of which bnctl answers with Reduced.
 	Session(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[Message, Message], error)
 	// Cancel asks that a call of the session end soon. The call is answered as
 	// any other, with an error of kind CANCELED if it was not done.
@@ -177,8 +177,8 @@ type DeviceServer interface {
 	// message, whose body that of the call names. Only with OpenReply.ahead may
 	// a Write follow others that are not answered yet; answers come in the order
 	// of the calls, and Cancel of one of them ends those before it too. Only
-	// during Run, and only in a group of several members, the plugin may send
-	// Exchange before, each of which bnctl answers with Reduced.
+	// during Run, and only where the device is not alone (Join.leaves), the plugin
+	// may send Exchange before, each of which bnctl answers with Reduced.
 	Session(grpc.BidiStreamingServer[Message, Message]) error
 	// Cancel asks that a call of the session end soon. The call is answered as
 	// any other, with an error of kind CANCELED if it was not done.

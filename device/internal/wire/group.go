@@ -7,7 +7,8 @@ import (
 
 // EncodeGroup writes a group without its Exchanger.
 func EncodeGroup(g device.Group) *pb.Join {
-	out := &pb.Join{Generation: g.Generation, Rank: int32(g.Rank), Level: g.Level, Rendezvous: g.Rendezvous}
+	out := &pb.Join{Generation: g.Generation, Rank: int32(g.Rank), Level: g.Level, Rendezvous: g.Rendezvous,
+		Leaves: int32(g.Tree)}
 	for _, r := range g.Replicas {
 		out.Members = append(out.Members, &pb.Replicas{Replicas: Numbers[int32](r)})
 	}
@@ -18,7 +19,7 @@ func EncodeGroup(g device.Group) *pb.Join {
 func DecodeGroup(in *pb.Join) device.Group {
 	g := device.Group{
 		Generation: in.GetGeneration(), Rank: int(in.GetRank()),
-		Level: in.GetLevel(), Rendezvous: in.GetRendezvous(),
+		Level: in.GetLevel(), Rendezvous: in.GetRendezvous(), Tree: int(in.GetLeaves()),
 	}
 	for _, r := range in.GetMembers() {
 		g.Replicas = append(g.Replicas, Numbers[int](r.GetReplicas()))

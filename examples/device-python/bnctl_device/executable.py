@@ -34,11 +34,15 @@ class Device:
 
     def join(self, group):
         held = [list(m.replicas) for m in group.members]
-        everything = sorted(r for h in held for r in h)
+        everything = {r for h in held for r in h}
+        count = sum(len(h) for h in held)
+        leaves = group.leaves or count
         if not 0 <= group.rank < len(held) or any(h != sorted(h) for h in held) \
-                or everything != list(range(len(everything))):
-            raise invalid("rank %d of members that hold %s: want each replica once, increasing" % (group.rank, held))
-        self.group = group
+                or len(everything) != count or not everything <= set(range(leaves)):
+            raise invalid("rank %d of members that hold %s of %d replicas: want none twice, increasing"
+                          % (group.rank, held, leaves))
+        self.group, self.leaves = group, leaves
+        self.alone = len(held) == 1 and count == leaves
 
     def load(self, data, capacity):
         program = pb.Program.FromString(data)

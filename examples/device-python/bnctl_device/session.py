@@ -96,14 +96,14 @@ class Session:
         """Reduces values over all replicas of the group: alone or with others.
         values are (op, leaves, like): leaves by replica held, None without rows."""
         group = self.device.group
-        if group is None or len(group.members) == 0:
+        if group is None:
             held = list(range(len(values[0][1])))
             leaves = len(held)
         else:
             held = list(group.members[group.rank].replicas)
-            leaves = sum(len(m.replicas) for m in group.members)
+            leaves = self.device.leaves
         parts = [(op, tree.parts(op, leaves, held, x), like) for op, x, like in values]
-        if group is not None and len(group.members) > 1:
+        if group is not None and not self.device.alone:
             return (yield from self.exchange(tag, parts))
         out = []
         for op, p, like in parts:

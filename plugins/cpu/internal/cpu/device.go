@@ -3,7 +3,6 @@ package cpu
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/bnctl/bnctl/collective"
@@ -80,35 +79,14 @@ func (d *Device) Join(ctx context.Context, g device.Group) error {
 		return err
 	}
 	defer end()
-	switch {
-	case g.Rank < 0 || g.Rank >= len(g.Replicas):
-		return d.fail("Join", device.Invalid, "rank %d in a group of %d", g.Rank, len(g.Replicas))
-	case !complete(g):
-		return d.fail("Join", device.Invalid, "replicas %v are not each of 0 to %d once", g.Replicas, g.Leaves()-1)
-	case !g.Alone() && g.Exchange == nil:
+	if err := g.Check(); err != nil {
+		return d.fail("Join", device.Invalid, "%w", err)
+	}
+	if !g.Alone() && g.Exchange == nil {
 		return d.fail("Join", device.Invalid, "a group of %d without a way to exchange", len(g.Replicas))
 	}
 	d.group = &g
 	return nil
-}
-
-// complete reports whether the group's ranks hold every replica once, in
-// increasing order.
-func complete(g device.Group) bool {
-	var all []int
-	for _, held := range g.Replicas {
-		if !slices.IsSorted(held) {
-			return false
-		}
-		all = append(all, held...)
-	}
-	slices.Sort(all)
-	for i, r := range all {
-		if i != r {
-			return false
-		}
-	}
-	return true
 }
 
 // Close ends the call under way and frees the device and its executables.

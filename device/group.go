@@ -1,0 +1,75 @@
+package device
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/collective"
+)
+
+// Group is the devices of a run at one moment, or those of one machine among
+// several.
+type Group struct {
+	Generation uint64
+	Rank       int
+	Replicas   [][]int // by rank; increasing; none twice; each below Leaves()
+	Level      string  // how members exchange: one of Info.Levels of all
+	Rendezvous []byte  // what the level needs to meet: segments, ids
+	// Exchange is how this member meets the others. On the far side of a
+	// wire it is the SDK's; a device only calls it. Nil at levels at which the
+	// host is not in the middle.
+	Exchange collective.Exchanger
+	// Tree is R, the number of leaves of the canonical tree, which has one for
+	// every replica of the run. 0: the members hold all of them. Where they do
+	// not, the host's Exchange meets who holds the others.
+	Tree int
+}
+
+// Leaves returns R, the number of leaves of the canonical tree.
+func (g Group) Leaves() int {
+	if g.Tree != 0 {
+		return g.Tree
+	}
+	return g.held()
+}
+
+// held counts the replicas of the members.
+func (g Group) held() int {
+	n := 0
+	for _, r := range g.Replicas {
+		n += len(r)
+	}
+	return n
+}
+
+// Whole reports whether the members together hold all leaves of the tree.
+func (g Group) Whole() bool { return g.held() == g.Leaves() }
+
+// Alone reports whether the member holds all leaves and nobody else is there,
+// so that no exchange is needed.
+func (g Group) Alone() bool { return len(g.Replicas) <= 1 && g.Whole() }
+
+// Check reports what is wrong with the group that a device is to join.
+func (g Group) Check() error {
+	if g.Rank < 0 || g.Rank >= len(g.Replicas) {
+		return fmt.Errorf("rank %d of %d members", g.Rank, len(g.Replicas))
+	}
+	var all []int
+	for rank, held := range g.Replicas {
+		if !slices.IsSorted(held) {
+			return fmt.Errorf("replicas %v of rank %d do not increase", held, rank)
+		}
+		all = append(all, held...)
+	}
+	slices.Sort(all)
+	leaves := g.Leaves()
+	switch twice := len(slices.Compact(slices.Clone(all))) < len(all); {
+	case leaves < len(all):
+		return fmt.Errorf("the members hold replicas %v of a tree of %d leaves", all, leaves)
+	case len(all) > 0 && (all[0] < 0 || all[len(all)-1] >= leaves):
+		return fmt.Errorf("the members hold replicas %v, want each of 0 to %d", all, leaves-1)
+	case twice:
+		return fmt.Errorf("the members hold replicas %v, want none twice", all)
+	}
+	return nil
+}

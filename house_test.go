@@ -51,6 +51,8 @@ study:
 problem:
 fleet:                device device/ref device/remote parallel plugins/cpu problem
 modelfile:            bn data formats graph models problem regular serialize tensor
+bench:                device device/devicetest device/remote fleet graph models parallel plugins/cpu problem
+bench:                tensor train
 
 formats/torch:        formats/torch/internal/pickle formats/internal/foreign graph models serialize tensor
 formats/torch/internal/pickle:
@@ -77,7 +79,7 @@ plugins/cuda/internal/cuda:    collective device graph plugins/cuda/internal/cu 
 plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
-cmd/bnctl: bn collective data device device/devicetest device/remote formats graph models
+cmd/bnctl: bench bn collective data device device/devicetest device/remote formats graph models
 cmd/bnctl: fleet modelfile problem
 cmd/bnctl: parallel plugins/cpu regular serialize study tensor train
 cmd/bnctl/starter: device device/ref device/serve

@@ -29,8 +29,6 @@ type Options struct {
 	Plugins   Plugins
 	// Note hears what a person should know, Debug what one may want to know; nil: nobody does.
 	Note, Debug func(format string, args ...any)
-	// Watch returns what stands between a run and a device that was opened; nil: nothing.
-	Watch func(device.Device) device.Device
 }
 
 // Fleet is the opened devices of a run and the plugins behind them.
@@ -128,9 +126,6 @@ func (f *Fleet) open(ctx context.Context, specs []spec) error {
 		}
 		if err != nil {
 			return err
-		}
-		if o.Watch != nil {
-			d = o.Watch(d)
 		}
 		f.Members = append(f.Members, parallel.Member{Name: name, Device: d})
 	}

@@ -1,15 +1,17 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
-	"time"
+	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/bench"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
 )
 
 func benchCommand() *cli.Command {
@@ -40,75 +42,79 @@ name of the zoo or a file.
 	}
 }
 
-// benchEvent is a row of bench.
-type benchEvent struct {
-	Model      string  `json:"model"`
-	Device     string  `json:"device"`
-	Mode       string  `json:"mode"`
-	Batch      int     `json:"batch"`
-	Threads    int     `json:"threads"` // of each CPU device
-	Precision  string  `json:"precision"`
-	Kernels    string  `json:"kernels"`
-	Throughput float64 `json:"images_per_s"`
-	P50        float64 `json:"p50_ms"` // of a batch
-	P99        float64 `json:"p99_ms"`
-	PeakRSS    float64 `json:"peak_rss_mb"` // of bnctl and its plugins; 0 where the system does not tell
-
-	scaled
-	profile *profile // nil without --profile
-}
-
 func benchAction(c *cli.Context) error {
 	name, err := oneArgument(c, "MODEL", "a name of the zoo, or a file")
 	if err != nil {
 		return err
 	}
-	run, ok := map[string]func(context.Context, *cli.Context, *models.Model) (benchEvent, error){
-		"infer": benchInfer, "train": benchTrain}[c.String("mode")]
-	if !ok {
-		return misuse("--mode %q: want infer or train", c.String("mode"))
-	}
-	if s := c.Float64("seconds"); s <= 0 || s > 3600 {
-		return misuse("--seconds %g: want more than 0, up to 3600", s)
+	options, err := benchOptions(c)
+	if err != nil {
+		return err
 	}
 	m, err := benchModel(c, name)
 	if err != nil {
 		return err
 	}
-	sets, err := rowsOfScaling(c)
-	if err != nil {
-		return err
+	options.Fleet.Precision = precisionFor(c, m)
+	if options.Mode == bench.Infer {
+		predict, err := parallel.PredictFunction(m.Graph)
+		if err == nil {
+			err = checkBatch(predict, options.Batch)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	o := outputOf(c)
-	header, columns := "", func(*benchEvent) string { return "" }
-	if c.IsSet("scaling") {
-		header, columns = scalingHeader, (*benchEvent).columns
+	o, header := outputOf(c), ""
+	if len(options.Scaling) > 0 {
+		header = "  efficiency  in sync     mean"
+		if !c.IsSet("threads") {
+			o.note("the devices of a row share the cores; with --threads 1 all of them have one thread")
+		}
 	}
 	o.result("%-12s  %-5s  %5s  %-16s  %7s  %-7s  %-9s  %9s  %9s  %9s  %8s%s",
 		"model", "mode", "batch", "devices", "threads", "kernels", "precision", "img/s", "p50 ms", "p99 ms",
 		"peak MB", header)
-	var first benchEvent
-	for i, set := range sets {
-		if err := c.Set("devices", set); err != nil {
-			return err
+	return bench.Run(c.Context, m, options, func(r *bench.Row) error {
+		r.Model = name
+		if r.Mode == bench.Infer {
+			warnOfTraining(o, m, r.Kernels, r.Precision)
 		}
-		e, err := run(c.Context, c, m)
-		if err != nil {
-			return err
+		o.event("bench", r)
+		scaling := ""
+		if len(options.Scaling) > 0 {
+			scaling = fmt.Sprintf("  %8.1f %%  %5.2f %%  %5.2f %%", 100*r.Efficiency, 100*r.Sync, 100*r.SyncMean)
 		}
-		e.Model = name
-		if i == 0 {
-			first = e
+		o.result("%-12s  %-5s  %5d  %-16s  %7d  %-7s  %-9s  %9.1f  %9.2f  %9.2f  %8.0f%s", r.Model, r.Mode, r.Batch,
+			r.Device, r.Threads, r.Kernels, r.Precision, r.Throughput, r.P50, r.P99, r.PeakRSS, scaling)
+		if r.Profile != nil {
+			tellProfile(o, r.Profile)
 		}
-		e.compare(&first)
-		o.event("bench", e)
-		o.result("%-12s  %-5s  %5d  %-16s  %7d  %-7s  %-9s  %9.1f  %9.2f  %9.2f  %8.0f%s", e.Model, e.Mode, e.Batch,
-			e.Device, e.Threads, e.Kernels, e.Precision, e.Throughput, e.P50, e.P99, e.PeakRSS, columns(&e))
-		if e.profile != nil {
-			e.profile.tell(o)
+		return nil
+	})
+}
+
+// benchOptions returns what the flags say, but for the precision, which may be the model's.
+func benchOptions(c *cli.Context) (bench.Options, error) {
+	b := bench.Options{Mode: c.String("mode"), Batch: c.Int("batch"), Seconds: c.Float64("seconds"),
+		Replicas: c.Int("replicas"), Profile: c.Bool("profile")}
+	var err error
+	if b.Fleet, err = fleetOptions(c, "", noLimit); err != nil {
+		return b, err
+	}
+	if c.IsSet("scaling") {
+		if !c.IsSet("devices") {
+			b.Fleet.Devices = ""
+		}
+		for n := range strings.SplitSeq(c.String("scaling"), ",") {
+			k, err := strconv.Atoi(n)
+			if err != nil || k < 1 {
+				return b, misuse("--scaling %q: %q is no number of devices", c.String("scaling"), n)
+			}
+			b.Scaling = append(b.Scaling, k)
 		}
 	}
-	return nil
+	return b, b.Check()
 }
 
 // benchModel returns a model of the zoo with new weights, or that of a file.
@@ -132,42 +138,31 @@ func benchModel(c *cli.Context, name string) (*models.Model, error) {
 	return m, models.Init(m, 0)
 }
 
-// measure runs step for the time of --seconds, and says how long one took.
-func measure(c *cli.Context, e *benchEvent, set *deviceSet, step func() error) error {
-	if set.profiler != nil && len(set.Members) > 1 {
-		return misuse("--profile looks at one device; --devices %s are %d", c.String("devices"), len(set.Members))
-	}
-	const warmUp = 2
-	for range warmUp {
-		if err := step(); err != nil {
-			return err
+// tellProfile prints the times of nodes.
+func tellProfile(o *output, p *bench.Profile) {
+	o.result("\n%-32s  %-22s  %9s  %6s  %9s  %9s  %7s", "node", "operation", "ms", "%", "ops ms", "bytes ms",
+		"x floor")
+	all := map[string]float64{}
+	for _, n := range p.Nodes {
+		if n.Name == "" {
+			all[n.Function] = n.Ms
 		}
 	}
-	if set.profiler != nil {
-		set.profiler.forget()
-	}
-	limit := time.Duration(c.Float64("seconds") * float64(time.Second))
-	var took []time.Duration
-	began := time.Now()
-	for len(took) == 0 || time.Since(began) < limit {
-		before := time.Now()
-		if err := step(); err != nil {
-			return err
+	for _, n := range p.Nodes {
+		o.event("profile", n)
+		name, took, share, times := n.Name, "-", "", ""
+		if name == "" {
+			name = "all of " + n.Function
 		}
-		took = append(took, time.Since(before))
+		if n.Ms > 0 {
+			took, share = fmt.Sprintf("%.3f", n.Ms), fmt.Sprintf("%.1f", 100*n.Ms/all[n.Function])
+			if floor := max(n.FlopsMs, n.BytesMs); floor > 0 && n.Name != "" {
+				times = fmt.Sprintf("%.1f", n.Ms/floor)
+			}
+		}
+		o.result("%s", strings.TrimRight(fmt.Sprintf("%-32s  %-22s  %9s  %6s  %9.3f  %9.3f  %7s",
+			name, n.Op, took, share, n.FlopsMs, n.BytesMs, times), " "))
 	}
-	all := time.Since(began)
-	slices.Sort(took)
-	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-	e.Throughput = float64(e.Batch*len(took)) / all.Seconds()
-	e.P50, e.P99 = ms(took[len(took)/2]), ms(took[len(took)*99/100])
-	e.Device, e.Threads, e.Kernels = c.String("devices"), set.Threads(), set.kernels()
-	e.Precision = set.Precision()
-	e.PeakRSS, e.devices = peakMemory(set), len(set.Members)
-	if set.profiler == nil {
-		return nil
-	}
-	var err error
-	e.profile, err = newProfile(set, c.String("kernels"))
-	return err
+	o.result("floors: %.4g GFLOP/s, %.4g GB/s, %s; - is done as part of another node; times are medians",
+		p.Limits.Flops/1e9, p.Limits.Bytes/1e9, p.Limits.Of)
 }

@@ -11,10 +11,7 @@ import (
 )
 
 // deviceSet is the devices of a command.
-type deviceSet struct {
-	*fleet.Fleet
-	profiler *profiler // nil unless --profile
-}
+type deviceSet struct{ *fleet.Fleet }
 
 // noLimit allows any number of devices.
 const noLimit = 0
@@ -25,16 +22,11 @@ func openDevices(ctx context.Context, c *cli.Context, precision string, replicas
 	if err != nil {
 		return nil, err
 	}
-	set := &deviceSet{}
-	if c.Bool("profile") {
-		set.profiler = &profiler{}
-		set.profiler.forget()
-		o.Watch = set.profiler.watch
-	}
-	if set.Fleet, err = fleet.Open(ctx, o); err != nil {
+	f, err := fleet.Open(ctx, o)
+	if err != nil {
 		return nil, err
 	}
-	return set, nil
+	return &deviceSet{f}, nil
 }
 
 // tell lists the devices of the set: which is which process, for those who

@@ -40,7 +40,7 @@ func folded(c *cli.Context, m *models.Model) (*models.Model, foldEvent, error) {
 		return nil, e, err
 	}
 	e.Folded, e.Kept = append(e.Folded, did.Into...), append(e.Kept, did.Kept...)
-	x, err := randomInputs(m, foldInputs)
+	x, err := models.RandomInput(m, foldInputs)
 	if err != nil {
 		return nil, e, err
 	}
@@ -106,26 +106,6 @@ func (e *foldEvent) print(o *output) {
 	if len(e.Kept) > 0 {
 		o.result("kept %d that no convolution or dense layer precedes: %s", len(e.Kept), strings.Join(e.Kept, ", "))
 	}
-}
-
-// randomInputs returns rows for m: bytes, or numbers of the standard normal distribution.
-func randomInputs(m *models.Model, rows int) (tensor.Tensor, error) {
-	in := m.Input()
-	x := tensor.New(in.DType, append([]int{rows}, in.Shape...)...)
-	d := tensor.NewPhilox(0, tensor.StreamInit).Draws(0, 0)
-	switch in.DType {
-	case tensor.U8:
-		for i := range x.Bytes {
-			x.Bytes[i] = byte(d.Uint32())
-		}
-	case tensor.F32:
-		for i := range x.F32() {
-			x.F32()[i] = float32(d.Normal())
-		}
-	default:
-		return x, fmt.Errorf("an input of %v cannot be made up to check the fold", in.DType)
-	}
-	return x, nil
 }
 
 // outputsOf runs m on the devices of the command line, at the precision of what

@@ -24,11 +24,18 @@ func precisionFor(c *cli.Context, m *models.Model) string {
 	return r.Precision
 }
 
-// warnOfPrecision says when training evaluated at another precision.
-func (p *predictor) warnOfPrecision(o *output) {
-	var r struct{ Precision string }
-	have := p.devices.Precision()
-	if json.Unmarshal(p.model.Recipe, &r) == nil && r.Precision != "" && r.Precision != have {
-		o.note("the model was trained at precision %s, this is %s: outputs differ", r.Precision, have)
+// warnOfTraining says when training evaluated m with other kernels, where the
+// last bits may differ, or at another precision.
+func warnOfTraining(o *output, m *models.Model, kernels, precision string) {
+	var was struct{ Kernels, Precision string }
+	if json.Unmarshal(m.Recipe, &was) != nil {
+		return
+	}
+	if was.Kernels != "" && was.Kernels != kernels {
+		o.note("the model was trained with kernel class %s, this is %s: outputs may differ in their last bits",
+			was.Kernels, kernels)
+	}
+	if was.Precision != "" && was.Precision != precision {
+		o.note("the model was trained at precision %s, this is %s: outputs differ", was.Precision, precision)
 	}
 }

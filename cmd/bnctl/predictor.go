@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -67,8 +66,7 @@ func openPredictor(ctx context.Context, c *cli.Context, m *models.Model, samples
 	}
 	p, err := newPredictor(ctx, c, m, batch, samples, precisionFor(c, m))
 	if err == nil {
-		p.warnOfKernels(outputOf(c))
-		p.warnOfPrecision(outputOf(c))
+		warnOfTraining(outputOf(c), m, p.devices.kernels(), p.devices.Precision())
 	}
 	return p, err
 }
@@ -99,17 +97,6 @@ func newPredictor(ctx context.Context, c *cli.Context, m *models.Model, batch, s
 		return nil, errors.Join(err, p.devices.Close())
 	}
 	return p, nil
-}
-
-// warnOfKernels says when training evaluated with other kernels: then the
-// last bits may differ.
-func (p *predictor) warnOfKernels(o *output) {
-	var r struct{ Kernels string }
-	if json.Unmarshal(p.model.Recipe, &r) != nil || r.Kernels == "" || r.Kernels == p.devices.kernels() {
-		return
-	}
-	o.note("the model was trained with kernel class %s, this is %s: outputs may differ in their last bits",
-		r.Kernels, p.devices.kernels())
 }
 
 func (p *predictor) close() error { return errors.Join(p.Driver.Close(), p.devices.Close()) }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bnctl/bnctl/bench"
 	"github.com/bnctl/bnctl/study"
-	"github.com/bnctl/bnctl/train"
 )
 
 // timeAll measures how fast every setting trains, on made-up input.
@@ -33,19 +33,11 @@ func (s *studyRun) timeOne(ctx context.Context, at study.Setting) (v study.Speed
 		return v, err
 	}
 	defer func() { err = errors.Join(err, devices.Close()) }()
-	d, err := benchDriver(ctx, r, s.model, devices)
+	training, err := bench.StartTraining(ctx, r, s.model, devices.Members)
 	if err != nil {
 		return v, err
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	batch, err := benchBatch(s.model, r)
-	if err != nil {
-		return v, err
-	}
-	schedule, err := train.NewSchedule(r)
-	if err != nil {
-		return v, err
-	}
+	defer func() { err = errors.Join(err, training.Close()) }()
 	v = study.Speed{Setting: at, Devices: s.devicesOf(at), Threads: devices.Threads(),
 		Steps: s.c.Int("speed-steps")}
 	var began time.Time
@@ -54,14 +46,11 @@ func (s *studyRun) timeOne(ctx context.Context, at study.Setting) (v study.Speed
 		if i == warmUp {
 			began, blocked = time.Now(), 0
 		}
-		result, err := d.Step(ctx, batch)
+		timing, err := training.Step(ctx)
 		if err != nil {
 			return v, err
 		}
-		if err := d.Commit(ctx, train.Hyper(r, schedule, 0)); err != nil {
-			return v, err
-		}
-		blocked += result.Timing.Blocked
+		blocked += timing.Blocked
 	}
 	took := time.Since(began).Seconds()
 	v.Throughput, v.Sync = float64(r.Batch*v.Steps)/took, blocked.Seconds()/took

@@ -35,15 +35,17 @@ func recipeFlags() []cli.Flag {
 		&cli.IntFlag{Name: "replicas", Value: d.Replicas,
 			Usage:       "logical copies that share the batch",
 			DefaultText: fmt.Sprintf("%d, or the batch if that is smaller", d.Replicas)},
-		&cli.IntFlag{Name: "accumulate", Value: d.Accumulate, Usage: "the same as `N` times --batch and --replicas"},
+		&cli.IntFlag{Name: "accumulate", Value: d.Accumulate,
+			Usage: "the same as `N` times --batch and --replicas"},
 		&cli.StringFlag{Name: "tail", Value: string(d.Tail),
 			Usage: "the last, incomplete batch: keep, pad, repeat or drop"},
 		&cli.StringFlag{Name: "bn", Value: string(d.BN),
 			Usage: "batch norm over the batch (sync), each replica's share (replica), or frozen"},
 		&cli.StringFlag{Name: "bn-stats", Value: string(d.BNStats),
 			Usage: "with --bn replica, running statistics from all replicas (pooled, mean) or the first"},
-		&cli.StringFlag{Name: "bn-update", Value: string(d.BNUpdate), Usage: "with --bn replica, statistics hear of " +
-			"replicas every step (step), up to S steps late (async:S), or keep one set each (posthoc)"},
+		&cli.StringFlag{Name: "bn-update", Value: string(d.BNUpdate),
+			Usage: "with --bn replica, statistics hear of replicas every step (step), up to S steps " +
+				"late (async:S), or keep one set each (posthoc)"},
 		&cli.StringFlag{Name: "bn-min", Value: d.BNMin,
 			Usage: "replicas with fewer than two values: refuse, or use running statistics (running)"},
 		&cli.IntFlag{Name: "bn-precise", Usage: "at the end, re-estimate the statistics over `N` samples, " +

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -7,11 +7,13 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel"
 )
 
 // profiler asks a device for the times of nodes, and keeps those of all runs.
 type profiler struct {
-	runs map[*graph.Function]*profiledRuns
+	runs  map[*graph.Function]*profiledRuns
+	order []*graph.Function // in which they ran first
 }
 
 // profiledRuns are the runs of one function.
@@ -21,11 +23,23 @@ type profiledRuns struct {
 	nodes [][]time.Duration // of each node, in each run
 }
 
-// watch returns d with the question for times in every run.
-func (p *profiler) watch(d device.Device) device.Device { return watched{d, p} }
+func newProfiler() *profiler {
+	p := &profiler{}
+	p.forget()
+	return p
+}
+
+// members returns devices that are asked for times in every run.
+func (p *profiler) members(of []parallel.Member) []parallel.Member {
+	out := slices.Clone(of)
+	for i, m := range of {
+		out[i].Device = watched{m.Device, p}
+	}
+	return out
+}
 
 // forget forgets what was measured so far.
-func (p *profiler) forget() { p.runs = map[*graph.Function]*profiledRuns{} }
+func (p *profiler) forget() { p.runs, p.order = map[*graph.Function]*profiledRuns{}, nil }
 
 // watched is a device whose runs a profiler keeps.
 type watched struct {
@@ -64,6 +78,7 @@ func (p *profiler) add(f *graph.Function, s device.Step, o device.Outcome) {
 	if r == nil {
 		r = &profiledRuns{nodes: make([][]time.Duration, len(o.Nodes))}
 		p.runs[f] = r
+		p.order = append(p.order, f)
 	}
 	r.rows = 0
 	for _, n := range s.Rows {

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/parallel"
 )
 
-// peakMemory returns how much memory bnctl and the processes of its devices
-// have taken at most, in MB, as Linux tells it; 0 elsewhere.
-func peakMemory(set *deviceSet) float64 {
+// PeakMemory returns how much memory this process and those of the devices have
+// taken at most, in MB of 1e6 bytes, as Linux tells it; 0 elsewhere.
+func PeakMemory(members []parallel.Member) float64 {
 	total := peakOf("self")
-	for _, m := range set.Members {
+	for _, m := range members {
 		if process := remote.Process(m.Device); process != 0 {
 			total += peakOf(fmt.Sprint(process))
 		}

@@ -1,0 +1,186 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/train"
+)
+
+// What is measured.
+const (
+	Infer = "infer" // predictions of a batch
+	Train = "train" // whole steps: forward, backward, exchange and update
+)
+
+// Options says what to measure of a model, and on what.
+type Options struct {
+	Mode    string  // Infer or Train
+	Batch   int     // rows, over all devices; at least 1
+	Seconds float64 // for each row of the result: more than 0, up to 3600
+	// Replicas share a training batch; 0: as many as devices, with Scaling as
+	// many as there are at most.
+	Replicas int
+	Fleet    fleet.Options // the devices; Most is set here
+	Scaling  []int         // numbers of CPU devices, a row for each, instead of Fleet.Devices
+	Profile  bool          // times of nodes, on one device
+}
+
+// maxSeconds bounds Options.Seconds.
+const maxSeconds = 3600
+
+// Check returns a *problem.Error with the first option that makes no sense.
+func (o Options) Check() error {
+	switch {
+	case o.Mode != Infer && o.Mode != Train:
+		return problem.New("mode", strconv.Quote(o.Mode), "want infer or train", "")
+	case !(o.Seconds > 0 && o.Seconds <= maxSeconds):
+		return problem.New("seconds", fmt.Sprint(o.Seconds),
+			fmt.Sprintf("want more than 0, up to %d", maxSeconds), "")
+	case o.Batch < 1:
+		return problem.New("batch", strconv.Itoa(o.Batch), "want at least 1", "")
+	case o.Replicas < 0:
+		return problem.New("replicas", strconv.Itoa(o.Replicas), "want at least 1", "")
+	case len(o.Scaling) > 0 && o.Fleet.Devices != "":
+		return problem.New("scaling", "", "give one of {scaling} and {devices}", "")
+	case len(o.Scaling) > 0 && slices.Min(o.Scaling) < 1:
+		return problem.New("scaling", fmt.Sprint(slices.Min(o.Scaling)), "want at least 1 device", "")
+	}
+	return nil
+}
+
+// Run measures m and calls each for every row, when it is there; the first
+// error of each ends it. Mistakes in o are *problem.Error.
+func Run(ctx context.Context, m *models.Model, o Options, each func(*Row) error) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	devices := []string{o.Fleet.Devices}
+	if len(o.Scaling) > 0 {
+		devices = nil
+		for _, n := range o.Scaling {
+			devices = append(devices, fmt.Sprintf("%dxcpu", n))
+		}
+		if o.Replicas == 0 {
+			o.Replicas = slices.Max(o.Scaling) // all rows train the same recipe
+		}
+	}
+	var first *Row
+	for _, o.Fleet.Devices = range devices {
+		row, err := o.measure(ctx, m)
+		if err != nil {
+			return err
+		}
+		if first == nil {
+			first = row
+		}
+		row.Efficiency = row.Throughput / float64(row.devices) / (first.Throughput / float64(first.devices))
+		if err := each(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure makes one row.
+func (o Options) measure(ctx context.Context, m *models.Model) (row *Row, err error) {
+	o.Fleet.Most = 0
+	if o.Mode == Train {
+		o.Fleet.Most = o.Replicas
+	}
+	f, err := fleet.Open(ctx, o.Fleet)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if n := len(f.Members); o.Profile && n > 1 {
+		return nil, problem.New("profile", "", fmt.Sprintf("it looks at one device, {devices} %s are %d",
+			o.Fleet.Devices, n), "")
+	}
+	class, _ := train.KernelClass(f.Members)
+	row = &Row{Model: m.Architecture, Device: o.Fleet.Devices, Mode: o.Mode, Batch: o.Batch,
+		Threads: f.Threads(), Precision: f.Precision(), Kernels: class, devices: len(f.Members)}
+	members, watch := f.Members, newProfiler()
+	if o.Profile {
+		members = watch.members(f.Members)
+	}
+	work, err := o.start(ctx, m, members)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, work.Close()) }()
+	step := func() error {
+		timing, err := work.Step(ctx)
+		row.add(timing)
+		return err
+	}
+	if err := row.time(o.Seconds, watch, step); err != nil {
+		return nil, err
+	}
+	row.PeakRSS = PeakMemory(f.Members)
+	if o.Profile {
+		row.Profile, err = newProfile(f, watch, o.Fleet.Kernels)
+	}
+	return row, err
+}
+
+// work is what is done again and again on devices.
+type work interface {
+	Step(ctx context.Context) (parallel.Timing, error)
+	Close() error
+}
+
+// start loads what o measures on devices.
+func (o Options) start(ctx context.Context, m *models.Model, members []parallel.Member) (work, error) {
+	if o.Mode == Infer {
+		return startInference(ctx, m, members, o.Batch)
+	}
+	r := train.DefaultRecipe(m.Architecture)
+	r.Batch, r.Replicas, r.Epochs, r.Steps, r.Data = o.Batch, o.Replicas, 0, 1, train.Data{Samples: o.Batch}
+	r.LR, r.Schedule = 1e-3, "constant"
+	if r.Replicas == 0 {
+		r.Replicas = len(members)
+	}
+	if r.Batch < r.Replicas {
+		return nil, problem.New("batch", strconv.Itoa(r.Batch),
+			fmt.Sprintf("smaller than the %d replicas", r.Replicas), "use a larger {batch}")
+	}
+	return StartTraining(ctx, r, m, members)
+}
+
+// warmUp is how many steps are done before time counts.
+const warmUp = 2
+
+// time does step for some seconds, and writes into the row how long one took.
+func (r *Row) time(seconds float64, watch *profiler, step func() error) error {
+	for range warmUp {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	watch.forget()
+	limit := time.Duration(seconds * float64(time.Second))
+	var took []time.Duration
+	began := time.Now()
+	for len(took) == 0 || time.Since(began) < limit {
+		before := time.Now()
+		if err := step(); err != nil {
+			return err
+		}
+		took = append(took, time.Since(before))
+	}
+	all := time.Since(began)
+	slices.Sort(took)
+	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+	r.Throughput = float64(r.Batch*len(took)) / all.Seconds()
+	r.P50, r.P99 = ms(took[len(took)/2]), ms(took[len(took)*99/100])
+	return nil
+}

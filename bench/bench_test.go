@@ -1,0 +1,187 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+)
+
+func TestMain(m *testing.M) {
+	if fleet.Serve(os.Args) {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// small returns a network of the zoo with new weights.
+func small(t *testing.T) *models.Model {
+	t.Helper()
+	m, err := models.Build("mlp-bn", models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := models.Init(m, 0); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// rows runs a measurement and returns its rows.
+func rows(t *testing.T, o Options) []*Row {
+	t.Helper()
+	var all []*Row
+	if err := Run(t.Context(), small(t), o, func(r *Row) error {
+		all = append(all, r)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Rows of training share one recipe, as many replicas as there are devices at
+// most, and are compared with the first.
+func TestScaling(t *testing.T) {
+	all := rows(t, Options{Mode: Train, Batch: 8, Seconds: 0.01, Scaling: []int{1, 2},
+		Fleet: fleet.Options{Threads: 1}})
+	if len(all) != 2 || all[0].Device != "1xcpu" || all[1].Device != "2xcpu" {
+		t.Fatalf("rows %+v, want those of one and of two devices", all)
+	}
+	want := all[1].Throughput / 2 / all[0].Throughput
+	if all[0].Efficiency != 1 || math.Abs(all[1].Efficiency-want) > 1e-12 {
+		t.Errorf("efficiencies %g and %g, want 1 and %g", all[0].Efficiency, all[1].Efficiency, want)
+	}
+	for _, r := range all {
+		if !(r.P50 > 0 && r.P50 <= r.P99 && r.Sync >= 0 && r.Sync < 1 && r.SyncMean < 1) {
+			t.Errorf("%s: median %g ms, 99 of 100 within %g ms, waited %g of the time", r.Device, r.P50, r.P99,
+				r.Sync)
+		}
+	}
+}
+
+// A profile has every node of the function and their sum.
+func TestProfile(t *testing.T) {
+	r := rows(t, Options{Mode: Infer, Batch: 4, Seconds: 0.01, Profile: true,
+		Fleet: fleet.Options{Threads: 1}})[0]
+	var names []string
+	for _, n := range r.Profile.Nodes {
+		names = append(names, n.Name)
+		if n.Function != "predict" || n.Ms < 0 || n.FlopsMs < 0 || n.BytesMs < 0 {
+			t.Errorf("node %+v", n)
+		}
+	}
+	if !slices.Contains(names, "fc1") || names[len(names)-1] != "" {
+		t.Errorf("nodes %q, want fc1 among them and their sum at the end", names)
+	}
+	if r.Profile.Limits.Flops <= 0 || r.Profile.Limits.Of != "of the machine" {
+		t.Errorf("limits %+v", r.Profile.Limits)
+	}
+}
+
+// The memory of plugins counts, under a profiler too, which leaves the devices
+// of the fleet as they are.
+func TestPeakMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells")
+	}
+	f, err := fleet.Open(t.Context(), fleet.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	newProfiler().members(f.Members)
+	if alone, all := PeakMemory(nil), PeakMemory(f.Members); !(alone > 1 && all > alone+1) {
+		t.Errorf("%g MB, of which %g are this process's: the plugin is not counted", all, alone)
+	}
+}
+
+// Mistakes are problems that name the option.
+func TestMistakes(t *testing.T) {
+	ok := Options{Mode: Train, Batch: 4, Seconds: 0.01, Fleet: fleet.Options{Devices: "ref"}}
+	for name, c := range map[string]struct {
+		change func(*Options)
+		field  string
+	}{
+		"mode":              {func(o *Options) { o.Mode = "both" }, "mode"},
+		"no time":           {func(o *Options) { o.Seconds = 0 }, "seconds"},
+		"too long":          {func(o *Options) { o.Seconds = 1e6 }, "seconds"},
+		"no number":         {func(o *Options) { o.Seconds = math.NaN() }, "seconds"},
+		"no rows":           {func(o *Options) { o.Batch = 0 }, "batch"},
+		"fewer rows":        {func(o *Options) { o.Replicas = 8 }, "batch"},
+		"negative":          {func(o *Options) { o.Replicas = -1 }, "replicas"},
+		"both":              {func(o *Options) { o.Scaling = []int{1} }, "scaling"},
+		"no device":         {func(o *Options) { o.Fleet.Devices, o.Scaling = "", []int{0} }, "scaling"},
+		"profile of two":    {func(o *Options) { o.Fleet.Devices, o.Profile = "2xref", true }, "profile"},
+		"more than replica": {func(o *Options) { o.Fleet.Devices, o.Replicas = "2xref", 1 }, "devices"},
+	} {
+		o := ok
+		c.change(&o)
+		err := Run(t.Context(), small(t), o, func(*Row) error { return nil })
+		var p *problem.Error
+		if !errors.As(err, &p) || p.Field != c.field {
+			t.Errorf("%s: %v, want a problem with %s", name, err, c.field)
+		}
+	}
+	for field, o := range map[string]DeviceOptions{
+		"seconds": {Fleet: ok.Fleet, Seconds: -1}, "case": {Fleet: ok.Fleet, Case: "nothing"}} {
+		var p *problem.Error
+		if err := Device(t.Context(), o, func(DeviceRow) {}); !errors.As(err, &p) || p.Field != field {
+			t.Errorf("%+v: %v, want a problem with %s", o, err, field)
+		}
+	}
+}
+
+// A run that is told to stop does, and so does one whose caller has enough.
+func TestStopped(t *testing.T) {
+	o := Options{Mode: Train, Batch: 4, Seconds: 3600, Fleet: fleet.Options{Devices: "ref"}}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	cancel(enough)
+	if err := Run(ctx, small(t), o, func(*Row) error { return nil }); err == nil {
+		t.Error("a run whose context ended made a row")
+	}
+	o.Seconds = 0.01
+	if err := Run(t.Context(), small(t), o, func(*Row) error { return enough }); !errors.Is(err, enough) {
+		t.Errorf("%v, want the caller's error", err)
+	}
+}
+
+// silent is a device that tells no times of nodes.
+type silent struct{ device.Device }
+
+// A device that tells no times has no profile, and that is said.
+func TestProfileOfASilentDevice(t *testing.T) {
+	p := newProfiler()
+	members := p.members([]parallel.Member{{Name: "a", Device: silent{}}})
+	if _, ok := members[0].Device.(watched); !ok {
+		t.Fatal("the device is not watched")
+	}
+	p.add(nil, device.Step{Rows: []int{1, 2}}, device.Outcome{})
+	if _, err := newProfile(&fleet.Fleet{Members: members}, p, ""); !errors.Is(err, device.Unsupported) {
+		t.Errorf("%v, want the feature that is missing", err)
+	}
+}
+
+func TestDevice(t *testing.T) {
+	var all []DeviceRow
+	err := Device(t.Context(), DeviceOptions{Fleet: fleet.Options{Devices: "ref"}, Case: "call"},
+		func(r DeviceRow) { all = append(all, r) })
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%+v, %v, want one row", all, err)
+	}
+	r := all[0]
+	if !strings.HasPrefix(r.Name, "call: ") || r.Device != "ref" || r.Runs < 1 || r.Computes || r.Gflops != 0 {
+		t.Errorf("%+v, want the time of a call, without rates", r)
+	}
+}

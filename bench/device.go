@@ -1,0 +1,132 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/plugins/cpu"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// DeviceOptions says what to measure of one device.
+type DeviceOptions struct {
+	Fleet   fleet.Options // names one device
+	Case    string        // only rows with this in their name
+	Seconds float64       // for each row: 0, which is once, to 3600
+}
+
+// DeviceRow is how fast a device is at one thing. What does not apply is 0.
+type DeviceRow struct {
+	Device    string   `json:"device"`
+	Name      string   `json:"name"`
+	Threads   int      `json:"threads"` // of a CPU device
+	Kernels   string   `json:"kernels"`
+	Precision string   `json:"precision"`
+	Lacks     []string `json:"lacks,omitempty"` // operations that the device does not have
+	Runs      int      `json:"runs,omitempty"`
+	Best      float64  `json:"best_us,omitempty"` // microseconds of what is measured, once
+	Median    float64  `json:"median_us,omitempty"`
+	Worst     float64  `json:"worst_us,omitempty"`
+	Gflops    float64  `json:"gflops,omitempty"` // 1e9 floating-point operations per second
+	GBs       float64  `json:"gb_per_s,omitempty"`
+
+	// Computes reports whether the row is about operations, so that its rates mean something.
+	Computes bool `json:"-"`
+}
+
+// limitName is the row that says what the machine can do.
+const limitName = "limit: multiply-adds on registers; copy of memory"
+
+// Device measures a device, and calls each for every row when it is there:
+// single operations as the device tells their time, a call that does nothing,
+// an exchange between two; of a CPU first what the machine can do at most, on
+// registers and in memory. Mistakes in o are *problem.Error or *fleet.Unknown.
+func Device(ctx context.Context, o DeviceOptions, each func(DeviceRow)) error {
+	if !(o.Seconds >= 0 && o.Seconds <= maxSeconds) {
+		return problem.New("seconds", fmt.Sprint(o.Seconds), fmt.Sprintf("want 0 to %d", maxSeconds), "")
+	}
+	list := slices.DeleteFunc(devicetest.Benchmarks(), func(b devicetest.Benchmark) bool {
+		return !strings.Contains(b.Name, o.Case)
+	})
+	limits := o.Fleet.Devices == "cpu" && strings.Contains(limitName, o.Case)
+	if len(list) == 0 && !limits {
+		return problem.New("case", strconv.Quote(o.Case), "nothing that is measured has that in its name", "")
+	}
+	one, err := fleet.FindOne(ctx, o.Fleet)
+	if err != nil {
+		return err
+	}
+	defer one.Close()
+	if limits {
+		row, err := limitOf(o.Fleet.Kernels, one.Threads())
+		if err != nil {
+			return err
+		}
+		each(row)
+	}
+	for _, b := range list {
+		if err := o.measure(ctx, one, b, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// limitOf measures what the machine can do at most.
+func limitOf(kernels string, threads int) (DeviceRow, error) {
+	l, err := measureLimits(kernels, threads)
+	if err != nil {
+		return DeviceRow{}, problem.Wrap("", err)
+	}
+	return DeviceRow{Device: "cpu", Name: limitName, Threads: threads, Kernels: l.Kernels, Precision: device.F32,
+		Gflops: l.Flops / 1e9, GBs: l.Bytes / 1e9, Computes: true}, nil
+}
+
+// measureLimits measures the rates of a machine; kernels may be "" for "auto".
+func measureLimits(kernels string, threads int) (cpu.Limits, error) {
+	if kernels == "" {
+		kernels = "auto"
+	}
+	return cpu.Measure(kernels, threads)
+}
+
+// measure measures one thing. Several devices at a time share the threads.
+func (o DeviceOptions) measure(ctx context.Context, one *fleet.Opener, b devicetest.Benchmark,
+	each func(DeviceRow)) error {
+	row := DeviceRow{Device: o.Fleet.Devices, Threads: one.Threads(), Precision: one.Precision()}
+	open := func(ctx context.Context, _ string) (device.Device, error) {
+		d, err := one.Open(ctx, max(one.Threads()/b.Devices(), 1))
+		if err == nil {
+			row.Kernels = d.Info().Kernels
+		}
+		return d, err
+	}
+	return devicetest.Bench(ctx, open, one.Precision(), []devicetest.Benchmark{b},
+		time.Duration(o.Seconds*float64(time.Second)), func(f devicetest.Figure) {
+			row.fill(f)
+			each(row)
+		})
+}
+
+// fill writes what came of a measurement into the row.
+func (r *DeviceRow) fill(f devicetest.Figure) {
+	r.Name, r.Computes = f.Name, f.Computes()
+	for _, op := range f.Lacks {
+		r.Lacks = append(r.Lacks, op.String())
+	}
+	if len(r.Lacks) > 0 {
+		return
+	}
+	us := func(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+	r.Runs, r.Best, r.Median, r.Worst = f.Runs, us(f.Best), us(f.Median), us(f.Worst)
+	if r.Computes {
+		r.Gflops, r.GBs = f.FlopRate()/1e9, f.ByteRate()/1e9
+	}
+}

@@ -1,0 +1,90 @@
+package bench
+
+import (
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Profile is what the nodes of a program took on one device.
+type Profile struct {
+	Nodes  []Node // of each function, followed by its sum
+	Limits Limits
+}
+
+// Node is what a node of the program took, or with no name all of its function.
+// Times are medians in milliseconds. The floors are what its operations take at
+// the highest rate of the device, and what reading its operands and writing its
+// results once takes at that of memory.
+type Node struct {
+	Function string  `json:"function"`
+	Name     string  `json:"node"`
+	Op       string  `json:"op,omitempty"`
+	Ms       float64 `json:"ms"` // 0: done as part of another node
+	FlopsMs  float64 `json:"floor_operations_ms"`
+	BytesMs  float64 `json:"floor_bytes_ms"`
+}
+
+// Limits are the rates that floors are counted with.
+type Limits struct {
+	Flops, Bytes float64 // per second
+	Of           string  // whose they are
+}
+
+// newProfile sums up what the profiler saw on the one device of f, in the order
+// in which functions ran.
+func newProfile(f *fleet.Fleet, seen *profiler, kernels string) (*Profile, error) {
+	m := f.Members[0]
+	for _, r := range seen.runs {
+		if len(r.nodes) == 0 {
+			return nil, device.Errorf(m.Name, "Run", device.Unsupported,
+				"this device does not tell the times of nodes: the feature %s is missing", device.Profile)
+		}
+	}
+	l := seen.highest()
+	if f.Describe(m.Name).Name == "cpu" {
+		best, err := measureLimits(kernels, f.Threads())
+		if err != nil {
+			return nil, err
+		}
+		l = Limits{best.Flops, best.Bytes, "of the machine"}
+	}
+	p := &Profile{Limits: l}
+	for _, function := range seen.order {
+		p.add(function, seen.runs[function])
+	}
+	return p, nil
+}
+
+// highest returns the highest rates of any node that took some time.
+func (p *profiler) highest() Limits {
+	l := Limits{Of: "the highest of any node"}
+	for f, r := range p.runs {
+		for i := range f.Nodes {
+			took := middle(r.nodes[i]).Seconds()
+			if took < 0.01*middle(r.took).Seconds() {
+				continue
+			}
+			flops, bytes := f.Cost(&f.Nodes[i]).At(r.rows)
+			l.Flops, l.Bytes = max(l.Flops, flops/took), max(l.Bytes, bytes/took)
+		}
+	}
+	return l
+}
+
+// add appends the nodes of a function and their sum.
+func (p *Profile) add(f *graph.Function, r *profiledRuns) {
+	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+	sum := Node{Function: f.Name, Ms: ms(middle(r.took))}
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		flops, bytes := f.Cost(n).At(r.rows)
+		e := Node{Function: f.Name, Name: f.NodeName(n), Op: n.Op.String(), Ms: ms(middle(r.nodes[i])),
+			FlopsMs: flops / p.Limits.Flops * 1000, BytesMs: bytes / p.Limits.Bytes * 1000}
+		sum.FlopsMs, sum.BytesMs = sum.FlopsMs+e.FlopsMs, sum.BytesMs+e.BytesMs
+		p.Nodes = append(p.Nodes, e)
+	}
+	p.Nodes = append(p.Nodes, sum)
+}

@@ -1,0 +1,47 @@
+package bench
+
+import (
+	"slices"
+	"time"
+
+	"github.com/bnctl/bnctl/parallel"
+)
+
+// Row is how fast a model was on some devices.
+type Row struct {
+	Model      string  `json:"model"`
+	Device     string  `json:"device"` // the devices, as they were named
+	Mode       string  `json:"mode"`
+	Batch      int     `json:"batch"`
+	Threads    int     `json:"threads"` // of each CPU device
+	Precision  string  `json:"precision"`
+	Kernels    string  `json:"kernels"`
+	Throughput float64 `json:"images_per_s"`
+	P50        float64 `json:"p50_ms"` // of a batch
+	P99        float64 `json:"p99_ms"`
+	PeakRSS    float64 `json:"peak_rss_mb"` // of this process and its plugins; 0 where the system does not tell
+
+	Efficiency float64 `json:"efficiency,omitempty"` // images per second and device, over those of the first row
+	// Of a step's time the devices waited for each other: in the median step, and of all steps together.
+	Sync     float64 `json:"sync_share"`
+	SyncMean float64 `json:"sync_share_mean"`
+
+	Profile *Profile `json:"-"` // nil unless Options ask for it
+
+	devices       int
+	took, blocked time.Duration
+	shares        []float64 // by step
+}
+
+// add counts what a step told of its time; predictions tell nothing.
+func (r *Row) add(t parallel.Timing) {
+	if t.Took <= 0 {
+		return
+	}
+	r.took, r.blocked = r.took+t.Took, r.blocked+t.Blocked
+	r.SyncMean = float64(r.blocked) / float64(r.took)
+	share := float64(t.Blocked) / float64(t.Took)
+	at, _ := slices.BinarySearch(r.shares, share)
+	r.shares = slices.Insert(r.shares, at, share)
+	r.Sync = r.shares[len(r.shares)/2]
+}

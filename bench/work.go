@@ -1,0 +1,121 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
+)
+
+// inference predicts for one batch again and again.
+type inference struct {
+	*parallel.Driver
+	rows tensor.Tensor
+}
+
+// startInference loads what evaluation during training runs, and nothing else.
+func startInference(ctx context.Context, m *models.Model, members []parallel.Member, batch int) (
+	*inference, error) {
+	rows, err := models.RandomInput(m, batch)
+	if err != nil {
+		return nil, err
+	}
+	predict, err := parallel.PredictFunction(m.Graph)
+	if err != nil {
+		return nil, err
+	}
+	program := &graph.Program{Name: m.Graph.Name, State: m.Graph.State, Functions: []*graph.Function{predict}}
+	if err := program.Check(); err != nil {
+		return nil, err
+	}
+	d, err := parallel.Open(ctx, program, m.State, members,
+		parallel.Config{Replicas: len(members), Batch: max(batch, len(members))})
+	if err != nil {
+		return nil, err
+	}
+	return &inference{d, rows}, nil
+}
+
+// Step predicts once.
+func (i *inference) Step(ctx context.Context) (parallel.Timing, error) {
+	_, err := i.Predict(ctx, i.rows)
+	return parallel.Timing{}, err
+}
+
+// Training does steps of a recipe on one batch that was made up: random inputs
+// that all belong to the first class.
+type Training struct {
+	driver *parallel.Driver
+	batch  parallel.Batch
+	hyper  device.Hyper
+}
+
+// StartTraining loads the training program of r for m on devices. The caller
+// closes what it returns; the devices stay the caller's.
+func StartTraining(ctx context.Context, r *train.Recipe, m *models.Model, members []parallel.Member) (
+	*Training, error) {
+	schedule, err := train.NewSchedule(r)
+	if err != nil {
+		return nil, err
+	}
+	batch, err := randomBatch(m, r)
+	if err != nil {
+		return nil, err
+	}
+	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: r.Replicas, BN: r.BN, Stats: r.BNStats})
+	if err != nil {
+		return nil, err
+	}
+	trained, err := train.Trained(m.Graph, nil)
+	if err != nil {
+		return nil, err
+	}
+	program, err := train.Program(r, m.Graph, wrapped, trained)
+	if err != nil {
+		return nil, err
+	}
+	d, err := parallel.Open(ctx, program, m.State, members,
+		parallel.Config{Replicas: r.Replicas, Batch: r.Batch, Rendezvous: remote.Rendezvous{}})
+	if err != nil {
+		return nil, err
+	}
+	return &Training{d, batch, train.Hyper(r, schedule, 0)}, nil
+}
+
+// Step does one step: forward, backward, exchange and update, always at the
+// learning rate of the first.
+func (t *Training) Step(ctx context.Context) (parallel.Timing, error) {
+	result, err := t.driver.Step(ctx, t.batch)
+	if err != nil {
+		return parallel.Timing{}, err
+	}
+	return result.Timing, t.driver.Commit(ctx, t.hyper)
+}
+
+// Close frees what the training holds of the devices.
+func (t *Training) Close() error { return t.driver.Close() }
+
+// randomBatch makes a batch of random inputs with the labels 0, 0, 0, ...
+func randomBatch(m *models.Model, r *train.Recipe) (parallel.Batch, error) {
+	f := m.Graph.Main
+	x, err := models.RandomInput(m, r.Batch)
+	shape := f.Values[f.Outputs[0].Value].Type.Shape
+	if err == nil && len(shape) == 0 {
+		err = fmt.Errorf("model %s has one output for each sample, and training needs classes", m.Architecture)
+	}
+	if err != nil {
+		return parallel.Batch{}, err
+	}
+	return parallel.Batch{Sizes: parallel.Split(r.Batch, r.Replicas), Inverse: 1 / float32(r.Batch),
+		Rows: map[string]tensor.Tensor{
+			f.Values[f.Inputs[0]].Name: x,
+			parallel.InputLabels:       tensor.New(tensor.I32, append([]int{r.Batch}, shape[1:]...)...),
+			parallel.InputIdent:        tensor.New(tensor.I64, r.Batch, 2),
+		}}, nil
+}

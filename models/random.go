@@ -1,0 +1,29 @@
+package models
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// RandomInput returns rows for the first input of m, always the same: bytes, or
+// numbers of the standard normal distribution. They are for measuring and
+// comparing models, where what they show does not matter.
+func RandomInput(m *Model, rows int) (tensor.Tensor, error) {
+	in := m.Input()
+	x := tensor.New(in.DType, append([]int{rows}, in.Shape...)...)
+	d := tensor.NewPhilox(0, tensor.StreamInit).Draws(0, 0)
+	switch in.DType {
+	case tensor.U8:
+		for i := range x.Bytes {
+			x.Bytes[i] = byte(d.Uint32())
+		}
+	case tensor.F32:
+		for i := range x.F32() {
+			x.F32()[i] = float32(d.Normal())
+		}
+	default:
+		return x, fmt.Errorf("an input of %v cannot be made up", in.DType)
+	}
+	return x, nil
+}

@@ -31,7 +31,7 @@
 // versions:
 // 	protoc-gen-go v1.36.12
 // 	protoc        v3.21.12
-// source: device.proto
+// source: bnctl/device/v1/device.proto
 
 package devicepb
 
@@ -111,11 +111,11 @@ func (x Kind) String() string {
 }
 
 func (Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_device_proto_enumTypes[0].Descriptor()
+	return file_bnctl_device_v1_device_proto_enumTypes[0].Descriptor()
 }
 
 func (Kind) Type() protoreflect.EnumType {
-	return &file_device_proto_enumTypes[0]
+	return &file_bnctl_device_v1_device_proto_enumTypes[0]
 }
 
 func (x Kind) Number() protoreflect.EnumNumber {
@@ -124,7 +124,7 @@ func (x Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Kind.Descriptor instead.
 func (Kind) EnumDescriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{0}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{0}
 }
 
 // DType is a type of elements.
@@ -208,11 +208,11 @@ func (x DType) String() string {
 }
 
 func (DType) Descriptor() protoreflect.EnumDescriptor {
-	return file_device_proto_enumTypes[1].Descriptor()
+	return file_bnctl_device_v1_device_proto_enumTypes[1].Descriptor()
 }
 
 func (DType) Type() protoreflect.EnumType {
-	return &file_device_proto_enumTypes[1]
+	return &file_bnctl_device_v1_device_proto_enumTypes[1]
 }
 
 func (x DType) Number() protoreflect.EnumNumber {
@@ -221,7 +221,7 @@ func (x DType) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use DType.Descriptor instead.
 func (DType) EnumDescriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{1}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{1}
 }
 
 // Lane separates the exchanges of a run, each with an order of its own, so
@@ -258,11 +258,11 @@ func (x Lane) String() string {
 }
 
 func (Lane) Descriptor() protoreflect.EnumDescriptor {
-	return file_device_proto_enumTypes[2].Descriptor()
+	return file_bnctl_device_v1_device_proto_enumTypes[2].Descriptor()
 }
 
 func (Lane) Type() protoreflect.EnumType {
-	return &file_device_proto_enumTypes[2]
+	return &file_bnctl_device_v1_device_proto_enumTypes[2]
 }
 
 func (x Lane) Number() protoreflect.EnumNumber {
@@ -271,7 +271,7 @@ func (x Lane) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Lane.Descriptor instead.
 func (Lane) EnumDescriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{2}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{2}
 }
 
 // Reduction says how two nodes of the tree combine.
@@ -314,11 +314,11 @@ func (x Reduction) String() string {
 }
 
 func (Reduction) Descriptor() protoreflect.EnumDescriptor {
-	return file_device_proto_enumTypes[3].Descriptor()
+	return file_bnctl_device_v1_device_proto_enumTypes[3].Descriptor()
 }
 
 func (Reduction) Type() protoreflect.EnumType {
-	return &file_device_proto_enumTypes[3]
+	return &file_bnctl_device_v1_device_proto_enumTypes[3]
 }
 
 func (x Reduction) Number() protoreflect.EnumNumber {
@@ -327,7 +327,7 @@ func (x Reduction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Reduction.Descriptor instead.
 func (Reduction) EnumDescriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{3}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{3}
 }
 
 // Relation says how a value relates to the replicas of a step.
@@ -372,11 +372,11 @@ func (x Relation) String() string {
 }
 
 func (Relation) Descriptor() protoreflect.EnumDescriptor {
-	return file_device_proto_enumTypes[4].Descriptor()
+	return file_bnctl_device_v1_device_proto_enumTypes[4].Descriptor()
 }
 
 func (Relation) Type() protoreflect.EnumType {
-	return &file_device_proto_enumTypes[4]
+	return &file_bnctl_device_v1_device_proto_enumTypes[4]
 }
 
 func (x Relation) Number() protoreflect.EnumNumber {
@@ -385,7 +385,7 @@ func (x Relation) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Relation.Descriptor instead.
 func (Relation) EnumDescriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{4}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{4}
 }
 
 // Op is an operation. In the signatures r, p and w stand for rows, replica and
@@ -751,11 +751,11 @@ func (x Op) String() string {
 }
 
 func (Op) Descriptor() protoreflect.EnumDescriptor {
-	return file_device_proto_enumTypes[5].Descriptor()
+	return file_bnctl_device_v1_device_proto_enumTypes[5].Descriptor()
 }
 
 func (Op) Type() protoreflect.EnumType {
-	return &file_device_proto_enumTypes[5]
+	return &file_bnctl_device_v1_device_proto_enumTypes[5]
 }
 
 func (x Op) Number() protoreflect.EnumNumber {
@@ -764,7 +764,7 @@ func (x Op) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Op.Descriptor instead.
 func (Op) EnumDescriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{5}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{5}
 }
 
 // DescribeRequest is empty.
@@ -776,7 +776,7 @@ type DescribeRequest struct {
 
 func (x *DescribeRequest) Reset() {
 	*x = DescribeRequest{}
-	mi := &file_device_proto_msgTypes[0]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -788,7 +788,7 @@ func (x *DescribeRequest) String() string {
 func (*DescribeRequest) ProtoMessage() {}
 
 func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[0]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -801,7 +801,7 @@ func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeRequest.ProtoReflect.Descriptor instead.
 func (*DescribeRequest) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{0}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{0}
 }
 
 // PluginInfo describes a plugin.
@@ -820,7 +820,7 @@ type PluginInfo struct {
 
 func (x *PluginInfo) Reset() {
 	*x = PluginInfo{}
-	mi := &file_device_proto_msgTypes[1]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -832,7 +832,7 @@ func (x *PluginInfo) String() string {
 func (*PluginInfo) ProtoMessage() {}
 
 func (x *PluginInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[1]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -845,7 +845,7 @@ func (x *PluginInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginInfo.ProtoReflect.Descriptor instead.
 func (*PluginInfo) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{1}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *PluginInfo) GetName() string {
@@ -878,7 +878,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_device_proto_msgTypes[2]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -890,7 +890,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[2]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -903,7 +903,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{2}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{2}
 }
 
 // Devices is the answer of List.
@@ -921,7 +921,7 @@ type Devices struct {
 
 func (x *Devices) Reset() {
 	*x = Devices{}
-	mi := &file_device_proto_msgTypes[3]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -933,7 +933,7 @@ func (x *Devices) String() string {
 func (*Devices) ProtoMessage() {}
 
 func (x *Devices) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[3]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -946,7 +946,7 @@ func (x *Devices) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Devices.ProtoReflect.Descriptor instead.
 func (*Devices) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{3}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Devices) GetDevices() []*DeviceInfo {
@@ -1018,7 +1018,7 @@ type DeviceInfo struct {
 
 func (x *DeviceInfo) Reset() {
 	*x = DeviceInfo{}
-	mi := &file_device_proto_msgTypes[4]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1030,7 +1030,7 @@ func (x *DeviceInfo) String() string {
 func (*DeviceInfo) ProtoMessage() {}
 
 func (x *DeviceInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[4]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1043,7 +1043,7 @@ func (x *DeviceInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeviceInfo.ProtoReflect.Descriptor instead.
 func (*DeviceInfo) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{4}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *DeviceInfo) GetId() string {
@@ -1142,7 +1142,7 @@ type OpenRequest struct {
 
 func (x *OpenRequest) Reset() {
 	*x = OpenRequest{}
-	mi := &file_device_proto_msgTypes[5]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1154,7 +1154,7 @@ func (x *OpenRequest) String() string {
 func (*OpenRequest) ProtoMessage() {}
 
 func (x *OpenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[5]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1167,7 +1167,7 @@ func (x *OpenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenRequest.ProtoReflect.Descriptor instead.
 func (*OpenRequest) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{5}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *OpenRequest) GetId() string {
@@ -1221,7 +1221,7 @@ type Segment struct {
 
 func (x *Segment) Reset() {
 	*x = Segment{}
-	mi := &file_device_proto_msgTypes[6]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1233,7 +1233,7 @@ func (x *Segment) String() string {
 func (*Segment) ProtoMessage() {}
 
 func (x *Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[6]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1246,7 +1246,7 @@ func (x *Segment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Segment.ProtoReflect.Descriptor instead.
 func (*Segment) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{6}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Segment) GetFile() int32 {
@@ -1295,7 +1295,7 @@ type OpenReply struct {
 
 func (x *OpenReply) Reset() {
 	*x = OpenReply{}
-	mi := &file_device_proto_msgTypes[7]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1307,7 +1307,7 @@ func (x *OpenReply) String() string {
 func (*OpenReply) ProtoMessage() {}
 
 func (x *OpenReply) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[7]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1320,7 +1320,7 @@ func (x *OpenReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenReply.ProtoReflect.Descriptor instead.
 func (*OpenReply) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{7}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *OpenReply) GetInfo() *DeviceInfo {
@@ -1383,7 +1383,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_device_proto_msgTypes[8]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1395,7 +1395,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[8]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1408,7 +1408,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{8}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CancelRequest) GetCall() uint64 {
@@ -1427,7 +1427,7 @@ type CancelReply struct {
 
 func (x *CancelReply) Reset() {
 	*x = CancelReply{}
-	mi := &file_device_proto_msgTypes[9]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +1439,7 @@ func (x *CancelReply) String() string {
 func (*CancelReply) ProtoMessage() {}
 
 func (x *CancelReply) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[9]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +1452,7 @@ func (x *CancelReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReply.ProtoReflect.Descriptor instead.
 func (*CancelReply) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{9}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{9}
 }
 
 // CloseRequest is empty.
@@ -1464,7 +1464,7 @@ type CloseRequest struct {
 
 func (x *CloseRequest) Reset() {
 	*x = CloseRequest{}
-	mi := &file_device_proto_msgTypes[10]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1476,7 +1476,7 @@ func (x *CloseRequest) String() string {
 func (*CloseRequest) ProtoMessage() {}
 
 func (x *CloseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[10]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1489,7 +1489,7 @@ func (x *CloseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseRequest.ProtoReflect.Descriptor instead.
 func (*CloseRequest) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{10}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{10}
 }
 
 // CloseReply is the answer of Close.
@@ -1503,7 +1503,7 @@ type CloseReply struct {
 
 func (x *CloseReply) Reset() {
 	*x = CloseReply{}
-	mi := &file_device_proto_msgTypes[11]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1515,7 +1515,7 @@ func (x *CloseReply) String() string {
 func (*CloseReply) ProtoMessage() {}
 
 func (x *CloseReply) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[11]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1528,7 +1528,7 @@ func (x *CloseReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseReply.ProtoReflect.Descriptor instead.
 func (*CloseReply) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{11}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CloseReply) GetError() *Error {
@@ -1557,7 +1557,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_device_proto_msgTypes[12]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1569,7 +1569,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[12]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1582,7 +1582,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{12}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Error) GetKind() Kind {
@@ -1637,7 +1637,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_device_proto_msgTypes[13]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1649,7 +1649,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[13]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1662,7 +1662,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{13}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Refusal) GetFunction() string {
@@ -1732,7 +1732,7 @@ type Message struct {
 
 func (x *Message) Reset() {
 	*x = Message{}
-	mi := &file_device_proto_msgTypes[14]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1744,7 +1744,7 @@ func (x *Message) String() string {
 func (*Message) ProtoMessage() {}
 
 func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[14]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1757,7 +1757,7 @@ func (x *Message) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Message.ProtoReflect.Descriptor instead.
 func (*Message) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{14}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Message) GetCall() uint64 {
@@ -2013,7 +2013,7 @@ type Tensor struct {
 
 func (x *Tensor) Reset() {
 	*x = Tensor{}
-	mi := &file_device_proto_msgTypes[15]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2025,7 +2025,7 @@ func (x *Tensor) String() string {
 func (*Tensor) ProtoMessage() {}
 
 func (x *Tensor) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[15]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2038,7 +2038,7 @@ func (x *Tensor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tensor.ProtoReflect.Descriptor instead.
 func (*Tensor) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{15}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Tensor) GetDtype() DType {
@@ -2069,7 +2069,7 @@ type Load struct {
 
 func (x *Load) Reset() {
 	*x = Load{}
-	mi := &file_device_proto_msgTypes[16]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2081,7 +2081,7 @@ func (x *Load) String() string {
 func (*Load) ProtoMessage() {}
 
 func (x *Load) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[16]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2094,7 +2094,7 @@ func (x *Load) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Load.ProtoReflect.Descriptor instead.
 func (*Load) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{16}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Load) GetCapacity() *Capacity {
@@ -2117,7 +2117,7 @@ type Capacity struct {
 
 func (x *Capacity) Reset() {
 	*x = Capacity{}
-	mi := &file_device_proto_msgTypes[17]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2129,7 +2129,7 @@ func (x *Capacity) String() string {
 func (*Capacity) ProtoMessage() {}
 
 func (x *Capacity) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[17]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2142,7 +2142,7 @@ func (x *Capacity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capacity.ProtoReflect.Descriptor instead.
 func (*Capacity) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{17}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Capacity) GetRows() int64 {
@@ -2173,7 +2173,7 @@ type Grow struct {
 
 func (x *Grow) Reset() {
 	*x = Grow{}
-	mi := &file_device_proto_msgTypes[18]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2185,7 +2185,7 @@ func (x *Grow) String() string {
 func (*Grow) ProtoMessage() {}
 
 func (x *Grow) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[18]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2198,7 +2198,7 @@ func (x *Grow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grow.ProtoReflect.Descriptor instead.
 func (*Grow) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{18}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Grow) GetExecutable() uint32 {
@@ -2232,7 +2232,7 @@ type Loaded struct {
 
 func (x *Loaded) Reset() {
 	*x = Loaded{}
-	mi := &file_device_proto_msgTypes[19]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2244,7 +2244,7 @@ func (x *Loaded) String() string {
 func (*Loaded) ProtoMessage() {}
 
 func (x *Loaded) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[19]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2257,7 +2257,7 @@ func (x *Loaded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Loaded.ProtoReflect.Descriptor instead.
 func (*Loaded) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{19}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Loaded) GetExecutable() uint32 {
@@ -2299,7 +2299,7 @@ type Unload struct {
 
 func (x *Unload) Reset() {
 	*x = Unload{}
-	mi := &file_device_proto_msgTypes[20]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2311,7 +2311,7 @@ func (x *Unload) String() string {
 func (*Unload) ProtoMessage() {}
 
 func (x *Unload) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[20]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2324,7 +2324,7 @@ func (x *Unload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Unload.ProtoReflect.Descriptor instead.
 func (*Unload) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{20}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Unload) GetExecutable() uint32 {
@@ -2345,7 +2345,7 @@ type Done struct {
 
 func (x *Done) Reset() {
 	*x = Done{}
-	mi := &file_device_proto_msgTypes[21]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2357,7 +2357,7 @@ func (x *Done) String() string {
 func (*Done) ProtoMessage() {}
 
 func (x *Done) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[21]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2370,7 +2370,7 @@ func (x *Done) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Done.ProtoReflect.Descriptor instead.
 func (*Done) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{21}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Done) GetError() *Error {
@@ -2407,7 +2407,7 @@ type Join struct {
 
 func (x *Join) Reset() {
 	*x = Join{}
-	mi := &file_device_proto_msgTypes[22]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2419,7 +2419,7 @@ func (x *Join) String() string {
 func (*Join) ProtoMessage() {}
 
 func (x *Join) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[22]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2432,7 +2432,7 @@ func (x *Join) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Join.ProtoReflect.Descriptor instead.
 func (*Join) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{22}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Join) GetGeneration() uint64 {
@@ -2488,7 +2488,7 @@ type Replicas struct {
 
 func (x *Replicas) Reset() {
 	*x = Replicas{}
-	mi := &file_device_proto_msgTypes[23]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2500,7 +2500,7 @@ func (x *Replicas) String() string {
 func (*Replicas) ProtoMessage() {}
 
 func (x *Replicas) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[23]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2513,7 +2513,7 @@ func (x *Replicas) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Replicas.ProtoReflect.Descriptor instead.
 func (*Replicas) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{23}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Replicas) GetReplicas() []int32 {
@@ -2539,7 +2539,7 @@ type Write struct {
 
 func (x *Write) Reset() {
 	*x = Write{}
-	mi := &file_device_proto_msgTypes[24]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2551,7 +2551,7 @@ func (x *Write) String() string {
 func (*Write) ProtoMessage() {}
 
 func (x *Write) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[24]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2564,7 +2564,7 @@ func (x *Write) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Write.ProtoReflect.Descriptor instead.
 func (*Write) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{24}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Write) GetExecutable() uint32 {
@@ -2605,7 +2605,7 @@ type FilePart struct {
 
 func (x *FilePart) Reset() {
 	*x = FilePart{}
-	mi := &file_device_proto_msgTypes[25]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2617,7 +2617,7 @@ func (x *FilePart) String() string {
 func (*FilePart) ProtoMessage() {}
 
 func (x *FilePart) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[25]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2630,7 +2630,7 @@ func (x *FilePart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FilePart.ProtoReflect.Descriptor instead.
 func (*FilePart) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{25}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FilePart) GetPath() string {
@@ -2667,7 +2667,7 @@ type Read struct {
 
 func (x *Read) Reset() {
 	*x = Read{}
-	mi := &file_device_proto_msgTypes[26]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2679,7 +2679,7 @@ func (x *Read) String() string {
 func (*Read) ProtoMessage() {}
 
 func (x *Read) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[26]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2692,7 +2692,7 @@ func (x *Read) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Read.ProtoReflect.Descriptor instead.
 func (*Read) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{26}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Read) GetExecutable() uint32 {
@@ -2734,7 +2734,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_device_proto_msgTypes[27]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2746,7 +2746,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[27]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2759,7 +2759,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{27}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Run) GetExecutable() uint32 {
@@ -2817,7 +2817,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_device_proto_msgTypes[28]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2829,7 +2829,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[28]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2842,7 +2842,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{28}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Outcome) GetBlocked() int64 {
@@ -2892,7 +2892,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_device_proto_msgTypes[29]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2904,7 +2904,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[29]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2917,7 +2917,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{29}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Commit) GetExecutable() uint32 {
@@ -2954,7 +2954,7 @@ type Hyper struct {
 
 func (x *Hyper) Reset() {
 	*x = Hyper{}
-	mi := &file_device_proto_msgTypes[30]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2966,7 +2966,7 @@ func (x *Hyper) String() string {
 func (*Hyper) ProtoMessage() {}
 
 func (x *Hyper) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[30]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2979,7 +2979,7 @@ func (x *Hyper) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hyper.ProtoReflect.Descriptor instead.
 func (*Hyper) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{30}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Hyper) GetName() string {
@@ -3018,7 +3018,7 @@ type Exchange struct {
 
 func (x *Exchange) Reset() {
 	*x = Exchange{}
-	mi := &file_device_proto_msgTypes[31]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3030,7 +3030,7 @@ func (x *Exchange) String() string {
 func (*Exchange) ProtoMessage() {}
 
 func (x *Exchange) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[31]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3043,7 +3043,7 @@ func (x *Exchange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Exchange.ProtoReflect.Descriptor instead.
 func (*Exchange) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{31}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Exchange) GetTag() *Tag {
@@ -3080,7 +3080,7 @@ type Tag struct {
 
 func (x *Tag) Reset() {
 	*x = Tag{}
-	mi := &file_device_proto_msgTypes[32]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3092,7 +3092,7 @@ func (x *Tag) String() string {
 func (*Tag) ProtoMessage() {}
 
 func (x *Tag) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[32]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3105,7 +3105,7 @@ func (x *Tag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tag.ProtoReflect.Descriptor instead.
 func (*Tag) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{32}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Tag) GetGeneration() uint64 {
@@ -3159,7 +3159,7 @@ type Value struct {
 
 func (x *Value) Reset() {
 	*x = Value{}
-	mi := &file_device_proto_msgTypes[33]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3171,7 +3171,7 @@ func (x *Value) String() string {
 func (*Value) ProtoMessage() {}
 
 func (x *Value) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[33]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3184,7 +3184,7 @@ func (x *Value) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Value.ProtoReflect.Descriptor instead.
 func (*Value) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{33}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Value) GetOp() Reduction {
@@ -3223,7 +3223,7 @@ type Part struct {
 
 func (x *Part) Reset() {
 	*x = Part{}
-	mi := &file_device_proto_msgTypes[34]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3235,7 +3235,7 @@ func (x *Part) String() string {
 func (*Part) ProtoMessage() {}
 
 func (x *Part) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[34]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3248,7 +3248,7 @@ func (x *Part) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Part.ProtoReflect.Descriptor instead.
 func (*Part) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{34}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Part) GetFrom() int32 {
@@ -3283,7 +3283,7 @@ type Reduced struct {
 
 func (x *Reduced) Reset() {
 	*x = Reduced{}
-	mi := &file_device_proto_msgTypes[35]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3295,7 +3295,7 @@ func (x *Reduced) String() string {
 func (*Reduced) ProtoMessage() {}
 
 func (x *Reduced) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[35]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3308,7 +3308,7 @@ func (x *Reduced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reduced.ProtoReflect.Descriptor instead.
 func (*Reduced) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{35}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Reduced) GetError() *Error {
@@ -3334,7 +3334,7 @@ type Program struct {
 
 func (x *Program) Reset() {
 	*x = Program{}
-	mi := &file_device_proto_msgTypes[36]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3346,7 +3346,7 @@ func (x *Program) String() string {
 func (*Program) ProtoMessage() {}
 
 func (x *Program) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[36]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3359,7 +3359,7 @@ func (x *Program) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Program.ProtoReflect.Descriptor instead.
 func (*Program) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{36}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Program) GetName() string {
@@ -3399,7 +3399,7 @@ type State struct {
 
 func (x *State) Reset() {
 	*x = State{}
-	mi := &file_device_proto_msgTypes[37]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3411,7 +3411,7 @@ func (x *State) String() string {
 func (*State) ProtoMessage() {}
 
 func (x *State) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[37]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3424,7 +3424,7 @@ func (x *State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use State.ProtoReflect.Descriptor instead.
 func (*State) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{37}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *State) GetName() string {
@@ -3469,7 +3469,7 @@ type Function struct {
 
 func (x *Function) Reset() {
 	*x = Function{}
-	mi := &file_device_proto_msgTypes[38]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3481,7 +3481,7 @@ func (x *Function) String() string {
 func (*Function) ProtoMessage() {}
 
 func (x *Function) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[38]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3494,7 +3494,7 @@ func (x *Function) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Function.ProtoReflect.Descriptor instead.
 func (*Function) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{38}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Function) GetName() string {
@@ -3556,7 +3556,7 @@ type Variable struct {
 
 func (x *Variable) Reset() {
 	*x = Variable{}
-	mi := &file_device_proto_msgTypes[39]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3568,7 +3568,7 @@ func (x *Variable) String() string {
 func (*Variable) ProtoMessage() {}
 
 func (x *Variable) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[39]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3581,7 +3581,7 @@ func (x *Variable) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Variable.ProtoReflect.Descriptor instead.
 func (*Variable) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{39}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Variable) GetName() string {
@@ -3629,7 +3629,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_device_proto_msgTypes[40]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3641,7 +3641,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[40]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3654,7 +3654,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{40}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Node) GetOp() Op {
@@ -3708,7 +3708,7 @@ type Attribute struct {
 
 func (x *Attribute) Reset() {
 	*x = Attribute{}
-	mi := &file_device_proto_msgTypes[41]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3720,7 +3720,7 @@ func (x *Attribute) String() string {
 func (*Attribute) ProtoMessage() {}
 
 func (x *Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[41]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3733,7 +3733,7 @@ func (x *Attribute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attribute.ProtoReflect.Descriptor instead.
 func (*Attribute) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{41}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Attribute) GetKey() string {
@@ -3861,7 +3861,7 @@ type Ints struct {
 
 func (x *Ints) Reset() {
 	*x = Ints{}
-	mi := &file_device_proto_msgTypes[42]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3873,7 +3873,7 @@ func (x *Ints) String() string {
 func (*Ints) ProtoMessage() {}
 
 func (x *Ints) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[42]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3886,7 +3886,7 @@ func (x *Ints) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ints.ProtoReflect.Descriptor instead.
 func (*Ints) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{42}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Ints) GetValues() []int64 {
@@ -3907,7 +3907,7 @@ type Floats struct {
 
 func (x *Floats) Reset() {
 	*x = Floats{}
-	mi := &file_device_proto_msgTypes[43]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3919,7 +3919,7 @@ func (x *Floats) String() string {
 func (*Floats) ProtoMessage() {}
 
 func (x *Floats) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[43]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3932,7 +3932,7 @@ func (x *Floats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Floats.ProtoReflect.Descriptor instead.
 func (*Floats) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{43}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Floats) GetValues() []float64 {
@@ -3958,7 +3958,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_device_proto_msgTypes[44]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3970,7 +3970,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[44]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3983,7 +3983,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{44}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Output) GetName() string {
@@ -4020,7 +4020,7 @@ type Update struct {
 
 func (x *Update) Reset() {
 	*x = Update{}
-	mi := &file_device_proto_msgTypes[45]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4032,7 +4032,7 @@ func (x *Update) String() string {
 func (*Update) ProtoMessage() {}
 
 func (x *Update) ProtoReflect() protoreflect.Message {
-	mi := &file_device_proto_msgTypes[45]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4045,7 +4045,7 @@ func (x *Update) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Update.ProtoReflect.Descriptor instead.
 func (*Update) Descriptor() ([]byte, []int) {
-	return file_device_proto_rawDescGZIP(), []int{45}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Update) GetState() string {
@@ -4062,11 +4062,11 @@ func (x *Update) GetValue() int32 {
 	return 0
 }
 
-var File_device_proto protoreflect.FileDescriptor
+var File_bnctl_device_v1_device_proto protoreflect.FileDescriptor
 
-const file_device_proto_rawDesc = "" +
+const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\n" +
-	"\fdevice.proto\x12\x0fbnctl.device.v1\"\x11\n" +
+	"\x1cbnctl/device/v1/device.proto\x12\x0fbnctl.device.v1\"\x11\n" +
 	"\x0fDescribeRequest\"P\n" +
 	"\n" +
 	"PluginInfo\x12\x12\n" +
@@ -4439,20 +4439,20 @@ const file_device_proto_rawDesc = "" +
 	"\x05Close\x12\x1d.bnctl.device.v1.CloseRequest\x1a\x1b.bnctl.device.v1.CloseReplyB1Z/github.com/bnctl/bnctl/device/internal/devicepbb\x06proto3"
 
 var (
-	file_device_proto_rawDescOnce sync.Once
-	file_device_proto_rawDescData []byte
+	file_bnctl_device_v1_device_proto_rawDescOnce sync.Once
+	file_bnctl_device_v1_device_proto_rawDescData []byte
 )
 
-func file_device_proto_rawDescGZIP() []byte {
-	file_device_proto_rawDescOnce.Do(func() {
-		file_device_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_device_proto_rawDesc), len(file_device_proto_rawDesc)))
+func file_bnctl_device_v1_device_proto_rawDescGZIP() []byte {
+	file_bnctl_device_v1_device_proto_rawDescOnce.Do(func() {
+		file_bnctl_device_v1_device_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_bnctl_device_v1_device_proto_rawDesc), len(file_bnctl_device_v1_device_proto_rawDesc)))
 	})
-	return file_device_proto_rawDescData
+	return file_bnctl_device_v1_device_proto_rawDescData
 }
 
-var file_device_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_device_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
-var file_device_proto_goTypes = []any{
+var file_bnctl_device_v1_device_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_bnctl_device_v1_device_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_bnctl_device_v1_device_proto_goTypes = []any{
 	(Kind)(0),               // 0: bnctl.device.v1.Kind
 	(DType)(0),              // 1: bnctl.device.v1.DType
 	(Lane)(0),               // 2: bnctl.device.v1.Lane
@@ -4506,7 +4506,7 @@ var file_device_proto_goTypes = []any{
 	(*Output)(nil),          // 50: bnctl.device.v1.Output
 	(*Update)(nil),          // 51: bnctl.device.v1.Update
 }
-var file_device_proto_depIdxs = []int32{
+var file_bnctl_device_v1_device_proto_depIdxs = []int32{
 	10, // 0: bnctl.device.v1.Devices.devices:type_name -> bnctl.device.v1.DeviceInfo
 	18, // 1: bnctl.device.v1.Devices.error:type_name -> bnctl.device.v1.Error
 	5,  // 2: bnctl.device.v1.DeviceInfo.ops:type_name -> bnctl.device.v1.Op
@@ -4580,12 +4580,12 @@ var file_device_proto_depIdxs = []int32{
 	0,  // [0:54] is the sub-list for field type_name
 }
 
-func init() { file_device_proto_init() }
-func file_device_proto_init() {
-	if File_device_proto != nil {
+func init() { file_bnctl_device_v1_device_proto_init() }
+func file_bnctl_device_v1_device_proto_init() {
+	if File_bnctl_device_v1_device_proto != nil {
 		return
 	}
-	file_device_proto_msgTypes[14].OneofWrappers = []any{
+	file_bnctl_device_v1_device_proto_msgTypes[14].OneofWrappers = []any{
 		(*Message_Load)(nil),
 		(*Message_Grow)(nil),
 		(*Message_Unload)(nil),
@@ -4600,7 +4600,7 @@ func file_device_proto_init() {
 		(*Message_Outcome)(nil),
 		(*Message_Exchange)(nil),
 	}
-	file_device_proto_msgTypes[41].OneofWrappers = []any{
+	file_bnctl_device_v1_device_proto_msgTypes[41].OneofWrappers = []any{
 		(*Attribute_Int)(nil),
 		(*Attribute_Float)(nil),
 		(*Attribute_Bool)(nil),
@@ -4612,18 +4612,18 @@ func file_device_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_device_proto_rawDesc), len(file_device_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bnctl_device_v1_device_proto_rawDesc), len(file_bnctl_device_v1_device_proto_rawDesc)),
 			NumEnums:      6,
 			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
-		GoTypes:           file_device_proto_goTypes,
-		DependencyIndexes: file_device_proto_depIdxs,
-		EnumInfos:         file_device_proto_enumTypes,
-		MessageInfos:      file_device_proto_msgTypes,
+		GoTypes:           file_bnctl_device_v1_device_proto_goTypes,
+		DependencyIndexes: file_bnctl_device_v1_device_proto_depIdxs,
+		EnumInfos:         file_bnctl_device_v1_device_proto_enumTypes,
+		MessageInfos:      file_bnctl_device_v1_device_proto_msgTypes,
 	}.Build()
-	File_device_proto = out.File
-	file_device_proto_goTypes = nil
-	file_device_proto_depIdxs = nil
+	File_bnctl_device_v1_device_proto = out.File
+	file_bnctl_device_v1_device_proto_goTypes = nil
+	file_bnctl_device_v1_device_proto_depIdxs = nil
 }

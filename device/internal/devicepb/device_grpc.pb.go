@@ -31,7 +31,7 @@
 // versions:
 // - protoc-gen-go-grpc v1.6.1
 // - protoc             v3.21.12
-// source: device.proto
+// source: bnctl/device/v1/device.proto
 
 package devicepb
 
@@ -367,5 +367,5 @@ var Device_ServiceDesc = grpc.ServiceDesc{
 			ClientStreams: true,
 		},
 	},
-	Metadata: "device.proto",
+	Metadata: "bnctl/device/v1/device.proto",
 }

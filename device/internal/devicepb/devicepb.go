@@ -1,5 +1,5 @@
-// Package devicepb is the generated form of device.proto, the border between
-// bnctl and device plugins.
+// Package devicepb is the generated form of proto/bnctl/device/v1/device.proto,
+// the border between bnctl and device plugins.
 package devicepb
 
 //go:generate ./generate.sh

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -102,7 +103,12 @@ func (e *external) open(location string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	defer root.Close()
-	if err := noLinks(root, location); err != nil {
+	err = noLinks(root, location)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, fmt.Errorf("its data should be in %.80q beside the model, and there is no such file; "+
+			"fetch it too", location)
+	}
+	if err != nil {
 		return nil, 0, err
 	}
 	f, err := regular.OpenIn(root, location)

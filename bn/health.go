@@ -18,7 +18,7 @@ type Norm struct {
 	Decay          float64       // weight of the old value; 0 if unknown
 }
 
-// Severity tells what cannot be right from what is only odd.
+// Severity tells what cannot be right from what healthy models may have.
 type Severity string
 
 // The severities.

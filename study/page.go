@@ -11,7 +11,8 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"hyphenated": hyphenated}).Parse(pageText))
+var page = template.Must(template.New("page").
+	Funcs(template.FuncMap{"hyphenated": hyphenated}).Parse(pageText))
 
 // hyphenated says where the longest heading of the table may be cut on a narrow page.
 func hyphenated(heading string) string {

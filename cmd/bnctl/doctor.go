@@ -16,10 +16,13 @@ func doctorCommand() *cli.Command {
 		Usage:     "check batch norm statistics; repair them from data; exit 3 if they are sick",
 		ArgsUsage: "FILE",
 		Description: `Looks for what cannot be right (values that are not finite, negative variances,
-statistics that were never updated, are missing or of another shape) and for what is
-only odd. No architecture is needed; with --arch, or one of the zoo, it finds more.
+statistics that were never updated, are missing or of another shape), and warns of what
+may be as it should: a model with warnings alone, such as channels that fell silent,
+is healthy, exit code 0. No architecture is needed; with --arch, or one of the zoo, it finds more.
 --repair estimates all statistics anew over data, and says what that did: those that
-are missing too, if the architecture is known.
+are missing too, if the architecture is known. It takes the images as they are, without
+the augmentation of training, so that a model that was trained with it gets slightly
+other statistics than training with --bn-precise gives.
 
    bnctl doctor model.bnm
    bnctl doctor checkpoint.pth

@@ -57,7 +57,8 @@ func reportForeign(o *output, f *formats.File, m *models.Model, verified bool) e
 	removed := foreignRemoved(f)
 	e := inspectEvent{Format: f.Format, Kind: "foreign", Parameters: trainedElements(f),
 		Layers: tensorLayers(f.Tensors), Verified: verified, BN: normEvents(norms), TrainingOnly: &removed,
-		Health: health(norms), Counters: f.Counters, Findings: f.Findings, foreignChoice: choiceOf(f)}
+		Counters: f.Counters, Findings: f.Findings, foreignChoice: choiceOf(f)}
+	e.Health, e.Warnings = health(norms)
 	title := fmt.Sprintf("%d tensors, %d parameters; no architecture of the zoo fits",
 		len(f.Tensors), e.Parameters)
 	if f.NoModel != nil {
@@ -79,7 +80,7 @@ func reportForeign(o *output, f *formats.File, m *models.Model, verified bool) e
 	if len(e.BN) > 0 {
 		o.result("")
 		printNorms(o, e.BN)
-		o.result("%s, %s", counted(len(norms), "batch norm"), health(norms))
+		o.result("%s, %s", counted(len(norms), "batch norm"), healthText(e.Health, e.Warnings))
 	}
 	printForeignRest(o, f)
 	return nil

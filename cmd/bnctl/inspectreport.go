@@ -23,7 +23,8 @@ type inspectEvent struct {
 	Verified     bool              `json:"verified"`
 	Recipe       json.RawMessage   `json:"recipe,omitempty"`
 	BN           []normEvent       `json:"bn"`
-	Health       string            `json:"health,omitempty"` // of the batch norms of a foreign file
+	Health       string            `json:"health,omitempty"`   // of the batch norms of a foreign file
+	Warnings     int               `json:"warnings,omitempty"` // what doctor warns of in them
 	TrainingOnly *removedEvent     `json:"training_only,omitempty"`
 	Counters     []formats.Counter `json:"counters,omitempty"` // of a foreign file: step, epoch
 	Findings     []formats.Finding `json:"findings,omitempty"` // remarks about a foreign file

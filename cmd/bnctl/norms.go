@@ -7,14 +7,33 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// health says in a word what bn.Examine found: healthy, odd or sick.
-func health(norms []bn.Norm) string {
-	word := "healthy"
+// health says in a word what bn.Examine found, and counts the warnings:
+// healthy; odd, with warnings alone; or sick. The word is for JSON, where its
+// values stay; healthText is for people.
+func health(norms []bn.Norm) (word string, warnings int) {
+	word = "healthy"
 	for _, f := range bn.Examine(norms) {
-		if f.Severity == bn.Fault {
-			return "sick"
+		switch {
+		case f.Severity == bn.Fault:
+			word = "sick"
+		case word == "healthy":
+			word = "odd"
+			fallthrough
+		default:
+			warnings++
 		}
-		word = "odd"
+	}
+	return word, warnings
+}
+
+// healthText says health to people. A published model may well have channels
+// that fell silent: with warnings alone it is healthy.
+func healthText(word string, warnings int) string {
+	if word == "odd" {
+		word = "healthy"
+	}
+	if warnings > 0 {
+		word += ", " + counted(warnings, "warning")
 	}
 	return word
 }

@@ -35,12 +35,13 @@ func (s *sickness) weight(name string, t tensor.Tensor) {
 	}
 }
 
-// health says in a word what was found: healthy, odd or sick.
-func (s *sickness) health() string {
+// health says in a word what was found, and counts the warnings: healthy, odd or sick.
+func (s *sickness) health() (word string, warnings int) {
+	word, warnings = health(s.norms)
 	if len(s.weights)+len(s.graph) > 0 {
-		return "sick"
+		word = "sick"
 	}
-	return health(s.norms)
+	return word, warnings
 }
 
 // faults says what is wrong, layer by layer.

@@ -115,7 +115,7 @@ func (s *stripping) write(c *cli.Context, m *models.Model, tensors []formats.Ten
 	} else {
 		s.event.SHA256, err = serialize.WriteModel(output, m)
 	}
-	s.event.BN.Health = s.sick.health()
+	s.event.BN.Health, s.event.BN.Warnings = s.sick.health()
 	return err
 }
 

@@ -49,6 +49,8 @@ type bnEvent struct {
 	Layers int    `json:"layers"`
 	Merged string `json:"merged"` // how the replicas' statistics became one
 	Health string `json:"health"`
+	// what doctor warns of
+	Warnings int `json:"warnings"`
 }
 
 // ownEvent describes a template and what was taken off it. merge is the rule
@@ -82,8 +84,8 @@ func (s *stripping) report(o *output) error {
 	if len(s.lines) == 0 {
 		o.result("   nothing: it was clean")
 	}
-	o.result("wrote %s  sha256 %s  (%d parameters, %d batch norms, statistics %s, %s)", e.Output, e.SHA256,
-		e.Parameters, e.BN.Layers, e.BN.Merged, e.BN.Health)
+	o.result("wrote %s  sha256 %s  (%d parameters, %s, statistics %s, %s)", e.Output, e.SHA256,
+		e.Parameters, counted(e.BN.Layers, "batch norm"), e.BN.Merged, healthText(e.BN.Health, e.BN.Warnings))
 	s.sick.warn(o, e.Output)
 	return nil
 }

@@ -1,6 +1,6 @@
 // Mutate says which changes of a package its tests do not notice.
 //
-//	go run ./scripts/mutate [-every N] [-run PATTERN] [-timeout D] ./bn [./collective ...]
+//	go run ./scripts/mutate [-every N] [-only PATTERN] [-run PATTERN] [-timeout D] ./bn [./collective ...]
 //
 // All mutants of a package are compiled into one test binary, which makes the
 // one that the environment names: so a mutant costs a run of the tests, and no
@@ -23,6 +23,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -32,14 +33,20 @@ const variable = "BNCTL_MUTANT"
 
 func main() {
 	every := flag.Int("every", 1, "try one of so many mutants")
+	only := flag.String("only", "", "try the mutants whose place, bn/async.go:90, matches a pattern")
 	run := flag.String("run", "", "tests to run: go test -run")
 	limit := flag.Duration("timeout", time.Minute, "a mutant that takes longer is killed")
 	flag.Parse()
 	if root, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
 		build.Default.GOROOT = strings.TrimSpace(string(root))
 	}
+	places, err := regexp.Compile(*only)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(2)
+	}
 	for _, dir := range flag.Args() {
-		if err := try(dir, *every, *run, *limit); err != nil {
+		if err := try(dir, *every, places, *run, *limit); err != nil {
 			fmt.Fprintln(os.Stderr, "mutate:", err)
 			os.Exit(1)
 		}
@@ -47,7 +54,7 @@ func main() {
 }
 
 // try tries the mutants of one package.
-func try(dir string, every int, run string, limit time.Duration) error {
+func try(dir string, every int, only *regexp.Regexp, run string, limit time.Duration) error {
 	p, err := mutate(dir)
 	if err != nil {
 		return err
@@ -67,7 +74,7 @@ func try(dir string, every int, run string, limit time.Duration) error {
 	}
 	tried, survived := 0, 0
 	for i, m := range p.mutants {
-		if i%every != 0 {
+		if i%every != 0 || !only.MatchString(m.at) {
 			continue
 		}
 		if tried++; !noticed(i) {

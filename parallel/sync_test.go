@@ -1,0 +1,16 @@
+package parallel
+
+import "testing"
+
+// The ends of what a way of synchronising takes.
+func TestParseSyncEnds(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"async:0": true, "async:64": true, "async:65": false, "async:-1": false, "async:": false,
+		"periodic:0": false, "periodic:1": true, "periodic:1048576": true, "periodic:1048577": false,
+		"periodic:01": false, "allreduce": true, "template": true, "both": false,
+	} {
+		if w, err := ParseSync(text); (err == nil) != ok || ok && string(w) != text {
+			t.Errorf("%s: %q, %v", text, w, err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,7 @@ func TestOptimizersAsInPyTorch(t *testing.T) {
 		"sgd":           {Optimizer: "sgd", LR: 0.1, Momentum: 0.9, WeightDecay: 0.01},
 		"nesterov":      {Optimizer: "sgd", LR: 0.1, Momentum: 0.9, WeightDecay: 0.01, Nesterov: true},
 		"plain":         {Optimizer: "sgd", LR: 0.1},
+		"ema":           {Optimizer: "sgd", LR: 0.1, EMA: 0.9},
 		"clipped":       {Optimizer: "sgd", LR: 0.1, Momentum: 0.9, ClipNorm: 1.5},
 		"adamw":         {Optimizer: "adamw", LR: 0.1, WeightDecay: 0.01},
 		"adamw-clipped": {Optimizer: "adamw", LR: 0.01, ClipNorm: 1.5},
@@ -82,7 +84,12 @@ func eightWeights(t *testing.T, r Recipe) func() []float32 {
 	for i := range w.F32() {
 		w.F32()[i] = float32(i-3) / 2
 	}
+	read := "w"
 	must(exe.Write(ctx, "w", w))
+	if r.EMA > 0 {
+		read = "average/w"
+		must(exe.Write(ctx, read, w))
+	}
 	step := 0
 	return func() []float32 {
 		t.Helper()
@@ -94,8 +101,34 @@ func eightWeights(t *testing.T, r Recipe) func() []float32 {
 		must(err)
 		must(exe.Commit(ctx, device.Version(step), Hyper(&r, schedule, step)))
 		step++
-		w, err := exe.Read(ctx, "w")
+		w, err := exe.Read(ctx, read)
 		must(err)
 		return w.F32()
+	}
+}
+
+// The best evaluation is the first of equal ones.
+func TestBetter(t *testing.T) {
+	for _, c := range []struct {
+		save                 string
+		loss, accuracy, best float64
+		want                 bool
+	}{
+		{"last", 1, 0.6, 0.5, true}, {"last", 1, 0.5, 0.5, false}, {"best:accuracy", 1, 0.4, 0.5, false},
+		{"best:loss", 0.4, 0, 0.5, true}, {"best:loss", 0.5, 1, 0.5, false}, {"best:loss", 0.6, 1, 0.5, false},
+	} {
+		if got := better(c.save, c.loss, c.accuracy, c.best); got != c.want {
+			t.Errorf("%s: loss %g, accuracy %g after %g: %v", c.save, c.loss, c.accuracy, c.best, got)
+		}
+	}
+}
+
+// Rows are repeated from the first on, over and over.
+func TestRepeatRows(t *testing.T) {
+	rows := tensor.Of([]int32{1, 2, 3, 4, 5, 6}, 3, 2)
+	got := repeatRows(rows, 5)
+	want := []int32{1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4}
+	if !slices.Equal(got.I32(), want) || !slices.Equal(got.Shape, []int{8, 2}) {
+		t.Errorf("%v %v, want %v", got.Shape, got.I32(), want)
 	}
 }

@@ -7,7 +7,8 @@ usage: optimizers.py > optimizers.txt
 Weight i begins as (i - 3) / 2; its gradient in step t is
 ((7*i + 13*t) mod 11 - 5) / 4. Both are exact in float32.
 
-Lines: "CASE STEP W0 ... W7", the weights after the step.
+Lines: "CASE STEP W0 ... W7", the weights after the step; of "ema", the average
+of the weights of "plain", which begins as they do: 0.9 of it and 0.1 of them.
 """
 import torch
 
@@ -20,6 +21,7 @@ CASES = {
     "adamw-clipped": (lambda p: torch.optim.AdamW(p, lr=0.01, weight_decay=0.0), 1.5),
 }
 
+average = torch.tensor([(i - 3) / 2 for i in range(8)], dtype=torch.float64)
 for name, (optimizer, clip) in CASES.items():
     w = torch.tensor([(i - 3) / 2 for i in range(8)], dtype=torch.float64, requires_grad=True)
     o = optimizer([w])
@@ -29,3 +31,6 @@ for name, (optimizer, clip) in CASES.items():
             torch.nn.utils.clip_grad_norm_([w], clip)
         o.step()
         print(name, t, *(f"{v:.12g}" for v in w.tolist()))
+        if name == "plain":
+            average = 0.9 * average + 0.1 * w.detach()
+            print("ema", t, *(f"{v:.12g}" for v in average.tolist()))

@@ -37,7 +37,7 @@ func Arrays(m *models.Model, note func(format string, args ...any)) func(name st
 
 // arrayFile is an array on its way to the samples of a model.
 type arrayFile struct {
-	m     *models.Model
+	m     *models.Model                    // nil: one that takes pictures of any size and of either number of channels
 	hears func(format string, args ...any) // nil: nobody
 	image *graph.Node                      // the model's preprocessing of pictures; nil without
 	name  string
@@ -79,7 +79,7 @@ func (a *arrayFile) pictures(x tensor.Tensor) (tensor.Tensor, error) {
 	case rank == 4 && colours(1):
 		a.note("is taken as pictures [N,C,H,W] and turned to [N,H,W,C]")
 		return channelsToEnd(x), nil
-	case rank == 3 && a.m.Input().Shape[2] == 1:
+	case rank == 3 && (a.m == nil || a.m.Input().Shape[2] == 1):
 		a.note("is taken as grey pictures [N,H,W]")
 		return tensor.FromBytes(tensor.U8, append(slices.Clone(x.Shape), 1), x.Bytes)
 	}

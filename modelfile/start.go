@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // StartOptions say what a model for training is made of.
@@ -58,6 +60,52 @@ func Start(name string, info data.Info, o StartOptions) (*Started, error) {
 		return nil, err
 	}
 	return &Started{Opened: Opened{Model: m}}, nil
+}
+
+// StartArrays returns what makes samples for the model of Start of the array of
+// an .npy file, by the rule of Arrays: training takes what prediction will take.
+// The model of a file is opened when the first array comes. One of the zoo is
+// made for the data: integers are pictures, floats stay what they are.
+func StartArrays(name string, o StartOptions, note func(format string, args ...any)) func(name string,
+	x tensor.Tensor) (tensor.Tensor, error) {
+	find := sync.OnceValues(func() (*models.Model, error) { return beforeData(name, o) })
+	return func(file string, x tensor.Tensor) (tensor.Tensor, error) {
+		m, err := find()
+		if err != nil {
+			return x, err
+		}
+		if m != nil {
+			return Arrays(m, note)(file, x)
+		}
+		if len(x.Shape) == 0 || x.DType == tensor.F32 || x.DType == tensor.F64 {
+			return x, nil
+		}
+		a := arrayFile{hears: note, name: file, given: tensor.Describe(x.DType, x.Shape)}
+		return a.pictures(x)
+	}
+}
+
+// beforeData returns the model that Start will fit to the data; nil if it is
+// of the zoo, and made for them.
+func beforeData(name string, o StartOptions) (*models.Model, error) {
+	text, err := GraphText(name)
+	switch {
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return nil, err
+	case text != nil:
+		m, err := written(name, text, o.Classes)
+		if err != nil {
+			return nil, err
+		}
+		return o.Preprocess.apply(m)
+	case err == nil && !inZoo(name):
+		opened, err := Open(name, o.Options)
+		if err != nil {
+			return nil, err
+		}
+		return opened.Model, nil
+	}
+	return nil, nil
 }
 
 // trained opens a template, or the file of another program, to train it on.

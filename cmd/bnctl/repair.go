@@ -101,7 +101,8 @@ func openSick(c *cli.Context, path string) (*models.Model, error) {
 }
 
 func repair(c *cli.Context, path string, m *models.Model) error {
-	src, err := data.Open(c.String("data"), data.Options{Split: data.Train, EXIF: m.Preprocess.EXIF})
+	src, err := data.Open(c.String("data"), data.Options{Split: data.Train, EXIF: m.Preprocess.EXIF,
+		Array: modelfile.Arrays(m, outputOf(c).note)})
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,8 @@ func writeMended(path string, m *models.Model) (string, error) {
 // servedBy evaluates m on the data's test split, on --samples of it if it has
 // more, the same for every model; nil if there are no labels.
 func servedBy(ctx context.Context, c *cli.Context, m *models.Model) (*served, error) {
-	src, err := data.Open(c.String("data"), data.Options{Split: data.Test, EXIF: m.Preprocess.EXIF})
+	src, err := data.Open(c.String("data"), data.Options{Split: data.Test, EXIF: m.Preprocess.EXIF,
+		Array: modelfile.Arrays(m, nil)}) // repair has noted what is converted
 	if err != nil {
 		return nil, err
 	}

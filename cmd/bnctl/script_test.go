@@ -197,7 +197,9 @@ func shorten(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.Truncate(name, i.Size()-n))
 }
 
-// arrays X Y N writes the first N glyphs and their labels as .npy files.
+// arrays X Y N [i64|f64|chw] writes the first N glyphs and their labels as .npy
+// files: the pictures as bytes [N,H,W,1], or the same numbers of another type,
+// or [N,1,H,W].
 func arrays(ts *testscript.TestScript, _ bool, args []string) {
 	src, err := data.Open("glyphs:"+args[2], data.Options{})
 	ts.Check(err)
@@ -210,11 +212,32 @@ func arrays(ts *testscript.TestScript, _ bool, args []string) {
 		copy(x.Rows(i, i+1).Bytes, s.Bytes)
 		y.I32()[i] = src.Label(i)[0]
 	}
+	if len(args) > 3 {
+		x = sameNumbers(x, args[3])
+	}
 	for k, t := range []tensor.Tensor{x, y} {
 		f, err := os.Create(ts.MkAbs(args[k]))
 		ts.Check(err)
 		ts.Check(errors.Join(data.WriteNPY(f, t), f.Close()))
 	}
+}
+
+func sameNumbers(x tensor.Tensor, as string) tensor.Tensor {
+	switch as {
+	case "chw": // of one channel: the same bytes
+		return x.Reshape(x.Shape[0], 1, x.Shape[1], x.Shape[2])
+	case "i64":
+		out := tensor.New(tensor.I64, x.Shape...)
+		for i, v := range x.Bytes {
+			out.I64()[i] = int64(v)
+		}
+		return out
+	}
+	out := tensor.New(tensor.F64, x.Shape...)
+	for i, v := range x.Bytes {
+		out.F64()[i] = float64(v)
+	}
+	return out
 }
 
 // only FILES... wants the folder of the script to hold these files, hidden

@@ -15,6 +15,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -170,6 +171,9 @@ func (t *trainer) openData() (err error) {
 		return err
 	}
 	options := data.Options{Split: data.Train, EXIF: exif == modelfile.ApplyEXIF, SkipBad: skip}
+	if options.Array, err = t.arrays(); err != nil {
+		return err
+	}
 	if t.data, err = data.Open(t.paths.Data, options); err != nil {
 		return err
 	}
@@ -183,6 +187,20 @@ func (t *trainer) openData() (err error) {
 	}
 	tellOfFiles(t.out, "--val", t.val.Info())
 	return sameClasses(t.data.Info(), t.val.Info())
+}
+
+// arrays returns what makes samples of the arrays of .npy files, for the model
+// of the flags or of the checkpoint.
+func (t *trainer) arrays() (func(name string, x tensor.Tensor) (tensor.Tensor, error), error) {
+	if t.checkpoint != nil && !t.c.IsSet("model") {
+		m, _, err := serialize.Strip(t.checkpoint)
+		return modelfile.Arrays(m, t.out.note), err
+	}
+	o, err := t.startOptions(0)
+	if err != nil {
+		return nil, err
+	}
+	return modelfile.StartArrays(t.c.String("model"), o, t.out.note), nil
 }
 
 // exif returns whether picture files are turned as they say: what the flag

@@ -61,16 +61,22 @@ func (t *trainer) prepare(ctx context.Context) error {
 
 // newModel makes the model of --model with a head drawn from a seed.
 func (t *trainer) newModel(seed uint64) (*modelfile.Started, error) {
-	o, err := modelOptions(t.c)
+	o, err := t.startOptions(seed)
 	if err != nil {
 		return nil, err
 	}
-	start, err := modelfile.Start(t.c.String("model"), t.data.Info(),
-		modelfile.StartOptions{Options: o, Classes: t.c.Int("classes"), Seed: seed, Init: t.c.String("init")})
+	start, err := modelfile.Start(t.c.String("model"), t.data.Info(), o)
 	if err == nil {
 		noteChoice(t.out, start.Choice)
 	}
 	return start, err
+}
+
+// startOptions says what the flags say of a new model.
+func (t *trainer) startOptions(seed uint64) (modelfile.StartOptions, error) {
+	o, err := modelOptions(t.c)
+	return modelfile.StartOptions{Options: o, Classes: t.c.Int("classes"), Seed: seed,
+		Init: t.c.String("init")}, err
 }
 
 // relabel gives the model the classes of the data, and says so if it was

@@ -82,7 +82,8 @@ func try(dir string, every int, only *regexp.Regexp, run string, limit time.Dura
 			fmt.Printf("%s: %s\n", m.at, m.what)
 		}
 	}
-	fmt.Printf("%s: %d of %d mutants tried, %d killed, %d survived\n", dir, tried, len(p.mutants), tried-survived,
+	fmt.Printf("%s: %d of %d mutants tried, %d killed, %d survived\n", dir, tried, len(p.mutants),
+		tried-survived,
 		survived)
 	return nil
 }
@@ -106,7 +107,8 @@ func (p *mutated) compile(work string) (binary string, err error) {
 		return "", err
 	}
 	binary = filepath.Join(work, "mutants.test")
-	out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", list, "-o", binary, p.dir).CombinedOutput()
+	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", list, "-o", binary, p.dir)
+	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}

@@ -53,6 +53,7 @@ fleet:                device device/ref device/remote parallel plugins/cpu probl
 modelfile:            bn data formats graph models problem regular serialize tensor
 bench:                device device/devicetest device/remote fleet graph models parallel plugins/cpu problem
 bench:                tensor train
+predict:              data fleet graph modelfile models parallel problem tensor train
 
 formats/torch:        formats/torch/internal/pickle formats/internal/foreign graph models serialize tensor
 formats/torch/internal/pickle:
@@ -80,7 +81,7 @@ plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 cmd/bnctl: bench bn collective data device device/devicetest device/remote formats graph models
-cmd/bnctl: fleet modelfile problem
+cmd/bnctl: fleet modelfile predict problem
 cmd/bnctl: parallel plugins/cpu regular serialize study tensor train
 cmd/bnctl/starter: device device/ref device/serve
 

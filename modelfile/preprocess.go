@@ -53,8 +53,8 @@ func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 	}
 	i, ok := images[name]
 	if !ok {
-		return nil, problem.New("preprocess", strconv.Quote(name),
-			"want one of "+strings.Join(Preprocessings(), ", "), "")
+		return nil, &problem.Error{Field: "preprocess", Value: strconv.Quote(name), Known: Preprocessings(),
+			Text: "want one of " + strings.Join(Preprocessings(), ", ")}
 	}
 	if p.Mean != nil {
 		i.Mean = p.Mean

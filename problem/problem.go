@@ -17,11 +17,12 @@ import (
 // Error is a mistake of the caller: an option, or several that contradict
 // each other. What goes wrong without the caller's doing is no Error.
 type Error struct {
-	Field  string // the option as the library calls it: "devices"; "" if none in particular
-	Value  string // what it was, as the user would write it; "" if that says nothing
-	Text   string // what is wrong, with numbers
-	Advice string // what to do; "" if Text leaves no doubt
-	Err    error  // the cause; nil
+	Field  string   // the option as the library calls it: "devices"; "" if none in particular
+	Value  string   // what it was, as the user would write it; "" if that says nothing
+	Text   string   // what is wrong, with numbers
+	Advice string   // what to do; "" if Text leaves no doubt
+	Err    error    // the cause; nil
+	Known  []string // what Value may be, so that a program can say what may have been meant; nil
 }
 
 // New returns an Error about an option.

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/bench"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/predict"
 )
 
 func benchCommand() *cli.Command {
@@ -57,11 +57,7 @@ func benchAction(c *cli.Context) error {
 	}
 	options.Fleet.Precision = precisionFor(c, m)
 	if options.Mode == bench.Infer {
-		predict, err := parallel.PredictFunction(m.Graph)
-		if err == nil {
-			err = checkBatch(predict, options.Batch)
-		}
-		if err != nil {
+		if err := predict.CheckBatch(m, options.Batch); err != nil {
 			return err
 		}
 	}
@@ -78,7 +74,7 @@ func benchAction(c *cli.Context) error {
 	return bench.Run(c.Context, m, options, func(r *bench.Row) error {
 		r.Model = name
 		if r.Mode == bench.Infer {
-			warnOfTraining(o, m, r.Kernels, r.Precision)
+			warnOfTraining(o, m, predict.Terms{Kernels: r.Kernels, Precision: r.Precision})
 		}
 		o.event("bench", r)
 		scaling := ""

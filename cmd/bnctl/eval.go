@@ -7,7 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/predict"
 )
 
 func evalCommand() *cli.Command {
@@ -53,7 +53,7 @@ func evalWith(c *cli.Context, v *modelfile.Viewed) error {
 		return err
 	}
 	defer src.Close()
-	m, err := evaluable(v.Model, src.Info())
+	m, err := predict.Evaluable(v.Model, src.Info())
 	if err != nil {
 		return err
 	}
@@ -61,10 +61,9 @@ func evalWith(c *cli.Context, v *modelfile.Viewed) error {
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	began := time.Now()
-	e, err := train.Evaluate(c.Context, p, src, train.EvalOptions{Batch: p.Rows(), Workers: c.Int("workers"),
-		Transform: modelfile.Transform(m, src.Info()), Probabilities: train.EndsInSoftmax(m.Graph)})
+	e, err := p.Evaluate(c.Context, src, c.Int("workers"))
 	if err == nil {
 		err = v.Verified()
 	}

@@ -6,22 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/train"
 )
-
-// evaluable returns the form of m that can be evaluated on such data.
-func evaluable(m *models.Model, info data.Info) (*models.Model, error) {
-	if !info.Labelled {
-		return nil, misuse("%s has no labels to evaluate on; bnctl predict needs none", info.Kind)
-	}
-	if err := sameLabels(m, info); err != nil {
-		return nil, err
-	}
-	return modelfile.Suited(m, info)
-}
 
 // evalEvent is the line of eval --json.
 type evalEvent struct {
@@ -45,7 +33,7 @@ func reportEvaluation(o *output, m *models.Model, e *train.Evaluation, took time
 		Loss: train.Figure(e.Loss()), PerClass: map[string]classEvent{}, Confusion: e.Confusion,
 		Throughput: float64(e.Samples) / max(took.Seconds(), 1e-9)}
 	for i, k := range e.PerClass {
-		v.PerClass[labelOf(m, i)] = classEvent{k.N, k.Correct}
+		v.PerClass[predict.Label(m, i)] = classEvent{k.N, k.Correct}
 	}
 	o.event("eval", v)
 	o.result("%d samples  accuracy %.2f %%  top-5 %.2f %%  loss %.4f  (%.0f img/s)", v.Samples,
@@ -61,7 +49,7 @@ func reportEvaluation(o *output, m *models.Model, e *train.Evaluation, took time
 func widest(m *models.Model, classes int) int {
 	w := 5
 	for i := range classes {
-		w = max(w, len([]rune(labelOf(m, i))))
+		w = max(w, len([]rune(predict.Label(m, i))))
 	}
 	return min(w, 24)
 }
@@ -71,7 +59,7 @@ func classTable(o *output, m *models.Model, e *train.Evaluation) {
 	o.result("%-*s  samples  correct  accuracy", w, "class")
 	for i, k := range e.PerClass {
 		if k.N > 0 {
-			o.result("%-*s  %7d  %7d  %7.2f %%", w, labelOf(m, i), k.N, k.Correct,
+			o.result("%-*s  %7d  %7d  %7.2f %%", w, predict.Label(m, i), k.N, k.Correct,
 				100*float64(k.Correct)/float64(k.N))
 		}
 	}
@@ -89,10 +77,10 @@ func confusions(o *output, m *models.Model, e *train.Evaluation) {
 		frequentConfusions(o, m, e)
 		return
 	}
-	w, column, row := widest(m, len(e.Confusion)), labelOf, labelOf
+	w, column, row := widest(m, len(e.Confusion)), predict.Label, predict.Label
 	if w > columnWidth { // labels would be cut: the columns have numbers, and the rows both
 		column = func(_ *models.Model, i int) string { return fmt.Sprint(i) }
-		row = func(m *models.Model, i int) string { return fmt.Sprintf("%2d %s", i, labelOf(m, i)) }
+		row = func(m *models.Model, i int) string { return fmt.Sprintf("%2d %s", i, predict.Label(m, i)) }
 		w += len("00 ")
 	}
 	head := fmt.Sprintf("%-*s", w, "class")
@@ -129,27 +117,6 @@ func frequentConfusions(o *output, m *models.Model, e *train.Evaluation) {
 	}
 	slices.SortStableFunc(all, func(a, b confusion) int { return b.n - a.n })
 	for _, k := range all[:min(len(all), matrixClasses)] {
-		o.result("%5d x %s taken for %s", k.n, labelOf(m, k.label), labelOf(m, k.predicted))
+		o.result("%5d x %s taken for %s", k.n, predict.Label(m, k.label), predict.Label(m, k.predicted))
 	}
-}
-
-// sameLabels refuses data whose classes are not those that m was trained on.
-// Classes that have numbers for names need only be as many, or fewer.
-func sameLabels(m *models.Model, info data.Info) error {
-	if len(m.Labels) == 0 || numbered(info.Classes) && len(info.Classes) <= len(m.Labels) ||
-		strings.Join(m.Labels, "\x00") == strings.Join(info.Classes, "\x00") {
-		return nil
-	}
-	return fmt.Errorf("the classes differ: the model has %s, %s has %s; "+
-		"evaluate on data with the model's classes", classList(m.Labels), info.Kind, classList(info.Classes))
-}
-
-// numbered reports whether the names of classes are 0, 1, 2 ...
-func numbered(classes []string) bool {
-	for i, name := range classes {
-		if name != fmt.Sprint(i) {
-			return false
-		}
-	}
-	return true
 }

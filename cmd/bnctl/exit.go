@@ -79,7 +79,9 @@ func report(ctx context.Context, err error, asJSON bool, stderr io.Writer) int {
 func asFlags(err error) error {
 	var p *problem.Error
 	if errors.As(err, &p) {
-		return errors.New(strings.Replace(err.Error(), p.Error(), p.Calling(flag).Error(), 1))
+		as := p.Calling(flag)
+		as.Value += nearest(strings.Trim(p.Value, `"`), p.Known)
+		return errors.New(strings.Replace(err.Error(), p.Error(), as.Error(), 1))
 	}
 	var u *fleet.Unknown
 	if errors.As(err, &u) {

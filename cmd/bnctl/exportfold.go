@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -112,10 +113,14 @@ func (e *foldEvent) print(o *output) {
 // is exported.
 func outputsOf(ctx context.Context, c *cli.Context, m *models.Model, x tensor.Tensor) (
 	[]tensor.Tensor, error) {
-	p, err := newPredictor(ctx, c, m, x.Shape[0], x.Shape[0], device.F32)
+	o, err := fleetOptions(c, device.F32, noLimit)
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
+	p, err := predict.Open(ctx, m, predict.Options{Fleet: o, Batch: x.Shape[0]})
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
 	return p.Predict(ctx, x)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -72,7 +73,7 @@ func summary(m *models.Model) string {
 		counted(s.Parameters, "parameter"), fmt.Sprintf("%.1f MFLOP", flops(m)/1e6),
 		counted(s.Norms, "batch norm")}
 	if len(m.Labels) > 0 {
-		parts = append(parts, "classes "+classList(m.Labels))
+		parts = append(parts, "classes "+predict.ClassList(m.Labels))
 	}
 	return strings.Join(parts, " · ")
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -76,10 +75,6 @@ func stripOptions(c *cli.Context) (modelfile.Options, error) {
 // preprocessOptions returns what the flags say of pictures.
 func preprocessOptions(c *cli.Context) (p modelfile.Preprocess, err error) {
 	p.Name = c.String("preprocess")
-	if names := modelfile.Preprocessings(); p.Name != "" && !slices.Contains(names, p.Name) {
-		return p, misuse("--preprocess %q%s: want one of %s", p.Name, nearest(p.Name, names),
-			strings.Join(names, ", "))
-	}
 	if p.Mean, err = numbers(c, "mean"); err != nil {
 		return p, err
 	}

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"io"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -91,62 +88,19 @@ func predictWith(c *cli.Context, v *modelfile.Viewed) error {
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
+	var bad []error
 	err = form.write(c, nameWidth(src), func(w predictionWriter) error {
-		return p.all(c.Context, c, src, w, v.Verified)
+		// An array has a row for every input, so none is left out.
+		r := predict.Reading{Workers: c.Int("workers"), GoOn: form.format != "npy", Sure: v.Verified}
+		each := func(i int, outs []tensor.Tensor) error { return w.write(src.Name(i), outs) }
+		if bad, err = p.All(c.Context, src, r, each); err != nil {
+			return err
+		}
+		return w.end()
 	})
 	if err != nil {
 		return err
 	}
-	return p.badInputs(src.Info().Len)
-}
-
-// all predicts every sample of src, in order. It writes nothing before it is
-// sure that the model is what it was.
-func (p *predictor) all(ctx context.Context, c *cli.Context, src data.Source, w predictionWriter,
-	sure func() error) error {
-	l, err := p.loader(ctx, c, src)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	for {
-		b, err := l.Next()
-		if errors.Is(err, io.EOF) {
-			if err := sure(); err != nil {
-				return err
-			}
-			return w.end()
-		}
-		if err != nil {
-			return err
-		}
-		outs, err := p.Predict(ctx, b.X)
-		if err != nil {
-			return err
-		}
-		if err := sure(); err != nil {
-			return err
-		}
-		for i, sample := range b.Samples.I64() {
-			if err := b.Bad(i); err != nil {
-				p.bad = append(p.bad, err)
-				continue
-			}
-			if err := w.write(src.Name(int(sample)), rowsOf(outs, i)); err != nil {
-				return err
-			}
-		}
-		b.Release()
-	}
-}
-
-// rowsOf returns row i of each output, without the axis of rows.
-func rowsOf(outs []tensor.Tensor, i int) []tensor.Tensor {
-	rows := make([]tensor.Tensor, len(outs))
-	for k, o := range outs {
-		rows[k] = o.Rows(i, i+1)
-		rows[k].Shape = rows[k].Shape[1:]
-	}
-	return rows
+	return unreadable(bad, src.Info().Len)
 }

@@ -23,9 +23,9 @@ func (w *csvPredictions) write(input string, outs []tensor.Tensor) error {
 			return err
 		}
 	}
-	if w.raw {
+	if w.Raw {
 		row := []string{input}
-		for _, k := range w.chosen {
+		for _, k := range w.Chosen {
 			row = append(row, words(outs[k])...)
 		}
 		return w.csv.Write(row)
@@ -41,13 +41,13 @@ func (w *csvPredictions) write(input string, outs []tensor.Tensor) error {
 
 // head names the columns: of an output one for each element, in row-major order.
 func (w *csvPredictions) head(outs []tensor.Tensor) []string {
-	if !w.raw {
+	if !w.Raw {
 		return []string{"input", "rank", "label", "index", "p"}
 	}
 	head := []string{"input"}
-	for _, k := range w.chosen {
+	for _, k := range w.Chosen {
 		for i := range outs[k].Count() {
-			head = append(head, fmt.Sprintf("%s.%d", w.outputName(k), i))
+			head = append(head, fmt.Sprintf("%s.%d", w.Name(k), i))
 		}
 	}
 	return head

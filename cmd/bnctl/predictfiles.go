@@ -18,10 +18,10 @@ import (
 // arrays returns the outputs of which --format npy makes an array each: all
 // that are written; none if it writes one of probabilities.
 func (p *predictions) arrays() []int {
-	if p.format != "npy" || !p.raw {
+	if p.format != "npy" || !p.Raw {
 		return nil
 	}
-	return p.chosen
+	return p.Chosen
 }
 
 // checkFiles refuses several arrays for standard output, which holds one, and
@@ -33,13 +33,13 @@ func (p *predictions) checkFiles(c *cli.Context) error {
 		if len(arrays) < 2 {
 			return nil
 		}
-		if p.answer != models.Probabilities {
+		if p.Answer != models.Probabilities {
 			return misuse("the model has %d outputs, %s, and --format npy writes an array for each: add -o FILE.npy, "+
-				"or pick one with --only", len(arrays), strings.Join(p.names(arrays), ", "))
+				"or pick one with --only", len(arrays), strings.Join(p.Names(arrays), ", "))
 		}
-		p.keepLogits()
+		p.KeepLogits()
 		outputOf(c).note("standard output holds one array: %s; -o FILE.npy writes the others too",
-			p.outputName(p.chosen[0]))
+			p.Name(p.Chosen[0]))
 		return nil
 	}
 	if p.format == "npy" && !strings.EqualFold(filepath.Ext(path), ".npy") {
@@ -53,18 +53,6 @@ func (p *predictions) checkFiles(c *cli.Context) error {
 	return nil
 }
 
-// keepLogits leaves out the output that is the softmax of the other.
-func (p *predictions) keepLogits() {
-	p.chosen = slices.DeleteFunc(slices.Clone(p.chosen), func(k int) bool { return k == p.scores })
-}
-
-func (p *predictions) names(outputs []int) (names []string) {
-	for _, k := range outputs {
-		names = append(names, p.outputName(k))
-	}
-	return names
-}
-
 // paths returns the files that -o asks for. Those of several arrays have the
 // name of the output before the ending; what a file should not be called
 // becomes an underscore.
@@ -75,7 +63,7 @@ func (p *predictions) paths(path string) []string {
 	}
 	ending := filepath.Ext(path)
 	var paths []string
-	for i, name := range p.names(arrays) {
+	for i, name := range p.Names(arrays) {
 		name = strings.Map(func(r rune) rune {
 			if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '-' {
 				return r

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -23,31 +24,28 @@ type predictionWriter interface {
 
 // predictions is what is written of a model's outputs, whatever the format.
 type predictions struct {
-	model  *models.Model
+	*predict.Answers
 	format string
-	chosen []int // outputs, by number
-	raw    bool  // they are written as they are
-	answer models.Answer
-	scores int // if not raw: the output that answer is about
-	top    int
 	inputs int
 }
 
 // newPredictions reads the flags for so many inputs.
 func newPredictions(c *cli.Context, m *models.Model, inputs int) (*predictions, error) {
-	p := &predictions{model: m, top: c.Int("top"), inputs: inputs}
-	if p.top < 1 {
-		return nil, misuse("--top %d: want at least 1", p.top)
-	}
+	p := &predictions{inputs: inputs}
 	var err error
 	if p.format, err = predictionFormat(c); err != nil {
 		return nil, err
 	}
-	if p.chosen, err = chosenOutputs(m, c.String("only")); err != nil {
+	o := predict.AnswerOptions{Logits: c.Bool("logits"), Task: c.String("task"), Top: c.Int("top")}
+	if list := c.String("only"); list != "" {
+		o.Only = strings.Split(list, ",")
+	}
+	if p.Answers, err = predict.NewAnswers(m, o); err != nil {
 		return nil, err
 	}
-	if err := p.decide(c); err != nil {
-		return nil, err
+	if p.Unsaid {
+		outputOf(c).note("%s is written as it is: nothing says that it is logits of classes. If it is, "+
+			"add --task classify; strip --labels makes a template that says so", p.Name(p.Scores))
 	}
 	return p, p.checkFiles(c)
 }
@@ -68,102 +66,7 @@ func predictionFormat(c *cli.Context) (string, error) {
 	return format, nil
 }
 
-// chosenOutputs returns the outputs of --only, by number; all without it.
-func chosenOutputs(m *models.Model, list string) (chosen []int, err error) {
-	var names []string
-	for i, o := range m.Graph.Main.Outputs {
-		names, chosen = append(names, o.Name), append(chosen, i)
-	}
-	if list == "" {
-		return chosen, nil
-	}
-	chosen = nil
-	for _, name := range strings.Split(list, ",") {
-		i := slices.Index(names, name)
-		if i < 0 {
-			return nil, misuse("--only %q%s: the model has %s", name, nearest(name, names), strings.Join(names, ", "))
-		}
-		if slices.Contains(chosen, i) {
-			return nil, misuse("--only names %s twice", name)
-		}
-		chosen = append(chosen, i)
-	}
-	return chosen, nil
-}
-
-// decide finds whether there are classes to write: models.Model.Answer, unless
-// the flags say it.
-func (p *predictions) decide(c *cli.Context) error {
-	p.answer, p.scores = p.model.Answer(p.chosen...)
-	switch task := c.String("task"); {
-	case task == "":
-	case task != "classify":
-		return misuse("--task %q: want classify", task)
-	case c.Bool("logits"):
-		return misuse("--task classify and --logits contradict each other; give one of them")
-	case p.answer == models.Values:
-		return p.classify()
-	}
-	p.raw = c.Bool("logits") || p.answer == models.Values
-	if p.answer == models.Values && !c.Bool("logits") && len(p.chosen) == 1 && p.model.Scores(p.scores) &&
-		p.model.Headed(p.scores) {
-		outputOf(c).note("%s is written as it is: nothing says that it is logits of classes. If it is, "+
-			"add --task classify; strip --labels makes a template that says so", p.outputName(p.scores))
-	}
-	return nil
-}
-
-// classify takes for logits what nothing else says to be.
-func (p *predictions) classify() error {
-	f := p.model.Graph.Main
-	switch {
-	case len(p.chosen) > 1:
-		return misuse("--task classify: the model has %d outputs; name that of the classes with --only",
-			len(p.chosen))
-	case !p.model.Scores(p.scores):
-		t := f.Values[f.Outputs[p.scores].Value].Type
-		return misuse("--task classify: output %s is %s for each sample, not one number for each class",
-			p.outputName(p.scores), tensor.Describe(t.DType, t.Shape))
-	}
-	if op, _ := f.Ending(p.scores); op != 0 {
-		return misuse("--task classify: output %s ends in %v, so its numbers are no logits",
-			p.outputName(p.scores), op)
-	}
-	p.answer = models.Logits
-	return nil
-}
-
-// outputName returns the name of output i of the model.
-func (p *predictions) outputName(i int) string { return p.model.Graph.Main.Outputs[i].Name }
-
-// probabilities returns one for each class: those of the model's output, the
-// softmax of its logits, or those of the two classes of one sigmoid.
-func (p *predictions) probabilities(outs []tensor.Tensor) []float32 {
-	row := outs[p.scores].F32()
-	switch p.answer {
-	case models.Binary:
-		return []float32{float32(1 - float64(row[0])), row[0]}
-	case models.Logits:
-		return softmax(row)
-	}
-	return row
-}
-
-// softmax is computed in float64 and rounded once.
-func softmax(logits []float32) []float32 {
-	e, top, sum := make([]float64, len(logits)), float64(slices.Max(logits)), 0.0
-	for i, v := range logits {
-		e[i] = tensor.Exp(float64(v) - top)
-		sum += e[i]
-	}
-	p := make([]float32, len(e))
-	for i, v := range e {
-		p[i] = float32(v / sum)
-	}
-	return p
-}
-
-// class is one class of a prediction.
+// class is one class of a prediction, as JSON has it.
 type class struct {
 	Label string `json:"label"`
 	Index int    `json:"index"`
@@ -184,24 +87,9 @@ func (s share) MarshalJSON() ([]byte, error) {
 }
 
 // best returns the classes with the highest probabilities, the first of equals first.
-func (p *predictions) best(outs []tensor.Tensor) []class {
-	all := p.probabilities(outs)
-	order := make([]int, len(all))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case all[a] > all[b]:
-			return -1
-		case all[a] < all[b]:
-			return 1
-		}
-		return 0
-	})
-	var top []class
-	for _, i := range order[:min(p.top, len(order))] {
-		top = append(top, class{labelOf(p.model, i), i, share(all[i])})
+func (p *predictions) best(outs []tensor.Tensor) (top []class) {
+	for _, k := range p.Best(outs) {
+		top = append(top, class{k.Label, k.Index, share(k.P)})
 	}
 	return top
 }

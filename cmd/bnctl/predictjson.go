@@ -13,7 +13,7 @@ type jsonPredictions struct {
 }
 
 func (w *jsonPredictions) write(input string, outs []tensor.Tensor) error {
-	if !w.raw {
+	if !w.Raw {
 		w.events.event("predict", struct {
 			Input string  `json:"input"`
 			Top   []class `json:"top"`
@@ -21,9 +21,9 @@ func (w *jsonPredictions) write(input string, outs []tensor.Tensor) error {
 		return nil
 	}
 	values := map[string]any{}
-	for _, k := range w.chosen {
+	for _, k := range w.Chosen {
 		o := outs[k]
-		values[w.outputName(k)] = map[string]any{"shape": o.Shape, "dtype": o.DType.String(), "data": elements(o)}
+		values[w.Name(k)] = map[string]any{"shape": o.Shape, "dtype": o.DType.String(), "data": elements(o)}
 	}
 	w.events.event("predict", struct {
 		Input   string         `json:"input"`

@@ -35,11 +35,11 @@ func (w *npyPredictions) write(_ string, outs []tensor.Tensor) error {
 
 // rows returns what one input adds to each array.
 func (w *npyPredictions) rows(outs []tensor.Tensor) (rows []tensor.Tensor) {
-	if !w.raw {
-		p := w.probabilities(outs)
+	if !w.Raw {
+		p := w.Probabilities(outs)
 		return []tensor.Tensor{tensor.Of(p, len(p))}
 	}
-	for _, k := range w.chosen[:len(w.files)] {
+	for _, k := range w.Chosen[:len(w.files)] {
 		rows = append(rows, outs[k])
 	}
 	return rows

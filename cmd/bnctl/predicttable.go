@@ -17,13 +17,13 @@ type tablePredictions struct {
 
 func (w *tablePredictions) write(input string, outs []tensor.Tensor) error {
 	var cells []string
-	if !w.raw {
+	if !w.Raw {
 		for _, k := range w.best(outs) {
 			cells = append(cells, fmt.Sprintf("%s %.1f %%", k.Label, 100*k.P))
 		}
 	} else {
-		for _, k := range w.chosen {
-			cells = append(cells, shortened(w.outputName(k), outs[k]))
+		for _, k := range w.Chosen {
+			cells = append(cells, shortened(w.Name(k), outs[k]))
 		}
 	}
 	_, err := fmt.Fprintln(w.out, legibly("%-*s  %s", w.width, legible(input), strings.Join(cells, "   ")))

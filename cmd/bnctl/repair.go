@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/train"
 )
 
 // repairEvent is the line of doctor --repair --json between that of the file
@@ -162,7 +162,7 @@ func servedBy(ctx context.Context, c *cli.Context, m *models.Model) (*served, er
 		return nil, err
 	}
 	defer src.Close()
-	if !src.Info().Labelled || !classifies(m) {
+	if !src.Info().Labelled || !predict.Classifies(m) {
 		return nil, nil
 	}
 	if n := c.Int("samples"); n < src.Info().Len {
@@ -170,16 +170,15 @@ func servedBy(ctx context.Context, c *cli.Context, m *models.Model) (*served, er
 			return nil, err
 		}
 	}
-	if m, err = evaluable(m, src.Info()); err != nil {
+	if m, err = predict.Evaluable(m, src.Info()); err != nil {
 		return nil, err
 	}
 	p, err := openPredictor(ctx, c, m, src.Info().Len)
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
-	e, err := train.Evaluate(ctx, p, src, train.EvalOptions{Batch: p.Rows(), Workers: c.Int("workers"),
-		Transform: modelfile.Transform(m, src.Info()), Probabilities: train.EndsInSoftmax(m.Graph)})
+	defer p.Close()
+	e, err := p.Evaluate(ctx, src, c.Int("workers"))
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
@@ -225,15 +226,7 @@ func sameClasses(a, b data.Info) error {
 		return nil
 	}
 	return fmt.Errorf("the classes differ: --data has %s, --val has %s; use two splits of one data set",
-		classList(a.Classes), classList(b.Classes))
-}
-
-func classList(names []string) string {
-	const most = 12
-	if len(names) > most {
-		return fmt.Sprintf("%d (%s, ...)", len(names), strings.Join(names[:most], ", "))
-	}
-	return fmt.Sprintf("%d (%s)", len(names), strings.Join(names, ", "))
+		predict.ClassList(a.Classes), predict.ClassList(b.Classes))
 }
 
 // stopped says how to go on after a run that was told to stop.

@@ -18,6 +18,7 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 )
@@ -83,8 +84,8 @@ func (t *trainer) startOptions(seed uint64) (modelfile.StartOptions, error) {
 // trained on others.
 func (t *trainer) relabel(start *modelfile.Started, classes []string) {
 	if was := t.model.Labels; len(was) > 0 && !slices.Equal(was, classes) {
-		t.out.note("the model was trained on the classes %s; from here on they are %s", classList(was),
-			classList(classes))
+		t.out.note("the model was trained on the classes %s; from here on they are %s", predict.ClassList(was),
+			predict.ClassList(classes))
 	}
 	f := t.model.Graph.Main
 	has := f.Values[f.Outputs[0].Value].Type.Shape[0]

@@ -1,4 +1,4 @@
-package main
+package predict
 
 import (
 	"fmt"
@@ -6,12 +6,21 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// checkBatch reports a batch whose inputs and results do not fit in this
-// machine's memory, before anything starts. What a batch needs on a device the
-// device says when it loads the program.
+// CheckBatch reports a batch of so many rows whose inputs and results do not
+// fit in this machine's memory, before anything starts; Open does so by itself.
+// What a batch needs on a device the device says when it loads the program.
+func CheckBatch(m *models.Model, rows int) error {
+	program, err := programOf(m)
+	if err != nil {
+		return err
+	}
+	return checkBatch(program.Functions[0], rows)
+}
+
 func checkBatch(fn *graph.Function, rows int) error {
 	const copies = 3 // the batch under way, the next, and that on its way to a device
 	perRow := 0
@@ -31,8 +40,8 @@ func checkBatch(fn *graph.Function, rows int) error {
 	const mib = 1 << 20
 	want, free := copies*float64(perRow)*float64(rows), float64(freeMemory())
 	if free > 0 && want > free {
-		return fmt.Errorf("--batch %d: out of memory: its inputs and results want %.0f MiB, have %.0f MiB free; "+
-			"use a smaller --batch", rows, want/mib, free/mib)
+		return fmt.Errorf("batch %d: out of memory: its inputs and results want %.0f MiB, have %.0f MiB free; "+
+			"use a smaller batch", rows, want/mib, free/mib)
 	}
 	return nil
 }

@@ -1,0 +1,75 @@
+package predict
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Reading says how a source is read.
+type Reading struct {
+	Workers int // goroutines that read; 0: one for each core
+	// GoOn leaves out samples that cannot be read, which All returns; without it
+	// the first of them ends the reading.
+	GoOn bool
+	// Sure is called before any prediction is given on: an error ends the reading.
+	// nil is never called. It is for a model that is verified while it is used.
+	Sure func() error
+}
+
+// All predicts every sample of src, in order. Each hears of the sample's number
+// and of the outputs of the model for it, f32 or what the model gives, without
+// the axis of rows; they may not be kept. An error that it returns ends the
+// reading. All returns what was wrong with samples that were left out.
+func (p *Predictor) All(ctx context.Context, src data.Source, r Reading,
+	each func(sample int, outputs []tensor.Tensor) error) (bad []error, err error) {
+	l, err := data.NewLoader(ctx, src, data.Plan{Batch: p.Rows(), Epochs: 1, Workers: r.Workers, GoOn: r.GoOn,
+		Transform: modelfile.Transform(p.Model, src.Info())})
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	if r.Sure == nil {
+		r.Sure = func() error { return nil }
+	}
+	for {
+		b, err := l.Next()
+		if errors.Is(err, io.EOF) {
+			return bad, r.Sure()
+		}
+		if err != nil {
+			return bad, err
+		}
+		outs, err := p.Predict(ctx, b.X)
+		if err == nil {
+			err = r.Sure()
+		}
+		if err != nil {
+			return bad, err
+		}
+		for i, sample := range b.Samples.I64() {
+			if err := b.Bad(i); err != nil {
+				bad = append(bad, err)
+				continue
+			}
+			if err := each(int(sample), rowsOf(outs, i)); err != nil {
+				return bad, err
+			}
+		}
+		b.Release()
+	}
+}
+
+// rowsOf returns row i of each output, without the axis of rows.
+func rowsOf(outs []tensor.Tensor, i int) []tensor.Tensor {
+	rows := make([]tensor.Tensor, len(outs))
+	for k, o := range outs {
+		rows[k] = o.Rows(i, i+1)
+		rows[k].Shape = rows[k].Shape[1:]
+	}
+	return rows
+}

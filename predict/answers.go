@@ -1,0 +1,207 @@
+package predict
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// AnswerOptions say which of a model's outputs are wanted, and as what.
+type AnswerOptions struct {
+	Only   []string // names of outputs, in this order; nil: all
+	Logits bool     // the outputs as they are, never classes
+	// Task "classify" says that the output is logits of classes, though nothing
+	// else does; "": as the model says.
+	Task string
+	Top  int // how many classes Best gives: at least 1
+}
+
+// Answers is what is given of a model's outputs: classes with probabilities
+// where models.Model.Answer says so, else numbers as they are.
+type Answers struct {
+	Model  *models.Model
+	Chosen []int // outputs, by number
+	Raw    bool  // they are given as they are
+	// Unsaid: the output has the shape of logits of classes, but nothing says that
+	// it is. Task and labels do.
+	Unsaid bool
+	Answer models.Answer
+	Scores int // the output that Answer is about, if not Raw
+	Top    int
+}
+
+// NewAnswers settles what is given. The error is a *problem.Error.
+func NewAnswers(m *models.Model, o AnswerOptions) (*Answers, error) {
+	a := &Answers{Model: m, Top: o.Top}
+	if a.Top < 1 {
+		return nil, problem.New("top", strconv.Itoa(a.Top), "want at least 1", "")
+	}
+	var err error
+	if a.Chosen, err = chosen(m, o.Only); err != nil {
+		return nil, err
+	}
+	return a, a.decide(o)
+}
+
+// chosen returns the outputs of those names, by number; all without names.
+func chosen(m *models.Model, wanted []string) (outputs []int, err error) {
+	var names []string
+	for i, o := range m.Graph.Main.Outputs {
+		names, outputs = append(names, o.Name), append(outputs, i)
+	}
+	if wanted == nil {
+		return outputs, nil
+	}
+	outputs = nil
+	for _, name := range wanted {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return nil, &problem.Error{Field: "only", Value: strconv.Quote(name), Known: names,
+				Text: "the model has " + strings.Join(names, ", ")}
+		}
+		if slices.Contains(outputs, i) {
+			return nil, problem.New("only", "", "names "+name+" twice", "")
+		}
+		outputs = append(outputs, i)
+	}
+	return outputs, nil
+}
+
+// decide finds whether there are classes: models.Model.Answer, unless the
+// options say it.
+func (a *Answers) decide(o AnswerOptions) error {
+	a.Answer, a.Scores = a.Model.Answer(a.Chosen...)
+	switch {
+	case o.Task == "":
+	case o.Task != "classify":
+		return problem.New("task", strconv.Quote(o.Task), "want classify", "")
+	case o.Logits:
+		return problem.New("task", o.Task, "contradicts {logits}", "give one of them")
+	case a.Answer == models.Values:
+		return a.classify()
+	}
+	a.Raw = o.Logits || a.Answer == models.Values
+	a.Unsaid = a.Answer == models.Values && !o.Logits && len(a.Chosen) == 1 && a.Model.Scores(a.Scores) &&
+		a.Model.Headed(a.Scores)
+	return nil
+}
+
+// classify takes for logits what nothing else says to be.
+func (a *Answers) classify() error {
+	f := a.Model.Graph.Main
+	refuse := func(text, advice string) error { return problem.New("task", "classify", text, advice) }
+	switch {
+	case len(a.Chosen) > 1:
+		return refuse(fmt.Sprintf("the model has %d outputs", len(a.Chosen)),
+			"name that of the classes with {only}")
+	case !a.Model.Scores(a.Scores):
+		t := f.Values[f.Outputs[a.Scores].Value].Type
+		return refuse(fmt.Sprintf("output %s is %s for each sample, not one number for each class",
+			a.Name(a.Scores), tensor.Describe(t.DType, t.Shape)), "")
+	}
+	if op, _ := f.Ending(a.Scores); op != 0 {
+		return refuse(fmt.Sprintf("output %s ends in %v, so its numbers are no logits", a.Name(a.Scores), op), "")
+	}
+	a.Answer = models.Logits
+	return nil
+}
+
+// KeepLogits leaves out the output that is the softmax of the other, where
+// Answer is models.Probabilities of two outputs.
+func (a *Answers) KeepLogits() {
+	a.Chosen = slices.DeleteFunc(slices.Clone(a.Chosen), func(k int) bool { return k == a.Scores })
+}
+
+// Name returns the name of output k of the model.
+func (a *Answers) Name(k int) string { return a.Model.Graph.Main.Outputs[k].Name }
+
+// Names returns the names of outputs.
+func (a *Answers) Names(outputs []int) (names []string) {
+	for _, k := range outputs {
+		names = append(names, a.Name(k))
+	}
+	return names
+}
+
+// Probabilities returns one for each class, of all outputs of the model for a
+// sample: those of its output, the softmax of its logits, or those of the two
+// classes of one sigmoid. It is for answers that are not Raw.
+func (a *Answers) Probabilities(outs []tensor.Tensor) []float32 {
+	row := outs[a.Scores].F32()
+	switch a.Answer {
+	case models.Binary:
+		return []float32{float32(1 - float64(row[0])), row[0]}
+	case models.Logits:
+		return softmax(row)
+	}
+	return row
+}
+
+// softmax is computed in float64 and rounded once.
+func softmax(logits []float32) []float32 {
+	e, top, sum := make([]float64, len(logits)), float64(slices.Max(logits)), 0.0
+	for i, v := range logits {
+		e[i] = tensor.Exp(float64(v) - top)
+		sum += e[i]
+	}
+	p := make([]float32, len(e))
+	for i, v := range e {
+		p[i] = float32(v / sum)
+	}
+	return p
+}
+
+// Class is one class of a prediction.
+type Class struct {
+	Label string
+	Index int
+	P     float32 // its probability; not finite where the outputs are not
+}
+
+// Best returns the Top classes with the highest probabilities, of all outputs
+// of the model for a sample: the first of equals first.
+func (a *Answers) Best(outs []tensor.Tensor) []Class {
+	all := a.Probabilities(outs)
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, k int) int {
+		switch {
+		case all[i] > all[k]:
+			return -1
+		case all[i] < all[k]:
+			return 1
+		}
+		return 0
+	})
+	var top []Class
+	for _, i := range order[:min(a.Top, len(order))] {
+		top = append(top, Class{Label(a.Model, i), i, all[i]})
+	}
+	return top
+}
+
+// Label returns what a person calls class i of m.
+func Label(m *models.Model, i int) string {
+	if i < len(m.Labels) {
+		return m.Labels[i]
+	}
+	if len(m.Labels) > 0 {
+		return fmt.Sprintf("output %d (no class)", i) // the head is larger than what it was trained on
+	}
+	return fmt.Sprint(i)
+}
+
+// Classifies reports whether the first output of m is one score for each class.
+func Classifies(m *models.Model) bool {
+	f := m.Graph.Main
+	t := f.Values[f.Outputs[0].Value].Type
+	return t.Kind == graph.Rows && t.DType == tensor.F32 && len(t.Shape) == 1
+}

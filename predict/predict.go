@@ -1,0 +1,101 @@
+package predict
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/train"
+)
+
+// Options say on what a model is run. Nothing here but kernels and precision
+// changes what comes out.
+type Options struct {
+	// Fleet are the devices. Its Precision "" is that at which the model was
+	// trained, so that what training computed comes out again.
+	Fleet   fleet.Options
+	Batch   int // rows at once, over all devices: at least 1
+	Samples int // how many there will be at most: a batch is no larger; 0: not known
+}
+
+// Predictor is a model on devices. One goroutine at a time uses it.
+type Predictor struct {
+	*parallel.Driver
+	Model *models.Model
+	Fleet *fleet.Fleet
+}
+
+// Open opens devices and loads on them what evaluation during training runs of
+// m, and nothing else. The caller closes the predictor, and leaves m as it is
+// until then. The error is a *problem.Error or a *fleet.Unknown where o asks for
+// what cannot be.
+func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
+	if o.Batch < 1 {
+		return nil, problem.New("batch", strconv.Itoa(o.Batch), "want at least 1", "")
+	}
+	program, err := programOf(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkBatch(program.Functions[0], o.Batch); err != nil {
+		return nil, err
+	}
+	if o.Samples > 0 {
+		o.Batch = min(o.Batch, o.Samples)
+	}
+	if o.Fleet.Precision == "" {
+		o.Fleet.Precision = TrainedOn(m).Precision
+	}
+	p := &Predictor{Model: m}
+	if p.Fleet, err = fleet.Open(ctx, o.Fleet); err != nil {
+		return nil, err
+	}
+	n := len(p.Fleet.Members)
+	p.Driver, err = parallel.Open(ctx, program, m.State, p.Fleet.Members,
+		parallel.Config{Replicas: n, Batch: max(o.Batch, n)})
+	if err != nil {
+		return nil, errors.Join(err, p.Fleet.Close())
+	}
+	return p, nil
+}
+
+// programOf returns the prediction of m, checked.
+func programOf(m *models.Model) (*graph.Program, error) {
+	predict, err := parallel.PredictFunction(m.Graph)
+	if err != nil {
+		return nil, err
+	}
+	program := &graph.Program{Name: m.Graph.Name, State: m.Graph.State, Functions: []*graph.Function{predict}}
+	return program, program.Check()
+}
+
+// Close gives the devices back.
+func (p *Predictor) Close() error { return errors.Join(p.Driver.Close(), p.Fleet.Close()) }
+
+// Terms are what outputs depend on beside model and input.
+type Terms struct {
+	Kernels   string // kernel class: one name, or several joined by "+"
+	Precision string
+}
+
+// TrainedOn returns the terms of the recipe of m, on which training evaluated
+// it; "" for what is not known.
+func TrainedOn(m *models.Model) Terms {
+	var t Terms
+	if json.Unmarshal(m.Recipe, &t) != nil {
+		return Terms{}
+	}
+	return t
+}
+
+// Terms returns those on which p runs the model.
+func (p *Predictor) Terms() Terms {
+	kernels, _ := train.KernelClass(p.Fleet.Members)
+	return Terms{Kernels: kernels, Precision: p.Fleet.Precision()}
+}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/parallel"
 )
 
@@ -14,7 +13,7 @@ import (
 func PeakMemory(members []parallel.Member) float64 {
 	total := peakOf("self")
 	for _, m := range members {
-		if process := remote.Process(m.Device); process != 0 {
+		if process := m.Device.Info().Process; process != 0 {
 			total += peakOf(fmt.Sprint(process))
 		}
 	}

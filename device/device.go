@@ -45,6 +45,12 @@ type Executable interface {
 	// Write sets a state tensor at the current version. t is copied.
 	Write(ctx context.Context, name string, t tensor.Tensor) error
 
+	// WriteAll is Write of the tensor of each name, in order; a device far away
+	// does it sooner than one after the other. After an error any of them may
+	// have been written. WriteEach is enough for all others. Whoever wraps
+	// Write wraps WriteAll too.
+	WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error
+
 	// Read returns a copy of a state tensor of the current version.
 	Read(ctx context.Context, name string) (tensor.Tensor, error)
 
@@ -67,13 +73,14 @@ type Executable interface {
 	Close() error
 }
 
-// StateWriter is an Executable that takes many state tensors sooner than one
-// after the other.
-type StateWriter interface {
-	Executable
-	// WriteAll is Write of the tensor of each name, in order. After an error any
-	// of them may have been written.
-	WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error
+// WriteEach is WriteAll for an executable that has nothing better than Write.
+func WriteEach(ctx context.Context, x Executable, names []string, state map[string]tensor.Tensor) error {
+	for _, name := range names {
+		if err := x.Write(ctx, name, state[name]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Version counts the commits since Load.

@@ -20,6 +20,8 @@ type Info struct {
 	Features    []string   // Deterministic, ExactUpdates, FiniteUpdates, Profile
 	Levels      []string   // collective and data levels, best first
 	Precisions  []string   // F32, BF16: at which it can be opened; none is F32 alone
+	Process     int        // ID of the process that bnctl started for it; 0: there is none
+	Note        string     // why its session does not run at the best level; "" if it does
 }
 
 // Features of devices.

@@ -130,6 +130,10 @@ func (e *frailExe) Write(ctx context.Context, name string, t tensor.Tensor) erro
 	return e.Executable.Write(ctx, name, t)
 }
 
+func (e *frailExe) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
+	return device.WriteEach(ctx, e, names, state)
+}
+
 func (e *frailExe) Read(ctx context.Context, name string) (tensor.Tensor, error) {
 	if err := e.f.survive(); err != nil {
 		return tensor.Tensor{}, err

@@ -89,13 +89,5 @@ func writeState(ctx context.Context, exe device.Executable, p *graph.Program,
 			names = append(names, s.Name)
 		}
 	}
-	if w, ok := exe.(device.StateWriter); ok {
-		return w.WriteAll(ctx, names, state)
-	}
-	for _, name := range names {
-		if err := exe.Write(ctx, name, state[name]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return exe.WriteAll(ctx, names, state)
 }

@@ -147,6 +147,10 @@ func (e *doomedExe) Write(ctx context.Context, name string, t tensor.Tensor) err
 	return e.d.call("Write", func() error { return e.Executable.Write(ctx, name, t) })
 }
 
+func (e *doomedExe) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
+	return device.WriteEach(ctx, e, names, state)
+}
+
 func (e *doomedExe) Read(ctx context.Context, name string) (t tensor.Tensor, err error) {
 	err = e.d.call("Read", func() error {
 		t, err = e.Executable.Read(ctx, name)

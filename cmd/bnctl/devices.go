@@ -5,7 +5,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/train"
 )
@@ -33,15 +32,15 @@ func openDevices(ctx context.Context, c *cli.Context, precision string, replicas
 // watch over them.
 func (s *deviceSet) tell(o *output) {
 	for _, m := range s.Members {
-		info, process := m.Device.Info(), remote.Process(m.Device)
+		info := m.Device.Info()
 		e := newDeviceEvent(fleet.Listed{Name: m.Name, Plugin: s.Describe(m.Name), Device: info})
-		e.Process, e.Ops = process, nil
+		e.Process, e.Ops = info.Process, nil
 		o.event("device", e)
 		if o.verbose {
-			o.note("device %s: process %d, %s", m.Name, process, info.Description)
+			o.note("device %s: process %d, %s", m.Name, info.Process, info.Description)
 		}
-		if why := remote.Note(m.Device); why != "" {
-			o.note("device %s: session at %s: %s", m.Name, info.Levels[0], why)
+		if info.Note != "" {
+			o.note("device %s: session at %s: %s", m.Name, info.Levels[0], info.Note)
 		}
 	}
 }

@@ -190,7 +190,7 @@ func footprints(t *testing.T, members []parallel.Member) []footprint {
 	host.goroutines, host.heap = runtime.NumGoroutine(), int(stats.HeapAlloc)
 	all := []footprint{host}
 	for _, m := range members {
-		if pid := remote.Process(m.Device); pid != 0 {
+		if pid := m.Device.Info().Process; pid != 0 {
 			all = append(all, footprintOf(t, m.Name, pid))
 		}
 	}

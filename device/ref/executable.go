@@ -95,6 +95,11 @@ func (x *executable) Write(ctx context.Context, name string, t tensor.Tensor) er
 	return nil
 }
 
+// WriteAll implements device.Executable.
+func (x *executable) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
+	return device.WriteEach(ctx, x, names, state)
+}
+
 // Read implements device.Executable.
 func (x *executable) Read(ctx context.Context, name string) (tensor.Tensor, error) {
 	done, err := x.begin(ctx, "Read")

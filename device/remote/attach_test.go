@@ -92,8 +92,8 @@ func TestAttach(t *testing.T) {
 	p.Close()
 	p = attach(t) // looking has not ended it
 	d := open(t, p)
-	if got := d.Info().Levels[0]; got != device.Stream || remote.Note(d) == "" || remote.Process(d) != 0 {
-		t.Errorf("level %s of process %d: %q", got, remote.Process(d), remote.Note(d))
+	if got := d.Info().Levels[0]; got != device.Stream || d.Info().Note == "" || d.Info().Process != 0 {
+		t.Errorf("level %s of process %d: %q", got, d.Info().Process, d.Info().Note)
 	}
 	x := load(t, d, regression(t))
 	if _, err := x.Run(context.Background(), step(1, 2)); err != nil {

@@ -15,26 +15,7 @@ import (
 // remoteDevice is a device in a plugin process.
 type remoteDevice struct {
 	info    device.Info
-	note    string
 	session *session
-}
-
-// Note says why the session of a device that this package opened does not run
-// at the best level; "" if it does, and for other devices.
-func Note(d device.Device) string {
-	if r, ok := d.(*remoteDevice); ok {
-		return r.note
-	}
-	return ""
-}
-
-// Process returns the ID of the process that a device of this package lives
-// in; 0 for other devices and where bnctl did not start the process.
-func Process(d device.Device) int {
-	if r, ok := d.(*remoteDevice); ok {
-		return r.session.peer.process.number()
-	}
-	return 0
 }
 
 // Info implements device.Device. The first of Levels is that of the session.

@@ -44,7 +44,7 @@ func runGroup(t *testing.T, signal syscall.Signal) *running {
 			t.Fatal(err)
 		}
 		if rank == len(replicas)-1 {
-			if err := syscall.Kill(remote.Process(d), signal); err != nil {
+			if err := syscall.Kill(d.Info().Process, signal); err != nil {
 				t.Fatal(err)
 			}
 		}

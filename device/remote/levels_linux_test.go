@@ -9,7 +9,6 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/ref"
-	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/device/serve"
 )
 
@@ -23,7 +22,7 @@ var groupLevels = [][]string{{device.Stream}, {device.Shm}, {device.CollShm, dev
 func TestBestLevelFirst(t *testing.T) {
 	d := open(t, start(t, "ref"))
 	if got := d.Info().Levels; got[0] != device.Shm {
-		t.Errorf("levels of a session without a bound: %v (%s)", got, remote.Note(d))
+		t.Errorf("levels of a session without a bound: %v (%s)", got, d.Info().Note)
 	}
 }
 
@@ -42,7 +41,7 @@ func noshm() {
 // TestWithoutSharedMemory checks that a session goes on without, and says so.
 func TestWithoutSharedMemory(t *testing.T) {
 	d := open(t, start(t, "noshm"))
-	if got, why := d.Info().Levels[0], remote.Note(d); got != device.Stream || !strings.Contains(why,
+	if got, why := d.Info().Levels[0], d.Info().Note; got != device.Stream || !strings.Contains(why,
 		"want 8389632") {
 		t.Errorf("the session runs at %s (%s), want %s and why", got, why, device.Stream)
 	}

@@ -41,7 +41,7 @@ func TestPluginDiesInARun(t *testing.T) {
 			for hub.Missing() == nil {
 				time.Sleep(time.Millisecond)
 			}
-			_ = syscall.Kill(remote.Process(d), syscall.SIGKILL)
+			_ = syscall.Kill(d.Info().Process, syscall.SIGKILL)
 		}()
 		began := time.Now()
 		_, err = x.Run(context.Background(), step(1, 2))
@@ -68,10 +68,10 @@ func TestPluginDiesInARun(t *testing.T) {
 func TestCloseOfAStoppedPlugin(t *testing.T) {
 	d := open(t, start(t, "ref"))
 	x := load(t, d, regression(t))
-	if err := syscall.Kill(remote.Process(d), syscall.SIGSTOP); err != nil {
+	if err := syscall.Kill(d.Info().Process, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	for state := ""; state != "T"; state, _ = status(remote.Process(d)) {
+	for state := ""; state != "T"; state, _ = status(d.Info().Process) {
 		time.Sleep(time.Millisecond)
 	}
 	done := make(chan error, 1)
@@ -142,7 +142,7 @@ func TestGrandchildren(t *testing.T) {
 			t.Fatal("the plugin has started nothing")
 		}
 		if killed {
-			_ = syscall.Kill(remote.Process(d), syscall.SIGKILL)
+			_ = syscall.Kill(d.Info().Process, syscall.SIGKILL)
 		}
 		d.Close()
 		if state, _ := status(pid); state != "Z" {

@@ -137,7 +137,7 @@ func BenchmarkRecovery(b *testing.B) {
 			parallel.InputLabels:                             tensor.New(tensor.I32, 64)}}
 		time.AfterFunc(20*time.Millisecond, func() {
 			killed = time.Now()
-			_ = syscall.Kill(remote.Process(second), syscall.SIGKILL)
+			_ = syscall.Kill(second.Info().Process, syscall.SIGKILL)
 		})
 		if _, err := d.Step(ctx, batch); err != nil {
 			b.Fatal(err)

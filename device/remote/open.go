@@ -44,7 +44,7 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 		return nil, err
 	}
 	d.info.Levels = p.levels(out.GetLevel(), d.info.Levels)
-	d.note = p.noteOn(out)
+	d.info.Note, d.info.Process = p.noteOn(out), p.process.number()
 	if d.session, err = p.session(d.info.Name, out); err != nil {
 		return nil, p.broken(d.info.Name, "Open", err)
 	}

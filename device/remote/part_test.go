@@ -53,6 +53,10 @@ func (x partialExecutable) Write(ctx context.Context, name string, t tensor.Tens
 	return x.Executable.Write(ctx, name, t)
 }
 
+func (x partialExecutable) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
+	return device.WriteEach(ctx, x, names, state)
+}
+
 // TestWriteOfAFile writes a state tensor that lies in a mapped file: plugins
 // that can take it from there do, the others get it.
 func TestWriteOfAFile(t *testing.T) {

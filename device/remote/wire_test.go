@@ -20,7 +20,7 @@ func TestLevels(t *testing.T) {
 	for _, level := range levels {
 		d := open(t, start(t, "ref", level))
 		if got := d.Info().Levels; len(got) != 1 || got[0] != level {
-			t.Errorf("levels of a session that may only be %s: %v (%s)", level, got, remote.Note(d))
+			t.Errorf("levels of a session that may only be %s: %v (%s)", level, got, d.Info().Note)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (x *executable) Write(ctx context.Context, name string, t tensor.Tensor) er
 	return x.WriteAll(ctx, []string{name}, map[string]tensor.Tensor{name: t})
 }
 
-// WriteAll implements device.StateWriter: as many writes as the plugin takes are
+// WriteAll implements device.Executable: as many writes as the plugin takes are
 // under way at once.
 func (x *executable) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
 	most := 1
@@ -97,5 +97,3 @@ func (s *session) together(ctx context.Context, calls []*call) ([]*pb.Message, e
 	})
 	return answers, err
 }
-
-var _ device.StateWriter = (*executable)(nil)

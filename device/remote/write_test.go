@@ -45,7 +45,7 @@ func TestWriteAll(t *testing.T) {
 	p, names, state := manyStates(t, 150)
 	for _, role := range []string{"ref", "cpu"} {
 		for _, level := range levels {
-			x := load(t, open(t, start(t, role, level)), p).(device.StateWriter)
+			x := load(t, open(t, start(t, role, level)), p)
 			if err := x.WriteAll(context.Background(), names, state); err != nil {
 				t.Fatalf("%s at %s: %v", role, level, err)
 			}
@@ -75,7 +75,7 @@ func TestWriteAll(t *testing.T) {
 func TestWriteAllCanceled(t *testing.T) {
 	p, names, state := manyStates(t, 150)
 	for _, level := range levels {
-		x := load(t, open(t, start(t, "ref", level)), p).(device.StateWriter)
+		x := load(t, open(t, start(t, "ref", level)), p)
 		ctx, cancel := context.WithCancel(context.Background())
 		go cancel()
 		if err := x.WriteAll(ctx, names, state); err != nil && !errors.Is(err, device.Canceled) {

@@ -151,6 +151,11 @@ func (e *Executable) Write(ctx context.Context, name string, t tensor.Tensor) er
 	return nil
 }
 
+// WriteAll sets state tensors, one after the other.
+func (e *Executable) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
+	return device.WriteEach(ctx, e, names, state)
+}
+
 // Read returns a copy of a state tensor.
 func (e *Executable) Read(ctx context.Context, name string) (tensor.Tensor, error) {
 	_, end, err := e.begin(ctx, "Read")

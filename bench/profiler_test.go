@@ -1,0 +1,69 @@
+package bench
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// able is a device in a process, here this one, that takes state all at once.
+type able struct {
+	device.Device
+	all *int // counts WriteAll
+}
+
+func (a able) Info() device.Info {
+	i := a.Device.Info()
+	i.Process, i.Note = os.Getpid(), "no shared memory"
+	return i
+}
+
+func (a able) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	x, err := a.Device.Load(ctx, p, c)
+	return ableProgram{x, a.all}, err
+}
+
+type ableProgram struct {
+	device.Executable
+	all *int
+}
+
+func (x ableProgram) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
+	*x.all++
+	return x.Executable.WriteAll(ctx, names, state)
+}
+
+// TestAWatchedDeviceKeepsItsAbilities: `bench --profile` counts the memory of
+// plugins, and writes state as fast as bench does.
+func TestAWatchedDeviceKeepsItsAbilities(t *testing.T) {
+	calls := 0
+	plain := []parallel.Member{{Name: "able", Device: able{ref.New("able"), &calls}}}
+	watched := newProfiler().members(plain)
+	got, want := watched[0].Device.Info(), plain[0].Device.Info()
+	if got.Process != want.Process || got.Note != want.Note {
+		t.Errorf("watched: process %d, note %q, want %d, %q", got.Process, got.Note, want.Process, want.Note)
+	}
+	if host := PeakMemory(nil); runtime.GOOS == "linux" && PeakMemory(watched) < 1.5*host {
+		t.Errorf("%.1f MB with the device's process, %.1f without", PeakMemory(watched), host)
+	}
+	p, err := graph.ParseProgram([]byte("bnctl program 1\nprogram \"p\"\n\nstate w f32[3,2] weight zeros\n" +
+		"func predict(x rows f32[2]) {\n  y = dense(x, @w)\n  return y: rows = y\n}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := watched[0].Device.Load(t.Context(), p, device.Capacity{Rows: 1, Replicas: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := map[string]tensor.Tensor{"w": tensor.Of([]float32{1, 2, 3, 4, 5, 6}, 3, 2)}
+	if err := x.WriteAll(t.Context(), []string{"w"}, state); err != nil || calls != 1 {
+		t.Errorf("WriteAll came through %d times: %v", calls, err)
+	}
+}

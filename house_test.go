@@ -54,6 +54,8 @@ modelfile:            bn data formats graph models problem regular serialize ten
 bench:                device device/devicetest device/remote fleet graph models parallel plugins/cpu problem
 bench:                tensor train
 predict:              data fleet graph modelfile models parallel problem tensor train
+study/experiment:     bench bn data device/remote fleet modelfile models parallel problem regular serialize
+study/experiment:     study tensor train
 
 formats/torch:        formats/torch/internal/pickle formats/internal/foreign graph models serialize tensor
 formats/torch/internal/pickle:
@@ -82,7 +84,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 cmd/bnctl: bench bn collective data device device/devicetest device/remote formats graph models
 cmd/bnctl: fleet modelfile predict problem
-cmd/bnctl: parallel plugins/cpu regular serialize study tensor train
+cmd/bnctl: parallel plugins/cpu regular serialize study study/experiment tensor train
 cmd/bnctl/starter: device device/ref device/serve
 
 scripts/benchpeers:

@@ -46,13 +46,17 @@ type Fleet struct {
 // Open opens what o names. Two things might happen:
 // 1. All devices are open; the caller closes the fleet.
 // 2. Nothing is open. The error is a *problem.Error or an *Unknown where o asks
-// for what cannot be, else that of the device or its plugin.
+// for what cannot be, the cause of the context's end if it has ended, else that
+// of the device or its plugin.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
 	f, specs, err := prepare(o)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.open(ctx, specs); err != nil {
+		if ctx.Err() != nil { // a plugin that was stopped has other words for it
+			err = context.Cause(ctx)
+		}
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil

@@ -106,3 +106,13 @@ func TestNamesAndProcesses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A context that has ended is what an open that fails tells of.
+func TestOpenStopped(t *testing.T) {
+	ctx, stop := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	stop(enough)
+	if _, err := Open(ctx, Options{Devices: "cpu", Threads: 1}); !errors.Is(err, enough) {
+		t.Errorf("%v, want the cause", err)
+	}
+}

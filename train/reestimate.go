@@ -7,6 +7,8 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -14,6 +16,19 @@ import (
 // Estimator runs the forward pass of training: package parallel's Driver is one.
 type Estimator interface {
 	Moments(ctx context.Context, b parallel.Batch) (parallel.Result, error)
+}
+
+// OpenEstimator loads the forward pass of training, and nothing else, on
+// devices, for batches of so many rows. wrapped is the graph of m as package
+// parallel wraps it for these replicas.
+func OpenEstimator(ctx context.Context, m *models.Model, wrapped *graph.Graph, devices []parallel.Member,
+	batch, replicas int) (*parallel.Driver, error) {
+	estimate, err := parallel.EstimateFunction(wrapped)
+	if err != nil {
+		return nil, err
+	}
+	p := &graph.Program{Name: m.Graph.Name, State: m.Graph.State, Functions: []*graph.Function{estimate}}
+	return parallel.Open(ctx, p, m.State, devices, parallel.Config{Replicas: replicas, Batch: batch})
 }
 
 // Reestimation says how statistics are estimated anew.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
@@ -42,7 +41,7 @@ func reestimate(ctx context.Context, c *cli.Context, m *models.Model, src data.S
 		return nil, 0, err
 	}
 	defer devices.Close()
-	d, err := openEstimator(ctx, m, wrapped, devices, r.Batch, estimateReplicas)
+	d, err := train.OpenEstimator(ctx, m, wrapped, devices.Members, r.Batch, estimateReplicas)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -59,15 +58,4 @@ func reestimate(ctx context.Context, c *cli.Context, m *models.Model, src data.S
 		err = fmt.Errorf("%w; statistics cannot mend weights: take an earlier checkpoint", err)
 	}
 	return state, n, err
-}
-
-// openEstimator loads the forward pass of training, and nothing else, on devices.
-func openEstimator(ctx context.Context, m *models.Model, wrapped *graph.Graph, devices *deviceSet,
-	batch, replicas int) (*parallel.Driver, error) {
-	estimate, err := parallel.EstimateFunction(wrapped)
-	if err != nil {
-		return nil, err
-	}
-	p := &graph.Program{Name: m.Graph.Name, State: m.Graph.State, Functions: []*graph.Function{estimate}}
-	return parallel.Open(ctx, p, m.State, devices.Members, parallel.Config{Replicas: replicas, Batch: batch})
 }

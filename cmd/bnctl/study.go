@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,9 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/parallel"
-	"github.com/bnctl/bnctl/study"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/study/experiment"
 )
 
 func studyCommand() *cli.Command {
@@ -38,13 +39,8 @@ that are there already are not made again.
 	}
 }
 
-// What --measure names.
-const (
-	measureTraining = "training"
-	measureSampling = "sampling"
-	measureSpeed    = "speed"
-	measureNothing  = "nothing" // write table, plots and page of what is there
-)
+// measureNothing writes table, plots and page of what is there.
+const measureNothing = "nothing"
 
 // decided is the flags of train that the study sets itself, or that would
 // change which weights and statistics a run ends with.
@@ -66,7 +62,7 @@ func studyFlags() []cli.Flag {
 		&cli.IntFlag{Name: "val-samples", Usage: "evaluate on `N` samples, drawn from --val", DefaultText: "all"},
 		&cli.IntFlag{Name: "async", Value: 4, Usage: "`STEPS` that asynchronous statistics are late at most"},
 		&cli.IntFlag{Name: "precise", Value: 2048, Usage: "re-estimate precise statistics over `N` samples"},
-		&cli.StringFlag{Name: "measure", Value: "training,sampling,speed",
+		&cli.StringFlag{Name: "measure", Value: strings.Join(experiment.Measures(), ","),
 			Usage: "what to do now (speed wants a machine without other work), or nothing: only write the page anew"},
 		&cli.IntFlag{Name: "sampling-samples", Value: 512, Usage: "compare sampled variances over `N` samples"},
 		&cli.IntFlag{Name: "speed-steps", Value: 20, Usage: "time `N` steps of each way of training"},
@@ -77,66 +73,52 @@ func studyFlags() []cli.Flag {
 // studyRun is one call of bnctl study bn.
 type studyRun struct {
 	trainer // base recipe, data, model
-	results *study.Results
 	folder  string
-	measure []string
+	options experiment.Options
 }
 
 func studyAction(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	s := &studyRun{trainer: trainer{c: c, out: outputOf(c)}, folder: c.String("output"),
-		results: &study.Results{}}
+	s := &studyRun{trainer: trainer{c: c, out: outputOf(c)}, folder: c.String("output")}
 	defer s.close()
 	if err := s.flags(); err != nil {
 		return err
 	}
-	if slices.Equal(s.measure, []string{measureNothing}) {
-		var err error
-		if s.results, err = s.read(); err != nil {
+	if slices.Equal(s.options.Measure, []string{measureNothing}) {
+		r, err := experiment.Read(s.folder)
+		if err != nil {
 			return err
 		}
-		return s.report()
+		return s.report(r)
 	}
 	if err := s.prepare(c.Context); err != nil {
 		return err
 	}
-	if err := s.load(); err != nil {
+	r, err := experiment.Run(c.Context, s.options)
+	if err != nil {
 		return err
 	}
-	for _, part := range []struct {
-		name string
-		run  func() error
-	}{{measureTraining, s.trainAll}, {measureSampling, s.sampleAll}, {measureSpeed, s.timeAll}} {
-		if !slices.Contains(s.measure, part.name) {
-			continue
-		}
-		if err := part.run(); err != nil {
-			return err
-		}
-	}
-	return s.report()
+	return s.report(r)
 }
 
 // flags reads what is the study's own.
 func (s *studyRun) flags() error {
-	c, r := s.c, s.results
+	c, o := s.c, &s.options
 	seeds, err := positive(c, "seeds", 0)
 	if err != nil {
 		return err
 	}
 	for _, seed := range seeds {
-		r.Seeds = append(r.Seeds, uint64(seed))
+		o.Seeds = append(o.Seeds, uint64(seed))
 	}
-	if r.PerReplica, err = positive(c, "per-replica", 1); err != nil {
+	if o.PerReplica, err = positive(c, "per-replica", 1); err != nil {
 		return err
 	}
-	slices.Sort(r.PerReplica)
-	s.measure = strings.Split(c.String("measure"), ",")
-	for _, m := range s.measure {
-		if all := []string{measureTraining, measureSampling, measureSpeed, measureNothing}; !slices.Contains(all,
-			m) {
+	o.Measure = strings.Split(c.String("measure"), ",")
+	for _, m := range o.Measure {
+		if all := append(experiment.Measures(), measureNothing); !slices.Contains(all, m) {
 			return misuse("--measure %q%s: want some of %s", m, nearest(m, all), strings.Join(all, ", "))
 		}
 	}
@@ -146,14 +128,37 @@ func (s *studyRun) flags() error {
 			return misuse("--%s %d: want at least %d", flag, n, least)
 		}
 	}
-	if c.String("val") == "" && !slices.Equal(s.measure, []string{measureNothing}) {
+	if c.String("val") == "" && !slices.Equal(o.Measure, []string{measureNothing}) {
 		return misuse("study bn needs --val: what accuracy is measured on, for example --val glyphs")
 	}
-	_, err = bn.ParseUpdate(s.async())
-	if err != nil {
+	if _, err = bn.ParseUpdate(fmt.Sprintf("async:%d", c.Int("async"))); err != nil {
 		return misuse("--async: %v", err)
 	}
+	o.Async, o.Precise, o.SamplingSamples = c.Int("async"), c.Int("precise"), c.Int("sampling-samples")
+	o.SpeedSteps, o.Single, o.Folder = c.Int("speed-steps"), c.String("single"), s.folder
+	o.Command, o.Workers = commandLine(os.Args), c.Int("workers")
+	o.Found, o.Training, o.Note = s.found, s.see, s.out.note
 	return nil
+}
+
+// prepare opens the data and settles what all runs have alike.
+func (s *studyRun) prepare(ctx context.Context) (err error) {
+	if err := s.openData(); err != nil {
+		return err
+	}
+	if s.data, err = data.Subset(s.data, s.c.Int("samples"), 0); err != nil {
+		return misuse("--samples: %v", err)
+	}
+	if s.val, err = data.Subset(s.val, s.c.Int("val-samples"), 0); err != nil {
+		return misuse("--val-samples: %v", err)
+	}
+	if err := s.trainer.prepare(ctx); err != nil {
+		return err
+	}
+	o := &s.options
+	o.Data, o.Validation, o.Recipe, o.Model = s.data, s.val, s.recipe, s.model
+	o.Fleet, err = fleetOptions(s.c, s.recipe.Precision, noLimit)
+	return err
 }
 
 // positive reads a list of different numbers, separated by commas.
@@ -168,51 +173,4 @@ func positive(c *cli.Context, flag string, least int) ([]int, error) {
 		out = append(out, n)
 	}
 	return out, nil
-}
-
-// async names the update of the asynchronous statistics.
-func (s *studyRun) async() string { return fmt.Sprintf("async:%d", s.c.Int("async")) }
-
-// recipeOf is the recipe of one run.
-func (s *studyRun) recipeOf(at study.Setting, seed uint64) *train.Recipe {
-	r := *s.recipe
-	r.Seed, r.Replicas, r.BN, r.BNPrecise = seed, at.Replicas, bn.Sync, 0
-	if at.Arm == study.Replica {
-		r.BN, r.BNPrecise = bn.Replica, min(s.c.Int("precise"), r.Data.Samples)
-	}
-	return &r
-}
-
-// besides is the statistics that a run with replica batch norm carries.
-func (s *studyRun) besides(at study.Setting) []train.Keeping {
-	if at.Arm != study.Replica {
-		return nil
-	}
-	return []train.Keeping{
-		{Name: "pooled", Rule: bn.Pooled, Update: bn.EveryStep},
-		{Name: "mean", Rule: bn.Mean, Update: bn.EveryStep},
-		{Name: "first", Rule: bn.First, Update: bn.EveryStep},
-		{Name: s.async(), Rule: bn.Pooled, Update: bn.Update(s.async())},
-		{Name: "posthoc", Rule: bn.Pooled, Update: bn.PostHoc},
-	}
-}
-
-// settle fills in what the study decides of the base recipe, and checks that
-// the batch can be shared. Tails are left out: in every step a replica sees as
-// many samples as it is about.
-func (s *studyRun) settle() error {
-	r := s.recipe
-	r.Seed, r.Replicas, r.Save, r.Patience, r.Tail = 0, 1, "last", 0, parallel.Drop
-	r.BN, r.BNStats, r.BNUpdate, r.BNMin, r.WeightSync = bn.Sync, bn.Pooled, bn.EveryStep, "refuse",
-		parallel.AllReduce
-	if r.Accumulate != 1 {
-		return misuse("--accumulate is a larger --batch: give that to study bn")
-	}
-	for _, k := range s.results.PerReplica {
-		if r.Batch%k != 0 {
-			return misuse("--batch %d cannot be shared in parts of %d samples; choose --per-replica among its "+
-				"divisors", r.Batch, k)
-		}
-	}
-	return r.Check()
 }

@@ -1,4 +1,4 @@
-package main
+package experiment
 
 import (
 	"context"
@@ -12,41 +12,18 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/study"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
 
-// prepare opens the data and settles what all runs have alike.
-func (s *studyRun) prepare(ctx context.Context) (err error) {
-	if err := s.openData(); err != nil {
-		return err
-	}
-	if s.data, err = data.Subset(s.data, s.c.Int("samples"), 0); err != nil {
-		return misuse("--samples: %v", err)
-	}
-	if s.val, err = data.Subset(s.val, s.c.Int("val-samples"), 0); err != nil {
-		return misuse("--val-samples: %v", err)
-	}
-	if err := s.trainer.prepare(ctx); err != nil {
-		return err
-	}
-	devices, err := openDevices(ctx, s.c, s.recipe.Precision, s.recipe.Batch)
-	if err != nil {
-		return err
-	}
-	s.recipe.Kernels = devices.kernels()
-	if err := devices.Close(); err != nil {
-		return err
-	}
-	return s.settle()
-}
-
 // trainAll makes the runs that are not there yet, seed by seed.
-func (s *studyRun) trainAll() error {
+func (s *runner) trainAll(ctx context.Context) error {
 	r := s.results
 	done, all := 0, len(r.Seeds)*len(r.Settings())
 	for _, seed := range r.Seeds {
@@ -54,16 +31,16 @@ func (s *studyRun) trainAll() error {
 			done++
 			name := fmt.Sprintf("%s, %d samples per replica, seed %d", at.Arm, at.PerReplica, seed)
 			if r.Find(at, seed, s.digestOf(at, seed)) != nil {
-				s.out.note("%d/%d  %s: is there", done, all, name)
+				s.note("%d/%d  %s: is there", done, all, name)
 				continue
 			}
-			s.out.note("%d/%d  %s", done, all, name)
-			run, err := s.trainOne(s.c.Context, at, seed)
+			s.note("%d/%d  %s", done, all, name)
+			run, err := s.trainOne(ctx, at, seed)
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			r.Keep(*run)
-			s.out.event("run", run)
+			s.found(run)
 			if err := s.save(); err != nil {
 				return err
 			}
@@ -73,7 +50,7 @@ func (s *studyRun) trainAll() error {
 }
 
 // digestOf identifies what a run of a setting is.
-func (s *studyRun) digestOf(at study.Setting, seed uint64) string {
+func (s *runner) digestOf(at study.Setting, seed uint64) string {
 	r := s.recipeOf(at, seed)
 	text := r.JSON()
 	if r.BNPrecise > 0 && r.Augment != "none" {
@@ -82,38 +59,25 @@ func (s *studyRun) digestOf(at study.Setting, seed uint64) string {
 	for _, k := range s.besides(at) {
 		text = append(text, k.Name...)
 	}
-	return digest(text)
+	return sum(text)
 }
 
-// on opens the devices that a setting runs on.
-func (s *studyRun) on(ctx context.Context, at study.Setting) (*deviceSet, error) {
-	if at.Arm != study.Single {
-		return openDevices(ctx, s.c, s.recipe.Precision, at.Replicas)
-	}
-	several := s.c.String("devices")
-	defer s.c.Set("devices", several)
-	if err := s.c.Set("devices", s.c.String("single")); err != nil {
-		return nil, err
-	}
-	return openDevices(ctx, s.c, s.recipe.Precision, at.Replicas)
-}
-
-// initialised returns the model with the weights that a seed, or --init, gives it.
-func (s *studyRun) initialised(seed uint64) (*models.Model, error) {
-	m := s.model.Clone()
-	if s.c.String("init") != "" || s.recipe.Init != "seed" {
+// initialised returns the model with the weights that a seed, or a file, gives it.
+func (s *runner) initialised(seed uint64) (*models.Model, error) {
+	m := s.o.Model.Clone()
+	if s.recipe.Init != "seed" {
 		return m, nil
 	}
 	return m, models.Init(m, seed)
 }
 
 // trainOne makes one run and scores it with every set of statistics.
-func (s *studyRun) trainOne(ctx context.Context, at study.Setting, seed uint64) (*study.Run, error) {
+func (s *runner) trainOne(ctx context.Context, at study.Setting, seed uint64) (*study.Run, error) {
 	m, err := s.initialised(seed)
 	if err != nil {
 		return nil, err
 	}
-	devices, err := s.on(ctx, at)
+	devices, err := s.open(ctx, s.devicesOf(at), at.Replicas)
 	if err != nil {
 		return nil, err
 	}
@@ -141,42 +105,37 @@ func (s *studyRun) trainOne(ctx context.Context, at study.Setting, seed uint64) 
 }
 
 // modelPath is where a run leaves its template.
-func (s *studyRun) modelPath(at study.Setting, seed uint64) string {
-	return filepath.Join(s.folder, "models", fmt.Sprintf("%s-%d-seed%d.bnm", at.Arm, at.PerReplica, seed))
+func (s *runner) modelPath(at study.Setting, seed uint64) string {
+	return filepath.Join(s.o.Folder, "models", fmt.Sprintf("%s-%d-seed%d.bnm", at.Arm, at.PerReplica, seed))
 }
 
 // configOf says how a run is made; what its epochs tell goes into run.
-func (s *studyRun) configOf(at study.Setting, devices *deviceSet, run *study.Run) (train.Config, error) {
+func (s *runner) configOf(at study.Setting, devices *fleet.Fleet, run *study.Run) (train.Config, error) {
 	augment, err := data.ParseAugment(s.recipe.Augment)
 	if err != nil {
-		return train.Config{}, misuse("--augment: %v", err)
+		return train.Config{}, problem.Wrap("augment", err)
 	}
-	config := train.Config{Train: s.data, Validation: s.val, Workers: s.c.Int("workers"),
+	config := train.Config{Train: s.o.Data, Validation: s.o.Validation, Workers: s.o.Workers,
 		Devices: devices.Members, Reopen: devices.Reopen, Rendezvous: remote.Rendezvous{}, Besides: s.besides(at),
 		LogEvery: 1 << 30, Events: func(e train.Event) { s.see(e, run) }}
-	config.Transform = modelfile.Transform(s.model, s.data.Info())
+	config.Transform = modelfile.Transform(s.o.Model, s.o.Data.Info())
 	config.Transform.Augment = augment
-	return config, os.MkdirAll(filepath.Join(s.folder, "models"), 0o777)
+	return config, os.MkdirAll(filepath.Join(s.o.Folder, "models"), 0o777)
 }
 
 // see takes what a run tells.
-func (s *studyRun) see(e train.Event, run *study.Run) {
-	switch e := e.(type) {
-	case train.EpochDone:
-		if e.ValAccuracy == nil {
-			return
-		}
+func (s *runner) see(e train.Event, run *study.Run) {
+	if e, ok := e.(train.EpochDone); ok && e.ValAccuracy != nil {
 		run.Epochs = append(run.Epochs, study.Epoch{Number: e.Epoch, Accuracy: *e.ValAccuracy,
 			Loss: float64(*e.ValLoss)})
-		s.out.note("   epoch %d: train loss %.4f, val loss %.4f, accuracy %.2f %%  (%.0f img/s)",
-			e.Epoch, e.TrainLoss, *e.ValLoss, 100**e.ValAccuracy, e.Throughput)
-	case train.DeviceLost:
-		s.out.note("   device %s lost at step %d: %s; %s", e.Device, e.Step, e.Reason, movedTo(e.MovedTo))
+	}
+	if s.o.Training != nil {
+		s.o.Training(e)
 	}
 }
 
 // score evaluates the weights of a run with every set of statistics.
-func (s *studyRun) score(ctx context.Context, session *train.Session, made *models.Model,
+func (s *runner) score(ctx context.Context, session *train.Session, made *models.Model,
 	run *study.Run) error {
 	names, sets := []string{"pooled"}, []map[string]tensor.Tensor{nil}
 	layers, err := bn.Layers(made.Graph.Main)

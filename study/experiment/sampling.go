@@ -1,4 +1,4 @@
-package main
+package experiment
 
 import (
 	"context"
@@ -23,8 +23,7 @@ const control = "mlp-bn"
 
 // sampleAll measures what small samples see of the variances, in the model of
 // the study as sync training left it and in the control.
-func (s *studyRun) sampleAll() error {
-	ctx := s.c.Context
+func (s *runner) sampleAll(ctx context.Context) error {
 	r := s.results
 	r.Samplings = nil
 	k := r.PerReplica[len(r.PerReplica)-1]
@@ -38,8 +37,8 @@ func (s *studyRun) sampleAll() error {
 			return err
 		}
 	}
-	if s.data.Info().Pictures() && s.recipe.Model != control {
-		m, err := modelfile.ForData(control, s.data.Info(), 0)
+	if s.o.Data.Info().Pictures() && s.recipe.Model != control {
+		m, err := modelfile.ForData(control, s.o.Data.Info(), 0)
 		if err != nil {
 			return err
 		}
@@ -55,8 +54,8 @@ func (s *studyRun) sampleAll() error {
 
 // sample runs m once on one batch, a replica for every sample, and groups the
 // moments that come back.
-func (s *studyRun) sample(ctx context.Context, m *models.Model, recipe string) error {
-	n := min(s.c.Int("sampling-samples"), s.data.Info().Len)
+func (s *runner) sample(ctx context.Context, m *models.Model, recipe string) error {
+	n := min(s.o.SamplingSamples, s.o.Data.Info().Len)
 	moments, layers, err := s.momentsOf(ctx, m, n)
 	if err != nil {
 		return err
@@ -74,14 +73,14 @@ func (s *studyRun) sample(ctx context.Context, m *models.Model, recipe string) e
 		}
 	}
 	s.results.Samplings = append(s.results.Samplings, out)
-	s.out.event("sampling", out)
-	s.out.note("sampled variances of %s: %d batch norms, %d samples", out.Model, len(out.Layers), n)
+	s.found(out)
+	s.note("sampled variances of %s: %d batch norms, %d samples", out.Model, len(out.Layers), n)
 	return nil
 }
 
 // momentsOf returns the moments of n samples, each by itself, for every batch
 // norm of m: f64 [n, 1+2C]. The batch is normalised as one.
-func (s *studyRun) momentsOf(ctx context.Context, m *models.Model, n int) (
+func (s *runner) momentsOf(ctx context.Context, m *models.Model, n int) (
 	[]tensor.Tensor, []bn.Layer, error) {
 	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: n, BN: bn.Sync, Stats: bn.Pooled})
 	if err != nil {
@@ -91,18 +90,18 @@ func (s *studyRun) momentsOf(ctx context.Context, m *models.Model, n int) (
 	if err != nil {
 		return nil, nil, err
 	}
-	devices, err := openDevices(ctx, s.c, s.recipe.Precision, n)
+	devices, err := s.open(ctx, s.o.Fleet.Devices, n)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer devices.Close()
-	d, err := openEstimator(ctx, m, wrapped, devices, n, n)
+	d, err := train.OpenEstimator(ctx, m, wrapped, devices.Members, n, n)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer d.Close()
-	l, err := data.NewLoader(ctx, s.data, data.Plan{Batch: n, Epochs: 1, Shuffle: true,
-		Workers: s.c.Int("workers"), Transform: modelfile.Transform(m, s.data.Info())})
+	l, err := data.NewLoader(ctx, s.o.Data, data.Plan{Batch: n, Epochs: 1, Shuffle: true,
+		Workers: s.o.Workers, Transform: modelfile.Transform(m, s.o.Data.Info())})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package experiment
 
 import (
 	"context"
@@ -10,36 +10,36 @@ import (
 )
 
 // timeAll measures how fast every setting trains, on made-up input.
-func (s *studyRun) timeAll() error {
+func (s *runner) timeAll(ctx context.Context) error {
 	for _, at := range s.results.Settings() {
-		v, err := s.timeOne(s.c.Context, at)
+		v, err := s.timeOne(ctx, at)
 		if err != nil {
 			return err
 		}
 		s.results.KeepSpeed(v)
-		s.out.event("speed", v)
-		s.out.note("speed  %s, %d samples per replica: %.0f img/s, %.1f %% of the time in synchronisation", at.Arm,
+		s.found(v)
+		s.note("speed  %s, %d samples per replica: %.0f img/s, %.1f %% of the time in synchronisation", at.Arm,
 			at.PerReplica, v.Throughput, 100*v.Sync)
 	}
 	return s.save()
 }
 
 // timeOne times the steps of a setting after two that are not counted.
-func (s *studyRun) timeOne(ctx context.Context, at study.Setting) (v study.Speed, err error) {
+func (s *runner) timeOne(ctx context.Context, at study.Setting) (v study.Speed, err error) {
 	const warmUp = 2
 	r := s.recipeOf(at, 0)
-	devices, err := s.on(ctx, at)
+	devices, err := s.open(ctx, s.devicesOf(at), at.Replicas)
 	if err != nil {
 		return v, err
 	}
 	defer func() { err = errors.Join(err, devices.Close()) }()
-	training, err := bench.StartTraining(ctx, r, s.model, devices.Members)
+	training, err := bench.StartTraining(ctx, r, s.o.Model, devices.Members)
 	if err != nil {
 		return v, err
 	}
 	defer func() { err = errors.Join(err, training.Close()) }()
 	v = study.Speed{Setting: at, Devices: s.devicesOf(at), Threads: devices.Threads(),
-		Steps: s.c.Int("speed-steps")}
+		Steps: s.o.SpeedSteps}
 	var began time.Time
 	var blocked time.Duration
 	for i := range warmUp + v.Steps {
@@ -55,12 +55,4 @@ func (s *studyRun) timeOne(ctx context.Context, at study.Setting) (v study.Speed
 	took := time.Since(began).Seconds()
 	v.Throughput, v.Sync = float64(r.Batch*v.Steps)/took, blocked.Seconds()/took
 	return v, nil
-}
-
-// devicesOf says what a setting runs on.
-func (s *studyRun) devicesOf(at study.Setting) string {
-	if at.Arm == study.Single {
-		return s.c.String("single")
-	}
-	return s.c.String("devices")
 }

@@ -1,0 +1,50 @@
+package experiment_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/study/experiment"
+	"github.com/bnctl/bnctl/train"
+)
+
+// Every way of batch normalising, with one seed and one share of the batch, on
+// glyphs. main calls fleet.Serve first.
+func ExampleRun() {
+	src, err := data.Open("glyphs:32", data.Options{Split: data.Train})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer src.Close()
+	m, err := modelfile.ForData("mlp-bn", src.Info(), 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	recipe := train.DefaultRecipe(m.Architecture)
+	recipe.Batch, recipe.Epochs, recipe.Data = 16, 1, train.Data{Samples: src.Info().Len}
+	recipe.Validation = recipe.Data
+	folder, err := os.MkdirTemp("", "study")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	found, err := experiment.Run(context.Background(), experiment.Options{Recipe: recipe, Model: m, Data: src,
+		Validation: src, Fleet: fleet.Options{Devices: "cpu", Threads: 1}, Single: "cpu", Seeds: []uint64{1},
+		PerReplica: []int{4}, Measure: []string{experiment.Training}, Precise: 32, SamplingSamples: 16,
+		SpeedSteps: 1, Async: 4, Folder: folder})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range found.Runs {
+		fmt.Println(r.Arm, "with", len(r.Scores), "sets of statistics")
+	}
+	// Output:
+	// single with 1 sets of statistics
+	// sync with 1 sets of statistics
+	// replica with 6 sets of statistics
+}

@@ -1,0 +1,142 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/study"
+	"github.com/bnctl/bnctl/train"
+)
+
+func TestMain(m *testing.M) {
+	if fleet.Serve(os.Args) {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// small returns the options of a study that takes a second.
+func small(t *testing.T) Options {
+	t.Helper()
+	open := func(spec string, split data.Split) data.Source {
+		src, err := data.Open(spec, data.Options{Split: split})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { src.Close() })
+		return src
+	}
+	src, val := open("glyphs:64", data.Train), open("glyphs:32", data.Test)
+	m, err := modelfile.ForData("mlp-bn", src.Info(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := train.DefaultRecipe(m.Architecture)
+	r.Batch, r.Epochs = 16, 1
+	r.Data, r.Validation = train.Data{Samples: src.Info().Len}, train.Data{Samples: val.Info().Len}
+	return Options{Recipe: r, Model: m, Data: src, Validation: val,
+		Fleet: fleet.Options{Devices: "cpu", Threads: 1}, Single: "cpu", Seeds: []uint64{1}, PerReplica: []int{4}, Measure: []string{Training}, Async: 4,
+		Precise: 32, SamplingSamples: 32, SpeedSteps: 1, Folder: t.TempDir()}
+}
+
+// A study that is stopped goes on from what is in its folder, and what comes of
+// it is what an undisturbed one finds.
+func TestGoesOn(t *testing.T) {
+	whole, err := Run(t.Context(), small(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(whole.Runs) != 3 {
+		t.Fatalf("%d runs, want one on a single device and two others", len(whole.Runs))
+	}
+	o := small(t)
+	ctx, stop := context.WithCancel(t.Context())
+	made := 0
+	o.Found = func(v any) {
+		if _, ok := v.(*study.Run); ok {
+			if made++; made == 1 {
+				stop()
+			}
+		}
+	}
+	if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v, want that it was stopped", err)
+	}
+	before, err := Read(o.Folder)
+	if err != nil || len(before.Runs) != 1 {
+		t.Fatalf("%v, %v: want the run that was made", before, err)
+	}
+	again, err := Run(t.Context(), o)
+	if err != nil || made != 3 {
+		t.Fatalf("%d runs made, %v, want three in all", made, err)
+	}
+	for i, r := range again.Runs {
+		want := whole.Runs[i]
+		if r.SHA256 != want.SHA256 || r.Recipe != want.Recipe || !slices.Equal(r.Scores, want.Scores) {
+			t.Errorf("run %d: %+v, undisturbed %+v", i, r, want)
+		}
+	}
+	page, err := Write(o.Folder, again)
+	if _, statErr := os.Stat(page); err != nil || statErr != nil {
+		t.Errorf("page %s: %v, %v", page, err, statErr)
+	}
+}
+
+// A folder of one study is not written over by another.
+func TestOtherStudyIsRefused(t *testing.T) {
+	o := small(t)
+	o.Measure = []string{Sampling}
+	if _, err := Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	o.Recipe.LR *= 2
+	var p *problem.Error
+	if _, err := Run(t.Context(), o); !errors.As(err, &p) || p.Field != "output" {
+		t.Errorf("%v, want a problem with the folder", err)
+	}
+	if err := os.WriteFile(filepath.Join(o.Folder, results), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(o.Folder); err == nil || errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v, want that the results are no JSON", err)
+	}
+}
+
+// Mistakes are problems that name the option, and nothing is written.
+func TestMistakes(t *testing.T) {
+	for field, change := range map[string]func(*Options){
+		"model":            func(o *Options) { o.Recipe = nil },
+		"data":             func(o *Options) { o.Data = nil },
+		"val":              func(o *Options) { o.Validation = nil },
+		"precise":          func(o *Options) { o.Precise = 1 },
+		"sampling-samples": func(o *Options) { o.SamplingSamples = 15 },
+		"speed-steps":      func(o *Options) { o.SpeedSteps = 0 },
+		"async":            func(o *Options) { o.Async = 99 },
+		"measure":          func(o *Options) { o.Measure = []string{"sped"} },
+		"seeds":            func(o *Options) { o.Seeds = []uint64{1, 1} },
+		"per-replica":      func(o *Options) { o.PerReplica = nil },
+		"batch":            func(o *Options) { o.PerReplica = []int{3} },
+		"accumulate":       func(o *Options) { o.Recipe.Accumulate = 2 },
+		"lr":               func(o *Options) { o.Recipe.LR = -1 },
+		"devices":          func(o *Options) { o.Fleet.Devices = "0xcpu" },
+	} {
+		o := small(t)
+		change(&o)
+		_, err := Run(t.Context(), o)
+		var p *problem.Error
+		if !errors.As(err, &p) || p.Field != field {
+			t.Errorf("%s: %v, want a problem with it", field, err)
+		}
+		if list, err := os.ReadDir(o.Folder); err != nil || len(list) > 0 {
+			t.Errorf("%s: %v is written, %v", field, list, err)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/regular"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/study"
+)
+
+// results is the file of a folder that has what was found.
+const results = "results.json"
+
+// load takes in what the folder holds of the same study.
+func (s *runner) load() error {
+	s.describe()
+	if err := os.MkdirAll(s.o.Folder, 0o777); err != nil {
+		return err
+	}
+	was, err := Read(s.o.Folder)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	now := s.results
+	if was.Recipe != now.Recipe {
+		return problem.New("output", s.o.Folder, "it holds a study of another recipe", "use another {output}")
+	}
+	now.Runs, now.Speeds, now.Samplings, now.Commands = was.Runs, was.Speeds, was.Samplings, was.Commands
+	now.Seeds = append(was.Seeds, beyond(now.Seeds, was.Seeds)...)
+	now.PerReplica = append(was.PerReplica, beyond(now.PerReplica, was.PerReplica)...)
+	slices.Sort(now.PerReplica)
+	return nil
+}
+
+// maxResults bounds the results of a study, in bytes: a run takes a few thousand.
+const maxResults = 64 << 20
+
+// Read returns what a folder holds of a study. An error is os.ErrNotExist if it holds none.
+func Read(folder string) (*study.Results, error) {
+	path := filepath.Join(folder, results)
+	b, err := regular.Read(path, maxResults)
+	if err != nil {
+		return nil, err
+	}
+	r := &study.Results{}
+	if err := json.Unmarshal(b, r); err != nil {
+		return nil, fmt.Errorf("%s: %w; use another folder", path, err)
+	}
+	return r, nil
+}
+
+// beyond returns what is in list and not in have.
+func beyond[T comparable](list, have []T) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(v T) bool { return slices.Contains(have, v) })
+}
+
+// describe fills in the head of the results.
+func (s *runner) describe() {
+	r, out := s.recipe, s.results
+	out.Recipe = sum(r.JSON())
+	out.Model, out.Data, out.Samples, out.Validation = r.Model, r.Data.Kind, r.Data.Samples, r.Validation.Samples
+	out.Epochs, out.Steps, out.Batch = r.Epochs, r.TotalSteps(), r.Batch
+	out.LearningRate, out.Schedule, out.Augment, out.Kernels = r.LR, r.Schedule, r.Augment, r.Kernels
+}
+
+// save writes the results: a study that is stopped goes on from them.
+func (s *runner) save() error {
+	if line := s.o.Command; line != "" && !slices.Contains(s.results.Commands, line) {
+		s.results.Commands = append(s.results.Commands, line)
+	}
+	return serialize.WriteFile(filepath.Join(s.o.Folder, results), func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", " ")
+		return e.Encode(s.results)
+	})
+}
+
+// sum returns the SHA-256 of b, in hexadecimal digits.
+func sum(b []byte) string {
+	s := sha256.Sum256(b)
+	return hex.EncodeToString(s[:])
+}
+
+// Write writes table, plots and page of a study into a folder, and returns the
+// path of the page.
+func Write(folder string, r *study.Results) (page string, err error) {
+	plots, err := r.Plots()
+	if err != nil {
+		return "", err
+	}
+	text := map[string]string{"table.md": r.Text()}
+	for _, p := range plots {
+		text[p.Name+".svg"] = string(p.SVG)
+	}
+	for name, content := range text {
+		err := serialize.WriteFile(filepath.Join(folder, name), func(w io.Writer) error {
+			_, err := io.WriteString(w, content)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	page = filepath.Join(folder, "index.html")
+	return page, serialize.WriteFile(page, func(w io.Writer) error { return r.Page(w) })
+}

@@ -1,0 +1,231 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/study"
+	"github.com/bnctl/bnctl/train"
+)
+
+// What Options.Measure names.
+const (
+	Training = "training" // the runs, and their scores
+	Sampling = "sampling" // what few samples see of a variance
+	Speed    = "speed"    // wants a machine without other work
+)
+
+// Measures lists what can be measured, in the order in which it is.
+func Measures() []string { return []string{Training, Sampling, Speed} }
+
+// Options says what a study compares. Counts of samples have no limit if they
+// are larger than the data.
+type Options struct {
+	// Recipe is what all runs have alike; it is not changed. What the study
+	// decides of it is ignored: seed, replicas, batch norm, tail, how weights
+	// are kept in step, which of them are saved.
+	Recipe *train.Recipe
+	// Model has weights unless Recipe.Init is "seed".
+	Model            *models.Model
+	Data, Validation data.Source
+	Workers          int // goroutines that read; 0: one per core
+
+	Fleet  fleet.Options // the devices of runs with several replicas; Most and Precision are set here
+	Single string        // the device of runs with one, as Fleet.Devices has it
+
+	Seeds           []uint64 // at least one, no two alike
+	PerReplica      []int    // samples that a replica sees of a batch, no two alike: a few and many
+	Measure         []string // some of Measures
+	Async           int      // steps that asynchronous statistics are late at most
+	Precise         int      // samples of precise statistics, at least 2
+	SamplingSamples int      // whose variances are compared, at least 16
+	SpeedSteps      int      // that are timed of each way, at least 1
+
+	Folder  string // to write to; what it holds of the same study is used again
+	Command string // how the study was asked for, to be kept with the results
+
+	// Found hears of each *study.Run, study.Sampling and study.Speed, Training of
+	// every event of a run, Note what a person may want to know; nil: nobody does.
+	Found    func(any)
+	Training func(train.Event)
+	Note     func(format string, args ...any)
+}
+
+// Check returns a *problem.Error with the first option that makes no sense.
+func (o *Options) Check() error {
+	if o.Recipe == nil || o.Model == nil {
+		return problem.New("model", "", "a study needs a recipe and its model", "")
+	}
+	if o.Data == nil {
+		return problem.New("data", "", "a study needs data to train on", "")
+	}
+	if o.Validation == nil {
+		return problem.New("val", "", "a study needs data that accuracy is measured on", "")
+	}
+	if o.Folder == "" {
+		return problem.New("output", "", "a study needs a folder to write to", "")
+	}
+	for _, n := range []struct {
+		option   string
+		n, least int
+	}{{"precise", o.Precise, 2}, {"sampling-samples", o.SamplingSamples, 16}, {"speed-steps", o.SpeedSteps, 1},
+		{"async", o.Async, 0}} {
+		if n.n < n.least {
+			return problem.New(n.option, strconv.Itoa(n.n), fmt.Sprintf("want at least %d", n.least), "")
+		}
+	}
+	if _, err := bn.ParseUpdate(o.async()); err != nil {
+		return problem.Wrap("async", err)
+	}
+	for _, m := range o.Measure {
+		if !slices.Contains(Measures(), m) {
+			return problem.New("measure", strconv.Quote(m), fmt.Sprintf("want some of %q", Measures()), "")
+		}
+	}
+	if !different(o.Seeds) {
+		return problem.New("seeds", "", fmt.Sprintf("%v: want at least one, and no two alike", o.Seeds), "")
+	}
+	if !different(o.PerReplica) || slices.Min(o.PerReplica) < 1 {
+		return problem.New("per-replica", "", fmt.Sprintf("%v: want numbers of at least 1, and no two alike",
+			o.PerReplica), "")
+	}
+	return o.shares()
+}
+
+// shares checks that the batch can be shared as PerReplica says.
+func (o *Options) shares() error {
+	if o.Recipe.Accumulate != 1 {
+		return problem.New("accumulate", "", "it is a larger {batch}: give that to a study", "")
+	}
+	for _, k := range o.PerReplica {
+		if o.Recipe.Batch%k != 0 {
+			return problem.New("batch", strconv.Itoa(o.Recipe.Batch),
+				fmt.Sprintf("it cannot be shared in parts of %d samples", k), "choose {per-replica} among its divisors")
+		}
+	}
+	return nil
+}
+
+func different[T comparable](list []T) bool {
+	for i, v := range list {
+		if slices.Contains(list[:i], v) {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// async names the update of the asynchronous statistics.
+func (o *Options) async() string { return fmt.Sprintf("async:%d", o.Async) }
+
+// Run measures what o says and is not there yet, and returns all that the
+// folder holds then. Mistakes in o are *problem.Error.
+func Run(ctx context.Context, o Options) (*study.Results, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	s := &runner{o: o, recipe: settled(o.Recipe), results: &study.Results{Seeds: slices.Clone(o.Seeds),
+		PerReplica: slices.Sorted(slices.Values(o.PerReplica))}}
+	if err := s.recipe.Check(); err != nil {
+		return nil, err
+	}
+	f, err := s.open(ctx, o.Fleet.Devices, s.recipe.Batch)
+	if err != nil {
+		return nil, err
+	}
+	s.recipe.Kernels, _ = train.KernelClass(f.Members)
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	for _, part := range []struct {
+		name string
+		run  func(context.Context) error
+	}{{Training, s.trainAll}, {Sampling, s.sampleAll}, {Speed, s.timeAll}} {
+		if !slices.Contains(o.Measure, part.name) {
+			continue
+		}
+		if err := part.run(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.results, nil
+}
+
+// settled returns a recipe with what the study decides. Tails are left out: in
+// every step a replica sees as many samples as it is about.
+func settled(base *train.Recipe) *train.Recipe {
+	r := *base
+	r.Seed, r.Replicas, r.Save, r.Patience, r.Tail = 0, 1, "last", 0, parallel.Drop
+	r.BN, r.BNStats, r.BNUpdate, r.BNMin, r.WeightSync = bn.Sync, bn.Pooled, bn.EveryStep, "refuse",
+		parallel.AllReduce
+	return &r
+}
+
+// runner is one call of Run.
+type runner struct {
+	o       Options
+	recipe  *train.Recipe // what all runs have alike
+	results *study.Results
+}
+
+// open opens devices for at most so many replicas.
+func (s *runner) open(ctx context.Context, devices string, replicas int) (*fleet.Fleet, error) {
+	o := s.o.Fleet
+	o.Devices, o.Precision, o.Most = devices, s.recipe.Precision, replicas
+	return fleet.Open(ctx, o)
+}
+
+// devicesOf says what a setting runs on.
+func (s *runner) devicesOf(at study.Setting) string {
+	if at.Arm == study.Single {
+		return s.o.Single
+	}
+	return s.o.Fleet.Devices
+}
+
+// recipeOf is the recipe of one run.
+func (s *runner) recipeOf(at study.Setting, seed uint64) *train.Recipe {
+	r := *s.recipe
+	r.Seed, r.Replicas, r.BN, r.BNPrecise = seed, at.Replicas, bn.Sync, 0
+	if at.Arm == study.Replica {
+		r.BN, r.BNPrecise = bn.Replica, min(s.o.Precise, r.Data.Samples)
+	}
+	return &r
+}
+
+// besides is the statistics that a run with replica batch norm carries.
+func (s *runner) besides(at study.Setting) []train.Keeping {
+	if at.Arm != study.Replica {
+		return nil
+	}
+	return []train.Keeping{
+		{Name: "pooled", Rule: bn.Pooled, Update: bn.EveryStep},
+		{Name: "mean", Rule: bn.Mean, Update: bn.EveryStep},
+		{Name: "first", Rule: bn.First, Update: bn.EveryStep},
+		{Name: s.o.async(), Rule: bn.Pooled, Update: bn.Update(s.o.async())},
+		{Name: "posthoc", Rule: bn.Pooled, Update: bn.PostHoc},
+	}
+}
+
+func (s *runner) found(v any) {
+	if s.o.Found != nil {
+		s.o.Found(v)
+	}
+}
+
+func (s *runner) note(format string, args ...any) {
+	if s.o.Note != nil {
+		s.o.Note(format, args...)
+	}
+}

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bnctl/bnctl/device"
@@ -64,10 +65,6 @@ func StartTraining(ctx context.Context, r *train.Recipe, m *models.Model, member
 	if err != nil {
 		return nil, err
 	}
-	batch, err := randomBatch(m, r)
-	if err != nil {
-		return nil, err
-	}
 	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: r.Replicas, BN: r.BN, Stats: r.BNStats})
 	if err != nil {
 		return nil, err
@@ -84,6 +81,10 @@ func StartTraining(ctx context.Context, r *train.Recipe, m *models.Model, member
 		parallel.Config{Replicas: r.Replicas, Batch: r.Batch, Rendezvous: remote.Rendezvous{}})
 	if err != nil {
 		return nil, err
+	}
+	batch, err := randomBatch(m, r) // after the devices have said whether there is memory for it
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
 	}
 	return &Training{d, batch, train.Hyper(r, schedule, 0)}, nil
 }

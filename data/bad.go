@@ -29,7 +29,10 @@ func (e *BadFiles) Error() string {
 	if n := len(e.All) - most; n > 0 {
 		fmt.Fprintf(&b, "\n   and %d more", n)
 	}
-	fmt.Fprintf(&b, "\nmend or remove them; or add --skip-bad %d", len(e.All))
+	b.WriteString("\nmend or remove them")
+	if len(e.All) < e.Of {
+		fmt.Fprintf(&b, "; or add --skip-bad %d", len(e.All))
+	}
 	return b.String()
 }
 

@@ -47,11 +47,9 @@ func openCIFAR10(s spec, opt Options) (Source, error) {
 			someOf(p.info.Classes), s.path)
 	}
 	p.size = []int{cifarSide, cifarSide}
-	if opt.SkipBad != 0 {
-		if err := p.leaveOut(p.badFiles(func(i int) error { _, err := p.decode(i); return err }), opt); err != nil {
-			p.Close()
-			return nil, err
-		}
+	if err := p.findShape(opt); err != nil {
+		p.Close()
+		return nil, err
 	}
 	p.info.Shape = []int{cifarSide, cifarSide, 3}
 	return p, nil

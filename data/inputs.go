@@ -17,14 +17,20 @@ import (
 // archives with pictures at any depth (in the order of their names), .npy files
 // of shape [samples, ...], and data specs. The samples of all come one after the
 // other, under the path or member they come from. They have no labels, unless
-// there is one input and it is a spec.
+// there is one input and it is a spec. Inputs that cannot be opened are told to
+// Options.Unopened; what is no input at all, and where none is left, is an error.
 func OpenInputs(inputs []string, opt Options) (Source, error) {
 	if len(inputs) == 0 {
 		return nil, errors.New("no inputs")
 	}
 	all := &joined{}
+	var bad []error
 	for _, input := range inputs {
 		src, err := openInput(input, opt)
+		if err != nil && opt.Unopened != nil && !errors.Is(err, ErrSpec) {
+			bad = append(bad, err)
+			continue
+		}
 		if err == nil {
 			err = all.add(src)
 		}
@@ -32,6 +38,12 @@ func OpenInputs(inputs []string, opt Options) (Source, error) {
 			all.Close()
 			return nil, err
 		}
+	}
+	if len(all.parts) == 0 {
+		return nil, errors.Join(bad...)
+	}
+	for _, err := range bad {
+		opt.Unopened(err)
 	}
 	if len(all.parts) == 1 {
 		return all.parts[0], nil

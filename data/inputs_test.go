@@ -66,6 +66,17 @@ func TestOpenInputsBad(t *testing.T) {
 		_, err := OpenInputs(c.inputs, Options{})
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.wants...) })
 	}
+	var unopened []error
+	some, err := OpenInputs([]string{missing, picture, empty},
+		Options{Unopened: func(err error) { unopened = append(unopened, err) }})
+	if err != nil || some.Info().Len != 1 || some.Name(0) != picture || len(unopened) != 2 {
+		t.Fatalf("%v, %v; left out %v", some, err, unopened)
+	}
+	wantError(t, unopened[0], missing, "no such file")
+	wantError(t, unopened[1], empty, "no pictures")
+	untold := Options{Unopened: func(err error) { t.Errorf("told of %v", err) }}
+	_, err = OpenInputs([]string{missing, empty}, untold)
+	wantError(t, err, missing, empty)
 	broken := write(t, "b.png", []byte("not a picture"))
 	src, err := OpenInputs([]string{broken}, Options{})
 	if err != nil {

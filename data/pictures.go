@@ -87,14 +87,7 @@ func (p *pictures) findShape(opt Options) error {
 	var mu sync.Mutex
 	sizes := map[[2]int]bool{}
 	bad := p.badFiles(func(i int) error {
-		file, err := p.samples[i].read()
-		if err != nil {
-			return err
-		}
-		h, w, err := pictureSize(file, p.exif)
-		if err == nil && opt.SkipBad != 0 {
-			_, err = DecodePicture(file, p.exif)
-		}
+		h, w, err := p.sizeOf(i, opt)
 		if err == nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -113,6 +106,30 @@ func (p *pictures) findShape(opt Options) error {
 	return nil
 }
 
+// sizeOf returns height and width of a picture, which is decoded as a whole if
+// bad ones may be left out.
+func (p *pictures) sizeOf(i int, opt Options) (h, w int, err error) {
+	file, err := p.samples[i].read()
+	if err != nil {
+		return 0, 0, err
+	}
+	if h, w, err = pictureSize(file, p.exif); err == nil && opt.SkipBad != 0 {
+		_, err = DecodePicture(file, p.exif)
+	}
+	if err == nil {
+		err = p.ofSize(h, w)
+	}
+	return h, w, err
+}
+
+// ofSize refuses pictures of another size than all have to have.
+func (p *pictures) ofSize(h, w int) error {
+	if p.size == nil || slices.Equal(p.size, []int{h, w}) {
+		return nil
+	}
+	return fmt.Errorf("a picture of %d x %d pixels, want %d x %d", w, h, p.size[1], p.size[0])
+}
+
 // Info implements Source.
 func (p *pictures) Info() Info { return p.info }
 
@@ -125,8 +142,8 @@ func (p *pictures) decode(i int) (tensor.Tensor, error) {
 		return tensor.Tensor{}, p.wrap(i, err)
 	}
 	t, err := DecodePicture(file, p.exif)
-	if err == nil && p.size != nil && !slices.Equal(t.Shape[:2], p.size) {
-		err = fmt.Errorf("a picture of %d x %d pixels, want %d x %d", t.Shape[1], t.Shape[0], p.size[1], p.size[0])
+	if err == nil {
+		err = p.ofSize(t.Shape[0], t.Shape[1])
 	}
 	if err != nil {
 		return tensor.Tensor{}, p.wrap(i, err)

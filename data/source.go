@@ -86,6 +86,9 @@ type Options struct {
 	CacheBytes int64
 	// EXIF turns pictures as the orientation in their files says.
 	EXIF bool
+	// Unopened hears of inputs that OpenInputs cannot open and leaves out, if
+	// another can be; nil: the first of them is the error.
+	Unopened func(err error)
 	// Array turns the array of an .npy file into samples: pictures u8
 	// [n, height, width, 1 or 3], or f32 of any shape. nil takes bytes of such
 	// a shape for pictures, and makes f32 of everything else.

@@ -37,7 +37,7 @@ func Arrays(m *models.Model, note func(format string, args ...any)) func(name st
 
 // arrayFile is an array on its way to the samples of a model.
 type arrayFile struct {
-	m     *models.Model                    // nil: one that takes pictures of any size and of either number of channels
+	m     *models.Model                    // nil: it takes pictures of any size, grey or not
 	hears func(format string, args ...any) // nil: nobody
 	image *graph.Node                      // the model's preprocessing of pictures; nil without
 	name  string

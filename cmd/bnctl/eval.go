@@ -24,6 +24,7 @@ the devices and the batch.
    bnctl eval cifar.bnm --data folder:photos --json`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "data", Usage: "`SRC` with labels (its test split, if it has one)"},
+			skipFlag(),
 		}, predictFlags()...),
 		Action: evalAction,
 	}
@@ -47,12 +48,17 @@ func evalAction(c *cli.Context) error {
 
 // evalWith evaluates a model on the data of the command line.
 func evalWith(c *cli.Context, v *modelfile.Viewed) error {
+	skip, err := skipBad(c)
+	if err != nil {
+		return err
+	}
 	src, err := data.Open(c.String("data"), data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
-		Array: modelfile.Arrays(v.Model, outputOf(c).note)})
+		SkipBad: skip, Array: modelfile.Arrays(v.Model, outputOf(c).note)})
 	if err != nil {
 		return err
 	}
 	defer src.Close()
+	tellOfFiles(outputOf(c), "--data", src.Info())
 	m, err := predict.Evaluable(v.Model, src.Info())
 	if err != nil {
 		return err

@@ -70,8 +70,10 @@ func predictAction(c *cli.Context) error {
 
 // predictWith predicts all inputs of the command line.
 func predictWith(c *cli.Context, v *modelfile.Viewed) error {
+	var unopened []error
 	src, err := data.OpenInputs(c.Args().Tail(), data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
-		Array: modelfile.Arrays(v.Model, outputOf(c).note)})
+		Array:    modelfile.Arrays(v.Model, outputOf(c).note),
+		Unopened: func(err error) { unopened = append(unopened, err) }})
 	if err != nil {
 		return err
 	}
@@ -102,5 +104,5 @@ func predictWith(c *cli.Context, v *modelfile.Viewed) error {
 	if err != nil {
 		return err
 	}
-	return unreadable(bad, src.Info().Len)
+	return unreadable(append(unopened, bad...), src.Info().Len+len(unopened))
 }

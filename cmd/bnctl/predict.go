@@ -71,9 +71,12 @@ func predictAction(c *cli.Context) error {
 // predictWith predicts all inputs of the command line.
 func predictWith(c *cli.Context, v *modelfile.Viewed) error {
 	var unopened []error
-	src, err := data.OpenInputs(c.Args().Tail(), data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
-		Array:    modelfile.Arrays(v.Model, outputOf(c).note),
-		Unopened: func(err error) { unopened = append(unopened, err) }})
+	o := data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
+		Array: modelfile.Arrays(v.Model, outputOf(c).note)}
+	if c.String("format") != "npy" { // an array has a row for every input, so none is left out
+		o.Unopened = func(err error) { unopened = append(unopened, err) }
+	}
+	src, err := data.OpenInputs(c.Args().Tail(), o)
 	if err != nil {
 		return err
 	}

@@ -46,6 +46,10 @@ bench: ## kernels, devices and the wire
 generate: ## generated code, from protobuf and assembly generators; must leave the tree clean
 	$(GO) generate ./...
 
+.PHONY: generate-check
+generate-check: ## generated code is what its generators make (needs protoc, as generate does)
+	GO=$(GO) sh scripts/generated.sh
+
 .PHONY: sweep
 sweep: build ## one template per recipe in every mode on any devices, threads, levels and placements, killed and resumed (minutes)
 	bash scripts/sweep.sh bin/bnctl

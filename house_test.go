@@ -54,6 +54,7 @@ fleet:                device device/ref device/remote parallel plugins/cpu probl
 modelfile:            bn data formats graph models problem regular serialize tensor
 bench:                device device/devicetest device/remote fleet graph models parallel plugins/cpu problem
 bench:                tensor train
+doctor:               bn data fleet formats graph modelfile models parallel predict serialize tensor train
 predict:              data fleet graph modelfile models parallel problem tensor train
 study/experiment:     bench bn data device/remote fleet modelfile models parallel problem regular serialize
 study/experiment:     study tensor train
@@ -84,7 +85,7 @@ plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 cmd/bnctl: bench bn data device device/devicetest device/remote formats graph models
-cmd/bnctl: fleet modelfile predict problem
+cmd/bnctl: doctor fleet modelfile predict problem
 cmd/bnctl: parallel regular serialize study study/experiment tensor train
 cmd/bnctl/starter: device device/ref device/serve
 

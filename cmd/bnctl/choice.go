@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
@@ -26,9 +27,15 @@ type chosenEvent struct {
 	Tensors int    `json:"tensors"`
 }
 
-func choiceOf(f *formats.File) foreignChoice {
-	return foreignChoice{&chosenEvent{f.Key, len(f.Tensors)}, f.Left}
+// choiceEvent is empty for bnctl's own files.
+func choiceEvent(k *modelfile.Choice) foreignChoice {
+	if k == nil {
+		return foreignChoice{}
+	}
+	return foreignChoice{&chosenEvent{k.Key, k.Tensors}, k.Left}
 }
+
+func choiceOf(f *formats.File) foreignChoice { return choiceEvent(modelfile.ChoiceOf("", f)) }
 
 // noteChoice says in a line what was chosen of a file, and what was left out,
 // if that is not everything, and what else is to be said of it.
@@ -119,4 +126,11 @@ func noteOfPictures(o *output, path string, m *models.Model, command string) {
 	o.note("%s takes arrays %s, no pictures: nothing says how they become such arrays. To change that, "+
 		"%s again with --preprocess imagenet, unit, raw or caffe, or --mean and --std", path,
 		tensor.Describe(in.DType, in.Shape), command)
+}
+
+// warnOfSickness says that the model of a file is sick, and why, if it is.
+func warnOfSickness(o *output, s *doctor.Sickness, path string) {
+	if faults := s.Faults(); len(faults) > 0 {
+		o.note("%s is sick: %s; see bnctl doctor %s", path, few(faults), path)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/doctor"
 )
 
 func doctorCommand() *cli.Command {
@@ -59,11 +60,16 @@ func doctorAction(c *cli.Context) error {
 	if err := onlyWith(c, "repair", repairFlags()); err != nil {
 		return err
 	}
-	p, err := openPatient(c, path)
+	options, err := modelOptions(c)
 	if err != nil {
 		return err
 	}
-	return p.report(outputOf(c))
+	p, err := doctor.Examine(path, options)
+	if err != nil {
+		return err
+	}
+	noteChoice(outputOf(c), p.Choice)
+	return reportFindings(outputOf(c), p)
 }
 
 // doctorEvent is the line of doctor --json.
@@ -75,36 +81,36 @@ type doctorEvent struct {
 	foreignChoice
 }
 
-// report tells what was found; faults are an error of exit code 3.
-func (p *patient) report(o *output) error {
-	findings := append(append([]bn.Finding{}, bn.Examine(p.norms)...), p.others...)
+// reportFindings tells what was found; faults are an error of exit code 3.
+func reportFindings(o *output, p *doctor.Report) error {
+	findings := p.Findings()
 	faults := 0
 	for _, f := range findings {
 		if f.Severity == bn.Fault {
 			faults++
 		}
 	}
-	o.event("doctor", doctorEvent{p.path, faults == 0, len(p.norms), findings, p.choice})
+	o.event("doctor", doctorEvent{p.Path, faults == 0, len(p.Norms), findings, choiceEvent(p.Choice)})
 	for _, f := range findings {
 		o.result("%-7s  %s%s: %s\n         %s", f.Severity, f.Layer, channelList(f.Channels), f.Problem, f.Advice)
 	}
-	o.result("%s: %s, %s, %s", p.path, counted(len(p.norms), "batch norm"), counted(faults, "fault"),
+	o.result("%s: %s, %s, %s", p.Path, counted(len(p.Norms), "batch norm"), counted(faults, "fault"),
 		counted(len(findings)-faults, "warning"))
-	if len(p.norms) == 0 && faults == 0 {
-		o.note("%s has no batch norm, or they are folded into the layers before them", p.path)
+	if len(p.Norms) == 0 && faults == 0 {
+		o.note("%s has no batch norm, or they are folded into the layers before them", p.Path)
 	}
 	switch {
 	case faults == 0:
 		return nil
-	case len(p.bad) > 0:
+	case len(p.Bad) > 0:
 		return sickError{fmt.Errorf("%s is sick: %s; statistics cannot mend weights: "+
-			"take an earlier checkpoint", p.path, counted(faults, "fault"))}
-	case len(p.wrong) > 0:
-		return sickError{fmt.Errorf("%s is sick: %s; statistics cannot mend its graph: %s", p.path,
-			counted(faults, "fault"), p.wrong[0])}
+			"take an earlier checkpoint", p.Path, counted(faults, "fault"))}
+	case len(p.Wrong) > 0:
+		return sickError{fmt.Errorf("%s is sick: %s; statistics cannot mend its graph: %s", p.Path,
+			counted(faults, "fault"), p.Wrong[0])}
 	}
 	return sickError{fmt.Errorf("%s is sick: %s in its batch norms; re-estimate them with "+
-		"bnctl doctor %s --repair --data SRC -o mended.bnm", p.path, counted(faults, "fault"), p.path)}
+		"bnctl doctor %s --repair --data SRC -o mended.bnm", p.Path, counted(faults, "fault"), p.Path)}
 }
 
 // channelList names the first channels of a finding.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/formats"
 )
 
@@ -57,7 +58,7 @@ func exportAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	sick := sicknessOf(m)
+	sick := doctor.Of(m)
 	e := exportEvent{Input: path, Output: c.String("output"), foldEvent: noFold()}
 	if c.Bool("fold-bn") {
 		if m, e.foldEvent, err = folded(c, m); err != nil {
@@ -77,7 +78,7 @@ func exportAction(c *cli.Context) error {
 		e.print(o)
 	}
 	o.result("wrote %s  sha256 %s  (%s, %d parameters)", e.Output, e.SHA256, e.Architecture, e.Parameters)
-	sick.warn(o, path)
+	warnOfSickness(o, &sick, path)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
@@ -58,7 +59,7 @@ func reportForeign(o *output, f *formats.File, m *models.Model, verified bool) e
 	e := inspectEvent{Format: f.Format, Kind: "foreign", Parameters: trainedElements(f),
 		Layers: tensorLayers(f.Tensors), Verified: verified, BN: normEvents(norms), TrainingOnly: &removed,
 		Counters: f.Counters, Findings: f.Findings, foreignChoice: choiceOf(f)}
-	e.Health, e.Warnings = health(norms)
+	e.Health, e.Warnings = doctor.Health(norms)
 	title := fmt.Sprintf("%d tensors, %d parameters; no architecture of the zoo fits",
 		len(f.Tensors), e.Parameters)
 	if f.NoModel != nil {

@@ -7,25 +7,6 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// health says in a word what bn.Examine found, and counts the warnings:
-// healthy; odd, with warnings alone; or sick. The word is for JSON, where its
-// values stay; healthText is for people.
-func health(norms []bn.Norm) (word string, warnings int) {
-	word = "healthy"
-	for _, f := range bn.Examine(norms) {
-		switch {
-		case f.Severity == bn.Fault:
-			word = "sick"
-		case word == "healthy":
-			word = "odd"
-			fallthrough
-		default:
-			warnings++
-		}
-	}
-	return word, warnings
-}
-
 // healthText says health to people. A published model may well have channels
 // that fell silent: with warnings alone it is healthy.
 func healthText(word string, warnings int) string {

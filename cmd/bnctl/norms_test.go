@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -24,7 +25,7 @@ func TestHealthOfPublishedModels(t *testing.T) {
 	} {
 		norm := bn.Norm{Name: "bn", Eps: 1e-5, Mean: tensor.Of([]float32{0.5, 0.25}, 2),
 			Variance: tensor.Of(c.variance, 2), Gamma: tensor.Of(c.gamma, 2)}
-		word, warnings := health([]bn.Norm{norm})
+		word, warnings := doctor.Health([]bn.Norm{norm})
 		if text := healthText(word, warnings); word != c.word || text != c.text {
 			t.Errorf("variance %v, gamma %v: %s, %q; want %s, %q", c.variance, c.gamma, word, text, c.word, c.text)
 		}

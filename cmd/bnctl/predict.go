@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
@@ -63,8 +64,8 @@ func predictAction(c *cli.Context) error {
 	if err := v.Blame(predictWith(c, v)); err != nil {
 		return err
 	}
-	sick := sicknessOf(v.Model)
-	sick.warn(outputOf(c), c.Args().First())
+	sick := doctor.Of(v.Model)
+	warnOfSickness(outputOf(c), &sick, c.Args().First())
 	return nil
 }
 

@@ -1,19 +1,16 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/formats"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
 )
 
 // repairEvent is the line of doctor --repair --json between that of the file
@@ -52,88 +49,62 @@ func repairAction(c *cli.Context, path string) error {
 	if err := serialize.Writable(c.String("output")); err != nil {
 		return err
 	}
-	p, err := openPatient(c, path)
+	options, err := modelOptions(c)
 	if err != nil {
 		return err
 	}
-	_ = p.report(outputOf(c)) // that it is sick is why we are here
-	if len(p.bad) > 0 {
-		return fmt.Errorf("%s: %s not finite; statistics cannot mend weights: take an earlier checkpoint",
-			path, strings.Join(p.bad, ", "))
-	}
-	m, err := openSick(c, path)
+	p, err := doctor.Examine(path, options)
 	if err != nil {
-		return err
-	}
-	return repair(c, path, m)
-}
-
-// openSick opens the model of a file that may lack statistics.
-func openSick(c *cli.Context, path string) (*models.Model, error) {
-	ours, err := modelfile.Own(path)
-	if ours || err != nil {
-		return openModel(c, path)
-	}
-	o, err := modelOptions(c)
-	if err != nil {
-		return nil, err
-	}
-	f, err := modelfile.OpenForeign(path, o)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	as, err := modelfile.Architecture(f, o)
-	if err != nil {
-		return nil, err
-	}
-	if f.Model == nil {
-		if as == nil {
-			as = ofTheZoo(f)
-		}
-		formats.Complete(f, as)
-	}
-	m, err := modelfile.Template(f, o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
-}
-
-func repair(c *cli.Context, path string, m *models.Model) error {
-	src, err := data.Open(c.String("data"), data.Options{Split: data.Train, EXIF: m.Preprocess.EXIF,
-		Array: modelfile.Arrays(m, outputOf(c).note)})
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	fed, err := modelfile.Suited(m, src.Info())
-	if err != nil {
-		return err
-	}
-	e := repairEvent{File: path, Output: c.String("output")}
-	state, n, err := reestimate(c.Context, c, fed, src)
-	if err != nil {
-		return err
-	}
-	mended := m.Clone()
-	maps.Copy(mended.State, state)
-	e.Samples = n
-	if e.Before, err = servedBy(c.Context, c, m); err != nil {
-		return err
-	}
-	if e.After, err = servedBy(c.Context, c, mended); err != nil {
-		return err
-	}
-	if e.SHA256, err = writeMended(e.Output, mended); err != nil {
 		return err
 	}
 	o := outputOf(c)
+	noteChoice(o, p.Choice)
+	_ = reportFindings(o, p) // that it is sick is why we are here
+	if len(p.Bad) > 0 {
+		return fmt.Errorf("%s: %s not finite; statistics cannot mend weights: take an earlier checkpoint",
+			path, strings.Join(p.Bad, ", "))
+	}
+	m, err := doctor.Open(path, options)
+	if err != nil {
+		return err
+	}
+	r, err := repaired(c, m)
+	if err != nil {
+		return err
+	}
+	e := repairEvent{File: path, Output: c.String("output"), Samples: r.Samples, Before: servedBy(r.Before),
+		After: servedBy(r.After)}
+	if e.SHA256, err = writeMended(e.Output, r.Model); err != nil {
+		return err
+	}
 	o.event("repair", e)
 	e.print(o)
-	after := &patient{path: e.Output}
-	after.take(mended)
-	return after.report(o)
+	return reportFindings(o, doctor.ExamineModel(e.Output, r.Model))
+}
+
+// repaired repairs a model as the flags say, and says if it was trained in
+// another way than it is evaluated.
+func repaired(c *cli.Context, m *models.Model) (*doctor.Repaired, error) {
+	o := outputOf(c)
+	options := doctor.RepairOptions{Data: c.String("data"), Note: o.note}
+	options.Batch, options.Samples, options.Workers = c.Int("batch"), c.Int("samples"), c.Int("workers")
+	var err error
+	if options.Fleet, err = fleetOptions(c, c.String("precision"), noLimit); err != nil {
+		return nil, err
+	}
+	r, err := doctor.Repair(c.Context, m, options)
+	if err == nil && r.Before != nil {
+		warnOfTraining(o, m, r.Terms)
+	}
+	return r, err
+}
+
+// servedBy describes an evaluation; nil if there is none.
+func servedBy(e *train.Evaluation) *served {
+	if e == nil {
+		return nil
+	}
+	return &served{Samples: e.Counted, Accuracy: e.Accuracy(), Loss: fmt.Sprintf("%.4f", e.Loss())}
 }
 
 func (e *repairEvent) print(o *output) {
@@ -151,36 +122,4 @@ func writeMended(path string, m *models.Model) (string, error) {
 		return formats.Save(path, formats.Tensors(m))
 	}
 	return serialize.WriteModel(path, m)
-}
-
-// servedBy evaluates m on the data's test split, on --samples of it if it has
-// more, the same for every model; nil if there are no labels.
-func servedBy(ctx context.Context, c *cli.Context, m *models.Model) (*served, error) {
-	src, err := data.Open(c.String("data"), data.Options{Split: data.Test, EXIF: m.Preprocess.EXIF,
-		Array: modelfile.Arrays(m, nil)}) // repair has noted what is converted
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	if !src.Info().Labelled || !predict.Classifies(m) {
-		return nil, nil
-	}
-	if n := c.Int("samples"); n < src.Info().Len {
-		if src, err = data.Subset(src, n, 0); err != nil {
-			return nil, err
-		}
-	}
-	if m, err = predict.Evaluable(m, src.Info()); err != nil {
-		return nil, err
-	}
-	p, err := openPredictor(ctx, c, m, src.Info().Len)
-	if err != nil {
-		return nil, err
-	}
-	defer p.Close()
-	e, err := p.Evaluate(ctx, src, c.Int("workers"))
-	if err != nil {
-		return nil, err
-	}
-	return &served{Samples: e.Counted, Accuracy: e.Accuracy(), Loss: fmt.Sprintf("%.4f", e.Loss())}, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
@@ -79,8 +80,8 @@ func stripAction(c *cli.Context) error {
 // stripping is what was taken off, and what is left.
 type stripping struct {
 	event stripEvent
-	lines []string // what was removed, in words
-	sick  sickness // what is wrong with what is left
+	lines []string        // what was removed, in words
+	sick  doctor.Sickness // what is wrong with what is left
 }
 
 // stripOwn strips a checkpoint of bnctl.
@@ -106,8 +107,8 @@ func (s *stripping) write(c *cli.Context, m *models.Model, tensors []formats.Ten
 	output := c.String("output")
 	s.event.Inputs, s.event.Output = c.Args().Slice(), output
 	if m != nil {
-		s.sick = sicknessOf(m)
-	} else if tensors, err = s.sick.watched(tensors); err != nil {
+		s.sick = doctor.Of(m)
+	} else if tensors, err = s.sick.Watch(tensors); err != nil {
 		return err
 	}
 	if formats.TensorFile(output) {
@@ -115,7 +116,7 @@ func (s *stripping) write(c *cli.Context, m *models.Model, tensors []formats.Ten
 	} else {
 		s.event.SHA256, err = serialize.WriteModel(output, m)
 	}
-	s.event.BN.Health, s.event.BN.Warnings = s.sick.health()
+	s.event.BN.Health, s.event.BN.Warnings = s.sick.Health()
 	return err
 }
 

@@ -39,13 +39,13 @@ func stripForeign(c *cli.Context) (*stripping, error) {
 	if m == nil {
 		noteDoubtful(o, f)
 	}
-	if s.sick.norms, err = formats.Norms(f); err != nil {
+	if s.sick.Norms, err = formats.Norms(f); err != nil {
 		return nil, err
 	}
-	s.event = foreignEvent(f, m, len(s.sick.norms))
+	s.event = foreignEvent(f, m, len(s.sick.Norms))
 	for _, n := range f.Findings {
 		if n.Fault {
-			s.sick.graph = append(s.sick.graph, n.Where+": "+n.Text)
+			s.sick.Graph = append(s.sick.Graph, n.Where+": "+n.Text)
 		}
 	}
 	for _, n := range f.Findings {

@@ -86,7 +86,7 @@ func (s *stripping) report(o *output) error {
 	}
 	o.result("wrote %s  sha256 %s  (%d parameters, %s, statistics %s, %s)", e.Output, e.SHA256,
 		e.Parameters, counted(e.BN.Layers, "batch norm"), e.BN.Merged, healthText(e.BN.Health, e.BN.Warnings))
-	s.sick.warn(o, e.Output)
+	warnOfSickness(o, &s.sick, e.Output)
 	return nil
 }
 

@@ -1,10 +1,8 @@
-package main
+package doctor
 
 import (
 	"fmt"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/formats"
@@ -13,28 +11,32 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
 )
 
-// patient is what doctor looks at in a file.
-type patient struct {
-	path   string
-	norms  []bn.Norm
-	others []bn.Finding // about tensors that are no statistics
-	bad    []string     // weights that are not finite: no statistics can mend them
-	wrong  []string     // advice for what is wrong with the graph: no statistics can mend it
-	choice foreignChoice
+// Report is what was found in a file.
+type Report struct {
+	Path   string
+	Norms  []bn.Norm         // those of the file, whose statistics bn.Examine judges
+	Others []bn.Finding      // about tensors that are no statistics
+	Bad    []string          // weights that are not finite: no statistics can mend them
+	Wrong  []string          // advice for what is wrong with the graph: no statistics can mend it
+	Choice *modelfile.Choice // what of a foreign file was taken; nil for bnctl's own
 }
 
-func openPatient(c *cli.Context, path string) (*patient, error) {
-	o, err := modelOptions(c)
-	if err != nil {
-		return nil, err
-	}
+// Findings returns all findings, of statistics first.
+func (p *Report) Findings() []bn.Finding {
+	return append(append([]bn.Finding{}, bn.Examine(p.Norms)...), p.Others...)
+}
+
+// Examine looks at the file of a model. No architecture is needed; with o.Arch,
+// or one of the zoo, it finds more. That something is found is no error.
+func Examine(path string, o modelfile.Options) (*Report, error) {
 	ours, err := modelfile.Ours(path, o)
 	if err != nil {
 		return nil, err
 	}
-	p := &patient{path: path}
+	p := &Report{Path: path}
 	if ours {
 		return p, p.readOwn()
 	}
@@ -46,40 +48,55 @@ func openPatient(c *cli.Context, path string) (*patient, error) {
 	if err := p.readForeign(f, o); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	p.choice = choiceOf(f)
-	noteChoice(outputOf(c), modelfile.ChoiceOf(path, f))
+	p.Choice = modelfile.ChoiceOf(path, f)
 	return p, nil
 }
 
+// ExamineModel looks at a model that was, or will be, in the file at path.
+func ExamineModel(path string, m *models.Model) *Report {
+	p := &Report{Path: path}
+	p.take(m)
+	return p
+}
+
 // readOwn reads a template, or the template and the counters of a checkpoint.
-func (p *patient) readOwn() error {
-	f, err := serialize.Open(p.path)
+func (p *Report) readOwn() error {
+	f, err := serialize.Open(p.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	s, err := inspectFile(f)
-	if err != nil {
-		return err
-	}
-	p.take(s.model.Clone()) // the file is closed
-	if f.Kind == serialize.Training {
-		k, err := f.Checkpoint()
+	if f.Kind == serialize.Template {
+		m, err := f.Model()
 		if err != nil {
 			return err
 		}
-		if set := k.Set(serialize.SetRunning); set != nil && len(set.Updates) == len(p.norms) {
-			for i, n := range set.Updates {
-				p.norms[i].Updates = n
-			}
+		p.take(m.Clone()) // the file is closed
+		return nil
+	}
+	k, err := f.Checkpoint()
+	if err != nil {
+		return err
+	}
+	m, _, err := serialize.Strip(k)
+	if err != nil {
+		return err
+	}
+	if _, err := train.LagOf(k); err != nil { // a recipe or weights that cannot be
+		return err
+	}
+	p.take(m.Clone())
+	if set := k.Set(serialize.SetRunning); set != nil && len(set.Updates) == len(p.Norms) {
+		for i, n := range set.Updates {
+			p.Norms[i].Updates = n
 		}
 	}
 	return nil
 }
 
 // take takes the batch norms of a model, and looks at its weights.
-func (p *patient) take(m *models.Model) {
-	p.norms = formats.ModelNorms(m)
+func (p *Report) take(m *models.Model) {
+	p.Norms = formats.ModelNorms(m)
 	for _, s := range m.Graph.State {
 		if s.Role.Trained() && s.Role != graph.Gamma { // gammas are looked at with the statistics
 			p.weight(s.Name, m.State[s.Name])
@@ -89,7 +106,7 @@ func (p *patient) take(m *models.Model) {
 
 // readForeign reads the file of another program. Where --arch or the zoo tell
 // its architecture, it is compared with that too.
-func (p *patient) readForeign(f *formats.File, o modelfile.Options) error {
+func (p *Report) readForeign(f *formats.File, o modelfile.Options) error {
 	as, err := modelfile.Architecture(f, o)
 	if err != nil {
 		return err
@@ -97,13 +114,13 @@ func (p *patient) readForeign(f *formats.File, o modelfile.Options) error {
 	if as == nil && f.Model == nil {
 		as = ofTheZoo(f)
 	}
-	if p.norms, err = formats.Norms(f); err != nil {
+	if p.Norms, err = formats.Norms(f); err != nil {
 		return err
 	}
 	for _, n := range f.Findings {
 		if n.Fault {
-			p.wrong = append(p.wrong, n.Advice)
-			p.others = append(p.others, bn.Finding{Layer: n.Where, Severity: bn.Fault, Problem: n.Text,
+			p.Wrong = append(p.Wrong, n.Advice)
+			p.Others = append(p.Others, bn.Finding{Layer: n.Where, Severity: bn.Fault, Problem: n.Text,
 				Advice: n.Advice})
 		}
 	}
@@ -129,7 +146,7 @@ func ofTheZoo(f *formats.File) *models.Model {
 }
 
 // weights looks at all tensors of a file but those of batch norms.
-func (p *patient) weights(f *formats.File) error {
+func (p *Report) weights(f *formats.File) error {
 	skip := map[string]bool{}
 	for _, n := range formats.BatchNorms(f) {
 		skip[n.Mean], skip[n.Variance], skip[n.Gamma] = true, true, true
@@ -153,20 +170,20 @@ func (p *patient) weights(f *formats.File) error {
 }
 
 // weight notes a tensor with elements that are not finite.
-func (p *patient) weight(name string, t tensor.Tensor) {
+func (p *Report) weight(name string, t tensor.Tensor) {
 	n, first := notFinite(t)
 	if n == 0 {
 		return
 	}
-	p.bad = append(p.bad, name)
-	p.others = append(p.others, bn.Finding{Layer: name, Severity: bn.Fault, Advice: "take an earlier checkpoint",
+	p.Bad = append(p.Bad, name)
+	p.Others = append(p.Others, bn.Finding{Layer: name, Severity: bn.Fault, Advice: "take an earlier checkpoint",
 		Problem: fmt.Sprintf("%d of %d elements are not finite, the first of them element %d", n, t.Count(),
 			first)})
 }
 
 // compare tells the batch norms the decay that their architecture has, and
 // finds the statistics that are not there, or in another shape.
-func (p *patient) compare(f *formats.File, as *models.Model) error {
+func (p *Report) compare(f *formats.File, as *models.Model) error {
 	layers, err := bn.Layers(as.Graph.Main)
 	if err != nil {
 		return err
@@ -175,13 +192,13 @@ func (p *patient) compare(f *formats.File, as *models.Model) error {
 	for _, l := range layers {
 		decay[strings.TrimSuffix(l.Mean, ".running_mean")] = l.Decay
 	}
-	for i, n := range p.norms {
+	for i, n := range p.Norms {
 		known[n.Name] = true
-		p.norms[i].Decay = decay[n.Name]
+		p.Norms[i].Decay = decay[n.Name]
 	}
 	for _, name := range formats.Complete(f, as) {
 		if layer := name[:strings.LastIndexAny(name, "./")+1]; !known[strings.TrimRight(layer, "./")] {
-			p.others = append(p.others, bn.Finding{Layer: name, Severity: bn.Fault,
+			p.Others = append(p.Others, bn.Finding{Layer: name, Severity: bn.Fault,
 				Problem: "missing, or of another shape than in " + as.Architecture,
 				Advice:  "re-estimate the statistics with doctor --repair --data"})
 		}

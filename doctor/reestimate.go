@@ -1,17 +1,17 @@
-package main
+package doctor
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -19,24 +19,39 @@ import (
 // estimateReplicas is the number of replicas of a batch of an estimation.
 const estimateReplicas = 8
 
-// reestimate returns the statistics of m over the first samples of src, in a
-// shuffled order, and how many these are.
-func reestimate(ctx context.Context, c *cli.Context, m *models.Model, src data.Source) (
+// EstimateOptions say over what statistics are estimated, and on what.
+type EstimateOptions struct {
+	// Fleet are the devices, 8 at most. Its Precision "" is that at which the
+	// model was trained.
+	Fleet   fleet.Options
+	Batch   int // samples that batch norm sees at once; 8 at least are taken
+	Samples int // how many samples at most
+	Workers int // goroutines that read; 0: one for each core
+}
+
+// Reestimate returns the statistics of m over the first samples of src, in a
+// shuffled order, by the names of m's state, and how many samples these are. m
+// is one that modelfile.Suited returned for src.
+func Reestimate(ctx context.Context, m *models.Model, src data.Source, o EstimateOptions) (
 	map[string]tensor.Tensor, int, error) {
 	wrapped, err := parallel.Wrap(m.Graph,
 		parallel.Options{Replicas: estimateReplicas, BN: bn.Sync, Stats: bn.Pooled})
 	if err != nil {
 		return nil, 0, err
 	}
-	r := train.Reestimation{Batch: max(c.Int("batch"), estimateReplicas), Replicas: estimateReplicas,
-		Samples: c.Int("samples"), Input: m.Graph.Main.Values[m.Graph.Main.Inputs[0]].Name}
+	r := train.Reestimation{Batch: max(o.Batch, estimateReplicas), Replicas: estimateReplicas,
+		Samples: o.Samples, Input: m.Graph.Main.Values[m.Graph.Main.Inputs[0]].Name}
 	if r.Layers, err = bn.Layers(wrapped.Main); err != nil {
 		return nil, 0, err
 	}
 	if len(r.Layers) == 0 {
 		return nil, 0, fmt.Errorf("model %s has no batch norm to estimate", m.Architecture)
 	}
-	devices, err := openDevices(ctx, c, precisionFor(c, m), estimateReplicas)
+	if o.Fleet.Precision == "" {
+		o.Fleet.Precision = predict.TrainedOn(m).Precision
+	}
+	o.Fleet.Most = estimateReplicas
+	devices, err := fleet.Open(ctx, o.Fleet)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -47,7 +62,7 @@ func reestimate(ctx context.Context, c *cli.Context, m *models.Model, src data.S
 	}
 	defer d.Close()
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: r.Batch, Epochs: 1, Shuffle: true,
-		Workers: c.Int("workers"), Transform: modelfile.Transform(m, src.Info())})
+		Workers: o.Workers, Transform: modelfile.Transform(m, src.Info())})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"encoding/binary"

@@ -1,0 +1,81 @@
+package doctor
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// sickModel returns mlp-bn with an infinite weight, and that weight's name.
+func sickModel(t *testing.T) (*models.Model, string) {
+	t.Helper()
+	m, err := models.Build("mlp-bn", models.Options{})
+	if err == nil {
+		err = models.Init(m, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range m.Graph.State {
+		if s.Role.Trained() && s.Role != graph.Gamma {
+			m.State[s.Name].F32()[1] = float32(math.Inf(-1))
+			return m, s.Name
+		}
+	}
+	t.Fatal("no weight")
+	return nil, ""
+}
+
+// The same is found in a model, in a template, in mere tensors and in tensors
+// on their way.
+func TestTheSameIsFoundEverywhere(t *testing.T) {
+	m, weight := sickModel(t)
+	dir := t.TempDir()
+	template, tensors := filepath.Join(dir, "m.bnm"), filepath.Join(dir, "m.safetensors")
+	if _, err := serialize.WriteModel(template, m); err != nil {
+		t.Fatal(err)
+	}
+	var on Sickness
+	watched, err := on.Watch(formats.Tensors(m))
+	if err == nil {
+		_, err = formats.Save(tensors, watched)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := Of(m)
+	for what, got := range map[string][]string{"model": of.Weights, "on the way": on.Weights} {
+		if !slices.Equal(got, []string{weight}) {
+			t.Errorf("%s: %q, want %s", what, got, weight)
+		}
+	}
+	if word, _ := of.Health(); word != "sick" {
+		t.Errorf("the model is %s", word)
+	}
+	reports := []*Report{ExamineModel("", m)}
+	for _, path := range []string{template, tensors} {
+		r, err := Examine(path, modelfile.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reports = append(reports, r)
+	}
+	for i, r := range reports {
+		if !slices.Equal(r.Bad, []string{weight}) || len(r.Norms) != len(of.Norms) {
+			t.Errorf("report %d: %q of %d batch norms, want %s of %d", i, r.Bad, len(r.Norms), weight, len(of.Norms))
+		}
+		first := slices.IndexFunc(r.Findings(), func(f bn.Finding) bool { return f.Layer == weight })
+		if first < 0 || !strings.Contains(r.Findings()[first].Problem, "element 1") {
+			t.Errorf("report %d: %+v", i, r.Findings())
+		}
+	}
+}

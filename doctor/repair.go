@@ -1,0 +1,124 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/train"
+)
+
+// Open opens the model of a file that may lack statistics, for Repair:
+// modelfile.Open, but where the architecture is known what is missing is put in.
+func Open(path string, o modelfile.Options) (*models.Model, error) {
+	ours, err := modelfile.Own(path)
+	if err != nil {
+		return nil, err
+	}
+	if ours {
+		m, err := modelfile.Open(path, o)
+		if err != nil {
+			return nil, err
+		}
+		return m.Model, nil
+	}
+	f, err := modelfile.OpenForeign(path, o)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	as, err := modelfile.Architecture(f, o)
+	if err != nil {
+		return nil, err
+	}
+	if f.Model == nil {
+		if as == nil {
+			as = ofTheZoo(f)
+		}
+		formats.Complete(f, as)
+	}
+	m, err := modelfile.Template(f, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// RepairOptions say what a model is mended with.
+type RepairOptions struct {
+	EstimateOptions
+	// Data is what the model was trained on, as data.Open takes it: statistics are
+	// estimated over its training split, and models evaluated on its test split.
+	Data string
+	// Note hears how arrays are converted; nil: nobody does.
+	Note func(format string, args ...any)
+}
+
+// Repaired is a model with new statistics, and what that did.
+type Repaired struct {
+	Model   *models.Model
+	Samples int // that the statistics were estimated over
+	// Before and After are evaluations of the old and of the new model, on at most
+	// as many samples of the test split; nil without labels.
+	Before, After *train.Evaluation
+	Terms         predict.Terms // on which they ran; zero without labels
+}
+
+// Repair estimates all statistics of m anew. m stays as it is.
+func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, error) {
+	src, err := data.Open(o.Data, data.Options{Split: data.Train, EXIF: m.Preprocess.EXIF,
+		Array: modelfile.Arrays(m, o.Note)})
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	fed, err := modelfile.Suited(m, src.Info())
+	if err != nil {
+		return nil, err
+	}
+	state, n, err := Reestimate(ctx, fed, src, o.EstimateOptions)
+	if err != nil {
+		return nil, err
+	}
+	r := &Repaired{Model: m.Clone(), Samples: n}
+	maps.Copy(r.Model.State, state)
+	if r.Before, err = r.evaluate(ctx, m, o); err == nil {
+		r.After, err = r.evaluate(ctx, r.Model, o)
+	}
+	return r, err
+}
+
+// evaluate evaluates m on the data's test split, on o.Samples of it if it has
+// more, the same for every model; nil if there are no labels.
+func (r *Repaired) evaluate(ctx context.Context, m *models.Model, o RepairOptions) (
+	*train.Evaluation, error) {
+	src, err := data.Open(o.Data, data.Options{Split: data.Test, EXIF: m.Preprocess.EXIF,
+		Array: modelfile.Arrays(m, nil)}) // Repair has noted what is converted
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	if !src.Info().Labelled || !predict.Classifies(m) {
+		return nil, nil
+	}
+	if o.Samples < src.Info().Len {
+		if src, err = data.Subset(src, o.Samples, 0); err != nil {
+			return nil, err
+		}
+	}
+	if m, err = predict.Evaluable(m, src.Info()); err != nil {
+		return nil, err
+	}
+	p, err := predict.Open(ctx, m, predict.Options{Fleet: o.Fleet, Batch: o.Batch, Samples: src.Info().Len})
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	r.Terms = p.Terms()
+	return p.Evaluate(ctx, src, o.Workers)
+}

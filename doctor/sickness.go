@@ -1,0 +1,104 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Sickness is what keeps a model from predicting properly.
+type Sickness struct {
+	Norms   []bn.Norm
+	Weights []string // names of weights that are not finite
+	Graph   []string // faults of the graph in the file
+}
+
+// Of looks at the batch norms and at all weights of a model.
+func Of(m *models.Model) Sickness {
+	s := Sickness{Norms: formats.ModelNorms(m)}
+	for _, p := range m.Graph.State {
+		if p.Role.Trained() && p.Role != graph.Gamma { // gammas are looked at with the statistics
+			s.weight(p.Name, m.State[p.Name])
+		}
+	}
+	return s
+}
+
+func (s *Sickness) weight(name string, t tensor.Tensor) {
+	if n, _ := notFinite(t); n > 0 {
+		s.Weights = append(s.Weights, name)
+	}
+}
+
+// Health says in a word what was found, and counts the warnings: healthy, odd or sick.
+func (s *Sickness) Health() (word string, warnings int) {
+	word, warnings = Health(s.Norms)
+	if len(s.Weights)+len(s.Graph) > 0 {
+		word = "sick"
+	}
+	return word, warnings
+}
+
+// Faults says what is wrong, layer by layer.
+func (s *Sickness) Faults() []string {
+	all := slices.Clone(s.Graph)
+	for _, f := range bn.Examine(s.Norms) {
+		if f.Severity == bn.Fault {
+			all = append(all, f.Layer+": "+f.Problem)
+		}
+	}
+	for _, name := range s.Weights {
+		all = append(all, name+": values that are not finite")
+	}
+	return all
+}
+
+// Watch returns tensors that are looked at when they are read, so that a
+// file larger than memory is read once: what is wrong is known to s afterwards.
+func (s *Sickness) Watch(tensors []formats.Tensor) ([]formats.Tensor, error) {
+	skip := map[string]bool{}
+	for _, n := range formats.BatchNorms(&formats.File{Tensors: tensors}) {
+		skip[n.Mean], skip[n.Variance], skip[n.Gamma] = true, true, true
+	}
+	out := slices.Clone(tensors)
+	for i, t := range tensors {
+		if skip[t.Name] {
+			continue
+		}
+		var err error
+		out[i], err = formats.NewTensor(t.Name, t.DType, t.Shape, func(dst []byte) error {
+			if err := t.ReadInto(dst); err != nil {
+				return err
+			}
+			s.weight(t.Name, tensor.Tensor{DType: t.DType, Shape: t.Shape, Bytes: dst})
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Name, err)
+		}
+	}
+	return out, nil
+}
+
+// Health says in a word what bn.Examine finds in norms, and counts the warnings:
+// healthy; odd, with warnings alone; or sick.
+func Health(norms []bn.Norm) (word string, warnings int) {
+	word = "healthy"
+	for _, f := range bn.Examine(norms) {
+		switch {
+		case f.Severity == bn.Fault:
+			word = "sick"
+		case word == "healthy":
+			word = "odd"
+			fallthrough
+		default:
+			warnings++
+		}
+	}
+	return word, warnings
+}

@@ -22,6 +22,10 @@ check: ## what CI runs besides: race detector, pure Go, other machines, formatti
 	GOARCH=arm64 $(GO) vet ./...
 	GO=$(GO) sh scripts/machines.sh
 
+.PHONY: staticcheck
+staticcheck: ## mistakes that vet does not see, in the version of go.mod; what is left out says why (staticcheck.conf)
+	$(GO) tool staticcheck ./...
+
 .PHONY: test-amx
 test-amx: ## kernels and device in class amx, its instructions emulated (Linux, gcc, a processor with AVX512_BF16)
 	$(GO) test -C plugins/cpu/internal/kernel/_asm .

@@ -75,7 +75,7 @@ func TestPeerZoo(t *testing.T) {
 		for i := range pixels {
 			pixels[i] = byte(i * 37) // as outputs makes them
 		}
-		want := []float64{}
+		var want []float64
 		if a.Input.Channels == 3 {
 			want, err = numbersOf(torchvision(t, m, pixels, size.Height, true))
 		} else {

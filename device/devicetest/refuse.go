@@ -25,7 +25,7 @@ func (c Case) refused(ctx context.Context, open Opener, lacks []graph.Op) error 
 	x, err := d.Load(ctx, p, capacity)
 	if err == nil {
 		x.Close()
-		return fmt.Errorf("Load took a program with %v, which Info does not list", lacks)
+		return fmt.Errorf("a program with %v, which Info does not list, was loaded", lacks)
 	}
 	if err := wantKind(err, device.Unsupported); err != nil {
 		return err

@@ -53,21 +53,6 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-func description(t *testing.T, path string) *network {
-	t.Helper()
-	var c content
-	h := mustOpen(t, path)
-	c.root = h.Root()
-	if err := c.attributes(); err != nil {
-		t.Fatal(err)
-	}
-	n, err := parseModel(c.config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
 // TestSame: one model in every way in which Keras has written it.
 func TestSame(t *testing.T) {
 	base := model(t, "testdata/base.h5")

@@ -19,6 +19,8 @@ func (s *Set) Peak(n int) (operations int) {
 }
 
 // peakSink keeps the compiler from leaving the sums out.
+//
+//lint:ignore U1000 that nobody reads it is what it is for
 var peakSink float32
 
 // peakGeneric is the plain Go of Peak: x = x*a + b in every chain.

@@ -53,7 +53,8 @@ func (x partialExecutable) Write(ctx context.Context, name string, t tensor.Tens
 	return x.Executable.Write(ctx, name, t)
 }
 
-func (x partialExecutable) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
+func (x partialExecutable) WriteAll(ctx context.Context, names []string,
+	state map[string]tensor.Tensor) error {
 	return device.WriteEach(ctx, x, names, state)
 }
 

@@ -113,8 +113,17 @@ func (c *collector) entry(full, key string, v any, depth int) error {
 	if l, ok := v.(*pickle.List); ok && !slices.ContainsFunc(l.Items, isTensor) {
 		return nil
 	}
+	if call, ok := v.(*pickle.Call); ok && depth == 0 && slices.Contains(settings, className(call)) {
+		c.Count(full, "an object of "+className(call)+", not opened")
+		return nil
+	}
 	return refuseObject(v)
 }
+
+// settings are the classes whose objects hold how a model was trained: they
+// stand beside its tensors in files that were saved without a key for them.
+var settings = []string{"argparse.Namespace", "types.SimpleNamespace", "easydict.EasyDict", "yacs.config.CfgNode",
+	"omegaconf.dictconfig.DictConfig", "mmcv.utils.config.ConfigDict", "addict.addict.Dict"}
 
 func (c *collector) tensor(name string, v any) error {
 	if len(c.Tensors) == foreign.MaxTensors {

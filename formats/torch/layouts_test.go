@@ -28,6 +28,20 @@ func TestChoosesTheStateDict(t *testing.T) {
 	}
 }
 
+// TestSettingsBesideTensors wants the settings of a run beside the tensors
+// reported, and not opened; other objects are refused (testdata/hostile).
+func TestSettingsBesideTensors(t *testing.T) {
+	f, err := Read("testdata/layouts/flat_args.pth", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	want := "[{args an object of argparse.Namespace, not opened} {epoch 3}]"
+	if got := fmt.Sprint(f.Counters); got != want {
+		t.Errorf("counters %s, want %s", got, want)
+	}
+}
+
 // TestSaysWhatIsLeftOut wants every tensor beside the state dict in the report.
 func TestSaysWhatIsLeftOut(t *testing.T) {
 	for _, c := range []struct{ file, left, keys string }{

@@ -84,6 +84,7 @@ def cases():
     yield "loose_weights.pth", "weights", {"weights": {"w": torch.ones(2, 2), "b": torch.ones(2)},
                                            "best_acc1": torch.tensor(1.5)}
     yield "head_above.pth", "", {"encoder": {"0": {"weight": torch.ones(2, 2)}}, "fc.weight": torch.ones(3, 2)}
+    yield "flat_args.pth", "", {**sd, "args": argparse.Namespace(lr=0.1), "epoch": 3}
     yield "gan.pth", None, {"netG": sd, "netD": ema, "optimizerG": opt.state_dict(), "epoch": 3}
     yield "gan_deep.pth", None, {"G": {"state_dict": sd, "optimizer": opt.state_dict()}, "D": {"state_dict": ema}}
     yield "weight_beside_mine.pth", None, {"mine": sd, "weight": torch.ones(3)}
@@ -93,7 +94,7 @@ def flatten(v, prefix=""):
     for k, x in v.items():
         if isinstance(x, torch.Tensor):
             yield prefix + k, x
-        else:
+        elif isinstance(x, dict):
             yield from flatten(x, prefix + k + ".")
 
 

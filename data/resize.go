@@ -82,7 +82,7 @@ type curve struct {
 func (f Filter) curves(begin, length, size, first, count int) []curve {
 	scale := float64(length) / float64(size)
 	pixel := max(scale, 1) // the larger of both, in source pixels
-	support := pixel * f.support()
+	support := float64(pixel * f.support())
 	all := make([]curve, count)
 	for i := range all {
 		center := float64((float64(first+i) + 0.5) * scale)

@@ -122,8 +122,9 @@ func (c *collector) entry(full, key string, v any, depth int) error {
 
 // settings are the classes whose objects hold how a model was trained: they
 // stand beside its tensors in files that were saved without a key for them.
-var settings = []string{"argparse.Namespace", "types.SimpleNamespace", "easydict.EasyDict", "yacs.config.CfgNode",
-	"omegaconf.dictconfig.DictConfig", "mmcv.utils.config.ConfigDict", "addict.addict.Dict"}
+var settings = []string{"argparse.Namespace", "types.SimpleNamespace", "easydict.EasyDict",
+	"yacs.config.CfgNode", "omegaconf.dictconfig.DictConfig", "mmcv.utils.config.ConfigDict",
+	"addict.addict.Dict"}
 
 func (c *collector) tensor(name string, v any) error {
 	if len(c.Tensors) == foreign.MaxTensors {

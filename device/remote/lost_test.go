@@ -145,7 +145,11 @@ func TestGrandchildren(t *testing.T) {
 			_ = syscall.Kill(d.Info().Process, syscall.SIGKILL)
 		}
 		d.Close()
-		if state, _ := status(pid); state != "Z" {
+		state, _ := status(pid)
+		for closed := time.Now(); state != "Z" && time.Since(closed) < 2*time.Second; state, _ = status(pid) {
+			time.Sleep(time.Millisecond) // the signal is sent, and the kernel may take its time
+		}
+		if state != "Z" {
 			t.Errorf("a plugin was ended, killed: %v, and process %d of it is in state %q", killed, pid, state)
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}

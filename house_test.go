@@ -80,6 +80,7 @@ plugins/cpu/internal/cpu:      collective device graph plugins/cpu/internal/kern
 plugins/cpu:                   device/serve plugins/cpu/internal/cpu
 plugins/cpu/bnctl-device-cpu:  plugins/cpu
 plugins/cuda/internal/cu:
+plugins/cuda/internal/ptx:
 plugins/cuda/internal/cuda:    device plugins/cuda/internal/cu
 plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda

@@ -1,0 +1,125 @@
+package ptx
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// access is a load or a store: of one value or of 2 or 4 beside each other.
+type access struct {
+	space    space
+	any      bool // the address says the space
+	readonly bool // through the read-only cache
+	width    int  // bytes of one value
+	regs     []int
+	base     int
+	offset   uint64
+}
+
+// load compiles ld.global.nc.v2.f32 {%f1, %f2}, [%rd1+8].
+func (c *compiler) load(st statement, parts []string) (op, error) {
+	if len(st.args) != 2 {
+		return op{}, fmt.Errorf("it has 2 operands")
+	}
+	a, err := c.access(parts, st.args[0], st.args[1], c.target)
+	return op{line: st.line, reads: []int{a.base}, writes: a.regs, run: a.load}, err
+}
+
+// store compiles st.shared.f32 [%rd1], %f1.
+func (c *compiler) store(st statement, parts []string) (op, error) {
+	if len(st.args) != 2 {
+		return op{}, fmt.Errorf("it has 2 operands")
+	}
+	a, err := c.access(parts, st.args[1], st.args[0], c.operand)
+	if a.readonly || err != nil {
+		return op{}, fmt.Errorf("it cannot be stored so: %w", err)
+	}
+	return op{line: st.line, reads: append([]int{a.base}, a.regs...), run: a.store}, nil
+}
+
+// access reads what loads and stores share; parts are of the name, behind ld or st.
+func (c *compiler) access(parts []string, values, address string,
+	register func(string, int) (int, error)) (*access, error) {
+	a := &access{any: true}
+	vector := 1
+	for _, part := range parts[:len(parts)-1] {
+		switch part {
+		case "global", "shared", "local", "const":
+			a.any, a.space = false, map[string]space{"shared": shared, "local": local}[part]
+		case "nc":
+			a.readonly = true
+		case "v2", "v4":
+			vector = int(part[1] - '0')
+		default:
+			return a, fmt.Errorf(".%s is not known to this machine", part)
+		}
+	}
+	a.width = bits(parts[len(parts)-1]) / 8
+	if a.width != 4 && a.width != 8 {
+		return a, fmt.Errorf("values of 4 or 8 bytes are what this machine watches over")
+	}
+	names := operands(strings.Trim(values, "{}"))
+	if len(names) != vector {
+		return a, fmt.Errorf("%d values, not %d", vector, len(names))
+	}
+	for _, name := range names {
+		r, err := register(name, 8*a.width)
+		if err != nil {
+			return a, err
+		}
+		a.regs = append(a.regs, r)
+	}
+	return a, c.address(a, address)
+}
+
+// address reads [%rd1+8], [%rd1+-4], [name+4] or [name].
+func (c *compiler) address(a *access, s string) (err error) {
+	name, offset, has := strings.Cut(strings.Trim(s, "[]"), "+")
+	if has {
+		v, err := strconv.ParseInt(offset, 10, 64)
+		if err != nil {
+			return err
+		}
+		a.offset = uint64(v)
+	}
+	a.base, err = c.operand(name, 64)
+	return err
+}
+
+func (a *access) load(b *block, lanes []int32) {
+	base, size := b.reg[a.base], a.width*len(a.regs)
+	for _, l := range lanes {
+		r, at := b.locate(a, l, base[l]+a.offset, size)
+		for k := at / 4; k < (at+size)/4; k++ {
+			b.reads(r, &r.shadow[k], l, a.readonly)
+		}
+		for _, reg := range a.regs {
+			if a.width == 4 {
+				b.reg[reg][l] = uint64(binary.LittleEndian.Uint32(r.data[at:]))
+			} else {
+				b.reg[reg][l] = binary.LittleEndian.Uint64(r.data[at:])
+			}
+			at += a.width
+		}
+	}
+}
+
+func (a *access) store(b *block, lanes []int32) {
+	base, size := b.reg[a.base], a.width*len(a.regs)
+	for _, l := range lanes {
+		r, at := b.locate(a, l, base[l]+a.offset, size)
+		for k := at / 4; k < (at+size)/4; k++ {
+			b.writes(r, &r.shadow[k], l)
+		}
+		for _, reg := range a.regs {
+			if a.width == 4 {
+				binary.LittleEndian.PutUint32(r.data[at:], uint32(b.reg[reg][l]))
+			} else {
+				binary.LittleEndian.PutUint64(r.data[at:], b.reg[reg][l])
+			}
+			at += a.width
+		}
+	}
+}

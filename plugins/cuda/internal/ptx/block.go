@@ -1,0 +1,159 @@
+package ptx
+
+// block is the block that runs, and keeps its memory for the next.
+type block struct {
+	m      *Machine
+	e      *Entry
+	n      int // threads
+	index  [3]int
+	size   [3]int
+	grid   [3]int
+	reg    [][]uint64 // [register][lane]
+	full   []bool     // registers that all living lanes have written
+	wrote  [][]uint32 // the rest: [register][lane], equal to began where written
+	shared []*region
+	local  []*region
+	launch uint32 // first epoch of the launch
+	began  uint32 // first epoch of the block
+	line   int
+	alive  int
+	groups []*group
+
+	near   *region // the last that was located
+	nearID uint64
+}
+
+// group is lanes at one node.
+type group struct {
+	at    int
+	waits bool
+	lanes []int32
+}
+
+// start makes a block ready for its first instruction.
+func (b *block) start(index [3]int) {
+	b.m.epoch++
+	b.index, b.began, b.near, b.line = index, b.m.epoch, nil, 0
+	clear(b.full)
+	for r := range b.e.fixed {
+		b.full[r] = true
+	}
+	for _, p := range b.e.params {
+		b.full[p.slot] = true
+	}
+	for name, r := range b.e.specials {
+		b.full[r] = true
+		b.special(name, b.reg[r])
+	}
+	all := make([]int32, b.n)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	b.groups, b.alive = []*group{{lanes: all}}, b.n
+}
+
+// run runs the block to its end.
+func (b *block) run() {
+	for budget := b.m.Budget; len(b.groups) > 0; budget-- {
+		if budget == 0 {
+			fail(b.groups[0].lanes[0], "it runs on after %d steps", b.m.Budget)
+		}
+		if g := b.pick(); g != nil {
+			b.step(g)
+		} else {
+			b.barrier()
+		}
+	}
+}
+
+// pick is the group to run: the one that is furthest behind, so that the
+// others can be met again. Groups at one node become one.
+func (b *block) pick() *group {
+	var g *group
+	for _, h := range b.groups {
+		if !h.waits && (g == nil || h.at < g.at) {
+			g = h
+		}
+	}
+	if g == nil || len(b.groups) == 1 {
+		return g
+	}
+	kept := b.groups[:0]
+	for _, h := range b.groups {
+		if h != g && !h.waits && h.at == g.at {
+			g.lanes = append(g.lanes, h.lanes...)
+		} else {
+			kept = append(kept, h)
+		}
+	}
+	b.groups = kept
+	return g
+}
+
+// step runs a group through its node.
+func (b *block) step(g *group) {
+	n := &b.e.nodes[g.at]
+	for i := range n.ops {
+		b.execute(&n.ops[i], g.lanes)
+	}
+	b.line = n.line
+	switch n.end {
+	case falls:
+		g.at++
+	case jumps:
+		g.at = n.to
+	case forks:
+		b.fork(g, n)
+	case waits:
+		g.waits = true
+	case returns:
+		b.leave(g)
+	}
+}
+
+// execute runs an instruction, and sees that what it reads was written.
+func (b *block) execute(o *op, lanes []int32) {
+	b.line = o.line
+	for _, r := range o.reads {
+		b.defined(r, lanes)
+	}
+	o.run(b, lanes)
+	for _, r := range o.writes {
+		b.define(r, lanes)
+	}
+}
+
+func (b *block) defined(r int, lanes []int32) {
+	if b.full[r] {
+		return
+	}
+	for _, l := range lanes {
+		if b.wrote[r][l] != b.began {
+			fail(l, "it reads a register that was never written")
+		}
+	}
+}
+
+func (b *block) define(r int, lanes []int32) {
+	if b.full[r] {
+		return
+	}
+	if len(lanes) == b.alive {
+		b.full[r] = true
+		return
+	}
+	for _, l := range lanes {
+		b.wrote[r][l] = b.began
+	}
+}
+
+// leave ends a group's threads.
+func (b *block) leave(g *group) {
+	b.alive -= len(g.lanes)
+	for i, h := range b.groups {
+		if h == g {
+			b.groups = append(b.groups[:i], b.groups[i+1:]...)
+			return
+		}
+	}
+}

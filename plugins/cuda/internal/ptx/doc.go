@@ -1,0 +1,18 @@
+// Package ptx runs PTX in Go, for tests: it is what the CUDA kernels run on
+// where there is no GPU. It reads the part of PTX that clang-14 writes (PTX ISA
+// 5.0 and 6.0), runs a grid block by block, and all threads of a block together to
+// their next barrier. Floats follow IEEE 754 to the last bit.
+//
+// It is stricter than hardware. A launch ends with a Fault where a kernel
+//   - touches memory out of bounds, misaligned, freed or never written;
+//   - reads a register that was never written;
+//   - lets two threads touch one word, one of them writing, with no barrier
+//     between (words are of 4 bytes; threads of two blocks never have one);
+//   - reads through the read-only cache what the launch has written;
+//   - has a barrier that some threads of the block do not reach;
+//   - divides an integer by zero, or runs on without end;
+//   - is launched above the limits of the target.
+//
+// What the driver's compiler may change is refused when a module is loaded:
+// arithmetic on floats without .rn, .ftz, .approx and .full.
+package ptx

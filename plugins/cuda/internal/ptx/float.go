@@ -1,0 +1,76 @@
+package ptx
+
+import "math"
+
+func f32(x uint64) float32 { return math.Float32frombits(uint32(x)) }
+
+func f64(x uint64) float64 { return math.Float64frombits(x) }
+
+// single is a float32's bits. All its NaNs are one, as on hardware.
+func single(x float32) uint64 {
+	if x != x {
+		return 0x7fffffff
+	}
+	return uint64(math.Float32bits(x))
+}
+
+func init() {
+	single2 := func(f func(x, y float32) float32) form {
+		return two(32, func(x, y uint64) uint64 { return single(f(f32(x), f32(y))) })
+	}
+	double2 := func(f func(x, y float64) float64) form {
+		return two(64, func(x, y uint64) uint64 { return math.Float64bits(f(f64(x), f64(y))) })
+	}
+	add("add.rn.f32", single2(func(x, y float32) float32 { return x + y }))
+	add("sub.rn.f32", single2(func(x, y float32) float32 { return x - y }))
+	add("mul.rn.f32", single2(func(x, y float32) float32 { return x * y }))
+	add("div.rn.f32", single2(func(x, y float32) float32 { return x / y }))
+	add("add.rn.f64", double2(func(x, y float64) float64 { return x + y }))
+	add("sub.rn.f64", double2(func(x, y float64) float64 { return x - y }))
+	add("mul.rn.f64", double2(func(x, y float64) float64 { return x * y }))
+	add("div.rn.f64", double2(func(x, y float64) float64 { return x / y }))
+	add("sqrt.rn.f32", one(32, func(x uint64) uint64 { return single(float32(math.Sqrt(float64(f32(x))))) }))
+	add("sqrt.rn.f64", one(64, func(x uint64) uint64 { return math.Float64bits(math.Sqrt(f64(x))) }))
+	addSigns(32, ".f32")
+	addSigns(64, ".f64")
+	add("fma.rn.f32", form{out: 32, in: []int{32, 32, 32}, three: func(x, y, z uint64) uint64 {
+		return single(fma32(f32(x), f32(y), f32(z)))
+	}})
+	add("fma.rn.f64", form{out: 64, in: []int{64, 64, 64}, three: func(x, y, z uint64) uint64 {
+		return math.Float64bits(math.FMA(f64(x), f64(y), f64(z)))
+	}})
+}
+
+// addSigns: neg and abs change a sign and round nothing.
+func addSigns(w int, kind string) {
+	sign := uint64(1) << (w - 1)
+	add("neg"+kind, one(w, func(x uint64) uint64 { return x ^ sign }))
+	add("abs"+kind, one(w, func(x uint64) uint64 { return x &^ sign }))
+}
+
+// fma32 is x*y + z, rounded once. The product is exact in float64; where the
+// sum's rounding to float64 could decide that to float32, it is rounded to odd
+// instead (Boldo, Melquiond 2008, "Emulation of FMA and correctly rounded sums").
+func fma32(x, y, z float32) float32 {
+	p := float64(x) * float64(y)
+	s := p + float64(z)
+	const tail = 1<<29 - 1 // what a normal float32 lacks of a float64
+	if b := math.Float64bits(s); b&tail != 1<<28 && math.Abs(s) >= 0x1p-126 {
+		return float32(s)
+	}
+	return float32(odd(p, float64(z), s))
+}
+
+// odd is p + z rounded to odd, s being their sum rounded to nearest.
+func odd(p, z, s float64) float64 {
+	t := s - p
+	e := (p - (s - t)) + (z - t)
+	b := math.Float64bits(s)
+	if e == 0 || e != e || b&1 == 1 {
+		return s
+	}
+	if (e > 0) == (s > 0) {
+		return math.Float64frombits(b + 1)
+	}
+	return math.Float64frombits(b - 1)
+}

@@ -1,0 +1,124 @@
+package ptx
+
+import "fmt"
+
+// Regions of memory are 4 GiB apart, so an index beyond one is in none.
+const (
+	sharedBase = 1 << 52
+	localBase  = 2 << 52
+)
+
+type space int
+
+const (
+	global space = iota
+	shared
+	local
+)
+
+// region is a buffer, a shared variable, or a local one of all threads.
+type region struct {
+	space  space
+	size   int // bytes that a thread may touch
+	data   []byte
+	shadow []word
+}
+
+// word is what is known of 4 bytes. Epochs count the spans between barriers,
+// of all launches; 0 is never.
+type word struct {
+	wrote, read    uint32 // epochs
+	writer, reader int32  // lanes
+	across         uint32 // the launch in which several blocks read it
+}
+
+const many = -1 // several lanes
+
+// A Machine is memory and what runs on it. It is used by one goroutine at a time.
+type Machine struct {
+	Budget  int // nodes that a block may run before it counts as endless
+	buffers map[uint64]*region
+	last    uint64
+	epoch   uint32
+}
+
+// New is a machine with empty memory.
+func New() *Machine {
+	return &Machine{Budget: 1 << 26, buffers: map[uint64]*region{}, epoch: 1}
+}
+
+// Alloc returns the address of a new buffer. What it holds is not defined,
+// and reading it a fault, until it is written.
+func (m *Machine) Alloc(bytes int) uint64 {
+	m.last++
+	m.buffers[m.last] = newRegion(global, bytes, 1)
+	return m.last << 32
+}
+
+func newRegion(s space, size, copies int) *region {
+	words := (size + 3) / 4 * copies
+	return &region{space: s, size: size, data: make([]byte, 4*words), shadow: make([]word, words)}
+}
+
+// Free ends a buffer.
+func (m *Machine) Free(address uint64) error {
+	if m.buffers[address>>32] == nil || uint32(address) != 0 {
+		return fmt.Errorf("ptx: %#x is no buffer", address)
+	}
+	delete(m.buffers, address>>32)
+	return nil
+}
+
+// span is a part of a buffer.
+func (m *Machine) span(address uint64, n int) (*region, int, error) {
+	r, at := m.buffers[address>>32], int(uint32(address))
+	if r == nil || at+n > r.size || at%4 != 0 || n%4 != 0 && at+n != r.size {
+		return nil, 0, fmt.Errorf("ptx: %d bytes at %#x are not within a buffer, in words of 4", n, address)
+	}
+	return r, at, nil
+}
+
+// Write copies from the host.
+func (m *Machine) Write(to uint64, data []byte) error {
+	r, at, err := m.span(to, len(data))
+	if err != nil {
+		return err
+	}
+	copy(r.data[at:], data)
+	for i := at / 4; i < (at+len(data)+3)/4; i++ {
+		r.shadow[i] = word{wrote: 1}
+	}
+	return nil
+}
+
+// Read copies to the host. What was never written is refused.
+func (m *Machine) Read(data []byte, from uint64) error {
+	r, at, err := m.span(from, len(data))
+	if err != nil {
+		return err
+	}
+	for i := at / 4; i < (at+len(data)+3)/4; i++ {
+		if r.shadow[i].wrote == 0 {
+			return fmt.Errorf("ptx: the host reads byte %d of a buffer of %d, which was never written", 4*i, r.size)
+		}
+	}
+	copy(data, r.data[at:])
+	return nil
+}
+
+// Copy copies n bytes between buffers, the knowledge of what was written too.
+func (m *Machine) Copy(to, from uint64, n int) error {
+	src, i, err := m.span(from, n)
+	if err != nil {
+		return err
+	}
+	dst, j, err := m.span(to, n)
+	if err != nil {
+		return err
+	}
+	copy(dst.data[j:j+n], src.data[i:i+n])
+	for k := range (n + 3) / 4 {
+		dst.shadow[j/4+k] = word{wrote: min(src.shadow[i/4+k].wrote, 1)}
+	}
+	return nil
+}

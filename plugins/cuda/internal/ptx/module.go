@@ -1,0 +1,135 @@
+package ptx
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Module is PTX that was read and checked.
+type Module struct {
+	Target  string // sm_70
+	Entries map[string]*Entry
+	consts  map[string]uint64 // addresses of the module's constants
+}
+
+// An Entry is a kernel.
+type Entry struct {
+	Name   string
+	Shared int // bytes of shared memory of a block
+	params []param
+	shared []variable
+	local  []variable
+	exact  [3]int // the block it must have, or zeros
+	most   [3]int // the largest block it may have, or zeros
+
+	widths   []int          // bits of every register; 0: an immediate fits all
+	fixed    map[int]uint64 // immediates, by register
+	specials map[string]int // registers of %tid.x and the like
+	nodes    []node
+}
+
+type param struct {
+	name string
+	bits int
+	slot int
+}
+
+type variable struct {
+	name        string
+	size, align int
+}
+
+// Load reads a module. An error says the line and what this machine does not
+// know, or does not let pass.
+func (m *Machine) Load(text string) (*Module, error) {
+	l := split(text)
+	mod := &Module{Entries: map[string]*Entry{}, consts: map[string]uint64{}}
+	for {
+		s, n, ok := l.next()
+		if !ok {
+			return mod, mod.check()
+		}
+		if err := m.directive(mod, l, s, n); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (mod *Module) check() error {
+	if mod.Target == "" || len(mod.Entries) == 0 {
+		return fmt.Errorf("ptx: a module without a .target or without a kernel")
+	}
+	return nil
+}
+
+// directive reads one directive of the module's level.
+func (m *Machine) directive(mod *Module, l *lines, s string, n int) error {
+	word, rest, _ := strings.Cut(s, " ")
+	switch word {
+	case ".version", ".address_size":
+		return expect(rest, map[string]string{".version": "5.0 6.0", ".address_size": "64"}[word], n)
+	case ".target":
+		mod.Target = rest
+		return nil
+	case ".visible":
+		name, ok := strings.CutPrefix(rest, ".entry ")
+		if !ok {
+			break
+		}
+		e, err := mod.entry(l, strings.TrimRight(name, "()"), !strings.HasSuffix(name, "()"))
+		if err != nil {
+			return err
+		}
+		mod.Entries[e.Name] = e
+		return nil
+	case ".const":
+		return m.constant(mod, rest, n)
+	}
+	return fmt.Errorf("ptx: line %d: %q is not known to this machine", n, s)
+}
+
+func expect(got, want string, n int) error {
+	if !slices.Contains(strings.Fields(want), got) {
+		return fmt.Errorf("ptx: line %d: %s, where this machine knows %s", n, got, want)
+	}
+	return nil
+}
+
+// constant reads `.align 4 .b8 name[8] = {0, 0, 128, 63};`, given from .align.
+func (m *Machine) constant(mod *Module, s string, n int) error {
+	head, list, ok := strings.Cut(s, " = {")
+	v, err := declared(head, n)
+	if err != nil || !ok {
+		return fmt.Errorf("ptx: line %d: a constant that is not a list of bytes", n)
+	}
+	data := make([]byte, v.size)
+	for i, item := range strings.Split(strings.TrimRight(list, "};"), ",") {
+		b, err := strconv.ParseUint(strings.TrimSpace(item), 10, 8)
+		if err != nil || i >= len(data) {
+			return fmt.Errorf("ptx: line %d: byte %d of a constant: %q", n, i, item)
+		}
+		data[i] = byte(b)
+	}
+	mod.consts[v.name] = m.Alloc(v.size)
+	return m.Write(mod.consts[v.name], data)
+}
+
+// declared reads `.align 4 .b8 name[1024]` or `.align 4 .f32 name`.
+func declared(s string, n int) (variable, error) {
+	f := strings.Fields(strings.TrimRight(s, ";"))
+	if len(f) != 4 || f[0] != ".align" || bits(f[2][1:]) == 0 {
+		return variable{}, fmt.Errorf("ptx: line %d: the declaration %q is not known", n, s)
+	}
+	align, err := strconv.Atoi(f[1])
+	name, count, array := strings.Cut(strings.TrimSuffix(f[3], "]"), "[")
+	many := 1
+	if array && err == nil {
+		many, err = strconv.Atoi(count)
+	}
+	if err != nil {
+		return variable{}, fmt.Errorf("ptx: line %d: %w", n, err)
+	}
+	return variable{name, many * bits(f[2][1:]) / 8, align}, nil
+}

@@ -1,0 +1,80 @@
+package ptx
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A statement is a line of an entry's body: a declaration, a label or an
+// instruction with what guards it.
+type statement struct {
+	line  int
+	guard string // a predicate's name, or empty
+	not   bool   // the guard is negated
+	op    string
+	args  []string
+}
+
+// lines are a module's text without comments and empty lines; number[i] is
+// where line i stood, from 1.
+type lines struct {
+	text   []string
+	number []int
+	at     int
+}
+
+func split(text string) *lines {
+	l := &lines{}
+	for i, s := range strings.Split(text, "\n") {
+		s, _, _ = strings.Cut(s, "//")
+		if s = strings.Join(strings.Fields(s), " "); s != "" {
+			l.text, l.number = append(l.text, s), append(l.number, i+1)
+		}
+	}
+	return l
+}
+
+// next is the next line, or false at the end.
+func (l *lines) next() (s string, number int, ok bool) {
+	if l.at == len(l.text) {
+		return "", 0, false
+	}
+	l.at++
+	return l.text[l.at-1], l.number[l.at-1], true
+}
+
+// parse makes a statement of an instruction's line.
+func parse(s string, line int) (statement, error) {
+	st := statement{line: line}
+	s, ended := strings.CutSuffix(s, ";")
+	if !ended {
+		return st, fmt.Errorf("ptx: line %d: %q has no semicolon", line, s)
+	}
+	if guard, ok := strings.CutPrefix(s, "@"); ok {
+		guard, s, _ = strings.Cut(guard, " ")
+		st.guard, st.not = strings.CutPrefix(guard, "!")
+	}
+	op, rest, _ := strings.Cut(s, " ")
+	st.op, st.args = op, operands(rest)
+	return st, nil
+}
+
+// operands splits at the commas that are not within braces.
+func operands(s string) []string {
+	var args []string
+	depth, from := 0, 0
+	for i, c := range s {
+		switch {
+		case c == '{':
+			depth++
+		case c == '}':
+			depth--
+		case c == ',' && depth == 0:
+			args, from = append(args, strings.TrimSpace(s[from:i])), i+1
+		}
+	}
+	if last := strings.TrimSpace(s[from:]); last != "" {
+		args = append(args, last)
+	}
+	return args
+}

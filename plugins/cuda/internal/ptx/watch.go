@@ -1,0 +1,81 @@
+package ptx
+
+// locate is the region and the byte that a lane's address means.
+func (b *block) locate(a *access, l int32, address uint64, size int) (*region, int) {
+	r := b.near
+	if id := address >> 32; id != b.nearID || r == nil {
+		r = b.region(l, id)
+		b.near, b.nearID = r, id
+	}
+	at := int(uint32(address))
+	switch {
+	case r.space != a.space && !a.any:
+		fail(l, "the address %#x is of another space", address)
+	case at+size > r.size:
+		fail(l, "out of bounds: bytes %d to %d of %d", at, at+size, r.size)
+	case at%size != 0:
+		fail(l, "misaligned: byte %d, for %d bytes", at, size)
+	}
+	if r.space == local {
+		at += int(l) * ((r.size + 3) / 4 * 4)
+	}
+	return r, at
+}
+
+func (b *block) region(l int32, id uint64) *region {
+	list, i := b.shared, id-sharedBase>>32
+	if id >= localBase>>32 {
+		list, i = b.local, id-localBase>>32
+	}
+	if id >= sharedBase>>32 {
+		if i >= uint64(len(list)) {
+			fail(l, "out of bounds: the address is behind a block's memory")
+		}
+		return list[i]
+	}
+	r := b.m.buffers[id]
+	if r == nil {
+		fail(l, "the address %#x00000000 is in no buffer, or in a freed one", id)
+	}
+	return r
+}
+
+// reads notes that a lane reads a word.
+func (b *block) reads(r *region, w *word, l int32, readonly bool) {
+	switch {
+	case w.wrote == 0 || r.space != global && w.wrote < b.began:
+		fail(l, "it reads what was never written")
+	case w.wrote < b.launch:
+	case readonly:
+		fail(l, "it reads through the read-only cache what the launch has written")
+	case w.wrote < b.began:
+		fail(l, "race: another block has written what it reads")
+	case w.wrote == b.m.epoch && w.writer != l:
+		fail(l, "race: thread %d has written what it reads, with no barrier between", w.writer)
+	}
+	if w.read != b.m.epoch {
+		if w.read >= b.launch && w.read < b.began {
+			w.across = b.launch
+		}
+		w.read, w.reader = b.m.epoch, l
+	} else if w.reader != l {
+		w.reader = many
+	}
+}
+
+// writes notes that a lane writes a word.
+func (b *block) writes(r *region, w *word, l int32) {
+	e := b.m.epoch
+	switch {
+	case w.wrote == e && w.writer != l:
+		fail(l, "race: thread %d has written the same word, with no barrier between", w.writer)
+	case w.read == e && w.reader != l:
+		fail(l, "race: another thread has read what it writes, with no barrier between")
+	case r.space != global:
+	case w.wrote >= b.launch && w.wrote < b.began:
+		fail(l, "race: another block has written the same word")
+	case w.read >= b.launch && w.read < b.began || w.across == b.launch:
+		fail(l, "race: another block has read what it writes")
+	}
+	w.wrote, w.writer = e, l
+}

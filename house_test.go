@@ -56,6 +56,9 @@ bench:                device device/devicetest device/remote fleet graph models 
 bench:                tensor train
 doctor:               bn data fleet formats graph modelfile models parallel predict serialize tensor train
 predict:              data fleet graph modelfile models parallel problem tensor train
+server/protocol:      tensor
+server/batching:      tensor
+server:               modelfile models predict problem server/batching server/protocol tensor train
 study/experiment:     bench bn data device/remote fleet modelfile models parallel problem regular serialize
 study/experiment:     study tensor train
 
@@ -87,7 +90,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 cmd/bnctl: bench bn data device device/devicetest device/remote formats graph models
 cmd/bnctl: doctor fleet modelfile predict problem
-cmd/bnctl: parallel regular serialize study study/experiment tensor train
+cmd/bnctl: server parallel regular serialize study study/experiment tensor train
 cmd/bnctl/starter: device device/ref device/serve
 
 scripts/benchpeers:

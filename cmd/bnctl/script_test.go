@@ -80,6 +80,9 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"sicken":  sicken,
 	"strand":  strand,
 	"hold":    hold,
+	"serving": serving,
+	"request": request,
+	"ends":    ends,
 }
 
 // exits CODE PROGRAM ARGS... runs a program that must end with the code.

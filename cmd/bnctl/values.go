@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 )
@@ -25,6 +26,9 @@ func checkValue(f cli.Flag, value string) error {
 	case *cli.Uint64Flag:
 		_, err = strconv.ParseUint(value, 0, 64)
 		want = "a whole number of at least 0"
+	case *cli.DurationFlag:
+		_, err = time.ParseDuration(value)
+		want = "a time with its unit, for example 5ms"
 	case *cli.Float64Flag:
 		_, err = strconv.ParseFloat(value, 64)
 		want = "a number"

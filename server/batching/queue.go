@@ -1,0 +1,144 @@
+package batching
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// What Do returns beside the errors of the function and of the context.
+var (
+	Full   = errors.New("the queue is full")
+	Closed = errors.New("the queue is closed")
+)
+
+// Run computes the outputs of rows of x: axis 0 of each is the rows. It may not
+// keep x.
+type Run func(x tensor.Tensor) ([]tensor.Tensor, error)
+
+// Options say how large batches are, and how long requests wait for each other.
+type Options struct {
+	MaxBatch int           // rows that are computed together: at least 1
+	MaxQueue int           // rows that wait; Full if there are more, unless none waits: at least 1
+	MaxDelay time.Duration // how long the first row waits for others; 0: it does not
+	// Ran hears of every batch, of its rows and how long it took; nil: nobody does.
+	Ran func(rows int, took time.Duration)
+}
+
+// Queue holds the requests for one function. One goroutine calls that.
+type Queue struct {
+	run     Run
+	o       Options
+	x       tensor.Tensor // of a batch; its shape grows to MaxBatch rows
+	mu      sync.Mutex
+	waiting []*request
+	rows    int // that wait
+	closed  bool
+	changed chan struct{} // holds one: there may be work, or a reason to end
+	ended   chan struct{}
+}
+
+// New returns a queue for rows of a type and shape (without the axis of rows).
+// The caller closes it.
+func New(d tensor.DType, row []int, o Options, run Run) *Queue {
+	q := &Queue{run: run, o: o, x: tensor.New(d, append([]int{o.MaxBatch}, row...)...),
+		changed: make(chan struct{}, 1), ended: make(chan struct{})}
+	go q.loop()
+	return q
+}
+
+// Answer is the outputs for the rows of one request, and where time went.
+type Answer struct {
+	Outputs []tensor.Tensor
+	Queued  time.Duration // until its first batch began
+	Ran     time.Duration // of all batches that its rows were in
+}
+
+// request is rows that are on their way.
+type request struct {
+	x      tensor.Tensor
+	came   time.Time
+	taken  int // rows that are in a batch, or were
+	done   int // rows that were computed
+	answer Answer
+	err    error
+	ready  chan struct{} // closed when answer or err is there
+}
+
+// Do returns the outputs for rows of x, which stays as it is until then. Rows
+// of one request may be computed in several batches. A request whose context
+// ends leaves the queue.
+func (q *Queue) Do(ctx context.Context, x tensor.Tensor) (*Answer, error) {
+	r := &request{x: x, came: time.Now(), ready: make(chan struct{})}
+	if err := q.enter(r); err != nil {
+		return nil, err
+	}
+	select {
+	case <-r.ready:
+		return &r.answer, r.err
+	case <-ctx.Done():
+		q.leave(r)
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (q *Queue) enter(r *request) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := r.x.Shape[0]
+	switch {
+	case q.closed:
+		return Closed
+	case q.rows > 0 && q.rows+n > q.o.MaxQueue:
+		return Full
+	}
+	q.waiting, q.rows = append(q.waiting, r), q.rows+n
+	q.signal()
+	return nil
+}
+
+// leave takes out a request that nobody waits for.
+func (q *Queue) leave(r *request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.drop(r)
+}
+
+// drop removes a request from those that wait, if it is there. q.mu is held.
+func (q *Queue) drop(r *request) {
+	for i, w := range q.waiting {
+		if w == r {
+			q.waiting = append(q.waiting[:i:i], q.waiting[i+1:]...)
+			q.rows -= r.x.Shape[0] - r.taken
+			return
+		}
+	}
+}
+
+// signal wakes the loop.
+func (q *Queue) signal() {
+	select {
+	case q.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Waiting returns how many rows wait.
+func (q *Queue) Waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.rows
+}
+
+// Close answers what waits, takes nothing more and returns when all is
+// answered.
+func (q *Queue) Close() {
+	q.mu.Lock()
+	q.closed = true
+	q.signal()
+	q.mu.Unlock()
+	<-q.ended
+}

@@ -1,0 +1,175 @@
+package batching
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// double gives each row twice itself.
+func double(x tensor.Tensor) ([]tensor.Tensor, error) {
+	y := tensor.New(tensor.F32, x.Shape...)
+	for i, v := range x.F32() {
+		y.F32()[i] = 2 * v
+	}
+	return []tensor.Tensor{y}, nil
+}
+
+func column(from, n int) tensor.Tensor {
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = float32(from + i)
+	}
+	return tensor.Of(v, n, 1)
+}
+
+// Every request gets the outputs of its own rows, however they were batched.
+func TestEveryRequestGetsItsOwn(t *testing.T) {
+	for seed := range uint64(20) {
+		draw := rand.New(rand.NewPCG(seed, 0))
+		o := Options{MaxBatch: 1 + draw.IntN(7), MaxQueue: 1 << 20,
+			MaxDelay: time.Duration(draw.IntN(2)) * time.Millisecond}
+		o.Ran = func(rows int, _ time.Duration) {
+			if rows < 1 || rows > o.MaxBatch {
+				t.Errorf("a batch of %d rows, at most %d", rows, o.MaxBatch)
+			}
+		}
+		q := New(tensor.F32, []int{1}, o, double)
+		var all sync.WaitGroup
+		for i := range 60 {
+			n, wait := 1+draw.IntN(15), time.Duration(draw.IntN(300))*time.Microsecond
+			all.Go(func() {
+				time.Sleep(wait)
+				x := column(100*i, n)
+				a, err := q.Do(t.Context(), x)
+				want, _ := double(x)
+				if err != nil || !slices.Equal(a.Outputs[0].F32(), want[0].F32()) {
+					t.Errorf("request %d of %d rows: %v", i, n, err)
+				}
+			})
+		}
+		all.Wait()
+		q.Close()
+	}
+}
+
+// held is a function that waits until it is let go.
+type held struct{ began, goOn chan int }
+
+func (h held) run(x tensor.Tensor) ([]tensor.Tensor, error) {
+	h.began <- x.Shape[0]
+	<-h.goOn
+	return double(x)
+}
+
+func newHeld() held { return held{make(chan int), make(chan int)} }
+
+// What queued while a batch was computed is the next batch.
+func TestWhatQueuedIsABatch(t *testing.T) {
+	h := newHeld()
+	q := New(tensor.F32, []int{1}, Options{MaxBatch: 8, MaxQueue: 100}, h.run)
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() { _, _ = q.Do(t.Context(), column(i, 1)) })
+		if i == 0 {
+			<-h.began
+		}
+	}
+	for q.Waiting() < 3 {
+		time.Sleep(time.Millisecond)
+	}
+	h.goOn <- 0
+	if n := <-h.began; n != 3 {
+		t.Errorf("the second batch has %d rows, want 3", n)
+	}
+	h.goOn <- 0
+	all.Wait()
+	q.Close()
+}
+
+// A full queue refuses at once; one that gave up leaves room.
+func TestFullAndCanceled(t *testing.T) {
+	h := newHeld()
+	q := New(tensor.F32, []int{1}, Options{MaxBatch: 1, MaxQueue: 2}, h.run)
+	var all sync.WaitGroup
+	all.Go(func() { _, _ = q.Do(t.Context(), column(0, 1)) })
+	<-h.began
+	ctx, stop := context.WithCancel(t.Context())
+	gave := make(chan error)
+	go func() {
+		_, err := q.Do(ctx, column(0, 2))
+		gave <- err
+	}()
+	for q.Waiting() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := q.Do(t.Context(), column(0, 1)); !errors.Is(err, Full) {
+		t.Errorf("a third row: %v", err)
+	}
+	stop()
+	if err := <-gave; !errors.Is(err, context.Canceled) || q.Waiting() != 0 {
+		t.Errorf("%v, and %d rows wait", err, q.Waiting())
+	}
+	h.goOn <- 0
+	all.Wait()
+	q.Close()
+	if _, err := q.Do(t.Context(), column(0, 1)); !errors.Is(err, Closed) {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+// An error reaches every request of the batch and no other, also one of which
+// rows still wait.
+func TestErrors(t *testing.T) {
+	bad, calls := errors.New("bad"), 0
+	run := func(x tensor.Tensor) ([]tensor.Tensor, error) {
+		if calls++; calls == 1 {
+			return nil, bad
+		}
+		return double(x)
+	}
+	q := New(tensor.F32, []int{1}, Options{MaxBatch: 2, MaxQueue: 9}, run)
+	if _, err := q.Do(t.Context(), column(0, 5)); !errors.Is(err, bad) {
+		t.Errorf("%v", err)
+	}
+	if a, err := q.Do(t.Context(), column(4, 1)); err != nil || a.Outputs[0].F32()[0] != 8 {
+		t.Errorf("the next: %v", err)
+	}
+	q.Close()
+	if calls != 2 {
+		t.Errorf("%d batches, want 2: rows of the failed request were computed", calls)
+	}
+}
+
+// Close answers what waits.
+func TestCloseAnswers(t *testing.T) {
+	h := newHeld()
+	q := New(tensor.F32, []int{1}, Options{MaxBatch: 1, MaxQueue: 9}, h.run)
+	answered := make(chan error, 3)
+	for i := range 3 {
+		go func() {
+			_, err := q.Do(t.Context(), column(i, 1))
+			answered <- err
+		}()
+	}
+	<-h.began
+	for q.Waiting() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	go q.Close()
+	for i := range 3 {
+		h.goOn <- 0
+		if i < 2 {
+			<-h.began
+		}
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+	}
+}

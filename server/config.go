@@ -1,0 +1,43 @@
+package server
+
+import "net/http"
+
+// config is a model's configuration in the form of Triton's model_config.proto,
+// as far as it means something here.
+type config struct {
+	Name     string         `json:"name"`
+	Platform string         `json:"platform"`
+	Backend  string         `json:"backend"`
+	MaxBatch int            `json:"max_batch_size"`
+	Input    []configTensor `json:"input"`
+	Output   []configTensor `json:"output"`
+	Batching struct {
+		Delay int64 `json:"max_queue_delay_microseconds"`
+	} `json:"dynamic_batching"`
+}
+
+// configTensor is a tensor without the axis of rows.
+type configTensor struct {
+	Name     string `json:"name"`
+	DataType string `json:"data_type"`
+	Dims     []int  `json:"dims"`
+}
+
+func (s *Server) modelConfig(w http.ResponseWriter, r *http.Request) error {
+	m, err := s.findPath(r)
+	if err != nil {
+		return err
+	}
+	c := config{Name: m.name, Platform: "bnctl", Backend: "bnctl", MaxBatch: s.o.Predict.Batch,
+		Input: []configTensor{m.input.configured()}}
+	for _, o := range m.outputs {
+		c.Output = append(c.Output, o.configured())
+	}
+	c.Batching.Delay = s.o.Delay.Microseconds()
+	writeJSON(w, http.StatusOK, c)
+	return nil
+}
+
+func (s signature) configured() configTensor {
+	return configTensor{s.Name, "TYPE_" + s.Datatype, s.Shape[1:]}
+}

@@ -1,0 +1,83 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/bnctl/bnctl/server/protocol"
+)
+
+// Time-outs of connections, beside that of a request as a whole.
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	headerBytes   = 64 << 10
+)
+
+// newHTTP returns what answers over HTTP.
+func (s *Server) newHTTP() *http.Server {
+	return &http.Server{Handler: s.routes(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		ReadTimeout: s.o.Timeout, WriteTimeout: 2 * s.o.Timeout, MaxHeaderBytes: headerBytes}
+}
+
+// answering answers a request, or says why it does not.
+type answering func(w http.ResponseWriter, r *http.Request) error
+
+// routes is the table of what is answered over HTTP.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, answer := range map[string]answering{
+		"GET /v2":              s.serverMetadata,
+		"GET /v2/health/live":  s.live,
+		"GET /v2/health/ready": s.ready,
+	} {
+		mux.Handle(pattern, answer)
+	}
+	for _, model := range []string{"/v2/models/{name}", "/v2/models/{name}/versions/{version}"} {
+		mux.Handle("GET "+model, answering(s.modelMetadata))
+		mux.Handle("GET "+model+"/ready", answering(s.modelReady))
+		mux.Handle("GET "+model+"/config", answering(s.modelConfig))
+		mux.Handle("POST "+model+"/infer", answering(s.inferHTTP))
+	}
+	return strict{mux}
+}
+
+// ServeHTTP implements http.Handler.
+func (a answering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := a(w, r); err != nil {
+		writeError(w, err)
+	}
+}
+
+// writeError writes the body of everything that is no answer.
+func writeError(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	var r *protocol.Refusal
+	if errors.As(err, &r) {
+		status = int(r.Kind)
+	}
+	if status == int(protocol.Busy) || status == int(protocol.Unavailable) {
+		w.Header().Set("Retry-After", "1")
+	}
+	writeJSON(w, status, map[string]string{"error": err.Error()})
+}
+
+// writeJSON writes a body. That the client does not read it is no error here.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic("server: " + err.Error()) // our own types
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// find returns the version of a model that a path names.
+func (s *Server) findPath(r *http.Request) (*served, error) {
+	return s.find(r.PathValue("name"), r.PathValue("version"))
+}

@@ -1,0 +1,114 @@
+package server
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// infer answers a request with one version of a model.
+func (s *served) infer(ctx context.Context, r *protocol.Request) (*protocol.Answer, error) {
+	x, err := s.rows(r)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := s.wanted(r)
+	if err != nil {
+		return nil, err
+	}
+	if r.Timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, r.Timeout)
+		defer stop()
+	}
+	got, err := s.queue.Do(ctx, x)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	a := &protocol.Answer{Model: s.name, Version: s.label(), ID: r.ID, Says: map[string]any{"sha256": s.sha256}}
+	for _, w := range wanted {
+		t, err := s.output(w, got.Outputs, r.Binary)
+		if err != nil {
+			return nil, err
+		}
+		a.Outputs = append(a.Outputs, t)
+	}
+	return a, nil
+}
+
+// rows returns the only input, if it is what the model takes.
+func (s *served) rows(r *protocol.Request) (tensor.Tensor, error) {
+	if len(r.Inputs) != 1 {
+		return tensor.Tensor{}, invalid("the request has %d inputs; model %s takes one, %s",
+			len(r.Inputs), s.name, s.input.Name)
+	}
+	in := &r.Inputs[0]
+	refuse := func(what string, got any) error {
+		return invalid("input %.80q: %s %v; model %s takes %s, %s of shape %v", in.Name, what, got,
+			s.name, s.input.Name, s.input.Datatype, s.input.Shape)
+	}
+	switch {
+	case in.Name != s.input.Name:
+		return tensor.Tensor{}, refuse("there is no", "such input")
+	case in.Datatype != s.input.Datatype:
+		return tensor.Tensor{}, refuse("datatype", in.Datatype)
+	case len(in.Shape) == 0 || in.Shape[0] < 1 || !slices.Equal(in.Shape[1:], s.input.Shape[1:]):
+		return tensor.Tensor{}, refuse("shape", in.Shape)
+	}
+	return in.Tensor()
+}
+
+// want is an output that is wanted, by its number.
+type want struct {
+	protocol.Output
+	number int
+}
+
+// wanted returns the outputs that a request names, or all.
+func (s *served) wanted(r *protocol.Request) (all []want, err error) {
+	if len(r.Outputs) == 0 {
+		for i, o := range s.outputs {
+			all = append(all, want{protocol.Output{Name: o.Name}, i})
+		}
+		return all, nil
+	}
+	for _, o := range r.Outputs {
+		i := slices.IndexFunc(s.outputs, func(known signature) bool { return known.Name == o.Name })
+		if i < 0 {
+			return nil, invalid("model %s has no output %.80q", s.name, o.Name)
+		}
+		if slices.ContainsFunc(all, func(w want) bool { return w.number == i }) {
+			return nil, invalid("output %.80q is asked for twice", o.Name)
+		}
+		all = append(all, want{o, i})
+	}
+	return all, nil
+}
+
+// output is an output as the request wants it.
+func (s *served) output(w want, outs []tensor.Tensor, binary bool) (*protocol.Tensor, error) {
+	if w.Binary != nil {
+		binary = *w.Binary
+	}
+	v := outs[w.number]
+	t := &protocol.Tensor{Name: w.Name, Datatype: protocol.Datatype(v.DType), Shape: v.Shape, Values: v,
+		Binary: binary}
+	if w.Classes == 0 {
+		return t, nil
+	}
+	if v.DType != tensor.F32 || len(v.Shape) != 2 {
+		return nil, invalid("output %.80q is %s of shape %v, not one number for each class",
+			w.Name, t.Datatype, v.Shape)
+	}
+	t.Datatype, t.Shape = protocol.Bytes, []int{v.Shape[0], min(w.Classes, v.Shape[1])}
+	for i := range v.Shape[0] {
+		row := v.Rows(i, i+1).F32()
+		t.Strings = append(t.Strings, protocol.Best(row, w.Classes, func(k int) string {
+			return predict.Label(s.model, k)
+		})...)
+	}
+	return t, nil
+}

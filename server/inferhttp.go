@@ -1,0 +1,109 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// jsonLength is the header that says how much of a body is JSON; the rest is
+// the elements of tensors.
+const jsonLength = "Inference-Header-Content-Length"
+
+// inferHTTP answers an inference request.
+func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
+	m, err := s.findPath(r)
+	if err != nil {
+		return err
+	}
+	body, err := s.body(w, r)
+	if err != nil {
+		return err
+	}
+	request, err := m.request(r.Header, body)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeout(r.Context(), s.o.Timeout)
+	defer stop()
+	answer, err := m.infer(ctx, request)
+	if err != nil {
+		return err
+	}
+	return writeAnswer(w, answer)
+}
+
+// body reads a request as a whole.
+func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if s.draining.Load() {
+		return nil, protocol.Refuse(protocol.Unavailable, "the server is going away")
+	}
+	tooLarge := func() error {
+		return protocol.Refuse(protocol.TooLarge, "the request has more than %d bytes", s.o.Request)
+	}
+	if r.ContentLength > int64(s.o.Request) {
+		return nil, tooLarge()
+	}
+	if r.Header.Get("Content-Encoding") != "" {
+		return nil, protocol.Refuse(http.StatusUnsupportedMediaType, "bodies are not taken in the encoding %.40q",
+			r.Header.Get("Content-Encoding"))
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(s.o.Request)))
+	var most *http.MaxBytesError
+	switch {
+	case errors.As(err, &most):
+		return nil, tooLarge()
+	case err != nil:
+		return nil, invalid("the request breaks off: %v", err)
+	}
+	return body, nil
+}
+
+// request reads the body of an inference request.
+func (s *served) request(h http.Header, body []byte) (*protocol.Request, error) {
+	length := h.Get(jsonLength)
+	if length == "" {
+		return protocol.Read(body, -1)
+	}
+	n, err := strconv.Atoi(length)
+	if err != nil || n < 0 || len(h.Values(jsonLength)) > 1 {
+		return nil, invalid("%s %.40q: want the bytes of JSON in the body", jsonLength, length)
+	}
+	if n > 0 {
+		return protocol.Read(body, n)
+	}
+	in := s.model.Input()
+	rows := max(1, len(body)/max(1, tensor.Count(in.Shape)*in.DType.Size()))
+	shape := append([]int{rows}, in.Shape...)
+	return protocol.Whole(body, s.input.Name, s.input.Datatype, shape), nil
+}
+
+// writeAnswer writes the JSON of an answer, and the elements behind it.
+func writeAnswer(w http.ResponseWriter, a *protocol.Answer) error {
+	head, tail, err := a.Write()
+	if err != nil {
+		return err
+	}
+	size := len(head)
+	for _, raw := range tail {
+		size += len(raw)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	if tail != nil {
+		h.Set("Content-Type", "application/octet-stream")
+		h.Set(jsonLength, strconv.Itoa(len(head)))
+	}
+	h.Set("Content-Length", strconv.Itoa(size))
+	for _, part := range append([][]byte{head}, tail...) {
+		if _, err := w.Write(part); err != nil {
+			return nil // the client is gone
+		}
+	}
+	return nil
+}

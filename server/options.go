@@ -1,0 +1,67 @@
+package server
+
+import (
+	"cmp"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Options say what is served, where and how. Nothing in Batch, Delay or Queue
+// changes an answer.
+type Options struct {
+	Models []string // files of models; the name of each is that of its file
+	HTTP   string   // address to listen on, "127.0.0.1:8000"
+	// File says what of a file is the model, for all of them.
+	File modelfile.Options
+	// Predict says on what models are run, each on devices of its own. Its Batch
+	// is how many rows are computed together at most.
+	Predict predict.Options
+	Delay   time.Duration // how long a row waits for others: 0 to a second
+	Queue   int           // rows that wait for each model at most; 0: eight batches
+	Request int           // bytes of one request at most; 0: 64 MiB
+	Timeout time.Duration // how long a request may take; 0: a minute
+	// Note hears what a person should know; nil: nobody does.
+	Note func(format string, args ...any)
+}
+
+const (
+	defaultQueue   = 8 // batches
+	defaultRequest = 64 << 20
+	defaultTimeout = time.Minute
+	longestDelay   = time.Second
+)
+
+// check refuses what cannot be, and fills in what was left out.
+func (o *Options) check() error {
+	if len(o.Models) == 0 {
+		return problem.New("", "", "no model is named", "")
+	}
+	if o.Delay < 0 || o.Delay > longestDelay {
+		return problem.New("max-delay", o.Delay.String(), "want 0 to "+longestDelay.String(), "")
+	}
+	if o.Queue < 0 {
+		return problem.New("max-queue", strconv.Itoa(o.Queue), "want at least 1", "")
+	}
+	o.Queue = cmp.Or(o.Queue, defaultQueue*o.Predict.Batch)
+	o.Request = cmp.Or(o.Request, defaultRequest)
+	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
+	return loopback("http", o.HTTP)
+}
+
+// loopback refuses addresses that other machines reach.
+func loopback(field, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return problem.New(field, strconv.Quote(address), "want HOST:PORT", "write for example 127.0.0.1:8000")
+	}
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return problem.New(field, strconv.Quote(address), "other machines would reach it, and nothing protects it",
+		"listen on 127.0.0.1")
+}

@@ -1,0 +1,28 @@
+package protocol
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Best returns the n classes with the highest values of one row, the first of
+// equals first, in the form of the extension classification:
+// "value:index:label", or "value:index" without a label.
+func Best(row []float32, n int, label func(class int) string) []string {
+	order := make([]int, len(row))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(row[k], row[i]) })
+	var best []string
+	for _, i := range order[:min(n, len(order))] {
+		s := strconv.FormatFloat(float64(row[i]), 'g', -1, 32) + ":" + strconv.Itoa(i)
+		if l := label(i); l != "" {
+			s = fmt.Sprintf("%s:%s", s, l)
+		}
+		best = append(best, s)
+	}
+	return best
+}

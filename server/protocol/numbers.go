@@ -1,0 +1,144 @@
+package protocol
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// numbers makes a tensor of an array of JSON, flat or nested as its shape is.
+// What is scanned is known to be valid JSON.
+func (in *Input) numbers(d tensor.DType) (tensor.Tensor, error) {
+	s := scanner{text: in.Numbers, shape: in.Shape, want: tensor.Count(in.Shape)}
+	put := putters[d]
+	if put == nil {
+		return tensor.Tensor{}, invalid("input %.80q: %s is taken as bytes only: give binary_data_size", in.Name,
+			in.Datatype)
+	}
+	if len(in.Numbers) < s.want { // each has a character at least
+		return tensor.Tensor{}, invalid("input %.80q: %d characters of data, and shape %v has %d elements", in.Name,
+			len(in.Numbers), in.Shape, s.want)
+	}
+	t := tensor.New(d, in.Shape...)
+	size := d.Size()
+	n, err := s.each(func(i int, word string) error { return put(t.Bytes[i*size:], word) })
+	if err == nil && n != s.want {
+		err = invalid("%d numbers, and shape %v has %d elements", n, in.Shape, s.want)
+	}
+	if err != nil {
+		return tensor.Tensor{}, invalid("input %.80q: %v", in.Name, err)
+	}
+	return t, nil
+}
+
+// scanner reads the words of an array that may hold arrays.
+type scanner struct {
+	text  []byte
+	shape []int
+	want  int   // words
+	depth int   // of arrays around the place
+	open  []int // how much each of these holds so far
+	flat  bool  // words stand at the first depth
+}
+
+// each calls f for every word, by number, and returns how many there are.
+func (s *scanner) each(f func(i int, word string) error) (n int, err error) {
+	for at := 0; at < len(s.text); {
+		switch c := s.text[at]; c {
+		case ' ', '\t', '\r', '\n', ',':
+			at++
+		case '[':
+			s.begin()
+			at++
+		case ']':
+			if err := s.end(); err != nil {
+				return n, err
+			}
+			at++
+		default:
+			end := wordEnd(s.text, at)
+			if err := s.word(n); err != nil {
+				return n, err
+			}
+			if err := f(n, string(s.text[at:end])); err != nil {
+				return n, err
+			}
+			n, at = n+1, end
+		}
+	}
+	return n, nil
+}
+
+// wordEnd returns where a number, or what stands in its place, ends.
+func wordEnd(text []byte, at int) int {
+	for end := at; end < len(text); end++ {
+		switch text[end] {
+		case ',', ']', '[', ' ', '\t', '\r', '\n':
+			return end
+		}
+	}
+	return len(text)
+}
+
+func (s *scanner) begin() {
+	if s.depth > 0 {
+		s.open[s.depth-1]++
+	}
+	s.depth++
+	s.open = append(s.open, 0)
+}
+
+// end refuses an array that does not hold what the shape says, unless it is
+// the only one.
+func (s *scanner) end() error {
+	holds := s.open[s.depth-1]
+	s.depth--
+	s.open = s.open[:s.depth]
+	if s.depth == 0 && (s.flat || s.want == 0) {
+		return nil
+	}
+	if s.depth >= len(s.shape) || holds != s.shape[s.depth] {
+		return invalid("an array at depth %d holds %d, which shape %v does not", s.depth+1, holds, s.shape)
+	}
+	return nil
+}
+
+// word refuses number i where none may be.
+func (s *scanner) word(i int) error {
+	if i == 0 {
+		s.flat = s.depth == 1
+	}
+	switch {
+	case s.depth == 0:
+		return invalid("data is no array")
+	case i >= s.want:
+		return invalid("more numbers than the %d of shape %v", s.want, s.shape)
+	case s.flat && s.depth != 1, !s.flat && s.depth != len(s.shape):
+		return invalid("numbers at depth %d; want a flat array, or one nested as shape %v is", s.depth, s.shape)
+	}
+	s.open[s.depth-1]++
+	return nil
+}
+
+// putters write a word as an element. What has no number of its own in JSON is
+// not here.
+var putters = map[tensor.DType]func(dst []byte, word string) error{
+	tensor.U8: func(dst []byte, word string) error {
+		v, err := strconv.ParseUint(word, 10, 8)
+		if err != nil {
+			return invalid("%.40q is no whole number from 0 to 255", word)
+		}
+		dst[0] = byte(v)
+		return nil
+	},
+	tensor.F32: func(dst []byte, word string) error {
+		v, err := strconv.ParseFloat(word, 32)
+		if err != nil || word[0] != '-' && (word[0] < '0' || word[0] > '9') {
+			return invalid("%.40q is no number that FP32 holds", word)
+		}
+		binary.LittleEndian.PutUint32(dst, math.Float32bits(float32(v)))
+		return nil
+	},
+}

@@ -1,0 +1,121 @@
+package protocol
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// body is the JSON of a request.
+type body struct {
+	ID         string     `json:"id"`
+	Parameters parameters `json:"parameters"`
+	Inputs     []struct {
+		Name       string          `json:"name"`
+		Datatype   string          `json:"datatype"`
+		Shape      []int           `json:"shape"`
+		Parameters parameters      `json:"parameters"`
+		Data       json.RawMessage `json:"data"`
+	} `json:"inputs"`
+	Outputs []struct {
+		Name       string     `json:"name"`
+		Parameters parameters `json:"parameters"`
+	} `json:"outputs"`
+}
+
+// parameters are those that mean something here, of a request or a tensor;
+// others are the client's own.
+type parameters struct {
+	BinarySize   *int    `json:"binary_data_size"`
+	Binary       *bool   `json:"binary_data"`
+	BinaryOutput bool    `json:"binary_data_output"`
+	Classes      int     `json:"classification"`
+	Timeout      int64   `json:"timeout"` // microseconds
+	Region       *string `json:"shared_memory_region"`
+	Sequence     any     `json:"sequence_id"`
+}
+
+// unimplemented refuses what would be ignored to the client's harm.
+func (p *parameters) unimplemented() error {
+	switch {
+	case p.Region != nil:
+		return Refuse(Unimplemented, "there is no shared memory here; send the elements of tensors")
+	case p.Sequence != nil && p.Sequence != "" && p.Sequence != float64(0):
+		return Refuse(Unimplemented, "there are no sequences here: every request stands for itself")
+	}
+	return nil
+}
+
+// Read reads the body of a request. Its first bytes are JSON, and what follows
+// is the elements of inputs that say so; all is JSON where the header
+// Inference-Header-Content-Length is not there, and jsonBytes is -1. A body
+// without JSON, of 0 bytes of it, is the elements of the only input, which
+// Whole names. The request shares memory with the body.
+func Read(data []byte, jsonBytes int) (*Request, error) {
+	if jsonBytes < 0 {
+		jsonBytes = len(data)
+	}
+	if jsonBytes > len(data) {
+		return nil, invalid("Inference-Header-Content-Length %d, and the body has %d bytes", jsonBytes, len(data))
+	}
+	var b body
+	if err := json.Unmarshal(data[:jsonBytes], &b); err != nil {
+		return nil, invalid("the request is not JSON of the Open Inference Protocol: %v", err)
+	}
+	r := &Request{ID: b.ID, Binary: b.Parameters.BinaryOutput, Timeout: microseconds(b.Parameters.Timeout)}
+	if err := b.Parameters.unimplemented(); err != nil {
+		return nil, err
+	}
+	if err := b.inputs(r, data[jsonBytes:]); err != nil {
+		return nil, err
+	}
+	return r, b.outputs(r)
+}
+
+func microseconds(n int64) time.Duration {
+	const most = int64(time.Hour / time.Microsecond)
+	return time.Duration(min(max(n, 0), most)) * time.Microsecond
+}
+
+// inputs shares out what follows the JSON among the inputs.
+func (b *body) inputs(r *Request, tail []byte) error {
+	for _, in := range b.Inputs {
+		if err := in.Parameters.unimplemented(); err != nil {
+			return err
+		}
+		i := Input{Name: in.Name, Datatype: in.Datatype, Shape: in.Shape, Numbers: in.Data}
+		switch size := in.Parameters.BinarySize; {
+		case size != nil && in.Data != nil:
+			return invalid("input %.80q has data and binary_data_size; give one of them", in.Name)
+		case size == nil && in.Data == nil:
+			return invalid("input %.80q has neither data nor binary_data_size", in.Name)
+		case size != nil && (*size < 0 || *size > len(tail)):
+			return invalid("input %.80q has binary_data_size %d, and %d bytes are left of the body", in.Name, *size,
+				len(tail))
+		case size != nil:
+			i.Raw, tail = tail[:*size:*size], tail[*size:]
+		}
+		r.Inputs = append(r.Inputs, i)
+	}
+	if len(tail) > 0 {
+		return invalid("%d bytes behind the JSON belong to no input", len(tail))
+	}
+	return nil
+}
+
+func (b *body) outputs(r *Request) error {
+	for _, o := range b.Outputs {
+		if err := o.Parameters.unimplemented(); err != nil {
+			return err
+		}
+		if o.Parameters.Classes < 0 {
+			return invalid("output %.80q: classification %d; want at least 1", o.Name, o.Parameters.Classes)
+		}
+		r.Outputs = append(r.Outputs, Output{o.Name, o.Parameters.Binary, o.Parameters.Classes})
+	}
+	return nil
+}
+
+// Whole returns the request that is the bytes of one input and nothing else.
+func Whole(data []byte, name, datatype string, shape []int) *Request {
+	return &Request{Binary: true, Inputs: []Input{{Name: name, Datatype: datatype, Shape: shape, Raw: data}}}
+}

@@ -26,6 +26,7 @@ awake:
 tensor:               regular
 graph:                tensor
 collective:           tensor
+graph/dot:            graph problem
 device:               collective graph tensor
 
 device/ref:           collective device graph tensor
@@ -54,6 +55,8 @@ fleet:                device device/ref device/remote parallel plugins/cpu probl
 modelfile:            bn data formats graph models problem regular serialize tensor
 bench:                device device/devicetest device/remote fleet graph models parallel plugins/cpu problem
 bench:                tensor train
+strip:                doctor formats modelfile models problem train
+inspect:              bn doctor formats graph modelfile models serialize tensor train
 doctor:               bn data fleet formats graph modelfile models parallel predict serialize tensor train
 predict:              data fleet graph modelfile models parallel problem tensor train
 server/protocol:      tensor
@@ -89,8 +92,8 @@ plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 cmd/bnctl: bench bn data device device/devicetest device/remote formats graph models
-cmd/bnctl: doctor fleet modelfile predict problem
-cmd/bnctl: server parallel regular serialize study study/experiment tensor train
+cmd/bnctl: doctor fleet graph/dot inspect modelfile predict problem server strip
+cmd/bnctl: parallel regular serialize study study/experiment tensor train
 cmd/bnctl/starter: device device/ref device/serve
 
 scripts/benchpeers:

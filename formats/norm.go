@@ -86,6 +86,25 @@ func splitStatistic(name string) (base string, p parts, ok bool) {
 	return "", parts{}, false
 }
 
+// Parameters counts the elements of a file's tensors, but not those of running
+// statistics and of their counters.
+func Parameters(f *File) int {
+	if f.Model != nil {
+		return f.Model.Summary().Parameters
+	}
+	skip := map[string]bool{}
+	for _, n := range BatchNorms(f) {
+		skip[n.Mean], skip[n.Variance], skip[n.Count] = true, true, true
+	}
+	n := 0
+	for _, t := range f.Tensors {
+		if !skip[t.Name] {
+			n += tensor.Count(t.Shape)
+		}
+	}
+	return n
+}
+
 // lastPart returns the last component of a name that ends with a separator.
 func lastPart(base string) string {
 	base = strings.TrimRight(base, "./")

@@ -40,6 +40,15 @@ func Save(path string, tensors []Tensor) (string, error) {
 	return writeFile(path, func(w io.Writer) error { return write(w, tensors) })
 }
 
+// SaveModel writes m as a template, or, if the ending of path is that of a
+// TensorFile, its tensors alone. It returns the SHA-256 of the file in hex.
+func SaveModel(path string, m *models.Model) (string, error) {
+	if TensorFile(path) {
+		return Save(path, Tensors(m))
+	}
+	return serialize.WriteModel(path, m)
+}
+
 // writeFile is serialize.WriteFile that returns the SHA-256 of what it wrote.
 func writeFile(path string, write func(io.Writer) error) (string, error) {
 	h := sha256.New()

@@ -9,12 +9,36 @@ type Choice struct {
 	Format   string            // "pytorch", "onnx" ...: as formats.File has it
 	Key      string            // where the tensors were; "" if they are all that there is
 	Tensors  int               // how many were taken
-	Left     []formats.Group   // what was not, with the reason
+	Wrappers []string          // layers around the model that were opened or stripped, outermost first
+	Left     []formats.Group   // what was not taken, with the reason
+	Counters []formats.Counter // single values beside the tensors: epoch, step
 	Findings []formats.Finding // what is odd, or a fault
 }
 
 // ChoiceOf says what was taken of f, the file at path.
 func ChoiceOf(path string, f *formats.File) *Choice {
-	return &Choice{Path: path, Format: f.Format, Key: f.Key, Tensors: len(f.Tensors), Left: f.Left,
-		Findings: f.Findings}
+	return &Choice{Path: path, Format: f.Format, Key: f.Key, Tensors: len(f.Tensors), Wrappers: f.Wrappers,
+		Left: f.Left, Counters: f.Counters, Findings: f.Findings}
+}
+
+// Taken is the part of a Choice that reports have in JSON: nothing, for
+// bnctl's own files.
+type Taken struct {
+	Chosen *Chosen         `json:"chosen,omitempty"`
+	Left   []formats.Group `json:"left,omitempty"`
+}
+
+// Chosen is where in a file the tensors were; the key is "" if they are all
+// that there is.
+type Chosen struct {
+	Key     string `json:"key"`
+	Tensors int    `json:"tensors"`
+}
+
+// Taken returns what was taken and what was left. k may be nil.
+func (k *Choice) Taken() Taken {
+	if k == nil {
+		return Taken{}
+	}
+	return Taken{&Chosen{k.Key, k.Tensors}, k.Left}
 }

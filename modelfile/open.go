@@ -97,7 +97,7 @@ func Template(f *formats.File, o Options) (*models.Model, error) {
 
 // Strip reads a checkpoint of bnctl, and says what it took off it: what only
 // training needs.
-func Strip(path string, o Options) (*models.Model, *serialize.Removed, error) {
+func Strip(path string, o Options) (*models.Model, *Removed, error) {
 	if err := o.noForeign(path + " is bnctl's own file"); err != nil {
 		return nil, nil, err
 	}
@@ -119,7 +119,7 @@ func Strip(path string, o Options) (*models.Model, *serialize.Removed, error) {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	m, err = o.finish(m)
-	return m, &removed, err
+	return m, RemovedFrom(&removed), err
 }
 
 // State reads the tensors of any file, for m to be initialised from by name

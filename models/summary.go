@@ -11,11 +11,14 @@ type Summary struct {
 	Statistics int // elements of running means and variances
 	Norms      int // batch norm layers
 	Bytes      int // of the whole state
+	// Flops are the floating-point operations of one prediction.
+	Flops float64
 }
 
 // Summary counts m. It needs the graph only.
 func (m *Model) Summary() Summary {
 	var s Summary
+	s.Flops, _ = m.Graph.Main.TotalCost().At(1)
 	for _, t := range m.Graph.State {
 		n := tensor.Count(t.Shape)
 		s.Bytes += n * t.DType.Size()

@@ -14,29 +14,6 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// foreignChoice says what of a foreign file was taken, and what was not.
-type foreignChoice struct {
-	Chosen *chosenEvent    `json:"chosen,omitempty"`
-	Left   []formats.Group `json:"left,omitempty"`
-}
-
-// chosenEvent is where in a file the tensors were; the key is "" if they are
-// all that there is.
-type chosenEvent struct {
-	Key     string `json:"key"`
-	Tensors int    `json:"tensors"`
-}
-
-// choiceEvent is empty for bnctl's own files.
-func choiceEvent(k *modelfile.Choice) foreignChoice {
-	if k == nil {
-		return foreignChoice{}
-	}
-	return foreignChoice{&chosenEvent{k.Key, k.Tensors}, k.Left}
-}
-
-func choiceOf(f *formats.File) foreignChoice { return choiceEvent(modelfile.ChoiceOf("", f)) }
-
 // noteChoice says in a line what was chosen of a file, and what was left out,
 // if that is not everything, and what else is to be said of it.
 func noteChoice(o *output, k *modelfile.Choice) {
@@ -69,15 +46,25 @@ func noteChoice(o *output, k *modelfile.Choice) {
 	}
 }
 
+// findingLine writes a remark about a file.
+func findingLine(n formats.Finding) string {
+	line := n.Text
+	if n.Where != "" {
+		line = n.Where + ": " + line
+	}
+	if n.Advice != "" {
+		line += "; " + n.Advice
+	}
+	return line
+}
+
 // noteDoubtful says which of a file's tensors plainly are no layer's, and that
 // they were kept all the same: the model's own code might miss them.
-func noteDoubtful(o *output, f *formats.File) {
-	names := formats.Doubtful(f)
-	if len(names) == 0 {
-		return
+func noteDoubtful(o *output, names []string) {
+	if len(names) > 0 {
+		o.note("no layer's by the name, but kept: %s; leave out what predicting does not need, --drop '%s'",
+			few(names), names[0])
 	}
-	o.note("no layer's by the name, but kept: %s; leave out what predicting does not need, --drop '%s'",
-		few(names), names[0])
 }
 
 // few joins the first of what may be many.

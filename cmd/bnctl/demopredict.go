@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -18,7 +19,7 @@ func (d *demo) strip() error {
 		if e.Event != "strip" {
 			return
 		}
-		var r removedEvent
+		var r modelfile.Removed
 		if err := json.Unmarshal(e.Removed, &r); err != nil {
 			d.same("what strip says", false)
 			return

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/doctor"
+	"github.com/bnctl/bnctl/modelfile"
 )
 
 func doctorCommand() *cli.Command {
@@ -78,7 +79,7 @@ type doctorEvent struct {
 	Healthy  bool         `json:"healthy"`
 	Layers   int          `json:"layers"`
 	Findings []bn.Finding `json:"findings"`
-	foreignChoice
+	modelfile.Taken
 }
 
 // reportFindings tells what was found; faults are an error of exit code 3.
@@ -90,7 +91,7 @@ func reportFindings(o *output, p *doctor.Report) error {
 			faults++
 		}
 	}
-	o.event("doctor", doctorEvent{p.Path, faults == 0, len(p.Norms), findings, choiceEvent(p.Choice)})
+	o.event("doctor", doctorEvent{p.Path, faults == 0, len(p.Norms), findings, p.Choice.Taken()})
 	for _, f := range findings {
 		o.result("%-7s  %s%s: %s\n         %s", f.Severity, f.Layer, channelList(f.Channels), f.Problem, f.Advice)
 	}

@@ -1,17 +1,10 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
-
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/graph/dot"
+	"github.com/bnctl/bnctl/inspect"
 )
 
 func inspectCommand() *cli.Command {
@@ -43,123 +36,46 @@ func inspectAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	drawing, text := c.String("graph"), c.Bool("text")
 	if c.IsSet("graph") {
-		if err := canDraw(c.String("graph")); err != nil {
+		if err := dot.Check(drawing); err != nil {
 			return err
 		}
 	}
-	foreign, err := isForeign(path)
+	options, err := inspectOptions(c, path)
 	if err != nil {
 		return err
 	}
-	if foreign {
-		return inspectForeign(c, path)
-	}
-	if err := without(c, path+" is bnctl's own file", "arch", "key", "drop"); err != nil {
-		return err
-	}
-	s, err := inspect(path)
+	options.Graph = text || c.IsSet("graph")
+	r, err := inspect.File(path, options)
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	return s.show(c)
-}
-
-// show prints the graph, draws it, or says what is in the file.
-func (s *inspected) show(c *cli.Context) error {
 	o := outputOf(c)
-	if c.Bool("text") {
-		_, err := o.stdout.Write(s.graph.Text())
+	if text {
+		_, err := o.stdout.Write(r.Graph.Text())
 		return err
 	}
 	if c.IsSet("graph") {
-		path := c.String("graph")
-		write := func(w io.Writer) error { return draw(c.Context, w, path, s.graph.Main) }
-		if err := serialize.WriteFile(path, write); err != nil {
+		if err := drawGraph(c.Context, o, drawing, r); err != nil {
 			return err
 		}
-		o.note("wrote %s", path)
 	}
-	return s.report(o)
+	reportInspect(o, r)
+	return nil
 }
 
-// isForeign reports whether a file is neither bnctl's nor a graph in text form.
-func isForeign(path string) (bool, error) {
-	ours, err := modelfile.Own(path)
-	if ours || err != nil {
-		return false, err
-	}
-	text, err := modelfile.GraphText(path)
-	return text == nil, err
-}
-
-// inspected is what a file of bnctl holds.
-type inspected struct {
-	format, kind string
-	graph        *graph.Graph       // as it is in the file
-	model        *models.Model      // without what only training needs; its state is nil for a mere graph
-	removed      *serialize.Removed // what only training needs; nil if there is none
-	progress     json.RawMessage    // of a checkpoint
-	lag          *train.Lag         // of a checkpoint whose replicas have weights of their own; nil
-	closer       io.Closer          // of the file that the tensors lie in; nil
-}
-
-func (s *inspected) close() {
-	if s.closer != nil {
-		s.closer.Close()
-	}
-}
-
-func inspect(path string) (*inspected, error) {
-	if text, err := modelfile.GraphText(path); err != nil || text != nil {
-		return inspectGraph(path, text, err)
-	}
-	f, err := serialize.Open(path)
+// inspectOptions returns what the flags say of the file at path. Those about
+// foreign files are refused for others.
+func inspectOptions(c *cli.Context, path string) (o inspect.Options, err error) {
+	o.Verify = c.Bool("verify")
+	foreign, err := inspect.Foreign(path)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
-	s, err := inspectFile(f)
-	if err != nil {
-		f.Close()
+	if !foreign {
+		return o, without(c, path+" is bnctl's own file", "arch", "key", "drop")
 	}
-	return s, err
-}
-
-func inspectGraph(path string, text []byte, err error) (*inspected, error) {
-	if err != nil {
-		return nil, err
-	}
-	g, err := graph.ParseGraph(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	m, err := models.New(g)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return &inspected{format: "text", kind: "template", graph: g, model: m}, nil
-}
-
-func inspectFile(f *serialize.File) (*inspected, error) {
-	if f.Kind == serialize.Template {
-		m, err := f.Model()
-		if err != nil {
-			return nil, err
-		}
-		return &inspected{format: "bnm", kind: string(f.Kind), graph: m.Graph, model: m, closer: f}, nil
-	}
-	k, err := f.Checkpoint()
-	if err != nil {
-		return nil, err
-	}
-	m, removed, err := serialize.Strip(k)
-	if err != nil {
-		return nil, err
-	}
-	lag, err := train.LagOf(k)
-	if err != nil {
-		return nil, err
-	}
-	return &inspected{"bnc", string(f.Kind), k.Graph, m, &removed, k.Progress, lag, f}, nil
+	o.File, err = modelOptions(c)
+	return o, err
 }

@@ -2,82 +2,86 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 
-	"github.com/bnctl/bnctl/formats"
-	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/graph/dot"
+	"github.com/bnctl/bnctl/inspect"
+	"github.com/bnctl/bnctl/serialize"
 )
 
-// inspectEvent is the line of inspect --json.
-type inspectEvent struct {
-	Format       string            `json:"format"`
-	Kind         string            `json:"kind"`
-	Architecture string            `json:"architecture"`
-	Parameters   int               `json:"parameters"`
-	Flops        float64           `json:"flops"` // of one prediction
-	Input        string            `json:"input"`
-	Layers       []layer           `json:"layers"`
-	Verified     bool              `json:"verified"`
-	Recipe       json.RawMessage   `json:"recipe,omitempty"`
-	BN           []normEvent       `json:"bn"`
-	Health       string            `json:"health,omitempty"`   // of the batch norms of a foreign file
-	Warnings     int               `json:"warnings,omitempty"` // what doctor warns of in them
-	TrainingOnly *removedEvent     `json:"training_only,omitempty"`
-	Counters     []formats.Counter `json:"counters,omitempty"` // of a foreign file: step, epoch
-	Findings     []formats.Finding `json:"findings,omitempty"` // remarks about a foreign file
-	// why a foreign file's graph is not read
-	NoGraph string `json:"no_graph,omitempty"`
-	foreignChoice
-	Progress json.RawMessage `json:"progress,omitempty"`
-	// of the template behind replicas with weights of their own
-	Lag *train.Lag `json:"lag,omitempty"`
-}
-
-func (s *inspected) report(o *output) error {
-	in := s.model.Input()
-	e := inspectEvent{Format: s.format, Kind: s.kind, Architecture: s.model.Architecture,
-		Parameters: s.model.Summary().Parameters, Flops: flops(s.model), Input: tensor.Describe(in.DType, in.Shape),
-		Layers: layersOf(s.model), Verified: true, Recipe: s.model.Recipe, BN: []normEvent{}, Progress: s.progress,
-		Lag: s.lag}
-	if len(s.model.State) > 0 {
-		e.BN = normEvents(formats.ModelNorms(s.model))
+// drawGraph draws the graph of a file to path.
+func drawGraph(ctx context.Context, o *output, path string, r *inspect.Report) error {
+	write := func(w io.Writer) error { return dot.Draw(ctx, w, path, r.Graph.Main) }
+	if err := serialize.WriteFile(path, write); err != nil {
+		return err
 	}
-	if s.removed != nil {
-		r := newRemovedEvent(s.removed)
-		e.TrainingOnly = &r
-	}
-	o.event("inspect", e)
-	s.print(o, e)
+	o.note("wrote %s", path)
 	return nil
 }
 
-func (s *inspected) print(o *output, e inspectEvent) {
-	o.result("%s (%s, verified): %s", e.Kind, e.Format, summary(s.model))
-	o.result("")
-	printLayers(o, e.Layers)
-	if len(e.BN) > 0 {
-		o.result("")
-		printNorms(o, e.BN)
+// reportInspect says what is in a file.
+func reportInspect(o *output, r *inspect.Report) {
+	o.event("inspect", r)
+	foreign := r.Kind == "foreign"
+	what := r.Format
+	if r.Verified {
+		what += ", verified"
 	}
-	if s.removed != nil {
+	o.result("%s (%s): %s", r.Kind, what, inspectTitle(r))
+	o.result("")
+	printLayers(o, r.Layers)
+	if len(r.BN) > 0 {
 		o.result("")
-		o.result("only training needs:")
-		for _, line := range removedLines(s.removed) {
+		printNorms(o, r.BN)
+		if foreign {
+			o.result("%s, %s", counted(r.Norms, "batch norm"), healthText(r.Health, r.Warnings))
+		}
+	}
+	if r.TrainingOnly != nil && len(r.TrainingOnly.Lines) > 0 {
+		o.result("")
+		head := "only training needs:"
+		if foreign {
+			head = "beside the model:"
+		}
+		o.result("%s", head)
+		for _, line := range r.TrainingOnly.Lines {
 			o.result("   %s", line)
 		}
 	}
-	if l := e.Lag; l != nil {
+	printHistory(o, r)
+	for _, n := range r.Findings {
+		o.note("%s", findingLine(n))
+	}
+}
+
+// inspectTitle says in a line what the model is, or why none is known.
+func inspectTitle(r *inspect.Report) string {
+	if r.Model != nil {
+		return summary(r.Model)
+	}
+	title := counted(r.Tensors, "tensor") + ", " + counted(r.Parameters, "parameter")
+	if r.NoGraph != "" {
+		return title + "; the graph in the file is not supported: " + r.NoGraph
+	}
+	return title + "; no architecture of the zoo fits"
+}
+
+// printHistory prints how the model of a file was trained.
+func printHistory(o *output, r *inspect.Report) {
+	if l := r.Lag; l != nil {
 		o.result("")
-		o.result("the template is the average of %d replicas that have trained for %d steps since they were "+
-			"averaged; their weights differ from it by at most %.3g (%s)", l.Replicas, l.Steps, l.Largest, l.Tensor)
+		o.result("the template is the average of %s that have trained for %s since they were averaged; their "+
+			"weights differ from it by at most %.3g (%s)", counted(l.Replicas, "replica"), counted(l.Steps, "step"),
+			l.Largest, l.Tensor)
 	}
 	for _, part := range []struct {
 		name string
 		text json.RawMessage
-	}{{"recipe", e.Recipe}, {"progress", e.Progress}} {
+	}{{"recipe", r.Recipe}, {"progress", r.Progress}} {
 		if len(part.text) > 0 {
 			o.result("")
 			o.result("%s:\n%v", part.name, lines(indented(part.text)))
@@ -94,7 +98,7 @@ func indented(text json.RawMessage) string {
 	return strings.TrimSuffix(strings.TrimPrefix(b.String(), "{\n"), "\n}")
 }
 
-func printNorms(o *output, norms []normEvent) {
+func printNorms(o *output, norms []inspect.Norm) {
 	width := len("batch norm")
 	for _, n := range norms {
 		width = max(width, len(n.Name))
@@ -104,7 +108,7 @@ func printNorms(o *output, norms []normEvent) {
 	for _, n := range norms {
 		bad := ""
 		if n.NonFinite > 0 {
-			bad = fmt.Sprintf("  %d values are not finite", n.NonFinite)
+			bad = fmt.Sprintf("  %s not finite", counted(n.NonFinite, "value"))
 		}
 		o.result("%-*s  %8d  %7s  %7s  %11.4g  %10.4g to %9.4g%s", width, n.Name, n.Channels, number("%.0e", n.Eps),
 			number("%.4g", n.Decay), n.MeanAbsMax, n.VarianceMin, n.VarianceMax, bad)

@@ -52,8 +52,8 @@ func modelOptions(c *cli.Context) (modelfile.Options, error) {
 	return o, err
 }
 
-// stripOptions is modelOptions with what only strip takes.
-func stripOptions(c *cli.Context) (modelfile.Options, error) {
+// stripFileOptions is modelOptions with what only strip takes.
+func stripFileOptions(c *cli.Context) (modelfile.Options, error) {
 	o, err := modelOptions(c)
 	if err != nil {
 		return o, err

@@ -31,21 +31,21 @@ func modelsCommand() *cli.Command {
 
 // modelEvent is a line of models --json.
 type modelEvent struct {
-	Name       string  `json:"name"`
-	About      string  `json:"about"`
-	Input      string  `json:"input"`
-	Classes    int     `json:"classes"`
-	Parameters int     `json:"parameters"`
-	Flops      float64 `json:"flops"`
-	BatchNorms int     `json:"batch_norms"`
-	LR         float64 `json:"lr"`
-	Layers     []layer `json:"layers,omitempty"`
+	Name       string         `json:"name"`
+	About      string         `json:"about"`
+	Input      string         `json:"input"`
+	Classes    int            `json:"classes"`
+	Parameters int            `json:"parameters"`
+	Flops      float64        `json:"flops"`
+	BatchNorms int            `json:"batch_norms"`
+	LR         float64        `json:"lr"`
+	Layers     []models.Layer `json:"layers,omitempty"`
 }
 
 func newModelEvent(a models.Architecture, m *models.Model) modelEvent {
 	s := m.Summary()
 	return modelEvent{Name: a.Name, About: a.About, Input: a.Input.String(), Classes: a.Classes,
-		Parameters: s.Parameters, Flops: flops(m), BatchNorms: s.Norms, LR: a.LR}
+		Parameters: s.Parameters, Flops: s.Flops, BatchNorms: s.Norms, LR: a.LR}
 }
 
 func modelsList(c *cli.Context) error {
@@ -86,7 +86,7 @@ func modelsShow(c *cli.Context) error {
 		return err
 	}
 	e := newModelEvent(a, m)
-	e.Layers = layersOf(m)
+	e.Layers = m.Layers()
 	o.event("model", e)
 	o.result("%s: %s", a.Name, a.About)
 	o.result("%s", summary(m))

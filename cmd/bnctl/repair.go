@@ -74,7 +74,7 @@ func repairAction(c *cli.Context, path string) error {
 	}
 	e := repairEvent{File: path, Output: c.String("output"), Samples: r.Samples, Before: servedBy(r.Before),
 		After: servedBy(r.After)}
-	if e.SHA256, err = writeMended(e.Output, r.Model); err != nil {
+	if e.SHA256, err = formats.SaveModel(e.Output, r.Model); err != nil {
 		return err
 	}
 	o.event("repair", e)
@@ -114,12 +114,4 @@ func (e *repairEvent) print(o *output) {
 			100*e.Before.Accuracy, e.After.Loss, e.Before.Loss, e.After.Samples)
 	}
 	o.result("wrote %s  sha256 %s", e.Output, e.SHA256)
-}
-
-// writeMended writes the model, or its tensors, in the form that the ending picks.
-func writeMended(path string, m *models.Model) (string, error) {
-	if formats.TensorFile(path) {
-		return formats.Save(path, formats.Tensors(m))
-	}
-	return serialize.WriteModel(path, m)
 }

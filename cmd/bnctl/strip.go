@@ -1,17 +1,11 @@
 package main
 
 import (
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/doctor"
-	"github.com/bnctl/bnctl/formats"
-	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/strip"
 )
 
 func stripCommand() *cli.Command {
@@ -45,82 +39,38 @@ those of the ranks of one run.
 }
 
 func stripAction(c *cli.Context) error {
+	o, err := stripOptions(c)
+	if err != nil {
+		return err
+	}
+	r, err := strip.Files(o)
+	if err != nil {
+		return orTensors(c.Context, err, o)
+	}
+	reportStrip(outputOf(c), r)
+	return nil
+}
+
+// stripOptions returns what the flags say.
+func stripOptions(c *cli.Context) (o strip.Options, err error) {
+	o = strip.Options{Inputs: c.Args().Slice(), Output: c.String("output")}
 	if c.NArg() == 0 {
-		return misuse("strip needs CHECKPOINT: a training checkpoint, for example bnctl strip run.bnc -o model.bnm")
+		return o, misuse("strip needs CHECKPOINT: a training checkpoint, for example " +
+			"bnctl strip run.bnc -o model.bnm")
 	}
-	if err := wantEnding("strip", c.String("output"), ".bnm", ".pth", ".pt", ".safetensors"); err != nil {
-		return err
+	if err := wantEnding("strip", o.Output, ".bnm", ".pth", ".pt", ".safetensors"); err != nil {
+		return o, err
 	}
-	if err := notInput(c.String("output"), c.Args().Slice()...); err != nil {
-		return err
+	if err := notInput(o.Output, o.Inputs...); err != nil {
+		return o, err
 	}
-	if !template(c) {
+	if !o.Template() {
 		err := without(c, "only a template keeps it", "arch", "input", "labels", "preprocess", "mean", "std",
 			"exif", "interpolation")
 		if err != nil {
-			return err
+			return o, err
 		}
 	}
-	ours, err := modelfile.Own(c.Args().First())
-	if err != nil {
-		return err
-	}
-	var s *stripping
-	if ours {
-		s, err = stripOwn(c)
-	} else {
-		s, err = stripForeign(c)
-	}
-	if err != nil {
-		return err
-	}
-	return s.report(outputOf(c))
-}
-
-// stripping is what was taken off, and what is left.
-type stripping struct {
-	event stripEvent
-	lines []string        // what was removed, in words
-	sick  doctor.Sickness // what is wrong with what is left
-}
-
-// stripOwn strips a checkpoint of bnctl.
-func stripOwn(c *cli.Context) (*stripping, error) {
-	if c.NArg() > 1 {
-		return nil, misuse("%d checkpoints: several are for the ranks of a run of another program; "+
-			"a .bnc holds a whole run", c.NArg())
-	}
-	o, err := stripOptions(c)
-	if err != nil {
-		return nil, err
-	}
-	m, removed, err := modelfile.Strip(c.Args().First(), o)
-	if err != nil {
-		return nil, err
-	}
-	s := &stripping{event: ownEvent(m, removed, c.String("merge")), lines: removedLines(removed)}
-	return s, s.write(c, m, formats.Tensors(m))
-}
-
-// write writes the model, or without one its tensors, in the form that -o picks.
-func (s *stripping) write(c *cli.Context, m *models.Model, tensors []formats.Tensor) (err error) {
-	output := c.String("output")
-	s.event.Inputs, s.event.Output = c.Args().Slice(), output
-	if m != nil {
-		s.sick = doctor.Of(m)
-	} else if tensors, err = s.sick.Watch(tensors); err != nil {
-		return err
-	}
-	if formats.TensorFile(output) {
-		s.event.SHA256, err = formats.Save(output, tensors)
-	} else {
-		s.event.SHA256, err = serialize.WriteModel(output, m)
-	}
-	s.event.BN.Health, s.event.BN.Warnings = s.sick.Health()
-	return err
-}
-
-// template reports whether -o asks for a template.
-func template(c *cli.Context) bool {
-	return strings.EqualFold(filepath.Ext(c.String("output")), ".bnm")
+	o.File, err = stripFileOptions(c)
+	return o, err
 }

@@ -1,152 +1,66 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
-	"github.com/bnctl/bnctl/formats"
-	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/strip"
 )
 
-// stripEvent is the line of strip --json.
-type stripEvent struct {
-	Inputs       []string     `json:"inputs"`
-	Format       string       `json:"format"`
-	Output       string       `json:"output"`
-	SHA256       string       `json:"sha256"`
-	Architecture string       `json:"architecture"`
-	Parameters   int          `json:"parameters"`
-	Replicas     int          `json:"replicas"`
-	Removed      removedEvent `json:"removed"`
-	BN           bnEvent      `json:"bn"`
-	foreignChoice
-}
-
-type removedEvent struct {
-	Connections       int      `json:"connections"`
-	ReplicaStatistics int      `json:"replica_statistics"`
-	OptimizerTensors  int      `json:"optimizer_tensors"`
-	Wrappers          []string `json:"wrappers"`
-	Other             []string `json:"other"`
-}
-
-func newRemovedEvent(r *serialize.Removed) removedEvent {
-	e := removedEvent{Connections: r.Nodes(), OptimizerTensors: len(r.Optimizer), Wrappers: []string{},
-		Other: otherThings(r)}
-	for _, name := range r.Sets {
-		if serialize.IsOfReplica(name) {
-			e.ReplicaStatistics++
-		}
+// orTensors ends the refusal of a template with the command that needs no
+// architecture.
+func orTensors(ctx context.Context, err error, o strip.Options) error {
+	var no *strip.NoTemplate
+	if !errors.As(err, &no) || code(ctx, err) == exitMisused {
+		return err
 	}
-	return e
+	inputs := strings.Join(o.Inputs, " ")
+	return fmt.Errorf("%s: %w; this needs no architecture: bnctl strip %s -o %s", inputs, err, inputs,
+		strings.TrimSuffix(o.Output, ".bnm")+".safetensors")
 }
 
-type bnEvent struct {
-	Layers int    `json:"layers"`
-	Merged string `json:"merged"` // how the replicas' statistics became one
-	Health string `json:"health"`
-	// what doctor warns of
-	Warnings int `json:"warnings"`
-}
-
-// ownEvent describes a template and what was taken off it. merge is the rule
-// of --merge, "" without.
-func ownEvent(m *models.Model, r *serialize.Removed, merge string) stripEvent {
-	e := stripEvent{Format: "bnc", Architecture: m.Architecture, Parameters: m.Summary().Parameters,
-		Replicas: r.Replicas, Removed: newRemovedEvent(r),
-		BN: bnEvent{Layers: len(formats.ModelNorms(m)), Merged: merge}}
-	if merge == "" {
-		e.BN.Merged = merged(m)
+// reportStrip says what was removed, and what is left.
+func reportStrip(o *output, r *strip.Report) {
+	noteDoubtful(o, r.Doubtful)
+	for _, n := range r.Findings {
+		o.note("%s", findingLine(n))
 	}
-	return e
-}
-
-func (s *stripping) report(o *output) error {
-	e := s.event
-	o.event("strip", e)
+	if r.Format != "bnc" && r.Model != nil {
+		noteOfPictures(o, r.Output, r.Model, "strip")
+	}
+	o.event("strip", r)
 	from := []string{}
-	for _, part := range []string{e.Architecture, e.Format} {
+	for _, part := range []string{r.Architecture, r.Format} {
 		if part != "" {
 			from = append(from, part)
 		}
 	}
-	if e.Replicas > 0 {
-		from = append(from, counted(e.Replicas, "replica"))
+	if r.Replicas > 0 {
+		from = append(from, counted(r.Replicas, "replica"))
 	}
-	o.result("removed from %s (%s):", strings.Join(e.Inputs, ", "), strings.Join(from, ", "))
-	for _, line := range s.lines {
+	o.result("removed from %s (%s):", strings.Join(r.Inputs, ", "), strings.Join(from, ", "))
+	for _, line := range r.Removed.Lines {
 		o.result("   %s", line)
 	}
-	if len(s.lines) == 0 {
+	if len(r.Removed.Lines) == 0 {
 		o.result("   nothing: it was clean")
 	}
-	o.result("wrote %s  sha256 %s  (%d parameters, %s, statistics %s, %s)", e.Output, e.SHA256,
-		e.Parameters, counted(e.BN.Layers, "batch norm"), e.BN.Merged, healthText(e.BN.Health, e.BN.Warnings))
-	warnOfSickness(o, &s.sick, e.Output)
-	return nil
+	o.result("wrote %s  sha256 %s  (%s, %s, statistics %s, %s)", r.Output, r.SHA256,
+		counted(r.Parameters, "parameter"), counted(r.BN.Layers, "batch norm"), r.BN.Merged,
+		healthText(r.BN.Health, r.BN.Warnings))
+	warnOfSickness(o, &r.Sick, r.Output)
 }
 
-// merged says how the running statistics of the replicas became one: the
-// mode, or the rule, of the recipe.
-func merged(m *models.Model) string {
-	var r struct {
-		BN   string `json:"bn"`
-		Rule string `json:"bn_stats"`
+// healthText says health to people. A published model may well have channels
+// that fell silent: with warnings alone it is healthy.
+func healthText(word string, warnings int) string {
+	if word == "odd" {
+		word = "healthy"
 	}
-	if json.Unmarshal(m.Recipe, &r) != nil {
-		return "unknown"
+	if warnings > 0 {
+		word += ", " + counted(warnings, "warning")
 	}
-	if r.BN == "replica" {
-		return r.Rule
-	}
-	return r.BN
-}
-
-// removedLines says in words what was taken away.
-func removedLines(r *serialize.Removed) []string {
-	var kinds []string
-	for _, name := range slices.Sorted(maps.Keys(r.Connections)) {
-		kinds = append(kinds, fmt.Sprintf("%d %s", r.Connections[name], name))
-	}
-	lines := []string{fmt.Sprintf("%s (%s)", counted(r.Nodes(), "replica connection"),
-		strings.Join(kinds, ", "))}
-	if n := len(r.Optimizer); n > 0 {
-		lines = append(lines, counted(n, "optimizer tensor"))
-	}
-	lines = append(lines, otherThings(r)...)
-	return append(lines, fmt.Sprintf("%.1f MB in all", float64(r.Bytes)/1e6))
-}
-
-// otherThings says what else was taken away.
-func otherThings(r *serialize.Removed) []string {
-	other := []string{}
-	if n := len(r.Averages); n > 0 {
-		other = append(other, fmt.Sprintf("%d averages of weights", n))
-	}
-	replicas, weights := 0, 0
-	for _, name := range r.Sets {
-		switch {
-		case serialize.IsOfReplica(name):
-			replicas++
-			continue
-		case serialize.IsOfWeights(name):
-			weights++
-			continue
-		}
-		other = append(other, "set "+name)
-	}
-	if replicas > 0 {
-		other = append(other, "statistics of "+counted(replicas, "replica"))
-	}
-	if weights > 0 {
-		other = append(other, fmt.Sprintf("weights of %d replicas", weights))
-	}
-	if r.Attachments > 0 {
-		other = append(other, counted(r.Attachments, "attachment"))
-	}
-	return other
+	return word
 }

@@ -1,4 +1,6 @@
-package main
+// Package dot draws graphs for people: in the language of Graphviz, and with
+// its help as SVG.
+package dot
 
 import (
 	"bytes"
@@ -10,36 +12,37 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // graphviz is the program that lays out drawings and writes them as SVG.
 const graphviz = "dot"
 
-// canDraw refuses a name to draw to that says no form, or one that is not to be
-// had here.
-func canDraw(path string) error {
+// Check refuses a name to draw to that says no form, .dot or .svg, or one that
+// is not to be had here. The error is a *problem.Error.
+func Check(path string) error {
 	if !isSVG(path) && !strings.EqualFold(filepath.Ext(path), ".dot") {
-		return misuse("--graph %s: graphs are drawn as .dot or .svg; the ending picks the form", path)
+		return problem.New("graph", path, "graphs are drawn as .dot or .svg", "the ending picks the form")
 	}
 	if !isSVG(path) {
 		return nil
 	}
 	if _, err := exec.LookPath(graphviz); err != nil {
-		return misuse("--graph %s: Graphviz draws it, and its program %s is not here: install graphviz, "+
-			"or write a .dot and draw that elsewhere", path, graphviz)
+		return problem.New("graph", path, "Graphviz draws it, and its program "+graphviz+" is not here: "+
+			"install graphviz, or write a .dot and draw that elsewhere", "")
 	}
 	return nil
 }
 
 func isSVG(path string) bool { return strings.EqualFold(filepath.Ext(path), ".svg") }
 
-// draw writes a function in the form that the ending of path says.
-func draw(ctx context.Context, w io.Writer, path string, f *graph.Function) error {
+// Draw writes a function in the form that the ending of path says.
+func Draw(ctx context.Context, w io.Writer, path string, f *graph.Function) error {
 	if !isSVG(path) {
-		return writeDot(w, f)
+		return write(w, f)
 	}
 	var text, words bytes.Buffer
-	if err := writeDot(&text, f); err != nil {
+	if err := write(&text, f); err != nil {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, graphviz, "-Tsvg")
@@ -50,9 +53,9 @@ func draw(ctx context.Context, w io.Writer, path string, f *graph.Function) erro
 	return nil
 }
 
-// writeDot draws a function in the language of Graphviz: its inputs, nodes
-// and outputs, and between them the values. State is not drawn.
-func writeDot(w io.Writer, f *graph.Function) error {
+// write draws a function in the language of Graphviz: its inputs, nodes and
+// outputs, and between them the values. State is not drawn.
+func write(w io.Writer, f *graph.Function) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph %q {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n", f.Name)
 	makers := map[graph.Value]string{}

@@ -1,4 +1,4 @@
-package main
+package inspect
 
 import (
 	"math"
@@ -7,20 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// healthText says health to people. A published model may well have channels
-// that fell silent: with warnings alone it is healthy.
-func healthText(word string, warnings int) string {
-	if word == "odd" {
-		word = "healthy"
-	}
-	if warnings > 0 {
-		word += ", " + counted(warnings, "warning")
-	}
-	return word
-}
-
-// normEvent describes the statistics of a batch norm.
-type normEvent struct {
+// Norm is a batch norm in figures.
+type Norm struct {
 	Name        string   `json:"name"`
 	Channels    int      `json:"channels"`
 	Eps         *float64 `json:"eps"` // nil where the file does not say
@@ -28,19 +16,19 @@ type normEvent struct {
 	MeanAbsMax  float64  `json:"mean_abs_max"`
 	VarianceMin float64  `json:"var_min"`
 	VarianceMax float64  `json:"var_max"`
-	NonFinite   int      `json:"non_finite"`
+	NonFinite   int      `json:"non_finite"` // means and variances; the others count above
 }
 
-// said returns a number of a batch norm; nil if it is not known.
-func said(v float64) *float64 {
-	if v == 0 {
-		return nil
+func norms(all []bn.Norm) []Norm {
+	list := []Norm{}
+	for _, n := range all {
+		list = append(list, normOf(n))
 	}
-	return &v
+	return list
 }
 
-func newNormEvent(n bn.Norm) normEvent {
-	e := normEvent{Name: n.Name, Eps: said(n.Eps), Decay: said(n.Decay), VarianceMin: math.MaxFloat64}
+func normOf(n bn.Norm) Norm {
+	e := Norm{Name: n.Name, Eps: said(n.Eps), Decay: said(n.Decay), VarianceMin: math.MaxFloat64}
 	if !n.Mean.IsZero() {
 		e.Channels = n.Mean.Count()
 	}
@@ -54,13 +42,12 @@ func newNormEvent(n bn.Norm) normEvent {
 	return e
 }
 
-// normEvents describes batch norms.
-func normEvents(norms []bn.Norm) []normEvent {
-	events := []normEvent{}
-	for _, n := range norms {
-		events = append(events, newNormEvent(n))
+// said returns a number of a batch norm; nil if it is not known.
+func said(v float64) *float64 {
+	if v == 0 {
+		return nil
 	}
-	return events
+	return &v
 }
 
 // finite returns the elements that are finite and counts the others.

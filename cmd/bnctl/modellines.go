@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func printLayers(o *output, layers []models.Layer) {
+	name, op, out := 5, 2, 6
+	for _, l := range layers {
+		name, op, out = max(name, len(l.Name)), max(op, len(l.Op)), max(out, len(l.Output))
+	}
+	o.result("%-*s  %-*s  %-*s  %10s  %9s", name, "layer", op, "op", out, "output", "parameters", "MFLOP")
+	for _, l := range layers {
+		o.result("%-*s  %-*s  %-*s  %10d  %9.2f", name, l.Name, op, l.Op, out, l.Output, l.Parameters, l.Flops/1e6)
+	}
+}
+
+// summary says in a line what a model is.
+func summary(m *models.Model) string {
+	s, in := m.Summary(), m.Input()
+	parts := []string{m.Architecture, "input " + tensor.Describe(in.DType, in.Shape),
+		counted(s.Parameters, "parameter"), fmt.Sprintf("%.1f MFLOP", s.Flops/1e6),
+		counted(s.Norms, "batch norm")}
+	if len(m.Labels) > 0 {
+		parts = append(parts, "classes "+predict.ClassList(m.Labels))
+	}
+	return strings.Join(parts, " · ")
+}

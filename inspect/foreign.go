@@ -1,0 +1,67 @@
+package inspect
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/doctor"
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// foreign describes the file of another program. Its architecture is that of
+// the options, of the file's own graph, or of the zoo; there need not be one.
+func foreign(path string, o Options) (*Report, error) {
+	f, err := modelfile.OpenForeign(path, o.File)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if o.Verify {
+		if err := readAll(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	m, err := modelfile.Template(f, o.File)
+	if err != nil && (o.File.Arch != "" || o.Graph) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	byTensors, err := formats.Norms(f)
+	if err != nil {
+		return nil, err
+	}
+	choice := modelfile.ChoiceOf(path, f)
+	r := &Report{Format: f.Format, Kind: "foreign", Parameters: formats.Parameters(f), Layers: tensors(f),
+		Verified: o.Verify, BN: norms(byTensors), TrainingOnly: choice.Removed(), Counters: f.Counters,
+		Findings: f.Findings, Taken: choice.Taken(), Tensors: len(f.Tensors), Norms: len(byTensors)}
+	r.Health, r.Warnings = doctor.Health(byTensors)
+	if f.NoModel != nil {
+		r.NoGraph = f.NoModel.Error()
+	}
+	if m != nil {
+		r.model(m)
+		r.Recipe, r.Graph, r.BN = nil, m.Graph, norms(formats.ModelNorms(m))
+	}
+	return r, nil
+}
+
+// readAll reads every tensor, one at a time.
+func readAll(f *formats.File) error {
+	for _, t := range f.Tensors {
+		if _, err := t.Load(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tensors lists the tensors of a file as a table of layers does.
+func tensors(f *formats.File) []models.Layer {
+	out := make([]models.Layer, len(f.Tensors))
+	for i, t := range f.Tensors {
+		out[i] = models.Layer{Name: t.Name, Op: "tensor", Output: tensor.Describe(t.DType, t.Shape),
+			Parameters: tensor.Count(t.Shape)}
+	}
+	return out
+}

@@ -1,0 +1,149 @@
+package inspect
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
+)
+
+// Options say how a file is looked at.
+type Options struct {
+	File   modelfile.Options // what of the file of another program is the model
+	Verify bool              // read everything of it; bnctl's own files are always verified
+	// Graph refuses a file whose graph is not known.
+	Graph bool
+}
+
+// Report is what is in a file.
+type Report struct {
+	Format       string             `json:"format"`
+	Kind         string             `json:"kind"` // "template", "checkpoint" or "foreign"
+	Architecture string             `json:"architecture"`
+	Parameters   int                `json:"parameters"`
+	Flops        float64            `json:"flops"` // of one prediction
+	Input        string             `json:"input"`
+	Layers       []models.Layer     `json:"layers"` // without a graph: the tensors
+	Verified     bool               `json:"verified"`
+	Recipe       json.RawMessage    `json:"recipe,omitempty"`
+	BN           []Norm             `json:"bn"`
+	Health       string             `json:"health,omitempty"`   // of the batch norms of a foreign file
+	Warnings     int                `json:"warnings,omitempty"` // what doctor warns of in them
+	TrainingOnly *modelfile.Removed `json:"training_only,omitempty"`
+	Counters     []formats.Counter  `json:"counters,omitempty"` // of a foreign file: step, epoch
+	Findings     []formats.Finding  `json:"findings,omitempty"` // remarks about a foreign file
+	// why a foreign file's graph is not read
+	NoGraph string `json:"no_graph,omitempty"`
+	modelfile.Taken
+	Progress json.RawMessage `json:"progress,omitempty"`
+	// of the template behind replicas with weights of their own
+	Lag *train.Lag `json:"lag,omitempty"`
+
+	Model *models.Model `json:"-"` // its graph and labels, not its state; nil: not known
+	// Graph is as it is in the file: that of a checkpoint has replica
+	// connections. nil: not known.
+	Graph   *graph.Graph `json:"-"`
+	Tensors int          `json:"-"` // of a foreign file
+	Norms   int          `json:"-"` // batch norms of a foreign file, by its tensors
+}
+
+// File describes the file at path.
+func File(path string, o Options) (*Report, error) {
+	ours, err := modelfile.Own(path)
+	if err != nil {
+		return nil, err
+	}
+	if ours {
+		return own(path)
+	}
+	text, err := modelfile.GraphText(path)
+	if err != nil {
+		return nil, err
+	}
+	if text != nil {
+		return ofText(path, text)
+	}
+	return foreign(path, o)
+}
+
+// Foreign reports whether a file is neither bnctl's nor a graph in text form:
+// Options are about those.
+func Foreign(path string) (bool, error) {
+	ours, err := modelfile.Own(path)
+	if ours || err != nil {
+		return false, err
+	}
+	text, err := modelfile.GraphText(path)
+	return text == nil, err
+}
+
+// ofText describes a graph in text form.
+func ofText(path string, text []byte) (*Report, error) {
+	g, err := graph.ParseGraph(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m, err := models.New(g)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	r := &Report{Format: "text", Kind: string(serialize.Template), Verified: true, Graph: g}
+	r.model(m)
+	return r, nil
+}
+
+// own describes a template or a checkpoint of bnctl.
+func own(path string) (*Report, error) {
+	f, err := serialize.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if f.Kind == serialize.Template {
+		m, err := f.Model()
+		if err != nil {
+			return nil, err
+		}
+		r := &Report{Format: "bnm", Kind: string(f.Kind), Verified: true, Graph: m.Graph}
+		r.model(m)
+		return r, nil
+	}
+	return checkpoint(f)
+}
+
+func checkpoint(f *serialize.File) (*Report, error) {
+	k, err := f.Checkpoint()
+	if err != nil {
+		return nil, err
+	}
+	m, removed, err := serialize.Strip(k)
+	if err != nil {
+		return nil, err
+	}
+	lag, err := train.LagOf(k)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Format: "bnc", Kind: string(f.Kind), Verified: true, Graph: k.Graph, Progress: k.Progress,
+		TrainingOnly: modelfile.RemovedFrom(&removed), Lag: lag}
+	r.model(m)
+	return r, nil
+}
+
+// model takes in what m is. Its state is read now: the file may be closed
+// afterwards.
+func (r *Report) model(m *models.Model) {
+	s, in := m.Summary(), m.Input()
+	r.Architecture, r.Parameters, r.Flops = m.Architecture, s.Parameters, s.Flops
+	r.Input, r.Layers, r.Recipe = tensor.Describe(in.DType, in.Shape), m.Layers(), m.Recipe
+	if r.BN = []Norm{}; len(m.State) > 0 {
+		r.BN = norms(formats.ModelNorms(m))
+	}
+	r.Model = &models.Model{Architecture: m.Architecture, Graph: m.Graph, Labels: m.Labels}
+}

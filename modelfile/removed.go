@@ -1,0 +1,108 @@
+package modelfile
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// Removed is what a file has that only training needs, of bnctl or of another
+// program: what stripping takes away.
+type Removed struct {
+	Connections       int      `json:"connections"` // nodes between replicas
+	ReplicaStatistics int      `json:"replica_statistics"`
+	OptimizerTensors  int      `json:"optimizer_tensors"`
+	Wrappers          []string `json:"wrappers"` // outermost first: "state_dict", "module."
+	Other             []string `json:"other"`    // in words
+	// Replicas is how many replicas the graph has; 0: it is of another program.
+	Replicas int `json:"-"`
+	// Lines says everything in words, a line each; none if the file is clean.
+	Lines []string `json:"-"`
+}
+
+// RemovedFrom describes what serialize.Strip took off a checkpoint of bnctl.
+func RemovedFrom(r *serialize.Removed) *Removed {
+	all := &Removed{Connections: r.Nodes(), OptimizerTensors: len(r.Optimizer), Wrappers: []string{},
+		Other: others(r), Replicas: r.Replicas}
+	for _, name := range r.Sets {
+		if serialize.IsOfReplica(name) {
+			all.ReplicaStatistics++
+		}
+	}
+	var kinds []string
+	for _, name := range slices.Sorted(maps.Keys(r.Connections)) {
+		kinds = append(kinds, fmt.Sprintf("%d %s", r.Connections[name], name))
+	}
+	all.Lines = append(all.Lines, fmt.Sprintf("%s (%s)", problem.Counted(all.Connections, "replica connection"),
+		strings.Join(kinds, ", ")))
+	if all.OptimizerTensors > 0 {
+		all.Lines = append(all.Lines, problem.Counted(all.OptimizerTensors, "optimizer tensor"))
+	}
+	all.Lines = append(all.Lines, all.Other...)
+	all.Lines = append(all.Lines, fmt.Sprintf("%.1f MB in all", float64(r.Bytes)/1e6))
+	return all
+}
+
+// others says what a checkpoint had beside connections and optimizer tensors.
+func others(r *serialize.Removed) []string {
+	other := []string{}
+	if n := len(r.Averages); n > 0 {
+		other = append(other, problem.Counted(n, "average")+" of weights")
+	}
+	replicas, weights := 0, 0
+	for _, name := range r.Sets {
+		switch {
+		case serialize.IsOfReplica(name):
+			replicas++
+		case serialize.IsOfWeights(name):
+			weights++
+		default:
+			other = append(other, "set "+name)
+		}
+	}
+	if replicas > 0 {
+		other = append(other, "statistics of "+problem.Counted(replicas, "replica"))
+	}
+	if weights > 0 {
+		other = append(other, "weights of "+problem.Counted(weights, "replica"))
+	}
+	if r.Attachments > 0 {
+		other = append(other, problem.Counted(r.Attachments, "attachment"))
+	}
+	return other
+}
+
+// Removed returns what a file of another program has beside the tensors that
+// were taken.
+func (k *Choice) Removed() *Removed {
+	r := &Removed{Wrappers: append([]string{}, k.Wrappers...), Other: []string{}}
+	if k.Key != "" {
+		r.Lines = append(r.Lines, "all but the "+problem.Counted(k.Tensors, "tensor")+" of "+k.Key)
+	}
+	if len(k.Wrappers) > 0 {
+		r.Lines = append(r.Lines, "wrappers: "+strings.Join(k.Wrappers, " "))
+	}
+	for _, g := range k.Left {
+		line := groupLine(g)
+		r.Lines = append(r.Lines, line)
+		if g.Reason == "optimizer state" {
+			r.OptimizerTensors += g.Tensors
+		} else {
+			r.Other = append(r.Other, line)
+		}
+	}
+	for _, c := range k.Counters {
+		r.Lines = append(r.Lines, c.Name+" = "+c.Value)
+	}
+	return r
+}
+
+func groupLine(g formats.Group) string {
+	return fmt.Sprintf("%s: %s, %s, %.1f MB", g.Name, g.Reason, problem.Counted(g.Tensors, "tensor"),
+		float64(g.Bytes)/1e6)
+}

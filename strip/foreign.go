@@ -1,0 +1,39 @@
+package strip
+
+import (
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/modelfile"
+)
+
+// foreign strips the files of another program.
+func foreign(o Options) (*Report, error) {
+	options, err := o.File.Foreign()
+	if err != nil {
+		return nil, err
+	}
+	options.TensorsOnly = !o.Template()
+	f, err := formats.OpenRanks(o.Inputs, options)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := &Report{Format: f.Format}
+	if !o.Template() {
+		r.Doubtful = formats.Doubtful(f)
+	} else if r.Model, err = modelfile.Template(f, o.File); err != nil { // which may leave out more tensors
+		return nil, &NoTemplate{err}
+	}
+	choice := modelfile.ChoiceOf("", f)
+	r.Removed, r.Taken, r.Findings, r.Parameters = *choice.Removed(), choice.Taken(), f.Findings,
+		formats.Parameters(f)
+	if r.Sick.Norms, err = formats.Norms(f); err != nil {
+		return nil, err
+	}
+	r.BN = Norms{Layers: len(r.Sick.Norms), Merged: "as in the file"}
+	for _, n := range f.Findings {
+		if n.Fault {
+			r.Sick.Graph = append(r.Sick.Graph, n.Where+": "+n.Text)
+		}
+	}
+	return r, r.write(o, f.Tensors)
+}

@@ -1,6 +1,10 @@
 package cpu
 
-import "github.com/bnctl/bnctl/graph"
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
 
 // action is a compiled node. One that works row by row lets neighbours share a
 // row while it is in the cache; any other does its work at once.
@@ -172,3 +176,15 @@ func (f *frame) few() bool { return f.threads() > 1 && f.total() < fewRows*f.thr
 
 // fewRows is how many rows per worker are not few.
 const fewRows = 2
+
+// takes reports whether the action reads or writes v, which is a half, as it is.
+func (a *action) takes(v *value) bool {
+	return slices.ContainsFunc(a.asHalves, func(set []*value) bool {
+		return slices.Contains(set, v) && halves(set...)
+	})
+}
+
+// halves reports whether all values, as far as they are not nil, are halves.
+func halves(values ...*value) bool {
+	return !slices.ContainsFunc(values, func(v *value) bool { return v != nil && !v.half })
+}

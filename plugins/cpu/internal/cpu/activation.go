@@ -22,9 +22,9 @@ func buildRelu(c *compiler) action {
 		return buildActivation(c)
 	}
 	if c.node.Op == graph.Relu6 {
-		return c.spans(func(y []float32, x [][]float32) { c.exe.device.kernels.Relu6(y, x[0]) })
+		return c.spans(func(y []float32, x [][]float32) { c.kernels.Relu6(y, x[0]) })
 	}
-	return c.spans(func(y []float32, x [][]float32) { c.exe.device.kernels.Relu(y, x[0]) })
+	return c.spans(func(y []float32, x [][]float32) { c.kernels.Relu(y, x[0]) })
 }
 
 // spans returns an action that works element by element on operands that lie
@@ -136,7 +136,7 @@ func log1p(x float64) float64 {
 }
 
 func buildActivationGrad(c *compiler) action {
-	kernels := c.exe.device.kernels
+	kernels := c.kernels
 	switch of, _ := graph.ActivationNamed(c.node.Text("of")); of {
 	case graph.Relu:
 		return c.spans(func(dx []float32, x [][]float32) { kernels.ReluGradient(dx, x[0], x[1]) })

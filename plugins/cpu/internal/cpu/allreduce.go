@@ -33,7 +33,7 @@ func buildAllReduce(c *compiler) action {
 	c.after = append(c.after, func() {
 		for i := range nodes {
 			n := &nodes[i]
-			n.free = n.from.slot != nil && n.from.slot.to == n.to.slot.from && !slices.Contains(c.exe.kept,
+			n.free = n.from.slot != nil && n.from.slot.to == n.to.slot.from && !slices.Contains(c.kept,
 				n.from.slot)
 			if lane == collective.Moments {
 				n.to.slot.from = c.start(first) // the layout knows where it is waited for
@@ -52,22 +52,6 @@ func buildAllReduce(c *compiler) action {
 // start returns the time of the group in which the exchange of a node begins.
 func (c *compiler) start(node int) int {
 	return 1 + slices.IndexFunc(c.fn.groups, func(g *group) bool { return slices.Contains(g.nodes, node) })
-}
-
-// sumOnly reports whether the only reader of v is an all-reduce by sum.
-func (c *compiler) sumOnly(v graph.Value) bool {
-	readers := 0
-	for i := range c.fn.Nodes {
-		n := &c.fn.Nodes[i]
-		if !slices.Contains(n.In, v) {
-			continue
-		}
-		if n.Op != graph.AllReduce || n.Text("of") != "sum" {
-			return false
-		}
-		readers++
-	}
-	return readers == 1 && !c.fn.isResult(v)
 }
 
 // result returns the first result of node i, None if it has none.
@@ -97,7 +81,7 @@ func (f *frame) allReduce(nodes []reduced, lane collective.Lane) error {
 		values[i], pieces = f.reduction(&nodes[i], leaves, held, pieces)
 	}
 	f.each(len(pieces), func(_ *worker, i int) { pieces[i].reduce() })
-	if g := f.exe.device.group; g != nil && !g.Alone() {
+	if g := f.group; g != nil && !g.Alone() {
 		tag := collective.Tag{Generation: g.Generation, Step: f.number, Lane: lane, Sequence: f.sequence[lane],
 			Name: nodes[0].from.name}
 		f.sequence[lane]++
@@ -116,44 +100,6 @@ func (f *frame) allReduce(nodes []reduced, lane collective.Lane) error {
 		}
 	}
 	return nil
-}
-
-// await waits for the exchange of moments that is under way.
-func (f *frame) await() error {
-	wait := f.waiting
-	if f.waiting = nil; wait == nil { // this device is alone
-		return nil
-	}
-	defer f.block(time.Now())
-	return wait()
-}
-
-// settle waits for all exchanges that are under way.
-func (f *frame) settle() error {
-	first := f.await()
-	defer f.block(time.Now())
-	for _, wait := range f.pending {
-		if err := wait(); first == nil {
-			first = err
-		}
-	}
-	f.pending = nil
-	return first
-}
-
-// block counts the time since began as time in which the run was blocked.
-func (f *frame) block(began time.Time) { f.blocked += time.Since(began) }
-
-// members returns the number of replicas of the group and those held here. A
-// device that has not joined holds all replicas of what it runs.
-func (f *frame) members() (leaves int, held []int) {
-	if g := f.exe.device.group; g != nil {
-		return g.Leaves(), g.Replicas[g.Rank]
-	}
-	for r := range f.rows {
-		held = append(held, r)
-	}
-	return len(f.rows), held
 }
 
 // reduction returns the reduction of one value, whose parts are complete when
@@ -221,9 +167,4 @@ func (p *piece) reduce() {
 		}
 		return tensorOf(p.reduced.to, b[p.from:p.to])
 	})
-}
-
-// needsGroup reports whether a function exchanges anything.
-func (fn *function) needsGroup() bool {
-	return slices.ContainsFunc(fn.Nodes, func(n graph.Node) bool { return n.Op == graph.AllReduce })
 }

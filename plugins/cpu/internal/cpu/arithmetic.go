@@ -43,7 +43,7 @@ func buildBinary(c *compiler) action {
 	case y.DType == tensor.F64:
 		return binaryAction(a, b, y, arithmetic[float64](c.node.Op))
 	case c.node.Op == graph.Add && sameLayout(a, y) && sameLayout(b, y):
-		return c.spans(func(y []float32, x [][]float32) { c.exe.device.kernels.Add(y, x[0], x[1]) })
+		return c.spans(func(y []float32, x [][]float32) { c.kernels.Add(y, x[0], x[1]) })
 	case c.node.Op == graph.Mul && y.last && sameLayout(a, y) && ofChannels(b, y):
 		return c.scaled(a, b)
 	}

@@ -13,7 +13,7 @@ import (
 // such values lie as bfloat16 of two bytes is said in half.go.
 
 // bf16 reports whether v holds bfloat16.
-func (c *compiler) bf16(v *value) bool { return c.exe.device.bf16 && device.StoredBF16(v.Type) }
+func (c *compiler) bf16(v *value) bool { return c.reduced && device.StoredBF16(v.Type) }
 
 // rounded returns the action of the current node with its results rounded; one
 // by rows gets that when it is known which of them are halves.
@@ -29,7 +29,7 @@ func (c *compiler) rounded(a action) action {
 	if a.once == nil || len(a.unrounded) == 0 {
 		return a
 	}
-	once, kernels := a.once, c.exe.device.kernels
+	once, kernels := a.once, c.kernels
 	a.once = func(f *frame) error {
 		if err := once(f); err != nil {
 			return err
@@ -68,10 +68,10 @@ func (c *compiler) selects() bool {
 // operand returns an operand of a product as one of bfloat16: a rounded copy of
 // one that is not stored so, and what makes it.
 func (c *compiler) operand(x *value) (*value, func(f *frame)) {
-	if !c.exe.device.bf16 || c.bf16(x) {
+	if !c.reduced || c.bf16(x) {
 		return x, func(*frame) {}
 	}
-	kernels, rounded := c.exe.device.kernels, *x
+	kernels, rounded := c.kernels, *x
 	rounded.slot, rounded.state, rounded.input, rounded.local = c.temp(0, 0, x.size()), nil, -1, false
 	return &rounded, func(f *frame) {
 		from, to := f.f32(x), f.f32(&rounded)

@@ -1,5 +1,7 @@
 package cpu
 
+import "github.com/bnctl/bnctl/graph"
+
 // blocks cuts the rows of each replica into blocks whose size depends on the
 // shape alone. Sums run in order inside a block, and the blocks of a replica
 // are added in order.
@@ -9,6 +11,12 @@ type blocks struct {
 
 // blocksOf returns blocks of at least 64 values per channel.
 func blocksOf(v *value) blocks { return blocks{max(1, 64/max(v.positions, 1))} }
+
+// oneBlock reports whether a row of v is a block, and has its channels last.
+func oneBlock(v graph.Variable) bool {
+	x := newValue(v)
+	return x.last && blocksOf(x).rows == 1
+}
 
 // each calls do for every block: its number among all, and its rows.
 func (b blocks) each(f *frame, do func(w *worker, block, from, to int)) {
@@ -107,7 +115,7 @@ func (o *blockwise) block(f *frame, w *worker, from, to int, part []float64) {
 			continue
 		}
 		w.views[k] = room[k*n : (k+1)*n]
-		f.exe.device.kernels.WidenBF16(w.views[k], f.allHalf(v)[from*v.count:to*v.count])
+		f.kernels.WidenBF16(w.views[k], f.allHalf(v)[from*v.count:to*v.count])
 	}
 	o.part(f, from, part, w.views[:len(o.operands)])
 }

@@ -13,7 +13,7 @@ func (f *frame) bringIn(v *value) {
 		copy(f.bytes(v), f.inputs[v.input].Bytes)
 		return
 	}
-	src, kernels := of[float32](f.inputs[v.input].Bytes), f.exe.device.kernels
+	src, kernels := of[float32](f.inputs[v.input].Bytes), f.kernels
 	f.eachRow(func(w *worker, i int) {
 		if v.half {
 			x := w.floats(v.count)
@@ -23,7 +23,7 @@ func (f *frame) bringIn(v *value) {
 		}
 		x := row(f.f32(v), v, i)
 		transpose(x, row(src, v, i), v.channels, v.positions)
-		if f.exe.device.bf16 {
+		if f.reduced {
 			kernels.RoundBF16(x)
 		}
 	})
@@ -45,7 +45,7 @@ func (f *frame) rowOf(v *value, w *worker, i int) []float32 {
 		return row(f.f32(v), v, i)
 	}
 	x := w.floats(v.count)
-	f.exe.device.kernels.WidenBF16(x, row(f.allHalf(v), v, i))
+	f.kernels.WidenBF16(x, row(f.allHalf(v), v, i))
 	return x
 }
 

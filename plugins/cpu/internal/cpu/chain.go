@@ -1,5 +1,7 @@
 package cpu
 
+import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+
 // chain is neighbouring actions [first, last) of a group: one that computes
 // spans of positions and those behind it that need only the same positions of
 // what comes before. A few positions pass through all of them while they are
@@ -73,4 +75,13 @@ func bySpan(a action) action {
 		}
 	}
 	return a
+}
+
+// unit returns what spans are multiples of in a course. Those of windows need not
+// be whole tiles.
+func (a *action) unit() int {
+	if a.step == kernel.WindowPositions {
+		return 1
+	}
+	return a.step
 }

@@ -38,9 +38,9 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 	for _, u := range fn.Updates {
 		e.states[u.State].own()
 	}
-	f := e.start(context.WithoutCancel(ctx), nil, inputs)
-	if err := f.run(fn, call); err != nil {
-		return err
+	f := e.start(context.WithoutCancel(ctx), &e.device.machine, nil, inputs)
+	if err := f.run(fn); err != nil {
+		return e.device.wrap(call, err)
 	}
 	for _, u := range fn.Updates {
 		s, v := e.states[u.State], fn.values[u.Value]

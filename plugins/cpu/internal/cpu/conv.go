@@ -18,9 +18,9 @@ var productOps = map[graph.Op]func(c *compiler) action{
 	graph.DenseGradWeight: buildDenseGradWeight,
 }
 
-// conv returns the geometry of the current node with this input and output;
+// geometryOf returns the geometry of the current node with this input and output;
 // nil after it has refused the node.
-func (c *compiler) conv(in, out []int) *conv {
+func (c *compiler) geometryOf(in, out []int) *conv {
 	g := newConv(c.fn.WindowOf(c.node), in, out)
 	if why := g.tooLarge(); why != "" {
 		c.no(why)
@@ -33,8 +33,8 @@ func (c *compiler) conv(in, out []int) *conv {
 func (g *conv) key(what string) string { return fmt.Sprint(what, g.Window, g.c, g.h, g.w, g.o) }
 
 func buildConv(c *compiler) action {
-	x, y, filter := c.in(0), c.out(0), c.filter()
-	g := c.conv(x.Shape, y.Shape)
+	x, y, filter := c.in(0), c.out(0), c.filterOf()
+	g := c.geometryOf(x.Shape, y.Shape)
 	switch {
 	case g == nil:
 		return action{}
@@ -44,9 +44,9 @@ func buildConv(c *compiler) action {
 		return c.buildNarrowPairs(g, x, filter, y)
 	case g.narrow():
 		return c.buildNarrow(g, x, filter, y)
-	case g.strips(c.exe.device.kernels) && !c.byPairs(g.cg):
+	case g.strips(c.kernels) && !c.byPairs(g.cg):
 		return c.buildStrip(g, x, filter, y, false)
-	case g.strips(c.exe.device.kernels) && !c.byMatrix(g, g.cg, g.og):
+	case g.strips(c.kernels) && !c.byMatrix(g, g.cg, g.og):
 		return c.buildStripPairs(g, x, filter, y, false)
 	}
 	t, tiles := c.tilesOf(g)
@@ -138,7 +138,7 @@ func (c *compiler) buildNarrow(g *conv, x *value, t *filter, y *value) action {
 
 func buildConvGradInput(c *compiler) action {
 	dy, weight, dx := c.in(0), c.in(1), c.out(0)
-	g := c.conv(dx.Shape, dy.Shape)
+	g := c.geometryOf(dx.Shape, dy.Shape)
 	if g == nil {
 		return action{}
 	}
@@ -147,11 +147,11 @@ func buildConvGradInput(c *compiler) action {
 
 func buildConvTranspose(c *compiler) action {
 	x, y := c.in(0), c.out(0)
-	g := c.conv(y.Shape, x.Shape)
+	g := c.geometryOf(y.Shape, x.Shape)
 	if g == nil {
 		return action{}
 	}
-	return c.backward(g, x, c.filter(), y)
+	return c.backward(g, x, c.filterOf(), y)
 }
 
 // backward is the gradient for the input, and the transposed convolution.
@@ -160,7 +160,7 @@ func (c *compiler) backward(g *conv, dy *value, t *filter, dx *value) action {
 		return c.buildDepthwiseBackward(g, dy, t, dx)
 	}
 	back, stride1 := g.flipped()
-	strips := stride1 && back.strips(c.exe.device.kernels)
+	strips := stride1 && back.strips(c.kernels)
 	switch {
 	case strips && !c.byPairs(g.og):
 		return c.buildStrip(back, dy, t, dx, true)
@@ -197,3 +197,6 @@ func (g *conv) backwardParts() (parts []packPart) {
 	}
 	return parts
 }
+
+// positionStep is the positions of the largest tile of a window.
+const positionStep = kernel.WindowPositions

@@ -4,20 +4,20 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 
 func buildConvGradWeight(c *compiler) action {
 	x, dy, dw := c.in(0), c.in(1), c.out(0)
-	g := c.conv(x.Shape, dy.Shape)
+	g := c.geometryOf(x.Shape, dy.Shape)
 	if g == nil {
 		return action{}
 	}
-	switch t, tiles := g.gradientByTiles(c.exe.device.kernels); {
+	switch t, tiles := g.gradientByTiles(c.kernels); {
 	case g.depthwise():
 		return g.buildDepthwiseWeight(x, dy, dw)
-	case c.exe.device.pairsGradients():
+	case c.pairsGradients():
 		a := everyReplica(g.newPairsGradient(g.lines(), x, dy, dw).replicas)
 		a.asHalves = [][]*value{{x}, {dy}}
 		return a
 	case tiles:
 		return c.buildWinogradGradient(g, t, x, dy, dw)
-	case g.strips(c.exe.device.kernels):
+	case g.strips(c.kernels):
 		return g.stripGradient(x, dy, dw)
 	}
 	return everyReplica(g.gradientByWindows(x, dy, dw))
@@ -124,7 +124,7 @@ func (g *gradientOf) sum(f *frame, w *worker, panel, t0, t1, rows int, sums, out
 		for from := 0; from < win.Positions(); from += gradientBlock {
 			to := min(from+gradientBlock, win.Positions())
 			for t := t0; t < t1; t++ {
-				f.exe.device.kernels.Gradient(win, t, panel, sums[(t-t0)*win.Run*width:], in, grad, 0, win.Run, from, to)
+				f.kernels.Gradient(win, t, panel, sums[(t-t0)*win.Run*width:], in, grad, 0, win.Run, from, to)
 			}
 		}
 	}

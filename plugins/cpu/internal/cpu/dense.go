@@ -89,7 +89,7 @@ func (p *product) applyDense(f *frame, d *denseWindows, o operands) {
 
 func buildDense(c *compiler) action {
 	x, y := c.in(0), c.out(0)
-	return c.dense("dense", x, c.filter(), y, 1, x.count)
+	return c.dense("dense", x, c.filterOf(), y, 1, x.count)
 }
 
 func buildDenseGradInput(c *compiler) action {

@@ -111,7 +111,7 @@ func (t *denseTask) eval(n collective.Node, level int) (first int) {
 		return t.eval(right, level)
 	}
 	if t.eval(right, level+1) >= 0 {
-		t.f.exe.device.kernels.Add(t.block(level), t.block(level), t.block(level+1))
+		t.f.kernels.Add(t.block(level), t.block(level), t.block(level+1))
 	}
 	return first
 }
@@ -122,7 +122,7 @@ func (t *denseTask) leaf(r int, sums []float32) {
 	clear(sums)
 	for from := 0; from < t.f.rows[r]; from += denseRows {
 		first, n := t.f.starts[r]+from, min(denseRows, t.f.rows[r]-from)
-		t.f.exe.device.kernels.Gradient(t.windows.rows(n), 0, t.panel, sums, in[first*t.dy.count:],
+		t.f.kernels.Gradient(t.windows.rows(n), 0, t.panel, sums, in[first*t.dy.count:],
 			grad[first*t.x.count:], 0, t.dy.count, 0, n)
 	}
 }

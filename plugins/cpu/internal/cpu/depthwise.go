@@ -81,7 +81,7 @@ func (c *compiler) depthwiseRows(g *conv, r kernel.DepthwiseRows, x *value, t *f
 	return bySpan(action{prepare: prepare, work: y.count * g.taps / 60, positions: y.positions, step: g.ow,
 		width: y.channels, needs: g.needs, rings: true, span: func(f *frame, w *worker, i, from, to int) {
 			o := row(f, w, i)
-			f.exe.device.kernels.DepthwiseRows(rows, o.out, o.in, weights, t.add, o.end, from/g.ow, to/g.ow)
+			f.kernels.DepthwiseRows(rows, o.out, o.in, weights, t.add, o.end, from/g.ow, to/g.ow)
 		}})
 }
 
@@ -104,7 +104,7 @@ func (c *compiler) depthwiseAction(g *conv, phases []phase, x *value, t *filter,
 	work := y.count * g.taps / 20
 	do := func(f *frame, w *worker, i, k, from, to int) {
 		o := row(f, w, i)
-		f.exe.device.kernels.Depthwise(phases[k].window, o.out, o.in, parts[k], t.add, o.end, from, to)
+		f.kernels.Depthwise(phases[k].window, o.out, o.in, parts[k], t.add, o.end, from, to)
 	}
 	if len(phases) == 1 {
 		return bySpan(action{prepare: prepare, work: work, positions: y.positions, step: positionStep,
@@ -128,7 +128,7 @@ func (g *conv) buildDepthwiseWeight(x, dy, dw *value) action {
 			sum := w.floats(g.c)
 			clear(sum)
 			for i := f.starts[r]; i < f.starts[r+1]; i++ {
-				f.exe.device.kernels.DepthwiseGradient(window, t, sum, row(in, x, i), row(grad, dy, i),
+				f.kernels.DepthwiseGradient(window, t, sum, row(in, x, i), row(grad, dy, i),
 					0, window.Positions())
 			}
 			for c, v := range sum {

@@ -8,19 +8,13 @@ import (
 	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
 // Device is the CPU with a pool of workers.
 type Device struct {
-	info    device.Info
-	kernels *kernel.Set
-	bf16    bool // the precision is device.BF16
-	// fourBytes keeps maps of bfloat16 in float32 (half.go), to be compared with.
-	fourBytes bool
-	pool      *pool
-	group     *device.Group // nil: this device holds all replicas
-	loaded    []*Executable
+	machine
+	info   device.Info
+	loaded []*Executable
 
 	mu     sync.Mutex      // held by the call under way
 	open   context.Context // ends when the device is closed
@@ -53,7 +47,7 @@ func (d *Device) begin(ctx context.Context, call string) (_ context.Context, end
 // Info describes the device.
 func (d *Device) Info() device.Info {
 	info := d.info
-	info.MemoryTotal, info.MemoryFree = memory()
+	info.MemoryTotal, info.MemoryFree = meminfo()
 	return info
 }
 
@@ -134,7 +128,7 @@ func (d *Device) wrap(call string, err error) error {
 // checkMemory reports whether so many bytes more can be had.
 func (d *Device) checkMemory(call string, want float64) error {
 	const mib = 1 << 20
-	if _, free := memory(); free > 0 && want > float64(free) {
+	if _, free := meminfo(); free > 0 && want > float64(free) {
 		return d.fail(call, device.OutOfMemory, "want %.0f MiB, have %d MiB free; use a smaller batch",
 			want/mib, free/mib)
 	}

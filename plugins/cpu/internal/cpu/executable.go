@@ -10,19 +10,12 @@ import (
 
 // Executable is a loaded program.
 type Executable struct {
+	memory
 	device    *Device
 	program   *graph.Program
-	states    map[string]*state
-	blank     bool // some of them may have no memory yet
 	functions map[string]*function
-	packs     map[string]packed
-	reserve   reserve // for packs
-	kept      []*slot // what train keeps for commit
 
 	capacity device.Capacity
-	arena    []byte
-	lanes    int // where the memory of lanes begins in the arena
-	lane     int // bytes of a lane: what a row has while it passes through a group
 	version  device.Version
 	keptFor  device.Version // version whose gradients are kept
 	hasKept  bool
@@ -31,8 +24,8 @@ type Executable struct {
 
 // load compiles p.
 func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) {
-	e := &Executable{device: d, program: p, states: map[string]*state{}, functions: map[string]*function{},
-		packs: map[string]packed{}}
+	e := &Executable{device: d, program: p, functions: map[string]*function{},
+		memory: memory{states: map[string]*state{}, packs: map[string]packed{}}}
 	if err := p.Check(); err != nil {
 		return nil, d.fail("Load", device.Invalid, "%w", err)
 	}
@@ -45,7 +38,7 @@ func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) 
 	e.reserve = newReserve(e.stateBytes())
 	var refused device.Refused
 	for _, fn := range inOrder(p.Functions) {
-		compiled, refusals := e.compile(fn)
+		compiled, refusals := compile(&e.device.machine, &e.memory, fn, e.keptBy(fn.Name), table)
 		e.functions[fn.Name] = compiled
 		refused.Nodes = append(refused.Nodes, refusals...)
 	}
@@ -88,10 +81,11 @@ func rank(name string) int {
 	return 0
 }
 
-// keptBy returns the value that train keeps for an input of commit.
-func (e *Executable) keptBy(function string, v *value) *value {
+// keptBy returns the values that train keeps for a function, by name: for
+// commit, which comes behind it.
+func (e *Executable) keptBy(function string) map[string]*value {
 	if train := e.functions[graph.Train]; train != nil && function == graph.Commit {
-		return train.kept[v.name]
+		return train.kept
 	}
 	return nil
 }

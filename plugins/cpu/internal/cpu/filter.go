@@ -32,9 +32,9 @@ type foldedNorm struct {
 // plain returns the filter that is a weight alone.
 func plain(weight *value) *filter { return &filter{weight: weight, changed: changes(weight)} }
 
-// filter returns the filter of the current node: operands 1 and 2, and 3 to 6
+// filterOf returns the filter of the current node: operands 1 and 2, and 3 to 6
 // where a batch norm was made part of it.
-func (c *compiler) filter() *filter {
+func (c *compiler) filterOf() *filter {
 	t := &filter{weight: c.in(1), bias: c.in(2)}
 	if j := c.fn.joined[c.node.Out[0]]; j.norm {
 		t.norm = &foldedNorm{c.in(3), c.in(4), c.in(5), c.in(6), j.eps}
@@ -79,8 +79,8 @@ func (t *filter) stamp() uint64 {
 
 // factor returns what becomes of the weights when they are packed.
 func (t *filter) factor(f *frame) kernel.Factor {
-	if d := f.exe.device; d.bf16 {
-		return kernel.Factor{Round: d.kernels, By: t.by}
+	if f.reduced {
+		return kernel.Factor{Round: f.kernels, By: t.by}
 	}
 	return kernel.Factor{By: t.by}
 }

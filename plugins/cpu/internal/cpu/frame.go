@@ -12,8 +12,9 @@ import (
 
 // frame is one run of a function.
 type frame struct {
+	*machine
+	*memory
 	ctx    context.Context
-	exe    *Executable
 	rows   []int // of each replica held
 	starts []int // first row of each replica, then the number of all rows
 	inputs []tensor.Tensor
@@ -43,9 +44,9 @@ func (f *frame) failRow(row int, err error) {
 }
 
 // start prepares a frame for a function and the given rows.
-func (e *Executable) start(ctx context.Context, rows []int, inputs []tensor.Tensor) *frame {
-	e.fillBlank()
-	f := &frame{ctx: ctx, exe: e, rows: rows, inputs: inputs, starts: make([]int, len(rows)+1)}
+func (m *memory) start(ctx context.Context, on *machine, rows []int, inputs []tensor.Tensor) *frame {
+	m.fillBlank()
+	f := &frame{machine: on, memory: m, ctx: ctx, rows: rows, inputs: inputs, starts: make([]int, len(rows)+1)}
 	for r, n := range rows {
 		f.starts[r+1] = f.starts[r] + n
 	}
@@ -74,7 +75,7 @@ func (f *frame) bytes(v *value) []byte {
 	case v.slot == nil:
 		return f.inputs[v.input].Bytes
 	}
-	return f.exe.arena[v.slot.offset:][:v.size()*f.units(v.Kind)]
+	return f.arena[v.slot.offset:][:v.size()*f.units(v.Kind)]
 }
 
 // unit returns the unit of v that goes with unit i of kind k: the same row, the
@@ -96,7 +97,7 @@ func (f *frame) place(v *value, w *worker, k graph.Kind, i int) []byte {
 		if f.few() && !v.own {
 			lane = i
 		}
-		return f.exe.arena[f.exe.lanes+lane*f.exe.lane+v.slot.offset:][:v.held()]
+		return f.arena[f.lanes+lane*f.lane+v.slot.offset:][:v.held()]
 	case v.Kind != k:
 		i = f.replica(i)
 	}
@@ -115,11 +116,11 @@ func (f *frame) half(v *value, w *worker, i int) []uint16 {
 
 // temp returns temporary memory for n elements of a slot.
 func temp[T tensor.Element](f *frame, s *slot, n int) []T {
-	return of[T](f.exe.arena[s.offset:])[:n:n]
+	return of[T](f.arena[s.offset:])[:n:n]
 }
 
 // each runs tasks on the workers of the device.
-func (f *frame) each(tasks int, do func(w *worker, task int)) { f.exe.device.pool.each(tasks, do) }
+func (f *frame) each(tasks int, do func(w *worker, task int)) { f.pool.each(tasks, do) }
 
 // eachRow runs do for every row, in runs of rows that lie side by side.
 func (f *frame) eachRow(do func(w *worker, row int)) { f.each(f.total(), do) }
@@ -134,7 +135,7 @@ func (f *frame) replica(row int) int {
 }
 
 // threads returns the number of workers.
-func (f *frame) threads() int { return len(f.exe.device.pool.workers) }
+func (f *frame) threads() int { return len(f.pool.workers) }
 
 // span returns part i of n elements cut into so many parts, in whole cache lines.
 func span(i, parts, n int) (from, to int) {

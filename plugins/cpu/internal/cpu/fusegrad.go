@@ -18,8 +18,9 @@ type mask struct {
 
 // fuseMasks returns fn with the gradients of activations made part of the sums
 // that read them first, and additions that make only them too. The results
-// have the bits that the nodes would give one by one. masks are by the sums.
-func fuseMasks(fn *graph.Function) (fused *graph.Function, masks map[graph.Value]mask) {
+// have the bits that the nodes would give one by one. masks are by the sums. oneBlock
+// reports of what is normalised whether it is summed row by row.
+func fuseMasks(fn *graph.Function, oneBlock func(graph.Variable) bool) (fused *graph.Function, masks map[graph.Value]mask) {
 	u := newFuser(fn)
 	masks = map[graph.Value]mask{}
 	for i, n := range fn.Nodes {
@@ -28,16 +29,17 @@ func fuseMasks(fn *graph.Function) (fused *graph.Function, masks map[graph.Value
 		}
 		switch of, _ := graph.ActivationNamed(n.Text("of")); of {
 		case graph.Relu:
-			u.mask(i, float32(math.NaN()), masks)
+			u.mask(i, float32(math.NaN()), masks, oneBlock)
 		case graph.Relu6:
-			u.mask(i, 6, masks)
+			u.mask(i, 6, masks, oneBlock)
 		}
 	}
 	return u.result(), masks
 }
 
 // mask tries to make the gradient of an activation, node i, part of the sums.
-func (u *fuser) mask(i int, most float32, masks map[graph.Value]mask) {
+func (u *fuser) mask(i int, most float32, masks map[graph.Value]mask,
+	oneBlock func(graph.Variable) bool) {
 	n := u.fn.Nodes[i]
 	y, dy, dx := n.In[0], n.In[1], n.Out[0]
 	k := slices.IndexFunc(u.fn.Nodes, func(n graph.Node) bool { return slices.Contains(n.In, dx) })
@@ -45,8 +47,7 @@ func (u *fuser) mask(i int, most float32, masks map[graph.Value]mask) {
 		return
 	}
 	sums := u.fn.Nodes[k]
-	if x := newValue(u.fn.Values[sums.In[0]]); sums.In[1] != dx || sums.In[0] == dx || blocksOf(x).rows != 1 ||
-		!x.last {
+	if sums.In[1] != dx || sums.In[0] == dx || !oneBlock(u.fn.Values[sums.In[0]]) {
 		return
 	}
 	m := mask{most: most}

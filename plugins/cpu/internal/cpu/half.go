@@ -40,7 +40,7 @@ func (c *compiler) halve() {
 		}
 	}
 	for id, v := range c.fn.values {
-		v.half = c.bf16(v) && !c.exe.device.fourBytes && v.state == nil && !c.fn.keeps(graph.Value(id))
+		v.half = c.bf16(v) && !c.fourBytes && v.state == nil && !c.fn.keeps(graph.Value(id))
 	}
 	for _, v := range c.fn.values {
 		v.half = v.half && h.possible(v)
@@ -84,16 +84,4 @@ func (h *halver) local(id graph.Value, v *value) bool {
 // wanted reports whether all readers of v take it as a half.
 func (h *halver) wanted(v *value) bool {
 	return !slices.ContainsFunc(h.uses[v], func(u use) bool { return !u.makes && !u.action.takes(v) })
-}
-
-// takes reports whether the action reads or writes v, which is a half, as it is.
-func (a *action) takes(v *value) bool {
-	return slices.ContainsFunc(a.asHalves, func(set []*value) bool {
-		return slices.Contains(set, v) && halves(set...)
-	})
-}
-
-// halves reports whether all values, as far as they are not nil, are halves.
-func halves(values ...*value) bool {
-	return !slices.ContainsFunc(values, func(v *value) bool { return v != nil && !v.half })
 }

@@ -22,7 +22,7 @@ func (l *layout) updateInPlace() {
 			return o.State != u.State && (o.Value == u.Value || int(o.Value) == old)
 		})
 		if !later && !others {
-			l.fn.values[u.Value].state = l.exe.states[u.State]
+			l.fn.values[u.Value].state = l.states[u.State]
 		}
 	}
 }

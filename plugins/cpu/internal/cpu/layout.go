@@ -93,12 +93,6 @@ func (l *layout) lastUse(v graph.Value, i int) (group, place int) {
 	return group, place
 }
 
-// isResult reports whether v is an output or an update.
-func (fn *function) isResult(v graph.Value) bool {
-	return slices.ContainsFunc(fn.Outputs, func(o graph.Output) bool { return o.Value == v }) ||
-		slices.ContainsFunc(fn.Updates, func(u graph.Update) bool { return u.Value == v })
-}
-
 // slot gives v a slot in the arena from one group to another.
 func (l *layout) slot(v *value, from, to int) {
 	v.slot = &slot{from: from, to: to}
@@ -116,11 +110,11 @@ func (l *layout) slot(v *value, from, to int) {
 // keep moves v to the slots that outlive the run.
 func (c *compiler) keep(name string, v *value) {
 	c.fn.kept[name] = v
-	if v.slot == nil || slices.Contains(c.exe.kept, v.slot) {
+	if v.slot == nil || slices.Contains(c.kept, v.slot) {
 		return
 	}
 	c.fn.slots = slices.DeleteFunc(c.fn.slots, func(s *slot) bool { return s == v.slot })
-	c.exe.kept = append(c.exe.kept, v.slot)
+	c.kept = append(c.kept, v.slot)
 }
 
 // bringIn finds a place for every input: commit finds what train kept,
@@ -130,7 +124,7 @@ func (l *layout) bringIn() {
 	for i, id := range l.fn.Inputs {
 		v := l.fn.values[id]
 		v.input = i
-		if t := l.exe.keptBy(l.fn.Name, v); t != nil {
+		if t := l.given[v.name]; t != nil {
 			v.slot, v.state, v.input = t.slot, t.state, -1
 			continue
 		}
@@ -140,9 +134,4 @@ func (l *layout) bringIn() {
 			l.fn.copied = append(l.fn.copied, v)
 		}
 	}
-}
-
-// keeps reports whether a value is an output that stays here.
-func (fn *function) keeps(v graph.Value) bool {
-	return slices.ContainsFunc(fn.Outputs, func(o graph.Output) bool { return o.Keep && o.Value == v })
 }

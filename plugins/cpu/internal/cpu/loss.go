@@ -26,7 +26,7 @@ type labelled struct {
 	name                   string
 }
 
-func (c *compiler) labelled(weight *value) *labelled {
+func (c *compiler) labelledOf(weight *value) *labelled {
 	l := &labelled{logits: c.in(0), labels: c.in(1), weight: weight, ignore: c.node.Int("ignore"),
 		name: c.fn.NodeName(c.node)}
 	if c.node.Op != graph.Correct {
@@ -92,7 +92,7 @@ func (c *compiler) perReplica(n int, do func(f *frame, w *worker, r int, sum []f
 }
 
 func buildSoftmaxXent(c *compiler) action {
-	l := c.labelled(c.in(2))
+	l := c.labelledOf(c.in(2))
 	return c.perReplica(1, func(f *frame, w *worker, r int, sum []float64) {
 		l.each(f, w, r, func(_, label int, x []float32) {
 			sum[0] += float64(l.weightOf(f, w, r) * l.loss(label, x))
@@ -113,7 +113,7 @@ func (l *labelled) loss(label int, x []float32) float64 {
 }
 
 func buildSoftmaxXentGrad(c *compiler) action {
-	l, inverse, dx := c.labelled(c.in(3)), c.in(2), c.out(0)
+	l, inverse, dx := c.labelledOf(c.in(3)), c.in(2), c.out(0)
 	return action{row: func(f *frame, w *worker, r, _, _ int) {
 		grad, scale := f.at(dx, w, r), float64(f.f32(inverse)[0])
 		clear(grad)
@@ -129,7 +129,7 @@ func buildSoftmaxXentGrad(c *compiler) action {
 
 // buildCorrect counts the labels that are the first maximum, and all that count.
 func buildCorrect(c *compiler) action {
-	l := c.labelled(nil)
+	l := c.labelledOf(nil)
 	return c.perReplica(2, func(f *frame, w *worker, r int, sum []float64) {
 		l.each(f, w, r, func(_, label int, x []float32) {
 			if largest(x) == label {

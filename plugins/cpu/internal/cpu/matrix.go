@@ -33,9 +33,9 @@ type matrixPart struct {
 func (c *compiler) byMatrix(g *conv, run, width int) bool {
 	const wide, wideBF16 = 128, 32
 	switch {
-	case !c.exe.device.kernels.Matrices() || g.Groups != 1 || !kernel.MatrixSuits(run):
+	case !c.kernels.Matrices() || g.Groups != 1 || !kernel.MatrixSuits(run):
 		return false
-	case c.exe.device.bf16:
+	case c.reduced:
 		return width >= wideBF16
 	}
 	return width >= wide && (g.taps == 1 || g.Stride != [2]int{1, 1})
@@ -47,7 +47,7 @@ func (c *compiler) withMatrix(p *product, key string) *product {
 		m := &matrixPack{}
 		for _, part := range p.parts {
 			matrix := kernel.NewMatrix(part.window, 3)
-			data := take[uint16](&c.exe.reserve, matrix.PackedLen())
+			data := take[uint16](&c.reserve, matrix.PackedLen())
 			m.parts = append(m.parts, matrixPart{matrix: matrix, data: data})
 		}
 		return m
@@ -76,7 +76,7 @@ func (m *matrixPack) fill(f *frame, p *product) {
 		part, from := &m.parts[i], &p.parts[i]
 		extents := make([]kernel.Extent, part.matrix.Panels())
 		f.each(len(extents), func(_ *worker, panel int) {
-			extents[panel] = f.exe.device.kernels.PackMatrix(part.matrix, panel, part.data, f.f32(p.weight), from.at,
+			extents[panel] = f.kernels.PackMatrix(part.matrix, panel, part.data, f.f32(p.weight), from.at,
 				from.step, p.factor(f).From(from.out))
 		})
 		part.extent = kernel.NoExtent()
@@ -125,7 +125,7 @@ func (p *product) byMatrix(f *frame, w *worker, u unit, o operands, from, to int
 		p.panels(f, w, u, last, o, from, to)
 		return
 	}
-	apart := f.exe.device.kernels.MatrixF32(part.matrix, u.panel, last, o.out[windows.out:], o.in[windows.in:],
+	apart := f.kernels.MatrixF32(part.matrix, u.panel, last, o.out[windows.out:], o.in[windows.in:],
 		part.data, part.extent, p.biasOf(u), o.end.From(windows.out), from, to, &w.matrix)
 	if len(apart) > 0 {
 		p.matrix.fillDirect(f, p)

@@ -37,7 +37,7 @@ func (m stats) inverse(c int, eps float64) float64 {
 }
 
 func buildMoments(c *compiler) action {
-	x, m, kernels := c.in(0), c.out(0), c.exe.device.kernels
+	x, m, kernels := c.in(0), c.out(0), c.kernels
 	o := blockwise{x: x, total: m, operands: []*value{x},
 		part: func(f *frame, _ int, part []float64, in [][]float32) {
 			mean := means(part, kernels.Sums, in[0])
@@ -137,11 +137,11 @@ func (c *compiler) normaliseAction(x *value, prepare func(*frame) error,
 	span := func(f *frame, w *worker, i, from, to int) {
 		from, to = from*x.channels, to*x.channels
 		if halves(maps...) {
-			f.exe.device.kernels.NormaliseHalf(f.half(y, w, i)[from:to], f.half(x, w, i)[from:to], set(f, i),
+			f.kernels.NormaliseHalf(f.half(y, w, i)[from:to], f.half(x, w, i)[from:to], set(f, i),
 				ending.half(f, w, i, from))
 			return
 		}
-		f.exe.device.kernels.Normalise(f.at(y, w, i)[from:to], f.at(x, w, i)[from:to], set(f, i),
+		f.kernels.Normalise(f.at(y, w, i)[from:to], f.at(x, w, i)[from:to], set(f, i),
 			ending.row(f, w, i).From(from))
 	}
 	return bySpan(action{prepare: prepare, work: x.count / 8, span: span, positions: x.positions, step: 1,

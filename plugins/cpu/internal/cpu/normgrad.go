@@ -3,7 +3,7 @@ package cpu
 import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 
 func buildNormaliseGradSums(c *compiler) action {
-	x, dy, m, sums, kernels := c.in(0), c.in(1), c.in(2), c.out(0), c.exe.device.kernels
+	x, dy, m, sums, kernels := c.in(0), c.in(1), c.in(2), c.out(0), c.kernels
 	if mask, ok := c.masks[c.node.Out[0]]; ok {
 		return c.maskedSums(mask, x, dy, m, sums)
 	}
@@ -29,7 +29,7 @@ func (f *frame) gradientSums(part []float64, moments *value, i int) (s1, s2, mea
 
 // maskedSums makes the gradient of an activation and sums it.
 func (c *compiler) maskedSums(mask mask, x, dy, moments, sums *value) action {
-	kernels, bf16 := c.exe.device.kernels, c.exe.device.bf16
+	kernels, bf16 := c.kernels, c.reduced
 	o := blockwise{x: x, total: sums, operands: []*value{x, c.out(1), dy, c.in(3)}, add: addTo[float64]}
 	if mask.plus {
 		o.operands = append(o.operands, c.in(4))
@@ -63,7 +63,7 @@ func (c *compiler) maskedSums(mask mask, x, dy, moments, sums *value) action {
 
 func buildNormaliseGradInput(c *compiler) action {
 	x, dy, m, sums, gamma, dx := c.in(0), c.in(1), c.in(2), c.in(3), c.in(4), c.out(0)
-	eps, a, kernels := c.node.Float("eps"), &affines{}, c.exe.device.kernels
+	eps, a, kernels := c.node.Float("eps"), &affines{}, c.kernels
 	prepare := func(f *frame) error {
 		a.room(f.units(m.Kind), x.channels)
 		for r := range f.units(m.Kind) {

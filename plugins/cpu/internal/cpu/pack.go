@@ -23,25 +23,19 @@ type packPart struct {
 	data    []float32
 }
 
-// packed is weights in some order, made for one filter and shared by the nodes
-// that want them so.
-type packed interface {
-	bytes() int64
-}
-
 // shared returns what was made for a filter under this key, or makes it.
 func shared[P packed](c *compiler, t *filter, key string, build func() P) P {
 	w := t.weight
 	if w.state != nil {
 		key = fmt.Sprintf("%s of @%s%s", key, w.name, t.key())
-		if p, ok := c.exe.packs[key]; ok {
+		if p, ok := c.packs[key]; ok {
 			return p.(P)
 		}
 	} else {
 		key = fmt.Sprintf("%s of %s in %s", key, w.name, c.fn.Name)
 	}
 	p := build()
-	c.exe.packs[key] = p
+	c.packs[key] = p
 	return p
 }
 
@@ -52,7 +46,7 @@ func (c *compiler) packFor(t *filter, key string, parts func() []packPart) *pack
 		for i := range p.parts {
 			part := &p.parts[i]
 			part.order = kernel.NewOrder(part.at)
-			part.data = take[float32](&c.exe.reserve, part.window.PackedLen())
+			part.data = take[float32](&c.reserve, part.window.PackedLen())
 		}
 		return p
 	})
@@ -82,6 +76,6 @@ func (p *pack) fill(f *frame, t *filter) {
 
 // fill packs one panel.
 func (p *packPart) fill(f *frame, t *filter, panel int) {
-	kernels, factor := f.exe.device.kernels, t.factor(f).From(p.out)
+	kernels, factor := f.kernels, t.factor(f).From(p.out)
 	kernels.Pack(p.window, panel, p.data, f.f32(t.weight), p.order, p.step, factor)
 }

@@ -16,7 +16,7 @@ type pairsProduct struct {
 }
 
 func (c *compiler) newPairsProduct(p *pairsPack, t *filter, y *value) *pairsProduct {
-	out := &pairsProduct{pairsPack: p, filter: t, kernels: c.exe.device.kernels, round: c.bf16(y), atOnce: 1}
+	out := &pairsProduct{pairsPack: p, filter: t, kernels: c.kernels, round: c.bf16(y), atOnce: 1}
 	if p.parts[0].matrix != nil {
 		out.atOnce = panelsAtOnce(p.bytes())
 	}
@@ -105,7 +105,7 @@ func (p *pairsProduct) rowOf(c *compiler, x, y *value) func(f *frame, w *worker,
 // rowsOf returns the operands of all rows of the current node's product by pairs,
 // images narrowed.
 func (p *pairsProduct) rowsOf(c *compiler, x, y *value) func(f *frame) pairsOperands {
-	ending, kernels, room := c.ending(), c.exe.device.kernels, c.temp(0, 0, 2*x.count)
+	ending, kernels, room := c.ending(), c.kernels, c.temp(0, 0, 2*x.count)
 	c.after = append(c.after, func() {
 		if x.half {
 			room.perRow = 0

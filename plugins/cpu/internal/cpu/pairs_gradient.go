@@ -8,7 +8,7 @@ import (
 
 // pairsGradients reports whether weight gradients of convolutions are computed
 // by pairs of positions: a function of precision and kernel class.
-func (d *Device) pairsGradients() bool { return d.bf16 && d.kernels.Fused() }
+func (c *compiler) pairsGradients() bool { return c.reduced && c.kernels.Fused() }
 
 // pairsGradient is the weight gradient of a convolution by pairs of positions.
 type pairsGradient struct {
@@ -70,11 +70,11 @@ func (k *pairsGradient) replicas(f *frame, from, to int) {
 		part, i := i%parts, i/parts
 		column, i := i%columns, i/columns
 		panel, i := i%panels, i/panels
-		t := pairsTask{pairsGradient: k, kernels: f.exe.device.kernels, worker: w, group: i % k.Groups,
+		t := pairsTask{pairsGradient: k, kernels: f.kernels, worker: w, group: i % k.Groups,
 			first: panel * kernel.PanelLanes, k0: part * some, k1: min((part+1)*some, k.values),
 			j0: len(k.begin) * column / columns, j1: len(k.begin) * (column + 1) / columns}
 		r := from + f.turn(i/k.Groups, to-from)
-		t.sum(f.stored(k.x), f.stored(k.dy), f.starts[r], f.starts[r+1])
+		t.sum(f.storedIn(k.x), f.storedIn(k.dy), f.starts[r], f.starts[r+1])
 		t.unpack(row(f.f32(k.dw), k.dw, r))
 	})
 }

@@ -23,14 +23,14 @@ type pairsPart struct {
 // byPairs reports whether products with runs of so many values are computed by
 // pairs: a function of shape, precision and kernel class.
 func (c *compiler) byPairs(run int) bool {
-	return c.exe.device.bf16 && c.exe.device.kernels.Class != kernel.Generic.Class && run > 0 && run%2 == 0
+	return c.reduced && c.kernels.Class != kernel.Generic.Class && run > 0 && run%2 == 0
 }
 
 // tilesOf returns the tiles with which a convolution is computed, and whether
 // there are any. At precision bf16 these must be large and fill the image: else
 // pairs are faster, as matrix units always are.
 func (c *compiler) tilesOf(g *conv) (kernel.Winograd, bool) {
-	t, ok := g.byTiles(c.exe.device.kernels)
+	t, ok := g.byTiles(c.kernels)
 	if c.byMatrix(g, g.cg, g.og) {
 		return t, false
 	}
@@ -63,7 +63,7 @@ func (c *compiler) pairsFor(t *filter, key string, parts func() []packPart, matr
 				q.matrix = kernel.NewMatrix(part.window, 1)
 				length = q.matrix.PackedLen()
 			}
-			q.data = take[uint16](&c.exe.reserve, length)
+			q.data = take[uint16](&c.reserve, length)
 			p.parts = append(p.parts, q)
 		}
 		return p
@@ -78,7 +78,7 @@ func (p *pairsPack) fill(f *frame, weight *value) {
 	for i := range p.parts {
 		part := &p.parts[i]
 		f.each(part.pairs.Panels(), func(w *worker, panel int) {
-			kernels, src := f.exe.device.kernels, f.f32(weight)
+			kernels, src := f.kernels, f.f32(weight)
 			if part.matrix != nil {
 				kernels.PackMatrix(part.matrix, panel, part.data, src, part.at, part.step, kernel.Factor{})
 			} else {

@@ -13,8 +13,8 @@ type stored struct {
 	half []uint16
 }
 
-// stored returns the elements of v in all its units and the slack behind them.
-func (f *frame) stored(v *value) stored {
+// storedIn returns the elements of v in all its units and the slack behind them.
+func (f *frame) storedIn(v *value) stored {
 	if b := f.bytes(v); v.half {
 		return stored{half: of[uint16](b[:len(b)+slack])}
 	}

@@ -10,6 +10,7 @@ type pairsTask struct {
 	*pairsGradient
 	kernels                      *kernel.Set
 	worker                       *worker
+	scratch                      *scratch
 	group, first, k0, k1, j0, j1 int
 
 	real, width     int              // channels, also in whole lanes
@@ -40,13 +41,14 @@ func (t *pairsTask) sum(x, dy stored, from, to int) {
 
 // prepare begins sums over these operands.
 func (t *pairsTask) prepare(x, dy stored) {
+	t.scratch = scratchOf(t.worker)
 	t.real = min(t.og-t.first, kernel.PanelLanes)
 	t.width = wholeLanes(t.real)
 	t.inLine = kernel.PairsLine{Offsets: t.in, Lanes: wholeLanes(t.k1 - t.k0), Step: t.inStep}
 	t.dyLine = kernel.PairsLine{Offsets: t.grad, Lanes: t.width, Step: t.gradStep}
 	t.input, t.gradient = x, dy
 	t.value, t.channel = t.group*t.cg+t.k0, t.group*t.og+t.first
-	t.worker.segments, t.used = t.worker.segments[:0], 0
+	t.scratch.segments, t.used = t.scratch.segments[:0], 0
 	for t.lines = t.count; t.lines > 1 && t.size(t.segment(0, 0, t.lines)) > t.together; {
 		t.lines = (t.lines + 1) / 2
 	}
@@ -86,19 +88,19 @@ func (t *pairsTask) image(image int) {
 			t.add()
 		}
 		s.x, s.dy = t.used, t.used+(s.bottom-s.top)*t.inLine.Len()
-		t.worker.segments, t.used = append(t.worker.segments, s), t.used+t.size(s)
+		t.scratch.segments, t.used = append(t.scratch.segments, s), t.used+t.size(s)
 	}
 }
 
 // add adds the products of the segments and forgets these.
 func (t *pairsTask) add() {
 	halves := t.worker.halves(t.used)
-	for _, s := range t.worker.segments {
+	for _, s := range t.scratch.segments {
 		t.interleave(halves, s)
 	}
 	t.lookAhead()
 	if t.width == kernel.Lanes && t.step == 1 && t.rows > 1 {
-		for _, s := range t.worker.segments {
+		for _, s := range t.scratch.segments {
 			t.shared(halves, s)
 		}
 	} else {
@@ -106,16 +108,16 @@ func (t *pairsTask) add() {
 			t.single(halves, i)
 		}
 	}
-	t.worker.segments, t.used = t.worker.segments[:0], 0
+	t.scratch.segments, t.used = t.scratch.segments[:0], 0
 }
 
 // lookAhead has as much fetched as the segments took, from behind them.
 func (t *pairsTask) lookAhead() {
 	t.next.Clear()
-	if len(t.worker.segments) == 0 {
+	if len(t.scratch.segments) == 0 {
 		return
 	}
-	first, last := t.worker.segments[0], t.worker.segments[len(t.worker.segments)-1]
+	first, last := t.scratch.segments[0], t.scratch.segments[len(t.scratch.segments)-1]
 	from, to := first.image*t.x.count+first.top*t.inStep, last.image*t.x.count+last.bottom*t.inStep
 	run := t.k1 - t.k0
 	if t.padded {
@@ -142,8 +144,8 @@ func (t *pairsTask) interleave(dst []uint16, s segment) {
 
 // single adds the products of row i of the kernel.
 func (t *pairsTask) single(halves []uint16, i int) {
-	rows := t.worker.lines[:0]
-	for _, s := range t.worker.segments {
+	rows := t.scratch.calls[:0]
+	for _, s := range t.scratch.segments {
 		for y := s.from; y < s.to; y++ {
 			if h := y*t.step - t.lead + i*t.apart; h >= s.top && h < s.bottom {
 				rows = append(rows, t.rowsAt(s, h, y))
@@ -151,13 +153,13 @@ func (t *pairsTask) single(halves []uint16, i int) {
 		}
 	}
 	t.products(halves, rows, i, i)
-	t.worker.lines = rows
+	t.scratch.calls = rows
 }
 
 // shared adds the products of a segment, of neighbouring rows of the kernel at a
 // time that see a line of the input with different lines of the result.
 func (t *pairsTask) shared(halves []uint16, s segment) {
-	rows, first, last := t.worker.lines[:0], 0, -1
+	rows, first, last := t.scratch.calls[:0], 0, -1
 	for h := s.top; h < s.bottom; h++ {
 		// Row i of the kernel sees it from line h+lead-i*apart of the result.
 		low, high := 0, min(t.rows-1, (h+t.lead-s.from)/t.apart)
@@ -174,7 +176,7 @@ func (t *pairsTask) shared(halves []uint16, s segment) {
 		rows = append(rows, t.rowsAt(s, h, h+t.lead-high*t.apart))
 	}
 	t.products(halves, rows, first, last)
-	t.worker.lines = rows
+	t.scratch.calls = rows
 }
 
 // rowsAt returns where line h of the input and line y of the result lie, in bytes.

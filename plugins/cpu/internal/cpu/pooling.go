@@ -61,7 +61,7 @@ func buildMaxPool(c *compiler) action {
 	span := func(f *frame, w *worker, i, from, to int) {
 		image, pooled := f.at(x, w, i), f.at(y, w, i)
 		for p := from; p < to; p++ {
-			f.exe.device.kernels.MaxPool(pooled[p%ring*n:][:n], image, seen[p])
+			f.kernels.MaxPool(pooled[p%ring*n:][:n], image, seen[p])
 		}
 	}
 	return bySpan(action{work: x.count / 4, span: span, positions: y.positions, step: 1, width: n,
@@ -76,7 +76,7 @@ func buildMaxPoolGrad(c *compiler) action {
 		image, from, to := f.at(x, w, i), f.at(dy, w, i), f.at(dx, w, i)
 		clear(to)
 		for p, pixels := range seen {
-			f.exe.device.kernels.MaxPoolGradient(to, image, from[p*n:][:n], pixels)
+			f.kernels.MaxPoolGradient(to, image, from[p*n:][:n], pixels)
 		}
 	}}
 }
@@ -133,7 +133,7 @@ func buildGlobalAvgPool(c *compiler) action {
 	return action{row: func(f *frame, w *worker, i, _, _ int) {
 		sum := w.doubles(x.channels)
 		clear(sum)
-		f.exe.device.kernels.Sums(sum, f.at(x, w, i))
+		f.kernels.Sums(sum, f.at(x, w, i))
 		divideInto(f.at(y, w, i), sum, float64(x.positions))
 	}}
 }

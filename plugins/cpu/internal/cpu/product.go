@@ -81,7 +81,7 @@ func (p *product) do(f *frame, w *worker, u unit, win *kernel.Window, o operands
 // byWindows computes positions [from, to) of one panel over a window.
 func (p *product) byWindows(f *frame, w *worker, u unit, win *kernel.Window, o operands, from, to int) {
 	part := &p.parts[u.part]
-	f.exe.device.kernels.Window(win, u.panel, o.out[part.out:], o.in[part.in:], part.data, p.biasOf(u),
+	f.kernels.Window(win, u.panel, o.out[part.out:], o.in[part.in:], part.data, p.biasOf(u),
 		o.end.From(part.out), from, to, &w.tile)
 }
 
@@ -213,6 +213,3 @@ func cutPositions(i, parts, n int) (from, to int) {
 	tiles := (n + positionStep - 1) / positionStep
 	return min(tiles*i/parts*positionStep, n), min(tiles*(i+1)/parts*positionStep, n)
 }
-
-// positionStep is the positions of the largest tile of a window.
-const positionStep = 12

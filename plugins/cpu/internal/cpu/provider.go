@@ -55,15 +55,15 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	d := &Device{info: describe(set, threads), kernels: set, pool: newPool(threads),
-		bf16: precision == device.BF16}
+	d := &Device{info: describe(set, threads),
+		machine: machine{kernels: set, pool: newPool(threads), reduced: precision == device.BF16}}
 	d.open, d.cancel = context.WithCancel(context.Background())
 	return d, nil
 }
 
 // describe returns the Info of a device with these kernels.
 func describe(set *kernel.Set, threads int) device.Info {
-	total, free := memory()
+	total, free := meminfo()
 	return device.Info{
 		ID: device.DefaultID, Name: "cpu",
 		Description: fmt.Sprintf("%s, %d threads, %s kernels", processor(), threads, set.Name),

@@ -13,7 +13,7 @@ var reductionOps = map[graph.Op]func(c *compiler) action{
 }
 
 func buildChannelSum(c *compiler) action {
-	x, y, kernels := c.in(0), c.out(0), c.exe.device.kernels
+	x, y, kernels := c.in(0), c.out(0), c.kernels
 	o := blockwise{x: x, total: y, operands: []*value{x}, add: addTo[float64],
 		part: func(_ *frame, _ int, part []float64, in [][]float32) {
 			clear(part)

@@ -23,7 +23,7 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	if err != nil {
 		return device.Outcome{}, err
 	}
-	f := e.start(ctx, s.Rows, s.Inputs)
+	f := e.start(ctx, &e.device.machine, s.Rows, s.Inputs)
 	f.number = s.Number
 	if s.Profile {
 		f.profile = profile{}
@@ -31,8 +31,8 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	if s.Function == graph.Train {
 		e.hasKept = false
 	}
-	if err := f.run(fn, call); err != nil {
-		return device.Outcome{}, err
+	if err := f.run(fn); err != nil {
+		return device.Outcome{}, e.device.wrap(call, err)
 	}
 	if s.Function == graph.Train {
 		e.hasKept, e.keptFor = true, e.version
@@ -45,45 +45,6 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	}
 	out.Took = time.Since(began)
 	return out, nil
-}
-
-// run executes a function. When it returns nothing of it is under way.
-func (f *frame) run(fn *function, call string) error {
-	ctx, cancel := context.WithCancel(f.ctx)
-	defer cancel()
-	f.ctx = ctx
-	f.exe.device.pool.attend()
-	defer f.exe.device.pool.leave()
-	err := f.runGroups(fn, call)
-	if err != nil {
-		cancel()
-	}
-	if late := f.settle(); err == nil && late != nil {
-		err = f.exe.device.wrap(call, late)
-	}
-	return err
-}
-
-func (f *frame) runGroups(fn *function, call string) error {
-	for _, v := range fn.copied {
-		f.bringIn(v)
-	}
-	for _, g := range fn.groups {
-		if err := f.ctx.Err(); err != nil {
-			return f.exe.device.fail(call, device.Canceled, "%w", err)
-		}
-		if err := f.runGroup(fn, g); err != nil {
-			return f.exe.device.wrap(call, err)
-		}
-	}
-	return nil
-}
-
-func (f *frame) runGroup(fn *function, g *group) error {
-	if f.profile != nil {
-		return f.profile.run(f, g, fn)
-	}
-	return g.run(f)
 }
 
 // check validates a step against the function and the capacity.

@@ -1,10 +1,6 @@
 package cpu
 
 import (
-	"context"
-	"slices"
-
-	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -93,98 +89,4 @@ func changes(values ...*value) func() bool {
 		}
 		return changed
 	}
-}
-
-// declare lists the state, all zeros.
-func (e *Executable) declare() error {
-	need := 0.0
-	for _, s := range e.program.State {
-		n, err := tensor.Size(s.DType, s.Shape)
-		if err != nil {
-			return e.device.fail("Load", device.Invalid, "state %s: %w", s.Name, err)
-		}
-		need += float64(n)
-	}
-	if err := e.device.checkMemory("Load", need); err != nil {
-		return err
-	}
-	for _, s := range e.program.State {
-		e.states[s.Name] = &state{value: tensor.Tensor{DType: s.DType, Shape: s.Shape}, stamp: 1}
-	}
-	e.blank = true
-	return nil
-}
-
-// fillBlank gives memory to what was not written before the first run.
-func (e *Executable) fillBlank() {
-	if e.blank {
-		for _, s := range e.states {
-			s.bytes()
-		}
-		e.blank = false
-	}
-}
-
-// stateBytes returns the size of all state.
-func (e *Executable) stateBytes() (n int) {
-	for _, s := range e.states {
-		n += s.size()
-	}
-	return n
-}
-
-// Write sets a state tensor.
-func (e *Executable) Write(ctx context.Context, name string, t tensor.Tensor) error {
-	_, end, err := e.begin(ctx, "Write")
-	if err != nil {
-		return err
-	}
-	defer end()
-	s := e.states[name]
-	switch {
-	case s == nil:
-		return e.device.fail("Write", device.Invalid, "no state is called %q", name)
-	case t.DType != s.value.DType || !slices.Equal(t.Shape, s.value.Shape) || len(t.Bytes) != s.size():
-		return e.device.fail("Write", device.Invalid, "state %s is %v, got %v", name, s.value, t)
-	}
-	s.set(t)
-	return nil
-}
-
-// WriteAll sets state tensors, one after the other.
-func (e *Executable) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
-	return device.WriteEach(ctx, e, names, state)
-}
-
-// Read returns a copy of a state tensor.
-func (e *Executable) Read(ctx context.Context, name string) (tensor.Tensor, error) {
-	_, end, err := e.begin(ctx, "Read")
-	if err != nil {
-		return tensor.Tensor{}, err
-	}
-	defer end()
-	s := e.states[name]
-	switch {
-	case s == nil:
-		return tensor.Tensor{}, e.device.fail("Read", device.Invalid, "no state is called %q", name)
-	}
-	defer s.rest()
-	s.bytes()
-	return s.value.Clone(), nil
-}
-
-// Close frees the executable.
-func (e *Executable) Close() error {
-	e.device.mu.Lock()
-	defer e.device.mu.Unlock()
-	e.free()
-	return nil
-}
-
-func (e *Executable) free() {
-	for _, s := range e.states {
-		s.leave()
-	}
-	e.reserve.free()
-	e.closed, e.arena, e.states, e.packs, e.functions = true, nil, nil, nil, nil
 }

@@ -75,7 +75,7 @@ func (c *compiler) buildStrip(g *conv, x *value, t *filter, y *value, back bool)
 		padded := g.paddedRows(w, o.in, x.ringRows(), from, to-1)
 		for y := from; y < to; y++ {
 			at := y * g.ow * g.o
-			f.exe.device.kernels.Strip(s, o.out[at:], padded[y*s.RowStep:], p.parts[0].data, t.add, o.end.From(at),
+			f.kernels.Strip(s, o.out[at:], padded[y*s.RowStep:], p.parts[0].data, t.add, o.end.From(at),
 				g.ow)
 		}
 	}
@@ -102,7 +102,7 @@ func (g *conv) stripGradient(x, dy, dw *value) action {
 				for y := range g.oh {
 					d := row(grad, dy, i)[y*g.ow*g.o:]
 					for k := from; k < to; k++ {
-						f.exe.device.kernels.StripGradient(t, sums[(k-from)*size:], padded[(y+k)*t.RowStep:], d, g.ow)
+						f.kernels.StripGradient(t, sums[(k-from)*size:], padded[(y+k)*t.RowStep:], d, g.ow)
 					}
 				}
 			}

@@ -133,3 +133,13 @@ func (f *frame) slack(v *value) []float32 {
 	b := f.bytes(v)
 	return of[float32](b[:len(b)+slack])
 }
+
+// wide is the float32 of a half for a row that passes through a group, in the
+// memory of a lane. An action of its own makes it before the first that reads
+// it, or one that makes the half makes it first, which is then narrowed span by
+// span while it is in the cache.
+type wide struct {
+	id          graph.Value
+	half, float *value
+	first, last int // actions between which it is in use
+}

@@ -6,16 +6,6 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// wide is the float32 of a half for a row that passes through a group, in the
-// memory of a lane. An action of its own makes it before the first that reads
-// it, or one that makes the half makes it first, which is then narrowed span by
-// span while it is in the cache.
-type wide struct {
-	id          graph.Value
-	half, float *value
-	first, last int // actions between which it is in use
-}
-
 // widener puts what halves and float32 need between the actions of a group.
 type widener struct {
 	*compiler
@@ -81,7 +71,7 @@ func (w *widener) newWide(id graph.Value, k int) {
 
 // widening returns the action that makes the wide of a half.
 func (w *widener) widening(id graph.Value) action {
-	kernels, v := w.exe.device.kernels, w.fn.values[id]
+	kernels, v := w.kernels, w.fn.values[id]
 	return bySpan(action{widens: w.wides[v], work: v.count / 16, positions: v.positions, step: 1,
 		width: v.channels, pointwise: true, span: func(f *frame, w *worker, i, from, to int) {
 			from, to = from*v.channels, to*v.channels
@@ -139,7 +129,7 @@ func (w *widener) stores(n *graph.Node, a action) action {
 // store stores elements [from, to) of row i. The wide is rounded itself only if
 // it is read again.
 func (s *storing) store(f *frame, w *worker, i, from, to int) {
-	x, kernels := f.at(s.value, w, i)[from:to], f.exe.device.kernels
+	x, kernels := f.at(s.value, w, i)[from:to], f.kernels
 	if s.round && (s.wide == nil || s.wide.last > s.wide.first) {
 		kernels.RoundBF16(x)
 	}

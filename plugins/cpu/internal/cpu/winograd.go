@@ -33,15 +33,15 @@ func (g *conv) byTiles(set *kernel.Set) (kernel.Winograd, bool) {
 // computes the same by windows, is that of the convolution whose gradient it is.
 func (c *compiler) buildWinograd(g *conv, t kernel.Winograd, direct *product, x, y *value, back bool) action {
 	k := &winograd{conv: g, Winograd: t, rows: (g.h + t.Side - 1) / t.Side, columns: (g.w + t.Side - 1) / t.Side,
-		direct: direct, kernels: c.exe.device.kernels, bias: make([]float32, g.o)}
+		direct: direct, kernels: c.kernels, bias: make([]float32, g.o)}
 	what := "winograd"
 	if back {
 		what = "winograd back"
 	}
 	k.weights = shared(c, direct.filter, g.key(what),
-		func() *winogradPack { return newWinogradPack(t, back, &c.exe.reserve) })
+		func() *winogradPack { return newWinogradPack(t, back, &c.reserve) })
 	rows := t.Side * g.ow // positions of a row of tiles
-	row := c.tileOperands(x, y)
+	row := c.tileOperandsOf(x, y)
 	span := func(f *frame, w *worker, i, from, to int) {
 		o := row(f, w, i)
 		if k.weights.apart {
@@ -66,7 +66,7 @@ func (c *compiler) buildWinograd(g *conv, t kernel.Winograd, direct *product, x,
 	}
 	ending := c.ending()
 	a = whole(func(f *frame) error {
-		k.apply(f, tileOperands{f.stored(x), f.stored(y), ending.rows(f)})
+		k.apply(f, tileOperands{f.storedIn(x), f.storedIn(y), ending.rows(f)})
 		return nil
 	}).after(k.prepare)
 	a.asHalves = c.imageAndResult(x, y)

@@ -51,7 +51,7 @@ func (t *tiles) spread(line, at, wide int) {
 	row := t.strip[line*t.stripStep()+t.c:]
 	below := row[t.stripStep():]
 	measure := func(x, first, count int) {
-		t.frame.exe.device.kernels.WinogradSpread(t.sums[at+first:], t.most[at+first:], row[x*t.c:], below[x*t.c:],
+		t.frame.kernels.WinogradSpread(t.sums[at+first:], t.most[at+first:], row[x*t.c:], below[x*t.c:],
 			2*t.c, count)
 	}
 	measure(0, 0, 1)

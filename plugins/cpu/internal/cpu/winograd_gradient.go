@@ -99,7 +99,7 @@ func (k *winogradGradient) blockWidth(f *frame) int {
 // transform transforms row q of the tiles of replica r, which becomes row i of
 // those that are treated together, and measures it.
 func (k *winogradGradient) transform(f *frame, w *worker, r, q, i int) {
-	kernels, all := f.exe.device.kernels, k.some*k.columns
+	kernels, all := f.kernels, k.some*k.columns
 	image, y := f.starts[r]+q/k.rows, q%k.rows
 	step, gradientStep := (k.columns*k.Side+2)*k.c, k.columns*k.Side*k.o
 	room := w.floats(k.Tile()*step + k.Side*gradientStep)
@@ -147,10 +147,10 @@ func (k *winogradGradient) add(f *frame, w *worker, r, panel, k0, k1, tiles int,
 	v, d := temp[float32](f, k.v, k.InLen(all)), temp[float32](f, k.d, k.GradientLen(all))
 	for q := range k.Frequencies() {
 		in, gradient := k.Frequency(q, all)
-		f.exe.device.kernels.Gradient(k.window, 0, panel, sums[q*n:], v[in:], d[gradient:], k0, k1, 0, tiles)
+		f.kernels.Gradient(k.window, 0, panel, sums[q*n:], v[in:], d[gradient:], k0, k1, 0, tiles)
 	}
 	if last {
-		f.exe.device.kernels.WinogradTaps(k.Winograd, taps, sums, n)
+		f.kernels.WinogradTaps(k.Winograd, taps, sums, n)
 		k.unpack(f, row(f.f32(k.dw), k.dw, r), taps, panel*kernel.PanelLanes, width, k0, k1)
 	}
 }
@@ -158,5 +158,5 @@ func (k *winogradGradient) add(f *frame, w *worker, r, panel, k0, k1, tiles int,
 // unpack writes taps, [9][k1-k0][width], to a gradient [O][C][3][3].
 func (k *winogradGradient) unpack(f *frame, dw, taps []float32, first, width, k0, k1 int) {
 	to := dw[(first*k.c+k0)*9:]
-	f.exe.device.kernels.Scatter(to, k.orders[k1-k0], k.c*9, taps, width, width)
+	f.kernels.Scatter(to, k.orders[k1-k0], k.c*9, taps, width, width)
 }

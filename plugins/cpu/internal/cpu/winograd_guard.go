@@ -37,7 +37,7 @@ func (g *winogradGradientGuard) measure(f *frame, k *winogradGradient, q, image,
 	part := func(v *value, line, height int) []float32 {
 		return row(f.f32(v), v, image)[y*k.Side*line : min((y+1)*k.Side, height)*line]
 	}
-	kernels := f.exe.device.kernels
+	kernels := f.kernels
 	kernels.Sizes(s[:k.c], s[k.c:2*k.c], part(k.x, k.w*k.c, k.h))
 	kernels.Sizes(s[2*k.c:2*k.c+k.o], s[2*k.c+k.o:], part(k.dy, k.ow*k.o, k.oh))
 }
@@ -46,7 +46,7 @@ func (g *winogradGradientGuard) measure(f *frame, k *winogradGradient, q, image,
 func (g *winogradGradientGuard) mend(f *frame, k *winogradGradient, r int) {
 	clear(g.size)
 	clear(g.most)
-	f.exe.device.kernels.Sizes(g.size, g.most, temp[float32](f, g.sizes, f.rows[r]*k.rows*k.measured()))
+	f.kernels.Sizes(g.size, g.most, temp[float32](f, g.sizes, f.rows[r]*k.rows*k.measured()))
 	g.channels = g.channels[:0]
 	for c := range k.c {
 		if !even(g.size[c], g.most[k.c+c]) {
@@ -83,7 +83,7 @@ func (g *winogradGradientGuard) channel(f *frame, w *worker, k *winogradGradient
 	for i := f.starts[r]; i < f.starts[r+1]; i++ {
 		gradient := dy[i*k.dy.count : (i+1)*k.dy.count+kernel.GradientSlack]
 		for t := range 9 {
-			f.exe.device.kernels.Gradient(g.plain, t, panel, sums[t*width:], row(x, k.x, i), gradient, c, c+1, 0,
+			f.kernels.Gradient(g.plain, t, panel, sums[t*width:], row(x, k.x, i), gradient, c, c+1, 0,
 				g.plain.Positions())
 		}
 	}

@@ -8,8 +8,8 @@ type tileOperands struct {
 	end     kernel.Ending
 }
 
-// tileOperands returns the operands of row i of the current node.
-func (c *compiler) tileOperands(x, y *value) func(f *frame, w *worker, i int) tileOperands {
+// tileOperandsOf returns the operands of row i of the current node.
+func (c *compiler) tileOperandsOf(x, y *value) func(f *frame, w *worker, i int) tileOperands {
 	ending := c.ending()
 	return func(f *frame, w *worker, i int) tileOperands {
 		return tileOperands{f.storedRow(x, w, i), f.storedRow(y, w, i), ending.row(f, w, i)}

@@ -50,7 +50,7 @@ func (p *winogradPack) fill(f *frame, t *filter) {
 	f.each(p.Panels(), func(w *worker, panel int) {
 		taps := w.floats(9 * p.In * p.PanelWidth(panel))
 		apart[panel] = !p.gather(f, taps, t, panel)
-		f.exe.device.kernels.WinogradWeights(p.Winograd, panel, p.data, taps)
+		f.kernels.WinogradWeights(p.Winograd, panel, p.data, taps)
 	})
 	p.apart = false
 	for _, a := range apart {
@@ -65,7 +65,7 @@ func (p *winogradPack) fill(f *frame, t *filter) {
 // reports whether they are even.
 func (p *winogradPack) gather(f *frame, taps []float32, filter *filter, panel int) bool {
 	width, first := p.PanelWidth(panel), panel*kernel.WinogradLanes
-	f.exe.device.kernels.Gather(taps, width, width, f.f32(filter.weight)[first*p.step:], p.order, p.step,
+	f.kernels.Gather(taps, width, width, f.f32(filter.weight)[first*p.step:], p.order, p.step,
 		filter.factor(f).From(first))
 	return p.even(f, taps, width)
 }
@@ -77,7 +77,7 @@ func (p *winogradPack) even(f *frame, taps []float32, width int) bool {
 	var sizes [9][kernel.WinogradLanes]float32
 	var most [kernel.WinogradLanes]float32
 	for t := range sizes {
-		f.exe.device.kernels.Sizes(sizes[t][:width], most[:width], taps[t*p.In*width:][:p.In*width])
+		f.kernels.Sizes(sizes[t][:width], most[:width], taps[t*p.In*width:][:p.In*width])
 	}
 	for o, m := range most[:width] {
 		if m == 0 {

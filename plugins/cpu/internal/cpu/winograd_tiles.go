@@ -22,7 +22,7 @@ type tiles struct {
 // newTiles returns the rows of tiles [from, to) of images whose operands begin
 // with those of the first.
 func (k *winograd) newTiles(f *frame, w *worker, o tileOperands, from, to int) *tiles {
-	t := &w.tiles
+	t := &scratchOf(w).tiles
 	*t = tiles{winograd: k, frame: f, worker: w, tileOperands: o, from: from, to: to,
 		suspects: t.suspects[:0], sums: t.sums, most: t.most}
 	v, m := k.InLen(t.count()), k.OutLen(t.count())
@@ -68,7 +68,7 @@ func (t *tiles) image(i int) tileOperands { return t.tileOperands.image(t.winogr
 
 // do computes panels [p0, p1) of the block.
 func (t *tiles) do(p0, p1 int) {
-	kernels := t.frame.exe.device.kernels
+	kernels := t.frame.kernels
 	t.segments(func(i, from, to, first int) {
 		t.pad(t.image(i).in, from, to)
 		t.inspect(from, to, first)
@@ -108,7 +108,7 @@ func (t *tiles) pad(image stored, from, to int) {
 			continue
 		}
 		clear(line[:t.c])
-		image.from(source*row).widen(t.frame.exe.device.kernels, line[t.c:][:row])
+		image.from(source*row).widen(t.frame.kernels, line[t.c:][:row])
 		clear(line[t.c+row:])
 	}
 }
@@ -116,7 +116,7 @@ func (t *tiles) pad(image stored, from, to int) {
 // output computes panel p of row y of the tiles, the first of which is tile
 // first of the block: straight into the result where tiles lie inside the image.
 func (t *tiles) output(p int, o tileOperands, y, first int) {
-	kernels, channel := t.frame.exe.device.kernels, p*kernel.WinogradLanes
+	kernels, channel := t.frame.kernels, p*kernel.WinogradLanes
 	width, bias := t.PanelWidth(p), t.bias[channel:]
 	inside, height := t.ow/t.Side, min(t.Side, t.oh-y*t.Side)
 	if height < t.Side {

@@ -5,18 +5,16 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 // worker is a thread of execution with memory of its own, whose contents mean
 // nothing between tasks.
 type worker struct {
-	index  int
-	tile   kernel.Scratch
-	matrix kernel.MatrixScratch
-	room   []float32
-	wide   []float64
-	half   []uint16
-	// segments are what a gradient by pairs adds together, lines those of a call.
-	segments  []segment
-	lines     [][2]int32
+	index     int
+	tile      kernel.Scratch
+	matrix    kernel.MatrixScratch
+	room      []float32
+	wide      []float64
+	half      []uint16
 	views     [5][]float32 // of operands
 	halfViews [5][]uint16
-	tiles     tiles
+	// own is what else convolutions keep from task to task.
+	own any
 }
 
 // floats returns n values of the worker's own memory, not cleared.

@@ -135,14 +135,14 @@ func (w *Window) Unpack(panel int, dst, sums []float32, at []int, step, t0, t1 i
 // Scratch is what a worker lends to Window: memory, whose contents mean nothing
 // between calls, and its word on what it will want next.
 type Scratch struct {
-	tile [windowMost * PanelLanes]float32
+	tile [WindowPositions * PanelLanes]float32
 	// Next is weights that are far away and wanted soon after the call, or
 	// nothing: they are fetched meanwhile. That changes no result.
 	Next []float32
 }
 
-// windowMost is the largest number of positions of a tile.
-const windowMost = 12
+// WindowPositions is the largest number of positions of a tile of a Window.
+const WindowPositions = 12
 
 // Window computes positions [from, to) of one panel for one image. in and out
 // begin at the image and at its result; bias is nil or has BiasLen values.

@@ -83,7 +83,7 @@ func fits(n, next, left int) bool {
 }
 
 // spareOffsets says where the positions of a tile lie in a Scratch.
-var spareOffsets = func() (o [windowMost]int32) {
+var spareOffsets = func() (o [WindowPositions]int32) {
 	for p := range o {
 		o[p] = int32(p * PanelLanes * 4)
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// memory returns the machine's memory and what is available of it, in bytes;
+// meminfo returns the machine's memory and what is available of it, in bytes;
 // zeros where the system does not say.
-func memory() (total, free int64) {
+func meminfo() (total, free int64) {
 	b, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 0, 0

@@ -6,40 +6,6 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// stretch is positions [from, to) of the result of an action.
-type stretch struct{ from, to int }
-
-// join returns the stretch that contains both, of which s may be none.
-func (s stretch) join(t stretch) stretch {
-	if s.to == 0 {
-		return t
-	}
-	return stretch{min(s.from, t.from), max(s.to, t.to)}
-}
-
-// course says which positions of every action of a chain a step of the chain
-// computes. Where actions see more than their own positions, those before them
-// are ahead. from is what the step needs: a worker that has done the step before
-// goes on where that ended, one that begins here begins there.
-type course [][]stretch
-
-// run passes piece of pieces of row i through the actions of a chain. What
-// pieces compute both is in the memory of their own workers.
-func (c course) run(a []action, f *frame, w *worker, i, piece, pieces int) {
-	first, last := len(c)*piece/pieces, len(c)*(piece+1)/pieces
-	for n := first; n < last; n++ {
-		for k := range a {
-			s := c[n][k]
-			if n > first {
-				s.from = max(s.from, c[n-1][k].to)
-			}
-			if s.from < s.to {
-				a[k].span(f, w, i, s.from, s.to)
-			}
-		}
-	}
-}
-
 // linker divides the actions of a group into chains.
 type linker struct {
 	fn *function
@@ -181,15 +147,6 @@ func (l *linker) held(first, last int) (n int) {
 	return n
 }
 
-// most returns how many positions of the result of action k a step needs or
-// computes at most.
-func (c course) most(k int) (n int) {
-	for _, s := range c {
-		n = max(n, s[k].to-s[k].from)
-	}
-	return n
-}
-
 // course returns the steps of a chain: some parts of its last result, as many as
 // may be dealt to workers evenly.
 func (l *linker) course(first, last int) course {
@@ -216,15 +173,6 @@ const (
 	// evenSteps is a number of workers that should find as much to do each.
 	evenSteps = 4
 )
-
-// unit returns what spans are multiples of in a course. Those of windows need not
-// be whole tiles.
-func (a *action) unit() int {
-	if a.step == positionStep {
-		return 1
-	}
-	return a.step
-}
 
 // step returns what every action has to compute so that the last one can
 // compute s.

@@ -1,0 +1,44 @@
+package cpu
+
+import (
+	"context"
+)
+
+// run executes a function. When it returns nothing of it is under way.
+func (f *frame) run(fn *function) error {
+	ctx, cancel := context.WithCancel(f.ctx)
+	defer cancel()
+	f.ctx = ctx
+	f.pool.attend()
+	defer f.pool.leave()
+	err := f.runGroups(fn)
+	if err != nil {
+		cancel()
+	}
+	if late := f.settle(); err == nil {
+		err = late
+	}
+	return err
+}
+
+func (f *frame) runGroups(fn *function) error {
+	for _, v := range fn.copied {
+		f.bringIn(v)
+	}
+	for _, g := range fn.groups {
+		if err := f.ctx.Err(); err != nil {
+			return err
+		}
+		if err := f.runGroup(fn, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *frame) runGroup(fn *function, g *group) error {
+	if f.profile != nil {
+		return f.profile.run(f, g, fn)
+	}
+	return g.run(f)
+}

@@ -82,7 +82,19 @@ formats:              formats/torch formats/internal/foreign bn graph models reg
 
 plugins/cpu/internal/amxemulation:
 plugins/cpu/internal/kernel:   plugins/cpu/internal/amxemulation
-plugins/cpu/internal/cpu:      collective device graph plugins/cpu/internal/kernel tensor
+plugins/cpu/internal/workers:  plugins/cpu/internal/kernel
+plugins/cpu/internal/fusion:   graph tensor
+plugins/cpu/internal/run:      collective device graph plugins/cpu/internal/fusion plugins/cpu/internal/kernel
+plugins/cpu/internal/run:      plugins/cpu/internal/workers tensor
+plugins/cpu/internal/convolution: collective graph plugins/cpu/internal/kernel plugins/cpu/internal/run
+plugins/cpu/internal/operations: collective device graph plugins/cpu/internal/convolution
+plugins/cpu/internal/operations: plugins/cpu/internal/fusion plugins/cpu/internal/kernel
+plugins/cpu/internal/operations: plugins/cpu/internal/run tensor
+plugins/cpu/internal/plan:     device graph plugins/cpu/internal/fusion
+plugins/cpu/internal/plan:     plugins/cpu/internal/run tensor
+plugins/cpu/internal/cpu:      device graph plugins/cpu/internal/convolution plugins/cpu/internal/kernel
+plugins/cpu/internal/cpu:      plugins/cpu/internal/operations plugins/cpu/internal/plan
+plugins/cpu/internal/cpu:      plugins/cpu/internal/run plugins/cpu/internal/workers collective tensor
 plugins/cpu:                   device/serve plugins/cpu/internal/cpu
 plugins/cpu/bnctl-device-cpu:  plugins/cpu
 plugins/cuda/internal/cu:

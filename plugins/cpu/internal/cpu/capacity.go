@@ -5,13 +5,14 @@ import (
 	"math"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // Needs returns the memory of state, packed weights and arena.
 func (e *Executable) Needs() device.Needs {
-	fixed := int64(e.stateBytes())
-	for _, p := range e.packs {
-		fixed += p.bytes()
+	fixed := int64(e.StateBytes())
+	for _, p := range e.Packs {
+		fixed += p.Bytes()
 	}
 	const many = 1 << 20 // rows, so that what does not grow with them vanishes
 	replicas := max(e.capacity.Replicas, 1)
@@ -25,25 +26,25 @@ func (e *Executable) Needs() device.Needs {
 // what is kept, behind it what the functions share, then the lanes.
 func (e *Executable) layOut(c device.Capacity) int {
 	kept := 0
-	for _, s := range e.kept {
-		s.offset = kept
-		kept += s.bytes(c)
+	for _, s := range e.Kept {
+		s.Offset = kept
+		kept += s.Bytes(c)
 	}
 	most := 0
-	e.lane = 0
+	e.Lane = 0
 	for _, fn := range e.functions {
-		most = max(most, place(fn.slots, c))
-		for _, g := range fn.groups {
-			e.lane = max(e.lane, place(g.local, c))
+		most = max(most, run.Place(fn.Slots, c))
+		for _, g := range fn.Groups {
+			e.Lane = max(e.Lane, run.Place(g.Local, c))
 		}
 	}
 	for _, fn := range e.functions {
-		for _, s := range fn.slots {
-			s.offset += kept
+		for _, s := range fn.Slots {
+			s.Offset += kept
 		}
 	}
-	e.lanes = kept + most
-	return e.lanes + e.lane*fewRows*len(e.device.pool.workers)
+	e.Lanes = kept + most
+	return e.Lanes + e.Lane*run.FewRows*len(e.device.Pool.Workers)
 }
 
 // Grow raises the capacity.
@@ -58,7 +59,7 @@ func (e *Executable) Grow(ctx context.Context, c device.Capacity) error {
 }
 
 func (e *Executable) grow(call string, c device.Capacity) error {
-	if e.arena != nil && c == e.capacity {
+	if e.Arena != nil && c == e.capacity {
 		return nil
 	}
 	if need := e.atMost(c); need > math.MaxInt/4 {
@@ -66,23 +67,23 @@ func (e *Executable) grow(call string, c device.Capacity) error {
 			c.Rows, c.Replicas, need)
 	}
 	size := e.layOut(c)
-	if err := e.device.checkMemory(call, float64(size-len(e.arena))); err != nil {
+	if err := e.device.checkMemory(call, float64(size-len(e.Arena))); err != nil {
 		e.layOut(e.capacity)
 		return err
 	}
-	arena := newArena(size)
+	arena := run.NewArena(size)
 	if e.hasKept { // what is kept lies first and has the same place for every capacity
-		copy(arena, e.arena[:e.keptBytes()])
+		copy(arena, e.Arena[:e.keptBytes()])
 	}
-	e.arena, e.capacity = arena, c
+	e.Arena, e.capacity = arena, c
 	return nil
 }
 
 // keptBytes returns the size of what is kept, which does not depend on capacity.
 func (e *Executable) keptBytes() int {
 	n := 0
-	for _, s := range e.kept {
-		n += s.bytes(e.capacity)
+	for _, s := range e.Kept {
+		n += s.Bytes(e.capacity)
 	}
 	return n
 }
@@ -91,12 +92,12 @@ func (e *Executable) keptBytes() int {
 func (e *Executable) atMost(c device.Capacity) float64 {
 	n := 0.0
 	for _, fn := range e.functions {
-		for _, s := range fn.slots {
-			n += float64(s.fixed) + float64(s.perReplica)*float64(c.Replicas) + float64(s.perRow)*float64(c.Rows)
+		for _, s := range fn.Slots {
+			n += float64(s.Fixed) + float64(s.PerReplica)*float64(c.Replicas) + float64(s.PerRow)*float64(c.Rows)
 		}
-		for _, g := range fn.groups {
-			for _, s := range g.local {
-				n += float64(s.fixed) * float64(fewRows*len(e.device.pool.workers))
+		for _, g := range fn.Groups {
+			for _, s := range g.Local {
+				n += float64(s.Fixed) * float64(run.FewRows*len(e.device.Pool.Workers))
 			}
 		}
 	}

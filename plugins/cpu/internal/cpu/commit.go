@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -30,24 +31,24 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 	case !e.hasKept || e.keptFor != v:
 		return e.device.fail(call, device.Invalid, "nothing is kept for version %d; run %s first", v, graph.Train)
 	}
-	inputs, err := fn.hyper(h)
+	inputs, err := hyper(fn, h)
 	if err != nil {
 		return e.device.fail(call, device.Invalid, "%w", err)
 	}
 	// From here on nothing fails but an update that is not finite: updates may be made in place.
 	for _, u := range fn.Updates {
-		e.states[u.State].own()
+		e.States[u.State].Own()
 	}
-	f := e.start(context.WithoutCancel(ctx), &e.device.machine, nil, inputs)
-	if err := f.run(fn); err != nil {
+	f := e.Start(context.WithoutCancel(ctx), &e.device.Machine, nil, inputs)
+	if err := f.Run(fn); err != nil {
 		return e.device.wrap(call, err)
 	}
 	for _, u := range fn.Updates {
-		s, v := e.states[u.State], fn.values[u.Value]
-		if v.state != s {
-			copy(s.value.Bytes, f.bytes(v))
+		s, v := e.States[u.State], fn.Known[u.Value]
+		if v.State != s {
+			copy(s.Value.Bytes, f.Bytes(v))
 		}
-		s.stamp++
+		s.Stamp++
 	}
 	e.hasKept = false
 	if err := e.checkUpdates(f, fn); err != nil {
@@ -59,12 +60,12 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 
 // checkUpdates returns an error that names a state tensor that the function has
 // made infinite or NaN somewhere.
-func (e *Executable) checkUpdates(f *frame, fn *function) error {
+func (e *Executable) checkUpdates(f *run.Frame, fn *run.Function) error {
 	var bad atomic.Bool
 	for _, u := range fn.Updates {
-		if s := e.states[u.State]; s.value.DType == tensor.F32 {
-			x := s.value.F32()
-			f.eachSpan(len(x), func(_ *worker, from, to int) {
+		if s := e.States[u.State]; s.Value.DType == tensor.F32 {
+			x := s.Value.F32()
+			f.EachSpan(len(x), func(_ *run.Worker, from, to int) {
 				if !device.AllFinite(x[from:to]) {
 					bad.Store(true)
 				}
@@ -73,7 +74,7 @@ func (e *Executable) checkUpdates(f *frame, fn *function) error {
 	}
 	for i := 0; i < len(fn.Updates) && bad.Load(); i++ {
 		name := fn.Updates[i].State
-		if err := device.Finite(name, e.states[name].value); err != nil {
+		if err := device.Finite(name, e.States[name].Value); err != nil {
 			return err
 		}
 	}
@@ -81,16 +82,16 @@ func (e *Executable) checkUpdates(f *frame, fn *function) error {
 }
 
 // hyper returns the inputs of commit; those that train keeps stay empty.
-func (fn *function) hyper(h device.Hyper) ([]tensor.Tensor, error) {
+func hyper(fn *run.Function, h device.Hyper) ([]tensor.Tensor, error) {
 	inputs := make([]tensor.Tensor, len(fn.Inputs))
 	for i, id := range fn.Inputs {
-		v := fn.values[id]
-		if v.input < 0 {
+		v := fn.Known[id]
+		if v.Input < 0 {
 			continue
 		}
-		x, ok := h[v.name]
+		x, ok := h[v.Name]
 		if !ok {
-			return nil, fmt.Errorf("hyper-parameter %s is missing", v.name)
+			return nil, fmt.Errorf("hyper-parameter %s is missing", v.Name)
 		}
 		inputs[i] = tensor.Scalar(x)
 	}

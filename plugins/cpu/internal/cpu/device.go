@@ -8,11 +8,12 @@ import (
 	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // Device is the CPU with a pool of workers.
 type Device struct {
-	machine
+	run.Machine
 	info   device.Info
 	loaded []*Executable
 
@@ -79,7 +80,7 @@ func (d *Device) Join(ctx context.Context, g device.Group) error {
 	if !g.Alone() && g.Exchange == nil {
 		return d.fail("Join", device.Invalid, "a group of %d without a way to exchange", len(g.Replicas))
 	}
-	d.group = &g
+	d.Group = &g
 	return nil
 }
 
@@ -92,9 +93,9 @@ func (d *Device) Close() error {
 		e.free()
 	}
 	d.loaded = nil
-	if d.pool != nil {
-		d.pool.close()
-		d.pool = nil
+	if d.Pool != nil {
+		d.Pool.Close()
+		d.Pool = nil
 	}
 	return nil
 }
@@ -102,10 +103,10 @@ func (d *Device) Close() error {
 // replicas returns how many replicas the group gives this device, -1 if it
 // has not joined one.
 func (d *Device) replicas() int {
-	if d.group == nil {
+	if d.Group == nil {
 		return -1
 	}
-	return len(d.group.Replicas[d.group.Rank])
+	return len(d.Group.Replicas[d.Group.Rank])
 }
 
 // fail returns an error of this device.

@@ -4,4 +4,9 @@
 // Inside, rows of rank 2 and more keep their axis 0, the channels, last: an
 // image is [H][W][C]. What a row or a replica yields depends on nothing but
 // itself: sums run in an order fixed by shapes, however many workers there are.
+//
+// From the bottom up: kernel (inner loops), workers (threads), fusion (rewrites of
+// functions), run (compiled functions and how they run), convolution and
+// operations (what nodes become), plan (their order and their memory), and this
+// package: the contract of package device.
 package cpu

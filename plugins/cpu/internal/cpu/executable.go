@@ -6,14 +6,16 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // Executable is a loaded program.
 type Executable struct {
-	memory
+	run.Memory
 	device    *Device
 	program   *graph.Program
-	functions map[string]*function
+	functions map[string]*run.Function
 
 	capacity device.Capacity
 	version  device.Version
@@ -24,8 +26,8 @@ type Executable struct {
 
 // load compiles p.
 func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) {
-	e := &Executable{device: d, program: p, functions: map[string]*function{},
-		memory: memory{states: map[string]*state{}, packs: map[string]packed{}}}
+	e := &Executable{device: d, program: p, functions: map[string]*run.Function{},
+		Memory: run.Memory{States: map[string]*run.State{}, Packs: map[string]run.Packed{}}}
 	if err := p.Check(); err != nil {
 		return nil, d.fail("Load", device.Invalid, "%w", err)
 	}
@@ -35,10 +37,10 @@ func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) 
 	if err := e.declare(); err != nil {
 		return nil, err
 	}
-	e.reserve = newReserve(e.stateBytes())
+	e.Reserve = run.NewReserve(e.StateBytes())
 	var refused device.Refused
 	for _, fn := range inOrder(p.Functions) {
-		compiled, refusals := compile(&e.device.machine, &e.memory, fn, e.keptBy(fn.Name), table)
+		compiled, refusals := plan.Compile(&e.device.Machine, &e.Memory, fn, e.keptBy(fn.Name), table)
 		e.functions[fn.Name] = compiled
 		refused.Nodes = append(refused.Nodes, refusals...)
 	}
@@ -83,9 +85,9 @@ func rank(name string) int {
 
 // keptBy returns the values that train keeps for a function, by name: for
 // commit, which comes behind it.
-func (e *Executable) keptBy(function string) map[string]*value {
+func (e *Executable) keptBy(function string) map[string]*run.Value {
 	if train := e.functions[graph.Train]; train != nil && function == graph.Commit {
-		return train.kept
+		return train.Kept
 	}
 	return nil
 }

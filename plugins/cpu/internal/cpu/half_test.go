@@ -13,15 +13,15 @@ import (
 
 // fourBytes has a device keep all maps of bfloat16 in four bytes.
 func fourBytes(d device.Device) device.Device {
-	d.(*Device).fourBytes = true
+	d.(*Device).FourBytes = true
 	return d
 }
 
 // halvesOf returns how many values of a loaded program are halves.
 func halvesOf(x device.Executable) (n int) {
 	for _, fn := range x.(*Executable).functions {
-		for _, v := range fn.values {
-			if v.half {
+		for _, v := range fn.Known {
+			if v.Half {
 				n++
 			}
 		}

@@ -95,9 +95,9 @@ func coursesOf(t *testing.T, p *graph.Program) (n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, g := range x.(*Executable).functions[p.Functions[0].Name].groups {
-		for _, c := range g.chains {
-			if c.course != nil {
+	for _, g := range x.(*Executable).functions[p.Functions[0].Name].Groups {
+		for _, c := range g.Chains {
+			if c.Course != nil {
 				n++
 			}
 		}

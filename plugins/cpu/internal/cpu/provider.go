@@ -11,6 +11,8 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/workers"
 )
 
 // Provider provides the CPU of this machine, as often as it is asked for.
@@ -56,7 +58,7 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 		threads = runtime.GOMAXPROCS(0)
 	}
 	d := &Device{info: describe(set, threads),
-		machine: machine{kernels: set, pool: newPool(threads), reduced: precision == device.BF16}}
+		Machine: run.Machine{Kernels: set, Pool: workers.NewPool(threads), Reduced: precision == device.BF16}}
 	d.open, d.cancel = context.WithCancel(context.Background())
 	return d, nil
 }

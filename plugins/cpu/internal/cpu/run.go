@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -23,24 +24,24 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	if err != nil {
 		return device.Outcome{}, err
 	}
-	f := e.start(ctx, &e.device.machine, s.Rows, s.Inputs)
-	f.number = s.Number
+	f := e.Start(ctx, &e.device.Machine, s.Rows, s.Inputs)
+	f.Number = s.Number
 	if s.Profile {
-		f.profile = profile{}
+		f.Profile = run.Profile{}
 	}
 	if s.Function == graph.Train {
 		e.hasKept = false
 	}
-	if err := f.run(fn); err != nil {
+	if err := f.Run(fn); err != nil {
 		return device.Outcome{}, e.device.wrap(call, err)
 	}
 	if s.Function == graph.Train {
 		e.hasKept, e.keptFor = true, e.version
 	}
-	out := device.Outcome{Blocked: f.blocked, Nodes: f.profile.nodes(e.program.Function(s.Function))}
+	out := device.Outcome{Blocked: f.Blocked, Nodes: f.Profile.Nodes(e.program.Function(s.Function))}
 	for _, o := range fn.Outputs {
 		if !o.Keep {
-			out.Outputs = append(out.Outputs, f.takeOut(fn.values[o.Value]))
+			out.Outputs = append(out.Outputs, f.TakeOut(fn.Known[o.Value]))
 		}
 	}
 	out.Took = time.Since(began)
@@ -48,8 +49,8 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 }
 
 // check validates a step against the function and the capacity.
-func (e *Executable) check(call string, s device.Step) (*function, error) {
-	bad := func(format string, args ...any) (*function, error) {
+func (e *Executable) check(call string, s device.Step) (*run.Function, error) {
+	bad := func(format string, args ...any) (*run.Function, error) {
 		return nil, e.device.fail(call, device.Invalid, format, args...)
 	}
 	fn := e.functions[s.Function]
@@ -72,7 +73,7 @@ func (e *Executable) check(call string, s device.Step) (*function, error) {
 		return bad("%d rows in %d replicas; the capacity is %d in %d",
 			total, len(s.Rows), e.capacity.Rows, e.capacity.Replicas)
 	}
-	if n := e.device.replicas(); fn.needsGroup() && n >= 0 && n != len(s.Rows) {
+	if n := e.device.replicas(); fn.NeedsGroup() && n >= 0 && n != len(s.Rows) {
 		return bad("rows for %d replicas; the group gives this device %d", len(s.Rows), n)
 	}
 	for i, id := range fn.Inputs {

@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -75,11 +76,11 @@ func TestStateInFile(t *testing.T) {
 	input := models.Size{Height: 8, Width: 8, Channels: 3}
 	copied := newTrainer(t, openSet(t, "auto", 2), name, rows, 1, input)
 	viewed := newTrainer(t, openSet(t, "auto", 2), name, rows, 1, input)
-	states := viewed.Executable.(*Executable).states
+	states := viewed.Executable.(*Executable).States
 	large := map[string]tensor.Tensor{}
 	for name, s := range states {
-		if len(s.value.Bytes) >= leastView {
-			large[name] = s.value
+		if len(s.Value.Bytes) >= run.LeastView {
+			large[name] = s.Value
 		}
 	}
 	path := filepath.Join(t.TempDir(), "state")
@@ -89,7 +90,7 @@ func TestStateInFile(t *testing.T) {
 		if err := viewed.Write(context.Background(), name, v); err != nil {
 			t.Fatal(err)
 		}
-		if s := states[name]; unsafe.SliceData(s.value.Bytes) != unsafe.SliceData(v.Bytes) {
+		if s := states[name]; unsafe.SliceData(s.Value.Bytes) != unsafe.SliceData(v.Bytes) {
 			t.Errorf("%s was copied", name)
 		}
 	}
@@ -102,7 +103,7 @@ func TestStateInFile(t *testing.T) {
 		copied.run(t)
 	}
 	for name, s := range states {
-		same(t, name, s.value, copied.Executable.(*Executable).states[name].value)
+		same(t, name, s.Value, copied.Executable.(*Executable).States[name].Value)
 	}
 	if m, _ := tensor.MappedAt(views["layer3.2.conv2.weight"].Bytes); m != nil {
 		t.Error("the file is still mapped although all of it was committed over")

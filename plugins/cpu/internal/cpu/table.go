@@ -5,15 +5,19 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/convolution"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/operations"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // table is the operations that the device runs.
-var table = operations{builders: map[graph.Op]builder{}, oneBlock: oneBlock}
+var table = plan.Operations{Builders: map[graph.Op]run.Builder{}, OneBlock: operations.OneBlock}
 
 func init() {
-	maps.Copy(table.builders, productOps)
-	maps.Copy(table.builders, restOps)
+	maps.Copy(table.Builders, convolution.Ops)
+	maps.Copy(table.Builders, operations.Ops)
 }
 
 // Ops returns the operations that the device runs, by number.
-func Ops() []graph.Op { return slices.Sorted(maps.Keys(table.builders)) }
+func Ops() []graph.Op { return slices.Sorted(maps.Keys(table.Builders)) }

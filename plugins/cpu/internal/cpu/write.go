@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -22,9 +23,9 @@ func (e *Executable) declare() error {
 		return err
 	}
 	for _, s := range e.program.State {
-		e.states[s.Name] = &state{value: tensor.Tensor{DType: s.DType, Shape: s.Shape}, stamp: 1}
+		e.States[s.Name] = &run.State{Value: tensor.Tensor{DType: s.DType, Shape: s.Shape}, Stamp: 1}
 	}
-	e.blank = true
+	e.Blank = true
 	return nil
 }
 
@@ -35,14 +36,14 @@ func (e *Executable) Write(ctx context.Context, name string, t tensor.Tensor) er
 		return err
 	}
 	defer end()
-	s := e.states[name]
+	s := e.States[name]
 	switch {
 	case s == nil:
 		return e.device.fail("Write", device.Invalid, "no state is called %q", name)
-	case t.DType != s.value.DType || !slices.Equal(t.Shape, s.value.Shape) || len(t.Bytes) != s.size():
-		return e.device.fail("Write", device.Invalid, "state %s is %v, got %v", name, s.value, t)
+	case t.DType != s.Value.DType || !slices.Equal(t.Shape, s.Value.Shape) || len(t.Bytes) != s.Size():
+		return e.device.fail("Write", device.Invalid, "state %s is %v, got %v", name, s.Value, t)
 	}
-	s.set(t)
+	s.Set(t)
 	return nil
 }
 
@@ -58,14 +59,14 @@ func (e *Executable) Read(ctx context.Context, name string) (tensor.Tensor, erro
 		return tensor.Tensor{}, err
 	}
 	defer end()
-	s := e.states[name]
+	s := e.States[name]
 	switch {
 	case s == nil:
 		return tensor.Tensor{}, e.device.fail("Read", device.Invalid, "no state is called %q", name)
 	}
-	defer s.rest()
-	s.bytes()
-	return s.value.Clone(), nil
+	defer s.Rest()
+	s.Bytes()
+	return s.Value.Clone(), nil
 }
 
 // Close frees the executable.
@@ -77,9 +78,9 @@ func (e *Executable) Close() error {
 }
 
 func (e *Executable) free() {
-	for _, s := range e.states {
-		s.leave()
+	for _, s := range e.States {
+		s.Leave()
 	}
-	e.reserve.free()
-	e.closed, e.arena, e.states, e.packs, e.functions = true, nil, nil, nil, nil
+	e.Reserve.Free()
+	e.closed, e.Arena, e.States, e.Packs, e.functions = true, nil, nil, nil, nil
 }

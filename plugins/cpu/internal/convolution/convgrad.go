@@ -1,0 +1,136 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+func buildConvGradWeight(c *run.Compiler) run.Action {
+	x, dy, dw := c.In(0), c.In(1), c.Out(0)
+	g := geometryOf(c, x.Shape, dy.Shape)
+	if g == nil {
+		return run.Action{}
+	}
+	switch t, tiles := g.gradientByTiles(c.Kernels); {
+	case g.depthwise():
+		return g.buildDepthwiseWeight(x, dy, dw)
+	case pairsGradients(c):
+		a := everyReplica(g.newPairsGradient(g.lines(), x, dy, dw).replicas)
+		a.AsHalves = [][]*run.Value{{x}, {dy}}
+		return a
+	case tiles:
+		return buildWinogradGradient(c, g, t, x, dy, dw)
+	case g.strips(c.Kernels):
+		return g.stripGradient(x, dy, dw)
+	}
+	return everyReplica(g.gradientByWindows(x, dy, dw))
+}
+
+// gradientByWindows returns what computes the weight gradients of replicas
+// [from, to) by windows.
+func (g *Geometry) gradientByWindows(x, dy, dw *run.Value) func(f *run.Frame, from, to int) {
+	if g.narrow() {
+		at, step := g.narrowAt()
+		return g.gradient([]gradientOf{{g.narrowForward(), at, step}}, x, dy, dw, true)
+	}
+	var parts []gradientOf
+	w := g.forward()
+	for i := range g.Groups {
+		at, step := g.forwardAt(i)
+		parts = append(parts, gradientOf{w, at, step})
+	}
+	return g.gradient(parts, x, dy, dw, false)
+}
+
+// everyReplica returns an action that does something for all replicas [from, to).
+func everyReplica(do func(f *run.Frame, from, to int)) run.Action {
+	return run.Whole(func(f *run.Frame) error {
+		do(f, 0, len(f.Rows))
+		return nil
+	})
+}
+
+// gradient returns what computes the weight gradients of replicas [from, to).
+// A task is one panel of one group for one replica, and some of its taps where
+// that alone would leave workers idle.
+func (g *Geometry) gradient(parts []gradientOf, x, dy, dw *run.Value, narrow bool) func(f *run.Frame,
+	from, to int) {
+	panels, padded := parts[0].window.Panels(), 0
+	if narrow {
+		padded = g.paddedLen()
+	}
+	return func(f *run.Frame, from, to int) {
+		in, grad, out := f.Slack(x), f.Slack(dy), f.F32(dw)
+		replicas := to - from
+		cuts := enough(parts[0].window.Taps, replicas*len(parts)*panels, f.Threads())
+		f.Each(replicas*len(parts)*panels*cuts, func(w *run.Worker, task int) {
+			cut, task := task%cuts, task/cuts
+			panel, task := task%panels, task/panels
+			group, r := task%len(parts), from+f.Turn(task/len(parts), replicas)
+			part := &parts[group]
+			t0, t1 := part.taps(cut, cuts)
+			own := w.Floats(padded + kernel.GradientSlack + (t1-t0)*part.window.Run*kernel.PanelLanes)
+			own, sums := own[:padded], own[padded+kernel.GradientSlack:]
+			part.sum(f, w, panel, t0, t1, f.Rows[r], sums, run.Row(out, dw, r),
+				func(i int) []float32 {
+					image := run.Row(in, x, f.Starts[r]+i)
+					if narrow {
+						g.pad(own, image)
+						return own
+					}
+					return image[group*g.cg:]
+				},
+				func(i int) []float32 {
+					at := (f.Starts[r] + i) * dy.Count
+					return grad[at+group*g.og : at+dy.Count+kernel.GradientSlack]
+				})
+		})
+	}
+}
+
+// enough returns in how many parts to cut n so that, with so many tasks for
+// each part, all workers have something to do.
+func enough(n, tasks, threads int) int {
+	const perThread = 4
+	if threads == 1 {
+		return 1
+	}
+	return max(1, min(n, (perThread*threads+tasks-1)/max(tasks, 1)))
+}
+
+// gradientOf computes the weight gradient of a window for one replica at a
+// time: units of (panel, taps), each of which runs over the replica's rows in
+// order.
+type gradientOf struct {
+	window *kernel.Window
+	at     []int // as in packPart, into the gradient of the whole weight
+	step   int
+}
+
+// taps returns taps [t0, t1) of part i of so many.
+func (g *gradientOf) taps(i, parts int) (t0, t1 int) {
+	return g.window.Taps * i / parts, g.window.Taps * (i + 1) / parts
+}
+
+// gradientBlock is how many positions all taps treat before the next: they
+// should stay in the cache.
+const gradientBlock = 256
+
+// sum computes taps [t0, t1) of one panel over rows: x(i) and dy(i) give row i.
+func (g *gradientOf) sum(f *run.Frame, w *run.Worker, panel, t0, t1, rows int, sums, out []float32,
+	x func(i int) []float32, dy func(i int) []float32) {
+	win := g.window
+	width := win.PanelWidth(panel)
+	sums = sums[:(t1-t0)*win.Run*width]
+	clear(sums)
+	for i := range rows {
+		in, grad := x(i), dy(i)
+		for from := 0; from < win.Positions(); from += gradientBlock {
+			to := min(from+gradientBlock, win.Positions())
+			for t := t0; t < t1; t++ {
+				f.Kernels.Gradient(win, t, panel, sums[(t-t0)*win.Run*width:], in, grad, 0, win.Run, from, to)
+			}
+		}
+	}
+	win.Unpack(panel, out, sums, g.at, g.step, t0, t1)
+}

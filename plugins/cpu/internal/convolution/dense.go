@@ -1,0 +1,100 @@
+package convolution
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// denseRows is how many rows of a dense product are the positions of a window.
+const denseRows = 48
+
+// denseWindows makes the windows of rows of k values times a matrix of k by
+// width, one for each number of rows that was asked for.
+type denseWindows struct {
+	k, width int
+	of       [denseRows + 1]*kernel.Window
+	pairs    [denseRows + 1]*kernel.Pairs
+}
+
+// pairsOf returns the pairs of n rows.
+func (d *denseWindows) pairsOf(n int) *kernel.Pairs {
+	if d.pairs[n] == nil {
+		d.pairs[n] = kernel.NewPairs(d.rows(n))
+	}
+	return d.pairs[n]
+}
+
+// rows returns the window of n rows.
+func (d *denseWindows) rows(n int) *kernel.Window {
+	if d.of[n] == nil {
+		in, out := make([]int32, n), make([]int32, n)
+		for p := range n {
+			in[p], out[p] = int32(4*p*d.k), int32(4*p*d.width)
+		}
+		d.of[n] = kernel.NewWindow(in, out, 1, d.k, d.width)
+	}
+	return d.of[n]
+}
+
+// prepare makes the windows that total rows need, before workers ask for them.
+func (d *denseWindows) prepare(total int) {
+	d.rows(min(denseRows, total))
+	d.rows(total % denseRows)
+}
+
+// mostDense bounds the length of a row, so that offsets fit.
+const mostDense = 1 << 22
+
+// dense returns the product of rows of in with a matrix whose element (k, c)
+// is weight[k*stepK + c*stepC].
+func dense(c *run.Compiler, what string, in *run.Value, t *filter, out *run.Value,
+	stepK, stepC int) run.Action {
+	k, width := in.Count, out.Count
+	if max(k, width) > mostDense {
+		return c.Refuse(fmt.Sprintf("rows of more than %d values", mostDense))
+	}
+	windows := &denseWindows{k: k, width: width}
+	parts := func() []packPart {
+		at := make([]int, k)
+		for i := range at {
+			at[i] = i * stepK
+		}
+		return []packPart{{window: windows.rows(1), at: at, step: stepC}}
+	}
+	if byPairs(c, k) {
+		return densePairs(c, pairsFor(c, t, what, parts, false), windows, in, t, out)
+	}
+	p := newProduct(packFor(c, t, what, parts), t)
+	in, round := c.Operand(in)
+	rows := rowsOf(c, in, out)
+	return run.Whole(func(f *run.Frame) error {
+		round(f)
+		p.applyDense(f, windows, rows(f))
+		return nil
+	}).After(p.prepare)
+}
+
+// applyDense computes all rows, denseRows at a time.
+func (p *product) applyDense(f *run.Frame, d *denseWindows, o operands) {
+	rows := f.Total()
+	blocks := (rows + denseRows - 1) / denseRows
+	d.prepare(rows)
+	f.Each(len(p.units)*blocks, func(w *run.Worker, task int) {
+		u, first := p.units[task/blocks], task%blocks*denseRows
+		n := min(denseRows, rows-first)
+		some := operands{o.out[first*d.width:], o.in[first*d.k:], o.end.From(first * d.width)}
+		p.do(f, w, u, d.rows(n), some, 0, n)
+	})
+}
+
+func buildDense(c *run.Compiler) run.Action {
+	x, y := c.In(0), c.Out(0)
+	return dense(c, "dense", x, filterOf(c), y, 1, x.Count)
+}
+
+func buildDenseGradInput(c *run.Compiler) run.Action {
+	dy, dx := c.In(0), c.Out(0)
+	return dense(c, "dense backward", dy, plain(c.In(1)), dx, dx.Count, 1)
+}

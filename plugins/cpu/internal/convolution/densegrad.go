@@ -1,0 +1,129 @@
+package convolution
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+func buildDenseGradWeight(c *run.Compiler) run.Action {
+	dw := c.Out(0)
+	x, roundX := c.Operand(c.In(0))
+	dy, roundDy := c.Operand(c.In(1))
+	if max(x.Count, dy.Count) > mostDense {
+		return c.Refuse(fmt.Sprintf("rows of more than %d values", mostDense))
+	}
+	// dw[o][k] is the sum over rows of dy[o]*x[k]: dy takes the part of the
+	// image, x that of its gradient, so that rows of dw come out whole.
+	g := &denseGradient{x: x, dy: dy, dw: dw, windows: &denseWindows{k: dy.Count, width: x.Count}}
+	g.summed = c.SumOnly(c.Node.Out[0])
+	c.Summed[dw] = g.summed
+	return run.Whole(func(f *run.Frame) error {
+		roundX(f)
+		roundDy(f)
+		for _, n := range f.Rows {
+			g.windows.prepare(n)
+		}
+		leaves, held := f.Members()
+		nodes := g.nodes(leaves, held)
+		panels := g.windows.rows(1).Panels()
+		f.Each(len(nodes)*panels, func(w *run.Worker, task int) {
+			t := denseTask{denseGradient: g, f: f, held: held, panel: task % panels}
+			t.width = g.windows.rows(1).PanelWidth(t.panel)
+			t.room = w.Floats(bits.Len(uint(leaves)+1) * dy.Count * t.width)
+			t.sum(nodes[task/panels])
+		})
+		return nil
+	})
+}
+
+// denseGradient is the weight gradient of a dense product.
+type denseGradient struct {
+	x, dy, dw *run.Value
+	windows   *denseWindows
+	// summed says that nothing but the sum over replicas reads the gradient:
+	// it is then summed along the tree while in the cache, and the value of a
+	// node is left where that of its first replica with rows belongs.
+	summed bool
+}
+
+// nodes returns the nodes of the tree over the replicas that are made here.
+func (g *denseGradient) nodes(leaves int, held []int) []collective.Node {
+	if g.summed {
+		return collective.Cover(leaves, held)
+	}
+	nodes := make([]collective.Node, len(held))
+	for i, r := range held {
+		nodes[i] = collective.Node{From: r, To: r + 1}
+	}
+	return nodes
+}
+
+// denseTask computes one panel of the gradient of one node.
+type denseTask struct {
+	*denseGradient
+	f            *run.Frame
+	held         []int
+	panel, width int
+	room         []float32 // one block of sums for each level of the tree
+}
+
+// block returns the sums of a level.
+func (t *denseTask) block(level int) []float32 {
+	n := t.dy.Count * t.width
+	return t.room[level*n : (level+1)*n]
+}
+
+// sum computes a node and writes it to its place.
+func (t *denseTask) sum(n collective.Node) {
+	first := t.eval(n, 0)
+	if first < 0 && t.summed { // no replica has rows: the node is absent
+		return
+	}
+	if first < 0 {
+		first, _ = slices.BinarySearch(t.held, n.From)
+		clear(t.block(0))
+	}
+	to, sums := run.Row(t.f.F32(t.dw), t.dw, first)[t.panel*kernel.PanelLanes:], t.block(0)
+	real := min(t.width, t.x.Count-t.panel*kernel.PanelLanes)
+	for o := range t.dy.Count {
+		copy(to[o*t.x.Count:], sums[o*t.width:][:real])
+	}
+}
+
+// eval computes a node in the block of a level. It returns the first replica
+// of the node with rows, counted among those held; -1 if there is none.
+func (t *denseTask) eval(n collective.Node, level int) (first int) {
+	if n.Leaf() {
+		r, _ := slices.BinarySearch(t.held, n.From)
+		if t.f.Rows[r] == 0 {
+			return -1
+		}
+		t.leaf(r, t.block(level))
+		return r
+	}
+	left, right := n.Children()
+	first = t.eval(left, level)
+	if first < 0 {
+		return t.eval(right, level)
+	}
+	if t.eval(right, level+1) >= 0 {
+		t.f.Kernels.Add(t.block(level), t.block(level), t.block(level+1))
+	}
+	return first
+}
+
+// leaf computes the sums of replica r.
+func (t *denseTask) leaf(r int, sums []float32) {
+	in, grad := t.f.F32(t.dy), t.f.Slack(t.x)
+	clear(sums)
+	for from := 0; from < t.f.Rows[r]; from += denseRows {
+		first, n := t.f.Starts[r]+from, min(denseRows, t.f.Rows[r]-from)
+		t.f.Kernels.Gradient(t.windows.rows(n), 0, t.panel, sums, in[first*t.dy.Count:],
+			grad[first*t.x.Count:], 0, t.dy.Count, 0, n)
+	}
+}

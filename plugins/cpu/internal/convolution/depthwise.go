@@ -1,0 +1,147 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// depthwise reports whether every channel is convolved with a kernel of its own.
+func (g *Geometry) depthwise() bool { return g.cg == 1 && g.og == 1 && g.Groups > 1 }
+
+// pixels returns the geometry as if there were one group: runs are whole pixels.
+func (g *Geometry) pixels() *Geometry {
+	p := *g
+	p.cg, p.og = g.c, g.o
+	return &p
+}
+
+// tapsFirst copies the weights [C][taps] of some taps to [those taps][C],
+// with a factor.
+func (g *Geometry) tapsFirst(to, weights []float32, taps []int, factor kernel.Factor) {
+	for i, t := range taps {
+		row := to[i*g.c:][:g.c]
+		for c := range row {
+			row[c] = weights[c*g.taps+t]
+		}
+		factor.Apply(row, 0)
+	}
+}
+
+// alongRows returns the convolution as one along the rows of an image, and
+// whether it can be one.
+func (g *Geometry) alongRows() (kernel.DepthwiseRows, bool) {
+	r := kernel.DepthwiseRows{Channels: g.c, Height: g.h, Width: g.w, OutHeight: g.oh, OutWidth: g.ow,
+		Kernel: g.Kernel, Stride: g.Stride, Skip: [2]int{g.Pad[0], g.Pad[1]}}
+	return r, g.Dilation == [2]int{1, 1} && g.ow > 0 && r.Possible()
+}
+
+// buildDepthwise is the convolution itself.
+func buildDepthwise(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
+	if r, ok := g.alongRows(); ok {
+		return depthwiseRows(c, g, r, x, t, y, false)
+	}
+	all := make([]int, g.taps)
+	for t := range all {
+		all[t] = t
+	}
+	return depthwiseAction(c, g, []phase{{g.pixels().forward(), all}}, x, t, y)
+}
+
+// buildDepthwiseBackward is the gradient for the input, and the transposed convolution.
+func buildDepthwiseBackward(c *run.Compiler, g *Geometry, dy *run.Value, t *filter,
+	dx *run.Value) run.Action {
+	if back, ok := g.flipped(); ok && g.Stride == [2]int{1, 1} {
+		if r, ok := back.alongRows(); ok {
+			return depthwiseRows(c, back, r, dy, t, dx, true)
+		}
+	}
+	return depthwiseAction(c, g, g.pixels().backward(), dy, t, dx)
+}
+
+// depthwiseRows is a convolution along rows; with back, the filter is that of the
+// convolution whose gradient it computes.
+func depthwiseRows(c *run.Compiler, g *Geometry, r kernel.DepthwiseRows, x *run.Value, t *filter,
+	y *run.Value, back bool) run.Action {
+	taps := make([]int, g.taps)
+	for i := range taps {
+		taps[i] = i
+		if back {
+			taps[i] = g.taps - 1 - i
+		}
+	}
+	weights := make([]float32, g.taps*g.c)
+	prepare := func(f *run.Frame) error {
+		if t.prepare(f) {
+			g.tapsFirst(weights, f.F32(t.weight), taps, t.factor(f))
+		}
+		return nil
+	}
+	var rows *kernel.DepthwiseRows
+	c.After = append(c.After, func() {
+		r.InRing, r.OutRing = x.RingRows(), y.RingRows()
+		rows = kernel.NewDepthwiseRows(r)
+	})
+	row := rowOf(c, x, y)
+	return run.BySpan(run.Action{Prepare: prepare, Work: y.Count * g.taps / 60, Positions: y.Positions,
+		Step: g.ow, Width: y.Channels, Needs: g.Needs, Rings: true,
+		Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+			o := row(f, w, i)
+			f.Kernels.DepthwiseRows(rows, o.out, o.in, weights, t.add, o.end, from/g.ow, to/g.ow)
+		}})
+}
+
+// depthwiseAction computes rows of y, phase by phase.
+func depthwiseAction(c *run.Compiler, g *Geometry, phases []phase, x *run.Value, t *filter,
+	y *run.Value) run.Action {
+	parts := make([][]float32, len(phases))
+	for i, p := range phases {
+		parts[i] = make([]float32, len(p.taps)*g.c)
+	}
+	prepare := func(f *run.Frame) error {
+		if !t.prepare(f) {
+			return nil
+		}
+		for i, p := range phases {
+			g.tapsFirst(parts[i], f.F32(t.weight), p.taps, t.factor(f))
+		}
+		return nil
+	}
+	row := rowOf(c, x, y)
+	work := y.Count * g.taps / 20
+	do := func(f *run.Frame, w *run.Worker, i, k, from, to int) {
+		o := row(f, w, i)
+		f.Kernels.Depthwise(phases[k].window, o.out, o.in, parts[k], t.add, o.end, from, to)
+	}
+	if len(phases) == 1 {
+		return run.BySpan(run.Action{Prepare: prepare, Work: work, Positions: y.Positions, Step: positionStep,
+			Width: y.Channels, Span: func(f *run.Frame, w *run.Worker, i, from, to int) { do(f, w, i, 0, from, to) }})
+	}
+	return run.Action{Prepare: prepare, Work: work,
+		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+			for k, p := range phases {
+				from, to := cutPositions(piece, pieces, p.window.Positions())
+				do(f, w, i, k, from, to)
+			}
+		}}
+}
+
+// buildDepthwiseWeight computes weight gradients, a task for each tap of each replica.
+func (g *Geometry) buildDepthwiseWeight(x, dy, dw *run.Value) run.Action {
+	window := g.pixels().forward()
+	return run.Whole(func(f *run.Frame) error {
+		in, grad, out := f.F32(x), f.F32(dy), f.F32(dw)
+		f.Each(len(f.Rows)*g.taps, func(w *run.Worker, task int) {
+			t, r := task%g.taps, f.Turn(task/g.taps, len(f.Rows))
+			sum := w.Floats(g.c)
+			clear(sum)
+			for i := f.Starts[r]; i < f.Starts[r+1]; i++ {
+				f.Kernels.DepthwiseGradient(window, t, sum, run.Row(in, x, i), run.Row(grad, dy, i),
+					0, window.Positions())
+			}
+			for c, v := range sum {
+				run.Row(out, dw, r)[c*g.taps+t] = v
+			}
+		})
+		return nil
+	})
+}

@@ -1,0 +1,115 @@
+package convolution
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// filter is what a convolution or a dense product multiplies with and adds: a
+// weight and a bias as they are, or with the batch norm that follows folded
+// into them, per output channel:
+//
+//	weight * s and beta + (bias - mean) * s with s = gamma / sqrt(variance + eps)
+//
+// each of them computed in float64 and rounded once.
+type filter struct {
+	weight, bias *run.Value // bias is nil without one
+	norm         *foldedNorm
+
+	by      []float64 // s of every output channel; nil without a norm
+	add     []float32 // what is added, per output channel; empty if nothing
+	changed func() bool
+}
+
+// foldedNorm is the operands of a batch norm, all of them state.
+type foldedNorm struct {
+	gamma, beta, mean, variance *run.Value
+	eps                         float64
+}
+
+// plain returns the filter that is a weight alone.
+func plain(weight *run.Value) *filter { return &filter{weight: weight, changed: run.Changes(weight)} }
+
+// filterOf returns the filter of the current node: operands 1 and 2, and 3 to 6
+// where a batch norm was made part of it.
+func filterOf(c *run.Compiler) *filter {
+	t := &filter{weight: c.In(1), bias: c.In(2)}
+	if j := c.Fn.Joined[c.Node.Out[0]]; j.Norm {
+		t.norm = &foldedNorm{c.In(3), c.In(4), c.In(5), c.In(6), j.Eps}
+		t.by, t.add = make([]float64, t.norm.gamma.Count), make([]float32, t.norm.gamma.Count)
+	}
+	t.changed = run.Changes(t.operands()...)
+	return t
+}
+
+// operands returns the values that the filter is made of.
+func (t *filter) operands() []*run.Value {
+	all := []*run.Value{t.weight}
+	if t.bias != nil {
+		all = append(all, t.bias)
+	}
+	if n := t.norm; n != nil {
+		all = append(all, n.gamma, n.beta, n.mean, n.variance)
+	}
+	return all
+}
+
+// key tells the factors of one weight apart.
+func (t *filter) key() string {
+	if t.norm == nil {
+		return ""
+	}
+	return fmt.Sprintf(" with @%s @%s %v", t.norm.gamma.Name, t.norm.variance.Name, t.norm.eps)
+}
+
+// stamp returns a number that grows whenever the products' factors change: the
+// weight, and what it is multiplied with. It is 0 if the weight is computed.
+func (t *filter) stamp() uint64 {
+	if t.weight.State == nil {
+		return 0
+	}
+	stamp := t.weight.State.Stamp
+	if t.norm != nil {
+		stamp += t.norm.gamma.State.Stamp + t.norm.variance.State.Stamp
+	}
+	return stamp
+}
+
+// factor returns what becomes of the weights when they are packed.
+func (t *filter) factor(f *run.Frame) kernel.Factor {
+	if f.Reduced {
+		return kernel.Factor{Round: f.Kernels, By: t.by}
+	}
+	return kernel.Factor{By: t.by}
+}
+
+// prepare computes by and add unless nothing has changed, and reports whether
+// something has.
+func (t *filter) prepare(f *run.Frame) bool {
+	switch {
+	case !t.changed():
+		return false
+	case t.norm != nil:
+		t.fold(f)
+	case t.bias != nil:
+		t.add = append(t.add[:0], f.F32(t.bias)...)
+	}
+	return true
+}
+
+// fold computes by and add from the norm.
+func (t *filter) fold(f *run.Frame) {
+	n := t.norm
+	beta, mean, variance := f.F32(n.beta), f.F32(n.mean), f.F32(n.variance)
+	for o, g := range f.F32(n.gamma) {
+		shift := -float64(mean[o])
+		if t.bias != nil {
+			shift += float64(f.F32(t.bias)[o])
+		}
+		t.by[o] = float64(g) / math.Sqrt(float64(variance[o])+n.eps)
+		t.add[o] = float32(float64(beta[o]) + float64(shift*t.by[o]))
+	}
+}

@@ -1,0 +1,226 @@
+package convolution
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// Geometry is the geometry of a convolution from an input [H][W][C] to an output
+// [H'][W'][O], whichever of its three products is to be computed.
+type Geometry struct {
+	graph.Window
+	c, h, w   int // input
+	o, oh, ow int // output
+	taps      int // kh*kw
+	cg, og    int // channels of one group
+}
+
+// MostOffsets bounds the tables that say which pixels go together.
+const MostOffsets = 1 << 26
+
+// NewGeometry returns the geometry with this window.
+func NewGeometry(w graph.Window, in, out []int) *Geometry {
+	return &Geometry{Window: w, c: in[0], h: in[1], w: in[2], o: out[0], oh: out[1], ow: out[2],
+		taps: w.Kernel[0] * w.Kernel[1], cg: in[0] / w.Groups, og: out[0] / w.Groups}
+}
+
+// TooLarge says why the tables of offsets cannot be built, "" if they can.
+func (g *Geometry) TooLarge() string {
+	const mostWeights = 1 << 28
+	image := max(float64(g.c)*float64(g.h)*float64(g.w), float64(g.o)*float64(g.oh)*float64(g.ow))
+	if image*4 > math.MaxInt32 {
+		return "an image of more than 2 GiB"
+	}
+	padded := float64(g.h+g.Pad[0]+g.Pad[2]) * float64(g.w+g.Pad[1]+g.Pad[3]) * float64(g.c)
+	if float64(g.taps)*float64(max(g.oh*g.ow, g.h*g.w)) > MostOffsets || padded*4 > math.MaxInt32 {
+		return "a window of too many taps over too many positions"
+	}
+	if float64(g.taps)*float64(g.cg)*float64(g.o) > mostWeights {
+		return "more than 2^28 weights"
+	}
+	return ""
+}
+
+// narrow reports whether the input has so few channels that a row of the
+// kernel is better taken as one run; that needs a padded copy of the image.
+func (g *Geometry) narrow() bool {
+	return g.c < 8 && g.Groups == 1 && g.Dilation[1] == 1 && g.Kernel[1] > 1
+}
+
+// Input returns where the input of output position (y, x) at tap (i, j)
+// begins, in bytes; -1 if that is padding.
+func (g *Geometry) Input(y, x, i, j int) int32 {
+	iy, ix := y*g.Stride[0]-g.Pad[0]+i*g.Dilation[0], x*g.Stride[1]-g.Pad[1]+j*g.Dilation[1]
+	if iy < 0 || iy >= g.h || ix < 0 || ix >= g.w {
+		return -1
+	}
+	return int32(4 * g.c * (iy*g.w + ix))
+}
+
+// Needs returns which positions of the input are seen by positions [from, to)
+// of the output, in whole rows.
+func (g *Geometry) Needs(from, to int) (first, last int) {
+	top := from/g.ow*g.Stride[0] - g.Pad[0]
+	bottom := (to-1)/g.ow*g.Stride[0] - g.Pad[0] + (g.Kernel[0]-1)*g.Dilation[0] + 1
+	return min(max(top, 0), g.h) * g.w, min(max(bottom, 0), g.h) * g.w
+}
+
+// forward returns the windows of the convolution itself: one geometry for all
+// groups. Weights are [O][C/groups][kh][kw].
+func (g *Geometry) forward() *kernel.Window {
+	positions := g.oh * g.ow
+	in, out := make([]int32, g.taps*positions), make([]int32, positions)
+	for p := range positions {
+		out[p] = int32(4 * g.o * p)
+		for t := range g.taps {
+			in[t*positions+p] = g.Input(p/g.ow, p%g.ow, t/g.Kernel[1], t%g.Kernel[1])
+		}
+	}
+	return kernel.NewWindow(in, out, g.taps, g.cg, g.og)
+}
+
+// forwardAt says where the weights of forward lie, for group i.
+func (g *Geometry) forwardAt(group int) (at []int, step int) {
+	for t := range g.taps {
+		for k := range g.cg {
+			at = append(at, (group*g.og*g.cg+k)*g.taps+t)
+		}
+	}
+	return at, g.cg * g.taps
+}
+
+// paddedWidth returns the width of a padded image.
+func (g *Geometry) paddedWidth() int { return g.w + g.Pad[1] + g.Pad[3] }
+
+// paddedLen returns the values of a padded image.
+func (g *Geometry) paddedLen() int { return (g.h + g.Pad[0] + g.Pad[2]) * g.paddedWidth() * g.c }
+
+// pad copies an image into the middle of a padded one and clears its border.
+func (g *Geometry) pad(padded, image []float32) {
+	row, wide := g.w*g.c, g.paddedWidth()*g.c
+	left := g.Pad[1] * g.c
+	clear(padded[:g.Pad[0]*wide])
+	for y := range g.h {
+		line := padded[(y+g.Pad[0])*wide:][:wide]
+		clear(line[:left])
+		copy(line[left:], image[y*row:(y+1)*row])
+		clear(line[left+row:])
+	}
+	clear(padded[(g.h+g.Pad[0])*wide : g.paddedLen()])
+}
+
+// paddedRows pads an image in the worker's own memory, as far as rows y0 to y1
+// of the result see it. Of the image so many rows are kept in turn, all if ring is 0.
+func (g *Geometry) paddedRows(w *run.Worker, image []float32, ring, y0, y1 int) []float32 {
+	if ring == 0 {
+		ring = g.h
+	}
+	padded, wide, left := w.Floats(g.paddedLen()), g.paddedWidth()*g.c, g.Pad[1]*g.c
+	for y := y0 * g.Stride[0]; y <= y1*g.Stride[0]+(g.Kernel[0]-1)*g.Dilation[0]; y++ {
+		line := padded[y*wide:][:wide]
+		source := y - g.Pad[0]
+		if source < 0 || source >= g.h {
+			clear(line)
+			continue
+		}
+		clear(line[:left])
+		copy(line[left:], image[source%ring*g.w*g.c:][:g.w*g.c])
+		clear(line[left+g.w*g.c:])
+	}
+	return padded
+}
+
+// narrowForward is forward over padded images: a tap is a row of the kernel,
+// its run kw*C values.
+func (g *Geometry) narrowForward() *kernel.Window {
+	positions := g.oh * g.ow
+	in, out := make([]int32, g.Kernel[0]*positions), make([]int32, positions)
+	for p := range positions {
+		out[p] = int32(4 * g.o * p)
+		for i := range g.Kernel[0] {
+			y, x := p/g.ow*g.Stride[0]+i*g.Dilation[0], p%g.ow*g.Stride[1]
+			in[i*positions+p] = int32(4 * g.c * (y*g.paddedWidth() + x))
+		}
+	}
+	return kernel.NewWindow(in, out, g.Kernel[0], g.Kernel[1]*g.c, g.o)
+}
+
+// narrowAt says where the weights of narrowForward lie.
+func (g *Geometry) narrowAt() (at []int, step int) {
+	for i := range g.Kernel[0] {
+		for j := range g.Kernel[1] {
+			for c := range g.c {
+				at = append(at, c*g.taps+i*g.Kernel[1]+j)
+			}
+		}
+	}
+	return at, g.c * g.taps
+}
+
+// phase is the positions of the input that see the same taps of the kernel:
+// those with the same remainder by the stride.
+type phase struct {
+	window *kernel.Window
+	taps   []int // numbers of the taps
+}
+
+// backward returns the windows of the gradient for the input, which run over
+// the output.
+func (g *Geometry) backward() []phase {
+	var phases []phase
+	for ry := range min(g.Stride[0], g.h) {
+		for rx := range min(g.Stride[1], g.w) {
+			phases = append(phases, g.phase(ry, rx))
+		}
+	}
+	return phases
+}
+
+// phase returns the input positions (ry + n*sh, rx + m*sw).
+func (g *Geometry) phase(ry, rx int) phase {
+	var f phase
+	for t := range g.taps {
+		i, j := t/g.Kernel[1], t%g.Kernel[1]
+		if (ry+g.Pad[0]-i*g.Dilation[0])%g.Stride[0] == 0 && (rx+g.Pad[1]-j*g.Dilation[1])%g.Stride[1] == 0 {
+			f.taps = append(f.taps, t)
+		}
+	}
+	var out []int32
+	for y := ry; y < g.h; y += g.Stride[0] {
+		for x := rx; x < g.w; x += g.Stride[1] {
+			out = append(out, int32(4*g.c*(y*g.w+x)))
+		}
+	}
+	in := make([]int32, 0, len(f.taps)*len(out))
+	for _, t := range f.taps {
+		for _, o := range out {
+			p := int(o) / 4 / g.c
+			in = append(in, g.output(p/g.w, p%g.w, t/g.Kernel[1], t%g.Kernel[1]))
+		}
+	}
+	f.window = kernel.NewWindow(in, out, len(f.taps), g.og, g.cg)
+	return f
+}
+
+// output returns where the output that tap (i, j) takes from input (y, x)
+// begins, in bytes; -1 if there is none. The stride divides what is left.
+func (g *Geometry) output(y, x, i, j int) int32 {
+	oy, ox := y+g.Pad[0]-i*g.Dilation[0], x+g.Pad[1]-j*g.Dilation[1]
+	if oy < 0 || ox < 0 || oy/g.Stride[0] >= g.oh || ox/g.Stride[1] >= g.ow {
+		return -1
+	}
+	return int32(4 * g.o * (oy/g.Stride[0]*g.ow + ox/g.Stride[1]))
+}
+
+// backwardAt says where the weights of a phase lie, for one group.
+func (g *Geometry) backwardAt(f phase, group int) (at []int, step int) {
+	for _, t := range f.taps {
+		for o := range g.og {
+			at = append(at, (group*g.og+o)*g.cg*g.taps+t)
+		}
+	}
+	return at, g.taps
+}

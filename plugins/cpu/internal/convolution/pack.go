@@ -1,0 +1,82 @@
+package convolution
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// pack is a matrix of weights in the order in which kernels read it. It is
+// made again when the weights have changed.
+type pack struct {
+	parts []packPart
+	stamp uint64 // of the filter, when they were packed
+}
+
+// packPart is the weights of one window.
+type packPart struct {
+	window  *kernel.Window
+	at      []int        // where the weights of (tap, value) begin
+	order   kernel.Order // the same
+	step    int          // values between output channels
+	in, out int          // its first channels, of the input and of the output
+	data    []float32
+}
+
+// shared returns what was made for a filter under this key, or makes it.
+func shared[P run.Packed](c *run.Compiler, t *filter, key string, build func() P) P {
+	w := t.weight
+	if w.State != nil {
+		key = fmt.Sprintf("%s of @%s%s", key, w.Name, t.key())
+		if p, ok := c.Packs[key]; ok {
+			return p.(P)
+		}
+	} else {
+		key = fmt.Sprintf("%s of %s in %s", key, w.Name, c.Fn.Name)
+	}
+	p := build()
+	c.Packs[key] = p
+	return p
+}
+
+// packFor returns the pack of a filter with this key.
+func packFor(c *run.Compiler, t *filter, key string, parts func() []packPart) *pack {
+	return shared(c, t, key, func() *pack {
+		p := &pack{parts: parts()}
+		for i := range p.parts {
+			part := &p.parts[i]
+			part.order = kernel.NewOrder(part.at)
+			part.data = run.Take[float32](&c.Reserve, part.window.PackedLen())
+		}
+		return p
+	})
+}
+
+// Bytes returns the memory of the packed weights.
+func (p *pack) Bytes() (n int64) {
+	for _, part := range p.parts {
+		n += int64(4 * len(part.data))
+	}
+	return n
+}
+
+// fill packs the weights unless that has been done since they changed.
+func (p *pack) fill(f *run.Frame, t *filter) {
+	stamp := t.stamp()
+	if stamp > 0 && p.stamp == stamp {
+		return
+	}
+	for i := range p.parts {
+		part := &p.parts[i]
+		f.Each(part.window.Panels(), func(_ *run.Worker, panel int) { part.fill(f, t, panel) })
+	}
+	p.stamp = stamp
+	t.weight.Rest()
+}
+
+// fill packs one panel.
+func (p *packPart) fill(f *run.Frame, t *filter, panel int) {
+	kernels, factor := f.Kernels, t.factor(f).From(p.out)
+	kernels.Pack(p.window, panel, p.data, f.F32(t.weight), p.order, p.step, factor)
+}

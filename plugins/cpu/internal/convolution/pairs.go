@@ -1,0 +1,289 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// pairsProduct computes pairs of rows, as product does windows. The scales of a
+// folded batch norm multiply the sums.
+type pairsProduct struct {
+	*pairsPack
+	*filter
+	kernels     *kernel.Set
+	round       bool // results are stored as bfloat16
+	scale, bias []float32
+	from        []int // per part: where its channels begin in scale and bias
+	units       []unit
+	atOnce      int // panels of a unit
+}
+
+func newPairsProduct(c *run.Compiler, p *pairsPack, t *filter, y *run.Value) *pairsProduct {
+	out := &pairsProduct{pairsPack: p, filter: t, kernels: c.Kernels, round: c.BF16(y), atOnce: 1}
+	if p.parts[0].matrix != nil {
+		out.atOnce = panelsAtOnce(p.Bytes())
+	}
+	channels := 0
+	for i, part := range p.parts {
+		out.from = append(out.from, channels)
+		channels += part.pairs.BiasLen()
+		for panel := 0; panel < part.pairs.Panels(); panel += out.atOnce {
+			out.units = append(out.units, unit{i, panel})
+		}
+	}
+	return out
+}
+
+// prepare packs the weights and what follows the sums if they have changed.
+func (p *pairsProduct) prepare(f *run.Frame) error {
+	p.fill(f, p.weight)
+	if !p.filter.prepare(f) {
+		return nil
+	}
+	p.scale, p.bias = p.scale[:0], p.bias[:0]
+	for _, part := range p.parts {
+		spare := make([]float32, part.pairs.BiasLen()-part.pairs.Width)
+		if len(p.add) > 0 {
+			p.bias = append(append(p.bias, p.add[part.out:][:part.pairs.Width]...), spare...)
+		}
+		if p.by != nil {
+			for _, s := range p.by[part.out:][:part.pairs.Width] {
+				p.scale = append(p.scale, float32(s))
+			}
+			p.scale = append(p.scale, spare...)
+		}
+	}
+	return nil
+}
+
+// pairsOperands is what pairs read and write of one row. Where the image is no
+// half it is narrowed in the worker's own memory, as far as it is read.
+type pairsOperands struct {
+	out   []float32
+	half  []uint16 // the result, where it is a half
+	in    []uint16 // nil until the image is narrowed
+	image []float32
+	end   kernel.Ending
+}
+
+// from returns the operands from a value of the result and one of the image on.
+func (o pairsOperands) from(out, in int) pairsOperands {
+	if o.half != nil {
+		o.half = o.half[out:]
+	} else {
+		o.out = o.out[out:]
+	}
+	o.in, o.end = o.in[in:], o.end.From(out)
+	return o
+}
+
+// asHalves returns what pairs take as halves: no results that matrix units compute.
+func (p *pairsProduct) asHalves(c *run.Compiler, x, y *run.Value) [][]*run.Value {
+	sets := imageAndResult(c, x, y)
+	if p.parts[0].matrix != nil {
+		sets = sets[:len(sets)-1]
+	}
+	return sets
+}
+
+// rowOf returns the operands of row i of the current node's product by pairs.
+func (p *pairsProduct) rowOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker,
+	i int) pairsOperands {
+	ending, wide := c.Ending(), p.parts[0].matrix != nil
+	return func(f *run.Frame, w *run.Worker, i int) pairsOperands {
+		o := pairsOperands{end: ending.Row(f, w, i)}
+		if y.Half && !wide {
+			o.half = f.Half(y, w, i)
+		} else {
+			o.out = f.At(y, w, i)
+		}
+		if x.Half {
+			o.in = f.Half(x, w, i)
+		} else {
+			o.image = f.At(x, w, i)
+		}
+		return o
+	}
+}
+
+// rowsOf returns the operands of all rows of the current node's product by pairs,
+// images narrowed.
+func (p *pairsProduct) rowsOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame) pairsOperands {
+	ending, kernels, room := c.Ending(), c.Kernels, c.Temp(0, 0, 2*x.Count)
+	c.After = append(c.After, func() {
+		if x.Half {
+			room.PerRow = 0
+		}
+	})
+	return func(f *run.Frame) pairsOperands {
+		o := pairsOperands{end: ending.Rows(f)}
+		if y.Half {
+			o.half = f.AllHalf(y)
+		} else {
+			o.out = f.F32(y)
+		}
+		if x.Half {
+			o.in = f.AllHalf(x)
+			return o
+		}
+		o.in = run.Temp[uint16](f, room, f.Total()*x.Count)
+		image := f.F32(x)
+		f.EachSpan(len(o.in), func(_ *run.Worker, from, to int) {
+			kernels.NarrowBF16(o.in[from:to], image[from:to])
+		})
+		return o
+	}
+}
+
+// finish returns what follows the sums of a part, without their ending.
+func (p *pairsProduct) finish(part int) kernel.Finish {
+	f := kernel.Finish{Round: p.round}
+	if len(p.bias) > 0 {
+		f.Bias = p.bias[p.from[part]:]
+	}
+	if len(p.scale) > 0 {
+		f.Scale = p.scale[p.from[part]:]
+	}
+	return f
+}
+
+// do computes positions [from, to) of a unit over pairs with its weights.
+func (p *pairsProduct) do(w *run.Worker, u unit, pairs *kernel.Pairs, o pairsOperands, from, to int) {
+	part := &p.parts[u.part]
+	o = o.from(part.out, part.in)
+	finish := p.finish(u.part)
+	finish.Ending = o.end
+	if m := part.matrix; m != nil {
+		last := min(u.panel+p.atOnce, m.Panels())
+		p.kernels.MatrixBF16(m, u.panel, last, o.out, o.in, part.data, finish, from, to, &w.Matrix)
+		return
+	}
+	if o.half != nil {
+		p.kernels.PairsHalf(pairs, u.panel, o.half, o.in, part.data, finish, from, to, &w.Tile)
+		return
+	}
+	p.kernels.Pairs(pairs, u.panel, o.out, o.in, part.data, finish, from, to, &w.Tile)
+}
+
+// alike reports whether all parts are pairs of the same positions.
+func (p *pairsProduct) alike() bool {
+	for _, part := range p.parts {
+		if part.pairs != p.parts[0].pairs {
+			return false
+		}
+	}
+	return true
+}
+
+// step returns the positions of the largest tile.
+func (p *pairsProduct) step() int {
+	if p.parts[0].matrix != nil {
+		return kernel.MatrixPositions
+	}
+	return positionStep
+}
+
+// work estimates the nanoseconds of a row at 200 multiply-adds each.
+func (p *pairsProduct) work() (ns int) {
+	for _, part := range p.parts {
+		ns += len(part.data) * part.pairs.Positions() / 200
+	}
+	return ns
+}
+
+// cut computes piece of pieces of the positions of every part of one row.
+func (p *pairsProduct) cut(w *run.Worker, o pairsOperands, piece, pieces int) {
+	low, high := max(len(o.in), len(o.image)), 0
+	for i := range p.parts {
+		part := &p.parts[i]
+		l, h := part.pairs.Reach(cutPositions(piece, pieces, part.pairs.Positions()))
+		if l < h {
+			low, high = min(low, l), max(high, part.in+h)
+		}
+	}
+	p.narrow(w, &o, low, high)
+	for _, u := range p.units {
+		pairs := p.parts[u.part].pairs
+		from, to := cutPositions(piece, pieces, pairs.Positions())
+		p.do(w, u, pairs, o, from, to)
+	}
+}
+
+// span computes positions [from, to) of one row, of parts that are alike.
+func (p *pairsProduct) span(w *run.Worker, o pairsOperands, from, to int) {
+	low, high := p.parts[0].pairs.Reach(from, to)
+	p.narrow(w, &o, low, min(high+p.parts[len(p.parts)-1].in, len(o.image)))
+	for _, u := range p.units {
+		p.do(w, u, p.parts[u.part].pairs, o, from, to)
+	}
+}
+
+// narrow narrows the values [low, high) of an image that is no half.
+func (p *pairsProduct) narrow(w *run.Worker, o *pairsOperands, low, high int) {
+	if o.in != nil {
+		return
+	}
+	o.in = w.Halves(len(o.image))
+	if low < high {
+		p.kernels.NarrowBF16(o.in[low:high], o.image[low:high])
+	}
+}
+
+// apply computes all rows, several for each time that the weights are read.
+func (p *pairsProduct) apply(f *run.Frame, o pairsOperands, inCount, outCount int) {
+	rows := f.Total()
+	chunk := max(1, min(8, rows/(2*f.Threads())))
+	blocks := (rows + chunk - 1) / chunk
+	f.Each(len(p.units)*blocks, func(w *run.Worker, task int) {
+		u, first := p.units[task/blocks], task%blocks*chunk
+		pairs := p.parts[u.part].pairs
+		for r := first; r < min(first+chunk, rows); r++ {
+			p.do(w, u, pairs, o.from(r*outCount, r*inCount), 0, pairs.Positions())
+		}
+	})
+}
+
+// buildPairs is the current node, a convolution or the gradient for the input of
+// one, by pairs.
+func buildPairs(c *run.Compiler, g *Geometry, p *pairsPack, x *run.Value, t *filter,
+	y *run.Value) run.Action {
+	k := newPairsProduct(c, p, t, y)
+	if k.pairsPack.Bytes() > heavyWeights {
+		rows := k.rowsOf(c, x, y)
+		a := run.Whole(func(f *run.Frame) error {
+			k.apply(f, rows(f), x.Count, y.Count)
+			return nil
+		}).After(k.prepare)
+		a.Rounds, a.AsHalves = true, k.asHalves(c, x, y)
+		return a
+	}
+	row := k.rowOf(c, x, y)
+	a := run.Action{Prepare: k.prepare, Work: k.work(), Rounds: true, AsHalves: k.asHalves(c, x, y),
+		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) { k.cut(w, row(f, w, i), piece, pieces) }}
+	if k.alike() {
+		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) { k.span(w, row(f, w, i), from, to) }
+		a.Positions, a.Step, a.Width, a.Pointwise = y.Positions, k.step(), y.Channels, g.pointwise()
+	}
+	return a
+}
+
+// densePairs is a product of rows with a matrix by pairs.
+func densePairs(c *run.Compiler, p *pairsPack, d *denseWindows, in *run.Value, t *filter,
+	out *run.Value) run.Action {
+	k := newPairsProduct(c, p, t, out)
+	rows := k.rowsOf(c, in, out)
+	a := run.Whole(func(f *run.Frame) error {
+		n, o := f.Total(), rows(f)
+		blocks := (n + denseRows - 1) / denseRows
+		d.pairsOf(min(denseRows, n))
+		d.pairsOf(n % denseRows)
+		f.Each(len(k.units)*blocks, func(w *run.Worker, task int) {
+			first := task % blocks * denseRows
+			some, count := o.from(first*d.width, first*d.k), min(denseRows, n-first)
+			k.do(w, k.units[task/blocks], d.pairsOf(count), some, 0, count)
+		})
+		return nil
+	}).After(k.prepare)
+	a.Rounds, a.AsHalves = true, k.asHalves(c, in, out)
+	return a
+}

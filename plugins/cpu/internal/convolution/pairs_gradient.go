@@ -1,0 +1,81 @@
+package convolution
+
+import (
+	"sync"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// pairsGradients reports whether weight gradients of convolutions are computed
+// by pairs of positions: a function of precision and kernel class.
+func pairsGradients(c *run.Compiler) bool { return c.Reduced && c.Kernels.Fused() }
+
+// pairsGradient is the weight gradient of a convolution by pairs of positions.
+type pairsGradient struct {
+	*Geometry
+	*pairLines
+	at        []int // where the weight of a tap's value lies in dw, for the first group
+	atStep    int   // between the weights of output channels
+	x, dy, dw *run.Value
+	// together is how many values are interleaved before they are multiplied: they
+	// should stay in the cache.
+	together int
+
+	mu     sync.Mutex
+	orders map[[4]int]kernel.Order // where the sums of a task lie in dw
+}
+
+// newPairsGradient returns the gradient of a convolution in these lines.
+func (g *Geometry) newPairsGradient(l *pairLines, x, dy, dw *run.Value) *pairsGradient {
+	k := &pairsGradient{Geometry: g, pairLines: l, x: x, dy: dy, dw: dw, together: 64 << 10,
+		orders: map[[4]int]kernel.Order{}}
+	if k.at, k.atStep = g.forwardAt(0); l.padded {
+		k.at, k.atStep = g.narrowAt()
+	}
+	return k
+}
+
+// order returns where the sums of values [k0, k1) and columns [j0, j1) of the
+// kernel lie in dw.
+func (k *pairsGradient) order(k0, k1, j0, j1 int) kernel.Order {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key := [4]int{k0, k1, j0, j1}
+	if o, ok := k.orders[key]; ok {
+		return o
+	}
+	var at []int
+	for i := range k.rows {
+		for j := j0; j < j1; j++ {
+			at = append(at, k.at[(i*len(k.begin)+j)*k.values:][k0:k1]...)
+		}
+	}
+	k.orders[key] = kernel.NewOrder(at)
+	return k.orders[key]
+}
+
+// replicas computes the gradients of replicas [from, to). A task is a panel of a
+// group and some values of the input for one replica, so few that their sums
+// stay in the cache, and some columns of the kernel where that alone would leave
+// workers idle.
+func (k *pairsGradient) replicas(f *run.Frame, from, to int) {
+	const most, least = 4 * kernel.Lanes, kernel.Lanes / 2 // values of a task
+	panels := (k.og + kernel.PanelLanes - 1) / kernel.PanelLanes
+	whole := (to - from) * k.Groups * panels
+	columns := enough(len(k.begin), whole*((k.values+most-1)/most), f.Threads())
+	some := enough((k.values+least-1)/least, whole*columns, f.Threads())
+	some = min(most, (k.values+least*some-1)/(least*some)*least)
+	parts := (k.values + some - 1) / some
+	f.Each(whole*columns*parts, func(w *run.Worker, i int) {
+		part, i := i%parts, i/parts
+		column, i := i%columns, i/columns
+		panel, i := i%panels, i/panels
+		t := pairsTask{pairsGradient: k, kernels: f.Kernels, worker: w, group: i % k.Groups,
+			first: panel * kernel.PanelLanes, k0: part * some, k1: min((part+1)*some, k.values),
+			j0: len(k.begin) * column / columns, j1: len(k.begin) * (column + 1) / columns}
+		r := from + f.Turn(i/k.Groups, to-from)
+		t.sum(storedIn(f, k.x), storedIn(f, k.dy), f.Starts[r], f.Starts[r+1])
+		t.unpack(run.Row(f.F32(k.dw), k.dw, r))
+	})
+}

@@ -1,0 +1,118 @@
+package convolution
+
+// pairLines says how the positions of a convolution's result go together in
+// pairs, for its weight gradient: neighbours in lines, which are rows of the
+// result, or all of it where that is small. Lines of both operands are
+// interleaved once for all taps that see them.
+type pairLines struct {
+	count, height     int // lines of an image of the result, and of the input
+	rows              int // of the kernel that see different lines
+	step, lead, apart int // row i of the kernel and line y see line y*step-lead+i*apart
+	pairs             int // of a line of the result
+	values            int // that a tap sees of a position
+	// begin says, for every column of the kernel, at which pair of an
+	// interleaved line of the input it begins.
+	begin []int
+	// in and grad say where the runs of a line begin, as kernel.PairsLine does;
+	// lines lie so many values apart.
+	in, grad         []int32
+	inStep, gradStep int
+	// A line of few channels is copied between so many values of padding first.
+	padded      bool
+	left, right int
+}
+
+// lines returns the lines of the convolution, a function of its shape.
+func (g *Geometry) lines() *pairLines {
+	const small = 1024 // positions of all taps
+	switch {
+	case g.narrow():
+		return g.narrowLines()
+	case g.oh*g.ow*g.taps <= small && (g.taps == 1 || g.ow%2 != 0):
+		return g.wholeLines()
+	}
+	return g.rowLines()
+}
+
+// rowLines returns lines that are rows.
+func (g *Geometry) rowLines() *pairLines {
+	l := &pairLines{count: g.oh, height: g.h, rows: g.Kernel[0], step: g.Stride[0], lead: g.Pad[0],
+		apart: g.Dilation[0], values: g.cg, begin: make([]int, g.Kernel[1]), inStep: g.w * g.c}
+	l.result(g, g.ow)
+	if g.ow%2 != 0 {
+		// The second of the last pair is 0, where another column sees a value.
+		for j := range l.begin {
+			l.share(g, j, j+1, 1)
+		}
+		return l
+	}
+	const two = 2
+	for j := range min(two*g.Stride[1], g.Kernel[1]) {
+		// Columns that begin whole pairs behind this one, whatever the dilation.
+		l.share(g, j, g.Kernel[1], two*g.Stride[1])
+	}
+	return l
+}
+
+// result says where the runs of a line of so many positions of the gradient lie.
+func (l *pairLines) result(g *Geometry, positions int) {
+	l.pairs, l.gradStep = (positions+1)/2, positions*g.o
+	for p := range 2 * l.pairs {
+		l.grad = append(l.grad, offset(p < positions, p*g.o))
+	}
+}
+
+// offset returns where a run begins that lies at a value, if it is inside.
+func offset(inside bool, at int) int32 {
+	if !inside {
+		return -1
+	}
+	return int32(4 * at)
+}
+
+// share adds the pairs that columns j, j+every and so on before end see: those
+// of each begin a whole number of pairs behind those of the one before.
+func (l *pairLines) share(g *Geometry, j, end, every int) {
+	pair := 2 * g.Stride[1]
+	first, start, last := j*g.Dilation[1]-g.Pad[1], len(l.in)/2, 0
+	for ; j < end; j += every {
+		last = (j*g.Dilation[1] - g.Pad[1] - first) / pair
+		l.begin[j] = start + last
+	}
+	for p := range 2 * (l.pairs + last) {
+		x := first + p*g.Stride[1]
+		inside := x >= 0 && x < g.w && (g.ow%2 == 0 || p < g.ow)
+		l.in = append(l.in, offset(inside, x*g.c))
+	}
+}
+
+// narrowLines returns rows of the result whose windows see a whole row of the
+// kernel as one run of a padded line.
+func (g *Geometry) narrowLines() *pairLines {
+	l := &pairLines{count: g.oh, height: g.h, rows: g.Kernel[0], step: g.Stride[0], lead: g.Pad[0],
+		apart: g.Dilation[0], values: g.Kernel[1] * g.c, begin: []int{0}, inStep: g.w * g.c,
+		padded: true, left: g.Pad[1] * g.c, right: g.Pad[3] * g.c}
+	l.result(g, g.ow)
+	for p := range 2 * l.pairs {
+		l.in = append(l.in, offset(p < g.ow, p*g.Stride[1]*g.c))
+	}
+	return l
+}
+
+// wholeLines returns one line for an image. Every tap has pairs of its own.
+func (g *Geometry) wholeLines() *pairLines {
+	l := &pairLines{count: 1, height: 1, rows: 1, step: 1, apart: 1, values: g.cg}
+	n := g.oh * g.ow
+	l.result(g, n)
+	for t := range g.taps {
+		l.begin = append(l.begin, len(l.in)/2)
+		for p := range 2 * l.pairs {
+			at := int32(-1)
+			if p < n {
+				at = g.Input(p/g.ow, p%g.ow, t/g.Kernel[1], t%g.Kernel[1])
+			}
+			l.in = append(l.in, at)
+		}
+	}
+	return l
+}

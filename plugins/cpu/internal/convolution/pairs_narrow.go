@@ -1,0 +1,93 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// evenChannels returns the geometry with one channel more, which is 0, if there
+// is an odd number of them: so that runs are even.
+func (g *Geometry) evenChannels() *Geometry {
+	even := *g
+	even.c += g.c % 2
+	return &even
+}
+
+// buildNarrowPairs is a convolution over padded images by pairs.
+func buildNarrowPairs(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
+	even := g.evenChannels()
+	k := newPairsProduct(c, pairsFor(c, t, g.key("narrow"), func() []packPart {
+		at, step := g.narrowAt()
+		return []packPart{{window: even.narrowForward(), at: spread(at, g.c, even.c), step: step}}
+	}, false), t, y)
+	row := k.rowOf(c, x, y)
+	a := run.BySpan(run.Action{Prepare: k.prepare, Work: k.work(), Positions: y.Positions, Step: g.ow,
+		Width: y.Channels, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+			o := row(f, w, i)
+			o.in = k.narrowRows(w, g, o, from/g.ow, (to-1)/g.ow)
+			for _, u := range k.units {
+				k.do(w, u, k.parts[0].pairs, o, from, to)
+			}
+		}})
+	a.Rounds, a.AsHalves = true, k.asHalves(c, x, y)
+	return a
+}
+
+// spread returns at, c elements for every pixel, with even elements for every
+// pixel: what is added is -1, no weight.
+func spread(at []int, c, even int) (all []int) {
+	for i := 0; i < len(at); i += c {
+		all = append(all, at[i:i+c]...)
+		for range even - c {
+			all = append(all, -1)
+		}
+	}
+	return all
+}
+
+// narrowRows pads an image in the worker's own memory as paddedRows does, with
+// even channels of bfloat16.
+func (p *pairsProduct) narrowRows(w *run.Worker, g *Geometry, o pairsOperands, y0, y1 int) []uint16 {
+	wide, even, count := g.paddedWidth(), g.c+g.c%2, g.w*g.c
+	from, to := y0*g.Stride[0], y1*g.Stride[0]+(g.Kernel[0]-1)*g.Dilation[0]+1
+	room := w.Halves((g.h+g.Pad[0]+g.Pad[2])*wide*even + count)
+	all, line := room[:len(room)-count], room[len(room)-count:]
+	left, right := g.Pad[1]*even, (g.Pad[1]+g.w)*even
+	for y := from; y < to; y++ {
+		padded, source := all[y*wide*even:][:wide*even], y-g.Pad[0]
+		if source < 0 || source >= g.h {
+			clear(padded)
+			continue
+		}
+		clear(padded[:left])
+		clear(padded[right:])
+		inner := padded[left:right]
+		switch at := source * count; {
+		case g.c == even && o.in != nil:
+			copy(inner, o.in[at:])
+		case g.c == even:
+			p.kernels.NarrowBF16(inner, o.image[at:])
+		case o.in != nil:
+			spreadPixels(inner, o.in[at:], g.c)
+		default:
+			p.kernels.NarrowBF16(line, o.image[at:])
+			spreadPixels(inner, line, g.c)
+		}
+	}
+	return all
+}
+
+// spreadPixels copies pixels of an odd number of values to ones of one more,
+// which is 0.
+func spreadPixels(dst, src []uint16, c int) {
+	if c == 3 {
+		for i := range len(dst) / 4 {
+			to, from := dst[4*i:][:4], src[3*i:][:3]
+			to[0], to[1], to[2], to[3] = from[0], from[1], from[2], 0
+		}
+		return
+	}
+	for i := range len(dst) / (c + 1) {
+		copy(dst[i*(c+1):], src[i*c:][:c])
+		dst[i*(c+1)+c] = 0
+	}
+}

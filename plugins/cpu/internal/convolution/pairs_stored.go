@@ -1,0 +1,78 @@
+package convolution
+
+import (
+	"unsafe"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// stored is values that are bfloat16 and what lies behind them in memory, in
+// two bytes each or, if half is nil, as float32.
+type stored struct {
+	wide []float32
+	half []uint16
+}
+
+// storedIn returns the elements of v in all its units and the slack behind them.
+func storedIn(f *run.Frame, v *run.Value) stored {
+	if b := f.Bytes(v); v.Half {
+		return stored{half: run.View[uint16](b[:len(b)+run.Slack])}
+	}
+	return stored{wide: f.Slack(v)}
+}
+
+// from returns the values from i on.
+func (s stored) from(i int) stored {
+	if s.half != nil {
+		return stored{half: s.half[i:]}
+	}
+	return stored{wide: s.wide[i:]}
+}
+
+// ahead adds to what is wanted soon the runs of so many values that begin every
+// step values of [from, to), if there are any.
+func (s stored) ahead(a *kernel.Ahead, from, to, run, step int) {
+	if s.half != nil {
+		a.Add(bytesOf(s.half, from, to), 2*run, 2*step)
+		return
+	}
+	a.Add(bytesOf(s.wide, from, to), 4*run, 4*step)
+}
+
+// bytesOf returns the memory of values [from, to), nil if there are none.
+func bytesOf[T float32 | uint16](x []T, from, to int) []byte {
+	if from >= to {
+		return nil
+	}
+	x = x[from:to]
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(T(0))))
+}
+
+// interleave interleaves so many lines as kernel.InterleaveBF16 does.
+func (s stored) interleave(k *kernel.Set, l kernel.PairsLine, dst []uint16, lines int) {
+	if s.half != nil {
+		k.InterleaveHalves(l, dst, s.half, lines)
+		return
+	}
+	k.InterleaveBF16(l, dst, s.wide, lines)
+}
+
+// room returns memory for as many values of the same size as there are in room.
+func (s stored) room(room []float32) stored {
+	if s.half == nil {
+		return stored{wide: room}
+	}
+	return stored{half: unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(room))), len(room))}
+}
+
+// copy copies lines of n values each to where they begin every step values.
+func (s stored) copy(to stored, n, step, lines int) {
+	for i := range lines {
+		if s.half != nil {
+			copy(to.half[i*step:], s.half[i*n:][:n])
+		} else {
+			copy(to.wide[i*step:], s.wide[i*n:][:n])
+		}
+	}
+}

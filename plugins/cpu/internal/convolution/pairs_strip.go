@@ -1,0 +1,42 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// buildStripPairs is a convolution by strips of pairs; with back, the filter is
+// that of the convolution whose gradient it computes.
+func buildStripPairs(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
+	back bool) run.Action {
+	what := "strip"
+	if back {
+		what = "strip back"
+	}
+	s := g.strip()
+	k := newPairsProduct(c, pairsFor(c, t, g.key(what), func() []packPart {
+		at, step := g.stripAt(back)
+		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.StripWidth*g.c, g.o)
+		return []packPart{{window: w, at: s.StripPairsAt(at), step: step}}
+	}, false), t, y)
+	row := k.rowOf(c, x, y)
+	work := y.Count * g.taps * g.c / 200
+	a := run.BySpan(run.Action{Prepare: k.prepare, Work: work, Positions: y.Positions, Step: g.ow, Width: g.o,
+		Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+			from, to = from/g.ow, to/g.ow
+			o, finish := row(f, w, i), k.finish(0)
+			padded := k.narrowRows(w, g, o, from, to-1)
+			for y := from; y < to; y++ {
+				at := y * g.ow * g.o
+				finish.Ending = o.end.From(at)
+				in, weights := padded[y*s.RowStep:], k.parts[0].data
+				if o.half != nil {
+					k.kernels.StripPairsHalf(s, o.half[at:], in, weights, finish, g.ow)
+				} else {
+					k.kernels.StripPairs(s, o.out[at:], in, weights, finish, g.ow)
+				}
+			}
+		}})
+	a.Rounds, a.AsHalves = true, k.asHalves(c, x, y)
+	return a
+}

@@ -1,0 +1,208 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// pairsTask computes the gradients of a group's weights for a panel, from output
+// channel first on, of values [k0, k1) that columns [j0, j1) of the kernel see.
+// Segments of images have both operands interleaved; then every tap adds the
+// products of their pairs.
+type pairsTask struct {
+	*pairsGradient
+	kernels                      *kernel.Set
+	worker                       *run.Worker
+	scratch                      *scratch
+	group, first, k0, k1, j0, j1 int
+
+	real, width     int              // channels, also in whole lanes
+	inLine, dyLine  kernel.PairsLine // of the operands
+	input, gradient stored           // all images
+	value, channel  int              // of an image, with which its operands begin
+	sums            []float32        // [rows][j1-j0][k1-k0][width]
+	padding         stored           // room for the padded lines of a segment
+	lines           int              // of a segment
+	end             int              // of the images
+	next            kernel.Ahead     // what the task reads after its segments
+	used            int              // by the segments, of what is interleaved together
+}
+
+// segment is lines [from, to) of the result in an image, which see lines
+// [top, bottom) of the input, and where both lie when they are interleaved.
+type segment struct{ image, from, to, top, bottom, x, dy int }
+
+// sum sums over images [from, to) of these operands.
+func (t *pairsTask) sum(x, dy stored, from, to int) {
+	t.prepare(x, dy)
+	t.end = to
+	for image := from; image < to; image++ {
+		t.image(image)
+	}
+	t.add()
+}
+
+// prepare begins sums over these operands.
+func (t *pairsTask) prepare(x, dy stored) {
+	t.scratch = scratchOf(t.worker)
+	t.real = min(t.og-t.first, kernel.PanelLanes)
+	t.width = wholeLanes(t.real)
+	t.inLine = kernel.PairsLine{Offsets: t.in, Lanes: wholeLanes(t.k1 - t.k0), Step: t.inStep}
+	t.dyLine = kernel.PairsLine{Offsets: t.grad, Lanes: t.width, Step: t.gradStep}
+	t.input, t.gradient = x, dy
+	t.value, t.channel = t.group*t.cg+t.k0, t.group*t.og+t.first
+	t.scratch.segments, t.used = t.scratch.segments[:0], 0
+	for t.lines = t.count; t.lines > 1 && t.size(t.segment(0, 0, t.lines)) > t.together; {
+		t.lines = (t.lines + 1) / 2
+	}
+	size, room := t.rows*t.tapRow(), 0
+	if t.padded {
+		t.inLine.Step, t.value = t.left+t.inStep+t.right, 0
+		room = min((t.lines-1)*t.step+(t.rows-1)*t.apart+1, t.height)*t.inLine.Step + kernel.Lanes
+	}
+	all := t.worker.Floats(size + room)
+	clear(all)
+	t.sums, t.padding = all[:size], x.room(all[size:])
+}
+
+// wholeLanes rounds a number of values up to whole lanes.
+func wholeLanes(n int) int { return (n + kernel.Lanes - 1) / kernel.Lanes * kernel.Lanes }
+
+// tapRow returns the sums of a row of the kernel.
+func (t *pairsTask) tapRow() int { return (t.j1 - t.j0) * (t.k1 - t.k0) * t.width }
+
+// segment returns lines [from, to) of an image.
+func (t *pairsTask) segment(image, from, to int) segment {
+	top := min(max(from*t.step-t.lead, 0), t.height)
+	bottom := min((to-1)*t.step-t.lead+(t.rows-1)*t.apart+1, t.height)
+	return segment{image: image, from: from, to: to, top: top, bottom: max(top, bottom)}
+}
+
+// size returns the values of a segment when it is interleaved.
+func (t *pairsTask) size(s segment) int {
+	return (s.bottom-s.top)*t.inLine.Len() + (s.to-s.from)*t.dyLine.Len()
+}
+
+// image adds an image.
+func (t *pairsTask) image(image int) {
+	for y := 0; y < t.count; y += t.lines {
+		s := t.segment(image, y, min(y+t.lines, t.count))
+		if t.used+t.size(s) > t.together {
+			t.add()
+		}
+		s.x, s.dy = t.used, t.used+(s.bottom-s.top)*t.inLine.Len()
+		t.scratch.segments, t.used = append(t.scratch.segments, s), t.used+t.size(s)
+	}
+}
+
+// add adds the products of the segments and forgets these.
+func (t *pairsTask) add() {
+	halves := t.worker.Halves(t.used)
+	for _, s := range t.scratch.segments {
+		t.interleave(halves, s)
+	}
+	t.lookAhead()
+	if t.width == kernel.Lanes && t.step == 1 && t.rows > 1 {
+		for _, s := range t.scratch.segments {
+			t.shared(halves, s)
+		}
+	} else {
+		for i := range t.rows {
+			t.single(halves, i)
+		}
+	}
+	t.scratch.segments, t.used = t.scratch.segments[:0], 0
+}
+
+// lookAhead has as much fetched as the segments took, from behind them.
+func (t *pairsTask) lookAhead() {
+	t.next.Clear()
+	if len(t.scratch.segments) == 0 {
+		return
+	}
+	first, last := t.scratch.segments[0], t.scratch.segments[len(t.scratch.segments)-1]
+	from, to := first.image*t.x.Count+first.top*t.inStep, last.image*t.x.Count+last.bottom*t.inStep
+	run := t.k1 - t.k0
+	if t.padded {
+		run = t.c
+	}
+	t.input.ahead(&t.next, to+t.value, min(to+to-from, t.end*t.x.Count), run, t.c)
+	from, to = first.image*t.dy.Count+first.from*t.gradStep, last.image*t.dy.Count+last.to*t.gradStep
+	t.gradient.ahead(&t.next, to+t.channel, min(to+to-from, t.end*t.dy.Count), t.real, t.o)
+}
+
+// interleave interleaves both operands of a segment.
+func (t *pairsTask) interleave(dst []uint16, s segment) {
+	if s.top < s.bottom {
+		in := t.input.from(s.image*t.x.Count + s.top*t.inStep + t.value)
+		if t.padded {
+			in.copy(t.padding.from(t.left), t.inStep, t.inLine.Step, s.bottom-s.top)
+			in = t.padding.from(t.k0)
+		}
+		in.interleave(t.kernels, t.inLine, dst[s.x:], s.bottom-s.top)
+	}
+	dy := t.gradient.from(s.image*t.dy.Count + s.from*t.gradStep + t.channel)
+	dy.interleave(t.kernels, t.dyLine, dst[s.dy:], s.to-s.from)
+}
+
+// single adds the products of row i of the kernel.
+func (t *pairsTask) single(halves []uint16, i int) {
+	rows := t.scratch.calls[:0]
+	for _, s := range t.scratch.segments {
+		for y := s.from; y < s.to; y++ {
+			if h := y*t.step - t.lead + i*t.apart; h >= s.top && h < s.bottom {
+				rows = append(rows, t.rowsAt(s, h, y))
+			}
+		}
+	}
+	t.products(halves, rows, i, i)
+	t.scratch.calls = rows
+}
+
+// shared adds the products of a segment, of neighbouring rows of the kernel at a
+// time that see a line of the input with different lines of the result.
+func (t *pairsTask) shared(halves []uint16, s segment) {
+	rows, first, last := t.scratch.calls[:0], 0, -1
+	for h := s.top; h < s.bottom; h++ {
+		// Row i of the kernel sees it from line h+lead-i*apart of the result.
+		low, high := 0, min(t.rows-1, (h+t.lead-s.from)/t.apart)
+		if below := h + t.lead - s.to; below >= 0 {
+			low = below/t.apart + 1
+		}
+		if low > high {
+			continue
+		}
+		if low != first || high != last {
+			t.products(halves, rows, first, last)
+			rows, first, last = rows[:0], low, high
+		}
+		rows = append(rows, t.rowsAt(s, h, h+t.lead-high*t.apart))
+	}
+	t.products(halves, rows, first, last)
+	t.scratch.calls = rows
+}
+
+// rowsAt returns where line h of the input and line y of the result lie, in bytes.
+func (t *pairsTask) rowsAt(s segment, h, y int) [2]int32 {
+	return [2]int32{int32(2 * (s.x + (h-s.top)*t.inLine.Len())), int32(2 * (s.dy + (y-s.from)*t.dyLine.Len()))}
+}
+
+// products adds the products of lines for rows first to last of the kernel.
+func (t *pairsTask) products(halves []uint16, lines [][2]int32, first, last int) {
+	if len(lines) == 0 {
+		return
+	}
+	n := (t.k1 - t.k0) * t.width
+	p := kernel.PairsRows{Run: t.k1 - t.k0, Width: t.width, Pairs: t.pairs, Taps: last - first + 1,
+		GradRow: t.apart * t.dyLine.Len(), SumTap: t.tapRow()}
+	for j := t.j0; j < t.j1; j++ {
+		sums := t.sums[first*t.tapRow()+(j-t.j0)*n:]
+		t.kernels.PairsGradient(p, sums, halves[2*t.begin[j]*t.inLine.Lanes:], halves, lines, &t.next)
+	}
+}
+
+// unpack writes the sums to the gradient of the whole weight.
+func (t *pairsTask) unpack(dw []float32) {
+	t.kernels.Scatter(dw[(t.group*t.og+t.first)*t.atStep:], t.order(t.k0, t.k1, t.j0, t.j1), t.atStep, t.sums,
+		t.width, t.real)
+}

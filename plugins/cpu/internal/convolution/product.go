@@ -1,0 +1,219 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// product computes windows of rows: each part of its pack with the input and
+// the output shifted to the part's first channels.
+type product struct {
+	*pack
+	*filter
+	bias     []float32
+	biasFrom []int // per part: where its channels begin in the bias
+	units    []unit
+	rings    *kernel.Window // the window of all parts where operands are rings; nil: their own
+	weights  int            // bytes of all packed weights
+	matrix   *matrixPack    // nil: windows compute everything
+	atOnce   int            // panels of a unit of matrix units
+}
+
+// operands is what a product reads and writes of one row, and how its results end.
+type operands struct {
+	out, in []float32
+	end     kernel.Ending
+}
+
+// unit is one panel of one part; with matrix units that and those behind it.
+type unit struct{ part, panel int }
+
+// newProduct completes a product over a pack.
+func newProduct(p *pack, t *filter) *product {
+	out := &product{pack: p, filter: t, weights: int(p.Bytes())}
+	out.units = out.unitsOf(1)
+	return out
+}
+
+// unitsOf returns units of so many panels.
+func (p *product) unitsOf(panels int) (units []unit) {
+	for i, part := range p.parts {
+		for panel := 0; panel < part.window.Panels(); panel += panels {
+			units = append(units, unit{i, panel})
+		}
+	}
+	return units
+}
+
+// prepare packs the weights and the bias if they have changed.
+func (p *product) prepare(f *run.Frame) error {
+	p.prepareBias(f)
+	if p.matrix != nil {
+		p.matrix.fill(f, p)
+	} else {
+		p.fill(f, p.filter)
+	}
+	return nil
+}
+
+// prepareBias copies what is added, whose channels follow the parts' output
+// shifts, to where every part finds its own, padded to whole lanes.
+func (p *product) prepareBias(f *run.Frame) {
+	if !p.filter.prepare(f) || len(p.add) == 0 {
+		return
+	}
+	p.bias, p.biasFrom = p.bias[:0], p.biasFrom[:0]
+	for _, part := range p.parts {
+		p.biasFrom = append(p.biasFrom, len(p.bias))
+		p.bias = append(p.bias, p.add[part.out:][:part.window.Width]...)
+		for range part.window.BiasLen() - part.window.Width {
+			p.bias = append(p.bias, 0)
+		}
+	}
+}
+
+// do computes positions [from, to) of a unit over a window with its weights.
+func (p *product) do(f *run.Frame, w *run.Worker, u unit, win *kernel.Window, o operands, from, to int) {
+	if p.matrix != nil {
+		p.byMatrix(f, w, u, o, from, to)
+	} else {
+		p.byWindows(f, w, u, win, o, from, to)
+	}
+}
+
+// byWindows computes positions [from, to) of one panel over a window.
+func (p *product) byWindows(f *run.Frame, w *run.Worker, u unit, win *kernel.Window, o operands,
+	from, to int) {
+	part := &p.parts[u.part]
+	f.Kernels.Window(win, u.panel, o.out[part.out:], o.in[part.in:], part.data, p.biasOf(u),
+		o.end.From(part.out), from, to, &w.Tile)
+}
+
+// biasOf returns what is added to the channels of a unit's part, nil if nothing.
+func (p *product) biasOf(u unit) []float32 {
+	if len(p.bias) == 0 {
+		return nil
+	}
+	return p.bias[p.biasFrom[u.part]:]
+}
+
+// row computes piece of pieces of one row: as many tiles of as many units.
+func (p *product) row(f *run.Frame, w *run.Worker, o operands, piece, pieces int) {
+	all := 0
+	for _, u := range p.units {
+		all += p.tiles(p.parts[u.part].window)
+	}
+	first, last := all*piece/pieces, all*(piece+1)/pieces
+	for _, u := range p.units {
+		win := p.parts[u.part].window
+		n := p.tiles(win)
+		if from, to := max(first, 0), min(last, n); from < to {
+			p.do(f, w, u, win, o, from*p.step(), min(to*p.step(), win.Positions()))
+		}
+		first, last = first-n, last-n
+	}
+}
+
+// tiles returns how many tiles of positions a window has.
+func (p *product) tiles(w *kernel.Window) int { return (w.Positions() + p.step() - 1) / p.step() }
+
+// alike reports whether all parts are windows of the same positions.
+func (p *product) alike() bool {
+	for _, part := range p.parts {
+		if part.window != p.parts[0].window {
+			return false
+		}
+	}
+	return true
+}
+
+// wrap prepares span for the rings among x and y.
+func (p *product) wrap(x, y *run.Value) {
+	in, out := 0, y.Ring*4*y.Channels
+	if x != nil {
+		in = x.Ring * 4 * x.Channels
+	}
+	if in > 0 || out > 0 {
+		p.rings = p.parts[0].window.InRings(in, out)
+	}
+}
+
+// span computes positions [from, to) of one row.
+func (p *product) span(f *run.Frame, w *run.Worker, o operands, from, to int) {
+	for _, u := range p.units {
+		win := p.rings
+		if win == nil {
+			win = p.parts[u.part].window
+		}
+		p.do(f, w, u, win, o, from, to)
+	}
+}
+
+// work estimates the nanoseconds of a row at 100 multiply-adds each.
+func (p *product) work() (ns int) {
+	for _, part := range p.parts {
+		ns += len(part.data) * part.window.Positions() / 100
+	}
+	return ns
+}
+
+// heavy reports whether the weights are too large to be read for every row.
+func (p *product) heavy() bool { return p.weights > heavyWeights }
+
+// heavyWeights is what should stay in the cache of a core, in bytes, beside
+// the rows that pass through.
+const heavyWeights = 512 << 10
+
+// apply computes all rows, several for each time that the weights are read.
+func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
+	rows := f.Total()
+	if f.Few() {
+		pieces := f.Threads() / run.Divisor(f.Threads(), rows)
+		f.Each(rows*pieces, func(w *run.Worker, task int) {
+			p.row(f, w, o.row(task/pieces, inCount, outCount), task%pieces, pieces)
+		})
+		return
+	}
+	chunk := max(1, min(8, rows/(2*f.Threads())))
+	blocks := (rows + chunk - 1) / chunk
+	f.Each(len(p.units)*blocks, func(w *run.Worker, task int) {
+		u, first := p.units[task/blocks], task%blocks*chunk
+		win := p.parts[u.part].window
+		if blocks == 1 { // else most tasks go on with the weights of the one before
+			w.Tile.Next = p.weightsOf(task + f.Threads())
+		}
+		for r := first; r < min(first+chunk, rows); r++ {
+			p.do(f, w, u, win, o.row(r, inCount, outCount), 0, win.Positions())
+			w.Tile.Next = nil
+		}
+	})
+}
+
+// weightsOf returns the weights of unit i, nil if there is no such unit.
+func (p *product) weightsOf(i int) []float32 {
+	if i >= len(p.units) || p.matrix != nil {
+		return nil
+	}
+	part := &p.parts[p.units[i].part]
+	return part.window.Packed(part.data, p.units[i].panel)
+}
+
+// step returns the positions of the largest tile.
+func (p *product) step() int {
+	if p.matrix != nil {
+		return kernel.MatrixPositions
+	}
+	return positionStep
+}
+
+// row returns the operands of row r of several.
+func (o *operands) row(r, inCount, outCount int) operands {
+	return operands{out: o.out[r*outCount : (r+1)*outCount], in: o.in[r*inCount : (r+1)*inCount],
+		end: o.end.From(r * outCount)}
+}
+
+// cutPositions returns part i of n positions in whole tiles.
+func cutPositions(i, parts, n int) (from, to int) {
+	tiles := (n + positionStep - 1) / positionStep
+	return min(tiles*i/parts*positionStep, n), min(tiles*(i+1)/parts*positionStep, n)
+}

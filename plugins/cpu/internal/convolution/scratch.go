@@ -1,0 +1,22 @@
+package convolution
+
+import "github.com/bnctl/bnctl/plugins/cpu/internal/run"
+
+// scratch is what a worker keeps for convolutions from task to task, so that
+// nothing is allocated in a step.
+type scratch struct {
+	tiles tiles
+	// segments are what a gradient by pairs adds together, calls the lines of a call.
+	segments []segment
+	calls    [][2]int32
+}
+
+// scratchOf returns the worker's own.
+func scratchOf(w *run.Worker) *scratch {
+	s, ok := w.Own.(*scratch)
+	if !ok {
+		s = &scratch{}
+		w.Own = s
+	}
+	return s
+}

@@ -1,0 +1,128 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// strips reports whether the convolution is one that kernel.Strip is made for.
+// Which kernels a layer uses is a function of its shape and of the kernel
+// class: the order of their sums is another.
+func (g *Geometry) strips(set *kernel.Set) bool {
+	return set.Fused() && g.Groups == 1 && g.Kernel[1] == kernel.StripWidth && g.Stride == [2]int{1, 1} &&
+		g.Dilation == [2]int{1, 1} && g.o == kernel.Lanes && g.c%8 == 0 && g.ow > 1
+}
+
+// flipped returns the convolution that computes the gradient for the input of
+// one with stride 1, and whether there is one: padding may not exceed the kernel.
+func (g *Geometry) flipped() (*Geometry, bool) {
+	f := *g
+	f.c, f.h, f.w, f.o, f.oh, f.ow = g.o, g.oh, g.ow, g.c, g.h, g.w
+	f.cg, f.og = g.og, g.cg
+	for i := range f.Pad {
+		f.Pad[i] = g.Kernel[i%2] - 1 - g.Pad[i]
+		if f.Pad[i] < 0 {
+			return nil, false
+		}
+	}
+	return &f, true
+}
+
+// strip returns the geometry of one row of the result.
+func (g *Geometry) strip() kernel.Strip {
+	return kernel.Strip{Rows: g.Kernel[0], Run: g.c, RowStep: g.paddedWidth() * g.c, GradStep: g.o}
+}
+
+// stripAt says where the weights of a strip lie in [O][C][kh][kw]; of the
+// flipped convolution, whose weights they are the other way round, if back.
+func (g *Geometry) stripAt(back bool) (at []int, step int) {
+	for i := range g.Kernel[0] {
+		for k := range g.c {
+			for j := range kernel.StripWidth {
+				if back {
+					at = append(at, (k*g.o+1)*g.taps-1-(i*kernel.StripWidth+j))
+				} else {
+					at = append(at, k*g.taps+i*kernel.StripWidth+j)
+				}
+			}
+		}
+	}
+	if back {
+		return at, g.taps
+	}
+	return at, g.c * g.taps
+}
+
+// buildStrip is a convolution by strips; with back, the filter is that of the
+// convolution whose gradient it computes.
+func buildStrip(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value, back bool) run.Action {
+	what := "strip"
+	if back {
+		what = "strip back"
+	}
+	p := packFor(c, t, g.key(what), func() []packPart {
+		at, step := g.stripAt(back)
+		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.StripWidth*g.c, g.o)
+		return []packPart{{window: w, at: at, step: step}}
+	})
+	prepare := func(f *run.Frame) error {
+		t.prepare(f)
+		p.fill(f, t)
+		return nil
+	}
+	s, row := g.strip(), rowOf(c, x, y)
+	work := y.Count * g.taps * g.c / 100
+	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
+		from, to = from/g.ow, to/g.ow
+		o := row(f, w, i)
+		padded := g.paddedRows(w, o.in, x.RingRows(), from, to-1)
+		for y := from; y < to; y++ {
+			at := y * g.ow * g.o
+			f.Kernels.Strip(s, o.out[at:], padded[y*s.RowStep:], p.parts[0].data, t.add, o.end.From(at),
+				g.ow)
+		}
+	}
+	return run.BySpan(run.Action{Prepare: prepare, Work: work, Span: span, Positions: y.Positions, Step: g.ow,
+		Width: g.o, Needs: g.Needs})
+}
+
+// stripGradient computes weight gradients by strips: a task is one replica,
+// and some rows of the kernel where that alone would leave workers idle.
+func (g *Geometry) stripGradient(x, dy, dw *run.Value) run.Action {
+	t := g.strip()
+	size := kernel.StripWidth * g.c * g.o // of the sums of one row of the kernel
+	return run.Whole(func(f *run.Frame) error {
+		in, grad, out := f.F32(x), f.F32(dy), f.F32(dw)
+		cuts := enough(g.Kernel[0], len(f.Rows), f.Threads())
+		f.Each(len(f.Rows)*cuts, func(w *run.Worker, task int) {
+			cut, r := task%cuts, f.Turn(task/cuts, len(f.Rows))
+			from, to := g.Kernel[0]*cut/cuts, g.Kernel[0]*(cut+1)/cuts
+			own := w.Floats((to-from)*size + g.paddedLen())
+			sums, padded := own[:(to-from)*size], own[(to-from)*size:]
+			clear(sums)
+			for i := f.Starts[r]; i < f.Starts[r+1]; i++ {
+				g.pad(padded, run.Row(in, x, i))
+				for y := range g.oh {
+					d := run.Row(grad, dy, i)[y*g.ow*g.o:]
+					for k := from; k < to; k++ {
+						f.Kernels.StripGradient(t, sums[(k-from)*size:], padded[(y+k)*t.RowStep:], d, g.ow)
+					}
+				}
+			}
+			g.unpackStrip(run.Row(out, dw, r), sums, from, to)
+		})
+		return nil
+	})
+}
+
+// unpackStrip writes sums [to-from][kw][C][O] to rows [from, to) of the kernel
+// of a gradient [O][C][kh][kw].
+func (g *Geometry) unpackStrip(dw, sums []float32, from, to int) {
+	for t := range (to - from) * kernel.StripWidth {
+		for k := range g.c {
+			for o, v := range sums[(t*g.c+k)*g.o:][:g.o] {
+				dw[(o*g.c+k)*g.taps+from*kernel.StripWidth+t] = v
+			}
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package convolution
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// The suspects of any rows of tiles are the tiles that the definition, which
+// looks at one tile, finds.
+func TestSuspectsOfOneTile(t *testing.T) {
+	r := rand.New(rand.NewPCG(22, 22))
+	for _, side := range []int{2, 4} {
+		for _, size := range [][2]int{{8, 12}, {9, 11}, {24, 20}, {23, 22}} {
+			images := nearTheLeast(r, 6, 32, size[0], size[1])
+			for image := range 6 {
+				x := pixels(images.Rows(image, image+1))
+				if image == 5 { // some tiles are 0, one holds a value that outweighs the others
+					clear(x[:len(x)/3])
+					x[len(x)-100] = 1
+				}
+				for _, kernels := range append(kernel.Sets(), kernel.Generic) {
+					k := tilesToInspect(kernels, side, 32, size[0], size[1])
+					want := k.suspectsOf(x)
+					for from := range k.rows {
+						for to := from + 1; to <= k.rows; to++ {
+							k.suspects = k.suspects[:0]
+							k.padded(x, from, to)
+							k.inspect(from, to, from*k.columns)
+							got, within := k.suspects, []int{}
+							for _, tile := range want {
+								if tile >= from*k.columns && tile < to*k.columns {
+									within = append(within, tile)
+								}
+							}
+							if !slices.Equal(got, within) && len(got)+len(within) > 0 {
+								t.Errorf("%s, side %d, image %d of %v, rows [%d, %d): suspects %v, want %v", kernels.Name, side,
+									image, size, from, to, got, within)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// nearTheLeast fills images whose values all lie near the least that tiles take.
+func nearTheLeast(r *rand.Rand, n, channels, high, wide int) tensor.Tensor {
+	x := tensor.New(tensor.F32, n, channels, high, wide)
+	for i := range x.F32() {
+		image, row, column := i/(channels*high*wide), i/wide%high, i%wide
+		size := 1.1 + 0.1*r.Float32()
+		if image%4 == 0 || image%4 == 1 && column < wide/2 || image%4 == 2 && row >= high/2 {
+			size -= 0.3
+		}
+		x.F32()[i] = size * tileLeast * float32(1-2*r.IntN(2))
+	}
+	return x
+}
+
+// pixels returns an image as kernels read it, (H, W, C).
+func pixels(x tensor.Tensor) []float32 {
+	channels, place := x.Shape[1], x.Shape[2]*x.Shape[3]
+	out := make([]float32, len(x.F32()))
+	for i, v := range x.F32() {
+		out[i%place*channels+i/place] = v
+	}
+	return out
+}
+
+// tilesToInspect returns tiles that can be inspected.
+func tilesToInspect(kernels *kernel.Set, side, channels, high, wide int) *tiles {
+	g := kernel.Winograd{Side: side, In: channels, Out: channels}
+	k := &winograd{Geometry: &Geometry{h: high, w: wide, c: channels}, Winograd: g,
+		rows:    (high + side - 1) / side,
+		columns: (wide + side - 1) / side}
+	return &tiles{winograd: k, frame: &run.Frame{Machine: &run.Machine{Kernels: kernels}}}
+}
+
+// padded fills the strip.
+func (t *tiles) padded(x []float32, from, to int) {
+	t.strip = make([]float32, ((to-from)*t.Side+2)*t.stripStep())
+	t.pad(tileOperands{in: stored{wide: x}}.in, from, to)
+}
+
+// suspectsOf returns the suspects of an image: the definition.
+func (t *tiles) suspectsOf(x []float32) (suspects []int) {
+	per, wide, high := t.Side/2, t.w/2+1, t.h/2+1
+	for tile := range t.rows * t.columns {
+		largest, low := 0.0, math.Inf(1)
+		for by := tile / t.columns * per; by < min(tile/t.columns*per+per+1, high); by++ {
+			for bx := tile % t.columns * per; bx < min(tile%t.columns*per+per+1, wide); bx++ {
+				sum := 0.0
+				for i := range 4 * t.c {
+					y, column := blockOf(by, t.h)+i/(2*t.c), blockOf(bx, t.w)+i/t.c%2
+					v := math.Abs(float64(x[(y*t.w+column)*t.c+i%t.c]))
+					sum, largest = sum+v, max(largest, v)
+				}
+				low = min(low, sum)
+			}
+		}
+		if largest > 0 && !(largest >= tileLeast && largest <= tileMost && low >= largest) {
+			suspects = append(suspects, tile)
+		}
+	}
+	return suspects
+}

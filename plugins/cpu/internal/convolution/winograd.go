@@ -1,0 +1,160 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// winograd is a convolution by tiles (kernel.Winograd). Tiles whose operands
+// lie too far apart are computed by windows: see suspects.
+type winograd struct {
+	*Geometry
+	kernel.Winograd
+	rows, columns int // of tiles in an image
+	weights       *winogradPack
+	direct        *product
+	kernels       *kernel.Set
+	bias          []float32 // zeros where the filter adds nothing
+}
+
+// byTiles returns the tiles with which the convolution is computed, and whether
+// there are any. Like strips it is a function of shape and kernel class. Small
+// tiles keep the transformed weights of wide layers in bounds.
+func (g *Geometry) byTiles(set *kernel.Set) (kernel.Winograd, bool) {
+	const wide = 256 * 256
+	side := 4
+	if g.c*g.o > wide {
+		side = 2
+	}
+	return kernel.Winograd{Side: side, In: g.c, Out: g.o}, set.Fused() && g.Groups == 1 &&
+		g.Kernel == [2]int{3, 3} && g.Stride == [2]int{1, 1} && g.Dilation == [2]int{1, 1} &&
+		g.Pad == [4]int{1, 1, 1, 1} && g.c%kernel.Lanes == 0 && g.o%kernel.Lanes == 0 && g.c > kernel.Lanes &&
+		min(g.h, g.w) >= side
+}
+
+// buildWinograd is a convolution by tiles; with back, the filter of direct, which
+// computes the same by windows, is that of the convolution whose gradient it is.
+func buildWinograd(c *run.Compiler, g *Geometry, t kernel.Winograd, direct *product, x, y *run.Value,
+	back bool) run.Action {
+	k := &winograd{Geometry: g, Winograd: t, rows: (g.h + t.Side - 1) / t.Side,
+		columns: (g.w + t.Side - 1) / t.Side, direct: direct, kernels: c.Kernels, bias: make([]float32, g.o)}
+	what := "winograd"
+	if back {
+		what = "winograd back"
+	}
+	k.weights = shared(c, direct.filter, g.key(what),
+		func() *winogradPack { return newWinogradPack(t, back, &c.Reserve) })
+	rows := t.Side * g.ow // positions of a row of tiles
+	row := tileOperandsOf(c, x, y)
+	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
+		o := row(f, w, i)
+		if k.weights.apart {
+			k.byWindows(f, w, o, from, to)
+			return
+		}
+		step, last := k.blockRows(lightTiles), (to+rows-1)/rows
+		for from := from / rows; from < last; from += step {
+			k.newTiles(f, w, o, from, min(from+step, last)).do(0, k.Panels())
+		}
+	}
+	work := k.Frequencies() * k.rows * k.columns * g.c * g.o / 100
+	a := run.Action{Prepare: k.prepare, Work: work, AsHalves: imageAndResult(c, x, y)}
+	switch {
+	case int(k.weights.Bytes()) <= heavyWeights && k.rows*k.columns <= fewTiles:
+		a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+			k.panels(f, w, row(f, w, i), piece, pieces)
+		}
+		return a
+	case int(k.weights.Bytes()) <= heavyWeights:
+		a.Span, a.Positions, a.Step, a.Width = span, g.oh*g.ow, rows, g.o
+		a.Block = k.blockRows(lightTiles) * rows
+		return run.BySpan(a)
+	}
+	ending := c.Ending()
+	a = run.Whole(func(f *run.Frame) error {
+		k.apply(f, tileOperands{storedIn(f, x), storedIn(f, y), ending.Rows(f)})
+		return nil
+	}).After(k.prepare)
+	a.AsHalves = imageAndResult(c, x, y)
+	return a
+}
+
+// imageAndResult returns the image and the result of the current node, each of
+// which it takes as a half, but an image that is added to the result as well.
+func imageAndResult(c *run.Compiler, x, y *run.Value) [][]*run.Value {
+	if e := c.Ending(); e.Plus == x {
+		return [][]*run.Value{{y}}
+	}
+	return [][]*run.Value{{x}, {y}}
+}
+
+// byWindows computes positions [from, to) of one image.
+func (k *winograd) byWindows(f *run.Frame, w *run.Worker, o tileOperands, from, to int) {
+	wide := o.floats(k, w)
+	k.direct.span(f, w, wide, from, to)
+	if o.out.half != nil {
+		k.narrow(o.out.half[from*k.o:to*k.o], wide.out[from*k.o:], 0, k.Panels())
+	}
+}
+
+// panels computes part piece of pieces of the panels of a whole row.
+func (k *winograd) panels(f *run.Frame, w *run.Worker, o tileOperands, piece, pieces int) {
+	switch {
+	case !k.weights.apart:
+		k.newTiles(f, w, o, 0, k.rows).do(k.Panels()*piece/pieces, k.Panels()*(piece+1)/pieces)
+	case piece == 0:
+		k.byWindows(f, w, o, 0, k.oh*k.ow)
+	}
+}
+
+// prepare transforms the weights if they have changed, and packs them for
+// windows if these compute everything.
+func (k *winograd) prepare(f *run.Frame) error {
+	k.direct.prepareBias(f)
+	copy(k.bias, k.direct.add)
+	k.weights.fill(f, k.direct.filter)
+	if k.weights.apart {
+		k.direct.fill(f, k.direct.filter)
+	}
+	return nil
+}
+
+// So many tiles are treated together: they should stay in the cache of a core;
+// if the weights do not, there should be many for each time these are read.
+const (
+	lightTiles = 40
+	heavyTiles = 48
+)
+
+// fewTiles is how many tiles of an image are so few that its workers share its
+// panels: to read all weights takes each as long as the products of as many tiles.
+const fewTiles = 8
+
+// blockRows returns how many rows of tiles are about so many tiles.
+func (k *winograd) blockRows(tiles int) int { return max(1, tiles/k.columns) }
+
+// apply computes all images: blocks of rows of tiles, and where there are not
+// enough of them for all workers, some panels of them.
+func (k *winograd) apply(f *run.Frame, o tileOperands) {
+	if k.weights.apart {
+		f.Each(f.Total(), func(w *run.Worker, i int) {
+			k.byWindows(f, w, o.image(k, i), 0, k.oh*k.ow)
+		})
+		return
+	}
+	total, cuts := k.rows*f.Total(), 1
+	blocks := max(1, (total+k.blockRows(heavyTiles)/2)/k.blockRows(heavyTiles))
+	switch {
+	case blocks == 1:
+		cuts = min(f.Threads(), k.Panels())
+	case blocks%f.Threads() > 0:
+		blocks = min(total, blocks+f.Threads()-blocks%f.Threads())
+	}
+	f.Each(blocks*cuts, func(w *run.Worker, task int) {
+		block, cut := task/cuts, task%cuts
+		from, to := total*block/blocks, total*(block+1)/blocks
+		if from < to {
+			k.newTiles(f, w, o, from, to).do(k.Panels()*cut/cuts, k.Panels()*(cut+1)/cuts)
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package convolution
+
+import "math"
+
+// A tile's error is relative to its largest value, that of a window to what
+// the window sees. They are of one size unless a few values of a tile outweigh
+// the others; so tiles are inspected. Every window of three by three contains
+// one of the blocks of two by two pixels that begin at odd rows and columns
+// (those at the border are moved inside): the sizes of each block's values
+// must add up to at least the largest value of the tile. Values and weights
+// must be within 2^50 of 1, which leaves room for the transforms.
+const (
+	tileLeast = 0x1p-50
+	tileMost  = 0x1p50
+)
+
+// blockOf returns the first of the two rows of block b in an image of n rows.
+func blockOf(b, n int) int { return min(max(2*b-1, 0), n-2) }
+
+// inspect adds to suspects those tiles in rows [from, to) of the image in the
+// strip that windows must compute. Whether a tile is one depends on that tile
+// alone: which tiles are inspected together depends on threads and neighbours.
+func (t *tiles) inspect(from, to, first int) {
+	per, wide, high := t.Side/2, t.w/2+1, t.h/2+1
+	b0, b1 := from*per, min(to*per+1, high)
+	n := (b1 - b0) * wide
+	if len(t.sums) < n {
+		t.sums, t.most = make([]float32, n), make([]uint32, n)
+	}
+	for b := b0; b < b1; b++ {
+		t.spread(blockOf(b, t.h)-(from*t.Side-1), (b-b0)*wide, wide)
+	}
+	if allEven(t.sums[:n], t.most[:n]) {
+		return
+	}
+	for y := from; y < to; y++ {
+		at := (y*per - b0) * wide
+		high := min(per+1, b1-y*per)
+		for x := range t.columns {
+			across := min(per+1, wide-x*per)
+			end := at + x*per + (high-1)*wide + across
+			if !t.even(t.sums[at+x*per:end], t.most[at+x*per:end], across, wide) {
+				t.suspects = append(t.suspects, first+(y-from)*t.columns+x)
+			}
+		}
+	}
+}
+
+// spread measures a row of blocks of two by two pixels, from a line of the strip on.
+func (t *tiles) spread(line, at, wide int) {
+	row := t.strip[line*t.stripStep()+t.c:]
+	below := row[t.stripStep():]
+	measure := func(x, first, count int) {
+		t.frame.Kernels.WinogradSpread(t.sums[at+first:], t.most[at+first:], row[x*t.c:], below[x*t.c:],
+			2*t.c, count)
+	}
+	measure(0, 0, 1)
+	if inner := (t.w - 1) / 2; inner > 0 {
+		measure(1, 1, inner)
+	}
+	if t.w%2 == 0 {
+		measure(t.w-2, wide-1, 1)
+	}
+}
+
+// allEven reports whether every tile is even, whichever of these blocks it has:
+// each block by itself is within the limits, and adds up to the largest value of all.
+func allEven(sums []float32, most []uint32) bool {
+	top, least, low := uint32(0), uint32(math.MaxUint32), float32(math.Inf(1))
+	for i, m := range most {
+		top, least, low = max(top, m), min(least, m), min(low, sums[i])
+	}
+	largest := math.Float32frombits(top)
+	return top == 0 || math.Float32frombits(least) >= tileLeast && largest <= tileMost && low >= largest
+}
+
+// even reports whether the values of a tile lie close enough together: those of
+// its blocks, so many of every step.
+func (t *tiles) even(sums []float32, most []uint32, across, step int) bool {
+	top, low := uint32(0), float32(math.Inf(1))
+	for i := 0; i < len(sums); i += step {
+		for _, m := range most[i : i+across] {
+			top = max(top, m)
+		}
+		for _, s := range sums[i : i+across] {
+			low = min(low, s)
+		}
+	}
+	largest := math.Float32frombits(top)
+	return top == 0 || largest >= tileLeast && largest <= tileMost && low >= largest
+}

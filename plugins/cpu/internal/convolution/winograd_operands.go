@@ -1,0 +1,64 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// tileOperands is what tiles read and write of one image or several.
+type tileOperands struct {
+	in, out stored
+	end     kernel.Ending
+}
+
+// tileOperandsOf returns the operands of row i of the current node.
+func tileOperandsOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker, i int) tileOperands {
+	ending := c.Ending()
+	return func(f *run.Frame, w *run.Worker, i int) tileOperands {
+		return tileOperands{storedRow(f, x, w, i), storedRow(f, y, w, i), ending.Row(f, w, i)}
+	}
+}
+
+// image returns the operands of image i of several.
+func (o tileOperands) image(k *winograd, i int) tileOperands {
+	in, out := i*k.c*k.h*k.w, i*k.o*k.oh*k.ow
+	return tileOperands{o.in.from(in), o.out.from(out), o.end.From(out)}
+}
+
+// floats returns the operands of one image as windows take them: what is a half
+// in the worker's own memory.
+func (o tileOperands) floats(k *winograd, w *run.Worker) operands {
+	in, out := k.c*k.h*k.w, k.o*k.oh*k.ow
+	wide, room := operands{end: o.end}, w.Floats(in+out)
+	wide.in, wide.out = o.in.floats(k.kernels, room[:in]), room[in:]
+	if o.out.half == nil {
+		wide.out = o.out.wide[:out]
+	}
+	return wide
+}
+
+// storedRow returns the elements of v that go with row i, a half as it is stored.
+func storedRow(f *run.Frame, v *run.Value, w *run.Worker, i int) stored {
+	if v.Half {
+		return stored{half: f.Half(v, w, i)}
+	}
+	return stored{wide: f.At(v, w, i)}
+}
+
+// widen sets dst to the first values.
+func (s stored) widen(k *kernel.Set, dst []float32) {
+	if s.half != nil {
+		k.WidenBF16(dst, s.half[:len(dst)])
+		return
+	}
+	copy(dst, s.wide)
+}
+
+// floats returns as many values as room has as float32, where they lie or in room.
+func (s stored) floats(k *kernel.Set, room []float32) []float32 {
+	if s.half == nil {
+		return s.wide[:len(room)]
+	}
+	s.widen(k, room)
+	return room
+}

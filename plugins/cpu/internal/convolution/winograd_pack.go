@@ -1,0 +1,114 @@
+package convolution
+
+import (
+	"sync"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// winogradPack is the transformed weights of a convolution by tiles.
+type winogradPack struct {
+	kernel.Winograd
+	order kernel.Order // of (tap, input channel)
+	step  int          // values between output channels
+	data  []float32
+	apart bool   // the weights lie too far apart for tiles: windows compute everything
+	stamp uint64 // of the filter, when they were transformed
+	fills uint64
+
+	mu     sync.Mutex
+	direct uint64 // the fill for which the weights of the windows were packed
+}
+
+// newWinogradPack returns room for the weights of g, or, going back, for those of
+// the convolution whose gradient g computes.
+func newWinogradPack(g kernel.Winograd, back bool, r *run.Reserve) *winogradPack {
+	at, step := make([]int, 9*g.In), 9*g.In
+	for i := range at {
+		at[i] = i%g.In*9 + i/g.In
+	}
+	if back {
+		for i := range at {
+			at[i] = i%g.In*g.Out*9 + 8 - i/g.In
+		}
+		step = 9
+	}
+	return &winogradPack{Winograd: g, order: kernel.NewOrder(at), step: step,
+		data: run.Take[float32](r, g.PackedLen())}
+}
+
+// Bytes returns the memory of the transformed weights.
+func (p *winogradPack) Bytes() int64 { return int64(4 * len(p.data)) }
+
+// fill transforms the weights unless that has been done since they changed.
+func (p *winogradPack) fill(f *run.Frame, t *filter) {
+	stamp := t.stamp()
+	if stamp > 0 && p.stamp == stamp {
+		return
+	}
+	apart := make([]bool, p.Panels())
+	f.Each(p.Panels(), func(w *run.Worker, panel int) {
+		taps := w.Floats(9 * p.In * p.PanelWidth(panel))
+		apart[panel] = !p.gather(f, taps, t, panel)
+		f.Kernels.WinogradWeights(p.Winograd, panel, p.data, taps)
+	})
+	p.apart = false
+	for _, a := range apart {
+		p.apart = p.apart || a
+	}
+	p.fills++
+	p.stamp = stamp
+	t.weight.Rest()
+}
+
+// gather copies the weights of a panel to taps, [9][In][PanelWidth], and
+// reports whether they are even.
+func (p *winogradPack) gather(f *run.Frame, taps []float32, filter *filter, panel int) bool {
+	width, first := p.PanelWidth(panel), panel*kernel.WinogradLanes
+	f.Kernels.Gather(taps, width, width, f.F32(filter.weight)[first*p.step:], p.order, p.step,
+		filter.factor(f).From(first))
+	return p.even(f, taps, width)
+}
+
+// even reports whether every tap of every output channel has weights of a size
+// that the channel's largest weight does not outweigh.
+func (p *winogradPack) even(f *run.Frame, taps []float32, width int) bool {
+	const share = 0.25
+	var sizes [9][kernel.WinogradLanes]float32
+	var most [kernel.WinogradLanes]float32
+	for t := range sizes {
+		f.Kernels.Sizes(sizes[t][:width], most[:width], taps[t*p.In*width:][:p.In*width])
+	}
+	for o, m := range most[:width] {
+		if m == 0 {
+			continue
+		}
+		if !(m >= tileLeast && m <= tileMost) {
+			return false
+		}
+		for t := range sizes {
+			if sizes[t][o] < share*m {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fillDirect packs the weights for windows, which few tiles need, in the
+// worker that needs them first.
+func (p *winogradPack) fillDirect(f *run.Frame, direct *product) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.direct == p.fills {
+		return
+	}
+	for i := range direct.parts {
+		part := &direct.parts[i]
+		for panel := range part.window.Panels() {
+			part.fill(f, direct.filter, panel)
+		}
+	}
+	p.direct = p.fills
+}

@@ -1,0 +1,204 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// tiles is a block of rows of tiles, which may reach over several images, and
+// a worker's memory for it.
+type tiles struct {
+	*winograd
+	frame        *run.Frame
+	worker       *run.Worker
+	tileOperands           // from the first image on
+	from, to     int       // rows of tiles
+	v, m         []float32 // transformed tiles, products of a panel
+	strip        []float32 // rows of an image, padded
+	edge         []float32 // outputs of a row of tiles, some of them beyond the image
+	lines        []float32 // outputs of all rows of tiles, where the result is a half
+	suspects     []int     // tiles whose values lie too far apart, by place in the block
+	sums         []float32 // of blocks of an image: see inspect
+	most         []uint32
+}
+
+// newTiles returns the rows of tiles [from, to) of images whose operands begin
+// with those of the first.
+func (k *winograd) newTiles(f *run.Frame, w *run.Worker, o tileOperands, from, to int) *tiles {
+	t := &scratchOf(w).tiles
+	*t = tiles{winograd: k, frame: f, worker: w, tileOperands: o, from: from, to: to,
+		suspects: t.suspects[:0], sums: t.sums, most: t.most}
+	v, m := k.InLen(t.count()), k.OutLen(t.count())
+	strip := (min(to-from, k.rows)*k.Side + 2) * k.stripStep()
+	lines := 0
+	if o.out.half != nil {
+		lines = (to - from) * k.lineLen()
+	}
+	room := w.Floats(v + m + strip + lines + k.Side*k.edgeStep())
+	part := func(n int) (p []float32) {
+		p, room = room[:n], room[n:]
+		return p
+	}
+	t.v, t.m, t.strip, t.lines, t.edge = part(v), part(m), part(strip), part(lines), room
+	return t
+}
+
+// lineLen returns the outputs of a row of tiles.
+func (k *winograd) lineLen() int { return k.Side * k.ow * k.o }
+
+// count returns the number of tiles.
+func (t *tiles) count() int { return (t.to - t.from) * t.columns }
+
+// stripStep returns the values of a row of a strip.
+func (k *winograd) stripStep() int { return (k.columns*k.Side + 2) * k.c }
+
+// edgeStep returns the values of a row of edge.
+func (k *winograd) edgeStep() int { return k.columns * k.Side * kernel.WinogradLanes }
+
+// segments calls do for every image that the block has rows of: its number,
+// rows [from, to) of its tiles, and the first tile's place in the block.
+func (t *tiles) segments(do func(i, from, to, first int)) {
+	for r := t.from; r < t.to; {
+		from := r % t.rows
+		to := min(t.rows, from+t.to-r)
+		do(r/t.rows, from, to, (r-t.from)*t.columns)
+		r += to - from
+	}
+}
+
+// image returns the operands of image i.
+func (t *tiles) image(i int) tileOperands { return t.tileOperands.image(t.winograd, i) }
+
+// do computes panels [p0, p1) of the block.
+func (t *tiles) do(p0, p1 int) {
+	kernels := t.frame.Kernels
+	t.segments(func(i, from, to, first int) {
+		t.pad(t.image(i).in, from, to)
+		t.inspect(from, to, first)
+		for y := range to - from {
+			r := kernel.Row{At: y * t.Side * t.stripStep(), Step: t.stripStep(), Count: t.columns}
+			kernels.WinogradInput(t.Winograd, t.v, first+y*t.columns, t.count(), t.strip, r)
+		}
+	})
+	for p := p0; p < p1; p++ {
+		kernels.WinogradProduct(t.Winograd, p, t.m, t.v, t.weights.data, t.count())
+		t.segments(func(i, from, to, first int) {
+			for y := from; y < to; y++ {
+				t.output(p, t.image(i), y, first+(y-from)*t.columns)
+			}
+		})
+	}
+	if t.out.half != nil {
+		t.segments(func(i, from, to, first int) { t.store(t.image(i), from, to, first, p0, p1) })
+	}
+	if len(t.suspects) > 0 {
+		t.weights.fillDirect(t.frame, t.direct)
+	}
+	for _, tile := range t.suspects {
+		t.window(tile, p0, p1)
+	}
+}
+
+// pad copies what rows [from, to) of the tiles see to the strip, with zeros
+// around the image.
+func (t *tiles) pad(image stored, from, to int) {
+	row := t.w * t.c
+	for y := range (to-from)*t.Side + 2 {
+		line := t.strip[y*t.stripStep():][:t.stripStep()]
+		source := from*t.Side - 1 + y
+		if source < 0 || source >= t.h {
+			clear(line)
+			continue
+		}
+		clear(line[:t.c])
+		image.from(source*row).widen(t.frame.Kernels, line[t.c:][:row])
+		clear(line[t.c+row:])
+	}
+}
+
+// output computes panel p of row y of the tiles, the first of which is tile
+// first of the block: straight into the result where tiles lie inside the image.
+func (t *tiles) output(p int, o tileOperands, y, first int) {
+	kernels, channel := t.frame.Kernels, p*kernel.WinogradLanes
+	width, bias := t.PanelWidth(p), t.bias[channel:]
+	inside, height := t.ow/t.Side, min(t.Side, t.oh-y*t.Side)
+	if height < t.Side {
+		inside = 0
+	}
+	at := y*t.Side*t.ow*t.o + channel
+	end := o.end.From(at)
+	result := t.resultAt(o, at, first/t.columns*t.lineLen()+channel)
+	if inside > 0 {
+		kernels.WinogradOutput(t.Winograd, p, result, kernel.Row{Step: t.ow * t.o, Count: inside}, t.o, t.m,
+			first, t.count(), bias, end)
+	}
+	if inside == t.columns {
+		return
+	}
+	if end.Plus != nil {
+		t.eachEdge(inside, height, func(edge, at int) { copy(t.edge[edge:][:width], end.Plus[at:]) })
+		end.Plus = t.edge
+	}
+	kernels.WinogradOutput(t.Winograd, p, t.edge, kernel.Row{Step: t.edgeStep(), Count: t.columns - inside},
+		kernel.WinogradLanes, t.m, first+inside, t.count(), bias, end)
+	t.eachEdge(inside, height, func(edge, at int) { copy(result[at:], t.edge[edge:][:width]) })
+}
+
+// eachEdge calls do for every pixel of a row of tiles that edge holds and that
+// lies in the image: where it lies in edge, and how far behind the first pixel
+// of the row in the result. Whole tiles before column inside do not go there.
+func (t *tiles) eachEdge(inside, height int, do func(edge, at int)) {
+	for dy := range height {
+		for x := inside * t.Side; x < t.ow; x++ {
+			do(dy*t.edgeStep()+(x-inside*t.Side)*kernel.WinogradLanes, (dy*t.ow+x)*t.o)
+		}
+	}
+}
+
+// resultAt returns the result from a value of the image on, or what is to be
+// narrowed to it from a value of the lines on.
+func (t *tiles) resultAt(o tileOperands, at, line int) []float32 {
+	if o.out.half != nil {
+		return t.lines[line:]
+	}
+	return o.out.wide[at:]
+}
+
+// store narrows the outputs of panels [p0, p1) of rows [from, to) of the tiles of
+// an image to its result.
+func (t *tiles) store(o tileOperands, from, to, first, p0, p1 int) {
+	at, n := from*t.lineLen(), (min(to*t.Side, t.oh)-from*t.Side)*t.ow*t.o
+	t.narrow(o.out.half[at:][:n], t.lines[first/t.columns*t.lineLen():], p0, p1)
+}
+
+// narrow narrows the channels of panels [p0, p1) of whole pixels.
+func (k *winograd) narrow(dst []uint16, src []float32, p0, p1 int) {
+	c0, c1 := p0*kernel.WinogradLanes, min(p1*kernel.WinogradLanes, k.o)
+	if c0 == 0 && c1 == k.o {
+		k.kernels.NarrowBF16(dst, src)
+		return
+	}
+	for p := 0; p < len(dst); p += k.o {
+		k.kernels.NarrowBF16(dst[p+c0:p+c1], src[p+c0:])
+	}
+}
+
+// window computes the outputs of a tile of the block by windows: channels of
+// panels [p0, p1), in whole panels of theirs.
+func (t *tiles) window(tile, p0, p1 int) {
+	r := t.from + tile/t.columns
+	i, y0, x0 := r/t.rows, r%t.rows*t.Side, tile%t.columns*t.Side
+	o := t.image(i).floats(t.winograd, t.worker)
+	for y := y0; y < min(y0+t.Side, t.oh); y++ {
+		from, to := y*t.ow+x0, y*t.ow+min(x0+t.Side, t.ow)
+		for _, u := range t.direct.units {
+			first := u.panel * kernel.PanelLanes
+			if first < p1*kernel.WinogradLanes && first+kernel.PanelLanes > p0*kernel.WinogradLanes {
+				t.direct.do(t.frame, t.worker, u, t.direct.parts[0].window, o, from, to)
+			}
+		}
+		if t.out.half != nil {
+			t.narrow(t.image(i).out.half[from*t.o:to*t.o], o.out[from*t.o:], p0, p1)
+		}
+	}
+}

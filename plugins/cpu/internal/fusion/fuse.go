@@ -1,0 +1,169 @@
+package fusion
+
+import (
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Joined is what a node does besides its own operation, because nodes behind it
+// were made part of it. What these read follows the node's own operands: those
+// of a batch norm, then the value to add.
+type Joined struct {
+	Given graph.Value // the result that the node had in the function as it was given
+	Norm  bool        // a product multiplies with weights that hold a batch norm
+	Eps   float64     // of it
+	Plus  bool        // a value is added to the result
+	Relu  bool        // the result is bounded to 0 below and most above
+	Most  float32
+}
+
+// Fuse returns fn with batch norms made part of the products before them (fold),
+// and then the additions and activations that follow a product or a
+// normalisation, and nothing else reads it, part of that. The latter have the
+// bits that the nodes one by one would give. What was joined is by the result,
+// which is that of the last node taken in.
+func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Joined) {
+	u := newFuser(fn)
+	u.fold()
+	for _, want := range [][]graph.Op{{graph.Relu, graph.Relu6}, {graph.Add}} {
+		for i, n := range fn.Nodes {
+			if slices.Contains(want, n.Op) && !u.gone[i] {
+				u.node(i)
+			}
+		}
+	}
+	return u.result(), u.joined
+}
+
+// ended are the operations whose results may be added to and bounded before they
+// are written.
+var ended = append([]graph.Op{graph.Normalise, graph.BatchNorm}, filtered...)
+
+// fuser is the state of fuse.
+type fuser struct {
+	fn   *graph.Function
+	made map[graph.Value]int // the node that makes a value
+	uses map[graph.Value]int
+	gone map[int]bool // nodes that others have taken in
+
+	joined map[graph.Value]Joined
+}
+
+func newFuser(fn *graph.Function) *fuser {
+	u := &fuser{fn: fn.Clone(), made: map[graph.Value]int{}, uses: map[graph.Value]int{}, gone: map[int]bool{},
+		joined: map[graph.Value]Joined{}}
+	for i, n := range fn.Nodes {
+		for _, v := range n.Out {
+			u.made[v] = i
+		}
+		for _, v := range n.In {
+			u.uses[v]++
+		}
+	}
+	for _, o := range fn.Outputs {
+		u.uses[o.Value] += 2
+	}
+	for _, o := range fn.Updates {
+		u.uses[o.Value] += 2
+	}
+	return u
+}
+
+// result returns the function without the nodes that others have taken in.
+func (u *fuser) result() *graph.Function {
+	var nodes []graph.Node
+	for i, n := range u.fn.Nodes {
+		if !u.gone[i] {
+			nodes = append(nodes, n)
+		}
+	}
+	u.fn.Nodes = nodes
+	return u.fn
+}
+
+// node tries to make node i the end of the one that makes its operand.
+func (u *fuser) node(i int) {
+	n := u.fn.Nodes[i]
+	source, plus := graph.None, graph.None
+	var gone []int
+	switch {
+	case n.Op == graph.Add:
+		source, plus = u.addends(i)
+	case u.alone(n.In[0], graph.Add):
+		add := u.made[n.In[0]]
+		source, plus = u.addends(add)
+		gone = append(gone, add)
+	case u.endable(n.In[0]):
+		source = n.In[0]
+	}
+	if source == graph.None {
+		return
+	}
+	k := u.made[source]
+	node, j := u.fn.Nodes[k], u.joined[source]
+	if !j.Norm {
+		j.Given = source
+	}
+	switch n.Op {
+	case graph.Relu:
+		j.Relu, j.Most = true, float32(math.Inf(1))
+	case graph.Relu6:
+		j.Relu, j.Most = true, 6
+	}
+	node.Out = n.Out
+	if plus != graph.None {
+		j.Plus = true
+		node.In = append(operandsOf(&node), plus)
+	}
+	u.fn.Nodes[i] = node
+	u.joined[n.Out[0]] = j
+	for _, g := range append(gone, k) {
+		u.gone[g] = true
+	}
+}
+
+// alone reports whether v is made by one of these operations, not taken in by
+// another yet, and read once.
+func (u *fuser) alone(v graph.Value, ops ...graph.Op) bool {
+	i, ok := u.made[v]
+	return ok && u.uses[v] == 1 && !u.gone[i] && slices.Contains(ops, u.fn.Nodes[i].Op) &&
+		len(u.fn.Nodes[i].Out) == 1 && u.fn.Nodes[i].Out[0] == v
+}
+
+// addends returns the operands of an addition as a result that only it reads
+// and that may be ended, the later one if both are, and the other; None if it
+// has none.
+func (u *fuser) addends(i int) (source, plus graph.Value) {
+	a, b := u.fn.Nodes[i].In[0], u.fn.Nodes[i].In[1]
+	if a == b || !u.alike(a, b) {
+		return graph.None, graph.None
+	}
+	if u.made[a] > u.made[b] {
+		a, b = b, a
+	}
+	switch {
+	case u.endable(b):
+		return b, a
+	case u.endable(a):
+		return a, b
+	}
+	return graph.None, graph.None
+}
+
+// endable reports whether v may be ended, and is not yet.
+func (u *fuser) endable(v graph.Value) bool {
+	return u.rows(v) && u.alone(v, ended...) && !u.joined[v].Plus && !u.joined[v].Relu
+}
+
+// rows reports whether v is rows of float32.
+func (u *fuser) rows(v graph.Value) bool {
+	return u.fn.Values[v].Type.Kind == graph.Rows && u.fn.Values[v].Type.DType == tensor.F32
+}
+
+// alike reports whether a and b are rows of float32 of one shape.
+func (u *fuser) alike(a, b graph.Value) bool {
+	return u.rows(a) && u.rows(b) && slices.Equal(u.fn.Values[a].Type.Shape, u.fn.Values[b].Type.Shape)
+}

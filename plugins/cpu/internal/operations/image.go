@@ -1,0 +1,78 @@
+package operations
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// buildImage looks every byte up in a table per channel.
+func buildImage(c *run.Compiler) run.Action {
+	x, y := c.In(0), c.Out(0)
+	if y.Channels > mostImageChannels {
+		return c.Refuse(fmt.Sprintf("images of more than %d channels", mostImageChannels))
+	}
+	tables := imageTables(c.Node, y.Channels)
+	bgr := c.Node.Bool("bgr")
+	n := y.Channels
+	return run.BySpan(run.Action{Work: y.Count, Positions: y.Positions, Step: 1, Width: n, Pointwise: true,
+		Rings: true, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+			src, dst := f.Unit(x, w, graph.Rows, i), f.At(y, w, i)
+			y.Stretches(from, to, func(at, from, to int) {
+				lookUp(dst[at*n:(at+to-from)*n], src[from*n:to*n], tables, bgr)
+			})
+		}})
+}
+
+// lookUp looks the bytes of some pixels up in the tables of their channels.
+func lookUp(dst []float32, src []byte, tables [][256]float32, bgr bool) {
+	n := len(tables)
+	if n == 3 {
+		lookUp3(dst, src, (*[3][256]float32)(tables), bgr)
+		return
+	}
+	for ch := range tables {
+		at, table := ch, &tables[ch]
+		if bgr {
+			at = n - 1 - ch
+		}
+		for p := 0; p < len(src); p += n {
+			dst[p+ch] = table[src[p+at]]
+		}
+	}
+}
+
+// lookUp3 is lookUp for three channels, pixel by pixel.
+func lookUp3(dst []float32, src []byte, tables *[3][256]float32, bgr bool) {
+	for len(src) >= 3 && len(dst) >= 3 {
+		a, b, c := src[0], src[1], src[2]
+		if bgr {
+			a, c = c, a
+		}
+		dst[0], dst[1], dst[2] = tables[0][a], tables[1][b], tables[2][c]
+		src, dst = src[3:], dst[3:]
+	}
+}
+
+// mostImageChannels bounds the tables, which take 1 KiB per channel.
+const mostImageChannels = 1 << 12
+
+// imageTables returns what every byte becomes in each channel.
+func imageTables(n *graph.Node, channels int) [][256]float32 {
+	tables := make([][256]float32, channels)
+	mean, std := n.Floats("mean"), n.Floats("std")
+	for ch := range tables {
+		m, s := 0.0, 1.0
+		if len(mean) > 0 {
+			m = mean[ch]
+		}
+		if len(std) > 0 {
+			s = std[ch]
+		}
+		for b := range tables[ch] {
+			tables[ch][b] = float32((float64(float64(b)*n.Float("scale")) - m) / s)
+		}
+	}
+	return tables
+}

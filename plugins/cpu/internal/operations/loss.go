@@ -1,0 +1,154 @@
+package operations
+
+import (
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// lossOps are softmax, losses and metrics.
+var lossOps = map[graph.Op]func(c *run.Compiler) run.Action{
+	graph.Softmax:         buildSoftmax,
+	graph.LogSoftmax:      buildSoftmax,
+	graph.SoftmaxGrad:     buildSoftmaxGrad,
+	graph.LogSoftmaxGrad:  buildSoftmaxGrad,
+	graph.SoftmaxXent:     buildSoftmaxXent,
+	graph.SoftmaxXentGrad: buildSoftmaxXentGrad,
+	graph.Correct:         buildCorrect,
+}
+
+// labelled is what losses and metrics know of their operands: logits
+// [positions][classes] and a label for each position.
+type labelled struct {
+	logits, labels, weight *run.Value
+	ignore                 int
+	smoothing              float64
+	name                   string
+}
+
+func labelledOf(c *run.Compiler, weight *run.Value) *labelled {
+	l := &labelled{logits: c.In(0), labels: c.In(1), weight: weight, ignore: c.Node.Int("ignore"),
+		name: c.Fn.NodeName(c.Node)}
+	if c.Node.Op != graph.Correct {
+		l.smoothing = c.Node.Float("smoothing")
+	}
+	return l
+}
+
+// each calls do for the positions of a row that count: its label and logits.
+// A label that is no class fails the row.
+func (l *labelled) each(f *run.Frame, w *run.Worker, r int, do func(p, label int, x []float32)) {
+	x, classes := f.At(l.logits, w, r), l.logits.Channels
+	for p, label := range run.View[int32](f.Unit(l.labels, w, graph.Rows, r)) {
+		switch {
+		case int(label) == l.ignore:
+		case label < 0 || int(label) >= classes:
+			f.FailRow(r, device.Errorf("", l.name, device.Invalid, "label %d of row %d is not one of 0 to %d",
+				label, r, classes-1))
+			return
+		default:
+			do(p, int(label), x[p*classes:][:classes])
+		}
+	}
+}
+
+// target returns the probability that label smoothing asks of a class.
+func (l *labelled) target(class, label int) float64 {
+	t := l.smoothing / float64(l.logits.Channels)
+	if class == label {
+		t += 1 - l.smoothing
+	}
+	return t
+}
+
+// weightOf returns the weight of a row.
+func (l *labelled) weightOf(f *run.Frame, w *run.Worker, r int) float64 {
+	if l.weight == nil {
+		return 1
+	}
+	return float64(f.At(l.weight, w, r)[0])
+}
+
+// perReplica returns an action that sums n float64 per row, which do adds up,
+// over the rows of each replica in order.
+func perReplica(c *run.Compiler, n int, do func(f *run.Frame, w *run.Worker, r int,
+	sum []float64)) run.Action {
+	y, rows := c.Out(0), c.Temp(0, 0, 8*n)
+	return run.Action{
+		Row: func(f *run.Frame, w *run.Worker, r, _, _ int) {
+			sum := run.Temp[float64](f, rows, n*f.Total())[r*n : (r+1)*n]
+			clear(sum)
+			do(f, w, r, sum)
+		},
+		Finish: func(f *run.Frame) {
+			sums, all := f.F64(y), run.Temp[float64](f, rows, n*f.Total())
+			clear(sums)
+			for r := range f.Rows {
+				for i := f.Starts[r]; i < f.Starts[r+1]; i++ {
+					addTo(sums[r*n:(r+1)*n], all[i*n:(i+1)*n])
+				}
+			}
+		},
+	}
+}
+
+func buildSoftmaxXent(c *run.Compiler) run.Action {
+	l := labelledOf(c, c.In(2))
+	return perReplica(c, 1, func(f *run.Frame, w *run.Worker, r int, sum []float64) {
+		l.each(f, w, r, func(_, label int, x []float32) {
+			sum[0] += float64(l.weightOf(f, w, r) * l.loss(label, x))
+		})
+	})
+}
+
+// loss returns the cross-entropy of one line of logits.
+func (l *labelled) loss(label int, x []float32) float64 {
+	largest, log := line{len(x), 1}.logSumExp(x)
+	loss := 0.0
+	for k, v := range x {
+		if t := l.target(k, label); t != 0 {
+			loss -= float64(t * (float64(v) - largest - log))
+		}
+	}
+	return loss
+}
+
+func buildSoftmaxXentGrad(c *run.Compiler) run.Action {
+	l, inverse, dx := labelledOf(c, c.In(3)), c.In(2), c.Out(0)
+	return run.Action{Row: func(f *run.Frame, w *run.Worker, r, _, _ int) {
+		grad, scale := f.At(dx, w, r), float64(f.F32(inverse)[0])
+		clear(grad)
+		l.each(f, w, r, func(p, label int, x []float32) {
+			largest, log := line{len(x), 1}.logSumExp(x)
+			for k, v := range x {
+				q := tensor.Exp(float64(v) - largest - log)
+				grad[p*len(x)+k] = float32((q - l.target(k, label)) * l.weightOf(f, w, r) * scale)
+			}
+		})
+	}}
+}
+
+// buildCorrect counts the labels that are the first maximum, and all that count.
+func buildCorrect(c *run.Compiler) run.Action {
+	l := labelledOf(c, nil)
+	return perReplica(c, 2, func(f *run.Frame, w *run.Worker, r int, sum []float64) {
+		l.each(f, w, r, func(_, label int, x []float32) {
+			if largest(x) == label {
+				sum[0]++
+			}
+			sum[1]++
+		})
+	})
+}
+
+// largest returns the index of the first maximum.
+func largest(x []float32) int {
+	best := 0
+	for k, v := range x {
+		if v > x[best] {
+			best = k
+		}
+	}
+	return best
+}

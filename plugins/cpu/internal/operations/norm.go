@@ -1,0 +1,173 @@
+package operations
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// normOps are the operations of batch norm (NUMERICS 1).
+var normOps = map[graph.Op]func(c *run.Compiler) run.Action{
+	graph.Moments:             buildMoments,
+	graph.RunningMoments:      buildRunningMoments,
+	graph.SelectMoments:       buildSelectMoments,
+	graph.Normalise:           buildNormalise,
+	graph.NormaliseGradSums:   buildNormaliseGradSums,
+	graph.NormaliseGradInput:  buildNormaliseGradInput,
+	graph.NormaliseGradParams: buildNormaliseGradParams,
+	graph.BatchNorm:           buildBatchNorm,
+}
+
+// stats is a view of moments: n, then C means, then C sums of squared deviations.
+type stats []float64
+
+func (m stats) channels() int         { return len(m) / 2 }
+func (m stats) means() []float64      { return m[1 : 1+len(m)/2] }
+func (m stats) deviations() []float64 { return m[1+len(m)/2:] }
+
+// inverse returns 1/sqrt(Q/|n| + eps) of channel c; moments of nothing have variance 0.
+func (m stats) inverse(c int, eps float64) float64 {
+	variance := 0.0
+	if m[0] != 0 {
+		variance = m.deviations()[c] / math.Abs(m[0])
+	}
+	return 1 / math.Sqrt(variance+eps)
+}
+
+func buildMoments(c *run.Compiler) run.Action {
+	x, m, kernels := c.In(0), c.Out(0), c.Kernels
+	o := blockwise{x: x, total: m, operands: []*run.Value{x},
+		part: func(f *run.Frame, _ int, part []float64, in [][]float32) {
+			mean := means(part, kernels.Sums, in[0])
+			kernels.Deviations(stats(part).deviations(), mean, in[0])
+		},
+		half: func(f *run.Frame, _ int, part []float64, in [][]uint16) {
+			mean := means(part, kernels.SumsHalf, in[0])
+			kernels.DeviationsHalf(stats(part).deviations(), mean, in[0])
+		},
+		add: func(total, part []float64) { collective.Merge(total, total, part) }}
+	return o.action(c)
+}
+
+// means begins the moments of one block, which are computed in two passes: it
+// sets the number of values and their means, and returns these.
+func means[T any](m stats, sums func(sum []float64, x []T), x []T) []float64 {
+	clear(m)
+	m[0] = float64(len(x) / m.channels())
+	sums(m.means(), x)
+	for c := range m.means() {
+		m.means()[c] /= m[0]
+	}
+	return m.means()
+}
+
+func buildRunningMoments(c *run.Compiler) run.Action {
+	mean, variance, m := c.In(0), c.In(1), c.Out(0)
+	return run.Whole(func(f *run.Frame) error {
+		out := stats(f.F64(m))
+		out[0] = -1
+		for i, v := range f.F32(mean) {
+			out.means()[i], out.deviations()[i] = float64(v), float64(f.F32(variance)[i])
+		}
+		return nil
+	})
+}
+
+func buildSelectMoments(c *run.Compiler) run.Action {
+	m, running, y, least := c.In(0), c.In(1), c.Out(0), float64(c.Node.Int("min"))
+	return run.Whole(func(f *run.Frame) error {
+		for r := range f.Rows {
+			from := run.Row(f.F64(m), m, r)
+			if from[0] < least {
+				from = f.F64(running)
+			}
+			copy(run.Row(f.F64(y), y, r), from)
+		}
+		return nil
+	})
+}
+
+// affines holds one Affine per set of statistics, and the slopes that the
+// gradient needs beside it.
+type affines struct {
+	sets   []kernel.Affine
+	slopes [][]float32
+}
+
+// room makes room for n sets of so many channels.
+func (a *affines) room(n, channels int) {
+	for len(a.sets) < n {
+		a.sets = append(a.sets, kernel.NewAffine(channels))
+		a.slopes = append(a.slopes, make([]float32, channels))
+	}
+}
+
+// of returns which set a row uses.
+func setOf(f *run.Frame, m *run.Value, row int) int {
+	if m.Kind == graph.Replica {
+		return f.Replica(row)
+	}
+	return 0
+}
+
+func buildNormalise(c *run.Compiler) run.Action {
+	x, m, gamma, beta := c.In(0), c.In(1), c.In(2), c.In(3)
+	eps, a := c.Node.Float("eps"), &affines{}
+	prepare := func(f *run.Frame) error {
+		a.room(f.Units(m.Kind), x.Channels)
+		for r := range f.Units(m.Kind) {
+			s := stats(run.Row(f.F64(m), m, r))
+			for ch, g := range f.F32(gamma) {
+				a.sets[r].Set(ch, s.means()[ch], float64(g)*s.inverse(ch, eps), float64(f.F32(beta)[ch]))
+			}
+		}
+		return nil
+	}
+	return normaliseAction(c, x, prepare,
+		func(f *run.Frame, i int) kernel.Affine { return a.sets[setOf(f, m, i)] })
+}
+
+// normaliseAction normalises rows by the numbers that set returns for each,
+// and does what was fused with the node.
+func normaliseAction(c *run.Compiler, x *run.Value, prepare func(*run.Frame) error,
+	set func(f *run.Frame, i int) kernel.Affine) run.Action {
+	y, ending := c.Out(0), c.Ending()
+	maps := []*run.Value{x, y, ending.Plus}
+	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
+		from, to = from*x.Channels, to*x.Channels
+		if run.Halves(maps...) {
+			f.Kernels.NormaliseHalf(f.Half(y, w, i)[from:to], f.Half(x, w, i)[from:to], set(f, i),
+				ending.Half(f, w, i, from))
+			return
+		}
+		f.Kernels.Normalise(f.At(y, w, i)[from:to], f.At(x, w, i)[from:to], set(f, i),
+			ending.Row(f, w, i).From(from))
+	}
+	return run.BySpan(run.Action{Prepare: prepare, Work: x.Count / 8, Span: span, Positions: x.Positions,
+		Step: 1, Width: x.Channels, Pointwise: true, AsHalves: [][]*run.Value{maps}})
+}
+
+// pixels returns where the positions of part i of a row begin and end.
+func pixels(v *run.Value, i, parts int) (from, to int) {
+	return v.Positions * i / parts * v.Channels, v.Positions * (i + 1) / parts * v.Channels
+}
+
+func buildBatchNorm(c *run.Compiler) run.Action {
+	x, gamma, beta, mean, variance := c.In(0), c.In(1), c.In(2), c.In(3), c.In(4)
+	eps, a := c.Node.Float("eps"), kernel.NewAffine(x.Channels)
+	changed := run.Changes(gamma, beta, mean, variance)
+	prepare := func(f *run.Frame) error {
+		if !changed() {
+			return nil
+		}
+		for ch, g := range f.F32(gamma) {
+			s := 1 / math.Sqrt(float64(f.F32(variance)[ch])+eps)
+			a.Set(ch, float64(f.F32(mean)[ch]), float64(g)*s, float64(f.F32(beta)[ch]))
+		}
+		return nil
+	}
+	return normaliseAction(c, x, prepare, func(*run.Frame, int) kernel.Affine { return a })
+}

@@ -1,0 +1,124 @@
+package operations
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/fusion"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+func buildNormaliseGradSums(c *run.Compiler) run.Action {
+	x, dy, m, sums, kernels := c.In(0), c.In(1), c.In(2), c.Out(0), c.Kernels
+	if mask, ok := c.Masks[c.Node.Out[0]]; ok {
+		return maskedSums(c, mask, x, dy, m, sums)
+	}
+	o := blockwise{x: x, total: sums, operands: []*run.Value{x, dy}, add: addTo[float64],
+		part: func(f *run.Frame, i int, part []float64, in [][]float32) {
+			s1, s2, mean := gradientSums(f, part, m, i)
+			kernels.GradientSums(s1, s2, mean, in[0], in[1])
+		},
+		half: func(f *run.Frame, i int, part []float64, in [][]uint16) {
+			s1, s2, mean := gradientSums(f, part, m, i)
+			kernels.GradientSumsHalf(s1, s2, mean, in[0], in[1])
+		}}
+	return o.action(c)
+}
+
+// gradientSums returns where the sums of a block with row i are added, which are
+// 0, and the means for it.
+func gradientSums(f *run.Frame, part []float64, moments *run.Value, i int) (s1, s2, mean []float64) {
+	clear(part)
+	of := stats(run.Row(f.F64(moments), moments, setOf(f, moments, i)))
+	return part[:of.channels()], part[of.channels():], of.means()
+}
+
+// maskedSums makes the gradient of an activation and sums it.
+func maskedSums(c *run.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Value) run.Action {
+	kernels, bf16 := c.Kernels, c.Reduced
+	o := blockwise{x: x, total: sums, operands: []*run.Value{x, c.Out(1), dy, c.In(3)}, add: addTo[float64]}
+	if mask.Plus {
+		o.operands = append(o.operands, c.In(4))
+	}
+	o.part = func(f *run.Frame, i int, part []float64, in [][]float32) {
+		s1, s2, mean := gradientSums(f, part, moments, i)
+		m := kernel.Mask{Y: in[3], Most: mask.Most}
+		dx, dy := in[1], in[2]
+		switch {
+		case mask.Plus && bf16:
+			kernels.Add(dx, dy, in[4])
+			kernels.RoundBF16(dx)
+			dy = dx
+		case mask.Plus:
+			m.Plus = in[4]
+		}
+		kernels.MaskedSums(s1, s2, mean, in[0], dx, dy, m)
+	}
+	o.half = func(f *run.Frame, i int, part []float64, in [][]uint16) {
+		s1, s2, mean := gradientSums(f, part, moments, i)
+		m := kernel.HalfMask{Y: in[3], Most: mask.Most}
+		if mask.Plus {
+			m.Plus = in[4]
+		}
+		kernels.MaskedSumsHalf(s1, s2, mean, in[0], in[1], in[2], m)
+	}
+	a := o.action(c)
+	a.Rounds = true
+	return a
+}
+
+func buildNormaliseGradInput(c *run.Compiler) run.Action {
+	x, dy, m, sums, gamma, dx := c.In(0), c.In(1), c.In(2), c.In(3), c.In(4), c.Out(0)
+	eps, a, kernels := c.Node.Float("eps"), &affines{}, c.Kernels
+	prepare := func(f *run.Frame) error {
+		a.room(f.Units(m.Kind), x.Channels)
+		for r := range f.Units(m.Kind) {
+			a.gradient(r, stats(run.Row(f.F64(m), m, r)), run.Row(f.F64(sums), sums, r), f.F32(gamma), eps)
+		}
+		return nil
+	}
+	maps := []*run.Value{x, dy, dx}
+	return run.Action{Prepare: prepare, Work: x.Count / 6, AsHalves: [][]*run.Value{maps},
+		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+			from, to := pixels(x, piece, pieces)
+			set := setOf(f, m, i)
+			if run.Halves(maps...) {
+				kernels.NormaliseGradientHalf(f.Half(dx, w, i)[from:to], f.Half(x, w, i)[from:to],
+					f.Half(dy, w, i)[from:to], a.sets[set], a.slopes[set])
+				return
+			}
+			kernels.NormaliseGradient(f.At(dx, w, i)[from:to], f.At(x, w, i)[from:to], f.At(dy, w, i)[from:to],
+				a.sets[set], a.slopes[set])
+		}}
+}
+
+// gradient fills set r: dx = gamma*s*((dy - S1/n) - (x-mean)*(s*s*S2/n)), and
+// gamma*s*dy where the statistics are constant.
+func (a *affines) gradient(r int, m stats, sums []float64, gamma []float32, eps float64) {
+	for ch, g := range gamma {
+		s := m.inverse(ch, eps)
+		shift, slope := 0.0, 0.0
+		if m[0] > 0 {
+			shift, slope = sums[ch]/m[0], s*s*sums[len(gamma)+ch]/m[0]
+		}
+		a.sets[r].Set(ch, m.means()[ch], float64(g)*s, shift)
+		a.slopes[r][ch] = float32(slope)
+	}
+}
+
+func buildNormaliseGradParams(c *run.Compiler) run.Action {
+	m, sums, dgamma, dbeta := c.In(0), c.In(1), c.Out(0), c.Out(1)
+	eps := c.Node.Float("eps")
+	return run.Whole(func(f *run.Frame) error {
+		for r := range f.Units(sums.Kind) {
+			of := stats(f.F64(m))
+			if m.Kind == sums.Kind {
+				of = stats(run.Row(f.F64(m), m, r))
+			}
+			s, gamma := run.Row(f.F64(sums), sums, r), run.Row(f.F32(dgamma), dgamma, r)
+			beta := run.Row(f.F32(dbeta), dbeta, r)
+			for ch := range gamma {
+				gamma[ch], beta[ch] = float32(of.inverse(ch, eps)*s[len(gamma)+ch]), float32(s[ch])
+			}
+		}
+		return nil
+	})
+}

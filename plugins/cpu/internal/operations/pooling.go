@@ -1,0 +1,156 @@
+package operations
+
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/convolution"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// poolOps are pooling and resizing.
+var poolOps = map[graph.Op]func(c *run.Compiler) run.Action{
+	graph.MaxPool:           buildMaxPool,
+	graph.MaxPoolGrad:       buildMaxPoolGrad,
+	graph.AvgPool:           buildAvgPool,
+	graph.AvgPoolGrad:       buildAvgPoolGrad,
+	graph.GlobalAvgPool:     buildGlobalAvgPool,
+	graph.GlobalAvgPoolGrad: buildGlobalAvgPoolGrad,
+	graph.Upsample:          buildUpsample,
+	graph.UpsampleGrad:      buildUpsampleGrad,
+}
+
+// windows lists, for every pixel of a pool's small image, the pixels of the
+// large one that it sees, in row-major order, as byte offsets.
+type windows [][]int32
+
+// windowsOf returns the windows of the current pool node between images of
+// these shapes [C, H, W]; nil after it has refused the node.
+func windowsOf(c *run.Compiler, in, out []int) windows {
+	g := convolution.NewGeometry(c.Fn.WindowOf(c.Node), in, out)
+	if why := g.TooLarge(); why != "" {
+		c.Refuse(why)
+		return nil
+	}
+	all := make(windows, 0, out[1]*out[2])
+	for p := range out[1] * out[2] {
+		var seen []int32
+		for t := range g.Kernel[0] * g.Kernel[1] {
+			if at := g.Input(p/out[2], p%out[2], t/g.Kernel[1], t%g.Kernel[1]); at >= 0 {
+				seen = append(seen, at)
+			}
+		}
+		all = append(all, seen)
+	}
+	return all
+}
+
+// geometry returns that of the current pool node.
+func geometry(c *run.Compiler, x, y *run.Value) *convolution.Geometry {
+	return convolution.NewGeometry(c.Fn.WindowOf(c.Node), x.Shape, y.Shape)
+}
+
+func buildMaxPool(c *run.Compiler) run.Action {
+	x, y := c.In(0), c.Out(0)
+	seen, n := windowsOf(c, x.Shape, y.Shape), x.Channels
+	ring := y.Positions
+	c.After = append(c.After, func() {
+		if y.Ring > 0 {
+			ring = y.Ring
+		}
+		for _, pixels := range seen {
+			for i := range pixels {
+				pixels[i] %= int32(4 * x.Kept())
+			}
+		}
+	})
+	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
+		image, pooled := f.At(x, w, i), f.At(y, w, i)
+		for p := from; p < to; p++ {
+			f.Kernels.MaxPool(pooled[p%ring*n:][:n], image, seen[p])
+		}
+	}
+	return run.BySpan(run.Action{Work: x.Count / 4, Span: span, Positions: y.Positions, Step: 1, Width: n,
+		Needs: geometry(c, x, y).Needs, Rings: true})
+}
+
+// buildMaxPoolGrad finds the maximum of every window again.
+func buildMaxPoolGrad(c *run.Compiler) run.Action {
+	x, dy, dx := c.In(0), c.In(1), c.Out(0)
+	seen, n := windowsOf(c, x.Shape, dy.Shape), x.Channels
+	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		image, from, to := f.At(x, w, i), f.At(dy, w, i), f.At(dx, w, i)
+		clear(to)
+		for p, pixels := range seen {
+			f.Kernels.MaxPoolGradient(to, image, from[p*n:][:n], pixels)
+		}
+	}}
+}
+
+// divisors returns what the average over each window is divided by.
+func divisors(c *run.Compiler, seen windows) []float32 {
+	d := make([]float32, len(seen))
+	k := c.Node.Ints("kernel")
+	for p, pixels := range seen {
+		d[p] = float32(len(pixels))
+		if c.Node.Bool("count_pad") {
+			d[p] = float32(k[0] * k[1])
+		}
+	}
+	return d
+}
+
+func buildAvgPool(c *run.Compiler) run.Action {
+	x, y := c.In(0), c.Out(0)
+	seen, n := windowsOf(c, x.Shape, y.Shape), x.Channels
+	divide := divisors(c, seen)
+	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		image, pooled, sum := f.At(x, w, i), f.At(y, w, i), w.Doubles(n)
+		for p, pixels := range seen {
+			clear(sum)
+			for _, at := range pixels {
+				addTo(sum, image[int(at)/4:][:n])
+			}
+			divideInto(pooled[p*n:], sum, float64(divide[p]))
+		}
+	}}
+}
+
+func buildAvgPoolGrad(c *run.Compiler) run.Action {
+	dy, dx := c.In(0), c.Out(0)
+	seen, n := windowsOf(c, dx.Shape, dy.Shape), dx.Channels
+	divide := divisors(c, seen)
+	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		from, to := f.At(dy, w, i), f.At(dx, w, i)
+		clear(to)
+		for p, pixels := range seen {
+			for _, at := range pixels {
+				sum := to[int(at)/4:][:n]
+				for ch, g := range from[p*n:][:n] {
+					sum[ch] += g / divide[p]
+				}
+			}
+		}
+	}}
+}
+
+func buildGlobalAvgPool(c *run.Compiler) run.Action {
+	x, y := c.In(0), c.Out(0)
+	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		sum := w.Doubles(x.Channels)
+		clear(sum)
+		f.Kernels.Sums(sum, f.At(x, w, i))
+		divideInto(f.At(y, w, i), sum, float64(x.Positions))
+	}}
+}
+
+func buildGlobalAvgPoolGrad(c *run.Compiler) run.Action {
+	dy, dx := c.In(0), c.Out(0)
+	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		to, own := f.At(dx, w, i), w.Floats(dx.Channels)
+		for ch, g := range f.At(dy, w, i) {
+			own[ch] = g / float32(dx.Positions)
+		}
+		for p := range dx.Positions {
+			copy(to[p*dx.Channels:], own)
+		}
+	}}
+}

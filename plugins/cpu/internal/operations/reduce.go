@@ -1,0 +1,63 @@
+package operations
+
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// buildReduce sums in float64, in logical order, unit by unit.
+func buildReduce(c *run.Compiler) run.Action {
+	x, y := c.In(0), c.Out(0)
+	to := reducedStrides(x.Shape, y.Strides(), c.Node.Ints("axes"), c.Node.Bool("keep"))
+	from, divisor := x.Strides(), 1.0
+	if c.Node.Op == graph.ReduceMean {
+		divisor = float64(x.Count / max(y.Count, 1))
+	}
+	logical := run.RowMajor(x.Shape)
+	return run.ByUnit(y.Kind, run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		sum := w.Doubles(y.Count)
+		clear(sum)
+		in, out := f.Unit(x, w, y.Kind, i), f.Unit(y, w, y.Kind, i)
+		if x.DType == tensor.F64 {
+			reduceUnit(x.Shape, logical, from, to, sum, run.View[float64](in))
+			divideInto(run.View[float64](out), sum, divisor)
+		} else {
+			reduceUnit(x.Shape, logical, from, to, sum, run.View[float32](in))
+			divideInto(run.View[float32](out), sum, divisor)
+		}
+	}})
+}
+
+// reducedStrides returns, for the axes of x, the strides of the result; 0 along reduced axes.
+func reducedStrides(shape, result, axes []int, keep bool) []int {
+	out, k := make([]int, len(shape)), 0
+	for i := range shape {
+		gone := false
+		for _, a := range axes {
+			gone = gone || a == i
+		}
+		if !gone {
+			out[i] = result[k]
+		}
+		if !gone || keep {
+			k++
+		}
+	}
+	return out
+}
+
+func reduceUnit[T float32 | float64](shape, logical, from, to []int, sum []float64, x []T) {
+	run.Walk(shape, logical, from, to, func(n, _, i, k, _, stepI, stepK int) {
+		for range n {
+			sum[k] += float64(x[i])
+			i, k = i+stepI, k+stepK
+		}
+	})
+}
+
+func divideInto[T float32 | float64](y []T, sum []float64, divisor float64) {
+	for i, v := range sum {
+		y[i] = T(v / divisor)
+	}
+}

@@ -1,0 +1,64 @@
+package operations
+
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// reductionOps sum over rows and over replicas.
+var reductionOps = map[graph.Op]func(c *run.Compiler) run.Action{
+	graph.SumRows:    buildSumRows,
+	graph.ChannelSum: buildChannelSum,
+	graph.AllReduce:  buildAllReduce,
+}
+
+func buildChannelSum(c *run.Compiler) run.Action {
+	x, y, kernels := c.In(0), c.Out(0), c.Kernels
+	o := blockwise{x: x, total: y, operands: []*run.Value{x}, add: addTo[float64],
+		part: func(_ *run.Frame, _ int, part []float64, in [][]float32) {
+			clear(part)
+			kernels.Sums(part, in[0])
+		},
+		half: func(_ *run.Frame, _ int, part []float64, in [][]uint16) {
+			clear(part)
+			kernels.SumsHalf(part, in[0])
+		}}
+	return o.action(c)
+}
+
+// buildSumRows sums in float64, rows in order.
+func buildSumRows(c *run.Compiler) run.Action {
+	x, y := c.In(0), c.Out(0)
+	strides, logical := x.Strides(), run.RowMajor(x.Shape)
+	return run.Action{AsHalves: [][]*run.Value{{x}}, Once: func(f *run.Frame) error {
+		f.Each(len(f.Rows), func(w *run.Worker, r int) {
+			sum := w.Doubles(x.Count)
+			clear(sum)
+			for i := f.Starts[r]; i < f.Starts[r+1]; i++ {
+				if x.DType == tensor.F64 {
+					addTo(sum, run.Row(f.F64(x), x, i))
+				} else {
+					addTo(sum, f.RowOf(x, w, i))
+				}
+			}
+			run.Walk(x.Shape, logical, strides, nil, func(n, to, from, _, toStep, fromStep, _ int) {
+				for k := range n {
+					v := sum[from+k*fromStep]
+					if x.DType == tensor.F64 {
+						run.Row(f.F64(y), y, r)[to+k*toStep] = v
+					} else {
+						run.Row(f.F32(y), y, r)[to+k*toStep] = float32(v)
+					}
+				}
+			})
+		})
+		return nil
+	}}
+}
+
+func addTo[T float32 | float64](sum []float64, x []T) {
+	for i, v := range x {
+		sum[i] += float64(v)
+	}
+}

@@ -1,0 +1,83 @@
+package operations
+
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// line is n elements that lie step apart.
+type line struct{ n, step int }
+
+// lines returns an action that calls do for every line along the node's axis
+// of every unit of its result: where it begins in the operands x and in y.
+func lines(c *run.Compiler, do func(y []float32, x [][]float32, at int, l line)) run.Action {
+	in, out := operands(c)
+	y, axis := out[0], c.Node.Int("axis")
+	strides := y.Strides()
+	l := line{y.Shape[axis], strides[axis]}
+	shape := append([]int{}, y.Shape...)
+	shape[axis] = 1
+	logical := run.RowMajor(shape)
+	return run.ByUnit(y.Kind, run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		x := make([][]float32, len(in))
+		for k, v := range in {
+			x[k] = run.View[float32](f.Unit(v, w, y.Kind, i))
+		}
+		to := run.View[float32](f.Unit(y, w, y.Kind, i))
+		run.Walk(shape, logical, strides, nil, func(n, _, at, _, _, step, _ int) {
+			for k := range n {
+				do(to, x, at+k*step, l)
+			}
+		})
+	}})
+}
+
+// logSumExp returns the largest element of a line and log(sum(exp(x - largest))).
+func (l line) logSumExp(x []float32) (largest, log float64) {
+	largest = float64(x[0])
+	for k := range l.n {
+		largest = max(largest, float64(x[k*l.step]))
+	}
+	sum := 0.0
+	for k := range l.n {
+		sum += tensor.Exp(float64(x[k*l.step]) - largest)
+	}
+	return largest, tensor.Log(sum)
+}
+
+func buildSoftmax(c *run.Compiler) run.Action {
+	finish := func(v float64) float64 { return v }
+	if c.Node.Op == graph.Softmax {
+		finish = tensor.Exp
+	}
+	return lines(c, func(out []float32, x [][]float32, at int, l line) {
+		largest, log := l.logSumExp(x[0][at:])
+		for k := at; k < at+l.n*l.step; k += l.step {
+			out[k] = float32(finish(float64(x[0][k]) - largest - log))
+		}
+	})
+}
+
+// buildSoftmaxGrad: y*(dy - sum(dy*y)); of the logarithm dy - exp(y)*sum(dy).
+func buildSoftmaxGrad(c *run.Compiler) run.Action {
+	logarithm := c.Node.Op == graph.LogSoftmaxGrad
+	return lines(c, func(dx []float32, x [][]float32, at int, l line) {
+		y, dy, sum := x[0], x[1], 0.0
+		for k := at; k < at+l.n*l.step; k += l.step {
+			if logarithm {
+				sum += float64(dy[k])
+			} else {
+				sum += float64(float64(dy[k]) * float64(y[k]))
+			}
+		}
+		for k := at; k < at+l.n*l.step; k += l.step {
+			v, g := float64(y[k]), float64(dy[k])
+			if logarithm {
+				dx[k] = float32(g - float64(tensor.Exp(v)*sum))
+			} else {
+				dx[k] = float32(v * (g - sum))
+			}
+		}
+	})
+}

@@ -1,0 +1,203 @@
+package operations
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// structureOps move elements and compute nothing.
+var structureOps = map[graph.Op]func(c *run.Compiler) run.Action{
+	graph.Concat:      buildConcat,
+	graph.Slice:       buildSlice,
+	graph.SliceGrad:   buildSliceGrad,
+	graph.Pad:         buildPad,
+	graph.Reshape:     buildReshape,
+	graph.Transpose:   buildTranspose,
+	graph.BroadcastTo: buildBroadcastTo,
+}
+
+// region is a set of elements of a unit of a value: those at from plus any
+// multiple, below shape, of the strides.
+type region struct {
+	from    int
+	strides []int
+}
+
+// all returns the region of all elements of a value.
+func all(v *run.Value) region { return region{0, v.Strides()} }
+
+// move copies one region of x to another of y, unit by unit.
+type move struct {
+	x, y  *run.Value
+	shape []int
+	src   region
+	dst   region
+	fill  bool // set y to value first
+	value float64
+}
+
+// action returns what does the move.
+func (m *move) action() run.Action {
+	copyUnit := moveUnit[uint8]
+	switch m.y.DType.Size() {
+	case 2:
+		copyUnit = moveUnit[uint16]
+	case 4:
+		copyUnit = moveUnit[uint32]
+	case 8:
+		copyUnit = moveUnit[uint64]
+	}
+	return run.ByUnit(m.y.Kind, run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		dst := f.Unit(m.y, w, m.y.Kind, i)
+		if m.fill {
+			m.setAll(dst)
+		}
+		copyUnit(m, dst, f.Unit(m.x, w, m.y.Kind, i))
+	}})
+}
+
+// moveUnit moves one unit; elements are words of their size.
+func moveUnit[T uint8 | uint16 | uint32 | uint64](m *move, to, from []byte) {
+	src, dst := run.View[T](from)[m.src.from:], run.View[T](to)[m.dst.from:]
+	run.Walk(m.shape, m.dst.strides, m.src.strides, nil, func(n, to, from, _, toStep, fromStep, _ int) {
+		if toStep == 1 && fromStep == 1 {
+			copy(dst[to:to+n], src[from:])
+			return
+		}
+		for k := range n {
+			dst[to+k*toStep] = src[from+k*fromStep]
+		}
+	})
+}
+
+// setAll sets all elements of a unit of y.
+func (m *move) setAll(unit []byte) {
+	switch {
+	case math.Float64bits(m.value) == 0:
+		clear(unit)
+	case m.y.DType == tensor.F64:
+		fill(run.View[float64](unit), m.value)
+	default:
+		fill(run.View[float32](unit), float32(m.value))
+	}
+}
+
+func fill[T float32 | float64](x []T, v T) {
+	for i := range x {
+		x[i] = v
+	}
+}
+
+func buildConcat(c *run.Compiler) run.Action {
+	y, axis := c.Out(0), c.Node.Int("axis")
+	var moves []run.Action
+	begin := 0
+	for i := range c.Node.In {
+		x := c.In(i)
+		dst := all(y)
+		dst.from = begin * dst.strides[axis]
+		moves = append(moves, (&move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst}).action())
+		begin += x.Shape[axis]
+	}
+	return sequence(moves)
+}
+
+// sequence returns the action that does several, all by rows or none.
+func sequence(actions []run.Action) run.Action {
+	if actions[0].Row == nil {
+		return run.Whole(func(f *run.Frame) error {
+			for _, a := range actions {
+				if err := a.Once(f); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		for _, a := range actions {
+			a.Row(f, w, i, 0, 1)
+		}
+	}}
+}
+
+// sliced returns the region of v that the current node slices.
+func sliced(c *run.Compiler, v *run.Value) region {
+	r := all(v)
+	for axis, step := range c.Node.SliceStep() {
+		r.from += c.Node.Ints("begin")[axis] * r.strides[axis]
+		r.strides[axis] *= step
+	}
+	return r
+}
+
+func buildSlice(c *run.Compiler) run.Action {
+	x, y := c.In(0), c.Out(0)
+	return (&move{x: x, y: y, shape: y.Shape, src: sliced(c, x), dst: all(y)}).action()
+}
+
+func buildSliceGrad(c *run.Compiler) run.Action {
+	dy, dx := c.In(0), c.Out(0)
+	return (&move{x: dy, y: dx, shape: dy.Shape, src: all(dy), dst: sliced(c, dx), fill: true}).action()
+}
+
+func buildPad(c *run.Compiler) run.Action {
+	x, y := c.In(0), c.Out(0)
+	dst := all(y)
+	for axis, n := range c.Node.Ints("before") {
+		dst.from += n * dst.strides[axis]
+	}
+	m := &move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst, fill: true, value: c.Node.Float("value")}
+	return m.action()
+}
+
+func buildTranspose(c *run.Compiler) run.Action {
+	x, y := c.In(0), c.Out(0)
+	from := x.Strides()
+	src := region{strides: make([]int, len(from))}
+	for i, axis := range c.Node.Ints("perm") {
+		src.strides[i] = from[axis]
+	}
+	return (&move{x: x, y: y, shape: y.Shape, src: src, dst: all(y)}).action()
+}
+
+func buildBroadcastTo(c *run.Compiler) run.Action {
+	x, y := c.In(0), c.Out(0)
+	return (&move{x: x, y: y, shape: y.Shape, src: region{strides: broadcast(x, y.Shape)}, dst: all(y)}).action()
+}
+
+// broadcast returns the strides by which v is read as if it had this shape.
+func broadcast(v *run.Value, shape []int) []int {
+	own, out := v.Strides(), make([]int, len(shape))
+	for i, n := range v.Shape {
+		if n > 1 {
+			out[len(shape)-len(own)+i] = own[i]
+		}
+	}
+	return out
+}
+
+// buildReshape copies in logical order: a value that lies in that order is
+// read as if it had the other's shape. Where neither does, a row goes through
+// temporary memory.
+func buildReshape(c *run.Compiler) run.Action {
+	x, y := c.In(0), c.Out(0)
+	to := &move{x: x, y: y, shape: x.Shape, src: all(x), dst: region{strides: run.RowMajor(x.Shape)}}
+	from := &move{x: x, y: y, shape: y.Shape, src: region{strides: run.RowMajor(y.Shape)}, dst: all(y)}
+	switch {
+	case inOrder(y):
+		return to.action()
+	case inOrder(x):
+		return from.action()
+	}
+	middle := &run.Value{Type: x.Type, Count: x.Count, Channels: 1, Positions: x.Count, Input: -1}
+	middle.Slot = c.Temp(0, 0, x.Size())
+	to.y, from.x = middle, middle
+	return sequence([]run.Action{to.action(), from.action()})
+}
+
+// inOrder reports whether the elements of a unit lie in logical order.
+func inOrder(v *run.Value) bool { return !v.Last || v.Positions == 1 || v.Channels == 1 }

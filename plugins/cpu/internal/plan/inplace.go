@@ -1,0 +1,34 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// updateInPlace lets optimizers write their results over the state that these
+// become, where no later node reads what was there before.
+func (l *layout) updateInPlace() {
+	for _, u := range l.Fn.Updates {
+		i := slices.IndexFunc(l.Fn.Nodes, func(n graph.Node) bool { return slices.Contains(n.Out, u.Value) })
+		if i < 0 || !elementwiseUpdate(l.Fn.Nodes[i].Op) {
+			continue
+		}
+		old := slices.IndexFunc(l.Fn.Values, func(v graph.Variable) bool { return v.State == u.State })
+		later := slices.ContainsFunc(l.Fn.Nodes[i+1:], func(n graph.Node) bool {
+			return old >= 0 && slices.Contains(n.In, graph.Value(old))
+		})
+		others := slices.ContainsFunc(l.Fn.Updates, func(o graph.Update) bool {
+			return o.State != u.State && (o.Value == u.Value || int(o.Value) == old)
+		})
+		if !later && !others {
+			l.Fn.Known[u.Value].State = l.States[u.State]
+		}
+	}
+}
+
+// elementwiseUpdate reports whether every element of op's results comes from
+// the same element of its operands.
+func elementwiseUpdate(op graph.Op) bool {
+	return op == graph.SGD || op == graph.AdamW || op == graph.LARS || op == graph.EMA
+}

@@ -1,0 +1,66 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// bringIn copies an input in logical order to its slot.
+func (f *Frame) bringIn(v *Value) {
+	if !v.Last {
+		copy(f.Bytes(v), f.inputs[v.Input].Bytes)
+		return
+	}
+	src, kernels := View[float32](f.inputs[v.Input].Bytes), f.Kernels
+	f.eachRow(func(w *Worker, i int) {
+		if v.Half {
+			x := w.Floats(v.Count)
+			transpose(x, Row(src, v, i), v.Channels, v.Positions)
+			kernels.NarrowBF16(Row(f.AllHalf(v), v, i), x)
+			return
+		}
+		x := Row(f.F32(v), v, i)
+		transpose(x, Row(src, v, i), v.Channels, v.Positions)
+		if f.Reduced {
+			kernels.RoundBF16(x)
+		}
+	})
+}
+
+// transpose copies src [rows][columns] to dst [columns][rows].
+func transpose(dst, src []float32, rows, columns int) {
+	for r := range rows {
+		for c, x := range src[r*columns:][:columns] {
+			dst[c*rows+r] = x
+		}
+	}
+}
+
+// RowOf returns row i of a value in the arena: of a half as float32 in the
+// worker's own memory.
+func (f *Frame) RowOf(v *Value, w *Worker, i int) []float32 {
+	if !v.Half {
+		return Row(f.F32(v), v, i)
+	}
+	x := w.Floats(v.Count)
+	f.Kernels.WidenBF16(x, Row(f.AllHalf(v), v, i))
+	return x
+}
+
+// TakeOut returns output v in logical order, as a tensor of its own.
+func (f *Frame) TakeOut(v *Value) tensor.Tensor {
+	shape := slices.Clone(v.Shape)
+	if v.Kind != graph.Whole {
+		shape = append([]int{f.Units(v.Kind)}, shape...)
+	}
+	out := tensor.New(v.DType, shape...)
+	if !v.Last {
+		copy(out.Bytes, f.Bytes(v))
+		return out
+	}
+	dst := View[float32](out.Bytes)
+	f.eachRow(func(w *Worker, i int) { transpose(Row(dst, v, i), f.RowOf(v, w, i), v.Positions, v.Channels) })
+	return out
+}

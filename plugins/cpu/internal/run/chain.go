@@ -1,0 +1,89 @@
+package run
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+)
+
+// Chain is neighbouring actions [first, last) of a group: one that computes
+// spans of positions and those behind it that need only the same positions of
+// what comes before. A few positions pass through all of them while they are
+// in the cache, as rows pass through a group.
+type Chain struct {
+	First, Last int
+	Course      Course // nil: all see the same positions only
+}
+
+// ChainOf returns the number of the chain that action k belongs to.
+func (g *Group) ChainOf(k int) int {
+	for i, c := range g.Chains {
+		if k < c.Last {
+			return i
+		}
+	}
+	return k
+}
+
+// row passes piece of pieces of row i through a chain.
+func (g *Group) row(c Chain, f *Frame, w *Worker, i, piece, pieces int) {
+	a := g.Actions[c.First:c.Last]
+	switch {
+	case c.Course != nil:
+		c.Course.run(a, f, w, i, piece, pieces)
+		return
+	case len(a) == 1:
+		a[0].Row(f, w, i, piece, pieces)
+		return
+	}
+	some := spanOf(a)
+	stride := max(a[0].Step, a[0].Block, some/a[0].Step*a[0].Step)
+	from, to := a[0].cut(piece, pieces)
+	for p := from; p < to; p += stride {
+		end := min(p+stride, to)
+		a[0].Span(f, w, i, p, end)
+		for q := p; q < end; q += some {
+			for k := range a[1:] {
+				a[1+k].Span(f, w, i, q, min(q+some, end))
+			}
+		}
+	}
+}
+
+// spanOf returns how many positions should pass through the actions together.
+func spanOf(a []Action) int {
+	const bytes, tile = 192 << 10, 12
+	width := 0
+	for _, x := range a {
+		width += x.Width
+	}
+	return max(1, bytes/4/max(width, 1)/tile) * tile
+}
+
+// steps returns how many steps of positions a row has.
+func (a *Action) steps() int { return (a.Positions + a.Step - 1) / a.Step }
+
+// cut returns the positions of a piece of a row, in whole steps.
+func (a *Action) cut(piece, pieces int) (from, to int) {
+	n := a.steps()
+	return min(n*piece/pieces*a.Step, a.Positions), min(n*(piece+1)/pieces*a.Step, a.Positions)
+}
+
+// BySpan returns a, whose rows are computed by spans.
+func BySpan(a Action) Action {
+	span := a.Span
+	cut := a
+	a.Row = func(f *Frame, w *Worker, i, piece, pieces int) {
+		if from, to := cut.cut(piece, pieces); from < to {
+			span(f, w, i, from, to)
+		}
+	}
+	return a
+}
+
+// Unit returns what spans are multiples of in a course. Those of windows need not
+// be whole tiles.
+func (a *Action) Unit() int {
+	if a.Step == kernel.WindowPositions {
+		return 1
+	}
+	return a.Step
+}

@@ -1,0 +1,10 @@
+// Package run is what a compiled function is made of and how it runs.
+//
+// A Compiler stands at one node, and its Builder returns an Action: functions
+// that compute rows, parts of rows, or everything at once. Values know where they
+// lie in memory, a Frame is one run, a Group is what runs between two barriers,
+// and in a Group a Chain of actions passes over a row while it is in the cache.
+//
+// The packages above it make actions (convolution, operations) and put them in
+// order (plan).
+package run

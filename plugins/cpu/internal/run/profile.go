@@ -1,0 +1,82 @@
+package run
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Profile says how the time of a run divides among nodes, by the first result
+// of each. Nodes that were made part of others are not in it.
+type Profile map[graph.Value]time.Duration
+
+// run executes a group and divides its time among its nodes as the time of
+// the workers divides. Rows pass through several nodes one after the other, so
+// that the clock is read for every row and node: a profiled run is slower.
+func (p Profile) run(f *Frame, g *Group, fn *Function) error {
+	began := time.Now()
+	timed := *g
+	timed.Actions = slices.Clone(g.Actions)
+	spent := make([]atomic.Int64, len(g.Actions))
+	if g.Rows {
+		for k := range timed.Actions {
+			timed.Actions[k] = timed.Actions[k].timed(&spent[k])
+		}
+	}
+	err := timed.run(f)
+	took, all := time.Since(began), int64(0)
+	for k := range spent {
+		all += spent[k].Load()
+	}
+	for k, node := range g.Nodes[:len(spent)] { // all-reduces of one exchange are one action
+		share := took
+		if g.Rows {
+			share = time.Duration(float64(took) * float64(spent[k].Load()) / float64(max(all, 1)))
+		}
+		p[fn.given(fn.Nodes[node].Out[0])] += share
+	}
+	return err
+}
+
+// timed returns an action by rows that adds the nanoseconds that it takes.
+func (a Action) timed(spent *atomic.Int64) Action {
+	add := func(began time.Time) { spent.Add(int64(time.Since(began))) }
+	t := a
+	t.Row = func(f *Frame, w *Worker, i, piece, pieces int) {
+		defer add(time.Now())
+		a.Row(f, w, i, piece, pieces)
+	}
+	if a.Span != nil {
+		t.Span = func(f *Frame, w *Worker, i, from, to int) {
+			defer add(time.Now())
+			a.Span(f, w, i, from, to)
+		}
+	}
+	if a.Prepare != nil {
+		t.Prepare = func(f *Frame) error {
+			defer add(time.Now())
+			return a.Prepare(f)
+		}
+	}
+	if a.Finish != nil {
+		t.Finish = func(f *Frame) {
+			defer add(time.Now())
+			a.Finish(f)
+		}
+	}
+	return t
+}
+
+// Nodes returns the profile in the order of the nodes of fn, as it was given.
+func (p Profile) Nodes(fn *graph.Function) []time.Duration {
+	if p == nil {
+		return nil
+	}
+	list := make([]time.Duration, len(fn.Nodes))
+	for i, n := range fn.Nodes {
+		list[i] = p[n.Out[0]]
+	}
+	return list
+}

@@ -1,0 +1,92 @@
+package run
+
+import (
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// State is a state tensor and the count of its changes.
+type State struct {
+	Value tensor.Tensor // without bytes as long as nobody has looked at the zeros
+	Stamp uint64
+	file  *tensor.Mapped // which value is a view of; nil: the memory is its own
+}
+
+// LeastView is from how many bytes on a tensor in a file is not copied. What
+// is smaller may be read in every run, and should not share pages.
+const LeastView = 64 << 10
+
+// Set gives the state the value of t, which has its type. A large tensor in a
+// mapped file is not copied: weights are packed once, and then not looked at.
+func (s *State) Set(t tensor.Tensor) {
+	s.Stamp++
+	file, at := tensor.MappedAt(t.Bytes)
+	if file == nil || len(t.Bytes) < LeastView || at%tensor.Alignment != 0 {
+		s.Leave()
+		copy(s.Bytes(), t.Bytes)
+		return
+	}
+	file.Hold()
+	s.Leave()
+	s.file, s.Value.Bytes = file, t.Bytes
+}
+
+// Bytes returns the elements, zeros if nobody has written them.
+func (s *State) Bytes() []byte {
+	if s.Value.Bytes == nil {
+		s.Value = tensor.New(s.Value.DType, s.Value.Shape...)
+	}
+	return s.Value.Bytes
+}
+
+// Size returns the length of the elements in bytes.
+func (s *State) Size() int { return s.Value.Count() * s.Value.DType.Size() }
+
+// Own gives the state memory of its own, which may be written to.
+func (s *State) Own() {
+	if s.file != nil {
+		copied := s.Value.Clone()
+		s.Leave()
+		s.Value = copied
+	}
+}
+
+// Leave lets go of the file, if there is one, and of the value with it.
+func (s *State) Leave() {
+	if s.file != nil {
+		_ = s.file.Close() // what can fail is giving memory back
+		s.file, s.Value.Bytes = nil, nil
+	}
+}
+
+// Rest gives back the memory that the value takes as part of a file, until
+// somebody reads it again.
+func (s *State) Rest() {
+	if s.file != nil {
+		s.file.Drop(s.Value.Bytes)
+	}
+}
+
+// Rest gives back what a state that lies in a file takes: see state.rest.
+func (v *Value) Rest() {
+	if v.State != nil {
+		v.State.Rest()
+	}
+}
+
+// Changes returns a function that reports whether a value may have changed
+// since it was called before: what is no state may always have.
+func Changes(values ...*Value) func() bool {
+	stamps := make([]uint64, len(values))
+	return func() bool {
+		changed := false
+		for i, v := range values {
+			if v.State == nil || stamps[i] != v.State.Stamp {
+				changed = true
+			}
+			if v.State != nil {
+				stamps[i] = v.State.Stamp
+			}
+		}
+		return changed
+	}
+}

@@ -1,0 +1,145 @@
+package run
+
+import (
+	"unsafe"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Value is what the compiler knows of one value of a function.
+type Value struct {
+	graph.Type
+	Name  string
+	Count int // elements of one unit: of a row, of a replica, or of the whole
+	// Channels and positions split count for values with an axis 0: last
+	// says that axis 0 comes last in memory, as [positions][channels].
+	Channels, Positions int
+	Last                bool
+
+	Slot  *Slot  // where it lies, unless it is one of the following
+	Local bool   // the slot is in the memory of a lane, not in the arena
+	Own   bool   // of the lane of the worker even if rows are few
+	Half  bool   // its elements are bfloat16 of two bytes
+	wide  *Value // of a half: its float32 in a lane, while a group runs that needs it
+	Ring  int    // positions that are kept, position p where p mod ring lies; 0: all
+	State *State // the state tensor that it reads
+	Input int    // the input that it is, -1 for none
+}
+
+// NewValue returns the value of a variable, which has no place yet.
+func NewValue(v graph.Variable) *Value {
+	out := &Value{Type: v.Type, Name: v.Name, Count: tensor.Count(v.Type.Shape), Channels: 1, Input: -1}
+	if len(v.Type.Shape) > 0 {
+		out.Channels = v.Type.Shape[0]
+	}
+	out.Positions = out.Count / max(out.Channels, 1)
+	out.Last = v.Type.Kind == graph.Rows && v.Type.DType == tensor.F32 && len(v.Type.Shape) > 1
+	return out
+}
+
+// width returns the bytes of an element.
+func (v *Value) width() int {
+	if v.Half {
+		return 2
+	}
+	return v.DType.Size()
+}
+
+// Size returns the bytes of one unit.
+func (v *Value) Size() int { return v.Count * v.width() }
+
+// Kept returns how many elements of one unit are kept at a time.
+func (v *Value) Kept() int {
+	if v.Ring > 0 {
+		return v.Ring * v.Channels
+	}
+	return v.Count
+}
+
+// Held returns the bytes of one unit that are kept at a time.
+func (v *Value) Held() int { return v.Kept() * v.width() }
+
+// Stretches calls do for positions [from, to), in parts that are kept side by
+// side: at is where a part begins.
+func (v *Value) Stretches(from, to int, do func(at, from, to int)) {
+	ring := v.Positions
+	if v.Ring > 0 {
+		ring = v.Ring
+	}
+	for from < to {
+		at := from % ring
+		end := min(to, from+ring-at)
+		do(at, from, end)
+		from = end
+	}
+}
+
+// Row returns the positions of a row of an image [C, H, W].
+func (v *Value) Row() int { return max(v.Shape[len(v.Shape)-1], 1) }
+
+// RingRows returns how many rows of an image are kept.
+func (v *Value) RingRows() int { return v.Ring / v.Row() }
+
+// Strides returns, for each axis of the shape, how many elements apart its
+// neighbours lie in memory.
+func (v *Value) Strides() []int {
+	s := RowMajor(v.Shape)
+	if !v.Last {
+		return s
+	}
+	s[0] = 1
+	for i := 1; i < len(s); i++ {
+		s[i] *= v.Channels
+	}
+	return s
+}
+
+// RowMajor returns the strides of a shape whose last axis is the innermost.
+func RowMajor(shape []int) []int {
+	s, n := make([]int, len(shape)), 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		s[i] = n
+		n *= shape[i]
+	}
+	return s
+}
+
+// View views bytes as elements.
+func View[T tensor.Element](b []byte) []T {
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
+}
+
+// F32 returns the elements of v, which is no half, in all its units.
+func (f *Frame) F32(v *Value) []float32 {
+	if v.Half {
+		panic("cpu: a half is read as float32: " + v.Name)
+	}
+	return View[float32](f.Bytes(v))
+}
+
+// AllHalf returns the elements of a half in all its rows.
+func (f *Frame) AllHalf(v *Value) []uint16 { return View[uint16](f.Bytes(v)) }
+
+// F64 returns the elements of v in all its units.
+func (f *Frame) F64(v *Value) []float64 { return View[float64](f.Bytes(v)) }
+
+// Row returns unit i of a value with elements x.
+func Row[T any](x []T, v *Value, i int) []T { return x[i*v.Count : (i+1)*v.Count] }
+
+// f32s returns the elements of v and the slack that lies behind them.
+func (f *Frame) Slack(v *Value) []float32 {
+	b := f.Bytes(v)
+	return View[float32](b[:len(b)+Slack])
+}
+
+// Wide is the float32 of a half for a row that passes through a group, in the
+// memory of a lane. An action of its own makes it before the first that reads
+// it, or one that makes the half makes it first, which is then narrowed span by
+// span while it is in the cache.
+type Wide struct {
+	Id          graph.Value
+	Half, Float *Value
+	First, Last int // actions between which it is in use
+}

@@ -1,0 +1,44 @@
+package run
+
+import "slices"
+
+// Walk visits the elements of a shape in three regions at once, as runs of n
+// elements: where the run begins in each and how far its elements lie apart.
+// The axis that is tightest in a is the innermost. Unused strides are nil.
+func Walk(shape, a, b, c []int, visit func(n, a, b, c, stepA, stepB, stepC int)) {
+	if slices.Contains(shape, 0) {
+		return
+	}
+	order := make([]int, len(shape))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		if (shape[i] == 1) != (shape[j] == 1) { // axes of length 1 are outermost
+			return shape[i] - shape[j]
+		}
+		return a[j] - a[i]
+	})
+	at := func(strides []int, axis int) int {
+		if strides == nil {
+			return 0
+		}
+		return strides[axis]
+	}
+	var visitAxis func(level, i, j, k int)
+	visitAxis = func(level, i, j, k int) {
+		switch {
+		case len(order) == 0:
+			visit(1, i, j, k, 1, 1, 1)
+		case level == len(order)-1:
+			x := order[level]
+			visit(shape[x], i, j, k, at(a, x), at(b, x), at(c, x))
+		default:
+			x := order[level]
+			for n := range shape[x] {
+				visitAxis(level+1, i+n*at(a, x), j+n*at(b, x), k+n*at(c, x))
+			}
+		}
+	}
+	visitAxis(0, 0, 0, 0)
+}

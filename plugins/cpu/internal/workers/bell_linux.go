@@ -1,0 +1,64 @@
+package workers
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// bell wakes those who sleep: by a futex, because a goroutine that waits in
+// any other way is put to its thread again by the scheduler, which takes
+// longer than many a layer.
+type bell struct {
+	sleepers atomic.Int32  // who sleep or are about to
+	rung     atomic.Uint32 // how often while somebody slept
+}
+
+// The operations of futex(2) on memory of one process.
+const (
+	futexWait = 0 | 128
+	futexWake = 1 | 128
+)
+
+// ring wakes who sleeps. If nobody does it costs nothing.
+func (b *bell) ring() {
+	if b.sleepers.Load() != 0 {
+		b.rung.Add(1)
+		b.futex(futexWake, 1<<30, nil)
+	}
+}
+
+// sleep returns when the bell has been rung, at once if there is no reason to
+// sleep any more, and sometimes for none. It begins with short sleeps: who stays
+// longer than 10 milliseconds in the system calls Go's monitor to the scene, and
+// that then looks every 20 microseconds, on a core where somebody computes.
+func (b *bell) sleep(over func() bool) {
+	const short, naps = 8 * time.Millisecond, 64
+	b.sleepers.Add(1)
+	defer b.sleepers.Add(-1)
+	limit := unix.NsecToTimespec(int64(short))
+	rung := b.rung.Load()
+	for n := 0; !over() && b.rung.Load() == rung; n++ {
+		if n > 0 {
+			runtime.Gosched() // to the monitor this is a sign of life
+		}
+		if n < naps {
+			b.futex(futexWait, rung, &limit)
+		} else {
+			b.futex(futexWait, rung, nil)
+		}
+	}
+}
+
+// futex makes the system call. Its errors say that the value has changed or
+// that a signal came: who sleeps looks again in each case.
+func (b *bell) futex(op int, value uint32, limit *unix.Timespec) {
+	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.rung)), uintptr(op), uintptr(value),
+		uintptr(unsafe.Pointer(limit)), 0, 0)
+}
+
+// yield lets others have the core.
+func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -1,0 +1,48 @@
+//go:build !linux
+
+package workers
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// bell wakes those who sleep.
+type bell struct {
+	sleepers atomic.Int32 // who sleep or are about to
+	mu       sync.Mutex
+	rung     chan struct{} // closed when the bell is rung; nil if nobody sleeps
+}
+
+// ring wakes who sleeps. If nobody does it costs nothing.
+func (b *bell) ring() {
+	if b.sleepers.Load() == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rung != nil {
+		close(b.rung)
+		b.rung = nil
+	}
+}
+
+// sleep returns when the bell has been rung, at once if there is no reason to
+// sleep any more, and sometimes for none.
+func (b *bell) sleep(over func() bool) {
+	b.sleepers.Add(1)
+	defer b.sleepers.Add(-1)
+	b.mu.Lock()
+	if b.rung == nil {
+		b.rung = make(chan struct{})
+	}
+	rung := b.rung
+	b.mu.Unlock()
+	if !over() {
+		<-rung
+	}
+}
+
+// yield lets others have the core.
+func yield() { runtime.Gosched() }

@@ -1,0 +1,129 @@
+package workers
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Pool is a fixed set of workers. The caller of each is one of them, the
+// others are helpers. While a run is under way they stay awake, since the next
+// work is microseconds off; between runs they soon sleep.
+//
+// A job is given away by one word that everybody watches: who takes a task
+// makes it smaller. Nobody waits for a helper that has taken none: one that
+// sleeps, or has lost its core, costs nothing.
+type Pool struct {
+	Workers []*Worker
+	running sync.WaitGroup
+
+	// The job. Whoever has taken a task reads it; it is written when all its
+	// tasks are done.
+	do    func(w *Worker, task int)
+	tasks int
+
+	_      [cacheLine]byte
+	open   atomic.Uint64 // number of the job << 32 | its tasks that nobody has taken
+	_      [cacheLine]byte
+	undone atomic.Int64 // tasks of the job
+	_      [cacheLine]byte
+	runs   atomic.Int32 // under way
+	closed atomic.Bool
+	work   bell // there are tasks; for helpers
+	done   bell // there are none left; for the caller of each
+}
+
+const cacheLine = 64
+
+// NewPool starts a pool of so many workers.
+func NewPool(threads int) *Pool {
+	p := &Pool{}
+	for i := range threads {
+		w := &Worker{Index: i}
+		p.Workers = append(p.Workers, w)
+		if i > 0 {
+			p.running.Go(func() { p.help(w) })
+		}
+	}
+	return p
+}
+
+// Attend wakes the helpers and keeps them awake until leave.
+func (p *Pool) Attend() {
+	p.runs.Add(1)
+	p.work.ring()
+}
+
+// Leave says that the run is over.
+func (p *Pool) Leave() { p.runs.Add(-1) }
+
+// Each calls do for every task from 0 to tasks-1, on all workers, in no order.
+func (p *Pool) Each(tasks int, do func(w *Worker, task int)) {
+	if tasks <= 1 || len(p.Workers) == 1 {
+		for i := range tasks {
+			do(p.Workers[0], i)
+		}
+		return
+	}
+	p.do, p.tasks = do, tasks
+	p.undone.Store(int64(tasks))
+	p.open.Store((p.open.Load()>>32+1)<<32 | uint64(tasks))
+	p.work.ring()
+	p.take(p.Workers[0])
+	for s := (spell{}); p.undone.Load() != 0; {
+		if !s.more(attentive) {
+			p.done.sleep(func() bool { return p.undone.Load() == 0 })
+		}
+	}
+}
+
+// take takes tasks until none is left, and reports whether it got any.
+func (p *Pool) take(w *Worker) bool {
+	took := int64(0)
+	for {
+		open := p.open.Load()
+		left := int(uint32(open))
+		if left == 0 {
+			break
+		}
+		if p.open.CompareAndSwap(open, open-1) {
+			p.do(w, p.tasks-left)
+			took++
+		}
+	}
+	if took > 0 && p.undone.Add(-took) == 0 {
+		p.done.ring()
+	}
+	return took > 0
+}
+
+// How long who waits stays awake: a helper between runs, and everybody while a
+// run is under way. To be woken up takes some ten microseconds.
+const (
+	awake     = 50 * time.Microsecond
+	attentive = 500 * time.Microsecond
+)
+
+// help takes tasks of job after job until the pool is closed.
+func (p *Pool) help(w *Worker) {
+	s := spell{}
+	for !p.closed.Load() {
+		limit := awake
+		if p.runs.Load() != 0 {
+			limit = attentive
+		}
+		if p.take(w) {
+			s = spell{}
+		} else if !s.more(limit) {
+			p.work.sleep(func() bool { return uint32(p.open.Load()) != 0 || p.closed.Load() })
+			s = spell{}
+		}
+	}
+}
+
+// Close ends the helpers and waits for them.
+func (p *Pool) Close() {
+	p.closed.Store(true)
+	p.work.ring()
+	p.running.Wait()
+}

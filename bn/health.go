@@ -80,6 +80,9 @@ func (n *Norm) examine(trained bool) []Finding {
 			found = append(found, Finding{n.Name, at, s.problem, s.severity, s.advice})
 		}
 	}
+	if slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Fault }) {
+		return found // what began long ago is not what is wrong
+	}
 	return append(found, n.unsettled()...)
 }
 
@@ -116,9 +119,12 @@ func (n *Norm) unsettled() []Finding {
 	if left < unsettledPart {
 		return nil
 	}
-	problem := fmt.Sprintf(
-		"after %d updates with decay %g the statistics are still %.0f %% their initial values",
-		n.Updates, n.Decay, 100*left)
+	updates := "1 update"
+	if n.Updates != 1 {
+		updates = fmt.Sprintf("%d updates", n.Updates)
+	}
+	problem := fmt.Sprintf("after %s with decay %g the statistics are still %.0f %% their initial values",
+		updates, n.Decay, 100*left)
 	return []Finding{n.whole(Warning, problem, reestimate)}
 }
 

@@ -60,8 +60,11 @@ func (s *Statistics) describePictures(ctx context.Context, src Source) error {
 				return err
 			}
 			parts[k].add(t)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 		}
-		return ctx.Err()
+		return nil
 	})
 	if err != nil {
 		return err

@@ -77,11 +77,36 @@ func StartArrays(name string, o StartOptions, note func(format string, args ...a
 		if m != nil {
 			return Arrays(m, note)(file, x)
 		}
-		if len(x.Shape) == 0 || x.DType == tensor.F32 || x.DType == tensor.F64 {
+		return anyPictures(file, x, note)
+	}
+}
+
+// anyPictures is the rule of Arrays for a model of the zoo.
+func anyPictures(file string, x tensor.Tensor, note func(format string, args ...any)) (tensor.Tensor, error) {
+	if len(x.Shape) == 0 || x.DType == tensor.F32 || x.DType == tensor.F64 {
+		return x, nil
+	}
+	a := arrayFile{hears: note, name: file, given: tensor.Describe(x.DType, x.Shape)}
+	return a.pictures(x)
+}
+
+// LikelyArrays returns what makes samples of the array of an .npy file where no
+// model is known: what a model of the zoo would be trained on if it can be
+// pictures, else the array as it is. note hears what had to be converted.
+func LikelyArrays(note func(format string, args ...any)) func(name string, x tensor.Tensor) (
+	tensor.Tensor, error) {
+	return func(file string, x tensor.Tensor) (tensor.Tensor, error) {
+		var notes []string
+		pictures, err := anyPictures(file, x, func(format string, args ...any) {
+			notes = append(notes, fmt.Sprintf(format, args...))
+		})
+		if err != nil {
 			return x, nil
 		}
-		a := arrayFile{hears: note, name: file, given: tensor.Describe(x.DType, x.Shape)}
-		return a.pictures(x)
+		for _, n := range notes {
+			note("%s", n)
+		}
+		return pictures, nil
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -47,11 +48,12 @@ func openOne(c *cli.Context) (data.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	options := data.Options{Split: data.Train, SkipBad: skip, Array: modelfile.LikelyArrays(outputOf(c).note)}
 	if c.Command.Name != "info" {
-		return data.Open(spec, data.Options{Split: data.Train, SkipBad: skip})
+		return data.Open(spec, options)
 	}
-	// It reads everything, and tells of all bad files.
-	src, err := data.Open(spec, data.Options{Split: data.Train, SkipBad: data.SkipAll})
+	options.SkipBad = data.SkipAll // it reads everything, and tells of all bad files
+	src, err := data.Open(spec, options)
 	if err != nil {
 		return nil, err
 	}

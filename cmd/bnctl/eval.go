@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/predict"
 )
@@ -43,7 +44,12 @@ func evalAction(c *cli.Context) error {
 		return err
 	}
 	defer v.Close()
-	return v.Blame(evalWith(c, v))
+	if err := v.Blame(evalWith(c, v)); err != nil {
+		return err
+	}
+	sick := doctor.Of(v.Model)
+	warnOfSickness(outputOf(c), &sick, path)
+	return nil
 }
 
 // evalWith evaluates a model on the data of the command line.

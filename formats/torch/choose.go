@@ -135,3 +135,30 @@ func names(entries []pickle.Entry) []string {
 	}
 	return all
 }
+
+// readable returns what --key takes the dicts by that hold tensors and nothing
+// that is refused, none of them inside another one.
+func readable(root any) []string {
+	var found []stateDict
+	seen := map[any]bool{}
+	var search func(v any, path []string)
+	search = func(v any, path []string) {
+		entries, ok := entriesOf(v)
+		if !ok || seen[v] || len(path) > maxDepth || isOptimizer(entries) {
+			return
+		}
+		seen[v] = true
+		into := &collector{File: &foreign.File{}, seen: map[any]bool{}}
+		if err := into.collect(entries, "", 0); err == nil && len(into.Tensors) > 0 {
+			found = append(found, stateDict{path: path})
+			return
+		}
+		for _, e := range entries {
+			if name, err := nameOf(e.Key); err == nil && !trainingKey.MatchString(name) {
+				search(e.Value, append(slices.Clip(path), name))
+			}
+		}
+	}
+	search(root, nil)
+	return paths(found)
+}

@@ -26,6 +26,7 @@ func (c *content) file(o Options) (*foreign.File, error) {
 	sayModule(f, chosen)
 	into := &collector{File: f, seen: map[any]bool{}}
 	if err := into.collect(chosen.entries, "", 0); err != nil {
+		f.Keys = readable(c.root)
 		return nil, f.Chosen(err)
 	}
 	if len(f.Tensors) == 0 {

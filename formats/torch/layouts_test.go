@@ -42,6 +42,28 @@ func TestSettingsBesideTensors(t *testing.T) {
 	}
 }
 
+// TestObjectAmongTensors wants a refusal to name what to do: the keys under
+// which there is no such object, if there are any.
+func TestObjectAmongTensors(t *testing.T) {
+	const refusal = `pytorch zip: key "root": an object of pathlib.PurePosixPath stands among the tensors; it is not ` +
+		`opened: save the tensors without it, in Python: ` +
+		`torch.save({k: v for k, v in d.items() if torch.is_tensor(v)}, 'weights.pth')`
+	for file, keys := range map[string]string{
+		"object_alone.pth":  "",
+		"object_beside.pth": `; the tensors are those under "model", there are the keys "netB": pick another with --key`,
+	} {
+		_, err := Read("testdata/layouts/"+file, Options{})
+		if err == nil || !strings.HasSuffix(err.Error(), refusal+keys) {
+			t.Errorf("%s: %v\nwant %s", file, err, refusal+keys)
+		}
+	}
+	f, err := Read("testdata/layouts/object_beside.pth", Options{Key: "netB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+}
+
 // TestSaysWhatIsLeftOut wants every tensor beside the state dict in the report.
 func TestSaysWhatIsLeftOut(t *testing.T) {
 	for _, c := range []struct{ file, left, keys string }{

@@ -16,6 +16,8 @@ const (
 		"or its dequantised tensors (t.dequantize())"
 	adviceSharded = "in Python: torch.distributed.checkpoint.format_utils." +
 		"dcp_to_torch_save('DIR', 'weights.pth')"
+	adviceTensors = "save the tensors without it, in Python: " +
+		"torch.save({k: v for k, v in d.items() if torch.is_tensor(v)}, 'weights.pth')"
 	adviceZero = "run the script zero_to_fp32.py that DeepSpeed left beside the checkpoint"
 )
 
@@ -43,7 +45,7 @@ func refuseObject(v any) error {
 	if strings.HasPrefix(class, "torch.distributed") {
 		return fmt.Errorf("%s: a part of a sharded checkpoint: %s", class, adviceSharded)
 	}
-	return fmt.Errorf("an object of %s stands among the tensors; it is not opened", class)
+	return fmt.Errorf("an object of %s stands among the tensors; it is not opened: %s", class, adviceTensors)
 }
 
 // className returns the class of an object, through the functions that make

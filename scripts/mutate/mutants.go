@@ -15,8 +15,43 @@ import (
 	"strings"
 )
 
-// mutant is one change: where, and what it is.
-type mutant struct{ at, what string }
+// mutant is one change: where, by file and line and by function, and what it is.
+type mutant struct{ at, in, what string }
+
+// key names a mutant by what does not move with each line that is added.
+func (m mutant) key() string {
+	file, _, _ := strings.Cut(m.at, ":")
+	return file + " " + m.in + ": " + m.what
+}
+
+// choice is the file that says which mutant is made, and notes those that are come by.
+const choice = `package %s
+
+import (
+	"os"
+	"strconv"
+)
+
+var mutantMade = func() int {
+	behind, _ := strconv.Atoi(os.Getenv(%q)) // one more, so that none is 0
+	return behind - 1
+}()
+
+var mutantsNoted, _ = os.OpenFile(os.Getenv(%q), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+
+var mutantsMet [%d]bool
+
+// mutantChosen returns the mutant that is made, where those from first to behind - 1 could be.
+func mutantChosen(first, behind int) int {
+	for i := first; mutantsNoted != nil && i < behind; i++ {
+		if !mutantsMet[i] {
+			mutantsMet[i] = true
+			mutantsNoted.WriteString(strconv.Itoa(i) + "\n")
+		}
+	}
+	return mutantMade
+}
+`
 
 // mutated is a package whose files hold all mutants.
 type mutated struct {
@@ -40,6 +75,7 @@ type writer struct {
 	pkg    *types.Package
 	source []byte
 	edits  []edit
+	in     string // name of the function
 }
 
 // mutate makes all mutants of the package in a folder.
@@ -75,14 +111,14 @@ func mutate(dir string) (*mutated, error) {
 		w := &writer{p: p, set: set, info: info, pkg: pkg, source: source}
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+				w.in = fn.Name.Name
 				ast.Inspect(fn.Body, w.visit)
 			}
 		}
 		p.files[name] = w.result()
 	}
-	p.files[filepath.Join(dir, "chosen_mutant.go")] = fmt.Appendf(nil,
-		"package %s\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar chosenMutant, _ = strconv.Atoi(os.Getenv(%q))\n",
-		pkg.Name(), variable)
+	p.files[filepath.Join(dir, "mutant_chosen.go")] = fmt.Appendf(nil, choice, pkg.Name(), chosen, reached,
+		len(p.mutants))
 	return p, nil
 }
 
@@ -96,7 +132,7 @@ func (w *writer) text(n ast.Node) string {
 func (w *writer) add(n ast.Node, what string) int {
 	at := w.set.Position(n.Pos())
 	w.p.mutants = append(w.p.mutants,
-		mutant{fmt.Sprintf("%s/%s:%d", filepath.Base(w.p.dir), filepath.Base(at.Filename), at.Line), what})
+		mutant{fmt.Sprintf("%s/%s:%d", filepath.Base(w.p.dir), filepath.Base(at.Filename), at.Line), w.in, what})
 	return len(w.p.mutants) - 1
 }
 
@@ -143,16 +179,17 @@ func (w *writer) binary(n *ast.BinaryExpr) {
 	if strings.Contains(typ, "/") { // of another package, by its path
 		typ = typ[strings.LastIndex(typ, "/")+1:]
 	}
-	before := "func() " + typ + " { switch chosenMutant {"
+	first, cases := len(w.p.mutants), ""
 	for _, op := range others[n.Op] {
-		id := w.add(n, fmt.Sprintf("%s with %s", w.text(n), op))
-		before += fmt.Sprintf(" case %d: return %s %s (%s);", id, w.operand(n.X), op, w.text(n.Y))
+		id := w.add(n, fmt.Sprintf("%s with %s", strings.Join(strings.Fields(w.text(n)), " "), op))
+		cases += fmt.Sprintf(" case %d: return %s %s (%s);", id, w.operand(n.X), op, w.text(n.Y))
 	}
 	if n.Op == token.NEQ && w.text(n.Y) == "nil" && strings.HasPrefix(w.text(n.X), "err") {
-		before += fmt.Sprintf(" case %d: return false;", w.add(n, w.text(n)+" never met"))
+		cases += fmt.Sprintf(" case %d: return false;", w.add(n, w.text(n)+" never met"))
 	}
 	if len(others[n.Op]) > 0 {
-		w.around(n, before+" }; return (", ") }()")
+		w.around(n, fmt.Sprintf("func() %s { switch mutantChosen(%d, %d) {%s }; return (", typ, first,
+			len(w.p.mutants), cases), ") }()")
 	}
 }
 
@@ -177,7 +214,7 @@ func (w *writer) leaveOut(list []ast.Stmt) {
 		}
 		line, _, _ := strings.Cut(w.text(s), "\n")
 		id := w.add(s, "without "+line)
-		w.around(s, fmt.Sprintf("if chosenMutant != %d { ", id), " }")
+		w.around(s, fmt.Sprintf("if mutantChosen(%d, %d) != %d { ", id, id+1, id), " }")
 	}
 }
 

@@ -5,7 +5,7 @@ layouts.txt has what load_state_dict would be given: a line per tensor (name,
 type, shape, SHA-256 of its elements), under the file's name and the key where
 the state dict stands.
 """
-import argparse, collections, os
+import argparse, collections, os, pathlib
 import torch
 from make import line
 
@@ -85,6 +85,8 @@ def cases():
                                            "best_acc1": torch.tensor(1.5)}
     yield "head_above.pth", "", {"encoder": {"0": {"weight": torch.ones(2, 2)}}, "fc.weight": torch.ones(3, 2)}
     yield "flat_args.pth", "", {**sd, "args": argparse.Namespace(lr=0.1), "epoch": 3}
+    yield "object_beside.pth", None, {"model": {**sd, "root": pathlib.PurePosixPath("runs/1")}, "netB": ema}
+    yield "object_alone.pth", None, {**sd, "root": pathlib.PurePosixPath("runs/1")}
     yield "gan.pth", None, {"netG": sd, "netD": ema, "optimizerG": opt.state_dict(), "epoch": 3}
     yield "gan_deep.pth", None, {"G": {"state_dict": sd, "optimizer": opt.state_dict()}, "D": {"state_dict": ema}}
     yield "weight_beside_mine.pth", None, {"mine": sd, "weight": torch.ones(3)}

@@ -24,6 +24,52 @@ class Split(torch.nn.Module):
         return self.classifier(self.features(x).mean((2, 3)))
 
 
+def conv_module(inputs, outputs, kernel):
+    """MMSegmentation's ConvModule, with SyncBN as its config asks for."""
+    return torch.nn.Sequential(collections.OrderedDict(
+        conv=torch.nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=False),
+        bn=torch.nn.SyncBatchNorm(outputs), activate=torch.nn.ReLU()))
+
+
+class PSPHead(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv_seg = torch.nn.Conv2d(4, 3, 1)
+        self.psp_modules = torch.nn.ModuleList(
+            [torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), conv_module(4, 2, 1))])
+        self.bottleneck = conv_module(6, 4, 3)
+
+    def forward(self, x):
+        pooled = [torch.nn.functional.interpolate(m(x), x.shape[2:], mode="bilinear") for m in self.psp_modules]
+        return self.conv_seg(self.bottleneck(torch.cat([x] + pooled, 1)))
+
+
+class PSPNet(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.backbone = torch.nn.Module()
+        self.backbone.conv1 = torch.nn.Conv2d(3, 4, 3, padding=1, bias=False)
+        self.backbone.bn1 = torch.nn.SyncBatchNorm(4)
+        self.decode_head = PSPHead()
+        self.auxiliary_head = torch.nn.Module()
+        self.auxiliary_head.conv_seg = torch.nn.Conv2d(4, 3, 1)
+        self.auxiliary_head.convs = torch.nn.Sequential(conv_module(4, 4, 3))
+
+    def forward(self, x):
+        return self.decode_head(self.backbone.bn1(self.backbone.conv1(x)).relu())
+
+
+def without_sync(net):
+    """What the answer in mmsegmentation#387 does by the config: BN for SyncBN."""
+    for name, child in net.named_children():
+        if isinstance(child, torch.nn.SyncBatchNorm):
+            plain = torch.nn.BatchNorm2d(child.num_features)
+            plain.load_state_dict(child.state_dict())
+            setattr(net, name, plain)
+        without_sync(child)
+    return net
+
+
 def save(name, value):
     torch.save(value, os.path.join(OUT, name))
 
@@ -83,6 +129,30 @@ def main():
     print("218: eval mode", net.eval() and accuracy(), "training mode", net.train() and accuracy())
     torch.optim.swa_utils.update_bn([features], net)
     print("218: eval mode after update_bn", net.eval() and accuracy())
+
+    # pytorch#1206: the running statistics became nan in training, the weights are good.
+    for v in (net.bn1.running_mean, net.bn1.running_var):
+        v.fill_(float("nan"))
+    save("1206_finetuned.pth", {"epoch": 9, "state_dict": net.state_dict()})
+    print("1206: classes in eval mode", net.eval() and net(features).argmax(1).unique().tolist(),
+          "accuracy in training mode", net.train() and accuracy())
+
+    # mmsegmentation#387: a PSPNet with SyncBN, as MMCV saves it, which is to predict on a CPU.
+    torch.manual_seed(4)
+    net = PSPNet()
+    for m in net.modules():
+        if isinstance(m, torch.nn.SyncBatchNorm):
+            torch.nn.init.uniform_(m.running_mean, -0.1, 0.1)
+            torch.nn.init.uniform_(m.running_var, 0.5, 1.5)
+    save("387_psp.pth", {"meta": {"mmcv_version": "1.2.7", "iter": 80000, "CLASSES": ("road", "car", "sky"),
+                                  "config": "norm_cfg = dict(type='SyncBN', requires_grad=True)"},
+                         "state_dict": net.state_dict()})
+    try:
+        net(x)
+    except ValueError as e:
+        print("387:", e)
+    without_sync(net).eval()
+    numpy.save(os.path.join(OUT, "387_logits.npy"), net(x).detach().numpy())
 
 
 if __name__ == "__main__":

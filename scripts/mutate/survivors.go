@@ -1,0 +1,33 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// reasons reads the reasons why mutants survive, by their keys. A line of the file
+// is "= REASON", which holds for the keys of the lines below it, or a key.
+// Lines that are empty, or begin with #, are for the reader.
+func reasons(path string) (map[string]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	found, reason, lines := map[string]string{}, "", bufio.NewScanner(f)
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, "= "):
+			reason = line[2:]
+		case reason == "":
+			return nil, fmt.Errorf("%s: no reason stands above %q", path, line)
+		default:
+			found[line] = reason
+		}
+	}
+	return found, lines.Err()
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Names of the environment: the mutant to make, its number and one, and the file to which a run
+// without a mutant appends the numbers of those that it comes by.
+const (
+	chosen  = "BNCTL_MUTANT"
+	reached = "BNCTL_MUTANTS_REACHED"
+)
+
+// binary is the tests of one package, with the mutants of p.
+type binary struct{ dir, path string }
+
+// test is one test function.
+type test struct {
+	of   binary
+	name string
+	took time.Duration
+}
+
+// suite is the tests, and those that come by a mutant, the quickest first.
+type suite struct{ reach map[int][]test }
+
+// tests compiles the tests and runs each once, without a mutant.
+func (w *wanted) tests(p *mutated, work string) (*suite, error) {
+	overlay, err := p.overlay(work)
+	if err != nil {
+		return nil, err
+	}
+	s := &suite{reach: map[int][]test{}}
+	for i, dir := range append([]string{p.dir}, w.with...) {
+		b := binary{dir, filepath.Join(work, strconv.Itoa(i)+".test")}
+		build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", b.path, dir)
+		if out, err := build.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("%w\n%s", err, out)
+		}
+		if err := w.record(s, b, work); err != nil {
+			return nil, err
+		}
+	}
+	for _, of := range s.reach {
+		slices.SortStableFunc(of, func(a, b test) int { return int(a.took - b.took) })
+	}
+	return s, nil
+}
+
+// overlay writes the mutated files, and the list of what they stand for.
+func (p *mutated) overlay(work string) (string, error) {
+	list := struct{ Replace map[string]string }{map[string]string{}}
+	for name, source := range p.files {
+		to := filepath.Join(work, filepath.Base(name))
+		if err := os.WriteFile(to, source, 0o600); err != nil {
+			return "", err
+		}
+		list.Replace[name] = to
+	}
+	b, err := json.Marshal(list)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(work, "overlay.json")
+	return path, os.WriteFile(path, b, 0o600)
+}
+
+// record runs the tests of a binary one by one, and notes what they come by.
+func (w *wanted) record(s *suite, b binary, work string) error {
+	list := exec.Command(b.path, "-test.list", ".")
+	list.Dir = b.dir
+	out, err := list.Output()
+	if err != nil {
+		return err
+	}
+	for _, name := range strings.Fields(string(out)) {
+		if strings.HasPrefix(name, "Benchmark") || w.skip.MatchString(name) {
+			continue
+		}
+		file := filepath.Join(work, "reached")
+		os.Remove(file)
+		took, err := b.run(-1, file, w.slow, name)
+		if err == nil && took > w.slow {
+			err = fmt.Errorf("it takes %v", took.Round(time.Millisecond))
+		}
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "mutate: %s is not used: without a mutant: %v\n", name, err)
+			continue
+		}
+		numbers, err := os.ReadFile(file)
+		if err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		for _, number := range slices.Compact(slices.Sorted(strings.FieldsSeq(string(numbers)))) {
+			n, err := strconv.Atoi(number)
+			if err != nil {
+				return err
+			}
+			s.reach[n] = append(s.reach[n], test{b, name, took})
+		}
+	}
+	return nil
+}
+
+// notice reports whether a test fails with a mutant. Quick tests share a process.
+func (s *suite) notice(mutant int) bool {
+	of := s.reach[mutant]
+	for len(of) > 0 {
+		n, took, names := 0, time.Duration(0), []string{}
+		for n < len(of) && of[n].of == of[0].of && (n == 0 || took+of[n].took < time.Second) {
+			took, names = took+of[n].took, append(names, of[n].name)
+			n++
+		}
+		if _, err := of[0].of.run(mutant, "", took, names...); err != nil {
+			return true
+		}
+		of = of[n:]
+	}
+	return false
+}
+
+// run runs tests with a mutant, none if it is -1, in at most 8 GB, and returns the time of the
+// processor that they took. They are ended after so much more than usual that they will not
+// end, or wait for what does not come. The error says that they fail.
+func (b binary) run(mutant int, note string, usual time.Duration, names ...string) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*usual+20*time.Second)
+	defer cancel()
+	limits := fmt.Sprintf(`ulimit -v 8000000; ulimit -t %d; exec "$0" "$@"`, 5+int(10*usual.Seconds()))
+	c := exec.CommandContext(ctx, "sh", "-c", limits, b.path,
+		"-test.short", "-test.failfast", "-test.run", "^("+strings.Join(names, "|")+")$")
+	c.Dir, c.WaitDelay = b.dir, time.Second
+	c.Env = append(os.Environ(), chosen+"="+strconv.Itoa(mutant+1), reached+"="+note, "GOMAXPROCS=1",
+		"TMPDIR="+filepath.Dir(b.path))
+	err := c.Run()
+	if c.ProcessState == nil {
+		return 0, err
+	}
+	return c.ProcessState.UserTime() + c.ProcessState.SystemTime(), err
+}

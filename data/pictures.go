@@ -57,6 +57,7 @@ func newPictures(s spec, t *tree, opt Options) (*pictures, error) {
 	p.info = Info{
 		Kind: s.kind, Split: split, Len: len(samples),
 		DType: tensor.U8, Labelled: true, Classes: classesOf(samples), Decoder: DecoderVersion,
+		EXIF: opt.EXIF,
 	}
 	p.info.Ignored, p.info.Empty, p.info.Kinds = t.ignored, t.empty, kindsOf(samples)
 	p.labels = make([]int32, len(samples))

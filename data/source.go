@@ -54,6 +54,7 @@ type Info struct {
 	Labelled   bool           // false: there are no labels
 	LabelShape []int          // of one label; empty: a class number
 	Decoder    string         // DecoderVersion, if the samples are picture files
+	EXIF       bool           // Options.EXIF, if the samples are picture files
 	Classes    []string       // names of the classes, by number; nil without labels
 	Kinds      map[string]int // endings of the files that samples are in; nil without such
 	Ignored    map[string]int // endings of files that are none: no pictures, by their names
@@ -71,6 +72,12 @@ type Split string
 const (
 	Train Split = "train"
 	Test  Split = "test"
+)
+
+// How the orientation that picture files tell is named, in recipes and options.
+const (
+	ApplyEXIF  = "apply"
+	IgnoreEXIF = "ignore"
 )
 
 // Options are what Open leaves to the caller.

@@ -8,7 +8,6 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/predict"
@@ -62,7 +61,7 @@ func Reestimate(ctx context.Context, m *models.Model, src data.Source, o Estimat
 	}
 	defer d.Close()
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: r.Batch, Epochs: 1, Shuffle: true,
-		Workers: o.Workers, Transform: modelfile.Transform(m, src.Info())})
+		Workers: o.Workers, Transform: train.Transform(m, src.Info())})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -38,17 +38,11 @@ type Preprocess struct {
 	// Mean and Std, one number for each channel in units of x/255, stand in place
 	// of those of Name; nil: those of Name.
 	Mean, Std []float64
-	// EXIF is ApplyEXIF or IgnoreEXIF: the orientation that picture files tell;
+	// EXIF is data.ApplyEXIF or data.IgnoreEXIF: the orientation that picture files tell;
 	// "": as the model was trained.
 	EXIF          string
 	Interpolation string // "bilinear" or "bicubic": how pictures are resized; "": as the model says
 }
-
-// The values of Preprocess.EXIF.
-const (
-	ApplyEXIF  = "apply"
-	IgnoreEXIF = "ignore"
-)
 
 // Foreign returns what o says of the files of other programs. It reads the
 // file that Arch names, if that describes a model of Keras or Caffe.

@@ -80,11 +80,11 @@ func (p *Preprocess) pictures(m *models.Model) (*models.Model, error) {
 	}
 	out := *m
 	switch p.EXIF {
-	case ApplyEXIF, IgnoreEXIF:
-		out.Preprocess.EXIF = p.EXIF == ApplyEXIF
+	case data.ApplyEXIF, data.IgnoreEXIF:
+		out.Preprocess.EXIF = p.EXIF == data.ApplyEXIF
 	case "":
 	default:
-		return nil, problem.New("exif", strconv.Quote(p.EXIF), "want "+ApplyEXIF+" or "+IgnoreEXIF, "")
+		return nil, problem.New("exif", strconv.Quote(p.EXIF), "want "+data.ApplyEXIF+" or "+data.IgnoreEXIF, "")
 	}
 	if p.Interpolation != "" {
 		filter, err := data.ParseFilter(p.Interpolation)

@@ -18,24 +18,37 @@ type StartOptions struct {
 	Options
 	Classes int    // of a new head; 0: those of the data, or of the file
 	Seed    uint64 // of the weights of a new head
-	// Init is the file that weights will be taken from; "": none. A model that has
-	// weights of its own is refused with it.
+	// Init is the file that weights are taken from, by name and shape; "": none. A
+	// model that has weights of its own is refused with it. Key and Drop are then
+	// about this file.
 	Init string
 }
 
 // Started is the model that training starts from.
 type Started struct {
 	Opened
-	// Weights is the SHA-256 of the file that has weights for it; "" if they
-	// are to be drawn.
+	// Weights is the SHA-256 of the file that has its weights; "" if all of them
+	// were drawn from the seed.
 	Weights string
+	Was     []string       // the classes that the model's file was trained on, before those of the data
+	From    *Choice        // what was taken of the file Init; nil without, and for bnctl's own
+	Loaded  *models.Loaded // and which of the model's tensors that is; nil without Init
 }
 
-// Start makes a model for training on such data: of the zoo by name, with the
-// size and the classes of the data, from a graph in text form, or of any model
-// file, then with the file's weights; those of a new head are drawn from the
-// seed.
+// Start makes a model for training on such data, with the names of its classes:
+// of the zoo by name, with the size and the classes of the data, from a graph in
+// text form, or of any model file. Weights are those of the file, or of Init;
+// what these lack, a new head for one, is drawn from the seed.
 func Start(name string, info data.Info, o StartOptions) (*Started, error) {
+	s, err := started(name, info, o)
+	if err != nil {
+		return nil, err
+	}
+	s.Was, s.Labels = s.Labels, info.Classes
+	return s, nil
+}
+
+func started(name string, info data.Info, o StartOptions) (*Started, error) {
 	text, err := GraphText(name)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -52,14 +65,37 @@ func Start(name string, info data.Info, o StartOptions) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	about := Options{Arch: o.Arch, Input: o.Input}
+	about := o.Options
+	if o.Init != "" {
+		about.Key, about.Drop = "", nil
+	}
 	if err := about.noForeign(name + " is no file of weights"); err != nil {
 		return nil, err
 	}
 	if m, err = o.Preprocess.apply(m); err != nil {
 		return nil, err
 	}
-	return &Started{Opened: Opened{Model: m}}, nil
+	s := &Started{Opened: Opened{Model: m}}
+	return s, s.initialise(o)
+}
+
+// initialise draws the weights of a new model, and takes those that the file of
+// o.Init has.
+func (s *Started) initialise(o StartOptions) error {
+	if err := models.Init(s.Model, o.Seed); err != nil || o.Init == "" {
+		return err
+	}
+	from, choice, err := State(o.Init, o.Options, s.Model)
+	if err != nil {
+		return err
+	}
+	loaded, err := models.InitFrom(s.Model, from)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Init, err)
+	}
+	s.From, s.Loaded = choice, &loaded
+	s.Weights, err = Digest(o.Init)
+	return err
 }
 
 // StartArrays returns what makes samples for the model of Start of the array of
@@ -156,7 +192,7 @@ func trained(path string, info data.Info, o StartOptions) (*Started, error) {
 	}
 	m.Recipe = nil // of another run
 	sum, err := Digest(path)
-	return &Started{Opened{m, was.Choice}, sum}, err
+	return &Started{Opened: Opened{m, was.Choice}, Weights: sum}, err
 }
 
 // written makes a model of a graph in text form, with a head for so many

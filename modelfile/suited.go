@@ -64,13 +64,3 @@ func WantsPreprocessing(m *models.Model) bool {
 	_, err := models.WithImage(m, models.Image{Scale: 1})
 	return err == nil // else they are no pictures anyway
 }
-
-// Transform says how the samples of such data become the input of m.
-func Transform(m *models.Model, info data.Info) data.Transform {
-	in := m.Input()
-	if !info.Pictures() || len(in.Shape) != 3 {
-		return data.Transform{}
-	}
-	return data.Transform{Height: in.Shape[0], Width: in.Shape[1], Channels: in.Shape[2],
-		Resize: m.Preprocess.Resize, Filter: data.Filter(m.Preprocess.Interpolation)}
-}

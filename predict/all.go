@@ -6,8 +6,8 @@ import (
 	"io"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
 )
 
 // Reading says how a source is read.
@@ -28,7 +28,7 @@ type Reading struct {
 func (p *Predictor) All(ctx context.Context, src data.Source, r Reading,
 	each func(sample int, outputs []tensor.Tensor) error) (bad []error, err error) {
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: p.Rows(), Epochs: 1, Workers: r.Workers, GoOn: r.GoOn,
-		Transform: modelfile.Transform(p.Model, src.Info())})
+		Transform: train.Transform(p.Model, src.Info())})
 	if err != nil {
 		return nil, err
 	}

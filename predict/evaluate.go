@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/modelfile"
@@ -30,7 +29,7 @@ func Evaluable(m *models.Model, info data.Info) (*models.Model, error) {
 // bit. The predictor's model is one that Evaluable returned for src.
 func (p *Predictor) Evaluate(ctx context.Context, src data.Source, workers int) (*train.Evaluation, error) {
 	return train.Evaluate(ctx, p, src, train.EvalOptions{Batch: p.Rows(), Workers: workers,
-		Transform: modelfile.Transform(p.Model, src.Info()), Probabilities: train.EndsInSoftmax(p.Model.Graph)})
+		Transform: train.Transform(p.Model, src.Info()), Probabilities: train.EndsInSoftmax(p.Model.Graph)})
 }
 
 // sameLabels refuses data whose classes are not those that m was trained on.
@@ -41,7 +40,8 @@ func sameLabels(m *models.Model, info data.Info) error {
 		return nil
 	}
 	return fmt.Errorf("the classes differ: the model has %s, %s has %s; "+
-		"evaluate on data with the model's classes", ClassList(m.Labels), info.Kind, ClassList(info.Classes))
+		"evaluate on data with the model's classes", models.ClassList(m.Labels), info.Kind,
+		models.ClassList(info.Classes))
 }
 
 // numbered reports whether the names of classes are 0, 1, 2 ...
@@ -52,13 +52,4 @@ func numbered(classes []string) bool {
 		}
 	}
 	return true
-}
-
-// ClassList counts classes and names the first of them: "2 (cat, dog)".
-func ClassList(names []string) string {
-	const most = 12
-	if len(names) > most {
-		return fmt.Sprintf("%d (%s, ...)", len(names), strings.Join(names[:most], ", "))
-	}
-	return fmt.Sprintf("%d (%s)", len(names), strings.Join(names, ", "))
 }

@@ -14,8 +14,9 @@ import (
 	"regexp"
 )
 
-// Error is a mistake of the caller: an option, or several that contradict
-// each other. What goes wrong without the caller's doing is no Error.
+// Error is something that the caller can mend: an option, or several that
+// contradict each other, or with Failed what the data, a file or a run turned
+// out to be.
 type Error struct {
 	Field  string   // the option as the library calls it: "devices"; "" if none in particular
 	Value  string   // what it was, as the user would write it; "" if that says nothing
@@ -23,11 +24,26 @@ type Error struct {
 	Advice string   // what to do; "" if Text leaves no doubt
 	Err    error    // the cause; nil
 	Known  []string // what Value may be, so that a program can say what may have been meant; nil
+	// Failed: the options are in order by themselves; what they name is not, or
+	// came to grief. A command line exits 1 for it, and 2 for all other problems.
+	Failed bool
 }
 
 // New returns an Error about an option.
 func New(field, value, text, advice string) *Error {
 	return &Error{Field: field, Value: value, Text: text, Advice: advice}
+}
+
+// Failure returns an Error about what came to grief although the options are in
+// order by themselves.
+func Failure(field, text, advice string) *Error {
+	return &Error{Field: field, Text: text, Advice: advice, Failed: true}
+}
+
+// Because returns e with a cause, whose kind errors.Is and errors.As find.
+func (e *Error) Because(cause error) *Error {
+	e.Err = cause
+	return e
 }
 
 // Wrap returns an Error about an option whose text is that of err.

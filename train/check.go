@@ -18,6 +18,9 @@ import (
 // *problem.Error with the option that sets it, by the name that the command
 // line has for it too, and what to do.
 func (r *Recipe) Check() error {
+	if r == nil || r.Release == "" && r.Batch == 0 {
+		return problem.New("recipe", "", "it is empty", "start with train.DefaultRecipe")
+	}
 	if err := r.checkSizes(); err != nil {
 		return err
 	}
@@ -128,6 +131,9 @@ func (r *Recipe) checkTogether() error {
 	case late && r.BN == bn.Sync:
 		return problem.New("weight-sync", string(r.WeightSync), "it lets replicas come late, and {bn} sync makes "+
 			"all wait for each other in every layer", "add {bn} replica")
+	case r.BN == bn.Frozen && r.Init == Drawn:
+		return problem.New("bn", string(r.BN), "it normalises with running statistics, and a new model has none",
+			"add {init} FILE")
 	case r.BN == bn.Frozen && r.BNPrecise > 0:
 		return problem.New("bn", string(r.BN), fmt.Sprintf("it keeps the statistics as they are, {bn-precise} %d "+
 			"would replace them", r.BNPrecise), "drop one of them")

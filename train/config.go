@@ -12,8 +12,7 @@ import (
 // Config says how and where a recipe is run. Nothing in it changes the result.
 type Config struct {
 	Train, Validation data.Source // Validation may be nil
-	Transform         data.Transform
-	Workers           int // of the input pipeline; 0: as many as there are cores
+	Workers           int         // of the input pipeline; 0: as many as there are cores
 
 	Devices       []parallel.Member
 	Placement     []int         // parallel.Config.Placement

@@ -10,6 +10,9 @@ import (
 // Release is the version that recipes name: same bits are promised within one.
 const Release = "0.1"
 
+// Drawn is what Recipe.Init says of weights that the seed decides.
+const Drawn = "seed"
+
 // DefaultRecipe returns how a model is trained where nobody says otherwise;
 // model is a name of the zoo, or that of a graph. It is the one place of the
 // defaults: changing one is a breaking change.
@@ -19,7 +22,7 @@ const Release = "0.1"
 // replicas: one of fewer rows needs fewer replicas. For a run that counts
 // Steps, Epochs becomes 0.
 func DefaultRecipe(model string) *Recipe {
-	return &Recipe{Release: Release, Model: model, Init: "seed",
+	return &Recipe{Release: Release, Model: model, Init: Drawn,
 		Epochs: 10, Batch: 128, Replicas: 8, Accumulate: 1, Tail: parallel.Keep, Augment: "none",
 		BN: bn.Sync, BNStats: bn.Pooled, BNUpdate: bn.EveryStep, BNMin: "refuse",
 		WeightSync: parallel.AllReduce, Optimizer: "sgd", LR: models.DefaultLR(model), Momentum: 0.9,

@@ -44,8 +44,8 @@ func ways() map[string]func(*Recipe) {
 		"sync, template":   func(r *Recipe) { r.WeightSync = "template" },
 		"sync, ema, adamw": func(r *Recipe) { r.EMA, r.Optimizer, r.LR = 0.9, "adamw", 0.01 },
 		"sync, bf16":       func(r *Recipe) { r.Precision = "bf16" },
-		"frozen":           func(r *Recipe) { r.BN = bn.Frozen },
-		"frozen, periodic": func(r *Recipe) { r.BN, r.WeightSync = bn.Frozen, "periodic:3" },
+		"frozen":           func(r *Recipe) { r.BN, r.Init = bn.Frozen, "given" },
+		"frozen, periodic": func(r *Recipe) { r.BN, r.Init, r.WeightSync = bn.Frozen, "given", "periodic:3" },
 	}
 	for name, change := range map[string]func(*Recipe){
 		"pooled":   func(r *Recipe) {},

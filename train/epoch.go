@@ -74,7 +74,7 @@ func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor
 	if err := s.show(ctx, statistics); err != nil {
 		return nil, err
 	}
-	t := s.config.Transform
+	t := s.transform
 	t.Augment = ""
 	return Evaluate(ctx, s.driver, s.config.Validation, EvalOptions{Batch: s.driver.Rows(),
 		Workers: s.config.Workers, Transform: t, Probabilities: EndsInSoftmax(s.template.Graph)})

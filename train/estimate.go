@@ -18,7 +18,7 @@ func (s *Session) estimate(ctx context.Context, state map[string]tensor.Tensor, 
 	if err := s.driver.Write(ctx, state); err != nil {
 		return nil, err
 	}
-	t := s.config.Transform
+	t := s.transform
 	if s.recipe.BNPrecisePlain {
 		t.Augment = data.NoAugment
 	}

@@ -81,7 +81,6 @@ func TestEstimationTakesTheTrainingImages(t *testing.T) {
 			b.recipe.Model, b.recipe.Augment, b.recipe.BNPrecise = "seen", "cifar", samples
 			test.change(&b.recipe)
 			c := b.config(2)
-			c.Transform.Augment = data.CIFARAugment
 			s, err := New(context.Background(), &b.recipe, b.model(), c)
 			if err != nil {
 				t.Fatal(err)

@@ -6,48 +6,55 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Fits refuses, before the first step, data that m cannot be trained or
-// evaluated on: samples that are not its input, labels that are not classes
-// of its first output.
-func Fits(m *models.Model, info data.Info) error {
-	if err := Takes(m, info); err != nil {
+// Fits refuses, before the first step, data that m cannot be trained on, or
+// validation data, unless nil, that it cannot be evaluated on: samples that are
+// not its input, labels that are not classes of its first output. The error is
+// a *problem.Error of data or val.
+func Fits(m *models.Model, training, validation data.Source) error {
+	if training == nil {
+		return noData()
+	}
+	if err := fits("data", m, training.Info()); err != nil || validation == nil {
 		return err
 	}
-	if !info.Labelled {
-		return fmt.Errorf("the samples of %s have no labels", info.Kind)
-	}
-	f := m.Graph.Main
-	out := f.Values[f.Outputs[0].Value].Type
-	if len(out.Shape) == 0 {
-		return fmt.Errorf("output %s of model %s is one number per sample; labels need classes",
-			f.Outputs[0].Name, m.Architecture)
-	}
-	if want := out.Shape[1:]; !slices.Equal(info.LabelShape, want) {
-		return fmt.Errorf("output %s of model %s is %v: a label has to be %s, those of %s are %s",
-			f.Outputs[0].Name, m.Architecture, out, tensor.Describe(tensor.I32, want), info.Kind,
-			tensor.Describe(tensor.I32, info.LabelShape))
-	}
-	if have := out.Shape[0]; len(info.Classes) > have {
-		return fmt.Errorf("%s has %d classes, model %s tells %d apart; make a new head with --classes %d",
-			info.Kind, len(info.Classes), m.Architecture, have, len(info.Classes))
-	}
-	return nil
+	return fits("val", m, validation.Info())
 }
 
-// Takes refuses samples that cannot be the input of m. Pictures of any size
-// can where the input is u8 [H,W,C]: they are scaled and cropped.
-func Takes(m *models.Model, info data.Info) error {
+func fits(field string, m *models.Model, info data.Info) error {
+	refuse := func(advice, format string, args ...any) error {
+		return problem.Failure(field, fmt.Sprintf(format, args...), advice)
+	}
+	if info.Len < 1 {
+		return problem.New(field, "", info.Kind+" has no samples", "")
+	}
 	in := m.Input()
-	wants := tensor.Describe(in.DType, in.Shape)
+	wants, is := tensor.Describe(in.DType, in.Shape), tensor.Describe(info.DType, info.Shape)
 	switch {
-	case info.Pictures() && (in.DType != tensor.U8 || len(in.Shape) != 3):
-		return fmt.Errorf("the model takes arrays %s, the samples are pictures; give arrays as .npy", wants)
+	case info.Pictures() && (in.DType != tensor.U8 || len(in.Shape) != 3): // of any size: they are scaled
+		return refuse("give arrays as .npy", "the model takes arrays %s, the samples are pictures", wants)
 	case !info.Pictures() && (info.DType != in.DType || !slices.Equal(info.Shape, in.Shape)):
-		return fmt.Errorf("the model takes %s, a sample of %s is %s", wants, info.Kind,
-			tensor.Describe(info.DType, info.Shape))
+		return refuse("", "the model takes %s, a sample of %s is %s", wants, info.Kind, is)
+	case !info.Labelled:
+		return refuse("", "the samples of %s have no labels", info.Kind)
+	}
+	f := m.Graph.Main
+	out, name := f.Values[f.Outputs[0].Value].Type, f.Outputs[0].Name
+	if len(out.Shape) == 0 {
+		return refuse("", "output %s of model %s is one number per sample; labels need classes", name,
+			m.Architecture)
+	}
+	if want := out.Shape[1:]; !slices.Equal(info.LabelShape, want) {
+		return refuse("", "output %s of model %s is %v: a label has to be %s, those of %s are %s", name,
+			m.Architecture, out, tensor.Describe(tensor.I32, want), info.Kind,
+			tensor.Describe(tensor.I32, info.LabelShape))
+	}
+	if classes := len(info.Classes); classes > out.Shape[0] {
+		return refuse(fmt.Sprintf("make a new head with {classes} %d", classes),
+			"%s has %d classes, model %s tells %d apart", info.Kind, classes, m.Architecture, out.Shape[0])
 	}
 	return nil
 }

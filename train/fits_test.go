@@ -71,12 +71,12 @@ func TestFits(t *testing.T) {
 		{table, info(tensor.F32, []int{5}, nil, 3), "takes f32[4], a sample of npy is f32[5]"},
 		{table, info(tensor.U8, []int{4, 4, 3}, nil, 3), "takes arrays f32[4]"},
 		{table, info(tensor.F32, []int{4}, nil, 4),
-			"has 4 classes, model table tells 3 apart; make a new head with --classes 4"},
+			"has 4 classes, model table tells 3 apart; make a new head with classes 4"},
 		{table, info(tensor.F32, []int{4}, []int{2}, 3), "a label has to be i32[], those of npy are i32[2]"},
 		{pixels, info(tensor.U8, []int{9, 9, 1}, []int{4, 5}, 2), ""},
 		{pixels, info(tensor.U8, []int{9, 9, 1}, nil, 2), "a label has to be i32[4,5], those of npy are i32[]"},
 	} {
-		err := Fits(c.model, c.info)
+		err := fits("data", c.model, c.info)
 		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("model %s, %+v: error %v, want %q", c.model.Architecture, c.info, err, c.err)
 		}

@@ -69,7 +69,7 @@ func TestAdviceOnTheGap(t *testing.T) {
 
 func TestNoGapWithoutRunningStatistics(t *testing.T) {
 	b := newBench(t, 24)
-	b.recipe.BN, b.recipe.Epochs = bn.Frozen, 1
+	b.recipe.BN, b.recipe.Init, b.recipe.Epochs = bn.Frozen, "given", 1
 	if gaps := b.gaps(); len(gaps) != 1 || gaps[0] != nil {
 		t.Errorf("gaps %v of a run that normalises with running statistics", gaps)
 	}

@@ -125,7 +125,7 @@ func (s *Session) loader(ctx context.Context) (*data.Loader, error) {
 	perEpoch := s.recipe.StepsPerEpoch()
 	return data.NewLoader(ctx, s.config.Train, data.Plan{
 		Batch: s.recipe.StepBatch(), Seed: s.recipe.Seed, Shuffle: true, Workers: s.config.Workers,
-		Transform: s.config.Transform,
+		Transform: s.transform,
 		Start:     data.Position{Epoch: s.progress.Step / perEpoch, Index: s.progress.Step % perEpoch}})
 }
 

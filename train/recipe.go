@@ -16,7 +16,7 @@ type Recipe struct {
 	Release    string   `json:"release"` // of bnctl: bits are promised within one
 	Model      string   `json:"model"`   // architecture, or the name of the graph
 	Graph      string   `json:"graph"`   // SHA-256 of the template's graph in text form
-	Init       string   `json:"init"`    // SHA-256 of the given weights; "seed" if they are drawn
+	Init       string   `json:"init"`    // SHA-256 of the given weights; Drawn if the seed decides them
 	Freeze     []string `json:"freeze"`  // patterns of state names that are not trained
 	Data       Data     `json:"data"`
 	Validation Data     `json:"validation"` // zero without

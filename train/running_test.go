@@ -167,7 +167,7 @@ func TestContradictingStatisticsAreRefused(t *testing.T) {
 		{func(r *Recipe) { r.BN, r.BNUpdate, r.BNStats = bn.Replica, "async:2", bn.First }, "drop one of them"},
 		{func(r *Recipe) { r.BN, r.BNUpdate, r.BNMin = bn.Replica, bn.PostHoc, "running" }, "bn-update step"},
 		{func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:-1" }, "async:S"},
-		{func(r *Recipe) { r.BN, r.BNPrecise = bn.Frozen, 10 }, "drop one of them"},
+		{func(r *Recipe) { r.BN, r.Init, r.BNPrecise = bn.Frozen, "given", 10 }, "drop one of them"},
 	} {
 		r := newBench(t, 42).recipe
 		c.change(&r)

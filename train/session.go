@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -19,26 +21,27 @@ import (
 // Session is a run: a recipe, the state it has come to, and the devices that
 // take it further.
 type Session struct {
-	recipe   *Recipe
-	config   Config
-	schedule Schedule
-	template *models.Model // graph, labels, preprocessing; its state is that of the start
-	wrapped  *graph.Graph
-	program  *graph.Program
-	trained  []string
-	layers   []bn.Layer     // whose statistics the run updates; none in frozen mode
-	kept     []kept         // theirs: those of the recipe first; none without layers
-	late     *parallel.Late // gradients that wait; nil if none ever does
-	driver   *parallel.Driver
-	local    *parallel.Local            // replicas with weights of their own; nil if they have none
-	own      []map[string]tensor.Tensor // by replica: for local, from a checkpoint
-	state    map[string]tensor.Tensor   // to start from
-	progress Progress
-	best     *best
-	probe    parallel.Batch        // for the gap of the epoch; empty in its middle
-	saved    int                   // step of the last checkpoint
-	snapshot *serialize.Checkpoint // what is written if all devices are lost
-	began    time.Time
+	recipe    *Recipe
+	config    Config
+	schedule  Schedule
+	template  *models.Model  // graph, labels, preprocessing; its state is that of the start
+	transform data.Transform // of the training data, with the recipe's augmentation
+	wrapped   *graph.Graph
+	program   *graph.Program
+	trained   []string
+	layers    []bn.Layer     // whose statistics the run updates; none in frozen mode
+	kept      []kept         // theirs: those of the recipe first; none without layers
+	late      *parallel.Late // gradients that wait; nil if none ever does
+	driver    *parallel.Driver
+	local     *parallel.Local            // replicas with weights of their own; nil if they have none
+	own       []map[string]tensor.Tensor // by replica: for local, from a checkpoint
+	state     map[string]tensor.Tensor   // to start from
+	progress  Progress
+	best      *best
+	probe     parallel.Batch        // for the gap of the epoch; empty in its middle
+	saved     int                   // step of the last checkpoint
+	snapshot  *serialize.Checkpoint // what is written if all devices are lost
+	began     time.Time
 }
 
 // Progress is how far a run has come. It is part of every checkpoint.
@@ -60,6 +63,9 @@ type Progress struct {
 // New prepares a run of r that starts from m, whose state is initialised.
 // Close frees what it holds; the devices stay the caller's.
 func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, error) {
+	if m == nil {
+		return nil, problem.New("model", "", "there is no model to train", "make one with modelfile.Start")
+	}
 	s := &Session{recipe: r, config: c, template: m, state: m.State}
 	if err := s.prepare(); err != nil {
 		return nil, err
@@ -109,6 +115,9 @@ func (e *RecipeError) Error() string {
 func (s *Session) prepare() error {
 	r := s.recipe
 	if err := r.Check(); err != nil {
+		return err
+	}
+	if err := s.takeData(); err != nil {
 		return err
 	}
 	var err error

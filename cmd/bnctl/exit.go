@@ -45,7 +45,7 @@ func code(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.As(err, &m), errors.As(err, &p), errors.As(err, &u), errors.As(err, &unknown),
+	case errors.As(err, &m), errors.As(err, &p) && !p.Failed, errors.As(err, &u), errors.As(err, &unknown),
 		errors.Is(err, data.ErrSpec), errors.As(err, &recipe):
 		return exitMisused
 	case errors.As(err, &s):
@@ -115,15 +115,15 @@ type errorEvent struct {
 // do, after the last semicolon.
 func errorLine(err error) errorEvent {
 	e := errorEvent{Event: "error", Schema: 1, Error: asFlags(err).Error(), Kind: device.KindOf(err).Error()}
+	var d *device.Error
+	if errors.As(err, &d) {
+		e.Device, e.Where = d.Device, d.Call
+	}
 	var p *problem.Error
 	if errors.As(err, &p) {
 		e.Advice = p.Calling(flag).Advice
 		e.Error = strings.TrimSuffix(e.Error, "; "+e.Advice)
 		return e
-	}
-	var d *device.Error
-	if errors.As(err, &d) {
-		e.Device, e.Where = d.Device, d.Call
 	}
 	if i := strings.LastIndex(e.Error, "; "); i >= 0 {
 		e.Error, e.Advice = e.Error[:i], e.Error[i+2:]

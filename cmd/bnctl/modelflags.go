@@ -107,7 +107,7 @@ func inputLengths(text string) ([]int, error) {
 // exifOf returns the value of --exif; "" without the flag.
 func exifOf(c *cli.Context) (string, error) {
 	switch v := c.String("exif"); v {
-	case modelfile.ApplyEXIF, modelfile.IgnoreEXIF:
+	case data.ApplyEXIF, data.IgnoreEXIF:
 		return v, nil
 	case "":
 		if !c.IsSet("exif") {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -27,7 +26,7 @@ func summary(m *models.Model) string {
 		counted(s.Parameters, "parameter"), fmt.Sprintf("%.1f MFLOP", s.Flops/1e6),
 		counted(s.Norms, "batch norm")}
 	if len(m.Labels) > 0 {
-		parts = append(parts, "classes "+predict.ClassList(m.Labels))
+		parts = append(parts, "classes "+models.ClassList(m.Labels))
 	}
 	return strings.Join(parts, " · ")
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
@@ -171,7 +170,7 @@ func (t *trainer) openData() (err error) {
 	if err != nil {
 		return err
 	}
-	options := data.Options{Split: data.Train, EXIF: exif == modelfile.ApplyEXIF, SkipBad: skip}
+	options := data.Options{Split: data.Train, EXIF: exif == data.ApplyEXIF, SkipBad: skip}
 	if options.Array, err = t.arrays(); err != nil {
 		return err
 	}
@@ -187,7 +186,7 @@ func (t *trainer) openData() (err error) {
 		return err
 	}
 	tellOfFiles(t.out, "--val", t.val.Info())
-	return sameClasses(t.data.Info(), t.val.Info())
+	return nil
 }
 
 // arrays returns what makes samples of the arrays of .npy files, for the model
@@ -211,22 +210,13 @@ func (t *trainer) exif() (string, error) {
 		return how, err
 	}
 	if t.checkpoint == nil {
-		return modelfile.ApplyEXIF, nil
+		return data.ApplyEXIF, nil
 	}
 	r, err := train.ParseRecipe(t.checkpoint.Recipe)
 	if err != nil {
 		return "", err
 	}
 	return r.EXIF, nil
-}
-
-// sameClasses refuses validation data whose classes are not those of training.
-func sameClasses(a, b data.Info) error {
-	if strings.Join(a.Classes, "\x00") == strings.Join(b.Classes, "\x00") {
-		return nil
-	}
-	return fmt.Errorf("the classes differ: --data has %s, --val has %s; use two splits of one data set",
-		predict.ClassList(a.Classes), predict.ClassList(b.Classes))
 }
 
 // stopped says how to go on after a run that was told to stop.

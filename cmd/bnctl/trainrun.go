@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,13 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/predict"
-	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -36,41 +29,40 @@ func (t *trainer) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.model = start.Model
-	if err := t.fits(); err != nil {
+	t.model, t.recipe = start.Model, r
+	if err := train.Fits(t.model, t.data, t.val); err != nil {
 		return err
 	}
-	r.Model = t.model.Architecture // of a file's graph: its name, not the file's
-	t.relabel(start, t.data.Info().Classes)
-	if r.Init = start.Weights; r.Init == "" {
-		if err := t.initialise(r); err != nil {
-			return err
-		}
+	t.tellOfModel(start)
+	if r.SetModel(t.model); start.Weights != "" {
+		r.Init = start.Weights
 	}
-	r.Graph = digest(t.model.Graph.Text())
-	t.recipe = r
-	if err := t.readAs(); err != nil {
+	if r.EXIF, err = t.exif(); err != nil {
 		return err
+	}
+	if t.decoder() == "" && !t.c.IsSet("exif") {
+		r.EXIF = "" // it is about no file of this run
 	}
 	if t.paths.Output == "" {
 		if t.paths.Output, err = outputBeside(t.c.String("model")); err != nil {
 			return err
 		}
 	}
-	return t.fingerprints(ctx)
+	return r.SetData(ctx, t.data, t.val)
 }
 
-// newModel makes the model of --model with a head drawn from a seed.
+// newModel makes the model of --model, with what it lacks drawn from a seed.
 func (t *trainer) newModel(seed uint64) (*modelfile.Started, error) {
 	o, err := t.startOptions(seed)
 	if err != nil {
 		return nil, err
 	}
 	start, err := modelfile.Start(t.c.String("model"), t.data.Info(), o)
-	if err == nil {
-		noteChoice(t.out, start.Choice)
+	if err != nil {
+		return nil, err
 	}
-	return start, err
+	noteChoice(t.out, start.Choice)
+	return start, nil
 }
 
 // startOptions says what the flags say of a new model.
@@ -80,20 +72,23 @@ func (t *trainer) startOptions(seed uint64) (modelfile.StartOptions, error) {
 		Init: t.c.String("init")}, err
 }
 
-// relabel gives the model the classes of the data, and says so if it was
-// trained on others.
-func (t *trainer) relabel(start *modelfile.Started, classes []string) {
-	if was := t.model.Labels; len(was) > 0 && !slices.Equal(was, classes) {
-		t.out.note("the model was trained on the classes %s; from here on they are %s", predict.ClassList(was),
-			predict.ClassList(classes))
+// tellOfModel says where weights were taken from, and what became of classes.
+func (t *trainer) tellOfModel(start *modelfile.Started) {
+	classes := start.Labels
+	if len(start.Was) > 0 && !slices.Equal(start.Was, classes) {
+		t.out.note("the model was trained on the classes %s; from here on they are %s",
+			models.ClassList(start.Was), models.ClassList(classes))
 	}
-	f := t.model.Graph.Main
+	f := start.Graph.Main
 	has := f.Values[f.Outputs[0].Value].Type.Shape[0]
 	if has > len(classes) && !t.c.IsSet("classes") {
 		t.out.note("the model tells %d classes apart, the data has %d; --classes %d makes a new head", has,
 			len(classes), len(classes))
 	}
-	t.model.Labels = classes
+	noteChoice(t.out, start.From)
+	if start.Loaded != nil {
+		t.out.note("%s: %v", t.c.String("init"), start.Loaded)
+	}
 }
 
 // outputBeside returns where the template goes without -o: to a file in the
@@ -107,54 +102,6 @@ func outputBeside(model string) (string, error) {
 		return "", misuse("without -o the template would be written over --model %s; give it a name with -o", model)
 	}
 	return path, nil
-}
-
-// fits refuses data that the model cannot be trained or evaluated on.
-func (t *trainer) fits() error {
-	for _, src := range []data.Source{t.data, t.val} {
-		if src == nil {
-			continue
-		}
-		if err := train.Fits(t.model, src.Info()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// initialise draws the weights of a new model, and takes those that the file of
-// --init has.
-func (t *trainer) initialise(r *train.Recipe) error {
-	if err := models.Init(t.model, r.Seed); err != nil {
-		return err
-	}
-	path := t.c.String("init")
-	if path == "" {
-		if r.BN == bn.Frozen {
-			return misuse("--bn frozen normalises with running statistics, and a new model has none; add --init FILE")
-		}
-		if err := without(t.c, "it is about a file of weights", "key", "drop", "input"); err != nil {
-			return err
-		}
-		r.Init = "seed"
-		return nil
-	}
-	o, err := modelOptions(t.c)
-	if err != nil {
-		return err
-	}
-	from, choice, err := modelfile.State(path, o, t.model)
-	if err != nil {
-		return err
-	}
-	noteChoice(t.out, choice)
-	loaded, err := models.InitFrom(t.model, from)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	t.out.note("%s: %v", path, loaded)
-	r.Init, err = modelfile.Digest(path)
-	return err
 }
 
 // prepareResume takes the recipe of the checkpoint, with what the command line changes.
@@ -180,24 +127,7 @@ func (t *trainer) prepareResume(ctx context.Context) error {
 	if t.c.IsSet("exif") {
 		r.EXIF = t.c.String("exif")
 	}
-	return t.fingerprints(ctx)
-}
-
-// readAs writes into recipe and template how picture files become pixels. Data
-// of other kinds leaves both as they are, but for what a flag says.
-func (t *trainer) readAs() error {
-	exif, err := t.exif()
-	if err != nil {
-		return err
-	}
-	if t.decoder() != "" || t.c.IsSet("exif") {
-		t.recipe.EXIF = exif
-	}
-	if t.decoder() != "" {
-		t.model.Preprocess.EXIF = exif == modelfile.ApplyEXIF
-	}
-	t.recipe.Interpolation = t.model.Preprocess.Interpolation
-	return nil
+	return r.SetData(ctx, t.data, t.val)
 }
 
 // decoder returns the version of the decoder that makes the data's pixels; ""
@@ -231,36 +161,13 @@ func (t *trainer) modelOfFlags(r *train.Recipe) (err error) {
 	if err != nil {
 		return err
 	}
-	r.Model, r.Graph = m.Architecture, digest(m.Graph.Text())
+	scaled := r.Interpolation
+	r.SetModel(m.Model)
+	r.Interpolation = scaled // a flag of its own
 	if m.Weights != "" {
 		r.Init = m.Weights
 	}
 	return nil
-}
-
-// fingerprints writes into the recipe which data it is about.
-func (t *trainer) fingerprints(ctx context.Context) (err error) {
-	if t.recipe.Data, err = identify(ctx, t.data); err != nil {
-		return err
-	}
-	t.recipe.Decoder = t.decoder()
-	t.recipe.Validation = train.Data{}
-	if t.val != nil {
-		t.recipe.Validation, err = identify(ctx, t.val)
-	}
-	return err
-}
-
-func identify(ctx context.Context, s data.Source) (train.Data, error) {
-	info := s.Info()
-	sum, err := s.Fingerprint(ctx)
-	return train.Data{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Classes: len(info.Classes),
-		Fingerprint: sum, Skipped: len(info.Skipped)}, err
-}
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }
 
 // pathsOfCheckpoint fills in what the command line does not say from where
@@ -298,10 +205,6 @@ func (t *trainer) openDevices(ctx context.Context) (err error) {
 
 // session makes the run.
 func (t *trainer) session(ctx context.Context) (*train.Session, error) {
-	augment, err := data.ParseAugment(t.recipe.Augment)
-	if err != nil {
-		return nil, misuse("--augment: %v", err)
-	}
 	placement, err := placementOf(t.c, t.devices.Members, t.recipe.StepReplicas())
 	if err != nil {
 		return nil, err
@@ -317,15 +220,6 @@ func (t *trainer) session(ctx context.Context) (*train.Session, error) {
 		Checkpoint:    checkpointPath(t.c, t.paths.Output), CheckpointEvery: t.c.Int("checkpoint-every"),
 		LogEvery: t.c.Int("log-every"), Paths: t.paths, Events: events,
 		GoOn: t.goOn()}
-	if t.checkpoint != nil {
-		m, _, err := serialize.Strip(t.checkpoint)
-		if err != nil {
-			return nil, err
-		}
-		t.model = m
-	}
-	config.Transform = modelfile.Transform(t.model, t.data.Info())
-	config.Transform.Augment = augment
 	if t.checkpoint != nil {
 		t.allowKernels()
 		return train.Resume(ctx, t.checkpoint, t.recipe, config)

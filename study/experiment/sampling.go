@@ -101,7 +101,7 @@ func (s *runner) momentsOf(ctx context.Context, m *models.Model, n int) (
 	}
 	defer d.Close()
 	l, err := data.NewLoader(ctx, s.o.Data, data.Plan{Batch: n, Epochs: 1, Shuffle: true,
-		Workers: s.o.Workers, Transform: modelfile.Transform(m, s.o.Data.Info())})
+		Workers: s.o.Workers, Transform: train.Transform(m, s.o.Data.Info())})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,12 +10,9 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/study"
 	"github.com/bnctl/bnctl/tensor"
@@ -111,15 +108,9 @@ func (s *runner) modelPath(at study.Setting, seed uint64) string {
 
 // configOf says how a run is made; what its epochs tell goes into run.
 func (s *runner) configOf(at study.Setting, devices *fleet.Fleet, run *study.Run) (train.Config, error) {
-	augment, err := data.ParseAugment(s.recipe.Augment)
-	if err != nil {
-		return train.Config{}, problem.Wrap("augment", err)
-	}
 	config := train.Config{Train: s.o.Data, Validation: s.o.Validation, Workers: s.o.Workers,
 		Devices: devices.Members, Reopen: devices.Reopen, Rendezvous: remote.Rendezvous{}, Besides: s.besides(at),
 		LogEvery: 1 << 30, Events: func(e train.Event) { s.see(e, run) }}
-	config.Transform = modelfile.Transform(s.o.Model, s.o.Data.Info())
-	config.Transform.Augment = augment
 	return config, os.MkdirAll(filepath.Join(s.o.Folder, "models"), 0o777)
 }
 

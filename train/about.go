@@ -1,0 +1,86 @@
+package train
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// SetModel writes into r which model it is about: the name, the graph, and how
+// pictures are resized.
+func (r *Recipe) SetModel(m *models.Model) {
+	sum := sha256.Sum256(m.Graph.Text())
+	r.Model, r.Graph, r.Interpolation = m.Architecture, hex.EncodeToString(sum[:]), m.Preprocess.Interpolation
+}
+
+// SetData writes into r which data it is about: what a run trains on, and what
+// it is evaluated on, nil for nothing. It reads all of both, to know them
+// again. Data of different classes is a *problem.Error.
+func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) error {
+	if training == nil {
+		return noData()
+	}
+	infos := []data.Info{training.Info()}
+	var err error
+	if r.Data, err = identify(ctx, training); err != nil {
+		return err
+	}
+	r.Validation = Data{}
+	if validation != nil {
+		infos = append(infos, validation.Info())
+		if err := sameClasses(infos[0], infos[1]); err != nil {
+			return err
+		}
+		if r.Validation, err = identify(ctx, validation); err != nil {
+			return err
+		}
+	}
+	r.setDecoder(infos)
+	return nil
+}
+
+// noData is what a run without data is told.
+func noData() error {
+	return problem.New("data", "", "there is nothing to train on", "give a data.Source, as data.Open returns it")
+}
+
+// setDecoder writes into r what makes pixels of picture files. Recipes of old
+// do not say that EXIF is ignored.
+func (r *Recipe) setDecoder(infos []data.Info) {
+	r.Decoder = ""
+	for _, info := range slices.Backward(infos) {
+		if info.Decoder == "" {
+			continue
+		}
+		r.Decoder = info.Decoder
+		if info.EXIF != (r.EXIF == data.ApplyEXIF) {
+			r.EXIF = data.IgnoreEXIF
+			if info.EXIF {
+				r.EXIF = data.ApplyEXIF
+			}
+		}
+	}
+}
+
+// identify says which data s is.
+func identify(ctx context.Context, s data.Source) (Data, error) {
+	info := s.Info()
+	sum, err := s.Fingerprint(ctx)
+	return Data{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Classes: len(info.Classes),
+		Fingerprint: sum, Skipped: len(info.Skipped)}, err
+}
+
+// sameClasses refuses validation data whose classes are not those of training.
+func sameClasses(a, b data.Info) error {
+	if slices.Equal(a.Classes, b.Classes) {
+		return nil
+	}
+	return problem.Failure("val", fmt.Sprintf("the classes differ: {data} has %s, {val} has %s",
+		models.ClassList(a.Classes), models.ClassList(b.Classes)), "use two splits of one data set")
+}

@@ -1,0 +1,45 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Transform says how the samples of such data become the input of m in use:
+// arrays are left as they are. In training the recipe's augmentation is added.
+func Transform(m *models.Model, info data.Info) data.Transform {
+	in := m.Input()
+	if !info.Pictures() || len(in.Shape) != 3 {
+		return data.Transform{}
+	}
+	return data.Transform{Height: in.Shape[0], Width: in.Shape[1], Channels: in.Shape[2],
+		Resize: m.Preprocess.Resize, Filter: data.Filter(m.Preprocess.Interpolation)}
+}
+
+// takeData checks that the run's data is what recipe and model are about, and
+// settles how its samples become the model's input.
+func (s *Session) takeData() error {
+	r, c := s.recipe, s.config
+	if err := Fits(s.template, c.Train, c.Validation); err != nil {
+		return err
+	}
+	if info := c.Train.Info(); info.Len != r.Data.Samples {
+		return problem.New("data", info.Kind, fmt.Sprintf("it has %s, and the recipe is about %d",
+			problem.Counted(info.Len, "sample"), r.Data.Samples), "call SetData on the recipe")
+	}
+	augment, err := data.ParseAugment(r.Augment)
+	if err != nil {
+		return problem.Wrap("augment", err)
+	}
+	if r.Decoder != "" { // the template reads pictures as they were read here
+		read := *s.template
+		read.Preprocess.EXIF = r.EXIF == data.ApplyEXIF
+		s.template = &read
+	}
+	s.transform = Transform(s.template, c.Train.Info())
+	s.transform.Augment = augment
+	return nil
+}

@@ -36,33 +36,33 @@ const gain = 1.15
 // depend on it. A placement that Config pins stays, and so does that of devices
 // of several kernel classes, whose results would depend on the clock, unless
 // Config says BySpeed.
-func (d *Driver) Balance(ctx context.Context) (bool, error) {
-	paces, ok := d.measured()
-	if !ok || d.pinned() || d.mixed && !d.config.BySpeed {
+func (g *Group) Balance(ctx context.Context) (bool, error) {
+	paces, ok := g.measured()
+	if !ok || g.pinned() || g.mixed && !g.config.BySpeed {
 		return false, nil
 	}
-	ranges, err := Place(d.config.Replicas, len(d.members), paces)
-	if err != nil || float64(d.longestShare(ranges, paces)*gain) > d.longestShare(d.placement(), paces) {
+	ranges, err := Place(g.config.Replicas, len(g.members), paces)
+	if err != nil || float64(g.longestShare(ranges, paces)*gain) > g.longestShare(g.placement(), paces) {
 		return false, err
 	}
-	if err := d.room(ctx, ranges); err != nil {
+	if err := g.grow(ctx, ranges); err != nil {
 		if errors.Is(err, device.OutOfMemory) {
 			err = nil
 		}
 		return false, err
 	}
-	for i, m := range d.members {
+	for i, m := range g.members {
 		m.pace.speed = paces[i]
 	}
-	d.stale = true
-	return true, d.place()
+	g.stale = true
+	return true, g.place()
 }
 
 // measured returns the rows per second of all members since the last call; ok
 // is false if one has trained none.
-func (d *Driver) measured() (paces []float64, ok bool) {
+func (g *Group) measured() (paces []float64, ok bool) {
 	ok = true
-	for _, m := range d.members {
+	for _, m := range g.members {
 		p := &m.pace
 		ok = ok && p.rows > 0 && p.busy > 0
 		paces = append(paces, float64(p.rows)/max(p.busy, 1).Seconds())
@@ -72,20 +72,20 @@ func (d *Driver) measured() (paces []float64, ok bool) {
 }
 
 // longestShare returns how long the slowest device takes for a full batch, in seconds.
-func (d *Driver) longestShare(ranges [][]int, paces []float64) float64 {
+func (g *Group) longestShare(ranges [][]int, paces []float64) float64 {
 	longest := 0.0
-	for i, rows := range d.rows(ranges) {
+	for i, rows := range g.rows(ranges) {
 		longest = max(longest, float64(rows)/paces[i])
 	}
 	return longest
 }
 
-// room makes the members ready for a placement. A member that is lost is
+// grow makes the members ready for a placement. A member that is lost is
 // found out by the next run.
-func (d *Driver) room(ctx context.Context, ranges [][]int) error {
-	capacities := d.capacities(ranges)
-	for i, m := range d.members {
-		err := d.limited(m, func() error { return m.exe.Grow(ctx, capacities[i]) })
+func (g *Group) grow(ctx context.Context, ranges [][]int) error {
+	capacities := g.capacities(ranges)
+	for i, m := range g.members {
+		err := g.withDeadline(m, func() error { return m.exe.Grow(ctx, capacities[i]) })
 		var l *lost
 		if err != nil && (errors.Is(err, device.OutOfMemory) || !errors.As(err, &l)) {
 			return m.named(err)

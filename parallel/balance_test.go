@@ -78,7 +78,7 @@ func balanced(t *testing.T, members []Member, c Config) (string, []int) {
 			t.Fatal(err)
 		}
 		if i%2 == 1 {
-			if _, err := d.Balance(ctx); err != nil {
+			if _, err := d.Group().Balance(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -90,7 +90,7 @@ func balanced(t *testing.T, members []Member, c Config) (string, []int) {
 	for _, s := range m.Graph.State {
 		got += fmt.Sprint(state[s.Name].F32())
 	}
-	return got, d.Placement()
+	return got, d.Group().Placement()
 }
 
 func TestFasterDevicesGetMoreReplicas(t *testing.T) {

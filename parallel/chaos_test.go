@@ -181,7 +181,7 @@ func chaosSteps(t *testing.T, h *hall, devices, steps int, template bool) string
 			if _, err := d.Snapshot(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := d.Balance(ctx); err != nil {
+			if _, err := d.Group().Balance(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}

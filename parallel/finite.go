@@ -20,8 +20,8 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 	ctx = context.WithoutCancel(ctx)
 	b := &broadcast{driver: d}
 	err := d.commit(ctx, b, h)
-	if err == nil && b.state == nil && !slices.ContainsFunc(d.members, (*member).checksUpdates) {
-		err = d.look(ctx)
+	if err == nil && b.state == nil && !slices.ContainsFunc(d.group.members, (*member).checksUpdates) {
+		err = d.checkState(ctx)
 	}
 	if errors.Is(err, device.NonFinite) {
 		d.spoiled = err
@@ -32,14 +32,14 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 // checksUpdates reports whether a member's commits find updates that are not finite.
 func (m *member) checksUpdates() bool { return m.Device.Info().Has(device.FiniteUpdates) }
 
-// look reads the state, which no member has looked at, and returns an error if
+// checkState reads the state, which no member has looked at, and returns an error if
 // the last update was not finite.
-func (d *Driver) look(ctx context.Context) error {
+func (d *Driver) checkState(ctx context.Context) error {
 	state, err := d.State(ctx)
-	if err != nil || len(d.members) == 0 {
+	if err != nil || len(d.group.members) == 0 {
 		return err
 	}
-	return finiteUpdates(d.members[0], d.program, state)
+	return finiteUpdates(d.group.members[0], d.group.program, state)
 }
 
 // finiteUpdates returns an error of a member whose update gave this state.

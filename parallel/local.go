@@ -31,11 +31,11 @@ type Local struct {
 
 // NewLocal returns replicas that all have the same state.
 func NewLocal(d *Driver, state map[string]tensor.Tensor) *Local {
-	l := &Local{driver: d, common: complete(d.program, state)}
-	for _, u := range d.program.Function(graph.Commit).Updates {
+	l := &Local{driver: d, common: withZeros(d.group.program, state)}
+	for _, u := range d.group.program.Function(graph.Commit).Updates {
 		l.own = append(l.own, u.State)
 	}
-	l.spread(l.part(l.common))
+	l.assign(l.part(l.common))
 	return l
 }
 
@@ -48,10 +48,10 @@ func (l *Local) part(state map[string]tensor.Tensor) map[string]tensor.Tensor {
 	return own
 }
 
-// spread gives every replica the same state.
-func (l *Local) spread(own map[string]tensor.Tensor) {
+// assign gives every replica the same state.
+func (l *Local) assign(own map[string]tensor.Tensor) {
 	l.mean, l.since = own, 0
-	l.states = make([]map[string]tensor.Tensor, l.driver.config.Replicas)
+	l.states = make([]map[string]tensor.Tensor, l.driver.group.config.Replicas)
 	for r := range l.states {
 		l.states[r] = own
 	}
@@ -64,8 +64,8 @@ func (l *Local) Step(ctx context.Context, b Batch, h device.Hyper) (Result, erro
 	return l.run(ctx, b, l.states, h)
 }
 
-// Look runs the training function with the average of all replicas and changes nothing.
-func (l *Local) Look(ctx context.Context, b Batch) (Result, error) {
+// DryRun runs the training function with the average of all replicas and changes nothing.
+func (l *Local) DryRun(ctx context.Context, b Batch) (Result, error) {
 	states := make([]map[string]tensor.Tensor, len(l.states))
 	for r := range states {
 		states[r] = l.average()
@@ -82,8 +82,8 @@ func (l *Local) Commit() {
 	l.since++
 }
 
-// Meet gives every replica the average of all.
-func (l *Local) Meet() { l.spread(l.average()) }
+// Average gives every replica the average of all.
+func (l *Local) Average() { l.assign(l.average()) }
 
 // State returns all state with the average of the replicas: the model that is
 // trained. It asks no device.
@@ -101,7 +101,7 @@ func (l *Local) Own() []map[string]tensor.Tensor {
 	return slices.Clone(l.states)
 }
 
-// Restore gives every replica what Own returned after so many steps since they met.
+// Restore gives every replica what Own returned after so many steps since they had the same.
 func (l *Local) Restore(own []map[string]tensor.Tensor, since int) error {
 	if len(own) != len(l.states) {
 		return fmt.Errorf("weights of %d replicas, there are %d", len(own), len(l.states))

@@ -38,10 +38,10 @@ func localSteps(t *testing.T, members []Member, c Config, steps int) string {
 		got += fmt.Sprint(r.Loss, r.Counted, r.Moments[0].F64())
 		l.Commit()
 		if i%3 == 2 {
-			l.Meet()
+			l.Average()
 		}
 		if i%4 == 3 {
-			r, err := l.Look(ctx, b)
+			r, err := l.DryRun(ctx, b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestReplicasOnTheirOwnSurvive(t *testing.T) {
 	if got := localSteps(t, []Member{{"mayfly", first}}, Config{Reopen: open}, steps); got != want {
 		t.Error("a device that lives for two runs: other bits")
 	}
-	if n.Load() <= lastDeaths+1 {
+	if n.Load() <= maxLastLosses+1 {
 		t.Errorf("only %d devices were opened", n.Load())
 	}
 	h := &hall{fate: rand.New(rand.NewPCG(3, 2)), deaths: steps, hangs: 1, calm: 60}
@@ -121,7 +121,7 @@ func TestReplicasMeetInTheirMean(t *testing.T) {
 	if err := l.Restore(own, 2); err != nil {
 		t.Fatal(err)
 	}
-	l.Meet()
+	l.Average()
 	for i, v := range l.State()["bn1.bias"].F32() {
 		if v != float32(2*i) {
 			t.Errorf("the mean of bias %d is %v, want %v", i, v, 2*i)

@@ -32,12 +32,12 @@ func (l *Local) run(ctx context.Context, b Batch, states []map[string]tensor.Ten
 	}
 	for {
 		err := l.attempt(ctx, all, func(m *member, r int) (advanced, error) {
-			return l.lend(ctx, m, r, b, states[r], h)
+			return l.advanceOn(ctx, m, r, b, states[r], h)
 		})
 		if err == nil {
 			break
 		}
-		if err := l.driver.recover(ctx, err); err != nil {
+		if err := l.driver.group.recover(ctx, err); err != nil {
 			return Result{}, err
 		}
 	}
@@ -52,45 +52,34 @@ func (l *Local) run(ctx context.Context, b Batch, states []map[string]tensor.Ten
 func (l *Local) attempt(ctx context.Context, all []advanced, advance func(*member, int) (
 	advanced, error)) error {
 	d := l.driver
-	if err := d.ready(ctx); err != nil {
+	if err := d.begin(ctx); err != nil {
 		return err
 	}
-	watch := d.watch()
-	defer watch.stop()
-	ranks := d.ranks()
-	err := d.each(func(m *member) error {
+	return d.group.runTogether(func(_ int, m *member, w *watch) error {
 		for _, r := range m.replicas {
 			if all[r].done {
 				continue
 			}
 			a, err := advance(m, r)
 			if err != nil {
-				return d.mark(m, err)
+				return err
 			}
 			all[r] = a
-			watch.parts.Add(1)
+			w.parts.Add(1)
 		}
-		watch.finished(ranks[m])
 		return nil
 	})
-	if watch.parts.Load() > 0 {
-		d.deaths = 0 // a replica got on
-	}
-	if err == nil {
-		d.longest = max(d.longest, watch.elapsed())
-	}
-	return err
 }
 
-// lend makes one step of replica r on a member: the replica's state goes
+// advanceOn makes one step of replica r on a member: the replica's state goes
 // there, and what the update made of it comes back.
-func (l *Local) lend(ctx context.Context, m *member, r int, b Batch, state map[string]tensor.Tensor,
+func (l *Local) advanceOn(ctx context.Context, m *member, r int, b Batch, state map[string]tensor.Tensor,
 	h device.Hyper) (a advanced, err error) {
 	d := l.driver
-	if err := writeState(ctx, m.exe, d.program, state); err != nil {
+	if err := d.writeTo(ctx, m, state); err != nil {
 		return a, err
 	}
-	f := d.program.Function(graph.Train)
+	f := d.group.program.Function(graph.Train)
 	b.Inverse = b.Inverses[r]
 	if a.outcome, err = m.exe.Run(ctx, d.step(f, b, []int{r})); err != nil {
 		return a, err
@@ -101,7 +90,7 @@ func (l *Local) lend(ctx context.Context, m *member, r int, b Batch, state map[s
 	if h != nil {
 		a.state, err = l.update(ctx, m, h)
 		if err == nil {
-			err = finiteUpdates(m, d.program, a.state)
+			err = finiteUpdates(m, d.group.program, a.state)
 		}
 		if errors.Is(err, device.NonFinite) {
 			err = fmt.Errorf("replica %d: %w", r, err)
@@ -136,7 +125,7 @@ func (l *Local) update(ctx context.Context, m *member, h device.Hyper) (map[stri
 // nothing is the outcome of a replica without rows.
 func (l *Local) nothing() device.Outcome {
 	var o device.Outcome
-	f := l.driver.program.Function(graph.Train)
+	f := l.driver.group.program.Function(graph.Train)
 	for _, out := range f.Outputs {
 		t := f.Values[out.Value].Type
 		switch {
@@ -152,12 +141,12 @@ func (l *Local) nothing() device.Outcome {
 
 // result puts the outcomes of all replicas together: sums along the canonical tree.
 func (l *Local) result(all []advanced) Result {
-	f := l.driver.program.Function(graph.Train)
+	f := l.driver.group.program.Function(graph.Train)
 	var outs []device.Outcome
 	var t Timing
 	for _, a := range all {
 		outs = append(outs, a.outcome)
-		t.Took += a.outcome.Took / time.Duration(len(l.driver.members))
+		t.Took += a.outcome.Took / time.Duration(len(l.driver.group.members))
 	}
 	sums := collective.Reduce(collective.Sum, collective.Root(len(outs)), func(r int) tensor.Tensor {
 		one := l.driver.result(f, outs[r:r+1], Timing{})

@@ -19,11 +19,11 @@ type meeting interface {
 
 // groupLevel returns the level at which the present members exchange: the best
 // that all of them have.
-func (d *Driver) groupLevel() string {
-	if d.config.Rendezvous == nil || len(d.members) < 2 || d.slower {
+func (g *Group) groupLevel() string {
+	if g.config.Rendezvous == nil || len(g.members) < 2 || g.slower {
 		return device.Stream
 	}
-	for _, m := range d.members {
+	for _, m := range g.members {
 		if !slices.Contains(m.Device.Info().Levels, device.CollShm) {
 			return device.Stream
 		}
@@ -34,67 +34,67 @@ func (d *Driver) groupLevel() string {
 // join makes a new generation of the present members. Where they cannot meet
 // by themselves, though all say that they can, the host is in the middle from
 // then on.
-func (d *Driver) join(ctx context.Context) error {
-	d.generation++
-	d.endMeeting()
-	hub := collective.NewHub(d.config.Replicas, len(d.members))
-	d.hub = hub
-	if d.config.Local { // a device without a group has all replicas of what it runs
-		d.stale = false
+func (g *Group) join(ctx context.Context) error {
+	g.generation++
+	g.endMeeting()
+	hub := collective.NewHub(g.config.Replicas, len(g.members))
+	g.hub = hub
+	if g.config.Local { // a device without a group has all replicas of what it runs
+		g.stale = false
 		return nil
 	}
-	if d.groupLevel() == device.CollShm {
-		err := d.joinThemselves(ctx)
+	if g.groupLevel() == device.CollShm {
+		err := g.joinThemselves(ctx)
 		if !errors.Is(err, device.Unavailable) {
 			return err
 		}
-		d.slower = true
-		if d.config.Slower != nil {
-			d.config.Slower(err)
+		g.slower = true
+		if g.config.Slower != nil {
+			g.config.Slower(err)
 		}
-		d.generation++
-		d.endMeeting()
-		d.hub = hub
+		g.generation++
+		g.endMeeting()
+		g.hub = hub
 	}
-	return d.joinEach(ctx, func(rank int) device.Group {
+	return g.joinEach(ctx, func(rank int) device.Group {
 		return device.Group{Level: device.Stream, Exchange: hub.Member(rank)}
 	})
 }
 
 // joinThemselves makes the members meet without the host.
-func (d *Driver) joinThemselves(ctx context.Context) error {
-	m, err := d.config.Rendezvous.Meet(device.CollShm, d.generation, len(d.members))
+func (g *Group) joinThemselves(ctx context.Context) error {
+	m, err := g.config.Rendezvous.Meet(device.CollShm, g.generation, len(g.members))
 	if err != nil {
 		return err
 	}
-	d.meeting, d.hub = m, m
+	g.meeting, g.hub = m, m
 	defer m.Joined()
-	return d.joinEach(ctx, func(int) device.Group {
+	return g.joinEach(ctx, func(int) device.Group {
 		return device.Group{Level: device.CollShm, Rendezvous: m.Rendezvous()}
 	})
 }
 
 // joinEach joins all members to the group that of begins for each rank.
-func (d *Driver) joinEach(ctx context.Context, of func(rank int) device.Group) error {
-	replicas := make([][]int, len(d.members))
-	for i, m := range d.members {
+func (g *Group) joinEach(ctx context.Context, of func(rank int) device.Group) error {
+	replicas := make([][]int, len(g.members))
+	for i, m := range g.members {
 		replicas[i] = m.replicas
 	}
-	for rank, m := range d.members {
-		g := of(rank)
-		g.Generation, g.Rank, g.Replicas, g.Tree = d.generation, rank, replicas, d.config.Replicas
-		if err := d.limited(m, func() error { return m.Device.Join(ctx, g) }); err != nil {
+	for rank, m := range g.members {
+		to := of(rank)
+		to.Generation, to.Rank, to.Replicas, to.Tree = g.generation, rank, replicas, g.config.Replicas
+		if err := g.withDeadline(m, func() error { return m.Device.Join(ctx, to) }); err != nil {
 			return m.named(err)
 		}
 	}
-	d.stale = false
+	g.stale = false
 	return nil
 }
 
 // endMeeting gives up the place where the former group met.
-func (d *Driver) endMeeting() {
-	if d.meeting != nil {
-		_ = d.meeting.Close() // what can fail is giving memory back
-		d.meeting = nil
+func (g *Group) endMeeting() {
+	if g.meeting != nil {
+		_ = g.meeting.Close() // what can fail is giving memory back
+		g.meeting = nil
 	}
 }

@@ -7,47 +7,47 @@ import (
 )
 
 // checkPlacement refuses a pinned placement that does not fit.
-func (d *Driver) checkPlacement() error {
-	p := d.config.Placement
+func (g *Group) checkPlacement() error {
+	p := g.config.Placement
 	if p == nil {
 		return nil
 	}
-	if len(p) != len(d.members) {
+	if len(p) != len(g.members) {
 		return fmt.Errorf("placement %v is for %d devices, there are %d: %v",
-			p, len(p), len(d.members), d.Devices())
+			p, len(p), len(g.members), g.Devices())
 	}
-	_, err := PlaceCounts(d.config.Replicas, p)
+	_, err := PlaceCounts(g.config.Replicas, p)
 	return err
 }
 
 // pinned reports whether the placement of Config holds: all its devices take part.
-func (d *Driver) pinned() bool {
-	return d.config.Placement != nil && len(d.config.Placement) == len(d.members)
+func (g *Group) pinned() bool {
+	return g.config.Placement != nil && len(g.config.Placement) == len(g.members)
 }
 
 // place gives every member its replicas.
-func (d *Driver) place() error {
+func (g *Group) place() error {
 	var ranges [][]int
 	var err error
-	if d.pinned() {
-		ranges, err = PlaceCounts(d.config.Replicas, d.config.Placement)
+	if g.pinned() {
+		ranges, err = PlaceCounts(g.config.Replicas, g.config.Placement)
 	} else {
-		ranges, err = Place(d.config.Replicas, len(d.members), d.speeds())
+		ranges, err = Place(g.config.Replicas, len(g.members), g.speeds())
 	}
 	if err != nil {
 		return err
 	}
-	for i, c := range d.capacities(ranges) {
-		d.members[i].replicas, d.members[i].capacity = ranges[i], c
+	for i, c := range g.capacities(ranges) {
+		g.members[i].replicas, g.members[i].capacity = ranges[i], c
 	}
 	return nil
 }
 
 // speeds returns the known speeds of the members, their mean for those that
 // are not known; nil if none is.
-func (d *Driver) speeds() []float64 {
+func (g *Group) speeds() []float64 {
 	sum, known := 0.0, 0
-	for _, m := range d.members {
+	for _, m := range g.members {
 		if m.pace.speed > 0 {
 			sum, known = sum+m.pace.speed, known+1
 		}
@@ -56,7 +56,7 @@ func (d *Driver) speeds() []float64 {
 		return nil
 	}
 	var speeds []float64
-	for _, m := range d.members {
+	for _, m := range g.members {
 		v := m.pace.speed
 		if v == 0 {
 			v = sum / float64(known)
@@ -67,26 +67,26 @@ func (d *Driver) speeds() []float64 {
 }
 
 // placement returns the replicas of every member.
-func (d *Driver) placement() [][]int {
+func (g *Group) placement() [][]int {
 	var ranges [][]int
-	for _, m := range d.members {
+	for _, m := range g.members {
 		ranges = append(ranges, m.replicas)
 	}
 	return ranges
 }
 
 // Placement returns how many replicas each present member has, by rank.
-func (d *Driver) Placement() []int {
+func (g *Group) Placement() []int {
 	var counts []int
-	for _, m := range d.members {
+	for _, m := range g.members {
 		counts = append(counts, len(m.replicas))
 	}
 	return counts
 }
 
 // rows returns how many rows of a full batch each of the ranges has.
-func (d *Driver) rows(ranges [][]int) []int {
-	full := Split(d.config.Batch, d.config.Replicas)
+func (g *Group) rows(ranges [][]int) []int {
+	full := Split(g.config.Batch, g.config.Replicas)
 	rows := make([]int, len(ranges))
 	for i, replicas := range ranges {
 		for _, r := range replicas {
@@ -97,11 +97,11 @@ func (d *Driver) rows(ranges [][]int) []int {
 }
 
 // capacities returns what the members must be able to run.
-func (d *Driver) capacities(ranges [][]int) []device.Capacity {
+func (g *Group) capacities(ranges [][]int) []device.Capacity {
 	// Predict shares rows evenly, whatever the replicas.
-	share := (d.config.Batch + len(ranges) - 1) / len(ranges)
+	share := (g.config.Batch + len(ranges) - 1) / len(ranges)
 	var all []device.Capacity
-	for i, rows := range d.rows(ranges) {
+	for i, rows := range g.rows(ranges) {
 		all = append(all, device.Capacity{Rows: max(rows, share), Replicas: max(len(ranges[i]), 1)})
 	}
 	return all

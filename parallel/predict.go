@@ -10,11 +10,11 @@ import (
 
 // Rows returns how many rows Predict runs at once at most.
 func (d *Driver) Rows() int {
-	share := d.members[0].capacity.Rows
-	for _, m := range d.members {
+	share := d.group.members[0].capacity.Rows
+	for _, m := range d.group.members {
 		share = min(share, m.capacity.Rows)
 	}
-	return share * len(d.members)
+	return share * len(d.group.members)
 }
 
 // Predict runs the function graph.Predict on rows of x, shared among the
@@ -26,12 +26,12 @@ func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 		to := min(from+d.Rows(), x.Shape[0])
 		outs, err := d.predict(ctx, x.Rows(from, to))
 		if err != nil {
-			if err := d.recover(ctx, err); err != nil {
+			if err := d.group.recover(ctx, err); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		d.deaths = 0
+		d.group.progressed()
 		for _, o := range outs {
 			parts = append(parts, o.Outputs)
 		}
@@ -43,21 +43,17 @@ func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 // predict runs at most Rows rows, an even share on every member.
 func (d *Driver) predict(ctx context.Context, x tensor.Tensor) ([]device.Outcome, error) {
 	d.runs++
-	share, from, rank := Split(x.Shape[0], len(d.members)), map[*member]int{}, d.ranks()
-	next := 0
-	for i, m := range d.members {
-		from[m] = next
-		next += share[i]
+	members := d.group.members
+	share, from := Split(x.Shape[0], len(members)), make([]int, len(members)+1)
+	for i, n := range share {
+		from[i+1] = from[i] + n
 	}
-	outs := make([]device.Outcome, len(d.members))
-	err := d.each(func(m *member) error {
-		n := share[rank[m]]
-		step := device.Step{Function: graph.Predict, Number: d.runs, Rows: []int{n},
-			Inputs: []tensor.Tensor{x.Rows(from[m], from[m]+n)}}
-		return d.limited(m, func() (err error) {
-			outs[rank[m]], err = m.exe.Run(ctx, step)
-			return err
-		})
+	outs := make([]device.Outcome, len(members))
+	err := d.group.eachAlone(func(rank int, m *member) (err error) {
+		step := device.Step{Function: graph.Predict, Number: d.runs, Rows: []int{share[rank]},
+			Inputs: []tensor.Tensor{x.Rows(from[rank], from[rank+1])}}
+		outs[rank], err = m.exe.Run(ctx, step)
+		return err
 	})
 	return outs, err
 }

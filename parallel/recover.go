@@ -32,21 +32,21 @@ func (l *lost) Unwrap() error { return l.err }
 // mark wraps an error of m so that recovery knows whom it is about. A device
 // that has too little memory for what it did before, or for the replicas of a
 // lost one, is of no more use than one that died.
-func (d *Driver) mark(m *member, err error) error {
+func (g *Group) mark(m *member, err error) error {
 	if errors.Is(err, device.OutOfMemory) {
 		return &lost{m, err}
 	}
-	return d.markGone(m, err)
+	return g.markGone(m, err)
 }
 
 // markGone is mark where too little memory is an error as others are.
-func (d *Driver) markGone(m *member, err error) error {
+func (g *Group) markGone(m *member, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case m.hung.Load():
 		return &lost{m, device.Errorf(m.Name, "Run", device.Lost, "kept the others waiting for %v",
-			d.config.timeout())}
+			g.config.timeout())}
 	case errors.Is(err, device.Lost):
 		return &lost{m, err}
 	}
@@ -55,43 +55,47 @@ func (d *Driver) markGone(m *member, err error) error {
 
 // recover makes the group ready to run again after err, or returns why it
 // cannot: err is not about a lost device, or none is left and none comes back.
-func (d *Driver) recover(ctx context.Context, err error) error {
+func (g *Group) recover(ctx context.Context, err error) error {
 	for err != nil {
-		if err := d.drop(err); err != nil {
+		if err := g.replaceLost(ctx, err); err != nil {
 			return err
 		}
-		if len(d.members) == 0 {
-			if err := d.await(ctx, err); err != nil {
-				return err
-			}
-		}
-		err = d.regroup(ctx)
+		err = g.regroup(ctx)
 	}
 	return nil
 }
 
+// replaceLost drops the member that err says is lost. If there is no other it
+// waits for one that comes back. It returns err if it says no such thing.
+func (g *Group) replaceLost(ctx context.Context, err error) error {
+	if err := g.drop(err); err != nil || len(g.members) > 0 {
+		return err
+	}
+	return g.awaitOne(ctx, err)
+}
+
 // drop removes the member that err says is lost, ends it, and sees to it that
 // it is opened again. It returns err if it says no such thing.
-func (d *Driver) drop(err error) error {
+func (g *Group) drop(err error) error {
 	var l *lost
 	if !errors.As(err, &l) {
 		return err
 	}
-	rest := d.members[:0:0]
-	for _, m := range d.members {
+	rest := g.members[:0:0]
+	for _, m := range g.members {
 		if m != l.member {
 			rest = append(rest, m)
 		}
 	}
-	d.members, d.stale = rest, true
+	g.members, g.stale = rest, true
 	_ = l.member.Device.Close() // it is lost: what it says about that is of no use
-	d.returns.forget(l.member.Device)
-	if d.config.Lost != nil {
-		d.config.Lost(LossEvent{Device: l.member.Name, Step: uint64(d.version), Reason: l.err,
-			MovedTo: d.Devices()})
+	g.reopener.forget(l.member.Device)
+	if g.config.Lost != nil {
+		g.config.Lost(LossEvent{Device: l.member.Name, Step: uint64(g.stepper.Version()), Reason: l.err,
+			MovedTo: g.Devices()})
 	}
-	if d.config.Reopen != nil && !errors.Is(l.err, device.Unsupported) { // that it will not learn
-		d.returns.schedule(l.member, d.config.Reopen)
+	if g.config.Reopen != nil && !errors.Is(l.err, device.Unsupported) { // that it will not learn
+		g.reopener.schedule(l.member, g.config.Reopen)
 		return nil
 	}
 	if len(rest) == 0 {
@@ -100,19 +104,25 @@ func (d *Driver) drop(err error) error {
 	return nil
 }
 
-// regroup places the replicas on the present members and makes a new
-// generation. What the last Step kept counts no more: not all members have it.
-func (d *Driver) regroup(ctx context.Context) error {
-	d.kept = false
-	if err := d.place(); err != nil {
+// ready takes in who came back and forms the group anew if it changed: what
+// comes before every run.
+func (g *Group) ready(ctx context.Context) error {
+	if err := g.rejoinPending(ctx); err != nil || !g.stale {
 		return err
 	}
-	err := d.each(func(m *member) error {
-		return d.limited(m,
-			func() error { return m.exe.Grow(ctx, m.capacity) })
-	})
+	return g.regroup(ctx)
+}
+
+// regroup places the replicas on the present members and makes a new
+// generation.
+func (g *Group) regroup(ctx context.Context) error {
+	g.stepper.regrouped()
+	if err := g.place(); err != nil {
+		return err
+	}
+	err := g.eachAlone(func(_ int, m *member) error { return m.exe.Grow(ctx, m.capacity) })
 	if err != nil {
 		return err
 	}
-	return d.join(ctx)
+	return g.join(ctx)
 }

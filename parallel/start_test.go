@@ -35,12 +35,12 @@ func TestLostAtTheStart(t *testing.T) {
 			if err != nil || got != want {
 				t.Errorf("%s: %v, the same as on one device: %v", name, err, got == want)
 			}
-			if lost == 0 || lost > lastDeaths+1 {
+			if lost == 0 || lost > maxLastLosses+1 {
 				t.Errorf("%s: %d losses", name, lost)
 			}
 		})
 	}
-	if opened.Load() < lastDeaths/2 {
+	if opened.Load() < maxLastLosses/2 {
 		t.Errorf("a device that dies again and again was opened %d times", opened.Load())
 	}
 }
@@ -89,15 +89,15 @@ func TestLostBeforeItRefused(t *testing.T) {
 		members[1].Device = &mayfly{members[1].Device, -1, device.Lost}
 		d := opened(t, members, Config{Reopen: open})
 		defer d.Close()
-		for i := range d.program.Functions {
-			for _, n := range d.program.Functions[i].Nodes {
+		for i := range d.group.program.Functions {
+			for _, n := range d.group.program.Functions[i].Nodes {
 				if n.Op == graph.ChannelSum {
 					t.Fatalf("%v is in the program of a device that refuses it", n.Op)
 				}
 			}
 		}
-		if len(d.Devices()) != 2 {
-			t.Errorf("devices %v, want two", d.Devices())
+		if len(d.Group().Devices()) != 2 {
+			t.Errorf("devices %v, want two", d.Group().Devices())
 		}
 	})
 }

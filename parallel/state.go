@@ -18,13 +18,11 @@ func (d *Driver) Write(ctx context.Context, state map[string]tensor.Tensor) erro
 // write is Write of what the ledger knows already.
 func (d *Driver) write(ctx context.Context, state map[string]tensor.Tensor) error {
 	for {
-		err := d.each(func(m *member) error {
-			return d.limited(m, func() error { return writeState(ctx, m.exe, d.program, state) })
-		})
+		err := d.group.eachAlone(func(_ int, m *member) error { return d.writeTo(ctx, m, state) })
 		if err == nil {
 			return nil
 		}
-		if err := d.recover(ctx, err); err != nil {
+		if err := d.group.recover(ctx, err); err != nil {
 			return err
 		}
 	}
@@ -50,27 +48,27 @@ func (d *Driver) State(ctx context.Context) (map[string]tensor.Tensor, error) {
 		return nil, d.spoiled
 	}
 	for {
-		if len(d.members) == 0 {
+		if len(d.group.members) == 0 {
 			return nil, fmt.Errorf("reading the state: %w", NoDevices)
 		}
 		var state map[string]tensor.Tensor
-		m := d.members[0]
-		err := d.limited(m, func() (err error) {
+		m := d.group.members[0]
+		err := d.group.withDeadline(m, func() (err error) {
 			state, err = d.read(ctx, m)
 			return err
 		})
 		if err == nil {
 			return state, nil
 		}
-		if err := d.recover(ctx, err); err != nil {
+		if err := d.group.recover(ctx, err); err != nil {
 			return nil, err
 		}
 	}
 }
 
 func (d *Driver) read(ctx context.Context, m *member) (map[string]tensor.Tensor, error) {
-	state := make(map[string]tensor.Tensor, len(d.program.State))
-	for _, s := range d.program.State {
+	state := make(map[string]tensor.Tensor, len(d.group.program.State))
+	for _, s := range d.group.program.State {
 		t, err := m.exe.Read(ctx, s.Name)
 		if err != nil {
 			return nil, m.named(err)
@@ -78,6 +76,11 @@ func (d *Driver) read(ctx context.Context, m *member) (map[string]tensor.Tensor,
 		state[s.Name] = t
 	}
 	return state, nil
+}
+
+// writeTo writes state on a member.
+func (d *Driver) writeTo(ctx context.Context, m *member, state map[string]tensor.Tensor) error {
+	return writeState(ctx, m.exe, d.group.program, state)
 }
 
 // writeState writes the tensors that state has, in the order of the program's table.

@@ -34,33 +34,33 @@ type Result struct {
 // Step runs the training function on a batch. The gradients stay on the
 // devices until Commit. Lost devices are replaced by the others.
 func (d *Driver) Step(ctx context.Context, b Batch) (Result, error) {
-	if d.config.Reopen != nil {
+	if d.group.config.Reopen != nil {
 		b = b.Clone() // the caller reuses it, and the step may have to be repeated
 	}
 	d.ledger.batch = b
-	r, err := d.complete(ctx, d.program.Function(graph.Train), b)
+	r, err := d.runToEnd(ctx, d.group.program.Function(graph.Train), b)
 	d.stepped = err == nil
 	return r, err
 }
 
 // Moments runs the function Estimate on a batch: the result has moments only.
 func (d *Driver) Moments(ctx context.Context, b Batch) (Result, error) {
-	r, err := d.complete(ctx, d.program.Function(Estimate), b)
+	r, err := d.runToEnd(ctx, d.group.program.Function(Estimate), b)
 	if err == nil {
-		d.deaths = 0
+		d.group.progressed()
 	}
 	return r, err
 }
 
-// complete runs f on a batch, again and again without the devices that are lost.
-func (d *Driver) complete(ctx context.Context, f *graph.Function, b Batch) (Result, error) {
+// runToEnd runs f on a batch, again and again without the devices that are lost.
+func (d *Driver) runToEnd(ctx context.Context, f *graph.Function, b Batch) (Result, error) {
 	for {
 		outs, t, err := d.run(ctx, f, b)
 		if err == nil {
 			d.kept = f.Name == graph.Train
 			return d.result(f, outs, t), nil
 		}
-		if err := d.recover(ctx, err); err != nil {
+		if err := d.group.recover(ctx, err); err != nil {
 			return Result{}, err
 		}
 	}
@@ -68,23 +68,18 @@ func (d *Driver) complete(ctx context.Context, f *graph.Function, b Batch) (Resu
 
 // run runs f once on all members. When one fails the others are called off.
 func (d *Driver) run(ctx context.Context, f *graph.Function, b Batch) ([]device.Outcome, Timing, error) {
-	if err := d.ready(ctx); err != nil {
+	if err := d.begin(ctx); err != nil {
 		return nil, Timing{}, err
 	}
-	watch := d.watch()
-	defer watch.stop()
-	outs := make([]device.Outcome, len(d.members))
-	ranks := d.ranks()
-	err := d.each(func(m *member) error {
+	outs := make([]device.Outcome, len(d.group.members))
+	err := d.group.runTogether(func(rank int, m *member, _ *watch) error {
 		out, err := m.exe.Run(ctx, d.step(f, b, m.replicas))
 		if err != nil {
-			d.hub.Abort(m.named(err))
-			return d.mark(m, err)
+			return err
 		}
-		watch.finished(ranks[m])
 		m.steps++
 		m.pace.add(f, b, m.replicas, out)
-		outs[ranks[m]] = out
+		outs[rank] = out
 		return nil
 	})
 	var t Timing
@@ -92,35 +87,16 @@ func (d *Driver) run(ctx context.Context, f *graph.Function, b Batch) ([]device.
 		t.Took += o.Took / time.Duration(len(outs))
 		t.Blocked += o.Blocked / time.Duration(len(outs))
 	}
-	if err != nil {
-		d.stale = true // the hub is spent
-		return nil, t, err
-	}
-	d.longest = max(d.longest, watch.elapsed())
-	return outs, t, nil
+	return outs, t, err
 }
 
-// ready takes in who came back and forms the group anew if it changed: what
-// comes before every run.
-func (d *Driver) ready(ctx context.Context) error {
-	if err := d.welcome(ctx); err != nil {
+// begin makes the group ready for the next run.
+func (d *Driver) begin(ctx context.Context) error {
+	if err := d.group.ready(ctx); err != nil {
 		return err
-	}
-	if d.stale {
-		if err := d.regroup(ctx); err != nil {
-			return err
-		}
 	}
 	d.runs++
 	return nil
-}
-
-func (d *Driver) ranks() map[*member]int {
-	r := make(map[*member]int, len(d.members))
-	for i, m := range d.members {
-		r[m] = i
-	}
-	return r
 }
 
 // step cuts the share of replicas, which follow each other, out of a batch.
@@ -186,11 +162,14 @@ func concat(outs []device.Outcome, i int) tensor.Tensor {
 	return out
 }
 
+// regrouped: not all members have what the last Step kept.
+func (d *Driver) regrouped() { d.kept = false }
+
 // commit is Commit but for what it finds out afterwards.
 func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error {
 	for {
 		if d.stepped && !d.kept { // those who did were lost, at a Write before, or here
-			if _, err := d.complete(ctx, d.program.Function(graph.Train), d.ledger.batch); err != nil {
+			if _, err := d.runToEnd(ctx, d.group.program.Function(graph.Train), d.ledger.batch); err != nil {
 				return err
 			}
 		}
@@ -198,18 +177,13 @@ func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error
 		if err == nil {
 			break
 		}
-		if err := d.drop(err); err != nil {
+		if err := d.group.replaceLost(ctx, err); err != nil {
 			return err
-		}
-		if len(d.members) == 0 {
-			if err := d.await(ctx, err); err != nil {
-				return err
-			}
 		}
 	}
 	d.version++
 	d.stepped, d.kept = false, false
-	if d.config.Reopen != nil {
+	if d.group.config.Reopen != nil {
 		d.ledger.commit(h)
 	}
 	return nil
@@ -217,10 +191,8 @@ func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error
 
 // update makes the next version on every device: each for itself, or one for all.
 func (d *Driver) update(ctx context.Context, b *broadcast, h device.Hyper) error {
-	if d.config.Template || d.drifts() || b.state != nil {
+	if d.group.config.Template || d.drifts() || b.state != nil {
 		return b.run(ctx, h)
 	}
-	return d.each(func(m *member) error {
-		return d.limited(m, func() error { return m.commit(ctx, d.version, h) })
-	})
+	return d.group.eachAlone(func(_ int, m *member) error { return m.commit(ctx, d.version, h) })
 }

@@ -29,9 +29,9 @@ type watch struct {
 }
 
 // watch starts to watch the run of all present members.
-func (d *Driver) watch() *watch {
-	w := &watch{members: slices.Clone(d.members), hub: d.hub, done: make([]atomic.Bool, len(d.members)),
-		timeout: d.config.timeout(), longest: d.longest, clock: awake.Start(d.config.timeout()),
+func (g *Group) watch() *watch {
+	w := &watch{members: slices.Clone(g.members), hub: g.hub, done: make([]atomic.Bool, len(g.members)),
+		timeout: g.config.timeout(), longest: g.longest, clock: awake.Start(g.config.timeout()),
 		quit: make(chan struct{})}
 	w.wait.Go(w.run)
 	return w
@@ -105,10 +105,10 @@ func (m *member) giveUp() {
 	_ = m.Device.Close() // ends the call that hangs
 }
 
-// limited calls f, which waits for no other device, and gives m up if that
+// withDeadline calls f, which waits for no other device, and gives m up if that
 // takes much longer than a step.
-func (d *Driver) limited(m *member, f func() error) error {
-	t := awake.AfterFunc(d.config.timeout()+patience*d.longest, m.giveUp)
+func (g *Group) withDeadline(m *member, f func() error) error {
+	t := awake.AfterFunc(g.config.timeout()+patience*g.longest, m.giveUp)
 	defer t.Stop()
-	return d.mark(m, f())
+	return g.mark(m, f())
 }

@@ -42,9 +42,10 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 
 // balance moves replicas to the devices that were faster than others.
 func (s *Session) balance(ctx context.Context) error {
-	moved, err := s.driver.Balance(ctx)
+	group := s.driver.Group()
+	moved, err := group.Balance(ctx)
 	if moved {
-		s.emit(Placed{Step: s.progress.Step, Devices: s.driver.Devices(), Replicas: s.driver.Placement()})
+		s.emit(Placed{Step: s.progress.Step, Devices: group.Devices(), Replicas: group.Placement()})
 	}
 	return err
 }

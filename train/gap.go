@@ -52,7 +52,7 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 	if err := s.show(ctx, statistics); err != nil {
 		return nil, err
 	}
-	trained, err := s.look(ctx, b)
+	trained, err := s.dryRun(ctx, b)
 	if err != nil {
 		return nil, err
 	}
@@ -72,10 +72,10 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 	return g, nil
 }
 
-// look runs the training function on a batch and commits nothing.
-func (s *Session) look(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
+// dryRun runs the training function on a batch and commits nothing.
+func (s *Session) dryRun(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
 	if s.local != nil {
-		return s.local.Look(ctx, b)
+		return s.local.DryRun(ctx, b)
 	}
 	return s.driver.Step(ctx, b)
 }

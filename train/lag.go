@@ -31,7 +31,7 @@ func LagOf(k *serialize.Checkpoint) (*Lag, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lag{Steps: sinceMeeting(r, p.Progress.Step)}
+	l := &Lag{Steps: sinceAverage(r, p.Progress.Step)}
 	for ; k.Set(serialize.SetOfWeights(l.Replicas)) != nil; l.Replicas++ {
 		if err := l.compare(k, k.Set(serialize.SetOfWeights(l.Replicas))); err != nil {
 			return nil, err

@@ -42,7 +42,7 @@ func (s *Session) startLate() {
 func (s *Session) commit(ctx context.Context, found parallel.Result, sl parallel.Slices) error {
 	if s.local != nil {
 		s.local.Commit()
-		s.meetIfDue()
+		s.averageIfDue()
 		return nil
 	}
 	h := Hyper(s.recipe, s.schedule, s.progress.Step)

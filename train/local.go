@@ -26,16 +26,16 @@ func (s *Session) startLocal() error {
 	if s.own == nil {
 		return nil
 	}
-	if err := s.local.Restore(s.own, sinceMeeting(s.recipe, s.progress.Step)); err != nil {
+	if err := s.local.Restore(s.own, sinceAverage(s.recipe, s.progress.Step)); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	s.own = nil
 	return nil
 }
 
-// sinceMeeting returns for how many steps replicas have been on their own
+// sinceAverage returns for how many steps replicas have been on their own
 // after a step.
-func sinceMeeting(r *Recipe, step int) int {
+func sinceAverage(r *Recipe, step int) int {
 	period, ok := r.WeightSync.Period()
 	if !ok {
 		return 0
@@ -43,11 +43,11 @@ func sinceMeeting(r *Recipe, step int) int {
 	return step % period
 }
 
-// meetIfDue gives all replicas their average if the step under way is the last
+// averageIfDue gives all replicas their average if the step under way is the last
 // of a period.
-func (s *Session) meetIfDue() {
-	if sinceMeeting(s.recipe, s.progress.Step+1) == 0 {
-		s.local.Meet()
+func (s *Session) averageIfDue() {
+	if sinceAverage(s.recipe, s.progress.Step+1) == 0 {
+		s.local.Average()
 	}
 }
 
@@ -83,7 +83,7 @@ func (s *Session) packLocal(k *serialize.Checkpoint) {
 
 // restoreLocal takes that from a checkpoint.
 func (s *Session) restoreLocal(k *serialize.Checkpoint) error {
-	if sinceMeeting(s.recipe, s.progress.Step) == 0 {
+	if sinceAverage(s.recipe, s.progress.Step) == 0 {
 		return nil
 	}
 	for r := range s.recipe.StepReplicas() {

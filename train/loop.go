@@ -101,7 +101,8 @@ func (s *Session) epochEnds() bool {
 
 func (s *Session) start() {
 	kernels, deterministic := KernelClass(s.config.Devices)
-	s.emit(Started{Recipe: s.recipe, Devices: s.driver.Devices(), Placement: s.driver.Placement(),
+	group := s.driver.Group()
+	s.emit(Started{Recipe: s.recipe, Devices: group.Devices(), Placement: group.Placement(),
 		Kernels: kernels, Deterministic: deterministic, BatchNorm: s.batchNormSees(),
 		Parameters: s.template.Summary().Parameters,
 		FirstStep:  s.progress.Step, TotalSteps: s.recipe.TotalSteps()})
@@ -209,7 +210,7 @@ func (s *Session) located(err error) error {
 	if errors.As(err, &bad) {
 		return fmt.Errorf("step %d: device %s: %w; nothing was committed; "+
 			"look at the samples of this batch, or lower --lr",
-			s.progress.Step+1, s.driver.DeviceOf(bad.Replica), err)
+			s.progress.Step+1, s.driver.Group().DeviceOf(bad.Replica), err)
 	}
 	return fmt.Errorf("step %d: %w", s.progress.Step+1, err)
 }

@@ -1,0 +1,47 @@
+package parallel
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// Member is a device that takes part in a run.
+type Member struct {
+	Name   string
+	Device device.Device
+}
+
+// Config says what a driver drives.
+type Config struct {
+	Replicas int
+	Batch    int // largest number of rows of a step, over all replicas
+	// Placement is how many replicas each device gets while all of them take
+	// part. nil: alike, and after Balance as their speeds are.
+	Placement []int
+	// BySpeed: Balance moves replicas between devices of several kernel classes
+	// too, though results depend on where these are.
+	BySpeed bool
+	// Template: one device makes every update, and the others get its state.
+	Template bool
+	// Local: replicas have weights of their own, which a Local keeps, and their
+	// devices never meet.
+	Local bool
+	// Reopen opens a lost device again, by its name. nil: what is lost stays lost.
+	Reopen func(ctx context.Context, name string) (device.Device, error)
+	// Timeout is how long a device may keep others waiting before it counts as
+	// lost, and how long a run without any device waits for one. 0 is 30 s.
+	Timeout time.Duration
+	// Rendezvous makes places where devices meet without the host. nil: they
+	// meet at the host.
+	Rendezvous device.Rendezvous
+	Slower     func(why error) // is told why devices that could meet by themselves do not
+	Lost       func(LossEvent) // is told of every device that the run goes on without
+	Back       func(BackEvent) // is told of every device that takes part again
+}
+
+const defaultTimeout = 30 * time.Second
+
+func (c *Config) timeout() time.Duration { return cmp.Or(c.Timeout, defaultTimeout) }

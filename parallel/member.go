@@ -1,0 +1,44 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// member is a device with the program loaded on it.
+type member struct {
+	// The group's:
+	Member
+	order    int // among the devices of Open
+	exe      device.Executable
+	capacity device.Capacity
+	replicas []int
+	hung     atomic.Bool   // the host gave it up
+	pause    time.Duration // before it was opened the last time
+
+	// The stepper's:
+	base    device.Version // of the stepper when the program was loaded
+	steps   int            // finished since it was opened
+	pace    pace
+	written device.Version // of the driver, which broadcast brought
+	updates device.Version // of replicas that a Local made on it: the version of the executable
+}
+
+// commit commits at the driver's version v.
+func (m *member) commit(ctx context.Context, v device.Version, h device.Hyper) error {
+	return m.exe.Commit(ctx, v-m.base, h)
+}
+
+// named puts the member's name before err, unless the device did so itself.
+func (m *member) named(err error) error {
+	var e *device.Error
+	if errors.As(err, &e) && e.Device == m.Name {
+		return err
+	}
+	return fmt.Errorf("%s: %w", m.Name, err)
+}

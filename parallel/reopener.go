@@ -1,0 +1,108 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// A device that dies without having finished a step is opened again after a
+// pause that doubles every time.
+const (
+	firstPause = 250 * time.Millisecond
+	lastPause  = 30 * time.Second
+)
+
+// reopener opens lost devices again, each in a goroutine of its own.
+type reopener struct {
+	ctx      context.Context
+	cancel   context.CancelFunc
+	wait     *sync.WaitGroup
+	reopened chan *member
+	pending  *member         // reopened, and no member yet
+	devices  []device.Device // that were opened here and became members
+}
+
+func newReopener() reopener {
+	ctx, cancel := context.WithCancel(context.Background())
+	return reopener{ctx: ctx, cancel: cancel, wait: &sync.WaitGroup{}, reopened: make(chan *member)}
+}
+
+// schedule opens the device of a lost member again: at once if it had
+// finished a step, else after a pause. It tries until it succeeds.
+func (r *reopener) schedule(was *member, open func(context.Context, string) (device.Device, error)) {
+	m := &member{Member: Member{Name: was.Name}, order: was.order}
+	if was.steps == 0 {
+		m.pause = min(max(2*was.pause, firstPause), lastPause)
+	}
+	r.wait.Go(func() {
+		for pause := m.pause; ; pause = min(max(2*pause, firstPause), lastPause) {
+			select {
+			case <-time.After(pause):
+			case <-r.ctx.Done():
+				return
+			}
+			d, err := open(r.ctx, m.Name)
+			if err != nil {
+				continue // the next pause is longer; a run without any device gives up by itself
+			}
+			m.Device = d
+			select {
+			case r.reopened <- m:
+			case <-r.ctx.Done():
+				_ = d.Close()
+			}
+			return
+		}
+	})
+}
+
+// forget drops a device that was opened here and is closed.
+func (r *reopener) forget(gone device.Device) {
+	r.devices = slices.DeleteFunc(r.devices, func(d device.Device) bool { return d == gone })
+}
+
+// close ends what is under way and closes what was opened here.
+func (r *reopener) close() error {
+	r.cancel()
+	r.wait.Wait()
+	if r.pending != nil {
+		r.devices = append(r.devices, r.pending.Device)
+	}
+	var errs []error
+	for _, d := range r.devices {
+		if err := d.Close(); !errors.Is(err, device.Lost) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// hasPending reports whether a device was opened that is no member yet.
+func (r *reopener) hasPending() bool {
+	if r.pending == nil {
+		select {
+		case r.pending = <-r.reopened:
+		default:
+		}
+	}
+	return r.pending != nil
+}
+
+// next returns the device that is pending, or the first that is opened before
+// ctx ends; nil if none is.
+func (r *reopener) next(ctx context.Context) *member {
+	if !r.hasPending() {
+		select {
+		case r.pending = <-r.reopened:
+		case <-ctx.Done():
+		}
+	}
+	m := r.pending
+	r.pending = nil
+	return m
+}

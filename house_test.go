@@ -61,7 +61,9 @@ doctor:               bn data fleet formats graph modelfile models parallel pred
 predict:              data fleet graph modelfile models parallel problem tensor train
 server/protocol:      tensor
 server/batching:      tensor
-server:               modelfile models predict problem server/batching server/protocol tensor train
+server/internal/inferencepb:
+server:               modelfile models predict problem server/batching server/internal/inferencepb
+server:               server/protocol tensor train
 study/experiment:     bench bn data device/remote fleet modelfile models parallel problem regular serialize
 study/experiment:     study tensor train
 

@@ -28,14 +28,18 @@ func (s *Server) modelConfig(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	writeJSON(w, http.StatusOK, s.config(m))
+	return nil
+}
+
+func (s *Server) config(m *served) config {
 	c := config{Name: m.name, Platform: "bnctl", Backend: "bnctl", MaxBatch: s.o.Predict.Batch,
 		Input: []configTensor{m.input.configured()}}
 	for _, o := range m.outputs {
 		c.Output = append(c.Output, o.configured())
 	}
 	c.Batching.Delay = s.o.Delay.Microseconds()
-	writeJSON(w, http.StatusOK, c)
-	return nil
+	return c
 }
 
 func (s signature) configured() configTensor {

@@ -30,9 +30,14 @@ type answering func(w http.ResponseWriter, r *http.Request) error
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, answer := range map[string]answering{
-		"GET /v2":              s.serverMetadata,
-		"GET /v2/health/live":  s.live,
-		"GET /v2/health/ready": s.ready,
+		"GET /v2":                                  s.serverMetadata,
+		"GET /v2/health/live":                      s.live,
+		"GET /v2/health/ready":                     s.ready,
+		"POST /v2/repository/index":                s.repositoryIndex,
+		"POST /v2/repository/models/{name}/load":   unserved,
+		"POST /v2/repository/models/{name}/unload": unserved,
+		"/v2/systemsharedmemory/":                  unserved,
+		"/v2/cudasharedmemory/":                    unserved,
 	} {
 		mux.Handle(pattern, answer)
 	}

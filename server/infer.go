@@ -28,7 +28,8 @@ func (s *served) infer(ctx context.Context, r *protocol.Request) (*protocol.Answ
 	if err != nil {
 		return nil, refusal(err)
 	}
-	a := &protocol.Answer{Model: s.name, Version: s.label(), ID: r.ID, Says: map[string]any{"sha256": s.sha256}}
+	a := &protocol.Answer{Model: s.name, Version: s.label(), ID: r.ID,
+		Says: map[string]string{"sha256": s.sha256}}
 	for _, w := range wanted {
 		t, err := s.output(w, got.Outputs, r.Binary)
 		if err != nil {

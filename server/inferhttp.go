@@ -17,6 +17,11 @@ const jsonLength = "Inference-Header-Content-Length"
 
 // inferHTTP answers an inference request.
 func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
+	done, err := s.begin()
+	if err != nil {
+		return err
+	}
+	defer done()
 	m, err := s.findPath(r)
 	if err != nil {
 		return err
@@ -40,9 +45,6 @@ func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
 
 // body reads a request as a whole.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if s.draining.Load() {
-		return nil, protocol.Refuse(protocol.Unavailable, "the server is going away")
-	}
 	tooLarge := func() error {
 		return protocol.Refuse(protocol.TooLarge, "the request has more than %d bytes", s.o.Request)
 	}

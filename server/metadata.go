@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 
+	"github.com/bnctl/bnctl/server/protocol"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -52,6 +53,37 @@ func (s *Server) modelMetadata(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, metadata{m.name, []string{m.label()}, "bnctl", []signature{m.input}, m.outputs})
+	writeJSON(w, http.StatusOK, s.metadata(m))
 	return nil
+}
+
+func (s *Server) metadata(m *served) metadata {
+	return metadata{m.name, []string{m.label()}, "bnctl", []signature{m.input}, m.outputs}
+}
+
+// indexed is an entry of the repository's index.
+type indexed struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	State   string `json:"state"`
+}
+
+// index lists what is served.
+func (s *Server) index() []indexed {
+	all := []indexed{}
+	for _, name := range s.names {
+		all = append(all, indexed{name, s.models[name].label(), "READY"})
+	}
+	return all
+}
+
+func (s *Server) repositoryIndex(w http.ResponseWriter, _ *http.Request) error {
+	writeJSON(w, http.StatusOK, s.index())
+	return nil
+}
+
+// unserved answers what Triton has, and this server does not.
+func unserved(http.ResponseWriter, *http.Request) error {
+	return protocol.Refuse(protocol.Unimplemented,
+		"this server does not do that: models are loaded from their files, and there is no shared memory")
 }

@@ -16,6 +16,7 @@ import (
 type Options struct {
 	Models []string // files of models; the name of each is that of its file
 	HTTP   string   // address to listen on, "127.0.0.1:8000"
+	GRPC   string   // address to listen on, "127.0.0.1:8001"; "": none
 	// File says what of a file is the model, for all of them.
 	File modelfile.Options
 	// Predict says on what models are run, each on devices of its own. Its Batch
@@ -50,7 +51,10 @@ func (o *Options) check() error {
 	o.Queue = cmp.Or(o.Queue, defaultQueue*o.Predict.Batch)
 	o.Request = cmp.Or(o.Request, defaultRequest)
 	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
-	return loopback("http", o.HTTP)
+	if err := loopback("http", o.HTTP); err != nil || o.GRPC == "" {
+		return err
+	}
+	return loopback("grpc", o.GRPC)
 }
 
 // loopback refuses addresses that other machines reach.

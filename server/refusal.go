@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/bnctl/bnctl/server/batching"
 	"github.com/bnctl/bnctl/server/protocol"
 )
@@ -30,3 +33,25 @@ func refusal(err error) error {
 func invalid(format string, args ...any) error {
 	return protocol.Refuse(protocol.Invalid, format, args...)
 }
+
+// codeOf is the kinds as gRPC has them.
+var codeOf = map[protocol.Kind]codes.Code{
+	protocol.Invalid: codes.InvalidArgument, protocol.Unauthorised: codes.Unauthenticated,
+	protocol.Forbidden: codes.PermissionDenied, protocol.NotFound: codes.NotFound,
+	protocol.TooLarge: codes.ResourceExhausted, protocol.Busy: codes.ResourceExhausted,
+	protocol.Canceled: codes.Canceled, protocol.Internal: codes.Internal,
+	protocol.Unimplemented: codes.Unimplemented, protocol.Unavailable: codes.Unavailable,
+	protocol.Late: codes.DeadlineExceeded,
+}
+
+// asStatus returns an error with the code that gRPC has for it.
+func asStatus(err error) error {
+	var r *protocol.Refusal
+	if errors.As(err, &r) {
+		return status.Error(codeOf[r.Kind], r.Text)
+	}
+	return err // a status of gRPC's own, or none
+}
+
+// unavailable refuses what may be asked for again, here or of another server.
+func unavailable(text string) error { return protocol.Refuse(protocol.Unavailable, "%s", text) }

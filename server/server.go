@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"net/http"
-	"sync/atomic"
-	"time"
 
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/server/protocol"
@@ -14,12 +11,10 @@ import (
 
 // Server serves models.
 type Server struct {
-	o        Options
-	models   map[string]*served
-	names    []string // of models, in the order of Options
-	listener net.Listener
-	http     *http.Server
-	draining atomic.Bool
+	front
+	o      Options
+	models map[string]*served
+	names  []string // of models, in the order of Options
 }
 
 // Open listens, and opens every model on devices of its own. Three things might
@@ -32,7 +27,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{o: o, models: map[string]*served{}}
-	err := s.listen(ctx)
+	err := s.listen(ctx, &o)
 	if err == nil {
 		err = s.load(ctx)
 	}
@@ -40,11 +35,6 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
-}
-
-func (s *Server) listen(ctx context.Context) (err error) {
-	s.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", s.o.HTTP)
-	return err
 }
 
 // load opens the models.
@@ -75,43 +65,27 @@ func (s *Server) find(name, version string) (*served, error) {
 	return m, nil
 }
 
-// HTTP returns the address at which the server answers.
-func (s *Server) HTTP() string { return s.listener.Addr().String() }
+// HTTP returns the address at which the server answers over HTTP.
+func (s *Server) HTTP() string { return s.overHTTP.Addr().String() }
 
-// drainTime is how long accepted requests may take once the server is told to end.
-const drainTime = 6 * time.Second
+// GRPC returns the address at which the server answers over gRPC; "" if it does not.
+func (s *Server) GRPC() string { return addressOf(s.overGRPC) }
 
-// Serve answers until ctx ends. Then it refuses what comes, answers what was
-// accepted, and returns; nil if all was answered in time.
-func (s *Server) Serve(ctx context.Context) error {
-	s.http = s.newHTTP()
-	failed := make(chan error, 1)
-	go func() { failed <- s.http.Serve(s.listener) }()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
+func addressOf(l net.Listener) string {
+	if l == nil {
+		return ""
 	}
-	s.draining.Store(true)
-	end, stop := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
-	defer stop()
-	return s.http.Shutdown(end)
+	return l.Addr().String()
 }
+
+// Models returns the names of the models, in the order in which they were given.
+func (s *Server) Models() []string { return s.names }
 
 // Close gives the devices and addresses back.
 func (s *Server) Close() error {
-	var errs []error
-	if s.listener != nil && s.http == nil {
-		errs = append(errs, s.listener.Close())
-	}
-	if s.http != nil {
-		errs = append(errs, s.http.Close())
-	}
+	errs := []error{s.front.close()}
 	for _, m := range s.models {
 		errs = append(errs, m.close())
 	}
 	return errors.Join(errs...)
 }
-
-// Models returns the names of the models, in the order in which they were given.
-func (s *Server) Models() []string { return s.names }

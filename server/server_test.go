@@ -64,7 +64,7 @@ func write(t testing.TB, m *models.Model, path string) string {
 
 // on are options for models at paths, on devices.
 func on(devices string, paths ...string) Options {
-	return Options{Models: paths, HTTP: "127.0.0.1:0", Queue: 1000,
+	return Options{Models: paths, HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Queue: 1000,
 		Predict: predict.Options{Batch: 4, Fleet: fleet.Options{Devices: devices, Threads: 1}}}
 }
 
@@ -330,6 +330,7 @@ func TestProblems(t *testing.T) {
 		func(o *Options) { o.Models = append(o.Models, path) },
 		func(o *Options) { o.HTTP = "0.0.0.0:0" },
 		func(o *Options) { o.HTTP = ":0" },
+		func(o *Options) { o.GRPC = "[::]:0" },
 		func(o *Options) { o.HTTP = "127.0.0.1" },
 		func(o *Options) { o.Delay = -1 },
 		func(o *Options) { o.Queue = -1 },

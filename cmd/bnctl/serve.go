@@ -14,7 +14,7 @@ import (
 func serveCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "serve",
-		Usage:     "answer inference requests for models over HTTP",
+		Usage:     "answer inference requests for models over HTTP and gRPC",
 		ArgsUsage: "MODEL...",
 		Description: `Answers requests in the Open Inference Protocol, version 2, with Triton's
 extensions binary_tensor_data, classification and model_configuration. An answer
@@ -26,13 +26,14 @@ A model has the name of its file. One that holds preprocessing takes pictures,
 UINT8 [-1,H,W,C] of its size; others take FP32 [-1,C,H,W].
 
    bnctl serve cifar.bnm
-   bnctl serve cifar.bnm digits.bnm --http 127.0.0.1:9000 --devices 2xcpu
+   bnctl serve cifar.bnm digits.bnm --http 127.0.0.1:9000 --grpc '' --devices 2xcpu
    bnctl serve resnet50.onnx --preprocess imagenet --max-batch 8
 
    curl localhost:8000/v2/models/cifar
    curl localhost:8000/v2/models/cifar/infer -d @request.json`,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "http", Value: "127.0.0.1:8000", Usage: "`ADDRESS` to listen on; port 0: any"},
+			&cli.StringFlag{Name: "grpc", Value: "127.0.0.1:8001", Usage: "`ADDRESS` to listen on; '': none"},
 			&cli.IntFlag{Name: "max-batch", Value: 32, Usage: "rows that are computed together at most"},
 			&cli.DurationFlag{Name: "max-delay", DefaultText: "0s: with what queued meanwhile",
 				Usage: "how long a row waits for others, for example 2ms"},
@@ -69,8 +70,8 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 	if err := atLeast(c, 1, "max-queue", "max-batch"); err != nil {
 		return o, err
 	}
-	o = server.Options{Models: c.Args().Slice(), HTTP: c.String("http"), Delay: c.Duration("max-delay"),
-		Queue: c.Int("max-queue"), Predict: predict.Options{Batch: c.Int("max-batch")}}
+	o = server.Options{Models: c.Args().Slice(), HTTP: c.String("http"), GRPC: c.String("grpc"),
+		Delay: c.Duration("max-delay"), Queue: c.Int("max-queue"), Predict: predict.Options{Batch: c.Int("max-batch")}}
 	if o.File, err = modelOptions(c); err != nil {
 		return o, err
 	}
@@ -82,9 +83,13 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 func announce(o *output, s *server.Server) {
 	o.event("serve", struct {
 		HTTP   string   `json:"http"`
+		GRPC   string   `json:"grpc,omitempty"`
 		Models []string `json:"models"`
-	}{s.HTTP(), s.Models()})
+	}{s.HTTP(), s.GRPC(), s.Models()})
 	for _, name := range s.Models() {
 		o.result("http://%s/v2/models/%s", s.HTTP(), name)
+	}
+	if s.GRPC() != "" {
+		o.result("grpc://%s", s.GRPC())
 	}
 }

@@ -21,7 +21,7 @@ import (
 // $HTTP from then on. At the end of the script it is told to end, and must do so
 // with the code of SIGTERM.
 func serving(ts *testscript.TestScript, _ bool, args []string) {
-	args = append([]string{"serve", "--json", "--http", "127.0.0.1:0"}, args...)
+	args = append([]string{"serve", "--json", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"}, args...)
 	cmd := exec.Command("bnctl", args...)
 	cmd.Dir, cmd.Env, cmd.Stderr = ts.Getenv("WORK"), append(os.Environ(), "HOME="+ts.Getenv("WORK")), os.Stderr
 	out, err := cmd.StdoutPipe()

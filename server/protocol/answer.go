@@ -10,11 +10,11 @@ import (
 
 // Answer is what was inferred.
 type Answer struct {
-	Model   string         `json:"model_name"`
-	Version string         `json:"model_version"`
-	ID      string         `json:"id,omitempty"`
-	Says    map[string]any `json:"parameters,omitempty"` // about the answer as a whole
-	Outputs []*Tensor      `json:"outputs"`
+	Model   string            `json:"model_name"`
+	Version string            `json:"model_version"`
+	ID      string            `json:"id,omitempty"`
+	Says    map[string]string `json:"parameters,omitempty"` // about the answer as a whole
+	Outputs []*Tensor         `json:"outputs"`
 }
 
 // Tensor is an output: a tensor, or strings.

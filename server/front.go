@@ -1,0 +1,120 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+)
+
+// front is where requests come in.
+type front struct {
+	overHTTP, overGRPC net.Listener // nil: not this way
+	draining           atomic.Bool  // nothing new is taken
+	active             atomic.Int64 // inferences under way
+}
+
+// listen takes the addresses.
+func (f *front) listen(ctx context.Context, o *Options) (err error) {
+	if f.overHTTP, err = new(net.ListenConfig).Listen(ctx, "tcp", o.HTTP); err != nil || o.GRPC == "" {
+		return err
+	}
+	f.overGRPC, err = new(net.ListenConfig).Listen(ctx, "tcp", o.GRPC)
+	return err
+}
+
+// close gives the addresses back.
+func (f *front) close() error {
+	var errs []error
+	for _, l := range []net.Listener{f.overHTTP, f.overGRPC} {
+		if l == nil {
+			continue
+		}
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) { // Serve has closed it
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// drainTime is how long accepted requests may take once the server is told to end.
+const drainTime = 6 * time.Second
+
+// Serve answers until ctx ends. Then it refuses what comes, answers what was
+// accepted, and returns; nil if all was answered in time. It is called once.
+func (s *Server) Serve(ctx context.Context) error {
+	failed := make(chan error, 2)
+	h := s.newHTTP()
+	go func() { failed <- h.Serve(s.overHTTP) }()
+	g, health := s.newGRPC()
+	if s.overGRPC != nil {
+		go func() { failed <- g.Serve(s.overGRPC) }()
+	}
+	select {
+	case err := <-failed:
+		_ = h.Close()
+		g.Stop()
+		return err
+	case <-ctx.Done():
+	}
+	s.draining.Store(true)
+	health.Shutdown()
+	end, stop := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer stop()
+	s.settle(end)
+	return errors.Join(shutdown(end, h), stopGRPC(end, g))
+}
+
+// settle waits until no inference is under way. Meanwhile others are told that
+// the server is going away.
+func (f *front) settle(ctx context.Context) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for f.active.Load() > 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// shutdown ends connections when they are idle, and all when ctx ends.
+func shutdown(ctx context.Context, h *http.Server) error {
+	err := h.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, h.Close())
+	}
+	return err
+}
+
+func stopGRPC(ctx context.Context, g *grpc.Server) error {
+	ended := make(chan struct{})
+	go func() {
+		g.GracefulStop()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		g.Stop()
+		<-ended
+		return context.Cause(ctx)
+	}
+}
+
+// begin notes an inference; done is called when its answer is written.
+func (f *front) begin() (done func(), err error) {
+	f.active.Add(1)
+	done = func() { f.active.Add(-1) }
+	if f.draining.Load() {
+		done()
+		return nil, unavailable("the server is going away")
+	}
+	return done, nil
+}

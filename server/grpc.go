@@ -1,0 +1,117 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/reflection"
+
+	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
+	"github.com/bnctl/bnctl/train"
+)
+
+// grpcStreams is how many calls of one connection are answered at a time.
+const grpcStreams = 1024
+
+// service is the Open Inference Protocol over gRPC. What it does not define is
+// answered UNIMPLEMENTED.
+type service struct {
+	pb.UnimplementedGRPCInferenceServiceServer
+	*Server
+}
+
+// newGRPC returns what answers over gRPC, and its health.
+func (s *Server) newGRPC() (*grpc.Server, *health.Server) {
+	g := grpc.NewServer(grpc.MaxRecvMsgSize(s.o.Request), grpc.MaxConcurrentStreams(grpcStreams),
+		grpc.ConnectionTimeout(headerTimeout), grpc.UnaryInterceptor(s.unary),
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTimeout}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second}))
+	pb.RegisterGRPCInferenceServiceServer(g, service{Server: s})
+	h := health.NewServer()
+	healthpb.RegisterHealthServer(g, h)
+	reflection.Register(g)
+	return g, h
+}
+
+// unary gives errors the codes of gRPC.
+func (s *Server) unary(ctx context.Context, in any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	out, err := handle(ctx, in)
+	return out, asStatus(err)
+}
+
+// ServerLive implements pb.GRPCInferenceServiceServer, as the methods below do.
+func (s service) ServerLive(context.Context, *pb.ServerLiveRequest) (*pb.ServerLiveResponse, error) {
+	return &pb.ServerLiveResponse{Live: true}, nil
+}
+
+func (s service) ServerReady(context.Context, *pb.ServerReadyRequest) (*pb.ServerReadyResponse, error) {
+	return &pb.ServerReadyResponse{Ready: !s.draining.Load()}, nil
+}
+
+func (s service) ModelReady(_ context.Context, r *pb.ModelReadyRequest) (*pb.ModelReadyResponse, error) {
+	_, err := s.find(r.Name, r.Version)
+	return &pb.ModelReadyResponse{Ready: err == nil}, err
+}
+
+func (s service) ServerMetadata(context.Context, *pb.ServerMetadataRequest) (
+	*pb.ServerMetadataResponse, error) {
+	return &pb.ServerMetadataResponse{Name: "bnctl", Version: train.Release, Extensions: extensions}, nil
+}
+
+func (s service) ModelMetadata(_ context.Context, r *pb.ModelMetadataRequest) (
+	*pb.ModelMetadataResponse, error) {
+	m, err := s.find(r.Name, r.Version)
+	if err != nil {
+		return nil, err
+	}
+	meta := s.metadata(m)
+	out := &pb.ModelMetadataResponse{Name: meta.Name, Versions: meta.Versions, Platform: meta.Platform}
+	for _, in := range meta.Inputs {
+		out.Inputs = append(out.Inputs, in.message())
+	}
+	for _, o := range meta.Outputs {
+		out.Outputs = append(out.Outputs, o.message())
+	}
+	return out, nil
+}
+
+func (s signature) message() *pb.ModelMetadataResponse_TensorMetadata {
+	return &pb.ModelMetadataResponse_TensorMetadata{Name: s.Name, Datatype: s.Datatype, Shape: widened(s.Shape)}
+}
+
+func (s service) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.ModelInferResponse, error) {
+	done, err := s.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	m, err := s.find(in.ModelName, in.ModelVersion)
+	if err != nil {
+		return nil, err
+	}
+	r, err := requestOf(in)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeout(ctx, s.o.Timeout)
+	defer stop()
+	a, err := m.infer(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return answerOf(a), nil
+}
+
+func (s service) RepositoryIndex(context.Context, *pb.RepositoryIndexRequest) (
+	*pb.RepositoryIndexResponse, error) {
+	out := &pb.RepositoryIndexResponse{}
+	for _, m := range s.index() {
+		out.Models = append(out.Models, &pb.RepositoryIndexResponse_ModelIndex{Name: m.Name, Version: m.Version,
+			State: m.State})
+	}
+	return out, nil
+}

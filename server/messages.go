@@ -1,0 +1,125 @@
+package server
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
+	"github.com/bnctl/bnctl/server/protocol"
+)
+
+// requestOf reads a request of gRPC.
+func requestOf(in *pb.ModelInferRequest) (*protocol.Request, error) {
+	if err := unimplemented(in.Parameters); err != nil {
+		return nil, err
+	}
+	r := &protocol.Request{ID: in.Id, Binary: true,
+		Timeout: time.Duration(max(0, number(in.Parameters["timeout"]))) * time.Microsecond}
+	raw := in.RawInputContents
+	if len(raw) > 0 && len(raw) != len(in.Inputs) {
+		return nil, invalid("%d inputs, and raw_input_contents has %d", len(in.Inputs), len(raw))
+	}
+	for i, t := range in.Inputs {
+		if err := unimplemented(t.Parameters); err != nil {
+			return nil, err
+		}
+		input := protocol.Input{Name: t.Name, Datatype: t.Datatype, Shape: narrowed(t.Shape)}
+		var err error
+		switch {
+		case len(raw) > 0 && t.Contents != nil:
+			return nil, invalid("input %.80q has contents and raw_input_contents; give one of them", t.Name)
+		case len(raw) > 0:
+			input.Raw = raw[i]
+		default:
+			input.Raw, err = rawOf(t)
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.Inputs = append(r.Inputs, input)
+	}
+	for _, o := range in.Outputs {
+		if err := unimplemented(o.Parameters); err != nil {
+			return nil, err
+		}
+		classes := number(o.Parameters["classification"])
+		if classes < 0 {
+			return nil, invalid("output %.80q: classification %d; want at least 1", o.Name, classes)
+		}
+		r.Outputs = append(r.Outputs, protocol.Output{Name: o.Name, Classes: int(min(classes, math.MaxInt32))})
+	}
+	return r, nil
+}
+
+// unimplemented refuses what would be ignored to the client's harm.
+func unimplemented(p map[string]*pb.InferParameter) error {
+	if p["shared_memory_region"] != nil {
+		return protocol.Refuse(protocol.Unimplemented, "there is no shared memory here; send the elements")
+	}
+	if id := p["sequence_id"]; number(id) != 0 || id.GetStringParam() != "" {
+		return protocol.Refuse(protocol.Unimplemented, "there are no sequences here: a request stands for itself")
+	}
+	return nil
+}
+
+// number returns a parameter that is a whole number, whatever its type; 0 if
+// it is none.
+func number(p *pb.InferParameter) int64 {
+	if n := p.GetUint64Param(); n > 0 {
+		return int64(min(n, math.MaxInt64))
+	}
+	return p.GetInt64Param()
+}
+
+// rawOf returns the elements that stand in the field of their type.
+func rawOf(t *pb.ModelInferRequest_InferInputTensor) ([]byte, error) {
+	raw := []byte{}
+	switch t.Datatype {
+	case "FP32":
+		for _, v := range t.Contents.GetFp32Contents() {
+			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+		}
+	case "UINT8":
+		for _, v := range t.Contents.GetUintContents() {
+			if v > math.MaxUint8 {
+				return nil, invalid("input %.80q: %d is no UINT8", t.Name, v)
+			}
+			raw = append(raw, byte(v))
+		}
+	default:
+		return nil, invalid("input %.80q: %.80q is taken as raw_input_contents only", t.Name, t.Datatype)
+	}
+	return raw, nil
+}
+
+// answerOf writes an answer for gRPC: elements are always bytes.
+func answerOf(a *protocol.Answer) *pb.ModelInferResponse {
+	out := &pb.ModelInferResponse{ModelName: a.Model, ModelVersion: a.Version, Id: a.ID,
+		Parameters: map[string]*pb.InferParameter{}}
+	for name, v := range a.Says {
+		out.Parameters[name] = &pb.InferParameter{ParameterChoice: &pb.InferParameter_StringParam{StringParam: v}}
+	}
+	for _, t := range a.Outputs {
+		out.Outputs = append(out.Outputs, &pb.ModelInferResponse_InferOutputTensor{Name: t.Name,
+			Datatype: t.Datatype, Shape: widened(t.Shape)})
+		out.RawOutputContents = append(out.RawOutputContents, t.Raw())
+	}
+	return out
+}
+
+func widened(shape []int) []int64 {
+	out := make([]int64, len(shape))
+	for i, n := range shape {
+		out[i] = int64(n)
+	}
+	return out
+}
+
+func narrowed(shape []int64) []int {
+	out := make([]int, len(shape))
+	for i, n := range shape {
+		out[i] = int(n)
+	}
+	return out
+}

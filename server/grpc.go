@@ -38,7 +38,8 @@ func (s *Server) newGRPC() (*grpc.Server, *health.Server) {
 }
 
 // unary gives errors the codes of gRPC.
-func (s *Server) unary(ctx context.Context, in any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+func (s *Server) unary(ctx context.Context, in any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (
+	any, error) {
 	out, err := handle(ctx, in)
 	return out, asStatus(err)
 }

@@ -71,7 +71,8 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 		return o, err
 	}
 	o = server.Options{Models: c.Args().Slice(), HTTP: c.String("http"), GRPC: c.String("grpc"),
-		Delay: c.Duration("max-delay"), Queue: c.Int("max-queue"), Predict: predict.Options{Batch: c.Int("max-batch")}}
+		Delay: c.Duration("max-delay"), Queue: c.Int("max-queue"),
+		Predict: predict.Options{Batch: c.Int("max-batch")}}
 	if o.File, err = modelOptions(c); err != nil {
 		return o, err
 	}

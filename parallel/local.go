@@ -85,6 +85,9 @@ func (l *Local) Commit() {
 // Average gives every replica the average of all.
 func (l *Local) Average() { l.assign(l.average()) }
 
+// Replicas returns how many replicas there are.
+func (l *Local) Replicas() int { return len(l.states) }
+
 // State returns all state with the average of the replicas: the model that is
 // trained. It asks no device.
 func (l *Local) State() map[string]tensor.Tensor {

@@ -29,7 +29,8 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	if done.Gap, err = s.gap(ctx); err != nil {
 		return err
 	}
-	s.lateness(&done)
+	done.Late = s.progress.Late
+	done.Merged, done.Waited = s.statistics.lateness()
 	s.emit(done)
 	if err := s.balance(ctx); err != nil {
 		return err
@@ -61,7 +62,7 @@ func (s *Session) unread() int {
 
 // Evaluate runs the model as it stands on the validation data.
 func (s *Session) Evaluate(ctx context.Context) (*Evaluation, error) {
-	statistics, err := s.statistics()
+	statistics, err := s.statistics.final()
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func (s *Session) Evaluate(ctx context.Context) (*Evaluation, error) {
 // (Beside), on the validation data.
 func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor.Tensor) (
 	*Evaluation, error) {
-	if err := s.show(ctx, statistics); err != nil {
+	if err := s.weights.show(ctx, statistics); err != nil {
 		return nil, err
 	}
 	t := s.transform
@@ -122,21 +123,4 @@ func better(save string, loss, accuracy, best float64) bool {
 		return loss < best
 	}
 	return accuracy > best
-}
-
-// current returns the state of the model as it is trained, with the running statistics.
-func (s *Session) current(ctx context.Context) (map[string]tensor.Tensor, error) {
-	var state map[string]tensor.Tensor
-	var err error
-	if s.local != nil {
-		state = s.local.State()
-	} else if state, err = s.driver.State(ctx); err != nil {
-		return nil, err
-	}
-	statistics, err := s.statistics()
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(state, statistics)
-	return state, nil
 }

@@ -23,7 +23,7 @@ type Gap struct {
 func (s *Session) remember(b parallel.Batch) {
 	r, step := s.recipe, s.progress.Step
 	left := min(r.StepsPerEpoch()-step%r.StepsPerEpoch(), r.TotalSteps()-step)
-	if left > 2 || len(s.kept) == 0 || rowsOf(b) < rowsOf(s.probe) {
+	if left > 2 || len(s.statistics) == 0 || rowsOf(b) < rowsOf(s.probe) {
 		return
 	}
 	s.probe = b.Clone()
@@ -45,14 +45,14 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 	if len(b.Sizes) == 0 {
 		return nil, nil
 	}
-	statistics, err := s.statistics()
+	statistics, err := s.statistics.final()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.show(ctx, statistics); err != nil {
+	if err := s.weights.show(ctx, statistics); err != nil {
 		return nil, err
 	}
-	trained, err := s.dryRun(ctx, b)
+	trained, err := s.weights.dryRun(ctx, b)
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +70,6 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 	}
 	g.Advice = s.adviceOn(g)
 	return g, nil
-}
-
-// dryRun runs the training function on a batch and commits nothing.
-func (s *Session) dryRun(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
-	if s.local != nil {
-		return s.local.DryRun(ctx, b)
-	}
-	return s.driver.Step(ctx, b)
 }
 
 // large reports whether the model is clearly worse in use than in training.

@@ -60,7 +60,7 @@ func TestAdviceOnTheGap(t *testing.T) {
 	} {
 		r := newBench(t, 24).recipe
 		c.change(&r)
-		got := (&Session{recipe: &r}).adviceOn(&c.gap)
+		got := (&Session{trainer: &trainer{plan: &plan{recipe: &r}}}).adviceOn(&c.gap)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("batch %g, running %g: advice %q, want %q", c.gap.Batch, c.gap.Running, got, c.want)
 		}

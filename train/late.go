@@ -20,72 +20,65 @@ func (r *Recipe) apart() bool {
 	return late
 }
 
-// startLate begins with no gradient waiting.
-func (s *Session) startLate() {
-	span, ok := s.recipe.WeightSync.Span()
-	if !ok {
-		return
-	}
+// trainedState declares the tensors that training changes.
+func (p *plan) trainedState() []graph.State {
 	var trained []graph.State
-	for _, name := range s.trained {
-		for _, st := range s.template.Graph.State {
+	for _, name := range p.trained {
+		for _, st := range p.template.Graph.State {
 			if st.Name == name {
 				trained = append(trained, st)
 			}
 		}
 	}
-	s.late = parallel.NewLate(trained, s.recipe.Seed, span)
+	return trained
 }
 
-// commit makes the next version of the state from what a step found, or from
-// what is due in it.
-func (s *Session) commit(ctx context.Context, found parallel.Result, sl parallel.Slices) error {
-	if s.local != nil {
-		s.local.Commit()
-		s.averageIfDue()
-		return nil
-	}
-	h := Hyper(s.recipe, s.schedule, s.progress.Step)
-	if s.late == nil {
-		return s.driver.Commit(ctx, h)
-	}
-	due, next, err := s.late.Next(s.progress.Step, found.Gradients, sl.Sizes)
+// lateWeights is the same in all replicas: each update is made from the
+// gradients that are due in its step.
+type lateWeights struct {
+	summedWeights
+	waiting *parallel.Late
+	counts  *parallel.Lateness // of waiting; nil before the first step
+}
+
+// commit makes the next version of the state from what is due in a step.
+func (w *lateWeights) commit(ctx context.Context, o optimizerStep, found parallel.Result) error {
+	due, next, err := w.waiting.Next(o.number, found.Gradients, o.batch.Sizes)
 	if err != nil {
 		return err
 	}
-	if err := s.driver.Write(ctx, due); err != nil {
+	if err := w.driver.Write(ctx, due); err != nil {
 		return err
 	}
-	if err := s.driver.Commit(ctx, h); err != nil {
+	if err := w.driver.Commit(ctx, o.hyper); err != nil {
 		return err
 	}
-	s.late = next
 	counts := next.Lateness()
-	s.progress.Late = &counts
+	w.waiting, w.counts = next, &counts
 	return nil
 }
 
-// packLate puts the gradients that wait into a checkpoint.
-func (s *Session) packLate(k *serialize.Checkpoint) {
-	if s.late == nil {
-		return
-	}
-	if t := s.late.Tensors(); len(t) > 0 { // their counts are part of the progress
+func (w *lateWeights) lateness() *parallel.Lateness { return w.counts }
+
+// pack puts the gradients that wait into a checkpoint. Their counts are part of
+// the progress.
+func (w *lateWeights) pack(k *serialize.Checkpoint) {
+	if t := w.waiting.Tensors(); len(t) > 0 {
 		k.Sets = append(k.Sets, serialize.Set{Name: setLate, Tensors: t})
 	}
 }
 
-// restoreLate takes them from a checkpoint.
-func (s *Session) restoreLate(k *serialize.Checkpoint) (err error) {
-	if s.late == nil || s.progress.Late == nil {
+func (w *lateWeights) restore(k *serialize.Checkpoint, p *Progress) (err error) {
+	if p.Late == nil {
 		return nil
 	}
 	var waiting map[string]tensor.Tensor
 	if set := k.Set(setLate); set != nil {
 		waiting = set.Tensors
 	}
-	if s.late, err = s.late.Restored(waiting, *s.progress.Late); err != nil {
+	if w.waiting, err = w.waiting.Restored(waiting, *p.Late); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
+	w.counts = p.Late
 	return nil
 }

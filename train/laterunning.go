@@ -28,16 +28,16 @@ func (r *lateRunning) next(moments []tensor.Tensor) (running, error) {
 	return &lateRunning{next}, err
 }
 
-// lateness tells of an epoch how late statistics hear of replicas, and updates
-// take their gradients.
-func (s *Session) lateness(done *EpochDone) {
-	done.Late = s.progress.Late
-	if len(s.kept) == 0 {
-		return
+// lateness returns how many moments the statistics of a recipe have merged, and
+// how many steps these had waited in total; 0 if they never wait.
+func (s statistics) lateness() (merged, waited int64) {
+	if len(s) == 0 {
+		return 0, 0
 	}
-	if r, ok := s.kept[0].running.(*lateRunning); ok {
-		done.Merged, done.Waited = r.Merged, r.Waited
+	if r, ok := s[0].running.(*lateRunning); ok {
+		return r.Merged, r.Waited
 	}
+	return 0, 0
 }
 
 // waiting names the set of the moments that wait, and the attachment with

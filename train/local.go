@@ -16,21 +16,12 @@ func (r *Recipe) local() bool {
 	return ok
 }
 
-// startLocal begins with what a checkpoint brought, or with the same weights
-// in all replicas.
-func (s *Session) startLocal() error {
-	if !s.recipe.local() {
-		return nil
-	}
-	s.local = parallel.NewLocal(s.driver, s.state)
-	if s.own == nil {
-		return nil
-	}
-	if err := s.local.Restore(s.own, sinceAverage(s.recipe, s.progress.Step)); err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
-	}
-	s.own = nil
-	return nil
+// localWeights is weights of each replica for itself. They are averaged at the
+// end of every period; in between their average is the model that is trained.
+type localWeights struct {
+	driver   *parallel.Driver
+	replicas *parallel.Local
+	period   int // steps
 }
 
 // sinceAverage returns for how many steps replicas have been on their own
@@ -43,55 +34,64 @@ func sinceAverage(r *Recipe, step int) int {
 	return step % period
 }
 
-// averageIfDue gives all replicas their average if the step under way is the last
-// of a period.
-func (s *Session) averageIfDue() {
-	if sinceAverage(s.recipe, s.progress.Step+1) == 0 {
-		s.local.Average()
-	}
+func (w *localWeights) step(ctx context.Context, o optimizerStep) (parallel.Result, error) {
+	return w.replicas.Step(ctx, o.batch, o.hyper)
 }
 
-// allState returns the state of the model as it is trained, and makes it what
-// remains if all devices are lost later.
-func (s *Session) allState(ctx context.Context) (map[string]tensor.Tensor, error) {
-	if s.local != nil {
-		return s.local.State(), nil
+// commit gives all replicas their average if the step is the last of a period.
+func (w *localWeights) commit(_ context.Context, o optimizerStep, _ parallel.Result) error {
+	w.replicas.Commit()
+	if (o.number+1)%w.period == 0 {
+		w.replicas.Average()
 	}
-	return s.driver.Snapshot(ctx)
+	return nil
 }
 
-// show makes the devices ready to use the model as it is trained, with some
-// running statistics: replicas with weights of their own are averaged first.
-func (s *Session) show(ctx context.Context, statistics map[string]tensor.Tensor) error {
-	if s.local != nil {
-		state := s.local.State()
-		maps.Copy(state, statistics)
-		statistics = state
-	}
-	return s.driver.Write(ctx, statistics)
+func (w *localWeights) dryRun(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
+	return w.replicas.DryRun(ctx, b)
 }
 
-// packLocal puts what replicas have of their own into a checkpoint.
-func (s *Session) packLocal(k *serialize.Checkpoint) {
-	if s.local == nil {
-		return
-	}
-	for r, own := range s.local.Own() {
+func (w *localWeights) state(context.Context) (map[string]tensor.Tensor, error) {
+	return w.replicas.State(), nil
+}
+
+func (w *localWeights) snapshot(ctx context.Context) (map[string]tensor.Tensor, error) {
+	return w.state(ctx)
+}
+
+func (w *localWeights) atHost() bool { return true }
+
+// show averages the replicas for the devices, and leaves them as they are.
+func (w *localWeights) show(ctx context.Context, statistics map[string]tensor.Tensor) error {
+	state := w.replicas.State()
+	maps.Copy(state, statistics)
+	return w.driver.Write(ctx, state)
+}
+
+func (w *localWeights) lateness() *parallel.Lateness { return nil }
+
+// pack puts what replicas have of their own into a checkpoint.
+func (w *localWeights) pack(k *serialize.Checkpoint) {
+	for r, own := range w.replicas.Own() {
 		k.Sets = append(k.Sets, serialize.Set{Name: serialize.SetOfWeights(r), Tensors: own})
 	}
 }
 
-// restoreLocal takes that from a checkpoint.
-func (s *Session) restoreLocal(k *serialize.Checkpoint) error {
-	if sinceAverage(s.recipe, s.progress.Step) == 0 {
+func (w *localWeights) restore(k *serialize.Checkpoint, p *Progress) error {
+	since := p.Step % w.period
+	if since == 0 {
 		return nil
 	}
-	for r := range s.recipe.StepReplicas() {
+	var own []map[string]tensor.Tensor
+	for r := range w.replicas.Replicas() {
 		set := k.Set(serialize.SetOfWeights(r))
 		if set == nil {
 			return fmt.Errorf("checkpoint: the weights of replica %d are missing", r)
 		}
-		s.own = append(s.own, set.Tensors)
+		own = append(own, set.Tensors)
+	}
+	if err := w.replicas.Restore(own, since); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil
 }

@@ -2,17 +2,12 @@ package train
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // Run trains to the end of the recipe and returns the template. When ctx ends
@@ -21,8 +16,8 @@ import (
 func (s *Session) Run(ctx context.Context) (*models.Model, error) {
 	s.began = time.Now()
 	s.start()
-	if _, err := s.checkpoint(ctx); err != nil {
-		return nil, s.stopped(ctx, err)
+	if _, err := s.rescue.take(ctx); err != nil {
+		return nil, s.rescue.stopped(ctx, err)
 	}
 	loader, err := s.loader(ctx)
 	if err != nil {
@@ -32,19 +27,19 @@ func (s *Session) Run(ctx context.Context) (*models.Model, error) {
 	epoch, log := newMeter(), newMeter()
 	for {
 		if err := s.settle(ctx, &epoch, &log); err != nil {
-			return nil, s.stopped(ctx, err)
+			return nil, s.rescue.stopped(ctx, err)
 		}
 		if s.done() {
 			s.tellOfPatience()
 			break
 		}
 		if err := s.advance(ctx, loader, &epoch, &log); err != nil {
-			return nil, s.stopped(ctx, err)
+			return nil, s.rescue.stopped(ctx, err)
 		}
 	}
 	m, err := s.finish(ctx)
 	if err != nil {
-		return nil, s.stopped(ctx, err)
+		return nil, s.rescue.stopped(ctx, err)
 	}
 	return m, nil
 }
@@ -58,19 +53,7 @@ func (s *Session) settle(ctx context.Context, epoch, log *meter) error {
 		}
 		log.leaveOut(time.Since(began))
 	}
-	return s.checkpointIfDue(ctx)
-}
-
-// stopped returns err. A run that was told to stop, or that has lost all
-// devices, leaves a checkpoint.
-func (s *Session) stopped(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return s.interrupted(ctx)
-	case errors.Is(err, parallel.NoDevices):
-		return s.abandoned(ctx, err)
-	}
-	return err
+	return s.rescue.saveIfDue(ctx)
 }
 
 // done reports whether the run has come to its end, or lost its patience.
@@ -146,7 +129,9 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 	if slices.Dropped > 0 { // the tail is no step: the next batch begins an epoch
 		return s.advance(ctx, l, epoch, log)
 	}
-	result, err := s.step(ctx, b, slices)
+	batch := s.batch(b, slices)
+	s.remember(batch)
+	result, err := s.step(ctx, batch)
 	if err != nil {
 		return err
 	}
@@ -161,136 +146,7 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 	return nil
 }
 
-// step runs one batch, checks what came back and commits it.
-func (s *Session) step(ctx context.Context, b *data.Batch, sl parallel.Slices) (parallel.Result, error) {
-	if s.recipe.BNMin == "running" && len(s.kept) > 0 {
-		live, err := s.kept[0].Live()
-		if err != nil {
-			return parallel.Result{}, err
-		}
-		if err := s.driver.Write(ctx, live); err != nil {
-			return parallel.Result{}, err
-		}
-	}
-	batch := s.batch(b, sl)
-	s.remember(batch)
-	result, err := s.compute(ctx, batch)
-	if err != nil {
-		return result, s.refused(err)
-	}
-	if err := bn.Check(s.layers, result.Moments); err != nil {
-		return result, s.located(err)
-	}
-	if math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0) {
-		return result, fmt.Errorf("step %d: the loss is %v; nothing was committed; "+
-			"lower --lr, add --warmup or --clip-norm", s.progress.Step+1, result.Loss)
-	}
-	next, err := s.nextKept(result.Moments)
-	if err != nil {
-		return result, s.located(err)
-	}
-	if err := s.commit(ctx, result, sl); err != nil {
-		return result, s.refused(err)
-	}
-	s.kept = next
-	return result, nil
-}
-
-// compute runs the training function on a batch.
-func (s *Session) compute(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
-	if s.local != nil {
-		return s.local.Step(ctx, b, Hyper(s.recipe, s.schedule, s.progress.Step))
-	}
-	return s.driver.Step(ctx, b)
-}
-
-// located adds step and device to an error about moments that are not finite.
-func (s *Session) located(err error) error {
-	var bad *bn.NonFinite
-	if errors.As(err, &bad) {
-		return fmt.Errorf("step %d: device %s: %w; nothing was committed; "+
-			"look at the samples of this batch, or lower --lr",
-			s.progress.Step+1, s.driver.Group().DeviceOf(bad.Replica), err)
-	}
-	return fmt.Errorf("step %d: %w", s.progress.Step+1, err)
-}
-
-// refused adds step and advice to an error about an update that is not finite.
-func (s *Session) refused(err error) error {
-	if errors.Is(err, device.NonFinite) {
-		return fmt.Errorf("step %d: %w; the step was not committed; lower --lr, add --warmup or --clip-norm",
-			s.progress.Step+1, err)
-	}
-	return err
-}
-
-// batch lays a batch out for the driver: repeated rows at the end, the
-// denominator counted from the labels of the whole batch.
-func (s *Session) batch(b *data.Batch, sl parallel.Slices) parallel.Batch {
-	rows := map[string]tensor.Tensor{
-		s.inputName():        repeatRows(b.X, sl.Repeated),
-		parallel.InputLabels: repeatRows(b.Labels, sl.Repeated),
-		parallel.InputIdent:  repeatRows(ident(b), sl.Repeated),
-	}
-	labels := rows[parallel.InputLabels]
-	out := parallel.Batch{Rows: rows, Sizes: sl.Sizes, Inverse: inverse(labels)}
-	from := 0
-	for _, n := range sl.Sizes {
-		out.Inverses = append(out.Inverses, inverse(labels.Rows(from, from+n)))
-		from += n
-	}
-	return out
-}
-
-// inverse returns 1/denominator of the loss of rows with these labels.
-func inverse(labels tensor.Tensor) float32 {
-	counted := 0
-	for _, l := range labels.I32() {
-		if l != -1 {
-			counted++
-		}
-	}
-	return float32(1 / float64(max(counted, 1)))
-}
-
-// inputName names the model's input.
-func (s *Session) inputName() string {
-	return s.wrapped.Main.Values[s.wrapped.Main.Inputs[0]].Name
-}
-
-// ident returns (epoch, sample) of every row: what dropout is drawn by.
-func ident(b *data.Batch) tensor.Tensor {
-	t := tensor.New(tensor.I64, b.Len(), 2)
-	for i, sample := range b.Samples.I64() {
-		t.I64()[2*i], t.I64()[2*i+1] = int64(b.Epoch), sample
-	}
-	return t
-}
-
-// repeatRows appends the first rows of t, over and over if need be.
-func repeatRows(t tensor.Tensor, n int) tensor.Tensor {
-	if n == 0 {
-		return t
-	}
-	shape := append([]int(nil), t.Shape...)
-	shape[0] += n
-	out := tensor.New(t.DType, shape...)
-	for at := 0; at < len(out.Bytes); {
-		at += copy(out.Bytes[at:], t.Bytes)
-	}
-	return out
-}
-
-func (s *Session) count(b *data.Batch, sl parallel.Slices, r parallel.Result) {
-	p := &s.progress
-	p.Step++
-	p.LossSum += r.Loss
-	p.Correct += r.Correct
-	p.Counted += r.Counted
-	p.Seen += b.Len()
-	p.Repeated += sl.Repeated
-}
-
+// logIfDue tells of the steps since it last did.
 func (s *Session) logIfDue(m *meter) {
 	p := s.progress
 	if every := max(s.config.LogEvery, 1); p.Step%every != 0 && p.Step != s.recipe.TotalSteps() {

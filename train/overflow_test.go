@@ -74,7 +74,7 @@ func TestVarianceBeyondFloat32IsNotCommitted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.local == nil && int(s.driver.Version()) != s.progress.Step {
+			if !s.weights.atHost() && int(s.driver.Version()) != s.progress.Step {
 				t.Errorf("version %d after %d steps", s.driver.Version(), s.progress.Step)
 			}
 			if bad := notFinite(k.State); bad != "" {

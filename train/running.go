@@ -48,61 +48,60 @@ type kept struct {
 	running
 }
 
-// keep starts the statistics of the recipe, and those beside it.
-func (s *Session) keep() error {
-	if len(s.layers) == 0 {
-		return nil
+// statistics is the running statistics of a run: those of the recipe first,
+// then those beside it. There are none in frozen mode.
+type statistics []kept
+
+// newStatistics starts the statistics of a recipe, and those beside it, from a state.
+func newStatistics(p *plan, state map[string]tensor.Tensor) (statistics, error) {
+	if len(p.layers) == 0 {
+		return nil, nil
 	}
-	r := s.recipe
-	for _, how := range append([]Keeping{{"", r.BNStats, r.BNUpdate}}, s.config.Besides...) {
-		if err := s.checkBeside(how); err != nil {
-			return err
+	var all statistics
+	r := p.recipe
+	for _, how := range append([]Keeping{{"", r.BNStats, r.BNUpdate}}, p.config.Besides...) {
+		if all.has(how.Name) || strings.Contains(how.Name, "/") { // of its sets in a checkpoint
+			return nil, fmt.Errorf("statistics beside those of the recipe: %q is no name, or there twice", how.Name)
 		}
-		statistics, err := s.running(how)
+		one, err := newRunning(p, how, state)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		s.kept = append(s.kept, kept{how, statistics})
+		all = append(all, kept{how, one})
 	}
-	return nil
+	return all, nil
 }
 
-// checkBeside refuses names that cannot be told apart in a checkpoint.
-func (s *Session) checkBeside(how Keeping) error {
-	twice := slices.ContainsFunc(s.kept, func(k kept) bool { return k.Name == how.Name })
-	if twice || strings.Contains(how.Name, "/") {
-		return fmt.Errorf("statistics beside those of the recipe: %q is no name, or there twice", how.Name)
-	}
-	return nil
+func (s statistics) has(name string) bool {
+	return slices.ContainsFunc(s, func(k kept) bool { return k.Name == name })
 }
 
-// running makes statistics that start from the state of the session.
-func (s *Session) running(how Keeping) (running, error) {
+// newRunning makes statistics that start from a state.
+func newRunning(p *plan, how Keeping, state map[string]tensor.Tensor) (running, error) {
 	if how.Update == bn.PostHoc {
-		r, err := bn.NewReplicas(s.layers, s.state, s.recipe.StepReplicas())
+		r, err := bn.NewReplicas(p.layers, state, p.recipe.StepReplicas())
 		return &ownRunning{r, how.Rule}, err
 	}
 	if span, ok := how.Update.Span(); ok {
-		a, err := bn.NewAsync(s.layers, s.state, s.recipe.Seed, span)
+		a, err := bn.NewAsync(p.layers, state, p.recipe.Seed, span)
 		return &lateRunning{a}, err
 	}
-	r, err := bn.New(s.layers, s.state, s.recipe.BN, how.Rule)
+	r, err := bn.New(p.layers, state, p.recipe.BN, how.Rule)
 	return &stepRunning{r}, err
 }
 
-// statistics returns the running statistics that a template made now gets;
-// none in frozen mode.
-func (s *Session) statistics() (map[string]tensor.Tensor, error) {
-	if len(s.kept) == 0 {
+// final returns what a template made now gets; nothing in frozen mode.
+func (s statistics) final() (map[string]tensor.Tensor, error) {
+	if len(s) == 0 {
 		return nil, nil
 	}
-	return s.kept[0].Final()
+	return s[0].Final()
 }
 
-// nextKept returns all statistics after one more step with these moments.
-func (s *Session) nextKept(moments []tensor.Tensor) ([]kept, error) {
-	next := slices.Clone(s.kept)
-	for i, k := range s.kept {
+// next returns all statistics after one more step with these moments.
+func (s statistics) next(moments []tensor.Tensor) (statistics, error) {
+	next := slices.Clone(s)
+	for i, k := range s {
 		var err error
 		if next[i].running, err = k.next(moments); err != nil {
 			return nil, err
@@ -111,11 +110,10 @@ func (s *Session) nextKept(moments []tensor.Tensor) ([]kept, error) {
 	return next, nil
 }
 
-// Beside returns the statistics of Config.Besides as they stand, in that
-// order: what a template that is made with them gets.
-func (s *Session) Beside() ([]map[string]tensor.Tensor, error) {
+// beside returns what a template gets of all but the first, in order.
+func (s statistics) beside() ([]map[string]tensor.Tensor, error) {
 	var all []map[string]tensor.Tensor
-	for _, k := range s.kept[min(1, len(s.kept)):] {
+	for _, k := range s[min(1, len(s)):] {
 		final, err := k.Final()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", k.Name, err)
@@ -125,9 +123,9 @@ func (s *Session) Beside() ([]map[string]tensor.Tensor, error) {
 	return all, nil
 }
 
-// packRunning puts all statistics into a checkpoint.
-func (s *Session) packRunning(k *serialize.Checkpoint) error {
-	for _, kept := range s.kept {
+// pack puts all statistics into a checkpoint.
+func (s statistics) pack(k *serialize.Checkpoint) error {
+	for _, kept := range s {
 		if err := kept.pack(kept.prefix(), k); err != nil {
 			return err
 		}
@@ -136,9 +134,9 @@ func (s *Session) packRunning(k *serialize.Checkpoint) error {
 	return nil
 }
 
-// restoreRunning takes all statistics from a checkpoint.
-func (s *Session) restoreRunning(k *serialize.Checkpoint) error {
-	for _, kept := range s.kept {
+// restore takes all statistics from a checkpoint.
+func (s statistics) restore(k *serialize.Checkpoint) error {
+	for _, kept := range s {
 		if err := kept.restore(kept.prefix(), k); err != nil {
 			return err
 		}

@@ -21,9 +21,9 @@ func Transform(m *models.Model, info data.Info) data.Transform {
 
 // takeData checks that the run's data is what recipe and model are about, and
 // settles how its samples become the model's input.
-func (s *Session) takeData() error {
-	r, c := s.recipe, s.config
-	if err := Fits(s.template, c.Train, c.Validation); err != nil {
+func (p *plan) takeData() error {
+	r, c := p.recipe, p.config
+	if err := Fits(p.template, c.Train, c.Validation); err != nil {
 		return err
 	}
 	if info := c.Train.Info(); info.Len != r.Data.Samples {
@@ -35,11 +35,11 @@ func (s *Session) takeData() error {
 		return problem.Wrap("augment", err)
 	}
 	if r.Decoder != "" { // the template reads pictures as they were read here
-		read := *s.template
+		read := *p.template
 		read.Preprocess.EXIF = r.EXIF == data.ApplyEXIF
-		s.template = &read
+		p.template = &read
 	}
-	s.transform = Transform(s.template, c.Train.Info())
-	s.transform.Augment = augment
+	p.transform = Transform(p.template, c.Train.Info())
+	p.transform.Augment = augment
 	return nil
 }

@@ -1,0 +1,59 @@
+package train
+
+import (
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// batch lays a batch out for the driver: repeated rows at the end, the
+// denominator counted from the labels of the whole batch.
+func (p *plan) batch(b *data.Batch, sl parallel.Slices) parallel.Batch {
+	rows := map[string]tensor.Tensor{
+		p.inputName():        repeatRows(b.X, sl.Repeated),
+		parallel.InputLabels: repeatRows(b.Labels, sl.Repeated),
+		parallel.InputIdent:  repeatRows(ident(b), sl.Repeated),
+	}
+	labels := rows[parallel.InputLabels]
+	out := parallel.Batch{Rows: rows, Sizes: sl.Sizes, Inverse: inverse(labels)}
+	from := 0
+	for _, n := range sl.Sizes {
+		out.Inverses = append(out.Inverses, inverse(labels.Rows(from, from+n)))
+		from += n
+	}
+	return out
+}
+
+// inverse returns 1/denominator of the loss of rows with these labels.
+func inverse(labels tensor.Tensor) float32 {
+	counted := 0
+	for _, l := range labels.I32() {
+		if l != -1 {
+			counted++
+		}
+	}
+	return float32(1 / float64(max(counted, 1)))
+}
+
+// ident returns (epoch, sample) of every row: what dropout is drawn by.
+func ident(b *data.Batch) tensor.Tensor {
+	t := tensor.New(tensor.I64, b.Len(), 2)
+	for i, sample := range b.Samples.I64() {
+		t.I64()[2*i], t.I64()[2*i+1] = int64(b.Epoch), sample
+	}
+	return t
+}
+
+// repeatRows appends the first rows of t, over and over if need be.
+func repeatRows(t tensor.Tensor, n int) tensor.Tensor {
+	if n == 0 {
+		return t
+	}
+	shape := append([]int(nil), t.Shape...)
+	shape[0] += n
+	out := tensor.New(t.DType, shape...)
+	for at := 0; at < len(out.Bytes); {
+		at += copy(out.Bytes[at:], t.Bytes)
+	}
+	return out
+}

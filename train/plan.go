@@ -1,0 +1,147 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// plan is what follows from a recipe and the template that it trains, before
+// any device has it. It never changes.
+type plan struct {
+	recipe    *Recipe
+	config    Config
+	schedule  Schedule
+	template  *models.Model // graph, labels, preprocessing; its state is that of the start
+	wrapped   *graph.Graph
+	transform data.Transform // of the training data, with the recipe's augmentation
+	program   *graph.Program
+	trained   []string
+	layers    []bn.Layer // whose statistics the run updates; none in frozen mode
+}
+
+// newPlan derives schedule, graph and program from recipe and template.
+func newPlan(r *Recipe, template *models.Model, c Config) (*plan, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	p := &plan{recipe: r, config: c, template: template}
+	if err := p.takeData(); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.schedule, err = NewSchedule(r); err != nil {
+		return nil, err
+	}
+	p.wrapped, err = parallel.Wrap(p.template.Graph, parallel.Options{Replicas: r.StepReplicas(),
+		BN: r.BN, Stats: r.BNStats, MinRunning: r.BNMin == "running"})
+	if err != nil {
+		return nil, err
+	}
+	if p.trained, err = Trained(p.template.Graph, r.Freeze); err != nil {
+		return nil, err
+	}
+	if p.program, err = Program(r, p.template.Graph, p.wrapped, p.trained); err != nil {
+		return nil, err
+	}
+	if r.BN == bn.Frozen {
+		return p, nil
+	}
+	if p.layers, err = bn.Layers(p.wrapped.Main); err != nil {
+		return nil, err
+	}
+	return p, p.feasible()
+}
+
+// feasible checks before the first step that no batch norm will meet too few
+// values: the full batch and the tail are all there is.
+func (p *plan) feasible() error {
+	r := p.recipe
+	if r.BNMin == "running" {
+		return nil
+	}
+	var splits []bn.Split
+	for _, b := range []struct {
+		what string
+		rows int
+	}{{"the full batch", min(r.Data.Samples, r.StepBatch())}, {"the tail", r.Data.Samples % r.StepBatch()}} {
+		if sl := r.Tail.Slice(b.rows, r.StepBatch(), r.StepReplicas()); b.rows > 0 && sl.Rows() > 0 {
+			splits = append(splits, bn.Split{What: b.what, Rows: sl.Sizes})
+		}
+	}
+	return bn.Feasible(p.layers, r.BN, splits)
+}
+
+// Trained returns the names of the state tensors that training changes: those
+// of trained roles that no pattern freezes.
+func Trained(g *graph.Graph, freeze []string) ([]string, error) {
+	frozen, err := models.Frozen(g.State, freeze)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, st := range g.State {
+		if st.Role.Trained() && !frozen[st.Name] {
+			out = append(out, st.Name)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("model %s has nothing left to train", g.Name)
+	}
+	return out, nil
+}
+
+// Program assembles the program of a run: train, commit and predict over one
+// table of state. With re-estimation or an average of the weights there is
+// estimate too.
+func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*graph.Program, error) {
+	p := &graph.Program{Name: template.Name, State: slices.Clone(template.State)}
+	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Smoothing: r.LabelSmoothing,
+		Seed: int64(r.Seed), Trained: trained, Apart: r.apart()})
+	if err != nil {
+		return nil, err
+	}
+	commit, err := CommitFunction(r, &p.State, trained)
+	if err != nil {
+		return nil, err
+	}
+	predict, err := parallel.PredictFunction(template)
+	if err != nil {
+		return nil, err
+	}
+	p.Functions = []*graph.Function{train, commit, predict}
+	if r.BNPrecise > 0 || r.EMA > 0 || r.local() {
+		estimate, err := parallel.EstimateFunction(wrapped)
+		if err != nil {
+			return nil, err
+		}
+		p.Functions = append(p.Functions, estimate)
+	}
+	return p, p.Check()
+}
+
+// pack makes a checkpoint of a state.
+func (p *plan) pack(state map[string]tensor.Tensor) *serialize.Checkpoint {
+	return &serialize.Checkpoint{Architecture: p.template.Architecture, Graph: p.wrapped,
+		Preprocess: p.template.Preprocess, Labels: p.template.Labels, Recipe: p.recipe.JSON(),
+		State: state, Training: p.trainingState()}
+}
+
+// trainingState declares what only training needs.
+func (p *plan) trainingState() []graph.State { return p.program.State[len(p.template.Graph.State):] }
+
+// inputName names the model's input.
+func (p *plan) inputName() string { return p.wrapped.Main.Values[p.wrapped.Main.Inputs[0]].Name }
+
+func (p *plan) emit(e Event) {
+	if p.config.Events != nil {
+		p.config.Events(e)
+	}
+}

@@ -1,0 +1,63 @@
+package train
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// finish makes the template: the last or the best weights, their average if
+// the recipe has one, statistics estimated anew where it says so.
+func (s *Session) finish(ctx context.Context) (*models.Model, error) {
+	if s.rescue.saved != s.progress.Step {
+		if err := s.rescue.save(ctx); err != nil {
+			return nil, err
+		}
+	}
+	state, err := s.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.best != nil {
+		state = maps.Clone(s.best.state)
+	}
+	if s.recipe.EMA > 0 {
+		for _, name := range s.trained {
+			state[name] = state["average/"+name]
+		}
+	}
+	if n := s.estimateOver(); n > 0 {
+		statistics, err := s.estimate(ctx, state, n)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(state, statistics)
+	}
+	m, _, err := serialize.Strip(s.pack(state))
+	return m, err
+}
+
+// estimateOver returns over how many samples the statistics are estimated at
+// the end: those of averaged weights always are, over at least some batches.
+func (s *Session) estimateOver() int {
+	if s.recipe.averages() && s.recipe.BNPrecise == 0 && len(s.statistics) > 0 {
+		return averageSamples
+	}
+	return s.recipe.BNPrecise
+}
+
+// averageSamples is how many samples the statistics of averaged weights are
+// estimated over, if the recipe does not say.
+const averageSamples = 8192
+
+// Finished tells of the template that the caller wrote.
+func (s *Session) Finished(path, sum string) Finished {
+	done := Finished{Model: path, SHA256: sum, Steps: s.progress.Step, Seconds: time.Since(s.began).Seconds()}
+	if late := s.progress.Late; late != nil {
+		done.Dropped = late.Left()
+	}
+	return done
+}

@@ -1,0 +1,146 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// trainer makes the steps of a run, each a transaction: after an error the run
+// stands where it stood before the step. It has what a step changes, all of
+// which becomes part of a checkpoint: weights, running statistics, progress.
+type trainer struct {
+	*plan
+	driver     *parallel.Driver
+	weights    weights
+	statistics statistics
+	progress   Progress
+	best       *best
+}
+
+// step runs one batch, checks what came back and commits it.
+func (t *trainer) step(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
+	if t.recipe.BNMin == "running" && len(t.statistics) > 0 {
+		live, err := t.statistics[0].Live()
+		if err != nil {
+			return parallel.Result{}, err
+		}
+		if err := t.driver.Write(ctx, live); err != nil {
+			return parallel.Result{}, err
+		}
+	}
+	o := optimizerStep{t.progress.Step, b, Hyper(t.recipe, t.schedule, t.progress.Step)}
+	result, err := t.weights.step(ctx, o)
+	if err != nil {
+		return result, t.refused(err)
+	}
+	if err := bn.Check(t.layers, result.Moments); err != nil {
+		return result, t.located(err)
+	}
+	if math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0) {
+		return result, fmt.Errorf("step %d: the loss is %v; nothing was committed; "+
+			"lower --lr, add --warmup or --clip-norm", t.progress.Step+1, result.Loss)
+	}
+	next, err := t.statistics.next(result.Moments)
+	if err != nil {
+		return result, t.located(err)
+	}
+	if err := t.weights.commit(ctx, o, result); err != nil {
+		return result, t.refused(err)
+	}
+	t.statistics, t.progress.Late = next, t.weights.lateness()
+	return result, nil
+}
+
+// located adds step and device to an error about moments that are not finite.
+func (t *trainer) located(err error) error {
+	var bad *bn.NonFinite
+	if errors.As(err, &bad) {
+		return fmt.Errorf("step %d: device %s: %w; nothing was committed; "+
+			"look at the samples of this batch, or lower --lr",
+			t.progress.Step+1, t.driver.Group().DeviceOf(bad.Replica), err)
+	}
+	return fmt.Errorf("step %d: %w", t.progress.Step+1, err)
+}
+
+// refused adds step and advice to an error about an update that is not finite.
+func (t *trainer) refused(err error) error {
+	if errors.Is(err, device.NonFinite) {
+		return fmt.Errorf("step %d: %w; the step was not committed; lower --lr, add --warmup or --clip-norm",
+			t.progress.Step+1, err)
+	}
+	return err
+}
+
+// count takes a batch that was committed into the progress.
+func (t *trainer) count(b *data.Batch, sl parallel.Slices, r parallel.Result) {
+	p := &t.progress
+	p.Step++
+	p.LossSum += r.Loss
+	p.Correct += r.Correct
+	p.Counted += r.Counted
+	p.Seen += b.Len()
+	p.Repeated += sl.Repeated
+}
+
+// current returns the state of the model as it is trained, with the running statistics.
+func (t *trainer) current(ctx context.Context) (map[string]tensor.Tensor, error) {
+	state, err := t.weights.state(ctx)
+	if err != nil {
+		return nil, err
+	}
+	statistics, err := t.statistics.final()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(state, statistics)
+	return state, nil
+}
+
+// checkpoint puts the run as it stands into a checkpoint. It is what a driver
+// goes on from that loses all devices later.
+func (t *trainer) checkpoint(ctx context.Context) (*serialize.Checkpoint, error) {
+	state, err := t.weights.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	statistics, err := t.statistics.final()
+	if err != nil {
+		return nil, err
+	}
+	state = maps.Clone(state)
+	maps.Copy(state, statistics)
+	k := t.pack(state)
+	if k.Progress, err = json.Marshal(position{t.progress, t.config.Paths}); err != nil {
+		return nil, err
+	}
+	if t.best != nil {
+		k.Sets = append(k.Sets, serialize.Set{Name: setBest, Tensors: t.best.state})
+	}
+	t.weights.pack(k)
+	return k, t.statistics.pack(k)
+}
+
+// restore takes progress, best and statistics from a checkpoint; the weights
+// that are beside its state come when there is a driver.
+func (t *trainer) restore(k *serialize.Checkpoint) error {
+	p, err := positionOf(k)
+	if err != nil {
+		return err
+	}
+	t.progress = p.Progress
+	if b := k.Set(setBest); b != nil {
+		t.best = &best{b.Tensors}
+	}
+	return t.statistics.restore(k)
+}

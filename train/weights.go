@@ -1,0 +1,96 @@
+package train
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// weights is the weights of a run, kept together in one of the ways of
+// parallel.Sync: by the driver alone (summedWeights), with gradients that come
+// late (lateWeights), or by each replica for itself (localWeights).
+type weights interface {
+	// step trains on a batch. Nothing of it counts before commit.
+	step(ctx context.Context, o optimizerStep) (parallel.Result, error)
+	// commit makes the next weights from what the last step found. After an error
+	// that wraps device.NonFinite they are as before, or cannot be read any more.
+	commit(ctx context.Context, o optimizerStep, found parallel.Result) error
+	// dryRun is a step that never counts, with the weights of state.
+	dryRun(ctx context.Context, b parallel.Batch) (parallel.Result, error)
+
+	// state returns all state of the model as it is trained.
+	state(ctx context.Context) (map[string]tensor.Tensor, error)
+	// snapshot is state, from which a run goes on that loses all devices later.
+	snapshot(ctx context.Context) (map[string]tensor.Tensor, error)
+	// atHost reports whether the host has the state at any time, whatever becomes
+	// of the devices.
+	atHost() bool
+	// show makes the devices ready to predict with the model as it is trained and
+	// with some running statistics.
+	show(ctx context.Context, statistics map[string]tensor.Tensor) error
+
+	// lateness counts the gradients that come late; nil if none ever does, or before
+	// the first step.
+	lateness() *parallel.Lateness
+	// pack adds to a checkpoint what a resumed run needs beside state.
+	pack(k *serialize.Checkpoint)
+	// restore is the inverse of pack, for a run that has come to p.
+	restore(k *serialize.Checkpoint, p *Progress) error
+}
+
+// optimizerStep is what a step of the optimizer is made of.
+type optimizerStep struct {
+	number int // from 0
+	batch  parallel.Batch
+	hyper  device.Hyper
+}
+
+// startWeights returns the weights of a run that begins with some state, which
+// the driver has.
+func startWeights(p *plan, d *parallel.Driver, state map[string]tensor.Tensor) weights {
+	all := summedWeights{d}
+	if span, late := p.recipe.WeightSync.Span(); late {
+		return &lateWeights{summedWeights: all, waiting: parallel.NewLate(p.trainedState(), p.recipe.Seed, span)}
+	}
+	if period, local := p.recipe.WeightSync.Period(); local {
+		return &localWeights{driver: d, replicas: parallel.NewLocal(d, state), period: period}
+	}
+	return all
+}
+
+// summedWeights is the same in all replicas: each update is made from the sum of
+// the gradients of its step.
+type summedWeights struct{ driver *parallel.Driver }
+
+func (w summedWeights) step(ctx context.Context, o optimizerStep) (parallel.Result, error) {
+	return w.driver.Step(ctx, o.batch)
+}
+
+func (w summedWeights) commit(ctx context.Context, o optimizerStep, _ parallel.Result) error {
+	return w.driver.Commit(ctx, o.hyper)
+}
+
+func (w summedWeights) dryRun(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
+	return w.driver.Step(ctx, b)
+}
+
+func (w summedWeights) state(ctx context.Context) (map[string]tensor.Tensor, error) {
+	return w.driver.State(ctx)
+}
+
+func (w summedWeights) snapshot(ctx context.Context) (map[string]tensor.Tensor, error) {
+	return w.driver.Snapshot(ctx)
+}
+
+func (w summedWeights) atHost() bool { return false }
+
+func (w summedWeights) show(ctx context.Context, statistics map[string]tensor.Tensor) error {
+	return w.driver.Write(ctx, statistics)
+}
+
+func (w summedWeights) lateness() *parallel.Lateness                   { return nil }
+func (w summedWeights) pack(*serialize.Checkpoint)                     {}
+func (w summedWeights) restore(*serialize.Checkpoint, *Progress) error { return nil }

@@ -67,7 +67,7 @@ func connect(ctx context.Context, c *Command, b *binary) (*peer, error) {
 func (p *peer) prepare(b *binary) (err error) {
 	if p.command.Greeting != "" {
 		p.noShm = "it was not started by bnctl and inherits no memory"
-		p.process, err = newAttached(p.command, newWords(p.command.Log))
+		p.process, err = newAttached(p.command, newOutput(p.command.Log))
 	} else {
 		err = p.child(b)
 	}
@@ -92,7 +92,7 @@ func (p *peer) child(b *binary) (err error) {
 		inherited = append(inherited, p.segment, p.bell[1])
 	}
 	env := environment(os.Environ(), p.command.Env...)
-	p.process, err = newProcess(b, p.command.Args, env, newWords(p.command.Log), inherited...)
+	p.process, err = newProcess(b, p.command.Args, env, newOutput(p.command.Log), inherited...)
 	return err
 }
 
@@ -162,13 +162,13 @@ func (p *peer) explain(ctx context.Context, err error) error {
 	switch {
 	case late && what == "it printed nothing":
 		return c.fail("start", device.Unavailable, "%s has not greeted within %v; last words: %s",
-			c.Path, c.timeout(), p.process.words.last())
+			c.Path, c.timeout(), p.process.output.last())
 	case late:
 		return c.fail("start", device.Unavailable, "%s does not answer within %v: %w", c.Path, c.timeout(), err)
 	case p.process.slain(): // the next one may live
-		return c.fail("start", device.Lost, "%s: %s", c.Path, p.process.farewell())
+		return c.fail("start", device.Lost, "%s: %s", c.Path, p.process.howItEnded())
 	case what == "it printed nothing":
-		return c.fail("start", device.Unavailable, "%s: %s", c.Path, p.process.farewell())
+		return c.fail("start", device.Unavailable, "%s: %s", c.Path, p.process.howItEnded())
 	case what != "":
 		return c.fail("start", device.Unavailable, "%s: %s", c.Path, what)
 	}

@@ -20,7 +20,7 @@ type greeting struct {
 
 const greetingBytes = 256
 
-func (g *greeting) hear(r io.ReadCloser) io.ReadCloser { return &greetingReader{r, g} }
+func (g *greeting) tee(r io.ReadCloser) io.ReadCloser { return &greetingReader{r, g} }
 
 type greetingReader struct {
 	io.ReadCloser

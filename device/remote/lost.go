@@ -25,7 +25,7 @@ func (p *peer) broken(name, call string, err error) error {
 		return device.Errorf(name, call, device.Lost, "the plugin, which bnctl did not start, is gone: %w", err)
 	}
 	if p.process.within(time.Second) {
-		return device.Errorf(name, call, device.Lost, "the plugin process died: %s", p.process.farewell())
+		return device.Errorf(name, call, device.Lost, "the plugin process died: %s", p.process.howItEnded())
 	}
 	p.process.kill()
 	return device.Errorf(name, call, device.Lost, "the plugin broke the protocol and was ended: %w", err)

@@ -119,11 +119,11 @@ func (p *peer) connection(stream grpc.BidiStreamingClient[pb.Message, pb.Message
 	if err != nil {
 		return nil, nil, err
 	}
-	var ear *os.File
+	var bell *os.File
 	if opened.GetRings() {
-		ear, p.bell[0] = p.bell[0], nil // the connection's from now on
+		bell, p.bell[0] = p.bell[0], nil // the connection's from now on
 	}
-	host, err := shm.Host(b, ear)
+	host, err := shm.Host(b, bell)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -28,7 +28,7 @@ type process struct {
 	child   []*os.File // the child's ends of the pipes
 	family  string     // a variable of its environment; "" where that cannot be looked for
 	greeted *greeting
-	words   *words
+	output  *output
 
 	*attachment // to a process that runs already; nil: it is a child
 
@@ -37,14 +37,14 @@ type process struct {
 	doomed bool          // it is to be killed, or never to be started
 	struck bool          // this program has sent it a signal
 	exited chan struct{} // closed after Wait
-	buried chan struct{} // closed when what it left is killed too
+	reaped chan struct{} // closed when what it left is killed too
 	state  string        // how it exited; valid then
 	hush   sync.Once
 }
 
 // newProcess prepares a process. files are inherited from descriptor 3 on.
-func newProcess(b *binary, args, env []string, w *words, files ...*os.File) (*process, error) {
-	p := &process{exited: make(chan struct{}), buried: make(chan struct{}), words: w, greeted: &greeting{}}
+func newProcess(b *binary, args, env []string, w *output, files ...*os.File) (*process, error) {
+	p := &process{exited: make(chan struct{}), reaped: make(chan struct{}), output: w, greeted: &greeting{}}
 	if err := p.pipes(); err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (p *process) Start(context.Context) error {
 func (p *process) live(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer close(p.buried)
+	defer close(p.reaped)
 	end := sync.OnceFunc(func() { close(p.exited) })
 	defer end()
 	err := p.begin()
@@ -144,7 +144,7 @@ func (p *process) Wait(context.Context) error {
 func (p *process) Kill(context.Context) error {
 	p.within(dying)
 	p.kill()
-	<-p.buried
+	<-p.reaped
 	p.silence()
 	return nil
 }
@@ -201,7 +201,7 @@ func (p *process) end() {
 	if !p.within(time.Second) {
 		p.kill()
 	}
-	<-p.buried
+	<-p.reaped
 	p.silence()
 }
 
@@ -223,26 +223,26 @@ func (p *process) abandon() bool {
 
 // within reports whether the process ends within d.
 func (p *process) within(d time.Duration) bool {
-	return happens(p.exited, d)
+	return closesWithin(p.exited, d)
 }
 
 // silence stops listening: a grandchild may hold the pipes open for ever.
 // Before, it gives what the process wrote last a moment to arrive.
 func (p *process) silence() {
 	p.hush.Do(func() {
-		p.hearOut()
+		p.awaitOutput()
 		closeAll([]*os.File{p.stdin, p.stdout, p.stderr})
-		p.words.close()
+		p.output.close()
 	})
 }
 
-// hearOut waits a moment until all that the process wrote has been read.
-func (p *process) hearOut() {
-	happens(p.words.end, 200*time.Millisecond)
+// awaitOutput waits a moment until all that the process wrote has been read.
+func (p *process) awaitOutput() {
+	closesWithin(p.output.end, 200*time.Millisecond)
 }
 
-// happens reports whether something does within d.
-func happens(what <-chan struct{}, d time.Duration) bool {
+// closesWithin reports whether what is closed within d.
+func closesWithin(what <-chan struct{}, d time.Duration) bool {
 	ctx, stop := awake.WithTimeout(context.Background(), d)
 	defer stop()
 	select {
@@ -253,20 +253,20 @@ func happens(what <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// farewell says how the process ended, with its last words.
-func (p *process) farewell() string {
-	p.hearOut()
-	if last := p.words.last(); last != "" {
+// howItEnded says how the process ended, with its last words.
+func (p *process) howItEnded() string {
+	p.awaitOutput()
+	if last := p.output.last(); last != "" {
 		return fmt.Sprintf("%s; its last words: %s", p.state, last)
 	}
 	return p.state + " without a word"
 }
 
 // Stdout is what go-plugin reads the handshake from.
-func (p *process) Stdout() io.ReadCloser { return p.greeted.hear(p.stdout) }
+func (p *process) Stdout() io.ReadCloser { return p.greeted.tee(p.stdout) }
 
 // Stderr is what the plugin logs.
-func (p *process) Stderr() io.ReadCloser { return p.words.hear(p.stderr) }
+func (p *process) Stderr() io.ReadCloser { return p.output.tee(p.stderr) }
 
 // Name is the path of the executable.
 func (p *process) Name() string { return p.cmd.Path }

@@ -119,11 +119,11 @@ func (s *session) converse(ctx context.Context, c *call) (*pb.Message, []tensor.
 	if err := s.conn.Send(c.body, c.in); err != nil {
 		return nil, nil, err
 	}
-	return s.hear(ctx, c)
+	return s.receive(ctx, c)
 }
 
-// hear answers the exchanges of a call that was sent until its answer comes.
-func (s *session) hear(ctx context.Context, c *call) (*pb.Message, []tensor.Tensor, error) {
+// receive answers the exchanges of a call that was sent until its answer comes.
+func (s *session) receive(ctx context.Context, c *call) (*pb.Message, []tensor.Tensor, error) {
 	for {
 		m, out, err := s.conn.Recv(func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
 			return s.place(c, m, heads)

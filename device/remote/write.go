@@ -87,7 +87,7 @@ func (s *session) together(ctx context.Context, calls []*call) ([]*pb.Message, e
 			}
 		}
 		for i, c := range calls {
-			m, _, err := s.hear(ctx, c)
+			m, _, err := s.receive(ctx, c)
 			if err != nil {
 				return err
 			}

@@ -12,13 +12,13 @@ import (
 // pipe into which it writes to wake the host; nil without.
 type shared struct {
 	segment []byte
-	door    *os.File
+	bell    *os.File
 }
 
 // newShared maps the memory that the host offers.
 func newShared(in *pb.Segment) (s shared, err error) {
 	if s.segment, err = mapSegment(in); err == nil && in.GetBell() >= 3 {
-		s.door = os.NewFile(uintptr(in.GetBell()), "bell")
+		s.bell = os.NewFile(uintptr(in.GetBell()), "bell")
 	}
 	return s, err
 }

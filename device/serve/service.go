@@ -62,7 +62,7 @@ func (s *service) Open(ctx context.Context, in *pb.OpenRequest) (*pb.OpenReply, 
 		if s.shared, err = newShared(in.GetSegment()); err != nil {
 			out.Note = err.Error()
 		} else {
-			out.Level, out.Rings = device.Shm, s.shared.door != nil
+			out.Level, out.Rings = device.Shm, s.shared.bell != nil
 		}
 	}
 	info := d.Info()
@@ -99,7 +99,7 @@ func connect(stream grpc.BidiStreamingServer[pb.Message, pb.Message], memory sha
 	if memory.segment == nil {
 		return wire.NewStream(stream, func() {}), nil
 	}
-	guest, err := shm.Guest(memory.segment, memory.door)
+	guest, err := shm.Guest(memory.segment, memory.bell)
 	if err != nil {
 		return nil, err
 	}

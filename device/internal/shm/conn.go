@@ -20,22 +20,22 @@ type Conn struct {
 }
 
 // Host returns the side of the process that made the segment. It owns the
-// mapping from now on, and the ear: the end of a pipe from which it reads where
+// mapping from now on, and the bell: the end of a pipe from which it reads where
 // it would sleep. That takes no thread, as a futex does. nil is none.
-func Host(segment []byte, ear *os.File) (*Conn, error) {
+func Host(segment []byte, bell *os.File) (*Conn, error) {
 	c, err := newConn(segment, 0, 1)
 	if err == nil {
-		c.in.ear = ear
+		c.in.bellRead = bell
 	}
 	return c, err
 }
 
 // Guest returns the side of the process that inherited it. It owns the mapping
 // from now on, and the other end of the pipe: nil if the host has none.
-func Guest(segment []byte, door *os.File) (*Conn, error) {
+func Guest(segment []byte, bell *os.File) (*Conn, error) {
 	c, err := newConn(segment, 1, 0)
 	if err == nil {
-		c.out.door = door
+		c.out.bellWrite = bell
 	}
 	return c, err
 }
@@ -108,7 +108,7 @@ func (c *Conn) Close() error {
 	c.in.data.ring()
 	c.out.space.ring()
 	var err error
-	for _, f := range []*os.File{c.in.ear, c.out.door} {
+	for _, f := range []*os.File{c.in.bellRead, c.out.bellWrite} {
 		if f != nil {
 			err = errors.Join(err, f.Close()) // it ends a Read
 		}

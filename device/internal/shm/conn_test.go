@@ -38,11 +38,11 @@ func pair(t testing.TB) (host, guest *Conn) {
 		t.Cleanup(func() { c.Close() })
 		return c
 	}
-	ear, door, err := os.Pipe()
+	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return side(Host, ear), side(Guest, door)
+	return side(Host, read), side(Guest, write)
 }
 
 func TestBytesArriveInOrder(t *testing.T) {

@@ -36,8 +36,8 @@ type ring struct {
 	shown  uint64        // of which the other side knows
 	usual  time.Duration // that this side waits for bytes, if it is more than a moment
 
-	ear  *os.File // of who reads; nil: there is no pipe
-	door *os.File // of who writes; nil: there is none
+	bellRead  *os.File // of who reads; nil: there is no pipe
+	bellWrite *os.File // of who writes; nil: there is none
 }
 
 func newRing(memory []byte, closed *atomic.Bool) *ring {

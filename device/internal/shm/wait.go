@@ -37,7 +37,7 @@ func (r *ring) await() error {
 	ready := func() bool { return r.written.Load() != r.pos }
 	switch {
 	case Attention(r.attention.Load()) == Spins:
-	case r.ear != nil:
+	case r.bellRead != nil:
 		return r.listen(ready)
 	default:
 		return r.sleep(&r.data, ready)

@@ -19,7 +19,7 @@ func (r *ring) listen(ready func() bool) error {
 		case r.closed.Load():
 			return Closed
 		}
-		if _, err := r.ear.Read(knocks[:]); err != nil { // closed, or there is no other end any more
+		if _, err := r.bellRead.Read(knocks[:]); err != nil { // closed, or there is no other end any more
 			return r.sleep(&r.data, ready)
 		}
 	}
@@ -27,7 +27,7 @@ func (r *ring) listen(ready func() bool) error {
 
 // knock wakes who listens. What it cannot write nobody is there to read.
 func (r *ring) knock() {
-	if r.door != nil && r.listening.Load() != 0 && r.listening.Swap(0) != 0 {
-		_, _ = r.door.Write([]byte{1})
+	if r.bellWrite != nil && r.listening.Load() != 0 && r.listening.Swap(0) != 0 {
+		_, _ = r.bellWrite.Write([]byte{1})
 	}
 }

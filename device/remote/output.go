@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// words keeps the last of what a plugin writes to standard error, and hands
+// output keeps the last of what a plugin writes to standard error, and hands
 // whole lines on.
-type words struct {
+type output struct {
 	mu   sync.Mutex
 	kept []byte
 	line []byte
@@ -23,10 +23,10 @@ const (
 	lineBytes = 16 << 10
 )
 
-func newWords(log func(string)) *words { return &words{log: log, end: make(chan struct{})} }
+func newOutput(log func(string)) *output { return &output{log: log, end: make(chan struct{})} }
 
 // Write takes what the plugin wrote.
-func (w *words) Write(p []byte) (int, error) {
+func (w *output) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.kept = append(w.kept, p...)
@@ -34,13 +34,13 @@ func (w *words) Write(p []byte) (int, error) {
 		w.kept = append(w.kept[:0], w.kept[over:]...)
 	}
 	if w.log != nil {
-		w.hand(p)
+		w.logLines(p)
 	}
 	return len(p), nil
 }
 
-// hand gives complete lines to the log; a line without end is cut.
-func (w *words) hand(p []byte) {
+// logLines gives complete lines to the log; a line without end is cut.
+func (w *output) logLines(p []byte) {
 	w.line = append(w.line, p...)
 	for {
 		i := bytes.IndexByte(w.line, '\n')
@@ -56,7 +56,7 @@ func (w *words) hand(p []byte) {
 }
 
 // last returns the last lines, "" if there are none.
-func (w *words) last() string {
+func (w *output) last() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(string(w.kept)), "\n")
@@ -66,27 +66,27 @@ func (w *words) last() string {
 	return strings.Join(lines, "\n")
 }
 
-// hear returns r such that what is read from it is kept.
-func (w *words) hear(r io.ReadCloser) io.ReadCloser { return &ear{r, w} }
+// tee returns r such that what is read from it is kept.
+func (w *output) tee(r io.ReadCloser) io.ReadCloser { return &outputReader{r, w} }
 
-type ear struct {
-	from  io.ReadCloser
-	words *words
+type outputReader struct {
+	from   io.ReadCloser
+	output *output
 }
 
 // Read reads and keeps.
-func (e *ear) Read(p []byte) (int, error) {
+func (e *outputReader) Read(p []byte) (int, error) {
 	n, err := e.from.Read(p)
-	_, _ = e.words.Write(p[:n])
+	_, _ = e.output.Write(p[:n])
 	if err != nil {
-		e.words.close()
+		e.output.close()
 	}
 	return n, err
 }
 
-func (e *ear) Close() error { return e.from.Close() }
+func (e *outputReader) Close() error { return e.from.Close() }
 
-func (w *words) close() {
+func (w *output) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	select {

@@ -30,6 +30,7 @@ graph/dot:            graph problem
 device:               collective graph tensor
 
 device/ref:           collective device graph tensor
+device/class:         device graph
 device/devicetest:    collective device device/ref graph tensor
 device/internal/devicepb:
 device/internal/shm:  collective tensor
@@ -53,7 +54,7 @@ study:
 problem:
 fleet:                device device/ref device/remote parallel plugins/cpu problem
 modelfile:            bn data formats graph models problem regular serialize tensor
-bench:                device device/devicetest device/remote fleet graph models parallel plugins/cpu problem
+bench:                device device/class device/devicetest device/remote fleet graph models parallel plugins/cpu problem
 bench:                tensor train
 strip:                doctor formats modelfile models problem train
 inspect:              bn doctor formats graph modelfile models serialize tensor train
@@ -88,7 +89,8 @@ plugins/cpu/internal/workers:  plugins/cpu/internal/kernel
 plugins/cpu/internal/fusion:   graph tensor
 plugins/cpu/internal/run:      collective device graph plugins/cpu/internal/fusion plugins/cpu/internal/kernel
 plugins/cpu/internal/run:      plugins/cpu/internal/workers tensor
-plugins/cpu/internal/convolution: collective graph plugins/cpu/internal/kernel plugins/cpu/internal/run
+plugins/cpu/internal/convolution: collective device/class graph plugins/cpu/internal/kernel
+plugins/cpu/internal/convolution: plugins/cpu/internal/run
 plugins/cpu/internal/operations: collective device graph plugins/cpu/internal/convolution
 plugins/cpu/internal/operations: plugins/cpu/internal/fusion plugins/cpu/internal/kernel
 plugins/cpu/internal/operations: plugins/cpu/internal/run tensor

@@ -77,6 +77,9 @@ func TestProfile(t *testing.T) {
 	var names []string
 	for _, n := range r.Profile.Nodes {
 		names = append(names, n.Name)
+		if product := n.Op == "conv" || n.Op == "dense"; product != (n.Algorithm != "") {
+			t.Errorf("%s %s: algorithm %q", n.Op, n.Name, n.Algorithm)
+		}
 		if n.Function != "predict" || n.Ms < 0 || n.FlopsMs < 0 || n.BytesMs < 0 {
 			t.Errorf("node %+v", n)
 		}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/graph"
 )
@@ -19,12 +20,15 @@ type Profile struct {
 // the highest rate of the device, and what reading its operands and writing its
 // results once takes at that of memory.
 type Node struct {
-	Function string  `json:"function"`
-	Name     string  `json:"node"`
-	Op       string  `json:"op,omitempty"`
-	Ms       float64 `json:"ms"` // 0: done as part of another node
-	FlopsMs  float64 `json:"floor_operations_ms"`
-	BytesMs  float64 `json:"floor_bytes_ms"`
+	Function string `json:"function"`
+	Name     string `json:"node"`
+	Op       string `json:"op,omitempty"`
+	// Algorithm is how the device computes a product: class.Choose says; "" of
+	// any other node, and of a device of no class.
+	Algorithm string  `json:"algorithm,omitempty"`
+	Ms        float64 `json:"ms"` // 0: done as part of another node
+	FlopsMs   float64 `json:"floor_operations_ms"`
+	BytesMs   float64 `json:"floor_bytes_ms"`
 }
 
 // Limits are the rates that floors are counted with.
@@ -53,7 +57,7 @@ func newProfile(f *fleet.Fleet, seen *profiler, kernels string) (*Profile, error
 	}
 	p := &Profile{Limits: l}
 	for _, function := range seen.order {
-		p.add(function, seen.runs[function])
+		p.add(function, seen.runs[function], m.Device.Info().Kernels, f.Precision())
 	}
 	return p, nil
 }
@@ -75,7 +79,7 @@ func (p *profiler) highest() Limits {
 }
 
 // add appends the nodes of a function and their sum.
-func (p *Profile) add(f *graph.Function, r *profiledRuns) {
+func (p *Profile) add(f *graph.Function, r *profiledRuns, kernels, precision string) {
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 	sum := Node{Function: f.Name, Ms: ms(middle(r.took))}
 	for i := range f.Nodes {
@@ -83,6 +87,9 @@ func (p *Profile) add(f *graph.Function, r *profiledRuns) {
 		flops, bytes := f.Cost(n).At(r.rows)
 		e := Node{Function: f.Name, Name: f.NodeName(n), Op: n.Op.String(), Ms: ms(middle(r.nodes[i])),
 			FlopsMs: flops / p.Limits.Flops * 1000, BytesMs: bytes / p.Limits.Bytes * 1000}
+		if l, ok := class.LayerOf(f, n); ok && class.Known(kernels) {
+			e.Algorithm = class.Choose(l, precision, kernels).String()
+		}
 		sum.FlopsMs, sum.BytesMs = sum.FlopsMs+e.FlopsMs, sum.BytesMs+e.BytesMs
 		p.Nodes = append(p.Nodes, e)
 	}

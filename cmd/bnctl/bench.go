@@ -136,8 +136,8 @@ func benchModel(c *cli.Context, name string) (*models.Model, error) {
 
 // tellProfile prints the times of nodes.
 func tellProfile(o *output, p *bench.Profile) {
-	o.result("\n%-32s  %-22s  %9s  %6s  %9s  %9s  %7s", "node", "operation", "ms", "%", "ops ms", "bytes ms",
-		"x floor")
+	o.result("\n%-32s  %-22s  %9s  %6s  %9s  %9s  %7s  %s", "node", "operation", "ms", "%", "ops ms", "bytes ms",
+		"x floor", "algorithm")
 	all := map[string]float64{}
 	for _, n := range p.Nodes {
 		if n.Name == "" {
@@ -156,8 +156,8 @@ func tellProfile(o *output, p *bench.Profile) {
 				times = fmt.Sprintf("%.1f", n.Ms/floor)
 			}
 		}
-		o.result("%s", strings.TrimRight(fmt.Sprintf("%-32s  %-22s  %9s  %6s  %9.3f  %9.3f  %7s",
-			name, n.Op, took, share, n.FlopsMs, n.BytesMs, times), " "))
+		o.result("%s", strings.TrimRight(fmt.Sprintf("%-32s  %-22s  %9s  %6s  %9.3f  %9.3f  %7s  %s",
+			name, n.Op, took, share, n.FlopsMs, n.BytesMs, times, n.Algorithm), " "))
 	}
 	o.result("floors: %.4g GFLOP/s, %.4g GB/s, %s; - is done as part of another node; times are medians",
 		p.Limits.Flops/1e9, p.Limits.Bytes/1e9, p.Limits.Of)

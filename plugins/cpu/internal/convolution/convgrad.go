@@ -1,6 +1,7 @@
 package convolution
 
 import (
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -11,17 +12,17 @@ func buildConvGradWeight(c *run.Compiler) run.Action {
 	if g == nil {
 		return run.Action{}
 	}
-	switch t, tiles := g.gradientByTiles(c.Kernels); {
-	case g.depthwise():
+	switch choose(c) {
+	case class.Depthwise:
 		return g.buildDepthwiseWeight(x, dy, dw)
-	case pairsGradients(c):
-		a := everyReplica(g.newPairsGradient(g.lines(), x, dy, dw).replicas)
+	case class.Dot2:
+		a := everyReplica(g.newDot2Gradient(g.lines(), x, dy, dw).replicas)
 		a.AsHalves = [][]*run.Value{{x}, {dy}}
 		return a
-	case tiles:
-		return buildWinogradGradient(c, g, t, x, dy, dw)
-	case g.strips(c.Kernels):
-		return g.stripGradient(x, dy, dw)
+	case class.Winograd4:
+		return buildWinogradGradient(c, g, g.tiles(class.Winograd4), x, dy, dw)
+	case class.Direct:
+		return g.directGradient(x, dy, dw)
 	}
 	return everyReplica(g.gradientByWindows(x, dy, dw))
 }

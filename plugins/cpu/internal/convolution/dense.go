@@ -3,6 +3,7 @@ package convolution
 import (
 	"fmt"
 
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -63,8 +64,8 @@ func dense(c *run.Compiler, what string, in *run.Value, t *filter, out *run.Valu
 		}
 		return []packPart{{window: windows.rows(1), at: at, step: stepC}}
 	}
-	if byPairs(c, k) {
-		return densePairs(c, pairsFor(c, t, what, parts, false), windows, in, t, out)
+	if choose(c) == class.Dot2 {
+		return denseDot2(c, dot2For(c, t, what, parts, false), windows, in, t, out)
 	}
 	p := newProduct(packFor(c, t, what, parts), t)
 	in, round := c.Operand(in)

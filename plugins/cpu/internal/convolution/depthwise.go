@@ -5,9 +5,6 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// depthwise reports whether every channel is convolved with a kernel of its own.
-func (g *Geometry) depthwise() bool { return g.cg == 1 && g.og == 1 && g.Groups > 1 }
-
 // pixels returns the geometry as if there were one group: runs are whole pixels.
 func (g *Geometry) pixels() *Geometry {
 	p := *g
@@ -27,19 +24,8 @@ func (g *Geometry) tapsFirst(to, weights []float32, taps []int, factor kernel.Fa
 	}
 }
 
-// alongRows returns the convolution as one along the rows of an image, and
-// whether it can be one.
-func (g *Geometry) alongRows() (kernel.DepthwiseRows, bool) {
-	r := kernel.DepthwiseRows{Channels: g.c, Height: g.h, Width: g.w, OutHeight: g.oh, OutWidth: g.ow,
-		Kernel: g.Kernel, Stride: g.Stride, Skip: [2]int{g.Pad[0], g.Pad[1]}}
-	return r, g.Dilation == [2]int{1, 1} && g.ow > 0 && r.Possible()
-}
-
-// buildDepthwise is the convolution itself.
+// buildDepthwise is the convolution itself, tap by tap.
 func buildDepthwise(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
-	if r, ok := g.alongRows(); ok {
-		return depthwiseRows(c, g, r, x, t, y, false)
-	}
 	all := make([]int, g.taps)
 	for t := range all {
 		all[t] = t
@@ -47,21 +33,19 @@ func buildDepthwise(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *ru
 	return depthwiseAction(c, g, []phase{{g.pixels().forward(), all}}, x, t, y)
 }
 
-// buildDepthwiseBackward is the gradient for the input, and the transposed convolution.
+// buildDepthwiseBackward is the gradient for the input, and the transposed
+// convolution, phase by phase and tap by tap.
 func buildDepthwiseBackward(c *run.Compiler, g *Geometry, dy *run.Value, t *filter,
 	dx *run.Value) run.Action {
-	if back, ok := g.flipped(); ok && g.Stride == [2]int{1, 1} {
-		if r, ok := back.alongRows(); ok {
-			return depthwiseRows(c, back, r, dy, t, dx, true)
-		}
-	}
 	return depthwiseAction(c, g, g.pixels().backward(), dy, t, dx)
 }
 
-// depthwiseRows is a convolution along rows; with back, the filter is that of the
+// buildDepthwiseRows is a convolution along rows; with back, the filter is that of the
 // convolution whose gradient it computes.
-func depthwiseRows(c *run.Compiler, g *Geometry, r kernel.DepthwiseRows, x *run.Value, t *filter,
-	y *run.Value, back bool) run.Action {
+func buildDepthwiseRows(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
+	back bool) run.Action {
+	r := kernel.DepthwiseRows{Channels: g.c, Height: g.h, Width: g.w, OutHeight: g.oh, OutWidth: g.ow,
+		Kernel: g.Kernel, Stride: g.Stride, Skip: [2]int{g.Pad[0], g.Pad[1]}}
 	taps := make([]int, g.taps)
 	for i := range taps {
 		taps[i] = i

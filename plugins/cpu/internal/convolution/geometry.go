@@ -3,6 +3,7 @@ package convolution
 import (
 	"math"
 
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
@@ -44,11 +45,8 @@ func (g *Geometry) TooLarge() string {
 	return ""
 }
 
-// narrow reports whether the input has so few channels that a row of the
-// kernel is better taken as one run; that needs a padded copy of the image.
-func (g *Geometry) narrow() bool {
-	return g.c < 8 && g.Groups == 1 && g.Dilation[1] == 1 && g.Kernel[1] > 1
-}
+// narrow reports whether the images of the convolution are better padded: class.Layer.Narrow.
+func (g *Geometry) narrow() bool { return class.Layer{Window: g.Window, C: g.c}.Narrow() }
 
 // Input returns where the input of output position (y, x) at tap (i, j)
 // begins, in bytes; -1 if that is padding.

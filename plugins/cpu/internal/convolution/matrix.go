@@ -27,19 +27,14 @@ type matrixPart struct {
 	extent kernel.Extent
 }
 
-// byMatrix reports whether matrix units compute products with runs of so many
-// values for so many channels: a function of shape, precision and kernel class.
-// In float32 splitting a value costs as much as some 60 multiply-adds, and a
-// kernel of 3 by 3 with stride 1 has tiles or strips.
-func byMatrix(c *run.Compiler, g *Geometry, run, width int) bool {
-	const wide, wideBF16 = 128, 32
-	switch {
-	case !c.Kernels.Matrices() || g.Groups != 1 || !kernel.MatrixSuits(run):
-		return false
-	case c.Reduced:
-		return width >= wideBF16
+// buildMatrix is a product by matrix units, at either precision.
+func buildMatrix(c *run.Compiler, g *Geometry, what string, parts func() []packPart, x *run.Value, t *filter,
+	y *run.Value) run.Action {
+	if c.Reduced {
+		return buildDot2(c, g, dot2For(c, t, g.key(what), parts, true), x, t, y)
 	}
-	return width >= wide && (g.taps == 1 || g.Stride != [2]int{1, 1})
+	p := withMatrix(c, newProduct(packFor(c, t, g.key(what), parts), t), g.key(what))
+	return productAction(c, g, p, x, y)
 }
 
 // withMatrix makes matrix units compute a product that has none of its own yet.

@@ -1,6 +1,7 @@
 package convolution
 
 import (
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -17,19 +18,13 @@ type winograd struct {
 	bias          []float32 // zeros where the filter adds nothing
 }
 
-// byTiles returns the tiles with which the convolution is computed, and whether
-// there are any. Like strips it is a function of shape and kernel class. Small
-// tiles keep the transformed weights of wide layers in bounds.
-func (g *Geometry) byTiles(set *kernel.Set) (kernel.Winograd, bool) {
-	const wide = 256 * 256
+// tiles returns the tiles of an algorithm for the convolution.
+func (g *Geometry) tiles(a class.Algorithm) kernel.Winograd {
 	side := 4
-	if g.c*g.o > wide {
+	if a == class.Winograd2 {
 		side = 2
 	}
-	return kernel.Winograd{Side: side, In: g.c, Out: g.o}, set.Fused() && g.Groups == 1 &&
-		g.Kernel == [2]int{3, 3} && g.Stride == [2]int{1, 1} && g.Dilation == [2]int{1, 1} &&
-		g.Pad == [4]int{1, 1, 1, 1} && g.c%kernel.Lanes == 0 && g.o%kernel.Lanes == 0 && g.c > kernel.Lanes &&
-		min(g.h, g.w) >= side
+	return kernel.Winograd{Side: side, In: g.c, Out: g.o}
 }
 
 // buildWinograd is a convolution by tiles; with back, the filter of direct, which

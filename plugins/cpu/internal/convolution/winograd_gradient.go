@@ -21,14 +21,6 @@ type winogradGradient struct {
 	winogradGradientGuard
 }
 
-// gradientByTiles returns the tiles with which the weight gradient is
-// computed, and whether there are any: a function of shape and kernel class.
-func (g *Geometry) gradientByTiles(set *kernel.Set) (kernel.Winograd, bool) {
-	t, ok := g.byTiles(set)
-	t.Side = 4
-	return t, ok && min(g.oh, g.ow) >= t.Side
-}
-
 // buildWinogradGradient compiles it.
 func buildWinogradGradient(c *run.Compiler, g *Geometry, t kernel.Winograd, x, dy, dw *run.Value) run.Action {
 	k := &winogradGradient{Geometry: g, Winograd: t, x: x, dy: dy, dw: dw}

@@ -55,3 +55,11 @@ type Packed interface {
 
 // Worker is a thread of execution with memory of its own.
 type Worker = workers.Worker
+
+// Precision returns the name of the precision.
+func (m *Machine) Precision() string {
+	if m.Reduced {
+		return device.BF16
+	}
+	return device.F32
+}

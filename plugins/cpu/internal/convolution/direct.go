@@ -5,14 +5,6 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// strips reports whether the convolution is one that kernel.Strip is made for.
-// Which kernels a layer uses is a function of its shape and of the kernel
-// class: the order of their sums is another.
-func (g *Geometry) strips(set *kernel.Set) bool {
-	return set.Fused() && g.Groups == 1 && g.Kernel[1] == kernel.StripWidth && g.Stride == [2]int{1, 1} &&
-		g.Dilation == [2]int{1, 1} && g.o == kernel.Lanes && g.c%8 == 0 && g.ow > 1
-}
-
 // flipped returns the convolution that computes the gradient for the input of
 // one with stride 1, and whether there is one: padding may not exceed the kernel.
 func (g *Geometry) flipped() (*Geometry, bool) {
@@ -28,14 +20,14 @@ func (g *Geometry) flipped() (*Geometry, bool) {
 	return &f, true
 }
 
-// strip returns the geometry of one row of the result.
-func (g *Geometry) strip() kernel.Strip {
+// directRow returns the geometry of one row of the result.
+func (g *Geometry) directRow() kernel.Strip {
 	return kernel.Strip{Rows: g.Kernel[0], Run: g.c, RowStep: g.paddedWidth() * g.c, GradStep: g.o}
 }
 
-// stripAt says where the weights of a strip lie in [O][C][kh][kw]; of the
+// directAt says where the weights of a strip lie in [O][C][kh][kw]; of the
 // flipped convolution, whose weights they are the other way round, if back.
-func (g *Geometry) stripAt(back bool) (at []int, step int) {
+func (g *Geometry) directAt(back bool) (at []int, step int) {
 	for i := range g.Kernel[0] {
 		for k := range g.c {
 			for j := range kernel.StripWidth {
@@ -53,15 +45,15 @@ func (g *Geometry) stripAt(back bool) (at []int, step int) {
 	return at, g.c * g.taps
 }
 
-// buildStrip is a convolution by strips; with back, the filter is that of the
+// buildDirect is a convolution by strips; with back, the filter is that of the
 // convolution whose gradient it computes.
-func buildStrip(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value, back bool) run.Action {
+func buildDirect(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value, back bool) run.Action {
 	what := "strip"
 	if back {
 		what = "strip back"
 	}
 	p := packFor(c, t, g.key(what), func() []packPart {
-		at, step := g.stripAt(back)
+		at, step := g.directAt(back)
 		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.StripWidth*g.c, g.o)
 		return []packPart{{window: w, at: at, step: step}}
 	})
@@ -70,7 +62,7 @@ func buildStrip(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Va
 		p.fill(f, t)
 		return nil
 	}
-	s, row := g.strip(), rowOf(c, x, y)
+	s, row := g.directRow(), rowOf(c, x, y)
 	work := y.Count * g.taps * g.c / 100
 	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
 		from, to = from/g.ow, to/g.ow
@@ -86,10 +78,10 @@ func buildStrip(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Va
 		Width: g.o, Needs: g.Needs})
 }
 
-// stripGradient computes weight gradients by strips: a task is one replica,
+// directGradient computes weight gradients by strips: a task is one replica,
 // and some rows of the kernel where that alone would leave workers idle.
-func (g *Geometry) stripGradient(x, dy, dw *run.Value) run.Action {
-	t := g.strip()
+func (g *Geometry) directGradient(x, dy, dw *run.Value) run.Action {
+	t := g.directRow()
 	size := kernel.StripWidth * g.c * g.o // of the sums of one row of the kernel
 	return run.Whole(func(f *run.Frame) error {
 		in, grad, out := f.F32(x), f.F32(dy), f.F32(dw)
@@ -109,15 +101,15 @@ func (g *Geometry) stripGradient(x, dy, dw *run.Value) run.Action {
 					}
 				}
 			}
-			g.unpackStrip(run.Row(out, dw, r), sums, from, to)
+			g.unpackDirect(run.Row(out, dw, r), sums, from, to)
 		})
 		return nil
 	})
 }
 
-// unpackStrip writes sums [to-from][kw][C][O] to rows [from, to) of the kernel
+// unpackDirect writes sums [to-from][kw][C][O] to rows [from, to) of the kernel
 // of a gradient [O][C][kh][kw].
-func (g *Geometry) unpackStrip(dw, sums []float32, from, to int) {
+func (g *Geometry) unpackDirect(dw, sums []float32, from, to int) {
 	for t := range (to - from) * kernel.StripWidth {
 		for k := range g.c {
 			for o, v := range sums[(t*g.c+k)*g.o:][:g.o] {

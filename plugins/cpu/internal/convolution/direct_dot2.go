@@ -5,17 +5,17 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// buildStripPairs is a convolution by strips of pairs; with back, the filter is
+// buildDirectDot2 is a convolution by strips of pairs; with back, the filter is
 // that of the convolution whose gradient it computes.
-func buildStripPairs(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
+func buildDirectDot2(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
 	back bool) run.Action {
 	what := "strip"
 	if back {
 		what = "strip back"
 	}
-	s := g.strip()
-	k := newPairsProduct(c, pairsFor(c, t, g.key(what), func() []packPart {
-		at, step := g.stripAt(back)
+	s := g.directRow()
+	k := newDot2Product(c, dot2For(c, t, g.key(what), func() []packPart {
+		at, step := g.directAt(back)
 		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.StripWidth*g.c, g.o)
 		return []packPart{{window: w, at: s.StripPairsAt(at), step: step}}
 	}, false), t, y)

@@ -7,12 +7,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// pairsGradients reports whether weight gradients of convolutions are computed
-// by pairs of positions: a function of precision and kernel class.
-func pairsGradients(c *run.Compiler) bool { return c.Reduced && c.Kernels.Fused() }
-
-// pairsGradient is the weight gradient of a convolution by pairs of positions.
-type pairsGradient struct {
+// dot2Gradient is the weight gradient of a convolution by pairs of positions.
+type dot2Gradient struct {
 	*Geometry
 	*pairLines
 	at        []int // where the weight of a tap's value lies in dw, for the first group
@@ -26,9 +22,9 @@ type pairsGradient struct {
 	orders map[[4]int]kernel.Order // where the sums of a task lie in dw
 }
 
-// newPairsGradient returns the gradient of a convolution in these lines.
-func (g *Geometry) newPairsGradient(l *pairLines, x, dy, dw *run.Value) *pairsGradient {
-	k := &pairsGradient{Geometry: g, pairLines: l, x: x, dy: dy, dw: dw, together: 64 << 10,
+// newDot2Gradient returns the gradient of a convolution in these lines.
+func (g *Geometry) newDot2Gradient(l *pairLines, x, dy, dw *run.Value) *dot2Gradient {
+	k := &dot2Gradient{Geometry: g, pairLines: l, x: x, dy: dy, dw: dw, together: 64 << 10,
 		orders: map[[4]int]kernel.Order{}}
 	if k.at, k.atStep = g.forwardAt(0); l.padded {
 		k.at, k.atStep = g.narrowAt()
@@ -38,7 +34,7 @@ func (g *Geometry) newPairsGradient(l *pairLines, x, dy, dw *run.Value) *pairsGr
 
 // order returns where the sums of values [k0, k1) and columns [j0, j1) of the
 // kernel lie in dw.
-func (k *pairsGradient) order(k0, k1, j0, j1 int) kernel.Order {
+func (k *dot2Gradient) order(k0, k1, j0, j1 int) kernel.Order {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	key := [4]int{k0, k1, j0, j1}
@@ -59,7 +55,7 @@ func (k *pairsGradient) order(k0, k1, j0, j1 int) kernel.Order {
 // group and some values of the input for one replica, so few that their sums
 // stay in the cache, and some columns of the kernel where that alone would leave
 // workers idle.
-func (k *pairsGradient) replicas(f *run.Frame, from, to int) {
+func (k *dot2Gradient) replicas(f *run.Frame, from, to int) {
 	const most, least = 4 * kernel.Lanes, kernel.Lanes / 2 // values of a task
 	panels := (k.og + kernel.PanelLanes - 1) / kernel.PanelLanes
 	whole := (to - from) * k.Groups * panels
@@ -71,7 +67,7 @@ func (k *pairsGradient) replicas(f *run.Frame, from, to int) {
 		part, i := i%parts, i/parts
 		column, i := i%columns, i/columns
 		panel, i := i%panels, i/panels
-		t := pairsTask{pairsGradient: k, kernels: f.Kernels, worker: w, group: i % k.Groups,
+		t := dot2Task{dot2Gradient: k, kernels: f.Kernels, worker: w, group: i % k.Groups,
 			first: panel * kernel.PanelLanes, k0: part * some, k1: min((part+1)*some, k.values),
 			j0: len(k.begin) * column / columns, j1: len(k.begin) * (column + 1) / columns}
 		r := from + f.Turn(i/k.Groups, to-from)

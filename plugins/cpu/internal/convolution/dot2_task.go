@@ -5,12 +5,12 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// pairsTask computes the gradients of a group's weights for a panel, from output
+// dot2Task computes the gradients of a group's weights for a panel, from output
 // channel first on, of values [k0, k1) that columns [j0, j1) of the kernel see.
 // Segments of images have both operands interleaved; then every tap adds the
 // products of their pairs.
-type pairsTask struct {
-	*pairsGradient
+type dot2Task struct {
+	*dot2Gradient
 	kernels                      *kernel.Set
 	worker                       *run.Worker
 	scratch                      *scratch
@@ -33,7 +33,7 @@ type pairsTask struct {
 type segment struct{ image, from, to, top, bottom, x, dy int }
 
 // sum sums over images [from, to) of these operands.
-func (t *pairsTask) sum(x, dy stored, from, to int) {
+func (t *dot2Task) sum(x, dy stored, from, to int) {
 	t.prepare(x, dy)
 	t.end = to
 	for image := from; image < to; image++ {
@@ -43,7 +43,7 @@ func (t *pairsTask) sum(x, dy stored, from, to int) {
 }
 
 // prepare begins sums over these operands.
-func (t *pairsTask) prepare(x, dy stored) {
+func (t *dot2Task) prepare(x, dy stored) {
 	t.scratch = scratchOf(t.worker)
 	t.real = min(t.og-t.first, kernel.PanelLanes)
 	t.width = wholeLanes(t.real)
@@ -69,22 +69,22 @@ func (t *pairsTask) prepare(x, dy stored) {
 func wholeLanes(n int) int { return (n + kernel.Lanes - 1) / kernel.Lanes * kernel.Lanes }
 
 // tapRow returns the sums of a row of the kernel.
-func (t *pairsTask) tapRow() int { return (t.j1 - t.j0) * (t.k1 - t.k0) * t.width }
+func (t *dot2Task) tapRow() int { return (t.j1 - t.j0) * (t.k1 - t.k0) * t.width }
 
 // segment returns lines [from, to) of an image.
-func (t *pairsTask) segment(image, from, to int) segment {
+func (t *dot2Task) segment(image, from, to int) segment {
 	top := min(max(from*t.step-t.lead, 0), t.height)
 	bottom := min((to-1)*t.step-t.lead+(t.rows-1)*t.apart+1, t.height)
 	return segment{image: image, from: from, to: to, top: top, bottom: max(top, bottom)}
 }
 
 // size returns the values of a segment when it is interleaved.
-func (t *pairsTask) size(s segment) int {
+func (t *dot2Task) size(s segment) int {
 	return (s.bottom-s.top)*t.inLine.Len() + (s.to-s.from)*t.dyLine.Len()
 }
 
 // image adds an image.
-func (t *pairsTask) image(image int) {
+func (t *dot2Task) image(image int) {
 	for y := 0; y < t.count; y += t.lines {
 		s := t.segment(image, y, min(y+t.lines, t.count))
 		if t.used+t.size(s) > t.together {
@@ -96,7 +96,7 @@ func (t *pairsTask) image(image int) {
 }
 
 // add adds the products of the segments and forgets these.
-func (t *pairsTask) add() {
+func (t *dot2Task) add() {
 	halves := t.worker.Halves(t.used)
 	for _, s := range t.scratch.segments {
 		t.interleave(halves, s)
@@ -115,7 +115,7 @@ func (t *pairsTask) add() {
 }
 
 // lookAhead has as much fetched as the segments took, from behind them.
-func (t *pairsTask) lookAhead() {
+func (t *dot2Task) lookAhead() {
 	t.next.Clear()
 	if len(t.scratch.segments) == 0 {
 		return
@@ -132,7 +132,7 @@ func (t *pairsTask) lookAhead() {
 }
 
 // interleave interleaves both operands of a segment.
-func (t *pairsTask) interleave(dst []uint16, s segment) {
+func (t *dot2Task) interleave(dst []uint16, s segment) {
 	if s.top < s.bottom {
 		in := t.input.from(s.image*t.x.Count + s.top*t.inStep + t.value)
 		if t.padded {
@@ -146,7 +146,7 @@ func (t *pairsTask) interleave(dst []uint16, s segment) {
 }
 
 // single adds the products of row i of the kernel.
-func (t *pairsTask) single(halves []uint16, i int) {
+func (t *dot2Task) single(halves []uint16, i int) {
 	rows := t.scratch.calls[:0]
 	for _, s := range t.scratch.segments {
 		for y := s.from; y < s.to; y++ {
@@ -161,7 +161,7 @@ func (t *pairsTask) single(halves []uint16, i int) {
 
 // shared adds the products of a segment, of neighbouring rows of the kernel at a
 // time that see a line of the input with different lines of the result.
-func (t *pairsTask) shared(halves []uint16, s segment) {
+func (t *dot2Task) shared(halves []uint16, s segment) {
 	rows, first, last := t.scratch.calls[:0], 0, -1
 	for h := s.top; h < s.bottom; h++ {
 		// Row i of the kernel sees it from line h+lead-i*apart of the result.
@@ -183,12 +183,12 @@ func (t *pairsTask) shared(halves []uint16, s segment) {
 }
 
 // rowsAt returns where line h of the input and line y of the result lie, in bytes.
-func (t *pairsTask) rowsAt(s segment, h, y int) [2]int32 {
+func (t *dot2Task) rowsAt(s segment, h, y int) [2]int32 {
 	return [2]int32{int32(2 * (s.x + (h-s.top)*t.inLine.Len())), int32(2 * (s.dy + (y-s.from)*t.dyLine.Len()))}
 }
 
 // products adds the products of lines for rows first to last of the kernel.
-func (t *pairsTask) products(halves []uint16, lines [][2]int32, first, last int) {
+func (t *dot2Task) products(halves []uint16, lines [][2]int32, first, last int) {
 	if len(lines) == 0 {
 		return
 	}
@@ -202,7 +202,7 @@ func (t *pairsTask) products(halves []uint16, lines [][2]int32, first, last int)
 }
 
 // unpack writes the sums to the gradient of the whole weight.
-func (t *pairsTask) unpack(dw []float32) {
+func (t *dot2Task) unpack(dw []float32) {
 	t.kernels.Scatter(dw[(t.group*t.og+t.first)*t.atStep:], t.order(t.k0, t.k1, t.j0, t.j1), t.atStep, t.sums,
 		t.width, t.real)
 }

@@ -5,10 +5,10 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// pairsProduct computes pairs of rows, as product does windows. The scales of a
+// dot2Product computes pairs of rows, as product does windows. The scales of a
 // folded batch norm multiply the sums.
-type pairsProduct struct {
-	*pairsPack
+type dot2Product struct {
+	*dot2Pack
 	*filter
 	kernels     *kernel.Set
 	round       bool // results are stored as bfloat16
@@ -18,8 +18,8 @@ type pairsProduct struct {
 	atOnce      int // panels of a unit
 }
 
-func newPairsProduct(c *run.Compiler, p *pairsPack, t *filter, y *run.Value) *pairsProduct {
-	out := &pairsProduct{pairsPack: p, filter: t, kernels: c.Kernels, round: c.BF16(y), atOnce: 1}
+func newDot2Product(c *run.Compiler, p *dot2Pack, t *filter, y *run.Value) *dot2Product {
+	out := &dot2Product{dot2Pack: p, filter: t, kernels: c.Kernels, round: c.BF16(y), atOnce: 1}
 	if p.parts[0].matrix != nil {
 		out.atOnce = panelsAtOnce(p.Bytes())
 	}
@@ -35,7 +35,7 @@ func newPairsProduct(c *run.Compiler, p *pairsPack, t *filter, y *run.Value) *pa
 }
 
 // prepare packs the weights and what follows the sums if they have changed.
-func (p *pairsProduct) prepare(f *run.Frame) error {
+func (p *dot2Product) prepare(f *run.Frame) error {
 	p.fill(f, p.weight)
 	if !p.filter.prepare(f) {
 		return nil
@@ -56,9 +56,9 @@ func (p *pairsProduct) prepare(f *run.Frame) error {
 	return nil
 }
 
-// pairsOperands is what pairs read and write of one row. Where the image is no
+// dot2Operands is what pairs read and write of one row. Where the image is no
 // half it is narrowed in the worker's own memory, as far as it is read.
-type pairsOperands struct {
+type dot2Operands struct {
 	out   []float32
 	half  []uint16 // the result, where it is a half
 	in    []uint16 // nil until the image is narrowed
@@ -67,7 +67,7 @@ type pairsOperands struct {
 }
 
 // from returns the operands from a value of the result and one of the image on.
-func (o pairsOperands) from(out, in int) pairsOperands {
+func (o dot2Operands) from(out, in int) dot2Operands {
 	if o.half != nil {
 		o.half = o.half[out:]
 	} else {
@@ -78,7 +78,7 @@ func (o pairsOperands) from(out, in int) pairsOperands {
 }
 
 // asHalves returns what pairs take as halves: no results that matrix units compute.
-func (p *pairsProduct) asHalves(c *run.Compiler, x, y *run.Value) [][]*run.Value {
+func (p *dot2Product) asHalves(c *run.Compiler, x, y *run.Value) [][]*run.Value {
 	sets := imageAndResult(c, x, y)
 	if p.parts[0].matrix != nil {
 		sets = sets[:len(sets)-1]
@@ -87,11 +87,11 @@ func (p *pairsProduct) asHalves(c *run.Compiler, x, y *run.Value) [][]*run.Value
 }
 
 // rowOf returns the operands of row i of the current node's product by pairs.
-func (p *pairsProduct) rowOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker,
-	i int) pairsOperands {
+func (p *dot2Product) rowOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker,
+	i int) dot2Operands {
 	ending, wide := c.Ending(), p.parts[0].matrix != nil
-	return func(f *run.Frame, w *run.Worker, i int) pairsOperands {
-		o := pairsOperands{end: ending.Row(f, w, i)}
+	return func(f *run.Frame, w *run.Worker, i int) dot2Operands {
+		o := dot2Operands{end: ending.Row(f, w, i)}
 		if y.Half && !wide {
 			o.half = f.Half(y, w, i)
 		} else {
@@ -108,15 +108,15 @@ func (p *pairsProduct) rowOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame
 
 // rowsOf returns the operands of all rows of the current node's product by pairs,
 // images narrowed.
-func (p *pairsProduct) rowsOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame) pairsOperands {
+func (p *dot2Product) rowsOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame) dot2Operands {
 	ending, kernels, room := c.Ending(), c.Kernels, c.Temp(0, 0, 2*x.Count)
 	c.After = append(c.After, func() {
 		if x.Half {
 			room.PerRow = 0
 		}
 	})
-	return func(f *run.Frame) pairsOperands {
-		o := pairsOperands{end: ending.Rows(f)}
+	return func(f *run.Frame) dot2Operands {
+		o := dot2Operands{end: ending.Rows(f)}
 		if y.Half {
 			o.half = f.AllHalf(y)
 		} else {
@@ -136,7 +136,7 @@ func (p *pairsProduct) rowsOf(c *run.Compiler, x, y *run.Value) func(f *run.Fram
 }
 
 // finish returns what follows the sums of a part, without their ending.
-func (p *pairsProduct) finish(part int) kernel.Finish {
+func (p *dot2Product) finish(part int) kernel.Finish {
 	f := kernel.Finish{Round: p.round}
 	if len(p.bias) > 0 {
 		f.Bias = p.bias[p.from[part]:]
@@ -148,7 +148,7 @@ func (p *pairsProduct) finish(part int) kernel.Finish {
 }
 
 // do computes positions [from, to) of a unit over pairs with its weights.
-func (p *pairsProduct) do(w *run.Worker, u unit, pairs *kernel.Pairs, o pairsOperands, from, to int) {
+func (p *dot2Product) do(w *run.Worker, u unit, pairs *kernel.Pairs, o dot2Operands, from, to int) {
 	part := &p.parts[u.part]
 	o = o.from(part.out, part.in)
 	finish := p.finish(u.part)
@@ -166,7 +166,7 @@ func (p *pairsProduct) do(w *run.Worker, u unit, pairs *kernel.Pairs, o pairsOpe
 }
 
 // alike reports whether all parts are pairs of the same positions.
-func (p *pairsProduct) alike() bool {
+func (p *dot2Product) alike() bool {
 	for _, part := range p.parts {
 		if part.pairs != p.parts[0].pairs {
 			return false
@@ -176,7 +176,7 @@ func (p *pairsProduct) alike() bool {
 }
 
 // step returns the positions of the largest tile.
-func (p *pairsProduct) step() int {
+func (p *dot2Product) step() int {
 	if p.parts[0].matrix != nil {
 		return kernel.MatrixPositions
 	}
@@ -184,7 +184,7 @@ func (p *pairsProduct) step() int {
 }
 
 // work estimates the nanoseconds of a row at 200 multiply-adds each.
-func (p *pairsProduct) work() (ns int) {
+func (p *dot2Product) work() (ns int) {
 	for _, part := range p.parts {
 		ns += len(part.data) * part.pairs.Positions() / 200
 	}
@@ -192,7 +192,7 @@ func (p *pairsProduct) work() (ns int) {
 }
 
 // cut computes piece of pieces of the positions of every part of one row.
-func (p *pairsProduct) cut(w *run.Worker, o pairsOperands, piece, pieces int) {
+func (p *dot2Product) cut(w *run.Worker, o dot2Operands, piece, pieces int) {
 	low, high := max(len(o.in), len(o.image)), 0
 	for i := range p.parts {
 		part := &p.parts[i]
@@ -210,7 +210,7 @@ func (p *pairsProduct) cut(w *run.Worker, o pairsOperands, piece, pieces int) {
 }
 
 // span computes positions [from, to) of one row, of parts that are alike.
-func (p *pairsProduct) span(w *run.Worker, o pairsOperands, from, to int) {
+func (p *dot2Product) span(w *run.Worker, o dot2Operands, from, to int) {
 	low, high := p.parts[0].pairs.Reach(from, to)
 	p.narrow(w, &o, low, min(high+p.parts[len(p.parts)-1].in, len(o.image)))
 	for _, u := range p.units {
@@ -219,7 +219,7 @@ func (p *pairsProduct) span(w *run.Worker, o pairsOperands, from, to int) {
 }
 
 // narrow narrows the values [low, high) of an image that is no half.
-func (p *pairsProduct) narrow(w *run.Worker, o *pairsOperands, low, high int) {
+func (p *dot2Product) narrow(w *run.Worker, o *dot2Operands, low, high int) {
 	if o.in != nil {
 		return
 	}
@@ -230,7 +230,7 @@ func (p *pairsProduct) narrow(w *run.Worker, o *pairsOperands, low, high int) {
 }
 
 // apply computes all rows, several for each time that the weights are read.
-func (p *pairsProduct) apply(f *run.Frame, o pairsOperands, inCount, outCount int) {
+func (p *dot2Product) apply(f *run.Frame, o dot2Operands, inCount, outCount int) {
 	rows := f.Total()
 	chunk := max(1, min(8, rows/(2*f.Threads())))
 	blocks := (rows + chunk - 1) / chunk
@@ -243,12 +243,12 @@ func (p *pairsProduct) apply(f *run.Frame, o pairsOperands, inCount, outCount in
 	})
 }
 
-// buildPairs is the current node, a convolution or the gradient for the input of
+// buildDot2 is the current node, a convolution or the gradient for the input of
 // one, by pairs.
-func buildPairs(c *run.Compiler, g *Geometry, p *pairsPack, x *run.Value, t *filter,
+func buildDot2(c *run.Compiler, g *Geometry, p *dot2Pack, x *run.Value, t *filter,
 	y *run.Value) run.Action {
-	k := newPairsProduct(c, p, t, y)
-	if k.pairsPack.Bytes() > heavyWeights {
+	k := newDot2Product(c, p, t, y)
+	if k.dot2Pack.Bytes() > heavyWeights {
 		rows := k.rowsOf(c, x, y)
 		a := run.Whole(func(f *run.Frame) error {
 			k.apply(f, rows(f), x.Count, y.Count)
@@ -267,10 +267,10 @@ func buildPairs(c *run.Compiler, g *Geometry, p *pairsPack, x *run.Value, t *fil
 	return a
 }
 
-// densePairs is a product of rows with a matrix by pairs.
-func densePairs(c *run.Compiler, p *pairsPack, d *denseWindows, in *run.Value, t *filter,
+// denseDot2 is a product of rows with a matrix by pairs.
+func denseDot2(c *run.Compiler, p *dot2Pack, d *denseWindows, in *run.Value, t *filter,
 	out *run.Value) run.Action {
-	k := newPairsProduct(c, p, t, out)
+	k := newDot2Product(c, p, t, out)
 	rows := k.rowsOf(c, in, out)
 	a := run.Whole(func(f *run.Frame) error {
 		n, o := f.Total(), rows(f)

@@ -45,7 +45,7 @@ func operand(r *rand.Rand, n int) (wide, half stored) {
 // and if these are not all in small segments.
 func gradientByLines(g *Geometry, set *kernel.Set, l *pairLines, x, dy stored,
 	images, values, columns int) []float32 {
-	k := g.newPairsGradient(l, run.NewValue(graph.Variable{Type: graph.Type{Shape: []int{g.c, g.h, g.w}}}),
+	k := g.newDot2Gradient(l, run.NewValue(graph.Variable{Type: graph.Type{Shape: []int{g.c, g.h, g.w}}}),
 		run.NewValue(graph.Variable{Type: graph.Type{Shape: []int{g.o, g.oh, g.ow}}}), nil)
 	if values < l.values {
 		k.together = 1 << 10
@@ -55,7 +55,7 @@ func gradientByLines(g *Geometry, set *kernel.Set, l *pairLines, x, dy stored,
 		for first := 0; first < g.og; first += kernel.PanelLanes {
 			for k0 := 0; k0 < l.values; k0 += values {
 				for j0 := 0; j0 < len(l.begin); j0 += columns {
-					t := pairsTask{pairsGradient: k, kernels: set, worker: w, group: group, first: first, k0: k0,
+					t := dot2Task{dot2Gradient: k, kernels: set, worker: w, group: group, first: first, k0: k0,
 						k1: min(k0+values, l.values), j0: j0, j1: min(j0+columns, len(l.begin))}
 					t.sum(x, dy, 0, images)
 					t.unpack(dw)

@@ -217,3 +217,55 @@ func cutPositions(i, parts, n int) (from, to int) {
 	tiles := (n + positionStep - 1) / positionStep
 	return min(tiles*i/parts*positionStep, n), min(tiles*(i+1)/parts*positionStep, n)
 }
+
+// rowOf returns the operands of row i of the current node's product.
+func rowOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker, i int) operands {
+	ending := c.Ending()
+	return func(f *run.Frame, w *run.Worker, i int) operands {
+		return operands{f.At(y, w, i), f.At(x, w, i), ending.Row(f, w, i)}
+	}
+}
+
+// rowsOf returns the operands of all rows of the current node's product.
+func rowsOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame) operands {
+	ending := c.Ending()
+	return func(f *run.Frame) operands { return operands{f.F32(y), f.F32(x), ending.Rows(f)} }
+}
+
+// productAction packs the weights, if they have changed, and computes y.
+func productAction(c *run.Compiler, g *Geometry, p *product, x, y *run.Value) run.Action {
+	if p.heavy() {
+		rows := rowsOf(c, x, y)
+		return run.Whole(func(f *run.Frame) error {
+			p.apply(f, rows(f), x.Count, y.Count)
+			return nil
+		}).After(p.prepare)
+	}
+	row := rowOf(c, x, y)
+	a := run.Action{Prepare: p.prepare, Work: p.work(),
+		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+			p.row(f, w, row(f, w, i), piece, pieces)
+		}}
+	if p.alike() {
+		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) { p.span(f, w, row(f, w, i), from, to) }
+		a.Positions, a.Step, a.Width, a.Pointwise = y.Positions, p.step(), y.Channels, g.pointwise()
+		a.Rings = p.matrix == nil
+		c.After = append(c.After, func() { p.wrap(x, y) })
+	}
+	return a
+}
+
+// pointwise reports whether a position of the result depends on the same
+// position of the input alone.
+func (g *Geometry) pointwise() bool {
+	return g.taps == 1 && g.Stride == [2]int{1, 1} && g.Pad == [4]int{}
+}
+
+// positionStep is the positions of the largest tile of a window.
+const positionStep = kernel.WindowPositions
+
+// buildGEMM is a product by windows: implicit GEMM.
+func buildGEMM(c *run.Compiler, g *Geometry, what string, parts func() []packPart, x *run.Value, t *filter,
+	y *run.Value) run.Action {
+	return productAction(c, g, newProduct(packFor(c, t, g.key(what), parts), t), x, y)
+}

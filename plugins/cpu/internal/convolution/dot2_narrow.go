@@ -12,10 +12,10 @@ func (g *Geometry) evenChannels() *Geometry {
 	return &even
 }
 
-// buildNarrowPairs is a convolution over padded images by pairs.
-func buildNarrowPairs(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
+// buildNarrowDot2 is a convolution over padded images by pairs.
+func buildNarrowDot2(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
 	even := g.evenChannels()
-	k := newPairsProduct(c, pairsFor(c, t, g.key("narrow"), func() []packPart {
+	k := newDot2Product(c, dot2For(c, t, g.key("narrow"), func() []packPart {
 		at, step := g.narrowAt()
 		return []packPart{{window: even.narrowForward(), at: spread(at, g.c, even.c), step: step}}
 	}, false), t, y)
@@ -46,7 +46,7 @@ func spread(at []int, c, even int) (all []int) {
 
 // narrowRows pads an image in the worker's own memory as paddedRows does, with
 // even channels of bfloat16.
-func (p *pairsProduct) narrowRows(w *run.Worker, g *Geometry, o pairsOperands, y0, y1 int) []uint16 {
+func (p *dot2Product) narrowRows(w *run.Worker, g *Geometry, o dot2Operands, y0, y1 int) []uint16 {
 	wide, even, count := g.paddedWidth(), g.c+g.c%2, g.w*g.c
 	from, to := y0*g.Stride[0], y1*g.Stride[0]+(g.Kernel[0]-1)*g.Dilation[0]+1
 	room := w.Halves((g.h+g.Pad[0]+g.Pad[2])*wide*even + count)

@@ -1,0 +1,110 @@
+package class
+
+import "github.com/bnctl/bnctl/device"
+
+// Algorithm is how a product is computed: the order of its sums, and with it its bits.
+type Algorithm int
+
+// The algorithms.
+const (
+	ImplicitGEMM Algorithm = iota
+	Direct
+	Winograd2
+	Winograd4
+	Depthwise
+	DepthwiseRows
+	Dot2
+	DirectDot2
+	Matrix
+)
+
+var algorithms = [...]string{ImplicitGEMM: "implicit GEMM", Direct: "direct",
+	Winograd2: "Winograd F(2x2, 3x3)", Winograd4: "Winograd F(4x4, 3x3)",
+	Depthwise: "depthwise", DepthwiseRows: "depthwise by rows",
+	Dot2: "implicit GEMM, dot2", DirectDot2: "direct, dot2", Matrix: "matrix units"}
+
+// String returns the name in words.
+func (a Algorithm) String() string { return algorithms[a] }
+
+// Choose returns the algorithm of a layer at a precision in a class. It is a
+// function of shapes alone: every device of the class takes this one.
+func Choose(l Layer, precision, class string) Algorithm {
+	fused, bf16 := class != Generic, precision == device.BF16
+	switch {
+	case l.Depthwise():
+		return l.depthwise()
+	case l.Product == Weights:
+		return l.weights(fused, bf16)
+	}
+	// run is how many neighbouring values a tap multiplies, width for how many channels.
+	run, width := l.C/l.Groups, l.O/l.Groups
+	by := l // the convolution whose loops compute the product
+	if l.Product == Backward {
+		run, width = width, run
+		if back, ok := l.Flipped(); ok {
+			by = back
+		}
+	}
+	if l.Product == Forward && l.Narrow() {
+		run += run % 2 // a channel of zeros more
+	}
+	pairs := bf16 && fused && run > 0 && run%2 == 0
+	matrices := class == AMX && l.matrices(run, width, bf16)
+	straight := fused && (l.Product == Forward || by.Product == Forward)
+	switch {
+	case straight && by.direct() && !pairs:
+		return Direct
+	case straight && by.direct() && !matrices:
+		return DirectDot2
+	case matrices:
+		return Matrix
+	case straight && by.tiles() == 4 && (!pairs || by.H%4 == 0 && by.W%4 == 0):
+		return Winograd4
+	case straight && by.tiles() == 2 && !pairs:
+		return Winograd2
+	case pairs:
+		return Dot2
+	}
+	return ImplicitGEMM
+}
+
+// depthwise returns the algorithm of a depthwise convolution, in every class.
+func (l Layer) depthwise() Algorithm {
+	by, ok := l, l.Product == Forward
+	if l.Product == Backward {
+		by, ok = l.Flipped()
+	}
+	if ok && by.alongRows() {
+		return DepthwiseRows
+	}
+	return Depthwise
+}
+
+// weights returns the algorithm of the gradient for the weight.
+func (l Layer) weights(fused, bf16 bool) Algorithm {
+	switch {
+	case !fused || l.Dense:
+		return ImplicitGEMM
+	case bf16:
+		return Dot2
+	case l.tiles() > 0 && min(l.OH, l.OW) >= 4:
+		return Winograd4
+	case l.direct():
+		return Direct
+	}
+	return ImplicitGEMM
+}
+
+// matrices reports whether matrix units compute a product, where a device has
+// them. In float32 splitting a value costs as much as some 60 multiply-adds, and a
+// kernel of 3 by 3 with stride 1 has tiles.
+func (l Layer) matrices(run, width int, bf16 bool) bool {
+	const wide, wideBF16, step = 128, 32, 32
+	switch {
+	case l.Dense || l.Groups != 1 || run == 0 || run%step != 0:
+		return false
+	case bf16:
+		return width >= wideBF16
+	}
+	return width >= wide && (l.Kernel == [2]int{1, 1} || l.Stride != [2]int{1, 1})
+}

@@ -1,0 +1,120 @@
+package class
+
+import (
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Product says which of the products of a layer is computed.
+type Product int
+
+// The products of a layer. A transposed convolution is the Backward of the
+// convolution that has its weight.
+const (
+	Forward  Product = iota // the result
+	Backward                // the gradient for the input
+	Weights                 // the gradient for the weight
+)
+
+// Layer is what the choice of an algorithm depends on: the shape of a product
+// with a weight. A dense layer is a convolution of one pixel.
+type Layer struct {
+	graph.Window
+	Product Product
+	Dense   bool
+	C, H, W int // channels, height and width of the convolution's input
+	O       int // channels of its output
+	OH, OW  int
+}
+
+// LayerOf returns the layer of a node of fn, and whether the node is one.
+func LayerOf(fn *graph.Function, n *graph.Node) (Layer, bool) {
+	shape := func(v graph.Value) []int { return fn.Values[v].Type.Shape }
+	switch n.Op {
+	case graph.Conv:
+		return convolution(Forward, fn.WindowOf(n), shape(n.In[0]), shape(n.Out[0])), true
+	case graph.ConvGradInput, graph.ConvTranspose:
+		return convolution(Backward, fn.WindowOf(n), shape(n.Out[0]), shape(n.In[0])), true
+	case graph.ConvGradWeight:
+		return convolution(Weights, fn.WindowOf(n), shape(n.In[0]), shape(n.In[1])), true
+	case graph.Dense:
+		return dense(Forward, shape(n.In[0])[0], shape(n.Out[0])[0]), true
+	case graph.DenseGradInput:
+		return dense(Backward, shape(n.Out[0])[0], shape(n.In[0])[0]), true
+	case graph.DenseGradWeight:
+		return dense(Weights, shape(n.In[0])[0], shape(n.In[1])[0]), true
+	}
+	return Layer{}, false
+}
+
+func convolution(p Product, w graph.Window, in, out []int) Layer {
+	return Layer{Window: w, Product: p, C: in[0], H: in[1], W: in[2], O: out[0], OH: out[1], OW: out[2]}
+}
+
+func dense(p Product, in, out int) Layer {
+	pixel := graph.Window{Kernel: [2]int{1, 1}, Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Groups: 1}
+	return Layer{Window: pixel, Product: p, Dense: true, C: in, H: 1, W: 1, O: out, OH: 1, OW: 1}
+}
+
+// Flipped returns the convolution with stride 1 that computes the gradient for
+// the input of one, whose weights it has the other way round, and whether there
+// is one: the padding may not exceed the kernel.
+func (l Layer) Flipped() (Layer, bool) {
+	f := l
+	f.Product = Forward
+	f.C, f.H, f.W, f.O, f.OH, f.OW = l.O, l.OH, l.OW, l.C, l.H, l.W
+	for i := range f.Pad {
+		f.Pad[i] = l.Kernel[i%2] - 1 - l.Pad[i]
+		if f.Pad[i] < 0 {
+			return l, false
+		}
+	}
+	return f, l.Stride == [2]int{1, 1}
+}
+
+// straight reports whether the kernel moves by one pixel and sees neighbours,
+// all channels of them.
+func (l Layer) straight() bool {
+	return l.Groups == 1 && l.Stride == [2]int{1, 1} && l.Dilation == [2]int{1, 1}
+}
+
+// Depthwise reports whether every channel is convolved with a kernel of its own.
+func (l Layer) Depthwise() bool { return l.Groups > 1 && l.Groups == l.C && l.Groups == l.O }
+
+// alongRows reports whether a depthwise convolution has a kernel 3 or 5 wide,
+// which stays inside of the image to at least its half.
+func (l Layer) alongRows() bool {
+	side := l.Kernel[1] / 2
+	right := (l.OW-1)*l.Stride[1] - l.Pad[1] + l.Kernel[1] - l.W
+	return (l.Kernel[1] == 3 || l.Kernel[1] == 5) && (l.Stride[1] == 1 || l.Stride[1] == 2) &&
+		l.Dilation == [2]int{1, 1} && l.OW > 0 && l.Pad[1] >= 0 && l.Pad[1] <= side && right <= side
+}
+
+// Narrow reports whether the input has so few channels that a row of the kernel
+// is better taken as one run of a padded image.
+func (l Layer) Narrow() bool {
+	return l.C < 8 && l.Groups == 1 && l.Dilation[1] == 1 && l.Kernel[1] > 1
+}
+
+// lanes is how many channels the widest registers hold of float32.
+const lanes = 16
+
+// direct reports whether the layer is one for Direct: 16 channels fill one
+// register, so that every value of the input is fetched once for a row of the kernel.
+func (l Layer) direct() bool {
+	return l.straight() && l.Kernel[1] == 3 && l.O == lanes && l.C%8 == 0 && l.OW > 1
+}
+
+// tiles returns the side of the tiles for a layer that has some, 0 for any other.
+// Small tiles keep the transformed weights of wide layers in bounds.
+func (l Layer) tiles() int {
+	const wide = 256 * 256
+	side := 4
+	if l.C*l.O > wide {
+		side = 2
+	}
+	if l.straight() && l.Kernel == [2]int{3, 3} && l.Pad == [4]int{1, 1, 1, 1} && l.C%lanes == 0 &&
+		l.O%lanes == 0 && l.C > lanes && min(l.H, l.W) >= side {
+		return side
+	}
+	return 0
+}

@@ -1,0 +1,59 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+func buildConvGradInput(c *run.Compiler) run.Action {
+	dy, weight, dx := c.In(0), c.In(1), c.Out(0)
+	g := geometryOf(c, dx.Shape, dy.Shape)
+	if g == nil {
+		return run.Action{}
+	}
+	return backward(c, g, dy, plain(weight), dx)
+}
+
+func buildConvTranspose(c *run.Compiler) run.Action {
+	x, y := c.In(0), c.Out(0)
+	g := geometryOf(c, y.Shape, x.Shape)
+	if g == nil {
+		return run.Action{}
+	}
+	return backward(c, g, x, filterOf(c), y)
+}
+
+// backward is the gradient for the input, and the transposed convolution.
+func backward(c *run.Compiler, g *Geometry, dy *run.Value, t *filter, dx *run.Value) run.Action {
+	back, _ := g.flipped() // where an algorithm needs it, there is one
+	switch algorithm := choose(c); algorithm {
+	case class.Depthwise:
+		return buildDepthwiseBackward(c, g, dy, t, dx)
+	case class.DepthwiseRows:
+		return buildDepthwiseRows(c, back, dy, t, dx, true)
+	case class.Direct:
+		return buildDirect(c, back, dy, t, dx, true)
+	case class.DirectDot2:
+		return buildDirectDot2(c, back, dy, t, dx, true)
+	case class.Dot2:
+		return buildDot2(c, g, dot2For(c, t, g.key("backward"), g.backwardParts, false), dy, t, dx)
+	case class.Winograd2, class.Winograd4:
+		direct := newProduct(packFor(c, t, g.key("backward"), g.backwardParts), t)
+		return buildWinograd(c, back, back.tiles(algorithm), direct, dy, dx, true)
+	case class.Matrix:
+		return buildMatrix(c, g, "backward", g.backwardParts, dy, t, dx)
+	}
+	return buildGEMM(c, g, "backward", g.backwardParts, dy, t, dx)
+}
+
+// backwardParts returns the windows of the gradient for the input, one for each
+// phase and group.
+func (g *Geometry) backwardParts() (parts []packPart) {
+	for _, f := range g.backward() {
+		for i := range g.Groups {
+			at, step := g.backwardAt(f, i)
+			parts = append(parts, packPart{window: f.window, at: at, step: step, in: i * g.og, out: i * g.cg})
+		}
+	}
+	return parts
+}

@@ -1,0 +1,35 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// Ops are the convolutions and dense products.
+var Ops = map[graph.Op]func(c *run.Compiler) run.Action{
+	graph.Conv:            buildConv,
+	graph.ConvGradInput:   buildConvGradInput,
+	graph.ConvGradWeight:  buildConvGradWeight,
+	graph.ConvTranspose:   buildConvTranspose,
+	graph.Dense:           buildDense,
+	graph.DenseGradInput:  buildDenseGradInput,
+	graph.DenseGradWeight: buildDenseGradWeight,
+}
+
+// geometryOf returns the geometry of the current node with this input and output;
+// nil after it has refused the node.
+func geometryOf(c *run.Compiler, in, out []int) *Geometry {
+	g := NewGeometry(c.Fn.WindowOf(c.Node), in, out)
+	if why := g.TooLarge(); why != "" {
+		c.Refuse(why)
+		return nil
+	}
+	return g
+}
+
+// choose returns the algorithm of the current node, which is a product.
+func choose(c *run.Compiler) class.Algorithm {
+	l, _ := class.LayerOf(c.Fn.Function, c.Node)
+	return class.Choose(l, c.Precision(), c.Kernels.Class)
+}

@@ -1,0 +1,78 @@
+package convolution
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// key tells geometries apart whose packed weights differ.
+func (g *Geometry) key(what string) string { return fmt.Sprint(what, g.Window, g.c, g.h, g.w, g.o) }
+
+func buildConv(c *run.Compiler) run.Action {
+	x, y, filter := c.In(0), c.Out(0), filterOf(c)
+	g := geometryOf(c, x.Shape, y.Shape)
+	if g == nil {
+		return run.Action{}
+	}
+	switch algorithm := choose(c); algorithm {
+	case class.Depthwise:
+		return buildDepthwise(c, g, x, filter, y)
+	case class.DepthwiseRows:
+		return buildDepthwiseRows(c, g, x, filter, y, false)
+	case class.Direct:
+		return buildDirect(c, g, x, filter, y, false)
+	case class.DirectDot2:
+		return buildDirectDot2(c, g, x, filter, y, false)
+	case class.Dot2:
+		if g.narrow() {
+			return buildNarrowDot2(c, g, x, filter, y)
+		}
+		return buildDot2(c, g, dot2For(c, filter, g.key("conv"), g.forwardParts, false), x, filter, y)
+	case class.Winograd2, class.Winograd4:
+		product := newProduct(packFor(c, filter, g.key("conv"), g.forwardParts), filter)
+		return buildWinograd(c, g, g.tiles(algorithm), product, x, y, false)
+	case class.Matrix:
+		return aheadOf(buildMatrix(c, g, "conv", g.forwardParts, x, filter, y), g)
+	}
+	if g.narrow() {
+		return buildNarrow(c, g, x, filter, y)
+	}
+	return aheadOf(buildGEMM(c, g, "conv", g.forwardParts, x, filter, y), g)
+}
+
+// aheadOf returns the action of a convolution of float32 with what positions of the
+// result see of the input, so that it may go on where the action before it has come to.
+func aheadOf(a run.Action, g *Geometry) run.Action {
+	if !a.Pointwise && !a.Rounds {
+		a.Needs = g.Needs
+	}
+	return a
+}
+
+// forwardParts returns the windows of the convolution itself, one for each group.
+func (g *Geometry) forwardParts() (parts []packPart) {
+	w := g.forward()
+	for i := range g.Groups {
+		at, step := g.forwardAt(i)
+		parts = append(parts, packPart{window: w, at: at, step: step, in: i * g.cg, out: i * g.og})
+	}
+	return parts
+}
+
+// buildNarrow is a convolution over padded images.
+func buildNarrow(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
+	p := newProduct(packFor(c, t, g.key("narrow"), func() []packPart {
+		at, step := g.narrowAt()
+		return []packPart{{window: g.narrowForward(), at: at, step: step}}
+	}), t)
+	c.After = append(c.After, func() { p.wrap(nil, y) })
+	row := rowOf(c, x, y)
+	return run.BySpan(run.Action{Prepare: p.prepare, Work: p.work(), Positions: y.Positions, Step: g.ow,
+		Width: y.Channels, Needs: g.Needs, Rings: true, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+			o := row(f, w, i)
+			o.in = g.paddedRows(w, o.in, x.RingRows(), from/g.ow, (to-1)/g.ow)
+			p.span(f, w, o, from, to)
+		}})
+}

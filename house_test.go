@@ -54,7 +54,8 @@ study:
 problem:
 fleet:                device device/ref device/remote parallel plugins/cpu problem
 modelfile:            bn data formats graph models problem regular serialize tensor
-bench:                device device/class device/devicetest device/remote fleet graph models parallel plugins/cpu problem
+bench:                device device/class device/devicetest device/remote fleet
+bench:                graph models parallel plugins/cpu problem
 bench:                tensor train
 strip:                doctor formats modelfile models problem train
 inspect:              bn doctor formats graph modelfile models serialize tensor train

@@ -60,12 +60,13 @@ bench:                tensor train
 strip:                doctor formats modelfile models problem train
 inspect:              bn doctor formats graph modelfile models serialize tensor train
 doctor:               bn data fleet formats graph modelfile models parallel predict serialize tensor train
-predict:              data fleet graph modelfile models parallel problem tensor train
+predict:              data device fleet graph modelfile models parallel problem tensor train
 server/protocol:      tensor
 server/batching:      tensor
 server/internal/inferencepb:
 server:               modelfile models predict problem server/batching server/internal/inferencepb
 server:               server/protocol tensor train
+demo:                 bn data modelfile problem serialize tensor train
 study/experiment:     bench bn data device/remote fleet modelfile models parallel problem regular serialize
 study/experiment:     study tensor train
 
@@ -109,7 +110,7 @@ plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 cmd/bnctl: bench bn data device device/devicetest device/remote formats graph models
-cmd/bnctl: doctor fleet graph/dot inspect modelfile predict problem server strip
+cmd/bnctl: demo doctor fleet graph/dot inspect modelfile predict problem server strip
 cmd/bnctl: parallel regular serialize study study/experiment tensor train
 cmd/bnctl/starter: device device/ref device/serve
 

@@ -10,7 +10,6 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Open opens the model of a file that may lack statistics, for Repair:
@@ -65,8 +64,15 @@ type Repaired struct {
 	Samples int // that the statistics were estimated over
 	// Before and After are evaluations of the old and of the new model, on at most
 	// as many samples of the test split; nil without labels.
-	Before, After *train.Evaluation
+	Before, After *Served
 	Terms         predict.Terms // on which they ran; zero without labels
+}
+
+// Served is what an evaluation came to.
+type Served struct {
+	Samples  int     `json:"samples"` // labels that were counted
+	Accuracy float64 `json:"accuracy"`
+	Loss     string  `json:"loss"` // as text: it may not be finite
 }
 
 // Repair estimates all statistics of m anew. m stays as it is.
@@ -96,7 +102,7 @@ func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, e
 // evaluate evaluates m on the data's test split, on o.Samples of it if it has
 // more, the same for every model; nil if there are no labels.
 func (r *Repaired) evaluate(ctx context.Context, m *models.Model, o RepairOptions) (
-	*train.Evaluation, error) {
+	*Served, error) {
 	src, err := data.Open(o.Data, data.Options{Split: data.Test, EXIF: m.Preprocess.EXIF,
 		Array: modelfile.Arrays(m, nil)}) // Repair has noted what is converted
 	if err != nil {
@@ -120,5 +126,9 @@ func (r *Repaired) evaluate(ctx context.Context, m *models.Model, o RepairOption
 	}
 	defer p.Close()
 	r.Terms = p.Terms()
-	return p.Evaluate(ctx, src, o.Workers)
+	e, err := p.Evaluate(ctx, src, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	return &Served{Samples: e.Counted, Accuracy: e.Accuracy(), Loss: fmt.Sprintf("%.4f", e.Loss())}, nil
 }

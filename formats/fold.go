@@ -21,7 +21,7 @@ type Folded struct {
 // float64. It is refused where it would be wrong: where something else reads
 // the layer's result or its weight, and where statistics are not finite.
 //
-// Running m and the result on the same input shows how they differ by rounding.
+// FoldProven shows how m and the result differ by rounding.
 func Fold(m *models.Model) (*models.Model, Folded, error) {
 	plan, report, err := planFold(m)
 	if err != nil {

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/doctor"
-	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/serialize"
 )
 
 func doctorCommand() *cli.Command {
@@ -56,7 +53,11 @@ func doctorAction(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("repair") {
-		return repairAction(c, path)
+		r, err := repairOptions(c, path)
+		if err != nil {
+			return err
+		}
+		return r.run(c.Context, outputOf(c))
 	}
 	if err := onlyWith(c, "repair", repairFlags()); err != nil {
 		return err
@@ -73,65 +74,29 @@ func doctorAction(c *cli.Context) error {
 	return reportFindings(outputOf(c), p)
 }
 
-// doctorEvent is the line of doctor --json.
-type doctorEvent struct {
-	File     string       `json:"file"`
-	Healthy  bool         `json:"healthy"`
-	Layers   int          `json:"layers"`
-	Findings []bn.Finding `json:"findings"`
-	modelfile.Taken
-}
-
-// reportFindings tells what was found; faults are an error of exit code 3.
-func reportFindings(o *output, p *doctor.Report) error {
-	findings := p.Findings()
-	faults := 0
-	for _, f := range findings {
-		if f.Severity == bn.Fault {
-			faults++
-		}
+// repairOptions returns what the flags say of a repair.
+func repairOptions(c *cli.Context, path string) (*repair, error) {
+	r := &repair{path: path, output: c.String("output")}
+	if err := wantEnding("doctor --repair", r.output, ".bnm", ".pth", ".pt", ".safetensors"); err != nil {
+		return nil, err
 	}
-	o.event("doctor", doctorEvent{p.Path, faults == 0, len(p.Norms), findings, p.Choice.Taken()})
-	for _, f := range findings {
-		o.result("%-7s  %s%s: %s\n         %s", f.Severity, f.Layer, channelList(f.Channels), f.Problem, f.Advice)
+	if r.options.Data = c.String("data"); r.options.Data == "" {
+		return nil, misuse("doctor --repair needs --data: what the model was trained on")
 	}
-	o.result("%s: %s, %s, %s", p.Path, counted(len(p.Norms), "batch norm"), counted(faults, "fault"),
-		counted(len(findings)-faults, "warning"))
-	if len(p.Norms) == 0 && faults == 0 {
-		o.note("%s has no batch norm, or they are folded into the layers before them", p.Path)
+	if err := atLeast(c, 2, "samples"); err != nil {
+		return nil, err
 	}
-	switch {
-	case faults == 0:
-		return nil
-	case len(p.Bad) > 0:
-		return sickError{fmt.Errorf("%s is sick: %s; statistics cannot mend weights: "+
-			"take an earlier checkpoint", p.Path, counted(faults, "fault"))}
-	case len(p.Wrong) > 0:
-		return sickError{fmt.Errorf("%s is sick: %s; statistics cannot mend its graph: %s", p.Path,
-			counted(faults, "fault"), p.Wrong[0])}
+	if err := notInput(r.output, path); err != nil {
+		return nil, err
 	}
-	return sickError{fmt.Errorf("%s is sick: %s in its batch norms; re-estimate them with "+
-		"bnctl doctor %s --repair --data SRC -o mended.bnm", p.Path, counted(faults, "fault"), p.Path)}
-}
-
-// channelList names the first channels of a finding.
-func channelList(channels []int) string {
-	const shown = 6
-	switch n := len(channels); {
-	case n == 0:
-		return ""
-	case n == 1:
-		return fmt.Sprintf(" channel %d", channels[0])
-	case n > shown:
-		return fmt.Sprintf(" %d channels (%s, ...)", n, joined(channels[:shown]))
+	if err := serialize.Writable(r.output); err != nil {
+		return nil, err
 	}
-	return " channels " + joined(channels)
-}
-
-func joined(numbers []int) string {
-	var s []string
-	for _, n := range numbers {
-		s = append(s, fmt.Sprint(n))
+	r.options.Batch, r.options.Samples, r.options.Workers = c.Int("batch"), c.Int("samples"), c.Int("workers")
+	var err error
+	if r.options.Fleet, err = fleetOptions(c, c.String("precision"), noLimit); err != nil {
+		return nil, err
 	}
-	return strings.Join(s, ", ")
+	r.file, err = modelOptions(c)
+	return r, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/predict"
 )
 
 func exportCommand() *cli.Command {
@@ -58,27 +59,21 @@ func exportAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	sick := doctor.Of(m)
-	e := exportEvent{Input: path, Output: c.String("output"), foldEvent: noFold()}
-	if c.Bool("fold-bn") {
-		if m, e.foldEvent, err = folded(c, m); err != nil {
+	e := exported{Input: path, Output: c.String("output"), fold: c.Bool("fold-bn"), sick: doctor.Of(m),
+		Proof: formats.NotFolded()}
+	if e.fold {
+		devices, err := fleetOptions(c, "", noLimit)
+		if err != nil {
+			return err
+		}
+		if m, e.Proof, err = formats.FoldProven(m, predict.Runner(c.Context, devices)); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if e.SHA256, err = formats.Export(e.Output, m, options); err != nil {
 		return err
 	}
-	e.Architecture, e.Parameters = m.Architecture, m.Summary().Parameters
-	o := outputOf(c)
-	if options.Format == "onnx" {
-		noteOfPictures(o, e.Output, m, "export")
-	}
-	o.event("export", e)
-	if c.Bool("fold-bn") {
-		e.print(o)
-	}
-	o.result("wrote %s  sha256 %s  (%s, %d parameters)", e.Output, e.SHA256, e.Architecture, e.Parameters)
-	warnOfSickness(o, &sick, path)
+	reportExport(outputOf(c), m, &e, options.Format)
 	return nil
 }
 
@@ -105,14 +100,4 @@ func exportOptions(c *cli.Context) (formats.ExportOptions, error) {
 		return o, misuse("--to %q%s: want one of %s", o.Format, nearest(o.Format, names), strings.Join(names, ", "))
 	}
 	return o, nil
-}
-
-// exportEvent is the line of export --json.
-type exportEvent struct {
-	Input        string `json:"input"`
-	Output       string `json:"output"`
-	SHA256       string `json:"sha256"`
-	Architecture string `json:"architecture"`
-	Parameters   int    `json:"parameters"`
-	foldEvent
 }

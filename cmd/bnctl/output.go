@@ -68,6 +68,13 @@ func (o *output) event(name string, v any) {
 	fmt.Fprintf(o.stdout, "%s%s\n", head, body[1:])
 }
 
+// line prints a line that another bnctl has written, if results are JSON.
+func (o *output) line(text string) {
+	if o.json {
+		fmt.Fprintln(o.stdout, text)
+	}
+}
+
 // counted writes a number of things that have a regular plural.
 func counted(n int, thing string) string { return problem.Counted(n, thing) }
 

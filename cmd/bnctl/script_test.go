@@ -113,7 +113,7 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	var sent time.Time
-	got := running(ts, args[2:], func(cmd *exec.Cmd, e demoEvent) {
+	got := running(ts, args[2:], func(cmd *exec.Cmd, e runEvent) {
 		if e.Event == "step" && sent.IsZero() {
 			sent = time.Now()
 			ts.Check(cmd.Process.Signal(signals[args[0]]))
@@ -133,7 +133,7 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 // first step. The run has to notice, and to succeed.
 func lose(ts *testscript.TestScript, _ bool, args []string) {
 	process, killed, noticed := 0, false, false
-	code := running(ts, args[1:], func(_ *exec.Cmd, e demoEvent) {
+	code := running(ts, args[1:], func(_ *exec.Cmd, e runEvent) {
 		switch {
 		case e.Event == "device" && e.Name == args[0]:
 			process = e.Process
@@ -151,10 +151,19 @@ func lose(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// runEvent is what tests look at in the events of a run.
+type runEvent struct {
+	Event   string `json:"event"`
+	Name    string `json:"name"`
+	Process int    `json:"process"`
+	Step    int    `json:"step"`
+	Device  string `json:"device"`
+}
+
 // running runs bnctl with --json, shows its events to see, and returns its exit
 // code. While see looks at an event the run gets no further than 45 events or
 // so: pipe and reader hold 4 KiB each.
-func running(ts *testscript.TestScript, args []string, see func(*exec.Cmd, demoEvent)) int {
+func running(ts *testscript.TestScript, args []string, see func(*exec.Cmd, runEvent)) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	path, err := exec.LookPath("bnctl")
@@ -168,7 +177,7 @@ func running(ts *testscript.TestScript, args []string, see func(*exec.Cmd, demoE
 	ts.Check(cmd.Start())
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
-		var e demoEvent
+		var e runEvent
 		ts.Check(json.Unmarshal(lines.Bytes(), &e))
 		see(cmd, e)
 	}

@@ -18,7 +18,7 @@ func strand(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(plugin, []byte(text), 0o755))
 	process, lost := 0, 0
 	args = append(args, "--devices", "frail", "--device-plugin", plugin, "--allow-unlocked", "--log-every", "1")
-	code := running(ts, args, func(_ *exec.Cmd, e demoEvent) {
+	code := running(ts, args, func(_ *exec.Cmd, e runEvent) {
 		switch {
 		case e.Event == "device":
 			process = e.Process

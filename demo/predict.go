@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -15,7 +16,7 @@ import (
 // strip makes the template of the second run's checkpoint.
 func (d *demo) strip() error {
 	d.say("\nStrip what training on many devices left behind.")
-	return d.command(func(e demoEvent) {
+	return d.command(func(e event) {
 		if e.Event != "strip" {
 			return
 		}
@@ -25,8 +26,8 @@ func (d *demo) strip() error {
 			return
 		}
 		d.result.Removed = r
-		removed := append([]string{counted(r.Connections, "replica connection"),
-			counted(r.OptimizerTensors, "optimizer tensor")}, r.Other...)
+		removed := append([]string{problem.Counted(r.Connections, "replica connection"),
+			problem.Counted(r.OptimizerTensors, "optimizer tensor")}, r.Other...)
 		d.say("  removed %s", strings.Join(removed, ", "))
 		d.say("  sha256 %s", e.SHA256)
 		d.same("the stripped checkpoint and the template", e.SHA256 == d.result.SHA256)
@@ -38,20 +39,20 @@ func (d *demo) strip() error {
 func (d *demo) predict() error {
 	d.say("\nPredict glyphs that training has not seen.")
 	var p playback
-	err := d.command(func(e demoEvent) {
+	err := d.command(func(e event) {
 		for _, v := range e.Outputs {
 			p = append(p, v.Data)
 		}
-	}, "predict", "glyphs.bnm", fmt.Sprintf("glyphs:%d", demoUnseen), "--logits", "--format", "json")
+	}, "predict", "glyphs.bnm", fmt.Sprintf("glyphs:%d", unseen), "--logits", "--format", "json")
 	if err != nil {
 		return err
 	}
-	src, err := demoGlyphs()
+	src, err := glyphs()
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	e, err := train.Evaluate(d.ctx, &p, src, train.EvalOptions{Batch: demoUnseen})
+	e, err := train.Evaluate(d.ctx, &p, src, train.EvalOptions{Batch: unseen})
 	if err != nil {
 		return err
 	}
@@ -60,8 +61,8 @@ func (d *demo) predict() error {
 	return nil
 }
 
-func demoGlyphs() (data.Source, error) {
-	return data.Open(fmt.Sprintf("glyphs:%d", demoUnseen), data.Options{Split: data.Test})
+func glyphs() (data.Source, error) {
+	return data.Open(fmt.Sprintf("glyphs:%d", unseen), data.Options{Split: data.Test})
 }
 
 // playback is a train.Predictor that repeats predictions, one row after the other.
@@ -86,7 +87,7 @@ var drawn = []int{3, 14, 59, 65, 82}
 
 // draw draws a few glyphs with what the template says of them.
 func (d *demo) draw() error {
-	src, err := demoGlyphs()
+	src, err := glyphs()
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (d *demo) draw() error {
 	last := drawn[len(drawn)-1]
 	i := 0
 	said := map[int]string{}
-	err = d.command(func(e demoEvent) {
+	err = d.command(func(e event) {
 		if len(e.Top) > 0 {
 			said[i] = fmt.Sprintf("%s (%.1f %%)", e.Top[0].Label, 100*e.Top[0].P)
 		}

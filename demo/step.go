@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"bufio"
@@ -20,18 +20,17 @@ import (
 // demo runs commands of bnctl in processes of their own, as whoever pastes
 // their lines would, and looks at their events.
 type demo struct {
-	ctx     context.Context
-	out     *output
-	self    string // the bnctl binary
+	ctx context.Context
+	Options
 	folder  string
 	began   time.Time
-	result  demoResult
+	result  Result
 	differs string // what should be the same and is not
 	loss    float64
 }
 
-// demoEvent is what the demo looks at in the events of its commands.
-type demoEvent struct {
+// event is what the demo looks at in the events of its commands.
+type event struct {
 	Event   string            `json:"event"`
 	Name    string            `json:"name"`
 	Process int               `json:"process"`
@@ -53,18 +52,27 @@ type values struct {
 	Data []float32 `json:"data"`
 }
 
-// say prints a line, unless results are JSON.
-func (d *demo) say(format string, args ...any) { d.out.result(format, args...) }
+type class struct {
+	Label string  `json:"label"`
+	P     float32 `json:"p"`
+}
+
+// say says what happens.
+func (d *demo) say(format string, args ...any) {
+	if d.Say != nil {
+		d.Say(format, args...)
+	}
+}
 
 // command prints a command line, runs it, and shows its events to see.
-func (d *demo) command(see func(demoEvent), args ...string) error {
-	return d.ending(exitDone, see, args...)
+func (d *demo) command(see func(event), args ...string) error {
+	return d.ending(0, see, args...)
 }
 
 // ending is command for one that ends with an exit code.
-func (d *demo) ending(code int, see func(demoEvent), args ...string) error {
+func (d *demo) ending(code int, see func(event), args ...string) error {
 	d.say("$ bnctl %s", strings.Join(args, " "))
-	cmd := exec.CommandContext(d.ctx, d.self, append(slices.Clone(args), "--json")...)
+	cmd := exec.CommandContext(d.ctx, d.Program, append(slices.Clone(args), "--json")...)
 	cmd.Args[0] = "bnctl"
 	cmd.Dir = d.folder
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -90,16 +98,16 @@ func (d *demo) ending(code int, see func(demoEvent), args ...string) error {
 
 // watch reads the events of a command. Those of predictions are not passed
 // on: they are many.
-func (d *demo) watch(r io.Reader, see func(demoEvent)) error {
+func (d *demo) watch(r io.Reader, see func(event)) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		var e demoEvent
+		var e event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			return errors.Join(err, drain(r))
 		}
-		if d.out.json && e.Event != "predict" {
-			fmt.Fprintln(d.out.stdout, lines.Text())
+		if d.Line != nil && e.Event != "predict" {
+			d.Line(lines.Text())
 		}
 		see(e)
 	}

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 // trainOnOne trains on one device.
 func (d *demo) trainOnOne() error {
 	d.say("\nTrain a small network on one device.")
-	return d.command(func(e demoEvent) {
+	return d.command(func(e event) {
 		d.show(e)
 		switch e.Event {
 		case "epoch":
@@ -19,11 +19,11 @@ func (d *demo) trainOnOne() error {
 		case "done":
 			d.result.SHA256 = e.SHA256
 		}
-	}, demoArgs("--devices", "cpu", "-o", "one.bnm")...)
+	}, withRecipe("--devices", "cpu", "-o", "one.bnm")...)
 }
 
-// demoArgs returns the recipe with what differs from run to run.
-func demoArgs(more ...string) []string { return append(slices.Clone(demoRecipe), more...) }
+// withRecipe returns the recipe with what differs from run to run.
+func withRecipe(more ...string) []string { return append(slices.Clone(recipe), more...) }
 
 // trainOnThree trains the same recipe on three devices and kills the process
 // of the second half-way.
@@ -33,7 +33,7 @@ func (d *demo) trainOnThree() error {
 	half, killed := 0, false
 	var sum string
 	var killErr error
-	err := d.command(func(e demoEvent) {
+	err := d.command(func(e event) {
 		d.show(e)
 		switch e.Event {
 		case "device":
@@ -50,7 +50,7 @@ func (d *demo) trainOnThree() error {
 		case "done":
 			sum = e.SHA256
 		}
-	}, demoArgs("--devices", "3xcpu", "-o", "three.bnm")...)
+	}, withRecipe("--devices", "3xcpu", "-o", "three.bnm")...)
 	if err := cmp.Or(err, killErr); err != nil {
 		return err
 	}
@@ -71,10 +71,10 @@ func (d *demo) kill(device string, process, step int) error {
 }
 
 // show prints what a person wants to know of a run.
-func (d *demo) show(e demoEvent) {
+func (d *demo) show(e event) {
 	switch e.Event {
 	case "epoch":
-		d.say("  epoch %d: %.1f %% of %d unseen glyphs right", e.Epoch, 100*e.Right, demoUnseen)
+		d.say("  epoch %d: %.1f %% of %d unseen glyphs right", e.Epoch, 100*e.Right, unseen)
 	case "device_lost":
 		d.say("  device %s is lost; its replicas moved to %s", e.Device, strings.Join(e.MovedTo, ", "))
 	case "device_back":

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"fmt"
@@ -8,6 +8,9 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/serialize"
 )
+
+// sick is the exit code of doctor that finds a fault.
+const sick = 3
 
 // sickChannel is where the demo plants a NaN.
 const sickChannel = 3
@@ -21,7 +24,7 @@ func (d *demo) doctor() error {
 	}
 	d.say("\nOne running variance of a copy is NaN now. Doctor finds it.")
 	var faults []bn.Finding
-	err = d.ending(exitSick, func(e demoEvent) {
+	err = d.ending(sick, func(e event) {
 		for _, f := range e.Found {
 			if f.Severity == bn.Fault {
 				faults = append(faults, f)
@@ -35,7 +38,7 @@ func (d *demo) doctor() error {
 		faults[0].Channels[0] != sickChannel {
 		return fmt.Errorf("demo: doctor found %+v, not the NaN in channel %d of %s", faults, sickChannel, layer)
 	}
-	d.say("  %s%s: %s", faults[0].Layer, channelList(faults[0].Channels), faults[0].Problem)
+	d.say("  %s channel %d: %s", faults[0].Layer, faults[0].Channels[0], faults[0].Problem)
 	return nil
 }
 

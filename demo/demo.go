@@ -1,0 +1,94 @@
+// Package demo shows the promise of bnctl in a minute, without files or
+// network: the same recipe on one device and on three, of which one is killed,
+// gives the same template; stripping, doctor and predicting agree with what
+// training said. It runs the command in processes of its own, as whoever pastes
+// its lines would.
+package demo
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Options say how the demo is shown.
+type Options struct {
+	Program string // path of the command bnctl
+	Folder  string // to work in, and to leave files in; "": one of its own, which is removed
+	// Say hears of every step in words, Line of every event of a command in JSON;
+	// nil: nobody does.
+	Say  func(format string, args ...any)
+	Line func(text string)
+}
+
+// Result is what came of the demo.
+type Result struct {
+	Accuracy    float64 `json:"accuracy"`
+	SHA256      string  `json:"sha256"`
+	SameBits    bool    `json:"same_bits"`
+	DevicesLost int     `json:"devices_lost"`
+	Removed     any     `json:"removed"`
+	Seconds     float64 `json:"seconds"`
+}
+
+// Run shows the demo. The result is nil if it could not be shown to its end;
+// it is there with an error if something is not as it was promised.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	folder, leave, err := workIn(o.Folder)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	d := &demo{ctx: ctx, Options: o, folder: folder, began: time.Now()}
+	return d.run()
+}
+
+// workIn makes the folder to work in. leave removes it unless it is to be kept.
+func workIn(keep string) (folder string, leave func(), err error) {
+	if keep == "" {
+		folder, err = os.MkdirTemp("", "bnctl-demo-")
+		return folder, func() { os.RemoveAll(folder) }, err
+	}
+	if folder, err = filepath.Abs(keep); err == nil {
+		err = os.MkdirAll(folder, 0o777)
+	}
+	return folder, func() {}, err
+}
+
+// What the demo trains: every run of this recipe makes the same template.
+const (
+	unseen   = 1000 // glyphs that are evaluated and predicted
+	accuracy = 0.97 // of them, at least
+)
+
+var recipe = []string{"train", "--model", "lenet-bn", "--data", "glyphs",
+	"--val", fmt.Sprintf("glyphs:%d", unseen), "--epochs", "2"}
+
+func (d *demo) run() (*Result, error) {
+	d.say("$ cd %s", d.folder)
+	for _, step := range []func() error{d.trainOnOne, d.trainOnThree, d.strip, d.doctor, d.predict, d.draw} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	d.result.Seconds = time.Since(d.began).Seconds()
+	d.say("\n%.1f s; %.1f %% of %d unseen glyphs right; %s",
+		d.result.Seconds, 100*d.result.Accuracy, unseen, d.verdict())
+	if !d.result.SameBits {
+		return &d.result, fmt.Errorf("demo: the bits differ: %s; please report this with the lines above", d.differs)
+	}
+	if d.result.Accuracy < accuracy {
+		return &d.result, fmt.Errorf("demo: %.1f %% of unseen glyphs right, want %.0f %%; "+
+			"please report this with the lines above", 100*d.result.Accuracy, 100*accuracy)
+	}
+	return &d.result, nil
+}
+
+func (d *demo) verdict() string {
+	if !d.result.SameBits {
+		return "the bits differ"
+	}
+	return "one device, three devices, one killed: the same template, bit for bit"
+}

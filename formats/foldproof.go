@@ -1,0 +1,98 @@
+package formats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Proof is what folding did, and what it changed by rounding.
+type Proof struct {
+	Folded        []string `json:"folded"`         // batch norms, by name
+	Kept          []string `json:"kept"`           // those that no convolution or dense layer precedes
+	MaxDifference float64  `json:"max_difference"` // of the outputs for the same random inputs
+}
+
+// NotFolded is the proof of a model that was left as it is.
+func NotFolded() Proof { return Proof{Folded: []string{}, Kept: []string{}} }
+
+const (
+	foldInputs = 4    // rows that both models are run on
+	foldMost   = 1e-3 // difference that can be rounding, relative to the largest output
+)
+
+// FoldProven is Fold with a proof: run returns the outputs of m and of the
+// result for the same random rows, at full precision, and a result that computes
+// something else is an error.
+func FoldProven(m *models.Model, run func(*models.Model, tensor.Tensor) ([]tensor.Tensor, error)) (
+	*models.Model, Proof, error) {
+	p := NotFolded()
+	f, did, err := Fold(m)
+	if err != nil {
+		return nil, p, err
+	}
+	p.Folded, p.Kept = append(p.Folded, did.Into...), append(p.Kept, did.Kept...)
+	x, err := models.RandomInput(m, foldInputs)
+	if err != nil {
+		return nil, p, err
+	}
+	norms, err := unfolded(m)
+	if err != nil {
+		return nil, p, err
+	}
+	want, err := run(norms, x)
+	if err != nil {
+		return nil, p, err
+	}
+	got, err := run(f, x)
+	if err != nil {
+		return nil, p, err
+	}
+	largest := 0.0
+	for i := range want {
+		largest = max(largest, p.compare(got[i].F32(), want[i].F32()))
+	}
+	if !(p.MaxDifference <= foldMost*max(1, largest)) { // NaN is no difference that rounding makes
+		return nil, p, fmt.Errorf("folding changes outputs of up to %.3g by up to %.3g: more than rounding does; "+
+			"export without folding", largest, p.MaxDifference)
+	}
+	return f, p, nil
+}
+
+// unfolded returns m with batch norms that a device does not fold by itself,
+// as it may where all their numbers are state: gamma is computed, as 1*gamma+0.
+func unfolded(m *models.Model) (*models.Model, error) {
+	f, out := m.Graph.Main, *m
+	table := slices.Clone(m.Graph.State)
+	c := graph.NewCopier(f, graph.NewBuilder(f.Name, &table))
+	c.Inputs()
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if n.Op == graph.BatchNorm {
+			gamma := n.In[1]
+			c.To[gamma] = c.B.Op(graph.Affine, c.B.Free(f.NodeName(n)+".gamma"), []graph.Value{c.Value(gamma)})
+		}
+		c.Copy(n)
+	}
+	c.Outputs()
+	main, err := c.B.Function()
+	out.Graph = &graph.Graph{Name: m.Graph.Name, State: table, Main: main}
+	return &out, err
+}
+
+// compare adds an output to the largest difference. It returns its largest number.
+func (p *Proof) compare(got, want []float32) float64 {
+	largest := 0.0
+	for i, w := range want {
+		d := math.Abs(float64(got[i]) - float64(w))
+		if d > p.MaxDifference || d != d {
+			p.MaxDifference = d
+		}
+		largest = max(largest, math.Abs(float64(w)))
+	}
+	return largest
+}

@@ -32,6 +32,9 @@ device:               collective graph tensor
 device/ref:           collective device graph tensor
 device/class:         device graph
 device/devicetest:    collective device device/ref graph tensor
+device/conformance:   device device/devicetest device/remote graph problem
+device/starter:       problem
+device/starter/mine:  device device/ref device/serve
 device/internal/devicepb:
 device/internal/shm:  collective tensor
 device/internal/wire: collective device device/internal/devicepb graph tensor
@@ -109,10 +112,10 @@ plugins/cuda/internal/cuda:    device plugins/cuda/internal/cu
 plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
-cmd/bnctl: bench bn data device device/devicetest device/remote formats graph models
+cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
+cmd/bnctl: formats models
 cmd/bnctl: demo doctor fleet graph/dot inspect modelfile predict problem server strip
 cmd/bnctl: parallel regular serialize study study/experiment tensor train
-cmd/bnctl/starter: device device/ref device/serve
 
 scripts/benchpeers:
 scripts/mutate:

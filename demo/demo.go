@@ -77,7 +77,8 @@ func (d *demo) run() (*Result, error) {
 	d.say("\n%.1f s; %.1f %% of %d unseen glyphs right; %s",
 		d.result.Seconds, 100*d.result.Accuracy, unseen, d.verdict())
 	if !d.result.SameBits {
-		return &d.result, fmt.Errorf("demo: the bits differ: %s; please report this with the lines above", d.differs)
+		return &d.result, fmt.Errorf("demo: the bits differ: %s; please report this with the lines above",
+			d.differs)
 	}
 	if d.result.Accuracy < accuracy {
 		return &d.result, fmt.Errorf("demo: %.1f %% of unseen glyphs right, want %.0f %%; "+

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bnctl/bnctl/device"
 )
@@ -27,12 +28,87 @@ func (p Plugins) List(ctx context.Context, name string) []Listed {
 	if err != nil {
 		reason = err.Error()
 	}
+	return listed(name, about, list, reason)
+}
+
+func listed(name string, about device.Plugin, list []device.Info, reason string) []Listed {
 	if len(list) == 0 {
 		return []Listed{{Name: name, Plugin: about, Reason: reason}}
 	}
 	var all []Listed
 	for i, d := range list {
 		all = append(all, Listed{Name: ShortName(name, i, len(list)), Plugin: about, Device: d})
+	}
+	return all
+}
+
+// ListOne returns what List says of the one device, or plugin, of that name. The
+// error is an *Unknown.
+func (p Plugins) ListOne(ctx context.Context, name string) (*Listed, error) {
+	plugin, _, _ := strings.Cut(name, ":")
+	names, err := p.Names()
+	if err != nil {
+		return nil, err
+	}
+	u := &Unknown{Name: name}
+	for _, n := range names {
+		u.Known = append(u.Known, n)
+		if n != plugin {
+			continue
+		}
+		for _, l := range p.List(ctx, n) {
+			if u.Known = append(u.Known, l.Name); l.Name == name {
+				return &l, nil
+			}
+		}
+	}
+	return nil, u
+}
+
+// Description is a Listed in plain values, as JSON has it.
+type Description struct {
+	Name          string   `json:"name"` // as Options.Devices takes it
+	ID            string   `json:"id"`
+	Description   string   `json:"description"`
+	MemoryTotal   int64    `json:"memory_total"` // bytes; 0 if unknown
+	MemoryFree    int64    `json:"memory_free"`
+	Plugin        string   `json:"plugin"`
+	Version       string   `json:"version"`
+	Protocol      int      `json:"protocol"`
+	Deterministic bool     `json:"deterministic"`
+	Reason        string   `json:"reason,omitempty"` // why there is no device
+	Kernels       string   `json:"kernels,omitempty"`
+	Threads       int      `json:"threads,omitempty"`
+	Features      []string `json:"features,omitempty"`
+	Levels        []string `json:"levels,omitempty"`
+	Precisions    []string `json:"precisions,omitempty"` // absent: f32 alone
+	Ops           []string `json:"ops,omitempty"`
+	Process       int      `json:"process,omitempty"` // of an open device
+}
+
+// Description describes l.
+func (l Listed) Description() Description {
+	d := l.Device
+	e := Description{Name: l.Name, ID: d.ID, Description: d.Description,
+		MemoryTotal: d.MemoryTotal, MemoryFree: d.MemoryFree,
+		Plugin: l.Plugin.Name, Version: l.Plugin.Version, Protocol: device.ProtocolV1, Reason: l.Reason,
+		Deterministic: d.Has(device.Deterministic), Kernels: d.Kernels, Threads: d.Threads,
+		Features: d.Features, Levels: d.Levels, Precisions: d.Precisions}
+	for _, o := range d.Ops {
+		e.Ops = append(e.Ops, o.String())
+	}
+	return e
+}
+
+// Opened describes the open devices of f, with their processes and without
+// their operations.
+func (f *Fleet) Opened() []Description {
+	var all []Description
+	for _, m := range f.Members {
+		info := m.Device.Info()
+		d := Listed{Name: m.Name, Plugin: f.Describe(m.Name), Device: info}.Description()
+		d.Process, d.Ops = info.Process, nil
+		all = append(all, d)
 	}
 	return all
 }

@@ -71,20 +71,18 @@ func (p Plugins) Start(ctx context.Context, name string) (Provider, error) {
 	return remote.Start(ctx, p.adorn(cmd))
 }
 
-// StartUnlocked starts the plugin at path as it is, to look at it or to judge
-// it, and returns how it was started.
-func (p Plugins) StartUnlocked(ctx context.Context, path string) (*remote.Plugin, remote.Command, error) {
+// Command returns how the plugin at path is started as it is, locked or not: to
+// look at it or to judge it.
+func (p Plugins) Command(path string) (remote.Command, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
-		return nil, remote.Command{}, err
+		return remote.Command{}, err
 	}
 	cmd, err := remote.Found{Name: remote.PluginName(absolute), Path: absolute}.Command(true)
 	if err != nil {
-		return nil, cmd, err
+		return cmd, err
 	}
-	cmd = p.adorn(cmd)
-	plugin, err := remote.Start(ctx, cmd)
-	return plugin, cmd, err
+	return p.adorn(cmd), nil
 }
 
 // startOwn starts this program again as the process of a built-in plugin.

@@ -12,7 +12,8 @@ import (
 // Runner returns a function that opens devices for one batch, all rows of x
 // [N,...], at float32, and returns the outputs of a model for them: to compare
 // two models, as formats.FoldProven does.
-func Runner(ctx context.Context, o fleet.Options) func(*models.Model, tensor.Tensor) ([]tensor.Tensor, error) {
+func Runner(ctx context.Context, o fleet.Options) (
+	run func(*models.Model, tensor.Tensor) ([]tensor.Tensor, error)) {
 	o.Precision = device.F32
 	return func(m *models.Model, x tensor.Tensor) ([]tensor.Tensor, error) {
 		p, err := Open(ctx, m, Options{Fleet: o, Batch: x.Shape[0]})

@@ -7,12 +7,6 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/parallel"
-	"github.com/bnctl/bnctl/train"
 )
 
 func TestEveryHelpHasExamples(t *testing.T) {
@@ -67,36 +61,5 @@ func TestReorder(t *testing.T) {
 		} else if s := strings.Join(got[1:], " "); s != want {
 			t.Errorf("%s: got %s, want %s", line, s, want)
 		}
-	}
-}
-
-// What plugin test insists on is what lenet-bn needs, no more and no less.
-func TestCoreOps(t *testing.T) {
-	m, err := models.Build("lenet-bn", models.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 8, BN: bn.Sync, Stats: bn.Pooled})
-	if err != nil {
-		t.Fatal(err)
-	}
-	trained, err := train.Trained(m.Graph, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := train.Program(&train.Recipe{Optimizer: "sgd"}, m.Graph, wrapped, trained)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ops []graph.Op
-	for _, f := range p.Functions {
-		for _, n := range f.Nodes {
-			ops = append(ops, n.Op)
-		}
-	}
-	slices.Sort(ops)
-	ops = slices.Compact(ops)
-	if want := slices.Sorted(slices.Values(coreOps)); !slices.Equal(ops, want) {
-		t.Errorf("lenet-bn needs %v, coreOps are %v", ops, want)
 	}
 }

@@ -37,7 +37,8 @@ func demoAction(c *cli.Context) error {
 		return err
 	}
 	o := outputOf(c)
-	r, err := demo.Run(c.Context, demo.Options{Program: self, Folder: c.String("keep"), Say: o.result, Line: o.line})
+	r, err := demo.Run(c.Context, demo.Options{Program: self, Folder: c.String("keep"), Say: o.result,
+		Line: o.line})
 	if r != nil {
 		o.event("demo", r)
 	}

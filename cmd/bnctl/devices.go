@@ -31,16 +31,13 @@ func openDevices(ctx context.Context, c *cli.Context, precision string, replicas
 // tell lists the devices of the set: which is which process, for those who
 // watch over them.
 func (s *deviceSet) tell(o *output) {
-	for _, m := range s.Members {
-		info := m.Device.Info()
-		e := newDeviceEvent(fleet.Listed{Name: m.Name, Plugin: s.Describe(m.Name), Device: info})
-		e.Process, e.Ops = info.Process, nil
-		o.event("device", e)
+	for i, d := range s.Opened() {
+		o.event("device", d)
 		if o.verbose {
-			o.note("device %s: process %d, %s", m.Name, info.Process, info.Description)
+			o.note("device %s: process %d, %s", d.Name, d.Process, d.Description)
 		}
-		if info.Note != "" {
-			o.note("device %s: session at %s: %s", m.Name, info.Levels[0], info.Note)
+		if info := s.Members[i].Device.Info(); info.Note != "" {
+			o.note("device %s: session at %s: %s", d.Name, info.Levels[0], info.Note)
 		}
 	}
 }

@@ -33,6 +33,7 @@ func reportExport(o *output, m *models.Model, e *exported, format string) {
 	if n := len(e.Kept); n > 0 {
 		o.result("kept %d that no convolution or dense layer precedes: %s", n, strings.Join(e.Kept, ", "))
 	}
-	o.result("wrote %s  sha256 %s  (%s, %s)", e.Output, e.SHA256, e.Architecture, counted(e.Parameters, "parameter"))
+	o.result("wrote %s  sha256 %s  (%s, %s)", e.Output, e.SHA256, e.Architecture,
+		counted(e.Parameters, "parameter"))
 	warnOfSickness(o, &e.sick, e.Input)
 }

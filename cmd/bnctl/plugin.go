@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/device/starter"
 	"github.com/bnctl/bnctl/fleet"
 )
 
@@ -34,58 +37,16 @@ the lock guards against change, not against malice.
 	}
 }
 
-// pluginEvent is a line of plugin add, remove, list and init with --json.
-type pluginEvent struct {
-	Name     string `json:"name"`
-	Path     string `json:"path"`
-	Version  string `json:"version,omitempty"`
-	Protocol int    `json:"protocol,omitempty"`
-	SHA256   string `json:"sha256,omitempty"`
-	State    string `json:"state"` // own, locked, changed, unlocked, missing, removed, runs, written
-}
-
-// startUnlocked starts the plugin at path as it is.
-func startUnlocked(c *cli.Context, path string) (*remote.Plugin, remote.Command, error) {
-	return pluginsOf(c).StartUnlocked(c.Context, path)
-}
-
 func pluginAdd(c *cli.Context) error {
 	path, err := oneArgument(c, "PATH", "of a program bnctl-device-NAME")
 	if err != nil {
 		return err
 	}
-	p, _, err := startUnlocked(c, path)
-	if err != nil {
-		return err
+	a, err := pluginsOf(c).Add(c.Context, path)
+	if err == nil {
+		reportAdded(outputOf(c), a)
 	}
-	defer p.Close()
-	about := p.Describe()
-	list, reason, err := p.List(c.Context)
-	if err != nil {
-		return err
-	}
-	row, err := p.Locked()
-	if err != nil {
-		return err
-	}
-	l, err := remote.ReadLock()
-	if err != nil {
-		return err
-	}
-	if err := l.With(row).Write(); err != nil {
-		return err
-	}
-	o := outputOf(c)
-	o.event("plugin", pluginEvent{row.Name, row.Path, row.Version, row.Protocol, row.SHA256, "locked"})
-	o.result("%s %s: %s", about.Name, about.Version, about.About)
-	for i, d := range list {
-		o.result("   %s  %s", fleet.ShortName(row.Name, i, len(list)), d.Description)
-	}
-	if len(list) == 0 {
-		o.result("   no device: %s", reason)
-	}
-	o.result("added to %s with sha256 %s; use it with --devices %s", remote.LockPath(), row.SHA256, row.Name)
-	return nil
+	return err
 }
 
 func pluginRemove(c *cli.Context) error {
@@ -93,72 +54,62 @@ func pluginRemove(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := remote.ReadLock()
-	if err != nil {
-		return err
+	err = fleet.Remove(name)
+	var u *fleet.Unknown
+	if errors.As(err, &u) {
+		return misuse("plugin %q was not added%s; bnctl plugin list shows what was", name, nearest(name, u.Known))
 	}
-	rest := l.Without(name)
-	if len(rest) == len(l) {
-		var names []string
-		for _, x := range l {
-			names = append(names, x.Name)
-		}
-		return misuse("plugin %q was not added%s; bnctl plugin list shows what was", name, nearest(name, names))
+	if err == nil {
+		reportPlugin(outputOf(c), fleet.Status{Name: name, State: "removed"},
+			"removed %s from %s; its file is where it was", name, remote.LockPath())
 	}
-	if err := rest.Write(); err != nil {
-		return err
-	}
-	o := outputOf(c)
-	o.event("plugin", pluginEvent{Name: name, State: "removed"})
-	o.result("removed %s from %s; its file is where it was", name, remote.LockPath())
-	return nil
+	return err
 }
 
 func pluginList(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	found, err := pluginsOf(c).Find()
-	if err != nil {
-		return err
-	}
-	l, err := remote.ReadLock()
+	all, err := pluginsOf(c).Statuses()
 	if err != nil {
 		return err
 	}
 	o := outputOf(c)
-	for _, f := range found {
-		e := event(f, l)
-		o.event("plugin", e)
-		o.result("%-12s  %-8s  %-10s  %s", e.Name, e.State, e.Version, e.Path)
+	for _, s := range all {
+		reportPlugin(o, s, "%-12s  %-8s  %-10s  %s", s.Name, s.State, s.Version, s.Path)
 	}
-	if len(found) == 0 {
+	if len(all) == 0 {
 		o.note("no plugin in %s", strings.Join(remote.Folders(), ", "))
 	}
 	return nil
 }
 
-// event compares f with the lock.
-func event(f remote.Found, l remote.Lock) pluginEvent {
-	e := pluginEvent{Name: f.Name, Path: f.Path, State: "unlocked"}
-	if f.Path == "" {
-		e.State = "runs"
-		return e
+func pluginInitCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "init",
+		Usage:     "write a plugin to start from, in Go",
+		ArgsUsage: "NAME",
+		Description: `Makes the folder bnctl-device-NAME with a device that computes as the reference
+does: right, and slow. Its kernels are yours to write; plugin test says after each
+whether it still is right. For other languages see docs/plugins.md.
+
+   bnctl plugin init mine`,
+		Action: pluginInit,
 	}
-	sum, err := remote.Sum(f.Path)
+}
+
+func pluginInit(c *cli.Context) error {
+	name, err := oneArgument(c, "NAME", "of the plugin to be")
 	if err != nil {
-		e.State = "missing"
-		return e
+		return err
 	}
-	e.SHA256 = sum
-	row := l.Find(f.Name, f.Path)
-	switch {
-	case f.Own:
-		e.State = "own"
-	case row != nil && row.SHA256 == sum:
-		e.State, e.Version, e.Protocol = "locked", row.Version, row.Protocol
-	case row != nil:
-		e.State = "changed"
+	path, err := starter.Write("", name)
+	if err == nil {
+		program := filepath.Dir(path)
+		reportPlugin(outputOf(c), fleet.Status{Name: name, Path: path, State: "written"}, `wrote %s; from here on:
+   cd %s
+   go mod init %s && go get github.com/bnctl/bnctl && go mod tidy && go build
+   bnctl plugin test ./%s`, path, program, program, program)
 	}
-	return e
+	return err
 }

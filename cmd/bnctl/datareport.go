@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"image/png"
+	"io"
+	"strings"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// reportData says what is in a source.
+func reportData(o *output, e *data.Report) {
+	o.event("data", e)
+	split := ""
+	if e.Split != "" {
+		split = " (" + e.Split + ")"
+	}
+	o.result("%s%s: %s, each %s", e.Kind, split, counted(e.Samples, "sample"), e.Sample)
+	if len(e.Kinds) > 0 {
+		o.result("kinds        %s", kindList(e.Kinds))
+	}
+	if e.Sizes != "" {
+		o.result("sizes        %s", e.Sizes)
+	}
+	o.result("mean         %s", figures(e.Mean))
+	o.result("deviation    %s", figures(e.Std))
+	o.result("fingerprint  %s", e.Fingerprint)
+	if len(e.Classes) == 0 {
+		return
+	}
+	o.result("%s:", classCount(len(e.Classes)))
+	for _, name := range e.Classes {
+		o.result("   %7d  %s", e.PerClass[name], name)
+	}
+	if e.Unlabelled > 0 {
+		o.result("   %7d  ignored (-1)", e.Unlabelled)
+	}
+}
+
+func figures(v []float64) string {
+	texts := make([]string, len(v))
+	for i, x := range v {
+		texts[i] = fmt.Sprintf("%.3f", x)
+	}
+	return strings.Join(texts, "  ")
+}
+
+// drawData draws the first samples of a source into one picture.
+func drawData(o *output, src data.Source, path string, count, columns, side int) error {
+	samples := make([]int, min(count, src.Info().Len))
+	for i := range samples {
+		samples[i] = i
+	}
+	grid, err := data.Grid(src, samples, columns, side)
+	if err != nil {
+		return err
+	}
+	err = serialize.WriteFile(path, func(w io.Writer) error { return png.Encode(w, grid) })
+	if err != nil {
+		return err
+	}
+	o.event("data", map[string]any{"output": path, "samples": len(samples)})
+	o.result("wrote %s with %s", path, counted(len(samples), "sample"))
+	return nil
+}

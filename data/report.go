@@ -1,0 +1,67 @@
+package data
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Report is what is in a source, as JSON has it.
+type Report struct {
+	Kind        string         `json:"kind"`
+	Split       string         `json:"split"`
+	Samples     int            `json:"samples"`
+	Sample      string         `json:"sample"` // type and shape, or "RGB pictures"
+	Classes     []string       `json:"classes"`
+	PerClass    map[string]int `json:"per_class"`
+	Unlabelled  int            `json:"ignored"`         // labels that are -1
+	Sizes       string         `json:"sizes,omitempty"` // of pictures: "from 75x56 to 500x375"
+	Mean        []float64      `json:"mean"`
+	Std         []float64      `json:"std"`
+	Fingerprint string         `json:"fingerprint"`
+	Kinds       map[string]int `json:"kinds,omitempty"`         // endings of the files of samples
+	Others      map[string]int `json:"files_ignored,omitempty"` // endings of other files
+	Empty       []string       `json:"empty_folders,omitempty"`
+	Skipped     int            `json:"skipped,omitempty"` // bad files that were left out
+}
+
+// Survey reads all samples of a source and describes it.
+func Survey(ctx context.Context, src Source) (*Report, error) {
+	info := src.Info()
+	s, err := Describe(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := src.Fingerprint(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Sample: "RGB pictures",
+		Classes: info.Classes, PerClass: map[string]int{}, Unlabelled: s.Ignored, Sizes: s.Sizes(),
+		Mean: s.Mean, Std: s.Std, Fingerprint: sum,
+		Kinds: info.Kinds, Others: info.Ignored, Empty: info.Empty, Skipped: len(info.Skipped)}
+	if info.Shape != nil {
+		r.Sample = tensor.Describe(info.DType, info.Shape)
+	}
+	for i, n := range s.PerClass {
+		r.PerClass[info.Classes[i]] = n
+	}
+	return r, nil
+}
+
+// OpenAll opens a source to be surveyed: of what cannot be read all is known, as
+// Info().Skipped, and more than o.SkipBad of it is an error that lists all.
+func OpenAll(spec string, o Options) (Source, error) {
+	most := o.SkipBad
+	o.SkipBad = SkipAll
+	src, err := Open(spec, o)
+	if err != nil {
+		return nil, err
+	}
+	if i := src.Info(); most != SkipAll && len(i.Skipped) > most {
+		src.Close()
+		return nil, fmt.Errorf("%s: %w", spec, &BadFiles{All: i.Skipped, Of: i.Len + len(i.Skipped)})
+	}
+	return src, nil
+}

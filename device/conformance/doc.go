@@ -1,0 +1,8 @@
+// Package conformance judges a device plugin as bnctl plugin test does: it
+// starts the program and runs the cases of package devicetest on its device over
+// the wire, at each level and each precision that the device has.
+//
+// An operation that a device refuses properly is no fault, but what training a
+// small network needs must be there. Whoever tests a device in process uses
+// package devicetest in a test of their own.
+package conformance

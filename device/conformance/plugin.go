@@ -1,0 +1,145 @@
+package conformance
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Options say what of a plugin is judged. The zero value is everything.
+type Options struct {
+	Levels []string // of the wire; nil: all of the device
+	Case   string   // part of the names of cases; "": all
+	ID     string   // of the device; "": the first
+}
+
+// Judgement is what came of the cases at one level.
+type Judgement struct {
+	Level   string
+	Cases   int
+	Lacks   []graph.Op // operations that the device does not have
+	Missing []graph.Op // those among them that no network trains without
+	Faults  int        // cases that failed, and operations that are missing
+}
+
+// Plugin judges the plugin that cmd starts, and returns the number of faults.
+// It calls each for every case, at a level, and done after every level. The
+// error says why there is no judgement: a *Broken that the plugin does not come
+// as far as that, a *problem.Error that o asks for what is not there.
+func Plugin(ctx context.Context, cmd remote.Command, o Options, each func(level string, r devicetest.Result),
+	done func(Judgement)) (faults int, err error) {
+	cases, err := o.cases()
+	if err != nil {
+		return 0, err
+	}
+	id, levels, err := o.device(ctx, cmd)
+	if err != nil {
+		return 0, err
+	}
+	for _, level := range levels {
+		j, err := judge(ctx, cmd, id, level, cases, each)
+		if err != nil {
+			return 0, err
+		}
+		done(j)
+		faults += j.Faults
+	}
+	return faults, nil
+}
+
+// cases returns those that o.Case picks.
+func (o *Options) cases() ([]devicetest.Case, error) {
+	cases := slices.DeleteFunc(devicetest.Cases(), func(k devicetest.Case) bool {
+		return !strings.Contains(k.Name, o.Case)
+	})
+	if len(cases) == 0 {
+		return nil, problem.New("case", `"`+o.Case+`"`, "no case has that in its name",
+			"bnctl plugin test -v names them all")
+	}
+	return cases, nil
+}
+
+// device returns the device that o names, and the levels to judge it at.
+func (o *Options) device(ctx context.Context, cmd remote.Command) (id string, levels []string, err error) {
+	p, err := remote.Start(ctx, cmd)
+	if err != nil {
+		return "", nil, &Broken{err}
+	}
+	defer p.Close()
+	list, reason, err := p.List(ctx)
+	if err != nil {
+		return "", nil, &Broken{err}
+	}
+	if len(list) == 0 {
+		return "", nil, device.Errorf(p.Describe().Name, "List", device.Unavailable,
+			"no device to test: %s", reason)
+	}
+	d := list[0]
+	if o.ID != "" {
+		i := slices.IndexFunc(list, func(d device.Info) bool { return d.ID == o.ID })
+		if i < 0 {
+			return "", nil, problem.New("id", `"`+o.ID+`"`, "the plugin lists no such device", "")
+		}
+		d = list[i]
+	}
+	if len(o.Levels) > 0 {
+		return d.ID, o.Levels, nil
+	}
+	levels = []string{device.Stream}
+	for _, l := range []string{device.Shm, device.CollShm} {
+		if slices.Contains(d.Levels, l) {
+			levels = append(levels, l)
+		}
+	}
+	return d.ID, levels, nil
+}
+
+// Broken says that a plugin does not do what comes before all cases: start, or
+// list its devices.
+type Broken struct{ Err error }
+
+func (b *Broken) Error() string { return b.Err.Error() }
+
+// Unwrap returns the reason.
+func (b *Broken) Unwrap() error { return b.Err }
+
+// judge runs the cases at one level.
+func judge(ctx context.Context, cmd remote.Command, id, level string, cases []devicetest.Case,
+	each func(string, devicetest.Result)) (Judgement, error) {
+	j := Judgement{Level: level}
+	cmd.Levels = []string{level}
+	if level == device.CollShm { // of groups: sessions run at another
+		cmd.Levels = append(cmd.Levels, device.Shm)
+		ctx = devicetest.WithRendezvous(ctx, remote.Rendezvous{})
+		cases = meeting(cases)
+	}
+	p, err := remote.Start(ctx, cmd)
+	if err != nil {
+		return j, err
+	}
+	defer p.Close()
+	open := func(ctx context.Context, precision string) (device.Device, error) {
+		return p.Open(ctx, id, device.Options{Threads: 1, Precision: precision})
+	}
+	report, err := devicetest.JudgeSome(ctx, open, cases, func(r devicetest.Result) { each(level, r) })
+	if err != nil {
+		return j, err
+	}
+	j.Cases, j.Lacks, j.Missing = len(report.Results), report.Lacks(), missing(report.Lacks())
+	j.Faults = len(report.Failed()) + len(j.Missing)
+	return j, nil
+}
+
+// meeting returns those of the cases in which devices meet.
+func meeting(cases []devicetest.Case) []devicetest.Case {
+	all := devicetest.GroupCases()
+	return slices.DeleteFunc(slices.Clone(cases), func(c devicetest.Case) bool {
+		return !slices.ContainsFunc(all, func(g devicetest.Case) bool { return g.Name == c.Name })
+	})
+}

@@ -1,0 +1,41 @@
+// Package starter writes a device plugin to start from: a program in Go whose
+// device computes as the reference does, right and slow. Its kernels are its
+// author's to write; package conformance says after each whether it is still
+// right.
+package starter
+
+import (
+	_ "embed"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// program is the plugin as Write writes it, called "mine".
+//
+//go:embed mine/main.go
+var program string
+
+var newName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+
+// Write makes the folder bnctl-device-NAME in folder, and in it the program,
+// whose path it returns. Nothing that is there is written over. A name that
+// cannot be one is a *problem.Error.
+func Write(folder, name string) (path string, err error) {
+	if !newName.MatchString(name) {
+		return "", &problem.Error{Text: "plugin name " + strconv.Quote(name) +
+			": want lower case letters, digits and -, a letter first, 32 at most"}
+	}
+	program, called := program, "bnctl-device-"+name
+	if err := os.Mkdir(filepath.Join(folder, called), 0o755); err != nil {
+		return "", err
+	}
+	program = strings.NewReplacer("bnctl-device-mine", called, `name = "mine"`, `name = "`+name+`"`).
+		Replace(program)
+	path = filepath.Join(folder, called, "main.go")
+	return path, os.WriteFile(path, []byte(program), 0o644)
+}

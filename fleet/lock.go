@@ -1,0 +1,112 @@
+package fleet
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/remote"
+)
+
+// Added is a plugin that was recorded in devices.lock.
+type Added struct {
+	remote.Locked
+	About   device.Plugin
+	Devices []Listed // if there are none, one that says why
+}
+
+// Add starts the plugin at path, looks at it, and records it in devices.lock,
+// in place of another of its name.
+func (p Plugins) Add(ctx context.Context, path string) (*Added, error) {
+	cmd, err := p.Command(path)
+	if err != nil {
+		return nil, err
+	}
+	plugin, err := remote.Start(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	defer plugin.Close()
+	list, reason, err := plugin.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a := &Added{About: plugin.Describe()}
+	if a.Locked, err = plugin.Locked(); err != nil {
+		return nil, err
+	}
+	a.Devices = listed(a.Name, a.About, list, reason)
+	l, err := remote.ReadLock()
+	if err != nil {
+		return nil, err
+	}
+	return a, l.With(a.Locked).Write()
+}
+
+// Remove takes the plugin of that name out of devices.lock; its file stays
+// where it is. The error is an *Unknown if it is not there.
+func Remove(name string) error {
+	l, err := remote.ReadLock()
+	if err != nil {
+		return err
+	}
+	rest := l.Without(name)
+	if len(rest) == len(l) {
+		u := &Unknown{Name: name}
+		for _, x := range l {
+			u.Known = append(u.Known, x.Name)
+		}
+		return u
+	}
+	return rest.Write()
+}
+
+// Status is a plugin compared with devices.lock.
+type Status struct {
+	Name     string `json:"name"`
+	Path     string `json:"path"`
+	Version  string `json:"version,omitempty"`
+	Protocol int    `json:"protocol,omitempty"`
+	SHA256   string `json:"sha256,omitempty"`
+	State    string `json:"state"` // own, locked, changed, unlocked, missing, or runs
+}
+
+// Statuses compares the plugins of Find with devices.lock. None is started.
+func (p Plugins) Statuses() ([]Status, error) {
+	found, err := p.Find()
+	if err != nil {
+		return nil, err
+	}
+	l, err := remote.ReadLock()
+	if err != nil {
+		return nil, err
+	}
+	var all []Status
+	for _, f := range found {
+		all = append(all, statusOf(f, l))
+	}
+	return all, nil
+}
+
+func statusOf(f remote.Found, l remote.Lock) Status {
+	s := Status{Name: f.Name, Path: f.Path, State: "unlocked"}
+	if f.Path == "" {
+		s.State = "runs"
+		return s
+	}
+	sum, err := remote.Sum(f.Path)
+	if err != nil {
+		s.State = "missing"
+		return s
+	}
+	s.SHA256 = sum
+	row := l.Find(f.Name, f.Path)
+	switch {
+	case f.Own:
+		s.State = "own"
+	case row != nil && row.SHA256 == sum:
+		s.State, s.Version, s.Protocol = "locked", row.Version, row.Protocol
+	case row != nil:
+		s.State = "changed"
+	}
+	return s
+}

@@ -29,6 +29,10 @@ collective:           tensor
 graph/dot:            graph problem
 device:               collective graph tensor
 
+fabric:               collective tensor
+fabric/fabrictest:    collective fabric
+fabric/inprocess:     collective fabric
+
 device/ref:           collective device graph tensor
 device/class:         device graph
 device/devicetest:    collective device device/ref graph tensor

@@ -23,6 +23,14 @@ type Hub struct {
 	completed int
 	abort     error
 	ended     chan struct{} // closed by Abort
+
+	// With an uplink:
+	uplink   Uplink
+	ctx      context.Context // ends with the group
+	cancel   context.CancelFunc
+	wait     sync.WaitGroup // for what the uplink does
+	climbing int            // rounds that it has not completed
+	last     [Lanes]*round  // that it got
 }
 
 // round is one exchange that is being gathered.
@@ -32,6 +40,8 @@ type round struct {
 	came   int
 	done   chan struct{}
 	err    error
+
+	climbing bool // the uplink completes it
 }
 
 // NewHub returns the meeting point of size members over the given number of replicas.
@@ -45,13 +55,20 @@ func (h *Hub) Abort(cause error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.abort == nil {
-		h.abort = fmt.Errorf("%w: %w", Aborted, cause)
+		h.abort = cause
+		if !errors.Is(cause, Aborted) {
+			h.abort = fmt.Errorf("%w: %w", Aborted, cause)
+		}
 		close(h.ended)
+		if h.cancel != nil {
+			h.cancel()
+		}
 	}
 }
 
 // Missing returns the ranks that have not come to an exchange for which
-// others wait, in the first lane in which somebody waits; nil if nobody does.
+// others wait, in the first lane in which somebody waits; nil if nobody does. It
+// returns none, but not nil, while all wait for who is beyond an uplink.
 func (h *Hub) Missing() []int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -59,6 +76,9 @@ func (h *Hub) Missing() []int {
 		if len(rounds) > 0 {
 			return rounds[0].missing()
 		}
+	}
+	if h.climbing > 0 {
+		return []int{}
 	}
 	return nil
 }
@@ -99,10 +119,24 @@ func (m member) Start(ctx context.Context, tag Tag, values []Reduction) func() e
 		case <-r.done:
 			return r.err
 		case <-m.hub.ended:
+			m.hub.release(r)
 			return m.hub.abort
 		case <-ctx.Done():
+			m.hub.release(r)
 			return ctx.Err()
 		}
+	}
+}
+
+// release returns when nothing touches the values of a round any more. It ends
+// the group if an uplink is at them.
+func (h *Hub) release(r *round) {
+	h.mu.Lock()
+	climbing := r.climbing
+	h.mu.Unlock()
+	if climbing {
+		h.Abort(context.Canceled)
+		<-r.done
 	}
 }
 
@@ -128,10 +162,14 @@ func (h *Hub) enter(rank int, tag Tag, values []Reduction) (*round, error) {
 	}
 	if r.came == h.size {
 		h.rounds[tag.Lane] = h.rounds[tag.Lane][1:]
-		h.completed++
-		if r.err == nil {
+		switch {
+		case r.err == nil && h.uplink != nil:
+			h.climb(r)
+			return r, nil
+		case r.err == nil:
 			r.err = h.reduce(r)
 		}
+		h.completed++
 		close(r.done)
 	}
 	return r, nil
@@ -154,17 +192,25 @@ func (h *Hub) reduce(r *round) error {
 	if err := r.agree(); err != nil {
 		return err
 	}
-	for i := range r.values[0] {
+	sums := make([]tensor.Tensor, len(r.values[0]))
+	for i := range sums {
 		var parts []Part
 		for _, v := range r.values {
 			parts = append(parts, v[i].Parts...)
 		}
-		sum, err := Combine(r.values[0][i].Op, h.leaves, parts)
-		if err != nil {
+		var err error
+		if sums[i], err = Combine(r.values[0][i].Op, h.leaves, parts); err != nil {
 			return err
 		}
+	}
+	return r.deliver(func(i int) tensor.Tensor { return sums[i] })
+}
+
+// deliver hands the result of every value to all ranks.
+func (r *round) deliver(sum func(i int) tensor.Tensor) error {
+	for i := range r.values[0] {
 		for rank, v := range r.values {
-			if err := deliver(v[i].Result, sum); err != nil {
+			if err := deliver(v[i].Result, sum(i)); err != nil {
 				return fmt.Errorf("rank %d at %+v: %w", rank, r.tag, err)
 			}
 		}

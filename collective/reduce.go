@@ -99,20 +99,36 @@ type Part struct {
 // together cover every leaf once, in any order. It returns the zero Tensor if
 // no replica has rows. The parts' values may be overwritten.
 func Combine(o Op, leaves int, parts []Part) (tensor.Tensor, error) {
+	root, err := CombineTo(o, []Node{Root(leaves)}, parts)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	return root[0].Value, nil
+}
+
+// CombineTo completes parts to the values of some nodes, which they cover once.
+// The parts' values may be overwritten.
+func CombineTo(o Op, nodes []Node, parts []Part) ([]Part, error) {
 	at := make(map[Node]tensor.Tensor, len(parts))
 	for _, p := range parts {
 		if _, twice := at[p.Node]; twice {
-			return tensor.Tensor{}, fmt.Errorf("collective: two parts for node %v", p.Node)
+			return nil, fmt.Errorf("collective: two parts for node %v", p.Node)
 		}
 		at[p.Node] = p.Value
 	}
 	used := 0
-	v, err := complete(o, Root(leaves), at, &used)
-	if err == nil && used != len(parts) {
-		err = fmt.Errorf("collective: %d of %d parts are no nodes of the tree over %d replicas", len(parts)-used,
-			len(parts), leaves)
+	var out []Part
+	for _, n := range nodes {
+		v, err := complete(o, n, at, &used)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Part{n, v})
 	}
-	return v, err
+	if used != len(parts) {
+		return nil, fmt.Errorf("collective: %d of %d parts are in none of %v", len(parts)-used, len(parts), nodes)
+	}
+	return out, nil
 }
 
 func complete(o Op, n Node, at map[Node]tensor.Tensor, used *int) (tensor.Tensor, error) {

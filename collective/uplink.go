@@ -1,0 +1,85 @@
+package collective
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Uplink completes the exchanges of a hub whose members do not hold all replicas
+// with those who hold the others.
+type Uplink interface {
+	// Nodes returns the largest nodes of the tree over all replicas that the
+	// members of the hub hold together: Cover.
+	Nodes() []Node
+	// Complete makes an exchange. Each value comes with a part for each of Nodes, in
+	// order; the part may be overwritten. Without an error every Result is complete.
+	// Exchanges of a lane are made one after the other, those of two lanes beside
+	// each other. It returns soon after ctx has ended.
+	Complete(ctx context.Context, tag Tag, values []Reduction) error
+}
+
+// NewHubBelow returns the meeting point of size members that hold a part of the
+// replicas: the uplink meets who holds the others. Wait before the uplink is
+// used for anything else.
+func NewHubBelow(u Uplink, leaves, size int) *Hub {
+	h := NewHub(leaves, size)
+	h.uplink = u
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	return h
+}
+
+// Wait returns when no exchange is under way any more, which is soon after Abort.
+func (h *Hub) Wait() { h.wait.Wait() }
+
+// climb completes a round with the uplink, after the round of the lane before
+// it. The hub is locked.
+func (h *Hub) climb(r *round) {
+	before := h.last[r.tag.Lane]
+	h.last[r.tag.Lane] = r
+	r.climbing = true
+	h.climbing++
+	h.wait.Go(func() {
+		if before != nil {
+			<-before.done
+		}
+		err := h.ctx.Err()
+		if err == nil {
+			err = h.complete(r)
+		}
+		h.mu.Lock()
+		h.climbing--
+		h.completed++
+		r.err = err
+		h.mu.Unlock()
+		close(r.done)
+		if err != nil {
+			h.Abort(err)
+		}
+	})
+}
+
+// complete combines what the members brought to the parts of the hub, and hands
+// what the uplink makes of these to all.
+func (h *Hub) complete(r *round) error {
+	if err := r.agree(); err != nil {
+		return err
+	}
+	values := make([]Reduction, len(r.values[0]))
+	for i := range values {
+		var parts []Part
+		for _, v := range r.values {
+			parts = append(parts, v[i].Parts...)
+		}
+		first := r.values[0][i]
+		held, err := CombineTo(first.Op, h.uplink.Nodes(), parts)
+		if err != nil {
+			return err
+		}
+		values[i] = Reduction{Op: first.Op, Parts: held, Result: first.Result}
+	}
+	if err := h.uplink.Complete(h.ctx, r.tag, values); err != nil {
+		return err
+	}
+	return r.deliver(func(i int) tensor.Tensor { return values[i].Result })
+}

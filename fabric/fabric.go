@@ -1,0 +1,46 @@
+package fabric
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bnctl/bnctl/collective"
+)
+
+// Fabric joins the processes of a run, as one of them sees it. Its methods may
+// be called from any goroutine; each lane of a peer is received from by one
+// goroutine at a time.
+type Fabric interface {
+	// Rank is the number of this process among them, from 0.
+	Rank() int
+
+	// Size is their number. It never changes.
+	Size() int
+
+	// Send sends a message to another rank. It may return before the message has
+	// arrived, and does not wait until it is received: two ranks may send to each
+	// other before either receives. message is the caller's again when Send returns.
+	Send(ctx context.Context, to int, lane collective.Lane, message []byte) error
+
+	// Receive returns the next message from another rank in a lane; it belongs to
+	// the caller. Three things might happen:
+	// 1. It came, now or before.
+	// 2. ctx ended: the error is its error, and no message is lost by it.
+	// 3. The fabric has ended, here or everywhere, or the peer is known to be gone:
+	// the error wraps Ended and says why.
+	Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error)
+
+	// Abort ends all ranks: whatever they do with the fabric returns an error that
+	// wraps Ended and has the cause in it, if it got there. A fabric may end the
+	// processes too. Only the first call counts.
+	Abort(cause string)
+
+	// Close leaves the fabric. What was sent before arrives. A rank that is closed
+	// takes part no more, and its peers find that out when they receive: their
+	// error wraps Ended. Closing twice is legal.
+	Close() error
+}
+
+// Ended is what the calls of a fabric wrap that has come to its end, and of one
+// whose peer has.
+var Ended = errors.New("the fabric has ended")

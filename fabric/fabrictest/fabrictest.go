@@ -1,0 +1,278 @@
+// Package fabrictest judges fabrics, as package devicetest judges devices: every
+// rule of package fabric is a case that quotes it.
+package fabrictest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/fabric"
+)
+
+// Opener opens a fabric of so many ranks, as each of them sees it.
+type Opener func(ctx context.Context, size int) ([]fabric.Fabric, error)
+
+// Case checks one rule.
+type Case struct {
+	Name string
+	Rule string // the sentence of package fabric that it checks
+	Run  func(ctx context.Context, open Opener) error
+}
+
+// Cases returns all cases. Each takes less than a few seconds.
+func Cases() []Case {
+	return []Case{
+		{"ranks", "Rank is the number of this process among them, from 0. Size is their number.", ranks},
+		{"order", "Messages from one rank to another in one lane arrive in the order in which they were sent, " +
+			"each once and whole, of any length, zero included.", order},
+		{"lanes", "What is sent in one lane never waits for what is sent in another.", lanes},
+		{"both send first", "Send does not wait until it is received: two ranks may send to each other before " +
+			"either receives.", sendFirst},
+		{"the buffer", "message is the caller's again when Send returns.", buffer},
+		{"a context that ends", "ctx ended: the error is its error, and no message is lost by it.", canceled},
+		{"abort", "Abort ends all ranks: whatever they do with the fabric returns an error that wraps Ended.", abort},
+		{"close", "What was sent before arrives. A rank that is closed takes part no more, and its peers find " +
+			"that out when they receive.", closed},
+		{"closing twice", "Closing twice is legal.", closedTwice},
+		{"nobody", "there are so many ranks and lanes, and none sends to itself", nobody},
+	}
+}
+
+// Patience is how long a case waits for a message.
+const Patience = 30 * time.Second
+
+// with opens a fabric and calls f for every rank at once. It closes the ranks
+// and returns the first error.
+func with(ctx context.Context, open Opener, size int,
+	f func(ctx context.Context, r fabric.Fabric) error) error {
+	ctx, stop := context.WithTimeout(ctx, Patience)
+	defer stop()
+	all, err := open(ctx, size)
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(all))
+	var wait sync.WaitGroup
+	for i, r := range all {
+		wait.Go(func() { errs[i] = f(ctx, r) })
+	}
+	wait.Wait()
+	for i, r := range all {
+		if err := r.Close(); err != nil {
+			errs[i] = errors.Join(errs[i], fmt.Errorf("Close: %w", err))
+		}
+	}
+	for i, err := range errs {
+		if err != nil {
+			return fmt.Errorf("rank %d of %d: %w", i, size, err)
+		}
+	}
+	return nil
+}
+
+func ranks(ctx context.Context, open Opener) error {
+	for _, size := range []int{1, 2, 3} {
+		var mu sync.Mutex
+		seen := map[int]bool{}
+		err := with(ctx, open, size, func(_ context.Context, r fabric.Fabric) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if n := r.Rank(); n < 0 || n >= size || seen[n] || r.Size() != size {
+				return fmt.Errorf("it is rank %d of %d, %v were there before", n, r.Size(), seen)
+			}
+			seen[r.Rank()] = true
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lengths are those of messages: none, odd, around pages, and more than any
+// network takes at once.
+var lengths = []int{0, 1, 3, 4095, 4096, 4097, 65537, 3 << 20, 0, 7}
+
+// message returns content that says where it is from.
+func message(from, to int, lane collective.Lane, n int) []byte {
+	b := make([]byte, lengths[n])
+	for i := range b {
+		b[i] = byte(17*from + 31*to + 101*int(lane) + 7*n + i + i>>8)
+	}
+	return b
+}
+
+func order(ctx context.Context, open Opener) error {
+	return with(ctx, open, 3, func(ctx context.Context, r fabric.Fabric) error {
+		for n := range lengths {
+			for to := range r.Size() {
+				for lane := range collective.Lane(collective.Lanes) {
+					if to == r.Rank() {
+						continue
+					}
+					if err := r.Send(ctx, to, lane, message(r.Rank(), to, lane, n)); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		for from := range r.Size() {
+			for lane := range collective.Lane(collective.Lanes) {
+				for n := range lengths {
+					if from == r.Rank() {
+						continue
+					}
+					if err := expect(ctx, r, from, lane, message(from, r.Rank(), lane, n)); err != nil {
+						return fmt.Errorf("message %d: %w", n, err)
+					}
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func expect(ctx context.Context, r fabric.Fabric, from int, lane collective.Lane, want []byte) error {
+	got, err := r.Receive(ctx, from, lane)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(got, want) {
+		return fmt.Errorf("from rank %d in lane %d came %d bytes that are not the %d that were sent", from, lane,
+			len(got), len(want))
+	}
+	return nil
+}
+
+func lanes(ctx context.Context, open Opener) error {
+	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
+		peer := 1 - r.Rank()
+		for range 20 { // nobody receives them before the other lane
+			if err := r.Send(ctx, peer, collective.Gradients, make([]byte, 1<<20)); err != nil {
+				return err
+			}
+		}
+		if err := r.Send(ctx, peer, collective.Moments, []byte("now")); err != nil {
+			return err
+		}
+		if err := expect(ctx, r, peer, collective.Moments, []byte("now")); err != nil {
+			return err
+		}
+		for range 20 {
+			if err := expect(ctx, r, peer, collective.Gradients, make([]byte, 1<<20)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func sendFirst(ctx context.Context, open Opener) error {
+	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
+		large := bytes.Repeat([]byte{byte(r.Rank())}, 32<<20)
+		if err := r.Send(ctx, 1-r.Rank(), collective.Moments, large); err != nil {
+			return err
+		}
+		return expect(ctx, r, 1-r.Rank(), collective.Moments, bytes.Repeat([]byte{byte(1 - r.Rank())}, 32<<20))
+	})
+}
+
+func buffer(ctx context.Context, open Opener) error {
+	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
+		b := make([]byte, 1<<20)
+		for n := range 10 {
+			if r.Rank() == 1 {
+				if err := expect(ctx, r, 0, collective.Moments, bytes.Repeat([]byte{byte(n)}, len(b))); err != nil {
+					return err
+				}
+				continue
+			}
+			for i := range b {
+				b[i] = byte(n)
+			}
+			if err := r.Send(ctx, 1, collective.Moments, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func canceled(ctx context.Context, open Opener) error {
+	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
+		if r.Rank() == 0 {
+			if err := expect(ctx, r, 1, collective.Gradients, []byte("go")); err != nil {
+				return err
+			}
+			return r.Send(ctx, 1, collective.Moments, []byte("late"))
+		}
+		short, stop := context.WithTimeout(ctx, 50*time.Millisecond)
+		defer stop()
+		if m, err := r.Receive(short, 0, collective.Moments); !errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("a wait for nothing gave %d bytes and the error %v", len(m), err)
+		}
+		if err := r.Send(ctx, 0, collective.Gradients, []byte("go")); err != nil {
+			return err
+		}
+		return expect(ctx, r, 0, collective.Moments, []byte("late"))
+	})
+}
+
+func abort(ctx context.Context, open Opener) error {
+	return with(ctx, open, 3, func(ctx context.Context, r fabric.Fabric) error {
+		if r.Rank() == 1 {
+			time.Sleep(20 * time.Millisecond) // the others wait by now, or will
+			r.Abort("out of patience")
+		}
+		_, err := r.Receive(ctx, (r.Rank()+1)%3, collective.Moments)
+		if !errors.Is(err, fabric.Ended) {
+			return fmt.Errorf("a wait ended with %v", err)
+		}
+		if err := r.Send(ctx, (r.Rank()+1)%3, collective.Gradients, nil); !errors.Is(err, fabric.Ended) {
+			return fmt.Errorf("a message was sent after the end: %v", err)
+		}
+		return nil
+	})
+}
+
+func closed(ctx context.Context, open Opener) error {
+	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
+		if r.Rank() == 0 {
+			if err := r.Send(ctx, 1, collective.Moments, []byte("last")); err != nil {
+				return err
+			}
+			return r.Close()
+		}
+		if err := expect(ctx, r, 0, collective.Moments, []byte("last")); err != nil {
+			return err
+		}
+		if _, err := r.Receive(ctx, 0, collective.Moments); !errors.Is(err, fabric.Ended) {
+			return fmt.Errorf("a wait for a rank that has left ended with %v", err)
+		}
+		return nil
+	})
+}
+
+func closedTwice(ctx context.Context, open Opener) error {
+	return with(ctx, open, 2, func(_ context.Context, r fabric.Fabric) error { return r.Close() })
+}
+
+func nobody(ctx context.Context, open Opener) error {
+	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
+		for _, to := range []int{-1, 2, r.Rank()} {
+			if r.Send(ctx, to, collective.Moments, nil) == nil {
+				return fmt.Errorf("rank %d was sent something", to)
+			}
+		}
+		if r.Send(ctx, 1-r.Rank(), collective.Lanes, nil) == nil {
+			return fmt.Errorf("a lane that is not there was used")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,171 @@
+// Package inprocess is a fabric whose ranks are goroutines of one process: for
+// tests, and the shortest fabric to read. Messages are copied into unbounded
+// queues.
+package inprocess
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/fabric"
+)
+
+// New returns a fabric of so many ranks, as each of them sees it.
+func New(size int) []fabric.Fabric {
+	w := &world{aborted: make(chan struct{}), queues: map[route]*queue{}, closed: make([]chan struct{}, size)}
+	for i := range w.closed {
+		w.closed[i] = make(chan struct{})
+	}
+	var ranks []fabric.Fabric
+	for i := range size {
+		ranks = append(ranks, &rank{world: w, number: i})
+	}
+	return ranks
+}
+
+// world is what the ranks share.
+type world struct {
+	mu      sync.Mutex
+	queues  map[route]*queue
+	cause   string
+	aborted chan struct{}   // closed by Abort
+	closed  []chan struct{} // by rank
+}
+
+// route is where messages are under way.
+type route struct {
+	from, to int
+	lane     collective.Lane
+}
+
+// queue is messages that were sent and not received.
+type queue struct {
+	mu       sync.Mutex
+	messages [][]byte
+	arrived  chan struct{} // holds something if there may be messages
+}
+
+func (w *world) queue(r route) *queue {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	q := w.queues[r]
+	if q == nil {
+		q = &queue{arrived: make(chan struct{}, 1)}
+		w.queues[r] = q
+	}
+	return q
+}
+
+func (q *queue) put(message []byte) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.messages = append(q.messages, message)
+	select {
+	case q.arrived <- struct{}{}:
+	default:
+	}
+}
+
+func (q *queue) take() (message []byte, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.messages) == 0 {
+		return nil, false
+	}
+	message = q.messages[0]
+	q.messages = q.messages[1:]
+	return message, true
+}
+
+type rank struct {
+	world  *world
+	number int
+	once   sync.Once
+}
+
+func (r *rank) Rank() int { return r.number }
+func (r *rank) Size() int { return len(r.world.closed) }
+
+// ended returns why the fabric has ended for this rank; nil if it has not.
+func (r *rank) ended() error {
+	select {
+	case <-r.world.aborted:
+		return fmt.Errorf("%w: %s", fabric.Ended, r.world.cause)
+	case <-r.world.closed[r.number]:
+		return fmt.Errorf("%w: rank %d has closed it", fabric.Ended, r.number)
+	default:
+		return nil
+	}
+}
+
+func (r *rank) check(peer int, lane collective.Lane) error {
+	if peer < 0 || peer >= r.Size() || peer == r.number || lane >= collective.Lanes {
+		return fmt.Errorf("rank %d: lane %d of rank %d: there are %d ranks and %d lanes, and none sends to itself",
+			r.number, lane, peer, r.Size(), collective.Lanes)
+	}
+	return nil
+}
+
+func (r *rank) Send(ctx context.Context, to int, lane collective.Lane, message []byte) error {
+	if err := r.check(to, lane); err != nil {
+		return err
+	}
+	if err := r.ended(); err != nil {
+		return err
+	}
+	r.world.queue(route{r.number, to, lane}).put(slices.Clone(message))
+	return ctx.Err()
+}
+
+func (r *rank) Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error) {
+	if err := r.check(from, lane); err != nil {
+		return nil, err
+	}
+	q := r.world.queue(route{from, r.number, lane})
+	for {
+		if err := r.ended(); err != nil {
+			return nil, err
+		}
+		gone := isClosed(r.world.closed[from]) // before the queue is looked at: what was sent before arrives
+		if m, ok := q.take(); ok {
+			return m, nil
+		}
+		if gone {
+			return nil, fmt.Errorf("%w: rank %d has left", fabric.Ended, from)
+		}
+		select {
+		case <-q.arrived:
+		case <-r.world.aborted:
+		case <-r.world.closed[r.number]:
+		case <-r.world.closed[from]:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func (r *rank) Abort(cause string) {
+	r.world.mu.Lock()
+	defer r.world.mu.Unlock()
+	if !isClosed(r.world.aborted) {
+		r.world.cause = cause
+		close(r.world.aborted)
+	}
+}
+
+func (r *rank) Close() error {
+	r.once.Do(func() { close(r.world.closed[r.number]) })
+	return nil
+}

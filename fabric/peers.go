@@ -1,0 +1,214 @@
+package fabric
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bnctl/bnctl/collective"
+)
+
+// Peers is the ranks of a run: this one, and those that it reaches over a
+// fabric. All of them make the same calls of Gather in the same order. Between
+// two of these is a turn: what is exchanged in it by an Uplink. A turn that was
+// called off on any rank (CallOff) is called off on all that wait in it, and
+// what was under way is dropped.
+type Peers struct {
+	fabric  Fabric
+	timeout time.Duration // after which a peer that is silent is gone
+	turn    atomic.Uint64 // counts the records so far
+	sent    [collective.Lanes]atomic.Int64
+	stop    context.CancelFunc
+	wait    sync.WaitGroup
+}
+
+// New returns the ranks of a fabric. A peer of which nothing is heard for the
+// timeout is taken to be gone; until Close every rank tells the others that it
+// is there.
+func New(f Fabric, timeout time.Duration) *Peers {
+	ctx, stop := context.WithCancel(context.Background())
+	p := &Peers{fabric: f, timeout: timeout, stop: stop}
+	p.wait.Go(func() { p.signOfLife(ctx) })
+	return p
+}
+
+// Rank is the number of this rank, from 0.
+func (p *Peers) Rank() int { return p.fabric.Rank() }
+
+// Size is the number of ranks.
+func (p *Peers) Size() int { return p.fabric.Size() }
+
+// Sent returns how many bytes this rank has sent in a lane, without signs of life.
+func (p *Peers) Sent(lane collective.Lane) int64 { return p.sent[lane].Load() }
+
+// Close leaves the fabric.
+func (p *Peers) Close() error {
+	p.stop()
+	p.wait.Wait()
+	return p.fabric.Close()
+}
+
+// Abort ends all ranks.
+func (p *Peers) Abort(cause string) {
+	p.fabric.Abort(fmt.Sprintf("rank %d: %s", p.Rank(), cause))
+}
+
+// kind is what a message is.
+type kind uint8
+
+const (
+	alive   kind = iota // the sender is there
+	record              // of Gather
+	parts               // of an exchange
+	results             // of an exchange: what the sender has combined
+	callOff             // of the turn
+)
+
+// headerBytes is those before the content of a message: its kind, the turn, and
+// the number of its exchange in the lane.
+const headerBytes = 1 + 8 + 8
+
+// header begins every message.
+type header struct {
+	kind     kind
+	turn     uint64
+	sequence uint64
+}
+
+func (h header) begin(room int) []byte {
+	b := make([]byte, 0, headerBytes+room)
+	b = append(b, byte(h.kind))
+	b = binary.LittleEndian.AppendUint64(b, h.turn)
+	return binary.LittleEndian.AppendUint64(b, h.sequence)
+}
+
+func parse(message []byte) (header, []byte, error) {
+	if len(message) < headerBytes || kind(message[0]) > callOff {
+		return header{}, nil, fmt.Errorf("a message of %d bytes is none of bnctl", len(message))
+	}
+	return header{kind(message[0]), binary.LittleEndian.Uint64(message[1:]),
+		binary.LittleEndian.Uint64(message[9:])}, message[headerBytes:], nil
+}
+
+// signOfLife tells all peers, every now and then, that this rank is there.
+func (p *Peers) signOfLife(ctx context.Context) {
+	tick := time.NewTicker(max(p.timeout/4, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		m := header{kind: alive}.begin(0)
+		for to := range p.Size() {
+			for lane := range collective.Lane(collective.Lanes) {
+				if to != p.Rank() && p.fabric.Send(ctx, to, lane, m) != nil {
+					return // whoever exchanges next finds out why
+				}
+			}
+		}
+	}
+}
+
+// send sends a message and counts it.
+func (p *Peers) send(ctx context.Context, to int, lane collective.Lane, message []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := p.fabric.Send(ctx, to, lane, message); err != nil {
+		return fmt.Errorf("rank %d: %w", to, err)
+	}
+	p.sent[lane].Add(int64(len(message)))
+	return nil
+}
+
+// receive returns the content of the next message of the present turn that is
+// of the kind wanted. Messages of former turns are dropped, and so is, by who
+// wants a record, what is left of the turn. The error wraps collective.Aborted
+// if the peer has called the turn off.
+func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, want header) ([]byte, error) {
+	for {
+		h, content, err := p.next(ctx, from, lane)
+		switch {
+		case err != nil:
+			return nil, err
+		case h.kind == alive, h.turn < want.turn, want.kind == record && h.kind != record:
+			continue
+		case h.kind == callOff && h.turn == want.turn:
+			return nil, fmt.Errorf("%w: rank %d: %s", collective.Aborted, from, content)
+		case h != want:
+			return nil, fmt.Errorf("rank %d sent %+v, want %+v: the ranks do not do the same", from, h, want)
+		}
+		return content, nil
+	}
+}
+
+// next returns the next message of a peer.
+func (p *Peers) next(ctx context.Context, from int, lane collective.Lane) (header, []byte, error) {
+	waiting, stop := context.WithTimeout(ctx, p.timeout)
+	defer stop()
+	m, err := p.fabric.Receive(waiting, from, lane)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		return header{}, nil, fmt.Errorf("rank %d: %w: nothing was heard of it for %v", from, Ended, p.timeout)
+	case err != nil:
+		return header{}, nil, fmt.Errorf("rank %d: %w", from, err)
+	}
+	h, content, err := parse(m)
+	if err != nil {
+		return h, nil, fmt.Errorf("rank %d: %w", from, err)
+	}
+	return h, content, nil
+}
+
+// Gather brings a record of every rank to all, and begins the next turn. It
+// returns them by rank. Nothing else may be under way.
+func (p *Peers) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
+	h := header{kind: record, turn: p.turn.Load()}
+	all := make([][]byte, p.Size())
+	all[p.Rank()] = mine
+	m := append(h.begin(len(mine)), mine...)
+	for to := range all {
+		if to == p.Rank() {
+			continue
+		}
+		if err := p.send(ctx, to, collective.Moments, m); err != nil {
+			return nil, err
+		}
+	}
+	for from := range all {
+		if from == p.Rank() {
+			continue
+		}
+		content, err := p.receive(ctx, from, collective.Moments, h)
+		if err != nil {
+			return nil, err
+		}
+		all[from] = content
+	}
+	p.turn.Add(1)
+	return all, nil
+}
+
+// CallOff ends the turn on all ranks that wait for this one in an exchange.
+// Nothing of this rank may be under way any more. Gather comes next.
+func (p *Peers) CallOff(ctx context.Context, cause string) error {
+	h := header{kind: callOff, turn: p.turn.Load()}
+	m := append(h.begin(len(cause)), cause...)
+	for to := range p.Size() {
+		for lane := range collective.Lane(collective.Lanes) {
+			if to == p.Rank() {
+				continue
+			}
+			if err := p.send(ctx, to, lane, m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,280 @@
+package fabric_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/fabric/inprocess"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// onRanks calls f for every rank of an in-process fabric and returns the errors by rank.
+func onRanks(size int, f func(p *fabric.Peers) error) []error {
+	errs := make([]error, size)
+	var wait sync.WaitGroup
+	for i, r := range inprocess.New(size) {
+		wait.Go(func() {
+			p := fabric.New(r, 20*time.Second)
+			errs[i] = errors.Join(f(p), p.Close())
+		})
+	}
+	wait.Wait()
+	return errs
+}
+
+// value is one to be reduced: what every replica has of it.
+type value struct {
+	op     collective.Op
+	leaves []tensor.Tensor // the zero Tensor: no rows
+}
+
+// draw draws values for so many replicas; some have none of a replica.
+func draw(p *rand.Rand, replicas int) []value {
+	var all []value
+	empty := p.IntN(replicas + 1)
+	for _, n := range []int{1, 7, 8200, 33} {
+		v := value{op: collective.Sum}
+		for r := range replicas {
+			t := tensor.Tensor{}
+			switch {
+			case r >= empty && p.IntN(2) == 0:
+			case n == 33:
+				v.op = collective.MergeMoments
+				t = tensor.New(tensor.F64, n)
+				for i := range t.F64() {
+					t.F64()[i] = p.NormFloat64() + 2
+				}
+				t.F64()[0] = float64(1 + p.IntN(9))
+			default:
+				t = tensor.New(tensor.F32, n)
+				for i := range t.F32() {
+					t.F32()[i] = float32(p.NormFloat64())
+				}
+			}
+			v.leaves = append(v.leaves, t)
+		}
+		if n == 33 {
+			v.op = collective.MergeMoments
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// reductions returns what who holds some replicas brings to an exchange.
+func reductions(values []value, replicas int, held []int) []collective.Reduction {
+	var out []collective.Reduction
+	for _, v := range values {
+		r := collective.Reduction{Op: v.op, Result: tensor.New(tensor.F32, 0)}
+		for _, t := range v.leaves {
+			if !t.IsZero() {
+				r.Result = tensor.New(t.DType, t.Shape...)
+			}
+		}
+		for _, n := range collective.Cover(replicas, held) {
+			r.Parts = append(r.Parts, collective.Part{Node: n,
+				Value: collective.Reduce(v.op, n, func(i int) tensor.Tensor {
+					if v.leaves[i].IsZero() {
+						return tensor.Tensor{}
+					}
+					return v.leaves[i].Clone()
+				})})
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// TestAnyNumberOfRanksGivesTheSameBits reduces values of which some replicas
+// have nothing over 1 to 5 ranks of 1 to 3 members each.
+func TestAnyNumberOfRanksGivesTheSameBits(t *testing.T) {
+	for seed := range uint64(12) {
+		p := rand.New(rand.NewPCG(seed, 1))
+		size, members := 1+int(seed)%5, 1+int(seed)%3
+		replicas := size*members + p.IntN(4)
+		values := draw(p, replicas)
+		want := wholly(t, values, replicas)
+		counts := make([]int, size)
+		for i := range counts {
+			counts[i] = members
+		}
+		counts[p.IntN(size)] += replicas - size*members
+		errs := onRanks(size, func(peers *fabric.Peers) error {
+			first := 0
+			for _, n := range counts[:peers.Rank()] {
+				first += n
+			}
+			hub := collective.NewHubBelow(fabric.NewUplink(peers, counts), replicas, members)
+			defer hub.Wait()
+			return meet(hub, values, replicas, first, counts[peers.Rank()], members, want)
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Errorf("seed %d: %d ranks with %v of %d replicas: %v", seed, size, counts, replicas, err)
+		}
+	}
+}
+
+// wholly reduces values where one member holds all replicas.
+func wholly(t *testing.T, values []value, replicas int) [][]byte {
+	t.Helper()
+	var held []int
+	for r := range replicas {
+		held = append(held, r)
+	}
+	all := reductions(values, replicas, held)
+	if err := collective.NewHub(replicas, 1).Member(0).Start(t.Context(), collective.Tag{}, all)(); err != nil {
+		t.Fatal(err)
+	}
+	var want [][]byte
+	for _, v := range all {
+		want = append(want, v.Result.Bytes)
+	}
+	return want
+}
+
+// meet brings the members of one rank together in both lanes, twice in each.
+func meet(hub *collective.Hub, values []value, replicas, first, count, members int, want [][]byte) error {
+	errs := make([]error, members)
+	var wait sync.WaitGroup
+	for m := range members {
+		var held []int
+		for r := m * count / members; r < (m+1)*count/members; r++ {
+			held = append(held, first+r)
+		}
+		wait.Go(func() {
+			var started []func() error
+			for i := range 4 {
+				got := reductions(values, replicas, held)
+				tag := collective.Tag{Lane: collective.Lane(i % 2), Sequence: uint64(i / 2)}
+				done := hub.Member(m).Start(context.Background(), tag, got)
+				started = append(started, func() error {
+					if err := done(); err != nil {
+						return err
+					}
+					for k, v := range got {
+						if !bytes.Equal(v.Result.Bytes, want[k]) {
+							return fmt.Errorf("member %d: value %d has other bits", m, k)
+						}
+					}
+					return nil
+				})
+			}
+			for _, done := range started {
+				errs[m] = errors.Join(errs[m], done())
+			}
+		})
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+// TestBytesOfASum counts what a rank sends for a large sum beside the bound of
+// (k+1) G (P-1)/P bytes.
+func TestBytesOfASum(t *testing.T) {
+	const n = 100_000
+	for _, c := range []struct{ ranks, replicas, parts int }{{2, 2, 1}, {3, 3, 1}, {4, 8, 1}, {8, 8, 1},
+		{3, 8, 2}} {
+		counts := make([]int, c.ranks)
+		for i := range c.replicas {
+			counts[i%c.ranks]++
+		}
+		var mu sync.Mutex
+		most := int64(0)
+		errs := onRanks(c.ranks, func(p *fabric.Peers) error {
+			u := fabric.NewUplink(p, counts)
+			v := collective.Reduction{Op: collective.Sum, Result: tensor.New(tensor.F32, n)}
+			for _, node := range u.Nodes() {
+				v.Parts = append(v.Parts, collective.Part{Node: node, Value: tensor.New(tensor.F32, n)})
+			}
+			tag := collective.Tag{Lane: collective.Gradients}
+			err := u.Complete(t.Context(), tag, []collective.Reduction{v})
+			mu.Lock()
+			defer mu.Unlock()
+			most = max(most, p.Sent(collective.Gradients))
+			return err
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		bound := int64((c.parts + 1) * 4 * n * (c.ranks - 1) / c.ranks)
+		t.Logf("%d ranks, %d replicas: %d bytes, bound %d", c.ranks, c.replicas, most, bound)
+		if most < bound/2 || most > bound+bound/100+100 {
+			t.Errorf("%d ranks with %v replicas: a rank sent %d bytes, the bound is %d", c.ranks, counts, most, bound)
+		}
+	}
+}
+
+// TestATurnThatIsCalledOff: a rank fails in a turn, all others come back from
+// their exchanges, and the next turn has none of what was under way.
+func TestATurnThatIsCalledOff(t *testing.T) {
+	const size = 3
+	errs := onRanks(size, func(p *fabric.Peers) error {
+		u := fabric.NewUplink(p, []int{1, 1, 1})
+		exchange := func(fill float32, sequence uint64) (float32, error) {
+			v := collective.Reduction{Op: collective.Sum, Result: tensor.New(tensor.F32, 10_000)}
+			part := tensor.New(tensor.F32, 10_000)
+			for i := range part.F32() {
+				part.F32()[i] = fill
+			}
+			v.Parts = []collective.Part{{Node: u.Nodes()[0], Value: part}}
+			tag := collective.Tag{Lane: collective.Gradients, Sequence: sequence}
+			err := u.Complete(t.Context(), tag, []collective.Reduction{v})
+			return v.Result.F32()[0], err
+		}
+		for turn := range 4 {
+			if got, err := exchange(1, 0); err != nil || got != size {
+				return fmt.Errorf("turn %d: %v, %v", turn, got, err)
+			}
+			if p.Rank() == turn%size {
+				if err := p.CallOff(t.Context(), "a device is lost"); err != nil {
+					return err
+				}
+			} else if _, err := exchange(100, 1); !errors.Is(err, collective.Aborted) {
+				return fmt.Errorf("turn %d: an exchange with who called it off: %v", turn, err)
+			}
+			all, err := p.Gather(t.Context(), []byte{byte(p.Rank()), byte(turn)})
+			if err != nil {
+				return err
+			}
+			for rank, r := range all {
+				if !bytes.Equal(r, []byte{byte(rank), byte(turn)}) {
+					return fmt.Errorf("turn %d: rank %d said %v", turn, rank, r)
+				}
+			}
+		}
+		return nil
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestARankThatSaysNothing is found gone; one that takes its time is not.
+func TestARankThatSaysNothing(t *testing.T) {
+	ranks := inprocess.New(2)
+	p := fabric.New(ranks[0], 200*time.Millisecond)
+	defer p.Close()
+	began := time.Now()
+	if _, err := p.Gather(t.Context(), nil); !errors.Is(err, fabric.Ended) || time.Since(began) > 5*time.Second {
+		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+	slow := inprocess.New(2)
+	a, b := fabric.New(slow[0], 400*time.Millisecond), fabric.New(slow[1], 400*time.Millisecond)
+	defer a.Close()
+	defer b.Close()
+	go func() {
+		time.Sleep(time.Second)
+		_, _ = b.Gather(context.Background(), nil)
+	}()
+	if _, err := a.Gather(t.Context(), nil); err != nil {
+		t.Errorf("a rank that shows signs of life: %v", err)
+	}
+}

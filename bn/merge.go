@@ -2,6 +2,7 @@ package bn
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -32,6 +33,9 @@ func Merge(layers []Layer, sets []map[string]tensor.Tensor, weights []float64, r
 // merge merges sets that are complete, with weights that sum to 1.
 func merge(layers []Layer, sets []map[string]tensor.Tensor, w []float64, rule Rule) (
 	map[string]tensor.Tensor, error) {
+	if !slices.Contains(Rules(), rule) {
+		return nil, fmt.Errorf("bn: unknown rule %q; the rules are %q", rule, Rules())
+	}
 	if rule == First {
 		sets, w = sets[:1], []float64{1}
 	}

@@ -90,12 +90,16 @@ func TestHostileFiles(t *testing.T) {
 		{"header beyond the end", "are left", resealed(t, func(b []byte) {
 			binary.LittleEndian.PutUint32(b[magicSize+4:], 1<<20)
 		})},
+		{"header one byte too long", "claims a header of", resealed(t, func(b []byte) {
+			binary.LittleEndian.PutUint32(b[magicSize+4:], uint32(len(b)-startSize+1))
+		})},
 		{"checkpoint's magic", "another kind", resealed(t, func(b []byte) { b[3] = 'C' })},
-		{"overlap", "inside an earlier tensor", tensors(func(e []entry) { e[1].Offset = 0 })},
+		{"overlap", ": tensor bn1.bias: begins at 0, inside an earlier tensor", tensors(func(e []entry) { e[1].Offset = 0 })},
 		{"negative offset", "inside an earlier tensor", tensors(func(e []entry) { e[0].Offset = -64 })},
 		{"gap", "begins at 128, want 64", tensors(func(e []entry) { e[1].Offset = 128 })},
 		{"out of range", "beyond the end", tensors(func(e []entry) { e[3].Offset = 1 << 40 })},
 		{"tensor of gigabytes", "beyond the end", tensors(func(e []entry) { e[0].Shape = list[int]{1 << 30} })},
+		{"last tensor too long", "beyond the end", tensors(func(e []entry) { e[3].Shape = list[int]{3} })},
 		{"overflow", "too large", tensors(func(e []entry) { e[0].Shape = list[int]{1 << 40, 1 << 40} })},
 		{"negative shape", "negative", tensors(func(e []entry) { e[0].Shape = list[int]{-1} })},
 		{"unknown type", "unknown tensor type", tensors(func(e []entry) { e[0].DType = "f8" })},
@@ -103,9 +107,17 @@ func TestHostileFiles(t *testing.T) {
 		{"other name", "missing", tensors(func(e []entry) { e[0].Name = "else" })},
 		{"other shape", "the graph declares", tensors(func(e []entry) { e[0].Shape = list[int]{2, 1} })},
 		{"set in a template", "beside its state", tensors(func(e []entry) { e[0].Set = "best" })},
-		{"bytes left over", "follow the last tensor", forged(t, func(h *header) { h.Tensors = h.Tensors[:3] })},
+		{"all in a set", "beside its state", tensors(func(e []entry) {
+			for i := range e {
+				e[i].Set = "best"
+			}
+		})},
+		{"bytes left over", "64 bytes follow the last tensor", forged(t, func(h *header) { h.Tensors = h.Tensors[:3] })},
 		{"broken graph", "graph:", forged(t, func(h *header) { h.Graph = "bnctl graph 1\ngraph" })},
 		{"broken recipe", "recipe is not JSON", forged(t, func(h *header) { h.Recipe = "{" })},
+		{"nothing behind the checksum", "middle of a value", raw("")[:startSize]},
+		{"labels that are no list", "header:", raw("\x81\xa6labels\x05")},
+		{"labels that are numbers", "header:", raw("\x81\xa6labels\x91\x05")},
 		{"no header", "middle of a value", raw("")},
 		{"nested", "deep", raw(strings.Repeat("\x91", 1<<20))},
 		{"list of gigabytes", "claims", raw("\xdd\xff\xff\xff\xff")},
@@ -131,6 +143,14 @@ func TestLongLists(t *testing.T) {
 	}
 	if _, err := decodeHeader(body); err == nil || !strings.Contains(err.Error(), "at most 131072") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// The last of a field that comes twice counts.
+func TestFieldThatComesTwice(t *testing.T) {
+	h, err := decodeHeader([]byte("\x82\xa6labels\x91\xa1a\xa6labels\x91\xa1b"))
+	if err != nil || len(h.Labels) != 1 || h.Labels[0] != "b" {
+		t.Errorf("labels %v, error %v", h, err)
 	}
 }
 

@@ -44,7 +44,14 @@ func TestHostileCheckpoints(t *testing.T) {
 		{"a role of templates", "want optimizer or average", func(h *header) { h.Training.State[0].Role = "weight" }},
 		{"sets that are not listed", "does not list", func(h *header) { h.Training.Sets = nil }},
 		{"sets that are not sorted", "sorted", func(h *header) { slices.Reverse(h.Training.Sets) }},
-		{"a set twice", "is empty", func(h *header) {
+		{"a set twice", "sorted", func(h *header) {
+			h.Training.Sets = slices.Insert(h.Training.Sets, 1, h.Training.Sets[0])
+		}},
+		{"a tensor twice", "is there twice", func(h *header) { h.Tensors[5].Name = h.Tensors[6].Name }},
+		{"a tensor of a set inside another", "tensor b of set best: begins at", func(h *header) {
+			h.Tensors[6].Offset = 0
+		}},
+		{"a set without tensors", "is empty", func(h *header) {
 			h.Training.Sets = append(h.Training.Sets, setHeader{Name: "zzz"})
 		}},
 	} {
@@ -52,5 +59,8 @@ func TestHostileCheckpoints(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
 		}
+	}
+	if c, err := ReadCheckpoint("nowhere"); err == nil {
+		t.Errorf("read %v of no file", c)
 	}
 }

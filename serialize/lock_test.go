@@ -40,3 +40,12 @@ func TestLock(t *testing.T) {
 		t.Error("a file in no folder was locked")
 	}
 }
+
+// TestHolder reads what is in lock files: a number, or nothing that can be said.
+func TestHolder(t *testing.T) {
+	for content, want := range map[string]string{"": "unknown", "12\n": "12", "12a\n": "unknown", "\n": "unknown"} {
+		if got := holder(put(t, []byte(content))); got != want {
+			t.Errorf("%q: process %s, want %s", content, got, want)
+		}
+	}
+}

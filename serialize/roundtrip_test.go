@@ -130,7 +130,8 @@ func TestWriteRefusesWhatIsIncomplete(t *testing.T) {
 	}
 	m = tinyModel(t)
 	m.Graph = wrapTiny(t, m.Graph, true)
-	if _, err := WriteModel(path, m); err == nil || !strings.Contains(err.Error(), "replica connection") {
+	const connection = "node x.split (split) is a replica connection"
+	if _, err := WriteModel(path, m); err == nil || !strings.Contains(err.Error(), connection) {
 		t.Errorf("a template with replica connections: %v", err)
 	}
 	for name, damage := range map[string]func(*Checkpoint){

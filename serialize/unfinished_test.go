@@ -15,7 +15,7 @@ import (
 func TestUnfinishedFilesAreSwept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.bnc")
 	left := unfinished(path, "0123abcd")
-	others := []string{unfinished(path, "notes"), unfinished(path+"x", "0123abcd"), path + ".0123abcd"}
+	others := []string{unfinished(path, "notes"), unfinished(path, "0123"), unfinished(path+"x", "0123abcd"), path + ".0123abcd"}
 	for _, name := range append(others, left) {
 		if err := os.WriteFile(name, []byte("x"), 0o666); err != nil {
 			t.Fatal(err)

@@ -45,6 +45,9 @@ func TestStartVerifies(t *testing.T) {
 	if _, err := Open(damaged); err == nil {
 		t.Error("Open took a damaged file")
 	}
+	if _, err := Start(filepath.Join(t.TempDir(), "nowhere")); err == nil {
+		t.Error("Start took no file")
+	}
 }
 
 func TestChangedFileIsNotVerified(t *testing.T) {

@@ -100,7 +100,7 @@ func (w *wanted) try(dir string) error {
 		} else if w.reasons[m.key()] != "" {
 			explained++
 		} else {
-			fmt.Printf("%s\t%s\t%d tests\n", m.at, m.key(), len(suite.reach[i]))
+			fmt.Printf("%s\t%s\t%s\n", m.at, m.key(), names(suite.reach[i]))
 		}
 	}
 	fmt.Printf("%s: %d of %d mutants tried, %d killed, %d survive for a reason, %d without\n", dir, tried,

@@ -146,3 +146,16 @@ func (b binary) run(mutant int, note string, usual time.Duration, names ...strin
 	}
 	return c.ProcessState.UserTime() + c.ProcessState.SystemTime(), err
 }
+
+// names returns the names of tests, the first of them if they are many.
+func names(of []test) string {
+	const shown = 5
+	var all []string
+	for _, t := range of[:min(len(of), shown)] {
+		all = append(all, t.name)
+	}
+	if n := len(of) - shown; n > 0 {
+		all = append(all, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(all, " ")
+}

@@ -1,0 +1,92 @@
+package serialize
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// TestSumOf compares sums made in pieces with those of the whole.
+func TestSumOf(t *testing.T) {
+	b := make([]byte, 200<<10)
+	for i := range b {
+		b[i] = byte(i * i >> 3)
+	}
+	for _, n := range []int{0, 1, 64<<10 - 1, 64 << 10, 64<<10 + 1, 128 << 10, 200 << 10} {
+		want := sha256.Sum256(b[:n])
+		if !bytes.Equal(sumOf(b[:n]), want[:]) {
+			t.Errorf("the sum of %d bytes is not their SHA-256", n)
+		}
+	}
+}
+
+// The header's sum is over the 16 bytes before it too: docs/container.md.
+func TestHeaderSum(t *testing.T) {
+	b := fileOf(t)
+	_, body, err := readStart(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := sha256.Sum256(append(bytes.Clone(b[:16]), body...))
+	if !bytes.Equal(b[16:48], want[:]) {
+		t.Error("bytes 16 to 47 are not the SHA-256 of the 16 before them and the header")
+	}
+}
+
+// TestBytesOfAFile holds the bytes of files to those of earlier builds: a new sum
+// here is a new container.
+func TestBytesOfAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.bnc")
+	if err := WriteCheckpoint(path, tinyCheckpoint(t)); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		file []byte
+		want string
+	}{
+		"template":   {fileOf(t), "ac318872080e447da596c7184b796885cb5a37fd2783bc5ba69be839ec4cf292"},
+		"checkpoint": {read(t, path), "14a9777e40bc9330fcac3d226ce5abb4ec87e2d5c6acd30a8ce168b14b7cbb4c"},
+	} {
+		if got := hex.EncodeToString(sumOf(c.file)); got != c.want {
+			t.Errorf("%s: SHA-256 %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// A header that fills its last 64 bytes is followed by nothing, and so is an
+// empty tensor: no byte is missing.
+func TestNothingIsMissing(t *testing.T) {
+	for n := range alignment {
+		path := filepath.Join(t.TempDir(), "f")
+		h := &header{Architecture: fmt.Sprintf("%*s", n+1, "x")}
+		if _, err := writeContainer(path, Template, h, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, _, err := readWhole(read(t, path)); err != nil {
+			t.Errorf("without tensors: %v", err)
+		}
+	}
+	c := tinyCheckpoint(t)
+	c.Sets = append(c.Sets, Set{Name: "last", Tensors: map[string]tensor.Tensor{"z": tensor.New(tensor.F32, 0)}})
+	path := filepath.Join(t.TempDir(), "c.bnc")
+	if err := WriteCheckpoint(path, c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadCheckpoint(path); err != nil {
+		t.Errorf("with an empty tensor at the end: %v", err)
+	}
+}
+
+// A header that no reader would take is not written.
+func TestHeaderThatIsTooLong(t *testing.T) {
+	m := tinyModel(t)
+	m.Recipe = append(append([]byte(`{"seed":"`), bytes.Repeat([]byte("1"), MaxHeader)...), `"}`...)
+	if sum, err := WriteModel(filepath.Join(t.TempDir(), "m.bnm"), m); err == nil {
+		t.Errorf("written, %s", sum)
+	}
+}

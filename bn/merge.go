@@ -34,7 +34,7 @@ func Merge(layers []Layer, sets []map[string]tensor.Tensor, weights []float64, r
 func merge(layers []Layer, sets []map[string]tensor.Tensor, w []float64, rule Rule) (
 	map[string]tensor.Tensor, error) {
 	if !slices.Contains(Rules(), rule) {
-		return nil, fmt.Errorf("bn: unknown rule %q; the rules are %q", rule, Rules())
+		return nil, fmt.Errorf("bn: unknown rule %q, want %s", rule, listed(Rules()))
 	}
 	if rule == First {
 		sets, w = sets[:1], []float64{1}

@@ -37,9 +37,22 @@ func Rules() []Rule { return []Rule{Pooled, Mean, First} }
 // ParseRule returns the rule with that name.
 func ParseRule(s string) (Rule, error) { return parse("statistics rule", Rule(s), Rules()) }
 
+// listed writes names as a person does: "pooled, mean or first".
+func listed[T ~string](names []T) string {
+	s := string(names[0])
+	for i, n := range names[1:] {
+		if i == len(names)-2 {
+			s += " or " + string(n)
+			continue
+		}
+		s += ", " + string(n)
+	}
+	return s
+}
+
 func parse[T ~string](what string, v T, all []T) (T, error) {
 	if !slices.Contains(all, v) {
-		return "", fmt.Errorf("unknown %s %q, want one of %q", what, v, all)
+		return "", fmt.Errorf("unknown %s %q, want %s", what, v, listed(all))
 	}
 	return v, nil
 }

@@ -3,6 +3,7 @@ package data
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 )
 
@@ -88,6 +89,10 @@ func Open(text string, opt Options) (Source, error) {
 			return nil, fmt.Errorf("%v: %w", s, err)
 		}
 		return src, nil
+	}
+	if info, err := os.Stat(form); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%w %q: say what is in it, for example folder:%s; the kinds are %s", ErrSpec, text,
+			form, kindsList())
 	}
 	return nil, fmt.Errorf("%w %q: unknown kind %q; the kinds are %s", ErrSpec, text, s.kind, kindsList())
 }

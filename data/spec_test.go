@@ -54,6 +54,7 @@ func TestOpenMisused(t *testing.T) {
 	}{
 		{"", []string{"unknown kind", "cifar10:PATH"}},
 		{"imagenet:x", []string{`unknown kind "imagenet"`, "glyphs[:N]"}},
+		{"testdata", []string{"say what is in it", "folder:testdata", "cifar10:PATH"}},
 		{"cifar10", []string{"path is missing", "cifar10:PATH"}},
 		{"cifar10:@test", []string{"path is missing"}},
 		{"folder:", []string{"path is missing"}},

@@ -82,5 +82,5 @@ func ParsePrecision(s string) (string, error) {
 	case slices.Contains(Precisions(), s):
 		return s, nil
 	}
-	return "", fmt.Errorf("precision %q: want one of %q", s, Precisions())
+	return "", fmt.Errorf("precision %q: want one of %s", s, strings.Join(Precisions(), ", "))
 }

@@ -12,8 +12,9 @@ import (
 // are 1 where they are written out.
 func TestScanTakesWhatADecoderTakes(t *testing.T) {
 	for first := range 256 {
-		b := append([]byte{byte(first)}, make([]byte, 64)...)
+		b := append([]byte{byte(first)}, bytes.Repeat([]byte{0xcc}, 64)...) // values of two bytes
 		if n := lengthBytes[byte(first)]; n > 0 {
+			clear(b[1:n])
 			b[n] = 1
 		}
 		s := scanner{left: maxValues}

@@ -2,6 +2,7 @@ package serialize
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,41 @@ func TestStripLeavesOutWhatOnlyTrainingNeeds(t *testing.T) {
 	}
 }
 
+// A graph may declare what only training needs.
+func TestStripGraphLeavesOutWhatOnlyTrainingNeeds(t *testing.T) {
+	m := tinyModel(t)
+	g := wrapTiny(t, m.Graph, true)
+	for name, role := range map[string]graph.Role{"v": graph.Optimizer, "a": graph.Average} {
+		g.State = append(g.State, graph.State{Name: name, DType: tensor.F32, Shape: []int{2}, Role: role})
+	}
+	got, removed, err := StripGraph(g)
+	if err != nil || !reflect.DeepEqual(got, m.Graph) {
+		t.Errorf("graph\n%s\nerror %v", got.Text(), err)
+	}
+	if len(removed.Optimizer) != 1 || len(removed.Averages) != 1 || removed.Bytes != 16 {
+		t.Errorf("removed %+v", removed)
+	}
+}
+
+// What cannot be stripped makes no template.
+func TestStripOfWhatIsNone(t *testing.T) {
+	for want, damage := range map[string]func(*Checkpoint){
+		"no batch norm can be made": func(c *Checkpoint) {
+			main := *c.Graph.Main
+			main.Nodes = slices.DeleteFunc(slices.Clone(main.Nodes),
+				func(n graph.Node) bool { return n.Op == graph.Track })
+			c.Graph = &graph.Graph{Name: c.Graph.Name, State: c.Graph.State, Main: &main}
+		},
+		"bn1.running_mean": func(c *Checkpoint) { delete(c.State, "bn1.running_mean") },
+	} {
+		c := tinyCheckpoint(t)
+		damage(c)
+		if m, _, err := Strip(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, error %v, want one with %q", m, err, want)
+		}
+	}
+}
+
 func TestStripRefuses(t *testing.T) {
 	type operands struct{ x, moments, gamma, beta, mean, variance graph.Value }
 	cases := []struct {
@@ -68,6 +104,16 @@ func TestStripRefuses(t *testing.T) {
 		{"moments of another value", "no batch norm can be made", func(b *graph.Builder, o operands) graph.Value {
 			y := b.Op(graph.Relu, "relu", []graph.Value{o.x})
 			return b.Op(graph.Normalise, "bn", []graph.Value{y, o.moments, o.gamma, o.beta}, "over", "replica")
+		}},
+		{"moments of another value, with a track", "no batch norm can be made",
+			func(b *graph.Builder, o operands) graph.Value {
+				b.Node(graph.Track, "t", nil, o.moments, o.mean, o.variance)
+				y := b.Op(graph.Relu, "relu", []graph.Value{o.x})
+				return b.Op(graph.Normalise, "bn", []graph.Value{y, o.moments, o.gamma, o.beta}, "over", "replica")
+			}},
+		{"moments from outside", "no batch norm can be made", func(b *graph.Builder, o operands) graph.Value {
+			m := b.Input("elsewhere", graph.Type{Kind: graph.Replica, DType: tensor.F64, Shape: []int{5}})
+			return b.Op(graph.Normalise, "bn", []graph.Value{o.x, m, o.gamma, o.beta}, "over", "replica")
 		}},
 		{"track alone", "normalise nothing", func(b *graph.Builder, o operands) graph.Value {
 			b.Node(graph.Track, "t", nil, o.moments, o.mean, o.variance)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
@@ -109,7 +110,7 @@ func (r *Recipe) checkNames() error {
 		{"save", r.Save, []string{"last", "best:accuracy", "best:loss"}},
 	} {
 		if !slices.Contains(f.options, f.v) {
-			return problem.New(f.option, strconv.Quote(f.v), fmt.Sprintf("want one of %q", f.options), "")
+			return problem.New(f.option, strconv.Quote(f.v), "want one of "+strings.Join(f.options, ", "), "")
 		}
 	}
 	if _, err := NewSchedule(r); err != nil {

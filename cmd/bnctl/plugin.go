@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -37,8 +38,17 @@ the lock guards against change, not against malice.
 	}
 }
 
-func pluginAdd(c *cli.Context) error {
+// pluginProgram returns the only argument of a command, a program that is there.
+func pluginProgram(c *cli.Context) (string, error) {
 	path, err := oneArgument(c, "PATH", "of a program bnctl-device-NAME")
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	return path, err
+}
+
+func pluginAdd(c *cli.Context) error {
+	path, err := pluginProgram(c)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ is no fault: the SDK points it at standard error.
 }
 
 func pluginTest(c *cli.Context) error {
-	path, err := oneArgument(c, "PATH", "of a program bnctl-device-NAME")
+	path, err := pluginProgram(c)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,11 @@
 package main
 
 import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/data"
@@ -58,7 +63,7 @@ func predictAction(c *cli.Context) error {
 	}
 	v, err := viewModel(c, c.Args().First())
 	if err != nil {
-		return err
+		return modelComesFirst(c.Args().Slice(), err)
 	}
 	defer v.Close()
 	if err := v.Blame(predictWith(c, v)); err != nil {
@@ -68,6 +73,20 @@ func predictAction(c *cli.Context) error {
 	warnOfSickness(outputOf(c), &sick, c.Args().First())
 	return nil
 }
+
+// modelComesFirst adds to an error about what stands where the model should that
+// a model stands further on.
+func modelComesFirst(args []string, err error) error {
+	for _, later := range args[1:] {
+		if ending := strings.ToLower(filepath.Ext(later)); slices.Contains(modelEndings, ending) {
+			return fmt.Errorf("%w; the model comes first: bnctl predict %s %s", err, later, args[0])
+		}
+	}
+	return err
+}
+
+// modelEndings are endings of files that hold models, and no inputs.
+var modelEndings = []string{".bnm", ".pth", ".pt", ".ckpt", ".onnx", ".safetensors", ".h5", ".keras", ".caffemodel"}
 
 // predictWith predicts all inputs of the command line.
 func predictWith(c *cli.Context, v *modelfile.Viewed) error {

@@ -29,6 +29,9 @@ func unknownCommand(app *cli.App, name string) error {
 	for _, c := range app.Commands {
 		names = append(names, c.Name)
 	}
+	if name == "version" {
+		return misuse("unknown command %q; bnctl --version prints it", name)
+	}
 	return misuse("unknown command %q%s; commands are %s", name, nearest(name, names), strings.Join(names, ", "))
 }
 
@@ -36,6 +39,9 @@ func unknownSubcommand(ctx *cli.Context, c *cli.Command) error {
 	var names []string
 	for _, s := range c.Subcommands {
 		names = append(names, s.Name)
+	}
+	if ctx.NArg() == 0 && len(names) == 1 {
+		return misuse("%s needs %s; bnctl %s %s --help shows examples", c.Name, names[0], c.Name, names[0])
 	}
 	if ctx.NArg() == 0 {
 		return misuse("%s needs one of %s", c.Name, strings.Join(names, ", "))

@@ -16,7 +16,8 @@ func oneArgument(c *cli.Context, name, what string) (string, error) {
 	case 0:
 		return "", misuse("%s needs %s: %s; bnctl %s --help shows examples", fullName(c), name, what, fullName(c))
 	}
-	return "", misuse("%s takes one %s, not %d: %s", fullName(c), name, c.NArg(), strings.Join(c.Args().Slice(), ", "))
+	return "", misuse("%s takes one %s, not %d: %s", fullName(c), name, c.NArg(),
+		strings.Join(c.Args().Slice(), ", "))
 }
 
 // noArguments refuses arguments.

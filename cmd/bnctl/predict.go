@@ -86,7 +86,8 @@ func modelComesFirst(args []string, err error) error {
 }
 
 // modelEndings are endings of files that hold models, and no inputs.
-var modelEndings = []string{".bnm", ".pth", ".pt", ".ckpt", ".onnx", ".safetensors", ".h5", ".keras", ".caffemodel"}
+var modelEndings = []string{".bnm", ".pth", ".pt", ".ckpt", ".onnx", ".safetensors", ".h5", ".keras",
+	".caffemodel"}
 
 // predictWith predicts all inputs of the command line.
 func predictWith(c *cli.Context, v *modelfile.Viewed) error {

@@ -70,9 +70,10 @@ doctor:               bn data fleet formats graph modelfile models parallel pred
 predict:              data device fleet graph modelfile models parallel problem tensor train
 server/protocol:      tensor
 server/batching:      tensor
+server/repository:
 server/internal/inferencepb:
-server:               modelfile models predict problem server/batching server/internal/inferencepb
-server:               server/protocol tensor train
+server:               doctor modelfile models predict problem server/batching server/internal/inferencepb
+server:               server/protocol server/repository tensor train
 demo:                 bn data modelfile problem serialize tensor train
 study/experiment:     bench bn data device/remote fleet modelfile models parallel problem regular serialize
 study/experiment:     study tensor train

@@ -19,12 +19,12 @@ func (d *Driver) Rows() int {
 
 // Predict runs the function graph.Predict on rows of x, shared among the
 // devices, and returns its outputs in order. A row's outputs depend neither on
-// the other rows nor on the device.
+// the other rows nor on the device. After an error that wraps NoDevices the
+// driver is of no more use.
 func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	var parts [][]tensor.Tensor
 	for from := 0; from < x.Shape[0]; {
-		to := min(from+d.Rows(), x.Shape[0])
-		outs, err := d.predict(ctx, x.Rows(from, to))
+		to, outs, err := d.predict(ctx, x, from)
 		if err != nil {
 			if err := d.group.recover(ctx, err); err != nil {
 				return nil, err
@@ -40,8 +40,17 @@ func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 	return joinRows(parts), nil
 }
 
-// predict runs at most Rows rows, an even share on every member.
-func (d *Driver) predict(ctx context.Context, x tensor.Tensor) ([]device.Outcome, error) {
+// predict runs rows of x from one on, Rows at most: an even share on every
+// member. It returns the first row that is left.
+func (d *Driver) predict(ctx context.Context, x tensor.Tensor, first int) (int, []device.Outcome, error) {
+	if len(d.group.members) == 0 {
+		return first, nil, NoDevices
+	}
+	if err := d.group.ready(ctx); err != nil {
+		return first, nil, err
+	}
+	end := min(first+d.Rows(), x.Shape[0])
+	x = x.Rows(first, end)
 	d.runs++
 	members := d.group.members
 	share, from := Split(x.Shape[0], len(members)), make([]int, len(members)+1)
@@ -52,10 +61,12 @@ func (d *Driver) predict(ctx context.Context, x tensor.Tensor) ([]device.Outcome
 	err := d.group.eachAlone(func(rank int, m *member) (err error) {
 		step := device.Step{Function: graph.Predict, Number: d.runs, Rows: []int{share[rank]},
 			Inputs: []tensor.Tensor{x.Rows(from[rank], from[rank+1])}}
-		outs[rank], err = m.exe.Run(ctx, step)
+		if outs[rank], err = m.exe.Run(ctx, step); err == nil {
+			m.steps++
+		}
 		return err
 	})
-	return outs, err
+	return end, outs, err
 }
 
 // joinRows joins outputs of consecutive rows.

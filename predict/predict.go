@@ -22,6 +22,12 @@ type Options struct {
 	Fleet   fleet.Options
 	Batch   int // rows at once, over all devices: at least 1
 	Samples int // how many there will be at most: a batch is no larger; 0: not known
+	// Reopen: a device that is lost is opened again, and takes part when it is
+	// there. Without it, what is lost stays lost.
+	Reopen bool
+	// Lost hears of a device that is gone, Back of one that takes part again; nil: nobody does.
+	Lost func(device string, reason error)
+	Back func(device string)
 }
 
 // Predictor is a model on devices. One goroutine at a time uses it.
@@ -56,13 +62,27 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	if p.Fleet, err = fleet.Open(ctx, o.Fleet); err != nil {
 		return nil, err
 	}
-	n := len(p.Fleet.Members)
-	p.Driver, err = parallel.Open(ctx, program, m.State, p.Fleet.Members,
-		parallel.Config{Replicas: n, Batch: max(o.Batch, n)})
+	p.Driver, err = parallel.Open(ctx, program, m.State, p.Fleet.Members, o.config(p.Fleet))
 	if err != nil {
 		return nil, errors.Join(err, p.Fleet.Close())
 	}
 	return p, nil
+}
+
+// config says what the driver of so many devices does.
+func (o *Options) config(f *fleet.Fleet) parallel.Config {
+	n := len(f.Members)
+	c := parallel.Config{Replicas: n, Batch: max(o.Batch, n)}
+	if o.Reopen {
+		c.Reopen = f.Reopen
+	}
+	if o.Lost != nil {
+		c.Lost = func(e parallel.LossEvent) { o.Lost(e.Device, e.Reason) }
+	}
+	if o.Back != nil {
+		c.Back = func(e parallel.BackEvent) { o.Back(e.Device) }
+	}
+	return c
 }
 
 // programOf returns the prediction of m, checked.

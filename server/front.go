@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -54,6 +55,11 @@ func (s *Server) Serve(ctx context.Context) error {
 	if s.overGRPC != nil {
 		go func() { failed <- g.Serve(s.overGRPC) }()
 	}
+	keeping, end := context.WithCancel(ctx)
+	var kept sync.WaitGroup
+	kept.Go(func() { s.keep(keeping) })
+	defer kept.Wait()
+	defer end()
 	select {
 	case err := <-failed:
 		_ = h.Close()
@@ -63,10 +69,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	s.draining.Store(true)
 	health.Shutdown()
-	end, stop := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer stop()
-	s.settle(end)
-	return errors.Join(shutdown(end, h), stopGRPC(end, g))
+	s.settle(late)
+	return errors.Join(shutdown(late, h), stopGRPC(late, g))
 }
 
 // settle waits until no inference is under way. Meanwhile others are told that

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
+	"github.com/bnctl/bnctl/server/protocol"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -90,17 +91,8 @@ func (s service) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.
 		return nil, err
 	}
 	defer done()
-	m, err := s.find(in.ModelName, in.ModelVersion)
-	if err != nil {
-		return nil, err
-	}
-	r, err := requestOf(in)
-	if err != nil {
-		return nil, err
-	}
-	ctx, stop := context.WithTimeout(ctx, s.o.Timeout)
-	defer stop()
-	a, err := m.infer(ctx, r)
+	a, err := s.infer(ctx, in.ModelName, in.ModelVersion,
+		func(*served) (*protocol.Request, error) { return requestOf(in) })
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func inMessage(x tensor.Tensor, raw bool) *pb.ModelInferRequest {
 // Answers over gRPC have the bits of predict too.
 func TestAnswersOverGRPC(t *testing.T) {
 	m := newModel(t, 1)
-	p, s := predictor(t, m), start(t, on("ref", write(t, m, "m.bnm")))
+	p, s := predictor(t, m, "ref"), start(t, on("ref", write(t, m, "m.bnm")))
 	client := pb.NewGRPCInferenceServiceClient(dial(t, s))
 	var all sync.WaitGroup
 	for seed := range uint64(12) {

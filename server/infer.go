@@ -2,14 +2,43 @@ package server
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/server/batching"
 	"github.com/bnctl/bnctl/server/protocol"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// infer answers a request with one version of a model.
+// infer answers a request for a model with one version of it. read returns the
+// request as that version takes it.
+func (s *Server) infer(ctx context.Context, name, version string,
+	read func(*served) (*protocol.Request, error)) (*protocol.Answer, error) {
+	ctx, stop := context.WithTimeout(ctx, s.o.Timeout)
+	defer stop()
+	for was := (*served)(nil); ; {
+		m, err := s.find(name, version)
+		if err != nil {
+			return nil, err
+		}
+		if m == was {
+			return nil, unavailable("the server is going away")
+		}
+		r, err := read(m)
+		if err != nil {
+			return nil, err
+		}
+		a, err := m.infer(ctx, r)
+		if !errors.Is(err, batching.Closed) {
+			return a, refusal(err)
+		}
+		was = m // another file has taken its place
+	}
+}
+
+// infer answers a request. The error is a *protocol.Refusal, batching.Closed, or
+// of the devices.
 func (s *served) infer(ctx context.Context, r *protocol.Request) (*protocol.Answer, error) {
 	x, err := s.rows(r)
 	if err != nil {
@@ -26,7 +55,7 @@ func (s *served) infer(ctx context.Context, r *protocol.Request) (*protocol.Answ
 	}
 	got, err := s.queue.Do(ctx, x)
 	if err != nil {
-		return nil, refusal(err)
+		return nil, err
 	}
 	a := &protocol.Answer{Model: s.name, Version: s.label(), ID: r.ID,
 		Says: map[string]string{"sha256": s.sha256}}

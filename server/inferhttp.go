@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -22,21 +21,15 @@ func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer done()
-	m, err := s.findPath(r)
-	if err != nil {
+	if _, err := s.findPath(r); err != nil {
 		return err
 	}
 	body, err := s.body(w, r)
 	if err != nil {
 		return err
 	}
-	request, err := m.request(r.Header, body)
-	if err != nil {
-		return err
-	}
-	ctx, stop := context.WithTimeout(r.Context(), s.o.Timeout)
-	defer stop()
-	answer, err := m.infer(ctx, request)
+	answer, err := s.infer(r.Context(), r.PathValue("name"), r.PathValue("version"),
+		func(m *served) (*protocol.Request, error) { return m.request(r.Header, body) })
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (s *Server) modelMetadata(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) metadata(m *served) metadata {
-	return metadata{m.name, []string{m.label()}, "bnctl", []signature{m.input}, m.outputs}
+	return metadata{m.name, s.versions(m.name), "bnctl", []signature{m.input}, m.outputs}
 }
 
 // indexed is an entry of the repository's index.
@@ -71,8 +71,8 @@ type indexed struct {
 // index lists what is served.
 func (s *Server) index() []indexed {
 	all := []indexed{}
-	for _, name := range s.names {
-		all = append(all, indexed{name, s.models[name].label(), "READY"})
+	for _, m := range s.all() {
+		all = append(all, indexed{m.name, m.label(), "READY"})
 	}
 	return all
 }

@@ -14,18 +14,23 @@ import (
 // Options say what is served, where and how. Nothing in Batch, Delay or Queue
 // changes an answer.
 type Options struct {
-	Models []string // files of models; the name of each is that of its file
-	HTTP   string   // address to listen on, "127.0.0.1:8000"
-	GRPC   string   // address to listen on, "127.0.0.1:8001"; "": none
+	// Models are files, each version 1 of a model of its name, or folders of
+	// models, FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm.
+	Models   []string
+	Versions string        // of a model: "latest:N", "all" or "1,3"; "": the highest
+	Poll     time.Duration // how often files are looked at for changes; 0: every two seconds
+	HTTP     string        // address to listen on, "127.0.0.1:8000"
+	GRPC     string        // address to listen on, "127.0.0.1:8001"; "": none
 	// File says what of a file is the model, for all of them.
 	File modelfile.Options
 	// Predict says on what models are run, each on devices of its own. Its Batch
 	// is how many rows are computed together at most.
-	Predict predict.Options
-	Delay   time.Duration // how long a row waits for others: 0 to a second
-	Queue   int           // rows that wait for each model at most; 0: eight batches
-	Request int           // bytes of one request at most; 0: 64 MiB
-	Timeout time.Duration // how long a request may take; 0: a minute
+	Predict   predict.Options
+	Delay     time.Duration // how long a row waits for others: 0 to a second
+	Queue     int           // rows that wait for each model at most; 0: eight batches
+	Request   int           // bytes of one request at most; 0: 64 MiB
+	Timeout   time.Duration // how long a request may take; 0: a minute
+	AllowSick bool          // models are served though they are sick
 	// Note hears what a person should know; nil: nobody does.
 	Note func(format string, args ...any)
 }
@@ -34,6 +39,7 @@ const (
 	defaultQueue   = 8 // batches
 	defaultRequest = 64 << 20
 	defaultTimeout = time.Minute
+	defaultPoll    = 2 * time.Second
 	longestDelay   = time.Second
 )
 
@@ -45,12 +51,16 @@ func (o *Options) check() error {
 	if o.Delay < 0 || o.Delay > longestDelay {
 		return problem.New("max-delay", o.Delay.String(), "want 0 to "+longestDelay.String(), "")
 	}
+	if o.Poll < 0 {
+		return problem.New("poll", o.Poll.String(), "want more than 0", "")
+	}
 	if o.Queue < 0 {
 		return problem.New("max-queue", strconv.Itoa(o.Queue), "want at least 1", "")
 	}
 	o.Queue = cmp.Or(o.Queue, defaultQueue*o.Predict.Batch)
 	o.Request = cmp.Or(o.Request, defaultRequest)
 	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
+	o.Poll = cmp.Or(o.Poll, defaultPoll)
 	if err := loopback("http", o.HTTP); err != nil || o.GRPC == "" {
 		return err
 	}
@@ -68,4 +78,10 @@ func loopback(field, address string) error {
 	}
 	return problem.New(field, strconv.Quote(address), "other machines would reach it, and nothing protects it",
 		"listen on 127.0.0.1")
+}
+
+func (o *Options) note(format string, args ...any) {
+	if o.Note != nil {
+		o.Note(format, args...)
+	}
 }

@@ -15,12 +15,12 @@ import (
 func refusal(err error) error {
 	var r *protocol.Refusal
 	switch {
+	case err == nil:
+		return nil
 	case errors.As(err, &r):
 		return err
 	case errors.Is(err, batching.Full):
 		return protocol.Refuse(protocol.Busy, "too many requests wait; try again")
-	case errors.Is(err, batching.Closed):
-		return protocol.Refuse(protocol.Unavailable, "the server, or this version of the model, is going away")
 	case errors.Is(err, context.DeadlineExceeded):
 		return protocol.Refuse(protocol.Late, "the time that the request has is over")
 	case errors.Is(err, context.Canceled):

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/server/batching"
 	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/repository"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -20,9 +20,11 @@ import (
 type served struct {
 	name    string
 	version int
-	sha256  string // of its file
+	file    repository.File
+	sha256  string // of the file
 	model   *models.Model
-	devices *predict.Predictor
+	o       predict.Options
+	devices *predict.Predictor // nil: they were lost, and are opened for the next batch
 	queue   *batching.Queue
 	input   signature
 	outputs []signature
@@ -35,15 +37,19 @@ type signature struct {
 	Shape    []int  `json:"shape"` // -1 first: any number of rows
 }
 
-// open reads the model at path and opens devices for it.
-func open(ctx context.Context, name string, version int, path string, o *Options) (*served, error) {
-	m, sum, err := read(path, o.File)
+// open reads the model of a file and opens devices for it.
+func open(ctx context.Context, f repository.File, o *Options) (*served, error) {
+	m, sum, err := read(f.Path, o.File)
 	if err != nil {
 		return nil, err
 	}
-	s := &served{name: name, version: version, sha256: sum, model: m}
+	if faults := sickness(m); len(faults) > 0 && !o.AllowSick {
+		return nil, &Sick{f.Path, faults}
+	}
+	s := &served{name: f.Name, version: f.Version, file: f, sha256: sum, model: m, o: o.Predict}
 	s.describe()
-	if s.devices, err = predict.Open(ctx, m, o.Predict); err != nil {
+	s.watchDevices(o)
+	if s.devices, err = predict.Open(ctx, m, s.o); err != nil {
 		return nil, err
 	}
 	if kernels := s.devices.Terms().Kernels; strings.Contains(kernels, "+") {
@@ -55,6 +61,15 @@ func open(ctx context.Context, name string, version int, path string, o *Options
 	s.queue = batching.New(in.DType, in.Shape,
 		batching.Options{MaxBatch: o.Predict.Batch, MaxDelay: o.Delay, MaxQueue: o.Queue}, s.run)
 	return s, nil
+}
+
+// watchDevices has lost devices opened again, and tells of them.
+func (s *served) watchDevices(o *Options) {
+	s.o.Reopen = true
+	s.o.Lost = func(device string, why error) {
+		o.note("%s version %d: %s is lost: %v", s.name, s.version, device, why)
+	}
+	s.o.Back = func(device string) { o.note("%s version %d: %s is back", s.name, s.version, device) }
 }
 
 // read returns the model of a file and the SHA-256 of that.
@@ -74,9 +89,22 @@ func read(path string, o modelfile.Options) (*models.Model, string, error) {
 	return m.Model, before, err
 }
 
-// run computes a batch. It is not called off: it belongs to many requests.
-func (s *served) run(x tensor.Tensor) ([]tensor.Tensor, error) {
-	return s.devices.Predict(context.Background(), x)
+// run computes a batch. It is not called off: it belongs to many requests. A
+// device that is lost meanwhile takes nothing with it; when all are, and none
+// comes back in time, the next batch has new ones.
+func (s *served) run(x tensor.Tensor) (outs []tensor.Tensor, err error) {
+	ctx := context.Background()
+	if s.devices == nil {
+		if s.devices, err = predict.Open(ctx, s.model, s.o); err != nil {
+			return nil, err
+		}
+	}
+	outs, err = s.devices.Predict(ctx, x)
+	if err != nil {
+		s.devices.Close() // what they say about it is of no use
+		s.devices = nil
+	}
+	return outs, err
 }
 
 // describe notes what the model takes and gives.
@@ -100,11 +128,8 @@ func (s *served) label() string { return strconv.Itoa(s.version) }
 // close answers what waits, and gives the devices back.
 func (s *served) close() error {
 	s.queue.Close()
+	if s.devices == nil {
+		return nil
+	}
 	return s.devices.Close()
-}
-
-// nameOf returns the name under which a file is served.
-func nameOf(path string) string {
-	base := filepath.Base(path)
-	return strings.TrimSuffix(base, filepath.Ext(base))
 }

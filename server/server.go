@@ -6,15 +6,14 @@ import (
 	"net"
 
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/repository"
 )
 
 // Server serves models.
 type Server struct {
 	front
-	o      Options
-	models map[string]*served
-	names  []string // of models, in the order of Options
+	keeper
+	o Options
 }
 
 // Open listens, and opens every model on devices of its own. Three things might
@@ -26,8 +25,13 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	s := &Server{o: o, models: map[string]*served{}}
-	err := s.listen(ctx, &o)
+	policy, err := repository.ParsePolicy(o.Versions)
+	if err != nil {
+		return nil, problem.Wrap("versions", err)
+	}
+	s := &Server{o: o}
+	s.keeper = keeper{o: &s.o, watch: repository.NewWatch(o.Models, policy)}
+	err = s.listen(ctx, &o)
 	if err == nil {
 		err = s.load(ctx)
 	}
@@ -35,34 +39,6 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
-}
-
-// load opens the models.
-func (s *Server) load(ctx context.Context) error {
-	for _, path := range s.o.Models {
-		name := nameOf(path)
-		if s.models[name] != nil {
-			return problem.New("", "", "two models have the name "+name, "give one of the files another name")
-		}
-		m, err := open(ctx, name, 1, path, &s.o)
-		if err != nil {
-			return err
-		}
-		s.models[name], s.names = m, append(s.names, name)
-	}
-	return nil
-}
-
-// find returns a version of a model: "" is the highest.
-func (s *Server) find(name, version string) (*served, error) {
-	m := s.models[name]
-	if m == nil {
-		return nil, protocol.Refuse(protocol.NotFound, "there is no model %.80q", name)
-	}
-	if version != "" && version != m.label() {
-		return nil, protocol.Refuse(protocol.NotFound, "model %s has no version %.80q", name, version)
-	}
-	return m, nil
 }
 
 // HTTP returns the address at which the server answers over HTTP.
@@ -78,14 +54,22 @@ func addressOf(l net.Listener) string {
 	return l.Addr().String()
 }
 
-// Models returns the names of the models, in the order in which they were given.
-func (s *Server) Models() []string { return s.names }
+// Model is a version of a model that is served.
+type Model struct {
+	Name    string `json:"name"`
+	Version int    `json:"version"`
+	SHA256  string `json:"sha256"` // of its file
+}
+
+// Models returns what is served now.
+func (s *Server) Models() (list []Model) {
+	for _, m := range s.all() {
+		list = append(list, Model{m.name, m.version, m.sha256})
+	}
+	return list
+}
 
 // Close gives the devices and addresses back.
 func (s *Server) Close() error {
-	errs := []error{s.front.close()}
-	for _, m := range s.models {
-		errs = append(errs, m.close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(s.front.close(), s.closeAll())
 }

@@ -130,10 +130,11 @@ func pictures(draw *rand.Rand, n int) tensor.Tensor {
 	return x
 }
 
-// predictor returns what package predict makes of a model, on one device.
-func predictor(t testing.TB, m *models.Model) *predict.Predictor {
+// predictor returns what package predict makes of a model, on a device.
+func predictor(t testing.TB, m *models.Model, device string) *predict.Predictor {
 	t.Helper()
-	p, err := predict.Open(t.Context(), m, predict.Options{Batch: 3, Fleet: fleet.Options{Devices: "ref"}})
+	p, err := predict.Open(t.Context(), m,
+		predict.Options{Batch: 3, Fleet: fleet.Options{Devices: device, Threads: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +187,7 @@ func inJSON(t testing.TB, body []byte) (raw []byte) {
 // else is asked.
 func TestAnswersArePredict(t *testing.T) {
 	m := newModel(t, 1)
-	p := predictor(t, m)
+	p := predictor(t, m, "ref")
 	for _, devices := range []string{"ref", "2xref"} {
 		s := start(t, on(devices, write(t, m, "m.bnm")))
 		var all sync.WaitGroup
@@ -327,7 +328,8 @@ func TestProblems(t *testing.T) {
 	path := write(t, newModel(t, 1), "m.bnm")
 	for _, c := range []func(o *Options){
 		func(o *Options) { o.Models = nil },
-		func(o *Options) { o.Models = append(o.Models, path) },
+		func(o *Options) { o.Versions = "newest" },
+		func(o *Options) { o.Poll = -1 },
 		func(o *Options) { o.HTTP = "0.0.0.0:0" },
 		func(o *Options) { o.HTTP = ":0" },
 		func(o *Options) { o.GRPC = "[::]:0" },

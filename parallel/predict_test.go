@@ -1,0 +1,69 @@
+package parallel
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// predicting opens a driver that predicts with the small model.
+func predicting(t *testing.T, members []Member, c Config) *Driver {
+	t.Helper()
+	m := small(t)
+	f, err := PredictFunction(m.Graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Replicas, c.Batch = len(members), 8
+	d, err := Open(t.Context(), &graph.Program{Name: "small", State: m.Graph.State, Functions: []*graph.Function{f}},
+		m.State, members, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// Devices that die again and again while they predict come back, take part and
+// change no bit.
+func TestPredictWithDevicesThatReturn(t *testing.T) {
+	x := batchOf(20, 5, Keep, 20).Rows["x"]
+	want, err := predicting(t, refs(t, 1), Config{}).Predict(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, devices := range []int{1, 2} {
+		var opened, back atomic.Int64
+		members := refs(t, devices)
+		members[0].Device = &mayfly{members[0].Device, 4, device.Lost}
+		d := predicting(t, members, Config{Reopen: mayflies(t, 4, &opened), Back: func(BackEvent) { back.Add(1) }})
+		for range 40 {
+			got, err := d.Predict(t.Context(), x)
+			if err != nil || !bytes.Equal(got[0].Bytes, want[0].Bytes) {
+				t.Fatalf("%d devices: other bits, %v", devices, err)
+			}
+		}
+		if back.Load() < 5 {
+			t.Errorf("%d devices: %d came back", devices, back.Load())
+		}
+	}
+}
+
+// A driver whose last device is gone says so, as often as it is asked.
+func TestPredictWithoutDevices(t *testing.T) {
+	members := refs(t, 1)
+	members[0].Device = &mayfly{members[0].Device, 0, device.Lost}
+	never := func(context.Context, string) (device.Device, error) { return nil, errors.New("never") }
+	d := predicting(t, members, Config{Reopen: never, Timeout: 50 * time.Millisecond})
+	for range 2 {
+		if _, err := d.Predict(t.Context(), batchOf(3, 1, Keep, 3).Rows["x"]); !errors.Is(err, NoDevices) {
+			t.Errorf("%v, want NoDevices", err)
+		}
+	}
+}

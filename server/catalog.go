@@ -1,0 +1,89 @@
+package server
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/bnctl/bnctl/server/protocol"
+)
+
+// catalog is the versions of models that are served.
+type catalog struct {
+	mu     sync.RWMutex
+	names  []string             // in the order in which they came
+	models map[string][]*served // the highest version first; never empty
+}
+
+// find returns a version of a model: "" is the highest.
+func (c *catalog) find(name, version string) (*served, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	all := c.models[name]
+	if all == nil {
+		return nil, protocol.Refuse(protocol.NotFound, "there is no model %.80q", name)
+	}
+	if version == "" {
+		return all[0], nil
+	}
+	for _, m := range all {
+		if m.label() == version {
+			return m, nil
+		}
+	}
+	return nil, protocol.Refuse(protocol.NotFound, "model %s has no version %.80q", name, version)
+}
+
+// put serves m, and returns what was served in its place.
+func (c *catalog) put(m *served) (was *served) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := slices.Clone(c.models[m.name])
+	i := slices.IndexFunc(all, func(other *served) bool { return other.version <= m.version })
+	switch {
+	case i < 0:
+		all = append(all, m)
+	case all[i].version == m.version:
+		was, all[i] = all[i], m
+	default:
+		all = slices.Insert(all, i, m)
+	}
+	if c.models == nil {
+		c.models = map[string][]*served{}
+	}
+	if c.models[m.name] == nil {
+		c.names = append(c.names, m.name)
+	}
+	c.models[m.name] = all
+	return was
+}
+
+// remove serves m no more.
+func (c *catalog) remove(m *served) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := slices.DeleteFunc(slices.Clone(c.models[m.name]), func(other *served) bool { return other == m })
+	if c.models[m.name] = all; len(all) == 0 {
+		delete(c.models, m.name)
+		c.names = slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return name == m.name })
+	}
+}
+
+// all returns what is served, model by model.
+func (c *catalog) all() (list []*served) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, name := range c.names {
+		list = append(list, c.models[name]...)
+	}
+	return list
+}
+
+// versions returns those of a model, the lowest first, as the protocol writes them.
+func (c *catalog) versions(name string) (labels []string) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, m := range slices.Backward(c.models[name]) {
+		labels = append(labels, m.label())
+	}
+	return labels
+}

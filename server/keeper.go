@@ -1,0 +1,151 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bnctl/bnctl/server/repository"
+)
+
+// keeper keeps the catalog to what is in the files of the models.
+type keeper struct {
+	catalog
+	o       *Options
+	watch   *repository.Watch
+	refused map[repository.File]bool // files that cannot be served, as they are
+	missing map[*served]bool         // whose file was not there at the last look
+	retired sync.WaitGroup           // versions that answer what they accepted
+}
+
+// load opens all that is there. One bad model is an error.
+func (k *keeper) load(ctx context.Context) error {
+	files, _, err := k.watch.Look()
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("%s: there is no such model, neither NAME%s nor NAME/VERSION/model%[2]s",
+			strings.Join(k.o.Models, ", "), ".bnm")
+	}
+	for _, f := range files {
+		m, err := open(ctx, f, k.o)
+		if err != nil {
+			return err
+		}
+		k.put(m)
+	}
+	return nil
+}
+
+// keep looks for changes until ctx ends.
+func (k *keeper) keep(ctx context.Context) {
+	defer k.retired.Wait()
+	tick := time.NewTicker(k.o.Poll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			k.poll(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// poll serves what is new or has changed, if it held still, and no more what is
+// gone. What cannot be served changes nothing.
+func (k *keeper) poll(ctx context.Context) {
+	files, still, err := k.watch.Look()
+	if err != nil {
+		k.o.note("models are served as they were: %v", err)
+		return
+	}
+	serving := map[repository.File]bool{}
+	for _, m := range k.all() {
+		serving[m.file] = true
+	}
+	maps.DeleteFunc(k.refused, func(f repository.File, _ bool) bool { return !slices.Contains(files, f) })
+	complete := map[string]bool{}
+	for i, f := range files {
+		if _, ok := complete[f.Name]; !ok {
+			complete[f.Name] = true
+		}
+		if !serving[f] && !(still[i] && k.update(ctx, f)) {
+			complete[f.Name] = false
+		}
+	}
+	k.retireBut(files, complete)
+}
+
+// update serves a file, in place of what was that version, and reports whether
+// it does.
+func (k *keeper) update(ctx context.Context, f repository.File) bool {
+	if k.refused[f] {
+		return false
+	}
+	m, err := open(ctx, f, k.o)
+	if ctx.Err() != nil {
+		return false // it is going away, not the file that is bad
+	}
+	if err != nil {
+		if k.refused == nil {
+			k.refused = map[repository.File]bool{}
+		}
+		k.refused[f] = true
+		k.o.note("%s is not served: %v", f.Path, err)
+		return false
+	}
+	k.o.note("%s version %d is served from %s, sha256 %s", m.name, m.version, f.Path, m.sha256)
+	if was := k.put(m); was != nil {
+		k.retire(was)
+	}
+	return true
+}
+
+// retireBut retires versions that are not among the files, twice in a row: those
+// of a model whose files are all served, and of one that has none.
+func (k *keeper) retireBut(files []repository.File, complete map[string]bool) {
+	wanted := map[string]bool{}
+	for _, f := range files {
+		wanted[fmt.Sprint(f.Name, "/", f.Version)] = true
+	}
+	gone := map[*served]bool{}
+	for _, m := range k.all() {
+		done, there := complete[m.name]
+		if wanted[m.name+"/"+m.label()] || there && !done {
+			continue
+		}
+		if gone[m] = true; !k.missing[m] {
+			continue
+		}
+		k.o.note("%s version %d is not served any more", m.name, m.version)
+		k.remove(m)
+		k.retire(m)
+	}
+	k.missing = gone
+}
+
+// retire lets a version answer what it accepted, and closes it.
+func (k *keeper) retire(m *served) {
+	k.retired.Go(func() {
+		if err := m.close(); err != nil {
+			k.o.note("%s version %d: %v", m.name, m.version, err)
+		}
+	})
+}
+
+// closeAll closes everything that is served.
+func (k *keeper) closeAll() error {
+	k.retired.Wait()
+	var errs []error
+	for _, m := range k.all() {
+		errs = append(errs, m.close())
+	}
+	return errors.Join(errs...)
+}

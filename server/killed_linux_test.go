@@ -1,0 +1,94 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// children returns the processes that this one has started: its devices.
+func children(t *testing.T) (pids []int) {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		if err != nil {
+			continue
+		}
+		var pid, parent int
+		var state string
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if _, err := fmt.Sscan(rest, &state, &parent); err != nil || parent != os.Getpid() || state == "Z" {
+			continue
+		}
+		if _, err := fmt.Sscan(e.Name(), &pid); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// Requests of random sizes at random times, while a device is killed in the
+// middle of them: every answer is what predict gives, bit for bit, and none is
+// lost. BNCTL_SERVE=full does it a thousand times.
+func TestADeviceIsKilled(t *testing.T) {
+	rounds := 6
+	if os.Getenv("BNCTL_SERVE") == "full" {
+		rounds = 1000
+	}
+	m := newModel(t, 1)
+	path := write(t, m, "m.bnm")
+	inputs, answers := make([]tensor.Tensor, 30), make([][]byte, 30)
+	t.Run("predict", func(t *testing.T) { // its device is closed before others are killed
+		p := predictor(t, m, "cpu")
+		for i := range inputs {
+			inputs[i] = pictures(rand.New(rand.NewPCG(uint64(i), 9)), 1+i%9)
+			answers[i] = predicted(t, p, inputs[i])
+		}
+	})
+	for devices, rounds := range map[string]int{"cpu": rounds / 2, "2xcpu": rounds - rounds/2} {
+		o := on(devices, path)
+		var back atomic.Int64
+		o.Note = func(format string, args ...any) {
+			if strings.HasSuffix(format, "is back") {
+				back.Add(1)
+			}
+		}
+		s := start(t, o)
+		for round := range rounds {
+			draw := rand.New(rand.NewPCG(uint64(round), 9))
+			var all sync.WaitGroup
+			for range 1 + draw.IntN(12) {
+				i, pause := draw.IntN(len(inputs)), time.Duration(draw.IntN(3000))*time.Microsecond
+				all.Go(func() {
+					time.Sleep(pause)
+					r := ask(t, s, "POST", "/v2/models/m/infer", jsonRequest(inputs[i]))
+					if r.status != 200 || !bytes.Equal(inJSON(t, r.body), answers[i]) {
+						t.Errorf("%s, round %d: %d, or other bits", devices, round, r.status)
+					}
+				})
+			}
+			time.Sleep(time.Duration(draw.IntN(2500)) * time.Microsecond)
+			pids := children(t)
+			if len(pids) > 0 && round%2 == 0 {
+				_ = syscall.Kill(pids[draw.IntN(len(pids))], syscall.SIGKILL)
+			}
+			all.Wait()
+		}
+		if back.Load() == 0 {
+			t.Errorf("%s: no device came back", devices)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package repository
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Policy says which versions of a model are taken. The zero value is the highest.
+type Policy struct {
+	latest int // so many of the highest; 0: 1
+	all    bool
+	only   []int // these; nil: any
+}
+
+// ParsePolicy reads "latest:N", "all", or a list of versions, "1,3". "" is
+// "latest:1".
+func ParsePolicy(text string) (Policy, error) {
+	if text == "" || text == "all" {
+		return Policy{all: text == "all"}, nil
+	}
+	wrong := fmt.Errorf("%q: want latest:N, all, or versions, 1,3", text)
+	if n, ok := strings.CutPrefix(text, "latest:"); ok {
+		k := version(n)
+		if k == 0 {
+			return Policy{}, wrong
+		}
+		return Policy{latest: k}, nil
+	}
+	var p Policy
+	for v := range strings.SplitSeq(text, ",") {
+		k := version(v)
+		if k == 0 {
+			return Policy{}, wrong
+		}
+		p.only = append(p.only, k)
+	}
+	return p, nil
+}
+
+// take returns those of the files of one model that p takes, highest version first.
+func (p Policy) take(files []File) []File {
+	slices.SortFunc(files, func(a, b File) int { return b.Version - a.Version })
+	switch {
+	case p.all:
+		return files
+	case p.only != nil:
+		return slices.DeleteFunc(files, func(f File) bool { return !slices.Contains(p.only, f.Version) })
+	}
+	return files[:min(max(p.latest, 1), len(files))]
+}
+
+// version reads a version: a positive whole number without a zero in front; 0
+// if it is none.
+func version(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || strconv.Itoa(n) != text {
+		return 0
+	}
+	return n
+}

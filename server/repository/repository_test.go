@@ -1,0 +1,113 @@
+package repository
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// lay writes files below a new folder and returns it.
+func lay(t *testing.T, names ...string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for _, name := range names {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func policy(t *testing.T, text string) Policy {
+	t.Helper()
+	p, err := ParsePolicy(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func told(files []File) string {
+	var all []string
+	for _, f := range files {
+		all = append(all, fmt.Sprintf("%s:%d", f.Name, f.Version))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestScan(t *testing.T) {
+	folder := lay(t, "a/9/model.bnm", "a/10/model.bnm", "a/1/model.bnm", "a/1/notes.txt", "a/011/model.bnm",
+		"a/0/model.bnm", "a/-3/model.bnm", "a/4/other.bnm", "a/5x/model.bnm", "b.bnm", "c.txt", ".d.bnm",
+		".e/1/model.bnm", "f/1/model.bnm/nothing")
+	for text, want := range map[string]string{
+		"":            "a:10 b:1",
+		"latest:1":    "a:10 b:1",
+		"latest:2":    "a:10 a:9 b:1",
+		"all":         "a:10 a:9 a:1 b:1",
+		"1,9":         "a:9 a:1 b:1",
+		"10":          "a:10",
+		"latest:9999": "a:10 a:9 a:1 b:1",
+	} {
+		files, err := Scan([]string{folder}, policy(t, text))
+		if got := told(files); err != nil || got != want {
+			t.Errorf("%q: %s, %v, want %s", text, got, err, want)
+		}
+	}
+	files, err := Scan([]string{filepath.Join(folder, "b.bnm"), filepath.Join(folder, "c.txt")}, Policy{})
+	if got := told(files); err != nil || got != "b:1 c:1" {
+		t.Errorf("files: %s, %v", got, err)
+	}
+}
+
+func TestScanRefuses(t *testing.T) {
+	folder := lay(t, "a/1/model.bnm", "a.bnm")
+	for path, want := range map[string]string{folder: "both version 1 of the model a", folder + "/b": "no such file"} {
+		if _, err := Scan([]string{path}, Policy{all: true}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+	for _, text := range []string{"latest", "latest:", "latest:0", "0", "1,", "01", "-1", "one", "1 ,2", "latest:-1"} {
+		if _, err := ParsePolicy(text); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+// A file counts as still when its size and time were the same the look before.
+func TestWatch(t *testing.T) {
+	folder := lay(t, "a.bnm")
+	w, path := NewWatch([]string{folder}, Policy{}), filepath.Join(folder, "a.bnm")
+	look := func() bool {
+		t.Helper()
+		files, still, err := w.Look()
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%v, %v", files, err)
+		}
+		return still[0]
+	}
+	if look() || !look() {
+		t.Error("not still at the second look")
+	}
+	if err := os.Chtimes(path, time.Time{}, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if look() || !look() {
+		t.Error("another time")
+	}
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, time.Time{}, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if look() || !look() {
+		t.Error("another size")
+	}
+}

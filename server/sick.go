@@ -1,0 +1,28 @@
+package server
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/doctor"
+	"github.com/bnctl/bnctl/models"
+)
+
+// Sick says that a model cannot predict properly, which is why it is not served.
+type Sick struct {
+	Path   string
+	Faults []string // as doctor finds them
+}
+
+func (e *Sick) Error() string {
+	s := fmt.Sprintf("%s is sick: %s", e.Path, e.Faults[0])
+	if n := len(e.Faults) - 1; n > 0 {
+		s += fmt.Sprintf(", and %d more", n)
+	}
+	return s
+}
+
+// sickness returns what is wrong with a model; nil if nothing is.
+func sickness(m *models.Model) []string {
+	s := doctor.Of(m)
+	return s.Faults()
+}

@@ -67,7 +67,8 @@ func TestVersions(t *testing.T) {
 		t.Errorf("version 9: %d", r.status)
 	}
 	bad := folder + "/m/11/model.bnm"
-	if err := errors.Join(os.Mkdir(filepath.Dir(bad), 0o755), os.WriteFile(bad, []byte("no"), 0o644)); err != nil {
+	err := errors.Join(os.Mkdir(filepath.Dir(bad), 0o755), os.WriteFile(bad, []byte("no"), 0o644))
+	if err != nil {
 		t.Fatal(err)
 	}
 	until(t, "a note of version 11", func() bool {
@@ -94,7 +95,8 @@ func TestVersions(t *testing.T) {
 
 func TestBadAtTheStart(t *testing.T) {
 	folder := t.TempDir()
-	if _, err := Open(t.Context(), inFolder(folder)); err == nil || !strings.Contains(err.Error(), "no such model") {
+	_, err := Open(t.Context(), inFolder(folder))
+	if err == nil || !strings.Contains(err.Error(), "no such model") {
 		t.Errorf("an empty folder: %v", err)
 	}
 	path := write(t, newModel(t, 1), folder+"/m.bnm")

@@ -29,18 +29,25 @@ type fit struct {
 func (f fit) exact() bool { return len(f.left) == 0 && len(f.missing) == 0 }
 
 func (f fit) String() string {
-	s := fmt.Sprintf("%d tensors fit", f.taken)
+	s := counted(f.taken, "tensor fits", "tensors fit")
 	if len(f.left) > 0 {
 		var names []string
 		for _, t := range f.left {
 			names = append(names, t.String())
 		}
-		s += fmt.Sprintf("; %d tensors fit nothing (%s)", len(names), some(names))
+		s += fmt.Sprintf("; %s nothing (%s)", counted(len(names), "tensor fits", "tensors fit"), some(names))
 	}
 	if len(f.missing) > 0 {
-		s += fmt.Sprintf("; %d parameters got none (%s)", len(f.missing), some(f.missing))
+		s += fmt.Sprintf("; %s got none (%s)", counted(len(f.missing), "parameter", "parameters"), some(f.missing))
 	}
 	return s
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // compare matches tensors with the state of a model, by name and shape.

@@ -75,7 +75,7 @@ server/internal/inferencepb:
 server:               doctor modelfile models predict problem server/batching server/internal/inferencepb
 server:               server/protocol server/repository tensor train
 demo:                 bn data modelfile problem serialize tensor train
-study/experiment:     bench bn data device/remote fleet modelfile models parallel problem regular serialize
+study/experiment:     bench bn data fleet modelfile models parallel problem regular serialize
 study/experiment:     study tensor train
 
 formats/torch:        formats/torch/internal/pickle formats/internal/foreign tensor
@@ -116,6 +116,8 @@ plugins/cuda/internal/ptx:
 plugins/cuda/internal/cuda:    device plugins/cuda/internal/cu
 plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
+
+.: data fleet modelfile models predict serialize tensor train
 
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: formats models

@@ -38,9 +38,10 @@ type Fleet struct {
 	options   Options
 	device    device.Options
 	targets   map[string]target // of the members, by name
-	mu        sync.Mutex        // guards providers while plugins are started
+	mu        sync.Mutex        // guards providers, while plugins are started
 	providers map[string]Provider
-	closed    bool
+	closed    bool // guarded by mu, as lent
+	lent      bool // to a run
 }
 
 // Open opens what o names. Two things might happen:
@@ -174,8 +175,14 @@ func (f *Fleet) share(targets []target) (err error) {
 // Reopen opens a lost device again, by the name of its member, in a new
 // process. It may be called from several goroutines.
 func (f *Fleet) Reopen(ctx context.Context, name string) (device.Device, error) {
-	t := f.targets[name]
-	return f.providers[t.plugin].OpenAs(ctx, name, t.id, f.device)
+	f.mu.Lock()
+	t, closed := f.targets[name], f.closed
+	p := f.providers[t.plugin]
+	f.mu.Unlock()
+	if closed {
+		return nil, f.refuse("the fleet is closed", "open another")
+	}
+	return p.OpenAs(ctx, name, t.id, f.device)
 }
 
 // mention says that there are GPUs that could compute, if none of them is used.
@@ -221,10 +228,13 @@ func (f *Fleet) Threads() int { return f.device.Threads }
 
 // Close closes all devices and ends their plugins. Closing twice is legal.
 func (f *Fleet) Close() error {
-	if f.closed {
+	f.mu.Lock()
+	was := f.closed
+	f.closed = true
+	f.mu.Unlock()
+	if was {
 		return nil
 	}
-	f.closed = true
 	var ends []func() error
 	for _, m := range f.Members {
 		ends = append(ends, m.Device.Close)

@@ -14,13 +14,17 @@ type Config struct {
 	Train, Validation data.Source // Validation may be nil
 	Workers           int         // of the input pipeline; 0: as many as there are cores
 
-	Devices       []parallel.Member
+	// Fleet is the devices: a *fleet.Fleet, that no other run has.
+	Fleet Fleet
+	// Devices are, in place of Fleet, devices of the caller's own, with what opens
+	// a lost one again, nil: nothing does, and where they meet without the host.
+	Devices    []parallel.Member
+	Reopen     func(ctx context.Context, name string) (device.Device, error)
+	Rendezvous device.Rendezvous
+
 	Placement     []int         // parallel.Config.Placement
 	BySpeed       bool          // parallel.Config.BySpeed
 	DeviceTimeout time.Duration // parallel.Config.Timeout
-	// Reopen opens a lost device again; nil: never.
-	Reopen     func(ctx context.Context, name string) (device.Device, error)
-	Rendezvous device.Rendezvous // parallel.Config.Rendezvous
 
 	Checkpoint      string // file; "" writes none
 	CheckpointEvery int    // steps; 0: at the end of every epoch

@@ -8,12 +8,16 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Run trains to the end of the recipe and returns the template. When ctx ends
 // it finishes the step under way, writes the checkpoint and returns the
 // context's error.
 func (s *Session) Run(ctx context.Context) (*models.Model, error) {
+	if s.driver == nil {
+		return nil, problem.New("session", "", "it is closed", "make another with New or Resume")
+	}
 	s.began = time.Now()
 	s.start()
 	if _, err := s.rescue.take(ctx); err != nil {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -21,6 +22,8 @@ type Session struct {
 	rescue rescue
 	probe  parallel.Batch // for the gap of the epoch; empty in its middle
 	began  time.Time
+	// giveBack gives the devices to the fleet; nil if they are not of one.
+	giveBack func()
 }
 
 // Progress is how far a run has come. It is part of every checkpoint.
@@ -49,7 +52,7 @@ func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, e
 	if err != nil {
 		return nil, err
 	}
-	return s, s.open(ctx, m.State, nil)
+	return s.opened(ctx, m.State, nil)
 }
 
 // Resume prepares to go on from a checkpoint. r is the recipe that the caller
@@ -73,7 +76,7 @@ func Resume(ctx context.Context, k *serialize.Checkpoint, r *Recipe, c Config) (
 	if err := s.restore(k); err != nil {
 		return nil, err
 	}
-	return s, s.open(ctx, k.State, k)
+	return s.opened(ctx, k.State, k)
 }
 
 // newSession returns a run that begins with some state and has no devices yet.
@@ -105,10 +108,22 @@ func (e *RecipeError) Error() string {
 	return "the checkpoint is of another recipe: " + strings.Join(s, "; ") + end
 }
 
+// opened returns s, ready to run; nil, with nothing held, if it cannot be.
+func (s *Session) opened(ctx context.Context, state map[string]tensor.Tensor, from *serialize.Checkpoint) (
+	*Session, error) {
+	if err := s.open(ctx, state, from); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
 // open loads the program on the devices, with the state to begin with. from is
 // the checkpoint that it is of, or nil.
 func (s *Session) open(ctx context.Context, state map[string]tensor.Tensor,
 	from *serialize.Checkpoint) error {
+	if err := s.borrow(); err != nil {
+		return err
+	}
 	if s.recipe.EMA > 0 {
 		s.startAverages(state)
 	}
@@ -154,10 +169,16 @@ func (s *Session) slower(why error) {
 // order: what a template that is made with them gets.
 func (s *Session) Beside() ([]map[string]tensor.Tensor, error) { return s.statistics.beside() }
 
-// Close frees what the session holds on the devices.
+// Close frees what the session holds on the devices, and gives them back.
+// Closing twice is legal.
 func (s *Session) Close() error {
-	if s.driver == nil {
-		return nil
+	var err error
+	if s.driver != nil {
+		err = s.driver.Close()
 	}
-	return s.driver.Close()
+	if s.giveBack != nil {
+		s.giveBack()
+	}
+	s.driver, s.giveBack = nil, nil
+	return err
 }

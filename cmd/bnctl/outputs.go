@@ -48,56 +48,27 @@ func notInput(output string, inputs ...string) error {
 func (t *trainer) claim() error {
 	checkpoint := checkpointPath(t.c, t.paths.Output)
 	for _, path := range []string{t.paths.Output, checkpoint} {
-		if err := serialize.Writable(path); err != nil {
-			return err
-		}
 		if err := notInput(path, t.c.String("model"), t.c.String("init")); err != nil {
 			return err
 		}
-		unlock, err := serialize.Lock(path)
-		if err != nil {
-			return err
-		}
-		t.unlock = append(t.unlock, unlock)
 	}
-	return t.mayReplace(checkpoint)
-}
-
-// mayReplace refuses to write over the checkpoint of another run, unless it is asked to.
-func (t *trainer) mayReplace(path string) error {
-	if _, err := os.Stat(path); err != nil || t.c.Bool("overwrite") {
+	release, err := serialize.Claim(t.paths.Output, checkpoint)
+	if err != nil {
+		return err
+	}
+	t.release = release
+	if t.c.Bool("overwrite") || t.goesOnIn(checkpoint) {
 		return nil
 	}
-	if t.checkpoint != nil {
-		there, err1 := os.Stat(path)
-		read, err2 := os.Stat(resumedFrom(t.c))
-		if err1 == nil && err2 == nil && os.SameFile(there, read) {
-			return nil // the run goes on in it
-		}
-	}
-	advice := fmt.Sprintf("go on with it by --resume %s, give this run another -o or --checkpoint, "+
-		"or add --overwrite", path)
-	k, err := serialize.ReadCheckpoint(path)
-	if err != nil {
-		return misuse("%s is there, and is no checkpoint that this run could replace (%v); give this run another "+
-			"-o or --checkpoint, or add --overwrite", path, err)
-	}
-	was, err := train.ParseRecipe(k.Recipe)
-	if err != nil {
-		return misuse("%s is the checkpoint of another run (%v); %s", path, err, advice)
-	}
-	now := *t.recipe
-	now.Kernels = was.Kernels // that of the devices, which are not open yet
-	if diff := now.Differences(was); len(diff) > 0 {
-		return misuse("%s is the checkpoint of another run: %s%s; %s", path, diff[0], more(len(diff)-1), advice)
-	}
-	return nil
+	return train.Replaceable(checkpoint, t.recipe)
 }
 
-// more says that there are others.
-func more(n int) string {
-	if n == 0 {
-		return ""
+// goesOnIn reports whether the run writes the checkpoint that it resumes from.
+func (t *trainer) goesOnIn(path string) bool {
+	if t.checkpoint == nil {
+		return false
 	}
-	return fmt.Sprintf(", and %s", counted(n, "more difference"))
+	there, err1 := os.Stat(path)
+	read, err2 := os.Stat(resumedFrom(t.c))
+	return err1 == nil && err2 == nil && os.SameFile(there, read)
 }

@@ -87,7 +87,7 @@ type trainer struct {
 	model      *models.Model
 	recipe     *train.Recipe
 	board      *train.Board // of --log-dir; nil
-	unlock     []func()     // of the files that the run writes
+	release    func()       // the files that the run writes; nil
 }
 
 func (t *trainer) close() {
@@ -100,8 +100,8 @@ func (t *trainer) close() {
 	if t.devices != nil {
 		t.devices.Close()
 	}
-	for _, unlock := range t.unlock {
-		unlock()
+	if t.release != nil {
+		t.release()
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/train"
@@ -214,8 +213,7 @@ func (t *trainer) session(ctx context.Context) (*train.Session, error) {
 		return nil, err
 	}
 	config := train.Config{Train: t.data, Validation: t.val, Workers: t.c.Int("workers"),
-		Devices: t.devices.Members, Placement: placement, BySpeed: t.c.String("placement") == bySpeed,
-		Reopen: t.devices.Reopen, Rendezvous: remote.Rendezvous{},
+		Fleet: t.devices, Placement: placement, BySpeed: t.c.String("placement") == bySpeed,
 		DeviceTimeout: time.Duration(t.c.Float64("device-timeout") * float64(time.Second)),
 		Checkpoint:    checkpointPath(t.c, t.paths.Output), CheckpointEvery: t.c.Int("checkpoint-every"),
 		LogEvery: t.c.Int("log-every"), Paths: t.paths, Events: events,

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
@@ -109,8 +108,7 @@ func (s *runner) modelPath(at study.Setting, seed uint64) string {
 // configOf says how a run is made; what its epochs tell goes into run.
 func (s *runner) configOf(at study.Setting, devices *fleet.Fleet, run *study.Run) (train.Config, error) {
 	config := train.Config{Train: s.o.Data, Validation: s.o.Validation, Workers: s.o.Workers,
-		Devices: devices.Members, Reopen: devices.Reopen, Rendezvous: remote.Rendezvous{}, Besides: s.besides(at),
-		LogEvery: 1 << 30, Events: func(e train.Event) { s.see(e, run) }}
+		Fleet: devices, Besides: s.besides(at), LogEvery: 1 << 30, Events: func(e train.Event) { s.see(e, run) }}
 	return config, os.MkdirAll(filepath.Join(s.o.Folder, "models"), 0o777)
 }
 

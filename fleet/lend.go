@@ -1,0 +1,36 @@
+package fleet
+
+import (
+	"sync"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Lend gives the devices to one run, until it calls back, once or more often.
+// A fleet that is closed, or that another run has, is a *problem.Error.
+func (f *Fleet) Lend() (devices []parallel.Member, back func(), err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.closed:
+		return nil, nil, f.refuse("the fleet is closed", "open another")
+	case f.lent:
+		return nil, nil, f.refuse("another run has the fleet", "close that run first, or open another fleet")
+	}
+	f.lent = true
+	return f.Members, sync.OnceFunc(func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.lent = false
+	}), nil
+}
+
+func (f *Fleet) refuse(text, advice string) error {
+	return problem.New("devices", f.options.Devices, text, advice)
+}
+
+// Rendezvous makes places where the devices meet without the host.
+func (f *Fleet) Rendezvous() device.Rendezvous { return remote.Rendezvous{} }

@@ -1,0 +1,103 @@
+package bnctl
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// PredictOptions say what is predicted, by which model and on what. Nothing
+// but Model, File and Inputs changes a prediction.
+type PredictOptions struct {
+	Model  string            // any model file
+	File   modelfile.Options // what the file holds, and how pictures become its input
+	Inputs []string          // pictures, folders, archives, .npy files, or data as data.Open takes it
+	Top    int               // classes of a Prediction; 0: 5
+	Batch  int               // inputs at once, over all devices; 0: 128
+	Fleet  fleet.Options
+}
+
+// Prediction is what a model says of one input.
+type Prediction struct {
+	Input string // its name
+	// Classes are those with the highest probabilities, best first; nil if the
+	// model's outputs are no classes.
+	Classes []predict.Class
+	// Outputs are the model's, in its order, without the axis of rows.
+	Outputs []tensor.Tensor
+}
+
+// Predict yields what a model says of every input, in their order. Inputs that
+// cannot be read are errors after all others; any other error is the last that
+// is yielded. Leaving the loop ends the devices.
+func Predict(ctx context.Context, o PredictOptions) iter.Seq2[Prediction, error] {
+	return func(yield func(Prediction, error) bool) {
+		left := errors.New("left")
+		bad, err := predictAll(ctx, o, func(p Prediction) error {
+			if !yield(p, nil) {
+				return left
+			}
+			return nil
+		})
+		if errors.Is(err, left) {
+			return
+		}
+		for _, b := range bad {
+			if !yield(Prediction{}, b) {
+				return
+			}
+		}
+		if err != nil {
+			yield(Prediction{}, err)
+		}
+	}
+}
+
+// predictAll gives each what the model says, and returns what was wrong with
+// inputs that were left out.
+func predictAll(ctx context.Context, o PredictOptions, each func(Prediction) error) (bad []error, err error) {
+	v, err := modelfile.View(o.Model, o.File)
+	if err != nil {
+		return nil, err
+	}
+	defer v.Close()
+	src, err := data.OpenInputs(o.Inputs, data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
+		Array: modelfile.Arrays(v.Model, nil), Unopened: func(err error) { bad = append(bad, err) }})
+	if err != nil {
+		return nil, v.Blame(err)
+	}
+	defer src.Close()
+	m, err := modelfile.Suited(v.Model, src.Info())
+	if err != nil {
+		return nil, v.Blame(err)
+	}
+	answers, err := predict.NewAnswers(m, predict.AnswerOptions{Top: cmp.Or(o.Top, 5)})
+	if err != nil {
+		return nil, err
+	}
+	p, err := predict.Open(ctx, m, predict.Options{Fleet: o.Fleet, Batch: cmp.Or(o.Batch, 128),
+		Samples: src.Info().Len})
+	if err != nil {
+		return nil, v.Blame(err)
+	}
+	defer p.Close()
+	damaged, err := p.All(ctx, src, predict.Reading{GoOn: true, Sure: v.Verified},
+		func(i int, outputs []tensor.Tensor) error {
+			said := Prediction{Input: src.Name(i)}
+			for _, t := range outputs {
+				said.Outputs = append(said.Outputs, t.Clone())
+			}
+			if !answers.Raw {
+				said.Classes = answers.Best(outputs)
+			}
+			return each(said)
+		})
+	return append(bad, damaged...), err
+}

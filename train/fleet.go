@@ -1,0 +1,51 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Fleet is devices that serve one run at a time: package fleet's Fleet is one.
+type Fleet interface {
+	// Lend gives the devices to a run, until it calls back. It is an error if
+	// another run has them, or if they are closed.
+	Lend() (devices []parallel.Member, back func(), err error)
+	// Reopen opens a lost device again, by its name.
+	Reopen(ctx context.Context, name string) (device.Device, error)
+	// Rendezvous makes places where the devices meet without the host; nil: they
+	// meet at the host.
+	Rendezvous() device.Rendezvous
+	// Precision is that at which the devices were opened.
+	Precision() string
+}
+
+// borrow takes the devices of the run's fleet, if it has one, and checks that
+// the recipe can be run on them.
+func (s *Session) borrow() error {
+	c, r := &s.config, s.recipe
+	if f := c.Fleet; f != nil {
+		if is := f.Precision(); is != r.Precision {
+			return problem.New("precision", r.Precision, "the devices were opened at "+is,
+				"open them at {precision} "+r.Precision)
+		}
+		devices, back, err := f.Lend()
+		if err != nil {
+			return err
+		}
+		s.giveBack = back
+		c.Devices, c.Reopen, c.Rendezvous = devices, f.Reopen, f.Rendezvous()
+	}
+	switch n := len(c.Devices); {
+	case n == 0:
+		return problem.New("devices", "", "there is no device to train on", "open some with fleet.Open")
+	case n > r.StepReplicas():
+		return problem.New("devices", strconv.Itoa(n), fmt.Sprintf("more than the %s that they share",
+			problem.Counted(r.StepReplicas(), "replica")), fmt.Sprintf("use {replicas} %d or fewer devices", n))
+	}
+	return nil
+}

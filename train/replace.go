@@ -1,0 +1,41 @@
+package train
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// Replaceable refuses to write over the checkpoint of a run of another recipe
+// than r, or over what is no checkpoint: a *problem.Error. The kernel class does
+// not count, for devices need not be open yet. A path without a file, or "", can
+// be written.
+func Replaceable(path string, r *Recipe) error {
+	if _, err := os.Stat(path); path == "" || err != nil {
+		return nil
+	}
+	const others = "give this run another {output} or {checkpoint}, or add {overwrite}"
+	k, err := serialize.ReadCheckpoint(path)
+	if err != nil {
+		return problem.New("checkpoint", path,
+			fmt.Sprintf("it is there, and is no checkpoint that this run could replace (%v)", err), others)
+	}
+	goOn := fmt.Sprintf("go on with it by {resume} %s, %s", path, others)
+	was, err := ParseRecipe(k.Recipe)
+	if err != nil {
+		return problem.New("checkpoint", path, fmt.Sprintf("it is that of another run (%v)", err), goOn)
+	}
+	now := *r
+	now.Kernels = was.Kernels
+	diff := now.Differences(was)
+	if len(diff) == 0 {
+		return nil
+	}
+	more := ""
+	if n := len(diff) - 1; n > 0 {
+		more = ", and " + problem.Counted(n, "more difference")
+	}
+	return problem.New("checkpoint", path, fmt.Sprintf("it is that of another run: %s%s", diff[0], more), goOn)
+}

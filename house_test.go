@@ -68,6 +68,7 @@ strip:                doctor formats modelfile models problem train
 inspect:              bn doctor formats graph modelfile models serialize tensor train
 doctor:               bn data fleet formats graph modelfile models parallel predict serialize tensor train
 predict:              data device fleet graph modelfile models parallel problem tensor train
+predict/format:       data predict serialize tensor
 server/protocol:      tensor
 server/batching:      tensor
 server/repository:
@@ -121,7 +122,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: formats models
-cmd/bnctl: demo doctor fleet graph/dot inspect modelfile predict problem server strip
+cmd/bnctl: demo doctor fleet graph/dot inspect modelfile predict predict/format problem server strip
 cmd/bnctl: parallel regular serialize study study/experiment tensor train
 
 scripts/benchpeers:

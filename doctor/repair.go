@@ -65,7 +65,9 @@ type Repaired struct {
 	// Before and After are evaluations of the old and of the new model, on at most
 	// as many samples of the test split; nil without labels.
 	Before, After *Served
-	Terms         predict.Terms // on which they ran; zero without labels
+	// Terms are those on which they ran, zero without labels; TrainedOn those of
+	// training.
+	Terms, TrainedOn predict.Terms
 }
 
 // Served is what an evaluation came to.
@@ -91,7 +93,7 @@ func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, e
 	if err != nil {
 		return nil, err
 	}
-	r := &Repaired{Model: m.Clone(), Samples: n}
+	r := &Repaired{Model: m.Clone(), Samples: n, TrainedOn: predict.TrainedOn(m)}
 	maps.Copy(r.Model.State, state)
 	if r.Before, err = r.evaluate(ctx, m, o); err == nil {
 		r.After, err = r.evaluate(ctx, r.Model, o)

@@ -9,7 +9,6 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -139,9 +138,9 @@ func checkpoint(f *serialize.File) (*Report, error) {
 // model takes in what m is. Its state is read now: the file may be closed
 // afterwards.
 func (r *Report) model(m *models.Model) {
-	s, in := m.Summary(), m.Input()
+	s := m.Summary()
 	r.Architecture, r.Parameters, r.Flops = m.Architecture, s.Parameters, s.Flops
-	r.Input, r.Layers, r.Recipe = tensor.Describe(in.DType, in.Shape), m.Layers(), m.Recipe
+	r.Input, r.Layers, r.Recipe = s.Input, m.Layers(), m.Recipe
 	if r.BN = []Norm{}; len(m.State) > 0 {
 		r.BN = norms(formats.ModelNorms(m))
 	}

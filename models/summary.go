@@ -13,11 +13,14 @@ type Summary struct {
 	Bytes      int // of the whole state
 	// Flops are the floating-point operations of one prediction.
 	Flops float64
+	Input string // type and shape of one input: "f32[3,32,32]"
 }
 
 // Summary counts m. It needs the graph only.
 func (m *Model) Summary() Summary {
 	var s Summary
+	in := m.Input()
+	s.Input = tensor.Describe(in.DType, in.Shape)
 	s.Flops, _ = m.Graph.Main.TotalCost().At(1)
 	for _, t := range m.Graph.State {
 		n := tensor.Count(t.Shape)

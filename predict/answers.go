@@ -112,10 +112,14 @@ func (a *Answers) classify() error {
 	return nil
 }
 
-// KeepLogits leaves out the output that is the softmax of the other, where
-// Answer is models.Probabilities of two outputs.
-func (a *Answers) KeepLogits() {
+// KeepLogits leaves out the output that is the softmax of the other, if Answer
+// is models.Probabilities of two outputs. It reports whether that is so.
+func (a *Answers) KeepLogits() bool {
+	if a.Answer != models.Probabilities {
+		return false
+	}
 	a.Chosen = slices.DeleteFunc(slices.Clone(a.Chosen), func(k int) bool { return k == a.Scores })
+	return true
 }
 
 // Name returns the name of output k of the model.

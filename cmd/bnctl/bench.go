@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/bnctl/bnctl/bench"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/predict"
 )
 
 func benchCommand() *cli.Command {
@@ -51,51 +49,23 @@ func benchAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := benchModel(c, name)
+	file, err := benchFile(c, name)
 	if err != nil {
 		return err
 	}
-	options.Fleet.Precision = precisionFor(c, m)
-	if options.Mode == bench.Infer {
-		if err := predict.CheckBatch(m, options.Batch); err != nil {
-			return err
-		}
+	o := outputOf(c)
+	if options.Scaling != nil && !c.IsSet("threads") {
+		o.note("the devices of a row share the cores; with --threads 1 all of them have one thread")
 	}
-	o, header := outputOf(c), ""
-	if len(options.Scaling) > 0 {
-		header = "  efficiency  in sync     mean"
-		if !c.IsSet("threads") {
-			o.note("the devices of a row share the cores; with --threads 1 all of them have one thread")
-		}
-	}
-	o.result("%-12s  %-5s  %5s  %-16s  %7s  %-7s  %-9s  %9s  %9s  %9s  %8s%s",
-		"model", "mode", "batch", "devices", "threads", "kernels", "precision", "img/s", "p50 ms", "p99 ms",
-		"peak MB", header)
-	return bench.Run(c.Context, m, options, func(r *bench.Row) error {
-		r.Model = name
-		if r.Mode == bench.Infer {
-			warnOfTraining(o, m, predict.Terms{Kernels: r.Kernels, Precision: r.Precision})
-		}
-		o.event("bench", r)
-		scaling := ""
-		if len(options.Scaling) > 0 {
-			scaling = fmt.Sprintf("  %8.1f %%  %5.2f %%  %5.2f %%", 100*r.Efficiency, 100*r.Sync, 100*r.SyncMean)
-		}
-		o.result("%-12s  %-5s  %5d  %-16s  %7d  %-7s  %-9s  %9.1f  %9.2f  %9.2f  %8.0f%s", r.Model, r.Mode, r.Batch,
-			r.Device, r.Threads, r.Kernels, r.Precision, r.Throughput, r.P50, r.P99, r.PeakRSS, scaling)
-		if r.Profile != nil {
-			tellProfile(o, r.Profile)
-		}
-		return nil
-	})
+	return measure(c.Context, o, name, file, options)
 }
 
-// benchOptions returns what the flags say, but for the precision, which may be the model's.
+// benchOptions returns what the flags say. Without a precision it is the model's.
 func benchOptions(c *cli.Context) (bench.Options, error) {
 	b := bench.Options{Mode: c.String("mode"), Batch: c.Int("batch"), Seconds: c.Float64("seconds"),
 		Replicas: c.Int("replicas"), Profile: c.Bool("profile")}
 	var err error
-	if b.Fleet, err = fleetOptions(c, "", noLimit); err != nil {
+	if b.Fleet, err = fleetOptions(c, c.String("precision"), noLimit); err != nil {
 		return b, err
 	}
 	if c.IsSet("scaling") {
@@ -113,52 +83,12 @@ func benchOptions(c *cli.Context) (bench.Options, error) {
 	return b, b.Check()
 }
 
-// benchModel returns a model of the zoo with new weights, or that of a file.
-func benchModel(c *cli.Context, name string) (*models.Model, error) {
+// benchFile returns what the flags say of the file of the model; of a model of
+// the zoo they say nothing.
+func benchFile(c *cli.Context, name string) (modelfile.Options, error) {
 	if _, err := models.Lookup(name); err != nil {
-		m, fileErr := openModel(c, name)
-		if fileErr != nil {
-			_, err = modelfile.Zoo(name)
-			return nil, fmt.Errorf("%w; as a file: %w", err, fileErr)
-		}
-		return m, nil
+		return modelOptions(c)
 	}
-	err := without(c, name+" is a name of the zoo", "arch", "key", "drop", "preprocess", "mean", "std")
-	if err != nil {
-		return nil, err
-	}
-	m, err := models.Build(name, models.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return m, models.Init(m, 0)
-}
-
-// tellProfile prints the times of nodes.
-func tellProfile(o *output, p *bench.Profile) {
-	o.result("\n%-32s  %-22s  %9s  %6s  %9s  %9s  %7s  %s", "node", "operation", "ms", "%", "ops ms", "bytes ms",
-		"x floor", "algorithm")
-	all := map[string]float64{}
-	for _, n := range p.Nodes {
-		if n.Name == "" {
-			all[n.Function] = n.Ms
-		}
-	}
-	for _, n := range p.Nodes {
-		o.event("profile", n)
-		name, took, share, times := n.Name, "-", "", ""
-		if name == "" {
-			name = "all of " + n.Function
-		}
-		if n.Ms > 0 {
-			took, share = fmt.Sprintf("%.3f", n.Ms), fmt.Sprintf("%.1f", 100*n.Ms/all[n.Function])
-			if floor := max(n.FlopsMs, n.BytesMs); floor > 0 && n.Name != "" {
-				times = fmt.Sprintf("%.1f", n.Ms/floor)
-			}
-		}
-		o.result("%s", strings.TrimRight(fmt.Sprintf("%-32s  %-22s  %9s  %6s  %9.3f  %9.3f  %7s  %s",
-			name, n.Op, took, share, n.FlopsMs, n.BytesMs, times, n.Algorithm), " "))
-	}
-	o.result("floors: %.4g GFLOP/s, %.4g GB/s, %s; - is done as part of another node; times are medians",
-		p.Limits.Flops/1e9, p.Limits.Bytes/1e9, p.Limits.Of)
+	return modelfile.Options{}, without(c, name+" is a name of the zoo", "arch", "key", "drop",
+		"preprocess", "mean", "std")
 }

@@ -5,13 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // noteChoice says in a line what was chosen of a file, and what was left out,
@@ -76,48 +71,20 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// openModel reads the model of a file as the flags say, and notes what was taken of it.
-func openModel(c *cli.Context, path string) (*models.Model, error) {
-	o, err := modelOptions(c)
-	if err != nil {
-		return nil, err
+// openModel reads the model of a file, and notes what was taken of it.
+func openModel(o *output, path string, options modelfile.Options) (*modelfile.Opened, error) {
+	m, err := modelfile.Open(path, options)
+	if err == nil {
+		noteChoice(o, m.Choice)
 	}
-	m, err := modelfile.Open(path, o)
-	if err != nil {
-		return nil, err
-	}
-	noteChoice(outputOf(c), m.Choice)
-	return m.Model, nil
+	return m, err
 }
 
 // viewModel is openModel for who does not change the model, and closes it.
-func viewModel(c *cli.Context, path string) (*modelfile.Viewed, error) {
-	o, err := modelOptions(c)
-	if err != nil {
-		return nil, err
-	}
-	v, err := modelfile.View(path, o)
+func viewModel(o *output, path string, options modelfile.Options) (*modelfile.Viewed, error) {
+	v, err := modelfile.View(path, options)
 	if err == nil {
-		noteChoice(outputOf(c), v.Choice)
+		noteChoice(o, v.Choice)
 	}
 	return v, err
-}
-
-// noteOfPictures says of a file that holds m that pictures will be refused for
-// it, though its input has the shape of pictures.
-func noteOfPictures(o *output, path string, m *models.Model, command string) {
-	if !modelfile.WantsPreprocessing(m) {
-		return
-	}
-	in := m.Input()
-	o.note("%s takes arrays %s, no pictures: nothing says how they become such arrays. To change that, "+
-		"%s again with --preprocess imagenet, unit, raw or caffe, or --mean and --std", path,
-		tensor.Describe(in.DType, in.Shape), command)
-}
-
-// warnOfSickness says that the model of a file is sick, and why, if it is.
-func warnOfSickness(o *output, s *doctor.Sickness, path string) {
-	if faults := s.Faults(); len(faults) > 0 {
-		o.note("%s is sick: %s; see bnctl doctor %s", path, few(faults), path)
-	}
 }

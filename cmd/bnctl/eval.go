@@ -1,14 +1,7 @@
 package main
 
 import (
-	"time"
-
 	"github.com/urfave/cli/v2"
-
-	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/doctor"
-	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/predict"
 )
 
 func evalCommand() *cli.Command {
@@ -36,52 +29,18 @@ func evalAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.String("data") == "" {
+	e := &evaluation{path: path, source: c.String("data"), workers: c.Int("workers")}
+	if e.source == "" {
 		return misuse("eval needs --data, for example --data glyphs")
 	}
-	v, err := viewModel(c, path)
-	if err != nil {
+	if e.file, err = modelOptions(c); err != nil {
 		return err
 	}
-	defer v.Close()
-	if err := v.Blame(evalWith(c, v)); err != nil {
+	if e.skip, err = skipBad(c); err != nil {
 		return err
 	}
-	sick := doctor.Of(v.Model)
-	warnOfSickness(outputOf(c), &sick, path)
-	return nil
-}
-
-// evalWith evaluates a model on the data of the command line.
-func evalWith(c *cli.Context, v *modelfile.Viewed) error {
-	skip, err := skipBad(c)
-	if err != nil {
+	if e.on, err = runOptions(c); err != nil {
 		return err
 	}
-	src, err := data.Open(c.String("data"), data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
-		SkipBad: skip, Array: modelfile.Arrays(v.Model, outputOf(c).note)})
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	tellOfFiles(outputOf(c), "--data", src.Info())
-	m, err := predict.Evaluable(v.Model, src.Info())
-	if err != nil {
-		return err
-	}
-	p, err := openPredictor(c.Context, c, m, src.Info().Len)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	began := time.Now()
-	e, err := p.Evaluate(c.Context, src, c.Int("workers"))
-	if err == nil {
-		err = v.Verified()
-	}
-	if err != nil {
-		return err
-	}
-	reportEvaluation(outputOf(c), m, e, time.Since(began))
-	return nil
+	return e.run(c.Context, outputOf(c))
 }

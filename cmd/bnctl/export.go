@@ -55,10 +55,16 @@ func exportAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := openModel(c, path)
+	file, err := modelOptions(c)
 	if err != nil {
 		return err
 	}
+	o := outputOf(c)
+	opened, err := openModel(o, path, file)
+	if err != nil {
+		return err
+	}
+	m := opened.Model
 	e := exported{Input: path, Output: c.String("output"), fold: c.Bool("fold-bn"), sick: doctor.Of(m),
 		Proof: formats.NotFolded()}
 	if e.fold {
@@ -73,7 +79,7 @@ func exportAction(c *cli.Context) error {
 	if e.SHA256, err = formats.Export(e.Output, m, options); err != nil {
 		return err
 	}
-	reportExport(outputOf(c), m, &e, options.Format)
+	reportExport(o, m, &e, options.Format)
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 func printLayers(o *output, layers []models.Layer) {
@@ -21,8 +20,8 @@ func printLayers(o *output, layers []models.Layer) {
 
 // summary says in a line what a model is.
 func summary(m *models.Model) string {
-	s, in := m.Summary(), m.Input()
-	parts := []string{m.Architecture, "input " + tensor.Describe(in.DType, in.Shape),
+	s := m.Summary()
+	parts := []string{m.Architecture, "input " + s.Input,
 		counted(s.Parameters, "parameter"), fmt.Sprintf("%.1f MFLOP", s.Flops/1e6),
 		counted(s.Norms, "batch norm")}
 	if len(m.Labels) > 0 {

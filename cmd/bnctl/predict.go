@@ -8,11 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/doctor"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/predict"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 func predictCommand() *cli.Command {
@@ -61,25 +57,19 @@ func predictAction(c *cli.Context) error {
 	if c.NArg() < 2 {
 		return misuse("predict needs MODEL and INPUT..., for example bnctl predict glyphs.bnm glyphs:10")
 	}
-	v, err := viewModel(c, c.Args().First())
+	p, err := predictOptions(c)
 	if err != nil {
-		return modelComesFirst(c.Args().Slice(), err)
-	}
-	defer v.Close()
-	if err := v.Blame(predictWith(c, v)); err != nil {
 		return err
 	}
-	sick := doctor.Of(v.Model)
-	warnOfSickness(outputOf(c), &sick, c.Args().First())
-	return nil
+	return p.run(c.Context, outputOf(c))
 }
 
 // modelComesFirst adds to an error about what stands where the model should that
 // a model stands further on.
-func modelComesFirst(args []string, err error) error {
-	for _, later := range args[1:] {
+func modelComesFirst(first string, rest []string, err error) error {
+	for _, later := range rest {
 		if ending := strings.ToLower(filepath.Ext(later)); slices.Contains(modelEndings, ending) {
-			return fmt.Errorf("%w; the model comes first: bnctl predict %s %s", err, later, args[0])
+			return fmt.Errorf("%w; the model comes first: bnctl predict %s %s", err, later, first)
 		}
 	}
 	return err
@@ -89,44 +79,37 @@ func modelComesFirst(args []string, err error) error {
 var modelEndings = []string{".bnm", ".pth", ".pt", ".ckpt", ".onnx", ".safetensors", ".h5", ".keras",
 	".caffemodel"}
 
-// predictWith predicts all inputs of the command line.
-func predictWith(c *cli.Context, v *modelfile.Viewed) error {
-	var unopened []error
-	o := data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
-		Array: modelfile.Arrays(v.Model, outputOf(c).note)}
-	if c.String("format") != "npy" { // an array has a row for every input, so none is left out
-		o.Unopened = func(err error) { unopened = append(unopened, err) }
+// predictOptions returns what the flags say.
+func predictOptions(c *cli.Context) (*prediction, error) {
+	p := &prediction{path: c.Args().First(), inputs: c.Args().Tail(), workers: c.Int("workers"),
+		output: c.String("output"),
+		answer: predict.AnswerOptions{Logits: c.Bool("logits"), Task: c.String("task"), Top: c.Int("top")}}
+	if list := c.String("only"); list != "" {
+		p.answer.Only = strings.Split(list, ",")
 	}
-	src, err := data.OpenInputs(c.Args().Tail(), o)
-	if err != nil {
-		return err
+	var err error
+	if p.file, err = modelOptions(c); err != nil {
+		return nil, err
 	}
-	defer src.Close()
-	m, err := modelfile.Suited(v.Model, src.Info())
-	if err != nil {
-		return err
+	if p.on, err = runOptions(c); err != nil {
+		return nil, err
 	}
-	form, err := newPredictions(c, m, src.Info().Len)
-	if err != nil {
-		return err
-	}
-	p, err := openPredictor(c.Context, c, m, src.Info().Len)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	var bad []error
-	err = form.write(c, nameWidth(src), func(w predictionWriter) error {
-		// An array has a row for every input, so none is left out.
-		r := predict.Reading{Workers: c.Int("workers"), GoOn: form.format != "npy", Sure: v.Verified}
-		each := func(i int, outs []tensor.Tensor) error { return w.write(src.Name(i), outs) }
-		if bad, err = p.All(c.Context, src, r, each); err != nil {
-			return err
+	p.format, err = predictionFormat(c)
+	return p, err
+}
+
+func predictionFormat(c *cli.Context) (string, error) {
+	format := c.String("format")
+	if c.Bool("json") {
+		if c.IsSet("format") && format != "json" {
+			return "", misuse("--json and --format %s contradict each other; give one of them", format)
 		}
-		return w.end()
-	})
-	if err != nil {
-		return err
+		return "json", nil
 	}
-	return unreadable(append(unopened, bad...), src.Info().Len+len(unopened))
+	formats := []string{"json", "csv", "table", "npy"}
+	if !slices.Contains(formats, format) {
+		return "", misuse("--format %q%s: want one of %s", format, nearest(format, formats),
+			strings.Join(formats, ", "))
+	}
+	return format, nil
 }

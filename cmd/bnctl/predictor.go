@@ -3,49 +3,34 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
 )
 
-// predictFlags are the flags of commands that predict for the samples of a source.
-func predictFlags() []cli.Flag {
-	own := []cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
-		precisionFlag()}
-	return slices.Concat(own, fileFlags(), preprocessFlags(), runningFlags())
-}
-
-// runningFlags say on what a model is run.
-func runningFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
-	}, deviceFlags()...)
-}
-
-func batchFlag(usage string) cli.Flag { return &cli.IntFlag{Name: "batch", Value: 128, Usage: usage} }
-
-func readersFlag() cli.Flag {
-	return &cli.IntFlag{Name: "workers", Usage: "goroutines that read", DefaultText: "one per core"}
-}
-
-// openPredictor opens a predictor on the devices of the flags at --batch and
-// --precision, and says if the model was trained in another way.
-func openPredictor(ctx context.Context, c *cli.Context, m *models.Model, samples int) (
+// openPredictor opens a predictor for so many samples, and says if the model
+// was trained in another way.
+func openPredictor(ctx context.Context, o *output, m *models.Model, on predict.Options, samples int) (
 	*predict.Predictor, error) {
-	o := predict.Options{Batch: c.Int("batch"), Samples: samples}
-	var err error
-	if o.Fleet, err = fleetOptions(c, c.String("precision"), noLimit); err != nil {
-		return nil, err
-	}
-	p, err := predict.Open(ctx, m, o)
+	on.Samples = samples
+	p, err := predict.Open(ctx, m, on)
 	if err == nil {
-		warnOfTraining(outputOf(c), m, p.Terms())
+		warnOfTerms(o, predict.TrainedOn(m), p.Terms())
 	}
 	return p, err
+}
+
+// warnOfTerms says when training evaluated a model with other kernels, where the
+// last bits may differ, or at another precision.
+func warnOfTerms(o *output, was, is predict.Terms) {
+	if was.Kernels != "" && was.Kernels != is.Kernels {
+		o.note("the model was trained with kernel class %s, this is %s: outputs may differ in their last bits",
+			was.Kernels, is.Kernels)
+	}
+	if was.Precision != "" && was.Precision != is.Precision {
+		o.note("the model was trained at precision %s, this is %s: outputs differ", was.Precision, is.Precision)
+	}
 }
 
 // unreadable lists the inputs that could not be read, after the others.

@@ -49,7 +49,7 @@ func (r *repair) run(ctx context.Context, o *output) error {
 		return err
 	}
 	if mended.Before != nil {
-		warnOfTraining(o, m, mended.Terms)
+		warnOfTerms(o, mended.TrainedOn, mended.Terms)
 	}
 	e := repairEvent{File: r.path, Output: r.output, Samples: mended.Samples, Before: mended.Before,
 		After: mended.After}

@@ -1,22 +1,30 @@
-package main
+package format
 
 import (
 	"encoding/csv"
 	"fmt"
+	"io"
 	"strconv"
 
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+// CSV returns what writes a table: a row for each class of an input, or one for
+// each input with the elements of its outputs.
+func CSV(a *predict.Answers, w io.Writer) Writer {
+	return &csvPredictions{Answers: a, csv: csv.NewWriter(w)}
+}
 
 // csvPredictions writes a row for each class of an input, or with raw outputs
 // one for each input.
 type csvPredictions struct {
-	*predictions
+	*predict.Answers
 	csv   *csv.Writer
 	begun bool
 }
 
-func (w *csvPredictions) write(input string, outs []tensor.Tensor) error {
+func (w *csvPredictions) Write(input string, outs []tensor.Tensor) error {
 	if !w.begun {
 		w.begun = true
 		if err := w.csv.Write(w.head(outs)); err != nil {
@@ -26,12 +34,12 @@ func (w *csvPredictions) write(input string, outs []tensor.Tensor) error {
 	if w.Raw {
 		row := []string{input}
 		for _, k := range w.Chosen {
-			row = append(row, words(outs[k])...)
+			row = append(row, Numbers(outs[k])...)
 		}
 		return w.csv.Write(row)
 	}
-	for rank, k := range w.best(outs) {
-		row := []string{input, strconv.Itoa(rank + 1), k.Label, strconv.Itoa(k.Index), k.P.String()}
+	for rank, k := range w.Best(outs) {
+		row := []string{input, strconv.Itoa(rank + 1), k.Label, strconv.Itoa(k.Index), share(k.P).String()}
 		if err := w.csv.Write(row); err != nil {
 			return err
 		}
@@ -53,7 +61,7 @@ func (w *csvPredictions) head(outs []tensor.Tensor) []string {
 	return head
 }
 
-func (w *csvPredictions) end() error {
+func (w *csvPredictions) End() error {
 	w.csv.Flush()
 	return w.csv.Error()
 }

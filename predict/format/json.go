@@ -1,23 +1,38 @@
-package main
+package format
 
 import (
 	"strconv"
 
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// jsonPredictions writes a line of JSON for each input.
+// JSON returns what makes a value of every input, to be written as JSON, and
+// gives it to event: the best classes, or the outputs as they are, by name.
+func JSON(a *predict.Answers, event func(v any)) Writer { return &jsonPredictions{a, event} }
+
 type jsonPredictions struct {
-	*predictions
-	events *output
+	*predict.Answers
+	event func(v any)
 }
 
-func (w *jsonPredictions) write(input string, outs []tensor.Tensor) error {
+// class is one class of a prediction, as JSON has it.
+type class struct {
+	Label string `json:"label"`
+	Index int    `json:"index"`
+	P     share  `json:"p"`
+}
+
+func (w *jsonPredictions) Write(input string, outs []tensor.Tensor) error {
 	if !w.Raw {
-		w.events.event("predict", struct {
+		var top []class
+		for _, k := range w.Best(outs) {
+			top = append(top, class{k.Label, k.Index, share(k.P)})
+		}
+		w.event(struct {
 			Input string  `json:"input"`
 			Top   []class `json:"top"`
-		}{input, w.best(outs)})
+		}{input, top})
 		return nil
 	}
 	values := map[string]any{}
@@ -25,20 +40,20 @@ func (w *jsonPredictions) write(input string, outs []tensor.Tensor) error {
 		o := outs[k]
 		values[w.Name(k)] = map[string]any{"shape": o.Shape, "dtype": o.DType.String(), "data": elements(o)}
 	}
-	w.events.event("predict", struct {
+	w.event(struct {
 		Input   string         `json:"input"`
 		Outputs map[string]any `json:"outputs"`
 	}{input, values})
 	return nil
 }
 
-func (w *jsonPredictions) end() error { return nil }
+func (w *jsonPredictions) End() error { return nil }
 
 // elements returns the elements of a tensor as numbers that JSON can write:
 // null stands for what is not finite.
 func elements(t tensor.Tensor) []any {
 	values := make([]any, t.Count())
-	for i, s := range words(t) {
+	for i, s := range Numbers(t) {
 		if v, err := strconv.ParseFloat(s, 64); err == nil && v-v == 0 {
 			values[i] = jsonNumber(s)
 		}

@@ -1,28 +1,35 @@
-package main
+package format
 
 import (
 	"fmt"
 	"io"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// npyPredictions writes arrays for all inputs: the probabilities of the
-// classes, or with raw outputs one array for each of them.
-type npyPredictions struct {
-	*predictions
-	files []io.Writer // as many as arrays
-	begun bool
+// NPY returns what writes arrays with a row for each of so many inputs: the
+// probabilities of the classes, or with outputs as they are one array for each
+// of Arrays. There are as many files, or one for the first of them.
+func NPY(a *predict.Answers, inputs int, files []io.Writer) Writer {
+	return &npyPredictions{Answers: a, inputs: inputs, files: files}
 }
 
-func (w *npyPredictions) write(_ string, outs []tensor.Tensor) error {
+type npyPredictions struct {
+	*predict.Answers
+	inputs int
+	files  []io.Writer
+	begun  bool
+}
+
+func (w *npyPredictions) Write(_ string, outs []tensor.Tensor) error {
 	rows := w.rows(outs)
 	for i, row := range rows {
 		if !w.begun {
 			err := data.WriteNPYHeader(w.files[i], row.DType, append([]int{w.inputs}, row.Shape...))
 			if err != nil {
-				return fmt.Errorf("%w, or use --format json", err)
+				return fmt.Errorf("%w; write JSON instead", err)
 			}
 		}
 		if _, err := w.files[i].Write(row.Bytes); err != nil {
@@ -45,4 +52,4 @@ func (w *npyPredictions) rows(outs []tensor.Tensor) (rows []tensor.Tensor) {
 	return rows
 }
 
-func (w *npyPredictions) end() error { return nil }
+func (w *npyPredictions) End() error { return nil }

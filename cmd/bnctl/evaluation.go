@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/predict"
+)
+
+// evaluation is one call of bnctl eval.
+type evaluation struct {
+	path    string // of the model
+	source  string // of the data
+	file    modelfile.Options
+	on      predict.Options
+	skip    int // bad files that may be left out
+	workers int
+}
+
+func (e *evaluation) run(ctx context.Context, o *output) error {
+	v, err := viewModel(o, e.path, e.file)
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	if err := v.Blame(e.all(ctx, o, v)); err != nil {
+		return err
+	}
+	warnOfModel(o, v.Model, e.path)
+	return nil
+}
+
+// all evaluates the model on every sample.
+func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.Viewed) error {
+	src, err := data.Open(e.source, data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
+		SkipBad: e.skip, Array: modelfile.Arrays(v.Model, o.note)})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	tellOfFiles(o, "--data", src.Info())
+	m, err := predict.Evaluable(v.Model, src.Info())
+	if err != nil {
+		return err
+	}
+	p, err := openPredictor(ctx, o, m, e.on, src.Info().Len)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	began := time.Now()
+	figures, err := p.Evaluate(ctx, src, e.workers)
+	if err == nil {
+		err = v.Verified()
+	}
+	if err != nil {
+		return err
+	}
+	reportEvaluation(o, m, figures, time.Since(began))
+	return nil
+}

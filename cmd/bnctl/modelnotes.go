@@ -1,0 +1,31 @@
+package main
+
+import (
+	"github.com/bnctl/bnctl/doctor"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
+)
+
+// noteOfPictures says of a file that holds m that pictures will be refused for
+// it, though its input has the shape of pictures.
+func noteOfPictures(o *output, path string, m *models.Model, command string) {
+	if !modelfile.WantsPreprocessing(m) {
+		return
+	}
+	o.note("%s takes arrays %s, no pictures: nothing says how they become such arrays. To change that, "+
+		"%s again with --preprocess imagenet, unit, raw or caffe, or --mean and --std", path,
+		m.Summary().Input, command)
+}
+
+// warnOfSickness says that the model of a file is sick, and why, if it is.
+func warnOfSickness(o *output, s *doctor.Sickness, path string) {
+	if faults := s.Faults(); len(faults) > 0 {
+		o.note("%s is sick: %s; see bnctl doctor %s", path, few(faults), path)
+	}
+}
+
+// warnOfModel is warnOfSickness for a model that is to be looked at.
+func warnOfModel(o *output, m *models.Model, path string) {
+	s := doctor.Of(m)
+	warnOfSickness(o, &s, path)
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/predict"
+)
+
+// prediction is one call of bnctl predict.
+type prediction struct {
+	path    string // of the model
+	inputs  []string
+	output  string // file to write to; "": standard output
+	format  string // json, csv, table or npy
+	file    modelfile.Options
+	answer  predict.AnswerOptions
+	on      predict.Options
+	workers int
+}
+
+func (p *prediction) run(ctx context.Context, o *output) error {
+	v, err := viewModel(o, p.path, p.file)
+	if err != nil {
+		return modelComesFirst(p.path, p.inputs, err)
+	}
+	defer v.Close()
+	if err := v.Blame(p.all(ctx, o, v)); err != nil {
+		return err
+	}
+	warnOfModel(o, v.Model, p.path)
+	return nil
+}
+
+// all predicts all inputs, and lists at the end those that cannot be read.
+func (p *prediction) all(ctx context.Context, o *output, v *modelfile.Viewed) error {
+	var unopened []error
+	options := data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF, Array: modelfile.Arrays(v.Model, o.note)}
+	whole := p.format == "npy" // an array has a row for every input, so none is left out
+	if !whole {
+		options.Unopened = func(err error) { unopened = append(unopened, err) }
+	}
+	src, err := data.OpenInputs(p.inputs, options)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	m, err := modelfile.Suited(v.Model, src.Info())
+	if err != nil {
+		return err
+	}
+	a, err := predict.NewAnswers(m, p.answer)
+	if err != nil {
+		return err
+	}
+	if err := p.checkFiles(o, a); err != nil {
+		return err
+	}
+	on, err := openPredictor(ctx, o, m, p.on, src.Info().Len)
+	if err != nil {
+		return err
+	}
+	defer on.Close()
+	bad, err := p.write(ctx, o, a, on, src, predict.Reading{Workers: p.workers, GoOn: !whole, Sure: v.Verified})
+	if err != nil {
+		return err
+	}
+	return unreadable(append(unopened, bad...), src.Info().Len+len(unopened))
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/predict/format"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// checkFiles refuses several arrays for standard output, which holds one, and
+// files that cannot be written. It says if nothing says what the outputs are.
+func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
+	if a.Unsaid {
+		o.note("%s is written as it is: nothing says that it is logits of classes. If it is, "+
+			"add --task classify; strip --labels makes a template that says so", a.Name(a.Scores))
+	}
+	if p.output == "" {
+		arrays := format.Arrays(a)
+		if p.format != "npy" || len(arrays) < 2 {
+			return nil
+		}
+		if !a.KeepLogits() {
+			return misuse("the model has %d outputs, %s, and --format npy writes an array for each: add -o FILE.npy, "+
+				"or pick one with --only", len(arrays), strings.Join(a.Names(arrays), ", "))
+		}
+		o.note("standard output holds one array: %s; -o FILE.npy writes the others too", a.Name(a.Chosen[0]))
+		return nil
+	}
+	if p.format == "npy" && !strings.EqualFold(filepath.Ext(p.output), ".npy") {
+		return misuse("-o %s: want a name that ends with .npy", p.output)
+	}
+	for _, path := range p.paths(a) {
+		if err := serialize.Writable(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// paths returns the files that -o asks for.
+func (p *prediction) paths(a *predict.Answers) []string {
+	if p.format == "npy" {
+		return format.Paths(a, p.output)
+	}
+	return []string{p.output}
+}

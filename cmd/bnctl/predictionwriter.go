@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"strings"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/predict/format"
+)
+
+// write predicts every sample of src, and writes to standard output, or to the
+// files of -o. It returns what could not be read.
+func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, on *predict.Predictor,
+	src data.Source, r predict.Reading) (bad []error, err error) {
+	fill := func(files []io.Writer) (err error) {
+		bad, err = format.All(ctx, on, src, r, p.writer(a, files, src))
+		return err
+	}
+	if p.output == "" {
+		out := bufio.NewWriter(o.stdout)
+		if err := fill([]io.Writer{out}); err != nil {
+			return nil, err
+		}
+		return bad, out.Flush()
+	}
+	paths := p.paths(a)
+	if err := format.Files(paths, fill); err != nil {
+		return nil, err
+	}
+	o.note("wrote %s", strings.Join(paths, ", "))
+	return bad, nil
+}
+
+// writer returns what writes the format to the files.
+func (p *prediction) writer(a *predict.Answers, files []io.Writer, src data.Source) format.Writer {
+	switch p.format {
+	case "json":
+		lines := &output{stdout: files[0], json: true}
+		return format.JSON(a, func(v any) { lines.event("predict", v) })
+	case "csv":
+		return format.CSV(a, files[0])
+	case "npy":
+		return format.NPY(a, src.Info().Len, files)
+	}
+	return &predictionTable{a, files[0], nameWidth(src)}
+}
+
+// nameWidth returns the width of the longest name of the first inputs, 40 at most.
+func nameWidth(src data.Source) int {
+	const looked, widest = 1000, 40
+	w := 0
+	for i := range min(src.Info().Len, looked) {
+		w = max(w, len([]rune(legible(src.Name(i)))))
+	}
+	return min(w, widest)
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/predict"
+)
+
+// predictFlags are the flags of commands that predict for the samples of a source.
+func predictFlags() []cli.Flag {
+	own := []cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
+		precisionFlag()}
+	return slices.Concat(own, fileFlags(), preprocessFlags(), runningFlags())
+}
+
+// runningFlags say on what a model is run.
+func runningFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
+	}, deviceFlags()...)
+}
+
+func batchFlag(usage string) cli.Flag { return &cli.IntFlag{Name: "batch", Value: 128, Usage: usage} }
+
+func readersFlag() cli.Flag {
+	return &cli.IntFlag{Name: "workers", Usage: "goroutines that read", DefaultText: "one per core"}
+}
+
+// runOptions returns what the flags say a model is run on.
+func runOptions(c *cli.Context) (o predict.Options, err error) {
+	o.Batch = c.Int("batch")
+	o.Fleet, err = fleetOptions(c, c.String("precision"), noLimit)
+	return o, err
+}
+
+// precisionFlag is that of commands that run a model as it is.
+func precisionFlag() cli.Flag {
+	return &cli.StringFlag{Name: "precision",
+		Usage: "f32, or bf16: less precise, and faster where the device has it (default: that of its training)"}
+}

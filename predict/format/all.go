@@ -1,0 +1,20 @@
+package format
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// All predicts every sample of src and gives it to w. What cannot be read comes
+// back as bad, if r goes on after it.
+func All(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading, w Writer) (
+	bad []error, err error) {
+	bad, err = p.All(ctx, src, r, func(i int, outs []tensor.Tensor) error { return w.Write(src.Name(i), outs) })
+	if err != nil {
+		return bad, err
+	}
+	return bad, w.End()
+}

@@ -1,0 +1,70 @@
+package format
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// Arrays returns the outputs of which NPY writes an array each: all that are
+// given as they are; none if it writes one of probabilities.
+func Arrays(a *predict.Answers) []int {
+	if !a.Raw {
+		return nil
+	}
+	return a.Chosen
+}
+
+// Paths returns the files for the arrays that NPY writes: path, or if there are
+// several the name of the output before its ending. What a file should not be
+// called becomes an underscore.
+func Paths(a *predict.Answers, path string) []string {
+	arrays := Arrays(a)
+	if len(arrays) < 2 {
+		return []string{path}
+	}
+	ending := filepath.Ext(path)
+	var paths []string
+	for i, name := range a.Names(arrays) {
+		name = strings.Map(func(r rune) rune {
+			if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '-' {
+				return r
+			}
+			return '_'
+		}, name)
+		full := strings.TrimSuffix(path, ending) + "." + name + ending
+		for slices.ContainsFunc(paths, func(s string) bool { return strings.EqualFold(s, full) }) {
+			full = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(full, ending), i, ending)
+		}
+		paths = append(paths, full)
+	}
+	return paths
+}
+
+// Files has write fill the files of all paths at once. They replace others of
+// their names only when all of them are complete.
+func Files(paths []string, write func([]io.Writer) error) error {
+	var failed error
+	err := nested(paths, nil, func(files []io.Writer) error {
+		failed = write(files)
+		return failed
+	})
+	if failed != nil {
+		return failed // what happened to the files is not what matters
+	}
+	return err
+}
+
+func nested(paths []string, open []io.Writer, write func([]io.Writer) error) error {
+	if len(paths) == 0 {
+		return write(open)
+	}
+	return serialize.WriteFile(paths[0], func(w io.Writer) error {
+		return nested(paths[1:], append(open, w), write)
+	})
+}

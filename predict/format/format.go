@@ -1,0 +1,55 @@
+// Package format writes what a model answers for many inputs, as JSON, CSV or
+// NumPy arrays. All of them have the same values, with all their digits.
+//
+// Use CSV, JSON or NPY for a Writer and give it the outputs of every input, in
+// order, as predict.Predictor.All has them. Paths and Files are for arrays, of
+// which a model with several outputs has several.
+package format
+
+import (
+	"strconv"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Writer writes predictions, input by input.
+type Writer interface {
+	// Write writes the outputs of the model for one input: all of them, each
+	// without the axis of rows.
+	Write(input string, outputs []tensor.Tensor) error
+	// End comes after the last input.
+	End() error
+}
+
+// Numbers writes the elements of a tensor with all their digits, in row-major order.
+func Numbers(t tensor.Tensor) []string {
+	s := make([]string, t.Count())
+	for i := range s {
+		switch t.DType {
+		case tensor.F32:
+			s[i] = share(t.F32()[i]).String()
+		case tensor.F64:
+			s[i] = strconv.FormatFloat(t.F64()[i], 'g', -1, 64)
+		case tensor.I32:
+			s[i] = strconv.Itoa(int(t.I32()[i]))
+		case tensor.I64:
+			s[i] = strconv.FormatInt(t.I64()[i], 10)
+		default:
+			s[i] = strconv.Itoa(int(t.Bytes[i]))
+		}
+	}
+	return s
+}
+
+// share is a float32 with all its digits. In JSON it is null if it is not finite.
+type share float32
+
+func (s share) String() string { return strconv.FormatFloat(float64(s), 'g', -1, 32) }
+
+// MarshalJSON implements json.Marshaler.
+func (s share) MarshalJSON() ([]byte, error) {
+	if s-s != 0 {
+		return []byte("null"), nil
+	}
+	return []byte(s.String()), nil
+}

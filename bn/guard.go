@@ -27,8 +27,11 @@ func (e *NonFinite) Error() string {
 	if finite(e.Value) && e.Value > 0 {
 		wrong = fmt.Sprintf("would be %.3g, and float32 ends at 3.4e+38", e.Value)
 	}
-	return fmt.Sprintf("%schannel %d: the %s %s (%d channels affected)", where, e.Channel, e.What, wrong,
-		e.Channels)
+	affected := "1 channel"
+	if e.Channels != 1 {
+		affected = fmt.Sprintf("%d channels", e.Channels)
+	}
+	return fmt.Sprintf("%schannel %d: the %s %s (%s affected)", where, e.Channel, e.What, wrong, affected)
 }
 
 // Check verifies the moments of one step before they are committed: one

@@ -103,11 +103,19 @@ func (n *Norm) incomplete() string {
 	}
 	for _, t := range []tensor.Tensor{n.Mean, n.Variance, n.Gamma, n.Beta} {
 		if !t.IsZero() && (t.DType != tensor.F32 || len(t.Shape) != 1 || !slices.Equal(t.Shape, n.Mean.Shape)) {
-			return fmt.Sprintf("shapes do not fit: mean %v, variance %v, gamma %v, beta %v", n.Mean, n.Variance,
-				n.Gamma, n.Beta)
+			return fmt.Sprintf("shapes do not fit: mean %v, variance %v, gamma %s, beta %s", n.Mean, n.Variance,
+				orNone(n.Gamma), orNone(n.Beta))
 		}
 	}
 	return ""
+}
+
+// orNone describes a tensor that a batch norm need not have.
+func orNone(t tensor.Tensor) string {
+	if t.IsZero() {
+		return "none"
+	}
+	return t.String()
 }
 
 // unsettled warns of averages that still remember what they started from.

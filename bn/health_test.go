@@ -42,6 +42,10 @@ func TestExamine(t *testing.T) {
 		{"huge", bn.Norm{Mean: f(1, 2), Variance: f(1, 1e7)}, bn.Warning, []int{1}},
 		{"dead gamma", bn.Norm{Mean: f(1, 2), Variance: f(1, 2), Gamma: f(1e-6, 1)}, bn.Warning, []int{0}},
 		{"unsettled", bn.Norm{Mean: f(1), Variance: f(2), Updates: 100, Decay: 0.99}, bn.Warning, nil},
+		{"not counted", bn.Norm{Mean: f(1), Variance: f(2), Updates: -1, Decay: 0.9}, "", nil},
+		{"never counted", bn.Norm{Mean: f(1), Variance: f(2), Updates: 0, Decay: 0.9}, "", nil},
+		{"NaN after an update", bn.Norm{Mean: f(nan), Variance: f(2), Updates: 1, Decay: 0.9}, bn.Fault, []int{0}},
+		{"means 0", bn.Norm{Mean: f(0, 0), Variance: f(2, 3)}, "", nil},
 		{"settled", bn.Norm{Mean: f(1), Variance: f(2), Updates: 1000, Decay: 0.99}, "", nil},
 	}
 	for _, c := range cases {
@@ -54,6 +58,46 @@ func TestExamine(t *testing.T) {
 		case found[0].Severity != c.severity, !slices.Equal(found[0].Channels, c.channels),
 			found[0].Layer != c.name:
 			t.Errorf("%s: finding %+v, want a %s in channels %v", c.name, found[0], c.severity, c.channels)
+		}
+	}
+}
+
+// TestExamineSays holds the sentences that tell one case from another.
+func TestExamineSays(t *testing.T) {
+	f := func(v ...float32) tensor.Tensor { return tensor.Of(v, len(v)) }
+	for want, n := range map[string]bn.Norm{
+		"running mean and variance are missing": {},
+		"the running mean is missing":           {Variance: f(1)},
+		"the running variance is missing":       {Mean: f(1)},
+		"after 1 update with decay 0.9 the statistics are still 90 % their initial values": {
+			Mean: f(1), Variance: f(2), Updates: 1, Decay: 0.9},
+		"after 2 updates with decay 0.9 the statistics are still 81 % their initial values": {
+			Mean: f(1), Variance: f(2), Updates: 2, Decay: 0.9},
+		"shapes do not fit: mean f64[1], variance f32[1], gamma none, beta none": {
+			Mean: tensor.Of([]float64{1}, 1), Variance: f(1)},
+		"shapes do not fit: mean f32[1,1], variance f32[1,1], gamma none, beta none": {
+			Mean: tensor.Of([]float32{1}, 1, 1), Variance: tensor.Of([]float32{1}, 1, 1)},
+	} {
+		if found := bn.Examine([]bn.Norm{n}); len(found) != 1 || found[0].Problem != want {
+			t.Errorf("findings %+v\nwant %s", found, want)
+		}
+	}
+	both := bn.Norm{Mean: f(1), Variance: f(2), Gamma: f(1e-6), Updates: 1, Decay: 0.9}
+	if found := bn.Examine([]bn.Norm{both}); len(found) != 2 {
+		t.Errorf("findings %+v, want two: a dead gamma, and few updates", found)
+	}
+}
+
+// TestNames holds what a name may be to what a person would write.
+func TestNames(t *testing.T) {
+	_, mode := bn.ParseMode("synch")
+	_, rule := bn.ParseRule("median")
+	for want, err := range map[string]error{
+		`unknown batch norm mode "synch", want sync, replica or frozen`: mode,
+		`unknown statistics rule "median", want pooled, mean or first`:  rule,
+	} {
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

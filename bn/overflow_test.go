@@ -208,9 +208,9 @@ func TestNonFiniteSays(t *testing.T) {
 			"bn: layer b: replica 0: channel 3: the mean is NaN (2 channels affected)"},
 		{bn.NonFinite{Layer: "b", Replica: -1, What: "running variance", Value: 1e39, Channels: 1},
 			"bn: layer b: channel 0: the running variance would be 1e+39, and float32 ends at 3.4e+38 " +
-				"(1 channels affected)"},
+				"(1 channel affected)"},
 		{bn.NonFinite{Layer: "b", Replica: 1, What: "variance", Value: -2, Channels: 1},
-			"bn: layer b: replica 1: channel 0: the variance is -2 (1 channels affected)"},
+			"bn: layer b: replica 1: channel 0: the variance is -2 (1 channel affected)"},
 	} {
 		if got := c.e.Error(); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

@@ -5,9 +5,10 @@ GO ?= go
 PATIENT = -timeout 30m
 
 .PHONY: build
-build: ## bin/bnctl (static) and bin/bnctl-device-cuda
+build: ## bin/bnctl (static), bin/bnctl-device-cuda and bin/bnctl-device-opencl
 	CGO_ENABLED=0 $(GO) build -o bin/bnctl ./cmd/bnctl
 	CGO_ENABLED=0 $(GO) build -o bin/bnctl-device-cuda ./plugins/cuda/bnctl-device-cuda
+	CGO_ENABLED=0 $(GO) build -o bin/bnctl-device-opencl ./plugins/opencl/bnctl-device-opencl
 
 .PHONY: test
 test: ## all tests that need nothing but Go
@@ -32,6 +33,13 @@ test-amx: ## kernels and device in class amx, its instructions emulated (Linux, 
 	CGO_ENABLED=1 $(GO) vet -tags amxemulation ./plugins/cpu/...
 	CGO_ENABLED=1 $(GO) test $(PATIENT) -tags amxemulation ./plugins/cpu/...
 
+.PHONY: test-opencl
+test-opencl: ## the OpenCL device on the processor, which PoCL makes a device of; installs PoCL (Debian)
+	clinfo -l 2>/dev/null | grep -q Device || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends clinfo pocl-opencl-icd ocl-icd-libopencl1; }
+	$(GO) vet -tags opencl ./plugins/opencl/...
+	$(GO) test $(PATIENT) -tags opencl ./plugins/opencl/...
+
 .PHONY: test-peers
 test-peers: ## goldens made again by PyTorch and others, and formats read by their own programs; installs them
 	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test -count=1 -run Peer ./...
@@ -47,11 +55,11 @@ bench: ## kernels, devices and the wire
 	$(GO) test -run '^$$' -bench . -benchtime 0.3s ./plugins/cpu/... ./device/... ./data
 
 .PHONY: generate
-generate: ## generated code, from protobuf and assembly generators; must leave the tree clean
+generate: ## generated code, from protobuf and assembly generators, and PTX by clang-14; must leave the tree clean
 	$(GO) generate ./...
 
 .PHONY: generate-check
-generate-check: ## generated code is what its generators make (needs protoc, as generate does)
+generate-check: ## generated code is what its generators make (needs protoc and clang-14, as generate does)
 	GO=$(GO) sh scripts/generated.sh
 
 .PHONY: sweep

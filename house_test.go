@@ -112,7 +112,14 @@ plugins/cpu/internal/cpu:      plugins/cpu/internal/operations plugins/cpu/inter
 plugins/cpu/internal/cpu:      plugins/cpu/internal/run plugins/cpu/internal/workers collective tensor
 plugins/cpu:                   device/serve plugins/cpu/internal/cpu
 plugins/cpu/bnctl-device-cpu:  plugins/cpu
-plugins/cuda/internal/cu:
+plugins/internal/library:
+plugins/gpu:          collective device device/class graph tensor
+plugins/gpu/bitwise:  device graph models parallel plugins/cpu tensor
+plugins/opencl/internal/cl:     plugins/internal/library
+plugins/opencl/internal/opencl: device plugins/gpu plugins/opencl/internal/cl
+plugins/opencl:                 device/serve plugins/opencl/internal/opencl
+plugins/opencl/bnctl-device-opencl: plugins/opencl
+plugins/cuda/internal/cu:       plugins/internal/library
 plugins/cuda/internal/ptx:
 plugins/cuda/internal/cuda:    device plugins/cuda/internal/cu
 plugins/cuda:                  device/serve plugins/cuda/internal/cuda

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Fails if go generate changes a file of the checkout: generated code is what
 # its generators make. Needs protoc 3.21 (Debian 12: protobuf-compiler), whose
-# version is in what it writes. Uncommitted work is left as it is.
+# version is in what it writes, and clang-14 (Debian 12), which makes the PTX.
+# Uncommitted work is left as it is.
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)

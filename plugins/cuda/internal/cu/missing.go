@@ -1,6 +1,10 @@
 package cu
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/bnctl/bnctl/plugins/internal/library"
+)
 
 // needed is what computing takes besides the driver, each by the names under
 // which it is installed, newest first.
@@ -15,12 +19,12 @@ var needed = [][]string{
 func Missing() []string {
 	var missing []string
 	for _, names := range needed {
-		lib, err := openLibrary(names...)
+		lib, err := library.Open(names...)
 		if err != nil {
 			missing = append(missing, strings.Join(names, " or "))
 			continue
 		}
-		lib.close()
+		lib.Close()
 	}
 	return missing
 }

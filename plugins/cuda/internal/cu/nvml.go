@@ -3,12 +3,14 @@ package cu
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/bnctl/bnctl/plugins/internal/library"
 )
 
 // NVML is the open management library. It knows all GPUs and creates no
 // context on any: listing must not touch (nvml.h, NVML API reference).
 type NVML struct {
-	lib      *library
+	lib      *library.Library
 	init     func() int32
 	shutdown func() int32
 	text     func(code int32) string
@@ -42,17 +44,17 @@ func OpenNVML(paths ...string) (*NVML, error) {
 	if len(paths) == 0 {
 		paths = nvmlNames
 	}
-	lib, err := openLibrary(paths...)
+	lib, err := library.Open(paths...)
 	if err != nil {
 		return nil, err
 	}
 	n := &NVML{lib: lib}
 	if err := n.bind(); err != nil {
-		lib.close()
+		lib.Close()
 		return nil, err
 	}
 	if err := n.check("nvmlInit_v2", n.init()); err != nil {
-		lib.close()
+		lib.Close()
 		return nil, err
 	}
 	return n, nil
@@ -68,7 +70,7 @@ func (n *NVML) bind() error {
 		{&n.handle, "nvmlDeviceGetHandleByIndex_v2"}, {&n.name, "nvmlDeviceGetName"},
 		{&n.uuid, "nvmlDeviceGetUUID"}, {&n.memory, "nvmlDeviceGetMemoryInfo"},
 	} {
-		if err := n.lib.bind(f.fn, f.name); err != nil {
+		if err := n.lib.Bind(f.fn, f.name); err != nil {
 			return err
 		}
 	}
@@ -86,7 +88,7 @@ func (n *NVML) check(call string, code int32) error {
 // Close closes the library.
 func (n *NVML) Close() error {
 	n.shutdown()
-	return n.lib.close()
+	return n.lib.Close()
 }
 
 // GPUs lists all GPUs of the machine.

@@ -1,6 +1,6 @@
 //go:build darwin || freebsd || linux
 
-package cu
+package library
 
 import (
 	"fmt"
@@ -10,20 +10,20 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// library is an open shared library.
-type library struct {
+// Library is an open shared library.
+type Library struct {
 	name   string
 	handle uintptr
 }
 
-// openLibrary opens the first of the names that there is: file names are
+// Open opens the first of the names that there is: file names are
 // looked up as the loader does, paths are taken as they are.
-func openLibrary(names ...string) (*library, error) {
+func Open(names ...string) (*Library, error) {
 	err := fmt.Errorf("%s not found", names[0])
 	for _, name := range names {
 		h, e := dlopen(name)
 		if e == nil {
-			return &library{name, h}, nil
+			return &Library{name, h}, nil
 		}
 		if !strings.Contains(e.Error(), "No such file") { // it is there, but of no use
 			err = e
@@ -40,9 +40,9 @@ func dlopen(name string) (uintptr, error) {
 	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 
-// bind makes *fn the function of that name. A missing one is an error here;
+// Bind makes *fn the function of that name. A missing one is an error here;
 // registering it would panic.
-func (l *library) bind(fn any, name string) error {
+func (l *Library) Bind(fn any, name string) error {
 	runtime.LockOSThread() // as in dlopen
 	defer runtime.UnlockOSThread()
 	symbol, err := purego.Dlsym(l.handle, name)
@@ -53,4 +53,5 @@ func (l *library) bind(fn any, name string) error {
 	return nil
 }
 
-func (l *library) close() error { return purego.Dlclose(l.handle) }
+// Close closes the library.
+func (l *Library) Close() error { return purego.Dlclose(l.handle) }

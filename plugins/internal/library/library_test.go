@@ -1,6 +1,6 @@
 //go:build linux
 
-package cu
+package library
 
 import (
 	"os"
@@ -22,7 +22,7 @@ func TestReasonOfEveryGoroutine(t *testing.T) {
 		}
 		all.Go(func() {
 			for range 2000 {
-				if _, err := openLibrary(path); err == nil || !strings.Contains(err.Error(), path) {
+				if _, err := Open(path); err == nil || !strings.Contains(err.Error(), path) {
 					t.Errorf("%s: %v", path, err)
 					return
 				}

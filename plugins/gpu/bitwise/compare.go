@@ -1,0 +1,142 @@
+package bitwise
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/plugins/cpu"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// CPU opens the device that others are compared with.
+func CPU(ctx context.Context) (device.Device, error) {
+	return cpu.Provider{}.Open(ctx, device.DefaultID, device.Options{Kernels: "fma", Threads: 2})
+}
+
+// Compare runs the function predict of p on two devices, with these rows of each
+// replica. The error names the first element that has other bits.
+func Compare(ctx context.Context, a, b device.Device, p *graph.Program, rows []int, v Values) error {
+	want, err := evaluate(ctx, a, p, rows, v)
+	if err != nil {
+		return err
+	}
+	got, err := evaluate(ctx, b, p, rows, v)
+	if err != nil {
+		return err
+	}
+	for i, o := range p.Functions[0].Outputs {
+		if err := same(got[i], want[i]); err != nil {
+			return fmt.Errorf("%s: %w", o.Name, err)
+		}
+	}
+	return nil
+}
+
+// evaluate runs the only function of p with made-up state and inputs.
+func evaluate(ctx context.Context, d device.Device, p *graph.Program, rows []int, v Values) (
+	[]tensor.Tensor, error) {
+	r, total := rand.New(rand.NewPCG(5, 5)), 0
+	for _, n := range rows {
+		total += n
+	}
+	x, err := d.Load(ctx, p, device.Capacity{Rows: total + 1, Replicas: len(rows)})
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close()
+	ofState := v
+	if v == Uneven {
+		ofState = Normal
+	}
+	for _, s := range p.State {
+		t := tensor.New(s.DType, s.Shape...)
+		ofState.fill(r, s.Name, t)
+		if err := x.Write(ctx, s.Name, t); err != nil {
+			return nil, err
+		}
+	}
+	step := device.Step{Function: p.Functions[0].Name, Rows: rows}
+	for _, id := range p.Functions[0].Inputs {
+		in := p.Functions[0].Values[id]
+		t := tensor.New(in.Type.DType, shape(in.Type, total, len(rows))...)
+		v.fill(r, in.Name, t)
+		step.Inputs = append(step.Inputs, t)
+	}
+	out, err := x.Run(ctx, step)
+	return out.Outputs, err
+}
+
+func shape(t graph.Type, rows, replicas int) []int {
+	switch t.Kind {
+	case graph.Rows:
+		return append([]int{rows}, t.Shape...)
+	case graph.Replica:
+		return append([]int{replicas}, t.Shape...)
+	}
+	return t.Shape
+}
+
+// same says where two tensors differ first, and how often.
+func same(got, want tensor.Tensor) error {
+	if got.DType != want.DType || len(got.Bytes) != len(want.Bytes) {
+		return fmt.Errorf("got %v, want %v", got, want)
+	}
+	first, n, of := -1, 0, got.Count()
+	for i := range of {
+		if !sameElement(got, want, i) {
+			if n++; first < 0 {
+				first = i
+			}
+		}
+	}
+	if n > 0 {
+		return fmt.Errorf("%d of %d elements differ, the first is %d: got %v, want %v", n, of, first,
+			element(got, first), element(want, first))
+	}
+	return nil
+}
+
+func sameElement(a, b tensor.Tensor, i int) bool {
+	n := a.DType.Size()
+	if bytes.Equal(a.Bytes[i*n:(i+1)*n], b.Bytes[i*n:(i+1)*n]) {
+		return true
+	}
+	x, y := element(a, i), element(b, i)
+	return x != x && y != y
+}
+
+func element(t tensor.Tensor, i int) float64 {
+	switch t.DType {
+	case tensor.F32:
+		return float64(t.F32()[i])
+	case tensor.F64:
+		return t.F64()[i]
+	}
+	return math.Inf(1) // no number
+}
+
+// Model returns the program that predicts with an architecture, for images of
+// side by side pixels.
+func Model(name string, side int) (*graph.Program, error) {
+	a, err := models.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	m, err := models.Build(name, models.Options{Input: models.Size{Height: side, Width: side,
+		Channels: a.Input.Channels}})
+	if err != nil {
+		return nil, err
+	}
+	fn, err := parallel.PredictFunction(m.Graph)
+	if err != nil {
+		return nil, err
+	}
+	return &graph.Program{Name: name, State: m.Graph.State, Functions: []*graph.Function{fn}}, nil
+}

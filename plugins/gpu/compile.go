@@ -1,0 +1,220 @@
+package gpu
+
+import (
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// compiler lowers one function.
+type compiler struct {
+	exe    *Executable
+	fn     *function
+	node   *graph.Node
+	folded map[graph.Value]float64 // products with a batch norm in them: its eps
+	temps  []*room                 // of the current node
+	steps  []step
+	refuse []device.Refusal
+}
+
+// builders says how each operation is lowered. A builder that cannot calls no.
+var builders map[graph.Op]func(c *compiler)
+
+func init() { // the builders refer to the table
+	builders = map[graph.Op]func(c *compiler){}
+	for _, family := range []map[graph.Op]func(c *compiler){
+		elementOps, structureOps, productOps, poolOps, normOps, softmaxOps,
+	} {
+		for op, b := range family {
+			builders[op] = b
+		}
+	}
+}
+
+// lower lowers fn and lists the nodes that cannot be run.
+func (e *Executable) lower(fn *graph.Function) []device.Refusal {
+	c := &compiler{exe: e}
+	whole := fn
+	fn, c.folded = fold(fn)
+	c.fn = &function{Function: fn}
+	for _, v := range fn.Values {
+		c.fn.values = append(c.fn.values, newValue(v))
+		if v.State != "" {
+			c.fn.values[len(c.fn.values)-1].state = e.states[v.State]
+		}
+	}
+	c.live()
+	e.rooms.free = nil
+	for _, r := range e.rooms.all {
+		if !e.reserved(r) {
+			e.rooms.give(r)
+		}
+	}
+	c.inputs()
+	for i := range fn.Nodes {
+		c.build(i)
+	}
+	c.fn.steps, c.fn.Function = c.steps, whole
+	e.functions[fn.Name] = c.fn
+	return c.refuse
+}
+
+// reserved reports whether a room is not for the values of a function.
+func (e *Executable) reserved(r *room) bool {
+	for _, v := range e.kept {
+		if v.room == r {
+			return true
+		}
+	}
+	return r == e.owner || r == e.starts || r.kind == 0
+}
+
+// live finds the last reader of every value.
+func (c *compiler) live() {
+	for i, n := range c.fn.Nodes {
+		for _, v := range n.In {
+			if v != graph.None {
+				c.fn.values[v].last = i
+			}
+		}
+	}
+	for _, o := range c.fn.Outputs {
+		c.fn.values[o.Value].last = len(c.fn.Nodes)
+	}
+	for _, u := range c.fn.Updates {
+		c.fn.values[u.Value].last = len(c.fn.Nodes)
+	}
+}
+
+// inputs gives the inputs their rooms: in commit those that train keeps.
+func (c *compiler) inputs() {
+	for _, id := range c.fn.Inputs {
+		v := c.fn.values[id]
+		if kept := c.exe.kept[v.name]; kept != nil && c.fn.Name == graph.Commit {
+			v.room, v.last = kept.room, len(c.fn.Nodes)
+			continue
+		}
+		v.room = c.exe.rooms.take(v.Kind, v.size())
+		v.last = len(c.fn.Nodes)
+	}
+}
+
+// build lowers node i.
+func (c *compiler) build(i int) {
+	c.node, c.temps = &c.fn.Nodes[i], nil
+	for _, id := range c.node.Out {
+		v := c.fn.values[id]
+		if name, ok := c.keeps(id); ok {
+			v.room = c.exe.rooms.own(v.Kind, v.size())
+			c.exe.kept[name] = v
+		} else {
+			v.room = c.exe.rooms.take(v.Kind, v.size())
+		}
+	}
+	if b := builders[c.node.Op]; b != nil {
+		b(c)
+	} else {
+		c.no("this device does not have the operation")
+	}
+	c.exe.rooms.free = append(c.exe.rooms.free, c.temps...)
+	c.release(i)
+}
+
+// release gives the rooms of values back that nobody reads behind node i.
+func (c *compiler) release(i int) {
+	seen := map[*value]bool{}
+	for _, id := range append(append([]graph.Value{}, c.node.In...), c.node.Out...) {
+		if id == graph.None || seen[c.fn.values[id]] {
+			continue
+		}
+		v := c.fn.values[id]
+		seen[v] = true
+		if v.state == nil && v.last <= i {
+			c.exe.rooms.give(v.room)
+		}
+	}
+}
+
+// keeps returns the name by which train keeps a value for commit.
+func (c *compiler) keeps(id graph.Value) (string, bool) {
+	for _, o := range c.fn.Outputs {
+		if o.Value == id && o.Keep {
+			return o.Name, true
+		}
+	}
+	return "", false
+}
+
+// no refuses the current node.
+func (c *compiler) no(why string) {
+	c.refuse = append(c.refuse, device.Refusal{
+		Function: c.fn.Name, Node: c.fn.NodeName(c.node), Op: c.node.Op, Why: why})
+}
+
+// in returns operand i of the current node, nil if it is absent.
+func (c *compiler) in(i int) *value {
+	if i >= len(c.node.In) || c.node.In[i] == graph.None {
+		return nil
+	}
+	return c.fn.values[c.node.In[i]]
+}
+
+// out returns result i of the current node.
+func (c *compiler) out(i int) *value { return c.fn.values[c.node.Out[i]] }
+
+// temp takes a room for the current node alone.
+func (c *compiler) temp(kind graph.Kind, bytes int) *room {
+	r := c.exe.rooms.take(kind, bytes)
+	c.temps = append(c.temps, r)
+	return r
+}
+
+// private takes a room for what steps that run once leave behind.
+func (c *compiler) private(bytes int) *room {
+	r := c.exe.rooms.own(0, bytes)
+	return r
+}
+
+// launch adds a launch with units of a kind.
+func (c *compiler) launch(kernel string, kind graph.Kind, n int, args ...any) {
+	c.steps = append(c.steps, &launch{kernel, kind, n, args})
+}
+
+// once adds the steps that do adds, to be run where one of the values has
+// changed; where one of them is no state, always.
+func (c *compiler) once(of []*value, do func()) {
+	before := c.steps
+	p := &prepared{}
+	c.steps = nil
+	do()
+	made := c.steps
+	c.steps = before
+	for _, v := range of {
+		if v != nil && v.state == nil {
+			c.steps = append(c.steps, made...)
+			return
+		}
+		if v != nil {
+			p.of, p.stamps = append(p.of, v.state), append(p.stamps, 0)
+		}
+	}
+	p.steps = made
+	c.steps = append(c.steps, p)
+}
+
+// How an operand's units go with those of a result.
+const (
+	ofWhole = iota
+	ofSame
+	ofOwner
+)
+
+// unitsOf says how the units of v go with units of a kind.
+func unitsOf(v *value, kind graph.Kind) int {
+	switch v.Kind {
+	case graph.Whole:
+		return ofWhole
+	case kind:
+		return ofSame
+	}
+	return ofOwner
+}

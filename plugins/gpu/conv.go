@@ -1,0 +1,34 @@
+package gpu
+
+import "github.com/bnctl/bnctl/device/class"
+
+// Orders of a chain: those of kernels/30_conv.cl.
+const (
+	byWindow = iota
+	byStrip
+	byRows
+	backwards
+)
+
+// weights says where the weight of output channel o, input channel k of its
+// group and tap t lies: at base + o*o + k*k + t*t.
+type weights struct{ base, o, k, t int }
+
+// forwardWeights is how the weights [O][C/groups][kh][kw] lie for a layer itself.
+func forwardWeights(l class.Layer) weights {
+	taps := l.Kernel[0] * l.Kernel[1]
+	return weights{0, l.C / l.Groups * taps, taps, 1}
+}
+
+// flippedWeights is how they lie for a flipped layer of one group, or of one
+// channel in each.
+func flippedWeights(l class.Layer) weights {
+	taps := l.Kernel[0] * l.Kernel[1]
+	return weights{taps - 1, taps, l.O * taps, -1}
+}
+
+// geometry is a layer as the kernels read it.
+func (c *compiler) geometry(l class.Layer, w weights, order int) *constant {
+	return c.table([]int{l.C, l.H, l.W, l.O, l.OH, l.OW}, l.Kernel[:], l.Stride[:], l.Pad[:2], l.Dilation[:],
+		[]int{l.C / l.Groups, l.O / l.Groups, w.base, w.o, w.k, w.t, order})
+}

@@ -1,0 +1,124 @@
+package gpu
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Device is one opened device. It implements device.Device.
+type Device struct {
+	info   device.Info
+	driver Driver
+	group  *device.Group // nil: this device holds all replicas
+	loaded []*Executable
+
+	mu     sync.Mutex      // held by the call under way
+	open   context.Context // ends when the device is closed
+	cancel context.CancelFunc
+	once   sync.Once // closes the driver
+}
+
+// New returns the device that a driver drives. info says what it is; what it
+// can do is added.
+func New(info device.Info, driver Driver) *Device {
+	info.Ops = Ops()
+	info.Features = []string{device.Deterministic, device.ExactUpdates}
+	info.Levels = []string{device.InProcess}
+	info.Precisions = []string{device.F32}
+	d := &Device{info: info, driver: driver}
+	d.open, d.cancel = context.WithCancel(context.Background())
+	return d
+}
+
+// Ops returns the operations that the device runs, by number.
+func Ops() []graph.Op {
+	var ops []graph.Op
+	for op := range builders {
+		ops = append(ops, op)
+	}
+	slices.Sort(ops)
+	return ops
+}
+
+// begin starts a call. end is to be called after it.
+func (d *Device) begin(ctx context.Context, call string) (end func(), err error) {
+	d.mu.Lock()
+	switch {
+	case d.open.Err() != nil:
+		err = d.fail(call, device.Invalid, "the device is closed")
+	case ctx.Err() != nil:
+		err = d.fail(call, device.Canceled, "%w", ctx.Err())
+	}
+	if err != nil {
+		d.mu.Unlock()
+		return nil, err
+	}
+	return d.mu.Unlock, nil
+}
+
+// Info describes the device.
+func (d *Device) Info() device.Info { return d.info }
+
+// Load lowers p to launches.
+func (d *Device) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	end, err := d.begin(ctx, "Load")
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	e, err := d.load(p, c)
+	if err != nil {
+		return nil, err
+	}
+	d.loaded = append(d.loaded, e)
+	return e, nil
+}
+
+// Join makes the device a member of a group.
+func (d *Device) Join(ctx context.Context, g device.Group) error {
+	end, err := d.begin(ctx, "Join")
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := g.Check(); err != nil {
+		return d.fail("Join", device.Invalid, "%w", err)
+	}
+	if !g.Alone() && g.Exchange == nil {
+		return d.fail("Join", device.Invalid, "a group of %d without a way to exchange", len(g.Replicas))
+	}
+	d.group = &g
+	return nil
+}
+
+// Close ends the call under way and frees the device and its executables.
+func (d *Device) Close() error {
+	d.cancel()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, e := range slices.Clone(d.loaded) {
+		e.free()
+	}
+	d.loaded = nil
+	var err error
+	d.once.Do(func() { err = d.driver.Close() })
+	return err
+}
+
+// replicas returns how many replicas the group gives this device, -1 if it has
+// not joined one.
+func (d *Device) replicas() int {
+	if d.group == nil {
+		return -1
+	}
+	return len(d.group.Replicas[d.group.Rank])
+}
+
+// fail returns an error of this device.
+func (d *Device) fail(call string, k device.Kind, format string, args ...any) error {
+	return device.Errorf(d.info.Name, call, k, format, args...)
+}

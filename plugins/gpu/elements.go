@@ -1,0 +1,100 @@
+package gpu
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// elementOps compute element by element.
+var elementOps = map[graph.Op]func(c *compiler){
+	graph.Image: buildImage,
+	graph.Relu:  buildUnary, graph.Relu6: buildUnary, graph.LeakyRelu: buildUnary, graph.Elu: buildUnary,
+	graph.Sigmoid: buildUnary, graph.HardSigmoid: buildUnary, graph.Silu: buildUnary,
+	graph.HardSwish: buildUnary,
+	graph.Tanh:      buildUnary, graph.Softplus: buildUnary, graph.Clip: buildUnary, graph.Affine: buildUnary,
+	graph.Exp: buildUnary, graph.Log: buildUnary, graph.Sqrt: buildUnary,
+	graph.ActivationGrad: buildActivationGrad,
+	graph.Prelu:          buildPrelu, graph.PreluGradInput: buildPrelu,
+	graph.Add: buildBinary, graph.Sub: buildBinary, graph.Mul: buildBinary, graph.Div: buildBinary,
+}
+
+// numbers returns the two numbers that a function of one element has.
+func numbers(n *graph.Node, op graph.Op) (a, b float64) {
+	switch op {
+	case graph.Relu:
+		return 0, math.Inf(1)
+	case graph.Relu6:
+		return 0, 6
+	case graph.LeakyRelu, graph.Elu:
+		return n.Float("alpha"), 0
+	case graph.HardSigmoid:
+		return n.Float("alpha"), n.Float("beta")
+	case graph.Clip:
+		return n.Float("min"), n.Float("max")
+	case graph.Affine:
+		return n.Float("by"), n.Float("add")
+	}
+	return 0, 0
+}
+
+func buildUnary(c *compiler) {
+	x, y := c.in(0), c.out(0)
+	kernel := "unary32"
+	if x.DType == tensor.F64 {
+		kernel = "unary64"
+	}
+	a, b := numbers(c.node, c.node.Op)
+	c.launch(kernel, y.Kind, y.count, x, y, y.count, int(c.node.Op), a, b)
+}
+
+func buildActivationGrad(c *compiler) {
+	x, dy, dx := c.in(0), c.in(1), c.out(0)
+	of, _ := graph.ActivationNamed(c.node.Text("of"))
+	a, b := numbers(c.node, of)
+	c.launch("activation_gradient", dx.Kind, dx.count, x, dy, dx, dx.count, int(of), a, b)
+}
+
+func buildPrelu(c *compiler) {
+	x, slope, dy, y := c.in(0), c.in(1), c.in(2), c.out(0)
+	if dy == nil {
+		dy = x
+	}
+	c.launch("prelu", y.Kind, y.count, x, slope, dy, y, y.count, y.positions(), int(c.node.Op))
+}
+
+func buildBinary(c *compiler) {
+	a, b, y := c.in(0), c.in(1), c.out(0)
+	kernel := "binary32"
+	if y.DType == tensor.F64 {
+		kernel = "binary64"
+	}
+	t := c.table(y.Shape, broadcast(a.Shape, y.Shape), broadcast(b.Shape, y.Shape))
+	c.launch(kernel, y.Kind, y.count, a, b, y, c.exe.owner, t, y.count, len(y.Shape), int(c.node.Op),
+		unitsOf(a, y.Kind), a.count, unitsOf(b, y.Kind), b.count)
+}
+
+// buildImage looks every byte up in a table per channel.
+func buildImage(c *compiler) {
+	x, y := c.in(0), c.out(0)
+	mean, std := c.node.Floats("mean"), c.node.Floats("std")
+	var lut []float32
+	for ch := range y.channels() {
+		m, s := 0.0, 1.0
+		if len(mean) > 0 {
+			m = mean[ch]
+		}
+		if len(std) > 0 {
+			s = std[ch]
+		}
+		for b := range 256 {
+			lut = append(lut, float32((float64(float64(b)*c.node.Float("scale"))-m)/s))
+		}
+	}
+	bgr := 0
+	if c.node.Bool("bgr") {
+		bgr = 1
+	}
+	c.launch("image", graph.Rows, y.count, x, c.floats(lut), y, y.count, y.channels(), y.positions(), bgr)
+}

@@ -1,0 +1,45 @@
+package gpu
+
+import "github.com/bnctl/bnctl/graph"
+
+// filter is what a product multiplies with and adds: a weight and a bias as they
+// are, or with the batch norm that follows folded into them.
+type filter struct {
+	weight any // a *value or a *room
+	bias   any
+	biased int
+	of     []*value // what both are made of
+}
+
+// plain returns the filter that is a weight alone.
+func plain(weight *value) filter { return filter{weight: weight, bias: weight, of: []*value{weight}} }
+
+// shares says which output channel weight e has: e/outer%wide + e/far*near.
+type shares struct{ outer, wide, far, near int }
+
+// filter returns the filter of the current node: operands 1 and 2, and 3 to 6
+// where a batch norm was made part of it.
+func (c *compiler) filter(s shares) filter {
+	weight, bias := c.in(1), c.in(2)
+	t := plain(weight)
+	if bias != nil {
+		t.bias, t.biased, t.of = bias, 1, append(t.of, bias)
+	}
+	eps, folded := c.folded[c.node.Out[0]]
+	if !folded {
+		return t
+	}
+	gamma, beta, mean, variance := c.in(3), c.in(4), c.in(5), c.in(6)
+	w, add := c.private(weight.size()), c.private(gamma.size())
+	biased := t.biased
+	given := t.bias
+	t.of = append(t.of, gamma, beta, mean, variance)
+	c.once(t.of, func() {
+		c.launch("fold", graph.Whole, weight.count, weight, gamma, variance, w, weight.count, eps, s.outer, s.wide,
+			s.far, s.near)
+		c.launch("fold_bias", graph.Whole, gamma.count, given, gamma, beta, mean, variance, add, gamma.count, eps,
+			biased)
+	})
+	t.weight, t.bias, t.biased = w, add, 1
+	return t
+}

@@ -1,0 +1,110 @@
+// Functions of one element and of two. The numbers are those of package gpu.
+
+FUNCTION double unary(int op, double x, double a, double b) {
+	switch (op) {
+	case 52: return x >= 0.0 ? x : a * x;
+	case 53: return x > 0.0 ? x : a * expm1_of(x);
+	case 54: return sigmoid(x);
+	case 55: return lesser(greater(a * x + b, 0.0), 1.0);
+	case 56: return x * sigmoid(x);
+	case 57: return x * lesser(greater(x + 3.0, 0.0), 6.0) / 6.0;
+	case 58: return tanh_of(x);
+	case 59: return greater(x, 0.0) + log1p_of(exp_of(-ABS64(x)));
+	case 84: return exp_of(x);
+	case 85: return log_of(x);
+	case 86: return SQRT64(x);
+	case 87: return a * x + b;
+	}
+	return lesser(greater(x, a), b); // 50, 51 and 88
+}
+
+KERNEL unary64(int first, IN double *x, OUT double *y, int n, int op, double a, double b) {
+	EACH(e, unit, n);
+	y[unit * n + e] = unary(op, x[unit * n + e], a, b);
+}
+
+KERNEL unary32(int first, IN float *x, OUT float *y, int n, int op, double a, double b) {
+	EACH(e, unit, n);
+	float v = x[unit * n + e], r;
+	switch (op) {
+	case 50: r = v < 0.0f ? 0.0f : v; break;
+	case 51: r = v < 0.0f ? 0.0f : v > 6.0f ? 6.0f : v; break;
+	case 87: r = (float)a * v + (float)b; break;
+	default: r = (float)unary(op, (double)v, a, b);
+	}
+	y[unit * n + e] = r;
+}
+
+// derivative of an activation by what it saves.
+FUNCTION double derivative(int op, double x, double a, double b) {
+	double s;
+	switch (op) {
+	case 52: return x >= 0.0 ? 1.0 : a;
+	case 53: return x >= 0.0 ? 1.0 : a * exp_of(x);
+	case 54: return x * (1.0 - x);
+	case 55: s = a * x + b; return s >= 0.0 && s < 1.0 ? a : 0.0;
+	case 56: s = sigmoid(x); return s * (1.0 + x * (1.0 - s));
+	case 57: return x < -3.0 ? 0.0 : x < 3.0 ? (2.0 * x + 3.0) / 6.0 : 1.0;
+	case 58: return 1.0 - x * x;
+	case 59: return sigmoid(x);
+	}
+	return x >= a && x < b ? 1.0 : 0.0; // 88
+}
+
+KERNEL activation_gradient(int first, IN float *x, IN float *dy, OUT float *dx, int n, int op, double a,
+	double b) {
+	EACH(e, unit, n);
+	long i = unit * n + e;
+	float v = x[i], g = dy[i];
+	switch (op) {
+	case 50: dx[i] = v > 0.0f ? g : 0.0f; return;
+	case 51: dx[i] = v > 0.0f && v < 6.0f ? g : 0.0f; return;
+	}
+	dx[i] = (float)(derivative(op, (double)v, a, b) * (double)g);
+}
+
+// index is where the element of a unit lies by strides: table has the shape
+// and, from stride on, as many strides.
+FUNCTION int index(IN int *shape, IN int *stride, int rank, int e) {
+	int at = 0;
+	for (int i = rank - 1; i >= 0; i--) {
+		at += e % shape[i] * stride[i];
+		e /= shape[i];
+	}
+	return at;
+}
+
+KERNEL binary32(int first, IN float *a, IN float *b, OUT float *y, IN int *owner, IN int *table, int n,
+	int rank, int op, int of_a, int count_a, int of_b, int count_b) {
+	EACH(e, unit, n);
+	IN int *t = table;
+	float u = a[UNIT(of_a, unit, owner) * count_a + index(t, t + rank, rank, e)];
+	float v = b[UNIT(of_b, unit, owner) * count_b + index(t, t + 2 * rank, rank, e)];
+	y[unit * n + e] = op == 80 ? u + v : op == 81 ? u - v : op == 82 ? u * v : DIV(u, v);
+}
+
+KERNEL binary64(int first, IN double *a, IN double *b, OUT double *y, IN int *owner, IN int *table,
+	int n, int rank, int op, int of_a, int count_a, int of_b, int count_b) {
+	EACH(e, unit, n);
+	IN int *t = table;
+	double u = a[UNIT(of_a, unit, owner) * count_a + index(t, t + rank, rank, e)];
+	double v = b[UNIT(of_b, unit, owner) * count_b + index(t, t + 2 * rank, rank, e)];
+	y[unit * n + e] = op == 80 ? u + v : op == 81 ? u - v : op == 82 ? u * v : u / v;
+}
+
+// prelu of an element x, or with op 62 the gradient for it of dy.
+KERNEL prelu(int first, IN float *x, IN float *slope, IN float *dy, OUT float *y, int n, int positions, int op) {
+	EACH(e, unit, n);
+	long i = unit * n + e;
+	float v = op == 62 ? dy[i] : x[i];
+	y[i] = x[i] >= 0.0f ? v : v * slope[e / positions];
+}
+
+// image looks bytes up: table has 256 float32 per channel. Bytes are read in words.
+KERNEL image(int first, IN uint *x, IN float *lut, OUT float *y, int n, int channels, int positions, int bgr) {
+	EACH(e, unit, n);
+	int c = e / positions;
+	long at = unit * n + (long)(e % positions) * channels + (bgr ? channels - 1 - c : c);
+	uint byte = x[at / 4] >> (uint)(at % 4 * 8) & 255u;
+	y[unit * n + e] = lut[c * 256 + (int)byte];
+}

@@ -1,0 +1,30 @@
+// Moves of elements. table has a shape, the strides of the source and those of
+// the target.
+
+KERNEL move4(int first, IN uint *x, OUT uint *y, IN int *owner, IN int *table, int n, int rank, int from,
+	int to, int of_x, int count_x, int count_y) {
+	EACH(e, unit, n);
+	IN int *t = table;
+	y[unit * count_y + to + index(t, t + 2 * rank, rank, e)] =
+		x[UNIT(of_x, unit, owner) * count_x + from + index(t, t + rank, rank, e)];
+}
+
+KERNEL move8(int first, IN ulong *x, OUT ulong *y, IN int *owner, IN int *table, int n, int rank,
+	int from, int to, int of_x, int count_x, int count_y) {
+	EACH(e, unit, n);
+	IN int *t = table;
+	y[unit * count_y + to + index(t, t + 2 * rank, rank, e)] =
+		x[UNIT(of_x, unit, owner) * count_x + from + index(t, t + rank, rank, e)];
+}
+
+// fill sets words of 4 bytes.
+KERNEL fill(int first, OUT uint *y, int n, int word) {
+	EACH(e, unit, n);
+	y[unit * n + e] = (uint)word;
+}
+
+// fill64 sets words of 8 bytes.
+KERNEL fill64(int first, OUT double *y, int n, double value) {
+	EACH(e, unit, n);
+	y[unit * n + e] = value;
+}

@@ -1,0 +1,112 @@
+// Convolutions as chains of fused multiply-adds: one output per thread.
+
+// geometry of a convolution, as package gpu writes it.
+#define G_C g[0]
+#define G_H g[1]
+#define G_W g[2]
+#define G_O g[3]
+#define G_OH g[4]
+#define G_OW g[5]
+#define G_KH g[6]
+#define G_KW g[7]
+#define G_SH g[8]
+#define G_SW g[9]
+#define G_TOP g[10]
+#define G_LEFT g[11]
+#define G_DH g[12]
+#define G_DW g[13]
+#define G_CG g[14]
+#define G_OG g[15]
+#define G_BASE g[16]    // the first weight
+#define G_STEP_O g[17]  // weights between output channels,
+#define G_STEP_K g[18]  // between input channels of a group
+#define G_STEP_T g[19]  // and between taps
+#define G_ORDER g[20]   // of the chain
+#define ORDER_WINDOW 0  // taps outside, channels inside
+#define ORDER_STRIP 1   // rows of the kernel, channels, columns of the kernel
+#define ORDER_ROWS 2    // as ORDER_WINDOW, from the bias on, without rows outside of the image
+#define ORDER_BACK 3    // as ORDER_WINDOW, the last tap first
+
+FUNCTION float pixel(IN float *x, IN int *g, int k, int y, int c) {
+	if (y < 0 || y >= G_H || c < 0 || c >= G_W)
+		return 0.0f;
+	return x[(k * G_H + y) * G_W + c];
+}
+
+// convolved is output (o, oy, ox) of the image x.
+FUNCTION float convolved(IN float *x, IN float *w, IN float *bias, int biased, IN int *g, int o, int oy, int ox) {
+	w += G_BASE + o * G_STEP_O;
+	x += o / G_OG * G_CG * G_H * G_W;
+	int y0 = oy * G_SH - G_TOP, x0 = ox * G_SW - G_LEFT;
+	float s = 0.0f;
+	if (G_ORDER == ORDER_STRIP) {
+		for (int i = 0; i < G_KH; i++)
+			for (int k = 0; k < G_CG; k++)
+				for (int j = 0; j < G_KW; j++)
+					s = FMA(pixel(x, g, k, y0 + i * G_DH, x0 + j * G_DW), w[k * G_STEP_K + (i * G_KW + j) * G_STEP_T], s);
+		return biased ? s + bias[o] : s;
+	}
+	if (G_ORDER == ORDER_ROWS && biased)
+		s = bias[o];
+	int taps = G_KH * G_KW;
+	for (int n = 0; n < taps; n++) {
+		int t = G_ORDER == ORDER_BACK ? taps - 1 - n : n, y = y0 + t / G_KW * G_DH;
+		if (G_ORDER == ORDER_ROWS && (y < 0 || y >= G_H))
+			continue;
+		for (int k = 0; k < G_CG; k++)
+			s = FMA(pixel(x, g, k, y, x0 + t % G_KW * G_DW), w[k * G_STEP_K + t * G_STEP_T], s);
+	}
+	return biased && G_ORDER != ORDER_ROWS ? s + bias[o] : s;
+}
+
+KERNEL conv(int first, IN float *x, IN float *w, IN float *bias, OUT float *y, IN int *table, int n,
+	int count_x, int biased) {
+	EACH(e, unit, n);
+	IN int *g = table;
+	int p = e % (G_OH * G_OW);
+	y[unit * n + e] = convolved(x + unit * count_x, w, bias, biased, g, e / (G_OH * G_OW), p / G_OW, p % G_OW);
+}
+
+// conv_back is the gradient for the input of the convolution that g describes,
+// and the transposed convolution: dy has G_O channels, dx G_C. A tap takes part
+// where the stride divides what lies before it.
+KERNEL conv_back(int first, IN float *dy, IN float *w, IN float *bias, OUT float *dx, IN int *table, int n,
+	int count_dy, int biased) {
+	EACH(e, unit, n);
+	IN int *g = table;
+	dy += unit * count_dy;
+	int c = e / (G_H * G_W), p = e % (G_H * G_W), group = c / G_CG, taps = G_KH * G_KW;
+	float s = 0.0f;
+	for (int i = 0; i < G_KH; i++)
+		for (int j = 0; j < G_KW; j++) {
+			int y = p / G_W + G_TOP - i * G_DH, x = p % G_W + G_LEFT - j * G_DW;
+			if (y % G_SH != 0 || x % G_SW != 0)
+				continue;
+			int inside = y >= 0 && x >= 0 && y / G_SH < G_OH && x / G_SW < G_OW;
+			for (int o = 0; o < G_OG; o++) {
+				int k = group * G_OG + o;
+				float v = inside ? dy[(k * G_OH + y / G_SH) * G_OW + x / G_SW] : 0.0f;
+				s = FMA(v, w[(k * G_CG + c % G_CG) * taps + i * G_KW + j], s);
+			}
+		}
+	dx[unit * n + e] = biased ? s + bias[c] : s;
+}
+
+// fold multiplies weights with the batch norm behind them, and shifts what is
+// added: by and add per output channel. Output channel of weight e is
+// e / outer % wide + e / far * near.
+KERNEL fold(int first, IN float *w, IN float *gamma, IN float *variance, OUT float *folded, int n, double eps,
+	int outer, int wide, int far, int near) {
+	EACH(e, unit, n);
+	int o = e / outer % wide + e / far * near;
+	folded[e] = (float)((double)w[e] * ((double)gamma[o] / SQRT64((double)variance[o] + eps)));
+}
+
+KERNEL fold_bias(int first, IN float *bias, IN float *gamma, IN float *beta, IN float *mean, IN float *variance,
+	OUT float *add, int n, double eps, int biased) {
+	EACH(e, unit, n);
+	double shift = -(double)mean[e];
+	if (biased)
+		shift += (double)bias[e];
+	add[e] = (float)((double)beta[e] + shift * ((double)gamma[e] / SQRT64((double)variance[e] + eps)));
+}

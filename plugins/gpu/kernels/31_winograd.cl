@@ -1,0 +1,279 @@
+// Convolutions by tiles of SIDE by SIDE outputs (Lavin, Gray 2016), with the
+// points 0, 0.75, -0.75, 1.5, -1.5 and infinity for a side of 4, and 0, 1, -1
+// and infinity for one of 2. A frequency is a value of a transformed tile.
+
+// into4 and into2 transform a row or column of a tile.
+FUNCTION void into4(float *t, const float *d) {
+	t[0] = FMA(1.265625f, d[0], FMA(-2.8125f, d[2], d[4]));
+	t[5] = FMA(1.265625f, d[1], FMA(-2.8125f, d[3], d[5]));
+	float even = FMA(-2.25f, d[2], d[4]), odd = FMA(-2.25f, d[1], d[3]);
+	t[1] = FMA(0.75f, odd, even);
+	t[2] = FMA(-0.75f, odd, even);
+	even = FMA(-0.5625f, d[2], d[4]);
+	odd = FMA(-0.5625f, d[1], d[3]);
+	t[3] = FMA(1.5f, odd, even);
+	t[4] = FMA(-1.5f, odd, even);
+}
+
+FUNCTION void into2(float *t, const float *d) {
+	t[0] = FMA(-1.0f, d[0], d[2]);
+	t[3] = FMA(-1.0f, d[1], d[3]);
+	t[1] = FMA(1.0f, d[1], d[2]);
+	t[2] = FMA(-1.0f, d[1], d[2]);
+}
+
+// back4 and back2 compute a row or column of outputs.
+FUNCTION void back4(float *y, const float *m) {
+	float a = m[1] + m[2], b = m[1] - m[2], c = m[3] + m[4], d = m[3] - m[4];
+	y[0] = FMA(1.0f, c, m[0] + a);
+	y[1] = FMA(1.5f, d, 0.75f * b);
+	y[2] = FMA(2.25f, c, 0.5625f * a);
+	y[3] = FMA(3.375f, d, FMA(0.421875f, b, m[5]));
+}
+
+FUNCTION void back2(float *y, const float *m) {
+	y[0] = m[0] + (m[1] + m[2]);
+	y[1] = FMA(1.0f, m[1] - m[2], m[3]);
+}
+
+// at4 and at2 set t to the values at the points of the polynomial x, but for the factors.
+FUNCTION void at4(double *t, double x0, double x1, double x2) {
+	t[0] = x0;
+	t[5] = x2;
+	double even = FMA64(0.5625, x2, x0), odd = 0.75 * x1;
+	t[1] = even + odd;
+	t[2] = even - odd;
+	even = FMA64(2.25, x2, x0);
+	odd = 1.5 * x1;
+	t[3] = even + odd;
+	t[4] = even - odd;
+}
+
+FUNCTION void at2(double *t, double x0, double x1, double x2) {
+	t[0] = x0;
+	t[3] = x2;
+	double even = FMA64(1.0, x2, x0), odd = 1.0 * x1;
+	t[1] = even + odd;
+	t[2] = even - odd;
+}
+
+// factor4 and factor2 are one over the product of a point's distances from the others.
+FUNCTION double factor4(int i) {
+	switch (i) {
+	case 0: return 1.0 / (1.0 * -0.75 * 0.75 * -1.5 * 1.5);
+	case 1: return 1.0 / (1.0 * 0.75 * 1.5 * -0.75 * 2.25);
+	case 2: return 1.0 / (1.0 * -0.75 * -1.5 * -2.25 * 0.75);
+	case 3: return 1.0 / (1.0 * 1.5 * 0.75 * 2.25 * 3.0);
+	case 4: return 1.0 / (1.0 * -1.5 * -2.25 * -0.75 * -3.0);
+	}
+	return 1.0;
+}
+
+FUNCTION double factor2(int i) {
+	switch (i) {
+	case 0: return 1.0 / (1.0 * -1.0 * 1.0);
+	case 1: return 1.0 / (1.0 * 1.0 * 2.0);
+	case 2: return 1.0 / (1.0 * -1.0 * -2.0);
+	}
+	return 1.0;
+}
+
+// tap of input channel k and output channel o, as g says where weights lie.
+#define TAP(t) ((double)w[G_BASE + o * G_STEP_O + k * G_STEP_K + (t) * G_STEP_T])
+
+// winograd_weights4 and 2 transform the kernel of an input channel k and an
+// output channel o in float64: u is [frequency][k][o], e = k * G_O + o.
+#define WINOGRAD_WEIGHTS(NAME, SIDE_IN, AT, FACTOR) \
+	KERNEL NAME(int first, IN float *w, OUT float *u, IN int *table, int n) { \
+		EACH(e, unit, n); \
+		IN int *g = table; \
+		int k = e / G_O, o = e % G_O; \
+		double a[SIDE_IN], b[SIDE_IN], c[SIDE_IN], t[SIDE_IN]; \
+		AT(a, TAP(0), TAP(3), TAP(6)); \
+		AT(b, TAP(1), TAP(4), TAP(7)); \
+		AT(c, TAP(2), TAP(5), TAP(8)); \
+		_Pragma("unroll") for (int i = 0; i < SIDE_IN; i++) { \
+			AT(t, a[i], b[i], c[i]); \
+			_Pragma("unroll") for (int j = 0; j < SIDE_IN; j++) \
+				u[(i * SIDE_IN + j) * n + e] = (float)(t[j] * (FACTOR(i) * FACTOR(j))); \
+		} \
+	}
+WINOGRAD_WEIGHTS(winograd_weights4, 6, at4, factor4)
+WINOGRAD_WEIGHTS(winograd_weights2, 4, at2, factor2)
+
+// Numbers of the size that tiles are made for.
+#define LEAST 0x1p-50f
+#define MOST 0x1p50f
+
+// winograd_even says of every output channel whether each tap has weights of a
+// size that the channel's largest weight does not outweigh.
+KERNEL winograd_even(int first, IN float *w, OUT int *even, IN int *table, int n) {
+	EACH(o, unit, n);
+	IN int *g = table;
+	uint most = 0;
+	float least = 0.0f;
+	for (int t = 0; t < 9; t++) {
+		float size = 0.0f;
+		for (int k = 0; k < G_C; k++) {
+			uint v = BITS(w[G_BASE + o * G_STEP_O + k * G_STEP_K + t * G_STEP_T]) & 0x7fffffffu;
+			size += FLOAT(v);
+			most = v > most ? v : most;
+		}
+		least = t == 0 || !(size >= least) ? size : least;
+	}
+	float m = FLOAT(most);
+	even[o] = most == 0 || (m >= LEAST && m <= MOST && least >= 0.25f * m);
+}
+
+// winograd_apart sets apart to whether one of n channels is not even.
+KERNEL winograd_apart(int first, IN int *even, OUT int *apart, int n, int channels) {
+	EACH(e, unit, n);
+	int a = 0;
+	for (int o = 0; o < channels; o++)
+		if (!even[o])
+			a = 1;
+	apart[0] = a;
+}
+
+// block_at is the first of the two rows of block b in an image of n rows.
+FUNCTION int block_at(int b, int n) {
+	int at = b == 0 ? 0 : 2 * b - 1;
+	return at > n - 2 ? n - 2 : at;
+}
+
+// winograd_blocks computes the sum and the largest of the sizes of the values of
+// every block of two by two pixels: sixteen lanes, added in halves.
+KERNEL winograd_blocks(int first, IN float *x, OUT float *sums, OUT uint *most, IN int *table, int n) {
+	EACH(e, unit, n);
+	IN int *g = table;
+	int wide = G_W / 2 + 1, y = block_at(e / wide, G_H), c = block_at(e % wide, G_W);
+	x += unit * (G_C * G_H * G_W);
+	uint top = 0;
+	float lane[16];
+	_Pragma("unroll") for (int i = 0; i < 16; i++) {
+		lane[i] = 0.0f;
+		for (int p = 0; p < 2; p++)
+			for (int k = i; k < G_C; k += 16) {
+				IN float *v = x + (k * G_H + y) * G_W + c + p;
+				uint a = BITS(v[0]) & 0x7fffffffu, b = BITS(v[G_W]) & 0x7fffffffu;
+				lane[i] += FLOAT(a);
+				lane[i] += FLOAT(b);
+				top = a > top ? a : top;
+				top = b > top ? b : top;
+			}
+	}
+	_Pragma("unroll") for (int i = 0; i < 8; i++) lane[i] += lane[i + 8];
+	_Pragma("unroll") for (int i = 0; i < 4; i++) lane[i] += lane[i + 4];
+	sums[unit * n + e] = (lane[0] + lane[2]) + (lane[1] + lane[3]);
+	most[unit * n + e] = top;
+}
+
+// winograd_suspects says of every tile whether its values lie too far apart.
+KERNEL winograd_suspects(int first, IN float *sums, IN uint *most, OUT int *suspect, IN int *table, int n,
+	int side, int columns) {
+	EACH(e, unit, n);
+	IN int *g = table;
+	int per = side / 2, wide = G_W / 2 + 1, high = G_H / 2 + 1;
+	int y = e / columns * per, x = e % columns * per;
+	int y1 = y + per + 1 > high ? high : y + per + 1, x1 = x + per + 1 > wide ? wide : x + per + 1;
+	sums += unit * (wide * high);
+	most += unit * (wide * high);
+	uint top = 0;
+	for (int i = y; i < y1; i++)
+		for (int j = x; j < x1; j++)
+			top = most[i * wide + j] > top ? most[i * wide + j] : top;
+	float largest = FLOAT(top);
+	int even = largest >= LEAST && largest <= MOST;
+	for (int i = y; i < y1; i++)
+		for (int j = x; j < x1; j++)
+			even = even && sums[i * wide + j] >= largest;
+	suspect[unit * n + e] = top != 0 && !even;
+}
+
+// winograd_input4 and 2 transform the tiles: v is [frequency][k][tile] of a row.
+#define WINOGRAD_INPUT(NAME, SIDE, TILE, INTO) \
+	KERNEL NAME(int first, IN float *x, OUT float *v, IN int *apart, IN int *table, int n, int columns, \
+		int tiles) { \
+		EACH(e, unit, n); \
+		if (apart[0]) \
+			return; \
+		IN int *g = table; \
+		int k = e / tiles, y = e % tiles / columns * SIDE - 1, c = e % tiles % columns * SIDE - 1; \
+		x += unit * (G_C * G_H * G_W) + k * G_H * G_W; \
+		float d[TILE], half_way[TILE * TILE]; \
+		float t[TILE]; \
+		_Pragma("unroll") for (int j = 0; j < TILE; j++) { \
+			_Pragma("unroll") for (int i = 0; i < TILE; i++) \
+				d[i] = y + i < 0 || y + i >= G_H || c + j < 0 || c + j >= G_W ? 0.0f : x[(y + i) * G_W + c + j]; \
+			INTO(t, d); \
+			_Pragma("unroll") for (int i = 0; i < TILE; i++) half_way[i * TILE + j] = t[i]; \
+		} \
+		v += unit * (long)n * (TILE * TILE) + e; \
+		_Pragma("unroll") for (int i = 0; i < TILE; i++) { \
+			INTO(t, half_way + i * TILE); \
+			_Pragma("unroll") for (int j = 0; j < TILE; j++) v[(long)(i * TILE + j) * n] = t[j]; \
+		} \
+	}
+WINOGRAD_INPUT(winograd_input4, 4, 6, into4)
+WINOGRAD_INPUT(winograd_input2, 2, 4, into2)
+
+// winograd_product adds up the products of a frequency f, an output channel o
+// and a tile: chains of block values each, added in order. m is
+// [frequency][o][tile] of a row, e = (f * out + o) * tiles + tile.
+KERNEL winograd_product(int first, IN float *v, IN float *u, OUT float *m, IN int *apart, int n, int in, int out,
+	int tiles, int block) {
+	EACH(e, unit, n);
+	if (apart[0])
+		return;
+	int f = e / tiles / out, o = e / tiles % out, frequencies = n / tiles / out;
+	v += (unit * frequencies + f) * (long)in * tiles + e % tiles;
+	u += (long)f * in * out + o;
+	float sum = 0.0f;
+	for (int from = 0; from < in; from += block) {
+		float chain = 0.0f;
+		for (int k = from; k < from + block; k++)
+			chain = FMA(v[(long)k * tiles], u[(long)k * out], chain);
+		sum = from == 0 ? chain : sum + chain;
+	}
+	m[unit * n + e] = sum;
+}
+
+// winograd_output4 and 2 compute the outputs of a tile, unless it is a suspect.
+#define WINOGRAD_OUTPUT(NAME, SIDE, TILE, BACK) \
+	KERNEL NAME(int first, IN float *m, IN float *bias, OUT float *y, IN int *apart, IN int *suspect, \
+		IN int *table, int n, int columns, int tiles, int biased) { \
+		EACH(e, unit, n); \
+		if (apart[0] || suspect[unit * tiles + e % tiles]) \
+			return; \
+		IN int *g = table; \
+		int o = e / tiles, top = e % tiles / columns * SIDE, left = e % tiles % columns * SIDE; \
+		m += unit * (long)n * (TILE * TILE) + e; \
+		float d[TILE], t[SIDE], half_way[SIDE * TILE]; \
+		_Pragma("unroll") for (int i = 0; i < TILE; i++) { \
+			_Pragma("unroll") for (int j = 0; j < TILE; j++) d[j] = m[(long)(i * TILE + j) * n]; \
+			BACK(t, d); \
+			_Pragma("unroll") for (int x = 0; x < SIDE; x++) half_way[x * TILE + i] = t[x]; \
+		} \
+		float b = biased ? bias[o] : 0.0f; \
+		y += unit * (G_O * G_OH * G_OW) + o * G_OH * G_OW; \
+		_Pragma("unroll") for (int x = 0; x < SIDE; x++) { \
+			BACK(t, half_way + x * TILE); \
+			_Pragma("unroll") for (int i = 0; i < SIDE; i++) \
+				if (top + i < G_OH && left + x < G_OW) \
+					y[(top + i) * G_OW + left + x] = t[i] + b; \
+		} \
+	}
+WINOGRAD_OUTPUT(winograd_output4, 4, 6, back4)
+WINOGRAD_OUTPUT(winograd_output2, 2, 4, back2)
+
+// winograd_direct computes as windows what tiles must not: all outputs where the
+// weights lie apart, else those of suspects.
+KERNEL winograd_direct(int first, IN float *x, IN float *w, IN float *bias, OUT float *y, IN int *apart,
+	IN int *suspect, IN int *table, int n, int side, int columns, int tiles, int biased) {
+	EACH(e, unit, n);
+	IN int *g = table;
+	int p = e % (G_OH * G_OW), oy = p / G_OW, ox = p % G_OW;
+	if (!apart[0] && !suspect[unit * tiles + oy / side * columns + ox / side])
+		return;
+	y[unit * n + e] = convolved(x + unit * (G_C * G_H * G_W), w, bias, biased, g, e / (G_OH * G_OW), oy, ox);
+}

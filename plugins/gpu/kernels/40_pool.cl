@@ -1,0 +1,103 @@
+// Pooling. The geometry is that of 30_conv.cl, whose image is the larger one.
+
+KERNEL max_pool(int first, IN float *x, OUT float *y, IN int *table, int n, int count_x) {
+	EACH(e, unit, n);
+	IN int *g = table;
+	int c = e / (G_OH * G_OW), p = e % (G_OH * G_OW);
+	x += unit * count_x + c * G_H * G_W;
+	int y0 = p / G_OW * G_SH - G_TOP, x0 = p % G_OW * G_SW - G_LEFT, seen = 0;
+	float best = 0.0f;
+	for (int i = 0; i < G_KH; i++)
+		for (int j = 0; j < G_KW; j++) {
+			if (y0 + i < 0 || y0 + i >= G_H || x0 + j < 0 || x0 + j >= G_W)
+				continue;
+			float v = x[(y0 + i) * G_W + x0 + j];
+			if (!seen || v > best || (v != v && best == best))
+				best = v;
+			seen = 1;
+		}
+	y[unit * n + e] = best;
+}
+
+// largest_of says whether pixel (py, px) is the first maximum, or the first
+// NaN, of the window of output (oy, ox).
+FUNCTION int largest_of(IN float *x, IN int *g, int oy, int ox, int py, int px) {
+	int y0 = oy * G_SH - G_TOP, x0 = ox * G_SW - G_LEFT, by = -1, bx = -1;
+	float best = 0.0f;
+	for (int i = 0; i < G_KH; i++)
+		for (int j = 0; j < G_KW; j++) {
+			if (y0 + i < 0 || y0 + i >= G_H || x0 + j < 0 || x0 + j >= G_W)
+				continue;
+			float v = x[(y0 + i) * G_W + x0 + j];
+			if (by < 0 || v > best || (v != v && best == best)) {
+				best = v;
+				by = y0 + i;
+				bx = x0 + j;
+			}
+		}
+	return by == py && bx == px;
+}
+
+// pool_back adds up, in the order of the outputs, what the windows that see a
+// pixel give it: max_pool's gradient goes to the first maximum, that of an
+// average is divided.
+KERNEL pool_back(int first, IN float *x, IN float *dy, OUT float *dx, IN int *table, int n, int count_dy,
+	int of_max, int count_pad) {
+	EACH(e, unit, n);
+	IN int *g = table;
+	int c = e / (G_H * G_W), py = e % (G_H * G_W) / G_W, px = e % G_W;
+	dy += unit * count_dy + c * G_OH * G_OW;
+	float s = 0.0f;
+	for (int oy = 0; oy < G_OH; oy++) {
+		int y0 = oy * G_SH - G_TOP;
+		if (py < y0 || py >= y0 + G_KH)
+			continue;
+		for (int ox = 0; ox < G_OW; ox++) {
+			int x0 = ox * G_SW - G_LEFT;
+			if (px < x0 || px >= x0 + G_KW)
+				continue;
+			float v = dy[oy * G_OW + ox];
+			if (of_max) {
+				if (largest_of(x + unit * n + c * G_H * G_W, g, oy, ox, py, px))
+					s += v;
+				continue;
+			}
+			int high = (y0 + G_KH > G_H ? G_H : y0 + G_KH) - (y0 < 0 ? 0 : y0);
+			int across = (x0 + G_KW > G_W ? G_W : x0 + G_KW) - (x0 < 0 ? 0 : x0);
+			s += DIV(v, (float)(count_pad ? G_KH * G_KW : high * across));
+		}
+	}
+	dx[unit * n + e] = s;
+}
+
+KERNEL avg_pool(int first, IN float *x, OUT float *y, IN int *table, int n, int count_x, int count_pad) {
+	EACH(e, unit, n);
+	IN int *g = table;
+	int c = e / (G_OH * G_OW), p = e % (G_OH * G_OW), seen = 0;
+	x += unit * count_x + c * G_H * G_W;
+	int y0 = p / G_OW * G_SH - G_TOP, x0 = p % G_OW * G_SW - G_LEFT;
+	double s = 0.0;
+	for (int i = 0; i < G_KH; i++)
+		for (int j = 0; j < G_KW; j++) {
+			if (y0 + i < 0 || y0 + i >= G_H || x0 + j < 0 || x0 + j >= G_W)
+				continue;
+			s += (double)x[(y0 + i) * G_W + x0 + j];
+			seen++;
+		}
+	y[unit * n + e] = (float)(s / (double)(float)(count_pad ? G_KH * G_KW : seen));
+}
+
+KERNEL global_avg_pool_back(int first, IN float *dy, OUT float *dx, int n, int positions) {
+	EACH(e, unit, n);
+	dx[unit * n + e] = DIV(dy[unit * (n / positions) + e / positions], (float)positions);
+}
+
+// global_avg_pool adds up in float64, in order.
+KERNEL global_avg_pool(int first, IN float *x, OUT float *y, int n, int positions) {
+	EACH(e, unit, n);
+	double s = 0.0;
+	x += (unit * n + e) * positions;
+	for (int p = 0; p < positions; p++)
+		s += (double)x[p];
+	y[unit * n + e] = (float)(s / (double)positions);
+}

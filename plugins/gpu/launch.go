@@ -1,0 +1,123 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// step is a part of a function: a launch, or what the host does.
+type step interface{ run(f *frame) error }
+
+// launch runs a kernel: units of a kind, n elements each. An argument is a
+// *value, *room or *constant, whose buffer is meant, an int or a float64.
+// Ahead of them every kernel gets its first unit.
+type launch struct {
+	kernel string
+	kind   graph.Kind
+	n      int
+	args   []any
+}
+
+func (l *launch) run(f *frame) error {
+	units := f.units(l.kind)
+	if l.n == 0 {
+		return nil
+	}
+	for first := 0; first < units; first += mostUnits {
+		args := append(f.args[:0], int32(first))
+		for _, a := range l.args {
+			args = append(args, f.argument(a))
+		}
+		f.args = args
+		groups := [2]int{(l.n + Threads - 1) / Threads, min(units-first, mostUnits)}
+		if err := f.exe.device.driver.Launch(l.kernel, groups, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// argument returns what a driver takes.
+func (f *frame) argument(a any) any {
+	switch a := a.(type) {
+	case *value:
+		return a.buffer()
+	case *room:
+		return a.buffer
+	case *constant:
+		return a.buffer
+	case int:
+		return int32(a)
+	}
+	return a
+}
+
+func (v *value) buffer() Buffer {
+	if v.state != nil {
+		return v.state.buffer
+	}
+	return v.room.buffer
+}
+
+// constant is numbers that a kernel reads, the same in every run.
+type constant struct {
+	data   []byte
+	buffer Buffer
+}
+
+// place copies a constant to the device.
+func (k *constant) place(d Driver) (err error) {
+	if k.buffer, err = d.Alloc(max(len(k.data), 16)); err != nil {
+		return err
+	}
+	return d.Write(k.buffer, 0, k.data)
+}
+
+// table makes a constant of lists of numbers, one behind the other.
+func (c *compiler) table(lists ...[]int) *constant {
+	k := &constant{}
+	for _, list := range lists {
+		for _, n := range list {
+			k.data = binary.LittleEndian.AppendUint32(k.data, uint32(int32(n)))
+		}
+	}
+	c.exe.constants = append(c.exe.constants, k)
+	return k
+}
+
+// floats makes a constant of float32.
+func (c *compiler) floats(list []float32) *constant {
+	k := &constant{}
+	for _, v := range list {
+		k.data = binary.LittleEndian.AppendUint32(k.data, math.Float32bits(v))
+	}
+	c.exe.constants = append(c.exe.constants, k)
+	return k
+}
+
+// prepared is steps that run again only where a state that they read has changed.
+type prepared struct {
+	of     []*state
+	stamps []uint64
+	steps  []step
+}
+
+func (p *prepared) run(f *frame) error {
+	changed := false
+	for i, s := range p.of {
+		changed = changed || p.stamps[i] != s.stamp
+		p.stamps[i] = s.stamp
+	}
+	if !changed {
+		return nil
+	}
+	for _, s := range p.steps {
+		if err := s.run(f); err != nil {
+			clear(p.stamps)
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package gpu
+
+import (
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// productOps are the convolutions and dense products.
+var productOps = map[graph.Op]func(c *compiler){
+	graph.Conv:           buildForward,
+	graph.Dense:          buildForward,
+	graph.ConvGradInput:  buildBackward,
+	graph.DenseGradInput: buildBackward,
+	graph.ConvTranspose:  buildBackward,
+}
+
+// layer returns the layer of the current node and its algorithm.
+func (c *compiler) layer() (class.Layer, class.Algorithm) {
+	l, _ := class.LayerOf(c.fn.Function, c.node)
+	return l, class.Choose(l, device.F32, class.FMA)
+}
+
+func buildForward(c *compiler) {
+	l, algorithm := c.layer()
+	x, y, perOutput := c.in(0), c.out(0), l.C/l.Groups*l.Kernel[0]*l.Kernel[1]
+	t, w := c.filter(shares{perOutput, l.O, l.O * perOutput, 0}), forwardWeights(l)
+	switch algorithm {
+	case class.DepthwiseRows:
+		c.chains(l, w, byRows, x, t, y)
+	case class.Direct:
+		c.chains(l, w, byStrip, x, t, y)
+	case class.Winograd4, class.Winograd2:
+		c.winograd(l, tilesOf(l, algorithm), w, byWindow, x, t, y)
+	default:
+		c.chains(l, w, byWindow, x, t, y)
+	}
+}
+
+// chains launches a convolution with one chain for every output.
+func (c *compiler) chains(l class.Layer, w weights, order int, x *value, t filter, y *value) {
+	c.launch("conv", y.Kind, y.count, x, t.weight, t.bias, y, c.geometry(l, w, order), y.count, x.count,
+		t.biased)
+}
+
+// buildBackward is the gradient for the input, and the transposed convolution.
+func buildBackward(c *compiler) {
+	l, algorithm := c.layer()
+	dy, dx, t := c.in(0), c.out(0), plain(c.in(1))
+	if c.node.Op == graph.ConvTranspose {
+		taps, in, out := l.Kernel[0]*l.Kernel[1], l.O/l.Groups, l.C/l.Groups
+		t = c.filter(shares{taps, out, in * out * taps, out})
+	}
+	back, _ := l.Flipped()
+	switch w := flippedWeights(back); algorithm {
+	case class.DepthwiseRows:
+		c.chains(back, w, byRows, dy, t, dx)
+	case class.Direct:
+		c.chains(back, w, byStrip, dy, t, dx)
+	case class.Winograd4, class.Winograd2:
+		c.winograd(back, tilesOf(back, algorithm), w, backwards, dy, t, dx)
+	default:
+		c.launch("conv_back", dx.Kind, dx.count, dy, t.weight, t.bias, dx, c.geometry(l, weights{}, byWindow),
+			dx.count, dy.count, t.biased)
+	}
+}

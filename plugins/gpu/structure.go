@@ -1,0 +1,131 @@
+package gpu
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// structureOps move elements and compute nothing.
+var structureOps = map[graph.Op]func(c *compiler){
+	graph.Concat:      buildConcat,
+	graph.Slice:       buildSlice,
+	graph.SliceGrad:   buildSliceGrad,
+	graph.Pad:         buildPad,
+	graph.Reshape:     buildReshape,
+	graph.Transpose:   buildTranspose,
+	graph.BroadcastTo: buildBroadcastTo,
+}
+
+// region is a set of elements of a unit: those at from plus any multiple of the strides.
+type region struct {
+	from    int
+	strides []int
+}
+
+func all(v *value) region { return region{0, rowMajor(v.Shape)} }
+
+// rowMajor returns the strides of a shape whose last axis is the innermost.
+func rowMajor(shape []int) []int {
+	s, n := make([]int, len(shape)), 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		s[i] = n
+		n *= shape[i]
+	}
+	return s
+}
+
+// broadcast returns the strides by which a value of shape own is read as if it had this shape.
+func broadcast(own, shape []int) []int {
+	strides, out := rowMajor(own), make([]int, len(shape))
+	for i, n := range own {
+		if n > 1 {
+			out[len(shape)-len(own)+i] = strides[i]
+		}
+	}
+	return out
+}
+
+// move copies a region of x, of this shape, to one of y.
+func (c *compiler) move(x, y *value, shape []int, src, dst region) {
+	kernel := map[int]string{4: "move4", 8: "move8"}[y.DType.Size()]
+	if kernel == "" {
+		c.no("elements of " + y.DType.String() + " are not moved")
+		return
+	}
+	n := tensor.Count(shape)
+	c.launch(kernel, y.Kind, n, x, y, c.exe.owner, c.table(shape, src.strides, dst.strides), n, len(shape),
+		src.from, dst.from, unitsOf(x, y.Kind), x.count, y.count)
+}
+
+// fill sets all elements of y to a number.
+func (c *compiler) fill(y *value, v float64) {
+	if y.DType == tensor.F64 {
+		c.launch("fill64", y.Kind, y.count, y, y.count, v)
+		return
+	}
+	words := y.size() / 4
+	c.launch("fill", y.Kind, words, y, words, int(int32(math.Float32bits(float32(v)))))
+}
+
+func buildConcat(c *compiler) {
+	y, axis, begin := c.out(0), c.node.Int("axis"), 0
+	for i := range c.node.In {
+		x, dst := c.in(i), all(y)
+		dst.from = begin * dst.strides[axis]
+		c.move(x, y, x.Shape, all(x), dst)
+		begin += x.Shape[axis]
+	}
+}
+
+// sliced returns the region of v that the current node slices.
+func (c *compiler) sliced(v *value) region {
+	r := all(v)
+	for axis, step := range c.node.SliceStep() {
+		r.from += c.node.Ints("begin")[axis] * r.strides[axis]
+		r.strides[axis] *= step
+	}
+	return r
+}
+
+func buildSlice(c *compiler) {
+	x, y := c.in(0), c.out(0)
+	c.move(x, y, y.Shape, c.sliced(x), all(y))
+}
+
+func buildSliceGrad(c *compiler) {
+	dy, dx := c.in(0), c.out(0)
+	c.fill(dx, 0)
+	c.move(dy, dx, dy.Shape, all(dy), c.sliced(dx))
+}
+
+func buildPad(c *compiler) {
+	x, y := c.in(0), c.out(0)
+	dst := all(y)
+	for axis, n := range c.node.Ints("before") {
+		dst.from += n * dst.strides[axis]
+	}
+	c.fill(y, c.node.Float("value"))
+	c.move(x, y, x.Shape, all(x), dst)
+}
+
+func buildReshape(c *compiler) {
+	x, y := c.in(0), c.out(0)
+	flat := region{strides: []int{1}}
+	c.move(x, y, []int{y.count}, flat, flat)
+}
+
+func buildTranspose(c *compiler) {
+	x, y := c.in(0), c.out(0)
+	from, src := rowMajor(x.Shape), region{}
+	for _, axis := range c.node.Ints("perm") {
+		src.strides = append(src.strides, from[axis])
+	}
+	c.move(x, y, y.Shape, src, all(y))
+}
+
+func buildBroadcastTo(c *compiler) {
+	x, y := c.in(0), c.out(0)
+	c.move(x, y, y.Shape, region{strides: broadcast(x.Shape, y.Shape)}, all(y))
+}

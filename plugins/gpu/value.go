@@ -1,0 +1,91 @@
+package gpu
+
+import (
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// value is what the compiler knows of one value of a function.
+type value struct {
+	graph.Type
+	name  string
+	count int    // elements of one unit: of a row, of a replica, or of the whole
+	room  *room  // where it lies, unless it is a state tensor
+	state *state // the state tensor that it reads
+	last  int    // the last node that reads it; past all nodes for a result
+}
+
+// channels is the length of axis 0, 1 without one.
+func (v *value) channels() int {
+	if len(v.Shape) == 0 {
+		return 1
+	}
+	return v.Shape[0]
+}
+
+// positions is how many elements a channel has.
+func (v *value) positions() int { return v.count / max(v.channels(), 1) }
+
+// size is the bytes of one unit.
+func (v *value) size() int { return v.count * v.DType.Size() }
+
+func newValue(v graph.Variable) *value {
+	return &value{Type: v.Type, name: v.Name, count: tensor.Count(v.Type.Shape), last: -1}
+}
+
+// room is memory for units of a kind. Values lie in one room one after the other.
+type room struct {
+	kind   graph.Kind
+	bytes  int // of a unit
+	buffer Buffer
+	size   int // of the buffer
+}
+
+// want is the bytes that a capacity takes.
+func (r *room) want(c device.Capacity) float64 {
+	units := 1
+	switch r.kind {
+	case graph.Rows:
+		units = c.Rows
+	case graph.Replica:
+		units = c.Replicas
+	}
+	return (float64(r.bytes)*float64(units) + 15) / 16 * 16
+}
+
+// rooms are those of an executable; the free ones can be taken.
+type rooms struct{ all, free []*room }
+
+// take takes a room: the smallest that is large enough, else the largest, which
+// grows.
+func (r *rooms) take(kind graph.Kind, bytes int) *room {
+	best := -1
+	for i, have := range r.free {
+		switch {
+		case have.kind != kind:
+		case best < 0:
+			best = i
+		case have.bytes >= bytes && (r.free[best].bytes < bytes || have.bytes < r.free[best].bytes),
+			have.bytes < bytes && r.free[best].bytes < have.bytes:
+			best = i
+		}
+	}
+	if best < 0 {
+		return r.own(kind, bytes)
+	}
+	got := r.free[best]
+	r.free = append(r.free[:best], r.free[best+1:]...)
+	got.bytes = max(got.bytes, bytes)
+	return got
+}
+
+// own makes a room that nobody else takes until it is given back.
+func (r *rooms) own(kind graph.Kind, bytes int) *room {
+	made := &room{kind: kind, bytes: bytes}
+	r.all = append(r.all, made)
+	return made
+}
+
+// give gives a room back.
+func (r *rooms) give(x *room) { r.free = append(r.free, x) }

@@ -1,0 +1,58 @@
+package gpu
+
+import (
+	"strconv"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// tiles is a convolution of 3 by 3 by tiles of side by side outputs.
+type tiles struct {
+	side          int
+	rows, columns int // of tiles in an image
+	frequencies   int
+	block         int // the length of a chain
+}
+
+// tilesOf returns the tiles of a layer that has some.
+func tilesOf(l class.Layer, algorithm class.Algorithm) tiles {
+	const lanes = 16
+	t := tiles{side: 4, block: lanes / 2}
+	switch {
+	case algorithm == class.Winograd2:
+		t.side, t.block = 2, l.C
+	case l.C >= 4*lanes:
+		t.block = lanes * (2 - l.C/lanes%2)
+	}
+	t.rows, t.columns = (l.OH+t.side-1)/t.side, (l.OW+t.side-1)/t.side
+	t.frequencies = (t.side + 2) * (t.side + 2)
+	return t
+}
+
+// winograd launches a convolution by tiles. Those whose operands lie too far
+// apart are computed by chains of this order: flags on the device say which, and
+// the host reads none.
+func (c *compiler) winograd(l class.Layer, t tiles, w weights, order int, x *value, f filter, y *value) {
+	table, side := c.geometry(l, w, order), strconv.Itoa(t.side)
+	u, even, apart := c.private(4*t.frequencies*l.C*l.O), c.private(4*l.O), c.private(4)
+	c.once(f.of, func() {
+		c.launch("winograd_weights"+side, graph.Whole, l.C*l.O, f.weight, u, table, l.C*l.O)
+		c.launch("winograd_even", graph.Whole, l.O, f.weight, even, table, l.O)
+		c.launch("winograd_apart", graph.Whole, 1, even, apart, 1, l.O)
+	})
+	count, blocks := t.rows*t.columns, (l.H/2+1)*(l.W/2+1)
+	v := c.temp(y.Kind, 4*t.frequencies*l.C*count)
+	m := c.temp(y.Kind, 4*t.frequencies*l.O*count)
+	sums, most := c.temp(y.Kind, 4*blocks), c.temp(y.Kind, 4*blocks)
+	suspect := c.temp(y.Kind, 4*count)
+	c.launch("winograd_blocks", y.Kind, blocks, x, sums, most, table, blocks)
+	c.launch("winograd_suspects", y.Kind, count, sums, most, suspect, table, count, t.side, t.columns)
+	c.launch("winograd_input"+side, y.Kind, l.C*count, x, v, apart, table, l.C*count, t.columns, count)
+	n := t.frequencies * l.O * count
+	c.launch("winograd_product", y.Kind, n, v, u, m, apart, n, l.C, l.O, count, t.block)
+	c.launch("winograd_output"+side, y.Kind, l.O*count, m, f.bias, y, apart, suspect, table, l.O*count,
+		t.columns, count, f.biased)
+	c.launch("winograd_direct", y.Kind, y.count, x, f.weight, f.bias, y, apart, suspect, table, y.count, t.side,
+		t.columns, count, f.biased)
+}

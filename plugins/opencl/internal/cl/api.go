@@ -1,0 +1,79 @@
+package cl
+
+import (
+	"unsafe"
+
+	"github.com/bnctl/bnctl/plugins/internal/library"
+)
+
+// API is the open library.
+type API struct {
+	lib *library.Library
+
+	platformIDs  func(n uint32, ids *uintptr, count *uint32) int32
+	platformInfo func(platform uintptr, what uint32, size uintptr, value unsafe.Pointer, got *uintptr) int32
+	deviceIDs    func(platform uintptr, kind uint64, n uint32, ids *uintptr, count *uint32) int32
+	deviceInfo   func(device uintptr, what uint32, size uintptr, value unsafe.Pointer, got *uintptr) int32
+
+	createContext  func(props uintptr, n uint32, devices *uintptr, notify, user uintptr, code *int32) uintptr
+	releaseContext func(context uintptr) int32
+	createQueue    func(context, device uintptr, props uint64, code *int32) uintptr
+	releaseQueue   func(queue uintptr) int32
+	finish         func(queue uintptr) int32
+
+	createProgram func(context uintptr, n uint32, text **byte, length *uintptr, code *int32) uintptr
+	buildProgram  func(program uintptr, n uint32, devices *uintptr, options *byte, notify, user uintptr) int32
+	buildInfo     func(program, device uintptr, what uint32, size uintptr, value unsafe.Pointer,
+		got *uintptr) int32
+	releaseProgram func(program uintptr) int32
+	createKernel   func(program uintptr, name *byte, code *int32) uintptr
+	releaseKernel  func(kernel uintptr) int32
+	setArg         func(kernel uintptr, index uint32, size uintptr, value unsafe.Pointer) int32
+	launch         func(queue, kernel uintptr, dims uint32, offset, global, local *uintptr, n uint32,
+		wait, event uintptr) int32
+
+	createBuffer  func(context uintptr, flags uint64, size uintptr, host uintptr, code *int32) uintptr
+	releaseBuffer func(buffer uintptr) int32
+	readBuffer    func(queue, buffer uintptr, block uint32, at, size uintptr, to unsafe.Pointer, n uint32,
+		wait, event uintptr) int32
+	writeBuffer func(queue, buffer uintptr, block uint32, at, size uintptr, from unsafe.Pointer, n uint32,
+		wait, event uintptr) int32
+	copyBuffer func(queue, from, to uintptr, fromAt, toAt, size uintptr, n uint32, wait, event uintptr) int32
+}
+
+// names is where the library may be.
+var names = []string{"libOpenCL.so.1", "/usr/local/nvidia/lib64/libOpenCL.so.1"}
+
+// Open opens the library, at the given paths or where it usually is.
+func Open(paths ...string) (*API, error) {
+	if len(paths) == 0 {
+		paths = names
+	}
+	lib, err := library.Open(paths...)
+	if err != nil {
+		return nil, err
+	}
+	a := &API{lib: lib}
+	for name, fn := range a.functions() {
+		if err := lib.Bind(fn, name); err != nil {
+			_ = lib.Close()
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+func (a *API) functions() map[string]any {
+	return map[string]any{
+		"clGetPlatformIDs": &a.platformIDs, "clGetPlatformInfo": &a.platformInfo,
+		"clGetDeviceIDs": &a.deviceIDs, "clGetDeviceInfo": &a.deviceInfo,
+		"clCreateContext": &a.createContext, "clReleaseContext": &a.releaseContext,
+		"clCreateCommandQueue": &a.createQueue, "clReleaseCommandQueue": &a.releaseQueue, "clFinish": &a.finish,
+		"clCreateProgramWithSource": &a.createProgram, "clBuildProgram": &a.buildProgram,
+		"clGetProgramBuildInfo": &a.buildInfo, "clReleaseProgram": &a.releaseProgram,
+		"clCreateKernel": &a.createKernel, "clReleaseKernel": &a.releaseKernel, "clSetKernelArg": &a.setArg,
+		"clEnqueueNDRangeKernel": &a.launch, "clCreateBuffer": &a.createBuffer,
+		"clReleaseMemObject": &a.releaseBuffer, "clEnqueueReadBuffer": &a.readBuffer,
+		"clEnqueueWriteBuffer": &a.writeBuffer, "clEnqueueCopyBuffer": &a.copyBuffer,
+	}
+}

@@ -1,0 +1,141 @@
+package cl
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"unsafe"
+)
+
+// Queue is a device with a context, a queue in order, and a built program.
+type Queue struct {
+	a                       *API
+	context, queue, program uintptr
+	kernels                 map[string]uintptr
+}
+
+// Open makes a queue on a device and builds a program for it. Where it does not
+// compile, the error is the build log.
+func (a *API) Open(d Device, source string) (*Queue, error) {
+	q := &Queue{a: a, kernels: map[string]uintptr{}}
+	var code int32
+	q.context = a.createContext(0, 1, &d.id, 0, 0, &code)
+	err := check("clCreateContext", code)
+	if err == nil {
+		q.queue = a.createQueue(q.context, d.id, 0, &code)
+		err = check("clCreateCommandQueue", code)
+	}
+	if err == nil {
+		err = q.build(d, source)
+	}
+	if err != nil {
+		_ = q.Close()
+		return nil, err
+	}
+	return q, nil
+}
+
+func (q *Queue) build(d Device, source string) error {
+	b := append([]byte(source), 0)
+	first := &b[0]
+	var code int32
+	q.program = q.a.createProgram(q.context, 1, &first, nil, &code)
+	runtime.KeepAlive(b)
+	if err := check("clCreateProgramWithSource", code); err != nil {
+		return err
+	}
+	options := append([]byte("-cl-std=CL1.2"), 0)
+	if err := check("clBuildProgram", q.a.buildProgram(q.program, 1, &d.id, &options[0], 0, 0)); err != nil {
+		return fmt.Errorf("%w\n%s", err, q.log(d))
+	}
+	return nil
+}
+
+// log is what the compiler says, its beginning.
+func (q *Queue) log(d Device) string {
+	b := make([]byte, 1<<16)
+	var got uintptr
+	if q.a.buildInfo(q.program, d.id, buildLog, uintptr(len(b)), unsafe.Pointer(&b[0]), &got) != 0 {
+		return "the compiler's log cannot be read"
+	}
+	return strings.TrimRight(string(b[:min(int(got), len(b))]), "\x00\n")
+}
+
+// Close frees all. What OpenCL says to that nobody can mend.
+func (q *Queue) Close() error {
+	for _, k := range q.kernels {
+		q.a.releaseKernel(k)
+	}
+	if q.program != 0 {
+		q.a.releaseProgram(q.program)
+	}
+	if q.queue != 0 {
+		q.a.releaseQueue(q.queue)
+	}
+	if q.context != 0 {
+		q.a.releaseContext(q.context)
+	}
+	return nil
+}
+
+// Alloc makes a buffer.
+func (q *Queue) Alloc(bytes int) (uintptr, error) {
+	var code int32
+	b := q.a.createBuffer(q.context, 1, uintptr(bytes), 0, &code)
+	return b, check("clCreateBuffer", code)
+}
+
+// Free ends a buffer.
+func (q *Queue) Free(b uintptr) error { return check("clReleaseMemObject", q.a.releaseBuffer(b)) }
+
+// Write copies to a buffer.
+func (q *Queue) Write(to uintptr, at int, data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	return check("clEnqueueWriteBuffer", q.a.writeBuffer(q.queue, to, 1, uintptr(at), uintptr(len(data)),
+		unsafe.Pointer(&data[0]), 0, 0, 0))
+}
+
+// Read copies from a buffer.
+func (q *Queue) Read(data []byte, from uintptr, at int) error {
+	if len(data) == 0 {
+		return nil
+	}
+	return check("clEnqueueReadBuffer", q.a.readBuffer(q.queue, from, 1, uintptr(at), uintptr(len(data)),
+		unsafe.Pointer(&data[0]), 0, 0, 0))
+}
+
+// Copy copies between buffers.
+func (q *Queue) Copy(to, from uintptr, n int) error {
+	return check("clEnqueueCopyBuffer", q.a.copyBuffer(q.queue, from, to, 0, 0, uintptr(n), 0, 0, 0))
+}
+
+// Wait waits for all that was enqueued.
+func (q *Queue) Wait() error { return check("clFinish", q.a.finish(q.queue)) }
+
+// Kernel returns a kernel of the program.
+func (q *Queue) Kernel(name string) (uintptr, error) {
+	if k, ok := q.kernels[name]; ok {
+		return k, nil
+	}
+	var code int32
+	k := q.a.createKernel(q.program, &append([]byte(name), 0)[0], &code)
+	if err := check("clCreateKernel "+name, code); err != nil {
+		return 0, err
+	}
+	q.kernels[name] = k
+	return k, nil
+}
+
+// Set sets an argument of a kernel to size bytes.
+func (q *Queue) Set(kernel uintptr, i int, size int, value unsafe.Pointer) error {
+	return check("clSetKernelArg", q.a.setArg(kernel, uint32(i), uintptr(size), value))
+}
+
+// Launch enqueues a kernel over groups[0] by groups[1] groups of so many threads.
+func (q *Queue) Launch(kernel uintptr, groups [2]int, threads int) error {
+	global := [2]uintptr{uintptr(groups[0] * threads), uintptr(groups[1])}
+	local := [2]uintptr{uintptr(threads), 1}
+	return check("clEnqueueNDRangeKernel", q.a.launch(q.queue, kernel, 2, nil, &global[0], &local[0], 0, 0, 0))
+}

@@ -1,0 +1,83 @@
+package opencl
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/plugins/gpu"
+	"github.com/bnctl/bnctl/plugins/opencl/internal/cl"
+)
+
+// driver is a queue as package gpu wants it.
+type driver struct {
+	*cl.Queue
+	largest int64 // bytes of a buffer at most
+}
+
+// kind gives an error of OpenCL its kind.
+func kind(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, cl.AllocationFailed), errors.Is(err, cl.OutOfHostMemory),
+		errors.Is(err, cl.InvalidBufferSize):
+		return device.Errorf("", "", device.OutOfMemory, "%w", err)
+	}
+	return device.Errorf("", "", device.Lost, "%w", err)
+}
+
+func (d driver) Alloc(bytes int) (gpu.Buffer, error) {
+	if d.largest > 0 && int64(bytes) > d.largest {
+		return 0, device.Errorf("", "", device.OutOfMemory, "want a buffer of %d MiB, the largest has %d MiB",
+			bytes>>20, d.largest>>20)
+	}
+	b, err := d.Queue.Alloc(bytes)
+	return gpu.Buffer(b), kind(err)
+}
+
+func (d driver) Free(b gpu.Buffer) error { return kind(d.Queue.Free(uintptr(b))) }
+
+func (d driver) Write(to gpu.Buffer, at int, data []byte) error {
+	return kind(d.Queue.Write(uintptr(to), at, data))
+}
+
+func (d driver) Read(data []byte, from gpu.Buffer, at int) error {
+	return kind(d.Queue.Read(data, uintptr(from), at))
+}
+
+func (d driver) Copy(to, from gpu.Buffer, n int) error {
+	return kind(d.Queue.Copy(uintptr(to), uintptr(from), n))
+}
+
+func (d driver) Launch(kernel string, groups [2]int, args []any) error {
+	k, err := d.Kernel(kernel)
+	for i, a := range args {
+		if err != nil {
+			break
+		}
+		err = d.set(k, i, a)
+	}
+	if err == nil {
+		err = d.Queue.Launch(k, groups, gpu.Threads)
+	}
+	if err != nil {
+		return kind(fmt.Errorf("%s: %w", kernel, err))
+	}
+	return nil
+}
+
+func (d driver) set(kernel uintptr, i int, a any) error {
+	switch a := a.(type) {
+	case gpu.Buffer:
+		return d.Set(kernel, i, 8, unsafe.Pointer(&a))
+	case int32:
+		return d.Set(kernel, i, 4, unsafe.Pointer(&a))
+	case float64:
+		return d.Set(kernel, i, 8, unsafe.Pointer(&a))
+	}
+	panic(fmt.Sprintf("opencl: argument %d is a %T", i, a))
+}
+
+func (d driver) Wait() error { return kind(d.Queue.Wait()) }

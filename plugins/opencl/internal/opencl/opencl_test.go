@@ -1,0 +1,89 @@
+//go:build opencl
+
+package opencl
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/gpu"
+	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
+)
+
+func open(t *testing.T) device.Device {
+	t.Helper()
+	d, err := Provider{}.Open(context.Background(), "0", device.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// TestCases: each case has the bits of the CPU, or is refused for an operation
+// that the device does not list.
+func TestCases(t *testing.T) {
+	ctx := context.Background()
+	cases, err := bitwise.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpu, err := bitwise.CPU(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cpu.Close()
+	d := open(t)
+	for _, c := range cases {
+		for v := bitwise.Normal; v <= bitwise.Sick; v++ {
+			err := bitwise.Compare(ctx, cpu, d, c.Program, []int{2, 0, 3, 1}, v)
+			if errors.Is(err, device.Unsupported) {
+				t.Logf("%s: %v", c.Name, err)
+				break
+			}
+			if err != nil {
+				t.Errorf("%s, values %d: %v", c.Name, v, err)
+			}
+		}
+	}
+}
+
+// TestModels: whole models predict with the bits of the CPU.
+func TestModels(t *testing.T) {
+	ctx := context.Background()
+	cpu, err := bitwise.CPU(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cpu.Close()
+	d := open(t)
+	for name, side := range map[string]int{"resnet20": 32, "mobilenetv2": 64, "lenet-bn": 28} {
+		p, err := bitwise.Model(name, side)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := bitwise.Compare(ctx, cpu, d, p, []int{2, 1}, bitwise.Normal); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestConformance: the device keeps the contract for the operations that it lists.
+func TestConformance(t *testing.T) {
+	var lacks []graph.Op
+	for _, c := range devicetest.Cases() {
+		for _, op := range c.Ops {
+			if !slices.Contains(gpu.Ops(), op) {
+				lacks = append(lacks, op)
+			}
+		}
+	}
+	devicetest.Run(t, func(ctx context.Context, precision string) (device.Device, error) {
+		return Provider{}.Open(ctx, "0", device.Options{Precision: precision})
+	}, lacks...)
+}

@@ -1,0 +1,154 @@
+// Package opencl provides the devices of OpenCL: any with float64, fused
+// multiply-adds and subnormals.
+package opencl
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/plugins/gpu"
+	"github.com/bnctl/bnctl/plugins/opencl/internal/cl"
+)
+
+// Provider provides the OpenCL devices of this machine.
+type Provider struct {
+	// Library is where libOpenCL is; "" looks where it usually is.
+	Library string
+}
+
+// Describe implements device.Provider.
+func (Provider) Describe() device.Plugin {
+	return device.Plugin{Name: "opencl", Version: "1", About: "OpenCL 1.2 and later: GPUs of any vendor"}
+}
+
+// List implements device.Provider. No library, no platform and no device are no
+// errors: the reason says which.
+func (p Provider) List(context.Context) ([]device.Info, string, error) {
+	_, found, reason := p.find()
+	var list []device.Info
+	for i, d := range found {
+		list = append(list, info(i, d))
+	}
+	return list, reason, nil
+}
+
+// find opens the library and lists the devices; without any there is a reason.
+func (p Provider) find() (*cl.API, []cl.Device, string) {
+	const advice = "; install the OpenCL driver of the device or use --devices cpu"
+	var paths []string
+	if p.Library != "" {
+		paths = []string{p.Library}
+	}
+	api, err := cl.Open(paths...)
+	if err != nil {
+		return nil, nil, err.Error() + advice
+	}
+	found, err := api.Devices()
+	switch {
+	case err != nil:
+		return nil, nil, err.Error()
+	case len(found) == 0:
+		return nil, nil, "libOpenCL is there, but no platform with a device" + advice
+	}
+	return api, found, ""
+}
+
+// info describes a device. Its ID is the platform's number and the device's.
+func info(index int, d cl.Device) device.Info {
+	return device.Info{
+		ID: fmt.Sprintf("%d.%d", d.Platform, d.Index), Name: fmt.Sprintf("opencl:%d", index),
+		Description: fmt.Sprintf("%s, %s, %s", d.Name, d.PlatformName, d.Version),
+		MemoryTotal: d.Memory, MemoryFree: d.Memory, Kernels: Class,
+	}
+}
+
+// Open implements device.Provider: id is that of an Info, its index, or a part of
+// the device's name.
+func (p Provider) Open(_ context.Context, id string, o device.Options) (device.Device, error) {
+	api, found, reason := p.find()
+	if len(found) == 0 {
+		return nil, device.Errorf("opencl", "Open", device.Unavailable, "%s", reason)
+	}
+	index := choose(found, id)
+	if index < 0 {
+		return nil, device.Errorf("opencl", "Open", device.Unavailable, "no device %q; there are %s", id,
+			describe(found))
+	}
+	d, what := found[index], info(index, found[index])
+	if err := suits(d, o); err != nil {
+		return nil, device.Errorf(what.Name, "Open", device.Unsupported, "%w", err)
+	}
+	q, err := api.Open(d, gpu.Source())
+	if err != nil {
+		return nil, device.Errorf(what.Name, "Open", device.Unavailable, "%w", err)
+	}
+	return gpu.New(what, driver{q, d.Largest}), nil
+}
+
+// choose returns the number of the device that id means, -1 if there is none.
+func choose(found []cl.Device, id string) int {
+	for i, d := range found {
+		if id == info(i, d).ID || id == fmt.Sprint(i) {
+			return i
+		}
+	}
+	for i, d := range found {
+		if id != "" && strings.Contains(strings.ToLower(d.Name), strings.ToLower(id)) {
+			return i
+		}
+	}
+	return -1
+}
+
+func describe(found []cl.Device) string {
+	var s []string
+	for i, d := range found {
+		s = append(s, fmt.Sprintf("%d (%s)", i, d.Name))
+	}
+	return strings.Join(s, ", ")
+}
+
+// suits says why a device cannot give the bits of the class.
+func suits(d cl.Device, o device.Options) error {
+	const single = cl.Denorm | cl.InfNaN | cl.RoundToNearest | cl.FMA
+	switch {
+	case o.Precision != "" && o.Precision != device.F32:
+		return fmt.Errorf("precision %s, and OpenCL devices have %s only; use --precision %s", o.Precision,
+			device.F32, device.F32)
+	case o.Kernels != "" && o.Kernels != "auto" && o.Kernels != Class:
+		return fmt.Errorf("kernels %q do not run on it; it has %s", o.Kernels, Class)
+	case d.Double == 0:
+		return fmt.Errorf("%s has no float64, in which much of a result is computed; use --devices cpu", d.Name)
+	case d.Single&single != single || d.Double&single != single:
+		return fmt.Errorf("%s lacks%s, without which its bits would be others; use --devices cpu", d.Name, lacks(d))
+	case d.Threads < gpu.Threads:
+		return fmt.Errorf("%s has groups of %d threads at most; the kernels have %d", d.Name, d.Threads,
+			gpu.Threads)
+	case !d.Compiler:
+		return fmt.Errorf("%s comes without a compiler", d.Name)
+	}
+	return nil
+}
+
+// lacks lists what the floats of a device cannot do.
+func lacks(d cl.Device) string {
+	s, both := "", d.Single&d.Double
+	for _, f := range []struct {
+		bit  uint64
+		name string
+	}{{cl.Denorm, " subnormals"}, {cl.InfNaN, " infinities"}, {cl.RoundToNearest, " rounding to nearest"},
+		{cl.FMA, " fused multiply-adds"}} {
+		if both&f.bit == 0 {
+			s += f.name
+		}
+	}
+	return s
+}
+
+// Class is the kernel class of the device. It is "fma" when all operations of
+// that class run.
+const Class = "opencl"
+
+var _ device.Provider = Provider{}

@@ -1,0 +1,10 @@
+// Package opencl is the OpenCL device plugin: bnctl-device-opencl is its executable.
+package opencl
+
+import (
+	"github.com/bnctl/bnctl/device/serve"
+	"github.com/bnctl/bnctl/plugins/opencl/internal/opencl"
+)
+
+// Main is the main function of the plugin.
+func Main() { serve.Main(opencl.Provider{}) }

@@ -95,9 +95,9 @@ formats:              formats/caffe formats/keras formats/onnx formats/safetenso
 formats:              formats/torch formats/internal/foreign bn graph models regular serialize tensor
 
 plugins/cpu/internal/amxemulation:
-plugins/cpu/internal/kernel:   plugins/cpu/internal/amxemulation
+plugins/cpu/internal/kernel:   device/class plugins/cpu/internal/amxemulation
 plugins/cpu/internal/workers:  plugins/cpu/internal/kernel
-plugins/cpu/internal/fusion:   graph tensor
+plugins/cpu/internal/fusion:   device/class graph tensor
 plugins/cpu/internal/run:      collective device graph plugins/cpu/internal/fusion plugins/cpu/internal/kernel
 plugins/cpu/internal/run:      plugins/cpu/internal/workers tensor
 plugins/cpu/internal/convolution: collective device/class graph plugins/cpu/internal/kernel

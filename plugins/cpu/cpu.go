@@ -1,5 +1,3 @@
-// Package cpu is the CPU plugin: a library, so that bnctl can start itself as
-// the plugin process, and the main package bnctl-device-cpu beside it.
 package cpu
 
 import (

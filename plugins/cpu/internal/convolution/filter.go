@@ -2,8 +2,8 @@ package convolution
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -26,8 +26,8 @@ type filter struct {
 
 // foldedNorm is the operands of a batch norm, all of them state.
 type foldedNorm struct {
+	class.Norm
 	gamma, beta, mean, variance *run.Value
-	eps                         float64
 }
 
 // plain returns the filter that is a weight alone.
@@ -37,8 +37,8 @@ func plain(weight *run.Value) *filter { return &filter{weight: weight, changed: 
 // where a batch norm was made part of it.
 func filterOf(c *run.Compiler) *filter {
 	t := &filter{weight: c.In(1), bias: c.In(2)}
-	if j := c.Fn.Joined[c.Node.Out[0]]; j.Norm {
-		t.norm = &foldedNorm{c.In(3), c.In(4), c.In(5), c.In(6), j.Eps}
+	if j := c.Fn.Joined[c.Node.Out[0]]; j.Norm != nil {
+		t.norm = &foldedNorm{*j.Norm, c.In(3), c.In(4), c.In(5), c.In(6)}
 		t.by, t.add = make([]float64, t.norm.gamma.Count), make([]float32, t.norm.gamma.Count)
 	}
 	t.changed = run.Changes(t.operands()...)
@@ -62,7 +62,7 @@ func (t *filter) key() string {
 	if t.norm == nil {
 		return ""
 	}
-	return fmt.Sprintf(" with @%s @%s %v", t.norm.gamma.Name, t.norm.variance.Name, t.norm.eps)
+	return fmt.Sprintf(" with @%s @%s %v", t.norm.gamma.Name, t.norm.variance.Name, t.norm.Eps)
 }
 
 // stamp returns a number that grows whenever the products' factors change: the
@@ -109,7 +109,7 @@ func (t *filter) fold(f *run.Frame) {
 		if t.bias != nil {
 			shift += float64(f.F32(t.bias)[o])
 		}
-		t.by[o] = float64(g) / math.Sqrt(float64(variance[o])+n.eps)
-		t.add[o] = float32(float64(beta[o]) + float64(shift*t.by[o]))
+		t.by[o] = n.By(g, variance[o])
+		t.add[o] = n.Add(beta[o], shift, t.by[o])
 	}
 }

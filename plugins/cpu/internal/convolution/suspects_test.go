@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
@@ -59,7 +60,7 @@ func nearTheLeast(r *rand.Rand, n, channels, high, wide int) tensor.Tensor {
 		if image%4 == 0 || image%4 == 1 && column < wide/2 || image%4 == 2 && row >= high/2 {
 			size -= 0.3
 		}
-		x.F32()[i] = size * tileLeast * float32(1-2*r.IntN(2))
+		x.F32()[i] = size * class.TileLeast * float32(1-2*r.IntN(2))
 	}
 	return x
 }
@@ -98,14 +99,14 @@ func (t *tiles) suspectsOf(x []float32) (suspects []int) {
 			for bx := tile % t.columns * per; bx < min(tile%t.columns*per+per+1, wide); bx++ {
 				sum := 0.0
 				for i := range 4 * t.c {
-					y, column := blockOf(by, t.h)+i/(2*t.c), blockOf(bx, t.w)+i/t.c%2
+					y, column := class.BlockOf(by, t.h)+i/(2*t.c), class.BlockOf(bx, t.w)+i/t.c%2
 					v := math.Abs(float64(x[(y*t.w+column)*t.c+i%t.c]))
 					sum, largest = sum+v, max(largest, v)
 				}
 				low = min(low, sum)
 			}
 		}
-		if largest > 0 && !(largest >= tileLeast && largest <= tileMost && low >= largest) {
+		if largest > 0 && !(largest >= class.TileLeast && largest <= class.TileMost && low >= largest) {
 			suspects = append(suspects, tile)
 		}
 	}

@@ -1,21 +1,10 @@
 package convolution
 
-import "math"
+import (
+	"math"
 
-// A tile's error is relative to its largest value, that of a window to what
-// the window sees. They are of one size unless a few values of a tile outweigh
-// the others; so tiles are inspected. Every window of three by three contains
-// one of the blocks of two by two pixels that begin at odd rows and columns
-// (those at the border are moved inside): the sizes of each block's values
-// must add up to at least the largest value of the tile. Values and weights
-// must be within 2^50 of 1, which leaves room for the transforms.
-const (
-	tileLeast = 0x1p-50
-	tileMost  = 0x1p50
+	"github.com/bnctl/bnctl/device/class"
 )
-
-// blockOf returns the first of the two rows of block b in an image of n rows.
-func blockOf(b, n int) int { return min(max(2*b-1, 0), n-2) }
 
 // inspect adds to suspects those tiles in rows [from, to) of the image in the
 // strip that windows must compute. Whether a tile is one depends on that tile
@@ -28,7 +17,7 @@ func (t *tiles) inspect(from, to, first int) {
 		t.sums, t.most = make([]float32, n), make([]uint32, n)
 	}
 	for b := b0; b < b1; b++ {
-		t.spread(blockOf(b, t.h)-(from*t.Side-1), (b-b0)*wide, wide)
+		t.spread(class.BlockOf(b, t.h)-(from*t.Side-1), (b-b0)*wide, wide)
 	}
 	if allEven(t.sums[:n], t.most[:n]) {
 		return
@@ -70,8 +59,8 @@ func allEven(sums []float32, most []uint32) bool {
 	for i, m := range most {
 		top, least, low = max(top, m), min(least, m), min(low, sums[i])
 	}
-	largest := math.Float32frombits(top)
-	return top == 0 || math.Float32frombits(least) >= tileLeast && largest <= tileMost && low >= largest
+	return top == 0 || math.Float32frombits(least) >= class.TileLeast &&
+		class.EvenTile(low, math.Float32frombits(top))
 }
 
 // even reports whether the values of a tile lie close enough together: those of
@@ -86,6 +75,5 @@ func (t *tiles) even(sums []float32, most []uint32, across, step int) bool {
 			low = min(low, s)
 		}
 	}
-	largest := math.Float32frombits(top)
-	return top == 0 || largest >= tileLeast && largest <= tileMost && low >= largest
+	return class.EvenTile(low, math.Float32frombits(top))
 }

@@ -1,6 +1,7 @@
 package convolution
 
 import (
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -74,7 +75,7 @@ func (g *winogradGradientGuard) mend(f *run.Frame, k *winogradGradient, r int) {
 // the sum and the largest of the sizes.
 func even(size, most float32) bool {
 	const share = 8
-	return most == 0 || most >= tileLeast && most <= tileMost && share*most <= size
+	return most == 0 || most >= class.TileLeast && most <= class.TileMost && share*most <= size
 }
 
 // channel computes the gradient for an input channel and a panel by windows.

@@ -3,6 +3,7 @@ package convolution
 import (
 	"sync"
 
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -74,23 +75,18 @@ func (p *winogradPack) gather(f *run.Frame, taps []float32, filter *filter, pane
 // even reports whether every tap of every output channel has weights of a size
 // that the channel's largest weight does not outweigh.
 func (p *winogradPack) even(f *run.Frame, taps []float32, width int) bool {
-	const share = 0.25
 	var sizes [9][kernel.WinogradLanes]float32
 	var most [kernel.WinogradLanes]float32
 	for t := range sizes {
 		f.Kernels.Sizes(sizes[t][:width], most[:width], taps[t*p.In*width:][:p.In*width])
 	}
 	for o, m := range most[:width] {
-		if m == 0 {
-			continue
-		}
-		if !(m >= tileLeast && m <= tileMost) {
-			return false
-		}
+		var of [9]float32
 		for t := range sizes {
-			if sizes[t][o] < share*m {
-				return false
-			}
+			of[t] = sizes[t][o]
+		}
+		if !class.EvenWeights(of, m) {
+			return false
 		}
 	}
 	return true

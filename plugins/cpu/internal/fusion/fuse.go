@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -13,21 +14,23 @@ import (
 // of a batch norm, then the value to add.
 type Joined struct {
 	Given graph.Value // the result that the node had in the function as it was given
-	Norm  bool        // a product multiplies with weights that hold a batch norm
-	Eps   float64     // of it
+	Norm  *class.Norm // of a product whose weights hold a batch norm; else nil
 	Plus  bool        // a value is added to the result
 	Relu  bool        // the result is bounded to 0 below and most above
 	Most  float32
 }
 
-// Fuse returns fn with batch norms made part of the products before them (fold),
+// Fuse returns fn with batch norms made part of the products before them (class.Fold),
 // and then the additions and activations that follow a product or a
 // normalisation, and nothing else reads it, part of that. The latter have the
 // bits that the nodes one by one would give. What was joined is by the result,
 // which is that of the last node taken in.
 func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Joined) {
+	fn, norms := class.Fold(fn)
 	u := newFuser(fn)
-	u.fold()
+	for v, n := range norms {
+		u.joined[v] = Joined{Given: n.Product, Norm: &n}
+	}
 	for _, want := range [][]graph.Op{{graph.Relu, graph.Relu6}, {graph.Add}} {
 		for i, n := range fn.Nodes {
 			if slices.Contains(want, n.Op) && !u.gone[i] {
@@ -40,7 +43,7 @@ func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Joined) {
 
 // ended are the operations whose results may be added to and bounded before they
 // are written.
-var ended = append([]graph.Op{graph.Normalise, graph.BatchNorm}, filtered...)
+var ended = append([]graph.Op{graph.Normalise, graph.BatchNorm}, class.Folded...)
 
 // fuser is the state of fuse.
 type fuser struct {
@@ -104,7 +107,7 @@ func (u *fuser) node(i int) {
 	}
 	k := u.made[source]
 	node, j := u.fn.Nodes[k], u.joined[source]
-	if !j.Norm {
+	if j.Norm == nil {
 		j.Given = source
 	}
 	switch n.Op {
@@ -166,4 +169,14 @@ func (u *fuser) rows(v graph.Value) bool {
 // alike reports whether a and b are rows of float32 of one shape.
 func (u *fuser) alike(a, b graph.Value) bool {
 	return u.rows(a) && u.rows(b) && slices.Equal(u.fn.Values[a].Type.Shape, u.fn.Values[b].Type.Shape)
+}
+
+// operandsOf returns the operands of a node, to which others may be added: a
+// product without a bias has none in its place.
+func operandsOf(n *graph.Node) []graph.Value {
+	in := slices.Clone(n.In)
+	if slices.Contains(class.Folded, n.Op) && len(in) == 2 {
+		in = append(in, graph.None)
+	}
+	return in
 }

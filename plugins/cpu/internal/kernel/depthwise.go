@@ -3,6 +3,8 @@ package kernel
 import (
 	"fmt"
 	"unsafe"
+
+	"github.com/bnctl/bnctl/device/class"
 )
 
 // Depthwise computes positions [from, to) of a window whose runs are whole
@@ -63,7 +65,7 @@ func multiplyInto(sum, x, y []float32, fused bool) {
 	x, y = x[:len(sum)], y[:len(sum)]
 	for i := range sum {
 		if fused {
-			sum[i] = fuse(x[i], y[i], sum[i])
+			sum[i] = class.Fuse(x[i], y[i], sum[i])
 		} else {
 			sum[i] += float32(x[i] * y[i])
 		}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/bnctl/bnctl/device/class"
 )
 
 // precisionOperands are what values precision is measured over.
@@ -83,7 +85,7 @@ func (c *matrixCase) errors(out []float32) (parts, chain relativeError) {
 				y := c.src[j*c.Run+k]
 				sum += float64(x) * float64(y)
 				size += math.Abs(float64(x) * float64(y))
-				fma = fuse(x, y, fma)
+				fma = class.Fuse(x, y, fma)
 			}
 			parts.add(out[p*c.Width+j], sum, size, p*c.Width+j+1)
 			chain.add(fma, sum, size, p*c.Width+j+1)

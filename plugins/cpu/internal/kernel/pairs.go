@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/bnctl/bnctl/device/class"
 )
 
 // Pairs is a Window whose operands are bfloat16, two values of a run at a time:
@@ -171,7 +173,7 @@ func (f *Finish) finish(i, at int, v float32) float32 {
 // is subnormal if it is below leastNormal with the precision of normal ones.
 func fuseFlushed(x, y, z float32) float32 {
 	const least = leastNormal - 0x1p-151
-	sum := oddSum(flushed(x), flushed(y), flushed(z))
+	sum := class.OddSum(flushed(x), flushed(y), flushed(z))
 	if sum < least && sum > -least {
 		return float32(math.Copysign(0, sum))
 	}

@@ -2,9 +2,10 @@ package kernel
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"unsafe"
+
+	"github.com/bnctl/bnctl/device/class"
 )
 
 // Window is the geometry of a product between the windows of one image and a
@@ -210,28 +211,8 @@ func addRounded(acc, row []float32, v float32) {
 // exact in float64; what FMA adds to it keeps the rounding single.
 func addFused(acc, row []float32, v float32) {
 	for c, r := range row {
-		acc[c] = fuse(v, r, acc[c])
+		acc[c] = class.Fuse(v, r, acc[c])
 	}
-}
-
-// fuse returns x*y + z rounded once. The float64 sum is rounded to odd, so
-// that rounding it to float32 is the only rounding (Boldo, Melquiond 2008).
-func fuse(x, y, z float32) float32 { return float32(oddSum(x, y, z)) }
-
-// oddSum returns x*y + z rounded to odd.
-func oddSum(x, y, z float32) float64 {
-	p, a := float64(float64(x)*float64(y)), float64(z)
-	sum := p + a
-	b := sum - p
-	lost := (p - (sum - b)) + (a - b)
-	if lost != 0 && math.Float64bits(sum)&1 == 0 && !math.IsInf(sum, 0) && lost == lost {
-		if (lost > 0) == (sum > 0) {
-			sum = math.Float64frombits(math.Float64bits(sum) + 1)
-		} else {
-			sum = math.Float64frombits(math.Float64bits(sum) - 1)
-		}
-	}
-	return sum
 }
 
 // first returns the address of the first element, nil if there is none.

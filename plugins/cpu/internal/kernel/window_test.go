@@ -124,23 +124,6 @@ func checkClose(t *testing.T, what string, got, want []float32, tolerance float6
 	}
 }
 
-func TestFuse(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 3))
-	for range 1 << 18 {
-		x, y := float32(r.NormFloat64()), float32(r.NormFloat64())
-		z := float32(r.NormFloat64() * math.Exp2(float64(r.IntN(60)-30)))
-		if r.IntN(4) == 0 {
-			z = -x * y
-		}
-		// The exact value, by an FMA of float64, lies within a hair of what
-		// float32 may round.
-		want := exactFuse(x, y, z)
-		if got := fuse(x, y, z); got != want {
-			t.Fatalf("fuse(%v, %v, %v) = %v, want %v", x, y, z, got, want)
-		}
-	}
-}
-
 func BenchmarkWindow(b *testing.B) {
 	for _, s := range []struct{ side, taps, in, out int }{
 		{32, 9, 16, 16}, {16, 9, 32, 32}, {8, 9, 64, 64}, {56, 9, 64, 64}, {14, 9, 256, 256}, {32, 3, 9, 16},

@@ -32,15 +32,7 @@ func (g Winograd) Tile() int { return g.Side + 2 }
 func (g Winograd) Frequencies() int { return g.Tile() * g.Tile() }
 
 // Block returns the length of a chain.
-func (g Winograd) Block() int {
-	switch {
-	case g.Side == 2:
-		return g.In
-	case g.In >= 4*Lanes:
-		return Lanes * (2 - g.In/Lanes%2)
-	}
-	return Lanes / 2
-}
+func (g Winograd) Block() int { return g.tiles().Block(g.In) }
 
 // Panels returns the number of panels.
 func (g Winograd) Panels() int { return (g.Out + WinogradLanes - 1) / WinogradLanes }

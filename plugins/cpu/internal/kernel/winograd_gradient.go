@@ -2,7 +2,8 @@ package kernel
 
 import (
 	"fmt"
-	"math"
+
+	"github.com/bnctl/bnctl/device/class"
 )
 
 // The gradient of a kernel of 3 by 3 needs the same tiles of the input as
@@ -81,36 +82,23 @@ func (s *Set) WinogradTaps(g Winograd, taps, sums []float32, n int) {
 	g.tapsGeneric(taps, sums, n)
 }
 
-// points sets t to the values at the points of the polynomial whose
-// coefficients are y.
-func (g Winograd) points(t, y []float32) {
-	t[0], t[g.Tile()-1] = y[0], y[g.Side-1]
-	for i, p := range g.pairs() {
-		even, odd := y[0], y[1]
-		if g.Side == 4 {
-			even, odd = fuse(p*p, y[2], even), fuse(p*p, y[3], odd)
-		}
-		t[1+2*i], t[2+2*i] = fuse(p, odd, even), fuse(-p, odd, even)
-	}
-}
-
 // spreadOutGeneric transforms one tile, columns first.
 func (g Winograd) spreadOutGeneric(v []float32, freq int, in []float32, rowStep int) {
 	n := g.Tile()
-	var half [winogradMost][winogradMost]float32
-	var d, t [winogradMost]float32
+	var half [class.MostTile][class.MostTile]float32
+	var d, t [class.MostTile]float32
 	for c := range g.Out {
 		for x := range g.Side {
 			for y := range g.Side {
 				d[y] = in[y*rowStep+x*g.Out+c]
 			}
-			g.points(t[:], d[:])
+			g.tiles().Points(t[:], d[:])
 			for i := range n {
 				half[i][x] = t[i]
 			}
 		}
 		for i := range n {
-			g.points(t[:], half[i][:])
+			g.tiles().Points(t[:], half[i][:])
 			for j := range n {
 				v[(i*n+j)*freq+c] = t[j]
 			}
@@ -118,42 +106,15 @@ func (g Winograd) spreadOutGeneric(v []float32, freq int, in []float32, rowStep 
 	}
 }
 
-// elements returns the three coefficients that the values at the points make.
-func (g Winograd) elements(x []float64) [3]float64 {
-	factor := g.factors()
-	e := [3]float64{float64(factor[0] * x[0]), 0, x[g.Tile()-1]}
-	for i, p := range g.pairs() {
-		f, p := factor[1+2*i], float64(p)
-		sum, difference := x[1+2*i]+x[2+2*i], x[1+2*i]-x[2+2*i]
-		e[0] = math.FMA(f, sum, e[0])
-		if i == 0 {
-			e[1] = float64(float64(f*p) * difference)
-		} else {
-			e[1] = math.FMA(float64(f*p), difference, e[1])
-		}
-		e[2] = math.FMA(float64(float64(f*p)*p), sum, e[2])
-	}
-	return e
-}
-
-// tapsGeneric computes n kernels in float64, columns first.
+// tapsGeneric computes n kernels.
 func (g Winograd) tapsGeneric(taps, sums []float32, n int) {
-	size := g.Tile()
-	var half [3][winogradMost]float64
-	var x [winogradMost]float64
+	var all [class.MostTile * class.MostTile]float32
 	for k := range n {
-		for j := range size {
-			for i := range size {
-				x[i] = float64(sums[(i*size+j)*n+k])
-			}
-			for y, e := range g.elements(x[:]) {
-				half[y][j] = e
-			}
+		for f := range g.Frequencies() {
+			all[f] = sums[f*n+k]
 		}
-		for y := range half {
-			for j, e := range g.elements(half[y][:]) {
-				taps[(3*y+j)*n+k] = float32(e)
-			}
+		for t, v := range g.tiles().Kernel(all[:]) {
+			taps[t*n+k] = v
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/bnctl/bnctl/device/class"
 )
 
 // winogradKernelGradient returns the transformed gradient, and the gradient of
@@ -92,7 +94,7 @@ func (w *winogradRun) exactGradient(dy []float32, t, c, o int) (sum float64, cha
 			a, b := w.in[(y+t/3)*w.step()+(x+t%3)*w.In+c], dy[(y*width+x)*w.Out+o]
 			sum += float64(a) * float64(b)
 			size += math.Abs(float64(a) * float64(b))
-			chain = fuse(a, b, chain)
+			chain = class.Fuse(a, b, chain)
 		}
 	}
 	return sum, chain, size

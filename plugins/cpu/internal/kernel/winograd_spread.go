@@ -2,7 +2,8 @@ package kernel
 
 import (
 	"fmt"
-	"math"
+
+	"github.com/bnctl/bnctl/device/class"
 )
 
 // WinogradSpread computes, for each of count blocks, the sum and the largest
@@ -10,8 +11,7 @@ import (
 // block lie behind those of the one before, run is a multiple of Lanes. The
 // largest is given by its bits, so that NaN is larger than all numbers.
 //
-// The sum has one order: every lane sums a run of a and then of b, step by
-// step, and the lanes are added in halves.
+// The order of the sum is that of class.BlockSize.
 func (s *Set) WinogradSpread(sums []float32, most []uint32, a, b []float32, run, count int) {
 	if run < Lanes || run%Lanes != 0 || len(sums) < count || len(most) < count ||
 		len(a) < run*count || len(b) < run*count {
@@ -26,25 +26,6 @@ func (s *Set) WinogradSpread(sums []float32, most []uint32, a, b []float32, run,
 		return
 	}
 	for i := range count {
-		sums[i], most[i] = spreadGeneric(a[i*run:(i+1)*run], b[i*run:(i+1)*run])
+		sums[i], most[i] = class.BlockSize(a[i*run:(i+1)*run], b[i*run:(i+1)*run])
 	}
-}
-
-func spreadGeneric(a, b []float32) (sum float32, most uint32) {
-	const sign = 1 << 31
-	var lanes [Lanes]float32
-	for k := 0; k < len(a); k += Lanes {
-		for i := range lanes {
-			x, y := math.Float32bits(a[k+i])&^sign, math.Float32bits(b[k+i])&^sign
-			lanes[i] += math.Float32frombits(x)
-			lanes[i] += math.Float32frombits(y)
-			most = max(most, x, y)
-		}
-	}
-	for n := Lanes / 2; n > 0; n /= 2 {
-		for i := range n {
-			lanes[i] += lanes[i+n]
-		}
-	}
-	return lanes[0], most
 }

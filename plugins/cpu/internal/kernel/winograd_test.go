@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/bnctl/bnctl/device/class"
 )
 
 // winogradRun is a convolution of one padded image, rows by columns of whole tiles.
@@ -62,7 +64,7 @@ func (w *winogradRun) exact(y, x, o int) (sum float64, chain float32, size float
 			a, b := w.in[(y+t/3)*w.step()+(x+t%3)*w.In+c], w.weight(t, c, o)
 			sum += float64(a) * b
 			size += math.Abs(float64(a) * b)
-			chain = fuse(a, float32(b), chain)
+			chain = class.Fuse(a, float32(b), chain)
 		}
 	}
 	return sum + float64(w.bias[o]), chain + w.bias[o], size

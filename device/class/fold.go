@@ -1,0 +1,105 @@
+package class
+
+import (
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Folded are the operations that a batch norm is folded into: their results are
+// sums of products with a weight, operand 1, per channel of the output, and a
+// bias, operand 2.
+var Folded = []graph.Op{graph.Conv, graph.ConvTranspose, graph.Dense}
+
+// Norm is a batch norm that was made part of a product. Its gamma, beta, mean and
+// variance are operands 3 to 6 of the product.
+type Norm struct {
+	Product graph.Value // the result that the product had
+	Eps     float64
+}
+
+// Fold returns fn with batch norms made part of the products before them, and the
+// norms by the products' new results. That decides bits, so every device of a class
+// does it: wherever a BatchNorm is all that reads a product, and the product's weight
+// and bias and the norm's operands are state.
+func Fold(fn *graph.Function) (*graph.Function, map[graph.Value]Norm) {
+	folded, norms := fn.Clone(), map[graph.Value]Norm{}
+	made, uses := map[graph.Value]int{}, readers(fn)
+	for i, n := range fn.Nodes {
+		for _, v := range n.Out {
+			made[v] = i
+		}
+	}
+	gone := map[int]bool{}
+	for k, n := range fn.Nodes {
+		if n.Op != graph.BatchNorm {
+			continue
+		}
+		i, ok := made[n.In[0]]
+		if !ok || uses[n.In[0]] != 1 || !slices.Contains(Folded, fn.Nodes[i].Op) {
+			continue
+		}
+		product := folded.Nodes[i]
+		in := append(withBias(&product), n.In[1:]...)
+		if !allState(fn, in[1:]) {
+			continue
+		}
+		norms[n.Out[0]] = Norm{Product: product.Out[0], Eps: n.Float("eps")}
+		product.In, product.Out = in, n.Out
+		folded.Nodes[k], gone[i] = product, true
+	}
+	var nodes []graph.Node
+	for i, n := range folded.Nodes {
+		if !gone[i] {
+			nodes = append(nodes, n)
+		}
+	}
+	folded.Nodes = nodes
+	return folded, norms
+}
+
+// readers returns how often each value is read; of results that is more than once.
+func readers(fn *graph.Function) map[graph.Value]int {
+	uses := map[graph.Value]int{}
+	for _, n := range fn.Nodes {
+		for _, v := range n.In {
+			uses[v]++
+		}
+	}
+	for _, o := range fn.Outputs {
+		uses[o.Value] += 2
+	}
+	for _, u := range fn.Updates {
+		uses[u.Value] += 2
+	}
+	return uses
+}
+
+// withBias returns the operands of a product: one without a bias has None in its place.
+func withBias(n *graph.Node) []graph.Value {
+	in := slices.Clone(n.In)
+	if len(in) == 2 {
+		in = append(in, graph.None)
+	}
+	return in
+}
+
+// allState reports whether all these values that are there are state.
+func allState(fn *graph.Function, values []graph.Value) bool {
+	return !slices.ContainsFunc(values, func(v graph.Value) bool {
+		return v != graph.None && fn.Values[v].State == ""
+	})
+}
+
+// By returns what the weights of an output channel are multiplied with, in float64
+// and rounded once: gamma / sqrt(variance + eps).
+func (n Norm) By(gamma, variance float32) float64 {
+	return float64(gamma) / math.Sqrt(float64(variance)+n.Eps)
+}
+
+// Add returns what is added to the sums of an output channel in place of a bias:
+// beta + shift * by, rounded once. shift is -mean, and the bias added if there is one.
+func (n Norm) Add(beta float32, shift, by float64) float32 {
+	return float32(float64(beta) + float64(shift*by))
+}

@@ -1,0 +1,24 @@
+package class
+
+import "math"
+
+// Fuse returns x*y + z rounded once, as the instructions for a fused multiply-add
+// do. The product of two float32 is exact in float64; the sum is rounded to odd, so
+// that rounding it to float32 is the only rounding (Boldo, Melquiond 2008).
+func Fuse(x, y, z float32) float32 { return float32(OddSum(x, y, z)) }
+
+// OddSum returns x*y + z rounded to odd.
+func OddSum(x, y, z float32) float64 {
+	p, a := float64(float64(x)*float64(y)), float64(z)
+	sum := p + a
+	b := sum - p
+	lost := (p - (sum - b)) + (a - b)
+	if lost != 0 && math.Float64bits(sum)&1 == 0 && !math.IsInf(sum, 0) && lost == lost {
+		if (lost > 0) == (sum > 0) {
+			sum = math.Float64frombits(math.Float64bits(sum) + 1)
+		} else {
+			sum = math.Float64frombits(math.Float64bits(sum) - 1)
+		}
+	}
+	return sum
+}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -14,24 +15,41 @@ import (
 
 // front is where requests come in.
 type front struct {
-	overHTTP, overGRPC net.Listener // nil: not this way
-	draining           atomic.Bool  // nothing new is taken
-	active             atomic.Int64 // inferences under way
+	overHTTP, overGRPC, overHealth net.Listener // nil: not this way
+	secure                         *tls.Config  // nil: connections are not protected
+	tokens                         *tokens      // nil: none is needed
+	room                           room
+	draining                       atomic.Bool  // nothing new is taken
+	active                         atomic.Int64 // inferences under way
 }
 
-// listen takes the addresses.
+// listen takes the addresses, and reads what protects them.
 func (f *front) listen(ctx context.Context, o *Options) (err error) {
-	if f.overHTTP, err = new(net.ListenConfig).Listen(ctx, "tcp", o.HTTP); err != nil || o.GRPC == "" {
+	f.room.limit = int64(o.InFlight)
+	if f.secure, err = o.Security.tls(); err != nil {
 		return err
 	}
-	f.overGRPC, err = new(net.ListenConfig).Listen(ctx, "tcp", o.GRPC)
-	return err
+	if f.tokens, err = readTokens(o.Security.Tokens, o.note); err != nil {
+		return err
+	}
+	for _, l := range []struct {
+		at      *net.Listener
+		address string
+	}{{&f.overHTTP, o.HTTP}, {&f.overGRPC, o.GRPC}, {&f.overHealth, o.Health}} {
+		if l.address == "" {
+			continue
+		}
+		if *l.at, err = new(net.ListenConfig).Listen(ctx, "tcp", l.address); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // close gives the addresses back.
 func (f *front) close() error {
 	var errs []error
-	for _, l := range []net.Listener{f.overHTTP, f.overGRPC} {
+	for _, l := range []net.Listener{f.overHTTP, f.overGRPC, f.overHealth} {
 		if l == nil {
 			continue
 		}
@@ -48,9 +66,14 @@ const drainTime = 6 * time.Second
 // Serve answers until ctx ends. Then it refuses what comes, answers what was
 // accepted, and returns; nil if all was answered in time. It is called once.
 func (s *Server) Serve(ctx context.Context) error {
-	failed := make(chan error, 2)
+	failed := make(chan error, 3)
 	h := s.newHTTP()
-	go func() { failed <- h.Serve(s.overHTTP) }()
+	go func() { failed <- serveHTTP(h, s.overHTTP, s.secure) }()
+	if s.overHealth != nil {
+		probe := s.newHealth()
+		defer probe.Close()
+		go func() { failed <- probe.Serve(s.overHealth) }()
+	}
 	g, health := s.newGRPC()
 	if s.overGRPC != nil {
 		go func() { failed <- g.Serve(s.overGRPC) }()
@@ -73,6 +96,15 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer stop()
 	s.settle(late)
 	return errors.Join(shutdown(late, h), stopGRPC(late, g))
+}
+
+// serveHTTP answers over HTTP, or over HTTPS where that is.
+func serveHTTP(h *http.Server, l net.Listener, secure *tls.Config) error {
+	if secure == nil {
+		return h.Serve(l)
+	}
+	h.TLSConfig = secure.Clone()
+	return h.ServeTLS(l, "", "")
 }
 
 // settle waits until no inference is under way. Meanwhile others are told that

@@ -2,13 +2,17 @@ package server
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/reflection"
+	"google.golang.org/protobuf/proto"
 
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 	"github.com/bnctl/bnctl/server/protocol"
@@ -27,22 +31,54 @@ type service struct {
 
 // newGRPC returns what answers over gRPC, and its health.
 func (s *Server) newGRPC() (*grpc.Server, *health.Server) {
-	g := grpc.NewServer(grpc.MaxRecvMsgSize(s.o.Request), grpc.MaxConcurrentStreams(grpcStreams),
+	options := []grpc.ServerOption{grpc.MaxRecvMsgSize(s.o.Request), grpc.MaxConcurrentStreams(grpcStreams),
 		grpc.ConnectionTimeout(headerTimeout), grpc.UnaryInterceptor(s.unary),
+		grpc.StreamInterceptor(s.stream),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTimeout}),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second}))
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second})}
+	if s.secure != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(s.secure)))
+	}
+	g := grpc.NewServer(options...)
 	pb.RegisterGRPCInferenceServiceServer(g, service{Server: s})
 	h := health.NewServer()
 	healthpb.RegisterHealthServer(g, h)
-	reflection.Register(g)
+	if loopback(s.o.GRPC) || s.o.Security.Reflection {
+		reflection.Register(g)
+	}
 	return g, h
 }
 
-// unary gives errors the codes of gRPC.
+// unary lets through who may call, and gives errors the codes of gRPC.
 func (s *Server) unary(ctx context.Context, in any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (
 	any, error) {
+	if err := s.may(ctx); err != nil {
+		return nil, asStatus(err)
+	}
 	out, err := handle(ctx, in)
 	return out, asStatus(err)
+}
+
+// stream lets through who may call: health and reflection have streams.
+func (s *Server) stream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo,
+	handle grpc.StreamHandler) error {
+	if err := s.may(stream.Context()); err != nil {
+		return asStatus(err)
+	}
+	return handle(srv, stream)
+}
+
+// may refuses a call that shows no token, where one is needed.
+func (s *Server) may(ctx context.Context) error {
+	if s.tokens == nil {
+		return nil
+	}
+	for _, value := range metadata.ValueFromIncomingContext(ctx, "authorization") {
+		if s.tokens.has(shown(&http.Request{Header: http.Header{"Authorization": {value}}})) {
+			return nil
+		}
+	}
+	return protocol.Refuse(protocol.Unauthorised, "want authorization: Bearer and a token of this server")
 }
 
 // ServerLive implements pb.GRPCInferenceServiceServer, as the methods below do.
@@ -70,7 +106,7 @@ func (s service) ModelMetadata(_ context.Context, r *pb.ModelMetadataRequest) (
 	if err != nil {
 		return nil, err
 	}
-	meta := s.metadata(m)
+	meta := s.describe(m)
 	out := &pb.ModelMetadataResponse{Name: meta.Name, Versions: meta.Versions, Platform: meta.Platform}
 	for _, in := range meta.Inputs {
 		out.Inputs = append(out.Inputs, in.message())
@@ -91,6 +127,11 @@ func (s service) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.
 		return nil, err
 	}
 	defer done()
+	l := lease{room: &s.room}
+	defer l.end()
+	if err := l.grow(int64(proto.Size(in))); err != nil {
+		return nil, err
+	}
 	a, err := s.infer(ctx, in.ModelName, in.ModelVersion,
 		func(*served) (*protocol.Request, error) { return requestOf(in) })
 	if err != nil {

@@ -3,6 +3,8 @@ package server
 import (
 	"encoding/json"
 	"errors"
+	"io"
+	"log"
 	"net/http"
 	"strconv"
 	"time"
@@ -19,8 +21,21 @@ const (
 
 // newHTTP returns what answers over HTTP.
 func (s *Server) newHTTP() *http.Server {
-	return &http.Server{Handler: s.routes(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
-		ReadTimeout: s.o.Timeout, WriteTimeout: 2 * s.o.Timeout, MaxHeaderBytes: headerBytes}
+	return plain(&guard{s.o.Security.Hosts, s.tokens, s.routes()})
+}
+
+// plain returns a server of HTTP with time-outs. Bodies and answers have their own.
+func plain(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: headerBytes, ErrorLog: log.New(io.Discard, "", 0)}
+}
+
+// newHealth returns what answers whether the server is live and ready.
+func (s *Server) newHealth() *http.Server {
+	mux := http.NewServeMux()
+	mux.Handle("GET /v2/health/live", answering(s.live))
+	mux.Handle("GET /v2/health/ready", answering(s.ready))
+	return plain(strict{mux})
 }
 
 // answering answers a request, or says why it does not.

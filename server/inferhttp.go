@@ -1,10 +1,9 @@
 package server
 
 import (
-	"errors"
-	"io"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/bnctl/bnctl/server/protocol"
 	"github.com/bnctl/bnctl/tensor"
@@ -21,10 +20,12 @@ func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer done()
+	l := lease{room: &s.room}
+	defer l.end()
 	if _, err := s.findPath(r); err != nil {
 		return err
 	}
-	body, err := s.body(w, r)
+	body, err := s.body(w, r, &l)
 	if err != nil {
 		return err
 	}
@@ -34,29 +35,6 @@ func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeAnswer(w, answer)
-}
-
-// body reads a request as a whole.
-func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	tooLarge := func() error {
-		return protocol.Refuse(protocol.TooLarge, "the request has more than %d bytes", s.o.Request)
-	}
-	if r.ContentLength > int64(s.o.Request) {
-		return nil, tooLarge()
-	}
-	if r.Header.Get("Content-Encoding") != "" {
-		return nil, protocol.Refuse(http.StatusUnsupportedMediaType, "bodies are not taken in the encoding %.40q",
-			r.Header.Get("Content-Encoding"))
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(s.o.Request)))
-	var most *http.MaxBytesError
-	switch {
-	case errors.As(err, &most):
-		return nil, tooLarge()
-	case err != nil:
-		return nil, invalid("the request breaks off: %v", err)
-	}
-	return body, nil
 }
 
 // request reads the body of an inference request.
@@ -95,6 +73,7 @@ func writeAnswer(w http.ResponseWriter, a *protocol.Answer) error {
 		h.Set(jsonLength, strconv.Itoa(len(head)))
 	}
 	h.Set("Content-Length", strconv.Itoa(size))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(allowance(int64(size))))
 	for _, part := range append([][]byte{head}, tail...) {
 		if _, err := w.Write(part); err != nil {
 			return nil // the client is gone

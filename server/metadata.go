@@ -39,8 +39,8 @@ func (s *Server) modelReady(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// metadata is what clients may know of a model.
-type metadata struct {
+// described is what clients may know of a model.
+type described struct {
 	Name     string      `json:"name"`
 	Versions []string    `json:"versions"`
 	Platform string      `json:"platform"`
@@ -53,12 +53,12 @@ func (s *Server) modelMetadata(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, s.metadata(m))
+	writeJSON(w, http.StatusOK, s.describe(m))
 	return nil
 }
 
-func (s *Server) metadata(m *served) metadata {
-	return metadata{m.name, s.versions(m.name), "bnctl", []signature{m.input}, m.outputs}
+func (s *Server) describe(m *served) described {
+	return described{m.name, s.versions(m.name), "bnctl", []signature{m.input}, m.outputs}
 }
 
 // indexed is an entry of the repository's index.

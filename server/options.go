@@ -2,7 +2,6 @@ package server
 
 import (
 	"cmp"
-	"net"
 	"strconv"
 	"time"
 
@@ -25,22 +24,28 @@ type Options struct {
 	File modelfile.Options
 	// Predict says on what models are run, each on devices of its own. Its Batch
 	// is how many rows are computed together at most.
-	Predict   predict.Options
-	Delay     time.Duration // how long a row waits for others: 0 to a second
-	Queue     int           // rows that wait for each model at most; 0: eight batches
-	Request   int           // bytes of one request at most; 0: 64 MiB
-	Timeout   time.Duration // how long a request may take; 0: a minute
-	AllowSick bool          // models are served though they are sick
+	Predict  predict.Options
+	Delay    time.Duration // how long a row waits for others: 0 to a second
+	Queue    int           // rows that wait for each model at most; 0: eight batches
+	Request  int           // bytes of one request at most; 0: 64 MiB
+	Timeout  time.Duration // how long a request may take; 0: a minute
+	InFlight int           // bytes of requests under way at most, unpacked; 0: 256 MiB
+	Security Security
+	// Health is an address that answers nothing but whether the server is live and
+	// ready, without TLS and tokens; "": none.
+	Health    string
+	AllowSick bool // models are served though they are sick
 	// Note hears what a person should know; nil: nobody does.
 	Note func(format string, args ...any)
 }
 
 const (
-	defaultQueue   = 8 // batches
-	defaultRequest = 64 << 20
-	defaultTimeout = time.Minute
-	defaultPoll    = 2 * time.Second
-	longestDelay   = time.Second
+	defaultQueue    = 8 // batches
+	defaultRequest  = 64 << 20
+	defaultTimeout  = time.Minute
+	defaultPoll     = 2 * time.Second
+	defaultInFlight = 256 << 20
+	longestDelay    = time.Second
 )
 
 // check refuses what cannot be, and fills in what was left out.
@@ -61,23 +66,11 @@ func (o *Options) check() error {
 	o.Request = cmp.Or(o.Request, defaultRequest)
 	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
 	o.Poll = cmp.Or(o.Poll, defaultPoll)
-	if err := loopback("http", o.HTTP); err != nil || o.GRPC == "" {
+	o.InFlight = cmp.Or(o.InFlight, defaultInFlight)
+	if err := o.Security.check("http", o.HTTP); err != nil || o.GRPC == "" {
 		return err
 	}
-	return loopback("grpc", o.GRPC)
-}
-
-// loopback refuses addresses that other machines reach.
-func loopback(field, address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return problem.New(field, strconv.Quote(address), "want HOST:PORT", "write for example 127.0.0.1:8000")
-	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return problem.New(field, strconv.Quote(address), "other machines would reach it, and nothing protects it",
-		"listen on 127.0.0.1")
+	return o.Security.check("grpc", o.GRPC)
 }
 
 func (o *Options) note(format string, args ...any) {

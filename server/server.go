@@ -73,3 +73,7 @@ func (s *Server) Models() (list []Model) {
 func (s *Server) Close() error {
 	return errors.Join(s.front.close(), s.closeAll())
 }
+
+// Health returns the address that answers whether the server is live and ready;
+// "" if none does so alone.
+func (s *Server) Health() string { return addressOf(s.overHealth) }

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/server"
 )
 
@@ -30,25 +28,19 @@ soon as it holds still and its sum is right; a bad file changes nothing. One tha
 holds preprocessing takes pictures, UINT8 [-1,H,W,C] of its size; others take FP32
 [-1,C,H,W].
 
+The server is for this machine alone. Other addresses need a certificate, or
+--insecure where something else protects them; --token-file asks for a token.
+Names other than localhost need --host, and pages of other sites are refused.
+
    bnctl serve cifar.bnm
    bnctl serve cifar.bnm digits.bnm --http 127.0.0.1:9000 --grpc '' --devices 2xcpu
    bnctl serve models/ --versions latest:2
    bnctl serve resnet50.onnx --preprocess imagenet --max-batch 8
+   bnctl serve models/ --http 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem --host models.example
 
    curl localhost:8000/v2/models/cifar
    curl localhost:8000/v2/models/cifar/infer -d @request.json`,
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "http", Value: "127.0.0.1:8000", Usage: "`ADDRESS` to listen on; port 0: any"},
-			&cli.StringFlag{Name: "grpc", Value: "127.0.0.1:8001", Usage: "`ADDRESS` to listen on; '': none"},
-			&cli.IntFlag{Name: "max-batch", Value: 32, Usage: "rows that are computed together at most"},
-			&cli.DurationFlag{Name: "max-delay", DefaultText: "0s: with what queued meanwhile",
-				Usage: "how long a row waits for others, for example 2ms"},
-			&cli.IntFlag{Name: "max-queue", Usage: "rows that wait for a model at most", DefaultText: "8 batches"},
-			&cli.StringFlag{Name: "versions", Value: "latest:1", Usage: "latest:`N`, all, or 1,3"},
-			&cli.DurationFlag{Name: "poll", Value: 2 * time.Second, Usage: "how often files are looked at"},
-			&cli.BoolFlag{Name: "allow-sick", Usage: "serve models though doctor finds them sick"},
-			precisionFlag(),
-		}, fileFlags(), preprocessFlags(), runningFlags()),
+		Flags:  slices.Concat(addressFlags(), servedFlags(), fileFlags(), preprocessFlags(), runningFlags()),
 		Action: serveAction,
 	}
 }
@@ -76,26 +68,6 @@ func serveAction(c *cli.Context) error {
 		err = context.Cause(c.Context)
 	}
 	return err
-}
-
-// serveOptions returns what the flags say.
-func serveOptions(c *cli.Context) (o server.Options, err error) {
-	if err := atLeast(c, 1, "max-queue", "max-batch"); err != nil {
-		return o, err
-	}
-	if c.Duration("poll") <= 0 {
-		return o, misuse("--poll %v: want more than 0", c.Duration("poll"))
-	}
-	o = server.Options{Models: c.Args().Slice(), HTTP: c.String("http"), GRPC: c.String("grpc"),
-		Delay: c.Duration("max-delay"), Queue: c.Int("max-queue"),
-		Predict: predict.Options{Batch: c.Int("max-batch")}}
-	o.Versions, o.Poll, o.AllowSick = c.String("versions"), c.Duration("poll"), c.Bool("allow-sick")
-	o.Note = outputOf(c).note
-	if o.File, err = modelOptions(c); err != nil {
-		return o, err
-	}
-	o.Predict.Fleet, err = fleetOptions(c, c.String("precision"), noLimit)
-	return o, err
 }
 
 // announce says where what is served.

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/server"
+)
+
+// servedFlags say which versions of models are served, and how they are batched.
+func servedFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "versions", Value: "latest:1", Usage: "latest:`N`, all, or 1,3"},
+		&cli.DurationFlag{Name: "poll", Value: 2 * time.Second, Usage: "how often files are looked at"},
+		&cli.BoolFlag{Name: "allow-sick", Usage: "serve models though doctor finds them sick"},
+		&cli.IntFlag{Name: "max-batch", Value: 32, Usage: "rows that are computed together at most"},
+		&cli.DurationFlag{Name: "max-delay", DefaultText: "0s: with what queued meanwhile",
+			Usage: "how long a row waits for others, for example 2ms"},
+		&cli.IntFlag{Name: "max-queue", Usage: "rows that wait for a model at most", DefaultText: "8 batches"},
+		&cli.IntFlag{Name: "max-inflight-mb", Value: 256, Usage: "`MiB` of requests under way, unpacked"},
+		precisionFlag(),
+	}
+}
+
+// addressFlags say where the server is, and who may ask.
+func addressFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "http", Value: "127.0.0.1:8000", Usage: "`ADDRESS` to listen on; port 0: any"},
+		&cli.StringFlag{Name: "grpc", Value: "127.0.0.1:8001", Usage: "`ADDRESS` to listen on; '': none"},
+		&cli.StringFlag{Name: "health", Usage: "`ADDRESS` that answers /v2/health/ alone, without TLS and tokens"},
+		&cli.BoolFlag{Name: "insecure", Usage: "let other machines ask without TLS"},
+		&cli.StringFlag{Name: "tls-cert", Usage: "`FILE` of the server's certificate, PEM"},
+		&cli.StringFlag{Name: "tls-key", Usage: "`FILE` of its private key"},
+		&cli.StringFlag{Name: "client-ca", Usage: "`FILE` of certificates that vouch for those of clients"},
+		&cli.StringFlag{Name: "token-file",
+			Usage: "`FILE` of mode 0600, a token on each line: who asks needs one"},
+		&cli.StringSliceFlag{Name: "host",
+			Usage: "`NAME` by which others call the server, repeated; '*': any. Other names are refused"},
+		&cli.BoolFlag{Name: "reflection", Usage: "tell other machines by gRPC what is served too"},
+	}
+}
+
+// serveOptions returns what the flags say.
+func serveOptions(c *cli.Context) (o server.Options, err error) {
+	if err := atLeast(c, 1, "max-queue", "max-batch", "max-inflight-mb"); err != nil {
+		return o, err
+	}
+	if c.Duration("poll") <= 0 {
+		return o, misuse("--poll %v: want more than 0", c.Duration("poll"))
+	}
+	o = server.Options{Models: c.Args().Slice(), HTTP: c.String("http"), GRPC: c.String("grpc"),
+		Health: c.String("health"), Delay: c.Duration("max-delay"), Queue: c.Int("max-queue"),
+		InFlight: c.Int("max-inflight-mb") << 20, Versions: c.String("versions"), Poll: c.Duration("poll"),
+		AllowSick: c.Bool("allow-sick"), Security: securityOptions(c), Note: outputOf(c).note,
+		Predict: predict.Options{Batch: c.Int("max-batch")}}
+	if o.File, err = modelOptions(c); err != nil {
+		return o, err
+	}
+	o.Predict.Fleet, err = fleetOptions(c, c.String("precision"), noLimit)
+	return o, err
+}
+
+// securityOptions returns what the flags say of who may ask.
+func securityOptions(c *cli.Context) server.Security {
+	return server.Security{Insecure: c.Bool("insecure"), Reflection: c.Bool("reflection"),
+		Certificate: c.String("tls-cert"), Key: c.String("tls-key"), Clients: c.String("client-ca"),
+		Tokens: c.String("token-file"), Hosts: c.StringSlice("host")}
+}

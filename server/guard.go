@@ -1,0 +1,83 @@
+package server
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/server/protocol"
+)
+
+// guard lets through what may be asked.
+type guard struct {
+	hosts  []string
+	tokens *tokens // nil: none is needed
+	next   http.Handler
+}
+
+// ServeHTTP implements http.Handler.
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; form-action 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	err := g.site(r)
+	if err == nil && g.tokens != nil && !g.tokens.has(shown(r)) {
+		h.Set("WWW-Authenticate", `Basic realm="bnctl: any name, and a token", charset="UTF-8"`)
+		err = protocol.Refuse(protocol.Unauthorised, "want Authorization: Bearer and a token")
+	}
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	g.next.ServeHTTP(w, r)
+}
+
+// shown returns the token of a request: a bearer's, or the password that a
+// browser asks its user for.
+func shown(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(token)
+	}
+	_, password, _ := r.BasicAuth()
+	return password
+}
+
+// site refuses what a page of another site asks for: under a name of its own
+// that it lets point here (DNS rebinding), or across sites.
+func (g *guard) site(r *http.Request) error {
+	if !g.called(r) {
+		return protocol.Refuse(protocol.Forbidden, "this server is not called %.80q", r.Host)
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		u, err := url.Parse(origin)
+		if err != nil || u.Host != r.Host {
+			return protocol.Refuse(protocol.Forbidden, "pages of %.80q may not ask this server", origin)
+		}
+	}
+	from := r.Header.Get("Sec-Fetch-Site")
+	if from == "cross-site" && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return protocol.Refuse(protocol.Forbidden, "pages of other sites may not ask this server")
+	}
+	return nil
+}
+
+// called reports whether the name in a request is one of this server: a name of
+// this machine, the very address that the client connected to, or one that was said.
+func (g *guard) called(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = strings.Trim(r.Host, "[]")
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if here(host) || slices.Contains(g.hosts, "*") || slices.Contains(g.hosts, host) {
+		return true
+	}
+	ip := net.ParseIP(host)
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && ip != nil && ip.Equal(local.IP)
+}

@@ -1,0 +1,177 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// packed returns b as gzip.
+func packed(t *testing.T, b []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	if _, err := z.Write(b); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// Bodies may be packed; one that unpacks to more than there may be is refused,
+// and so is one for which there is no room. Room comes back.
+func TestRoom(t *testing.T) {
+	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
+	o.Request, o.InFlight = 1<<20, 2<<20
+	s := start(t, o)
+	x := pictures(rand.New(rand.NewPCG(1, 1)), 2)
+	infer := func(body []byte, headers ...string) reply {
+		return ask(t, s, "POST", "/v2/models/m/infer", body, headers...)
+	}
+	plain := infer(x.Bytes, jsonLength, "0")
+	for range 3 {
+		r := infer(packed(t, x.Bytes), jsonLength, "0", "Content-Encoding", "gzip")
+		if r.status != 200 || !bytes.Equal(r.body, plain.body) {
+			t.Errorf("packed: %d %s", r.status, r.body)
+		}
+	}
+	for _, c := range []struct {
+		want    int
+		body    []byte
+		headers []string
+	}{
+		{413, packed(t, make([]byte, 64<<20)), []string{jsonLength, "0", "Content-Encoding", "gzip"}}, // a bomb
+		{429, bytes.Repeat([]byte(" "), 900<<10), nil},                                                // thrice that, as JSON
+		{400, x.Bytes, []string{"Content-Encoding", "gzip"}},
+		{415, x.Bytes, []string{"Content-Encoding", "br"}},
+	} {
+		if r := infer(c.body, c.headers...); r.status != c.want {
+			t.Errorf("%v: %d %s, want %d", c.headers, r.status, r.body, c.want)
+		}
+	}
+	if n := s.room.taken.Load(); n != 0 {
+		t.Errorf("%d bytes are taken though nothing is under way", n)
+	}
+}
+
+// Whatever comes is answered or cut off, and the next request is answered:
+// malformed requests and clients that stop in the middle leave nothing behind.
+func TestMalformedAndSlow(t *testing.T) {
+	malformed, slow := 300, 20
+	if os.Getenv("BNCTL_SERVE") == "full" {
+		malformed, slow = 10_000, 200
+	}
+	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
+	x := pictures(rand.New(rand.NewPCG(1, 1)), 1)
+	good, n := binaryRequest(x)
+	want := ask(t, s, "POST", "/v2/models/m/infer", good, jsonLength, strconv.Itoa(n)).body
+	before := runtime.NumGoroutine()
+	var halves []net.Conn
+	for range slow {
+		c, err := net.Dial("tcp", s.HTTP())
+		if err != nil {
+			t.Fatal(err)
+		}
+		halves = append(halves, c)
+		fmt.Fprintf(c, "POST /v2/models/m/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n{")
+	}
+	draw := rand.New(rand.NewPCG(2, 2))
+	for range malformed {
+		send(t, s, garbled(draw, good, n))
+	}
+	if got := ask(t, s, "POST", "/v2/models/m/infer", good, jsonLength, strconv.Itoa(n)).body; !bytes.Equal(got, want) {
+		t.Errorf("after them: %s", got)
+	}
+	for _, c := range halves {
+		c.Close()
+	}
+	http.DefaultClient.CloseIdleConnections()
+	until(t, "the end of all requests", func() bool { return s.active.Load() == 0 && s.room.taken.Load() == 0 })
+	until(t, "the end of their goroutines", func() bool { return runtime.NumGoroutine() <= before+5 })
+}
+
+// garbled is a request that is wrong somewhere: in its line, its headers, its
+// JSON or what follows that.
+func garbled(draw *rand.Rand, body []byte, jsonBytes int) string {
+	b := bytes.Clone(body)
+	for range 1 + draw.IntN(4) {
+		b[draw.IntN(jsonBytes)] = byte(draw.Uint32())
+	}
+	head := fmt.Sprintf("POST /v2/models/m/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n%s: %d\r\n\r\n",
+		len(b), jsonLength, jsonBytes)
+	switch draw.IntN(6) {
+	case 0: // smuggling: two lengths, or a length and chunks
+		head = strings.Replace(head, "Host:", "Transfer-Encoding: chunked\r\nContent-Length: 3\r\nHost:", 1)
+	case 1:
+		head = strings.Replace(head, "HTTP/1.1", []string{"HTTP/9", "", "HTTP/1.0\x00"}[draw.IntN(3)], 1)
+	case 2:
+		paths := []string{"/v2/models/../../etc/passwd", "/v2/models/%2e%2e/infer", "/v2/models/m%00/infer", "//", "*"}
+		head = strings.Replace(head, "/v2/models/m/infer", paths[draw.IntN(len(paths))], 1)
+	case 3:
+		b = b[:draw.IntN(len(b))]
+	case 4:
+		i := draw.IntN(len(head))
+		head = head[:i] + string(rune(draw.IntN(256))) + head[i:]
+	}
+	return head + string(b)
+}
+
+// send sends bytes and reads what comes, if anything does.
+func send(t *testing.T, s *Server, text string) {
+	t.Helper()
+	c, err := net.Dial("tcp", s.HTTP())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, _ = io.WriteString(c, text)
+	_ = c.(*net.TCPConn).CloseWrite()
+	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	r, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		if e, ok := err.(net.Error); ok && e.Timeout() {
+			t.Errorf("%.200q: no answer", text)
+		}
+		return
+	}
+	r.Body.Close()
+	if r.StatusCode >= 500 && r.StatusCode != 501 && r.StatusCode != 505 {
+		t.Errorf("%.200q: %s", text, r.Status)
+	}
+}
+
+// A queue that is full is said at once, and what it holds is answered.
+func TestQueueIsFull(t *testing.T) {
+	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
+	o.Queue, o.Predict.Batch, o.Delay = 2, 1, 0
+	s := start(t, o)
+	x := pictures(rand.New(rand.NewPCG(1, 1)), 2)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	counts := map[int]int{}
+	for range 40 {
+		all.Go(func() {
+			r := ask(t, s, "POST", "/v2/models/m/infer", x.Bytes, jsonLength, "0")
+			mu.Lock()
+			defer mu.Unlock()
+			if counts[r.status]++; r.status == 429 && r.header.Get("Retry-After") == "" {
+				t.Error("429 without Retry-After")
+			}
+		})
+	}
+	all.Wait()
+	if counts[200] == 0 || counts[429] == 0 || counts[200]+counts[429] != 40 {
+		t.Errorf("%v", counts)
+	}
+}

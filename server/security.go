@@ -1,0 +1,90 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Security says who may ask. The zero value is for this machine alone.
+type Security struct {
+	// Insecure: addresses that other machines reach need no TLS.
+	Insecure    bool
+	Certificate string // file of the certificate and those that vouch for it, PEM; "": no TLS
+	Key         string // file of its private key
+	// Clients is a file of certificates: who asks must have one that these vouch
+	// for. "": nobody needs one.
+	Clients string
+	// Tokens is a file that only its user may read, with a token on each line: who
+	// asks must have one. It is read again when it changes. "": nobody needs one.
+	Tokens string
+	// Hosts are names by which the server is called, beside those of this machine:
+	// other names are refused, for they are another site's that points here. "*" is any.
+	Hosts      []string
+	Reflection bool // gRPC tells what it serves to other machines too
+}
+
+// check refuses an address that is open to others without protection.
+func (s *Security) check(field, address string) error {
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return problem.New(field, strconv.Quote(address), "want HOST:PORT", "write for example 127.0.0.1:8000")
+	}
+	if (s.Certificate == "") != (s.Key == "") {
+		return problem.New("tls-cert", "", "a certificate and its key go together: {tls-cert} and {tls-key}", "")
+	}
+	if s.Clients != "" && s.Certificate == "" {
+		return problem.New("client-ca", s.Clients, "means something only with {tls-cert}", "")
+	}
+	if loopback(address) || s.Certificate != "" || s.Insecure {
+		return nil
+	}
+	return problem.New(field, strconv.Quote(address), "other machines would reach it, and nothing protects it",
+		"listen on 127.0.0.1, give {tls-cert} and {tls-key}, or say {insecure}")
+}
+
+// loopback reports whether only this machine reaches an address.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && here(host)
+}
+
+// here reports whether a host is this machine, to itself.
+func here(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// tls returns how connections are protected; nil: they are not.
+func (s *Security) tls() (*tls.Config, error) {
+	if s.Certificate == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(s.Certificate, s.Key)
+	if err != nil {
+		return nil, fmt.Errorf("%s with %s: %w", s.Certificate, s.Key, err)
+	}
+	if leaf := pair.Leaf; time.Now().After(leaf.NotAfter) || time.Now().Before(leaf.NotBefore) {
+		return nil, fmt.Errorf("%s: the certificate is valid from %s to %s only", s.Certificate,
+			leaf.NotBefore.Format(time.DateTime), leaf.NotAfter.Format(time.DateTime))
+	}
+	c := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	if s.Clients == "" {
+		return c, nil
+	}
+	pem, err := os.ReadFile(s.Clients)
+	if err != nil {
+		return nil, err
+	}
+	c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
+	if !c.ClientCAs.AppendCertsFromPEM(pem) {
+		return nil, errors.New(s.Clients + ": there is no certificate in it")
+	}
+	return c, nil
+}

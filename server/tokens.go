@@ -1,0 +1,101 @@
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bnctl/bnctl/regular"
+)
+
+// tokens are those of a file, of which one must be shown.
+type tokens struct {
+	path   string
+	note   func(format string, args ...any)
+	mu     sync.Mutex
+	sums   [][sha256.Size]byte
+	change time.Time // of the file, when it was read
+	looked time.Time
+}
+
+// tokenBytes is how large a file of tokens is at most.
+const tokenBytes = 1 << 20
+
+// readTokens returns the tokens of a file; nil without one.
+func readTokens(path string, note func(string, ...any)) (*tokens, error) {
+	if path == "" {
+		return nil, nil
+	}
+	t := &tokens{path: path, note: note}
+	return t, t.read()
+}
+
+// read reads the file again.
+func (t *tokens) read() error {
+	f, err := regular.Open(t.path)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	f.Close()
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("%s: others may read it (mode %v); chmod 600 it", t.path, info.Mode().Perm())
+	}
+	text, err := regular.Read(t.path, tokenBytes)
+	if err != nil {
+		return err
+	}
+	var sums [][sha256.Size]byte
+	for line := range strings.Lines(string(text)) {
+		if token := strings.TrimSpace(line); token != "" {
+			sums = append(sums, sha256.Sum256([]byte(token)))
+		}
+	}
+	if len(sums) == 0 {
+		return errors.New(t.path + ": there is no token in it; write one on a line")
+	}
+	t.sums, t.change = sums, info.ModTime()
+	return nil
+}
+
+// has reports whether a token is among those of the file as it is now. It takes
+// as long for any token.
+func (t *tokens) has(token string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refresh()
+	sum, found := sha256.Sum256([]byte(token)), 0
+	for _, known := range t.sums {
+		found |= subtle.ConstantTimeCompare(sum[:], known[:])
+	}
+	return found == 1
+}
+
+// refresh reads a file that has changed, at most once a second. One that cannot
+// be read leaves the tokens as they are.
+func (t *tokens) refresh() {
+	if time.Since(t.looked) < time.Second {
+		return
+	}
+	t.looked = time.Now()
+	f, err := regular.Open(t.path)
+	var info fs.FileInfo
+	if err == nil {
+		info, err = f.Stat()
+		f.Close()
+	}
+	if err == nil && !info.ModTime().Equal(t.change) {
+		err = t.read()
+	}
+	if err != nil {
+		t.note("tokens stay as they were: %v", err)
+	}
+}

@@ -35,7 +35,8 @@ func Cases() []Case {
 			"either receives.", sendFirst},
 		{"the buffer", "message is the caller's again when Send returns.", buffer},
 		{"a context that ends", "ctx ended: the error is its error, and no message is lost by it.", canceled},
-		{"abort", "Abort ends all ranks: whatever they do with the fabric returns an error that wraps Ended.", abort},
+		{"abort", "Abort ends all ranks: whatever they do with the fabric returns an error that wraps Ended.",
+			abort},
 		{"close", "What was sent before arrives. A rank that is closed takes part no more, and its peers find " +
 			"that out when they receive.", closed},
 		{"closing twice", "Closing twice is legal.", closedTwice},

@@ -7,6 +7,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 )
@@ -41,26 +42,24 @@ type TrainOptions struct {
 // the options ask for and cannot be is a *problem.Error, a *fleet.Unknown or a
 // *modelfile.Unknown.
 func Train(ctx context.Context, o TrainOptions) (*models.Model, error) {
-	release, err := serialize.Claim(o.Output, o.Checkpoint)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	r := *train.DefaultRecipe(o.Model)
-	if o.Recipe != nil {
-		r = *o.Recipe
-	}
-	o.Start.Seed = r.Seed
 	src, val, err := o.open()
 	if err != nil {
 		return nil, err
 	}
 	defer closeAll(src, val)
-	m, err := modelfile.Start(o.Model, src.Info(), o.Start)
+	return TrainOn(ctx, o, src, val)
+}
+
+// TrainOn is Train for data that the program has, as a data.Source of its own:
+// o.Data and o.Validation are words for it. val nil is no validation.
+func TrainOn(ctx context.Context, o TrainOptions, src, val data.Source) (*models.Model, error) {
+	release, err := serialize.Claim(o.Output, o.Checkpoint)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.settle(ctx, &r, m, src, val); err != nil {
+	defer release()
+	r, m, err := o.prepare(ctx, src, val)
+	if err != nil {
 		return nil, err
 	}
 	o.Fleet.Precision, o.Fleet.Most = r.Precision, r.StepReplicas()
@@ -70,7 +69,7 @@ func Train(ctx context.Context, o TrainOptions) (*models.Model, error) {
 	}
 	defer f.Close()
 	r.Kernels, _ = train.KernelClass(f.Members)
-	s, err := train.New(ctx, &r, m.Model, train.Config{Train: src, Validation: val, Fleet: f, Events: o.Events,
+	s, err := train.New(ctx, r, m, train.Config{Train: src, Validation: val, Fleet: f, Events: o.Events,
 		Checkpoint: o.Checkpoint, Paths: train.Paths{Data: o.Data, Validation: o.Validation, Output: o.Output}})
 	if err != nil {
 		return nil, err
@@ -85,6 +84,9 @@ func Train(ctx context.Context, o TrainOptions) (*models.Model, error) {
 
 // open opens the data; val is nil without validation.
 func (o *TrainOptions) open() (src, val data.Source, err error) {
+	if o.Data == "" {
+		return nil, nil, problem.New("data", "", "there is nothing to train on", "name some, for example glyphs")
+	}
 	d := data.Options{Split: data.Train, EXIF: true, Array: modelfile.StartArrays(o.Model, o.Start, nil)}
 	if src, err = data.Open(o.Data, d); err != nil || o.Validation == "" {
 		return src, nil, err
@@ -97,22 +99,37 @@ func (o *TrainOptions) open() (src, val data.Source, err error) {
 	return src, val, nil
 }
 
-// settle completes the recipe, and refuses what cannot be trained.
-func (o *TrainOptions) settle(ctx context.Context, r *train.Recipe, m *modelfile.Started,
-	src, val data.Source) error {
+// prepare makes the model and completes its recipe, and refuses what cannot be
+// trained.
+func (o *TrainOptions) prepare(ctx context.Context, src, val data.Source) (*train.Recipe, *models.Model, error) {
+	if src == nil {
+		return nil, nil, problem.New("data", "", "there is nothing to train on", "give a data.Source")
+	}
+	r := *train.DefaultRecipe(o.Model)
+	if o.Recipe != nil {
+		r = *o.Recipe
+	}
+	o.Start.Seed = r.Seed
+	m, err := modelfile.Start(o.Model, src.Info(), o.Start)
+	if err != nil {
+		return nil, nil, err
+	}
 	if err := train.Fits(m.Model, src, val); err != nil {
-		return err
+		return nil, nil, err
 	}
 	if r.SetModel(m.Model); m.Weights != "" {
 		r.Init = m.Weights
 	}
 	if err := r.SetData(ctx, src, val); err != nil {
-		return err
+		return nil, nil, err
 	}
-	if err := r.Check(); err != nil || o.Overwrite {
-		return err
+	if err := r.Check(); err != nil {
+		return nil, nil, err
 	}
-	return train.Replaceable(o.Checkpoint, r)
+	if !o.Overwrite {
+		err = train.Replaceable(o.Checkpoint, &r)
+	}
+	return &r, m.Model, err
 }
 
 // closeAll closes the sources that there are. They were only read.

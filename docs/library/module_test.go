@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image"
 	"image/png"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,9 +13,24 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/models"
 )
+
+func TestMain(m *testing.M) {
+	if fleet.Serve(os.Args) {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// check ends a program that cannot go on.
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
 
 const module = "../../examples/library"
 

@@ -1,0 +1,40 @@
+package library_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/predict"
+)
+
+func Example_evaluate() {
+	ctx := context.Background()
+	m, err := bnctl.Train(ctx, bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:500"})
+	check(err)
+
+	src, err := data.Open("glyphs:200", data.Options{Split: data.Test})
+	check(err)
+	defer src.Close()
+	m, err = predict.Evaluable(m, src.Info())
+	check(err)
+	p, err := predict.Open(ctx, m, predict.Options{Fleet: fleet.Options{Devices: "2xcpu"}, Batch: 64})
+	check(err)
+	defer p.Close()
+	e, err := p.Evaluate(ctx, src, 0)
+	check(err)
+	fmt.Println(e.Samples, "samples, most of them right:", e.Accuracy() > 0.5)
+
+	// A batch of arrays instead of a source: rows first, as the model's input.
+	x, err := src.Sample(0)
+	check(err)
+	x.Shape = append([]int{1}, x.Shape...)
+	outputs, err := p.Predict(ctx, x)
+	check(err)
+	fmt.Println(outputs[0].Shape)
+	// Output:
+	// 200 samples, most of them right: true
+	// [1 10]
+}

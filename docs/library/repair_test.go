@@ -1,0 +1,27 @@
+package library_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/doctor"
+)
+
+func Example_repair() {
+	m, err := bnctl.Train(context.Background(), bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256"})
+	check(err)
+	m.State["bn1.running_var"].F32()[0] = float32(math.NaN()) // what an overflow leaves
+
+	sick := doctor.Of(m)
+	fmt.Println(sick.Faults())
+	r, err := doctor.Repair(context.Background(), m, doctor.RepairOptions{Data: "glyphs:256",
+		EstimateOptions: doctor.EstimateOptions{Batch: 64, Samples: 256}})
+	check(err)
+	mended := doctor.Of(r.Model)
+	fmt.Println(len(mended.Faults()), "faults after", r.Samples, "samples")
+	// Output:
+	// [bn1: the variance is not finite]
+	// 0 faults after 256 samples
+}

@@ -56,7 +56,7 @@ func everyReplica(do func(f *run.Frame, from, to int)) run.Action {
 // that alone would leave workers idle.
 func (g *Geometry) gradient(parts []gradientOf, x, dy, dw *run.Value, narrow bool) func(f *run.Frame,
 	from, to int) {
-	panels, padded := parts[0].window.Panels(), 0
+	panels, padded, chunks := parts[0].window.Panels(), 0, chunksOf(dy.Positions)
 	if narrow {
 		padded = g.paddedLen()
 	}
@@ -68,23 +68,23 @@ func (g *Geometry) gradient(parts []gradientOf, x, dy, dw *run.Value, narrow boo
 			cut, task := task%cuts, task/cuts
 			panel, task := task%panels, task/panels
 			group, r := task%len(parts), from+f.Turn(task/len(parts), replicas)
-			part := &parts[group]
+			part, kernels := &parts[group], f.Kernels
 			t0, t1 := part.taps(cut, cuts)
-			own := w.Floats(padded + kernel.GradientSlack + (t1-t0)*part.window.Run*kernel.PanelLanes)
-			own, sums := own[:padded], own[padded+kernel.GradientSlack:]
-			part.sum(f, w, panel, t0, t1, f.Rows[r], sums, run.Row(out, dw, r),
-				func(i int) []float32 {
-					image := run.Row(in, x, f.Starts[r]+i)
+			n := part.sums(panel, t0, t1)
+			own := w.Floats(padded + kernel.GradientSlack + n*chunks.blocks(f.Rows[r]))
+			own, room := own[:padded], own[padded+kernel.GradientSlack:]
+			sums := chunks.sum(kernels, room, n, f.Starts[r], f.Starts[r+1], func(sums []float32, from, to int) {
+				for i := from; i < to; i++ {
+					image := run.Row(in, x, i)
 					if narrow {
 						g.pad(own, image)
-						return own
+						image = own
 					}
-					return image[group*g.cg:]
-				},
-				func(i int) []float32 {
-					at := (f.Starts[r] + i) * dy.Count
-					return grad[at+group*g.og : at+dy.Count+kernel.GradientSlack]
-				})
+					part.add(kernels, panel, t0, t1, sums, image[group*g.cg:],
+						grad[i*dy.Count+group*g.og:(i+1)*dy.Count+kernel.GradientSlack])
+				}
+			})
+			part.window.Unpack(panel, run.Row(out, dw, r), sums, part.at, part.step, t0, t1)
 		})
 	}
 }
@@ -99,9 +99,8 @@ func enough(n, tasks, threads int) int {
 	return max(1, min(n, (perThread*threads+tasks-1)/max(tasks, 1)))
 }
 
-// gradientOf computes the weight gradient of a window for one replica at a
-// time: units of (panel, taps), each of which runs over the replica's rows in
-// order.
+// gradientOf computes the weight gradient of a window for some rows at a time:
+// units of (panel, taps).
 type gradientOf struct {
 	window *kernel.Window
 	at     []int // as in packPart, into the gradient of the whole weight
@@ -113,25 +112,23 @@ func (g *gradientOf) taps(i, parts int) (t0, t1 int) {
 	return g.window.Taps * i / parts, g.window.Taps * (i + 1) / parts
 }
 
+// sums returns the number of the sums of taps [t0, t1) of one panel.
+func (g *gradientOf) sums(panel, t0, t1 int) int {
+	return (t1 - t0) * g.window.Run * g.window.PanelWidth(panel)
+}
+
 // gradientBlock is how many positions all taps treat before the next: they
 // should stay in the cache.
 const gradientBlock = 256
 
-// sum computes taps [t0, t1) of one panel over rows: x(i) and dy(i) give row i.
-func (g *gradientOf) sum(f *run.Frame, w *run.Worker, panel, t0, t1, rows int, sums, out []float32,
-	x func(i int) []float32, dy func(i int) []float32) {
+// add adds the products of one row for taps [t0, t1) of one panel.
+func (g *gradientOf) add(kernels *kernel.Set, panel, t0, t1 int, sums, in, grad []float32) {
 	win := g.window
-	width := win.PanelWidth(panel)
-	sums = sums[:(t1-t0)*win.Run*width]
-	clear(sums)
-	for i := range rows {
-		in, grad := x(i), dy(i)
-		for from := 0; from < win.Positions(); from += gradientBlock {
-			to := min(from+gradientBlock, win.Positions())
-			for t := t0; t < t1; t++ {
-				f.Kernels.Gradient(win, t, panel, sums[(t-t0)*win.Run*width:], in, grad, 0, win.Run, from, to)
-			}
+	tap := win.Run * win.PanelWidth(panel)
+	for from := 0; from < win.Positions(); from += gradientBlock {
+		to := min(from+gradientBlock, win.Positions())
+		for t := t0; t < t1; t++ {
+			kernels.Gradient(win, t, panel, sums[(t-t0)*tap:], in, grad, 0, win.Run, from, to)
 		}
 	}
-	win.Unpack(panel, out, sums, g.at, g.step, t0, t1)
 }

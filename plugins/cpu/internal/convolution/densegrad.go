@@ -19,14 +19,16 @@ func buildDenseGradWeight(c *run.Compiler) run.Action {
 	}
 	// dw[o][k] is the sum over rows of dy[o]*x[k]: dy takes the part of the
 	// image, x that of its gradient, so that rows of dw come out whole.
-	g := &denseGradient{x: x, dy: dy, dw: dw, windows: &denseWindows{k: dy.Count, width: x.Count}}
+	g := &denseGradient{x: x, dy: dy, dw: dw, windows: &denseWindows{k: dy.Count, width: x.Count},
+		chunks: chunksOf(1)}
 	g.summed = c.SumOnly(c.Node.Out[0])
 	c.Summed[dw] = g.summed
 	return run.Whole(func(f *run.Frame) error {
 		roundX(f)
 		roundDy(f)
 		for _, n := range f.Rows {
-			g.windows.prepare(n)
+			g.windows.prepare(min(n, g.chunks.rows))
+			g.windows.prepare(n % g.chunks.rows)
 		}
 		leaves, held := f.Members()
 		nodes := g.nodes(leaves, held)
@@ -34,7 +36,7 @@ func buildDenseGradWeight(c *run.Compiler) run.Action {
 		f.Each(len(nodes)*panels, func(w *run.Worker, task int) {
 			t := denseTask{denseGradient: g, f: f, held: held, panel: task % panels}
 			t.width = g.windows.rows(1).PanelWidth(t.panel)
-			t.room = w.Floats(bits.Len(uint(leaves)+1) * dy.Count * t.width)
+			t.room = w.Floats((bits.Len(uint(leaves)+1) + g.chunks.blocks(slices.Max(f.Rows))) * dy.Count * t.width)
 			t.sum(nodes[task/panels])
 		})
 		return nil
@@ -45,6 +47,7 @@ func buildDenseGradWeight(c *run.Compiler) run.Action {
 type denseGradient struct {
 	x, dy, dw *run.Value
 	windows   *denseWindows
+	chunks    chunks
 	// summed says that nothing but the sum over replicas reads the gradient:
 	// it is then summed along the tree while in the cache, and the value of a
 	// node is left where that of its first replica with rows belongs.
@@ -69,7 +72,7 @@ type denseTask struct {
 	f            *run.Frame
 	held         []int
 	panel, width int
-	room         []float32 // one block of sums for each level of the tree
+	room         []float32 // one block of sums for each level of the trees
 }
 
 // block returns the sums of a level.
@@ -103,7 +106,7 @@ func (t *denseTask) eval(n collective.Node, level int) (first int) {
 		if t.f.Rows[r] == 0 {
 			return -1
 		}
-		t.leaf(r, t.block(level))
+		t.leaf(r, level)
 		return r
 	}
 	left, right := n.Children()
@@ -117,13 +120,16 @@ func (t *denseTask) eval(n collective.Node, level int) (first int) {
 	return first
 }
 
-// leaf computes the sums of replica r.
-func (t *denseTask) leaf(r int, sums []float32) {
-	in, grad := t.f.F32(t.dy), t.f.Slack(t.x)
-	clear(sums)
-	for from := 0; from < t.f.Rows[r]; from += denseRows {
-		first, n := t.f.Starts[r]+from, min(denseRows, t.f.Rows[r]-from)
-		t.f.Kernels.Gradient(t.windows.rows(n), 0, t.panel, sums, in[first*t.dy.Count:],
-			grad[first*t.x.Count:], 0, t.dy.Count, 0, n)
-	}
+// leaf computes the sums of replica r in the block of a level.
+func (t *denseTask) leaf(r, level int) {
+	in, grad, kernels := t.f.F32(t.dy), t.f.Slack(t.x), t.f.Kernels
+	size := t.dy.Count * t.width
+	t.chunks.sum(kernels, t.room[level*size:], size, t.f.Starts[r], t.f.Starts[r+1],
+		func(sums []float32, from, to int) {
+			for first := from; first < to; first += denseRows {
+				n := min(denseRows, to-first)
+				kernels.Gradient(t.windows.rows(n), 0, t.panel, sums, in[first*t.dy.Count:],
+					grad[first*t.x.Count:], 0, t.dy.Count, 0, n)
+			}
+		})
 }

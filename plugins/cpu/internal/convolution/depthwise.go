@@ -111,18 +111,20 @@ func depthwiseAction(c *run.Compiler, g *Geometry, phases []phase, x *run.Value,
 
 // buildDepthwiseWeight computes weight gradients, a task for each tap of each replica.
 func (g *Geometry) buildDepthwiseWeight(x, dy, dw *run.Value) run.Action {
-	window := g.pixels().forward()
+	window, chunks := g.pixels().forward(), chunksOf(dy.Positions)
 	return run.Whole(func(f *run.Frame) error {
 		in, grad, out := f.F32(x), f.F32(dy), f.F32(dw)
 		f.Each(len(f.Rows)*g.taps, func(w *run.Worker, task int) {
 			t, r := task%g.taps, f.Turn(task/g.taps, len(f.Rows))
-			sum := w.Floats(g.c)
-			clear(sum)
-			for i := f.Starts[r]; i < f.Starts[r+1]; i++ {
-				f.Kernels.DepthwiseGradient(window, t, sum, run.Row(in, x, i), run.Row(grad, dy, i),
-					0, window.Positions())
-			}
-			for c, v := range sum {
+			kernels := f.Kernels
+			sums := chunks.sum(kernels, w.Floats(g.c*chunks.blocks(f.Rows[r])), g.c, f.Starts[r], f.Starts[r+1],
+				func(sums []float32, from, to int) {
+					for i := from; i < to; i++ {
+						kernels.DepthwiseGradient(window, t, sums, run.Row(in, x, i), run.Row(grad, dy, i),
+							0, window.Positions())
+					}
+				})
+			for c, v := range sums {
 				run.Row(out, dw, r)[c*g.taps+t] = v
 			}
 		})

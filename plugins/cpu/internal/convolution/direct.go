@@ -81,30 +81,39 @@ func buildDirect(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.V
 // directGradient computes weight gradients by strips: a task is one replica,
 // and some rows of the kernel where that alone would leave workers idle.
 func (g *Geometry) directGradient(x, dy, dw *run.Value) run.Action {
-	t := g.directRow()
-	size := kernel.StripWidth * g.c * g.o // of the sums of one row of the kernel
+	chunks, size := chunksOf(dy.Positions), g.directSums()
 	return run.Whole(func(f *run.Frame) error {
 		in, grad, out := f.F32(x), f.F32(dy), f.F32(dw)
 		cuts := enough(g.Kernel[0], len(f.Rows), f.Threads())
 		f.Each(len(f.Rows)*cuts, func(w *run.Worker, task int) {
 			cut, r := task%cuts, f.Turn(task/cuts, len(f.Rows))
 			from, to := g.Kernel[0]*cut/cuts, g.Kernel[0]*(cut+1)/cuts
-			own := w.Floats((to-from)*size + g.paddedLen())
-			sums, padded := own[:(to-from)*size], own[(to-from)*size:]
-			clear(sums)
-			for i := f.Starts[r]; i < f.Starts[r+1]; i++ {
-				g.pad(padded, run.Row(in, x, i))
-				for y := range g.oh {
-					d := run.Row(grad, dy, i)[y*g.ow*g.o:]
-					for k := from; k < to; k++ {
-						f.Kernels.StripGradient(t, sums[(k-from)*size:], padded[(y+k)*t.RowStep:], d, g.ow)
+			own := w.Floats(g.paddedLen() + (to-from)*size*chunks.blocks(f.Rows[r]))
+			padded, room := own[:g.paddedLen()], own[g.paddedLen():]
+			sums := chunks.sum(f.Kernels, room, (to-from)*size, f.Starts[r], f.Starts[r+1],
+				func(sums []float32, first, last int) {
+					for i := first; i < last; i++ {
+						g.pad(padded, run.Row(in, x, i))
+						g.addDirect(f.Kernels, sums, padded, run.Row(grad, dy, i), from, to)
 					}
-				}
-			}
+				})
 			g.unpackDirect(run.Row(out, dw, r), sums, from, to)
 		})
 		return nil
 	})
+}
+
+// directSums returns the number of the sums of one row of the kernel.
+func (g *Geometry) directSums() int { return kernel.StripWidth * g.c * g.o }
+
+// addDirect adds the products of an image, padded, for rows [from, to) of the kernel.
+func (g *Geometry) addDirect(kernels *kernel.Set, sums, padded, dy []float32, from, to int) {
+	t := g.directRow()
+	for y := range g.oh {
+		for k := from; k < to; k++ {
+			kernels.StripGradient(t, sums[(k-from)*g.directSums():], padded[(y+k)*t.RowStep:], dy[y*g.ow*g.o:], g.ow)
+		}
+	}
 }
 
 // unpackDirect writes sums [to-from][kw][C][O] to rows [from, to) of the kernel

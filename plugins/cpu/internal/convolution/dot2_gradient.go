@@ -14,6 +14,7 @@ type dot2Gradient struct {
 	at        []int // where the weight of a tap's value lies in dw, for the first group
 	atStep    int   // between the weights of output channels
 	x, dy, dw *run.Value
+	chunks    chunks
 	// together is how many values are interleaved before they are multiplied: they
 	// should stay in the cache.
 	together int
@@ -24,8 +25,8 @@ type dot2Gradient struct {
 
 // newDot2Gradient returns the gradient of a convolution in these lines.
 func (g *Geometry) newDot2Gradient(l *pairLines, x, dy, dw *run.Value) *dot2Gradient {
-	k := &dot2Gradient{Geometry: g, pairLines: l, x: x, dy: dy, dw: dw, together: 64 << 10,
-		orders: map[[4]int]kernel.Order{}}
+	k := &dot2Gradient{Geometry: g, pairLines: l, x: x, dy: dy, dw: dw, chunks: chunksOf(dy.Positions),
+		together: 64 << 10, orders: map[[4]int]kernel.Order{}}
 	if k.at, k.atStep = g.forwardAt(0); l.padded {
 		k.at, k.atStep = g.narrowAt()
 	}

@@ -20,7 +20,8 @@ type dot2Task struct {
 	inLine, dyLine  kernel.PairsLine // of the operands
 	input, gradient stored           // all images
 	value, channel  int              // of an image, with which its operands begin
-	sums            []float32        // [rows][j1-j0][k1-k0][width]
+	sums            []float32        // of a chunk, [rows][j1-j0][k1-k0][width]
+	room            []float32        // the sums of the chunks
 	padding         stored           // room for the padded lines of a segment
 	lines           int              // of a segment
 	end             int              // of the images
@@ -34,16 +35,19 @@ type segment struct{ image, from, to, top, bottom, x, dy int }
 
 // sum sums over images [from, to) of these operands.
 func (t *dot2Task) sum(x, dy stored, from, to int) {
-	t.prepare(x, dy)
+	t.prepare(x, dy, to-from)
 	t.end = to
-	for image := from; image < to; image++ {
-		t.image(image)
-	}
-	t.add()
+	t.sums = t.chunks.sum(t.kernels, t.room, t.rows*t.tapRow(), from, to, func(sums []float32, from, to int) {
+		t.sums = sums
+		for image := from; image < to; image++ {
+			t.image(image)
+		}
+		t.add()
+	})
 }
 
-// prepare begins sums over these operands.
-func (t *dot2Task) prepare(x, dy stored) {
+// prepare begins sums over so many images of these operands.
+func (t *dot2Task) prepare(x, dy stored, images int) {
 	t.scratch = scratchOf(t.worker)
 	t.real = min(t.og-t.first, kernel.PanelLanes)
 	t.width = wholeLanes(t.real)
@@ -55,14 +59,14 @@ func (t *dot2Task) prepare(x, dy stored) {
 	for t.lines = t.count; t.lines > 1 && t.size(t.segment(0, 0, t.lines)) > t.together; {
 		t.lines = (t.lines + 1) / 2
 	}
-	size, room := t.rows*t.tapRow(), 0
+	size, room := t.rows*t.tapRow()*t.chunks.blocks(images), 0
 	if t.padded {
 		t.inLine.Step, t.value = t.left+t.inStep+t.right, 0
 		room = min((t.lines-1)*t.step+(t.rows-1)*t.apart+1, t.height)*t.inLine.Step + kernel.Lanes
 	}
 	all := t.worker.Floats(size + room)
-	clear(all)
-	t.sums, t.padding = all[:size], x.room(all[size:])
+	clear(all[size:])
+	t.room, t.padding = all[:size], x.room(all[size:])
 }
 
 // wholeLanes rounds a number of values up to whole lanes.

@@ -6,17 +6,19 @@ import (
 )
 
 // winogradGradient is the weight gradient of a convolution by tiles
-// (kernel.WinogradTaps). It treats a replica's rows of tiles in order, some of
+// (kernel.WinogradTaps). It treats a chunk's rows of tiles in order, some of
 // them at a time: it transforms them, and then every frequency adds its
-// products to the sums, which are those of the whole replica at the end.
+// products to the sums, which are those of the whole chunk at the end.
 type winogradGradient struct {
 	*Geometry
 	kernel.Winograd
 	rows, columns int // of tiles in an image
-	some          int // rows of tiles that are treated together
+	some          int // rows of tiles that are treated together, at most
+	chunks        chunks
 	window        *kernel.Window
 	x, dy, dw     *run.Value
 	v, d, sums    *run.Slot            // transformed tiles of both operands; sums of all frequencies
+	nodes         *run.Slot            // gradients of nodes of the tree over the chunks
 	orders        map[int]kernel.Order // of the gradients of so many input channels
 	winogradGradientGuard
 }
@@ -37,8 +39,10 @@ func buildWinogradGradient(c *run.Compiler, g *Geometry, t kernel.Winograd, x, d
 	k.window = t.GradientTiles(all)
 	k.v, k.d = c.Temp(4*k.InLen(all), 0, 0), c.Temp(4*k.GradientLen(all), 0, 0)
 	k.sums = c.Temp(4*k.Frequencies()*g.c*g.o, 0, 0)
+	k.chunks = chunksOf(dy.Positions)
+	k.nodes = c.Temp(0, 0, (4*dw.Count+k.chunks.rows-1)/k.chunks.rows)
 	k.orders = map[int]kernel.Order{}
-	for _, n := range []int{1, kernel.Lanes, gradientWidth} {
+	for _, n := range []int{kernel.Lanes, gradientWidth} {
 		k.orders[n] = tapsOrder(n)
 	}
 	k.winogradGradientGuard = newGuard(c, k)
@@ -61,22 +65,35 @@ func tapsOrder(n int) kernel.Order {
 
 // replica computes the gradient of one replica.
 func (k *winogradGradient) replica(f *run.Frame, r int) {
-	total := f.Rows[r] * k.rows
-	if total == 0 {
+	if f.Rows[r] == 0 {
 		clear(run.Row(f.F32(k.dw), k.dw, r))
 		return
 	}
-	width := k.blockWidth(f)
-	blocks := (k.c + width - 1) / width
-	for from := 0; from < total; from += k.some {
-		to := min(from+k.some, total)
-		f.Each(to-from, func(w *run.Worker, i int) { k.transform(f, w, r, from+i, i) })
+	for i := range k.chunks.count(f.Rows[r]) {
+		first := f.Starts[r] + i*k.chunks.rows
+		k.chunk(f, chunk{r, i, first, min(first+k.chunks.rows, f.Starts[r+1])})
+	}
+}
+
+// chunk is chunk i of replica r: images [from, to).
+type chunk struct{ r, i, from, to int }
+
+// chunk computes the gradient of a chunk and adds it to those before it.
+func (k *winogradGradient) chunk(f *run.Frame, c chunk) {
+	width, total := k.blockWidth(f), (c.to-c.from)*k.rows
+	blocks, parts := (k.c+width-1)/width, (total+k.some-1)/k.some
+	for part := range parts {
+		from, to := total*part/parts, total*(part+1)/parts
+		f.Each(to-from, func(w *run.Worker, i int) { k.transform(f, w, c, from+i, i) })
+		if to == total {
+			k.judge(f, k, total)
+		}
 		f.Each(k.window.Panels()*blocks, func(w *run.Worker, task int) {
 			panel, k0 := task/blocks, task%blocks*width
-			k.add(f, w, r, panel, k0, min(k0+width, k.c), (to-from)*k.columns, from == 0, to == total)
+			t := tapsTask{k, f, w, c, panel, k0, min(k0+width, k.c), k.window.PanelWidth(panel)}
+			t.add((to-from)*k.columns, from == 0, to == total)
 		})
 	}
-	k.mend(f, k, r)
 }
 
 // gradientWidth is how many input channels a task sums for at most.
@@ -91,11 +108,11 @@ func (k *winogradGradient) blockWidth(f *run.Frame) int {
 	return gradientWidth
 }
 
-// transform transforms row q of the tiles of replica r, which becomes row i of
+// transform transforms row q of the tiles of a chunk, which becomes row i of
 // those that are treated together, and measures it.
-func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, r, q, i int) {
+func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, q, i int) {
 	kernels, all := f.Kernels, k.some*k.columns
-	image, y := f.Starts[r]+q/k.rows, q%k.rows
+	image, y := c.from+q/k.rows, q%k.rows
 	step, gradientStep := (k.columns*k.Side+2)*k.c, k.columns*k.Side*k.o
 	room := w.Floats(k.Tile()*step + k.Side*gradientStep)
 	strip, edge := room[:k.Tile()*step], room[k.Tile()*step:]
@@ -123,36 +140,4 @@ func frameRows(strip, image []float32, from, count, height, width, left, step in
 		copy(line[left:], image[(from+y)*width:][:width])
 		clear(line[left+width:])
 	}
-}
-
-// add adds the products of so many tiles to the sums of input channels
-// [k0, k1) and of a panel, and turns these into the gradient at the end.
-func (k *winogradGradient) add(f *run.Frame, w *run.Worker, r, panel, k0, k1, tiles int, first, last bool) {
-	all, width := k.some*k.columns, k.window.PanelWidth(panel)
-	n := (k1 - k0) * width
-	size := k.Frequencies() * n
-	room := w.Floats(size + 9*n)
-	taps, sums := room[:9*n], room[9*n:][:size]
-	if !first || !last {
-		at := k.Frequencies() * (k.c*panel*kernel.PanelLanes + k0*width)
-		sums = run.Temp[float32](f, k.sums, at+size)[at:]
-	}
-	if first {
-		clear(sums)
-	}
-	v, d := run.Temp[float32](f, k.v, k.InLen(all)), run.Temp[float32](f, k.d, k.GradientLen(all))
-	for q := range k.Frequencies() {
-		in, gradient := k.Frequency(q, all)
-		f.Kernels.Gradient(k.window, 0, panel, sums[q*n:], v[in:], d[gradient:], k0, k1, 0, tiles)
-	}
-	if last {
-		f.Kernels.WinogradTaps(k.Winograd, taps, sums, n)
-		k.unpack(f, run.Row(f.F32(k.dw), k.dw, r), taps, panel*kernel.PanelLanes, width, k0, k1)
-	}
-}
-
-// unpack writes taps, [9][k1-k0][width], to a gradient [O][C][3][3].
-func (k *winogradGradient) unpack(f *run.Frame, dw, taps []float32, first, width, k0, k1 int) {
-	to := dw[(first*k.c+k0)*9:]
-	f.Kernels.Scatter(to, k.orders[k1-k0], k.c*9, taps, width, width)
 }

@@ -1,0 +1,61 @@
+package convolution
+
+import (
+	"math/bits"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+)
+
+// chunkPositions is how many positions of a result a chain of products is to
+// have at least before the next chain begins.
+const chunkPositions = 4096
+
+// chunks cuts the rows of a replica into chunks whose size depends on the shape
+// alone. A weight gradient is computed for each chunk as if that were all; the
+// gradient of the replica is their sum along the canonical tree, in float32.
+type chunks struct {
+	rows int // of a chunk; the last may have fewer
+}
+
+// chunksOf returns the chunks of a gradient whose result has so many positions a row.
+func chunksOf(positions int) chunks {
+	return chunks{max(1, (chunkPositions+positions-1)/max(positions, 1))}
+}
+
+// count returns how many chunks so many rows are.
+func (c chunks) count(rows int) int { return (rows + c.rows - 1) / c.rows }
+
+// blocks returns how many blocks of sums the tree over so many rows needs.
+func (c chunks) blocks(rows int) int { return max(1, bits.Len(uint(c.count(rows)))) }
+
+// sum computes the sums over rows [from, to), one value of n, and returns them:
+// they lie in room, which has n values for each of the blocks. chunk adds the
+// products of some rows to sums.
+func (c chunks) sum(set *kernel.Set, room []float32, n, from, to int,
+	chunk func(sums []float32, from, to int)) []float32 {
+	if from == to {
+		clear(room[:n])
+		return room[:n]
+	}
+	c.node(set, collective.Root(c.count(to-from)), room, n, func(sums []float32, i int) {
+		clear(sums)
+		first := from + i*c.rows
+		chunk(sums, first, min(first+c.rows, to))
+	})
+	return room[:n]
+}
+
+// node computes a node of the tree over the chunks in the first n values of room.
+func (c chunks) node(set *kernel.Set, node collective.Node, room []float32, n int,
+	leaf func(sums []float32, i int)) {
+	sums := room[:n]
+	if node.Leaf() {
+		leaf(sums, node.From)
+		return
+	}
+	left, right := node.Children()
+	c.node(set, left, room, n, leaf)
+	c.node(set, right, room[n:], n, leaf)
+	set.Add(sums, sums, room[n:2*n])
+}

@@ -1,0 +1,114 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// tapsTask computes, for one chunk, the gradient of input channels [k0, k1) and
+// a panel, of so many output channels.
+type tapsTask struct {
+	*winogradGradient
+	f *run.Frame
+	w *run.Worker
+	chunk
+	panel, k0, k1, width int
+}
+
+// add adds the products of so many tiles to the sums, and turns these into the
+// gradient at the end.
+func (t *tapsTask) add(tiles int, first, last bool) {
+	all, n, kernels := t.some*t.columns, (t.k1-t.k0)*t.width, t.f.Kernels
+	size := t.Frequencies() * n
+	room := t.w.Floats(size + 9*n)
+	taps, sums := room[:9*n], room[9*n:][:size]
+	if !first || !last {
+		at := t.Frequencies() * t.at()
+		sums = run.Temp[float32](t.f, t.sums, at+size)[at:]
+	}
+	if first {
+		clear(sums)
+	}
+	v, d := run.Temp[float32](t.f, t.v, t.InLen(all)), run.Temp[float32](t.f, t.d, t.GradientLen(all))
+	for q := range t.Frequencies() {
+		in, gradient := t.Frequency(q, all)
+		kernels.Gradient(t.window, 0, t.panel, sums[q*n:], v[in:], d[gradient:], t.k0, t.k1, 0, tiles)
+	}
+	if last {
+		kernels.WinogradTaps(t.Winograd, taps, sums, n)
+		t.mend(taps)
+		if all := t.sum(taps); all != nil {
+			t.unpack(all)
+		}
+	}
+}
+
+// at returns where the task's values lie among those of all input channels and panels.
+func (t *tapsTask) at() int { return t.c*t.panel*kernel.PanelLanes + t.k0*t.width }
+
+// sum adds the gradients of the chunks along the canonical tree, of which it
+// keeps the left side of every node that is not complete: taps are those of this
+// chunk. At the last chunk it returns the sum of all.
+func (t *tapsTask) sum(taps []float32) []float32 {
+	last := t.i == t.chunks.count(t.f.Rows[t.r])-1
+	level := 0
+	for ; 1<<level <= t.i; level++ {
+		switch left := t.i>>level&1 == 1; {
+		case left:
+			t.f.Kernels.Add(taps, taps, t.node(level, len(taps)))
+		case !last:
+			copy(t.node(level, len(taps)), taps)
+			return nil
+		}
+	}
+	if !last {
+		copy(t.node(level, len(taps)), taps)
+		return nil
+	}
+	return taps
+}
+
+// node returns n values of a node of 1<<level chunks.
+func (t *tapsTask) node(level, n int) []float32 {
+	at := level*t.dw.Count + 9*t.at()
+	return run.Temp[float32](t.f, t.nodes, at+n)[at:]
+}
+
+// unpack writes taps, [9][k1-k0][width], to a gradient [O][C][3][3].
+func (t *tapsTask) unpack(taps []float32) {
+	dw := run.Row(t.f.F32(t.dw), t.dw, t.r)
+	to := dw[(t.panel*kernel.PanelLanes*t.c+t.k0)*9:]
+	t.f.Kernels.Scatter(to, t.orders[t.k1-t.k0], t.c*9, taps, t.width, t.width)
+}
+
+// mend computes anew, by windows, those gradients that tiles do not compute well.
+func (t *tapsTask) mend(taps []float32) {
+	for k := t.k0; k < t.k1; {
+		to := k
+		for to < t.k1 && (t.apart || t.uneven[to]) {
+			to++
+		}
+		if to > k {
+			t.direct(taps, k, to)
+		}
+		k = to + 1
+	}
+}
+
+// direct sets the taps of input channels [k, to) to what windows make of the chunk.
+func (t *tapsTask) direct(taps []float32, k, to int) {
+	x, dy, n := t.f.F32(t.x), t.f.Slack(t.dy), (t.k1-t.k0)*t.width
+	sums := func(tap int) []float32 { return taps[tap*n+(k-t.k0)*t.width:][:(to-k)*t.width] }
+	for tap := range 9 {
+		clear(sums(tap))
+	}
+	for i := t.from; i < t.to; i++ {
+		gradient := dy[i*t.dy.Count : (i+1)*t.dy.Count+kernel.GradientSlack]
+		for p := 0; p < t.plain.Positions(); p += gradientBlock {
+			for tap := range 9 {
+				t.f.Kernels.Gradient(t.plain, tap, t.panel, sums(tap), run.Row(x, t.x, i), gradient, k, to,
+					p, min(p+gradientBlock, t.plain.Positions()))
+			}
+		}
+	}
+}

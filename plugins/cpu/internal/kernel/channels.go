@@ -1,25 +1,21 @@
 package kernel
 
-import "math"
-
 // The functions below walk over positions with C channels each, laid out
 // [positions][C]; C is the length of their per-channel slices. They round
 // every operation, so that all sets give the same bits. What ends in Half is
 // the same over rows of bfloat16: see channels_half.go.
 
-// columns is the assembly for walks over neighbouring columns of channels, in
-// rows of T. It keeps what is per channel in registers; a wide one reads and
-// writes that at every position, and so treats any number of columns.
-type columns[T float32 | uint16] struct {
-	lanes        int // channels that it treats, of a wide one any multiple of them
-	wide         int // of a wide one: from how many channels on it is to be taken
-	sums         func(sum *float64, x *T, channels, count int)
-	sizes        func(size, most *float32, x *T, channels, count int)
-	deviations   func(q, mean *float64, x *T, channels, count int)
-	gradientSums func(s1, s2, mean *float64, x, dy *T, channels, count int)
-	maskedSums   func(s1, s2, mean *float64, x, dx, dy, y *T, most T, channels, count int)
+// extent says which channels the assembly for walks over neighbouring columns of
+// channels treats. It keeps what is per channel in registers; a wide one reads
+// and writes that at every position, and so treats any number of columns.
+type extent struct {
+	lanes int // channels that it treats, of a wide one any multiple of them
+	wide  int // of a wide one: from how many channels on it is to be taken
+}
 
-	maskedSumsPlus    func(s1, s2, mean *float64, x, dx, dy, y, plus *T, most T, channels, count int)
+// normColumns is the assembly for walks that normalise rows of T.
+type normColumns[T float32 | uint16] struct {
+	extent
 	normalise         func(hi, lo, by, add *float32, y, x *T, least, most float32, channels, count int)
 	normalisePlus     func(hi, lo, by, add *float32, y, x, plus *T, least, most float32, channels, count int)
 	normaliseGradient func(hi, lo, by, add, slope *float32, dx, x, dy *T, channels, count int)
@@ -30,33 +26,33 @@ type columns[T float32 | uint16] struct {
 const nearby = 4096
 
 // treats returns how many of so many channels the assembly treats.
-func (k *columns[T]) treats(channels int) int {
+func (e extent) treats(channels int) int {
 	switch {
-	case channels < max(k.lanes, k.wide):
+	case channels < max(e.lanes, e.wide):
 		return 0
-	case k.wide > 0:
-		return channels / k.lanes * k.lanes
+	case e.wide > 0:
+		return channels / e.lanes * e.lanes
 	}
-	return k.lanes
+	return e.lanes
 }
 
 // eachColumns calls do with the assembly for as many of n channels as there is
 // some for, in a row of so many values: for count positions from the element
 // at on, which is channel c of the first. What it leaves are the channels from
 // some on, in so many positions.
-func eachColumns[T float32 | uint16](kernels []*columns[T], n, values int,
-	do func(k *columns[T], c, at, count int)) (from, left int) {
+func eachColumns[K interface{ treats(channels int) int }](kernels []K, n, values int,
+	do func(k K, c, at, count int)) (from, left int) {
 	if values == 0 || n == 0 {
 		return 0, 0
 	}
 	positions := values / n
 	some := max(1, nearby/n)
-	if k, treated := widest(kernels, n); k != nil && treated == n {
+	if _, treated := widest(kernels, n); treated == n {
 		some = positions
 	}
 	for p := 0; p < positions; p += some {
 		from = 0
-		for k, treated := widest(kernels, n); k != nil; k, treated = widest(kernels, n-from) {
+		for k, treated := widest(kernels, n); treated > 0; k, treated = widest(kernels, n-from) {
 			do(k, from, p*n+from, min(some, positions-p))
 			from += treated
 		}
@@ -68,113 +64,14 @@ func eachColumns[T float32 | uint16](kernels []*columns[T], n, values int,
 }
 
 // widest returns the first assembly that treats some of so many channels, and
-// how many; nil if there is none.
-func widest[T float32 | uint16](kernels []*columns[T], channels int) (k *columns[T], treated int) {
+// how many: 0 if there is none.
+func widest[K interface{ treats(channels int) int }](kernels []K, channels int) (k K, treated int) {
 	for _, k := range kernels {
 		if n := k.treats(channels); n > 0 {
 			return k, n
 		}
 	}
-	return nil, 0
-}
-
-// Sums adds to sum, per channel, the values of x in float64, in order.
-func (s *Set) Sums(sum []float64, x []float32) {
-	n := len(sum)
-	from, left := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
-		k.sums(&sum[c], &x[at], n, count)
-	})
-	for p := range left {
-		for i, v := range x[p*n+from : (p+1)*n] {
-			sum[from+i] += float64(v)
-		}
-	}
-}
-
-// Sizes adds to size, per channel, the absolute values of x, in order, and
-// raises most to the largest of them, above which is NaN.
-func (s *Set) Sizes(size, most, x []float32) {
-	n := len(size)
-	most = most[:n]
-	from, left := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
-		k.sizes(&size[c], &most[c], &x[at], n, count)
-	})
-	for p := range left {
-		for i, v := range x[p*n+from : (p+1)*n] {
-			bits := math.Float32bits(v) &^ (1 << 31)
-			size[from+i] += math.Float32frombits(bits)
-			most[from+i] = math.Float32frombits(max(math.Float32bits(most[from+i]), bits))
-		}
-	}
-}
-
-// Deviations adds to q, per channel, the squares of x - mean in float64, in order.
-func (s *Set) Deviations(q, mean []float64, x []float32) {
-	n := len(q)
-	mean = mean[:n]
-	from, left := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
-		k.deviations(&q[c], &mean[c], &x[at], n, count)
-	})
-	for p := range left {
-		for i, v := range x[p*n+from : (p+1)*n] {
-			d := float64(v) - mean[from+i]
-			q[from+i] += float64(d * d)
-		}
-	}
-}
-
-// GradientSums adds to s1 and s2, per channel, dy and dy*(x - mean) in
-// float64, in order.
-func (s *Set) GradientSums(s1, s2, mean []float64, x, dy []float32) {
-	n := len(s1)
-	s2, mean, dy = s2[:n], mean[:n], dy[:len(x)]
-	from, left := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
-		k.gradientSums(&s1[c], &s2[c], &mean[c], &x[at], &dy[at], n, count)
-	})
-	for p := range left {
-		for i := from; i < n; i++ {
-			g := float64(dy[p*n+i])
-			s1[i] += g
-			s2[i] += float64(g * (float64(x[p*n+i]) - mean[i]))
-		}
-	}
-}
-
-// Mask says where the gradient of a relu or a relu6 is not 0: where the result
-// Y of the activation is above 0, and not Most or above; Most is NaN for a relu.
-type Mask struct {
-	Y    []float32
-	Plus []float32 // added to the gradient before, unless nil
-	Most float32
-}
-
-// MaskedSums sets dx to dy with a mask and does what GradientSums does with it.
-func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask) {
-	n := len(s1)
-	s2, mean, dx, dy, m.Y = s2[:n], mean[:n], dx[:len(x)], dy[:len(x)], m.Y[:len(x)]
-	from, left := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
-		if m.Plus == nil {
-			k.maskedSums(&s1[c], &s2[c], &mean[c], &x[at], &dx[at], &dy[at], &m.Y[at], m.Most, n, count)
-			return
-		}
-		k.maskedSumsPlus(&s1[c], &s2[c], &mean[c], &x[at], &dx[at], &dy[at], &m.Y[at], &m.Plus[:len(x)][at],
-			m.Most, n, count)
-	})
-	for p := range left {
-		for i := from; i < n; i++ {
-			at := p*n + i
-			g := dy[at]
-			if m.Plus != nil {
-				g += m.Plus[at]
-			}
-			if !(m.Y[at] > 0) || m.Y[at] >= m.Most {
-				g = 0
-			}
-			dx[at] = g
-			s1[i] += float64(g)
-			s2[i] += float64(float64(g) * (float64(x[at]) - mean[i]))
-		}
-	}
+	return k, 0
 }
 
 // Affine holds, per channel, the numbers of a normalisation: a mean in two
@@ -213,7 +110,7 @@ func (s *Set) Normalise(y, x []float32, a Affine, e Ending) {
 	n := len(a.Hi)
 	y = y[:len(x)]
 	least, most := e.bounds()
-	from, left := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+	from, left := eachColumns(s.normColumns, n, len(x), func(k *normColumns[float32], c, at, count int) {
 		hi, lo, by, add := &a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c]
 		if e.Plus == nil {
 			k.normalise(hi, lo, by, add, &y[at], &x[at], least, most, n, count)
@@ -233,7 +130,7 @@ func (s *Set) Normalise(y, x []float32, a Affine, e Ending) {
 func (s *Set) NormaliseGradient(dx, x, dy []float32, a Affine, slope []float32) {
 	n := len(a.Hi)
 	dx, dy, slope = dx[:len(x)], dy[:len(x)], slope[:n]
-	from, left := eachColumns(s.columns, n, len(x), func(k *columns[float32], c, at, count int) {
+	from, left := eachColumns(s.normColumns, n, len(x), func(k *normColumns[float32], c, at, count int) {
 		k.normaliseGradient(&a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c], &slope[c], &dx[at], &x[at], &dy[at],
 			n, count)
 	})

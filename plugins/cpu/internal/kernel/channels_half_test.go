@@ -10,10 +10,10 @@ import (
 // rowPasses are all passes over rows of one kind, those of float32 or those of
 // bfloat16, by functions that take and leave float32.
 type rowPasses struct {
-	sums              func(sum []float64, x []float32)
-	deviations        func(q, mean []float64, x []float32)
-	gradientSums      func(s1, s2, mean []float64, x, dy []float32)
-	maskedSums        func(s1, s2, mean []float64, x, dx, dy []float32, m Mask)
+	sums              func(sum []float64, x []float32, r *SumRoom)
+	moments           func(mean, q []float64, x []float32, r *SumRoom)
+	gradientSums      func(s1, s2, mean []float64, x, dy []float32, r *SumRoom)
+	maskedSums        func(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumRoom)
 	normalise         func(y, x []float32, a Affine, e Ending)
 	normaliseGradient func(dx, x, dy []float32, a Affine, slope []float32)
 }
@@ -22,14 +22,14 @@ type rowPasses struct {
 // those of float32, and then a rounding.
 func roundedPasses() rowPasses {
 	s := Generic
-	return rowPasses{s.Sums, s.Deviations, s.GradientSums,
-		func(s1, s2, mean []float64, x, dx, dy []float32, m Mask) {
+	return rowPasses{s.Sums, s.Moments, s.GradientSums,
+		func(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumRoom) {
 			if m.Plus != nil {
 				s.Add(dx, dy, m.Plus)
 				s.RoundBF16(dx)
 				dy, m.Plus = dx, nil
 			}
-			s.MaskedSums(s1, s2, mean, x, dx, dy, m)
+			s.MaskedSums(s1, s2, mean, x, dx, dy, m, r)
 		},
 		func(y, x []float32, a Affine, e Ending) {
 			s.Normalise(y, x, a, e)
@@ -65,13 +65,15 @@ func halfPasses(t *testing.T, s *Set) rowPasses {
 		Generic.WidenBF16(y, all[guard:][:len(y)])
 	}
 	return rowPasses{
-		func(sum []float64, x []float32) { s.SumsHalf(sum, narrow(x)) },
-		func(q, mean []float64, x []float32) { s.DeviationsHalf(q, mean, narrow(x)) },
-		func(s1, s2, mean []float64, x, dy []float32) { s.GradientSumsHalf(s1, s2, mean, narrow(x), narrow(dy)) },
-		func(s1, s2, mean []float64, x, dx, dy []float32, m Mask) {
+		func(sum []float64, x []float32, r *SumRoom) { s.SumsHalf(sum, narrow(x), r) },
+		func(mean, q []float64, x []float32, r *SumRoom) { s.MomentsHalf(mean, q, narrow(x), r) },
+		func(s1, s2, mean []float64, x, dy []float32, r *SumRoom) {
+			s.GradientSumsHalf(s1, s2, mean, narrow(x), narrow(dy), r)
+		},
+		func(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumRoom) {
 			result(dx, func(dx []uint16) {
 				half := HalfMask{narrow(m.Y), narrow(m.Plus), m.Most}
-				s.MaskedSumsHalf(s1, s2, mean, narrow(x), dx, narrow(dy), half)
+				s.MaskedSumsHalf(s1, s2, mean, narrow(x), dx, narrow(dy), half, r)
 			})
 		},
 		func(y, x []float32, a Affine, e Ending) {
@@ -90,15 +92,15 @@ func (p *rowPasses) run(channels int, x, dy, plus []float32, a Affine, slope []f
 	nan, infinity := float32(math.NaN()), float32(math.Inf(1))
 	masks := []Mask{{plus, nil, nan}, {plus, x, 0.5}, {plus, nil, 0.3}, {plus, nil, infinity}, {x, plus, 0},
 		{x, nil, -1}}
-	sums := make([]float64, (5+2*len(masks))*channels)
+	sums, room := make([]float64, (6+2*len(masks))*channels), &SumRoom{}
 	part := func(i int) []float64 { return sums[i*channels : (i+1)*channels] }
 	mean := part(4 + 2*len(masks))
 	for c := range mean {
 		mean[c] = float64(c) * 0.25
 	}
-	p.sums(part(0), x)
-	p.deviations(part(1), mean, x)
-	p.gradientSums(part(2), part(3), mean, x, dy)
+	p.sums(part(0), x, room)
+	p.moments(part(1), part(5+2*len(masks)), x, room)
+	p.gradientSums(part(2), part(3), mean, x, dy, room)
 	result := make([]float32, len(x))
 	for _, with := range [][]float32{nil, plus} {
 		for _, e := range []Ending{{with, false, 0}, {with, true, 6}, {with, true, infinity}} {
@@ -107,7 +109,7 @@ func (p *rowPasses) run(channels int, x, dy, plus []float32, a Affine, slope []f
 		}
 	}
 	for i, m := range masks {
-		p.maskedSums(part(4+2*i), part(5+2*i), mean, x, result, dy, m)
+		p.maskedSums(part(4+2*i), part(5+2*i), mean, x, result, dy, m, room)
 		single = append(single, result...)
 	}
 	p.normaliseGradient(result, x, dy, a, slope)

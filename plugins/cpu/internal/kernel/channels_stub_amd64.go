@@ -5,25 +5,25 @@
 package kernel
 
 //go:noescape
-func sumsAVX512x4(sum *float64, x *float32, channels int, count int)
+func sumsAVX512x4(sum *float32, x *float32, channels int, count int)
 
 //go:noescape
 func sizesAVX512x4(size *float32, most *float32, x *float32, channels int, count int)
 
 //go:noescape
-func deviationsAVX512x4(q *float64, mean *float64, x *float32, channels int, count int)
+func deviationsAVX512x4(sum *float32, squares *float32, shift *float32, x *float32, channels int, count int)
 
 //go:noescape
-func gradientSumsAVX512x4(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
+func gradientSumsAVX512x4(s1 *float32, s2 *float32, shift *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func maskedSumsAVX512x4(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+func maskedSumsAVX512x4(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX512x4(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
 func normaliseAVX512x4(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
-
-//go:noescape
-func maskedSumsPlusAVX512x4(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
 func normalisePlusAVX512x4(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
@@ -32,22 +32,22 @@ func normalisePlusAVX512x4(hi *float32, lo *float32, by *float32, add *float32, 
 func normaliseGradientAVX512x4(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func sumsHalfAVX512BF16x4(sum *float64, x *uint16, channels int, count int)
+func sumsHalfAVX512BF16x4(sum *float32, x *uint16, channels int, count int)
 
 //go:noescape
-func deviationsHalfAVX512BF16x4(q *float64, mean *float64, x *uint16, channels int, count int)
+func deviationsHalfAVX512BF16x4(sum *float32, squares *float32, shift *float32, x *uint16, channels int, count int)
 
 //go:noescape
-func gradientSumsHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+func gradientSumsHalfAVX512BF16x4(s1 *float32, s2 *float32, shift *float32, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func maskedSumsHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
+func maskedSumsHalfAVX512BF16x4(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusHalfAVX512BF16x4(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normaliseHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-
-//go:noescape
-func maskedSumsPlusHalfAVX512BF16x4(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normalisePlusHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
@@ -56,25 +56,25 @@ func normalisePlusHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *f
 func normaliseGradientHalfAVX512BF16x4(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func sumsAVX512x2(sum *float64, x *float32, channels int, count int)
+func sumsAVX512x2(sum *float32, x *float32, channels int, count int)
 
 //go:noescape
 func sizesAVX512x2(size *float32, most *float32, x *float32, channels int, count int)
 
 //go:noescape
-func deviationsAVX512x2(q *float64, mean *float64, x *float32, channels int, count int)
+func deviationsAVX512x2(sum *float32, squares *float32, shift *float32, x *float32, channels int, count int)
 
 //go:noescape
-func gradientSumsAVX512x2(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
+func gradientSumsAVX512x2(s1 *float32, s2 *float32, shift *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func maskedSumsAVX512x2(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+func maskedSumsAVX512x2(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX512x2(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
 func normaliseAVX512x2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
-
-//go:noescape
-func maskedSumsPlusAVX512x2(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
 func normalisePlusAVX512x2(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
@@ -83,22 +83,22 @@ func normalisePlusAVX512x2(hi *float32, lo *float32, by *float32, add *float32, 
 func normaliseGradientAVX512x2(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func sumsHalfAVX512BF16x2(sum *float64, x *uint16, channels int, count int)
+func sumsHalfAVX512BF16x2(sum *float32, x *uint16, channels int, count int)
 
 //go:noescape
-func deviationsHalfAVX512BF16x2(q *float64, mean *float64, x *uint16, channels int, count int)
+func deviationsHalfAVX512BF16x2(sum *float32, squares *float32, shift *float32, x *uint16, channels int, count int)
 
 //go:noescape
-func gradientSumsHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+func gradientSumsHalfAVX512BF16x2(s1 *float32, s2 *float32, shift *float32, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func maskedSumsHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
+func maskedSumsHalfAVX512BF16x2(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusHalfAVX512BF16x2(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normaliseHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-
-//go:noescape
-func maskedSumsPlusHalfAVX512BF16x2(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normalisePlusHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
@@ -107,25 +107,25 @@ func normalisePlusHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *f
 func normaliseGradientHalfAVX512BF16x2(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func sumsAVX512x1(sum *float64, x *float32, channels int, count int)
+func sumsAVX512x1(sum *float32, x *float32, channels int, count int)
 
 //go:noescape
 func sizesAVX512x1(size *float32, most *float32, x *float32, channels int, count int)
 
 //go:noescape
-func deviationsAVX512x1(q *float64, mean *float64, x *float32, channels int, count int)
+func deviationsAVX512x1(sum *float32, squares *float32, shift *float32, x *float32, channels int, count int)
 
 //go:noescape
-func gradientSumsAVX512x1(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
+func gradientSumsAVX512x1(s1 *float32, s2 *float32, shift *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func maskedSumsAVX512x1(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+func maskedSumsAVX512x1(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX512x1(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
 func normaliseAVX512x1(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
-
-//go:noescape
-func maskedSumsPlusAVX512x1(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
 func normalisePlusAVX512x1(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
@@ -134,22 +134,22 @@ func normalisePlusAVX512x1(hi *float32, lo *float32, by *float32, add *float32, 
 func normaliseGradientAVX512x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func sumsHalfAVX512BF16x1(sum *float64, x *uint16, channels int, count int)
+func sumsHalfAVX512BF16x1(sum *float32, x *uint16, channels int, count int)
 
 //go:noescape
-func deviationsHalfAVX512BF16x1(q *float64, mean *float64, x *uint16, channels int, count int)
+func deviationsHalfAVX512BF16x1(sum *float32, squares *float32, shift *float32, x *uint16, channels int, count int)
 
 //go:noescape
-func gradientSumsHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+func gradientSumsHalfAVX512BF16x1(s1 *float32, s2 *float32, shift *float32, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func maskedSumsHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
+func maskedSumsHalfAVX512BF16x1(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusHalfAVX512BF16x1(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normaliseHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-
-//go:noescape
-func maskedSumsPlusHalfAVX512BF16x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normalisePlusHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
@@ -158,25 +158,25 @@ func normalisePlusHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *f
 func normaliseGradientHalfAVX512BF16x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func sumsAVX2wide(sum *float64, x *float32, channels int, count int)
+func sumsAVX2wide(sum *float32, x *float32, channels int, count int)
 
 //go:noescape
 func sizesAVX2wide(size *float32, most *float32, x *float32, channels int, count int)
 
 //go:noescape
-func deviationsAVX2wide(q *float64, mean *float64, x *float32, channels int, count int)
+func deviationsAVX2wide(sum *float32, squares *float32, shift *float32, x *float32, channels int, count int)
 
 //go:noescape
-func gradientSumsAVX2wide(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
+func gradientSumsAVX2wide(s1 *float32, s2 *float32, shift *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func maskedSumsAVX2wide(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+func maskedSumsAVX2wide(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX2wide(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
 func normaliseAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
-
-//go:noescape
-func maskedSumsPlusAVX2wide(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
 func normalisePlusAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
@@ -185,22 +185,22 @@ func normalisePlusAVX2wide(hi *float32, lo *float32, by *float32, add *float32, 
 func normaliseGradientAVX2wide(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func sumsHalfAVX2wide(sum *float64, x *uint16, channels int, count int)
+func sumsHalfAVX2wide(sum *float32, x *uint16, channels int, count int)
 
 //go:noescape
-func deviationsHalfAVX2wide(q *float64, mean *float64, x *uint16, channels int, count int)
+func deviationsHalfAVX2wide(sum *float32, squares *float32, shift *float32, x *uint16, channels int, count int)
 
 //go:noescape
-func gradientSumsHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+func gradientSumsHalfAVX2wide(s1 *float32, s2 *float32, shift *float32, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func maskedSumsHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
+func maskedSumsHalfAVX2wide(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusHalfAVX2wide(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normaliseHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-
-//go:noescape
-func maskedSumsPlusHalfAVX2wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normalisePlusHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
@@ -209,25 +209,25 @@ func normalisePlusHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float
 func normaliseGradientHalfAVX2wide(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func sumsAVX2x1(sum *float64, x *float32, channels int, count int)
+func sumsAVX2x1(sum *float32, x *float32, channels int, count int)
 
 //go:noescape
 func sizesAVX2x1(size *float32, most *float32, x *float32, channels int, count int)
 
 //go:noescape
-func deviationsAVX2x1(q *float64, mean *float64, x *float32, channels int, count int)
+func deviationsAVX2x1(sum *float32, squares *float32, shift *float32, x *float32, channels int, count int)
 
 //go:noescape
-func gradientSumsAVX2x1(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
+func gradientSumsAVX2x1(s1 *float32, s2 *float32, shift *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func maskedSumsAVX2x1(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+func maskedSumsAVX2x1(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX2x1(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
 func normaliseAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
-
-//go:noescape
-func maskedSumsPlusAVX2x1(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
 func normalisePlusAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
@@ -236,22 +236,22 @@ func normalisePlusAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y 
 func normaliseGradientAVX2x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func sumsHalfAVX2x1(sum *float64, x *uint16, channels int, count int)
+func sumsHalfAVX2x1(sum *float32, x *uint16, channels int, count int)
 
 //go:noescape
-func deviationsHalfAVX2x1(q *float64, mean *float64, x *uint16, channels int, count int)
+func deviationsHalfAVX2x1(sum *float32, squares *float32, shift *float32, x *uint16, channels int, count int)
 
 //go:noescape
-func gradientSumsHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+func gradientSumsHalfAVX2x1(s1 *float32, s2 *float32, shift *float32, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func maskedSumsHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
+func maskedSumsHalfAVX2x1(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusHalfAVX2x1(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normaliseHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-
-//go:noescape
-func maskedSumsPlusHalfAVX2x1(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normalisePlusHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)
@@ -260,25 +260,58 @@ func normalisePlusHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32
 func normaliseGradientHalfAVX2x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *uint16, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func sumsAVX512wide(sum *float64, x *float32, channels int, count int)
+func sumsAVX2x2(sum *float32, x *float32, channels int, count int)
+
+//go:noescape
+func sizesAVX2x2(size *float32, most *float32, x *float32, channels int, count int)
+
+//go:noescape
+func deviationsAVX2x2(sum *float32, squares *float32, shift *float32, x *float32, channels int, count int)
+
+//go:noescape
+func gradientSumsAVX2x2(s1 *float32, s2 *float32, shift *float32, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func maskedSumsAVX2x2(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX2x2(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+
+//go:noescape
+func sumsHalfAVX2x2(sum *float32, x *uint16, channels int, count int)
+
+//go:noescape
+func deviationsHalfAVX2x2(sum *float32, squares *float32, shift *float32, x *uint16, channels int, count int)
+
+//go:noescape
+func gradientSumsHalfAVX2x2(s1 *float32, s2 *float32, shift *float32, x *uint16, dy *uint16, channels int, count int)
+
+//go:noescape
+func maskedSumsHalfAVX2x2(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusHalfAVX2x2(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
+
+//go:noescape
+func sumsAVX512wide(sum *float32, x *float32, channels int, count int)
 
 //go:noescape
 func sizesAVX512wide(size *float32, most *float32, x *float32, channels int, count int)
 
 //go:noescape
-func deviationsAVX512wide(q *float64, mean *float64, x *float32, channels int, count int)
+func deviationsAVX512wide(sum *float32, squares *float32, shift *float32, x *float32, channels int, count int)
 
 //go:noescape
-func gradientSumsAVX512wide(s1 *float64, s2 *float64, mean *float64, x *float32, dy *float32, channels int, count int)
+func gradientSumsAVX512wide(s1 *float32, s2 *float32, shift *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func maskedSumsAVX512wide(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+func maskedSumsAVX512wide(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX512wide(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
 func normaliseAVX512wide(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
-
-//go:noescape
-func maskedSumsPlusAVX512wide(s1 *float64, s2 *float64, mean *float64, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
 func normalisePlusAVX512wide(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
@@ -287,22 +320,22 @@ func normalisePlusAVX512wide(hi *float32, lo *float32, by *float32, add *float32
 func normaliseGradientAVX512wide(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
-func sumsHalfAVX512BF16wide(sum *float64, x *uint16, channels int, count int)
+func sumsHalfAVX512BF16wide(sum *float32, x *uint16, channels int, count int)
 
 //go:noescape
-func deviationsHalfAVX512BF16wide(q *float64, mean *float64, x *uint16, channels int, count int)
+func deviationsHalfAVX512BF16wide(sum *float32, squares *float32, shift *float32, x *uint16, channels int, count int)
 
 //go:noescape
-func gradientSumsHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dy *uint16, channels int, count int)
+func gradientSumsHalfAVX512BF16wide(s1 *float32, s2 *float32, shift *float32, x *uint16, dy *uint16, channels int, count int)
 
 //go:noescape
-func maskedSumsHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
+func maskedSumsHalfAVX512BF16wide(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, most uint16, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusHalfAVX512BF16wide(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normaliseHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, least float32, most float32, channels int, count int)
-
-//go:noescape
-func maskedSumsPlusHalfAVX512BF16wide(s1 *float64, s2 *float64, mean *float64, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
 func normalisePlusHalfAVX512BF16wide(hi *float32, lo *float32, by *float32, add *float32, y *uint16, x *uint16, plus *uint16, least float32, most float32, channels int, count int)

@@ -20,11 +20,11 @@ func channelRun(s *Set, channels int, x, dy, plus []float32, a Affine, slope []f
 	for c := range mean {
 		mean[c] = float64(c) * 0.25
 	}
-	sums := make([]float64, 8*channels)
+	sums, room := make([]float64, 9*channels), &SumRoom{}
 	part := func(i int) []float64 { return sums[i*channels : (i+1)*channels] }
-	s.Sums(part(0), x)
-	s.Deviations(part(1), mean, x)
-	s.GradientSums(part(2), part(3), mean, x, dy)
+	s.Sums(part(0), x, room)
+	s.Moments(part(1), part(8), x, room)
+	s.GradientSums(part(2), part(3), mean, x, dy, room)
 	size, most := make([]float32, channels), make([]float32, channels)
 	s.Sizes(size, most, x)
 	single = append(append(single, size...), most...)
@@ -43,7 +43,7 @@ func channelRun(s *Set, channels int, x, dy, plus []float32, a Affine, slope []f
 		}
 	}
 	for i, m := range []Mask{{y, nil, float32(math.NaN())}, {y, x, 0.5}} {
-		s.MaskedSums(part(4+2*i), part(5+2*i), mean, x, dx, dy, m)
+		s.MaskedSums(part(4+2*i), part(5+2*i), mean, x, dx, dy, m, room)
 		single = append(single, dx...)
 	}
 	s.NormaliseGradient(dx, x, dy, a, slope)
@@ -53,7 +53,7 @@ func channelRun(s *Set, channels int, x, dy, plus []float32, a Affine, slope []f
 func TestChannels(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for channels := range 140 {
-		counts := []int{0, 1, 2, 7}
+		counts := []int{0, 1, 2, 7, 64, 131}
 		if channels > 128 {
 			counts = []int{2*nearby/channels + 3}
 		}
@@ -147,15 +147,15 @@ func benchmarkPasses(b *testing.B, s *Set, prefix string, row int, passes []pass
 // passesOf returns the passes over the first total values of rows of float32.
 func passesOf(s *Set, channels int, x [4][]float32, total int) []pass {
 	a, slope := NewAffine(channels), make([]float32, channels)
-	sum, q, mean := make([]float64, channels), make([]float64, channels), make([]float64, channels)
+	sum, q, mean, room := make([]float64, channels), make([]float64, channels), make([]float64, channels), &SumRoom{}
 	of := func(i, at, n int) []float32 { return x[i][at : at+n] }
 	return []pass{
-		{"sums", 4, func(at, n int) { s.Sums(sum, of(0, at, n)) }, total},
-		{"deviations", 4, func(at, n int) { s.Deviations(q, mean, of(0, at, n)) }, total},
-		{"gradsums", 8, func(at, n int) { s.GradientSums(sum, q, mean, of(0, at, n), of(1, at, n)) }, total},
+		{"sums", 4, func(at, n int) { s.Sums(sum, of(0, at, n), room) }, total},
+		{"moments", 4, func(at, n int) { s.Moments(mean, q, of(0, at, n), room) }, total},
+		{"gradsums", 8, func(at, n int) { s.GradientSums(sum, q, mean, of(0, at, n), of(1, at, n), room) }, total},
 		{"maskedsums", 16, func(at, n int) {
 			s.MaskedSums(sum, q, mean, of(0, at, n), of(1, at, n), of(2, at, n),
-				Mask{of(3, at, n), nil, float32(math.NaN())})
+				Mask{of(3, at, n), nil, float32(math.NaN())}, room)
 		}, total},
 		{"normalise", 8, func(at, n int) { s.Normalise(of(1, at, n), of(0, at, n), a, Ending{nil, true, 6}) }, total},
 		{"normaliseplus", 12, func(at, n int) {
@@ -170,15 +170,15 @@ func passesOf(s *Set, channels int, x [4][]float32, total int) []pass {
 // halfPassesOf returns the same over rows of bfloat16.
 func halfPassesOf(s *Set, channels int, x [4][]uint16, total int) []pass {
 	a, slope := NewAffine(channels), make([]float32, channels)
-	sum, q, mean := make([]float64, channels), make([]float64, channels), make([]float64, channels)
+	sum, q, mean, room := make([]float64, channels), make([]float64, channels), make([]float64, channels), &SumRoom{}
 	of := func(i, at, n int) []uint16 { return x[i][at : at+n] }
 	return []pass{
-		{"sums", 2, func(at, n int) { s.SumsHalf(sum, of(0, at, n)) }, total},
-		{"deviations", 2, func(at, n int) { s.DeviationsHalf(q, mean, of(0, at, n)) }, total},
-		{"gradsums", 4, func(at, n int) { s.GradientSumsHalf(sum, q, mean, of(0, at, n), of(1, at, n)) }, total},
+		{"sums", 2, func(at, n int) { s.SumsHalf(sum, of(0, at, n), room) }, total},
+		{"moments", 2, func(at, n int) { s.MomentsHalf(mean, q, of(0, at, n), room) }, total},
+		{"gradsums", 4, func(at, n int) { s.GradientSumsHalf(sum, q, mean, of(0, at, n), of(1, at, n), room) }, total},
 		{"maskedsums", 8, func(at, n int) {
 			s.MaskedSumsHalf(sum, q, mean, of(0, at, n), of(1, at, n), of(2, at, n),
-				HalfMask{of(3, at, n), nil, float32(math.NaN())})
+				HalfMask{of(3, at, n), nil, float32(math.NaN())}, room)
 		}, total},
 		{"normalise", 4, func(at, n int) {
 			s.NormaliseHalf(of(1, at, n), of(0, at, n), a, HalfEnding{nil, true, 6})

@@ -46,11 +46,13 @@ type Set struct {
 	Class string // "amx", "fma" or "generic"
 
 	// Assembly; what is nil or empty is done by the definition.
-	window            []windowTiles       // widest first
-	gradient          []gradientTiles     // widest first
-	columns           []*columns[float32] // the first to be taken first
-	halves            []*columns[uint16]  // of bfloat16
-	depthwise         []depthwiseTiles    // widest first
+	window            []windowTiles           // widest first
+	gradient          []gradientTiles         // widest first
+	normColumns       []*normColumns[float32] // the first to be taken first
+	normHalves        []*normColumns[uint16]  // of bfloat16
+	sumColumns        []*sumColumns[float32]
+	sumHalves         []*sumColumns[uint16]
+	depthwise         []depthwiseTiles // widest first
 	depthwiseRows     []depthwiseRowTiles
 	elements          *elements
 	pools             *pools

@@ -10,7 +10,7 @@ func native() []*Set {
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		sets = append(sets, &Set{Name: "avx512", Class: "fma", fused: true,
 			window: windowAVX512, gradient: gradientAVX512,
-			columns: columnsAVX512, elements: &elementsAVX512,
+			normColumns: normColumnsAVX512, sumColumns: sumColumnsAVX512, elements: &elementsAVX512,
 			depthwise: depthwiseAVX512, depthwiseRows: depthwiseRowsAVX512,
 			gathers: &gathersAVX512, pools: &poolsAVX512, strips: &stripsAVX512,
 			winograd: &winogradAVX512, winogradGradients: winogradGradientsAVX512, peak: peakAVX512, lanes: 16})
@@ -24,7 +24,8 @@ func native() []*Set {
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		sets = append(sets, &Set{Name: "avx2", Class: "fma", fused: true,
 			window: windowAVX2, gradient: gradientAVX2,
-			columns: columnsAVX2, halves: halvesAVX2, elements: &elementsAVX2,
+			normColumns: normColumnsAVX2, sumColumns: sumColumnsAVX2, normHalves: normHalvesAVX2,
+			sumHalves: sumHalvesAVX2, elements: &elementsAVX2,
 			depthwise: depthwiseAVX2, depthwiseRows: depthwiseRowsAVX2,
 			gathers: &gathersAVX2, pools: &poolsAVX2, strips: &stripsAVX2,
 			winograd: &winogradAVX2, winogradGradients: winogradGradientsAVX2, peak: peakAVX2, lanes: 8,
@@ -44,9 +45,9 @@ func bf16Instructions() bool {
 // matrix units the instruction for pairs is slower than multiply-adds.
 func withBF16(s *Set, instructions, matrices bool) {
 	s.bf16, s.pairs, s.pairsGradients = &bf16AVX2, pairsAVX512, pairsGradientsAVX512
-	s.stripPairs, s.halves = stripPairsAVX512, halvesAVX2
+	s.stripPairs, s.normHalves, s.sumHalves = stripPairsAVX512, normHalvesAVX2, sumHalvesAVX2
 	if instructions {
-		s.bf16, s.halves = &bf16AVX512, halvesAVX512
+		s.bf16, s.normHalves, s.sumHalves = &bf16AVX512, normHalvesAVX512, sumHalvesAVX512
 	}
 	if instructions && !matrices {
 		s.pairs, s.pairsGradients = pairsAVX512BF16, pairsGradientsAVX512BF16

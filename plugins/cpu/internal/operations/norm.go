@@ -40,28 +40,18 @@ func (m stats) inverse(c int, eps float64) float64 {
 func buildMoments(c *run.Compiler) run.Action {
 	x, m, kernels := c.In(0), c.Out(0), c.Kernels
 	o := blockwise{x: x, total: m, operands: []*run.Value{x},
-		part: func(f *run.Frame, _ int, part []float64, in [][]float32) {
-			mean := means(part, kernels.Sums, in[0])
-			kernels.Deviations(stats(part).deviations(), mean, in[0])
+		part: func(_ *run.Frame, w *run.Worker, _ int, part []float64, in [][]float32) {
+			m := stats(part)
+			m[0] = float64(len(in[0]) / m.channels())
+			kernels.Moments(m.means(), m.deviations(), in[0], &w.Sums)
 		},
-		half: func(f *run.Frame, _ int, part []float64, in [][]uint16) {
-			mean := means(part, kernels.SumsHalf, in[0])
-			kernels.DeviationsHalf(stats(part).deviations(), mean, in[0])
+		half: func(_ *run.Frame, w *run.Worker, _ int, part []float64, in [][]uint16) {
+			m := stats(part)
+			m[0] = float64(len(in[0]) / m.channels())
+			kernels.MomentsHalf(m.means(), m.deviations(), in[0], &w.Sums)
 		},
 		add: func(total, part []float64) { collective.Merge(total, total, part) }}
 	return o.action(c)
-}
-
-// means begins the moments of one block, which are computed in two passes: it
-// sets the number of values and their means, and returns these.
-func means[T any](m stats, sums func(sum []float64, x []T), x []T) []float64 {
-	clear(m)
-	m[0] = float64(len(x) / m.channels())
-	sums(m.means(), x)
-	for c := range m.means() {
-		m.means()[c] /= m[0]
-	}
-	return m.means()
 }
 
 func buildRunningMoments(c *run.Compiler) run.Action {

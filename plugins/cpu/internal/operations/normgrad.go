@@ -12,21 +12,19 @@ func buildNormaliseGradSums(c *run.Compiler) run.Action {
 		return maskedSums(c, mask, x, dy, m, sums)
 	}
 	o := blockwise{x: x, total: sums, operands: []*run.Value{x, dy}, add: addTo[float64],
-		part: func(f *run.Frame, i int, part []float64, in [][]float32) {
+		part: func(f *run.Frame, w *run.Worker, i int, part []float64, in [][]float32) {
 			s1, s2, mean := gradientSums(f, part, m, i)
-			kernels.GradientSums(s1, s2, mean, in[0], in[1])
+			kernels.GradientSums(s1, s2, mean, in[0], in[1], &w.Sums)
 		},
-		half: func(f *run.Frame, i int, part []float64, in [][]uint16) {
+		half: func(f *run.Frame, w *run.Worker, i int, part []float64, in [][]uint16) {
 			s1, s2, mean := gradientSums(f, part, m, i)
-			kernels.GradientSumsHalf(s1, s2, mean, in[0], in[1])
+			kernels.GradientSumsHalf(s1, s2, mean, in[0], in[1], &w.Sums)
 		}}
 	return o.action(c)
 }
 
-// gradientSums returns where the sums of a block with row i are added, which are
-// 0, and the means for it.
+// gradientSums returns where the sums of a block with row i belong, and the means for it.
 func gradientSums(f *run.Frame, part []float64, moments *run.Value, i int) (s1, s2, mean []float64) {
-	clear(part)
 	of := stats(run.Row(f.F64(moments), moments, setOf(f, moments, i)))
 	return part[:of.channels()], part[of.channels():], of.means()
 }
@@ -38,7 +36,7 @@ func maskedSums(c *run.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Val
 	if mask.Plus {
 		o.operands = append(o.operands, c.In(4))
 	}
-	o.part = func(f *run.Frame, i int, part []float64, in [][]float32) {
+	o.part = func(f *run.Frame, w *run.Worker, i int, part []float64, in [][]float32) {
 		s1, s2, mean := gradientSums(f, part, moments, i)
 		m := kernel.Mask{Y: in[3], Most: mask.Most}
 		dx, dy := in[1], in[2]
@@ -50,15 +48,15 @@ func maskedSums(c *run.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Val
 		case mask.Plus:
 			m.Plus = in[4]
 		}
-		kernels.MaskedSums(s1, s2, mean, in[0], dx, dy, m)
+		kernels.MaskedSums(s1, s2, mean, in[0], dx, dy, m, &w.Sums)
 	}
-	o.half = func(f *run.Frame, i int, part []float64, in [][]uint16) {
+	o.half = func(f *run.Frame, w *run.Worker, i int, part []float64, in [][]uint16) {
 		s1, s2, mean := gradientSums(f, part, moments, i)
 		m := kernel.HalfMask{Y: in[3], Most: mask.Most}
 		if mask.Plus {
 			m.Plus = in[4]
 		}
-		kernels.MaskedSumsHalf(s1, s2, mean, in[0], in[1], in[2], m)
+		kernels.MaskedSumsHalf(s1, s2, mean, in[0], in[1], in[2], m, &w.Sums)
 	}
 	a := o.action(c)
 	a.Rounds = true

@@ -135,9 +135,10 @@ func buildAvgPoolGrad(c *run.Compiler) run.Action {
 func buildGlobalAvgPool(c *run.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-		sum := w.Doubles(x.Channels)
-		clear(sum)
-		f.Kernels.Sums(sum, f.At(x, w, i))
+		sum, image := w.Doubles(x.Channels), f.At(x, w, i)
+		eachSpan(w, x.Channels, x.Count, sum, func(sum []float64, from, to int) {
+			f.Kernels.Sums(sum, image[from:to], &w.Sums)
+		}, addTo[float64])
 		divideInto(f.At(y, w, i), sum, float64(x.Positions))
 	}}
 }

@@ -16,13 +16,11 @@ var reductionOps = map[graph.Op]func(c *run.Compiler) run.Action{
 func buildChannelSum(c *run.Compiler) run.Action {
 	x, y, kernels := c.In(0), c.Out(0), c.Kernels
 	o := blockwise{x: x, total: y, operands: []*run.Value{x}, add: addTo[float64],
-		part: func(_ *run.Frame, _ int, part []float64, in [][]float32) {
-			clear(part)
-			kernels.Sums(part, in[0])
+		part: func(_ *run.Frame, w *run.Worker, _ int, part []float64, in [][]float32) {
+			kernels.Sums(part, in[0], &w.Sums)
 		},
-		half: func(_ *run.Frame, _ int, part []float64, in [][]uint16) {
-			clear(part)
-			kernels.SumsHalf(part, in[0])
+		half: func(_ *run.Frame, w *run.Worker, _ int, part []float64, in [][]uint16) {
+			kernels.SumsHalf(part, in[0], &w.Sums)
 		}}
 	return o.action(c)
 }

@@ -8,8 +8,10 @@ type Worker struct {
 	Index     int
 	Tile      kernel.Scratch
 	Matrix    kernel.MatrixScratch
+	Sums      kernel.SumRoom
 	room      []float32
 	wide      []float64
+	parts     []float64
 	half      []uint16
 	Views     [5][]float32 // of operands
 	HalfViews [5][]uint16
@@ -31,6 +33,14 @@ func (w *Worker) Doubles(n int) []float64 {
 		w.wide = make([]float64, n)
 	}
 	return w.wide[:n]
+}
+
+// Parts returns n values, others than Doubles, not cleared.
+func (w *Worker) Parts(n int) []float64 {
+	if len(w.parts) < n {
+		w.parts = make([]float64, n)
+	}
+	return w.parts[:n]
 }
 
 // Halves returns n bfloat16 of the worker's own memory, not cleared.

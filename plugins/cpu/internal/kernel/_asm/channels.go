@@ -23,12 +23,23 @@ func channels() {
 		eachWalk(walk{rounding: narrow, columns: 1, wide: wide})
 		eachWalk(walk{rounding: narrow, columns: 1, wide: wide, half: true})
 	}
+	eachSum(walk{rounding: narrow, columns: 2})
+	eachSum(walk{rounding: narrow, columns: 2, half: true})
 	eachWalk(walk{rounding: rounding{isa: avx512, name: "AVX512"}, columns: 1, wide: true})
 	eachWalk(walk{rounding: native, columns: 1, wide: true, half: true})
 }
 
 // eachWalk writes all walks of one shape.
 func eachWalk(w walk) {
+	eachSum(w)
+	for _, plus := range []bool{false, true} {
+		w.normalise(plus)
+	}
+	w.normaliseGradient()
+}
+
+// eachSum writes the walks of one shape that sum.
+func eachSum(w walk) {
 	w.sums()
 	if !w.half {
 		w.sizes()
@@ -37,9 +48,7 @@ func eachWalk(w walk) {
 	w.gradientSums()
 	for _, plus := range []bool{false, true} {
 		w.maskedSums(plus)
-		w.normalise(plus)
 	}
-	w.normaliseGradient()
 }
 
 // walk is the frame of a walk over positions, which treats a few neighbouring
@@ -55,24 +64,22 @@ type walk struct {
 	at, count reg.GPPhysical // of the position, in bytes from every pointer to rows; positions left
 	channel   reg.GPPhysical // of a wide walk, in bytes of float32
 	rows      []reg.GPPhysical
-	taken     int               // vector registers
-	free      []reg.VecPhysical // of these what nobody needs from one column to the next
-	odd       reg.VecPhysical   // mask of the odd channels of rows that are taken apart
+	taken     int // vector registers
 	held      []held
 }
 
 // parameters are those of a walk, by name.
 type parameters struct {
-	doubles, singles []string // of channels: float64 and float32
-	rows             []string
-	bounds           []string // single float32
-	last             []string // single values like those of rows
+	singles []string // of channels: float32
+	rows    []string
+	bounds  []string // single float32
+	last    []string // single values like those of rows
 }
 
 // begin starts a function and returns the pointers among its parameters, those
 // to rows last.
 func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical) {
-	w.taken, w.free, w.held = 0, nil, nil
+	w.taken, w.held = 0, nil
 	element := "float32"
 	if w.half {
 		name, element = name+"Half", "uint16"
@@ -81,7 +88,7 @@ func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical
 	for _, k := range []struct {
 		names   []string
 		element string
-	}{{p.doubles, "*float64"}, {p.singles, "*float32"}, {p.rows, "*" + element}, {p.bounds, "float32"},
+	}{{p.singles, "*float32"}, {p.rows, "*" + element}, {p.bounds, "float32"},
 		{p.last, element}} {
 		if len(k.names) > 0 {
 			signature += strings.Join(k.names, ", ") + " " + k.element + ", "
@@ -93,7 +100,7 @@ func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical
 	}
 	TEXT(name+w.name+shape, NOSPLIT, "func("+signature+"channels, count int)")
 	Pragma("noescape")
-	names := slices.Concat(p.doubles, p.singles, p.rows)
+	names := slices.Concat(p.singles, p.rows)
 	for i, n := range names {
 		MOVQ(param(n), pointers[i])
 	}
@@ -103,10 +110,6 @@ func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical
 	XORQ(w.at, w.at)
 	if w.half {
 		w.constants()
-	}
-	if w.apart() {
-		w.odd = w.take(1)[0]
-		w.upper(w.odd)
 	}
 	still := len(names) - len(p.rows)
 	w.rows = pointers[still:len(names)]
@@ -219,36 +222,6 @@ func (w *walk) single(p reg.GPPhysical, column int, to reg.VecPhysical) {
 		return
 	}
 	w.widen(w.row(p, column), to)
-}
-
-// double loads a column of a row as float64, in two registers.
-func (w *walk) double(p reg.GPPhysical, column int, to []reg.VecPhysical) {
-	switch {
-	case !w.half:
-		low, high := w.row(p, column), w.row(p, column)
-		high.Disp += w.bytes / 2
-		VCVTPS2PD(low, to[0])
-		VCVTPS2PD(high, to[1])
-	case w.native:
-		VMOVDQU32(w.row(p, column), to[1].AsY())
-		w.spread(to)
-	default:
-		w.single(p, column, to[0])
-		w.split(to)
-	}
-}
-
-// split makes of float32 in the first of two registers float64 in both.
-func (w *walk) split(x []reg.VecPhysical) {
-	if w.bytes == 64 {
-		VEXTRACTF64X4(operand.Imm(1), x[0], x[1].AsY())
-		VCVTPS2PD(x[1].AsY(), x[1])
-		VCVTPS2PD(x[0].AsY(), x[0])
-		return
-	}
-	VEXTRACTF128(operand.Imm(1), x[0], x[1].AsX())
-	VCVTPS2PD(x[1].AsX(), x[1])
-	VCVTPS2PD(x[0].AsX(), x[0])
 }
 
 // put stores float32 as a column of a row, rounded if that is of bfloat16; free is spare.

@@ -7,20 +7,18 @@ import (
 )
 
 func (w *walk) sums() {
-	still, rows := w.begin("sums", parameters{doubles: []string{"sum"}, rows: []string{"x"}})
+	still, rows := w.begin("sums", parameters{singles: []string{"sum"}, rows: []string{"x"}})
 	sum := w.sum(still[0])
-	x := w.spare(2)
+	x := w.take(1)[0]
 	w.each(func(column int) {
-		w.double(rows[0], column, x)
-		for h, v := range sum[2*column:][:2] {
-			VADDPD(x[h], v, v)
-		}
+		w.single(rows[0], column, x)
+		VADDPS(x, sum[column], sum[column])
 	})
 }
 
 func (w *walk) sizes() {
 	still, rows := w.begin("sizes", parameters{singles: []string{"size", "most"}, rows: []string{"x"}})
-	size, most := w.singleSum(still[0]), w.singleSum(still[1])
+	size, most := w.sum(still[0]), w.sum(still[1])
 	t := w.take(2)
 	v, mask := t[0], t[1]
 	w.ones(mask)
@@ -38,84 +36,82 @@ func (w *walk) sizes() {
 }
 
 func (w *walk) deviations() {
-	still, rows := w.begin("deviations", parameters{doubles: []string{"q", "mean"}, rows: []string{"x"}})
-	q, mean := w.sum(still[0]), w.doubles(still[1])
-	x := w.spare(2)
+	still, rows := w.begin("deviations", parameters{singles: []string{"sum", "squares", "shift"},
+		rows: []string{"x"}})
+	sum, squares, shift := w.sum(still[0]), w.sum(still[1]), w.singles(still[2])
+	x := w.take(1)[0]
 	w.each(func(column int) {
-		w.double(rows[0], column, x)
-		for h, v := range x {
-			i := 2*column + h
-			VSUBPD(mean[i], v, v)
-			VMULPD(v, v, v)
-			VADDPD(v, q[i], q[i])
-		}
+		w.single(rows[0], column, x)
+		VSUBPS(shift[column], x, x)
+		VADDPS(x, sum[column], sum[column])
+		VMULPS(x, x, x)
+		VADDPS(x, squares[column], squares[column])
 	})
 }
 
-// gradientSums are what sums of a gradient take: their registers, and the means.
-type gradientSums struct{ s1, s2, mean []reg.VecPhysical }
+// gradientSums are what sums of a gradient take: their registers, and the shifts.
+type gradientSums struct{ s1, s2, shift []reg.VecPhysical }
 
 func (w *walk) newGradientSums(still []reg.GPPhysical) gradientSums {
-	return gradientSums{w.sum(still[0]), w.sum(still[1]), w.doubles(still[2])}
+	return gradientSums{w.sum(still[0]), w.sum(still[1]), w.singles(still[2])}
 }
 
 // add adds a column of the gradient g, of which x are the values that led to it.
-func (s gradientSums) add(column int, x, g []reg.VecPhysical) {
-	for h, v := range x {
-		i := 2*column + h
-		VADDPD(g[h], s.s1[i], s.s1[i])
-		VSUBPD(s.mean[i], v, v)
-		VMULPD(v, g[h], v)
-		VADDPD(v, s.s2[i], s.s2[i])
-	}
+func (s gradientSums) add(column int, x, g reg.VecPhysical) {
+	VADDPS(g, s.s1[column], s.s1[column])
+	VSUBPS(s.shift[column], x, x)
+	VMULPS(x, g, x)
+	VADDPS(x, s.s2[column], s.s2[column])
 }
 
 func (w *walk) gradientSums() {
-	still, rows := w.begin("gradientSums", parameters{doubles: []string{"s1", "s2", "mean"},
+	still, rows := w.begin("gradientSums", parameters{singles: []string{"s1", "s2", "shift"},
 		rows: []string{"x", "dy"}})
 	sums := w.newGradientSums(still)
-	x, dy := w.spare(2), w.spare(2)
+	t := w.take(2)
 	w.each(func(column int) {
-		w.double(rows[0], column, x)
-		w.double(rows[1], column, dy)
-		sums.add(column, x, dy)
+		w.single(rows[0], column, t[0])
+		w.single(rows[1], column, t[1])
+		sums.add(column, t[0], t[1])
 	})
 }
 
 // maskedSums writes the walk that makes the gradient of an activation, too.
 func (w *walk) maskedSums(plus bool) {
-	name, of := "maskedSums", parameters{doubles: []string{"s1", "s2", "mean"},
+	name, of := "maskedSums", parameters{singles: []string{"s1", "s2", "shift"},
 		rows: []string{"x", "dx", "dy", "y"}, last: []string{"most"}}
 	if plus {
 		name, of.rows = name+"Plus", append(of.rows, "plus")
 	}
 	still, rows := w.begin(name, of)
 	sums := w.newGradientSums(still)
-	x, g, most := w.spare(2), w.spare(2), w.last("most")
+	t, most := w.take(3), w.last("most")
+	g, x, free := t[0], t[1], t[2]
 	masked := w.maskedWords
 	if !w.half || !w.native {
 		zero := w.take(1)[0]
 		w.zero(zero)
-		masked = func(rows []reg.GPPhysical, column int, x, g []reg.VecPhysical, most reg.VecPhysical) {
-			w.maskedSingles(rows, column, x, g, []reg.VecPhysical{zero, most})
+		masked = func(rows []reg.GPPhysical, column int, g, x, free, most reg.VecPhysical) {
+			w.maskedSingles(rows, column, g, x, free, []reg.VecPhysical{zero, most})
 		}
 	}
 	w.each(func(column int) {
-		masked(rows, column, x, g, most)
-		w.double(rows[0], column, x)
+		masked(rows, column, g, x, free, most)
+		w.single(rows[0], column, x)
 		sums.add(column, x, g)
 	})
 }
 
-// maskedWords leaves in g, as float64, a column of the gradient where the
-// activation lets it through, and stores it: of bfloat16, in words. x is spare.
-func (w *walk) maskedWords(rows []reg.GPPhysical, column int, x, g []reg.VecPhysical, most reg.VecPhysical) {
-	words, y := g[1].AsY(), x[0].AsY()
+// maskedWords leaves in g, as float32, a column of the gradient where the
+// activation lets it through, and stores it: of bfloat16, in words. The others
+// are spare.
+func (w *walk) maskedWords(rows []reg.GPPhysical, column int, g, x, free, most reg.VecPhysical) {
+	words, y := free.AsY(), x.AsY()
 	if len(rows) > 4 {
-		w.single(rows[2], column, g[0])
-		w.single(rows[4], column, g[1])
-		VADDPS(g[1], g[0], g[0])
-		vcvtneps2bf16(number(g[0]), number(g[1]))
+		w.single(rows[2], column, g)
+		w.single(rows[4], column, free)
+		VADDPS(free, g, g)
+		vcvtneps2bf16(number(g), number(free))
 	} else {
 		VMOVDQU32(w.row(rows[2], column), words)
 	}
@@ -124,22 +120,23 @@ func (w *walk) maskedWords(rows []reg.GPPhysical, column int, x, g []reg.VecPhys
 	VPCMPUW(operand.Imm(notAbove), most.AsY(), y, reg.K1, reg.K1)
 	VMOVDQU16_Z(words, reg.K1, words)
 	VMOVDQU32(words, w.row(rows[1], column))
-	w.spread(g)
+	VPMOVZXWD(words, g)
+	VPSLLD(operand.Imm(16), g, g)
 }
 
 // maskedSingles does the same in lanes of float32; bounds are 0 and most.
-func (w *walk) maskedSingles(rows []reg.GPPhysical, column int, x, g, bounds []reg.VecPhysical) {
-	w.single(rows[2], column, g[0])
+func (w *walk) maskedSingles(rows []reg.GPPhysical, column int, g, x, free reg.VecPhysical,
+	bounds []reg.VecPhysical) {
+	w.single(rows[2], column, g)
 	if len(rows) > 4 {
-		w.single(rows[4], column, g[1])
-		VADDPS(g[1], g[0], g[0])
+		w.single(rows[4], column, free)
+		VADDPS(free, g, g)
 		if w.half {
-			w.round(number(g[0]), number(g[1]))
+			w.round(number(g), number(free))
 		}
 	}
-	w.mask(rows[3], column, g[0], x, bounds)
-	w.keep(g[0], g[1], rows[1], column)
-	w.split(g)
+	w.mask(rows[3], column, g, x, free, bounds)
+	w.keep(g, free, rows[1], column)
 }
 
 // Predicates: "not first >= second" of float32, true for NaN, quiet, and
@@ -149,26 +146,26 @@ const (
 	notAbove = 2
 )
 
-// mask clears g where the row at y does not let a gradient through; x is spare.
-func (w *walk) mask(y reg.GPPhysical, column int, g reg.VecPhysical, x, bounds []reg.VecPhysical) {
+// mask clears g where the row at y does not let a gradient through; x and free are spare.
+func (w *walk) mask(y reg.GPPhysical, column int, g, x, free reg.VecPhysical, bounds []reg.VecPhysical) {
 	zero, most := bounds[0], bounds[1]
 	switch {
 	case w.half:
-		VPMOVZXWD(w.row(y, column), x[0])
-		VPCMPGTD(zero, x[0], x[1])
-		VPAND(x[1], g, g)
-		VPCMPGTD(most, x[0], x[1])
-		VPANDN(g, x[1], g)
+		VPMOVZXWD(w.row(y, column), x)
+		VPCMPGTD(zero, x, free)
+		VPAND(free, g, g)
+		VPCMPGTD(most, x, free)
+		VPANDN(g, free, g)
 	case w.bytes == 64:
-		VMOVUPS(w.row(y, column), x[0])
-		VCMPPS(operand.Imm(greater), zero, x[0], reg.K1)
-		VCMPPS(operand.Imm(unmasked), most, x[0], reg.K1, reg.K1)
+		VMOVUPS(w.row(y, column), x)
+		VCMPPS(operand.Imm(greater), zero, x, reg.K1)
+		VCMPPS(operand.Imm(unmasked), most, x, reg.K1, reg.K1)
 		VMOVAPS_Z(g, reg.K1, g)
 	default:
-		VMOVUPS(w.row(y, column), x[0])
-		VCMPPS(operand.Imm(greater), zero, x[0], x[1])
-		VANDPS(x[1], g, g)
-		VCMPPS(operand.Imm(unmasked), most, x[0], x[1])
-		VANDPS(x[1], g, g)
+		VMOVUPS(w.row(y, column), x)
+		VCMPPS(operand.Imm(greater), zero, x, free)
+		VANDPS(free, g, g)
+		VCMPPS(operand.Imm(unmasked), most, x, free)
+		VANDPS(free, g, g)
 	}
 }

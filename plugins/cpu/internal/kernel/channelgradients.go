@@ -1,0 +1,101 @@
+package kernel
+
+// GradientSums sets s1 and s2, per channel, to the sums of dy and dy*(x - mean).
+//
+// Blocks sum dy*(x - k) with k the mean in float32; at the end s2 becomes
+// s2 - (mean - k)*s1, in float64.
+func (s *Set) GradientSums(s1, s2, mean []float64, x, dy []float32, r *SumRoom) {
+	gradientTotals(s1, s2, mean, len(x), r, func(p1, p2, shift []float32, from, to int) {
+		s.addGradientSums(p1, p2, shift, x[from:to], dy[from:to])
+	})
+}
+
+func gradientTotals(s1, s2, mean []float64, values int, r *SumRoom,
+	add func(p1, p2, shift []float32, from, to int)) {
+	p1, p2, shift := r.singles(len(s1))
+	for c := range shift {
+		shift[c] = float32(mean[c])
+	}
+	clear(s1)
+	clear(s2)
+	eachBlock(len(s1), values, func(from, to int) {
+		clear(p1)
+		clear(p2)
+		add(p1, p2, shift, from, to)
+		widenInto(s1, p1)
+		widenInto(s2, p2)
+	})
+	for c, k := range shift {
+		s2[c] -= float64((mean[c] - float64(k)) * s1[c])
+	}
+}
+
+// addGradientSums adds to s1 and s2, per channel, dy and dy*(x - shift), in order.
+func (s *Set) addGradientSums(s1, s2, shift, x, dy []float32) {
+	n := len(s1)
+	s2, shift, dy = s2[:n], shift[:n], dy[:len(x)]
+	from, left := eachColumns(s.sumColumns, n, len(x), func(k *sumColumns[float32], c, at, count int) {
+		k.gradientSums(&s1[c], &s2[c], &shift[c], &x[at], &dy[at], n, count)
+	})
+	for p := range left {
+		for i := from; i < n; i++ {
+			g := dy[p*n+i]
+			s1[i] += g
+			s2[i] += float32(g * (x[p*n+i] - shift[i]))
+		}
+	}
+}
+
+// Mask says where the gradient of a relu or a relu6 is not 0: where the result
+// Y of the activation is above 0, and not Most or above; Most is NaN for a relu.
+type Mask struct {
+	Y    []float32
+	Plus []float32 // added to the gradient before, unless nil
+	Most float32
+}
+
+// part returns the mask of values [from, to).
+func (m Mask) part(from, to int) Mask {
+	m.Y = m.Y[from:to]
+	if m.Plus != nil {
+		m.Plus = m.Plus[from:to]
+	}
+	return m
+}
+
+// MaskedSums sets dx to dy with a mask and does what GradientSums does with it.
+func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumRoom) {
+	gradientTotals(s1, s2, mean, len(x), r, func(p1, p2, shift []float32, from, to int) {
+		s.addMaskedSums(p1, p2, shift, x[from:to], dx[from:to], dy[from:to], m.part(from, to))
+	})
+}
+
+// addMaskedSums sets dx to dy with a mask and adds to s1 and s2, per channel, dx
+// and dx*(x - shift), in order.
+func (s *Set) addMaskedSums(s1, s2, shift, x, dx, dy []float32, m Mask) {
+	n := len(s1)
+	s2, shift, dx, dy, m.Y = s2[:n], shift[:n], dx[:len(x)], dy[:len(x)], m.Y[:len(x)]
+	from, left := eachColumns(s.sumColumns, n, len(x), func(k *sumColumns[float32], c, at, count int) {
+		if m.Plus == nil {
+			k.maskedSums(&s1[c], &s2[c], &shift[c], &x[at], &dx[at], &dy[at], &m.Y[at], m.Most, n, count)
+			return
+		}
+		k.maskedSumsPlus(&s1[c], &s2[c], &shift[c], &x[at], &dx[at], &dy[at], &m.Y[at], &m.Plus[:len(x)][at],
+			m.Most, n, count)
+	})
+	for p := range left {
+		for i := from; i < n; i++ {
+			at := p*n + i
+			g := dy[at]
+			if m.Plus != nil {
+				g += m.Plus[at]
+			}
+			if !(m.Y[at] > 0) || m.Y[at] >= m.Most {
+				g = 0
+			}
+			dx[at] = g
+			s1[i] += g
+			s2[i] += float32(g * (x[at] - shift[i]))
+		}
+	}
+}

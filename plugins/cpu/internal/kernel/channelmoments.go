@@ -1,0 +1,95 @@
+package kernel
+
+// Moments sets mean and q, per channel, to the mean of the values of x and
+// the sum of their squared deviations from it, both 0 of no values.
+//
+// A block of n positions has a shift k, the float32 n-th part (times the rounded
+// inverse) of the sum of its values, the sum s of x - k and the sum p of the
+// squares of x - k. In float64, with k0 the shift of the first block,
+//
+//	u = s/n, e = (k - k0) + u, t1 += n*e, t2 += (p - s*u) + n*e*e
+//
+// and at the end, of N positions, mean = k0 + t1/N and q = t2 - t1*(t1/N), but
+// at least 0.
+func (s *Set) Moments(mean, q []float64, x []float32, r *SumRoom) {
+	moments(mean, q, len(x), r,
+		func(sum []float32, from, to int) { s.addSums(sum, x[from:to]) },
+		func(sum, squares, shift []float32, from, to int) { s.addDeviations(sum, squares, shift, x[from:to]) })
+}
+
+func moments(mean, q []float64, values int, r *SumRoom, sums func(sum []float32, from, to int),
+	deviations func(sum, squares, shift []float32, from, to int)) {
+	n := len(mean)
+	sum, squares, shift := r.singles(n)
+	first := r.doubles(n)
+	clear(mean)
+	clear(q)
+	eachBlock(n, values, func(from, to int) {
+		b := block{float64((to - from) / n), sum, squares, shift}
+		clear(shift)
+		sums(shift, from, to)
+		b.centre()
+		clear(sum)
+		clear(squares)
+		deviations(sum, squares, shift, from, to)
+		if from == 0 {
+			clear(first)
+			widenInto(first, shift)
+		}
+		b.add(mean, q, first)
+	})
+	if values == 0 {
+		return
+	}
+	for c, k0 := range first {
+		u := mean[c] / float64(values/n)
+		mean[c], q[c] = k0+u, max(0, q[c]-float64(mean[c]*u))
+	}
+}
+
+// block is the sums of one block of n positions.
+type block struct {
+	n                   float64
+	sum, squares, shift []float32
+}
+
+// centre makes shifts of sums.
+func (b *block) centre() {
+	inverse := float32(1 / b.n)
+	for c := range b.shift {
+		b.shift[c] *= inverse
+	}
+}
+
+// add adds the block to t1 and t2.
+func (b *block) add(t1, t2, first []float64) {
+	n := len(b.shift)
+	t1, t2, first, sum, squares := t1[:n], t2[:n], first[:n], b.sum[:n], b.squares[:n]
+	for c, k := range b.shift {
+		s := float64(sum[c])
+		u := s * (1.0 / BlockPositions)
+		if b.n != BlockPositions {
+			u = s / b.n
+		}
+		e := (float64(k) - first[c]) + u
+		t := float64(b.n * e)
+		t1[c] += t
+		t2[c] += (float64(squares[c]) - float64(s*u)) + float64(t*e)
+	}
+}
+
+// addDeviations adds to sum and squares, per channel, x - shift and its square, in order.
+func (s *Set) addDeviations(sum, squares, shift, x []float32) {
+	n := len(sum)
+	squares, shift = squares[:n], shift[:n]
+	from, left := eachColumns(s.sumColumns, n, len(x), func(k *sumColumns[float32], c, at, count int) {
+		k.deviations(&sum[c], &squares[c], &shift[c], &x[at], n, count)
+	})
+	for p := range left {
+		for i, v := range x[p*n+from : (p+1)*n] {
+			d := v - shift[from+i]
+			sum[from+i] += d
+			squares[from+i] += float32(d * d)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package kernel
+
+import "math"
+
+// Sums over the positions of every channel have one order. Positions are cut
+// into blocks of BlockPositions, the last of which may be shorter. In a block
+// float32 is added in the order of the positions, beginning with 0, every
+// operation rounded; what the blocks give is added in float64, in their order,
+// beginning with 0. So all sets give the same bits, and none walks over a long
+// chain of float64.
+
+// BlockPositions is how many positions are summed in float32 before float64 goes on.
+const BlockPositions = 64
+
+// sumColumns is the assembly for walks that sum rows of T, all in float32.
+type sumColumns[T float32 | uint16] struct {
+	extent
+	sums         func(sum *float32, x *T, channels, count int)
+	sizes        func(size, most *float32, x *T, channels, count int)
+	deviations   func(sum, squares, shift *float32, x *T, channels, count int)
+	gradientSums func(s1, s2, shift *float32, x, dy *T, channels, count int)
+	maskedSums   func(s1, s2, shift *float32, x, dx, dy, y *T, most T, channels, count int)
+
+	maskedSumsPlus func(s1, s2, shift *float32, x, dx, dy, y, plus *T, most T, channels, count int)
+}
+
+// SumRoom is memory for the sums of blocks.
+type SumRoom struct {
+	single []float32
+	double []float64
+}
+
+// singles returns three times n float32, not cleared.
+func (r *SumRoom) singles(n int) (a, b, c []float32) {
+	if len(r.single) < 3*n {
+		r.single = make([]float32, 3*n)
+	}
+	return r.single[:n], r.single[n : 2*n], r.single[2*n : 3*n]
+}
+
+// doubles returns n float64, not cleared.
+func (r *SumRoom) doubles(n int) []float64 {
+	if len(r.double) < n {
+		r.double = make([]float64, n)
+	}
+	return r.double[:n]
+}
+
+// eachBlock calls do for every block of so many values of n channels.
+func eachBlock(n, values int, do func(from, to int)) {
+	for from := 0; from < values; from += BlockPositions * n {
+		do(from, min(from+BlockPositions*n, values))
+	}
+}
+
+// widenInto adds x to sum.
+func widenInto(sum []float64, x []float32) {
+	sum = sum[:len(x)]
+	for c, v := range x {
+		sum[c] += float64(v)
+	}
+}
+
+// totals sets sum to the sums of blocks, to which add adds values [from, to).
+func totals(sum []float64, values int, r *SumRoom, add func(part []float32, from, to int)) {
+	part, _, _ := r.singles(len(sum))
+	clear(sum)
+	eachBlock(len(sum), values, func(from, to int) {
+		clear(part)
+		add(part, from, to)
+		widenInto(sum, part)
+	})
+}
+
+// Sums sets sum, per channel, to the sum of the values of x.
+func (s *Set) Sums(sum []float64, x []float32, r *SumRoom) {
+	totals(sum, len(x), r, func(part []float32, from, to int) { s.addSums(part, x[from:to]) })
+}
+
+// addSums adds to sum, per channel, the values of x, in order.
+func (s *Set) addSums(sum, x []float32) {
+	n := len(sum)
+	from, left := eachColumns(s.sumColumns, n, len(x), func(k *sumColumns[float32], c, at, count int) {
+		k.sums(&sum[c], &x[at], n, count)
+	})
+	for p := range left {
+		for i, v := range x[p*n+from : (p+1)*n] {
+			sum[from+i] += v
+		}
+	}
+}
+
+// Sizes adds to size, per channel, the absolute values of x, in order, and
+// raises most to the largest of them, above which is NaN.
+func (s *Set) Sizes(size, most, x []float32) {
+	n := len(size)
+	most = most[:n]
+	from, left := eachColumns(s.sumColumns, n, len(x), func(k *sumColumns[float32], c, at, count int) {
+		k.sizes(&size[c], &most[c], &x[at], n, count)
+	})
+	for p := range left {
+		for i, v := range x[p*n+from : (p+1)*n] {
+			bits := math.Float32bits(v) &^ (1 << 31)
+			size[from+i] += math.Float32frombits(bits)
+			most[from+i] = math.Float32frombits(max(math.Float32bits(most[from+i]), bits))
+		}
+	}
+}

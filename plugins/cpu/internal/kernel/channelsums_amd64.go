@@ -1,0 +1,92 @@
+//go:build !purego
+
+package kernel
+
+// Walks over rows of float32 that sum: wide ones, and over the columns of 4, 2
+// and 1 vectors.
+var (
+	sumAVX512Wide = sumColumns[float32]{
+		extent: extent{lanes: 16, wide: 80}, sums: sumsAVX512wide, sizes: sizesAVX512wide,
+		deviations: deviationsAVX512wide, gradientSums: gradientSumsAVX512wide,
+		maskedSums: maskedSumsAVX512wide, maskedSumsPlus: maskedSumsPlusAVX512wide,
+	}
+	sumAVX512x4 = sumColumns[float32]{
+		extent: extent{lanes: 64}, sums: sumsAVX512x4, sizes: sizesAVX512x4,
+		deviations: deviationsAVX512x4, gradientSums: gradientSumsAVX512x4,
+		maskedSums: maskedSumsAVX512x4, maskedSumsPlus: maskedSumsPlusAVX512x4,
+	}
+	sumAVX512x2 = sumColumns[float32]{
+		extent: extent{lanes: 32}, sums: sumsAVX512x2, sizes: sizesAVX512x2,
+		deviations: deviationsAVX512x2, gradientSums: gradientSumsAVX512x2,
+		maskedSums: maskedSumsAVX512x2, maskedSumsPlus: maskedSumsPlusAVX512x2,
+	}
+	sumAVX512x1 = sumColumns[float32]{
+		extent: extent{lanes: 16}, sums: sumsAVX512x1, sizes: sizesAVX512x1,
+		deviations: deviationsAVX512x1, gradientSums: gradientSumsAVX512x1,
+		maskedSums: maskedSumsAVX512x1, maskedSumsPlus: maskedSumsPlusAVX512x1,
+	}
+	sumAVX2Wide = sumColumns[float32]{
+		extent: extent{lanes: 8, wide: 24}, sums: sumsAVX2wide, sizes: sizesAVX2wide,
+		deviations: deviationsAVX2wide, gradientSums: gradientSumsAVX2wide,
+		maskedSums: maskedSumsAVX2wide, maskedSumsPlus: maskedSumsPlusAVX2wide,
+	}
+	sumAVX2x2 = sumColumns[float32]{
+		extent: extent{lanes: 16}, sums: sumsAVX2x2, sizes: sizesAVX2x2,
+		deviations: deviationsAVX2x2, gradientSums: gradientSumsAVX2x2,
+		maskedSums: maskedSumsAVX2x2, maskedSumsPlus: maskedSumsPlusAVX2x2,
+	}
+	sumAVX2x1 = sumColumns[float32]{
+		extent: extent{lanes: 8}, sums: sumsAVX2x1, sizes: sizesAVX2x1,
+		deviations: deviationsAVX2x1, gradientSums: gradientSumsAVX2x1,
+		maskedSums: maskedSumsAVX2x1, maskedSumsPlus: maskedSumsPlusAVX2x1,
+	}
+)
+
+// The same over rows of bfloat16; those of AVX-512 take its instructions for that.
+var (
+	sumHalfAVX512Wide = sumColumns[uint16]{
+		extent: extent{lanes: 16, wide: 80}, sums: sumsHalfAVX512BF16wide,
+		deviations: deviationsHalfAVX512BF16wide, gradientSums: gradientSumsHalfAVX512BF16wide,
+		maskedSums: maskedSumsHalfAVX512BF16wide, maskedSumsPlus: maskedSumsPlusHalfAVX512BF16wide,
+	}
+	sumHalfAVX512x4 = sumColumns[uint16]{
+		extent: extent{lanes: 64}, sums: sumsHalfAVX512BF16x4,
+		deviations: deviationsHalfAVX512BF16x4, gradientSums: gradientSumsHalfAVX512BF16x4,
+		maskedSums: maskedSumsHalfAVX512BF16x4, maskedSumsPlus: maskedSumsPlusHalfAVX512BF16x4,
+	}
+	sumHalfAVX512x2 = sumColumns[uint16]{
+		extent: extent{lanes: 32}, sums: sumsHalfAVX512BF16x2,
+		deviations: deviationsHalfAVX512BF16x2, gradientSums: gradientSumsHalfAVX512BF16x2,
+		maskedSums: maskedSumsHalfAVX512BF16x2, maskedSumsPlus: maskedSumsPlusHalfAVX512BF16x2,
+	}
+	sumHalfAVX512x1 = sumColumns[uint16]{
+		extent: extent{lanes: 16}, sums: sumsHalfAVX512BF16x1,
+		deviations: deviationsHalfAVX512BF16x1, gradientSums: gradientSumsHalfAVX512BF16x1,
+		maskedSums: maskedSumsHalfAVX512BF16x1, maskedSumsPlus: maskedSumsPlusHalfAVX512BF16x1,
+	}
+	sumHalfAVX2Wide = sumColumns[uint16]{
+		extent: extent{lanes: 8, wide: 24}, sums: sumsHalfAVX2wide,
+		deviations: deviationsHalfAVX2wide, gradientSums: gradientSumsHalfAVX2wide,
+		maskedSums: maskedSumsHalfAVX2wide, maskedSumsPlus: maskedSumsPlusHalfAVX2wide,
+	}
+	sumHalfAVX2x2 = sumColumns[uint16]{
+		extent: extent{lanes: 16}, sums: sumsHalfAVX2x2,
+		deviations: deviationsHalfAVX2x2, gradientSums: gradientSumsHalfAVX2x2,
+		maskedSums: maskedSumsHalfAVX2x2, maskedSumsPlus: maskedSumsPlusHalfAVX2x2,
+	}
+	sumHalfAVX2x1 = sumColumns[uint16]{
+		extent: extent{lanes: 8}, sums: sumsHalfAVX2x1,
+		deviations: deviationsHalfAVX2x1, gradientSums: gradientSumsHalfAVX2x1,
+		maskedSums: maskedSumsHalfAVX2x1, maskedSumsPlus: maskedSumsPlusHalfAVX2x1,
+	}
+)
+
+// The walks of a set; the first that treats some of the channels is taken.
+var (
+	sumColumnsAVX512 = []*sumColumns[float32]{&sumAVX512Wide, &sumAVX512x4, &sumAVX512x2, &sumAVX512x1,
+		&sumAVX2x1}
+	sumColumnsAVX2  = []*sumColumns[float32]{&sumAVX2Wide, &sumAVX2x2, &sumAVX2x1}
+	sumHalvesAVX512 = []*sumColumns[uint16]{&sumHalfAVX512Wide, &sumHalfAVX512x4, &sumHalfAVX512x2,
+		&sumHalfAVX512x1, &sumHalfAVX2x1}
+	sumHalvesAVX2 = []*sumColumns[uint16]{&sumHalfAVX2Wide, &sumHalfAVX2x2, &sumHalfAVX2x1}
+)

@@ -1,0 +1,132 @@
+package kernel
+
+import "math"
+
+// SumsHalf sets sum, per channel, to the sum of the values of x.
+func (s *Set) SumsHalf(sum []float64, x []uint16, r *SumRoom) {
+	totals(sum, len(x), r, func(part []float32, from, to int) { s.addSumsHalf(part, x[from:to]) })
+}
+
+func (s *Set) addSumsHalf(sum []float32, x []uint16) {
+	n := len(sum)
+	from, left := eachColumns(s.sumHalves, n, len(x), func(k *sumColumns[uint16], c, at, count int) {
+		k.sums(&sum[c], &x[at], n, count)
+	})
+	for p := range left {
+		for i, v := range x[p*n+from : (p+1)*n] {
+			sum[from+i] += widened(v)
+		}
+	}
+}
+
+// MomentsHalf sets mean and q, per channel, to the moments of the values of x.
+func (s *Set) MomentsHalf(mean, q []float64, x []uint16, r *SumRoom) {
+	moments(mean, q, len(x), r,
+		func(sum []float32, from, to int) { s.addSumsHalf(sum, x[from:to]) },
+		func(sum, squares, shift []float32, from, to int) {
+			s.addDeviationsHalf(sum, squares, shift, x[from:to])
+		})
+}
+
+func (s *Set) addDeviationsHalf(sum, squares, shift []float32, x []uint16) {
+	n := len(sum)
+	squares, shift = squares[:n], shift[:n]
+	from, left := eachColumns(s.sumHalves, n, len(x), func(k *sumColumns[uint16], c, at, count int) {
+		k.deviations(&sum[c], &squares[c], &shift[c], &x[at], n, count)
+	})
+	for p := range left {
+		for i, v := range x[p*n+from : (p+1)*n] {
+			d := widened(v) - shift[from+i]
+			sum[from+i] += d
+			squares[from+i] += float32(d * d)
+		}
+	}
+}
+
+// GradientSumsHalf sets s1 and s2, per channel, to the sums of dy and dy*(x - mean).
+func (s *Set) GradientSumsHalf(s1, s2, mean []float64, x, dy []uint16, r *SumRoom) {
+	gradientTotals(s1, s2, mean, len(x), r, func(p1, p2, shift []float32, from, to int) {
+		s.addGradientSumsHalf(p1, p2, shift, x[from:to], dy[from:to])
+	})
+}
+
+func (s *Set) addGradientSumsHalf(s1, s2, shift []float32, x, dy []uint16) {
+	n := len(s1)
+	s2, shift, dy = s2[:n], shift[:n], dy[:len(x)]
+	from, left := eachColumns(s.sumHalves, n, len(x), func(k *sumColumns[uint16], c, at, count int) {
+		k.gradientSums(&s1[c], &s2[c], &shift[c], &x[at], &dy[at], n, count)
+	})
+	for p := range left {
+		for i := from; i < n; i++ {
+			g := widened(dy[p*n+i])
+			s1[i] += g
+			s2[i] += float32(g * (widened(x[p*n+i]) - shift[i]))
+		}
+	}
+}
+
+// HalfMask is a Mask whose rows are of bfloat16.
+type HalfMask struct {
+	Y    []uint16
+	Plus []uint16 // added to the gradient before, and the sum rounded; unless nil
+	Most float32
+}
+
+// last returns the largest bits of a bfloat16 above 0 that lets a gradient
+// through: those of values above 0 are in their order, and NaN behind them.
+func (m *HalfMask) last() uint16 {
+	const infinity = 0x7f80
+	switch {
+	case m.Most != m.Most:
+		return infinity
+	case m.Most <= 0:
+		return 0
+	}
+	return uint16((math.Float32bits(m.Most) - 1) >> 16)
+}
+
+// part returns the mask of values [from, to).
+func (m HalfMask) part(from, to int) HalfMask {
+	m.Y = m.Y[from:to]
+	if m.Plus != nil {
+		m.Plus = m.Plus[from:to]
+	}
+	return m
+}
+
+// MaskedSumsHalf sets dx to dy with a mask and does what GradientSumsHalf does
+// with it. Without Plus nothing is rounded: dx is dy, bit for bit, or 0.
+func (s *Set) MaskedSumsHalf(s1, s2, mean []float64, x, dx, dy []uint16, m HalfMask, r *SumRoom) {
+	gradientTotals(s1, s2, mean, len(x), r, func(p1, p2, shift []float32, from, to int) {
+		s.addMaskedSumsHalf(p1, p2, shift, x[from:to], dx[from:to], dy[from:to], m.part(from, to))
+	})
+}
+
+func (s *Set) addMaskedSumsHalf(s1, s2, shift []float32, x, dx, dy []uint16, m HalfMask) {
+	n := len(s1)
+	s2, shift, dx, dy, m.Y = s2[:n], shift[:n], dx[:len(x)], dy[:len(x)], m.Y[:len(x)]
+	last := m.last()
+	from, left := eachColumns(s.sumHalves, n, len(x), func(k *sumColumns[uint16], c, at, count int) {
+		if m.Plus == nil {
+			k.maskedSums(&s1[c], &s2[c], &shift[c], &x[at], &dx[at], &dy[at], &m.Y[at], last, n, count)
+			return
+		}
+		k.maskedSumsPlus(&s1[c], &s2[c], &shift[c], &x[at], &dx[at], &dy[at], &m.Y[at], &m.Plus[:len(x)][at],
+			last, n, count)
+	})
+	for p := range left {
+		for i := from; i < n; i++ {
+			at := p*n + i
+			g, y := dy[at], widened(m.Y[at])
+			if m.Plus != nil {
+				g = bf16(widened(g) + widened(m.Plus[at]))
+			}
+			if !(y > 0) || y >= m.Most {
+				g = 0
+			}
+			dx[at] = g
+			s1[i] += widened(g)
+			s2[i] += float32(widened(g) * (widened(x[at]) - shift[i]))
+		}
+	}
+}

@@ -1,18 +1,37 @@
 package ref
 
-import "math"
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/collective"
+)
 
 // sqrt32 returns the correctly rounded f32 root: that of float64 has more than
 // twice the digits, so the second rounding does no harm (Figueroa 1995).
 func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// sumSquares: eight lanes in float64, combined in pairs.
+// sumSquares: blocks of 1024 elements along the canonical tree.
 func sumSquares(c *call) {
+	const block = 1024
+	x := c.in(0).f
+	var sum func(n collective.Node) float64
+	sum = func(n collective.Node) float64 {
+		if n.Leaf() {
+			return blockSquares(x[n.From*block : min(n.To*block, len(x))])
+		}
+		left, right := n.Children()
+		return sum(left) + sum(right)
+	}
+	c.out(0).f[0] = sum(collective.Root(max(1, (len(x)+block-1)/block)))
+}
+
+// blockSquares: eight lanes in float64, combined in pairs.
+func blockSquares(x []float64) float64 {
 	var lane [8]float64
-	for i, v := range c.in(0).f {
+	for i, v := range x {
 		lane[i%8] += float64(v * v)
 	}
-	c.out(0).f[0] = ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]))
+	return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]))
 }
 
 // trustRatio: eta*|w| / (|g| + weight_decay*|w| + eps), in float64; 1 if a norm is 0.

@@ -566,8 +566,9 @@ const (
 	Op_OP_LARS Op = 142
 	// EMA(average, w) average' = average + (1-decay)*(w - average).
 	Op_OP_EMA Op = 143
-	// SumSquares(x w[...]) w f64[]: eight lanes, element i into lane i mod 8
-	// in order, f64(x)*f64(x); then ((0+1)+(2+3))+((4+5)+(6+7)).
+	// SumSquares(x w[...]) w f64[]: of every block of 1024 elements eight lanes,
+	// element i into lane i mod 8 in order, f64(x)*f64(x); then
+	// ((0+1)+(2+3))+((4+5)+(6+7)); the blocks along the canonical tree.
 	Op_OP_SUM_SQUARES Op = 144
 	// TrustRatio(weight f64[], gradient f64[]) w f32[]: with norms a and b
 	// (roots of the operands) f32(eta*a/(b + weight_decay*a + eps)), 1 if a or b is 0.

@@ -116,19 +116,6 @@ func buildEMA(c *run.Compiler) run.Action {
 	})
 }
 
-// buildSumSquares: eight lanes in float64, combined in pairs.
-func buildSumSquares(c *run.Compiler) run.Action {
-	x, y := c.In(0), c.Out(0)
-	return run.Whole(func(f *run.Frame) error {
-		var lane [8]float64
-		for i, v := range f.F32(x) {
-			lane[i%8] += float64(float64(v) * float64(v))
-		}
-		f.F64(y)[0] = ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]))
-		return nil
-	})
-}
-
 // buildTrustRatio: eta*|w| / (|g| + weight_decay*|w| + eps), in float64; 1 if a norm is 0.
 func buildTrustRatio(c *run.Compiler) run.Action {
 	weight, gradient, y := c.In(0), c.In(1), c.Out(0)

@@ -147,7 +147,8 @@ func benchmarkPasses(b *testing.B, s *Set, prefix string, row int, passes []pass
 // passesOf returns the passes over the first total values of rows of float32.
 func passesOf(s *Set, channels int, x [4][]float32, total int) []pass {
 	a, slope := NewAffine(channels), make([]float32, channels)
-	sum, q, mean, room := make([]float64, channels), make([]float64, channels), make([]float64, channels), &SumRoom{}
+	sum, q, mean := make([]float64, channels), make([]float64, channels), make([]float64, channels)
+	room := &SumRoom{}
 	of := func(i, at, n int) []float32 { return x[i][at : at+n] }
 	return []pass{
 		{"sums", 4, func(at, n int) { s.Sums(sum, of(0, at, n), room) }, total},
@@ -170,7 +171,8 @@ func passesOf(s *Set, channels int, x [4][]float32, total int) []pass {
 // halfPassesOf returns the same over rows of bfloat16.
 func halfPassesOf(s *Set, channels int, x [4][]uint16, total int) []pass {
 	a, slope := NewAffine(channels), make([]float32, channels)
-	sum, q, mean, room := make([]float64, channels), make([]float64, channels), make([]float64, channels), &SumRoom{}
+	sum, q, mean := make([]float64, channels), make([]float64, channels), make([]float64, channels)
+	room := &SumRoom{}
 	of := func(i, at, n int) []uint16 { return x[i][at : at+n] }
 	return []pass{
 		{"sums", 2, func(at, n int) { s.SumsHalf(sum, of(0, at, n), room) }, total},

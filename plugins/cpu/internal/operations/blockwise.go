@@ -32,7 +32,9 @@ func (o *blockwise) action(c *run.Compiler) run.Action {
 	}
 	a := run.Whole(func(f *run.Frame) error {
 		all := run.Temp[float64](f, parts, b.first(f, len(f.Rows))*o.total.Count)
-		b.each(f, func(w *run.Worker, block, from, to int) { o.block(f, w, from, to, run.Row(all, o.total, block)) })
+		b.each(f, func(w *run.Worker, block, from, to int) {
+			o.block(f, w, from, to, run.Row(all, o.total, block))
+		})
 		finish(f)
 		return nil
 	})

@@ -63,9 +63,8 @@ func checkChunks(t *testing.T, c opCase, inputs []tensor.Tensor, chunk int) {
 			t.Cleanup(func() { d.Close() })
 			e := newNearLeast(t, d, c, inputs)
 			rows := inputs[0].Shape[0]
-			want := collective.Reduce(collective.Sum, collective.Root((rows+chunk-1)/chunk), func(i int) tensor.Tensor {
-				return e.run(t, i*chunk, min((i+1)*chunk, rows)).Clone()
-			})
+			alone := func(i int) tensor.Tensor { return e.run(t, i*chunk, min((i+1)*chunk, rows)).Clone() }
+			want := collective.Reduce(collective.Sum, collective.Root((rows+chunk-1)/chunk), alone)
 			if got := e.run(t, 0, rows); !tensor.Equal(got, want) {
 				t.Errorf("%s, %s, %s: other bits than its chunks", c.name, set.Name, precision)
 			}

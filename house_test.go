@@ -56,6 +56,7 @@ parallel:             awake bn collective device graph tensor
 train/internal/tfevents:
 train:                awake bn data device graph models parallel problem serialize tensor
 train:                train/internal/tfevents
+train/job:            data fleet modelfile models parallel problem serialize tensor train
 study:
 
 problem:
@@ -131,7 +132,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: formats models
 cmd/bnctl: demo doctor fleet graph/dot inspect modelfile predict predict/format problem server strip
-cmd/bnctl: parallel regular serialize study study/experiment tensor train
+cmd/bnctl: parallel regular serialize study study/experiment tensor train train/job
 
 scripts/benchpeers:
 scripts/mutate:

@@ -4,47 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/train"
 )
-
-func skipFlag() cli.Flag {
-	return &cli.StringFlag{Name: "skip-bad", DefaultText: "none",
-		Usage: "leave out up to `N` picture files that cannot be read, or all"}
-}
-
-// skipBad reads --skip-bad.
-func skipBad(c *cli.Context) (int, error) {
-	text := c.String("skip-bad")
-	if text == "" {
-		return 0, nil
-	}
-	if text == "all" {
-		return data.SkipAll, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		return 0, misuse("--skip-bad %q: want a number of files, or all", text)
-	}
-	return n, nil
-}
-
-// skip is skipBad; a resumed run leaves out what it left out before.
-func (t *trainer) skip() (int, error) {
-	if t.checkpoint == nil || t.c.IsSet("skip-bad") {
-		return skipBad(t.c)
-	}
-	r, err := train.ParseRecipe(t.checkpoint.Recipe)
-	if err != nil {
-		return 0, err
-	}
-	return max(r.Data.Skipped, r.Validation.Skipped), nil
-}
 
 // tellOfFiles says which files of a source are no samples.
 func tellOfFiles(o *output, flag string, i data.Info) {

@@ -10,7 +10,7 @@ import (
 // shown returns what is told the events of the run: the progress, and with
 // --log-dir an event file.
 func (t *trainer) shown(p *progress) (func(train.Event), error) {
-	folder := t.c.String("log-dir")
+	folder := t.logDir
 	if folder == "" {
 		return p.event, nil
 	}
@@ -39,6 +39,6 @@ func (t *trainer) closeBoard() {
 		return
 	}
 	if err := t.board.Close(); err != nil {
-		t.out.note("--log-dir %s: %v; some figures are missing there", t.c.String("log-dir"), err)
+		t.out.note("--log-dir %s: %v; some figures are missing there", t.logDir, err)
 	}
 }

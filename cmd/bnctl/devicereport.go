@@ -49,3 +49,17 @@ func reportDevice(o *output, d fleet.Description) error {
 	}
 	return nil
 }
+
+// tellOfDevices lists open devices: which is which process, for those who watch
+// over them.
+func tellOfDevices(o *output, f *fleet.Fleet) {
+	for i, d := range f.Opened() {
+		o.event("device", d)
+		if o.verbose {
+			o.note("device %s: process %d, %s", d.Name, d.Process, d.Description)
+		}
+		if info := f.Members[i].Device.Info(); info.Note != "" {
+			o.note("device %s: session at %s: %s", d.Name, info.Levels[0], info.Note)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
@@ -28,4 +30,24 @@ func warnOfSickness(o *output, s *doctor.Sickness, path string) {
 func warnOfModel(o *output, m *models.Model, path string) {
 	s := doctor.Of(m)
 	warnOfSickness(o, &s, path)
+}
+
+// tellOfModel says where weights were taken from, and what became of classes.
+func tellOfModel(o *output, m *modelfile.Started, asked modelfile.StartOptions) {
+	noteChoice(o, m.Choice)
+	classes := m.Labels
+	if len(m.Was) > 0 && !slices.Equal(m.Was, classes) {
+		o.note("the model was trained on the classes %s; from here on they are %s", models.ClassList(m.Was),
+			models.ClassList(classes))
+	}
+	f := m.Graph.Main
+	has := f.Values[f.Outputs[0].Value].Type.Shape[0]
+	if has > len(classes) && asked.Classes == 0 {
+		o.note("the model tells %s apart, the data has %d; --classes %d makes a new head", classCount(has),
+			len(classes), len(classes))
+	}
+	noteChoice(o, m.From)
+	if m.Loaded != nil {
+		o.note("%s: %v", asked.Init, m.Loaded)
+	}
 }

@@ -78,6 +78,14 @@ func (o *output) line(text string) {
 // counted writes a number of things that have a regular plural.
 func counted(n int, thing string) string { return problem.Counted(n, thing) }
 
+// are is the verb of a number of things.
+func are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
 // note prints a line for the person, unless --quiet. Its arguments are made
 // legible.
 func (o *output) note(format string, args ...any) {

@@ -5,16 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/urfave/cli/v2"
-
-	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/train"
 )
 
 // trainEndings refuses names of files that say they are something else.
-func trainEndings(c *cli.Context) error {
-	output, checkpoint := c.String("output"), c.String("checkpoint")
+func trainEndings(output, checkpoint string) error {
 	if ending := filepath.Ext(output); output != "" && !strings.EqualFold(ending, ".bnm") {
 		name := strings.TrimSuffix(output, ending) + ".bnm"
 		advice := "name it " + name
@@ -42,33 +36,4 @@ func notInput(output string, inputs ...string) error {
 		}
 	}
 	return nil
-}
-
-// claim makes sure that a run may write its files, and locks them until it ends.
-func (t *trainer) claim() error {
-	checkpoint := checkpointPath(t.c, t.paths.Output)
-	for _, path := range []string{t.paths.Output, checkpoint} {
-		if err := notInput(path, t.c.String("model"), t.c.String("init")); err != nil {
-			return err
-		}
-	}
-	release, err := serialize.Claim(t.paths.Output, checkpoint)
-	if err != nil {
-		return err
-	}
-	t.release = release
-	if t.c.Bool("overwrite") || t.goesOnIn(checkpoint) {
-		return nil
-	}
-	return train.Replaceable(checkpoint, t.recipe)
-}
-
-// goesOnIn reports whether the run writes the checkpoint that it resumes from.
-func (t *trainer) goesOnIn(path string) bool {
-	if t.checkpoint == nil {
-		return false
-	}
-	there, err1 := os.Stat(path)
-	read, err2 := os.Stat(resumedFrom(t.c))
-	return err1 == nil && err2 == nil && os.SameFile(there, read)
 }

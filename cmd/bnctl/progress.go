@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/schollz/progressbar/v3"
@@ -197,4 +198,13 @@ func movedTo(devices []string) string {
 		return "no device is left; waiting for one"
 	}
 	return "its replicas moved to " + strings.Join(devices, ", ")
+}
+
+// placedOn says which device has how many replicas.
+func placedOn(devices []string, replicas []int) string {
+	var parts []string
+	for i, name := range devices {
+		parts = append(parts, name+" ("+strconv.Itoa(replicas[i])+")")
+	}
+	return strings.Join(parts, ", ")
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -10,8 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/study/experiment"
 )
 
@@ -70,95 +66,54 @@ func studyFlags() []cli.Flag {
 	)
 }
 
-// studyRun is one call of bnctl study bn.
-type studyRun struct {
-	trainer // base recipe, data, model
-	folder  string
-	options experiment.Options
-}
-
 func studyAction(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	s := &studyRun{trainer: trainer{c: c, out: outputOf(c)}, folder: c.String("output")}
-	defer s.close()
-	if err := s.flags(); err != nil {
+	s := &studyRun{out: outputOf(c), samples: c.Int("samples"), valSamples: c.Int("val-samples")}
+	var err error
+	if s.options, err = studyOptions(c); err != nil {
 		return err
 	}
 	if slices.Equal(s.options.Measure, []string{measureNothing}) {
-		r, err := experiment.Read(s.folder)
-		if err != nil {
-			return err
-		}
-		return s.report(r)
+		return s.again()
 	}
-	if err := s.prepare(c.Context); err != nil {
+	if c.String("val") == "" {
+		return misuse("study bn needs --val: what accuracy is measured on, for example --val glyphs")
+	}
+	if c.String("data") == "" {
+		return misuse("train needs --data, for example --data glyphs")
+	}
+	if s.job, err = trainOptions(c, nil); err != nil {
 		return err
 	}
-	r, err := experiment.Run(c.Context, s.options)
-	if err != nil {
-		return err
-	}
-	return s.report(r)
+	s.options.Fleet = s.job.Fleet
+	return s.run(c.Context)
 }
 
-// flags reads what is the study's own.
-func (s *studyRun) flags() error {
-	c, o := s.c, &s.options
+// studyOptions returns what the flags say of the study's own.
+func studyOptions(c *cli.Context) (o experiment.Options, err error) {
+	o = experiment.Options{Measure: strings.Split(c.String("measure"), ","), Async: c.Int("async"),
+		Precise: c.Int("precise"), SamplingSamples: c.Int("sampling-samples"), SpeedSteps: c.Int("speed-steps"),
+		Single: c.String("single"), Folder: c.String("output"), Command: commandLine(os.Args),
+		Workers: c.Int("workers")}
 	seeds, err := positive(c, "seeds", 0)
 	if err != nil {
-		return err
+		return o, err
 	}
 	for _, seed := range seeds {
 		o.Seeds = append(o.Seeds, uint64(seed))
 	}
 	if o.PerReplica, err = positive(c, "per-replica", 1); err != nil {
-		return err
+		return o, err
 	}
-	o.Measure = strings.Split(c.String("measure"), ",")
-	for _, m := range o.Measure {
-		if all := append(experiment.Measures(), measureNothing); !slices.Contains(all, m) {
-			return misuse("--measure %q%s: want some of %s", m, nearest(m, all), strings.Join(all, ", "))
-		}
+	if slices.Equal(o.Measure, []string{measureNothing}) {
+		return o, nil
 	}
-	for flag, least := range map[string]int{"precise": 2, "sampling-samples": 16, "speed-steps": 1, "async": 0,
-		"samples": 0, "val-samples": 0} {
-		if n := c.Int(flag); n < least {
-			return misuse("--%s %d: want at least %d", flag, n, least)
-		}
+	if err := atLeast(c, 0, "samples", "val-samples"); err != nil {
+		return o, err
 	}
-	if c.String("val") == "" && !slices.Equal(o.Measure, []string{measureNothing}) {
-		return misuse("study bn needs --val: what accuracy is measured on, for example --val glyphs")
-	}
-	if _, err = bn.ParseUpdate(fmt.Sprintf("async:%d", c.Int("async"))); err != nil {
-		return misuse("--async: %v", err)
-	}
-	o.Async, o.Precise, o.SamplingSamples = c.Int("async"), c.Int("precise"), c.Int("sampling-samples")
-	o.SpeedSteps, o.Single, o.Folder = c.Int("speed-steps"), c.String("single"), s.folder
-	o.Command, o.Workers = commandLine(os.Args), c.Int("workers")
-	o.Found, o.Training, o.Note = s.found, s.see, s.out.note
-	return nil
-}
-
-// prepare opens the data and settles what all runs have alike.
-func (s *studyRun) prepare(ctx context.Context) (err error) {
-	if err := s.openData(); err != nil {
-		return err
-	}
-	if s.data, err = data.Subset(s.data, s.c.Int("samples"), 0); err != nil {
-		return misuse("--samples: %v", err)
-	}
-	if s.val, err = data.Subset(s.val, s.c.Int("val-samples"), 0); err != nil {
-		return misuse("--val-samples: %v", err)
-	}
-	if err := s.trainer.prepare(ctx); err != nil {
-		return err
-	}
-	o := &s.options
-	o.Data, o.Validation, o.Recipe, o.Model = s.data, s.val, s.recipe, s.model
-	o.Fleet, err = fleetOptions(s.c, s.recipe.Precision, noLimit)
-	return err
+	return o, o.CheckNumbers()
 }
 
 // positive reads a list of different numbers, separated by commas.

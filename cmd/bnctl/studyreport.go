@@ -35,7 +35,7 @@ func (s *studyRun) see(e train.Event) {
 
 // report writes table, plots and page, and prints table and answers.
 func (s *studyRun) report(r *study.Results) error {
-	page, err := experiment.Write(s.folder, r)
+	page, err := experiment.Write(s.options.Folder, r)
 	if err != nil {
 		return err
 	}

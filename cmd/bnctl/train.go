@@ -2,21 +2,19 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/train/job"
 )
 
 func trainCommand() *cli.Command {
@@ -43,26 +41,37 @@ func trainAction(c *cli.Context) error {
 	if err := applyRecipeFile(c); err != nil {
 		return err
 	}
-	if err := trainEndings(c); err != nil {
+	if err := trainEndings(c.String("output"), c.String("checkpoint")); err != nil {
 		return err
 	}
 	o := outputOf(c)
-	k, err := checkpointToResume(c)
+	t := &trainer{out: o, checkpoint: c.String("checkpoint"), resumed: resumedFrom(c),
+		logDir: c.String("log-dir"),
+		config: train.Config{Workers: c.Int("workers"), LogEvery: c.Int("log-every"),
+			CheckpointEvery: c.Int("checkpoint-every"),
+			DeviceTimeout:   time.Duration(c.Float64("device-timeout") * float64(time.Second))},
+		goOn: func(checkpoint string) string { return goOn(c, checkpoint) }}
+	k, err := checkpointToResume(t.resumed, c.String("resume") == "auto")
 	if err != nil {
 		return err
 	}
-	t := &trainer{c: c, out: o, checkpoint: k}
-	defer t.close()
-	return t.run(c.Context)
+	if err := checkTrainFlags(c, k != nil); err != nil {
+		return err
+	}
+	options, err := trainOptions(c, k)
+	if err != nil {
+		return err
+	}
+	return t.run(c.Context, options)
 }
 
-// checkpointToResume reads what --resume names; nil to start anew.
-func checkpointToResume(c *cli.Context) (*serialize.Checkpoint, error) {
-	path := resumedFrom(c)
+// checkpointToResume reads the checkpoint to resume; nil to start anew, as a
+// run that starts or continues may do.
+func checkpointToResume(path string, may bool) (*serialize.Checkpoint, error) {
 	if path == "" {
 		return nil, nil
 	}
-	if _, err := os.Stat(path); c.String("resume") == "auto" && errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(path); may && errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	return serialize.ReadCheckpoint(path)
@@ -73,177 +82,101 @@ func resumedFrom(c *cli.Context) string {
 	if path := c.String("resume"); path != "auto" {
 		return path
 	}
-	return checkpointPath(c, c.String("output"))
+	return checkpointBeside(c.String("checkpoint"), c.String("output"))
 }
 
-// trainer is one call of bnctl train.
-type trainer struct {
-	c          *cli.Context
-	out        *output
-	checkpoint *serialize.Checkpoint // to resume; nil
-	paths      train.Paths
-	data, val  data.Source
-	devices    *deviceSet
-	model      *models.Model
-	recipe     *train.Recipe
-	board      *train.Board // of --log-dir; nil
-	release    func()       // the files that the run writes; nil
+// checkpointBeside returns where checkpoints go: to the file of --checkpoint, or
+// the template's name with .bnc.
+func checkpointBeside(checkpoint, output string) string {
+	if checkpoint != "" || output == "" {
+		return checkpoint
+	}
+	return strings.TrimSuffix(output, filepath.Ext(output)) + ".bnc"
 }
 
-func (t *trainer) close() {
-	t.closeBoard()
-	for _, s := range []data.Source{t.data, t.val} {
-		if s != nil {
-			s.Close()
-		}
-	}
-	if t.devices != nil {
-		t.devices.Close()
-	}
-	if t.release != nil {
-		t.release()
-	}
-}
-
-func (t *trainer) run(ctx context.Context) error {
-	if err := t.checkFlags(); err != nil {
-		return err
-	}
-	if err := t.openData(); err != nil {
-		return err
-	}
-	if err := t.prepare(ctx); err != nil {
-		return err
-	}
-	if t.checkpoint == nil {
-		if err := t.recipe.Check(); err != nil {
-			return err
-		}
-		for _, idle := range t.recipe.Idle() {
-			t.out.note("%v", asFlags(idle))
-		}
-	}
-	if err := t.claim(); err != nil {
-		return err
-	}
-	if err := t.openDevices(ctx); err != nil {
-		return err
-	}
-	s, err := t.session(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	defer saving(ctx)()
-	m, err := s.Run(ctx)
-	if err != nil {
-		return t.stopped(ctx, err)
-	}
-	return t.write(m, s)
-}
-
-// checkFlags refuses values of flags that mean nothing, before anything is read.
-func (t *trainer) checkFlags() error {
-	if n := t.c.Float64("device-timeout"); !(n >= 0.1 && n <= 86400) {
+// checkTrainFlags refuses values of flags that mean nothing, before anything is read.
+func checkTrainFlags(c *cli.Context, resumed bool) error {
+	if n := c.Float64("device-timeout"); !(n >= 0.1 && n <= 86400) {
 		return misuse("--device-timeout %g: want 0.1 to 86400 seconds", n)
 	}
-	return cmp.Or(atLeast(t.c, 1, "epochs", "steps", "batch", "replicas", "checkpoint-every", "log-every"),
-		atLeast(t.c, 0, "workers"), inOrder(t.c.String("schedule")))
-}
-
-// openData opens the data of the flags, or of the checkpoint.
-func (t *trainer) openData() (err error) {
-	t.paths = train.Paths{Data: t.c.String("data"), Validation: t.c.String("val"), Output: t.c.String("output")}
-	if t.checkpoint != nil {
-		if err := t.pathsOfCheckpoint(); err != nil {
-			return err
-		}
+	err := cmp.Or(atLeast(c, 1, "epochs", "steps", "batch", "replicas", "checkpoint-every", "log-every"),
+		atLeast(c, 0, "workers"), inOrder(c.String("schedule")))
+	if err != nil {
+		return err
 	}
-	if t.paths.Data == "" {
+	if !resumed && c.String("data") == "" {
 		return misuse("train needs --data, for example --data glyphs")
 	}
-	exif, err := t.exif()
-	if err != nil {
-		return err
-	}
-	skip, err := t.skip()
-	if err != nil {
-		return err
-	}
-	options := data.Options{Split: data.Train, EXIF: exif == data.ApplyEXIF, SkipBad: skip}
-	if options.Array, err = t.arrays(); err != nil {
-		return err
-	}
-	if t.data, err = data.Open(t.paths.Data, options); err != nil {
-		return err
-	}
-	tellOfFiles(t.out, "--data", t.data.Info())
-	if t.paths.Validation == "" {
+	if !resumed || c.IsSet("model") {
 		return nil
 	}
-	options.Split = data.Test
-	if t.val, err = data.Open(t.paths.Validation, options); err != nil {
-		return err
+	for _, flag := range []string{"classes", "preprocess", "mean", "std", "arch", "key", "drop"} {
+		if c.IsSet(flag) {
+			return misuse("--%s says how a new model is made; leave it off to go on with that of the checkpoint", flag)
+		}
 	}
-	tellOfFiles(t.out, "--val", t.val.Info())
 	return nil
 }
 
-// arrays returns what makes samples of the arrays of .npy files, for the model
-// of the flags or of the checkpoint.
-func (t *trainer) arrays() (func(name string, x tensor.Tensor) (tensor.Tensor, error), error) {
-	if t.checkpoint != nil && !t.c.IsSet("model") {
-		m, _, err := serialize.Strip(t.checkpoint)
-		return modelfile.Arrays(m, t.out.note), err
+// trainOptions returns what the flags say of a run, new or resumed from k.
+func trainOptions(c *cli.Context, k *serialize.Checkpoint) (o job.Options, err error) {
+	o = job.Options{Model: c.String("model"), Resume: k, Overwrite: c.Bool("overwrite"),
+		Paths:      train.Paths{Data: c.String("data"), Validation: c.String("val"), Output: c.String("output")},
+		Recipe:     func(r *train.Recipe) error { return fromFlags(c, r, k != nil) },
+		AnyKernels: c.IsSet("kernels"), Placement: c.String("placement")}
+	if k != nil && !c.IsSet("model") {
+		o.Model = ""
 	}
-	o, err := t.startOptions(0)
-	if err != nil {
-		return nil, err
+	if k == nil && o.Paths.Output == "" {
+		if o.Paths.Output, err = outputBeside(o.Model); err != nil {
+			return o, err
+		}
 	}
-	return modelfile.StartArrays(t.c.String("model"), o, t.out.note), nil
+	if c.IsSet("skip-bad") {
+		skip, err := skipBad(c)
+		if err != nil {
+			return o, err
+		}
+		o.SkipBad = &skip
+	}
+	o.Start.Classes, o.Start.Init = c.Int("classes"), c.String("init")
+	if o.Start.Options, err = modelOptions(c); err != nil {
+		return o, err
+	}
+	o.EXIF, o.Interpolation = o.Start.Preprocess.EXIF, o.Start.Preprocess.Interpolation
+	o.Fleet, err = fleetOptions(c, "", noLimit)
+	return o, err
 }
 
-// exif returns whether picture files are turned as they say: what the flag
-// says, else the checkpoint; a new recipe applies it.
-func (t *trainer) exif() (string, error) {
-	if how, err := exifOf(t.c); how != "" || err != nil {
-		return how, err
+// outputBeside returns where the template goes without -o: to a file in the
+// present folder that is called like the model, but not to the model itself.
+func outputBeside(model string) (string, error) {
+	name := filepath.Base(model)
+	path := strings.TrimSuffix(name, filepath.Ext(name)) + ".bnm"
+	there, err1 := os.Stat(path)
+	source, err2 := os.Stat(model)
+	if err1 == nil && err2 == nil && os.SameFile(there, source) {
+		return "", misuse("without -o the template would be written over --model %s; give it a name with -o", model)
 	}
-	if t.checkpoint == nil {
-		return data.ApplyEXIF, nil
-	}
-	r, err := train.ParseRecipe(t.checkpoint.Recipe)
-	if err != nil {
-		return "", err
-	}
-	return r.EXIF, nil
+	return path, nil
 }
 
-// stopped says how to go on after a run that was told to stop.
-func (t *trainer) stopped(ctx context.Context, err error) error {
-	path := checkpointPath(t.c, t.paths.Output)
-	if ctx.Err() != nil && err == context.Cause(ctx) && path != "" {
-		return fmt.Errorf("%w; go on with %s", err, t.goOn())
-	}
-	return err
-}
-
-// goOn is the command that resumes the run as it was started: with the flags
-// that its checkpoint does not hold.
-func (t *trainer) goOn() string {
-	words := []string{"bnctl train --resume", word(checkpointPath(t.c, t.paths.Output))}
+// goOn is the command that resumes the run of a checkpoint as it was started:
+// with the flags that the checkpoint does not hold.
+func goOn(c *cli.Context, checkpoint string) string {
+	words := []string{"bnctl train --resume", word(checkpoint)}
 	held := []string{"data", "val", "output", "overwrite"}
 	for _, f := range runFlags() {
 		name := f.Names()[0]
-		if !t.c.IsSet(name) || slices.Contains(held, name) {
+		if !c.IsSet(name) || slices.Contains(held, name) {
 			continue
 		}
 		if _, ok := f.(*cli.BoolFlag); ok {
 			words = append(words, "--"+name)
 			continue
 		}
-		value := fmt.Sprint(t.c.Value(name))
-		if list, ok := t.c.Value(name).(cli.StringSlice); ok {
+		value := fmt.Sprint(c.Value(name))
+		if list, ok := c.Value(name).(cli.StringSlice); ok {
 			value = strings.Join(list.Value(), ",")
 		}
 		words = append(words, "--"+name, word(value))
@@ -260,20 +193,4 @@ func word(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// write writes the template.
-func (t *trainer) write(m *models.Model, s *train.Session) error {
-	sum, err := serialize.WriteModel(t.paths.Output, m)
-	if err != nil {
-		return err
-	}
-	done := s.Finished(t.paths.Output, sum)
-	t.out.event(done.Event(), done)
-	if done.Dropped > 0 {
-		t.out.note("%d gradients that still waited after the last step are not applied", done.Dropped)
-	}
-	t.out.result("wrote %s  sha256 %s  (%s, %.1f s)", done.Model, done.SHA256, counted(done.Steps, "step"),
-		done.Seconds)
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
@@ -73,6 +74,15 @@ func (o *Options) Check() error {
 	if o.Folder == "" {
 		return problem.New("output", "", "a study needs a folder to write to", "")
 	}
+	if err := o.CheckNumbers(); err != nil {
+		return err
+	}
+	return o.shares()
+}
+
+// CheckNumbers is Check without what takes time to find: models, data and
+// the recipe.
+func (o *Options) CheckNumbers() error {
 	for _, n := range []struct {
 		option   string
 		n, least int
@@ -87,7 +97,8 @@ func (o *Options) Check() error {
 	}
 	for _, m := range o.Measure {
 		if !slices.Contains(Measures(), m) {
-			return problem.New("measure", strconv.Quote(m), fmt.Sprintf("want some of %q", Measures()), "")
+			return &problem.Error{Field: "measure", Value: strconv.Quote(m), Known: Measures(),
+				Text: "want some of " + strings.Join(Measures(), ", ")}
 		}
 	}
 	if !different(o.Seeds) {
@@ -97,7 +108,7 @@ func (o *Options) Check() error {
 		return problem.New("per-replica", "", fmt.Sprintf("%v: want numbers of at least 1, and no two alike",
 			o.PerReplica), "")
 	}
-	return o.shares()
+	return nil
 }
 
 // shares checks that the batch can be shared as PerReplica says.

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/train/job"
+)
+
+// train trains, shows how it goes, and writes the template.
+func (t *trainer) train(ctx context.Context, j *job.Job) error {
+	var err error
+	j.Config = t.config
+	j.Config.GoOn = t.goOn(j.Checkpoint)
+	if j.Config.Events, err = t.shown(newProgress(t.out)); err != nil {
+		return err
+	}
+	defer t.closeBoard()
+	s, err := j.Start(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	defer saving(ctx)()
+	m, err := s.Run(ctx)
+	if err != nil {
+		return t.stopped(ctx, j.Checkpoint, err)
+	}
+	sum, err := serialize.WriteModel(j.Paths.Output, m)
+	if err != nil {
+		return err
+	}
+	reportTrained(t.out, s.Finished(j.Paths.Output, sum))
+	return nil
+}
+
+func reportTrained(o *output, done train.Finished) {
+	o.event(done.Event(), done)
+	if done.Dropped > 0 {
+		o.note("%s that still waited after the last step %s not applied",
+			counted(int(done.Dropped), "gradient"), are(int(done.Dropped)))
+	}
+	o.result("wrote %s  sha256 %s  (%s, %.1f s)", done.Model, done.SHA256, counted(done.Steps, "step"),
+		done.Seconds)
+}

@@ -51,6 +51,10 @@ func TestCheckAccepts(t *testing.T) {
 	if err := bn.Check([]bn.Layer{layer(3)}, []tensor.Tensor{m}); err != nil {
 		t.Errorf("an empty replica with NaN: %v", err)
 	}
+	large := tensor.Of([]float64{4, 0, 1e308}, 1, 3) // the variance is 2.5e307
+	if err := bn.Check([]bn.Layer{layer(1)}, []tensor.Tensor{large}); err != nil {
+		t.Errorf("a sum of squares that float64 holds: %v", err)
+	}
 }
 
 func TestCheckShapes(t *testing.T) {

@@ -123,6 +123,10 @@ func TestExamineComparesCounters(t *testing.T) {
 	if len(found) != 1 || found[0].Layer != "d" {
 		t.Errorf("findings %+v, want one for d", found)
 	}
+	found = bn.Examine([]bn.Norm{norm("a", 10), norm("b", 0)})
+	if len(found) != 1 || found[0].Layer != "b" {
+		t.Errorf("findings %+v, want one for b, which was never updated", found)
+	}
 	found = bn.Examine([]bn.Norm{norm("a", 0), norm("b", 10)}) // 0 is a count, and the first layer has one
 	if len(found) != 1 || found[0].Layer != "b" {
 		t.Errorf("findings %+v, want one for b", found)

@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -49,6 +50,9 @@ func Predict(ctx context.Context, o PredictOptions) iter.Seq2[Prediction, error]
 		if errors.Is(err, left) {
 			return
 		}
+		if err != nil && ctx.Err() != nil { // devices have other words for it
+			err = context.Cause(ctx)
+		}
 		for _, b := range bad {
 			if !yield(Prediction{}, b) {
 				return
@@ -63,6 +67,9 @@ func Predict(ctx context.Context, o PredictOptions) iter.Seq2[Prediction, error]
 // predictAll gives each what the model says, and returns what was wrong with
 // inputs that were left out.
 func predictAll(ctx context.Context, o PredictOptions, each func(Prediction) error) (bad []error, err error) {
+	if len(o.Inputs) == 0 {
+		return nil, problem.New("inputs", "", "there is nothing to predict", "name pictures, folders or .npy files")
+	}
 	v, err := modelfile.View(o.Model, o.File)
 	if err != nil {
 		return nil, err

@@ -101,7 +101,8 @@ func (o *TrainOptions) open() (src, val data.Source, err error) {
 
 // prepare makes the model and completes its recipe, and refuses what cannot be
 // trained.
-func (o *TrainOptions) prepare(ctx context.Context, src, val data.Source) (*train.Recipe, *models.Model, error) {
+func (o *TrainOptions) prepare(ctx context.Context, src, val data.Source) (
+	*train.Recipe, *models.Model, error) {
 	if src == nil {
 		return nil, nil, problem.New("data", "", "there is nothing to train on", "give a data.Source")
 	}

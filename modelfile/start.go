@@ -40,6 +40,9 @@ type Started struct {
 // text form, or of any model file. Weights are those of the file, or of Init;
 // what these lack, a new head for one, is drawn from the seed.
 func Start(name string, info data.Info, o StartOptions) (*Started, error) {
+	if name == "" {
+		return nil, problem.New("model", "", "there is none to train", "name one of the zoo, or a model file")
+	}
 	s, err := started(name, info, o)
 	if err != nil {
 		return nil, err

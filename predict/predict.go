@@ -42,6 +42,9 @@ type Predictor struct {
 // until then. The error is a *problem.Error or a *fleet.Unknown where o asks for
 // what cannot be.
 func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
+	if m == nil {
+		return nil, problem.New("model", "", "there is none to predict with", "open one with modelfile.View")
+	}
 	if o.Batch < 1 {
 		return nil, problem.New("batch", strconv.Itoa(o.Batch), "want at least 1", "")
 	}

@@ -58,6 +58,10 @@ func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, e
 // Resume prepares to go on from a checkpoint. r is the recipe that the caller
 // would run: it must be that of the checkpoint, but for what Differences allows.
 func Resume(ctx context.Context, k *serialize.Checkpoint, r *Recipe, c Config) (*Session, error) {
+	if k == nil || r == nil {
+		return nil, problem.New("resume", "", "there is no checkpoint, or no recipe, to go on with",
+			"read them with serialize.ReadCheckpoint and ParseRecipe")
+	}
 	was, err := ParseRecipe(k.Recipe)
 	if err != nil {
 		return nil, err
@@ -112,6 +116,9 @@ func (e *RecipeError) Error() string {
 func (s *Session) opened(ctx context.Context, state map[string]tensor.Tensor, from *serialize.Checkpoint) (
 	*Session, error) {
 	if err := s.open(ctx, state, from); err != nil {
+		if ctx.Err() != nil { // devices have other words for it
+			err = context.Cause(ctx)
+		}
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil

@@ -20,7 +20,8 @@ type counting struct {
 	loaded int
 }
 
-func (c *counting) Load(ctx context.Context, p *graph.Program, most device.Capacity) (device.Executable, error) {
+func (c *counting) Load(ctx context.Context, p *graph.Program, most device.Capacity) (
+	device.Executable, error) {
 	c.loaded++
 	return c.Device.Load(ctx, p, most)
 }

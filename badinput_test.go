@@ -1,0 +1,278 @@
+package bnctl_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
+)
+
+// wants checks that err is a problem with an option, that says what to do.
+func wants(t *testing.T, what, field string, err error) {
+	t.Helper()
+	var p *problem.Error
+	if !errors.As(err, &p) || p.Field != field || p.Text == "" || p.Advice == "" {
+		t.Errorf("%s: %v, want a problem of %s with advice", what, err, field)
+	}
+}
+
+// alone fails the test if goroutines are left running when it ends.
+func alone(t *testing.T) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; {
+			if time.Now().After(end) {
+				stacks := make([]byte, 1<<16)
+				t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before,
+					stacks[:runtime.Stack(stacks, true)])
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
+}
+
+func glyphs(t *testing.T, n string) data.Source {
+	t.Helper()
+	src, err := data.Open("glyphs:"+n, data.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	return src
+}
+
+// prepared returns a recipe for few digits and its model, with weights.
+func prepared(t *testing.T, src data.Source) (*train.Recipe, *models.Model) {
+	t.Helper()
+	m, err := modelfile.Start("mlp-bn", src.Info(), modelfile.StartOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := train.DefaultRecipe("mlp-bn")
+	r.Batch, r.Replicas, r.Epochs = 16, 2, 1
+	r.SetModel(m.Model)
+	if err := r.SetData(t.Context(), src, nil); err != nil {
+		t.Fatal(err)
+	}
+	return r, m.Model
+}
+
+// What a library user gets wrong is a problem that names the option.
+func TestMistakes(t *testing.T) {
+	alone(t)
+	src := glyphs(t, "32")
+	for _, c := range []struct {
+		what, field string
+		change      func(*bnctl.TrainOptions)
+	}{
+		{"zero recipe", "recipe", func(o *bnctl.TrainOptions) { o.Recipe = &train.Recipe{} }},
+		{"no model", "model", func(o *bnctl.TrainOptions) { o.Model = "" }},
+		{"a batch below the replicas", "batch", func(o *bnctl.TrainOptions) { o.Recipe.Batch = 4 }},
+		{"frozen, and new", "bn", func(o *bnctl.TrainOptions) { o.Recipe.BN = "frozen" }},
+		{"too few classes", "data", func(o *bnctl.TrainOptions) { o.Start.Classes = 3 }},
+		{"more devices than replicas", "devices", func(o *bnctl.TrainOptions) { o.Fleet.Devices = "9xref" }},
+	} {
+		o := bnctl.TrainOptions{Model: "mlp-bn", Recipe: train.DefaultRecipe("mlp-bn")}
+		o.Fleet.Devices = "ref"
+		c.change(&o)
+		_, err := bnctl.TrainOn(t.Context(), o, src, nil)
+		wants(t, c.what, c.field, err)
+	}
+	_, err := bnctl.TrainOn(t.Context(), bnctl.TrainOptions{Model: "mlp-bn"}, nil, nil)
+	wants(t, "nil source", "data", err)
+	_, err = bnctl.Train(t.Context(), bnctl.TrainOptions{Model: "mlp-bn"})
+	wants(t, "no data", "data", err)
+	r, m := prepared(t, src)
+	for _, c := range []struct {
+		what, field string
+		r           *train.Recipe
+		m           *models.Model
+		config      train.Config
+	}{
+		{"nil recipe", "recipe", nil, m, train.Config{Train: src}},
+		{"nil model", "model", r, nil, train.Config{Train: src}},
+		{"nil source", "data", r, m, train.Config{}},
+		{"other data", "data", r, m, train.Config{Train: glyphs(t, "40")}},
+		{"no device", "devices", r, m, train.Config{Train: src}},
+	} {
+		_, err := train.New(t.Context(), c.r, c.m, c.config)
+		wants(t, c.what, c.field, err)
+	}
+	_, err = train.Resume(t.Context(), nil, r, train.Config{Train: src})
+	wants(t, "no checkpoint", "resume", err)
+	_, err = predict.Open(t.Context(), nil, predict.Options{Batch: 1})
+	wants(t, "nothing to predict with", "model", err)
+}
+
+// A fleet serves one run, at the precision at which it was opened, until it is closed.
+func TestFleetServesOneRun(t *testing.T) {
+	alone(t)
+	src := glyphs(t, "32")
+	r, m := prepared(t, src)
+	f, err := fleet.Open(t.Context(), fleet.Options{Devices: "2xref"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := func(r *train.Recipe) (*train.Session, error) {
+		return train.New(t.Context(), r, m, train.Config{Train: src, Fleet: f})
+	}
+	other := *r
+	other.Precision = "bf16"
+	_, err = begin(&other)
+	wants(t, "another precision", "precision", err)
+	other = *r
+	other.Replicas = 1
+	_, err = begin(&other)
+	wants(t, "fewer replicas than devices", "devices", err)
+
+	s, err := begin(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = begin(r)
+	wants(t, "two runs at once", "devices", err)
+	if err := errors.Join(s.Close(), s.Close()); err != nil {
+		t.Error(err)
+	}
+	_, err = s.Run(t.Context())
+	wants(t, "a closed session", "session", err)
+	if s, err = begin(r); err != nil {
+		t.Fatalf("after the first run: %v", err)
+	}
+	if _, err := s.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(s.Close(), f.Close()); err != nil {
+		t.Error(err)
+	}
+	_, err = begin(r)
+	wants(t, "a closed fleet", "devices", err)
+}
+
+// slow is data that calls a function at its first fingerprint and sample.
+type slow struct {
+	data.Source
+	fingerprint, sample func()
+}
+
+func (s slow) Fingerprint(ctx context.Context) (string, error) {
+	s.fingerprint()
+	return s.Source.Fingerprint(ctx)
+}
+
+func (s slow) Sample(i int) (tensor.Tensor, error) {
+	s.sample()
+	return s.Source.Sample(i)
+}
+
+// A run that is stopped, wherever it is, says so and leaves nothing running.
+func TestStoppedInEveryPhase(t *testing.T) {
+	src := glyphs(t, "64")
+	enough := errors.New("enough")
+	for _, phase := range []string{"before", "fingerprint", "sample", "start", "step", "epoch", "checkpoint"} {
+		t.Run(phase, func(t *testing.T) {
+			alone(t)
+			ctx, stop := context.WithCancelCause(t.Context())
+			defer stop(nil)
+			at := func(here string) {
+				if here == phase {
+					stop(enough)
+				}
+			}
+			at("before")
+			o := bnctl.TrainOptions{Model: "mlp-bn", Recipe: train.DefaultRecipe("mlp-bn"),
+				Checkpoint: filepath.Join(t.TempDir(), "run.bnc"), Output: filepath.Join(t.TempDir(), "run.bnm")}
+			o.Recipe.Batch, o.Recipe.Epochs, o.Fleet.Devices = 16, 2, "2xref"
+			o.Events = func(e train.Event) { at(e.Event()) }
+			in := slow{src, func() { at("fingerprint") }, func() { at("sample") }}
+			if _, err := bnctl.TrainOn(ctx, o, in, nil); !errors.Is(err, enough) {
+				t.Errorf("%v, want the cause", err)
+			}
+		})
+	}
+}
+
+// Devices that are processes end too, wherever a run is.
+func TestStoppedAtAnyTime(t *testing.T) {
+	run := func(ctx context.Context) error {
+		o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64", Recipe: train.DefaultRecipe("mlp-bn")}
+		o.Recipe.Epochs, o.Fleet.Devices, o.Fleet.Threads = 2, "2xcpu", 1
+		_, err := bnctl.Train(ctx, o)
+		return err
+	}
+	began := time.Now()
+	if err := run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	whole := time.Since(began)
+	const parts = 8
+	for k := range parts {
+		alone(t)
+		ctx, stop := context.WithTimeout(t.Context(), whole*time.Duration(k)/parts)
+		if err := run(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("stopped at %d/%d: %v", k, parts, err)
+		}
+		stop()
+	}
+}
+
+// Predictions can be left at any time.
+func TestPredictionsAreLeft(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.bnm")
+	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64", Output: path, Recipe: train.DefaultRecipe("mlp-bn")}
+	o.Recipe.Epochs = 1
+	if _, err := bnctl.Train(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	alone(t)
+	p := bnctl.PredictOptions{Model: path, Inputs: []string{"glyphs:9"}, Batch: 2}
+	p.Fleet.Devices = "2xref"
+	heard := 0
+	for _, err := range bnctl.Predict(t.Context(), p) {
+		if heard++; err != nil || heard == 3 {
+			break
+		}
+	}
+	if heard != 3 {
+		t.Errorf("%d predictions before the loop was left, want 3", heard)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for said, err := range bnctl.Predict(ctx, p) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, %v after the end", said, err)
+		}
+	}
+	for _, c := range []struct {
+		field  string
+		change func(*bnctl.PredictOptions)
+	}{
+		{"top", func(o *bnctl.PredictOptions) { o.Top = -1 }},
+		{"batch", func(o *bnctl.PredictOptions) { o.Batch = -1 }},
+		{"devices", func(o *bnctl.PredictOptions) { o.Fleet.Devices = "0xref" }},
+		{"inputs", func(o *bnctl.PredictOptions) { o.Inputs = nil }},
+	} {
+		wrong := p
+		c.change(&wrong)
+		for _, err := range bnctl.Predict(t.Context(), wrong) {
+			var e *problem.Error
+			if !errors.As(err, &e) || e.Field != c.field {
+				t.Errorf("%v, want a problem of %s", err, c.field)
+			}
+		}
+	}
+}

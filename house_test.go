@@ -49,14 +49,14 @@ device/remote:        awake graph tensor
 
 bn:                   collective graph tensor
 models:               graph tensor
-data:                 data/internal/jpeg regular tensor
+data:                 data/internal/jpeg problem regular tensor
 data/internal/jpeg:
 serialize:            bn graph models tensor
 parallel:             awake bn collective device graph tensor
 train/internal/tfevents:
 train:                awake bn data device graph models parallel problem serialize tensor
 train:                train/internal/tfevents
-train/job:            data fleet modelfile models parallel problem serialize tensor train
+train/job:            data fleet modelfile models parallel problem regular serialize tensor train
 study:
 
 problem:
@@ -132,7 +132,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: formats models
 cmd/bnctl: demo doctor fleet graph/dot inspect modelfile predict predict/format problem server strip
-cmd/bnctl: parallel regular serialize study study/experiment tensor train train/job
+cmd/bnctl: parallel serialize study study/experiment tensor train train/job
 
 scripts/benchpeers:
 scripts/mutate:

@@ -3,8 +3,11 @@ package data
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Bad is a file of a data source that cannot be read.
@@ -47,6 +50,21 @@ func (e *BadFiles) Unwrap() []error {
 
 // SkipAll is an Options.SkipBad that has no limit.
 const SkipAll = -1
+
+// ParseSkip reads an Options.SkipBad: "" is 0, "all" SkipAll.
+func ParseSkip(text string) (int, error) {
+	switch text {
+	case "":
+		return 0, nil
+	case "all":
+		return SkipAll, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, problem.New("skip-bad", strconv.Quote(text), "want a number of files, or all", "")
+	}
+	return n, nil
+}
 
 // badFiles calls check for samples 0 to n-1 on all cores and returns the
 // errors there were, in order.

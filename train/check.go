@@ -116,7 +116,18 @@ func (r *Recipe) checkNames() error {
 	if _, err := NewSchedule(r); err != nil {
 		return problem.Wrap("schedule", err)
 	}
-	return nil
+	return r.checkDrops()
+}
+
+// checkDrops refuses epochs of a schedule that do not follow each other.
+func (r *Recipe) checkDrops() error {
+	s, _ := NewSchedule(r)
+	sorted := slices.Compact(slices.Sorted(slices.Values(s.drops)))
+	if slices.Equal(sorted, s.drops) {
+		return nil
+	}
+	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(sorted), " ", ","), "[]")
+	return problem.New("schedule", r.Schedule, "its epochs do not follow each other", "write step:"+text)
 }
 
 // checkTogether refuses options that contradict each other.

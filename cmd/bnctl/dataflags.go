@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strconv"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/data"
@@ -15,16 +13,5 @@ func skipFlag() cli.Flag {
 
 // skipBad reads --skip-bad.
 func skipBad(c *cli.Context) (int, error) {
-	text := c.String("skip-bad")
-	if text == "" {
-		return 0, nil
-	}
-	if text == "all" {
-		return data.SkipAll, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		return 0, misuse("--skip-bad %q: want a number of files, or all", text)
-	}
-	return n, nil
+	return data.ParseSkip(c.String("skip-bad"))
 }

@@ -6,18 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/regular"
+	"github.com/bnctl/bnctl/train/job"
 )
-
-// recipeFile is what --recipe reads: flags by name, those that decide what
-// comes out apart from those that do not.
-type recipeFile struct {
-	Recipe map[string]any `yaml:"recipe"`
-	Run    map[string]any `yaml:"run"`
-}
 
 // applyRecipeFile sets the flags of --recipe that the command line leaves open.
 func applyRecipeFile(c *cli.Context) error {
@@ -25,7 +17,7 @@ func applyRecipeFile(c *cli.Context) error {
 	if path == "" {
 		return nil
 	}
-	f, err := readRecipeFile(path)
+	f, err := job.ReadRecipeFile(path)
 	if err != nil {
 		return err
 	}
@@ -47,21 +39,6 @@ func applyRecipeFile(c *cli.Context) error {
 		}
 	}
 	return nil
-}
-
-func readRecipeFile(path string) (recipeFile, error) {
-	var f recipeFile
-	text, err := regular.Read(path, maxRecipeBytes)
-	if err != nil {
-		return f, fmt.Errorf("--recipe: %w", err)
-	}
-	if err := bounded(text); err != nil {
-		return f, misuse("%s: %v", path, err)
-	}
-	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
-		return f, misuse("%s: %v", path, err)
-	}
-	return f, nil
 }
 
 func applyFlags(c *cli.Context, values map[string]any, flags []cli.Flag) error {

@@ -100,7 +100,7 @@ func checkTrainFlags(c *cli.Context, resumed bool) error {
 		return misuse("--device-timeout %g: want 0.1 to 86400 seconds", n)
 	}
 	err := cmp.Or(atLeast(c, 1, "epochs", "steps", "batch", "replicas", "checkpoint-every", "log-every"),
-		atLeast(c, 0, "workers"), inOrder(c.String("schedule")))
+		atLeast(c, 0, "workers"))
 	if err != nil {
 		return err
 	}

@@ -3,12 +3,9 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -172,26 +169,5 @@ func settle(c *cli.Context, r *train.Recipe, resume bool) error {
 	if resume && !c.IsSet("lr") {
 		return nil
 	}
-	return learningRate(c, r)
-}
-
-// learningRate reads --lr X or X@B; without it the model's own is taken.
-func learningRate(c *cli.Context, r *train.Recipe) error {
-	text, base, scaled := strings.Cut(c.String("lr"), "@")
-	if text == "" {
-		r.LR = models.DefaultLR(r.Model)
-		return nil
-	}
-	var err error
-	if r.LR, err = strconv.ParseFloat(text, 64); err != nil {
-		return misuse("--lr %q: %q is not a number", c.String("lr"), text)
-	}
-	if scaled {
-		n, err := strconv.Atoi(base)
-		if err != nil || n < 1 {
-			return misuse("--lr %q: %q is not a batch", c.String("lr"), base)
-		}
-		r.LR = r.LR * float64(r.StepBatch()) / float64(n)
-	}
-	return nil
+	return r.SetLR(c.String("lr"))
 }

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"regexp"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -72,29 +68,6 @@ func atLeast(c *cli.Context, low int, flags ...string) error {
 		if n := c.Int(f); c.IsSet(f) && n < low {
 			return misuse("--%s %d: want at least %d", f, n, low)
 		}
-	}
-	return nil
-}
-
-var stepList = regexp.MustCompile(`^step:([0-9.]+,)*[0-9.]+$`)
-
-// inOrder refuses epochs of a schedule that do not follow each other.
-func inOrder(schedule string) error {
-	if !stepList.MatchString(schedule) {
-		return nil // train says what is wrong
-	}
-	var epochs []float64
-	for _, s := range strings.Split(strings.TrimPrefix(schedule, "step:"), ",") {
-		e, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			return nil
-		}
-		epochs = append(epochs, e)
-	}
-	sorted := slices.Compact(slices.Sorted(slices.Values(epochs)))
-	if !slices.Equal(sorted, epochs) {
-		text := strings.Trim(strings.ReplaceAll(fmt.Sprint(sorted), " ", ","), "[]")
-		return misuse("--schedule %s: its epochs do not follow each other; write step:%s", schedule, text)
 	}
 	return nil
 }

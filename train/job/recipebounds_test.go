@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"os"
@@ -28,7 +28,7 @@ func TestRecipeBombs(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if _, err := readRecipeFile(path); err == nil {
+		if _, err := ReadRecipeFile(path); err == nil {
 			t.Errorf("%s: read", name)
 		}
 		if took := time.Since(began); took > 5*time.Second {

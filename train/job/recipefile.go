@@ -1,0 +1,31 @@
+package job
+
+import (
+	"github.com/goccy/go-yaml"
+
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/regular"
+)
+
+// RecipeFile is options by name: those that decide what comes out apart from
+// those that do not.
+type RecipeFile struct {
+	Recipe map[string]any `yaml:"recipe"`
+	Run    map[string]any `yaml:"run"`
+}
+
+// ReadRecipeFile reads a RecipeFile in YAML, of 64 KiB at most. What no recipe
+// needs, such as aliases, is a *problem.Error.
+func ReadRecipeFile(path string) (f RecipeFile, err error) {
+	text, err := regular.Read(path, maxRecipeBytes)
+	if err != nil {
+		return f, problem.Failure("recipe", err.Error(), "").Because(err)
+	}
+	if err = bounded(text); err == nil {
+		err = yaml.UnmarshalWithOptions(text, &f, yaml.Strict())
+	}
+	if err != nil {
+		return f, &problem.Error{Text: path + ": " + err.Error(), Err: err}
+	}
+	return f, nil
+}

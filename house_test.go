@@ -74,7 +74,7 @@ server/protocol:      tensor
 server/batching:      tensor
 server/repository:
 server/internal/inferencepb:
-server:               doctor modelfile models predict problem regular server/batching
+server:               data doctor modelfile models predict problem regular server/batching
 server:               server/internal/inferencepb
 server:               server/protocol server/repository tensor train
 demo:                 bn data modelfile problem serialize tensor train

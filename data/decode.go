@@ -67,9 +67,9 @@ func isPicture(name string) bool {
 // WebP for JPEG's colours.
 const DecoderVersion = "2"
 
-// pictureSize returns the height and width that a picture file declares, as
+// PictureSize returns the height and width that a picture file declares, as
 // DecodePicture returns them.
-func pictureSize(file []byte, exif bool) (h, w int, err error) {
+func PictureSize(file []byte, exif bool) (h, w int, err error) {
 	codec, err := codecOf(file)
 	if err != nil {
 		return 0, 0, err
@@ -95,7 +95,7 @@ func pictureSize(file []byte, exif bool) (h, w int, err error) {
 // checked before anything is decoded. With exif, the picture is turned as the
 // file's EXIF orientation says, which Pillow and torchvision leave to who asks.
 func DecodePicture(file []byte, exif bool) (t tensor.Tensor, err error) {
-	h, w, err := pictureSize(file, false)
+	h, w, err := PictureSize(file, false)
 	if err != nil {
 		return tensor.Tensor{}, err
 	}

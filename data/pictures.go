@@ -114,7 +114,7 @@ func (p *pictures) sizeOf(i int, opt Options) (h, w int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	if h, w, err = pictureSize(file, p.exif); err == nil && opt.SkipBad != 0 {
+	if h, w, err = PictureSize(file, p.exif); err == nil && opt.SkipBad != 0 {
 		_, err = DecodePicture(file, p.exif)
 	}
 	if err == nil {

@@ -79,7 +79,7 @@ func TestOrientationAsPillow(t *testing.T) {
 		Pixels        string
 	}
 	for name, file := range goldens(t, "exif.tar.gz", &want) {
-		h, w, err := pictureSize(file, true)
+		h, w, err := PictureSize(file, true)
 		if err != nil || h != want[name].Height || w != want[name].Width {
 			t.Errorf("%s: %d x %d pixels (%v), want %d x %d", name, w, h, err, want[name].Width, want[name].Height)
 		}

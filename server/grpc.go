@@ -50,13 +50,15 @@ func (s *Server) newGRPC() (*grpc.Server, *health.Server) {
 }
 
 // unary lets through who may call, and gives errors the codes of gRPC.
-func (s *Server) unary(ctx context.Context, in any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (
-	any, error) {
-	if err := s.may(ctx); err != nil {
-		return nil, asStatus(err)
+func (s *Server) unary(ctx context.Context, in any, call *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (
+	out any, err error) {
+	began, rec := time.Now(), &record{}
+	if err = s.may(ctx); err == nil {
+		out, err = handle(context.WithValue(ctx, recordKey{}, rec), in)
 	}
-	out, err := handle(ctx, in)
-	return out, asStatus(err)
+	err = asStatus(err)
+	s.recordGRPC(ctx, rec, began, call.FullMethod, err)
+	return out, err
 }
 
 // stream lets through who may call: health and reflection have streams.
@@ -137,7 +139,10 @@ func (s service) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.
 	if err != nil {
 		return nil, err
 	}
-	return answerOf(a), nil
+	began := time.Now()
+	out := answerOf(a)
+	recordOf(ctx).encoded = time.Since(began)
+	return out, nil
 }
 
 func (s service) RepositoryIndex(context.Context, *pb.RepositoryIndexRequest) (

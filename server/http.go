@@ -21,7 +21,7 @@ const (
 
 // newHTTP returns what answers over HTTP.
 func (s *Server) newHTTP() *http.Server {
-	return plain(&guard{s.o.Security.Hosts, s.tokens, s.routes()})
+	return plain(s.recorded(&guard{s.o.Security.Hosts, s.tokens, s.routes()}))
 }
 
 // plain returns a server of HTTP with time-outs. Bodies and answers have their own.
@@ -61,6 +61,12 @@ func (s *Server) routes() http.Handler {
 		mux.Handle("GET "+model+"/ready", answering(s.modelReady))
 		mux.Handle("GET "+model+"/config", answering(s.modelConfig))
 		mux.Handle("POST "+model+"/infer", answering(s.inferHTTP))
+		mux.Handle("POST "+model+"/classify", answering(s.classify))
+		mux.Handle("GET "+model+"/layers", answering(s.layers))
+	}
+	mux.Handle("GET /metrics", s.metrics.handler())
+	for _, file := range []string{"/{$}", "/page.css", "/page.js"} {
+		mux.Handle("GET "+file, pageFiles())
 	}
 	return strict{mux}
 }

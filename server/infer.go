@@ -54,9 +54,12 @@ func (s *served) infer(ctx context.Context, r *protocol.Request) (*protocol.Answ
 		defer stop()
 	}
 	got, err := s.queue.Do(ctx, x)
+	rec := recordOf(ctx)
+	rec.model, rec.version = s.name, s.label()
 	if err != nil {
 		return nil, err
 	}
+	rec.rows, rec.queued, rec.computed = x.Shape[0], got.Queued, got.Ran
 	a := &protocol.Answer{Model: s.name, Version: s.label(), ID: r.ID,
 		Says: map[string]string{"sha256": s.sha256}}
 	for _, w := range wanted {

@@ -34,7 +34,10 @@ func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeAnswer(w, answer)
+	began := time.Now()
+	err = writeAnswer(w, answer)
+	recordOf(r.Context()).encoded = time.Since(began)
+	return err
 }
 
 // request reads the body of an inference request.

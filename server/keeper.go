@@ -21,6 +21,7 @@ type keeper struct {
 	refused map[repository.File]bool // files that cannot be served, as they are
 	missing map[*served]bool         // whose file was not there at the last look
 	retired sync.WaitGroup           // versions that answer what they accepted
+	metrics *metrics
 }
 
 // load opens all that is there. One bad model is an error.
@@ -34,7 +35,7 @@ func (k *keeper) load(ctx context.Context) error {
 			strings.Join(k.o.Models, ", "), ".bnm")
 	}
 	for _, f := range files {
-		m, err := open(ctx, f, k.o)
+		m, err := open(ctx, f, k.o, k.metrics)
 		if err != nil {
 			return err
 		}
@@ -89,7 +90,7 @@ func (k *keeper) update(ctx context.Context, f repository.File) bool {
 	if k.refused[f] {
 		return false
 	}
-	m, err := open(ctx, f, k.o)
+	m, err := open(ctx, f, k.o, k.metrics)
 	if ctx.Err() != nil {
 		return false // it is going away, not the file that is bad
 	}
@@ -98,6 +99,7 @@ func (k *keeper) update(ctx context.Context, f repository.File) bool {
 			k.refused = map[repository.File]bool{}
 		}
 		k.refused[f] = true
+		k.metrics.refused.Inc()
 		k.o.note("%s is not served: %v", f.Path, err)
 		return false
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -34,7 +35,8 @@ type Options struct {
 	// Health is an address that answers nothing but whether the server is live and
 	// ready, without TLS and tokens; "": none.
 	Health    string
-	AllowSick bool // models are served though they are sick
+	AllowSick bool         // models are served though they are sick
+	Access    *slog.Logger // hears of every request; nil: nobody does
 	// Note hears what a person should know; nil: nobody does.
 	Note func(format string, args ...any)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
@@ -38,7 +39,7 @@ type signature struct {
 }
 
 // open reads the model of a file and opens devices for it.
-func open(ctx context.Context, f repository.File, o *Options) (*served, error) {
+func open(ctx context.Context, f repository.File, o *Options, counts *metrics) (*served, error) {
 	m, sum, err := read(f.Path, o.File)
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func open(ctx context.Context, f repository.File, o *Options) (*served, error) {
 	}
 	s := &served{name: f.Name, version: f.Version, file: f, sha256: sum, model: m, o: o.Predict}
 	s.describe()
-	s.watchDevices(o)
+	s.watchDevices(o, counts)
 	if s.devices, err = predict.Open(ctx, m, s.o); err != nil {
 		return nil, err
 	}
@@ -59,14 +60,16 @@ func open(ctx context.Context, f repository.File, o *Options) (*served, error) {
 	}
 	in := m.Input()
 	s.queue = batching.New(in.DType, in.Shape,
-		batching.Options{MaxBatch: o.Predict.Batch, MaxDelay: o.Delay, MaxQueue: o.Queue}, s.run)
+		batching.Options{MaxBatch: o.Predict.Batch, MaxDelay: o.Delay, MaxQueue: o.Queue,
+			Ran: func(rows int, _ time.Duration) { counts.ran(s.name, s.version, rows) }}, s.run)
 	return s, nil
 }
 
 // watchDevices has lost devices opened again, and tells of them.
-func (s *served) watchDevices(o *Options) {
+func (s *served) watchDevices(o *Options, counts *metrics) {
 	s.o.Reopen = true
 	s.o.Lost = func(device string, why error) {
+		counts.lost.Inc()
 		o.note("%s version %d: %s is lost: %v", s.name, s.version, device, why)
 	}
 	s.o.Back = func(device string) { o.note("%s version %d: %s is back", s.name, s.version, device) }

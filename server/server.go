@@ -13,7 +13,8 @@ import (
 type Server struct {
 	front
 	keeper
-	o Options
+	o       Options
+	metrics *metrics
 }
 
 // Open listens, and opens every model on devices of its own. Three things might
@@ -30,7 +31,8 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		return nil, problem.Wrap("versions", err)
 	}
 	s := &Server{o: o}
-	s.keeper = keeper{o: &s.o, watch: repository.NewWatch(o.Models, policy)}
+	s.metrics = newMetrics(s)
+	s.keeper = keeper{o: &s.o, watch: repository.NewWatch(o.Models, policy), metrics: s.metrics}
 	err = s.listen(ctx, &o)
 	if err == nil {
 		err = s.load(ctx)

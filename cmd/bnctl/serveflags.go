@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -38,6 +39,7 @@ func addressFlags() []cli.Flag {
 			Usage: "`FILE` of mode 0600, a token on each line: who asks needs one"},
 		&cli.StringSliceFlag{Name: "host",
 			Usage: "`NAME` by which others call the server, repeated; '*': any. Other names are refused"},
+		&cli.BoolFlag{Name: "access-log", Usage: "a line of JSON for each request, on standard error"},
 		&cli.BoolFlag{Name: "reflection", Usage: "tell other machines by gRPC what is served too"},
 	}
 }
@@ -57,6 +59,9 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 		Predict: predict.Options{Batch: c.Int("max-batch")}}
 	if o.File, err = modelOptions(c); err != nil {
 		return o, err
+	}
+	if c.Bool("access-log") {
+		o.Access = slog.New(slog.NewJSONHandler(c.App.ErrWriter, nil))
 	}
 	o.Predict.Fleet, err = fleetOptions(c, c.String("precision"), noLimit)
 	return o, err

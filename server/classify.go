@@ -1,0 +1,169 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
+)
+
+// classes is what a model says of a picture.
+type classes struct {
+	Model    string     `json:"model_name"`
+	Version  string     `json:"model_version"`
+	SHA256   string     `json:"sha256"`
+	Top      []topClass `json:"top"`
+	QueueMS  float64    `json:"queue_ms"`
+	DeviceMS float64    `json:"device_ms"`
+}
+
+// topClass is a class as predict --json writes it.
+type topClass struct {
+	Label string  `json:"label"`
+	Index int     `json:"index"`
+	P     float32 `json:"p"`
+}
+
+// classify answers what a picture shows: a file as it is, as the first file of a
+// form, or in base64 as "image" of JSON. ?top=K is how many classes.
+func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
+	done, err := s.begin()
+	if err != nil {
+		return err
+	}
+	defer done()
+	l := lease{room: &s.room}
+	defer l.end()
+	m, err := s.findPath(r)
+	if err != nil {
+		return err
+	}
+	answers, err := m.classifies(r.URL.Query().Get("top"))
+	if err != nil {
+		return err
+	}
+	body, err := s.body(w, r, &l)
+	if err != nil {
+		return err
+	}
+	file, err := picture(r.Header.Get("Content-Type"), body)
+	if err != nil {
+		return err
+	}
+	x, err := m.pixels(file, &l)
+	if err != nil {
+		return err
+	}
+	a, err := s.infer(r.Context(), m.name, m.label(), func(*served) (*protocol.Request, error) {
+		return protocol.Whole(x.Bytes, m.input.Name, m.input.Datatype, x.Shape), nil
+	})
+	if err != nil {
+		return err
+	}
+	return m.writeClasses(w, recordOf(r.Context()), answers, a)
+}
+
+// classifies returns how outputs of the model become classes.
+func (s *served) classifies(top string) (*predict.Answers, error) {
+	k := 5
+	if top != "" {
+		var err error
+		if k, err = strconv.Atoi(top); err != nil || k < 1 {
+			return nil, invalid("top %.40q: want at least 1", top)
+		}
+	}
+	answers, err := predict.NewAnswers(s.model, predict.AnswerOptions{Top: k})
+	if err == nil {
+		_, err = modelfile.Suited(s.model, data.Info{Kind: "picture", DType: tensor.U8})
+	}
+	if err != nil {
+		return nil, invalid("model %s takes no pictures: %v", s.name, err)
+	}
+	if answers.Raw {
+		return nil, invalid("model %s has no classes; ask for its outputs with infer", s.name)
+	}
+	return answers, nil
+}
+
+// picture returns the file in a body.
+func picture(contentType string, body []byte) ([]byte, error) {
+	kind, parameters, _ := mime.ParseMediaType(contentType)
+	switch kind {
+	case "application/json":
+		var in struct{ Image []byte }
+		if err := json.Unmarshal(body, &in); err != nil || in.Image == nil {
+			return nil, invalid(`want JSON {"image": "..."} with a picture file in base64: %v`, err)
+		}
+		return in.Image, nil
+	case "multipart/form-data":
+		form := multipart.NewReader(bytes.NewReader(body), parameters["boundary"])
+		for {
+			part, err := form.NextPart()
+			if err != nil {
+				return nil, invalid("there is no file in the form: %v", err)
+			}
+			if part.FileName() == "" {
+				continue
+			}
+			file, err := io.ReadAll(part)
+			if err != nil {
+				return nil, invalid("the form breaks off: %v", err)
+			}
+			return file, nil
+		}
+	}
+	return body, nil
+}
+
+// pixels returns a picture as the model takes it. Room for its pixels is taken
+// before it is decoded.
+func (s *served) pixels(file []byte, l *lease) (tensor.Tensor, error) {
+	const perPixel = 8 // bytes: as it is decoded, and as RGB
+	h, w, err := data.PictureSize(file, false)
+	if err != nil {
+		return tensor.Tensor{}, invalid("%v", err)
+	}
+	if err := l.grow(int64(h) * int64(w) * perPixel); err != nil {
+		return tensor.Tensor{}, err
+	}
+	seen, err := data.DecodePicture(file, s.model.Preprocess.EXIF)
+	if err != nil {
+		return tensor.Tensor{}, invalid("%v", err)
+	}
+	t := train.Transform(s.model, data.Info{DType: tensor.U8})
+	x := tensor.New(tensor.U8, append([]int{1}, s.model.Input().Shape...)...)
+	row := tensor.Tensor{DType: tensor.U8, Shape: x.Shape[1:], Bytes: x.Bytes}
+	t.Apply(row, seen, nil)
+	return x, nil
+}
+
+// writeClasses writes the best classes, if they are numbers.
+func (s *served) writeClasses(w http.ResponseWriter, rec *record, how *predict.Answers,
+	a *protocol.Answer) error {
+	outs := make([]tensor.Tensor, len(a.Outputs))
+	for i, o := range a.Outputs {
+		outs[i] = o.Values
+		outs[i].Shape = outs[i].Shape[1:]
+	}
+	c := classes{Model: s.name, Version: s.label(), SHA256: s.sha256, Top: []topClass{},
+		QueueMS: 1000 * rec.queued.Seconds(), DeviceMS: 1000 * rec.computed.Seconds()}
+	for _, k := range how.Best(outs) {
+		if k.P-k.P != 0 {
+			return protocol.Refuse(protocol.Internal, "the probabilities are not finite: the model is sick, "+
+				"or the numbers are beyond it; ask for its outputs with infer and binary_data")
+		}
+		c.Top = append(c.Top, topClass{k.Label, k.Index, k.P})
+	}
+	writeJSON(w, http.StatusOK, c)
+	return nil
+}

@@ -1,0 +1,92 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics counts what the server does, for Prometheus. Models are named only
+// where they are served: what clients make up is no label.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec   // model, version, protocol, code
+	queued   *prometheus.HistogramVec // model, version
+	computed *prometheus.HistogramVec // model, version
+	encoded  *prometheus.HistogramVec // model, version
+	batches  *prometheus.HistogramVec // model, version
+	refused  prometheus.Counter
+	lost     prometheus.Counter
+}
+
+// newMetrics returns metrics of s that are all zero.
+func newMetrics(s *Server) *metrics {
+	version := []string{"model", "version"}
+	seconds := prometheus.ExponentialBuckets(50e-6, 2, 18) // to 6.6 s
+	histogram := func(name, help string, buckets []float64) *prometheus.HistogramVec {
+		o := prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}
+		return prometheus.NewHistogramVec(o, version)
+	}
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	m := &metrics{registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bnctl_requests_total",
+			Help: "Requests, by the version that answered; none where no version did."},
+			append(version, "protocol", "code")),
+		queued:   histogram("bnctl_queue_seconds", "How long requests waited for their first batch.", seconds),
+		computed: histogram("bnctl_device_seconds", "How long the batches of a request were computed.", seconds),
+		encoded:  histogram("bnctl_encode_seconds", "How long answers were written.", seconds),
+		batches:  histogram("bnctl_batch_rows", "Rows of batches.", prometheus.ExponentialBuckets(1, 2, 11)),
+		refused:  counter("bnctl_updates_refused_total", "Files of models that could not be served."),
+		lost:     counter("bnctl_devices_lost_total", "Devices that were lost."),
+	}
+	m.registry.MustRegister(m.requests, m.queued, m.computed, m.encoded, m.batches, m.refused, m.lost,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bnctl_inflight_bytes",
+			Help: "Bytes of requests under way, unpacked."}, func() float64 { return float64(s.room.taken.Load()) }),
+		waiting{s})
+	return m
+}
+
+// waiting is the rows that wait, for each version that is served.
+type waiting struct{ s *Server }
+
+var waitingRows = prometheus.NewDesc("bnctl_queue_rows", "Rows that wait.", []string{"model", "version"}, nil)
+
+// Describe implements prometheus.Collector.
+func (w waiting) Describe(to chan<- *prometheus.Desc) { to <- waitingRows }
+
+// Collect implements prometheus.Collector.
+func (w waiting) Collect(to chan<- prometheus.Metric) {
+	for _, m := range w.s.all() {
+		to <- prometheus.MustNewConstMetric(waitingRows, prometheus.GaugeValue, float64(m.queue.Waiting()), m.name,
+			m.label())
+	}
+}
+
+// handler answers Prometheus.
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// count counts a request that is over.
+func (m *metrics) count(r *record, protocol, code string) {
+	m.requests.WithLabelValues(r.model, r.version, protocol, code).Inc()
+	if r.rows == 0 {
+		return
+	}
+	for h, took := range map[*prometheus.HistogramVec]time.Duration{m.queued: r.queued, m.computed: r.computed,
+		m.encoded: r.encoded} {
+		h.WithLabelValues(r.model, r.version).Observe(took.Seconds())
+	}
+}
+
+// ran counts a batch.
+func (m *metrics) ran(name string, version, rows int) {
+	m.batches.WithLabelValues(name, strconv.Itoa(version)).Observe(float64(rows))
+}

@@ -127,7 +127,7 @@ plugins/cuda/internal/cuda:    device plugins/cuda/internal/cu
 plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
-.: data fleet modelfile models predict problem serialize tensor train
+.: data fleet modelfile models predict problem serialize tensor train train/job
 
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: formats models

@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/train/job"
 )
 
 // TrainOptions say what Train trains, on what, and where the template goes.
@@ -42,35 +43,45 @@ type TrainOptions struct {
 // the options ask for and cannot be is a *problem.Error, a *fleet.Unknown or a
 // *modelfile.Unknown.
 func Train(ctx context.Context, o TrainOptions) (*models.Model, error) {
-	src, val, err := o.open()
-	if err != nil {
-		return nil, err
+	if o.Data == "" {
+		return nil, problem.New("data", "", "there is nothing to train on", "name some, for example glyphs")
 	}
-	defer closeAll(src, val)
-	return TrainOn(ctx, o, src, val)
+	return o.train(ctx, nil, nil)
 }
 
 // TrainOn is Train for data that the program has, as a data.Source of its own:
 // o.Data and o.Validation are words for it. val nil is no validation.
 func TrainOn(ctx context.Context, o TrainOptions, src, val data.Source) (*models.Model, error) {
-	release, err := serialize.Claim(o.Output, o.Checkpoint)
+	if src == nil {
+		return nil, problem.New("data", "", "there is nothing to train on", "give a data.Source")
+	}
+	return o.train(ctx, src, val)
+}
+
+func (o *TrainOptions) train(ctx context.Context, src, val data.Source) (*models.Model, error) {
+	j, err := job.Open(job.Options{Model: o.Model, Start: o.Start, Overwrite: o.Overwrite, Fleet: o.Fleet,
+		Paths:  train.Paths{Data: o.Data, Validation: o.Validation, Output: o.Output},
+		Source: src, ValidationSource: val, Recipe: func(r *train.Recipe) error {
+			if o.Recipe != nil {
+				*r = *o.Recipe
+			}
+			return nil
+		}})
 	if err != nil {
 		return nil, err
 	}
-	defer release()
-	r, m, err := o.prepare(ctx, src, val)
-	if err != nil {
+	defer j.Close()
+	j.Checkpoint, j.Config.Events = o.Checkpoint, o.Events
+	if err := j.Prepare(ctx); err != nil {
 		return nil, err
 	}
-	o.Fleet.Precision, o.Fleet.Most = r.Precision, r.StepReplicas()
-	f, err := fleet.Open(ctx, o.Fleet)
-	if err != nil {
+	if err := j.Claim(""); err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	r.Kernels, _ = train.KernelClass(f.Members)
-	s, err := train.New(ctx, r, m, train.Config{Train: src, Validation: val, Fleet: f, Events: o.Events,
-		Checkpoint: o.Checkpoint, Paths: train.Paths{Data: o.Data, Validation: o.Validation, Output: o.Output}})
+	if err := j.OpenDevices(ctx); err != nil {
+		return nil, err
+	}
+	s, err := j.Start(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -80,64 +91,4 @@ func TrainOn(ctx context.Context, o TrainOptions, src, val data.Source) (*models
 		_, err = serialize.WriteModel(o.Output, template)
 	}
 	return template, err
-}
-
-// open opens the data; val is nil without validation.
-func (o *TrainOptions) open() (src, val data.Source, err error) {
-	if o.Data == "" {
-		return nil, nil, problem.New("data", "", "there is nothing to train on", "name some, for example glyphs")
-	}
-	d := data.Options{Split: data.Train, EXIF: true, Array: modelfile.StartArrays(o.Model, o.Start, nil)}
-	if src, err = data.Open(o.Data, d); err != nil || o.Validation == "" {
-		return src, nil, err
-	}
-	d.Split = data.Test
-	if val, err = data.Open(o.Validation, d); err != nil {
-		closeAll(src)
-		return nil, nil, err
-	}
-	return src, val, nil
-}
-
-// prepare makes the model and completes its recipe, and refuses what cannot be
-// trained.
-func (o *TrainOptions) prepare(ctx context.Context, src, val data.Source) (
-	*train.Recipe, *models.Model, error) {
-	if src == nil {
-		return nil, nil, problem.New("data", "", "there is nothing to train on", "give a data.Source")
-	}
-	r := *train.DefaultRecipe(o.Model)
-	if o.Recipe != nil {
-		r = *o.Recipe
-	}
-	o.Start.Seed = r.Seed
-	m, err := modelfile.Start(o.Model, src.Info(), o.Start)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := train.Fits(m.Model, src, val); err != nil {
-		return nil, nil, err
-	}
-	if r.SetModel(m.Model); m.Weights != "" {
-		r.Init = m.Weights
-	}
-	if err := r.SetData(ctx, src, val); err != nil {
-		return nil, nil, err
-	}
-	if err := r.Check(); err != nil {
-		return nil, nil, err
-	}
-	if !o.Overwrite {
-		err = train.Replaceable(o.Checkpoint, &r)
-	}
-	return &r, m.Model, err
-}
-
-// closeAll closes the sources that there are. They were only read.
-func closeAll(sources ...data.Source) {
-	for _, s := range sources {
-		if s != nil {
-			_ = s.Close()
-		}
-	}
 }

@@ -13,7 +13,8 @@ import (
 func Example_finetune() {
 	const base = "base.bnm" // or resnet18.pth, mobilenet.onnx ...
 	defer os.Remove(base)
-	_, err := bnctl.Train(context.Background(), bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Output: base})
+	_, err := bnctl.Train(context.Background(), bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256",
+		Output: base})
 	check(err)
 
 	// Its weights with a new head for two classes; batch norm keeps its statistics.

@@ -23,9 +23,12 @@ type Options struct {
 	Start modelfile.StartOptions
 	// Paths names the data as data.Open takes it, Validation "" for none, and where
 	// the template goes. "" is as before in a resumed job.
-	Paths     train.Paths
-	Resume    *serialize.Checkpoint // to go on from; nil: a new run
-	Overwrite bool                  // the checkpoint of another recipe
+	Paths train.Paths
+	// Source and ValidationSource are data of the caller's own, which it closes, in
+	// place of what Paths names; ValidationSource nil is no validation.
+	Source, ValidationSource data.Source
+	Resume                   *serialize.Checkpoint // to go on from; nil: a new run
+	Overwrite                bool                  // the checkpoint of another recipe
 	// Recipe writes into r what the caller decides: r is train.DefaultRecipe, or
 	// that of the checkpoint. nil: nothing.
 	Recipe        func(r *train.Recipe) error
@@ -71,7 +74,7 @@ func Open(o Options) (*Job, error) {
 	if err := j.resume(); err != nil {
 		return nil, err
 	}
-	if j.Paths.Data == "" {
+	if j.Paths.Data == "" && o.Source == nil {
 		return nil, problem.New("data", "", "there is nothing to train on", "")
 	}
 	if err := j.open(); err != nil {
@@ -105,6 +108,10 @@ func (j *Job) resume() (err error) {
 }
 
 func (j *Job) open() (err error) {
+	if j.o.Source != nil {
+		j.Data, j.Validation = j.o.Source, j.o.ValidationSource
+		return nil
+	}
 	o := data.Options{Split: data.Train, EXIF: j.exif() == data.ApplyEXIF}
 	switch {
 	case j.o.SkipBad != nil:
@@ -160,7 +167,7 @@ func (j *Job) exif() string {
 // Close gives back data, devices and files. A session is closed before.
 func (j *Job) Close() {
 	for _, s := range []data.Source{j.Data, j.Validation} {
-		if s != nil {
+		if s != nil && j.o.Source == nil {
 			_ = s.Close() // it was only read
 		}
 	}

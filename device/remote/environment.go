@@ -11,7 +11,7 @@ var (
 	passed = []string{"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "SYSTEMROOT", "TEMP", "TERM",
 		"TMP", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV"}
 	passedPrefixes = []string{"BNCTL_", "CONDA_", "CUDA_", "CUDNN_", "DYLD_", "GO", "HIP_", "LC_", "LD_",
-		"NCCL_", "NVIDIA_", "OMP_", "PYTHON", "ROCR_", "XDG_"}
+		"NCCL_", "NVIDIA_", "OCL_", "OMP_", "POCL_", "PYTHON", "ROCR_", "XDG_"}
 )
 
 // environment returns the environment of a plugin: what is passed of the

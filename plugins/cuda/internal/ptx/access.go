@@ -13,6 +13,7 @@ type access struct {
 	any      bool // the address says the space
 	readonly bool // through the read-only cache
 	width    int  // bytes of one value
+	signed   bool // into wider registers
 	regs     []int
 	base     int
 	offset   uint64
@@ -23,7 +24,14 @@ func (c *compiler) load(st statement, parts []string) (op, error) {
 	if len(st.args) != 2 {
 		return op{}, fmt.Errorf("it has 2 operands")
 	}
-	a, err := c.access(parts, st.args[0], st.args[1], c.target)
+	wider := func(name string, width int) (int, error) { // a register may be wider than what is loaded
+		r, err := c.target(name, 0)
+		if err == nil && c.widths[r] < width {
+			return c.target(name, width)
+		}
+		return r, err
+	}
+	a, err := c.access(parts, st.args[0], st.args[1], wider)
 	return op{line: st.line, reads: []int{a.base}, writes: a.regs, run: a.load}, err
 }
 
@@ -56,7 +64,8 @@ func (c *compiler) access(parts []string, values, address string,
 			return a, fmt.Errorf(".%s is not known to this machine", part)
 		}
 	}
-	a.width = bits(parts[len(parts)-1]) / 8
+	kind := parts[len(parts)-1]
+	a.width, a.signed = bits(kind)/8, kind[0] == 's'
 	if a.width != 4 && a.width != 8 {
 		return a, fmt.Errorf("values of 4 or 8 bytes are what this machine watches over")
 	}
@@ -96,10 +105,14 @@ func (a *access) load(b *block, lanes []int32) {
 			b.reads(r, &r.shadow[k], l, a.readonly)
 		}
 		for _, reg := range a.regs {
-			if a.width == 4 {
-				b.reg[reg][l] = uint64(binary.LittleEndian.Uint32(r.data[at:]))
-			} else {
+			switch {
+			case a.width == 8:
 				b.reg[reg][l] = binary.LittleEndian.Uint64(r.data[at:])
+			case a.signed:
+				v := int32(binary.LittleEndian.Uint32(r.data[at:]))
+				b.reg[reg][l] = low(uint64(int64(v)), b.e.widths[reg])
+			default:
+				b.reg[reg][l] = uint64(binary.LittleEndian.Uint32(r.data[at:]))
 			}
 			at += a.width
 		}

@@ -31,14 +31,31 @@ func init() {
 	add("div.rn.f64", double2(func(x, y float64) float64 { return x / y }))
 	add("sqrt.rn.f32", one(32, func(x uint64) uint64 { return single(float32(math.Sqrt(float64(f32(x))))) }))
 	add("sqrt.rn.f64", one(64, func(x uint64) uint64 { return math.Float64bits(math.Sqrt(f64(x))) }))
+	add("rcp.rn.f32", one(32, func(x uint64) uint64 { return single(1 / f32(x)) }))
+	add("rcp.rn.f64", one(64, func(x uint64) uint64 { return math.Float64bits(1 / f64(x)) }))
 	addSigns(32, ".f32")
 	addSigns(64, ".f64")
+	add("min.f32", single2(func(x, y float32) float32 { return float32(lesser(float64(x), float64(y))) }))
+	add("max.f32", single2(func(x, y float32) float32 { return float32(-lesser(-float64(x), -float64(y))) }))
+	add("min.f64", double2(lesser))
+	add("max.f64", double2(func(x, y float64) float64 { return -lesser(-x, -y) }))
 	add("fma.rn.f32", form{out: 32, in: []int{32, 32, 32}, three: func(x, y, z uint64) uint64 {
 		return single(fma32(f32(x), f32(y), f32(z)))
 	}})
 	add("fma.rn.f64", form{out: 64, in: []int{64, 64, 64}, three: func(x, y, z uint64) uint64 {
 		return math.Float64bits(math.FMA(f64(x), f64(y), f64(z)))
 	}})
+}
+
+// lesser is min of the PTX ISA: of a number and a NaN the number, -0 below +0.
+func lesser(x, y float64) float64 {
+	switch {
+	case x != x:
+		return y
+	case y != y:
+		return x
+	}
+	return min(x, y)
 }
 
 // addSigns: neg and abs change a sign and round nothing.

@@ -28,7 +28,7 @@ func (c *compiler) instruction(st statement) (op, error) {
 	family, rest, _ := strings.Cut(st.op, ".")
 	switch {
 	case family == "ld" && strings.HasPrefix(rest, "param"):
-		st.op = "mov." + rest[len("param."):]
+		st.op = c.parameter(st.args[0], rest[len("param."):])
 	case family == "ld":
 		return c.load(st, strings.Split(rest, "."))
 	case family == "st":
@@ -41,6 +41,15 @@ func (c *compiler) instruction(st statement) (op, error) {
 		return op{}, refused(st.op)
 	}
 	return c.compute(st, f)
+}
+
+// parameter is the instruction that reads a parameter of a kind: registers may
+// be wider.
+func (c *compiler) parameter(register, kind string) string {
+	if r, ok := c.regs[register]; ok && c.widths[r] > bits(kind) {
+		return fmt.Sprintf("cvt.%c%d.%s", kind[0], c.widths[r], kind)
+	}
+	return "mov." + kind
 }
 
 // refused says why an instruction is not among the forms.

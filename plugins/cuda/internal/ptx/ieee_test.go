@@ -126,6 +126,27 @@ func TestFloatsAreIEEE(t *testing.T) {
 	}
 }
 
+// TestLesser: min and max give the number where the other is none, and know the zeros apart.
+func TestLesser(t *testing.T) {
+	for _, x := range doubles() {
+		for _, y := range doubles() {
+			low, high := math.Min(f64(x), f64(y)), math.Max(f64(x), f64(y))
+			switch {
+			case f64(x) != f64(x):
+				low, high = f64(y), f64(y)
+			case f64(y) != f64(y):
+				low, high = f64(x), f64(x)
+			}
+			if !same(64, forms["min.f64"].two(x, y), low) || !same(64, forms["max.f64"].two(x, y), high) {
+				t.Fatalf("min or max of %g and %g", f64(x), f64(y))
+			}
+		}
+		if !same(64, forms["rcp.rn.f64"].one(x), 1/f64(x)) {
+			t.Fatalf("rcp.rn.f64(%g)", f64(x))
+		}
+	}
+}
+
 // TestFusedTies: sums that lie so close to the middle of two float32s that a
 // rounding to float64 would decide them wrongly.
 func TestFusedTies(t *testing.T) {

@@ -52,9 +52,9 @@ models:               graph tensor
 data:                 data/internal/jpeg problem regular tensor
 data/internal/jpeg:
 serialize:            bn graph models tensor
-parallel:             awake bn collective device graph tensor
+parallel:             awake bn collective device fabric graph tensor
 train/internal/tfevents:
-train:                awake bn data device graph models parallel problem serialize tensor
+train:                awake bn data device fabric graph models parallel problem serialize tensor
 train:                train/internal/tfevents
 train/job:            data fleet modelfile models parallel problem regular serialize tensor train
 study:

@@ -25,12 +25,13 @@ type Hub struct {
 	ended     chan struct{} // closed by Abort
 
 	// With an uplink:
-	uplink   Uplink
-	ctx      context.Context // ends with the group
-	cancel   context.CancelFunc
-	wait     sync.WaitGroup // for what the uplink does
-	climbing int            // rounds that it has not completed
-	last     [Lanes]*round  // that it got
+	uplink    Uplink
+	ctx       context.Context // ends with the group
+	cancel    context.CancelFunc
+	wait      sync.WaitGroup // for what the uplink does
+	climbing  int            // rounds that it has not completed
+	calledOff bool           // it was the first to end the group
+	last      [Lanes]*round  // that it got
 }
 
 // round is one exchange that is being gathered.

@@ -2,6 +2,7 @@ package collective
 
 import (
 	"context"
+	"errors"
 
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -51,6 +52,7 @@ func (h *Hub) climb(r *round) {
 		h.climbing--
 		h.completed++
 		r.err = err
+		h.calledOff = h.calledOff || h.abort == nil && errors.Is(err, Aborted)
 		h.mu.Unlock()
 		close(r.done)
 		if err != nil {
@@ -82,4 +84,12 @@ func (h *Hub) complete(r *round) error {
 		return err
 	}
 	return r.deliver(func(i int) tensor.Tensor { return values[i].Result })
+}
+
+// CalledOff reports whether the group was ended by the uplink, because who is
+// beyond it ended theirs.
+func (h *Hub) CalledOff() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.calledOff
 }

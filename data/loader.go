@@ -22,7 +22,10 @@ type Plan struct {
 	Start     Position // the first batch
 	Workers   int      // goroutines that read and transform; 0: one per core
 	Prefetch  int      // batches made ahead of the reader; 0: 3
-	GoOn      bool     // a sample that cannot be read is noted in its batch, and no error
+	// Wanted says which rows of a batch of so many are read; the others have their
+	// labels, and what is in them otherwise is not to be used. nil: all.
+	Wanted func(at Position, rows int) func(row int) bool
+	GoOn   bool // a sample that cannot be read is noted in its batch, and no error
 }
 
 // Position is a batch: its epoch and its number in the epoch, both from 0.
@@ -50,6 +53,7 @@ type Loader struct {
 // job is to fill rows from to to-1 of a batch.
 type job struct {
 	batch    *Batch
+	wanted   func(row int) bool // nil: all
 	from, to int
 }
 
@@ -181,10 +185,14 @@ func (l *Loader) hand(b *Batch) bool {
 		return false
 	}
 	rows := b.Len()
+	var wanted func(row int) bool
+	if l.plan.Wanted != nil {
+		wanted = l.plan.Wanted(b.Position, rows)
+	}
 	step := l.rowsPerJob()
 	for from := 0; from < rows; from += step {
 		select {
-		case l.jobs <- job{b, from, min(from+step, rows)}:
+		case l.jobs <- job{b, wanted, from, min(from+step, rows)}:
 		case <-l.ctx.Done():
 			return false
 		}
@@ -203,7 +211,7 @@ func (l *Loader) work() {
 		for row := j.from; row < j.to; row++ {
 			err := context.Cause(l.ctx)
 			if err == nil {
-				err = l.fill(j.batch, row)
+				err = l.fill(j.batch, row, j.wanted == nil || j.wanted(row))
 			}
 			if err != nil && l.plan.GoOn && l.ctx.Err() == nil {
 				j.batch.note(row, err)
@@ -218,15 +226,18 @@ func (l *Loader) work() {
 	}
 }
 
-// fill makes one row of a batch.
-func (l *Loader) fill(b *Batch, row int) error {
+// fill makes one row of a batch, or no more than its label.
+func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 	i := int(b.samples[row])
+	if l.info.Labelled {
+		copy(b.labels[row*b.perLabel:(row+1)*b.perLabel], l.src.Label(i))
+	}
+	if !wanted {
+		return nil
+	}
 	sample, err := l.src.Sample(i)
 	if err != nil {
 		return err
-	}
-	if l.info.Labelled {
-		copy(b.labels[row*b.perLabel:(row+1)*b.perLabel], l.src.Label(i))
 	}
 	dst := b.row(row)
 	if !l.info.Pictures() {

@@ -41,7 +41,8 @@ func (g *Group) Balance(ctx context.Context) (bool, error) {
 	if !ok || g.pinned() || g.mixed && !g.config.BySpeed {
 		return false, nil
 	}
-	ranges, err := Place(g.config.Replicas, len(g.members), paces)
+	ranges, err := Place(g.replicas, len(g.members), paces)
+	g.shift(ranges)
 	if err != nil || float64(g.longestShare(ranges, paces)*gain) > g.longestShare(g.placement(), paces) {
 		return false, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fabric"
 )
 
 // Member is a device that takes part in a run.
@@ -18,9 +19,13 @@ type Member struct {
 type Config struct {
 	Replicas int
 	Batch    int // largest number of rows of a step, over all replicas
-	// Placement is how many replicas each device gets while all of them take
-	// part. nil: alike, and after Balance as their speeds are.
+	// Placement is how many of the rank's replicas each device gets while all of
+	// them take part. nil: alike, and after Balance as their speeds are.
 	Placement []int
+	// Peers is the processes of a run, of which each has devices of its own for a
+	// range of the replicas: see Ranks. nil: this one holds all replicas. Then all
+	// ranks make the same calls of a Driver in the same order.
+	Peers *fabric.Peers
 	// BySpeed: Balance moves replicas between devices of several kernel classes
 	// too, though results depend on where these are.
 	BySpeed bool

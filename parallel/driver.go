@@ -48,6 +48,9 @@ func (d *Driver) start(ctx context.Context, state map[string]tensor.Tensor) erro
 	if err := d.group.load(ctx); err != nil {
 		return err
 	}
+	if err := d.sameProgram(ctx); err != nil {
+		return err
+	}
 	if err := d.write(ctx, state); err != nil {
 		return err
 	}

@@ -3,9 +3,11 @@ package parallel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -23,7 +25,11 @@ type Group struct {
 	program    *graph.Program // as the members have loaded it
 	config     Config
 	stepper    stepper
+	first      int   // replica of this rank, of those that its members hold
+	replicas   int   // of this rank
+	counts     []int // replicas of all ranks; nil without peers
 	members    []*member
+	uplink     *fabric.Uplink // to the devices of other ranks; nil without peers
 	hub        meeting        // where the members meet
 	meeting    device.Meeting // the hub, if the host is not in the middle
 	slower     bool           // the members cannot meet by themselves
@@ -60,7 +66,10 @@ type stepper interface {
 // newGroup returns the group of some devices, each with its replicas, on which
 // nothing is loaded yet.
 func newGroup(p *graph.Program, devices []Member, c Config, s stepper) (*Group, error) {
-	g := &Group{program: p, config: c, stepper: s, reopener: newReopener()}
+	g := &Group{program: p, config: c, stepper: s, reopener: newReopener(), replicas: c.Replicas}
+	if err := g.takeShare(); err != nil {
+		return nil, err
+	}
 	for i, m := range devices {
 		g.members = append(g.members, &member{Member: m, order: i})
 		g.mixed = g.mixed || m.Device.Info().Kernels != devices[0].Device.Info().Kernels
@@ -80,13 +89,19 @@ func (g *Group) Devices() []string {
 	return names
 }
 
-// DeviceOf returns the name of the device that holds a replica.
+// DeviceOf returns the name of the device that holds a replica, or which rank
+// has that device.
 func (g *Group) DeviceOf(replica int) string {
 	for _, m := range g.members {
 		for _, r := range m.replicas {
 			if r == replica {
 				return m.Name
 			}
+		}
+	}
+	for rank := range g.counts {
+		if from, to := g.rangeOf(rank); from <= replica && replica < to {
+			return fmt.Sprintf("of rank %d", rank)
 		}
 	}
 	return ""

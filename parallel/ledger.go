@@ -34,6 +34,12 @@ type entry struct {
 	hyper  device.Hyper
 }
 
+// keepsLedger reports whether all steps since a snapshot may have to be
+// repeated: what one rank of several has lost, others have.
+func (d *Driver) keepsLedger() bool {
+	return d.group.config.Reopen != nil && d.group.config.Peers == nil
+}
+
 func (l *ledger) begin(v device.Version, state map[string]tensor.Tensor) {
 	*l = ledger{version: v, state: state, batch: l.batch}
 }

@@ -20,7 +20,7 @@ type meeting interface {
 // groupLevel returns the level at which the present members exchange: the best
 // that all of them have.
 func (g *Group) groupLevel() string {
-	if g.config.Rendezvous == nil || len(g.members) < 2 || g.slower {
+	if g.config.Rendezvous == nil || len(g.members) < 2 || g.slower || g.config.Peers != nil {
 		return device.Stream
 	}
 	for _, m := range g.members {
@@ -37,7 +37,7 @@ func (g *Group) groupLevel() string {
 func (g *Group) join(ctx context.Context) error {
 	g.generation++
 	g.endMeeting()
-	hub := collective.NewHub(g.config.Replicas, len(g.members))
+	hub := g.newHub()
 	g.hub = hub
 	if g.config.Local { // a device without a group has all replicas of what it runs
 		g.stale = false
@@ -59,6 +59,14 @@ func (g *Group) join(ctx context.Context) error {
 	return g.joinEach(ctx, func(rank int) device.Group {
 		return device.Group{Level: device.Stream, Exchange: hub.Member(rank)}
 	})
+}
+
+// newHub returns the place in this process where the members meet.
+func (g *Group) newHub() *collective.Hub {
+	if g.config.Peers == nil {
+		return collective.NewHub(g.config.Replicas, len(g.members))
+	}
+	return collective.NewHubBelow(g.uplink, g.config.Replicas, len(g.members))
 }
 
 // joinThemselves makes the members meet without the host.

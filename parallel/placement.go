@@ -16,7 +16,7 @@ func (g *Group) checkPlacement() error {
 		return fmt.Errorf("placement %v is for %d devices, there are %d: %v",
 			p, len(p), len(g.members), g.Devices())
 	}
-	_, err := PlaceCounts(g.config.Replicas, p)
+	_, err := PlaceCounts(g.replicas, p)
 	return err
 }
 
@@ -30,13 +30,14 @@ func (g *Group) place() error {
 	var ranges [][]int
 	var err error
 	if g.pinned() {
-		ranges, err = PlaceCounts(g.config.Replicas, g.config.Placement)
+		ranges, err = PlaceCounts(g.replicas, g.config.Placement)
 	} else {
-		ranges, err = Place(g.config.Replicas, len(g.members), g.speeds())
+		ranges, err = Place(g.replicas, len(g.members), g.speeds())
 	}
 	if err != nil {
 		return err
 	}
+	g.shift(ranges)
 	for i, c := range g.capacities(ranges) {
 		g.members[i].replicas, g.members[i].capacity = ranges[i], c
 	}
@@ -99,9 +100,13 @@ func (g *Group) rows(ranges [][]int) []int {
 // capacities returns what the members must be able to run.
 func (g *Group) capacities(ranges [][]int) []device.Capacity {
 	// Predict shares rows evenly, whatever the replicas.
-	share := (g.config.Batch + len(ranges) - 1) / len(ranges)
+	total, shares := 0, g.rows(ranges)
+	for _, rows := range shares {
+		total += rows
+	}
+	share := (total + len(ranges) - 1) / len(ranges)
 	var all []device.Capacity
-	for i, rows := range g.rows(ranges) {
+	for i, rows := range shares {
 		all = append(all, device.Capacity{Rows: max(rows, share), Replicas: max(len(ranges[i]), 1)})
 	}
 	return all

@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -29,12 +30,15 @@ type Result struct {
 	// Gradients are those of the trained tensors, f32 [R, ...], with Loss.Apart.
 	Gradients []tensor.Tensor
 	Timing    Timing
+	// Stop: the context of some rank has ended. With peers a step is not left
+	// undone for that: all ranks stop after the same one.
+	Stop bool
 }
 
 // Step runs the training function on a batch. The gradients stay on the
 // devices until Commit. Lost devices are replaced by the others.
 func (d *Driver) Step(ctx context.Context, b Batch) (Result, error) {
-	if d.group.config.Reopen != nil {
+	if d.keepsLedger() {
 		b = b.Clone() // the caller reuses it, and the step may have to be repeated
 	}
 	d.ledger.batch = b
@@ -54,6 +58,9 @@ func (d *Driver) Moments(ctx context.Context, b Batch) (Result, error) {
 
 // runToEnd runs f on a batch, again and again without the devices that are lost.
 func (d *Driver) runToEnd(ctx context.Context, f *graph.Function, b Batch) (Result, error) {
+	if d.group.config.Peers != nil {
+		return d.runOverRanks(ctx, f, b)
+	}
 	for {
 		outs, t, err := d.run(ctx, f, b)
 		if err == nil {
@@ -169,6 +176,9 @@ func (d *Driver) regrouped() { d.kept = false }
 func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error {
 	for {
 		if d.stepped && !d.kept { // those who did were lost, at a Write before, or here
+			if d.group.config.Peers != nil {
+				return fmt.Errorf("the gradients of step %d were lost on this rank: %w", d.version+1, NoDevices)
+			}
 			if _, err := d.runToEnd(ctx, d.group.program.Function(graph.Train), d.ledger.batch); err != nil {
 				return err
 			}
@@ -183,7 +193,7 @@ func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error
 	}
 	d.version++
 	d.stepped, d.kept = false, false
-	if d.group.config.Reopen != nil {
+	if d.keepsLedger() {
 		d.ledger.commit(h)
 	}
 	return nil

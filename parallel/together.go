@@ -15,6 +15,7 @@ import (
 func (g *Group) runTogether(f func(rank int, m *member, w *watch) error) error {
 	w := g.watch()
 	defer w.stop()
+	defer g.settle()
 	err := g.each(func(rank int, m *member) error {
 		if err := f(rank, m, w); err != nil {
 			g.hub.Abort(m.named(err))
@@ -32,6 +33,13 @@ func (g *Group) runTogether(f func(rank int, m *member, w *watch) error) error {
 	}
 	g.longest = max(g.longest, w.elapsed())
 	return nil
+}
+
+// settle waits until no exchange with other ranks is under way any more.
+func (g *Group) settle() {
+	if hub, ok := g.hub.(*collective.Hub); ok {
+		hub.Wait()
+	}
 }
 
 // eachAlone calls f for every member at once: f waits for no other member. One

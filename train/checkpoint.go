@@ -61,6 +61,8 @@ func (r *rescue) take(ctx context.Context) (*serialize.Checkpoint, error) {
 // devices, leaves a checkpoint.
 func (r *rescue) stopped(ctx context.Context, err error) error {
 	switch {
+	case errors.Is(err, errStopped):
+		return r.interrupted(r.until)
 	case ctx.Err() != nil:
 		return r.interrupted(ctx)
 	case errors.Is(err, parallel.NoDevices):
@@ -134,7 +136,7 @@ func (r *rescue) abandoned(ctx context.Context, err error) error {
 // interrupted writes a checkpoint for a run that was told to stop, and
 // returns why. It has ten seconds.
 func (r *rescue) interrupted(ctx context.Context) error {
-	cause := context.Cause(ctx)
+	cause := cmp.Or(context.Cause(ctx), errStopped)
 	grace, cancel := awake.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	err := r.save(grace)

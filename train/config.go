@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/parallel"
 )
 
@@ -13,6 +14,10 @@ import (
 type Config struct {
 	Train, Validation data.Source // Validation may be nil
 	Workers           int         // of the input pipeline; 0: as many as there are cores
+
+	// Peers is the other processes of the run: parallel.Config.Peers. All of them
+	// have the same recipe and data; rank 0 writes checkpoints and has the events.
+	Peers *fabric.Peers
 
 	// Fleet is the devices: a *fleet.Fleet, that no other run has.
 	Fleet Fleet

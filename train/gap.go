@@ -21,12 +21,18 @@ type Gap struct {
 // remember keeps a batch for the gap if the epoch, or the run, ends with it or
 // with a smaller one after it.
 func (s *Session) remember(b parallel.Batch) {
-	r, step := s.recipe, s.progress.Step
-	left := min(r.StepsPerEpoch()-step%r.StepsPerEpoch(), r.TotalSteps()-step)
-	if left > 2 || len(s.statistics) == 0 || rowsOf(b) < rowsOf(s.probe) {
+	if !s.mayBeProbe(s.progress.Step) || rowsOf(b) < rowsOf(s.probe) {
 		return
 	}
 	s.probe = b.Clone()
+}
+
+// mayBeProbe reports whether the batch of a step may be the last full one of an
+// epoch, or of the run.
+func (s *Session) mayBeProbe(step int) bool {
+	r := s.recipe
+	left := min(r.StepsPerEpoch()-step%r.StepsPerEpoch(), r.TotalSteps()-step)
+	return left <= 2 && len(s.layers) > 0
 }
 
 func rowsOf(b parallel.Batch) int {

@@ -19,6 +19,14 @@ func (s *Session) Run(ctx context.Context) (*models.Model, error) {
 		return nil, problem.New("session", "", "it is closed", "make another with New or Resume")
 	}
 	s.began = time.Now()
+	if s.config.Peers != nil {
+		return s.runOnRank(ctx)
+	}
+	return s.run(ctx)
+}
+
+// run is Run of a single rank, or of one of several.
+func (s *Session) run(ctx context.Context) (*models.Model, error) {
 	s.start()
 	if _, err := s.rescue.take(ctx); err != nil {
 		return nil, s.rescue.stopped(ctx, err)
@@ -113,8 +121,8 @@ func (s *Session) loader(ctx context.Context) (*data.Loader, error) {
 	perEpoch := s.recipe.StepsPerEpoch()
 	return data.NewLoader(ctx, s.config.Train, data.Plan{
 		Batch: s.recipe.StepBatch(), Seed: s.recipe.Seed, Shuffle: true, Workers: s.config.Workers,
-		Transform: s.transform,
-		Start:     data.Position{Epoch: s.progress.Step / perEpoch, Index: s.progress.Step % perEpoch}})
+		Transform: s.transform, Wanted: s.wanted(),
+		Start: data.Position{Epoch: s.progress.Step / perEpoch, Index: s.progress.Step % perEpoch}})
 }
 
 // advance makes one optimizer step: a transaction.
@@ -147,6 +155,9 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 		m.loss, m.correct, m.counted = m.loss+result.Loss, m.correct+result.Correct, m.counted+result.Counted
 	}
 	s.logIfDue(log)
+	if result.Stop {
+		return errStopped
+	}
 	return nil
 }
 

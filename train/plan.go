@@ -33,6 +33,9 @@ func newPlan(r *Recipe, template *models.Model, c Config) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{recipe: r, config: c, template: template}
+	if err := p.takeRank(); err != nil {
+		return nil, err
+	}
 	if err := p.takeData(); err != nil {
 		return nil, err
 	}

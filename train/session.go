@@ -134,10 +134,13 @@ func (s *Session) open(ctx context.Context, state map[string]tensor.Tensor,
 	if s.recipe.EMA > 0 {
 		s.startAverages(state)
 	}
+	if err := s.agree(ctx, state, from); err != nil {
+		return err
+	}
 	var err error
 	s.driver, err = parallel.Open(ctx, s.program, state, s.config.Devices, parallel.Config{
 		Replicas: s.recipe.StepReplicas(), Batch: s.recipe.StepBatch(), Reopen: s.config.Reopen,
-		Placement: s.config.Placement, BySpeed: s.config.BySpeed,
+		Peers: s.config.Peers, Placement: s.config.Placement, BySpeed: s.config.BySpeed,
 		Template: s.recipe.WeightSync == parallel.Template, Local: s.recipe.local(),
 		Timeout: s.config.DeviceTimeout, Lost: s.lost, Back: s.back,
 		Rendezvous: s.config.Rendezvous, Slower: s.slower})

@@ -26,6 +26,7 @@ type trainer struct {
 	statistics statistics
 	progress   Progress
 	best       *best
+	until      context.Context // of Run, with peers: a run ends between steps, on all ranks
 }
 
 // step runs one batch, checks what came back and commits it.
@@ -40,7 +41,7 @@ func (t *trainer) step(ctx context.Context, b parallel.Batch) (parallel.Result, 
 		}
 	}
 	o := optimizerStep{t.progress.Step, b, Hyper(t.recipe, t.schedule, t.progress.Step)}
-	result, err := t.weights.step(ctx, o)
+	result, err := t.weights.step(t.orStop(ctx), o)
 	if err != nil {
 		return result, t.refused(err)
 	}

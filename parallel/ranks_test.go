@@ -1,0 +1,174 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/fabric/inprocess"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// onRanks calls f for every rank of a run and returns what each says, and its error.
+func onRanks(size int, f func(p *fabric.Peers) (string, error)) ([]string, error) {
+	said, errs := make([]string, size), make([]error, size)
+	var wait sync.WaitGroup
+	for i, r := range inprocess.New(size) {
+		wait.Go(func() {
+			p := fabric.New(r, 20*time.Second)
+			said[i], errs[i] = f(p)
+			if errs[i] != nil {
+				errs[i] = fmt.Errorf("on rank %d: %w", i, errs[i])
+			}
+			errs[i] = errors.Join(errs[i], p.Close())
+		})
+	}
+	wait.Wait()
+	return said, errors.Join(errs...)
+}
+
+// rankSteps trains with five replicas and returns losses, moments and state as text.
+func rankSteps(t *testing.T, members []Member, mode bn.Mode, c Config) (string, error) {
+	ctx, m := context.Background(), small(t)
+	c.Replicas, c.Batch = 5, 20
+	d, err := Open(ctx, program(t, m, Options{Replicas: 5, BN: mode}), m.State, members, c)
+	if err != nil {
+		return "", err
+	}
+	defer d.Close()
+	got := ""
+	for i := range 8 {
+		r, err := d.Step(ctx, batchOf(20-i%7, 5, Keep, 20))
+		if err != nil {
+			return got, err
+		}
+		got += fmt.Sprint(r.Loss, r.Correct, r.Counted, r.Moments[0].Shape, r.Moments[0].F64())
+		if err := d.Commit(ctx, device.Hyper{"lr": 0.1}); err != nil {
+			return got, err
+		}
+	}
+	state, err := d.State(ctx)
+	for _, s := range m.Graph.State {
+		got += fmt.Sprint(s.Name, state[s.Name].F32())
+	}
+	return got, err
+}
+
+// TestRanksHaveTheSameBits holds the promise over ranks: whatever their number
+// and that of their devices, all of them have what one device has.
+func TestRanksHaveTheSameBits(t *testing.T) {
+	for _, mode := range []bn.Mode{bn.Sync, bn.Replica} {
+		want, err := rankSteps(t, refs(t, 1), mode, Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, size := range []int{2, 3, 5} {
+			for _, devices := range []int{1, 2} {
+				if size*devices > 5 {
+					continue
+				}
+				for _, template := range []bool{false, true}[:1+size%2] {
+					said, err := onRanks(size, func(p *fabric.Peers) (string, error) {
+						return rankSteps(t, refs(t, min(devices, 5/size)), mode, Config{Peers: p, Template: template})
+					})
+					if err != nil {
+						t.Fatalf("%s, %d ranks of %d devices: %v", mode, size, devices, err)
+					}
+					for rank, got := range said {
+						if got != want {
+							t.Errorf("%s: rank %d of %d with %d devices has other bits than one device", mode, rank, size,
+								devices)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRanksLoseDevices kills devices on all ranks, each of which keeps one, and
+// opens them again.
+func TestRanksLoseDevices(t *testing.T) {
+	want, err := rankSteps(t, refs(t, 1), bn.Sync, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(4) {
+		lost := 0
+		var mu sync.Mutex
+		said, err := onRanks(2, func(p *fabric.Peers) (string, error) {
+			h := &hall{fate: rand.New(rand.NewPCG(seed, uint64(p.Rank()))), deaths: 6, calm: 25}
+			members := refs(t, 1)
+			first, err := h.open()
+			if err != nil {
+				return "", err
+			}
+			defer first.Close()
+			members = append(members, Member{"frail", first})
+			return rankSteps(t, members, bn.Sync, Config{Peers: p, Reopen: h.reopen, Timeout: 2 * time.Second,
+				Lost: func(LossEvent) {
+					mu.Lock()
+					defer mu.Unlock()
+					lost++
+				}})
+		})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for rank, got := range said {
+			if got != want {
+				t.Errorf("seed %d: rank %d has other bits than without losses", seed, rank)
+			}
+		}
+		if lost == 0 {
+			t.Errorf("seed %d: no device was lost", seed)
+		}
+	}
+}
+
+// TestRanksThatCannotGoOn: why one of them cannot is what all of them say.
+func TestRanksThatCannotGoOn(t *testing.T) {
+	for _, c := range []struct {
+		what, want string
+		change     func(rank int, m *Member, c *Config)
+	}{
+		{"no device is left", "rank 1: no device is left", func(rank int, m *Member, _ *Config) {
+			if rank == 1 {
+				m.Device = &mortal{Device: m.Device, dies: 3}
+			}
+		}},
+		{"another program", "its devices run another program", func(rank int, m *Member, _ *Config) {
+			if rank == 1 {
+				m.Device = &picky{m.Device, graph.ChannelSum}
+			}
+		}},
+		{"weights of their own", "not kept on several ranks", func(_ int, _ *Member, c *Config) { c.Local = true }},
+	} {
+		errs := make([]error, 3)
+		_, _ = onRanks(3, func(p *fabric.Peers) (string, error) {
+			members, config := refs(t, 1), Config{Peers: p}
+			c.change(p.Rank(), &members[0], &config)
+			_, err := rankSteps(t, members, bn.Sync, config)
+			errs[p.Rank()] = err
+			return "", err
+		})
+		for rank, err := range errs {
+			if err == nil || !strings.Contains(err.Error(), c.want) && rank != 1 {
+				t.Errorf("%s: rank %d says %v, want %q", c.what, rank, err, c.want)
+			}
+		}
+	}
+	if _, err := onRanks(6, func(p *fabric.Peers) (string, error) {
+		return rankSteps(t, refs(t, 1), bn.Sync, Config{Peers: p})
+	}); err == nil || !strings.Contains(err.Error(), "6 ranks for 5 replicas") {
+		t.Errorf("more ranks than replicas: %v", err)
+	}
+}

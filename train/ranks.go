@@ -1,0 +1,189 @@
+package train
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// errStopped is why a rank stops whose own context has not ended.
+var errStopped = errors.New("the run was told to stop on another rank")
+
+// takeRank refuses what is not there over several ranks, and leaves files and
+// events to rank 0.
+func (p *plan) takeRank() error {
+	if p.config.Peers == nil {
+		return nil
+	}
+	if p.recipe.local() || p.recipe.apart() {
+		return problem.New("weight-sync", string(p.recipe.WeightSync), "it is not there over several ranks",
+			"use {weight-sync} allreduce or template")
+	}
+	if p.config.Peers.Rank() > 0 {
+		p.config.Checkpoint, p.config.Events = "", nil
+	}
+	return nil
+}
+
+// agreement is what all ranks must have alike before the first step.
+type agreement struct {
+	Recipe json.RawMessage `json:"recipe"`
+	Step   int             `json:"step"`
+	State  string          `json:"state"` // SHA-256 of all that the run begins with
+}
+
+// agree returns an error unless all ranks begin the same run at the same step
+// with the same state.
+func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
+	from *serialize.Checkpoint) error {
+	peers := s.config.Peers
+	if peers == nil {
+		return nil
+	}
+	mine := agreement{s.recipe.JSON(), s.progress.Step, digest(state, from)}
+	b, err := json.Marshal(mine)
+	if err != nil {
+		return err
+	}
+	all, err := peers.Gather(ctx, b)
+	if err != nil {
+		return err
+	}
+	var first agreement
+	for rank, record := range all {
+		var theirs agreement
+		if err := json.Unmarshal(record, &theirs); err != nil {
+			return &parallel.RankError{Rank: rank, Text: err.Error()}
+		}
+		if rank == 0 {
+			first = theirs
+			continue
+		}
+		if what := theirs.differs(first); what != "" {
+			what += "; start all ranks with the same options, data and files"
+			return &parallel.RankError{Rank: rank, Text: what}
+		}
+	}
+	return nil
+}
+
+// differs says what of a rank is not as on rank 0; "" if all is.
+func (a agreement) differs(first agreement) string {
+	if string(a.Recipe) != string(first.Recipe) {
+		mine, err := ParseRecipe(a.Recipe)
+		if err != nil {
+			return err.Error()
+		}
+		theirs, err := ParseRecipe(first.Recipe)
+		if err != nil {
+			return err.Error()
+		}
+		var fields []string
+		for _, d := range mine.Differences(theirs) {
+			fields = append(fields, fmt.Sprintf("%s is %s, on rank 0 %s", d.Field, d.Have, d.Want))
+		}
+		return "its recipe is another: " + strings.Join(append(fields, mine.lengthDiffers(theirs)...), ", ")
+	}
+	switch {
+	case a.Step != first.Step:
+		return fmt.Sprintf("it begins at step %d, rank 0 at %d", a.Step, first.Step)
+	case a.State != first.State:
+		return "it begins with other weights than rank 0"
+	}
+	return ""
+}
+
+// lengthDiffers names lengths that differ and that Differences allows to.
+func (r *Recipe) lengthDiffers(first *Recipe) []string {
+	var out []string
+	if r.Epochs > first.Epochs {
+		out = append(out, fmt.Sprintf("epochs is %d, on rank 0 %d", r.Epochs, first.Epochs))
+	}
+	if r.Steps > first.Steps {
+		out = append(out, fmt.Sprintf("steps is %d, on rank 0 %d", r.Steps, first.Steps))
+	}
+	return out
+}
+
+// digest returns a hash of a state and of what a checkpoint has beside it.
+func digest(state map[string]tensor.Tensor, from *serialize.Checkpoint) string {
+	h := sha256.New()
+	add := func(set string, tensors map[string]tensor.Tensor) {
+		for _, name := range slices.Sorted(maps.Keys(tensors)) {
+			t := tensors[name]
+			fmt.Fprintln(h, set, name, t.DType, t.Shape)
+			h.Write(t.Bytes)
+		}
+	}
+	add("state", state)
+	if from != nil {
+		for _, set := range from.Sets {
+			add(fmt.Sprint(set.Name, set.Updates), set.Tensors)
+		}
+		for _, name := range slices.Sorted(maps.Keys(from.Attachments)) {
+			fmt.Fprintln(h, name)
+			h.Write(from.Attachments[name])
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// runOnRank is Run of one rank of several. It stops between two steps, when the
+// context of any rank has ended, and it ends all ranks if it cannot go on.
+func (s *Session) runOnRank(ctx context.Context) (*models.Model, error) {
+	s.until = ctx
+	m, err := s.run(context.WithoutCancel(ctx))
+	told := errors.Is(err, errStopped) || ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
+	if err != nil && !told {
+		s.config.Peers.Abort(err.Error())
+	}
+	return m, err
+}
+
+// orStop returns the context that says when a run is to stop.
+func (t *trainer) orStop(ctx context.Context) context.Context {
+	if t.until != nil {
+		return t.until
+	}
+	return ctx
+}
+
+// wanted says which rows of a batch this rank reads: those of its own replicas,
+// and all of the batches that may become those of the gap. nil: all rows.
+func (s *Session) wanted() func(at data.Position, rows int) func(row int) bool {
+	if s.config.Peers == nil {
+		return nil
+	}
+	r := s.recipe
+	first, last := s.driver.Group().Replicas()
+	return func(at data.Position, rows int) func(row int) bool {
+		step := at.Epoch*r.StepsPerEpoch() + at.Index
+		sl := r.Tail.Slice(rows, r.StepBatch(), r.StepReplicas())
+		if s.mayBeProbe(step) || sl.Dropped > 0 {
+			return nil
+		}
+		own, from := map[int]bool{}, 0
+		for replica, n := range sl.Sizes {
+			for i := from; i < from+n; i++ {
+				if replica >= first && replica < last {
+					own[i%rows] = true // the rows beyond repeat the first
+				}
+			}
+			from += n
+		}
+		return func(row int) bool { return own[row] }
+	}
+}

@@ -1,0 +1,332 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/fabric/inprocess"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// onRanks runs f for every rank at once and returns their errors by rank.
+func onRanks(size int, f func(p *fabric.Peers) error) []error {
+	errs := make([]error, size)
+	var wait sync.WaitGroup
+	for i, r := range inprocess.New(size) {
+		wait.Go(func() {
+			p := fabric.New(r, 20*time.Second)
+			errs[i] = f(p)
+			if errs[i] != nil {
+				p.Abort(errs[i].Error())
+			}
+			errs[i] = errors.Join(errs[i], p.Close())
+		})
+	}
+	wait.Wait()
+	return errs
+}
+
+// trained is what a run on some ranks comes to: the sums of the template, by
+// rank, and what rank 0 told of its epochs.
+type trained struct {
+	sums []string
+	told string
+}
+
+// counting is a source that counts what is read of it.
+type counting struct {
+	data.Source
+	mu    *sync.Mutex
+	reads *int
+}
+
+// trainOn trains on so many ranks, of which rank r has devices[r] devices. Those
+// of change have other configurations.
+func (b *bench) trainOn(devices []int, change func(rank int, c *Config)) (trained, error) {
+	out := trained{sums: make([]string, len(devices))}
+	var mu sync.Mutex
+	errs := onRanks(len(devices), func(p *fabric.Peers) error {
+		mu.Lock()
+		recipe, c, m := b.recipe, b.config(devices[p.Rank()]), b.model()
+		mu.Unlock()
+		c.Peers = p
+		c.Events = func(e Event) {
+			if e, ok := e.(EpochDone); ok {
+				mu.Lock()
+				defer mu.Unlock()
+				out.told += toldOf(e)
+			}
+		}
+		if change != nil {
+			change(p.Rank(), &c)
+		}
+		s, err := New(context.Background(), &recipe, m, c)
+		if err != nil {
+			return err
+		}
+		sum, err := finished(b.t, s)
+		out.sums[p.Rank()] = sum
+		return errors.Join(err, s.Close())
+	})
+	return out, errors.Join(errs...)
+}
+
+// toldOf returns what of an epoch does not depend on time.
+func toldOf(e EpochDone) string {
+	told := fmt.Sprintln(e.Epoch, e.TrainLoss, e.TrainAccuracy, e.Seen, e.Repeated, e.Dropped)
+	if e.ValLoss != nil {
+		told += fmt.Sprintln(*e.ValLoss, *e.ValAccuracy)
+	}
+	if e.Gap != nil {
+		told += fmt.Sprintln(*e.Gap)
+	}
+	return told
+}
+
+// finished trains to the end and returns the sum of the template.
+func finished(t *testing.T, s *Session) (string, error) {
+	m, err := s.Run(context.Background())
+	if err != nil {
+		return "", err
+	}
+	return sumOf(t, m)
+}
+
+func sumOf(t *testing.T, m *models.Model) (string, error) {
+	return serialize.WriteModel(filepath.Join(t.TempDir(), "m.bnm"), m)
+}
+
+// rankWays is recipes for several ranks: every mode, merge and tail.
+func rankWays() map[string]func(*Recipe) {
+	return map[string]func(*Recipe){
+		"sync":             func(*Recipe) {},
+		"sync, pad":        func(r *Recipe) { r.Tail = parallel.Pad },
+		"sync, repeat":     func(r *Recipe) { r.Tail = parallel.Repeat },
+		"sync, drop":       func(r *Recipe) { r.Tail = parallel.Drop },
+		"sync, accumulate": func(r *Recipe) { r.Accumulate, r.Replicas, r.Batch = 2, 4, 8 },
+		"sync, template":   func(r *Recipe) { r.WeightSync = parallel.Template },
+		"sync, precise":    func(r *Recipe) { r.BNPrecise = 30 },
+		"sync, ema, adamw": func(r *Recipe) { r.EMA, r.Optimizer, r.LR = 0.9, "adamw", 0.01 },
+		"sync, bf16":       func(r *Recipe) { r.Precision = "bf16" },
+		"frozen":           func(r *Recipe) { r.BN, r.Init = bn.Frozen, "given" },
+		"replica":          func(r *Recipe) { r.BN = bn.Replica },
+		"replica, pad":     func(r *Recipe) { r.BN, r.Tail = bn.Replica, parallel.Pad },
+		"replica, repeat":  func(r *Recipe) { r.BN, r.Tail = bn.Replica, parallel.Repeat },
+		"mean":             func(r *Recipe) { r.BN, r.BNStats = bn.Replica, bn.Mean },
+		"first":            func(r *Recipe) { r.BN, r.BNStats = bn.Replica, bn.First },
+		"late":             func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:2" },
+		"posthoc":          func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, bn.PostHoc },
+		"running":          func(r *Recipe) { r.BN, r.BNMin, r.Batch = bn.Replica, "running", 12 },
+		"replica, lars":    func(r *Recipe) { r.BN, r.Optimizer, r.ClipNorm = bn.Replica, "lars", 1 },
+	}
+}
+
+// TestRanksTrainOneTemplate holds the promise: any number of ranks of any number
+// of devices trains the template of one device and tells of the same epochs.
+func TestRanksTrainOneTemplate(t *testing.T) {
+	for name, change := range rankWays() {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, 42)
+			b.recipe.Model, b.recipe.Batch, b.recipe.Replicas = "convolution", 16, 8
+			change(&b.recipe)
+			var told string
+			c := b.config(1)
+			c.Events = func(e Event) {
+				if e, ok := e.(EpochDone); ok {
+					told += toldOf(e)
+				}
+			}
+			want := b.template(New(context.Background(), &b.recipe, b.model(), c))
+			for _, devices := range [][]int{{1}, {1, 1}, {2, 1, 2}, {2, 2, 2, 2}} {
+				if testing.Short() && len(devices) != 3 {
+					continue
+				}
+				got, err := b.trainOn(devices, nil)
+				if err != nil {
+					t.Fatalf("ranks of %v devices: %v", devices, err)
+				}
+				for rank, sum := range got.sums {
+					if sum != want {
+						t.Errorf("ranks of %v devices: rank %d has template %s, one device %s", devices, rank, sum, want)
+					}
+				}
+				if got.told != told {
+					t.Errorf("ranks of %v devices tell\n%sone device\n%s", devices, got.told, told)
+				}
+			}
+		})
+	}
+}
+
+// Sample counts.
+func (c counting) Sample(i int) (t tensor.Tensor, err error) {
+	c.mu.Lock()
+	*c.reads++
+	c.mu.Unlock()
+	return c.Source.Sample(i)
+}
+
+// TestRanksReadTheirShare: together they read every sample once, but for the
+// batches that are looked at once more at the end of an epoch.
+func TestRanksReadTheirShare(t *testing.T) {
+	b := newBench(t, 16*12)
+	b.recipe.Epochs = 1
+	const ranks, looked = 4, 2 * 16
+	var mu sync.Mutex
+	reads := make([]int, ranks)
+	_, err := b.trainOn([]int{1, 1, 1, 1}, func(rank int, c *Config) {
+		c.Train = counting{c.Train, &mu, &reads[rank]}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank, n := range reads {
+		if want := (16*12-looked)/ranks + looked; n < want || n > want+4*16 { // some of an epoch that never comes
+			t.Errorf("rank %d reads %d samples, want %d", rank, n, want)
+		}
+	}
+}
+
+// TestRanksStopTogether: the context of one ends, all stop after one step, and
+// what rank 0 leaves is gone on from on another number of ranks.
+func TestRanksStopTogether(t *testing.T) {
+	b := newBench(t, 42)
+	want := b.template(New(context.Background(), &b.recipe, b.model(), b.config(1)))
+	file := filepath.Join(t.TempDir(), "run.bnc")
+	var mu sync.Mutex
+	errs := onRanks(3, func(p *fabric.Peers) error {
+		mu.Lock()
+		recipe, c, m := b.recipe, b.config(1), b.model()
+		mu.Unlock()
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		c.Peers, c.Checkpoint = p, file
+		s, err := New(ctx, &recipe, m, c)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		if p.Rank() == 1 {
+			stop()
+		}
+		if _, err := s.Run(ctx); err == nil || p.Rank() == 1 && !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("rank %d ended with %v", p.Rank(), err)
+		}
+		if s.progress.Step != 1 {
+			return fmt.Errorf("rank %d stands at step %d", p.Rank(), s.progress.Step)
+		}
+		return nil
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	k, err := serialize.ReadCheckpoint(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := make([]string, 2)
+	errs = onRanks(2, func(p *fabric.Peers) error {
+		mu.Lock()
+		recipe, c := b.recipe, b.config(2)
+		k, err := serialize.ReadCheckpoint(file)
+		mu.Unlock()
+		if err != nil {
+			return err
+		}
+		c.Peers = p
+		s, err := Resume(context.Background(), k, &recipe, c)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		sums[p.Rank()], err = finished(t, s)
+		return err
+	})
+	if err := errors.Join(errs...); err != nil || sums[0] != want || sums[1] != want {
+		t.Errorf("resumed on two ranks: %v, %v, want %s", sums, err, want)
+	}
+	if got := b.template(Resume(context.Background(), k, &b.recipe, b.config(2))); got != want {
+		t.Errorf("resumed on one: %s, want %s", got, want)
+	}
+}
+
+// broken is a source one sample of which cannot be read.
+type broken struct{ data.Source }
+
+func (broken) Sample(int) (t tensor.Tensor, err error) { return t, errors.New("this disk is broken") }
+
+// TestRanksThatDoNotAgree: what is wrong on one rank is said on all.
+func TestRanksThatDoNotAgree(t *testing.T) {
+	for _, c := range []struct {
+		what, want string
+		change     func(rank int, r *Recipe, c *Config)
+	}{
+		{"another recipe", "rank 1: its recipe is another: lr is 0.1, on rank 0 0.05", func(rank int, r *Recipe, _ *Config) {
+			if rank == 1 {
+				r.LR = 0.1
+			}
+		}},
+		{"a longer run", "rank 2: its recipe is another: epochs is 5, on rank 0 2", func(rank int, r *Recipe, _ *Config) {
+			if rank == 2 {
+				r.Epochs, r.Schedule = 5, "constant"
+			} else {
+				r.Schedule = "constant"
+			}
+		}},
+		{"another release", "release is 2, on rank 0 test", func(rank int, r *Recipe, _ *Config) {
+			if rank == 2 {
+				r.Release = "2"
+			}
+		}},
+		{"other data", "data is", func(rank int, r *Recipe, _ *Config) {
+			if rank == 1 {
+				r.Data.Fingerprint = "another"
+			}
+		}},
+		{"a disk that is broken", "this disk is broken", func(rank int, _ *Recipe, c *Config) {
+			if rank == 1 {
+				c.Train = broken{c.Train}
+			}
+		}},
+		{"weights of their own", "not there over several ranks", func(_ int, r *Recipe, _ *Config) {
+			r.BN, r.WeightSync = bn.Replica, "periodic:2"
+		}},
+		{"late gradients", "not there over several ranks", func(_ int, r *Recipe, _ *Config) {
+			r.BN, r.WeightSync = bn.Replica, "async:2"
+		}},
+	} {
+		b := newBench(t, 42)
+		var mu sync.Mutex
+		errs := onRanks(3, func(p *fabric.Peers) error {
+			mu.Lock()
+			recipe, config, m := b.recipe, b.config(1), b.model()
+			mu.Unlock()
+			config.Peers = p
+			c.change(p.Rank(), &recipe, &config)
+			s, err := New(context.Background(), &recipe, m, config)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			_, err = s.Run(context.Background())
+			return err
+		})
+		for rank, err := range errs {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: rank %d says %v, want %q", c.what, rank, err, c.want)
+			}
+		}
+	}
+}

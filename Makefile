@@ -75,6 +75,10 @@ chaos: ## resnet20 on CIFAR-10: 100 devices killed, 10 stopped, the host killed 
 leak: ## goroutines, files, threads and memory of host and devices at step 1,000 and 10,000 (minutes; a short one is in test)
 	BNCTL_LEAK=full $(GO) test -count=1 -run TestNothingGrows -v $(PATIENT) ./cmd/bnctl
 
+.PHONY: serve-long
+serve-long: ## 1,000 interleavings with devices killed, 100 reloads, 10,000 malformed requests and 200 slow clients (minutes; short ones are in test)
+	BNCTL_SERVE=full $(GO) test -count=1 -run "Killed|Reloads|Malformed" -v $(PATIENT) ./server
+
 .PHONY: fuzz
 fuzz: ## every reader of foreign bytes for 10 CPU-minutes, two at a time
 	bash scripts/fuzz.sh 10

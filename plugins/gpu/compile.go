@@ -13,6 +13,7 @@ type compiler struct {
 	folded map[graph.Value]float64 // products with a batch norm in them: its eps
 	temps  []*room                 // of the current node
 	steps  []step
+	ends   []step // behind all nodes
 	refuse []device.Refusal
 }
 
@@ -22,7 +23,8 @@ var builders map[graph.Op]func(c *compiler)
 func init() { // the builders refer to the table
 	builders = map[graph.Op]func(c *compiler){}
 	for _, family := range []map[graph.Op]func(c *compiler){
-		elementOps, structureOps, productOps, poolOps, normOps, softmaxOps,
+		elementOps, structureOps, productOps, poolOps, normOps, softmaxOps, sumOps, updateOps, lossOps,
+		exchangeOps,
 	} {
 		for op, b := range family {
 			builders[op] = b
@@ -53,7 +55,7 @@ func (e *Executable) lower(fn *graph.Function) []device.Refusal {
 	for i := range fn.Nodes {
 		c.build(i)
 	}
-	c.fn.steps, c.fn.Function = c.steps, whole
+	c.fn.steps, c.fn.Function = append(c.steps, c.ends...), whole
 	e.functions[fn.Name] = c.fn
 	return c.refuse
 }
@@ -65,7 +67,17 @@ func (e *Executable) reserved(r *room) bool {
 			return true
 		}
 	}
-	return r == e.owner || r == e.starts || r.kind == 0
+	return r == e.owner || r == e.starts || r.kind == 0 || r.kind == parts || e.cutOf(r)
+}
+
+// cutOf reports whether a room tells of a cut.
+func (e *Executable) cutOf(r *room) bool {
+	for _, k := range e.cuts {
+		if r == k.table || r == k.firsts {
+			return true
+		}
+	}
+	return false
 }
 
 // live finds the last reader of every value.
@@ -176,7 +188,7 @@ func (c *compiler) private(bytes int) *room {
 
 // launch adds a launch with units of a kind.
 func (c *compiler) launch(kernel string, kind graph.Kind, n int, args ...any) {
-	c.steps = append(c.steps, &launch{kernel, kind, n, args})
+	c.steps = append(c.steps, &launch{kernel: kernel, kind: kind, n: n, args: args})
 }
 
 // once adds the steps that do adds, to be run where one of the values has

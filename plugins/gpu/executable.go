@@ -18,7 +18,8 @@ type Executable struct {
 	constants []*constant
 	kept      map[string]*value // what train keeps for commit, by name
 	owner     *room             // for every row its replica
-	starts    *room             // for every replica its first row
+	starts    *room             // for every replica its first row, and how many it has
+	cuts      map[int]*cut      // by rows of a part
 
 	capacity device.Capacity
 	version  device.Version
@@ -37,7 +38,7 @@ type function struct {
 // load lowers p.
 func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) {
 	e := &Executable{device: d, program: p, states: map[string]*state{}, functions: map[string]*function{},
-		kept: map[string]*value{}}
+		kept: map[string]*value{}, cuts: map[int]*cut{}}
 	if err := p.Check(); err != nil {
 		return nil, d.fail("Load", device.Invalid, "%w", err)
 	}

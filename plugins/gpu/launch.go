@@ -16,12 +16,19 @@ type step interface{ run(f *frame) error }
 type launch struct {
 	kernel string
 	kind   graph.Kind
+	cut    *cut // if the kind is parts
 	n      int
 	args   []any
 }
 
 func (l *launch) run(f *frame) error {
 	units := f.units(l.kind)
+	if l.cut != nil {
+		units = 0
+		for _, n := range f.rows {
+			units += l.cut.count(n)
+		}
+	}
 	if l.n == 0 {
 		return nil
 	}

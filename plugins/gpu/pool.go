@@ -11,7 +11,6 @@ var poolOps = map[graph.Op]func(c *compiler){
 	graph.AvgPool:           buildPool,
 	graph.MaxPoolGrad:       buildPoolGrad,
 	graph.AvgPoolGrad:       buildPoolGrad,
-	graph.GlobalAvgPool:     buildGlobalAvgPool,
 	graph.GlobalAvgPoolGrad: buildGlobalAvgPoolGrad,
 }
 
@@ -52,9 +51,4 @@ func buildPoolGrad(c *compiler) {
 func buildGlobalAvgPoolGrad(c *compiler) {
 	dy, dx := c.in(0), c.out(0)
 	c.launch("global_avg_pool_back", dx.Kind, dx.count, dy, dx, dx.count, dx.positions())
-}
-
-func buildGlobalAvgPool(c *compiler) {
-	x, y := c.in(0), c.out(0)
-	c.launch("global_avg_pool", y.Kind, y.count, x, y, y.count, x.positions())
 }

@@ -126,6 +126,11 @@ func (f *frame) tellRows() error {
 			return err
 		}
 	}
+	for _, k := range f.exe.cuts {
+		if err := k.tell(f); err != nil {
+			return err
+		}
+	}
 	if len(owner) > 0 {
 		return d.Write(f.exe.owner.buffer, 0, tensor.Of(owner, len(owner)).Bytes)
 	}

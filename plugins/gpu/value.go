@@ -37,6 +37,7 @@ func newValue(v graph.Variable) *value {
 // room is memory for units of a kind. Values lie in one room one after the other.
 type room struct {
 	kind   graph.Kind
+	rows   int // of a part, if the kind is parts
 	bytes  int // of a unit
 	buffer Buffer
 	size   int // of the buffer
@@ -50,6 +51,8 @@ func (r *room) want(c device.Capacity) float64 {
 		units = c.Rows
 	case graph.Replica:
 		units = c.Replicas
+	case parts:
+		units = c.Rows/r.rows + c.Replicas
 	}
 	return (float64(r.bytes)*float64(units) + 15) / 16 * 16
 }

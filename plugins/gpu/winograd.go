@@ -15,6 +15,9 @@ type tiles struct {
 	block         int // the length of a chain
 }
 
+// tiled reports whether an algorithm has tiles.
+func tiled(a class.Algorithm) bool { return a == class.Winograd4 || a == class.Winograd2 }
+
 // tilesOf returns the tiles of a layer that has some.
 func tilesOf(l class.Layer, algorithm class.Algorithm) tiles {
 	const lanes = 16

@@ -91,38 +91,3 @@ KERNEL global_avg_pool_back(int first, IN float *dy, OUT float *dx, int n, int p
 	EACH(e, unit, n);
 	dx[unit * n + e] = DIV(dy[unit * (n / positions) + e / positions], (float)positions);
 }
-
-// span_sum adds up values [from, to): float32 in blocks of BLOCK, float64 over these.
-#define BLOCK 64
-#define SPAN 4096
-FUNCTION double span_sum(IN float *x, int from, int to) {
-	double s = 0.0;
-	for (int b = from; b < to; b += BLOCK) {
-		float t = 0.0f;
-		for (int p = b; p < b + BLOCK && p < to; p++)
-			t += x[p];
-		s += (double)t;
-	}
-	return s;
-}
-
-// global_avg_pool adds spans up along the canonical tree: left holds the nodes of
-// 1 << level spans whose right side is still to come.
-KERNEL global_avg_pool(int first, IN float *x, OUT float *y, int n, int positions) {
-	EACH(e, unit, n);
-	x += (unit * n + e) * positions;
-	double left[20], s = 0.0;
-	for (int i = 0; i * SPAN < positions; i++) {
-		int to = (i + 1) * SPAN, last = to >= positions, level = 0;
-		s = span_sum(x, i * SPAN, last ? positions : to);
-		for (; i >> level; level++) {
-			if (i >> level & 1)
-				s = left[level] + s;
-			else if (!last)
-				break;
-		}
-		if (!last)
-			left[level] = s;
-	}
-	y[unit * n + e] = (float)(s / (double)positions);
-}

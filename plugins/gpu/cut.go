@@ -1,0 +1,62 @@
+package gpu
+
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// parts is the kind of what each part of a cut has one of: no kind of a graph.
+const parts graph.Kind = 100
+
+// cut says how the rows of replicas are cut into parts of so many rows, the last
+// of a replica may have fewer.
+type cut struct {
+	rows   int
+	table  *room // for every part its replica, its first row, and the row behind its last
+	firsts *room // for every replica its first part, and how many it has
+}
+
+// cut returns the cut into parts of so many rows.
+func (c *compiler) cut(rows int) *cut {
+	e := c.exe
+	if e.cuts[rows] == nil {
+		k := &cut{rows: rows, table: e.rooms.own(parts, 12), firsts: e.rooms.own(graph.Replica, 8)}
+		k.table.rows = rows
+		e.cuts[rows] = k
+	}
+	return e.cuts[rows]
+}
+
+// parts takes a room for the current node with so many bytes for every part.
+func (c *compiler) parts(k *cut, bytes int) *room {
+	r := c.exe.rooms.own(parts, bytes)
+	r.rows = k.rows
+	return r
+}
+
+// count returns how many parts so many rows have.
+func (k *cut) count(rows int) int { return (rows + k.rows - 1) / k.rows }
+
+// tell tells the device the parts of this run.
+func (k *cut) tell(f *frame) error {
+	var table, firsts []int32
+	for r, n := range f.rows {
+		firsts = append(firsts, int32(len(table)/3), int32(k.count(n)))
+		for from := 0; from < n; from += k.rows {
+			table = append(table, int32(r), int32(f.starts[r]+from), int32(f.starts[r]+min(from+k.rows, n)))
+		}
+	}
+	if len(firsts) == 0 {
+		return nil
+	}
+	d := f.exe.device.driver
+	if err := d.Write(k.firsts.buffer, 0, tensor.Of(firsts, len(firsts)).Bytes); err != nil || len(table) == 0 {
+		return err
+	}
+	return d.Write(k.table.buffer, 0, tensor.Of(table, len(table)).Bytes)
+}
+
+// each adds a launch over the parts of a cut.
+func (c *compiler) each(k *cut, kernel string, n int, args ...any) {
+	c.steps = append(c.steps, &launch{kernel: kernel, kind: parts, cut: k, n: n, args: args})
+}

@@ -1,0 +1,77 @@
+// Losses and metrics of a row: logits are [class][position], labels [position].
+
+FUNCTION double target_of(int k, int label, int classes, double smoothing) {
+	double t = smoothing / (double)classes;
+	return k == label ? t + (1.0 - smoothing) : t;
+}
+
+// xent gives the loss of a row, and whether a label is no class.
+KERNEL xent(int first, IN float *x, IN int *labels, IN float *weight, OUT double *loss, OUT int *bad, int n,
+	int classes, int positions, int ignore, double smoothing, int weighted) {
+	EACH(e, unit, n);
+	double sum = 0.0, w = weighted ? (double)weight[unit] : 1.0;
+	int wrong = 0;
+	for (int p = 0; p < positions && !wrong; p++) {
+		int label = labels[unit * positions + p];
+		if (label == ignore)
+			continue;
+		if (label < 0 || label >= classes) {
+			wrong = 1;
+			continue;
+		}
+		IN float *v = x + unit * classes * positions + p;
+		double top, log = log_sum_exp(v, classes, positions, &top), l = 0.0;
+		for (int k = 0; k < classes; k++) {
+			double t = target_of(k, label, classes, smoothing);
+			if (t != 0.0)
+				l -= t * ((double)v[k * positions] - top - log);
+		}
+		sum += w * l;
+	}
+	loss[unit] = sum;
+	bad[unit] = wrong;
+}
+
+KERNEL correct(int first, IN float *x, IN int *labels, OUT double *counts, OUT int *bad, int n, int classes,
+	int positions, int ignore) {
+	EACH(e, unit, n);
+	double right = 0.0, all = 0.0;
+	int wrong = 0;
+	for (int p = 0; p < positions && !wrong; p++) {
+		int label = labels[unit * positions + p];
+		if (label == ignore)
+			continue;
+		if (label < 0 || label >= classes) {
+			wrong = 1;
+			continue;
+		}
+		IN float *v = x + unit * classes * positions + p;
+		int best = 0;
+		for (int k = 0; k < classes; k++)
+			if (v[k * positions] > v[best * positions])
+				best = k;
+		right += best == label ? 1.0 : 0.0;
+		all += 1.0;
+	}
+	counts[2 * unit] = right;
+	counts[2 * unit + 1] = all;
+	bad[unit] = wrong;
+}
+
+// xent_back has a thread for every logit.
+KERNEL xent_back(int first, IN float *x, IN int *labels, IN float *inverse, IN float *weight, OUT float *dx,
+	OUT int *bad, int n, int classes, int positions, int ignore, double smoothing, int weighted) {
+	EACH(e, unit, n);
+	int k = e / positions, p = e % positions, label = labels[unit * positions + p];
+	if (k == 0)
+		bad[unit * positions + p] = label != ignore && (label < 0 || label >= classes);
+	float g = 0.0f;
+	if (label != ignore && label >= 0 && label < classes) {
+		IN float *v = x + unit * n + p;
+		double top, log = log_sum_exp(v, classes, positions, &top);
+		double q = exp_of((double)v[k * positions] - top - log);
+		double w = weighted ? (double)weight[unit] : 1.0;
+		g = (float)((q - target_of(k, label, classes, smoothing)) * w * (double)inverse[0]);
+	}
+	dx[unit * n + e] = g;
+}

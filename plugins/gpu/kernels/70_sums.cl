@@ -1,0 +1,276 @@
+// Sums over rows and positions. Rows are cut into parts, of some rows of one
+// replica each: cut has the replica, the first row and the row behind the last
+// of every part; firsts has the first part of every replica, and how many it has.
+// What parts give is added along the canonical tree, whose left side is complete:
+// a counter in binary says which nodes are.
+#define LEVELS 24
+
+// BLOCK is how many positions are summed in float32, SPAN in one go of float64.
+#define BLOCK 64
+#define SPAN 4096
+
+// moments are merged (Chan, Golub, LeVeque 1979, eq. 1.5).
+typedef struct moments {
+	double n, mean, q;
+} moments;
+
+FUNCTION moments merged(moments a, moments b) {
+	if (b.n == 0.0)
+		return a;
+	if (a.n == 0.0)
+		return b;
+	moments m;
+	double d = b.mean - a.mean;
+	m.n = a.n + b.n;
+	m.mean = a.mean + d * b.n / m.n;
+	m.q = a.q + b.q + d * d * a.n * b.n / m.n;
+	return m;
+}
+
+// place is where position p of a channel lies, seen from the first row of a part.
+FUNCTION long place(int p, int c, int channels, int positions) {
+	return ((long)(p / positions) * channels + c) * positions + p % positions;
+}
+
+// moments_part gives those of a span of the positions of a part: e counts spans
+// and channels. Blocks are shifted by their own mean in float32.
+KERNEL moments_part(int first, IN float *x, OUT double *parts, IN int *cut, int n, int channels, int positions) {
+	EACH(e, unit, n);
+	int c = e % channels, from = e / channels * SPAN, all = (cut[3 * unit + 2] - cut[3 * unit + 1]) * positions;
+	int to = from + SPAN < all ? from + SPAN : all;
+	x += (long)cut[3 * unit + 1] * channels * positions;
+	double k0 = 0.0, t1 = 0.0, t2 = 0.0;
+	for (int b = from; b < to; b += BLOCK) {
+		int end = b + BLOCK < to ? b + BLOCK : to;
+		double size = (double)(end - b);
+		float k = 0.0f, s = 0.0f, squares = 0.0f;
+		for (int p = b; p < end; p++)
+			k += x[place(p, c, channels, positions)];
+		k *= (float)(1.0 / size);
+		for (int p = b; p < end; p++) {
+			float d = x[place(p, c, channels, positions)] - k;
+			s += d;
+			squares += d * d;
+		}
+		if (b == from)
+			k0 = (double)k;
+		double u = end - b == BLOCK ? (double)s * (1.0 / 64.0) : (double)s / size;
+		double shifted = ((double)k - k0) + u, t = size * shifted;
+		t1 += t;
+		t2 += ((double)squares - (double)s * u) + t * shifted;
+	}
+	double count = (double)(to - from), mean = 0.0, q = 0.0;
+	if (to > from) {
+		double u = t1 / count;
+		mean = k0 + u;
+		q = greater(0.0, t2 - t1 * u);
+	}
+	parts += (unit * n + e) * 3;
+	parts[0] = to > from ? count : 0.0;
+	parts[1] = mean;
+	parts[2] = q;
+}
+
+// moments_total merges the spans of each part and then the parts of a replica.
+KERNEL moments_total(int first, IN double *parts, OUT double *m, IN int *firsts, int n, int spans) {
+	EACH(c, unit, n);
+	int count = firsts[2 * unit + 1];
+	moments row[LEVELS], all[LEVELS], v = {0.0, 0.0, 0.0};
+	for (int i = 0; i < count; i++) {
+		IN double *part = parts + ((long)firsts[2 * unit] + i) * spans * n * 3;
+		for (int k = 0; k < spans; k++) {
+			v.n = part[(k * n + c) * 3];
+			v.mean = part[(k * n + c) * 3 + 1];
+			v.q = part[(k * n + c) * 3 + 2];
+			int level = 0;
+			for (; 1 << level <= k; level++)
+				if (k >> level & 1)
+					v = merged(row[level], v);
+				else if (k < spans - 1)
+					break;
+			if (k < spans - 1)
+				row[level] = v;
+		}
+		int level = 0;
+		for (; 1 << level <= i; level++)
+			if (i >> level & 1)
+				v = merged(all[level], v);
+			else if (i < count - 1)
+				break;
+		if (i < count - 1)
+			all[level] = v;
+	}
+	m += unit * (1 + 2 * n);
+	if (c == 0)
+		m[0] = v.n;
+	m[1 + c] = v.mean;
+	m[1 + n + c] = v.q;
+}
+
+// gradient_part gives, of a span, the sums of dy and of dy*(x - mean); without
+// moments (of < 0) the first alone, of x.
+KERNEL gradient_part(int first, IN float *x, IN float *dy, IN double *m, OUT double *parts, IN int *cut, int n,
+	int channels, int positions, int of) {
+	EACH(e, unit, n);
+	int c = e % channels, from = e / channels * SPAN, all = (cut[3 * unit + 2] - cut[3 * unit + 1]) * positions;
+	int to = from + SPAN < all ? from + SPAN : all;
+	long at = (long)cut[3 * unit + 1] * channels * positions;
+	x += at;
+	dy += at;
+	double mean = 0.0;
+	if (of >= 0)
+		mean = m[(of == OF_WHOLE ? 0L : (long)cut[3 * unit]) * (1 + 2 * channels) + 1 + c];
+	float k = (float)mean;
+	double s1 = 0.0, s2 = 0.0;
+	for (int b = from; b < to; b += BLOCK) {
+		int end = b + BLOCK < to ? b + BLOCK : to;
+		float p1 = 0.0f, p2 = 0.0f;
+		for (int p = b; p < end; p++) {
+			long i = place(p, c, channels, positions);
+			float g = dy[i];
+			p1 += g;
+			p2 += of >= 0 ? g * (x[i] - k) : 0.0f;
+		}
+		s1 += (double)p1;
+		s2 += (double)p2;
+	}
+	parts[(unit * n + e) * 2] = s1;
+	parts[(unit * n + e) * 2 + 1] = s2 - (mean - (double)k) * s1;
+}
+
+// added adds up, along the tree, number which of the spans of each part from
+// first on, and the parts.
+FUNCTION double added(IN double *parts, int count, int spans, int n, int c, int which) {
+	double row[LEVELS], all[LEVELS], v = 0.0;
+	for (int i = 0; i < count; i++) {
+		for (int k = 0; k < spans; k++) {
+			v = parts[((long)i * spans * n + k * n + c) * 2 + which];
+			int level = 0;
+			for (; 1 << level <= k; level++)
+				if (k >> level & 1)
+					v = row[level] + v;
+				else if (k < spans - 1)
+					break;
+			if (k < spans - 1)
+				row[level] = v;
+		}
+		int level = 0;
+		for (; 1 << level <= i; level++)
+			if (i >> level & 1)
+				v = all[level] + v;
+			else if (i < count - 1)
+				break;
+		if (i < count - 1)
+			all[level] = v;
+	}
+	return v;
+}
+
+// gradient_total adds the parts of a replica: y is [2][channel] float64.
+KERNEL gradient_total(int first, IN double *parts, OUT double *y, IN int *firsts, int n, int channels, int spans) {
+	EACH(e, unit, n);
+	y[unit * n + e] = added(parts + (long)firsts[2 * unit] * spans * channels * 2, firsts[2 * unit + 1], spans, channels,
+		e % channels, e / channels);
+}
+
+// channel_total is the first of both sums, in float32, divided.
+KERNEL channel_total(int first, IN double *parts, OUT float *y, IN int *firsts, int n, int spans, double divisor) {
+	EACH(c, unit, n);
+	y[unit * n + c] = (float)(added(parts + (long)firsts[2 * unit] * spans * n * 2, firsts[2 * unit + 1], spans, n, c,
+		0) / divisor);
+}
+
+// channel_mean is the same for every row.
+KERNEL channel_mean(int first, IN double *parts, OUT float *y, int n, int spans, double divisor) {
+	EACH(c, unit, n);
+	y[unit * n + c] = (float)(added(parts + unit * spans * n * 2, 1, spans, n, c, 0) / divisor);
+}
+
+// conv_weights gives, of a part, one chain for every weight, over rows and positions.
+KERNEL conv_weights(int first, IN float *x, IN float *dy, OUT float *parts, IN int *cut, IN int *table, int n) {
+	EACH(e, unit, n);
+	IN int *g = table;
+	int taps = G_KH * G_KW, o = e / (G_CG * taps), t = e % taps, channel = o / G_OG * G_CG + e / taps % G_CG;
+	int top = t / G_KW * G_DH - G_TOP, left = t % G_KW * G_DW - G_LEFT;
+	float s = 0.0f;
+	for (int row = cut[3 * unit + 1]; row < cut[3 * unit + 2]; row++) {
+		IN float *image = x + (long)row * G_C * G_H * G_W;
+		IN float *d = dy + ((long)row * G_O + o) * G_OH * G_OW;
+		for (int oy = 0; oy < G_OH; oy++)
+			for (int ox = 0; ox < G_OW; ox++)
+				s = FMA(pixel(image, g, channel, oy * G_SH + top, ox * G_SW + left), d[oy * G_OW + ox], s);
+	}
+	parts[unit * n + e] = s;
+}
+
+// add_parts adds the parts of a replica in float32.
+KERNEL add_parts(int first, IN float *parts, OUT float *y, IN int *firsts, int n) {
+	EACH(e, unit, n);
+	float all[LEVELS], v = 0.0f;
+	int count = firsts[2 * unit + 1];
+	parts += (long)firsts[2 * unit] * n + e;
+	for (int i = 0; i < count; i++) {
+		v = parts[(long)i * n];
+		int level = 0;
+		for (; 1 << level <= i; level++)
+			if (i >> level & 1)
+				v = all[level] + v;
+			else if (i < count - 1)
+				break;
+		if (i < count - 1)
+			all[level] = v;
+	}
+	y[unit * n + e] = v;
+}
+
+// sum_rows adds the rows of a replica in float64, in order.
+KERNEL sum_rows32(int first, IN float *x, OUT float *y, IN int *starts, int n) {
+	EACH(e, unit, n);
+	double s = 0.0;
+	for (int i = 0; i < starts[2 * unit + 1]; i++)
+		s += (double)x[((long)starts[2 * unit] + i) * n + e];
+	y[unit * n + e] = (float)s;
+}
+
+KERNEL sum_rows64(int first, IN double *x, OUT double *y, IN int *starts, int n) {
+	EACH(e, unit, n);
+	double s = 0.0;
+	for (int i = 0; i < starts[2 * unit + 1]; i++)
+		s += x[((long)starts[2 * unit] + i) * n + e];
+	y[unit * n + e] = s;
+}
+
+// reduce sums over some axes in float64, in logical order: table has the shape and
+// the strides of the axes that stay, then those of the reduced ones.
+KERNEL reduce32(int first, IN float *x, OUT float *y, IN int *table, int n, int stay, int gone, int length,
+	double divisor) {
+	EACH(e, unit, n);
+	x += unit * n * (long)length + index(table, table + stay, stay, e);
+	double s = 0.0;
+	for (int i = 0; i < length; i++)
+		s += (double)x[index(table + 2 * stay, table + 2 * stay + gone, gone, i)];
+	y[unit * n + e] = (float)(s / divisor);
+}
+
+KERNEL reduce64(int first, IN double *x, OUT double *y, IN int *table, int n, int stay, int gone, int length,
+	double divisor) {
+	EACH(e, unit, n);
+	x += unit * n * (long)length + index(table, table + stay, stay, e);
+	double s = 0.0;
+	for (int i = 0; i < length; i++)
+		s += x[index(table + 2 * stay, table + 2 * stay + gone, gone, i)];
+	y[unit * n + e] = s / divisor;
+}
+
+// prelu_slope sums in float64: rows in order, positions in order.
+KERNEL prelu_slope(int first, IN float *x, IN float *dy, OUT float *ds, IN int *starts, int n, int positions) {
+	EACH(c, unit, n);
+	double s = 0.0;
+	for (int i = 0; i < starts[2 * unit + 1]; i++)
+		for (int p = 0; p < positions; p++) {
+			long at = (((long)starts[2 * unit] + i) * n + c) * positions + p;
+			if (!(x[at] >= 0.0f))
+				s += (double)x[at] * (double)dy[at];
+		}
+	ds[unit * n + c] = (float)s;
+}

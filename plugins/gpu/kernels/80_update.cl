@@ -1,0 +1,85 @@
+// Updates, in float32, in the order written.
+
+KERNEL sgd(int first, IN float *w, IN float *g, IN float *v, IN float *lr, OUT float *w1, OUT float *v1, int n,
+	double momentum, double decay, int nesterov) {
+	EACH(i, unit, n);
+	float m = (float)momentum, k = (float)decay, d = g[i];
+	if (k != 0.0f)
+		d = g[i] + k * w[i];
+	float next = m * v[i] + d, u = next;
+	if (nesterov)
+		u = d + m * next;
+	w1[i] = w[i] - lr[0] * u;
+	v1[i] = next;
+}
+
+KERNEL adamw(int first, IN float *w, IN float *g, IN float *m, IN float *v, IN float *lr, IN float *step,
+	IN float *root, OUT float *w1, OUT float *m1, OUT float *v1, int n, double rest1, double rest2, double beta2,
+	double eps, double decay) {
+	EACH(i, unit, n);
+	float a = m[i] + (float)rest1 * (g[i] - m[i]);
+	float b = (float)beta2 * v[i] + (float)rest2 * (g[i] * g[i]);
+	float size = (float)SQRT64((double)b) * root[0] + (float)eps;
+	float shrink = lr[0] * (float)decay;
+	w1[i] = (w[i] - shrink * w[i]) - step[0] * DIV(a, size);
+	m1[i] = a;
+	v1[i] = b;
+}
+
+KERNEL lars(int first, IN float *w, IN float *g, IN float *v, IN float *lr, IN float *ratio, OUT float *w1,
+	OUT float *v1, int n, double momentum, double decay) {
+	EACH(i, unit, n);
+	float rate = lr[0] * ratio[0], d = g[i] + (float)decay * w[i];
+	float next = (float)momentum * v[i] + rate * d;
+	v1[i] = next;
+	w1[i] = w[i] - next;
+}
+
+KERNEL ema(int first, IN float *average, IN float *w, OUT float *next, int n, double rest) {
+	EACH(i, unit, n);
+	next[i] = average[i] + (float)rest * (w[i] - average[i]);
+}
+
+// squares gives the sum of squares of a block of 1024 of count elements: eight
+// lanes in float64, combined in pairs.
+KERNEL squares(int first, IN float *x, OUT double *parts, int n, int count) {
+	EACH(e, unit, n);
+	double lane[8];
+	_Pragma("unroll") for (int k = 0; k < 8; k++) {
+		lane[k] = 0.0;
+		for (int i = e * 1024 + k; i < e * 1024 + 1024 && i < count; i += 8)
+			lane[k] += (double)x[i] * (double)x[i];
+	}
+	parts[e] = ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+}
+
+KERNEL squares_total(int first, IN double *parts, OUT double *y, int n, int blocks) {
+	EACH(e, unit, n);
+	double all[LEVELS], v = 0.0;
+	for (int i = 0; i < blocks; i++) {
+		v = parts[i];
+		int level = 0;
+		for (; 1 << level <= i; level++)
+			if (i >> level & 1)
+				v = all[level] + v;
+			else if (i < blocks - 1)
+				break;
+		if (i < blocks - 1)
+			all[level] = v;
+	}
+	y[0] = v;
+}
+
+KERNEL trust_ratio(int first, IN double *weight, IN double *gradient, OUT float *y, int n, double eta, double decay,
+	double eps) {
+	EACH(e, unit, n);
+	double a = SQRT64(weight[0]), b = SQRT64(gradient[0]), ratio = 1.0;
+	if (a != 0.0 && b != 0.0)
+		ratio = eta * a / (b + decay * a + eps);
+	y[0] = (float)ratio;
+}
+
+KERNEL clip_factor(int first, IN double *sum, OUT float *y, int n, double most) {
+	EACH(e, unit, n);
+	y[0] = (float)lesser(1.0, most / (SQRT64(sum[0]) + 1e-6));
+}

@@ -1,0 +1,95 @@
+package gpu
+
+import (
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// lossOps are losses and metrics.
+var lossOps = map[graph.Op]func(c *compiler){
+	graph.SoftmaxXent:     buildXent,
+	graph.SoftmaxXentGrad: buildXentGrad,
+	graph.Correct:         buildCorrect,
+}
+
+// labels is a step that looks for labels that are no class: bad says of which
+// rows, or of which positions, one is.
+type labels struct {
+	labels  *value
+	bad     *room
+	perRow  int // of bad
+	classes int
+	ignore  int
+	name    string
+}
+
+func (l *labels) run(f *frame) error {
+	d, rows := f.exe.device.driver, f.units(graph.Rows)
+	wrong := tensor.New(tensor.I32, rows*l.perRow)
+	if err := d.Read(wrong.Bytes, l.bad.buffer, 0); err != nil || rows == 0 {
+		return err
+	}
+	for i, w := range wrong.I32() {
+		if w != 0 {
+			return l.fail(f, i/l.perRow)
+		}
+	}
+	return nil
+}
+
+// fail names the first label of a row that is no class and not ignored.
+func (l *labels) fail(f *frame, row int) error {
+	all := tensor.New(tensor.I32, f.units(graph.Rows)*l.labels.count)
+	if err := f.exe.device.driver.Read(all.Bytes, l.labels.buffer(), 0); err != nil {
+		return err
+	}
+	for _, label := range all.I32()[row*l.labels.count : (row+1)*l.labels.count] {
+		if (label < 0 || int(label) >= l.classes) && int(label) != l.ignore {
+			return device.Errorf("", l.name, device.Invalid, "label %d of row %d is not one of 0 to %d", label, row,
+				l.classes-1)
+		}
+	}
+	return nil
+}
+
+// watch adds the step that looks at bad, and returns its room.
+func (c *compiler) watch(perRow int) *room {
+	l := &labels{labels: c.in(1), bad: c.exe.rooms.own(graph.Rows, 4*perRow), perRow: perRow,
+		classes: c.in(0).channels(), ignore: c.node.Int("ignore"), name: c.fn.NodeName(c.node)}
+	c.ends = append(c.ends, l)
+	return l.bad
+}
+
+// weighted is an operand that may be absent, as a kernel takes it.
+func (c *compiler) weighted(i int) (any, int) {
+	if w := c.in(i); w != nil {
+		return w, 1
+	}
+	return c.in(0), 0 // read by nobody
+}
+
+func buildXent(c *compiler) {
+	x, y := c.in(0), c.out(0)
+	weight, weighted := c.weighted(2)
+	rows := c.temp(graph.Rows, 8)
+	c.launch("xent", graph.Rows, 1, x, c.in(1), weight, rows, c.watch(1), 1, x.channels(), x.positions(),
+		c.node.Int("ignore"), c.node.Float("smoothing"), weighted)
+	c.launch("sum_rows64", graph.Replica, 1, rows, y, c.exe.starts, 1)
+}
+
+func buildCorrect(c *compiler) {
+	x, y := c.in(0), c.out(0)
+	rows := c.temp(graph.Rows, 16)
+	c.launch("correct", graph.Rows, 1, x, c.in(1), rows, c.watch(1), 1, x.channels(), x.positions(),
+		c.node.Int("ignore"))
+	c.launch("sum_rows64", graph.Replica, 2, rows, y, c.exe.starts, 2)
+}
+
+func buildXentGrad(c *compiler) {
+	x, dx := c.in(0), c.out(0)
+	weight, weighted := c.weighted(3)
+	bad := c.watch(x.positions())
+	c.launch("xent_back", graph.Rows, dx.count, x, c.in(1), c.in(2), weight, dx, bad, dx.count, x.channels(),
+		x.positions(), c.node.Int("ignore"), c.node.Float("smoothing"), weighted)
+}

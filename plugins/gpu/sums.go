@@ -1,0 +1,132 @@
+package gpu
+
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// sumOps sum over rows, positions and axes.
+var sumOps = map[graph.Op]func(c *compiler){
+	graph.Moments:           buildMoments,
+	graph.NormaliseGradSums: buildNormaliseGradSums,
+	graph.ChannelSum:        buildChannelSum,
+	graph.GlobalAvgPool:     buildGlobalAvgPool,
+	graph.DenseGradWeight:   buildWeights,
+	graph.ConvGradWeight:    buildWeights,
+	graph.SumRows:           buildSumRows,
+	graph.ReduceSum:         buildReduce,
+	graph.ReduceMean:        buildReduce,
+	graph.PreluGradSlope:    buildPreluGradSlope,
+}
+
+// block and span are how many positions are summed in float32, and in one go of float64.
+const (
+	block = 64
+	span  = 4096
+)
+
+// channelCut returns how the rows of x are cut for sums of channels, and how many
+// spans a part has.
+func (c *compiler) channelCut(x *value) (k *cut, spans int) {
+	return c.cut(max(1, block/max(x.positions(), 1))), max(1, (x.positions()+span-1)/span)
+}
+
+func buildMoments(c *compiler) {
+	x, m := c.in(0), c.out(0)
+	k, spans := c.channelCut(x)
+	p := c.parts(k, 3*8*x.channels()*spans)
+	c.each(k, "moments_part", x.channels()*spans, x, p, k.table, x.channels()*spans, x.channels(), x.positions())
+	c.launch("moments_total", graph.Replica, x.channels(), p, m, k.firsts, x.channels(), spans)
+}
+
+// channelSums launches the parts of the sums of dy and dy*(x - mean); without
+// moments those of dy.
+func (c *compiler) channelSums(k *cut, spans int, x, dy, m *value) *room {
+	p, of := c.parts(k, 2*8*x.channels()*spans), -1
+	var moments any = k.table // read by nobody
+	if m != nil {
+		of, moments = unitsOf(m, graph.Rows), m
+	}
+	c.each(k, "gradient_part", x.channels()*spans, x, dy, moments, p, k.table, x.channels()*spans, x.channels(),
+		x.positions(), of)
+	return p
+}
+
+func buildNormaliseGradSums(c *compiler) {
+	x, sums := c.in(0), c.out(0)
+	k, spans := c.channelCut(x)
+	p := c.channelSums(k, spans, x, c.in(1), c.in(2))
+	c.launch("gradient_total", graph.Replica, sums.count, p, sums, k.firsts, sums.count, x.channels(), spans)
+}
+
+func buildChannelSum(c *compiler) {
+	x, y := c.in(0), c.out(0)
+	k, spans := c.channelCut(x)
+	p := c.channelSums(k, spans, x, x, nil)
+	c.launch("channel_total", graph.Replica, y.count, p, y, k.firsts, y.count, spans, 1.0)
+}
+
+func buildGlobalAvgPool(c *compiler) {
+	x, y := c.in(0), c.out(0)
+	k, spans := c.cut(1), max(1, (x.positions()+span-1)/span)
+	p := c.channelSums(k, spans, x, x, nil)
+	c.launch("channel_mean", graph.Rows, y.count, p, y, y.count, spans, float64(x.positions()))
+}
+
+func buildSumRows(c *compiler) {
+	x, y, kernel := c.in(0), c.out(0), "sum_rows32"
+	if x.DType == tensor.F64 {
+		kernel = "sum_rows64"
+	}
+	c.launch(kernel, graph.Replica, y.count, x, y, c.exe.starts, y.count)
+}
+
+func buildPreluGradSlope(c *compiler) {
+	x, dy, ds := c.in(0), c.in(1), c.out(0)
+	c.launch("prelu_slope", graph.Replica, ds.count, x, dy, ds, c.exe.starts, ds.count, x.positions())
+}
+
+func buildReduce(c *compiler) {
+	x, y, kernel := c.in(0), c.out(0), "reduce32"
+	if x.DType == tensor.F64 {
+		kernel = "reduce64"
+	}
+	gone := map[int]bool{}
+	for _, a := range c.node.Ints("axes") {
+		gone[a] = true
+	}
+	var lists [4][]int // shape and strides of the axes that stay, and of those that go
+	strides := rowMajor(x.Shape)
+	for i, n := range x.Shape {
+		at := 0
+		if gone[i] {
+			at = 2
+		}
+		lists[at], lists[at+1] = append(lists[at], n), append(lists[at+1], strides[i])
+	}
+	divisor := 1.0
+	if c.node.Op == graph.ReduceMean {
+		divisor = float64(x.count / max(y.count, 1))
+	}
+	c.launch(kernel, y.Kind, y.count, x, y, c.table(lists[:]...), y.count, len(lists[0]), len(lists[2]),
+		tensor.Count(lists[2]), divisor)
+}
+
+// chunk is how many positions of a result a chain of products has at least
+// before the next chain begins.
+const chunk = 4096
+
+// buildWeights is the gradient for a weight.
+func buildWeights(c *compiler) {
+	l, algorithm := c.layer()
+	x, dy, dw := c.in(0), c.in(1), c.out(0)
+	positions := l.OH * l.OW
+	k := c.cut(max(1, (chunk+positions-1)/max(positions, 1)))
+	p := c.parts(k, dw.size())
+	if tiled(algorithm) {
+		c.no("its gradient by tiles is not there yet")
+		return
+	}
+	c.each(k, "conv_weights", dw.count, x, dy, p, k.table, c.geometry(l, weights{}, byWindow), dw.count)
+	c.launch("add_parts", graph.Replica, dw.count, p, dw, k.firsts, dw.count)
+}

@@ -99,16 +99,16 @@ type Part struct {
 // together cover every leaf once, in any order. It returns the zero Tensor if
 // no replica has rows. The parts' values may be overwritten.
 func Combine(o Op, leaves int, parts []Part) (tensor.Tensor, error) {
-	root, err := CombineTo(o, []Node{Root(leaves)}, parts)
+	root, err := combineTo(o, []Node{Root(leaves)}, parts)
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
 	return root[0].Value, nil
 }
 
-// CombineTo completes parts to the values of some nodes, which they cover once.
+// combineTo completes parts to the values of some nodes, which they cover once.
 // The parts' values may be overwritten.
-func CombineTo(o Op, nodes []Node, parts []Part) ([]Part, error) {
+func combineTo(o Op, nodes []Node, parts []Part) ([]Part, error) {
 	at := make(map[Node]tensor.Tensor, len(parts))
 	for _, p := range parts {
 		if _, twice := at[p.Node]; twice {

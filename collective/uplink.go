@@ -74,7 +74,7 @@ func (h *Hub) complete(r *round) error {
 			parts = append(parts, v[i].Parts...)
 		}
 		first := r.values[0][i]
-		held, err := CombineTo(first.Op, h.uplink.Nodes(), parts)
+		held, err := combineTo(first.Op, h.uplink.Nodes(), parts)
 		if err != nil {
 			return err
 		}

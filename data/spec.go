@@ -1,7 +1,6 @@
 package data
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -9,7 +8,14 @@ import (
 
 // ErrSpec is wrapped by errors about a spec that is not written as Open takes
 // it: a misuse, not bad data.
-var ErrSpec = errors.New("data spec")
+var ErrSpec error = specError{}
+
+type specError struct{}
+
+func (specError) Error() string { return "data spec" }
+
+// Mistake implements what problem.IsMistake looks for.
+func (specError) Mistake() bool { return true }
 
 // spec is "kind:path@split", taken apart.
 type spec struct {

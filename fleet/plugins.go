@@ -150,6 +150,9 @@ func (u *Unknown) Error() string {
 	return fmt.Sprintf("unknown device %s; bnctl devices list shows what is there", strconv.Quote(u.Name))
 }
 
+// Mistake implements what problem.IsMistake looks for.
+func (u *Unknown) Mistake() bool { return true }
+
 // inProcess is device/ref, which needs no process.
 type inProcess struct{ ref.Provider }
 

@@ -21,6 +21,9 @@ func (e *Unknown) Error() string {
 	return fmt.Sprintf("unknown model %q; models are %s", e.Name, strings.Join(e.Known, ", "))
 }
 
+// Mistake implements what problem.IsMistake looks for.
+func (e *Unknown) Mistake() bool { return true }
+
 // Zoo is models.Lookup for names that a person has written: the error is an
 // *Unknown.
 func Zoo(name string) (models.Architecture, error) {

@@ -10,6 +10,7 @@
 package problem
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 )
@@ -92,4 +93,17 @@ func Counted(n int, thing string) string {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// Mistake reports whether the caller could have done otherwise: not for a Failure.
+func (e *Error) Mistake() bool { return !e.Failed }
+
+// IsMistake reports whether err is a mistake of the caller: an *Error, or an
+// error of another type with a method Mistake that says so.
+func IsMistake(err error) bool {
+	var m interface {
+		error
+		Mistake() bool
+	}
+	return errors.As(err, &m) && m.Mistake()
 }

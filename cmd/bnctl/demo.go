@@ -4,8 +4,6 @@ import (
 	"os"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/bnctl/bnctl/demo"
 )
 
 func demoCommand() *cli.Command {
@@ -36,11 +34,5 @@ func demoAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	o := outputOf(c)
-	r, err := demo.Run(c.Context, demo.Options{Program: self, Folder: c.String("keep"), Say: o.result,
-		Line: o.line})
-	if r != nil {
-		o.event("demo", r)
-	}
-	return err
+	return showDemo(c.Context, outputOf(c), self, c.String("keep"))
 }

@@ -1,10 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-	"sync"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/bench"
@@ -46,28 +42,5 @@ func devicesBench(c *cli.Context) error {
 		return err
 	}
 	options.Fleet.Devices = name
-	o := outputOf(c)
-	head := sync.OnceFunc(func() {
-		o.result("%-52s  %12s  %12s  %12s  %9s  %7s", "", "best us", "median us", "worst us", "GFLOP/s", "GB/s")
-	})
-	return bench.Device(c.Context, options, func(r bench.DeviceRow) {
-		head()
-		o.event("device_bench", r)
-		tellDeviceRow(o, r)
-	})
-}
-
-func tellDeviceRow(o *output, r bench.DeviceRow) {
-	if len(r.Lacks) > 0 {
-		o.result("%-52s  not there: the device lacks %s", r.Name, strings.Join(r.Lacks, ", "))
-		return
-	}
-	times, rates := fmt.Sprintf("%12s  %12s  %12s", "", "", ""), ""
-	if r.Runs > 0 {
-		times = fmt.Sprintf("%12.2f  %12.2f  %12.2f", r.Best, r.Median, r.Worst)
-	}
-	if r.Computes {
-		rates = fmt.Sprintf("  %9.1f  %7.1f", r.Gflops, r.GBs)
-	}
-	o.result("%-52s  %s%s", r.Name, times, rates)
+	return measureDevice(c.Context, outputOf(c), options)
 }

@@ -11,32 +11,10 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// evalEvent is the line of eval --json.
-type evalEvent struct {
-	Samples    int                   `json:"samples"`
-	Correct    int                   `json:"correct"`
-	Accuracy   float64               `json:"accuracy"`
-	Top5       float64               `json:"top5"`
-	Loss       train.Figure          `json:"loss"`
-	PerClass   map[string]classEvent `json:"per_class"`
-	Confusion  [][]int               `json:"confusion"` // [label][predicted]
-	Throughput float64               `json:"images_per_s"`
-}
-
-type classEvent struct {
-	N       int `json:"n"`
-	Correct int `json:"correct"`
-}
-
 func reportEvaluation(o *output, m *models.Model, e *train.Evaluation, took time.Duration) {
-	v := evalEvent{Samples: e.Samples, Correct: e.Correct, Accuracy: e.Accuracy(), Top5: e.Top5Accuracy(),
-		Loss: train.Figure(e.Loss()), PerClass: map[string]classEvent{}, Confusion: e.Confusion,
-		Throughput: float64(e.Samples) / max(took.Seconds(), 1e-9)}
-	for i, k := range e.PerClass {
-		v.PerClass[predict.Label(m, i)] = classEvent{k.N, k.Correct}
-	}
+	v := predict.NewReport(m, e, took)
 	o.event("eval", v)
-	o.result("%d samples  accuracy %.2f %%  top-5 %.2f %%  loss %.4f  (%.0f img/s)", v.Samples,
+	o.result("%s  accuracy %.2f %%  top-5 %.2f %%  loss %.4f  (%.0f img/s)", counted(v.Samples, "sample"),
 		100*v.Accuracy, 100*v.Top5, v.Loss, v.Throughput)
 	o.result("")
 	classTable(o, m, e)

@@ -8,12 +8,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Exit codes (CLI contract).
@@ -29,6 +25,9 @@ const (
 // misuseError is a mistake on the command line.
 type misuseError struct{ error }
 
+// Mistake implements what problem.IsMistake looks for.
+func (misuseError) Mistake() bool { return true }
+
 func misuse(format string, args ...any) error { return misuseError{fmt.Errorf(format, args...)} }
 
 // sickError says that a command ran, and that what it looked at is not healthy.
@@ -36,17 +35,11 @@ type sickError struct{ error }
 
 // code returns the exit code that err asks for.
 func code(ctx context.Context, err error) int {
-	var m misuseError
 	var s sickError
-	var p *problem.Error
-	var u *fleet.Unknown
-	var unknown *modelfile.Unknown
-	var recipe *train.RecipeError
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.As(err, &m), errors.As(err, &p) && !p.Failed, errors.As(err, &u), errors.As(err, &unknown),
-		errors.Is(err, data.ErrSpec), errors.As(err, &recipe):
+	case problem.IsMistake(err):
 		return exitMisused
 	case errors.As(err, &s):
 		return exitSick
@@ -73,32 +66,6 @@ func report(ctx context.Context, err error, asJSON bool, stderr io.Writer) int {
 	fmt.Fprintln(stderr, legibly("bnctl: %v", lines(strings.ReplaceAll(asFlags(err).Error(), "\n", "\n   "))))
 	return c
 }
-
-// asFlags returns err with the options of the library as a command line writes
-// them, and with names that may have been meant.
-func asFlags(err error) error {
-	var p *problem.Error
-	if errors.As(err, &p) {
-		as := p.Calling(flag)
-		as.Value += nearest(strings.Trim(p.Value, `"`), p.Known)
-		return errors.New(strings.Replace(err.Error(), p.Error(), as.Error(), 1))
-	}
-	var u *fleet.Unknown
-	if errors.As(err, &u) {
-		return fmt.Errorf("unknown device %q%s; bnctl devices list shows what is there", u.Name,
-			nearest(u.Name, u.Known))
-	}
-	var m *modelfile.Unknown
-	if errors.As(err, &m) {
-		name := fmt.Sprintf("unknown model %q%s; bnctl models list shows the names", m.Name,
-			nearest(m.Name, m.Known))
-		return errors.New(strings.Replace(err.Error(), m.Error(), name, 1))
-	}
-	return err
-}
-
-// flag is what a command line calls an option of the library.
-func flag(option string) string { return "--" + option }
 
 // errorEvent is an error as --json prints it.
 type errorEvent struct {

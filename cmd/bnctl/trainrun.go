@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/train"
 	"github.com/bnctl/bnctl/train/job"
 )
@@ -45,16 +43,6 @@ func (t *trainer) run(ctx context.Context, options job.Options) error {
 	}
 	tellOfDevices(t.out, j.Fleet)
 	return t.train(ctx, j)
-}
-
-// listener prints what is settled of a run.
-func (t *trainer) listener(options job.Options) job.Listener {
-	return job.Listener{
-		Source: func(option string, i data.Info) { tellOfFiles(t.out, flag(option), i) },
-		Model:  func(m *modelfile.Started) { tellOfModel(t.out, m, options.Start) },
-		Note:   t.out.note,
-		Idle:   func(idle error) { t.out.note("%v", asFlags(idle)) },
-	}
 }
 
 // stopped says how to go on after a run that was told to stop.

@@ -1,0 +1,16 @@
+package main
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/demo"
+)
+
+// showDemo shows the demo by running program.
+func showDemo(ctx context.Context, o *output, program, folder string) error {
+	r, err := demo.Run(ctx, demo.Options{Program: program, Folder: folder, Say: o.result, Line: o.line})
+	if r != nil {
+		o.event("demo", r)
+	}
+	return err
+}

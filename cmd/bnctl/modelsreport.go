@@ -1,0 +1,44 @@
+package main
+
+import (
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
+)
+
+func listModels(o *output) error {
+	o.result("%-12s  %-9s  %7s  %10s  %8s  %5s  %s", "name", "input", "classes", "parameters", "MFLOP", "lr", "")
+	for _, a := range models.Architectures() {
+		_, e, err := a.Describe()
+		if err != nil {
+			return err
+		}
+		o.event("model", e)
+		o.result("%-12s  %-9s  %7d  %10d  %8.1f  %5g  %s", e.Name, e.Input, e.Classes, e.Parameters,
+			e.Flops/1e6, e.LR, e.About)
+	}
+	return nil
+}
+
+// showModel prints a model of the zoo, or only the text of its graph.
+func showModel(o *output, name string, text bool) error {
+	a, err := modelfile.Zoo(name)
+	if err != nil {
+		return err
+	}
+	m, e, err := a.Describe()
+	if err != nil {
+		return err
+	}
+	if text {
+		_, err := o.stdout.Write(m.Graph.Text())
+		return err
+	}
+	e.Layers = m.Layers()
+	o.event("model", e)
+	o.result("%s: %s", a.Name, a.About)
+	o.result("%s", summary(m))
+	o.result("default learning rate %g (sgd, momentum 0.9, batch 128)", a.LR)
+	o.result("")
+	printLayers(o, e.Layers)
+	return nil
+}

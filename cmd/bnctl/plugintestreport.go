@@ -1,0 +1,35 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/bnctl/bnctl/device/conformance"
+	"github.com/bnctl/bnctl/device/devicetest"
+)
+
+// reportCase tells of a case at a level.
+func (o *output) reportCase(level string, r devicetest.Result) {
+	c := conformance.CaseOf(level, r)
+	if r.Err != nil {
+		o.result("FAULT  %s, %s: %s: %s\n       rule: %s", level, c.Precision, c.Name, c.Error, c.Rule)
+	} else if o.verbose {
+		o.result("ok     %s, %s: %s", level, c.Precision, c.Name)
+	}
+	o.event("conformance", c)
+}
+
+// reportLevel tells of all cases at a level.
+func (o *output) reportLevel(j conformance.Judgement) {
+	for _, op := range j.Missing {
+		o.result("FAULT  %s: operation %v is missing, and no network trains without it", j.Level, op)
+	}
+	lacks := []string{}
+	for _, op := range j.Lacks {
+		lacks = append(lacks, op.String())
+	}
+	if len(lacks) == 0 {
+		lacks = []string{"none"}
+	}
+	o.result("%s: %s, %s; operations that the device lacks: %s", j.Level, counted(j.Cases, "case"),
+		counted(j.Faults, "fault"), strings.Join(lacks, " "))
+}

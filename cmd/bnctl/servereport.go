@@ -1,0 +1,18 @@
+package main
+
+import "github.com/bnctl/bnctl/server"
+
+// announce says where what is served.
+func announce(o *output, s *server.Server) {
+	o.event("serve", struct {
+		HTTP   string         `json:"http"`
+		GRPC   string         `json:"grpc,omitempty"`
+		Models []server.Model `json:"models"`
+	}{s.HTTP(), s.GRPC(), s.Models()})
+	for _, m := range s.Models() {
+		o.result("http://%s/v2/models/%s/versions/%d", s.HTTP(), m.Name, m.Version)
+	}
+	if s.GRPC() != "" {
+		o.result("grpc://%s", s.GRPC())
+	}
+}

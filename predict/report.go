@@ -1,0 +1,37 @@
+package predict
+
+import (
+	"time"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/train"
+)
+
+// Report is an evaluation by the names of classes, as JSON has it.
+type Report struct {
+	Samples    int              `json:"samples"`
+	Correct    int              `json:"correct"`
+	Accuracy   float64          `json:"accuracy"`
+	Top5       float64          `json:"top5"`
+	Loss       train.Figure     `json:"loss"`
+	PerClass   map[string]Count `json:"per_class"`
+	Confusion  [][]int          `json:"confusion"` // [label][predicted]
+	Throughput float64          `json:"images_per_s"`
+}
+
+// Count is how many samples of a class there were, and how many were right.
+type Count struct {
+	N       int `json:"n"`
+	Correct int `json:"correct"`
+}
+
+// NewReport describes an evaluation of m that took so long.
+func NewReport(m *models.Model, e *train.Evaluation, took time.Duration) *Report {
+	r := &Report{Samples: e.Samples, Correct: e.Correct, Accuracy: e.Accuracy(), Top5: e.Top5Accuracy(),
+		Loss: train.Figure(e.Loss()), PerClass: map[string]Count{}, Confusion: e.Confusion,
+		Throughput: float64(e.Samples) / max(took.Seconds(), 1e-9)}
+	for i, k := range e.PerClass {
+		r.PerClass[Label(m, i)] = Count{k.N, k.Correct}
+	}
+	return r
+}

@@ -33,9 +33,9 @@ fabric:               collective tensor
 fabric/fabrictest:    collective fabric
 fabric/inprocess:     collective fabric
 
-device/ref:           collective device graph tensor
-device/class:         device graph
-device/devicetest:    collective device device/ref graph tensor
+device/ref:           collective device device/class graph tensor
+device/class:         collective device graph
+device/devicetest:    collective device device/class device/ref graph tensor
 device/conformance:   device device/devicetest device/remote graph problem
 device/starter:       problem
 device/starter/mine:  device device/ref device/serve

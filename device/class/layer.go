@@ -71,6 +71,16 @@ func (l Layer) Flipped() (Layer, bool) {
 	return f, l.Stride == [2]int{1, 1}
 }
 
+// Channel returns the channel of the product's result that weight i belongs to.
+func (l Layer) Channel(i int) int {
+	taps := l.Kernel[0] * l.Kernel[1]
+	o, k := i/taps/(l.C/l.Groups), i/taps%(l.C/l.Groups)
+	if l.Product == Backward {
+		return o/(l.O/l.Groups)*(l.C/l.Groups) + k
+	}
+	return o
+}
+
 // straight reports whether the kernel moves by one pixel and sees neighbours,
 // all channels of them.
 func (l Layer) straight() bool {

@@ -21,11 +21,11 @@ func judged(build func() (*setting, error)) func(ctx context.Context, open Opene
 			return err
 		}
 		defer m.Close()
-		joint, err := s.compare(ctx, m.x)
+		joint, err := s.compare(ctx, m)
 		if err != nil {
 			return fmt.Errorf("replicas of %v rows: %w", s.rows, err)
 		}
-		if _, err := s.held().compare(ctx, m.x); err != nil {
+		if _, err := s.held().compare(ctx, m); err != nil {
 			return fmt.Errorf("no replica at all: %w", err)
 		}
 		return s.eachAlone(ctx, m, joint)
@@ -36,7 +36,7 @@ func judged(build func() (*setting, error)) func(ctx context.Context, open Opene
 // of a device that says that it is deterministic the bits must be equal.
 func (s *setting) eachAlone(ctx context.Context, m *member, joint []tensor.Tensor) error {
 	for r := range s.rows {
-		alone, err := s.held(r).compare(ctx, m.x)
+		alone, err := s.held(r).compare(ctx, m)
 		if err == nil && m.Info().Has(device.Deterministic) {
 			err = s.sameBits(alone, joint, r)
 		}
@@ -47,8 +47,9 @@ func (s *setting) eachAlone(ctx context.Context, m *member, joint []tensor.Tenso
 	return nil
 }
 
-// compare runs a setting on the device and on ref and compares all outputs.
-func (s *setting) compare(ctx context.Context, x device.Executable) ([]tensor.Tensor, error) {
+// compare runs a setting on the device and on ref and compares all outputs. Of a
+// device that claims a class whose bits are defined these must be equal.
+func (s *setting) compare(ctx context.Context, m *member) ([]tensor.Tensor, error) {
 	want, err := s.reference(ctx)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func (s *setting) compare(ctx context.Context, x device.Executable) ([]tensor.Te
 	if err != nil {
 		return nil, err
 	}
-	got, err := s.run(ctx, x)
+	got, err := s.run(ctx, m.x)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (s *setting) compare(ctx context.Context, x device.Executable) ([]tensor.Te
 			return nil, fmt.Errorf("result %d: %w", i, err)
 		}
 	}
-	return got, nil
+	return got, s.sameAsDefined(ctx, m.Info().Kernels, got)
 }
 
 // sameBits compares what replica r yielded alone with its part of a run of all replicas.

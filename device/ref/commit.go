@@ -43,7 +43,7 @@ func (x *executable) prepareCommit(h device.Hyper) (*frame, error) {
 		return nil, fmt.Errorf("the program has no function %q", graph.Commit)
 	}
 	f := newFrame(fn, nil)
-	f.bf16 = x.dev.bf16
+	f.bf16, f.class, f.norms = x.dev.bf16, x.dev.class, x.norms[fn]
 	x.readState(f)
 	for _, v := range fn.Inputs {
 		name := fn.Values[v].Name

@@ -18,6 +18,7 @@ type dev struct {
 	ops        []graph.Op
 	precisions []string
 	bf16       bool            // opened at precision device.BF16
+	class      string          // whose definitions it computes; "": none
 	closed     context.Context // ends when the device is closed
 	end        context.CancelCauseFunc
 
@@ -43,13 +44,19 @@ func newDev(name string, precisions []string, without ...graph.Op) *dev {
 
 // Info implements device.Device.
 func (d *dev) Info() device.Info {
-	return device.Info{
+	info := device.Info{
 		ID: device.DefaultID, Name: d.name, Description: "reference device: plain loops, float64 sums",
 		Kernels: "ref", Threads: 1, Ops: slices.Clone(d.ops),
 		Features: []string{device.Deterministic, device.ExactUpdates, device.FiniteUpdates,
 			device.Profile},
 		Levels: []string{device.InProcess}, Precisions: slices.Clone(d.precisions),
 	}
+	if d.class != "" {
+		info.Description, info.Kernels = "the definitions of class "+d.class+", in plain loops", d.class
+		// Folded nodes have no times of their own.
+		info.Features = slices.DeleteFunc(info.Features, func(f string) bool { return f == device.Profile })
+	}
+	return info
 }
 
 // Ops returns the operations that have a loop here, in the order of their

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -18,11 +19,15 @@ type executable struct {
 	version  device.Version
 	kept     map[string]*array // by output name: what train kept
 	keptAt   device.Version    // the version that train read
+	norms    map[*graph.Function]map[graph.Value]class.Norm
 	closed   bool
 }
 
 func newExecutable(d *dev, p *graph.Program, c device.Capacity) *executable {
 	x := &executable{dev: d, program: p, capacity: c, state: map[string]tensor.Tensor{}}
+	if d.class != "" {
+		x.program, x.norms = fold(p)
+	}
 	for _, s := range p.State {
 		x.state[s.Name] = tensor.New(s.DType, s.Shape...)
 	}

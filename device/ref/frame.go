@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -19,6 +20,8 @@ type frame struct {
 	owner  []int    // the replica, as an index into first, of each row
 	wide   bool     // keep f32 values in float64 (Eval64)
 	bf16   bool     // at precision device.BF16
+	class  string   // computes the definitions of that class; "" the loops of this package
+	norms  map[graph.Value]class.Norm
 
 	group     device.Group
 	step      uint64
@@ -99,7 +102,11 @@ func (f *frame) compute(n *graph.Node) error {
 		f.values[v] = newArray(t, f.lead(t.Kind))
 	}
 	c := &call{frame: f, Node: n}
-	loops[n.Op](c)
+	loop := loops[n.Op]
+	if define := definitions[n.Op]; f.class != "" && define != nil {
+		loop = define
+	}
+	loop(c)
 	if c.err != nil {
 		return fmt.Errorf("%s: %w", f.fn.NodeName(n), c.err)
 	}

@@ -45,18 +45,22 @@ func (c *call) rowWeight(i, n int) float64 {
 
 // softmaxXent: per replica, the sum of -target*log(softmax), weighted.
 func softmaxXent(c *call) {
-	x, y := c.in(0).f, c.out(0)
-	classes := c.in(0).typ.Shape[0]
+	y, classes := c.out(0), c.in(0).typ.Shape[0]
 	c.labelled(func(n, label, i, stride int) {
-		largest, log := logSumExp(x, i, classes, stride)
-		loss := 0.0
-		for k := range classes {
-			if t := c.target(k, label, classes); t != 0 {
-				loss -= float64(t * (x[i+k*stride] - largest - log))
-			}
-		}
-		y.at(c.owner[n])[0] += float64(c.rowWeight(2, n) * loss)
+		y.at(c.owner[n])[0] += float64(c.rowWeight(2, n) * c.loss(label, i, classes, stride))
 	})
+}
+
+// loss returns the cross-entropy of one line of logits, from element i on.
+func (c *call) loss(label, i, classes, stride int) float64 {
+	x, loss := c.in(0).f, 0.0
+	largest, log := logSumExp(x, i, classes, stride)
+	for k := range classes {
+		if t := c.target(k, label, classes); t != 0 {
+			loss -= float64(t * (x[i+k*stride] - largest - log))
+		}
+	}
+	return loss
 }
 
 // softmaxXentGrad: (softmax - target)*weight*inverse; 0 where ignored.

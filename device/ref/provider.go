@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
 )
 
 // Provider opens reference devices.
@@ -29,15 +30,23 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 	if err := checkOptions(o); err != nil {
 		return nil, device.Errorf("ref", "Open", device.Unsupported, "%w", err)
 	}
+	if o.Kernels == class.FMA {
+		d := newDev("ref", []string{device.F32})
+		d.class = class.FMA
+		return d, nil
+	}
 	d := newDev("ref", device.Precisions())
 	d.bf16 = o.Precision == device.BF16
 	return d, nil
 }
 
 func checkOptions(o device.Options) error {
-	if o.Kernels != "" && o.Kernels != "auto" && o.Kernels != "ref" {
-		return fmt.Errorf("kernel class %q; this device has ref only", o.Kernels)
+	if o.Kernels != "" && o.Kernels != "auto" && o.Kernels != "ref" && o.Kernels != class.FMA {
+		return fmt.Errorf("kernel class %q; this device has ref and %s only", o.Kernels, class.FMA)
 	}
-	_, err := device.ParsePrecision(o.Precision)
+	precision, err := device.ParsePrecision(o.Precision)
+	if err == nil && o.Kernels == class.FMA && precision != device.F32 {
+		err = fmt.Errorf("class %s is defined at precision %s, not at %s", class.FMA, device.F32, precision)
+	}
 	return err
 }

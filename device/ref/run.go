@@ -55,6 +55,7 @@ func (x *executable) prepare(s device.Step) (*frame, error) {
 	}
 	f := newFrame(fn, s.Rows)
 	f.group, f.step, f.bf16 = x.dev.group, s.Number, x.dev.bf16
+	f.class, f.norms = x.dev.class, x.norms[fn]
 	if s.Profile {
 		f.took = make([]time.Duration, len(fn.Nodes))
 	}

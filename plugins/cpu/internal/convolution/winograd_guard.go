@@ -54,20 +54,13 @@ func (g *winogradGradientGuard) judge(f *run.Frame, k *winogradGradient, rows in
 	f.Kernels.Sizes(g.size, g.most, run.Temp[float32](f, g.sizes, rows*k.measured()))
 	failed := 0
 	for c := range k.c {
-		g.uneven[c] = !even(g.size[c], g.most[k.c+c])
+		g.uneven[c] = !class.EvenChannel(g.size[c], g.most[k.c+c])
 		if g.uneven[c] {
 			failed++
 		}
 	}
 	g.apart = failed > k.c/4
 	for o := 2 * k.c; o < 2*k.c+k.o; o++ {
-		g.apart = g.apart || !even(g.size[o], g.most[o+k.o])
+		g.apart = g.apart || !class.EvenChannel(g.size[o], g.most[o+k.o])
 	}
-}
-
-// even reports whether nothing outweighs the rest of values of which these are
-// the sum and the largest of the sizes.
-func even(size, most float32) bool {
-	const share = 8
-	return most == 0 || most >= class.TileLeast && most <= class.TileMost && share*most <= size
 }

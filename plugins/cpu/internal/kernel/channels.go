@@ -1,5 +1,7 @@
 package kernel
 
+import "github.com/bnctl/bnctl/device/class"
+
 // The functions below walk over positions with C channels each, laid out
 // [positions][C]; C is the length of their per-channel slices. They round
 // every operation, so that all sets give the same bits. What ends in Half is
@@ -88,20 +90,13 @@ func NewAffine(channels int) Affine {
 
 // Set fills channel c.
 func (a *Affine) Set(c int, mean, by, add float64) {
-	a.Hi[c] = float32(mean)
-	a.Lo[c] = float32(mean - float64(a.Hi[c]))
-	a.By[c], a.Add[c] = float32(by), float32(add)
+	n := class.NewAffine(mean, by, add)
+	a.Hi[c], a.Lo[c], a.By[c], a.Add[c] = n.Hi, n.Lo, n.By, n.Add
 }
 
-// at returns the normalised v of channel c.
-func (a *Affine) at(c int, v float32) float32 {
-	return float32(((v-a.Hi[c])-a.Lo[c])*a.By[c]) + a.Add[c]
-}
-
-// gradient returns the gradient for v of channel c, whose result has the gradient dy.
-func (a *Affine) gradient(c int, v, dy, slope float32) float32 {
-	d := float32(((v - a.Hi[c]) - a.Lo[c]) * slope)
-	return float32(a.By[c] * ((dy - a.Add[c]) - d))
+// of returns the numbers of channel c.
+func (a *Affine) of(c int) class.Affine {
+	return class.Affine{Hi: a.Hi[c], Lo: a.Lo[c], By: a.By[c], Add: a.Add[c]}
 }
 
 // Normalise sets y to ((x - hi) - lo)*by + add, per channel, with an ending. y
@@ -120,7 +115,7 @@ func (s *Set) Normalise(y, x []float32, a Affine, e Ending) {
 	})
 	for p := range left {
 		for i := from; i < n; i++ {
-			y[p*n+i] = e.at(p*n+i, a.at(i, x[p*n+i]))
+			y[p*n+i] = e.at(p*n+i, a.of(i).Normalise(x[p*n+i]))
 		}
 	}
 }
@@ -136,7 +131,7 @@ func (s *Set) NormaliseGradient(dx, x, dy []float32, a Affine, slope []float32) 
 	})
 	for p := range left {
 		for i := from; i < n; i++ {
-			dx[p*n+i] = a.gradient(i, x[p*n+i], dy[p*n+i], slope[i])
+			dx[p*n+i] = a.of(i).Gradient(x[p*n+i], dy[p*n+i], slope[i])
 		}
 	}
 }

@@ -1,0 +1,106 @@
+package class
+
+// The definitions of class FMA, in plain loops. Images are [channels][height][width],
+// weights [O][C/groups][kernel height][kernel width], both as package graph has them;
+// bias has a value for each channel of the result, or is empty. Every chain begins
+// with +0 and goes on by Fuse; an algorithm says in which order.
+
+// DefineForward sets y, [O][OH][OW], to what algorithm a makes of an image x.
+func DefineForward(l Layer, a Algorithm, y, x, w, bias []float32) {
+	p := product{Layer: l, x: x, w: w, bias: bias}
+	switch a {
+	case Winograd2, Winograd4:
+		p.winograd(a, y, l, func(c, o int) [9]float32 { return [9]float32(w[(o*l.C+c)*9:]) }, p.gemm)
+	case Direct:
+		each(l.O, l.OH, l.OW, y, p.direct)
+	case Depthwise, ImplicitGEMM:
+		each(l.O, l.OH, l.OW, y, p.gemm)
+	case DepthwiseRows:
+		each(l.O, l.OH, l.OW, y, p.depthwiseRows)
+	default:
+		panic("class: " + a.String() + " is defined by the CPU device")
+	}
+}
+
+// DefineBackward sets dx, [C][H][W], to what algorithm a makes of the gradient dy.
+func DefineBackward(l Layer, a Algorithm, dx, dy, w, bias []float32) {
+	p := product{Layer: l, x: dy, w: w, bias: bias}
+	back, _ := l.Flipped()
+	switch a {
+	case Winograd2, Winograd4:
+		p.winograd(a, dx, back, func(o, c int) [9]float32 {
+			return [9]float32(reversed(w[(o*l.C+c)*9:][:9], 9))
+		}, p.phases)
+	case Direct, DepthwiseRows:
+		DefineForward(back, a, dx, dy, l.flip(w), bias)
+	case Depthwise, ImplicitGEMM:
+		each(l.C, l.H, l.W, dx, p.phases)
+	default:
+		panic("class: " + a.String() + " is defined by the CPU device")
+	}
+}
+
+// product is what one image is computed from: x is the image, or the gradient of
+// the result.
+type product struct {
+	Layer
+	x, w, bias []float32
+}
+
+// each sets every element of an image to what at returns for it.
+func each(channels, height, width int, y []float32, at func(channel, y, x int) float32) {
+	for i := range channels * height * width {
+		y[i] = at(i/(height*width), i/width%height, i%width)
+	}
+}
+
+// biased returns a sum with the bias of its channel added.
+func (p product) biased(channel int, sum float32) float32 {
+	if len(p.bias) > 0 {
+		sum += p.bias[channel]
+	}
+	return sum
+}
+
+// pixel returns a value of an image of height by width, 0 outside of it.
+func pixel(image []float32, channel, y, x, height, width int) float32 {
+	if y < 0 || y >= height || x < 0 || x >= width {
+		return 0
+	}
+	return image[(channel*height+y)*width+x]
+}
+
+// input returns the value that output (y, x) sees through tap (i, j).
+func (p product) input(channel, y, x, i, j int) float32 {
+	return pixel(p.x, channel, y*p.Stride[0]-p.Pad[0]+i*p.Dilation[0], x*p.Stride[1]-p.Pad[1]+j*p.Dilation[1],
+		p.H, p.W)
+}
+
+// weight returns the weight of output channel o for channel k of its group at a tap.
+func (p product) weight(o, k, i, j int) float32 {
+	return p.w[((o*(p.C/p.Groups)+k)*p.Kernel[0]+i)*p.Kernel[1]+j]
+}
+
+// flip returns the weights of the Flipped convolution.
+func (l Layer) flip(w []float32) []float32 {
+	taps := l.Kernel[0] * l.Kernel[1]
+	cg, og := l.C/l.Groups, l.O/l.Groups
+	flipped := make([]float32, len(w))
+	for o := range l.O {
+		for k := range cg {
+			group := o / og
+			to := ((group*cg+k)*og + o%og) * taps
+			copy(flipped[to:], reversed(w[(o*cg+k)*taps:][:taps], taps))
+		}
+	}
+	return flipped
+}
+
+// reversed returns the first n values in reverse.
+func reversed(w []float32, n int) []float32 {
+	r := make([]float32, n)
+	for i := range r {
+		r[i] = w[n-1-i]
+	}
+	return r
+}

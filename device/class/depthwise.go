@@ -1,0 +1,17 @@
+package class
+
+// depthwiseRows is DepthwiseRows: a chain that begins with the bias, taps in
+// row-major order. Rows outside of the image are left out, columns outside of it
+// count as 0.
+func (p product) depthwiseRows(c, y, x int) float32 {
+	sum := p.biased(c, 0)
+	for i := range p.Kernel[0] {
+		if row := y*p.Stride[0] - p.Pad[0] + i; row < 0 || row >= p.H {
+			continue
+		}
+		for j := range p.Kernel[1] {
+			sum = Fuse(p.input(c, y, x, i, j), p.weight(c, 0, i, j), sum)
+		}
+	}
+	return sum
+}

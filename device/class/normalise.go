@@ -1,0 +1,21 @@
+package class
+
+// Affine is the numbers of a normalisation of one channel: the mean in two parts,
+// so that x - mean keeps its precision when the mean is large, a factor and a shift.
+// All operations are of float32, each rounded.
+type Affine struct{ Hi, Lo, By, Add float32 }
+
+// NewAffine returns the numbers of a channel.
+func NewAffine(mean, by, add float64) Affine {
+	hi := float32(mean)
+	return Affine{Hi: hi, Lo: float32(mean - float64(hi)), By: float32(by), Add: float32(add)}
+}
+
+// Normalise returns ((x - hi) - lo)*by + add.
+func (a Affine) Normalise(x float32) float32 { return float32(((x-a.Hi)-a.Lo)*a.By) + a.Add }
+
+// Gradient returns by*((dy - add) - ((x - hi) - lo)*slope).
+func (a Affine) Gradient(x, dy, slope float32) float32 {
+	d := float32(((x - a.Hi) - a.Lo) * slope)
+	return float32(a.By * ((dy - a.Add) - d))
+}

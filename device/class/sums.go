@@ -1,0 +1,113 @@
+package class
+
+import "github.com/bnctl/bnctl/collective"
+
+// Sums over the positions of a channel. The rows of a replica are cut into units of
+// max(1, 64/positions) rows, units of more than 4096 positions into spans of 4096,
+// spans into blocks of 64. A block is float32, one chain from +0 in order, every
+// operation rounded; a span is float64, one chain over its blocks. Spans are added
+// along the tree, and so are units.
+const (
+	blockPositions = 64
+	spanPositions  = 4096
+)
+
+// Channel gives the values of one channel of a replica, or of one row: position p of
+// row r is value r*positions + p.
+type Channel struct {
+	Rows, Positions int
+	At              func(i int) float32
+}
+
+// overSpans returns what spans give, along the trees; ok is false of no values.
+func overSpans[T any](c Channel, span func(from, to int) T, add func(a, b T) T) (sum T, ok bool) {
+	rows := max(1, blockPositions/max(c.Positions, 1))
+	if c.Rows*c.Positions == 0 {
+		return sum, false
+	}
+	return alongTree(ceil(c.Rows, rows), func(u int) T {
+		first, last := u*rows*c.Positions, min((u+1)*rows, c.Rows)*c.Positions
+		return alongTree(ceil(last-first, spanPositions), func(s int) T {
+			from := first + s*spanPositions
+			return span(from, min(from+spanPositions, last))
+		}, add)
+	}, add), true
+}
+
+// blocks calls do for every block of a span.
+func blocks(from, to int, do func(from, to int)) {
+	for ; from < to; from += blockPositions {
+		do(from, min(from+blockPositions, to))
+	}
+}
+
+// chain returns the float32 sum of n values.
+func chain(from, to int, at func(i int) float32) float32 {
+	sum := float32(0)
+	for i := from; i < to; i++ {
+		sum += at(i)
+	}
+	return sum
+}
+
+// Sum returns the sum of the values.
+func (c Channel) Sum() float64 {
+	sum, _ := overSpans(c, func(from, to int) float64 {
+		sum := 0.0
+		blocks(from, to, func(from, to int) { sum += float64(chain(from, to, c.At)) })
+		return sum
+	}, func(a, b float64) float64 { return a + b })
+	return sum
+}
+
+// Moments returns the number of values, their mean, and the sum of their squared
+// deviations from it.
+func (c Channel) Moments() [3]float64 {
+	m, _ := overSpans(c, c.spanMoments, func(a, b [3]float64) [3]float64 {
+		collective.Merge(a[:], a[:], b[:])
+		return a
+	})
+	return m
+}
+
+// spanMoments returns the moments of a span: deviations are from the mean of each
+// block in float32, which the sums over the blocks take out again.
+func (c Channel) spanMoments(from, to int) [3]float64 {
+	a, b, k0 := 0.0, 0.0, 0.0
+	first := from
+	blocks(from, to, func(from, to int) {
+		n := float64(to - from)
+		k := chain(from, to, c.At) * float32(1/n)
+		if from == first {
+			k0 = float64(k)
+		}
+		s := chain(from, to, func(i int) float32 { return c.At(i) - k })
+		p := chain(from, to, func(i int) float32 {
+			d := c.At(i) - k
+			return float32(d * d)
+		})
+		u := float64(s) / n
+		e := (float64(k) - k0) + u
+		t := float64(n * e)
+		a += t
+		b += (float64(p) - float64(float64(s)*u)) + float64(t*e)
+	})
+	n := float64(to - from)
+	u := a / n
+	return [3]float64{n, k0 + u, max(0, b-float64(a*u))}
+}
+
+// GradientSums returns the sums of dy and of dy*(x - mean), x being the values.
+func (c Channel) GradientSums(dy func(i int) float32, mean float64) [2]float64 {
+	k := float32(mean)
+	sums, _ := overSpans(c, func(from, to int) [2]float64 {
+		var s [2]float64
+		blocks(from, to, func(from, to int) {
+			s[0] += float64(chain(from, to, dy))
+			s[1] += float64(chain(from, to, func(i int) float32 { return float32(dy(i) * (c.At(i) - k)) }))
+		})
+		s[1] -= float64((mean - float64(k)) * s[0])
+		return s
+	}, func(a, b [2]float64) [2]float64 { return [2]float64{a[0] + b[0], a[1] + b[1]} })
+	return sums
+}

@@ -1,0 +1,178 @@
+package class
+
+import "math"
+
+// chunkPositions is how many positions of a result a chain of products has at least
+// before the next chain begins.
+const chunkPositions = 4096
+
+// DefineWeights sets dw to the gradient for the weight that algorithm a makes of the
+// rows of one replica, and of the gradients of their results: images one behind the
+// other. The rows are cut into chunks of max(1, ceil(4096 / positions)); the gradients
+// of the chunks are added along the tree.
+func DefineWeights(l Layer, a Algorithm, dw, x, dy []float32) {
+	in, out := l.C*l.H*l.W, l.O*l.OH*l.OW
+	rows, some := len(dy)/out, ceil(chunkPositions, l.OH*l.OW)
+	if rows == 0 {
+		clear(dw)
+		return
+	}
+	copy(dw, alongTree(ceil(rows, some), func(i int) []float32 {
+		from, to := i*some, min((i+1)*some, rows)
+		g := gradient{Layer: l, x: x[from*in : to*in], dy: dy[from*out : to*out], rows: to - from}
+		return g.of(a, len(dw))
+	}, func(a, b []float32) []float32 {
+		for i, v := range b {
+			a[i] += v
+		}
+		return a
+	}))
+}
+
+// of returns the gradient of a chunk.
+func (g gradient) of(a Algorithm, n int) []float32 {
+	dw := make([]float32, n)
+	switch a {
+	case ImplicitGEMM, Direct, Depthwise:
+		taps := g.Kernel[0] * g.Kernel[1]
+		for i := range dw {
+			dw[i] = g.chain(i/taps/(g.C/g.Groups), i/taps%(g.C/g.Groups), i%taps)
+		}
+	case Winograd4:
+		g.winograd(dw)
+	default:
+		panic("class: " + a.String() + " is defined by the CPU device")
+	}
+	return dw
+}
+
+// gradient is what a gradient for the weight is computed from: a chunk.
+type gradient struct {
+	Layer
+	x, dy []float32
+	rows  int
+}
+
+// image returns row r of the operands.
+func (g gradient) image(r int) (x, dy []float32) {
+	in, out := g.C*g.H*g.W, g.O*g.OH*g.OW
+	return g.x[r*in:][:in], g.dy[r*out:][:out]
+}
+
+// chain returns the gradient for one weight: one chain over the positions of all
+// rows, in order. What lies outside of an image counts as 0.
+func (g gradient) chain(o, k, tap int) float32 {
+	cg, og := g.C/g.Groups, g.O/g.Groups
+	sum := float32(0)
+	for r := range g.rows {
+		x, dy := g.image(r)
+		p := product{Layer: g.Layer, x: x}
+		for i := range g.OH * g.OW {
+			v := p.input(o/og*cg+k, i/g.OW, i%g.OW, tap/g.Kernel[1], tap%g.Kernel[1])
+			sum = Fuse(v, dy[o*g.OH*g.OW+i], sum)
+		}
+	}
+	return sum
+}
+
+// winograd computes all gradients by tiles, and those of channels that are not even
+// by chains: of single input channels, of all if more than a quarter of these are
+// not, or any output channel.
+func (g gradient) winograd(dw []float32) {
+	t := Tiles{Side: 4}
+	var odd []int
+	for c := range g.C {
+		if !g.even(g.x, c, g.C, g.H, g.W) {
+			odd = append(odd, c)
+		}
+	}
+	apart := len(odd) > g.C/4
+	for o := range g.O {
+		apart = apart || !g.even(g.dy, o, g.O, g.OH, g.OW)
+	}
+	if apart {
+		copy(dw, g.of(ImplicitGEMM, len(dw)))
+		return
+	}
+	g.tiles(t, dw)
+	for _, c := range odd {
+		for i := range g.O * 9 {
+			dw[(i/9*g.C+c)*9+i%9] = g.chain(i/9, c, i%9)
+		}
+	}
+}
+
+// tiles computes all gradients by tiles: every frequency has one chain over the
+// tiles of all rows, in order.
+func (g gradient) tiles(t Tiles, dw []float32) {
+	n := t.Tile() * t.Tile()
+	sums := make([]float32, g.C*g.O*n)
+	for r := range g.rows {
+		x, dy := g.image(r)
+		for ty := 0; ty < g.OH; ty += t.Side {
+			for tx := 0; tx < g.OW; tx += t.Side {
+				g.tile(t, sums, x, dy, ty, tx)
+			}
+		}
+	}
+	for i := range g.O * g.C {
+		taps := t.Kernel(sums[i*n:][:n])
+		copy(dw[i*9:], taps[:])
+	}
+}
+
+// tile adds the products of one tile.
+func (g gradient) tile(t Tiles, sums, x, dy []float32, ty, tx int) {
+	n := t.Tile() * t.Tile()
+	v := make([][MostTile * MostTile]float32, g.C)
+	for c := range v {
+		v[c] = t.input(g.Layer, x, c, ty, tx)
+	}
+	for o := range g.O {
+		d := t.gradient(g.Layer, dy, o, ty, tx)
+		for c := range v {
+			for f := range n {
+				at := (o*g.C+c)*n + f
+				sums[at] = Fuse(v[c][f], d[f], sums[at])
+			}
+		}
+	}
+}
+
+// gradient returns the transformed tile of an output channel.
+func (t Tiles) gradient(l Layer, dy []float32, o, ty, tx int) (v [MostTile * MostTile]float32) {
+	n := t.Tile()
+	var half [MostTile][MostTile]float32
+	var d, p [MostTile]float32
+	for x := range t.Side {
+		for y := range t.Side {
+			d[y] = pixel(dy, o, ty+y, tx+x, l.OH, l.OW)
+		}
+		t.Points(p[:], d[:])
+		for i := range n {
+			half[i][x] = p[i]
+		}
+	}
+	for i := range n {
+		t.Points(v[i*n:], half[i][:])
+	}
+	return v
+}
+
+// even reports whether a channel is an EvenChannel: the sizes of its values are
+// summed in order in every 4 rows of an image, and these sums in order.
+func (g gradient) even(images []float32, channel, channels, height, width int) bool {
+	size, most := float32(0), uint32(0)
+	for r := range g.rows {
+		image := images[(r*channels+channel)*height*width:][:height*width]
+		for y := 0; y < height; y += 4 {
+			band := float32(0)
+			for _, v := range image[y*width : min(y+4, height)*width] {
+				band += math.Float32frombits(sizeBits(v))
+				most = max(most, sizeBits(v))
+			}
+			size += band
+		}
+	}
+	return EvenChannel(size, math.Float32frombits(most))
+}

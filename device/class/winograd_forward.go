@@ -1,0 +1,164 @@
+package class
+
+import "math"
+
+// winograd is Winograd2 and Winograd4 of an image: l is the convolution that is
+// computed, kernel gives its weights from an input to an output channel, and window
+// computes an output for which tiles do not do.
+//
+// Tiles lie side by side from the first pixel on, and reach beyond the image, where
+// there are zeros. If some output channel has weights that are not EvenWeights,
+// window computes everything; and the outputs of a tile that is not an EvenTile.
+func (p product) winograd(a Algorithm, y []float32, l Layer, kernel func(c, o int) [9]float32,
+	window func(o, y, x int) float32) {
+	g := Tiles{Side: 2}
+	if a == Winograd4 {
+		g.Side = 4
+	}
+	if !evenKernels(l, kernel) {
+		each(l.O, l.OH, l.OW, y, window)
+		return
+	}
+	u := g.weightsOf(l, kernel)
+	for ty := 0; ty < l.OH; ty += g.Side {
+		for tx := 0; tx < l.OW; tx += g.Side {
+			tile := func(o, y, x int) float32 { return window(o, ty+y, tx+x) }
+			if g.evenTile(l, p.x, ty, tx) {
+				outputs := g.tile(l, p.x, u, ty, tx)
+				tile = func(o, y, x int) float32 {
+					bias := float32(0) // is added where there is none, too
+					if len(p.bias) > 0 {
+						bias = p.bias[o]
+					}
+					return outputs[o][y*MostTile+x] + bias
+				}
+			}
+			for i := range l.O * g.Side * g.Side {
+				o, dy, dx := i/(g.Side*g.Side), i/g.Side%g.Side, i%g.Side
+				if ty+dy < l.OH && tx+dx < l.OW {
+					y[(o*l.OH+ty+dy)*l.OW+tx+dx] = tile(o, dy, dx)
+				}
+			}
+		}
+	}
+}
+
+// evenKernels reports whether all output channels have EvenWeights. Sizes are
+// summed over the input channels in order.
+func evenKernels(l Layer, kernel func(c, o int) [9]float32) bool {
+	for o := range l.O {
+		var sizes [9]float32
+		most := uint32(0)
+		for c := range l.C {
+			for t, v := range kernel(c, o) {
+				sizes[t] += math.Float32frombits(sizeBits(v))
+				most = max(most, sizeBits(v))
+			}
+		}
+		if !EvenWeights(sizes, math.Float32frombits(most)) {
+			return false
+		}
+	}
+	return true
+}
+
+// weightsOf returns the transformed weights, by output and input channel.
+func (g Tiles) weightsOf(l Layer, kernel func(c, o int) [9]float32) [][][MostTile * MostTile]float32 {
+	u := make([][][MostTile * MostTile]float32, l.O)
+	for o := range u {
+		u[o] = make([][MostTile * MostTile]float32, l.C)
+		for c := range u[o] {
+			g.Weights(u[o][c][:], kernel(c, o))
+		}
+	}
+	return u
+}
+
+// evenTile reports whether the tile whose outputs begin at (ty, tx) is even.
+func (g Tiles) evenTile(l Layer, image []float32, ty, tx int) bool {
+	least, most := float32(math.Inf(1)), uint32(0)
+	for by := ty / 2; by <= min(ty/2+g.Side/2, l.H/2); by++ {
+		for bx := tx / 2; bx <= min(tx/2+g.Side/2, l.W/2); bx++ {
+			sum, largest := BlockSize(block(l, image, BlockOf(by, l.H), BlockOf(bx, l.W)),
+				block(l, image, BlockOf(by, l.H)+1, BlockOf(bx, l.W)))
+			least, most = min(least, sum), max(most, largest)
+		}
+	}
+	return EvenTile(least, math.Float32frombits(most))
+}
+
+// block returns the values of two pixels side by side, [pixel][channel].
+func block(l Layer, image []float32, y, x int) []float32 {
+	values := make([]float32, 2*l.C)
+	for i := range values {
+		values[i] = pixel(image, i%l.C, y, x+i/l.C, l.H, l.W)
+	}
+	return values
+}
+
+// input returns the transformed tile of a channel whose outputs begin at (ty, tx).
+func (g Tiles) input(l Layer, image []float32, c, ty, tx int) (v [MostTile * MostTile]float32) {
+	n := g.Tile()
+	var half [MostTile][MostTile]float32
+	var d, t [MostTile]float32
+	for x := range n {
+		for y := range n {
+			d[y] = pixel(image, c, ty+y-1, tx+x-1, l.H, l.W)
+		}
+		g.Into(t[:], d[:])
+		for i := range n {
+			half[i][x] = t[i]
+		}
+	}
+	for i := range n {
+		g.Into(v[i*n:], half[i][:])
+	}
+	return v
+}
+
+// tile returns the outputs of a tile of every output channel, a row every MostTile.
+func (g Tiles) tile(l Layer, image []float32, u [][][MostTile * MostTile]float32,
+	ty, tx int) [][MostTile * MostTile]float32 {
+	v := make([][MostTile * MostTile]float32, l.C)
+	for c := range v {
+		v[c] = g.input(l, image, c, ty, tx)
+	}
+	outputs := make([][MostTile * MostTile]float32, l.O)
+	for o := range outputs {
+		var m [MostTile * MostTile]float32
+		for f := range g.Tile() * g.Tile() {
+			for from := 0; from < l.C; from += g.Block(l.C) {
+				chain := float32(0)
+				for c := from; c < from+g.Block(l.C); c++ {
+					chain = Fuse(v[c][f], u[o][c][f], chain)
+				}
+				if from == 0 {
+					m[f] = chain
+				} else {
+					m[f] += chain
+				}
+			}
+		}
+		g.output(outputs[o][:], m)
+	}
+	return outputs
+}
+
+// output sets y to the outputs of the products of a tile.
+func (g Tiles) output(y []float32, m [MostTile * MostTile]float32) {
+	n := g.Tile()
+	var half [MostTile][MostTile]float32 // [column of the output][row of m]
+	var t [MostTile]float32
+	for i := range n {
+		g.Back(t[:], m[i*n:])
+		for x := range g.Side {
+			half[x][i] = t[x]
+		}
+	}
+	for x := range g.Side {
+		g.Back(t[:], half[x][:])
+		for row := range g.Side {
+			y[row*MostTile+x] = t[row]
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package devicetest
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// defines reports whether the bits of a device that claims a class are defined:
+// those of class.FMA at precision device.F32.
+func defines(ctx context.Context, claim string) bool {
+	return claim == class.FMA && precisionOf(ctx) == device.F32
+}
+
+// sameAsDefined compares what a device of a class yielded with what ref yields when
+// it runs the definitions of the class, bit by bit.
+func (s *setting) sameAsDefined(ctx context.Context, claim string, got []tensor.Tensor) error {
+	if !defines(ctx, claim) {
+		return nil
+	}
+	d, err := ref.Provider{}.Open(ctx, device.DefaultID, device.Options{Kernels: claim})
+	if err != nil {
+		return fmt.Errorf("definition: %w", err)
+	}
+	defer d.Close()
+	x, err := s.load(ctx, d)
+	if err != nil {
+		return fmt.Errorf("definition: %w", err)
+	}
+	want, err := s.run(ctx, x)
+	if err != nil {
+		return fmt.Errorf("definition: %w", err)
+	}
+	for i := range want {
+		if err := bitsDiffer(got[i], want[i]); err != nil {
+			return fmt.Errorf("result %d has other bits than class %s defines: %w", i, claim, err)
+		}
+	}
+	return nil
+}
+
+// bitsDiffer returns an error that names the first element with other bits. A NaN
+// is any other NaN; the sign of zero counts.
+func bitsDiffer(got, want tensor.Tensor) error {
+	differ, first := 0, -1
+	var g, w float64
+	for i := range want.Count() {
+		a, b := element(got, i), element(want, i)
+		if math.Float64bits(a) == math.Float64bits(b) || a != a && b != b {
+			continue
+		}
+		if differ++; first < 0 {
+			first, g, w = i, a, b
+		}
+	}
+	if differ == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d elements, the first is element %d: %v, want %v", differ, want.Count(), first, g, w)
+}
+
+// element returns an element of a tensor.
+func element(t tensor.Tensor, i int) float64 {
+	switch t.DType {
+	case tensor.F32:
+		return float64(t.F32()[i])
+	case tensor.F64:
+		return t.F64()[i]
+	case tensor.I32:
+		return float64(t.I32()[i])
+	case tensor.I64:
+		return float64(t.I64()[i])
+	}
+	return float64(t.U8()[i])
+}

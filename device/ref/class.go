@@ -1,0 +1,107 @@
+package ref
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// definitions holds the loops of class class.FMA that differ from those of the
+// device itself: float32 operations in the order that package class states.
+var definitions = map[graph.Op]func(*call){
+	graph.Conv: defineConv, graph.ConvTranspose: defineConv, graph.ConvGradInput: defineConv,
+	graph.Dense: defineConv, graph.DenseGradInput: defineConv,
+	graph.ConvGradWeight: defineWeights, graph.DenseGradWeight: defineWeights,
+
+	graph.Moments: defineMoments, graph.Normalise: defineNormalise, graph.BatchNorm: defineBatchNorm,
+	graph.NormaliseGradSums: defineNormaliseGradSums, graph.NormaliseGradInput: defineNormaliseGradInput,
+	graph.ChannelSum: defineChannelSum, graph.GlobalAvgPool: defineGlobalAvgPool,
+
+	graph.ActivationGrad: defineActivationGrad, graph.SoftmaxXent: defineSoftmaxXent,
+	graph.MaxPoolGrad: defineMaxPoolGrad, graph.AvgPoolGrad: defineAvgPoolGrad,
+}
+
+// floats returns elements as float32, which they are.
+func floats(list []float64) []float32 {
+	out := make([]float32, len(list))
+	for i, v := range list {
+		out[i] = float32(v)
+	}
+	return out
+}
+
+// layer returns the layer of the call's node and its algorithm.
+func (c *call) layer() (class.Layer, class.Algorithm) {
+	l, _ := class.LayerOf(c.fn, c.Node)
+	return l, class.Choose(l, device.F32, class.FMA)
+}
+
+// defineConv computes products with a weight, row by row.
+func defineConv(c *call) {
+	l, a := c.layer()
+	x, y := c.in(0), c.out(0)
+	w, bias := c.filter(l)
+	for n := range y.lead {
+		out := make([]float32, y.size)
+		if l.Product == class.Forward {
+			class.DefineForward(l, a, out, floats(x.at(n)), w, bias)
+		} else {
+			class.DefineBackward(l, a, out, floats(x.at(n)), w, bias)
+		}
+		widen(y.at(n), out)
+	}
+}
+
+// filter returns the weight and the bias of the call's node, with the batch norm
+// that was folded into them.
+func (c *call) filter(l class.Layer) (w, bias []float32) {
+	w = floats(c.in(1).at(0))
+	gradient := c.Op == graph.ConvGradInput || c.Op == graph.DenseGradInput
+	if b := c.in(2); b != nil && !gradient {
+		bias = floats(b.at(0))
+	}
+	norm, ok := c.norms[c.Out[0]]
+	if !ok {
+		return w, bias
+	}
+	gamma, beta, mean, variance := c.in(3).at(0), c.in(4).at(0), c.in(5).at(0), c.in(6).at(0)
+	by, add := make([]float64, len(gamma)), make([]float32, len(gamma))
+	for ch := range gamma {
+		shift := -mean[ch]
+		if bias != nil {
+			shift += float64(bias[ch])
+		}
+		by[ch] = norm.By(float32(gamma[ch]), float32(variance[ch]))
+		add[ch] = norm.Add(float32(beta[ch]), shift, by[ch])
+	}
+	for i := range w {
+		w[i] = float32(float64(w[i]) * by[l.Channel(i)])
+	}
+	return w, add
+}
+
+// defineWeights computes the gradients for a weight, replica by replica.
+func defineWeights(c *call) {
+	l, a := c.layer()
+	x, dy, dw := c.in(0), c.in(1), c.out(0)
+	for r := range c.replicas() {
+		from, to := c.first[r], c.first[r+1]
+		out := make([]float32, dw.size)
+		class.DefineWeights(l, a, out, floats(x.f[from*x.size:to*x.size]), floats(dy.f[from*dy.size:to*dy.size]))
+		widen(dw.at(r), out)
+	}
+}
+
+// fold returns p with its functions folded, as class class.FMA computes them, and
+// the batch norms that their products hold.
+func fold(p *graph.Program) (*graph.Program, map[*graph.Function]map[graph.Value]class.Norm) {
+	folded, norms := *p, map[*graph.Function]map[graph.Value]class.Norm{}
+	folded.Functions = slices.Clone(p.Functions)
+	for i, fn := range p.Functions {
+		f, n := class.Fold(fn)
+		folded.Functions[i], norms[f] = f, n
+	}
+	return &folded, norms
+}

@@ -1,0 +1,50 @@
+package ref
+
+import "github.com/bnctl/bnctl/graph"
+
+// defineActivationGrad: of relu and relu6 the gradient where it passes, else +0.
+func defineActivationGrad(c *call) {
+	y, dy, dx := c.in(0).f, c.in(1).f, c.out(0).f
+	of, _ := graph.ActivationNamed(c.Text("of"))
+	if of != graph.Relu && of != graph.Relu6 {
+		activationGrad(c)
+		return
+	}
+	for i, v := range y {
+		if v > 0 && (of == graph.Relu || v < 6) {
+			dx[i] = dy[i]
+		}
+	}
+}
+
+// defineMaxPoolGrad adds in float32, in the order of the windows.
+func defineMaxPoolGrad(c *call) {
+	x, dy, dx := c.in(0), c.in(1), c.out(0)
+	c.poolOf(x.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
+		at := largest(x.f, plane, window)
+		dx.f[at] = float64(float32(dx.f[at] + dy.f[i]))
+	})
+}
+
+// defineAvgPoolGrad divides and adds in float32, in the order of the windows.
+func defineAvgPoolGrad(c *call) {
+	dy, dx := c.in(0), c.out(0)
+	c.poolOf(dx.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
+		part := float32(dy.f[i]) / float32(c.divisor(window))
+		for _, w := range window {
+			dx.f[plane+w] = float64(float32(dx.f[plane+w]) + part)
+		}
+	})
+}
+
+// defineSoftmaxXent adds the losses of a row, and then the rows.
+func defineSoftmaxXent(c *call) {
+	y, classes := c.out(0), c.in(0).typ.Shape[0]
+	rows := make([]float64, c.in(0).lead)
+	c.labelled(func(n, label, i, stride int) {
+		rows[n] += float64(c.rowWeight(2, n) * c.loss(label, i, classes, stride))
+	})
+	for n, v := range rows {
+		y.at(c.owner[n])[0] += v
+	}
+}

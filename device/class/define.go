@@ -1,43 +1,46 @@
 package class
 
+import "slices"
+
 // The definitions of class FMA, in plain loops. Images are [channels][height][width],
 // weights [O][C/groups][kernel height][kernel width], both as package graph has them;
 // bias has a value for each channel of the result, or is empty. Every chain begins
 // with +0 and goes on by Fuse; an algorithm says in which order.
 
-// DefineForward sets y, [O][OH][OW], to what algorithm a makes of an image x.
-func DefineForward(l Layer, a Algorithm, y, x, w, bias []float32) {
-	p := product{Layer: l, x: x, w: w, bias: bias}
+// DefineForward returns what sets y, [O][OH][OW], to what algorithm a makes of an
+// image x with these weights.
+func DefineForward(l Layer, a Algorithm, w, bias []float32) func(y, x []float32) {
+	p := product{Layer: l, w: w, bias: bias}
 	switch a {
 	case Winograd2, Winograd4:
-		p.winograd(a, y, l, func(c, o int) [9]float32 { return [9]float32(w[(o*l.C+c)*9:]) }, p.gemm)
+		return newWinograd(p, a, l, func(c, o int) [9]float32 { return [9]float32(w[(o*l.C+c)*9:]) },
+			product.gemm).image
 	case Direct:
-		each(l.O, l.OH, l.OW, y, p.direct)
+		return p.each(l.O, l.OH, l.OW, product.direct)
 	case Depthwise, ImplicitGEMM:
-		each(l.O, l.OH, l.OW, y, p.gemm)
+		return p.each(l.O, l.OH, l.OW, product.gemm)
 	case DepthwiseRows:
-		each(l.O, l.OH, l.OW, y, p.depthwiseRows)
-	default:
-		panic("class: " + a.String() + " is defined by the CPU device")
+		return p.each(l.O, l.OH, l.OW, product.depthwiseRows)
 	}
+	panic("class: " + a.String() + " is defined by the CPU device")
 }
 
-// DefineBackward sets dx, [C][H][W], to what algorithm a makes of the gradient dy.
-func DefineBackward(l Layer, a Algorithm, dx, dy, w, bias []float32) {
-	p := product{Layer: l, x: dy, w: w, bias: bias}
+// DefineBackward returns what sets dx, [C][H][W], to what algorithm a makes of the
+// gradient dy of an image.
+func DefineBackward(l Layer, a Algorithm, w, bias []float32) func(dx, dy []float32) {
+	p := product{Layer: l, w: w, bias: bias}
 	back, _ := l.Flipped()
 	switch a {
 	case Winograd2, Winograd4:
-		p.winograd(a, dx, back, func(o, c int) [9]float32 {
-			return [9]float32(reversed(w[(o*l.C+c)*9:][:9], 9))
-		}, p.phases)
+		return newWinograd(p, a, back, func(o, c int) [9]float32 {
+			return [9]float32(reversed(w[(o*l.C+c)*9:][:9]))
+		}, product.phases).image
 	case Direct, DepthwiseRows:
-		DefineForward(back, a, dx, dy, l.flip(w), bias)
+		return DefineForward(back, a, l.flip(w), bias)
 	case Depthwise, ImplicitGEMM:
-		each(l.C, l.H, l.W, dx, p.phases)
-	default:
-		panic("class: " + a.String() + " is defined by the CPU device")
+		return p.each(l.C, l.H, l.W, product.phases)
 	}
+	panic("class: " + a.String() + " is defined by the CPU device")
 }
 
 // product is what one image is computed from: x is the image, or the gradient of
@@ -47,10 +50,14 @@ type product struct {
 	x, w, bias []float32
 }
 
-// each sets every element of an image to what at returns for it.
-func each(channels, height, width int, y []float32, at func(channel, y, x int) float32) {
-	for i := range channels * height * width {
-		y[i] = at(i/(height*width), i/width%height, i%width)
+// each returns what sets every element of an image to what at returns for it.
+func (p product) each(channels, height, width int, at func(p product, channel, y, x int) float32) func(y,
+	x []float32) {
+	return func(y, x []float32) {
+		p.x = x
+		for i := range channels * height * width {
+			y[i] = at(p, i/(height*width), i/width%height, i%width)
+		}
 	}
 }
 
@@ -90,17 +97,15 @@ func (l Layer) flip(w []float32) []float32 {
 		for k := range cg {
 			group := o / og
 			to := ((group*cg+k)*og + o%og) * taps
-			copy(flipped[to:], reversed(w[(o*cg+k)*taps:][:taps], taps))
+			copy(flipped[to:], reversed(w[(o*cg+k)*taps:][:taps]))
 		}
 	}
 	return flipped
 }
 
-// reversed returns the first n values in reverse.
-func reversed(w []float32, n int) []float32 {
-	r := make([]float32, n)
-	for i := range r {
-		r[i] = w[n-1-i]
-	}
+// reversed returns values in reverse.
+func reversed(w []float32) []float32 {
+	r := slices.Clone(w)
+	slices.Reverse(r)
 	return r
 }

@@ -4,7 +4,10 @@ package class
 // row-major order. Rows outside of the image are left out, columns outside of it
 // count as 0.
 func (p product) depthwiseRows(c, y, x int) float32 {
-	sum := p.biased(c, 0)
+	sum := float32(0)
+	if len(p.bias) > 0 {
+		sum = p.bias[c]
+	}
 	for i := range p.Kernel[0] {
 		if row := y*p.Stride[0] - p.Pad[0] + i; row < 0 || row >= p.H {
 			continue

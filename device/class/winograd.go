@@ -30,19 +30,29 @@ func (g Tiles) Block(in int) int {
 	return lanes / 2
 }
 
-// pairs returns the points beside 0 and infinity.
-func (g Tiles) pairs() []float32 {
-	if g.Side == 2 {
-		return []float32{1}
-	}
-	return []float32{0.75, 1.5}
+// form is the numbers of tiles of one size.
+type form struct {
+	pairs   []float32   // the points beside 0 and infinity
+	except  [][]float32 // by pair, that of none first: see exceptOf
+	factors []float64   // see factorsOf
 }
 
-// except returns the coefficients of x^0, x^2 and so on, without the last, which
+// forms are the two sizes, by Side.
+var forms = map[int]*form{2: newForm(1), 4: newForm(0.75, 1.5)}
+
+func newForm(pairs ...float32) *form {
+	f := &form{pairs: pairs, factors: factorsOf(pairs)}
+	for i := range len(pairs) + 1 {
+		f.except = append(f.except, exceptOf(pairs, i-1))
+	}
+	return f
+}
+
+// exceptOf returns the coefficients of x^0, x^2 and so on, without the last, which
 // is 1, of the product of x^2 - p^2 over all pairs but pair i.
-func (g Tiles) except(i int) []float32 {
+func exceptOf(pairs []float32, i int) []float32 {
 	poly := []float32{1}
-	for k, p := range g.pairs() {
+	for k, p := range pairs {
 		if k == i {
 			continue
 		}
@@ -54,6 +64,26 @@ func (g Tiles) except(i int) []float32 {
 		poly = next
 	}
 	return poly[:len(poly)-1]
+}
+
+// factorsOf returns, for every point, one over the product of its distances from
+// the other points.
+func factorsOf(pairs []float32) []float64 {
+	points := []float64{0}
+	for _, p := range pairs {
+		points = append(points, float64(p), float64(-p))
+	}
+	var f []float64
+	for i, p := range points {
+		d := 1.0
+		for j, q := range points {
+			if i != j {
+				d *= p - q
+			}
+		}
+		f = append(f, 1/d)
+	}
+	return append(f, 1)
 }
 
 // horner returns the value d[last] + coefficients * (d[last-2], d[last-4], ...).
@@ -69,10 +99,10 @@ func horner(d []float32, last int, coefficients []float32) float32 {
 // Into sets t to a row or column d of a tile, transformed. A tile is transformed
 // columns first.
 func (g Tiles) Into(t, d []float32) {
-	n := g.Tile()
-	t[0], t[n-1] = horner(d, n-2, g.except(-1)), horner(d, n-1, g.except(-1))
-	for i, p := range g.pairs() {
-		even, odd := horner(d, n-2, g.except(i)), horner(d, n-3, g.except(i))
+	n, f := g.Tile(), forms[g.Side]
+	t[0], t[n-1] = horner(d, n-2, f.except[0]), horner(d, n-1, f.except[0])
+	for i, p := range f.pairs {
+		even, odd := horner(d, n-2, f.except[1+i]), horner(d, n-3, f.except[1+i])
 		t[1+2*i], t[2+2*i] = Fuse(p, odd, even), Fuse(-p, odd, even)
 	}
 }
@@ -81,7 +111,7 @@ func (g Tiles) Into(t, d []float32) {
 // rows first.
 func (g Tiles) Back(y, m []float32) {
 	for j := range g.Side {
-		for i, p := range g.pairs() {
+		for i, p := range forms[g.Side].pairs {
 			power := float32(1)
 			for range j {
 				power *= p
@@ -104,30 +134,10 @@ func (g Tiles) Back(y, m []float32) {
 	}
 }
 
-// factors returns, for every point, one over the product of its distances from
-// the other points.
-func (g Tiles) factors() []float64 {
-	points := []float64{0}
-	for _, p := range g.pairs() {
-		points = append(points, float64(p), float64(-p))
-	}
-	var f []float64
-	for i, p := range points {
-		d := 1.0
-		for j, q := range points {
-			if i != j {
-				d *= p - q
-			}
-		}
-		f = append(f, 1/d)
-	}
-	return append(f, 1)
-}
-
 // at sets t to the values of the polynomial x at the points, but for the factors.
 func (g Tiles) at(t []float64, x [3]float64) {
 	t[0], t[g.Tile()-1] = x[0], x[2]
-	for i, p := range g.pairs() {
+	for i, p := range forms[g.Side].pairs {
 		even, odd := math.FMA(float64(p*p), x[2], x[0]), float64(float64(p)*x[1])
 		t[1+2*i], t[2+2*i] = even+odd, even-odd
 	}
@@ -135,7 +145,7 @@ func (g Tiles) at(t []float64, x [3]float64) {
 
 // Weights sets u, [Tile][Tile], to a kernel of 3 by 3, transformed in float64.
 func (g Tiles) Weights(u []float32, kernel [9]float32) {
-	size, factor := g.Tile(), g.factors()
+	size, factor := g.Tile(), forms[g.Side].factors
 	var half [3][MostTile]float64
 	var t [MostTile]float64
 	for x := range 3 {
@@ -153,7 +163,7 @@ func (g Tiles) Weights(u []float32, kernel [9]float32) {
 // points. A tile is transformed columns first.
 func (g Tiles) Points(t, y []float32) {
 	t[0], t[g.Tile()-1] = y[0], y[g.Side-1]
-	for i, p := range g.pairs() {
+	for i, p := range forms[g.Side].pairs {
 		even, odd := y[0], y[1]
 		if g.Side == 4 {
 			even, odd = Fuse(p*p, y[2], even), Fuse(p*p, y[3], odd)
@@ -164,9 +174,9 @@ func (g Tiles) Points(t, y []float32) {
 
 // elements returns the three coefficients that the values at the points make.
 func (g Tiles) elements(x []float64) [3]float64 {
-	factor := g.factors()
+	factor := forms[g.Side].factors
 	e := [3]float64{float64(factor[0] * x[0]), 0, x[g.Tile()-1]}
-	for i, p := range g.pairs() {
+	for i, p := range forms[g.Side].pairs {
 		f, p := factor[1+2*i], float64(p)
 		sum, difference := x[1+2*i]+x[2+2*i], x[1+2*i]-x[2+2*i]
 		e[0] = math.FMA(f, sum, e[0])

@@ -2,43 +2,61 @@ package class
 
 import "math"
 
-// winograd is Winograd2 and Winograd4 of an image: l is the convolution that is
-// computed, kernel gives its weights from an input to an output channel, and window
+// winograd is Winograd2 and Winograd4: l is the convolution that is computed, window
 // computes an output for which tiles do not do.
 //
 // Tiles lie side by side from the first pixel on, and reach beyond the image, where
 // there are zeros. If some output channel has weights that are not EvenWeights,
 // window computes everything; and the outputs of a tile that is not an EvenTile.
-func (p product) winograd(a Algorithm, y []float32, l Layer, kernel func(c, o int) [9]float32,
-	window func(o, y, x int) float32) {
-	g := Tiles{Side: 2}
+type winograd struct {
+	product
+	Tiles
+	l      Layer
+	even   bool
+	u      [][][MostTile * MostTile]float32
+	window func(p product, o, y, x int) float32
+}
+
+// newWinograd transforms weights: kernel gives those from an input to an output channel.
+func newWinograd(p product, a Algorithm, l Layer, kernel func(c, o int) [9]float32,
+	window func(p product, o, y, x int) float32) *winograd {
+	k := &winograd{product: p, Tiles: Tiles{Side: 2}, l: l, even: evenKernels(l, kernel), window: window}
 	if a == Winograd4 {
-		g.Side = 4
+		k.Side = 4
 	}
-	if !evenKernels(l, kernel) {
-		each(l.O, l.OH, l.OW, y, window)
-		return
+	if k.even {
+		k.u = k.weightsOf(l, kernel)
 	}
-	u := g.weightsOf(l, kernel)
-	for ty := 0; ty < l.OH; ty += g.Side {
-		for tx := 0; tx < l.OW; tx += g.Side {
-			tile := func(o, y, x int) float32 { return window(o, ty+y, tx+x) }
-			if g.evenTile(l, p.x, ty, tx) {
-				outputs := g.tile(l, p.x, u, ty, tx)
+	return k
+}
+
+// image computes the result y of an image x.
+func (k *winograd) image(y, x []float32) {
+	k.x = x
+	for ty := 0; ty < k.l.OH; ty += k.Side {
+		for tx := 0; tx < k.l.OW; tx += k.Side {
+			tile := func(o, y, x int) float32 { return k.window(k.product, o, ty+y, tx+x) }
+			if k.even && k.evenTile(k.l, x, ty, tx) {
+				outputs := k.tile(k.l, x, k.u, ty, tx)
 				tile = func(o, y, x int) float32 {
 					bias := float32(0) // is added where there is none, too
-					if len(p.bias) > 0 {
-						bias = p.bias[o]
+					if len(k.bias) > 0 {
+						bias = k.bias[o]
 					}
 					return outputs[o][y*MostTile+x] + bias
 				}
 			}
-			for i := range l.O * g.Side * g.Side {
-				o, dy, dx := i/(g.Side*g.Side), i/g.Side%g.Side, i%g.Side
-				if ty+dy < l.OH && tx+dx < l.OW {
-					y[(o*l.OH+ty+dy)*l.OW+tx+dx] = tile(o, dy, dx)
-				}
-			}
+			k.store(y, ty, tx, tile)
+		}
+	}
+}
+
+// store sets those outputs of a tile that lie in the image.
+func (k *winograd) store(y []float32, ty, tx int, tile func(o, y, x int) float32) {
+	for i := range k.l.O * k.Side * k.Side {
+		o, dy, dx := i/(k.Side*k.Side), i/k.Side%k.Side, i%k.Side
+		if ty+dy < k.l.OH && tx+dx < k.l.OW {
+			y[(o*k.l.OH+ty+dy)*k.l.OW+tx+dx] = tile(o, dy, dx)
 		}
 	}
 }

@@ -27,7 +27,7 @@ type Case struct {
 func Cases() []Case {
 	return slices.Concat(loadCases(), stateCases(), stepCases(), commitCases(), limitCases(), endCases(),
 		groupCases(), reduceCases(), exchangeCases(), trainingCases(), momentsCases(), finiteCases(),
-		probeCases(), chainCases())
+		probeCases(), chainCases(), classCases())
 }
 
 // GroupCases lists the cases in which devices meet: those that WithRendezvous

@@ -61,7 +61,8 @@ func bitsDiffer(got, want tensor.Tensor) error {
 	if differ == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %d elements, the first is element %d: %v, want %v", differ, want.Count(), first, g, w)
+	return fmt.Errorf("%d of %d elements, the first is element %d: %v, want %v", differ, want.Count(), first,
+		g, w)
 }
 
 // element returns an element of a tensor.

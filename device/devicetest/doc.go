@@ -14,6 +14,13 @@
 // replica at all; of a device that says that it is deterministic the bits of a
 // replica alone must be those among others.
 //
+// # Classes
+//
+// A device that claims class class.FMA (Info.Kernels) has promised bits: whatever a
+// case compares with ref is compared, bit by bit, with what ref yields when it runs
+// the definitions of the class, and cases of its own run every algorithm that
+// class.Choose returns. A NaN is any NaN, the sign of zero counts.
+//
 // # Precisions
 //
 // All cases run at each precision that the device has, beside ref at the same

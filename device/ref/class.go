@@ -43,13 +43,14 @@ func defineConv(c *call) {
 	l, a := c.layer()
 	x, y := c.in(0), c.out(0)
 	w, bias := c.filter(l)
+	define := class.DefineForward
+	if l.Product == class.Backward {
+		define = class.DefineBackward
+	}
+	image := define(l, a, w, bias)
 	for n := range y.lead {
 		out := make([]float32, y.size)
-		if l.Product == class.Forward {
-			class.DefineForward(l, a, out, floats(x.at(n)), w, bias)
-		} else {
-			class.DefineBackward(l, a, out, floats(x.at(n)), w, bias)
-		}
+		image(out, floats(x.at(n)))
 		widen(y.at(n), out)
 	}
 }

@@ -66,7 +66,8 @@ func defineNormaliseGradSums(c *call) {
 }
 
 // eachAffine sets every element of y to what of makes of the numbers of its channel.
-func (c *call) eachAffine(y *array, affine func(n, ch int) class.Affine, of func(a class.Affine, n, i int) float32) {
+func (c *call) eachAffine(y *array, affine func(n, ch int) class.Affine,
+	of func(a class.Affine, n, i int) float32) {
 	for n := range y.lead {
 		channels := y.typ.Shape[0]
 		all := make([]class.Affine, channels)

@@ -1,0 +1,144 @@
+package devicetest
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// defined are windows for every algorithm of class.Choose, of shapes that leave
+// something over: pixels beside whole tiles, channels beside whole vectors, chunks
+// and spans beside whole ones. What the other cases run is judged by bits as well.
+var defined = []convolution{
+	{name: "implicit GEMM, uneven strides", in: 5, out: 7, h: 9, w: 8, kh: 3, kw: 2, stride: [2]int{2, 3},
+		pad: [4]int{1, 0, 2, 1}, bias: true},
+	{name: "implicit GEMM, groups and dilation", in: 12, out: 6, h: 8, w: 7, kh: 2, kw: 3, pad: [4]int{0, 2, 1, 1},
+		dilation: [2]int{1, 2}, groups: 3},
+	{name: "implicit GEMM, more than a chunk", in: 3, out: 4, h: 66, w: 65, kh: 3, kw: 3,
+		pad: [4]int{1, 1, 1, 1}},
+	{name: "direct", in: 24, out: 16, h: 4, w: 5, kh: 3, kw: 3, pad: [4]int{1, 1, 1, 1}, bias: true},
+	{name: "direct, 5x3", in: 16, out: 16, h: 6, w: 4, kh: 5, kw: 3, pad: [4]int{2, 0, 1, 1}},
+	{name: "Winograd of 4x4", in: 48, out: 32, h: 5, w: 6, kh: 3, kw: 3, pad: [4]int{1, 1, 1, 1}, bias: true},
+	{name: "Winograd of 4x4, more than a chunk", in: 32, out: 16, h: 66, w: 63, kh: 3, kw: 3,
+		pad: [4]int{1, 1, 1, 1}},
+	{name: "Winograd of 2x2", in: 272, out: 256, h: 2, w: 3, kh: 3, kw: 3, pad: [4]int{1, 1, 1, 1}},
+	{name: "depthwise, 4x4", in: 21, out: 21, h: 7, w: 6, kh: 4, kw: 4, pad: [4]int{2, 1, 1, 2}, groups: 21,
+		bias: true},
+	{name: "depthwise by rows, 5x5 stride 2", in: 20, out: 20, h: 9, w: 8, kh: 5, kw: 5, stride: [2]int{2, 2},
+		pad: [4]int{2, 2, 2, 2}, groups: 20},
+	{name: "depthwise by rows, 3x3", in: 35, out: 35, h: 6, w: 9, kh: 3, kw: 3, pad: [4]int{1, 1, 1, 1},
+		groups: 35, bias: true},
+}
+
+// special: normal, but one in 60 is NaN, infinite, a zero of either sign, the least
+// of all numbers or the largest.
+func special(d *tensor.Draws, t tensor.Tensor) {
+	values := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, 0x1p-149, -0x1p-140,
+		math.MaxFloat32}
+	set(t, func(int) float64 {
+		if d.Intn(60) == 0 {
+			return values[d.Intn(len(values))]
+		}
+		return d.Normal()
+	})
+}
+
+// signedZeros: zeros of either sign.
+func signedZeros(d *tensor.Draws, t tensor.Tensor) {
+	set(t, func(int) float64 { return math.Copysign(0, float64(d.Intn(2))-0.5) })
+}
+
+// awkward are the values with which every window is run.
+var awkward = []struct {
+	name   string
+	values filler
+}{
+	{"normal", normal}, {"10^-6 to 100", spread}, {"NaN, infinities, zeros", special},
+	{"zeros of either sign", signedZeros},
+}
+
+// definedProbes are all windows with all values, and sums of channels of any length.
+func definedProbes() []probe {
+	var all []probe
+	for _, c := range defined {
+		for _, v := range awkward {
+			const most = 10000 // values of an image, or of a weight: more are slow in plain loops
+			if v.name != "normal" && max(c.h*c.w*c.in, c.in*c.out) > most {
+				continue
+			}
+			for _, p := range c.definedBy() {
+				p.name += ", " + v.name
+				for i := range p.in {
+					p.in[i] = p.in[i].with(v.values)
+				}
+				all = append(all, p)
+			}
+		}
+	}
+	for _, shape := range [][]int{{3, 66, 65}, {17, 8, 8}, {33, 3, 7}, {5, 1, 1}} {
+		x, channels := rows(shape...).with(spread), shape[0]
+		name := fmt.Sprintf("%d channels of %dx%d", shape[0], shape[1], shape[2])
+		all = append(all,
+			probe{name, graph.Moments, nil, []operand{x}, bits},
+			probe{name, graph.ChannelSum, nil, []operand{x}, bits},
+			probe{name, graph.GlobalAvgPool, nil, []operand{x}, bits},
+			probe{name, graph.NormaliseGradSums, []any{"over", "batch"},
+				[]operand{x, rows(shape...), whole(1 + 2*channels).of(tensor.F64).with(momentsOf(50))}, bits})
+	}
+	return all
+}
+
+// definedBy returns the products of a window: of large images and of wide layers
+// those that they are there for.
+func (c convolution) definedBy() []probe {
+	all := c.probes()
+	switch {
+	case c.h*c.w > 4096:
+		return all[2:] // the gradient for the weight
+	case c.in > 256:
+		return all[:2]
+	}
+	return all
+}
+
+// classCases judge by bits alone what a device of a class has promised. A device
+// of another class passes: it promises no bits.
+func classCases() []Case {
+	var cases []Case
+	for _, p := range definedProbes() {
+		cases = append(cases, Case{Name: "class: " + p.title(), Rule: "docs/classes.md: the bits of the " +
+			"definition, whatever else is on the device", Ops: []graph.Op{p.op}, Run: p.byBits, program: p.program})
+	}
+	return cases
+}
+
+// byBits compares all replicas together, and one alone.
+func (p probe) byBits(ctx context.Context, open Opener) error {
+	s, err := p.setting()
+	if err != nil {
+		return err
+	}
+	m, err := loaded(ctx, open, s)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	claim := m.Info().Kernels
+	if !defines(ctx, claim) {
+		return nil
+	}
+	for _, held := range [][]int{{0, 1, 2, 3}, {0}} {
+		some := s.held(held...)
+		got, err := some.run(ctx, m.x)
+		if err == nil {
+			err = some.sameAsDefined(ctx, claim, got)
+		}
+		if err != nil {
+			return fmt.Errorf("replicas of %v rows: %w", some.rows, err)
+		}
+	}
+	return nil
+}

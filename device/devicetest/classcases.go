@@ -15,8 +15,8 @@ import (
 var defined = []convolution{
 	{name: "implicit GEMM, uneven strides", in: 5, out: 7, h: 9, w: 8, kh: 3, kw: 2, stride: [2]int{2, 3},
 		pad: [4]int{1, 0, 2, 1}, bias: true},
-	{name: "implicit GEMM, groups and dilation", in: 12, out: 6, h: 8, w: 7, kh: 2, kw: 3, pad: [4]int{0, 2, 1, 1},
-		dilation: [2]int{1, 2}, groups: 3},
+	{name: "implicit GEMM, groups and dilation", in: 12, out: 6, h: 8, w: 7, kh: 2, kw: 3,
+		pad: [4]int{0, 2, 1, 1}, dilation: [2]int{1, 2}, groups: 3},
 	{name: "implicit GEMM, more than a chunk", in: 3, out: 4, h: 66, w: 65, kh: 3, kw: 3,
 		pad: [4]int{1, 1, 1, 1}},
 	{name: "direct", in: 24, out: 16, h: 4, w: 5, kh: 3, kw: 3, pad: [4]int{1, 1, 1, 1}, bias: true},

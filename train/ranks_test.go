@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -137,6 +138,9 @@ func rankWays() map[string]func(*Recipe) {
 // of devices trains the template of one device and tells of the same epochs.
 func TestRanksTrainOneTemplate(t *testing.T) {
 	for name, change := range rankWays() {
+		if testing.Short() && !slices.Contains([]string{"sync, repeat", "frozen", "first", "running"}, name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, 42)
 			b.recipe.Model, b.recipe.Batch, b.recipe.Replicas = "convolution", 16, 8

@@ -2,8 +2,10 @@ package gpu
 
 import (
 	"context"
+	"errors"
 	"slices"
 
+	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -99,5 +101,12 @@ func (d *Device) wrap(call string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return d.fail(call, device.KindOf(err), "%w", err)
+	kind := device.KindOf(err)
+	switch {
+	case errors.Is(err, collective.Aborted):
+		kind = device.Aborted
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		kind = device.Canceled
+	}
+	return d.fail(call, kind, "%w", err)
 }

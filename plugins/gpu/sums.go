@@ -124,9 +124,9 @@ func buildWeights(c *compiler) {
 	k := c.cut(max(1, (chunk+positions-1)/max(positions, 1)))
 	p := c.parts(k, dw.size())
 	if tiled(algorithm) {
-		c.no("its gradient by tiles is not there yet")
-		return
+		c.weightsByTiles(l, k, x, dy, p)
+	} else {
+		c.each(k, "conv_weights", dw.count, x, dy, p, k.table, c.geometry(l, weights{}, byWindow), dw.count)
 	}
-	c.each(k, "conv_weights", dw.count, x, dy, p, k.table, c.geometry(l, weights{}, byWindow), dw.count)
 	c.launch("add_parts", graph.Replica, dw.count, p, dw, k.firsts, dw.count)
 }

@@ -110,3 +110,18 @@ KERNEL fold_bias(int first, IN float *bias, IN float *gamma, IN float *beta, IN 
 		shift += (double)bias[e];
 	add[e] = (float)((double)beta[e] + shift * ((double)gamma[e] / SQRT64((double)variance[e] + eps)));
 }
+
+// weight_chain is the chain of weight e over the rows and positions of a part.
+FUNCTION float weight_chain(IN float *x, IN float *dy, IN int *cut, IN int *g, int e) {
+	int taps = G_KH * G_KW, o = e / (G_CG * taps), t = e % taps, channel = o / G_OG * G_CG + e / taps % G_CG;
+	int top = t / G_KW * G_DH - G_TOP, left = t % G_KW * G_DW - G_LEFT;
+	float s = 0.0f;
+	for (int row = cut[1]; row < cut[2]; row++) {
+		IN float *image = x + (long)row * G_C * G_H * G_W;
+		IN float *d = dy + ((long)row * G_O + o) * G_OH * G_OW;
+		for (int oy = 0; oy < G_OH; oy++)
+			for (int ox = 0; ox < G_OW; ox++)
+				s = FMA(pixel(image, g, channel, oy * G_SH + top, ox * G_SW + left), d[oy * G_OW + ox], s);
+	}
+	return s;
+}

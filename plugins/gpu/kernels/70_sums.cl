@@ -186,21 +186,10 @@ KERNEL channel_mean(int first, IN double *parts, OUT float *y, int n, int spans,
 	y[unit * n + c] = (float)(added(parts + unit * spans * n * 2, 1, spans, n, c, 0) / divisor);
 }
 
-// conv_weights gives, of a part, one chain for every weight, over rows and positions.
+// conv_weights gives, of a part, one chain for every weight.
 KERNEL conv_weights(int first, IN float *x, IN float *dy, OUT float *parts, IN int *cut, IN int *table, int n) {
 	EACH(e, unit, n);
-	IN int *g = table;
-	int taps = G_KH * G_KW, o = e / (G_CG * taps), t = e % taps, channel = o / G_OG * G_CG + e / taps % G_CG;
-	int top = t / G_KW * G_DH - G_TOP, left = t % G_KW * G_DW - G_LEFT;
-	float s = 0.0f;
-	for (int row = cut[3 * unit + 1]; row < cut[3 * unit + 2]; row++) {
-		IN float *image = x + (long)row * G_C * G_H * G_W;
-		IN float *d = dy + ((long)row * G_O + o) * G_OH * G_OW;
-		for (int oy = 0; oy < G_OH; oy++)
-			for (int ox = 0; ox < G_OW; ox++)
-				s = FMA(pixel(image, g, channel, oy * G_SH + top, ox * G_SW + left), d[oy * G_OW + ox], s);
-	}
-	parts[unit * n + e] = s;
+	parts[unit * n + e] = weight_chain(x, dy, cut + 3 * unit, table, e);
 }
 
 // add_parts adds the parts of a replica in float32.

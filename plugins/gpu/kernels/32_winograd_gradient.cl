@@ -1,0 +1,130 @@
+// Weight gradients by tiles: every frequency is one chain over the tiles of a part,
+// and nine weights are made of the sums of all frequencies.
+
+// points4 sets t to the values at the points of the polynomial with coefficients y.
+FUNCTION void points4(float *t, const float *y) {
+	t[0] = y[0];
+	t[5] = y[3];
+	float even = FMA(0.5625f, y[2], y[0]), odd = FMA(0.5625f, y[3], y[1]);
+	t[1] = FMA(0.75f, odd, even);
+	t[2] = FMA(-0.75f, odd, even);
+	even = FMA(2.25f, y[2], y[0]);
+	odd = FMA(2.25f, y[3], y[1]);
+	t[3] = FMA(1.5f, odd, even);
+	t[4] = FMA(-1.5f, odd, even);
+}
+
+// winograd_points transforms the tiles of a result's gradient: d is
+// [frequency][o][tile] of a row.
+KERNEL winograd_points(int first, IN float *dy, OUT float *d, IN int *table, int n, int columns, int tiles) {
+	EACH(e, unit, n);
+	IN int *g = table;
+	int o = e / tiles, y = e % tiles / columns * 4, c = e % tiles % columns * 4;
+	dy += (unit * G_O + o) * G_OH * G_OW;
+	float v[4], t[6], half_way[24];
+	_Pragma("unroll") for (int j = 0; j < 4; j++) {
+		_Pragma("unroll") for (int i = 0; i < 4; i++)
+			v[i] = y + i >= G_OH || c + j >= G_OW ? 0.0f : dy[(y + i) * G_OW + c + j];
+		points4(t, v);
+		_Pragma("unroll") for (int i = 0; i < 6; i++) half_way[i * 4 + j] = t[i];
+	}
+	d += unit * (long)n * 36 + e;
+	_Pragma("unroll") for (int i = 0; i < 6; i++) {
+		points4(t, half_way + i * 4);
+		_Pragma("unroll") for (int j = 0; j < 6; j++) d[(long)(i * 6 + j) * n] = t[j];
+	}
+}
+
+// channel_uneven says of every channel of a part whether a value outweighs the
+// others: sizes are added along the rows of tiles.
+KERNEL channel_uneven(int first, IN float *x, OUT int *uneven, IN int *cut, int n, int high, int wide) {
+	EACH(c, unit, n);
+	float size = 0.0f;
+	uint most = 0;
+	for (int row = cut[3 * unit + 1]; row < cut[3 * unit + 2]; row++)
+		for (int y = 0; y < high; y += 4) {
+			IN float *v = x + (((long)row * n + c) * high + y) * wide;
+			int count = (y + 4 > high ? high - y : 4) * wide;
+			float s = 0.0f;
+			for (int p = 0; p < count; p++) {
+				uint b = BITS(v[p]) & 0x7fffffffu;
+				s += FLOAT(b);
+				most = b > most ? b : most;
+			}
+			size += s;
+		}
+	float m = FLOAT(most);
+	uneven[unit * n + c] = !(most == 0 || (m >= LEAST && m <= MOST && 8.0f * m <= size));
+}
+
+// gradient_apart says of a part whether chains compute all of it.
+KERNEL gradient_apart(int first, IN int *of_x, IN int *of_dy, OUT int *apart, int n, int in, int out) {
+	EACH(e, unit, n);
+	int failed = 0, all = 0;
+	for (int k = 0; k < in; k++)
+		failed += of_x[unit * in + k];
+	for (int o = 0; o < out; o++)
+		all = all || of_dy[unit * out + o];
+	apart[unit] = all || failed > in / 4;
+}
+
+// winograd_sums adds up the products of a frequency over all tiles of a part:
+// sums is [frequency][o][k].
+KERNEL winograd_sums(int first, IN float *v, IN float *d, OUT float *sums, IN int *apart, IN int *cut, int n, int in,
+	int out, int tiles) {
+	EACH(e, unit, n);
+	if (apart[unit])
+		return;
+	int f = e / in / out, o = e / in % out, k = e % in;
+	float s = 0.0f;
+	for (int row = cut[3 * unit + 1]; row < cut[3 * unit + 2]; row++) {
+		IN float *a = v + (((long)row * 36 + f) * in + k) * tiles;
+		IN float *b = d + (((long)row * 36 + f) * out + o) * tiles;
+		for (int t = 0; t < tiles; t++)
+			s = FMA(a[t], b[t], s);
+	}
+	sums[unit * n + e] = s;
+}
+
+// elements4 are the three coefficients that the values at the points make.
+FUNCTION void elements4(double *e, const double *x) {
+	double sum = x[1] + x[2], difference = x[1] - x[2], f = factor4(1);
+	e[0] = FMA64(f, sum, factor4(0) * x[0]);
+	e[1] = f * 0.75 * difference;
+	e[2] = FMA64(f * 0.75 * 0.75, sum, x[5]);
+	sum = x[3] + x[4];
+	difference = x[3] - x[4];
+	f = factor4(3);
+	e[0] = FMA64(f, sum, e[0]);
+	e[1] = FMA64(f * 1.5, difference, e[1]);
+	e[2] = FMA64(f * 1.5 * 1.5, sum, e[2]);
+}
+
+// winograd_taps makes the nine weights of (o, k) of a part, in float64, columns
+// first; those of channels that are uneven are left to chains.
+KERNEL winograd_taps(int first, IN float *sums, OUT float *parts, IN int *apart, IN int *uneven, int n, int in) {
+	EACH(e, unit, n);
+	if (apart[unit] || uneven[unit * in + e % in])
+		return;
+	sums += unit * (long)n * 36 + e;
+	double x[6], c[3], half_way[18];
+	_Pragma("unroll") for (int j = 0; j < 6; j++) {
+		_Pragma("unroll") for (int i = 0; i < 6; i++) x[i] = (double)sums[(long)(i * 6 + j) * n];
+		elements4(c, x);
+		_Pragma("unroll") for (int y = 0; y < 3; y++) half_way[y * 6 + j] = c[y];
+	}
+	_Pragma("unroll") for (int y = 0; y < 3; y++) {
+		elements4(c, half_way + y * 6);
+		_Pragma("unroll") for (int j = 0; j < 3; j++) parts[(unit * n + e) * 9 + 3 * y + j] = (float)c[j];
+	}
+}
+
+// conv_weights_rest computes the chains that tiles leave.
+KERNEL conv_weights_rest(int first, IN float *x, IN float *dy, OUT float *parts, IN int *apart, IN int *uneven,
+	IN int *cut, IN int *table, int n) {
+	EACH(e, unit, n);
+	IN int *g = table;
+	if (!apart[unit] && !uneven[unit * G_C + e / 9 % G_C])
+		return;
+	parts[unit * n + e] = weight_chain(x, dy, cut + 3 * unit, g, e);
+}

@@ -42,7 +42,7 @@ test-opencl: ## the OpenCL device on the processor, which PoCL makes a device of
 
 .PHONY: test-peers
 test-peers: ## goldens made again by PyTorch and others, and formats read by their own programs; installs them
-	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test -count=1 -run Peer ./...
+	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test $(PATIENT) -count=1 -run Peer ./...
 
 # ROWS=infer,infer-bf16,train,train-bf16,devices,process,cold,input picks groups of rows, ONLY='resnet20.*batch 8' rows by name; PYTHON= the reader's own.
 .PHONY: bench-peers

@@ -47,8 +47,12 @@ func noneFits(tensors []Tensor, name string, nearest fit) error {
 		detail = fmt.Sprintf("they are called %s; those that no layer needs may be left out with --drop PATTERN",
 			listed(tensors))
 	}
-	return fmt.Errorf("no architecture of the zoo fits these %d tensors; %s: name the model with --arch, "+
-		"or write .pth or .safetensors, which need none", len(tensors), detail)
+	these := "its one tensor"
+	if len(tensors) != 1 {
+		these = fmt.Sprintf("these %d tensors", len(tensors))
+	}
+	return fmt.Errorf("no architecture of the zoo fits %s; %s: name the model with --arch, "+
+		"or write .pth or .safetensors, which need none", these, detail)
 }
 
 // maxPrefixes is how many prefixes are tried.

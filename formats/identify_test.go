@@ -76,7 +76,7 @@ func TestIdentifyRefuses(t *testing.T) {
 	}{
 		{append(all[:len(all):len(all)], odd), "1 tensor fits nothing (extra.weight f32[2])"},
 		{all[1:], "1 parameter got none (conv1.weight f32[16,3,3,3])"},
-		{[]Tensor{odd}, "no architecture of the zoo fits these 1 tensors; they are called \"extra.weight\""}, // none is near
+		{[]Tensor{odd}, "no architecture of the zoo fits its one tensor; they are called \"extra.weight\""}, // none is near
 	} {
 		_, err := Identify(&File{Tensors: c.tensors})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

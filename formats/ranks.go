@@ -68,8 +68,8 @@ func mergeRanks(files []*File, paths []string, rule bn.Rule) error {
 			files[0].Tensors[i] = Held(t.Name, v)
 		}
 	}
-	files[0].Find("", fmt.Sprintf("the statistics of %d batch norms are those of %d ranks, merged: %s",
-		len(norms), len(files), rule), "")
+	files[0].Find("", fmt.Sprintf("the statistics of %s are those of %d ranks, merged: %s",
+		counted(len(norms), "batch norm", "batch norms"), len(files), rule), "")
 	return nil
 }
 

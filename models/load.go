@@ -19,6 +19,9 @@ type Loaded struct {
 // String puts the figures into words: "60 tensors taken, 2 of another shape left as they were".
 func (l Loaded) String() string {
 	s := fmt.Sprintf("%d tensors taken", len(l.Taken))
+	if len(l.Taken) == 1 {
+		s = "1 tensor taken"
+	}
 	for _, part := range []struct {
 		names []string
 		what  string

@@ -128,3 +128,21 @@ func TestLateGradientThatIsNotFinite(t *testing.T) {
 		}
 	}
 }
+
+// TestLatenessCounts counts gradients when they are applied, and how long they waited.
+func TestLatenessCounts(t *testing.T) {
+	l := Lateness{Waiting: make([]Due, 2)}
+	for i, want := range []string{"{1 0 [{1 1} {2 4}]}", "{2 1 [{2 4} {0 0}]}", "{4 5 [{0 0} {0 0}]}"} {
+		delays := []int{0, 2, 1, 2}
+		if i > 0 {
+			delays = nil
+		}
+		l = l.next(delays)
+		if got := fmt.Sprint(l); got != want {
+			t.Errorf("step %d: %s, want %s", i, got, want)
+		}
+		if left := []int64{3, 2, 0}[i]; l.Left() != left {
+			t.Errorf("step %d: %d are left, want %d", i, l.Left(), left)
+		}
+	}
+}

@@ -31,7 +31,7 @@ everywhere() {
 	for devices in 1 2 3 4 5 6 7 8; do
 		for i in 0 1 2; do
 			if [ $devices = 2 ] || [ $devices = 3 ] || [ $((devices % 3)) = $i ]; then
-				run --devices ${devices}xcpu --threads $((1 + i % 2)) ${levels[$i]} --checkpoint c.bnc -o m.bnm
+				run --devices ${devices}xcpu --threads $((1 + i % 2)) ${levels[$i]} --checkpoint c.bnc --overwrite -o m.bnm
 				sum m.bnm
 			fi
 		done
@@ -40,7 +40,7 @@ everywhere() {
 
 # slowly trains on three devices, one of which stands still half of the time.
 slowly() {
-	"$bnctl" train "${common[@]}" $recipe --devices 3xcpu --threads 1 --checkpoint c.bnc -o m.bnm >/dev/null 2>err &
+	"$bnctl" train "${common[@]}" $recipe --devices 3xcpu --threads 1 --checkpoint c.bnc --overwrite -o m.bnm >/dev/null 2>err &
 	local host=$! device
 	while kill -0 $host 2>/dev/null; do
 		if device=$(pgrep -n -P $host); then

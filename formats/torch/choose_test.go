@@ -37,31 +37,35 @@ func TestChoose(t *testing.T) {
 	same := network()
 	for name, c := range map[string]struct {
 		root *pickle.Dict
-		want string // the key, or a part of the error
+		want string // the key
+		err  string // a part of the error; "" if there is none
 	}{
-		"alone":            {network(), ""},
-		"below a key":      {dict("mine", network(), "epoch", int64(3)), "mine"},
-		"a usual key":      {dict("mine", network(), "model", network()), "model"},
-		"no usual key":     {dict("mine", network(), "other", network()), "2 candidates"},
-		"no layer's names": {dict("weights", dict("w", of(2, 2)), "zzz", dict("b", of(2))), "weights"},
-		"a usual key with no layer's names": {dict("weights", dict("w", of(2, 2)), "zzz", network()),
-			"2 candidates"},
-		"beside a single value":     {dict("mine", network(), "best", dict("loss", of())), "mine"},
-		"beside what is no layer's": {dict("mine", network(), "extra", dict("criterion.pos", of(3))), "mine"},
-		"twice the same":            {dict("mine", same, "other", same), "mine"},
+		"alone":            {network(), "", ""},
+		"below a key":      {dict("mine", network(), "epoch", int64(3)), "mine", ""},
+		"a usual key":      {dict("mine", network(), "model", network()), "model", ""},
+		"no usual key":     {dict("mine", network(), "other", network()), "", "2 candidates"},
+		"no layer's names": {dict("weights", dict("foo", of(2, 2)), "zzz", dict("bar", of(2))), "weights", ""},
+		"a usual key with no layer's names": {dict("weights", dict("foo", of(2, 2)), "zzz", network()),
+			"", "2 candidates"},
+		"beside a single value":     {dict("mine", network(), "best", dict("loss", of())), "mine", ""},
+		"beside what is no layer's": {dict("mine", network(), "extra", dict("criterion.pos", of(3))), "mine", ""},
+		"twice the same":            {dict("mine", same, "other", same), "mine", ""},
 		"beside an optimizer": {dict("mine", network(), "o", dict("state", dict("conv.weight", of(4, 3, 3, 3)),
-			"param_groups", &pickle.List{})), "mine"},
-		"beside what is called state": {dict("mine", network(), "o", dict("state", network())), "2 candidates"},
-		"beside the training":         {dict("mine", network(), "optimizer", network()), "mine"},
-		"beside a key that is none":   {dict("mine", network(), 3.5, network()), "mine"},
-		"beside an average":           {dict("mine", network(), "ema", network()), "mine"},
-		"an average alone":            {dict("ema", network()), "use --ema"},
-		"branches":                    {dict("a", dict("weight", of(2, 2)), "b.weight", of(2, 2)), ""},
-		"nothing":                     {dict("epoch", int64(3)), "no state dict is in the file"},
+			"param_groups", &pickle.List{})), "mine", ""},
+		"beside what is called state": {dict("mine", network(), "o", dict("state", network())), "", "2 candidates"},
+		"beside the training":         {dict("mine", network(), "optimizer", network()), "mine", ""},
+		"beside a key that is none":   {dict("mine", network(), 3.5, network()), "mine", ""},
+		"beside an average":           {dict("mine", network(), "ema", network()), "mine", ""},
+		"an average alone":            {dict("ema", network()), "", "use --ema"},
+		"branches":                    {dict("a", dict("weight", of(2, 2)), "b.weight", of(2, 2)), "", ""},
+		"a larger branch":             {dict("a", dict("weight", of(2, 2), "bias", of(2)), "b.weight", of(2, 2)), "", ""},
+		"one layer beside one":        {dict("fc.weight", of(2, 2), "net", dict("conv.weight", of(2, 2))), "", ""},
+		"a head beside a network":     {dict("fc.weight", of(2, 2), "state_dict", network()), "state_dict", ""},
+		"nothing":                     {dict("epoch", int64(3)), "", "no state dict is in the file"},
 	} {
 		d, err := choose(c.root, Options{})
-		if got := fmt.Sprint(d, err); !strings.Contains(got, c.want) || err == nil && d.String() != c.want {
-			t.Errorf("%s: key %q, error %v, want %q", name, d, err, c.want)
+		if d.String() != c.want || (err == nil) != (c.err == "") || !strings.Contains(fmt.Sprint(err), c.err) {
+			t.Errorf("%s: key %q, error %v, want %q, %q", name, d, err, c.want, c.err)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	began := time.Now()
-	err = writeAnswer(w, answer)
+	err = s.writeAnswer(w, answer)
 	recordOf(r.Context()).encoded = time.Since(began)
 	return err
 }
@@ -60,7 +60,7 @@ func (s *served) request(h http.Header, body []byte) (*protocol.Request, error) 
 }
 
 // writeAnswer writes the JSON of an answer, and the elements behind it.
-func writeAnswer(w http.ResponseWriter, a *protocol.Answer) error {
+func (s *Server) writeAnswer(w http.ResponseWriter, a *protocol.Answer) error {
 	head, tail, err := a.Write()
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func writeAnswer(w http.ResponseWriter, a *protocol.Answer) error {
 		h.Set(jsonLength, strconv.Itoa(len(head)))
 	}
 	h.Set("Content-Length", strconv.Itoa(size))
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(allowance(int64(size))))
+	_ = http.NewResponseController(w).SetWriteDeadline(s.due(int64(size)))
 	for _, part := range append([][]byte{head}, tail...) {
 		if _, err := w.Write(part); err != nil {
 			return nil // the client is gone

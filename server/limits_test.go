@@ -84,6 +84,7 @@ func TestMalformedAndSlow(t *testing.T) {
 			t.Fatal(err)
 		}
 		halves = append(halves, c)
+		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 		fmt.Fprintf(c, "POST /v2/models/m/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n{")
 	}
 	draw := rand.New(rand.NewPCG(2, 2))
@@ -173,5 +174,39 @@ func TestQueueIsFull(t *testing.T) {
 	all.Wait()
 	if counts[200] == 0 || counts[429] == 0 || counts[200]+counts[429] != 40 {
 		t.Errorf("%v", counts)
+	}
+}
+
+// A body that does not come is given up, and its room with it. What takes long
+// to answer is not, nor is a connection that is used again much later.
+func TestPatience(t *testing.T) {
+	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
+	o.patience, o.Delay = 100*time.Millisecond, 300*time.Millisecond
+	s := start(t, o)
+	for model, want := range map[string]int{"m": 400, "none": 404} {
+		c, err := net.Dial("tcp", s.HTTP())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		fmt.Fprintf(c, "POST /v2/models/%s/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n{", model)
+		r, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || r.StatusCode != want {
+			t.Errorf("%s: %v, %v", model, r, err)
+		}
+	}
+	if n := s.room.taken.Load(); n != 0 {
+		t.Errorf("%d bytes are taken", n)
+	}
+	x := pictures(rand.New(rand.NewPCG(1, 1)), 1)
+	for range 2 {
+		if r := ask(t, s, "POST", "/v2/models/m/infer", x.Bytes, jsonLength, "0"); r.status != 200 {
+			t.Errorf("after a long wait: %d %s", r.status, r.body)
+		}
+		time.Sleep(2 * o.patience)
+		if r := ask(t, s, "GET", "/v2/models/m", nil); r.status != 200 {
+			t.Errorf("much later: %d", r.status)
+		}
 	}
 }

@@ -35,8 +35,9 @@ type Options struct {
 	// Health is an address that answers nothing but whether the server is live and
 	// ready, without TLS and tokens; "": none.
 	Health    string
-	AllowSick bool         // models are served though they are sick
-	Access    *slog.Logger // hears of every request; nil: nobody does
+	AllowSick bool          // models are served though they are sick
+	Access    *slog.Logger  // hears of every request; nil: nobody does
+	patience  time.Duration // with bytes that do not come; 0: ten seconds
 	// Note hears what a person should know; nil: nobody does.
 	Note func(format string, args ...any)
 }
@@ -69,6 +70,7 @@ func (o *Options) check() error {
 	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
 	o.Poll = cmp.Or(o.Poll, defaultPoll)
 	o.InFlight = cmp.Or(o.InFlight, defaultInFlight)
+	o.patience = cmp.Or(o.patience, defaultPatience)
 	if err := o.Security.check("http", o.HTTP); err != nil || o.GRPC == "" {
 		return err
 	}

@@ -32,6 +32,11 @@ func recordOf(ctx context.Context) *record {
 func (s *Server) recorded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, rec := time.Now(), &record{}
+		pace := http.NewResponseController(w)
+		_ = pace.SetWriteDeadline(time.Time{}) // that of the last answer
+		if r.ContentLength != 0 {
+			_ = pace.SetReadDeadline(s.due(max(r.ContentLength, 0)))
+		}
 		out := &counted{ResponseWriter: w, status: http.StatusOK}
 		next.ServeHTTP(out, r.WithContext(context.WithValue(r.Context(), recordKey{}, rec)))
 		s.metrics.count(rec, "http", strconv.Itoa(out.status))

@@ -39,12 +39,14 @@ func (l *lease) end() { l.taken.Add(-l.held) }
 
 // A body has to come at this pace, after a while; so has an answer to be taken.
 const (
-	slowest  = 64 << 10 // bytes a second
-	patience = 10 * time.Second
+	slowest         = 64 << 10 // bytes a second
+	defaultPatience = 10 * time.Second
 )
 
-// allowance is how long so many bytes may take on their way.
-func allowance(n int64) time.Duration { return patience + time.Duration(n)*time.Second/slowest }
+// due is when so many bytes have to be on the other side.
+func (s *Server) due(bytes int64) time.Time {
+	return time.Now().Add(s.o.patience + time.Duration(bytes)*time.Second/slowest)
+}
 
 // body reads a request as a whole, unpacked. Room for it is taken before it is
 // read, and double that where it is numbers in JSON, of which tensors are made.
@@ -53,7 +55,6 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, l *lease) ([]byte,
 	if r.ContentLength > most {
 		return nil, tooLarge(most)
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(allowance(max(r.ContentLength, 0))))
 	var from io.Reader = http.MaxBytesReader(w, r.Body, most)
 	expected := r.ContentLength
 	switch encoding := r.Header.Get("Content-Encoding"); encoding {
@@ -72,7 +73,11 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, l *lease) ([]byte,
 	if r.Header.Get(jsonLength) == "" {
 		times = 3
 	}
-	return readAll(from, expected, most, func(n int64) error { return l.grow(times * n) })
+	body, err := readAll(from, expected, most, func(n int64) error { return l.grow(times * n) })
+	if err == nil { // what comes of it may take longer; the rest of a bad one may not
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	}
+	return body, err
 }
 
 // readAll reads to the end, most bytes at most; expected is -1 if nobody knows

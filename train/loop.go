@@ -110,7 +110,8 @@ func (s *Session) batchNormSees() string {
 	case bn.Frozen:
 		return "running statistics, frozen"
 	case bn.Sync:
-		return fmt.Sprintf("%d samples, synchronised over %d replicas", r.StepBatch(), r.StepReplicas())
+		return problem.Counted(r.StepBatch(), "sample") + ", synchronised over " +
+			problem.Counted(r.StepReplicas(), "replica")
 	}
 	return fmt.Sprintf("%d samples per replica (%d / %d)", (r.StepBatch()+r.StepReplicas()-1)/r.StepReplicas(),
 		r.StepBatch(), r.StepReplicas())

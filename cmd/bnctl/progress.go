@@ -59,7 +59,7 @@ func classCount(n int) string {
 func (p *progress) start(e train.Started) {
 	r := e.Recipe
 	p.total = e.TotalSteps
-	p.line("%s, %d parameters, %s · %s, %s", r.Model, e.Parameters, classCount(r.Data.Classes), r.Data.Kind,
+	p.line("%s, %s, %s · %s, %s", r.Model, counted(e.Parameters, "parameter"), classCount(r.Data.Classes), r.Data.Kind,
 		counted(r.Data.Samples, "sample"))
 	p.line("batch %d over %s · batch norm: %s · tail %s", r.StepBatch(), counted(r.StepReplicas(), "replica"),
 		e.BatchNorm, r.Tail)
@@ -85,7 +85,7 @@ func weights(r *train.Recipe) string {
 		return fmt.Sprintf("each replica trains weights of its own; weights averaged every %d steps", k)
 	}
 	if s, ok := r.WeightSync.Span(); ok {
-		return fmt.Sprintf("gradients applied up to %d steps late", s)
+		return fmt.Sprintf("gradients applied up to %s late", counted(s, "step"))
 	}
 	if r.WeightSync == parallel.Template {
 		return "one device makes every update and sends it to the others"

@@ -59,8 +59,8 @@ func classCount(n int) string {
 func (p *progress) start(e train.Started) {
 	r := e.Recipe
 	p.total = e.TotalSteps
-	p.line("%s, %s, %s · %s, %s", r.Model, counted(e.Parameters, "parameter"), classCount(r.Data.Classes), r.Data.Kind,
-		counted(r.Data.Samples, "sample"))
+	p.line("%s, %s, %s · %s, %s", r.Model, counted(e.Parameters, "parameter"), classCount(r.Data.Classes),
+		r.Data.Kind, counted(r.Data.Samples, "sample"))
 	p.line("batch %d over %s · batch norm: %s · tail %s", r.StepBatch(), counted(r.StepReplicas(), "replica"),
 		e.BatchNorm, r.Tail)
 	p.line("%s, lr %g, %s, weight decay %g · %s · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay,

@@ -47,7 +47,7 @@ device/serve:         tensor
 device/remote:        collective device device/internal/devicepb device/internal/shm device/internal/wire
 device/remote:        awake graph tensor
 
-bn:                   collective graph tensor
+bn:                   collective graph problem tensor
 models:               graph tensor
 data:                 data/internal/jpeg problem regular tensor
 data/internal/jpeg:

@@ -46,5 +46,5 @@ func ExampleFeasible() {
 	})
 	fmt.Println(err)
 	// Output:
-	// bn: layer bn1: replica 1 has one value per channel in the tail (1 row), and the variance of one value is undefined; use --tail drop, --tail repeat, --bn sync, fewer --replicas, another --batch or --bn-min running
+	// batch: layer bn1: replica 1 has one value per channel in the tail (1 row), and the variance of one value is undefined; use tail drop, tail repeat, bn sync, fewer replicas, another batch or bn-min running
 }

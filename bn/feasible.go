@@ -3,6 +3,8 @@ package bn
 import (
 	"fmt"
 	"strings"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Split is one way in which a run cuts a batch: the rows of every replica.
@@ -17,17 +19,19 @@ type TooFew struct {
 	Replica int // -1: all replicas together
 	What    string
 	Rows    int    // of that replica, or of the whole batch
-	Advice  string // flags that would help
+	Advice  string // options that would help, in braces: see package problem
 }
 
-func (e *TooFew) Error() string {
+func (e *TooFew) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns the *problem.Error.
+func (e *TooFew) Unwrap() error {
 	who := "the batch"
 	if e.Replica >= 0 {
 		who = fmt.Sprintf("replica %d", e.Replica)
 	}
-	return fmt.Sprintf("bn: layer %s: %s has one value per channel in %s (%d row), "+
-		"and the variance of one value is undefined; use %s",
-		e.Layer, who, e.What, e.Rows, e.Advice)
+	return problem.Failure("batch", fmt.Sprintf("layer %s: %s has one value per channel in %s (%d row), "+
+		"and the variance of one value is undefined", e.Layer, who, e.What, e.Rows), "use "+e.Advice)
 }
 
 // Feasible reports, before a run starts, whether every batch norm gets at
@@ -68,14 +72,14 @@ func single(l Layer, rows []int) int {
 func advice(what string, mode Mode, syncHelps bool) string {
 	var ways []string
 	if strings.Contains(what, "tail") {
-		ways = append(ways, "--tail drop", "--tail repeat")
+		ways = append(ways, "{tail} drop", "{tail} repeat")
 	}
 	if syncHelps {
-		ways = append(ways, "--bn sync", "fewer --replicas")
+		ways = append(ways, "{bn} sync", "fewer {replicas}")
 	}
-	ways = append(ways, "another --batch")
+	ways = append(ways, "another {batch}")
 	if mode == Replica {
-		ways = append(ways, "--bn-min running")
+		ways = append(ways, "{bn-min} running")
 	}
 	last := len(ways) - 1
 	if last == 0 {

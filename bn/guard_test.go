@@ -88,13 +88,13 @@ func TestFeasible(t *testing.T) {
 		{"tail of a convolution", image, bn.Replica, []bn.Split{full, tail}, ""},
 		{"tail, replica", flat, bn.Replica, []bn.Split{full, tail},
 			"replica 0 has one value per channel in the tail (1 row)"},
-		{"tail, sync", flat, bn.Sync, []bn.Split{full, tail}, "--tail drop"},
+		{"tail, sync", flat, bn.Sync, []bn.Split{full, tail}, "tail drop"},
 		{"tail, frozen", flat, bn.Frozen, []bn.Split{full, tail}, ""},
 		{"one row each, sync", flat, bn.Sync, []bn.Split{{What: "the full batch", Rows: []int{1, 1}}}, ""},
 		{"one row each, replica", flat, bn.Replica, []bn.Split{{What: "the full batch", Rows: []int{1, 1}}},
 			"replica 0 has one value"},
 		{"one row last, replica", flat, bn.Replica, []bn.Split{{What: "the full batch", Rows: []int{2, 1}}},
-			"--bn sync"},
+			"bn sync"},
 	}
 	for _, c := range cases {
 		err := bn.Feasible([]bn.Layer{c.layer}, c.mode, c.splits)

@@ -128,7 +128,7 @@ func (r *rescue) abandoned(ctx context.Context, err error) error {
 	if writeErr := r.write(r.snapshot); writeErr != nil {
 		return fmt.Errorf("%w; the checkpoint could not be written: %w", err, writeErr)
 	}
-	goOn := cmp.Or(r.config.GoOn, "--resume "+r.config.Checkpoint)
+	goOn := cmp.Or(r.config.GoOn, r.config.called("{resume} ")+r.config.Checkpoint)
 	return fmt.Errorf("%w; the run stands at step %d in %s; go on with %s", err, r.saved,
 		r.config.Checkpoint, goOn)
 }

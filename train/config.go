@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Config says how and where a recipe is run. Nothing in it changes the result.
@@ -35,8 +36,11 @@ type Config struct {
 	CheckpointEvery int    // steps; 0: at the end of every epoch
 	Paths           Paths  // kept in checkpoints, so that a resume finds its data
 
-	// GoOn is the command that resumes the run, for messages; "": --resume CHECKPOINT.
+	// GoOn is the command that resumes the run, for messages; "": resume CHECKPOINT.
 	GoOn string
+	// Option returns what the caller's users call an option, for the advice in
+	// events; nil: its name.
+	Option func(name string) string
 
 	// Besides is statistics that are kept beside those of the recipe. They
 	// influence nothing: see Session.Beside.
@@ -51,4 +55,14 @@ type Paths struct {
 	Data       string `json:"data"`
 	Validation string `json:"validation"`
 	Output     string `json:"output"`
+}
+
+// called returns a text with the options in it, which are in braces, as the
+// caller's users call them.
+func (c *Config) called(text string) string {
+	call := c.Option
+	if call == nil {
+		call = func(name string) string { return name }
+	}
+	return (&problem.Error{Text: text}).Calling(call).Text
 }

@@ -92,8 +92,8 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 	figure := Figure(loss)
 	done.ValLoss, done.ValAccuracy = &figure, &accuracy
 	if loss-loss != 0 { // not finite: as bad as can be
-		done.Warning = fmt.Sprintf("the validation loss is %v: with running statistics the model yields what is "+
-			"no number; lower --lr, add --warmup or --clip-norm, or look at the validation data", loss)
+		done.Warning = s.config.called(fmt.Sprintf("the validation loss is %v: with running statistics the model "+
+			"yields what is no number; %s, or look at the validation data", loss, gentler))
 		loss = math.MaxFloat64
 	}
 	p, r := &s.progress, s.recipe

@@ -90,15 +90,16 @@ func (s *Session) adviceOn(g *Gap) string {
 	}
 	var ways []string
 	if r.BNStats != bn.Pooled {
-		ways = append(ways, "--bn-stats pooled")
+		ways = append(ways, "{bn-stats} pooled")
 	}
 	if r.BN == bn.Replica {
-		ways = append(ways, "--bn sync", "fewer --replicas")
+		ways = append(ways, "{bn} sync", "fewer {replicas}")
 	}
 	if _, async := r.BNUpdate.Span(); async {
-		ways = append(ways, "--bn-update step")
+		ways = append(ways, "{bn-update} step")
 	}
-	ways = append(ways, fmt.Sprintf("--bn-precise %d", min(averageSamples, r.Data.Samples)))
-	return fmt.Sprintf("with running statistics the loss of the same samples is %.3f, with those of the batch "+
-		"%.3f: the model is worse in use than in training; try %s", g.Running, g.Batch, strings.Join(ways, " or "))
+	ways = append(ways, fmt.Sprintf("{bn-precise} %d", min(averageSamples, r.Data.Samples)))
+	return s.config.called(fmt.Sprintf("with running statistics the loss of the same samples is %.3f, with those "+
+		"of the batch %.3f: the model is worse in use than in training; try %s", g.Running, g.Batch,
+		strings.Join(ways, " or ")))
 }

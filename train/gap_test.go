@@ -52,11 +52,11 @@ func TestAdviceOnTheGap(t *testing.T) {
 		{Gap{Batch: 0.3, Running: 0.5}, func(*Recipe) {}, ""},
 		{Gap{Batch: 0.5, Running: 0.1}, func(*Recipe) {}, ""},
 		{Gap{Batch: 0.3, Running: 2}, func(r *Recipe) { r.BNPrecise = 24 }, ""},
-		{Gap{Batch: 0.3, Running: 2}, func(*Recipe) {}, "try --bn-precise 24"},
+		{Gap{Batch: 0.3, Running: 2}, func(*Recipe) {}, "try bn-precise 24"},
 		{Gap{Batch: 0.3, Running: 2}, func(r *Recipe) { r.BN, r.BNStats = bn.Replica, bn.Mean },
-			"try --bn-stats pooled or --bn sync"},
+			"try bn-stats pooled or bn sync"},
 		{Gap{Batch: 0.3, Running: 2}, func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:4" },
-			"--bn-update step"},
+			"bn-update step"},
 	} {
 		r := newBench(t, 24).recipe
 		c.change(&r)

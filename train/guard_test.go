@@ -135,7 +135,7 @@ func TestUnevenBatchIsRefusedWhereItCannotWork(t *testing.T) {
 	b := unevenRecipe(t, "dense")
 	b.recipe.BN = bn.Replica
 	_, err := New(context.Background(), &b.recipe, b.model(), b.config(1))
-	for _, want := range []string{"bn1", "replica 0", "--tail"} {
+	for _, want := range []string{"bn1", "replica 0", "tail"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("err = %v, want one that says %q", err, want)
 		}

@@ -117,7 +117,7 @@ func TestValidationLossThatIsNoNumber(t *testing.T) {
 		}
 	}
 	b.template(New(context.Background(), &b.recipe, b.model(), c))
-	if m := says(errors.New(warning), "validation loss", "NaN", "--lr"); m != nil {
+	if m := says(errors.New(warning), "validation loss", "NaN", "lower lr"); m != nil {
 		t.Errorf("warning %q does not say %q", warning, m)
 	}
 }

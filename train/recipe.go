@@ -178,12 +178,12 @@ func (r *Recipe) Differences(was *Recipe) []Difference {
 func (r *Recipe) endIsFixed() string {
 	if looksAhead(r.Schedule) {
 		return "the learning rate of a " + r.Schedule + " schedule depends on the length of the run from its " +
-			"first step on; runs with --schedule constant or step can be made longer"
+			"first step on; runs with {schedule} constant or step can be made longer"
 	}
 	per := r.StepsPerEpoch()
 	whole := per > 0 && r.TotalSteps()%per == 0 && r.TotalSteps()/per%max(r.EvalEvery, 1) == 0
 	if !whole && (r.Save != "last" || r.Patience > 0) {
-		return "the run was evaluated at its end, where a longer one is not, and --save or --patience depends on it"
+		return "the run was evaluated at its end, where a longer one is not, and {save} or {patience} depends on it"
 	}
 	return ""
 }

@@ -100,16 +100,19 @@ func newSession(r *Recipe, template *models.Model, state map[string]tensor.Tenso
 // RecipeError says in which fields a resumed recipe differs from that of the checkpoint.
 type RecipeError struct{ Differences []Difference }
 
-func (e *RecipeError) Error() string {
+func (e *RecipeError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns the *problem.Error.
+func (e *RecipeError) Unwrap() error {
 	var s []string
-	end := "; start anew, or resume without these flags"
+	advice := "start anew, or resume without these options"
 	for _, d := range e.Differences {
 		s = append(s, d.String())
 		if d.Field == "decoder" {
-			end = "; its pixels differ: start anew, or go on with the release that wrote the checkpoint"
+			advice = "its pixels differ: start anew, or go on with the release that wrote the checkpoint"
 		}
 	}
-	return "the checkpoint is of another recipe: " + strings.Join(s, "; ") + end
+	return problem.New("resume", "", "the checkpoint is of another recipe: "+strings.Join(s, "; "), advice)
 }
 
 // Mistake implements what problem.IsMistake looks for.

@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -49,8 +50,8 @@ func (t *trainer) step(ctx context.Context, b parallel.Batch) (parallel.Result, 
 		return result, t.located(err)
 	}
 	if math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0) {
-		return result, fmt.Errorf("step %d: the loss is %v; nothing was committed; "+
-			"lower --lr, add --warmup or --clip-norm", t.progress.Step+1, result.Loss)
+		return result, problem.Failure("lr", fmt.Sprintf("step %d: the loss is %v; nothing was committed",
+			t.progress.Step+1, result.Loss), gentler)
 	}
 	next, err := t.statistics.next(result.Moments)
 	if err != nil {
@@ -63,13 +64,16 @@ func (t *trainer) step(ctx context.Context, b parallel.Batch) (parallel.Result, 
 	return result, nil
 }
 
+// gentler is what to do about numbers that grow too large.
+const gentler = "lower {lr}, add {warmup} or {clip-norm}"
+
 // located adds step and device to an error about moments that are not finite.
 func (t *trainer) located(err error) error {
 	var bad *bn.NonFinite
 	if errors.As(err, &bad) {
-		return fmt.Errorf("step %d: device %s: %w; nothing was committed; "+
-			"look at the samples of this batch, or lower --lr",
-			t.progress.Step+1, t.driver.Group().DeviceOf(bad.Replica), err)
+		return problem.Failure("lr", fmt.Sprintf("step %d: device %s: %v; nothing was committed",
+			t.progress.Step+1, t.driver.Group().DeviceOf(bad.Replica), err),
+			"look at the samples of this batch, or lower {lr}").Because(err)
 	}
 	return fmt.Errorf("step %d: %w", t.progress.Step+1, err)
 }
@@ -77,8 +81,8 @@ func (t *trainer) located(err error) error {
 // refused adds step and advice to an error about an update that is not finite.
 func (t *trainer) refused(err error) error {
 	if errors.Is(err, device.NonFinite) {
-		return fmt.Errorf("step %d: %w; the step was not committed; lower --lr, add --warmup or --clip-norm",
-			t.progress.Step+1, err)
+		return problem.Failure("lr", fmt.Sprintf("step %d: %v; the step was not committed", t.progress.Step+1, err),
+			gentler).Because(err)
 	}
 	return err
 }

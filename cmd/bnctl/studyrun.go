@@ -44,7 +44,7 @@ func (s *studyRun) run(ctx context.Context) error {
 	}
 	o := &s.options
 	o.Data, o.Validation, o.Recipe, o.Model = j.Data, j.Validation, j.Recipe, j.Model
-	o.Found, o.Training, o.Note = s.found, s.see, s.out.note
+	o.Found, o.Training, o.Note, o.Option = s.found, s.see, s.out.note, flag
 	r, err := experiment.Run(ctx, *o)
 	if err != nil {
 		return err

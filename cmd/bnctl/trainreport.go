@@ -12,7 +12,7 @@ import (
 func (t *trainer) train(ctx context.Context, j *job.Job) error {
 	var err error
 	j.Config = t.config
-	j.Config.GoOn = t.goOn(j.Checkpoint)
+	j.Config.GoOn, j.Config.Option = t.goOn(j.Checkpoint), flag
 	if j.Config.Events, err = t.shown(newProgress(t.out)); err != nil {
 		return err
 	}

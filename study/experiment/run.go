@@ -58,6 +58,7 @@ type Options struct {
 	Found    func(any)
 	Training func(train.Event)
 	Note     func(format string, args ...any)
+	Option   func(name string) string // train.Config.Option
 }
 
 // Check returns a *problem.Error with the first option that makes no sense.

@@ -108,7 +108,8 @@ func (s *runner) modelPath(at study.Setting, seed uint64) string {
 // configOf says how a run is made; what its epochs tell goes into run.
 func (s *runner) configOf(at study.Setting, devices *fleet.Fleet, run *study.Run) (train.Config, error) {
 	config := train.Config{Train: s.o.Data, Validation: s.o.Validation, Workers: s.o.Workers,
-		Fleet: devices, Besides: s.besides(at), LogEvery: 1 << 30, Option: s.o.Option, Events: func(e train.Event) { s.see(e, run) }}
+		Fleet: devices, Besides: s.besides(at), LogEvery: 1 << 30, Option: s.o.Option,
+		Events: func(e train.Event) { s.see(e, run) }}
 	return config, os.MkdirAll(filepath.Join(s.o.Folder, "models"), 0o777)
 }
 

@@ -115,9 +115,6 @@ func (e *RecipeError) Unwrap() error {
 	return problem.New("resume", "", "the checkpoint is of another recipe: "+strings.Join(s, "; "), advice)
 }
 
-// Mistake implements what problem.IsMistake looks for.
-func (e *RecipeError) Mistake() bool { return true }
-
 // opened returns s, ready to run; nil, with nothing held, if it cannot be.
 func (s *Session) opened(ctx context.Context, state map[string]tensor.Tensor, from *serialize.Checkpoint) (
 	*Session, error) {

@@ -145,7 +145,7 @@ func TestFolderInEveryForm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			name, label, grey := src.Name(i), src.Label(i)[0], sample.Bytes[0]
+			name, label, grey := src.Name(i), label(t, src, i)[0], sample.Bytes[0]
 			if !strings.HasSuffix(name, want.name) || label != want.label || grey != want.grey {
 				t.Errorf("%s: sample %d is %s, label %d, grey %d; want %v", c.name, i, name, label, grey, want)
 			}

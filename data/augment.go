@@ -1,17 +1,18 @@
 package data
 
 import (
+	"bytes"
 	"math"
 
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// padCrop shifts src by up to 4 pixels along each axis; what comes in is
-// black. It takes two draws.
-func padCrop(dst, src plane, d *tensor.Draws) {
+// padCrop shifts src by up to 4 pixels along each axis; what comes in is beyond:
+// black for a picture. It takes two draws.
+func padCrop(dst, src plane, beyond byte, d *tensor.Draws) {
 	const pad = 4
 	dx, dy := d.Intn(2*pad+1)-pad, d.Intn(2*pad+1)-pad
-	clear(dst.pix)
+	copy(dst.pix, bytes.Repeat([]byte{beyond}, len(dst.pix)))
 	for y := max(0, -dy); y < min(dst.h, dst.h-dy); y++ {
 		from, to := src.row(y+dy), dst.row(y)
 		if dx >= 0 {

@@ -53,7 +53,7 @@ func TestBadFiles(t *testing.T) {
 		}
 		info := src.Info()
 		if info.Len != 2 || len(info.Skipped) != 4 || !slices.Equal(info.Classes, []string{"a", "b", "c"}) ||
-			src.Label(0)[0] != 0 || src.Label(1)[0] != 1 || info.Ignored[""] != 1 {
+			label(t, src, 0)[0] != 0 || label(t, src, 1)[0] != 1 || info.Ignored[""] != 1 {
 			t.Errorf("skip %d: %+v", test.skip, info)
 		}
 		src.Close()

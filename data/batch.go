@@ -13,7 +13,7 @@ type Batch struct {
 	Position               // Epoch and Index
 	Last     bool          // the last batch of its epoch, which may be shorter
 	X        tensor.Tensor // u8 [n,H,W,C] for pictures, f32 [n,...] for arrays
-	Labels   tensor.Tensor // i32 [n], or [n,...] with LabelShape; the zero Tensor without labels
+	Labels   tensor.Tensor // i32 [n], or [n,...] with LabelShape, [n,H,W] with Masks; the zero Tensor without labels
 	Samples  tensor.Tensor // i64 [n], the numbers of the samples in the source
 
 	loader    *Loader
@@ -65,7 +65,7 @@ func (l *Loader) batch(epoch, index int, samples []int) *Batch {
 	b.X, b.Samples = b.x.Rows(0, n), b.z.Rows(0, n)
 	if l.info.Labelled {
 		b.Labels = b.y.Rows(0, n)
-		b.labels, b.perLabel = b.Labels.I32(), tensor.Count(l.info.LabelShape)
+		b.labels, b.perLabel = b.Labels.I32(), tensor.Count(l.labelShape)
 	}
 	b.samples = b.Samples.I64()
 	for i, s := range samples {
@@ -84,7 +84,7 @@ func (l *Loader) newBatch() *Batch {
 	b.x = tensor.New(l.info.DType, append([]int{n}, l.shape...)...)
 	b.z = tensor.New(tensor.I64, n)
 	if l.info.Labelled {
-		b.y = tensor.New(tensor.I32, append([]int{n}, l.info.LabelShape...)...)
+		b.y = tensor.New(tensor.I32, append([]int{n}, l.labelShape...)...)
 	}
 	return b
 }

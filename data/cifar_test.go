@@ -44,8 +44,8 @@ func TestCIFARBinary(t *testing.T) {
 		}
 		// The second record of data_batch_2.
 		sample, err := src.Sample(2)
-		if err != nil || !bytes.Equal(sample.Bytes[:6], []byte{1, 2, 3, 2, 3, 4}) || src.Label(2)[0] != 1 {
-			t.Errorf("sample 2 begins %d (%v), label %d", sample.Bytes[:6], err, src.Label(2))
+		if err != nil || !bytes.Equal(sample.Bytes[:6], []byte{1, 2, 3, 2, 3, 4}) || label(t, src, 2)[0] != 1 {
+			t.Errorf("sample 2 begins %d (%v), label %d", sample.Bytes[:6], err, label(t, src, 2))
 		}
 		if n := open(t, "cifar10:"+path+"@test", Options{}).Info().Len; n != 2 {
 			t.Errorf("%d test samples, want 2", n)
@@ -63,8 +63,8 @@ func TestCIFARFolders(t *testing.T) {
 		small = append(small, file{"train/" + class + "/0.png", pngOf(t, 31, 32, byte(i))})
 	}
 	src := open(t, "cifar10:"+write(t, "x.zip", zipOf(t, files)), Options{})
-	if sample, err := src.Sample(9); err != nil || sample.Bytes[0] != 9 || src.Label(9)[0] != 9 {
-		t.Errorf("sample 9 = %v (%v), label %d", sample, err, src.Label(9))
+	if sample, err := src.Sample(9); err != nil || sample.Bytes[0] != 9 || label(t, src, 9)[0] != 9 {
+		t.Errorf("sample 9 = %v (%v), label %d", sample, err, label(t, src, 9))
 	}
 	_, err := Open("cifar10:"+unpack(t, small), Options{})
 	wantError(t, err, "10 of 10 files are bad", "member train/airplane/0.png", "member train/truck/0.png", "31 x 32",

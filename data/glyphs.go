@@ -66,7 +66,7 @@ func (g *glyphs) Sample(i int) (tensor.Tensor, error) {
 var glyphLabels = [...]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 
 // Label implements Source.
-func (g *glyphs) Label(i int) []int32 { return glyphLabels[i%len(digits):][:1] }
+func (g *glyphs) Label(i int) ([]int32, error) { return glyphLabels[i%len(digits):][:1], nil }
 
 // Name implements Source.
 func (g *glyphs) Name(i int) string { return fmt.Sprintf("glyph %d of %s", i, g.info.Split) }

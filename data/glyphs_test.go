@@ -79,7 +79,7 @@ func TestGlyphsAreLearnable(t *testing.T) {
 				best, nearest = d, k
 			}
 		}
-		if train.Label(nearest)[0] == test.Label(i)[0] {
+		if label(t, train, nearest)[0] == label(t, test, i)[0] {
 			right++
 		}
 	}

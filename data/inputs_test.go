@@ -19,8 +19,8 @@ func TestOpenInputs(t *testing.T) {
 	}
 	defer src.Close()
 	info := src.Info()
-	if info.Len != 6 || info.Labelled || info.Shape != nil || !info.Pictures() || src.Label(0) != nil {
-		t.Errorf("info = %+v, label 0 = %v", info, src.Label(0))
+	if info.Len != 6 || info.Labelled || info.Shape != nil || !info.Pictures() || label(t, src, 0) != nil {
+		t.Errorf("info = %+v, label 0 = %v", info, label(t, src, 0))
 	}
 	for i, want := range []struct {
 		name string
@@ -41,7 +41,7 @@ func TestOpenInputs(t *testing.T) {
 
 func TestOpenInputsOfOneSpecKeepsLabels(t *testing.T) {
 	src, err := OpenInputs([]string{"glyphs:5@test"}, Options{})
-	if err != nil || src.Label(3)[0] != 3 || src.Info().Len != 5 {
+	if err != nil || label(t, src, 3)[0] != 3 || src.Info().Len != 5 {
 		t.Errorf("%v, %v", src, err)
 	}
 }

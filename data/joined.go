@@ -72,7 +72,7 @@ func (j *joined) Sample(i int) (tensor.Tensor, error) {
 }
 
 // Label implements Source.
-func (j *joined) Label(int) []int32 { return nil }
+func (j *joined) Label(int) ([]int32, error) { return nil, nil }
 
 // Name implements Source.
 func (j *joined) Name(i int) string {

@@ -35,11 +35,12 @@ type Position struct{ Epoch, Index int }
 // made ahead by goroutines that end with Close, with the context, or with the
 // last batch.
 type Loader struct {
-	src   Source
-	info  Info
-	plan  Plan
-	shape []int // of a transformed sample
-	draws tensor.Philox
+	src        Source
+	info       Info
+	plan       Plan
+	shape      []int // of a transformed sample
+	labelShape []int // of its label
+	draws      tensor.Philox
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -72,7 +73,7 @@ func NewLoader(ctx context.Context, src Source, plan Plan) (*Loader, error) {
 	if _, err := tensor.Size(info.DType, append([]int{plan.Batch}, shape...)); err != nil {
 		return nil, fmt.Errorf("batch %d: %w", plan.Batch, err)
 	}
-	l := &Loader{src: src, info: info, plan: plan, shape: shape}
+	l := &Loader{src: src, info: info, plan: plan, shape: shape, labelShape: labelShape(info, shape)}
 	if s := plan.Start; s.Epoch < 0 || s.Index < 0 || s.Index > l.Batches() {
 		return nil, fmt.Errorf("start at batch %d of epoch %d: an epoch has %d batches",
 			s.Index, s.Epoch, l.Batches())
@@ -226,25 +227,47 @@ func (l *Loader) work() {
 	}
 }
 
-// fill makes one row of a batch, or no more than its label.
+// fill makes one row of a batch, or no more than its label. A mask goes where its
+// picture goes, so that it takes both.
 func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 	i := int(b.samples[row])
+	var sample tensor.Tensor
+	var err error
+	if wanted || l.info.Masks {
+		if sample, err = l.src.Sample(i); err != nil {
+			return err
+		}
+	}
+	d := l.draws.Draws(uint32(b.Epoch), uint64(i))
 	if l.info.Labelled {
-		copy(b.labels[row*b.perLabel:(row+1)*b.perLabel], l.src.Label(i))
+		if err := l.label(b.labels[row*b.perLabel:(row+1)*b.perLabel], i, sample, d); err != nil {
+			return err
+		}
 	}
-	if !wanted {
-		return nil
+	dst := b.row(row)
+	switch {
+	case !wanted:
+	case !l.info.Pictures():
+		copy(dst.Bytes, sample.Bytes)
+	default:
+		l.plan.Transform.Apply(dst, sample, &d)
 	}
-	sample, err := l.src.Sample(i)
+	return nil
+}
+
+// label writes the label of sample i to dst; a mask is transformed as its
+// picture is, by the same draws.
+func (l *Loader) label(dst []int32, i int, picture tensor.Tensor, d tensor.Draws) error {
+	label, err := l.src.Label(i)
 	if err != nil {
 		return err
 	}
-	dst := b.row(row)
-	if !l.info.Pictures() {
-		copy(dst.Bytes, sample.Bytes)
+	if !l.info.Masks {
+		copy(dst, label)
 		return nil
 	}
-	d := l.draws.Draws(uint32(b.Epoch), uint64(i))
-	l.plan.Transform.Apply(dst, sample, &d)
+	if err := l.plan.Transform.ApplyMask(dst, label, l.labelShape[0], l.labelShape[1], picture, &d); err != nil {
+		return fmt.Errorf("%s: %w", l.src.Name(i), err)
+	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (s *numbered) Sample(i int) (tensor.Tensor, error) {
 	return tensor.Of([]float32{float32(i), float32(2 * i)}, 2), nil
 }
 
-func (s *numbered) Label(i int) []int32                         { return []int32{int32(i % 3)} }
+func (s *numbered) Label(i int) ([]int32, error)                { return []int32{int32(i % 3)}, nil }
 func (s *numbered) Name(i int) string                           { return fmt.Sprint(i) }
 func (s *numbered) Fingerprint(context.Context) (string, error) { return "", nil }
 func (s *numbered) Close() error                                { return nil }

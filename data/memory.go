@@ -29,12 +29,12 @@ func (m *memory) Sample(i int) (tensor.Tensor, error) {
 }
 
 // Label implements Source.
-func (m *memory) Label(i int) []int32 {
+func (m *memory) Label(i int) ([]int32, error) {
 	if m.labels == nil {
-		return nil
+		return nil, nil
 	}
 	n := tensor.Count(m.info.LabelShape)
-	return m.labels[i*n : (i+1)*n]
+	return m.labels[i*n : (i+1)*n], nil
 }
 
 // Name implements Source.

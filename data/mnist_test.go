@@ -33,8 +33,8 @@ func TestMNIST(t *testing.T) {
 		t.Errorf("info = %+v", info)
 	}
 	sample, err := src.Sample(1)
-	if err != nil || !bytes.Equal(sample.Bytes, []byte{5, 6, 7, 8}) || src.Label(1)[0] != 0 {
-		t.Errorf("sample 1 = %v %d (%v), label %d", sample, sample.Bytes, err, src.Label(1))
+	if err != nil || !bytes.Equal(sample.Bytes, []byte{5, 6, 7, 8}) || label(t, src, 1)[0] != 0 {
+		t.Errorf("sample 1 = %v %d (%v), label %d", sample, sample.Bytes, err, label(t, src, 1))
 	}
 	if n := open(t, "mnist:"+dir+"@test", Options{}).Info().Len; n != 1 {
 		t.Errorf("%d test samples, want 1", n)

@@ -164,7 +164,7 @@ func TestNPYSource(t *testing.T) {
 	if err != nil || sample.F32()[0] != 3 || sample.F32()[1] != 4 {
 		t.Errorf("sample 1 = %v, %v", sample, err)
 	}
-	if label := src.Label(0); len(label) != 1 || label[0] != 1 {
+	if label := label(t, src, 0); len(label) != 1 || label[0] != 1 {
 		t.Errorf("label 0 = %d", label)
 	}
 }
@@ -177,7 +177,7 @@ func TestNPYSourceOfPixels(t *testing.T) {
 	if !info.Pictures() || len(info.LabelShape) != 2 || len(info.Classes) != 6 {
 		t.Errorf("info = %+v", info)
 	}
-	if label := src.Label(0); len(label) != 12 || label[3] != -1 || label[11] != 5 {
+	if label := label(t, src, 0); len(label) != 12 || label[3] != -1 || label[11] != 5 {
 		t.Errorf("label 0 = %d", label)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,6 +100,7 @@ func (m *memory) setLabels(name string, y tensor.Tensor) error {
 		return fmt.Errorf("%s: label %d; at most %d classes are supported", name, classes-1, MaxClasses)
 	}
 	m.labels, m.info.Labelled, m.info.LabelShape = labels, true, y.Shape[1:]
+	m.info.Masks = classes <= MaskClasses && m.info.Pictures() && slices.Equal(y.Shape[1:], m.info.Shape[:2])
 	m.info.Classes = make([]string, classes)
 	for i := range m.info.Classes {
 		m.info.Classes[i] = strconv.Itoa(i)

@@ -158,11 +158,11 @@ func (p *pictures) wrap(i int, err error) error {
 }
 
 // Label implements Source.
-func (p *pictures) Label(i int) []int32 {
+func (p *pictures) Label(i int) ([]int32, error) {
 	if p.labels == nil {
-		return nil
+		return nil, nil
 	}
-	return p.labels[i : i+1]
+	return p.labels[i : i+1], nil
 }
 
 // Name implements Source.

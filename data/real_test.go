@@ -68,8 +68,8 @@ func TestRealDecodingAgreesWithPillow(t *testing.T) {
 			t.Fatal(err)
 		}
 		b, _ := raw.Sample(i)
-		if jpegs.Label(k)[0] != raw.Label(i)[0] {
-			t.Errorf("sample %d: label %d, the record has %d", k, jpegs.Label(k)[0], raw.Label(i)[0])
+		if label(t, jpegs, k)[0] != label(t, raw, i)[0] {
+			t.Errorf("sample %d: label %d, the record has %d", k, label(t, jpegs, k)[0], label(t, raw, i)[0])
 		}
 		if !bytes.Equal(a.Bytes, b.Bytes) {
 			t.Errorf("sample %d: the pixels of %s are not those of the record", k, jpegs.Name(k))
@@ -92,7 +92,7 @@ func TestRealMNIST(t *testing.T) {
 		if err != nil || math.Abs(s.Mean[0]/255-0.1307) > 1e-4 || math.Abs(s.Std[0]/255-0.3081) > 1e-4 {
 			t.Errorf("mean %v, deviation %v (%v)", s.Mean, s.Std, err)
 		}
-		if got := []int32{src.Label(0)[0], src.Label(1)[0], src.Label(2)[0]}; !slices.Equal(got, []int32{5, 0, 4}) {
+		if got := []int32{label(t, src, 0)[0], label(t, src, 1)[0], label(t, src, 2)[0]}; !slices.Equal(got, []int32{5, 0, 4}) {
 			t.Errorf("the first labels are %d, want 5 0 4", got)
 		}
 	}

@@ -27,9 +27,9 @@ type Source interface {
 	Sample(i int) (tensor.Tensor, error)
 
 	// Label returns the label of sample i in row-major order: one class
-	// number unless Info().LabelShape says otherwise. -1 means "ignore". It is
-	// nil if the source has no labels.
-	Label(i int) []int32
+	// number, unless Info() says that it has a shape or is a mask. -1 means
+	// "ignore". It is nil if the source has no labels. An error names the sample.
+	Label(i int) ([]int32, error)
 
 	// Name returns what a person calls sample i: the name of its file or of
 	// its member of an archive, or its number.
@@ -52,7 +52,8 @@ type Info struct {
 	DType      tensor.DType   // U8: pictures; F32: arrays
 	Shape      []int          // of one sample; nil: RGB pictures whose sizes differ or were not looked at
 	Labelled   bool           // false: there are no labels
-	LabelShape []int          // of one label; empty: a class number
+	LabelShape []int          // of one label; empty: a class number, or masks of several sizes
+	Masks      bool           // a label is a mask: the class of each pixel of the picture
 	Decoder    string         // DecoderVersion, if the samples are picture files
 	EXIF       bool           // Options.EXIF, if the samples are picture files
 	Classes    []string       // names of the classes, by number; nil without labels

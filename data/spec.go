@@ -40,6 +40,7 @@ var kinds = []struct {
 	open        func(spec, Options) (Source, error)
 }{
 	{"glyphs", "glyphs[:N]", true, openGlyphs},
+	{"shapes", "shapes[:N]", true, openShapes},
 	{"cifar10", "cifar10:PATH", false, openCIFAR10},
 	{"mnist", "mnist:PATH", false, openMNIST},
 	{"folder", "folder:PATH", false, openFolder},
@@ -62,6 +63,7 @@ func IsSpec(text string) bool {
 // Open opens the data source that a spec names:
 //
 //	glyphs[:N]        digits drawn on the fly, N of them (6000 train, 1000 test)
+//	shapes[:N]        scenes of shapes drawn on the fly with their masks, 64x64 (2000 train, 500 test)
 //	cifar10:PATH      the binary folder or its .tar.gz, one .bin file, or train/
 //	                  and test/ with a folder per class, as .tar, .tar.gz or .zip too
 //	mnist:PATH        a folder with the four IDX files, gzipped or not

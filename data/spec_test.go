@@ -33,6 +33,16 @@ func write(t *testing.T, name string, content []byte) string {
 }
 
 // open opens a source that the test closes at its end.
+// label returns the label of a sample.
+func label(t *testing.T, src Source, i int) []int32 {
+	t.Helper()
+	l, err := src.Label(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 func open(t *testing.T, text string, opt Options) Source {
 	t.Helper()
 	src, err := Open(text, opt)

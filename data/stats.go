@@ -25,7 +25,11 @@ func Describe(ctx context.Context, src Source) (Statistics, error) {
 	info := src.Info()
 	s := Statistics{PerClass: make([]int, len(info.Classes))}
 	for i := range info.Len {
-		for _, label := range src.Label(i) {
+		labels, err := src.Label(i)
+		if err != nil {
+			return s, err
+		}
+		for _, label := range labels {
 			if label < 0 {
 				s.Ignored++
 			} else {

@@ -43,7 +43,7 @@ func (s *subset) Info() Info {
 }
 
 func (s *subset) Sample(i int) (tensor.Tensor, error) { return s.Source.Sample(s.chosen[i]) }
-func (s *subset) Label(i int) []int32                 { return s.Source.Label(s.chosen[i]) }
+func (s *subset) Label(i int) ([]int32, error)        { return s.Source.Label(s.chosen[i]) }
 func (s *subset) Name(i int) string                   { return s.Source.Name(s.chosen[i]) }
 
 // Fingerprint hashes that of the source and which samples were chosen.

@@ -44,7 +44,7 @@ func TestSubset(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(got.Bytes, want.Bytes) || !slices.Equal(some.Label(i), whole.Label(at)) {
+		if !slices.Equal(got.Bytes, want.Bytes) || !slices.Equal(label(t, some, i), label(t, whole, at)) {
 			t.Errorf("sample %d is not sample %d of the whole", i, at)
 		}
 		names = append(names, some.Name(i))

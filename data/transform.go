@@ -14,6 +14,7 @@ const (
 	NoAugment       Augment = ""
 	CIFARAugment    Augment = "cifar"    // 4 black pixels around, crop to the size before, flip
 	ImageNetAugment Augment = "imagenet" // random resized crop, flip
+	SegmentAugment  Augment = "segment"  // scale 0.5 to 2, crop with black pixels around, flip, colours
 )
 
 // ParseAugment returns the augmentation of that name; "none" is NoAugment.
@@ -21,10 +22,10 @@ func ParseAugment(name string) (Augment, error) {
 	switch a := Augment(name); a {
 	case "none":
 		return NoAugment, nil
-	case CIFARAugment, ImageNetAugment:
+	case CIFARAugment, ImageNetAugment, SegmentAugment:
 		return a, nil
 	}
-	return "", fmt.Errorf("unknown augmentation %q; there are none, cifar and imagenet", name)
+	return "", fmt.Errorf("unknown augmentation %q; there are none, cifar, imagenet and segment", name)
 }
 
 // Transform makes a picture of the size that a model takes. Its zero value
@@ -115,11 +116,18 @@ func (t Transform) place(dst, src plane, d *tensor.Draws) {
 			t.fit(fitted, src)
 			src = fitted
 		}
-		padCrop(dst, src, d)
+		padCrop(dst, src, 0, d)
 		randomFlip(dst, d)
 	case ImageNetAugment:
 		resample(t.Filter, dst, src, randomCrop(src.h, src.w, d), dst.w, dst.h, box{0, 0, dst.w, dst.h})
 		randomFlip(dst, d)
+	case SegmentAugment:
+		v := t.drawView(dst, src, d)
+		v.fill(dst, 0, func(part plane, window box) {
+			resample(t.Filter, part, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
+		})
+		randomFlip(dst, d)
+		jitter(dst, d)
 	default:
 		t.fit(dst, src)
 	}
@@ -172,7 +180,6 @@ func convert(dst, src plane) {
 			dst.pix[3*i], dst.pix[3*i+1], dst.pix[3*i+2] = v, v, v
 			continue
 		}
-		r, g, b := int(src.pix[3*i]), int(src.pix[3*i+1]), int(src.pix[3*i+2])
-		dst.pix[i] = byte((19595*r + 38470*g + 7471*b + 1<<15) >> 16)
+		dst.pix[i] = byte(luma(src.pix[3*i:]))
 	}
 }

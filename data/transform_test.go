@@ -50,14 +50,14 @@ func TestTransformShape(t *testing.T) {
 
 func TestParseAugment(t *testing.T) {
 	for name, want := range map[string]Augment{
-		"none": NoAugment, "cifar": CIFARAugment, "imagenet": ImageNetAugment,
+		"none": NoAugment, "cifar": CIFARAugment, "imagenet": ImageNetAugment, "segment": SegmentAugment,
 	} {
 		if got, err := ParseAugment(name); got != want || err != nil {
 			t.Errorf("ParseAugment(%q) = %q, %v", name, got, err)
 		}
 	}
 	_, err := ParseAugment("")
-	wantError(t, err, "none, cifar and imagenet")
+	wantError(t, err, "none, cifar, imagenet and segment")
 }
 
 // apply returns the transformed picture.

@@ -126,7 +126,11 @@ func TestEvaluate(t *testing.T) {
 				best = k
 			}
 		}
-		if int32(best) == src.Label(i)[0] {
+		label, err := src.Label(i)
+		if err != nil {
+			return err
+		}
+		if int32(best) == label[0] {
 			correct++
 		}
 		return nil

@@ -17,6 +17,7 @@ const (
 	StreamAugment Stream = 3 // augmentation of a sample
 	StreamGlyphs  Stream = 4 // drawing of the built-in data
 	StreamDelay   Stream = 5 // delays of asynchronous statistics and gradients
+	StreamShapes  Stream = 6 // drawing of the built-in scenes
 	StreamDropout Stream = 1 << 16
 )
 

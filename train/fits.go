@@ -47,10 +47,18 @@ func fits(field string, m *models.Model, info data.Info) error {
 		return refuse("", "output %s of model %s is one number per sample; labels need classes", name,
 			m.Architecture)
 	}
-	if want := out.Shape[1:]; !slices.Equal(info.LabelShape, want) {
-		return refuse("", "output %s of model %s is %v: a label has to be %s, those of %s are %s", name,
+	label := info.LabelShape
+	if info.Masks {
+		label = in.Shape[:2] // they are scaled and cut as their pictures are
+	}
+	if want := out.Shape[1:]; !slices.Equal(label, want) {
+		advice := ""
+		if info.Masks && len(want) == 0 {
+			advice = "take a model that gives each pixel a class, such as unet-bn"
+		}
+		return refuse(advice, "output %s of model %s is %v: a label has to be %s, those of %s are %s", name,
 			m.Architecture, out, tensor.Describe(tensor.I32, want), info.Kind,
-			tensor.Describe(tensor.I32, info.LabelShape))
+			tensor.Describe(tensor.I32, label))
 	}
 	if classes := len(info.Classes); classes > out.Shape[0] {
 		return refuse(fmt.Sprintf("make a new head with {classes} %d", classes),

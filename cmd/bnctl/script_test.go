@@ -222,7 +222,9 @@ func arrays(ts *testscript.TestScript, _ bool, args []string) {
 		s, err := src.Sample(i)
 		ts.Check(err)
 		copy(x.Rows(i, i+1).Bytes, s.Bytes)
-		y.I32()[i] = src.Label(i)[0]
+		label, err := src.Label(i)
+		ts.Check(err)
+		y.I32()[i] = label[0]
 	}
 	if len(args) > 3 {
 		x = sameNumbers(x, args[3])

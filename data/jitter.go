@@ -1,0 +1,53 @@
+package data
+
+import "github.com/bnctl/bnctl/tensor"
+
+// jitterOne is the factor 1 of a change of colours, in fixed point.
+const jitterOne = 1 << 16
+
+// jitter changes brightness, contrast and saturation of a picture, each by a
+// factor from 0.6 to 1.4: away from black, from the mean grey of the picture,
+// from the grey of each pixel. It takes three draws.
+func jitter(p plane, d *tensor.Draws) {
+	factor := func() int { return int(jitterOne * d.Between(0.6, 1.4)) }
+	brightness, contrast, saturation := factor(), factor(), factor()
+	for i, v := range p.pix {
+		p.pix[i] = away(0, int(v), brightness)
+	}
+	mean := meanGrey(p)
+	for i, v := range p.pix {
+		p.pix[i] = away(mean, int(v), contrast)
+	}
+	if p.c != 3 {
+		return
+	}
+	for i := 0; i < len(p.pix); i += 3 {
+		grey := luma(p.pix[i:])
+		for k := i; k < i+3; k++ {
+			p.pix[k] = away(grey, int(p.pix[k]), saturation)
+		}
+	}
+}
+
+// away returns base + factor*(v-base), rounded and cut to a byte.
+func away(base, v, factor int) byte {
+	return byte(min(max(base+((v-base)*factor+jitterOne/2)>>16, 0), 255))
+}
+
+// meanGrey returns the mean luma of a picture, rounded down.
+func meanGrey(p plane) int {
+	sum := 0
+	for i := 0; i < len(p.pix); i += p.c {
+		if p.c == 3 {
+			sum += luma(p.pix[i:])
+		} else {
+			sum += int(p.pix[i])
+		}
+	}
+	return sum / max(1, p.h*p.w)
+}
+
+// luma returns the grey of an RGB pixel, as Pillow has it (ITU-R 601).
+func luma(rgb []byte) int {
+	return (19595*int(rgb[0]) + 38470*int(rgb[1]) + 7471*int(rgb[2]) + 1<<15) >> 16
+}

@@ -1,0 +1,129 @@
+package data
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// MaskClasses is the largest number of classes of masks.
+const MaskClasses = 255
+
+// ignored stands for -1 in a mask that is being transformed: no class.
+const ignored = 255
+
+// labelShape returns the shape of the label of a transformed sample: height and
+// width where labels are masks, which follow their pictures; else that of the
+// source. shape is that of Transform.Shape.
+func labelShape(info Info, shape []int) []int {
+	if info.Masks {
+		return shape[:2]
+	}
+	return info.LabelShape
+}
+
+// ApplyMask writes the mask of a picture to dst, h x w labels of Transform.Shape,
+// as Apply writes the picture for the same draws: scaled by nearest, cut and
+// turned the same. What lies beyond the picture is -1, and so is what label says.
+// An error says that label is no mask of this picture.
+func (t Transform) ApplyMask(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) error {
+	src := plane{picture.Shape[0], picture.Shape[1], 1, make([]byte, len(label))}
+	if len(label) != src.h*src.w {
+		return fmt.Errorf("a mask of %d pixels for a picture of %d x %d", len(label), src.w, src.h)
+	}
+	for i, class := range label {
+		src.pix[i] = byte(class) // -1 becomes 255
+	}
+	out := plane{h, w, 1, make([]byte, h*w)}
+	t.placeMask(out, src, d)
+	for i, class := range out.pix {
+		if dst[i] = int32(class); class == ignored {
+			dst[i] = -1
+		}
+	}
+	return nil
+}
+
+// placeMask is place for a mask.
+func (t Transform) placeMask(dst, src plane, d *tensor.Draws) {
+	switch t.Augment {
+	case CIFARAugment:
+		fitted := plane{dst.h, dst.w, 1, make([]byte, len(dst.pix))}
+		t.fitMask(fitted, src)
+		padCrop(dst, fitted, ignored, d)
+		randomFlip(dst, d)
+	case ImageNetAugment:
+		nearest(dst, src, randomCrop(src.h, src.w, d), dst.w, dst.h, box{0, 0, dst.w, dst.h})
+		randomFlip(dst, d)
+	case SegmentAugment:
+		v := t.drawView(dst, src, d)
+		v.fill(dst, ignored, func(part plane, window box) {
+			nearest(part, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
+		})
+		randomFlip(dst, d)
+	default:
+		t.fitMask(dst, src)
+	}
+}
+
+// fitMask is fit for a mask.
+func (t Transform) fitMask(dst, src plane) {
+	w, h := t.scaled(dst, src)
+	nearest(dst, src, box{0, 0, src.w, src.h}, w, h, box{middle(w - dst.w), middle(h - dst.h), dst.w, dst.h})
+}
+
+// nearest scales the part from of src, which has one channel, to w x h pixels
+// and writes the window of the result to dst. A pixel is the one of src that its
+// centre lies in, as Pillow has it.
+func nearest(dst, src plane, from box, w, h int, window box) {
+	across := make([]int, window.w)
+	for x := range across {
+		across[x] = from.x + (2*(window.x+x)+1)*from.w/(2*w)
+	}
+	for y := range window.h {
+		row, to := src.row(from.y+(2*(window.y+y)+1)*from.h/(2*h)), dst.row(y)
+		for x, at := range across {
+			to[x] = row[at]
+		}
+	}
+}
+
+// view is what a random scale and crop shows of a picture: scaled to w x h, from
+// (x, y) on, which lies left of or above the picture where it is smaller.
+type view struct{ w, h, x, y int }
+
+// drawView draws a scale from 0.5 to 2, in units of the size that evaluation
+// gives the picture, and where it is cut, or lies, in dst. It takes four draws.
+func (t Transform) drawView(dst, src plane, d *tensor.Draws) view {
+	w, h := t.scaled(dst, src)
+	scale := d.Between(0.5, 2)
+	v := view{w: max(1, int(float64(float64(w)*scale)+0.5)), h: max(1, int(float64(float64(h)*scale)+0.5))}
+	v.x, v.y = offset(v.w-dst.w, d), offset(v.h-dst.h, d)
+	return v
+}
+
+// offset draws from 0 to spare, or from spare to 0.
+func offset(spare int, d *tensor.Draws) int {
+	if spare < 0 {
+		return -d.Intn(-spare + 1)
+	}
+	return d.Intn(spare + 1)
+}
+
+// fill fills dst with beyond where the view has no picture; draw makes the part
+// that does, which is the given window of the scaled picture.
+func (v view) fill(dst plane, beyond byte, draw func(part plane, window box)) {
+	window := box{max(v.x, 0), max(v.y, 0), min(v.w, dst.w), min(v.h, dst.h)}
+	part := plane{window.h, window.w, dst.c, dst.pix}
+	if window.w == dst.w && window.h == dst.h {
+		draw(part, window)
+		return
+	}
+	part.pix = make([]byte, window.w*window.h*dst.c)
+	draw(part, window)
+	copy(dst.pix, bytes.Repeat([]byte{beyond}, len(dst.pix)))
+	for y := range window.h {
+		copy(dst.row(y + max(-v.y, 0))[max(-v.x, 0)*dst.c:], part.row(y))
+	}
+}

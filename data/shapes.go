@@ -1,0 +1,88 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// shapesSide is the height and width of a picture of shapes, which is RGB.
+const shapesSide = 64
+
+// Samples of shapes without a number.
+const (
+	shapesTrain = 2000
+	shapesTest  = 500
+)
+
+// shapesVersion is part of the fingerprint: it changes with any pixel.
+const shapesVersion = "shapes 1"
+
+// shapeClasses are the classes of shapes. The first is what none of them covers.
+var shapeClasses = []string{"background", "disc", "square", "triangle", "ring", "cross"}
+
+// shapes is an endless set of scenes with their masks, of which it shows the
+// first n. Scene i of a split is a function of i and the split alone.
+type shapes struct {
+	info   Info
+	philox tensor.Philox
+	epoch  uint32 // separates train from test
+}
+
+// openShapes opens shapes[:N]. N counts the samples of the split opened.
+func openShapes(s spec, _ Options) (Source, error) {
+	n := shapesTrain
+	x := &shapes{philox: tensor.NewPhilox(0, tensor.StreamShapes)}
+	if s.split == Test {
+		n, x.epoch = shapesTest, 1
+	}
+	if s.path != "" {
+		var err error
+		if n, err = strconv.Atoi(s.path); err != nil || n < 1 || n > math.MaxInt32 {
+			return nil, fmt.Errorf("%w: %q is no number of samples from 1 to %d", ErrSpec, s.path, math.MaxInt32)
+		}
+	}
+	x.info = Info{Kind: s.kind, Split: s.split, Len: n, DType: tensor.U8, Shape: []int{shapesSide, shapesSide, 3},
+		Labelled: true, LabelShape: []int{shapesSide, shapesSide}, Masks: true, Classes: shapeClasses}
+	return x, nil
+}
+
+// Info implements Source.
+func (x *shapes) Info() Info { return x.info }
+
+// Sample implements Source.
+func (x *shapes) Sample(i int) (tensor.Tensor, error) {
+	d := x.philox.Draws(x.epoch, uint64(i))
+	s := drawScene(&d)
+	t := tensor.New(tensor.U8, x.info.Shape...)
+	s.paint(t.Bytes, &d)
+	return t, nil
+}
+
+// Label implements Source.
+func (x *shapes) Label(i int) ([]int32, error) {
+	d := x.philox.Draws(x.epoch, uint64(i))
+	s := drawScene(&d)
+	mask := make([]int32, shapesSide*shapesSide)
+	for at := range mask {
+		mask[at] = s.top(at%shapesSide, at/shapesSide).class
+	}
+	return mask, nil
+}
+
+// Name implements Source.
+func (x *shapes) Name(i int) string { return fmt.Sprintf("scene %d of %s", i, x.info.Split) }
+
+// Fingerprint implements Source.
+func (x *shapes) Fingerprint(context.Context) (string, error) {
+	h := newFingerprint(x.info)
+	h.text(shapesVersion)
+	h.number(int64(x.epoch))
+	return h.sum(), nil
+}
+
+// Close implements Source.
+func (x *shapes) Close() error { return nil }

@@ -1,0 +1,57 @@
+package data
+
+import "github.com/bnctl/bnctl/tensor"
+
+// texture is how a surface of a scene is painted. Every shape may have every
+// texture and every colour: only the outline tells the class.
+type texture struct {
+	pattern pattern
+	period  int // pixels
+	dx, dy  int // direction of stripes
+	colours [2][3]byte
+	seed    uint32 // of patches
+}
+
+// pattern says which of its two colours a texture has at a pixel.
+type pattern int
+
+const (
+	uniform pattern = iota
+	stripes
+	checks
+	patches // each square of period pixels has a colour drawn for it
+	patterns
+)
+
+// drawTexture draws a pattern and two colours. They may be much alike.
+func drawTexture(d *tensor.Draws) texture {
+	t := texture{pattern: pattern(d.Intn(int(patterns))), period: 2 + d.Intn(5),
+		dx: d.Intn(5) - 2, dy: 1 + d.Intn(2), seed: d.Uint32()}
+	for k := range t.colours {
+		for c := range 3 {
+			t.colours[k][c] = byte(32 + d.Intn(224))
+		}
+	}
+	return t
+}
+
+// at returns the colour at a pixel of the picture.
+func (t *texture) at(x, y int) [3]byte {
+	k := 0
+	switch t.pattern {
+	case stripes:
+		k = (x*t.dx + y*t.dy + 4*shapesSide*t.period) / t.period
+	case checks:
+		k = x/t.period + y/t.period
+	case patches:
+		k = int(scatter(t.seed+uint32(x/t.period)*0x9E3779B1+uint32(y/t.period)*0x85EBCA77) >> 31)
+	}
+	return t.colours[k%2]
+}
+
+// scatter mixes the bits of a word: the finaliser of MurmurHash3 (Appleby 2008).
+func scatter(w uint32) uint32 {
+	w = (w ^ w>>16) * 0x85EBCA6B
+	w = (w ^ w>>13) * 0xC2B2AE35
+	return w ^ w>>16
+}

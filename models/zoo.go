@@ -4,6 +4,7 @@ var (
 	glyph    = Size{28, 28, 1}
 	cifar    = Size{32, 32, 3}
 	imageNet = Size{224, 224, 3}
+	scenes   = Size{64, 64, 3}
 )
 
 // zoo lists the architectures. State tensors are called as in the PyTorch
@@ -22,6 +23,8 @@ var zoo = []Architecture{
 	imageNetNet("resnet50", "ResNet, 50 layers (He et al. 2015)", 0.05, resNet(bottleneck, 3, 4, 6, 3)),
 	imageNetNet("resnet101", "ResNet, 101 layers (He et al. 2015)", 0.05, resNet(bottleneck, 3, 4, 23, 3)),
 	imageNetNet("mobilenetv2", "inverted residuals (Sandler et al. 2018)", 0.05, mobileNetV2),
+	{Name: "unet-bn", About: "a class for each pixel (Ronneberger et al. 2015), 4 levels, 16 channels",
+		Input: scenes, Classes: 6, LR: 0.05, Mean: ImageNetMean, Std: ImageNetStd, forward: unetBN},
 	imageNetNet("vgg16-bn", "VGG configuration D with batch norm (Simonyan and Zisserman 2014)", 0.01, vgg16BN),
 }
 

@@ -26,6 +26,7 @@ var zooCases = []struct {
 	{"resnet50", 25557032, 53, "fc.bias"},
 	{"resnet101", 44549160, 104, "fc.bias"},
 	{"mobilenetv2", 3504872, 52, "classifier.1.bias"},
+	{"unet-bn", 1964182, 18, "head.bias"}, // counted by hand
 	{"vgg16-bn", 138365992, 13, "classifier.6.bias"},
 }
 

@@ -15,14 +15,18 @@ type Report struct {
 	Top5       float64          `json:"top5"`
 	Loss       train.Figure     `json:"loss"`
 	PerClass   map[string]Count `json:"per_class"`
-	Confusion  [][]int          `json:"confusion"` // [label][predicted]
+	Confusion  [][]int          `json:"confusion"`      // [label][predicted]
+	MIoU       *train.Figure    `json:"miou,omitempty"` // where labels are masks
 	Throughput float64          `json:"images_per_s"`
 }
 
-// Count is how many samples of a class there were, and how many were right.
+// Count is how many labels of a class there were, and how many were met. With
+// masks IoU is the class's intersection over union, null in JSON where the class
+// is neither a label nor predicted.
 type Count struct {
-	N       int `json:"n"`
-	Correct int `json:"correct"`
+	N       int           `json:"n"`
+	Correct int           `json:"correct"`
+	IoU     *train.Figure `json:"iou,omitempty"`
 }
 
 // NewReport describes an evaluation of m that took so long.
@@ -31,7 +35,16 @@ func NewReport(m *models.Model, e *train.Evaluation, took time.Duration) *Report
 		Loss: train.Figure(e.Loss()), PerClass: map[string]Count{}, Confusion: e.Confusion,
 		Throughput: float64(e.Samples) / max(took.Seconds(), 1e-9)}
 	for i, k := range e.PerClass {
-		r.PerClass[Label(m, i)] = Count{k.N, k.Correct}
+		c := Count{N: k.N, Correct: k.Correct}
+		if e.Masks {
+			overlap := e.Overlap(i)
+			c.IoU = &overlap
+		}
+		r.PerClass[Label(m, i)] = c
+	}
+	if e.Masks {
+		mean := e.MeanOverlap()
+		r.MIoU = &mean
 	}
 	return r
 }

@@ -37,6 +37,9 @@ func (b *Board) Show(e Event) {
 		if e.ValAccuracy != nil {
 			figures = append(figures, tfevents.Scalar{Tag: "val_accuracy", Value: *e.ValAccuracy})
 		}
+		if e.ValMIoU != nil {
+			figures = append(figures, tfevents.Scalar{Tag: "val_miou", Value: float64(*e.ValMIoU)})
+		}
 		b.write(e.Epoch, "epoch/", figures)
 	}
 }

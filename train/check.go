@@ -107,7 +107,7 @@ func (r *Recipe) checkNames() error {
 		{"optimizer", r.Optimizer, Optimizers()},
 		{"precision", r.Precision, device.Precisions()},
 		{"bn-min", r.BNMin, []string{"refuse", "running"}},
-		{"save", r.Save, []string{"last", "best:accuracy", "best:loss"}},
+		{"save", r.Save, []string{"last", "best:accuracy", "best:loss", "best:miou"}},
 	} {
 		if !slices.Contains(f.options, f.v) {
 			return problem.New(f.option, strconv.Quote(f.v), "want one of "+strings.Join(f.options, ", "), "")

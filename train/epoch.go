@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -91,21 +90,22 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 	loss, accuracy := e.Loss(), e.Accuracy()
 	figure := Figure(loss)
 	done.ValLoss, done.ValAccuracy = &figure, &accuracy
+	if e.Masks {
+		overlap := e.MeanOverlap()
+		done.ValMIoU = &overlap
+	}
 	if loss-loss != 0 { // not finite: as bad as can be
 		done.Warning = s.config.called(fmt.Sprintf("the validation loss is %v: with running statistics the model "+
 			"yields what is no number; %s, or look at the validation data", loss, gentler))
-		loss = math.MaxFloat64
 	}
-	p, r := &s.progress, s.recipe
-	if p.BestStep > 0 && !better(r.Save, loss, accuracy, p.Best) {
+	p, c := &s.progress, criterionOf(s.recipe.Save)
+	v := c.figure(e)
+	if p.BestStep > 0 && !c.better(v, p.Best) {
 		p.Stale++
 		return nil
 	}
-	p.Stale, p.BestStep, p.Best = 0, p.Step, accuracy
-	if r.Save == "best:loss" {
-		p.Best = loss
-	}
-	if r.Save == "last" {
+	p.Stale, p.BestStep, p.Best = 0, p.Step, v
+	if s.recipe.Save == "last" {
 		return nil
 	}
 	state, err := s.current(ctx)
@@ -114,13 +114,4 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 	}
 	s.best = &best{maps.Clone(state)}
 	return nil
-}
-
-// better reports whether an evaluation beats the best figure so far. Accuracy
-// decides unless the recipe saves by loss.
-func better(save string, loss, accuracy, best float64) bool {
-	if save == "best:loss" {
-		return loss < best
-	}
-	return accuracy > best
 }

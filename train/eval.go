@@ -25,6 +25,10 @@ type Evaluation struct {
 	PerClass  []ClassCount
 	Confusion [][]int // [label][predicted]
 
+	// Masks: labels are masks, one class for each pixel, so that overlaps mean
+	// something and samples are not labels.
+	Masks bool
+
 	smoothing float64 // of the labels
 }
 
@@ -50,7 +54,7 @@ func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) 
 		return nil, err
 	}
 	defer l.Close()
-	e := &Evaluation{}
+	e := &Evaluation{Masks: src.Info().Masks}
 	for {
 		b, err := l.Next()
 		if err == io.EOF {

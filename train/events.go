@@ -43,6 +43,7 @@ type EpochDone struct {
 	TrainAccuracy float64  `json:"train_accuracy"`
 	ValLoss       *Figure  `json:"val_loss,omitempty"`
 	ValAccuracy   *float64 `json:"val_accuracy,omitempty"`
+	ValMIoU       *Figure  `json:"val_miou,omitempty"` // where labels are masks
 	Seconds       float64  `json:"seconds"`
 	Throughput    float64  `json:"images_per_s"`
 	Seen          int      `json:"seen"`
@@ -91,7 +92,7 @@ type StoppedEarly struct {
 	Reason      string  `json:"reason"` // "patience"
 	Step        int     `json:"step"`
 	Evaluations int     `json:"evaluations"` // since the best
-	Figure      string  `json:"figure"`      // what decides: "accuracy" or "loss", of the validation data
+	Figure      string  `json:"figure"`      // what decides: "accuracy", "loss" or "miou", of the validation data
 	Best        float64 `json:"best"`
 	BestEpoch   int     `json:"best_epoch"`
 	Save        string  `json:"save"` // which weights become the template

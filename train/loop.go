@@ -80,11 +80,7 @@ func (s *Session) tellOfPatience() {
 	if p.Step >= r.TotalSteps() {
 		return
 	}
-	figure := "accuracy"
-	if r.Save == "best:loss" {
-		figure = "loss"
-	}
-	s.emit(StoppedEarly{Reason: "patience", Step: p.Step, Evaluations: p.Stale, Figure: figure, Best: p.Best,
+	s.emit(StoppedEarly{Reason: "patience", Step: p.Step, Evaluations: p.Stale, Figure: string(criterionOf(r.Save)), Best: p.Best,
 		BestEpoch: (p.BestStep + r.StepsPerEpoch() - 1) / r.StepsPerEpoch(), Save: r.Save})
 }
 

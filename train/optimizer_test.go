@@ -107,22 +107,6 @@ func eightWeights(t *testing.T, r Recipe) func() []float32 {
 	}
 }
 
-// The best evaluation is the first of equal ones.
-func TestBetter(t *testing.T) {
-	for _, c := range []struct {
-		save                 string
-		loss, accuracy, best float64
-		want                 bool
-	}{
-		{"last", 1, 0.6, 0.5, true}, {"last", 1, 0.5, 0.5, false}, {"best:accuracy", 1, 0.4, 0.5, false},
-		{"best:loss", 0.4, 0, 0.5, true}, {"best:loss", 0.5, 1, 0.5, false}, {"best:loss", 0.6, 1, 0.5, false},
-	} {
-		if got := better(c.save, c.loss, c.accuracy, c.best); got != c.want {
-			t.Errorf("%s: loss %g, accuracy %g after %g: %v", c.save, c.loss, c.accuracy, c.best, got)
-		}
-	}
-}
-
 // Rows are repeated from the first on, over and over.
 func TestRepeatRows(t *testing.T) {
 	rows := tensor.Of([]int32{1, 2, 3, 4, 5, 6}, 3, 2)

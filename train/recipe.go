@@ -61,7 +61,7 @@ type Recipe struct {
 	Precision string `json:"precision"`
 	Kernels   string `json:"kernels"` // resolved class, never "auto"
 
-	Save      string `json:"save"`       // last, best:accuracy, best:loss
+	Save      string `json:"save"`       // last, best:accuracy, best:loss, best:miou
 	EvalEvery int    `json:"eval_every"` // epochs
 	Patience  int    `json:"patience"`   // evaluations without progress; 0: never stop
 }

@@ -14,8 +14,11 @@ import (
 func reportEvaluation(o *output, m *models.Model, e *train.Evaluation, took time.Duration) {
 	v := predict.NewReport(m, e, took)
 	o.event("eval", v)
-	o.result("%s  accuracy %.2f %%  top-5 %.2f %%  loss %.4f  (%.0f img/s)", counted(v.Samples, "sample"),
-		100*v.Accuracy, 100*v.Top5, v.Loss, v.Throughput)
+	figures := fmt.Sprintf("accuracy %.2f %%  top-5 %.2f %%", 100*v.Accuracy, 100*v.Top5)
+	if e.Masks {
+		figures = fmt.Sprintf("mIoU %.2f %%  pixel accuracy %.2f %%", 100**v.MIoU, 100*v.Accuracy)
+	}
+	o.result("%s  %s  loss %.4f  (%.0f img/s)", counted(v.Samples, "sample"), figures, v.Loss, v.Throughput)
 	o.result("")
 	classTable(o, m, e)
 	o.result("")
@@ -34,11 +37,18 @@ func widest(m *models.Model, classes int) int {
 
 func classTable(o *output, m *models.Model, e *train.Evaluation) {
 	w := widest(m, len(e.PerClass))
-	o.result("%-*s  samples  correct  accuracy", w, "class")
+	if e.Masks {
+		o.result("%-*s      pixels     correct   accuracy       IoU", w, "class")
+	} else {
+		o.result("%-*s  samples  correct  accuracy", w, "class")
+	}
 	for i, k := range e.PerClass {
-		if k.N > 0 {
-			o.result("%-*s  %7d  %7d  %7.2f %%", w, predict.Label(m, i), k.N, k.Correct,
-				100*float64(k.Correct)/float64(k.N))
+		switch share := 100 * float64(k.Correct) / float64(k.N); {
+		case e.Masks && e.Overlap(i) >= 0: // there may be predictions alone
+			o.result("%-*s  %10d  %10d  %7.2f %%  %6.2f %%", w, predict.Label(m, i), k.N, k.Correct, share,
+				100*e.Overlap(i))
+		case k.N > 0:
+			o.result("%-*s  %7d  %7d  %7.2f %%", w, predict.Label(m, i), k.N, k.Correct, share)
 		}
 	}
 }

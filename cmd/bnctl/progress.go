@@ -126,6 +126,9 @@ func (p *progress) epoch(e train.EpochDone) {
 	if e.ValAccuracy != nil {
 		val = fmt.Sprintf("  val loss %.4f  accuracy %.2f %%", *e.ValLoss, 100**e.ValAccuracy)
 	}
+	if e.ValMIoU != nil {
+		val += fmt.Sprintf("  mIoU %.2f %%", 100**e.ValMIoU)
+	}
 	p.line("epoch %d: train loss %.4f  accuracy %.2f %%%s  (%.1f s, %.0f img/s, %d seen%s)", e.Epoch,
 		e.TrainLoss, 100*e.TrainAccuracy, val, e.Seconds, e.Throughput, e.Seen, uneven(e))
 	if e.Warning != "" {
@@ -149,8 +152,11 @@ func (p *progress) epoch(e train.EpochDone) {
 // early says why a run ends before its last step.
 func (p *progress) early(e train.StoppedEarly) {
 	best := fmt.Sprintf("loss %.4f", e.Best)
-	if e.Figure == "accuracy" {
+	switch e.Figure {
+	case "accuracy":
 		best = fmt.Sprintf("accuracy %.2f %%", 100*e.Best)
+	case "miou":
+		best = fmt.Sprintf("mIoU %.2f %%", 100*e.Best)
 	}
 	advice := ""
 	if e.Save == "last" {

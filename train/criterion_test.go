@@ -1,0 +1,81 @@
+package train
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// The best evaluation is the first of equal ones.
+func TestBetter(t *testing.T) {
+	for _, c := range []struct {
+		save    string
+		v, best float64
+		want    bool
+	}{
+		{"last", 0.6, 0.5, true}, {"last", 0.5, 0.5, false}, {"best:accuracy", 0.4, 0.5, false},
+		{"best:loss", 0.4, 0.5, true}, {"best:loss", 0.5, 0.5, false}, {"best:loss", 0.6, 0.5, false},
+		{"best:miou", 0.6, 0.5, true}, {"best:miou", 0.5, 0.5, false},
+	} {
+		if got := criterionOf(c.save).better(c.v, c.best); got != c.want {
+			t.Errorf("%s: %g after %g: %v", c.save, c.v, c.best, got)
+		}
+	}
+}
+
+// evaluated counts maps of scores, one class as large as can be.
+func evaluated(t *testing.T, classes int, labels, predicted []int32) *Evaluation {
+	t.Helper()
+	n := len(labels)
+	scores := tensor.New(tensor.F32, 1, classes, n)
+	for at, class := range predicted {
+		scores.F32()[int(class)*n+at] = 1
+	}
+	e := &Evaluation{}
+	if err := e.add(scores, tensor.Of(labels, 1, n), false); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Counted by hand: class 0 has 2 of 4, class 1 has 1 of 3, class 2 is neither a
+// label nor predicted; pixels that are ignored count nowhere.
+func TestOverlap(t *testing.T) {
+	e := evaluated(t, 3, []int32{0, 0, 0, 1, 1, -1, -1}, []int32{0, 0, 1, 1, 0, 2, 2})
+	if v := e.Overlap(0); v != 0.5 {
+		t.Errorf("class 0: %v, want 2/4", v)
+	}
+	if v := e.Overlap(1); v != Figure(1.0/3) {
+		t.Errorf("class 1: %v, want 1/3", v)
+	}
+	if v := float64(e.Overlap(2)); v == v {
+		t.Errorf("class 2: %v, want none", v)
+	}
+	if v, want := e.MeanOverlap(), Figure((0.5+1.0/3)/2); v != want {
+		t.Errorf("mean %v, want %v", v, want)
+	}
+	b, err := json.Marshal(e.Overlap(2))
+	if err != nil || string(b) != "null" {
+		t.Errorf("JSON %s %v, want null", b, err)
+	}
+}
+
+// A class that is predicted and never a label is wrong everywhere: 0, not none.
+func TestOverlapOfAFalseClass(t *testing.T) {
+	e := evaluated(t, 2, []int32{0, 0}, []int32{0, 1})
+	if v := e.Overlap(1); v != 0 {
+		t.Errorf("class 1: %v, want 0", v)
+	}
+}
+
+func TestOverlapOfNothing(t *testing.T) {
+	e := evaluated(t, 2, []int32{-1}, []int32{1})
+	if v := float64(e.MeanOverlap()); !math.IsNaN(v) {
+		t.Errorf("mean of nothing: %v", v)
+	}
+	if v := criterionOf("best:miou").figure(e); v != 0 {
+		t.Errorf("criterion of nothing: %v, want 0", v)
+	}
+}

@@ -1,0 +1,33 @@
+package train
+
+import "math"
+
+// Overlap returns the intersection over union of a class: the pixels that are
+// of the class and predicted so, over those that are either. It is NaN where no
+// pixel is either: such a class says nothing. Ignored pixels are left out.
+func (e *Evaluation) Overlap(class int) Figure {
+	both, either := e.Confusion[class][class], 0
+	for other, row := range e.Confusion {
+		either += row[class]
+		if other != class {
+			either += e.Confusion[class][other]
+		}
+	}
+	if either == 0 {
+		return Figure(math.NaN())
+	}
+	return Figure(float64(both) / float64(either))
+}
+
+// MeanOverlap returns the mean intersection over union (mIoU) of the classes
+// that there are: the background is one like the others. It is NaN without any.
+func (e *Evaluation) MeanOverlap() Figure {
+	sum, classes := 0.0, 0.0
+	for class := range e.Confusion {
+		if v := float64(e.Overlap(class)); v == v {
+			sum += v
+			classes++
+		}
+	}
+	return Figure(sum / classes)
+}

@@ -118,7 +118,11 @@ func picture(folder string) string {
 	}
 	defer f.Close()
 	for i := 0; ; i++ {
-		if src.Label(i)[0] == 3 {
+		label, err := src.Label(i)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if label[0] == 3 {
 			x, err := src.Sample(i)
 			if err == nil {
 				err = png.Encode(f, grey(x))

@@ -13,7 +13,7 @@ type Batch struct {
 	Position               // Epoch and Index
 	Last     bool          // the last batch of its epoch, which may be shorter
 	X        tensor.Tensor // u8 [n,H,W,C] for pictures, f32 [n,...] for arrays
-	Labels   tensor.Tensor // i32 [n], or [n,...] with LabelShape, [n,H,W] with Masks; the zero Tensor without labels
+	Labels   tensor.Tensor // i32 [n], [n,...] with LabelShape, [n,H,W] with Masks; zero without labels
 	Samples  tensor.Tensor // i64 [n], the numbers of the samples in the source
 
 	loader    *Loader

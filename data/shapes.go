@@ -45,8 +45,9 @@ func openShapes(s spec, _ Options) (Source, error) {
 			return nil, fmt.Errorf("%w: %q is no number of samples from 1 to %d", ErrSpec, s.path, math.MaxInt32)
 		}
 	}
-	x.info = Info{Kind: s.kind, Split: s.split, Len: n, DType: tensor.U8, Shape: []int{shapesSide, shapesSide, 3},
-		Labelled: true, LabelShape: []int{shapesSide, shapesSide}, Masks: true, Classes: shapeClasses}
+	x.info = Info{Kind: s.kind, Split: s.split, Len: n, DType: tensor.U8,
+		Shape: []int{shapesSide, shapesSide, 3}, Labelled: true,
+		LabelShape: []int{shapesSide, shapesSide}, Masks: true, Classes: shapeClasses}
 	return x, nil
 }
 

@@ -44,7 +44,7 @@ func TestMergeReplicasRefuses(t *testing.T) {
 		"keep no statistics of their own": func(c *Checkpoint) { c.Sets = c.Sets[:2] },
 		"set replica_1: ":                 func(c *Checkpoint) { delete(c.Sets[3].Tensors, "bn1.running_var") },
 		"bn1.running_mean":                func(c *Checkpoint) { delete(c.State, "bn1.running_mean") },
-		`unknown rule "sum"`:        func(*Checkpoint) {},
+		`unknown rule "sum"`:              func(*Checkpoint) {},
 	} {
 		c, rule := ofReplicas(t), bn.Pooled
 		if damage(c); strings.Contains(want, "rule") {

@@ -92,7 +92,7 @@ type StoppedEarly struct {
 	Reason      string  `json:"reason"` // "patience"
 	Step        int     `json:"step"`
 	Evaluations int     `json:"evaluations"` // since the best
-	Figure      string  `json:"figure"`      // what decides: "accuracy", "loss" or "miou", of the validation data
+	Figure      string  `json:"figure"`      // of the validation data: "accuracy", "loss" or "miou"
 	Best        float64 `json:"best"`
 	BestEpoch   int     `json:"best_epoch"`
 	Save        string  `json:"save"` // which weights become the template

@@ -80,7 +80,8 @@ func (s *Session) tellOfPatience() {
 	if p.Step >= r.TotalSteps() {
 		return
 	}
-	s.emit(StoppedEarly{Reason: "patience", Step: p.Step, Evaluations: p.Stale, Figure: string(criterionOf(r.Save)), Best: p.Best,
+	s.emit(StoppedEarly{Reason: "patience", Step: p.Step, Evaluations: p.Stale,
+		Figure: string(criterionOf(r.Save)), Best: p.Best,
 		BestEpoch: (p.BestStep + r.StepsPerEpoch() - 1) / r.StepsPerEpoch(), Save: r.Save})
 }
 

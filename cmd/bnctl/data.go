@@ -34,7 +34,7 @@ func dataCommand() *cli.Command {
 
 // openOne opens the only argument as a data source.
 func openOne(c *cli.Context, open func(string, data.Options) (data.Source, error)) (data.Source, error) {
-	spec, err := oneArgument(c, "SRC", "glyphs, cifar10:PATH, mnist:PATH, folder:PATH or npy:X.npy,Y.npy")
+	spec, err := oneArgument(c, "SRC", "glyphs, shapes, cifar10:PATH, mnist:PATH, folder:PATH, npy:X,Y")
 	if err != nil {
 		return nil, err
 	}

@@ -37,11 +37,11 @@ func widest(m *models.Model, classes int) int {
 
 func classTable(o *output, m *models.Model, e *train.Evaluation) {
 	w := widest(m, len(e.PerClass))
+	head := "  samples  correct  accuracy"
 	if e.Masks {
-		o.result("%-*s      pixels     correct   accuracy       IoU", w, "class")
-	} else {
-		o.result("%-*s  samples  correct  accuracy", w, "class")
+		head = "      pixels     correct   accuracy       IoU"
 	}
+	o.result("%-*s%s", w, "class", head)
 	for i, k := range e.PerClass {
 		switch share := 100 * float64(k.Correct) / float64(k.N); {
 		case e.Masks && e.Overlap(i) >= 0: // there may be predictions alone

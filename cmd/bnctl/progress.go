@@ -151,12 +151,9 @@ func (p *progress) epoch(e train.EpochDone) {
 
 // early says why a run ends before its last step.
 func (p *progress) early(e train.StoppedEarly) {
-	best := fmt.Sprintf("loss %.4f", e.Best)
-	switch e.Figure {
-	case "accuracy":
-		best = fmt.Sprintf("accuracy %.2f %%", 100*e.Best)
-	case "miou":
-		best = fmt.Sprintf("mIoU %.2f %%", 100*e.Best)
+	best := fmt.Sprintf("%s %.2f %%", strings.Replace(e.Figure, "miou", "mIoU", 1), 100*e.Best)
+	if e.Figure == "loss" {
+		best = fmt.Sprintf("loss %.4f", e.Best)
 	}
 	advice := ""
 	if e.Save == "last" {

@@ -66,13 +66,13 @@ func recipeFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "ema", Usage: "the template is the exponential average of the weights with " +
 			"this `DECAY`", DefaultText: "none"},
 		&cli.StringFlag{Name: "augment", Value: d.Augment,
-			Usage: "none, cifar (shift, flip) or imagenet (random resized crop, flip)"},
+			Usage: "none, cifar (shift, flip), imagenet (resized crop, flip), segment (scale, crop, flip, colours)"},
 		skipFlag(),
 		&cli.StringFlag{Name: "precision", Value: d.Precision,
 			Usage: "f32, or bf16: operands of products and stored feature maps are bfloat16, sums stay float32"},
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
 		&cli.StringFlag{Name: "save", Value: d.Save,
-			Usage: "which weights become the template: last, best, best:accuracy or best:loss"},
+			Usage: "which weights become the template: last, best, best:accuracy, best:loss or best:miou"},
 		&cli.IntFlag{Name: "eval-every", Value: d.EvalEvery, Usage: "`EPOCHS` between evaluations on --val"},
 		&cli.IntFlag{Name: "patience", Usage: "stop after `N` evaluations without progress", DefaultText: "never"},
 	}, slices.Concat(fileFlags(), preprocessFlags())...)

@@ -86,7 +86,11 @@ func draw(t *testing.T, folder string) {
 		t.Fatal(err)
 	}
 	for i := range src.Info().Len {
-		name := src.Info().Classes[src.Label(i)[0]]
+		label, err := src.Label(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := src.Info().Classes[label[0]]
 		if name != "3" && name != "7" {
 			continue
 		}

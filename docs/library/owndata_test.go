@@ -27,8 +27,8 @@ func (n halves) Sample(i int) (tensor.Tensor, error) {
 	return x, nil
 }
 
-func (n halves) Label(i int) []int32 { return []int32{int32(i % 2)} }
-func (n halves) Name(i int) string   { return fmt.Sprint("picture ", i) }
+func (n halves) Label(i int) ([]int32, error) { return []int32{int32(i % 2)}, nil }
+func (n halves) Name(i int) string            { return fmt.Sprint("picture ", i) }
 func (n halves) Fingerprint(context.Context) (string, error) {
 	return fmt.Sprint("halves ", int(n)), nil
 }

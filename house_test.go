@@ -69,7 +69,7 @@ strip:                doctor formats modelfile models problem train
 inspect:              bn doctor formats graph modelfile models serialize tensor train
 doctor:               bn data fleet formats graph modelfile models parallel predict serialize tensor train
 predict:              data device fleet graph modelfile models parallel problem tensor train
-predict/format:       data predict serialize tensor
+predict/format:       data predict problem serialize tensor
 server/protocol:      tensor
 server/batching:      tensor
 server/repository:

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -94,17 +93,8 @@ func dotForZero(n int) string {
 
 // frequentConfusions lists which label was taken for what most often.
 func frequentConfusions(o *output, m *models.Model, e *train.Evaluation) {
-	type confusion struct{ label, predicted, n int }
-	var all []confusion
-	for i, row := range e.Confusion {
-		for j, n := range row {
-			if i != j && n > 0 {
-				all = append(all, confusion{i, j, n})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b confusion) int { return b.n - a.n })
+	all := e.Mistakes()
 	for _, k := range all[:min(len(all), matrixClasses)] {
-		o.result("%5d x %s taken for %s", k.n, predict.Label(m, k.label), predict.Label(m, k.predicted))
+		o.result("%5d x %s taken for %s", k.N, predict.Label(m, k.Label), predict.Label(m, k.Predicted))
 	}
 }

@@ -45,9 +45,9 @@ outputs. All formats write the same values.
 			&cli.StringFlag{Name: "task", Usage: "classify: the output are logits of classes, though nothing says so"},
 			&cli.StringFlag{Name: "only", Usage: "`NAME,NAME`: write these outputs, in this order",
 				DefaultText: "all"},
-			&cli.StringFlag{Name: "format", Value: "table", Usage: "json, csv, table or npy"},
+			&cli.StringFlag{Name: "format", Value: "table", Usage: "json, csv, table, npy or masks"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, DefaultText: "standard output",
-				Usage: "`FILE` to write; npy of several outputs: FILE.npy names one file for each, FILE.NAME.npy"},
+				Usage: "`FILE` to write; npy of several outputs: FILE.NAME.npy for each; masks: a folder of .png"},
 		}, predictFlags()...),
 		Action: predictAction,
 	}
@@ -106,7 +106,7 @@ func predictionFormat(c *cli.Context) (string, error) {
 		}
 		return "json", nil
 	}
-	formats := []string{"json", "csv", "table", "npy"}
+	formats := []string{"json", "csv", "table", "npy", "masks"}
 	if !slices.Contains(formats, format) {
 		return "", misuse("--format %q%s: want one of %s", format, nearest(format, formats),
 			strings.Join(formats, ", "))

@@ -16,6 +16,9 @@ func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 		o.note("%s is written as it is: nothing says that it is logits of classes. If it is, "+
 			"add --task classify; strip --labels makes a template that says so", a.Name(a.Scores))
 	}
+	if p.format == "masks" {
+		return format.CheckMasks(a, p.output)
+	}
 	if p.output == "" {
 		arrays := format.Arrays(a)
 		if p.format != "npy" || len(arrays) < 2 {
@@ -39,10 +42,13 @@ func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 	return nil
 }
 
-// paths returns the files that -o asks for.
+// paths returns the files that -o asks for; none for masks, whose folder it names.
 func (p *prediction) paths(a *predict.Answers) []string {
-	if p.format == "npy" {
+	switch p.format {
+	case "npy":
 		return format.Paths(a, p.output)
+	case "masks":
+		return nil
 	}
 	return []string{p.output}
 }

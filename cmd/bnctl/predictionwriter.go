@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -30,7 +31,7 @@ func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, o
 	if err := format.Files(paths, fill); err != nil {
 		return nil, err
 	}
-	o.note("wrote %s", strings.Join(paths, ", "))
+	o.note("wrote %s", cmp.Or(strings.Join(paths, ", "), p.output))
 	return bad, nil
 }
 
@@ -44,6 +45,8 @@ func (p *prediction) writer(a *predict.Answers, files []io.Writer, src data.Sour
 		return format.CSV(a, files[0])
 	case "npy":
 		return format.NPY(a, src.Info().Len, files)
+	case "masks":
+		return format.Masks(a, p.output)
 	}
 	return &predictionTable{a, files[0], nameWidth(src)}
 }

@@ -1,0 +1,50 @@
+package format
+
+import (
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// The first colours of the PASCAL VOC masks: black, maroon, green, olive, navy;
+// 255, the border, is nearly white.
+func TestPaletteIsThatOfVOC(t *testing.T) {
+	for i, want := range map[int]color.RGBA{0: {0, 0, 0, 255}, 1: {128, 0, 0, 255}, 2: {0, 128, 0, 255},
+		3: {128, 128, 0, 255}, 4: {0, 0, 128, 255}, 20: {0, 64, 128, 255}, 255: {224, 224, 192, 255}} {
+		if palette[i] != want {
+			t.Errorf("colour %d is %v, want %v", i, palette[i], want)
+		}
+	}
+}
+
+// The pixels are classes, the first of equal ones; inputs of one name get files of their own.
+func TestMasks(t *testing.T) {
+	folder := t.TempDir()
+	w := Masks(&predict.Answers{Chosen: []int{0}}, folder)
+	scores := tensor.Of([]float32{1, 0, 0, 5, 1, 2, 0, 5, 0, 0, 3, 5}, 3, 2, 2) // three classes of 2x2
+	for _, input := range []string{"a/cat.jpg", "b/cat.png", "scene 0 of test"} {
+		if err := w.Write(input, []tensor.Tensor{scores}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"cat.png", "cat-2.png", "scene_0_of_test.png"} {
+		f, err := os.Open(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		got, err := png.Decode(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pix := got.(*image.Paletted).Pix; string(pix) != "\x00\x01\x02\x00" {
+			t.Errorf("%s: classes %v, want 0 1 2 0", name, pix)
+		}
+	}
+}

@@ -50,7 +50,8 @@ func TestZooCost(t *testing.T) {
 // differentiateAll checks that every trained tensor has a gradient of its shape.
 func differentiateAll(t *testing.T, f *graph.Function, table []graph.State) {
 	b := graph.Extend(f, &table)
-	labels := b.Input("labels", graph.Type{Kind: graph.Rows, DType: tensor.I32})
+	logits := f.Values[f.Outputs[0].Value].Type.Shape // one label, or one for each pixel
+	labels := b.Input("labels", graph.Type{Kind: graph.Rows, DType: tensor.I32, Shape: logits[1:]})
 	inverse := b.Input("inverse", graph.Type{Kind: graph.Whole, DType: tensor.F32})
 	loss := b.Op(graph.SoftmaxXent, "loss", []value{f.Outputs[0].Value, labels})
 	var wrt []value

@@ -19,7 +19,8 @@ import (
 
 // CheckMasks refuses what Masks cannot write: answers that are not one output of
 // a class for each pixel, f32 [C,H,W] of 2 to data.MaskClasses classes, and a
-// folder that is none. The error is a *problem.Error of format or output.
+// folder that is none, or that holds something: a mask may have the name of the
+// picture that it is of. The error is a *problem.Error of format or output.
 func CheckMasks(a *predict.Answers, folder string) error {
 	if folder == "" {
 		return problem.New("format", "masks", "it writes a file for each input", "add {output} FOLDER")
@@ -37,6 +38,14 @@ func CheckMasks(a *predict.Answers, folder string) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return problem.Wrap("output", err)
 	}
+	there, err := os.ReadDir(folder)
+	if err != nil {
+		return problem.Wrap("output", err)
+	}
+	if len(there) > 0 {
+		return problem.New("output", folder, "the folder holds "+there[0].Name()+", which a mask might replace",
+			"name a new or an empty folder")
+	}
 	return nil
 }
 
@@ -45,13 +54,13 @@ func CheckMasks(a *predict.Answers, folder string) error {
 // equal ones, in the colours of the PASCAL VOC masks. Inputs of one name get
 // NAME-2.png and so on. CheckMasks comes first.
 func Masks(a *predict.Answers, folder string) Writer {
-	return &masks{a, folder, map[string]int{}}
+	return &masks{a, folder, map[string]bool{}}
 }
 
 type masks struct {
 	*predict.Answers
 	folder string
-	seen   map[string]int
+	taken  map[string]bool // names of files, in small letters
 }
 
 func (w *masks) Write(input string, outs []tensor.Tensor) error {
@@ -60,6 +69,12 @@ func (w *masks) Write(input string, outs []tensor.Tensor) error {
 	mask := image.NewPaletted(image.Rect(0, 0, wide, h), palette)
 	places := h * wide
 	all := scores.F32()
+	for i, v := range all {
+		if v != v {
+			return fmt.Errorf("%s: the score of class %d is no number at pixel %d, %d: there is no mask", input,
+				i/places, i%places%wide, i%places/wide)
+		}
+	}
 	for at := range mask.Pix {
 		best := 0
 		for class := range scores.Shape[0] {
@@ -84,11 +99,12 @@ func (w *masks) path(input string) string {
 		}
 		return r
 	}, name)
-	w.seen[strings.ToLower(name)]++
-	if n := w.seen[strings.ToLower(name)]; n > 1 {
-		name = fmt.Sprintf("%s-%d", name, n)
+	free := name
+	for n := 2; w.taken[strings.ToLower(free)]; n++ {
+		free = fmt.Sprintf("%s-%d", name, n)
 	}
-	return filepath.Join(w.folder, name+".png")
+	w.taken[strings.ToLower(free)] = true
+	return filepath.Join(w.folder, free+".png")
 }
 
 // palette is the colour map of the PASCAL VOC development kit: bit 7-k of red,

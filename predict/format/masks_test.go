@@ -4,6 +4,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -28,12 +29,12 @@ func TestMasks(t *testing.T) {
 	folder := t.TempDir()
 	w := Masks(&predict.Answers{Chosen: []int{0}}, folder)
 	scores := tensor.Of([]float32{1, 0, 0, 5, 1, 2, 0, 5, 0, 0, 3, 5}, 3, 2, 2) // three classes of 2x2
-	for _, input := range []string{"a/cat.jpg", "b/cat.png", "scene 0 of test"} {
+	for _, input := range []string{"a/cat.jpg", "cat-2.jpg", "b/cat.png", "scene 0 of test"} {
 		if err := w.Write(input, []tensor.Tensor{scores}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"cat.png", "cat-2.png", "scene_0_of_test.png"} {
+	for _, name := range []string{"cat.png", "cat-2.png", "cat-3.png", "scene_0_of_test.png"} {
 		f, err := os.Open(filepath.Join(folder, name))
 		if err != nil {
 			t.Fatal(err)
@@ -46,5 +47,18 @@ func TestMasks(t *testing.T) {
 		if pix := got.(*image.Paletted).Pix; string(pix) != "\x00\x01\x02\x00" {
 			t.Errorf("%s: classes %v, want 0 1 2 0", name, pix)
 		}
+	}
+}
+
+// A score that is no number gives no mask, and no file.
+func TestMaskOfNoNumbers(t *testing.T) {
+	folder := t.TempDir()
+	w := Masks(&predict.Answers{Chosen: []int{0}}, folder)
+	scores := tensor.Of([]float32{1, 0, 0, float32(math.NaN())}, 2, 1, 2)
+	if err := w.Write("cat.jpg", []tensor.Tensor{scores}); err == nil {
+		t.Error("a mask of NaN was written")
+	}
+	if files, err := os.ReadDir(folder); err != nil || len(files) > 0 {
+		t.Errorf("%v %v are left", files, err)
 	}
 }

@@ -144,7 +144,7 @@ func orderedMoments(x []float32, positions int) moment {
 				t += v
 			}
 			n := float64(len(block))
-			k := t * float32(1/n)
+			k := float32(t * float32(1/n))
 			for _, v := range block {
 				d := v - k
 				s += d

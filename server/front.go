@@ -26,7 +26,7 @@ type front struct {
 // listen takes the addresses, and reads what protects them.
 func (f *front) listen(ctx context.Context, o *Options) (err error) {
 	f.room.limit = int64(o.InFlight)
-	if f.secure, err = o.Security.tls(); err != nil {
+	if f.secure, err = o.Security.protect(o.note); err != nil {
 		return err
 	}
 	if f.tokens, err = readTokens(o.Security.Tokens, o.note); err != nil {

@@ -2,16 +2,8 @@ package server
 
 import (
 	"context"
-	"net/http"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/health"
-	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/reflection"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
@@ -19,68 +11,11 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// grpcStreams is how many calls of one connection are answered at a time.
-const grpcStreams = 1024
-
 // service is the Open Inference Protocol over gRPC. What it does not define is
 // answered UNIMPLEMENTED.
 type service struct {
 	pb.UnimplementedGRPCInferenceServiceServer
 	*Server
-}
-
-// newGRPC returns what answers over gRPC, and its health.
-func (s *Server) newGRPC() (*grpc.Server, *health.Server) {
-	options := []grpc.ServerOption{grpc.MaxRecvMsgSize(s.o.Request), grpc.MaxConcurrentStreams(grpcStreams),
-		grpc.ConnectionTimeout(headerTimeout), grpc.UnaryInterceptor(s.unary),
-		grpc.StreamInterceptor(s.stream),
-		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTimeout}),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second})}
-	if s.secure != nil {
-		options = append(options, grpc.Creds(credentials.NewTLS(s.secure)))
-	}
-	g := grpc.NewServer(options...)
-	pb.RegisterGRPCInferenceServiceServer(g, service{Server: s})
-	h := health.NewServer()
-	healthpb.RegisterHealthServer(g, h)
-	if loopback(s.o.GRPC) || s.o.Security.Reflection {
-		reflection.Register(g)
-	}
-	return g, h
-}
-
-// unary lets through who may call, and gives errors the codes of gRPC.
-func (s *Server) unary(ctx context.Context, in any, call *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (
-	out any, err error) {
-	began, rec := time.Now(), &record{}
-	if err = s.may(ctx); err == nil {
-		out, err = handle(context.WithValue(ctx, recordKey{}, rec), in)
-	}
-	err = asStatus(err)
-	s.recordGRPC(ctx, rec, began, call.FullMethod, err)
-	return out, err
-}
-
-// stream lets through who may call: health and reflection have streams.
-func (s *Server) stream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo,
-	handle grpc.StreamHandler) error {
-	if err := s.may(stream.Context()); err != nil {
-		return asStatus(err)
-	}
-	return handle(srv, stream)
-}
-
-// may refuses a call that shows no token, where one is needed.
-func (s *Server) may(ctx context.Context) error {
-	if s.tokens == nil {
-		return nil
-	}
-	for _, value := range metadata.ValueFromIncomingContext(ctx, "authorization") {
-		if s.tokens.has(shown(&http.Request{Header: http.Header{"Authorization": {value}}})) {
-			return nil
-		}
-	}
-	return protocol.Refuse(protocol.Unauthorised, "want authorization: Bearer and a token of this server")
 }
 
 // ServerLive implements pb.GRPCInferenceServiceServer, as the methods below do.

@@ -69,15 +69,20 @@ func (g *guard) site(r *http.Request) error {
 // called reports whether the name in a request is one of this server: a name of
 // this machine, the very address that the client connected to, or one that was said.
 func (g *guard) called(r *http.Request) bool {
-	host, _, err := net.SplitHostPort(r.Host)
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return called(r.Host, g.hosts, local)
+}
+
+func called(name string, hosts []string, local net.Addr) bool {
+	host, _, err := net.SplitHostPort(name)
 	if err != nil {
-		host = strings.Trim(r.Host, "[]")
+		host = strings.Trim(name, "[]")
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if here(host) || slices.Contains(g.hosts, "*") || slices.Contains(g.hosts, host) {
+	if here(host) || slices.Contains(hosts, "*") || slices.Contains(hosts, host) {
 		return true
 	}
 	ip := net.ParseIP(host)
-	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	return ok && ip != nil && ip.Equal(local.IP)
+	at, ok := local.(*net.TCPAddr)
+	return ok && ip != nil && ip.Equal(at.IP)
 }

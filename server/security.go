@@ -1,14 +1,8 @@
 package server
 
 import (
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
-	"fmt"
 	"net"
-	"os"
 	"strconv"
-	"time"
 
 	"github.com/bnctl/bnctl/problem"
 )
@@ -20,7 +14,8 @@ type Security struct {
 	Certificate string // file of the certificate and those that vouch for it, PEM; "": no TLS
 	Key         string // file of its private key
 	// Clients is a file of certificates: who asks must have one that these vouch
-	// for. "": nobody needs one.
+	// for. "": nobody needs one. This file and those above are read again when they
+	// change.
 	Clients string
 	// Tokens is a file that only its user may read, with a token on each line: who
 	// asks must have one. It is read again when it changes. "": nobody needs one.
@@ -59,32 +54,4 @@ func loopback(address string) bool {
 func here(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// tls returns how connections are protected; nil: they are not.
-func (s *Security) tls() (*tls.Config, error) {
-	if s.Certificate == "" {
-		return nil, nil
-	}
-	pair, err := tls.LoadX509KeyPair(s.Certificate, s.Key)
-	if err != nil {
-		return nil, fmt.Errorf("%s with %s: %w", s.Certificate, s.Key, err)
-	}
-	if leaf := pair.Leaf; time.Now().After(leaf.NotAfter) || time.Now().Before(leaf.NotBefore) {
-		return nil, fmt.Errorf("%s: the certificate is valid from %s to %s only", s.Certificate,
-			leaf.NotBefore.Format(time.DateTime), leaf.NotAfter.Format(time.DateTime))
-	}
-	c := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-	if s.Clients == "" {
-		return c, nil
-	}
-	pem, err := os.ReadFile(s.Clients)
-	if err != nil {
-		return nil, err
-	}
-	c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
-	if !c.ClientCAs.AppendCertsFromPEM(pem) {
-		return nil, errors.New(s.Clients + ": there is no certificate in it")
-	}
-	return c, nil
 }

@@ -5,22 +5,19 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/bnctl/bnctl/regular"
 )
 
 // tokens are those of a file, of which one must be shown.
 type tokens struct {
-	path   string
-	note   func(format string, args ...any)
-	mu     sync.Mutex
-	sums   [][sha256.Size]byte
-	change time.Time // of the file, when it was read
-	looked time.Time
+	path string
+	note func(format string, args ...any)
+	mu   sync.Mutex
+	sums [][sha256.Size]byte
+	stamps
 }
 
 // tokenBytes is how large a file of tokens is at most.
@@ -31,7 +28,8 @@ func readTokens(path string, note func(string, ...any)) (*tokens, error) {
 	if path == "" {
 		return nil, nil
 	}
-	t := &tokens{path: path, note: note}
+	t := &tokens{path: path, note: note, stamps: stamps{paths: []string{path}}}
+	t.changed()
 	return t, t.read()
 }
 
@@ -62,7 +60,7 @@ func (t *tokens) read() error {
 	if len(sums) == 0 {
 		return errors.New(t.path + ": there is no token in it; write one on a line")
 	}
-	t.sums, t.change = sums, info.ModTime()
+	t.sums = sums
 	return nil
 }
 
@@ -79,23 +77,13 @@ func (t *tokens) has(token string) bool {
 	return found == 1
 }
 
-// refresh reads a file that has changed, at most once a second. One that cannot
-// be read leaves the tokens as they are.
+// refresh reads a file that has changed. One that cannot be read leaves the
+// tokens as they are.
 func (t *tokens) refresh() {
-	if time.Since(t.looked) < time.Second {
+	if !t.changed() {
 		return
 	}
-	t.looked = time.Now()
-	f, err := regular.Open(t.path)
-	var info fs.FileInfo
-	if err == nil {
-		info, err = f.Stat()
-		f.Close()
-	}
-	if err == nil && !info.ModTime().Equal(t.change) {
-		err = t.read()
-	}
-	if err != nil {
+	if err := t.read(); err != nil {
 		t.note("tokens stay as they were: %v", err)
 	}
 }

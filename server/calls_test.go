@@ -1,0 +1,111 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"math/rand/v2"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
+)
+
+// By gRPC too the server is asked under its own names only.
+func TestOtherNamesOverGRPC(t *testing.T) {
+	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
+	o.Security.Hosts = []string{"models.example"}
+	s := start(t, o)
+	_, port, _ := net.SplitHostPort(s.GRPC())
+	for name, want := range map[string]codes.Code{"": codes.OK, "localhost:" + port: codes.OK,
+		"models.example": codes.OK, "evil.example:" + port: codes.PermissionDenied, "192.0.2.1": codes.PermissionDenied} {
+		c, err := grpc.NewClient(s.GRPC(), grpc.WithAuthority(name),
+			grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_, err = pb.NewGRPCInferenceServiceClient(c).ServerLive(t.Context(), &pb.ServerLiveRequest{})
+		if status.Code(err) != want {
+			t.Errorf("%q: %v, want %v", name, err, want)
+		}
+	}
+}
+
+// A call whose message does not come is given up, and others go on meanwhile.
+func TestSlowOverGRPC(t *testing.T) {
+	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
+	o.Timeout = 500 * time.Millisecond
+	s := start(t, o)
+	c := dial(t, s)
+	slow, err := c.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true},
+		"/inference.GRPCInferenceService/ModelInfer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := pictures(rand.New(rand.NewPCG(1, 1)), 1)
+	if _, err := pb.NewGRPCInferenceServiceClient(c).ModelInfer(t.Context(), inMessage(x, true)); err != nil {
+		t.Error(err)
+	}
+	if err := slow.RecvMsg(&pb.ModelInferResponse{}); status.Code(err) != codes.DeadlineExceeded {
+		t.Errorf("a message that does not come: %v", err)
+	}
+}
+
+// Certificates are read again when their files change; files that do not fit
+// leave them as they were.
+func TestCertificatesAreReadAgain(t *testing.T) {
+	soon := time.Now().Add(time.Hour)
+	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
+	cert, key, first := certificate(t, soon)
+	other, otherKey, second := certificate(t, soon)
+	o.Security.Certificate, o.Security.Key = cert, key
+	s := start(t, o)
+	replaced := func(from, to string) {
+		b, err := os.ReadFile(from)
+		if err != nil || os.WriteFile(to, b, 0o600) != nil {
+			t.Fatal(err)
+		}
+	}
+	shown := func(address string) *x509.Certificate {
+		c, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		return c.ConnectionState().PeerCertificates[0]
+	}
+	for _, address := range []string{s.HTTP(), s.GRPC()} {
+		if !shown(address).Equal(first.Leaf) {
+			t.Error("another certificate from the start")
+		}
+	}
+	replaced(other, cert) // without its key
+	time.Sleep(1100 * time.Millisecond)
+	if !shown(s.HTTP()).Equal(first.Leaf) {
+		t.Error("a certificate without its key is shown")
+	}
+	replaced(otherKey, key)
+	for _, address := range []string{s.HTTP(), s.GRPC()} {
+		until(t, "the other certificate", func() bool { return shown(address).Equal(second.Leaf) })
+	}
+	trust := x509.NewCertPool()
+	trust.AddCert(second.Leaf)
+	creds := credentials.NewClientTLSFromCert(trust, "127.0.0.1")
+	c, err := grpc.NewClient(s.GRPC(), grpc.WithTransportCredentials(creds))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = pb.NewGRPCInferenceServiceClient(c).ServerLive(t.Context(), &pb.ServerLiveRequest{})
+	if err != nil {
+		t.Errorf("gRPC with the new certificate: %v", err)
+	}
+}

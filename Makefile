@@ -76,7 +76,7 @@ leak: ## goroutines, files, threads and memory of host and devices at step 1,000
 	BNCTL_LEAK=full $(GO) test -count=1 -run TestNothingGrows -v $(PATIENT) ./cmd/bnctl
 
 .PHONY: serve-long
-serve-long: ## 1,000 interleavings with devices killed, 100 reloads, 10,000 malformed requests and 200 slow clients (minutes; short ones are in test)
+serve-long: ## 1,000 interleavings with devices killed, 100 reloads, 10,000 malformed requests and 200 slow clients (2 minutes; short ones are in test)
 	BNCTL_SERVE=full $(GO) test -count=1 -run "Killed|Reloads|Malformed" -v $(PATIENT) ./server
 
 .PHONY: fuzz

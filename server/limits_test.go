@@ -9,9 +9,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"os"
-	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -63,43 +60,6 @@ func TestRoom(t *testing.T) {
 	if n := s.room.taken.Load(); n != 0 {
 		t.Errorf("%d bytes are taken though nothing is under way", n)
 	}
-}
-
-// Whatever comes is answered or cut off, and the next request is answered:
-// malformed requests and clients that stop in the middle leave nothing behind.
-func TestMalformedAndSlow(t *testing.T) {
-	malformed, slow := 300, 20
-	if os.Getenv("BNCTL_SERVE") == "full" {
-		malformed, slow = 10_000, 200
-	}
-	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
-	x := pictures(rand.New(rand.NewPCG(1, 1)), 1)
-	good, n := binaryRequest(x)
-	want := ask(t, s, "POST", "/v2/models/m/infer", good, jsonLength, strconv.Itoa(n)).body
-	before := runtime.NumGoroutine()
-	var halves []net.Conn
-	for range slow {
-		c, err := net.Dial("tcp", s.HTTP())
-		if err != nil {
-			t.Fatal(err)
-		}
-		halves = append(halves, c)
-		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
-		fmt.Fprintf(c, "POST /v2/models/m/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n{")
-	}
-	draw := rand.New(rand.NewPCG(2, 2))
-	for range malformed {
-		send(t, s, garbled(draw, good, n))
-	}
-	if got := ask(t, s, "POST", "/v2/models/m/infer", good, jsonLength, strconv.Itoa(n)).body; !bytes.Equal(got, want) {
-		t.Errorf("after them: %s", got)
-	}
-	for _, c := range halves {
-		c.Close()
-	}
-	http.DefaultClient.CloseIdleConnections()
-	until(t, "the end of all requests", func() bool { return s.active.Load() == 0 && s.room.taken.Load() == 0 })
-	until(t, "the end of their goroutines", func() bool { return runtime.NumGoroutine() <= before+5 })
 }
 
 // garbled is a request that is wrong somewhere: in its line, its headers, its

@@ -125,7 +125,7 @@ func (o Options) measure(ctx context.Context, m *models.Model) (row *Row, err er
 	if err := row.time(o.Seconds, watch, step); err != nil {
 		return nil, err
 	}
-	row.PeakRSS = PeakMemory(f.Members)
+	row.PeakRSS = peakMemory(f.Members)
 	if o.Profile {
 		row.Profile, err = newProfile(f, watch, o.Fleet.Kernels)
 	}

@@ -104,7 +104,7 @@ func TestPeakMemory(t *testing.T) {
 	}
 	defer f.Close()
 	newProfiler().members(f.Members)
-	if alone, all := PeakMemory(nil), PeakMemory(f.Members); !(alone > 1 && all > alone+1) {
+	if alone, all := peakMemory(nil), peakMemory(f.Members); !(alone > 1 && all > alone+1) {
 		t.Errorf("%g MB, of which %g are this process's: the plugin is not counted", all, alone)
 	}
 }

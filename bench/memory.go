@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// PeakMemory returns how much memory this process and those of the devices have
+// peakMemory returns how much memory this process and those of the devices have
 // taken at most, in MB of 1e6 bytes, as Linux tells it; 0 elsewhere.
-func PeakMemory(members []parallel.Member) float64 {
+func peakMemory(members []parallel.Member) float64 {
 	total := peakOf("self")
 	for _, m := range members {
 		if process := m.Device.Info().Process; process != 0 {

@@ -50,8 +50,8 @@ func TestAWatchedDeviceKeepsItsAbilities(t *testing.T) {
 	if got.Process != want.Process || got.Note != want.Note {
 		t.Errorf("watched: process %d, note %q, want %d, %q", got.Process, got.Note, want.Process, want.Note)
 	}
-	if host := PeakMemory(nil); runtime.GOOS == "linux" && PeakMemory(watched) < 1.5*host {
-		t.Errorf("%.1f MB with the device's process, %.1f without", PeakMemory(watched), host)
+	if host := peakMemory(nil); runtime.GOOS == "linux" && peakMemory(watched) < 1.5*host {
+		t.Errorf("%.1f MB with the device's process, %.1f without", peakMemory(watched), host)
 	}
 	p, err := graph.ParseProgram([]byte("bnctl program 1\nprogram \"p\"\n\nstate w f32[3,2] weight zeros\n" +
 		"func predict(x rows f32[2]) {\n  y = dense(x, @w)\n  return y: rows = y\n}\n"))

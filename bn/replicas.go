@@ -20,7 +20,7 @@ func NewReplicas(layers []Layer, state map[string]tensor.Tensor, replicas int) (
 	}
 	r := &Replicas{layers: layers}
 	for i := range replicas {
-		own, err := NewOwn(layers, state, i)
+		own, err := newOwn(layers, state, i)
 		if err != nil {
 			return nil, err
 		}

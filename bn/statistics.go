@@ -29,8 +29,8 @@ func New(layers []Layer, state map[string]tensor.Tensor, mode Mode, rule Rule) (
 	return start(layers, state, c)
 }
 
-// NewOwn returns the set that one replica keeps for itself.
-func NewOwn(layers []Layer, state map[string]tensor.Tensor, replica int) (*Statistics, error) {
+// newOwn returns the set that one replica keeps for itself.
+func newOwn(layers []Layer, state map[string]tensor.Tensor, replica int) (*Statistics, error) {
 	return start(layers, state, only(replica))
 }
 

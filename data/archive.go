@@ -39,14 +39,14 @@ func readTar(r io.Reader, keep func(string) bool) (*tree, error) {
 		if h.Typeflag != tar.TypeReg {
 			return nil, fmt.Errorf("member %s: a link or special file; pack with tar --dereference", name)
 		}
-		if total += h.Size; total > MaxArchiveBytes {
+		if total += h.Size; total > maxArchiveBytes {
 			return nil, fmt.Errorf("member %s: up to it there are more than %d bytes; unpack the archive to a folder",
-				name, int64(MaxArchiveBytes))
+				name, int64(maxArchiveBytes))
 		}
 		if err := t.add(member{name: name, size: h.Size}); err != nil {
 			return nil, err
 		}
-		b, err := readBounded(archive, MaxFileBytes)
+		b, err := readBounded(archive, maxFileBytes)
 		if err != nil {
 			return nil, fmt.Errorf("member %s: %w", name, cutShort(err))
 		}
@@ -74,7 +74,7 @@ func readTarGz(r io.Reader, packed int64, keep func(string) bool) (*tree, error)
 
 // unpackedLimit returns how much a compressed file of so many bytes may
 // become: small files are not held to the ratio.
-func unpackedLimit(packed int64) int64 { return 64<<20 + MaxArchiveRatio*packed }
+func unpackedLimit(packed int64) int64 { return 64<<20 + maxArchiveRatio*packed }
 
 // unpackLimit stops a file that unpacks to far more than files of its size do.
 type unpackLimit struct {
@@ -86,7 +86,7 @@ type unpackLimit struct {
 func (u *unpackLimit) Read(b []byte) (int, error) {
 	n, err := u.r.Read(b)
 	if u.left -= int64(n); u.left < 0 {
-		return 0, fmt.Errorf("it unpacks to more than %d times its size", MaxArchiveRatio)
+		return 0, fmt.Errorf("it unpacks to more than %d times its size", maxArchiveRatio)
 	}
 	return n, err
 }

@@ -253,7 +253,7 @@ func TestZipBomb(t *testing.T) {
 	// that claims to be large is refused by its claim.
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	member, err := w.CreateRaw(&zip.FileHeader{Name: "cat/1.png", UncompressedSize64: MaxFileBytes + 1})
+	member, err := w.CreateRaw(&zip.FileHeader{Name: "cat/1.png", UncompressedSize64: maxFileBytes + 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (l *Loader) batch(epoch, index int, samples []int) *Batch {
 	}
 	n := len(samples)
 	b.Position = Position{epoch, index}
-	b.Last = index == l.Batches()-1
+	b.Last = index == l.batches()-1
 	b.X, b.Samples = b.x.Rows(0, n), b.z.Rows(0, n)
 	if l.info.Labelled {
 		b.Labels = b.y.Rows(0, n)

@@ -12,9 +12,9 @@ import (
 // too much work for its size: a few bytes can ask for gigabytes and minutes in
 // every format.
 func plausible(file []byte, format string, h, w int) error {
-	if w*h > FreePixels && w*h/MaxPixelsPerByte > len(file) {
+	if w*h > freePixels && w*h/maxPixelsPerByte > len(file) {
 		return fmt.Errorf("%d x %d pixels in %d bytes; above %d pixels at most %d for each byte are decoded",
-			w, h, len(file), FreePixels, MaxPixelsPerByte)
+			w, h, len(file), freePixels, maxPixelsPerByte)
 	}
 	switch format {
 	case "JPEG":
@@ -30,9 +30,9 @@ func plausibleJPEG(file []byte) error {
 	if blocks/8 > len(file) { // each takes a bit or more
 		return fmt.Errorf("%d blocks of 8 x 8 pixels in %d bytes; the file is cut short", blocks, len(file))
 	}
-	if visits > MaxBlockVisits {
+	if visits > maxBlockVisits {
 		return fmt.Errorf("its scans go over %d blocks of 8 x 8 pixels; at most %d are decoded; "+
-			"write it with fewer scans", visits, MaxBlockVisits)
+			"write it with fewer scans", visits, maxBlockVisits)
 	}
 	return nil
 }

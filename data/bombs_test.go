@@ -201,7 +201,7 @@ func TestBombs(t *testing.T) {
 				t.Error(err)
 			}
 			// A free picture takes up to 11 bytes for each pixel, tiles and planes as much again.
-			if most := uint64(24*FreePixels + 24*MaxPixelsPerByte*len(c.file)); used > min(most, 1<<30) {
+			if most := uint64(24*freePixels + 24*maxPixelsPerByte*len(c.file)); used > min(most, 1<<30) {
 				t.Errorf("%d bytes are allocated for a file of %d", used, len(c.file))
 			}
 			if took > time.Minute { // five seconds when nothing else runs

@@ -21,7 +21,7 @@ func newCache(n int, opt Options) *cache {
 	case opt.CacheBytes > 0:
 		c.budget.Store(opt.CacheBytes)
 	case opt.CacheBytes == 0:
-		c.budget.Store(DefaultCacheBytes)
+		c.budget.Store(defaultCacheBytes)
 	}
 	return c
 }

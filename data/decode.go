@@ -61,11 +61,11 @@ func isPicture(name string) bool {
 	return slices.Contains(pictureEndings, strings.ToLower(path.Ext(name)))
 }
 
-// DecoderVersion is a number that changes with the pixels that picture files
+// decoderVersion is a number that changes with the pixels that picture files
 // decode to. It is in the fingerprint of their sources and in recipes. Version 1,
 // which recipes do not name, replicated the chroma of JPEGs and took lossy
 // WebP for JPEG's colours.
-const DecoderVersion = "2"
+const decoderVersion = "2"
 
 // PictureSize returns the height and width that a picture file declares, as
 // DecodePicture returns them.
@@ -79,9 +79,9 @@ func PictureSize(file []byte, exif bool) (h, w int, err error) {
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: %w", codecs[codec].name, cutShort(err))
 	}
-	if w <= 0 || h <= 0 || w > MaxPixels/h {
+	if w <= 0 || h <= 0 || w > maxPixels/h {
 		return 0, 0, fmt.Errorf("%s of %d x %d pixels; at most %d pixels are decoded", codecs[codec].name,
-			w, h, MaxPixels)
+			w, h, maxPixels)
 	}
 	if exif && orientation(file, codecs[codec].name) > 4 {
 		h, w = w, h

@@ -52,7 +52,7 @@ func OpenInputs(inputs []string, opt Options) (Source, error) {
 }
 
 func openInput(input string, opt Options) (Source, error) {
-	if IsSpec(input) {
+	if isSpec(input) {
 		return Open(input, opt)
 	}
 	if path.Ext(input) == ".npy" {
@@ -73,7 +73,7 @@ func openInput(input string, opt Options) (Source, error) {
 		samples[i].name = filepath.Join(input, m.name)
 	}
 	slices.SortFunc(samples, func(a, b classed) int { return cmp.Compare(a.name, b.name) })
-	info := Info{Kind: "pictures", Len: len(samples), DType: tensor.U8, Decoder: DecoderVersion,
+	info := Info{Kind: "pictures", Len: len(samples), DType: tensor.U8, Decoder: decoderVersion,
 		EXIF: opt.EXIF}
 	return &pictures{info: info, samples: samples, cache: newCache(len(samples), opt), close: t.close,
 		exif: opt.EXIF}, nil

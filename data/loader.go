@@ -74,19 +74,16 @@ func NewLoader(ctx context.Context, src Source, plan Plan) (*Loader, error) {
 		return nil, fmt.Errorf("batch %d: %w", plan.Batch, err)
 	}
 	l := &Loader{src: src, info: info, plan: plan, shape: shape, labelShape: labelShape(info, shape)}
-	if s := plan.Start; s.Epoch < 0 || s.Index < 0 || s.Index > l.Batches() {
+	if s := plan.Start; s.Epoch < 0 || s.Index < 0 || s.Index > l.batches() {
 		return nil, fmt.Errorf("start at batch %d of epoch %d: an epoch has %d batches",
-			s.Index, s.Epoch, l.Batches())
+			s.Index, s.Epoch, l.batches())
 	}
 	l.start(ctx)
 	return l, nil
 }
 
-// Batches returns the number of batches of an epoch.
-func (l *Loader) Batches() int { return (l.info.Len + l.plan.Batch - 1) / l.plan.Batch }
-
-// SampleShape returns the shape of one sample of a batch.
-func (l *Loader) SampleShape() []int { return l.shape }
+// batches returns the number of batches of an epoch.
+func (l *Loader) batches() int { return (l.info.Len + l.plan.Batch - 1) / l.plan.Batch }
 
 // Next returns the next batch, and waits for it if need be: the time it takes
 // is the time that the reader waited for input. The error is io.EOF after the
@@ -159,7 +156,7 @@ func (l *Loader) dispatch() {
 	first := l.plan.Start.Index
 	for epoch := l.plan.Start.Epoch; l.plan.Epochs == 0 || epoch < l.plan.Epochs; epoch++ {
 		order := l.order(epoch)
-		for index := first; index < l.Batches(); index++ {
+		for index := first; index < l.batches(); index++ {
 			from := index * l.plan.Batch
 			b := l.batch(epoch, index, order[from:min(from+l.plan.Batch, len(order))])
 			if !l.hand(b) {
@@ -172,7 +169,7 @@ func (l *Loader) dispatch() {
 
 func (l *Loader) order(epoch int) []int {
 	if l.plan.Shuffle {
-		return Order(l.plan.Seed, epoch, l.info.Len)
+		return order(l.plan.Seed, epoch, l.info.Len)
 	}
 	return inOrder(l.info.Len)
 }

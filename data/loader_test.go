@@ -96,9 +96,9 @@ func TestLoaderShufflesEveryEpochAnew(t *testing.T) {
 		t.Error("both epochs have one order")
 	}
 	for e, samples := range epochs {
-		for i, s := range Order(5, e, 100) {
+		for i, s := range order(5, e, 100) {
 			if samples[i] != int64(s) {
-				t.Fatalf("epoch %d visits %d, want Order", e, samples)
+				t.Fatalf("epoch %d visits %d, want that of order", e, samples)
 			}
 		}
 		slices.Sort(samples)
@@ -122,7 +122,7 @@ func TestOrderGolden(t *testing.T) {
 		{0, 1, 8, []int{1, 5, 3, 2, 0, 6, 7, 4}},
 		{1, 0, 8, []int{7, 3, 1, 6, 5, 2, 0, 4}},
 	} {
-		if got := Order(c.seed, c.epoch, c.n); !slices.Equal(got, c.want) {
+		if got := order(c.seed, c.epoch, c.n); !slices.Equal(got, c.want) {
 			t.Errorf("Order(%d, %d, %d) = %#v, want %v", c.seed, c.epoch, c.n, got, c.want)
 		}
 	}

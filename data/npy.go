@@ -98,8 +98,8 @@ func readNPYHeader(r io.Reader) (string, error) {
 		return "", cutShort(err)
 	}
 	length := binary.LittleEndian.Uint32(number[:])
-	if length > MaxHeaderBytes {
-		return "", fmt.Errorf("it claims %d bytes; at most %d are read", length, MaxHeaderBytes)
+	if length > maxHeaderBytes {
+		return "", fmt.Errorf("it claims %d bytes; at most %d are read", length, maxHeaderBytes)
 	}
 	text := make([]byte, length)
 	if _, err := io.ReadFull(r, text); err != nil {

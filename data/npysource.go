@@ -96,8 +96,8 @@ func (m *memory) setLabels(name string, y tensor.Tensor) error {
 	for _, v := range labels {
 		classes = max(classes, v+1)
 	}
-	if classes > MaxClasses {
-		return fmt.Errorf("%s: label %d; at most %d classes are supported", name, classes-1, MaxClasses)
+	if classes > maxClasses {
+		return fmt.Errorf("%s: label %d; at most %d classes are supported", name, classes-1, maxClasses)
 	}
 	m.labels, m.info.Labelled, m.info.LabelShape = labels, true, y.Shape[1:]
 	m.info.Masks = classes <= MaskClasses && m.info.Pictures() && slices.Equal(y.Shape[1:], m.info.Shape[:2])

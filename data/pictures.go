@@ -56,7 +56,7 @@ func newPictures(s spec, t *tree, opt Options) (*pictures, error) {
 	p.where = s.String() + ": member "
 	p.info = Info{
 		Kind: s.kind, Split: split, Len: len(samples),
-		DType: tensor.U8, Labelled: true, Classes: classesOf(samples), Decoder: DecoderVersion,
+		DType: tensor.U8, Labelled: true, Classes: classesOf(samples), Decoder: decoderVersion,
 		EXIF: opt.EXIF,
 	}
 	p.info.Ignored, p.info.Empty, p.info.Kinds = t.ignored, t.empty, kindsOf(samples)
@@ -82,7 +82,7 @@ func kindsOf(samples []classed) map[string]int {
 // here, unless they may be left out; one that is damaged further on is found
 // when its turn comes, and here if it may be left out.
 func (p *pictures) findShape(opt Options) error {
-	if len(p.samples) > MaxSizesChecked && opt.SkipBad == 0 {
+	if len(p.samples) > maxSizesChecked && opt.SkipBad == 0 {
 		return nil
 	}
 	var mu sync.Mutex

@@ -54,7 +54,7 @@ type Info struct {
 	Labelled   bool           // false: there are no labels
 	LabelShape []int          // of one label; empty: a class number, or masks of several sizes
 	Masks      bool           // a label is a mask: the class of each pixel of the picture
-	Decoder    string         // DecoderVersion, if the samples are picture files
+	Decoder    string         // decoderVersion, if the samples are picture files
 	EXIF       bool           // Options.EXIF, if the samples are picture files
 	Classes    []string       // names of the classes, by number; nil without labels
 	Kinds      map[string]int // endings of the files that samples are in; nil without such
@@ -90,7 +90,7 @@ type Options struct {
 	// all are decoded when a source is opened.
 	SkipBad int
 	// CacheBytes bounds the memory for decoded pictures. Zero means
-	// DefaultCacheBytes; negative means that nothing is kept.
+	// defaultCacheBytes; negative means that nothing is kept.
 	CacheBytes int64
 	// EXIF turns pictures as the orientation in their files says.
 	EXIF bool

@@ -47,9 +47,9 @@ var kinds = []struct {
 	{"npy", "npy:X.npy,Y.npy", false, openNPY},
 }
 
-// IsSpec reports whether text names a kind of data source, so that Open is
+// isSpec reports whether text names a kind of data source, so that Open is
 // the one to read it.
-func IsSpec(text string) bool {
+func isSpec(text string) bool {
 	kind, _, _ := strings.Cut(text, ":")
 	kind, _, _ = strings.Cut(kind, "@")
 	for _, k := range kinds {

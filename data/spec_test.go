@@ -117,8 +117,8 @@ func TestIsSpec(t *testing.T) {
 		"glyphs": true, "glyphs@test": true, "glyphs:7": true, "cifar10:x": true, "x.npy": false,
 		"folder": true, "./folder": false, "C:\\x": false, "": false,
 	} {
-		if got := IsSpec(text); got != want {
-			t.Errorf("IsSpec(%q) = %v", text, got)
+		if got := isSpec(text); got != want {
+			t.Errorf("isSpec(%q) = %v", text, got)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (s *Statistics) describePictures(ctx context.Context, src Source) error {
 	return nil
 }
 
-// add counts one picture, whose sums fit in 64 bits (MaxPixels * 255^2).
+// add counts one picture, whose sums fit in 64 bits (maxPixels * 255^2).
 func (s *channelSums) add(t tensor.Tensor) {
 	h, w, c := t.Shape[0], t.Shape[1], t.Shape[2]
 	one := channelSums{count: uint64(h * w), small: [2]int{h, w}, large: [2]int{h, w}}

@@ -114,8 +114,8 @@ func archiveKind(f *os.File) (string, error) {
 // walk adds the files below root/dir. Links are followed: a folder is the
 // user's own, unlike an archive.
 func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) (err error) {
-	if depth > MaxFolderDepth {
-		return fmt.Errorf("folder %s: more than %d folders deep; does a link lead back?", dir, MaxFolderDepth)
+	if depth > maxFolderDepth {
+		return fmt.Errorf("folder %s: more than %d folders deep; does a link lead back?", dir, maxFolderDepth)
 	}
 	entries, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
 	if err != nil {
@@ -158,11 +158,11 @@ func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) (err 
 
 // add checks the limits on one more member.
 func (t *tree) add(m member) error {
-	if m.size > MaxFileBytes {
-		return fmt.Errorf("member %s: %d bytes; at most %d are read", m.name, m.size, MaxFileBytes)
+	if m.size > maxFileBytes {
+		return fmt.Errorf("member %s: %d bytes; at most %d are read", m.name, m.size, maxFileBytes)
 	}
-	if len(t.members) == MaxMembers {
-		return fmt.Errorf("more than %d files", MaxMembers)
+	if len(t.members) == maxMembers {
+		return fmt.Errorf("more than %d files", maxMembers)
 	}
 	t.members = append(t.members, m)
 	return nil
@@ -175,7 +175,7 @@ func readFile(name string) ([]byte, error) {
 		return nil, plain(err)
 	}
 	defer f.Close()
-	b, err := readBounded(f, MaxFileBytes)
+	b, err := readBounded(f, maxFileBytes)
 	return b, plain(err)
 }
 

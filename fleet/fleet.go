@@ -196,7 +196,7 @@ func (f *Fleet) mention(ctx context.Context, targets []target) {
 		return
 	}
 	list, err := f.list(ctx, "cuda")
-	if gpus := len(Computing(list)); err == nil && gpus > 0 {
+	if gpus := len(computing(list)); err == nil && gpus > 0 {
 		f.note("unused here: %s; devices cuda takes all", problem.Counted(gpus, "CUDA device"))
 	}
 }

@@ -37,7 +37,7 @@ func listed(name string, about device.Plugin, list []device.Info, reason string)
 	}
 	var all []Listed
 	for i, d := range list {
-		all = append(all, Listed{Name: ShortName(name, i, len(list)), Plugin: about, Device: d})
+		all = append(all, Listed{Name: shortName(name, i, len(list)), Plugin: about, Device: d})
 	}
 	return all
 }

@@ -62,9 +62,9 @@ func (f *Fleet) usable(ctx context.Context, s spec) ([]target, error) {
 			f.debug("%s is not used: %v", name, errs[i])
 			continue
 		}
-		for k, d := range Computing(lists[i]) {
+		for k, d := range computing(lists[i]) {
 			if d.Computes(f.device.Precision) {
-				out = append(out, target{plugin: name, id: d.ID, name: ShortName(name, k, len(lists[i])), info: d})
+				out = append(out, target{plugin: name, id: d.ID, name: shortName(name, k, len(lists[i])), info: d})
 			}
 		}
 	}
@@ -86,8 +86,8 @@ func (f *Fleet) listAll(ctx context.Context, names []string) ([][]device.Info, [
 	return lists, errs
 }
 
-// Computing returns the devices of a list that have operations.
-func Computing(list []device.Info) []device.Info {
+// computing returns the devices of a list that have operations.
+func computing(list []device.Info) []device.Info {
 	return slices.DeleteFunc(slices.Clone(list), func(d device.Info) bool { return len(d.Ops) == 0 })
 }
 
@@ -154,8 +154,8 @@ func pick(s spec, list []device.Info) ([]target, error) {
 	return slices.Repeat([]target{t}, s.count), nil
 }
 
-// ShortName is what Options.Devices calls device i of the devices of a plugin.
-func ShortName(plugin string, i, devices int) string {
+// shortName is what Options.Devices calls device i of the devices of a plugin.
+func shortName(plugin string, i, devices int) string {
 	if devices == 1 && plugin != "cuda" {
 		return plugin
 	}

@@ -76,13 +76,13 @@ func compare(tensors []Tensor, m *models.Model) fit {
 	return f
 }
 
-// Apply returns a copy of m, a model without state, with the tensors of f as
+// apply returns a copy of m, a model without state, with the tensors of f as
 // its state. Every tensor has to have its place and every parameter its
 // tensor, by name and shape; halves and doubles become f32, and the kernels of
 // TensorFlow and Keras are turned to channels first. A prefix that all names
 // share is taken off where that makes them fit, and tensors that plainly are no
 // layer's are left out: f says so.
-func Apply(f *File, m *models.Model) (*models.Model, error) {
+func apply(f *File, m *models.Model) (*models.Model, error) {
 	own := f
 	f, err := arranged(f, m)
 	if err != nil {

@@ -70,7 +70,7 @@ func TestApply(t *testing.T) {
 		{"m.fc.weight:2,3 m.fc.bias:2 criterion.weight:4", "criterion.weight", ""},
 	} {
 		f := &File{Format: "pytorch zip", Tensors: ones(strings.Fields(c.tensors)...)}
-		m, err := Apply(f, modelOf(t, oneLayer))
+		m, err := apply(f, modelOf(t, oneLayer))
 		if fmt.Sprint(err) != c.err && (err != nil || c.err != "") {
 			t.Errorf("%s: error %v\nwant %s", c.tensors, err, c.err)
 		}
@@ -97,7 +97,7 @@ func TestApplyOfWhatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &File{Tensors: append(ones("fc.weight:2,3"), bad)}
-	if m, err := Apply(f, modelOf(t, oneLayer)); err == nil || !strings.Contains(err.Error(), "torn") {
+	if m, err := apply(f, modelOf(t, oneLayer)); err == nil || !strings.Contains(err.Error(), "torn") {
 		t.Errorf("%v, %v", m, err)
 	}
 	norm := &File{Tensors: append(ones("bn.weight:2", "bn.running_mean:2", "bn.running_var:2"),
@@ -118,7 +118,7 @@ func main(x rows f32[3,5,5]) {
 }
 `
 	f := &File{Format: "tensorflow", Tensors: ones("fc.kernel:2,1,3,4", "criterion.weight:4")}
-	m, err := Apply(f, modelOf(t, conv))
+	m, err := apply(f, modelOf(t, conv))
 	if err != nil || len(f.Left) != 1 || f.Left[0].Name != "criterion.weight" {
 		t.Errorf("%v, left out %v, error %v", m, f.Left, err)
 	}

@@ -56,7 +56,7 @@ func TestIdentify(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 			continue
 		}
-		full, err := Apply(f, m)
+		full, err := apply(f, m)
 		if err != nil || m.Architecture != c.name {
 			t.Errorf("%+v: found %s, %v", c, m.Architecture, err)
 			continue
@@ -97,7 +97,7 @@ func TestPublishedResNets(t *testing.T) {
 		if err != nil || m.Architecture != want {
 			t.Fatalf("%s: %v", file, err)
 		}
-		if _, err := Apply(f, m); err != nil {
+		if _, err := apply(f, m); err != nil {
 			t.Error(err)
 		}
 		if got := fmt.Sprint(f.Format, f.Wrappers); got != "pytorch legacy[state_dict module.]" {

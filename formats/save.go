@@ -14,9 +14,9 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// TensorFile reports whether a path has the ending of a file that keeps
+// tensorFile reports whether a path has the ending of a file that keeps
 // tensors without a graph: .pth, .pt or .safetensors.
-func TensorFile(path string) bool { return tensorWriter(path) != nil }
+func tensorFile(path string) bool { return tensorWriter(path) != nil }
 
 func tensorWriter(path string) func(io.Writer, []Tensor) error {
 	switch strings.ToLower(filepath.Ext(path)) {
@@ -41,9 +41,9 @@ func Save(path string, tensors []Tensor) (string, error) {
 }
 
 // SaveModel writes m as a template, or, if the ending of path is that of a
-// TensorFile, its tensors alone. It returns the SHA-256 of the file in hex.
+// tensorFile, its tensors alone. It returns the SHA-256 of the file in hex.
 func SaveModel(path string, m *models.Model) (string, error) {
-	if TensorFile(path) {
+	if tensorFile(path) {
 		return Save(path, Tensors(m))
 	}
 	return serialize.WriteModel(path, m)

@@ -144,12 +144,12 @@ func TestTensorFlowTurns(t *testing.T) {
 	c := b.Op(graph.Conv, "c", []graph.Value{x, param(b, "conv/kernel", graph.Weight, 3, 2, 1, 2)})
 	y := b.Op(graph.ReduceMean, "m", []graph.Value{c}, "axes", []int{1, 2})
 	m := finish(t, b, table, y)
-	if _, err := Apply(f, m); err == nil || !strings.Contains(err.Error(),
+	if _, err := apply(f, m); err == nil || !strings.Contains(err.Error(),
 		"2 tensors fit nothing (bn/moving_mean f32[2]") {
 		t.Errorf("got %v", err)
 	}
 	f.Tensors = f.Tensors[2:] // the kernel alone
-	full, err := Apply(f, m)
+	full, err := apply(f, m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,5 +23,5 @@ func Template(f *File, as *models.Model) (*models.Model, error) {
 			return nil, err
 		}
 	}
-	return Apply(f, as)
+	return apply(f, as)
 }

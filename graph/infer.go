@@ -110,8 +110,8 @@ func check(f *Function, n *Node) ([]Type, error) {
 
 func checkArity(n *Node) error {
 	r := n.Op.row()
-	if len(n.In) > MaxOperands {
-		return fmt.Errorf("has %d operands, want at most %d", len(n.In), MaxOperands)
+	if len(n.In) > maxOperands {
+		return fmt.Errorf("has %d operands, want at most %d", len(n.In), maxOperands)
 	}
 	if len(n.In) < r.in-r.optional || len(n.In) > r.in && !r.variadic {
 		return fmt.Errorf("has %d operands, want %s", len(n.In), arity(r))

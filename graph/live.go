@@ -1,29 +1,8 @@
 package graph
 
-// LastUse returns, for every value, the index of the last node that reads it:
-// len(f.Nodes) for outputs and for the values of updates, -1 for a value that
-// nothing reads. After that node a device may use the value's memory again.
-func (f *Function) LastUse() []int {
-	last := make([]int, len(f.Values))
-	for i := range last {
-		last[i] = -1
-	}
-	for i := range f.Nodes {
-		for _, v := range f.Nodes[i].In {
-			if v != None {
-				last[v] = i
-			}
-		}
-	}
-	for _, v := range f.results() {
-		last[v] = len(f.Nodes)
-	}
-	return last
-}
-
 // Users returns, for every value, the indices of the nodes that read it, in
 // order. A node that reads a value twice is there once. Outputs and updates
-// are not nodes: a device that fuses a value away asks LastUse as well.
+// are not nodes: a device that fuses a value away looks at them as well.
 func (f *Function) Users() [][]int {
 	users := make([][]int, len(f.Values))
 	for i := range f.Nodes {

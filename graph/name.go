@@ -2,8 +2,8 @@ package graph
 
 import "fmt"
 
-// MaxName is the length of the longest name.
-const MaxName = 256
+// maxName is the length of the longest name.
+const maxName = 256
 
 // absent stands for an operand that is absent in the text form; no value has that name.
 const absent = "_"
@@ -11,8 +11,8 @@ const absent = "_"
 // checkName reports whether a name can stand in the text form: letters,
 // digits and _ . / : - where . : and - cannot come first.
 func checkName(s string) error {
-	if s == "" || len(s) > MaxName {
-		return fmt.Errorf("a name has %d characters, want 1 to %d", len(s), MaxName)
+	if s == "" || len(s) > maxName {
+		return fmt.Errorf("a name has %d characters, want 1 to %d", len(s), maxName)
 	}
 	if s == absent {
 		return fmt.Errorf("%q is not a name: it stands for an absent operand", s)

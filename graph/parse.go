@@ -51,8 +51,8 @@ type parser struct {
 
 func parse(text []byte, form string) *parser {
 	p := &parser{}
-	if len(text) > MaxText {
-		p.err = fmt.Errorf("%d bytes of text, want at most %d", len(text), MaxText)
+	if len(text) > maxText {
+		p.err = fmt.Errorf("%d bytes of text, want at most %d", len(text), maxText)
 		return p
 	}
 	p.src, p.line = string(text), 1
@@ -138,8 +138,8 @@ func (p *parser) declaration() {
 		s.Init.Args = list(p, ')', p.float)
 	}
 	p.endLine()
-	if p.state = append(p.state, s); len(p.state) > MaxStates {
-		p.fail(p.token, "more than %d state tensors", MaxStates)
+	if p.state = append(p.state, s); len(p.state) > maxStates {
+		p.fail(p.token, "more than %d state tensors", maxStates)
 	}
 }
 
@@ -165,8 +165,8 @@ func list[T any](p *parser, end symbol, element func() T) []T {
 		if len(l) > 0 {
 			p.want(',')
 		}
-		if l = append(l, element()); len(l) > MaxOperands {
-			p.fail(p.token, "more than %d elements", MaxOperands)
+		if l = append(l, element()); len(l) > maxOperands {
+			p.fail(p.token, "more than %d elements", maxOperands)
 		}
 	}
 	p.want(end)

@@ -27,8 +27,8 @@ func (p *parser) function() {
 	if err := f.checkResults(stateTypes(p.state)); err != nil {
 		p.fail(at, "function %s: %v", name, err)
 	}
-	if p.functions = append(p.functions, f); len(p.functions) > MaxFunctions {
-		p.fail(at, "more than %d functions", MaxFunctions)
+	if p.functions = append(p.functions, f); len(p.functions) > maxFunctions {
+		p.fail(at, "more than %d functions", maxFunctions)
 	}
 }
 
@@ -177,8 +177,8 @@ func (p *parser) arguments(op Op) (in []Value, attrs Attrs) {
 		} else {
 			in = append(in, p.value(at, name))
 		}
-		if n > MaxOperands {
-			p.fail(at, "more than %d operands", MaxOperands)
+		if n > maxOperands {
+			p.fail(at, "more than %d operands", maxOperands)
 		}
 	}
 	p.want(')')

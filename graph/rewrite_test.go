@@ -113,12 +113,9 @@ func predict(x rows f32[2]) {
 	}
 }
 
-func TestLastUseAndUsers(t *testing.T) {
+func TestUsers(t *testing.T) {
 	f := parsed(t, withDropout).Main
 	// x, ident, unused, @a, y, d, @b, dead, z
-	if got, want := f.LastUse(), []int{2, 1, -1, 0, 3, 4, 2, -1, 4}; !reflect.DeepEqual(got, want) {
-		t.Errorf("last uses: got %v, want %v", got, want)
-	}
 	want := [][]int{{0, 2}, {1}, nil, {0}, {1, 3}, {3}, {2}, nil, nil}
 	if got := f.Users(); !reflect.DeepEqual(got, want) {
 		t.Errorf("users: got %v, want %v", got, want)

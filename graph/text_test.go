@@ -128,7 +128,7 @@ func TestParseErrors(t *testing.T) {
 		{"state twice", head + "state s f32[2] weight\nstate s f32[2] weight\nfunc main() {\n}",
 			"state s is declared twice"},
 		{"size", head + "state s f32[1000000,1000000] weight\nfunc main() {\n}", "takes 1024 GiB or more"},
-		{"many", head + "func main(x rows f32[" + strings.Repeat("1,", MaxOperands+2), "more than 4096 elements"},
+		{"many", head + "func main(x rows f32[" + strings.Repeat("1,", maxOperands+2), "more than 4096 elements"},
 	} {
 		_, err := ParseGraph([]byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -45,9 +45,9 @@ func (f *Function) check(state map[string]State) error {
 }
 
 func (f *Function) checkSize() error {
-	if len(f.Nodes) > MaxNodes || len(f.Values) > MaxValues {
+	if len(f.Nodes) > maxNodes || len(f.Values) > maxValues {
 		return fmt.Errorf("%d nodes and %d values, want at most %d and %d",
-			len(f.Nodes), len(f.Values), MaxNodes, MaxValues)
+			len(f.Nodes), len(f.Values), maxNodes, maxValues)
 	}
 	return nil
 }

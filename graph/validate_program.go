@@ -19,8 +19,8 @@ func (g *Graph) Check() error {
 }
 
 func checkTitle(s string) error {
-	if len(s) > MaxName {
-		return fmt.Errorf("the name has %d bytes, want at most %d", len(s), MaxName)
+	if len(s) > maxName {
+		return fmt.Errorf("the name has %d bytes, want at most %d", len(s), maxName)
 	}
 	return nil
 }
@@ -57,8 +57,8 @@ func (p *Program) Check() error {
 }
 
 func (p *Program) checkFunctions() error {
-	if len(p.Functions) > MaxFunctions {
-		return fmt.Errorf("%d functions, want at most %d", len(p.Functions), MaxFunctions)
+	if len(p.Functions) > maxFunctions {
+		return fmt.Errorf("%d functions, want at most %d", len(p.Functions), maxFunctions)
 	}
 	for _, f := range p.Functions {
 		if err := f.Check(p.State); err != nil {

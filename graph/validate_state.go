@@ -9,13 +9,13 @@ import (
 
 // Limits of what may come from outside. Real programs stay far below them.
 const (
-	MaxStates     = 1 << 16
-	MaxStateBytes = 1 << 40
-	MaxFunctions  = 64
-	MaxNodes      = 1 << 17 // of a function
-	MaxValues     = 1 << 19 // of a function
-	MaxOperands   = 1 << 12 // of a node, and elements of a list
-	MaxText       = 1 << 24 // bytes of a text form
+	maxStates     = 1 << 16
+	maxStateBytes = 1 << 40
+	maxFunctions  = 64
+	maxNodes      = 1 << 17 // of a function
+	maxValues     = 1 << 19 // of a function
+	maxOperands   = 1 << 12 // of a node, and elements of a list
+	maxText       = 1 << 24 // bytes of a text form
 )
 
 var roles = []Role{Weight, Bias, Gamma, Beta, Mean, Variance, Constant, Optimizer, Average}
@@ -27,8 +27,8 @@ var initRules = map[string]int{"": 0, "zeros": 0, "ones": 0, "constant": 1, "nor
 
 // checkStates checks a table of state and the bytes it takes in all.
 func checkStates(table []State) error {
-	if len(table) > MaxStates {
-		return fmt.Errorf("%d state tensors, want at most %d", len(table), MaxStates)
+	if len(table) > maxStates {
+		return fmt.Errorf("%d state tensors, want at most %d", len(table), maxStates)
 	}
 	names, bytes := make(map[string]bool, len(table)), 0
 	for i := range table {
@@ -41,8 +41,8 @@ func checkStates(table []State) error {
 		}
 		names[s.Name] = true
 		n, _ := tensor.Size(s.DType, s.Shape)
-		if bytes += min(n, MaxStateBytes); bytes >= MaxStateBytes {
-			return fmt.Errorf("state %s: the state up to here takes %d GiB or more", s.Name, MaxStateBytes>>30)
+		if bytes += min(n, maxStateBytes); bytes >= maxStateBytes {
+			return fmt.Errorf("state %s: the state up to here takes %d GiB or more", s.Name, maxStateBytes>>30)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/regular"
+	"github.com/bnctl/bnctl/serialize"
 )
 
 // Own reports whether a file is one of bnctl's: a template or a checkpoint. A
@@ -25,11 +26,9 @@ func Own(path string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	head := make([]byte, len("\x89BNM"))
-	if _, err := io.ReadFull(f, head); err != nil {
-		return false, nil
-	}
-	return bytes.Equal(head, []byte("\x89BNM")) || bytes.Equal(head, []byte("\x89BNC")), nil
+	head := make([]byte, 4)
+	_, err = io.ReadFull(f, head)
+	return err == nil && serialize.Claims(head), nil
 }
 
 // isFolder reports whether there is a folder of that name.

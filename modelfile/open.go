@@ -122,9 +122,9 @@ func Strip(path string, o Options) (*models.Model, *Removed, error) {
 	return m, RemovedFrom(&removed), err
 }
 
-// State reads the tensors of any file, for m to be initialised from by name
+// stateOf reads the tensors of any file, for m to be initialised from by name
 // and shape; see models.InitFrom. The Choice is nil for bnctl's own files.
-func State(path string, o Options, m *models.Model) (map[string]tensor.Tensor, *Choice, error) {
+func stateOf(path string, o Options, m *models.Model) (map[string]tensor.Tensor, *Choice, error) {
 	ours, err := Own(path)
 	if err != nil {
 		return nil, nil, err

@@ -33,7 +33,7 @@ type Options struct {
 // Preprocess says how pictures become the input of a model. The zero value
 // takes what the file says.
 type Preprocess struct {
-	// Name is one of Preprocessings; "": that of the file, or "unit" with Mean or Std.
+	// Name is one of preprocessings; "": that of the file, or "unit" with Mean or Std.
 	Name string
 	// Mean and Std, one number for each channel in units of x/255, stand in place
 	// of those of Name; nil: those of Name.

@@ -21,10 +21,10 @@ var images = map[string]models.Image{
 	"caffe":    {Scale: 1, Mean: caffeMean, BGR: true},
 }
 
-// Preprocessings returns what Preprocess.Name may be: x/255 less ImageNet's
+// preprocessings returns what Preprocess.Name may be: x/255 less ImageNet's
 // mean, by its deviation (imagenet), x/255 (unit), x (raw), x less Caffe's mean
 // in the order B, G, R (caffe), or not known (none).
-func Preprocessings() []string { return []string{"imagenet", "unit", "raw", "caffe", "none"} }
+func preprocessings() []string { return []string{"imagenet", "unit", "raw", "caffe", "none"} }
 
 // apply returns m with the preprocessing of p, or with its own. An image
 // operation that nobody vouches for goes: then m takes arrays.
@@ -53,8 +53,8 @@ func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 	}
 	i, ok := images[name]
 	if !ok {
-		return nil, &problem.Error{Field: "preprocess", Value: strconv.Quote(name), Known: Preprocessings(),
-			Text: "want one of " + strings.Join(Preprocessings(), ", ")}
+		return nil, &problem.Error{Field: "preprocess", Value: strconv.Quote(name), Known: preprocessings(),
+			Text: "want one of " + strings.Join(preprocessings(), ", ")}
 	}
 	if p.Mean != nil {
 		i.Mean = p.Mean

@@ -88,7 +88,7 @@ func (s *Started) initialise(o StartOptions) error {
 	if err := models.Init(s.Model, o.Seed); err != nil || o.Init == "" {
 		return err
 	}
-	from, choice, err := State(o.Init, o.Options, s.Model)
+	from, choice, err := stateOf(o.Init, o.Options, s.Model)
 	if err != nil {
 		return err
 	}

@@ -49,8 +49,8 @@ var (
 
 // MNIST's mean and deviation, in units of x/255.
 var (
-	MNISTMean = []float64{0.1307}
-	MNISTStd  = []float64{0.3081}
+	mnistMean = []float64{0.1307}
+	mnistStd  = []float64{0.3081}
 )
 
 // Architectures returns the zoo in the order in which it is listed.
@@ -113,7 +113,7 @@ func (a Architecture) normalisation(channels int) (mean, std []float64) {
 	case len(a.Mean):
 		return a.Mean, a.Std
 	case 1:
-		return MNISTMean, MNISTStd
+		return mnistMean, mnistStd
 	case 3:
 		return ImageNetMean, ImageNetStd
 	}

@@ -30,7 +30,7 @@ var zoo = []Architecture{
 
 func grey(name, about string, lr float64, f forward) Architecture {
 	return Architecture{Name: name, About: about, Input: glyph, Classes: 10, LR: lr,
-		Mean: MNISTMean, Std: MNISTStd, forward: f}
+		Mean: mnistMean, Std: mnistStd, forward: f}
 }
 
 func cifarNet(name, about string, f forward) Architecture {

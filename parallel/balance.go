@@ -41,7 +41,7 @@ func (g *Group) Balance(ctx context.Context) (bool, error) {
 	if !ok || g.pinned() || g.mixed && !g.config.BySpeed {
 		return false, nil
 	}
-	ranges, err := Place(g.replicas, len(g.members), paces)
+	ranges, err := place(g.replicas, len(g.members), paces)
 	g.shift(ranges)
 	if err != nil || float64(g.longestShare(ranges, paces)*gain) > g.longestShare(g.placement(), paces) {
 		return false, err

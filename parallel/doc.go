@@ -13,7 +13,7 @@
 // Open returns a Driver, which steps: Step runs the training function on a
 // batch, Commit makes the next weights of it, Predict, Moments, State and Write
 // do what they say. Who runs that is the business of its Group: members and the
-// replicas that each holds (Place, Balance), where they exchange, and survival.
+// replicas that each holds (place, Balance), where they exchange, and survival.
 // A member that is lost is dropped, its replicas move to the others, the run is
 // repeated, and the device is opened again and rejoins. A group asks its driver
 // for one thing alone, what a device must have to take part: the state, or a

@@ -2,10 +2,10 @@ package parallel
 
 import "fmt"
 
-// Place gives each device a contiguous range of the replicas, in proportion to
+// place gives each device a contiguous range of the replicas, in proportion to
 // its speed (all 1 if nil). Every device gets at least one replica as long as
 // there are enough; results never depend on the placement.
-func Place(replicas, devices int, speed []float64) ([][]int, error) {
+func place(replicas, devices int, speed []float64) ([][]int, error) {
 	if devices < 1 || devices > replicas {
 		return nil, fmt.Errorf("%d devices for %d replicas: there must be at least one replica for each device",
 			devices, replicas)

@@ -12,7 +12,6 @@ import (
 // Names of inputs and outputs of the training function.
 const (
 	InputLabels  = "labels"  // rows i32[...]: -1 is ignored
-	InputWeights = "weights" // rows f32[]: of samples
 	InputIdent   = "ident"   // rows i64[2]: epoch and sample, for dropout
 	InputInverse = "inverse" // whole f32[]: 1/denominator of the loss
 	OutputLoss   = "loss"    // whole f64[1]: sum of cross-entropies
@@ -27,7 +26,6 @@ const (
 // softmax over the classes takes: see graph.Function.Ending.
 type Loss struct {
 	Smoothing float64
-	Weighted  bool // rows have weights
 	Seed      int64
 	Trained   []string // the state tensors that get gradients
 	// Apart: gradients are returned replica by replica, and not kept summed.
@@ -38,8 +36,8 @@ type Loss struct {
 // state tensor: the input of the commit function.
 func Gradient(state string) string { return gradientPrefix + state }
 
-// MomentsOf names the output with the moments of a batch norm.
-func MomentsOf(layer string) string { return momentsPrefix + layer }
+// momentsOf names the output with the moments of a batch norm.
+func momentsOf(layer string) string { return momentsPrefix + layer }
 
 // TrainFunction makes the training function of a wrapped graph: the forward
 // pass, loss and hits, the gradients of the trained tensors (whole, kept on
@@ -127,7 +125,7 @@ func (t *trainBuilder) node(n *graph.Node) {
 		t.To[n.Out[0]] = t.Value(n.In[0])
 	case graph.Track:
 		layer := t.layers[len(t.moments)].Name // layers and track nodes have one order
-		t.moments = append(t.moments, graph.Output{Name: MomentsOf(layer), Value: t.Value(n.In[0])})
+		t.moments = append(t.moments, graph.Output{Name: momentsOf(layer), Value: t.Value(n.In[0])})
 	case graph.BatchNorm:
 		t.frozen(n)
 	case graph.Dropout:
@@ -178,14 +176,10 @@ func (t *trainBuilder) finish() error {
 	labels := t.B.Input(InputLabels, graph.Type{Kind: graph.Rows, DType: tensor.I32,
 		Shape: append([]int{}, shape[1:]...)})
 	inverse := t.B.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
-	weights := graph.None
-	if t.loss.Weighted {
-		weights = t.B.Input(InputWeights, graph.Type{Kind: graph.Rows, DType: tensor.F32})
-	}
-	loss := t.B.Op(graph.SoftmaxXent, "loss", []graph.Value{logits, labels, weights}, "smoothing",
+	loss := t.B.Op(graph.SoftmaxXent, "loss", []graph.Value{logits, labels, graph.None}, "smoothing",
 		t.loss.Smoothing)
 	hits := t.B.Op(graph.Correct, "correct", []graph.Value{logits, labels})
-	seed := t.B.Op(graph.SoftmaxXentGrad, "loss.dlogits", []graph.Value{logits, labels, inverse, weights},
+	seed := t.B.Op(graph.SoftmaxXentGrad, "loss.dlogits", []graph.Value{logits, labels, inverse, graph.None},
 		"smoothing", t.loss.Smoothing)
 	return t.reduce(loss, hits, map[graph.Value]graph.Value{logits: seed})
 }

@@ -11,8 +11,8 @@ import (
 
 // writeContainer writes a file and returns the SHA-256 of all its bytes in hex.
 func writeContainer(path string, k Kind, h *header, tensors []named) (string, error) {
-	if len(tensors) > MaxList {
-		return "", fmt.Errorf("writing %s: %d tensors; at most %d are allowed", path, len(tensors), MaxList)
+	if len(tensors) > maxList {
+		return "", fmt.Errorf("writing %s: %d tensors; at most %d are allowed", path, len(tensors), maxList)
 	}
 	h.Tensors = tabulate(tensors)
 	body, err := h.encode()
@@ -87,7 +87,7 @@ func readContainer(b []byte) (Kind, *header, []named, error) {
 
 // readStart verifies prefix and checksum and returns the header's bytes.
 func readStart(b []byte) (Kind, []byte, error) {
-	k, ok := Sniff(b)
+	k, ok := sniff(b)
 	switch {
 	case len(b) == 0:
 		return "", nil, fmt.Errorf("the file is empty")
@@ -105,8 +105,8 @@ func readStart(b []byte) (Kind, []byte, error) {
 			version, Version)
 	case version < 1:
 		return "", nil, fmt.Errorf("container version 0: the file is damaged")
-	case length > MaxHeader:
-		return "", nil, fmt.Errorf("claims a header of %d bytes; at most %d are allowed", length, MaxHeader)
+	case length > maxHeader:
+		return "", nil, fmt.Errorf("claims a header of %d bytes; at most %d are allowed", length, maxHeader)
 	case length > left:
 		return "", nil, fmt.Errorf("claims a header of %d bytes, %d are left: the file is cut short", length, left)
 	}
@@ -117,9 +117,20 @@ func readStart(b []byte) (Kind, []byte, error) {
 	return k, body, nil
 }
 
-// Sniff tells from a file's first bytes (8 are enough) what it holds; false if
+// Claims reports whether a file that begins with head says that it is one of
+// bnctl's: 4 bytes are enough. What follows may be damaged.
+func Claims(head []byte) bool {
+	for _, magic := range magics {
+		if bytes.HasPrefix(head, []byte(magic[:claimSize])) {
+			return true
+		}
+	}
+	return false
+}
+
+// sniff tells from a file's first bytes (8 are enough) what it holds; false if
 // it is no bnctl file.
-func Sniff(b []byte) (Kind, bool) {
+func sniff(b []byte) (Kind, bool) {
 	for _, k := range []Kind{Template, Training} {
 		if bytes.HasPrefix(b, []byte(magics[k])) {
 			return k, true

@@ -137,7 +137,7 @@ func TestHostileFiles(t *testing.T) {
 }
 
 func TestLongLists(t *testing.T) {
-	body, err := msgpack.Marshal(map[string]any{"labels": make([]int, MaxList+1)})
+	body, err := msgpack.Marshal(map[string]any{"labels": make([]int, maxList+1)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,8 +55,8 @@ func (l *list[T]) DecodeMsgpack(d *msgpack.Decoder) error {
 	if err != nil {
 		return err
 	}
-	if n > MaxList {
-		return fmt.Errorf("a list of %d elements; at most %d are allowed", n, MaxList)
+	if n > maxList {
+		return fmt.Errorf("a list of %d elements; at most %d are allowed", n, maxList)
 	}
 	*l = nil
 	for range max(n, 0) {
@@ -86,8 +86,8 @@ func (h *header) encode() ([]byte, error) {
 	if err := e.Encode(h); err != nil {
 		return nil, err
 	}
-	if b.Len() > MaxHeader {
-		return nil, fmt.Errorf("header of %d bytes; at most %d are allowed", b.Len(), MaxHeader)
+	if b.Len() > maxHeader {
+		return nil, fmt.Errorf("header of %d bytes; at most %d are allowed", b.Len(), maxHeader)
 	}
 	return b.Bytes(), nil
 }

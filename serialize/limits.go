@@ -2,8 +2,8 @@ package serialize
 
 // Limits of what a file may claim. Real models stay far below them.
 const (
-	MaxHeader = 32 << 20 // bytes
-	MaxList   = 1 << 17  // tensors, labels, and every other list
+	maxHeader = 32 << 20 // bytes
+	maxList   = 1 << 17  // tensors, labels, and every other list
 	maxValues = 1 << 22  // numbers, strings, lists and maps in the header
 	maxDepth  = 16       // of nested values in the header
 )
@@ -15,6 +15,7 @@ const Version = 1
 // A file begins with its magic, the version and the header's length (both
 // u32, little endian), and the SHA-256 of these 16 bytes and the header.
 const (
+	claimSize  = 4 // of the magic: what no transfer changes
 	magicSize  = 8
 	sumSize    = 32
 	prefixSize = magicSize + 4 + 4

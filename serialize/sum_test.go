@@ -85,7 +85,7 @@ func TestNothingIsMissing(t *testing.T) {
 // A header that no reader would take is not written.
 func TestHeaderThatIsTooLong(t *testing.T) {
 	m := tinyModel(t)
-	m.Recipe = append(append([]byte(`{"seed":"`), bytes.Repeat([]byte("1"), MaxHeader)...), `"}`...)
+	m.Recipe = append(append([]byte(`{"seed":"`), bytes.Repeat([]byte("1"), maxHeader)...), `"}`...)
 	if sum, err := WriteModel(filepath.Join(t.TempDir(), "m.bnm"), m); err == nil {
 		t.Errorf("written, %s", sum)
 	}

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Difference is what a measure gains from one case to another, seed by seed.
-type Difference struct {
+// difference is what a measure gains from one case to another, seed by seed.
+type difference struct {
 	Mean   float64 // over the seeds that both have
 	Margin float64 // half of the 95 % confidence interval, Student's t; infinite with one seed
 	Seeds  int
@@ -18,7 +18,7 @@ type Difference struct {
 
 // paired compares two cases seed by seed: what a seed draws, the order of the
 // samples above all, is alike in both.
-func (r *Results) paired(a, b map[uint64]Score, measure func(Score) float64) Difference {
+func (r *Results) paired(a, b map[uint64]Score, measure func(Score) float64) difference {
 	var d []float64
 	for _, seed := range r.Seeds {
 		x, ok := a[seed]
@@ -28,9 +28,9 @@ func (r *Results) paired(a, b map[uint64]Score, measure func(Score) float64) Dif
 		}
 	}
 	if len(d) == 0 {
-		return Difference{Margin: math.Inf(1)}
+		return difference{Margin: math.Inf(1)}
 	}
-	out := Difference{Mean: stat.Mean(d, nil), Margin: math.Inf(1), Seeds: len(d)}
+	out := difference{Mean: stat.Mean(d, nil), Margin: math.Inf(1), Seeds: len(d)}
 	for _, v := range d {
 		if v > 0 {
 			out.Up++
@@ -44,10 +44,10 @@ func (r *Results) paired(a, b map[uint64]Score, measure func(Score) float64) Dif
 }
 
 // Clear reports whether the difference is more than chance: 0 lies outside its interval.
-func (d Difference) Clear() bool { return d.Seeds > 0 && math.Abs(d.Mean) > d.Margin }
+func (d difference) Clear() bool { return d.Seeds > 0 && math.Abs(d.Mean) > d.Margin }
 
 // sign is 1 or -1 if the difference is more than chance, else 0.
-func (d Difference) sign() int {
+func (d difference) sign() int {
 	switch {
 	case !d.Clear():
 		return 0
@@ -71,7 +71,7 @@ const (
 
 // judge weighs a gain of accuracy and a change of loss. Nothing is better as a
 // whole while the interval of one of them holds 0.
-func judge(gain, more Difference) verdict {
+func judge(gain, more difference) verdict {
 	a, l := gain.sign(), -more.sign()
 	switch {
 	case a > 0 && l > 0:
@@ -90,7 +90,7 @@ func judge(gain, more Difference) verdict {
 
 // text writes at least so many digits behind the point: as many as it takes
 // that the interval of a difference beyond chance does not seem to hold 0.
-func (d Difference) text(digits int, unit string) string {
+func (d difference) text(digits int, unit string) string {
 	if math.IsInf(d.Margin, 1) {
 		return fmt.Sprintf("%+.*f%s (one seed: no interval)", digits, d.Mean, unit)
 	}
@@ -103,10 +103,10 @@ func (d Difference) text(digits int, unit string) string {
 }
 
 // points says a difference of accuracies, in percentage points.
-func (d Difference) points() string { return d.text(2, " points") }
+func (d difference) points() string { return d.text(2, " points") }
 
 // loss says a difference of losses.
-func (d Difference) loss() string { return d.text(4, "") }
+func (d difference) loss() string { return d.text(4, "") }
 
 func accuracy(s Score) float64 { return 100 * s.Accuracy }
 func loss(s Score) float64     { return s.Loss }

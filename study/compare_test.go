@@ -8,10 +8,10 @@ import (
 
 // A verdict is clear only where both intervals lie on one side of 0.
 func TestJudge(t *testing.T) {
-	up, down := Difference{Mean: 2, Margin: 1, Seeds: 3}, Difference{Mean: -2, Margin: 1, Seeds: 3}
-	chance, one := Difference{Mean: 2, Margin: 2.5, Seeds: 3}, Difference{Mean: 9, Margin: math.Inf(1), Seeds: 1}
+	up, down := difference{Mean: 2, Margin: 1, Seeds: 3}, difference{Mean: -2, Margin: 1, Seeds: 3}
+	chance, one := difference{Mean: 2, Margin: 2.5, Seeds: 3}, difference{Mean: 9, Margin: math.Inf(1), Seeds: 1}
 	for _, c := range []struct {
-		gain, more Difference // of accuracy, of loss
+		gain, more difference // of accuracy, of loss
 		want       verdict
 	}{
 		{up, down, better},
@@ -24,7 +24,7 @@ func TestJudge(t *testing.T) {
 		{down, chance, worse},
 		{chance, chance, noDifference},
 		{one, one, noDifference},
-		{Difference{}, Difference{}, noDifference},
+		{difference{}, difference{}, noDifference},
 	} {
 		if got := judge(c.gain, c.more); got != c.want {
 			t.Errorf("accuracy %v, loss %v: verdict %d, want %d", c.gain, c.more, got, c.want)
@@ -64,7 +64,7 @@ func TestTextShowsWhatIsClear(t *testing.T) {
 		{-0.00046, 0.00053, "-0.0005 ± 0.0005"},
 		{0.5, 0.1, "+0.5000 ± 0.1000"},
 	} {
-		if got := (Difference{Mean: c.mean, Margin: c.margin, Seeds: 4}).loss(); got != c.want {
+		if got := (difference{Mean: c.mean, Margin: c.margin, Seeds: 4}).loss(); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
 		}
 	}

@@ -161,7 +161,7 @@ func (r *Results) smallDiffers() *Finding {
 }
 
 // fewerSays answers whether fewer samples do worse, by what accuracy they gain and how much more loss.
-func fewerSays(gain, more Difference) string {
+func fewerSays(gain, more difference) string {
 	a, l := -gain.sign(), more.sign()
 	switch {
 	case a > 0 && l > 0:

@@ -35,9 +35,9 @@ func (r *Results) Page(w io.Writer) error {
 	}
 	var rows [][]string
 	for _, row := range r.Table() {
-		rows = append(rows, row.Cells())
+		rows = append(rows, row.cells())
 	}
-	return page.Execute(w, map[string]any{"Results": r, "Columns": Columns(), "Rows": rows,
+	return page.Execute(w, map[string]any{"Results": r, "Columns": columns(), "Rows": rows,
 		"Findings": r.Findings(), "Plots": pictures, "Length": r.length(), "Kept": r.retained()})
 }
 

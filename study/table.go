@@ -71,8 +71,8 @@ func (r *Results) bySeed(s Setting, statistics string) []Score {
 	return out
 }
 
-// Cells returns the row as text, under the names of Columns.
-func (w Row) Cells() []string {
+// cells returns the row as text, under the names of columns.
+func (w Row) cells() []string {
 	speed, sync := "-", "-"
 	if w.Throughput > 0 {
 		speed, sync = fmt.Sprintf("%.0f", w.Throughput), fmt.Sprintf("%.1f %%", 100*w.Sync)
@@ -82,17 +82,17 @@ func (w Row) Cells() []string {
 		fmt.Sprintf("%.4f ± %.4f", w.Loss.Mean, w.Loss.Deviation), speed, sync}
 }
 
-// Columns names the cells of a row.
-func Columns() []string {
+// columns names the cells of a row.
+func columns() []string {
 	return []string{"batch norm", "per replica", "statistics", "seeds", "accuracy %", "loss", "images/s",
 		"synchronising"}
 }
 
 // Text returns the table with aligned columns; Markdown readers take it too.
 func (r *Results) Text() string {
-	lines := [][]string{Columns()}
+	lines := [][]string{columns()}
 	for _, row := range r.Table() {
-		lines = append(lines, row.Cells())
+		lines = append(lines, row.cells())
 	}
 	return aligned(lines)
 }

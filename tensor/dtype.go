@@ -66,8 +66,8 @@ type Element interface {
 	float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | bool
 }
 
-// TypeOf returns the DType of a Go type.
-func TypeOf[T Element]() DType {
+// typeOf returns the DType of a Go type.
+func typeOf[T Element]() DType {
 	var zero T
 	switch any(zero).(type) {
 	case float32:

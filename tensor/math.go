@@ -73,16 +73,16 @@ var logSeries = [...]float64{
 	2. / 25, 2. / 23, 2. / 21, 2. / 19, 2. / 17, 2. / 15, 2. / 13, 2. / 11, 2. / 9, 2. / 7, 2. / 5, 2. / 3,
 }
 
-// MaxAngle bounds the argument of Sin and Cos, in radians.
-const MaxAngle = 1 << 20
+// maxAngle bounds the argument of Sin and Cos, in radians.
+const maxAngle = 1 << 20
 
-// Sin returns the sine of x radians; NaN beyond MaxAngle.
+// Sin returns the sine of x radians; NaN beyond maxAngle.
 func Sin(x float64) float64 {
 	r, low, quadrant := reduce(x)
 	return quarter(r, low, quadrant)
 }
 
-// Cos returns the cosine of x radians; NaN beyond MaxAngle.
+// Cos returns the cosine of x radians; NaN beyond maxAngle.
 func Cos(x float64) float64 {
 	r, low, quadrant := reduce(x)
 	return quarter(r, low, quadrant+1)
@@ -108,7 +108,7 @@ func reduce(x float64) (r, low float64, quadrant int) {
 		part2 = 6.07710050630396597660e-11
 		part3 = 2.02226624879595063154e-21
 	)
-	if !(math.Abs(x) <= MaxAngle) {
+	if !(math.Abs(x) <= maxAngle) {
 		return math.NaN(), 0, 0
 	}
 	n := math.Floor(float64(x*(2/math.Pi)) + 0.5)

@@ -118,7 +118,7 @@ func TestMathAccuracy(t *testing.T) {
 func TestMathLargeAngles(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 10000 {
-		x := (r.Float64()*2 - 1) * MaxAngle
+		x := (r.Float64()*2 - 1) * maxAngle
 		if got, want := Sin(x), math.Sin(x); math.Abs(got-want) > 3e-16 {
 			t.Errorf("Sin(%v) = %v, want %v", x, got, want)
 		}
@@ -142,7 +142,7 @@ func TestMathSpecialValues(t *testing.T) {
 		{"Log", Log, 0, -inf, 0}, {"Log", Log, -1, nan, 0}, {"Log", Log, inf, inf, 0}, {"Log", Log, nan, nan, 0},
 		{"Log", Log, 1, 0, 0}, {"Log", Log, tiny, -744.4400719213812, 1e-15},
 		{"Sin", Sin, 0, 0, 0}, {"Cos", Cos, 0, 1, 0}, {"Sin", Sin, inf, nan, 0}, {"Cos", Cos, nan, nan, 0},
-		{"Sin", Sin, 2 * MaxAngle, nan, 0},
+		{"Sin", Sin, 2 * maxAngle, nan, 0},
 		{"Tanh", Tanh, 0, 0, 0}, {"Tanh", Tanh, inf, 1, 0}, {"Tanh", Tanh, -inf, -1, 0},
 		{"Tanh", Tanh, nan, nan, 0},
 		{"Tanh", Tanh, 19.9, 1, 1e-15}, {"Tanh", Tanh, -1e-300, -1e-300, 0},

@@ -50,7 +50,7 @@ func FromBytes(d DType, shape []int, b []byte) (Tensor, error) {
 
 // Of returns a tensor that holds a copy of values.
 func Of[T Element](values []T, shape ...int) Tensor {
-	t := New(TypeOf[T](), shape...)
+	t := New(typeOf[T](), shape...)
 	if len(values) != t.Count() {
 		panic(fmt.Sprintf("tensor.Of: shape %v takes %d values, have %d", shape, t.Count(), len(values)))
 	}
@@ -65,8 +65,8 @@ func Scalar[T Element](v T) Tensor { return Of([]T{v}) }
 // panics if T is not the Go type of t's elements, or if the bytes are not
 // aligned for T (files are mapped so that they are).
 func View[T Element](t Tensor) []T {
-	if t.DType != TypeOf[T]() {
-		panic(fmt.Sprintf("tensor.View: %v tensor viewed as %v", t.DType, TypeOf[T]()))
+	if t.DType != typeOf[T]() {
+		panic(fmt.Sprintf("tensor.View: %v tensor viewed as %v", t.DType, typeOf[T]()))
 	}
 	if len(t.Bytes) == 0 {
 		return nil

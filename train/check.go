@@ -104,7 +104,7 @@ func (r *Recipe) checkNames() error {
 		option, v string
 		options   []string
 	}{
-		{"optimizer", r.Optimizer, Optimizers()},
+		{"optimizer", r.Optimizer, optimizers()},
 		{"precision", r.Precision, device.Precisions()},
 		{"bn-min", r.BNMin, []string{"refuse", "running"}},
 		{"save", r.Save, []string{"last", "best:accuracy", "best:loss", "best:miou"}},

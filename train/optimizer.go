@@ -25,15 +25,15 @@ const (
 	larsEta   = 0.001
 )
 
-// Optimizers lists the optimizers by name.
-func Optimizers() []string { return []string{"sgd", "adamw", "lars"} }
+// optimizers lists the optimizers by name.
+func optimizers() []string { return []string{"sgd", "adamw", "lars"} }
 
-// CommitFunction makes the function that turns the whole gradients of the
+// commitFunction makes the function that turns the whole gradients of the
 // trained tensors into the next state. The optimizer's own tensors are added
 // to table.
-func CommitFunction(r *Recipe, table *[]graph.State, trained []string) (*graph.Function, error) {
-	if !slices.Contains(Optimizers(), r.Optimizer) {
-		return nil, fmt.Errorf("unknown optimizer %q; there are %v", r.Optimizer, Optimizers())
+func commitFunction(r *Recipe, table *[]graph.State, trained []string) (*graph.Function, error) {
+	if !slices.Contains(optimizers(), r.Optimizer) {
+		return nil, fmt.Errorf("unknown optimizer %q; there are %v", r.Optimizer, optimizers())
 	}
 	c := &commit{r: r, table: table, b: graph.NewBuilder(graph.Commit, table)}
 	grads := make([]graph.Value, len(trained))

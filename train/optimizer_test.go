@@ -71,7 +71,7 @@ func eightWeights(t *testing.T, r Recipe) func() []float32 {
 	b.Output(parallel.Gradient("w"), b.Op(graph.Affine, "kept", []graph.Value{g}), true)
 	train, err := b.Function()
 	must(err)
-	commit, err := CommitFunction(&r, &table, []string{"w"})
+	commit, err := commitFunction(&r, &table, []string{"w"})
 	must(err)
 	schedule, err := NewSchedule(&r)
 	must(err)

@@ -111,7 +111,7 @@ func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*grap
 	if err != nil {
 		return nil, err
 	}
-	commit, err := CommitFunction(r, &p.State, trained)
+	commit, err := commitFunction(r, &p.State, trained)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Patience is how long a case may take before the device is said to hang.
-const Patience = time.Minute
+// patience is how long a case may take before the device is said to hang.
+const patience = time.Minute
 
 // Result is what came of a case.
 type Result struct {
@@ -112,7 +112,7 @@ func (c Case) judge(ctx context.Context, open Opener, have []graph.Op) Result {
 
 // bounded runs f. It does not wait for one that hangs, and a panic is an error.
 func bounded(ctx context.Context, f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
@@ -126,8 +126,8 @@ func bounded(ctx context.Context, f func(context.Context) error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(Patience + Patience/4):
-		return fmt.Errorf("hangs: no answer %v after its context ended", Patience/4)
+	case <-time.After(patience + patience/4):
+		return fmt.Errorf("hangs: no answer %v after its context ended", patience/4)
 	}
 }
 

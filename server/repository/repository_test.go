@@ -55,12 +55,12 @@ func TestScan(t *testing.T) {
 		"10":          "a:10",
 		"latest:9999": "a:10 a:9 a:1 b:1",
 	} {
-		files, err := Scan([]string{folder}, policy(t, text))
+		files, err := scan([]string{folder}, policy(t, text))
 		if got := told(files); err != nil || got != want {
 			t.Errorf("%q: %s, %v, want %s", text, got, err, want)
 		}
 	}
-	files, err := Scan([]string{filepath.Join(folder, "b.bnm"), filepath.Join(folder, "c.txt")}, Policy{})
+	files, err := scan([]string{filepath.Join(folder, "b.bnm"), filepath.Join(folder, "c.txt")}, Policy{})
 	if got := told(files); err != nil || got != "b:1 c:1" {
 		t.Errorf("files: %s, %v", got, err)
 	}
@@ -69,7 +69,7 @@ func TestScan(t *testing.T) {
 func TestScanRefuses(t *testing.T) {
 	folder := lay(t, "a/1/model.bnm", "a.bnm")
 	for path, want := range map[string]string{folder: "both version 1 of the model a", folder + "/b": "no such file"} {
-		if _, err := Scan([]string{path}, Policy{all: true}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := scan([]string{path}, Policy{all: true}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}

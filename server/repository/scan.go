@@ -26,10 +26,10 @@ const (
 	model  = "model" + ending
 )
 
-// Scan returns what p takes of what is at the paths, by model in the order in
+// scan returns what p takes of what is at the paths, by model in the order in
 // which they were found, highest version first. A path is a file of a model,
 // which is version 1 under its name without the ending, or a folder of models.
-func Scan(paths []string, p Policy) ([]File, error) {
+func scan(paths []string, p Policy) ([]File, error) {
 	found := map[string][]File{}
 	var names []string
 	for _, path := range paths {

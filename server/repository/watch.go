@@ -10,10 +10,10 @@ type Watch struct {
 // NewWatch returns a watch that has not looked yet.
 func NewWatch(paths []string, p Policy) *Watch { return &Watch{paths: paths, policy: p} }
 
-// Look returns what Scan does, and which of the files are as they were when
+// Look returns what scan does, and which of the files are as they were when
 // Look was called before: of the same size and time.
 func (w *Watch) Look() (files []File, still []bool, err error) {
-	files, err = Scan(w.paths, w.policy)
+	files, err = scan(w.paths, w.policy)
 	if err != nil {
 		return nil, nil, err
 	}

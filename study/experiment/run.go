@@ -34,7 +34,7 @@ type Options struct {
 	// decides of it is ignored: seed, replicas, batch norm, tail, how weights
 	// are kept in step, which of them are saved.
 	Recipe *train.Recipe
-	// Model has weights unless Recipe.Init is "seed".
+	// Model has weights unless Recipe.Init is train.Drawn.
 	Model            *models.Model
 	Data, Validation data.Source
 	Workers          int // goroutines that read; 0: one per core

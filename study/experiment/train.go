@@ -61,7 +61,7 @@ func (s *runner) digestOf(at study.Setting, seed uint64) string {
 // initialised returns the model with the weights that a seed, or a file, gives it.
 func (s *runner) initialised(seed uint64) (*models.Model, error) {
 	m := s.o.Model.Clone()
-	if s.recipe.Init != "seed" {
+	if s.recipe.Init != train.Drawn {
 		return m, nil
 	}
 	return m, models.Init(m, seed)

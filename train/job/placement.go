@@ -9,13 +9,13 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// BySpeed is the placement that follows the devices' speeds.
-const BySpeed = "speed"
+// bySpeed is the placement that follows the devices' speeds.
+const bySpeed = "speed"
 
 // placement reads how many of the replicas each device gets; nil for "", and for
-// BySpeed.
+// bySpeed.
 func placement(text string, devices, replicas int) ([]int, error) {
-	if text == "" || text == BySpeed {
+	if text == "" || text == bySpeed {
 		return nil, nil
 	}
 	quoted := strconv.Quote(text)
@@ -24,7 +24,7 @@ func placement(text string, devices, replicas int) ([]int, error) {
 		n, err := strconv.Atoi(strings.TrimSpace(item))
 		if err != nil {
 			return nil, problem.New("placement", quoted, strconv.Quote(item)+" is no number of replicas",
-				"want one for each device, or "+BySpeed)
+				"want one for each device, or "+bySpeed)
 		}
 		counts = append(counts, n)
 	}

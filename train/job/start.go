@@ -61,7 +61,7 @@ func (j *Job) OpenDevices(ctx context.Context) (err error) {
 func (j *Job) Start(ctx context.Context) (*train.Session, error) {
 	c := j.Config
 	c.Train, c.Validation, c.Fleet, c.Paths, c.Checkpoint = j.Data, j.Validation, j.Fleet, j.Paths, j.Checkpoint
-	c.BySpeed = j.o.Placement == BySpeed
+	c.BySpeed = j.o.Placement == bySpeed
 	var err error
 	if c.Placement, err = placement(j.o.Placement, len(j.Fleet.Members), j.Recipe.StepReplicas()); err != nil {
 		return nil, err

@@ -1,0 +1,309 @@
+package bnctl_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Why an exported name without a user outside of its package is there all the same.
+const (
+	caught  = "callers find it with errors.Is or errors.As"
+	figure  = "a figure of a report, which callers print"
+	option  = "an option whose zero value fits bnctl's own commands"
+	inBytes = "for callers whose file is in memory"
+	devices = "for devices of others, and for the tables that tests hold them to"
+	checked = "its own tests, which stand outside of the package, check it"
+)
+
+// unusedNames are the exported names that nobody uses outside of their package.
+var unusedNames = map[string]string{
+	"bn.TooFew":                     caught,
+	"data.BadFiles":                 caught,
+	"data.ErrSpec":                  caught,
+	"serialize.ErrLocked":           caught,
+	"train.RecipeError":             caught,
+	"train.RecipeError.Differences": caught,
+	"train.Difference.Have":         caught,
+
+	"bn.Layer.Cumulative":      figure,
+	"data.Statistics.Smallest": figure,
+	"graph.Cost.RowBytes":      figure,
+	"graph.Cost.RowFlops":      figure,
+	"models.Loaded.Mismatched": figure,
+	"models.Loaded.Unused":     figure,
+	"train.Evaluation.LossSum": figure,
+	"study.Plot.Caption":       figure,
+	"serialize.Version":        figure,
+
+	"data.Options.CacheBytes":        option,
+	"data.Plan.Prefetch":             option,
+	"data.SkipAll":                   option,
+	"server.Options.Request":         option,
+	"device/remote.Command.Greeting": "set by what starts plugins under a debugger, from its environment",
+
+	"formats.Held":                 inBytes,
+	"formats/keras.ReadFrom":       inBytes,
+	"formats/onnx.ReadFrom":        inBytes,
+	"formats/onnx.Write":           "WriteOpset at the default operator set, for callers who have a writer",
+	"formats/safetensors.ReadFrom": inBytes,
+	"formats/torch.ReadFrom":       inBytes,
+
+	"device/ref.Ops":          devices,
+	"graph.Op.Decomposes":     devices,
+	"graph.Op.Differentiable": devices,
+	"graph.Ops":               devices,
+	"graph.Extend":            "for callers who add to a function, as tests of gradients do",
+
+	"bn.Modes":                   "as bn.Rules and bn.Updates, which commands list",
+	"data.Transform.ApplyMask":   checked,
+	"fabric.Peers.Sent":          checked,
+	"fabric/fabrictest.Patience": checked,
+	"train.Recipe.Differences":   "what Resume asks first: a caller may ask without a session",
+	"train.Recipe.StepsPerEpoch": "beside TotalSteps",
+	"doctor.Reestimate":          "what Repair does, for callers who write no file",
+	"train.Progress":             "part of every checkpoint, which others may read",
+}
+
+// inherited are methods that the standard library calls.
+var inherited = strings.Fields("Error String Unwrap Is Write Read Close Len Less Swap Format " +
+	"MarshalJSON UnmarshalJSON MarshalText UnmarshalText")
+
+// TestExportedNamesHaveUsers: an exported name is a promise. One of a package
+// that others may import is used outside of that package, by our code, its
+// tests, the examples or the programs of docs/library, or unusedNames says why
+// it is there.
+//
+// Files are read, not type-checked. A method or field has a user where any is
+// selected by its name; a type where an exported declaration names it, since it
+// is reached without its name; a constant with the others of its list.
+func TestExportedNamesHaveUsers(t *testing.T) {
+	s := survey{packages: map[string]*exported{}, named: map[string]bool{},
+		selected: map[string]map[string]bool{}}
+	if err := fs.WalkDir(os.DirFS("."), ".", s.visit); err != nil {
+		t.Fatal(err)
+	}
+	unused := map[string]bool{}
+	for folder, p := range s.packages {
+		for name, list := range p.names {
+			if full := strings.TrimPrefix(folder+".", "..") + name; !s.hasUser(folder, name, list) {
+				unused[full] = true
+				if unusedNames[full] == "" {
+					t.Errorf("%s has no user outside of its package: unexport it, or say in unusedNames why not", full)
+				}
+			}
+		}
+	}
+	for name := range maps.Keys(unusedNames) {
+		if !unused[name] {
+			t.Errorf("%s has a user or is gone: take it out of unusedNames", name)
+		}
+	}
+	if len(s.packages) < 30 {
+		t.Errorf("%d packages were read", len(s.packages))
+	}
+}
+
+// exported is what a package shows: names ("Type.Method" for what belongs to a
+// type), each with the list of constants that it is of; and the names that exported
+// declarations mention.
+type exported struct {
+	names     map[string][]string
+	mentioned map[string]bool
+}
+
+// survey is what all files show and use.
+type survey struct {
+	packages map[string]*exported       // by folder
+	named    map[string]bool            // "folder.Name" that another package writes
+	selected map[string]map[string]bool // by the name of a method or field, where it is selected
+}
+
+func (s *survey) hasUser(folder, name string, list []string) bool {
+	if _, member, ok := strings.Cut(name, "."); ok {
+		for from := range s.selected[member] {
+			if from != folder {
+				return true
+			}
+		}
+		return slices.Contains(inherited, member)
+	}
+	named := func(name string) bool { return s.named[folder+"."+name] }
+	return named(name) || s.packages[folder].mentioned[name] || slices.ContainsFunc(list, named)
+}
+
+// visit reads a file. What an example of a package uses counts; what its other
+// tests use does not.
+func (s *survey) visit(name string, d fs.DirEntry, err error) error {
+	base := path.Base(name)
+	switch {
+	case err != nil:
+		return err
+	case d.IsDir() && name != "." && (base == "testdata" || base[0] == '_' || base[0] == '.'):
+		return fs.SkipDir
+	case d.IsDir() || !strings.HasSuffix(base, ".go"):
+		return nil
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	folder := path.Dir(name)
+	internal := slices.Contains(strings.Split(folder, "/"), "internal") || f.Name.Name == "main"
+	if !strings.HasSuffix(base, "_test.go") && !internal {
+		if s.packages[folder] == nil {
+			s.packages[folder] = &exported{map[string][]string{}, map[string]bool{}}
+		}
+		s.packages[folder].declare(f)
+	}
+	if base == "example_test.go" {
+		folder = "an example of " + folder
+	}
+	s.use(folder, f)
+	return nil
+}
+
+func (p *exported) declare(f *ast.File) {
+	for _, decl := range f.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			p.function(d)
+		case *ast.GenDecl:
+			var list []string
+			for _, spec := range d.Specs {
+				switch v := spec.(type) {
+				case *ast.TypeSpec:
+					p.declareType(v)
+				case *ast.ValueSpec:
+					for _, n := range v.Names {
+						list = append(list, n.Name)
+					}
+					p.mention(v.Type)
+				}
+			}
+			for _, n := range list {
+				if ast.IsExported(n) && d.Tok == token.CONST {
+					p.names[n] = list
+				} else if ast.IsExported(n) {
+					p.names[n] = nil
+				}
+			}
+		}
+	}
+}
+
+func (p *exported) function(d *ast.FuncDecl) {
+	name := d.Name.Name
+	if d.Recv != nil {
+		of := d.Recv.List[0].Type
+		for {
+			if star, ok := of.(*ast.StarExpr); ok {
+				of = star.X
+			} else if index, ok := of.(*ast.IndexExpr); ok {
+				of = index.X
+			} else {
+				break
+			}
+		}
+		id, ok := of.(*ast.Ident)
+		if !ok || !id.IsExported() {
+			return
+		}
+		name = id.Name + "." + name
+	}
+	if d.Name.IsExported() {
+		p.names[name] = nil
+		p.mention(d.Type)
+	}
+}
+
+func (p *exported) declareType(d *ast.TypeSpec) {
+	if !d.Name.IsExported() {
+		return
+	}
+	p.names[d.Name.Name] = nil
+	s, ok := d.Type.(*ast.StructType)
+	if !ok {
+		p.mention(d.Type)
+		return
+	}
+	for _, field := range s.Fields.List {
+		shown := len(field.Names) == 0
+		for _, n := range field.Names {
+			shown = shown || n.IsExported()
+			if n.IsExported() && field.Tag == nil {
+				p.names[d.Name.Name+"."+n.Name] = nil
+			}
+		}
+		if shown {
+			p.mention(field.Type)
+		}
+	}
+}
+
+// mention notes what a type of an exported declaration is made of.
+func (p *exported) mention(e ast.Expr) {
+	if e == nil {
+		return
+	}
+	ast.Inspect(e, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if ok {
+			p.mentioned[id.Name] = true
+		}
+		return true
+	})
+}
+
+// use notes what a file of a folder names of other packages, and selects of anything.
+func (s *survey) use(folder string, f *ast.File) {
+	const module = "github.com/bnctl/bnctl"
+	imports := map[string]string{} // folders, by the name in this file
+	for _, spec := range f.Imports {
+		imp, _ := strconv.Unquote(spec.Path.Value)
+		if imp != module && !strings.HasPrefix(imp, module+"/") {
+			continue
+		}
+		local := path.Base(imp)
+		if spec.Name != nil {
+			local = spec.Name.Name
+		}
+		if imports[local] = strings.TrimPrefix(imp, module+"/"); imp == module {
+			imports[local] = "."
+		}
+	}
+	selects := func(name, from string) {
+		if s.selected[name] == nil {
+			s.selected[name] = map[string]bool{}
+		}
+		s.selected[name][from] = true
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.SelectorExpr:
+			selects(x.Sel.Name, folder)
+			if id, ok := x.X.(*ast.Ident); ok && imports[id.Name] != "" && imports[id.Name] != folder {
+				s.named[imports[id.Name]+"."+x.Sel.Name] = true
+			}
+		case *ast.KeyValueExpr:
+			if id, ok := x.Key.(*ast.Ident); ok {
+				selects(id.Name, folder)
+			}
+		case *ast.InterfaceType:
+			for _, m := range x.Methods.List {
+				for _, id := range m.Names {
+					selects(id.Name, "an interface")
+				}
+			}
+		}
+		return true
+	})
+}

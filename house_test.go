@@ -23,6 +23,7 @@ import (
 const layers = `
 regular:
 awake:
+legible:
 tensor:               regular
 graph:                tensor
 collective:           tensor
@@ -130,7 +131,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 .: data fleet modelfile models predict problem serialize tensor train train/job
 
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
-cmd/bnctl: formats models
+cmd/bnctl: formats legible models
 cmd/bnctl: demo doctor fleet graph/dot inspect modelfile predict predict/format problem server strip
 cmd/bnctl: parallel serialize study study/experiment tensor train train/job
 

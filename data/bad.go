@@ -105,7 +105,10 @@ func (p *pictures) leaveOut(bad []Bad, opt Options) error {
 	var samples []classed
 	for i, s := range p.samples {
 		if !isBad[s.name] {
-			samples, labels = append(samples, s), append(labels, p.labels[i])
+			samples = append(samples, s)
+			if p.labels != nil {
+				labels = append(labels, p.labels[i])
+			}
 		}
 	}
 	p.samples, p.labels, p.info.Len = samples, slices.Clip(labels), len(samples)

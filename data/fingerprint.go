@@ -27,14 +27,7 @@ const (
 
 // Fingerprint implements Source.
 func (p *pictures) Fingerprint(ctx context.Context) (string, error) {
-	total := int64(0)
-	for _, s := range p.samples {
-		total += s.size
-	}
-	step := 1
-	if total > wholeBytes {
-		step = (len(p.samples) + sampledFiles - 1) / sampledFiles
-	}
+	step := p.hashed()
 	contents := make([][sha256.Size]byte, (len(p.samples)+step-1)/step)
 	err := eachSample(len(contents), func(k int) error {
 		file, err := p.samples[k*step].read()
@@ -58,6 +51,18 @@ func (p *pictures) Fingerprint(ctx context.Context) (string, error) {
 		h.Write(c[:])
 	}
 	return h.sum(), nil
+}
+
+// hashed returns of how many samples the content of one is hashed.
+func (p *pictures) hashed() int {
+	total := int64(0)
+	for _, s := range p.samples {
+		total += s.size
+	}
+	if total > wholeBytes {
+		return (len(p.samples) + sampledFiles - 1) / sampledFiles
+	}
+	return 1
 }
 
 // fingerprint hashes numbers and texts so that no two lists of them are one

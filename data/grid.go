@@ -10,6 +10,7 @@ import (
 
 // Grid draws samples of a source into one picture, columns in a row, each
 // scaled to fit into a square of side pixels, with 2 grey pixels around it.
+// Masks lie over their pictures.
 func Grid(src Source, samples []int, columns, side int) (*image.RGBA, error) {
 	const gap = 2
 	info := src.Info()
@@ -27,6 +28,13 @@ func Grid(src Source, samples []int, columns, side int) (*image.RGBA, error) {
 		t, err := src.Sample(i)
 		if err != nil {
 			return nil, err
+		}
+		if info.Masks {
+			mask, err := src.Label(i)
+			if err != nil {
+				return nil, err
+			}
+			t = Overlay(t, mask)
 		}
 		fitted := fitInto(t, side)
 		x := k%columns*(side+gap) + gap + (side-fitted.w)/2

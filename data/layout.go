@@ -17,6 +17,7 @@ type classed struct {
 	member
 	class string
 	rest  string // name below the class folder
+	mask  member // of a source of masks
 }
 
 // evalParts are the folder names that count as the test split, best first.
@@ -45,7 +46,8 @@ func layoutOf(members []member) (layout, error) {
 		if len(p) < 2 {
 			return layout{}, fmt.Errorf("member %s lies in no class folder; want CLASS/NAME", members[i].name)
 		}
-		l.parts[part] = append(l.parts[part], classed{members[i], p[0], strings.Join(p[1:], "/")})
+		l.parts[part] = append(l.parts[part],
+			classed{member: members[i], class: p[0], rest: strings.Join(p[1:], "/")})
 	}
 	for _, samples := range l.parts {
 		slices.SortFunc(samples, func(a, b classed) int {

@@ -16,6 +16,7 @@ type Report struct {
 	Classes     []string       `json:"classes"`
 	PerClass    map[string]int `json:"per_class"`
 	Unlabelled  int            `json:"ignored"`         // labels that are -1
+	Masks       bool           `json:"masks,omitempty"` // labels are pixels
 	Sizes       string         `json:"sizes,omitempty"` // of pictures: "from 75x56 to 500x375"
 	Mean        []float64      `json:"mean"`
 	Std         []float64      `json:"std"`
@@ -38,7 +39,8 @@ func Survey(ctx context.Context, src Source) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Sample: "RGB pictures",
-		Classes: info.Classes, PerClass: map[string]int{}, Unlabelled: s.Ignored, Sizes: s.Sizes(),
+		Classes: info.Classes, PerClass: map[string]int{}, Unlabelled: s.Ignored, Masks: info.Masks,
+		Sizes: s.Sizes(),
 		Mean: s.Mean, Std: s.Std, Fingerprint: sum,
 		Kinds: info.Kinds, Others: info.Ignored, Empty: info.Empty, Skipped: len(info.Skipped)}
 	if info.Shape != nil {

@@ -94,6 +94,8 @@ type Options struct {
 	CacheBytes int64
 	// EXIF turns pictures as the orientation in their files says.
 	EXIF bool
+	// Masks says what the pixels of a source masks: mean, where they do not say so.
+	Masks MaskOptions
 	// Unopened hears of inputs that OpenInputs cannot open and leaves out, if
 	// another can be; nil: the first of them is the error.
 	Unopened func(err error)

@@ -45,6 +45,8 @@ var kinds = []struct {
 	{"mnist", "mnist:PATH", false, openMNIST},
 	{"folder", "folder:PATH", false, openFolder},
 	{"npy", "npy:X.npy,Y.npy", false, openNPY},
+	{"masks", "masks:IMAGES,MASKS[,TABLE]", false, openMasks},
+	{"voc", "voc:PATH", false, openVOC},
 }
 
 // isSpec reports whether text names a kind of data source, so that Open is
@@ -70,6 +72,11 @@ func isSpec(text string) bool {
 //	folder:PATH       a folder per class, below train/ and test/ (or val/) if it
 //	                  has such; a folder, .tar, .tar.gz or .zip
 //	npy:X.npy,Y.npy   samples and labels
+//	masks:IMAGES,MASKS  pictures and PNG masks of the same names, in folders or
+//	                  archives; parts as of folder:, or by list files train.txt
+//	                  and val.txt. A third part, TABLE, says what pixels mean
+//	voc:PATH          PASCAL VOC, folder or archive: JPEGImages, SegmentationClass
+//	                  and ImageSets/Segmentation
 //
 // A suffix @train or @test picks a part. An error wraps ErrSpec if the spec is
 // not of this form; any other error is about the data.
@@ -91,6 +98,9 @@ func Open(text string, opt Options) (Source, error) {
 		}
 		if s.path == "" && !k.optional {
 			return nil, fmt.Errorf("%w %q: the path is missing; write %s", ErrSpec, text, k.takes)
+		}
+		if opt.Masks != (MaskOptions{}) && s.kind != "masks" {
+			return nil, opt.Masks.idle(s.kind)
 		}
 		src, err := k.open(s, opt)
 		if err != nil {

@@ -25,6 +25,9 @@ type Recipe struct {
 	// of such files, and in recipes of old, which ignored EXIF.
 	Decoder string `json:"decoder,omitempty"`
 	EXIF    string `json:"exif,omitempty"`
+	// MaskValues and MaskIgnore say what pixels of masks mean, as data.MaskOptions.
+	MaskValues string `json:"mask_values,omitempty"`
+	MaskIgnore string `json:"mask_ignore,omitempty"`
 	// Interpolation is the filter of resizing: "", which is bilinear, or "bicubic".
 	Interpolation string `json:"interpolation,omitempty"`
 	Seed          uint64 `json:"seed"`

@@ -17,24 +17,25 @@ func dataCommand() *cli.Command {
 			{Name: "info", Usage: "samples, classes, sizes, mean and deviation; reads everything", ArgsUsage: "SRC",
 				Description: `   bnctl data info glyphs
    bnctl data info folder:photos --json
-   bnctl data info folder:photos --skip-bad all`, Flags: []cli.Flag{skipFlag()}, Action: dataInfo},
+   bnctl data info folder:photos --skip-bad all
+   bnctl data info masks:photos,masks --mask-values 0,255`, Flags: sourceFlags(), Action: dataInfo},
 			{Name: "show", Usage: "draw the first samples into one picture", ArgsUsage: "SRC",
 				Description: `   bnctl data show glyphs -o grid.png
    bnctl data show cifar10:cifar-10.tar.gz -o grid.png --count 100 --columns 10`,
-				Flags: []cli.Flag{
+				Flags: append(sourceFlags(),
 					&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FILE` to write: .png"},
-					skipFlag(),
 					&cli.IntFlag{Name: "count", Value: 64, Usage: "samples"},
 					&cli.IntFlag{Name: "columns", Value: 8, Usage: "samples in a row"},
 					&cli.IntFlag{Name: "side", Value: 64, Usage: "pixels of the longer side of a sample"},
-				}, Action: dataShow},
+				), Action: dataShow},
 		},
 	}
 }
 
 // openOne opens the only argument as a data source.
 func openOne(c *cli.Context, open func(string, data.Options) (data.Source, error)) (data.Source, error) {
-	spec, err := oneArgument(c, "SRC", "glyphs, shapes, cifar10:PATH, mnist:PATH, folder:PATH, npy:X,Y")
+	spec, err := oneArgument(c, "SRC", "glyphs, shapes, cifar10:PATH, mnist:PATH, folder:PATH, npy:X,Y, "+
+		"masks:IMAGES,MASKS, voc:PATH")
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func openOne(c *cli.Context, open func(string, data.Options) (data.Source, error
 	if err != nil {
 		return nil, err
 	}
-	return open(spec, data.Options{Split: data.Train, SkipBad: skip,
+	return open(spec, data.Options{Split: data.Train, SkipBad: skip, Masks: maskOptions(c),
 		Array: modelfile.LikelyArrays(outputOf(c).note)})
 }
 

@@ -6,6 +6,19 @@ import (
 	"github.com/bnctl/bnctl/data"
 )
 
+// sourceFlags say how a data source is read.
+func sourceFlags() []cli.Flag {
+	return []cli.Flag{skipFlag(),
+		&cli.StringFlag{Name: "mask-values", DefaultText: "0,1,2 ...",
+			Usage: "of masks: which values of pixels are classes 0, 1 ..., as `V,V`"},
+		&cli.StringFlag{Name: "ignore", DefaultText: "255",
+			Usage: "of masks: which values of pixels count for nothing, as `V,V`"}}
+}
+
+func maskOptions(c *cli.Context) data.MaskOptions {
+	return data.MaskOptions{Values: c.String("mask-values"), Ignore: c.String("ignore")}
+}
+
 func skipFlag() cli.Flag {
 	return &cli.StringFlag{Name: "skip-bad", DefaultText: "none",
 		Usage: "leave out up to `N` picture files that cannot be read, or all"}

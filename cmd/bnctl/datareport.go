@@ -30,7 +30,11 @@ func reportData(o *output, e *data.Report) {
 	if len(e.Classes) == 0 {
 		return
 	}
-	o.result("%s:", classCount(len(e.Classes)))
+	unit := ""
+	if e.Masks {
+		unit = ", in pixels"
+	}
+	o.result("%s%s:", classCount(len(e.Classes)), unit)
 	for _, name := range e.Classes {
 		o.result("   %7d  %s", e.PerClass[name], name)
 	}

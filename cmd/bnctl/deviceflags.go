@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/legible"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -47,7 +48,7 @@ func pluginsOf(c *cli.Context) fleet.Plugins {
 		p.Timeout = time.Duration(seconds * float64(time.Second))
 	}
 	if c.Bool("v") {
-		p.Log = func(plugin, line string) { fmt.Fprintln(c.App.ErrWriter, legibly("%s: %s", plugin, line)) }
+		p.Log = func(plugin, line string) { fmt.Fprintln(c.App.ErrWriter, legible.Sprintf("%s: %s", plugin, line)) }
 	}
 	return p
 }

@@ -16,10 +16,9 @@ the devices and the batch.
    bnctl eval glyphs.bnm --data glyphs
    bnctl eval cifar.bnm --data cifar10:cifar-10.tar.gz --devices 2xcpu
    bnctl eval cifar.bnm --data folder:photos --json`,
-		Flags: append([]cli.Flag{
+		Flags: append(append(sourceFlags(),
 			&cli.StringFlag{Name: "data", Usage: "`SRC` with labels (its test split, if it has one)"},
-			skipFlag(),
-		}, predictFlags()...),
+		), predictFlags()...),
 		Action: evalAction,
 	}
 }
@@ -29,7 +28,8 @@ func evalAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	e := &evaluation{path: path, source: c.String("data"), workers: c.Int("workers")}
+	e := &evaluation{path: path, source: c.String("data"), workers: c.Int("workers"),
+		masks: maskOptions(c)}
 	if e.source == "" {
 		return misuse("eval needs --data, for example --data glyphs")
 	}

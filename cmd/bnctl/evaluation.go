@@ -16,6 +16,7 @@ type evaluation struct {
 	file    modelfile.Options
 	on      predict.Options
 	skip    int // bad files that may be left out
+	masks   data.MaskOptions
 	workers int
 }
 
@@ -35,7 +36,7 @@ func (e *evaluation) run(ctx context.Context, o *output) error {
 // all evaluates the model on every sample.
 func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.Viewed) error {
 	src, err := data.Open(e.source, data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
-		SkipBad: e.skip, Array: modelfile.Arrays(v.Model, o.note)})
+		SkipBad: e.skip, Masks: e.masks, Array: modelfile.Arrays(v.Model, o.note)})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/legible"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -63,7 +64,8 @@ func report(ctx context.Context, err error, asJSON bool, stderr io.Writer) int {
 		fmt.Fprintln(stderr, string(line))
 		return c
 	}
-	fmt.Fprintln(stderr, legibly("bnctl: %v", lines(strings.ReplaceAll(asFlags(err).Error(), "\n", "\n   "))))
+	text := strings.ReplaceAll(asFlags(err).Error(), "\n", "\n   ")
+	fmt.Fprintln(stderr, legible.Sprintf("bnctl: %v", lines(text)))
 	return c
 }
 

@@ -17,27 +17,6 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-func TestLegible(t *testing.T) {
-	for text, want := range map[string]string{
-		"plain, größer, 猫, 👩\u200d💻": "plain, größer, 猫, 👩\u200d💻",
-		"a\x1b[2Jb\a\n\r\tc\x7f":     `a\x1b[2Jb\a\n\r\tc\x7f`,
-		"\x1b]0;title\a":             `\x1b]0;title\a`,
-		"\u009b31m":                  `\u009b31m`,
-		"cat\u202egnp.exe":           `cat\u202egnp.exe`,
-		"a\u2028b":                   `a\u2028b`,
-		"\xff\xfe":                   `\xff\xfe`,
-		"":                           "",
-	} {
-		if got := legible(text); got != want {
-			t.Errorf("%+q is shown as %q, want %q", text, got, want)
-		}
-	}
-	got := legibly("%-4s|%v|%d|%5.1f|%q\n%v", "a\n", errors.New("\x1b"), 3, 2.5, []string{"\a"}, lines("x\ny\a"))
-	if want := `a\n  |\x1b|3|  2.5|["\a"]` + "\nx\n" + `y\a`; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 // planted is what no terminal may ever be sent.
 const planted = "\x1b[2J\x1b]0;owned\a\nbnctl: all is well\u202e"
 

@@ -10,8 +10,13 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/bnctl/bnctl/legible"
 	"github.com/bnctl/bnctl/problem"
 )
+
+type lines = legible.Lines
+
+func legibly(text string) string { return legible.Text(text) }
 
 // output is where a command speaks: results to stdout, as text or as JSON
 // lines; notes and progress to stderr.
@@ -47,7 +52,7 @@ func (o *output) columns() int {
 // legible.
 func (o *output) result(format string, args ...any) {
 	if !o.json {
-		fmt.Fprintln(o.stdout, legibly(format, args...))
+		fmt.Fprintln(o.stdout, legible.Sprintf(format, args...))
 	}
 }
 
@@ -90,6 +95,6 @@ func are(n int) string {
 // legible.
 func (o *output) note(format string, args ...any) {
 	if !o.quiet {
-		fmt.Fprintln(o.stderr, legibly(format, args...))
+		fmt.Fprintln(o.stderr, legible.Sprintf(format, args...))
 	}
 }

@@ -29,7 +29,7 @@ func (w *predictionTable) Write(input string, outs []tensor.Tensor) error {
 			cells = append(cells, shortened(w.Name(k), outs[k]))
 		}
 	}
-	_, err := fmt.Fprintln(w.out, legibly("%-*s  %s", w.width, legible(input), strings.Join(cells, "   ")))
+	_, err := fmt.Fprintf(w.out, "%-*s  %s\n", w.width, legibly(input), legibly(strings.Join(cells, "   ")))
 	return err
 }
 

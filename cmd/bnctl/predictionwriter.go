@@ -56,7 +56,7 @@ func nameWidth(src data.Source) int {
 	const looked, widest = 1000, 40
 	w := 0
 	for i := range min(src.Info().Len, looked) {
-		w = max(w, len([]rune(legible(src.Name(i)))))
+		w = max(w, len([]rune(legibly(src.Name(i)))))
 	}
 	return min(w, widest)
 }

@@ -143,6 +143,7 @@ func trainOptions(c *cli.Context, k *serialize.Checkpoint) (o job.Options, err e
 	if o.Start.Options, err = modelOptions(c); err != nil {
 		return o, err
 	}
+	o.Masks = maskOptions(c)
 	o.EXIF, o.Interpolation = o.Start.Preprocess.EXIF, o.Start.Preprocess.Interpolation
 	o.Fleet, err = fleetOptions(c, "", noLimit)
 	return o, err

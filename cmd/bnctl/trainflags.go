@@ -67,7 +67,6 @@ func recipeFlags() []cli.Flag {
 			"this `DECAY`", DefaultText: "none"},
 		&cli.StringFlag{Name: "augment", Value: d.Augment,
 			Usage: "none, cifar (shift, flip), imagenet (resized crop, flip), segment (scale, crop, flip, colours)"},
-		skipFlag(),
 		&cli.StringFlag{Name: "precision", Value: d.Precision,
 			Usage: "f32, or bf16: operands of products and stored feature maps are bfloat16, sums stay float32"},
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
@@ -75,14 +74,15 @@ func recipeFlags() []cli.Flag {
 			Usage: "which weights become the template: last, best, best:accuracy, best:loss or best:miou"},
 		&cli.IntFlag{Name: "eval-every", Value: d.EvalEvery, Usage: "`EPOCHS` between evaluations on --val"},
 		&cli.IntFlag{Name: "patience", Usage: "stop after `N` evaluations without progress", DefaultText: "never"},
-	}, slices.Concat(fileFlags(), preprocessFlags())...)
+	}, slices.Concat(sourceFlags(), fileFlags(), preprocessFlags())...)
 }
 
 // runFlags say how and where: nothing here changes what comes out.
 func runFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "data", Usage: "`SRC` to train on: glyphs, cifar10:PATH, mnist:PATH, " +
-			"folder:PATH, npy:X.npy,Y.npy; with @train or @test behind it that split"},
+			"folder:PATH, npy:X.npy,Y.npy, shapes, masks:IMAGES,MASKS, voc:PATH; with @train or @test behind it " +
+			"that split"},
 		&cli.StringFlag{Name: "val", Usage: "`SRC` to evaluate on after an epoch (its test split, if it has one)"},
 		&cli.IntFlag{Name: "workers", Usage: "goroutines that read and augment", DefaultText: "one per core"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"},

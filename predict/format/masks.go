@@ -3,7 +3,6 @@ package format
 import (
 	"fmt"
 	"image"
-	"image/color"
 	"image/png"
 	"io"
 	"os"
@@ -66,7 +65,7 @@ type masks struct {
 func (w *masks) Write(input string, outs []tensor.Tensor) error {
 	scores := outs[w.Chosen[0]]
 	h, wide := scores.Shape[1], scores.Shape[2]
-	mask := image.NewPaletted(image.Rect(0, 0, wide, h), palette)
+	mask := image.NewPaletted(image.Rect(0, 0, wide, h), data.MaskPalette)
 	places := h * wide
 	all := scores.F32()
 	for i, v := range all {
@@ -106,19 +105,3 @@ func (w *masks) path(input string) string {
 	w.taken[strings.ToLower(free)] = true
 	return filepath.Join(w.folder, free+".png")
 }
-
-// palette is the colour map of the PASCAL VOC development kit: bit 7-k of red,
-// green and blue are bits 3k, 3k+1 and 3k+2 of the number.
-var palette = func() color.Palette {
-	p := make(color.Palette, 256)
-	for i := range p {
-		var c [3]byte
-		for k := range 8 {
-			for channel := range c {
-				c[channel] |= byte(i>>(3*k+channel)&1) << (7 - k)
-			}
-		}
-		p[i] = color.RGBA{c[0], c[1], c[2], 255}
-	}
-	return p
-}()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -18,8 +19,8 @@ import (
 func TestPaletteIsThatOfVOC(t *testing.T) {
 	for i, want := range map[int]color.RGBA{0: {0, 0, 0, 255}, 1: {128, 0, 0, 255}, 2: {0, 128, 0, 255},
 		3: {128, 128, 0, 255}, 4: {0, 0, 128, 255}, 20: {0, 64, 128, 255}, 255: {224, 224, 192, 255}} {
-		if palette[i] != want {
-			t.Errorf("colour %d is %v, want %v", i, palette[i], want)
+		if data.MaskPalette[i] != want {
+			t.Errorf("colour %d is %v, want %v", i, data.MaskPalette[i], want)
 		}
 	}
 }

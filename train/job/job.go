@@ -32,9 +32,10 @@ type Options struct {
 	// Recipe writes into r what the caller decides: r is train.DefaultRecipe, or
 	// that of the checkpoint. nil: nothing.
 	Recipe        func(r *train.Recipe) error
-	EXIF          string // data.ApplyEXIF or data.IgnoreEXIF; "": as before, in a new run applied
-	Interpolation string // of a resumed job; "": as before
-	SkipBad       *int   // data.Options.SkipBad; nil: as before, in a new run none
+	EXIF          string           // data.ApplyEXIF or data.IgnoreEXIF; "": as before, in a new run applied
+	Interpolation string           // of a resumed job; "": as before
+	Masks         data.MaskOptions // of a resumed job; zero: as before
+	SkipBad       *int             // data.Options.SkipBad; nil: as before, in a new run none
 
 	Fleet      fleet.Options // the devices; Precision and Most are the recipe's
 	AnyKernels bool          // a resumed job may go on with another kernel class
@@ -112,7 +113,7 @@ func (j *Job) open() (err error) {
 		j.Data, j.Validation = j.o.Source, j.o.ValidationSource
 		return nil
 	}
-	o := data.Options{Split: data.Train, EXIF: j.exif() == data.ApplyEXIF}
+	o := data.Options{Split: data.Train, EXIF: j.exif() == data.ApplyEXIF, Masks: j.masks()}
 	switch {
 	case j.o.SkipBad != nil:
 		o.SkipBad = *j.o.SkipBad
@@ -164,6 +165,14 @@ func (j *Job) exif() string {
 	return data.ApplyEXIF
 }
 
+// masks returns what the pixels of masks mean.
+func (j *Job) masks() data.MaskOptions {
+	if j.o.Masks == (data.MaskOptions{}) && j.was != nil {
+		return data.MaskOptions{Values: j.was.MaskValues, Ignore: j.was.MaskIgnore}
+	}
+	return j.o.Masks
+}
+
 // Close gives back data, devices and files. A session is closed before.
 func (j *Job) Close() {
 	for _, s := range []data.Source{j.Data, j.Validation} {
@@ -198,6 +207,9 @@ func (j *Job) Prepare(ctx context.Context) error {
 		return err
 	}
 	j.Recipe = r
+	if masks := j.masks(); j.o.Source == nil {
+		r.MaskValues, r.MaskIgnore = masks.Values, masks.Ignore
+	}
 	if j.was != nil {
 		err = j.compare(r)
 	} else {

@@ -1,4 +1,5 @@
-package main
+// Package legible shows text of strangers to a person at a terminal.
+package legible
 
 import (
 	"fmt"
@@ -7,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// legible returns text from a file, a plugin or the file system as a person may
+// Text returns text from a file, a plugin or the file system as a person may
 // see it: what a terminal would obey (escapes, bells, newlines, marks that turn
 // the direction of writing) and what is no UTF-8 is spelled out, as in "\x1b".
-func legible(text string) string {
+func Text(text string) string {
 	if strings.IndexFunc(text, illegible) < 0 && utf8.ValidString(text) {
 		return text
 	}
@@ -37,26 +38,26 @@ func illegible(r rune) bool {
 	return !unicode.IsPrint(r) && r != nonJoiner && r != joiner
 }
 
-// lines is text of several lines, each of which is made legible.
-type lines string
+// Lines is text of several lines, each of which is made legible.
+type Lines string
 
 // Format implements fmt.Formatter.
-func (l lines) Format(f fmt.State, _ rune) {
+func (l Lines) Format(f fmt.State, _ rune) {
 	for i, line := range strings.Split(string(l), "\n") {
 		if i > 0 {
 			fmt.Fprintln(f)
 		}
-		fmt.Fprint(f, legible(line))
+		fmt.Fprint(f, Text(line))
 	}
 }
 
-// legibly formats as fmt.Sprintf does, every argument legible: only the format
-// itself, and lines, begin new lines.
-func legibly(format string, args ...any) string {
+// Sprintf formats as fmt.Sprintf does, every argument legible: only the format
+// itself, and Lines, begin new lines.
+func Sprintf(format string, args ...any) string {
 	safe := make([]any, len(args))
 	for i, a := range args {
 		switch a.(type) {
-		case lines, bool, int, int64, uint64, float32, float64:
+		case Lines, bool, int, int64, uint64, float32, float64:
 			safe[i] = a
 		default:
 			safe[i] = argument{a}
@@ -70,5 +71,5 @@ type argument struct{ value any }
 
 // Format implements fmt.Formatter.
 func (a argument) Format(f fmt.State, verb rune) {
-	fmt.Fprint(f, legible(fmt.Sprintf(fmt.FormatString(f, verb), a.value)))
+	fmt.Fprint(f, Text(fmt.Sprintf(fmt.FormatString(f, verb), a.value)))
 }

@@ -1,0 +1,136 @@
+package data
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// MaskOptions says what the values of the pixels of masks mean, where that is
+// not that each is the number of its class and 255 is none.
+type MaskOptions struct {
+	Values string // those of classes 0, 1 ..., as "0,255"
+	Ignore string // those of pixels that count for nothing; "" is 255, unless that is a class
+}
+
+// idle refuses options for a source that has no masks, or whose masks are known.
+func (o MaskOptions) idle(kind string) error {
+	if o.Values != "" {
+		return problem.New("mask-values", o.Values, "it is for masks:IMAGES,MASKS, not for "+kind, "")
+	}
+	return problem.New("ignore", o.Ignore, "it is for masks:IMAGES,MASKS, not for "+kind, "")
+}
+
+// What a value of a mask means if it is no class.
+const (
+	noClass = -1 // it counts for nothing
+	unknown = -2
+)
+
+// maskCode says which class a pixel of a mask is of.
+type maskCode struct {
+	values  [256]int16        // by value
+	colours map[[3]byte]int16 // by colour, in place of values; nil
+	names   []string          // of the classes; nil: as many as the masks have
+}
+
+// newMaskCode returns the code of options without a table.
+func newMaskCode(o MaskOptions) (*maskCode, error) {
+	c := &maskCode{}
+	for v := range c.values {
+		c.values[v] = int16(v)
+	}
+	if o.Values != "" {
+		values, err := maskValues("mask-values", o.Values)
+		if err != nil {
+			return nil, err
+		}
+		if len(values) < 2 {
+			return nil, problem.New("mask-values", o.Values, "that is one class", "want the values of two or more")
+		}
+		c.clear()
+		for class, v := range values {
+			c.values[v], c.names = int16(class), append(c.names, strconv.Itoa(v))
+		}
+	}
+	return c, c.ignore(o)
+}
+
+// clear makes all values unknown, but for 255, which is no class.
+func (c *maskCode) clear() {
+	for v := range c.values {
+		c.values[v] = unknown
+	}
+	c.values[ignored] = noClass
+}
+
+// ignore makes values no class.
+func (c *maskCode) ignore(o MaskOptions) error {
+	if o.Ignore == "" {
+		if c.names == nil {
+			c.values[ignored] = noClass
+		}
+		return nil
+	}
+	values, err := maskValues("ignore", o.Ignore)
+	if err != nil {
+		return err
+	}
+	if c.names == nil {
+		c.values[ignored] = unknown
+	}
+	for _, v := range values {
+		if c.names != nil && c.values[v] >= 0 {
+			return problem.New("ignore", o.Ignore, fmt.Sprintf("%d is a class of {mask-values} %s", v, o.Values), "")
+		}
+		c.values[v] = noClass
+	}
+	return nil
+}
+
+// maskValues reads different values of bytes, separated by commas.
+func maskValues(field, text string) (values []int, err error) {
+	seen := map[int]bool{}
+	for part := range strings.SplitSeq(text, ",") {
+		v, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || v < 0 || v > 255 || seen[v] {
+			return nil, problem.New(field, strconv.Quote(text), "want different numbers from 0 to 255, as 0,255", "")
+		}
+		seen[v], values = true, append(values, v)
+	}
+	return values, nil
+}
+
+// ofValue returns the class of a value, or noClass.
+func (c *maskCode) ofValue(v byte) (int16, error) {
+	class := c.values[v]
+	switch {
+	case class != unknown:
+		return class, nil
+	case c.names == nil:
+		return 0, fmt.Errorf("is %d: at most %d classes, 0 to %d, can be told apart", v, MaskClasses, MaskClasses-1)
+	}
+	return 0, fmt.Errorf("is %d, which is no class: those are %s", v, c.classValues())
+}
+
+// ofColour returns the class of a colour, or noClass.
+func (c *maskCode) ofColour(rgb [3]byte) (int16, error) {
+	class, ok := c.colours[rgb]
+	if !ok {
+		return 0, fmt.Errorf("has the colour %d %d %d, which the table lacks", rgb[0], rgb[1], rgb[2])
+	}
+	return class, nil
+}
+
+// classValues lists the values of classes: "0, 1, 7".
+func (c *maskCode) classValues() string {
+	var texts []string
+	for v, class := range c.values {
+		if class >= 0 {
+			texts = append(texts, strconv.Itoa(v))
+		}
+	}
+	return someOf(texts)
+}

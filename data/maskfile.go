@@ -1,0 +1,97 @@
+package data
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// pngBits is where a PNG file says how many bits a sample has, in its first
+// chunk.
+const pngBits = 24
+
+// decode returns the classes of the pixels of a PNG file, u8 [height, width];
+// ignored is none. Without a table of colours a pixel is what the file stores:
+// an index into the palette, or a grey value of up to 8 bits as it is.
+func (c *maskCode) decode(file []byte) (t tensor.Tensor, err error) {
+	codec, err := codecOf(file)
+	if err != nil {
+		return t, err
+	}
+	switch name := codecs[codec].name; {
+	case name == "JPEG":
+		return t, errors.New("it is a JPEG, whose compression changes pixels, and with them classes; " +
+			"save it as PNG")
+	case name != "PNG":
+		return t, fmt.Errorf("it is a %s; masks are PNG", name)
+	}
+	h, w, err := PictureSize(file, false)
+	if err != nil {
+		return t, err
+	}
+	defer caught(&err)
+	if err := plausible(file, "PNG", h, w); err != nil {
+		return t, err
+	}
+	img, err := png.Decode(bytes.NewReader(file))
+	if err != nil {
+		return t, cutShort(err)
+	}
+	return c.classes(img, int(file[pngBits]))
+}
+
+// classes returns the classes of a decoded picture, of so many bits a sample.
+func (c *maskCode) classes(img image.Image, bits int) (tensor.Tensor, error) {
+	b := img.Bounds()
+	t := tensor.New(tensor.U8, b.Dy(), b.Dx())
+	var of func(x, y int) (int16, error)
+	switch m := img.(type) {
+	case *image.Gray:
+		one := byte(255 / (1<<bits - 1)) // few bits come as 8
+		of = func(x, y int) (int16, error) { return c.ofByte(m.Pix[m.PixOffset(x, y)]/one, grey(m.GrayAt(x, y).Y)) }
+	case *image.Paletted:
+		of = func(x, y int) (int16, error) {
+			return c.ofByte(m.Pix[m.PixOffset(x, y)], func() [3]byte { return rgbOf(m.At(x, y)) })
+		}
+	case *image.RGBA: // without alpha
+		if c.colours == nil {
+			return t, errors.New("its pixels are colours, not class numbers; add a table of colours, " +
+				"masks:IMAGES,MASKS,TABLE, with a line RED GREEN BLUE NAME for each class")
+		}
+		of = func(x, y int) (int16, error) { return c.ofColour(rgbOf(m.At(x, y))) }
+	case *image.Gray16, *image.RGBA64:
+		return t, errors.New("it has 16 bits a pixel; masks have 8 at most")
+	default:
+		return t, errors.New("it has an alpha channel, so that pixels may be of two classes; save it without")
+	}
+	for i := range t.Bytes {
+		x, y := i%b.Dx(), i/b.Dx()
+		class, err := of(b.Min.X+x, b.Min.Y+y)
+		if err != nil {
+			return t, fmt.Errorf("pixel %d, %d %w", x, y, err)
+		}
+		t.Bytes[i] = byte(class) // noClass is ignored
+	}
+	return t, nil
+}
+
+// ofByte returns the class of a pixel that is stored as a byte: of the value, or
+// of the colour that it stands for if there is a table of colours.
+func (c *maskCode) ofByte(v byte, colour func() [3]byte) (int16, error) {
+	if c.colours != nil {
+		return c.ofColour(colour())
+	}
+	return c.ofValue(v)
+}
+
+func grey(v byte) func() [3]byte { return func() [3]byte { return [3]byte{v, v, v} } }
+
+func rgbOf(c color.Color) [3]byte {
+	n := color.NRGBAModel.Convert(c).(color.NRGBA)
+	return [3]byte{n.R, n.G, n.B}
+}

@@ -1,0 +1,264 @@
+package data
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// masks is a source of pictures with masks, decoded at need.
+type masks struct {
+	*pictures
+	code   *maskCode
+	labels *cache
+}
+
+// openMasks opens masks:IMAGES,MASKS[,TABLE].
+func openMasks(s spec, opt Options) (Source, error) {
+	paths := strings.Split(s.path, ",")
+	if len(paths) != 2 && len(paths) != 3 {
+		return nil, fmt.Errorf("%w: want two paths, or three: masks:IMAGES,MASKS,TABLE", ErrSpec)
+	}
+	code, err := newMaskCode(opt.Masks)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 3 {
+		if opt.Masks != (MaskOptions{}) {
+			return nil, opt.Masks.idle("masks with a table, which says it")
+		}
+		if code, err = readMaskTable(paths[2]); err != nil {
+			return nil, err
+		}
+	}
+	var trees [2]*tree
+	for i := range trees {
+		trees[i], err = openTree(paths[i], func(name string) bool { return isPicture(name) || isList(name) })
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", paths[i], err), closeAll(trees[:i]))
+		}
+	}
+	l, err := maskLayout(trees)
+	if err != nil {
+		return nil, errors.Join(err, closeAll(trees[:]))
+	}
+	return newMasks(s, l, trees[:], code, opt)
+}
+
+func closeAll(trees []*tree) (err error) {
+	for _, t := range trees {
+		err = errors.Join(err, t.close())
+	}
+	return err
+}
+
+// maskLayout pairs the pictures of the first tree with the masks of the second.
+func maskLayout(trees [2]*tree) (layout, error) {
+	lists := map[string]string{}
+	var all [2][]placed
+	for i, t := range trees {
+		members, err := takeLists(t.members, lists)
+		if err != nil {
+			return layout{}, err
+		}
+		all[i] = placeAll(members)
+	}
+	l := pairs(all[0], all[1])
+	if len(lists) > 0 {
+		return l.byLists(lists)
+	}
+	return l, nil
+}
+
+// newMasks returns the split of a layout that s asks for. It owns the trees from
+// here on, and closes them on an error.
+func newMasks(s spec, l layout, trees []*tree, code *maskCode, opt Options) (Source, error) {
+	fail := func(err error) (Source, error) { return nil, errors.Join(err, closeAll(trees)) }
+	samples, split, err := l.pick(s)
+	if err != nil {
+		return fail(err)
+	}
+	p := &pictures{samples: samples, cache: newCache(len(samples), opt), exif: opt.EXIF,
+		close: func() error { return closeAll(trees) }, where: s.String() + ": member "}
+	p.info = Info{Kind: s.kind, Split: split, Len: len(samples), DType: tensor.U8, Labelled: true,
+		Masks: true, Classes: code.names, Decoder: DecoderVersion, EXIF: opt.EXIF, Kinds: kindsOf(samples)}
+	p.info.Ignored, p.info.Empty = trees[0].ignored, trees[0].empty
+	m := &masks{pictures: p, code: code}
+	if err := m.survey(l, opt); err != nil {
+		return fail(err)
+	}
+	if opt.CacheBytes == 0 {
+		opt.CacheBytes = DefaultCacheBytes / 4 // beside the pictures
+	}
+	m.labels = newCache(m.info.Len, opt)
+	return m, nil
+}
+
+// survey looks at all pictures and masks, unless they are very many and the
+// classes are known: sizes, partners, pixels of no class. It finds how many
+// classes there are.
+func (m *masks) survey(l layout, opt Options) error {
+	if len(m.samples) > MaxSizesChecked && opt.SkipBad == 0 && m.code.names != nil {
+		return nil
+	}
+	var mu sync.Mutex
+	seen, sizes := [256]bool{}, map[[2]int]bool{}
+	bad := m.badFiles(func(i int) error {
+		h, w, err := m.sizeOfPair(i, opt)
+		if err != nil {
+			return err
+		}
+		mask, err := m.readMask(m.samples[i])
+		if err == nil && !slices.Equal(mask.Shape, []int{h, w}) {
+			err = fmt.Errorf("its mask %s is of %d x %d pixels, and it is of %d x %d", m.samples[i].mask.name,
+				mask.Shape[1], mask.Shape[0], w, h)
+		}
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		sizes[[2]int{h, w}] = true
+		for _, class := range mask.Bytes {
+			seen[class] = true
+		}
+		return nil
+	})
+	if err := m.leaveOut(bad, opt); err != nil {
+		return err
+	}
+	for size := range sizes {
+		if len(sizes) == 1 {
+			m.info.Shape, m.info.LabelShape = []int{size[0], size[1], 3}, []int{size[0], size[1]}
+		}
+	}
+	return m.count(l, seen, opt)
+}
+
+// sizeOfPair returns the size of a picture that has a mask.
+func (m *masks) sizeOfPair(i int, opt Options) (h, w int, err error) {
+	switch s := m.samples[i]; {
+	case s.read == nil:
+		return 0, 0, errors.New("there is no picture of this name")
+	case s.mask.read == nil:
+		return 0, 0, errors.New("there is no mask of this name")
+	}
+	return m.sizeOf(i, opt)
+}
+
+// count refuses masks without classes. Where nothing says how many classes there
+// are, it is as many as the masks of all parts have.
+func (m *masks) count(l layout, seen [256]bool, opt Options) error {
+	if !slices.Contains(seen[:ignored], true) {
+		return problem.Failure("", "every pixel of every mask is ignored", "{ignore} says what is")
+	}
+	if m.code.names != nil {
+		return nil
+	}
+	for _, part := range l.parts {
+		for _, s := range part {
+			if mask, err := m.readMask(s); err == nil { // else its part says so when it is opened
+				for _, class := range mask.Bytes {
+					seen[class] = true
+				}
+			}
+		}
+	}
+	classes := ignored
+	for !seen[classes-1] {
+		classes--
+	}
+	if classes == 1 {
+		text, advice := "the masks hold 0 alone: there is one class", ""
+		if seen[ignored] && opt.Masks.Ignore == "" {
+			text = "the masks hold 0 and 255 alone: 255 may be a class, or say that a pixel is ignored"
+			advice = "say which with {mask-values} 0,255 or {ignore} 255"
+		}
+		if opt.Masks.Ignore == "" {
+			return problem.Failure("", text, advice)
+		}
+	}
+	for class := range max(classes, 2) {
+		m.info.Classes = append(m.info.Classes, strconv.Itoa(class))
+	}
+	m.code.names = m.info.Classes
+	return nil
+}
+
+// readMask returns the classes of a sample's pixels.
+func (m *masks) readMask(s classed) (tensor.Tensor, error) {
+	if s.mask.read == nil {
+		return tensor.Tensor{}, errors.New("there is no mask of this name")
+	}
+	file, err := s.mask.read()
+	var t tensor.Tensor
+	if err == nil {
+		t, err = m.code.decode(file)
+	}
+	if err != nil {
+		return t, fmt.Errorf("mask %s: %w", s.mask.name, err)
+	}
+	return t, nil
+}
+
+// decodeMask is readMask of a sample that belongs to the source.
+func (m *masks) decodeMask(i int) (tensor.Tensor, error) {
+	t, err := m.readMask(m.samples[i])
+	if err == nil {
+		for at, class := range t.Bytes {
+			if int(class) >= len(m.info.Classes) && class != ignored {
+				err = fmt.Errorf("mask %s: pixel %d, %d is %d: there were %d classes when the source was opened",
+					m.samples[i].mask.name, at%t.Shape[1], at/t.Shape[1], class, len(m.info.Classes))
+				break
+			}
+		}
+	}
+	if err != nil {
+		return t, m.wrap(i, err)
+	}
+	return t, nil
+}
+
+// Label implements Source.
+func (m *masks) Label(i int) ([]int32, error) {
+	mask, err := m.labels.get(i, m.decodeMask)
+	if err != nil {
+		return nil, err
+	}
+	label := make([]int32, len(mask.Bytes))
+	for at, class := range mask.Bytes {
+		if label[at] = int32(class); class == ignored {
+			label[at] = -1
+		}
+	}
+	return label, nil
+}
+
+// Fingerprint implements Source.
+func (m *masks) Fingerprint(ctx context.Context) (string, error) {
+	ofPictures, err := m.pictures.Fingerprint(ctx)
+	if err != nil {
+		return "", err
+	}
+	step := m.hashed()
+	contents := make([][sha256.Size]byte, (m.info.Len+step-1)/step)
+	err = eachSample(len(contents), func(k int) error {
+		mask, err := m.labels.get(k*step, m.decodeMask)
+		contents[k] = sha256.Sum256(mask.Bytes)
+		return errors.Join(err, ctx.Err())
+	})
+	h := newFingerprint(m.info)
+	h.text(ofPictures)
+	for _, c := range contents {
+		h.Write(c[:])
+	}
+	return h.sum(), err
+}

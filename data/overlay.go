@@ -1,0 +1,45 @@
+package data
+
+import (
+	"image/color"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// MaskPalette is the colour map of the PASCAL VOC development kit: bit 7-k of
+// red, green and blue are bits 3k, 3k+1 and 3k+2 of the number of a class.
+var MaskPalette = func() color.Palette {
+	p := make(color.Palette, 256)
+	for i := range p {
+		var c [3]byte
+		for k := range 8 {
+			for channel := range c {
+				c[channel] |= byte(i>>(3*k+channel)&1) << (7 - k)
+			}
+		}
+		p[i] = color.RGBA{c[0], c[1], c[2], 255}
+	}
+	return p
+}()
+
+// Overlay returns a picture, u8 [H,W,1 or 3], in RGB with a mask over it: where
+// the mask has a class above 0 half of the pixel is its colour in MaskPalette,
+// and where it has none, the palette's last one.
+func Overlay(picture tensor.Tensor, mask []int32) tensor.Tensor {
+	h, w, channels := picture.Shape[0], picture.Shape[1], picture.Shape[2]
+	out := tensor.New(tensor.U8, h, w, 3)
+	for at := range h * w {
+		pixel := out.Bytes[3*at : 3*at+3]
+		for c := range pixel {
+			pixel[c] = picture.Bytes[at*channels+min(c, channels-1)]
+		}
+		if mask[at] == 0 {
+			continue
+		}
+		of := MaskPalette[byte(mask[at])].(color.RGBA) // -1 is 255
+		for c, v := range []byte{of.R, of.G, of.B} {
+			pixel[c] = byte((int(pixel[c]) + int(v)) / 2)
+		}
+	}
+	return out
+}

@@ -1,0 +1,58 @@
+package data
+
+import (
+	"errors"
+	"path"
+	"strings"
+)
+
+// vocClasses are those of the PASCAL VOC segmentation challenge, in the order of
+// their numbers.
+var vocClasses = []string{"background", "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat",
+	"chair", "cow", "diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa",
+	"train", "tvmonitor"}
+
+// vocFolder returns which of the folders of VOC a file lies in; "" for none.
+func vocFolder(name string) string {
+	in := path.Dir(name)
+	for _, folder := range []string{"JPEGImages", "SegmentationClass", "ImageSets/Segmentation"} {
+		if in == folder || strings.HasSuffix(in, "/"+folder) {
+			return folder
+		}
+	}
+	return ""
+}
+
+// openVOC opens voc:PATH: the training and validation data of one year.
+func openVOC(s spec, opt Options) (Source, error) {
+	t, err := openTree(s.path, func(name string) bool {
+		folder := vocFolder(name)
+		return folder != "" && (isPicture(name) || folder == "ImageSets/Segmentation" && isList(name))
+	})
+	if err != nil {
+		return nil, err
+	}
+	of := map[string][]member{}
+	for _, m := range t.members {
+		of[vocFolder(m.name)] = append(of[vocFolder(m.name)], m)
+	}
+	for _, folder := range []string{"JPEGImages", "SegmentationClass", "ImageSets/Segmentation"} {
+		if len(of[folder]) == 0 {
+			return nil, errors.Join(errors.New("there is no "+folder+", or nothing in it"), t.close())
+		}
+	}
+	lists := map[string]string{}
+	if _, err := takeLists(of["ImageSets/Segmentation"], lists); err != nil {
+		return nil, errors.Join(err, t.close())
+	}
+	l, err := pairs(placeAll(of["JPEGImages"]), placeAll(of["SegmentationClass"])).byLists(lists)
+	if err != nil {
+		return nil, errors.Join(err, t.close())
+	}
+	code := &maskCode{names: vocClasses}
+	code.clear()
+	for class := range vocClasses {
+		code.values[class] = int16(class)
+	}
+	return newMasks(s, l, []*tree{t}, code, opt)
+}

@@ -34,7 +34,7 @@ func Grid(src Source, samples []int, columns, side int) (*image.RGBA, error) {
 			if err != nil {
 				return nil, err
 			}
-			t = Overlay(t, mask)
+			t = overlay(t, mask)
 		}
 		fitted := fitInto(t, side)
 		x := k%columns*(side+gap) + gap + (side-fitted.w)/2

@@ -89,14 +89,14 @@ func newMasks(s spec, l layout, trees []*tree, code *maskCode, opt Options) (Sou
 	p := &pictures{samples: samples, cache: newCache(len(samples), opt), exif: opt.EXIF,
 		close: func() error { return closeAll(trees) }, where: s.String() + ": member "}
 	p.info = Info{Kind: s.kind, Split: split, Len: len(samples), DType: tensor.U8, Labelled: true,
-		Masks: true, Classes: code.names, Decoder: DecoderVersion, EXIF: opt.EXIF, Kinds: kindsOf(samples)}
+		Masks: true, Classes: code.names, Decoder: decoderVersion, EXIF: opt.EXIF, Kinds: kindsOf(samples)}
 	p.info.Ignored, p.info.Empty = trees[0].ignored, trees[0].empty
 	m := &masks{pictures: p, code: code}
 	if err := m.survey(l, opt); err != nil {
 		return fail(err)
 	}
 	if opt.CacheBytes == 0 {
-		opt.CacheBytes = DefaultCacheBytes / 4 // beside the pictures
+		opt.CacheBytes = defaultCacheBytes / 4 // beside the pictures
 	}
 	m.labels = newCache(m.info.Len, opt)
 	return m, nil
@@ -106,7 +106,7 @@ func newMasks(s spec, l layout, trees []*tree, code *maskCode, opt Options) (Sou
 // classes are known: sizes, partners, pixels of no class. It finds how many
 // classes there are.
 func (m *masks) survey(l layout, opt Options) error {
-	if len(m.samples) > MaxSizesChecked && opt.SkipBad == 0 && m.code.names != nil {
+	if len(m.samples) > maxSizesChecked && opt.SkipBad == 0 && m.code.names != nil {
 		return nil
 	}
 	var mu sync.Mutex

@@ -61,7 +61,7 @@ train/job:            data fleet modelfile models parallel problem regular seria
 study:
 
 problem:
-fleet:                device device/ref device/remote parallel plugins/cpu problem
+fleet:                device device/class device/ref device/remote parallel plugins/cpu problem
 modelfile:            bn data formats graph models problem regular serialize tensor
 bench:                device device/class device/devicetest device/remote fleet
 bench:                graph models parallel plugins/cpu problem
@@ -105,7 +105,7 @@ plugins/cpu/internal/run:      collective device graph plugins/cpu/internal/fusi
 plugins/cpu/internal/run:      plugins/cpu/internal/workers tensor
 plugins/cpu/internal/convolution: collective device/class graph plugins/cpu/internal/kernel
 plugins/cpu/internal/convolution: plugins/cpu/internal/run
-plugins/cpu/internal/operations: collective device graph plugins/cpu/internal/convolution
+plugins/cpu/internal/operations: collective device device/class graph plugins/cpu/internal/convolution
 plugins/cpu/internal/operations: plugins/cpu/internal/fusion plugins/cpu/internal/kernel
 plugins/cpu/internal/operations: plugins/cpu/internal/run tensor
 plugins/cpu/internal/plan:     device graph plugins/cpu/internal/fusion

@@ -117,6 +117,7 @@ func (f *Fleet) open(ctx context.Context, specs []spec) error {
 	if err := f.share(targets); err != nil {
 		return err
 	}
+	f.device.Kernels = commonClass(f.device.Kernels, targets)
 	f.mention(ctx, targets)
 	for _, t := range targets {
 		name := f.name(t)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/bnctl/bnctl/device"
@@ -44,7 +45,8 @@ func (f *Fleet) meant(ctx context.Context, s spec) ([]target, error) {
 }
 
 // usable returns every device of every plugin that may be started, but ref,
-// which is there to compare with. What cannot compute at the precision is left out.
+// which is there to compare with, and opencl, whose devices may be the processor or
+// those of other plugins. What cannot compute at the precision is left out.
 func (f *Fleet) usable(ctx context.Context, s spec) ([]target, error) {
 	if s.index != "" || s.count != 1 {
 		return nil, problem.New("devices", "", "auto means all devices, once",
@@ -54,7 +56,7 @@ func (f *Fleet) usable(ctx context.Context, s spec) ([]target, error) {
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return name == "ref" })
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "ref" || name == "opencl" })
 	var out []target
 	lists, errs := f.listAll(ctx, names)
 	for i, name := range names {
@@ -141,10 +143,7 @@ func pick(s spec, list []device.Info) ([]target, error) {
 	}
 	at := 0
 	if s.index != "" {
-		at = slices.IndexFunc(list, func(d device.Info) bool { return d.ID == s.index })
-		if n, err := strconv.Atoi(s.index); err == nil {
-			at = n
-		}
+		at = numbered(s.index, list)
 		if at < 0 || at >= len(list) {
 			return nil, problem.New("devices", s.name+":"+s.index,
 				only(s.name, len(list)), "")
@@ -152,6 +151,21 @@ func pick(s spec, list []device.Info) ([]target, error) {
 	}
 	t := target{plugin: s.name, id: list[at].ID, name: list[at].Name, repeats: s.count > 1, info: list[at]}
 	return slices.Repeat([]target{t}, s.count), nil
+}
+
+// numbered returns which device an index means: its number, its ID, the beginning
+// of that, or a part of what the device is called.
+func numbered(index string, list []device.Info) int {
+	if n, err := strconv.Atoi(index); err == nil {
+		return n
+	}
+	if at := slices.IndexFunc(list, func(d device.Info) bool { return d.ID == index }); at >= 0 {
+		return at
+	}
+	return slices.IndexFunc(list, func(d device.Info) bool {
+		return strings.HasPrefix(d.ID, index) || index != "" &&
+			strings.Contains(strings.ToLower(d.Description), strings.ToLower(index))
+	})
 }
 
 // shortName is what Options.Devices calls device i of the devices of a plugin.

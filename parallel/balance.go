@@ -14,6 +14,7 @@ type pace struct {
 	rows  int           // since the last Balance
 	busy  time.Duration // with them, not waiting for others
 	speed float64       // rows per second that the device is placed by; 0: not known
+	times int           // that it was measured
 }
 
 // add counts a run of f on replicas of a batch.
@@ -41,7 +42,7 @@ func (g *Group) Balance(ctx context.Context) (bool, error) {
 	if !ok || g.pinned() || g.mixed && !g.config.BySpeed {
 		return false, nil
 	}
-	ranges, err := place(g.replicas, len(g.members), paces)
+	ranges, err := place(g.replicas, len(g.members), paces, g.least())
 	g.shift(ranges)
 	if err != nil || float64(g.longestShare(ranges, paces)*gain) > g.longestShare(g.placement(), paces) {
 		return false, err
@@ -59,17 +60,35 @@ func (g *Group) Balance(ctx context.Context) (bool, error) {
 	return true, g.place()
 }
 
-// measured returns the rows per second of all members since the last call; ok
-// is false if one has trained none.
+// measured returns the rows per second of all members since the last call, as they
+// were before for those that have no replicas; ok is false if one of the others has
+// trained none.
 func (g *Group) measured() (paces []float64, ok bool) {
 	ok = true
 	for _, m := range g.members {
 		p := &m.pace
+		if len(m.replicas) == 0 && p.speed > 0 {
+			paces = append(paces, p.speed)
+			continue
+		}
 		ok = ok && p.rows > 0 && p.busy > 0
 		paces = append(paces, float64(p.rows)/max(p.busy, 1).Seconds())
 		p.rows, p.busy = 0, 0
+		p.times++
 	}
 	return paces, ok
+}
+
+// least returns how many replicas each member has at least: one where what was
+// measured may be the first steps alone, in which some devices compile.
+func (g *Group) least() []int {
+	least := make([]int, len(g.members))
+	for i, m := range g.members {
+		if m.pace.times < 2 {
+			least[i] = 1
+		}
+	}
+	return least
 }
 
 // longestShare returns how long the slowest device takes for a full batch, in seconds.

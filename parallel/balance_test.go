@@ -106,7 +106,8 @@ func TestFasterDevicesGetMoreReplicas(t *testing.T) {
 		{"a little faster", pacedRefs(t, 10*ms, 11*ms), Config{}, []int{4, 4}},
 		{"three times", pacedRefs(t, ms, 3*ms), Config{}, []int{6, 2}},
 		{"three devices", pacedRefs(t, 4*ms, ms, 2*ms), Config{}, []int{1, 5, 2}},
-		{"never none", pacedRefs(t, ms, 1000*ms), Config{}, []int{7, 1}},
+		{"none", pacedRefs(t, ms, 1000*ms), Config{}, []int{8, 0}},
+		{"none of three", pacedRefs(t, ms, 1000*ms, ms), Config{}, []int{4, 0, 4}},
 		{"pinned", pacedRefs(t, ms, 3*ms), Config{Placement: []int{3, 5}}, []int{3, 5}},
 		{"pinned to one", pacedRefs(t, ms, ms), Config{Placement: []int{0, 8}}, []int{0, 8}},
 	} {

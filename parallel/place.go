@@ -3,9 +3,10 @@ package parallel
 import "fmt"
 
 // place gives each device a contiguous range of the replicas, in proportion to
-// its speed (all 1 if nil). Every device gets at least one replica as long as
-// there are enough; results never depend on the placement.
-func place(replicas, devices int, speed []float64) ([][]int, error) {
+// its speed, and at least as many as least says: one so slow that the others are
+// done sooner without it may have none. With no speeds known (nil) all are alike.
+// Results never depend on the placement.
+func place(replicas, devices int, speed []float64, least []int) ([][]int, error) {
 	if devices < 1 || devices > replicas {
 		return nil, fmt.Errorf("%d devices for %d replicas: there must be at least one replica for each device",
 			devices, replicas)
@@ -14,10 +15,12 @@ func place(replicas, devices int, speed []float64) ([][]int, error) {
 		return ranges(Split(replicas, devices)), nil
 	}
 	counts := make([]int, devices)
-	for i := range counts {
-		counts[i] = 1
+	copy(counts, least)
+	left := replicas
+	for _, n := range counts {
+		left -= n
 	}
-	for range replicas - devices { // each further replica goes where it finishes first
+	for range left { // each further replica goes where it finishes first
 		best := 0
 		for i := range counts {
 			if float64(counts[i]+1)/speed[i] < float64(counts[best]+1)/speed[best] {

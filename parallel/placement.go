@@ -32,7 +32,7 @@ func (g *Group) place() error {
 	if g.pinned() {
 		ranges, err = PlaceCounts(g.replicas, g.config.Placement)
 	} else {
-		ranges, err = place(g.replicas, len(g.members), g.speeds())
+		ranges, err = place(g.replicas, len(g.members), g.speeds(), nil)
 	}
 	if err != nil {
 		return err

@@ -8,8 +8,8 @@ import "github.com/bnctl/bnctl/collective"
 // operation rounded; a span is float64, one chain over its blocks. Spans are added
 // along the tree, and so are units.
 const (
-	blockPositions = 64
-	spanPositions  = 4096
+	BlockPositions = 64
+	SpanPositions  = 4096
 )
 
 // Channel gives the values of one channel of a replica, or of one row: position p of
@@ -21,23 +21,23 @@ type Channel struct {
 
 // overSpans returns what spans give, along the trees; ok is false of no values.
 func overSpans[T any](c Channel, span func(from, to int) T, add func(a, b T) T) (sum T, ok bool) {
-	rows := max(1, blockPositions/max(c.Positions, 1))
+	rows := max(1, BlockPositions/max(c.Positions, 1))
 	if c.Rows*c.Positions == 0 {
 		return sum, false
 	}
 	return alongTree(ceil(c.Rows, rows), func(u int) T {
 		first, last := u*rows*c.Positions, min((u+1)*rows, c.Rows)*c.Positions
-		return alongTree(ceil(last-first, spanPositions), func(s int) T {
-			from := first + s*spanPositions
-			return span(from, min(from+spanPositions, last))
+		return alongTree(ceil(last-first, SpanPositions), func(s int) T {
+			from := first + s*SpanPositions
+			return span(from, min(from+SpanPositions, last))
 		}, add)
 	}, add), true
 }
 
 // blocks calls do for every block of a span.
 func blocks(from, to int, do func(from, to int)) {
-	for ; from < to; from += blockPositions {
-		do(from, min(from+blockPositions, to))
+	for ; from < to; from += BlockPositions {
+		do(from, min(from+BlockPositions, to))
 	}
 }
 

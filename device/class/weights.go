@@ -2,9 +2,9 @@ package class
 
 import "math"
 
-// chunkPositions is how many positions of a result a chain of products has at least
+// ChunkPositions is how many positions of a result a chain of products has at least
 // before the next chain begins.
-const chunkPositions = 4096
+const ChunkPositions = 4096
 
 // DefineWeights sets dw to the gradient for the weight that algorithm a makes of the
 // rows of one replica, and of the gradients of their results: images one behind the
@@ -12,7 +12,7 @@ const chunkPositions = 4096
 // of the chunks are added along the tree.
 func DefineWeights(l Layer, a Algorithm, dw, x, dy []float32) {
 	in, out := l.C*l.H*l.W, l.O*l.OH*l.OW
-	rows, some := len(dy)/out, ceil(chunkPositions, l.OH*l.OW)
+	rows, some := len(dy)/out, ceil(ChunkPositions, l.OH*l.OW)
 	if rows == 0 {
 		clear(dw)
 		return

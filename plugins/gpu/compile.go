@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 )
 
@@ -10,8 +11,8 @@ type compiler struct {
 	exe    *Executable
 	fn     *function
 	node   *graph.Node
-	folded map[graph.Value]float64 // products with a batch norm in them: its eps
-	temps  []*room                 // of the current node
+	folded map[graph.Value]class.Norm // products with a batch norm in them
+	temps  []*room                    // of the current node
 	steps  []step
 	ends   []step // behind all nodes
 	refuse []device.Refusal
@@ -24,7 +25,7 @@ func init() { // the builders refer to the table
 	builders = map[graph.Op]func(c *compiler){}
 	for _, family := range []map[graph.Op]func(c *compiler){
 		elementOps, structureOps, productOps, poolOps, normOps, softmaxOps, sumOps, updateOps, lossOps,
-		exchangeOps,
+		exchangeOps, resizeOps,
 	} {
 		for op, b := range family {
 			builders[op] = b
@@ -36,7 +37,7 @@ func init() { // the builders refer to the table
 func (e *Executable) lower(fn *graph.Function) []device.Refusal {
 	c := &compiler{exe: e}
 	whole := fn
-	fn, c.folded = fold(fn)
+	fn, c.folded = class.Fold(fn)
 	c.fn = &function{Function: fn}
 	for _, v := range fn.Values {
 		c.fn.values = append(c.fn.values, newValue(v))

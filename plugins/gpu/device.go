@@ -2,10 +2,12 @@ package gpu
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 )
 
@@ -22,26 +24,44 @@ type Device struct {
 	once   sync.Once // closes the driver
 }
 
-// New returns the device that a driver drives. info says what it is; what it
-// can do is added.
-func New(info device.Info, driver Driver) *Device {
-	info.Ops = Ops()
+// Describe adds to what is known of a device what it can do.
+func Describe(info device.Info) device.Info {
+	info.Kernels = class.FMA
+	info.Ops = ops()
 	info.Features = []string{device.Deterministic, device.ExactUpdates}
 	info.Levels = []string{device.InProcess}
 	info.Precisions = []string{device.F32}
-	d := &Device{info: info, driver: driver}
+	return info
+}
+
+// Refuse says why a device cannot be opened with these options; nil if it can.
+func Refuse(o device.Options) error {
+	switch {
+	case o.Precision != "" && o.Precision != device.F32:
+		return fmt.Errorf("precision %s is computed by CPUs only, as its flushing of subnormals cannot be said to "+
+			"a GPU; use --precision %s", o.Precision, device.F32)
+	case o.Kernels != "" && o.Kernels != "auto" && o.Kernels != class.FMA:
+		return fmt.Errorf("kernels %q run on CPUs only; this device has %s", o.Kernels, class.FMA)
+	}
+	return nil
+}
+
+// New returns the device that a driver drives. info says what it is; what it
+// can do is added.
+func New(info device.Info, driver Driver) *Device {
+	d := &Device{info: Describe(info), driver: driver}
 	d.open, d.cancel = context.WithCancel(context.Background())
 	return d
 }
 
-// Ops returns the operations that the device runs, by number.
-func Ops() []graph.Op {
-	var ops []graph.Op
+// ops returns the operations that the device runs, by number.
+func ops() []graph.Op {
+	var all []graph.Op
 	for op := range builders {
-		ops = append(ops, op)
+		all = append(all, op)
 	}
-	slices.Sort(ops)
-	return ops
+	slices.Sort(all)
+	return all
 }
 
 // begin starts a call. end is to be called after it.

@@ -4,7 +4,7 @@
 //
 // Results have the bits of kernel class "fma" of the CPU device: sums are the
 // same chains in the same order, and each of the other operations rounds as it
-// does there. An operation whose bits are not those yet is refused.
+// does there.
 //
 // Values lie as their types say, rows after rows; one thread computes one element
 // of a result.

@@ -25,7 +25,7 @@ func (c *compiler) filter(s shares) filter {
 	if bias != nil {
 		t.bias, t.biased, t.of = bias, 1, append(t.of, bias)
 	}
-	eps, folded := c.folded[c.node.Out[0]]
+	norm, folded := c.folded[c.node.Out[0]]
 	if !folded {
 		return t
 	}
@@ -35,10 +35,10 @@ func (c *compiler) filter(s shares) filter {
 	given := t.bias
 	t.of = append(t.of, gamma, beta, mean, variance)
 	c.once(t.of, func() {
-		c.launch("fold", graph.Whole, weight.count, weight, gamma, variance, w, weight.count, eps, s.outer, s.wide,
-			s.far, s.near)
-		c.launch("fold_bias", graph.Whole, gamma.count, given, gamma, beta, mean, variance, add, gamma.count, eps,
-			biased)
+		c.launch("fold", graph.Whole, weight.count, weight, gamma, variance, w, weight.count, norm.Eps, s.outer,
+			s.wide, s.far, s.near)
+		c.launch("fold_bias", graph.Whole, gamma.count, given, gamma, beta, mean, variance, add, gamma.count,
+			norm.Eps, biased)
 	})
 	t.weight, t.bias, t.biased = w, add, 1
 	return t

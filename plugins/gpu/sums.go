@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -19,17 +20,14 @@ var sumOps = map[graph.Op]func(c *compiler){
 	graph.PreluGradSlope:    buildPreluGradSlope,
 }
 
-// block and span are how many positions are summed in float32, and in one go of float64.
-const (
-	block = 64
-	span  = 4096
-)
-
 // channelCut returns how the rows of x are cut for sums of channels, and how many
 // spans a part has.
 func (c *compiler) channelCut(x *value) (k *cut, spans int) {
-	return c.cut(max(1, block/max(x.positions(), 1))), max(1, (x.positions()+span-1)/span)
+	return c.cut(max(1, class.BlockPositions/max(x.positions(), 1))), spansOf(x)
 }
+
+// spansOf returns how many spans a channel of one row has.
+func spansOf(x *value) int { return max(1, (x.positions()+class.SpanPositions-1)/class.SpanPositions) }
 
 func buildMoments(c *compiler) {
 	x, m := c.in(0), c.out(0)
@@ -68,7 +66,7 @@ func buildChannelSum(c *compiler) {
 
 func buildGlobalAvgPool(c *compiler) {
 	x, y := c.in(0), c.out(0)
-	k, spans := c.cut(1), max(1, (x.positions()+span-1)/span)
+	k, spans := c.cut(1), spansOf(x)
 	p := c.channelSums(k, spans, x, x, nil)
 	c.launch("channel_mean", graph.Rows, y.count, p, y, y.count, spans, float64(x.positions()))
 }
@@ -112,16 +110,12 @@ func buildReduce(c *compiler) {
 		tensor.Count(lists[2]), divisor)
 }
 
-// chunk is how many positions of a result a chain of products has at least
-// before the next chain begins.
-const chunk = 4096
-
 // buildWeights is the gradient for a weight.
 func buildWeights(c *compiler) {
 	l, algorithm := c.layer()
 	x, dy, dw := c.in(0), c.in(1), c.out(0)
 	positions := l.OH * l.OW
-	k := c.cut(max(1, (chunk+positions-1)/max(positions, 1)))
+	k := c.cut(max(1, (class.ChunkPositions+positions-1)/max(positions, 1)))
 	p := c.parts(k, dw.size())
 	if tiled(algorithm) {
 		c.weightsByTiles(l, k, x, dy, p)

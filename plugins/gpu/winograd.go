@@ -7,29 +7,24 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// tiles is a convolution of 3 by 3 by tiles of side by side outputs.
-type tiles struct {
-	side          int
-	rows, columns int // of tiles in an image
-	frequencies   int
-	block         int // the length of a chain
-}
-
 // tiled reports whether an algorithm has tiles.
 func tiled(a class.Algorithm) bool { return a == class.Winograd4 || a == class.Winograd2 }
 
+// tiles is a convolution of 3 by 3 by tiles of side by side outputs.
+type tiles struct {
+	class.Tiles
+	rows, columns int // of tiles in an image
+	frequencies   int
+}
+
 // tilesOf returns the tiles of a layer that has some.
 func tilesOf(l class.Layer, algorithm class.Algorithm) tiles {
-	const lanes = 16
-	t := tiles{side: 4, block: lanes / 2}
-	switch {
-	case algorithm == class.Winograd2:
-		t.side, t.block = 2, l.C
-	case l.C >= 4*lanes:
-		t.block = lanes * (2 - l.C/lanes%2)
+	t := tiles{Tiles: class.Tiles{Side: 4}}
+	if algorithm == class.Winograd2 {
+		t.Side = 2
 	}
-	t.rows, t.columns = (l.OH+t.side-1)/t.side, (l.OW+t.side-1)/t.side
-	t.frequencies = (t.side + 2) * (t.side + 2)
+	t.rows, t.columns = (l.OH+t.Side-1)/t.Side, (l.OW+t.Side-1)/t.Side
+	t.frequencies = t.Tile() * t.Tile()
 	return t
 }
 
@@ -37,7 +32,7 @@ func tilesOf(l class.Layer, algorithm class.Algorithm) tiles {
 // apart are computed by chains of this order: flags on the device say which, and
 // the host reads none.
 func (c *compiler) winograd(l class.Layer, t tiles, w weights, order int, x *value, f filter, y *value) {
-	table, side := c.geometry(l, w, order), strconv.Itoa(t.side)
+	table, side := c.geometry(l, w, order), strconv.Itoa(t.Side)
 	u, even, apart := c.private(4*t.frequencies*l.C*l.O), c.private(4*l.O), c.private(4)
 	c.once(f.of, func() {
 		c.launch("winograd_weights"+side, graph.Whole, l.C*l.O, f.weight, u, table, l.C*l.O)
@@ -50,12 +45,12 @@ func (c *compiler) winograd(l class.Layer, t tiles, w weights, order int, x *val
 	sums, most := c.temp(y.Kind, 4*blocks), c.temp(y.Kind, 4*blocks)
 	suspect := c.temp(y.Kind, 4*count)
 	c.launch("winograd_blocks", y.Kind, blocks, x, sums, most, table, blocks)
-	c.launch("winograd_suspects", y.Kind, count, sums, most, suspect, table, count, t.side, t.columns)
+	c.launch("winograd_suspects", y.Kind, count, sums, most, suspect, table, count, t.Side, t.columns)
 	c.launch("winograd_input"+side, y.Kind, l.C*count, x, v, apart, table, l.C*count, t.columns, count)
 	n := t.frequencies * l.O * count
-	c.launch("winograd_product", y.Kind, n, v, u, m, apart, n, l.C, l.O, count, t.block)
+	c.launch("winograd_product", y.Kind, n, v, u, m, apart, n, l.C, l.O, count, t.Block(l.C))
 	c.launch("winograd_output"+side, y.Kind, l.O*count, m, f.bias, y, apart, suspect, table, l.O*count,
 		t.columns, count, f.biased)
-	c.launch("winograd_direct", y.Kind, y.count, x, f.weight, f.bias, y, apart, suspect, table, y.count, t.side,
+	c.launch("winograd_direct", y.Kind, y.count, x, f.weight, f.bias, y, apart, suspect, table, y.count, t.Side,
 		t.columns, count, f.biased)
 }

@@ -1,45 +1,10 @@
 package operations
 
 import (
-	"math"
-
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/convolution"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
-
-// mix says which two elements of an axis an element of the resized axis mixes.
-type mix struct {
-	low, high int
-	weight    float64 // of high; low has 1-weight
-}
-
-// mixes returns the mix of every element of an axis resized from from to to
-// by the current node.
-func mixes(c *run.Compiler, from, to int) []mix {
-	m := make([]mix, to)
-	for i := range m {
-		if c.Node.Text("mode") == "nearest" {
-			m[i] = mix{low: i * from / to, high: i * from / to}
-			continue
-		}
-		at := source(c, i, from, to)
-		low := int(math.Floor(at))
-		m[i] = mix{low, min(low+1, from-1), at - float64(low)}
-	}
-	return m
-}
-
-// source returns where element i of the resized axis lies on the original one.
-func source(c *run.Compiler, i, from, to int) float64 {
-	switch {
-	case !c.Node.Bool("align_corners"):
-		at := float64((float64(i)+0.5)*float64(from)/float64(to)) - 0.5
-		return min(max(at, 0), float64(from-1))
-	case to == 1:
-		return 0
-	}
-	return float64(i) * float64(from-1) / float64(to-1)
-}
 
 // part is one pixel of the original that a pixel of the resized image mixes.
 type part struct {
@@ -50,14 +15,14 @@ type part struct {
 // partsOf returns the parts of every pixel of the resized image.
 func partsOf(c *run.Compiler, original, result []int) [][]part {
 	var all [][]part
-	for _, r := range mixes(c, original[1], result[1]) {
-		for _, col := range mixes(c, original[2], result[2]) {
+	for _, r := range class.Mixes(c.Node, original[1], result[1]) {
+		for _, col := range class.Mixes(c.Node, original[2], result[2]) {
 			var parts []part
 			for _, p := range []part{
-				{r.low*original[2] + col.low, (1 - r.weight) * (1 - col.weight)},
-				{r.low*original[2] + col.high, (1 - r.weight) * col.weight},
-				{r.high*original[2] + col.low, r.weight * (1 - col.weight)},
-				{r.high*original[2] + col.high, r.weight * col.weight},
+				{r.Low*original[2] + col.Low, (1 - r.Weight) * (1 - col.Weight)},
+				{r.Low*original[2] + col.High, (1 - r.Weight) * col.Weight},
+				{r.High*original[2] + col.Low, r.Weight * (1 - col.Weight)},
+				{r.High*original[2] + col.High, r.Weight * col.Weight},
 			} {
 				if p.weight != 0 {
 					parts = append(parts, p)

@@ -4,6 +4,7 @@ package opencl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -57,11 +58,11 @@ func (p Provider) find() (*cl.API, []cl.Device, string) {
 
 // info describes a device. Its ID is the platform's number and the device's.
 func info(index int, d cl.Device) device.Info {
-	return device.Info{
+	return gpu.Describe(device.Info{
 		ID: fmt.Sprintf("%d.%d", d.Platform, d.Index), Name: fmt.Sprintf("opencl:%d", index),
 		Description: fmt.Sprintf("%s, %s, %s", d.Name, d.PlatformName, d.Version),
-		MemoryTotal: d.Memory, MemoryFree: d.Memory, Kernels: Class,
-	}
+		MemoryTotal: d.Memory, MemoryFree: d.Memory,
+	})
 }
 
 // Open implements device.Provider: id is that of an Info, its index, or a part of
@@ -77,7 +78,7 @@ func (p Provider) Open(_ context.Context, id string, o device.Options) (device.D
 			describe(found))
 	}
 	d, what := found[index], info(index, found[index])
-	if err := suits(d, o); err != nil {
+	if err := errors.Join(gpu.Refuse(o), suits(d)); err != nil {
 		return nil, device.Errorf(what.Name, "Open", device.Unsupported, "%w", err)
 	}
 	q, err := api.Open(d, gpu.Source())
@@ -111,14 +112,9 @@ func describe(found []cl.Device) string {
 }
 
 // suits says why a device cannot give the bits of the class.
-func suits(d cl.Device, o device.Options) error {
+func suits(d cl.Device) error {
 	const single = cl.Denorm | cl.InfNaN | cl.RoundToNearest | cl.FMA
 	switch {
-	case o.Precision != "" && o.Precision != device.F32:
-		return fmt.Errorf("precision %s, and OpenCL devices have %s only; use --precision %s", o.Precision,
-			device.F32, device.F32)
-	case o.Kernels != "" && o.Kernels != "auto" && o.Kernels != Class:
-		return fmt.Errorf("kernels %q do not run on it; it has %s", o.Kernels, Class)
 	case d.Double == 0:
 		return fmt.Errorf("%s has no float64, in which much of a result is computed; use --devices cpu", d.Name)
 	case d.Single&single != single || d.Double&single != single:
@@ -146,9 +142,5 @@ func lacks(d cl.Device) string {
 	}
 	return s
 }
-
-// Class is the kernel class of the device. It is "fma" when all operations of
-// that class run.
-const Class = "opencl"
 
 var _ device.Provider = Provider{}

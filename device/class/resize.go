@@ -1,0 +1,42 @@
+package class
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Mix says which two elements of an axis an element of the resized axis mixes, in
+// float64: Low with 1 - Weight, High with Weight. What has no weight is left out.
+type Mix struct {
+	Low, High int
+	Weight    float64
+}
+
+// Mixes returns the mix of every element of an axis that n, an upsample or its
+// gradient, resizes from from to to.
+func Mixes(n *graph.Node, from, to int) []Mix {
+	m := make([]Mix, to)
+	for i := range m {
+		if n.Text("mode") == "nearest" {
+			m[i] = Mix{Low: i * from / to, High: i * from / to}
+			continue
+		}
+		at := resizedFrom(n, i, from, to)
+		low := int(math.Floor(at))
+		m[i] = Mix{low, min(low+1, from-1), at - float64(low)}
+	}
+	return m
+}
+
+// resizedFrom returns where element i of the resized axis lies on the original one.
+func resizedFrom(n *graph.Node, i, from, to int) float64 {
+	switch {
+	case !n.Bool("align_corners"):
+		at := float64((float64(i)+0.5)*float64(from)/float64(to)) - 0.5
+		return min(max(at, 0), float64(from-1))
+	case to == 1:
+		return 0
+	}
+	return float64(i) * float64(from-1) / float64(to-1)
+}

@@ -1,0 +1,34 @@
+package fleet
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/device/class"
+)
+
+// classes are the kernel classes that CPUs have, the best first: with one of them
+// a CPU has all that follow. Any other device has one class.
+var classes = []string{class.AMX, class.FMA, class.Generic}
+
+// commonClass returns the kernel class to open targets with: the one asked for, or
+// in place of "auto" the best that all of them have, whose results do not depend on
+// which device computes what. Where there is none each takes its best.
+func commonClass(asked string, targets []target) string {
+	if asked != "" && asked != "auto" {
+		return asked
+	}
+	least := 0
+	for _, t := range targets {
+		least = max(least, slices.Index(classes, t.info.Kernels))
+	}
+	for _, t := range targets {
+		rank := slices.Index(classes, t.info.Kernels)
+		if rank < 0 || rank < least && t.plugin != "cpu" {
+			return asked
+		}
+	}
+	if len(targets) == 0 {
+		return asked
+	}
+	return classes[least]
+}

@@ -1,0 +1,28 @@
+package fleet
+
+import (
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+func TestCommonClass(t *testing.T) {
+	of := func(plugin, class string) target { return target{plugin: plugin, info: device.Info{Kernels: class}} }
+	for _, c := range []struct {
+		asked   string
+		targets []target
+		want    string
+	}{
+		{"auto", []target{of("cpu", "amx"), of("opencl", "fma")}, "fma"},
+		{"", []target{of("cuda", "fma"), of("cpu", "amx")}, "fma"},
+		{"auto", []target{of("cpu", "amx"), of("cpu", "amx")}, "amx"},
+		{"auto", []target{of("opencl", "fma")}, "fma"},
+		{"generic", []target{of("cpu", "fma")}, "generic"},
+		{"auto", []target{of("cpu", "generic"), of("opencl", "fma")}, "auto"}, // no class that both have
+		{"auto", []target{of("cpu", "fma"), of("ref", "ref")}, "auto"},
+	} {
+		if got := commonClass(c.asked, c.targets); got != c.want {
+			t.Errorf("asked for %q of %v: %q, want %q", c.asked, c.targets, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// resizeOps resize images.
+var resizeOps = map[graph.Op]func(c *compiler){
+	graph.Upsample:     buildUpsample,
+	graph.UpsampleGrad: buildUpsampleGrad,
+}
+
+// resizing returns what kernels/22_resize.cl reads of two images of which the
+// second is the first one resized: shapes, mixes, and which elements of an axis
+// mix each of the original; and the weights of the mixes.
+func (c *compiler) resizing(original, result []int) (table, weights *constant) {
+	lists := [][]int{original[1:], result[1:]}
+	var reach [][]int
+	weights = &constant{}
+	for axis := 1; axis <= 2; axis++ {
+		mixes, of := class.Mixes(c.node, original[axis], result[axis]), make([]int, 2*original[axis])
+		for i, m := range mixes {
+			lists = append(lists, []int{m.Low, m.High})
+			weights.data = binary.LittleEndian.AppendUint64(weights.data, math.Float64bits(m.Weight))
+			for _, at := range []int{m.Low, m.High} {
+				if of[2*at+1] == 0 {
+					of[2*at] = i
+				}
+				of[2*at+1] = i + 1
+			}
+		}
+		reach = append(reach, of)
+	}
+	c.exe.constants = append(c.exe.constants, weights)
+	return c.table(append(lists, reach...)...), weights
+}
+
+func buildUpsample(c *compiler) {
+	x, y := c.in(0), c.out(0)
+	table, weights := c.resizing(x.Shape, y.Shape)
+	c.launch("resize", y.Kind, y.count, x, y, table, weights, y.count, x.count)
+}
+
+func buildUpsampleGrad(c *compiler) {
+	dy, dx := c.in(0), c.out(0)
+	table, weights := c.resizing(dx.Shape, dy.Shape)
+	c.launch("resize_back", dx.Kind, dx.count, dy, dx, table, weights, dx.count, dy.count)
+}

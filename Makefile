@@ -50,6 +50,20 @@ bench-peers: build ## side by side with ONNX Runtime and PyTorch, which it insta
 	$(GO) run ./scripts/benchpeers -models "$$(sh scripts/peers.sh models)" -modules "$$(sh scripts/peers.sh)" \
 		-python "$(or $(PYTHON),/usr/bin/python3)" -rows "$(ROWS)" -only "$(ONLY)"
 
+# NETWORKS=resnet20 picks networks.
+.PHONY: bench-serve
+bench-serve: build ## serve under open-loop load beside bench, the device on core 1, front and load on core 0 (Linux, 8 minutes)
+	$(GO) build -o bin/benchserve ./scripts/benchserve
+	taskset -c 0 bin/benchserve -device 1 $(if $(NETWORKS),-networks "$(NETWORKS)")
+
+.PHONY: bench-serve-peers
+bench-serve-peers: build ## serve beside ONNX Runtime behind Node's http and PyTorch behind FastAPI, which it installs (6 minutes)
+	/usr/bin/python3 -c 'import fastapi, uvicorn' 2>/dev/null || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends python3-fastapi python3-uvicorn python3-httptools; }
+	$(GO) build -o bin/benchserve ./scripts/benchserve
+	bin/benchserve -peers -models "$$(sh scripts/peers.sh models)" -modules "$$(sh scripts/peers.sh)" \
+		$(if $(NETWORKS),-networks "$(NETWORKS)")
+
 .PHONY: bench
 bench: ## kernels, devices and the wire
 	$(GO) test -run '^$$' -bench . -benchtime 0.3s ./plugins/cpu/... ./device/... ./data

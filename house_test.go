@@ -136,6 +136,7 @@ cmd/bnctl: demo doctor fleet graph/dot inspect modelfile predict predict/format 
 cmd/bnctl: parallel serialize study study/experiment tensor train train/job
 
 scripts/benchpeers:
+scripts/benchserve:   models serialize
 scripts/mutate:
 `
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"time"
 
@@ -24,6 +25,10 @@ import (
 // grpcStreams is how many calls of one connection are answered at a time.
 const grpcStreams = 1024
 
+// grpcWindow is how many bytes of a connection may come before they are taken: a
+// picture of 224x224 pixels as float32 and more, without a round trip.
+const grpcWindow = 1 << 20
+
 // A connection that says nothing for so long is asked whether it lives, and has
 // so long to answer.
 const (
@@ -34,6 +39,8 @@ const (
 // newGRPC returns what answers over gRPC, and its health.
 func (s *Server) newGRPC() (*grpc.Server, *health.Server) {
 	options := []grpc.ServerOption{grpc.MaxRecvMsgSize(s.o.Request), grpc.MaxConcurrentStreams(grpcStreams),
+		grpc.InitialWindowSize(grpcWindow), grpc.InitialConnWindowSize(grpcWindow),
+		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))),
 		grpc.ConnectionTimeout(headerTimeout), grpc.InTapHandle(s.limited), grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTimeout, Time: grpcSilence,

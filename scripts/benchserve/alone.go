@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// alone prints the figures of bnctl serve for a network.
+func (b *bench) alone(n network) error {
+	path, err := b.file(n)
+	if err != nil {
+		return err
+	}
+	say(n.name, "", "")
+	say("---", "---", "---")
+	single, err := b.single(path, n)
+	if err != nil {
+		return err
+	}
+	s, err := b.serve(path, n, nil, "--threads", "1")
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	ways, want, err := b.ways(s, n)
+	if err != nil {
+		return err
+	}
+	defer closeAll(ways)
+	capacity, err := b.saturated(path, n, s, ways[:2], want)
+	if err != nil {
+		return err
+	}
+	half := load(ways[0], want, capacity/2, b.long(capacity/2), s)
+	p50, p99 := half.quantile(0.5), half.quantile(0.99)
+	say("half of that, HTTP",
+		fmt.Sprintf("p50 %s, p99 %s, p99.9 %s ms", ms(p50), ms(p99), ms(half.quantile(0.999))),
+		fmt.Sprintf("p99 is %.1f of one in flight; %s", float64(p99)/float64(single), half))
+	b.overloaded(capacity, ways[0], want, s)
+	return nil
+}
+
+// saturated asks for more than there can be, in turns with bnctl bench.
+func (b *bench) saturated(path string, n network, s *server, ways []way, want []byte) (float64, error) {
+	rates := map[string][]float64{}
+	for range b.rounds {
+		rate, err := b.direct(path, n, "--threads", "1")
+		if err != nil {
+			return 0, err
+		}
+		rates["bench"] = append(rates["bench"], rate)
+		for _, w := range ways {
+			out := load(w, want, 1.3*rate, b.turn, s)
+			if err := out.clean(); err != nil {
+				return 0, err
+			}
+			rates[w.name] = append(rates[w.name], out.rate(b.turn))
+		}
+	}
+	direct, best := median(rates["bench"]), 0.0
+	say("bench", fmt.Sprintf("%.1f images/s", direct), "")
+	for _, w := range ways {
+		rate := median(rates[w.name])
+		say("saturated, "+w.name, fmt.Sprintf("%.1f images/s", rate), fmt.Sprintf("%.2f of bench", rate/direct))
+		best = max(best, rate)
+	}
+	return best, nil
+}
+
+// overloaded asks for twice what there can be.
+func (b *bench) overloaded(capacity float64, w way, want []byte, s *server) {
+	if b.overload == 0 {
+		return
+	}
+	out := load(w, want, 2*capacity, b.overload, s)
+	memory := "too short for memory"
+	if n := len(out.memory); n > 10 {
+		from, to := out.memory[9], out.memory[n-1]
+		memory = fmt.Sprintf("%.1f MiB at second 10, %.1f at %d: %+.1f %%; highest %.1f", from, to, n,
+			100*(to/from-1), slices.Max(out.memory))
+	}
+	say(fmt.Sprintf("twice that, %v", b.overload), fmt.Sprintf("%.1f images/s, p99 %s ms", out.rate(b.overload),
+		ms(out.quantile(0.99))), memory+"; "+out.String())
+}
+
+// String says what became of the requests.
+func (o *outcome) String() string {
+	return fmt.Sprintf("%d answered, %d refused, %d wrong, %d lost", len(o.took), o.busy, o.wrong, o.failed)
+}
+
+// clean returns an error if a request was lost, or answered wrongly.
+func (o *outcome) clean() error {
+	if o.wrong+o.failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%v: %w", o, o.why)
+}
+
+// long returns for how long a rate has to be asked for, for a p99.
+func (b *bench) long(rate float64) time.Duration {
+	const requests = 1000
+	return min(max(b.turn, time.Duration(requests/rate*float64(time.Second))), 6*b.turn)
+}
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+func ms(d time.Duration) string  { return fmt.Sprintf("%.2f", d.Seconds()*1000) }
+func us(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }

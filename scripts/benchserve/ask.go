@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// asker asks for one row; it may be used by many goroutines.
+type asker interface {
+	// ask returns the outputs. The error is busy where the server has no room.
+	ask() ([]byte, error)
+	close()
+}
+
+// busy says that the server refuses because of its load.
+var busy = fmt.Errorf("busy")
+
+// overHTTP asks by HTTP/1.1, with requests that are written once.
+type overHTTP struct {
+	address string
+	request []byte
+	skip    bool // the answer has JSON in front of the outputs
+	mu      sync.Mutex
+	idle    []*connection
+}
+
+type connection struct {
+	net.Conn
+	from *bufio.Reader
+}
+
+// newHTTP returns what posts a body.
+func newHTTP(s *server, body []byte, headers string) *overHTTP {
+	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\n%sContent-Length: %d\r\n\r\n", s.url, s.http, headers,
+		len(body))
+	return &overHTTP{address: s.http, request: append([]byte(head), body...), skip: headers != ""}
+}
+
+func (h *overHTTP) ask() ([]byte, error) {
+	c, err := h.connect()
+	if err != nil {
+		return nil, err
+	}
+	out, err := h.askOn(c)
+	if err != nil && err != busy {
+		c.Close()
+		return nil, err
+	}
+	h.mu.Lock()
+	h.idle = append(h.idle, c)
+	h.mu.Unlock()
+	return out, err
+}
+
+func (h *overHTTP) connect() (*connection, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if n := len(h.idle); n > 0 {
+		c := h.idle[n-1]
+		h.idle = h.idle[:n-1]
+		return c, nil
+	}
+	c, err := net.Dial("tcp", h.address)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{c, bufio.NewReader(c)}, nil
+}
+
+func (h *overHTTP) askOn(c *connection) ([]byte, error) {
+	if _, err := c.Write(h.request); err != nil {
+		return nil, err
+	}
+	r, err := http.ReadResponse(c.from, nil)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(r.Body)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.StatusCode == http.StatusTooManyRequests:
+		return nil, busy
+	case r.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("%s: %.200s", r.Status, body)
+	}
+	if h.skip {
+		var n int
+		if _, err := fmt.Sscan(r.Header.Get("Inference-Header-Content-Length"), &n); err == nil {
+			body = body[n:]
+		}
+	}
+	return bytes.Clone(body), nil
+}
+
+func (h *overHTTP) close() {
+	for _, c := range h.idle {
+		c.Close()
+	}
+}

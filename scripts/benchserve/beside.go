@@ -1,0 +1,129 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// side is a server that is measured beside others.
+type side struct {
+	name string
+	*server
+	asker
+	rates []float64
+}
+
+func (s *side) close() {
+	if s.asker != nil {
+		s.asker.close()
+	}
+	s.server.close()
+}
+
+// beside prints how bnctl serve does beside servers of others, all of which may
+// have every core. Peers get rows of float32, as their networks take them, and
+// bnctl pixels.
+func (b *bench) beside(n network) error {
+	sides, err := b.sides(n)
+	defer func() {
+		for _, s := range sides {
+			s.close()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	for range b.rounds {
+		for _, s := range sides {
+			rate, err := closed(s, 3*n.batch, b.turn)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			s.rates = append(s.rates, rate)
+		}
+	}
+	ours, best := sides[0], sides[1]
+	for _, s := range sides[1:] {
+		if median(s.rates) > median(best.rates) {
+			best = s
+		}
+	}
+	say(n.name, "images/s", "of it", "p50, p99, p99.9 at half the best peer's rate, ms")
+	say("---", "---", "---", "---")
+	for _, s := range sides {
+		latency := ""
+		if s == ours || s == best {
+			half := median(best.rates) / 2
+			out := load(s, nil, half, b.long(half), s.server)
+			latency = fmt.Sprintf("%s, %s, %s (%v)", ms(out.quantile(0.5)), ms(out.quantile(0.99)),
+				ms(out.quantile(0.999)), out)
+		}
+		rate := median(s.rates)
+		say(s.name, fmt.Sprintf("%.1f", rate), fmt.Sprintf("%.2f", median(ours.rates)/rate), latency)
+	}
+	return nil
+}
+
+// sides starts all servers, bnctl's first.
+func (b *bench) sides(n network) (all []*side, err error) {
+	path, err := b.shared(n)
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.serve(path, n, nil)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, &side{name: "bnctl serve", server: s,
+		asker: newHTTP(s, n.pixels(), "Inference-Header-Content-Length: 0\r\n")})
+	batch, edge := strconv.Itoa(n.batch), strconv.Itoa(n.shape[0])
+	for _, threads := range []string{"1", "2"} {
+		for _, words := range [][]string{
+			{"ONNX Runtime behind Node's http", "node", "scripts/peers/serve_onnxruntime.js",
+				filepath.Join(b.models, n.name+".onnx"), edge, threads, batch},
+			{"PyTorch behind FastAPI and uvicorn", b.python, "scripts/peers/serve_torch.py", n.name, b.models, threads,
+				batch},
+		} {
+			s, err := b.peer(threads, words[1:])
+			if err != nil {
+				return all, fmt.Errorf("%s: %w", words[0], err)
+			}
+			all = append(all, &side{name: words[0] + ", threads: " + threads, server: s,
+				asker: newHTTP(s, n.floats(), "")})
+		}
+	}
+	return all, nil
+}
+
+// peer starts a server that says where it listens.
+func (b *bench) peer(threads string, words []string) (*server, error) {
+	env := []string{"NODE_PATH=" + b.modules, "OMP_NUM_THREADS=" + threads, "OPENBLAS_NUM_THREADS=" + threads,
+		"PYTHONWARNINGS=ignore"}
+	s, line, err := b.start(nil, env, words[0], words[1:]...)
+	if err != nil {
+		return nil, err
+	}
+	var said struct{ HTTP string }
+	err = json.Unmarshal(line, &said)
+	s.http, s.url = said.HTTP, "/"
+	return s, err
+}
+
+// closed has so many clients ask again and again, and returns the answers a second.
+func closed(a asker, clients int, long time.Duration) (float64, error) {
+	var all sync.WaitGroup
+	out, began := &outcome{}, time.Now()
+	for range clients {
+		all.Go(func() {
+			for due := time.Duration(0); due < long; due = time.Since(began) {
+				out.ask(a, nil, began, due)
+			}
+		})
+	}
+	all.Wait()
+	return out.rate(long), out.clean()
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"strconv"
+)
+
+// direct returns the images a second of bnctl bench, its device on its core.
+func (b *bench) direct(path string, n network, more ...string) (float64, error) {
+	args := append([]string{"bench", path, "--json", "--quiet", "--batch", strconv.Itoa(n.batch), "--seconds",
+		fmt.Sprint(b.turn.Seconds())}, more...)
+	cmd := exec.CommandContext(b.ctx, b.bnctl, args...)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err == nil {
+		err = b.pin(cmd.Process.Pid)
+	}
+	if err != nil {
+		return 0, err
+	}
+	var e struct {
+		Rate float64 `json:"images_per_s"`
+	}
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return 0, err
+		}
+	}
+	return e.Rate, cmd.Wait()
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+)
+
+// outcome is what came of a load.
+type outcome struct {
+	mu     sync.Mutex
+	took   []time.Duration // of what was answered, from when it should have been sent; sorted at the end
+	ended  []time.Duration // since the beginning, when it was answered
+	busy   int
+	wrong  int // answered with other bits
+	failed int // neither answered nor refused because of the load
+	why    error
+	memory []float64 // MiB, each second
+}
+
+// load sends requests at a rate, for so long, and returns when all are over. All
+// answers have to be want; nil: any.
+func load(a asker, want []byte, rate float64, long time.Duration, s *server) *outcome {
+	out, draw := &outcome{}, rand.New(rand.NewPCG(1, 2))
+	var all sync.WaitGroup
+	began := time.Now()
+	ends := make(chan struct{})
+	all.Go(func() { out.watch(s, ends) })
+	apart := float64(time.Second) / rate
+	for due := time.Duration(0); due < long; due += time.Duration(draw.ExpFloat64() * apart) {
+		time.Sleep(due - time.Since(began))
+		all.Go(func() { out.ask(a, want, began, due) })
+	}
+	close(ends)
+	all.Wait()
+	slices.Sort(out.took)
+	return out
+}
+
+// watch notes the memory of a server every second.
+func (o *outcome) watch(s *server, ends chan struct{}) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			o.memory = append(o.memory, s.memory())
+		case <-ends:
+			return
+		}
+	}
+}
+
+// ask sends one request, which was due so long after the beginning.
+func (o *outcome) ask(a asker, want []byte, began time.Time, due time.Duration) {
+	got, err := a.ask()
+	ended := time.Since(began)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case err == busy:
+		o.busy++
+	case err != nil:
+		o.failed, o.why = o.failed+1, err
+	default:
+		o.took, o.ended = append(o.took, ended-due), append(o.ended, ended)
+		if want != nil && !bytes.Equal(got, want) {
+			o.wrong++
+		}
+	}
+}
+
+// rate returns the answers a second, without the first fifth of a load.
+func (o *outcome) rate(long time.Duration) float64 {
+	n := 0
+	for _, at := range o.ended {
+		if at >= long/5 && at < long {
+			n++
+		}
+	}
+	return float64(n) / (long - long/5).Seconds()
+}
+
+// quantile returns the time in which a part of what was answered was.
+func (o *outcome) quantile(part float64) time.Duration {
+	if len(o.took) == 0 {
+		return 0
+	}
+	return o.took[min(len(o.took)-1, int(part*float64(len(o.took))))]
+}

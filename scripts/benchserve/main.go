@@ -1,0 +1,89 @@
+// Benchserve measures bnctl serve under open-loop load: requests are sent when
+// a Poisson process says so, whatever has been answered, and how long each took
+// counts from that moment. Bodies are binary.
+//
+// make bench-serve runs it on one core, with the front of the server; the
+// device has another. make bench-serve-peers gives all cores to servers that
+// people would write otherwise, and to bnctl, in turn. The tables that it prints
+// go into docs/results.md.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// options are the flags.
+type options struct {
+	bnctl    string // the program
+	networks string
+	device   int           // the core of the device; -1: any
+	overload time.Duration // at twice the capacity
+	turn     time.Duration // of a rate
+	rounds   int
+	peers    bool
+	models   string // folder with NAME.onnx and NAME.pth, for peers
+	modules  string // NODE_PATH
+	python   string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.bnctl, "bnctl", "bin/bnctl", "the program to measure")
+	flag.StringVar(&o.networks, "networks", "resnet20,resnet50,mobilenetv2", "names of the zoo")
+	flag.IntVar(&o.device, "device", -1, "the core of the device; -1: any")
+	flag.DurationVar(&o.overload, "overload", time.Minute, "how long twice the capacity is asked for")
+	flag.DurationVar(&o.turn, "turn", 5*time.Second, "how long a rate is measured in a round")
+	flag.IntVar(&o.rounds, "rounds", 3, "how often each side is measured, in turn")
+	flag.BoolVar(&o.peers, "peers", false, "compare with servers of others")
+	flag.StringVar(&o.models, "models", "", "folder with the networks of scripts/peers/networks.py")
+	flag.StringVar(&o.modules, "modules", "", "folder with onnxruntime-node")
+	flag.StringVar(&o.python, "python", "/usr/bin/python3", "a Python with torch, fastapi and uvicorn")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench-serve:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	folder, err := os.MkdirTemp("", "benchserve")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	b := &bench{o, ctx, folder}
+	for _, name := range strings.Split(o.networks, ",") {
+		i := slices.IndexFunc(networks, func(n network) bool { return n.name == name })
+		if i < 0 {
+			return fmt.Errorf("%s: there is no such network here", name)
+		}
+		measure := b.alone
+		if o.peers {
+			measure = b.beside
+		}
+		if err := measure(networks[i]); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// bench is a run.
+type bench struct {
+	options
+	ctx    context.Context
+	folder string // of templates that it makes
+}
+
+// say prints a row of the table.
+func say(cells ...string) { fmt.Println("| " + strings.Join(cells, " | ") + " |") }

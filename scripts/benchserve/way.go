@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// way is how requests are sent.
+type way struct {
+	name string
+	asker
+}
+
+// ways returns how one row may be asked for, and the outputs, which are the same
+// by all of them.
+func (b *bench) ways(s *server, n network) (all []way, want []byte, err error) {
+	g, err := newGRPC(b.ctx, s, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	all = []way{{"HTTP", newHTTP(s, n.pixels(), "Inference-Header-Content-Length: 0\r\n")}, {"gRPC", g},
+		{"JSON", newHTTP(s, n.json(), "")}}
+	want, err = all[0].ask()
+	for _, w := range all[1:] {
+		got, other := w.ask()
+		if err = errors.Join(err, other); err == nil && w.name != "JSON" && !bytes.Equal(got, want) {
+			err = errors.New("other bits by " + w.name)
+		}
+	}
+	return all, want, err
+}
+
+func closeAll(ways []way) {
+	for _, w := range ways {
+		w.close()
+	}
+}
+
+// json is the request in JSON.
+func (n network) json() []byte {
+	data := strings.Join(strings.Fields(fmt.Sprint(n.pixels())), ",")
+	shape := strings.ReplaceAll(fmt.Sprint(n.shape), " ", ",")
+	return fmt.Appendf(nil, `{"inputs":[{"name":"x","datatype":"UINT8","shape":[1,%s,"data":%s}]}`,
+		shape[1:], data)
+}

@@ -5,10 +5,11 @@ GO ?= go
 PATIENT = -timeout 30m
 
 .PHONY: build
-build: ## bin/bnctl (static), bin/bnctl-device-cuda and bin/bnctl-device-opencl
+build: ## bin/bnctl (static), bin/bnctl-device-cuda, bin/bnctl-device-opencl and bin/bnctl-fabric-mpi
 	CGO_ENABLED=0 $(GO) build -o bin/bnctl ./cmd/bnctl
 	CGO_ENABLED=0 $(GO) build -o bin/bnctl-device-cuda ./plugins/cuda/bnctl-device-cuda
 	CGO_ENABLED=0 $(GO) build -o bin/bnctl-device-opencl ./plugins/opencl/bnctl-device-opencl
+	CGO_ENABLED=0 $(GO) build -o bin/bnctl-fabric-mpi ./plugins/mpi/bnctl-fabric-mpi
 
 .PHONY: test
 test: ## all tests that need nothing but Go

@@ -32,7 +32,9 @@ device:               collective graph tensor
 
 fabric:               collective tensor
 fabric/fabrictest:    collective fabric
-fabric/inprocess:     collective fabric
+fabric/inprocess:     collective fabric fabric/mailbox
+fabric/mailbox:
+fabric/launcher:
 
 device/ref:           collective device device/class graph tensor
 device/class:         collective device graph
@@ -41,12 +43,13 @@ device/conformance:   device device/devicetest device/remote graph problem
 device/starter:       problem
 device/starter/mine:  device device/ref device/serve
 device/internal/devicepb:
+device/internal/fabricpb:
 device/internal/shm:  collective tensor
 device/internal/wire: collective device device/internal/devicepb graph tensor
 device/serve:         collective device device/internal/devicepb device/internal/shm device/internal/wire
-device/serve:         tensor
+device/serve:         device/internal/fabricpb tensor
 device/remote:        collective device device/internal/devicepb device/internal/shm device/internal/wire
-device/remote:        awake graph tensor
+device/remote:        awake device/internal/fabricpb fabric fabric/mailbox graph tensor
 
 bn:                   collective graph problem tensor
 models:               graph tensor
@@ -57,11 +60,13 @@ parallel:             awake bn collective device fabric graph tensor
 train/internal/tfevents:
 train:                awake bn data device fabric graph models parallel problem serialize tensor
 train:                train/internal/tfevents
-train/job:            data fleet modelfile models parallel problem regular serialize tensor train
+train/job:            data fabric fleet modelfile models parallel problem regular serialize tensor
+train/job:            train
 study:
 
 problem:
-fleet:                device device/class device/ref device/remote parallel plugins/cpu problem
+fleet:                device device/class device/ref device/remote fabric fabric/launcher
+fleet:                parallel plugins/cpu problem
 modelfile:            bn data formats graph models problem regular serialize tensor
 bench:                device device/class device/devicetest device/remote fleet
 bench:                graph models parallel plugins/cpu problem
@@ -122,6 +127,10 @@ plugins/opencl/internal/cl:     plugins/internal/library
 plugins/opencl/internal/opencl: device plugins/gpu plugins/opencl/internal/cl
 plugins/opencl:                 device/serve plugins/opencl/internal/opencl
 plugins/opencl/bnctl-device-opencl: plugins/opencl
+plugins/mpi/internal/mpi:       plugins/internal/library
+plugins/mpi/internal/rank:      device device/serve fabric/launcher plugins/mpi/internal/mpi
+plugins/mpi:                    device/serve plugins/mpi/internal/rank
+plugins/mpi/bnctl-fabric-mpi:   plugins/mpi
 plugins/cuda/internal/cu:       plugins/internal/library
 plugins/cuda/internal/ptx:
 plugins/cuda/internal/cuda:    device plugins/cuda/internal/cu
@@ -131,7 +140,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 .: data fleet modelfile models predict problem serialize tensor train train/job
 
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
-cmd/bnctl: formats legible models
+cmd/bnctl: fabric fabric/launcher formats legible models
 cmd/bnctl: demo doctor fleet graph/dot inspect modelfile predict predict/format problem server strip
 cmd/bnctl: parallel serialize study study/experiment tensor train train/job
 

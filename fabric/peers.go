@@ -195,6 +195,32 @@ func (p *Peers) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 	return all, nil
 }
 
+// Share brings what rank 0 has to all: its own to rank 0, too. It is a Gather.
+func (p *Peers) Share(ctx context.Context, mine []byte) ([]byte, error) {
+	if p.Rank() > 0 {
+		mine = nil
+	}
+	all, err := p.Gather(ctx, mine)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// Together calls f, whose error ends all ranks, in the words of say, and leaves
+// the fabric. An error of others is not said again, and a stop that all know of
+// ends nobody.
+func (p *Peers) Together(f func() error, say func(error) string) error {
+	err := f()
+	if err != nil && !errors.Is(err, Ended) && !errors.Is(err, Agreed) {
+		p.Abort(say(err))
+	}
+	return errors.Join(err, p.Close())
+}
+
+// Agreed is what an error wraps that all ranks have.
+var Agreed = errors.New("the ranks have agreed to stop")
+
 // CallOff ends the turn on all ranks that wait for this one in an exchange.
 // Nothing of this rank may be under way any more. Gather comes next.
 func (p *Peers) CallOff(ctx context.Context, cause string) error {

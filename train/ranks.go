@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
@@ -147,11 +148,20 @@ func (s *Session) runOnRank(ctx context.Context) (*models.Model, error) {
 	s.until = ctx
 	m, err := s.run(context.WithoutCancel(ctx))
 	told := errors.Is(err, errStopped) || ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
-	if err != nil && !told {
+	switch {
+	case err != nil && !told:
 		s.config.Peers.Abort(err.Error())
+	case told: // rank 0 has written the checkpoint when all have come here
+		_, _ = s.config.Peers.Share(context.WithoutCancel(ctx), nil)
+		err = &agreed{err}
 	}
 	return m, err
 }
+
+// agreed is the error of a rank that stops with all others.
+type agreed struct{ error }
+
+func (a *agreed) Unwrap() []error { return []error{a.error, fabric.Agreed} }
 
 // orStop returns the context that says when a run is to stop.
 func (t *trainer) orStop(ctx context.Context) context.Context {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/legible"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -44,8 +45,12 @@ func code(ctx context.Context, err error) int {
 		return exitMisused
 	case errors.As(err, &s):
 		return exitSick
+	case errors.Is(err, fabric.Ended): // whatever signal came after it
+		return exitFailed
 	case ctx.Err() != nil:
 		return signalCode(ctx)
+	case errors.Is(err, fabric.Agreed): // another rank was told to stop
+		return exitTerminated
 	}
 	return exitFailed
 }
@@ -65,7 +70,7 @@ func report(ctx context.Context, err error, asJSON bool, stderr io.Writer) int {
 		return c
 	}
 	text := strings.ReplaceAll(asFlags(err).Error(), "\n", "\n   ")
-	fmt.Fprintln(stderr, legible.Sprintf("bnctl: %v", lines(text)))
+	fmt.Fprintln(stderr, legible.Sprintf("bnctl: %s%v", rankName(), lines(text)))
 	return c
 }
 

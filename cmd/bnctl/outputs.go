@@ -1,28 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
-)
-
-// trainEndings refuses names of files that say they are something else.
-func trainEndings(output, checkpoint string) error {
-	if ending := filepath.Ext(output); output != "" && !strings.EqualFold(ending, ".bnm") {
-		name := strings.TrimSuffix(output, ending) + ".bnm"
-		advice := "name it " + name
-		switch strings.ToLower(ending) {
-		case ".onnx", ".pth", ".pt", ".safetensors":
-			advice = fmt.Sprintf("train -o %s, then bnctl export %s -o %s", name, name, output)
-		}
-		return misuse("-o %s: train writes a template, whose name ends with .bnm; %s", output, advice)
-	}
-	if checkpoint != "" && !strings.EqualFold(filepath.Ext(checkpoint), ".bnc") {
-		return misuse("--checkpoint %s: the name of a checkpoint ends with .bnc", checkpoint)
-	}
-	return nil
-}
+import "os"
 
 // notInput refuses to write over a file that is read.
 func notInput(output string, inputs ...string) error {

@@ -21,12 +21,3 @@ func TestDiskFull(t *testing.T) {
 		}
 	}
 }
-
-func TestWord(t *testing.T) {
-	for text, want := range map[string]string{"a.bnc": "a.bnc", "my logs": "'my logs'", "it's": `'it'\''s'`,
-		"": "''", "$HOME": "'$HOME'", "cifar10:a/b.tar.gz@train": "cifar10:a/b.tar.gz@train"} {
-		if got := word(text); got != want {
-			t.Errorf("word(%q) = %s, want %s", text, got, want)
-		}
-	}
-}

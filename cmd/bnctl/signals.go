@@ -56,7 +56,9 @@ func withSignals(ctx context.Context, asJSON bool, stderr io.Writer) (context.Co
 		select {
 		case s := <-ch:
 			cause = signaled{s.(syscall.Signal)}
-			fmt.Fprintf(stderr, "bnctl: %s: finishing the step; once more stops at once\n", cause.name())
+			if rankName() == "" {
+				fmt.Fprintf(stderr, "bnctl: %s: finishing the step; once more stops at once\n", cause.name())
+			}
 			cancel(cause)
 		case <-done:
 			return

@@ -2,10 +2,8 @@ package main
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -41,57 +39,32 @@ func trainAction(c *cli.Context) error {
 	if err := applyRecipeFile(c); err != nil {
 		return err
 	}
-	if err := trainEndings(c.String("output"), c.String("checkpoint")); err != nil {
+	if err := job.Endings(c.String("output"), c.String("checkpoint")); err != nil {
 		return err
 	}
 	o := outputOf(c)
-	t := &trainer{out: o, checkpoint: c.String("checkpoint"), resumed: resumedFrom(c),
-		logDir: c.String("log-dir"),
+	t := &trainer{out: o, checkpoint: c.String("checkpoint"),
+		resumed: job.ResumedFrom(c.String("resume"), c.String("checkpoint"), c.String("output")),
+		logDir:  c.String("log-dir"),
 		config: train.Config{Workers: c.Int("workers"), LogEvery: c.Int("log-every"),
 			CheckpointEvery: c.Int("checkpoint-every"),
 			DeviceTimeout:   time.Duration(c.Float64("device-timeout") * float64(time.Second))},
 		goOn: func(checkpoint string) string { return goOn(c, checkpoint) }}
-	k, err := checkpointToResume(t.resumed, c.String("resume") == "auto")
-	if err != nil {
-		return err
-	}
-	if err := checkTrainFlags(c, k != nil); err != nil {
-		return err
-	}
-	options, err := trainOptions(c, k)
-	if err != nil {
-		return err
-	}
-	return t.run(c.Context, options)
-}
-
-// checkpointToResume reads the checkpoint to resume; nil to start anew, as a
-// run that starts or continues may do.
-func checkpointToResume(path string, may bool) (*serialize.Checkpoint, error) {
-	if path == "" {
-		return nil, nil
-	}
-	if _, err := os.Stat(path); may && errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	return serialize.ReadCheckpoint(path)
-}
-
-// resumedFrom returns the checkpoint that --resume means; "" without it.
-func resumedFrom(c *cli.Context) string {
-	if path := c.String("resume"); path != "auto" {
-		return path
-	}
-	return checkpointBeside(c.String("checkpoint"), c.String("output"))
-}
-
-// checkpointBeside returns where checkpoints go: to the file of --checkpoint, or
-// the template's name with .bnc.
-func checkpointBeside(checkpoint, output string) string {
-	if checkpoint != "" || output == "" {
-		return checkpoint
-	}
-	return strings.TrimSuffix(output, filepath.Ext(output)) + ".bnc"
+	return onRanks(c, o, func(ctx context.Context, p peers) error {
+		k, err := job.ReadCheckpoint(ctx, p, t.resumed, c.String("resume") == "auto")
+		if err != nil {
+			return err
+		}
+		if err := checkTrainFlags(c, k != nil); err != nil {
+			return err
+		}
+		options, err := trainOptions(c, k)
+		if err != nil {
+			return err
+		}
+		options.Peers = p
+		return t.run(ctx, options)
+	})
 }
 
 // checkTrainFlags refuses values of flags that mean nothing, before anything is read.
@@ -128,7 +101,7 @@ func trainOptions(c *cli.Context, k *serialize.Checkpoint) (o job.Options, err e
 		o.Model = ""
 	}
 	if k == nil && o.Paths.Output == "" {
-		if o.Paths.Output, err = outputBeside(o.Model); err != nil {
+		if o.Paths.Output, err = job.OutputBeside(o.Model); err != nil {
 			return o, err
 		}
 	}
@@ -149,23 +122,10 @@ func trainOptions(c *cli.Context, k *serialize.Checkpoint) (o job.Options, err e
 	return o, err
 }
 
-// outputBeside returns where the template goes without -o: to a file in the
-// present folder that is called like the model, but not to the model itself.
-func outputBeside(model string) (string, error) {
-	name := filepath.Base(model)
-	path := strings.TrimSuffix(name, filepath.Ext(name)) + ".bnm"
-	there, err1 := os.Stat(path)
-	source, err2 := os.Stat(model)
-	if err1 == nil && err2 == nil && os.SameFile(there, source) {
-		return "", misuse("without -o the template would be written over --model %s; give it a name with -o", model)
-	}
-	return path, nil
-}
-
 // goOn is the command that resumes the run of a checkpoint as it was started:
 // with the flags that the checkpoint does not hold.
 func goOn(c *cli.Context, checkpoint string) string {
-	words := []string{"bnctl train --resume", word(checkpoint)}
+	words := []string{"bnctl train --resume", job.Word(checkpoint)}
 	held := []string{"data", "val", "output", "overwrite"}
 	for _, f := range runFlags() {
 		name := f.Names()[0]
@@ -180,18 +140,7 @@ func goOn(c *cli.Context, checkpoint string) string {
 		if list, ok := c.Value(name).(cli.StringSlice); ok {
 			value = strings.Join(list.Value(), ",")
 		}
-		words = append(words, "--"+name, word(value))
+		words = append(words, "--"+name, job.Word(value))
 	}
 	return strings.Join(words, " ")
-}
-
-// word quotes a word for a shell, if it needs it.
-func word(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("0123456789_-./:,=+@%", r)
-	}
-	if s != "" && strings.TrimFunc(s, plain) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

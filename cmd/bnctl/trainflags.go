@@ -99,6 +99,7 @@ func runFlags() []cli.Flag {
 			Usage: "`SECONDS` after which a device that keeps others waiting is lost, and a run without any gives up"},
 		&cli.IntFlag{Name: "log-every", Value: 10, Usage: "`STEPS` between progress lines"},
 		&cli.StringFlag{Name: "log-dir", Usage: "write the curves to `DIR`, for TensorBoard"},
+		fabricFlag(),
 	}, deviceFlags()...)
 }
 

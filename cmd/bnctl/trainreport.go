@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 	"github.com/bnctl/bnctl/train/job"
 )
@@ -27,7 +26,7 @@ func (t *trainer) train(ctx context.Context, j *job.Job) error {
 	if err != nil {
 		return t.stopped(ctx, j.Checkpoint, err)
 	}
-	sum, err := serialize.WriteModel(j.Paths.Output, m)
+	sum, err := j.Write(ctx, m)
 	if err != nil {
 		return err
 	}

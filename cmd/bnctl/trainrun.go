@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bnctl/bnctl/train"
@@ -29,7 +30,7 @@ func (t *trainer) run(ctx context.Context, options job.Options) error {
 	if err := j.Prepare(ctx); err != nil {
 		return err
 	}
-	j.Checkpoint = checkpointBeside(t.checkpoint, j.Paths.Output)
+	j.Checkpoint = job.CheckpointBeside(t.checkpoint, j.Paths.Output)
 	for _, path := range []string{j.Paths.Output, j.Checkpoint} {
 		if err := notInput(path, options.Model, options.Start.Init); err != nil {
 			return err
@@ -47,7 +48,7 @@ func (t *trainer) run(ctx context.Context, options job.Options) error {
 
 // stopped says how to go on after a run that was told to stop.
 func (t *trainer) stopped(ctx context.Context, checkpoint string, err error) error {
-	if ctx.Err() != nil && err == context.Cause(ctx) && checkpoint != "" {
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) && checkpoint != "" {
 		return fmt.Errorf("%w; go on with %s", err, t.goOn(checkpoint))
 	}
 	return err

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"os"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
@@ -25,6 +26,8 @@ type Command struct {
 	Timeout time.Duration
 	// Log takes the lines that the plugin writes to standard error. It may be nil.
 	Log func(line string)
+
+	files []*os.File // that it inherits behind those of its session
 }
 
 const (

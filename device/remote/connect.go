@@ -91,6 +91,7 @@ func (p *peer) child(b *binary) (err error) {
 		}
 		inherited = append(inherited, p.segment, p.bell[1])
 	}
+	inherited = append(inherited, p.command.files...)
 	env := environment(os.Environ(), p.command.Env...)
 	p.process, err = newProcess(b, p.command.Args, env, newOutput(p.command.Log), inherited...)
 	return err

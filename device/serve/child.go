@@ -11,12 +11,12 @@ import (
 )
 
 // exitWithHost ends the process when its standard input ends, which it does
-// when the host is gone, however it went. The device gets a moment to free
+// when the host is gone, however it went. The plugin gets a moment to free
 // what outlives a process, and the server to remove its socket: Serve returns.
-func exitWithHost(s *service, servers <-chan *grpc.Server) {
+func exitWithHost(end func(), servers <-chan *grpc.Server) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	time.AfterFunc(time.Second, func() { os.Exit(1) })
-	s.close()
+	end()
 	(<-servers).Stop()
 }
 

@@ -22,19 +22,26 @@ import (
 // `BINARY describe` says what the plugin is, `BINARY debug` serves a host that
 // did not start it, until standard input ends.
 func Main(p device.Provider) {
+	if !described(p.Describe()) {
+		Serve(p)
+	}
+}
+
+// described does what the arguments of the process ask for besides serving, and
+// reports whether that was all.
+func described(p device.Plugin) bool {
 	if len(os.Args) == 2 && os.Args[1] == "describe" {
-		if err := describe(p.Describe()); err != nil {
+		if err := describe(p); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		return
+		return true
 	}
 	if len(os.Args) == 2 && os.Args[1] == "debug" {
-		fmt.Fprintf(os.Stderr, "start bnctl with BNCTL_REATTACH_DEVICES='%s=LINE', where LINE is this:\n",
-			p.Describe().Name)
+		fmt.Fprintf(os.Stderr, "start bnctl with BNCTL_REATTACH_DEVICES='%s=LINE', where LINE is this:\n", p.Name)
 		_ = os.Setenv(wire.CookieKey, wire.CookieValue)
 	}
-	Serve(p)
+	return false
 }
 
 // describe prints what a plugin is, for `BINARY describe`.
@@ -51,22 +58,27 @@ func describe(p device.Plugin) error {
 // arguments of the process, until the host is done with it. A process that no
 // host started prints what it is and exits with 1.
 func Serve(p device.Provider) {
+	s := newService(p)
+	serveAs(p.Describe(), func(server *grpc.Server) { pb.RegisterDeviceServer(server, s) }, func() { s.close() })
+}
+
+// serveAs serves what register registers. end frees what outlives a process.
+func serveAs(about device.Plugin, register func(*grpc.Server), end func()) {
 	if os.Getenv(wire.CookieKey) != wire.CookieValue {
-		name := p.Describe().Name
-		fmt.Fprintf(os.Stderr, "This is the device plugin %q of bnctl; bnctl starts it: bnctl devices list\n", name)
+		fmt.Fprintf(os.Stderr, "This is the device plugin %q of bnctl; bnctl starts it: bnctl devices list\n",
+			about.Name)
 		os.Exit(1)
 	}
 	signal.Ignore(os.Interrupt, syscall.SIGHUP) // they reach the whole process group; bnctl decides
-	s := newService(p)
 	servers := make(chan *grpc.Server, 1)
-	go exitWithHost(s, servers)
+	go exitWithHost(end, servers)
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig: plugin.HandshakeConfig{
 			ProtocolVersion:  wire.Protocol,
 			MagicCookieKey:   wire.CookieKey,
 			MagicCookieValue: wire.CookieValue,
 		},
-		VersionedPlugins: map[int]plugin.PluginSet{wire.Protocol: {wire.Service: &entry{service: s}}},
+		VersionedPlugins: map[int]plugin.PluginSet{wire.Protocol: {wire.Service: &entry{register: register}}},
 		GRPCServer: func(o []grpc.ServerOption) *grpc.Server {
 			server := newServer(o)
 			servers <- server
@@ -74,7 +86,7 @@ func Serve(p device.Provider) {
 		},
 		Logger: hclog.NewNullLogger(),
 	})
-	s.close()
+	end()
 }
 
 func newServer(o []grpc.ServerOption) *grpc.Server {
@@ -86,14 +98,14 @@ func newServer(o []grpc.ServerOption) *grpc.Server {
 	)...)
 }
 
-// entry registers the service with go-plugin.
+// entry registers the services with go-plugin.
 type entry struct {
 	plugin.NetRPCUnsupportedPlugin
-	service *service
+	register func(*grpc.Server)
 }
 
 func (e *entry) GRPCServer(_ *plugin.GRPCBroker, s *grpc.Server) error {
-	pb.RegisterDeviceServer(s, e.service)
+	e.register(s)
 	return nil
 }
 

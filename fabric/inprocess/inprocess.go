@@ -11,11 +11,13 @@ import (
 
 	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/fabric/mailbox"
 )
 
 // New returns a fabric of so many ranks, as each of them sees it.
 func New(size int) []fabric.Fabric {
-	w := &world{aborted: make(chan struct{}), queues: map[route]*queue{}, closed: make([]chan struct{}, size)}
+	w := &world{aborted: make(chan struct{}), queues: map[route]*mailbox.Box{},
+		closed: make([]chan struct{}, size)}
 	for i := range w.closed {
 		w.closed[i] = make(chan struct{})
 	}
@@ -29,7 +31,7 @@ func New(size int) []fabric.Fabric {
 // world is what the ranks share.
 type world struct {
 	mu      sync.Mutex
-	queues  map[route]*queue
+	queues  map[route]*mailbox.Box
 	cause   string
 	aborted chan struct{}   // closed by Abort
 	closed  []chan struct{} // by rank
@@ -41,43 +43,15 @@ type route struct {
 	lane     collective.Lane
 }
 
-// queue is messages that were sent and not received.
-type queue struct {
-	mu       sync.Mutex
-	messages [][]byte
-	arrived  chan struct{} // holds something if there may be messages
-}
-
-func (w *world) queue(r route) *queue {
+func (w *world) queue(r route) *mailbox.Box {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	q := w.queues[r]
 	if q == nil {
-		q = &queue{arrived: make(chan struct{}, 1)}
+		q = mailbox.New()
 		w.queues[r] = q
 	}
 	return q
-}
-
-func (q *queue) put(message []byte) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.messages = append(q.messages, message)
-	select {
-	case q.arrived <- struct{}{}:
-	default:
-	}
-}
-
-func (q *queue) take() (message []byte, ok bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.messages) == 0 {
-		return nil, false
-	}
-	message = q.messages[0]
-	q.messages = q.messages[1:]
-	return message, true
 }
 
 type rank struct {
@@ -116,7 +90,7 @@ func (r *rank) Send(ctx context.Context, to int, lane collective.Lane, message [
 	if err := r.ended(); err != nil {
 		return err
 	}
-	r.world.queue(route{r.number, to, lane}).put(slices.Clone(message))
+	r.world.queue(route{r.number, to, lane}).Put(slices.Clone(message))
 	return ctx.Err()
 }
 
@@ -130,14 +104,14 @@ func (r *rank) Receive(ctx context.Context, from int, lane collective.Lane) ([]b
 			return nil, err
 		}
 		gone := isClosed(r.world.closed[from]) // before the queue is looked at: what was sent before arrives
-		if m, ok := q.take(); ok {
+		if m, ok := q.Take(); ok {
 			return m, nil
 		}
 		if gone {
 			return nil, fmt.Errorf("%w: rank %d has left", fabric.Ended, from)
 		}
 		select {
-		case <-q.arrived:
+		case <-q.Arrived():
 		case <-r.world.aborted:
 		case <-r.world.closed[r.number]:
 		case <-r.world.closed[from]:

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
@@ -28,7 +29,10 @@ type Options struct {
 	// place of what Paths names; ValidationSource nil is no validation.
 	Source, ValidationSource data.Source
 	Resume                   *serialize.Checkpoint // to go on from; nil: a new run
-	Overwrite                bool                  // the checkpoint of another recipe
+	// Peers is the ranks of the run, nil: this process is alone. All of them have the
+	// same options. Rank 0 alone reads the model's files, and writes.
+	Peers     *fabric.Peers
+	Overwrite bool // the checkpoint of another recipe
 	// Recipe writes into r what the caller decides: r is train.DefaultRecipe, or
 	// that of the checkpoint. nil: nothing.
 	Recipe        func(r *train.Recipe) error
@@ -211,9 +215,9 @@ func (j *Job) Prepare(ctx context.Context) error {
 		r.MaskValues, r.MaskIgnore = masks.Values, masks.Ignore
 	}
 	if j.was != nil {
-		err = j.compare(r)
+		err = j.compared(ctx, r)
 	} else {
-		err = j.begin(r)
+		err = j.begin(ctx, r)
 	}
 	if err != nil {
 		return err
@@ -222,8 +226,8 @@ func (j *Job) Prepare(ctx context.Context) error {
 }
 
 // begin makes the model of a new run.
-func (j *Job) begin(r *train.Recipe) error {
-	m, err := j.start(r.Seed)
+func (j *Job) begin(ctx context.Context, r *train.Recipe) error {
+	m, err := j.sharedModel(ctx, r.Seed)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,9 @@ func (j *Job) Claim(read string) (err error) {
 			}
 		}
 	}
+	if j.follows() {
+		return nil
+	}
 	if j.release, err = serialize.Claim(j.Paths.Output, j.Checkpoint); err != nil {
 		j.release = func() {}
 		return err
@@ -44,11 +47,14 @@ func sameFile(a, b string) bool {
 // OpenDevices opens the devices and settles the kernel class.
 func (j *Job) OpenDevices(ctx context.Context) (err error) {
 	o := j.o.Fleet
-	o.Precision, o.Most = j.Recipe.Precision, j.Recipe.StepReplicas()
+	o.Precision, o.Most = j.Recipe.Precision, j.replicas()
 	if j.Fleet, err = fleet.Open(ctx, o); err != nil {
 		return err
 	}
-	class, _ := train.KernelClass(j.Fleet.Members)
+	class, err := j.sharedClass(ctx, o)
+	if err != nil {
+		return err
+	}
 	if j.was != nil && j.Recipe.Kernels != class && !j.o.AnyKernels {
 		return problem.New("", "", fmt.Sprintf("the checkpoint was trained with kernel class %s, these devices "+
 			"have %s, whose bits differ", j.Recipe.Kernels, class), "add {kernels} "+class+" to go on all the same")
@@ -62,8 +68,9 @@ func (j *Job) Start(ctx context.Context) (*train.Session, error) {
 	c := j.Config
 	c.Train, c.Validation, c.Fleet, c.Paths, c.Checkpoint = j.Data, j.Validation, j.Fleet, j.Paths, j.Checkpoint
 	c.BySpeed = j.o.Placement == bySpeed
+	c.Peers = j.o.Peers
 	var err error
-	if c.Placement, err = placement(j.o.Placement, len(j.Fleet.Members), j.Recipe.StepReplicas()); err != nil {
+	if c.Placement, err = placement(j.o.Placement, len(j.Fleet.Members), j.replicas()); err != nil {
 		return nil, err
 	}
 	if j.was == nil {

@@ -18,10 +18,15 @@ type Library struct {
 
 // Open opens the first of the names that there is: file names are
 // looked up as the loader does, paths are taken as they are.
-func Open(names ...string) (*Library, error) {
+func Open(names ...string) (*Library, error) { return open(purego.RTLD_LOCAL, names) }
+
+// OpenGlobal is Open of a library whose own plugins look for its symbols.
+func OpenGlobal(names ...string) (*Library, error) { return open(purego.RTLD_GLOBAL, names) }
+
+func open(mode int, names []string) (*Library, error) {
 	err := fmt.Errorf("%s not found", names[0])
 	for _, name := range names {
-		h, e := dlopen(name)
+		h, e := dlopen(name, mode)
 		if e == nil {
 			return &Library{name, h}, nil
 		}
@@ -34,24 +39,43 @@ func Open(names ...string) (*Library, error) {
 
 // dlopen keeps its thread: why a library cannot be opened is kept per thread,
 // and asked for by a second call.
-func dlopen(name string) (uintptr, error) {
+func dlopen(name string, mode int) (uintptr, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	return purego.Dlopen(name, purego.RTLD_NOW|mode)
 }
 
 // Bind makes *fn the function of that name. A missing one is an error here;
 // registering it would panic.
 func (l *Library) Bind(fn any, name string) error {
-	runtime.LockOSThread() // as in dlopen
-	defer runtime.UnlockOSThread()
-	symbol, err := purego.Dlsym(l.handle, name)
+	symbol, err := l.Symbol(name)
 	if err != nil {
-		return fmt.Errorf("%s has no function %s: %w", l.name, name, err)
+		return err
 	}
 	purego.RegisterFunc(fn, symbol)
 	return nil
 }
+
+// Symbol returns the address of a function or variable.
+func (l *Library) Symbol(name string) (uintptr, error) {
+	runtime.LockOSThread() // as in dlopen
+	defer runtime.UnlockOSThread()
+	symbol, err := purego.Dlsym(l.handle, name)
+	if err != nil {
+		return 0, fmt.Errorf("%s has no %s: %w", l.name, name, err)
+	}
+	return symbol, nil
+}
+
+// Call calls the function at an address with integers and addresses of memory
+// that the caller keeps, and returns its integer. It is faster than Bind's.
+func Call(function uintptr, arguments ...uintptr) uintptr {
+	r, _, _ := purego.SyscallN(function, arguments...)
+	return r
+}
+
+// Name returns which of the names was opened.
+func (l *Library) Name() string { return l.name }
 
 // Close closes the library.
 func (l *Library) Close() error { return purego.Dlclose(l.handle) }

@@ -15,6 +15,18 @@ func Open(names ...string) (*Library, error) {
 	return nil, fmt.Errorf("%s: shared libraries are not opened on %s yet", names[0], runtime.GOOS)
 }
 
+// OpenGlobal says that there are none.
+func OpenGlobal(names ...string) (*Library, error) { return Open(names...) }
+
+// Symbol is never called.
+func (l *Library) Symbol(string) (uintptr, error) { return 0, nil }
+
+// Call is never called.
+func Call(uintptr, ...uintptr) uintptr { return 0 }
+
+// Name is never called.
+func (l *Library) Name() string { return l.name }
+
 // Bind is never called.
 func (l *Library) Bind(any, string) error { return nil }
 

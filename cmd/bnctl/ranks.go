@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/fabric/launcher"
+	"github.com/bnctl/bnctl/fleet"
+)
+
+func fabricFlag() cli.Flag {
+	return &cli.StringFlag{Name: "fabric", Value: fleet.FabricAuto, Usage: "what joins the processes that a " +
+		"launcher has started: mpi, mpi:LIBRARY, a plugin's name, none, or auto: mpi where there are several"}
+}
+
+// peers is the ranks of a run; nil: this process is alone.
+type peers = *fabric.Peers
+
+// onRanks calls f as one rank of several, or alone, with nil. Ranks but 0 say
+// nothing but errors, of which one ends all.
+func onRanks(c *cli.Context, o *output, f func(ctx context.Context, p peers) error) error {
+	silence := time.Duration(c.Float64("device-timeout") * float64(time.Second))
+	p, err := pluginsOf(c).Join(c.Context, c.String("fabric"), silence)
+	if p == nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return f(c.Context, nil)
+	}
+	if p.Rank() > 0 {
+		o.stdout, o.quiet = io.Discard, true
+	}
+	return p.Together(func() error { return f(c.Context, p) },
+		func(err error) string { return asFlags(err).Error() })
+}
+
+// rankName begins what a rank but the first says: "rank 2: ".
+func rankName() string {
+	if rank, _ := launcher.Rank(); rank > 0 {
+		return fmt.Sprintf("rank %d: ", rank)
+	}
+	return ""
+}

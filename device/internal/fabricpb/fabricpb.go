@@ -1,0 +1,5 @@
+// Package fabricpb is the generated form of proto/bnctl/fabric/v1/fabric.proto,
+// the border between bnctl and fabric plugins.
+package fabricpb
+
+//go:generate ./generate.sh

@@ -1,0 +1,64 @@
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// FrameKind is what a frame between bnctl and a fabric plugin is (fabric.proto).
+type FrameKind uint8
+
+const (
+	FrameMessage FrameKind = 1 + iota // from or to a peer
+	FrameEnded                        // the fabric is of no use any more
+	FrameLeft                         // a peer has left; this rank: all have
+	FrameAbort                        // all ranks are to end
+	FrameLeave                        // this rank leaves
+	FramePart                         // a message goes on in the next frame of its peer and lane
+)
+
+// MaxFrame bounds the content of a frame, in bytes: messages that are longer
+// come in parts, so that lanes take turns.
+const MaxFrame = 256 << 10
+
+// Frame is one of them.
+type Frame struct {
+	Kind    FrameKind
+	Lane    uint8
+	Peer    int
+	Content []byte
+}
+
+const frameHeader = 16
+
+// WriteFrame writes a frame and makes it visible.
+func WriteFrame(p Pipe, f Frame) error {
+	var h [frameHeader]byte
+	h[0], h[1] = byte(f.Kind), f.Lane
+	binary.LittleEndian.PutUint32(h[4:], uint32(f.Peer))
+	binary.LittleEndian.PutUint64(h[8:], uint64(len(f.Content)))
+	if _, err := p.Write(h[:]); err != nil {
+		return err
+	}
+	if _, err := p.Write(f.Content); err != nil {
+		return err
+	}
+	return p.Flush()
+}
+
+// ReadFrame reads the next frame; its content is the caller's.
+func ReadFrame(r io.Reader) (Frame, error) {
+	var h [frameHeader]byte
+	if _, err := io.ReadFull(r, h[:]); err != nil {
+		return Frame{}, err
+	}
+	f := Frame{Kind: FrameKind(h[0]), Lane: h[1], Peer: int(binary.LittleEndian.Uint32(h[4:]))}
+	n := binary.LittleEndian.Uint64(h[8:])
+	if f.Kind < FrameMessage || f.Kind > FramePart || n > MaxFrame {
+		return Frame{}, fmt.Errorf("frame of kind %d with %d bytes: it is none of bnctl", h[0], n)
+	}
+	f.Content = make([]byte, n)
+	_, err := io.ReadFull(r, f.Content)
+	return f, err
+}

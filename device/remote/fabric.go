@@ -1,0 +1,309 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/bnctl/bnctl/awake"
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/internal/fabricpb"
+	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/fabric/mailbox"
+)
+
+// Fabric is this process as a rank of a fabric whose plugin runs in a process
+// of its own.
+type Fabric struct {
+	peer    *peer
+	binary  *binary
+	pipe    wire.Pipe
+	rank    int
+	about   string
+	boxes   [][collective.Lanes]*mailbox.Box // by rank
+	left    []chan struct{}                  // closed when a rank has left; this one: all have
+	over    chan struct{}                    // closed when the fabric has ended
+	cause   string                           // why; valid then
+	once    sync.Once                        // of the end
+	leave   sync.Once
+	reader  sync.WaitGroup
+	writing sync.Mutex                     // held by who writes to the pipe
+	turns   [][collective.Lanes]sync.Mutex // held by who sends a message to a rank
+	parts   [][collective.Lanes][]byte     // by rank: of the message that is coming; read's
+}
+
+// JoinFabric starts a fabric plugin, which makes this process a rank by a
+// library, "": the one that belongs to the launcher. It returns when all ranks
+// are there, or ctx ends. The error is of kind Unavailable.
+func JoinFabric(ctx context.Context, c Command, library string) (*Fabric, error) {
+	if err := c.inheritLauncher(); err != nil {
+		return nil, err
+	}
+	b, err := openBinary(&c)
+	if err != nil {
+		return nil, err
+	}
+	f := &Fabric{binary: b, over: make(chan struct{})}
+	if f.peer, err = connect(ctx, &c, b); err == nil {
+		err = f.join(ctx, library)
+	}
+	if err != nil {
+		f.release()
+		return nil, err
+	}
+	f.reader.Go(f.read)
+	return f, nil
+}
+
+// join makes the process a rank.
+func (f *Fabric) join(ctx context.Context, library string) error {
+	c := f.peer.command
+	offer := f.peer.offer()
+	if offer == nil {
+		return c.fail("join", device.Unavailable, "a fabric needs shared memory: %s", f.peer.noShm)
+	}
+	reply, err := fabricpb.NewFabricClient(f.peer.line).Join(ctx, &fabricpb.JoinRequest{Library: library,
+		File: offer.File, Bytes: offer.Bytes, Bell: offer.Bell})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return f.peer.broken("plugin "+c.Name, "join", err)
+	case reply.GetError() != "":
+		return c.fail("join", device.Unavailable, "%s", reply.GetError())
+	case reply.GetSize() == 0 || reply.GetRank() >= reply.GetSize():
+		return c.fail("join", device.Unavailable, "it says that this is rank %d of %d", reply.GetRank(),
+			reply.GetSize())
+	}
+	f.rank, f.about = int(reply.GetRank()), reply.GetAbout()
+	f.turns = make([][collective.Lanes]sync.Mutex, reply.GetSize())
+	f.parts = make([][collective.Lanes][]byte, reply.GetSize())
+	for range reply.GetSize() {
+		f.left = append(f.left, make(chan struct{}))
+		f.boxes = append(f.boxes, [collective.Lanes]*mailbox.Box{mailbox.New(), mailbox.New()})
+	}
+	memory, err := shm.Map(f.peer.segment, shm.Bytes)
+	if err != nil {
+		return err
+	}
+	bell := f.peer.bell[0]
+	f.peer.bell[0] = nil // the connection's from now on
+	f.pipe, err = shm.Host(memory, bell)
+	return err
+}
+
+// read takes what the plugin sends, until there is no more.
+func (f *Fabric) read() {
+	go func() { // so that it does not wait for a process that is gone
+		<-f.peer.process.exited
+		f.pipe.Close()
+	}()
+	for {
+		m, err := wire.ReadFrame(f.pipe)
+		if err != nil {
+			f.end(fmt.Sprintf("the plugin %s is gone: %s", f.peer.command.Name, f.lastWords()))
+			return
+		}
+		switch {
+		case m.Kind == wire.FrameEnded:
+			f.end(string(m.Content))
+		case m.Peer >= len(f.boxes) || m.Lane >= collective.Lanes:
+			f.end(fmt.Sprintf("the plugin %s speaks of rank %d and lane %d", f.peer.command.Name, m.Peer, m.Lane))
+		case m.Kind == wire.FramePart:
+			f.parts[m.Peer][m.Lane] = append(f.parts[m.Peer][m.Lane], m.Content...)
+		case m.Kind == wire.FrameMessage:
+			f.boxes[m.Peer][m.Lane].Put(f.whole(&f.parts[m.Peer][m.Lane], m.Content))
+		case m.Kind == wire.FrameLeft && !isClosed(f.left[m.Peer]):
+			close(f.left[m.Peer])
+		}
+	}
+}
+
+// whole returns a message, the parts of which before the last have come.
+func (f *Fabric) whole(parts *[]byte, last []byte) []byte {
+	if len(*parts) == 0 {
+		return last
+	}
+	m := append(*parts, last...)
+	*parts = nil
+	return m
+}
+
+func (f *Fabric) lastWords() string {
+	if !f.peer.process.within(dying) {
+		return "its connection broke"
+	}
+	return f.peer.process.howItEnded()
+}
+
+func (f *Fabric) end(cause string) {
+	f.once.Do(func() {
+		f.cause = cause
+		close(f.over)
+	})
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// About says what network it is.
+func (f *Fabric) About() string { return f.about }
+
+// Rank implements fabric.Fabric.
+func (f *Fabric) Rank() int { return f.rank }
+
+// Size implements fabric.Fabric.
+func (f *Fabric) Size() int { return len(f.boxes) }
+
+func (f *Fabric) check(peer int, lane collective.Lane) error {
+	if peer < 0 || peer >= f.Size() || peer == f.rank || lane >= collective.Lanes {
+		return fmt.Errorf("rank %d: lane %d of rank %d: there are %d ranks and %d lanes, and none sends to itself",
+			f.rank, lane, peer, f.Size(), collective.Lanes)
+	}
+	return nil
+}
+
+func (f *Fabric) ended() error {
+	if isClosed(f.over) {
+		return fmt.Errorf("%w: %s", fabric.Ended, f.cause)
+	}
+	return nil
+}
+
+// Send implements fabric.Fabric.
+func (f *Fabric) Send(ctx context.Context, to int, lane collective.Lane, message []byte) error {
+	if err := f.check(to, lane); err != nil {
+		return err
+	}
+	f.turns[to][lane].Lock() // no part of another message comes between those of this one
+	defer f.turns[to][lane].Unlock()
+	for len(message) > wire.MaxFrame {
+		part := wire.Frame{Kind: wire.FramePart, Lane: uint8(lane), Peer: to, Content: message[:wire.MaxFrame]}
+		if err := f.write(part); err != nil {
+			return err
+		}
+		message = message[wire.MaxFrame:]
+	}
+	last := wire.Frame{Kind: wire.FrameMessage, Lane: uint8(lane), Peer: to, Content: message}
+	if err := f.write(last); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+func (f *Fabric) write(m wire.Frame) error {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if err := f.ended(); err != nil {
+		return err
+	}
+	if err := wire.WriteFrame(f.pipe, m); err != nil {
+		return fmt.Errorf("%w: the plugin %s: %w", fabric.Ended, f.peer.command.Name, err)
+	}
+	return nil
+}
+
+// Receive implements fabric.Fabric.
+func (f *Fabric) Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error) {
+	if err := f.check(from, lane); err != nil {
+		return nil, err
+	}
+	box := f.boxes[from][lane]
+	for {
+		if err := f.ended(); err != nil {
+			return nil, err
+		}
+		gone := isClosed(f.left[from]) // before the box is looked at: what was sent before has arrived
+		if m, ok := box.Take(); ok {
+			return m, nil
+		}
+		if gone {
+			return nil, fmt.Errorf("%w: rank %d has left", fabric.Ended, from)
+		}
+		left := f.left[from]
+		select {
+		case <-box.Arrived():
+		case <-left:
+		case <-f.over:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// Abort implements fabric.Fabric.
+func (f *Fabric) Abort(cause string) {
+	_ = f.write(wire.Frame{Kind: wire.FrameAbort, Content: []byte(cause)})
+	f.end(cause)
+}
+
+const (
+	// parting is how long a rank waits for the others to leave too.
+	parting = 20 * time.Second
+	// partingInAnger is that after an end that was not everybody's will.
+	partingInAnger = time.Second
+)
+
+// Close implements fabric.Fabric. It waits for the others to leave too, for a while.
+func (f *Fabric) Close() error {
+	f.leave.Do(func() {
+		patience := parting
+		if isClosed(f.over) {
+			patience = partingInAnger
+		}
+		f.writing.Lock()
+		err := wire.WriteFrame(f.pipe, wire.Frame{Kind: wire.FrameLeave})
+		f.writing.Unlock()
+		if err == nil {
+			waiting, stop := awake.WithTimeout(context.Background(), patience)
+			select {
+			case <-f.left[f.rank]:
+			case <-waiting.Done():
+			case <-f.peer.process.exited:
+			}
+			stop()
+		}
+		f.end(fmt.Sprintf("rank %d has closed it", f.rank))
+		f.release()
+		f.reader.Wait()
+	})
+	return nil
+}
+
+// release ends the plugin.
+func (f *Fabric) release() {
+	if f.peer != nil {
+		f.peer.end()
+	}
+	_ = f.binary.close() // it was only read
+}
+
+// launcherFile is the descriptor at which a fabric plugin inherits the one that
+// leads to the launcher, if the launcher gave bnctl one.
+const launcherFile = "6"
+
+// inheritLauncher gives the plugin what the launcher gave this process: its
+// environment, and the descriptor that PMI_FD names (MPICH's family).
+func (c *Command) inheritLauncher() error {
+	c.Env = append(c.Env, os.Environ()...)
+	f, err := launcherSocket()
+	if err != nil || f == nil {
+		return err
+	}
+	c.files = []*os.File{f}
+	c.Env = append(c.Env, pmiKey+"="+launcherFile)
+	return nil
+}
+
+var _ fabric.Fabric = (*Fabric)(nil)

@@ -1,0 +1,46 @@
+package remote
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// fabricPrefix begins the file name of every fabric plugin: bnctl-fabric-NAME.
+const fabricPrefix = "bnctl-fabric-"
+
+// FindFabric returns the fabric plugin of a name: that of Folders, or of
+// devices.lock. In devices.lock it has the name of its file.
+func FindFabric(name string) (Found, error) {
+	file := fabricPrefix + name
+	for _, folder := range Folders() {
+		path := filepath.Join(folder, file)
+		if i, err := os.Stat(path); err == nil && i.Mode().IsRegular() {
+			return Found{Name: file, Path: path, Own: folder == ownFolder()}, nil
+		}
+	}
+	lock, err := ReadLock()
+	if err != nil {
+		return Found{}, err
+	}
+	for _, l := range lock {
+		if l.Name == file {
+			return Found{Name: l.Name, Path: l.Path}, nil
+		}
+	}
+	return Found{}, device.Errorf("", "", device.Unavailable, "the fabric plugin %s is in none of %s; build it "+
+		"with make build, or add it with bnctl plugin add", file, strings.Join(Folders(), ", "))
+}
+
+// ParseFabric reads what a person calls a fabric: its name, and behind a colon
+// the library that its plugin is to use.
+func ParseFabric(text string) (name, library string, err error) {
+	name, library, _ = strings.Cut(text, ":")
+	if name == "" || strings.ContainsAny(name, `/\`) {
+		return "", "", fmt.Errorf("%q is no name of a fabric", name)
+	}
+	return name, library, nil
+}

@@ -1,0 +1,31 @@
+// Package launcher knows from the environment whether a launcher has started
+// this process as one of several ranks: mpirun, mpiexec, srun and their kind.
+package launcher
+
+import (
+	"os"
+	"strconv"
+)
+
+// said are the variables in which launchers say which rank a process is, and how
+// many there are.
+var said = []struct{ rank, size string }{
+	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, // Open MPI
+	{"PMI_RANK", "PMI_SIZE"},                         // MPICH, Intel MPI, srun --mpi=pmi2
+	{"PALS_RANKID", "PALS_SIZE"},                     // Cray
+	{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},         // srun; a batch script is not a step of several
+	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},   // MVAPICH
+}
+
+// Rank returns which rank this process is, and of how many; 0 of 0 if no launcher
+// has started it.
+func Rank() (rank, size int) {
+	for _, s := range said {
+		r, err1 := strconv.Atoi(os.Getenv(s.rank))
+		n, err2 := strconv.Atoi(os.Getenv(s.size))
+		if err1 == nil && err2 == nil && r >= 0 && r < n {
+			return r, n
+		}
+	}
+	return 0, 0
+}

@@ -1,0 +1,21 @@
+package launcher
+
+import "testing"
+
+// TestRank reads what launchers say.
+func TestRank(t *testing.T) {
+	for _, s := range said {
+		t.Setenv(s.rank, "")
+		t.Setenv(s.size, "")
+	}
+	for _, c := range []struct {
+		rank, size string
+		want, of   int
+	}{{"", "", 0, 0}, {"0", "1", 0, 1}, {"3", "4", 3, 4}, {"4", "4", 0, 0}, {"-1", "4", 0, 0}, {"x", "4", 0, 0}} {
+		t.Setenv("PMI_RANK", c.rank)
+		t.Setenv("PMI_SIZE", c.size)
+		if rank, size := Rank(); rank != c.want || size != c.of {
+			t.Errorf("rank %q of %q is %d of %d, want %d of %d", c.rank, c.size, rank, size, c.want, c.of)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/fabric/launcher"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Words of Join beside the names of fabrics.
+const (
+	FabricAuto = "auto" // MPI, if a launcher has started several ranks
+	FabricNone = "none" // this process is alone, whoever started it
+)
+
+// Join makes this process a rank of the run that a launcher has started, over a
+// fabric: "mpi", "mpi:LIBRARY" or that of another plugin; FabricAuto or
+// FabricNone. It returns when all ranks are there; nil if this process is alone.
+// A peer that is silent for the timeout is taken to be gone.
+func (p Plugins) Join(ctx context.Context, text string, timeout time.Duration) (*fabric.Peers, error) {
+	_, size := launcher.Rank()
+	switch {
+	case text == FabricNone, text == FabricAuto && size < 2:
+		return nil, nil
+	case text == FabricAuto:
+		text = "mpi"
+	}
+	name, library, err := remote.ParseFabric(text)
+	if err != nil {
+		return nil, problem.New("fabric", text, err.Error(), "name one as in {fabric} mpi or {fabric} mpi:LIBRARY")
+	}
+	found, err := remote.FindFabric(name)
+	if err != nil {
+		return nil, problem.Failure("fabric", err.Error(), "").Because(err)
+	}
+	cmd, err := found.Command(p.Unlocked)
+	if errors.Is(err, remote.ErrUnlocked) {
+		return nil, problem.Wrap("", err)
+	} else if err != nil {
+		return nil, err
+	}
+	f, err := remote.JoinFabric(ctx, p.adorn(cmd), library)
+	if err != nil {
+		return nil, err
+	}
+	if f.Size() > 1 {
+		return fabric.New(f, timeout), nil
+	}
+	err = f.Close()
+	if size == 0 && err == nil {
+		return nil, problem.New("fabric", text, fmt.Sprintf("%s sees one rank, and no launcher has started it",
+			f.About()), "start it with one: mpirun -np 2 bnctl ...")
+	}
+	return nil, err
+}

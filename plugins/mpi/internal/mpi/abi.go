@@ -1,0 +1,37 @@
+package mpi
+
+import (
+	"encoding/binary"
+
+	"github.com/bnctl/bnctl/plugins/internal/library"
+)
+
+// abi is what differs between libraries: values of mpi.h.
+type abi struct {
+	world, bytes, errorsReturn uintptr // handles
+	anySource, anyTag          int32
+	source, tag                int // where a status has them, in bytes
+}
+
+// mpich are the values of MPICH's family, whose handles are integers.
+var mpich = abi{world: 0x44000000, bytes: 0x4c00010d, errorsReturn: 0x54000001, anySource: -2, anyTag: -1,
+	source: 8, tag: 12}
+
+// abiOf returns those of a library. Open MPI's handles are addresses of variables.
+func abiOf(l *library.Library) (abi, error) {
+	world, err := l.Symbol("ompi_mpi_comm_world")
+	if err != nil {
+		return mpich, nil
+	}
+	a := abi{world: world, anySource: -1, anyTag: -1, source: 0, tag: 4}
+	if a.bytes, err = l.Symbol("ompi_mpi_byte"); err != nil {
+		return a, err
+	}
+	a.errorsReturn, err = l.Symbol("ompi_mpi_errors_return")
+	return a, err
+}
+
+// status is an MPI_Status: at most 24 bytes in the known libraries.
+type status [64]byte
+
+func (s *status) at(offset int) int { return int(int32(binary.NativeEndian.Uint32(s[offset:]))) }

@@ -1,0 +1,154 @@
+package mpi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/bnctl/bnctl/plugins/internal/library"
+)
+
+// MPI is an open library, which this process is a rank of.
+type MPI struct {
+	abi
+	library *library.Library
+	calls   map[string]uintptr
+	room    *room
+	Rank    int
+	Size    int
+	About   string // "Open MPI v4.1.4"
+}
+
+// room is memory for what calls return. It is not on a stack, which moves.
+type room struct {
+	a, b   int32
+	status status
+	text   [8192]byte // more than MPI_MAX_LIBRARY_VERSION_STRING and MPI_MAX_ERROR_STRING
+}
+
+// Request is a transfer that is under way.
+type Request struct {
+	handle  uintptr // of Open MPI; the first 4 bytes are those of MPICH
+	content []byte  // that the library reads or writes
+}
+
+// threadFunneled is MPI_THREAD_FUNNELED in all known libraries.
+const threadFunneled = 1
+
+var functions = []string{"MPI_Init_thread", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Comm_set_errhandler",
+	"MPI_Get_library_version", "MPI_Isend", "MPI_Irecv", "MPI_Iprobe", "MPI_Get_count", "MPI_Test", "MPI_Abort",
+	"MPI_Finalize", "MPI_Error_string"}
+
+// Open opens the first of the libraries that there is, and becomes a rank. It
+// returns when all ranks are there.
+func Open(names []string) (*MPI, error) {
+	l, err := library.OpenGlobal(names...)
+	if err != nil {
+		return nil, err
+	}
+	m := &MPI{library: l, calls: map[string]uintptr{}, room: &room{}}
+	for _, f := range functions {
+		if m.calls[f], err = l.Symbol(f); err != nil {
+			return nil, err
+		}
+	}
+	if m.abi, err = abiOf(l); err != nil {
+		return nil, err
+	}
+	return m, m.begin()
+}
+
+func (m *MPI) begin() error {
+	r := m.room
+	if err := m.call("MPI_Init_thread", 0, 0, threadFunneled, address(&r.a)); err != nil {
+		return err
+	}
+	if r.a < threadFunneled {
+		return fmt.Errorf("%s does not let one of several threads call it", m.library.Name())
+	}
+	err := errors.Join(m.call("MPI_Comm_set_errhandler", m.world, m.errorsReturn),
+		m.call("MPI_Comm_rank", m.world, address(&r.a)), m.call("MPI_Comm_size", m.world, address(&r.b)))
+	m.Rank, m.Size = int(r.a), int(r.b)
+	if err == nil {
+		err = m.call("MPI_Get_library_version", address(&r.text[0]), address(&r.a))
+	}
+	m.About = firstWords(string(r.text[:max(0, min(int(r.a), len(r.text)))]))
+	return err
+}
+
+// firstWords returns what comes before the first comma or end of a line.
+func firstWords(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(strings.ReplaceAll(s, "\t", " ")), "\n")
+	s, _, _ = strings.Cut(s, ",")
+	return strings.Join(strings.Fields(s), " ")
+}
+
+func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
+
+// call makes a call and returns its error in the library's words.
+func (m *MPI) call(name string, arguments ...uintptr) error {
+	code := int32(library.Call(m.calls[name], arguments...))
+	if code == 0 {
+		return nil
+	}
+	r := m.room
+	if int32(library.Call(m.calls["MPI_Error_string"], uintptr(code), address(&r.text[0]), address(&r.a))) != 0 {
+		return fmt.Errorf("%s: error %d", name, code)
+	}
+	return fmt.Errorf("%s: %s", name, r.text[:max(0, min(int(r.a), len(r.text)))])
+}
+
+// nothing is what an empty message points to.
+var nothing = new([8]byte)
+
+func start(b []byte) uintptr {
+	if len(b) == 0 {
+		return address(nothing)
+	}
+	return address(&b[0])
+}
+
+// Isend begins to send a message.
+func (m *MPI) Isend(to, tag int, message []byte) (*Request, error) {
+	q := &Request{content: message}
+	return q, m.call("MPI_Isend", start(message), uintptr(len(message)), m.bytes, uintptr(to), uintptr(tag),
+		m.world, address(&q.handle))
+}
+
+// Irecv begins to receive the message that Iprobe has found.
+func (m *MPI) Irecv(from, tag int, into []byte) (*Request, error) {
+	q := &Request{content: into}
+	return q, m.call("MPI_Irecv", start(into), uintptr(len(into)), m.bytes, uintptr(from), uintptr(tag), m.world,
+		address(&q.handle))
+}
+
+// Test reports whether a transfer is done.
+func (m *MPI) Test(q *Request) (bool, error) {
+	r := m.room
+	r.a = 0
+	err := m.call("MPI_Test", address(&q.handle), address(&r.a), address(&r.status[0]))
+	return r.a != 0, err
+}
+
+// Content is what a transfer has sent or received.
+func (q *Request) Content() []byte { return q.content }
+
+// Iprobe looks for the next message from anybody, and returns its length.
+func (m *MPI) Iprobe() (found bool, from, tag, length int, err error) {
+	r := m.room
+	r.a = 0
+	err = m.call("MPI_Iprobe", uintptr(m.anySource), uintptr(m.anyTag), m.world, address(&r.a),
+		address(&r.status[0]))
+	if err != nil || r.a == 0 {
+		return false, 0, 0, 0, err
+	}
+	err = m.call("MPI_Get_count", address(&r.status[0]), m.bytes, address(&r.b))
+	return true, r.status.at(m.source), r.status.at(m.tag), int(r.b), err
+}
+
+// Abort ends all ranks; this process too, most likely.
+func (m *MPI) Abort() { _ = m.call("MPI_Abort", m.world, 1) }
+
+// Finalize ends MPI. All ranks do.
+func (m *MPI) Finalize() error { return m.call("MPI_Finalize") }

@@ -1,0 +1,47 @@
+// Package rank is this process as a rank of an MPI job: it moves the messages of
+// bnctl by MPI.
+package rank
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/serve"
+	"github.com/bnctl/bnctl/plugins/mpi/internal/mpi"
+)
+
+// Network is MPI: a serve.Network.
+type Network struct{}
+
+// Describe implements serve.Network.
+func (Network) Describe() device.Plugin {
+	return device.Plugin{Name: "mpi", Version: "1",
+		About: "MPI: joins the ranks of mpirun, srun and others by Open MPI, MPICH or what has MPICH's ABI"}
+}
+
+// Join implements serve.Network.
+func (Network) Join(library string, i serve.Inbox) (serve.Station, error) {
+	names := libraries()
+	if library != "" {
+		names = []string{library}
+	}
+	r := &rank{inbox: i, bell: make(chan struct{}, 1), done: make(chan struct{})}
+	joined := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // for good: it is MPI's thread
+		defer close(r.done)
+		var err error
+		if r.mpi, err = mpi.Open(names); err == nil {
+			err = checkSize(names[0], r.mpi.Size)
+		}
+		joined <- err
+		if err == nil {
+			r.run()
+		}
+	}()
+	if err := <-joined; err != nil {
+		return nil, fmt.Errorf("MPI: %w", err)
+	}
+	return r, nil
+}

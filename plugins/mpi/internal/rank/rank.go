@@ -1,0 +1,142 @@
+package rank
+
+import (
+	"sync"
+	"time"
+
+	"github.com/bnctl/bnctl/device/serve"
+	"github.com/bnctl/bnctl/plugins/mpi/internal/mpi"
+)
+
+// Tags of messages. Those of lane n are 2n, and 2n+1 if there is more to come.
+const (
+	leaveTag = 100 + iota // nothing comes any more
+	abortTag              // why all are to end
+)
+
+const lanes = 2
+
+// rank moves messages. What the host asks for is a list of orders, that one
+// thread carries out: it looks at what is under way, naps, and looks again.
+type rank struct {
+	mpi   *mpi.MPI
+	inbox serve.Inbox
+	bell  chan struct{} // holds something when there are orders
+	done  chan struct{} // closed when the thread is done
+
+	mu     sync.Mutex
+	orders []func()
+
+	// The thread's own.
+	out      []route // by peer and lane
+	in       []route
+	control  []*mpi.Request // messages about the end that are being sent
+	leaving  bool           // the host has left
+	said     bool           // and the others know
+	left     []bool         // by rank
+	departed int            // how many have left
+	over     bool           // there is nothing more to do
+	told     bool           // the host knows of the end
+	active   time.Time      // when something last happened
+}
+
+// route is the parts that go to or come from a peer in a lane.
+type route struct {
+	waiting []part
+	going   []part
+}
+
+type part struct {
+	tag     int
+	content []byte
+	request *mpi.Request
+}
+
+// window is how many parts of a route are under way at once: enough to keep a
+// network busy, few enough for the other lane to get through.
+const window = 4
+
+// Rank implements serve.Station.
+func (r *rank) Rank() int { return r.mpi.Rank }
+
+// Size implements serve.Station.
+func (r *rank) Size() int { return r.mpi.Size }
+
+// About implements serve.Station.
+func (r *rank) About() string { return r.mpi.About }
+
+// order has the thread do something.
+func (r *rank) order(f func()) {
+	r.mu.Lock()
+	r.orders = append(r.orders, f)
+	r.mu.Unlock()
+	select {
+	case r.bell <- struct{}{}:
+	default:
+	}
+}
+
+// Send implements serve.Station.
+func (r *rank) Send(to int, lane uint8, content []byte, more bool) {
+	tag := 2 * int(lane)
+	if more {
+		tag++
+	}
+	r.order(func() {
+		if to < 0 || to >= r.Size() || lane >= lanes {
+			r.tell("bnctl sends to a rank that is not there")
+			return
+		}
+		o := &r.out[lanes*to+int(lane)]
+		o.waiting = append(o.waiting, part{tag: tag, content: content})
+	})
+}
+
+// Abort implements serve.Station.
+func (r *rank) Abort(cause string) {
+	r.order(func() {
+		r.told = true // the host has said so itself
+		r.toAll(abortTag, []byte(cause))
+	})
+}
+
+// Leave implements serve.Station.
+func (r *rank) Leave() { r.order(func() { r.leaving = true }) }
+
+// Close implements serve.Station. A rank that has not left ends all others: none
+// may go on without it.
+func (r *rank) Close() {
+	r.order(func() {
+		if !r.over {
+			r.over = true
+			r.mpi.Abort()
+		}
+	})
+	select {
+	case <-r.done:
+	case <-time.After(time.Second): // the library does not answer
+	}
+}
+
+// toAll begins to send a message about the end to all others.
+func (r *rank) toAll(tag int, content []byte) {
+	for to := range r.Size() {
+		if to == r.Rank() {
+			continue
+		}
+		q, err := r.mpi.Isend(to, tag, content)
+		if err != nil {
+			r.tell(err.Error())
+			return
+		}
+		r.control = append(r.control, q)
+	}
+}
+
+// tell tells the host that the fabric is of no use any more, once.
+func (r *rank) tell(cause string) {
+	if !r.told {
+		r.told = true
+		r.inbox.Ended(cause)
+	}
+}

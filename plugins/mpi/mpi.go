@@ -1,0 +1,10 @@
+// Package mpi is the MPI fabric plugin: bnctl-fabric-mpi is its executable.
+package mpi
+
+import (
+	"github.com/bnctl/bnctl/device/serve"
+	"github.com/bnctl/bnctl/plugins/mpi/internal/rank"
+)
+
+// Main is the main function of the plugin.
+func Main() { serve.FabricMain(rank.Network{}) }

@@ -1,0 +1,91 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// Endings refuses names of files that say they are something else than the
+// template and the checkpoint of a run.
+func Endings(output, checkpoint string) error {
+	if ending := filepath.Ext(output); output != "" && !strings.EqualFold(ending, ".bnm") {
+		name := strings.TrimSuffix(output, ending) + ".bnm"
+		advice := "name it " + name
+		switch strings.ToLower(ending) {
+		case ".onnx", ".pth", ".pt", ".safetensors":
+			advice = fmt.Sprintf("train -o %s, then bnctl export %s -o %s", name, name, output)
+		}
+		return problem.New("", "", "-o "+output+": train writes a template, whose name ends with .bnm", advice)
+	}
+	if checkpoint != "" && !strings.EqualFold(filepath.Ext(checkpoint), ".bnc") {
+		return problem.New("checkpoint", checkpoint, "the name of a checkpoint ends with .bnc", "")
+	}
+	return nil
+}
+
+// ResumedFrom returns the checkpoint that a word means: a file, or "auto", that
+// which the run itself writes.
+func ResumedFrom(word, checkpoint, output string) string {
+	if word != "auto" {
+		return word
+	}
+	return CheckpointBeside(checkpoint, output)
+}
+
+// CheckpointBeside returns where checkpoints go: to the file checkpoint, or if that
+// is "" to the template's name with .bnc.
+func CheckpointBeside(checkpoint, output string) string {
+	if checkpoint != "" || output == "" {
+		return checkpoint
+	}
+	return strings.TrimSuffix(output, filepath.Ext(output)) + ".bnc"
+}
+
+// OutputBeside returns where a template goes that nobody has named: to a file in
+// the present folder that is called like the model, but not to the model itself.
+func OutputBeside(model string) (string, error) {
+	name := filepath.Base(model)
+	path := strings.TrimSuffix(name, filepath.Ext(name)) + ".bnm"
+	there, err1 := os.Stat(path)
+	source, err2 := os.Stat(model)
+	if err1 == nil && err2 == nil && os.SameFile(there, source) {
+		return "", problem.New("", "", "without -o the template would be written over {model} "+model,
+			"give it a name with -o")
+	}
+	return path, nil
+}
+
+// Word quotes a word for a shell, if it needs it.
+func Word(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("0123456789_-./:,=+@%", r)
+	}
+	if s != "" && strings.TrimFunc(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Write writes the template and returns the SHA-256 of the file. Of several ranks
+// rank 0 does, and all return when it has.
+func (j *Job) Write(ctx context.Context, m *models.Model) (string, error) {
+	sum := ""
+	if !j.follows() {
+		var err error
+		if sum, err = serialize.WriteModel(j.Paths.Output, m); err != nil {
+			return "", err
+		}
+	}
+	if j.o.Peers == nil {
+		return sum, nil
+	}
+	_, err := j.o.Peers.Share(context.WithoutCancel(ctx), nil)
+	return sum, err
+}

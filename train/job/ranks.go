@@ -1,0 +1,149 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
+)
+
+// follows reports whether this rank leaves files to rank 0.
+func (j *Job) follows() bool { return j.o.Peers != nil && j.o.Peers.Rank() > 0 }
+
+// replicas is how many this rank has.
+func (j *Job) replicas() int {
+	all, p := j.Recipe.StepReplicas(), j.o.Peers
+	if p == nil || p.Size() > all {
+		return all
+	}
+	return parallel.Split(all, p.Size())[p.Rank()]
+}
+
+// ReadCheckpoint reads the checkpoint to resume: nil if path is "", or if there
+// is none and that may be. Of several ranks rank 0 alone reads and decides.
+func ReadCheckpoint(ctx context.Context, p *fabric.Peers, path string, may bool) (
+	*serialize.Checkpoint, error) {
+	if p == nil {
+		return readCheckpoint(path, may)
+	}
+	var mine []byte
+	if p.Rank() == 0 {
+		k, err := readCheckpoint(path, may)
+		if err == nil && k != nil {
+			mine, err = os.ReadFile(path)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	b, err := p.Share(ctx, mine)
+	if err != nil || len(b) == 0 {
+		return nil, err
+	}
+	var k *serialize.Checkpoint
+	err = asFile(b, func(path string) (err error) {
+		k, err = serialize.ReadCheckpoint(path)
+		return err
+	})
+	return k, err
+}
+
+func readCheckpoint(path string, may bool) (*serialize.Checkpoint, error) {
+	if path == "" {
+		return nil, nil
+	}
+	if _, err := os.Stat(path); may && os.IsNotExist(err) {
+		return nil, nil
+	}
+	return serialize.ReadCheckpoint(path)
+}
+
+// asFile calls f with a file that holds b, and removes it.
+func asFile(b []byte, f func(path string) error) error {
+	dir, err := os.MkdirTemp("", "bnctl.rank-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "shared")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		return err
+	}
+	return f(path)
+}
+
+// sharedModel returns the model to start from: that of rank 0.
+func (j *Job) sharedModel(ctx context.Context, seed uint64) (*modelfile.Started, error) {
+	p := j.o.Peers
+	if p == nil {
+		return j.start(seed)
+	}
+	m, mine := &modelfile.Started{}, []byte(nil)
+	var err error
+	if p.Rank() == 0 {
+		if m, err = j.start(seed); err == nil {
+			mine, err = modelBytes(m)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	b, err := p.Share(ctx, mine)
+	switch {
+	case err != nil || p.Rank() == 0:
+		return m, err
+	case len(b) < digestBytes:
+		return nil, fmt.Errorf("rank 0 has sent a model of %d bytes", len(b))
+	}
+	return m, asFile(b[digestBytes:], func(path string) (err error) {
+		m.Model, err = serialize.ReadModel(path)
+		m.Weights = strings.TrimRight(string(b[:digestBytes]), "\x00")
+		return err
+	})
+}
+
+// digestBytes is the room before a model for the digest of its weights' file.
+const digestBytes = 64
+
+// modelBytes returns what is sent of a model.
+func modelBytes(m *modelfile.Started) ([]byte, error) {
+	out := make([]byte, digestBytes)
+	copy(out, m.Weights)
+	err := asFile(nil, func(path string) error {
+		if _, err := serialize.WriteModel(path, m.Model); err != nil {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		out = append(out, b...)
+		return err
+	})
+	return out, err
+}
+
+// compared is compare, by rank 0, of which the others take what is about files.
+func (j *Job) compared(ctx context.Context, r *train.Recipe) error {
+	p := j.o.Peers
+	if p == nil || p.Rank() == 0 {
+		if err := j.compare(r); err != nil || p == nil {
+			return err
+		}
+	}
+	b, err := p.Share(ctx, r.JSON())
+	if err != nil {
+		return err
+	}
+	first, err := train.ParseRecipe(b)
+	if err != nil {
+		return err
+	}
+	r.Init, r.Model, r.Graph = first.Init, first.Model, first.Graph
+	r.Interpolation, r.EXIF = first.Interpolation, first.EXIF
+	return nil
+}

@@ -10,6 +10,16 @@ import (
 // a CPU has all that follow. Any other device has one class.
 var classes = []string{class.AMX, class.FMA, class.Generic}
 
+// LesserClass returns the one of two classes that devices of the other have too;
+// false if neither is.
+func LesserClass(a, b string) (string, bool) {
+	i, k := slices.Index(classes, a), slices.Index(classes, b)
+	if a == b || i >= 0 && k >= 0 {
+		return []string{a, b}[min(1, max(0, k-i))], true
+	}
+	return "", false
+}
+
 // commonClass returns the kernel class to open targets with: the one asked for, or
 // in place of "auto" the best that all of them have, whose results do not depend on
 // which device computes what. Where there is none each takes its best.

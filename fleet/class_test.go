@@ -26,3 +26,16 @@ func TestCommonClass(t *testing.T) {
 		}
 	}
 }
+
+// TestLesserClass is what ranks agree on.
+func TestLesserClass(t *testing.T) {
+	for _, c := range []struct {
+		a, b, want string
+		ok         bool
+	}{{"amx", "fma", "fma", true}, {"fma", "amx", "fma", true}, {"generic", "amx", "generic", true},
+		{"fma+ref", "fma+ref", "fma+ref", true}, {"fma", "ref", "", false}} {
+		if got, ok := LesserClass(c.a, c.b); got != c.want || ok != c.ok {
+			t.Errorf("of %s and %s: %q, %v, want %q", c.a, c.b, got, ok, c.want)
+		}
+	}
+}

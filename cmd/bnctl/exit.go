@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/legible"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -38,6 +37,7 @@ type sickError struct{ error }
 // code returns the exit code that err asks for.
 func code(ctx context.Context, err error) int {
 	var s sickError
+	ranks, together := codeOfRanks(ctx, err)
 	switch {
 	case err == nil:
 		return exitDone
@@ -45,12 +45,10 @@ func code(ctx context.Context, err error) int {
 		return exitMisused
 	case errors.As(err, &s):
 		return exitSick
-	case errors.Is(err, fabric.Ended): // whatever signal came after it
-		return exitFailed
+	case together:
+		return ranks
 	case ctx.Err() != nil:
 		return signalCode(ctx)
-	case errors.Is(err, fabric.Agreed): // another rank was told to stop
-		return exitTerminated
 	}
 	return exitFailed
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -37,6 +38,18 @@ func onRanks(c *cli.Context, o *output, f func(ctx context.Context, p peers) err
 	}
 	return p.Together(func() error { return f(c.Context, p) },
 		func(err error) string { return asFlags(err).Error() })
+}
+
+// codeOfRanks returns the exit code of an error that ranks have together, and
+// whether it is one.
+func codeOfRanks(ctx context.Context, err error) (code int, together bool) {
+	switch {
+	case errors.Is(err, fabric.Ended): // whatever signal has come since
+		return exitFailed, true
+	case errors.Is(err, fabric.Agreed) && ctx.Err() == nil: // another rank was told to stop
+		return exitTerminated, true
+	}
+	return 0, false
 }
 
 // rankName begins what a rank but the first says: "rank 2: ".

@@ -3,17 +3,12 @@ package job
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/train"
 )
-
-// classes are those that devices have, best first: what can compute in one can
-// in all that come after it.
-var classes = []string{"amx", "fma", "generic"}
 
 // sharedClass returns the kernel class of the devices of all ranks: the best that
 // all of them have. Those that have a better one are opened again.
@@ -28,15 +23,12 @@ func (j *Job) sharedClass(ctx context.Context, o fleet.Options) (string, error) 
 	}
 	worst := mine
 	for rank, r := range records {
-		theirs := string(r)
-		a, b := slices.Index(classes, worst), slices.Index(classes, theirs)
-		if theirs != worst && (a < 0 || b < 0) {
+		lesser, ok := fleet.LesserClass(worst, string(r))
+		if !ok {
 			return "", &parallel.RankError{Rank: rank, Text: fmt.Sprintf("its devices have kernel class %s, those of "+
-				"rank %d %s; use devices of one kind on all ranks", theirs, j.o.Peers.Rank(), mine)}
+				"rank %d %s; use devices of one kind on all ranks", r, j.o.Peers.Rank(), mine)}
 		}
-		if b > a {
-			worst = theirs
-		}
+		worst = lesser
 	}
 	if worst == mine {
 		return mine, nil

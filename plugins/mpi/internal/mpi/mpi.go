@@ -27,8 +27,8 @@ type room struct {
 	text   [8192]byte // more than MPI_MAX_LIBRARY_VERSION_STRING and MPI_MAX_ERROR_STRING
 }
 
-// Request is a transfer that is under way.
-type Request struct {
+// Transfer is one that is under way.
+type Transfer struct {
 	handle  uintptr // of Open MPI; the first 4 bytes are those of MPICH
 	content []byte  // that the library reads or writes
 }
@@ -110,29 +110,26 @@ func start(b []byte) uintptr {
 }
 
 // Isend begins to send a message.
-func (m *MPI) Isend(to, tag int, message []byte) (*Request, error) {
-	q := &Request{content: message}
+func (m *MPI) Isend(to, tag int, message []byte) (*Transfer, error) {
+	q := &Transfer{content: message}
 	return q, m.call("MPI_Isend", start(message), uintptr(len(message)), m.bytes, uintptr(to), uintptr(tag),
 		m.world, address(&q.handle))
 }
 
 // Irecv begins to receive the message that Iprobe has found.
-func (m *MPI) Irecv(from, tag int, into []byte) (*Request, error) {
-	q := &Request{content: into}
+func (m *MPI) Irecv(from, tag int, into []byte) (*Transfer, error) {
+	q := &Transfer{content: into}
 	return q, m.call("MPI_Irecv", start(into), uintptr(len(into)), m.bytes, uintptr(from), uintptr(tag), m.world,
 		address(&q.handle))
 }
 
 // Test reports whether a transfer is done.
-func (m *MPI) Test(q *Request) (bool, error) {
+func (m *MPI) Test(q *Transfer) (bool, error) {
 	r := m.room
 	r.a = 0
 	err := m.call("MPI_Test", address(&q.handle), address(&r.a), address(&r.status[0]))
 	return r.a != 0, err
 }
-
-// Content is what a transfer has sent or received.
-func (q *Request) Content() []byte { return q.content }
 
 // Iprobe looks for the next message from anybody, and returns its length.
 func (m *MPI) Iprobe() (found bool, from, tag, length int, err error) {

@@ -30,14 +30,14 @@ type rank struct {
 	// The thread's own.
 	out      []route // by peer and lane
 	in       []route
-	control  []*mpi.Request // messages about the end that are being sent
-	leaving  bool           // the host has left
-	said     bool           // and the others know
-	left     []bool         // by rank
-	departed int            // how many have left
-	over     bool           // there is nothing more to do
-	told     bool           // the host knows of the end
-	active   time.Time      // when something last happened
+	control  []*mpi.Transfer // messages about the end that are being sent
+	leaving  bool            // the host has left
+	said     bool            // and the others know
+	left     []bool          // by rank
+	departed int             // how many have left
+	over     bool            // there is nothing more to do
+	told     bool            // the host knows of the end
+	active   time.Time       // when something last happened
 }
 
 // route is the parts that go to or come from a peer in a lane.
@@ -49,7 +49,7 @@ type route struct {
 type part struct {
 	tag     int
 	content []byte
-	request *mpi.Request
+	request *mpi.Transfer
 }
 
 // window is how many parts of a route are under way at once: enough to keep a

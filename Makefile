@@ -94,6 +94,11 @@ leak: ## goroutines, files, threads and memory of host and devices at step 1,000
 serve-long: ## 1,000 interleavings with devices killed, 100 reloads, 10,000 malformed requests and 200 slow clients (2 minutes; short ones are in test)
 	BNCTL_SERVE=full $(GO) test -count=1 -run "Killed|Reloads|Malformed" -v $(PATIENT) ./server
 
+.PHONY: test-web
+test-web: build ## the page of serve in headless Chromium, by keyboard, drop and paste, and looked at by axe-core; installs them (Debian, npm)
+	rm -rf bin/web && mkdir -p bin/web && bin/bnctl demo --quiet --keep bin/web
+	NODE_PATH=$$(sh scripts/web.sh) node scripts/web/page.js bin/bnctl bin/web/glyphs.bnm docs/serving.png
+
 .PHONY: fuzz
 fuzz: ## every reader of foreign bytes for 10 CPU-minutes, two at a time
 	bash scripts/fuzz.sh 10

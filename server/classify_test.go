@@ -140,7 +140,7 @@ func sized(file []byte, side uint32) []byte {
 	return out
 }
 
-// The page is three files that ask for nothing from elsewhere.
+// The page is files that ask for nothing from elsewhere.
 func TestPage(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	for path, kind := range map[string]string{"/": "text/html", "/page.css": "text/css", "/page.js": "text/javascript"} {
@@ -153,6 +153,9 @@ func TestPage(t *testing.T) {
 	r := ask(t, s, "GET", "/v2/models/m/layers", nil)
 	if !bytes.HasPrefix(r.body, []byte(`{"health":"`)) || !bytes.Contains(r.body, []byte(`"channels":`)) {
 		t.Errorf("%s", r.body)
+	}
+	if r := ask(t, s, "GET", "/icon.svg", nil); r.status != 200 || !bytes.HasPrefix(r.body, []byte("<svg")) {
+		t.Errorf("/icon.svg: %d %s", r.status, r.body)
 	}
 	if r := ask(t, s, "GET", "/page", nil); r.status != 404 {
 		t.Errorf("/page: %d", r.status)

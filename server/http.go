@@ -65,7 +65,7 @@ func (s *Server) routes() http.Handler {
 		mux.Handle("GET "+model+"/layers", answering(s.layers))
 	}
 	mux.Handle("GET /metrics", s.metrics.handler())
-	for _, file := range []string{"/{$}", "/page.css", "/page.js"} {
+	for _, file := range []string{"/{$}", "/icon.svg", "/page.css", "/page.js"} {
 		mux.Handle("GET "+file, pageFiles())
 	}
 	return strict{mux}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// page is what a browser shows at /: three files, and nothing from elsewhere.
+// page is what a browser shows at /: four files, and nothing from elsewhere.
 //
 //go:embed page
 var page embed.FS

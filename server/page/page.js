@@ -52,21 +52,28 @@ async function classify(file) {
 			row.append(element("span", k.label), bar, element("span", percent));
 			return row;
 		});
-		say(...rows, element("p", a.queue_ms.toFixed(2) + " ms in the queue, " + a.device_ms.toFixed(2) + " ms on the device"));
+		say(...rows, element("p", (file.name || "the picture") + ": " + a.queue_ms.toFixed(2) + " ms in the queue, " + a.device_ms.toFixed(2) + " ms on the device"));
 	} catch (error) {
 		say(element("p", error.message, "error"));
 	}
 }
 
+// A picture that was not chosen is not the one that the form names.
+function take(file) {
+	if (!file) return;
+	at("file").value = "";
+	classify(file);
+}
+
 at("model").addEventListener("change", () => showLayers().catch((e) => say(element("p", e.message, "error"))));
 at("file").addEventListener("change", () => { if (at("file").files[0]) classify(at("file").files[0]); });
 at("ask").addEventListener("submit", (e) => e.preventDefault());
-document.addEventListener("paste", (e) => { if (e.clipboardData.files[0]) classify(e.clipboardData.files[0]); });
+document.addEventListener("paste", (e) => take(e.clipboardData.files[0]));
 document.addEventListener("dragover", (e) => { e.preventDefault(); at("drop").classList.add("over"); });
 document.addEventListener("dragleave", () => at("drop").classList.remove("over"));
 document.addEventListener("drop", (e) => {
 	e.preventDefault();
 	at("drop").classList.remove("over");
-	if (e.dataTransfer.files[0]) classify(e.dataTransfer.files[0]);
+	take(e.dataTransfer.files[0]);
 });
 listModels().catch((e) => say(element("p", e.message, "error")));

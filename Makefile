@@ -99,6 +99,10 @@ test-web: build ## the page of serve in headless Chromium, by keyboard, drop and
 	rm -rf bin/web && mkdir -p bin/web && bin/bnctl demo --quiet --keep bin/web
 	NODE_PATH=$$(sh scripts/web.sh) node scripts/web/page.js bin/bnctl bin/web/glyphs.bnm docs/serving.png
 
+.PHONY: test-container
+test-container: build ## the image of deploy/Dockerfile, built by buildah around bin/bnctl and probed in a chroot; installs buildah (Debian, as root)
+	sh scripts/container.sh bin/bnctl
+
 .PHONY: fuzz
 fuzz: ## every reader of foreign bytes for 10 CPU-minutes, two at a time
 	bash scripts/fuzz.sh 10

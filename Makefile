@@ -17,16 +17,13 @@ test: ## all tests that need nothing but Go
 	$(GO) test $(PATIENT) ./...
 
 .PHONY: check
-check: ## what CI runs besides: race detector, pure Go, other machines, formatting
+check: ## what CI runs besides: formatting, staticcheck (staticcheck.conf), race detector, pure Go, other machines
 	test -z "$$(gofmt -l $$(git ls-files '*.go'))"
+	$(GO) tool staticcheck ./...
 	$(GO) test $(PATIENT) -short -tags purego ./plugins/cpu/... ./parallel ./train
 	$(GO) test $(PATIENT) -race -short ./collective ./data ./device/devicetest ./device/ref ./device/internal/... ./parallel ./train
 	GOARCH=arm64 $(GO) vet ./...
 	GO=$(GO) sh scripts/machines.sh
-
-.PHONY: staticcheck
-staticcheck: ## mistakes that vet does not see, in the version of go.mod; what is left out says why (staticcheck.conf)
-	$(GO) tool staticcheck ./...
 
 .PHONY: test-amx
 test-amx: ## kernels and device in class amx, its instructions emulated (Linux, gcc, a processor with AVX512_BF16)

@@ -60,30 +60,3 @@ func TestCommandIsACommandLine(t *testing.T) {
 			mostCommandLines)
 	}
 }
-
-// TestPackagesSayWhatTheyAreFor: every package has a package comment.
-func TestPackagesSayWhatTheyAreFor(t *testing.T) {
-	folders := map[string]bool{}
-	for line := range strings.Lines(layers) {
-		if folder, _, ok := strings.Cut(line, ":"); ok {
-			folders[strings.TrimSpace(folder)] = true
-		}
-	}
-	for folder := range folders {
-		files, err := filepath.Glob(folder + "/*.go")
-		if err != nil {
-			t.Fatal(err)
-		}
-		said := false
-		for _, name := range files {
-			f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.PackageClauseOnly|parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
-			said = said || f.Doc != nil
-		}
-		if !said {
-			t.Errorf("%s has no package comment: say what it is for, and when to use it", folder)
-		}
-	}
-}

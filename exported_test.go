@@ -50,12 +50,8 @@ var unusedNames = map[string]string{
 	"server.Options.Request":         option,
 	"device/remote.Command.Greeting": "set by what starts plugins under a debugger, from its environment",
 
-	"formats.Held":                 inBytes,
-	"formats/keras.ReadFrom":       inBytes,
-	"formats/onnx.ReadFrom":        inBytes,
-	"formats/onnx.Write":           "WriteOpset at the default operator set, for callers who have a writer",
-	"formats/safetensors.ReadFrom": inBytes,
-	"formats/torch.ReadFrom":       inBytes,
+	"formats/keras.ReadFrom": inBytes,
+	"formats/torch.ReadFrom": inBytes,
 
 	"device/ref.Ops":          devices,
 	"graph.Op.Decomposes":     devices,

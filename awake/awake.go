@@ -3,6 +3,9 @@
 // a frozen container, a paused virtual machine) nobody could have been heard.
 // The clock of the system goes on meanwhile, and all its timers are over at
 // once when the process goes on.
+//
+// Use it in place of time.AfterFunc and context.WithTimeout where the other
+// side would be blamed for a silence.
 package awake
 
 import (

@@ -1,5 +1,8 @@
 // Package collective adds what replicas computed, in one order.
 //
+// Use it to write a transport of sums between devices, or a device: what trains
+// calls package parallel.
+//
 // The order is a canonical binary tree over the R replicas of a run (NUMERICS
 // 4), so that the sum depends on the replicas alone: not on how many devices
 // hold them, which device holds which, or who arrives first. A device combines

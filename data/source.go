@@ -1,5 +1,8 @@
 // Package data reads, orders and augments samples.
 //
+// Use it to open data of the usual forms, and Source for data of your own:
+// package train and package predict read either.
+//
 // Open turns a spec such as "cifar10:PATH@train" into a Source: a finite,
 // indexed set of samples, each a picture (u8, H,W,C) or an array (f32) with a
 // label. A Loader reads a Source batch by batch, in an order and with an

@@ -3,6 +3,8 @@
 // gives the same template; stripping, doctor and predicting agree with what
 // training said. It runs the command in processes of its own, as whoever pastes
 // its lines would.
+//
+// Use it to show an audience, or a new machine, that all of it works.
 package demo
 
 import (

@@ -1,5 +1,8 @@
 // Package device is the contract between bnctl and whatever computes.
 //
+// Use it to write a device; packages fleet and parallel find and drive those
+// that there are.
+//
 // A Device loads programs (package graph) and runs their functions. It may be
 // in process (device/ref), or a plugin process seen through device/remote; no
 // caller can tell the difference, and no caller may try: what a device can do

@@ -2,6 +2,9 @@
 // of one run: a network, and a launcher that has started a process on every
 // machine.
 //
+// Use it to run one training in several processes: New makes the Peers that
+// train.Config takes.
+//
 // A Fabric carries messages between ranks, nothing else: it never adds. Peers
 // brings the ranks of a run together over it: they exchange records, and an
 // Uplink completes along the canonical tree (package collective) what the

@@ -1,6 +1,9 @@
 // Package graph is the language that models and devices share: a closed table
 // of operations, functions made of them, and programs made of functions.
 //
+// Use a Builder for a model of your own; package models makes those of the zoo,
+// and a Model of any graph.
+//
 // A Graph is one function over a table of state tensors: it is what a model
 // is. A Program is several functions (train, commit, predict) over one table:
 // it is what crosses the border to a device. Both have one text form, which is

@@ -6,6 +6,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
+// An architecture of the zoo for other classes than its own. The weights that Init
+// draws depend on the seed alone.
 func ExampleBuild() {
 	m, err := models.Build("resnet20", models.Options{Classes: 100})
 	if err == nil {

@@ -1,6 +1,9 @@
 // Package models holds templates: what a model is, apart from how it is
 // trained and on what. It knows the architectures of the zoo by name and how
 // to initialise them.
+//
+// Use Build for an architecture of the zoo, New for a graph of your own, and
+// package modelfile for what is in a file.
 package models
 
 import (

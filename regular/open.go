@@ -1,6 +1,8 @@
 // Package regular opens files that a user, or a file of a user, names: regular
 // files only. A named pipe that nobody writes, a terminal or an endless device
 // is refused at once; plain os.Open would wait for it, or read it for ever.
+//
+// Use it wherever a path comes from outside.
 package regular
 
 import (

@@ -1,6 +1,9 @@
 // Package serialize keeps models and runs in files, and turns one into the
 // other.
 //
+// Use it to read and write bnctl's own files; package modelfile opens files of
+// any origin.
+//
 // A template (.bnm) is a models.Model: it names no device and no replica, and
 // the same model is the same bytes. A checkpoint (.bnc) is a parallel model in
 // training. Both are one container: a header in MessagePack, which holds the

@@ -1,6 +1,9 @@
 // Package study compares ways of batch normalisation by what came out of runs:
 // tables, plots, a page, and answers with their uncertainty. It runs nothing
 // itself and knows no device: its input is Results.
+//
+// Use it to draw and judge results that are there; package study/experiment
+// makes them.
 package study
 
 import "slices"

@@ -1,5 +1,7 @@
 // Package tensor holds host tensors: a data type, a shape and bytes.
 //
+// Use it to give data to devices and to read what they return.
+//
 // A Tensor is a plain value. Its elements lie in row-major order, little
 // endian, without gaps, in one byte slice that the tensor may share with
 // others (a view) and with a memory-mapped file. Nothing in this package

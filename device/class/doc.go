@@ -1,6 +1,10 @@
 // Package class is the contract of kernel classes: what decides the bits of a
 // result, and nothing that only decides how fast it comes.
 //
+// Use it to write a device that claims a class, and to learn how a layer is
+// computed. The definitions here are what package devicetest compares such a
+// device with.
+//
 // A class is a promise of a device about bits. Two devices of one class give the
 // same bits for the same program at the same precision, whatever hardware they
 // are, and however the work is cut. Which algorithm computes a product with a

@@ -1,6 +1,8 @@
 // Package devicetest judges devices: whether they keep the contract of package
 // device, and whether their operations are those of package device/ref.
 //
+// Use Run in the tests of every device that you write.
+//
 // A case quotes the sentence that it checks. The same list of cases is run by
 // go test, through Run, and by whoever judges a device from outside, through
 // Judge. A rule of the contract without a case here does not exist.

@@ -1,6 +1,9 @@
 // Package ref is the living definition of every operation of package graph: a
 // device in this process that computes with plain loops.
 //
+// Use it to look up what an operation means, and as the device of tests and
+// examples.
+//
 // Values are held as float64. Sums are accumulated in float64, and a result
 // whose type is f32 is rounded once, when the operation is done. At precision
 // device.BF16 the operands of products are rounded to bfloat16 before, and

@@ -1,6 +1,9 @@
 // Package remote is the host's side of the border: it finds, verifies, starts,
 // watches and talks to device plugins.
 //
+// Use it to start one plugin by hand; package fleet does it for runs, from the
+// names that people use.
+//
 //	p, err := remote.Start(ctx, remote.Command{Name: "cuda", Path: path})
 //	defer p.Close()
 //	d, err := p.Open(ctx, "0", device.Options{})

@@ -1,6 +1,9 @@
 // Package serve is the plugin's side of the border: all that the main function
 // of a device plugin needs.
 //
+// Use it for the main function of a plugin in Go. In another language the
+// protocol file is the way: see docs/plugins.md.
+//
 //	func main() { serve.Main(myProvider{}) }
 //
 // The provider and its devices are called as package device says. What serve

@@ -2,6 +2,8 @@
 // device computes as the reference does, right and slow. Its kernels are its
 // author's to write; package conformance says after each whether it is still
 // right.
+//
+// Use it to begin a plugin; the command is bnctl plugin new.
 package starter
 
 import (

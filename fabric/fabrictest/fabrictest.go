@@ -1,5 +1,7 @@
 // Package fabrictest judges fabrics, as package devicetest judges devices: every
 // rule of package fabric is a case that quotes it.
+//
+// Use it in the tests of every fabric that you write.
 package fabrictest
 
 import (

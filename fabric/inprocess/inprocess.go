@@ -1,6 +1,8 @@
 // Package inprocess is a fabric whose ranks are goroutines of one process: for
 // tests, and the shortest fabric to read. Messages are copied into unbounded
 // queues.
+//
+// Use it to test what runs on several ranks.
 package inprocess
 
 import (

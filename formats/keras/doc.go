@@ -1,6 +1,9 @@
 // Package keras reads models of Keras 1 to 3: whole models and weights alone
 // in HDF5 (.h5, .hdf5, .weights.h5) and .keras archives.
 //
+// Use it where a file is known to be of Keras; package formats takes files of
+// any format.
+//
 // Keras keeps images as (H, W, C); bnctl's graphs keep (C, H, W). The reader
 // turns kernels, axes and the columns of dense layers accordingly, so that the
 // model takes and gives channels first and computes the same numbers. What

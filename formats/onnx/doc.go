@@ -1,5 +1,8 @@
 // Package onnx reads and writes convolutional networks as ONNX models.
 //
+// Use it where a file is known to be ONNX, or for models in memory; package
+// formats takes files of any format.
+//
 // It reads operator sets 6 to 21. The first axis of the model's one input is
 // the batch, whatever its length in the file, and no operation may mix its
 // rows. What can be computed from constants and from the shapes of values is

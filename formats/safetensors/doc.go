@@ -2,4 +2,7 @@
 // JSON header that names type, shape and offsets of every tensor, and the
 // elements. The rules are those of the format's own reader: no holes, no
 // overlaps, no duplicate keys, nothing behind the last tensor.
+//
+// Use it where a file is known to be of this format, or for tensors in memory;
+// package formats takes files of any format.
 package safetensors

@@ -2,6 +2,9 @@
 // later), legacy streams (0.1.12 to 1.5) and tar archives (before), and writes
 // zip archives that torch.load(weights_only=True) accepts.
 //
+// Use it where a file is known to be of PyTorch, or for tensors in memory;
+// package formats takes files of any format.
+//
 // Nothing in a file is executed. Of all that a pickle may hold, only plain
 // containers and the functions that rebuild tensors are understood; any other
 // object is carried as a name, and is legal only outside the chosen state dict.

@@ -1,5 +1,7 @@
 // Package dot draws graphs for people: in the language of Graphviz, and with
 // its help as SVG.
+//
+// Use it to look at a graph; the command is bnctl inspect --graph.
 package dot
 
 import (

@@ -1,6 +1,9 @@
 // Package cpu is the CPU plugin: a library, so that bnctl can start itself as
 // the plugin process, and the main package bnctl-device-cpu beside it.
 //
+// Use Provider for a CPU device in the process of a program; package fleet
+// opens CPU devices as processes.
+//
 // # From a node to assembly
 //
 // This is the way of one 3x3 convolution of resnet18 (stride 1, 64 to 64 channels,

@@ -1,4 +1,7 @@
 // Package cuda is the CUDA device plugin: bnctl-device-cuda is its executable.
+//
+// Use Main to build the plugin into a program of your own; it is all there is
+// to call.
 package cuda
 
 import (

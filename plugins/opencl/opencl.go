@@ -1,4 +1,7 @@
 // Package opencl is the OpenCL device plugin: bnctl-device-opencl is its executable.
+//
+// Use Main to build the plugin into a program of your own; it is all there is
+// to call.
 package opencl
 
 import (

@@ -3,6 +3,9 @@
 // elements of tensors behind it as bytes (Triton's extension
 // binary_tensor_data). It knows tensors, and no model.
 //
+// Use it to write a server, or a client, of the protocol; package server is the
+// whole of one.
+//
 // Read takes the body of a request apart; Input.Tensor makes a tensor of one
 // of its inputs, once the caller knows that it is of the type and shape that
 // the model takes. Answer.Write is the way back. A Refusal is why a request

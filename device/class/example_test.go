@@ -1,0 +1,27 @@
+package class_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/models"
+)
+
+// How the convolutions of a network are computed: a function of their shapes,
+// the precision and the kernel class, and with it their bits.
+func ExampleChoose() {
+	m, err := models.Build("resnet20", models.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	f := m.Graph.Main
+	counts := map[class.Algorithm]int{}
+	for i := range f.Nodes {
+		if l, ok := class.LayerOf(f, &f.Nodes[i]); ok {
+			counts[class.Choose(l, "f32", class.FMA)]++
+		}
+	}
+	fmt.Println(counts)
+	// Output: map[implicit GEMM:4 direct:6 Winograd F(4x4, 3x3):10]
+}

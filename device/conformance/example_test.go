@@ -1,0 +1,27 @@
+package conformance_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/bnctl/bnctl/device/conformance"
+	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/device/remote"
+)
+
+// A plugin of one's own, judged before it is trusted: bnctl plugin test does this.
+func ExamplePlugin() {
+	plugin := remote.Command{Name: "mine", Path: "/opt/mine/bnctl-device-mine"}
+	faults, err := conformance.Plugin(context.Background(), plugin, conformance.Options{},
+		func(level string, r devicetest.Result) {
+			if r.Err != nil {
+				fmt.Println(level, r.Case.Name, r.Err)
+			}
+		},
+		func(j conformance.Judgement) { fmt.Println(j.Level, j.Cases, "cases, lacks", j.Lacks) })
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(faults, "faults")
+}

@@ -1,0 +1,19 @@
+package fabrictest_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/fabric/fabrictest"
+	"github.com/bnctl/bnctl/fabric/inprocess"
+)
+
+// Judge a fabric of one's own. In a test, each case is a t.Run.
+func ExampleCases() {
+	open := func(_ context.Context, size int) ([]fabric.Fabric, error) { return inprocess.New(size), nil }
+	for _, c := range fabrictest.Cases()[:1] {
+		fmt.Println(c.Name, c.Run(context.Background(), open))
+	}
+	// Output: ranks <nil>
+}

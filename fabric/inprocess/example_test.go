@@ -1,0 +1,28 @@
+package inprocess_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/fabric/inprocess"
+)
+
+// Two ranks of one process. Each runs in a goroutine of its own.
+func ExampleNew() {
+	ranks := inprocess.New(2)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p := fabric.New(ranks[1], 10*time.Second)
+		defer p.Close()
+		p.Gather(context.Background(), []byte("ready"))
+	}()
+	p := fabric.New(ranks[0], 10*time.Second)
+	all, err := p.Gather(context.Background(), []byte("here"))
+	fmt.Printf("%s %v\n", all, err)
+	<-done
+	p.Close()
+	// Output: [here ready] <nil>
+}

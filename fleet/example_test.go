@@ -1,0 +1,35 @@
+package fleet_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/bnctl/bnctl/fleet"
+)
+
+// Devices by their names. Names with cpu start this program again as their
+// process, so main begins with fleet.Serve; ref computes in this process.
+func ExampleOpen() {
+	f, err := fleet.Open(context.Background(), fleet.Options{Devices: "2xref"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	for _, m := range f.Members {
+		fmt.Println(m.Name, m.Device.Info().Kernels)
+	}
+	// Output:
+	// ref:0 ref
+	// ref:1 ref
+}
+
+// The first lines of a program whose devices are CPUs.
+func ExampleServe() {
+	args := []string{"program", "train", "cifar10"} // os.Args
+	if fleet.Serve(args) {
+		return // this process was a device, and its host has ended it
+	}
+	fmt.Println("goes on as itself")
+	// Output: goes on as itself
+}

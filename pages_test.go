@@ -1,0 +1,64 @@
+package bnctl_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// use is how a package comment says when to use the package, and when another.
+var use = regexp.MustCompile(`\b[Uu]se\b`)
+
+// TestPackagesSayWhatTheyAreFor: every package has a package comment. One that
+// others may import says in it when to use it, and shows its use in
+// example_test.go: what go doc has of it reads as a page.
+func TestPackagesSayWhatTheyAreFor(t *testing.T) {
+	folders := map[string]bool{}
+	for line := range strings.Lines(layers) {
+		if folder, _, ok := strings.Cut(line, ":"); ok {
+			folders[strings.TrimSpace(folder)] = true
+		}
+	}
+	for folder := range folders {
+		said, example := page(t, folder)
+		if !said {
+			t.Errorf("%s has no package comment that says what it is for, and when to use it", folder)
+		}
+		if !example {
+			t.Errorf("%s has no Example in example_test.go: show its use in a few lines", folder)
+		}
+	}
+}
+
+// page reports whether a package has a comment, and whether it has an Example or
+// is none that others import.
+func page(t *testing.T, folder string) (said, example bool) {
+	files, err := filepath.Glob(folder + "/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	internal := slices.Contains(strings.Split(folder, "/"), "internal")
+	for _, name := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		internal = internal || f.Name.Name == "main"
+		if !strings.HasSuffix(name, "_test.go") {
+			said = said || f.Doc != nil && (internal || use.MatchString(f.Doc.Text()))
+		}
+		if filepath.Base(name) != "example_test.go" {
+			continue
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			example = example || ok && strings.HasPrefix(fn.Name.Name, "Example") && fn.Doc != nil
+		}
+	}
+	return said, example || internal
+}

@@ -1,0 +1,23 @@
+package cpu_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/plugins/cpu"
+)
+
+// A CPU device in this process. It computes as fast as one in a process of its
+// own, which package fleet opens, but what crashes it ends the program.
+func ExampleProvider() {
+	ctx := context.Background()
+	d, err := cpu.Provider{}.Open(ctx, "0", device.Options{Threads: 1, Kernels: "generic"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	fmt.Println(d.Info().Kernels, d.Info().Threads)
+	// Output: generic 1
+}

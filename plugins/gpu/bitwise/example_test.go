@@ -1,0 +1,31 @@
+package bitwise_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
+)
+
+// Two CPU devices have the same bits, whatever they compute with. A test of a
+// GPU has its device in place of the second.
+func ExampleCompare() {
+	ctx := context.Background()
+	a, err := bitwise.CPU(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer a.Close()
+	b, err := bitwise.CPU(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer b.Close()
+	cases, err := bitwise.Cases()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(cases[0].Name, bitwise.Compare(ctx, a, b, cases[0].Program, []int{3, 2}, bitwise.Sick))
+	// Output: conv 3x3 <nil>
+}

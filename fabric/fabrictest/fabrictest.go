@@ -67,7 +67,7 @@ func with(ctx context.Context, open Opener, size int,
 	wait.Wait()
 	for i, r := range all {
 		if err := r.Close(); err != nil {
-			errs[i] = errors.Join(errs[i], fmt.Errorf("Close: %w", err))
+			errs[i] = errors.Join(errs[i], fmt.Errorf("close: %w", err))
 		}
 	}
 	for i, err := range errs {

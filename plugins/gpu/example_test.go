@@ -12,6 +12,6 @@ import (
 func ExampleNew() {
 	var driver gpu.Driver
 	d := gpu.New(device.Info{Name: "mine:0"}, driver)
-	fmt.Println(d.Info().Name, len(d.Info().Ops) == len(gpu.Ops()))
+	fmt.Println(d.Info().Name, len(d.Info().Ops) > 0)
 	// Output: mine:0 true
 }

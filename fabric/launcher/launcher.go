@@ -1,5 +1,8 @@
 // Package launcher knows from the environment whether a launcher has started
 // this process as one of several ranks: mpirun, mpiexec, srun and their kind.
+//
+// Use it before anything else is opened: a rank takes its part of a run, and a
+// process that no launcher has started makes a run of its own.
 package launcher
 
 import (

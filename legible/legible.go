@@ -1,4 +1,6 @@
 // Package legible shows text of strangers to a person at a terminal.
+//
+// Use it for whatever a program prints of files, plugins and messages of others.
 package legible
 
 import (

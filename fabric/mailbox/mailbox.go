@@ -1,4 +1,6 @@
 // Package mailbox keeps messages that have arrived until somebody receives them.
+//
+// Use it to write a fabric: what has no receiver yet waits in a Box.
 package mailbox
 
 import "sync"

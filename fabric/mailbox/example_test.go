@@ -1,0 +1,29 @@
+package mailbox_test
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/fabric/mailbox"
+)
+
+// One goroutine puts messages, one takes them and waits while there is none.
+func ExampleBox() {
+	box := mailbox.New()
+	go func() {
+		for _, m := range []string{"first", "second"} {
+			box.Put([]byte(m))
+		}
+	}()
+	for n := 0; n < 2; {
+		m, ok := box.Take()
+		if !ok {
+			<-box.Arrived()
+			continue
+		}
+		fmt.Printf("%s\n", m)
+		n++
+	}
+	// Output:
+	// first
+	// second
+}

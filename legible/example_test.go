@@ -1,0 +1,13 @@
+package legible_test
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/legible"
+)
+
+// A name that would clear the screen, and begin a line of its own.
+func ExampleText() {
+	fmt.Println(legible.Text("cat\x1b[2J.jpg\nok: all is well"))
+	// Output: cat\x1b[2J.jpg\nok: all is well
+}

@@ -41,7 +41,7 @@ func Survey(ctx context.Context, src Source) (*Report, error) {
 	r := &Report{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Sample: "RGB pictures",
 		Classes: info.Classes, PerClass: map[string]int{}, Unlabelled: s.Ignored, Masks: info.Masks,
 		Sizes: s.Sizes(),
-		Mean: s.Mean, Std: s.Std, Fingerprint: sum,
+		Mean:  s.Mean, Std: s.Std, Fingerprint: sum,
 		Kinds: info.Kinds, Others: info.Ignored, Empty: info.Empty, Skipped: len(info.Skipped)}
 	if info.Shape != nil {
 		r.Sample = tensor.Describe(info.DType, info.Shape)

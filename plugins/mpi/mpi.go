@@ -1,4 +1,6 @@
 // Package mpi is the MPI fabric plugin: bnctl-fabric-mpi is its executable.
+//
+// Use Main to build the plugin into a program of your own; it is all there is to call.
 package mpi
 
 import (

@@ -32,3 +32,10 @@ func (c *compiler) geometry(l class.Layer, w weights, order int) *constant {
 	return c.table([]int{l.C, l.H, l.W, l.O, l.OH, l.OW}, l.Kernel[:], l.Stride[:], l.Pad[:2], l.Dilation[:],
 		[]int{l.C / l.Groups, l.O / l.Groups, w.base, w.o, w.k, w.t, order})
 }
+
+// wide returns how many threads compute all channels of a result, eight of a group
+// each: WIDE of the kernels.
+func wide(groups, channels int) int {
+	const wide = 8
+	return groups * ((channels/groups + wide - 1) / wide)
+}

@@ -39,8 +39,11 @@ func buildForward(c *compiler) {
 
 // chains launches a convolution with one chain for every output.
 func (c *compiler) chains(l class.Layer, w weights, order int, x *value, t filter, y *value) {
-	c.launch("conv", y.Kind, y.count, x, t.weight, t.bias, y, c.geometry(l, w, order), y.count, x.count,
-		t.biased)
+	kernel, n := "conv", y.count
+	if l.O > l.Groups {
+		kernel, n = "conv_wide", y.positions()*wide(l.Groups, l.O)
+	}
+	c.launch(kernel, y.Kind, n, x, t.weight, t.bias, y, c.geometry(l, w, order), n, x.count, t.biased)
 }
 
 // buildBackward is the gradient for the input, and the transposed convolution.
@@ -60,7 +63,8 @@ func buildBackward(c *compiler) {
 	case class.Winograd4, class.Winograd2:
 		c.winograd(back, tilesOf(back, algorithm), w, backwards, dy, t, dx)
 	default:
-		c.launch("conv_back", dx.Kind, dx.count, dy, t.weight, t.bias, dx, c.geometry(l, weights{}, byWindow),
-			dx.count, dy.count, t.biased)
+		n := dx.positions() * wide(l.Groups, l.C)
+		c.launch("conv_back", dx.Kind, n, dy, t.weight, t.bias, dx, c.geometry(l, weights{}, byWindow), n,
+			dy.count, t.biased)
 	}
 }

@@ -117,9 +117,13 @@ func buildWeights(c *compiler) {
 	positions := l.OH * l.OW
 	k := c.cut(max(1, (class.ChunkPositions+positions-1)/max(positions, 1)))
 	p := c.parts(k, dw.size())
-	if tiled(algorithm) {
+	switch blocks := wide(l.Groups, l.O); {
+	case tiled(algorithm):
 		c.weightsByTiles(l, k, x, dy, p)
-	} else {
+	case l.O > l.Groups:
+		n := dw.count / l.O * blocks
+		c.each(k, "conv_weights_wide", n, x, dy, p, k.table, c.geometry(l, weights{}, byWindow), n, dw.count)
+	default:
 		c.each(k, "conv_weights", dw.count, x, dy, p, k.table, c.geometry(l, weights{}, byWindow), dw.count)
 	}
 	c.launch("add_parts", graph.Replica, dw.count, p, dw, k.firsts, dw.count)

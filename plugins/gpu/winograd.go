@@ -47,7 +47,7 @@ func (c *compiler) winograd(l class.Layer, t tiles, w weights, order int, x *val
 	c.launch("winograd_blocks", y.Kind, blocks, x, sums, most, table, blocks)
 	c.launch("winograd_suspects", y.Kind, count, sums, most, suspect, table, count, t.Side, t.columns)
 	c.launch("winograd_input"+side, y.Kind, l.C*count, x, v, apart, table, l.C*count, t.columns, count)
-	n := t.frequencies * l.O * count
+	n := t.frequencies * wide(1, l.O) * count
 	c.launch("winograd_product", y.Kind, n, v, u, m, apart, n, l.C, l.O, count, t.Block(l.C))
 	c.launch("winograd_output"+side, y.Kind, l.O*count, m, f.bias, y, apart, suspect, table, l.O*count,
 		t.columns, count, f.biased)

@@ -133,7 +133,7 @@ plugins/mpi:                    device/serve plugins/mpi/internal/rank
 plugins/mpi/bnctl-fabric-mpi:   plugins/mpi
 plugins/cuda/internal/cu:       plugins/internal/library
 plugins/cuda/internal/ptx:
-plugins/cuda/internal/cuda:    device plugins/cuda/internal/cu
+plugins/cuda/internal/cuda:    device plugins/cuda/internal/cu plugins/gpu
 plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 

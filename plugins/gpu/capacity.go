@@ -72,6 +72,7 @@ func (e *Executable) grow(call string, c device.Capacity) error {
 
 // move gives rooms their new buffers.
 func (e *Executable) move(made map[*room]Buffer, c device.Capacity) (err error) {
+	e.told = nil
 	for r, b := range made {
 		if r.buffer != 0 {
 			if e.hasKept { // what is kept may lie in it

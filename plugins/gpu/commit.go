@@ -39,7 +39,11 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 	if err := e.update(fn); err != nil {
 		return e.device.wrap(call, err)
 	}
-	e.hasKept, e.version = false, v+1
+	e.hasKept = false
+	if err := e.checkUpdates(fn); err != nil {
+		return err
+	}
+	e.version = v + 1
 	return nil
 }
 

@@ -38,7 +38,7 @@ func (e *Executable) lower(fn *graph.Function) []device.Refusal {
 	c := &compiler{exe: e}
 	whole := fn
 	fn, c.folded = class.Fold(fn)
-	c.fn = &function{Function: fn}
+	c.fn = &function{Function: fn, ends: map[int]graph.Value{}}
 	for _, v := range fn.Values {
 		c.fn.values = append(c.fn.values, newValue(v))
 		if v.State != "" {
@@ -55,6 +55,9 @@ func (e *Executable) lower(fn *graph.Function) []device.Refusal {
 	c.inputs()
 	for i := range fn.Nodes {
 		c.build(i)
+	}
+	if fn.Name == graph.Commit {
+		c.looks()
 	}
 	c.fn.steps, c.fn.Function = append(c.steps, c.ends...), whole
 	e.functions[fn.Name] = c.fn
@@ -128,6 +131,7 @@ func (c *compiler) build(i int) {
 	} else {
 		c.no("this device does not have the operation")
 	}
+	c.fn.ends[len(c.steps)] = c.node.Out[0]
 	c.exe.rooms.free = append(c.exe.rooms.free, c.temps...)
 	c.release(i)
 }

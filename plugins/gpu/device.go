@@ -28,7 +28,7 @@ type Device struct {
 func Describe(info device.Info) device.Info {
 	info.Kernels = class.FMA
 	info.Ops = ops()
-	info.Features = []string{device.Deterministic, device.ExactUpdates}
+	info.Features = []string{device.Deterministic, device.ExactUpdates, device.FiniteUpdates, device.Profile}
 	info.Levels = []string{device.InProcess}
 	info.Precisions = []string{device.F32}
 	return info

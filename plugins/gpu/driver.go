@@ -1,5 +1,7 @@
 package gpu
 
+import "time"
+
 // Driver is what a kind of hardware does for the device: one opened device with
 // the kernels built. One goroutine uses it at a time. Errors are of the kinds of
 // package device; a device that is lost says so.
@@ -19,12 +21,20 @@ type Driver interface {
 	Launch(kernel string, groups [2]int, args []any) error
 	// Wait waits for all that was launched.
 	Wait() error
+	// Mark returns a mark behind all that was launched.
+	Mark() (Mark, error)
+	// Times waits for marks and returns the times between them, one fewer than there
+	// are marks. They end.
+	Times(marks []Mark) ([]time.Duration, error)
 	// Close frees the device.
 	Close() error
 }
 
 // Buffer is memory of a device: a handle, or an address.
 type Buffer uintptr
+
+// Mark is a place in the course of a device: a handle.
+type Mark uintptr
 
 // Threads is how many threads a group has.
 const Threads = 128

@@ -20,6 +20,8 @@ type Executable struct {
 	owner     *room             // for every row its replica
 	starts    *room             // for every replica its first row, and how many it has
 	cuts      map[int]*cut      // by rows of a part
+	told      []int             // rows of each replica, as the device knows them; nil: it knows none
+	notFinite *room             // a word: whether an update of commit is infinite or NaN; nil without one
 
 	capacity device.Capacity
 	version  device.Version
@@ -33,6 +35,7 @@ type function struct {
 	*graph.Function
 	values []*value
 	steps  []step
+	ends   map[int]graph.Value // steps behind which a node is done, by its first result
 }
 
 // load lowers p.

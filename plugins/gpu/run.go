@@ -21,6 +21,7 @@ type frame struct {
 	sequence [collective.Lanes]uint64 // counts the exchanges
 	blocked  time.Duration
 	args     []any // of a launch
+	profile  *profile
 }
 
 // units returns how many units of a kind the run has.
@@ -52,6 +53,9 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	}
 	f := e.start(ctx, s.Rows)
 	f.number = s.Number
+	if s.Profile {
+		f.profile = &profile{}
+	}
 	if err := f.run(fn, s.Inputs); err != nil {
 		return device.Outcome{}, e.device.wrap(call, err)
 	}
@@ -65,6 +69,11 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 			return device.Outcome{}, e.device.wrap(call, err)
 		}
 		out.Outputs = append(out.Outputs, t)
+	}
+	if s.Profile {
+		if out.Nodes, err = f.profile.nodes(e.device.driver, fn.Function); err != nil {
+			return device.Outcome{}, e.device.wrap(call, err)
+		}
 	}
 	if s.Function == graph.Train {
 		e.hasKept, e.keptFor = true, e.version
@@ -97,7 +106,10 @@ func (f *frame) run(fn *function, inputs []tensor.Tensor) error {
 	if err := f.tellRows(); err != nil {
 		return err
 	}
-	for _, s := range fn.steps {
+	if err := f.mark(graph.None); err != nil {
+		return err
+	}
+	for i, s := range fn.steps {
 		if err := f.ctx.Err(); err != nil {
 			return device.Errorf("", "", device.Canceled, "%w", err)
 		}
@@ -107,12 +119,37 @@ func (f *frame) run(fn *function, inputs []tensor.Tensor) error {
 		if err := s.run(f); err != nil {
 			return err
 		}
+		if of, ok := fn.ends[i+1]; ok {
+			if err := f.mark(of); err != nil {
+				return err
+			}
+		}
 	}
 	return d.Wait()
 }
 
-// tellRows tells the device which rows each replica has.
+// mark marks a place if the run is profiled.
+func (f *frame) mark(of graph.Value) error {
+	if f.profile == nil {
+		return nil
+	}
+	return f.profile.mark(f.exe.device.driver, of)
+}
+
+// tellRows tells the device which rows each replica has, unless it knows.
 func (f *frame) tellRows() error {
+	if len(f.rows) == 0 || slices.Equal(f.exe.told, f.rows) {
+		return nil
+	}
+	f.exe.told = nil
+	if err := f.tell(); err != nil {
+		return err
+	}
+	f.exe.told = slices.Clone(f.rows)
+	return nil
+}
+
+func (f *frame) tell() error {
 	var owner, starts []int32
 	for r, n := range f.rows {
 		starts = append(starts, int32(f.starts[r]), int32(n))

@@ -229,6 +229,7 @@ KERNEL winograd_product(int first, IN float *v, IN float *u, OUT float *m, IN in
 	v += (unit * frequencies + f) * (long)in * tiles + e % tiles;
 	u += (long)f * in * out + o;
 	float sum[WIDE], chain[WIDE];
+	_Pragma("unroll") for (int i = 0; i < WIDE; i++) sum[i] = 0.0f;
 	for (int from = 0; from < in; from += block) {
 		_Pragma("unroll") for (int i = 0; i < WIDE; i++) chain[i] = 0.0f;
 		for (int k = from; k < from + block; k++) {

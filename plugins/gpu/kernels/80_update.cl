@@ -83,3 +83,21 @@ KERNEL clip_factor(int first, IN double *sum, OUT float *y, int n, double most) 
 	EACH(e, unit, n);
 	y[0] = (float)lesser(1.0, most / (SQRT64(sum[0]) + 1e-6));
 }
+
+// not_finite says of every 1024 elements whether one is infinite or NaN.
+KERNEL not_finite(int first, IN float *x, OUT int *found, int n, int count, int at) {
+	EACH(e, unit, n);
+	int any = 0;
+	for (int i = e * 1024; i < e * 1024 + 1024 && i < count; i++)
+		any = any || (BITS(x[i]) & 0x7f800000u) == 0x7f800000u;
+	found[at + e] = any;
+}
+
+// any_of says of every 256 of count values whether one is not 0.
+KERNEL any_of(int first, IN int *x, OUT int *found, int n, int count) {
+	EACH(e, unit, n);
+	int any = 0;
+	for (int i = e * 256; i < e * 256 + 256 && i < count; i++)
+		any = any || x[i];
+	found[e] = any;
+}

@@ -20,6 +20,11 @@ type NVML struct {
 	name     func(device uintptr, out *byte, length uint32) int32
 	uuid     func(device uintptr, out *byte, length uint32) int32
 	memory   func(device uintptr, out *memory) int32
+
+	// Of GPUs that are split into parts (MIG); drivers before 450 lack them.
+	mode  func(device uintptr, now, next *uint32) int32
+	parts func(device uintptr, out *uint32) int32
+	part  func(device uintptr, index uint32, out *uintptr) int32
 }
 
 // memory is nvmlMemory_t.
@@ -74,6 +79,13 @@ func (n *NVML) bind() error {
 			return err
 		}
 	}
+	for name, fn := range map[string]any{"nvmlDeviceGetMigMode": &n.mode,
+		"nvmlDeviceGetMaxMigDeviceCount": &n.parts, "nvmlDeviceGetMigDeviceHandleByIndex": &n.part} {
+		if n.lib.Bind(fn, name) != nil {
+			n.mode = nil
+			break
+		}
+	}
 	return nil
 }
 
@@ -91,7 +103,8 @@ func (n *NVML) Close() error {
 	return n.lib.Close()
 }
 
-// GPUs lists all GPUs of the machine.
+// GPUs lists all GPUs of the machine. Of one that is split (MIG) it lists the parts,
+// as it computes nothing as a whole.
 func (n *NVML) GPUs() ([]GPU, error) {
 	driver, err := n.string("nvmlSystemGetDriverVersion", n.driver)
 	if err != nil {
@@ -103,22 +116,49 @@ func (n *NVML) GPUs() ([]GPU, error) {
 	}
 	var all []GPU
 	for i := range count {
-		g, err := n.gpu(i)
+		some, err := n.whole(i)
 		if err != nil {
 			return nil, fmt.Errorf("GPU %d: %w", i, err)
 		}
-		g.Driver = driver
+		all = append(all, some...)
+	}
+	for i := range all {
+		all[i].Driver = driver
+	}
+	return all, nil
+}
+
+// whole returns GPU index, or its parts.
+func (n *NVML) whole(index uint32) ([]GPU, error) {
+	var d uintptr
+	if err := n.check("nvmlDeviceGetHandleByIndex_v2", n.handle(index, &d)); err != nil {
+		return nil, err
+	}
+	handles := []uintptr{d}
+	var now, next, most uint32
+	if n.mode != nil && n.mode(d, &now, &next) == 0 && now == 1 && n.parts(d, &most) == 0 {
+		handles = nil
+		for i := range most {
+			var p uintptr
+			if n.part(d, i, &p) == 0 { // the others are not there
+				handles = append(handles, p)
+			}
+		}
+	}
+	var all []GPU
+	for _, h := range handles {
+		g, err := n.gpu(int(index), h)
+		if err != nil {
+			return nil, err
+		}
 		all = append(all, g)
 	}
 	return all, nil
 }
 
-func (n *NVML) gpu(index uint32) (GPU, error) {
-	g := GPU{Index: int(index)}
-	var d uintptr
-	if err := n.check("nvmlDeviceGetHandleByIndex_v2", n.handle(index, &d)); err != nil {
-		return g, err
-	}
+// gpu describes a GPU or a part of one.
+func (n *NVML) gpu(index int, d uintptr) (GPU, error) {
+	g := GPU{Index: index}
 	of := func(f func(uintptr, *byte, uint32) int32) func(*byte, uint32) int32 {
 		return func(out *byte, length uint32) int32 { return f(d, out, length) }
 	}

@@ -1,28 +1,33 @@
-// Package cuda provides NVIDIA GPUs as devices.
-//
-// So far it finds and describes them, without creating a context on any;
-// opening one says what is missing.
+// Package cuda provides NVIDIA GPUs, and parts of GPUs (MIG), as devices. Listing
+// creates no context on any. It takes the driver alone, which compiles the PTX of
+// package gpu.
 package cuda
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/plugins/cuda/internal/cu"
+	"github.com/bnctl/bnctl/plugins/gpu"
 )
 
 // Provider provides the GPUs of this machine.
 type Provider struct {
 	// Library is where libnvidia-ml is; "" looks where it usually is.
 	Library string
+
+	open func(uuid string) (gpu.Driver, error) // nil: libcuda, where it usually is
 }
 
 // Describe implements device.Provider.
 func (Provider) Describe() device.Plugin {
-	return device.Plugin{Name: "cuda", Version: "0.1", About: "NVIDIA GPUs: finds and describes them"}
+	return device.Plugin{Name: "cuda", Version: "1",
+		About: "NVIDIA GPUs, by the driver alone; not yet run on hardware"}
 }
 
 // List implements device.Provider. No library, no driver and no GPU are no
@@ -57,15 +62,15 @@ func (p Provider) gpus() ([]cu.GPU, error) {
 }
 
 func info(index int, g cu.GPU) device.Info {
-	return device.Info{
+	return gpu.Describe(device.Info{
 		ID: g.UUID, Name: fmt.Sprintf("cuda:%d", index),
-		Description: fmt.Sprintf("%s, driver %s", g.Name, g.Driver),
+		Description: fmt.Sprintf("%s, driver %s, not yet run on hardware", g.Name, g.Driver),
 		MemoryTotal: g.Total, MemoryFree: g.Free,
-	}
+	})
 }
 
 // Open implements device.Provider.
-func (p Provider) Open(ctx context.Context, id string, _ device.Options) (device.Device, error) {
+func (p Provider) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {
 	const call = "Open"
 	list, reason, err := p.List(ctx)
 	if err != nil {
@@ -74,22 +79,37 @@ func (p Provider) Open(ctx context.Context, id string, _ device.Options) (device
 	if len(list) == 0 {
 		return nil, device.Errorf("cuda", call, device.Unavailable, "%s", reason)
 	}
-	for _, i := range list {
-		if i.ID == id {
-			return nil, device.Errorf(i.Name, call, device.Unavailable, "%s%s", missing(),
-				"this version of bnctl-device-cuda finds GPUs but has no kernels to compute with; use --devices cpu")
-		}
+	at := slices.IndexFunc(list, func(i device.Info) bool { return i.ID == id })
+	if at < 0 {
+		return nil, device.Errorf("cuda", call, device.Unavailable, "no GPU %q; there are %s", id, ids(list))
 	}
-	return nil, device.Errorf("cuda", call, device.Unavailable, "no GPU %q; there are %s", id, ids(list))
+	what := list[at]
+	if err := gpu.Refuse(o); err != nil {
+		return nil, device.Errorf(what.Name, call, device.Unsupported, "%w", err)
+	}
+	d, err := p.driver(what)
+	if err != nil {
+		return nil, device.Errorf(what.Name, call, device.Unavailable, "%w%s", err, taken(err, what))
+	}
+	return gpu.New(what, d), nil
 }
 
-// missing names the libraries that are not there.
-func missing() string {
-	m := cu.Missing()
-	if len(m) == 0 {
+// driver opens a GPU.
+func (p Provider) driver(what device.Info) (gpu.Driver, error) {
+	if p.open != nil {
+		return p.open(what.ID)
+	}
+	return openDriver(what.ID)
+}
+
+// taken says how much memory others have left, if that is why a GPU cannot be opened.
+func taken(err error, what device.Info) string {
+	var e *cu.Error
+	if !errors.As(err, &e) || e.Code != cu.OutOfMemory {
 		return ""
 	}
-	return strings.Join(m, ", ") + " not found; and "
+	return fmt.Sprintf("; %d of %d MiB are free, others have the rest", what.MemoryFree>>20,
+		what.MemoryTotal>>20)
 }
 
 func ids(list []device.Info) string {

@@ -2,14 +2,11 @@ package cuda
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/bnctl/bnctl/device"
 )
 
 // fake builds a libnvidia-ml with two GPUs, or one that fails in some way.
@@ -37,6 +34,9 @@ func TestList(t *testing.T) {
 		{"", "1", "cuda:0 GPU-bbbb", ""},
 		{"", "GPU-b,0", "cuda:0 GPU-bbbb, cuda:1 GPU-aaaa", ""},
 		{"", "0,-1,1", "cuda:0 GPU-aaaa", ""},
+		{"parts", "", "cuda:0 MIG-aaaa, cuda:1 MIG-bbbb, cuda:2 GPU-bbbb", ""},
+		{"parts", "MIG-b,MIG-a", "cuda:0 MIG-bbbb, cuda:1 MIG-aaaa", ""},
+		{"parts", "1", "cuda:0 GPU-bbbb", ""},
 		{"", "-1", "", `CUDA_VISIBLE_DEVICES="-1" leaves none of 2 GPUs`},
 	}
 	for _, test := range tests {
@@ -78,22 +78,5 @@ func TestNoLibrary(t *testing.T) {
 	if len(list) > 0 || err != nil || !strings.Contains(reason, "/nowhere/libnvidia-ml.so.1 not found") ||
 		!strings.Contains(reason, "use --devices cpu") {
 		t.Errorf("List() = %v, %q, %v; want no devices, a reason and no error", list, reason, err)
-	}
-}
-
-func TestOpenSaysWhatIsMissing(t *testing.T) {
-	p := Provider{Library: fake(t, "")}
-	for id, want := range map[string]string{
-		"GPU-bbbb": "cuda:1: Open: unavailable: ",
-		"GPU-cccc": `no GPU "GPU-cccc"; there are GPU-aaaa, GPU-bbbb`,
-	} {
-		_, err := p.Open(context.Background(), id, device.Options{})
-		if !errors.Is(err, device.Unavailable) || !strings.Contains(err.Error(), want) {
-			t.Errorf("Open(%s): %v, want %q", id, err, want)
-		}
-	}
-	_, err := Provider{Library: "/nowhere"}.Open(context.Background(), "0", device.Options{})
-	if !errors.Is(err, device.Unavailable) || !strings.Contains(err.Error(), "not found") {
-		t.Errorf("Open without a driver: %v", err)
 	}
 }

@@ -8,9 +8,12 @@ import (
 	"github.com/bnctl/bnctl/plugins/cuda/internal/cu"
 )
 
+// isPart reports whether a UUID is that of a part of a GPU (MIG).
+func isPart(uuid string) bool { return strings.HasPrefix(uuid, "MIG-") }
+
 // visible returns the GPUs that CUDA_VISIBLE_DEVICES leaves, in its order, as
 // CUDA does: by index or by the beginning of a UUID, up to the first entry
-// that means none. If it leaves none, the reason says so.
+// that means none. Parts of GPUs have UUIDs alone. If it leaves none, the reason says so.
 func visible(all []cu.GPU, lookup func(string) (string, bool)) (left []cu.GPU, reason string) {
 	const variable = "CUDA_VISIBLE_DEVICES"
 	list, set := lookup(variable)
@@ -33,8 +36,8 @@ func visible(all []cu.GPU, lookup func(string) (string, bool)) (left []cu.GPU, r
 func find(all []cu.GPU, entry string) *cu.GPU {
 	index, err := strconv.Atoi(entry)
 	for i := range all {
-		byName := strings.HasPrefix(entry, "GPU-") && strings.HasPrefix(all[i].UUID, entry)
-		if byName || err == nil && all[i].Index == index {
+		byName := (strings.HasPrefix(entry, "GPU-") || isPart(entry)) && strings.HasPrefix(all[i].UUID, entry)
+		if byName || err == nil && all[i].Index == index && !isPart(all[i].UUID) {
 			return &all[i]
 		}
 	}

@@ -38,6 +38,11 @@ type API struct {
 		wait, event uintptr) int32
 	writeBuffer func(queue, buffer uintptr, block uint32, at, size uintptr, from unsafe.Pointer, n uint32,
 		wait, event uintptr) int32
+	marker       func(queue uintptr, n uint32, wait uintptr, event *uintptr) int32
+	waitEvents   func(n uint32, events *uintptr) int32
+	eventTime    func(event uintptr, what uint32, size uintptr, value *uint64, got uintptr) int32
+	releaseEvent func(event uintptr) int32
+
 	copyBuffer func(queue, from, to uintptr, fromAt, toAt, size uintptr, n uint32, wait, event uintptr) int32
 }
 
@@ -75,5 +80,7 @@ func (a *API) functions() map[string]any {
 		"clEnqueueNDRangeKernel": &a.launch, "clCreateBuffer": &a.createBuffer,
 		"clReleaseMemObject": &a.releaseBuffer, "clEnqueueReadBuffer": &a.readBuffer,
 		"clEnqueueWriteBuffer": &a.writeBuffer, "clEnqueueCopyBuffer": &a.copyBuffer,
+		"clEnqueueMarkerWithWaitList": &a.marker, "clWaitForEvents": &a.waitEvents,
+		"clGetEventProfilingInfo": &a.eventTime, "clReleaseEvent": &a.releaseEvent,
 	}
 }

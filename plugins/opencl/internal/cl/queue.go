@@ -22,7 +22,7 @@ func (a *API) Open(d Device, source string) (*Queue, error) {
 	q.context = a.createContext(0, 1, &d.id, 0, 0, &code)
 	err := check("clCreateContext", code)
 	if err == nil {
-		q.queue = a.createQueue(q.context, d.id, 0, &code)
+		q.queue = a.createQueue(q.context, d.id, withTimes, &code)
 		err = check("clCreateCommandQueue", code)
 	}
 	if err == nil {
@@ -34,6 +34,9 @@ func (a *API) Open(d Device, source string) (*Queue, error) {
 	}
 	return q, nil
 }
+
+// withTimes makes a queue whose events have times.
+const withTimes = 1 << 1
 
 func (q *Queue) build(d Device, source string) error {
 	b := append([]byte(source), 0)

@@ -3,6 +3,7 @@ package opencl
 import (
 	"errors"
 	"fmt"
+	"time"
 	"unsafe"
 
 	"github.com/bnctl/bnctl/device"
@@ -81,3 +82,17 @@ func (d driver) set(kernel uintptr, i int, a any) error {
 }
 
 func (d driver) Wait() error { return kind(d.Queue.Wait()) }
+
+func (d driver) Mark() (gpu.Mark, error) {
+	e, err := d.Queue.Mark()
+	return gpu.Mark(e), kind(err)
+}
+
+func (d driver) Times(marks []gpu.Mark) ([]time.Duration, error) {
+	events := make([]uintptr, len(marks))
+	for i, m := range marks {
+		events[i] = uintptr(m)
+	}
+	times, err := d.Queue.Times(events)
+	return times, kind(err)
+}

@@ -1,4 +1,4 @@
-// A libnvidia-ml with two GPUs, or one that fails, by MODE. A call before
+// A libnvidia-ml with two GPUs, or with parts of one, or one that fails, by MODE. A call before
 // nvmlInit_v2, or of anything that is not here, ends the process.
 #include <stdlib.h>
 #include <string.h>
@@ -52,11 +52,29 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) {
 }
 
 int nvmlDeviceGetName(void *device, char *out, unsigned length) {
-	return put(out, length, device == (void *)100 ? "NVIDIA A" : "NVIDIA B");
+	return put(out, length, device == (void *)101 ? "NVIDIA B" : "NVIDIA A");
 }
 
 int nvmlDeviceGetUUID(void *device, char *out, unsigned length) {
-	return put(out, length, device == (void *)100 ? "GPU-aaaa" : "GPU-bbbb");
+	return put(out, length, device == (void *)100 ? "GPU-aaaa" : device == (void *)101 ? "GPU-bbbb"
+		: device == (void *)200 ? "MIG-aaaa" : "MIG-bbbb");
+}
+
+// In mode "parts" GPU 0 is split: it could have three parts, and has two.
+int nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *next) {
+	need();
+	*now = *next = mode("parts") && device == (void *)100;
+	return mode("parts") ? 0 : 3;
+}
+
+int nvmlDeviceGetMaxMigDeviceCount(void *device, unsigned *out) {
+	*out = 3;
+	return 0;
+}
+
+int nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned index, void **part) {
+	*part = (void *)(long)(index == 2 ? 201 : 200);
+	return index == 1 ? 6 : 0;
 }
 
 int nvmlDeviceGetMemoryInfo(void *device, unsigned long long *memory) {

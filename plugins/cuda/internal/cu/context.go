@@ -1,0 +1,102 @@
+package cu
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+)
+
+// Context is a GPU with a module loaded, and one stream.
+type Context struct {
+	c       *CUDA
+	context uintptr
+	module  uintptr
+	stream  uintptr
+	kernels map[string]uintptr
+	pinned  pinned
+	words   [mostArgs]uint64
+	args    [mostArgs]unsafe.Pointer
+}
+
+// mostArgs is how many arguments a kernel has at most.
+const mostArgs = 32
+
+// Open creates a context on the GPU with a UUID and loads PTX, which the driver
+// compiles for it. Where it does not, the error has the compiler's words.
+func (c *CUDA) Open(uuid, ptx string) (*Context, error) {
+	device, err := c.find(uuid)
+	if err == nil {
+		err = c.suits(device)
+	}
+	if err != nil {
+		return nil, err
+	}
+	x := &Context{c: c, kernels: map[string]uintptr{}}
+	const sleep = 4 // a thread that waits leaves its core to CPU devices
+	if err := c.check("cuCtxCreate", c.createContext(&x.context, sleep, device)); err != nil {
+		return nil, c.unavailable(device, err)
+	}
+	err = x.do(func() error {
+		const besideOthers = 1
+		if err := c.check("cuStreamCreate", c.newStream(&x.stream, besideOthers)); err != nil {
+			return err
+		}
+		if err := x.pinned.take(c); err != nil {
+			return err
+		}
+		return x.load(ptx)
+	})
+	if err != nil {
+		_ = x.Close()
+		return nil, err
+	}
+	return x, nil
+}
+
+// do calls f on a thread for which the context is the current one.
+func (x *Context) do(f func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := x.c.check("cuCtxSetCurrent", x.c.setCurrent(x.context)); err != nil {
+		return err
+	}
+	return f()
+}
+
+// load compiles PTX.
+func (x *Context) load(ptx string) error {
+	const errorLog, errorLogSize = 5, 6 // CUjit_option
+	image, log := append([]byte(ptx), 0), make([]byte, 1<<14)
+	options := [2]int32{errorLog, errorLogSize}
+	values := [2]uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
+	err := x.c.check("cuModuleLoadDataEx", x.c.loadModule(&x.module, &image[0], 2, &options[0], &values[0]))
+	runtime.KeepAlive(log)
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	text, _, _ := bytes.Cut(log, []byte{0})
+	if e.Code == unsupportedPTX || e.Code == invalidPTX {
+		return fmt.Errorf("the driver does not compile the kernels; install a newer one: %w\n%s", err, text)
+	}
+	return fmt.Errorf("%w\n%s", err, text)
+}
+
+// Close destroys the context, and with it all that was made on it.
+func (x *Context) Close() error {
+	if x.context == 0 {
+		return nil
+	}
+	context := x.context
+	x.context = 0
+	return x.c.check("cuCtxDestroy", x.c.destroyContext(context))
+}
+
+// Memory returns how many bytes are free.
+func (x *Context) Memory() (free int64, err error) {
+	var f, total uint64
+	err = x.do(func() error { return x.c.check("cuMemGetInfo", x.c.memory(&f, &total)) })
+	return int64(f), err
+}

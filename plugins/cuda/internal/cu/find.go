@@ -1,0 +1,101 @@
+package cu
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/plugins/internal/library"
+)
+
+// What PTX 6.0 of target sm_60 needs.
+const (
+	leastVersion = 9020 // of the driver's CUDA; 9.2 is the first that tells UUIDs
+	leastMajor   = 6    // compute capability
+)
+
+// Attributes of a device (CUdevice_attribute).
+const (
+	computeMode     = 20
+	capabilityMajor = 75
+	capabilityMinor = 76
+)
+
+// Show makes a part of a GPU the only device of this process, as only then a
+// context on it can be created. It is to be called before OpenCUDA.
+func Show(uuid string) error {
+	libc, err := library.Open("libc.so.6", "libc.so")
+	if err != nil {
+		return err
+	}
+	var setenv func(name, value string, overwrite int32) int32
+	if err := libc.Bind(&setenv, "setenv"); err != nil {
+		return err
+	}
+	setenv("CUDA_VISIBLE_DEVICES", uuid, 1)
+	return nil
+}
+
+// suits says why the driver or a device cannot run the kernels.
+func (c *CUDA) suits(device int32) error {
+	var version, major, minor int32
+	if err := c.check("cuDriverGetVersion", c.version(&version)); err != nil {
+		return err
+	}
+	if version < leastVersion {
+		return fmt.Errorf("the driver knows CUDA %d.%d, and the kernels need %d.%d; install a newer NVIDIA driver",
+			version/1000, version%1000/10, leastVersion/1000, leastVersion%1000/10)
+	}
+	if err := c.check("cuDeviceGetAttribute", c.attribute(&major, capabilityMajor, device)); err != nil {
+		return err
+	}
+	if err := c.check("cuDeviceGetAttribute", c.attribute(&minor, capabilityMinor, device)); err != nil {
+		return err
+	}
+	if major < leastMajor {
+		return fmt.Errorf("the GPU has compute capability %d.%d, and the kernels need %d.0; use --devices cpu",
+			major, minor, leastMajor)
+	}
+	return nil
+}
+
+// find returns the device with a UUID as NVML says it: "GPU-..." or "MIG-...",
+// which Show has made the only one.
+func (c *CUDA) find(uuid string) (int32, error) {
+	var n int32
+	if err := c.check("cuDeviceGetCount", c.count(&n)); err != nil {
+		return 0, err
+	}
+	for i := range n {
+		var device int32
+		var id [16]byte
+		if err := c.check("cuDeviceGet", c.device(&device, i)); err != nil {
+			return 0, err
+		}
+		if strings.HasPrefix(uuid, "MIG-") {
+			return device, nil
+		}
+		if err := c.check("cuDeviceGetUuid", c.uuid(&id, device)); err != nil {
+			return 0, err
+		}
+		if text := fmt.Sprintf("GPU-%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:]); text == uuid {
+			return device, nil
+		}
+	}
+	return 0, fmt.Errorf("libcuda sees %d GPUs, and %s is none of them", n, uuid)
+}
+
+// unavailable says why no context can be created.
+func (c *CUDA) unavailable(device int32, err error) error {
+	var mode int32
+	const prohibited, exclusive = 2, 3
+	if c.attribute(&mode, computeMode, device) == 0 {
+		switch mode {
+		case exclusive:
+			return fmt.Errorf("%w: the GPU is in exclusive use by another process; wait for its end, or let several"+
+				" use it: nvidia-smi -c DEFAULT", err)
+		case prohibited:
+			return fmt.Errorf("%w: computing on the GPU is prohibited; allow it: nvidia-smi -c DEFAULT", err)
+		}
+	}
+	return err
+}

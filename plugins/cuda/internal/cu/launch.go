@@ -1,0 +1,77 @@
+package cu
+
+import (
+	"fmt"
+	"time"
+	"unsafe"
+)
+
+// kernel returns a kernel of the module.
+func (x *Context) kernel(name string) (uintptr, error) {
+	if k, ok := x.kernels[name]; ok {
+		return k, nil
+	}
+	var k uintptr
+	err := x.c.check("cuModuleGetFunction", x.c.function(&k, x.module, &append([]byte(name), 0)[0]))
+	if err != nil {
+		return 0, err
+	}
+	x.kernels[name] = k
+	return k, nil
+}
+
+// Launch launches groups[0] by groups[1] groups of so many threads. Arguments are
+// their bits, one word each.
+func (x *Context) Launch(name string, groups [2]int, threads int, args []uint64) error {
+	return x.do(func() error {
+		k, err := x.kernel(name)
+		if err != nil {
+			return err
+		}
+		if len(args) > mostArgs {
+			panic(fmt.Sprintf("cu: %d arguments", len(args)))
+		}
+		copy(x.words[:], args)
+		for i := range args {
+			x.args[i] = unsafe.Pointer(&x.words[i])
+		}
+		return x.c.check("cuLaunchKernel", x.c.launch(k, uint32(groups[0]), uint32(groups[1]), 1, uint32(threads),
+			1, 1, 0, x.stream, &x.args[0], 0))
+	})
+}
+
+// Mark returns an event behind all that was launched.
+func (x *Context) Mark() (event uintptr, err error) {
+	err = x.do(func() error {
+		if err := x.c.check("cuEventCreate", x.c.newEvent(&event, 0)); err != nil {
+			return err
+		}
+		return x.c.check("cuEventRecord", x.c.record(event, x.stream))
+	})
+	return event, err
+}
+
+// Times waits for events and returns the times between them, one fewer than there
+// are events, which end.
+func (x *Context) Times(events []uintptr) (times []time.Duration, err error) {
+	err = x.do(func() error {
+		for i, e := range events {
+			if err := x.c.check("cuEventSynchronize", x.c.waitEvent(e)); err != nil {
+				return err
+			}
+			if i == 0 {
+				continue
+			}
+			var ms float32
+			if err := x.c.check("cuEventElapsedTime", x.c.elapsed(&ms, events[i-1], e)); err != nil {
+				return err
+			}
+			times = append(times, time.Duration(float64(ms)*float64(time.Millisecond)))
+		}
+		return nil
+	})
+	for _, e := range events {
+		x.c.endEvent(e)
+	}
+	return times, err
+}

@@ -1,0 +1,114 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/plugins/cuda/internal/cu"
+	"github.com/bnctl/bnctl/plugins/gpu"
+)
+
+// driver is a context as package gpu wants it.
+type driver struct{ x *cu.Context }
+
+// openDriver creates a context on the GPU with a UUID.
+func openDriver(uuid string, libraries ...string) (gpu.Driver, error) {
+	if isPart(uuid) {
+		if err := cu.Show(uuid); err != nil {
+			return nil, err
+		}
+	}
+	c, err := cu.OpenCUDA(libraries...)
+	if err != nil {
+		return nil, err
+	}
+	x, err := c.Open(uuid, gpu.PTX)
+	if err != nil {
+		return nil, err
+	}
+	return driver{x}, nil
+}
+
+// kind gives an error of the driver its kind. What is no lack of memory is sticky:
+// the context is of no use any more, and all that was on it is lost.
+func kind(err error) error {
+	var e *cu.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e) && e.Code == cu.OutOfMemory:
+		return device.Errorf("", "", device.OutOfMemory, "%w", err)
+	}
+	return device.Errorf("", "", device.Lost, "%w", err)
+}
+
+func (d driver) Alloc(bytes int) (gpu.Buffer, error) {
+	b, err := d.x.Alloc(bytes)
+	var e *cu.Error
+	if errors.As(err, &e) && e.Code == cu.OutOfMemory {
+		free, _ := d.x.Memory()
+		return 0, device.Errorf("", "", device.OutOfMemory, "want a buffer of %d MiB, %d MiB are free: %w",
+			bytes>>20, free>>20, err)
+	}
+	return gpu.Buffer(b), kind(err)
+}
+
+func (d driver) Free(b gpu.Buffer) error { return kind(d.x.Free(uint64(b))) }
+
+func (d driver) Write(to gpu.Buffer, at int, data []byte) error {
+	return kind(d.x.Write(uint64(to)+uint64(at), data))
+}
+
+func (d driver) Read(data []byte, from gpu.Buffer, at int) error {
+	return kind(d.x.Read(data, uint64(from)+uint64(at)))
+}
+
+func (d driver) Copy(to, from gpu.Buffer, n int) error {
+	return kind(d.x.Copy(uint64(to), uint64(from), n))
+}
+
+func (d driver) Launch(kernel string, groups [2]int, args []any) error {
+	if err := d.x.Launch(kernel, groups, gpu.Threads, words(args)); err != nil {
+		return kind(fmt.Errorf("%s: %w", kernel, err))
+	}
+	return nil
+}
+
+// words returns the bits of arguments, each in a word.
+func words(args []any) []uint64 {
+	w := make([]uint64, len(args))
+	for i, a := range args {
+		switch a := a.(type) {
+		case gpu.Buffer:
+			w[i] = uint64(a)
+		case int32:
+			w[i] = uint64(uint32(a))
+		case float64:
+			w[i] = math.Float64bits(a)
+		default:
+			panic(fmt.Sprintf("cuda: argument %d is a %T", i, a))
+		}
+	}
+	return w
+}
+
+func (d driver) Wait() error { return kind(d.x.Wait()) }
+
+func (d driver) Mark() (gpu.Mark, error) {
+	e, err := d.x.Mark()
+	return gpu.Mark(e), kind(err)
+}
+
+func (d driver) Times(marks []gpu.Mark) ([]time.Duration, error) {
+	events := make([]uintptr, len(marks))
+	for i, m := range marks {
+		events[i] = uintptr(m)
+	}
+	times, err := d.x.Times(events)
+	return times, kind(err)
+}
+
+func (d driver) Close() error { return kind(d.x.Close()) }

@@ -1,0 +1,64 @@
+package gpu
+
+import (
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// looks adds launches that look for what is not finite in the updates of the
+// function: the room of the executable for it has one word at the end.
+func (c *compiler) looks() {
+	at := 0
+	var each []func(found *room)
+	for _, u := range c.fn.Updates {
+		v := c.fn.values[u.Value]
+		if v.DType != tensor.F32 || v.count == 0 {
+			continue
+		}
+		blocks, from := (v.count+1023)/1024, at
+		at += blocks
+		each = append(each, func(found *room) {
+			c.launch("not_finite", graph.Whole, blocks, v, found, blocks, v.count, from)
+		})
+	}
+	if at == 0 {
+		return
+	}
+	found := c.private(4 * at)
+	for _, launch := range each {
+		launch(found)
+	}
+	for {
+		some := (at + 255) / 256
+		next := c.private(4 * some)
+		c.launch("any_of", graph.Whole, some, found, next, some, at)
+		if found, at = next, some; at == 1 {
+			break
+		}
+	}
+	c.exe.notFinite = found
+}
+
+// checkUpdates returns an error that names a state tensor that the function has
+// made infinite or NaN somewhere.
+func (e *Executable) checkUpdates(fn *function) error {
+	found := tensor.New(tensor.I32, 1)
+	if e.notFinite == nil {
+		return nil
+	}
+	if err := e.device.driver.Read(found.Bytes, e.notFinite.buffer, 0); err != nil {
+		return e.device.wrap("Commit", err)
+	}
+	for i := 0; i < len(fn.Updates) && found.I32()[0] != 0; i++ {
+		s := e.states[fn.Updates[i].State]
+		t := tensor.New(s.DType, s.Shape...)
+		if err := e.device.driver.Read(t.Bytes, s.buffer, 0); err != nil {
+			return e.device.wrap("Commit", err)
+		}
+		if err := device.Finite(s.Name, t); err != nil {
+			return e.device.fail("Commit", device.NonFinite, "%w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package gpu
+
+import (
+	"time"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// profile is the marks of a run: one ahead of all steps, and one behind those of
+// every node.
+type profile struct {
+	marks []Mark
+	of    []graph.Value // the first result of the node ahead of each but the first
+}
+
+// mark marks the place behind a node; graph.None is the place ahead of all.
+func (p *profile) mark(d Driver, of graph.Value) error {
+	m, err := d.Mark()
+	if err != nil {
+		return err
+	}
+	p.marks, p.of = append(p.marks, m), append(p.of, of)
+	return nil
+}
+
+// nodes returns the times of the nodes of fn, as it was given. Nodes that were made
+// part of others have none.
+func (p *profile) nodes(d Driver, fn *graph.Function) ([]time.Duration, error) {
+	times, err := d.Times(p.marks)
+	if err != nil {
+		return nil, err
+	}
+	of := map[graph.Value]time.Duration{}
+	for i, t := range times {
+		of[p.of[i+1]] += t
+	}
+	list := make([]time.Duration, len(fn.Nodes))
+	for i, n := range fn.Nodes {
+		list[i] = of[n.Out[0]]
+	}
+	return list, nil
+}

@@ -47,7 +47,7 @@ func alone(t *testing.T) {
 
 func glyphs(t *testing.T, n string) data.Source {
 	t.Helper()
-	src, err := data.Open("glyphs:"+n, data.Options{})
+	src, err := data.Open(t.Context(), "glyphs:"+n, data.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,9 +174,9 @@ func (s slow) Fingerprint(ctx context.Context) (string, error) {
 	return s.Source.Fingerprint(ctx)
 }
 
-func (s slow) Sample(i int) (tensor.Tensor, error) {
+func (s slow) Sample(ctx context.Context, i int) (tensor.Tensor, error) {
 	s.sample()
-	return s.Source.Sample(i)
+	return s.Source.Sample(ctx, i)
 }
 
 // A run that is stopped, wherever it is, says so and leaves nothing running.
@@ -233,7 +233,8 @@ func TestStoppedAtAnyTime(t *testing.T) {
 // Predictions can be left at any time.
 func TestPredictionsAreLeft(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.bnm")
-	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64", Output: path, Recipe: train.DefaultRecipe("mlp-bn")}
+	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64", Output: path,
+		Recipe: train.DefaultRecipe("mlp-bn")}
 	o.Recipe.Epochs = 1
 	if _, err := bnctl.Train(t.Context(), o); err != nil {
 		t.Fatal(err)

@@ -104,7 +104,7 @@ func ExamplePredict() {
 // picture draws a digit as a picture in a folder, which it returns.
 func picture(folder string) string {
 	photos := filepath.Join(folder, "photos")
-	src, err := data.Open("glyphs:32", data.Options{Split: data.Test})
+	src, err := data.Open(context.Background(), "glyphs:32", data.Options{Split: data.Test})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -118,12 +118,12 @@ func picture(folder string) string {
 	}
 	defer f.Close()
 	for i := 0; ; i++ {
-		label, err := src.Label(i)
+		label, err := src.Label(context.Background(), i)
 		if err != nil {
 			log.Fatal(err)
 		}
 		if label[0] == 3 {
-			x, err := src.Sample(i)
+			x, err := src.Sample(context.Background(), i)
 			if err == nil {
 				err = png.Encode(f, grey(x))
 			}

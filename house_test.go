@@ -52,7 +52,7 @@ device/remote:        collective device device/internal/devicepb device/internal
 device/remote:        awake device/internal/fabricpb fabric fabric/mailbox graph tensor
 
 bn:                   collective graph problem tensor
-models:               graph tensor
+models:               graph problem tensor
 data:                 data/internal/jpeg problem regular tensor
 data/internal/jpeg:
 serialize:            bn graph models tensor
@@ -62,7 +62,7 @@ train:                awake bn data device fabric graph models parallel problem 
 train:                train/internal/tfevents
 train/job:            data fabric fleet modelfile models parallel problem regular serialize tensor
 train/job:            train
-study:
+study:                problem
 
 problem:
 fleet:                device device/class device/ref device/remote fabric fabric/launcher
@@ -73,7 +73,8 @@ bench:                graph models parallel plugins/cpu problem
 bench:                tensor train
 strip:                doctor formats modelfile models problem train
 inspect:              bn doctor formats graph modelfile models serialize tensor train
-doctor:               bn data fleet formats graph modelfile models parallel predict serialize tensor train
+doctor:               bn data fleet formats graph modelfile models parallel predict problem serialize
+doctor:               tensor train
 predict:              data device fleet graph modelfile models parallel problem tensor train
 predict/format:       data predict problem serialize tensor
 server/protocol:      tensor
@@ -100,7 +101,8 @@ formats/caffe:        formats/internal/foreign formats/internal/message graph mo
 formats/internal/foreign: models regular tensor
 formats/internal/message:
 formats:              formats/caffe formats/keras formats/onnx formats/safetensors formats/tensorflow
-formats:              formats/torch formats/internal/foreign bn graph models regular serialize tensor
+formats:              formats/torch formats/internal/foreign bn graph models problem regular
+formats:              serialize tensor
 
 plugins/cpu/internal/amxemulation:
 plugins/cpu/internal/kernel:   device/class plugins/cpu/internal/amxemulation

@@ -75,8 +75,9 @@ func predictAll(ctx context.Context, o PredictOptions, each func(Prediction) err
 		return nil, err
 	}
 	defer v.Close()
-	src, err := data.OpenInputs(o.Inputs, data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
+	src, err := data.OpenInputs(ctx, o.Inputs, data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
 		Array: modelfile.Arrays(v.Model, nil), Unopened: func(err error) { bad = append(bad, err) }})
+
 	if err != nil {
 		return nil, v.Blame(err)
 	}

@@ -59,7 +59,7 @@ func TrainOn(ctx context.Context, o TrainOptions, src, val data.Source) (*models
 }
 
 func (o *TrainOptions) train(ctx context.Context, src, val data.Source) (*models.Model, error) {
-	j, err := job.Open(job.Options{Model: o.Model, Start: o.Start, Overwrite: o.Overwrite, Fleet: o.Fleet,
+	j, err := job.Open(ctx, job.Options{Model: o.Model, Start: o.Start, Overwrite: o.Overwrite, Fleet: o.Fleet,
 		Paths:  train.Paths{Data: o.Data, Validation: o.Validation, Output: o.Output},
 		Source: src, ValidationSource: val, Recipe: func(r *train.Recipe) error {
 			if o.Recipe != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -27,11 +28,8 @@ func (e *NonFinite) Error() string {
 	if finite(e.Value) && e.Value > 0 {
 		wrong = fmt.Sprintf("would be %.3g, and float32 ends at 3.4e+38", e.Value)
 	}
-	affected := "1 channel"
-	if e.Channels != 1 {
-		affected = fmt.Sprintf("%d channels", e.Channels)
-	}
-	return fmt.Sprintf("%schannel %d: the %s %s (%s affected)", where, e.Channel, e.What, wrong, affected)
+	return fmt.Sprintf("%schannel %d: the %s %s (%s affected)", where, e.Channel, e.What, wrong,
+		problem.Counted(e.Channels, "channel"))
 }
 
 // Check verifies the moments of one step before they are committed: one

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -127,13 +128,9 @@ func (n *Norm) unsettled() []Finding {
 	if left < unsettledPart {
 		return nil
 	}
-	updates := "1 update"
-	if n.Updates != 1 {
-		updates = fmt.Sprintf("%d updates", n.Updates)
-	}
-	problem := fmt.Sprintf("after %s with decay %g the statistics are still %.0f %% their initial values",
-		updates, n.Decay, 100*left)
-	return []Finding{n.whole(Warning, problem, reestimate)}
+	after := fmt.Sprintf("after %s with decay %g", problem.Counted(int(n.Updates), "update"), n.Decay)
+	return []Finding{n.whole(Warning, fmt.Sprintf("%s the statistics are still %.0f %% their initial values",
+		after, 100*left), reestimate)}
 }
 
 // counters warns of layers that were updated another number of times than the first.
@@ -142,8 +139,9 @@ func counters(norms []Norm) []Finding {
 	first := slices.IndexFunc(norms, func(n Norm) bool { return n.Updates >= 0 })
 	for i := first + 1; first >= 0 && i < len(norms); i++ {
 		if n := norms[i]; n.Updates >= 0 && n.Updates != norms[first].Updates {
-			problem := fmt.Sprintf("updated %d times, %s %d times", n.Updates, norms[first].Name, norms[first].Updates)
-			found = append(found, n.whole(Warning, problem,
+			updated := fmt.Sprintf("updated %s, %s %s", problem.Counted(int(n.Updates), "time"), norms[first].Name,
+				problem.Counted(int(norms[first].Updates), "time"))
+			found = append(found, n.whole(Warning, updated,
 				"the layer was frozen for a while, or is of another model"))
 		}
 	}

@@ -141,7 +141,7 @@ func TestFolderInEveryForm(t *testing.T) {
 			label int32
 			grey  byte
 		}{{"cat/a.PNG", 0, 40}, {"cat/sub/b.png", 0, 30}, {"dog/1.png", 1, 10}, {"dog/2.png", 1, 20}} {
-			sample, err := src.Sample(i)
+			sample, err := src.Sample(t.Context(), i)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,7 +216,7 @@ func TestArchivesBad(t *testing.T) {
 		{"bomb.tar.gz", gzipped(t, tarOf(t, []file{{"pad", make([]byte, 100<<20)}, good[0]})),
 			[]string{"200 times"}},
 	} {
-		_, err := Open("folder:"+write(t, c.name, c.content), Options{})
+		_, err := Open(t.Context(), "folder:"+write(t, c.name, c.content), Options{})
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.wants...) })
 	}
 }
@@ -231,7 +231,7 @@ func TestArchiveLinksAreRefused(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open("folder:"+write(t, "x.tar", b.Bytes()), Options{})
+	_, err := Open(t.Context(), "folder:"+write(t, "x.tar", b.Bytes()), Options{})
 	wantError(t, err, "member cat/1.png", "link")
 
 	b.Reset()
@@ -244,7 +244,7 @@ func TestArchiveLinksAreRefused(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Open("folder:"+write(t, "x.zip", b.Bytes()), Options{})
+	_, err = Open(t.Context(), "folder:"+write(t, "x.zip", b.Bytes()), Options{})
 	wantError(t, err, "member cat/1.png", "link")
 }
 
@@ -263,7 +263,7 @@ func TestZipBomb(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Open("folder:"+write(t, "x.zip", b.Bytes()), Options{})
+	_, err = Open(t.Context(), "folder:"+write(t, "x.zip", b.Bytes()), Options{})
 	wantError(t, err, "member cat/1.png", "268435457 bytes", "at most 268435456")
 }
 
@@ -272,7 +272,7 @@ func TestFolderRingOfLinks(t *testing.T) {
 	if err := os.Symlink(dir, filepath.Join(dir, "train", "ring")); err != nil {
 		t.Skip("this system makes no symbolic links: ", err)
 	}
-	_, err := Open("folder:"+dir, Options{})
+	_, err := Open(t.Context(), "folder:"+dir, Options{})
 	wantError(t, err, "folders deep", "link")
 }
 
@@ -293,7 +293,7 @@ func TestMemberRemovedLater(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "train", "dog", "1.png")); err != nil {
 		t.Fatal(err)
 	}
-	_, err := src.Sample(2)
+	_, err := src.Sample(t.Context(), 2)
 	wantError(t, err, "folder:"+dir, "member train/dog/1.png", "no such file")
 }
 

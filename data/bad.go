@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,7 +26,7 @@ type BadFiles struct {
 func (e *BadFiles) Error() string {
 	const most = 100
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d files are bad:", len(e.All), e.Of)
+	fmt.Fprintf(&b, "%d of %s are bad:", len(e.All), problem.Counted(e.Of, "file"))
 	for _, bad := range e.All[:min(len(e.All), most)] {
 		fmt.Fprintf(&b, "\n   member %s: %v", bad.Name, bad.Err)
 	}
@@ -67,25 +68,32 @@ func ParseSkip(text string) (int, error) {
 }
 
 // badFiles calls check for samples 0 to n-1 on all cores and returns the
-// errors there were, in order.
-func (p *pictures) badFiles(check func(i int) error) []Bad {
+// errors there were, in order. The error is that of the context.
+func (p *pictures) badFiles(ctx context.Context, check func(i int) error) ([]Bad, error) {
 	var mu sync.Mutex
 	found := map[int]error{}
-	_ = eachSample(len(p.samples), func(i int) error { // it goes on after an error
-		if err := check(i); err != nil {
+	err := eachSample(len(p.samples), func(i int) error { // it goes on after an error of check
+		err := check(i)
+		if err := ended(ctx); err != nil {
+			return err
+		}
+		if err != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			found[i] = err
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
 	var bad []Bad
 	for i := range p.samples {
 		if err, ok := found[i]; ok {
 			bad = append(bad, Bad{p.samples[i].name, err})
 		}
 	}
-	return bad
+	return bad, nil
 }
 
 // leaveOut takes bad files out of the samples, if there are no more than the

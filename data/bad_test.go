@@ -35,7 +35,7 @@ func TestBadFiles(t *testing.T) {
 		{3, []string{"a/0.png", "b/0.png", "b/2.png", "c/0.png"}},
 		{4, nil}, {SkipAll, nil},
 	} {
-		src, err := Open("folder:"+dir, Options{SkipBad: test.skip})
+		src, err := Open(t.Context(), "folder:"+dir, Options{SkipBad: test.skip})
 		var bad *BadFiles
 		if test.bad != nil {
 			if !errors.As(err, &bad) || len(bad.All) != len(test.bad) {

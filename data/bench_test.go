@@ -15,13 +15,14 @@ import (
 
 // BenchmarkDecodeCIFAR is per JPEG of 32x32.
 func BenchmarkDecodeCIFAR(b *testing.B) {
-	src, err := Open("cifar10:"+needs(b, "cifar10/cifar10-jpg.tar.gz"), Options{Split: Test, CacheBytes: -1})
+	src, err := Open(b.Context(), "cifar10:"+needs(b, "cifar10/cifar10-jpg.tar.gz"),
+		Options{Split: Test, CacheBytes: -1})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer src.Close()
 	for i := range b.N {
-		if _, err := src.Sample(i * 7 % 10000); err != nil {
+		if _, err := src.Sample(b.Context(), i*7%10000); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -46,13 +47,13 @@ func BenchmarkLoader(b *testing.B) {
 
 // openAll opens a source and reads every sample once.
 func openAll(b *testing.B, spec string, cache int64) Source {
-	src, err := Open(spec, Options{CacheBytes: cache})
+	src, err := Open(b.Context(), spec, Options{CacheBytes: cache})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { src.Close() })
 	for i := range src.Info().Len {
-		if _, err := src.Sample(i); err != nil {
+		if _, err := src.Sample(b.Context(), i); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -110,12 +111,12 @@ func jpegFolder(b *testing.B, n int) string {
 
 // BenchmarkGlyph is per glyph drawn.
 func BenchmarkGlyph(b *testing.B) {
-	src, err := Open("glyphs", Options{})
+	src, err := Open(b.Context(), "glyphs", Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	for i := range b.N {
-		if _, err := src.Sample(i % 6000); err != nil {
+		if _, err := src.Sample(b.Context(), i%6000); err != nil {
 			b.Fatal(err)
 		}
 	}

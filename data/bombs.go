@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/data/internal/jpeg"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // plausible refuses a file that is too small for the pixels that it claims, or
@@ -13,8 +14,8 @@ import (
 // every format.
 func plausible(file []byte, format string, h, w int) error {
 	if w*h > freePixels && w*h/maxPixelsPerByte > len(file) {
-		return fmt.Errorf("%d x %d pixels in %d bytes; above %d pixels at most %d for each byte are decoded",
-			w, h, len(file), freePixels, maxPixelsPerByte)
+		return fmt.Errorf("%d x %d pixels in %s; above %d pixels at most %d for each byte are decoded",
+			w, h, problem.Counted(len(file), "byte"), freePixels, maxPixelsPerByte)
 	}
 	switch format {
 	case "JPEG":
@@ -28,11 +29,12 @@ func plausible(file []byte, format string, h, w int) error {
 func plausibleJPEG(file []byte) error {
 	blocks, visits := jpeg.Work(file)
 	if blocks/8 > len(file) { // each takes a bit or more
-		return fmt.Errorf("%d blocks of 8 x 8 pixels in %d bytes; the file is cut short", blocks, len(file))
+		return fmt.Errorf("%s of 8 x 8 pixels in %s; the file is cut short", problem.Counted(blocks, "block"),
+			problem.Counted(len(file), "byte"))
 	}
 	if visits > maxBlockVisits {
-		return fmt.Errorf("its scans go over %d blocks of 8 x 8 pixels; at most %d are decoded; "+
-			"write it with fewer scans", visits, maxBlockVisits)
+		return fmt.Errorf("its scans go over %s of 8 x 8 pixels; at most %d are decoded; "+
+			"write it with fewer scans", problem.Counted(visits, "block"), maxBlockVisits)
 	}
 	return nil
 }
@@ -60,8 +62,8 @@ func plausibleTIFF(file []byte) error {
 		}
 	}
 	if packed > 2*uint64(len(file)) {
-		return fmt.Errorf("strips or tiles of %d bytes in all in a file of %d: they stand for the same bytes",
-			packed, len(file))
+		return fmt.Errorf("strips or tiles of %s in all in a file of %d: they stand for the same bytes",
+			problem.Counted(int(packed), "byte"), len(file))
 	}
 	return nil
 }

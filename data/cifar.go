@@ -1,11 +1,13 @@
 package data
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -24,12 +26,12 @@ var cifarClasses = []string{
 }
 
 // openCIFAR10 opens cifar10:PATH.
-func openCIFAR10(s spec, opt Options) (Source, error) {
+func openCIFAR10(ctx context.Context, s spec, opt Options) (Source, error) {
 	if strings.EqualFold(path.Ext(s.path), ".bin") {
 		return openCIFARFile(s)
 	}
 	isRecords := func(name string) bool { return path.Ext(name) == ".bin" }
-	t, err := openTree(s.path, func(name string) bool { return isRecords(name) || isPicture(name) })
+	t, err := openTree(ctx, s.path, func(name string) bool { return isRecords(name) || isPicture(name) })
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +49,7 @@ func openCIFAR10(s spec, opt Options) (Source, error) {
 			someOf(p.info.Classes), s.path)
 	}
 	p.size = []int{cifarSide, cifarSide}
-	if err := p.findShape(opt); err != nil {
+	if err := p.findShape(ctx, opt); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -111,8 +113,8 @@ func checkCIFAR(file []byte) error {
 		return fmt.Errorf("the file is empty")
 	}
 	if rest := len(file) % cifarRecord; rest != 0 {
-		return fmt.Errorf("the file is cut short: %d bytes are %d records of %d and %d more",
-			len(file), len(file)/cifarRecord, cifarRecord, rest)
+		return fmt.Errorf("the file is cut short: %s are %s of %d and %d more",
+			problem.Counted(len(file), "byte"), problem.Counted(len(file)/cifarRecord, "record"), cifarRecord, rest)
 	}
 	for i := 0; i < len(file); i += cifarRecord {
 		if int(file[i]) >= len(cifarClasses) {

@@ -43,7 +43,7 @@ func TestCIFARBinary(t *testing.T) {
 			t.Errorf("info = %+v", info)
 		}
 		// The second record of data_batch_2.
-		sample, err := src.Sample(2)
+		sample, err := src.Sample(t.Context(), 2)
 		if err != nil || !bytes.Equal(sample.Bytes[:6], []byte{1, 2, 3, 2, 3, 4}) || label(t, src, 2)[0] != 1 {
 			t.Errorf("sample 2 begins %d (%v), label %d", sample.Bytes[:6], err, label(t, src, 2))
 		}
@@ -63,13 +63,14 @@ func TestCIFARFolders(t *testing.T) {
 		small = append(small, file{"train/" + class + "/0.png", pngOf(t, 31, 32, byte(i))})
 	}
 	src := open(t, "cifar10:"+write(t, "x.zip", zipOf(t, files)), Options{})
-	if sample, err := src.Sample(9); err != nil || sample.Bytes[0] != 9 || label(t, src, 9)[0] != 9 {
+	sample, err := src.Sample(t.Context(), 9)
+	if err != nil || sample.Bytes[0] != 9 || label(t, src, 9)[0] != 9 {
 		t.Errorf("sample 9 = %v (%v), label %d", sample, err, label(t, src, 9))
 	}
-	_, err := Open("cifar10:"+unpack(t, small), Options{})
+	_, err = Open(t.Context(), "cifar10:"+unpack(t, small), Options{})
 	wantError(t, err, "10 of 10 files are bad", "member train/airplane/0.png", "member train/truck/0.png", "31 x 32",
 		"want 32 x 32")
-	_, err = Open("cifar10:"+unpack(t, files[1:]), Options{})
+	_, err = Open(t.Context(), "cifar10:"+unpack(t, files[1:]), Options{})
 	wantError(t, err, "automobile, bird", "folder:")
 }
 
@@ -86,19 +87,19 @@ func TestCIFARBad(t *testing.T) {
 		{"label", label, []string{"record 1", "label 10"}},
 	} {
 		name := write(t, "x.bin", c.file)
-		_, err := Open("cifar10:"+name, Options{})
+		_, err := Open(t.Context(), "cifar10:"+name, Options{})
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, append(c.wants, name)...) })
 
 		files := cifarBatches()
 		files[3].content = c.file
-		_, err = Open("cifar10:"+write(t, "x.tar", tarOf(t, files)), Options{})
+		_, err = Open(t.Context(), "cifar10:"+write(t, "x.tar", tarOf(t, files)), Options{})
 		t.Run(c.name+" member", func(t *testing.T) {
 			wantError(t, err, append(c.wants, "member cifar-10-batches-bin/data_batch_2.bin")...)
 		})
 	}
-	_, err := Open("cifar10:"+unpack(t, cifarBatches()[1:]), Options{})
+	_, err := Open(t.Context(), "cifar10:"+unpack(t, cifarBatches()[1:]), Options{})
 	wantError(t, err, "data_batch_5.bin is missing")
-	_, err = Open("cifar10:"+write(t, "x.bin", cifarRecords(1))+"@test", Options{})
+	_, err = Open(t.Context(), "cifar10:"+write(t, "x.bin", cifarRecords(1))+"@test", Options{})
 	wantError(t, err, "single file")
 }
 

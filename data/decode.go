@@ -1,7 +1,7 @@
 package data
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"image"
@@ -20,12 +20,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// decoder returns the pixels of a file, u8 [height, width, 3].
+type decoder func(ctx context.Context, file []byte) (tensor.Tensor, error)
+
 // codecs is the table of picture formats, told apart by how a file begins.
 var codecs = []struct {
 	name   string
 	begins string // ? stands for any byte
-	size   func(file []byte) (height, width int, err error)
-	decode func(file []byte) (tensor.Tensor, error)
+	size   func(ctx context.Context, file []byte) (height, width int, err error)
+	decode decoder
 }{
 	{"JPEG", "\xff\xd8\xff", jpeg.Size, decodeJPEG},
 	{"PNG", "\x89PNG\r\n\x1a\n", sizeBy(png.DecodeConfig), pixelsBy(png.Decode)},
@@ -35,20 +38,20 @@ var codecs = []struct {
 	{"TIFF", "MM\x00\x2a", sizeBy(tiff.DecodeConfig), pixelsBy(tiff.Decode)},
 }
 
-func sizeBy(config func(io.Reader) (image.Config, error)) func([]byte) (int, int, error) {
-	return func(file []byte) (height, width int, err error) {
-		c, err := config(bytes.NewReader(file))
+func sizeBy(config func(io.Reader) (image.Config, error)) func(context.Context, []byte) (int, int, error) {
+	return func(ctx context.Context, file []byte) (height, width int, err error) {
+		c, err := config(attend(ctx, file))
 		return c.Height, c.Width, err
 	}
 }
 
-func pixelsBy(decode func(io.Reader) (image.Image, error)) func([]byte) (tensor.Tensor, error) {
-	return func(file []byte) (tensor.Tensor, error) {
-		img, err := decode(bytes.NewReader(file))
+func pixelsBy(decode func(io.Reader) (image.Image, error)) decoder {
+	return func(ctx context.Context, file []byte) (tensor.Tensor, error) {
+		img, err := decode(attend(ctx, file))
 		if err != nil {
 			return tensor.Tensor{}, err
 		}
-		return toRGB(img), nil
+		return toRGB(ctx, img)
 	}
 }
 
@@ -68,14 +71,17 @@ func isPicture(name string) bool {
 const decoderVersion = "2"
 
 // PictureSize returns the height and width that a picture file declares, as
-// DecodePicture returns them.
-func PictureSize(file []byte, exif bool) (h, w int, err error) {
+// DecodePicture returns them. It ends with the context.
+func PictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err error) {
 	codec, err := codecOf(file)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer caught(&err)
-	h, w, err = codecs[codec].size(file)
+	h, w, err = codecs[codec].size(ctx, file)
+	if err := ended(ctx); err != nil {
+		return 0, 0, err
+	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: %w", codecs[codec].name, cutShort(err))
 	}
@@ -93,9 +99,10 @@ func PictureSize(file []byte, exif bool) (h, w int, err error) {
 // [height, width, 3]. Grey, palette and CMYK become RGB, 16 bits become 8,
 // transparency is ignored. The pixels are those that Pillow 9.4 has. The size is
 // checked before anything is decoded. With exif, the picture is turned as the
-// file's EXIF orientation says, which Pillow and torchvision leave to who asks.
-func DecodePicture(file []byte, exif bool) (t tensor.Tensor, err error) {
-	h, w, err := PictureSize(file, false)
+// file's EXIF orientation says, which Pillow and torchvision leave to who asks. It
+// ends with the context, within a second, but for a WebP of tens of millions of pixels.
+func DecodePicture(ctx context.Context, file []byte, exif bool) (t tensor.Tensor, err error) {
+	h, w, err := PictureSize(ctx, file, false)
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
@@ -107,12 +114,15 @@ func DecodePicture(file []byte, exif bool) (t tensor.Tensor, err error) {
 	if err := plausible(file, codecs[codec].name, h, w); err != nil {
 		return tensor.Tensor{}, fmt.Errorf("%s: %w", codecs[codec].name, err)
 	}
-	if t, err = codecs[codec].decode(file); err != nil {
+	t, err = codecs[codec].decode(ctx, file)
+	if err := ended(ctx); err != nil {
+		return tensor.Tensor{}, err
+	}
+	if err != nil {
 		return tensor.Tensor{}, fmt.Errorf("%s: %w", codecs[codec].name, cutShort(err))
 	}
 	if exif {
-		p := turned(plane{t.Shape[0], t.Shape[1], 3, t.Bytes}, orientation(file, codecs[codec].name))
-		t = tensor.Tensor{DType: tensor.U8, Shape: []int{p.h, p.w, 3}, Bytes: p.pix}
+		return turned(ctx, t, orientation(file, codecs[codec].name))
 	}
 	return t, nil
 }
@@ -149,11 +159,11 @@ func caught(err *error) {
 }
 
 // toRGB returns the pixels of img as u8 [height, width, 3].
-func toRGB(img image.Image) tensor.Tensor {
+func toRGB(ctx context.Context, img image.Image) (tensor.Tensor, error) {
 	b := img.Bounds()
 	t := tensor.New(tensor.U8, b.Dy(), b.Dx(), 3)
 	row := 3 * b.Dx()
-	for y := range b.Dy() {
+	err := eachRow(ctx, b.Dy(), func(y int) {
 		dst := t.Bytes[y*row : (y+1)*row]
 		switch m := img.(type) {
 		case *image.Gray:
@@ -165,8 +175,8 @@ func toRGB(img image.Image) tensor.Tensor {
 		default:
 			rowAny(dst, img, b.Min.X, b.Min.Y+y)
 		}
-	}
-	return t
+	})
+	return t, err
 }
 
 func rowGrey(dst, src []byte) {

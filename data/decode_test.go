@@ -71,7 +71,10 @@ func TestToRGB(t *testing.T) {
 		{"CMYK", paint(image.NewCMYK(r), cyan, black), []byte{0, 255, 255}, []byte{0, 0, 0}},
 		{"part", large.SubImage(image.Rect(2, 3, 6, 5)), []byte{200, 10, 20}, []byte{5, 60, 250}},
 	} {
-		got := toRGB(c.img)
+		got, err := toRGB(t.Context(), c.img)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if !slices.Equal(got.Shape, []int{2, 4, 3}) {
 			t.Errorf("%s: shape %v", c.name, got.Shape)
 		}
@@ -97,14 +100,14 @@ func TestDecodeFormats(t *testing.T) {
 		if err := c.encode(&b); err != nil {
 			t.Fatal(err)
 		}
-		got, err := DecodePicture(b.Bytes(), false)
+		got, err := DecodePicture(t.Context(), b.Bytes(), false)
 		if err != nil || !slices.Equal(got.Shape, []int{8, 16, 3}) {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 			continue
 		}
 		checkHalves(t, c.name, got)
 		for _, n := range []int{1, 8, 20, b.Len() / 2} {
-			if _, err := DecodePicture(b.Bytes()[:n], false); err == nil && n < 30 {
+			if _, err := DecodePicture(t.Context(), b.Bytes()[:n], false); err == nil && n < 30 {
 				t.Errorf("%s: its first %d bytes decode", c.name, n)
 			}
 		}
@@ -124,7 +127,7 @@ func checkHalves(t *testing.T, name string, got tensor.Tensor) {
 // The files come from testdata/pillow.py: Go has no encoder for them.
 func TestDecodeFiles(t *testing.T) {
 	for _, name := range []string{"picture.webp", "cmyk.jpg", "progressive.jpg"} {
-		got, err := DecodePicture(mustRead(t, "testdata/"+name), false)
+		got, err := DecodePicture(t.Context(), mustRead(t, "testdata/"+name), false)
 		if err != nil || !slices.Equal(got.Shape, []int{8, 16, 3}) {
 			t.Errorf("%s: %v, %v", name, got, err)
 			continue
@@ -158,7 +161,7 @@ func TestDecodeBad(t *testing.T) {
 		{"cut", pngOf(t, 40, 30, 9)[:50], "PNG: "},
 		{"header cut", pngOf(t, 40, 30, 9)[:20], "cut short"},
 	} {
-		_, err := DecodePicture(c.file, false)
+		_, err := DecodePicture(t.Context(), c.file, false)
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.want) })
 	}
 }
@@ -167,9 +170,9 @@ func TestBrokenPictureIsNamed(t *testing.T) {
 	broken := pngOf(t, 40, 30, 9)
 	dir := unpack(t, []file{{"cat/1.png", pngOf(t, 40, 30, 9)}, {"cat/2.png", broken[:len(broken)-20]}})
 	src := open(t, "folder:"+dir, Options{})
-	if _, err := src.Sample(0); err != nil {
+	if _, err := src.Sample(t.Context(), 0); err != nil {
 		t.Error(err)
 	}
-	_, err := src.Sample(1)
+	_, err := src.Sample(t.Context(), 1)
 	wantError(t, err, "folder:"+dir, "member cat/2.png", "PNG")
 }

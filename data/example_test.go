@@ -10,7 +10,7 @@ import (
 
 // One epoch of shuffled, augmented batches.
 func Example() {
-	src, err := data.Open("glyphs:300", data.Options{Split: data.Train})
+	src, err := data.Open(context.Background(), "glyphs:300", data.Options{Split: data.Train})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -45,7 +45,7 @@ func Example() {
 
 // What a source holds.
 func ExampleDescribe() {
-	src, err := data.Open("glyphs@test", data.Options{})
+	src, err := data.Open(context.Background(), "glyphs@test", data.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

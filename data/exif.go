@@ -2,9 +2,11 @@ package data
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 
 	"github.com/bnctl/bnctl/data/internal/jpeg"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // upright is the orientation of a picture whose first row is its top and whose
@@ -81,17 +83,18 @@ func orientationTag(tags []byte) int {
 	return upright
 }
 
-// turned returns src as it is seen upright. An orientation above 4 swaps height
-// and width.
-func turned(src plane, orientation int) plane {
+// turned returns a picture as it is seen upright. An orientation above 4 swaps
+// height and width.
+func turned(ctx context.Context, t tensor.Tensor, orientation int) (tensor.Tensor, error) {
 	if orientation == upright {
-		return src
+		return t, nil
 	}
+	src := plane{t.Shape[0], t.Shape[1], t.Shape[2], t.Bytes}
 	dst := plane{src.h, src.w, src.c, make([]byte, len(src.pix))}
 	if orientation > 4 {
 		dst.h, dst.w = src.w, src.h
 	}
-	for y := range dst.h {
+	err := eachRow(ctx, dst.h, func(y int) {
 		row := dst.row(y)
 		for x := range dst.w {
 			sx, sy := x, y
@@ -108,6 +111,6 @@ func turned(src plane, orientation int) plane {
 			}
 			copy(row[x*src.c:(x+1)*src.c], src.row(sy)[sx*src.c:])
 		}
-	}
-	return dst
+	})
+	return tensor.Tensor{DType: tensor.U8, Shape: []int{dst.h, dst.w, dst.c}, Bytes: dst.pix}, err
 }

@@ -31,7 +31,7 @@ type glyphs struct {
 }
 
 // openGlyphs opens glyphs[:N]. N counts the samples of the split opened.
-func openGlyphs(s spec, _ Options) (Source, error) {
+func openGlyphs(_ context.Context, s spec, _ Options) (Source, error) {
 	g := &glyphs{philox: tensor.NewPhilox(0, tensor.StreamGlyphs), masters: glyphMasters()}
 	n := glyphsTrain
 	if s.split == Test {
@@ -54,7 +54,7 @@ func openGlyphs(s spec, _ Options) (Source, error) {
 func (g *glyphs) Info() Info { return g.info }
 
 // Sample implements Source.
-func (g *glyphs) Sample(i int) (tensor.Tensor, error) {
+func (g *glyphs) Sample(_ context.Context, i int) (tensor.Tensor, error) {
 	t := tensor.New(tensor.U8, g.info.Shape...)
 	d := g.philox.Draws(g.epoch, uint64(i))
 	font := d.Intn(len(g.masters) / len(digits))
@@ -66,7 +66,9 @@ func (g *glyphs) Sample(i int) (tensor.Tensor, error) {
 var glyphLabels = [...]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 
 // Label implements Source.
-func (g *glyphs) Label(i int) ([]int32, error) { return glyphLabels[i%len(digits):][:1], nil }
+func (g *glyphs) Label(_ context.Context, i int) ([]int32, error) {
+	return glyphLabels[i%len(digits):][:1], nil
+}
 
 // Name implements Source.
 func (g *glyphs) Name(i int) string { return fmt.Sprintf("glyph %d of %s", i, g.info.Split) }

@@ -13,7 +13,7 @@ func pixels(t *testing.T, src Source, n int) [][]byte {
 	t.Helper()
 	all := make([][]byte, n)
 	for i := range all {
-		sample, err := src.Sample(i)
+		sample, err := src.Sample(t.Context(), i)
 		if err != nil {
 			t.Fatal(err)
 		}

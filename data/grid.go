@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 
@@ -11,26 +12,26 @@ import (
 // Grid draws samples of a source into one picture, columns in a row, each
 // scaled to fit into a square of side pixels, with 2 grey pixels around it.
 // Masks lie over their pictures.
-func Grid(src Source, samples []int, columns, side int) (*image.RGBA, error) {
+func Grid(ctx context.Context, src Source, samples []int, columns, side int) (*image.RGBA, error) {
 	const gap = 2
 	info := src.Info()
 	if !info.Pictures() {
 		return nil, fmt.Errorf("the samples are %s, not pictures", tensor.Describe(info.DType, info.Shape))
 	}
 	if columns < 1 || side < 1 {
-		return nil, fmt.Errorf("a grid of %d columns of %d pixels; want at least 1 and 1", columns, side)
+		return nil, fmt.Errorf("a grid of columns %d, side %d; want at least 1 and 1", columns, side)
 	}
 	columns = min(columns, max(1, len(samples)))
 	rows := (len(samples) + columns - 1) / columns
 	out := image.NewRGBA(image.Rect(0, 0, columns*(side+gap)+gap, rows*(side+gap)+gap))
 	copy(out.Pix, bytes.Repeat([]byte{0x80, 0x80, 0x80, 0xff}, len(out.Pix)/4))
 	for k, i := range samples {
-		t, err := src.Sample(i)
+		t, err := src.Sample(ctx, i)
 		if err != nil {
 			return nil, err
 		}
 		if info.Masks {
-			mask, err := src.Label(i)
+			mask, err := src.Label(ctx, i)
 			if err != nil {
 				return nil, err
 			}

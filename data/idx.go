@@ -26,7 +26,7 @@ func readIDX(r io.Reader) (tensor.Tensor, error) {
 	}
 	rank := int(magic[3])
 	if rank == 0 || rank > tensor.MaxRank {
-		return tensor.Tensor{}, fmt.Errorf("IDX file of %d axes; 1 to %d are read", rank, tensor.MaxRank)
+		return tensor.Tensor{}, fmt.Errorf("IDX file of rank %d; 1 to %d are read", rank, tensor.MaxRank)
 	}
 	lengths := make([]uint32, rank)
 	if err := binary.Read(r, binary.BigEndian, lengths); err != nil {

@@ -2,6 +2,7 @@ package data
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,14 +20,14 @@ import (
 // other, under the path or member they come from. They have no labels, unless
 // there is one input and it is a spec. Inputs that cannot be opened are told to
 // Options.Unopened; what is no input at all, and where none is left, is an error.
-func OpenInputs(inputs []string, opt Options) (Source, error) {
+func OpenInputs(ctx context.Context, inputs []string, opt Options) (Source, error) {
 	if len(inputs) == 0 {
 		return nil, errors.New("no inputs")
 	}
 	all := &joined{}
 	var bad []error
 	for _, input := range inputs {
-		src, err := openInput(input, opt)
+		src, err := openInput(ctx, input, opt)
 		if err != nil && opt.Unopened != nil && !errors.Is(err, ErrSpec) {
 			bad = append(bad, err)
 			continue
@@ -51,9 +52,9 @@ func OpenInputs(inputs []string, opt Options) (Source, error) {
 	return all, nil
 }
 
-func openInput(input string, opt Options) (Source, error) {
+func openInput(ctx context.Context, input string, opt Options) (Source, error) {
 	if isSpec(input) {
-		return Open(input, opt)
+		return Open(ctx, input, opt)
 	}
 	if path.Ext(input) == ".npy" {
 		m, err := openArray(input, opt)
@@ -63,7 +64,7 @@ func openInput(input string, opt Options) (Source, error) {
 		m.info.Kind, m.name = "npy", input+":"
 		return m, nil
 	}
-	t, err := inputTree(input)
+	t, err := inputTree(ctx, input)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", input, err)
 	}
@@ -80,7 +81,7 @@ func openInput(input string, opt Options) (Source, error) {
 }
 
 // inputTree lists the pictures of a folder or archive, or the one file.
-func inputTree(input string) (*tree, error) {
+func inputTree(ctx context.Context, input string) (*tree, error) {
 	if info, err := os.Stat(input); err != nil {
 		return nil, plain(err)
 	} else if !info.IsDir() {
@@ -98,7 +99,7 @@ func inputTree(input string) (*tree, error) {
 			return t, t.add(member{"", info.Size(), func() ([]byte, error) { return readFile(input) }})
 		}
 	}
-	t, err := openTree(input, isPicture)
+	t, err := openTree(ctx, input, isPicture)
 	if err != nil {
 		return nil, err
 	}

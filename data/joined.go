@@ -66,13 +66,13 @@ func (j *joined) at(i int) (Source, int) {
 func (j *joined) Info() Info { return j.info }
 
 // Sample implements Source.
-func (j *joined) Sample(i int) (tensor.Tensor, error) {
+func (j *joined) Sample(ctx context.Context, i int) (tensor.Tensor, error) {
 	src, i := j.at(i)
-	return src.Sample(i)
+	return src.Sample(ctx, i)
 }
 
 // Label implements Source.
-func (j *joined) Label(int) ([]int32, error) { return nil, nil }
+func (j *joined) Label(context.Context, int) ([]int32, error) { return nil, nil }
 
 // Name implements Source.
 func (j *joined) Name(i int) string {

@@ -1,13 +1,15 @@
 package data
 
 import (
+	"context"
+
 	"github.com/bnctl/bnctl/data/internal/jpeg"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // decodeJPEG decodes a JPEG to the pixels that Pillow with libjpeg-turbo has.
-func decodeJPEG(file []byte) (tensor.Tensor, error) {
-	p, err := jpeg.Decode(file)
+func decodeJPEG(ctx context.Context, file []byte) (tensor.Tensor, error) {
+	p, err := jpeg.Decode(ctx, file)
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
@@ -17,13 +19,13 @@ func decodeJPEG(file []byte) (tensor.Tensor, error) {
 		planes[i] = newUpsampler(plane)
 	}
 	rows := make([][]byte, len(planes))
-	for y := range p.Height {
+	err = eachRow(ctx, p.Height, func(y int) {
 		for i, u := range planes {
 			rows[i] = u.row(y)[:p.Width]
 		}
 		toPixels(t.Bytes[3*p.Width*y:3*p.Width*(y+1)], rows, p.Space)
-	}
-	return t, nil
+	})
+	return t, err
 }
 
 // toPixels writes a row of RGB from a row of each plane.

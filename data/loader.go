@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -67,7 +68,7 @@ func NewLoader(ctx context.Context, src Source, plan Plan) (*Loader, error) {
 		return nil, err
 	}
 	if plan.Batch < 1 || plan.Workers < 0 || plan.Prefetch < 0 || plan.Epochs < 0 {
-		return nil, fmt.Errorf("batch %d, %d workers, %d batches ahead, %d epochs: want at least 1, 0, 0, 0",
+		return nil, fmt.Errorf("batch %d, workers %d, prefetch %d, epochs %d: want at least 1, 0, 0, 0",
 			plan.Batch, plan.Workers, plan.Prefetch, plan.Epochs)
 	}
 	if _, err := tensor.Size(info.DType, append([]int{plan.Batch}, shape...)); err != nil {
@@ -75,8 +76,8 @@ func NewLoader(ctx context.Context, src Source, plan Plan) (*Loader, error) {
 	}
 	l := &Loader{src: src, info: info, plan: plan, shape: shape, labelShape: labelShape(info, shape)}
 	if s := plan.Start; s.Epoch < 0 || s.Index < 0 || s.Index > l.batches() {
-		return nil, fmt.Errorf("start at batch %d of epoch %d: an epoch has %d batches",
-			s.Index, s.Epoch, l.batches())
+		return nil, fmt.Errorf("start at batch %d of epoch %d: an epoch has %s",
+			s.Index, s.Epoch, problem.Counted(l.batches(), "batch"))
 	}
 	l.start(ctx)
 	return l, nil
@@ -111,8 +112,8 @@ func (l *Loader) Next() (*Batch, error) {
 	return b, nil
 }
 
-// closing is how long Close waits for what reads: a decoder that is at work on
-// a sample knows no context, and may take minutes for a hostile one.
+// closing is how long Close waits for what reads: a Source may be anybody's, and not
+// every decoder ends at once.
 const closing = 2 * time.Second
 
 // Close stops reading and waits until nothing reads the source any more, or
@@ -211,6 +212,9 @@ func (l *Loader) work() {
 			if err == nil {
 				err = l.fill(j.batch, row, j.wanted == nil || j.wanted(row))
 			}
+			if l.ctx.Err() != nil {
+				err = context.Cause(l.ctx)
+			}
 			if err != nil && l.plan.GoOn && l.ctx.Err() == nil {
 				j.batch.note(row, err)
 				continue
@@ -231,7 +235,7 @@ func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 	var sample tensor.Tensor
 	var err error
 	if wanted || l.info.Masks {
-		if sample, err = l.src.Sample(i); err != nil {
+		if sample, err = l.src.Sample(l.ctx, i); err != nil {
 			return err
 		}
 	}
@@ -255,7 +259,7 @@ func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 // label writes the label of sample i to dst; a mask is transformed as its
 // picture is, by the same draws.
 func (l *Loader) label(dst []int32, i int, picture tensor.Tensor, d tensor.Draws) error {
-	label, err := l.src.Label(i)
+	label, err := l.src.Label(l.ctx, i)
 	if err != nil {
 		return err
 	}

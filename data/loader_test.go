@@ -25,7 +25,7 @@ func (s *numbered) Info() Info {
 	return Info{Len: s.n, DType: tensor.F32, Shape: []int{2}, Labelled: true, Classes: []string{"a", "b", "c"}}
 }
 
-func (s *numbered) Sample(i int) (tensor.Tensor, error) {
+func (s *numbered) Sample(_ context.Context, i int) (tensor.Tensor, error) {
 	s.reads.Add(1)
 	if i >= s.broken {
 		return tensor.Tensor{}, fmt.Errorf("sample %d is broken", i)
@@ -33,7 +33,9 @@ func (s *numbered) Sample(i int) (tensor.Tensor, error) {
 	return tensor.Of([]float32{float32(i), float32(2 * i)}, 2), nil
 }
 
-func (s *numbered) Label(i int) ([]int32, error)                { return []int32{int32(i % 3)}, nil }
+func (s *numbered) Label(_ context.Context, i int) ([]int32, error) {
+	return []int32{int32(i % 3)}, nil
+}
 func (s *numbered) Name(i int) string                           { return fmt.Sprint(i) }
 func (s *numbered) Fingerprint(context.Context) (string, error) { return "", nil }
 func (s *numbered) Close() error                                { return nil }
@@ -194,7 +196,7 @@ func TestAugmentationDiffersBetweenEpochsAndSeeds(t *testing.T) {
 
 func TestLoaderWithoutLabels(t *testing.T) {
 	dir := unpack(t, []file{{"1.png", pngOf(t, 4, 4, 1)}, {"2.png", pngOf(t, 6, 8, 2)}})
-	src, err := OpenInputs([]string{dir}, Options{})
+	src, err := OpenInputs(t.Context(), []string{dir}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +287,7 @@ func TestNewLoaderBad(t *testing.T) {
 		want string
 	}{
 		{"no batch", Plan{}, "want at least 1"},
-		{"workers", Plan{Batch: 1, Workers: -1}, "-1 workers"},
+		{"workers", Plan{Batch: 1, Workers: -1}, "workers -1"},
 		{"start", Plan{Batch: 3, Start: Position{0, 5}}, "an epoch has 4 batches"},
 		{"augment", Plan{Batch: 3, Transform: Transform{Augment: CIFARAugment}}, "for pictures"},
 		{"huge", Plan{Batch: 1 << 62}, "too large"},
@@ -301,7 +303,7 @@ type waiting struct {
 	never chan struct{}
 }
 
-func (s waiting) Sample(int) (tensor.Tensor, error) {
+func (s waiting) Sample(context.Context, int) (tensor.Tensor, error) {
 	<-s.never
 	return tensor.Tensor{}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -30,7 +31,8 @@ func labelShape(info Info, shape []int) []int {
 func (t Transform) ApplyMask(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) error {
 	src := plane{picture.Shape[0], picture.Shape[1], 1, make([]byte, len(label))}
 	if len(label) != src.h*src.w {
-		return fmt.Errorf("a mask of %d pixels for a picture of %d x %d", len(label), src.w, src.h)
+		return fmt.Errorf("a mask of %s for a picture of %d x %d", problem.Counted(len(label), "pixel"),
+			src.w, src.h)
 	}
 	for i, class := range label {
 		src.pix[i] = byte(class) // -1 becomes 255

@@ -1,7 +1,7 @@
 package data
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"image"
@@ -18,7 +18,7 @@ const pngBits = 24
 // decode returns the classes of the pixels of a PNG file, u8 [height, width];
 // ignored is none. Without a table of colours a pixel is what the file stores:
 // an index into the palette, or a grey value of up to 8 bits as it is.
-func (c *maskCode) decode(file []byte) (t tensor.Tensor, err error) {
+func (c *maskCode) decode(ctx context.Context, file []byte) (t tensor.Tensor, err error) {
 	codec, err := codecOf(file)
 	if err != nil {
 		return t, err
@@ -30,7 +30,7 @@ func (c *maskCode) decode(file []byte) (t tensor.Tensor, err error) {
 	case name != "PNG":
 		return t, fmt.Errorf("it is a %s; masks are PNG", name)
 	}
-	h, w, err := PictureSize(file, false)
+	h, w, err := PictureSize(ctx, file, false)
 	if err != nil {
 		return t, err
 	}
@@ -38,15 +38,15 @@ func (c *maskCode) decode(file []byte) (t tensor.Tensor, err error) {
 	if err := plausible(file, "PNG", h, w); err != nil {
 		return t, err
 	}
-	img, err := png.Decode(bytes.NewReader(file))
+	img, err := png.Decode(attend(ctx, file))
 	if err != nil {
 		return t, cutShort(err)
 	}
-	return c.classes(img, int(file[pngBits]))
+	return c.classes(ctx, img, int(file[pngBits]))
 }
 
 // classes returns the classes of a decoded picture, of so many bits a sample.
-func (c *maskCode) classes(img image.Image, bits int) (tensor.Tensor, error) {
+func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tensor.Tensor, error) {
 	b := img.Bounds()
 	t := tensor.New(tensor.U8, b.Dy(), b.Dx())
 	var of func(x, y int) (int16, error)
@@ -71,6 +71,9 @@ func (c *maskCode) classes(img image.Image, bits int) (tensor.Tensor, error) {
 	}
 	for i := range t.Bytes {
 		x, y := i%b.Dx(), i/b.Dx()
+		if x == 0 && ctx.Err() != nil {
+			return t, context.Cause(ctx)
+		}
 		class, err := of(b.Min.X+x, b.Min.Y+y)
 		if err != nil {
 			return t, fmt.Errorf("pixel %d, %d %w", x, y, err)

@@ -22,7 +22,7 @@ type masks struct {
 }
 
 // openMasks opens masks:IMAGES,MASKS[,TABLE].
-func openMasks(s spec, opt Options) (Source, error) {
+func openMasks(ctx context.Context, s spec, opt Options) (Source, error) {
 	paths := strings.Split(s.path, ",")
 	if len(paths) != 2 && len(paths) != 3 {
 		return nil, fmt.Errorf("%w: want two paths, or three: masks:IMAGES,MASKS,TABLE", ErrSpec)
@@ -41,7 +41,7 @@ func openMasks(s spec, opt Options) (Source, error) {
 	}
 	var trees [2]*tree
 	for i := range trees {
-		trees[i], err = openTree(paths[i], func(name string) bool { return isPicture(name) || isList(name) })
+		trees[i], err = openTree(ctx, paths[i], func(name string) bool { return isPicture(name) || isList(name) })
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", paths[i], err), closeAll(trees[:i]))
 		}
@@ -50,7 +50,7 @@ func openMasks(s spec, opt Options) (Source, error) {
 	if err != nil {
 		return nil, errors.Join(err, closeAll(trees[:]))
 	}
-	return newMasks(s, l, trees[:], code, opt)
+	return newMasks(ctx, s, l, trees[:], code, opt)
 }
 
 func closeAll(trees []*tree) (err error) {
@@ -80,7 +80,8 @@ func maskLayout(trees [2]*tree) (layout, error) {
 
 // newMasks returns the split of a layout that s asks for. It owns the trees from
 // here on, and closes them on an error.
-func newMasks(s spec, l layout, trees []*tree, code *maskCode, opt Options) (Source, error) {
+func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCode, opt Options) (
+	Source, error) {
 	fail := func(err error) (Source, error) { return nil, errors.Join(err, closeAll(trees)) }
 	samples, split, err := l.pick(s)
 	if err != nil {
@@ -92,7 +93,7 @@ func newMasks(s spec, l layout, trees []*tree, code *maskCode, opt Options) (Sou
 		Masks: true, Classes: code.names, Decoder: decoderVersion, EXIF: opt.EXIF, Kinds: kindsOf(samples)}
 	p.info.Ignored, p.info.Empty = trees[0].ignored, trees[0].empty
 	m := &masks{pictures: p, code: code}
-	if err := m.survey(l, opt); err != nil {
+	if err := m.survey(ctx, l, opt); err != nil {
 		return fail(err)
 	}
 	if opt.CacheBytes == 0 {
@@ -105,18 +106,18 @@ func newMasks(s spec, l layout, trees []*tree, code *maskCode, opt Options) (Sou
 // survey looks at all pictures and masks, unless they are very many and the
 // classes are known: sizes, partners, pixels of no class. It finds how many
 // classes there are.
-func (m *masks) survey(l layout, opt Options) error {
+func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
 	if len(m.samples) > maxSizesChecked && opt.SkipBad == 0 && m.code.names != nil {
 		return nil
 	}
 	var mu sync.Mutex
 	seen, sizes := [256]bool{}, map[[2]int]bool{}
-	bad := m.badFiles(func(i int) error {
-		h, w, err := m.sizeOfPair(i, opt)
+	bad, err := m.badFiles(ctx, func(i int) error {
+		h, w, err := m.sizeOfPair(ctx, i, opt)
 		if err != nil {
 			return err
 		}
-		mask, err := m.readMask(m.samples[i])
+		mask, err := m.readMask(ctx, m.samples[i])
 		if err == nil && !slices.Equal(mask.Shape, []int{h, w}) {
 			err = fmt.Errorf("its mask %s is of %d x %d pixels, and it is of %d x %d", m.samples[i].mask.name,
 				mask.Shape[1], mask.Shape[0], w, h)
@@ -132,7 +133,10 @@ func (m *masks) survey(l layout, opt Options) error {
 		}
 		return nil
 	})
-	if err := m.leaveOut(bad, opt); err != nil {
+	if err == nil {
+		err = m.leaveOut(bad, opt)
+	}
+	if err != nil {
 		return err
 	}
 	for size := range sizes {
@@ -140,23 +144,23 @@ func (m *masks) survey(l layout, opt Options) error {
 			m.info.Shape, m.info.LabelShape = []int{size[0], size[1], 3}, []int{size[0], size[1]}
 		}
 	}
-	return m.count(l, seen, opt)
+	return m.count(ctx, l, seen, opt)
 }
 
 // sizeOfPair returns the size of a picture that has a mask.
-func (m *masks) sizeOfPair(i int, opt Options) (h, w int, err error) {
+func (m *masks) sizeOfPair(ctx context.Context, i int, opt Options) (h, w int, err error) {
 	switch s := m.samples[i]; {
 	case s.read == nil:
 		return 0, 0, errors.New("there is no picture of this name")
 	case s.mask.read == nil:
 		return 0, 0, errors.New("there is no mask of this name")
 	}
-	return m.sizeOf(i, opt)
+	return m.sizeOf(ctx, i, opt)
 }
 
 // count refuses masks without classes. Where nothing says how many classes there
 // are, it is as many as the masks of all parts have.
-func (m *masks) count(l layout, seen [256]bool, opt Options) error {
+func (m *masks) count(ctx context.Context, l layout, seen [256]bool, opt Options) error {
 	if !slices.Contains(seen[:ignored], true) {
 		return problem.Failure("", "every pixel of every mask is ignored", "{ignore} says what is")
 	}
@@ -165,7 +169,7 @@ func (m *masks) count(l layout, seen [256]bool, opt Options) error {
 	}
 	for _, part := range l.parts {
 		for _, s := range part {
-			if mask, err := m.readMask(s); err == nil { // else its part says so when it is opened
+			if mask, err := m.readMask(ctx, s); err == nil { // else its part says so when it is opened
 				for _, class := range mask.Bytes {
 					seen[class] = true
 				}
@@ -194,14 +198,14 @@ func (m *masks) count(l layout, seen [256]bool, opt Options) error {
 }
 
 // readMask returns the classes of a sample's pixels.
-func (m *masks) readMask(s classed) (tensor.Tensor, error) {
+func (m *masks) readMask(ctx context.Context, s classed) (tensor.Tensor, error) {
 	if s.mask.read == nil {
 		return tensor.Tensor{}, errors.New("there is no mask of this name")
 	}
 	file, err := s.mask.read()
 	var t tensor.Tensor
 	if err == nil {
-		t, err = m.code.decode(file)
+		t, err = m.code.decode(ctx, file)
 	}
 	if err != nil {
 		return t, fmt.Errorf("mask %s: %w", s.mask.name, err)
@@ -210,13 +214,14 @@ func (m *masks) readMask(s classed) (tensor.Tensor, error) {
 }
 
 // decodeMask is readMask of a sample that belongs to the source.
-func (m *masks) decodeMask(i int) (tensor.Tensor, error) {
-	t, err := m.readMask(m.samples[i])
+func (m *masks) decodeMask(ctx context.Context, i int) (tensor.Tensor, error) {
+	t, err := m.readMask(ctx, m.samples[i])
 	if err == nil {
 		for at, class := range t.Bytes {
 			if int(class) >= len(m.info.Classes) && class != ignored {
-				err = fmt.Errorf("mask %s: pixel %d, %d is %d: there were %d classes when the source was opened",
-					m.samples[i].mask.name, at%t.Shape[1], at/t.Shape[1], class, len(m.info.Classes))
+				err = fmt.Errorf("mask %s: pixel %d, %d is %d: there were %s when the source was opened",
+					m.samples[i].mask.name, at%t.Shape[1], at/t.Shape[1], class,
+					problem.Counted(len(m.info.Classes), "class"))
 				break
 			}
 		}
@@ -227,9 +232,13 @@ func (m *masks) decodeMask(i int) (tensor.Tensor, error) {
 	return t, nil
 }
 
+func (m *masks) mask(ctx context.Context, i int) (tensor.Tensor, error) {
+	return m.labels.get(i, func(i int) (tensor.Tensor, error) { return m.decodeMask(ctx, i) })
+}
+
 // Label implements Source.
-func (m *masks) Label(i int) ([]int32, error) {
-	mask, err := m.labels.get(i, m.decodeMask)
+func (m *masks) Label(ctx context.Context, i int) ([]int32, error) {
+	mask, err := m.mask(ctx, i)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +260,7 @@ func (m *masks) Fingerprint(ctx context.Context) (string, error) {
 	step := m.hashed()
 	contents := make([][sha256.Size]byte, (m.info.Len+step-1)/step)
 	err = eachSample(len(contents), func(k int) error {
-		mask, err := m.labels.get(k*step, m.decodeMask)
+		mask, err := m.mask(ctx, k*step)
 		contents[k] = sha256.Sum256(mask.Bytes)
 		return errors.Join(err, ctx.Err())
 	})

@@ -60,7 +60,7 @@ func TestMasks(t *testing.T) {
 	if err != nil || !slices.Equal(s.PerClass, []int{1, 3, 6, 1}) || s.Ignored != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if grid, err := Grid(src, []int{0, 1}, 2, 3); err != nil || grid.Bounds().Dx() != 12 {
+	if grid, err := Grid(t.Context(), src, []int{0, 1}, 2, 3); err != nil || grid.Bounds().Dx() != 12 {
 		t.Errorf("grid: %v", err)
 	}
 }
@@ -118,7 +118,7 @@ func TestMaskMeanings(t *testing.T) {
 		if c.table != "" {
 			spec += "," + write(t, "table.txt", []byte(c.table))
 		}
-		src, err := Open(spec, Options{Masks: c.o})
+		src, err := Open(t.Context(), spec, Options{Masks: c.o})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -158,7 +158,7 @@ func TestMasksBad(t *testing.T) {
 		{"no table", encoded(t, opaque()), MaskOptions{}, "", []string{"its pixels are colours", "TABLE"}},
 		{"table", good.content, MaskOptions{}, "0 x\n0 y\n", []string{"line 2: 0 stands there twice"}},
 		{"names", good.content, MaskOptions{}, "0 x\n1 x\n", []string{"line 2: a second class x"}},
-		{"one", good.content, MaskOptions{}, "0 x\n", []string{"1 classes; want 2 to 255"}},
+		{"one", good.content, MaskOptions{}, "0 x\n", []string{"1 class; want 2 to 255"}},
 		{"word", good.content, MaskOptions{}, "0 0 0 x\n0 0 300 y\n", []string{`line 2: "300"`, "RED GREEN BLUE NAME"}},
 		{"twice said", good.content, MaskOptions{Ignore: "255"}, "0 x\n1 y\n", []string{"ignore 255", "table"}},
 		{"values", good.content, MaskOptions{Values: "0,256"}, "", []string{"mask-values", "0 to 255"}},
@@ -169,7 +169,7 @@ func TestMasksBad(t *testing.T) {
 		if c.table != "" {
 			spec += "," + write(t, "table.txt", []byte(c.table))
 		}
-		src, err := Open(spec, Options{Masks: c.o})
+		src, err := Open(t.Context(), spec, Options{Masks: c.o})
 		if c.wants == nil && err == nil {
 			src.Close()
 			continue
@@ -186,14 +186,14 @@ func TestMasksBad(t *testing.T) {
 		{bytesMask(t, 255), MaskOptions{}, "every pixel of every mask is ignored"},
 	} {
 		dir := photos(t, file{"a.png", c.mask}, file{"b.png", c.mask})
-		_, err := Open(masksIn(dir), Options{})
+		_, err := Open(t.Context(), masksIn(dir), Options{})
 		wantError(t, err, c.want)
 		var p *problem.Error
 		if !errors.As(err, &p) || problem.IsMistake(err) {
 			t.Errorf("%v is a mistake of the caller, or no problem", err)
 		}
 	}
-	_, err := Open("glyphs", Options{Masks: MaskOptions{Ignore: "0"}})
+	_, err := Open(t.Context(), "glyphs", Options{Masks: MaskOptions{Ignore: "0"}})
 	wantError(t, err, "ignore 0: it is for masks:IMAGES,MASKS, not for glyphs")
 }
 
@@ -210,7 +210,7 @@ func opaque() image.Image {
 
 func TestMasksWithoutPartner(t *testing.T) {
 	dir := photos(t, file{"a.png", maskOf(t, 0, 1)}, file{"c.png", maskOf(t, 0, 1)})
-	_, err := Open(masksIn(dir), Options{})
+	_, err := Open(t.Context(), masksIn(dir), Options{})
 	wantError(t, err, "2 of 3 files are bad", "member b.png: there is no mask of this name",
 		"member c.png: there is no picture of this name", "--skip-bad 2")
 	src := open(t, masksIn(dir), Options{SkipBad: 2})
@@ -239,7 +239,7 @@ func TestMasksParts(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(listed, "m/train.txt"), []byte("a\nz\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open("masks:"+listed+"/i,"+listed+"/m", Options{})
+	_, err := Open(t.Context(), "masks:"+listed+"/i,"+listed+"/m", Options{})
 	wantError(t, err, "member z: there is no picture of this name")
 }
 
@@ -259,6 +259,6 @@ func TestVOC(t *testing.T) {
 			t.Errorf("%+v", i)
 		}
 	}
-	_, err := Open("voc:"+unpack(t, files[:2]), Options{})
+	_, err := Open(t.Context(), "voc:"+unpack(t, files[:2]), Options{})
 	wantError(t, err, "there is no SegmentationClass")
 }

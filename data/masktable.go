@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/regular"
 )
 
@@ -41,7 +42,8 @@ func readMaskTable(path string) (*maskCode, error) {
 		}
 	}
 	if len(c.names) < 2 || len(c.names) > MaskClasses {
-		return nil, fmt.Errorf("table %s: %d classes; want 2 to %d", path, len(c.names), MaskClasses)
+		return nil, fmt.Errorf("table %s: %s; want 2 to %d", path,
+			problem.Counted(len(c.names), "class"), MaskClasses)
 	}
 	return c, nil
 }

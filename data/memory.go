@@ -1,6 +1,8 @@
 package data
 
 import (
+	"context"
+
 	"fmt"
 
 	"github.com/bnctl/bnctl/tensor"
@@ -23,13 +25,13 @@ func pictureInfo(x tensor.Tensor, classes []string) Info {
 func (m *memory) Info() Info { return m.info }
 
 // Sample implements Source.
-func (m *memory) Sample(i int) (tensor.Tensor, error) {
+func (m *memory) Sample(_ context.Context, i int) (tensor.Tensor, error) {
 	row := len(m.x.Bytes) / m.info.Len
 	return tensor.Tensor{DType: m.x.DType, Shape: m.info.Shape, Bytes: m.x.Bytes[i*row : (i+1)*row]}, nil
 }
 
 // Label implements Source.
-func (m *memory) Label(i int) ([]int32, error) {
+func (m *memory) Label(_ context.Context, i int) ([]int32, error) {
 	if m.labels == nil {
 		return nil, nil
 	}

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -15,7 +17,7 @@ import (
 var digits = []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
 
 // openMNIST opens mnist:PATH: a folder with the four IDX files.
-func openMNIST(s spec, _ Options) (Source, error) {
+func openMNIST(_ context.Context, s spec, _ Options) (Source, error) {
 	prefix := "train"
 	if s.split == Test {
 		prefix = "t10k"
@@ -29,10 +31,11 @@ func openMNIST(s spec, _ Options) (Source, error) {
 		return nil, err
 	}
 	if len(x.Shape) != 3 || len(y.Shape) != 1 {
-		return nil, fmt.Errorf("images of %d axes and labels of %d; want 3 and 1", len(x.Shape), len(y.Shape))
+		return nil, fmt.Errorf("images of rank %d and labels of rank %d; want 3 and 1", len(x.Shape), len(y.Shape))
 	}
 	if x.Shape[0] != y.Shape[0] {
-		return nil, fmt.Errorf("%d images but %d labels", x.Shape[0], y.Shape[0])
+		return nil, fmt.Errorf("%s but %s", problem.Counted(x.Shape[0], "image"),
+			problem.Counted(y.Shape[0], "label"))
 	}
 	if x.Count() == 0 {
 		return nil, errors.New("there are no images in it")
@@ -93,7 +96,8 @@ func readIDXFile(f *os.File) (tensor.Tensor, error) {
 	}
 	// Reading to the end checks gzip's checksum.
 	if n, err := io.Copy(io.Discard, r); n != 0 || err != nil {
-		return tensor.Tensor{}, errors.Join(err, fmt.Errorf("%d bytes follow its %v", n, t))
+		return tensor.Tensor{}, errors.Join(err, fmt.Errorf("%s too many behind its %v",
+			problem.Counted(int(n), "byte"), t))
 	}
 	return t, nil
 }

@@ -32,7 +32,7 @@ func TestMNIST(t *testing.T) {
 		info.Split != Train {
 		t.Errorf("info = %+v", info)
 	}
-	sample, err := src.Sample(1)
+	sample, err := src.Sample(t.Context(), 1)
 	if err != nil || !bytes.Equal(sample.Bytes, []byte{5, 6, 7, 8}) || label(t, src, 1)[0] != 0 {
 		t.Errorf("sample 1 = %v %d (%v), label %d", sample, sample.Bytes, err, label(t, src, 1))
 	}
@@ -52,27 +52,27 @@ func TestMNISTBad(t *testing.T) {
 	}{
 		{"counts", images, idxOf([]byte{0, 1}, 2), []string{"3 images but 2 labels"}},
 		{"label", images, idxOf([]byte{0, 10, 1}, 3), []string{"label 10 of image 1", "0 to 9"}},
-		{"axes", idxOf(make([]byte, 3), 3), labels, []string{"images of 1 axes"}},
+		{"axes", idxOf(make([]byte, 3), 3), labels, []string{"images of rank 1"}},
 		{"none", idxOf(nil, 0, 28, 28), idxOf(nil, 0), []string{"no images"}},
 		{"empty", nil, labels, []string{"train-images-idx3-ubyte", "cut short"}},
 		{"cut", images[:20], labels, []string{"train-images-idx3-ubyte", "[3 2 2]", "cut short"}},
 		{"lengths cut", images[:6], labels, []string{"cut short"}},
-		{"longer", append(bytes.Clone(images), 1, 2), labels, []string{"2 bytes follow"}},
+		{"longer", append(bytes.Clone(images), 1, 2), labels, []string{"2 bytes too many"}},
 		{"gigabytes", idxOf(nil, 1<<31, 1<<10, 1<<10), labels, []string{"cut short"}},
 		{"overflow", idxOf(nil, 1<<31, 1<<31, 1<<31), labels, []string{"too large"}},
 		{"type", append([]byte{0, 0, 0x0d, 3}, images[4:]...), labels, []string{"type 0xd, want 0x8"}},
 		{"magic", []byte("hello"), labels, []string{"no IDX file"}},
-		{"rank", []byte{0, 0, 8, 77}, labels, []string{"77 axes"}},
+		{"rank", []byte{0, 0, 8, 77}, labels, []string{"rank 77"}},
 		{"sum", badSum, labels, []string{"checksum"}},
 		{"bomb", gzipped(t, idxOf(make([]byte, 100<<20), 100, 1<<10, 1<<10)), labels, []string{"200 times"}},
 	} {
 		dir := unpack(t, []file{{"train-images-idx3-ubyte", c.images}, {"train-labels-idx1-ubyte", c.labels}})
-		_, err := Open("mnist:"+dir, Options{})
+		_, err := Open(t.Context(), "mnist:"+dir, Options{})
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.wants...) })
 	}
-	_, err := Open("mnist:"+unpack(t, nil), Options{})
+	_, err := Open(t.Context(), "mnist:"+unpack(t, nil), Options{})
 	wantError(t, err, "train-images-idx3-ubyte", "missing")
-	_, err = Open("mnist:"+write(t, "file", images), Options{})
+	_, err = Open(t.Context(), "mnist:"+write(t, "file", images), Options{})
 	wantError(t, err, "no folder")
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -99,7 +100,8 @@ func readNPYHeader(r io.Reader) (string, error) {
 	}
 	length := binary.LittleEndian.Uint32(number[:])
 	if length > maxHeaderBytes {
-		return "", fmt.Errorf("it claims %d bytes; at most %d are read", length, maxHeaderBytes)
+		return "", fmt.Errorf("it claims %s; at most %d are read", problem.Counted(int(length), "byte"),
+			maxHeaderBytes)
 	}
 	text := make([]byte, length)
 	if _, err := io.ReadFull(r, text); err != nil {

@@ -160,7 +160,7 @@ func TestNPYSource(t *testing.T) {
 		info.Split != "" {
 		t.Errorf("info = %+v", info)
 	}
-	sample, err := src.Sample(1)
+	sample, err := src.Sample(t.Context(), 1)
 	if err != nil || sample.F32()[0] != 3 || sample.F32()[1] != 4 {
 		t.Errorf("sample 1 = %v, %v", sample, err)
 	}
@@ -201,10 +201,10 @@ func TestNPYSourceBad(t *testing.T) {
 			[]string{"at most 1048576 classes"}},
 		{"junk", junk, good, []string{"junk.npy", "more bytes"}},
 	} {
-		_, err := Open("npy:"+c.x+","+c.y, Options{})
+		_, err := Open(t.Context(), "npy:"+c.x+","+c.y, Options{})
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.want...) })
 	}
-	_, err := Open("npy:"+good+","+good+"@test", Options{})
+	_, err := Open(t.Context(), "npy:"+good+","+good+"@test", Options{})
 	wantError(t, err, "no parts")
 }
 

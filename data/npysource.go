@@ -2,6 +2,7 @@ package data
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -16,7 +18,7 @@ import (
 // openNPY opens npy:X.npy,Y.npy. X is [n, ...]: bytes of shape [n, height,
 // width, 1 or 3] are pictures, everything else becomes f32. Y is [n] or
 // [n, ...] (a label per pixel) of integers, -1 for "ignore".
-func openNPY(s spec, opt Options) (Source, error) {
+func openNPY(_ context.Context, s spec, opt Options) (Source, error) {
 	if s.explicit {
 		return nil, fmt.Errorf("@%s: a pair of arrays has no parts; leave the suffix off", s.split)
 	}
@@ -86,7 +88,7 @@ func readNPYFile(name string) (tensor.Tensor, error) {
 // setLabels gives the samples the labels y, from a file of that name.
 func (m *memory) setLabels(name string, y tensor.Tensor) error {
 	if len(y.Shape) == 0 || y.Shape[0] != m.info.Len {
-		return fmt.Errorf("%s: %v are no labels for %d samples", name, y, m.info.Len)
+		return fmt.Errorf("%s: %v are no labels for %s", name, y, problem.Counted(m.info.Len, "sample"))
 	}
 	labels, err := toLabels(y)
 	if err != nil {

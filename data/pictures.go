@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -23,8 +24,8 @@ type pictures struct {
 }
 
 // openFolder opens folder:PATH.
-func openFolder(s spec, opt Options) (Source, error) {
-	t, err := openTree(s.path, isPicture)
+func openFolder(ctx context.Context, s spec, opt Options) (Source, error) {
+	t, err := openTree(ctx, s.path, isPicture)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ func openFolder(s spec, opt Options) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.findShape(opt); err != nil {
+	if err := p.findShape(ctx, opt); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -81,14 +82,14 @@ func kindsOf(samples []classed) map[string]int {
 // sets info.Shape if they are equal. Files that are no pictures are an error
 // here, unless they may be left out; one that is damaged further on is found
 // when its turn comes, and here if it may be left out.
-func (p *pictures) findShape(opt Options) error {
+func (p *pictures) findShape(ctx context.Context, opt Options) error {
 	if len(p.samples) > maxSizesChecked && opt.SkipBad == 0 {
 		return nil
 	}
 	var mu sync.Mutex
 	sizes := map[[2]int]bool{}
-	bad := p.badFiles(func(i int) error {
-		h, w, err := p.sizeOf(i, opt)
+	bad, err := p.badFiles(ctx, func(i int) error {
+		h, w, err := p.sizeOf(ctx, i, opt)
 		if err == nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -96,7 +97,10 @@ func (p *pictures) findShape(opt Options) error {
 		}
 		return err
 	})
-	if err := p.leaveOut(bad, opt); err != nil {
+	if err == nil {
+		err = p.leaveOut(bad, opt)
+	}
+	if err != nil {
 		return err
 	}
 	if len(sizes) == 1 {
@@ -109,13 +113,13 @@ func (p *pictures) findShape(opt Options) error {
 
 // sizeOf returns height and width of a picture, which is decoded as a whole if
 // bad ones may be left out.
-func (p *pictures) sizeOf(i int, opt Options) (h, w int, err error) {
+func (p *pictures) sizeOf(ctx context.Context, i int, opt Options) (h, w int, err error) {
 	file, err := p.samples[i].read()
 	if err != nil {
 		return 0, 0, err
 	}
-	if h, w, err = PictureSize(file, p.exif); err == nil && opt.SkipBad != 0 {
-		_, err = DecodePicture(file, p.exif)
+	if h, w, err = PictureSize(ctx, file, p.exif); err == nil && opt.SkipBad != 0 {
+		_, err = DecodePicture(ctx, file, p.exif)
 	}
 	if err == nil {
 		err = p.ofSize(h, w)
@@ -135,14 +139,16 @@ func (p *pictures) ofSize(h, w int) error {
 func (p *pictures) Info() Info { return p.info }
 
 // Sample implements Source.
-func (p *pictures) Sample(i int) (tensor.Tensor, error) { return p.cache.get(i, p.decode) }
+func (p *pictures) Sample(ctx context.Context, i int) (tensor.Tensor, error) {
+	return p.cache.get(i, func(i int) (tensor.Tensor, error) { return p.decode(ctx, i) })
+}
 
-func (p *pictures) decode(i int) (tensor.Tensor, error) {
+func (p *pictures) decode(ctx context.Context, i int) (tensor.Tensor, error) {
 	file, err := p.samples[i].read()
 	if err != nil {
 		return tensor.Tensor{}, p.wrap(i, err)
 	}
-	t, err := DecodePicture(file, p.exif)
+	t, err := DecodePicture(ctx, file, p.exif)
 	if err == nil {
 		err = p.ofSize(t.Shape[0], t.Shape[1])
 	}
@@ -158,7 +164,7 @@ func (p *pictures) wrap(i int, err error) error {
 }
 
 // Label implements Source.
-func (p *pictures) Label(i int) ([]int32, error) {
+func (p *pictures) Label(_ context.Context, i int) ([]int32, error) {
 	if p.labels == nil {
 		return nil, nil
 	}

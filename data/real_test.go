@@ -63,11 +63,11 @@ func TestRealDecodingAgreesWithPillow(t *testing.T) {
 		if want := fmt.Sprintf("test/%s/%04d.jpg", cifarClasses[i/50], i%50); jpegs.Name(k) != want {
 			t.Errorf("sample %d is %s, want %s", k, jpegs.Name(k), want)
 		}
-		a, err := jpegs.Sample(k)
+		a, err := jpegs.Sample(t.Context(), k)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, _ := raw.Sample(i)
+		b, _ := raw.Sample(t.Context(), i)
 		if label(t, jpegs, k)[0] != label(t, raw, i)[0] {
 			t.Errorf("sample %d: label %d, the record has %d", k, label(t, jpegs, k)[0], label(t, raw, i)[0])
 		}

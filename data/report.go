@@ -54,10 +54,10 @@ func Survey(ctx context.Context, src Source) (*Report, error) {
 
 // OpenAll opens a source to be surveyed: of what cannot be read all is known, as
 // Info().Skipped, and more than o.SkipBad of it is an error that lists all.
-func OpenAll(spec string, o Options) (Source, error) {
+func OpenAll(ctx context.Context, spec string, o Options) (Source, error) {
 	most := o.SkipBad
 	o.SkipBad = SkipAll
-	src, err := Open(spec, o)
+	src, err := Open(ctx, spec, o)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ type shapes struct {
 }
 
 // openShapes opens shapes[:N]. N counts the samples of the split opened.
-func openShapes(s spec, _ Options) (Source, error) {
+func openShapes(_ context.Context, s spec, _ Options) (Source, error) {
 	n := shapesTrain
 	x := &shapes{philox: tensor.NewPhilox(0, tensor.StreamShapes)}
 	if s.split == Test {
@@ -55,7 +55,7 @@ func openShapes(s spec, _ Options) (Source, error) {
 func (x *shapes) Info() Info { return x.info }
 
 // Sample implements Source.
-func (x *shapes) Sample(i int) (tensor.Tensor, error) {
+func (x *shapes) Sample(_ context.Context, i int) (tensor.Tensor, error) {
 	d := x.philox.Draws(x.epoch, uint64(i))
 	s := drawScene(&d)
 	t := tensor.New(tensor.U8, x.info.Shape...)
@@ -64,7 +64,7 @@ func (x *shapes) Sample(i int) (tensor.Tensor, error) {
 }
 
 // Label implements Source.
-func (x *shapes) Label(i int) ([]int32, error) {
+func (x *shapes) Label(_ context.Context, i int) ([]int32, error) {
 	d := x.philox.Draws(x.epoch, uint64(i))
 	s := drawScene(&d)
 	mask := make([]int32, shapesSide*shapesSide)

@@ -26,13 +26,14 @@ type Source interface {
 	Info() Info
 
 	// Sample returns sample i, for i in [0, Info().Len): a picture of shape
-	// H,W,C and type u8, or an array of type f32. An error names the sample.
-	Sample(i int) (tensor.Tensor, error)
+	// H,W,C and type u8, or an array of type f32. An error names the sample. It
+	// ends with the context, soon.
+	Sample(ctx context.Context, i int) (tensor.Tensor, error)
 
 	// Label returns the label of sample i in row-major order: one class
 	// number, unless Info() says that it has a shape or is a mask. -1 means
 	// "ignore". It is nil if the source has no labels. An error names the sample.
-	Label(i int) ([]int32, error)
+	Label(ctx context.Context, i int) ([]int32, error)
 
 	// Name returns what a person calls sample i: the name of its file or of
 	// its member of an archive, or its number.

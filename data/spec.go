@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -37,7 +38,7 @@ func (s spec) String() string {
 var kinds = []struct {
 	name, takes string
 	optional    bool // a path need not be given
-	open        func(spec, Options) (Source, error)
+	open        func(context.Context, spec, Options) (Source, error)
 }{
 	{"glyphs", "glyphs[:N]", true, openGlyphs},
 	{"shapes", "shapes[:N]", true, openShapes},
@@ -79,8 +80,8 @@ func isSpec(text string) bool {
 //	                  and ImageSets/Segmentation
 //
 // A suffix @train or @test picks a part. An error wraps ErrSpec if the spec is
-// not of this form; any other error is about the data.
-func Open(text string, opt Options) (Source, error) {
+// not of this form; any other error is about the data, or that of the context.
+func Open(ctx context.Context, text string, opt Options) (Source, error) {
 	s := spec{split: opt.Split}
 	if s.split == "" {
 		s.split = Train
@@ -102,7 +103,7 @@ func Open(text string, opt Options) (Source, error) {
 		if opt.Masks != (MaskOptions{}) && s.kind != "masks" {
 			return nil, opt.Masks.idle(s.kind)
 		}
-		src, err := k.open(s, opt)
+		src, err := k.open(ctx, s, opt)
 		if err != nil {
 			return nil, fmt.Errorf("%v: %w", s, err)
 		}

@@ -36,7 +36,7 @@ func write(t *testing.T, name string, content []byte) string {
 // label returns the label of a sample.
 func label(t *testing.T, src Source, i int) []int32 {
 	t.Helper()
-	l, err := src.Label(i)
+	l, err := src.Label(t.Context(), i)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func label(t *testing.T, src Source, i int) []int32 {
 
 func open(t *testing.T, text string, opt Options) Source {
 	t.Helper()
-	src, err := Open(text, opt)
+	src, err := Open(t.Context(), text, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestOpenMisused(t *testing.T) {
 		{"glyphs:99999999999", []string{"from 1"}},
 		{"npy:x.npy", []string{"two files"}},
 	} {
-		_, err := Open(c.text, Options{})
+		_, err := Open(t.Context(), c.text, Options{})
 		wantError(t, err, c.wants...)
 		if !errors.Is(err, ErrSpec) {
 			t.Errorf("Open(%q) = %v, which is not ErrSpec", c.text, err)
@@ -84,7 +84,7 @@ func TestOpenMisused(t *testing.T) {
 func TestOpenMissing(t *testing.T) {
 	for _, kind := range []string{"cifar10:", "mnist:", "folder:", "npy:y.npy,"} {
 		text := kind + filepath.Join(t.TempDir(), "nothing")
-		_, err := Open(text, Options{})
+		_, err := Open(t.Context(), text, Options{})
 		wantError(t, err, text, "no such file")
 		if errors.Is(err, ErrSpec) {
 			t.Errorf("Open(%q) = %v, which is ErrSpec", text, err)

@@ -25,7 +25,7 @@ func Describe(ctx context.Context, src Source) (Statistics, error) {
 	info := src.Info()
 	s := Statistics{PerClass: make([]int, len(info.Classes))}
 	for i := range info.Len {
-		labels, err := src.Label(i)
+		labels, err := src.Label(ctx, i)
 		if err != nil {
 			return s, err
 		}
@@ -59,7 +59,7 @@ func (s *Statistics) describePictures(ctx context.Context, src Source) error {
 	parts := make([]channelSums, (info.Len+perPart-1)/perPart)
 	err := eachSample(len(parts), func(k int) error {
 		for i := k * perPart; i < min((k+1)*perPart, info.Len); i++ {
-			t, err := src.Sample(i)
+			t, err := src.Sample(ctx, i)
 			if err != nil {
 				return err
 			}
@@ -128,7 +128,7 @@ func (s *Statistics) describeArrays(ctx context.Context, src Source) error {
 	sum, squares, n := 0.0, 0.0, 0.0
 	pass := func(visit func(v float64)) error {
 		for i := range src.Info().Len {
-			t, err := src.Sample(i)
+			t, err := src.Sample(ctx, i)
 			if err != nil {
 				return err
 			}

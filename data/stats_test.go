@@ -66,7 +66,7 @@ func TestGrid(t *testing.T) {
 	dir := unpack(t, []file{
 		{"a/1.png", pngOf(t, 10, 20, 1)}, {"a/2.png", pngOf(t, 30, 5, 90)}, {"b/1.png", pngOf(t, 12, 12, 200)},
 	})
-	got, err := Grid(open(t, "folder:"+dir, Options{}), []int{0, 1, 2}, 2, 10)
+	got, err := Grid(t.Context(), open(t, "folder:"+dir, Options{}), []int{0, 1, 2}, 2, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,11 +82,11 @@ func TestGrid(t *testing.T) {
 			t.Errorf("pixel (%d, %d) is %d, want %d", c.x, c.y, r>>8, c.want)
 		}
 	}
-	if _, err := Grid(open(t, "glyphs:3", Options{}), []int{2}, 5, 28); err != nil {
+	if _, err := Grid(t.Context(), open(t, "glyphs:3", Options{}), []int{2}, 5, 28); err != nil {
 		t.Error(err)
 	}
-	_, err = Grid(whole(3), []int{0}, 1, 8)
+	_, err = Grid(t.Context(), whole(3), []int{0}, 1, 8)
 	wantError(t, err, "f32[2]", "not pictures")
-	_, err = Grid(open(t, "glyphs:3", Options{}), nil, 0, 8)
-	wantError(t, err, "0 columns")
+	_, err = Grid(t.Context(), open(t, "glyphs:3", Options{}), nil, 0, 8)
+	wantError(t, err, "columns 0")
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -19,7 +20,8 @@ func Subset(src Source, n int, seed uint64) (Source, error) {
 		return src, nil
 	}
 	if n < 0 || n > all {
-		return nil, fmt.Errorf("%s: %d samples of %d; want 1 to %d", src.Info().Kind, n, all, all)
+		return nil, fmt.Errorf("%s: %s of %d; want 1 to %d", src.Info().Kind, problem.Counted(n, "sample"), all,
+			all)
 	}
 	d := tensor.NewPhilox(seed, tensor.StreamOrder).Draws(subsetEpoch, uint64(n))
 	chosen := d.Perm(all)[:n]
@@ -42,9 +44,14 @@ func (s *subset) Info() Info {
 	return i
 }
 
-func (s *subset) Sample(i int) (tensor.Tensor, error) { return s.Source.Sample(s.chosen[i]) }
-func (s *subset) Label(i int) ([]int32, error)        { return s.Source.Label(s.chosen[i]) }
-func (s *subset) Name(i int) string                   { return s.Source.Name(s.chosen[i]) }
+func (s *subset) Sample(ctx context.Context, i int) (tensor.Tensor, error) {
+	return s.Source.Sample(ctx, s.chosen[i])
+}
+func (s *subset) Label(ctx context.Context, i int) ([]int32, error) {
+	return s.Source.Label(ctx, s.chosen[i])
+}
+
+func (s *subset) Name(i int) string { return s.Source.Name(s.chosen[i]) }
 
 // Fingerprint hashes that of the source and which samples were chosen.
 func (s *subset) Fingerprint(ctx context.Context) (string, error) {

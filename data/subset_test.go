@@ -8,7 +8,7 @@ import (
 
 func TestSubset(t *testing.T) {
 	open := func(n int, seed uint64) Source {
-		src, err := Open("glyphs:50", Options{})
+		src, err := Open(t.Context(), "glyphs:50", Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestSubset(t *testing.T) {
 	}
 	var names []string
 	for i := range 20 {
-		got, err := some.Sample(i)
+		got, err := some.Sample(t.Context(), i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestSubset(t *testing.T) {
 		for whole.Name(at) != some.Name(i) {
 			at++
 		}
-		want, err := whole.Sample(at)
+		want, err := whole.Sample(t.Context(), at)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/regular"
 )
 
@@ -55,7 +57,7 @@ func (t *tree) counting(keep func(string) bool) func(string) bool {
 // in the order in which they lie there. What is in the file decides what it
 // is, not how it is called. Files whose name begins with a dot, and the
 // folder __MACOSX, never count.
-func openTree(name string, keep func(name string) bool) (*tree, error) {
+func openTree(ctx context.Context, name string, keep func(name string) bool) (*tree, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, plain(err)
@@ -75,10 +77,10 @@ func openTree(name string, keep func(name string) bool) (*tree, error) {
 		return openZip(f, info.Size(), keep) // which keeps f
 	case kind == "gzip":
 		defer f.Close()
-		return readTarGz(f, info.Size(), keep)
+		return readTarGz(attended{ctx, f}, info.Size(), keep)
 	case kind == "tar":
 		defer f.Close()
-		return readTar(f, keep)
+		return readTar(attended{ctx, f}, keep)
 	default:
 		err = errors.New("this is neither a folder nor a .tar, .tar.gz or .zip archive")
 	}
@@ -159,7 +161,8 @@ func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) (err 
 // add checks the limits on one more member.
 func (t *tree) add(m member) error {
 	if m.size > maxFileBytes {
-		return fmt.Errorf("member %s: %d bytes; at most %d are read", m.name, m.size, maxFileBytes)
+		return fmt.Errorf("member %s: %s; at most %d are read", m.name, problem.Counted(int(m.size), "byte"),
+			maxFileBytes)
 	}
 	if len(t.members) == maxMembers {
 		return fmt.Errorf("more than %d files", maxMembers)

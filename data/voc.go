@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"errors"
 	"path"
 	"strings"
@@ -24,8 +25,8 @@ func vocFolder(name string) string {
 }
 
 // openVOC opens voc:PATH: the training and validation data of one year.
-func openVOC(s spec, opt Options) (Source, error) {
-	t, err := openTree(s.path, func(name string) bool {
+func openVOC(ctx context.Context, s spec, opt Options) (Source, error) {
+	t, err := openTree(ctx, s.path, func(name string) bool {
 		folder := vocFolder(name)
 		return folder != "" && (isPicture(name) || folder == "ImageSets/Segmentation" && isList(name))
 	})
@@ -54,5 +55,5 @@ func openVOC(s spec, opt Options) (Source, error) {
 	for class := range vocClasses {
 		code.values[class] = int16(class)
 	}
-	return newMasks(s, l, []*tree{t}, code, opt)
+	return newMasks(ctx, s, l, []*tree{t}, code, opt)
 }

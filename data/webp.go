@@ -1,7 +1,7 @@
 package data
 
 import (
-	"bytes"
+	"context"
 	"image"
 
 	"golang.org/x/image/webp"
@@ -10,35 +10,35 @@ import (
 )
 
 // decodeWebP decodes a WebP to the pixels that Pillow with libwebp has.
-func decodeWebP(file []byte) (tensor.Tensor, error) {
-	img, err := webp.Decode(bytes.NewReader(file))
+func decodeWebP(ctx context.Context, file []byte) (tensor.Tensor, error) {
+	img, err := webp.Decode(attend(ctx, file))
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
 	switch m := img.(type) {
 	case *image.YCbCr:
-		return rgbOfVP8(m), nil
+		return rgbOfVP8(ctx, m)
 	case *image.NYCbCrA:
-		return rgbOfVP8(&m.YCbCr), nil
+		return rgbOfVP8(ctx, &m.YCbCr)
 	}
-	return toRGB(img), nil
+	return toRGB(ctx, img)
 }
 
 // rgbOfVP8 returns the pixels of a lossy WebP, whose planes are 4:2:0 and of
 // the range 16 to 235 that television has, not that of JPEG. Smoothing and
 // rounding are libwebp's (src/dsp/upsampling.c, yuv.h).
-func rgbOfVP8(m *image.YCbCr) tensor.Tensor {
+func rgbOfVP8(ctx context.Context, m *image.YCbCr) (tensor.Tensor, error) {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
 	t := tensor.New(tensor.U8, h, w, 3)
 	chromaW, chromaH := (w+1)/2, (h+1)/2
 	u, v := make([]byte, 2*chromaW), make([]byte, 2*chromaW)
-	for y := range h {
+	err := eachRow(ctx, h, func(y int) {
 		near, far := y/2*m.CStride, further(y, chromaH)*m.CStride
 		smoothVP8(u, m.Cb[near:][:chromaW], m.Cb[far:][:chromaW])
 		smoothVP8(v, m.Cr[near:][:chromaW], m.Cr[far:][:chromaW])
 		rowVP8(t.Bytes[3*w*y:3*w*(y+1)], m.Y[y*m.YStride:][:w], u, v)
-	}
-	return t
+	})
+	return t, err
 }
 
 // smoothVP8 doubles a row of samples, mixed of the two rows that are nearest: 9/16,

@@ -47,7 +47,7 @@ func (d *demo) predict() error {
 	if err != nil {
 		return err
 	}
-	src, err := glyphs()
+	src, err := glyphs(d.ctx)
 	if err != nil {
 		return err
 	}
@@ -61,8 +61,8 @@ func (d *demo) predict() error {
 	return nil
 }
 
-func glyphs() (data.Source, error) {
-	return data.Open(fmt.Sprintf("glyphs:%d", unseen), data.Options{Split: data.Test})
+func glyphs(ctx context.Context) (data.Source, error) {
+	return data.Open(ctx, fmt.Sprintf("glyphs:%d", unseen), data.Options{Split: data.Test})
 }
 
 // playback is a train.Predictor that repeats predictions, one row after the other.
@@ -87,7 +87,7 @@ var drawn = []int{3, 14, 59, 65, 82}
 
 // draw draws a few glyphs with what the template says of them.
 func (d *demo) draw() error {
-	src, err := glyphs()
+	src, err := glyphs(d.ctx)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (d *demo) gallery(src data.Source, said map[int]string) error {
 	var rows []string
 	below := ""
 	for _, i := range drawn {
-		picture, err := src.Sample(i)
+		picture, err := src.Sample(d.ctx, i)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
@@ -177,8 +178,8 @@ func (p *Report) weight(name string, t tensor.Tensor) {
 	}
 	p.Bad = append(p.Bad, name)
 	p.Others = append(p.Others, bn.Finding{Layer: name, Severity: bn.Fault, Advice: "take an earlier checkpoint",
-		Problem: fmt.Sprintf("%d of %d elements are not finite, the first of them element %d", n, t.Count(),
-			first)})
+		Problem: fmt.Sprintf("%d of %s are not finite, the first of them element %d", n,
+			problem.Counted(t.Count(), "element"), first)})
 }
 
 // compare tells the batch norms the decay that their architecture has, and

@@ -79,8 +79,9 @@ type Served struct {
 
 // Repair estimates all statistics of m anew. m stays as it is.
 func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, error) {
-	src, err := data.Open(o.Data, data.Options{Split: data.Train, EXIF: m.Preprocess.EXIF,
+	src, err := data.Open(ctx, o.Data, data.Options{Split: data.Train, EXIF: m.Preprocess.EXIF,
 		Array: modelfile.Arrays(m, o.Note)})
+
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +106,9 @@ func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, e
 // more, the same for every model; nil if there are no labels.
 func (r *Repaired) evaluate(ctx context.Context, m *models.Model, o RepairOptions) (
 	*Served, error) {
-	src, err := data.Open(o.Data, data.Options{Split: data.Test, EXIF: m.Preprocess.EXIF,
-		Array: modelfile.Arrays(m, nil)}) // Repair has noted what is converted
+	src, err := data.Open(ctx, o.Data, data.Options{Split: data.Test, EXIF: m.Preprocess.EXIF,
+		Array: modelfile.Arrays(m, nil)})
+	// Repair has noted what is converted
 	if err != nil {
 		return nil, err
 	}

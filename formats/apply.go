@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/formats/keras"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -29,25 +30,26 @@ type fit struct {
 func (f fit) exact() bool { return len(f.left) == 0 && len(f.missing) == 0 }
 
 func (f fit) String() string {
-	s := counted(f.taken, "tensor fits", "tensors fit")
+	s := fitting(f.taken)
 	if len(f.left) > 0 {
 		var names []string
 		for _, t := range f.left {
 			names = append(names, t.String())
 		}
-		s += fmt.Sprintf("; %s nothing (%s)", counted(len(names), "tensor fits", "tensors fit"), some(names))
+		s += fmt.Sprintf("; %s nothing (%s)", fitting(len(names)), some(names))
 	}
 	if len(f.missing) > 0 {
-		s += fmt.Sprintf("; %s got none (%s)", counted(len(f.missing), "parameter", "parameters"), some(f.missing))
+		s += fmt.Sprintf("; %s got none (%s)", problem.Counted(len(f.missing), "parameter"), some(f.missing))
 	}
 	return s
 }
 
-func counted(n int, one, many string) string {
+// fitting says how many tensors fit.
+func fitting(n int) string {
 	if n == 1 {
-		return "1 " + one
+		return "1 tensor fits"
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return problem.Counted(n, "tensor") + " fit"
 }
 
 // compare matches tensors with the state of a model, by name and shape.

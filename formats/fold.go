@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -89,11 +90,12 @@ func checkFold(m *models.Model, norm, layer *graph.Node, users [][]int) error {
 	f := m.Graph.Main
 	isOutput := slices.ContainsFunc(f.Outputs, func(o graph.Output) bool { return o.Value == norm.In[0] })
 	if n := len(users[norm.In[0]]); n > 1 || isOutput {
-		return fmt.Errorf("the layer's result is read in %d places, or is an output", n)
+		return fmt.Errorf("the layer's result is read in %s, or is an output", problem.Counted(n, "place"))
 	}
 	for _, v := range layer.In[1:] {
 		if v != graph.None && len(users[v]) > 1 {
-			return fmt.Errorf("%s belongs to %d layers", f.Values[v].State, len(users[v]))
+			return fmt.Errorf("%s belongs to %s", f.Values[v].State,
+				problem.Counted(len(users[v]), "layer"))
 		}
 	}
 	for _, v := range norm.In[1:] {

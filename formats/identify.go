@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Identify finds the architecture of a file's tensors in the zoo and returns
@@ -49,7 +50,7 @@ func noneFits(tensors []Tensor, name string, nearest fit) error {
 	}
 	these := "its one tensor"
 	if len(tensors) != 1 {
-		these = fmt.Sprintf("these %d tensors", len(tensors))
+		these = "these " + problem.Counted(len(tensors), "tensor")
 	}
 	return fmt.Errorf("no architecture of the zoo fits %s; %s: name the model with --arch, "+
 		"or write .pth or .safetensors, which need none", these, detail)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -68,8 +69,8 @@ func mergeRanks(files []*File, paths []string, rule bn.Rule) error {
 			files[0].Tensors[i] = Held(t.Name, v)
 		}
 	}
-	files[0].Find("", fmt.Sprintf("the statistics of %s are those of %d ranks, merged: %s",
-		counted(len(norms), "batch norm", "batch norms"), len(files), rule), "")
+	files[0].Find("", fmt.Sprintf("the statistics of %s are those of %s, merged: %s",
+		problem.Counted(len(norms), "batch norm"), problem.Counted(len(files), "rank"), rule), "")
 	return nil
 }
 
@@ -77,7 +78,7 @@ func mergeRanks(files []*File, paths []string, rule bn.Rule) error {
 // elements in all but the statistics.
 func sameTensors(a, b *File, statistic map[string]bool) error {
 	if len(a.Tensors) != len(b.Tensors) {
-		return fmt.Errorf("%d tensors and %d", len(a.Tensors), len(b.Tensors))
+		return fmt.Errorf("%s and %d", problem.Counted(len(a.Tensors), "tensor"), len(b.Tensors))
 	}
 	var differ []string
 	for _, t := range a.Tensors {
@@ -97,9 +98,9 @@ func sameTensors(a, b *File, statistic map[string]bool) error {
 		}
 	}
 	if len(differ) > 0 {
-		return fmt.Errorf("the weights differ in %d of %d tensors (%s): files of one step of one run "+
+		return fmt.Errorf("the weights differ in %d of %s (%s): files of one step of one run "+
 			"are wanted",
-			len(differ), len(a.Tensors), some(differ))
+			len(differ), problem.Counted(len(a.Tensors), "tensor"), some(differ))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // replicaPart is what MirroredStrategy adds to the names of the variables of
@@ -39,7 +40,8 @@ func mergeReplicas(f *File, rule bn.Rule) error {
 	f.Tensors = first
 	for k := 1; k <= len(others); k++ {
 		if others[k] == nil {
-			return fmt.Errorf("there are variables of %d more replicas, and none of replica %d", len(others), k)
+			return fmt.Errorf("there are variables of %s, and none of replica %d",
+				problem.Counted(len(others), "more replica"), k)
 		}
 		files = append(files, fullReplica(first, others[k]))
 		names = append(names, "replica "+strconv.Itoa(k))

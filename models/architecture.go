@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -133,9 +134,10 @@ func (o Options) check(a Architecture) error {
 		s.Channels < 1 || s.Channels > maxChannels:
 		return fmt.Errorf("input of %v; sides are 1 to %d, channels 1 to %d", s, maxSide, maxChannels)
 	case o.Classes < 2 || o.Classes > maxClasses:
-		return fmt.Errorf("%d classes; a classifier has 2 to %d", o.Classes, maxClasses)
+		return fmt.Errorf("%s; a classifier has 2 to %d", problem.Counted(o.Classes, "class"), maxClasses)
 	case len(o.Mean) != 0 && len(o.Mean) != s.Channels, len(o.Std) != 0 && len(o.Std) != s.Channels:
-		return fmt.Errorf("%d means and %d deviations for %d channels", len(o.Mean), len(o.Std), s.Channels)
+		return fmt.Errorf("%s and %s for %s", problem.Counted(len(o.Mean), "mean"),
+			problem.Counted(len(o.Std), "deviation"), problem.Counted(s.Channels, "channel"))
 	}
 	return nil
 }

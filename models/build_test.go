@@ -43,13 +43,13 @@ func TestBuildRefuses(t *testing.T) {
 		want string
 	}{
 		{"resnet21", models.Options{}, "models are mlp-bn, lenet-bn, resnet20"},
-		{"resnet20", models.Options{Classes: 1}, "1 classes; a classifier has 2"},
+		{"resnet20", models.Options{Classes: 1}, "1 class; a classifier has 2"},
 		{"resnet20", models.Options{Classes: -1}, "-1 classes"},
 		{"resnet20", models.Options{Classes: 1 << 30}, "classes"},
 		{"resnet20", models.Options{Input: size(0, 4, 3)}, "input of 0x4x3"},
 		{"resnet20", models.Options{Input: size(1<<20, 4, 3)}, "sides are 1 to"},
 		{"resnet20", models.Options{Input: size(4, 4, 1000)}, "channels 1 to"},
-		{"resnet20", models.Options{Mean: []float64{0.5}}, "1 means"},
+		{"resnet20", models.Options{Mean: []float64{0.5}}, "1 mean and"},
 		{"lenet-bn", models.Options{Input: size(1, 1, 1)}, "does not take images of 1x1x1"},
 		{"vgg16-bn", models.Options{Input: size(64, 64, 3)}, "sides of 32, 224"},
 		{"vgg16-bn", models.Options{Input: size(16, 16, 3)}, "does not take images"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -14,13 +15,14 @@ import (
 // head then comes from there. m itself is returned if it has that many classes.
 func WithClasses(m *Model, classes int) (*Model, error) {
 	if classes < 2 || classes > maxClasses {
-		return nil, fmt.Errorf("model %s: %d classes; a classifier has 2 to %d", m.Architecture, classes,
-			maxClasses)
+		return nil, fmt.Errorf("model %s: %s; a classifier has 2 to %d", m.Architecture,
+			problem.Counted(classes, "class"), maxClasses)
 	}
 	f := m.Graph.Main.Clone()
 	h := &head{f: f, classes: classes}
 	if err := h.find(); err != nil {
-		return nil, fmt.Errorf("model %s: no head for %d classes: %w", m.Architecture, classes, err)
+		return nil, fmt.Errorf("model %s: no head for %s: %w", m.Architecture,
+			problem.Counted(classes, "class"), err)
 	}
 	if h.had == classes {
 		return m, nil
@@ -28,7 +30,8 @@ func WithClasses(m *Model, classes int) (*Model, error) {
 	g := &graph.Graph{Name: m.Graph.Name, State: h.resized(m.Graph.State), Main: f}
 	g, err := graph.ParseGraph(g.Text()) // infers all shapes anew
 	if err != nil {
-		return nil, fmt.Errorf("model %s with a head for %d classes: %w", m.Architecture, classes, err)
+		return nil, fmt.Errorf("model %s with a head for %s: %w", m.Architecture,
+			problem.Counted(classes, "class"), err)
 	}
 	out := *m
 	out.Graph, out.State, out.Labels = g, nil, nil

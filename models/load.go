@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -18,10 +19,7 @@ type Loaded struct {
 
 // String puts the figures into words: "60 tensors taken, 2 of another shape left as they were".
 func (l Loaded) String() string {
-	s := fmt.Sprintf("%d tensors taken", len(l.Taken))
-	if len(l.Taken) == 1 {
-		s = "1 tensor taken"
-	}
+	s := problem.Counted(len(l.Taken), "tensor") + " taken"
 	for _, part := range []struct {
 		names []string
 		what  string
@@ -73,8 +71,8 @@ func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 	}
 	slices.Sort(l.Unused)
 	if len(l.Taken) == 0 {
-		return l, fmt.Errorf("model %s: none of the %d tensors of the file has the name and shape of one of "+
-			"the model's %d: %v", m.Architecture, len(from), len(known), l)
+		return l, fmt.Errorf("model %s: none of the file's %s has the name and shape of one of "+
+			"the model's %d: %v", m.Architecture, problem.Counted(len(from), "tensor"), len(known), l)
 	}
 	m.State = state
 	return l, nil

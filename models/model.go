@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -59,7 +60,8 @@ func (m *Model) Check() error {
 		return err
 	}
 	if len(m.Graph.Main.Inputs) != 1 {
-		return fmt.Errorf("model %s has %d inputs, want 1", m.Architecture, len(m.Graph.Main.Inputs))
+		return fmt.Errorf("model %s has %s, want 1", m.Architecture,
+			problem.Counted(len(m.Graph.Main.Inputs), "input"))
 	}
 	if v := m.Preprocess.Interpolation; v != "" && v != "bicubic" {
 		return fmt.Errorf("model %s: interpolation %.80q is none that there is; want bicubic, or none for bilinear",
@@ -76,8 +78,8 @@ func (m *Model) Check() error {
 		}
 	}
 	if len(m.State) != len(m.Graph.State) {
-		return fmt.Errorf("model %s has %d tensors, the graph declares %d",
-			m.Architecture, len(m.State), len(m.Graph.State))
+		return fmt.Errorf("model %s has %s, the graph declares %d",
+			m.Architecture, problem.Counted(len(m.State), "tensor"), len(m.Graph.State))
 	}
 	return nil
 }

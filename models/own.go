@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -14,7 +15,7 @@ func New(g *graph.Graph) (*Model, error) {
 		return nil, err
 	}
 	if n := len(g.Main.Inputs); n != 1 {
-		return nil, fmt.Errorf("graph %s has %d inputs, want 1", g.Name, n)
+		return nil, fmt.Errorf("graph %s has %s, want 1", g.Name, problem.Counted(n, "input"))
 	}
 	return &Model{Architecture: g.Name, Graph: g, State: map[string]tensor.Tensor{},
 		Preprocess: Preprocess{Known: true}}, nil

@@ -15,7 +15,7 @@ import (
 // modelfile.View; this one is new, and knows nothing yet.
 func ExamplePredictor_All() {
 	ctx := context.Background()
-	src, err := data.Open("glyphs:3", data.Options{Split: data.Test})
+	src, err := data.Open(ctx, "glyphs:3", data.Options{Split: data.Test})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -36,7 +36,7 @@ func newModel(t *testing.T) *models.Model {
 
 func open(t *testing.T, spec string) data.Source {
 	t.Helper()
-	src, err := data.Open(spec, data.Options{Split: data.Test})
+	src, err := data.Open(t.Context(), spec, data.Options{Split: data.Test})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestEvaluate(t *testing.T) {
 				best = k
 			}
 		}
-		label, err := src.Label(i)
+		label, err := src.Label(t.Context(), i)
 		if err != nil {
 			return err
 		}

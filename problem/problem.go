@@ -87,13 +87,19 @@ func (e *Error) Calling(call func(option string) string) *Error {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Counted writes a number of things that have a regular plural: "1 replica",
-// "2 replicas".
+// "2 replicas", "2 classes".
 func Counted(n int, thing string) string {
-	if n == 1 {
+	switch {
+	case n == 1:
 		return "1 " + thing
+	case sibilant.MatchString(thing):
+		return fmt.Sprintf("%d %ses", n, thing)
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
+
+// sibilant is the end of a word whose plural takes another vowel.
+var sibilant = regexp.MustCompile(`(s|x|ch|sh)$`)
 
 // Mistake reports whether the caller could have done otherwise: not for a Failure.
 func (e *Error) Mistake() bool { return !e.Failed }

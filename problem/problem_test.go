@@ -42,3 +42,19 @@ func TestSentences(t *testing.T) {
 		t.Error("the cause is lost")
 	}
 }
+
+func TestCounted(t *testing.T) {
+	for _, c := range []struct {
+		n           int
+		thing, want string
+	}{
+		{0, "replica", "0 replicas"}, {1, "replica", "1 replica"}, {2, "replica", "2 replicas"},
+		{0, "class", "0 classes"}, {1, "class", "1 class"}, {12, "class", "12 classes"},
+		{3, "batch", "3 batches"}, {2, "batch norm", "2 batch norms"}, {1, "more replica", "1 more replica"},
+		{-1, "sample", "-1 samples"},
+	} {
+		if got := Counted(c.n, c.thing); got != c.want {
+			t.Errorf("%d of %s: %q, want %q", c.n, c.thing, got, c.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"mime"
@@ -60,7 +61,7 @@ func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	x, err := m.pixels(file, &l)
+	x, err := m.pixels(r.Context(), file, &l)
 	if err != nil {
 		return err
 	}
@@ -127,16 +128,16 @@ func picture(contentType string, body []byte) ([]byte, error) {
 
 // pixels returns a picture as the model takes it. Room for its pixels is taken
 // before it is decoded.
-func (s *served) pixels(file []byte, l *lease) (tensor.Tensor, error) {
+func (s *served) pixels(ctx context.Context, file []byte, l *lease) (tensor.Tensor, error) {
 	const perPixel = 8 // bytes: as it is decoded, and as RGB
-	h, w, err := data.PictureSize(file, false)
+	h, w, err := data.PictureSize(ctx, file, false)
 	if err != nil {
 		return tensor.Tensor{}, invalid("%v", err)
 	}
 	if err := l.grow(int64(h) * int64(w) * perPixel); err != nil {
 		return tensor.Tensor{}, err
 	}
-	seen, err := data.DecodePicture(file, s.model.Preprocess.EXIF)
+	seen, err := data.DecodePicture(ctx, file, s.model.Preprocess.EXIF)
 	if err != nil {
 		return tensor.Tensor{}, invalid("%v", err)
 	}

@@ -77,7 +77,7 @@ func predictedClasses(t *testing.T, p *predict.Predictor, file []byte) (top []to
 	if err := os.WriteFile(path, file, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	src, err := data.OpenInputs([]string{path}, data.Options{})
+	src, err := data.OpenInputs(t.Context(), []string{path}, data.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

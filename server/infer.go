@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/server/batching"
 	"github.com/bnctl/bnctl/server/protocol"
 	"github.com/bnctl/bnctl/tensor"
@@ -75,8 +76,8 @@ func (s *served) infer(ctx context.Context, r *protocol.Request) (*protocol.Answ
 // rows returns the only input, if it is what the model takes.
 func (s *served) rows(r *protocol.Request) (tensor.Tensor, error) {
 	if len(r.Inputs) != 1 {
-		return tensor.Tensor{}, invalid("the request has %d inputs; model %s takes one, %s",
-			len(r.Inputs), s.name, s.input.Name)
+		return tensor.Tensor{}, invalid("the request has %s; model %s takes one, %s",
+			problem.Counted(len(r.Inputs), "input"), s.name, s.input.Name)
 	}
 	in := &r.Inputs[0]
 	refuse := func(what string, got any) error {

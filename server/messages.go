@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/bnctl/bnctl/problem"
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 	"github.com/bnctl/bnctl/server/protocol"
 )
@@ -18,7 +19,7 @@ func requestOf(in *pb.ModelInferRequest) (*protocol.Request, error) {
 		Timeout: time.Duration(max(0, number(in.Parameters["timeout"]))) * time.Microsecond}
 	raw := in.RawInputContents
 	if len(raw) > 0 && len(raw) != len(in.Inputs) {
-		return nil, invalid("%d inputs, and raw_input_contents has %d", len(in.Inputs), len(raw))
+		return nil, invalid("%s, and raw_input_contents has %d", problem.Counted(len(in.Inputs), "input"), len(raw))
 	}
 	for i, t := range in.Inputs {
 		if err := unimplemented(t.Parameters); err != nil {

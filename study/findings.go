@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Finding is a question and what the figures say to it.
@@ -68,9 +70,9 @@ func (r *Results) needsSync() *Finding {
 		}
 		v := judge(gain, less)
 		sizes[v] = append(sizes[v], fmt.Sprint(k))
-		f.Details = append(f.Details, fmt.Sprintf("%d samples per replica: sync gains %s of accuracy, loss %s "+
-			"(against replica batch norm with %s statistics, its best; %d seeds)",
-			k, gain.points(), less.loss(), name, gain.Seeds))
+		f.Details = append(f.Details, fmt.Sprintf("%s per replica: sync gains %s of accuracy, loss %s "+
+			"(against replica batch norm with %s statistics, its best; %s)",
+			problem.Counted(k, "sample"), gain.points(), less.loss(), name, problem.Counted(gain.Seeds, "seed")))
 	}
 	if len(f.Details) == 0 {
 		return nil
@@ -115,10 +117,10 @@ func (r *Results) rightMerge() *Finding {
 			}
 			other := r.scores(s, name)
 			gain, more := r.paired(other, base, accuracy), r.paired(other, base, loss)
-			f.Details = append(f.Details, fmt.Sprintf("%d samples per replica: %s instead of pooled: "+
-				"accuracy %s, loss %s", k, name, gain.points(), more.loss()))
-			costs = append(costs, fmt.Sprintf("%s %s (worse with %d of %d seeds)", name, more.loss(), more.Up,
-				more.Seeds))
+			f.Details = append(f.Details, fmt.Sprintf("%s per replica: %s instead of pooled: "+
+				"accuracy %s, loss %s", problem.Counted(k, "sample"), name, gain.points(), more.loss()))
+			costs = append(costs, fmt.Sprintf("%s %s (worse with %d of %s)", name, more.loss(), more.Up,
+				problem.Counted(more.Seeds, "seed")))
 			if more.Clear() {
 				beyond = append(beyond, name)
 			}
@@ -127,8 +129,8 @@ func (r *Results) rightMerge() *Finding {
 		if len(beyond) > 0 {
 			chance = "beyond chance: " + strings.Join(beyond, ", ")
 		}
-		answers = append(answers, fmt.Sprintf("With %d samples per replica %s has the lowest loss; against "+
-			"pooled: %s; %s.", k, r.best(s), strings.Join(costs, ", "), chance))
+		answers = append(answers, fmt.Sprintf("With %s per replica %s has the lowest loss; against "+
+			"pooled: %s; %s.", problem.Counted(k, "sample"), r.best(s), strings.Join(costs, ", "), chance))
 	}
 	if len(answers) == 0 {
 		return nil
@@ -145,8 +147,8 @@ func (r *Results) smallDiffers() *Finding {
 	if gain.Seeds == 0 || small == healthy {
 		return nil
 	}
-	f := &Finding{Question: fmt.Sprintf("Does replica batch norm with %d samples differ from %d, "+
-		"as the literature says?", small, healthy)}
+	f := &Finding{Question: fmt.Sprintf("Does replica batch norm with %s differ from %d, "+
+		"as the literature says?", problem.Counted(small, "sample"), healthy)}
 	f.Details = append(f.Details, fmt.Sprintf("replica, pooled: %d instead of %d: accuracy %s, loss %s",
 		small, healthy, gain.points(), more.loss()))
 	a, b := r.scores(r.setting(Sync, small), pooled), r.scores(r.setting(Sync, healthy), pooled)
@@ -197,7 +199,7 @@ func (r *Results) healthyAgrees() *Finding {
 	}
 	mean, deviation := sum/float64(len(rows)), math.Sqrt(spread/float64(len(rows)))
 	f := &Finding{Question: fmt.Sprintf("Does everything agree within the seeds' spread "+
-		"with %d samples per replica?", k)}
+		"with %s per replica?", problem.Counted(k, "sample"))}
 	f.Details = append(f.Details, fmt.Sprintf("mean of all %.2f %%; standard deviation of one seed %.2f points",
 		mean, deviation))
 	var outside []string

@@ -6,6 +6,8 @@ import (
 	"html/template"
 	"io"
 	"strings"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 //go:embed page.html
@@ -44,9 +46,9 @@ func (r *Results) Page(w io.Writer) error {
 // length says how long a run is.
 func (r *Results) length() string {
 	if r.Epochs > 0 {
-		return fmt.Sprintf("%d epochs (%d steps)", r.Epochs, r.Steps)
+		return problem.Counted(r.Epochs, "epoch") + " (" + problem.Counted(r.Steps, "step") + ")"
 	}
-	return fmt.Sprintf("%d steps", r.Steps)
+	return problem.Counted(r.Steps, "step")
 }
 
 // retained says per size what rule mean kept of the variance in training.
@@ -70,8 +72,8 @@ func (r *Results) retained() []string {
 			}
 		}
 		if len(ratios) > 0 {
-			out = append(out, fmt.Sprintf("%d samples per replica: %.4f on average, from %.4f (%s) to %.4f (%s)", k,
-				figure(ratios).Mean, low.Ratio, low.Layer, high.Ratio, high.Layer))
+			out = append(out, fmt.Sprintf("%s per replica: %.4f on average, from %.4f (%s) to %.4f (%s)",
+				problem.Counted(k, "sample"), figure(ratios).Mean, low.Ratio, low.Layer, high.Ratio, high.Layer))
 		}
 	}
 	return out

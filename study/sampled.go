@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // sampled compares the variances that small samples see with the prediction:
@@ -36,8 +38,8 @@ func (r *Results) sampled() *Finding {
 					met++
 				}
 				worst = max(worst, math.Abs(v.Biased-want))
-				f.Details = append(f.Details, fmt.Sprintf("%s %s, %d values: %.4f ± %.4f of the variance, "+
-					"predicted %.4f", s.Model, l.Name, v.PerReplica, v.Biased, v.Error, want))
+				f.Details = append(f.Details, fmt.Sprintf("%s %s, %s: %.4f ± %.4f of the variance, "+
+					"predicted %.4f", s.Model, l.Name, problem.Counted(v.PerReplica, "value"), v.Biased, v.Error, want))
 			}
 		}
 	}
@@ -45,14 +47,14 @@ func (r *Results) sampled() *Finding {
 		return nil
 	}
 	if cases > 0 {
-		f.Answer = fmt.Sprintf("Where values are independent (batch norm over features): %d of %d cases within "+
-			"three standard errors of 1 - 1/n, largest distance %.4f. ", met, cases, worst)
+		f.Answer = fmt.Sprintf("Where values are independent (batch norm over features): %d of %s within "+
+			"three standard errors of 1 - 1/n, largest distance %.4f. ", met, problem.Counted(cases, "case"), worst)
 	}
 	if spatial > 0 {
-		f.Answer += fmt.Sprintf("After convolutions (%d batch norms) the law holds with the values per sample "+
+		f.Answer += fmt.Sprintf("After convolutions (%s) the law holds with the values per sample "+
 			"that count, %.1f to %.1f of the H x W, because neighbours resemble each other: estimated from "+
-			"large groups they predict the smallest groups to %.3f of the variance.", spatial,
-			slices.Min(counting), slices.Max(counting), law)
+			"large groups they predict the smallest groups to %.3f of the variance.",
+			problem.Counted(spatial, "batch norm"), slices.Min(counting), slices.Max(counting), law)
 	}
 	return f
 }
@@ -89,8 +91,9 @@ func (l Layer) departure(samples int) float64 {
 func (l Layer) spatial(s Sampling) string {
 	small, large := l.ends(s.Samples)
 	k := float64(small.PerReplica)
-	return fmt.Sprintf("%s %s, %d samples of %d values: %.4f ± %.4f of the variance, between %.4f (one "+
+	return fmt.Sprintf("%s %s, %s of %s: %.4f ± %.4f of the variance, between %.4f (one "+
 		"value each) and %.4f (all independent); predicted after groups of %d, %.1f values that count: %.4f",
-		s.Model, l.Name, small.PerReplica, l.Elements, small.Biased, small.Error, 1-1/k,
-		1-1/(k*float64(l.Elements)), large.PerReplica, large.counting(), 1-1/(k*large.counting()))
+		s.Model, l.Name, problem.Counted(small.PerReplica, "sample"), problem.Counted(l.Elements, "value"),
+		small.Biased, small.Error, 1-1/k, 1-1/(k*float64(l.Elements)), large.PerReplica,
+		large.counting(), 1-1/(k*large.counting()))
 }

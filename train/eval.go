@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -111,7 +112,7 @@ func (e *Evaluation) one(z []float64, label int, probabilities bool) error {
 		return nil
 	}
 	if label < 0 || label >= len(z) {
-		return fmt.Errorf("label %d of a model with %d classes", label, len(z))
+		return fmt.Errorf("label %d of a model with %s", label, problem.Counted(len(z), "class"))
 	}
 	best, above := 0, 0
 	for c, v := range z {

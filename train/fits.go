@@ -62,7 +62,8 @@ func fits(field string, m *models.Model, info data.Info) error {
 	}
 	if classes := len(info.Classes); classes > out.Shape[0] {
 		return refuse(fmt.Sprintf("make a new head with {classes} %d", classes),
-			"%s has %d classes, model %s tells %d apart", info.Kind, classes, m.Architecture, out.Shape[0])
+			"%s has %s, model %s tells %d apart", info.Kind, problem.Counted(classes, "class"), m.Architecture,
+			out.Shape[0])
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func TestUnevenBatchIsRefusedWhereItCannotWork(t *testing.T) {
 // TestUnevenBatchWithRunningStatistics: the advice works.
 func TestUnevenBatchWithRunningStatistics(t *testing.T) {
 	b := unevenRecipe(t, "dense")
-	src, err := data.Open("glyphs:33", data.Options{Split: data.Train})
+	src, err := data.Open(t.Context(), "glyphs:33", data.Options{Split: data.Train})
 	if err != nil {
 		t.Fatal(err)
 	}

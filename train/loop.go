@@ -110,8 +110,9 @@ func (s *Session) batchNormSees() string {
 		return problem.Counted(r.StepBatch(), "sample") + ", synchronised over " +
 			problem.Counted(r.StepReplicas(), "replica")
 	}
-	return fmt.Sprintf("%d samples per replica (%d / %d)", (r.StepBatch()+r.StepReplicas()-1)/r.StepReplicas(),
-		r.StepBatch(), r.StepReplicas())
+	most := (r.StepBatch() + r.StepReplicas() - 1) / r.StepReplicas()
+	return fmt.Sprintf("%s per replica (%d / %d)", problem.Counted(most, "sample"), r.StepBatch(),
+		r.StepReplicas())
 }
 
 // loader reads on from where the run stands.

@@ -34,7 +34,7 @@ func pixelBench(t *testing.T) *bench {
 	dir := t.TempDir()
 	spec := fmt.Sprintf("npy:%s,%s", saved(t, filepath.Join(dir, "x.npy"), x),
 		saved(t, filepath.Join(dir, "y.npy"), pixelLabels()))
-	src, err := data.Open(spec, data.Options{})
+	src, err := data.Open(t.Context(), spec, data.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

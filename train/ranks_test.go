@@ -175,11 +175,11 @@ func TestRanksTrainOneTemplate(t *testing.T) {
 }
 
 // Sample counts.
-func (c counting) Sample(i int) (t tensor.Tensor, err error) {
+func (c counting) Sample(ctx context.Context, i int) (t tensor.Tensor, err error) {
 	c.mu.Lock()
 	*c.reads++
 	c.mu.Unlock()
-	return c.Source.Sample(i)
+	return c.Source.Sample(ctx, i)
 }
 
 // TestRanksReadTheirShare: together they read every sample once, but for the
@@ -269,7 +269,9 @@ func TestRanksStopTogether(t *testing.T) {
 // broken is a source one sample of which cannot be read.
 type broken struct{ data.Source }
 
-func (broken) Sample(int) (t tensor.Tensor, err error) { return t, errors.New("this disk is broken") }
+func (broken) Sample(context.Context, int) (t tensor.Tensor, err error) {
+	return t, errors.New("this disk is broken")
+}
 
 // TestRanksThatDoNotAgree: what is wrong on one rank is said on all.
 func TestRanksThatDoNotAgree(t *testing.T) {

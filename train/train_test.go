@@ -25,7 +25,7 @@ type bench struct {
 
 func newBench(t *testing.T, samples int) *bench {
 	t.Helper()
-	src, err := data.Open(fmt.Sprintf("glyphs:%d", samples), data.Options{Split: data.Train})
+	src, err := data.Open(t.Context(), fmt.Sprintf("glyphs:%d", samples), data.Options{Split: data.Train})
 	if err != nil {
 		t.Fatal(err)
 	}

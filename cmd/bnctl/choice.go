@@ -19,7 +19,7 @@ func noteChoice(o *output, k *modelfile.Choice) {
 	for _, g := range k.Left {
 		text := g.Name + " (" + g.Reason
 		if g.Tensors > 1 {
-			text += fmt.Sprintf(", %d tensors", g.Tensors)
+			text += ", " + counted(g.Tensors, "tensor")
 		}
 		left = append(left, text+")")
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/data"
@@ -33,7 +35,8 @@ func dataCommand() *cli.Command {
 }
 
 // openOne opens the only argument as a data source.
-func openOne(c *cli.Context, open func(string, data.Options) (data.Source, error)) (data.Source, error) {
+func openOne(c *cli.Context,
+	open func(context.Context, string, data.Options) (data.Source, error)) (data.Source, error) {
 	spec, err := oneArgument(c, "SRC", "glyphs, shapes, cifar10:PATH, mnist:PATH, folder:PATH, npy:X,Y, "+
 		"masks:IMAGES,MASKS, voc:PATH")
 	if err != nil {
@@ -43,7 +46,7 @@ func openOne(c *cli.Context, open func(string, data.Options) (data.Source, error
 	if err != nil {
 		return nil, err
 	}
-	return open(spec, data.Options{Split: data.Train, SkipBad: skip, Masks: maskOptions(c),
+	return open(c.Context, spec, data.Options{Split: data.Train, SkipBad: skip, Masks: maskOptions(c),
 		Array: modelfile.LikelyArrays(outputOf(c).note)})
 }
 
@@ -78,5 +81,5 @@ func dataShow(c *cli.Context) error {
 		return err
 	}
 	defer src.Close()
-	return drawData(outputOf(c), src, path, c.Int("count"), c.Int("columns"), c.Int("side"))
+	return drawData(c.Context, outputOf(c), src, path, c.Int("count"), c.Int("columns"), c.Int("side"))
 }

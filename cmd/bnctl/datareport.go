@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"image/png"
 	"io"
@@ -34,7 +35,7 @@ func reportData(o *output, e *data.Report) {
 	if e.Masks {
 		unit = ", in pixels"
 	}
-	o.result("%s%s:", classCount(len(e.Classes)), unit)
+	o.result("%s%s:", counted(len(e.Classes), "class"), unit)
 	for _, name := range e.Classes {
 		o.result("   %7d  %s", e.PerClass[name], name)
 	}
@@ -52,12 +53,12 @@ func figures(v []float64) string {
 }
 
 // drawData draws the first samples of a source into one picture.
-func drawData(o *output, src data.Source, path string, count, columns, side int) error {
+func drawData(ctx context.Context, o *output, src data.Source, path string, count, columns, side int) error {
 	samples := make([]int, min(count, src.Info().Len))
 	for i := range samples {
 		samples[i] = i
 	}
-	grid, err := data.Grid(src, samples, columns, side)
+	grid, err := data.Grid(ctx, src, samples, columns, side)
 	if err != nil {
 		return err
 	}

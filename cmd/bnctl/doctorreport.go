@@ -59,7 +59,7 @@ func channelList(channels []int) string {
 	case n == 1:
 		return fmt.Sprintf(" channel %d", channels[0])
 	case n > shown:
-		return fmt.Sprintf(" %d channels (%s, ...)", n, joined(channels[:shown]))
+		return fmt.Sprintf(" %s (%s, ...)", counted(n, "channel"), joined(channels[:shown]))
 	}
 	return " channels " + joined(channels)
 }

@@ -35,7 +35,7 @@ func (e *evaluation) run(ctx context.Context, o *output) error {
 
 // all evaluates the model on every sample.
 func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.Viewed) error {
-	src, err := data.Open(e.source, data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
+	src, err := data.Open(ctx, e.source, data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
 		SkipBad: e.skip, Masks: e.masks, Array: modelfile.Arrays(v.Model, o.note)})
 	if err != nil {
 		return err

@@ -103,7 +103,7 @@ func grown(t *testing.T, withRef bool, change func(*train.Recipe), first, last i
 	early, late []footprint) {
 	t.Helper()
 	ctx := context.Background()
-	src, err := data.Open("glyphs:400", data.Options{Split: data.Train})
+	src, err := data.Open(ctx, "glyphs:400", data.Options{Split: data.Train})
 	if err != nil {
 		t.Fatal(err)
 	}

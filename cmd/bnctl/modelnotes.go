@@ -43,7 +43,7 @@ func tellOfModel(o *output, m *modelfile.Started, asked modelfile.StartOptions) 
 	f := m.Graph.Main
 	has := f.Values[f.Outputs[0].Value].Type.Shape[0]
 	if has > len(classes) && asked.Classes == 0 {
-		o.note("the model tells %s apart, the data has %d; --classes %d makes a new head", classCount(has),
+		o.note("the model tells %s apart, the data has %d; --classes %d makes a new head", counted(has, "class"),
 			len(classes), len(classes))
 	}
 	noteChoice(o, m.From)

@@ -41,7 +41,7 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.Viewed) er
 	if !whole {
 		options.Unopened = func(err error) { unopened = append(unopened, err) }
 	}
-	src, err := data.OpenInputs(p.inputs, options)
+	src, err := data.OpenInputs(ctx, p.inputs, options)
 	if err != nil {
 		return err
 	}

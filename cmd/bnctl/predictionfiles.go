@@ -25,8 +25,8 @@ func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 			return nil
 		}
 		if !a.KeepLogits() {
-			return misuse("the model has %d outputs, %s, and --format npy writes an array for each: add -o FILE.npy, "+
-				"or pick one with --only", len(arrays), strings.Join(a.Names(arrays), ", "))
+			return misuse("the model has %s, %s, and --format npy writes an array for each: add -o FILE.npy, "+
+				"or pick one with --only", counted(len(arrays), "output"), strings.Join(a.Names(arrays), ", "))
 		}
 		o.note("standard output holds one array: %s; -o FILE.npy writes the others too", a.Name(a.Chosen[0]))
 		return nil

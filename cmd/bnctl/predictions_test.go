@@ -23,11 +23,3 @@ func TestShortened(t *testing.T) {
 		t.Errorf("%d elements are shown as %q", tableElements, got)
 	}
 }
-
-func TestCounted(t *testing.T) {
-	for n, want := range []string{"0 replicas", "1 replica", "2 replicas"} {
-		if got := counted(n, "replica"); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}

@@ -42,5 +42,5 @@ func unreadable(bad []error, of int) error {
 	for i, err := range bad {
 		lines[i] = "\n   " + err.Error()
 	}
-	return fmt.Errorf("%d of %d inputs cannot be read:%s", len(bad), of, strings.Join(lines, ""))
+	return fmt.Errorf("%d of %s cannot be read:%s", len(bad), counted(of, "input"), strings.Join(lines, ""))
 }

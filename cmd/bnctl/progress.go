@@ -48,18 +48,10 @@ func (p *progress) event(e train.Event) {
 	}
 }
 
-// classCount writes a number of classes, whose plural is not regular.
-func classCount(n int) string {
-	if n == 1 {
-		return "1 class"
-	}
-	return fmt.Sprintf("%d classes", n)
-}
-
 func (p *progress) start(e train.Started) {
 	r := e.Recipe
 	p.total = e.TotalSteps
-	p.line("%s, %s, %s · %s, %s", r.Model, counted(e.Parameters, "parameter"), classCount(r.Data.Classes),
+	p.line("%s, %s, %s · %s, %s", r.Model, counted(e.Parameters, "parameter"), counted(r.Data.Classes, "class"),
 		r.Data.Kind, counted(r.Data.Samples, "sample"))
 	p.line("batch %d over %s · batch norm: %s · tail %s", r.StepBatch(), counted(r.StepReplicas(), "replica"),
 		e.BatchNorm, r.Tail)
@@ -82,7 +74,7 @@ func (p *progress) start(e train.Started) {
 // gradients everywhere.
 func weights(r *train.Recipe) string {
 	if k, ok := r.WeightSync.Period(); ok {
-		return fmt.Sprintf("each replica trains weights of its own; weights averaged every %d steps", k)
+		return fmt.Sprintf("each replica trains weights of its own; weights averaged every %s", counted(k, "step"))
 	}
 	if s, ok := r.WeightSync.Span(); ok {
 		return fmt.Sprintf("gradients applied up to %s late", counted(s, "step"))
@@ -135,7 +127,8 @@ func (p *progress) epoch(e train.EpochDone) {
 		p.line("%s", e.Warning)
 	}
 	if e.Merged > 0 {
-		p.line("running statistics have heard of %d replicas' steps, %.1f steps late on average", e.Merged,
+		p.line("running statistics have heard of %s of replicas, %.1f steps late on average",
+			counted(int(e.Merged), "step"),
 			float64(e.Waited)/float64(e.Merged))
 	}
 	if l := e.Late; l != nil && l.Applied > 0 {

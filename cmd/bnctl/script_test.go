@@ -213,16 +213,16 @@ func shorten(ts *testscript.TestScript, _ bool, args []string) {
 // files: the pictures as bytes [N,H,W,1], or the same numbers of another type,
 // or [N,1,H,W].
 func arrays(ts *testscript.TestScript, _ bool, args []string) {
-	src, err := data.Open("glyphs:"+args[2], data.Options{})
+	src, err := data.Open(context.Background(), "glyphs:"+args[2], data.Options{})
 	ts.Check(err)
 	n := src.Info().Len
 	x := tensor.New(tensor.U8, append([]int{n}, src.Info().Shape...)...)
 	y := tensor.New(tensor.I32, n)
 	for i := range n {
-		s, err := src.Sample(i)
+		s, err := src.Sample(context.Background(), i)
 		ts.Check(err)
 		copy(x.Rows(i, i+1).Bytes, s.Bytes)
-		label, err := src.Label(i)
+		label, err := src.Label(context.Background(), i)
 		ts.Check(err)
 		y.I32()[i] = label[0]
 	}

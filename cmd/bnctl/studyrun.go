@@ -28,7 +28,7 @@ func (s *studyRun) again() error {
 // run settles what all runs have alike, and makes them.
 func (s *studyRun) run(ctx context.Context) error {
 	s.job.Hear = (&trainer{out: s.out}).listener(s.job)
-	j, err := job.Open(s.job)
+	j, err := job.Open(ctx, s.job)
 	if err != nil {
 		return err
 	}

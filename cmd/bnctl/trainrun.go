@@ -22,7 +22,7 @@ type trainer struct {
 
 func (t *trainer) run(ctx context.Context, options job.Options) error {
 	options.Hear = t.listener(options)
-	j, err := job.Open(options)
+	j, err := job.Open(ctx, options)
 	if err != nil {
 		return err
 	}

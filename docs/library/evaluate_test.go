@@ -15,7 +15,7 @@ func Example_evaluate() {
 	m, err := bnctl.Train(ctx, bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:500"})
 	check(err)
 
-	src, err := data.Open("glyphs:200", data.Options{Split: data.Test})
+	src, err := data.Open(ctx, "glyphs:200", data.Options{Split: data.Test})
 	check(err)
 	defer src.Close()
 	m, err = predict.Evaluable(m, src.Info())
@@ -28,7 +28,7 @@ func Example_evaluate() {
 	fmt.Println(e.Samples, "samples, most of them right:", e.Accuracy() > 0.5)
 
 	// A batch of arrays instead of a source: rows first, as the model's input.
-	x, err := src.Sample(0)
+	x, err := src.Sample(ctx, 0)
 	check(err)
 	x.Shape = append([]int{1}, x.Shape...)
 	outputs, err := p.Predict(ctx, x)

@@ -77,7 +77,7 @@ func draw(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := data.Open("glyphs:64", data.Options{Split: data.Test})
+	src, err := data.Open(t.Context(), "glyphs:64", data.Options{Split: data.Test})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func draw(t *testing.T, folder string) {
 		t.Fatal(err)
 	}
 	for i := range src.Info().Len {
-		label, err := src.Label(i)
+		label, err := src.Label(t.Context(), i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func draw(t *testing.T, folder string) {
 		if name != "3" && name != "7" {
 			continue
 		}
-		x, err := src.Sample(i)
+		x, err := src.Sample(t.Context(), i)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ func (n halves) Info() data.Info {
 		Labelled: true, Classes: []string{"left", "right"}}
 }
 
-func (n halves) Sample(i int) (tensor.Tensor, error) {
+func (n halves) Sample(_ context.Context, i int) (tensor.Tensor, error) {
 	x := tensor.New(tensor.U8, 28, 28, 1)
 	for p := range x.U8() {
 		if (p%28 >= 14) == (i%2 == 1) {
@@ -27,8 +27,8 @@ func (n halves) Sample(i int) (tensor.Tensor, error) {
 	return x, nil
 }
 
-func (n halves) Label(i int) ([]int32, error) { return []int32{int32(i % 2)}, nil }
-func (n halves) Name(i int) string            { return fmt.Sprint("picture ", i) }
+func (n halves) Label(_ context.Context, i int) ([]int32, error) { return []int32{int32(i % 2)}, nil }
+func (n halves) Name(i int) string                               { return fmt.Sprint("picture ", i) }
 func (n halves) Fingerprint(context.Context) (string, error) {
 	return fmt.Sprint("halves ", int(n)), nil
 }

@@ -28,7 +28,7 @@ func (c *counting) Load(ctx context.Context, p *graph.Program, most device.Capac
 
 func Example_ownDevice() {
 	ctx := context.Background()
-	src, err := data.Open("glyphs:32", data.Options{})
+	src, err := data.Open(ctx, "glyphs:32", data.Options{})
 	check(err)
 	defer src.Close()
 	m, err := modelfile.Start("mlp-bn", src.Info(), modelfile.StartOptions{})

@@ -42,7 +42,7 @@ func Example_ownModel() {
 	check(err)
 	check(models.Init(m, 1))
 
-	src, err := data.Open("glyphs:256", data.Options{})
+	src, err := data.Open(context.Background(), "glyphs:256", data.Options{})
 	check(err)
 	defer src.Close()
 	f, err := fleet.Open(context.Background(), fleet.Options{})

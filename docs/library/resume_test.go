@@ -31,7 +31,7 @@ func Example_resume() {
 	check(err)
 	r, err := train.ParseRecipe(k.Recipe)
 	check(err)
-	src, err := data.Open("glyphs:256", data.Options{})
+	src, err := data.Open(context.Background(), "glyphs:256", data.Options{})
 	check(err)
 	defer src.Close()
 	check(r.SetData(context.Background(), src, nil)) // other data is refused

@@ -59,7 +59,7 @@ func TestTrainBesideCPU(t *testing.T) {
 func trained(t *testing.T, plugins ...*remote.Plugin) *models.Model {
 	t.Helper()
 	ctx := context.Background()
-	src, err := data.Open("glyphs:40", data.Options{Split: data.Train})
+	src, err := data.Open(ctx, "glyphs:40", data.Options{Split: data.Train})
 	if err != nil {
 		t.Fatal(err)
 	}

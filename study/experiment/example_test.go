@@ -16,7 +16,7 @@ import (
 // Every way of batch normalising, with one seed and one share of the batch, on
 // glyphs. main calls fleet.Serve first.
 func ExampleRun() {
-	src, err := data.Open("glyphs:32", data.Options{Split: data.Train})
+	src, err := data.Open(context.Background(), "glyphs:32", data.Options{Split: data.Train})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 func small(t *testing.T) Options {
 	t.Helper()
 	open := func(spec string, split data.Split) data.Source {
-		src, err := data.Open(spec, data.Options{Split: split})
+		src, err := data.Open(t.Context(), spec, data.Options{Split: split})
 		if err != nil {
 			t.Fatal(err)
 		}

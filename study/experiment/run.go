@@ -120,7 +120,8 @@ func (o *Options) shares() error {
 	for _, k := range o.PerReplica {
 		if o.Recipe.Batch%k != 0 {
 			return problem.New("batch", strconv.Itoa(o.Recipe.Batch),
-				fmt.Sprintf("it cannot be shared in parts of %d samples", k), "choose {per-replica} among its divisors")
+				"it cannot be shared in parts of "+problem.Counted(k, "sample"),
+				"choose {per-replica} among its divisors")
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/study"
 	"github.com/bnctl/bnctl/tensor"
@@ -74,7 +75,8 @@ func (s *runner) sample(ctx context.Context, m *models.Model, recipe string) err
 	}
 	s.results.Samplings = append(s.results.Samplings, out)
 	s.found(out)
-	s.note("sampled variances of %s: %d batch norms, %d samples", out.Model, len(out.Layers), n)
+	s.note("sampled variances of %s: %s, %s", out.Model, problem.Counted(len(out.Layers), "batch norm"),
+		problem.Counted(n, "sample"))
 	return nil
 }
 

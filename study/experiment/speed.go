@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/bench"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/study"
 )
 
@@ -18,8 +19,8 @@ func (s *runner) timeAll(ctx context.Context) error {
 		}
 		s.results.KeepSpeed(v)
 		s.found(v)
-		s.note("speed  %s, %d samples per replica: %.0f img/s, %.1f %% of the time in synchronisation", at.Arm,
-			at.PerReplica, v.Throughput, 100*v.Sync)
+		s.note("speed  %s, %s per replica: %.0f img/s, %.1f %% of the time in synchronisation", at.Arm,
+			problem.Counted(at.PerReplica, "sample"), v.Throughput, 100*v.Sync)
 	}
 	return s.save()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/study"
 	"github.com/bnctl/bnctl/tensor"
@@ -25,7 +26,7 @@ func (s *runner) trainAll(ctx context.Context) error {
 	for _, seed := range r.Seeds {
 		for _, at := range r.Settings() {
 			done++
-			name := fmt.Sprintf("%s, %d samples per replica, seed %d", at.Arm, at.PerReplica, seed)
+			name := fmt.Sprintf("%s, %s per replica, seed %d", at.Arm, problem.Counted(at.PerReplica, "sample"), seed)
 			if r.Find(at, seed, s.digestOf(at, seed)) != nil {
 				s.note("%d/%d  %s: is there", done, all, name)
 				continue

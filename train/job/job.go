@@ -74,7 +74,7 @@ type Job struct {
 }
 
 // Open opens the data. What o asks for and cannot be is a *problem.Error.
-func Open(o Options) (*Job, error) {
+func Open(ctx context.Context, o Options) (*Job, error) {
 	j := &Job{o: o, Paths: o.Paths, release: func() {}}
 	if err := j.resume(); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func Open(o Options) (*Job, error) {
 	if j.Paths.Data == "" && o.Source == nil {
 		return nil, problem.New("data", "", "there is nothing to train on", "")
 	}
-	if err := j.open(); err != nil {
+	if err := j.open(ctx); err != nil {
 		j.Close()
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (j *Job) resume() (err error) {
 	return nil
 }
 
-func (j *Job) open() (err error) {
+func (j *Job) open(ctx context.Context) (err error) {
 	if j.o.Source != nil {
 		j.Data, j.Validation = j.o.Source, j.o.ValidationSource
 		return nil
@@ -127,7 +127,7 @@ func (j *Job) open() (err error) {
 	if o.Array, err = j.arrays(); err != nil {
 		return err
 	}
-	if j.Data, err = data.Open(j.Paths.Data, o); err != nil {
+	if j.Data, err = data.Open(ctx, j.Paths.Data, o); err != nil {
 		return err
 	}
 	j.hearSource("data", j.Data)
@@ -135,7 +135,7 @@ func (j *Job) open() (err error) {
 		return nil
 	}
 	o.Split = data.Test
-	if j.Validation, err = data.Open(j.Paths.Validation, o); err != nil {
+	if j.Validation, err = data.Open(ctx, j.Paths.Validation, o); err != nil {
 		return err
 	}
 	j.hearSource("val", j.Validation)

@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 )
@@ -100,7 +101,7 @@ func (j *Job) sharedModel(ctx context.Context, seed uint64) (*modelfile.Started,
 	case err != nil || p.Rank() == 0:
 		return m, err
 	case len(b) < digestBytes:
-		return nil, fmt.Errorf("rank 0 has sent a model of %d bytes", len(b))
+		return nil, fmt.Errorf("rank 0 has sent a model of %s", problem.Counted(len(b), "byte"))
 	}
 	return m, asFile(b[digestBytes:], func(path string) (err error) {
 		m.Model, err = serialize.ReadModel(path)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Bounds on a recipe file. It is two maps of numbers, words and short lists;
@@ -20,7 +22,7 @@ const (
 func bounded(text []byte) error {
 	tokens := lexer.Tokenize(string(text))
 	if len(tokens) > maxRecipeTokens {
-		return fmt.Errorf("%d words and signs; a recipe has at most %d", len(tokens), maxRecipeTokens)
+		return fmt.Errorf("%s; a recipe has at most %d", problem.Counted(len(tokens), "token"), maxRecipeTokens)
 	}
 	depth := 0
 	for _, t := range tokens {

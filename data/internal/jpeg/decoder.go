@@ -1,6 +1,7 @@
 package jpeg
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -41,6 +42,7 @@ const (
 
 // decoder is a file that is being decoded.
 type decoder struct {
+	ctx     context.Context
 	file    []byte
 	at      int  // of what comes next
 	headers bool // stop when the size is known
@@ -79,6 +81,9 @@ func (d *decoder) read() error {
 	}
 	d.at = 2
 	for {
+		if d.ctx.Err() != nil {
+			return context.Cause(d.ctx)
+		}
 		marker, err := d.marker()
 		if err != nil && d.complete() {
 			return nil // the end is missing, and nothing else

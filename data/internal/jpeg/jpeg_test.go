@@ -64,7 +64,7 @@ func TestPlanesBesideGo(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		p, err := Decode(files[name])
+		p, err := Decode(t.Context(), files[name])
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -128,11 +128,11 @@ func FuzzDecode(f *testing.F) {
 		f.Add(files["5x17.progressive.jpg"])
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		h, w, err := Size(file)
+		h, w, err := Size(t.Context(), file)
 		if err != nil || h*w > 1<<16 {
 			return
 		}
-		p, err := Decode(file)
+		p, err := Decode(t.Context(), file)
 		if err != nil {
 			return
 		}

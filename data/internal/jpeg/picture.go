@@ -6,7 +6,10 @@
 // (docs/adr/picture-decoders.md). Its tests hold it against image/jpeg.
 package jpeg
 
-import "errors"
+import (
+	"context"
+	"errors"
+)
 
 // Errors that Decode and Size wrap.
 var (
@@ -46,9 +49,9 @@ type Plane struct {
 	Across, Down uint
 }
 
-// Decode decodes a file.
-func Decode(file []byte) (*Picture, error) {
-	d := decoder{file: file}
+// Decode decodes a file. It ends with the context, between rows of blocks.
+func Decode(ctx context.Context, file []byte) (*Picture, error) {
+	d := decoder{ctx: ctx, file: file}
 	if err := d.read(); err != nil {
 		return nil, err
 	}
@@ -56,8 +59,8 @@ func Decode(file []byte) (*Picture, error) {
 }
 
 // Size reads the size of a picture from the headers of its file.
-func Size(file []byte) (height, width int, err error) {
-	d := decoder{file: file, headers: true}
+func Size(ctx context.Context, file []byte) (height, width int, err error) {
+	d := decoder{ctx: ctx, file: file, headers: true}
 	if err := d.read(); err != nil {
 		return 0, 0, err
 	}
@@ -77,7 +80,9 @@ func (d *decoder) picture() (*Picture, error) {
 			return nil, invalid("component %d of %d has no scan", i+1, len(d.components))
 		}
 		if d.progressive {
-			c.reconstruct()
+			if err := c.reconstruct(d.ctx); err != nil {
+				return nil, err
+			}
 		}
 		p.Planes = append(p.Planes, c.plane)
 	}

@@ -1,5 +1,7 @@
 package jpeg
 
+import "context"
+
 // put transforms a block of multiples of the steps and writes its samples. last is
 // the index of its last coefficient that is not 0, in the order of a scan.
 func (c *component) put(b *block, last, x, y int) {
@@ -29,8 +31,11 @@ func (c *component) put(b *block, last, x, y int) {
 func sample(v int32) byte { return byte(max(0, min(255, v+128))) }
 
 // reconstruct makes the samples of a component of a progressive frame.
-func (c *component) reconstruct() {
+func (c *component) reconstruct(ctx context.Context) error {
 	for i := range c.blocks {
+		if i%c.wide == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		b, last := &c.blocks[i], 0
 		for k, at := range zigzag {
 			if b[at] != 0 {
@@ -41,4 +46,5 @@ func (c *component) reconstruct() {
 		c.put(b, last, i%c.wide, i/c.wide)
 	}
 	c.blocks = nil
+	return nil
 }

@@ -1,5 +1,7 @@
 package jpeg
 
+import "context"
+
 // zigzag is the natural index of each coefficient in the order of a scan
 // (T.81, figure A.6).
 var zigzag = [64]uint8{
@@ -119,6 +121,9 @@ func (s *scan) decode() error {
 			}
 		}
 		x, y := mcu%across, mcu/across
+		if x == 0 && s.ctx.Err() != nil {
+			return context.Cause(s.ctx)
+		}
 		for i := range s.parts {
 			p := &s.parts[i]
 			if len(s.parts) == 1 {

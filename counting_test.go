@@ -1,0 +1,56 @@
+package bnctl_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// countingFolders are those whose texts people read who train, strip and predict.
+var countingFolders = []string{"bench", "cmd/bnctl", "data", "doctor", "fleet", "formats", "inspect", "modelfile",
+	"models", "predict", "predict/format", "server", "strip", "study", "study/experiment", "train", "train/job"}
+
+// plural is a number of things with the word before it, which says of some
+// numbers that they are limits, above 1.
+var plural = regexp.MustCompile(`(\S+ )?%d ([a-z]+s)\b`)
+
+// TestCountsHaveTheirPlural: problem.Counted writes numbers of things, so that one of them
+// has no plural.
+func TestCountsHaveTheirPlural(t *testing.T) {
+	limits := []string{"most ", "than ", "least ", "want ", "to ", "above ", "these ", "all ", "x "}
+	verbs := []string{"is", "has", "was", "does", "makes", "stands"}
+	for _, folder := range countingFolders {
+		files, err := fs.Glob(os.DirFS(folder), "*.go")
+		if err != nil || len(files) == 0 {
+			t.Fatal(folder, err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			set := token.NewFileSet()
+			f, err := parser.ParseFile(set, folder+"/"+name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				text, ok := n.(*ast.BasicLit)
+				if !ok || text.Kind != token.STRING {
+					return true
+				}
+				for _, m := range plural.FindAllStringSubmatch(text.Value, -1) {
+					if !slices.Contains(limits, m[1]) && !slices.Contains(verbs, m[2]) {
+						t.Errorf("%v: %q: write the number with problem.Counted", set.Position(n.Pos()), m[0])
+					}
+				}
+				return true
+			})
+		}
+	}
+}

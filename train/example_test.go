@@ -14,7 +14,7 @@ import (
 // A run by hand, on the reference device: data, model, recipe, devices, session.
 func ExampleNew() {
 	ctx := context.Background()
-	src, err := data.Open("glyphs:64", data.Options{})
+	src, err := data.Open(ctx, "glyphs:64", data.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

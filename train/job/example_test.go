@@ -14,7 +14,7 @@ import (
 // known what will be trained, and nothing has begun.
 func ExampleOpen() {
 	ctx := context.Background()
-	j, err := job.Open(job.Options{Model: "mlp-bn", Paths: train.Paths{Data: "glyphs:256"},
+	j, err := job.Open(ctx, job.Options{Model: "mlp-bn", Paths: train.Paths{Data: "glyphs:256"},
 		Fleet: fleet.Options{Devices: "ref"}})
 	if err != nil {
 		log.Fatal(err)

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -15,9 +16,25 @@ func (c *inference) labels() ([]int, error) {
 	return x, c.want(1, Rows, tensor.I32, append([]int{}, x[1:]...))
 }
 
-func (c *inference) smoothing() error {
-	if s := c.node.Float("smoothing"); !(s >= 0 && s < 1) {
+// target checks what a loss has beside labels: smoothing, or weights of classes.
+func (c *inference) target() error {
+	s, weights := c.node.Float("smoothing"), c.node.Floats("weights")
+	if !(s >= 0 && s < 1) {
 		return fmt.Errorf("attribute smoothing is %g, want at least 0 and less than 1", s)
+	}
+	if len(weights) == 0 {
+		return nil
+	}
+	if classes := c.in(0).Shape[0]; len(weights) != classes {
+		return fmt.Errorf("attribute weights has %d elements for %d classes", len(weights), classes)
+	}
+	if s != 0 {
+		return fmt.Errorf("attributes weights and smoothing exclude each other")
+	}
+	for _, w := range weights {
+		if !(w >= 0 && w <= math.MaxFloat32) {
+			return fmt.Errorf("attribute weights has %g, want at least 0", w)
+		}
 	}
 	return nil
 }
@@ -31,7 +48,7 @@ func inferSoftmaxXent(c *inference) error {
 			return err
 		}
 	}
-	if err := c.smoothing(); err != nil {
+	if err := c.target(); err != nil {
 		return err
 	}
 	return c.yield(Replica, tensor.F64, 1)
@@ -39,7 +56,10 @@ func inferSoftmaxXent(c *inference) error {
 
 func inferSoftmaxXentGrad(c *inference) error {
 	x, err := c.labels()
-	if err := firstError(err, c.want(2, Whole, tensor.F32, []int{}), c.smoothing()); err != nil {
+	if err := firstError(err, c.want(2, Whole, tensor.F32, []int{})); err != nil {
+		return err
+	}
+	if err := c.target(); err != nil {
 		return err
 	}
 	if c.has(3) {

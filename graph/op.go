@@ -185,9 +185,11 @@ const (
 
 	// SoftmaxXent(logits r[C,...], labels r i32[...], weight? r[]) p f64[1]:
 	// the sum of cross-entropies in f64, with label smoothing; labels equal to ignore count 0.
+	// With weights, one for each class, each counts that of its label, without smoothing.
 	SoftmaxXent Op = 120
 	// SoftmaxXentGrad(logits, labels, inverse w[], weight? r[]) r[C,...]:
-	// (softmax - target)*weight*inverse; inverse is 1/denominator.
+	// (softmax - target)*weight*inverse; inverse is 1/denominator. With weights, weight
+	// is the product with that of the label, in f64.
 	SoftmaxXentGrad Op = 121
 	// Correct(logits r[C,...], labels r i32[...]) p f64[2]: how many labels
 	// that are not ignored are the (first) maximum, and how many there are.

@@ -41,6 +41,8 @@ var (
 	overSpec = attrSpec{"over", "batch", false}
 	axisSpec = attrSpec{"axis", int64(0), false}
 	sizeSpec = attrSpec{"size", []int64(nil), true}
+	lossSpec = []attrSpec{{"ignore", int64(-1), false}, {"smoothing", 0.0, false},
+		{"weights", []float64(nil), false}}
 	// trackSpec says how running statistics are kept (NUMERICS 1).
 	trackSpec = []attrSpec{{"decay", 0.9, false}, {"cumulative", false, false}, {"variance", "unbiased", false}}
 )
@@ -207,10 +209,10 @@ func init() { // the rules refer to the table's accessors
 			infer: inferDropout, grad: gradDropout},
 
 		SoftmaxXent: {name: "softmax_xent", in: 3, optional: 1, out: 1,
-			attrs: []attrSpec{{"ignore", int64(-1), false}, {"smoothing", 0.0, false}},
+			attrs: lossSpec,
 			infer: inferSoftmaxXent, grad: gradSoftmaxXent},
 		SoftmaxXentGrad: {name: "softmax_xent_grad", in: 4, optional: 1, out: 1,
-			attrs: []attrSpec{{"ignore", int64(-1), false}, {"smoothing", 0.0, false}},
+			attrs: lossSpec,
 			infer: inferSoftmaxXentGrad},
 		Correct: {name: "correct", in: 2, out: 1, attrs: []attrSpec{{"ignore", int64(-1), false}},
 			infer: inferCorrect},

@@ -26,6 +26,10 @@ const (
 // softmax over the classes takes: see graph.Function.Ending.
 type Loss struct {
 	Smoothing float64
+	Weights   []float64 // of the classes; nil: 1
+	// Auxiliary weighs the loss of the graph's output of that name, in the gradient
+	// alone: what a step reports is the first output's. 0: there is none.
+	Auxiliary float64
 	Seed      int64
 	Trained   []string // the state tensors that get gradients
 	// Apart: gradients are returned replica by replica, and not kept summed.
@@ -176,12 +180,42 @@ func (t *trainBuilder) finish() error {
 	labels := t.B.Input(InputLabels, graph.Type{Kind: graph.Rows, DType: tensor.I32,
 		Shape: append([]int{}, shape[1:]...)})
 	inverse := t.B.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
-	loss := t.B.Op(graph.SoftmaxXent, "loss", []graph.Value{logits, labels, graph.None}, "smoothing",
-		t.loss.Smoothing)
+	loss := t.B.Op(graph.SoftmaxXent, "loss", []graph.Value{logits, labels, graph.None},
+		"smoothing", t.loss.Smoothing, "weights", t.loss.Weights)
 	hits := t.B.Op(graph.Correct, "correct", []graph.Value{logits, labels})
-	seed := t.B.Op(graph.SoftmaxXentGrad, "loss.dlogits", []graph.Value{logits, labels, inverse, graph.None},
-		"smoothing", t.loss.Smoothing)
-	return t.reduce(loss, hits, map[graph.Value]graph.Value{logits: seed})
+	seed := func(name string, logits graph.Value) graph.Value {
+		return t.B.Op(graph.SoftmaxXentGrad, name, []graph.Value{logits, labels, inverse, graph.None},
+			"smoothing", t.loss.Smoothing, "weights", t.loss.Weights)
+	}
+	seeds := map[graph.Value]graph.Value{logits: seed("loss.dlogits", logits)}
+	if t.loss.Auxiliary > 0 {
+		aux, err := t.auxiliary(shape)
+		if err != nil {
+			return err
+		}
+		seeds[aux] = t.B.Op(graph.Affine, "loss.daux", []graph.Value{seed("loss.daux.whole", aux)},
+			"by", t.loss.Auxiliary)
+	}
+	return t.reduce(loss, hits, seeds)
+}
+
+// AuxiliaryOutput is the name of an output that only training has a use for: its
+// loss is a second one.
+const AuxiliaryOutput = "aux"
+
+// auxiliary returns the auxiliary output, which has the shape of the logits.
+func (t *trainBuilder) auxiliary(shape []int) (graph.Value, error) {
+	for _, o := range t.From.Outputs {
+		if o.Name != AuxiliaryOutput {
+			continue
+		}
+		if is := t.From.Values[o.Value].Type.Shape; !slices.Equal(is, shape) {
+			return graph.None, fmt.Errorf("output %s of graph %s has shape %v, the logits have %v", o.Name,
+				t.From.Name, is, shape)
+		}
+		return t.Value(o.Value), nil
+	}
+	return graph.None, fmt.Errorf("graph %s has no output %s", t.From.Name, AuxiliaryOutput)
 }
 
 // reduce appends the backward pass and the closing exchange.

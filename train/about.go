@@ -21,7 +21,8 @@ func (r *Recipe) SetModel(m *models.Model) {
 
 // SetData writes into r which data it is about: what a run trains on, and what
 // it is evaluated on, nil for nothing. It reads all of both, to know them
-// again. Data of different classes is a *problem.Error.
+// again, and what best and median stand for in Save and ClassWeights. Data of
+// different classes is a *problem.Error.
 func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) error {
 	if training == nil {
 		return noData()
@@ -30,6 +31,16 @@ func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) 
 	var err error
 	if r.Data, err = identify(ctx, training); err != nil {
 		return err
+	}
+	if r.ClassWeights == medianWeights {
+		if r.ClassWeights, err = medianFrequencies(training); err != nil {
+			return err
+		}
+	}
+	if r.Save == "best" {
+		if r.Save = "best:accuracy"; infos[0].Masks {
+			r.Save = "best:miou"
+		}
 	}
 	r.Validation = Data{}
 	if validation != nil {

@@ -15,24 +15,22 @@ func (p *plan) batch(b *data.Batch, sl parallel.Slices) parallel.Batch {
 		parallel.InputIdent:  repeatRows(ident(b), sl.Repeated),
 	}
 	labels := rows[parallel.InputLabels]
-	out := parallel.Batch{Rows: rows, Sizes: sl.Sizes, Inverse: inverse(labels)}
+	out := parallel.Batch{Rows: rows, Sizes: sl.Sizes, Inverse: p.inverse(labels)}
 	from := 0
 	for _, n := range sl.Sizes {
-		out.Inverses = append(out.Inverses, inverse(labels.Rows(from, from+n)))
+		out.Inverses = append(out.Inverses, p.inverse(labels.Rows(from, from+n)))
 		from += n
 	}
 	return out
 }
 
-// inverse returns 1/denominator of the loss of rows with these labels.
-func inverse(labels tensor.Tensor) float32 {
-	counted := 0
-	for _, l := range labels.I32() {
-		if l != -1 {
-			counted++
-		}
+// inverse returns 1/denominator of the loss of rows with these labels; 1 if
+// none counts.
+func (p *plan) inverse(labels tensor.Tensor) float32 {
+	if d := p.denominator(labels); d > 0 {
+		return float32(1 / d)
 	}
-	return float32(1 / float64(max(counted, 1)))
+	return 1
 }
 
 // ident returns (epoch, sample) of every row: what dropout is drawn by.

@@ -40,11 +40,15 @@ func (r *Recipe) Check() error {
 		{"warmup", r.Warmup, 0, 1e6, "0 to 1000000"},
 		{"clip-norm", r.ClipNorm, 0, 1e30, "0 to 1e+30"},
 		{"label-smoothing", r.LabelSmoothing, 0, 1 - 1e-9, "at least 0 and less than 1"},
+		{"aux-weight", r.AuxWeight, 0, 1000, "0 to 1000"},
 		{"ema", r.EMA, 0, 1 - 1e-9, "at least 0 and less than 1"},
 	} {
 		if !(f.v >= f.lo && f.v <= f.hi) {
 			return problem.New(f.option, fmt.Sprint(f.v), "want "+f.wording, "")
 		}
+	}
+	if _, err := r.classWeights(0); err != nil {
+		return err
 	}
 	return r.checkTogether()
 }

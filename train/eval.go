@@ -30,7 +30,9 @@ type Evaluation struct {
 	// something and samples are not labels.
 	Masks bool
 
-	smoothing float64 // of the labels
+	smoothing float64   // of the labels
+	weights   []float64 // of the classes in the loss; nil: 1
+	weight    float64   // of all labels
 }
 
 // ClassCount counts the labels of one class.
@@ -43,7 +45,7 @@ func (e *Evaluation) Accuracy() float64 { return ratio(float64(e.Correct), float
 func (e *Evaluation) Top5Accuracy() float64 { return ratio(float64(e.Top5), float64(e.Counted)) }
 
 // Loss is the mean cross-entropy.
-func (e *Evaluation) Loss() float64 { return ratio(e.LossSum, float64(e.Counted)) }
+func (e *Evaluation) Loss() float64 { return ratio(e.LossSum, e.weight) }
 
 // Evaluate predicts every sample of a source once, in order, batch rows at a
 // time. The figures depend neither on batch nor on devices. The model's first
@@ -133,7 +135,12 @@ func (e *Evaluation) one(z []float64, label int, probabilities bool) error {
 	if above < 5 {
 		e.Top5++
 	}
-	e.LossSum += crossEntropy(logShares(z, probabilities), label, e.smoothing)
+	weight := 1.0
+	if e.weights != nil {
+		weight = e.weights[label]
+	}
+	e.weight += weight
+	e.LossSum += float64(weight * crossEntropy(logShares(z, probabilities), label, e.smoothing))
 	return nil
 }
 

@@ -66,11 +66,11 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 	if err != nil {
 		return nil, err
 	}
-	used := &Evaluation{smoothing: s.recipe.LabelSmoothing}
+	used := &Evaluation{smoothing: s.recipe.LabelSmoothing, weights: s.plan.weights}
 	if err := used.add(outs[0], b.Rows[parallel.InputLabels], EndsInSoftmax(s.template.Graph)); err != nil {
 		return nil, err
 	}
-	g := &Gap{Batch: ratio(trained.Loss, trained.Counted), Running: used.Loss()}
+	g := &Gap{Batch: ratio(s.perLabel(b, trained), trained.Counted), Running: used.Loss()}
 	if sum := g.Batch + g.Running; math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return nil, nil
 	}

@@ -18,26 +18,43 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// goldenSteps is what testdata/resnet20_steps.py printed: see there.
+// What testdata/resnet20_steps.py and unet_steps.py printed: see there.
 //
 //go:embed testdata/resnet20_steps.txt
-var goldenSteps string
+var resnet20Steps string
 
-// The script's sizes and seed. The rows go over replicas of different sizes.
-const goldenBatch, goldenSide, goldenSeed, goldenReplicas = 6, 8, 246, 4
+//go:embed testdata/unet_steps.txt
+var unetSteps string
 
-// words is the generator of the script: element i of a stream.
-func words(stream, i int) uint32 {
-	z := (uint64(10000*goldenSeed+stream)<<32 + uint64(i)) * 0x9E3779B97F4A7C15
+// golden is what a script computed: its sizes and seed. The rows go over
+// replicas of different sizes.
+type golden struct {
+	model               string
+	classes, side, seed int
+	lr                  float64
+	weights             string // of the classes, for a class for each pixel
+	steps               string
+}
+
+var (
+	goldenResNet20 = &golden{"resnet20", 10, 8, 246, 0.1, "", resnet20Steps}
+	goldenUNet     = &golden{"unet-bn", 3, 16, 5, 0.02, "0.5,1,2", unetSteps}
+)
+
+const goldenBatch, goldenReplicas = 6, 4
+
+// words is the generator of the scripts: element i of a stream.
+func (g *golden) words(stream, i int) uint32 {
+	z := (uint64(10000*g.seed+stream)<<32 + uint64(i)) * 0x9E3779B97F4A7C15
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
 	z = (z ^ z>>27) * 0x94D049BB133111EB
 	return uint32((z ^ z>>31) >> 32)
 }
 
-// goldenModel returns resnet20 with the script's weights.
-func goldenModel(t *testing.T) *models.Model {
-	m, err := models.Build("resnet20",
-		models.Options{Input: models.Size{Height: goldenSide, Width: goldenSide, Channels: 3}})
+// build returns the model with the script's weights.
+func (g *golden) build(t *testing.T) *models.Model {
+	m, err := models.Build(g.model, models.Options{Classes: g.classes,
+		Input: models.Size{Height: g.side, Width: g.side, Channels: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +72,7 @@ func goldenModel(t *testing.T) *models.Model {
 		}
 		v := tensor.New(s.DType, s.Shape...)
 		for i := range v.F32() {
-			u := float64(words(k+1, i))/(1<<31) - 1
+			u := float64(g.words(k+1, i))/(1<<31) - 1
 			v.F32()[i] = float32(centre + float64(spread*u))
 		}
 		m.State[s.Name] = v
@@ -63,25 +80,32 @@ func goldenModel(t *testing.T) *models.Model {
 	return m
 }
 
-// goldenInput returns images and labels of a step.
-func goldenInput(step int) parallel.Batch {
-	x, y := tensor.New(tensor.U8, goldenBatch, goldenSide, goldenSide, 3), tensor.New(tensor.I32, goldenBatch)
+// input returns images and labels of a step.
+func (g *golden) input(step int, p *plan) parallel.Batch {
+	x, y := tensor.New(tensor.U8, goldenBatch, g.side, g.side, 3), tensor.New(tensor.I32, goldenBatch)
+	if g.weights != "" {
+		y = tensor.New(tensor.I32, goldenBatch, g.side, g.side)
+	}
 	for i := range x.U8() {
-		x.U8()[i] = uint8(words(1000+step, i) >> 24)
+		x.U8()[i] = uint8(g.words(1000+step, i) >> 24)
 	}
 	for i := range y.I32() {
-		y.I32()[i] = int32(words(2000+step, i) % 10)
+		if word := g.words(2000+step, i); g.weights == "" {
+			y.I32()[i] = int32(word % uint32(g.classes))
+		} else {
+			y.I32()[i] = int32(word%uint32(g.classes+1)) - 1
+		}
 	}
 	return parallel.Batch{Rows: map[string]tensor.Tensor{"x": x, parallel.InputLabels: y},
-		Inverse: 1.0 / goldenBatch, Sizes: parallel.Split(goldenBatch, goldenReplicas)}
+		Inverse: p.inverse(y), Sizes: parallel.Split(goldenBatch, goldenReplicas)}
 }
 
-// goldenRun trains three steps on two devices and returns losses and state.
-func goldenRun(t *testing.T, p device.Provider, steps int) ([]float64, map[string]tensor.Tensor) {
-	ctx, m := context.Background(), goldenModel(t)
+// run trains three steps on two devices and returns losses and state.
+func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map[string]tensor.Tensor) {
+	ctx, m := context.Background(), g.build(t)
 	r := &Recipe{Batch: goldenBatch, Replicas: goldenReplicas, Accumulate: 1, BN: bn.Sync, BNStats: bn.Pooled,
-		Optimizer: "sgd", LR: 0.1, Momentum: 0.9, WeightDecay: 1e-4, Schedule: "constant", Steps: steps,
-		Data: Data{Samples: goldenBatch}}
+		Optimizer: "sgd", LR: g.lr, Momentum: 0.9, WeightDecay: 1e-4, Schedule: "constant", Steps: steps,
+		ClassWeights: g.weights, Data: Data{Samples: goldenBatch, Classes: g.classes}}
 	must := func(err error) {
 		if err != nil {
 			t.Helper()
@@ -96,6 +120,9 @@ func goldenRun(t *testing.T, p device.Provider, steps int) ([]float64, map[strin
 	must(err)
 	schedule, err := NewSchedule(r)
 	must(err)
+	weights, err := r.classWeights(g.classes)
+	must(err)
+	loss := &plan{weights: weights}
 	layers, err := bn.Layers(wrapped.Main)
 	must(err)
 	statistics, err := bn.New(layers, m.State, bn.Sync, bn.Pooled)
@@ -113,13 +140,14 @@ func goldenRun(t *testing.T, p device.Provider, steps int) ([]float64, map[strin
 	t.Cleanup(func() { driver.Close() })
 	var losses []float64
 	for step := range steps {
-		result, err := driver.Step(ctx, goldenInput(step))
+		batch := g.input(step, loss)
+		result, err := driver.Step(ctx, batch)
 		must(err)
 		must(bn.Check(layers, result.Moments))
 		must(driver.Commit(ctx, Hyper(r, schedule, step)))
 		statistics, err = statistics.Next(result.Moments)
 		must(err)
-		losses = append(losses, result.Loss/goldenBatch)
+		losses = append(losses, ratio(loss.perLabel(batch, result), result.Counted))
 	}
 	state, err := driver.State(ctx)
 	must(err)
@@ -129,18 +157,20 @@ func goldenRun(t *testing.T, p device.Provider, steps int) ([]float64, map[strin
 	return losses, state
 }
 
-// Three steps of resnet20 give what PyTorch has: losses within 1e-5, weights
+// Three steps of a network give what PyTorch has: losses within 1e-5, weights
 // and statistics within 1e-4 of their size.
-func TestThreeStepsOfResNet20AsInPyTorch(t *testing.T) {
-	for name, p := range map[string]device.Provider{"cpu": cpu.Provider{}, "ref": ref.Provider{}} {
-		t.Run(name, func(t *testing.T) { compareGolden(t, p) })
+func TestThreeStepsAsInPyTorch(t *testing.T) {
+	for _, g := range []*golden{goldenResNet20, goldenUNet} {
+		for name, p := range map[string]device.Provider{"cpu": cpu.Provider{}, "ref": ref.Provider{}} {
+			t.Run(g.model+" "+name, func(t *testing.T) { g.compare(t, p) })
+		}
 	}
 }
 
-func compareGolden(t *testing.T, p device.Provider) {
-	losses, state := goldenRun(t, p, strings.Count(goldenSteps, "loss "))
+func (g *golden) compare(t *testing.T, p device.Provider) {
+	losses, state := g.run(t, p, strings.Count(g.steps, "loss "))
 	seen := 0
-	for line := range strings.Lines(goldenSteps) {
+	for line := range strings.Lines(g.steps) {
 		f := strings.Fields(line)
 		var numbers []float64
 		for _, s := range f[1:] {
@@ -162,7 +192,7 @@ func compareGolden(t *testing.T, p device.Provider) {
 			}
 		}
 	}
-	if want := len(goldenModel(t).Graph.State); seen != want {
+	if want := len(g.build(t).Graph.State); seen != want {
 		t.Errorf("%d tensors in the golden file, want %d", seen, want)
 	}
 }

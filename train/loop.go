@@ -146,6 +146,7 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 	if err != nil {
 		return err
 	}
+	result.Loss = s.perLabel(batch, result)
 	s.count(b, slices, result)
 	for _, m := range []*meter{epoch, log} {
 		m.rows += slices.Rows()

@@ -24,6 +24,7 @@ type plan struct {
 	transform data.Transform // of the training data, with the recipe's augmentation
 	program   *graph.Program
 	trained   []string
+	weights   []float64  // of the classes in the loss; nil: 1
 	layers    []bn.Layer // whose statistics the run updates; none in frozen mode
 }
 
@@ -49,6 +50,9 @@ func newPlan(r *Recipe, template *models.Model, c Config) (*plan, error) {
 		return nil, err
 	}
 	if p.trained, err = Trained(p.template.Graph, r.Freeze); err != nil {
+		return nil, err
+	}
+	if p.weights, err = r.classWeights(classesOf(p.template.Graph)); err != nil {
 		return nil, err
 	}
 	if p.program, err = Program(r, p.template.Graph, p.wrapped, p.trained); err != nil {
@@ -106,7 +110,12 @@ func Trained(g *graph.Graph, freeze []string) ([]string, error) {
 // estimate too.
 func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*graph.Program, error) {
 	p := &graph.Program{Name: template.Name, State: slices.Clone(template.State)}
+	weights, err := r.classWeights(classesOf(template))
+	if err != nil {
+		return nil, err
+	}
 	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Smoothing: r.LabelSmoothing,
+		Weights: weights, Auxiliary: r.AuxWeight,
 		Seed: int64(r.Seed), Trained: trained, Apart: r.apart()})
 	if err != nil {
 		return nil, err
@@ -128,6 +137,15 @@ func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*grap
 		p.Functions = append(p.Functions, estimate)
 	}
 	return p, p.Check()
+}
+
+// classesOf returns how many classes the first output of a graph tells apart.
+func classesOf(g *graph.Graph) int {
+	shape := g.Main.Values[g.Main.Outputs[0].Value].Type.Shape
+	if len(shape) == 0 {
+		return 0
+	}
+	return shape[0]
 }
 
 // pack makes a checkpoint of a state.

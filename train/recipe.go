@@ -59,12 +59,16 @@ type Recipe struct {
 	Warmup         float64       `json:"warmup"`    // epochs
 	ClipNorm       float64       `json:"clip_norm"` // 0: none
 	LabelSmoothing float64       `json:"label_smoothing"`
-	EMA            float64       `json:"ema"` // decay; 0: none
+	// ClassWeights are those of the labels' classes in the loss, "0.5,2,1"; "median",
+	// until SetData writes what that is; "": 1.
+	ClassWeights string  `json:"class_weights,omitempty"`
+	AuxWeight    float64 `json:"aux_weight,omitempty"` // of the loss of the auxiliary head; 0: none
+	EMA          float64 `json:"ema"`                  // decay; 0: none
 
 	Precision string `json:"precision"`
 	Kernels   string `json:"kernels"` // resolved class, never "auto"
 
-	Save      string `json:"save"`       // last, best:accuracy, best:loss, best:miou
+	Save      string `json:"save"`       // last, best:accuracy, best:loss, best:miou; best until SetData
 	EvalEvery int    `json:"eval_every"` // epochs
 	Patience  int    `json:"patience"`   // evaluations without progress; 0: never stop
 }

@@ -14,12 +14,14 @@ type Schedule struct {
 	peak          float64
 	warmup, total int       // steps
 	cosine        bool      // else piecewise constant
+	poly          float64   // power, if not 0
 	drops         []float64 // epochs at whose start the rate is divided by ten
 	perEpoch      int
 }
 
 // NewSchedule reads the schedule of a recipe: "constant", "cosine" (per step,
-// to 0 at the end of the run) or "step:E1,E2,..." (a tenth from each epoch on).
+// to 0 at the end of the run), "poly:POWER" (the share of steps left to that power,
+// 0.9 without one, to 0 as well) or "step:E1,E2,..." (a tenth from each epoch on).
 func NewSchedule(r *Recipe) (Schedule, error) {
 	s := Schedule{peak: r.LR, total: r.TotalSteps(), perEpoch: r.StepsPerEpoch()}
 	s.warmup = int(math.Round(r.Warmup * float64(s.perEpoch)))
@@ -28,6 +30,14 @@ func NewSchedule(r *Recipe) (Schedule, error) {
 	case name == "constant" && list == "":
 	case name == "cosine" && list == "":
 		s.cosine = true
+	case name == "poly":
+		if s.poly = 0.9; list != "" {
+			power, err := strconv.ParseFloat(list, 64)
+			if err != nil || !(power > 0 && power <= 100) {
+				return s, fmt.Errorf("schedule %q: %q is no power", r.Schedule, list)
+			}
+			s.poly = power
+		}
 	case name == "step" && list != "":
 		for _, e := range strings.Split(list, ",") {
 			at, err := strconv.ParseFloat(e, 64)
@@ -37,13 +47,16 @@ func NewSchedule(r *Recipe) (Schedule, error) {
 			s.drops = append(s.drops, at)
 		}
 	default:
-		return s, fmt.Errorf("unknown schedule %q; there are constant, cosine and step:E1,E2", r.Schedule)
+		return s, fmt.Errorf("unknown schedule %q; there are constant, cosine, poly[:POWER] and step:E1,E2",
+			r.Schedule)
 	}
 	return s, nil
 }
 
 // looksAhead reports whether a schedule's rates depend on the length of the run.
-func looksAhead(schedule string) bool { return schedule == "cosine" }
+func looksAhead(schedule string) bool {
+	return schedule == "cosine" || strings.HasPrefix(schedule, "poly")
+}
 
 // Rate returns the learning rate of a step, counted from 0. The cosine is
 // bnctl's own, so that every machine gets the same bits.
@@ -52,8 +65,11 @@ func (s Schedule) Rate(step int) float64 {
 		return s.peak * float64(step+1) / float64(s.warmup)
 	}
 	rate := s.peak
+	t := float64(step-s.warmup) / float64(max(s.total-s.warmup, 1))
+	if s.poly > 0 {
+		return s.peak * tensor.Exp(float64(s.poly*tensor.Log(1-t)))
+	}
 	if s.cosine {
-		t := float64(step-s.warmup) / float64(max(s.total-s.warmup, 1))
 		return 0.5 * s.peak * (1 + tensor.Cos(math.Pi*t))
 	}
 	for _, at := range s.drops {

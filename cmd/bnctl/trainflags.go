@@ -59,10 +59,14 @@ func recipeFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "weight-decay", Value: d.WeightDecay, Usage: "of kernels and matrices"},
 		&cli.BoolFlag{Name: "decay-all", Usage: "weight decay on gamma, beta and bias too"},
 		&cli.StringFlag{Name: "schedule", Value: d.Schedule,
-			Usage: "constant, cosine (per step, to 0), or step:E1,E2 (a tenth from these epochs on)"},
+			Usage: "constant, cosine (per step, to 0), poly[:POWER], or step:E1,E2 (a tenth from these epochs on)"},
 		&cli.Float64Flag{Name: "warmup", Usage: "`EPOCHS` in which the learning rate rises linearly"},
 		&cli.Float64Flag{Name: "clip-norm", Usage: "largest norm of the gradient", DefaultText: "no limit"},
 		&cli.Float64Flag{Name: "label-smoothing", Usage: "share of the target spread over all classes"},
+		&cli.StringFlag{Name: "class-weights", DefaultText: "1",
+			Usage: "of the classes in the loss, `W,W`, or median: by their frequency in masks"},
+		&cli.Float64Flag{Name: "aux-weight", Usage: "train an auxiliary head, whose loss weighs `W`",
+			DefaultText: "none"},
 		&cli.Float64Flag{Name: "ema", Usage: "the template is the exponential average of the weights with " +
 			"this `DECAY`", DefaultText: "none"},
 		&cli.StringFlag{Name: "augment", Value: d.Augment,
@@ -71,7 +75,8 @@ func recipeFlags() []cli.Flag {
 			Usage: "f32, or bf16: operands of products and stored feature maps are bfloat16, sums stay float32"},
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
 		&cli.StringFlag{Name: "save", Value: d.Save,
-			Usage: "which weights become the template: last, best, best:accuracy, best:loss or best:miou"},
+			Usage: "which weights become the template: last, best (of masks best:miou), best:accuracy, best:loss or " +
+				"best:miou"},
 		&cli.IntFlag{Name: "eval-every", Value: d.EvalEvery, Usage: "`EPOCHS` between evaluations on --val"},
 		&cli.IntFlag{Name: "patience", Usage: "stop after `N` evaluations without progress", DefaultText: "never"},
 	}, slices.Concat(sourceFlags(), fileFlags(), preprocessFlags())...)
@@ -124,7 +129,8 @@ func fromFlags(c *cli.Context, r *train.Recipe, resume bool) error {
 		}
 	}
 	for flag, to := range map[string]*float64{"momentum": &r.Momentum, "weight-decay": &r.WeightDecay,
-		"warmup": &r.Warmup, "clip-norm": &r.ClipNorm, "label-smoothing": &r.LabelSmoothing, "ema": &r.EMA} {
+		"warmup": &r.Warmup, "clip-norm": &r.ClipNorm, "label-smoothing": &r.LabelSmoothing, "ema": &r.EMA,
+		"aux-weight": &r.AuxWeight} {
 		if use(flag) {
 			*to = c.Float64(flag)
 		}
@@ -133,7 +139,8 @@ func fromFlags(c *cli.Context, r *train.Recipe, resume bool) error {
 		"bn-stats": (*string)(&r.BNStats), "bn-update": (*string)(&r.BNUpdate),
 		"weight-sync": (*string)(&r.WeightSync),
 		"bn-min":      &r.BNMin, "optimizer": &r.Optimizer, "schedule": &r.Schedule,
-		"augment": &r.Augment, "precision": &r.Precision, "save": &r.Save} {
+		"augment": &r.Augment, "precision": &r.Precision, "save": &r.Save,
+		"class-weights": &r.ClassWeights} {
 		if use(flag) {
 			*to = c.String(flag)
 		}
@@ -155,9 +162,6 @@ func fromFlags(c *cli.Context, r *train.Recipe, resume bool) error {
 
 // settle resolves what flags leave open or say of each other.
 func settle(c *cli.Context, r *train.Recipe, resume bool) error {
-	if r.Save == "best" {
-		r.Save = "best:accuracy"
-	}
 	if c.IsSet("steps") {
 		if c.IsSet("epochs") {
 			return misuse("give one of --epochs and --steps")

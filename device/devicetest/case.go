@@ -21,6 +21,7 @@ type Case struct {
 	Run func(ctx context.Context, open Opener) error
 
 	program func() (*graph.Program, error) // what it loads
+	may     bool                           // the device may refuse it all the same
 }
 
 // Cases returns all cases, the contract first.

@@ -2,6 +2,7 @@ package devicetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -106,6 +107,9 @@ func (c Case) judge(ctx context.Context, open Opener, have []graph.Op) Result {
 	}
 	start := time.Now()
 	r.Err = bounded(ctx, func(ctx context.Context) error { return run(ctx, open) })
+	if c.may && errors.Is(r.Err, device.Unsupported) {
+		r.Err = c.refused(ctx, open, c.Ops)
+	}
 	r.Took = time.Since(start)
 	return r
 }

@@ -21,6 +21,8 @@ var lossProbes = []probe{
 	{"weighted", graph.SoftmaxXent, nil, []operand{rows(7), labels(7, -1), weight}, losses},
 	{"pixels, ignoring 255", graph.SoftmaxXent, []any{"ignore", 255},
 		[]operand{rows(5, 3, 2), labels(5, 255, 3, 2)}, losses},
+	{"weighted by class", graph.SoftmaxXent, []any{"weights", []float64{0.5, 3, 0, 1, 0.1}},
+		[]operand{rows(5, 3, 2), labels(5, -1, 3, 2)}, losses},
 	{"all ignored", graph.SoftmaxXent, nil, []operand{rows(3), labels(1, 0).with(listedInts(-1))}, losses},
 	{"far apart", graph.SoftmaxXent, nil, []operand{rows(10).with(spread), labels(10, -1)}, losses},
 
@@ -28,6 +30,8 @@ var lossProbes = []probe{
 	{"smoothed", graph.SoftmaxXentGrad, []any{"smoothing", 0.1},
 		[]operand{rows(10), labels(10, -1), inverse}, function},
 	{"weighted", graph.SoftmaxXentGrad, nil, []operand{rows(7), labels(7, -1), inverse, weight}, function},
+	{"weighted by class", graph.SoftmaxXentGrad, []any{"weights", []float64{0.5, 3, 0, 1, 0.1}},
+		[]operand{rows(5, 3, 2), labels(5, -1, 3, 2), inverse, weight}, function},
 	{"pixels, ignoring 255", graph.SoftmaxXentGrad, []any{"ignore", 255},
 		[]operand{rows(5, 3, 2), labels(5, 255, 3, 2), inverse}, function},
 

@@ -42,7 +42,7 @@ func defineSoftmaxXent(c *call) {
 	y, classes := c.out(0), c.in(0).typ.Shape[0]
 	rows := make([]float64, c.in(0).lead)
 	c.labelled(func(n, label, i, stride int) {
-		rows[n] += float64(c.rowWeight(2, n) * c.loss(label, i, classes, stride))
+		rows[n] += float64(c.weight(2, n, label) * c.loss(label, i, classes, stride))
 	})
 	for n, v := range rows {
 		y.at(c.owner[n])[0] += v

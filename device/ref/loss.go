@@ -35,19 +35,24 @@ func (c *call) target(class, label, classes int) float64 {
 	return t
 }
 
-// rowWeight returns the weight of a row: operand i, or 1.
-func (c *call) rowWeight(i, n int) float64 {
+// weight returns the weight of a label: that of its row, operand i, times that
+// of its class; 1 for what there is not.
+func (c *call) weight(i, n, label int) float64 {
+	weight := 1.0
 	if w := c.in(i); w != nil {
-		return w.f[n]
+		weight = w.f[n]
 	}
-	return 1
+	if of := c.Floats("weights"); len(of) > 0 {
+		weight *= of[label]
+	}
+	return weight
 }
 
 // softmaxXent: per replica, the sum of -target*log(softmax), weighted.
 func softmaxXent(c *call) {
 	y, classes := c.out(0), c.in(0).typ.Shape[0]
 	c.labelled(func(n, label, i, stride int) {
-		y.at(c.owner[n])[0] += float64(c.rowWeight(2, n) * c.loss(label, i, classes, stride))
+		y.at(c.owner[n])[0] += float64(c.weight(2, n, label) * c.loss(label, i, classes, stride))
 	})
 }
 
@@ -71,7 +76,7 @@ func softmaxXentGrad(c *call) {
 		largest, log := logSumExp(x, i, classes, stride)
 		for k := range classes {
 			p := tensor.Exp(x[i+k*stride] - largest - log)
-			dx[i+k*stride] = (p - c.target(k, label, classes)) * c.rowWeight(3, n) * inverse
+			dx[i+k*stride] = (p - c.target(k, label, classes)) * c.weight(3, n, label) * inverse
 		}
 	})
 }

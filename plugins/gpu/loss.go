@@ -69,7 +69,15 @@ func (c *compiler) weighted(i int) (any, int) {
 	return c.in(0), 0 // read by nobody
 }
 
+// unweighted refuses losses with weights of classes.
+func (c *compiler) unweighted() {
+	if len(c.node.Floats("weights")) > 0 {
+		c.no("it has no kernel for weights of classes")
+	}
+}
+
 func buildXent(c *compiler) {
+	c.unweighted()
 	x, y := c.in(0), c.out(0)
 	weight, weighted := c.weighted(2)
 	rows := c.temp(graph.Rows, 8)
@@ -87,6 +95,7 @@ func buildCorrect(c *compiler) {
 }
 
 func buildXentGrad(c *compiler) {
+	c.unweighted()
 	x, dx := c.in(0), c.out(0)
 	weight, weighted := c.weighted(3)
 	bad := c.watch(x.positions())

@@ -31,9 +31,12 @@ def target(n, x, labels):
     return t
 
 
-def weight(n, i, rows):
-    w = n.get(i)
-    return np.ones((rows, 1)) if w is None else w.reshape(rows, 1)
+def weight(n, i, labels):
+    """Weights of labels (N, P): that of the row times that of the class."""
+    w = np.ones(labels.shape)
+    if n.get(i) is not None:
+        w = w * n.get(i).reshape(len(labels), 1)
+    return w * np.array(n.attr["weights"])[labels] if n.attr["weights"] else w
 
 
 @operation(pb.OP_SOFTMAX_XENT)
@@ -41,7 +44,7 @@ def softmax_xent(frame, n):
     x, labels, used = prepare(n)
     t = target(n, x, labels)
     terms = np.where(t != 0, t * log_softmax(x), 0)
-    loss = np.where(used, -terms.sum(1), 0) * weight(n, 2, len(x))
+    loss = np.where(used, -terms.sum(1), 0) * weight(n, 2, labels)
     return [[[part.sum()] for _, part in n.replicas(loss)]]
 
 
@@ -49,7 +52,7 @@ def softmax_xent(frame, n):
 def softmax_xent_grad(frame, n):
     x, labels, used = prepare(n)
     d = np.exp(log_softmax(x)) - target(n, x, labels)
-    return np.where(used[:, None], d * weight(n, 3, len(x))[:, :, None] * n.get(2), 0)
+    return np.where(used[:, None], d * weight(n, 3, labels)[:, None] * n.get(2), 0)
 
 
 @operation(pb.OP_CORRECT)

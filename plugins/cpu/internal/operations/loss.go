@@ -24,6 +24,7 @@ type labelled struct {
 	logits, labels, weight *run.Value
 	ignore                 int
 	smoothing              float64
+	classes                []float64 // weights; nil: 1
 	name                   string
 }
 
@@ -31,7 +32,7 @@ func labelledOf(c *run.Compiler, weight *run.Value) *labelled {
 	l := &labelled{logits: c.In(0), labels: c.In(1), weight: weight, ignore: c.Node.Int("ignore"),
 		name: c.Fn.NodeName(c.Node)}
 	if c.Node.Op != graph.Correct {
-		l.smoothing = c.Node.Float("smoothing")
+		l.smoothing, l.classes = c.Node.Float("smoothing"), c.Node.Floats("weights")
 	}
 	return l
 }
@@ -62,12 +63,17 @@ func (l *labelled) target(class, label int) float64 {
 	return t
 }
 
-// weightOf returns the weight of a row.
-func (l *labelled) weightOf(f *run.Frame, w *run.Worker, r int) float64 {
-	if l.weight == nil {
-		return 1
+// weightOf returns the weight of a label of a row: that of the row times that of
+// the class.
+func (l *labelled) weightOf(f *run.Frame, w *run.Worker, r, label int) float64 {
+	weight := 1.0
+	if l.weight != nil {
+		weight = float64(f.At(l.weight, w, r)[0])
 	}
-	return float64(f.At(l.weight, w, r)[0])
+	if len(l.classes) > 0 {
+		weight *= l.classes[label]
+	}
+	return weight
 }
 
 // perReplica returns an action that sums n float64 per row, which do adds up,
@@ -97,7 +103,7 @@ func buildSoftmaxXent(c *run.Compiler) run.Action {
 	l := labelledOf(c, c.In(2))
 	return perReplica(c, 1, func(f *run.Frame, w *run.Worker, r int, sum []float64) {
 		l.each(f, w, r, func(_, label int, x []float32) {
-			sum[0] += float64(l.weightOf(f, w, r) * l.loss(label, x))
+			sum[0] += float64(l.weightOf(f, w, r, label) * l.loss(label, x))
 		})
 	})
 }
@@ -123,7 +129,7 @@ func buildSoftmaxXentGrad(c *run.Compiler) run.Action {
 			largest, log := line{len(x), 1}.logSumExp(x)
 			for k, v := range x {
 				q := tensor.Exp(float64(v) - largest - log)
-				grad[p*len(x)+k] = float32((q - l.target(k, label)) * l.weightOf(f, w, r) * scale)
+				grad[p*len(x)+k] = float32((q - l.target(k, label)) * l.weightOf(f, w, r, label) * scale)
 			}
 		})
 	}}

@@ -1,0 +1,134 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// medianWeights is the Recipe.ClassWeights that stands for the median frequency
+// of the classes over that of each (Eigen and Fergus 2015, section 6.3.2).
+const medianWeights = "median"
+
+// classWeights returns the weights of so many classes; nil without any.
+// Classes that the data has not weigh 1.
+func (r *Recipe) classWeights(classes int) ([]float64, error) {
+	if r.ClassWeights == "" {
+		return nil, nil
+	}
+	refuse := func(text, advice string) error {
+		return problem.New("class-weights", strconv.Quote(r.ClassWeights), text, advice)
+	}
+	var weights []float64
+	for text := range strings.SplitSeq(r.ClassWeights, ",") {
+		w, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || !(w >= 0 && w <= math.MaxFloat32) {
+			return nil, refuse(strconv.Quote(text)+" is no weight", "want median, or a number for each class")
+		}
+		weights = append(weights, w)
+	}
+	switch {
+	case len(weights) != r.Data.Classes:
+		return nil, refuse(fmt.Sprintf("%s for %d classes of the data", problem.Counted(len(weights), "weight"),
+			r.Data.Classes), "")
+	case slices.Max(weights) == 0:
+		return nil, refuse("no class has a weight", "")
+	case r.LabelSmoothing > 0:
+		return nil, refuse("it excludes {label-smoothing}", "drop one of them")
+	}
+	for len(weights) < classes {
+		weights = append(weights, 1)
+	}
+	return weights, nil
+}
+
+// medianFrequencies returns the weights that "median" stands for: the median of
+// the frequencies of the classes, over the frequency of each, which is its share
+// of the labelled pixels of the pictures that it is in. A class that is nowhere
+// weighs 1.
+func medianFrequencies(src data.Source) (string, error) {
+	info := src.Info()
+	if !info.Masks {
+		return "", problem.New("class-weights", medianWeights, "it is for masks, and labels of "+info.Kind+
+			" are none", "give a number for each class")
+	}
+	of, in := make([]int64, len(info.Classes)), make([]int64, len(info.Classes))
+	for i := range info.Len {
+		label, err := src.Label(i)
+		if err != nil {
+			return "", err
+		}
+		here, all := countClasses(label, len(of)), int64(0)
+		for _, n := range here {
+			all += n
+		}
+		for class, n := range here {
+			if n > 0 {
+				of[class], in[class] = of[class]+n, in[class]+all
+			}
+		}
+	}
+	frequency, all := make([]float64, len(of)), []float64(nil)
+	for class, n := range of {
+		if n > 0 {
+			frequency[class] = float64(n) / float64(in[class])
+			all = append(all, frequency[class])
+		}
+	}
+	slices.Sort(all)
+	texts := make([]string, len(of))
+	for class, f := range frequency {
+		weight := 1.0
+		if f > 0 {
+			weight = (all[(len(all)-1)/2] + all[len(all)/2]) / 2 / f
+		}
+		texts[class] = strconv.FormatFloat(weight, 'g', -1, 64)
+	}
+	return strings.Join(texts, ","), nil
+}
+
+// countClasses returns how many labels each class has.
+func countClasses(labels []int32, classes int) []int64 {
+	n := make([]int64, classes)
+	for _, l := range labels {
+		if l >= 0 && int(l) < classes {
+			n[l]++
+		}
+	}
+	return n
+}
+
+// denominator returns the sum of the weights of labels, as PyTorch's mean has
+// it: how many there are, without weights. It is the same in any order.
+func (p *plan) denominator(labels tensor.Tensor) float64 {
+	if p.weights == nil {
+		counted := 0
+		for _, l := range labels.I32() {
+			if l != -1 {
+				counted++
+			}
+		}
+		return float64(counted)
+	}
+	sum := 0.0
+	for class, n := range countClasses(labels.I32(), len(p.weights)) {
+		sum += float64(p.weights[class] * float64(n))
+	}
+	return sum
+}
+
+// perLabel returns the loss of a step such that it over the labels that count is
+// the mean by their weights.
+func (p *plan) perLabel(b parallel.Batch, r parallel.Result) float64 {
+	if p.weights == nil || r.Counted == 0 {
+		return r.Loss
+	}
+	return ratio(r.Loss, p.denominator(b.Rows[parallel.InputLabels])) * r.Counted
+}

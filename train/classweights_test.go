@@ -1,0 +1,75 @@
+package train
+
+import (
+	"context"
+	"testing"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// painted is a source of masks alone.
+type painted struct {
+	data.Source
+	masks [][]int32
+	info  data.Info
+}
+
+func (p *painted) Info() data.Info                             { return p.info }
+func (p *painted) Label(i int) ([]int32, error)                { return p.masks[i], nil }
+func (p *painted) Fingerprint(context.Context) (string, error) { return "", nil }
+
+func paint(classes int, masks ...[]int32) *painted {
+	return &painted{masks: masks, info: data.Info{Kind: "painted", Len: len(masks), Masks: true,
+		Classes: make([]string, classes)}}
+}
+
+// Class 0 is 3 of 4 labelled pixels, class 1 is 1 of the 4 of the picture it is
+// in, class 2 is 2 of 2 there: the median is 3/4. Class 3 is nowhere.
+func TestMedianFrequencies(t *testing.T) {
+	src := paint(4, []int32{0, 0, 0, 1}, []int32{2, -1, 2, -1})
+	r := DefaultRecipe("unet-bn")
+	r.ClassWeights, r.Save = "median", "best"
+	if err := r.SetData(t.Context(), src, nil); err != nil {
+		t.Fatal(err)
+	}
+	if r.ClassWeights != "1,3,0.75,1" || r.Save != "best:miou" {
+		t.Errorf("weights %s, save %s", r.ClassWeights, r.Save)
+	}
+	src.info.Masks = false
+	r.ClassWeights = "median"
+	if err := r.SetData(t.Context(), src, nil); err == nil {
+		t.Error("frequencies of classes that are no masks' were taken")
+	}
+}
+
+func TestClassWeightsBad(t *testing.T) {
+	for _, text := range []string{"1", "1,2,3", "a,b", "0,0", "-1,1", "NaN,1", "1e39,1", ","} {
+		r := DefaultRecipe("unet-bn")
+		r.Data.Classes, r.ClassWeights = 2, text
+		if w, err := r.classWeights(2); err == nil {
+			t.Errorf("%q: %v", text, w)
+		}
+	}
+	r := DefaultRecipe("unet-bn")
+	r.Data.Classes, r.ClassWeights, r.LabelSmoothing = 2, "1,2", 0.1
+	if _, err := r.classWeights(2); err == nil {
+		t.Error("weights and smoothing were taken together")
+	}
+}
+
+// A batch in which nothing counts has the inverse 1, and no loss.
+func TestAllIgnored(t *testing.T) {
+	none := tensor.Of([]int32{-1, -1, -1, -1}, 2, 2)
+	for _, weights := range [][]float64{nil, {1, 2}} {
+		p := &plan{weights: weights}
+		b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: none}}
+		if got := p.inverse(none); got != 1 {
+			t.Errorf("weights %v: inverse %v", weights, got)
+		}
+		if got := p.perLabel(b, parallel.Result{}); got != 0 {
+			t.Errorf("weights %v: loss %v", weights, got)
+		}
+	}
+}

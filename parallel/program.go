@@ -199,14 +199,14 @@ func (t *trainBuilder) finish() error {
 	return t.reduce(loss, hits, seeds)
 }
 
-// AuxiliaryOutput is the name of an output that only training has a use for: its
+// auxiliaryOutput is the name of an output that only training has a use for: its
 // loss is a second one.
-const AuxiliaryOutput = "aux"
+const auxiliaryOutput = "aux"
 
 // auxiliary returns the auxiliary output, which has the shape of the logits.
 func (t *trainBuilder) auxiliary(shape []int) (graph.Value, error) {
 	for _, o := range t.From.Outputs {
-		if o.Name != AuxiliaryOutput {
+		if o.Name != auxiliaryOutput {
 			continue
 		}
 		if is := t.From.Values[o.Value].Type.Shape; !slices.Equal(is, shape) {
@@ -215,7 +215,7 @@ func (t *trainBuilder) auxiliary(shape []int) (graph.Value, error) {
 		}
 		return t.Value(o.Value), nil
 	}
-	return graph.None, fmt.Errorf("graph %s has no output %s", t.From.Name, AuxiliaryOutput)
+	return graph.None, fmt.Errorf("graph %s has no output %s", t.From.Name, auxiliaryOutput)
 }
 
 // reduce appends the backward pass and the closing exchange.

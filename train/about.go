@@ -33,7 +33,7 @@ func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) 
 		return err
 	}
 	if r.ClassWeights == medianWeights {
-		if r.ClassWeights, err = medianFrequencies(training); err != nil {
+		if r.ClassWeights, err = medianFrequencies(ctx, training); err != nil {
 			return err
 		}
 	}

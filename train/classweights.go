@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -53,7 +54,7 @@ func (r *Recipe) classWeights(classes int) ([]float64, error) {
 // the frequencies of the classes, over the frequency of each, which is its share
 // of the labelled pixels of the pictures that it is in. A class that is nowhere
 // weighs 1.
-func medianFrequencies(src data.Source) (string, error) {
+func medianFrequencies(ctx context.Context, src data.Source) (string, error) {
 	info := src.Info()
 	if !info.Masks {
 		return "", problem.New("class-weights", medianWeights, "it is for masks, and labels of "+info.Kind+
@@ -61,7 +62,7 @@ func medianFrequencies(src data.Source) (string, error) {
 	}
 	of, in := make([]int64, len(info.Classes)), make([]int64, len(info.Classes))
 	for i := range info.Len {
-		label, err := src.Label(i)
+		label, err := src.Label(ctx, i)
 		if err != nil {
 			return "", err
 		}

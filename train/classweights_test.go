@@ -17,7 +17,7 @@ type painted struct {
 }
 
 func (p *painted) Info() data.Info                             { return p.info }
-func (p *painted) Label(i int) ([]int32, error)                { return p.masks[i], nil }
+func (p *painted) Label(_ context.Context, i int) ([]int32, error)                { return p.masks[i], nil }
 func (p *painted) Fingerprint(context.Context) (string, error) { return "", nil }
 
 func paint(classes int, masks ...[]int32) *painted {

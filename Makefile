@@ -39,7 +39,7 @@ test-opencl: ## the OpenCL device on the processor, which PoCL makes a device of
 	$(GO) test $(PATIENT) -tags opencl ./plugins/opencl/...
 
 .PHONY: test-peers
-test-peers: ## goldens made again by PyTorch and others, and formats read by their own programs; installs them
+test-peers: ## goldens made again by PyTorch and others, formats read by their own programs, grpcurl asks serve; installs them
 	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test $(PATIENT) -count=1 -run Peer ./...
 
 # ROWS=infer,infer-bf16,train,train-bf16,devices,process,cold,input picks groups of rows, ONLY='resnet20.*batch 8' rows by name; PYTHON= the reader's own.

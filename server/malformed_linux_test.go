@@ -14,8 +14,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 )
@@ -109,15 +107,6 @@ func stopInTheMiddle(t *testing.T, s *Server, n int) (all []net.Conn) {
 	}
 	return all
 }
-
-// asItIs is bytes that are sent as a message.
-type asItIs struct{ encoding.CodecV2 }
-
-func (asItIs) Marshal(v any) (mem.BufferSlice, error) {
-	return mem.BufferSlice{mem.SliceBuffer(v.([]byte))}, nil
-}
-func (asItIs) Unmarshal(mem.BufferSlice, any) error { return nil }
-func (asItIs) Name() string                         { return "proto" }
 
 // sendMessage sends a message in which bytes are wrong.
 func sendMessage(t *testing.T, c *grpc.ClientConn, draw *rand.Rand, m proto.Message) error {

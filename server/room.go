@@ -2,6 +2,7 @@ package server
 
 import (
 	"compress/gzip"
+	"compress/zlib"
 	"errors"
 	"io"
 	"net/http"
@@ -57,17 +58,17 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, l *lease) ([]byte,
 	}
 	var from io.Reader = http.MaxBytesReader(w, r.Body, most)
 	expected := r.ContentLength
-	switch encoding := r.Header.Get("Content-Encoding"); encoding {
-	case "", "identity":
-	case "gzip":
-		z, err := gzip.NewReader(from)
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		unpack := unpackers[encoding]
+		if unpack == nil {
+			return nil, protocol.Refuse(http.StatusUnsupportedMediaType, "bodies are not taken in the encoding %.40q",
+				encoding)
+		}
+		z, err := unpack(from)
 		if err != nil {
 			return nil, unreadable(err, most)
 		}
 		from, expected = z, -1
-	default:
-		return nil, protocol.Refuse(http.StatusUnsupportedMediaType, "bodies are not taken in the encoding %.40q",
-			encoding)
 	}
 	times := int64(1)
 	if r.Header.Get(jsonLength) == "" {
@@ -78,6 +79,12 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, l *lease) ([]byte,
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	}
 	return body, err
+}
+
+// unpackers are the encodings of bodies. Deflate of HTTP is zlib (RFC 9110, 8.4.1.2).
+var unpackers = map[string]func(io.Reader) (io.Reader, error){
+	"gzip":    func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+	"deflate": func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) },
 }
 
 // readAll reads to the end, most bytes at most; expected is -1 if nobody knows

@@ -22,6 +22,8 @@ type Peers struct {
 	timeout time.Duration // after which a peer that is silent is gone
 	turn    atomic.Uint64 // counts the records so far
 	sent    [collective.Lanes]atomic.Int64
+	hurried atomic.Bool           // the run is to stop
+	ended   atomic.Pointer[error] // why the first wait ended that found the fabric at its end
 	stop    context.CancelFunc
 	wait    sync.WaitGroup
 }
@@ -96,7 +98,7 @@ func parse(message []byte) (header, []byte, error) {
 
 // signOfLife tells all peers, every now and then, that this rank is there.
 func (p *Peers) signOfLife(ctx context.Context) {
-	tick := time.NewTicker(max(p.timeout/4, time.Millisecond))
+	tick := time.NewTicker(p.every())
 	defer tick.Stop()
 	for {
 		select {
@@ -120,7 +122,10 @@ func (p *Peers) send(ctx context.Context, to int, lane collective.Lane, message 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := p.fabric.Send(ctx, to, lane, message); err != nil {
+	switch err := p.fabric.Send(ctx, to, lane, message); {
+	case errors.Is(err, Ended):
+		return p.end(err)
+	case err != nil:
 		return fmt.Errorf("rank %d: %w", to, err)
 	}
 	p.sent[lane].Add(int64(len(message)))
@@ -150,21 +155,64 @@ func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, wan
 
 // next returns the next message of a peer.
 func (p *Peers) next(ctx context.Context, from int, lane collective.Lane) (header, []byte, error) {
-	waiting, stop := context.WithTimeout(ctx, p.timeout)
-	defer stop()
-	m, err := p.fabric.Receive(waiting, from, lane)
-	switch {
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		return header{}, nil, fmt.Errorf("rank %d: %w: nothing was heard of it for %v", from, Ended, p.timeout)
-	case err != nil:
-		return header{}, nil, fmt.Errorf("rank %d: %w", from, err)
+	for began := time.Now(); ; {
+		m, err := p.within(ctx, from, lane, min(p.patience(), time.Second))
+		silent := time.Since(began)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && silent < p.patience():
+			continue
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+			return header{}, nil, p.end(fmt.Errorf("rank %d is gone: nothing was heard of it for %v: %w", from,
+				silent.Round(time.Second/10), Ended))
+		case errors.Is(err, Ended):
+			return header{}, nil, p.end(err)
+		case err != nil:
+			return header{}, nil, fmt.Errorf("rank %d: %w", from, err)
+		}
+		h, content, err := parse(m)
+		if err != nil {
+			return h, nil, fmt.Errorf("rank %d: %w", from, err)
+		}
+		return h, content, nil
 	}
-	h, content, err := parse(m)
-	if err != nil {
-		return h, nil, fmt.Errorf("rank %d: %w", from, err)
-	}
-	return h, content, nil
 }
+
+func (p *Peers) within(ctx context.Context, from int, lane collective.Lane, d time.Duration) ([]byte, error) {
+	waiting, stop := context.WithTimeout(ctx, d)
+	defer stop()
+	return p.fabric.Receive(waiting, from, lane)
+}
+
+// end keeps the first error of a fabric that has ended.
+func (p *Peers) end(err error) error {
+	p.ended.CompareAndSwap(nil, &err)
+	return err
+}
+
+// Ended returns why nothing can be exchanged any more; nil if that is not known.
+func (p *Peers) Ended() error {
+	if err := p.ended.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// every is the time between two signs of life.
+func (p *Peers) every() time.Duration {
+	return max(min(p.timeout/4, time.Second+time.Duration(p.Size())*10*time.Millisecond), time.Millisecond)
+}
+
+// patience is how long a peer may be silent.
+func (p *Peers) patience() time.Duration {
+	if p.hurried.Load() {
+		return min(p.timeout, 5*p.every())
+	}
+	return p.timeout
+}
+
+// Hurry says that the run is to stop: a launcher says so when a rank is gone. Then
+// a peer may be silent for a few seconds only.
+func (p *Peers) Hurry() { p.hurried.Store(true) }
 
 // Gather brings a record of every rank to all, and begins the next turn. It
 // returns them by rank. Nothing else may be under way.

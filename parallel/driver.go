@@ -21,6 +21,7 @@ type Driver struct {
 	stepped bool           // a Step waits for its Commit
 	kept    bool           // and the members hold its gradients
 	spoiled error          // of a Commit that was not finite: there is no state any more
+	sent    int64          // bytes to other ranks, up to the last run
 	ledger  ledger
 	stride  int // steps of a replay between renewals of the snapshot; 0: none
 }

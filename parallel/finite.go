@@ -20,7 +20,7 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 	ctx = context.WithoutCancel(ctx)
 	b := &broadcast{driver: d}
 	err := d.commit(ctx, b, h)
-	if err == nil && b.state == nil && !slices.ContainsFunc(d.group.members, (*member).checksUpdates) {
+	if err == nil && b.state == nil && len(d.group.members) > 0 && !slices.ContainsFunc(d.group.members, (*member).checksUpdates) {
 		err = d.checkState(ctx)
 	}
 	if errors.Is(err, device.NonFinite) {
@@ -35,7 +35,7 @@ func (m *member) checksUpdates() bool { return m.Device.Info().Has(device.Finite
 // checkState reads the state, which no member has looked at, and returns an error if
 // the last update was not finite.
 func (d *Driver) checkState(ctx context.Context) error {
-	state, err := d.State(ctx)
+	state, err := d.present(ctx)
 	if err != nil || len(d.group.members) == 0 {
 		return err
 	}

@@ -47,9 +47,9 @@ type Group struct {
 type stepper interface {
 	// Version counts the commits since Open.
 	Version() device.Version
-	// State reads all state of that version from a member. It recovers the group
+	// present reads all state of that version from a member. It recovers the group
 	// if need be.
-	State(ctx context.Context) (map[string]tensor.Tensor, error)
+	present(ctx context.Context) (map[string]tensor.Tensor, error)
 	// snapshot returns a state that the stepper has itself, and its version.
 	snapshot() (device.Version, map[string]tensor.Tensor)
 	// replay brings m, the only member, which has the snapshot, to the present state.

@@ -2,8 +2,10 @@ package parallel
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -21,7 +23,45 @@ func (d *Driver) Rows() int {
 // devices, and returns its outputs in order. A row's outputs depend neither on
 // the other rows nor on the device. After an error that wraps NoDevices the
 // driver is of no more use.
+//
+// With peers all ranks call it with the same rows, of which each needs to have its
+// own share only (OwnRows), and all get all outputs.
 func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+	if d.group.config.Peers != nil {
+		return d.predictOverRanks(ctx, x)
+	}
+	return d.predictHere(ctx, x)
+}
+
+// OwnRows returns which of so many rows this rank predicts, [from, to). With fewer
+// rows than ranks, and without peers, it is all of them.
+func (d *Driver) OwnRows(rows int) (from, to int) { return OwnRows(d.group.config.Peers, rows) }
+
+// OwnRows returns which of so many rows a rank of these predicts, [from, to).
+func OwnRows(p *fabric.Peers, rows int) (from, to int) {
+	if p == nil || rows < p.Size() {
+		return 0, rows
+	}
+	return rows * p.Rank() / p.Size(), rows * (p.Rank() + 1) / p.Size()
+}
+
+// predictOverRanks predicts this rank's share, and gathers those of all.
+func (d *Driver) predictOverRanks(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+	from, to := d.OwnRows(x.Shape[0])
+	var outs []tensor.Tensor
+	shared := to-from < x.Shape[0]
+	mine := verdict{Of: fmt.Sprintf("predict %d rows", x.Shape[0])}
+	_, err := d.together(ctx, &mine, func() (_ []tensor.Tensor, err error) {
+		outs, err = d.predictHere(ctx, x.Rows(from, to))
+		if !shared {
+			return nil, err
+		}
+		return outs, err
+	})
+	return outs, err
+}
+
+func (d *Driver) predictHere(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	var parts [][]tensor.Tensor
 	for from := 0; from < x.Shape[0]; {
 		to, outs, err := d.predict(ctx, x, from)

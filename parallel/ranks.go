@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
@@ -86,33 +88,78 @@ type verdict struct {
 	Of    string `json:"of"`              // the run: all ranks make the same
 	Retry bool   `json:"retry,omitempty"` // not all of its devices have: once more
 	Fatal string `json:"fatal,omitempty"` // why it cannot go on
+	Empty bool   `json:"empty,omitempty"` // it has no device, and waits for one
 	Stop  bool   `json:"stop,omitempty"`  // its context has ended
+	Share
+}
+
+// Share is what a rank has done of a run.
+type Share struct {
+	Rows    int           `json:"rows"`
+	Waited  time.Duration `json:"waited"`  // for input: Batch.Waited
+	Blocked time.Duration `json:"blocked"` // in exchanges, the mean over its devices
+	Bytes   int64         `json:"bytes"`   // that it has sent to other ranks since the run before
+}
+
+// share returns what this rank has done.
+func (d *Driver) share(b Batch, t Timing) Share {
+	peers, rows := d.group.config.Peers, 0
+	for _, n := range b.Sizes[d.group.first : d.group.first+d.group.replicas] {
+		rows += n
+	}
+	sent := peers.Sent(collective.Moments) + peers.Sent(collective.Gradients)
+	s := Share{Rows: rows, Waited: b.Waited, Blocked: t.Blocked, Bytes: sent - d.sent}
+	d.sent = sent
+	return s
 }
 
 // runOverRanks runs f on a batch on all ranks, again and again as long as one of
 // them loses a device. No rank returns a result before all have one.
 func (d *Driver) runOverRanks(ctx context.Context, f *graph.Function, b Batch) (Result, error) {
-	stop := ctx.Err() != nil
+	mine := verdict{Of: fmt.Sprintf("%s of version %d", f.Name, d.version), Stop: ctx.Err() != nil}
 	ctx = context.WithoutCancel(ctx)
+	var r Result
+	all, err := d.together(ctx, &mine, func() ([]tensor.Tensor, error) {
+		outs, t, err := d.run(ctx, f, b)
+		if err != nil {
+			return nil, err
+		}
+		r = d.result(f, outs, t)
+		mine.Share = d.share(b, t)
+		return r.Moments, nil
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	for _, v := range all {
+		r.Stop, r.Ranks = r.Stop || v.Stop, append(r.Ranks, v.Share)
+	}
+	d.kept = f.Name == graph.Train
+	return r, nil
+}
+
+// together makes a run with all ranks: f is what this one does of it. What f
+// returns becomes that of all ranks, one after the other.
+func (d *Driver) together(ctx context.Context, mine *verdict, f func() ([]tensor.Tensor, error)) (
+	[]report, error) {
 	var failed error // of this rank
 	for {
-		var r Result
+		var rows []tensor.Tensor
+		if failed == nil && len(d.group.members) == 0 {
+			failed = &emptied{NoDevices}
+		}
 		if failed == nil {
-			var outs []device.Outcome
-			var t Timing
-			if outs, t, failed = d.run(ctx, f, b); failed == nil {
-				r = d.result(f, outs, t)
+			rows, failed = f()
+		}
+		all, again, err := d.agree(ctx, *mine, failed, rows)
+		if err != nil || !again {
+			return all, err
+		}
+		if failed = d.recoverHere(ctx, failed); slices.ContainsFunc(all, report.empty) {
+			if failed, err = d.refill(ctx, all, failed); err != nil {
+				return nil, err
 			}
 		}
-		again, stopped, err := d.agree(ctx, f.Name, failed, stop, r.Moments)
-		switch {
-		case err != nil:
-			return Result{}, err
-		case !again:
-			r.Stop, d.kept = stopped, f.Name == graph.Train
-			return r, nil
-		}
-		failed = d.recoverHere(ctx, failed)
 	}
 }
 
@@ -120,52 +167,53 @@ func (d *Driver) runOverRanks(ctx context.Context, f *graph.Function, b Batch) (
 // it cannot.
 func (d *Driver) recoverHere(ctx context.Context, failed error) error {
 	var l *lost
-	if !errors.As(failed, &l) {
-		return nil // another rank's device
+	if !errors.As(failed, &l) || isEmptied(failed) {
+		return nil // another rank's device, or one to wait for
 	}
 	return d.group.recover(ctx, failed)
 }
 
 // agree tells all ranks how this one has fared and hears of the others. Moments
-// become those of all replicas. It reports whether all have to run once more,
-// and whether one wants to stop. The error is that of the first rank that cannot
-// go on.
-func (d *Driver) agree(ctx context.Context, function string, failed error, stop bool,
-	moments []tensor.Tensor) (again, stopped bool, err error) {
+// become those of all replicas. It reports whether all have to run once more. The
+// error is that of the first rank that cannot go on, or why the fabric has ended.
+func (d *Driver) agree(ctx context.Context, mine verdict, failed error, moments []tensor.Tensor) (
+	all []report, again bool, err error) {
 	peers := d.group.config.Peers
-	mine := verdict{Of: fmt.Sprintf("%s of version %d", function, d.version), Stop: stop}
 	if failed != nil {
+		if err := peers.Ended(); err != nil {
+			return nil, false, err
+		}
+		mine.Empty = isEmptied(failed)
 		if mine.Retry = d.repairable(failed); !mine.Retry {
 			mine.Fatal = failed.Error()
 		}
 		if err := peers.CallOff(ctx, failed.Error()); err != nil {
-			return false, false, errors.Join(failed, err)
+			return nil, false, errors.Join(failed, err)
 		}
 	}
-	all, err := gather(ctx, peers, mine, moments)
-	if err != nil {
-		return false, false, errors.Join(failed, err)
+	if all, err = gather(ctx, peers, mine, moments); err != nil {
+		return nil, false, errors.Join(failed, err)
 	}
 	for rank, v := range all {
 		if v.Fatal != "" && rank == peers.Rank() {
-			return false, false, failed
+			return nil, false, failed
 		}
 		if v.Fatal != "" {
-			return false, false, &RankError{rank, v.Fatal}
+			return nil, false, &RankError{rank, v.Fatal}
 		}
-		if v.Of != mine.Of {
+		if v.Of != mine.Of && !v.Empty && !mine.Empty {
 			text := fmt.Sprintf("it is at %s, rank %d at %s", v.Of, peers.Rank(), mine.Of)
-			return false, false, &RankError{rank, text}
+			return nil, false, &RankError{rank, text}
 		}
-		again, stopped = again || v.Retry, stopped || v.Stop
+		again = again || v.Retry
 	}
 	if again {
-		return true, stopped, nil
+		return all, true, nil
 	}
 	for i := range moments {
 		moments[i] = joined(all, i, moments[i])
 	}
-	return false, stopped, nil
+	return all, false, nil
 }
 
 // repairable reports whether a run that failed can be made once more: a device
@@ -173,6 +221,8 @@ func (d *Driver) agree(ctx context.Context, function string, failed error, stop 
 func (d *Driver) repairable(failed error) bool {
 	var l *lost
 	switch {
+	case isEmptied(failed):
+		return true
 	case errors.Is(failed, NoDevices):
 		return false
 	case errors.As(failed, &l):

@@ -55,6 +55,13 @@ func rankSteps(t *testing.T, members []Member, mode bn.Mode, c Config) (string, 
 			return got, err
 		}
 	}
+	for _, rows := range []int{7, 2} {
+		outs, err := d.Predict(ctx, batchOf(rows, 5, Keep, 20).Rows["x"])
+		if err != nil {
+			return got, err
+		}
+		got += fmt.Sprint(outs[0].Shape, outs[0].F32())
+	}
 	state, err := d.State(ctx)
 	for _, s := range m.Graph.State {
 		got += fmt.Sprint(s.Name, state[s.Name].F32())
@@ -119,6 +126,51 @@ func TestRanksLoseDevices(t *testing.T) {
 			members = append(members, Member{"frail", first})
 			return rankSteps(t, members, bn.Sync, Config{Peers: p, Reopen: h.reopen, Timeout: 2 * time.Second,
 				Lost: func(LossEvent) {
+					mu.Lock()
+					defer mu.Unlock()
+					lost++
+				}})
+		})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for rank, got := range said {
+			if got != want {
+				t.Errorf("seed %d: rank %d has other bits than without losses", seed, rank)
+			}
+		}
+		if lost == 0 {
+			t.Errorf("seed %d: no device was lost", seed)
+		}
+	}
+}
+
+// TestRanksOfOneDeviceLoseIt: each rank has one device, which dies again and again.
+// A rank without any opens one and gets the state of another.
+func TestRanksOfOneDeviceLoseIt(t *testing.T) {
+	want, err := rankSteps(t, refs(t, 1), bn.Sync, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds := uint64(6)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
+		lost := 0
+		var mu sync.Mutex
+		said, err := onRanks(3, func(p *fabric.Peers) (string, error) {
+			h := &hall{fate: rand.New(rand.NewPCG(seed, uint64(p.Rank()))), deaths: 2, calm: 12}
+			if p.Rank() == 0 {
+				h.deaths = 0 // some rank has the state, always
+			}
+			first, err := h.open()
+			if err != nil {
+				return "", err
+			}
+			defer first.Close()
+			return rankSteps(t, []Member{{"frail", first}}, bn.Sync, Config{Peers: p, Reopen: h.reopen,
+				Timeout: 5 * time.Second, Lost: func(LossEvent) {
 					mu.Lock()
 					defer mu.Unlock()
 					lost++

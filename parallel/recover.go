@@ -71,8 +71,8 @@ func (g *Group) replaceLost(ctx context.Context, err error) error {
 	if err := g.drop(err); err != nil || len(g.members) > 0 {
 		return err
 	}
-	if g.config.Peers != nil { // a replay needs the other ranks, and they have gone on
-		return fmt.Errorf("%w on this rank: %w", NoDevices, err)
+	if g.config.Peers != nil && g.stepper.Version() > 0 { // a replay needs the others, and they have gone on
+		return &emptied{fmt.Errorf("%w: %w", NoDevices, err)}
 	}
 	return g.awaitOne(ctx, err)
 }

@@ -18,7 +18,7 @@ type BackEvent struct {
 // rejoinPending makes the devices members that were opened again since the last step.
 func (g *Group) rejoinPending(ctx context.Context) error {
 	for g.reopener.hasPending() {
-		state, err := g.stepper.State(ctx)
+		state, err := g.stepper.present(ctx)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,9 @@ func (d *Driver) write(ctx context.Context, state map[string]tensor.Tensor) erro
 		if err == nil {
 			return nil
 		}
-		if err := d.group.recover(ctx, err); err != nil {
+		if err := d.group.recover(ctx, err); isEmptied(err) {
+			return nil // the next device gets the state of another rank, which writes the same
+		} else if err != nil {
 			return err
 		}
 	}
@@ -42,8 +44,22 @@ func (d *Driver) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error)
 // become long, or keeping their inputs large.
 func (d *Driver) SnapshotDue() bool { return d.ledger.long() }
 
-// State reads all state from one device: they all have the same.
-func (d *Driver) State(ctx context.Context) (map[string]tensor.Tensor, error) {
+// State reads all state from one device: they all have the same. With peers all
+// ranks call it.
+func (d *Driver) State(ctx context.Context) (state map[string]tensor.Tensor, err error) {
+	if d.group.config.Peers == nil || d.spoiled != nil {
+		return d.present(ctx)
+	}
+	_, err = d.together(ctx, &verdict{Of: fmt.Sprintf("state of version %d", d.version)},
+		func() (_ []tensor.Tensor, err error) {
+			state, err = d.present(ctx)
+			return nil, err
+		})
+	return state, err
+}
+
+// present is State of this rank.
+func (d *Driver) present(ctx context.Context) (map[string]tensor.Tensor, error) {
 	if d.spoiled != nil {
 		return nil, d.spoiled
 	}

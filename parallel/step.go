@@ -19,6 +19,8 @@ type Batch struct {
 	Sizes   []int                    // rows of each replica
 	// Inverses is 1/denominator of each replica's own rows: for a Local.
 	Inverses []float32
+	// Waited is how long this rank has waited for it: what others hear of.
+	Waited time.Duration
 }
 
 // Result is what a step yields.
@@ -33,6 +35,8 @@ type Result struct {
 	// Stop: the context of some rank has ended. With peers a step is not left
 	// undone for that: all ranks stop after the same one.
 	Stop bool
+	// Ranks is what each rank has done; nil without peers.
+	Ranks []Share
 }
 
 // Step runs the training function on a batch. The gradients stay on the
@@ -187,7 +191,9 @@ func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error
 		if err == nil {
 			break
 		}
-		if err := d.group.replaceLost(ctx, err); err != nil {
+		if err := d.group.replaceLost(ctx, err); isEmptied(err) {
+			break // the other ranks have the new version, and send it to the next device here
+		} else if err != nil {
 			return err
 		}
 	}
@@ -201,6 +207,9 @@ func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error
 
 // update makes the next version on every device: each for itself, or one for all.
 func (d *Driver) update(ctx context.Context, b *broadcast, h device.Hyper) error {
+	if len(d.group.members) == 0 {
+		return nil // a rank without a device: the next one gets the state of another
+	}
 	if d.group.config.Template || d.drifts() || b.state != nil {
 		return b.run(ctx, h)
 	}

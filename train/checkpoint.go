@@ -42,6 +42,7 @@ func positionOf(k *serialize.Checkpoint) (position, error) {
 // nothing of it.
 type rescue struct {
 	*trainer
+	every    int                   // steps between checkpoints, of rank 0; 0: none are written
 	saved    int                   // step of the last checkpoint in the file
 	snapshot *serialize.Checkpoint // what is written if all devices are lost
 }
@@ -73,7 +74,7 @@ func (r *rescue) stopped(ctx context.Context, err error) error {
 
 // save writes the checkpoint, if the run has a file for it.
 func (r *rescue) save(ctx context.Context) error {
-	if r.config.Checkpoint == "" {
+	if r.every == 0 {
 		return nil
 	}
 	k, err := r.take(ctx)
@@ -85,6 +86,10 @@ func (r *rescue) save(ctx context.Context) error {
 
 // write writes a checkpoint to the file of the run.
 func (r *rescue) write(k *serialize.Checkpoint) error {
+	if r.config.Checkpoint == "" { // rank 0 writes it
+		r.saved = r.progress.Step
+		return nil
+	}
 	if err := serialize.WriteCheckpoint(r.config.Checkpoint, k); err != nil {
 		return err
 	}
@@ -97,14 +102,18 @@ func (r *rescue) write(k *serialize.Checkpoint) error {
 	return nil
 }
 
+// interval returns after how many steps checkpoints are written; 0: never.
+func (p *plan) interval() int {
+	if p.config.Checkpoint == "" {
+		return 0
+	}
+	return cmp.Or(p.config.CheckpointEvery, p.recipe.StepsPerEpoch())
+}
+
 // saveIfDue writes a checkpoint every so many steps, or after an epoch.
 // In between it keeps one in memory, if lost devices can come back.
 func (r *rescue) saveIfDue(ctx context.Context) error {
-	every := r.config.CheckpointEvery
-	if every == 0 {
-		every = r.recipe.StepsPerEpoch()
-	}
-	if r.progress.Step != r.saved && r.progress.Step%every == 0 && r.config.Checkpoint != "" {
+	if r.every > 0 && r.progress.Step != r.saved && r.progress.Step%r.every == 0 {
 		return r.save(ctx)
 	}
 	if r.driver.SnapshotDue() {

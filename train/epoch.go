@@ -18,7 +18,7 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	done := EpochDone{Epoch: number, TrainLoss: ratio(p.LossSum, p.Counted),
 		TrainAccuracy: ratio(p.Correct, p.Counted), Seconds: m.elapsed().Seconds(), Throughput: m.throughput(),
 		InputWait: m.share(m.input), SyncWait: m.share(m.sync), Seen: p.Seen, Repeated: p.Repeated,
-		Dropped: s.unread()}
+		Dropped: s.unread(), Ranks: m.shares()}
 	if s.config.Validation != nil && (number%max(r.EvalEvery, 1) == 0 || p.Step == r.TotalSteps()) {
 		if err := s.validate(ctx, &done); err != nil {
 			return err
@@ -77,8 +77,12 @@ func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor
 	}
 	t := s.transform
 	t.Augment = ""
-	return Evaluate(ctx, s.driver, s.config.Validation, EvalOptions{Batch: s.driver.Rows(),
-		Workers: s.config.Workers, Transform: t, Probabilities: EndsInSoftmax(s.template.Graph)})
+	o := EvalOptions{Batch: s.recipe.StepBatch(), Workers: s.config.Workers, Transform: t,
+		Probabilities: EndsInSoftmax(s.template.Graph), OwnRows: s.driver.OwnRows}
+	if s.config.Peers == nil {
+		o.Batch = s.driver.Rows()
+	}
+	return Evaluate(ctx, s.driver, s.config.Validation, o)
 }
 
 // validate evaluates and keeps the state if it is the best so far.

@@ -52,7 +52,7 @@ func (e *Evaluation) Loss() float64 { return ratio(e.LossSum, e.weight) }
 // output is taken as logits, or as probabilities if probabilities is set.
 func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) (*Evaluation, error) {
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: o.Batch, Workers: o.Workers, Epochs: 1,
-		Transform: o.Transform})
+		Transform: o.Transform, Wanted: o.wanted()})
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +74,17 @@ func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) 
 			return nil, err
 		}
 		b.Release()
+	}
+}
+
+// wanted says which rows of a batch are read.
+func (o *EvalOptions) wanted() func(data.Position, int) func(row int) bool {
+	if o.OwnRows == nil {
+		return nil
+	}
+	return func(_ data.Position, rows int) func(row int) bool {
+		from, to := o.OwnRows(rows)
+		return func(row int) bool { return row >= from && row < to }
 	}
 }
 
@@ -183,4 +194,7 @@ type EvalOptions struct {
 	Batch, Workers int
 	Transform      data.Transform
 	Probabilities  bool // the output went through a softmax already
+	// OwnRows says which of the rows of a batch the predictor needs: parallel's
+	// Driver gets the others' outputs from other ranks. nil: all.
+	OwnRows func(rows int) (from, to int)
 }

@@ -21,6 +21,7 @@ type Started struct {
 	Parameters    int      `json:"parameters"`
 	FirstStep     int      `json:"first_step"` // above 0 after a resume
 	TotalSteps    int      `json:"total_steps"`
+	Ranks         int      `json:"ranks,omitempty"` // of which the devices are one's; 0: there are no others
 }
 
 // Stepped tells of one optimizer step.
@@ -34,6 +35,17 @@ type Stepped struct {
 	InputWait  float64 `json:"input_wait"` // share of the time since the last event
 	SyncWait   float64 `json:"sync_wait"`
 	Remaining  float64 `json:"eta_s"`
+
+	Ranks []RankShare `json:"ranks,omitempty"` // of a run over several
+}
+
+// RankShare is what a rank has done since the last event.
+type RankShare struct {
+	Rows       int     `json:"rows"`
+	Throughput float64 `json:"images_per_s"`
+	InputWait  float64 `json:"input_wait"` // share of the time
+	SyncWait   float64 `json:"sync_wait"`
+	Bytes      int64   `json:"bytes"` // sent to other ranks
 }
 
 // EpochDone tells of one epoch. Validation figures are nil where none was made.
@@ -57,6 +69,8 @@ type EpochDone struct {
 	Waited        int64    `json:"waited,omitempty"`  // steps that these waited, in total
 
 	Late *parallel.Lateness `json:"late_gradients,omitempty"` // with --weight-sync async:S
+
+	Ranks []RankShare `json:"ranks,omitempty"` // of a run over several
 }
 
 // DeviceLost tells of a device that the run goes on without.
@@ -133,6 +147,7 @@ type meter struct {
 	input, sync      time.Duration
 	loss             float64
 	correct, counted float64
+	ranks            []parallel.Share
 }
 
 func newMeter() meter { return meter{since: time.Now()} }

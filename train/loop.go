@@ -94,7 +94,11 @@ func (s *Session) epochEnds() bool {
 func (s *Session) start() {
 	kernels, deterministic := KernelClass(s.config.Devices)
 	group := s.driver.Group()
-	s.emit(Started{Recipe: s.recipe, Devices: group.Devices(), Placement: group.Placement(),
+	ranks := 0
+	if s.config.Peers != nil {
+		ranks = s.config.Peers.Size()
+	}
+	s.emit(Started{Ranks: ranks, Recipe: s.recipe, Devices: group.Devices(), Placement: group.Placement(),
 		Kernels: kernels, Deterministic: deterministic, BatchNorm: s.batchNormSees(),
 		Parameters: s.template.Summary().Parameters,
 		FirstStep:  s.progress.Step, TotalSteps: s.recipe.TotalSteps()})
@@ -141,6 +145,7 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 		return s.advance(ctx, l, epoch, log)
 	}
 	batch := s.batch(b, slices)
+	batch.Waited = waited
 	s.remember(batch)
 	result, err := s.step(ctx, batch)
 	if err != nil {
@@ -150,6 +155,7 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 	s.count(b, slices, result)
 	for _, m := range []*meter{epoch, log} {
 		m.rows += slices.Rows()
+		m.add(result.Ranks)
 		m.input += waited
 		m.sync += result.Timing.Blocked
 		m.loss, m.correct, m.counted = m.loss+result.Loss, m.correct+result.Correct, m.counted+result.Counted
@@ -171,6 +177,6 @@ func (s *Session) logIfDue(m *meter) {
 	s.emit(Stepped{Step: p.Step, Epoch: (p.Step-1)/s.recipe.StepsPerEpoch() + 1,
 		Loss: ratio(m.loss, m.counted), Accuracy: ratio(m.correct, m.counted), LR: s.schedule.Rate(p.Step - 1),
 		Throughput: m.throughput(), InputWait: m.share(m.input), SyncWait: m.share(m.sync),
-		Remaining: ratio(left, m.throughput())})
+		Remaining: ratio(left, m.throughput()), Ranks: m.shares()})
 	*m = newMeter()
 }

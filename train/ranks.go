@@ -43,6 +43,7 @@ func (p *plan) takeRank() error {
 type agreement struct {
 	Recipe json.RawMessage `json:"recipe"`
 	Step   int             `json:"step"`
+	Every  int             `json:"every"` // steps between checkpoints: rank 0's counts
 	State  string          `json:"state"` // SHA-256 of all that the run begins with
 }
 
@@ -54,7 +55,7 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 	if peers == nil {
 		return nil
 	}
-	mine := agreement{s.recipe.JSON(), s.progress.Step, digest(state, from)}
+	mine := agreement{s.recipe.JSON(), s.progress.Step, s.rescue.every, digest(state, from)}
 	b, err := json.Marshal(mine)
 	if err != nil {
 		return err
@@ -71,6 +72,7 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 		}
 		if rank == 0 {
 			first = theirs
+			s.rescue.every = first.Every
 			continue
 		}
 		if what := theirs.differs(first); what != "" {
@@ -146,6 +148,7 @@ func digest(state map[string]tensor.Tensor, from *serialize.Checkpoint) string {
 // context of any rank has ended, and it ends all ranks if it cannot go on.
 func (s *Session) runOnRank(ctx context.Context) (*models.Model, error) {
 	s.until = ctx
+	defer context.AfterFunc(ctx, s.config.Peers.Hurry)()
 	m, err := s.run(context.WithoutCancel(ctx))
 	told := errors.Is(err, errStopped) || ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
 	switch {

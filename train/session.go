@@ -94,7 +94,7 @@ func newSession(r *Recipe, template *models.Model, state map[string]tensor.Tenso
 	if t.statistics, err = newStatistics(p, state); err != nil {
 		return nil, err
 	}
-	return &Session{trainer: t, rescue: rescue{trainer: t}}, nil
+	return &Session{trainer: t, rescue: rescue{trainer: t, every: p.interval()}}, nil
 }
 
 // RecipeError says in which fields a resumed recipe differs from that of the checkpoint.

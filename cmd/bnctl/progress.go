@@ -61,7 +61,7 @@ func (p *progress) start(e train.Started) {
 		p.line("%s", text)
 	}
 	p.line("devices %s · kernels %s · %s%s%s", strings.Join(e.Devices, ", "), e.Kernels, r.Precision,
-		shares(e.Placement), notDeterministic(e))
+		shares(e.Placement)+among(e.Ranks), notDeterministic(e))
 	if p.out.terminal && !p.out.quiet {
 		p.bar = progressbar.NewOptions(e.TotalSteps, progressbar.OptionSetWriter(p.out.stderr),
 			progressbar.OptionSetWidth(18), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false),
@@ -123,8 +123,10 @@ func (p *progress) epoch(e train.EpochDone) {
 	}
 	p.line("epoch %d: train loss %.4f  accuracy %.2f %%%s  (%.1f s, %.0f img/s, %d seen%s)", e.Epoch,
 		e.TrainLoss, 100*e.TrainAccuracy, val, e.Seconds, e.Throughput, e.Seen, uneven(e))
-	if e.Warning != "" {
-		p.line("%s", e.Warning)
+	for _, text := range []string{train.RanksLine(e.Ranks), e.Warning} {
+		if text != "" {
+			p.line("%s", text)
+		}
 	}
 	if e.Merged > 0 {
 		p.line("running statistics have heard of %s of replicas, %.1f steps late on average",

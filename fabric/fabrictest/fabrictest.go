@@ -23,26 +23,31 @@ type Opener func(ctx context.Context, size int) ([]fabric.Fabric, error)
 type Case struct {
 	Name string
 	Rule string // the sentence of package fabric that it checks
-	Run  func(ctx context.Context, open Opener) error
+	// Sizes are those of the fabrics that it opens. An opener that is one rank of a
+	// launcher's returns that rank for its own size, and none for others.
+	Sizes []int
+	Run   func(ctx context.Context, open Opener) error
 }
 
 // Cases returns all cases. Each takes less than a few seconds.
 func Cases() []Case {
 	return []Case{
-		{"ranks", "Rank is the number of this process among them, from 0. Size is their number.", ranks},
+		{"ranks", "Rank is the number of this process among them, from 0. Size is their number.",
+			[]int{1, 2, 3}, ranks},
 		{"order", "Messages from one rank to another in one lane arrive in the order in which they were sent, " +
-			"each once and whole, of any length, zero included.", order},
-		{"lanes", "What is sent in one lane never waits for what is sent in another.", lanes},
+			"each once and whole, of any length, zero included.", []int{3}, order},
+		{"lanes", "What is sent in one lane never waits for what is sent in another.", []int{2}, lanes},
 		{"both send first", "Send does not wait until it is received: two ranks may send to each other before " +
-			"either receives.", sendFirst},
-		{"the buffer", "message is the caller's again when Send returns.", buffer},
-		{"a context that ends", "ctx ended: the error is its error, and no message is lost by it.", canceled},
+			"either receives.", []int{2}, sendFirst},
+		{"the buffer", "message is the caller's again when Send returns.", []int{2}, buffer},
+		{"a context that ends", "ctx ended: the error is its error, and no message is lost by it.",
+			[]int{2}, canceled},
 		{"abort", "Abort ends all ranks: whatever they do with the fabric returns an error that wraps Ended.",
-			abort},
+			[]int{3}, abort},
 		{"close", "What was sent before arrives. A rank that is closed takes part no more, and its peers find " +
-			"that out when they receive.", closed},
-		{"closing twice", "Closing twice is legal.", closedTwice},
-		{"nobody", "there are so many ranks and lanes, and none sends to itself", nobody},
+			"that out when they receive.", []int{2}, closed},
+		{"closing twice", "Closing twice is legal.", []int{2}, closedTwice},
+		{"nobody", "there are so many ranks and lanes, and none sends to itself", []int{2}, nobody},
 	}
 }
 

@@ -61,7 +61,6 @@ var unusedNames = map[string]string{
 
 	"bn.Modes":                   "as bn.Rules and bn.Updates, which commands list",
 	"data.Transform.ApplyMask":   checked,
-	"fabric.Peers.Sent":          checked,
 	"fabric/fabrictest.Patience": checked,
 	"train.Recipe.Differences":   "what Resume asks first: a caller may ask without a session",
 	"train.Recipe.StepsPerEpoch": "beside TotalSteps",

@@ -20,7 +20,9 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 	ctx = context.WithoutCancel(ctx)
 	b := &broadcast{driver: d}
 	err := d.commit(ctx, b, h)
-	if err == nil && b.state == nil && len(d.group.members) > 0 && !slices.ContainsFunc(d.group.members, (*member).checksUpdates) {
+	members := d.group.members
+	if err == nil && b.state == nil && len(members) > 0 &&
+		!slices.ContainsFunc(members, (*member).checksUpdates) {
 		err = d.checkState(ctx)
 	}
 	if errors.Is(err, device.NonFinite) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -35,10 +34,8 @@ func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 
 // OwnRows returns which of so many rows this rank predicts, [from, to). With fewer
 // rows than ranks, and without peers, it is all of them.
-func (d *Driver) OwnRows(rows int) (from, to int) { return OwnRows(d.group.config.Peers, rows) }
-
-// OwnRows returns which of so many rows a rank of these predicts, [from, to).
-func OwnRows(p *fabric.Peers, rows int) (from, to int) {
+func (d *Driver) OwnRows(rows int) (from, to int) {
+	p := d.group.config.Peers
 	if p == nil || rows < p.Size() {
 		return 0, rows
 	}

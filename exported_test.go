@@ -198,25 +198,32 @@ func (p *exported) declare(f *ast.File) {
 func (p *exported) function(d *ast.FuncDecl) {
 	name := d.Name.Name
 	if d.Recv != nil {
-		of := d.Recv.List[0].Type
-		for {
-			if star, ok := of.(*ast.StarExpr); ok {
-				of = star.X
-			} else if index, ok := of.(*ast.IndexExpr); ok {
-				of = index.X
-			} else {
-				break
-			}
-		}
-		id, ok := of.(*ast.Ident)
-		if !ok || !id.IsExported() {
+		of := receiver(d)
+		if !ast.IsExported(of) {
 			return
 		}
-		name = id.Name + "." + name
+		name = of + "." + name
 	}
 	if d.Name.IsExported() {
 		p.names[name] = nil
 		p.mention(d.Type)
+	}
+}
+
+// receiver returns the name of the type that a method is of.
+func receiver(d *ast.FuncDecl) string {
+	of := d.Recv.List[0].Type
+	for {
+		switch x := of.(type) {
+		case *ast.StarExpr:
+			of = x.X
+		case *ast.IndexExpr:
+			of = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return ""
+		}
 	}
 }
 

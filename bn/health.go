@@ -30,14 +30,15 @@ const (
 
 // Finding is something about a layer that a person should know.
 type Finding struct {
-	Layer    string   `json:"layer"`
+	Layer    string   `json:"layer"`    // Norm.Name
 	Channels []int    `json:"channels"` // nil: all of them, or not a matter of channels
-	Problem  string   `json:"problem"`
+	Problem  string   `json:"problem"`  // what is wrong, in words
 	Severity Severity `json:"severity"`
-	Advice   string   `json:"advice"`
+	Advice   string   `json:"advice"` // what to do
 }
 
-// Examine checks the statistics of a file's batch norms. Zero variances are a
+// Examine checks the statistics of a file's batch norms and returns what is wrong,
+// layer by layer in their order; nil if nothing is. Zero variances are a
 // warning: they occur in healthy models, in channels that are never active.
 // So are statistics that were never updated in a model none of whose batch
 // norms was ever trained: they are what goes with such weights.

@@ -122,10 +122,13 @@ func (s *Statistics) clone() *Statistics {
 	return &Statistics{layers: s.layers, choose: s.choose, state: s.Tensors(), updates: s.Updates()}
 }
 
-// Updates returns how often each layer was updated, in the order of layers.
+// Updates returns how often each layer was updated, in the order of layers: a
+// step in which a layer saw too few values does not count.
 func (s *Statistics) Updates() []int64 { return slices.Clone(s.updates) }
 
-// Restore sets the set to what Tensors and Updates of such a set returned.
+// Restore sets the set to what Tensors and Updates of such a set returned: to go
+// on from a checkpoint. The error says what is missing or of another shape; then
+// the set is as before.
 func (s *Statistics) Restore(state map[string]tensor.Tensor, updates []int64) error {
 	if len(updates) != len(s.layers) {
 		return fmt.Errorf("bn: update counts of %d layers, want %d", len(updates), len(s.layers))

@@ -18,7 +18,7 @@ const (
 
 const asyncPrefix = "async:"
 
-// ParseUpdate returns the update with that name.
+// ParseUpdate returns the update with that name. The error says what there is.
 func ParseUpdate(s string) (Update, error) {
 	u := Update(s)
 	if u == EveryStep || u == PostHoc {

@@ -34,6 +34,7 @@ type Options struct {
 // Fleet is the opened devices of a run and the plugins behind them.
 type Fleet struct {
 	// Members are the devices, in the order in which they were named.
+	// It may be read; devices are closed by Close alone.
 	Members   []parallel.Member
 	options   Options
 	device    device.Options
@@ -174,7 +175,9 @@ func (f *Fleet) share(targets []target) (err error) {
 }
 
 // Reopen opens a lost device again, by the name of its member, in a new
-// process. It may be called from several goroutines.
+// process. It may be called from several goroutines. The caller closes what it
+// returns. The error is a *problem.Error of a fleet that is closed, else that of
+// the device or its plugin.
 func (f *Fleet) Reopen(ctx context.Context, name string) (device.Device, error) {
 	f.mu.Lock()
 	t, closed := f.targets[name], f.closed
@@ -216,18 +219,23 @@ func (f *Fleet) name(t target) string {
 	return fmt.Sprintf("%s:%d", t.plugin, n)
 }
 
-// Describe returns the plugin of a member.
+// Describe returns the plugin of a member, by the member's name, as the plugin
+// described itself when it was started.
 func (f *Fleet) Describe(name string) device.Plugin {
 	return f.providers[f.targets[name].plugin].Describe()
 }
 
-// Precision returns the precision at which the devices were opened.
+// Precision returns the precision at which the devices were opened: device.F32 or
+// device.BF16, never "".
 func (f *Fleet) Precision() string { return f.device.Precision }
 
-// Threads returns the threads of each CPU device.
+// Threads returns the threads of each CPU device: Options.Threads, or the share
+// of the cores that 0 meant.
 func (f *Fleet) Threads() int { return f.device.Threads }
 
-// Close closes all devices and ends their plugins. Closing twice is legal.
+// Close closes all devices and ends their plugins, whether a run has them or not:
+// that run then ends with an error. Closing twice is legal. The error joins what
+// the devices and plugins said.
 func (f *Fleet) Close() error {
 	f.mu.Lock()
 	was := f.closed

@@ -9,10 +9,10 @@ import (
 
 // Listed is a device of a plugin, or a plugin without one and the reason.
 type Listed struct {
-	Name   string // as Options.Devices takes it
-	Plugin device.Plugin
-	Device device.Info
-	Reason string // why there is no device; "" if there is
+	Name   string        // as Options.Devices takes it
+	Plugin device.Plugin // its name and version
+	Device device.Info   // what it can do; zero where there is none
+	Reason string        // why there is no device; "" if there is
 }
 
 // List returns the devices of a plugin, which it starts and ends. No device is
@@ -42,8 +42,9 @@ func listed(name string, about device.Plugin, list []device.Info, reason string)
 	return all
 }
 
-// ListOne returns what List says of the one device, or plugin, of that name. The
-// error is an *Unknown.
+// ListOne returns what List says of the one device, or plugin, of that name. It
+// starts the plugin that the part of the name before its colon means. The error
+// is an *Unknown, with the names that there are.
 func (p Plugins) ListOne(ctx context.Context, name string) (*Listed, error) {
 	plugin, _, _ := strings.Cut(name, ":")
 	names, err := p.Names()
@@ -65,28 +66,29 @@ func (p Plugins) ListOne(ctx context.Context, name string) (*Listed, error) {
 	return nil, u
 }
 
-// Description is a Listed in plain values, as JSON has it.
+// Description is a Listed in plain values, as JSON has it. Fields are those of
+// device.Info and device.Plugin.
 type Description struct {
-	Name          string   `json:"name"` // as Options.Devices takes it
-	ID            string   `json:"id"`
-	Description   string   `json:"description"`
+	Name          string   `json:"name"`         // as Options.Devices takes it
+	ID            string   `json:"id"`           // of the device, by its plugin
+	Description   string   `json:"description"`  // for people: the model of the hardware
 	MemoryTotal   int64    `json:"memory_total"` // bytes; 0 if unknown
-	MemoryFree    int64    `json:"memory_free"`
+	MemoryFree    int64    `json:"memory_free"`  // bytes, when it was listed
 	Plugin        string   `json:"plugin"`
-	Version       string   `json:"version"`
-	Protocol      int      `json:"protocol"`
+	Version       string   `json:"version"`  // of the plugin
+	Protocol      int      `json:"protocol"` // between bnctl and plugins: device.ProtocolV1
 	Deterministic bool     `json:"deterministic"`
-	Reason        string   `json:"reason,omitempty"` // why there is no device
-	Kernels       string   `json:"kernels,omitempty"`
-	Threads       int      `json:"threads,omitempty"`
-	Features      []string `json:"features,omitempty"`
-	Levels        []string `json:"levels,omitempty"`
+	Reason        string   `json:"reason,omitempty"`     // why there is no device
+	Kernels       string   `json:"kernels,omitempty"`    // class: see package device/class
+	Threads       int      `json:"threads,omitempty"`    // of a CPU
+	Features      []string `json:"features,omitempty"`   // device.Deterministic and others
+	Levels        []string `json:"levels,omitempty"`     // data planes that it can use
 	Precisions    []string `json:"precisions,omitempty"` // absent: f32 alone
-	Ops           []string `json:"ops,omitempty"`
-	Process       int      `json:"process,omitempty"` // of an open device
+	Ops           []string `json:"ops,omitempty"`        // operations that it has; none: it cannot compute
+	Process       int      `json:"process,omitempty"`    // of an open device
 }
 
-// Description describes l.
+// Description describes l: for JSON, and for programs in other languages.
 func (l Listed) Description() Description {
 	d := l.Device
 	e := Description{Name: l.Name, ID: d.ID, Description: d.Description,

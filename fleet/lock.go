@@ -9,13 +9,15 @@ import (
 
 // Added is a plugin that was recorded in devices.lock.
 type Added struct {
-	remote.Locked
-	About   device.Plugin
-	Devices []Listed // if there are none, one that says why
+	remote.Locked               // what is recorded: name, path, SHA-256, version
+	About         device.Plugin // as it describes itself
+	Devices       []Listed      // if there are none, one that says why
 }
 
 // Add starts the plugin at path, looks at it, and records it in devices.lock,
-// in place of another of its name.
+// in place of another of its name. From then on Start starts it, as long as the
+// file has that SHA-256. The error says that it cannot be started, or cannot be
+// recorded; then devices.lock is as before.
 func (p Plugins) Add(ctx context.Context, path string) (*Added, error) {
 	cmd, err := p.Command(path)
 	if err != nil {
@@ -60,17 +62,21 @@ func Remove(name string) error {
 	return rest.Write()
 }
 
-// Status is a plugin compared with devices.lock.
+// Status is a plugin compared with devices.lock. State says how it stands: own
+// (it lies beside this program and needs no lock), locked (it is the file that
+// was added), changed (another file is there now), unlocked (it was never added),
+// missing (its file cannot be read), or runs (it was started by somebody else).
 type Status struct {
 	Name     string `json:"name"`
-	Path     string `json:"path"`
-	Version  string `json:"version,omitempty"`
-	Protocol int    `json:"protocol,omitempty"`
-	SHA256   string `json:"sha256,omitempty"`
-	State    string `json:"state"` // own, locked, changed, unlocked, missing, or runs
+	Path     string `json:"path"`               // absolute; "" of one that runs
+	Version  string `json:"version,omitempty"`  // when it was added
+	Protocol int    `json:"protocol,omitempty"` // when it was added
+	SHA256   string `json:"sha256,omitempty"`   // of the file now, in hexadecimal
+	State    string `json:"state"`
 }
 
-// Statuses compares the plugins of Find with devices.lock. None is started.
+// Statuses compares the plugins of Find with devices.lock, in the order of Find.
+// None is started. The error is that of a folder or lock that cannot be read.
 func (p Plugins) Statuses() ([]Status, error) {
 	found, err := p.Find()
 	if err != nil {

@@ -16,6 +16,8 @@ type Opener struct {
 }
 
 // FindOne starts the plugin of the one device that o names, and opens nothing.
+// The caller closes the opener. The error is a *problem.Error where o names no
+// device or several, an *Unknown where it names no plugin, else the plugin's.
 func FindOne(ctx context.Context, o Options) (*Opener, error) {
 	f, specs, err := prepare(o)
 	if err != nil {
@@ -38,7 +40,9 @@ func FindOne(ctx context.Context, o Options) (*Opener, error) {
 	return &Opener{f, targets[0]}, nil
 }
 
-// Open opens the device once more, with so many threads if it is a CPU.
+// Open opens the device once more, with so many threads if it is a CPU. The
+// caller closes it before the opener. The error is a *problem.Error of kernels
+// that the device does not know, else the device's.
 func (o *Opener) Open(ctx context.Context, threads int) (device.Device, error) {
 	options := o.fleet.device
 	options.Threads = threads

@@ -29,10 +29,12 @@ type Plugins struct {
 	Log func(plugin, line string)
 }
 
-// Find lists the plugins that lie here, without those of bnctl itself.
+// Find lists the plugins that lie in p.Paths and in the usual places, without
+// those of bnctl itself, and starts none.
 func (p Plugins) Find() ([]remote.Found, error) { return remote.Find(p.Paths...) }
 
-// Names lists all plugins, those of bnctl itself first.
+// Names lists all plugins, "cpu" and "cuda" first, then what Find finds, "ref"
+// last. A name says nothing about whether the plugin can be started.
 func (p Plugins) Names() ([]string, error) {
 	names := []string{"cpu", "cuda"}
 	found, err := p.Find()
@@ -56,7 +58,10 @@ type Provider interface {
 	Close() error
 }
 
-// Start starts the plugin of that name.
+// Start starts the plugin of that name, once devices.lock or p.Unlocked lets it.
+// "cpu" is this program in another process: its main must have called Serve.
+// "ref" needs no process. The caller closes the provider. The error is an *Unknown
+// or a *problem.Error where there is no such plugin to start, else that of the start.
 func (p Plugins) Start(ctx context.Context, name string) (Provider, error) {
 	switch name {
 	case "ref":
@@ -140,7 +145,8 @@ func (p Plugins) adorn(cmd remote.Command) remote.Command {
 	return cmd
 }
 
-// Unknown says that no plugin has a name.
+// Unknown says that no plugin, or device of one, has a name. Callers find it with
+// errors.As, to say which name may have been meant.
 type Unknown struct {
 	Name  string
 	Known []string // names that there are

@@ -26,17 +26,18 @@ type AnswerOptions struct {
 // where models.Model.Answer says so, else numbers as they are.
 type Answers struct {
 	Model  *models.Model
-	Chosen []int // outputs, by number
+	Chosen []int // outputs that are given, by number, in the order of AnswerOptions.Only
 	Raw    bool  // they are given as they are
 	// Unsaid: the output has the shape of logits of classes, but nothing says that
 	// it is. Task and labels do.
 	Unsaid bool
-	Answer models.Answer
-	Scores int // the output that Answer is about, if not Raw
-	Top    int
+	Answer models.Answer // what the numbers of the output are: logits, probabilities ...
+	Scores int           // the output that Answer is about, if not Raw
+	Top    int           // how many classes Best gives
 }
 
-// NewAnswers settles what is given. The error is a *problem.Error.
+// NewAnswers settles what is given, before anything is computed. The error is a
+// *problem.Error of only, task or top.
 func NewAnswers(m *models.Model, o AnswerOptions) (*Answers, error) {
 	a := &Answers{Model: m, Top: o.Top}
 	if a.Top < 1 {
@@ -125,7 +126,7 @@ func (a *Answers) KeepLogits() bool {
 // Name returns the name of output k of the model.
 func (a *Answers) Name(k int) string { return a.Model.Graph.Main.Outputs[k].Name }
 
-// Names returns the names of outputs.
+// Names returns the names of outputs of the model, given by number.
 func (a *Answers) Names(outputs []int) (names []string) {
 	for _, k := range outputs {
 		names = append(names, a.Name(k))
@@ -163,8 +164,8 @@ func softmax(logits []float32) []float32 {
 
 // Class is one class of a prediction.
 type Class struct {
-	Label string
-	Index int
+	Label string  // its name: see Label
+	Index int     // its number, from 0
 	P     float32 // its probability; not finite where the outputs are not
 }
 
@@ -192,7 +193,8 @@ func (a *Answers) Best(outs []tensor.Tensor) []Class {
 	return top
 }
 
-// Label returns what a person calls class i of m.
+// Label returns what a person calls class i of m: its label, or its number where
+// m has no labels.
 func Label(m *models.Model, i int) string {
 	if i < len(m.Labels) {
 		return m.Labels[i]

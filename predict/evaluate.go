@@ -13,7 +13,8 @@ import (
 )
 
 // Evaluable returns the form of m that can be evaluated on such data:
-// modelfile.Suited, for labels that are the model's.
+// modelfile.Suited, for labels that are the model's. The error says which they are
+// not, or is a *problem.Error of data without labels.
 func Evaluable(m *models.Model, info data.Info) (*models.Model, error) {
 	if !info.Labelled {
 		return nil, problem.New("", "", info.Kind+" has no labels to evaluate on", "to predict needs none")

@@ -12,7 +12,8 @@ import (
 
 // CheckBatch reports a batch of so many rows whose inputs and results do not
 // fit in this machine's memory, before anything starts; Open does so by itself.
-// What a batch needs on a device the device says when it loads the program.
+// What a batch needs on a device the device says when it loads the program. On
+// other systems than Linux it knows no limit and returns nil.
 func CheckBatch(m *models.Model, rows int) error {
 	program, err := programOf(m)
 	if err != nil {

@@ -30,11 +30,13 @@ type Options struct {
 	Back func(device string)
 }
 
-// Predictor is a model on devices. One goroutine at a time uses it.
+// Predictor is a model on devices. One goroutine at a time uses it. Predict, of
+// its Driver, takes rows [N, ...] and returns each output with N rows; All and
+// Evaluate read a source.
 type Predictor struct {
 	*parallel.Driver
 	Model *models.Model
-	Fleet *fleet.Fleet
+	Fleet *fleet.Fleet // the devices, which Close closes
 }
 
 // Open opens devices and loads on them what evaluation during training runs of
@@ -98,17 +100,18 @@ func programOf(m *models.Model) (*graph.Program, error) {
 	return program, program.Check()
 }
 
-// Close gives the devices back.
+// Close frees what is loaded and closes the devices. The error joins what both said.
 func (p *Predictor) Close() error { return errors.Join(p.Driver.Close(), p.Fleet.Close()) }
 
-// Terms are what outputs depend on beside model and input.
+// Terms are what outputs depend on beside model and input: on the same terms they
+// have the same bits.
 type Terms struct {
 	Kernels   string // kernel class: one name, or several joined by "+"
-	Precision string
+	Precision string // device.F32 or device.BF16
 }
 
 // TrainedOn returns the terms of the recipe of m, on which training evaluated
-// it; "" for what is not known.
+// it; "" for what is not known, as in models of other programs.
 func TrainedOn(m *models.Model) Terms {
 	var t Terms
 	if json.Unmarshal(m.Recipe, &t) != nil {

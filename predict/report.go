@@ -10,11 +10,11 @@ import (
 // Report is an evaluation by the names of classes, as JSON has it.
 type Report struct {
 	Samples    int              `json:"samples"`
-	Correct    int              `json:"correct"`
-	Accuracy   float64          `json:"accuracy"`
-	Top5       float64          `json:"top5"`
-	Loss       train.Figure     `json:"loss"`
-	PerClass   map[string]Count `json:"per_class"`
+	Correct    int              `json:"correct"`        // labels met
+	Accuracy   float64          `json:"accuracy"`       // share of labels met, 0 to 1
+	Top5       float64          `json:"top5"`           // share of labels among the five largest outputs
+	Loss       train.Figure     `json:"loss"`           // mean cross-entropy of a label; null if not finite
+	PerClass   map[string]Count `json:"per_class"`      // by Label
 	Confusion  [][]int          `json:"confusion"`      // [label][predicted]
 	MIoU       *train.Figure    `json:"miou,omitempty"` // where labels are masks
 	Throughput float64          `json:"images_per_s"`
@@ -24,8 +24,8 @@ type Report struct {
 // masks IoU is the class's intersection over union, null in JSON where the class
 // is neither a label nor predicted.
 type Count struct {
-	N       int           `json:"n"`
-	Correct int           `json:"correct"`
+	N       int           `json:"n"`       // labels
+	Correct int           `json:"correct"` // of them met
 	IoU     *train.Figure `json:"iou,omitempty"`
 }
 

@@ -9,8 +9,9 @@ type Board struct {
 	err error
 }
 
-// OpenBoard makes an event file in a folder. A run that is resumed adds a file
-// to the folder and goes on in it.
+// OpenBoard makes an event file in a folder, and the folder if it is not there. A
+// run that is resumed adds a file to the folder and goes on in it. The caller
+// closes the board.
 func OpenBoard(folder string) (*Board, error) {
 	w, err := tfevents.Create(folder)
 	if err != nil {

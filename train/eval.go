@@ -13,12 +13,14 @@ import (
 
 // Predictor runs a model in eval mode on rows: package parallel's Driver is one.
 type Predictor interface {
+	// Predict returns the outputs of the model for x, [N, ...]: each with N rows.
 	Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
 }
 
-// Evaluation is what a model does on a labelled data set.
+// Evaluation is what a model does on a labelled data set. A sample has one label,
+// or with Masks one for each pixel.
 type Evaluation struct {
-	Samples   int
+	Samples   int     // that were predicted
 	Counted   int     // labels that are not ignored
 	Correct   int     // where the first maximum is the label
 	Top5      int     // where the label is among the five largest
@@ -35,21 +37,24 @@ type Evaluation struct {
 	weight    float64   // of all labels
 }
 
-// ClassCount counts the labels of one class.
+// ClassCount counts the labels of one class, and those of them that were met.
 type ClassCount struct{ N, Correct int }
 
-// Accuracy is the share of labels met.
+// Accuracy is the share of labels met, 0 to 1; 0 without labels.
 func (e *Evaluation) Accuracy() float64 { return ratio(float64(e.Correct), float64(e.Counted)) }
 
-// Top5Accuracy is the share of labels among the five largest outputs.
+// Top5Accuracy is the share of labels among the five largest outputs, 0 to 1;
+// of equal outputs those of the lower classes count as larger.
 func (e *Evaluation) Top5Accuracy() float64 { return ratio(float64(e.Top5), float64(e.Counted)) }
 
-// Loss is the mean cross-entropy.
+// Loss is the mean cross-entropy of a label, by natural logarithms; 0 without labels.
 func (e *Evaluation) Loss() float64 { return ratio(e.LossSum, e.weight) }
 
-// Evaluate predicts every sample of a source once, in order, batch rows at a
-// time. The figures depend neither on batch nor on devices. The model's first
-// output is taken as logits, or as probabilities if probabilities is set.
+// Evaluate predicts every sample of a source once, in order, o.Batch rows at a
+// time. The figures depend neither on the batch nor on devices. The model's first
+// output, f32 [N, C, ...], is taken as logits of C classes, or as probabilities
+// if o.Probabilities is set. The error is that of the source or of p, or says
+// that labels and output do not fit: see Fits.
 func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) (*Evaluation, error) {
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: o.Batch, Workers: o.Workers, Epochs: 1,
 		Transform: o.Transform, Wanted: o.wanted()})
@@ -189,11 +194,12 @@ func crossEntropy(logs []float64, label int, smoothing float64) float64 {
 	return loss + float64(smoothing*(mean-loss))
 }
 
-// EvalOptions says how a data set is read for an evaluation.
+// EvalOptions says how a data set is read for an evaluation. Batch and Workers
+// decide only how fast.
 type EvalOptions struct {
-	Batch, Workers int
-	Transform      data.Transform
-	Probabilities  bool // the output went through a softmax already
+	Batch, Workers int            // rows at once, at least 1; goroutines that read, 0: one for each core
+	Transform      data.Transform // how samples become input: see Transform
+	Probabilities  bool           // the output went through a softmax already: see EndsInSoftmax
 	// OwnRows says which of the rows of a batch the predictor needs: parallel's
 	// Driver gets the others' outputs from other ranks. nil: all.
 	OwnRows func(rows int) (from, to int)

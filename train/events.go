@@ -6,35 +6,41 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// Event is something that a run tells while it runs. The JSON of each is one
-// line of --json, with its name in "event" (CLI contract).
-type Event interface{ Event() string }
+// Event is something that a run tells while it runs: one of the types of this
+// file. Config.Events hears of each before the run goes on. The JSON of each is
+// one line of what the command writes as JSON, with its name in "event".
+type Event interface {
+	// Event returns the name: "start", "step", "epoch", "device_lost" ...
+	Event() string
+}
 
-// Started tells the complete recipe before the first step.
+// Started tells the complete recipe before the first step. It is the first event
+// of a run.
 type Started struct {
 	Recipe        *Recipe  `json:"recipe"`
-	Devices       []string `json:"devices"`
+	Devices       []string `json:"devices"`   // names, in the order of the fleet
 	Placement     []int    `json:"placement"` // replicas of each device
-	Kernels       string   `json:"kernels"`
+	Kernels       string   `json:"kernels"`   // class of all devices: see KernelClass
 	Deterministic bool     `json:"deterministic"`
 	BatchNorm     string   `json:"batch_norm"` // what batch norm sees: "16 samples per replica (128 / 8)"
-	Parameters    int      `json:"parameters"`
+	Parameters    int      `json:"parameters"` // trained elements: models.Summary
 	FirstStep     int      `json:"first_step"` // above 0 after a resume
 	TotalSteps    int      `json:"total_steps"`
 	Ranks         int      `json:"ranks,omitempty"` // of which the devices are one's; 0: there are no others
 }
 
-// Stepped tells of one optimizer step.
+// Stepped tells of the optimizer steps since the last such event: every
+// Config.LogEvery of them, and of the last of a run.
 type Stepped struct {
-	Step       int     `json:"step"` // counted from 1
-	Epoch      int     `json:"epoch"`
-	Loss       float64 `json:"loss"`
-	Accuracy   float64 `json:"accuracy"`
-	LR         float64 `json:"lr"`
+	Step       int     `json:"step"`     // counted from 1
+	Epoch      int     `json:"epoch"`    // counted from 1
+	Loss       float64 `json:"loss"`     // mean cross-entropy of a label
+	Accuracy   float64 `json:"accuracy"` // share of labels met, 0 to 1
+	LR         float64 `json:"lr"`       // learning rate of the step
 	Throughput float64 `json:"images_per_s"`
-	InputWait  float64 `json:"input_wait"` // share of the time since the last event
-	SyncWait   float64 `json:"sync_wait"`
-	Remaining  float64 `json:"eta_s"`
+	InputWait  float64 `json:"input_wait"` // share of the time since the last event, 0 to 1
+	SyncWait   float64 `json:"sync_wait"`  // that devices waited for each other, as a share too
+	Remaining  float64 `json:"eta_s"`      // seconds to the end of the run, at this throughput
 
 	Ranks []RankShare `json:"ranks,omitempty"` // of a run over several
 }
@@ -48,21 +54,23 @@ type RankShare struct {
 	Bytes      int64   `json:"bytes"` // sent to other ranks
 }
 
-// EpochDone tells of one epoch. Validation figures are nil where none was made.
+// EpochDone tells of one epoch, behind its evaluation. Losses are mean
+// cross-entropies of a label, accuracies shares of 0 to 1. Validation figures
+// are nil where none was made.
 type EpochDone struct {
-	Epoch         int      `json:"epoch"`
-	TrainLoss     float64  `json:"train_loss"`
+	Epoch         int      `json:"epoch"`      // counted from 1
+	TrainLoss     float64  `json:"train_loss"` // while the weights changed
 	TrainAccuracy float64  `json:"train_accuracy"`
 	ValLoss       *Figure  `json:"val_loss,omitempty"`
 	ValAccuracy   *float64 `json:"val_accuracy,omitempty"`
 	ValMIoU       *Figure  `json:"val_miou,omitempty"` // where labels are masks
 	Seconds       float64  `json:"seconds"`
 	Throughput    float64  `json:"images_per_s"`
-	Seen          int      `json:"seen"`
-	Dropped       int      `json:"dropped"`
-	Repeated      int      `json:"repeated"`
-	InputWait     float64  `json:"input_wait"` // share of the epoch's time
-	SyncWait      float64  `json:"sync_wait"`
+	Seen          int      `json:"seen"`              // samples
+	Dropped       int      `json:"dropped"`           // samples that tail "drop" left out
+	Repeated      int      `json:"repeated"`          // samples that tail "repeat" gave twice
+	InputWait     float64  `json:"input_wait"`        // share of the epoch's time, 0 to 1
+	SyncWait      float64  `json:"sync_wait"`         // that devices waited for each other, as a share too
 	Gap           *Gap     `json:"gap,omitempty"`     // between training and use
 	Warning       string   `json:"warning,omitempty"` // what is wrong with the epoch, and what to do
 	Merged        int64    `json:"merged,omitempty"`  // observations of replicas so far, with async:S
@@ -73,31 +81,34 @@ type EpochDone struct {
 	Ranks []RankShare `json:"ranks,omitempty"` // of a run over several
 }
 
-// DeviceLost tells of a device that the run goes on without.
+// DeviceLost tells of a device that the run goes on without. What it computed of
+// the step under way is computed again: the result stays the same.
 type DeviceLost struct {
 	Device  string   `json:"device"`
-	Step    int      `json:"step"`
-	Reason  string   `json:"reason"`
-	MovedTo []string `json:"moved_to"`
+	Step    int      `json:"step"`     // steps done
+	Reason  string   `json:"reason"`   // the error that it was lost with
+	MovedTo []string `json:"moved_to"` // devices that have its replicas now
 }
 
-// DeviceBack tells of a lost device that takes part again.
+// DeviceBack tells of a lost device that Config.Reopen opened, and that takes
+// part again.
 type DeviceBack struct {
 	Device string `json:"device"`
-	Step   int    `json:"step"`
+	Step   int    `json:"step"` // steps done
 }
 
 // AtHost tells that the devices meet at the host, although they could meet by
 // themselves.
 type AtHost struct {
-	Level  string `json:"level"`
-	Reason string `json:"reason"`
+	Level  string `json:"level"`  // that they have instead: device.Stream
+	Reason string `json:"reason"` // the error of the meeting that failed
 }
 
-// Placed tells that replicas were moved to the devices that are faster.
+// Placed tells that replicas were moved to the devices that are faster, with
+// Config.BySpeed. It changes no bit.
 type Placed struct {
-	Step     int      `json:"step"`
-	Devices  []string `json:"devices"`
+	Step     int      `json:"step"`     // steps done
+	Devices  []string `json:"devices"`  // names
 	Replicas []int    `json:"replicas"` // of each device
 }
 
@@ -107,23 +118,24 @@ type StoppedEarly struct {
 	Step        int     `json:"step"`
 	Evaluations int     `json:"evaluations"` // since the best
 	Figure      string  `json:"figure"`      // of the validation data: "accuracy", "loss" or "miou"
-	Best        float64 `json:"best"`
-	BestEpoch   int     `json:"best_epoch"`
-	Save        string  `json:"save"` // which weights become the template
+	Best        float64 `json:"best"`        // that figure of the best evaluation
+	BestEpoch   int     `json:"best_epoch"`  // counted from 1
+	Save        string  `json:"save"`        // which weights become the template
 }
 
-// CheckpointWritten tells of a checkpoint on disk.
+// CheckpointWritten tells of a checkpoint that is on disk, whole.
 type CheckpointWritten struct {
 	Path string `json:"path"`
-	Step int    `json:"step"`
+	Step int    `json:"step"` // steps done
 }
 
-// Finished tells of the template that the run wrote.
+// Finished tells of the template that the run wrote: Session.Finished makes it,
+// for a caller that wrote the file.
 type Finished struct {
-	Model   string  `json:"model"`
-	SHA256  string  `json:"sha256"`
-	Steps   int     `json:"steps"`
-	Seconds float64 `json:"seconds"`
+	Model   string  `json:"model"`                            // path
+	SHA256  string  `json:"sha256"`                           // of the file, in hexadecimal
+	Steps   int     `json:"steps"`                            // of the whole run
+	Seconds float64 `json:"seconds"`                          // since Session.Run began
 	Dropped int64   `json:"late_gradients_dropped,omitempty"` // that still waited after the last step
 }
 

@@ -13,8 +13,8 @@ import (
 // Gap compares a model in training with the same model in use, on the last
 // full batch of an epoch and with the weights at its end.
 type Gap struct {
-	Batch   float64 `json:"batch_loss"`       // normalised as in training; with dropout
-	Running float64 `json:"running_loss"`     // normalised with the running statistics
+	Batch   float64 `json:"batch_loss"`       // mean cross-entropy, normalised as in training; with dropout
+	Running float64 `json:"running_loss"`     // the same, normalised with the running statistics
 	Advice  string  `json:"advice,omitempty"` // if it is large: what to do
 }
 

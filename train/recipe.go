@@ -37,36 +37,36 @@ type Recipe struct {
 	Batch      int           `json:"batch"`      // global: rows of one round
 	Replicas   int           `json:"replicas"`   // of one round
 	Accumulate int           `json:"accumulate"` // rounds per optimizer step
-	Tail       parallel.Tail `json:"tail"`
-	Augment    string        `json:"augment"`
+	Tail       parallel.Tail `json:"tail"`       // what becomes of rows that fill no batch
+	Augment    string        `json:"augment"`    // as data.ParseAugment reads it; "none"
 
-	BN        bn.Mode   `json:"bn"`
-	BNStats   bn.Rule   `json:"bn_stats"`
-	BNUpdate  bn.Update `json:"bn_update"`
-	BNMin     string    `json:"bn_min"`     // "refuse" or "running"
+	BN        bn.Mode   `json:"bn"`         // what batch norm normalises with
+	BNStats   bn.Rule   `json:"bn_stats"`   // how moments of replicas become one
+	BNUpdate  bn.Update `json:"bn_update"`  // when they do
+	BNMin     string    `json:"bn_min"`     // replicas with too few values: "refuse", or "running" statistics
 	BNPrecise int       `json:"bn_precise"` // samples; 0: no re-estimation
 	// BNPrecisePlain estimates on images without the augmentation of training.
 	BNPrecisePlain bool `json:"bn_precise_plain,omitempty"`
 
-	WeightSync     parallel.Sync `json:"weight_sync"`
-	Optimizer      string        `json:"optimizer"`
-	LR             float64       `json:"lr"`
-	Momentum       float64       `json:"momentum"`
+	WeightSync     parallel.Sync `json:"weight_sync"` // how replicas keep their weights alike
+	Optimizer      string        `json:"optimizer"`   // sgd, adamw or lars
+	LR             float64       `json:"lr"`          // the largest of the schedule
+	Momentum       float64       `json:"momentum"`    // of sgd and lars
 	Nesterov       bool          `json:"nesterov"`
 	WeightDecay    float64       `json:"weight_decay"`
-	DecayAll       bool          `json:"decay_all"` // gamma, beta and bias too
-	Schedule       string        `json:"schedule"`
-	Warmup         float64       `json:"warmup"`    // epochs
-	ClipNorm       float64       `json:"clip_norm"` // 0: none
-	LabelSmoothing float64       `json:"label_smoothing"`
+	DecayAll       bool          `json:"decay_all"`       // gamma, beta and bias too
+	Schedule       string        `json:"schedule"`        // as NewSchedule reads it
+	Warmup         float64       `json:"warmup"`          // epochs
+	ClipNorm       float64       `json:"clip_norm"`       // 0: none
+	LabelSmoothing float64       `json:"label_smoothing"` // share of a label that all classes get; 0: none
 	// ClassWeights are those of the labels' classes in the loss, "0.5,2,1"; "median",
 	// until SetData writes what that is; "": 1.
 	ClassWeights string  `json:"class_weights,omitempty"`
 	AuxWeight    float64 `json:"aux_weight,omitempty"` // of the loss of the auxiliary head; 0: none
 	EMA          float64 `json:"ema"`                  // decay; 0: none
 
-	Precision string `json:"precision"`
-	Kernels   string `json:"kernels"` // resolved class, never "auto"
+	Precision string `json:"precision"` // device.F32 or device.BF16
+	Kernels   string `json:"kernels"`   // resolved class, never "auto"
 
 	Save      string `json:"save"`       // last, best:accuracy, best:loss, best:miou; best until SetData
 	EvalEvery int    `json:"eval_every"` // epochs
@@ -75,11 +75,11 @@ type Recipe struct {
 
 // Data identifies a data set by its content.
 type Data struct {
-	Kind        string `json:"kind"`
-	Split       string `json:"split"`
+	Kind        string `json:"kind"`  // "cifar10", "pictures" ...: data.Info.Kind
+	Split       string `json:"split"` // "train" or "test"; "" of data without parts
 	Samples     int    `json:"samples"`
-	Classes     int    `json:"classes"`
-	Fingerprint string `json:"fingerprint"`
+	Classes     int    `json:"classes"`           // 0: the source does not say
+	Fingerprint string `json:"fingerprint"`       // SHA-256 of the content, in hexadecimal
 	Skipped     int    `json:"skipped,omitempty"` // bad files that were left out
 }
 
@@ -90,13 +90,15 @@ func (r *Recipe) averages() bool {
 	return r.EMA > 0 || period > 1
 }
 
-// StepBatch is the number of rows that one optimizer step sees.
+// StepBatch is the number of rows that one optimizer step sees: Batch times Accumulate.
 func (r *Recipe) StepBatch() int { return r.Batch * r.Accumulate }
 
-// StepReplicas is the number of leaves of the canonical tree of one step.
+// StepReplicas is the number of leaves of the canonical tree of one step:
+// Replicas times Accumulate.
 func (r *Recipe) StepReplicas() int { return r.Replicas * r.Accumulate }
 
-// StepsPerEpoch is the number of optimizer steps of one epoch.
+// StepsPerEpoch is the number of optimizer steps of one epoch. The last counts
+// though it is smaller, unless Tail is parallel.Drop.
 func (r *Recipe) StepsPerEpoch() int {
 	if r.Tail == parallel.Drop {
 		return r.Data.Samples / r.StepBatch()
@@ -104,7 +106,7 @@ func (r *Recipe) StepsPerEpoch() int {
 	return (r.Data.Samples + r.StepBatch() - 1) / r.StepBatch()
 }
 
-// TotalSteps is the number of optimizer steps of the run.
+// TotalSteps is the number of optimizer steps of the run: of Epochs, or Steps if that is 0.
 func (r *Recipe) TotalSteps() int {
 	if r.Epochs > 0 {
 		return r.Epochs * r.StepsPerEpoch()

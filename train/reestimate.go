@@ -15,12 +15,14 @@ import (
 
 // Estimator runs the forward pass of training: package parallel's Driver is one.
 type Estimator interface {
+	// Moments returns the moments of a batch: for each batch norm f64 [R, 1+2C].
 	Moments(ctx context.Context, b parallel.Batch) (parallel.Result, error)
 }
 
 // OpenEstimator loads the forward pass of training, and nothing else, on
 // devices, for batches of so many rows. wrapped is the graph of m as package
-// parallel wraps it for these replicas.
+// parallel wraps it for these replicas. The caller closes the driver; the devices
+// stay the caller's.
 func OpenEstimator(ctx context.Context, m *models.Model, wrapped *graph.Graph, devices []parallel.Member,
 	batch, replicas int) (*parallel.Driver, error) {
 	estimate, err := parallel.EstimateFunction(wrapped)
@@ -36,14 +38,15 @@ type Reestimation struct {
 	Layers   []bn.Layer // of the wrapped graph that the estimator runs
 	Input    string     // name of the model's input
 	Batch    int        // rows of a full batch, over all replicas
-	Replicas int
-	Samples  int // at most
+	Replicas int        // that share a batch; at most Batch
+	Samples  int        // at most
 }
 
 // Reestimate computes the statistics of every batch norm for the weights that
 // the estimator holds: the exact moments, pooled over batches and replicas, of
 // the first samples that l gives. It returns them by the names of the state,
-// and how many samples were counted.
+// and how many samples were counted. The error names a layer that saw fewer
+// than two values, or is a *bn.NonFinite of bad input.
 func Reestimate(ctx context.Context, e Estimator, l *data.Loader, r Reestimation) (
 	statistics map[string]tensor.Tensor, counted int, err error) {
 	p := bn.NewPrecise(r.Layers)

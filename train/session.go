@@ -42,8 +42,10 @@ type Progress struct {
 	Late *parallel.Lateness `json:"late,omitempty"` // of gradients, with --weight-sync async:S
 }
 
-// New prepares a run of r that starts from m, whose state is initialised.
-// Close frees what it holds; the devices stay the caller's.
+// New prepares a run of r that starts from m, whose state is initialised. Either
+// the run is ready: the caller closes it, and the devices stay the caller's. Or
+// nothing is held, and the error is a *problem.Error where r, m and c do not fit
+// each other, the cause of the context's end if it has ended, else a device's.
 func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, error) {
 	if m == nil {
 		return nil, problem.New("model", "", "there is no model to train", "make one with modelfile.Start")
@@ -56,7 +58,8 @@ func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, e
 }
 
 // Resume prepares to go on from a checkpoint. r is the recipe that the caller
-// would run: it must be that of the checkpoint, but for what Differences allows.
+// would run: it must be that of the checkpoint, but for what Differences allows;
+// else the error is a *RecipeError. Other errors are those of New.
 func Resume(ctx context.Context, k *serialize.Checkpoint, r *Recipe, c Config) (*Session, error) {
 	if k == nil || r == nil {
 		return nil, problem.New("resume", "", "there is no checkpoint, or no recipe, to go on with",

@@ -1,0 +1,98 @@
+package bnctl_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// borders are the packages that callers begin with.
+var borders = []string{"train", "parallel", "bn", "fleet", "predict"}
+
+// leastComments is the share of comments in what each of them exports, in percent.
+const leastComments = 30
+
+// TestBordersAreExplained counts the lines of package comments and of exported
+// declarations, the bodies of functions included: shapes, units, errors and
+// defaults stand where callers look. A line that has code and a comment counts as
+// both. go test -v prints the shares.
+func TestBordersAreExplained(t *testing.T) {
+	for _, folder := range borders {
+		comments, all := explained(t, folder)
+		share := 100 * comments / all
+		t.Logf("%s: %d of %d lines, %d %%", folder, comments, all, share)
+		if share < leastComments {
+			t.Errorf("%s: %d %% of the lines that it exports are comments, want %d %%", folder, share, leastComments)
+		}
+	}
+}
+
+// explained returns how many lines of what a package exports have comments, and
+// how many there are.
+func explained(t *testing.T, folder string) (comments, all int) {
+	files, err := filepath.Glob(folder + "/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(folder, err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, commented := map[int]bool{}, map[int]bool{}
+		span := func(n ast.Node, into map[int]bool) {
+			for i := set.Position(n.Pos()).Line; i <= set.Position(n.End()).Line; i++ {
+				into[i] = true
+			}
+		}
+		if f.Doc != nil {
+			span(f.Doc, lines)
+		}
+		for _, d := range f.Decls {
+			if shown, doc := exportedDecl(d); shown {
+				span(d, lines)
+				if doc != nil {
+					span(doc, lines)
+				}
+			}
+		}
+		for _, c := range f.Comments {
+			span(c, commented)
+		}
+		for i := range lines {
+			all++
+			if commented[i] {
+				comments++
+			}
+		}
+	}
+	return comments, all
+}
+
+// exportedDecl reports whether a declaration shows something, and returns its comment.
+func exportedDecl(d ast.Decl) (shown bool, doc *ast.CommentGroup) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		return d.Name.IsExported() && (d.Recv == nil || ast.IsExported(receiver(d))), d.Doc
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				shown = shown || s.Name.IsExported()
+			case *ast.ValueSpec:
+				for _, n := range s.Names {
+					shown = shown || n.IsExported()
+				}
+			}
+		}
+		return shown, d.Doc
+	}
+	return false, nil
+}

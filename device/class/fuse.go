@@ -5,7 +5,13 @@ import "math"
 // Fuse returns x*y + z rounded once, as the instructions for a fused multiply-add
 // do. The product of two float32 is exact in float64; the sum is rounded to odd, so
 // that rounding it to float32 is the only rounding (Boldo, Melquiond 2008).
-func Fuse(x, y, z float32) float32 { return float32(OddSum(x, y, z)) }
+func Fuse(x, y, z float32) float32 {
+	sum := float64(float64(x)*float64(y)) + float64(z)
+	if math.Float64bits(sum)&(1<<29-1) == 1<<28 || math.Abs(sum) < 0x1p-126 {
+		return float32(OddSum(x, y, z)) // it may lie between two float32: what was lost decides
+	}
+	return float32(sum)
+}
 
 // OddSum returns x*y + z rounded to odd.
 func OddSum(x, y, z float32) float64 {

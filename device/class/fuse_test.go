@@ -15,8 +15,14 @@ func TestFuse(t *testing.T) {
 	for range 1 << 16 {
 		x, y := float32(r.NormFloat64()), float32(r.NormFloat64())
 		z := float32(r.NormFloat64() * math.Exp2(float64(r.IntN(60)-30)))
-		if r.IntN(4) == 0 {
+		switch r.IntN(8) {
+		case 0, 1:
 			z = -x * y
+		case 2: // halfway between two float32, but for a little
+			x, y, z = float32(math.Exp2(float64(r.IntN(40)-60))), x, z+float32(math.Exp2(math.Floor(math.Log2(math.Abs(float64(z))))-23))
+		case 3:
+			x, z = x*0x1p-70, z*0x1p-140
+			y *= 0x1p-75
 		}
 		exact := new(big.Float).SetPrec(300).Mul(big.NewFloat(float64(x)), big.NewFloat(float64(y)))
 		exact.SetPrec(300).Add(exact, big.NewFloat(float64(z)))

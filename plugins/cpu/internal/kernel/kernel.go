@@ -42,7 +42,7 @@ const PanelLanes = 4 * Lanes
 // Set is one implementation of all kernels. Its methods may be called from
 // any number of goroutines at a time.
 type Set struct {
-	Name  string // "amx", "avx512", "avx2" or "generic"
+	Name  string // "amx", "avx512", "avx2", "neon", "go" or "generic"
 	Class string // "amx", "fma" or "generic"
 
 	// Assembly; what is nil or empty is done by the definition.
@@ -70,8 +70,11 @@ type Set struct {
 	fused             bool // the definition fuses chains
 }
 
-// Generic is the definition itself, which runs everywhere.
+// Generic rounds every product and every sum, in plain Go.
 var Generic = &Set{Name: "generic", Class: "generic"}
+
+// definition is class "fma" in plain Go, which all assembly is judged by.
+var definition = &Set{Name: "go", Class: "fma", fused: true}
 
 // Fused reports whether sums of products are chains of fused multiply-adds, as
 // in every class but "generic".
@@ -80,8 +83,15 @@ func (s *Set) Fused() bool { return s.fused }
 // Matrices reports whether the class is one that computes some layers by Matrix.
 func (s *Set) Matrices() bool { return s.Class == "amx" }
 
-// Sets returns the sets that this machine can run, the fastest first.
-func Sets() []*Set { return append(native(), Generic) }
+// Sets returns the sets that this machine can run, the one to take first. Class
+// "fma" runs everywhere: where there is no assembly for it, by its definition.
+func Sets() []*Set {
+	sets := native()
+	if len(sets) == 0 {
+		sets = []*Set{definition}
+	}
+	return append(sets, Generic)
+}
 
 // Pick returns the fastest set of this machine that has the given class or
 // name; the fastest of all for "auto".

@@ -13,9 +13,6 @@ var (
 	negativeZero = math.Copysign(0, -1)
 )
 
-// definition is the generic set with the chains of class fma.
-var definition = &Set{Name: "definition", Class: "fma", fused: true}
-
 // fused returns the sets of this machine whose sums are chains.
 func fused() []*Set {
 	return slices.DeleteFunc(Sets(), func(s *Set) bool { return !s.fused })

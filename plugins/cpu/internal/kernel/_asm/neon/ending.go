@@ -1,0 +1,26 @@
+package main
+
+// endingParams are what a kernel takes besides to end its results as
+// kernel.Ending says: see Ending.assembly.
+var endingParams = []string{"plus *float32", "most *float32"}
+
+// ending writes what is done to the first so many registers between the bias
+// and the label "write". add adds what lies at plus, which R17 holds; free is
+// the first of two free registers. Comparing and selecting keep NaN and -0.
+func (f *file) ending(results, free int, add func()) {
+	f.load("plus", 17)
+	f.op("CBZ R17, bounds")
+	add()
+	f.label("bounds")
+	f.load("most", 17)
+	f.op("CBZ R17, write")
+	most, mask := free, free+1
+	f.op("VLD1R (R17), [V%d.S4]", most)
+	for r := range results {
+		f.negative(mask, r)
+		f.bic(r, r, mask)
+		f.fcmgt(mask, r, most)
+		f.bit(r, most, mask)
+	}
+	f.label("write")
+}

@@ -1,0 +1,34 @@
+// Command neon writes the assembly of package kernel for arm64, one family per
+// file, as the command above does for amd64:
+//
+//	go run ./neon window
+//
+// writes ../window_arm64.s and ../window_stub_arm64.go. The tiles are sized to fill the 32
+// registers of 128 bits. What Go's assembler cannot say, such as a multiply-add by one element of a
+// register, is written as a word with its text beside it.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+// families lists what can be generated.
+var families = map[string]func(*file){
+	"window":   window,
+	"gradient": gradient,
+}
+
+func main() {
+	if len(os.Args) != 2 || families[os.Args[1]] == nil {
+		fmt.Fprintf(os.Stderr, "neon: no family %q\n", os.Args[1:])
+		os.Exit(2)
+	}
+	name := os.Args[1]
+	f := newFile(name)
+	families[name](f)
+	if err := f.write("../" + name); err != nil {
+		fmt.Fprintln(os.Stderr, "neon:", err)
+		os.Exit(1)
+	}
+}

@@ -5,5 +5,7 @@ package kernel
 // native returns the sets made of assembly. Every arm64 processor has NEON;
 // what is not listed is done by the definition.
 func native() []*Set {
-	return []*Set{{Name: "neon", Class: "fma", fused: true, window: windowNEON, gradient: gradientNEON}}
+	return []*Set{{Name: "neon", Class: "fma", fused: true, window: windowNEON, gradient: gradientNEON,
+		depthwise: depthwiseNEON, elements: &elementsNEON, strips: &stripsNEON,
+		winograd: &winogradNEON, winogradGradients: winogradGradientsNEON}}
 }

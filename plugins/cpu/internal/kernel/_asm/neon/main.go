@@ -15,8 +15,13 @@ import (
 
 // families lists what can be generated.
 var families = map[string]func(*file){
-	"window":   window,
-	"gradient": gradient,
+	"window":           window,
+	"gradient":         gradient,
+	"strip":            strip,
+	"depthwise":        depthwise,
+	"elementwise":      elementwise,
+	"winograd":         winograd,
+	"winogradgradient": winogradgradient,
 }
 
 func main() {

@@ -1,0 +1,59 @@
+package main
+
+import "strings"
+
+// elementwise writes what works element by element, 16 at a time.
+func elementwise(f *file) {
+	unary := []string{"y *float32", "x *float32", "count int"}
+	gradient := []string{"dx *float32", "y *float32", "dy *float32", "count int"}
+	f.elements("reluNEON", unary, func(v int) { f.relu(v, v+8) })
+	f.elements("reluGradientNEON", gradient, func(v int) {
+		f.positive(v+8, v)
+		f.and(v, v+4, v+8)
+	})
+	f.elements("relu6NEON", unary, func(v int) {
+		f.relu(v, v+8)
+		f.fcmgt(v+8, v, 16)
+		f.bit(v, 16, v+8)
+	})
+	f.elements("relu6GradientNEON", gradient, func(v int) {
+		f.positive(v+8, v)
+		f.fcmgt(v+12, 16, v)
+		f.and(v+8, v+8, v+12)
+		f.and(v, v+4, v+8)
+	})
+	f.elements("addNEON", []string{"y *float32", "a *float32", "b *float32", "count int"},
+		func(v int) { f.fadd(v, v, v+4) })
+}
+
+// relu sets negative values of r to 0.
+func (f *file) relu(r, mask int) {
+	f.negative(mask, r)
+	f.bic(r, r, mask)
+}
+
+// elements writes a loop over count elements: registers 0 to 3 hold those of the
+// first operand and then the results, 4 to 7 those of the second, 16 the number 6;
+// do is given the first register of one vector.
+func (f *file) elements(name string, params []string, do func(v int)) {
+	f.function(name, params...)
+	const result, first, second, count = 0, 1, 2, 3
+	for i, r := range []int{result, first, second}[:len(params)-1] {
+		f.load(strings.Fields(params[i])[0], r)
+	}
+	f.load("count", count)
+	f.op("FMOVS $6.0, F16")
+	f.op("VDUP V16.S[0], V16.S4")
+	f.label("some")
+	f.op("VLD1.P 64(R%d), %s", first, vectors(0, quads))
+	if len(params) == 4 {
+		f.op("VLD1.P 64(R%d), %s", second, vectors(4, quads))
+	}
+	for v := range quads {
+		do(v)
+	}
+	f.op("VST1.P %s, 64(R%d)", vectors(0, quads), result)
+	f.op("SUBS $16, R%d, R%d", count, count)
+	f.op("BNE some")
+	f.op("RET")
+}

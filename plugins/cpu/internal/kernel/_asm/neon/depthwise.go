@@ -16,14 +16,12 @@ func depthwise(f *file) {
 // depthwiseTile writes one tile. Every element is one chain of fused
 // multiply-adds over the taps.
 func depthwiseTile(f *file, v, p int) {
-	f.function(fmt.Sprintf("depthwiseNEONx%dp%d", v, p), append([]string{"out *float32", "outs *int32",
-		"in *float32", "zero int", "offs *int32", "offStep int", "taps int", "w *float32", "wStep int",
-		"bias *float32"}, endingParams...)...)
+	f.function(fmt.Sprintf("depthwiseNEONx%dp%d", v, p),
+		"out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, "+
+			"taps int, w *float32, wStep int, bias *float32, "+endingParams)
 	const w, wStep, tap, table, offStep, in, zero, at, outs = 6, 7, 9, 10, 11, 12, 13, 14, 15
-	for name, r := range inOrder("outs", outs, "in", in, "zero", zero, "offs", table, "offStep", offStep, "w", w,
-		"wStep", wStep, "taps", tap) {
-		f.load(name, r)
-	}
+	f.loads("outs", outs, "in", in, "zero", zero, "offs", table, "offStep", offStep, "w", w,
+		"wStep", wStep, "taps", tap)
 	weights, values := p*v, p*v+v
 	for r := range weights {
 		f.zero(r)
@@ -74,8 +72,8 @@ func depthwiseTile(f *file, v, p int) {
 
 // depthwiseGradient continues the sums of one tap over count positions.
 func depthwiseGradient(f *file, v int) {
-	f.function(fmt.Sprintf("depthwiseGradientNEONx%d", v), "sum *float32", "in *float32", "zero int", "offs *int32",
-		"grad *float32", "grads *int32", "count int")
+	f.function(fmt.Sprintf("depthwiseGradientNEONx%d", v),
+		"sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int")
 	const sum, in, zero, offs, grad, grads, count, x, g = 0, 1, 2, 3, 4, 5, 6, 7, 8
 	for r, name := range []string{"sum", "in", "zero", "offs", "grad", "grads", "count"} {
 		f.load(name, r)

@@ -4,8 +4,8 @@ import "strings"
 
 // elementwise writes what works element by element, 16 at a time.
 func elementwise(f *file) {
-	unary := []string{"y *float32", "x *float32", "count int"}
-	gradient := []string{"dx *float32", "y *float32", "dy *float32", "count int"}
+	const unary = "y *float32, x *float32, count int"
+	const gradient = "dx *float32, y *float32, dy *float32, count int"
 	f.elements("reluNEON", unary, func(v int) { f.relu(v, v+8) })
 	f.elements("reluGradientNEON", gradient, func(v int) {
 		f.positive(v+8, v)
@@ -22,8 +22,7 @@ func elementwise(f *file) {
 		f.and(v+8, v+8, v+12)
 		f.and(v, v+4, v+8)
 	})
-	f.elements("addNEON", []string{"y *float32", "a *float32", "b *float32", "count int"},
-		func(v int) { f.fadd(v, v, v+4) })
+	f.elements("addNEON", "y *float32, a *float32, b *float32, count int", func(v int) { f.fadd(v, v, v+4) })
 }
 
 // relu sets negative values of r to 0.
@@ -35,18 +34,20 @@ func (f *file) relu(r, mask int) {
 // elements writes a loop over count elements: registers 0 to 3 hold those of the
 // first operand and then the results, 4 to 7 those of the second, 16 the number 6;
 // do is given the first register of one vector.
-func (f *file) elements(name string, params []string, do func(v int)) {
-	f.function(name, params...)
+func (f *file) elements(name, params string, do func(v int)) {
+	f.function(name, params)
 	const result, first, second, count = 0, 1, 2, 3
-	for i, r := range []int{result, first, second}[:len(params)-1] {
-		f.load(strings.Fields(params[i])[0], r)
+	operands := strings.Split(params, ", ")
+	operands = operands[:len(operands)-1]
+	for r, p := range operands {
+		f.load(strings.Fields(p)[0], r)
 	}
 	f.load("count", count)
 	f.op("FMOVS $6.0, F16")
 	f.op("VDUP V16.S[0], V16.S4")
 	f.label("some")
 	f.op("VLD1.P 64(R%d), %s", first, vectors(0, quads))
-	if len(params) == 4 {
+	if len(operands) == 3 {
 		f.op("VLD1.P 64(R%d), %s", second, vectors(4, quads))
 	}
 	for v := range quads {

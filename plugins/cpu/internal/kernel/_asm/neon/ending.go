@@ -2,7 +2,7 @@ package main
 
 // endingParams are what a kernel takes besides to end its results as
 // kernel.Ending says: see Ending.assembly.
-var endingParams = []string{"plus *float32", "most *float32"}
+const endingParams = "plus *float32, most *float32"
 
 // ending writes what is done to the first so many registers between the bias
 // and the label "write". add adds what lies at plus, which R17 holds; free is

@@ -13,8 +13,8 @@ func gradient(f *file) {
 // gradientTile writes one tile. Every element of sum continues as one chain of
 // fused multiply-adds over the positions.
 func gradientTile(f *file, m int) {
-	f.function(fmt.Sprintf("gradientNEONm%d", m), "sum *float32", "sumStep int", "in *float32", "zero int",
-		"offs *int32", "grad *float32", "grads *int32", "count int")
+	f.function(fmt.Sprintf("gradientNEONm%d", m), "sum *float32, sumStep int, in *float32, zero int, "+
+		"offs *int32, grad *float32, grads *int32, count int")
 	const sum, step, in, zero, offs, grad, grads, count, x, g = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 	for r, name := range []string{"sum", "sumStep", "in", "zero", "offs", "grad", "grads", "count"} {
 		f.load(name, r)

@@ -18,13 +18,11 @@ func strip(f *file) {
 // stripTile writes one tile. Every element is one chain of fused multiply-adds:
 // kernel rows outside, then the values of a pixel, then the columns of the kernel.
 func stripTile(f *file, p int) {
-	f.function(fmt.Sprintf("stripNEONp%d", p), append([]string{"out *float32", "outStep int", "in *float32",
-		"inStep int", "rowStep int", "rows int", "run int", "w *float32", "bias *float32"}, endingParams...)...)
+	f.function(fmt.Sprintf("stripNEONp%d", p), "out *float32, outStep int, in *float32, inStep int, "+
+		"rowStep int, rows int, run int, w *float32, bias *float32, "+endingParams)
 	const k, row, inStep, rowStep, left, w, run, outStep = 8, 10, 11, 12, 13, 19, 20, 21
-	for name, r := range inOrder("in", row, "inStep", inStep, "rowStep", rowStep, "rows", left, "w", w, "run", run,
-		"outStep", outStep) {
-		f.load(name, r)
-	}
+	f.loads("in", row, "inStep", inStep, "rowStep", rowStep, "rows", left, "w", w, "run", run,
+		"outStep", outStep)
 	columns := p + kernelWidth - 1 // pixel i is read by R(i+1)
 	weights, values := p*quads, p*quads+quads
 	for r := range weights {
@@ -100,8 +98,8 @@ func stripTile(f *file, p int) {
 // the three columns of one row of the kernel, over a row of at least two positions.
 func stripGradient(f *file) {
 	const m, width = 4, 2
-	f.function("stripGradientNEON", "sum *float32", "sumStep int", "in *float32", "inStep int", "grad *float32",
-		"gradStep int", "count int")
+	f.function("stripGradientNEON", "sum *float32, sumStep int, in *float32, inStep int, grad *float32, "+
+		"gradStep int, count int")
 	const sum, sumStep, in, inStep, grad, gradStep, count, at = 0, 1, 2, 3, 4, 5, 6, 7
 	for r, name := range []string{"sum", "sumStep", "in", "inStep", "grad", "gradStep", "count"} {
 		f.load(name, r)

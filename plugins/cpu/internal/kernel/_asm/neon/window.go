@@ -16,18 +16,14 @@ func window(f *file) {
 // windowTile writes tiles whose positions follow each other. Every element is one chain of fused
 // multiply-adds, taps outside, values of a run inside.
 func windowTile(f *file, p int) {
-	f.function(fmt.Sprintf("windowNEONp%d", p), append(append([]string{"out *float32", "outs *int32", "in *float32",
-		"zero int", "offs *int32", "offStep int", "taps int", "run int", "w *float32", "wStep int", "bias *float32"},
-		endingParams...), "last int", "next *float32", "turns int", "tiles int")...)
-	const (
-		w, wStep, k, tap, table, offStep, in, zero, at, outs, offs, tiles, run, taps = 6, 7, 8, 9, 10, 11, 12, 13, 14,
-			15, 19, 20, 21, 22
-	)
+	f.function(fmt.Sprintf("windowNEONp%d", p), "out *float32, outs *int32, in *float32, zero int, "+
+		"offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, "+
+		endingParams+", last int, next *float32, turns int, tiles int")
+	const w, wStep, k, tap, table, offStep, in, zero, at, outs = 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	const offs, tiles, run, taps = 19, 20, 21, 22
 	weights, values := p*quads, p*quads+quads
-	for name, r := range inOrder("outs", outs, "in", in, "zero", zero, "offs", offs, "offStep", offStep,
-		"wStep", wStep, "tiles", tiles, "run", run, "taps", taps) {
-		f.load(name, r)
-	}
+	f.loads("outs", outs, "in", in, "zero", zero, "offs", offs, "offStep", offStep,
+		"wStep", wStep, "tiles", tiles, "run", run, "taps", taps)
 	f.label("tile")
 	f.op("MOVD R%d, R%d", offs, table)
 	f.load("w", w)
@@ -107,15 +103,4 @@ func windowTile(f *file, p int) {
 	f.op("SUBS $1, R%d, R%d", tiles, tiles)
 	f.op("BNE tile")
 	f.op("RET")
-}
-
-// inOrder walks over names and registers in pairs.
-func inOrder(pairs ...any) func(yield func(name string, r int) bool) {
-	return func(yield func(string, int) bool) {
-		for i := 0; i < len(pairs); i += 2 {
-			if !yield(pairs[i].(string), pairs[i+1].(int)) {
-				return
-			}
-		}
-	}
 }

@@ -6,18 +6,13 @@ import "fmt"
 // frequency. Every element is a sum of blocks, each of them one chain; a block
 // has a multiple of 4 values.
 func winogradProduct(f *file, p int) {
-	f.function(fmt.Sprintf("winogradProductNEONp%d", p), "m *float32", "mTile int", "mFreq int", "v *float32",
-		"vTile int", "vFreq int", "u *float32", "uStep int", "uFreq int", "freqs int", "blocks int", "length int",
-		"ahead int")
-	const (
-		u, uStep, k, left, vAt, uAt, mAt, freqs, vTile, mTile, m, blocks, length, vFreq, uFreq, mFreq = 6, 7, 8, 9, 10,
-			11, 12, 13, 14, 15, 19, 20, 21, 22, 23, 24
-	)
+	f.function(fmt.Sprintf("winogradProductNEONp%d", p), "m *float32, mTile int, mFreq int, v *float32, "+
+		"vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int")
+	const u, uStep, k, left, vAt, uAt, mAt, freqs, vTile, mTile = 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	const m, blocks, length, vFreq, uFreq, mFreq = 19, 20, 21, 22, 23, 24
 	weights, values := p*quads, p*quads+quads
-	for name, r := range inOrder("v", vAt, "u", uAt, "m", mAt, "freqs", freqs, "vTile", vTile, "mTile", mTile,
-		"uStep", uStep, "blocks", blocks, "length", length, "vFreq", vFreq, "uFreq", uFreq, "mFreq", mFreq) {
-		f.load(name, r)
-	}
+	f.loads("v", vAt, "u", uAt, "m", mAt, "freqs", freqs, "vTile", vTile, "mTile", mTile,
+		"uStep", uStep, "blocks", blocks, "length", length, "vFreq", vFreq, "uFreq", uFreq, "mFreq", mFreq)
 	f.label("freq")
 	f.op("CBZ R%d, end", freqs)
 	f.op("MOVD R%d, R1", vAt)

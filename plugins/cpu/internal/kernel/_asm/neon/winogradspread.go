@@ -3,8 +3,8 @@ package main
 // winogradSpread takes, over the values of two runs, the sum of the absolute
 // values and the largest of them, again and again: class.BlockSize.
 func winogradSpread(f *file) {
-	f.function("winogradSpreadNEON", "sums *float32", "most *uint32", "a *float32", "b *float32", "run int",
-		"count int")
+	f.function("winogradSpreadNEON",
+		"sums *float32, most *uint32, a *float32, b *float32, run int, count int")
 	const sums, most, a, b, run, count, k = 0, 1, 2, 3, 4, 5, 6
 	for r, name := range []string{"sums", "most", "a", "b", "run", "count"} {
 		f.load(name, r)

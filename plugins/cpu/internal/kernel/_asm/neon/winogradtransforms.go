@@ -21,18 +21,16 @@ type walk struct {
 // The registers of a walk: col+j holds j steps from pixel to pixel; pixels and
 // frequencies lie at pixelAt and frequencyAt of the tile at hand.
 const (
-	column, frequency, step, pixelAt, frequencyAt, vectorAt, tiles, left, tileStep, transformedStep, rowStep, all = 6, 12,
-		13, 14, 15, 19, 20, 21, 22, 23, 24, 25
+	column, frequency, step, pixelAt, frequencyAt, vectorAt = 6, 12, 13, 14, 15, 19
+	tiles, left, tileStep, transformedStep, rowStep, all    = 20, 21, 22, 23, 24, 25
 )
 
 // begin loads the parameters; transformed and its steps are named by their
 // parameters.
 func (w *walk) begin(columns int, pixels, transformed, freq, tile string) {
 	f := w.f
-	for name, r := range inOrder(pixels, pixelAt, transformed, frequencyAt, freq, step, "tiles", tiles,
-		"tileStep", tileStep, tile, transformedStep, "rowStep", rowStep, "vectors", all, "colStep", column+1) {
-		f.load(name, r)
-	}
+	f.loads(pixels, pixelAt, transformed, frequencyAt, freq, step, "tiles", tiles,
+		"tileStep", tileStep, tile, transformedStep, "rowStep", rowStep, "vectors", all, "colStep", column+1)
 	f.op("LSL $2, R%d, R%d", all, all)
 	for j := 2; j < columns; j++ {
 		f.op("ADD R%d, R%d, R%d", column+1, column+j-1, column+j)
@@ -90,8 +88,8 @@ func held(first int) func(k int) int { return func(k int) int { return first + k
 // winogradInput transforms tiles of the input, columns first.
 func winogradInput(f *file, t form) {
 	n := t.tile()
-	f.function(fmt.Sprintf("winogradInputNEONf%d", t.side), "v *float32", "vFreq int", "vTile int", "in *float32",
-		"rowStep int", "colStep int", "tileStep int", "tiles int", "vectors int")
+	f.function(fmt.Sprintf("winogradInputNEONf%d", t.side), "v *float32, vFreq int, vTile int, "+
+		"in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int")
 	w, c := &walk{f: f, rows: n}, &constants{first: firstConstant}
 	w.begin(n, "in", "v", "vFreq", "vTile")
 	c.hold(f, t.inputConstants()...)
@@ -130,8 +128,8 @@ func (t form) inputConstants() []float64 {
 
 // winogradSpreadOut transforms tiles of a result's gradient, columns first.
 func winogradSpreadOut(f *file, t form) {
-	f.function(fmt.Sprintf("winogradGradientNEONf%d", t.side), "v *float32", "vFreq int", "vTile int", "in *float32",
-		"rowStep int", "colStep int", "tileStep int", "tiles int", "vectors int")
+	f.function(fmt.Sprintf("winogradGradientNEONf%d", t.side), "v *float32, vFreq int, vTile int, "+
+		"in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int")
 	w, c := &walk{f: f, rows: t.side}, &constants{first: firstConstant}
 	w.begin(t.side, "in", "v", "vFreq", "vTile")
 	for _, p := range t.pairs {
@@ -141,7 +139,7 @@ func winogradSpreadOut(f *file, t form) {
 	}
 	w.each(func() {
 		across := func(first int) { t.points(f, c, held(first), firstTransformed, w.store) }
-		// first and last are rows 0 and side-1 of the pixels, as they are.
+		// plain transforms a row of the pixels as it is.
 		plain := func(row int) {
 			for j := range t.side {
 				f.move(j, w.pixel(j)(row))
@@ -172,9 +170,8 @@ func winogradSpreadOut(f *file, t form) {
 // winogradOutput computes the outputs of tiles, rows first, adds a bias and ends them.
 func winogradOutput(f *file, t form) {
 	const bias, apart, most, at, bound, mask, zero = 10, 11, 26, 17, 24, 25, 23
-	f.function(fmt.Sprintf("winogradOutputNEONf%d", t.side), "out *float32", "rowStep int", "colStep int",
-		"tileStep int", "m *float32", "mFreq int", "mTile int", "bias *float32", "plus *float32", "most *float32",
-		"tiles int", "vectors int")
+	f.function(fmt.Sprintf("winogradOutputNEONf%d", t.side), "out *float32, rowStep int, colStep int, "+
+		"tileStep int, m *float32, mFreq int, mTile int, bias *float32, "+endingParams+", tiles int, vectors int")
 	n := t.tile()
 	w, c := &walk{f: f, rows: t.side}, &constants{first: firstConstant}
 	w.begin(t.side, "out", "m", "mFreq", "mTile")

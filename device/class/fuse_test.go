@@ -19,7 +19,8 @@ func TestFuse(t *testing.T) {
 		case 0, 1:
 			z = -x * y
 		case 2: // halfway between two float32, but for a little
-			x, y, z = float32(math.Exp2(float64(r.IntN(40)-60))), x, z+float32(math.Exp2(math.Floor(math.Log2(math.Abs(float64(z))))-23))
+			half := math.Exp2(math.Floor(math.Log2(math.Abs(float64(z)))) - 23)
+			x, y, z = float32(math.Exp2(float64(r.IntN(40)-60))), x, z+float32(half)
 		case 3:
 			x, z = x*0x1p-70, z*0x1p-140
 			y *= 0x1p-75

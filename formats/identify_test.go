@@ -76,6 +76,8 @@ func TestIdentifyRefuses(t *testing.T) {
 	}{
 		{append(all[:len(all):len(all)], odd), "1 tensor fits nothing (extra.weight f32[2])"},
 		{all[1:], "1 parameter got none (conv1.weight f32[16,3,3,3])"},
+		{[]Tensor{odd, odd.Renamed("other.weight")}, "no architecture of the zoo fits these 2 tensors; they are called"},
+		{append(ones("fc.weight:2,3,4"), without("fc.weight")(all)...), "the nearest is resnet20"},          // of another rank
 		{[]Tensor{odd}, "no architecture of the zoo fits its one tensor; they are called \"extra.weight\""}, // none is near
 	} {
 		_, err := Identify(&File{Tensors: c.tensors})

@@ -68,6 +68,104 @@ func TestRanksDiffer(t *testing.T) {
 	}
 }
 
+// statisticsFile returns a file of one batch norm; changed tensors take the place of
+// its own.
+func statisticsFile(changed ...Tensor) *File {
+	f := &File{Tensors: ones("w:2,2", "bn.weight:2", "bn.running_mean:2", "bn.running_var:2")}
+	for _, c := range changed {
+		for i, t := range f.Tensors {
+			if t.Name == c.Name {
+				f.Tensors[i] = c
+			}
+		}
+	}
+	return f
+}
+
+// TestMergeRanks refuses files that are not of one step, or cannot be read, and says
+// what it merged.
+func TestMergeRanks(t *testing.T) {
+	two := tensor.Of([]float32{3, 3}, 2)
+	for _, c := range []struct {
+		what string
+		a, b *File
+		want string
+	}{
+		{"another type", statisticsFile(), statisticsFile(Held("w", tensor.New(tensor.F64, 2, 2))), "w f32[2,2] has no counterpart"},
+		{"another shape", statisticsFile(), statisticsFile(Held("w", tensor.New(tensor.F32, 4))), "w f32[2,2] has no counterpart"},
+		{"another name", statisticsFile(), &File{Tensors: append(ones("v:2,2"), statisticsFile().Tensors[1:]...)},
+			"w f32[2,2] has no counterpart"},
+		{"fewer", statisticsFile(), &File{Tensors: statisticsFile().Tensors[1:]}, "4 tensors and 3"},
+		{"weights of the first that are torn", statisticsFile(torn(t, "w", 2, 2)), statisticsFile(), "torn"},
+		{"weights of the second that are torn", statisticsFile(), statisticsFile(torn(t, "w", 2, 2)), "torn"},
+		{"statistics that are torn", statisticsFile(), statisticsFile(torn(t, "bn.running_var", 2)), "torn"},
+		{"no variance", &File{Tensors: statisticsFile().Tensors[:3]}, &File{Tensors: statisticsFile().Tensors[:3]},
+			"batch norm bn lacks its mean or its variance"},
+		{"no mean", &File{Tensors: ones("bn.running_var:2")}, &File{Tensors: ones("bn.running_var:2")},
+			"batch norm bn lacks its mean or its variance"},
+		{"a graph", &File{Model: small(t)}, &File{}, "merged as tensors only"},
+	} {
+		err := mergeRanks([]*File{c.a, c.b}, []string{"a", "b"}, bn.Pooled)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.what, err, c.want)
+		}
+	}
+	a, b := statisticsFile(), statisticsFile(Held("bn.running_mean", two))
+	if err := mergeRanks([]*File{a, b}, []string{"a", "b"}, bn.Mean); err != nil {
+		t.Fatal(err)
+	}
+	const want = "the statistics of 1 batch norm are those of 2 ranks, merged: mean"
+	if len(a.Findings) != 1 || a.Findings[0].Text != want {
+		t.Errorf("findings %+v, want %q", a.Findings, want)
+	}
+	alone := statisticsFile()
+	if err := mergeRanks([]*File{alone}, []string{"a"}, bn.Mean); err != nil || len(alone.Findings) > 0 {
+		t.Errorf("one rank: %v, %v", alone.Findings, err)
+	}
+}
+
+// TestSome lists four names, and counts the rest.
+func TestSome(t *testing.T) {
+	for n, want := range map[int]string{1: "a", 4: "a, b, c, d", 5: "a, b, c, d and 1 more", 6: "a, b, c, d and 2 more"} {
+		if got := some([]string{"a", "b", "c", "d", "e", "f"}[:n]); got != want {
+			t.Errorf("%d names: %s, want %s", n, got, want)
+		}
+	}
+}
+
+// TestReplicaOf finds the number of a replica at the end of a name, or within.
+func TestReplicaOf(t *testing.T) {
+	for in, want := range map[string]string{
+		"a/b": "a/b 0", "a/replica_1": "a 1", "a/replica_12/b": "a/b 12", "a/replica_0": "a/replica_0 0",
+		"a/replica_1x/b": "a/replica_1x/b 0",
+	} {
+		name, k := replicaOf(in)
+		if got := fmt.Sprint(name, " ", k); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestReplicasThatDiffer says which replica, by its number, and what it has more than the
+// first.
+func TestReplicasThatDiffer(t *testing.T) {
+	f := &File{Tensors: ones("w:2", "w/replica_1:2", "v/replica_1:2", "u/replica_1:2")}
+	err := mergeReplicas(f, bn.Pooled)
+	if err == nil || err.Error() != "replica 0 and replica 1: 1 tensor and 3" {
+		t.Errorf("more variables: %v", err)
+	}
+	f = &File{Tensors: append(ones("w:2", "w/replica_1:2"), Held("w/replica_2", tensor.Of([]float32{1, 2}, 2)))}
+	err = mergeReplicas(f, bn.Pooled)
+	if err == nil || !strings.HasPrefix(err.Error(), "replica 0 and replica 2: the weights differ in 1 of 1 tensor (w)") {
+		t.Errorf("other weights: %v", err)
+	}
+	f = &File{Tensors: ones("w:2", "w/replica_2:2", "w/replica_3:2")}
+	err = mergeReplicas(f, bn.Pooled)
+	if err == nil || err.Error() != "there are variables of 2 more replicas, and none of replica 1" {
+		t.Errorf("a replica is missing: %v", err)
+	}
+}
+
 // TestReplicas reads a checkpoint of TensorFlow with the variables of two replicas.
 func TestReplicas(t *testing.T) {
 	f, err := Open("tensorflow/testdata/cases/replicas.index", Options{})

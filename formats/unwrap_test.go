@@ -25,6 +25,46 @@ func namesOf(f *File) string {
 	return strings.Join(out, " ")
 }
 
+// TestUnwrapAverage says that statistics beside an average are stale.
+func TestUnwrapAverage(t *testing.T) {
+	f := named("n_averaged", "module.a.w")
+	unwrap(f)
+	if len(f.Left) != 1 || f.Left[0].Name != "n_averaged" || f.Left[0].Bytes != 4 || f.Left[0].Tensors != 1 {
+		t.Errorf("left out %+v", f.Left)
+	}
+	if len(f.Findings) != 1 || !strings.Contains(f.Findings[0].Text, "the running statistics are stale") {
+		t.Errorf("findings %+v", f.Findings)
+	}
+}
+
+// TestUnwrapListsSome lists the first wrappers, and takes off all; a model of layers that
+// each are wrapped has hundreds.
+func TestUnwrapListsSome(t *testing.T) {
+	var names []string
+	for i := range maxWrappers + 3 {
+		names = append(names, fmt.Sprintf("l%d._orig_mod.w", i))
+	}
+	f := named(names...)
+	unwrap(f)
+	if len(f.Wrappers) != maxWrappers || strings.Contains(namesOf(f), "_orig_mod") {
+		t.Errorf("%d wrappers listed, want %d; names %s", len(f.Wrappers), maxWrappers, namesOf(f))
+	}
+}
+
+// TestUnwrapKeepsNamesApart leaves a name as it is where another tensor has what it
+// would become.
+func TestUnwrapKeepsNamesApart(t *testing.T) {
+	f := named("criterion.weight", "module.criterion.weight", "module.a.w")
+	unwrap(f)
+	seen := map[string]bool{}
+	for _, x := range f.Tensors {
+		if seen[x.Name] {
+			t.Errorf("two tensors are called %s: %s", x.Name, namesOf(f))
+		}
+		seen[x.Name] = true
+	}
+}
+
 func TestUnwrap(t *testing.T) {
 	for _, c := range []struct{ in, want, wrappers string }{
 		{"a.w b.w", "a.w b.w", "[]"},

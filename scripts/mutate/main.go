@@ -1,12 +1,15 @@
 // Mutate says which changes of a package its tests do not notice.
 //
-//	go run ./scripts/mutate [-with PACKAGES] [-every N] [-only PATTERN] [-skip PATTERN] [-slow D] ./bn [...]
+//	go run ./scripts/mutate [-with PACKAGES] [-every N] [-only PATTERN] [-again FILE]
+//		[-skip PATTERN] [-slow D] ./bn [...]
 //
 // All mutants of a package are compiled into one test binary, which makes the
 // one that the environment names: so a mutant costs a run of tests, and no
 // compilation. Every test runs once by itself at first, and says which mutants
 // it comes by; a mutant is then shown to these alone, the quickest first, until
-// one fails. -with adds the tests of packages that use the mutated one.
+// one fails. -with adds the tests of packages that use the mutated one. A first run with
+// -slow 1s, and one with -again of what it printed and more time or packages, are quicker
+// than one run of all.
 //
 // Lines on standard output are survivors, but for those that survivors.txt
 // gives a reason for; then come the counts. Mutants are
@@ -36,6 +39,7 @@ type wanted struct {
 	with       []string
 	slow       time.Duration
 	reasons    map[string]string
+	again      map[string]bool // keys of the mutants to try; nil: all
 }
 
 func main() {
@@ -48,6 +52,10 @@ func main() {
 		return nil
 	})
 	flag.DurationVar(&w.slow, "slow", time.Minute, "a test that takes longer is not used")
+	flag.Func("again", "try the mutants that the output of a former run names", func(path string) (err error) {
+		w.again, err = survivors(path)
+		return err
+	})
 	known := flag.String("known", "scripts/mutate/survivors.txt", "reasons of known survivors")
 	flag.Parse()
 	if root, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
@@ -91,7 +99,7 @@ func (w *wanted) try(dir string) error {
 	}
 	var tried, killed, explained int
 	for i, m := range p.mutants {
-		if i%w.every != 0 || !w.only.MatchString(m.at) {
+		if i%w.every != 0 || !w.only.MatchString(m.at) || w.again != nil && !w.again[m.key()] {
 			continue
 		}
 		tried++

@@ -31,3 +31,15 @@ func reasons(path string) (map[string]string, error) {
 	}
 	return found, lines.Err()
 }
+
+// survivors reads the keys that the output of a run has, in its second column.
+func survivors(path string) (map[string]bool, error) {
+	b, err := os.ReadFile(path)
+	keys := map[string]bool{}
+	for line := range strings.Lines(string(b)) {
+		if columns := strings.Split(line, "\t"); len(columns) == 3 {
+			keys[columns[1]] = true
+		}
+	}
+	return keys, err
+}

@@ -46,7 +46,8 @@ func TestTemplate(t *testing.T) {
 	if m, err := Template(&File{Tensors: Tensors(zoo)}, nil); err != nil || m.Architecture != zoo.Architecture {
 		t.Errorf("the zoo: %v, %v", m, err)
 	}
-	if _, err := Template(&File{Tensors: fits()}, nil); err == nil || !strings.Contains(err.Error(), "no architecture") {
+	_, err := Template(&File{Tensors: fits()}, nil)
+	if err == nil || !strings.Contains(err.Error(), "no architecture") {
 		t.Errorf("nothing fits: %v", err)
 	}
 }

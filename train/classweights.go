@@ -37,8 +37,8 @@ func (r *Recipe) classWeights(classes int) ([]float64, error) {
 	}
 	switch {
 	case len(weights) != r.Data.Classes:
-		return nil, refuse(fmt.Sprintf("%s for %d classes of the data", problem.Counted(len(weights), "weight"),
-			r.Data.Classes), "")
+		return nil, refuse(fmt.Sprintf("%s for the %s of the data", problem.Counted(len(weights), "weight"),
+			problem.Counted(r.Data.Classes, "class")), "")
 	case slices.Max(weights) == 0:
 		return nil, refuse("no class has a weight", "")
 	case r.LabelSmoothing > 0:

@@ -16,9 +16,9 @@ type painted struct {
 	info  data.Info
 }
 
-func (p *painted) Info() data.Info                             { return p.info }
-func (p *painted) Label(_ context.Context, i int) ([]int32, error)                { return p.masks[i], nil }
-func (p *painted) Fingerprint(context.Context) (string, error) { return "", nil }
+func (p *painted) Info() data.Info                                 { return p.info }
+func (p *painted) Label(_ context.Context, i int) ([]int32, error) { return p.masks[i], nil }
+func (p *painted) Fingerprint(context.Context) (string, error)     { return "", nil }
 
 func paint(classes int, masks ...[]int32) *painted {
 	return &painted{masks: masks, info: data.Info{Kind: "painted", Len: len(masks), Masks: true,

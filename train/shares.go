@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // RanksLine says in a line what each rank has done: "" for one that is alone.
 func RanksLine(ranks []RankShare) string {
 	var parts []string
 	for i, r := range ranks {
-		parts = append(parts, fmt.Sprintf("%d: %d rows, %.0f img/s, input %.0f %%, sync %.0f %%, %.1f MB sent", i,
-			r.Rows, r.Throughput, 100*r.InputWait, 100*r.SyncWait, float64(r.Bytes)/1e6))
+		parts = append(parts, fmt.Sprintf("%d: %s, %.0f img/s, input %.0f %%, sync %.0f %%, %.1f MB sent", i,
+			problem.Counted(int(r.Rows), "row"), r.Throughput, 100*r.InputWait, 100*r.SyncWait, float64(r.Bytes)/1e6))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -161,6 +162,45 @@ func TestFleetServesOneRun(t *testing.T) {
 	}
 	_, err = begin(r)
 	wants(t, "a closed fleet", "devices", err)
+}
+
+// A fleet that is closed under a run ends it at once, not after the time-out that
+// lost devices have to come back.
+func TestFleetClosedUnderARun(t *testing.T) {
+	for _, devices := range []string{"2xref", "2xcpu"} {
+		t.Run(devices, func(t *testing.T) {
+			alone(t)
+			src := glyphs(t, "64")
+			r, m := prepared(t, src)
+			r.Epochs = 1000
+			f, err := fleet.Open(t.Context(), fleet.Options{Devices: devices, Threads: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var closed time.Time
+			var end sync.WaitGroup
+			defer end.Wait()
+			s, err := train.New(t.Context(), r, m, train.Config{Train: src, Fleet: f, Events: func(e train.Event) {
+				if step, ok := e.(train.Stepped); !ok || step.Step != 3 {
+					return
+				}
+				closed = time.Now()
+				end.Go(func() { f.Close() })
+				if devices == "2xref" {
+					end.Wait() // of two processes, in the middle of a step
+				}
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.Run(t.Context())
+			wants(t, "a fleet closed under a run", "devices", err)
+			if took := time.Since(closed); took > 10*time.Second {
+				t.Errorf("the run ended %v after its fleet", took)
+			}
+			s.Close()
+		})
+	}
 }
 
 // slow is data that calls a function at its first fingerprint and sample.

@@ -184,7 +184,7 @@ func (f *Fleet) Reopen(ctx context.Context, name string) (device.Device, error) 
 	p := f.providers[t.plugin]
 	f.mu.Unlock()
 	if closed {
-		return nil, f.refuse("the fleet is closed", "open another")
+		return nil, f.closedError()
 	}
 	return p.OpenAs(ctx, name, t.id, f.device)
 }

@@ -16,7 +16,7 @@ func (f *Fleet) Lend() (devices []parallel.Member, back func(), err error) {
 	defer f.mu.Unlock()
 	switch {
 	case f.closed:
-		return nil, nil, f.refuse("the fleet is closed", "open another")
+		return nil, nil, f.closedError()
 	case f.lent:
 		return nil, nil, f.refuse("another run has the fleet", "close that run first, or open another fleet")
 	}
@@ -28,7 +28,22 @@ func (f *Fleet) Lend() (devices []parallel.Member, back func(), err error) {
 	}), nil
 }
 
-func (f *Fleet) refuse(text, advice string) error {
+// Err returns a *problem.Error that wraps parallel.FleetClosed once the fleet is
+// closed, nil before.
+func (f *Fleet) Err() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return f.closedError()
+	}
+	return nil
+}
+
+func (f *Fleet) closedError() error {
+	return f.refuse("the fleet is closed", "open another").Because(parallel.FleetClosed)
+}
+
+func (f *Fleet) refuse(text, advice string) *problem.Error {
 	return problem.New("devices", f.options.Devices, text, advice)
 }
 

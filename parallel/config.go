@@ -34,7 +34,8 @@ type Config struct {
 	// Local: replicas have weights of their own, which a Local keeps, and their
 	// devices never meet.
 	Local bool
-	// Reopen opens a lost device again, by its name. nil: what is lost stays lost.
+	// Reopen opens a lost device again, by its name. It is called until it succeeds,
+	// after growing pauses, or says FleetClosed. nil: what is lost stays lost.
 	Reopen func(ctx context.Context, name string) (device.Device, error)
 	// Timeout is how long a device may keep others waiting before it counts as
 	// lost, and how long a run without any device waits for one. 0 is 30 s.

@@ -20,6 +20,10 @@ type LossEvent struct {
 // none came back in time.
 var NoDevices = errors.New("no device is left")
 
+// FleetClosed is what the error of Config.Reopen wraps if no device will be opened
+// any more. A run that has none left ends with it at once.
+var FleetClosed = errors.New("the fleet is closed")
+
 // lost marks the error of a member that is gone.
 type lost struct {
 	member *member

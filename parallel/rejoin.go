@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bnctl/bnctl/awake"
@@ -25,7 +26,11 @@ func (g *Group) rejoinPending(ctx context.Context) error {
 		if !g.reopener.hasPending() {
 			break // it is a member since all others were lost meanwhile
 		}
-		if _, err := g.rejoin(ctx, g.reopener.next(ctx), g.stepper.Version(), state); err != nil {
+		m, err := g.reopener.next(ctx)
+		if err == nil {
+			_, err = g.rejoin(ctx, m, g.stepper.Version(), state)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -57,10 +62,12 @@ func (g *Group) awaitOne(ctx context.Context, cause error) error {
 func (g *Group) nextWithin(ctx context.Context, cause error) (*member, error) {
 	waiting, stop := awake.WithTimeout(ctx, g.config.timeout())
 	defer stop()
-	m := g.reopener.next(waiting)
+	m, err := g.reopener.next(waiting)
 	switch {
-	case m != nil:
+	case err == nil:
 		return m, nil
+	case errors.Is(err, FleetClosed):
+		return nil, fmt.Errorf("%w: %w", NoDevices, err)
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}

@@ -23,17 +23,20 @@ type reopener struct {
 	cancel   context.CancelFunc
 	wait     *sync.WaitGroup
 	reopened chan *member
+	closed   chan error      // why nothing will be opened any more
 	pending  *member         // reopened, and no member yet
 	devices  []device.Device // that were opened here and became members
 }
 
 func newReopener() reopener {
 	ctx, cancel := context.WithCancel(context.Background())
-	return reopener{ctx: ctx, cancel: cancel, wait: &sync.WaitGroup{}, reopened: make(chan *member)}
+	return reopener{ctx: ctx, cancel: cancel, wait: &sync.WaitGroup{}, reopened: make(chan *member),
+		closed: make(chan error, 1)}
 }
 
 // schedule opens the device of a lost member again: at once if it had
-// finished a step, else after a pause. It tries until it succeeds.
+// finished a step, else after a pause. It tries until it succeeds, or the fleet
+// is closed.
 func (r *reopener) schedule(was *member, open func(context.Context, string) (device.Device, error)) {
 	m := &member{Member: Member{Name: was.Name}, order: was.order}
 	if was.steps == 0 {
@@ -47,6 +50,13 @@ func (r *reopener) schedule(was *member, open func(context.Context, string) (dev
 				return
 			}
 			d, err := open(r.ctx, m.Name)
+			if errors.Is(err, FleetClosed) {
+				select {
+				case r.closed <- err:
+				default: // another device has said so
+				}
+				return
+			}
 			if err != nil {
 				continue // the next pause is longer; a run without any device gives up by itself
 			}
@@ -94,15 +104,18 @@ func (r *reopener) hasPending() bool {
 }
 
 // next returns the device that is pending, or the first that is opened before
-// ctx ends; nil if none is.
-func (r *reopener) next(ctx context.Context) *member {
+// ctx ends. Else the error is the cause of that, or why no device will be opened.
+func (r *reopener) next(ctx context.Context) (*member, error) {
 	if !r.hasPending() {
 		select {
 		case r.pending = <-r.reopened:
+		case err := <-r.closed:
+			return nil, err
 		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
 	}
 	m := r.pending
 	r.pending = nil
-	return m
+	return m, nil
 }

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -15,6 +16,9 @@ type Fleet interface {
 	// Lend gives the devices to a run, until it calls back. It is an error if
 	// another run has them, or if they are closed.
 	Lend() (devices []parallel.Member, back func(), err error)
+	// Err returns why the devices cannot be used any more, an error that wraps
+	// parallel.FleetClosed; nil while they can.
+	Err() error
 	// Reopen opens a lost device again, by its name.
 	Reopen(ctx context.Context, name string) (device.Device, error)
 	// Rendezvous makes places where the devices meet without the host; nil: they
@@ -22,6 +26,18 @@ type Fleet interface {
 	Rendezvous() device.Rendezvous
 	// Precision is that at which the devices were opened.
 	Precision() string
+}
+
+// fleetEnded returns err, or why there is no fleet any more if a run with that
+// error has lost it: its devices have other words for it.
+func (s *Session) fleetEnded(err error) error {
+	if err == nil || s.config.Fleet == nil || errors.Is(err, parallel.FleetClosed) {
+		return err
+	}
+	if closed := s.config.Fleet.Err(); closed != nil {
+		return fmt.Errorf("%w: %w", closed, err)
+	}
+	return err
 }
 
 // borrow takes the devices of the run's fleet, if it has one, and checks that

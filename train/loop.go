@@ -13,16 +13,18 @@ import (
 
 // Run trains to the end of the recipe and returns the template. When ctx ends
 // it finishes the step under way, writes the checkpoint and returns the
-// context's error.
+// context's error. When the fleet is closed the error is that of Fleet.Err.
 func (s *Session) Run(ctx context.Context) (*models.Model, error) {
 	if s.driver == nil {
 		return nil, problem.New("session", "", "it is closed", "make another with New or Resume")
 	}
 	s.began = time.Now()
+	run := s.run
 	if s.config.Peers != nil {
-		return s.runOnRank(ctx)
+		run = s.runOnRank
 	}
-	return s.run(ctx)
+	m, err := run(ctx)
+	return m, s.fleetEnded(err)
 }
 
 // run is Run of a single rank, or of one of several.

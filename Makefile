@@ -38,6 +38,19 @@ test-opencl: ## the OpenCL device on the processor, which PoCL makes a device of
 	$(GO) vet -tags opencl ./plugins/opencl/...
 	$(GO) test $(PATIENT) -tags opencl ./plugins/opencl/...
 
+.PHONY: test-mpi
+test-mpi: build ## ranks under Open MPI and MPICH, which it installs (Debian): the fabric's rules, recipes, kill and resume, bad input
+	command -v mpirun.openmpi mpirun.mpich >/dev/null || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
+		openmpi-bin libopenmpi3 mpich libmpich12; }
+	$(GO) vet -tags mpi ./plugins/mpi/...
+	$(GO) test $(PATIENT) -count=1 -tags mpi ./plugins/mpi/...
+	bash scripts/mpi.sh short bin/bnctl
+
+.PHONY: sweep-mpi
+sweep-mpi: build ## ten recipes on 1 to 4 ranks of 1 and 2 devices, both MPI libraries, killed and resumed (half an hour)
+	bash scripts/mpi.sh sweep bin/bnctl
+
 .PHONY: test-peers
 test-peers: ## goldens made again by PyTorch and others, formats read by their own programs, grpcurl asks serve; installs them
 	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test $(PATIENT) -count=1 -run Peer ./...

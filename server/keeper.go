@@ -133,11 +133,15 @@ func (k *keeper) retireBut(files []repository.File, complete map[string]bool) {
 	k.missing = gone
 }
 
-// retire lets a version answer what it accepted, and closes it.
+// retire lets a version answer what it accepted, and closes it. If no other has
+// taken its place, metrics forget it.
 func (k *keeper) retire(m *served) {
 	k.retired.Go(func() {
 		if err := m.close(); err != nil {
 			k.o.note("%s version %d: %v", m.name, m.version, err)
+		}
+		if _, err := k.find(m.name, m.label()); err != nil {
+			k.metrics.forget(m.name, m.label())
 		}
 	})
 }

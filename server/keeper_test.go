@@ -58,6 +58,12 @@ func TestVersions(t *testing.T) {
 	if got := serving(s); got != "m:9 n:1" {
 		t.Fatalf("serving %s", got)
 	}
+	x := pictures(rand.New(rand.NewPCG(1, 1)), 1)
+	ask(t, s, "POST", "/v2/models/m/infer", x.Bytes, jsonLength, "0")
+	counted := func() bool { return bytes.Contains(ask(t, s, "GET", "/metrics", nil).body, []byte(`version="9"`)) }
+	if !counted() {
+		t.Error("a request is not counted")
+	}
 	write(t, newModel(t, 3), folder+"/m/10/model.bnm")
 	until(t, "version 10 instead of 9", func() bool { return serving(s) == "m:10 n:1" })
 	if r := ask(t, s, "GET", "/v2/models/m", nil); !bytes.Contains(r.body, []byte(`"versions":["10"]`)) {
@@ -66,6 +72,7 @@ func TestVersions(t *testing.T) {
 	if r := ask(t, s, "GET", "/v2/models/m/versions/9", nil); r.status != 404 {
 		t.Errorf("version 9: %d", r.status)
 	}
+	until(t, "metrics that forget version 9", func() bool { return !counted() })
 	bad := folder + "/m/11/model.bnm"
 	err := errors.Join(os.Mkdir(filepath.Dir(bad), 0o755), os.WriteFile(bad, []byte("no"), 0o644))
 	if err != nil {

@@ -90,3 +90,13 @@ func (m *metrics) count(r *record, protocol, code string) {
 func (m *metrics) ran(name string, version, rows int) {
 	m.batches.WithLabelValues(name, strconv.Itoa(version)).Observe(float64(rows))
 }
+
+// forget forgets a version that is not served any more, so that many that come
+// and go leave nothing behind.
+func (m *metrics) forget(name, version string) {
+	labels := prometheus.Labels{"model": name, "version": version}
+	m.requests.DeletePartialMatch(labels)
+	for _, h := range []*prometheus.HistogramVec{m.queued, m.computed, m.encoded, m.batches} {
+		h.DeletePartialMatch(labels)
+	}
+}

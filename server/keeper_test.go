@@ -60,7 +60,9 @@ func TestVersions(t *testing.T) {
 	}
 	x := pictures(rand.New(rand.NewPCG(1, 1)), 1)
 	ask(t, s, "POST", "/v2/models/m/infer", x.Bytes, jsonLength, "0")
-	counted := func() bool { return bytes.Contains(ask(t, s, "GET", "/metrics", nil).body, []byte(`version="9"`)) }
+	counted := func() bool {
+		return bytes.Contains(ask(t, s, "GET", "/metrics", nil).body, []byte(`version="9"`))
+	}
 	if !counted() {
 		t.Error("a request is not counted")
 	}

@@ -23,6 +23,10 @@ func (r *Results) Findings() []Finding {
 	all := []func() *Finding{r.needsSync, r.rightMerge, r.smallDiffers, r.healthyAgrees, r.sampled}
 	for _, answer := range all {
 		if f := answer(); f != nil {
+			f.Question, f.Answer = r.worded(f.Question), r.worded(f.Answer)
+			for i, detail := range f.Details {
+				f.Details[i] = r.worded(detail)
+			}
 			out = append(out, *f)
 		}
 	}

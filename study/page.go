@@ -39,7 +39,8 @@ func (r *Results) Page(w io.Writer) error {
 	for _, row := range r.Table() {
 		rows = append(rows, row.cells())
 	}
-	return page.Execute(w, map[string]any{"Results": r, "Columns": columns(), "Rows": rows,
+	rows = append(rows, r.refused()...)
+	return page.Execute(w, map[string]any{"Results": r, "Columns": r.columns(), "Rows": rows,
 		"Findings": r.Findings(), "Plots": pictures, "Length": r.length(), "Kept": r.retained()})
 }
 

@@ -44,7 +44,7 @@ func (r *Results) Plots() ([]Plot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("plot %s: %w", p.name, err)
 		}
-		out = append(out, Plot{p.name, p.caption, svg})
+		out = append(out, Plot{p.name, r.worded(p.caption), svg})
 	}
 	return out, nil
 }

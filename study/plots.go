@@ -17,6 +17,9 @@ func (r *Results) colourOf(s Setting) int {
 	if s.Arm == Single {
 		return 0
 	}
+	if s.Arm == Frozen {
+		return len(colours) - 1
+	}
 	return (1 + slices.Index(r.PerReplica, s.PerReplica)) % len(colours)
 }
 
@@ -27,14 +30,14 @@ func (r *Results) plotScores() (*plot.Plot, error) {
 		return nil, nil
 	}
 	slices.Reverse(rows) // the first one on top
-	p := newPlot("accuracy, %", "")
+	p := newPlot(r.worded("accuracy, %"), "")
 	names := make([]string, len(rows))
 	for i, row := range rows {
 		names[i] = fmt.Sprintf("%s, %s, %d each", row.Arm, row.Statistics, row.PerReplica)
 		c, y := colours[r.colourOf(row.Setting)], float64(i)
 		var at plotter.XYs
 		for _, s := range r.bySeed(row.Setting, row.Statistics) {
-			at = append(at, plotter.XY{X: 100 * s.Accuracy, Y: y})
+			at = append(at, plotter.XY{X: 100 * s.share(), Y: y})
 		}
 		if err := dots(p, at, c, draw.CircleGlyph{}, vg.Points(2)); err != nil {
 			return nil, err
@@ -52,7 +55,7 @@ func (r *Results) plotScores() (*plot.Plot, error) {
 
 // plotCurves draws the accuracy over the epochs.
 func (r *Results) plotCurves() (*plot.Plot, error) {
-	p := newPlot("epoch", "accuracy, %")
+	p := newPlot("epoch", r.worded("accuracy, %"))
 	p.X.Tick.Marker = whole
 	drawn := false
 	for _, s := range r.Settings() {
@@ -80,7 +83,7 @@ func (r *Results) curve(s Setting) plotter.XYs {
 	for _, run := range r.Runs {
 		for _, e := range run.Epochs {
 			if run.Setting == s {
-				sums[e.Number] += 100 * e.Accuracy
+				sums[e.Number] += 100 * e.share()
 				counts[e.Number]++
 				last = max(last, e.Number)
 			}

@@ -16,10 +16,14 @@ const (
 	Single  Arm = "single"  // the whole batch on one device, one replica
 	Sync    Arm = "sync"    // batch norm over the whole batch, shared by the replicas
 	Replica Arm = "replica" // batch norm over the samples of each replica
+	Frozen  Arm = "frozen"  // the statistics that the weights came with; one replica
 )
 
-// Setting is an arm and how the batch is shared. With Single, Replicas is 1
-// and PerReplica the whole batch.
+// DefaultArms are what a study compares where nobody says otherwise.
+func DefaultArms() []Arm { return []Arm{Single, Sync, Replica} }
+
+// Setting is an arm and how the batch is shared. With Single and Frozen,
+// Replicas is 1 and PerReplica the whole batch.
 type Setting struct {
 	Arm        Arm `json:"arm"`
 	PerReplica int `json:"per_replica"` // samples of a full batch
@@ -44,6 +48,8 @@ type Epoch struct {
 	Number   int     `json:"epoch"`
 	Accuracy float64 `json:"accuracy"`
 	Loss     float64 `json:"loss"`
+	// MIoU is the mean intersection over union where labels are masks; else nil.
+	MIoU *float64 `json:"miou,omitempty"`
 }
 
 // Score is how the weights of a run serve with one set of running statistics.
@@ -52,6 +58,14 @@ type Score struct {
 	Samples    int     `json:"samples"`
 	Accuracy   float64 `json:"accuracy"` // share of the samples
 	Loss       float64 `json:"loss"`     // mean cross-entropy
+	// MIoU is the mean intersection over union where labels are masks; else nil.
+	MIoU *float64 `json:"miou,omitempty"`
+}
+
+// Refusal is a setting that cannot be trained, and why.
+type Refusal struct {
+	Setting
+	Reason string `json:"reason"`
 }
 
 // Kept is the running variance of rule mean over that of rule pooled at the
@@ -107,25 +121,45 @@ type Results struct {
 	Batch        int        `json:"batch"`      // global
 	PerReplica   []int      `json:"per_replica"`
 	Seeds        []uint64   `json:"seeds"`
+	Arms         []Arm      `json:"arms,omitempty"`  // nil: DefaultArms
+	Masks        bool       `json:"masks,omitempty"` // runs are measured by MIoU
 	LearningRate float64    `json:"learning_rate"`
 	Schedule     string     `json:"schedule"`
 	Augment      string     `json:"augment"`
 	Kernels      string     `json:"kernels"`
 	Commands     []string   `json:"commands"` // that found it
 	Runs         []Run      `json:"runs"`
+	Refused      []Refusal  `json:"refused,omitempty"`
 	Speeds       []Speed    `json:"speeds"`
 	Samplings    []Sampling `json:"samplings"`
 }
 
 // Settings lists what is compared, in the order of tables.
 func (r *Results) Settings() []Setting {
-	all := []Setting{{Single, r.Batch, 1}}
+	arms := r.Arms
+	if arms == nil {
+		arms = DefaultArms()
+	}
+	var all []Setting
+	for _, arm := range []Arm{Single, Frozen} {
+		if slices.Contains(arms, arm) {
+			all = append(all, Setting{arm, r.Batch, 1})
+		}
+	}
 	for _, k := range r.PerReplica {
 		for _, arm := range []Arm{Sync, Replica} {
-			all = append(all, Setting{arm, k, r.Batch / k})
+			if slices.Contains(arms, arm) {
+				all = append(all, Setting{arm, k, r.Batch / k})
+			}
 		}
 	}
 	return all
+}
+
+// Refuse notes that a setting cannot be trained, in place of what was noted of it.
+func (r *Results) Refuse(why Refusal) {
+	r.Refused = slices.DeleteFunc(r.Refused, func(o Refusal) bool { return o.Setting == why.Setting })
+	r.Refused = append(r.Refused, why)
 }
 
 // Keep adds a run, in place of one of the same setting and seed.

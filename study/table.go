@@ -46,7 +46,7 @@ func (r *Results) Table() []Row {
 			row := Row{Setting: s, Statistics: name}
 			var accuracies, losses []float64
 			for _, score := range r.bySeed(s, name) {
-				accuracies = append(accuracies, 100*score.Accuracy)
+				accuracies = append(accuracies, 100*score.share())
 				losses = append(losses, score.Loss)
 			}
 			row.Seeds, row.Accuracy, row.Loss = len(losses), figure(accuracies), figure(losses)
@@ -82,19 +82,29 @@ func (w Row) cells() []string {
 		fmt.Sprintf("%.4f ± %.4f", w.Loss.Mean, w.Loss.Deviation), speed, sync}
 }
 
+// refused returns the lines of what cannot be trained.
+func (r *Results) refused() (lines [][]string) {
+	for _, w := range r.Refused {
+		lines = append(lines, []string{string(w.Arm), fmt.Sprint(w.PerReplica), "-", "-", "refused", "refused",
+			"-", "-"})
+	}
+	return lines
+}
+
 // columns names the cells of a row.
-func columns() []string {
-	return []string{"batch norm", "per replica", "statistics", "seeds", "accuracy %", "loss", "images/s",
+func (r *Results) columns() []string {
+	return []string{"batch norm", "per replica", "statistics", "seeds", r.worded("accuracy") + " %", "loss",
+		"images/s",
 		"synchronising"}
 }
 
 // Text returns the table with aligned columns; Markdown readers take it too.
 func (r *Results) Text() string {
-	lines := [][]string{columns()}
+	lines := [][]string{r.columns()}
 	for _, row := range r.Table() {
 		lines = append(lines, row.cells())
 	}
-	return aligned(lines)
+	return aligned(append(lines, r.refused()...))
 }
 
 // aligned lays lines out as a table whose first line is the head.

@@ -28,6 +28,7 @@ that are there already are not made again.
    bnctl study bn --data glyphs:2000 --val glyphs:1000 --model mlp-bn --epochs 4 -o study
    bnctl study bn --model resnet20 --data cifar10:cifar-10.tar.gz --val cifar10:cifar-10.tar.gz \
        --samples 12000 --val-samples 2000 --per-replica 2,16 --seeds 1,2,3 --epochs 4 --devices 2xcpu -o study
+   bnctl study bn --task segment --per-replica 2 --arms sync,replica -o study
    bnctl study bn ... -o study --measure speed`,
 			Flags:  studyFlags(),
 			Action: studyAction,
@@ -49,6 +50,10 @@ func studyFlags() []cli.Flag {
 	flags := slices.DeleteFunc(trainFlags(),
 		func(f cli.Flag) bool { return slices.Contains(decided, f.Names()[0]) })
 	return append(flags,
+		&cli.StringFlag{Name: "task",
+			Usage: "segment: masks, by the recipe that is kept for it, where no flag says otherwise"},
+		&cli.StringFlag{Name: "arms", Value: "single,sync,replica",
+			Usage: "ways of batch normalising: single, sync, replica, frozen"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "study",
 			Usage: "`DIR` to write to; what it holds is used again"},
 		&cli.StringFlag{Name: "seeds", Value: "1,2,3", Usage: "train with each of these"},
@@ -68,6 +73,9 @@ func studyFlags() []cli.Flag {
 
 func studyAction(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
+		return err
+	}
+	if err := applyTask(c); err != nil {
 		return err
 	}
 	s := &studyRun{out: outputOf(c), samples: c.Int("samples"), valSamples: c.Int("val-samples")}
@@ -91,12 +99,33 @@ func studyAction(c *cli.Context) error {
 	return s.run(c.Context)
 }
 
+// applyTask sets the flags that --task stands for and nobody wrote.
+func applyTask(c *cli.Context) error {
+	task := c.String("task")
+	flags, ok := experiment.Tasks[task]
+	if !ok && task != "" {
+		return misuse("--task %q: want segment", task)
+	}
+	for name, value := range flags {
+		if c.IsSet(name) || name == "epochs" && c.IsSet("steps") {
+			continue
+		}
+		if err := c.Set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // studyOptions returns what the flags say of the study's own.
 func studyOptions(c *cli.Context) (o experiment.Options, err error) {
 	o = experiment.Options{Measure: strings.Split(c.String("measure"), ","), Async: c.Int("async"),
 		Precise: c.Int("precise"), SamplingSamples: c.Int("sampling-samples"), SpeedSteps: c.Int("speed-steps"),
 		Single: c.String("single"), Folder: c.String("output"), Command: commandLine(os.Args),
 		Workers: c.Int("workers")}
+	for arm := range strings.SplitSeq(c.String("arms"), ",") {
+		o.Arms = append(o.Arms, experiment.Arm(arm))
+	}
 	seeds, err := positive(c, "seeds", 0)
 	if err != nil {
 		return o, err

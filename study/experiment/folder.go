@@ -38,6 +38,14 @@ func (s *runner) load() error {
 		return problem.New("output", s.o.Folder, "it holds a study of another recipe", "use another {output}")
 	}
 	now.Runs, now.Speeds, now.Samplings, now.Commands = was.Runs, was.Speeds, was.Samplings, was.Commands
+	now.Refused = was.Refused
+	if was.Arms == nil {
+		was.Arms = study.DefaultArms()
+	}
+	if now.Arms == nil {
+		now.Arms = study.DefaultArms()
+	}
+	now.Arms = append(was.Arms, beyond(now.Arms, was.Arms)...)
 	now.Seeds = append(was.Seeds, beyond(now.Seeds, was.Seeds)...)
 	now.PerReplica = append(was.PerReplica, beyond(now.PerReplica, was.PerReplica)...)
 	slices.Sort(now.PerReplica)

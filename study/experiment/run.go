@@ -27,6 +27,9 @@ const (
 // Measures lists what can be measured, in the order in which it is.
 func Measures() []string { return []string{Training, Sampling, Speed} }
 
+// Arm is a study.Arm.
+type Arm = study.Arm
+
 // Options says what a study compares. Counts of samples have no limit if they
 // are larger than the data.
 type Options struct {
@@ -43,6 +46,7 @@ type Options struct {
 	Single string        // the device of runs with one, as Fleet.Devices has it
 
 	Seeds           []uint64 // at least one, no two alike
+	Arms            []Arm    // what is compared; nil: study.DefaultArms
 	PerReplica      []int    // samples that a replica sees of a batch, no two alike: a few and many
 	Measure         []string // some of Measures
 	Async           int      // steps that asynchronous statistics are late at most
@@ -102,6 +106,11 @@ func (o *Options) CheckNumbers() error {
 				Text: "want some of " + strings.Join(Measures(), ", ")}
 		}
 	}
+	for _, arm := range o.Arms {
+		if all := append(study.DefaultArms(), study.Frozen); !slices.Contains(all, arm) || !different(o.Arms) {
+			return problem.New("arms", "", fmt.Sprintf("%v: want some of %v, no two alike", o.Arms, all), "")
+		}
+	}
 	if !different(o.Seeds) {
 		return problem.New("seeds", "", fmt.Sprintf("%v: want at least one, and no two alike", o.Seeds), "")
 	}
@@ -145,7 +154,8 @@ func Run(ctx context.Context, o Options) (*study.Results, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	s := &runner{o: o, recipe: settled(o.Recipe), results: &study.Results{Seeds: slices.Clone(o.Seeds),
+	s := &runner{o: o, recipe: settled(o.Recipe), results: &study.Results{Seeds: slices.Clone(o.Seeds), Arms: slices.Clone(o.Arms),
+		Masks:      o.Data.Info().Masks,
 		PerReplica: slices.Sorted(slices.Values(o.PerReplica))}}
 	if err := s.recipe.Check(); err != nil {
 		return nil, err
@@ -201,7 +211,7 @@ func (s *runner) open(ctx context.Context, devices string, replicas int) (*fleet
 
 // devicesOf says what a setting runs on.
 func (s *runner) devicesOf(at study.Setting) string {
-	if at.Arm == study.Single {
+	if at.Arm == study.Single || at.Arm == study.Frozen {
 		return s.o.Single
 	}
 	return s.o.Fleet.Devices
@@ -211,7 +221,10 @@ func (s *runner) devicesOf(at study.Setting) string {
 func (s *runner) recipeOf(at study.Setting, seed uint64) *train.Recipe {
 	r := *s.recipe
 	r.Seed, r.Replicas, r.BN, r.BNPrecise = seed, at.Replicas, bn.Sync, 0
-	if at.Arm == study.Replica {
+	switch at.Arm {
+	case study.Frozen:
+		r.BN = bn.Frozen
+	case study.Replica:
 		r.BN, r.BNPrecise = bn.Replica, min(s.o.Precise, r.Data.Samples)
 	}
 	return &r

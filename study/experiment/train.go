@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -33,6 +34,11 @@ func (s *runner) trainAll(ctx context.Context) error {
 			}
 			s.note("%d/%d  %s", done, all, name)
 			run, err := s.trainOne(ctx, at, seed)
+			if why := refusal(at, err); why != "" {
+				s.note("   refused: %s", why)
+				r.Refuse(study.Refusal{Setting: at, Reason: why})
+				continue
+			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
@@ -44,6 +50,20 @@ func (s *runner) trainAll(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// refusal says why a setting can never be trained; "" for any other error: frozen
+// statistics that new weights have not, and moments of a single value.
+func refusal(at study.Setting, err error) string {
+	var few *bn.TooFew
+	var p *problem.Error
+	switch {
+	case errors.As(err, &few):
+		return few.Error()
+	case at.Arm == study.Frozen && errors.As(err, &p) && p.Field == "bn":
+		return p.Error()
+	}
+	return ""
 }
 
 // digestOf identifies what a run of a setting is.
@@ -118,7 +138,7 @@ func (s *runner) configOf(at study.Setting, devices *fleet.Fleet, run *study.Run
 func (s *runner) see(e train.Event, run *study.Run) {
 	if e, ok := e.(train.EpochDone); ok && e.ValAccuracy != nil {
 		run.Epochs = append(run.Epochs, study.Epoch{Number: e.Epoch, Accuracy: *e.ValAccuracy,
-			Loss: float64(*e.ValLoss)})
+			Loss: float64(*e.ValLoss), MIoU: (*float64)(e.ValMIoU)})
 	}
 	if s.o.Training != nil {
 		s.o.Training(e)
@@ -151,8 +171,11 @@ func (s *runner) score(ctx context.Context, session *train.Session, made *models
 		if err != nil {
 			return err
 		}
-		run.Scores = append(run.Scores, study.Score{Statistics: names[i], Samples: e.Counted,
-			Accuracy: e.Accuracy(), Loss: e.Loss()})
+		score := study.Score{Statistics: names[i], Samples: e.Counted, Accuracy: e.Accuracy(), Loss: e.Loss()}
+		if overlap := float64(e.MeanOverlap()); e.Masks {
+			score.MIoU = &overlap
+		}
+		run.Scores = append(run.Scores, score)
 	}
 	return nil
 }

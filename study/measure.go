@@ -1,0 +1,25 @@
+package study
+
+import "strings"
+
+// share returns what a score is judged by: the mean intersection over union of
+// masks, or accuracy.
+func (s Score) share() float64 {
+	if s.MIoU != nil {
+		return *s.MIoU
+	}
+	return s.Accuracy
+}
+
+// share is that of a Score.
+func (e Epoch) share() float64 {
+	return Score{Accuracy: e.Accuracy, MIoU: e.MIoU}.share()
+}
+
+// worded puts the name of what the runs are judged by in place of accuracy.
+func (r *Results) worded(text string) string {
+	if !r.Masks {
+		return text
+	}
+	return strings.NewReplacer("accuracy", "mIoU", "Accuracy", "mIoU").Replace(text)
+}

@@ -154,8 +154,8 @@ func Run(ctx context.Context, o Options) (*study.Results, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	s := &runner{o: o, recipe: settled(o.Recipe), results: &study.Results{Seeds: slices.Clone(o.Seeds), Arms: slices.Clone(o.Arms),
-		Masks:      o.Data.Info().Masks,
+	s := &runner{o: o, recipe: settled(o.Recipe), results: &study.Results{Seeds: slices.Clone(o.Seeds),
+		Arms: slices.Clone(o.Arms), Masks: o.Data.Info().Masks,
 		PerReplica: slices.Sorted(slices.Values(o.PerReplica))}}
 	if err := s.recipe.Check(); err != nil {
 		return nil, err

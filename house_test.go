@@ -75,7 +75,7 @@ strip:                doctor formats modelfile models problem train
 inspect:              bn doctor formats graph modelfile models serialize tensor train
 doctor:               bn data fleet formats graph modelfile models parallel predict problem serialize
 doctor:               tensor train
-predict:              data device fleet graph modelfile models parallel problem tensor train
+predict:              data device fabric fleet graph modelfile models parallel problem tensor train
 predict/format:       data predict problem serialize tensor
 server/protocol:      tensor
 server/batching:      tensor

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -29,11 +30,11 @@ type Peers struct {
 }
 
 // New returns the ranks of a fabric. A peer of which nothing is heard for the
-// timeout is taken to be gone; until Close every rank tells the others that it
+// timeout, 0 is 30 s, is taken to be gone; until Close every rank tells the others that it
 // is there.
 func New(f Fabric, timeout time.Duration) *Peers {
 	ctx, stop := context.WithCancel(context.Background())
-	p := &Peers{fabric: f, timeout: timeout, stop: stop}
+	p := &Peers{fabric: f, timeout: cmp.Or(timeout, 30*time.Second), stop: stop}
 	p.wait.Go(func() { p.signOfLife(ctx) })
 	return p
 }

@@ -10,9 +10,9 @@ import (
 // a CPU has all that follow. Any other device has one class.
 var classes = []string{class.AMX, class.FMA, class.Generic}
 
-// LesserClass returns the one of two classes that devices of the other have too;
+// lesserClass returns the one of two classes that devices of the other have too;
 // false if neither is.
-func LesserClass(a, b string) (string, bool) {
+func lesserClass(a, b string) (string, bool) {
 	i, k := slices.Index(classes, a), slices.Index(classes, b)
 	if a == b || i >= 0 && k >= 0 {
 		return []string{a, b}[min(1, max(0, k-i))], true

@@ -34,7 +34,7 @@ func TestLesserClass(t *testing.T) {
 		ok         bool
 	}{{"amx", "fma", "fma", true}, {"fma", "amx", "fma", true}, {"generic", "amx", "generic", true},
 		{"fma+ref", "fma+ref", "fma+ref", true}, {"fma", "ref", "", false}} {
-		if got, ok := LesserClass(c.a, c.b); got != c.want || ok != c.ok {
+		if got, ok := lesserClass(c.a, c.b); got != c.want || ok != c.ok {
 			t.Errorf("of %s and %s: %q, %v, want %q", c.a, c.b, got, ok, c.want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -27,6 +28,9 @@ type Options struct {
 	Precision string // device.F32, or "", or device.BF16
 	Most      int    // how many devices there may be, a run having as many replicas; 0: any number
 	Plugins   Plugins
+	// Peers is the ranks of the run, nil: this process is alone. Kernels "auto" is the
+	// best class that the devices of all ranks have: all of them open at once.
+	Peers *fabric.Peers
 	// Note hears what a person should know, Debug what one may want to know; nil: nobody does.
 	Note, Debug func(format string, args ...any)
 }
@@ -51,6 +55,13 @@ type Fleet struct {
 // for what cannot be, the cause of the context's end if it has ended, else that
 // of the device or its plugin.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
+	if o.Peers != nil {
+		return openAlike(ctx, o)
+	}
+	return openAlone(ctx, o)
+}
+
+func openAlone(ctx context.Context, o Options) (*Fleet, error) {
 	f, specs, err := prepare(o)
 	if err != nil {
 		return nil, err

@@ -24,11 +24,13 @@ type Reading struct {
 // All predicts every sample of src, in order. Each hears of the sample's number
 // and of the outputs of the model for it, f32 or what the model gives, without
 // the axis of rows; they may not be kept. An error that it returns ends the
-// reading. All returns what was wrong with samples that were left out.
+// reading. All returns what was wrong with samples that were left out. Of several
+// ranks each reads and predicts its share of every batch, and only on rank 0 each
+// hears of all.
 func (p *Predictor) All(ctx context.Context, src data.Source, r Reading,
 	each func(sample int, outputs []tensor.Tensor) error) (bad []error, err error) {
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: p.Rows(), Epochs: 1, Workers: r.Workers, GoOn: r.GoOn,
-		Transform: train.Transform(p.Model, src.Info())})
+		Transform: train.Transform(p.Model, src.Info()), Wanted: p.wanted()})
 	if err != nil {
 		return nil, err
 	}
@@ -51,9 +53,16 @@ func (p *Predictor) All(ctx context.Context, src data.Source, r Reading,
 		if err != nil {
 			return bad, err
 		}
+		wrong, err := p.badRows(ctx, b)
+		if err != nil {
+			return bad, err
+		}
 		for i, sample := range b.Samples.I64() {
-			if err := b.Bad(i); err != nil {
+			if err := wrong[i]; err != nil {
 				bad = append(bad, err)
+				continue
+			}
+			if p.Follows() {
 				continue
 			}
 			if err := each(int(sample), rowsOf(outs, i)); err != nil {

@@ -29,7 +29,7 @@ func Evaluable(m *models.Model, info data.Info) (*models.Model, error) {
 // figures are those that training printed for the same model and data, bit for
 // bit. The predictor's model is one that Evaluable returned for src.
 func (p *Predictor) Evaluate(ctx context.Context, src data.Source, workers int) (*train.Evaluation, error) {
-	return train.Evaluate(ctx, p, src, train.EvalOptions{Batch: p.Rows(), Workers: workers,
+	return train.Evaluate(ctx, p, src, train.EvalOptions{Batch: p.Rows(), Workers: workers, OwnRows: p.OwnRows,
 		Transform: train.Transform(p.Model, src.Info()), Probabilities: train.EndsInSoftmax(p.Model.Graph)})
 }
 

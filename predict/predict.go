@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
@@ -22,6 +23,9 @@ type Options struct {
 	Fleet   fleet.Options
 	Batch   int // rows at once, over all devices: at least 1
 	Samples int // how many there will be at most: a batch is no larger; 0: not known
+	// Peers is the ranks of the run, nil: this process is alone. All of them have the
+	// same model and samples, of which each predicts its share.
+	Peers *fabric.Peers
 	// Reopen: a device that is lost is opened again, and takes part when it is
 	// there. Without it, what is lost stays lost.
 	Reopen bool
@@ -37,7 +41,21 @@ type Predictor struct {
 	*parallel.Driver
 	Model *models.Model
 	Fleet *fleet.Fleet // the devices, which Close closes
+
+	peers *fabric.Peers
+	batch int // of all ranks
 }
+
+// Rows returns how many rows Predict runs at once at most.
+func (p *Predictor) Rows() int {
+	if p.peers != nil {
+		return p.batch
+	}
+	return p.Driver.Rows()
+}
+
+// Follows reports whether this is a rank whose predictions rank 0 writes.
+func (p *Predictor) Follows() bool { return p.peers != nil && p.peers.Rank() > 0 }
 
 // Open opens devices and loads on them what evaluation during training runs of
 // m, and nothing else. The caller closes the predictor, and leaves m as it is
@@ -63,11 +81,15 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	if o.Fleet.Precision == "" {
 		o.Fleet.Precision = TrainedOn(m).Precision
 	}
-	p := &Predictor{Model: m}
+	p := &Predictor{Model: m, peers: o.Peers, batch: o.Batch}
+	o.Fleet.Peers = o.Peers
 	if p.Fleet, err = fleet.Open(ctx, o.Fleet); err != nil {
 		return nil, err
 	}
-	p.Driver, err = parallel.Open(ctx, program, m.State, p.Fleet.Members, o.config(p.Fleet))
+	c := o.config(p.Fleet)
+	if err = o.agree(ctx, m, &c); err == nil {
+		p.Driver, err = parallel.Open(ctx, program, m.State, p.Fleet.Members, c)
+	}
 	if err != nil {
 		return nil, errors.Join(err, p.Fleet.Close())
 	}

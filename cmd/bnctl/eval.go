@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/urfave/cli/v2"
 )
 
@@ -42,5 +44,9 @@ func evalAction(c *cli.Context) error {
 	if e.on, err = runOptions(c); err != nil {
 		return err
 	}
-	return e.run(c.Context, outputOf(c))
+	o := outputOf(c)
+	return onRanks(c, o, func(ctx context.Context, ranks peers) error {
+		e.on.Peers = ranks
+		return e.run(ctx, o)
+	})
 }

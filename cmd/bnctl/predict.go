@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -61,7 +62,11 @@ func predictAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.run(c.Context, outputOf(c))
+	o := outputOf(c)
+	return onRanks(c, o, func(ctx context.Context, ranks peers) error {
+		p.on.Peers = ranks
+		return p.run(ctx, o)
+	})
 }
 
 // modelComesFirst adds to an error about what stands where the model should that

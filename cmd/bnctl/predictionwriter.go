@@ -20,6 +20,9 @@ func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, o
 		bad, err = format.All(ctx, on, src, r, p.writer(a, files, src))
 		return err
 	}
+	if on.Follows() { // rank 0 writes
+		return on.All(ctx, src, r, nil)
+	}
 	if p.output == "" {
 		out := bufio.NewWriter(o.stdout)
 		if err := fill([]io.Writer{out}); err != nil {

@@ -12,7 +12,7 @@ import (
 func predictFlags() []cli.Flag {
 	own := []cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
 		precisionFlag()}
-	return slices.Concat(own, fileFlags(), preprocessFlags(), runningFlags())
+	return append(slices.Concat(own, fileFlags(), preprocessFlags(), runningFlags()), fabricFlag())
 }
 
 // runningFlags say on what a model is run.

@@ -47,14 +47,11 @@ func sameFile(a, b string) bool {
 // OpenDevices opens the devices and settles the kernel class.
 func (j *Job) OpenDevices(ctx context.Context) (err error) {
 	o := j.o.Fleet
-	o.Precision, o.Most = j.Recipe.Precision, j.replicas()
+	o.Precision, o.Most, o.Peers = j.Recipe.Precision, j.replicas(), j.o.Peers
 	if j.Fleet, err = fleet.Open(ctx, o); err != nil {
 		return err
 	}
-	class, err := j.sharedClass(ctx, o)
-	if err != nil {
-		return err
-	}
+	class, _ := train.KernelClass(j.Fleet.Members)
 	if j.was != nil && j.Recipe.Kernels != class && !j.o.AnyKernels {
 		return problem.New("", "", fmt.Sprintf("the checkpoint was trained with kernel class %s, these devices "+
 			"have %s, whose bits differ", j.Recipe.Kernels, class), "add {kernels} "+class+" to go on all the same")

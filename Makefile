@@ -51,6 +51,20 @@ test-mpi: build ## ranks under Open MPI and MPICH, which it installs (Debian): t
 sweep-mpi: build ## ten recipes on 1 to 4 ranks of 1 and 2 devices, both MPI libraries, killed and resumed (half an hour)
 	bash scripts/mpi.sh sweep bin/bnctl
 
+.PHONY: test-ptx
+test-ptx: ## the CUDA device on a machine in Go that runs PTX: all cases of the judge, lenet-bn (minutes; some are in test)
+	BNCTL_PTX=full $(GO) test $(PATIENT) -count=1 ./plugins/cuda/...
+
+.PHONY: test-cuda
+test-cuda: ## on a machine with an NVIDIA GPU: the judge, cases and training by bits; bin/cuda.test can be copied there
+	$(GO) test -tags cuda -c -o bin/cuda.test ./plugins/cuda/internal/cuda
+	bin/cuda.test -test.run Hardware -test.v -test.timeout 60m
+
+.PHONY: bench-cuda
+bench-cuda: ## on a machine with an NVIDIA GPU: images/s of resnet50 and mobilenetv2, figures of the kernels; bin/cuda.test too
+	$(GO) test -tags cuda -c -o bin/cuda.test ./plugins/cuda/internal/cuda
+	bin/cuda.test -test.run '^$$' -test.bench Hardware -test.timeout 60m
+
 .PHONY: test-peers
 test-peers: ## goldens made again by PyTorch and others, formats read by their own programs, grpcurl asks serve; installs them
 	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test $(PATIENT) -count=1 -run Peer ./...

@@ -124,7 +124,7 @@ plugins/cpu:                   device/serve plugins/cpu/internal/cpu
 plugins/cpu/bnctl-device-cpu:  plugins/cpu
 plugins/internal/library:
 plugins/gpu:          collective device device/class graph tensor
-plugins/gpu/bitwise:  device graph models parallel plugins/cpu tensor
+plugins/gpu/bitwise:  bn device graph models parallel plugins/cpu tensor
 plugins/opencl/internal/cl:     plugins/internal/library
 plugins/opencl/internal/opencl: device plugins/gpu plugins/opencl/internal/cl
 plugins/opencl:                 device/serve plugins/opencl/internal/opencl

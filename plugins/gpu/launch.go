@@ -104,6 +104,16 @@ func (c *compiler) floats(list []float32) *constant {
 	return k
 }
 
+// doubles makes a constant of float64.
+func (c *compiler) doubles(list []float64) *constant {
+	k := &constant{}
+	for _, v := range list {
+		k.data = binary.LittleEndian.AppendUint64(k.data, math.Float64bits(v))
+	}
+	c.exe.constants = append(c.exe.constants, k)
+	return k
+}
+
 // prepared is steps that run again only where a state that they read has changed.
 type prepared struct {
 	of     []*state

@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"slices"
+
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -69,20 +71,21 @@ func (c *compiler) weighted(i int) (any, int) {
 	return c.in(0), 0 // read by nobody
 }
 
-// unweighted refuses losses with weights of classes.
-func (c *compiler) unweighted() {
-	if len(c.node.Floats("weights")) > 0 {
-		c.no("it has no kernel for weights of classes")
+// classWeights is a weight for each class: 1 where the loss has none.
+func (c *compiler) classWeights() *constant {
+	weights := c.node.Floats("weights")
+	if len(weights) == 0 {
+		weights = slices.Repeat([]float64{1}, c.in(0).channels())
 	}
+	return c.doubles(weights)
 }
 
 func buildXent(c *compiler) {
-	c.unweighted()
 	x, y := c.in(0), c.out(0)
 	weight, weighted := c.weighted(2)
 	rows := c.temp(graph.Rows, 8)
-	c.launch("xent", graph.Rows, 1, x, c.in(1), weight, rows, c.watch(1), 1, x.channels(), x.positions(),
-		c.node.Int("ignore"), c.node.Float("smoothing"), weighted)
+	c.launch("xent", graph.Rows, 1, x, c.in(1), weight, c.classWeights(), rows, c.watch(1), 1, x.channels(),
+		x.positions(), c.node.Int("ignore"), c.node.Float("smoothing"), weighted)
 	c.launch("sum_rows64", graph.Replica, 1, rows, y, c.exe.starts, 1)
 }
 
@@ -95,10 +98,10 @@ func buildCorrect(c *compiler) {
 }
 
 func buildXentGrad(c *compiler) {
-	c.unweighted()
 	x, dx := c.in(0), c.out(0)
 	weight, weighted := c.weighted(3)
 	bad := c.watch(x.positions())
-	c.launch("xent_back", graph.Rows, dx.count, x, c.in(1), c.in(2), weight, dx, bad, dx.count, x.channels(),
-		x.positions(), c.node.Int("ignore"), c.node.Float("smoothing"), weighted)
+	logs := c.logs(x, x.positions(), x.channels(), x.positions())
+	c.launch("xent_back", graph.Rows, dx.count, x, logs, c.in(1), c.in(2), weight, c.classWeights(), dx, bad,
+		dx.count, x.channels(), x.positions(), c.node.Int("ignore"), c.node.Float("smoothing"), weighted)
 }

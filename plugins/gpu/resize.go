@@ -1,9 +1,6 @@
 package gpu
 
 import (
-	"encoding/binary"
-	"math"
-
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 )
@@ -20,12 +17,12 @@ var resizeOps = map[graph.Op]func(c *compiler){
 func (c *compiler) resizing(original, result []int) (table, weights *constant) {
 	lists := [][]int{original[1:], result[1:]}
 	var reach [][]int
-	weights = &constant{}
+	var upper []float64
 	for axis := 1; axis <= 2; axis++ {
 		mixes, of := class.Mixes(c.node, original[axis], result[axis]), make([]int, 2*original[axis])
 		for i, m := range mixes {
 			lists = append(lists, []int{m.Low, m.High})
-			weights.data = binary.LittleEndian.AppendUint64(weights.data, math.Float64bits(m.Weight))
+			upper = append(upper, m.Weight)
 			for _, at := range []int{m.Low, m.High} {
 				if of[2*at+1] == 0 {
 					of[2*at] = i
@@ -35,8 +32,7 @@ func (c *compiler) resizing(original, result []int) (table, weights *constant) {
 		}
 		reach = append(reach, of)
 	}
-	c.exe.constants = append(c.exe.constants, weights)
-	return c.table(append(lists, reach...)...), weights
+	return c.table(append(lists, reach...)...), c.doubles(upper)
 }
 
 func buildUpsample(c *compiler) {

@@ -17,9 +17,20 @@ func buildSoftmax(c *compiler) {
 		logarithm = 1
 	}
 	length, step := y.Shape[axis], rowMajor(y.Shape)[axis]
+	lines := y.count / max(length, 1)
 	if dy := c.in(1); dy != nil {
-		c.launch("softmax_back", y.Kind, y.count, c.in(0), dy, y, y.count, length, step, logarithm)
+		sums := c.temp(y.Kind, 8*lines)
+		c.launch("line_sums", y.Kind, lines, c.in(0), dy, sums, lines, length, step, logarithm)
+		c.launch("softmax_back", y.Kind, y.count, c.in(0), dy, sums, y, y.count, length, step, logarithm)
 		return
 	}
-	c.launch("softmax", y.Kind, y.count, c.in(0), y, y.count, length, step, logarithm)
+	logs := c.logs(c.in(0), lines, length, step)
+	c.launch("softmax", y.Kind, y.count, c.in(0), logs, y, y.count, length, step, logarithm)
+}
+
+// logs launches what softmax takes of the lines of x.
+func (c *compiler) logs(x *value, lines, length, step int) *room {
+	logs := c.temp(x.Kind, 16*lines)
+	c.launch("line_logs", x.Kind, lines, x, logs, lines, length, step)
+	return logs
 }

@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"math"
+
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -54,7 +56,7 @@ func (r *room) want(c device.Capacity) float64 {
 	case parts:
 		units = c.Rows/r.rows + c.Replicas
 	}
-	return (float64(r.bytes)*float64(units) + 15) / 16 * 16
+	return math.Ceil(float64(r.bytes)*float64(units)/16) * 16
 }
 
 // rooms are those of an executable; the free ones can be taken.

@@ -3,6 +3,7 @@ package bitwise
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -42,15 +43,40 @@ func Compare(ctx context.Context, a, b device.Device, p *graph.Program, rows []i
 // evaluate runs the only function of p with made-up state and inputs.
 func evaluate(ctx context.Context, d device.Device, p *graph.Program, rows []int, v Values) (
 	[]tensor.Tensor, error) {
+	x, step, err := prepare(ctx, d, p, rows, v)
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close()
+	out, err := x.Run(ctx, step)
+	return out.Outputs, err
+}
+
+// Repeated returns what runs the only function of p on d, on so many made-up rows,
+// as often as it is called, and what ends that.
+func Repeated(ctx context.Context, d device.Device, p *graph.Program, rows int) (run, end func() error,
+	err error) {
+	x, step, err := prepare(ctx, d, p, []int{rows}, Normal)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func() error {
+		_, err := x.Run(ctx, step)
+		return err
+	}, x.Close, nil
+}
+
+// prepare loads p with made-up state, and makes up the inputs of a step.
+func prepare(ctx context.Context, d device.Device, p *graph.Program, rows []int, v Values) (device.Executable,
+	device.Step, error) {
 	r, total := rand.New(rand.NewPCG(5, 5)), 0
 	for _, n := range rows {
 		total += n
 	}
 	x, err := d.Load(ctx, p, device.Capacity{Rows: total + 1, Replicas: len(rows)})
 	if err != nil {
-		return nil, err
+		return nil, device.Step{}, err
 	}
-	defer x.Close()
 	ofState := v
 	if v == Uneven {
 		ofState = Normal
@@ -59,7 +85,7 @@ func evaluate(ctx context.Context, d device.Device, p *graph.Program, rows []int
 		t := tensor.New(s.DType, s.Shape...)
 		ofState.fill(r, s.Name, t)
 		if err := x.Write(ctx, s.Name, t); err != nil {
-			return nil, err
+			return nil, device.Step{}, errors.Join(err, x.Close())
 		}
 	}
 	step := device.Step{Function: p.Functions[0].Name, Rows: rows}
@@ -69,8 +95,7 @@ func evaluate(ctx context.Context, d device.Device, p *graph.Program, rows []int
 		v.fill(r, in.Name, t)
 		step.Inputs = append(step.Inputs, t)
 	}
-	out, err := x.Run(ctx, step)
-	return out.Outputs, err
+	return x, step, nil
 }
 
 func shape(t graph.Type, rows, replicas int) []int {

@@ -1,5 +1,4 @@
-// Softmax along lines of length elements that lie step apart. e counts the elements
-// of a unit; a line begins at e / (length*step) * (length*step) + e % step.
+// Softmax along lines of length elements that lie step apart.
 
 FUNCTION double log_sum_exp(IN float *x, int length, int step, double *largest) {
 	double top = (double)x[0];
@@ -12,23 +11,44 @@ FUNCTION double log_sum_exp(IN float *x, int length, int step, double *largest) 
 	return log_of(sum);
 }
 
-#define LINE(e, length, step) (e / (length * step) * (length * step) + e % step)
+// line_of is the line that element e is of, line_at where a line begins.
+#define LINE_OF(e, length, step) (e / (length * step) * step + e % step)
+#define LINE_AT(l, length, step) (l / step * (length * step) + l % step)
 
-KERNEL softmax(int first, IN float *x, OUT float *y, int n, int length, int step, int logarithm) {
+// line_logs gives, of every line, the largest value and the logarithm of the sum of
+// the others' exponentials beside it.
+KERNEL line_logs(int first, IN float *x, OUT double *logs, int n, int length, int step) {
+	EACH(l, unit, n);
+	double top, log = log_sum_exp(x + unit * n * length + LINE_AT(l, length, step), length, step, &top);
+	logs[(unit * n + l) * 2] = top;
+	logs[(unit * n + l) * 2 + 1] = log;
+}
+
+KERNEL softmax(int first, IN float *x, IN double *logs, OUT float *y, int n, int length, int step,
+	int logarithm) {
 	EACH(e, unit, n);
-	double top, log = log_sum_exp(x + unit * n + LINE(e, length, step), length, step, &top);
-	double v = (double)x[unit * n + e] - top - log;
+	IN double *l = logs + (unit * (n / length) + LINE_OF(e, length, step)) * 2;
+	double v = (double)x[unit * n + e] - l[0] - l[1];
 	y[unit * n + e] = (float)(logarithm ? v : exp_of(v));
 }
 
-KERNEL softmax_back(int first, IN float *y, IN float *dy, OUT float *dx, int n, int length, int step, int logarithm) {
-	EACH(e, unit, n);
-	long at = unit * n + LINE(e, length, step);
+// line_sums gives, of every line, the sum of the gradients, of softmax times the values.
+KERNEL line_sums(int first, IN float *y, IN float *dy, OUT double *sums, int n, int length, int step,
+	int logarithm) {
+	EACH(l, unit, n);
+	long at = unit * n * length + LINE_AT(l, length, step);
 	double sum = 0.0;
 	for (int k = 0; k < length; k++) {
 		double g = (double)dy[at + k * step];
 		sum += logarithm ? g : g * (double)y[at + k * step];
 	}
+	sums[unit * n + l] = sum;
+}
+
+KERNEL softmax_back(int first, IN float *y, IN float *dy, IN double *sums, OUT float *dx, int n, int length,
+	int step, int logarithm) {
+	EACH(e, unit, n);
+	double sum = sums[unit * (n / length) + LINE_OF(e, length, step)];
 	double v = (double)y[unit * n + e], g = (double)dy[unit * n + e];
 	dx[unit * n + e] = (float)(logarithm ? g - exp_of(v) * sum : v * (g - sum));
 }

@@ -6,7 +6,8 @@ FUNCTION double target_of(int k, int label, int classes, double smoothing) {
 }
 
 // xent gives the loss of a row, and whether a label is no class.
-KERNEL xent(int first, IN float *x, IN int *labels, IN float *weight, OUT double *loss, OUT int *bad, int n,
+KERNEL xent(int first, IN float *x, IN int *labels, IN float *weight, IN double *of_class,
+	OUT double *loss, OUT int *bad, int n,
 	int classes, int positions, int ignore, double smoothing, int weighted) {
 	EACH(e, unit, n);
 	double sum = 0.0, w = weighted ? (double)weight[unit] : 1.0;
@@ -26,7 +27,7 @@ KERNEL xent(int first, IN float *x, IN int *labels, IN float *weight, OUT double
 			if (t != 0.0)
 				l -= t * ((double)v[k * positions] - top - log);
 		}
-		sum += w * l;
+		sum += w * of_class[label] * l;
 	}
 	loss[unit] = sum;
 	bad[unit] = wrong;
@@ -58,19 +59,18 @@ KERNEL correct(int first, IN float *x, IN int *labels, OUT double *counts, OUT i
 	bad[unit] = wrong;
 }
 
-// xent_back has a thread for every logit.
-KERNEL xent_back(int first, IN float *x, IN int *labels, IN float *inverse, IN float *weight, OUT float *dx,
-	OUT int *bad, int n, int classes, int positions, int ignore, double smoothing, int weighted) {
+// xent_back has a thread for every logit; logs are those of line_logs.
+KERNEL xent_back(int first, IN float *x, IN double *logs, IN int *labels, IN float *inverse, IN float *weight,
+	IN double *of_class, OUT float *dx, OUT int *bad, int n, int classes, int positions, int ignore, double smoothing, int weighted) {
 	EACH(e, unit, n);
 	int k = e / positions, p = e % positions, label = labels[unit * positions + p];
 	if (k == 0)
 		bad[unit * positions + p] = label != ignore && (label < 0 || label >= classes);
 	float g = 0.0f;
 	if (label != ignore && label >= 0 && label < classes) {
-		IN float *v = x + unit * n + p;
-		double top, log = log_sum_exp(v, classes, positions, &top);
-		double q = exp_of((double)v[k * positions] - top - log);
-		double w = weighted ? (double)weight[unit] : 1.0;
+		IN double *l = logs + (unit * positions + p) * 2;
+		double q = exp_of((double)x[unit * n + e] - l[0] - l[1]);
+		double w = (weighted ? (double)weight[unit] : 1.0) * of_class[label];
 		g = (float)((q - target_of(k, label, classes, smoothing)) * w * (double)inverse[0]);
 	}
 	dx[unit * n + e] = g;

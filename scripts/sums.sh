@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# sums.sh BNCTL DATA [SCALE [DEVICES...]]: trains recipes of several networks on each of DEVICES
+# (default: cpu, opencl:0, and cpu,opencl:0 with the plugin of OpenCL killed), prints every
+# template's sum, and fails unless those of a recipe are one. DATA has mnist/ and cifar10/; SCALE is
+# the percentage of the full numbers of steps (default 100: hours on PoCL; 2: minutes). On a machine
+# with a GPU: sums.sh bin/bnctl DATA 100 cpu cuda:0 cpu,cuda:0
+set -euo pipefail
+bnctl=$(realpath "$1") data=$(realpath "$2") scale=${3:-100}
+shift $(($# < 3 ? $# : 3))
+devices=("${@:-}")
+[ -n "${devices[0]}" ] || devices=(cpu opencl:0 kill:cpu,opencl:0)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# 64 made-up pictures of 64x64.
+python3 - <<'END'
+import random, struct
+def npy(path, dtype, shape, data):
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %r, }" % (dtype, shape)
+    head += " " * (63 - (10 + len(head)) % 64) + "\n"
+    open(path, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
+npy("x.npy", "|u1", (64, 3, 64, 64), random.Random(1).randbytes(64 * 3 * 64 * 64))
+npy("y.npy", "<i8", (64,), b"".join(struct.pack("<q", i % 10) for i in range(64)))
+END
+
+cifar="--model resnet20 --data cifar10:$data/cifar10/cifar10-jpg.tar.gz --augment cifar --batch 32 --replicas 4"
+recipes=( # full steps, then the recipe
+	"40 --model lenet-bn --data glyphs:512 --batch 32 --replicas 8 --lr 0.05"
+	"469 --model lenet-bn --data mnist:$data/mnist --batch 128 --replicas 8"
+	"100 $cifar" "100 $cifar --bn replica"
+	"20 --model mobilenetv2 --data npy:x.npy,y.npy --batch 8 --replicas 4"
+	"20 --model resnet18 --data npy:x.npy,y.npy --batch 8 --replicas 4"
+)
+
+# train trains on a device and prints the sum; after kill: the plugin is killed once it has trained a step.
+train() {
+	local on=${1#kill:} process= killed=0
+	"$bnctl" train $recipe --steps "$steps" --devices "$on" --checkpoint c.bnc --overwrite --log-every 1 --json -o m.bnm 2>err |
+		while read -r line; do
+			case $line in *'"event":"device"'*'"name":"opencl'* | *'"event":"device"'*'"name":"cuda'*)
+				process=$(sed 's/.*"process":\([0-9]*\).*/\1/' <<<"$line") ;;
+			*'"event":"step"'*) if [ "$1" != "$on" ] && [ $killed = 0 ]; then kill -9 "$process" && killed=1; fi ;;
+			*'"event":"device_lost"'*) killed=2 ;;
+			*'"event":"done"'*) # with one step alone nothing is left to miss the device
+				[ "$1" = "$on" ] || [ "$steps" = 1 ] || [ $killed = 2 ] || { echo "$on: none was lost" >&2; exit 1; } ;;
+			esac
+		done || { cat err >&2; return 1; }
+	sha256sum <m.bnm | cut -c1-64
+}
+
+failed=0
+for entry in "${recipes[@]}"; do
+	recipe=${entry#* } steps=$(((${entry%% *} * scale + 99) / 100))
+	first=
+	for on in "${devices[@]}"; do
+		began=$SECONDS
+		sum=$(train "$on")
+		printf '%s  %-18s %4d steps, %5d s  %s\n' "$sum" "$on" "$steps" $((SECONDS - began)) "${recipe//$data\//}"
+		[ "${first:=$sum}" = "$sum" ] || failed=1
+	done
+done
+[ $failed = 0 ] || { echo "the sums differ" >&2; exit 1; }

@@ -20,22 +20,28 @@ type certificates struct {
 }
 
 // protect returns how connections are protected, each with the certificates
-// that are in the files when it begins; nil: they are not.
-func (s Security) protect(note func(string, ...any)) (*tls.Config, error) {
+// that are in the files when it begins; nil: they are not. ends says until when
+// the server's is valid.
+func (s Security) protect(note func(string, ...any)) (config *tls.Config, ends func() time.Time, err error) {
 	if s.Certificate == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	c := &certificates{Security: s, note: note, stamps: stamps{paths: []string{s.Certificate, s.Key}}}
 	if s.Clients != "" {
 		c.paths = append(c.paths, s.Clients)
 	}
 	c.changed()
-	now, err := s.tls()
-	if err != nil {
-		return nil, err
+	if c.now, err = s.tls(); err != nil {
+		return nil, nil, err
 	}
-	c.now = now
-	return &tls.Config{GetConfigForClient: c.forClient, MinVersion: tls.VersionTLS12}, nil
+	return &tls.Config{GetConfigForClient: c.forClient, MinVersion: tls.VersionTLS12}, c.ends, nil
+}
+
+// ends says until when the certificate of the server is valid.
+func (c *certificates) ends() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now.Certificates[0].Leaf.NotAfter
 }
 
 // forClient reads files that have changed. What cannot be read, or does not

@@ -17,7 +17,8 @@ import (
 type front struct {
 	overHTTP, overGRPC, overHealth net.Listener // nil: not this way
 	secure                         *tls.Config  // nil: connections are not protected
-	tokens                         *tokens      // nil: none is needed
+	secureUntil                    func() time.Time
+	tokens                         *tokens // nil: none is needed
 	room                           room
 	draining                       atomic.Bool  // nothing new is taken
 	active                         atomic.Int64 // inferences under way
@@ -26,7 +27,7 @@ type front struct {
 // listen takes the addresses, and reads what protects them.
 func (f *front) listen(ctx context.Context, o *Options) (err error) {
 	f.room.limit = int64(o.InFlight)
-	if f.secure, err = o.Security.protect(o.note); err != nil {
+	if f.secure, f.secureUntil, err = o.Security.protect(o.note); err != nil {
 		return err
 	}
 	if f.tokens, err = readTokens(o.Security.Tokens, o.note); err != nil {

@@ -50,6 +50,11 @@ func newMetrics(s *Server) *metrics {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bnctl_inflight_bytes",
 			Help: "Bytes of requests under way, unpacked."}, func() float64 { return float64(s.room.taken.Load()) }),
 		waiting{s})
+	if s.o.Security.Certificate != "" {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bnctl_certificate_end_seconds",
+			Help: "Until when the server's certificate is valid, in seconds since 1970."},
+			func() float64 { return float64(s.secureUntil().Unix()) }))
+	}
 	return m
 }
 

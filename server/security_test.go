@@ -151,15 +151,20 @@ func TestMutualTLS(t *testing.T) {
 	if b, err := os.ReadFile(cert); err != nil || !trust.AppendCertsFromPEM(b) {
 		t.Fatal(err)
 	}
+	var text []byte
 	get := func(url string, certs ...tls.Certificate) error {
 		c := http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 			TLSClientConfig: &tls.Config{RootCAs: trust, Certificates: certs}}}
 		r, err := c.Get(url)
 		if err == nil {
 			defer r.Body.Close()
-			_, err = io.Copy(io.Discard, r.Body)
+			text, err = io.ReadAll(r.Body)
 		}
 		return err
+	}
+	if err := get("https://"+s.HTTP()+"/metrics", client); err != nil ||
+		!bytes.Contains(text, []byte("bnctl_certificate_end_seconds 1")) {
+		t.Errorf("the end of the certificate: %v, %s", err, text)
 	}
 	if err := get("https://"+s.HTTP()+"/v2", client); err != nil {
 		t.Errorf("with a certificate: %v", err)

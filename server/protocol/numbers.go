@@ -23,7 +23,7 @@ func (in *Input) numbers(d tensor.DType) (tensor.Tensor, error) {
 	}
 	t := tensor.New(d, in.Shape...)
 	size := d.Size()
-	n, err := s.each(func(i int, word string) error { return put(t.Bytes[i*size:], word) })
+	n, err := s.each(func(i int, word []byte) error { return put(t.Bytes[i*size:], word) })
 	if err == nil && n != s.want {
 		err = invalid("%d numbers, and shape %v has %d elements", n, in.Shape, s.want)
 	}
@@ -44,7 +44,7 @@ type scanner struct {
 }
 
 // each calls f for every word, by number, and returns how many there are.
-func (s *scanner) each(f func(i int, word string) error) (n int, err error) {
+func (s *scanner) each(f func(i int, word []byte) error) (n int, err error) {
 	for at := 0; at < len(s.text); {
 		switch c := s.text[at]; c {
 		case ' ', '\t', '\r', '\n', ',':
@@ -62,7 +62,7 @@ func (s *scanner) each(f func(i int, word string) error) (n int, err error) {
 			if err := s.word(n); err != nil {
 				return n, err
 			}
-			if err := f(n, string(s.text[at:end])); err != nil {
+			if err := f(n, s.text[at:end]); err != nil {
 				return n, err
 			}
 			n, at = n+1, end
@@ -124,17 +124,17 @@ func (s *scanner) word(i int) error {
 
 // putters write a word as an element. What has no number of its own in JSON is
 // not here.
-var putters = map[tensor.DType]func(dst []byte, word string) error{
-	tensor.U8: func(dst []byte, word string) error {
-		v, err := strconv.ParseUint(word, 10, 8)
+var putters = map[tensor.DType]func(dst, word []byte) error{
+	tensor.U8: func(dst, word []byte) error {
+		v, err := strconv.ParseUint(string(word), 10, 8)
 		if err != nil {
 			return invalid("%.40q is no whole number from 0 to 255", word)
 		}
 		dst[0] = byte(v)
 		return nil
 	},
-	tensor.F32: func(dst []byte, word string) error {
-		v, err := strconv.ParseFloat(word, 32)
+	tensor.F32: func(dst, word []byte) error {
+		v, err := strconv.ParseFloat(string(word), 32)
 		if err != nil || word[0] != '-' && (word[0] < '0' || word[0] > '9') {
 			return invalid("%.40q is no number that FP32 holds", word)
 		}

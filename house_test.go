@@ -37,7 +37,7 @@ fabric/mailbox:
 fabric/launcher:
 
 device/ref:           collective device device/class graph tensor
-device/class:         collective device graph
+device/class:         collective device graph tensor
 device/devicetest:    collective device device/class device/ref graph tensor
 device/conformance:   device device/devicetest device/remote graph problem
 device/starter:       problem

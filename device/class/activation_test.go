@@ -1,0 +1,70 @@
+package class_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// activations are all of them, beside the same functions of package math.
+var activations = []struct {
+	op    graph.Op
+	attrs graph.Attrs
+	f     func(x float64) float64
+	saves bool // the result, for the gradient
+}{
+	{graph.Relu, nil, func(x float64) float64 { return math.Max(x, 0) }, true},
+	{graph.Relu6, nil, func(x float64) float64 { return math.Min(math.Max(x, 0), 6) }, true},
+	{graph.LeakyRelu, graph.Attrs{}.With("alpha", 0.1), func(x float64) float64 {
+		return math.Max(x, 0) + float64(0.1*math.Min(x, 0))
+	}, false},
+	{graph.Elu, graph.Attrs{}.With("alpha", 0.7), func(x float64) float64 {
+		return math.Max(x, 0) + float64(0.7*math.Expm1(math.Min(x, 0)))
+	}, false},
+	{graph.Sigmoid, nil, func(x float64) float64 { return 0.5 + float64(0.5*math.Tanh(x/2)) }, true},
+	{graph.HardSigmoid, graph.Attrs{}.With("alpha", 0.2).With("beta", 0.5), func(x float64) float64 {
+		return math.Min(math.Max(float64(0.2*x)+0.5, 0), 1)
+	}, false},
+	{graph.Silu, nil, func(x float64) float64 { return x / (1 + math.Exp(-x)) }, false},
+	{graph.HardSwish, nil, func(x float64) float64 { return x * math.Min(math.Max(x+3, 0), 6) / 6 }, false},
+	{graph.Tanh, nil, math.Tanh, true},
+	{graph.Softplus, nil, func(x float64) float64 { return math.Log1p(math.Exp(x)) }, false},
+	{graph.Clip, graph.Attrs{}.With("min", -1.0).With("max", 2.0), func(x float64) float64 {
+		return math.Min(math.Max(x, -1), 2)
+	}, false},
+}
+
+// TestActivations holds the definitions to package math, and the derivatives to
+// differences of these: device/ref and the CPU device share the definitions, so
+// that neither can judge the other.
+func TestActivations(t *testing.T) {
+	const h = 1e-6
+	for _, a := range activations {
+		f := class.Activation(&graph.Node{Op: a.op, Attrs: a.attrs})
+		d := class.Derivative(&graph.Node{Op: graph.ActivationGrad, Attrs: a.attrs.With("of", a.op.String())})
+		for x := -8.025; x < 8; x += 0.11 { // at no kink
+			want := a.f(x)
+			if got := f(x); !(math.Abs(got-want) <= 1e-14*math.Max(1, math.Abs(want))) {
+				t.Errorf("%v(%g) = %g, want %g", a.op, x, got, want)
+			}
+			saved := x
+			if a.saves {
+				saved = want
+			}
+			slope := (a.f(x+h) - a.f(x-h)) / (2 * h)
+			if got := d(saved); !(math.Abs(got-slope) <= 1e-8) {
+				t.Errorf("slope of %v at %g is %g, want %g", a.op, x, got, slope)
+			}
+		}
+		if !math.IsNaN(f(math.NaN())) {
+			t.Errorf("%v of NaN is %g", a.op, f(math.NaN()))
+		}
+		for _, x := range []float64{1e-18, -1e-18} { // nothing cancels
+			if got, want := f(x), a.f(x); !(math.Abs(got-want) <= 1e-15*math.Abs(want)) {
+				t.Errorf("%v(%g) = %g, want %g", a.op, x, got, want)
+			}
+		}
+	}
+}

@@ -71,7 +71,7 @@ func TestReadmeSum(t *testing.T) {
 
 // glyphs opens README's data.
 func glyphs(t *testing.T, split data.Split) data.Source {
-	src, err := data.Open("glyphs", data.Options{Split: split})
+	src, err := data.Open(t.Context(), "glyphs", data.Options{Split: split})
 	if err != nil {
 		t.Fatal(err)
 	}

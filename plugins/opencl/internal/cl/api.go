@@ -22,6 +22,8 @@ type API struct {
 	finish         func(queue uintptr) int32
 
 	createProgram func(context uintptr, n uint32, text **byte, length *uintptr, code *int32) uintptr
+	fromBinary    func(context uintptr, n uint32, devices, sizes *uintptr, binaries **byte, status, code *int32) uintptr
+	programInfo   func(program uintptr, what uint32, size uintptr, value unsafe.Pointer, got *uintptr) int32
 	buildProgram  func(program uintptr, n uint32, devices *uintptr, options *byte, notify, user uintptr) int32
 	buildInfo     func(program, device uintptr, what uint32, size uintptr, value unsafe.Pointer,
 		got *uintptr) int32
@@ -74,6 +76,7 @@ func (a *API) functions() map[string]any {
 		"clGetDeviceIDs": &a.deviceIDs, "clGetDeviceInfo": &a.deviceInfo,
 		"clCreateContext": &a.createContext, "clReleaseContext": &a.releaseContext,
 		"clCreateCommandQueue": &a.createQueue, "clReleaseCommandQueue": &a.releaseQueue, "clFinish": &a.finish,
+		"clCreateProgramWithBinary": &a.fromBinary, "clGetProgramInfo": &a.programInfo,
 		"clCreateProgramWithSource": &a.createProgram, "clBuildProgram": &a.buildProgram,
 		"clGetProgramBuildInfo": &a.buildInfo, "clReleaseProgram": &a.releaseProgram,
 		"clCreateKernel": &a.createKernel, "clReleaseKernel": &a.releaseKernel, "clSetKernelArg": &a.setArg,

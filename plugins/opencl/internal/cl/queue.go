@@ -14,9 +14,10 @@ type Queue struct {
 	kernels                 map[string]uintptr
 }
 
-// Open makes a queue on a device and builds a program for it. Where it does not
-// compile, the error is the build log.
-func (a *API) Open(d Device, source string) (*Queue, error) {
+// Open makes a queue on a device and builds a program for it, or takes what a former
+// build left in the folder cache ("": none). Where it does not compile, the error is
+// the build log.
+func (a *API) Open(d Device, source, cache string) (*Queue, error) {
 	q := &Queue{a: a, kernels: map[string]uintptr{}}
 	var code int32
 	q.context = a.createContext(0, 1, &d.id, 0, 0, &code)
@@ -26,7 +27,12 @@ func (a *API) Open(d Device, source string) (*Queue, error) {
 		err = check("clCreateCommandQueue", code)
 	}
 	if err == nil {
-		err = q.build(d, source)
+		b := binary{queue: q, device: d, file: cacheFile(cache, d, source)}
+		if !b.load() {
+			if err = q.build(d, source); err == nil {
+				b.save()
+			}
+		}
 	}
 	if err != nil {
 		_ = q.Close()
@@ -47,11 +53,16 @@ func (q *Queue) build(d Device, source string) error {
 	if err := check("clCreateProgramWithSource", code); err != nil {
 		return err
 	}
-	options := append([]byte("-cl-std=CL1.2"), 0)
-	if err := check("clBuildProgram", q.a.buildProgram(q.program, 1, &d.id, &options[0], 0, 0)); err != nil {
+	if err := q.compile(d); err != nil {
 		return fmt.Errorf("%w\n%s", err, q.log(d))
 	}
 	return nil
+}
+
+// compile builds the program, of a source or of a binary.
+func (q *Queue) compile(d Device) error {
+	options := append([]byte("-cl-std=CL1.2"), 0)
+	return check("clBuildProgram", q.a.buildProgram(q.program, 1, &d.id, &options[0], 0, 0))
 }
 
 // log is what the compiler says, its beginning.

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/bnctl/bnctl/device"
@@ -21,7 +23,7 @@ type Provider struct {
 
 // Describe implements device.Provider.
 func (Provider) Describe() device.Plugin {
-	return device.Plugin{Name: "opencl", Version: "1", About: "OpenCL 1.2 and later: GPUs of any vendor"}
+	return device.Plugin{Name: "opencl", Version: "1", About: "OpenCL 1.2 and later; not yet run on a GPU"}
 }
 
 // List implements device.Provider. No library, no platform and no device are no
@@ -81,11 +83,21 @@ func (p Provider) Open(_ context.Context, id string, o device.Options) (device.D
 	if err := errors.Join(gpu.Refuse(o), suits(d)); err != nil {
 		return nil, device.Errorf(what.Name, "Open", device.Unsupported, "%w", err)
 	}
-	q, err := api.Open(d, gpu.Source())
+	q, err := api.Open(d, gpu.Source(), folder(d))
 	if err != nil {
 		return nil, device.Errorf(what.Name, "Open", device.Unavailable, "%w", err)
 	}
 	return gpu.New(what, driver{q, d.Largest}), nil
+}
+
+// folder returns where built programs of a device are kept; "" for none: PoCL keeps
+// its own, and takes half a minute to hand one out.
+func folder(d cl.Device) string {
+	folder, err := os.UserCacheDir()
+	if err != nil || strings.HasPrefix(d.PlatformName, "Portable Computing Language") {
+		return ""
+	}
+	return filepath.Join(folder, "bnctl", "opencl")
 }
 
 // choose returns the number of the device that id means, -1 if there is none.

@@ -22,10 +22,11 @@ type API struct {
 	finish         func(queue uintptr) int32
 
 	createProgram func(context uintptr, n uint32, text **byte, length *uintptr, code *int32) uintptr
-	fromBinary    func(context uintptr, n uint32, devices, sizes *uintptr, binaries **byte, status, code *int32) uintptr
-	programInfo   func(program uintptr, what uint32, size uintptr, value unsafe.Pointer, got *uintptr) int32
-	buildProgram  func(program uintptr, n uint32, devices *uintptr, options *byte, notify, user uintptr) int32
-	buildInfo     func(program, device uintptr, what uint32, size uintptr, value unsafe.Pointer,
+	fromBinary    func(context uintptr, n uint32, devices, sizes *uintptr, binaries **byte,
+		status, code *int32) uintptr
+	programInfo  func(program uintptr, what uint32, size uintptr, value unsafe.Pointer, got *uintptr) int32
+	buildProgram func(program uintptr, n uint32, devices *uintptr, options *byte, notify, user uintptr) int32
+	buildInfo    func(program, device uintptr, what uint32, size uintptr, value unsafe.Pointer,
 		got *uintptr) int32
 	releaseProgram func(program uintptr) int32
 	createKernel   func(program uintptr, name *byte, code *int32) uintptr

@@ -237,7 +237,8 @@ func (t *trainBuilder) reduce(loss, hits graph.Value, seeds map[graph.Value]grap
 	lossSum, hitSum := whole("loss.sum", loss), whole("correct.sum", hits)
 	sums := make([]graph.Value, len(wrt))
 	for i, name := range t.loss.Trained {
-		if sums[i] = grads[wrt[i]]; sums[i] == graph.None {
+		var ok bool
+		if sums[i], ok = grads[wrt[i]]; !ok {
 			return fmt.Errorf("graph %s: %s does not influence the loss; freeze it", t.From.Name, name)
 		}
 		if !t.loss.Apart {

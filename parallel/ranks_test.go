@@ -15,6 +15,7 @@ import (
 	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/fabric/inprocess"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // onRanks calls f for every rank of a run and returns what each says, and its error.
@@ -226,5 +227,31 @@ func TestRanksThatCannotGoOn(t *testing.T) {
 		return rankSteps(t, refs(t, 1), bn.Sync, Config{Peers: p})
 	}); err == nil || !strings.Contains(err.Error(), "6 ranks for 5 replicas") {
 		t.Errorf("more ranks than replicas: %v", err)
+	}
+}
+
+// TestReportsThatAreBroken: what another rank sends is read whole, or refused.
+func TestReportsThatAreBroken(t *testing.T) {
+	like := []tensor.Tensor{tensor.New(tensor.F32, 2, 2), tensor.New(tensor.F64, 2, 1)} // 16 bytes a replica
+	for _, c := range []struct {
+		record string
+		moment int // bytes of the first moment; -1: it is refused
+	}{
+		{"", -1}, {"{}", -1}, {"\x00", -1}, {"{\x00", -1}, {"{}\x00", 0},
+		{"{}\x00" + strings.Repeat("x", 32), 16}, {"{}\x00" + strings.Repeat("x", 33), -1},
+		{`{"retry":true}` + "\x00", 0}, {`{"fatal":"fire"}` + "\x00" + "xyz", 0},
+	} {
+		var r report
+		err := r.parse([]byte(c.record), like)
+		if (err != nil) != (c.moment < 0) {
+			t.Errorf("%q: error %v", c.record, err)
+		}
+		if err == nil && c.moment > 0 && (len(r.moments) != 2 || len(r.moments[0]) != c.moment) {
+			t.Errorf("%q: %d moments, the first of %d bytes", c.record, len(r.moments), len(r.moments[0]))
+		}
+	}
+	var r report
+	if err := r.parse([]byte("{}\x00anything"), nil); err != nil || r.moments != nil {
+		t.Errorf("a run without moments: %v, %v", r.moments, err)
 	}
 }

@@ -201,6 +201,18 @@ func TestCompleteValues(t *testing.T) {
 	}
 }
 
+// TestCompleteByWhatIsThere calls what it makes as the format calls its partner, and gives
+// it the partner's shape where gamma has none.
+func TestCompleteByWhatIsThere(t *testing.T) {
+	f := &File{Tensors: ones("bn.running_var:2", "bn.weight:2,1")}
+	if got := strings.Join(Complete(f, nil), " "); got != "bn.running_mean" {
+		t.Errorf("made %q", got)
+	}
+	if u, ok := f.Tensor("bn.running_mean"); !ok || len(u.Shape) != 1 || u.Shape[0] != 2 {
+		t.Errorf("%v", u)
+	}
+}
+
 // TestNormsOfNames reads how often statistics were updated from a counter, and only
 // from one.
 func TestNormsOfNames(t *testing.T) {

@@ -95,6 +95,37 @@ func TestFold(t *testing.T) {
 	compareOutputs(t, m, folded)
 }
 
+// TestFoldKeepsNames: what is folded is called as it was, and a layer whose weight is
+// computed takes nothing in.
+func TestFoldKeepsNames(t *testing.T) {
+	m := foldedModel(t)
+	folded, _, err := Fold(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range folded.Graph.State {
+		if _, ok := m.State[s.Name]; !ok && s.Role != graph.Bias {
+			t.Errorf("the folded model has a tensor %s", s.Name)
+		}
+	}
+	b, table := builder()
+	x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{3}})
+	w := b.Op(graph.Affine, "w2", []graph.Value{param(b, "w", graph.Weight, 2, 3)}, "by", 2.0)
+	computed := finish(t, b, table, norm(b, "n", b.Op(graph.Dense, "d", []graph.Value{x, w}), 2))
+	if same, report, err := Fold(computed); err != nil || len(report.Into) > 0 || len(report.Kept) != 1 {
+		t.Errorf("a weight that is computed: %+v, %v", report, err)
+	} else {
+		compareOutputs(t, computed, same)
+	}
+	b, table = builder()
+	x = b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{3}})
+	bias := b.Op(graph.Affine, "b2", []graph.Value{param(b, "b", graph.Bias, 2)}, "by", 2.0)
+	d := b.Op(graph.Dense, "d", []graph.Value{x, param(b, "w", graph.Weight, 2, 3), bias})
+	if _, report, err := Fold(finish(t, b, table, norm(b, "n", d, 2))); err != nil || len(report.Kept) != 1 {
+		t.Errorf("a bias that is computed: %+v, %v", report, err)
+	}
+}
+
 func TestFoldZoo(t *testing.T) {
 	for _, name := range []string{"resnet20", "lenet-bn"} {
 		m, err := models.Build(name, models.Options{})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,6 +85,35 @@ func TestIdentifyRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
+	}
+}
+
+// TestIdentifyCountsClasses wherever the last layer stands, from two on.
+func TestIdentifyCountsClasses(t *testing.T) {
+	for _, classes := range []int{2, 7} {
+		tensors := stateOf(t, "mlp-bn", "", classes)
+		slices.Reverse(tensors)
+		m, err := Identify(&File{Tensors: tensors})
+		if err != nil || m.Graph.State[len(m.Graph.State)-1].Shape[0] != classes {
+			t.Errorf("%d classes: %v, %v", classes, m, err)
+		}
+	}
+}
+
+// TestIdentifySaysTheNearest of all depths of prefixes, and tries no more than it may.
+func TestIdentifySaysTheNearest(t *testing.T) {
+	var some []Tensor
+	for _, x := range stateOf(t, "resnet20", "", 10) {
+		if strings.HasPrefix(x.Name, "layer1.0.") {
+			some = append(some, x)
+		}
+	}
+	want := fmt.Sprintf("%d tensors fit; ", len(some))
+	if _, err := Identify(&File{Tensors: some}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a part of a model: %v, want one with %q", err, want)
+	}
+	if m, err := Identify(&File{Tensors: stateOf(t, "mlp-bn", "a.b.c.d.", 10)}); err == nil {
+		t.Errorf("behind four prefixes: %s", m.Architecture)
 	}
 }
 

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -37,5 +38,36 @@ func TestBatchNorms(t *testing.T) {
 	}
 	if got := BatchNorms(&File{Tensors: tensors}); !slices.Equal(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
+// TestModelNorms finds the batch norms of a graph, with all that they have.
+func TestModelNorms(t *testing.T) {
+	m := foldedModel(t)
+	norms, err := Norms(&File{Model: m})
+	if err != nil || len(norms) != 2 || norms[0].Name != "n1" || norms[1].Name != "n2" {
+		t.Fatalf("%+v, %v", norms, err)
+	}
+	for i, want := range []string{"n1.weight", "n1.bias", "n1.running_mean", "n1.running_var"} {
+		got := []tensor.Tensor{norms[0].Gamma, norms[0].Beta, norms[0].Mean, norms[0].Variance}[i]
+		if !tensor.Equal(got, m.State[want]) {
+			t.Errorf("%s is %v", want, got.F32())
+		}
+	}
+	if norms[0].Eps != 1e-3 || norms[0].Updates != -1 {
+		t.Errorf("eps %g, %d updates", norms[0].Eps, norms[0].Updates)
+	}
+}
+
+// TestNormsOfTornTensors gives back what a tensor cannot be read for, the counter too.
+func TestNormsOfTornTensors(t *testing.T) {
+	counter, err := NewTensor("bn.num_batches_tracked", tensor.I64, []int{},
+		func([]byte) error { return errors.New("torn") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &File{Tensors: append(ones("bn.weight:2", "bn.running_mean:2", "bn.running_var:2"), counter)}
+	if n, err := Norms(f); err == nil {
+		t.Errorf("%+v", n)
 	}
 }

@@ -124,6 +124,15 @@ func TestMergeRanks(t *testing.T) {
 	}
 }
 
+// TestOpenRanksThatAreNotThere names the file.
+func TestOpenRanksThatAreNotThere(t *testing.T) {
+	dir := t.TempDir()
+	_, err := OpenRanks([]string{rank(t, dir, 0, 5, 1, 2), filepath.Join(dir, "none.pth")}, Options{})
+	if err == nil || !strings.Contains(err.Error(), "none.pth") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestSome lists four names, and counts the rest.
 func TestSome(t *testing.T) {
 	for n, want := range map[int]string{1: "a", 4: "a, b, c, d", 5: "a, b, c, d and 1 more", 6: "a, b, c, d and 2 more"} {

@@ -3,9 +3,7 @@ package formats
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/problem"
@@ -79,7 +77,5 @@ func fullReplica(first []Tensor, own map[string]Tensor) *File {
 	for _, t := range own {
 		f.Tensors = append(f.Tensors, t)
 	}
-	more := f.Tensors[len(first):]
-	slices.SortFunc(more, func(a, b Tensor) int { return strings.Compare(a.Name, b.Name) })
 	return f
 }

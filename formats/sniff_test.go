@@ -16,6 +16,7 @@ func TestRefusesByName(t *testing.T) {
 		{"e.tflite", "\x1c\x00\x00\x00TFL3\x00\x00", "TensorFlow Lite"},
 		{"f.bin", "abc", "not a format that bnctl knows"},
 		{"g.pkl", "\x80\x04}.", "a plain pickle"},
+		{"i.tflite", "\x1c\x00\x00\x00TFL3", "TensorFlow Lite"},
 		{"h.empty", "", "not a format that bnctl knows"},
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
@@ -33,6 +34,7 @@ func TestRefusesFolders(t *testing.T) {
 	for _, c := range []struct{ files, want string }{
 		{".metadata __0_0.distcp", "sharded PyTorch checkpoint"},
 		{"mp_rank_00_model_states.pt", "DeepSpeed checkpoint"},
+		{".metadata", "holds no checkpoint"},
 		{"readme.txt", "holds no checkpoint"}, {"saved_model.pb", "its weights are constants of its graph"},
 	} {
 		dir := t.TempDir()
@@ -44,5 +46,35 @@ func TestRefusesFolders(t *testing.T) {
 		if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.files, err, c.want)
 		}
+	}
+}
+
+// TestFolders opens the one checkpoint of TensorFlow that a folder holds.
+func TestFolders(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"replicas.index", "replicas.data-00000-of-00002", "replicas.data-00001-of-00002"} {
+		b, err := os.ReadFile(filepath.Join("tensorflow/testdata/cases", name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole, err := Open(filepath.Join(dir, "replicas.index"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer whole.Close()
+	f, err := Open(dir, Options{})
+	if err != nil || len(f.Tensors) != len(whole.Tensors) {
+		t.Fatalf("%v, %v", f, err)
+	}
+	f.Close()
+	if err := os.WriteFile(filepath.Join(dir, "other.index"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "holds 2 checkpoints") {
+		t.Errorf("two checkpoints: %v", err)
 	}
 }

@@ -77,6 +77,7 @@ func TestUnwrap(t *testing.T) {
 		{"module.features.module.0.w module.head.w", "features.0.w head.w", "[module. module.features.module.]"},
 		{"module.a.w b.w", "module.a.w b.w", "[]"},                             // a layer called module
 		{"x.module.a x.other", "x.module.a x.other", "[]"},                     // a sibling
+		{"x.module x.module.a", "x.module x.a", "[x.module.]"},                 // and one of its parts
 		{"x.module", "x.module", "[]"},                                         // a tensor called module
 		{"n_averaged module.a.w module.b.w", "a.w b.w", "[module.]"},           // AveragedModel
 		{"n_averaged module.module.a", "a", "[module. module.module.]"},        // of a DataParallel

@@ -60,7 +60,8 @@ func TestCapacities(t *testing.T) {
 		{24, []int{4, 4}, []device.Capacity{{Rows: 12, Replicas: 4}, {Rows: 12, Replicas: 4}}},
 		{24, []int{7, 1}, []device.Capacity{{Rows: 21, Replicas: 7}, {Rows: 12, Replicas: 1}}},
 		{25, []int{8, 0}, []device.Capacity{{Rows: 25, Replicas: 8}, {Rows: 13, Replicas: 1}}},
-		{25, []int{1, 1, 6}, []device.Capacity{{Rows: 9, Replicas: 1}, {Rows: 9, Replicas: 1}, {Rows: 18, Replicas: 6}}},
+		{25, []int{1, 1, 6}, []device.Capacity{{Rows: 9, Replicas: 1}, {Rows: 9, Replicas: 1},
+			{Rows: 18, Replicas: 6}}},
 	} {
 		g := groupOf(Config{Batch: c.batch, Replicas: 8}, c.counts...)
 		if got := g.capacities(g.placement()); !slices.Equal(got, c.want) {
@@ -84,7 +85,8 @@ func TestMeasured(t *testing.T) {
 	}
 	for i, replicas := range [][]int{{0}, {1, 2}} {
 		g.members[i].pace.add(train, Batch{Sizes: []int{6, 4, 2}}, replicas, ran(6, 5*time.Second, 3*time.Second))
-		g.members[i].pace.add(&graph.Function{Name: "predict"}, Batch{Sizes: []int{6, 4, 2}}, replicas, ran(6, time.Hour, 0))
+		predict := &graph.Function{Name: "predict"}
+		g.members[i].pace.add(predict, Batch{Sizes: []int{6, 4, 2}}, replicas, ran(6, time.Hour, 0))
 	}
 	paces, ok := g.measured()
 	if want := []float64{3, 3, 7}; !ok || !slices.Equal(paces, want) {
@@ -144,7 +146,8 @@ func TestWithZeros(t *testing.T) {
 	p := &graph.Program{State: []graph.State{{Name: "a", DType: tensor.F32, Shape: []int{2}},
 		{Name: "b", DType: tensor.F32, Shape: []int{3}}}}
 	full := withZeros(p, map[string]tensor.Tensor{"a": tensor.Of([]float32{1, 2}, 2), "c": tensor.New(tensor.F32, 1)})
-	if len(full) != 2 || !slices.Equal(full["a"].F32(), []float32{1, 2}) || !slices.Equal(full["b"].F32(), make([]float32, 3)) {
+	zeros := make([]float32, 3)
+	if len(full) != 2 || !slices.Equal(full["a"].F32(), []float32{1, 2}) || !slices.Equal(full["b"].F32(), zeros) {
 		t.Errorf("%v", full)
 	}
 }

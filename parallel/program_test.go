@@ -163,7 +163,8 @@ func TestEstimateIsTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := ref.Eval64(train, state, []tensor.Tensor{x, tensor.New(tensor.I32, 3), tensor.Scalar(1.0)}, sizes)
+	labels := tensor.New(tensor.I32, 3)
+	all, err := ref.Eval64(train, state, []tensor.Tensor{x, labels, tensor.Scalar(1.0)}, sizes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,13 +49,25 @@ func judge(name string) int {
 		}
 		return []fabric.Fabric{f}, nil
 	}
-	cases := fabrictest.Cases()
-	i := slices.IndexFunc(cases, func(c fabrictest.Case) bool { return c.Name == name })
-	if err := cases[i].Run(context.Background(), only(open)); err != nil {
+	switch name {
+	case overFabric:
+		err = pingFabric(self)
+	case byLibrary:
+		err = pingLibrary()
+	default:
+		err = judgeCase(name, open)
+	}
+	if err != nil {
 		fmt.Println(err)
 		return 1
 	}
 	return 0
+}
+
+func judgeCase(name string, open fabrictest.Opener) error {
+	cases := fabrictest.Cases()
+	i := slices.IndexFunc(cases, func(c fabrictest.Case) bool { return c.Name == name })
+	return cases[i].Run(context.Background(), only(open))
 }
 
 // only opens the fabric of the launcher's size and no other.

@@ -26,13 +26,16 @@ func (Network) Join(library string, i serve.Inbox) (serve.Station, error) {
 	if library != "" {
 		names = []string{library}
 	}
-	r := &rank{inbox: i, bell: make(chan struct{}, 1), done: make(chan struct{})}
+	r := &rank{inbox: i, done: make(chan struct{})}
 	joined := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // for good: it is MPI's thread
 		defer close(r.done)
 		var err error
-		if r.mpi, err = mpi.Open(names); err == nil {
+		if r.bell, err = newBell(); err == nil {
+			r.mpi, err = mpi.Open(names)
+		}
+		if err == nil {
 			err = checkSize(names[0], r.mpi.Size)
 		}
 		joined <- err

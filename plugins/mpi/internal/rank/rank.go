@@ -21,7 +21,7 @@ const lanes = 2
 type rank struct {
 	mpi   *mpi.MPI
 	inbox serve.Inbox
-	bell  chan struct{} // holds something when there are orders
+	bell  *bell         // rung when there are orders
 	done  chan struct{} // closed when the thread is done
 
 	mu     sync.Mutex
@@ -70,10 +70,7 @@ func (r *rank) order(f func()) {
 	r.mu.Lock()
 	r.orders = append(r.orders, f)
 	r.mu.Unlock()
-	select {
-	case r.bell <- struct{}{}:
-	default:
-	}
+	r.bell.ring()
 }
 
 // Send implements serve.Station.

@@ -199,12 +199,7 @@ func (r *rank) rest() {
 		runtime.Gosched()
 		return
 	}
-	nap := time.NewTimer(min(max(idle/share, shortest), longest))
-	defer nap.Stop()
-	select {
-	case <-r.bell:
-	case <-nap.C:
-	}
+	r.bell.nap(min(max(idle/share, shortest), longest))
 }
 
 var _ serve.Station = (*rank)(nil)

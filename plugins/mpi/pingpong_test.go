@@ -1,0 +1,110 @@
+//go:build mpi
+
+package mpi_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/plugins/mpi/internal/mpi"
+)
+
+// Names of what is no case of fabrictest: messages there and back between two
+// ranks, over bnctl's fabric and by the library alone.
+const (
+	overFabric = "fabric"
+	byLibrary  = "library"
+)
+
+var (
+	pingBytes = []int{128, 2 << 10, 1 << 20}
+	pings     = 200
+)
+
+// pinged calls there and back, and says on rank 0 how long a message takes.
+func pinged(rank int, send, receive func(n int)) {
+	for _, n := range pingBytes {
+		best := time.Hour
+		for range 5 {
+			began := time.Now()
+			for range pings {
+				if rank == 0 {
+					send(n)
+					receive(n)
+				} else {
+					receive(n)
+					send(n)
+				}
+			}
+			best = min(best, time.Since(began)/time.Duration(2*pings))
+		}
+		if rank == 0 {
+			fmt.Printf("%d bytes: %v\n", n, best)
+		}
+	}
+}
+
+func pingFabric(self string) error {
+	c := remote.Command{Name: "mpi", Path: self, Timeout: time.Minute}
+	f, err := remote.JoinFabric(context.Background(), c, "")
+	if err != nil {
+		return err
+	}
+	var failed error
+	pinged(f.Rank(), func(n int) {
+		failed = f.Send(context.Background(), 1-f.Rank(), collective.Moments, make([]byte, n))
+	}, func(int) { _, failed = f.Receive(context.Background(), 1-f.Rank(), collective.Moments) })
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return failed
+}
+
+func pingLibrary() error {
+	runtime.LockOSThread()
+	name := "libmpich.so.12"
+	if os.Getenv("OMPI_COMM_WORLD_SIZE") != "" {
+		name = "libmpi.so.40"
+	}
+	m, err := mpi.Open([]string{name})
+	if err != nil {
+		return err
+	}
+	wait := func(t *mpi.Transfer, err error) {
+		for done := false; !done && err == nil; {
+			done, err = m.Test(t)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	pinged(m.Rank, func(n int) { wait(m.Isend(1-m.Rank, 0, make([]byte, n))) },
+		func(n int) { wait(m.Irecv(1-m.Rank, 0, make([]byte, n))) })
+	return m.Finalize()
+}
+
+// TestPingPong prints how long a message takes (-v): what the way through the
+// plugin costs beside the library's own.
+func TestPingPong(t *testing.T) {
+	for library, command := range launchers {
+		for _, way := range []string{byLibrary, overFabric} {
+			args := append(slices.Clone(command[1:]), "-np", "2", os.Args[0])
+			cmd := exec.Command(command[0], args...)
+			cmd.Env = append(os.Environ(), caseKey+"="+way, "OMPI_ALLOW_RUN_AS_ROOT=1",
+				"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("%s, %s: %v\n%s", library, way, err, out)
+			}
+			t.Logf("%s, %s:\n%s", library, way, out)
+		}
+	}
+}

@@ -1,0 +1,168 @@
+// Network computes how well training scales over machines: the exchanges that
+// package parallel plans for a model, on a network of some latency and bandwidth,
+// each machine with a batch of its own size. It prints efficiencies: the time that
+// one machine takes for its share beside that of a step of all.
+//
+//	go run ./scripts/network -model resnet50 -images 60 -batch 64
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"strings"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+)
+
+var (
+	model   = flag.String("model", "resnet50", "of the zoo")
+	images  = flag.Float64("images", 60, "images/s that a machine trains by itself: bnctl bench measures it")
+	batch   = flag.Int("batch", 64, "samples of a machine in a step")
+	latency = flag.Float64("latency", 40, "microseconds from bnctl to bnctl, the network's 10 among them")
+	message = flag.Float64("message", 6, "microseconds that a rank works for a message that it sends or gets")
+)
+
+// machines and speeds are the columns and rows of the table, in ranks and Gbit/s.
+var (
+	machines = []int{2, 4, 8, 16, 32, 64, 128, 256, 512}
+	speeds   = []float64{10, 25, 100}
+)
+
+// shared is from how many bytes on sums are shared out: that of package fabric.
+const shared = 16 << 10
+
+// backward is the share of a step in which gradients can move beside the computing.
+const backward = 2.0 / 3
+
+// plan is what a step exchanges.
+type plan struct {
+	waited []int // bytes of the exchanges for which the devices wait
+	beside []int // of those beside the backward pass, in their order
+	report int   // of the moments that a replica reports
+}
+
+func planOf(mode bn.Mode) (*plan, error) {
+	m, err := models.Build(*model, models.Options{})
+	if err != nil {
+		return nil, err
+	}
+	w, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 2, BN: mode, Stats: bn.Pooled})
+	if err != nil {
+		return nil, err
+	}
+	var trained []string
+	for _, s := range m.Graph.State {
+		if s.Role.Trained() {
+			trained = append(trained, s.Name)
+		}
+	}
+	f, err := parallel.TrainFunction(w, parallel.Loss{Trained: trained})
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{}
+	for _, e := range f.Exchanges() {
+		bytes := 0
+		for i := e.From; i < e.To; i++ {
+			for _, v := range f.Nodes[i].Out {
+				bytes += bytesOf(f, v)
+			}
+		}
+		if e.Read {
+			p.waited = append(p.waited, bytes)
+		} else {
+			p.beside = append(p.beside, bytes)
+		}
+	}
+	for _, o := range f.Outputs {
+		if strings.HasPrefix(o.Name, "moments") {
+			p.report += bytesOf(f, o.Value)
+		}
+	}
+	return p, nil
+}
+
+func bytesOf(f *graph.Function, v graph.Value) int {
+	n := f.Values[v].Type.DType.Size()
+	for _, d := range f.Values[v].Type.Shape {
+		n *= d
+	}
+	return n
+}
+
+// exchange returns the seconds of one exchange of so many bytes over p machines,
+// and the bytes that each sends: as fabric.Uplink makes it, each machine's replicas
+// being one node of the tree.
+func exchange(bytes, p int, gbit float64) (seconds, sent float64) {
+	peers, rounds := float64(p-1), 1.0
+	sent = float64(bytes) * peers
+	if bytes >= shared {
+		rounds, sent = 2, 2*float64(bytes)*peers/float64(p)
+	}
+	return rounds*(*latency+2*peers**message)*1e-6 + sent*8/(gbit*1e9), sent
+}
+
+// step returns the efficiency of p machines, and the bytes that each sends.
+func (pl *plan) step(p int, gbit float64) (efficiency, sent float64) {
+	alone := float64(*batch) / *images
+	wait, beside, last := 0.0, 0.0, 0.0
+	add := func(bytes int, to *float64) {
+		s, b := exchange(bytes, p, gbit)
+		*to, sent, last = *to+s, sent+b, s
+	}
+	for _, b := range pl.waited {
+		add(b, &wait)
+	}
+	add(pl.report, &wait)
+	for _, b := range pl.beside {
+		add(b, &beside)
+	}
+	wait += max(beside-backward*alone, min(last, beside))
+	return alone / (alone + wait), sent
+}
+
+func main() {
+	flag.Parse()
+	fmt.Printf("%s, %d samples and %g images/s per machine, latency %g us, %g us per message\n", *model, *batch,
+		*images, *latency, *message)
+	for _, mode := range []bn.Mode{bn.Sync, bn.Replica} {
+		pl, err := planOf(mode)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("\nbatch norm %s: %d exchanges that devices wait for (%d KB), ", mode, len(pl.waited),
+			sum(pl.waited)/1000)
+		fmt.Printf("%d beside the backward pass (%.1f MB)\n", len(pl.beside), float64(sum(pl.beside))/1e6)
+		fmt.Print("| Gbit/s |")
+		for _, p := range machines {
+			fmt.Printf(" %d |", p)
+		}
+		fmt.Println("\n|---|" + strings.Repeat("---|", len(machines)))
+		for _, gbit := range speeds {
+			fmt.Printf("| %g |", gbit)
+			for _, p := range machines {
+				e, _ := pl.step(p, gbit)
+				fmt.Printf(" %.0f %% |", 100*e)
+			}
+			fmt.Println()
+		}
+		fmt.Print("| MB sent |")
+		for _, p := range machines {
+			_, sent := pl.step(p, speeds[0])
+			fmt.Printf(" %.0f |", sent/1e6)
+		}
+		fmt.Println()
+	}
+}
+
+func sum(all []int) int {
+	n := 0
+	for _, b := range all {
+		n += b
+	}
+	return n
+}

@@ -46,10 +46,18 @@ func listed(tensors []Tensor) string {
 	return foreign.List(names)
 }
 
+// auxiliaryHead begins what torchvision calls the head that helps training of a
+// network for pixels.
+const auxiliaryHead = "aux_classifier."
+
 // looseBeside says why t, which is none of the state of m, may be left out: it
-// plainly is no layer's, and m has no layers where it stands. It is "" if it may not.
+// plainly is no layer's, or one of an auxiliary head, and m has no layers where it
+// stands. It is "" if it may not.
 func looseBeside(t Tensor, m *models.Model) string {
 	reason := t.Loose()
+	if reason == "" && strings.HasPrefix(t.Name, auxiliaryHead) {
+		reason = "the auxiliary head, which has a use in training alone"
+	}
 	if reason == "" {
 		return ""
 	}

@@ -37,6 +37,7 @@ func TestLooseBeside(t *testing.T) {
 	for name, want := range map[string]string{
 		"criterion.weight": "part of a loss", "val_acc.tp": "part of a metric", "epoch": "a counter",
 		"torch_rng_state": "state of random numbers", "optimizer.state.0.exp_avg": "state of the training",
+		"aux_classifier.0.weight": "the auxiliary head, which has a use in training alone",
 		"fc9.weight": "", "alpha": "", "scale": "", "mean": "", "teacher.fc1.weight": "", "metric.weight": "",
 		"bn1.acc": "", // the model has a bn1
 	} {

@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/problem"
@@ -47,14 +48,19 @@ func some(names []string) string {
 	return s
 }
 
+// backbone begins the names of what a network has of a classifier, which may have
+// been trained before.
+const backbone = "backbone."
+
 // InitFrom takes tensors, statistics too, from another model's state by name
-// and shape, into m, which has been initialised. Halves and doubles become
+// and shape, into m, which has been initialised; those of a classifier are what a
+// model calls by the same name behind "backbone.". Halves and doubles become
 // f32. m is left alone if there is an error: when nothing at all fits.
 func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 	var l Loaded
 	state, known := make(map[string]tensor.Tensor, len(m.State)), map[string]bool{}
 	for _, s := range m.Graph.State {
-		known[s.Name] = true
+		known[s.Name], known[strings.TrimPrefix(s.Name, backbone)] = true, true
 		t, err := l.choose(s, from)
 		switch {
 		case err != nil:
@@ -82,6 +88,9 @@ func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 // Tensor if there is none that fits.
 func (l *Loaded) choose(s graph.State, from map[string]tensor.Tensor) (tensor.Tensor, error) {
 	t, ok := from[s.Name]
+	if !ok {
+		t, ok = from[strings.TrimPrefix(s.Name, backbone)]
+	}
 	if !ok {
 		l.Missing = append(l.Missing, s.Name)
 		return tensor.Tensor{}, nil

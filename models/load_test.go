@@ -98,3 +98,30 @@ func TestFrozen(t *testing.T) {
 		}
 	}
 }
+
+// A network for pixels takes its backbone from a classifier: all of it but the head.
+func TestInitFromClassifier(t *testing.T) {
+	small := models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}}
+	from, err := models.Build("resnet50", small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := models.Build("fcn-resnet50", small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range from.Graph.State {
+		from.State[s.Name] = tensor.New(s.DType, s.Shape...)
+	}
+	from.State["conv1.weight"].F32()[5] = 3
+	l, err := models.InitFrom(to, from.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Taken) != len(from.State)-2 || !slices.Equal(l.Unused, []string{"fc.bias", "fc.weight"}) {
+		t.Errorf("%v", l)
+	}
+	if got := to.State["backbone.conv1.weight"].F32()[5]; got != 3 {
+		t.Errorf("the backbone has %v, want 3", got)
+	}
+}

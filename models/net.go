@@ -12,8 +12,9 @@ import (
 // running_mean or running_var.
 type net struct{ *graph.Builder }
 
-// convSpec is the shape of a square convolution. The zero groups means 1.
-type convSpec struct{ out, kernel, stride, pad, groups int }
+// convSpec is the shape of a square convolution. The zeros of groups and dilation
+// mean 1.
+type convSpec struct{ out, kernel, stride, pad, groups, dilation int }
 
 // conv adds a convolution without bias, initialised with he_normal over fan
 // in (0) or fan out (1).
@@ -34,8 +35,12 @@ func (n *net) kernel(name string, x graph.Value, c convSpec, fan float64) graph.
 }
 
 func (n *net) convolve(name string, c convSpec, operands ...graph.Value) graph.Value {
-	return n.Op(graph.Conv, name, operands, "groups", max(c.groups, 1),
-		"stride", []int{c.stride, c.stride}, "pad", []int{c.pad, c.pad, c.pad, c.pad})
+	attrs := []any{"groups", max(c.groups, 1), "stride", []int{c.stride, c.stride},
+		"pad", []int{c.pad, c.pad, c.pad, c.pad}}
+	if c.dilation > 1 {
+		attrs = append(attrs, "dilation", []int{c.dilation, c.dilation})
+	}
+	return n.Op(graph.Conv, name, operands, attrs...)
 }
 
 // norm adds a batch norm.

@@ -7,29 +7,45 @@ import (
 )
 
 // residual adds one block of a ResNet and returns its result.
-type residual func(n *net, name string, x graph.Value, width, stride int) graph.Value
+type residual func(n *net, name string, x graph.Value, width, stride, dilation int) graph.Value
 
 // resNet returns the ResNet for ImageNet of He et al. 2015, table 1, in
 // torchvision's form: a bottleneck's stride is in its 3x3 convolution.
 func resNet(block residual, depths ...int) forward {
 	return func(n *net, x graph.Value, classes int) graph.Value {
-		x = n.conv("conv1", x, convSpec{out: 64, kernel: 7, stride: 2, pad: 3}, 1)
-		x = n.relu("relu", n.norm("bn1", x))
-		x = n.maxPool("maxpool", x, 3, 2, 1)
-		for stage, depth := range depths {
-			for i := range depth {
-				stride := 1
-				if i == 0 && stage > 0 {
-					stride = 2
-				}
-				x = block(n, fmt.Sprintf("layer%d.%d", stage+1, i), x, 64<<stage, stride)
-			}
-		}
+		x = n.resNetFeatures("", x, block, depths, len(depths))
 		return n.head("fc", n.globalPool("avgpool", x), classes)
 	}
 }
 
-func basicBlock(n *net, name string, x graph.Value, width, stride int) graph.Value {
+// resNetFeatures adds a ResNet without its head; prefix begins all names. From
+// stage dilate on, convolutions are dilated where others have a stride, so that
+// the weights are those of the classifier and the maps stay large.
+func (n *net) resNetFeatures(prefix string, x graph.Value, block residual, depths []int, dilate int) graph.Value {
+	x = n.conv(prefix+"conv1", x, convSpec{out: 64, kernel: 7, stride: 2, pad: 3}, 1)
+	x = n.relu(prefix+"relu", n.norm(prefix+"bn1", x))
+	x = n.maxPool(prefix+"maxpool", x, 3, 2, 1)
+	dilation := 1
+	for stage, depth := range depths {
+		stride, first := 2, dilation
+		switch {
+		case stage == 0:
+			stride = 1
+		case stage >= dilate:
+			stride, dilation = 1, 2*dilation
+		}
+		for i := range depth {
+			name := fmt.Sprintf("%slayer%d.%d", prefix, stage+1, i)
+			if i > 0 {
+				stride, first = 1, dilation
+			}
+			x = block(n, name, x, 64<<stage, stride, first)
+		}
+	}
+	return x
+}
+
+func basicBlock(n *net, name string, x graph.Value, width, stride, _ int) graph.Value {
 	y := n.conv(name+".conv1", x, convSpec{out: width, kernel: 3, stride: stride, pad: 1}, 1)
 	y = n.relu(name+".relu1", n.norm(name+".bn1", y))
 	y = n.conv(name+".conv2", y, convSpec{out: width, kernel: 3, stride: 1, pad: 1}, 1)
@@ -37,10 +53,11 @@ func basicBlock(n *net, name string, x graph.Value, width, stride int) graph.Val
 	return n.relu(name+".relu2", n.add(name+".add", y, n.projection(name, x, width, stride)))
 }
 
-func bottleneck(n *net, name string, x graph.Value, width, stride int) graph.Value {
+func bottleneck(n *net, name string, x graph.Value, width, stride, dilation int) graph.Value {
 	y := n.conv(name+".conv1", x, convSpec{out: width, kernel: 1, stride: 1}, 1)
 	y = n.relu(name+".relu1", n.norm(name+".bn1", y))
-	y = n.conv(name+".conv2", y, convSpec{out: width, kernel: 3, stride: stride, pad: 1}, 1)
+	y = n.conv(name+".conv2", y,
+		convSpec{out: width, kernel: 3, stride: stride, pad: dilation, dilation: dilation}, 1)
 	y = n.relu(name+".relu2", n.norm(name+".bn2", y))
 	y = n.conv(name+".conv3", y, convSpec{out: 4 * width, kernel: 1, stride: 1}, 1)
 	y = n.norm(name+".bn3", y)

@@ -5,6 +5,7 @@ var (
 	cifar    = Size{32, 32, 3}
 	imageNet = Size{224, 224, 3}
 	scenes   = Size{64, 64, 3}
+	photos   = Size{256, 256, 3}
 )
 
 // zoo lists the architectures. State tensors are called as in the PyTorch
@@ -25,6 +26,10 @@ var zoo = []Architecture{
 	imageNetNet("mobilenetv2", "inverted residuals (Sandler et al. 2018)", 0.05, mobileNetV2),
 	{Name: "unet-bn", About: "a class for each pixel (Ronneberger et al. 2015), 4 levels, 16 channels",
 		Input: scenes, Classes: 6, LR: 0.05, Mean: ImageNetMean, Std: ImageNetStd, forward: unetBN},
+	pixelNet("fcn-resnet50", "a class for each pixel (Long et al. 2015) on a dilated ResNet-50",
+		onResNet50(fcnHead)),
+	pixelNet("deeplabv3-resnet50", "a class for each pixel (Chen et al. 2017) on a dilated ResNet-50",
+		onResNet50(deepLabHead)),
 	imageNetNet("vgg16-bn", "VGG configuration D with batch norm (Simonyan and Zisserman 2014)", 0.01, vgg16BN),
 }
 
@@ -40,5 +45,10 @@ func cifarNet(name, about string, f forward) Architecture {
 
 func imageNetNet(name, about string, lr float64, f forward) Architecture {
 	return Architecture{Name: name, About: about, Input: imageNet, Classes: 1000, LR: lr,
+		Mean: ImageNetMean, Std: ImageNetStd, forward: f}
+}
+
+func pixelNet(name, about string, f forward) Architecture {
+	return Architecture{Name: name, About: about, Input: photos, Classes: 21, LR: 0.05,
 		Mean: ImageNetMean, Std: ImageNetStd, forward: f}
 }

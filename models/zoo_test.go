@@ -27,6 +27,8 @@ var zooCases = []struct {
 	{"resnet101", 44549160, 104, "fc.bias"},
 	{"mobilenetv2", 3504872, 52, "classifier.1.bias"},
 	{"unet-bn", 1964182, 18, "head.bias"}, // counted by hand
+	{"fcn-resnet50", 32957013, 54, "classifier.4.bias"},
+	{"deeplabv3-resnet50", 39638869, 60, "classifier.4.bias"},
 	{"vgg16-bn", 138365992, 13, "classifier.6.bias"},
 }
 

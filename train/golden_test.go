@@ -51,13 +51,19 @@ func (g *golden) words(stream, i int) uint32 {
 	return uint32((z ^ z>>31) >> 32)
 }
 
-// build returns the model with the script's weights.
-func (g *golden) build(t *testing.T) *models.Model {
+// template returns the model without weights.
+func (g *golden) template(t *testing.T) *models.Model {
 	m, err := models.Build(g.model, models.Options{Classes: g.classes,
 		Input: models.Size{Height: g.side, Width: g.side, Channels: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return m
+}
+
+// build returns the model with the script's weights.
+func (g *golden) build(t *testing.T) *models.Model {
+	m := g.template(t)
 	for k, s := range m.Graph.State {
 		centre, spread := 0.0, 0.25 // bias and beta
 		switch s.Role {

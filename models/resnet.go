@@ -21,7 +21,8 @@ func resNet(block residual, depths ...int) forward {
 // resNetFeatures adds a ResNet without its head; prefix begins all names. From
 // stage dilate on, convolutions are dilated where others have a stride, so that
 // the weights are those of the classifier and the maps stay large.
-func (n *net) resNetFeatures(prefix string, x graph.Value, block residual, depths []int, dilate int) graph.Value {
+func (n *net) resNetFeatures(prefix string, x graph.Value, block residual, depths []int,
+	dilate int) graph.Value {
 	x = n.conv(prefix+"conv1", x, convSpec{out: 64, kernel: 7, stride: 2, pad: 3}, 1)
 	x = n.relu(prefix+"relu", n.norm(prefix+"bn1", x))
 	x = n.maxPool(prefix+"maxpool", x, 3, 2, 1)

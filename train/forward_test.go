@@ -86,7 +86,8 @@ func TestPooledBranchIsRefused(t *testing.T) {
 	}
 	one, two := []bn.Split{{What: "the full batch", Rows: []int{1, 1, 1, 1}}}, []bn.Split{{Rows: []int{2, 2}}}
 	var few *bn.TooFew
-	if err := bn.Feasible(layers, bn.Replica, one); !errors.As(err, &few) || few.Layer != "classifier.0.convs.4.2" {
+	err = bn.Feasible(layers, bn.Replica, one)
+	if !errors.As(err, &few) || few.Layer != "classifier.0.convs.4.2" {
 		t.Errorf("%v", err)
 	}
 	if err := bn.Feasible(layers, bn.Replica, two); err != nil {

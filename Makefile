@@ -119,9 +119,9 @@ serve-long: ## 1,000 interleavings with devices killed, 100 reloads, 10,000 malf
 	BNCTL_SERVE=full $(GO) test -count=1 -run "Killed|Reloads|Malformed" -v $(PATIENT) ./server
 
 .PHONY: test-web
-test-web: build ## the page of serve in headless Chromium, by keyboard, drop and paste, and looked at by axe-core; installs them (Debian, npm)
+test-web: build ## the page of serve in headless Chromium, by keyboard, drop and paste, and looked at by axe-core; installs them (Debian, npm). docs/serving.png is its bin/web/page.png
 	rm -rf bin/web && mkdir -p bin/web && bin/bnctl demo --quiet --keep bin/web
-	NODE_PATH=$$(sh scripts/web.sh) node scripts/web/page.js bin/bnctl bin/web/glyphs.bnm docs/serving.png
+	NODE_PATH=$$(sh scripts/web.sh) node scripts/web/page.js bin/bnctl bin/web/glyphs.bnm bin/web/page.png
 
 .PHONY: test-container
 test-container: build ## the image of deploy/Dockerfile, built by buildah around bin/bnctl and probed in a chroot; installs buildah (Debian, as root)

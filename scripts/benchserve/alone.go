@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -51,7 +52,7 @@ func (b *bench) saturated(path string, n network, s *server, ways []way, want []
 		}
 		rates["bench"] = append(rates["bench"], rate)
 		for _, w := range ways {
-			out := load(w, want, 1.3*rate, b.turn, s)
+			out := load(w, want, b.more(rate), b.turn, s)
 			if err := out.clean(); err != nil {
 				return 0, err
 			}
@@ -96,6 +97,10 @@ func (o *outcome) clean() error {
 	}
 	return fmt.Errorf("%v: %w", o, o.why)
 }
+
+// more returns a rate that is more than another in any turn, chance included,
+// and no more than that: what is refused costs the core of the front too.
+func (b *bench) more(rate float64) float64 { return rate * (1.1 + 3/math.Sqrt(rate*b.turn.Seconds())) }
 
 // long returns for how long a rate has to be asked for, for a p99.
 func (b *bench) long(rate float64) time.Duration {

@@ -148,6 +148,7 @@ cmd/bnctl: parallel serialize study study/experiment tensor train train/job
 
 scripts/benchpeers:
 scripts/benchserve:   models serialize
+scripts/kerneltable:  plugins/gpu
 scripts/network:      bn graph models parallel
 scripts/mutate:
 `

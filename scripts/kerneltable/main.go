@@ -1,0 +1,143 @@
+// Kerneltable prints a table of the kernels of plugins/gpu, of their PTX alone. What
+// it says are estimates: the driver's compiler decides. Registers are the largest
+// number of values that live at one place (in words of 4 bytes); the inner loop is the
+// innermost one with the most fused multiply-adds, and a round of it an iteration as
+// clang has unrolled it.
+//
+//	go run ./scripts/kerneltable
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/bnctl/bnctl/plugins/gpu"
+)
+
+func main() {
+	fmt.Println("| kernel | shared memory, bytes | registers, estimated | FMAs a round | bytes read a round |" +
+		" share of FMA in the inner loop, estimated |\n|---|---|---|---|---|---|")
+	for _, part := range strings.Split(gpu.PTX, ".visible .entry ")[1:] {
+		name, body, _ := strings.Cut(part, "(")
+		k := read(body)
+		in := k.innermost()
+		share := "-"
+		if in.all > 0 {
+			share = fmt.Sprintf("%d %%", 100*in.fma/in.all)
+		}
+		fmt.Printf("| %s | %d | %d | %d | %d | %s |\n", name, k.shared, k.live(), in.fma, in.bytes, share)
+	}
+}
+
+// kernel is the instructions of one.
+type kernel struct {
+	lines  []string
+	labels map[string]int
+	shared int
+}
+
+var (
+	declared = regexp.MustCompile(`^\.shared .*\[(\d+)\]`)
+	label    = regexp.MustCompile(`^(\w+):`)
+	branch   = regexp.MustCompile(`\bbra(?:\.uni)?\s+(\w+);`)
+	register = regexp.MustCompile(`%(?:rd|fd|r|f|p|rs)\d+\b`)
+	loaded   = regexp.MustCompile(`^ld\.global(?:\.nc)?\.(?:v(\d)\.)?[a-z](\d+)`)
+)
+
+func read(body string) kernel {
+	k := kernel{labels: map[string]int{}}
+	for s := range strings.Lines(body) {
+		s = strings.TrimSpace(s)
+		if m := declared.FindStringSubmatch(s); m != nil {
+			n := 0
+			fmt.Sscan(m[1], &n)
+			k.shared += n
+		}
+		if m := label.FindStringSubmatch(s); m != nil {
+			k.labels[m[1]] = len(k.lines)
+		} else if strings.HasSuffix(s, ";") && !strings.HasPrefix(s, ".") {
+			k.lines = append(k.lines, s)
+		}
+	}
+	return k
+}
+
+// round is what one iteration of a loop does.
+type round struct{ all, fma, bytes int }
+
+// innermost returns the innermost loop with the most fused multiply-adds.
+func (k kernel) innermost() (best round) {
+	type span struct{ from, to int }
+	var loops []span
+	for i, s := range k.lines {
+		if m := branch.FindStringSubmatch(s); m != nil && k.labels[m[1]] <= i {
+			loops = append(loops, span{k.labels[m[1]], i})
+		}
+	}
+	for _, l := range loops {
+		inner := true
+		for _, other := range loops {
+			inner = inner && (other == l || other.from < l.from || other.to > l.to)
+		}
+		if r := k.round(l.from, l.to); inner && (r.fma > best.fma || best.all == 0) {
+			best = r
+		}
+	}
+	return best
+}
+
+func (k kernel) round(from, to int) (r round) {
+	for _, s := range k.lines[from : to+1] {
+		r.all++
+		if strings.HasPrefix(s, "fma.") {
+			r.fma++
+		}
+		if m := loaded.FindStringSubmatch(s); m != nil {
+			n, bits := 1, 0
+			fmt.Sscan(m[1], &n)
+			fmt.Sscan(m[2], &bits)
+			r.bytes += n * bits / 8
+		}
+	}
+	return r
+}
+
+// live returns the largest number of words in registers: a value lives from where it
+// is first named to where it is last, and to the end of a loop that it comes into.
+func (k kernel) live() int {
+	first, last := map[string]int{}, map[string]int{}
+	for i, s := range k.lines {
+		for _, r := range register.FindAllString(s, -1) {
+			if _, ok := first[r]; !ok {
+				first[r] = i
+			}
+			last[r] = i
+		}
+	}
+	for i, s := range k.lines {
+		m := branch.FindStringSubmatch(s)
+		if m == nil || k.labels[m[1]] > i {
+			continue
+		}
+		for r := range first {
+			if first[r] < k.labels[m[1]] && last[r] >= k.labels[m[1]] {
+				last[r] = max(last[r], i)
+			}
+		}
+	}
+	most := 0
+	for i := range k.lines {
+		n := 0
+		for r := range first {
+			if first[r] <= i && i < last[r] {
+				n++
+				if strings.HasPrefix(r, "%rd") || strings.HasPrefix(r, "%fd") {
+					n++
+				}
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}

@@ -93,6 +93,9 @@ func TestFold(t *testing.T) {
 		t.Errorf("report %s", got)
 	}
 	compareOutputs(t, m, folded)
+	if len(folded.State["u.b"].Shape) != 1 { // which had a bias, and keeps its name
+		t.Errorf("state %v", folded.Graph.State)
+	}
 }
 
 // TestFoldKeepsNames: what is folded is called as it was, and a layer whose weight is

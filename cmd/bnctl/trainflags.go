@@ -65,7 +65,8 @@ func recipeFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "label-smoothing", Usage: "share of the target spread over all classes"},
 		&cli.StringFlag{Name: "class-weights", DefaultText: "1",
 			Usage: "of the classes in the loss, `W,W`, or median: by their frequency in masks"},
-		&cli.Float64Flag{Name: "aux-weight", Usage: "weight of a second loss, of the output aux that a graph of your own has",
+		&cli.Float64Flag{Name: "aux-weight",
+			Usage: "weight of a second loss, of the output aux that a graph of your own has",
 			DefaultText: "none"},
 		&cli.Float64Flag{Name: "ema", Usage: "the template is the exponential average of the weights with " +
 			"this `DECAY`", DefaultText: "none"},

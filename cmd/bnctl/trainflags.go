@@ -65,9 +65,8 @@ func recipeFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "label-smoothing", Usage: "share of the target spread over all classes"},
 		&cli.StringFlag{Name: "class-weights", DefaultText: "1",
 			Usage: "of the classes in the loss, `W,W`, or median: by their frequency in masks"},
-		&cli.Float64Flag{Name: "aux-weight",
-			Usage: "weight of a second loss, of the output aux that a graph of your own has",
-			DefaultText: "none"},
+		&cli.Float64Flag{Name: "aux-weight", DefaultText: "none",
+			Usage: "weight of a second loss, of the output aux that a graph of your own has"},
 		&cli.Float64Flag{Name: "ema", Usage: "the template is the exponential average of the weights with " +
 			"this `DECAY`", DefaultText: "none"},
 		&cli.StringFlag{Name: "augment", Value: d.Augment,
@@ -123,8 +122,7 @@ func fromFlags(c *cli.Context, r *train.Recipe, resume bool) error {
 	use := func(flag string) bool { return !resume || c.IsSet(flag) }
 	for flag, to := range map[string]*int{"steps": &r.Steps, "batch": &r.Batch, "replicas": &r.Replicas,
 		"accumulate": &r.Accumulate, "bn-precise": &r.BNPrecise, "eval-every": &r.EvalEvery,
-		"patience": &r.Patience,
-		"epochs":   &r.Epochs} {
+		"patience": &r.Patience, "epochs": &r.Epochs} {
 		if use(flag) {
 			*to = c.Int(flag)
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/remote"
-	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
@@ -27,12 +26,8 @@ func startInference(ctx context.Context, m *models.Model, members []parallel.Mem
 	if err != nil {
 		return nil, err
 	}
-	predict, err := parallel.PredictFunction(m.Graph)
+	program, err := parallel.PredictProgram(m.Graph)
 	if err != nil {
-		return nil, err
-	}
-	program := &graph.Program{Name: m.Graph.Name, State: m.Graph.State, Functions: []*graph.Function{predict}}
-	if err := program.Check(); err != nil {
 		return nil, err
 	}
 	d, err := parallel.Open(ctx, program, m.State, members,

@@ -51,7 +51,7 @@ type Fleet struct {
 
 // Open opens what o names. Two things might happen:
 // 1. All devices are open; the caller closes the fleet.
-// 2. Nothing is open. The error is a *problem.Error or an *Unknown where o asks
+// 2. Nothing is open. The error is a *problem.Error or *problem.Unknown where o asks
 // for what cannot be, the cause of the context's end if it has ended, else that
 // of the device or its plugin.
 func Open(ctx context.Context, o Options) (*Fleet, error) {

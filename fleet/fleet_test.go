@@ -75,7 +75,7 @@ func TestProblems(t *testing.T) {
 			f.Close()
 		}
 	}
-	var u *Unknown
+	var u *problem.Unknown
 	if _, err := Open(t.Context(), Options{Devices: "cpux"}); !errors.As(err, &u) || u.Name != "cpux" {
 		t.Errorf("cpux: %v, want an unknown device", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Listed is a device of a plugin, or a plugin without one and the reason.
@@ -44,14 +45,14 @@ func listed(name string, about device.Plugin, list []device.Info, reason string)
 
 // ListOne returns what List says of the one device, or plugin, of that name. It
 // starts the plugin that the part of the name before its colon means. The error
-// is an *Unknown, with the names that there are.
+// is a *problem.Unknown, with the names that there are.
 func (p Plugins) ListOne(ctx context.Context, name string) (*Listed, error) {
 	plugin, _, _ := strings.Cut(name, ":")
 	names, err := p.Names()
 	if err != nil {
 		return nil, err
 	}
-	u := &Unknown{Name: name}
+	u := &problem.Unknown{What: "device", Name: name}
 	for _, n := range names {
 		u.Known = append(u.Known, n)
 		if n != plugin {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Added is a plugin that was recorded in devices.lock.
@@ -45,7 +46,7 @@ func (p Plugins) Add(ctx context.Context, path string) (*Added, error) {
 }
 
 // Remove takes the plugin of that name out of devices.lock; its file stays
-// where it is. The error is an *Unknown if it is not there.
+// where it is. The error is a *problem.Unknown if it is not there.
 func Remove(name string) error {
 	l, err := remote.ReadLock()
 	if err != nil {
@@ -53,7 +54,7 @@ func Remove(name string) error {
 	}
 	rest := l.Without(name)
 	if len(rest) == len(l) {
-		u := &Unknown{Name: name}
+		u := &problem.Unknown{What: "plugin", Name: name}
 		for _, x := range l {
 			u.Known = append(u.Known, x.Name)
 		}

@@ -17,7 +17,7 @@ type Opener struct {
 
 // FindOne starts the plugin of the one device that o names, and opens nothing.
 // The caller closes the opener. The error is a *problem.Error where o names no
-// device or several, an *Unknown where it names no plugin, else the plugin's.
+// device or several, a *problem.Unknown where it names no plugin, else the plugin's.
 func FindOne(ctx context.Context, o Options) (*Opener, error) {
 	f, specs, err := prepare(o)
 	if err != nil {

@@ -3,11 +3,9 @@ package fleet
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
@@ -60,7 +58,7 @@ type Provider interface {
 
 // Start starts the plugin of that name, once devices.lock or p.Unlocked lets it.
 // "cpu" is this program in another process: its main must have called Serve.
-// "ref" needs no process. The caller closes the provider. The error is an *Unknown
+// "ref" needs no process. The caller closes the provider. The error is a *problem.Unknown
 // or a *problem.Error where there is no such plugin to start, else that of the start.
 func (p Plugins) Start(ctx context.Context, name string) (Provider, error) {
 	switch name {
@@ -130,7 +128,7 @@ func (p Plugins) command(name string) (remote.Command, error) {
 	for _, f := range all {
 		known = append(known, f.Name)
 	}
-	return remote.Command{}, &Unknown{Name: name, Known: known}
+	return remote.Command{}, &problem.Unknown{What: "device", Name: name, Known: known}
 }
 
 // adorn adds to a command what p says.
@@ -144,20 +142,6 @@ func (p Plugins) adorn(cmd remote.Command) remote.Command {
 	}
 	return cmd
 }
-
-// Unknown says that no plugin, or device of one, has a name. Callers find it with
-// errors.As, to say which name may have been meant.
-type Unknown struct {
-	Name  string
-	Known []string // names that there are
-}
-
-func (u *Unknown) Error() string {
-	return fmt.Sprintf("unknown device %s; bnctl devices list shows what is there", strconv.Quote(u.Name))
-}
-
-// Mistake implements what problem.IsMistake looks for.
-func (u *Unknown) Mistake() bool { return true }
 
 // inProcess is device/ref, which needs no process.
 type inProcess struct{ ref.Provider }

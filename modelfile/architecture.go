@@ -4,34 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 )
 
-// Unknown is an architecture that the zoo does not have.
-type Unknown struct {
-	Name  string
-	Known []string // what there is
-}
-
-func (e *Unknown) Error() string {
-	return fmt.Sprintf("unknown model %q; models are %s", e.Name, strings.Join(e.Known, ", "))
-}
-
-// Mistake implements what problem.IsMistake looks for.
-func (e *Unknown) Mistake() bool { return true }
-
 // Zoo is models.Lookup for names that a person has written: the error is an
-// *Unknown.
+// *problem.Unknown.
 func Zoo(name string) (models.Architecture, error) {
 	a, err := models.Lookup(name)
 	if err == nil {
 		return a, nil
 	}
-	unknown := &Unknown{Name: name}
+	unknown := &problem.Unknown{What: "model", Name: name}
 	for _, a := range models.Architectures() {
 		unknown.Known = append(unknown.Known, a.Name)
 	}

@@ -13,6 +13,6 @@
 // is known from the file or from Options; a model of which neither says so
 // takes arrays.
 //
-// What a caller asks for and cannot have is a *problem.Error, or an *Unknown
+// What a caller asks for and cannot have is a *problem.Error, or a *problem.Unknown
 // for a name that is none of the zoo; all other errors are about the file.
 package modelfile

@@ -122,7 +122,7 @@ func TestProblems(t *testing.T) {
 			}
 		}
 	}
-	var u *Unknown
+	var u *problem.Unknown
 	if _, err := Open(tensors, Options{Arch: "lenet"}); !errors.As(err, &u) || !slices.Contains(u.Known, "lenet-bn") {
 		t.Errorf("%v, want an unknown architecture", err)
 	}

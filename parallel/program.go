@@ -258,6 +258,17 @@ func (t *trainBuilder) reduce(loss, hits graph.Value, seeds map[graph.Value]grap
 	return t.B.Err()
 }
 
+// PredictProgram makes the program that predicts with a template and does nothing
+// else: PredictFunction over the template's state, checked.
+func PredictProgram(template *graph.Graph) (*graph.Program, error) {
+	predict, err := PredictFunction(template)
+	if err != nil {
+		return nil, err
+	}
+	p := &graph.Program{Name: template.Name, State: template.State, Functions: []*graph.Function{predict}}
+	return p, p.Check()
+}
+
 // PredictFunction makes the function that evaluation and prediction run: the
 // template in eval mode.
 func PredictFunction(template *graph.Graph) (*graph.Function, error) {

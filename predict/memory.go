@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -15,7 +16,7 @@ import (
 // What a batch needs on a device the device says when it loads the program. On
 // other systems than Linux it knows no limit and returns nil.
 func CheckBatch(m *models.Model, rows int) error {
-	program, err := programOf(m)
+	program, err := parallel.PredictProgram(m.Graph)
 	if err != nil {
 		return err
 	}

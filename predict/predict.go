@@ -8,7 +8,6 @@ import (
 
 	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
@@ -59,7 +58,7 @@ func (p *Predictor) Follows() bool { return p.peers != nil && p.peers.Rank() > 0
 
 // Open opens devices and loads on them what evaluation during training runs of
 // m, and nothing else. The caller closes the predictor, and leaves m as it is
-// until then. The error is a *problem.Error or a *fleet.Unknown where o asks for
+// until then. The error is a *problem.Error or a *problem.Unknown where o asks for
 // what cannot be.
 func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	if m == nil {
@@ -68,7 +67,7 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	if o.Batch < 1 {
 		return nil, problem.New("batch", strconv.Itoa(o.Batch), "want at least 1", "")
 	}
-	program, err := programOf(m)
+	program, err := parallel.PredictProgram(m.Graph)
 	if err != nil {
 		return nil, err
 	}
@@ -110,16 +109,6 @@ func (o *Options) config(f *fleet.Fleet) parallel.Config {
 		c.Back = func(e parallel.BackEvent) { o.Back(e.Device) }
 	}
 	return c
-}
-
-// programOf returns the prediction of m, checked.
-func programOf(m *models.Model) (*graph.Program, error) {
-	predict, err := parallel.PredictFunction(m.Graph)
-	if err != nil {
-		return nil, err
-	}
-	program := &graph.Program{Name: m.Graph.Name, State: m.Graph.State, Functions: []*graph.Function{predict}}
-	return program, program.Check()
 }
 
 // Close frees what is loaded and closes the devices. The error joins what both said.

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 // Error is something that the caller can mend: an option, or several that
@@ -113,3 +114,17 @@ func IsMistake(err error) bool {
 	}
 	return errors.As(err, &m) && m.Mistake()
 }
+
+// Unknown says that nothing of a kind has a name. It is a mistake of the caller.
+type Unknown struct {
+	What  string   // the kind: "device", "model"
+	Name  string   // that nothing has
+	Known []string // names that there are, so that a program can say which may have been meant
+}
+
+func (u *Unknown) Error() string {
+	return fmt.Sprintf("unknown %s %q; there are %s", u.What, u.Name, strings.Join(u.Known, ", "))
+}
+
+// Mistake implements what IsMistake looks for.
+func (u *Unknown) Mistake() bool { return true }

@@ -20,7 +20,7 @@ type Server struct {
 // Open listens, and opens every model on devices of its own. Three things might
 // happen:
 // 1. All is ready; the caller closes the server.
-// 2. The error is a *problem.Error or a *fleet.Unknown: o asks for what cannot be.
+// 2. The error is a *problem.Error or a *problem.Unknown: o asks for what cannot be.
 // 3. Any other error is about a file, an address or a device.
 func Open(ctx context.Context, o Options) (*Server, error) {
 	if err := o.check(); err != nil {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -19,18 +17,18 @@ func asFlags(err error) error {
 		as.Value += nearest(strings.Trim(p.Value, `"`), p.Known)
 		return errors.New(strings.Replace(err.Error(), p.Error(), as.Error(), 1))
 	}
-	var u *fleet.Unknown
-	if errors.As(err, &u) {
-		return fmt.Errorf("unknown device %q%s; bnctl devices list shows what is there", u.Name,
-			nearest(u.Name, u.Known))
-	}
-	var m *modelfile.Unknown
-	if errors.As(err, &m) {
-		name := fmt.Sprintf("unknown model %q%s; bnctl models list shows the names", m.Name,
-			nearest(m.Name, m.Known))
-		return errors.New(strings.Replace(err.Error(), m.Error(), name, 1))
+	if u := unknownName(err); u != nil {
+		name := fmt.Sprintf("unknown %s %q%s; bnctl %ss list shows %s", u.What, u.Name, nearest(u.Name, u.Known),
+			u.What, map[string]string{"device": "what is there", "model": "the names"}[u.What])
+		return errors.New(strings.Replace(err.Error(), u.Error(), name, 1))
 	}
 	return err
+}
+
+// unknownName returns what err is about if it is about a name that nothing has.
+func unknownName(err error) (u *problem.Unknown) {
+	errors.As(err, &u)
+	return u
 }
 
 // flag is what a command line calls an option of the library.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,8 +64,7 @@ func pluginRemove(c *cli.Context) error {
 		return err
 	}
 	err = fleet.Remove(name)
-	var u *fleet.Unknown
-	if errors.As(err, &u) {
+	if u := unknownName(err); u != nil {
 		return misuse("plugin %q was not added%s; bnctl plugin list shows what was", name, nearest(name, u.Known))
 	}
 	if err == nil {

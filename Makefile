@@ -65,6 +65,10 @@ bench-cuda: ## on a machine with an NVIDIA GPU: images/s of resnet50 and mobilen
 	$(GO) test -tags cuda -c -o bin/cuda.test ./plugins/cuda/internal/cuda
 	bin/cuda.test -test.run '^$$' -test.bench Hardware -test.timeout 60m
 
+.PHONY: chaos-mpi
+chaos-mpi: build ## machines in namespaces: 20 devices killed, 10 ranks killed or cut off, the same template (Linux, root, half an hour)
+	bash scripts/chaosmpi.sh bin/bnctl
+
 .PHONY: test-peers
 test-peers: ## goldens made again by PyTorch and others, formats read by their own programs, grpcurl asks serve; installs them
 	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test $(PATIENT) -count=1 -run Peer ./...

@@ -38,7 +38,7 @@ func TestLooseBeside(t *testing.T) {
 		"criterion.weight": "part of a loss", "val_acc.tp": "part of a metric", "epoch": "a counter",
 		"torch_rng_state": "state of random numbers", "optimizer.state.0.exp_avg": "state of the training",
 		"aux_classifier.0.weight": "the auxiliary head, which has a use in training alone",
-		"fc9.weight": "", "alpha": "", "scale": "", "mean": "", "teacher.fc1.weight": "", "metric.weight": "",
+		"fc9.weight":              "", "alpha": "", "scale": "", "mean": "", "teacher.fc1.weight": "", "metric.weight": "",
 		"bn1.acc": "", // the model has a bn1
 	} {
 		if got := looseBeside(named(name).Tensors[0], m); got != want {

@@ -2,20 +2,9 @@ package kernel
 
 import (
 	"fmt"
-	"math/big"
 	"math/rand/v2"
 	"testing"
 )
-
-// exactFuse returns x*y + z by exact arithmetic, rounded once.
-func exactFuse(x, y, z float32) float32 {
-	const exact = 600 // bits: the exponents of the tests are small
-	p := new(big.Float).SetPrec(exact).SetFloat64(float64(x))
-	p.Mul(p, new(big.Float).SetPrec(exact).SetFloat64(float64(y)))
-	p.Add(p, new(big.Float).SetPrec(exact).SetFloat64(float64(z)))
-	f, _ := p.Float32()
-	return f
-}
 
 func TestGradient(t *testing.T) {
 	type shape struct{ positions, taps, run, width, gap int }

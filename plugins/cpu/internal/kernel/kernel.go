@@ -35,8 +35,6 @@ import (
 //go:generate go run -C _asm ./neon strip
 //go:generate go run -C _asm ./neon depthwise
 //go:generate go run -C _asm ./neon elementwise
-//go:generate go run -C _asm ./neon winograd
-//go:generate go run -C _asm ./neon winogradgradient
 
 // Lanes is the number of channels that kernels treat together: weights are
 // packed in panels of up to PanelLanes output channels.

@@ -111,7 +111,7 @@ func (s *Set) WinogradWeights(g Winograd, panel int, packed, taps []float32) {
 	n := g.In * g.PanelWidth(panel)
 	packed = packed[g.Frequencies()*g.In*panel*WinogradLanes:][:g.Frequencies()*n]
 	taps = taps[:winogradTaps*n]
-	if s.winograd != nil && s.winograd.forms[g.Side].weights != nil {
+	if s.winograd != nil {
 		s.winograd.forms[g.Side].weights(&packed[0], 4*n, &taps[0], 4*n, n)
 		return
 	}

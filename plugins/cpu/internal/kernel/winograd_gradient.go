@@ -75,7 +75,7 @@ func (s *Set) WinogradTaps(g Winograd, taps, sums []float32, n int) {
 	if n%Lanes != 0 || len(taps) < winogradTaps*n || len(sums) < g.Frequencies()*n {
 		panic(fmt.Sprintf("kernel.WinogradTaps: %+v, %d kernels, %d values from %d", g, n, len(taps), len(sums)))
 	}
-	if n > 0 && s.winogradGradients[g.Side].taps != nil {
+	if s.winogradGradients != nil && n > 0 {
 		s.winogradGradients[g.Side].taps(&taps[0], 4*n, &sums[0], 4*n, n)
 		return
 	}

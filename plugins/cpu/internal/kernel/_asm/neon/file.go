@@ -86,21 +86,6 @@ func (f *file) fmla(d, n, m, i int) {
 // multiplyAdd adds to d the products of n and m, each rounded with its sum.
 func (f *file) multiplyAdd(d, n, m int) { f.three(0x4e20cc00, "FMLA", "4S", d, n, m) }
 
-// times sets d to the products of n and element i of m.
-func (f *file) times(d, n, m, i int) {
-	f.word(0x4f809000|uint32(i&1)<<21|uint32(m)<<16|uint32(i>>1)<<11|uint32(n)<<5|uint32(d),
-		"FMUL V%d.4S, V%d.4S, V%d.S[%d]", d, n, m, i)
-}
-
-// fmls subtracts from d the products of n and element i of m, each rounded with its difference.
-func (f *file) fmls(d, n, m, i int) {
-	f.word(0x4f805000|uint32(i&1)<<21|uint32(m)<<16|uint32(i>>1)<<11|uint32(n)<<5|uint32(d),
-		"FMLS V%d.4S, V%d.4S, V%d.S[%d]", d, n, m, i)
-}
-
-// fsub sets d to n - m.
-func (f *file) fsub(d, n, m int) { f.three(0x4ea0d400, "FSUB", "4S", d, n, m) }
-
 // fadd sets d to n + m.
 func (f *file) fadd(d, n, m int) { f.three(0x4e20d400, "FADD", "4S", d, n, m) }
 
@@ -128,19 +113,6 @@ func (f *file) bic(d, n, m int) { f.three(0x4e601c00, "BIC", "16B", d, n, m) }
 
 // bit sets the bits of d that m has to those of n.
 func (f *file) bit(d, n, m int) { f.three(0x6ea01c00, "BIT", "16B", d, n, m) }
-
-// loadAt loads d from the sum of two registers.
-func (f *file) loadAt(base, offset, d int) {
-	f.word(0x3ce06800|uint32(offset)<<16|uint32(base)<<5|uint32(d), "LDR Q%d, [X%d, X%d]", d, base, offset)
-}
-
-// abs sets d to the absolute values of n.
-func (f *file) abs(d, n int) {
-	f.word(0x4ea0f800|uint32(n)<<5|uint32(d), "FABS V%d.4S, V%d.4S", d, n)
-}
-
-// umax sets d to the larger of n and m, as unsigned integers.
-func (f *file) umax(d, n, m int) { f.three(0x6ea06400, "UMAX", "4S", d, n, m) }
 
 // zero clears a register.
 func (f *file) zero(d int) { f.op("VEOR V%d.B16, V%d.B16, V%d.B16", d, d, d) }

@@ -15,13 +15,11 @@ import (
 
 // families lists what can be generated.
 var families = map[string]func(*file){
-	"window":           window,
-	"gradient":         gradient,
-	"strip":            strip,
-	"depthwise":        depthwise,
-	"elementwise":      elementwise,
-	"winograd":         winograd,
-	"winogradgradient": winogradgradient,
+	"window":      window,
+	"gradient":    gradient,
+	"strip":       strip,
+	"depthwise":   depthwise,
+	"elementwise": elementwise,
 }
 
 func main() {

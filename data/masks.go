@@ -107,7 +107,7 @@ func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCo
 // classes are known: sizes, partners, pixels of no class. It finds how many
 // classes there are.
 func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
-	if len(m.samples) > maxSizesChecked && opt.SkipBad == 0 && m.code.names != nil {
+	if !opt.looksAtAll(len(m.samples)) && m.code.names != nil {
 		return nil
 	}
 	var mu sync.Mutex

@@ -83,7 +83,7 @@ func kindsOf(samples []classed) map[string]int {
 // here, unless they may be left out; one that is damaged further on is found
 // when its turn comes, and here if it may be left out.
 func (p *pictures) findShape(ctx context.Context, opt Options) error {
-	if len(p.samples) > maxSizesChecked && opt.SkipBad == 0 {
+	if !opt.looksAtAll(len(p.samples)) {
 		return nil
 	}
 	var mu sync.Mutex

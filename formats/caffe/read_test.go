@@ -178,6 +178,27 @@ func TestSniff(t *testing.T) {
 			t.Errorf("%s: %v, want %v", path, got, want)
 		}
 	}
+	for head, want := range map[string]bool{
+		"\xa2\x06\x05":                             true,  // a layer
+		"\xa2\x07\x05":                             false, // field 116
+		"\xa1\x06\x05":                             false, // a layer that is no bytes
+		"\x0a\x01n\xa2\x06\x05":                    true,  // behind a name
+		"\x22\x04\x01\x02\x03\x04\xa2\x06\x05":     true,  // behind lengths of an input
+		"\x3a\x00\x42\x00\xa2\x06\x05":             true,  // behind fields 7 and 8
+		"\x4a\x01n\xa2\x06\x05":                    false, // field 9
+		"\x0a\x01n":                                false, // a name alone
+		"\x12\x03\x22\x01n":                        true,  // an old layer that begins with its name
+		"\x12\x03\x2a\x01n":                        false, // one that begins with field 5
+		"\x12\x01\x22\x0a\x01n":                    false, // a field 2 of one byte is none
+		"\x12\x7f\x2a\x01n":                        true,  // an old layer that goes on
+		"\x0a\x7fname":                             false, // a name that goes on
+		"\x10\x01\xa2\x06\x05":                     false, // a number is no old layer
+		"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff": false,
+	} {
+		if got := Sniff([]byte(head)); got != want {
+			t.Errorf("%q: %v, want %v", head, got, want)
+		}
+	}
 }
 
 func FuzzRead(f *testing.F) {

@@ -11,6 +11,14 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
+// settings are the attributes of an operator.
+type settings = []*onnxpb.AttributeProto
+
+// ofX returns an operator that makes y of x.
+func ofX(op string, with settings) *onnxpb.NodeProto {
+	return &onnxpb.NodeProto{OpType: op, Name: "n", Input: []string{"x"}, Output: []string{"y"}, Attribute: with}
+}
+
 // onlyNode returns the file of one operator with operands x, rows of a shape, and
 // vectors of floats. A batch of 0 is open.
 func onlyNode(t *testing.T, opset int64, n *onnxpb.NodeProto, batch int64, shape []int64,
@@ -79,7 +87,7 @@ func TestTrainingMode(t *testing.T) {
 		n := &onnxpb.NodeProto{OpType: "BatchNormalization", Name: "n", Input: []string{"x", "g", "b", "m", "v"},
 			Output: append([]string{"y"}, c.outputs...)}
 		if c.attr != "epsilon" {
-			n.Attribute = []*onnxpb.AttributeProto{intAttr(c.attr, c.value)}
+			n.Attribute = settings{intAttr(c.attr, c.value)}
 		}
 		two := []float32{1, 2}
 		f := onlyNode(t, c.opset, n, 0, []int64{2, 3}, map[string][]float32{"g": two, "b": two, "m": two, "v": two})
@@ -101,27 +109,27 @@ func TestBlocks(t *testing.T) {
 	for _, c := range []struct {
 		op    string
 		shape []int64
-		attrs []*onnxpb.AttributeProto
+		attrs settings
 		want  string
 	}{
-		{"DepthToSpace", []int64{8, 3, 5}, []*onnxpb.AttributeProto{intAttr("blocksize", 2)}, "shape=[2,6,10]"},
-		{"DepthToSpace", []int64{8, 3, 5}, []*onnxpb.AttributeProto{intAttr("blocksize", 2), mode("CRD")},
+		{"DepthToSpace", []int64{8, 3, 5}, settings{intAttr("blocksize", 2)}, "shape=[2,6,10]"},
+		{"DepthToSpace", []int64{8, 3, 5}, settings{intAttr("blocksize", 2), mode("CRD")},
 			"shape=[2,2,2,3,5]"},
-		{"DepthToSpace", []int64{18, 2, 3}, []*onnxpb.AttributeProto{intAttr("blocksize", 3), mode("CRD")},
+		{"DepthToSpace", []int64{18, 2, 3}, settings{intAttr("blocksize", 3), mode("CRD")},
 			"perm=[0,3,1,4,2]"},
-		{"DepthToSpace", []int64{8, 3, 5}, []*onnxpb.AttributeProto{intAttr("blocksize", 2), mode("RCD")}, "mode is"},
-		{"DepthToSpace", []int64{6, 3, 5}, []*onnxpb.AttributeProto{intAttr("blocksize", 2)}, "into blocks of 2"},
-		{"DepthToSpace", []int64{8, 3}, []*onnxpb.AttributeProto{intAttr("blocksize", 2)}, "into blocks of 2"},
-		{"DepthToSpace", []int64{8, 3, 5}, []*onnxpb.AttributeProto{intAttr("blocksize", 0)}, "into blocks of 0"},
-		{"DepthToSpace", []int64{8, 3, 5}, []*onnxpb.AttributeProto{intAttr("blocksize", 1<<10+1)}, "into blocks of 1025"},
-		{"SpaceToDepth", []int64{2, 6, 10}, []*onnxpb.AttributeProto{intAttr("blocksize", 2)}, "shape=[8,3,5]"},
-		{"SpaceToDepth", []int64{2, 5, 10}, []*onnxpb.AttributeProto{intAttr("blocksize", 2)}, "in blocks of 2"},
-		{"SpaceToDepth", []int64{2, 6, 9}, []*onnxpb.AttributeProto{intAttr("blocksize", 2)}, "in blocks of 2"},
-		{"SpaceToDepth", []int64{6, 10}, []*onnxpb.AttributeProto{intAttr("blocksize", 2)}, "in blocks of 2"},
-		{"SpaceToDepth", []int64{2, 6, 10}, []*onnxpb.AttributeProto{intAttr("blocksize", 0)}, "in blocks of 0"},
-		{"SpaceToDepth", []int64{2, 6, 10}, []*onnxpb.AttributeProto{intAttr("blocksize", 1<<10+1)}, "in blocks of 1025"},
+		{"DepthToSpace", []int64{8, 3, 5}, settings{intAttr("blocksize", 2), mode("RCD")}, "mode is"},
+		{"DepthToSpace", []int64{6, 3, 5}, settings{intAttr("blocksize", 2)}, "into blocks of 2"},
+		{"DepthToSpace", []int64{8, 3}, settings{intAttr("blocksize", 2)}, "into blocks of 2"},
+		{"DepthToSpace", []int64{8, 3, 5}, settings{intAttr("blocksize", 0)}, "into blocks of 0"},
+		{"DepthToSpace", []int64{8, 3, 5}, settings{intAttr("blocksize", 1025)}, "into blocks of 1025"},
+		{"SpaceToDepth", []int64{2, 6, 10}, settings{intAttr("blocksize", 2)}, "shape=[8,3,5]"},
+		{"SpaceToDepth", []int64{2, 5, 10}, settings{intAttr("blocksize", 2)}, "in blocks of 2"},
+		{"SpaceToDepth", []int64{2, 6, 9}, settings{intAttr("blocksize", 2)}, "in blocks of 2"},
+		{"SpaceToDepth", []int64{6, 10}, settings{intAttr("blocksize", 2)}, "in blocks of 2"},
+		{"SpaceToDepth", []int64{2, 6, 10}, settings{intAttr("blocksize", 0)}, "in blocks of 0"},
+		{"SpaceToDepth", []int64{2, 6, 10}, settings{intAttr("blocksize", 1025)}, "in blocks of 1025"},
 	} {
-		n := &onnxpb.NodeProto{OpType: c.op, Name: "n", Input: []string{"x"}, Output: []string{"y"}, Attribute: c.attrs}
+		n := ofX(c.op, c.attrs)
 		if got := became(onlyNode(t, 13, n, 0, c.shape, nil)); !strings.Contains(got, c.want) {
 			t.Errorf("%s of %v, %v: %s\nwant %s", c.op, c.shape, c.attrs, got, c.want)
 		}
@@ -134,18 +142,18 @@ func TestArgMaxOfClasses(t *testing.T) {
 	const refused = "along another axis than that of the classes"
 	for _, c := range []struct {
 		shape []int64
-		attrs []*onnxpb.AttributeProto
+		attrs settings
 		want  string
 	}{
-		{[]int64{5}, []*onnxpb.AttributeProto{intAttr("axis", 1)}, "return"},
-		{[]int64{5, 3, 4}, []*onnxpb.AttributeProto{intAttr("axis", 1)}, "return"},
-		{[]int64{1, 1, 5}, []*onnxpb.AttributeProto{intAttr("axis", 3)}, "return"},
-		{[]int64{1, 1, 5}, []*onnxpb.AttributeProto{intAttr("axis", -1)}, "return"},
-		{[]int64{2, 1, 5}, []*onnxpb.AttributeProto{intAttr("axis", 3)}, refused},
-		{[]int64{5, 3, 4}, []*onnxpb.AttributeProto{intAttr("axis", 2)}, refused},
-		{[]int64{5}, []*onnxpb.AttributeProto{intAttr("axis", 1), intAttr("select_last_index", 1)}, "select_last_index"},
+		{[]int64{5}, settings{intAttr("axis", 1)}, "return"},
+		{[]int64{5, 3, 4}, settings{intAttr("axis", 1)}, "return"},
+		{[]int64{1, 1, 5}, settings{intAttr("axis", 3)}, "return"},
+		{[]int64{1, 1, 5}, settings{intAttr("axis", -1)}, "return"},
+		{[]int64{2, 1, 5}, settings{intAttr("axis", 3)}, refused},
+		{[]int64{5, 3, 4}, settings{intAttr("axis", 2)}, refused},
+		{[]int64{5}, settings{intAttr("axis", 1), intAttr("select_last_index", 1)}, "select_last_index"},
 	} {
-		n := &onnxpb.NodeProto{OpType: "ArgMax", Name: "n", Input: []string{"x"}, Output: []string{"y"}, Attribute: c.attrs}
+		n := ofX("ArgMax", c.attrs)
 		if got := became(onlyNode(t, 13, n, 0, c.shape, nil)); !strings.Contains(got, c.want) {
 			t.Errorf("of %v, %v: %s\nwant %s", c.shape, c.attrs, got, c.want)
 		}
@@ -155,12 +163,12 @@ func TestArgMaxOfClasses(t *testing.T) {
 // TestSqueezeOfASingleBatch: where the file fixes the batch to 1, that axis may go
 // like any other of length 1.
 func TestSqueezeOfASingleBatch(t *testing.T) {
-	axes := func(v ...int64) []*onnxpb.AttributeProto {
-		return []*onnxpb.AttributeProto{{Name: "axes", Type: onnxpb.AttributeProto_INTS, Ints: v}}
+	axes := func(v ...int64) settings {
+		return settings{{Name: "axes", Type: onnxpb.AttributeProto_INTS, Ints: v}}
 	}
 	for _, c := range []struct {
 		shape []int64
-		attrs []*onnxpb.AttributeProto
+		attrs settings
 		want  string
 	}{
 		{[]int64{5, 1, 1}, nil, "shape=[5]"},
@@ -168,7 +176,7 @@ func TestSqueezeOfASingleBatch(t *testing.T) {
 		{[]int64{5, 1, 3}, axes(0), "shape=[5,1,3]"},
 		{[]int64{5, 1, 3}, axes(1), "axis 1 has the length 5"},
 	} {
-		n := &onnxpb.NodeProto{OpType: "Squeeze", Name: "n", Input: []string{"x"}, Output: []string{"y"}, Attribute: c.attrs}
+		n := ofX("Squeeze", c.attrs)
 		if got := became(onlyNode(t, 11, n, 1, c.shape, nil)); !strings.Contains(got, c.want) {
 			t.Errorf("of %v, %v: %s\nwant %s", c.shape, c.attrs, got, c.want)
 		}
@@ -183,7 +191,8 @@ func TestSniff(t *testing.T) {
 		"\x08\x08\x28\x01": true,
 		"":                 false, "\x08": false, "\x08\x08": false, "\x08\x00\x12\x01p": false,
 		"\x08\x41\x12\x01p": false, "\x10\x08\x12\x01p": false, "\x0a\x01p\x12\x01p": false,
-		"\x08\x08\x10\x01": false, "\x08\x08\x2a\x01p": false, "\x08\x08\x32\x01p": false, "\x08\x08\x0a\x01p": false,
+		"\x08\x08\x10\x01": false, "\x08\x08\x2a\x01p": false,
+		"\x08\x08\x32\x01p": false, "\x08\x08\x0a\x01p": false,
 		"\x08\x08\x38\x01": false,
 	} {
 		if got := Sniff([]byte(head)); got != want {

@@ -39,7 +39,6 @@ var unusedNames = map[string]string{
 	"graph.Cost.RowFlops":      figure,
 	"models.Loaded.Mismatched": figure,
 	"models.Loaded.Unused":     figure,
-	"train.Evaluation.LossSum": figure,
 	"study.Plot.Caption":       figure,
 	"serialize.Version":        figure,
 

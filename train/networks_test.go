@@ -49,4 +49,27 @@ func main(x rows u8[28,28,1]) {
   return logits rows = fc3
 }
 `,
+	"masks": `bnctl graph 1
+graph "masks"
+state conv1.weight f32[4,3,3,3] weight he_normal(0)
+state bn1.weight f32[4] gamma ones
+state bn1.bias f32[4] beta zeros
+state bn1.running_mean f32[4] mean zeros
+state bn1.running_var f32[4] variance ones
+state conv2.weight f32[6,4,3,3] weight he_normal(0)
+state bn2.weight f32[6] gamma ones
+state bn2.bias f32[6] beta zeros
+state bn2.running_mean f32[6] mean zeros
+state bn2.running_var f32[6] variance ones
+func main(x rows u8[16,16,3]) {
+  image = image(x, mean=[0.485,0.456,0.406], std=[0.229,0.224,0.225])
+  conv1 = conv(image, @conv1.weight, pad=[1,1,1,1], stride=[2,2])
+  bn1 = batch_norm(conv1, @bn1.weight, @bn1.bias, @bn1.running_mean, @bn1.running_var)
+  relu1 = relu(bn1)
+  conv2 = conv(relu1, @conv2.weight, pad=[1,1,1,1])
+  bn2 = batch_norm(conv2, @bn2.weight, @bn2.bias, @bn2.running_mean, @bn2.running_var)
+  scores = upsample(bn2, size=[16,16], mode="bilinear")
+  return logits rows = scores
+}
+`,
 }

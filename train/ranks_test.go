@@ -90,6 +90,9 @@ func toldOf(e EpochDone) string {
 	if e.ValLoss != nil {
 		told += fmt.Sprintln(*e.ValLoss, *e.ValAccuracy)
 	}
+	if e.ValMIoU != nil {
+		told += fmt.Sprintln(*e.ValMIoU)
+	}
 	if e.Gap != nil {
 		told += fmt.Sprintln(*e.Gap)
 	}

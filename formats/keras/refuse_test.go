@@ -71,6 +71,9 @@ func callsUpon(depth int) string {
 const (
 	goodCalls = `[["l1",0,0,{}]],[["l2",0,0,{}]]`
 	goodJoin  = `["t",1,0,{}],["t",2,0,{}]`
+
+	secondModel = `{"class_name":"Model","name":"u","config":{"name":"u","layers":[],"input_layers":[],` +
+		`"output_layers":[]},"inbound_nodes":[]}`
 )
 
 func TestRefused(t *testing.T) {
@@ -158,6 +161,10 @@ func TestRefused(t *testing.T) {
 
 		// Wrappers that fit in part only.
 		{replicated(goodCalls, goodJoin, relu), "r (Activation)"},
+		{replicated(goodCalls, goodJoin, secondModel), "u (Model)"},
+		{replicated(goodCalls, goodJoin, layerOf("Lambda", "h", `"arguments":{"i":0}`, "in")), "h (Lambda)"},
+		{replicated(goodCalls, goodJoin, layerOf("Concatenate", "d", ``, "in")), "d (Concatenate)"},
+		{replicated(goodCalls, goodJoin, layerOf("Concatenate", "d", `"axis":1`, "in")), "d (Concatenate)"},
 		{replicated(`[["l1",0,0,{}]]`, goodJoin), "is called 1 times"},
 		{replicated(`[["l2",0,0,{}]],[["l1",0,0,{}]]`, goodJoin), "not part 0 of 2"},
 		{replicated(`[["l1",0,0,{}]],[["in",0,0,{}]]`, goodJoin), "takes in, which is not part 1"},

@@ -23,6 +23,7 @@ import (
 const layers = `
 regular:
 awake:
+interrupt:
 legible:
 tensor:               regular
 graph:                tensor
@@ -72,6 +73,7 @@ bench:                device device/class device/devicetest device/remote fleet
 bench:                graph models parallel plugins/cpu problem
 bench:                tensor train
 strip:                doctor formats modelfile models problem train
+export:               doctor fleet formats modelfile models predict problem
 inspect:              bn doctor formats graph modelfile models serialize tensor train
 doctor:               bn data fleet formats graph modelfile models parallel predict problem serialize
 doctor:               tensor train
@@ -142,8 +144,8 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 .: data fleet modelfile models predict problem serialize tensor train train/job
 
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
-cmd/bnctl: fabric fabric/launcher formats legible models
-cmd/bnctl: demo doctor fleet graph/dot inspect modelfile predict predict/format problem server strip
+cmd/bnctl: fabric fabric/launcher formats interrupt legible models
+cmd/bnctl: demo doctor export fleet graph/dot inspect modelfile predict predict/format problem server strip
 cmd/bnctl: parallel serialize study study/experiment tensor train train/job
 
 scripts/benchpeers:

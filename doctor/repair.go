@@ -12,9 +12,9 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// Open opens the model of a file that may lack statistics, for Repair:
+// openIncomplete opens the model of a file that may lack statistics:
 // modelfile.Open, but where the architecture is known what is missing is put in.
-func Open(path string, o modelfile.Options) (*models.Model, error) {
+func openIncomplete(path string, o modelfile.Options) (*models.Model, error) {
 	ours, err := modelfile.Own(path)
 	if err != nil {
 		return nil, err
@@ -56,18 +56,22 @@ type RepairOptions struct {
 	Data string
 	// Note hears how arrays are converted; nil: nobody does.
 	Note func(format string, args ...any)
+	// Examined hears what RepairFile has found in the file; nil: nobody does.
+	Examined func(*Report)
 }
 
 // Repaired is a model with new statistics, and what that did.
 type Repaired struct {
-	Model   *models.Model
-	Samples int // that the statistics were estimated over
+	Model   *models.Model `json:"-"`
+	Samples int           `json:"samples"` // that the statistics were estimated over
 	// Before and After are evaluations of the old and of the new model, on at most
 	// as many samples of the test split; nil without labels.
-	Before, After *Served
+	Before *Served `json:"before,omitempty"`
+	After  *Served `json:"after,omitempty"`
 	// Terms are those on which they ran, zero without labels; TrainedOn those of
 	// training.
-	Terms, TrainedOn predict.Terms
+	Terms     predict.Terms `json:"-"`
+	TrainedOn predict.Terms `json:"-"`
 }
 
 // Served is what an evaluation came to.
@@ -81,7 +85,6 @@ type Served struct {
 func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, error) {
 	src, err := data.Open(ctx, o.Data, data.Options{Split: data.Train, EXIF: m.Preprocess.EXIF,
 		Array: modelfile.Arrays(m, o.Note)})
-
 	if err != nil {
 		return nil, err
 	}

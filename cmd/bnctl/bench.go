@@ -3,7 +3,6 @@ package main
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -72,12 +71,12 @@ func benchOptions(c *cli.Context) (bench.Options, error) {
 		if !c.IsSet("devices") {
 			b.Fleet.Devices = ""
 		}
-		for n := range strings.SplitSeq(c.String("scaling"), ",") {
-			k, err := strconv.Atoi(n)
-			if err != nil || k < 1 {
-				return b, misuse("--scaling %q: %q is no number of devices", c.String("scaling"), n)
-			}
-			b.Scaling = append(b.Scaling, k)
+		b.Scaling, err = list(c, "scaling", "no number of devices", func(text string) (int, bool) {
+			n, err := strconv.Atoi(text)
+			return n, err == nil && n >= 1
+		})
+		if err != nil {
+			return b, err
 		}
 	}
 	return b, b.Check()

@@ -3,13 +3,12 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/doctor"
+	"github.com/bnctl/bnctl/export"
 	"github.com/bnctl/bnctl/formats"
-	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/modelfile"
 )
 
 func exportCommand() *cli.Command {
@@ -51,59 +50,37 @@ func exportAction(c *cli.Context) error {
 	if err := notInput(c.String("output"), path); err != nil {
 		return err
 	}
-	options, err := exportOptions(c)
+	options, err := exportOptions(c, path)
 	if err != nil {
 		return err
 	}
-	file, err := modelOptions(c)
+	r, err := export.File(c.Context, options)
 	if err != nil {
 		return err
 	}
-	o := outputOf(c)
-	opened, err := openModel(o, path, file)
-	if err != nil {
-		return err
-	}
-	m := opened.Model
-	e := exported{Input: path, Output: c.String("output"), fold: c.Bool("fold-bn"), sick: doctor.Of(m),
-		Proof: formats.NotFolded()}
-	if e.fold {
-		devices, err := fleetOptions(c, "", noLimit)
-		if err != nil {
-			return err
-		}
-		if m, e.Proof, err = formats.FoldProven(m, predict.Runner(c.Context, devices)); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	if e.SHA256, err = formats.Export(e.Output, m, options); err != nil {
-		return err
-	}
-	reportExport(o, m, &e, options.Format)
+	reportExport(outputOf(c), r)
 	return nil
 }
 
-// exportOptions says in which format the flags want the model.
-func exportOptions(c *cli.Context) (formats.ExportOptions, error) {
-	o := formats.ExportOptions{Format: c.String("to"), Opset: c.Int("opset")}
-	if c.String("output") == "" || o.Format == "" {
-		if err := wantEnding("export", c.String("output"), ".onnx", ".safetensors", ".pth", ".pt"); err != nil {
+// exportOptions returns what the flags say.
+func exportOptions(c *cli.Context, path string) (o export.Options, err error) {
+	note := outputOf(c)
+	o = export.Options{Input: path, Output: c.String("output"), Format: c.String("to"),
+		FoldBN: c.Bool("fold-bn"), Opened: func(k *modelfile.Choice) { noteChoice(note, k) }}
+	if err := atLeast(c, 1, "opset"); err != nil {
+		return o, err
+	}
+	if c.IsSet("opset") {
+		o.Opset = c.Int("opset")
+	}
+	if o.Output == "" || o.Format == "" {
+		if err := wantEnding("export", o.Output, ".onnx", ".safetensors", ".pth", ".pt"); err != nil {
 			return o, err
 		}
-		o.Format = formats.ExportFormat(c.String("output"))
 	}
-	switch o.Format {
-	case "onnx":
-		if o.Opset < formats.OldestOpset || o.Opset > formats.NewestOpset {
-			return o, misuse("--opset %d: want %d to %d", o.Opset, formats.OldestOpset, formats.NewestOpset)
-		}
-	case "safetensors", "torch":
-		if c.IsSet("opset") {
-			return o, misuse("--opset is for ONNX, this writes %s", o.Format)
-		}
-	default:
-		names := []string{"onnx", "safetensors", "torch"}
-		return o, misuse("--to %q%s: want one of %s", o.Format, nearest(o.Format, names), strings.Join(names, ", "))
+	if o.File, err = modelOptions(c); err != nil {
+		return o, err
 	}
-	return o, nil
+	o.Fleet, err = fleetOptions(c, "", noLimit)
+	return o, err
 }

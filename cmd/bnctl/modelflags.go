@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -43,10 +42,13 @@ func preprocessFlags() []cli.Flag {
 func modelOptions(c *cli.Context) (modelfile.Options, error) {
 	o := modelfile.Options{Arch: c.String("arch"), Key: c.String("key"), Drop: c.StringSlice("drop")}
 	var err error
-	if c.IsSet("input") {
-		if o.Input, err = inputLengths(c.String("input")); err != nil {
-			return o, err
-		}
+	o.Input, err = list(c, "input", "no length of one sample: want lengths as in --input 3,224,224",
+		func(text string) (int, bool) {
+			n, err := strconv.Atoi(text)
+			return n, err == nil && n >= 1 && n <= 1<<20
+		})
+	if err != nil {
+		return o, err
 	}
 	o.Preprocess, err = preprocessOptions(c)
 	return o, err
@@ -91,19 +93,6 @@ func preprocessOptions(c *cli.Context) (p modelfile.Preprocess, err error) {
 	return p, err
 }
 
-// inputLengths reads --input.
-func inputLengths(text string) ([]int, error) {
-	var lengths []int
-	for part := range strings.SplitSeq(text, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil || n < 1 || n > 1<<20 {
-			return nil, misuse("--input %q: want the lengths of one sample, for example --input 3,224,224", text)
-		}
-		lengths = append(lengths, n)
-	}
-	return lengths, nil
-}
-
 // exifOf returns the value of --exif; "" without the flag.
 func exifOf(c *cli.Context) (string, error) {
 	switch v := c.String("exif"); v {
@@ -125,18 +114,10 @@ func filterOf(c *cli.Context) (data.Filter, error) {
 	return f, nil
 }
 
-// numbers reads a flag with numbers, separated by commas; nil without it.
+// numbers reads a flag with numbers; nil without it.
 func numbers(c *cli.Context, flag string) ([]float64, error) {
-	if !c.IsSet(flag) {
-		return nil, nil
-	}
-	var out []float64
-	for _, s := range strings.Split(c.String(flag), ",") {
-		v, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			return nil, misuse("--%s %q: %q is not a number", flag, c.String(flag), s)
-		}
-		out = append(out, v)
-	}
-	return out, nil
+	return list(c, flag, "not a number", func(text string) (float64, bool) {
+		v, err := strconv.ParseFloat(text, 64)
+		return v, err == nil
+	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/interrupt"
 	"github.com/bnctl/bnctl/server"
 )
 
@@ -62,7 +63,7 @@ func serveAction(c *cli.Context) error {
 		return err
 	}
 	announce(outputOf(c), s)
-	defer saving(c.Context)() // what was accepted is answered
+	defer interrupt.Saving(c.Context)() // what was accepted is answered
 	err = errors.Join(s.Serve(c.Context), s.Close())
 	if err == nil {
 		err = context.Cause(c.Context)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/bnctl/bnctl/interrupt"
 )
 
 // stuck is a program for scripts: it is told to stop, by itself, and goes on
@@ -16,7 +18,7 @@ func stuck() {
 	defer stop()
 	saved := func() {}
 	if os.Args[1] == "saving" {
-		saved = saving(ctx)
+		saved = interrupt.Saving(ctx)
 	}
 	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
 		panic(err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/study/experiment"
+	"github.com/bnctl/bnctl/train/job"
 )
 
 func studyCommand() *cli.Command {
@@ -121,19 +123,19 @@ func applyTask(c *cli.Context) error {
 func studyOptions(c *cli.Context) (o experiment.Options, err error) {
 	o = experiment.Options{Measure: strings.Split(c.String("measure"), ","), Async: c.Int("async"),
 		Precise: c.Int("precise"), SamplingSamples: c.Int("sampling-samples"), SpeedSteps: c.Int("speed-steps"),
-		Single: c.String("single"), Folder: c.String("output"), Command: commandLine(os.Args),
+		Single: c.String("single"), Folder: c.String("output"), Command: commandLine(),
 		Workers: c.Int("workers")}
 	for arm := range strings.SplitSeq(c.String("arms"), ",") {
 		o.Arms = append(o.Arms, experiment.Arm(arm))
 	}
-	seeds, err := positive(c, "seeds", 0)
+	seeds, err := different(c, "seeds", 0)
 	if err != nil {
 		return o, err
 	}
 	for _, seed := range seeds {
 		o.Seeds = append(o.Seeds, uint64(seed))
 	}
-	if o.PerReplica, err = positive(c, "per-replica", 1); err != nil {
+	if o.PerReplica, err = different(c, "per-replica", 1); err != nil {
 		return o, err
 	}
 	if slices.Equal(o.Measure, []string{measureNothing}) {
@@ -145,16 +147,23 @@ func studyOptions(c *cli.Context) (o experiment.Options, err error) {
 	return o, o.CheckNumbers()
 }
 
-// positive reads a list of different numbers, separated by commas.
-func positive(c *cli.Context, flag string, least int) ([]int, error) {
-	var out []int
-	for _, text := range strings.Split(c.String(flag), ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < least || slices.Contains(out, n) {
-			return nil, misuse("--%s %q: %q is no number of at least %d, or there twice", flag, c.String(flag), text,
-				least)
-		}
-		out = append(out, n)
+// different reads a list of different whole numbers.
+func different(c *cli.Context, flag string, least int) ([]int, error) {
+	seen := map[int]bool{}
+	return list(c, flag, fmt.Sprintf("no number of at least %d, or there twice", least),
+		func(text string) (int, bool) {
+			n, err := strconv.Atoi(text)
+			twice := seen[n]
+			seen[n] = true
+			return n, err == nil && n >= least && !twice
+		})
+}
+
+// commandLine writes the command as it would be typed.
+func commandLine() string {
+	words := []string{"bnctl"}
+	for _, word := range os.Args[1:] {
+		words = append(words, job.Word(word))
 	}
-	return out, nil
+	return strings.Join(words, " ")
 }

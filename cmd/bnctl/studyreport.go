@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/bnctl/bnctl/study"
 	"github.com/bnctl/bnctl/study/experiment"
 	"github.com/bnctl/bnctl/train"
@@ -50,16 +48,4 @@ func (s *studyRun) report(r *study.Results) error {
 	s.out.event("study", map[string]any{"page": page, "runs": len(r.Runs)})
 	s.out.result("wrote %s", page)
 	return nil
-}
-
-// commandLine writes a command as it would be typed.
-func commandLine(args []string) string {
-	words := []string{"bnctl"}
-	for _, a := range args[1:] {
-		if strings.ContainsAny(a, " '\"$*?;&|<>()") {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		words = append(words, a)
-	}
-	return strings.Join(words, " ")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/bnctl/bnctl/interrupt"
 	"github.com/bnctl/bnctl/train"
 	"github.com/bnctl/bnctl/train/job"
 )
@@ -21,7 +22,7 @@ func (t *trainer) train(ctx context.Context, j *job.Job) error {
 		return err
 	}
 	defer s.Close()
-	defer saving(ctx)()
+	defer interrupt.Saving(ctx)()
 	m, err := s.Run(ctx)
 	if err != nil {
 		return t.stopped(ctx, j.Checkpoint, err)

@@ -1,0 +1,46 @@
+package doctor
+
+import (
+	"context"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// RepairedFile is what RepairFile did.
+type RepairedFile struct {
+	File   string `json:"file"`
+	Output string `json:"output"`
+	SHA256 string `json:"sha256"` // of the output, in hex
+	*Repaired
+}
+
+// RepairFile is Repair for a file, which may lack statistics if its architecture is known. It
+// writes the mended model to output, in the format that its ending asks for. A file
+// with weights that are not finite is refused: statistics cannot mend them.
+func RepairFile(ctx context.Context, path, output string, file modelfile.Options, o RepairOptions) (
+	*RepairedFile, error) {
+	p, err := Examine(path, file)
+	if err != nil {
+		return nil, err
+	}
+	if o.Examined != nil {
+		o.Examined(p)
+	}
+	if len(p.Bad) > 0 {
+		return nil, problem.Failure("", path+": "+strings.Join(p.Bad, ", ")+" not finite",
+			"statistics cannot mend weights: take an earlier checkpoint")
+	}
+	m, err := openIncomplete(path, file)
+	if err != nil {
+		return nil, err
+	}
+	mended, err := Repair(ctx, m, o)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := formats.SaveModel(output, mended.Model)
+	return &RepairedFile{File: path, Output: output, SHA256: sum, Repaired: mended}, err
+}

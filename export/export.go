@@ -1,0 +1,94 @@
+// Package export writes the model of a file for other programs: ONNX, safetensors
+// or PyTorch.
+//
+// Use it for files, with a report of what was written. For a model in memory use
+// formats.Export and formats.FoldProven, which it calls.
+package export
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/doctor"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Options say what is written, and how.
+type Options struct {
+	Input, Output string // files
+	Format        string // "onnx", "safetensors" or "torch"; "": what the ending of Output asks for
+	Opset         int    // ONNX's operator set; 0: formats.NewestOpset
+	FoldBN        bool   // make every batch norm part of the layer before it
+	File          modelfile.Options
+	Fleet         fleet.Options // with FoldBN: on what both models run, to show by how much they differ
+	// Opened hears what was taken of a foreign file, nil for bnctl's own; nil: nobody does.
+	Opened func(*modelfile.Choice)
+}
+
+// Report is what was written.
+type Report struct {
+	Input        string `json:"input"`
+	Output       string `json:"output"`
+	SHA256       string `json:"sha256"` // of the output, in hex
+	Architecture string `json:"architecture"`
+	Parameters   int    `json:"parameters"`
+	formats.Proof
+	Format string          `json:"-"` // of the output
+	FoldBN bool            `json:"-"` // batch norms were to be folded
+	Model  *models.Model   `json:"-"` // as it was written
+	Sick   doctor.Sickness `json:"-"` // what is wrong with the input
+}
+
+// formatNames is what Options.Format may be.
+var formatNames = []string{"onnx", "safetensors", "torch"}
+
+// File writes the model of o.Input to o.Output. Options that contradict each
+// other are a *problem.Error, before anything is read.
+func File(ctx context.Context, o Options) (*Report, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	opened, err := modelfile.Open(o.Input, o.File)
+	if err != nil {
+		return nil, err
+	}
+	if o.Opened != nil {
+		o.Opened(opened.Choice)
+	}
+	r := &Report{Input: o.Input, Output: o.Output, Proof: formats.NotFolded(), Format: o.Format,
+		FoldBN: o.FoldBN, Model: opened.Model, Sick: doctor.Of(opened.Model)}
+	if o.FoldBN {
+		if r.Model, r.Proof, err = formats.FoldProven(r.Model, predict.Runner(ctx, o.Fleet)); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.Input, err)
+		}
+	}
+	r.Architecture, r.Parameters = r.Model.Architecture, r.Model.Summary().Parameters
+	r.SHA256, err = formats.Export(o.Output, r.Model, formats.ExportOptions{Format: o.Format, Opset: o.Opset})
+	return r, err
+}
+
+// check settles the format, and refuses what it cannot be or does not have.
+func (o *Options) check() error {
+	if o.Format == "" {
+		o.Format = formats.ExportFormat(o.Output)
+	}
+	switch {
+	case !slices.Contains(formatNames, o.Format):
+		e := problem.New("to", fmt.Sprintf("%q", o.Format), "want one of "+strings.Join(formatNames, ", "), "")
+		e.Known = formatNames
+		return e
+	case o.Format != "onnx" && o.Opset != 0:
+		return problem.New("", "", "{opset} is for ONNX, this writes "+o.Format, "")
+	case o.Opset != 0 && (o.Opset < formats.OldestOpset || o.Opset > formats.NewestOpset):
+		return problem.New("opset", fmt.Sprint(o.Opset),
+			fmt.Sprintf("want %d to %d", formats.OldestOpset, formats.NewestOpset), "")
+	}
+	return nil
+}

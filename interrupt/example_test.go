@@ -1,0 +1,29 @@
+package interrupt_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/bnctl/bnctl/interrupt"
+)
+
+// A program that may be stopped while it works, but not while it saves.
+func ExampleNotify() {
+	ctx, stop := interrupt.Notify(context.Background(), interrupt.Options{
+		Grace: 8 * time.Second,
+		First: func(s interrupt.Signal) { fmt.Println(s.Name() + ": stopping") },
+		Again: func(interrupt.Signal) { os.Exit(1) },
+		Late:  func(_ context.Context, err error) { fmt.Println(err); os.Exit(1) },
+	})
+	defer stop()
+	saved := interrupt.Saving(ctx)
+	fmt.Println("saving")
+	saved()
+	_, stopped := interrupt.Cause(ctx)
+	fmt.Println(stopped)
+	// Output:
+	// saving
+	// false
+}

@@ -1,0 +1,116 @@
+// Package interrupt ends what a program does when it is told to stop: by Ctrl-C,
+// by SIGTERM, or by SIGHUP when its terminal closes.
+//
+// Use it in place of signal.NotifyContext where the program saves something that
+// must not be lost, or calls what knows no context: a decoder of pictures, or a
+// disk that does not answer.
+package interrupt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Signal is the cause of a context that a signal ended.
+type Signal syscall.Signal
+
+// Error returns "stopped by" with the signal's name.
+func (s Signal) Error() string { return "stopped by " + s.Name() }
+
+// Name returns the signal as a person knows it: "Ctrl-C" or "SIGTERM".
+func (s Signal) Name() string {
+	switch syscall.Signal(s) {
+	case syscall.SIGTERM:
+		return "SIGTERM"
+	case syscall.SIGHUP:
+		return "SIGHUP"
+	}
+	return "Ctrl-C"
+}
+
+// Cause returns the signal that ended ctx, and whether one did.
+func Cause(ctx context.Context) (s Signal, ok bool) {
+	ok = errors.As(context.Cause(ctx), &s)
+	return s, ok
+}
+
+// Options say what becomes of the program. All functions are called from a
+// goroutine of Notify.
+type Options struct {
+	First func(Signal) // hears of the first signal, before the context ends
+	Again func(Signal) // ends the program at once: a second signal came
+	// Late ends the program: what it did has not ended within Grace of the first
+	// signal, and nothing is being saved. The error says so, and wraps the Signal.
+	Late  func(ctx context.Context, err error)
+	Grace time.Duration
+}
+
+// Notify returns a context that the first signal ends, with a Signal as its
+// cause. The second one, and time, end the program by o. The function that it
+// returns ends the context too, and lets signals do what they did before.
+//
+// A SIGHUP that is ignored, as nohup makes it, stays ignored.
+func Notify(ctx context.Context, o Options) (context.Context, func()) {
+	saving := &sync.RWMutex{}
+	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, savingKey{}, saving))
+	came := make(chan os.Signal, 2)
+	signal.Notify(came, syscall.SIGINT, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(came, syscall.SIGHUP)
+	}
+	done := make(chan struct{})
+	go func() {
+		select {
+		case s := <-came:
+			first := Signal(s.(syscall.Signal))
+			o.First(first)
+			cancel(first)
+			o.watch(ctx, first, saving, came, done)
+		case <-done:
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(came)
+		close(done)
+		cancel(nil)
+	}
+}
+
+// watch ends a program that was told to stop and does not, until done.
+func (o *Options) watch(ctx context.Context, first Signal, saving *sync.RWMutex, came <-chan os.Signal,
+	done <-chan struct{}) {
+	late := time.After(o.Grace)
+	for {
+		select {
+		case s := <-came:
+			o.Again(Signal(s.(syscall.Signal)))
+		case <-late:
+			if saving.TryLock() {
+				o.Late(ctx, fmt.Errorf("%w; what it was doing did not end within %v", first, o.Grace))
+			}
+			late = time.After(time.Second)
+		case <-done:
+			return
+		}
+	}
+}
+
+type savingKey struct{}
+
+// Saving keeps a program that was told to stop from being ended by Late until the
+// function that it returns is called. ctx is Notify's, or made from it; with
+// another it does nothing.
+func Saving(ctx context.Context) (saved func()) {
+	m, ok := ctx.Value(savingKey{}).(*sync.RWMutex)
+	if !ok {
+		return func() {}
+	}
+	m.RLock()
+	return m.RUnlock
+}

@@ -1,0 +1,63 @@
+//go:build unix
+
+package interrupt
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestNotify: the first signal ends the context and is its cause, the second is
+// told apart, and what is late ends only when nothing is being saved.
+func TestNotify(t *testing.T) {
+	first, again, late := make(chan Signal, 1), make(chan Signal, 1), make(chan error, 9)
+	ctx, stop := Notify(context.Background(), Options{
+		Grace: 50 * time.Millisecond,
+		First: func(s Signal) { first <- s },
+		Again: func(s Signal) { again <- s },
+		Late:  func(_ context.Context, err error) { late <- err },
+	})
+	defer stop()
+	saved := Saving(ctx)
+	tell(t, syscall.SIGTERM)
+	<-ctx.Done()
+	if s := <-first; s.Name() != "SIGTERM" {
+		t.Error(s)
+	}
+	if s, ok := Cause(ctx); !ok || s != Signal(syscall.SIGTERM) {
+		t.Error(s, ok)
+	}
+	tell(t, syscall.SIGINT)
+	if s := <-again; s.Error() != "stopped by Ctrl-C" {
+		t.Error(s)
+	}
+	select {
+	case err := <-late:
+		t.Error("ended while it saved: ", err)
+	case <-time.After(200 * time.Millisecond):
+	}
+	saved()
+	if err := <-late; !errors.Is(err, Signal(syscall.SIGTERM)) {
+		t.Error(err)
+	}
+}
+
+// TestStop: a context that its program ended has no signal as its cause.
+func TestStop(t *testing.T) {
+	ctx, stop := Notify(context.Background(), Options{})
+	stop()
+	if _, ok := Cause(ctx); ok || ctx.Err() == nil {
+		t.Error(ok, ctx.Err())
+	}
+	Saving(context.Background())()
+}
+
+func tell(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(syscall.Getpid(), s); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -9,7 +9,8 @@ import (
 
 // moduleWith returns an object with the dicts of a torch.nn.Module, whose state is
 // wrapped by pack.
-func moduleWith(pack func(*pickle.Dict) any, parameters, buffers, modules *pickle.Dict, more ...any) *pickle.Call {
+func moduleWith(pack func(*pickle.Dict) any, parameters, buffers, modules *pickle.Dict,
+	more ...any) *pickle.Call {
 	state := dict("_parameters", parameters, "_buffers", buffers, "_modules", modules)
 	state.Entries = append(state.Entries, dict(more...).Entries...)
 	return &pickle.Call{Func: pickle.Global{Module: "torch.nn", Name: "Net"}, State: []any{pack(state)}}

@@ -154,11 +154,13 @@ func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, wan
 	}
 }
 
-// next returns the next message of a peer.
+// next returns the next message of a peer. Only what it has waited counts as
+// silence, not the time for which this process was suspended.
 func (p *Peers) next(ctx context.Context, from int, lane collective.Lane) (header, []byte, error) {
-	for began := time.Now(); ; {
-		m, err := p.within(ctx, from, lane, min(p.patience(), time.Second))
-		silent := time.Since(began)
+	for silent := time.Duration(0); ; {
+		wait := max(min(p.patience()/4, time.Second), time.Millisecond)
+		m, err := p.within(ctx, from, lane, wait)
+		silent += wait
 		switch {
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && silent < p.patience():
 			continue

@@ -278,3 +278,34 @@ func TestARankThatSaysNothing(t *testing.T) {
 		t.Errorf("a rank that shows signs of life: %v", err)
 	}
 }
+
+// suspended is a fabric of a process that stands still while it first receives.
+type suspended struct {
+	fabric.Fabric
+	once sync.Once
+}
+
+func (s *suspended) Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error) {
+	err := error(nil)
+	s.once.Do(func() {
+		time.Sleep(600 * time.Millisecond)
+		<-ctx.Done()
+		err = ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Fabric.Receive(ctx, from, lane)
+}
+
+// TestSuspended: the time for which a process stood still is not the peer's silence.
+func TestSuspended(t *testing.T) {
+	ranks := inprocess.New(2)
+	a, b := fabric.New(&suspended{Fabric: ranks[0]}, 400*time.Millisecond), fabric.New(ranks[1], 0)
+	defer a.Close()
+	defer b.Close()
+	go func() { _, _ = b.Gather(context.Background(), []byte("here")) }()
+	if all, err := a.Gather(t.Context(), nil); err != nil || string(all[1]) != "here" {
+		t.Errorf("%q, %v", all, err)
+	}
+}

@@ -137,6 +137,23 @@ func rankWays() map[string]func(*Recipe) {
 	}
 }
 
+// TestPlacementsOfRanks: each rank places its replicas on its devices as it likes.
+func TestPlacementsOfRanks(t *testing.T) {
+	b := newBench(t, 42)
+	b.recipe.Model, b.recipe.Batch, b.recipe.Replicas = "convolution", 16, 8
+	want := b.template(New(context.Background(), &b.recipe, b.model(), b.config(1)))
+	got, err := b.trainOn([]int{2, 3}, func(rank int, c *Config) {
+		c.Placement = [][]int{{3, 1}, {1, 2, 1}}[rank]
+	})
+	if err != nil || !slices.Equal(got.sums, []string{want, want}) {
+		t.Errorf("templates %v, one device %s, %v", got.sums, want, err)
+	}
+	_, err = b.trainOn([]int{2, 2}, func(rank int, c *Config) { c.Placement = [][]int{{2, 2}, {4, 4}}[rank] })
+	if err == nil || !strings.Contains(err.Error(), "rank 1") {
+		t.Errorf("a placement of more replicas than rank 1 has: %v", err)
+	}
+}
+
 // TestRanksTrainOneTemplate holds the promise: any number of ranks of any number
 // of devices trains the template of one device and tells of the same epochs.
 func TestRanksTrainOneTemplate(t *testing.T) {

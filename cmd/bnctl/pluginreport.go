@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/fleet"
 )
@@ -22,5 +24,9 @@ func reportAdded(o *output, a *fleet.Added) {
 		}
 		o.result("   %s  %s", d.Name, d.Device.Description)
 	}
-	o.result("added to %s with sha256 %s; use it with --devices %s", remote.LockPath(), a.SHA256, a.Name)
+	use := "--devices " + a.Name
+	if name, is := strings.CutPrefix(a.Name, "bnctl-fabric-"); is {
+		use = "--fabric " + name
+	}
+	o.result("added to %s with sha256 %s; use it with %s", remote.LockPath(), a.SHA256, use)
 }

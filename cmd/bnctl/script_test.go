@@ -20,6 +20,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/serve"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
@@ -31,7 +33,19 @@ func TestMain(m *testing.M) {
 	if fleet.Serve(os.Args) {
 		return
 	}
-	testscript.Main(m, map[string]func(){"bnctl": main, "stuck": stuck})
+	testscript.Main(m, map[string]func(){"bnctl": main, "stuck": stuck,
+		"fabric": func() { serve.FabricMain(nowhere{}) }})
+}
+
+// nowhere is the network of a fabric plugin that describes itself and joins nobody.
+type nowhere struct{}
+
+func (nowhere) Describe() device.Plugin {
+	return device.Plugin{Name: "mine", Version: "3", About: "a network of my own"}
+}
+
+func (nowhere) Join(string, serve.Inbox) (serve.Station, error) {
+	return nil, errors.New("there is no network here")
 }
 
 // shared is the folder with the test data, $DATA in scripts; [data] says

@@ -48,8 +48,13 @@ test-mpi: build ## ranks under Open MPI and MPICH, which it installs (Debian): t
 	bash scripts/mpi.sh short bin/bnctl
 
 .PHONY: sweep-mpi
-sweep-mpi: build ## ten recipes on 1 to 4 ranks of 1 and 2 devices, both MPI libraries, killed and resumed (half an hour)
+sweep-mpi: build ## twelve recipes on 1 to 4 ranks of 1 and 2 devices, both MPI libraries, killed and resumed (half an hour)
 	bash scripts/mpi.sh sweep bin/bnctl
+
+.PHONY: bench-mpi
+bench-mpi: build ## what ranks cost: messages and exchanges by the microsecond, two ranks beside two devices (six minutes)
+	$(GO) test -tags mpi -c -o bin/mpi.test ./plugins/mpi
+	bash scripts/costmpi.sh bin/bnctl bin/mpi.test
 
 .PHONY: test-ptx
 test-ptx: ## the CUDA device on a machine in Go that runs PTX: all cases of the judge, lenet-bn (minutes; some are in test)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # mpi.sh short|sweep|bad [BNCTL]: trains recipes on ranks that Open MPI's and MPICH's mpirun start, and fails unless
-# each has the template of one machine. sweep: ten recipes on 1 to 4 ranks of 1 and 2 devices, each killed and
+# each has the template of one machine. sweep: twelve recipes on 1 to 4 ranks of 1 and 2 devices, each killed and
 # resumed on another number of ranks under the other library; it prints a line per recipe. short: a handful, and bad
 # input. A line of the log of every run has to say that each rank had rows and sent bytes: no rank trains alone.
+# ONLY, a regular expression, picks recipes of a sweep.
 set -euo pipefail
 mode=${1:-short}
 bnctl=$(realpath "${2:-bin/bnctl}")
@@ -14,15 +15,16 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # 133 samples in batches of 32: the tail has 5 rows for 8 replicas.
 common=(train --model lenet-bn --data glyphs:133 --val glyphs:40 --epochs 2 --batch 32 --replicas 8 --lr 0.05 --threads 1)
 recipes=("--tail keep" "--tail repeat" "--bn replica --tail pad" "--weight-sync template" "--bn frozen --init first.bnm")
-[ "$mode" != sweep ] || recipes+=("--tail drop" "--bn replica --bn-stats mean --bn-update async:3" "--precision bf16" \
-	"--ema 0.9 --optimizer adamw --bn-precise 100" "--accumulate 2 --replicas 4 --batch 16 --save best:accuracy --patience 9")
+[ "$mode" != sweep ] || recipes+=("--tail drop" "--bn replica --bn-stats mean" "--bn replica --bn-update async:3" \
+	"--bn replica --bn-stats first --bn-update posthoc" "--precision bf16" "--ema 0.9 --optimizer adamw --bn-precise 100" \
+	"--accumulate 2 --replicas 4 --batch 16 --save best:accuracy --patience 9")
 
 # mpirun LIBRARY RANKS COMMAND...: with more ranks than cores those that wait give way.
 mpirun() {
 	local library=$1 n=$2; shift 2
 	case $library in
-	openmpi) timeout 120 mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1 -np "$n" "$@" ;;
-	mpich) timeout 120 mpirun.mpich -np "$n" "$@" ;;
+	openmpi) timeout 300 mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1 -np "$n" "$@" ;;
+	mpich) timeout 300 mpirun.mpich -np "$n" "$@" ;;
 	esac
 }
 fail() { echo "mpi.sh: $*" >&2; cat log >&2; exit 1; }
@@ -128,6 +130,7 @@ recipe="" want="" runs=0
 if [ "$mode" = bad ]; then badinput; exit; fi
 n=0
 for recipe in "${recipes[@]}"; do
+	[[ $recipe =~ ${ONLY:-.} ]] || continue
 	words "$recipe"
 	runs=0
 	"$bnctl" "${cmd[@]}" -o one.bnm --overwrite >log 2>&1 || fail "$recipe: one machine"

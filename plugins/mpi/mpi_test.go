@@ -52,6 +52,8 @@ func judge(name string) int {
 	switch name {
 	case overFabric:
 		err = pingFabric(self)
+	case ofUplink:
+		err = exchanged(self)
 	case byLibrary:
 		err = pingLibrary()
 	default:

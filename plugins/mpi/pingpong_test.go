@@ -14,14 +14,17 @@ import (
 
 	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/plugins/mpi/internal/mpi"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // Names of what is no case of fabrictest: messages there and back between two
-// ranks, over bnctl's fabric and by the library alone.
+// ranks, over bnctl's fabric and by the library alone, and sums of both.
 const (
 	overFabric = "fabric"
 	byLibrary  = "library"
+	ofUplink   = "exchange"
 )
 
 var (
@@ -68,6 +71,38 @@ func pingFabric(self string) error {
 	return failed
 }
 
+// exchanged says on rank 0 how long the sum of what two ranks have takes, which
+// both get.
+func exchanged(self string) error {
+	c := remote.Command{Name: "mpi", Path: self, Timeout: time.Minute}
+	f, err := remote.JoinFabric(context.Background(), c, "")
+	if err != nil {
+		return err
+	}
+	p := fabric.New(f, 0)
+	u := fabric.NewUplink(p, []int{1, 1})
+	tag := collective.Tag{Lane: collective.Moments}
+	for _, n := range pingBytes {
+		best := time.Hour
+		sum := collective.Reduction{Op: collective.Sum, Result: tensor.New(tensor.F32, n/4)}
+		sum.Parts = []collective.Part{{Node: u.Nodes()[0], Value: tensor.New(tensor.F32, n/4)}}
+		for range 5 {
+			began := time.Now()
+			for range pings {
+				tag.Sequence++
+				if err := u.Complete(context.Background(), tag, []collective.Reduction{sum}); err != nil {
+					return err
+				}
+			}
+			best = min(best, time.Since(began)/time.Duration(pings))
+		}
+		if p.Rank() == 0 {
+			fmt.Printf("%d bytes: %v\n", n, best)
+		}
+	}
+	return p.Close()
+}
+
 func pingLibrary() error {
 	runtime.LockOSThread()
 	name := "libmpich.so.12"
@@ -95,7 +130,7 @@ func pingLibrary() error {
 // plugin costs beside the library's own.
 func TestPingPong(t *testing.T) {
 	for library, command := range launchers {
-		for _, way := range []string{byLibrary, overFabric} {
+		for _, way := range []string{byLibrary, overFabric, ofUplink} {
 			args := append(slices.Clone(command[1:]), "-np", "2", os.Args[0])
 			cmd := exec.Command(command[0], args...)
 			cmd.Env = append(os.Environ(), caseKey+"="+way, "OMPI_ALLOW_RUN_AS_ROOT=1",

@@ -107,11 +107,13 @@ func ReadCheckpoint(path string) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.State = cloned(c.State)
-	for i := range c.Sets {
-		c.Sets[i].Tensors = cloned(c.Sets[i].Tensors)
-	}
-	return c, nil
+	err = f.copied(func() {
+		c.State = cloned(c.State)
+		for i := range c.Sets {
+			c.Sets[i].Tensors = cloned(c.Sets[i].Tensors)
+		}
+	})
+	return c, err
 }
 
 func cloned(tensors map[string]tensor.Tensor) map[string]tensor.Tensor {

@@ -30,7 +30,8 @@ func ReadModel(path string) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.Clone(), nil
+	err = f.copied(func() { m = m.Clone() })
+	return m, err
 }
 
 // model builds a template from a verified file.

@@ -53,7 +53,13 @@ func open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, h, tensors, err := readContainer(m.Bytes)
+	var k Kind
+	var h *header
+	var tensors []named
+	err = attended(func() (err error) {
+		k, h, tensors, err = readContainer(m.Bytes)
+		return err
+	})
 	if err == nil && (k == Training) != (h.Training != nil) {
 		err = fmt.Errorf("header: it is that of another kind of file than the magic says: the file is damaged")
 	}
@@ -74,6 +80,18 @@ func (f *File) Verified() error {
 		return fmt.Errorf("%s: the file was changed while it was read; try again", f.path)
 	}
 	return nil
+}
+
+// copied calls what copies tensors out of the file, which is as it was verified.
+func (f *File) copied(copies func()) error {
+	err := attended(func() error {
+		copies()
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	return f.Verified()
 }
 
 // Model returns the template that the file holds. For a checkpoint the error

@@ -29,19 +29,27 @@ func verify(table []entry, tensors []named, cores int, after func(tensor.Tensor)
 }
 
 func (v *verification) all(table []entry, tensors []named, cores int, after func(tensor.Tensor)) error {
-	bad := make([]bool, len(table))
+	errs := make([]error, len(table))
 	inParallel(len(table), cores, func(i int) {
 		if v.stop.Load() {
 			return
 		}
 		t := tensors[i].tensor
-		bad[i] = !bytes.Equal(sumOf(t.Bytes), table[i].SHA256)
+		errs[i] = attended(func() error { return table[i].verify(t) })
 		after(t)
 	})
-	for i := range bad {
-		if bad[i] {
-			return fmt.Errorf("%v: its checksum differs: the file is damaged; take another copy", &table[i])
+	for _, err := range errs {
+		if err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// verify returns an error if t is not what was written.
+func (e *entry) verify(t tensor.Tensor) error {
+	if !bytes.Equal(sumOf(t.Bytes), e.SHA256) {
+		return fmt.Errorf("%v: its checksum differs: the file is damaged; take another copy", e)
 	}
 	return nil
 }

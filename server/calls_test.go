@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
@@ -35,6 +36,22 @@ func TestOtherNamesOverGRPC(t *testing.T) {
 		_, err = pb.NewGRPCInferenceServiceClient(c).ServerLive(t.Context(), &pb.ServerLiveRequest{})
 		if status.Code(err) != want {
 			t.Errorf("%q: %v, want %v", name, err, want)
+		}
+	}
+}
+
+// On other addresses nobody is told what is served, unless a flag says so.
+func TestReflection(t *testing.T) {
+	for _, reflects := range []bool{false, true} {
+		o := on("ref", write(t, newModel(t, 1), "m.bnm"))
+		o.GRPC, o.Security.Insecure, o.Security.Reflection = "0.0.0.0:0", true, reflects
+		client := reflectionpb.NewServerReflectionClient(dial(t, start(t, o)))
+		stream, err := client.ServerReflectionInfo(t.Context())
+		if err != nil || stream.CloseSend() != nil {
+			t.Fatal(err)
+		}
+		if _, err = stream.Recv(); (status.Code(err) == codes.Unimplemented) == reflects {
+			t.Errorf("by flag %v: %v", reflects, err)
 		}
 	}
 }

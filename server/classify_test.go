@@ -150,6 +150,9 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s: %d %v", path, r.status, r.header)
 		}
 	}
+	if r := ask(t, s, "GET", "/page.css", nil, "Range", "bytes=99999-"); r.status != 200 {
+		t.Errorf("a range of /page.css: %d %s", r.status, r.body)
+	}
 	r := ask(t, s, "GET", "/v2/models/m/layers", nil)
 	if !bytes.HasPrefix(r.body, []byte(`{"health":"`)) || !bytes.Contains(r.body, []byte(`"channels":`)) {
 		t.Errorf("%s", r.body)

@@ -66,7 +66,7 @@ func (s service) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.
 	defer done()
 	l := lease{room: &s.room}
 	defer l.end()
-	if err := l.grow(int64(proto.Size(in))); err != nil {
+	if err := l.grow(unpacked(in)); err != nil {
 		return nil, err
 	}
 	a, err := s.infer(ctx, in.ModelName, in.ModelVersion,
@@ -78,6 +78,16 @@ func (s service) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.
 	out := answerOf(a)
 	recordOf(ctx).encoded = time.Since(began)
 	return out, nil
+}
+
+// unpacked returns how many bytes a request takes. Of elements in the field of
+// their type a byte of the message may be four, and one more of the tensor.
+func unpacked(in *pb.ModelInferRequest) int64 {
+	size := int64(proto.Size(in))
+	if len(in.RawInputContents) == 0 {
+		return 6 * size
+	}
+	return size
 }
 
 func (s service) RepositoryIndex(context.Context, *pb.RepositoryIndexRequest) (

@@ -24,6 +24,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
+	if len(r.TransferEncoding) > 0 {
+		h.Set("Connection", "close") // who else reads it may not agree where it ends (RFC 9112, 6.1)
+	}
 	err := g.site(r)
 	if err == nil && g.tokens != nil && !g.tokens.has(shown(r)) {
 		h.Set("WWW-Authenticate", `Basic realm="bnctl: any name, and a token", charset="UTF-8"`)

@@ -87,6 +87,8 @@ func (s *served) rows(r *protocol.Request) (tensor.Tensor, error) {
 	switch {
 	case in.Name != s.input.Name:
 		return tensor.Tensor{}, refuse("there is no", "such input")
+	case in.Datatype != s.input.Datatype && s.model.Preprocess.Known && s.model.Input().DType == tensor.U8:
+		return tensor.Tensor{}, refuse("the model normalises pixels itself; datatype", in.Datatype)
 	case in.Datatype != s.input.Datatype:
 		return tensor.Tensor{}, refuse("datatype", in.Datatype)
 	case len(in.Shape) == 0 || in.Shape[0] < 1 || !slices.Equal(in.Shape[1:], s.input.Shape[1:]):

@@ -87,6 +87,9 @@ func TestVersions(t *testing.T) {
 	if got := serving(s); got != "m:10 n:1" {
 		t.Errorf("with a bad version 11: serving %s", got)
 	}
+	if r := ask(t, s, "GET", "/metrics", nil); !bytes.Contains(r.body, []byte("bnctl_updates_refused_total 1\n")) {
+		t.Error("a bad version is not counted, or more than once")
+	}
 	if err := os.Remove(folder + "/n.bnm"); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,13 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // packed returns b as gzip.
@@ -57,6 +64,24 @@ func TestRoom(t *testing.T) {
 			t.Errorf("%v: %d %s, want %d", c.headers, r.status, r.body, c.want)
 		}
 	}
+	client := pb.NewGRPCInferenceServiceClient(dial(t, s))
+	huge, large := tensor.New(tensor.U8, 2000, 28, 28, 1), tensor.New(tensor.U8, 600, 28, 28, 1)
+	for _, c := range []struct {
+		x    tensor.Tensor
+		raw  bool
+		want codes.Code
+	}{
+		{x, true, codes.OK},
+		{x, false, codes.OK},
+		{huge, true, codes.ResourceExhausted},   // packed it is small
+		{large, false, codes.ResourceExhausted}, // six times that, as numbers
+	} {
+		_, err := client.ModelInfer(t.Context(), inMessage(c.x, c.raw), grpc.UseCompressor("gzip"))
+		if status.Code(err) != c.want {
+			t.Errorf("%v over gRPC, raw %v: %v, want %v", c.x.Shape, c.raw, err, c.want)
+		}
+	}
+	until(t, "the end of all calls", func() bool { return s.active.Load() == 0 })
 	if n := s.room.taken.Load(); n != 0 {
 		t.Errorf("%d bytes are taken though nothing is under way", n)
 	}
@@ -126,8 +151,9 @@ func TestQueueIsFull(t *testing.T) {
 			r := ask(t, s, "POST", "/v2/models/m/infer", x.Bytes, jsonLength, "0")
 			mu.Lock()
 			defer mu.Unlock()
-			if counts[r.status]++; r.status == 429 && r.header.Get("Retry-After") == "" {
-				t.Error("429 without Retry-After")
+			if counts[r.status]++; r.status == 429 && (r.header.Get("Retry-After") == "" ||
+				!bytes.HasPrefix(r.body, []byte(`{"error":"`))) {
+				t.Errorf("429 %v %s", r.header, r.body)
 			}
 		})
 	}

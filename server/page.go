@@ -11,11 +11,15 @@ import (
 //go:embed page
 var page embed.FS
 
-// pageFiles answers the files of the page.
+// pageFiles answers the files of the page, each as a whole.
 func pageFiles() http.Handler {
 	files, err := fs.Sub(page, "page")
 	if err != nil {
 		panic("server: " + err.Error()) // it is in the program
 	}
-	return http.FileServerFS(files)
+	whole := http.FileServerFS(files)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("Range")
+		whole.ServeHTTP(w, r)
+	})
 }

@@ -92,6 +92,17 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%q over gRPC: %v", token, err)
 		}
 	}
+	for _, path := range []string{"/", "/page.js", "/metrics", "/v2", "/v2/health/live", "/v2/models/m/layers",
+		"/nothing"} {
+		if r := ask(t, s, "GET", path, nil); r.status != 401 || !bytes.HasPrefix(r.body, []byte(`{"error":"`)) {
+			t.Errorf("%s without a token: %d %s", path, r.status, r.body)
+		}
+	}
+	for _, path := range []string{"infer", "classify"} {
+		if r := ask(t, s, "POST", "/v2/models/m/"+path, []byte("{}")); r.status != 401 {
+			t.Errorf("%s without a token: %d %s", path, r.status, r.body)
+		}
+	}
 	if err := os.WriteFile(o.Security.Tokens, []byte("gamma\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

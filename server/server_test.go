@@ -265,7 +265,7 @@ func TestRefused(t *testing.T) {
 		{`{"inputs":[]}`, 400, "0 inputs", ""},
 		{`{"inputs":[{"name":"y","datatype":"UINT8","shape":[1,28,28,1],"data":[]}]}`, 400, "no such input", ""},
 		{`{"inputs":[{"name":"x","datatype":"FP32","shape":[1,28,28,1],"data":[]}]}`, 400,
-			"model m takes x, UINT8 of shape [-1 28 28 1]", ""},
+			"normalises pixels itself; datatype FP32; model m takes x, UINT8 of shape [-1 28 28 1]", ""},
 		{`{"inputs":[{"name":"x","datatype":"UINT8","shape":[1,28,28],"data":[]}]}`, 400, "shape [1 28 28];", ""},
 		{`{"inputs":[{"name":"x","datatype":"UINT8","shape":[0,28,28,1],"data":[]}]}`, 400, "shape [0", ""},
 		{`{"inputs":[{"name":"x","datatype":"UINT8","shape":[1,28,28,1],"data":[1]}]}`, 400, "characters", ""},
@@ -337,6 +337,7 @@ func TestProblems(t *testing.T) {
 		func(o *Options) { o.Delay = -1 },
 		func(o *Options) { o.Queue = -1 },
 		func(o *Options) { o.Predict.Batch = 0 },
+		func(o *Options) { o.Predict.Fleet.Devices = "ref,cpu" }, // two kernel classes
 	} {
 		o := on("ref", path)
 		c(&o)

@@ -10,7 +10,7 @@ import (
 
 // Mapped is a file in memory. Tensors may be views of its bytes, which nobody
 // can change: a write to them ends the process, and so does reading behind the
-// end of a file that was cut short meanwhile.
+// end of a file that was cut short meanwhile, unless debug.SetPanicOnFault is on.
 type Mapped struct {
 	Bytes []byte
 	file  *os.File    // nil where the bytes are a copy

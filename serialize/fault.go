@@ -1,0 +1,26 @@
+package serialize
+
+import (
+	"errors"
+	"runtime/debug"
+)
+
+// errShrunk is of a file that another program writes in place.
+var errShrunk = errors.New("the file was cut short while it was read; try again")
+
+// attended calls f, which reads a mapped file. The error says so if that was cut
+// short meanwhile: what lies behind its end cannot be read, and would end the
+// process.
+func attended(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch fault := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }: // of the memory that could not be read
+			err = errShrunk
+		default:
+			panic(fault)
+		}
+	}()
+	return f()
+}

@@ -38,7 +38,7 @@ func (b *bench) alone(n network) error {
 	say("half of that, HTTP",
 		fmt.Sprintf("p50 %s, p99 %s, p99.9 %s ms", ms(p50), ms(p99), ms(half.quantile(0.999))),
 		fmt.Sprintf("p99 is %.1f of one in flight; %s", float64(p99)/float64(single), half))
-	b.overloaded(capacity, ways[0], want, s)
+	b.overloaded(capacity, n, ways[0], want, s)
 	return nil
 }
 
@@ -56,7 +56,7 @@ func (b *bench) saturated(path string, n network, s *server, ways []way, want []
 			if err := out.clean(); err != nil {
 				return 0, err
 			}
-			rates[w.name] = append(rates[w.name], out.rate(b.turn))
+			rates[w.name] = append(rates[w.name], out.rate(b.turn, n.batch))
 		}
 	}
 	direct, best := median(rates["bench"]), 0.0
@@ -70,18 +70,19 @@ func (b *bench) saturated(path string, n network, s *server, ways []way, want []
 }
 
 // overloaded asks for twice what there can be.
-func (b *bench) overloaded(capacity float64, w way, want []byte, s *server) {
+func (b *bench) overloaded(capacity float64, n network, w way, want []byte, s *server) {
 	if b.overload == 0 {
 		return
 	}
 	out := load(w, want, 2*capacity, b.overload, s)
 	memory := "too short for memory"
-	if n := len(out.memory); n > 10 {
-		from, to := out.memory[9], out.memory[n-1]
-		memory = fmt.Sprintf("%.1f MiB at second 10, %.1f at %d: %+.1f %%; highest %.1f", from, to, n,
+	if last := len(out.memory); last > 10 {
+		from, to := out.memory[9], out.memory[last-1]
+		memory = fmt.Sprintf("%.1f MiB at second 10, %.1f at %d: %+.1f %%; highest %.1f", from, to, last,
 			100*(to/from-1), slices.Max(out.memory))
 	}
-	say(fmt.Sprintf("twice that, %v", b.overload), fmt.Sprintf("%.1f images/s, p99 %s ms", out.rate(b.overload),
+	rate := out.rate(b.overload, n.batch)
+	say(fmt.Sprintf("twice that, %v", b.overload), fmt.Sprintf("%.1f images/s, p99 %s ms", rate,
 		ms(out.quantile(0.99))), memory+"; "+out.String())
 }
 

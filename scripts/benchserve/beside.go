@@ -39,7 +39,7 @@ func (b *bench) beside(n network) error {
 	}
 	for range b.rounds {
 		for _, s := range sides {
-			rate, err := closed(s, 3*n.batch, b.turn)
+			rate, err := closed(s, n.batch, b.turn)
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
@@ -113,11 +113,11 @@ func (b *bench) peer(threads string, words []string) (*server, error) {
 	return s, err
 }
 
-// closed has so many clients ask again and again, and returns the answers a second.
-func closed(a asker, clients int, long time.Duration) (float64, error) {
+// closed has clients for three batches ask again and again, and returns the answers a second.
+func closed(a asker, batch int, long time.Duration) (float64, error) {
 	var all sync.WaitGroup
 	out, began := &outcome{}, time.Now()
-	for range clients {
+	for range 3 * batch {
 		all.Go(func() {
 			for due := time.Duration(0); due < long; due = time.Since(began) {
 				out.ask(a, nil, began, due)
@@ -125,5 +125,5 @@ func closed(a asker, clients int, long time.Duration) (float64, error) {
 		})
 	}
 	all.Wait()
-	return out.rate(long), out.clean()
+	return out.rate(long, batch), out.clean()
 }

@@ -72,15 +72,16 @@ func (o *outcome) ask(a asker, want []byte, began time.Time, due time.Duration) 
 	}
 }
 
-// rate returns the answers a second, without the first fifth of a load.
-func (o *outcome) rate(long time.Duration) float64 {
-	n := 0
-	for _, at := range o.ended {
-		if at >= long/5 && at < long {
-			n++
-		}
+// rate returns the answers a second, without the first fifth of a load. Answers
+// come by batches, so that it counts from the end of one to that of the last.
+func (o *outcome) rate(long time.Duration, batch int) float64 {
+	slices.Sort(o.ended)
+	from, _ := slices.BinarySearch(o.ended, long/5)
+	to, _ := slices.BinarySearch(o.ended, long)
+	if to-from <= batch {
+		return 0
 	}
-	return float64(n) / (long - long/5).Seconds()
+	return float64(to-from-batch) / (o.ended[to-1] - o.ended[from]).Seconds()
 }
 
 // quantile returns the time in which a part of what was answered was.

@@ -33,6 +33,10 @@ type Node struct {
 	Attrs Attrs
 }
 
+// Auxiliary is the name of an output that only training has a use for: its loss is
+// a second one.
+const Auxiliary = "aux"
+
 // Output is a result of a function.
 type Output struct {
 	Name  string

@@ -54,6 +54,9 @@ func others(r *serialize.Removed) []string {
 	if n := len(r.Averages); n > 0 {
 		other = append(other, problem.Counted(n, "average")+" of weights")
 	}
+	if n := len(r.Auxiliary); n > 0 {
+		other = append(other, "the auxiliary head: "+problem.Counted(n, "tensor"))
+	}
 	replicas, weights := 0, 0
 	for _, name := range r.Sets {
 		switch {

@@ -22,6 +22,8 @@ type StartOptions struct {
 	// model that has weights of its own is refused with it. Key and Drop are then
 	// about this file.
 	Init string
+	// Auxiliary gives a model of the zoo the head of models.Options.Auxiliary.
+	Auxiliary bool
 }
 
 // Started is the model that training starts from.
@@ -63,7 +65,7 @@ func started(name string, info data.Info, o StartOptions) (*Started, error) {
 	case err == nil && !inZoo(name):
 		return trained(name, info, o)
 	default:
-		m, err = ForData(name, info, o.Classes)
+		m, err = forData(name, info, models.Options{Classes: o.Classes, Auxiliary: o.Auxiliary})
 	}
 	if err != nil {
 		return nil, err
@@ -215,6 +217,10 @@ func written(path string, text []byte, classes int) (*models.Model, error) {
 // ForData builds an architecture of the zoo for pictures of the data's size,
 // without state, and for its classes unless classes is above 0.
 func ForData(name string, info data.Info, classes int) (*models.Model, error) {
+	return forData(name, info, models.Options{Classes: classes})
+}
+
+func forData(name string, info data.Info, o models.Options) (*models.Model, error) {
 	if _, err := Zoo(name); err != nil {
 		return nil, err
 	}
@@ -222,7 +228,6 @@ func ForData(name string, info data.Info, classes int) (*models.Model, error) {
 		return nil, fmt.Errorf("model %s takes images, the samples of %s are %v arrays of f32; "+
 			"give a model file whose input has that shape", name, info.Kind, info.Shape)
 	}
-	o := models.Options{Classes: classes}
 	if o.Classes == 0 {
 		o.Classes = len(info.Classes)
 	}

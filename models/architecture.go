@@ -26,7 +26,8 @@ type Architecture struct {
 	Mean    []float64
 	Std     []float64
 
-	forward forward
+	auxiliary bool // Options.Auxiliary may be asked for
+	forward   forward
 }
 
 // forward adds a network to n, from the image to the logits of so many classes.
@@ -40,6 +41,8 @@ type Options struct {
 	// Mean and Std are those of the image operation, in units of x/255, one
 	// element per channel. If both are nil, the architecture's are used.
 	Mean, Std []float64
+	// Auxiliary adds a head whose loss helps training, as the output graph.Auxiliary.
+	Auxiliary bool
 }
 
 // ImageNet's channel means and deviations, in units of x/255; also customary for CIFAR-10.
@@ -82,10 +85,16 @@ func Build(name string, o Options) (*Model, error) {
 	}
 	g := &graph.Graph{Name: name}
 	n := &net{Builder: graph.NewBuilder("main", &g.State)}
+	if o.Auxiliary {
+		n.auxiliary = new(graph.Value)
+	}
 	x := n.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.U8,
 		Shape: []int{o.Input.Height, o.Input.Width, o.Input.Channels}})
 	x = n.Op(graph.Image, "image", []graph.Value{x}, "mean", o.Mean, "std", o.Std)
 	n.Output("logits", a.forward(n, x, o.Classes), false)
+	if o.Auxiliary {
+		n.Output(graph.Auxiliary, *n.auxiliary, false)
+	}
 	if g.Main, err = n.Function(); err != nil {
 		return nil, fmt.Errorf("model %s does not take images of %v: %w", name, o.Input, err)
 	}
@@ -130,6 +139,8 @@ const (
 
 func (o Options) check(a Architecture) error {
 	switch s := o.Input; {
+	case o.Auxiliary && !a.auxiliary:
+		return withoutAuxiliary(a.Name)
 	case s.Height < 1 || s.Width < 1 || s.Height > maxSide || s.Width > maxSide,
 		s.Channels < 1 || s.Channels > maxChannels:
 		return fmt.Errorf("input of %v; sides are 1 to %d, channels 1 to %d", s, maxSide, maxChannels)
@@ -149,4 +160,16 @@ func preprocess(s Size) Preprocess {
 		return Preprocess{Resize: 256, Known: true}
 	}
 	return Preprocess{Known: true}
+}
+
+// withoutAuxiliary is the error of Options.Auxiliary for a model that has no such head.
+func withoutAuxiliary(name string) error {
+	var have []string
+	for _, a := range zoo {
+		if a.auxiliary {
+			have = append(have, a.Name)
+		}
+	}
+	return problem.Failure("aux-weight", "model "+name+" has no auxiliary head",
+		strings.Join(have, " and ")+" have one, and so does a graph with an output "+graph.Auxiliary)
 }

@@ -52,15 +52,22 @@ func some(names []string) string {
 // been trained before.
 const backbone = "backbone."
 
+// features begins them in classifiers that are a list of layers, as torchvision's
+// MobileNetV3 is.
+const features = "features."
+
 // InitFrom takes tensors, statistics too, from another model's state by name
 // and shape, into m, which has been initialised; those of a classifier are what a
-// model calls by the same name behind "backbone.". Halves and doubles become
+// model calls by the same name behind "backbone.", or by that in place of
+// "features.". Halves and doubles become
 // f32. m is left alone if there is an error: when nothing at all fits.
 func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 	var l Loaded
 	state, known := make(map[string]tensor.Tensor, len(m.State)), map[string]bool{}
 	for _, s := range m.Graph.State {
-		known[s.Name], known[strings.TrimPrefix(s.Name, backbone)] = true, true
+		for _, name := range names(s) {
+			known[name] = true
+		}
 		t, err := l.choose(s, from)
 		switch {
 		case err != nil:
@@ -84,12 +91,23 @@ func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 	return l, nil
 }
 
+// names returns what s may be called in a source, the likeliest first.
+func names(s graph.State) []string {
+	if inner, ok := strings.CutPrefix(s.Name, backbone); ok {
+		return []string{s.Name, inner, features + inner}
+	}
+	return []string{s.Name}
+}
+
 // choose returns a copy of the tensor that s takes from the source; the zero
 // Tensor if there is none that fits.
 func (l *Loaded) choose(s graph.State, from map[string]tensor.Tensor) (tensor.Tensor, error) {
-	t, ok := from[s.Name]
-	if !ok {
-		t, ok = from[strings.TrimPrefix(s.Name, backbone)]
+	var t tensor.Tensor
+	ok := false
+	for _, name := range names(s) {
+		if t, ok = from[name]; ok {
+			break
+		}
 	}
 	if !ok {
 		l.Missing = append(l.Missing, s.Name)

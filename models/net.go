@@ -10,7 +10,12 @@ import (
 // net builds a network from the layers that architectures are written in.
 // State tensors have PyTorch's names: the layer's name and weight, bias,
 // running_mean or running_var.
-type net struct{ *graph.Builder }
+type net struct {
+	*graph.Builder
+	// auxiliary takes the logits of a head that only training has a use for; nil: the
+	// network has none.
+	auxiliary *graph.Value
+}
 
 // convSpec is the shape of a square convolution. The zeros of groups and dilation
 // mean 1.
@@ -43,14 +48,14 @@ func (n *net) convolve(name string, c convSpec, operands ...graph.Value) graph.V
 	return n.Op(graph.Conv, name, operands, attrs...)
 }
 
-// norm adds a batch norm.
-func (n *net) norm(name string, x graph.Value) graph.Value {
+// norm adds a batch norm, with attributes by pairs.
+func (n *net) norm(name string, x graph.Value, pairs ...any) graph.Value {
 	c := n.channels(x)
 	return n.Op(graph.BatchNorm, name, []graph.Value{x,
 		n.declare(name+".weight", graph.Gamma, "ones", nil, c),
 		n.declare(name+".bias", graph.Beta, "zeros", nil, c),
 		n.declare(name+".running_mean", graph.Mean, "zeros", nil, c),
-		n.declare(name+".running_var", graph.Variance, "ones", nil, c)})
+		n.declare(name+".running_var", graph.Variance, "ones", nil, c)}, pairs...)
 }
 
 // dense adds a matrix product with bias whose weight is initialised by rule.

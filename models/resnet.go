@@ -13,16 +13,17 @@ type residual func(n *net, name string, x graph.Value, width, stride, dilation i
 // torchvision's form: a bottleneck's stride is in its 3x3 convolution.
 func resNet(block residual, depths ...int) forward {
 	return func(n *net, x graph.Value, classes int) graph.Value {
-		x = n.resNetFeatures("", x, block, depths, len(depths))
-		return n.head("fc", n.globalPool("avgpool", x), classes)
+		stages := n.resNetFeatures("", x, block, depths, len(depths))
+		return n.head("fc", n.globalPool("avgpool", stages[len(stages)-1]), classes)
 	}
 }
 
-// resNetFeatures adds a ResNet without its head; prefix begins all names. From
-// stage dilate on, convolutions are dilated where others have a stride, so that
-// the weights are those of the classifier and the maps stay large.
+// resNetFeatures adds a ResNet without its head and returns the results of its
+// stages; prefix begins all names. From stage dilate on, convolutions are dilated
+// where others have a stride, so that the weights are those of the classifier and
+// the maps stay large.
 func (n *net) resNetFeatures(prefix string, x graph.Value, block residual, depths []int,
-	dilate int) graph.Value {
+	dilate int) (stages []graph.Value) {
 	x = n.conv(prefix+"conv1", x, convSpec{out: 64, kernel: 7, stride: 2, pad: 3}, 1)
 	x = n.relu(prefix+"relu", n.norm(prefix+"bn1", x))
 	x = n.maxPool(prefix+"maxpool", x, 3, 2, 1)
@@ -42,8 +43,9 @@ func (n *net) resNetFeatures(prefix string, x graph.Value, block residual, depth
 			}
 			x = block(n, name, x, 64<<stage, stride, first)
 		}
+		stages = append(stages, x)
 	}
-	return x
+	return stages
 }
 
 func basicBlock(n *net, name string, x graph.Value, width, stride, _ int) graph.Value {

@@ -8,20 +8,30 @@ import (
 
 // onResNet50 returns a network that gives each pixel a class: a ResNet-50 whose
 // maps are an eighth of the image, a head, and bilinear interpolation to the
-// size of the image, in torchvision's form and names.
+// size of the image, in torchvision's form and names. The auxiliary head reads the
+// third of the four stages.
 func onResNet50(head func(n *net, x graph.Value, classes int) graph.Value) forward {
 	return func(n *net, image graph.Value, classes int) graph.Value {
-		x := n.resNetFeatures("backbone.", image, bottleneck, []int{3, 4, 6, 3}, 2)
-		return n.upsampleTo("scale", head(n, x, classes), image)
+		stages := n.resNetFeatures("backbone.", image, bottleneck, []int{3, 4, 6, 3}, 2)
+		y := n.upsampleTo("scale", head(n, stages[3], classes), image)
+		if n.auxiliary != nil {
+			aux := n.fcnHeadAs("aux_classifier.", stages[2], classes)
+			*n.auxiliary = n.upsampleTo("aux_classifier.scale", aux, image)
+		}
+		return y
 	}
 }
 
 // fcnHead is that of Long, Shelhamer, Darrell 2015, as torchvision has it.
 func fcnHead(n *net, x graph.Value, classes int) graph.Value {
+	return n.fcnHeadAs("classifier.", x, classes)
+}
+
+func (n *net) fcnHeadAs(prefix string, x graph.Value, classes int) graph.Value {
 	c := convSpec{out: n.channels(x) / 4, kernel: 3, stride: 1, pad: 1}
-	x = n.convNormReluAs("classifier.", 0, x, c)
-	x = n.Op(graph.Dropout, "classifier.3", []graph.Value{x}, "p", 0.1)
-	return n.pixelHead("classifier.4", x, classes)
+	x = n.convNormReluAs(prefix, 0, x, c)
+	x = n.Op(graph.Dropout, prefix+"3", []graph.Value{x}, "p", 0.1)
+	return n.pixelHead(prefix+"4", x, classes)
 }
 
 // deepLabHead is that of DeepLabv3 (Chen et al. 2017): atrous spatial pyramid

@@ -27,9 +27,11 @@ var zoo = []Architecture{
 	{Name: "unet-bn", About: "a class for each pixel (Ronneberger et al. 2015), 4 levels, 16 channels",
 		Input: scenes, Classes: 6, LR: 0.05, Mean: ImageNetMean, Std: ImageNetStd, forward: unetBN},
 	pixelNet("fcn-resnet50", "a class for each pixel (Long et al. 2015) on a dilated ResNet-50",
-		onResNet50(fcnHead)),
+		onResNet50(fcnHead)).withAuxiliary(),
 	pixelNet("deeplabv3-resnet50", "a class for each pixel (Chen et al. 2017) on a dilated ResNet-50",
-		onResNet50(deepLabHead)),
+		onResNet50(deepLabHead)).withAuxiliary(),
+	pixelNet("lraspp-mobilenetv3-large", "a class for each pixel on MobileNetV3 (Howard et al. 2019)", lraspp),
+	pixelNet("espnet-c", "a class for each pixel by dilated pyramids (Mehta et al. 2018)", espNetC),
 	imageNetNet("vgg16-bn", "VGG configuration D with batch norm (Simonyan and Zisserman 2014)", 0.01, vgg16BN),
 }
 
@@ -51,4 +53,9 @@ func imageNetNet(name, about string, lr float64, f forward) Architecture {
 func pixelNet(name, about string, f forward) Architecture {
 	return Architecture{Name: name, About: about, Input: photos, Classes: 21, LR: 0.05,
 		Mean: ImageNetMean, Std: ImageNetStd, forward: f}
+}
+
+func (a Architecture) withAuxiliary() Architecture {
+	a.auxiliary = true
+	return a
 }

@@ -3,6 +3,7 @@ package models_test
 import (
 	"testing"
 
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -29,6 +30,8 @@ var zooCases = []struct {
 	{"unet-bn", 1964182, 18, "head.bias"}, // counted by hand
 	{"fcn-resnet50", 32957013, 54, "classifier.4.bias"},
 	{"deeplabv3-resnet50", 39638869, 60, "classifier.4.bias"},
+	{"lraspp-mobilenetv3-large", 3221538, 47, "classifier.high_classifier.bias"},
+	{"espnet-c", 349705, 16, "classifier.conv.weight"}, // counted by hand
 	{"vgg16-bn", 138365992, 13, "classifier.6.bias"},
 }
 
@@ -50,5 +53,33 @@ func TestZoo(t *testing.T) {
 		if got := m.Graph.State[len(m.Graph.State)-1].Name; got != c.last {
 			t.Errorf("%s: last tensor is %s, want %s", c.name, got, c.last)
 		}
+	}
+}
+
+// With their auxiliary heads networks for pixels have the parameters, and the names,
+// that torchvision 0.14 has.
+func TestAuxiliaryHeads(t *testing.T) {
+	for name, want := range map[string]int{"fcn-resnet50": 35322218, "deeplabv3-resnet50": 42004074} {
+		m, err := models.Build(name, models.Options{Auxiliary: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Summary().Parameters; got != want {
+			t.Errorf("%s: %d parameters, want %d", name, got, want)
+		}
+		if got := m.Graph.State[len(m.Graph.State)-1].Name; got != "aux_classifier.4.bias" {
+			t.Errorf("%s: the last tensor is %s", name, got)
+		}
+		plain, err := models.Build(name, models.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		without, err := m.Graph.Without(graph.Auxiliary)
+		if err != nil || string(without.Text()) != string(plain.Graph.Text()) {
+			t.Errorf("%s: without its head it is another graph, %v", name, err)
+		}
+	}
+	if _, err := models.Build("resnet18", models.Options{Auxiliary: true}); err == nil {
+		t.Error("resnet18 has an auxiliary head")
 	}
 }

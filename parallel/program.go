@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -199,14 +200,10 @@ func (t *trainBuilder) finish() error {
 	return t.reduce(loss, hits, seeds)
 }
 
-// auxiliaryOutput is the name of an output that only training has a use for: its
-// loss is a second one.
-const auxiliaryOutput = "aux"
-
 // auxiliary returns the auxiliary output, which has the shape of the logits.
 func (t *trainBuilder) auxiliary(shape []int) (graph.Value, error) {
 	for _, o := range t.From.Outputs {
-		if o.Name != auxiliaryOutput {
+		if o.Name != graph.Auxiliary {
 			continue
 		}
 		if is := t.From.Values[o.Value].Type.Shape; !slices.Equal(is, shape) {
@@ -215,7 +212,8 @@ func (t *trainBuilder) auxiliary(shape []int) (graph.Value, error) {
 		}
 		return t.Value(o.Value), nil
 	}
-	return graph.None, fmt.Errorf("graph %s has no output %s", t.From.Name, auxiliaryOutput)
+	return graph.None, problem.Failure("aux-weight", "model "+t.From.Name+" has no output "+graph.Auxiliary,
+		"start from a model of the zoo that has an auxiliary head, or leave it out")
 }
 
 // reduce appends the backward pass and the closing exchange.

@@ -11,6 +11,7 @@ type Removed struct {
 	Connections map[string]int // nodes by operation: split, gather, all_reduce, track, ...
 	Optimizer   []string       // names of tensors
 	Averages    []string       // names of tensors
+	Auxiliary   []string       // names of tensors of the auxiliary head
 	Sets        []string       // names of sets of tensors beside the state
 	Attachments int
 	Bytes       int64 // of all those tensors
@@ -50,4 +51,24 @@ func (r *Removed) set(s Set) {
 	for _, t := range s.Tensors {
 		r.Bytes += int64(len(t.Bytes))
 	}
+}
+
+// auxiliary returns g without the auxiliary head, whose tensors it counts; g itself
+// if there is none.
+func (r *Removed) auxiliary(g *graph.Graph) (*graph.Graph, error) {
+	out, err := g.Without(graph.Auxiliary)
+	if err != nil || out == g {
+		return g, err
+	}
+	kept := map[string]bool{}
+	for _, s := range out.State {
+		kept[s.Name] = true
+	}
+	for _, s := range g.State {
+		if !kept[s.Name] {
+			r.Auxiliary = append(r.Auxiliary, s.Name)
+			r.Bytes += int64(tensor.Count(s.Shape) * s.DType.Size())
+		}
+	}
+	return out, nil
 }

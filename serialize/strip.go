@@ -10,18 +10,17 @@ import (
 
 // Strip makes the template of a checkpoint: without the replica connections
 // and without all that only training needs. It is the inverse of
-// parallel.Wrap: graph and state come out as they went in. The tensors are
-// shared with c.
+// parallel.Wrap: graph and state come out as they went in, but for an auxiliary
+// head. The tensors are shared with c.
 func Strip(c *Checkpoint) (*models.Model, Removed, error) {
 	g, removed, err := StripGraph(c.Graph)
+	if err == nil {
+		g, err = removed.auxiliary(g)
+	}
 	if err != nil {
 		return nil, removed, fmt.Errorf("strip %s: %w", c.Architecture, err)
 	}
-	m := &models.Model{Architecture: c.Architecture, Graph: g, State: map[string]tensor.Tensor{},
-		Preprocess: c.Preprocess, Labels: c.Labels, Recipe: c.Recipe}
-	for _, s := range g.State {
-		m.State[s.Name] = c.State[s.Name]
-	}
+	m, err := c.template(g)
 	for _, s := range c.Training {
 		removed.training(s)
 	}
@@ -29,10 +28,30 @@ func Strip(c *Checkpoint) (*models.Model, Removed, error) {
 		removed.set(s)
 	}
 	removed.Attachments = len(c.Attachments)
-	if err := m.Check(); err != nil {
-		return nil, removed, fmt.Errorf("strip %s: %w", c.Architecture, err)
+	return m, removed, err
+}
+
+// Unwrap makes the model that goes on training: what Strip makes, with the
+// auxiliary head.
+func Unwrap(c *Checkpoint) (*models.Model, error) {
+	g, _, err := StripGraph(c.Graph)
+	if err != nil {
+		return nil, fmt.Errorf("strip %s: %w", c.Architecture, err)
 	}
-	return m, removed, nil
+	return c.template(g)
+}
+
+// template returns the model of g, whose state c has.
+func (c *Checkpoint) template(g *graph.Graph) (*models.Model, error) {
+	m := &models.Model{Architecture: c.Architecture, Graph: g, State: map[string]tensor.Tensor{},
+		Preprocess: c.Preprocess, Labels: c.Labels, Recipe: c.Recipe}
+	for _, s := range g.State {
+		m.State[s.Name] = c.State[s.Name]
+	}
+	if err := m.Check(); err != nil {
+		return nil, fmt.Errorf("strip %s: %w", c.Architecture, err)
+	}
+	return m, nil
 }
 
 // StripGraph returns g without replica connections: split, gather and track

@@ -18,13 +18,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What testdata/resnet20_steps.py and unet_steps.py printed: see there.
+// What testdata/resnet20_steps.py, unet_steps.py and auxiliary_steps.py printed: see there.
 //
 //go:embed testdata/resnet20_steps.txt
 var resnet20Steps string
 
 //go:embed testdata/unet_steps.txt
 var unetSteps string
+
+//go:embed testdata/auxiliary_steps.txt
+var auxiliarySteps string
 
 // golden is what a script computed: its sizes and seed. The rows go over
 // replicas of different sizes.
@@ -34,12 +37,53 @@ type golden struct {
 	lr                  float64
 	weights             string // of the classes, for a class for each pixel
 	steps               string
+	graph               string  // of a model that is not in the zoo
+	aux                 float64 // weight of the auxiliary loss
+	recompute           bool
 }
 
 var (
-	goldenResNet20 = &golden{"resnet20", 10, 8, 246, 0.1, "", resnet20Steps}
-	goldenUNet     = &golden{"unet-bn", 3, 16, 5, 0.02, "0.5,1,2", unetSteps}
+	goldenResNet20 = &golden{model: "resnet20", classes: 10, side: 8, seed: 246, lr: 0.1,
+		steps: resnet20Steps}
+	goldenUNet = &golden{model: "unet-bn", classes: 3, side: 16, seed: 5, lr: 0.02,
+		weights: "0.5,1,2", steps: unetSteps}
+	goldenAuxiliary = &golden{model: "two heads", classes: 3, side: 8, seed: 5, lr: 0.1, weights: "0.5,1,2",
+		steps: auxiliarySteps, graph: twoHeads, aux: 0.4}
 )
+
+// twoHeads is the network of auxiliary_steps.py.
+const twoHeads = `bnctl graph 1
+graph "two heads"
+
+state conv1.weight f32[4,3,3,3] weight he_normal(0)
+state bn1.weight f32[4] gamma ones
+state bn1.bias f32[4] beta zeros
+state bn1.running_mean f32[4] mean zeros
+state bn1.running_var f32[4] variance ones
+state conv2.weight f32[4,4,3,3] weight he_normal(0)
+state bn2.weight f32[4] gamma ones
+state bn2.bias f32[4] beta zeros
+state bn2.running_mean f32[4] mean zeros
+state bn2.running_var f32[4] variance ones
+state head.weight f32[3,4,1,1] weight uniform(0.5)
+state head.bias f32[3] bias zeros
+state aux.weight f32[3,4,1,1] weight uniform(0.5)
+state aux.bias f32[3] bias zeros
+
+func main(x rows u8[8,8,3]) {
+  image = image(x, mean=[0.485,0.456,0.406], std=[0.229,0.224,0.225])
+  conv1 = conv(image, @conv1.weight, pad=[1,1,1,1])
+  bn1 = batch_norm(conv1, @bn1.weight, @bn1.bias, @bn1.running_mean, @bn1.running_var)
+  relu1 = relu(bn1)
+  conv2 = conv(relu1, @conv2.weight, pad=[1,1,1,1])
+  bn2 = batch_norm(conv2, @bn2.weight, @bn2.bias, @bn2.running_mean, @bn2.running_var)
+  relu2 = relu(bn2)
+  head = conv(relu2, @head.weight, @head.bias)
+  second = conv(relu1, @aux.weight, @aux.bias)
+  return logits rows = head
+  return aux rows = second
+}
+`
 
 const goldenBatch, goldenReplicas = 6, 4
 
@@ -53,6 +97,9 @@ func (g *golden) words(stream, i int) uint32 {
 
 // template returns the model without weights.
 func (g *golden) template(t *testing.T) *models.Model {
+	if g.graph != "" {
+		return written(t, g.graph)
+	}
 	m, err := models.Build(g.model, models.Options{Classes: g.classes,
 		Input: models.Size{Height: g.side, Width: g.side, Channels: 3}})
 	if err != nil {
@@ -111,7 +158,7 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 	ctx, m := context.Background(), g.build(t)
 	r := &Recipe{Batch: goldenBatch, Replicas: goldenReplicas, Accumulate: 1, BN: bn.Sync, BNStats: bn.Pooled,
 		Optimizer: "sgd", LR: g.lr, Momentum: 0.9, WeightDecay: 1e-4, Schedule: "constant", Steps: steps,
-		ClassWeights: g.weights, Data: Data{Samples: goldenBatch, Classes: g.classes}}
+		ClassWeights: g.weights, AuxWeight: g.aux, Data: Data{Samples: goldenBatch, Classes: g.classes}}
 	must := func(err error) {
 		if err != nil {
 			t.Helper()
@@ -124,6 +171,10 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 	must(err)
 	program, err := Program(r, m.Graph, wrapped, trained)
 	must(err)
+	if g.recompute {
+		program, err = recomputing(program)
+		must(err)
+	}
 	schedule, err := NewSchedule(r)
 	must(err)
 	weights, err := r.classWeights(g.classes)
@@ -166,7 +217,7 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 // Three steps of a network give what PyTorch has: losses within 1e-5, weights
 // and statistics within 1e-4 of their size.
 func TestThreeStepsAsInPyTorch(t *testing.T) {
-	for _, g := range []*golden{goldenResNet20, goldenUNet} {
+	for _, g := range []*golden{goldenResNet20, goldenUNet, goldenAuxiliary} {
 		for name, p := range map[string]device.Provider{"cpu": cpu.Provider{}, "ref": ref.Provider{}} {
 			t.Run(g.model+" "+name, func(t *testing.T) { g.compare(t, p) })
 		}

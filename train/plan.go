@@ -124,7 +124,11 @@ func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*grap
 	if err != nil {
 		return nil, err
 	}
-	predict, err := parallel.PredictFunction(template)
+	answers, err := template.Without(graph.Auxiliary)
+	if err != nil {
+		return nil, err
+	}
+	predict, err := parallel.PredictFunction(answers)
 	if err != nil {
 		return nil, err
 	}

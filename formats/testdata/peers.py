@@ -53,6 +53,12 @@ def network(name, classes):
     cifar = {"resnet20": 3, "resnet32": 5, "resnet44": 7, "resnet56": 9, "resnet110": 18}
     if name in cifar:
         return CIFAR(cifar[name], classes)
+    pixels = {"fcn-resnet50": "fcn_resnet50", "deeplabv3-resnet50": "deeplabv3_resnet50",
+              "lraspp-mobilenetv3-large": "lraspp_mobilenet_v3_large"}
+    if name in pixels:
+        more = {} if name.startswith("lraspp") else {"aux_loss": False}
+        return getattr(torchvision.models.segmentation, pixels[name])(
+            weights=None, weights_backbone=None, num_classes=classes, **more)
     name = {"mobilenetv2": "mobilenet_v2", "vgg16-bn": "vgg16_bn"}.get(name, name)
     return getattr(torchvision.models, name)(num_classes=classes)
 
@@ -67,7 +73,8 @@ def main(name, classes, weights, pixels=None, side=0):
     mean, std = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
     x = (x - mean[:, None, None]) / std[:, None, None]
     with torch.no_grad():
-        for v in model(torch.from_numpy(x)).flatten().tolist():
+        y = model(torch.from_numpy(x))
+        for v in (y["out"] if isinstance(y, dict) else y).flatten().tolist():
             print(repr(v))
 
 

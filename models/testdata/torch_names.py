@@ -10,9 +10,12 @@ import sys
 
 import torch
 import torchvision.models as zoo
+import torchvision.models.segmentation as pixels
 
 MODELS = {"resnet18": zoo.resnet18, "resnet34": zoo.resnet34, "resnet50": zoo.resnet50, "resnet101": zoo.resnet101,
-          "mobilenetv2": zoo.mobilenet_v2, "vgg16-bn": zoo.vgg16_bn}
+          "mobilenetv2": zoo.mobilenet_v2, "vgg16-bn": zoo.vgg16_bn,
+          "fcn-resnet50": pixels.fcn_resnet50, "deeplabv3-resnet50": pixels.deeplabv3_resnet50,
+          "lraspp-mobilenetv3-large": pixels.lraspp_mobilenet_v3_large}
 
 
 def digest(state):
@@ -21,6 +24,7 @@ def digest(state):
 
 
 for name, make in MODELS.items():
-    print(name, digest(make().state_dict()))
+    print(name, digest(make(**({"weights_backbone": None} if make.__module__.startswith(pixels.__name__) else {}))
+                       .state_dict()))
 published = torch.load(sys.argv[1], map_location="cpu")["state_dict"]
 print("resnet20", digest({k.removeprefix("module."): v for k, v in published.items()}))

@@ -152,7 +152,7 @@ func (j *Job) hearSource(option string, s data.Source) {
 // of the options or of the checkpoint.
 func (j *Job) arrays() (func(name string, x tensor.Tensor) (tensor.Tensor, error), error) {
 	if j.o.Resume != nil && j.o.Model == "" {
-		m, _, err := serialize.Strip(j.o.Resume)
+		m, err := serialize.Unwrap(j.o.Resume)
 		return modelfile.Arrays(m, j.o.Hear.Note), err
 	}
 	return modelfile.StartArrays(j.o.Model, j.o.Start, j.o.Hear.Note), nil
@@ -249,7 +249,7 @@ func (j *Job) begin(ctx context.Context, r *train.Recipe) error {
 
 func (j *Job) start(seed uint64) (*modelfile.Started, error) {
 	o := j.o.Start
-	o.Seed = seed
+	o.Seed, o.Auxiliary = seed, j.Recipe.AuxWeight > 0
 	return modelfile.Start(j.o.Model, j.Data.Info(), o)
 }
 

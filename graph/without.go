@@ -1,0 +1,30 @@
+package graph
+
+import "slices"
+
+// Without returns g without the output of that name, and without the nodes and
+// the state that nothing else reads; g itself if there is none, or only that one.
+func (g *Graph) Without(output string) (*Graph, error) {
+	i := slices.IndexFunc(g.Main.Outputs, func(o Output) bool { return o.Name == output })
+	if i < 0 || len(g.Main.Outputs) == 1 {
+		return g, nil
+	}
+	main := g.Main.Clone()
+	main.Outputs = slices.Delete(main.Outputs, i, i+1)
+	main, err := Prune(main, g.State)
+	if err != nil {
+		return nil, err
+	}
+	before, after := reads(g.Main), reads(main)
+	return &Graph{Name: g.Name, Main: main, State: slices.DeleteFunc(slices.Clone(g.State),
+		func(s State) bool { return before[s.Name] && !after[s.Name] })}, nil
+}
+
+// reads returns the names of the state that f reads.
+func reads(f *Function) map[string]bool {
+	names := map[string]bool{}
+	for _, v := range f.Values {
+		names[v.State] = true
+	}
+	return names
+}

@@ -31,6 +31,10 @@ type Config struct {
 	Placement     []int         // parallel.Config.Placement
 	BySpeed       bool          // parallel.Config.BySpeed
 	DeviceTimeout time.Duration // parallel.Config.Timeout
+	// Recompute says what of the forward pass is computed again where the backward
+	// pass needs it, for less memory: "none", "all", or "auto" and "": all where a
+	// device has too little memory free.
+	Recompute string
 
 	Checkpoint      string // file; "" writes none
 	CheckpointEvery int    // steps; 0: at the end of every epoch

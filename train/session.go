@@ -72,7 +72,7 @@ func Resume(ctx context.Context, k *serialize.Checkpoint, r *Recipe, c Config) (
 	if diff := r.Differences(was); len(diff) > 0 {
 		return nil, &RecipeError{diff}
 	}
-	template, _, err := serialize.Strip(k)
+	template, err := serialize.Unwrap(k)
 	if err != nil {
 		return nil, err
 	}
@@ -143,8 +143,11 @@ func (s *Session) open(ctx context.Context, state map[string]tensor.Tensor,
 	if err := s.agree(ctx, state, from); err != nil {
 		return err
 	}
-	var err error
-	s.driver, err = parallel.Open(ctx, s.program, state, s.config.Devices, parallel.Config{
+	program, err := s.loaded()
+	if err != nil {
+		return err
+	}
+	s.driver, err = parallel.Open(ctx, program, state, s.config.Devices, parallel.Config{
 		Replicas: s.recipe.StepReplicas(), Batch: s.recipe.StepBatch(), Reopen: s.config.Reopen,
 		Peers: s.config.Peers, Placement: s.config.Placement, BySpeed: s.config.BySpeed,
 		Template: s.recipe.WeightSync == parallel.Template, Local: s.recipe.local(),

@@ -15,9 +15,12 @@ func modelsCommand() *cli.Command {
    bnctl models list --json`},
 			{Name: "show", Usage: "layers, shapes, parameters, FLOPs, default learning rate", ArgsUsage: "NAME",
 				Description: `   bnctl models show resnet20
-   bnctl models show lenet-bn --text > mine.graph`,
+   bnctl models show lenet-bn --text > mine.graph
+   bnctl models show deeplabv3-resnet50 --batch 8 --size 512x512`,
 				Flags: []cli.Flag{
 					&cli.BoolFlag{Name: "text", Usage: "print the graph in text form, as --model takes it"},
+					&cli.IntFlag{Name: "batch", Usage: "say what training with batches of `N` samples takes of memory"},
+					&cli.StringFlag{Name: "size", Usage: "of images of `HxW`", DefaultText: "the model's own"},
 				},
 				Action: modelsShow},
 		},
@@ -35,6 +38,9 @@ func modelsShow(c *cli.Context) error {
 	name, err := oneArgument(c, "NAME", "of an architecture, as models list has them")
 	if err != nil {
 		return err
+	}
+	if c.IsSet("batch") || c.IsSet("size") {
+		return showMemory(outputOf(c), name, c.String("size"), c.Int("batch"))
 	}
 	return showModel(outputOf(c), name, c.Bool("text"))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/train"
 )
 
 func listModels(o *output) error {
@@ -16,6 +17,23 @@ func listModels(o *output) error {
 		o.result("%-12s  %-9s  %7d  %10d  %8.1f  %5g  %s", e.Name, e.Input, e.Classes, e.Parameters,
 			e.Flops/1e6, e.LR, e.About)
 	}
+	return nil
+}
+
+// showMemory prints what training a model of the zoo takes.
+func showMemory(o *output, name, size string, batch int) error {
+	a, err := modelfile.Zoo(name)
+	if err != nil {
+		return err
+	}
+	m, err := train.MemoryOf(a.Name, size, batch)
+	if err != nil {
+		return err
+	}
+	gb := func(n int64) float64 { return float64(n) / 1e9 }
+	o.event("memory", m)
+	o.result("%s, batches of %d, %s: state %.2f GB on each device, activations at most %.2f GB, %.2f GB with "+
+		"--recompute all", a.Name, m.Batch, m.Input, gb(m.State), gb(m.Activations), gb(m.Recomputed))
 	return nil
 }
 

@@ -47,8 +47,8 @@ func trainAction(c *cli.Context) error {
 		resumed: job.ResumedFrom(c.String("resume"), c.String("checkpoint"), c.String("output")),
 		logDir:  c.String("log-dir"),
 		config: train.Config{Workers: c.Int("workers"), LogEvery: c.Int("log-every"),
-			CheckpointEvery: c.Int("checkpoint-every"),
-			DeviceTimeout:   time.Duration(c.Float64("device-timeout") * float64(time.Second))},
+			CheckpointEvery: c.Int("checkpoint-every"), Recompute: c.String("recompute"),
+			DeviceTimeout: time.Duration(c.Float64("device-timeout") * float64(time.Second))},
 		goOn: func(checkpoint string) string { return goOn(c, checkpoint) }}
 	return onRanks(c, o, func(ctx context.Context, p peers) error {
 		k, err := job.ReadCheckpoint(ctx, p, t.resumed, c.String("resume") == "auto")

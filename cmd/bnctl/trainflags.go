@@ -66,7 +66,7 @@ func recipeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "class-weights", DefaultText: "1",
 			Usage: "of the classes in the loss, `W,W`, or median: by their frequency in masks"},
 		&cli.Float64Flag{Name: "aux-weight", DefaultText: "none",
-			Usage: "weight of a second loss, of the output aux that a graph of your own has"},
+			Usage: "weight of the loss of the auxiliary head, the output aux, which strip removes"},
 		&cli.Float64Flag{Name: "ema", Usage: "the template is the exponential average of the weights with " +
 			"this `DECAY`", DefaultText: "none"},
 		&cli.StringFlag{Name: "augment", Value: d.Augment,
@@ -102,6 +102,8 @@ func runFlags() []cli.Flag {
 				"same bits"},
 		&cli.Float64Flag{Name: "device-timeout", Value: 30,
 			Usage: "`SECONDS` after which a device that keeps others waiting is lost, and a run without any gives up"},
+		&cli.StringFlag{Name: "recompute", Value: "auto", Usage: "compute activations again where the gradient needs " +
+			"them, for less memory: none, auto (where memory lacks) or all; the same bits"},
 		&cli.IntFlag{Name: "log-every", Value: 10, Usage: "`STEPS` between progress lines"},
 		&cli.StringFlag{Name: "log-dir", Usage: "write the curves to `DIR`, for TensorBoard"},
 		fabricFlag(),

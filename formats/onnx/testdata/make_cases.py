@@ -275,3 +275,24 @@ case("softmax-12-default", one("Softmax"), opset=12)
 case("pad-reflect-18", [node("Pad", ["x", "p", "", "a"], ["y"], mode="reflect")], {"p": i64(1, 2, 2, 0), "a": i64(2, -1)}, opset=18)
 case("slice-steps", one("Slice", 5), {"c1": i64(1, 0), "c2": i64(6, 9), "c3": i64(-2, 3), "c4": i64(3, 2)})
 case("batchnorm-outputs", [node("BatchNormalization", ["x", "g", "b", "m", "v"], ["y"], momentum=0.5)], {"g": f32(4), "b": f32(4), "m": f32(4), "v": f32(4) ** 2}, 9)
+
+# What segmentation networks are exported with: learned upsampling, and maps that are
+# scaled to the size of the input, whatever that is.
+f32 = lambda *s, rng=np.random.RandomState(13): rng.uniform(-1, 1, s).astype(np.float32)
+for name, shape, a in (("twice", (4, 3, 4, 4), dict(strides=[2, 2], pads=[1, 1, 1, 1])),
+                       ("group", (4, 3, 3, 3), dict(group=2, strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1])),
+                       ("dilations", (4, 2, 3, 2), dict(dilations=[2, 3], strides=[1, 2])),
+                       ("pads", (4, 2, 4, 3), dict(pads=[2, 0, 1, 2], strides=[3, 2]))):
+    w = f32(*shape)
+    case("convtranspose-" + name, [node("ConvTranspose", ["x", "w"], ["y"], **a)], {"w": w})
+w = f32(3, 4, 3, 3)
+for name, mode in (("linear", dict(mode="linear", coordinate_transformation_mode="pytorch_half_pixel")),
+                   ("corners", dict(mode="linear", coordinate_transformation_mode="align_corners")),
+                   ("nearest", dict(mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"))):
+    for way, size in ("small", (6, 5)), ("large", (13, 10)):
+        case("likeinput-%s-%s" % (name, way), [
+            node("Conv", ["x", "w"], ["c"], strides=[2, 2], pads=[1, 1, 1, 1]), node("Shape", ["x"], ["s"]),
+            node("Slice", ["s", "two", "four"], ["hw"]), node("Shape", ["c"], ["t"]),
+            node("Slice", ["t", "zero", "two"], ["nc"]), node("Concat", ["nc", "hw"], ["sizes"], axis=0),
+            node("Resize", ["c", "", "", "sizes"], ["y"], **mode)],
+             {"w": w, "zero": i64(0), "two": i64(2), "four": i64(4)}, shape=("N", 4) + size)

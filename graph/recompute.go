@@ -1,0 +1,156 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Recompute returns f, a training function, which keeps less of its forward pass
+// for the backward pass: what lies between cuts is computed a second time where the
+// backward pass reaches it (Chen, Xu, Zhang, Guestrin 2016). No value changes: the
+// same operations run on the same operands, and sums over rows are never repeated.
+// Of all numbers of cuts it takes that with the least ActivationBytes, and f itself
+// if none is better.
+func Recompute(f *Function, state []State) (*Function, error) {
+	const most = 32
+	best := f
+	for segments := 1; segments <= most; segments++ {
+		g, err := f.recomputed(state, segments)
+		if err != nil {
+			return nil, fmt.Errorf("recompute: %w", err)
+		}
+		if g.ActivationBytes() < best.ActivationBytes() {
+			best = g
+		}
+	}
+	return best, nil
+}
+
+// ActivationBytes returns how many bytes the values of one row take where most of
+// them are in use, as if each had its own place from its node to its last use.
+func (f *Function) ActivationBytes() int {
+	last := f.lastUses(func(int) bool { return true })
+	ending := make([]int, len(f.Nodes)+1) // bytes that end with a node
+	live, most := 0, 0
+	for _, v := range f.Inputs {
+		live += f.rowBytes(v)
+		ending[last[v]] += f.rowBytes(v)
+	}
+	for i := range f.Nodes {
+		for _, v := range f.Nodes[i].Out {
+			live += f.rowBytes(v)
+			ending[max(last[v], i)] += f.rowBytes(v)
+		}
+		most = max(most, live)
+		live -= ending[i]
+	}
+	return most
+}
+
+// rowBytes returns the size of a row of v; 0 of a value without rows.
+func (f *Function) rowBytes(v Value) int {
+	t := f.Values[v].Type
+	if t.Kind != Rows {
+		return 0
+	}
+	return t.elements() * t.DType.Size()
+}
+
+// lastUses returns by value the last of the nodes that are meant which reads it, and
+// len(Nodes) for what leaves the function; 0 if there is none.
+func (f *Function) lastUses(meant func(node int) bool) []int {
+	last := make([]int, len(f.Values))
+	for i := range f.Nodes {
+		for _, v := range f.Nodes[i].In {
+			if v != None && meant(i) {
+				last[v] = i
+			}
+		}
+	}
+	for _, v := range f.results() {
+		last[v] = len(f.Nodes)
+	}
+	return last
+}
+
+// backward reports for every node whether it depends on the gradient of a loss.
+func (f *Function) backward() []bool {
+	nodes, values := make([]bool, len(f.Nodes)), make([]bool, len(f.Values))
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		nodes[i] = n.Op == SoftmaxXentGrad ||
+			slices.ContainsFunc(n.In, func(v Value) bool { return v != None && values[v] })
+		for _, v := range n.Out {
+			values[v] = nodes[i]
+		}
+	}
+	return nodes
+}
+
+// recomputed returns f with its forward pass cut into so many segments of equal bytes.
+func (f *Function) recomputed(state []State, segments int) (*Function, error) {
+	back := f.backward()
+	r := &recomputing{Copier: NewCopier(f, NewBuilder(f.Name, &state)), again: f.between(back, segments)}
+	r.Inputs()
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if back[i] {
+			for _, v := range n.In {
+				r.repeat(v)
+			}
+		}
+		r.Copy(n)
+	}
+	r.Outputs()
+	return r.B.Function()
+}
+
+// between returns the nodes of the forward pass whose results lie between cuts, by
+// result: all that have rows, but for those that a segment reads of another.
+func (f *Function) between(back []bool, segments int) map[Value]*Node {
+	total, segment := 0, make([]int, len(f.Nodes))
+	for i := range f.Nodes {
+		for _, v := range f.Nodes[i].Out {
+			if !back[i] {
+				total += f.rowBytes(v)
+			}
+		}
+		segment[i] = total
+	}
+	for i := range segment {
+		segment[i] = segment[i] * segments / (total + 1)
+	}
+	last := f.lastUses(func(i int) bool { return !back[i] })
+	again := map[Value]*Node{}
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if back[i] || len(n.Out) != 1 || f.rowBytes(n.Out[0]) == 0 {
+			continue
+		}
+		if v := n.Out[0]; last[v] < len(f.Nodes) && segment[max(last[v], i)] == segment[i] {
+			again[v] = n
+		}
+	}
+	return again
+}
+
+// recomputing copies a function whose backward pass reads copies of again.
+type recomputing struct {
+	Copier
+	again map[Value]*Node // by value, what is to be computed again and was not yet
+}
+
+// repeat computes v again, and before it what it is made of.
+func (r *recomputing) repeat(v Value) {
+	n := r.again[v]
+	if n == nil {
+		return
+	}
+	delete(r.again, v)
+	var in []Value
+	for _, o := range n.In {
+		r.repeat(o)
+		in = append(in, r.Value(o))
+	}
+	r.To[v] = r.B.Node(n.Op, r.B.Free(r.From.Values[v].Name+".again"), n.Attrs, in...)[0]
+}

@@ -1,0 +1,84 @@
+package train
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Memory is what training an architecture with sgd takes, in bytes, over all devices:
+// values that a device never stores, since it computes the next from them at once,
+// count too.
+type Memory struct {
+	Batch       int    `json:"batch"`
+	Input       string `json:"input"`
+	State       int64  `json:"state"` // weights, gradients, statistics, and what sgd keeps; on each device
+	Activations int64  `json:"activations"`
+	Recomputed  int64  `json:"recomputed"` // Activations with recomputation of all
+}
+
+// MemoryOf returns what training an architecture of the zoo on batches of images of
+// a size, "256x256" or "" for its own, takes. Errors are *problem.Error of batch or
+// size, or those of models.Build.
+func MemoryOf(name, size string, batch int) (*Memory, error) {
+	a, err := models.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	o := models.Options{Input: a.Input}
+	if size != "" {
+		n, err := fmt.Sscanf(size+"\n", "%dx%d\n", &o.Input.Height, &o.Input.Width)
+		if n != 2 || err != nil {
+			return nil, problem.New("size", strconv.Quote(size), "want height x width, as 256x256", "")
+		}
+	}
+	if batch < 1 {
+		return nil, problem.New("batch", strconv.Itoa(batch), "want at least 1", "")
+	}
+	m, err := models.Build(name, o)
+	if err != nil {
+		return nil, err
+	}
+	p, err := sgdProgram(m.Graph)
+	if err != nil {
+		return nil, err
+	}
+	again, err := recomputing(p)
+	if err != nil {
+		return nil, err
+	}
+	bytes := func(p *graph.Program) int64 { return int64(batch) * int64(p.Function(graph.Train).ActivationBytes()) }
+	return &Memory{Batch: batch, Input: o.Input.String(), State: stateBytes(p.State), Activations: bytes(p),
+		Recomputed: bytes(again)}, nil
+}
+
+// sgdProgram returns the program that trains a graph with sgd and batch norm over the batch.
+func sgdProgram(g *graph.Graph) (*graph.Program, error) {
+	wrapped, err := parallel.Wrap(g, parallel.Options{Replicas: 1, BN: bn.Sync, Stats: bn.Pooled})
+	if err != nil {
+		return nil, err
+	}
+	trained, err := Trained(g, nil)
+	if err != nil {
+		return nil, err
+	}
+	return Program(&Recipe{Optimizer: "sgd", BN: bn.Sync, Momentum: 0.9}, g, wrapped, trained)
+}
+
+// stateBytes returns the size of a table of state and of the gradients of what is trained.
+func stateBytes(table []graph.State) int64 {
+	n := int64(0)
+	for _, s := range table {
+		bytes := int64(tensor.Count(s.Shape) * s.DType.Size())
+		if n += bytes; s.Role.Trained() {
+			n += bytes
+		}
+	}
+	return n
+}

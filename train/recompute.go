@@ -1,0 +1,59 @@
+package train
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Values of Config.Recompute.
+const (
+	noRecompute   = "none"
+	autoRecompute = "auto" // where a device has too little memory free; alone, never with Peers
+	allRecompute  = "all"
+)
+
+// loaded returns the program as devices load it.
+func (p *plan) loaded() (*graph.Program, error) {
+	switch want := p.config.Recompute; {
+	case want == allRecompute, (want == "" || want == autoRecompute) && p.config.Peers == nil && p.tight():
+		return recomputing(p.program)
+	case want == "" || want == autoRecompute || want == noRecompute:
+		return p.program, nil
+	default:
+		return nil, problem.New("recompute", strconv.Quote(want), "want one of "+
+			strings.Join([]string{noRecompute, autoRecompute, allRecompute}, ", "), "")
+	}
+}
+
+// recomputing returns a program of Program whose training function keeps less of
+// the forward pass: graph.Recompute. Its results have the same bits.
+func recomputing(p *graph.Program) (*graph.Program, error) {
+	out := &graph.Program{Name: p.Name, State: p.State, Functions: slices.Clone(p.Functions)}
+	for i, f := range out.Functions {
+		if f.Name != graph.Train {
+			continue
+		}
+		var err error
+		if out.Functions[i], err = graph.Recompute(f, p.State); err != nil {
+			return nil, err
+		}
+	}
+	return out, out.Check()
+}
+
+// tight reports whether some device has less memory free than its share of a batch takes.
+func (p *plan) tight() bool {
+	train := p.program.Function(graph.Train)
+	share := (p.recipe.StepBatch() + len(p.config.Devices) - 1) / max(len(p.config.Devices), 1)
+	need := int64(share)*int64(train.ActivationBytes()) + stateBytes(p.program.State)
+	for _, m := range p.config.Devices {
+		if free := m.Device.Info().MemoryFree; free > 0 && need > free {
+			return true
+		}
+	}
+	return false
+}

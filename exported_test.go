@@ -36,7 +36,6 @@ var unusedNames = map[string]string{
 	"bn.Layer.Cumulative":      figure,
 	"data.Statistics.Smallest": figure,
 	"graph.Cost.RowBytes":      figure,
-	"graph.Cost.RowFlops":      figure,
 	"models.Loaded.Mismatched": figure,
 	"models.Loaded.Unused":     figure,
 	"study.Plot.Caption":       figure,
@@ -55,7 +54,6 @@ var unusedNames = map[string]string{
 	"graph.Op.Decomposes":     devices,
 	"graph.Op.Differentiable": devices,
 	"graph.Ops":               devices,
-	"graph.Extend":            "for callers who add to a function, as tests of gradients do",
 
 	"bn.Modes":                   "as bn.Rules and bn.Updates, which commands list",
 	"data.Transform.ApplyMask":   checked,

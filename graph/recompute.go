@@ -27,24 +27,62 @@ func Recompute(f *Function, state []State) (*Function, error) {
 }
 
 // ActivationBytes returns how many bytes the values of one row take where most of
-// them are in use, as if each had its own place from its node to its last use.
+// them are in use, on a device that computes row by row until it needs what all rows
+// make: what one such pass makes and reads takes none.
 func (f *Function) ActivationBytes() int {
-	last := f.lastUses(func(int) bool { return true })
-	ending := make([]int, len(f.Nodes)+1) // bytes that end with a node
-	live, most := 0, 0
-	for _, v := range f.Inputs {
-		live += f.rowBytes(v)
-		ending[last[v]] += f.rowBytes(v)
+	pass := f.passes()
+	first, last, stored := make([]int, len(f.Values)), make([]int, len(f.Values)), make([]bool, len(f.Values))
+	for _, v := range f.results() {
+		stored[v], last[v] = true, len(f.Nodes)
 	}
 	for i := range f.Nodes {
-		for _, v := range f.Nodes[i].Out {
-			live += f.rowBytes(v)
-			ending[max(last[v], i)] += f.rowBytes(v)
+		n := &f.Nodes[i]
+		for _, v := range n.Out {
+			first[v] = pass[i]
 		}
-		most = max(most, live)
-		live -= ending[i]
+		for _, v := range n.In {
+			if v != None {
+				last[v] = max(last[v], pass[i])
+				stored[v] = stored[v] || pass[i] > first[v] || !f.byRow(n)
+			}
+		}
 	}
-	return most
+	bytes := make([]int, len(f.Nodes)+1) // by pass
+	for v := range f.Values {
+		for p := first[v]; stored[v] && p <= min(last[v], len(f.Nodes)); p++ {
+			bytes[p] += f.rowBytes(Value(v))
+		}
+	}
+	return slices.Max(bytes)
+}
+
+// passes returns for every node how many times before it all rows had to be there: a
+// node reads what others made of them.
+func (f *Function) passes() []int {
+	pass, made := 0, map[Value]bool{}
+	passes, users := make([]int, len(f.Nodes)), f.Users()
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		waits := n.Op != AllReduce || len(users[n.Out[0]]) > 0
+		if waits && slices.ContainsFunc(n.In, func(v Value) bool { return made[v] }) {
+			pass++
+			clear(made)
+		}
+		passes[i] = pass
+		for _, v := range n.Out {
+			made[v] = f.Values[v].Type.Kind != Rows
+		}
+	}
+	return passes
+}
+
+// byRow reports whether a device computes n while a row passes.
+func (f *Function) byRow(n *Node) bool {
+	switch n.Op {
+	case Moments, NormaliseGradSums, ChannelSum, SoftmaxXent, Correct:
+		return true
+	}
+	return slices.ContainsFunc(n.Out, func(v Value) bool { return f.Values[v].Type.Kind == Rows })
 }
 
 // rowBytes returns the size of a row of v; 0 of a value without rows.

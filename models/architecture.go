@@ -79,6 +79,9 @@ func Build(name string, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Auxiliary && !a.auxiliary {
+		return nil, withoutAuxiliary(name)
+	}
 	o = a.complete(o)
 	if err := o.check(a); err != nil {
 		return nil, fmt.Errorf("model %s: %w", name, err)
@@ -139,8 +142,6 @@ const (
 
 func (o Options) check(a Architecture) error {
 	switch s := o.Input; {
-	case o.Auxiliary && !a.auxiliary:
-		return withoutAuxiliary(a.Name)
 	case s.Height < 1 || s.Width < 1 || s.Height > maxSide || s.Width > maxSide,
 		s.Channels < 1 || s.Channels > maxChannels:
 		return fmt.Errorf("input of %v; sides are 1 to %d, channels 1 to %d", s, maxSide, maxChannels)

@@ -71,6 +71,11 @@ func (h *head) find() error {
 	if s := h.f.Values[v].Type.Shape; len(s) > 0 {
 		h.had = s[0]
 	}
+	return h.follow(v)
+}
+
+// follow finds the head behind v. A sum of two has two, as that of LR-ASPP.
+func (h *head) follow(v graph.Value) error {
 	for {
 		n := h.maker(v)
 		if n == nil {
@@ -86,6 +91,14 @@ func (h *head) find() error {
 			}
 			shape[0] = h.classes
 			n.Attrs = n.Attrs.With("shape", shape)
+		case graph.Add:
+			if a, b := h.f.Values[n.In[0]].Type, h.f.Values[n.In[1]].Type; a.Kind != graph.Rows ||
+				b.Kind != graph.Rows || !slices.Equal(a.Shape, b.Shape) {
+				return fmt.Errorf("%s (%v) comes after it", h.f.NodeName(n), n.Op)
+			}
+			if err := h.follow(n.In[1]); err != nil {
+				return err
+			}
 		case graph.Softmax, graph.LogSoftmax, graph.GlobalAvgPool, graph.Upsample, graph.Dropout:
 		default:
 			return fmt.Errorf("%s (%v) comes after it", h.f.NodeName(n), n.Op)

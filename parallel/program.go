@@ -6,7 +6,6 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -212,8 +211,7 @@ func (t *trainBuilder) auxiliary(shape []int) (graph.Value, error) {
 		}
 		return t.Value(o.Value), nil
 	}
-	return graph.None, problem.Failure("aux-weight", "model "+t.From.Name+" has no output "+graph.Auxiliary,
-		"start from a model of the zoo that has an auxiliary head, or leave it out")
+	return graph.None, fmt.Errorf("graph %s has no output %s", t.From.Name, graph.Auxiliary)
 }
 
 // reduce appends the backward pass and the closing exchange.

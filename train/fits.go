@@ -5,10 +5,21 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+// hasAuxiliary refuses a weight for the loss of an auxiliary head that g does not have.
+func (r *Recipe) hasAuxiliary(g *graph.Graph) error {
+	is := func(o graph.Output) bool { return o.Name == graph.Auxiliary }
+	if r.AuxWeight == 0 || slices.ContainsFunc(g.Main.Outputs, is) {
+		return nil
+	}
+	return problem.Failure("aux-weight", "model "+g.Name+" has no output "+graph.Auxiliary,
+		"start from a model of the zoo that has an auxiliary head, or leave it out")
+}
 
 // Fits refuses, before the first step, data that m cannot be trained on, or
 // validation data, unless nil, that it cannot be evaluated on: samples that are

@@ -53,9 +53,10 @@ func MemoryOf(name, size string, batch int) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	bytes := func(p *graph.Program) int64 { return int64(batch) * int64(p.Function(graph.Train).ActivationBytes()) }
-	return &Memory{Batch: batch, Input: o.Input.String(), State: stateBytes(p.State), Activations: bytes(p),
-		Recomputed: bytes(again)}, nil
+	need := &Memory{Batch: batch, Input: o.Input.String(), State: stateBytes(p.State)}
+	need.Activations = int64(batch) * int64(p.Function(graph.Train).ActivationBytes())
+	need.Recomputed = int64(batch) * int64(again.Function(graph.Train).ActivationBytes())
+	return need, nil
 }
 
 // sgdProgram returns the program that trains a graph with sgd and batch norm over the batch.

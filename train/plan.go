@@ -114,6 +114,9 @@ func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*grap
 	if err != nil {
 		return nil, err
 	}
+	if err := r.hasAuxiliary(template); err != nil {
+		return nil, err
+	}
 	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Smoothing: r.LabelSmoothing,
 		Weights: weights, Auxiliary: r.AuxWeight,
 		Seed: int64(r.Seed), Trained: trained, Apart: r.apart()})

@@ -58,7 +58,7 @@ def start(model):
             centre, spread = 0.0, 0.0
         elif name.endswith("running_var"):
             centre, spread = 1.0, 0.0
-        elif ".bn" in name and name.endswith("weight"):
+        elif name.startswith("bn") and name.endswith("weight"):
             centre, spread = 1.0, 0.25
         elif len(shape) == 1:
             centre, spread = 0.0, 0.25

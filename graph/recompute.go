@@ -9,21 +9,82 @@ import (
 // for the backward pass: what lies between cuts is computed a second time where the
 // backward pass reaches it (Chen, Xu, Zhang, Guestrin 2016). No value changes: the
 // same operations run on the same operands, and sums over rows are never repeated.
-// Of all numbers of cuts it takes that with the least ActivationBytes, and f itself
-// if none is better.
+// Of even cuts it takes those with the least ActivationBytes, adds and leaves out
+// single ones while that is less, and is f itself if none is better.
 func Recompute(f *Function, state []State) (*Function, error) {
 	const most = 32
-	best := f
+	s := &search{f: f, state: state, back: f.backward(), best: f, least: f.ActivationBytes()}
+	stored := s.stored()
 	for segments := 1; segments <= most; segments++ {
-		g, err := f.recomputed(state, segments)
-		if err != nil {
-			return nil, fmt.Errorf("recompute: %w", err)
-		}
-		if g.ActivationBytes() < best.ActivationBytes() {
-			best = g
+		s.try(s.even(segments, func(Value) bool { return true }))
+		s.try(s.even(segments, func(v Value) bool { return stored[v] }))
+	}
+	for i := range f.Nodes {
+		if n := &f.Nodes[i]; !s.back[i] && s.cuts != nil && slices.ContainsFunc(n.Out,
+			func(v Value) bool { return stored[v] }) {
+			cuts := slices.Clone(s.cuts)
+			cuts[i] = !cuts[i]
+			s.try(cuts)
 		}
 	}
-	return best, nil
+	return s.best, s.err
+}
+
+// search looks for cuts: by node, whether a segment ends with it.
+type search struct {
+	f     *Function
+	state []State
+	back  []bool // by node
+	best  *Function
+	cuts  []bool // of best; nil: it is f
+	least int    // ActivationBytes of best
+	err   error
+}
+
+// try makes the function with such cuts, and keeps it if it is the best so far.
+func (s *search) try(cuts []bool) {
+	if s.err != nil {
+		return
+	}
+	g, err := s.f.recomputed(s.state, s.back, cuts)
+	if err != nil {
+		s.err = fmt.Errorf("recompute: %w", err)
+		return
+	}
+	if bytes := g.ActivationBytes(); bytes < s.least {
+		s.best, s.cuts, s.least = g, cuts, bytes
+	}
+}
+
+// stored reports by value whether the backward pass reads it of the forward pass.
+func (s *search) stored() []bool {
+	stored := make([]bool, len(s.f.Values))
+	for i := range s.f.Nodes {
+		for _, v := range s.f.Nodes[i].In {
+			if v != None && s.back[i] && s.f.rowBytes(v) > 0 {
+				stored[v] = true
+			}
+		}
+	}
+	return stored
+}
+
+// even returns cuts into segments of equal bytes of the values that count.
+func (s *search) even(segments int, counts func(v Value) bool) []bool {
+	sums, total := make([]int, len(s.f.Nodes)), 0
+	for i := range s.f.Nodes {
+		for _, v := range s.f.Nodes[i].Out {
+			if !s.back[i] && counts(v) {
+				total += s.f.rowBytes(v)
+			}
+		}
+		sums[i] = total
+	}
+	cuts := make([]bool, len(s.f.Nodes))
+	for i := range cuts[:max(len(cuts)-1, 0)] {
+		cuts[i] = sums[i]*segments/(total+1) != sums[i+1]*segments/(total+1)
+	}
+	return cuts
 }
 
 // ActivationBytes returns how many bytes the values of one row take where most of
@@ -125,10 +186,9 @@ func (f *Function) backward() []bool {
 	return nodes
 }
 
-// recomputed returns f with its forward pass cut into so many segments of equal bytes.
-func (f *Function) recomputed(state []State, segments int) (*Function, error) {
-	back := f.backward()
-	r := &recomputing{Copier: NewCopier(f, NewBuilder(f.Name, &state)), again: f.between(back, segments)}
+// recomputed returns f with its forward pass cut.
+func (f *Function) recomputed(state []State, back, cuts []bool) (*Function, error) {
+	r := &recomputing{Copier: NewCopier(f, NewBuilder(f.Name, &state)), again: f.between(back, cuts)}
 	r.Inputs()
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
@@ -145,18 +205,12 @@ func (f *Function) recomputed(state []State, segments int) (*Function, error) {
 
 // between returns the nodes of the forward pass whose results lie between cuts, by
 // result: all that have rows, but for those that a segment reads of another.
-func (f *Function) between(back []bool, segments int) map[Value]*Node {
-	total, segment := 0, make([]int, len(f.Nodes))
+func (f *Function) between(back, cuts []bool) map[Value]*Node {
+	segment, at := make([]int, len(f.Nodes)), 0
 	for i := range f.Nodes {
-		for _, v := range f.Nodes[i].Out {
-			if !back[i] {
-				total += f.rowBytes(v)
-			}
+		if segment[i] = at; cuts[i] {
+			at++
 		}
-		segment[i] = total
-	}
-	for i := range segment {
-		segment[i] = segment[i] * segments / (total + 1)
 	}
 	last := f.lastUses(func(i int) bool { return !back[i] })
 	again := map[Value]*Node{}

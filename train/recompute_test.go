@@ -30,10 +30,9 @@ func TestRecomputeChangesNoBit(t *testing.T) {
 }
 
 // Planned activations with recomputation are at most half of those without, as the
-// cpu device plans them too; those of unet-bn, most of which are of its last level,
-// at most three fifths.
+// cpu device plans them too.
 func TestRecomputeHalvesActivations(t *testing.T) {
-	for name, most := range map[string]float64{"unet-bn": 0.6, "fcn-resnet50": 0.5, "deeplabv3-resnet50": 0.5} {
+	for _, name := range []string{"unet-bn", "fcn-resnet50", "deeplabv3-resnet50"} {
 		g := &golden{model: name, classes: 6, side: 64}
 		p, err := sgdProgram(g.template(t).Graph)
 		if err != nil {
@@ -62,7 +61,7 @@ func TestRecomputeHalvesActivations(t *testing.T) {
 		c, d := planned(p), planned(less)
 		work := is.TotalCost().RowFlops / was.TotalCost().RowFlops
 		t.Logf("%s: %d to %d bytes a row, on cpu %d to %d, work %.2f", g.model, a, b, c, d, work)
-		if float64(b) > most*float64(a) || float64(d) > most*float64(c) || work > 1.4 {
+		if 2*b > a || 2*d > c || work > 1.4 {
 			t.Errorf("%s: %d to %d bytes a row, on cpu %d to %d, work %.2f", g.model, a, b, c, d, work)
 		}
 	}

@@ -21,20 +21,20 @@ func (g *Geometry) flipped() (*Geometry, bool) {
 }
 
 // directRow returns the geometry of one row of the result.
-func (g *Geometry) directRow() kernel.Strip {
-	return kernel.Strip{Rows: g.Kernel[0], Run: g.c, RowStep: g.paddedWidth() * g.c, GradStep: g.o}
+func (g *Geometry) directRow() kernel.Direct {
+	return kernel.Direct{Rows: g.Kernel[0], Run: g.c, RowStep: g.paddedWidth() * g.c, GradStep: g.o}
 }
 
-// directAt says where the weights of a strip lie in [O][C][kh][kw]; of the
+// directAt says where the weights of a direct convolution lie in [O][C][kh][kw]; of the
 // flipped convolution, whose weights they are the other way round, if back.
 func (g *Geometry) directAt(back bool) (at []int, step int) {
 	for i := range g.Kernel[0] {
 		for k := range g.c {
-			for j := range kernel.StripWidth {
+			for j := range kernel.DirectWidth {
 				if back {
-					at = append(at, (k*g.o+1)*g.taps-1-(i*kernel.StripWidth+j))
+					at = append(at, (k*g.o+1)*g.taps-1-(i*kernel.DirectWidth+j))
 				} else {
-					at = append(at, k*g.taps+i*kernel.StripWidth+j)
+					at = append(at, k*g.taps+i*kernel.DirectWidth+j)
 				}
 			}
 		}
@@ -45,16 +45,16 @@ func (g *Geometry) directAt(back bool) (at []int, step int) {
 	return at, g.c * g.taps
 }
 
-// buildDirect is a convolution by strips; with back, the filter is that of the
+// buildDirect is a direct convolution; with back, the filter is that of the
 // convolution whose gradient it computes.
 func buildDirect(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value, back bool) run.Action {
-	what := "strip"
+	what := "direct"
 	if back {
-		what = "strip back"
+		what = "direct back"
 	}
 	p := packFor(c, t, g.key(what), func() []packPart {
 		at, step := g.directAt(back)
-		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.StripWidth*g.c, g.o)
+		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.DirectWidth*g.c, g.o)
 		return []packPart{{window: w, at: at, step: step}}
 	})
 	prepare := func(f *run.Frame) error {
@@ -70,7 +70,7 @@ func buildDirect(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.V
 		padded := g.paddedRows(w, o.in, x.RingRows(), from, to-1)
 		for y := from; y < to; y++ {
 			at := y * g.ow * g.o
-			f.Kernels.Strip(s, o.out[at:], padded[y*s.RowStep:], p.parts[0].data, t.add, o.end.From(at),
+			f.Kernels.Direct(s, o.out[at:], padded[y*s.RowStep:], p.parts[0].data, t.add, o.end.From(at),
 				g.ow)
 		}
 	}
@@ -78,7 +78,7 @@ func buildDirect(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.V
 		Width: g.o, Needs: g.Needs})
 }
 
-// directGradient computes weight gradients by strips: a task is one replica,
+// directGradient computes weight gradients directly: a task is one replica,
 // and some rows of the kernel where that alone would leave workers idle.
 func (g *Geometry) directGradient(x, dy, dw *run.Value) run.Action {
 	chunks, size := chunksOf(dy.Positions), g.directSums()
@@ -104,14 +104,14 @@ func (g *Geometry) directGradient(x, dy, dw *run.Value) run.Action {
 }
 
 // directSums returns the number of the sums of one row of the kernel.
-func (g *Geometry) directSums() int { return kernel.StripWidth * g.c * g.o }
+func (g *Geometry) directSums() int { return kernel.DirectWidth * g.c * g.o }
 
 // addDirect adds the products of an image, padded, for rows [from, to) of the kernel.
 func (g *Geometry) addDirect(kernels *kernel.Set, sums, padded, dy []float32, from, to int) {
 	t := g.directRow()
 	for y := range g.oh {
 		for k := from; k < to; k++ {
-			kernels.StripGradient(t, sums[(k-from)*g.directSums():], padded[(y+k)*t.RowStep:], dy[y*g.ow*g.o:], g.ow)
+			kernels.DirectGradient(t, sums[(k-from)*g.directSums():], padded[(y+k)*t.RowStep:], dy[y*g.ow*g.o:], g.ow)
 		}
 	}
 }
@@ -119,10 +119,10 @@ func (g *Geometry) addDirect(kernels *kernel.Set, sums, padded, dy []float32, fr
 // unpackDirect writes sums [to-from][kw][C][O] to rows [from, to) of the kernel
 // of a gradient [O][C][kh][kw].
 func (g *Geometry) unpackDirect(dw, sums []float32, from, to int) {
-	for t := range (to - from) * kernel.StripWidth {
+	for t := range (to - from) * kernel.DirectWidth {
 		for k := range g.c {
 			for o, v := range sums[(t*g.c+k)*g.o:][:g.o] {
-				dw[(o*g.c+k)*g.taps+from*kernel.StripWidth+t] = v
+				dw[(o*g.c+k)*g.taps+from*kernel.DirectWidth+t] = v
 			}
 		}
 	}

@@ -5,19 +5,19 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// buildDirectDot2 is a convolution by strips of pairs; with back, the filter is
+// buildDirectDot2 is a direct convolution of pairs; with back, the filter is
 // that of the convolution whose gradient it computes.
 func buildDirectDot2(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
 	back bool) run.Action {
-	what := "strip"
+	what := "direct"
 	if back {
-		what = "strip back"
+		what = "direct back"
 	}
 	s := g.directRow()
 	k := newDot2Product(c, dot2For(c, t, g.key(what), func() []packPart {
 		at, step := g.directAt(back)
-		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.StripWidth*g.c, g.o)
-		return []packPart{{window: w, at: s.StripPairsAt(at), step: step}}
+		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.DirectWidth*g.c, g.o)
+		return []packPart{{window: w, at: s.DirectPairsAt(at), step: step}}
 	}, false), t, y)
 	row := k.rowOf(c, x, y)
 	work := y.Count * g.taps * g.c / 200
@@ -31,9 +31,9 @@ func buildDirectDot2(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *r
 				finish.Ending = o.end.From(at)
 				in, weights := padded[y*s.RowStep:], k.parts[0].data
 				if o.half != nil {
-					k.kernels.StripPairsHalf(s, o.half[at:], in, weights, finish, g.ow)
+					k.kernels.DirectPairsHalf(s, o.half[at:], in, weights, finish, g.ow)
 				} else {
-					k.kernels.StripPairs(s, o.out[at:], in, weights, finish, g.ow)
+					k.kernels.DirectPairs(s, o.out[at:], in, weights, finish, g.ow)
 				}
 			}
 		}})

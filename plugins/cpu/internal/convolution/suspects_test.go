@@ -84,9 +84,9 @@ func tilesToInspect(kernels *kernel.Set, side, channels, high, wide int) *tiles 
 	return &tiles{winograd: k, frame: &run.Frame{Machine: &run.Machine{Kernels: kernels}}}
 }
 
-// padded fills the strip.
+// padded fills paddedRows.
 func (t *tiles) padded(x []float32, from, to int) {
-	t.strip = make([]float32, ((to-from)*t.Side+2)*t.stripStep())
+	t.paddedRows = make([]float32, ((to-from)*t.Side+2)*t.paddedStep())
 	t.pad(tileOperands{in: stored{wide: x}}.in, from, to)
 }
 

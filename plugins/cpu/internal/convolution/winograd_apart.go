@@ -7,7 +7,7 @@ import (
 )
 
 // inspect adds to suspects those tiles in rows [from, to) of the image in the
-// strip that windows must compute. Whether a tile is one depends on that tile
+// padded rows that windows must compute. Whether a tile is one depends on that tile
 // alone: which tiles are inspected together depends on threads and neighbours.
 func (t *tiles) inspect(from, to, first int) {
 	per, wide, high := t.Side/2, t.w/2+1, t.h/2+1
@@ -35,10 +35,10 @@ func (t *tiles) inspect(from, to, first int) {
 	}
 }
 
-// spread measures a row of blocks of two by two pixels, from a line of the strip on.
+// spread measures a row of blocks of two by two pixels, from a padded line on.
 func (t *tiles) spread(line, at, wide int) {
-	row := t.strip[line*t.stripStep()+t.c:]
-	below := row[t.stripStep():]
+	row := t.paddedRows[line*t.paddedStep()+t.c:]
+	below := row[t.paddedStep():]
 	measure := func(x, first, count int) {
 		t.frame.Kernels.WinogradSpread(t.sums[at+first:], t.most[at+first:], row[x*t.c:], below[x*t.c:],
 			2*t.c, count)

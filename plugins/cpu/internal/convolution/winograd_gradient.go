@@ -115,23 +115,23 @@ func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, q, i 
 	image, y := c.from+q/k.rows, q%k.rows
 	step, gradientStep := (k.columns*k.Side+2)*k.c, k.columns*k.Side*k.o
 	room := w.Floats(k.Tile()*step + k.Side*gradientStep)
-	strip, edge := room[:k.Tile()*step], room[k.Tile()*step:]
-	frameRows(strip, run.Row(f.F32(k.x), k.x, image), y*k.Side-k.Pad[0], k.Tile(), k.h, k.w*k.c, k.Pad[1]*k.c,
+	padded, edge := room[:k.Tile()*step], room[k.Tile()*step:]
+	frameRows(padded, run.Row(f.F32(k.x), k.x, image), y*k.Side-k.Pad[0], k.Tile(), k.h, k.w*k.c, k.Pad[1]*k.c,
 		step)
 	frameRows(edge, run.Row(f.F32(k.dy), k.dy, image), y*k.Side, k.Side, k.oh, k.ow*k.o, 0, gradientStep)
-	kernels.WinogradInput(k.Winograd, run.Temp[float32](f, k.v, k.InLen(all)), i*k.columns, all, strip,
+	kernels.WinogradInput(k.Winograd, run.Temp[float32](f, k.v, k.InLen(all)), i*k.columns, all, padded,
 		kernel.Row{Step: step, Count: k.columns})
 	kernels.WinogradGradient(k.Winograd, run.Temp[float32](f, k.d, k.GradientLen(all)), i*k.columns, all, edge,
 		kernel.Row{Step: gradientStep, Count: k.columns})
 	k.measure(f, k, q, image, y)
 }
 
-// frameRows copies rows [from, from+count) of an image of height rows to a
-// strip, left values from the beginning of each line of it; what lies outside
+// frameRows copies rows [from, from+count) of an image of height rows to
+// padded, left values from the beginning of each line of it; what lies outside
 // the image is 0.
-func frameRows(strip, image []float32, from, count, height, width, left, step int) {
+func frameRows(padded, image []float32, from, count, height, width, left, step int) {
 	for y := range count {
-		line := strip[y*step:][:step]
+		line := padded[y*step:][:step]
 		if from+y < 0 || from+y >= height {
 			clear(line)
 			continue

@@ -14,7 +14,7 @@ type tiles struct {
 	tileOperands           // from the first image on
 	from, to     int       // rows of tiles
 	v, m         []float32 // transformed tiles, products of a panel
-	strip        []float32 // rows of an image, padded
+	paddedRows   []float32 // rows of an image, padded
 	edge         []float32 // outputs of a row of tiles, some of them beyond the image
 	lines        []float32 // outputs of all rows of tiles, where the result is a half
 	suspects     []int     // tiles whose values lie too far apart, by place in the block
@@ -29,17 +29,17 @@ func (k *winograd) newTiles(f *run.Frame, w *run.Worker, o tileOperands, from, t
 	*t = tiles{winograd: k, frame: f, worker: w, tileOperands: o, from: from, to: to,
 		suspects: t.suspects[:0], sums: t.sums, most: t.most}
 	v, m := k.InLen(t.count()), k.OutLen(t.count())
-	strip := (min(to-from, k.rows)*k.Side + 2) * k.stripStep()
+	padded := (min(to-from, k.rows)*k.Side + 2) * k.paddedStep()
 	lines := 0
 	if o.out.half != nil {
 		lines = (to - from) * k.lineLen()
 	}
-	room := w.Floats(v + m + strip + lines + k.Side*k.edgeStep())
+	room := w.Floats(v + m + padded + lines + k.Side*k.edgeStep())
 	part := func(n int) (p []float32) {
 		p, room = room[:n], room[n:]
 		return p
 	}
-	t.v, t.m, t.strip, t.lines, t.edge = part(v), part(m), part(strip), part(lines), room
+	t.v, t.m, t.paddedRows, t.lines, t.edge = part(v), part(m), part(padded), part(lines), room
 	return t
 }
 
@@ -49,8 +49,8 @@ func (k *winograd) lineLen() int { return k.Side * k.ow * k.o }
 // count returns the number of tiles.
 func (t *tiles) count() int { return (t.to - t.from) * t.columns }
 
-// stripStep returns the values of a row of a strip.
-func (k *winograd) stripStep() int { return (k.columns*k.Side + 2) * k.c }
+// paddedStep returns the values of a padded row.
+func (k *winograd) paddedStep() int { return (k.columns*k.Side + 2) * k.c }
 
 // edgeStep returns the values of a row of edge.
 func (k *winograd) edgeStep() int { return k.columns * k.Side * kernel.WinogradLanes }
@@ -76,8 +76,8 @@ func (t *tiles) do(p0, p1 int) {
 		t.pad(t.image(i).in, from, to)
 		t.inspect(from, to, first)
 		for y := range to - from {
-			r := kernel.Row{At: y * t.Side * t.stripStep(), Step: t.stripStep(), Count: t.columns}
-			kernels.WinogradInput(t.Winograd, t.v, first+y*t.columns, t.count(), t.strip, r)
+			r := kernel.Row{At: y * t.Side * t.paddedStep(), Step: t.paddedStep(), Count: t.columns}
+			kernels.WinogradInput(t.Winograd, t.v, first+y*t.columns, t.count(), t.paddedRows, r)
 		}
 	})
 	for p := p0; p < p1; p++ {
@@ -99,12 +99,12 @@ func (t *tiles) do(p0, p1 int) {
 	}
 }
 
-// pad copies what rows [from, to) of the tiles see to the strip, with zeros
+// pad copies what rows [from, to) of the tiles see to paddedRows, with zeros
 // around the image.
 func (t *tiles) pad(image stored, from, to int) {
 	row := t.w * t.c
 	for y := range (to-from)*t.Side + 2 {
-		line := t.strip[y*t.stripStep():][:t.stripStep()]
+		line := t.paddedRows[y*t.paddedStep():][:t.paddedStep()]
 		source := from*t.Side - 1 + y
 		if source < 0 || source >= t.h {
 			clear(line)

@@ -32,7 +32,7 @@ var farCases = []struct {
 		"x rows u8[64,70,3]",
 		"i = image(x, scale=0.00390625); a = conv(i, @k, pad=[1,1,1,1]); " +
 			"b = max_pool(a, kernel=[3,3], stride=[2,2], pad=[1,1,1,1]); y = conv(b, @p)"}, 1},
-	{opCase{"windows and strips see more than their own pixels",
+	{opCase{"windows and direct convolutions see more than their own pixels",
 		"state e f32[64,16,1,1] constant\nstate k f32[16,64,3,3] constant\nstate m f32[72,16,1,1] constant\n" +
 			"state s f32[24,72,3,3] constant\n",
 		"x rows f32[16,40,36]",

@@ -21,18 +21,18 @@ import (
 //go:generate go run -C _asm . depthwise
 //go:generate go run -C _asm . depthwiserows
 //go:generate go run -C _asm . pooling
-//go:generate go run -C _asm . strip
+//go:generate go run -C _asm . direct
 //go:generate go run -C _asm . winograd
 //go:generate go run -C _asm . winogradgradient
 //go:generate go run -C _asm . bf16
 //go:generate go run -C _asm . pairs
 //go:generate go run -C _asm . pairsgradient
-//go:generate go run -C _asm . strippairs
+//go:generate go run -C _asm . directpairs
 //go:generate go run -C _asm . matrix
 //go:generate go run -C _asm . gather
 //go:generate go run -C _asm ./neon window
 //go:generate go run -C _asm ./neon gradient
-//go:generate go run -C _asm ./neon strip
+//go:generate go run -C _asm ./neon direct
 //go:generate go run -C _asm ./neon depthwise
 //go:generate go run -C _asm ./neon elementwise
 
@@ -61,13 +61,13 @@ type Set struct {
 	depthwiseRows     []depthwiseRowTiles
 	elements          *elements
 	pools             *pools
-	strips            *stripTiles
+	directs           *directTiles
 	winograd          *winogradKernels
 	winogradGradients winogradGradients
 	bf16              *bf16Kernels
 	pairs             []pairsTiles // widest first
 	pairsGradients    pairsGradients
-	stripPairs        []sizedStripPairs
+	directPairs       []sizedDirectPairs
 	matrix            *matrixKernels
 	gathers           *gatherKernels
 	peak              func(n int)

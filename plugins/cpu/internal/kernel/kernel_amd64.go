@@ -12,7 +12,7 @@ func native() []*Set {
 			window: windowAVX512, gradient: gradientAVX512,
 			normColumns: normColumnsAVX512, sumColumns: sumColumnsAVX512, elements: &elementsAVX512,
 			depthwise: depthwiseAVX512, depthwiseRows: depthwiseRowsAVX512,
-			gathers: &gathersAVX512, pools: &poolsAVX512, strips: &stripsAVX512,
+			gathers: &gathersAVX512, pools: &poolsAVX512, directs: &directsAVX512,
 			winograd: &winogradAVX512, winogradGradients: winogradGradientsAVX512, peak: peakAVX512, lanes: 16})
 		withBF16(sets[0], bf16Instructions(), cpu.X86.HasAMXBF16)
 		if bf16Instructions() && matrixUnits() {
@@ -27,10 +27,10 @@ func native() []*Set {
 			normColumns: normColumnsAVX2, sumColumns: sumColumnsAVX2, normHalves: normHalvesAVX2,
 			sumHalves: sumHalvesAVX2, elements: &elementsAVX2,
 			depthwise: depthwiseAVX2, depthwiseRows: depthwiseRowsAVX2,
-			gathers: &gathersAVX2, pools: &poolsAVX2, strips: &stripsAVX2,
+			gathers: &gathersAVX2, pools: &poolsAVX2, directs: &directsAVX2,
 			winograd: &winogradAVX2, winogradGradients: winogradGradientsAVX2, peak: peakAVX2, lanes: 8,
 			bf16: &bf16AVX2, pairs: pairsAVX2, pairsGradients: pairsGradientsAVX2,
-			stripPairs: stripPairsAVX2})
+			directPairs: directPairsAVX2})
 	}
 	return sets
 }
@@ -45,12 +45,12 @@ func bf16Instructions() bool {
 // matrix units the instruction for pairs is slower than multiply-adds.
 func withBF16(s *Set, instructions, matrices bool) {
 	s.bf16, s.pairs, s.pairsGradients = &bf16AVX2, pairsAVX512, pairsGradientsAVX512
-	s.stripPairs, s.normHalves, s.sumHalves = stripPairsAVX512, normHalvesAVX2, sumHalvesAVX2
+	s.directPairs, s.normHalves, s.sumHalves = directPairsAVX512, normHalvesAVX2, sumHalvesAVX2
 	if instructions {
 		s.bf16, s.normHalves, s.sumHalves = &bf16AVX512, normHalvesAVX512, sumHalvesAVX512
 	}
 	if instructions && !matrices {
 		s.pairs, s.pairsGradients = pairsAVX512BF16, pairsGradientsAVX512BF16
-		s.stripPairs = stripPairsAVX512BF16
+		s.directPairs = directPairsAVX512BF16
 	}
 }

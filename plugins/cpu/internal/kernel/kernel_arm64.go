@@ -6,5 +6,5 @@ package kernel
 // what is not listed is done by the definition.
 func native() []*Set {
 	return []*Set{{Name: "neon", Class: "fma", fused: true, window: windowNEON, gradient: gradientNEON,
-		depthwise: depthwiseNEON, elements: &elementsNEON, strips: &stripsNEON}}
+		depthwise: depthwiseNEON, elements: &elementsNEON, directs: &directsNEON}}
 }

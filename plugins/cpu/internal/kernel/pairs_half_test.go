@@ -57,21 +57,21 @@ func TestPairsHalf(t *testing.T) {
 	}
 }
 
-// So are those of strips.
-func TestStripPairsHalf(t *testing.T) {
+// So are those of direct convolutions.
+func TestDirectPairsHalf(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 16))
 	for count := 1; count < 40; count++ {
 		values := normal
 		if count%3 == 0 {
 			values = awkward
 		}
-		c := newStripPairsCase(r, Strip{Rows: 3, Run: 8, RowStep: 8 * (count + 5), GradStep: Lanes + 3*(count%2)},
+		c := newDirectPairsCase(r, Direct{Rows: 3, Run: 8, RowStep: 8 * (count + 5), GradStep: Lanes + 3*(count%2)},
 			count, values)
 		c.Round = true
 		want := c.run(definition, count, 0)
 		for _, set := range append(pairsSets(), definition) {
 			got := fillUntouched(len(want))
-			set.StripPairsHalf(c.Strip, got, c.in, c.packed, c.Finish, count)
+			set.DirectPairsHalf(c.Direct, got, c.in, c.packed, c.Finish, count)
 			checkHalves(t, set.Name, got, want, Lanes, c.GradStep)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 var families = map[string]func(*file){
 	"window":      window,
 	"gradient":    gradient,
-	"strip":       strip,
+	"direct":      direct,
 	"depthwise":   depthwise,
 	"elementwise": elementwise,
 }

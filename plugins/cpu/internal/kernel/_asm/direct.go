@@ -8,21 +8,21 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// kernelWidth is the width of the kernels that strips are made for.
+// kernelWidth is the width of the kernels that direct convolutions are made for.
 const kernelWidth = 3
 
-// strip writes tiles of p neighbouring positions of a row by 16 channels, in
+// direct writes tiles of p neighbouring positions of a row by 16 channels, in
 // which every value of the input is broadcast once for the three positions
 // that see it, and their gradients.
-func strip() {
+func direct() {
 	for _, p := range []int{16, 8, 4, 2, 1} {
-		stripTile(avx512, p)
+		directTile(avx512, p)
 	}
-	stripGradient(avx512, 8)
+	directGradient(avx512, 8)
 	for _, p := range []int{4, 2, 1} {
-		stripTile(avx2, p)
+		directTile(avx2, p)
 	}
-	stripGradient(avx2, 4)
+	directGradient(avx2, 4)
 }
 
 // pixels addresses neighbouring pixels: base plus odd multiples of the step in
@@ -56,11 +56,11 @@ func newPixels(base, second reg.GPPhysical, odd []reg.GPPhysical, step operand.M
 	return p
 }
 
-// stripTile writes one tile. Every element is one chain of fused
+// directTile writes one tile. Every element is one chain of fused
 // multiply-adds: kernel rows outside, then the values of a pixel, then the
 // columns of the kernel.
-func stripTile(set isa, p int) {
-	TEXT(fmt.Sprintf("strip%sp%d", set.name, p), NOSPLIT,
+func directTile(set isa, p int) {
+	TEXT(fmt.Sprintf("direct%sp%d", set.name, p), NOSPLIT,
 		"func(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, "+
 			"w *float32, bias *float32, "+endingParams+")")
 	Pragma("noescape")
@@ -147,11 +147,11 @@ func stripTile(set isa, p int) {
 	RET()
 }
 
-// stripGradient continues the sums of m values of a pixel, for one vector of
+// directGradient continues the sums of m values of a pixel, for one vector of
 // channels, in the three columns of one row of the kernel, over a row of at
 // least two positions.
-func stripGradient(set isa, m int) {
-	TEXT(fmt.Sprintf("stripGradient%s", set.name), NOSPLIT,
+func directGradient(set isa, m int) {
+	TEXT(fmt.Sprintf("directGradient%s", set.name), NOSPLIT,
 		"func(sum *float32, sumStep int, in *float32, inStep int, grad *float32, gradStep int, count int)")
 	Pragma("noescape")
 	acc := func(j, i int) reg.VecPhysical { return set.regs[j*m+i] }

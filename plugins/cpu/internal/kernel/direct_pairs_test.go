@@ -8,27 +8,27 @@ import (
 	"testing"
 )
 
-// stripPairsCase is operands for StripPairs; weights are packed by PackPairs.
-type stripPairsCase struct {
-	Strip
+// directPairsCase is operands for DirectPairs; weights are packed by PackPairs.
+type directPairsCase struct {
+	Direct
 	in, packed []uint16
 	src        []float32
 	out        []float32
 	Finish
 }
 
-func newStripPairsCase(r *rand.Rand, t Strip, count int,
-	values func(r *rand.Rand, n int) []float32) *stripPairsCase {
-	c := &stripPairsCase{Strip: t, in: make([]uint16, (t.Rows-1)*t.RowStep+(count+StripWidth-1)*t.Run),
+func newDirectPairsCase(r *rand.Rand, t Direct, count int,
+	values func(r *rand.Rand, n int) []float32) *directPairsCase {
+	c := &directPairsCase{Direct: t, in: make([]uint16, (t.Rows-1)*t.RowStep+(count+DirectWidth-1)*t.Run),
 		packed: make([]uint16, t.PackedLen()), out: guarded(r, (count-1)*t.GradStep+Lanes)}
 	Generic.NarrowBF16(c.in, values(r, len(c.in)))
-	at := make([]int, t.Rows*t.Run*StripWidth)
+	at := make([]int, t.Rows*t.Run*DirectWidth)
 	for i := range at {
 		at[i] = i
 	}
 	c.src = values(r, len(at)*Lanes)
-	w := NewPairs(NewWindow(nil, nil, t.Rows, StripWidth*t.Run, Lanes))
-	order := NewPairsOrder(w, t.StripPairsAt(at))
+	w := NewPairs(NewWindow(nil, nil, t.Rows, DirectWidth*t.Run, Lanes))
+	order := NewPairsOrder(w, t.DirectPairsAt(at))
 	Generic.PackPairs(w, 0, c.packed, c.src, order, len(at), make([]float32, order.Spare()))
 	if r.IntN(2) > 0 {
 		c.Bias = values(r, Lanes)
@@ -44,20 +44,20 @@ func newStripPairsCase(r *rand.Rand, t Strip, count int,
 }
 
 // run computes count positions, from some place on apart.
-func (c *stripPairsCase) run(s *Set, count, cut int) []float32 {
+func (c *directPairsCase) run(s *Set, count, cut int) []float32 {
 	got := slices.Clone(c.out)
 	if cut > 0 {
-		s.StripPairs(c.Strip, got, c.in, c.packed, c.Finish, cut)
+		s.DirectPairs(c.Direct, got, c.in, c.packed, c.Finish, cut)
 	}
 	f := c.Finish
 	f.Ending = f.Ending.From(cut * c.GradStep)
-	s.StripPairs(c.Strip, got[cut*c.GradStep:], c.in[cut*c.Run:], c.packed, f, count-cut)
+	s.DirectPairs(c.Direct, got[cut*c.GradStep:], c.in[cut*c.Run:], c.packed, f, count-cut)
 	return got
 }
 
 // All sets have the bits of the definition, however a row is cut, and the
 // definition is the sum of products.
-func TestStripPairs(t *testing.T) {
+func TestDirectPairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	for count := 1; count < 40; count++ {
 		values := normal
@@ -65,15 +65,15 @@ func TestStripPairs(t *testing.T) {
 			values = awkward
 		}
 		run := 2 * (1 + r.IntN(10))
-		c := newStripPairsCase(r, Strip{Rows: 1 + r.IntN(3), Run: run, RowStep: run * (count + 5),
+		c := newDirectPairsCase(r, Direct{Rows: 1 + r.IntN(3), Run: run, RowStep: run * (count + 5),
 			GradStep: Lanes + 3*r.IntN(2)}, count, values)
 		want := c.run(definition, count, 0)
 		for _, set := range pairsSets() {
 			if got := c.run(set, count, 0); !sameBits(got, want) {
-				t.Errorf("%s: %d positions of %+v: differs from the definition", set.Name, count, c.Strip)
+				t.Errorf("%s: %d positions of %+v: differs from the definition", set.Name, count, c.Direct)
 			}
 			if got := c.run(set, count, count/3); !sameBits(got, want) {
-				t.Errorf("%s: %d positions of %+v: depends on the cut", set.Name, count, c.Strip)
+				t.Errorf("%s: %d positions of %+v: depends on the cut", set.Name, count, c.Direct)
 			}
 		}
 		if count%3 == 0 {
@@ -83,37 +83,37 @@ func TestStripPairs(t *testing.T) {
 		got := c.run(definition, count, 0)
 		for o := range Lanes {
 			if want := c.sum(count-1, o); math.Abs(float64(got[(count-1)*c.GradStep+o])-want) > 1e-3 {
-				t.Fatalf("%+v, channel %d: got %v, want %v", c.Strip, o, got[(count-1)*c.GradStep+o], want)
+				t.Fatalf("%+v, channel %d: got %v, want %v", c.Direct, o, got[(count-1)*c.GradStep+o], want)
 			}
 		}
 	}
 }
 
 // sum returns the sum of products of a position and a channel.
-func (c *stripPairsCase) sum(p, o int) (sum float64) {
+func (c *directPairsCase) sum(p, o int) (sum float64) {
 	for i := range c.Rows {
 		for k := range c.Run {
-			for j := range StripWidth {
+			for j := range DirectWidth {
 				x := widened(c.in[i*c.RowStep+(p+j)*c.Run+k])
-				at := (i*c.Run+k)*StripWidth + j
-				sum += float64(x) * float64(widened(bf16(c.src[o*c.Rows*c.Run*StripWidth+at])))
+				at := (i*c.Run+k)*DirectWidth + j
+				sum += float64(x) * float64(widened(bf16(c.src[o*c.Rows*c.Run*DirectWidth+at])))
 			}
 		}
 	}
 	return sum
 }
 
-func BenchmarkStripPairs(b *testing.B) {
+func BenchmarkDirectPairs(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	const count, run = 32, 16
-	t := Strip{Rows: 3, Run: run, RowStep: run * (count + 2), GradStep: Lanes}
-	c := newStripPairsCase(r, t, count, normal)
+	t := Direct{Rows: 3, Run: run, RowStep: run * (count + 2), GradStep: Lanes}
+	c := newDirectPairsCase(r, t, count, normal)
 	for _, set := range pairsSets() {
 		b.Run(fmt.Sprintf("%dx%d/%s", count, run, set.Name), func(b *testing.B) {
 			for b.Loop() {
-				set.StripPairs(c.Strip, c.out, c.in, c.packed, c.Finish, count)
+				set.DirectPairs(c.Direct, c.out, c.in, c.packed, c.Finish, count)
 			}
-			rate := 2 * float64(count*c.Rows*StripWidth*run*Lanes) * float64(b.N) / b.Elapsed().Seconds()
+			rate := 2 * float64(count*c.Rows*DirectWidth*run*Lanes) * float64(b.N) / b.Elapsed().Seconds()
 			b.ReportMetric(rate/1e9, "GFLOP/s")
 		})
 	}

@@ -8,23 +8,23 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// strippairs writes the tiles of StripPairs.
-func strippairs() {
+// directpairs writes the tiles of DirectPairs.
+func directpairs() {
 	native := rounding{isa: avx512, name: "AVX512BF16", native: true}
 	plain := rounding{isa: avx512, name: "AVX512", scratch: zmm[29:32]}
 	narrow := rounding{isa: avx2, name: "AVX2", scratch: ymm[13:16]}
 	for _, p := range []int{16, 8, 4, 2, 1} {
-		(&pairsTiler{native, 1, p}).strip()
-		(&pairsTiler{plain, 1, p}).strip()
+		(&pairsTiler{native, 1, p}).direct()
+		(&pairsTiler{plain, 1, p}).direct()
 	}
 	for _, p := range []int{4, 2, 1} {
-		(&pairsTiler{narrow, 1, p}).strip()
+		(&pairsTiler{narrow, 1, p}).direct()
 	}
 }
 
-// strip writes one tile, as stripTile does for float32.
-func (t *pairsTiler) strip() {
-	TEXT(fmt.Sprintf("stripPairs%sp%d", t.name, t.p), NOSPLIT,
+// direct writes one tile, as directTile does for float32.
+func (t *pairsTiler) direct() {
+	TEXT(fmt.Sprintf("directPairs%sp%d", t.name, t.p), NOSPLIT,
 		"func(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int, "+
 			"w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)")
 	Pragma("noescape")

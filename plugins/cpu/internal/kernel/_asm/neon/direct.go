@@ -2,23 +2,23 @@ package main
 
 import "fmt"
 
-// kernelWidth is the width of the kernels that strips are made for.
+// kernelWidth is the width of the kernels that direct convolutions are made for.
 const kernelWidth = 3
 
-// strip writes tiles of p neighbouring positions of a row by 16 channels, in
+// direct writes tiles of p neighbouring positions of a row by 16 channels, in
 // which every value of the input is loaded once for the three positions that
 // see it, and their gradients.
-func strip(f *file) {
+func direct(f *file) {
 	for p := 5; p > 0; p-- {
-		stripTile(f, p)
+		directTile(f, p)
 	}
-	stripGradient(f)
+	directGradient(f)
 }
 
-// stripTile writes one tile. Every element is one chain of fused multiply-adds:
+// directTile writes one tile. Every element is one chain of fused multiply-adds:
 // kernel rows outside, then the values of a pixel, then the columns of the kernel.
-func stripTile(f *file, p int) {
-	f.function(fmt.Sprintf("stripNEONp%d", p), "out *float32, outStep int, in *float32, inStep int, "+
+func directTile(f *file, p int) {
+	f.function(fmt.Sprintf("directNEONp%d", p), "out *float32, outStep int, in *float32, inStep int, "+
 		"rowStep int, rows int, run int, w *float32, bias *float32, "+endingParams)
 	const k, row, inStep, rowStep, left, w, run, outStep = 8, 10, 11, 12, 13, 19, 20, 21
 	f.loads("in", row, "inStep", inStep, "rowStep", rowStep, "rows", left, "w", w, "run", run,
@@ -94,11 +94,11 @@ func stripTile(f *file, p int) {
 	f.op("RET")
 }
 
-// stripGradient continues the sums of 4 values of a pixel, for 8 channels, in
+// directGradient continues the sums of 4 values of a pixel, for 8 channels, in
 // the three columns of one row of the kernel, over a row of at least two positions.
-func stripGradient(f *file) {
+func directGradient(f *file) {
 	const m, width = 4, 2
-	f.function("stripGradientNEON", "sum *float32, sumStep int, in *float32, inStep int, grad *float32, "+
+	f.function("directGradientNEON", "sum *float32, sumStep int, in *float32, inStep int, grad *float32, "+
 		"gradStep int, count int")
 	const sum, sumStep, in, inStep, grad, gradStep, count, at = 0, 1, 2, 3, 4, 5, 6, 7
 	for r, name := range []string{"sum", "sumStep", "in", "inStep", "grad", "gradStep", "count"} {

@@ -2,37 +2,37 @@ package kernel
 
 import "fmt"
 
-// sizedStripPairs is the assembly of StripPairs for so many positions.
-type sizedStripPairs struct {
+// sizedDirectPairs is the assembly of DirectPairs for so many positions.
+type sizedDirectPairs struct {
 	positions int
 	tile      func(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int,
 		w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 }
 
-// StripPairs is Strip with operands of bfloat16, two values of a pixel at a
+// DirectPairs is Direct with operands of bfloat16, two values of a pixel at a
 // time, with the roundings of Pairs: the sum is one chain over the rows of the
 // kernel, the pairs, the columns of the kernel, and of each pair the second
 // value before the first. Run must be even. Weights are
-// [Rows][Run/2][StripWidth][Lanes][2]: see StripPairsAt.
-func (s *Set) StripPairs(t Strip, out []float32, in, packed []uint16, f Finish, count int) {
-	stripPairsInto(s, t, out, in, packed, f, count)
+// [Rows][Run/2][DirectWidth][Lanes][2]: see DirectPairsAt.
+func (s *Set) DirectPairs(t Direct, out []float32, in, packed []uint16, f Finish, count int) {
+	directPairsInto(s, t, out, in, packed, f, count)
 }
 
-// StripPairsHalf is StripPairs whose results are rounded to bfloat16 of two bytes each.
-func (s *Set) StripPairsHalf(t Strip, out, in, packed []uint16, f Finish, count int) {
-	stripPairsInto(s, t, out, in, packed, f, count)
+// DirectPairsHalf is DirectPairs whose results are rounded to bfloat16 of two bytes each.
+func (s *Set) DirectPairsHalf(t Direct, out, in, packed []uint16, f Finish, count int) {
+	directPairsInto(s, t, out, in, packed, f, count)
 }
 
-// stripPairsInto is StripPairs for results of either size.
-func stripPairsInto[T float32 | uint16](s *Set, t Strip, out []T, in, packed []uint16, f Finish, count int) {
+// directPairsInto is DirectPairs for results of either size.
+func directPairsInto[T float32 | uint16](s *Set, t Direct, out []T, in, packed []uint16, f Finish, count int) {
 	t.check(len(in), len(out), count)
 	if t.Run%2 != 0 || f.lacks((count-1)*t.GradStep+Lanes) || f.Bias != nil && len(f.Bias) < Lanes ||
 		f.Scale != nil && (f.Bias == nil || len(f.Scale) < Lanes) {
-		panic(fmt.Sprintf("kernel.StripPairs: %d positions of %+v: scale of %d, bias of %d, %d values to add",
+		panic(fmt.Sprintf("kernel.DirectPairs: %d positions of %+v: scale of %d, bias of %d, %d values to add",
 			count, t, len(f.Scale), len(f.Bias), len(f.Plus)))
 	}
 	packed = packed[:t.PackedLen()]
-	if s.stripPairs == nil {
+	if s.directPairs == nil {
 		for p := range count {
 			at := f
 			at.Ending = f.Ending.From(p * t.GradStep)
@@ -46,25 +46,25 @@ func stripPairsInto[T float32 | uint16](s *Set, t Strip, out []T, in, packed []u
 	}
 	for p := 0; p < count; {
 		i := 0
-		for s.stripPairs[i].positions > count-p {
+		for s.directPairs[i].positions > count-p {
 			i++
 		}
 		end := f.Ending.From(p * t.GradStep)
 		plus, most := end.assembly()
-		s.stripPairs[i].tile(asBytes(&out[p*t.GradStep]), 4*t.GradStep, &in[p*t.Run], 2*t.Run, 2*t.RowStep,
+		s.directPairs[i].tile(asBytes(&out[p*t.GradStep]), 4*t.GradStep, &in[p*t.Run], 2*t.Run, 2*t.RowStep,
 			t.Rows, t.Run/2, &packed[0], first(f.Scale), first(f.Bias), plus, most, storedAs[T](&f))
-		p += s.stripPairs[i].positions
+		p += s.directPairs[i].positions
 	}
 }
 
-// StripPairsAt brings where weights of a strip lie, by (row, value, column) as
-// Pack takes them, to the order of pairs.
-func (t Strip) StripPairsAt(at []int) []int {
+// DirectPairsAt brings where weights of a direct convolution lie, by (row, value,
+// column) as Pack takes them, to the order of pairs.
+func (t Direct) DirectPairsAt(at []int) []int {
 	paired := make([]int, len(at))
 	for i := range t.Rows {
 		for k := range t.Run {
-			for j := range StripWidth {
-				paired[((i*t.Run+k/2*2)*StripWidth+j*2)+k%2] = at[(i*t.Run+k)*StripWidth+j]
+			for j := range DirectWidth {
+				paired[((i*t.Run+k/2*2)*DirectWidth+j*2)+k%2] = at[(i*t.Run+k)*DirectWidth+j]
 			}
 		}
 	}
@@ -72,11 +72,11 @@ func (t Strip) StripPairsAt(at []int) []int {
 }
 
 // genericPairs computes the sums of one position: the definition.
-func (t Strip) genericPairs(acc *[Lanes]float32, in, packed []uint16) {
+func (t Direct) genericPairs(acc *[Lanes]float32, in, packed []uint16) {
 	for i := range t.Rows {
 		for k := 0; k < t.Run; k += 2 {
-			for j := range StripWidth {
-				w := packed[((i*t.Run+k)/2*StripWidth+j)*Lanes*2:][:2*Lanes]
+			for j := range DirectWidth {
+				w := packed[((i*t.Run+k)/2*DirectWidth+j)*Lanes*2:][:2*Lanes]
 				for _, half := range []int{1, 0} {
 					v := widened(in[i*t.RowStep+j*t.Run+k+half])
 					for c := range acc {

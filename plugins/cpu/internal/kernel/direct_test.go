@@ -7,23 +7,23 @@ import (
 	"testing"
 )
 
-func TestStrip(t *testing.T) {
+func TestDirect(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 12))
 	for count := 1; count < 70; count++ {
 		for _, run := range []int{1, 3, 8, 16, 21} {
-			s := Strip{Rows: 1 + count%3, Run: run, RowStep: (count+2)*run + 5, GradStep: Lanes + count%2*3}
+			s := Direct{Rows: 1 + count%3, Run: run, RowStep: (count+2)*run + 5, GradStep: Lanes + count%2*3}
 			in := guarded(r, (s.Rows-1)*s.RowStep+(count+2)*run)
 			packed, bias := guarded(r, s.PackedLen()), guarded(r, Lanes)
 			if count%2 == 0 {
 				bias = nil
 			}
-			out, sums := guarded(r, (count-1)*s.GradStep+Lanes), guarded(r, StripWidth*run*Lanes)
+			out, sums := guarded(r, (count-1)*s.GradStep+Lanes), guarded(r, DirectWidth*run*Lanes)
 			e := randomEnding(r, len(out))
 			compute := func(set *Set) (result, gradient []float32) {
 				result, gradient = slices.Clone(out), slices.Clone(sums)
-				set.Strip(s, result, in, packed, bias, e, count)
+				set.Direct(s, result, in, packed, bias, e, count)
 				if count > 1 {
-					set.StripGradient(s, gradient, in, out, count)
+					set.DirectGradient(s, gradient, in, out, count)
 				}
 				return result, gradient
 			}
@@ -40,10 +40,10 @@ func TestStrip(t *testing.T) {
 	}
 }
 
-func BenchmarkStrip(b *testing.B) {
+func BenchmarkDirect(b *testing.B) {
 	const side, run = 32, 16
 	r := rand.New(rand.NewPCG(1, 1))
-	s := Strip{Rows: 3, Run: run, RowStep: (side + 2) * run, GradStep: Lanes}
+	s := Direct{Rows: 3, Run: run, RowStep: (side + 2) * run, GradStep: Lanes}
 	in, packed, out := guarded(r, (side+2)*s.RowStep), guarded(r, s.PackedLen()),
 		make([]float32, side*side*Lanes)
 	sums := make([]float32, s.PackedLen())
@@ -52,7 +52,7 @@ func BenchmarkStrip(b *testing.B) {
 		b.Run("forward/"+set.Name, func(b *testing.B) {
 			for b.Loop() {
 				for y := range side {
-					set.Strip(s, out[y*side*Lanes:], in[y*s.RowStep:], packed, nil, Ending{}, side)
+					set.Direct(s, out[y*side*Lanes:], in[y*s.RowStep:], packed, nil, Ending{}, side)
 				}
 			}
 			reportRate(b, set, flops)
@@ -61,7 +61,7 @@ func BenchmarkStrip(b *testing.B) {
 			for b.Loop() {
 				for y := range side {
 					for i := range s.Rows {
-						set.StripGradient(s, sums[i*StripWidth*run*Lanes:], in[(y+i)*s.RowStep:], out[y*side*Lanes:], side)
+						set.DirectGradient(s, sums[i*DirectWidth*run*Lanes:], in[(y+i)*s.RowStep:], out[y*side*Lanes:], side)
 					}
 				}
 			}

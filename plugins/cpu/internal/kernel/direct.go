@@ -2,9 +2,9 @@ package kernel
 
 import "fmt"
 
-// Strip is the geometry of a row of a convolution whose kernel is StripWidth
-// wide, with stride 1 and dilation 1 along the row, and which has Lanes output
-// channels. It reads an image that is padded already:
+// Direct is the geometry of a row of a direct convolution, whose kernel is
+// DirectWidth wide, with stride 1 and dilation 1 along the row, and which has Lanes
+// output channels. It reads an image that is padded already:
 //
 //	out[p][c] = sum over i, k, j of in[i][p+j][k] * weight[i][k][j][c]  (+ bias[c])
 //
@@ -12,56 +12,56 @@ import "fmt"
 // the kernel. The sum is one chain in this order from +0. A Window would
 // compute the same with another order of the chain, and slower: here every
 // value of the input is fetched once for all columns of the kernel.
-type Strip struct {
+type Direct struct {
 	Rows     int // of the kernel
 	Run      int // values of a pixel
 	RowStep  int // values between the rows of the image that kernel rows see
 	GradStep int // values between positions of the result
 }
 
-// StripWidth is the width of the kernel of a strip.
-const StripWidth = 3
+// DirectWidth is the width of the kernel of a direct convolution.
+const DirectWidth = 3
 
-// PackedLen returns the number of values of the weights, [Rows][Run][StripWidth][Lanes].
-func (t Strip) PackedLen() int { return t.Rows * t.Run * StripWidth * Lanes }
+// PackedLen returns the number of values of the weights, [Rows][Run][DirectWidth][Lanes].
+func (t Direct) PackedLen() int { return t.Rows * t.Run * DirectWidth * Lanes }
 
 // check panics unless an image and a result hold a row of so many positions.
-func (t Strip) check(in, out, count int) {
-	wantIn := (t.Rows-1)*t.RowStep + (count+StripWidth-1)*t.Run
+func (t Direct) check(in, out, count int) {
+	wantIn := (t.Rows-1)*t.RowStep + (count+DirectWidth-1)*t.Run
 	wantOut := (count-1)*t.GradStep + Lanes
 	if t.Rows < 1 || count < 1 || in < wantIn || out < wantOut {
-		panic(fmt.Sprintf("kernel.Strip: %d positions of %+v: image of %d values, want %d; result of %d, want %d",
+		panic(fmt.Sprintf("kernel.Direct: %d positions of %+v: image of %d values, want %d; result of %d, want %d",
 			count, t, in, wantIn, out, wantOut))
 	}
 }
 
-// stripTiles is the assembly for strips.
-type stripTiles struct {
-	tiles    []sizedStrip
+// directTiles is the assembly for direct convolutions.
+type directTiles struct {
+	tiles    []sizedDirect
 	values   int // of a pixel, that gradient treats at a time
 	channels int // likewise
 	gradient func(sum *float32, sumStep int, in *float32, inStep int, grad *float32, gradStep int, count int)
 }
 
-// sizedStrip is a tile for so many positions.
-type sizedStrip struct {
+// sizedDirect is a tile for so many positions.
+type sizedDirect struct {
 	positions int
 	tile      func(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int,
 		w *float32, bias *float32, plus *float32, most *float32)
 }
 
-// Strip computes count positions of a row. in begins at the first pixel that
+// Direct computes count positions of a row. in begins at the first pixel that
 // the first position sees, out at the first position; bias is nil or has Lanes values.
-func (s *Set) Strip(t Strip, out, in, packed, bias []float32, e Ending, count int) {
+func (s *Set) Direct(t Direct, out, in, packed, bias []float32, e Ending, count int) {
 	t.check(len(in), len(out), count)
 	if e.lacks((count-1)*t.GradStep + Lanes) {
-		panic(fmt.Sprintf("kernel.Strip: %d positions of %+v: %d values to add", count, t, len(e.Plus)))
+		panic(fmt.Sprintf("kernel.Direct: %d positions of %+v: %d values to add", count, t, len(e.Plus)))
 	}
 	packed = packed[:t.PackedLen()]
 	if bias != nil {
 		bias = bias[:Lanes]
 	}
-	if s.strips == nil {
+	if s.directs == nil {
 		for p := range count {
 			t.generic(out[p*t.GradStep:][:Lanes], in[p*t.Run:], packed, bias, e.From(p*t.GradStep), s.fused)
 		}
@@ -69,24 +69,24 @@ func (s *Set) Strip(t Strip, out, in, packed, bias []float32, e Ending, count in
 	}
 	for p := 0; p < count; {
 		i := 0
-		for s.strips.tiles[i].positions > count-p {
+		for s.directs.tiles[i].positions > count-p {
 			i++
 		}
 		end := e.From(p * t.GradStep)
 		plus, most := end.assembly()
-		s.strips.tiles[i].tile(&out[p*t.GradStep], 4*t.GradStep, &in[p*t.Run], 4*t.Run, 4*t.RowStep, t.Rows, t.Run,
+		s.directs.tiles[i].tile(&out[p*t.GradStep], 4*t.GradStep, &in[p*t.Run], 4*t.Run, 4*t.RowStep, t.Rows, t.Run,
 			first(packed), first(bias), plus, most)
-		p += s.strips.tiles[i].positions
+		p += s.directs.tiles[i].positions
 	}
 }
 
 // generic computes one position: the definition.
-func (t Strip) generic(out, in, packed, bias []float32, e Ending, fused bool) {
+func (t Direct) generic(out, in, packed, bias []float32, e Ending, fused bool) {
 	var acc [Lanes]float32
 	for i := range t.Rows {
 		for k := range t.Run {
-			for j := range StripWidth {
-				w := packed[((i*t.Run+k)*StripWidth+j)*Lanes:][:Lanes]
+			for j := range DirectWidth {
+				w := packed[((i*t.Run+k)*DirectWidth+j)*Lanes:][:Lanes]
 				if v := in[i*t.RowStep+j*t.Run+k]; fused {
 					addFused(acc[:], w, v)
 				} else {
@@ -103,24 +103,24 @@ func (t Strip) generic(out, in, packed, bias []float32, e Ending, fused bool) {
 	}
 }
 
-// StripGradient adds to sums, [StripWidth][Run][Lanes], for one row of the
+// DirectGradient adds to sums, [DirectWidth][Run][Lanes], for one row of the
 // kernel the products of a row of at least two positions:
 //
 //	sums[j][k][c] += sum over p of in[p+j][k] * grad[p][c]
 //
 // Every element is one chain over p, which goes on from call to call. in
 // begins at the first pixel that the first position sees in this row.
-func (s *Set) StripGradient(t Strip, sums, in, grad []float32, count int) {
+func (s *Set) DirectGradient(t Direct, sums, in, grad []float32, count int) {
 	t.Rows = 1
 	t.check(len(in), len(grad), count)
-	if count < 2 || len(sums) < StripWidth*t.Run*Lanes {
-		panic(fmt.Sprintf("kernel.StripGradient: %d positions, %d sums", count, len(sums)))
+	if count < 2 || len(sums) < DirectWidth*t.Run*Lanes {
+		panic(fmt.Sprintf("kernel.DirectGradient: %d positions, %d sums", count, len(sums)))
 	}
 	k := 0
-	if s.strips != nil {
-		for ; k+s.strips.values <= t.Run; k += s.strips.values {
-			for c := 0; c < Lanes; c += s.strips.channels {
-				s.strips.gradient(&sums[k*Lanes+c], 4*t.Run*Lanes, &in[k], 4*t.Run, &grad[c], 4*t.GradStep, count)
+	if s.directs != nil {
+		for ; k+s.directs.values <= t.Run; k += s.directs.values {
+			for c := 0; c < Lanes; c += s.directs.channels {
+				s.directs.gradient(&sums[k*Lanes+c], 4*t.Run*Lanes, &in[k], 4*t.Run, &grad[c], 4*t.GradStep, count)
 			}
 		}
 	}
@@ -130,8 +130,8 @@ func (s *Set) StripGradient(t Strip, sums, in, grad []float32, count int) {
 }
 
 // gradient adds the products of one position with the values from k on: the definition.
-func (t Strip) gradient(sums, in, grad []float32, k int, fused bool) {
-	for j := range StripWidth {
+func (t Direct) gradient(sums, in, grad []float32, k int, fused bool) {
+	for j := range DirectWidth {
 		for i := k; i < t.Run; i++ {
 			row := sums[(j*t.Run+i)*Lanes:][:Lanes]
 			if v := in[j*t.Run+i]; fused {

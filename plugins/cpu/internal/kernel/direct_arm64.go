@@ -1,0 +1,8 @@
+//go:build !purego
+
+package kernel
+
+// 5 positions by 16 channels, a vector of weights for these, and four values of
+// each of 7 pixels leave one register.
+var directsNEON = directTiles{[]sizedDirect{{5, directNEONp5}, {4, directNEONp4}, {3, directNEONp3},
+	{2, directNEONp2}, {1, directNEONp1}}, 4, 8, directGradientNEON}

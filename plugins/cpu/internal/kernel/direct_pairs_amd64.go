@@ -1,0 +1,13 @@
+//go:build !purego
+
+package kernel
+
+// Tiles of DirectPairs, for so many positions: 16, three vectors of weights and
+// what is broadcast fit into the registers.
+var (
+	directPairsAVX512BF16 = []sizedDirectPairs{{16, directPairsAVX512BF16p16}, {8, directPairsAVX512BF16p8},
+		{4, directPairsAVX512BF16p4}, {2, directPairsAVX512BF16p2}, {1, directPairsAVX512BF16p1}}
+	directPairsAVX512 = []sizedDirectPairs{{16, directPairsAVX512p16}, {8, directPairsAVX512p8},
+		{4, directPairsAVX512p4}, {2, directPairsAVX512p2}, {1, directPairsAVX512p1}}
+	directPairsAVX2 = []sizedDirectPairs{{4, directPairsAVX2p4}, {2, directPairsAVX2p2}, {1, directPairsAVX2p1}}
+)

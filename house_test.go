@@ -24,6 +24,7 @@ const layers = `
 regular:
 awake:
 interrupt:
+memory:
 legible:
 tensor:               regular
 graph:                tensor
@@ -70,14 +71,14 @@ fleet:                device device/class device/ref device/remote fabric fabric
 fleet:                parallel plugins/cpu problem
 modelfile:            bn data formats graph models problem regular serialize tensor
 bench:                device device/class device/devicetest device/remote fleet
-bench:                graph models parallel plugins/cpu problem
+bench:                graph memory models parallel plugins/cpu problem
 bench:                tensor train
 strip:                doctor formats modelfile models problem train
 export:               doctor fleet formats modelfile models predict problem
 inspect:              bn doctor formats graph modelfile models serialize tensor train
 doctor:               bn data fleet formats graph modelfile models parallel predict problem serialize
 doctor:               tensor train
-predict:              data device fabric fleet graph modelfile models parallel problem tensor train
+predict:              data device fabric fleet graph memory modelfile models parallel problem tensor train
 predict/format:       data predict problem serialize tensor
 server/protocol:      tensor
 server/batching:      tensor
@@ -90,17 +91,19 @@ demo:                 bn data modelfile problem serialize tensor train
 study/experiment:     bench bn data fleet modelfile models parallel problem regular serialize
 study/experiment:     study tensor train
 
-formats/torch:        formats/torch/internal/pickle formats/internal/foreign tensor
+formats/torch:        formats/torch/internal/pickle formats/internal/foreign problem tensor
 formats/torch/internal/pickle:
-formats/keras:        formats/keras/internal/hdf5 formats/internal/foreign graph models tensor
+formats/keras:        formats/keras/internal/hdf5 formats/internal/foreign graph models problem
+formats/keras:        tensor
 formats/keras/internal/hdf5:
 formats/onnx:         formats/onnx/internal/onnxpb formats/internal/foreign formats/internal/message
-formats/onnx:         graph models regular tensor
+formats/onnx:         graph models problem regular tensor
 formats/onnx/internal/onnxpb:
 formats/safetensors:  formats/internal/foreign tensor
 formats/tensorflow:   formats/internal/foreign formats/internal/message regular tensor
-formats/caffe:        formats/internal/foreign formats/internal/message graph models tensor
-formats/internal/foreign: models regular tensor
+formats/caffe:        formats/internal/foreign formats/internal/message graph models problem
+formats/caffe:        tensor
+formats/internal/foreign: models problem regular tensor
 formats/internal/message:
 formats:              formats/caffe formats/keras formats/onnx formats/safetensors formats/tensorflow
 formats:              formats/torch formats/internal/foreign bn graph models problem regular
@@ -119,7 +122,8 @@ plugins/cpu/internal/operations: plugins/cpu/internal/fusion plugins/cpu/interna
 plugins/cpu/internal/operations: plugins/cpu/internal/run tensor
 plugins/cpu/internal/plan:     device graph plugins/cpu/internal/fusion
 plugins/cpu/internal/plan:     plugins/cpu/internal/run tensor
-plugins/cpu/internal/cpu:      device graph plugins/cpu/internal/convolution plugins/cpu/internal/kernel
+plugins/cpu/internal/cpu:      device graph memory plugins/cpu/internal/convolution
+plugins/cpu/internal/cpu:      plugins/cpu/internal/kernel
 plugins/cpu/internal/cpu:      plugins/cpu/internal/operations plugins/cpu/internal/plan
 plugins/cpu/internal/cpu:      plugins/cpu/internal/run plugins/cpu/internal/workers collective tensor
 plugins/cpu:                   device/serve plugins/cpu/internal/cpu

@@ -2,16 +2,15 @@ package predict
 
 import (
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/memory"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// CheckBatch reports a batch of so many rows whose inputs and results do not
+// CheckBatch reports a batch whose inputs and results do not
 // fit in this machine's memory, before anything starts; Open does so by itself.
 // What a batch needs on a device the device says when it loads the program. On
 // other systems than Linux it knows no limit and returns nil.
@@ -40,24 +39,11 @@ func checkBatch(fn *graph.Function, rows int) error {
 		}
 	}
 	const mib = 1 << 20
-	want, free := copies*float64(perRow)*float64(rows), float64(freeMemory())
+	_, available := memory.Machine()
+	want, free := copies*float64(perRow)*float64(rows), float64(available)
 	if free > 0 && want > free {
 		return fmt.Errorf("batch %d: out of memory: its inputs and results want %.0f MiB, have %.0f MiB free; "+
 			"use a smaller batch", rows, want/mib, free/mib)
 	}
 	return nil
-}
-
-// freeMemory returns the bytes that are available, as Linux tells it; 0 elsewhere.
-func freeMemory() int64 {
-	info, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	_, after, _ := strings.Cut(string(info), "MemAvailable:")
-	var kib int64
-	if _, err := fmt.Sscan(after, &kib); err != nil {
-		return 0
-	}
-	return kib << 10
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/memory"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -48,7 +49,7 @@ func (d *Device) begin(ctx context.Context, call string) (_ context.Context, end
 // Info describes the device.
 func (d *Device) Info() device.Info {
 	info := d.info
-	info.MemoryTotal, info.MemoryFree = meminfo()
+	info.MemoryTotal, info.MemoryFree = memory.Machine()
 	return info
 }
 
@@ -129,7 +130,7 @@ func (d *Device) wrap(call string, err error) error {
 // checkMemory reports whether so many bytes more can be had.
 func (d *Device) checkMemory(call string, want float64) error {
 	const mib = 1 << 20
-	if _, free := meminfo(); free > 0 && want > float64(free) {
+	if _, free := memory.Machine(); free > 0 && want > float64(free) {
 		return d.fail(call, device.OutOfMemory, "want %.0f MiB, have %d MiB free; use a smaller batch",
 			want/mib, free/mib)
 	}

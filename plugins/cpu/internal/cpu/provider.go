@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/memory"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/workers"
@@ -65,7 +66,7 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 
 // describe returns the Info of a device with these kernels.
 func describe(set *kernel.Set, threads int) device.Info {
-	total, free := meminfo()
+	total, free := memory.Machine()
 	return device.Info{
 		ID: device.DefaultID, Name: "cpu",
 		Description: fmt.Sprintf("%s, %d threads, %s kernels", processor(), threads, set.Name),

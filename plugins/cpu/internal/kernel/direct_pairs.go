@@ -24,7 +24,8 @@ func (s *Set) DirectPairsHalf(t Direct, out, in, packed []uint16, f Finish, coun
 }
 
 // directPairsInto is DirectPairs for results of either size.
-func directPairsInto[T float32 | uint16](s *Set, t Direct, out []T, in, packed []uint16, f Finish, count int) {
+func directPairsInto[T float32 | uint16](s *Set, t Direct, out []T, in, packed []uint16, f Finish,
+	count int) {
 	t.check(len(in), len(out), count)
 	if t.Run%2 != 0 || f.lacks((count-1)*t.GradStep+Lanes) || f.Bias != nil && len(f.Bias) < Lanes ||
 		f.Scale != nil && (f.Bias == nil || len(f.Scale) < Lanes) {

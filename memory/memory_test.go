@@ -1,0 +1,31 @@
+package memory
+
+import (
+	"os"
+	"runtime"
+	"testing"
+)
+
+func TestField(t *testing.T) {
+	const text = "MemTotal:       24684032 kB\nMemFree: 7 kB\nVmHWM:\t    9320 kB\nHugePages_Total:       0\n"
+	for _, c := range []struct {
+		name string
+		want int64
+	}{{"MemTotal", 24684032 << 10}, {"MemFree", 7 << 10}, {"VmHWM", 9320 << 10}, {"HugePages_Total", 0},
+		{"Mem", 0}, {"MemAvailable", 0}} {
+		if got := field(text, c.name); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+func TestThisMachine(t *testing.T) {
+	total, available := Machine()
+	peak := Peak(os.Getpid())
+	if runtime.GOOS == "linux" && (peak < 1<<20 || available < 1<<20 || total < max(peak, available)) {
+		t.Errorf("%d bytes, %d available, %d taken", total, available, peak)
+	}
+	if got := Peak(-1); got != 0 {
+		t.Errorf("a process that is not there: %d", got)
+	}
+}

@@ -41,7 +41,7 @@ func pooled(least float64) chooser {
 	}, atLeast(least)}
 }
 
-// atLeast takes the replicas that have so many values.
+// atLeast takes the replicas that have at least that many values.
 func atLeast(least float64) func(r int, n float64) bool {
 	return func(_ int, n float64) bool { return n >= least }
 }

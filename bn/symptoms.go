@@ -14,7 +14,7 @@ const (
 )
 
 const (
-	reestimate = "re-estimate the statistics with doctor --repair --data"
+	reestimate = "re-estimate the statistics over the data of the training"
 	harmless   = "nothing to do if the accuracy is as expected"
 )
 

@@ -33,20 +33,24 @@ func (e *BadFiles) Error() string {
 	if n := len(e.All) - most; n > 0 {
 		fmt.Fprintf(&b, "\n   and %d more", n)
 	}
-	b.WriteString("\nmend or remove them")
-	if len(e.All) < e.Of {
-		fmt.Fprintf(&b, "; or add --skip-bad %d", len(e.All))
-	}
-	return b.String()
+	return b.String() + "\n" + e.advice().Error()
 }
 
-// Unwrap returns what is wrong with each.
-func (e *BadFiles) Unwrap() []error {
-	errs := make([]error, len(e.All))
-	for i, b := range e.All {
-		errs[i] = b.Err
+// advice says what to do about them.
+func (e *BadFiles) advice() *problem.Error {
+	if len(e.All) == e.Of {
+		return problem.Failure("", "mend or remove them", "")
 	}
-	return errs
+	return problem.Failure("", "mend or remove them", fmt.Sprintf("or add {skip-bad} %d", len(e.All)))
+}
+
+// Unwrap returns what is wrong with each, and last, as a *problem.Error, what to do.
+func (e *BadFiles) Unwrap() []error {
+	errs := make([]error, 0, len(e.All)+1)
+	for _, b := range e.All {
+		errs = append(errs, b.Err)
+	}
+	return append(errs, e.advice())
 }
 
 // SkipAll is an Options.SkipBad that has no limit.

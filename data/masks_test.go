@@ -212,7 +212,7 @@ func TestMasksWithoutPartner(t *testing.T) {
 	dir := photos(t, file{"a.png", maskOf(t, 0, 1)}, file{"c.png", maskOf(t, 0, 1)})
 	_, err := Open(t.Context(), masksIn(dir), Options{})
 	wantError(t, err, "2 of 3 files are bad", "member b.png: there is no mask of this name",
-		"member c.png: there is no picture of this name", "--skip-bad 2")
+		"member c.png: there is no picture of this name", "skip-bad 2")
 	src := open(t, masksIn(dir), Options{SkipBad: 2})
 	if i := src.Info(); i.Len != 1 || len(i.Skipped) != 2 || len(label(t, src, 0)) != 6 {
 		t.Errorf("%+v", i)

@@ -201,7 +201,7 @@ func (p *Report) compare(f *formats.File, as *models.Model) error {
 		if layer := name[:strings.LastIndexAny(name, "./")+1]; !known[strings.TrimRight(layer, "./")] {
 			p.Others = append(p.Others, bn.Finding{Layer: name, Severity: bn.Fault,
 				Problem: "missing, or of another shape than in " + as.Architecture,
-				Advice:  "re-estimate the statistics with doctor --repair --data"})
+				Advice:  "re-estimate the statistics over the data of the training"})
 		}
 	}
 	return nil

@@ -92,8 +92,8 @@ func apply(f *File, m *models.Model) (*models.Model, error) {
 	}
 	tensors, fit := unprefixed(f.Tensors, m)
 	if !fit.exact() {
-		return nil, own.Chosen(fmt.Errorf("the file does not fit model %s: %s%s", m.Architecture, fit,
-			fit.advice()))
+		return nil, own.Chosen(problem.Failure("",
+			fmt.Sprintf("the file does not fit model %s: %s", m.Architecture, fit), fit.advice()))
 	}
 	f.SetTensors(tensors)
 	leaveLoose(f, m)
@@ -134,7 +134,7 @@ func (f fit) advice() string {
 	if len(f.left) == 0 || len(f.missing) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("; if no layer needs them, leave them out: --drop '%s'", f.left[0].Name)
+	return fmt.Sprintf("if no layer needs them, leave them out: {drop} '%s'", f.left[0].Name)
 }
 
 // arranged returns the tensors of a file in the layout of the graphs of bnctl:

@@ -63,7 +63,7 @@ func TestApply(t *testing.T) {
 		{"fc.weight:2,3 fc.bias:3", "", fits + "1 tensor fits; 1 tensor fits nothing (fc.bias f32[3]); " +
 			"1 parameter got none (fc.bias f32[2])"},
 		{"fc.weight:2,3 fc.bias:2 extra.weight:1", "", fits + "2 tensors fit; 1 tensor fits nothing " +
-			"(extra.weight f32[1]); if no layer needs them, leave them out: --drop 'extra.weight'"},
+			"(extra.weight f32[1]); if no layer needs them, leave them out: drop 'extra.weight'"},
 		{"fc.weight:2,3 fc.bias:2 criterion.weight:4", "criterion.weight", ""},
 		{"criterion.weight:4 fc.weight:2,3", "", fits + "1 tensor fits; 1 tensor fits nothing " +
 			"(criterion.weight f32[4]); 1 parameter got none (fc.bias f32[2])"},

@@ -2,12 +2,11 @@ package formats
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -53,11 +52,12 @@ func IdentifyIncomplete(f *File) (*models.Model, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, errors.New("no architecture of the zoo fits, even without its statistics; name one with --arch")
+		return nil, problem.Failure("", "no architecture of the zoo fits, even without its statistics",
+			"name one with {arch}")
 	case 1:
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("several architectures fit (%s): name one with --arch", join(names))
+	return nil, severalFit(names)
 }
 
 // statistic is a running mean or variance as it has to be.

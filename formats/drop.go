@@ -1,13 +1,13 @@
 package formats
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // drop leaves out the tensors whose names match a pattern, and returns the
@@ -18,7 +18,7 @@ func drop(f *File, patterns []string) (unmatched []string, err error) {
 		for _, t := range slices.Clone(f.Tensors) {
 			ok, err := matches(p, t.Name)
 			if err != nil {
-				return nil, fmt.Errorf("--drop %s: %w", p, err)
+				return nil, notDropped(p, err.Error(), "").Because(err)
 			}
 			if ok {
 				f.Leave(t.Name, "--drop "+p)
@@ -30,6 +30,13 @@ func drop(f *File, patterns []string) (unmatched []string, err error) {
 		}
 	}
 	return unmatched, nil
+}
+
+// notDropped refuses a pattern.
+func notDropped(pattern, text, advice string) *problem.Error {
+	e := problem.Failure("drop", text, advice)
+	e.Value = pattern
+	return e
 }
 
 // matches is path.Match with * for slashes too.

@@ -43,17 +43,25 @@ func Identify(f *File) (*models.Model, error) {
 // noneFits says what the nearest architecture lacks, or what the tensors are
 // called where none is near.
 func noneFits(tensors []Tensor, name string, nearest fit) error {
-	detail := fmt.Sprintf("the nearest is %s: %s%s", name, nearest, nearest.advice())
+	detail := fmt.Sprintf("the nearest is %s: %s", name, nearest)
+	if advice := nearest.advice(); advice != "" {
+		detail += "; " + advice
+	}
 	if nearest.taken == 0 {
-		detail = fmt.Sprintf("they are called %s; those that no layer needs may be left out with --drop PATTERN",
+		detail = fmt.Sprintf("they are called %s; those that no layer needs may be left out with {drop} PATTERN",
 			listed(tensors))
 	}
 	these := "its one tensor"
 	if len(tensors) != 1 {
 		these = "these " + problem.Counted(len(tensors), "tensor")
 	}
-	return fmt.Errorf("no architecture of the zoo fits %s; %s: name the model with --arch, "+
-		"or write .pth or .safetensors, which need none", these, detail)
+	return problem.Failure("", "no architecture of the zoo fits "+these, detail+
+		": name the model with {arch}, or write .pth or .safetensors, which need none")
+}
+
+// severalFit refuses to choose among architectures.
+func severalFit(names []string) error {
+	return problem.Failure("", "several architectures fit ("+join(names)+")", "name one with {arch}")
 }
 
 // maxPrefixes is how many prefixes are tried.
@@ -76,7 +84,7 @@ func search(tensors []Tensor) (found *models.Model, nearest fit, name string, er
 		}
 	}
 	if len(names) > 1 {
-		return nil, nearest, name, fmt.Errorf("several architectures fit (%s): name one with --arch", join(names))
+		return nil, nearest, name, severalFit(names)
 	}
 	return found, nearest, name, nil
 }

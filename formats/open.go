@@ -2,11 +2,11 @@ package formats
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/bnctl/bnctl/formats/caffe"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Open opens a foreign file of any format that is read, and takes off the
@@ -17,11 +17,11 @@ func Open(path string, o Options) (*File, error) {
 		return nil, err
 	}
 	if (o.Key != "" || o.EMA) && name != "torch" {
-		return nil, fmt.Errorf("%s: --key and --ema are for PyTorch checkpoints, this is %s", path, name)
+		return nil, problem.Failure("", path+": {key} and {ema} are for PyTorch checkpoints, this is "+name, "")
 	}
 	if o.Input != nil && !slices.Contains(openInputs, name) {
-		return nil, fmt.Errorf("%s: --input is for graphs that leave the size of their input open; there is none "+
-			"in files of %s", path, name)
+		return nil, problem.Failure("", path+": {input} is for graphs that leave the size of their input open",
+			"there is none in files of "+name)
 	}
 	if of := Describes(o.Description); o.Description != nil && name != of {
 		return nil, fmt.Errorf("%s: this description is for files of %s, the file is one of %s; "+
@@ -51,7 +51,7 @@ func clean(f *File, o Options) error {
 			f.Format)
 	}
 	if len(o.Drop) > 0 && f.Model != nil {
-		return errors.New("--drop is for files of mere tensors, this one has a graph")
+		return problem.Failure("drop", "only files of mere tensors take it, this one has a graph", "")
 	}
 	if err := mergeReplicas(f, o.rule()); err != nil {
 		return err
@@ -66,10 +66,10 @@ func clean(f *File, o Options) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return fmt.Errorf("--drop %s: no tensor is called so; there are %s", rest[0], listed(f.Tensors))
+		return notDropped(rest[0], "no tensor is called so", "there are "+listed(f.Tensors))
 	}
 	if len(f.Tensors) == 0 {
-		return errors.New("--drop leaves no tensor; name fewer")
+		return problem.Failure("", "{drop} leaves no tensor", "name fewer")
 	}
 	return nil
 }

@@ -29,18 +29,18 @@ func TestOpenRefuses(t *testing.T) {
 		o    Options
 		want string // "" is none
 	}{
-		{plain, Options{Key: "model"}, "--key and --ema are for PyTorch checkpoints, this is safetensors"},
-		{plain, Options{EMA: true}, "--key and --ema are for PyTorch checkpoints, this is safetensors"},
+		{plain, Options{Key: "model"}, "key and ema are for PyTorch checkpoints, this is safetensors"},
+		{plain, Options{EMA: true}, "key and ema are for PyTorch checkpoints, this is safetensors"},
 		{torch, Options{Key: "model"}, "model"},
 		{torch, Options{EMA: true}, "average"},
 		{torch, Options{Input: []int{3, 8, 8}}, "there is none in files of torch"},
 		{plain, Options{Description: []byte("{}")}, "this description is for files of keras, the file is one of safetensors"},
 		{plain, Options{Drop: []string{"a.w"}}, ""},
 		{plain, Options{Drop: []string{"module.a.*"}}, ""},
-		{plain, Options{Drop: []string{"["}}, "--drop [: syntax error in pattern"},
-		{plain, Options{Drop: []string{"b.w", "c.*"}}, "--drop c.*: no tensor is called so; there are \"a.w\""},
-		{plain, Options{Drop: []string{"*.w"}}, "--drop leaves no tensor"},
-		{onnx, Options{Drop: []string{"fc1.weight"}}, "--drop is for files of mere tensors, this one has a graph"},
+		{plain, Options{Drop: []string{"["}}, "drop [: syntax error in pattern"},
+		{plain, Options{Drop: []string{"b.w", "c.*"}}, "drop c.*: no tensor is called so; there are \"a.w\""},
+		{plain, Options{Drop: []string{"*.w"}}, "drop leaves no tensor"},
+		{onnx, Options{Drop: []string{"fc1.weight"}}, "drop: only files of mere tensors take it, this one has a graph"},
 	} {
 		f, err := Open(c.path, c.o)
 		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

@@ -1,9 +1,8 @@
 package formats
 
 import (
-	"fmt"
-
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Template returns the model that a file holds. as is an architecture without
@@ -14,8 +13,8 @@ func Template(f *File, as *models.Model) (*models.Model, error) {
 		return f.Model, nil
 	}
 	if as == nil && f.NoModel != nil {
-		return nil, fmt.Errorf("the graph in the file is not supported: %w; "+
-			"name the model with --arch, or write .pth or .safetensors", f.NoModel)
+		return nil, problem.Failure("", "the graph in the file is not supported: "+f.NoModel.Error(),
+			"name the model with {arch}, or write .pth or .safetensors").Because(f.NoModel)
 	}
 	if as == nil {
 		var err error

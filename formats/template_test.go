@@ -38,7 +38,7 @@ func TestTemplate(t *testing.T) {
 	if m, err := Template(unread, named); err != nil || len(m.State) != 2 {
 		t.Errorf("a graph that is named in the place of one that is not read: %v, %v", m, err)
 	}
-	want := "the graph in the file is not supported: there is a loop; name the model with --arch"
+	want := "the graph in the file is not supported: there is a loop; name the model with arch"
 	if _, err := Template(unread, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("a graph that is not read: %v", err)
 	}

@@ -103,6 +103,6 @@ func dropAveraged(f *File) {
 		Tensors: 1, Bytes: int64(f.Tensors[i].Size())})
 	f.Find("", fmt.Sprintf("the weights are an average (%s): the running statistics are stale "+
 		"unless update_bn was run",
-		f.Tensors[i].Name), "re-estimate them with doctor --repair --data")
+		f.Tensors[i].Name), "re-estimate them over the data of the training")
 	f.Tensors = slices.Delete(slices.Clone(f.Tensors), i, i+1)
 }

@@ -112,7 +112,7 @@ func (f *File) Model() (*models.Model, error) {
 func (f *File) Checkpoint() (*Checkpoint, error) {
 	if f.Kind != Training {
 		return nil, fmt.Errorf("%s is a template: it has nothing that only training needs; "+
-			"to train on with its weights: bnctl train --model %s", f.path, f.path)
+			"to train on with its weights, name it as the model", f.path)
 	}
 	c, err := f.header.checkpoint(f.tensors)
 	if err != nil {

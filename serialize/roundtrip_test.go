@@ -116,7 +116,7 @@ func TestOneKindIsNotTheOther(t *testing.T) {
 	if _, err := ReadModel(checkpoint); err == nil || !strings.Contains(err.Error(), "bnctl strip") {
 		t.Errorf("reading a checkpoint as a template: %v", err)
 	}
-	if _, err := ReadCheckpoint(model); err == nil || !strings.Contains(err.Error(), "train --model") {
+	if _, err := ReadCheckpoint(model); err == nil || !strings.Contains(err.Error(), "name it as the model") {
 		t.Errorf("reading a template as a checkpoint: %v", err)
 	}
 }

@@ -11,18 +11,18 @@ import (
 // asFlags returns err with the options of the library as a command line writes
 // them, and with names that may have been meant.
 func asFlags(err error) error {
-	var p *problem.Error
-	if errors.As(err, &p) {
+	text := err.Error()
+	for _, p := range problem.In(err) {
 		as := p.Calling(flag)
 		as.Value += nearest(strings.Trim(p.Value, `"`), p.Known)
-		return errors.New(strings.Replace(err.Error(), p.Error(), as.Error(), 1))
+		text = strings.Replace(text, p.Error(), as.Error(), 1)
 	}
 	if u := unknownName(err); u != nil {
 		name := fmt.Sprintf("unknown %s %q%s; bnctl %ss list shows %s", u.What, u.Name, nearest(u.Name, u.Known),
 			u.What, map[string]string{"device": "what is there", "model": "the names"}[u.What])
-		return errors.New(strings.Replace(err.Error(), u.Error(), name, 1))
+		text = strings.Replace(text, u.Error(), name, 1)
 	}
-	return err
+	return errors.New(text)
 }
 
 // unknownName returns what err is about if it is about a name that nothing has.

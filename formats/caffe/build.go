@@ -8,12 +8,14 @@ import (
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // errNoInput says that a network does not tell the size of its input.
-var errNoInput = errors.New("the network does not say how large its input is: it was saved with its " +
-	"data layer; name its deploy.prototxt with --arch, or say the size with --input 3,224,224")
+var errNoInput error = problem.Failure("",
+	"the network does not say how large its input is: it was saved with its data layer",
+	"name its deploy.prototxt with {arch}, or say the size with {input} 3,224,224")
 
 // build is a network on its way to a graph.
 type build struct {

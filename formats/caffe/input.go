@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -25,7 +26,8 @@ func (b *build) input() error {
 	case err != nil:
 		return err
 	case given != nil && (len(shape) == 0 || !slices.Equal(given, shape[1:])):
-		return fmt.Errorf("input %q has the shape %v, batch first, which --input does not fit", name, shape)
+		return problem.Failure("", fmt.Sprintf("input %q has the shape %v, batch first, which {input} does not fit",
+			name, shape), "")
 	}
 	if len(shape) < 2 || len(shape) > 4 {
 		return fmt.Errorf("input %q has shape %v, want 2 to 4 lengths with the batch", name, shape)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // pooling: Caffe rounds the size of the output up, so that the last window may
@@ -55,8 +56,9 @@ func (c *call) roundsDown(kernel, stride, pad [2]int) (bool, error) {
 		even = even && (c.shape(0)[1+i]+2*pad[i]-kernel[i])%stride[i] == 0
 	}
 	if round >= 0 && c.net.phase != test && !even {
-		return false, fmt.Errorf("field 13 of pooling_param is %d: round_mode in Caffe, ceil_mode in its forks, "+
-			"which mean the opposite; name the network's deploy.prototxt with --arch", round)
+		return false, problem.Failure("", fmt.Sprintf("field 13 of pooling_param is %d: round_mode in Caffe, "+
+			"ceil_mode in its forks, which mean the opposite", round),
+			"name the network's deploy.prototxt with {arch}")
 	}
 	return (round == 1 || up == 0) && !even, nil
 }

@@ -1,11 +1,11 @@
 package keras
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -32,7 +32,8 @@ func (s *scope) inputShape(l *layer) ([]int, error) {
 		if n := len(s.given); n > 0 && n < tensor.MaxRank && len(batch) == 0 {
 			return s.theirShape(s.given), nil
 		}
-		return nil, errors.New("the file does not say how large the input is: say it with --input 3,224,224")
+		return nil, problem.Failure("", "the file does not say how large the input is",
+			"say it with {input} 3,224,224")
 	}
 	shape, open := make([]int, len(batch)-1), false
 	for i, n := range batch[1:] {
@@ -46,16 +47,16 @@ func (s *scope) inputShape(l *layer) ([]int, error) {
 		return shape, nil
 	}
 	if s.given == nil {
-		return nil, fmt.Errorf("the input's size is open: %s: say it with --input %s", f.m["batch_shape"],
-			s.example(shape))
+		return nil, problem.Failure("", fmt.Sprintf("the input's size is open: %s", f.m["batch_shape"]),
+			"say it with {input} "+s.example(shape))
 	}
 	for _, given := range [][]int{s.theirShape(s.given), s.given} {
 		if fits(given, shape) {
 			return given, nil
 		}
 	}
-	return nil, fmt.Errorf("the input's size is %s, batch first, which --input %s does not fit",
-		f.m["batch_shape"], commas(s.given))
+	return nil, problem.Failure("", fmt.Sprintf(
+		"the input's size is %s, batch first, which {input} %s does not fit", f.m["batch_shape"], commas(s.given)), "")
 }
 
 // theirShape is the shape of Keras of one with the channels first.

@@ -18,12 +18,12 @@ func TestInput(t *testing.T) {
 		want   string // of the input, channels first, or of the error
 	}{
 		{closed, nil, "[2 8 8]"}, {closed, []int{2, 8, 8}, "[2 8 8]"},
-		{closed, []int{2, 9, 8}, "the input's size is [null,8,8,2], batch first, which --input 2,9,8 does not fit"},
-		{open, nil, "the input's size is open: [null,null,8,2]: say it with --input 2,224,8"},
+		{closed, []int{2, 9, 8}, "the input's size is [null,8,8,2], batch first, which input 2,9,8 does not fit"},
+		{open, nil, "the input's size is open: [null,null,8,2]; say it with input 2,224,8"},
 		{open, []int{2, 6, 8}, "[2 6 8]"},
 		{open, []int{6, 8, 2}, "[2 6 8]"}, // in the file's order
 		{open, []int{3, 6, 8}, "does not fit"}, {open, []int{2, 6}, "does not fit"},
-		{none, nil, "say it with --input"}, {none, []int{3, 4, 5}, "[3 4 5]"},
+		{none, nil, "say it with input"}, {none, []int{3, 4, 5}, "[3 4 5]"},
 	} {
 		n, err := parseModel([]byte(c.config))
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // sample returns the shape of one sample: the lengths behind the batch that
@@ -14,7 +15,7 @@ import (
 func (r *reader) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 	if declared == nil {
 		if r.given == nil {
-			return nil, errors.New("its shape is not in the file: say it with --input C,H,W")
+			return nil, problem.Failure("", "its shape is not in the file", "say it with {input} C,H,W")
 		}
 		return r.given, nil
 	}
@@ -33,8 +34,8 @@ func (r *reader) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 	case r.given != nil:
 		return r.closed(dims, lengths)
 	case slices.Contains(lengths, 0):
-		return nil, fmt.Errorf("its size %s is open: say it with --input %s", described(dims, lengths),
-			example(lengths))
+		return nil, problem.Failure("", fmt.Sprintf("its size %s is open", described(dims, lengths)),
+			"say it with {input} "+example(lengths))
 	}
 	return lengths, nil
 }
@@ -59,7 +60,8 @@ func (r *reader) closed(dims []*onnxpb.TensorShapeProto_Dimension, fixed []int) 
 			return last, nil
 		}
 	}
-	return nil, fmt.Errorf("its size is %s, which --input %s does not fit", described(dims, fixed), commas(g))
+	return nil, problem.Failure("", fmt.Sprintf("its size is %s, which {input} %s does not fit",
+		described(dims, fixed), commas(g)), "")
 }
 
 // described writes lengths with the names of those that are open: "[3,height,width]".

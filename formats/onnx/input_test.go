@@ -24,10 +24,10 @@ func TestOpenInput(t *testing.T) {
 		{[]int{0, 0, 3}, []int{3, 6, 5}, []int{6, 5, 3}, ""}, // channels last, as TensorFlow's are
 		{[]int{0}, []int{7}, []int{7}, ""},
 		{nil, []int{4, 6, 5}, []int{4, 6, 5}, ""},
-		{[]int{4, 0, 0}, nil, nil, `input "x": its size [4,?,?] is open: say it with --input 4,224,224`},
-		{[]int{0, 0, 3}, nil, nil, "--input 3,224,224"},
-		{nil, nil, nil, "its shape is not in the file: say it with --input C,H,W"},
-		{[]int{4, 0, 0}, []int{3, 6, 5}, nil, "its size is [4,?,?], which --input 3,6,5 does not fit"},
+		{[]int{4, 0, 0}, nil, nil, `input "x": its size [4,?,?] is open; say it with input 4,224,224`},
+		{[]int{0, 0, 3}, nil, nil, "input 3,224,224"},
+		{nil, nil, nil, "its shape is not in the file; say it with input C,H,W"},
+		{[]int{4, 0, 0}, []int{3, 6, 5}, nil, "its size is [4,?,?], which input 3,6,5 does not fit"},
 		{[]int{4, 0, 0}, []int{6, 5}, nil, "does not fit"},
 	} {
 		b := resized(t, c.file)

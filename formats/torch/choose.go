@@ -7,13 +7,14 @@ import (
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/torch/internal/pickle"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // usualKeys are where state dicts are found, the likeliest first.
 var usualKeys = []string{"state_dict", "model_state_dict", "model_state", "model", "net", "network", "module",
 	"weights", "params"}
 
-// wholeKey is the --key of everything that is in a file.
+// wholeKey is the key of everything that is in a file.
 const wholeKey = "."
 
 // choose picks the state dict that the options ask for.
@@ -32,8 +33,8 @@ func choose(root any, o Options) (stateDict, error) {
 		return pick(f.averages, "average of the weights (EMA)", root)
 	}
 	if len(models) == 0 && len(f.averages) > 0 {
-		return stateDict{}, fmt.Errorf("only an average of the weights is here, %s: use --ema to take it",
-			foreign.List(paths(f.averages)))
+		return stateDict{}, problem.Failure("",
+			"only an average of the weights is here, "+foreign.List(paths(f.averages)), "use {ema} to take it")
 	}
 	return pick(models, "state dict", root)
 }
@@ -60,13 +61,13 @@ func pick(from []stateDict, what string, root any) (stateDict, error) {
 		}
 	}
 	if len(from) > 1 {
-		return stateDict{}, fmt.Errorf("%d candidates for the %s: %s: pick one with --key",
-			len(from), what, foreign.List(paths(from)))
+		return stateDict{}, problem.Failure("", fmt.Sprintf("%d candidates for the %s: %s", len(from), what,
+			foreign.List(paths(from))), "pick one with {key}")
 	}
 	return from[0], nil
 }
 
-// paths returns what --key takes the dicts by.
+// paths returns the keys by which the dicts are taken.
 func paths(dicts []stateDict) []string {
 	var all []string
 	for _, d := range dicts {
@@ -92,8 +93,15 @@ func noTensors(what string, root any) error {
 	if len(entries) == 0 {
 		return fmt.Errorf("no %s is in the file", what)
 	}
-	return fmt.Errorf("no %s is in the file, there are the keys %s: if it is under one of them, "+
-		"name it with --key", what, foreign.List(names(entries)))
+	return problem.Failure("", fmt.Sprintf("no %s is in the file, there are the keys %s", what,
+		foreign.List(names(entries))), "if it is under one of them, name it with {key}")
+}
+
+// wrongKey refuses a key.
+func wrongKey(key, text, advice string) error {
+	e := problem.Failure("key", text, advice)
+	e.Value = key
+	return e
 }
 
 // byKey walks a path of keys; a key may contain dots itself.
@@ -102,16 +110,15 @@ func byKey(v any, key string) (stateDict, error) {
 	for rest := strings.TrimPrefix(key, wholeKey); rest != ""; {
 		entries, ok := branches(v)
 		if !ok {
-			return stateDict{}, fmt.Errorf("--key %s: %s is %s, not a dict",
-				key, strings.Join(path, "."), pickle.Describe(v))
+			return stateDict{}, wrongKey(key, fmt.Sprintf("%s is %s, not a dict", strings.Join(path, "."),
+				pickle.Describe(v)), "")
 		}
 		i := slices.IndexFunc(entries, func(e pickle.Entry) bool {
 			name, err := nameOf(e.Key)
 			return err == nil && (rest == name || strings.HasPrefix(rest, name+"."))
 		})
 		if i < 0 {
-			return stateDict{}, fmt.Errorf("--key %s: no %s; there are %s", key, rest,
-				foreign.List(names(entries)))
+			return stateDict{}, wrongKey(key, "no "+rest, "there are "+foreign.List(names(entries)))
 		}
 		name, _ := nameOf(entries[i].Key)
 		v, path = entries[i].Value, append(path, name)
@@ -119,7 +126,7 @@ func byKey(v any, key string) (stateDict, error) {
 	}
 	d, ok := contents(v)
 	if !ok {
-		return stateDict{}, fmt.Errorf("--key %s is %s, not a dict", key, pickle.Describe(v))
+		return stateDict{}, problem.Failure("", "{key} "+key+" is "+pickle.Describe(v)+", not a dict", "")
 	}
 	d.path = path
 	return d, nil
@@ -136,7 +143,7 @@ func names(entries []pickle.Entry) []string {
 	return all
 }
 
-// readable returns what --key takes the dicts by that hold tensors and nothing
+// readable returns the keys by which those dicts are taken that hold tensors and nothing
 // that is refused, none of them inside another one.
 func readable(root any) []string {
 	var found []stateDict

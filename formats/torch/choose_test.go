@@ -56,7 +56,7 @@ func TestChoose(t *testing.T) {
 		"beside the training":         {dict("mine", network(), "optimizer", network()), "mine", ""},
 		"beside a key that is none":   {dict("mine", network(), 3.5, network()), "mine", ""},
 		"beside an average":           {dict("mine", network(), "ema", network()), "mine", ""},
-		"an average alone":            {dict("ema", network()), "", "use --ema"},
+		"an average alone":            {dict("ema", network()), "", "use ema"},
 		"branches":                    {dict("a", dict("weight", of(2, 2)), "b.weight", of(2, 2)), "", ""},
 		"a larger branch":             {dict("a", dict("weight", of(2, 2), "bias", of(2)), "b.weight", of(2, 2)), "", ""},
 		"one layer beside one":        {dict("fc.weight", of(2, 2), "net", dict("conv.weight", of(2, 2))), "", ""},

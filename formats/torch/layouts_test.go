@@ -50,7 +50,7 @@ func TestObjectAmongTensors(t *testing.T) {
 		`torch.save({k: v for k, v in d.items() if torch.is_tensor(v)}, 'weights.pth')`
 	for file, keys := range map[string]string{
 		"object_alone.pth":  "",
-		"object_beside.pth": `; the tensors are those under "model", there are the keys "netB": pick another with --key`,
+		"object_beside.pth": `; the tensors are those under "model", there are the keys "netB"; pick another with key`,
 	} {
 		_, err := Read("testdata/layouts/"+file, Options{})
 		if err == nil || !strings.HasSuffix(err.Error(), refusal+keys) {
@@ -99,9 +99,9 @@ func TestSaysWhatIsLeftOut(t *testing.T) {
 // TestAsksForTheKey wants a question where several state dicts are as likely.
 func TestAsksForTheKey(t *testing.T) {
 	for _, c := range []struct{ file, want string }{
-		{"gan.pth", `2 candidates for the state dict: "netG", "netD": pick one with --key`},
-		{"gan_deep.pth", `2 candidates for the state dict: "G.state_dict", "D.state_dict": pick one with --key`},
-		{"weight_beside_mine.pth", `2 candidates for the state dict: "mine", ".": pick one with --key`},
+		{"gan.pth", `2 candidates for the state dict: "netG", "netD"; pick one with key`},
+		{"gan_deep.pth", `2 candidates for the state dict: "G.state_dict", "D.state_dict"; pick one with key`},
+		{"weight_beside_mine.pth", `2 candidates for the state dict: "mine", "."; pick one with key`},
 	} {
 		_, err := Read("testdata/layouts/"+c.file, Options{})
 		if err == nil || !strings.HasSuffix(err.Error(), c.want) {

@@ -135,15 +135,15 @@ func TestChoice(t *testing.T) {
 		{"training.pth.tar", Options{}, "module.0.weight f32[3,2,3,3]"},
 		{"training.pth.tar", Options{EMA: true}, "0.weight f32[3,2,3,3]"},
 		{"training.pth.tar", Options{Key: "state_dict_ema"}, "0.weight f32[3,2,3,3]"},
-		{"training.pth.tar", Options{Key: "epoch"}, `--key epoch is the number 3, not a dict`},
+		{"training.pth.tar", Options{Key: "epoch"}, `key epoch is the number 3, not a dict`},
 		{"training.pth.tar", Options{Key: "nothing"},
-			`--key nothing: no nothing; there are "epoch", "arch", "best_acc", ` +
+			`key nothing: no nothing; there are "epoch", "arch", "best_acc", ` +
 				`"args", "counts", "state_dict", "state_dict_ema", "optimizer", "scheduler"`},
-		{"gan.pth", Options{}, `2 candidates for the state dict: "netG", "netD": pick one with --key`},
+		{"gan.pth", Options{}, `2 candidates for the state dict: "netG", "netD"; pick one with key`},
 		{"gan.pth", Options{Key: "netD"}, "0.weight f32[3,2,3,3]"},
 		{"gan.pth", Options{EMA: true}, `no average of the weights (EMA) is in the file, ` +
-			`there are the keys "netG", "netD": if it is under one of them, name it with --key`},
-		{"nested.pth", Options{}, `"model.body", "model.head": pick one with --key`},
+			`there are the keys "netG", "netD"; if it is under one of them, name it with key`},
+		{"nested.pth", Options{}, `"model.body", "model.head"; pick one with key`},
 		{"nested.pth", Options{Key: "model"}, "body.0.weight f32[3,2,3,3]"},
 		{"nested.pth", Options{Key: "model.head"}, "w f32[24]"},
 	} {

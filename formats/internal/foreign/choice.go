@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // maxListed is how many names a message lists.
@@ -34,8 +36,8 @@ func (f *File) Chosen(err error) error {
 	if f.Key != "" {
 		where = fmt.Sprintf("under %q", f.Key)
 	}
-	return fmt.Errorf("%w; the tensors are those %s, there are the keys %s: pick another with --key",
-		err, where, List(f.Keys))
+	return fmt.Errorf("%w; %w", err, problem.Failure("", fmt.Sprintf(
+		"the tensors are those %s, there are the keys %s", where, List(f.Keys)), "pick another with {key}"))
 }
 
 // Leave takes a tensor out and says why.

@@ -56,8 +56,8 @@ put("no-output", "not computed from the input", model([node("Relu", ["x"], ["z"]
 put("constant-output", "not computed from the input", model([relu], [tensor("z", [1.0])], outputs=("z",)))
 put("two-initializers", "two initializers", model([relu], [kernel, kernel]))
 put("two-inputs", "2 inputs", (lambda m: (m.graph.input.append(helper.make_tensor_value_info("x2", 1, [1])), m)[1])(model([relu])))
-put("open-size", "say it with --input 2,224,224", model([relu], shape=("N", 2, "H", "W")))
-put("open-conv", "say it with --input 2,224,224", model([node("Conv", ["x", "w"], ["c"]), node("GlobalAveragePool", ["c"], ["p"]), node("Flatten", ["p"], ["y"])],
+put("open-size", "say it with input 2,224,224", model([relu], shape=("N", 2, "H", "W")))
+put("open-conv", "say it with input 2,224,224", model([node("Conv", ["x", "w"], ["c"]), node("GlobalAveragePool", ["c"], ["p"]), node("Flatten", ["p"], ["y"])],
                                                      [kernel], shape=("N", 2, "height", "width")))
 put("huge-input", "too large", model([relu], shape=("N", 1 << 30, 1 << 30, 1 << 30)))
 put("unknown", "If, MadeUp, com.example.Relu", model([node("MadeUp", ["x"], ["a"]), node("Relu", ["a"], ["b"], domain="com.example"), node("If", ["b"], ["y"])]))

@@ -3,9 +3,6 @@ package bnctl_test
 import (
 	"go/ast"
 	"go/parser"
-	"go/token"
-	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -33,19 +30,8 @@ func TestBordersAreExplained(t *testing.T) {
 // explained returns how many lines of what a package exports have comments, and
 // how many there are.
 func explained(t *testing.T, folder string) (comments, all int) {
-	files, err := filepath.Glob(folder + "/*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatal(folder, err)
-	}
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		set := token.NewFileSet()
-		f, err := parser.ParseFile(set, name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+	set, files := sources(t, folder, parser.ParseComments)
+	for _, f := range files {
 		lines, commented := map[int]bool{}, map[int]bool{}
 		span := func(n ast.Node, into map[int]bool) {
 			for i := set.Position(n.Pos()).Line; i <= set.Position(n.End()).Line; i++ {

@@ -2,13 +2,9 @@ package bnctl_test
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
-	"os"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -26,19 +22,8 @@ func TestCountsHaveTheirPlural(t *testing.T) {
 	limits := []string{"most ", "than ", "least ", "want ", "to ", "above ", "these ", "all ", "x "}
 	verbs := []string{"is", "has", "was", "does", "makes", "stands"}
 	for _, folder := range countingFolders {
-		files, err := fs.Glob(os.DirFS(folder), "*.go")
-		if err != nil || len(files) == 0 {
-			t.Fatal(folder, err)
-		}
-		for _, name := range files {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			set := token.NewFileSet()
-			f, err := parser.ParseFile(set, folder+"/"+name, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+		set, files := sources(t, folder, 0)
+		for _, f := range files {
 			ast.Inspect(f, func(n ast.Node) bool {
 				text, ok := n.(*ast.BasicLit)
 				if !ok || text.Kind != token.STRING {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A wait is looked at so often while it lasts. A look that comes later than by
-// so many of these pieces comes late because the process did not run.
+// A wait is looked at pieces times while it lasts. A look that comes more than
+// late pieces after the last one is late because the process did not run.
 const (
 	pieces     = 20
 	late       = 4

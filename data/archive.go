@@ -72,8 +72,7 @@ func readTarGz(r io.Reader, packed int64, keep func(string) bool) (*tree, error)
 	return t, nil
 }
 
-// unpackedLimit returns how much a compressed file of so many bytes may
-// become: small files are not held to the ratio.
+// unpackedLimit returns how many bytes a compressed file may become: small files are not held to the ratio.
 func unpackedLimit(packed int64) int64 { return 64<<20 + maxArchiveRatio*packed }
 
 // unpackLimit stops a file that unpacks to far more than files of its size do.

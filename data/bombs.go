@@ -118,8 +118,8 @@ const (
 	tiffLong  = 4 // 32 bits
 )
 
-// numbers returns the first numbers of an entry, at most so many; nil if they are
-// no whole numbers, or not in the file.
+// numbers returns the first numbers of an entry, no more of them than most; nil if
+// they are no whole numbers, or not in the file.
 func (d *directory) numbers(entry, most int) []uint64 {
 	size := 2
 	switch d.order.Uint16(d.file[entry+2:]) {

@@ -48,7 +48,7 @@ func orientation(file []byte, format string) int {
 
 // chunk returns the data of the first chunk of that name in a file of chunks that
 // begin at a place, each a head of 8 bytes, data padded to a multiple of align,
-// and so many bytes more; nil if there is none.
+// and more bytes behind that; nil if there is none.
 func chunk(file []byte, at int, name string, head func([]byte) (string, int), more, align int) []byte {
 	for len(file)-at >= 8 {
 		is, n := head(file[at : at+8])

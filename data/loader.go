@@ -23,7 +23,7 @@ type Plan struct {
 	Start     Position // the first batch
 	Workers   int      // goroutines that read and transform; 0: one per core
 	Prefetch  int      // batches made ahead of the reader; 0: 3
-	// Wanted says which rows of a batch of so many are read; the others have their
+	// Wanted says which of the rows of a batch are read; the others have their
 	// labels, and what is in them otherwise is not to be used. nil: all.
 	Wanted func(at Position, rows int) func(row int) bool
 	GoOn   bool // a sample that cannot be read is noted in its batch, and no error

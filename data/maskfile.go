@@ -45,7 +45,7 @@ func (c *maskCode) decode(ctx context.Context, file []byte) (t tensor.Tensor, er
 	return c.classes(ctx, img, int(file[pngBits]))
 }
 
-// classes returns the classes of a decoded picture, of so many bits a sample.
+// classes returns the classes of a decoded picture; bits is its depth.
 func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tensor.Tensor, error) {
 	b := img.Bounds()
 	t := tensor.New(tensor.U8, b.Dy(), b.Dx())

@@ -3,7 +3,7 @@ package device
 // Rendezvous makes the places where groups meet at levels at which the host is
 // not in the middle.
 type Rendezvous interface {
-	// Meet makes the meeting of a new group of so many members at a level that
+	// Meet makes the meeting of a new group of that number of members at a level that
 	// all of them have. The error wraps Unavailable if there is none to be had
 	// on this machine: the group meets at Stream then.
 	Meet(level string, generation uint64, members int) (Meeting, error)

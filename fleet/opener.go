@@ -40,7 +40,7 @@ func FindOne(ctx context.Context, o Options) (*Opener, error) {
 	return &Opener{f, targets[0]}, nil
 }
 
-// Open opens the device once more, with so many threads if it is a CPU. The
+// Open opens the device once more, with that number of threads if it is a CPU. The
 // caller closes it before the opener. The error is a *problem.Error of kernels
 // that the device does not know, else the device's.
 func (o *Opener) Open(ctx context.Context, threads int) (device.Device, error) {

@@ -200,7 +200,7 @@ func trained(path string, info data.Info, o StartOptions) (*Started, error) {
 	return &Started{Opened: Opened{m, was.Choice}, Weights: sum}, err
 }
 
-// written makes a model of a graph in text form, with a head for so many
+// written makes a model of a graph in text form, with a head for that number of
 // classes; 0 leaves its own.
 func written(path string, text []byte, classes int) (*models.Model, error) {
 	g, err := graph.ParseGraph(text)

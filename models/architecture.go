@@ -30,7 +30,7 @@ type Architecture struct {
 	forward   forward
 }
 
-// forward adds a network to n, from the image to the logits of so many classes.
+// forward adds a network to n, from the image to the logits of the classes.
 type forward func(n *net, image graph.Value, classes int) graph.Value
 
 // Options say how a model differs from what its architecture was made for.
@@ -119,7 +119,7 @@ func (a Architecture) complete(o Options) Options {
 	return o
 }
 
-// normalisation returns mean and deviation for images of so many channels:
+// normalisation returns mean and deviation for images with that number of channels:
 // the architecture's if they fit, else MNIST's for grey and ImageNet's for colour.
 func (a Architecture) normalisation(channels int) (mean, std []float64) {
 	switch channels {

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// WithClasses returns m with a head for so many classes: the dense layer or
+// WithClasses returns m with a head for classes classes: the dense layer or
 // the convolution that makes the first output has as many outputs. Its state
 // is left empty, for Init, and for InitFrom with that of m: everything but the
 // head then comes from there. m itself is returned if it has that many classes.

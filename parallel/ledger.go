@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A ledger is longer than it should be from so many steps, or bytes of input, on.
+// A ledger is longer than it should be from these numbers of steps, or of bytes of input, on.
 const (
 	ledgerSteps = 50
 	ledgerBytes = 256 << 20

@@ -104,7 +104,8 @@ func (l *Local) Own() []map[string]tensor.Tensor {
 	return slices.Clone(l.states)
 }
 
-// Restore gives every replica what Own returned after so many steps since they had the same.
+// Restore gives every replica what Own returned since steps after all had
+// the same weights.
 func (l *Local) Restore(own []map[string]tensor.Tensor, since int) error {
 	if len(own) != len(l.states) {
 		return fmt.Errorf("weights of %d replicas, there are %d", len(own), len(l.states))

@@ -32,7 +32,7 @@ func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 	return d.predictHere(ctx, x)
 }
 
-// OwnRows returns which of so many rows this rank predicts, [from, to). With fewer
+// OwnRows returns which rows of a batch this rank predicts, [from, to). With fewer
 // rows than ranks, and without peers, it is all of them.
 func (d *Driver) OwnRows(rows int) (from, to int) {
 	p := d.group.config.Peers

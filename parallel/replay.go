@@ -45,7 +45,7 @@ func (d *Driver) replay(ctx context.Context, m *member) error {
 	return d.group.withDeadline(m, func() error { return d.writeTo(ctx, m, d.ledger.writes) })
 }
 
-// renew makes the state of a member that has repeated so many steps the snapshot.
+// renew makes the state of a member that has repeated these steps the snapshot.
 func (d *Driver) renew(ctx context.Context, m *member, steps int) error {
 	return d.group.withDeadline(m, func() error {
 		state, err := d.read(ctx, m)

@@ -95,7 +95,7 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	return p, nil
 }
 
-// config says what the driver of so many devices does.
+// config says what the driver of f does.
 func (o *Options) config(f *fleet.Fleet) parallel.Config {
 	n := len(f.Members)
 	c := parallel.Config{Replicas: n, Batch: max(o.Batch, n)}

@@ -110,7 +110,7 @@ func zeros(b []byte) bool {
 // allCores is how many goroutines compute at the same time.
 func allCores() int { return runtime.GOMAXPROCS(0) }
 
-// inParallel calls f with 0 to n-1, on so many cores, and waits.
+// inParallel calls f with 0 to n-1, cores calls at a time, and waits.
 func inParallel(n, cores int, f func(int)) {
 	var wg sync.WaitGroup
 	running := make(chan struct{}, cores)

@@ -88,7 +88,7 @@ func judge(gain, more difference) verdict {
 	return noDifference
 }
 
-// text writes at least so many digits behind the point: as many as it takes
+// text writes at least that number of digits behind the point: as many as it takes
 // that the interval of a difference beyond chance does not seem to hold 0.
 func (d difference) text(digits int, unit string) string {
 	if math.IsInf(d.Margin, 1) {

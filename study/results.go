@@ -102,7 +102,7 @@ type Layer struct {
 	Ratios   []Ratio `json:"ratios"`
 }
 
-// Ratio is the mean over the channels for groups of so many samples.
+// Ratio is the mean over the channels for groups of PerReplica samples.
 type Ratio struct {
 	PerReplica int     `json:"per_replica"`
 	Biased     float64 `json:"biased"` // of Q/n, predicted 1 - 1/n for n independent values

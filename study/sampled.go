@@ -67,7 +67,7 @@ func (v Ratio) counting() float64 { return 1 / (float64(v.PerReplica) * (1 - v.B
 const fewest = 32
 
 // ends returns the ratios of the smallest groups, and of the largest ones of
-// which there are enough among so many samples.
+// which there are enough among the samples.
 func (l Layer) ends(samples int) (small, large Ratio) {
 	by := func(a, b Ratio) int { return a.PerReplica - b.PerReplica }
 	small = slices.MinFunc(l.Ratios, by)

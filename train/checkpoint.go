@@ -110,7 +110,7 @@ func (p *plan) interval() int {
 	return cmp.Or(p.config.CheckpointEvery, p.recipe.StepsPerEpoch())
 }
 
-// saveIfDue writes a checkpoint every so many steps, or after an epoch.
+// saveIfDue writes a checkpoint every r.every steps, or after an epoch.
 // In between it keeps one in memory, if lost devices can come back.
 func (r *rescue) saveIfDue(ctx context.Context) error {
 	if r.every > 0 && r.progress.Step != r.saved && r.progress.Step%r.every == 0 {

@@ -18,7 +18,7 @@ import (
 // of the classes over that of each (Eigen and Fergus 2015, section 6.3.2).
 const medianWeights = "median"
 
-// classWeights returns the weights of so many classes; nil without any.
+// classWeights returns the weight of each class; nil without any.
 // Classes that the data has not weigh 1.
 func (r *Recipe) classWeights(classes int) ([]float64, error) {
 	if r.ClassWeights == "" {

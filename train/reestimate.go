@@ -20,7 +20,7 @@ type Estimator interface {
 }
 
 // OpenEstimator loads the forward pass of training, and nothing else, on
-// devices, for batches of so many rows. wrapped is the graph of m as package
+// devices, for batches of batch rows. wrapped is the graph of m as package
 // parallel wraps it for these replicas. The caller closes the driver; the devices
 // stay the caller's.
 func OpenEstimator(ctx context.Context, m *models.Model, wrapped *graph.Graph, devices []parallel.Member,

@@ -56,7 +56,7 @@ func pluginsOf(c *cli.Context) fleet.Plugins {
 // noLimit allows any number of devices.
 const noLimit = 0
 
-// fleetOptions returns what the flags say of devices, for at most so many of
+// fleetOptions returns what the flags say of devices, for at most that number of
 // them; 0 allows any number.
 func fleetOptions(c *cli.Context, precision string, most int) (fleet.Options, error) {
 	o := outputOf(c)

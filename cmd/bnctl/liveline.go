@@ -33,7 +33,7 @@ func liveFields(e train.Stepped) []liveField {
 	}
 }
 
-// fitted returns the fields that fit into so many columns together, none of
+// fitted returns the fields that fit together into that number of columns, none of
 // them in part: a live line that wraps is a new line each time.
 func fitted(fields []liveField, columns int) string {
 	for most := len(fields); most >= 0; most-- {

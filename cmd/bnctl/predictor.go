@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// openPredictor opens a predictor for so many samples, and says if the model
+// openPredictor opens a predictor for that number of samples, and says if the model
 // was trained in another way.
 func openPredictor(ctx context.Context, o *output, m *models.Model, on predict.Options, samples int) (
 	*predict.Predictor, error) {

@@ -17,7 +17,7 @@ const MostTile = 6
 // Tile returns the inputs of a tile along one side.
 func (g Tiles) Tile() int { return g.Side + 2 }
 
-// Block returns the length of a chain over so many input channels, a multiple of
+// Block returns the length of a chain over the in input channels, a multiple of
 // 16: the products of a frequency are summed in blocks of it, each one chain from
 // +0, and the blocks are added in order.
 func (g Tiles) Block(in int) int {

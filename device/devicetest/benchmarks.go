@@ -38,7 +38,7 @@ func timed(name string, n int, build func(c *chainBuilder)) (*setting, error) {
 	return s, err
 }
 
-// timedOp is an operation that is done so many times in a run, so that what
+// timedOp is an operation that is done several times in a run, so that what
 // comes in and goes out hardly counts.
 type timedOp struct {
 	op    graph.Op

@@ -45,7 +45,7 @@ func shared(i fs.FileInfo) bool {
 	return !known || slices.ContainsFunc(members, func(m string) bool { return !slices.Contains(trusted, m) })
 }
 
-// table reads a file with lines of at least so many fields; none if there is
+// table reads a file whose lines have at least that number of fields; none if there is
 // no such file.
 func table(path string, fields int) (rows [][]string) {
 	b, err := os.ReadFile(path)

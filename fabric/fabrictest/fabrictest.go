@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/fabric"
 )
 
-// Opener opens a fabric of so many ranks, as each of them sees it.
+// Opener opens a fabric of size ranks, as each of them sees it.
 type Opener func(ctx context.Context, size int) ([]fabric.Fabric, error)
 
 // Case checks one rule.

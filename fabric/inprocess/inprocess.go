@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/fabric/mailbox"
 )
 
-// New returns a fabric of so many ranks, as each of them sees it.
+// New returns a fabric of size ranks, as each of them sees it.
 func New(size int) []fabric.Fabric {
 	w := &world{aborted: make(chan struct{}), queues: map[route]*mailbox.Box{},
 		closed: make([]chan struct{}, size)}

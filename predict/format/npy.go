@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// NPY returns what writes arrays with a row for each of so many inputs: the
+// NPY returns what writes arrays with a row for each input: the
 // probabilities of the classes, or with outputs as they are one array for each
 // of Arrays. There are as many files, or one for the first of them.
 func NPY(a *predict.Answers, inputs int, files []io.Writer) Writer {

@@ -29,7 +29,7 @@ type Input struct {
 type Output struct {
 	Name    string
 	Binary  *bool // as bytes; nil: as Request.Binary says
-	Classes int   // the best so many classes, as strings; 0: the numbers
+	Classes int   // how many of the best classes to name, as strings; 0: the numbers
 }
 
 // Tensor returns the elements. They may share memory with the request, and lie

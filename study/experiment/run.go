@@ -202,7 +202,7 @@ type runner struct {
 	results *study.Results
 }
 
-// open opens devices for at most so many replicas.
+// open opens devices for at most that number of replicas.
 func (s *runner) open(ctx context.Context, devices string, replicas int) (*fleet.Fleet, error) {
 	o := s.o.Fleet
 	o.Devices, o.Precision, o.Most = devices, s.recipe.Precision, replicas

@@ -55,8 +55,8 @@ func (s *scope) inputShape(l *layer) ([]int, error) {
 			return given, nil
 		}
 	}
-	return nil, problem.Failure("", fmt.Sprintf(
-		"the input's size is %s, batch first, which {input} %s does not fit", f.m["batch_shape"], commas(s.given)), "")
+	return nil, problem.Failure("", fmt.Sprintf("the input's size is %s, batch first, which {input} %s "+
+		"does not fit", f.m["batch_shape"], commas(s.given)), "")
 }
 
 // theirShape is the shape of Keras of one with the channels first.

@@ -144,7 +144,15 @@ func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
 			m.info.Shape, m.info.LabelShape = []int{size[0], size[1], 3}, []int{size[0], size[1]}
 		}
 	}
-	return m.count(ctx, l, seen, opt)
+	if err := m.count(ctx, l, seen, opt); err != nil {
+		return err
+	}
+	for class, name := range m.info.Classes {
+		if !seen[class] {
+			m.info.Absent = append(m.info.Absent, name)
+		}
+	}
+	return nil
 }
 
 // sizeOfPair returns the size of a picture that has a mask.

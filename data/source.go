@@ -61,6 +61,7 @@ type Info struct {
 	Decoder    string         // decoderVersion, if the samples are picture files
 	EXIF       bool           // Options.EXIF, if the samples are picture files
 	Classes    []string       // names of the classes, by number; nil without labels
+	Absent     []string       // classes that no pixel is of, where all masks were looked at
 	Kinds      map[string]int // endings of the files that samples are in; nil without such
 	Ignored    map[string]int // endings of files that are none: no pictures, by their names
 	Empty      []string       // folders without a picture

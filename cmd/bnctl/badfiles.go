@@ -14,6 +14,9 @@ func tellOfFiles(o *output, flag string, i data.Info) {
 	if n := len(i.Skipped); n > 0 {
 		o.note("%s: %s left out, which cannot be read: %s", flag, counted(n, "file"), namesOf(i.Skipped))
 	}
+	if n := len(i.Absent); n > 0 {
+		o.note("%s: no pixel of any mask is of %s: %s", flag, counted(n, "class"), firstOf(i.Absent))
+	}
 	if len(i.Ignored) > 0 {
 		o.note("%s: files that are no pictures are ignored: %s", flag, kindList(i.Ignored))
 	}

@@ -46,7 +46,7 @@ const measureNothing = "nothing"
 var decided = []string{"seed", "replicas", "bn", "bn-stats", "bn-update", "bn-min", "bn-precise",
 	"bn-precise-plain", "ema",
 	"save", "patience", "output", "checkpoint", "checkpoint-every", "resume", "recipe", "placement", "log-every",
-	"log-dir", "overwrite", "device-timeout", "recompute", "tail", "weight-sync"}
+	"log-dir", "overwrite", "device-timeout", "recompute", "tail", "weight-sync", "task"}
 
 func studyFlags() []cli.Flag {
 	flags := slices.DeleteFunc(trainFlags(),

@@ -112,6 +112,7 @@ func trainOptions(c *cli.Context, k *serialize.Checkpoint) (o job.Options, err e
 		}
 		o.SkipBad = &skip
 	}
+	o.Task = c.String("task")
 	o.Start.Classes, o.Start.Init = c.Int("classes"), c.String("init")
 	if o.Start.Options, err = modelOptions(c); err != nil {
 		return o, err

@@ -85,6 +85,8 @@ func recipeFlags() []cli.Flag {
 // runFlags say how and where: nothing here changes what comes out.
 func runFlags() []cli.Flag {
 	return append([]cli.Flag{
+		&cli.StringFlag{Name: "task", Usage: "refuse data that is not for it: segment (masks) or classify",
+			DefaultText: "that of the data"},
 		&cli.StringFlag{Name: "data", Usage: "`SRC` to train on: glyphs, cifar10:PATH, mnist:PATH, " +
 			"folder:PATH, npy:X.npy,Y.npy, shapes, masks:IMAGES,MASKS, voc:PATH; with @train or @test behind it " +
 			"that split"},

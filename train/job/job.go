@@ -25,6 +25,9 @@ type Options struct {
 	// Paths names the data as data.Open takes it, Validation "" for none, and where
 	// the template goes. "" is as before in a resumed job.
 	Paths train.Paths
+	// Task is "segment" for labels that are masks, "classify" for others: data that
+	// says something else is refused. "": as the data says.
+	Task string
 	// Source and ValidationSource are data of the caller's own, which it closes, in
 	// place of what Paths names; ValidationSource nil is no validation.
 	Source, ValidationSource data.Source
@@ -82,7 +85,11 @@ func Open(ctx context.Context, o Options) (*Job, error) {
 	if j.Paths.Data == "" && o.Source == nil {
 		return nil, problem.New("data", "", "there is nothing to train on", "")
 	}
-	if err := j.open(ctx); err != nil {
+	err := j.open(ctx)
+	if err == nil {
+		err = o.checkTask(j.Data.Info())
+	}
+	if err != nil {
 		j.Close()
 		return nil, err
 	}

@@ -1,0 +1,25 @@
+package job
+
+import (
+	"strconv"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// checkTask refuses a task that is none, or that is not that of the data.
+func (o *Options) checkTask(info data.Info) error {
+	is, labels := "classify", "no masks"
+	if info.Masks {
+		is, labels = "segment", "masks"
+	}
+	switch o.Task {
+	case "", is:
+		return nil
+	case "classify", "segment":
+		return problem.New("task", o.Task, "contradicts {data}: the labels of "+info.Kind+" are "+labels,
+			"leave it off: the data says it")
+	}
+	return &problem.Error{Field: "task", Value: strconv.Quote(o.Task), Known: []string{"classify", "segment"},
+		Text: "want classify or segment"}
+}

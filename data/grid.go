@@ -35,7 +35,7 @@ func Grid(ctx context.Context, src Source, samples []int, columns, side int) (*i
 			if err != nil {
 				return nil, err
 			}
-			t = overlay(t, mask)
+			t = Overlay(t, mask)
 		}
 		fitted := fitInto(t, side)
 		x := k%columns*(side+gap) + gap + (side-fitted.w)/2

@@ -22,10 +22,10 @@ var MaskPalette = func() color.Palette {
 	return p
 }()
 
-// overlay returns a picture, u8 [H,W,1 or 3], in RGB with a mask over it: where
+// Overlay returns a picture, u8 [H,W,1 or 3], in RGB with a mask over it: where
 // the mask has a class above 0 half of the pixel is its colour in MaskPalette,
 // and where it has none, the palette's last one.
-func overlay(picture tensor.Tensor, mask []int32) tensor.Tensor {
+func Overlay(picture tensor.Tensor, mask []int32) tensor.Tensor {
 	h, w, channels := picture.Shape[0], picture.Shape[1], picture.Shape[2]
 	out := tensor.New(tensor.U8, h, w, 3)
 	for at := range h * w {

@@ -91,13 +91,28 @@ func (t Transform) Shape(info Info) ([]int, error) {
 // Transform.Shape. d decides about the augmentation; without one it is not
 // used.
 func (t Transform) Apply(dst, picture tensor.Tensor, d *tensor.Draws) {
+	t.write(dst, picture, func(out, src plane) { t.place(out, src, d) })
+}
+
+// applyView writes what a view shows of a picture to dst; what lies beyond it is black.
+func (t Transform) applyView(dst, picture tensor.Tensor, v view) {
+	t.write(dst, picture, func(out, src plane) {
+		v.fill(out, 0, func(part plane, window box) {
+			resample(t.Filter, part, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
+		})
+	})
+}
+
+// write has draw make a picture of dst's size, with the channels of the given
+// one, and writes it to dst with those of dst.
+func (t Transform) write(dst, picture tensor.Tensor, draw func(out, src plane)) {
 	src := plane{picture.Shape[0], picture.Shape[1], picture.Shape[2], picture.Bytes}
 	out := plane{dst.Shape[0], dst.Shape[1], dst.Shape[2], dst.Bytes}
 	if src.c == out.c {
-		t.place(out, src, d)
+		draw(out, src)
 	} else {
 		same := plane{out.h, out.w, src.c, make([]byte, out.h*out.w*src.c)}
-		t.place(same, src, d)
+		draw(same, src)
 		convert(out, same)
 	}
 	if t.BGR && out.c == 3 {

@@ -29,10 +29,27 @@ type Reading struct {
 // hears of all.
 func (p *Predictor) All(ctx context.Context, src data.Source, r Reading,
 	each func(sample int, outputs []tensor.Tensor) error) (bad []error, err error) {
+	err = p.every(ctx, src, train.Transform(p.Model, src.Info()), r,
+		func(sample int, outputs []tensor.Tensor, wrong error) error {
+			if wrong != nil {
+				bad = append(bad, wrong)
+			}
+			if wrong != nil || p.Follows() {
+				return nil
+			}
+			return each(sample, outputs)
+		})
+	return bad, err
+}
+
+// every is All with the samples that cannot be read, which have no outputs, and
+// on every rank.
+func (p *Predictor) every(ctx context.Context, src data.Source, t data.Transform, r Reading,
+	each func(sample int, outputs []tensor.Tensor, wrong error) error) error {
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: p.Rows(), Epochs: 1, Workers: r.Workers, GoOn: r.GoOn,
-		Transform: train.Transform(p.Model, src.Info()), Wanted: p.wanted()})
+		Transform: t, Wanted: p.wanted()})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer l.Close()
 	if r.Sure == nil {
@@ -41,32 +58,25 @@ func (p *Predictor) All(ctx context.Context, src data.Source, r Reading,
 	for {
 		b, err := l.Next()
 		if errors.Is(err, io.EOF) {
-			return bad, r.Sure()
+			return r.Sure()
 		}
 		if err != nil {
-			return bad, err
+			return err
 		}
 		outs, err := p.Predict(ctx, b.X)
 		if err == nil {
 			err = r.Sure()
 		}
 		if err != nil {
-			return bad, err
+			return err
 		}
 		wrong, err := p.badRows(ctx, b)
 		if err != nil {
-			return bad, err
+			return err
 		}
 		for i, sample := range b.Samples.I64() {
-			if err := wrong[i]; err != nil {
-				bad = append(bad, err)
-				continue
-			}
-			if p.Follows() {
-				continue
-			}
-			if err := each(int(sample), rowsOf(outs, i)); err != nil {
-				return bad, err
+			if err := each(int(sample), rowsOf(outs, i), wrong[i]); err != nil {
+				return err
 			}
 		}
 		b.Release()

@@ -162,6 +162,22 @@ func softmax(logits []float32) []float32 {
 	return p
 }
 
+// softmaxOfPixels returns the probabilities of the classes of each pixel, f32
+// [C,H,W] as their logits are.
+func softmaxOfPixels(logits tensor.Tensor) tensor.Tensor {
+	out := tensor.New(tensor.F32, logits.Shape...)
+	row, places := make([]float32, logits.Shape[0]), tensor.Count(logits.Shape[1:])
+	for at := range places {
+		for c := range row {
+			row[c] = logits.F32()[c*places+at]
+		}
+		for c, p := range softmax(row) {
+			out.F32()[c*places+at] = p
+		}
+	}
+	return out
+}
+
 // Class is one class of a prediction.
 type Class struct {
 	Label string  // its name: see Label

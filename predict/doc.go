@@ -5,7 +5,8 @@
 // and the other inputs.
 //
 // Use it wherever a trained model answers: a command, a server, a test. Open
-// loads the model; All and Evaluate read a source, and Predict takes a batch.
+// loads the model; All and Evaluate read a source, and Predict takes a batch. Scores
+// and EvaluateWhole are for models that give each pixel a class: pictures of any size.
 // Answers is the rule by which outputs are classes with probabilities, or
 // numbers that are given as they are.
 //

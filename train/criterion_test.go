@@ -34,7 +34,7 @@ func evaluated(t *testing.T, classes int, labels, predicted []int32) *Evaluation
 		scores.F32()[int(class)*n+at] = 1
 	}
 	e := &Evaluation{}
-	if err := e.add(scores, tensor.Of(labels, 1, n), false); err != nil {
+	if err := e.Add(scores, tensor.Of(labels, 1, n), false); err != nil {
 		t.Fatal(err)
 	}
 	return e

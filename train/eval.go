@@ -75,7 +75,7 @@ func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) 
 		if err != nil {
 			return nil, err
 		}
-		if err := e.add(outs[0], b.Labels, o.Probabilities); err != nil {
+		if err := e.Add(outs[0], b.Labels, o.Probabilities); err != nil {
 			return nil, err
 		}
 		b.Release()
@@ -93,8 +93,10 @@ func (o *EvalOptions) wanted() func(data.Position, int) func(row int) bool {
 	}
 }
 
-// add counts a batch: scores (n, C, ...), labels (n, ...).
-func (e *Evaluation) add(scores, labels tensor.Tensor, probabilities bool) error {
+// Add counts rows: scores f32 [N,C,...] and labels i32 [N,...] of as many places, of
+// which -1 is ignored. Scores are logits, or probabilities. The error says what does
+// not fit together.
+func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error {
 	if len(scores.Shape) < 2 {
 		return fmt.Errorf("the model's output is %v: there are no classes to evaluate", scores)
 	}

@@ -67,7 +67,7 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 		return nil, err
 	}
 	used := &Evaluation{smoothing: s.recipe.LabelSmoothing, weights: s.plan.weights}
-	if err := used.add(outs[0], b.Rows[parallel.InputLabels], EndsInSoftmax(s.template.Graph)); err != nil {
+	if err := used.Add(outs[0], b.Rows[parallel.InputLabels], EndsInSoftmax(s.template.Graph)); err != nil {
 		return nil, err
 	}
 	g := &Gap{Batch: ratio(s.perLabel(b, trained), trained.Counted), Running: used.Loss()}

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/predict"
 )
 
 func evalCommand() *cli.Command {
@@ -13,14 +17,14 @@ func evalCommand() *cli.Command {
 		ArgsUsage: "MODEL --data SRC",
 		Description: `Evaluates a template, or any model file, on labelled data, every sample once. The figures are
 those that training printed for the same model and data, bit for bit, whatever
-the devices and the batch.
+the devices and the batch. --fit evaluates masks at their own size.
 
    bnctl eval glyphs.bnm --data glyphs
    bnctl eval cifar.bnm --data cifar10:cifar-10.tar.gz --devices 2xcpu
    bnctl eval cifar.bnm --data folder:photos --json`,
 		Flags: append(append(sourceFlags(),
 			&cli.StringFlag{Name: "data", Usage: "`SRC` with labels (its test split, if it has one)"},
-		), predictFlags()...),
+		), append(fitFlags("crop"), predictFlags()...)...),
 		Action: evalAction,
 	}
 }
@@ -30,10 +34,13 @@ func evalAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	e := &evaluation{path: path, source: c.String("data"), workers: c.Int("workers"),
-		masks: maskOptions(c)}
+	e := &evaluation{path: path, source: c.String("data"), workers: c.Int("workers"), masks: maskOptions(c),
+		whole: predict.Whole{Overlap: c.Float64("overlap")}}
 	if e.source == "" {
 		return misuse("eval needs --data, for example --data glyphs")
+	}
+	if e.whole.Fit, err = data.ParseFit(cmp.Or(c.String("fit"), "crop")); err != nil {
+		return err
 	}
 	if e.file, err = modelOptions(c); err != nil {
 		return err

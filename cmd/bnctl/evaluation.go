@@ -17,6 +17,7 @@ type evaluation struct {
 	on      predict.Options
 	skip    int // bad files that may be left out
 	masks   data.MaskOptions
+	whole   predict.Whole
 	workers int
 }
 
@@ -46,13 +47,13 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.Viewed) er
 	if err != nil {
 		return err
 	}
-	p, err := openPredictor(ctx, o, m, e.on, src.Info().Len)
+	p, err := openPredictor(ctx, o, m, e.on, e.whole.Rows(src.Info().Len))
 	if err != nil {
 		return err
 	}
 	defer p.Close()
 	began := time.Now()
-	figures, err := p.Evaluate(ctx, src, e.workers)
+	figures, err := p.EvaluateWhole(ctx, src, e.whole, e.workers)
 	if err == nil {
 		err = v.Verified()
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/predict"
+	form "github.com/bnctl/bnctl/predict/format"
 )
 
 func predictCommand() *cli.Command {
@@ -46,10 +47,12 @@ outputs. All formats write the same values.
 			&cli.StringFlag{Name: "task", Usage: "classify: the output are logits of classes, though nothing says so"},
 			&cli.StringFlag{Name: "only", Usage: "`NAME,NAME`: write these outputs, in this order",
 				DefaultText: "all"},
-			&cli.StringFlag{Name: "format", Value: "table", Usage: "json, csv, table, npy or masks"},
+			&cli.StringFlag{Name: "format", Value: "table",
+				Usage: "json, csv, table, npy, masks, overlays or probabilities"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, DefaultText: "standard output",
-				Usage: "`FILE` to write; npy of several outputs: FILE.NAME.npy for each; masks: a folder of .png"},
-		}, predictFlags()...),
+				Usage: "`FILE` to write; npy of several outputs: FILE.NAME.npy for each; masks, overlays, " +
+					"probabilities: a folder"},
+		}, append(fitFlags("scale for masks, overlays, probabilities"), predictFlags()...)...),
 		Action: predictAction,
 	}
 }
@@ -87,7 +90,7 @@ var modelEndings = []string{".bnm", ".pth", ".pt", ".ckpt", ".onnx", ".safetenso
 // predictOptions returns what the flags say.
 func predictOptions(c *cli.Context) (*prediction, error) {
 	p := &prediction{path: c.Args().First(), inputs: c.Args().Tail(), workers: c.Int("workers"),
-		output: c.String("output"),
+		output: c.String("output"), fit: c.String("fit"), whole: predict.Whole{Overlap: c.Float64("overlap")},
 		answer: predict.AnswerOptions{Logits: c.Bool("logits"), Task: c.String("task"), Top: c.Int("top")}}
 	if list := c.String("only"); list != "" {
 		p.answer.Only = strings.Split(list, ",")
@@ -111,10 +114,5 @@ func predictionFormat(c *cli.Context) (string, error) {
 		}
 		return "json", nil
 	}
-	formats := []string{"json", "csv", "table", "npy", "masks"}
-	if !slices.Contains(formats, format) {
-		return "", misuse("--format %q%s: want one of %s", format, nearest(format, formats),
-			strings.Join(formats, ", "))
-	}
-	return format, nil
+	return format, form.Check(format, "table")
 }

@@ -17,6 +17,8 @@ type prediction struct {
 	file    modelfile.Options
 	answer  predict.AnswerOptions
 	on      predict.Options
+	fit     string // how pictures become inputs; "": as the format has it
+	whole   predict.Whole
 	workers int
 }
 
@@ -54,10 +56,13 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.Viewed) er
 	if err != nil {
 		return err
 	}
+	if err := p.fitTo(a, src); err != nil {
+		return err
+	}
 	if err := p.checkFiles(o, a); err != nil {
 		return err
 	}
-	on, err := openPredictor(ctx, o, m, p.on, src.Info().Len)
+	on, err := openPredictor(ctx, o, m, p.on, p.whole.Rows(src.Info().Len))
 	if err != nil {
 		return err
 	}

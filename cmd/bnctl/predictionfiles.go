@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/predict"
@@ -16,8 +17,8 @@ func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 		o.note("%s is written as it is: nothing says that it is logits of classes. If it is, "+
 			"add --task classify; strip --labels makes a template that says so", a.Name(a.Scores))
 	}
-	if p.format == "masks" {
-		return format.CheckMasks(a, p.output)
+	if p.folder() {
+		return format.CheckFolder(p.format, a, p.output)
 	}
 	if p.output == "" {
 		arrays := format.Arrays(a)
@@ -42,13 +43,13 @@ func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 	return nil
 }
 
-// paths returns the files that -o asks for; none for masks, whose folder it names.
+// folder reports whether -o names a folder.
+func (p *prediction) folder() bool { return slices.Contains(format.Folders(), p.format) }
+
+// paths returns the files that -o asks for.
 func (p *prediction) paths(a *predict.Answers) []string {
-	switch p.format {
-	case "npy":
+	if p.format == "npy" {
 		return format.Paths(a, p.output)
-	case "masks":
-		return nil
 	}
 	return []string{p.output}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -16,6 +15,12 @@ import (
 // files of -o. It returns what could not be read.
 func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, on *predict.Predictor,
 	src data.Source, r predict.Reading) (bad []error, err error) {
+	if p.folder() {
+		if bad, err = format.Whole(ctx, on, src, p.whole, r, p.format, p.output); err == nil {
+			o.note("wrote %s", p.output)
+		}
+		return bad, err
+	}
 	fill := func(files []io.Writer) (err error) {
 		bad, err = format.All(ctx, on, src, r, p.writer(a, files, src))
 		return err
@@ -34,8 +39,15 @@ func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, o
 	if err := format.Files(paths, fill); err != nil {
 		return nil, err
 	}
-	o.note("wrote %s", cmp.Or(strings.Join(paths, ", "), p.output))
+	o.note("wrote %s", strings.Join(paths, ", "))
 	return bad, nil
+}
+
+// fitTo settles how samples become inputs, and which output has the classes of pixels.
+func (p *prediction) fitTo(a *predict.Answers, src data.Source) (err error) {
+	p.whole.Output = a.Chosen[0]
+	p.whole.Fit, err = format.Fit(p.format, p.fit, src.Info())
+	return err
 }
 
 // writer returns what writes the format to the files.
@@ -48,8 +60,6 @@ func (p *prediction) writer(a *predict.Answers, files []io.Writer, src data.Sour
 		return format.CSV(a, files[0])
 	case "npy":
 		return format.NPY(a, src.Info().Len, files)
-	case "masks":
-		return format.Masks(a, p.output)
 	}
 	return &predictionTable{a, files[0], nameWidth(src)}
 }

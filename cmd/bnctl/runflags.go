@@ -22,6 +22,14 @@ func runningFlags() []cli.Flag {
 	}, deviceFlags()...)
 }
 
+// fitFlags say how pictures of any size become inputs.
+func fitFlags(otherwise string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "fit", DefaultText: otherwise, Usage: "pictures of any size, whole: scale (as " +
+			"training does), resize, pad or windows (of their own size); or crop: the middle"},
+		&cli.Float64Flag{Name: "overlap", Value: 0.5, Usage: "share of a window that the next shows too"}}
+}
+
 func batchFlag(usage string) cli.Flag { return &cli.IntFlag{Name: "batch", Value: 128, Usage: usage} }
 
 func readersFlag() cli.Flag {

@@ -1,5 +1,6 @@
 // Package format writes what a model answers for many inputs, as JSON, CSV or
-// NumPy arrays. All of them have the same values, with all their digits.
+// NumPy arrays. All of them have the same values, with all their digits. Where a
+// model gives each pixel a class, Whole writes masks, overlays or probabilities.
 //
 // Use CSV, JSON or NPY for a Writer and give it the outputs of every input, in
 // order, as predict.Predictor.All has them. Paths and Files are for arrays, of
@@ -7,10 +8,24 @@
 package format
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+// Check refuses a name that is none of json, csv, npy, Folders or others of the
+// caller's own. The error is a *problem.Error of format.
+func Check(name string, others ...string) error {
+	known := slices.Concat([]string{"json", "csv"}, others, []string{"npy"}, Folders())
+	if slices.Contains(known, name) {
+		return nil
+	}
+	return &problem.Error{Field: "format", Value: strconv.Quote(name), Known: known,
+		Text: "want one of " + strings.Join(known, ", ")}
+}
 
 // Writer writes predictions, input by input.
 type Writer interface {

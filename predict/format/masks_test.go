@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -28,10 +27,10 @@ func TestPaletteIsThatOfVOC(t *testing.T) {
 // The pixels are classes, the first of equal ones; inputs of one name get files of their own.
 func TestMasks(t *testing.T) {
 	folder := t.TempDir()
-	w := Masks(&predict.Answers{Chosen: []int{0}}, folder)
+	to := &files{folder, map[string]bool{}}
 	scores := tensor.Of([]float32{1, 0, 0, 5, 1, 2, 0, 5, 0, 0, 3, 5}, 3, 2, 2) // three classes of 2x2
 	for _, input := range []string{"a/cat.jpg", "cat-2.jpg", "b/cat.png", "scene 0 of test"} {
-		if err := w.Write(input, []tensor.Tensor{scores}); err != nil {
+		if err := to.mask(input, scores); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,9 +53,9 @@ func TestMasks(t *testing.T) {
 // A score that is no number gives no mask, and no file.
 func TestMaskOfNoNumbers(t *testing.T) {
 	folder := t.TempDir()
-	w := Masks(&predict.Answers{Chosen: []int{0}}, folder)
+	to := &files{folder, map[string]bool{}}
 	scores := tensor.Of([]float32{1, 0, 0, float32(math.NaN())}, 2, 1, 2)
-	if err := w.Write("cat.jpg", []tensor.Tensor{scores}); err == nil {
+	if err := to.mask("cat.jpg", scores); err == nil {
 		t.Error("a mask of NaN was written")
 	}
 	if files, err := os.ReadDir(folder); err != nil || len(files) > 0 {

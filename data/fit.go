@@ -1,0 +1,78 @@
+package data
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Fit says how a picture of any size becomes inputs of the one size that a model
+// takes.
+type Fit string
+
+// The fits. All but CropFit show the whole picture.
+const (
+	CropFit    Fit = "crop"    // the middle, scaled as Transform says: what training evaluates
+	ScaleFit   Fit = "scale"   // scaled as Transform says, under as many windows as that takes
+	ResizeFit  Fit = "resize"  // scaled to the very size, whatever that does to a circle
+	PadFit     Fit = "pad"     // scaled down to fit if it is larger, black to the right and below
+	WindowsFit Fit = "windows" // of its own size, under as many windows as that takes
+)
+
+// fits lists the fits.
+func fits() []Fit { return []Fit{CropFit, ScaleFit, ResizeFit, PadFit, WindowsFit} }
+
+// ParseFit returns the fit of that name. The error is a *problem.Error of fit.
+func ParseFit(name string) (Fit, error) {
+	var names []string
+	for _, f := range fits() {
+		if string(f) == name {
+			return f, nil
+		}
+		names = append(names, string(f))
+	}
+	return "", &problem.Error{Field: "fit", Value: fmt.Sprintf("%q", name), Known: names,
+		Text: "want crop, scale, resize, pad or windows"}
+}
+
+// views returns what inputs show of a picture of h x w pixels: one view, or
+// windows in rows from the top left on, of which neighbours share at least the
+// given share of their side, 0 or more and less than 1.
+func (t Transform) views(f Fit, overlap float64, h, w int) (all []view) {
+	v := view{w: t.Width, h: t.Height} // as ResizeFit has it
+	switch f {
+	case ScaleFit:
+		v.w, v.h = t.scaled(plane{h: t.Height, w: t.Width}, plane{h: h, w: w})
+	case WindowsFit:
+		v.w, v.h = w, h
+	case PadFit:
+		v.w, v.h = t.within(h, w)
+	}
+	for _, y := range starts(v.h, t.Height, overlap) {
+		for _, x := range starts(v.w, t.Width, overlap) {
+			all = append(all, view{v.w, v.h, x, y})
+		}
+	}
+	return all
+}
+
+// within returns the size of a picture that is scaled down until it fits.
+func (t Transform) within(h, w int) (scaledW, scaledH int) {
+	switch {
+	case w <= t.Width && h <= t.Height:
+		return w, h
+	case w*t.Height > h*t.Width: // the width decides
+		return t.Width, max(1, h*t.Width/w)
+	}
+	return max(1, w*t.Height/h), t.Height
+}
+
+// starts returns where windows of a side begin on a length: evenly, but for the
+// last, which ends with it.
+func starts(length, side int, overlap float64) []int {
+	step, at := max(1, int(float64(side)*(1-overlap))), []int{0}
+	for last := length - side; at[len(at)-1] < last; {
+		at = append(at, min(at[len(at)-1]+step, last))
+	}
+	return at
+}

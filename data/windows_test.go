@@ -1,0 +1,142 @@
+package data
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func TestWindowsBegin(t *testing.T) {
+	for _, c := range []struct {
+		length, side int
+		overlap      float64
+		want         []int
+	}{{10, 4, 0.5, []int{0, 2, 4, 6}}, {9, 4, 0, []int{0, 4, 5}}, {3, 4, 0, []int{0}}, {4, 4, 0.5, []int{0}},
+		{5, 4, 0.9, []int{0, 1}}, {8, 4, 0, []int{0, 4}}} {
+		if got := starts(c.length, c.side, c.overlap); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// sizedPictures is pictures of several sizes.
+func sizedPictures(t *testing.T, sizes ...[2]int) Source {
+	t.Helper()
+	var files []file
+	for i, s := range sizes {
+		files = append(files, file{fmt.Sprintf("p%d.png", i), pngOf(t, s[0], s[1], byte(40*i+7))})
+	}
+	src, err := OpenInputs(t.Context(), []string{unpack(t, files)}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	return src
+}
+
+// Every fit but crop shows every pixel, in windows that begin in the picture.
+func TestWindowsShowAll(t *testing.T) {
+	shape := Transform{Height: 7, Width: 5}
+	for _, f := range fits()[1:] {
+		for h := 1; h < 40; h += 3 {
+			for w := 1; w < 40; w += 4 {
+				views := shape.views(f, 0.3, h, w)
+				v := views[0]
+				seen := make([]bool, v.w*v.h)
+				for _, at := range views {
+					for y := at.y; y < min(at.y+7, v.h); y++ {
+						for x := at.x; x < min(at.x+5, v.w); x++ {
+							seen[y*v.w+x] = true
+						}
+					}
+				}
+				if slices.Contains(seen, false) || (f == ResizeFit || f == PadFit) && len(views) != 1 ||
+					f == PadFit && (v.w > 5 || v.h > 7) || f == WindowsFit && (v.w != w || v.h != h) {
+					t.Errorf("%s of %d x %d: %+v", f, w, h, views)
+				}
+			}
+		}
+	}
+}
+
+// A picture of the input's size is shown as it is by every fit; one of the same
+// shape but for ResizeFit, which squeezes, as it is cropped; windows are parts.
+func TestWindowsOfItsOwnSize(t *testing.T) {
+	src := sizedPictures(t, [2]int{6, 4}, [2]int{12, 8}, [2]int{13, 3})
+	shape := Transform{Height: 4, Width: 6}
+	for _, f := range fits()[1:] {
+		w, err := NewWindows(t.Context(), src, shape, f, 0.5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range w.Info().Len {
+			at := w.Window(k)
+			got, err := w.Sample(t.Context(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			picture, err := src.Sample(t.Context(), at.Sample)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := tensor.New(tensor.U8, 4, 6, 3)
+			switch {
+			case at.Sample == 0 || at.Sample == 1 && f != WindowsFit:
+				shape.Apply(want, picture, nil)
+			case f == WindowsFit:
+				for y := range min(4, at.Height-at.Y) {
+					columns := min(6, at.Width-at.X)
+					from := ((at.Y+y)*at.Width + at.X) * 3
+					copy(want.Bytes[y*6*3:], picture.Bytes[from:from+columns*3])
+				}
+			default:
+				continue
+			}
+			if !bytes.Equal(got.Bytes, want.Bytes) || w.Name(k) != src.Name(at.Sample) {
+				t.Errorf("%s, %+v: %v, want %v", f, at, got.Bytes, want.Bytes)
+			}
+		}
+	}
+}
+
+// Pictures that cannot be read have a window that cannot; nonsense is refused.
+func TestWindowsRefuse(t *testing.T) {
+	dir := unpack(t, []file{{"a.png", []byte("no picture")}, {"b.png", pngOf(t, 9, 9, 1)}})
+	src, err := OpenInputs(t.Context(), []string{dir}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	shape := Transform{Height: 6, Width: 6}
+	w, err := NewWindows(t.Context(), src, shape, WindowsFit, 0)
+	if err != nil || w.Info().Len != 5 {
+		t.Fatalf("%v, %v", w, err)
+	}
+	if _, err := w.Sample(t.Context(), 0); err == nil || !w.Window(0).Last {
+		t.Errorf("%+v, %v", w.Window(0), err)
+	}
+	if _, err := w.Sample(t.Context(), 4); err != nil || !w.Window(4).Last || w.Window(3).Last {
+		t.Errorf("%v", err)
+	}
+	var p *problem.Error
+	for _, overlap := range []float64{-0.1, 0.95, math.NaN()} {
+		_, err := NewWindows(t.Context(), src, shape, WindowsFit, overlap)
+		if !errors.As(err, &p) || p.Field != "overlap" {
+			t.Errorf("overlap %g: %v", overlap, err)
+		}
+	}
+	numbers := open(t, "glyphs:2", Options{})
+	_, err = NewWindows(t.Context(), numbers, Transform{}, WindowsFit, 0)
+	if !errors.As(err, &p) || p.Field != "fit" {
+		t.Errorf("no size: %v", err)
+	}
+	if _, err := ParseFit("squeeze"); !errors.As(err, &p) || p.Field != "fit" {
+		t.Errorf("%v", err)
+	}
+}

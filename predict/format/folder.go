@@ -1,0 +1,126 @@
+package format
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// What is written of models that give each pixel a class, as a file for each input.
+const (
+	masks         = "masks"         // NAME.png: the classes, indexed, in the colours of PASCAL VOC
+	overlays      = "overlays"      // NAME.png: the picture under its mask
+	probabilities = "probabilities" // NAME.npy: f32 [C,H,W]
+)
+
+// Folders lists the formats that are a file for each input.
+func Folders() []string { return []string{masks, overlays, probabilities} }
+
+// Fit returns how samples of such data become inputs for a format, where a person
+// says name, or nothing: whole pictures where there is a file for each, else
+// data.CropFit, and nothing else. The error is a *problem.Error of fit.
+func Fit(format, name string, info data.Info) (data.Fit, error) {
+	whole := slices.Contains(Folders(), format)
+	if name == "" && whole && info.Pictures() {
+		return data.ScaleFit, nil
+	}
+	if name == "" {
+		return data.CropFit, nil
+	}
+	f, err := data.ParseFit(name)
+	if err == nil && f != data.CropFit && !whole {
+		err = problem.New("fit", name, "{format} "+format+" writes the outputs of the model as they are",
+			"add {format} "+strings.Join(Folders(), " or "))
+	}
+	return f, err
+}
+
+// CheckFolder refuses what a format of Folders cannot write: answers that are not
+// one output of a class for each pixel, f32 [C,H,W] of 2 to data.MaskClasses classes,
+// and a folder that is none, or that holds something: a file may have the name of
+// the picture that it is of. The error is a *problem.Error of format or output.
+func CheckFolder(format string, a *predict.Answers, folder string) error {
+	if folder == "" {
+		return problem.New("format", format, "it writes a file for each input", "add {output} FOLDER")
+	}
+	f := a.Model.Graph.Main
+	t := f.Values[f.Outputs[a.Chosen[0]].Value].Type
+	switch {
+	case len(a.Chosen) > 1:
+		return problem.New("format", format, "the model has "+problem.Counted(len(a.Chosen), "output"),
+			"name that of the classes with {only}")
+	case t.DType != tensor.F32 || len(t.Shape) != 3 || t.Shape[0] < 2 || t.Shape[0] > data.MaskClasses:
+		return problem.New("format", format, fmt.Sprintf("output %s is %s for each input, not 2 to %d classes "+
+			"for each pixel", a.Name(a.Chosen[0]), tensor.Describe(t.DType, t.Shape), data.MaskClasses), "")
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return problem.Wrap("output", err)
+	}
+	there, err := os.ReadDir(folder)
+	if err != nil {
+		return problem.Wrap("output", err)
+	}
+	if len(there) > 0 {
+		return problem.New("output", folder, "the folder holds "+there[0].Name()+", which a file might replace",
+			"name a new or an empty folder")
+	}
+	return nil
+}
+
+// Whole predicts every picture of src as w says and writes a file for each into a
+// folder, in a format of Folders, as the input is called: what a file should not
+// be called becomes an underscore, and inputs of one name get NAME-2 and so on.
+// CheckFolder comes first. What cannot be read comes back as bad, if r goes on
+// after it.
+func Whole(ctx context.Context, p *predict.Predictor, src data.Source, w predict.Whole, r predict.Reading,
+	format, folder string) (bad []error, err error) {
+	if info := src.Info(); format == overlays && !info.Pictures() {
+		return nil, problem.New("format", format, "it is for pictures; the samples are "+
+			tensor.Describe(info.DType, info.Shape), "")
+	}
+	to := &files{folder, map[string]bool{}}
+	return p.Scores(ctx, src, w, r, func(i int, scores tensor.Tensor) error {
+		switch format {
+		case overlays:
+			picture, err := p.Shown(ctx, src, w, i)
+			if err != nil {
+				return err
+			}
+			return to.overlay(src.Name(i), scores, picture)
+		case probabilities:
+			return to.probabilities(src.Name(i), p.PixelProbabilities(w, scores))
+		}
+		return to.mask(src.Name(i), scores)
+	})
+}
+
+// files names files in a folder.
+type files struct {
+	folder string
+	taken  map[string]bool // names of files, in small letters
+}
+
+// path returns the file for an input, by the format's ending.
+func (f *files) path(input, ending string) string {
+	name := strings.TrimSuffix(filepath.Base(filepath.ToSlash(input)), filepath.Ext(input))
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>| `, r) {
+			return '_'
+		}
+		return r
+	}, name)
+	free := name
+	for n := 2; f.taken[strings.ToLower(free)]; n++ {
+		free = fmt.Sprintf("%s-%d", name, n)
+	}
+	f.taken[strings.ToLower(free)] = true
+	return filepath.Join(f.folder, free+ending)
+}

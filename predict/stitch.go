@@ -1,0 +1,112 @@
+package predict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// maxScores bounds the scores of one picture, in numbers: 2 GiB.
+const maxScores = 1 << 29
+
+// stitch puts the scores of a picture's windows together.
+type stitch struct {
+	windows *data.Windows
+	sums    tensor.Tensor // f32 [C,H,W] of the scaled picture; without shape before its first window
+	counts  []float32     // (H, W) of the windows that show a pixel
+	wrong   error         // with the picture
+}
+
+// add adds the scores of a window, f32 [C,h,w].
+func (s *stitch) add(scores tensor.Tensor, at data.Window) error {
+	classes, shape := scores.Shape[0], s.windows.Info().Shape
+	if s.sums.Shape == nil {
+		high, wide := s.windows.Size(at.Sample)
+		if n := classes * max(at.Height*at.Width, high*wide); n > maxScores {
+			return fmt.Errorf("%s: %d x %d pixels with scores of %s need more memory than 2 GiB; scale it down",
+				s.windows.Source.Name(at.Sample), wide, high, problem.Counted(classes, "class"))
+		}
+		s.sums = tensor.New(tensor.F32, classes, at.Height, at.Width)
+		s.counts = make([]float32, at.Height*at.Width)
+	}
+	high, wide := shape[0], shape[1]
+	part := scaledScores(scores, high, wide).F32()
+	high, rows, columns := min(high, at.Height-at.Y), high, min(wide, at.Width-at.X)
+	sums := s.sums.F32()
+	for y := range high {
+		to := (at.Y+y)*at.Width + at.X
+		for x := range columns {
+			s.counts[to+x]++
+		}
+		for c := range classes {
+			from := part[(c*rows+y)*wide:][:columns]
+			for x, v := range from {
+				sums[c*at.Height*at.Width+to+x] += v
+			}
+		}
+	}
+	return nil
+}
+
+// end returns the scores of a picture at its own size, and begins with the next.
+func (s *stitch) end(sample int) (tensor.Tensor, error) {
+	sums, counts, wrong := s.sums, s.counts, s.wrong
+	s.sums, s.counts, s.wrong = tensor.Tensor{}, nil, nil
+	if wrong != nil {
+		return tensor.Tensor{}, wrong
+	}
+	for i, v := range sums.F32() {
+		sums.F32()[i] = v / counts[i%len(counts)]
+	}
+	h, w := s.windows.Size(sample)
+	return scaledScores(sums, h, w), nil
+}
+
+// scaledScores returns scores, f32 [C,H,W], at another size, by bilinear
+// interpolation between the middles of pixels, as PyTorch's interpolate does
+// without align_corners.
+func scaledScores(scores tensor.Tensor, h, w int) tensor.Tensor {
+	if slices.Equal(scores.Shape[1:], []int{h, w}) {
+		return scores
+	}
+	out := tensor.New(tensor.F32, scores.Shape[0], h, w)
+	down, across := between(scores.Shape[1], h), between(scores.Shape[2], w)
+	from, to, wide := scores.F32(), out.F32(), scores.Shape[2]
+	for c := range scores.Shape[0] {
+		plane := from[c*scores.Shape[1]*wide:]
+		for y, d := range down {
+			upper, lower := plane[d.first*wide:], plane[d.second*wide:]
+			for x, a := range across {
+				above := a.mix(upper[a.first], upper[a.second])
+				below := a.mix(lower[a.first], lower[a.second])
+				to[(c*h+y)*w+x] = float32(float64(above*(1-d.share)) + float64(below*d.share))
+			}
+		}
+	}
+	return out
+}
+
+// neighbours are the two pixels that a pixel of another size lies between, and
+// the share of the second.
+type neighbours struct {
+	first, second int
+	share         float64
+}
+
+func (n neighbours) mix(first, second float32) float64 {
+	return float64(float64(first)*(1-n.share)) + float64(float64(second)*n.share)
+}
+
+// between returns the neighbours of n pixels among others of as long a side.
+func between(of, n int) []neighbours {
+	all := make([]neighbours, n)
+	for i := range all {
+		at := max(0, float64((float64(i)+0.5)*float64(of)/float64(n))-0.5)
+		first := min(int(at), of-1)
+		all[i] = neighbours{first, min(first+1, of-1), at - float64(first)}
+	}
+	return all
+}

@@ -1,0 +1,166 @@
+package predict
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
+)
+
+// Whole says how a model that gives each pixel a class sees pictures of any size.
+// The zero value is data.CropFit.
+type Whole struct {
+	Fit     data.Fit
+	Overlap float64 // share of a window that its neighbour shows too, 0 to 0.9
+	Output  int     // the output of the classes, f32 [C,h,w]
+}
+
+// Scores predicts every picture of src, in order. Each hears of the picture's
+// number and of its scores, f32 [C,H,W], at its own size: where windows overlap
+// their mean, scaled by bilinear interpolation where the picture was scaled; with
+// data.CropFit it is the output as it is. The rest is as with All.
+func (p *Predictor) Scores(ctx context.Context, src data.Source, w Whole, r Reading,
+	each func(sample int, scores tensor.Tensor) error) (bad []error, err error) {
+	if w.crops() {
+		return p.All(ctx, src, r, func(i int, outs []tensor.Tensor) error { return each(i, outs[w.Output]) })
+	}
+	return p.stitched(ctx, src, w, r, func(i int, scores tensor.Tensor) error {
+		if p.Follows() {
+			return nil
+		}
+		return each(i, scores)
+	})
+}
+
+// stitched is Scores of windows, on every rank.
+func (p *Predictor) stitched(ctx context.Context, src data.Source, w Whole, r Reading,
+	each func(sample int, scores tensor.Tensor) error) (bad []error, err error) {
+	if err := w.check(p); err != nil {
+		return nil, err
+	}
+	windows, err := data.NewWindows(ctx, src, train.Transform(p.Model, src.Info()), w.Fit, w.Overlap)
+	if err == nil {
+		err = p.sameWindows(ctx, windows)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &stitch{windows: windows}
+	err = p.every(ctx, windows, data.Transform{}, r, func(k int, outs []tensor.Tensor, wrong error) error {
+		at := windows.Window(k)
+		if wrong == nil && s.wrong == nil {
+			s.wrong = s.add(outs[w.Output], at)
+		} else if s.wrong == nil {
+			s.wrong = wrong
+		}
+		if !at.Last {
+			return nil
+		}
+		scores, wrong := s.end(at.Sample)
+		if wrong != nil && r.GoOn {
+			bad = append(bad, wrong)
+			return nil
+		}
+		if wrong != nil {
+			return wrong
+		}
+		return each(at.Sample, scores)
+	})
+	return bad, err
+}
+
+// check refuses an output that is no class for each pixel.
+func (w Whole) check(p *Predictor) error {
+	f := p.Model.Graph.Main
+	if t := f.Values[f.Outputs[w.Output].Value].Type; t.DType != tensor.F32 || len(t.Shape) != 3 {
+		return problem.New("fit", string(w.Fit), fmt.Sprintf("output %s is %s for each sample, not classes of "+
+			"pixels f32[C,H,W]", f.Outputs[w.Output].Name, tensor.Describe(t.DType, t.Shape)), "")
+	}
+	return nil
+}
+
+// sameWindows returns an error unless all ranks see the same windows.
+func (p *Predictor) sameWindows(ctx context.Context, w *data.Windows) error {
+	if p.peers == nil {
+		return nil
+	}
+	mine, err := json.Marshal(w.Info().Len)
+	if err != nil {
+		return err
+	}
+	all, err := p.peers.Gather(ctx, mine)
+	if err != nil {
+		return err
+	}
+	for rank, r := range all {
+		if string(r) != string(all[0]) {
+			return &parallel.RankError{Rank: rank, Text: fmt.Sprintf("its pictures make %s windows, rank 0's %s; "+
+				"give all ranks the same pictures", r, all[0])}
+		}
+	}
+	return nil
+}
+
+// EvaluateWhole is Evaluate with masks at their own size: every pixel of every
+// picture is predicted, and none of a label is scaled. With data.CropFit it is
+// Evaluate.
+func (p *Predictor) EvaluateWhole(ctx context.Context, src data.Source, w Whole, workers int) (
+	*train.Evaluation, error) {
+	if w.crops() {
+		return p.Evaluate(ctx, src, workers)
+	}
+	if info := src.Info(); !info.Masks {
+		return nil, problem.New("fit", string(w.Fit), "it is for labels that are masks, not for "+info.Kind, "")
+	}
+	e, shares := &train.Evaluation{Masks: true}, train.EndsInSoftmax(p.Model.Graph)
+	_, err := p.stitched(ctx, src, w, Reading{Workers: workers}, func(i int, scores tensor.Tensor) error {
+		mask, err := src.Label(ctx, i)
+		if err != nil {
+			return err
+		}
+		scores.Shape = append([]int{1}, scores.Shape...)
+		return e.Add(scores, tensor.Of(mask, 1, len(mask)), shares)
+	})
+	return e, err
+}
+
+// Shown returns the picture that Scores of a sample are about, u8 [H,W,1 or 3]: the
+// sample, or with data.CropFit what the model sees of it.
+func (p *Predictor) Shown(ctx context.Context, src data.Source, w Whole, sample int) (tensor.Tensor, error) {
+	picture, err := src.Sample(ctx, sample)
+	if err != nil || !w.crops() {
+		return picture, err
+	}
+	t := train.Transform(p.Model, src.Info())
+	seen := tensor.New(tensor.U8, t.Height, t.Width, t.Channels)
+	t.Apply(seen, picture, nil)
+	return seen, nil
+}
+
+// PixelProbabilities returns those of the classes of each pixel, f32 [C,H,W], of
+// Scores: their softmax, computed in float64 and rounded once, or they themselves
+// where the model ends in a softmax.
+func (p *Predictor) PixelProbabilities(w Whole, scores tensor.Tensor) tensor.Tensor {
+	if op, _ := p.Model.Graph.Main.Ending(w.Output); op == graph.Softmax {
+		return scores
+	}
+	return softmaxOfPixels(scores)
+}
+
+func (w Whole) crops() bool { return w.Fit == data.CropFit || w.Fit == "" }
+
+// Rows returns how many rows a predictor of so many pictures is opened for at most:
+// one for each where they are cropped, else some more, for windows.
+func (w Whole) Rows(pictures int) int {
+	const windows = 8
+	if w.crops() {
+		return pictures
+	}
+	return max(pictures, windows)
+}

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # chaosmpi.sh [BNCTL [DEVICES [RANKS]]]: three "machines" that share nothing but a link (namespaces of network, processes,
-# mounts and names, each with its own /tmp and /dev/shm), with a rank of one device each under Open MPI. DEVICES (20)
-# devices are killed during one run; then RANKS (10) times a rank is killed, or at every third time its interface goes
-# down, and the run is resumed on another number of machines. Every run has to end with the template of an undisturbed
-# one, every killed one with the name of the rank and nothing left. Needs root, iproute2 and openmpi-bin.
+# mounts and names, each with its own /tmp and /dev/shm), with a rank each under Open MPI. DEVICES (20) devices are
+# killed or stopped on random machines during one run of two devices per rank, and during one of one device per rank.
+# Then RANKS (10) times a rank is killed, or at every third time its interface goes down: all others have to be gone
+# within the time-out plus 2 s, with exit code 1 and the name of the rank, and the run is resumed on another number of
+# machines. Every run has to end with the template of an undisturbed one. Needs root, iproute2 and openmpi-bin.
 set -euo pipefail
 bnctl=$(realpath "${1:-bin/bnctl}") devices=${2:-20} ranks=${3:-10}
-work=$(mktemp -d /var/tmp/bnctl-chaos.XXXX) # not in /tmp, which every machine has for itself
+timeout=8 # --device-timeout, in seconds
+work=$(mktemp -d -t bnctl-chaos.XXXX)
+trap down EXIT
 cd "$work"
 mkdir bin && cp "$bnctl" "$(dirname "$bnctl")/bnctl-fabric-mpi" bin && bnctl=$work/bin/bnctl
 n=3
@@ -23,28 +26,35 @@ up() {
 		$at ip link add vm$i type veth peer name eth0 netns "$p"; $at ip link set vm$i master sw0 up
 		nsenter -t "$p" -n ip addr add 10.78.0.$i/24 dev eth0; nsenter -t "$p" -n ip link set eth0 up
 		nsenter -t "$p" -n ip link set lo up; nsenter -t "$p" -u hostname m$i
-		nsenter -t "$p" -m mount -t tmpfs tmp /tmp; nsenter -t "$p" -m mount -t tmpfs shm /dev/shm
+		nsenter -t "$p" -m sh -c "mount --bind '$work' /mnt && mount -t tmpfs tmp /tmp && mount -t tmpfs shm /dev/shm &&
+			mkdir -p '$work' && mount --move /mnt '$work'" # which may lie in /tmp
 	done
 	printf '#!/bin/bash\nh=$1; shift; exec nsenter -t "$(cat %s/m${h##*.}.pid)" -n -m -p -i -u -- /bin/sh -c "$*"\n' "$work" >agent
 	chmod +x agent
+	# A rank, which passes SIGTERM on and says its exit code.
+	printf '"$@" & p=$!; trap "kill -TERM $p" TERM; wait $p; code=$?\nwhile kill -0 $p 2>/dev/null; do wait $p; code=$?; done
+		echo "exit code $code"; exit $code\n' >rank
 }
 down() {
+	pkill -KILL -f "^mpirun.openmpi .*$work/agent" || true
 	for f in "$work"/m*.pid "$work"/m*.parent; do kill -9 "$(cat "$f")" 2>/dev/null || true; done
+	wait 2>/dev/null || true
 	rm -rf "$work"
 }
-trap down EXIT
 fail() { echo "chaosmpi.sh: $*" >&2; tail -30 log >&2; exit 1; }
 sum() { sha256sum <"$1" | cut -c1-16; }
 
-# on MACHINES ARGUMENTS...: trains with one rank on each.
+recipe=(--model mlp-bn --data glyphs:1600 --batch 32 --replicas 8)
+# on MACHINES ARGUMENTS...: trains with one rank on each, which says its exit code.
 on() {
 	local m=$1 hosts=""; shift
 	for i in $(seq "$m"); do hosts+="10.78.0.$i,"; done
-	nsenter -t "$(cat m0.pid)" -n env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 900 mpirun.openmpi \
+	nsenter -t "$(cat m0.pid)" -n env -u TMPDIR OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+		timeout 900 mpirun.openmpi \
 		--mca plm_rsh_agent "$work/agent" --mca btl_tcp_if_include 10.78.0.0/24 --mca oob_tcp_if_include 10.78.0.0/24 \
 		--mca mpi_yield_when_idle 1 --mca odls_base_sigkill_timeout 15 --bind-to none --host "${hosts%,}" -np "$m" \
-		"$bnctl" train --model lenet-bn --data glyphs:1600 --epochs 2 --batch 32 --replicas 8 --threads 1 --device-timeout 8 \
-		--checkpoint-every 5 "$@"
+		sh "$work/rank" \
+		"$bnctl" train "${recipe[@]}" --threads 1 --device-timeout $timeout --checkpoint-every 5 "$@"
 }
 # none reports whether no machine has a process of bnctl.
 none() {
@@ -52,50 +62,83 @@ none() {
 }
 inside() { nsenter -t "$(cat m$1.pid)" -n -m -p -i -u "${@:2}"; }
 
-up
-"$bnctl" train --model lenet-bn --data glyphs:1600 --epochs 2 --batch 32 --replicas 8 --quiet -o one.bnm >log 2>&1 || fail "one machine"
-want=$(sum one.bnm)
-on 3 -o "$work/r.bnm" >log 2>&1 || fail "three machines"
-[ "$(sum r.bnm)" = "$want" ] || fail "three machines have another template"
-echo "three machines: $want"
+# left says what is.
+left() {
+	for i in $(seq $n); do inside $i pgrep -af "^$bnctl" | cut -c1-150 >&2; done
+	return 1
+}
 
-rm -f r.bn*
-on 3 -o "$work/r.bnm" --overwrite >log 2>&1 &
-job=$! killed=0
-while kill -0 $job 2>/dev/null && [ $killed -lt "$devices" ]; do
-	sleep 1.$((RANDOM % 10))
-	m=$((1 + RANDOM % n)) signal=KILL
-	if inside $m pkill -$signal -n -f "^$bnctl serve-device"; then killed=$((killed + 1)); fi
-done
-wait $job || fail "a run whose devices were killed"
-[ "$(sum r.bnm)" = "$want" ] || fail "after $killed devices were killed there is another template"
-echo "$killed devices killed: $want"
-
-for k in $(seq "$ranks"); do
+# undisturbed ARGUMENTS...: sets want to the template of one machine, which three have too.
+undisturbed() {
+	"$bnctl" train "${recipe[@]}" "$@" --quiet -o one.bnm --overwrite >log 2>&1 || fail "one machine"
+	want=$(sum one.bnm)
+	on 3 "$@" -o "$work/r.bnm" --overwrite >log 2>&1 || fail "three machines"
+	[ "$(sum r.bnm)" = "$want" ] || fail "three machines have another template"
+	echo "three machines, $*: $want"
 	rm -f r.bn*
-	on 3 -o "$work/r.bnm" --overwrite >log 2>&1 &
-	job=$! m=$((2 + k % 2))
+}
+
+# hurt COUNT ARGUMENTS...: kills and stops so many devices during one run, every 20 to 30 steps.
+hurt() {
+	local count=$1 killed=0 stopped=0 next=5 job; shift
+	on 3 "$@" --log-every 1 -o "$work/r.bnm" --overwrite >log 2>&1 &
+	job=$!
+	while kill -0 $job 2>/dev/null && [ $((killed + stopped)) -lt "$count" ]; do
+		sleep 0.0$((RANDOM % 10))
+		[ "$(steps)" -ge $next ] || continue
+		if [ $(((killed + stopped) % 2)) = 0 ]; then
+			if hit KILL; then killed=$((killed + 1)) next=$((next + 20 + RANDOM % 10)); fi
+		elif hit STOP; then stopped=$((stopped + 1)) next=$((next + 20 + RANDOM % 10)); fi
+	done
+	wait $job || fail "a run with $killed devices killed, $stopped stopped"
+	[ $((killed + stopped)) = "$count" ] || fail "it ended before $count devices were killed"
+	[ "$(sum r.bnm)" = "$want" ] || fail "after $killed devices were killed and $stopped stopped there is another template"
+	echo "$killed devices killed, $stopped stopped, $*: $want"
+}
+# hit SIGNAL: a device of a random machine that is not stopped already.
+hit() { inside $((1 + RANDOM % n)) pkill -"$1" -n -r R,S,D -f "^$bnctl serve-device"; }
+# steps says how many are done.
+steps() { grep -o ' step [0-9]*' log | tail -1 | cut -c7- | grep . || echo 0; }
+
+# lose K: a rank is lost, and the run is resumed.
+lose() {
+	local k=$1 what=killed m=$((2 + $1 % 2)) job began took
+	rm -f r.bn*
+	on 3 "${length[@]}" -o "$work/r.bnm" >log 2>&1 &
+	job=$!
 	for _ in $(seq 1200); do [ -s r.bnc ] && break; sleep 0.1; done
 	sleep 0.$((RANDOM % 10))
-	what=killed
 	if [ $((k % 3)) = 0 ]; then
 		what="cut off"
 		inside $m ip link set eth0 down
 	else
-		inside $m pkill -9 -f "^$bnctl train" || fail "no rank to kill"
+		inside $m pkill -KILL -f "$bnctl train" || fail "no rank to kill"
 	fi
-	began=$SECONDS
+	began=$(date +%s%N)
 	until none; do
-		sleep 0.2
-		[ $((SECONDS - began)) -le 11 ] || fail "something is left on a machine $((SECONDS - began)) s after rank $((m - 1)) was $what"
+		sleep 0.1
+		took=$((($(date +%s%N) - began) / 1000000))
+		[ $took -le $((1000 * (timeout + 2))) ] || left || fail "a process is left $took ms after rank $((m - 1)) was $what"
 	done
-	took=$((SECONDS - began))
+	took=$((($(date +%s%N) - began) / 1000000))
 	# The launcher itself waits for a machine that it cannot reach.
-	[ "$what" = killed ] || pkill -KILL -f "^mpirun.openmpi .*$work/agent" || true
+	[ "$what" = killed ] || { sleep 1; pkill -KILL -f "^mpirun.openmpi .*$work/agent" || true; }
 	if wait $job; then fail "a job without machine $m has succeeded"; fi
 	grep -q "rank $((m - 1))" log || fail "nobody says that rank $((m - 1)) is gone"
+	[ "$(grep -c '^exit code 1$' log)" = 2 ] || fail "the others have not ended with 1 after rank $((m - 1)) was $what"
 	[ "$what" = killed ] || inside $m ip link set eth0 up
-	on $((1 + k % 3)) --resume auto -o "$work/r.bnm" >log 2>&1 || fail "resumed"
+	on $((1 + k % 3)) "${length[@]}" --resume auto -o "$work/r.bnm" >log 2>&1 || fail "resumed"
 	[ "$(sum r.bnm)" = "$want" ] || fail "resumed on $((1 + k % 3)) machines there is another template"
-	echo "rank $((m - 1)) $what, all ended after $took s, resumed on $((1 + k % 3)): $want"
-done
+	echo "rank $((m - 1)) $what, all ended after $took ms, resumed on $((1 + k % 3)): $want"
+}
+
+up
+if [ "$devices" -gt 0 ]; then
+	length=(--steps $((30 * devices + 100)))
+	undisturbed "${length[@]}"
+	hurt "$devices" "${length[@]}" --devices 2xcpu
+	hurt "$devices" "${length[@]}" --devices cpu
+fi
+length=(--steps 400)
+undisturbed "${length[@]}"
+for k in $(seq "$ranks"); do lose "$k"; done

@@ -252,7 +252,7 @@ const (
 	// parting is how long a rank waits for the others to leave too.
 	parting = 20 * time.Second
 	// partingInAnger is that after an end that was not everybody's will.
-	partingInAnger = time.Second
+	partingInAnger = 500 * time.Millisecond
 )
 
 // Close implements fabric.Fabric. It waits for the others to leave too, for a while.

@@ -111,7 +111,7 @@ func (r *rank) Close() {
 	})
 	select {
 	case <-r.done:
-	case <-time.After(time.Second): // the library does not answer
+	case <-time.After(300 * time.Millisecond): // the library does not answer
 	}
 }
 

@@ -51,7 +51,7 @@ device/internal/wire: collective device device/internal/devicepb graph tensor
 device/serve:         collective device device/internal/devicepb device/internal/shm device/internal/wire
 device/serve:         device/internal/fabricpb tensor
 device/remote:        collective device device/internal/devicepb device/internal/shm device/internal/wire
-device/remote:        awake device/internal/fabricpb fabric fabric/mailbox graph tensor
+device/remote:        awake device/internal/fabricpb fabric fabric/launcher fabric/mailbox graph tensor
 
 bn:                   collective graph problem tensor
 models:               graph problem tensor

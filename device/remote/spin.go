@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/fabric/launcher"
 )
 
 // crew is the sessions of this process and the threads that their devices
@@ -31,8 +32,9 @@ func (s *session) threads(n int) {
 }
 
 // attention returns how awake the host is and how awake a device while it waits.
+// Ranks on one machine share its cores.
 func attention(threads int) (host, device shm.Attention) {
-	switch n := runtime.NumCPU(); {
+	switch n := runtime.NumCPU() / launcher.Here(); {
 	case threads < n:
 		return shm.Spins, shm.Spins
 	case threads == n:

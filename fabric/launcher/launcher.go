@@ -32,3 +32,18 @@ func Rank() (rank, size int) {
 	}
 	return 0, 0
 }
+
+// local are the variables in which launchers say how many of the ranks are on
+// this machine.
+var local = []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"}
+
+// Here returns how many ranks a launcher has started on this machine, which share
+// its cores: at least 1.
+func Here() int {
+	for _, name := range local {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
+			return n
+		}
+	}
+	return 1
+}

@@ -19,3 +19,16 @@ func TestRank(t *testing.T) {
 		}
 	}
 }
+
+// TestHere reads how many ranks share this machine.
+func TestHere(t *testing.T) {
+	for _, name := range local {
+		t.Setenv(name, "")
+	}
+	for text, want := range map[string]int{"": 1, "1": 1, "4": 4, "0": 1, "-2": 1, "x": 1} {
+		t.Setenv("MPI_LOCALNRANKS", text)
+		if got := Here(); got != want {
+			t.Errorf("%q: %d ranks, want %d", text, got, want)
+		}
+	}
+}

@@ -38,6 +38,7 @@ type rank struct {
 	over     bool            // there is nothing more to do
 	told     bool            // the host knows of the end
 	active   time.Time       // when something last happened
+	awaiting bool            // a message was sent, and none has come since: the peers' is due
 }
 
 // route is the parts that go to or come from a peer in a lane.
@@ -84,6 +85,7 @@ func (r *rank) Send(to int, lane uint8, content []byte, more bool) {
 			r.tell("bnctl sends to a rank that is not there")
 			return
 		}
+		r.awaiting = true
 		o := &r.out[lanes*to+int(lane)]
 		o.waiting = append(o.waiting, part{tag: tag, content: content})
 	})

@@ -133,7 +133,7 @@ func (r *rank) deliver() (happened bool, err error) {
 			if !done {
 				break
 			}
-			o.going, happened = o.going[1:], true
+			o.going, happened, r.awaiting = o.going[1:], true, false
 			r.inbox.Message(i/lanes, uint8(i%lanes), p.content, p.tag%2 == 1)
 		}
 		if i%lanes == lanes-1 && len(o.going) == 0 && len(r.in[i-1].going) == 0 && len(r.in[i-1].waiting) > 0 {
@@ -185,19 +185,25 @@ func (r *rank) busy() bool {
 const (
 	// awake is how long the thread looks without a nap after something happened.
 	awake = 50 * time.Microsecond
-	// shortest and longest bound a nap. In between it is a small part of the time
-	// that nothing has happened for, so that what it costs is too.
+	// shortest and longest bound a nap. In between it is a part of the time that
+	// nothing has happened for, so that what it costs is too: a small one while an
+	// answer is due, a large one while devices compute. Whoever sends ends a nap.
 	shortest = 20 * time.Microsecond
 	longest  = time.Millisecond
-	share    = 16
+	due      = 16
+	calm     = 2
 )
 
 // rest lets others have the core: devices compute while ranks wait.
 func (r *rank) rest() {
 	idle := time.Since(r.active)
-	if idle < awake {
+	if idle < awake && r.awaiting {
 		runtime.Gosched()
 		return
+	}
+	share := time.Duration(calm)
+	if r.awaiting {
+		share = due
 	}
 	r.bell.nap(min(max(idle/share, shortest), longest))
 }

@@ -87,6 +87,9 @@ badinput() {
 	bad "rank 1: its recipe is another: .*precision is bf16" openmpi 1 "${b[@]}" : -np 1 "${b[@]}" --precision bf16
 	bad "rank 1: .*no-such-folder" openmpi 1 "${b[@]}" : -np 1 "${b[@]/glyphs:133/folder:/no-such-folder}"
 	bad "rank 1: its recipe is another: data is" openmpi 1 "${b[@]}" : -np 1 "${b[@]/glyphs:133/glyphs:134}"
+	bad "rank 1: .*unknown device .nowhere" openmpi 1 "${b[@]}" : -np 1 "${b[@]}" --devices nowhere
+	if mpirun.openmpi -np 99 "${b[@]}" >log 2>&1; then fail "99 ranks in no slots"; fi
+	grep -q "not enough slots" log || fail "99 ranks in no slots"
 	if "$bnctl" "${common[@]}" --fabric mpi -o b.bnm >log 2>&1; then fail "a rank without a launcher trains"; fi
 	grep -q "no launcher has started it" log || fail "a rank without a launcher"
 	if env -u PATH "$bnctl" "${common[@]}" --fabric nowhere -o b.bnm >log 2>&1; then fail "a fabric that is not there"; fi

@@ -165,8 +165,7 @@ func (p *Peers) next(ctx context.Context, from int, lane collective.Lane) (heade
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && silent < p.patience():
 			continue
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-			return header{}, nil, p.end(fmt.Errorf("rank %d is gone: nothing was heard of it for %v: %w", from,
-				silent.Round(time.Second/10), Ended))
+			return header{}, nil, p.end(p.gone(ctx, from, lane, silent))
 		case errors.Is(err, Ended):
 			return header{}, nil, p.end(err)
 		case err != nil:
@@ -178,6 +177,21 @@ func (p *Peers) next(ctx context.Context, from int, lane collective.Lane) (heade
 		}
 		return h, content, nil
 	}
+}
+
+// gone says which rank is: the one that was waited for, or others that were as
+// silent, since a rank may stand still over another that is gone.
+func (p *Peers) gone(ctx context.Context, from int, lane collective.Lane, silent time.Duration) error {
+	text, it := fmt.Sprintf("rank %d is gone", from), "it"
+	for r := range p.Size() {
+		if r == p.Rank() || r == from {
+			continue
+		}
+		if _, err := p.within(ctx, r, lane, time.Millisecond); errors.Is(err, context.DeadlineExceeded) {
+			text, it = fmt.Sprintf("%s, or rank %d", text, r), "them"
+		}
+	}
+	return fmt.Errorf("%s: nothing was heard of %s for %v: %w", text, it, silent.Round(time.Second/10), Ended)
 }
 
 func (p *Peers) within(ctx context.Context, from int, lane collective.Lane, d time.Duration) ([]byte, error) {

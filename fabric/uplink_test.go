@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -276,6 +277,18 @@ func TestARankThatSaysNothing(t *testing.T) {
 	}()
 	if _, err := a.Gather(t.Context(), nil); err != nil {
 		t.Errorf("a rank that shows signs of life: %v", err)
+	}
+}
+
+// TestRanksThatSayNothing: whoever is as silent as the rank that is waited for is named too.
+func TestRanksThatSayNothing(t *testing.T) {
+	ranks := inprocess.New(4)
+	p, other := fabric.New(ranks[0], 200*time.Millisecond), fabric.New(ranks[2], 200*time.Millisecond)
+	defer p.Close()
+	defer other.Close()
+	_, err := p.Gather(t.Context(), nil)
+	if want := "rank 1 is gone, or rank 3: nothing was heard of them"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
 	}
 }
 

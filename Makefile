@@ -60,14 +60,22 @@ bench-mpi: build ## what ranks cost: messages and exchanges by the microsecond, 
 test-ptx: ## the CUDA device on a machine in Go that runs PTX: all cases of the judge, lenet-bn (minutes; some are in test)
 	BNCTL_PTX=full $(GO) test $(PATIENT) -count=1 ./plugins/cuda/...
 
+.PHONY: test-mutants
+test-mutants: ## one ulp planted in everything that the kernels of GPUs store and in the guards of tiles: the judge finds each (minutes; a few are in test)
+	BNCTL_PTX=mutants $(GO) test $(PATIENT) -count=1 -v -run TestMutants ./plugins/cuda/internal/cuda
+
+.PHONY: cuda-binary
+cuda-binary: ## bin/cuda.test, which can be copied to a machine with an NVIDIA GPU (one file; it needs a C library and the driver)
+	$(GO) vet -tags cuda ./plugins/cuda/internal/cuda
+	CGO_ENABLED=0 $(GO) test -tags cuda -c -o bin/cuda.test ./plugins/cuda/internal/cuda
+	bin/cuda.test -test.run TestBinary
+
 .PHONY: test-cuda
-test-cuda: ## on a machine with an NVIDIA GPU: the judge, cases and training by bits; bin/cuda.test can be copied there
-	$(GO) test -tags cuda -c -o bin/cuda.test ./plugins/cuda/internal/cuda
+test-cuda: cuda-binary ## on a machine with an NVIDIA GPU: the judge, cases and training by bits
 	bin/cuda.test -test.run Hardware -test.v -test.timeout 60m
 
 .PHONY: bench-cuda
-bench-cuda: ## on a machine with an NVIDIA GPU: images/s of resnet50 and mobilenetv2, figures of the kernels; bin/cuda.test too
-	$(GO) test -tags cuda -c -o bin/cuda.test ./plugins/cuda/internal/cuda
+bench-cuda: cuda-binary ## on a machine with an NVIDIA GPU: images/s of resnet50 and mobilenetv2, figures of the kernels
 	bin/cuda.test -test.run '^$$' -test.bench Hardware -test.timeout 60m
 
 .PHONY: chaos-mpi

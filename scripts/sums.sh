@@ -4,6 +4,8 @@
 # template's sum, and fails unless those of a recipe are one. DATA has mnist/ and cifar10/; SCALE is
 # the percentage of the full numbers of steps (default 100: hours on PoCL; 2: minutes). On a machine
 # with a GPU: sums.sh bin/bnctl DATA 100 cpu cuda:0 cpu,cuda:0
+# ONLY='resnet20.*replica' picks recipes. At least three steps are trained: the plugin dies after the
+# first, and the others have to do without it.
 set -euo pipefail
 bnctl=$(realpath "$1") data=$(realpath "$2") scale=${3:-100}
 shift $(($# < 3 ? $# : 3))
@@ -42,8 +44,8 @@ train() {
 				process=$(sed 's/.*"process":\([0-9]*\).*/\1/' <<<"$line") ;;
 			*'"event":"step"'*) if [ "$1" != "$on" ] && [ $killed = 0 ]; then kill -9 "$process" && killed=1; fi ;;
 			*'"event":"device_lost"'*) killed=2 ;;
-			*'"event":"done"'*) # with one step alone nothing is left to miss the device
-				[ "$1" = "$on" ] || [ "$steps" = 1 ] || [ $killed = 2 ] || { echo "$on: none was lost" >&2; exit 1; } ;;
+			*'"event":"done"'*)
+				[ "$1" = "$on" ] || [ $killed = 2 ] || { echo "$on: none was lost" >&2; exit 1; } ;;
 			esac
 		done || { cat err >&2; return 1; }
 	sha256sum <m.bnm | cut -c1-64
@@ -52,6 +54,8 @@ train() {
 failed=0
 for entry in "${recipes[@]}"; do
 	recipe=${entry#* } steps=$(((${entry%% *} * scale + 99) / 100))
+	[[ $recipe =~ ${ONLY:-.} ]] || continue
+	[ "$steps" -ge 3 ] || steps=3
 	first=
 	for on in "${devices[@]}"; do
 		began=$SECONDS

@@ -21,14 +21,13 @@ type Case struct {
 	Run func(ctx context.Context, open Opener) error
 
 	program func() (*graph.Program, error) // what it loads
-	may     bool                           // the device may refuse it all the same
 }
 
 // Cases returns all cases, the contract first.
 func Cases() []Case {
 	return slices.Concat(loadCases(), stateCases(), stepCases(), commitCases(), limitCases(), endCases(),
 		groupCases(), reduceCases(), exchangeCases(), trainingCases(), momentsCases(), finiteCases(),
-		probeCases(), chainCases(), classCases())
+		probeCases(), labelCases(), chainCases(), classCases())
 }
 
 // GroupCases lists the cases in which devices meet: those that WithRendezvous

@@ -60,9 +60,10 @@ var awkward = []struct {
 	{"zeros of either sign", signedZeros},
 }
 
-// definedProbes are all windows with all values, and sums of channels of any length.
+// definedProbes are guards at their edges, all windows with all values, and sums of
+// channels of any length.
 func definedProbes() []probe {
-	var all []probe
+	all := edgeProbes()
 	for _, c := range defined {
 		for _, v := range awkward {
 			const most = 10000 // values of an image, or of a weight: more are slow in plain loops

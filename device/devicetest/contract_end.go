@@ -114,7 +114,11 @@ func (w *waiting) checkEnd(ctx context.Context, s *setting, kind device.Kind, en
 		return fmt.Errorf("the run came back without an exchange: %v", err)
 	case <-came:
 	}
+	began := time.Now()
 	end(w)
+	if took := time.Since(began); took > promptly {
+		return fmt.Errorf("what ends the run came back after %v", took)
+	}
 	select {
 	case err := <-result:
 		if kind == device.Other && err != nil {

@@ -2,7 +2,6 @@ package devicetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -12,9 +11,6 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 )
-
-// patience is how long a case may take before the device is said to hang.
-const patience = time.Minute
 
 // Result is what came of a case.
 type Result struct {
@@ -107,15 +103,13 @@ func (c Case) judge(ctx context.Context, open Opener, have []graph.Op) Result {
 	}
 	start := time.Now()
 	r.Err = bounded(ctx, func(ctx context.Context) error { return run(ctx, open) })
-	if c.may && errors.Is(r.Err, device.Unsupported) {
-		r.Err = c.refused(ctx, open, c.Ops)
-	}
 	r.Took = time.Since(start)
 	return r
 }
 
 // bounded runs f. It does not wait for one that hangs, and a panic is an error.
 func bounded(ctx context.Context, f func(context.Context) error) error {
+	patience := patienceOf(ctx)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	done := make(chan error, 1)

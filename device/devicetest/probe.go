@@ -2,7 +2,6 @@ package devicetest
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -79,9 +78,7 @@ func (p probe) program() (*graph.Program, error) {
 }
 
 func (p probe) testCase() Case {
-	c := newCase(p.title(), p.rule(), p.program, judged(p.setting))
-	c.may = slices.Contains(p.attrs, any("weights")) // an attribute that GPUs have no kernel for
-	return c
+	return newCase(p.title(), p.rule(), p.program, judged(p.setting))
 }
 
 func probeCases() []Case {

@@ -21,6 +21,12 @@ func moment(o func(...int) operand, channels int, n float64) operand {
 // sums returns the operand S1, S2 of a gradient.
 func gradSums(o func(...int) operand, channels int) operand { return o(2 * channels).of(wide) }
 
+// Where a value is the mean, rounded, what is left is the rest of the mean.
+var (
+	means          = listed(0.1, -1.7, 1e-3)
+	momentsAtMeans = whole(7).of(wide).with(listed(36, 0.1, -1.7, 1e-3, 40, 50, 60))
+)
+
 var normProbes = []probe{
 	{"5 channels of 3x2", graph.Moments, nil, []operand{rows(5, 3, 2)}, blended},
 	{"16 channels of 9x9", graph.Moments, nil, []operand{rows(16, 9, 9)}, blended},
@@ -40,6 +46,9 @@ var normProbes = []probe{
 	{"over replica", graph.Normalise, perRepl,
 		[]operand{rows(19, 2, 2), moment(replica, 19, 8), whole(19), whole(19)}, blended},
 
+	{"values at the mean", graph.Normalise, perBatch,
+		[]operand{rows(3).with(means), momentsAtMeans, whole(3), whole(3).with(listed(0))}, blended},
+
 	{"over batch", graph.NormaliseGradSums, []any{"over", "batch"},
 		[]operand{rows(5, 3, 2), rows(5, 3, 2), moment(whole, 5, 36)}, blended},
 	{"over batch, 32 channels of 6x6", graph.NormaliseGradSums, []any{"over", "batch"},
@@ -47,6 +56,9 @@ var normProbes = []probe{
 	{"over replica", graph.NormaliseGradSums, []any{"over", "replica"},
 		[]operand{rows(18), rows(18), moment(replica, 18, 3)}, blended},
 
+	{"values at the mean", graph.NormaliseGradInput, perBatch,
+		[]operand{rows(3).with(means), rows(3).with(listed(0)), momentsAtMeans,
+			whole(6).of(wide).with(listed(0, 0, 0, 3, 4, 5)), whole(3)}, blended},
 	{"over batch", graph.NormaliseGradInput, perBatch,
 		[]operand{rows(5, 3, 2), rows(5, 3, 2), moment(whole, 5, 36), gradSums(whole, 5), whole(5)}, blended},
 	{"over batch, 16 channels", graph.NormaliseGradInput, perBatch,
@@ -69,6 +81,9 @@ var normProbes = []probe{
 		[]operand{rows(5, 3, 2), whole(5), whole(5), whole(5), whole(5).with(positive)}, blended},
 	{"16 channels of 4x5", graph.BatchNorm, eps,
 		[]operand{rows(16, 4, 5), whole(16), whole(16), whole(16), whole(16).with(positive)}, blended},
+	{"values at the mean", graph.BatchNorm, eps,
+		[]operand{rows(3).with(means), whole(3), whole(3).with(listed(0)), whole(3).with(means),
+			whole(3).with(positive)}, blended},
 	{"33 channels, no trailing axes", graph.BatchNorm, eps,
 		[]operand{rows(33), whole(33), whole(33), whole(33), whole(33).with(positive)}, blended},
 }

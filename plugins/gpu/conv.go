@@ -33,9 +33,10 @@ func (c *compiler) geometry(l class.Layer, w weights, order int) *constant {
 		[]int{l.C / l.Groups, l.O / l.Groups, w.base, w.o, w.k, w.t, order})
 }
 
-// wide returns how many threads compute all channels of a result, eight of a group
-// each: WIDE of the kernels.
+// perThread is how many channels of a group a thread computes: WIDE of the kernels.
+const perThread = 8
+
+// wide returns how many threads compute all channels of a result.
 func wide(groups, channels int) int {
-	const wide = 8
-	return groups * ((channels/groups + wide - 1) / wide)
+	return groups * ((channels/groups + perThread - 1) / perThread)
 }

@@ -80,6 +80,14 @@ func (d *Device) begin(ctx context.Context, call string) (end func(), err error)
 	return d.mu.Unlock, nil
 }
 
+// whileOpen returns a context that ends with ctx and with the device: a run that waits
+// for other members goes on no longer than either. done is to be called after it.
+func (d *Device) whileOpen(ctx context.Context) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(d.open, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
 // Info describes the device.
 func (d *Device) Info() device.Info { return d.info }
 

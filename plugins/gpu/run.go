@@ -51,6 +51,8 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	if s.Function == graph.Train {
 		e.hasKept = false
 	}
+	ctx, done := e.device.whileOpen(ctx)
+	defer done()
 	f := e.start(ctx, s.Rows)
 	f.number = s.Number
 	if s.Profile {

@@ -7,13 +7,12 @@ FUNCTION double inverse(double n, double q, double eps) {
 	return 1.0 / SQRT64(variance + eps);
 }
 
-FUNCTION void affine(OUT float *a, int channels, double mean, double by, double add, double slope) {
+FUNCTION void affine(OUT float *a, int channels, double mean, double by, double add) {
 	float hi = (float)mean;
 	a[0] = hi;
 	a[channels] = (float)(mean - (double)hi);
 	a[2 * channels] = (float)by;
 	a[3 * channels] = (float)add;
-	a[4 * channels] = (float)slope;
 }
 
 // affine_of_state is that of a batch norm with constant statistics.
@@ -21,14 +20,14 @@ KERNEL affine_of_state(int first, IN float *gamma, IN float *beta, IN float *mea
 	int n, double eps) {
 	EACH(c, unit, n);
 	double s = 1.0 / SQRT64((double)variance[c] + eps);
-	affine(a + c, n, (double)mean[c], (double)gamma[c] * s, (double)beta[c], 0.0);
+	affine(a + c, n, (double)mean[c], (double)gamma[c] * s, (double)beta[c]);
 }
 
 KERNEL affine_of_moments(int first, IN double *m, IN float *gamma, IN float *beta, OUT float *a, int n, double eps) {
 	EACH(c, unit, n);
 	m += unit * (1 + 2 * n);
 	double s = inverse(m[0], m[1 + n + c], eps);
-	affine(a + unit * 5 * n + c, n, m[1 + c], (double)gamma[c] * s, (double)beta[c], 0.0);
+	affine(a + unit * 5 * n + c, n, m[1 + c], (double)gamma[c] * s, (double)beta[c]);
 }
 
 KERNEL affine_of_gradient(int first, IN double *m, IN double *sums, IN float *gamma, OUT float *a, int n, double eps) {
@@ -40,7 +39,9 @@ KERNEL affine_of_gradient(int first, IN double *m, IN double *sums, IN float *ga
 		shift = sums[c] / m[0];
 		slope = s * s * sums[n + c] / m[0];
 	}
-	affine(a + unit * 5 * n + c, n, m[1 + c], (double)gamma[c] * s, shift, slope);
+	a += unit * 5 * n + c;
+	affine(a, n, m[1 + c], (double)gamma[c] * s, shift);
+	a[4 * n] = (float)slope;
 }
 
 KERNEL normalise(int first, IN float *x, IN float *a, OUT float *y, IN int *owner, int n, int of, int channels) {

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -14,15 +15,22 @@ import (
 	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
 )
 
-// openHardware opens the first GPU of this machine: make test-cuda and bench-cuda.
+// opened opens the first GPU of this machine.
+func opened(ctx context.Context, precision string) (device.Device, error) {
+	list, reason, err := Provider{}.List(ctx)
+	if err == nil && len(list) == 0 {
+		err = errors.New("no GPU: " + reason)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Provider{}.Open(ctx, list[0].ID, device.Options{Precision: precision})
+}
+
+// openHardware opens it for a test of make test-cuda or bench-cuda.
 func openHardware(t testing.TB) device.Device {
 	t.Helper()
-	ctx := context.Background()
-	list, reason, err := Provider{}.List(ctx)
-	if err != nil || len(list) == 0 {
-		t.Fatalf("no GPU: %s, %v", reason, err)
-	}
-	d, err := Provider{}.Open(ctx, list[0].ID, device.Options{})
+	d, err := opened(context.Background(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,13 +39,8 @@ func openHardware(t testing.TB) device.Device {
 }
 
 func TestHardwareConformance(t *testing.T) {
-	devicetest.Run(t, func(ctx context.Context, precision string) (device.Device, error) {
-		list, reason, err := Provider{}.List(ctx)
-		if err != nil || len(list) == 0 {
-			return nil, fmt.Errorf("no GPU: %s, %w", reason, err)
-		}
-		return Provider{}.Open(ctx, list[0].ID, device.Options{Precision: precision})
-	})
+	openHardware(t).Close() // before anything is computed
+	devicetest.Run(t, opened)
 }
 
 func TestHardwareCases(t *testing.T) {
@@ -65,6 +68,7 @@ func TestHardwareCases(t *testing.T) {
 // they become on the CPU.
 func TestHardwareTraining(t *testing.T) {
 	ctx := context.Background()
+	openHardware(t).Close() // before anything is computed
 	cpu := func() device.Device {
 		d, err := bitwise.CPU(ctx)
 		if err != nil {

@@ -1,0 +1,189 @@
+package devicetest
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// The guards of package class compare sums with what these must not fall below. Values
+// of no chance lie exactly there, or one ulp on the other side: whoever rounds or adds
+// otherwise decides otherwise, and the decision is seen in the bits.
+
+const (
+	ulpOf1 = 0x1p-23
+	odd    = 1 + ulpOf1 // its neighbour with the last bit changed is below
+)
+
+// limits are largest values within and beyond the bounds that tiles have.
+var limits = map[string]float64{
+	"least": class.TileLeast, "below the least": class.TileLeast * (1 - ulpOf1/2),
+	"most": class.TileMost, "above the most": class.TileMost * (1 + ulpOf1),
+}
+
+// beyond are the limits that no tile keeps.
+var beyond = []string{"below the least", "above the most"}
+
+// signed is a value with a sign that is drawn.
+func signed(d *tensor.Draws, v float64) float64 { return math.Copysign(v, float64(d.Intn(2))-0.5) }
+
+// edged fills images, of which the first has blocks that just do for EvenTile, the
+// second blocks that do not, and the others values at the limits.
+func edged(d *tensor.Draws, t tensor.Tensor) {
+	kinds := []string{"", "", "least", "below the least", "most", "above the most"}
+	n := tensor.Count(t.Shape[1:])
+	for i := range t.Shape[0] {
+		image := t.F32()[i*n:][:n]
+		clear(image)
+		if limit, ok := limits[kinds[i%len(kinds)]]; ok {
+			for k := range image {
+				image[k] = float32(signed(d, limit))
+			}
+			continue
+		}
+		blocks(d, image, t.Shape[1], t.Shape[2], t.Shape[3], i%2 == 1)
+	}
+}
+
+// blocks gives every block of two by two pixels one value of all its channels: the
+// same everywhere, or in every other block one ulp less than the largest.
+func blocks(d *tensor.Draws, image []float32, channels, high, wide int, apart bool) {
+	for y := range high {
+		for x := range wide {
+			if !seen(y, high) || !seen(x, wide) {
+				continue
+			}
+			c, v := d.Intn(channels), odd
+			switch {
+			case apart && (y+x)/2%2 == 0:
+				v = odd + ulpOf1 // one ulp less than the largest
+			case apart:
+				v = odd + 2*ulpOf1
+				image[((c+1)%channels*high+y)*wide+x] = 1
+			}
+			image[(c*high+y)*wide+x] = float32(signed(d, v))
+		}
+	}
+}
+
+// seen reports whether blocks have their value in row, or column, i of n: each of
+// class.BlockOf has just one of these.
+func seen(i, n int) bool { return i == 1 || i >= 4 && i%2 == 0 && i < n }
+
+// weighty fills weights: each output channel has a tap that just does for
+// EvenWeights, or the first has one that does not.
+func weighty(even bool) filler {
+	return func(d *tensor.Draws, t tensor.Tensor) {
+		in := t.Shape[1]
+		set(t, func(int) float64 { return d.Between(-2, 2) })
+		for o := range t.Shape[0] {
+			w := t.F32()[o*in*9:][:in*9]
+			for k := range in {
+				w[k*9+o%9] = 0
+			}
+			least, most := odd, float64(4*odd)
+			if o == 0 && !even {
+				least, most = odd+ulpOf1, 4*(odd+2*ulpOf1)
+			}
+			w[(in-1-o*7%in)*9+o%9] = float32(signed(d, least))
+			w[o*5%in*9+(o+1)%9] = float32(signed(d, most))
+		}
+	}
+}
+
+// limited fills a tensor with values of one size.
+func limited(v float64) filler {
+	return func(d *tensor.Draws, t tensor.Tensor) { set(t, func(int) float64 { return signed(d, v) }) }
+}
+
+// channelEdges fills channels: "even" and "uneven" with what just does, or does not,
+// for EvenChannel, "later" as "even" from the second value on, "last" as "uneven" at the
+// end; those named by a limit with values of that size; "lonely" with one
+// value each; and the rest, normally.
+func channelEdges(kind func(channel int) string) filler {
+	return func(d *tensor.Draws, t tensor.Tensor) {
+		pixels := tensor.Count(t.Shape[2:])
+		for i := range t.Count() / pixels {
+			row, image := i/t.Shape[1], t.F32()[i*pixels:][:pixels]
+			of := kind(i % t.Shape[1])
+			for p := range image {
+				v := d.Normal()
+				if limit, ok := limits[of]; ok {
+					v = signed(d, limit)
+				} else if of != "" {
+					v = signed(d, edgeOf(of, row, p, pixels))
+				}
+				image[p] = float32(v)
+			}
+		}
+	}
+}
+
+// edgeOf is pixel p of so many of a channel of which nine values add up, exactly, to eight times
+// the largest, or to one ulp less.
+func edgeOf(kind string, row, p, pixels int) float64 {
+	first := row == 0 || row == replicaRows[0] || row == sum(replicaRows[:3])
+	switch kind {
+	case "later":
+		kind, p = "even", p-1
+	case "last":
+		p -= pixels - 9
+	}
+	switch {
+	case !first || p < 0 || p > 8 || kind == "lonely" && p > 0:
+		return 0
+	case kind == "lonely" || p == 1:
+		return odd
+	case p > 1:
+		return 1
+	case kind == "even":
+		return 7 * ulpOf1 // 8 * odd - 7 - odd
+	}
+	return 0
+}
+
+// edgeProbes are layers with tiles.
+func edgeProbes() []probe {
+	name := func(s string) string { return "Winograd of 4x4, " + s }
+	conv := convolution{in: 32, out: 32, h: 9, w: 10, kh: 3, kw: 3, pad: [4]int{1, 1, 1, 1}}
+	forward := func(s string, x, w filler) probe {
+		return probe{name(s), graph.Conv, conv.attrs(), []operand{rows(32, 9, 10).with(x),
+			whole(32, 32, 3, 3).with(w)}, bits}
+	}
+	all := []probe{forward("blocks at the edge", edged, normal),
+		forward("weights at the edge", normal, weighty(true)),
+		forward("weights beyond the edge", normal, weighty(false))}
+	backward := func(s string, x, dy func(int) string) probe {
+		return probe{name(s), graph.ConvGradWeight, conv.attrs("kernel", []int{3, 3}),
+			[]operand{rows(32, 9, 7).with(channelEdges(x)), rows(16, 9, 7).with(channelEdges(dy))}, bits}
+	}
+	usual := func(int) string { return "" }
+	listed := func(of ...string) func(int) string {
+		return func(c int) string { return append(of, make([]string, 16)...)[c%16] }
+	}
+	some := func(n int) func(int) string {
+		return func(c int) string {
+			if c < n {
+				return "lonely"
+			}
+			return ""
+		}
+	}
+	all = append(all,
+		backward("channels at the edge", listed("even", "uneven", "least", beyond[0], "most", beyond[1], "later",
+			"last"), usual),
+		backward("gradients at the edge", usual, listed("even", "least", "most", "later")),
+		backward("gradients beyond the edge", usual, listed("uneven")),
+		backward("a quarter of the channels uneven", some(8), usual),
+		backward("more than a quarter of the channels uneven", some(9), usual))
+	for _, s := range []string{"least", beyond[0], "most", beyond[1]} {
+		all = append(all, forward(fmt.Sprintf("weights of %s", s), normal, limited(limits[s])))
+	}
+	for _, s := range beyond {
+		all = append(all, backward("gradients "+s, usual, listed(s)))
+	}
+	return all
+}

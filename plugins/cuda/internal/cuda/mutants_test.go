@@ -1,0 +1,130 @@
+package cuda
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/plugins/gpu"
+)
+
+// A mutant is the kernels with one instruction that differs.
+type mutant struct {
+	kernel string
+	line   int // of the PTX, from 1
+	what   string
+	text   string
+}
+
+var (
+	entry    = regexp.MustCompile(`^\.visible \.entry (\w+)\(`)
+	declared = regexp.MustCompile(`^(\t\.reg \.b(?:32|64) +\t%rd?<)(\d+)>;$`)
+	stored   = regexp.MustCompile(`^(\t(?:@\S+ )?st\.global\.)[fu](32|64)( \t\[[^\]]+\], )%\w+;$`)
+	source   = regexp.MustCompile(`%\w+;$`)
+	computed = regexp.MustCompile(`^\t(?:add|sub|mul|fma|div)\.rn\.f32 \t(%f\d+), `)
+	literal  = regexp.MustCompile(`\b0f([0-9A-F]{8})\b`)
+)
+
+// guards are kernels that store decisions: their sums are planted one by one, and the
+// numbers that they compare with.
+var guards = []string{"winograd_even", "winograd_suspects", "channel_uneven"}
+
+// planted is the PTX and a place in it, for mutants to be made of.
+type planted struct {
+	lines  []string
+	kernel string
+	begins int // line of the kernel
+	at     int // line of the instruction
+}
+
+// mutants returns one for every value that a kernel stores, with the last bit
+// flipped, and in guards one for every sum and every number beside 0.
+func mutants() (all []mutant) {
+	p := planted{lines: strings.Split(gpu.PTX, "\n")}
+	for i, s := range p.lines {
+		p.at = i
+		if m := entry.FindStringSubmatch(s); m != nil {
+			p.kernel, p.begins = m[1], i
+		}
+		all = append(all, p.instruction(s)...)
+	}
+	return all
+}
+
+func (p planted) instruction(s string) (all []mutant) {
+	if m := stored.FindStringSubmatch(s); m != nil {
+		all = append(all, p.store(m[1], m[2], m[3], strings.TrimSuffix(source.FindString(s), ";"), 0))
+	}
+	if !slices.Contains(guards, p.kernel) {
+		return all
+	}
+	if m := computed.FindStringSubmatch(s); m != nil {
+		r := p.free("%r")
+		all = append(all, p.with("a sum", s, fmt.Sprintf("\tmov.b32 %s, %s;", r[0], m[1]),
+			fmt.Sprintf("\txor.b32 %s, %s, 1;", r[1], r[0]), fmt.Sprintf("\tmov.b32 %s, %s;", m[1], r[1])))
+	}
+	if m := literal.FindStringSubmatch(s); m != nil && m[1] != "00000000" {
+		bits, _ := strconv.ParseUint(m[1], 16, 32) // the expression has digits
+		all = append(all, p.with("a number", strings.Replace(s, m[0], fmt.Sprintf("0f%08X", bits^1), 1)))
+	}
+	return all
+}
+
+// store is a store of what differs in a bit.
+func (p planted) store(head, width, to, from string, bit int) mutant {
+	r := p.free(map[string]string{"32": "%r", "64": "%rd"}[width])
+	return p.with("a value", fmt.Sprintf("\tmov.b%s %s, %s;", width, r[0], from),
+		fmt.Sprintf("\txor.b%s %s, %s, %d;", width, r[1], r[0], 1<<bit), head+"u"+width+to+r[1]+";")
+}
+
+// place returns where m differs, in the PTX as it is.
+func (m mutant) place() planted {
+	p := planted{lines: strings.Split(gpu.PTX, "\n"), kernel: m.kernel, at: m.line - 1}
+	p.begins = slices.Index(p.lines, ".visible .entry "+m.kernel+"(")
+	return p
+}
+
+// coarser returns the mutant of a float64 whose last bit is that of a float32, and
+// whether m is of a float64.
+func (m mutant) coarser() (mutant, bool) {
+	p := m.place()
+	s := p.lines[p.at]
+	f := stored.FindStringSubmatch(s)
+	if f == nil || f[2] != "64" {
+		return mutant{}, false
+	}
+	return p.store(f[1], f[2], f[3], strings.TrimSuffix(source.FindString(s), ";"), 29), true
+}
+
+// trapped returns the mutant that ends where m differs: whether anything comes there.
+func (m mutant) trapped() mutant {
+	p := m.place()
+	r := p.free("%rd")
+	return p.with("a trap", "\tmov.u64 "+r[0]+", 0;", "\tld.global.u64 "+r[1]+", ["+r[0]+"];", p.lines[p.at])
+}
+
+// free returns two registers that the kernel does not use.
+func (p planted) free(kind string) [2]string {
+	for _, s := range p.lines[p.begins:p.at] {
+		if m := declared.FindStringSubmatch(s); m != nil && strings.HasSuffix(m[1], "\t"+kind+"<") {
+			n, _ := strconv.Atoi(m[2]) // the expression has digits
+			return [2]string{fmt.Sprint(kind, n), fmt.Sprint(kind, n+1)}
+		}
+	}
+	panic("the kernel " + p.kernel + " declares no " + kind)
+}
+
+// with returns the mutant that has other lines in place of the instruction, and two
+// registers more of each kind.
+func (p planted) with(what string, other ...string) mutant {
+	lines := slices.Concat(p.lines[:p.at], other, p.lines[p.at+1:])
+	for i, s := range lines[p.begins:p.at] {
+		if m := declared.FindStringSubmatch(s); m != nil {
+			n, _ := strconv.Atoi(m[2])
+			lines[p.begins+i] = fmt.Sprintf("%s%d>;", m[1], n+2)
+		}
+	}
+	return mutant{p.kernel, p.at + 1, what, strings.Join(lines, "\n")}
+}

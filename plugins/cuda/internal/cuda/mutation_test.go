@@ -1,0 +1,164 @@
+package cuda
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/plugins/cuda/internal/ptx"
+	"github.com/bnctl/bnctl/plugins/gpu"
+)
+
+// noted is a driver of no hardware that notes how many threads a kernel would have had.
+type noted struct {
+	threads map[string]int
+	buffers *gpu.Buffer
+}
+
+func (n noted) Alloc(bytes int) (gpu.Buffer, error) {
+	*n.buffers++
+	return *n.buffers, nil
+}
+
+func (noted) Free(gpu.Buffer) error { return nil }
+
+func (noted) Write(gpu.Buffer, int, []byte) error { return nil }
+
+func (noted) Read([]byte, gpu.Buffer, int) error { return nil }
+
+func (noted) Copy(gpu.Buffer, gpu.Buffer, int) error { return nil }
+
+func (n noted) Launch(kernel string, groups [2]int, _ []any) error {
+	n.threads[kernel] += groups[0] * groups[1] * gpu.Threads
+	return nil
+}
+
+func (noted) Wait() error { return nil }
+
+func (noted) Mark() (gpu.Mark, error) { return 0, nil }
+
+func (noted) Times(marks []gpu.Mark) ([]time.Duration, error) {
+	return make([]time.Duration, len(marks)-1), nil
+}
+
+func (noted) Close() error { return nil }
+
+var anyGPU = device.Info{ID: "0", Name: "cuda:0", MemoryTotal: 1 << 30}
+
+// use is a case of the judge, and what it launches.
+type use struct {
+	devicetest.Case
+	threads map[string]int
+}
+
+// uses lists the cases by the kernels that they launch, those with the fewest threads
+// first. Which they are depends on shapes alone, so nothing has to be computed.
+func uses(ctx context.Context, cases []devicetest.Case) map[string][]devicetest.Case {
+	var all []use
+	for _, c := range cases {
+		n := noted{map[string]int{}, new(gpu.Buffer)}
+		open := func(context.Context, string) (device.Device, error) { return gpu.New(anyGPU, n), nil }
+		c.Judge(ctx, open, device.F32)
+		all = append(all, use{c, n.threads})
+	}
+	total := func(u use) (sum int) {
+		for n := range maps.Values(u.threads) {
+			sum += n
+		}
+		return sum
+	}
+	slices.SortFunc(all, func(a, b use) int { return cmp.Compare(total(a), total(b)) })
+	by := map[string][]devicetest.Case{}
+	for _, u := range all {
+		for kernel := range u.threads {
+			by[kernel] = append(by[kernel], u.Case)
+		}
+	}
+	for _, kernel := range guards {
+		slices.SortStableFunc(by[kernel], func(a, b devicetest.Case) int { return cmp.Compare(edge(b), edge(a)) })
+	}
+	return by
+}
+
+// edge is 1 for the cases whose values lie where guards decide.
+func edge(c devicetest.Case) int { return strings.Count(c.Name, "the edge") }
+
+// judge is the cases that find differences, and counts them.
+type judge struct {
+	by                       map[string][]devicetest.Case
+	found, coarse, unreached int
+}
+
+// finds reports whether a case fails on a device with these kernels. The case is the
+// first to be tried at the next.
+func (j *judge) finds(t *testing.T, mutated mutant) bool {
+	t.Helper()
+	m := ptx.New()
+	module, err := m.Load(mutated.text)
+	if err != nil {
+		t.Fatalf("%s, line %d: %v", mutated.kernel, mutated.line, err)
+	}
+	open := func(context.Context, string) (device.Device, error) {
+		return gpu.New(anyGPU, machine{m, module}), nil
+	}
+	some := j.by[mutated.kernel]
+	i := slices.IndexFunc(some, func(c devicetest.Case) bool {
+		return c.Judge(t.Context(), open, device.F32).Err != nil
+	})
+	if i >= 0 {
+		t.Logf("line %d, %s: %s", mutated.line, mutated.what, some[i].Name)
+		j.by[mutated.kernel] = slices.Insert(slices.Delete(slices.Clone(some), i, i+1), 0, some[i])
+	}
+	return i >= 0
+}
+
+// try counts one mutant.
+func (j *judge) try(t *testing.T, m mutant) {
+	more, is := m.coarser()
+	switch {
+	case j.finds(t, m):
+		j.found++
+	case is && j.finds(t, more):
+		j.coarse++
+	case !j.finds(t, m.trapped()):
+		j.unreached++
+		t.Logf("line %d: no case comes there", m.line)
+	default:
+		t.Errorf("line %d: %s that differs is not found", m.line, m.what)
+	}
+}
+
+// TestMutants: the judge finds a difference of one ulp in anything that a kernel
+// stores, and in what guards tiles. BNCTL_PTX=mutants plants all, make test a few.
+func TestMutants(t *testing.T) {
+	all := os.Getenv("BNCTL_PTX") == "mutants"
+	var cases []devicetest.Case
+	inGroups := devicetest.GroupCases()
+	for _, c := range devicetest.Cases() {
+		if !slices.ContainsFunc(inGroups, func(g devicetest.Case) bool { return g.Name == c.Name }) {
+			cases = append(cases, c)
+		}
+	}
+	j, of := &judge{by: uses(t.Context(), cases)}, map[string][]mutant{}
+	for i, m := range mutants() {
+		if all || i%53 == 0 {
+			of[m.kernel] = append(of[m.kernel], m)
+		}
+	}
+	for _, kernel := range slices.Sorted(maps.Keys(of)) {
+		t.Run(kernel, func(t *testing.T) {
+			for _, m := range of[kernel] {
+				j.try(t, m)
+			}
+		})
+	}
+	t.Logf("%d found, and %d float64 that only differ as float32; no case comes to %d", j.found, j.coarse,
+		j.unreached)
+}

@@ -1,0 +1,31 @@
+package gpu
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/device/class"
+)
+
+// TestConstants: numbers that the kernels repeat are those of class fma, and of the
+// launches. (What guards compare sums with has cases of the judge: "at the edge".)
+func TestConstants(t *testing.T) {
+	wants := map[string]float64{"LEAST": class.TileLeast, "MOST": class.TileMost, "BLOCK": class.BlockPositions,
+		"SPAN": class.SpanPositions, "WIDE": perThread, "SIZE": Threads}
+	for _, m := range regexp.MustCompile(`#define (\w+) (\S+)`).FindAllStringSubmatch(Source(), -1) {
+		want, ok := wants[m[1]]
+		if !ok {
+			continue
+		}
+		delete(wants, m[1])
+		got, err := strconv.ParseFloat(strings.TrimSuffix(m[2], "f"), 64)
+		if err != nil || got != want {
+			t.Errorf("%s is %s, want %v", m[1], m[2], want)
+		}
+	}
+	for name := range wants {
+		t.Errorf("no kernel has %s", name)
+	}
+}

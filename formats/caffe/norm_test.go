@@ -76,6 +76,10 @@ func TestScaleBehindNorm(t *testing.T) {
 		{"over an axis that there is not",
 			`layer { name: "s" type: "Scale" bottom: "y" top: "z" scale_param { axis: 4 } }`,
 			[]blob{gamma}, "axis 4"},
+		{"apart, with bias", `layer { name: "s" type: "Scale" bottom: "x" top: "z" scale_param { bias_term: true } }`,
+			[]blob{gamma, beta}, " = add("},
+		{"by a blob, channel by channel", `layer { name: "s" type: "Scale" bottom: "y" bottom: "x" top: "z" }`,
+			nil, "from axis 1"},
 		{"without weights", `layer { name: "s" type: "Scale" bottom: "y" top: "z" }`, nil, "weight is blob 0"},
 		{"without bias", `layer { name: "s" type: "Scale" bottom: "y" top: "z" scale_param { bias_term: true } }`,
 			[]blob{gamma}, "bias is blob 1"},
@@ -156,6 +160,17 @@ func TestScaleByABlob(t *testing.T) {
 		}
 		if c.want == " = mul(" && strings.Contains(got, " = reshape(x") {
 			t.Errorf("%s: a reshape to the same shape: %s", c.text, got)
+		}
+	}
+}
+
+// TestBlobNames: what a layer's blobs are called among the tensors.
+func TestBlobNames(t *testing.T) {
+	three := []blob{{}, {}, {}}
+	for kind, want := range map[string]string{"BatchNorm": "running_mean running_var ", "PReLU": "weight bias blob2"} {
+		l := &layer{kind: kind, blobs: three}
+		if got := strings.Join([]string{l.blobName(0), l.blobName(1), l.blobName(2)}, " "); got != want {
+			t.Errorf("%s: %q, want %q", kind, got, want)
 		}
 	}
 }

@@ -21,7 +21,9 @@ func TestConformance(t *testing.T) {
 			if testing.Short() {
 				continue // the messages are the same
 			}
-			cases = slices.DeleteFunc(cases, func(c devicetest.Case) bool { return strings.HasPrefix(c.Name, "class: ") })
+			cases = slices.DeleteFunc(cases, func(c devicetest.Case) bool {
+				return strings.HasPrefix(c.Name, "class: ")
+			})
 		}
 		t.Run(level, func(t *testing.T) {
 			p := start(t, "cpu", level)

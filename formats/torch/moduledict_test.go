@@ -63,7 +63,7 @@ func TestModuleDict(t *testing.T) {
 		"a list of builtins":    {leaving(set("builtins", "list", "dropped")), "kept dropped"},
 		"as deep as it may":     {deep, strings.Repeat("m.", maxModuleDepth) + "w"},
 		"deeper than it may":    {moduleWith(plainState, dict(), dict(), dict("m", deep)), "nested more than 64 deep"},
-		"a dict for a module":     {moduleWith(plainState, dict(), dict(), dict("a", deep.State[0], "b", deep)), "has no _modules"},
+		"a dict for a module":   {moduleWith(plainState, dict(), dict(), dict("a", deep.State[0], "b", deep)), "has no _modules"},
 		"a number as a name":    {moduleWith(plainState, dict(int64(3), of(2)), dict(), dict()), "3"},
 		"a buffer that is none": {moduleWith(plainState, dict(), dict("b", "text"), dict()), `"b"`},
 	} {

@@ -126,7 +126,7 @@ lose() {
 	# The launcher itself waits for a machine that it cannot reach.
 	[ "$what" = killed ] || { sleep 1; pkill -KILL -f "^mpirun.openmpi .*$work/agent" || true; }
 	if wait $job; then fail "a job without machine $m has succeeded"; fi
-	cat said.* | grep -Eq "rank $((m - 1)) is gone|gone.*, or rank $((m - 1))[:,]" || fail "nobody says that rank $((m - 1)) is gone"
+	grep -Eqh "rank $((m - 1)) is gone|gone.*, or rank $((m - 1))[:,]" said.* || fail "nobody says that rank $((m - 1)) is gone"
 	[ "$(cat said.* | grep -c '^exit code 1$')" -ge 2 ] || fail "the others have not ended with 1 after rank $((m - 1)) was $what"
 	[ "$what" = killed ] || inside $m ip link set eth0 up
 	on $((1 + k % 3)) "${length[@]}" --resume auto -o "$work/r.bnm" >log 2>&1 || fail "resumed"

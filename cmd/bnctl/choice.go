@@ -71,16 +71,8 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// openModel reads the model of a file, and notes what was taken of it.
-func openModel(o *output, path string, options modelfile.Options) (*modelfile.Opened, error) {
-	m, err := modelfile.Open(path, options)
-	if err == nil {
-		noteChoice(o, m.Choice)
-	}
-	return m, err
-}
-
-// viewModel is openModel for who does not change the model, and closes it.
+// viewModel reads the model of a file for who does not change it, and closes it, and
+// notes what was taken of it.
 func viewModel(o *output, path string, options modelfile.Options) (*modelfile.Viewed, error) {
 	v, err := modelfile.View(path, options)
 	if err == nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/bn"
@@ -38,6 +39,10 @@ func reportFindings(o *output, p *doctor.Report) error {
 	}
 	switch {
 	case faults == 0:
+		stale := func(f bn.Finding) bool { return strings.HasPrefix(f.Advice, "re-estimate") }
+		if slices.ContainsFunc(findings, stale) {
+			o.note("bnctl doctor %s --repair --data SRC -o mended.bnm re-estimates statistics", p.Path)
+		}
 		return nil
 	case len(p.Bad) > 0:
 		return sickError{fmt.Errorf("%s is sick: %s; statistics cannot mend weights: "+

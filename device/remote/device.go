@@ -70,6 +70,11 @@ func (d *remoteDevice) Close() error {
 func (s *session) close() {
 	s.once.Do(func() {
 		s.closing.Store(true)
+		if s.mu.TryLock() {
+			s.mu.Unlock()
+		} else {
+			s.end() // the call that is under way: the device would finish it first
+		}
 		if !s.peer.dead() {
 			ctx, cancel := awake.WithTimeout(context.Background(), 2*time.Second)
 			_, _ = s.peer.rpc.Close(ctx, &pb.CloseRequest{})

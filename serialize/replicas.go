@@ -44,7 +44,8 @@ func MergeReplicas(c *Checkpoint, rule bn.Rule) (*Checkpoint, error) {
 	}
 	if count == 0 {
 		return nil, fmt.Errorf("merge %s: its replicas keep no statistics of their own; "+
-			"only a run whose replicas kept their statistics to the end has something to merge", c.Architecture)
+			"only a run of bn-update posthoc, whose replicas keep them to the end, has something to merge",
+			c.Architecture)
 	}
 	r, err := bn.NewReplicas(layers, c.State, count)
 	if err != nil {

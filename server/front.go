@@ -22,6 +22,7 @@ type front struct {
 	room                           room
 	draining                       atomic.Bool  // nothing new is taken
 	active                         atomic.Int64 // inferences under way
+	unused                         unused
 }
 
 // listen takes the addresses, and reads what protects them.
@@ -69,6 +70,7 @@ const drainTime = 6 * time.Second
 func (s *Server) Serve(ctx context.Context) error {
 	failed := make(chan error, 3)
 	h := s.newHTTP()
+	h.ConnState = s.unused.follow
 	go func() { failed <- serveHTTP(h, s.overHTTP, s.secure) }()
 	if s.overHealth != nil {
 		probe := s.newHealth()
@@ -77,7 +79,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	g, health := s.newGRPC()
 	if s.overGRPC != nil {
-		go func() { failed <- g.Serve(s.overGRPC) }()
+		go func() { failed <- g.Serve(followed{s.overGRPC, &s.unused}) }()
 	}
 	keeping, end := context.WithCancel(ctx)
 	var kept sync.WaitGroup
@@ -92,6 +94,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	s.draining.Store(true)
+	defer time.AfterFunc(endUnused, s.unused.end).Stop()
 	health.Shutdown()
 	late, stop := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer stop()

@@ -100,9 +100,9 @@ func limited(v float64) filler {
 }
 
 // channelEdges fills channels: "even" and "uneven" with what just does, or does not,
-// for EvenChannel, "later" as "even" from the second value on, "last" as "uneven" at the
-// end; those named by a limit with values of that size; "lonely" with one
-// value each; and the rest, normally.
+// for EvenChannel, "later" as "even" from the second value on, "whole" as "even" up to
+// the end of a row of tiles, "last" as "uneven" at the end; those named by a limit with
+// values of that size; "lonely" with one value each; and the rest, normally.
 func channelEdges(kind func(channel int) string) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		pixels := tensor.Count(t.Shape[2:])
@@ -114,7 +114,7 @@ func channelEdges(kind func(channel int) string) filler {
 				if limit, ok := limits[of]; ok {
 					v = signed(d, limit)
 				} else if of != "" {
-					v = signed(d, edgeOf(of, row, p, pixels))
+					v = signed(d, edgeOf(of, row, p, t.Shape[2:]))
 				}
 				image[p] = float32(v)
 			}
@@ -122,15 +122,17 @@ func channelEdges(kind func(channel int) string) filler {
 	}
 }
 
-// edgeOf is pixel p of so many of a channel of which nine values add up, exactly, to eight times
+// edgeOf is pixel p of a channel, (H, W), of which nine values add up, exactly, to eight times
 // the largest, or to one ulp less.
-func edgeOf(kind string, row, p, pixels int) float64 {
+func edgeOf(kind string, row, p int, shape []int) float64 {
 	first := row == 0 || row == replicaRows[0] || row == sum(replicaRows[:3])
 	switch kind {
 	case "later":
 		kind, p = "even", p-1
+	case "whole": // nothing behind it makes up for a last sum that is wrong
+		kind, p = "even", p-(4*shape[1]-9)
 	case "last":
-		p -= pixels - 9
+		p -= tensor.Count(shape) - 9
 	}
 	switch {
 	case !first || p < 0 || p > 8 || kind == "lonely" && p > 0:
@@ -174,8 +176,8 @@ func edgeProbes() []probe {
 	}
 	all = append(all,
 		backward("channels at the edge", listed("even", "uneven", "least", beyond[0], "most", beyond[1], "later",
-			"last"), usual),
-		backward("gradients at the edge", usual, listed("even", "least", "most", "later")),
+			"whole", "last"), usual),
+		backward("gradients at the edge", usual, listed("even", "least", "most", "later", "whole")),
 		backward("gradients beyond the edge", usual, listed("uneven")),
 		backward("a quarter of the channels uneven", some(8), usual),
 		backward("more than a quarter of the channels uneven", some(9), usual))

@@ -12,12 +12,15 @@
 //
 // Open returns a Driver, which steps: Step runs the training function on a
 // batch, Commit makes the next weights of it, Predict, Moments, State and Write
-// do what they say. Who runs that is the business of its Group: members and the
-// replicas that each holds (place, Balance), where they exchange, and survival.
-// A member that is lost is dropped, its replicas move to the others, the run is
-// repeated, and the device is opened again and rejoins. A group asks its driver
-// for one thing alone, what a device must have to take part: the state, or a
-// snapshot and a replay of the steps since (stepper).
+// do what they say. Who runs that is its Group: the members, the replicas that
+// each holds (placement), where they exchange (communicator) and how long they
+// may take (limits). All members load one program (commonProgram).
+//
+// A recovery keeps the group going. It drops a member that is lost; its replicas
+// move to the others, the driver repeats the run, and the device is opened again
+// (reopener) and rejoins. It asks the driver for one thing alone, what a device
+// must have to take part: the state, or a snapshot and a replay of the steps
+// since (stepper).
 //
 // # Weights
 //
@@ -28,6 +31,7 @@
 // # Ranks
 //
 // With Config.Peers a run has several processes, each with devices for a range
-// of the replicas. All make the same calls in the same order; after every run
-// each reports how it fared, and none returns a result before all have one.
+// of the replicas (rankReplicas). All make the same calls in the same order; after
+// every run each reports how it fared, and none returns a result before all have
+// one (ranks).
 package parallel

@@ -15,15 +15,18 @@ import (
 // again with the same inputs. If all are lost, the first to come back repeats
 // the steps since the last snapshot. Its methods are called by one goroutine.
 type Driver struct {
-	group   *Group
-	runs    uint64         // counts the runs: Step.Number
-	version device.Version // of the state on all members
-	stepped bool           // a Step waits for its Commit
-	kept    bool           // and the members hold its gradients
-	spoiled error          // of a Commit that was not finite: there is no state any more
-	sent    int64          // bytes to other ranks, up to the last run
-	ledger  ledger
-	stride  int // steps of a replay between renewals of the snapshot; 0: none
+	config   Config
+	group    *Group
+	program  *commonProgram
+	recovery *recovery
+	ranks    *ranks         // nil without peers
+	runs     uint64         // counts the runs: Step.Number
+	version  device.Version // of the state on all members
+	stepped  bool           // a Step waits for its Commit
+	kept     bool           // and the members hold its gradients
+	spoiled  error          // of a Commit that was not finite: there is no state any more
+	ledger   ledger
+	stride   int // steps of a replay between renewals of the snapshot; 0: none
 }
 
 // Open loads p on every device, writes the state to it and forms the group. A
@@ -31,10 +34,14 @@ type Driver struct {
 // The devices stay the caller's to close; Close frees what Open loaded.
 func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor, devices []Member, c Config) (
 	*Driver, error) {
-	d := &Driver{}
-	var err error
-	if d.group, err = newGroup(p, devices, c, d); err != nil {
+	g, err := newGroup(devices, c)
+	if err != nil {
 		return nil, err
+	}
+	d := &Driver{config: c, group: g, program: newCommonProgram(p)}
+	d.recovery = newRecovery(g, d.program, c, d)
+	if c.Peers != nil {
+		d.ranks = &ranks{peers: c.Peers, recovery: d.recovery, program: d.program}
 	}
 	full := withZeros(p, state)
 	d.ledger.begin(0, full)
@@ -46,16 +53,18 @@ func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor,
 
 // start makes the members ready for the first step.
 func (d *Driver) start(ctx context.Context, state map[string]tensor.Tensor) error {
-	if err := d.group.load(ctx); err != nil {
+	if err := d.recovery.load(ctx); err != nil {
 		return err
 	}
-	if err := d.sameProgram(ctx); err != nil {
-		return err
+	if d.ranks != nil {
+		if err := d.ranks.sameProgram(ctx); err != nil {
+			return err
+		}
 	}
 	if err := d.write(ctx, state); err != nil {
 		return err
 	}
-	return d.group.form(ctx)
+	return d.recovery.form(ctx)
 }
 
 // withZeros adds zeros for the tensors that state lacks.
@@ -79,7 +88,10 @@ func (d *Driver) Version() device.Version { return d.version }
 
 // Close frees the executables. The devices of Open stay open; those that were
 // opened again are closed.
-func (d *Driver) Close() error { return d.group.close() }
+func (d *Driver) Close() error {
+	defer d.group.comm.endMeeting()
+	return errors.Join(d.group.members.free(), d.recovery.reopener.close())
+}
 
 // Timing is where the time of a step went, the mean over the devices.
 type Timing struct {

@@ -4,128 +4,137 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
 
+	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/fabric"
-	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/tensor"
 )
 
-// Group is the devices that take part in a run. It knows who they are, which
-// replicas each of them holds and where they exchange. A device that is lost
-// leaves it, and its replicas move to the others; then it is opened again and
-// takes replicas back. None of this changes a bit.
+// Group is the devices that take part in a run: its members, the replicas that
+// each of them holds (placement), where they exchange (communicator) and how long
+// they may take (limits). Who is lost leaves it, and who comes back joins it: that
+// is the business of a recovery. None of this changes a bit.
 //
-// What the devices compute is the business of a stepper: a Driver, which calls
-// ready before every run, runs its members (runTogether, eachAlone), and calls
-// recover with the error of a run that fails: then the run is repeated. All
-// methods are called by one goroutine.
+// What the devices compute is the business of a Driver. All methods are called by
+// one goroutine.
 type Group struct {
-	program    *graph.Program // as the members have loaded it
-	config     Config
-	stepper    stepper
-	first      int   // replica of this rank, of those that its members hold
-	replicas   int   // of this rank
-	counts     []int // replicas of all ranks; nil without peers
-	members    []*member
-	uplink     *fabric.Uplink // to the devices of other ranks; nil without peers
-	hub        meeting        // where the members meet
-	meeting    device.Meeting // the hub, if the host is not in the middle
-	slower     bool           // the members cannot meet by themselves
-	generation uint64
-	stale      bool // membership changed since the last Join
-	mixed      bool // the devices of Open are of several kernel classes
-	reopener   reopener
-	longest    time.Duration  // of the steps so far
-	reached    device.Version // of the stepper, when a last device was lost
-	lastLosses int            // of last devices since it has changed
-}
-
-// stepper makes the steps of a run and has its state. A group asks it for what
-// a device must have to take part.
-type stepper interface {
-	// Version counts the commits since Open.
-	Version() device.Version
-	// present reads all state of that version from a member. It recovers the group
-	// if need be.
-	present(ctx context.Context) (map[string]tensor.Tensor, error)
-	// snapshot returns a state that the stepper has itself, and its version.
-	snapshot() (device.Version, map[string]tensor.Tensor)
-	// replay brings m, the only member, which has the snapshot, to the present state.
-	replay(ctx context.Context, m *member) error
-	// reached returns a number that changes when a step, or a replay, gets further.
-	reached() device.Version
-	// renewOften makes the replays to come renew the snapshot on the way: devices
-	// do not live through whole ones. Each further call makes it more often.
-	renewOften()
-	// regrouped tells that a member may have come that lacks what the last step kept.
-	regrouped()
+	members   members
+	placement placement
+	comm      communicator
+	limits    *limits
+	stale     bool // membership changed since the last join
+	mixed     bool // the devices of Open are of several kernel classes
+	bySpeed   bool // Config.BySpeed
 }
 
 // newGroup returns the group of some devices, each with its replicas, on which
 // nothing is loaded yet.
-func newGroup(p *graph.Program, devices []Member, c Config, s stepper) (*Group, error) {
-	g := &Group{program: p, config: c, stepper: s, reopener: newReopener(), replicas: c.Replicas}
-	if err := g.takeShare(); err != nil {
+func newGroup(devices []Member, c Config) (*Group, error) {
+	ranks, err := newRankReplicas(c)
+	if err != nil {
 		return nil, err
 	}
+	limits := &limits{timeout: c.timeout()}
+	g := &Group{placement: newPlacement(c, ranks), comm: newCommunicator(c, ranks, limits), limits: limits,
+		bySpeed: c.BySpeed}
 	for i, m := range devices {
 		g.members = append(g.members, &member{Member: m, order: i})
 		g.mixed = g.mixed || m.Device.Info().Kernels != devices[0].Device.Info().Kernels
 	}
-	if err := g.checkPlacement(); err != nil {
+	if err := g.placement.check(g.members); err != nil {
 		return nil, err
 	}
-	return g, g.place()
+	return g, g.placement.assign(g.members)
 }
 
 // Devices returns the names of the present members, by rank.
-func (g *Group) Devices() []string {
-	var names []string
-	for _, m := range g.members {
-		names = append(names, m.Name)
-	}
-	return names
-}
+func (g *Group) Devices() []string { return g.members.names() }
 
 // DeviceOf returns the name of the device that holds a replica, or which rank
 // has that device.
 func (g *Group) DeviceOf(replica int) string {
 	for _, m := range g.members {
-		for _, r := range m.replicas {
-			if r == replica {
-				return m.Name
-			}
+		if slices.Contains(m.replicas, replica) {
+			return m.Name
 		}
 	}
-	for rank := range g.counts {
-		if from, to := g.rangeOf(rank); from <= replica && replica < to {
-			return fmt.Sprintf("of rank %d", rank)
-		}
+	if rank, ok := g.placement.ranks.holder(replica); ok {
+		return fmt.Sprintf("of rank %d", rank)
 	}
 	return ""
 }
 
-// close frees what is loaded. The devices of Open stay open; those that were
-// opened again are closed.
-func (g *Group) close() error {
-	defer g.endMeeting()
-	errs := []error{g.free(), g.reopener.close()}
-	return errors.Join(errs...)
+// Placement returns how many replicas each present member has, by rank.
+func (g *Group) Placement() []int {
+	var counts []int
+	for _, m := range g.members {
+		counts = append(counts, len(m.replicas))
+	}
+	return counts
 }
 
-// free closes the executables. What a lost device had is gone with it.
-func (g *Group) free() error {
-	var errs []error
-	for _, m := range g.members {
-		if m.exe == nil {
-			continue
-		}
-		if err := m.exe.Close(); !errors.Is(err, device.Lost) {
-			errs = append(errs, err)
-		}
-		m.exe = nil
+// Replicas returns the range of replicas that the devices of this rank hold.
+func (g *Group) Replicas() (from, to int) { return g.placement.ranks.own() }
+
+// admit makes m a member.
+func (g *Group) admit(m *member) { g.members, g.stale = g.members.with(m), true }
+
+// remove makes m no member any more.
+func (g *Group) remove(m *member) { g.members, g.stale = g.members.without(m), true }
+
+// regroup places the replicas on the present members and makes a new
+// generation.
+func (g *Group) regroup(ctx context.Context) error {
+	if err := g.placement.assign(g.members); err != nil {
+		return err
 	}
-	return errors.Join(errs...)
+	err := g.eachAlone(func(_ int, m *member) error { return m.exe.Grow(ctx, m.capacity) })
+	if err != nil {
+		return err
+	}
+	return g.join(ctx)
+}
+
+// join makes a new generation of the present members.
+func (g *Group) join(ctx context.Context) error {
+	err := g.comm.join(ctx, g.members)
+	g.stale = g.stale && err != nil
+	return err
+}
+
+// runTogether calls f for every member at once: f runs a function in which
+// members wait for each other. When one fails the others are called off, and the
+// group has to be formed anew. A member that keeps the others waiting for too
+// long is lost: see watch.
+func (g *Group) runTogether(f func(rank int, m *member, w *watch) error) error {
+	w := g.limits.watch(g.members, g.comm.hub)
+	defer w.stop()
+	defer g.comm.settle()
+	err := g.members.each(func(rank int, m *member) error {
+		if err := f(rank, m, w); err != nil {
+			g.comm.hub.Abort(m.named(err))
+			return g.limits.mark(m, err)
+		}
+		w.finished(rank)
+		return nil
+	})
+	if err != nil {
+		g.stale = true // the hub is spent
+		return err
+	}
+	g.limits.took(w.elapsed())
+	return nil
+}
+
+// eachAlone calls f for every member at once: f waits for no other member. One
+// for which that takes much longer than a step is lost.
+func (g *Group) eachAlone(f func(rank int, m *member) error) error {
+	return g.members.each(func(rank int, m *member) error {
+		return g.limits.call(m, func() error { return f(rank, m) })
+	})
+}
+
+// calledOff reports whether err comes of another rank that called the run off.
+func (g *Group) calledOff(err error) bool {
+	return (errors.Is(err, collective.Aborted) || errors.Is(err, device.Aborted)) && g.comm.calledOff()
 }

@@ -14,7 +14,7 @@ import (
 
 // groupOf returns a group of members with so many replicas each.
 func groupOf(c Config, counts ...int) *Group {
-	g := &Group{config: c, replicas: c.Replicas}
+	g := &Group{placement: newPlacement(c, rankReplicas{count: c.Replicas})}
 	for i, replicas := range ranges(counts) {
 		g.members = append(g.members, &member{Member: Member{Name: fmt.Sprint("d", i)}, replicas: replicas})
 	}
@@ -24,14 +24,14 @@ func groupOf(c Config, counts ...int) *Group {
 // TestDeviceOf names the device of a replica of this rank, and the rank of one of another.
 func TestDeviceOf(t *testing.T) {
 	g := groupOf(Config{Replicas: 3}, 1, 2)
-	g.counts = []int{3, 2, 1} // this is rank 0
+	g.placement.ranks.counts = []int{3, 2, 1} // this is rank 0
 	want := []string{"d0", "d1", "d1", "of rank 1", "of rank 1", "of rank 2", "", ""}
 	for replica, name := range want {
 		if got := g.DeviceOf(replica); got != name {
 			t.Errorf("replica %d is on %q, want %q", replica, got, name)
 		}
 	}
-	g.first, g.replicas = 3, 2
+	g.placement.ranks.first, g.placement.ranks.count = 3, 2
 	if from, to := g.Replicas(); from != 3 || to != 5 {
 		t.Errorf("replicas %d to %d, want 3 to 5", from, to)
 	}
@@ -40,11 +40,11 @@ func TestDeviceOf(t *testing.T) {
 // TestSpeeds takes a device that is not measured yet for one of their mean.
 func TestSpeeds(t *testing.T) {
 	g := groupOf(Config{Replicas: 4}, 1, 1, 2)
-	if got := g.speeds(); got != nil {
+	if got := g.members.speeds(); got != nil {
 		t.Errorf("nothing is measured: %v", got)
 	}
 	g.members[0].pace.speed, g.members[2].pace.speed = 10, 40
-	if got := g.speeds(); !slices.Equal(got, []float64{10, 25, 40}) {
+	if got := g.members.speeds(); !slices.Equal(got, []float64{10, 25, 40}) {
 		t.Errorf("speeds %v, want 10, 25, 40", got)
 	}
 }
@@ -64,7 +64,7 @@ func TestCapacities(t *testing.T) {
 			{Rows: 18, Replicas: 6}}},
 	} {
 		g := groupOf(Config{Batch: c.batch, Replicas: 8}, c.counts...)
-		if got := g.capacities(g.placement()); !slices.Equal(got, c.want) {
+		if got := g.placement.capacities(g.members.replicas()); !slices.Equal(got, c.want) {
 			t.Errorf("batch %d on %v: %+v, want %+v", c.batch, c.counts, got, c.want)
 		}
 	}
@@ -80,7 +80,7 @@ func TestMeasured(t *testing.T) {
 	}
 	g.members[2].pace.speed = 7
 	g.members[0].pace.add(train, Batch{Sizes: []int{6, 4, 2}}, []int{0}, ran(6, 5*time.Second, 3*time.Second))
-	if _, ok := g.measured(); ok {
+	if _, ok := g.members.measured(); ok {
 		t.Error("a device with replicas has trained nothing, and all are measured")
 	}
 	for i, replicas := range [][]int{{0}, {1, 2}} {
@@ -88,20 +88,20 @@ func TestMeasured(t *testing.T) {
 		predict := &graph.Function{Name: "predict"}
 		g.members[i].pace.add(predict, Batch{Sizes: []int{6, 4, 2}}, replicas, ran(6, time.Hour, 0))
 	}
-	paces, ok := g.measured()
+	paces, ok := g.members.measured()
 	if want := []float64{3, 3, 7}; !ok || !slices.Equal(paces, want) {
 		t.Errorf("%v, %v, want %v", paces, ok, want)
 	}
 	g.members[0].pace.add(train, Batch{Sizes: []int{6, 4, 2}}, []int{0}, ran(6, 2*time.Second, 2*time.Second))
 	g.members[1].pace.add(train, Batch{Sizes: []int{6, 4, 2}}, []int{1}, ran(4, 2*time.Second, 0))
-	if _, ok := g.measured(); ok {
+	if _, ok := g.members.measured(); ok {
 		t.Error("a device that was never busy is measured")
 	}
-	if got := g.longestShare([][]int{{0, 1}, {2}, nil}, []float64{1, 1, 1}); got != 0 {
+	if got := g.placement.longestShare([][]int{{0, 1}, {2}, nil}, []float64{1, 1, 1}); got != 0 {
 		t.Errorf("a batch without rows takes %g s", got)
 	}
-	g.config.Batch = 12
-	if got := g.longestShare([][]int{{0, 1}, {2}, nil}, []float64{4, 1, 1}); got != 4 {
+	g.placement.batch = 12
+	if got := g.placement.longestShare([][]int{{0, 1}, {2}, nil}, []float64{4, 1, 1}); got != 4 {
 		t.Errorf("8 rows at 4 a second and 4 at 1 take %g s, want 4", got)
 	}
 }

@@ -37,7 +37,7 @@ type entry struct {
 // keepsLedger reports whether all steps since a snapshot may have to be
 // repeated: what one rank of several has lost, others have.
 func (d *Driver) keepsLedger() bool {
-	return d.group.config.Reopen != nil && d.group.config.Peers == nil
+	return d.config.Reopen != nil && d.ranks == nil
 }
 
 func (l *ledger) begin(v device.Version, state map[string]tensor.Tensor) {

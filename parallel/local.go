@@ -31,8 +31,8 @@ type Local struct {
 
 // NewLocal returns replicas that all have the same state.
 func NewLocal(d *Driver, state map[string]tensor.Tensor) *Local {
-	l := &Local{driver: d, common: withZeros(d.group.program, state)}
-	for _, u := range d.group.program.Function(graph.Commit).Updates {
+	l := &Local{driver: d, common: withZeros(d.program.Program, state)}
+	for _, u := range d.program.Function(graph.Commit).Updates {
 		l.own = append(l.own, u.State)
 	}
 	l.assign(l.part(l.common))
@@ -51,7 +51,7 @@ func (l *Local) part(state map[string]tensor.Tensor) map[string]tensor.Tensor {
 // assign gives every replica the same state.
 func (l *Local) assign(own map[string]tensor.Tensor) {
 	l.mean, l.since = own, 0
-	l.states = make([]map[string]tensor.Tensor, l.driver.group.config.Replicas)
+	l.states = make([]map[string]tensor.Tensor, l.driver.config.Replicas)
 	for r := range l.states {
 		l.states[r] = own
 	}

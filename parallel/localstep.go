@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/bnctl/bnctl/collective"
@@ -37,7 +38,7 @@ func (l *Local) run(ctx context.Context, b Batch, states []map[string]tensor.Ten
 		if err == nil {
 			break
 		}
-		if err := l.driver.group.recover(ctx, err); err != nil {
+		if err := l.driver.recovery.after(ctx, err); err != nil {
 			return Result{}, err
 		}
 	}
@@ -55,6 +56,12 @@ func (l *Local) attempt(ctx context.Context, all []advanced, advance func(*membe
 	if err := d.begin(ctx); err != nil {
 		return err
 	}
+	var some atomic.Bool // replica was done
+	defer func() {
+		if some.Load() {
+			d.recovery.progressed()
+		}
+	}()
 	return d.group.runTogether(func(_ int, m *member, w *watch) error {
 		for _, r := range m.replicas {
 			if all[r].done {
@@ -66,6 +73,7 @@ func (l *Local) attempt(ctx context.Context, all []advanced, advance func(*membe
 			}
 			all[r] = a
 			w.parts.Add(1)
+			some.Store(true)
 		}
 		return nil
 	})
@@ -76,12 +84,12 @@ func (l *Local) attempt(ctx context.Context, all []advanced, advance func(*membe
 func (l *Local) advanceOn(ctx context.Context, m *member, r int, b Batch, state map[string]tensor.Tensor,
 	h device.Hyper) (a advanced, err error) {
 	d := l.driver
-	if err := d.writeTo(ctx, m, state); err != nil {
+	if err := d.program.write(ctx, m, state); err != nil {
 		return a, err
 	}
-	f := d.group.program.Function(graph.Train)
+	f := d.program.Function(graph.Train)
 	b.Inverse = b.Inverses[r]
-	if a.outcome, err = m.exe.Run(ctx, d.step(f, b, []int{r})); err != nil {
+	if a.outcome, err = m.exe.Run(ctx, b.step(f, d.runs, []int{r})); err != nil {
 		return a, err
 	}
 	m.steps++
@@ -90,7 +98,7 @@ func (l *Local) advanceOn(ctx context.Context, m *member, r int, b Batch, state 
 	if h != nil {
 		a.state, err = l.update(ctx, m, h)
 		if err == nil {
-			err = finiteUpdates(m, d.group.program, a.state)
+			err = finiteUpdates(m, d.program.Program, a.state)
 		}
 		if errors.Is(err, device.NonFinite) {
 			err = fmt.Errorf("replica %d: %w", r, err)
@@ -125,7 +133,7 @@ func (l *Local) update(ctx context.Context, m *member, h device.Hyper) (map[stri
 // nothing is the outcome of a replica without rows.
 func (l *Local) nothing() device.Outcome {
 	var o device.Outcome
-	f := l.driver.group.program.Function(graph.Train)
+	f := l.driver.program.Function(graph.Train)
 	for _, out := range f.Outputs {
 		t := f.Values[out.Value].Type
 		switch {
@@ -141,7 +149,7 @@ func (l *Local) nothing() device.Outcome {
 
 // result puts the outcomes of all replicas together: sums along the canonical tree.
 func (l *Local) result(all []advanced) Result {
-	f := l.driver.group.program.Function(graph.Train)
+	f := l.driver.program.Function(graph.Train)
 	var outs []device.Outcome
 	var t Timing
 	for _, a := range all {
@@ -149,10 +157,10 @@ func (l *Local) result(all []advanced) Result {
 		t.Took += a.outcome.Took / time.Duration(len(l.driver.group.members))
 	}
 	sums := collective.Reduce(collective.Sum, collective.Root(len(outs)), func(r int) tensor.Tensor {
-		one := l.driver.result(f, outs[r:r+1], Timing{})
+		one := resultOf(f, outs[r:r+1], Timing{})
 		return tensor.Of([]float64{one.Loss, one.Correct, one.Counted}, 3)
 	}).F64()
-	result := l.driver.result(f, outs, t)
+	result := resultOf(f, outs, t)
 	result.Loss, result.Correct, result.Counted = sums[0], sums[1], sums[2]
 	return result
 }

@@ -42,3 +42,12 @@ func (m *member) named(err error) error {
 	}
 	return fmt.Errorf("%s: %w", m.Name, err)
 }
+
+// giveUp declares a device lost that does not answer.
+func (m *member) giveUp() {
+	m.hung.Store(true)
+	_ = m.Device.Close() // ends the call that hangs
+}
+
+// exact reports whether the updates of a member have the bits that all others' have.
+func (m *member) exact() bool { return m.Device.Info().Has(device.ExactUpdates) }

@@ -6,88 +6,67 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// checkPlacement refuses a pinned placement that does not fit.
-func (g *Group) checkPlacement() error {
-	p := g.config.Placement
-	if p == nil {
+// placement says which of this rank's replicas each member holds.
+type placement struct {
+	ranks  rankReplicas
+	counts []int // Config.Placement: nil if it is free
+	batch  int   // rows of a full one
+	total  int   // replicas of all ranks
+}
+
+func newPlacement(c Config, ranks rankReplicas) placement {
+	return placement{ranks, c.Placement, c.Batch, c.Replicas}
+}
+
+// check refuses a pinned placement that does not fit.
+func (p *placement) check(ms members) error {
+	if p.counts == nil {
 		return nil
 	}
-	if len(p) != len(g.members) {
+	if len(p.counts) != len(ms) {
 		return fmt.Errorf("placement %v is for %d devices, there are %d: %v",
-			p, len(p), len(g.members), g.Devices())
+			p.counts, len(p.counts), len(ms), ms.names())
 	}
-	_, err := PlaceCounts(g.replicas, p)
+	_, err := PlaceCounts(p.ranks.count, p.counts)
 	return err
 }
 
-// pinned reports whether the placement of Config holds: all its devices take part.
-func (g *Group) pinned() bool {
-	return g.config.Placement != nil && len(g.config.Placement) == len(g.members)
-}
+// pins reports whether the placement of Config holds: all its devices take part.
+func (p *placement) pins(ms members) bool { return p.counts != nil && len(p.counts) == len(ms) }
 
-// place gives every member its replicas.
-func (g *Group) place() error {
-	var ranges [][]int
-	var err error
-	if g.pinned() {
-		ranges, err = PlaceCounts(g.replicas, g.config.Placement)
-	} else {
-		ranges, err = place(g.replicas, len(g.members), g.speeds(), nil)
-	}
+// assign gives every member its replicas.
+func (p *placement) assign(ms members) error {
+	ranges, err := p.ranges(ms)
 	if err != nil {
 		return err
 	}
-	g.shift(ranges)
-	for i, c := range g.capacities(ranges) {
-		g.members[i].replicas, g.members[i].capacity = ranges[i], c
+	for i, c := range p.capacities(ranges) {
+		ms[i].replicas, ms[i].capacity = ranges[i], c
 	}
 	return nil
 }
 
-// speeds returns the known speeds of the members, their mean for those that
-// are not known; nil if none is.
-func (g *Group) speeds() []float64 {
-	sum, known := 0.0, 0
-	for _, m := range g.members {
-		if m.pace.speed > 0 {
-			sum, known = sum+m.pace.speed, known+1
-		}
+// ranges returns the replicas that members shall have: as Config says, or else
+// as their speeds are.
+func (p *placement) ranges(ms members) ([][]int, error) {
+	if !p.pins(ms) {
+		return p.bySpeed(ms.speeds(), make([]int, len(ms)))
 	}
-	if known == 0 {
-		return nil
-	}
-	var speeds []float64
-	for _, m := range g.members {
-		v := m.pace.speed
-		if v == 0 {
-			v = sum / float64(known)
-		}
-		speeds = append(speeds, v)
-	}
-	return speeds
+	ranges, err := PlaceCounts(p.ranks.count, p.counts)
+	p.ranks.shift(ranges)
+	return ranges, err
 }
 
-// placement returns the replicas of every member.
-func (g *Group) placement() [][]int {
-	var ranges [][]int
-	for _, m := range g.members {
-		ranges = append(ranges, m.replicas)
-	}
-	return ranges
-}
-
-// Placement returns how many replicas each present member has, by rank.
-func (g *Group) Placement() []int {
-	var counts []int
-	for _, m := range g.members {
-		counts = append(counts, len(m.replicas))
-	}
-	return counts
+// bySpeed returns the replicas that devices of these speeds shall have: see place.
+func (p *placement) bySpeed(speeds []float64, least []int) ([][]int, error) {
+	ranges, err := place(p.ranks.count, len(least), speeds, least)
+	p.ranks.shift(ranges)
+	return ranges, err
 }
 
 // rows returns how many rows of a full batch each of the ranges has.
-func (g *Group) rows(ranges [][]int) []int {
-	full := Split(g.config.Batch, g.config.Replicas)
+func (p *placement) rows(ranges [][]int) []int {
+	full := Split(p.batch, p.total)
 	rows := make([]int, len(ranges))
 	for i, replicas := range ranges {
 		for _, r := range replicas {
@@ -97,10 +76,19 @@ func (g *Group) rows(ranges [][]int) []int {
 	return rows
 }
 
+// longestShare returns how long the slowest device takes for a full batch, in seconds.
+func (p *placement) longestShare(ranges [][]int, paces []float64) float64 {
+	longest := 0.0
+	for i, rows := range p.rows(ranges) {
+		longest = max(longest, float64(rows)/paces[i])
+	}
+	return longest
+}
+
 // capacities returns what the members must be able to run.
-func (g *Group) capacities(ranges [][]int) []device.Capacity {
+func (p *placement) capacities(ranges [][]int) []device.Capacity {
 	// Predict shares rows evenly, whatever the replicas.
-	total, shares := 0, g.rows(ranges)
+	total, shares := 0, p.rows(ranges)
 	for _, rows := range shares {
 		total += rows
 	}

@@ -2,7 +2,6 @@ package parallel
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -26,36 +25,10 @@ func (d *Driver) Rows() int {
 // With peers all ranks call it with the same rows, of which each needs to have its
 // own share only (OwnRows), and all get all outputs.
 func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
-	if d.group.config.Peers != nil {
+	if d.ranks != nil {
 		return d.predictOverRanks(ctx, x)
 	}
 	return d.predictHere(ctx, x)
-}
-
-// OwnRows returns which rows of a batch this rank predicts, [from, to). With fewer
-// rows than ranks, and without peers, it is all of them.
-func (d *Driver) OwnRows(rows int) (from, to int) {
-	p := d.group.config.Peers
-	if p == nil || rows < p.Size() {
-		return 0, rows
-	}
-	return rows * p.Rank() / p.Size(), rows * (p.Rank() + 1) / p.Size()
-}
-
-// predictOverRanks predicts this rank's share, and gathers those of all.
-func (d *Driver) predictOverRanks(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
-	from, to := d.OwnRows(x.Shape[0])
-	var outs []tensor.Tensor
-	shared := to-from < x.Shape[0]
-	mine := verdict{Of: fmt.Sprintf("predict %d rows", x.Shape[0])}
-	_, err := d.together(ctx, &mine, func() (_ []tensor.Tensor, err error) {
-		outs, err = d.predictHere(ctx, x.Rows(from, to))
-		if !shared {
-			return nil, err
-		}
-		return outs, err
-	})
-	return outs, err
 }
 
 func (d *Driver) predictHere(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
@@ -63,12 +36,12 @@ func (d *Driver) predictHere(ctx context.Context, x tensor.Tensor) ([]tensor.Ten
 	for from := 0; from < x.Shape[0]; {
 		to, outs, err := d.predict(ctx, x, from)
 		if err != nil {
-			if err := d.group.recover(ctx, err); err != nil {
+			if err := d.recovery.after(ctx, err); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		d.group.progressed()
+		d.recovery.progressed()
 		for _, o := range outs {
 			parts = append(parts, o.Outputs)
 		}
@@ -83,7 +56,7 @@ func (d *Driver) predict(ctx context.Context, x tensor.Tensor, first int) (int, 
 	if len(d.group.members) == 0 {
 		return first, nil, NoDevices
 	}
-	if err := d.group.ready(ctx); err != nil {
+	if err := d.recovery.ready(ctx); err != nil {
 		return first, nil, err
 	}
 	end := min(first+d.Rows(), x.Shape[0])

@@ -26,41 +26,41 @@ func (r report) empty() bool { return r.Empty }
 // refill waits for a device on every rank that has none, and gives it the state
 // of the lowest rank that has it: no step was committed that not all ranks have.
 // failed is why this rank cannot run now; what it returns is that too.
-func (d *Driver) refill(ctx context.Context, all []report, failed error) (stillFailed, fatal error) {
+func (r *ranks) refill(ctx context.Context, all []report, failed error) (stillFailed, fatal error) {
 	source := slices.IndexFunc(all, func(r report) bool { return !r.Empty })
 	if source < 0 {
 		return nil, fmt.Errorf("%w on any rank", NoDevices)
 	}
-	peers := d.group.config.Peers
+	peers := r.peers
 	mine := all[peers.Rank()].Empty
 	var came *member
 	missing := ""
 	if mine {
 		var err error
-		if came, err = d.awaitDevice(ctx, failed); err != nil {
+		if came, err = r.awaitDevice(ctx, failed); err != nil {
 			missing = err.Error()
 		}
 	}
-	if err := d.allFound(ctx, missing); err != nil {
+	if err := r.allFound(ctx, missing); err != nil {
 		return nil, err
 	}
 	var state []byte
 	if peers.Rank() == source {
-		have, err := d.present(ctx)
+		have, err := r.recovery.stepper.present(ctx)
 		if err != nil {
 			return nil, err
 		}
-		state = d.packed(have)
+		state = r.packed(have)
 	}
 	states, err := peers.Gather(ctx, state)
 	if err != nil || !mine {
 		return failed, err
 	}
-	got, err := d.unpacked(states[source])
+	got, err := r.unpacked(states[source])
 	if err != nil {
 		return nil, fmt.Errorf("rank %d: %w", source, err)
 	}
-	lostAgain, fatal := d.group.rejoin(ctx, came, d.version, got)
+	lostAgain, fatal := r.recovery.rejoin(ctx, came, r.recovery.stepper.Version(), got)
 	if lostAgain != nil && !isEmptied(lostAgain) {
 		lostAgain = &emptied{lostAgain}
 	}
@@ -68,16 +68,16 @@ func (d *Driver) refill(ctx context.Context, all []report, failed error) (stillF
 }
 
 // awaitDevice returns the next device that is opened again on this rank.
-func (d *Driver) awaitDevice(ctx context.Context, cause error) (*member, error) {
-	if err := d.group.countLastLoss(cause); err != nil {
+func (r *ranks) awaitDevice(ctx context.Context, cause error) (*member, error) {
+	if err := r.recovery.countLastLoss(cause); err != nil {
 		return nil, err
 	}
-	return d.group.nextWithin(ctx, cause)
+	return r.recovery.nextWithin(ctx, cause)
 }
 
 // allFound returns an error if a rank has got no device: missing says why.
-func (d *Driver) allFound(ctx context.Context, missing string) error {
-	all, err := d.group.config.Peers.Gather(ctx, []byte(missing))
+func (r *ranks) allFound(ctx context.Context, missing string) error {
+	all, err := r.peers.Gather(ctx, []byte(missing))
 	for rank, text := range all {
 		if len(text) > 0 {
 			return &RankError{rank, string(text)}
@@ -87,17 +87,17 @@ func (d *Driver) allFound(ctx context.Context, missing string) error {
 }
 
 // packed returns the bytes of a state in the order of the program's table.
-func (d *Driver) packed(state map[string]tensor.Tensor) []byte {
+func (r *ranks) packed(state map[string]tensor.Tensor) []byte {
 	var out []byte
-	for _, s := range d.group.program.State {
+	for _, s := range r.program.State {
 		out = append(out, state[s.Name].Bytes...)
 	}
 	return out
 }
 
-func (d *Driver) unpacked(b []byte) (map[string]tensor.Tensor, error) {
+func (r *ranks) unpacked(b []byte) (map[string]tensor.Tensor, error) {
 	state := map[string]tensor.Tensor{}
-	for _, s := range d.group.program.State {
+	for _, s := range r.program.State {
 		t := tensor.New(s.DType, s.Shape...)
 		if len(b) < len(t.Bytes) {
 			return nil, fmt.Errorf("it has sent a part of its state")

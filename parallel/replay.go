@@ -31,7 +31,7 @@ func (d *Driver) renewOften() {
 func (d *Driver) replay(ctx context.Context, m *member) error {
 	for done := 0; done < len(d.ledger.entries); {
 		v := d.ledger.version + device.Version(done)
-		err := d.group.withDeadline(m, func() error { return d.repeat(ctx, m, v, d.ledger.entries[done]) })
+		err := d.group.limits.call(m, func() error { return d.repeat(ctx, m, v, d.ledger.entries[done]) })
 		if err != nil {
 			return err
 		}
@@ -42,13 +42,13 @@ func (d *Driver) replay(ctx context.Context, m *member) error {
 			done = 0
 		}
 	}
-	return d.group.withDeadline(m, func() error { return d.writeTo(ctx, m, d.ledger.writes) })
+	return d.group.limits.call(m, func() error { return d.program.write(ctx, m, d.ledger.writes) })
 }
 
 // renew makes the state of a member that has repeated these steps the snapshot.
 func (d *Driver) renew(ctx context.Context, m *member, steps int) error {
-	return d.group.withDeadline(m, func() error {
-		state, err := d.read(ctx, m)
+	return d.group.limits.call(m, func() error {
+		state, err := d.program.read(ctx, m)
 		if err == nil {
 			d.ledger.advance(steps, state)
 		}
@@ -58,11 +58,11 @@ func (d *Driver) renew(ctx context.Context, m *member, steps int) error {
 
 // repeat makes one step of the ledger again.
 func (d *Driver) repeat(ctx context.Context, m *member, v device.Version, e entry) error {
-	if err := d.writeTo(ctx, m, e.writes); err != nil {
+	if err := d.program.write(ctx, m, e.writes); err != nil {
 		return err
 	}
 	d.runs++
-	if _, err := m.exe.Run(ctx, d.step(d.group.program.Function(graph.Train), e.batch, m.replicas)); err != nil {
+	if _, err := m.exe.Run(ctx, e.batch.step(d.program.Function(graph.Train), d.runs, m.replicas)); err != nil {
 		return err
 	}
 	m.steps++

@@ -3,7 +3,6 @@ package parallel
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -22,8 +21,8 @@ type broadcast struct {
 func (b *broadcast) run(ctx context.Context, h device.Hyper) error {
 	d := b.driver
 	if b.state == nil {
-		leader := d.leader()
-		if err := d.group.withDeadline(leader, func() error { return b.update(ctx, leader, h) }); err != nil {
+		leader := d.group.members.leader()
+		if err := d.group.limits.call(leader, func() error { return b.update(ctx, leader, h) }); err != nil {
 			return fmt.Errorf("%s: %w", leader.Name, err)
 		}
 	}
@@ -31,30 +30,11 @@ func (b *broadcast) run(ctx context.Context, h device.Hyper) error {
 		switch {
 		case m.written > d.version:
 			return nil
-		case !d.group.config.Template && m.exact():
+		case !d.config.Template && m.exact():
 			return m.commit(ctx, d.version, h)
 		}
 		return b.send(ctx, m)
 	})
-}
-
-// exact reports whether the updates of a member have the bits that all others' have.
-func (m *member) exact() bool { return m.Device.Info().Has(device.ExactUpdates) }
-
-// leader returns the member that makes updates for others: one whose updates
-// are exact, if there is one.
-func (d *Driver) leader() *member {
-	if i := slices.IndexFunc(d.group.members, (*member).exact); i >= 0 {
-		return d.group.members[i]
-	}
-	return d.group.members[0]
-}
-
-// drifts reports whether the members would come to have different weights if
-// each updated for itself.
-func (d *Driver) drifts() bool {
-	inexact := func(m *member) bool { return !m.exact() }
-	return len(d.group.members) > 1 && slices.ContainsFunc(d.group.members, inexact)
 }
 
 // update commits on one member and reads what that changed: weights, and the
@@ -65,7 +45,7 @@ func (b *broadcast) update(ctx context.Context, m *member, h device.Hyper) error
 		return err
 	}
 	state := map[string]tensor.Tensor{}
-	for _, u := range d.group.program.Function(graph.Commit).Updates {
+	for _, u := range d.program.Function(graph.Commit).Updates {
 		t, err := m.exe.Read(ctx, u.State)
 		if err != nil {
 			return err
@@ -73,13 +53,13 @@ func (b *broadcast) update(ctx context.Context, m *member, h device.Hyper) error
 		state[u.State] = t
 	}
 	b.state, m.written = state, d.version+1
-	return finiteUpdates(m, d.group.program, state)
+	return finiteUpdates(m, d.program.Program, state)
 }
 
 // send writes the next version to a member that does not commit: its
 // executable stays at its version, which from now on means one more.
 func (b *broadcast) send(ctx context.Context, m *member) error {
-	if err := b.driver.writeTo(ctx, m, b.state); err != nil {
+	if err := b.driver.program.write(ctx, m, b.state); err != nil {
 		return err
 	}
 	m.base++

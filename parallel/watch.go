@@ -2,7 +2,6 @@ package parallel
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,14 +9,10 @@ import (
 	"github.com/bnctl/bnctl/awake"
 )
 
-// patience is how many times the longest step so far a run may take, beyond
-// the time-out, if no other device is there to wait for it.
-const patience = 10
-
 // watch gives up devices that keep a run waiting: the host alone declares a
 // device lost, from who has not come, never from who waits.
 type watch struct {
-	members []*member
+	members members
 	hub     meeting
 	done    []atomic.Bool // by rank: the run has returned
 	parts   atomic.Int64  // of runs that are finished, where a run has some
@@ -28,11 +23,10 @@ type watch struct {
 	wait    sync.WaitGroup
 }
 
-// watch starts to watch the run of all present members.
-func (g *Group) watch() *watch {
-	w := &watch{members: slices.Clone(g.members), hub: g.hub, done: make([]atomic.Bool, len(g.members)),
-		timeout: g.config.timeout(), longest: g.longest, clock: awake.Start(g.config.timeout()),
-		quit: make(chan struct{})}
+// watch starts to watch a run of members that meet at a hub.
+func (l *limits) watch(ms members, hub meeting) *watch {
+	w := &watch{members: ms, hub: hub, done: make([]atomic.Bool, len(ms)),
+		timeout: l.timeout, longest: l.longest, clock: awake.Start(l.timeout), quit: make(chan struct{})}
 	w.wait.Go(w.run)
 	return w
 }
@@ -97,18 +91,4 @@ func (w *watch) elapsed() time.Duration { return w.clock.Elapsed() }
 func (w *watch) stop() {
 	close(w.quit)
 	w.wait.Wait()
-}
-
-// giveUp declares a device lost that does not answer.
-func (m *member) giveUp() {
-	m.hung.Store(true)
-	_ = m.Device.Close() // ends the call that hangs
-}
-
-// withDeadline calls f, which waits for no other device, and gives m up if that
-// takes much longer than a step.
-func (g *Group) withDeadline(m *member, f func() error) error {
-	t := awake.AfterFunc(g.config.timeout()+patience*g.longest, m.giveUp)
-	defer t.Stop()
-	return g.mark(m, f())
 }

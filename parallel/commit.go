@@ -1,0 +1,75 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Commit makes the next version of the state on every device from the
+// gradients of the last step. A device that is lost here is dropped; the
+// others have the new version all the same. It does not stop half-way when ctx ends.
+//
+// If the update is not finite the error wraps device.NonFinite and names the
+// tensor: then there is no next version, and State gives that error from then on.
+func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
+	ctx = context.WithoutCancel(ctx)
+	b := &broadcast{driver: d}
+	err := d.commit(ctx, b, h)
+	members := d.group.members
+	if err == nil && b.state == nil && len(members) > 0 &&
+		!slices.ContainsFunc(members, (*member).checksUpdates) {
+		err = d.checkState(ctx)
+	}
+	if errors.Is(err, device.NonFinite) {
+		d.spoiled = err
+	}
+	return err
+}
+
+// regrouped: not all members have what the last Step kept.
+func (d *Driver) regrouped() { d.kept = false }
+
+// commit is Commit but for what it finds out afterwards.
+func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error {
+	for {
+		if d.stepped && !d.kept { // those who did were lost, at a Write before, or here
+			if d.ranks != nil {
+				return fmt.Errorf("the gradients of step %d were lost on this rank: %w", d.version+1, NoDevices)
+			}
+			if _, err := d.runToEnd(ctx, d.program.Function(graph.Train), d.ledger.batch); err != nil {
+				return err
+			}
+		}
+		err := d.update(ctx, b, h)
+		if err == nil {
+			break
+		}
+		if err := d.recovery.replaceLost(ctx, err); isEmptied(err) {
+			break // the other ranks have the new version, and send it to the next device here
+		} else if err != nil {
+			return err
+		}
+	}
+	d.version++
+	d.stepped, d.kept = false, false
+	if d.keepsLedger() {
+		d.ledger.commit(h)
+	}
+	return nil
+}
+
+// update makes the next version on every device: each for itself, or one for all.
+func (d *Driver) update(ctx context.Context, b *broadcast, h device.Hyper) error {
+	if len(d.group.members) == 0 {
+		return nil // a rank without a device: the next one gets the state of another
+	}
+	if d.config.Template || d.group.members.drift() || b.state != nil {
+		return b.run(ctx, h)
+	}
+	return d.group.eachAlone(func(_ int, m *member) error { return m.commit(ctx, d.version, h) })
+}

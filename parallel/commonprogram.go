@@ -1,0 +1,109 @@
+package parallel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// commonProgram is the program that all members load. Operations that some member
+// refuses are decomposed in it: what the devices compute must not depend on which
+// of them takes part.
+type commonProgram struct {
+	*graph.Program                // as the members load it
+	whole          *graph.Program // as Open got it
+	refused        []graph.Op
+}
+
+func newCommonProgram(p *graph.Program) *commonProgram { return &commonProgram{Program: p, whole: p} }
+
+// fresh returns those of some operations that are not decomposed yet.
+func (p *commonProgram) fresh(ops []graph.Op) []graph.Op {
+	return slices.DeleteFunc(ops, func(o graph.Op) bool { return slices.Contains(p.refused, o) })
+}
+
+// decompose decomposes further operations.
+func (p *commonProgram) decompose(ops []graph.Op) error {
+	p.refused = append(p.refused, ops...)
+	simpler, err := graph.Decompose(p.whole, p.refused)
+	if err == nil {
+		p.Program = simpler
+	}
+	return err
+}
+
+// loading is what came of loading the program on all members that lack it.
+type loading struct {
+	refused []graph.Op
+	refusal error   // of the first that refuses some
+	gone    []error // of members that were lost, each a *lost
+	err     error   // of the first that fails otherwise
+}
+
+// loadOnce loads the program on all members that lack it, at once.
+func (p *commonProgram) loadOnce(ctx context.Context, ms members, limits *limits) (l loading) {
+	for i, err := range ms.all(func(_ int, m *member) error { return p.loadOn(ctx, m, limits) }) {
+		var r *device.Refused
+		var gone *lost
+		switch {
+		case err == nil:
+		case errors.As(err, &gone):
+			gone.err = ms[i].named(gone.err)
+			l.gone = append(l.gone, gone)
+		case errors.As(err, &r):
+			l.refusal = cmp.Or(l.refusal, ms[i].named(err))
+			for _, n := range r.Nodes {
+				l.refused = append(l.refused, n.Op)
+			}
+		default:
+			l.err = cmp.Or(l.err, ms[i].named(err))
+		}
+	}
+	slices.Sort(l.refused)
+	l.refused = slices.Compact(l.refused)
+	return l
+}
+
+// loadOn loads the program on a member, unless it has it.
+func (p *commonProgram) loadOn(ctx context.Context, m *member, limits *limits) error {
+	if m.exe != nil {
+		return nil
+	}
+	return limits.load(m, func() error {
+		exe, err := m.Device.Load(ctx, p.Program, m.capacity)
+		if err == nil {
+			m.exe = exe
+		}
+		return err
+	})
+}
+
+// read reads all state from a member.
+func (p *commonProgram) read(ctx context.Context, m *member) (map[string]tensor.Tensor, error) {
+	state := make(map[string]tensor.Tensor, len(p.State))
+	for _, s := range p.State {
+		t, err := m.exe.Read(ctx, s.Name)
+		if err != nil {
+			return nil, m.named(err)
+		}
+		state[s.Name] = t
+	}
+	return state, nil
+}
+
+// write writes the tensors that state has on a member, in the order of the
+// program's table.
+func (p *commonProgram) write(ctx context.Context, m *member, state map[string]tensor.Tensor) error {
+	var names []string
+	for _, s := range p.State {
+		if _, ok := state[s.Name]; ok {
+			names = append(names, s.Name)
+		}
+	}
+	return m.exe.WriteAll(ctx, names, state)
+}

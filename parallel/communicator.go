@@ -1,0 +1,137 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fabric"
+)
+
+// meeting is what a group knows of the place where its devices meet: a hub in this
+// process, or a device.Meeting.
+type meeting interface {
+	Missing() []int
+	Exchanges() int
+	Abort(cause error)
+}
+
+// communicator is where the members of a group exchange. Each generation of
+// members has a place of its own: a hub in this process, or one that the
+// devices reach by themselves.
+type communicator struct {
+	rendezvous device.Rendezvous
+	uplink     *fabric.Uplink // to the devices of other ranks; nil without peers
+	replicas   int            // of all ranks
+	local      bool           // devices never meet: Config.Local
+	toldSlower func(why error)
+	limits     *limits
+
+	hub        meeting        // where the members meet
+	meeting    device.Meeting // the hub, if the host is not in the middle
+	slower     bool           // the members cannot meet by themselves
+	generation uint64
+}
+
+func newCommunicator(c Config, ranks rankReplicas, l *limits) communicator {
+	m := communicator{rendezvous: c.Rendezvous, replicas: c.Replicas, local: c.Local, toldSlower: c.Slower,
+		limits: l}
+	if c.Peers != nil {
+		m.uplink = fabric.NewUplink(c.Peers, ranks.counts)
+	}
+	return m
+}
+
+// level returns the level at which members exchange: the best that all of
+// them have.
+func (c *communicator) level(ms members) string {
+	if c.rendezvous == nil || len(ms) < 2 || c.slower || c.uplink != nil || !ms.meetAt(device.CollShm) {
+		return device.Stream
+	}
+	return device.CollShm
+}
+
+// join makes a new generation of some members. Where they cannot meet
+// by themselves, though all say that they can, the host is in the middle from
+// then on.
+func (c *communicator) join(ctx context.Context, ms members) error {
+	c.generation++
+	c.endMeeting()
+	hub := c.newHub(len(ms))
+	c.hub = hub
+	if c.local { // a device without a group has all replicas of what it runs
+		return nil
+	}
+	if c.level(ms) == device.CollShm {
+		err := c.joinThemselves(ctx, ms)
+		if !errors.Is(err, device.Unavailable) {
+			return err
+		}
+		c.slower = true
+		if c.toldSlower != nil {
+			c.toldSlower(err)
+		}
+		c.generation++
+		c.endMeeting()
+		c.hub = hub
+	}
+	return c.joinEach(ctx, ms, func(rank int) device.Group {
+		return device.Group{Level: device.Stream, Exchange: hub.Member(rank)}
+	})
+}
+
+// newHub returns the place in this process where so many devices meet.
+func (c *communicator) newHub(devices int) *collective.Hub {
+	if c.uplink == nil {
+		return collective.NewHub(c.replicas, devices)
+	}
+	return collective.NewHubBelow(c.uplink, c.replicas, devices)
+}
+
+// joinThemselves makes the members meet without the host.
+func (c *communicator) joinThemselves(ctx context.Context, ms members) error {
+	m, err := c.rendezvous.Meet(device.CollShm, c.generation, len(ms))
+	if err != nil {
+		return err
+	}
+	c.meeting, c.hub = m, m
+	defer m.Joined()
+	return c.joinEach(ctx, ms, func(int) device.Group {
+		return device.Group{Level: device.CollShm, Rendezvous: m.Rendezvous()}
+	})
+}
+
+// joinEach joins all members to the group that of begins for each rank.
+func (c *communicator) joinEach(ctx context.Context, ms members, of func(rank int) device.Group) error {
+	replicas := ms.replicas()
+	for rank, m := range ms {
+		to := of(rank)
+		to.Generation, to.Rank, to.Replicas, to.Tree = c.generation, rank, replicas, c.replicas
+		if err := c.limits.call(m, func() error { return m.Device.Join(ctx, to) }); err != nil {
+			return m.named(err)
+		}
+	}
+	return nil
+}
+
+// endMeeting gives up the place where the former group met.
+func (c *communicator) endMeeting() {
+	if c.meeting != nil {
+		_ = c.meeting.Close() // what can fail is giving memory back
+		c.meeting = nil
+	}
+}
+
+// settle waits until no exchange with other ranks is under way any more.
+func (c *communicator) settle() {
+	if hub, ok := c.hub.(*collective.Hub); ok {
+		hub.Wait()
+	}
+}
+
+// calledOff reports whether another rank has called the run off.
+func (c *communicator) calledOff() bool {
+	hub, ok := c.hub.(*collective.Hub)
+	return ok && hub.CalledOff()
+}

@@ -1,0 +1,74 @@
+package parallel
+
+import (
+	"errors"
+	"time"
+
+	"github.com/bnctl/bnctl/awake"
+	"github.com/bnctl/bnctl/device"
+)
+
+// patience is how many times the longest step so far a run may take, beyond
+// the time-out, if no other device is there to wait for it.
+const patience = 10
+
+// loadTimeout is how long the first Load may take at least: a device may have
+// to compile what it runs.
+const loadTimeout = time.Minute
+
+// limits is how long the calls of a device may take before it counts as lost.
+type limits struct {
+	timeout time.Duration // Config.Timeout
+	longest time.Duration // of the steps so far
+}
+
+// took notes how long a step took.
+func (l *limits) took(d time.Duration) { l.longest = max(l.longest, d) }
+
+// call calls f, which waits for no other device, and gives m up if that takes
+// much longer than a step.
+func (l *limits) call(m *member, f func() error) error {
+	t := awake.AfterFunc(l.timeout+patience*l.longest, m.giveUp)
+	defer t.Stop()
+	return l.mark(m, f())
+}
+
+// load calls f, which loads a program on m, and gives m up if that takes too long.
+func (l *limits) load(m *member, f func() error) error {
+	t := awake.AfterFunc(max(l.timeout, loadTimeout), m.giveUp)
+	defer t.Stop()
+	return l.markGone(m, f())
+}
+
+// lost marks the error of a member that is gone.
+type lost struct {
+	member *member
+	err    error
+}
+
+func (l *lost) Error() string { return l.err.Error() }
+func (l *lost) Unwrap() error { return l.err }
+
+// mark wraps an error of m so that recovery knows whom it is about. A device
+// that has too little memory for what it did before, or for the replicas of a
+// lost one, is of no more use than one that died.
+func (l *limits) mark(m *member, err error) error {
+	if errors.Is(err, device.OutOfMemory) {
+		return &lost{m, err}
+	}
+	return l.markGone(m, err)
+}
+
+// markGone is mark where too little memory is an error as others are.
+func (l *limits) markGone(m *member, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case m.hung.Load():
+		return &lost{m, device.Errorf(m.Name, "Run", device.Lost, "kept the others waiting for %v",
+			l.timeout)}
+	case errors.Is(err, device.Lost):
+		return &lost{m, err}
+	}
+	return err
+}

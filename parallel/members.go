@@ -1,0 +1,119 @@
+package parallel
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
+)
+
+// members is the devices of a group, by rank. A change of membership makes a new
+// slice.
+type members []*member
+
+// with returns the members and one more, in the order of the devices of Open.
+func (ms members) with(m *member) members {
+	all := append(slices.Clone(ms), m)
+	slices.SortFunc(all, func(a, b *member) int { return cmp.Compare(a.order, b.order) })
+	return all
+}
+
+// without returns the members but for one.
+func (ms members) without(gone *member) members {
+	return slices.DeleteFunc(slices.Clone(ms), func(m *member) bool { return m == gone })
+}
+
+func (ms members) names() []string {
+	var names []string
+	for _, m := range ms {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// replicas returns the replicas of every member.
+func (ms members) replicas() [][]int {
+	var ranges [][]int
+	for _, m := range ms {
+		ranges = append(ranges, m.replicas)
+	}
+	return ranges
+}
+
+// meetAt reports whether every member can exchange at a level.
+func (ms members) meetAt(level string) bool {
+	for _, m := range ms {
+		if !slices.Contains(m.Device.Info().Levels, level) {
+			return false
+		}
+	}
+	return true
+}
+
+// free closes the executables. What a lost device had is gone with it.
+func (ms members) free() error {
+	var errs []error
+	for _, m := range ms {
+		if m.exe == nil {
+			continue
+		}
+		if err := m.exe.Close(); !errors.Is(err, device.Lost) {
+			errs = append(errs, err)
+		}
+		m.exe = nil
+	}
+	return errors.Join(errs...)
+}
+
+// each calls f for every member at once and returns the first error by rank,
+// those that follow from an aborted group last.
+func (ms members) each(f func(rank int, m *member) error) error {
+	errs := ms.all(f)
+	var aborted error
+	for i, err := range errs {
+		switch {
+		case err == nil:
+		case errors.Is(err, collective.Aborted) || errors.Is(err, device.Aborted):
+			aborted = err
+		default:
+			return ms[i].named(err)
+		}
+	}
+	return aborted
+}
+
+// all calls f for every member at once and returns their errors by rank. The
+// last is called here: one device costs no goroutine.
+func (ms members) all(f func(rank int, m *member) error) []error {
+	errs := make([]error, len(ms))
+	var others sync.WaitGroup
+	for i, m := range ms {
+		call := func() { errs[i] = f(i, m) }
+		if i < len(ms)-1 {
+			others.Go(call)
+		} else {
+			call()
+		}
+	}
+	others.Wait()
+	return errs
+}
+
+// leader returns the member that makes updates for others: one whose updates
+// are exact, if there is one.
+func (ms members) leader() *member {
+	if i := slices.IndexFunc(ms, (*member).exact); i >= 0 {
+		return ms[i]
+	}
+	return ms[0]
+}
+
+// drift reports whether the members would come to have different weights if
+// each updated for itself.
+func (ms members) drift() bool {
+	inexact := func(m *member) bool { return !m.exact() }
+	return len(ms) > 1 && slices.ContainsFunc(ms, inexact)
+}

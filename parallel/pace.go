@@ -1,0 +1,81 @@
+package parallel
+
+import (
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// pace is how fast a device trains.
+type pace struct {
+	rows  int           // since the last Balance
+	busy  time.Duration // with them, not waiting for others
+	speed float64       // rows per second that the device is placed by; 0: not known
+	times int           // that it was measured
+}
+
+// add counts a run of f on replicas of a batch.
+func (p *pace) add(f *graph.Function, b Batch, replicas []int, o device.Outcome) {
+	if f.Name != graph.Train {
+		return
+	}
+	for _, r := range replicas {
+		p.rows += b.Sizes[r]
+	}
+	p.busy += o.Took - o.Blocked
+}
+
+// measured returns the rows per second of all members since the last call, as they
+// were before for those that have no replicas; ok is false if one of the others has
+// trained none.
+func (ms members) measured() (paces []float64, ok bool) {
+	ok = true
+	for _, m := range ms {
+		p := &m.pace
+		if len(m.replicas) == 0 && p.speed > 0 {
+			paces = append(paces, p.speed)
+			continue
+		}
+		ok = ok && p.rows > 0 && p.busy > 0
+		paces = append(paces, float64(p.rows)/max(p.busy, 1).Seconds())
+		p.rows, p.busy = 0, 0
+		p.times++
+	}
+	return paces, ok
+}
+
+// least returns how many replicas each member has at least: one where what was
+// measured may be the first steps alone, in which some devices compile.
+func (ms members) least() []int {
+	least := make([]int, len(ms))
+	for i, m := range ms {
+		if m.pace.times < 2 {
+			least[i] = 1
+		}
+	}
+	return least
+}
+
+// speeds returns the known speeds of the members, their mean for those that
+// are not known; nil if none is.
+func (ms members) speeds() []float64 {
+	sum, known := 0.0, 0
+	for _, m := range ms {
+		if m.pace.speed > 0 {
+			sum, known = sum+m.pace.speed, known+1
+		}
+	}
+	if known == 0 {
+		return nil
+	}
+	var speeds []float64
+	for _, m := range ms {
+		v := m.pace.speed
+		if v == 0 {
+			v = sum / float64(known)
+		}
+		speeds = append(speeds, v)
+	}
+	return speeds
+}

@@ -1,0 +1,126 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// LossEvent tells of a device that was lost.
+type LossEvent struct {
+	Device  string
+	Step    uint64 // version of the state
+	Reason  error
+	MovedTo []string // the devices that its replicas moved to; none if it was the last
+}
+
+// NoDevices is what a driver's calls wrap when the last device was lost and
+// none came back in time.
+var NoDevices = errors.New("no device is left")
+
+// FleetClosed is what the error of Config.Reopen wraps if no device will be opened
+// any more. A run that has none left ends with it at once.
+var FleetClosed = errors.New("the fleet is closed")
+
+// recovery keeps a group going: it drops the members that are lost, sees to it
+// that they are opened again, and takes in those that come back.
+type recovery struct {
+	group    *Group
+	program  *commonProgram
+	stepper  stepper
+	config   Config
+	reopener reopener
+	losses   lossCount
+}
+
+// stepper makes the steps of a run and has its state: a Driver. A recovery asks it
+// for what a device must have to take part.
+type stepper interface {
+	// Version counts the commits since Open.
+	Version() device.Version
+	// present reads all state of that version from a member. It recovers the group
+	// if need be.
+	present(ctx context.Context) (map[string]tensor.Tensor, error)
+	// snapshot returns a state that the stepper has itself, and its version.
+	snapshot() (device.Version, map[string]tensor.Tensor)
+	// replay brings m, the only member, which has the snapshot, to the present state.
+	replay(ctx context.Context, m *member) error
+	// reached returns a number that changes when a step, or a replay, gets further.
+	reached() device.Version
+	// renewOften makes the replays to come renew the snapshot on the way: devices
+	// do not live through whole ones. Each further call makes it more often.
+	renewOften()
+	// regrouped tells that a member may have come that lacks what the last step kept.
+	regrouped()
+}
+
+func newRecovery(g *Group, p *commonProgram, c Config, s stepper) *recovery {
+	return &recovery{group: g, program: p, stepper: s, config: c, reopener: newReopener()}
+}
+
+// after makes the group ready to run again after err, or returns why it
+// cannot: err is not about a lost device, or none is left and none comes back.
+func (r *recovery) after(ctx context.Context, err error) error {
+	for err != nil {
+		if err := r.replaceLost(ctx, err); err != nil {
+			return err
+		}
+		err = r.regroup(ctx)
+	}
+	return nil
+}
+
+// replaceLost drops the member that err says is lost. If there is no other it
+// waits for one that comes back. It returns err if it says no such thing.
+func (r *recovery) replaceLost(ctx context.Context, err error) error {
+	if err := r.drop(err); err != nil || len(r.group.members) > 0 {
+		return err
+	}
+	if r.config.Peers != nil && r.stepper.Version() > 0 { // a replay needs the others, and they have gone on
+		return &emptied{fmt.Errorf("%w: %w", NoDevices, err)}
+	}
+	return r.awaitOne(ctx, err)
+}
+
+// drop removes the member that err says is lost, ends it, and sees to it that
+// it is opened again. It returns err if it says no such thing.
+func (r *recovery) drop(err error) error {
+	var l *lost
+	if !errors.As(err, &l) {
+		return err
+	}
+	r.group.remove(l.member)
+	_ = l.member.Device.Close() // it is lost: what it says about that is of no use
+	r.reopener.forget(l.member.Device)
+	if r.config.Lost != nil {
+		r.config.Lost(LossEvent{Device: l.member.Name, Step: uint64(r.stepper.Version()), Reason: l.err,
+			MovedTo: r.group.Devices()})
+	}
+	if r.config.Reopen != nil && !errors.Is(l.err, device.Unsupported) { // that it will not learn
+		r.reopener.schedule(l.member, r.config.Reopen)
+		return nil
+	}
+	if len(r.group.members) == 0 {
+		return fmt.Errorf("%w: %w", NoDevices, err)
+	}
+	return nil
+}
+
+// ready takes in who came back and forms the group anew if it changed: what
+// comes before every run.
+func (r *recovery) ready(ctx context.Context) error {
+	if err := r.rejoinPending(ctx); err != nil || !r.group.stale {
+		return err
+	}
+	return r.regroup(ctx)
+}
+
+// regroup places the replicas on the present members and makes a new
+// generation.
+func (r *recovery) regroup(ctx context.Context) error {
+	r.stepper.regrouped()
+	return r.group.regroup(ctx)
+}

@@ -1,0 +1,64 @@
+package parallel
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Result is what a step yields.
+type Result struct {
+	Loss    float64         // sum of cross-entropies over the batch
+	Correct float64         // labels met
+	Counted float64         // labels that are not ignored
+	Moments []tensor.Tensor // per tracked batch norm, in graph order: f64 [R, 1+2C]
+	// Gradients are those of the trained tensors, f32 [R, ...], with Loss.Apart.
+	Gradients []tensor.Tensor
+	Timing    Timing
+	// Stop: the context of some rank has ended. With peers a step is not left
+	// undone for that: all ranks stop after the same one.
+	Stop bool
+	// Ranks is what each rank has done; nil without peers.
+	Ranks []Share
+}
+
+// resultOf puts the members' outputs together: whole ones are the same
+// everywhere, replica outputs follow each other in replica order.
+func resultOf(f *graph.Function, outs []device.Outcome, t Timing) Result {
+	r := Result{Timing: t}
+	i := 0
+	for _, o := range f.Outputs {
+		if o.Keep {
+			continue
+		}
+		switch whole := outs[0].Outputs[i]; {
+		case o.Name == OutputLoss:
+			r.Loss = whole.F64()[0]
+		case o.Name == OutputHits:
+			r.Correct, r.Counted = whole.F64()[0], whole.F64()[1]
+		case strings.HasPrefix(o.Name, gradientPrefix):
+			r.Gradients = append(r.Gradients, concat(outs, i))
+		default:
+			r.Moments = append(r.Moments, concat(outs, i))
+		}
+		i++
+	}
+	return r
+}
+
+// concat joins output i of all members along its leading axis.
+func concat(outs []device.Outcome, i int) tensor.Tensor {
+	shape := slices.Clone(outs[0].Outputs[i].Shape)
+	shape[0] = 0
+	var bytes []byte
+	for _, o := range outs {
+		shape[0] += o.Outputs[i].Shape[0]
+		bytes = append(bytes, o.Outputs[i].Bytes...)
+	}
+	out := tensor.New(outs[0].Outputs[i].DType, shape...)
+	copy(out.Bytes, bytes)
+	return out
+}

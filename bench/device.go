@@ -37,6 +37,8 @@ type DeviceRow struct {
 	Gflops    float64  `json:"gflops,omitempty"` // 1e9 floating-point operations per second
 	GBs       float64  `json:"gb_per_s,omitempty"`
 
+	Note string `json:"note,omitempty"` // what is known of the machine, instead of figures
+
 	// Computes reports whether the row is about operations, so that its rates mean something.
 	Computes bool `json:"-"`
 }
@@ -69,7 +71,13 @@ func Device(ctx context.Context, o DeviceOptions, each func(DeviceRow)) error {
 		if err != nil {
 			return err
 		}
-		each(row)
+		notes, err := machineOf(row)
+		if err != nil {
+			return err
+		}
+		for _, r := range append([]DeviceRow{row}, notes...) {
+			each(r)
+		}
 	}
 	for _, b := range list {
 		if err := o.measure(ctx, one, b, each); err != nil {
@@ -87,6 +95,18 @@ func limitOf(kernels string, threads int) (DeviceRow, error) {
 	}
 	return DeviceRow{Device: "cpu", Name: limitName, Threads: threads, Kernels: l.Kernels, Precision: device.F32,
 		Gflops: l.Flops / 1e9, GBs: l.Bytes / 1e9, Computes: true}, nil
+}
+
+// machineOf returns the rows that say what the machine is; kernels are those that
+// a row of limits names.
+func machineOf(limits DeviceRow) ([]DeviceRow, error) {
+	lines, err := cpu.Describe(limits.Kernels)
+	rows := make([]DeviceRow, len(lines))
+	for i, line := range lines {
+		rows[i] = DeviceRow{Device: limits.Device, Name: limitName, Threads: limits.Threads,
+			Kernels: limits.Kernels, Precision: limits.Precision, Note: line}
+	}
+	return rows, err
 }
 
 // measureLimits measures the rates of a machine; kernels may be "" for "auto".

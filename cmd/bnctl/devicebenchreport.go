@@ -22,6 +22,10 @@ func measureDevice(ctx context.Context, o *output, options bench.DeviceOptions) 
 }
 
 func tellDeviceRow(o *output, r bench.DeviceRow) {
+	if r.Note != "" {
+		o.result("  %s", r.Note)
+		return
+	}
 	if len(r.Lacks) > 0 {
 		o.result("%-52s  not there: the device lacks %s", r.Name, strings.Join(r.Lacks, ", "))
 		return

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/machine"
 )
 
 // Limits is what a number of threads of this machine can do at most, now.
@@ -12,6 +13,23 @@ type Limits struct {
 	Kernels string  // name of the kernels: "avx512", "avx2", "generic"
 	Flops   float64 // floating-point operations per second, on registers alone
 	Bytes   float64 // bytes per second read and written when memory is copied
+}
+
+// Describe returns what this machine is, as lines for a person: what the system
+// says, what was assumed, and the rates of one core, which are measured the first
+// time and kept. kernels is a kernel class or name.
+func Describe(kernels string) ([]string, error) {
+	set, err := kernel.Pick(kernels)
+	if err != nil {
+		return nil, err
+	}
+	d := machine.System()
+	rates, note := machine.Kept(machine.Folder(), d, set.Name, set.Peak)
+	lines := append(d.Lines(), rates.Line())
+	if note != "" {
+		lines = append(lines, note)
+	}
+	return lines, nil
 }
 
 // limitTime is how long each of the limits is measured.

@@ -1,17 +1,14 @@
 package cpu
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"runtime"
-	"strings"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/memory"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/machine"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/workers"
 )
@@ -67,23 +64,17 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 // describe returns the Info of a device with these kernels.
 func describe(set *kernel.Set, threads int) device.Info {
 	total, free := memory.Machine()
+	here := machine.System()
+	description := fmt.Sprintf("%s, %d threads, %s kernels", here.Processor, threads, set.Name)
+	for _, a := range here.Assumed {
+		description += "; assumed: " + a
+	}
 	return device.Info{
 		ID: device.DefaultID, Name: "cpu",
-		Description: fmt.Sprintf("%s, %d threads, %s kernels", processor(), threads, set.Name),
+		Description: description,
 		MemoryTotal: total, MemoryFree: free, Kernels: set.Class, Threads: threads, Ops: Ops(),
 		Features: []string{device.Deterministic, device.ExactUpdates, device.FiniteUpdates,
 			device.Profile},
 		Levels: []string{device.InProcess}, Precisions: device.Precisions(),
 	}
-}
-
-// processor returns the name that the processor gives itself.
-func processor() string {
-	b, _ := os.ReadFile("/proc/cpuinfo")
-	for s := bufio.NewScanner(bytes.NewReader(b)); s.Scan(); {
-		if name, ok := strings.CutPrefix(s.Text(), "model name"); ok {
-			return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(name), ":"))
-		}
-	}
-	return runtime.GOARCH
 }

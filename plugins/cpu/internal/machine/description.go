@@ -1,0 +1,73 @@
+package machine
+
+import "fmt"
+
+// Description is what is known of a machine.
+type Description struct {
+	Processor string   `json:"processor"`         // the name that it gives itself
+	Cores     int      `json:"cores"`             // that this process may use at a time
+	Present   int      `json:"present"`           // cores that the system has
+	L1        Cache    `json:"l1"`                // of data
+	L2        Cache    `json:"l2"`                //
+	L3        Cache    `json:"l3"`                // of 0 bytes if there is none
+	Assumed   []string `json:"assumed,omitempty"` // what the system did not tell, as sentences
+}
+
+// Cache is one level of a core's caches.
+type Cache struct {
+	Bytes  int `json:"bytes"`
+	Shared int `json:"shared"` // cores that have it together
+}
+
+// Share returns the bytes that one core has if all use the cache alike.
+func (c Cache) Share() int { return c.Bytes / max(c.Shared, 1) }
+
+// Rates are what one core does at most, measured.
+type Rates struct {
+	Flops  float64 `json:"flops"`   // floating-point operations per second, on registers alone
+	L2     float64 `json:"l2"`      // bytes per second that a search for a byte reads
+	L3     float64 `json:"l3"`      //
+	Memory float64 `json:"memory"`  //
+	Write  float64 `json:"written"` // bytes per second that are written to memory
+	Copy   float64 `json:"copied"`  // bytes per second read and written when memory is copied
+}
+
+// Lines returns the description as sentences for a person.
+func (d Description) Lines() []string {
+	cores := fmt.Sprintf("%d cores", d.Cores)
+	if d.Cores < d.Present {
+		cores += fmt.Sprintf(" of %d: a mask or a group of the system holds it there", d.Present)
+	}
+	lines := []string{"processor: " + d.Processor + ", " + cores,
+		fmt.Sprintf("caches: L1 %s, L2 %s, L3 %s", d.L1, d.L2, d.L3)}
+	for _, a := range d.Assumed {
+		lines = append(lines, "assumed: "+a)
+	}
+	return lines
+}
+
+// String returns the cache's size and who shares it.
+func (c Cache) String() string {
+	switch {
+	case c.Bytes == 0:
+		return "none"
+	case c.Shared > 1:
+		return fmt.Sprintf("%s for %d cores", size(c.Bytes), c.Shared)
+	}
+	return size(c.Bytes)
+}
+
+// size returns a number of bytes in KiB or MiB.
+func size(bytes int) string {
+	if bytes%(1<<20) == 0 || bytes >= 8<<20 {
+		return fmt.Sprintf("%.4g MiB", float64(bytes)/(1<<20))
+	}
+	return fmt.Sprintf("%.4g KiB", float64(bytes)/(1<<10))
+}
+
+// Line returns the rates as a sentence for a person.
+func (r Rates) Line() string {
+	return fmt.Sprintf("rates of a core: %.4g GFLOP/s; reads %.3g GB/s of L2, %.3g of L3, "+
+		"%.3g of memory; writes %.3g GB/s, copies %.3g", r.Flops/1e9, r.L2/1e9, r.L3/1e9, r.Memory/1e9,
+		r.Write/1e9, r.Copy/1e9)
+}

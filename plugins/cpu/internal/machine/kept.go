@@ -1,0 +1,102 @@
+package machine
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+)
+
+// kept is a file of measured rates.
+type kept struct {
+	Format int         `json:"format"`
+	Of     Description `json:"of"`
+	By     string      `json:"by"` // the kernels that were measured
+	Rates  Rates       `json:"rates"`
+}
+
+// format is the number of the files that this package writes.
+const format = 1
+
+// Kept returns the rates of a machine: those in a folder, which may be "" for
+// none, if they were measured on this machine by these kernels; else measured now
+// and kept there. note says in a sentence why they could not be kept, "" if all
+// is well: a folder that cannot be written costs the measurement alone.
+func Kept(folder string, d Description, kernels string, peak func(rounds int) int) (r Rates, note string) {
+	path := filepath.Join(folder, fileOf(d.Processor, kernels))
+	if k, ok := load(path); folder != "" && ok && k.suits(d, kernels) {
+		return k.Rates, ""
+	}
+	r = Measure(d, peak)
+	if folder == "" {
+		return r, "there is no folder for what is measured"
+	}
+	if err := write(path, kept{format, d, kernels, r}); err != nil {
+		return r, "what is measured is not kept: " + err.Error()
+	}
+	return r, ""
+}
+
+// Folder returns where rates are kept, "" if the user has no such folder.
+func Folder() string {
+	folder, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(folder, "bnctl", "cpu")
+}
+
+// fileOf returns the name of the file of a processor.
+func fileOf(processor, kernels string) string {
+	name := strings.Map(func(r rune) rune {
+		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return unicode.ToLower(r)
+		}
+		return '-'
+	}, processor+" "+kernels)
+	return name[:min(len(name), 100)] + ".json"
+}
+
+// load reads a file of rates; not if it is broken.
+func load(path string) (k kept, ok bool) {
+	b, err := os.ReadFile(path)
+	return k, err == nil && json.Unmarshal(b, &k) == nil
+}
+
+// suits reports whether the rates are those of a machine: the same processor with
+// the same caches, whatever part of its cores may be used.
+func (k *kept) suits(d Description, kernels string) bool {
+	r := k.Rates
+	for _, rate := range []float64{r.Flops, r.L2, r.L3, r.Memory, r.Write, r.Copy} {
+		if !(rate > 1e6 && rate < 1e16) {
+			return false
+		}
+	}
+	return k.Format == format && k.By == kernels && k.Of.Processor == d.Processor && k.Of.L1 == d.L1 &&
+		k.Of.L2 == d.L2 && k.Of.L3 == d.L3
+}
+
+// write writes a file under another name first, so that nobody reads half of it.
+func write(path string, k kept) error {
+	b, err := json.MarshalIndent(k, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".rates-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // nothing is there after the renaming
+	_, err = f.Write(append(b, '\n'))
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

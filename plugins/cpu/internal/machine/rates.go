@@ -1,0 +1,54 @@
+package machine
+
+import (
+	"bytes"
+	"time"
+)
+
+// turns is how often everything is measured, least how long one turn takes at least.
+// The best of the turns counts: whatever else runs only takes away.
+const (
+	turns = 3
+	least = 300 * time.Microsecond
+)
+
+// farBytes is what is read, written and copied of memory: more than a core's
+// share of any cache, and few enough to be there in some milliseconds.
+const farBytes = 64 << 20
+
+// Measure returns the rates of one core in some tens of milliseconds. peak does so
+// many rounds of multiply-adds and returns how many operations that were.
+func Measure(d Description, peak func(rounds int) (operations int)) Rates {
+	memory := make([]byte, max(farBytes, min(2*d.L3.Bytes, 2*farBytes)))
+	for i := 0; i < len(memory); i += 4096 {
+		memory[i] = 1 // memory that was never written is not there
+	}
+	half := len(memory) / 2
+	return Rates{
+		Flops:  best(func() int { return peak(1000) }),
+		L2:     best(func() int { return read(memory[:d.L2.Bytes/2]) }),
+		L3:     best(func() int { return read(memory[:max(min(d.L3.Bytes/2, half/4), 2*d.L2.Bytes)]) }),
+		Memory: best(func() int { return read(memory) }),
+		Write:  best(func() int { clear(memory); return len(memory) }),
+		Copy:   best(func() int { return 2 * copy(memory[:half], memory[half:]) }),
+	}
+}
+
+// read reads memory and returns how much that was. No byte of it is 2, which the
+// search for one finds out with the vectors of the processor.
+func read(memory []byte) int { return len(memory) + bytes.IndexByte(memory, 2) + 1 }
+
+// best returns the highest rate of work, in units per second; work returns its
+// units.
+func best(work func() int) (rate float64) {
+	work() // what it needs comes into the cache
+	for range turns {
+		began, units, took := time.Now(), 0, time.Duration(0)
+		for took < least {
+			units += work()
+			took = time.Since(began)
+		}
+		rate = max(rate, float64(units)/took.Seconds())
+	}
+	return rate
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 func commitCases() []Case {
@@ -142,7 +143,8 @@ func afterFailure(ctx context.Context, m *member, s *setting) error {
 }
 
 // refusesNonFinite has the weights overflow, from finite weights, velocities and
-// rate, and looks at what the executable does then and afterwards.
+// rate, then makes all state NaN, and looks at what the executable does then and
+// afterwards.
 func refusesNonFinite(ctx context.Context, m *member, s *setting) error {
 	if !m.Info().Has(device.FiniteUpdates) {
 		return nil
@@ -151,41 +153,61 @@ func refusesNonFinite(ctx context.Context, m *member, s *setting) error {
 	if err != nil {
 		return err
 	}
-	names := small("batch").names()
-	for _, huge := range []device.Hyper{{"lr": math.MaxFloat32}, {"lr": -math.MaxFloat32}} {
-		for i, name := range names { // 0.9 of it is finite, and times the rate it is not
-			if strings.HasSuffix(name, momentumRule.slots[0]) {
-				v := before[i].Clone()
-				v.F32()[v.Count()-1] = 3e38
-				if err := m.x.Write(ctx, name, v); err != nil {
-					return err
-				}
-			}
+	velocities := func(name string, v tensor.Tensor) { // 0.9 of it is finite, and times the rate it is not
+		if strings.HasSuffix(name, momentumRule.slots[0]) {
+			v.F32()[v.Count()-1] = 3e38
 		}
-		if _, err := s.run(ctx, m.x); err != nil {
+	}
+	everything := func(_ string, v tensor.Tensor) { set(v, func(int) float64 { return math.NaN() }) }
+	for _, c := range []struct {
+		spoil func(string, tensor.Tensor)
+		hyper device.Hyper
+	}{
+		{velocities, device.Hyper{"lr": math.MaxFloat32}},
+		{velocities, device.Hyper{"lr": -math.MaxFloat32}},
+		{everything, rate}, // no update is finite
+	} {
+		if err := m.refusesUpdate(ctx, s, before, c.spoil, c.hyper); err != nil {
 			return err
-		}
-		err := m.x.Commit(ctx, 0, huge)
-		if err := wantKind(err, device.NonFinite); err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(err.Error(), n) }) {
-			return fmt.Errorf("error %q names no state tensor", err)
-		}
-		if err := allFail([]attempt{
-			{"again without a run", device.Invalid, func() error { return m.x.Commit(ctx, 0, rate) }},
-			{"the version after it", device.Invalid, func() error { return m.x.Commit(ctx, 1, rate) }},
-		}); err != nil {
-			return err
-		}
-		for i, name := range names {
-			if err := m.x.Write(ctx, name, before[i]); err != nil {
-				return err
-			}
 		}
 	}
 	if _, err := s.run(ctx, m.x); err != nil {
 		return err
 	}
 	return m.x.Commit(ctx, 0, rate)
+}
+
+// refusesUpdate runs a step from a spoiled state, whose update is not finite, and restores the state.
+func (m *member) refusesUpdate(ctx context.Context, s *setting, before []tensor.Tensor,
+	spoil func(name string, v tensor.Tensor), h device.Hyper) error {
+	names := small("batch").names()
+	for i, name := range names {
+		v := before[i].Clone()
+		spoil(name, v)
+		if err := m.x.Write(ctx, name, v); err != nil {
+			return err
+		}
+	}
+	if _, err := s.run(ctx, m.x); err != nil {
+		return err
+	}
+	err := m.x.Commit(ctx, 0, h)
+	if err := wantKind(err, device.NonFinite); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(err.Error(), n) }) {
+		return fmt.Errorf("error %q names no state tensor", err)
+	}
+	if err := allFail([]attempt{
+		{"again without a run", device.Invalid, func() error { return m.x.Commit(ctx, 0, rate) }},
+		{"the version after it", device.Invalid, func() error { return m.x.Commit(ctx, 1, rate) }},
+	}); err != nil {
+		return err
+	}
+	for i, name := range names {
+		if err := m.x.Write(ctx, name, before[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

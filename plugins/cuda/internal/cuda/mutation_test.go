@@ -90,30 +90,40 @@ func uses(ctx context.Context, cases []devicetest.Case) map[string][]devicetest.
 // edge is 1 for the cases whose values lie where guards decide.
 func edge(c devicetest.Case) int { return strings.Count(c.Name, "the edge") }
 
-// judge is the cases that find differences, and counts them.
+// judge is the cases that find differences, and counts them. Those are sound that pass
+// with the kernels as they are.
 type judge struct {
 	by                       map[string][]devicetest.Case
+	sound                    map[string]bool
 	found, coarse, unreached int
+}
+
+// fails reports whether a case fails on a device with these kernels.
+func fails(t *testing.T, c devicetest.Case, kernels string) bool {
+	t.Helper()
+	m := ptx.New()
+	module, err := m.Load(kernels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(context.Context, string) (device.Device, error) {
+		return gpu.New(anyGPU, machine{m, module}), nil
+	}
+	return c.Judge(t.Context(), open, device.F32).Err != nil
 }
 
 // finds reports whether a case fails on a device with these kernels. The case is the
 // first to be tried at the next.
 func (j *judge) finds(t *testing.T, mutated mutant) bool {
 	t.Helper()
-	m := ptx.New()
-	module, err := m.Load(mutated.text)
-	if err != nil {
-		t.Fatalf("%s, line %d: %v", mutated.kernel, mutated.line, err)
-	}
-	open := func(context.Context, string) (device.Device, error) {
-		return gpu.New(anyGPU, machine{m, module}), nil
-	}
 	some := j.by[mutated.kernel]
-	i := slices.IndexFunc(some, func(c devicetest.Case) bool {
-		return c.Judge(t.Context(), open, device.F32).Err != nil
-	})
+	i := slices.IndexFunc(some, func(c devicetest.Case) bool { return fails(t, c, mutated.text) })
 	if i >= 0 {
 		t.Logf("line %d, %s: %s", mutated.line, mutated.what, some[i].Name)
+		if !j.sound[some[i].Name] && fails(t, some[i], gpu.PTX) {
+			t.Fatalf("%s fails without a mutant", some[i].Name)
+		}
+		j.sound[some[i].Name] = true
 		j.by[mutated.kernel] = slices.Insert(slices.Delete(slices.Clone(some), i, i+1), 0, some[i])
 	}
 	return i >= 0
@@ -146,7 +156,7 @@ func TestMutants(t *testing.T) {
 			cases = append(cases, c)
 		}
 	}
-	j, of := &judge{by: uses(t.Context(), cases)}, map[string][]mutant{}
+	j, of := &judge{by: uses(t.Context(), cases), sound: map[string]bool{}}, map[string][]mutant{}
 	for i, m := range mutants() {
 		if all || i%53 == 0 {
 			of[m.kernel] = append(of[m.kernel], m)

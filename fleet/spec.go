@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bnctl/bnctl/fabric/launcher"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -45,7 +46,7 @@ func parse(text string) ([]spec, error) {
 func threadsFor(asked, devices int) (int, error) {
 	cores := runtime.NumCPU()
 	if asked == 0 {
-		return max(cores/max(devices, 1), 1), nil
+		return max(launcher.Cores()/max(devices, 1), 1), nil
 	}
 	if asked < 1 || asked > cores {
 		return 0, problem.New("threads", fmt.Sprint(asked),

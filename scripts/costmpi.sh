@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # costmpi.sh BNCTL MPI.TEST [ROUNDS]: what ranks cost. It prints microseconds of a message and of an exchange between
 # two ranks, beside the library's own ping-pong (MPI.TEST is go test -c -tags mpi ./plugins/mpi), and images/s of two
-# ranks of one thread under Open MPI beside one machine with two devices of one thread, in turns: medians of ROUNDS (5).
+# ranks of one thread under Open MPI beside one machine with two devices of one thread, in turns: medians of ROUNDS (5),
+# and the processor time that the runs took, which other work on the machine changes less.
 set -euo pipefail
 bnctl=$(realpath "$1") test=$(realpath "$2") rounds=${3:-5}
 work=$(mktemp -d)
@@ -13,19 +14,25 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # speed COMMAND...: images/s, the median over the steps after the second.
 speed() {
-	"$@" --data glyphs:1280 --replicas 8 --threads 1 --log-every 1 --bn sync -o "$work/m.bnm" --overwrite >log 2>&1 || { cat log >&2; exit 1; }
+	{ time "$@" --data glyphs:1280 --replicas 8 --threads 1 --log-every 1 --bn sync -o "$work/m.bnm" --overwrite >log 2>&1; } 2>took ||
+		{ cat log >&2; exit 1; }
 	grep -o 'step [0-9]* *[0-9]* img/s' log | tail -n +3 | awk '{ print $3 }' | median
 }
 median() { sort -n | awk '{ all[NR] = $1 } END { print NR % 2 ? all[(NR + 1) / 2] : (all[NR / 2] + all[NR / 2 + 1]) / 2 }'; }
 
+TIMEFORMAT='%U %S'
+seconds() { awk '{ print $1 + $2 }' "$1" | median; }
+
 for what in "resnet20 128 12" "resnet18 16 7"; do
 	set -- $what
-	rm -f one two ratio
+	rm -f one two ratio took1 took2
 	for _ in $(seq "$rounds"); do
 		a=$(speed "$bnctl" train --model "$1" --batch "$2" --steps "$3" --devices 2xcpu)
+		cat took >>took1
 		b=$(speed mpirun.openmpi --bind-to none -np 2 "$bnctl" train --model "$1" --batch "$2" --steps "$3" --devices cpu)
+		cat took >>took2
 		echo "$a" >>one; echo "$b" >>two; echo "$a $b" | awk '{ printf "%.3f\n", $2 / $1 }' >>ratio
 	done
 	echo "$1, batch $2: two devices $(median <one) img/s ($(sort -n one | xargs)), two ranks $(median <two) ($(sort -n two | xargs))," \
-		"median of the ratios $(median <ratio) ($(sort -n ratio | xargs))"
+		"median of the ratios $(median <ratio) ($(sort -n ratio | xargs)); seconds of processor: $(seconds took1), $(seconds took2)"
 done

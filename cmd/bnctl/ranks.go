@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -32,6 +34,9 @@ func onRanks(c *cli.Context, o *output, f func(ctx context.Context, p peers) err
 			return err
 		}
 		return f(c.Context, nil)
+	}
+	if os.Getenv("GOMAXPROCS") == "" { // to wake more threads than there are cores takes longer than it helps
+		runtime.GOMAXPROCS(launcher.Cores())
 	}
 	if p.Rank() > 0 {
 		o.stdout, o.quiet = io.Discard, true

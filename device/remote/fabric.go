@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bnctl/bnctl/awake"
@@ -32,9 +33,11 @@ type Fabric struct {
 	once    sync.Once                        // of the end
 	leave   sync.Once
 	reader  sync.WaitGroup
-	writing sync.Mutex                     // held by who writes to the pipe
-	turns   [][collective.Lanes]sync.Mutex // held by who sends a message to a rank
-	parts   [][collective.Lanes][]byte     // by rank: of the message that is coming; read's
+	writing sync.Mutex                        // held by who writes to the pipe
+	turns   [][collective.Lanes]sync.Mutex    // held by who sends a message to a rank
+	parts   [][collective.Lanes][]byte        // by rank: of the message that is coming; read's
+	got     [][collective.Lanes]atomic.Uint64 // by rank: messages that have come
+	awaited [][collective.Lanes]uint64        // by rank: got + 1 when the plugin was last told to await
 }
 
 // JoinFabric starts a fabric plugin, which makes this process a rank by a
@@ -83,6 +86,8 @@ func (f *Fabric) join(ctx context.Context, library string) error {
 	f.rank, f.about = int(reply.GetRank()), reply.GetAbout()
 	f.turns = make([][collective.Lanes]sync.Mutex, reply.GetSize())
 	f.parts = make([][collective.Lanes][]byte, reply.GetSize())
+	f.got = make([][collective.Lanes]atomic.Uint64, reply.GetSize())
+	f.awaited = make([][collective.Lanes]uint64, reply.GetSize())
 	for range reply.GetSize() {
 		f.left = append(f.left, make(chan struct{}))
 		f.boxes = append(f.boxes, [collective.Lanes]*mailbox.Box{mailbox.New(), mailbox.New()})
@@ -117,6 +122,7 @@ func (f *Fabric) read() {
 		case m.Kind == wire.FramePart:
 			f.parts[m.Peer][m.Lane] = append(f.parts[m.Peer][m.Lane], m.Content...)
 		case m.Kind == wire.FrameMessage:
+			f.got[m.Peer][m.Lane].Add(1)
 			f.boxes[m.Peer][m.Lane].Put(f.whole(&f.parts[m.Peer][m.Lane], m.Content))
 		case m.Kind == wire.FrameLeft && !isClosed(f.left[m.Peer]):
 			close(f.left[m.Peer])
@@ -231,6 +237,9 @@ func (f *Fabric) Receive(ctx context.Context, from int, lane collective.Lane) ([
 		if gone {
 			return nil, fmt.Errorf("%w: rank %d has left", fabric.Ended, from)
 		}
+		if err := f.await(from, lane); err != nil {
+			return nil, err
+		}
 		left := f.left[from]
 		select {
 		case <-box.Arrived():
@@ -240,6 +249,16 @@ func (f *Fabric) Receive(ctx context.Context, from int, lane collective.Lane) ([
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// await tells the plugin once that the next message is waited for.
+func (f *Fabric) await(from int, lane collective.Lane) error {
+	got := f.got[from][lane].Load()
+	if f.awaited[from][lane] == got+1 {
+		return nil
+	}
+	f.awaited[from][lane] = got + 1
+	return f.write(wire.Await(from, uint8(lane), got))
 }
 
 // Abort implements fabric.Fabric.

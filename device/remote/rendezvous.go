@@ -1,10 +1,9 @@
 package remote
 
 import (
-	"runtime"
-
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/fabric/launcher"
 )
 
 // Rendezvous makes the shared memory in which devices of plugins meet at level
@@ -16,7 +15,7 @@ func (Rendezvous) Meet(level string, generation uint64, members int) (device.Mee
 	if level != device.CollShm {
 		return nil, device.Errorf("", "Meet", device.Unavailable, "level %s is not one of groups", level)
 	}
-	m, err := shm.NewMeeting(generation, members, threadsOfAll() <= runtime.NumCPU())
+	m, err := shm.NewMeeting(generation, members, threadsOfAll() <= launcher.Cores())
 	if err != nil {
 		return nil, device.Errorf("", "Meet", device.Unavailable, "%w", err)
 	}

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"runtime"
 	"sync"
 
 	"github.com/bnctl/bnctl/device/internal/shm"
@@ -32,9 +31,8 @@ func (s *session) threads(n int) {
 }
 
 // attention returns how awake the host is and how awake a device while it waits.
-// Ranks on one machine share its cores.
 func attention(threads int) (host, device shm.Attention) {
-	switch n := runtime.NumCPU() / launcher.Here(); {
+	switch n := launcher.Cores(); {
 	case threads < n:
 		return shm.Spins, shm.Spins
 	case threads == n:

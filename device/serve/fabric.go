@@ -3,15 +3,16 @@ package serve
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
+	"runtime"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
 
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/fabricpb"
+	"github.com/bnctl/bnctl/device/internal/shm"
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
@@ -21,12 +22,15 @@ type Network interface {
 	Describe() device.Plugin
 	// Join makes this process a rank, by the library at a path, "": the one that the
 	// launcher belongs to. It returns when all ranks are there.
-	Join(library string, i Inbox) (Station, error)
+	Join(library string, h Host) (Station, error)
 }
 
-// Inbox is told what comes. Its methods are called by one goroutine, and may
-// take as long as bnctl takes to read.
-type Inbox interface {
+// Host is bnctl as a station sees it. Its methods are called by one goroutine,
+// the station's, and may take as long as bnctl takes to read.
+type Host interface {
+	// Orders has s carry out what bnctl wants, which it waits for at most d, and
+	// reports whether that was anything. An error says that bnctl is gone.
+	Orders(s Station, d time.Duration) (bool, error)
 	// Message is the next part of a message from a peer, and whether there are more.
 	// content may be overwritten when it returns.
 	Message(from int, lane uint8, content []byte, more bool)
@@ -39,8 +43,8 @@ type Inbox interface {
 // MaxPart bounds a part of a message, in bytes.
 const MaxPart = wire.MaxFrame
 
-// Station is this process as a rank of a network. Its methods are called by
-// one goroutine and do not wait for the network.
+// Station is this process as a rank of a network. Send, Await, Abort and Leave
+// are orders, called by Host.Orders; they do not wait for the network.
 type Station interface {
 	Rank() int
 	Size() int
@@ -48,9 +52,13 @@ type Station interface {
 	// Send sends the next part of a message: at most MaxPart bytes, which are the
 	// station's from now on.
 	Send(to int, lane uint8, part []byte, more bool)
+	// Await says that bnctl waits for a message of a peer, got of which it has in
+	// this lane. Until it comes a station that has to look for messages looks often.
+	Await(from int, lane uint8, got uint64)
 	Abort(cause string)
 	Leave()
-	// Close ends all that is under way. The process ends after it.
+	// Close ends all that is under way. The process ends after it. Any goroutine
+	// may call it.
 	Close()
 }
 
@@ -60,6 +68,8 @@ func FabricMain(n Network) {
 	if described(n.Describe()) {
 		return
 	}
+	// A station naps where Go does not see it (shm.Conn.Await): it keeps its place.
+	runtime.GOMAXPROCS(max(4, runtime.GOMAXPROCS(0)))
 	s := &fabricService{network: n}
 	serveAs(n.Describe(), func(server *grpc.Server) {
 		pb.RegisterDeviceServer(server, newService(deviceless{n}))
@@ -102,12 +112,11 @@ func (s *fabricService) Join(_ context.Context, in *fabricpb.JoinRequest) (*fabr
 	if err != nil {
 		return &fabricpb.JoinReply{Error: err.Error()}, nil
 	}
-	station, err := s.network.Join(in.GetLibrary(), inbox{pipe})
+	station, err := s.network.Join(in.GetLibrary(), host{pipe})
 	if err != nil {
 		return &fabricpb.JoinReply{Error: errors.Join(err, pipe.Close()).Error()}, nil
 	}
 	s.station = station
-	go forward(pipe, station)
 	return &fabricpb.JoinReply{Rank: uint32(station.Rank()), Size: uint32(station.Size()),
 		About: station.About()}, nil
 }
@@ -120,42 +129,48 @@ func (s *fabricService) close() {
 	}
 }
 
-// forward gives the station what the host sends.
-func forward(p wire.Pipe, s Station) {
-	for {
-		f, err := wire.ReadFrame(p)
+// host is bnctl at the other end of the rings. What cannot be sent to it nobody
+// is there to read.
+type host struct{ pipe *shm.Conn }
+
+func (h host) Orders(s Station, d time.Duration) (happened bool, err error) {
+	for ; h.pipe.Await(d); d = 0 {
+		f, err := wire.ReadFrame(h.pipe)
 		if err != nil {
-			if !ended(err) {
-				fmt.Fprintln(os.Stderr, err)
-			}
-			return
+			return happened, err
 		}
-		switch f.Kind {
-		case wire.FrameMessage, wire.FramePart:
-			s.Send(f.Peer, f.Lane, f.Content, f.Kind == wire.FramePart)
-		case wire.FrameAbort:
-			s.Abort(string(f.Content))
-		case wire.FrameLeave:
-			s.Leave()
-		}
+		order(s, f)
+		happened = true
+	}
+	return happened, nil
+}
+
+// order has the station do what a frame says.
+func order(s Station, f wire.Frame) {
+	switch f.Kind {
+	case wire.FrameMessage, wire.FramePart:
+		s.Send(f.Peer, f.Lane, f.Content, f.Kind == wire.FramePart)
+	case wire.FrameAwait:
+		s.Await(f.Peer, f.Lane, f.Got())
+	case wire.FrameAbort:
+		s.Abort(string(f.Content))
+	case wire.FrameLeave:
+		s.Leave()
 	}
 }
 
-// inbox sends what comes to the host. What it cannot send nobody is there to read.
-type inbox struct{ pipe wire.Pipe }
-
-func (i inbox) Message(from int, lane uint8, content []byte, more bool) {
+func (h host) Message(from int, lane uint8, content []byte, more bool) {
 	kind := wire.FrameMessage
 	if more {
 		kind = wire.FramePart
 	}
-	_ = wire.WriteFrame(i.pipe, wire.Frame{Kind: kind, Lane: lane, Peer: from, Content: content})
+	_ = wire.WriteFrame(h.pipe, wire.Frame{Kind: kind, Lane: lane, Peer: from, Content: content})
 }
 
-func (i inbox) Left(rank int) {
-	_ = wire.WriteFrame(i.pipe, wire.Frame{Kind: wire.FrameLeft, Peer: rank})
+func (h host) Left(rank int) {
+	_ = wire.WriteFrame(h.pipe, wire.Frame{Kind: wire.FrameLeft, Peer: rank})
 }
 
-func (i inbox) Ended(cause string) {
-	_ = wire.WriteFrame(i.pipe, wire.Frame{Kind: wire.FrameEnded, Content: []byte(cause)})
+func (h host) Ended(cause string) {
+	_ = wire.WriteFrame(h.pipe, wire.Frame{Kind: wire.FrameEnded, Content: []byte(cause)})
 }

@@ -6,7 +6,6 @@ import (
 
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/shm"
-	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
 // shared is memory that the host shares with this process, and the end of the
@@ -25,7 +24,7 @@ func newShared(in *pb.Segment) (s shared, err error) {
 }
 
 // pipe returns this side of the rings.
-func (s shared) pipe() (wire.Pipe, error) { return shm.Guest(s.segment, s.bell) }
+func (s shared) pipe() (*shm.Conn, error) { return shm.Guest(s.segment, s.bell) }
 
 // mapSegment maps the memory that the host shares with this process, and
 // closes the file.

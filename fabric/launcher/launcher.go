@@ -37,9 +37,9 @@ func Rank() (rank, size int) {
 // this machine.
 var local = []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"}
 
-// Here returns how many ranks a launcher has started on this machine, which share
+// here returns how many ranks a launcher has started on this machine, which share
 // its cores: at least 1.
-func Here() int {
+func here() int {
 	for _, name := range local {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
 			return n

@@ -1,6 +1,10 @@
 package launcher
 
-import "testing"
+import (
+	"runtime"
+	"strconv"
+	"testing"
+)
 
 // TestRank reads what launchers say.
 func TestRank(t *testing.T) {
@@ -27,8 +31,27 @@ func TestHere(t *testing.T) {
 	}
 	for text, want := range map[string]int{"": 1, "1": 1, "4": 4, "0": 1, "-2": 1, "x": 1} {
 		t.Setenv("MPI_LOCALNRANKS", text)
-		if got := Here(); got != want {
+		if got := here(); got != want {
 			t.Errorf("%q: %d ranks, want %d", text, got, want)
+		}
+	}
+}
+
+// TestCores: ranks that are not bound share the cores, and each has one at least.
+func TestCores(t *testing.T) {
+	for _, name := range local {
+		t.Setenv(name, "")
+	}
+	if n := Cores(); n != runtime.NumCPU() {
+		t.Errorf("alone: %d cores, want %d", n, runtime.NumCPU())
+	}
+	if parentCores() > runtime.NumCPU() {
+		return // this process is bound itself
+	}
+	for here := 1; here < 2*runtime.NumCPU()+2; here++ {
+		t.Setenv("MPI_LOCALNRANKS", strconv.Itoa(here))
+		if n := Cores(); n < 1 || n > 1 && n*here > runtime.NumCPU() || (n+1)*here <= runtime.NumCPU() {
+			t.Errorf("%d ranks: %d of %d cores each", here, n, runtime.NumCPU())
 		}
 	}
 }

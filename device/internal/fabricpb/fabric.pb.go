@@ -10,15 +10,20 @@
 // Messages move through the memory that JoinRequest offers, two rings of bytes
 // as level shm/1 of device.proto has them. In both directions a frame is 16 bytes,
 // little endian, and its content:
-//   kind     uint8   1 MESSAGE, 2 ENDED, 3 LEFT, 4 ABORT, 5 LEAVE, 6 PART
-//   lane     uint8   of a MESSAGE or PART: 0 or 1
+//   kind     uint8   1 MESSAGE, 2 ENDED, 3 LEFT, 4 ABORT, 5 LEAVE, 6 PART, 7 AWAIT
+//   lane     uint8   of a MESSAGE, PART or AWAIT: 0 or 1
 //   (0)      uint16
-//   peer     uint32  whom it goes to, or comes from; who has LEFT
+//   peer     uint32  whom it goes to, or comes from; who has LEFT; who is AWAITed
 //   length   uint64  of the content, in bytes: at most 262144
 // A message that is longer comes as PARTs, of which the last is a MESSAGE.
-// bnctl sends PART, MESSAGE, ABORT (the content is why, in UTF-8) and LEAVE. The
-// plugin sends PART, MESSAGE, ENDED (why) when the fabric is of no use any more, and LEFT when a
-// peer has left, or all have (peer is this rank): the answer to LEAVE.
+// bnctl sends PART, MESSAGE, AWAIT, ABORT (the content is why, in UTF-8) and
+// LEAVE. The plugin sends PART, MESSAGE, ENDED (why) when the fabric is of no use
+// any more, and LEFT when a peer has left, or all have (peer is this rank): the
+// answer to LEAVE.
+//
+// AWAIT says that bnctl can go no further until the next MESSAGE of a peer in a
+// lane has come. Its content is how many came before, uint64. A plugin that has
+// to look for messages looks often from then on, and seldom while none is awaited.
 //
 // PARTs and MESSAGEs to a rank in a lane arrive in their order, each once. The
 // plugin reads frames at any time: what cannot be sent yet it keeps. ABORT ends

@@ -39,6 +39,15 @@ func (b *bell) sleep(seen uint32, d time.Duration) {
 	b.sleepers.Add(-1)
 }
 
+// sleepUnseen is sleep in a system call that Go does not hear of.
+func (b *bell) sleepUnseen(seen uint32, d time.Duration) {
+	t := unix.NsecToTimespec(int64(d))
+	b.sleepers.Add(1)
+	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.rung)), futexWait, uintptr(seen),
+		uintptr(unsafe.Pointer(&t)), 0, 0)
+	b.sleepers.Add(-1)
+}
+
 // yield lets others of this core run, the peer perhaps: it may have been put
 // onto the core of the one who waits for it.
 func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

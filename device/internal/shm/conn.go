@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Conn is one side of a connection: an io.ReadWriteCloser whose writes are
@@ -87,6 +88,19 @@ func (c *Conn) Read(p []byte) (n int, err error) {
 		return err
 	})
 	return n, err
+}
+
+// Await reports whether there are bytes to read, after at most d. Go does not
+// hear of the system call in which it sleeps: of one that it knows its monitor
+// would look every 20 microseconds whether it goes on, on a core that a device
+// may be computing on. So the goroutine keeps its place of GOMAXPROCS: use it in
+// a program of your own, for short times.
+func (c *Conn) Await(d time.Duration) (ready bool) {
+	_ = c.use(func() error {
+		ready = c.in.peek(d)
+		return nil
+	})
+	return ready
 }
 
 // use calls f unless the connection is closed, and keeps the segment mapped meanwhile.

@@ -76,6 +76,34 @@ func TestBytesArriveInOrder(t *testing.T) {
 	}
 }
 
+// TestAwait: bytes end the waiting, and without any it ends in time.
+func TestAwait(t *testing.T) {
+	host, guest := pair(t)
+	began := time.Now()
+	if guest.Await(10 * time.Millisecond) {
+		t.Error("there are bytes that nobody has written")
+	}
+	if d := time.Since(began); d < 5*time.Millisecond {
+		t.Errorf("10 ms took %v", d)
+	}
+	go func() {
+		time.Sleep(20 * time.Millisecond)
+		_, _ = host.Write([]byte("x"))
+		_ = host.Flush()
+	}()
+	for began = time.Now(); !guest.Await(time.Minute); { // signals of Go end a sleep early
+		if time.Since(began) > 30*time.Second {
+			t.Fatal("bytes wake nobody")
+		}
+	}
+	if !guest.Await(0) {
+		t.Error("nothing is there, but nobody has read")
+	}
+	if err := guest.Close(); err != nil || guest.Await(time.Minute) {
+		t.Errorf("closed: %v, and there are bytes", err)
+	}
+}
+
 // Messages of any size arrive whole whether or not the one before has been
 // read: an empty ring begins again at its start.
 func TestMessagesIntoAnEmptyRing(t *testing.T) {

@@ -61,6 +61,15 @@ func (r *ring) await() error {
 	return err
 }
 
+// peek reports whether there are bytes, after at most d.
+func (r *ring) peek(d time.Duration) bool {
+	seen := r.data.count()
+	if r.written.Load() == r.pos && d > 0 {
+		r.data.sleepUnseen(seen, d)
+	}
+	return r.written.Load() != r.pos
+}
+
 // learn brings the usual time nearer to that of one wait: at once if that was shorter.
 func (r *ring) learn(took time.Duration) { r.usual = min(took, r.usual+(took-r.usual)/4) }
 

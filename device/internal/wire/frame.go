@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 )
 
 // FrameKind is what a frame between bnctl and a fabric plugin is (fabric.proto).
@@ -16,6 +17,7 @@ const (
 	FrameAbort                        // all ranks are to end
 	FrameLeave                        // this rank leaves
 	FramePart                         // a message goes on in the next frame of its peer and lane
+	FrameAwait                        // bnctl waits for the message after so many of a peer's
 )
 
 // MaxFrame bounds the content of a frame, in bytes: messages that are longer
@@ -31,6 +33,20 @@ type Frame struct {
 }
 
 const frameHeader = 16
+
+// Await is the frame that says that the message after the first got of a peer in
+// a lane is waited for.
+func Await(from int, lane uint8, got uint64) Frame {
+	return Frame{FrameAwait, lane, from, binary.LittleEndian.AppendUint64(nil, got)}
+}
+
+// Got is the number in a frame of Await; of other content it is that of no message.
+func (f Frame) Got() uint64 {
+	if len(f.Content) != 8 {
+		return math.MaxUint64
+	}
+	return binary.LittleEndian.Uint64(f.Content)
+}
 
 // WriteFrame writes a frame and makes it visible.
 func WriteFrame(p Pipe, f Frame) error {
@@ -55,7 +71,7 @@ func ReadFrame(r io.Reader) (Frame, error) {
 	}
 	f := Frame{Kind: FrameKind(h[0]), Lane: h[1], Peer: int(binary.LittleEndian.Uint32(h[4:]))}
 	n := binary.LittleEndian.Uint64(h[8:])
-	if f.Kind < FrameMessage || f.Kind > FramePart || n > MaxFrame {
+	if f.Kind < FrameMessage || f.Kind > FrameAwait || n > MaxFrame {
 		return Frame{}, fmt.Errorf("frame of kind %d with %d bytes: it is none of bnctl", h[0], n)
 	}
 	f.Content = make([]byte, n)

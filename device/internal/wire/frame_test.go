@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"math"
 	"testing"
 )
 
@@ -14,7 +15,7 @@ func (*mirror) Close() error { return nil }
 // TestFrames: what is written is read.
 func TestFrames(t *testing.T) {
 	var b mirror
-	all := []Frame{{FrameMessage, 1, 7, []byte("moments")}, {FrameLeft, 0, 70000, nil},
+	all := []Frame{{FrameMessage, 1, 7, []byte("moments")}, {FrameLeft, 0, 70000, nil}, Await(3, 1, 1<<40),
 		{FrameEnded, 0, 0, bytes.Repeat([]byte("x"), MaxFrame)}}
 	for _, f := range all {
 		if err := WriteFrame(&b, f); err != nil {
@@ -27,6 +28,19 @@ func TestFrames(t *testing.T) {
 			!bytes.Equal(got.Content, want.Content) {
 			t.Errorf("a frame of kind %d came back as kind %d, lane %d, peer %d, %d bytes: %v", want.Kind, got.Kind,
 				got.Lane, got.Peer, len(got.Content), err)
+		}
+	}
+}
+
+// TestGot: the number of a frame of Await, and of any other content none that a
+// peer can have sent.
+func TestGot(t *testing.T) {
+	if got := Await(3, 1, 1<<40).Got(); got != 1<<40 {
+		t.Errorf("Got is %d, want %d", got, 1<<40)
+	}
+	for _, n := range []int{0, 7, 9} {
+		if got := (Frame{Content: make([]byte, n)}).Got(); got != math.MaxUint64 {
+			t.Errorf("%d bytes are the number %d", n, got)
 		}
 	}
 }

@@ -21,18 +21,18 @@ func (Network) Describe() device.Plugin {
 }
 
 // Join implements serve.Network.
-func (Network) Join(library string, i serve.Inbox) (serve.Station, error) {
+func (Network) Join(library string, h serve.Host) (serve.Station, error) {
 	names := libraries()
 	if library != "" {
 		names = []string{library}
 	}
-	r := &rank{inbox: i, done: make(chan struct{})}
+	r := &rank{host: h, done: make(chan struct{})}
 	joined := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // for good: it is MPI's thread
 		defer close(r.done)
-		var err error
-		if r.bell, err = newBell(); err == nil {
+		err := wakeInTime()
+		if err == nil {
 			r.mpi, err = mpi.Open(names)
 		}
 		if err == nil {

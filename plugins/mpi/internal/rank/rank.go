@@ -1,7 +1,7 @@
 package rank
 
 import (
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bnctl/bnctl/device/serve"
@@ -16,16 +16,13 @@ const (
 
 const lanes = 2
 
-// rank moves messages. What the host asks for is a list of orders, that one
-// thread carries out: it looks at what is under way, naps, and looks again.
+// rank moves messages. One thread does all of it: it carries out the orders of
+// the host, looks at what is under way, naps, and looks again.
 type rank struct {
-	mpi   *mpi.MPI
-	inbox serve.Inbox
-	bell  *bell         // rung when there are orders
-	done  chan struct{} // closed when the thread is done
-
-	mu     sync.Mutex
-	orders []func()
+	mpi     *mpi.MPI
+	host    serve.Host
+	closing atomic.Bool   // the thread is to end all
+	done    chan struct{} // closed when it is done
 
 	// The thread's own.
 	out      []route // by peer and lane
@@ -37,14 +34,15 @@ type rank struct {
 	departed int             // how many have left
 	over     bool            // there is nothing more to do
 	told     bool            // the host knows of the end
-	active   time.Time       // when something last happened
-	awaiting bool            // a message was sent, and none has come since: the peers' is due
+	awaited  int             // routes whose next message the host waits for
 }
 
 // route is the parts that go to or come from a peer in a lane.
 type route struct {
 	waiting []part
 	going   []part
+	got     uint64 // messages delivered
+	awaited bool   // the host waits for the next
 }
 
 type part struct {
@@ -66,51 +64,44 @@ func (r *rank) Size() int { return r.mpi.Size }
 // About implements serve.Station.
 func (r *rank) About() string { return r.mpi.About }
 
-// order has the thread do something.
-func (r *rank) order(f func()) {
-	r.mu.Lock()
-	r.orders = append(r.orders, f)
-	r.mu.Unlock()
-	r.bell.ring()
-}
-
 // Send implements serve.Station.
 func (r *rank) Send(to int, lane uint8, content []byte, more bool) {
+	if to < 0 || to >= r.Size() || lane >= lanes {
+		r.tell("bnctl sends to a rank that is not there")
+		return
+	}
 	tag := 2 * int(lane)
 	if more {
 		tag++
 	}
-	r.order(func() {
-		if to < 0 || to >= r.Size() || lane >= lanes {
-			r.tell("bnctl sends to a rank that is not there")
-			return
-		}
-		r.awaiting = true
-		o := &r.out[lanes*to+int(lane)]
-		o.waiting = append(o.waiting, part{tag: tag, content: content})
-	})
+	o := &r.out[lanes*to+int(lane)]
+	o.waiting = append(o.waiting, part{tag: tag, content: content})
+}
+
+// Await implements serve.Station.
+func (r *rank) Await(from int, lane uint8, got uint64) {
+	if from < 0 || from >= r.Size() || lane >= lanes {
+		return
+	}
+	if i := &r.in[lanes*from+int(lane)]; got == i.got && !i.awaited {
+		i.awaited = true
+		r.awaited++
+	}
 }
 
 // Abort implements serve.Station.
 func (r *rank) Abort(cause string) {
-	r.order(func() {
-		r.told = true // the host has said so itself
-		r.toAll(abortTag, []byte(cause))
-	})
+	r.told = true // the host has said so itself
+	r.toAll(abortTag, []byte(cause))
 }
 
 // Leave implements serve.Station.
-func (r *rank) Leave() { r.order(func() { r.leaving = true }) }
+func (r *rank) Leave() { r.leaving = true }
 
 // Close implements serve.Station. A rank that has not left ends all others: none
 // may go on without it.
 func (r *rank) Close() {
-	r.order(func() {
-		if !r.over {
-			r.over = true
-			r.mpi.Abort()
-		}
-	})
+	r.closing.Store(true)
 	select {
 	case <-r.done:
 	case <-time.After(300 * time.Millisecond): // the library does not answer
@@ -136,6 +127,6 @@ func (r *rank) toAll(tag int, content []byte) {
 func (r *rank) tell(cause string) {
 	if !r.told {
 		r.told = true
-		r.inbox.Ended(cause)
+		r.host.Ended(cause)
 	}
 }

@@ -2,7 +2,6 @@ package rank
 
 import (
 	"fmt"
-	"runtime"
 	"time"
 
 	"github.com/bnctl/bnctl/device/serve"
@@ -11,26 +10,17 @@ import (
 // run is the thread's work, until this rank has left, or is made to.
 func (r *rank) run() {
 	r.out, r.in = make([]route, lanes*r.Size()), make([]route, lanes*r.Size())
-	r.left, r.active = make([]bool, r.Size()), time.Now()
-	for !r.over {
-		if r.obey() || r.turn() {
-			r.active = time.Now()
-			continue
+	r.left = make([]bool, r.Size())
+	for active, rest := time.Now(), time.Duration(0); !r.over; rest = r.rest(time.Since(active)) {
+		ordered, err := r.host.Orders(r, rest)
+		if r.closing.Load() || err != nil { // not left: none of the others may go on without it
+			r.mpi.Abort()
+			return
 		}
-		r.rest()
+		if r.turn() || ordered {
+			active = time.Now()
+		}
 	}
-}
-
-// obey carries out the orders, and reports whether there were any.
-func (r *rank) obey() bool {
-	r.mu.Lock()
-	orders := r.orders
-	r.orders = nil
-	r.mu.Unlock()
-	for _, f := range orders {
-		f()
-	}
-	return len(orders) > 0
 }
 
 // turn looks at everything once, and reports whether anything has happened.
@@ -133,16 +123,29 @@ func (r *rank) deliver() (happened bool, err error) {
 			if !done {
 				break
 			}
-			o.going, happened, r.awaiting = o.going[1:], true, false
-			r.inbox.Message(i/lanes, uint8(i%lanes), p.content, p.tag%2 == 1)
+			o.going, happened = o.going[1:], true
+			more := p.tag%2 == 1
+			if !more {
+				r.arrived(o)
+			}
+			r.host.Message(i/lanes, uint8(i%lanes), p.content, more)
 		}
 		if i%lanes == lanes-1 && len(o.going) == 0 && len(r.in[i-1].going) == 0 && len(r.in[i-1].waiting) > 0 {
 			r.in[i-1].waiting, happened = nil, true
 			r.departed++
-			r.inbox.Left(i / lanes)
+			r.host.Left(i / lanes)
 		}
 	}
 	return happened, nil
+}
+
+// arrived counts a message that is complete.
+func (r *rank) arrived(o *route) {
+	o.got++
+	if o.awaited {
+		o.awaited = false
+		r.awaited--
+	}
 }
 
 // part leaves, when the host has: it tells the others once all is sent, and ends
@@ -168,7 +171,7 @@ func (r *rank) part() (happened bool, err error) {
 	}
 	r.over = true
 	err = r.mpi.Finalize()
-	r.inbox.Left(r.Rank())
+	r.host.Left(r.Rank())
 	return true, err
 }
 
@@ -182,30 +185,38 @@ func (r *rank) busy() bool {
 	return false
 }
 
+// receives reports whether anything is still coming.
+func (r *rank) receives() bool {
+	for i := range r.in {
+		if len(r.in[i].going) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 const (
-	// awake is how long the thread looks without a nap after something happened.
-	awake = 50 * time.Microsecond
-	// shortest and longest bound a nap. In between it is a part of the time that
-	// nothing has happened for, so that what it costs is too: a small one while an
-	// answer is due, a large one while devices compute. Whoever sends ends a nap.
-	shortest = 20 * time.Microsecond
-	longest  = time.Millisecond
-	due      = 16
-	calm     = 2
+	// awake is how long the thread looks without a nap after something happened, if
+	// the host waits for a message or one is under way.
+	awake = 30 * time.Microsecond
+	// shortest and longest bound a nap. It is a part of the time that nothing has
+	// happened for, so that what it costs is too; while nobody waits, since devices
+	// compute, it is long. Whatever the host wants ends it.
+	shortest = 40 * time.Microsecond
+	longest  = 5 * time.Millisecond
+	share    = 3
 )
 
-// rest lets others have the core: devices compute while ranks wait.
-func (r *rank) rest() {
-	idle := time.Since(r.active)
-	if idle < awake && r.awaiting {
-		runtime.Gosched()
-		return
+// rest returns how long the thread naps, after a time in which nothing has
+// happened: devices compute while ranks wait.
+func (r *rank) rest(idle time.Duration) time.Duration {
+	switch {
+	case r.awaited == 0 && !r.busy() && !r.receives():
+		return longest
+	case idle < awake:
+		return 0
 	}
-	share := time.Duration(calm)
-	if r.awaiting {
-		share = due
-	}
-	r.bell.nap(min(max(idle/share, shortest), longest))
+	return min(max(idle/share, shortest), longest)
 }
 
 var _ serve.Station = (*rank)(nil)

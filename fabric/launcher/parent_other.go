@@ -1,0 +1,5 @@
+//go:build !linux
+
+package launcher
+
+func parentCores() int { return 0 }

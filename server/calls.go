@@ -41,7 +41,7 @@ const (
 func (s *Server) newGRPC() (*grpc.Server, *health.Server) {
 	options := []grpc.ServerOption{grpc.MaxRecvMsgSize(s.o.Request), grpc.MaxConcurrentStreams(grpcStreams),
 		grpc.InitialWindowSize(grpcWindow), grpc.InitialConnWindowSize(grpcWindow),
-		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))),
+		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))), grpc.ForceServerCodecV2(newCodec()),
 		grpc.ConnectionTimeout(headerTimeout), grpc.InTapHandle(s.limited), grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTimeout, Time: grpcSilence,

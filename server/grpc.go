@@ -74,6 +74,9 @@ func (s service) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.
 	if err != nil {
 		return nil, err
 	}
+	for _, b := range in.RawInputContents {
+		keepBuffer(b)
+	}
 	began := time.Now()
 	out := answerOf(a)
 	recordOf(ctx).encoded = time.Since(began)

@@ -34,6 +34,7 @@ func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	keepBuffer(body)
 	began := time.Now()
 	err = s.writeAnswer(w, answer)
 	recordOf(r.Context()).encoded = time.Since(began)

@@ -98,7 +98,7 @@ func readAll(from io.Reader, expected, most int64, grow func(n int64) error) ([]
 	if err := grow(size); err != nil {
 		return nil, err
 	}
-	body := make([]byte, size)
+	body := newBuffer(int(size))
 	for n := 0; ; {
 		k, err := io.ReadFull(from, body[n:])
 		if n += k; err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) && expected < 0 {

@@ -81,6 +81,11 @@ func View[T Element](t Tensor) []T {
 	return unsafe.Slice((*T)(p), len(t.Bytes)/int(unsafe.Sizeof(zero)))
 }
 
+// Aligned reports whether the bytes are aligned for the type: View takes them.
+func (t Tensor) Aligned() bool {
+	return uintptr(unsafe.Pointer(unsafe.SliceData(t.Bytes)))%uintptr(t.DType.Size()) == 0
+}
+
 // F32 returns View[float32](t).
 func (t Tensor) F32() []float32 { return View[float32](t) }
 

@@ -33,18 +33,20 @@ func (b *bench) alone(n network) error {
 	if err != nil {
 		return err
 	}
-	half := load(ways[0], want, capacity/2, b.long(capacity/2), s)
+	before := s.use()
+	half := load(ways[0], want, capacity/2, b.long(capacity/2), s, 0)
+	used := s.use().since(before)
 	p50, p99 := half.quantile(0.5), half.quantile(0.99)
 	say("half of that, HTTP",
 		fmt.Sprintf("p50 %s, p99 %s, p99.9 %s ms", ms(p50), ms(p99), ms(half.quantile(0.999))),
-		fmt.Sprintf("p99 is %.1f of one in flight; %s", float64(p99)/float64(single), half))
+		fmt.Sprintf("p99 is %.1f of one in flight; %s; %s", float64(p99)/float64(single), half, used))
 	b.overloaded(capacity, n, ways[0], want, s)
 	return nil
 }
 
 // saturated asks for more than there can be, in turns with bnctl bench.
 func (b *bench) saturated(path string, n network, s *server, ways []way, want []byte) (float64, error) {
-	rates := map[string][]float64{}
+	rates, used := map[string][]float64{}, map[string]string{}
 	for range b.rounds {
 		rate, err := b.direct(path, n, "--threads", "1")
 		if err != nil {
@@ -52,7 +54,9 @@ func (b *bench) saturated(path string, n network, s *server, ways []way, want []
 		}
 		rates["bench"] = append(rates["bench"], rate)
 		for _, w := range ways {
-			out := load(w, want, b.more(rate), b.turn, s)
+			before := s.use()
+			out := load(w, want, b.more(rate), b.turn, s, 2*n.batch)
+			used[w.name] = s.use().since(before)
 			if err := out.clean(); err != nil {
 				return 0, err
 			}
@@ -63,7 +67,8 @@ func (b *bench) saturated(path string, n network, s *server, ways []way, want []
 	say("bench", fmt.Sprintf("%.1f images/s", direct), "")
 	for _, w := range ways {
 		rate := median(rates[w.name])
-		say("saturated, "+w.name, fmt.Sprintf("%.1f images/s", rate), fmt.Sprintf("%.2f of bench", rate/direct))
+		say("saturated, "+w.name, fmt.Sprintf("%.1f images/s", rate),
+			fmt.Sprintf("%.2f of bench; %s", rate/direct, used[w.name]))
 		best = max(best, rate)
 	}
 	return best, nil
@@ -74,7 +79,7 @@ func (b *bench) overloaded(capacity float64, n network, w way, want []byte, s *s
 	if b.overload == 0 {
 		return
 	}
-	out := load(w, want, 2*capacity, b.overload, s)
+	out := load(w, want, 2*capacity, b.overload, s, 0)
 	memory := "too short for memory"
 	if last := len(out.memory); last > 10 {
 		from, to := out.memory[9], out.memory[last-1]

@@ -58,7 +58,7 @@ func (b *bench) beside(n network) error {
 		latency := ""
 		if s == ours || s == best {
 			half := median(best.rates) / 2
-			out := load(s, nil, half, b.long(half), s.server)
+			out := load(s, nil, half, b.long(half), s.server, 0)
 			latency = fmt.Sprintf("%s, %s, %s (%v)", ms(out.quantile(0.5)), ms(out.quantile(0.99)),
 				ms(out.quantile(0.999)), out)
 		}

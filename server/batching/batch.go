@@ -88,18 +88,14 @@ func (q *Queue) take() (batch []share) {
 
 // compute runs a batch and answers the requests that are complete with it.
 func (q *Queue) compute(batch []share) {
-	n := 0
-	for _, s := range batch {
-		copy(q.x.Rows(n, n+s.rows).Bytes, s.r.x.Rows(s.from, s.from+s.rows).Bytes)
-		n += s.rows
-	}
+	x := q.gather(batch)
 	began := time.Now()
-	outs, err := q.run(q.x.Rows(0, n))
+	outs, err := q.run(x)
 	took := time.Since(began)
 	if q.o.Ran != nil {
-		q.o.Ran(n, took)
+		q.o.Ran(x.Shape[0], took)
 	}
-	n = 0
+	n := 0
 	for _, s := range batch {
 		s.r.answer.Ran += took
 		if err != nil {
@@ -109,6 +105,20 @@ func (q *Queue) compute(batch []share) {
 		}
 		n += s.rows
 	}
+}
+
+// gather returns the rows of a batch: those of one request as they lie, if a
+// device can take them so.
+func (q *Queue) gather(batch []share) tensor.Tensor {
+	if s := batch[0]; len(batch) == 1 && s.r.x.Aligned() {
+		return s.r.x.Rows(s.from, s.from+s.rows)
+	}
+	n := 0
+	for _, s := range batch {
+		copy(q.x.Rows(n, n+s.rows).Bytes, s.r.x.Rows(s.from, s.from+s.rows).Bytes)
+		n += s.rows
+	}
+	return q.x.Rows(0, n)
 }
 
 // fail answers a request with an error, unless it has one.

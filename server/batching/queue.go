@@ -68,9 +68,9 @@ type request struct {
 	ready  chan struct{} // closed when answer or err is there
 }
 
-// Do returns the outputs for rows of x, which stays as it is until then. Rows
-// of one request may be computed in several batches. A request whose context
-// ends leaves the queue.
+// Do returns the outputs for rows of x, which stays as it is until then, and for
+// good after an error: a batch may be under way with it. Rows of one request may
+// be computed in several batches. A request whose context ends leaves the queue.
 func (q *Queue) Do(ctx context.Context, x tensor.Tensor) (*Answer, error) {
 	r := &request{x: x, came: time.Now(), ready: make(chan struct{})}
 	if err := q.enter(r); err != nil {

@@ -173,3 +173,26 @@ func TestCloseAnswers(t *testing.T) {
 		}
 	}
 }
+
+// Rows of one request are computed where they lie, but for those that lie at an
+// address that their type does not have.
+func TestRowsAsTheyLie(t *testing.T) {
+	var lay []*byte
+	run := func(x tensor.Tensor) ([]tensor.Tensor, error) {
+		lay = append(lay, &x.Bytes[0])
+		return double(x) // panics if x is not aligned
+	}
+	q := New(tensor.F32, []int{1}, Options{MaxBatch: 4, MaxQueue: 9}, run)
+	defer q.Close()
+	whole := tensor.New(tensor.F32, 3)
+	at := &whole.Bytes[4]
+	for from := 4; from <= 5; from++ {
+		x := tensor.Tensor{DType: tensor.F32, Shape: []int{1, 1}, Bytes: whole.Bytes[from : from+4]}
+		if _, err := q.Do(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lay[0] != at || lay[1] == &whole.Bytes[5] {
+		t.Errorf("rows lie at %p and %p, want %p and a copy", lay[0], lay[1], at)
+	}
+}

@@ -3,8 +3,11 @@ package caffe
 import (
 	"bytes"
 	"encoding/binary"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -84,5 +87,60 @@ func TestSettingsLarge(t *testing.T) {
 	const want = `layer 0 "": byte 5: field 106 has 1048577 bytes; at most 1048576 are supported`
 	if got := outcome(b); got != want {
 		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// fieldsOf returns a message of numbers and of bytes, in the order of their fields.
+func fieldsOf(fields map[protowire.Number]any) (b []byte) {
+	for _, number := range slices.Sorted(maps.Keys(fields)) {
+		switch v := fields[number].(type) {
+		case int:
+			b = protowire.AppendVarint(protowire.AppendTag(b, number, protowire.VarintType), uint64(v))
+		case []byte:
+			b = protowire.AppendBytes(protowire.AppendTag(b, number, protowire.BytesType), v)
+		}
+	}
+	return b
+}
+
+// TestShapes: a blob has the shape that it says, or the four lengths of old files.
+func TestShapes(t *testing.T) {
+	elements := make([]byte, 4*6)
+	shape := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 6)
+	for _, c := range []struct {
+		fields map[protowire.Number]any
+		want   []int
+	}{
+		{map[protowire.Number]any{fieldFloats: elements, 7: shape}, []int{6}},
+		{map[protowire.Number]any{fieldFloats: elements, 7: shape, 1: 1, 2: 1, 3: 2, 4: 3}, []int{6}},
+		{map[protowire.Number]any{fieldFloats: elements, 1: 1, 2: 1, 3: 2, 4: 3}, []int{1, 1, 2, 3}},
+		{map[protowire.Number]any{}, nil},
+	} {
+		b := fieldsOf(c.fields)
+		d := &decoder{src: bytes.NewReader(b), file: message.NewFile(bytes.NewReader(b))}
+		body := message.Extent{Size: int64(len(b))}
+		got, err := d.blob(message.Part{Number: 7, Type: message.Bytes, Whole: body, Body: body})
+		if !slices.Equal(got.shape, c.want) {
+			t.Errorf("%v: shape %v, %v, want %v", c.fields, got.shape, err, c.want)
+		}
+	}
+}
+
+// TestOldForks: a field that Caffe's first format has not, or has with another type, is
+// one of a fork, which may compute something else.
+func TestOldForks(t *testing.T) {
+	const relu, reluSettings = 18, 30
+	for _, c := range []struct {
+		number protowire.Number
+		value  any
+		fork   bool
+	}{{reluSettings, []byte{}, false}, {reluSettings, 1, true}, {777, []byte{}, true}, {777, 1, true}} {
+		layer := fieldsOf(map[protowire.Number]any{2: []byte("x"), 3: []byte("y"), 4: []byte("a"), 5: relu,
+			c.number: c.value})
+		shape := fieldsOf(map[protowire.Number]any{1: []byte{1, 2, 3, 3}})
+		got := outcome(fieldsOf(map[protowire.Number]any{2: layer, 3: []byte("x"), 8: shape}))
+		if strings.Contains(got, "a fork of Caffe") != c.fork {
+			t.Errorf("field %d of %v: %s", c.number, c.value, got)
+		}
 	}
 }

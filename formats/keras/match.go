@@ -80,7 +80,7 @@ func slotsOf(leaves []slot) []slot {
 	var first, second []slot
 	for _, s := range leaves {
 		trained, kept := s.l.params()
-		if len(leaves) > 1 && !s.l.fields.bool("trainable", true) {
+		if !s.l.fields.bool("trainable", true) {
 			trained, kept = nil, append(trained, kept...)
 		}
 		for _, p := range trained {

@@ -2,9 +2,13 @@ package keras
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // TestOwner: a weight's layer is the last but one part of its name, and the names
@@ -118,6 +122,7 @@ func TestMatch(t *testing.T) {
 func TestRemarks(t *testing.T) {
 	for file, want := range map[string]string{
 		"base.h5":             "keras, keras_version backend, 0",
+		"layers.h5":           "keras, keras_version backend, 5", // layers that only training heeds
 		"same-multi-gpu-2.h5": "keras, keras_version backend, 1",
 		"weights.h5":          "keras, weights alone, keras_version backend, 0",
 	} {
@@ -132,6 +137,23 @@ func TestRemarks(t *testing.T) {
 		got := strings.Join([]string{f.Format, strings.Join(names, " "), string(rune('0' + len(f.Findings)))}, ", ")
 		if !strings.HasSuffix(got, strings.TrimPrefix(want, "keras")) {
 			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}
+
+// TestGraphTensors: weights alone have the names and the shapes that a graph gives them.
+func TestGraphTensors(t *testing.T) {
+	for name, want := range map[string]string{
+		"conv/kernel:0":       "conv.kernel [5 3 1 2]",
+		"tower/conv/kernel:0": "tower/conv.kernel [5 3 1 2]",
+		"/kernel":             ".kernel [5 3 1 2]",
+		"kernel:0":            "kernel [5 3 1 2]",
+		"norm/gamma:0":        "norm.gamma [1 2 3 5]",
+	} {
+		held := foreign.Held(name, tensor.New(tensor.F32, 1, 2, 3, 5))
+		got := GraphTensors([]foreign.Tensor{held})[0]
+		if fmt.Sprint(got.Name, " ", got.Shape) != want {
+			t.Errorf("%s: %s %v, want %s", name, got.Name, got.Shape, want)
 		}
 	}
 }

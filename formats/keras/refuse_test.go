@@ -145,6 +145,7 @@ func TestRefused(t *testing.T) {
 		{functional("a", layerOf("UpSampling2D", "a", `"size":[0,2]`, "in")), "size is"},
 		{functional("a", layerOf("UpSampling2D", "a", `"size":[2,2],"interpolation":"bicubic"`, "in")), "bicubic"},
 		{functional("a", layerOf("ReLU", "a", `"threshold":0.5`, "in")), "threshold"},
+		{functional("a", layerOf("ReLU", "a", `"name":7`, "in")), "name is 7"},
 		{functional("b", layerOf("MaxPooling2D", "a", `"data_format":"channels_first"`, "in"),
 			layerOf("MaxPooling2D", "b", `"data_format":"channels_last"`, "a")), "keeps channels first, layer b last"},
 
@@ -165,6 +166,7 @@ func TestRefused(t *testing.T) {
 		{replicated(goodCalls, goodJoin, layerOf("Lambda", "h", `"arguments":{"i":0}`, "in")), "h (Lambda)"},
 		{replicated(goodCalls, goodJoin, layerOf("Concatenate", "d", ``, "in")), "d (Concatenate)"},
 		{replicated(goodCalls, goodJoin, layerOf("Concatenate", "d", `"axis":1`, "in")), "d (Concatenate)"},
+		{replicated(goodCalls, goodJoin, layerOf("Softmax", "d", `"axis":0`, "in")), "d (Softmax)"},
 		{replicated(`[["l1",0,0,{}]]`, goodJoin), "is called 1 times"},
 		{replicated(`[["l2",0,0,{}]],[["l1",0,0,{}]]`, goodJoin), "not part 0 of 2"},
 		{replicated(`[["l1",0,0,{}]],[["in",0,0,{}]]`, goodJoin), "takes in, which is not part 1"},
@@ -175,6 +177,8 @@ func TestRefused(t *testing.T) {
 		{strings.Replace(replicated(goodCalls, goodJoin), `"output_layers":[["c",0,0]]`,
 			`"output_layers":[["t",1,0]]`, 1), "output 0 does not join"},
 		{strings.Replace(replicated(goodCalls, goodJoin), `[["c",0,0]]`, `[["c",0,0],["c",0,0]]`, 1), "2 outputs"},
+		{strings.Replace(replicated(goodCalls, goodJoin), `"Concatenate","name":"c","config":{"axis":0}`,
+			`"Lambda","name":"c","config":{"arguments":{"i":0,"parts":2}}`, 1), "output 0 does not join"},
 	} {
 		err := build1(c.config)
 		switch {

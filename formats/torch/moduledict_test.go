@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/torch/internal/pickle"
 )
 
@@ -45,6 +46,11 @@ func TestModuleDict(t *testing.T) {
 	leaving := func(transient any) any {
 		return moduleWith(plainState, dict(), both, dict(), "_non_persistent_buffers_set", transient)
 	}
+	long := func(n int) string { return strings.Repeat("n", n) }
+	inside := func(module any, parameters *pickle.Dict) any {
+		return moduleWith(plainState, dict("kept", of(2)), dict(),
+			dict(module, moduleWith(plainState, parameters, dict(), dict())))
+	}
 	deep := moduleWith(plainState, weight, dict(), dict())
 	for range maxModuleDepth {
 		deep = moduleWith(plainState, dict(), dict(), dict("m", deep))
@@ -64,6 +70,11 @@ func TestModuleDict(t *testing.T) {
 		"as deep as it may":     {deep, strings.Repeat("m.", maxModuleDepth) + "w"},
 		"deeper than it may":    {moduleWith(plainState, dict(), dict(), dict("m", deep)), "nested more than 64 deep"},
 		"a dict for a module":   {moduleWith(plainState, dict(), dict(), dict("a", deep.State[0], "b", deep)), "has no _modules"},
+		"a tuple as a name":     {moduleWith(plainState, dict(pickle.Tuple{}, of(2)), dict(), dict()), "want a string"},
+		"a nameless module":     {inside(nil, weight), "want a string"},
+		"a name at the limit":   {inside("m", dict(long(foreign.MaxName-2), of(2))), "kept m." + long(foreign.MaxName-2)},
+		"a name beyond it":      {inside("m", dict(long(foreign.MaxName-1), of(2))), "a name of 1025 bytes"},
+		"an empty module there": {inside(long(foreign.MaxName-1), dict()), "kept"},
 		"a number as a name":    {moduleWith(plainState, dict(int64(3), of(2)), dict(), dict()), "3"},
 		"a buffer that is none": {moduleWith(plainState, dict(), dict("b", "text"), dict()), `"b"`},
 	} {

@@ -22,7 +22,7 @@
 //	convolution/build.go          choose                the node's layer, asked for its algorithm
 //	device/class/choose.go        Choose                Winograd F(4x4, 3x3): a function of the shape
 //	convolution/forward.go        buildConv             one case for each algorithm
-//	convolution/winograd.go       buildWinograd         an action: spans of rows of tiles
+//	convolution/winograd.go       buildWinograd         an action by rows: spans of rows of tiles
 //	convolution/winograd_pack.go  newWinogradPack       room for transformed weights, shared by all functions
 //	plan/schedule.go              schedule              actions by rows are gathered into groups
 //	plan/link.go                  link                  neighbours in a group become chains
@@ -32,7 +32,7 @@
 //
 //	cpu/run.go                    Run                   inputs are checked
 //	run/steps.go                  runGroups             group after group
-//	run/action.go                 cut                   few rows are cut for all workers, many dealt
+//	run/group.go                  cut                   few rows are cut for all workers, many dealt
 //	workers/pool.go               Each                  the deal
 //	run/chain.go                  row                   a row passes through it, some positions at a time
 //	convolution/winograd_pack.go  fill                  weights are transformed anew if they have changed
@@ -50,7 +50,7 @@
 //
 // # Words
 //
-//	action      what a node was compiled to
+//	action      what a node was compiled to: at once, an exchange, or by rows
 //	group       what runs between two barriers: one action, or several over rows
 //	chain       neighbouring actions of a group that a part of a row passes through
 //	span        some neighbouring positions (pixels) of a row

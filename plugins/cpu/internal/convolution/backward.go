@@ -9,7 +9,7 @@ func buildConvGradInput(c *run.Compiler) run.Action {
 	dy, weight, dx := c.In(0), c.In(1), c.Out(0)
 	g := geometryOf(c, dx.Shape, dy.Shape)
 	if g == nil {
-		return run.Action{}
+		return nil
 	}
 	return backward(c, g, dy, plain(weight), dx)
 }
@@ -18,7 +18,7 @@ func buildConvTranspose(c *run.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	g := geometryOf(c, y.Shape, x.Shape)
 	if g == nil {
-		return run.Action{}
+		return nil
 	}
 	return backward(c, g, x, filterOf(c), y)
 }

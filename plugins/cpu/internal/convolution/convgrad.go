@@ -10,7 +10,7 @@ func buildConvGradWeight(c *run.Compiler) run.Action {
 	x, dy, dw := c.In(0), c.In(1), c.Out(0)
 	g := geometryOf(c, x.Shape, dy.Shape)
 	if g == nil {
-		return run.Action{}
+		return nil
 	}
 	switch choose(c) {
 	case class.Depthwise:
@@ -44,7 +44,7 @@ func (g *Geometry) gradientByWindows(x, dy, dw *run.Value) func(f *run.Frame, fr
 }
 
 // everyReplica returns an action that does something for all replicas [from, to).
-func everyReplica(do func(f *run.Frame, from, to int)) run.Action {
+func everyReplica(do func(f *run.Frame, from, to int)) *run.AtOnce {
 	return run.Whole(func(f *run.Frame) error {
 		do(f, 0, len(f.Rows))
 		return nil

@@ -66,12 +66,12 @@ func buildDepthwiseRows(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y
 		rows = kernel.NewDepthwiseRows(r)
 	})
 	row := rowOf(c, x, y)
-	return run.BySpan(run.Action{Prepare: prepare, Work: y.Count * g.taps / 60, Positions: y.Positions,
-		Step: g.ow, Width: y.Channels, Needs: g.Needs, Rings: true,
+	return run.BySpan(&run.ByRows{Prepare: prepare, Work: y.Count * g.taps / 60, Spans: run.Spans{
+		Positions: y.Positions, Step: g.ow, Width: y.Channels, Needs: g.Needs, Rings: true,
 		Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
 			o := row(f, w, i)
 			f.Kernels.DepthwiseRows(rows, o.out, o.in, weights, t.add, o.end, from/g.ow, to/g.ow)
-		}})
+		}}})
 }
 
 // depthwiseAction computes rows of y, phase by phase.
@@ -97,10 +97,11 @@ func depthwiseAction(c *run.Compiler, g *Geometry, phases []phase, x *run.Value,
 		f.Kernels.Depthwise(phases[k].window, o.out, o.in, parts[k], t.add, o.end, from, to)
 	}
 	if len(phases) == 1 {
-		return run.BySpan(run.Action{Prepare: prepare, Work: work, Positions: y.Positions, Step: positionStep,
-			Width: y.Channels, Span: func(f *run.Frame, w *run.Worker, i, from, to int) { do(f, w, i, 0, from, to) }})
+		return run.BySpan(&run.ByRows{Prepare: prepare, Work: work, Spans: run.Spans{
+			Positions: y.Positions, Step: positionStep, Width: y.Channels,
+			Span: func(f *run.Frame, w *run.Worker, i, from, to int) { do(f, w, i, 0, from, to) }}})
 	}
-	return run.Action{Prepare: prepare, Work: work,
+	return &run.ByRows{Prepare: prepare, Work: work,
 		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 			for k, p := range phases {
 				from, to := cutPositions(piece, pieces, p.window.Positions())

@@ -74,8 +74,8 @@ func buildDirect(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.V
 				g.ow)
 		}
 	}
-	return run.BySpan(run.Action{Prepare: prepare, Work: work, Span: span, Positions: y.Positions, Step: g.ow,
-		Width: g.o, Needs: g.Needs})
+	return run.BySpan(&run.ByRows{Prepare: prepare, Work: work, Spans: run.Spans{Span: span,
+		Positions: y.Positions, Step: g.ow, Width: g.o, Needs: g.Needs}})
 }
 
 // directGradient computes weight gradients directly: a task is one replica,

@@ -21,8 +21,8 @@ func buildDirectDot2(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *r
 	}, false), t, y)
 	row := k.rowOf(c, x, y)
 	work := y.Count * g.taps * g.c / 200
-	a := run.BySpan(run.Action{Prepare: k.prepare, Work: work, Positions: y.Positions, Step: g.ow, Width: g.o,
-		Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+	a := run.BySpan(&run.ByRows{Prepare: k.prepare, Work: work, Spans: run.Spans{Positions: y.Positions,
+		Step: g.ow, Width: g.o, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
 			from, to = from/g.ow, to/g.ow
 			o, finish := row(f, w, i), k.finish(0)
 			padded := k.narrowRows(w, g, o, from, to-1)
@@ -36,7 +36,7 @@ func buildDirectDot2(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *r
 					k.kernels.DirectPairs(s, o.out[at:], in, weights, finish, g.ow)
 				}
 			}
-		}})
+		}}})
 	a.Rounds, a.AsHalves = true, k.asHalves(c, x, y)
 	return a
 }

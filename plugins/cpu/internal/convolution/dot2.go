@@ -258,8 +258,9 @@ func buildDot2(c *run.Compiler, g *Geometry, p *dot2Pack, x *run.Value, t *filte
 		return a
 	}
 	row := k.rowOf(c, x, y)
-	a := run.Action{Prepare: k.prepare, Work: k.work(), Rounds: true, AsHalves: k.asHalves(c, x, y),
-		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) { k.cut(w, row(f, w, i), piece, pieces) }}
+	a := &run.ByRows{Prepare: k.prepare, Work: k.work(),
+		Storage: run.Storage{Rounds: true, AsHalves: k.asHalves(c, x, y)},
+		Row:     func(f *run.Frame, w *run.Worker, i, piece, pieces int) { k.cut(w, row(f, w, i), piece, pieces) }}
 	if k.alike() {
 		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) { k.span(w, row(f, w, i), from, to) }
 		a.Positions, a.Step, a.Width, a.Pointwise = y.Positions, k.step(), y.Channels, g.pointwise()

@@ -20,14 +20,14 @@ func buildNarrowDot2(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *r
 		return []packPart{{window: even.narrowForward(), at: spread(at, g.c, even.c), step: step}}
 	}, false), t, y)
 	row := k.rowOf(c, x, y)
-	a := run.BySpan(run.Action{Prepare: k.prepare, Work: k.work(), Positions: y.Positions, Step: g.ow,
-		Width: y.Channels, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+	a := run.BySpan(&run.ByRows{Prepare: k.prepare, Work: k.work(), Spans: run.Spans{Positions: y.Positions,
+		Step: g.ow, Width: y.Channels, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
 			o := row(f, w, i)
 			o.in = k.narrowRows(w, g, o, from/g.ow, (to-1)/g.ow)
 			for _, u := range k.units {
 				k.do(w, u, k.parts[0].pairs, o, from, to)
 			}
-		}})
+		}}})
 	a.Rounds, a.AsHalves = true, k.asHalves(c, x, y)
 	return a
 }

@@ -14,7 +14,7 @@ func buildConv(c *run.Compiler) run.Action {
 	x, y, filter := c.In(0), c.Out(0), filterOf(c)
 	g := geometryOf(c, x.Shape, y.Shape)
 	if g == nil {
-		return run.Action{}
+		return nil
 	}
 	switch algorithm := choose(c); algorithm {
 	case class.Depthwise:
@@ -45,8 +45,8 @@ func buildConv(c *run.Compiler) run.Action {
 // aheadOf returns the action of a convolution of float32 with what positions of the
 // result see of the input, so that it may go on where the action before it has come to.
 func aheadOf(a run.Action, g *Geometry) run.Action {
-	if !a.Pointwise && !a.Rounds {
-		a.Needs = g.Needs
+	if rows, ok := a.(*run.ByRows); ok && !rows.Pointwise && !rows.Rounds {
+		rows.Needs = g.Needs
 	}
 	return a
 }
@@ -69,10 +69,11 @@ func buildNarrow(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.V
 	}), t)
 	c.After = append(c.After, func() { p.wrap(nil, y) })
 	row := rowOf(c, x, y)
-	return run.BySpan(run.Action{Prepare: p.prepare, Work: p.work(), Positions: y.Positions, Step: g.ow,
-		Width: y.Channels, Needs: g.Needs, Rings: true, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+	return run.BySpan(&run.ByRows{Prepare: p.prepare, Work: p.work(), Spans: run.Spans{Positions: y.Positions,
+		Step: g.ow, Width: y.Channels, Needs: g.Needs, Rings: true,
+		Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
 			o := row(f, w, i)
 			o.in = g.paddedRows(w, o.in, x.RingRows(), from/g.ow, (to-1)/g.ow)
 			p.span(f, w, o, from, to)
-		}})
+		}}})
 }

@@ -242,7 +242,7 @@ func productAction(c *run.Compiler, g *Geometry, p *product, x, y *run.Value) ru
 		}).After(p.prepare)
 	}
 	row := rowOf(c, x, y)
-	a := run.Action{Prepare: p.prepare, Work: p.work(),
+	a := &run.ByRows{Prepare: p.prepare, Work: p.work(),
 		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 			p.row(f, w, row(f, w, i), piece, pieces)
 		}}

@@ -53,25 +53,25 @@ func buildWinograd(c *run.Compiler, g *Geometry, t kernel.Winograd, direct *prod
 		}
 	}
 	work := k.Frequencies() * k.rows * k.columns * g.c * g.o / 100
-	a := run.Action{Prepare: k.prepare, Work: work, AsHalves: imageAndResult(c, x, y)}
-	switch {
-	case int(k.weights.Bytes()) <= heavyWeights && k.rows*k.columns <= fewTiles:
+	if int(k.weights.Bytes()) > heavyWeights {
+		ending := c.Ending()
+		a := run.Whole(func(f *run.Frame) error {
+			k.apply(f, tileOperands{storedIn(f, x), storedIn(f, y), ending.Rows(f)})
+			return nil
+		}).After(k.prepare)
+		a.AsHalves = imageAndResult(c, x, y)
+		return a
+	}
+	a := &run.ByRows{Prepare: k.prepare, Work: work, Storage: run.Storage{AsHalves: imageAndResult(c, x, y)}}
+	if k.rows*k.columns <= fewTiles {
 		a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 			k.panels(f, w, row(f, w, i), piece, pieces)
 		}
 		return a
-	case int(k.weights.Bytes()) <= heavyWeights:
-		a.Span, a.Positions, a.Step, a.Width = span, g.oh*g.ow, rows, g.o
-		a.Block = k.blockRows(lightTiles) * rows
-		return run.BySpan(a)
 	}
-	ending := c.Ending()
-	a = run.Whole(func(f *run.Frame) error {
-		k.apply(f, tileOperands{storedIn(f, x), storedIn(f, y), ending.Rows(f)})
-		return nil
-	}).After(k.prepare)
-	a.AsHalves = imageAndResult(c, x, y)
-	return a
+	a.Spans = run.Spans{Span: span, Positions: g.oh * g.ow, Step: rows, Width: g.o,
+		Block: k.blockRows(lightTiles) * rows}
+	return run.BySpan(a)
 }
 
 // imageAndResult returns the image and the result of the current node, each of

@@ -39,7 +39,7 @@ func spans(c *run.Compiler, do func(y []float32, x [][]float32)) run.Action {
 		}
 		do(run.View[float32](f.Unit(y, w, y.Kind, i))[from:to], x)
 	}
-	a := run.Action{Work: y.Count / 10, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+	a := &run.ByRows{Work: y.Count / 10, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 		from, to := run.Span(piece, pieces, y.Count)
 		some(f, w, i, from, to)
 	}}
@@ -58,7 +58,7 @@ func buildActivation(c *run.Compiler) run.Action { return unary(c, class.Activat
 // unary applies fn to every element of operand 0.
 func unary(c *run.Compiler, fn func(float64) float64) run.Action {
 	x, y := c.In(0), c.Out(0)
-	return run.ByUnit(y.Kind, run.Action{Work: 5 * y.Count,
+	return run.ByUnit(y.Kind, &run.ByRows{Work: 5 * y.Count,
 		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 			from, to := run.Span(piece, pieces, y.Count)
 			in, out := f.Unit(x, w, y.Kind, i), f.Unit(y, w, y.Kind, i)

@@ -15,7 +15,7 @@ import (
 func buildAllReduce(c *run.Compiler) run.Action {
 	first := c.Index
 	if c.Follows[result(c, first)] {
-		return run.Action{}
+		return nil
 	}
 	lane := collective.Moments
 	if c.Closing[result(c, first)] {
@@ -47,7 +47,7 @@ func buildAllReduce(c *run.Compiler) run.Action {
 			}
 		}
 	})
-	return run.Action{Once: func(f *run.Frame) error { return allReduce(f, nodes, lane) },
+	return &run.Exchange{Begin: func(f *run.Frame) error { return allReduce(f, nodes, lane) },
 		Await: (*run.Frame).Await}
 }
 

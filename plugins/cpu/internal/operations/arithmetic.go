@@ -92,7 +92,7 @@ func arithmetic[T float32 | float64](op graph.Op) func(a, b T) T {
 // and those of a kind with fewer units go with every unit of theirs.
 func binaryAction[T float32 | float64](a, b, y *run.Value, fn func(a, b T) T) run.Action {
 	strides, strideA, strideB := y.Strides(), broadcast(a, y.Shape), broadcast(b, y.Shape)
-	return run.ByUnit(y.Kind, run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return run.ByUnit(y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		u, v := run.View[T](f.Unit(a, w, y.Kind, i)), run.View[T](f.Unit(b, w, y.Kind, i))
 		out := run.View[T](f.Unit(y, w, y.Kind, i))
 		run.Walk(y.Shape, strides, strideA, strideB, func(n, k, p, q, stepK, stepP, stepQ int) {

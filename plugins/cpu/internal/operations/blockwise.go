@@ -25,7 +25,7 @@ func (o *blockwise) action(c *run.Compiler) run.Action {
 		f.Each(len(f.Rows), func(w *run.Worker, r int) { o.finish(f, w, all, r, b.first(f, r), b.first(f, r+1)) })
 	}
 	if b.rows == 1 {
-		return run.Action{Finish: finish, AsHalves: [][]*run.Value{o.operands},
+		return &run.ByRows{Finish: finish, Storage: run.Storage{AsHalves: [][]*run.Value{o.operands}},
 			Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 				o.row(f, w, i, run.Row(run.Temp[float64](f, parts, f.Total()*o.total.Count), o.total, i))
 			}}

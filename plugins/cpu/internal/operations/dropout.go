@@ -16,7 +16,7 @@ func buildDropout(c *run.Compiler) run.Action {
 		tensor.StreamDropout+tensor.Stream(c.Node.Int("stream")))
 	p := c.Node.Float("p")
 	keep, logical, strides := float32(1-p), run.RowMajor(x.Shape), x.Strides()
-	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		in, out, id := f.At(x, w, i), f.At(y, w, i), run.View[int64](f.Unit(ident, w, graph.Rows, i))
 		draws := philox.Draws(uint32(id[0]), uint64(id[1]))
 		run.Walk(x.Shape, logical, strides, nil, func(n, _, k, _, _, step, _ int) {

@@ -16,13 +16,13 @@ func buildImage(c *run.Compiler) run.Action {
 	tables := imageTables(c.Node, y.Channels)
 	bgr := c.Node.Bool("bgr")
 	n := y.Channels
-	return run.BySpan(run.Action{Work: y.Count, Positions: y.Positions, Step: 1, Width: n, Pointwise: true,
-		Rings: true, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+	return run.BySpan(&run.ByRows{Work: y.Count, Spans: run.Spans{Positions: y.Positions, Step: 1, Width: n,
+		Pointwise: true, Rings: true, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
 			src, dst := f.Unit(x, w, graph.Rows, i), f.At(y, w, i)
 			y.Stretches(from, to, func(at, from, to int) {
 				lookUp(dst[at*n:(at+to-from)*n], src[from*n:to*n], tables, bgr)
 			})
-		}})
+		}}})
 }
 
 // lookUp looks the bytes of some pixels up in the tables of their channels.

@@ -81,7 +81,7 @@ func (l *labelled) weightOf(f *run.Frame, w *run.Worker, r, label int) float64 {
 func perReplica(c *run.Compiler, n int, do func(f *run.Frame, w *run.Worker, r int,
 	sum []float64)) run.Action {
 	y, rows := c.Out(0), c.Temp(0, 0, 8*n)
-	return run.Action{
+	return &run.ByRows{
 		Row: func(f *run.Frame, w *run.Worker, r, _, _ int) {
 			sum := run.Temp[float64](f, rows, n*f.Total())[r*n : (r+1)*n]
 			clear(sum)
@@ -122,7 +122,7 @@ func (l *labelled) loss(label int, x []float32) float64 {
 
 func buildSoftmaxXentGrad(c *run.Compiler) run.Action {
 	l, inverse, dx := labelledOf(c, c.In(3)), c.In(2), c.Out(0)
-	return run.Action{Row: func(f *run.Frame, w *run.Worker, r, _, _ int) {
+	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, r, _, _ int) {
 		grad, scale := f.At(dx, w, r), float64(f.F32(inverse)[0])
 		clear(grad)
 		l.each(f, w, r, func(p, label int, x []float32) {

@@ -136,8 +136,9 @@ func normaliseAction(c *run.Compiler, x *run.Value, prepare func(*run.Frame) err
 		f.Kernels.Normalise(f.At(y, w, i)[from:to], f.At(x, w, i)[from:to], set(f, i),
 			ending.Row(f, w, i).From(from))
 	}
-	return run.BySpan(run.Action{Prepare: prepare, Work: x.Count / 8, Span: span, Positions: x.Positions,
-		Step: 1, Width: x.Channels, Pointwise: true, AsHalves: [][]*run.Value{maps}})
+	return run.BySpan(&run.ByRows{Prepare: prepare, Work: x.Count / 8,
+		Storage: run.Storage{AsHalves: [][]*run.Value{maps}},
+		Spans:   run.Spans{Span: span, Positions: x.Positions, Step: 1, Width: x.Channels, Pointwise: true}})
 }
 
 // pixels returns where the positions of part i of a row begin and end.

@@ -59,7 +59,7 @@ func maskedSums(c *run.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Val
 		kernels.MaskedSumsHalf(s1, s2, mean, in[0], in[1], in[2], m, &w.Sums)
 	}
 	a := o.action(c)
-	a.Rounds = true
+	a.Stores().Rounds = true
 	return a
 }
 
@@ -74,7 +74,7 @@ func buildNormaliseGradInput(c *run.Compiler) run.Action {
 		return nil
 	}
 	maps := []*run.Value{x, dy, dx}
-	return run.Action{Prepare: prepare, Work: x.Count / 6, AsHalves: [][]*run.Value{maps},
+	return &run.ByRows{Prepare: prepare, Work: x.Count / 6, Storage: run.Storage{AsHalves: [][]*run.Value{maps}},
 		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 			from, to := pixels(x, piece, pieces)
 			set := setOf(f, m, i)

@@ -68,15 +68,15 @@ func buildMaxPool(c *run.Compiler) run.Action {
 			f.Kernels.MaxPool(pooled[p%ring*n:][:n], image, seen[p])
 		}
 	}
-	return run.BySpan(run.Action{Work: x.Count / 4, Span: span, Positions: y.Positions, Step: 1, Width: n,
-		Needs: geometry(c, x, y).Needs, Rings: true})
+	return run.BySpan(&run.ByRows{Work: x.Count / 4, Spans: run.Spans{Span: span, Positions: y.Positions,
+		Step: 1, Width: n, Needs: geometry(c, x, y).Needs, Rings: true}})
 }
 
 // buildMaxPoolGrad finds the maximum of every window again.
 func buildMaxPoolGrad(c *run.Compiler) run.Action {
 	x, dy, dx := c.In(0), c.In(1), c.Out(0)
 	seen, n := windowsOf(c, x.Shape, dy.Shape), x.Channels
-	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		image, from, to := f.At(x, w, i), f.At(dy, w, i), f.At(dx, w, i)
 		clear(to)
 		for p, pixels := range seen {
@@ -102,7 +102,7 @@ func buildAvgPool(c *run.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	seen, n := windowsOf(c, x.Shape, y.Shape), x.Channels
 	divide := divisors(c, seen)
-	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		image, pooled, sum := f.At(x, w, i), f.At(y, w, i), w.Doubles(n)
 		for p, pixels := range seen {
 			clear(sum)
@@ -118,7 +118,7 @@ func buildAvgPoolGrad(c *run.Compiler) run.Action {
 	dy, dx := c.In(0), c.Out(0)
 	seen, n := windowsOf(c, dx.Shape, dy.Shape), dx.Channels
 	divide := divisors(c, seen)
-	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		from, to := f.At(dy, w, i), f.At(dx, w, i)
 		clear(to)
 		for p, pixels := range seen {
@@ -134,7 +134,7 @@ func buildAvgPoolGrad(c *run.Compiler) run.Action {
 
 func buildGlobalAvgPool(c *run.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
-	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		sum, image := w.Doubles(x.Channels), f.At(x, w, i)
 		eachSpan(w, x.Channels, x.Count, sum, func(sum []float64, from, to int) {
 			f.Kernels.Sums(sum, image[from:to], &w.Sums)
@@ -145,7 +145,7 @@ func buildGlobalAvgPool(c *run.Compiler) run.Action {
 
 func buildGlobalAvgPoolGrad(c *run.Compiler) run.Action {
 	dy, dx := c.In(0), c.Out(0)
-	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		to, own := f.At(dx, w, i), w.Floats(dx.Channels)
 		for ch, g := range f.At(dy, w, i) {
 			own[ch] = g / float32(dx.Positions)

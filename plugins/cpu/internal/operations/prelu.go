@@ -29,7 +29,7 @@ func buildPreluGradInput(c *run.Compiler) run.Action {
 func perChannel(c *run.Compiler, at func(f *run.Frame, ch int, x [][]float32, i int) float32,
 	operands ...*run.Value) run.Action {
 	y := c.Out(0)
-	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		x := make([][]float32, 0, 2)
 		for _, v := range operands {
 			x = append(x, f.At(v, w, i))

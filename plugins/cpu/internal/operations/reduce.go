@@ -15,7 +15,7 @@ func buildReduce(c *run.Compiler) run.Action {
 		divisor = float64(x.Count / max(y.Count, 1))
 	}
 	logical := run.RowMajor(x.Shape)
-	return run.ByUnit(y.Kind, run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return run.ByUnit(y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		sum := w.Doubles(y.Count)
 		clear(sum)
 		in, out := f.Unit(x, w, y.Kind, i), f.Unit(y, w, y.Kind, i)

@@ -29,7 +29,7 @@ func buildChannelSum(c *run.Compiler) run.Action {
 func buildSumRows(c *run.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	strides, logical := x.Strides(), run.RowMajor(x.Shape)
-	return run.Action{AsHalves: [][]*run.Value{{x}}, Once: func(f *run.Frame) error {
+	return &run.AtOnce{Storage: run.Storage{AsHalves: [][]*run.Value{{x}}}, Do: func(f *run.Frame) error {
 		f.Each(len(f.Rows), func(w *run.Worker, r int) {
 			sum := w.Doubles(x.Count)
 			clear(sum)

@@ -19,7 +19,7 @@ func lines(c *run.Compiler, do func(y []float32, x [][]float32, at int, l line))
 	shape := append([]int{}, y.Shape...)
 	shape[axis] = 1
 	logical := run.RowMajor(shape)
-	return run.ByUnit(y.Kind, run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return run.ByUnit(y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		x := make([][]float32, len(in))
 		for k, v := range in {
 			x[k] = run.View[float32](f.Unit(v, w, y.Kind, i))

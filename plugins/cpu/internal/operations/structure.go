@@ -50,7 +50,7 @@ func (m *move) action() run.Action {
 	case 8:
 		copyUnit = moveUnit[uint64]
 	}
-	return run.ByUnit(m.y.Kind, run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return run.ByUnit(m.y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		dst := f.Unit(m.y, w, m.y.Kind, i)
 		if m.fill {
 			m.setAll(dst)
@@ -107,18 +107,28 @@ func buildConcat(c *run.Compiler) run.Action {
 
 // sequence returns the action that does several, all by rows or none.
 func sequence(actions []run.Action) run.Action {
-	if actions[0].Row == nil {
+	var whole []*run.AtOnce
+	var rows []*run.ByRows
+	for _, a := range actions {
+		switch a := a.(type) {
+		case *run.AtOnce:
+			whole = append(whole, a)
+		case *run.ByRows:
+			rows = append(rows, a)
+		}
+	}
+	if rows == nil {
 		return run.Whole(func(f *run.Frame) error {
-			for _, a := range actions {
-				if err := a.Once(f); err != nil {
+			for _, a := range whole {
+				if err := a.Do(f); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	}
-	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-		for _, a := range actions {
+	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		for _, a := range rows {
 			a.Row(f, w, i, 0, 1)
 		}
 	}}

@@ -66,7 +66,7 @@ type mixing func(sum []float64, i, j int, weight float64, from []float32)
 
 // resize adds up, per row in float64, what add makes of every part.
 func resize(c *run.Compiler, x, y *run.Value, parts [][]part, add mixing) run.Action {
-	return run.Action{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		from, sum := f.At(x, w, i), w.Doubles(y.Count)
 		clear(sum)
 		for i, list := range parts {

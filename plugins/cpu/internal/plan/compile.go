@@ -38,7 +38,7 @@ func Compile(on *run.Machine, m *run.Memory, fn *graph.Function, given map[strin
 		c.Fn.Groups = schedule(c.Fn, actions, c.Follows, c.Closing)
 		halve(c)
 		for _, g := range c.Fn.Groups {
-			if g.Rows {
+			if g.ByRows() {
 				widen(c, g)
 				newLinker(c.Fn, g).link()
 			}

@@ -26,7 +26,7 @@ type halver struct {
 // use is an action that reads or makes a value.
 type use struct {
 	group  *run.Group
-	action *run.Action
+	action run.Action
 	makes  bool
 }
 
@@ -34,10 +34,10 @@ type use struct {
 func halve(c *run.Compiler) {
 	h := &halver{Compiler: c, uses: map[*run.Value][]use{}}
 	for _, g := range c.Fn.Groups {
-		for k := range g.Actions {
+		for k, a := range g.All() {
 			n := &c.Fn.Nodes[g.Nodes[k]]
-			h.note(n.In, use{g, &g.Actions[k], false})
-			h.note(n.Out, use{g, &g.Actions[k], true})
+			h.note(n.In, use{g, a, false})
+			h.note(n.Out, use{g, a, true})
 		}
 	}
 	for id, v := range c.Fn.Known {
@@ -67,7 +67,9 @@ func (h *halver) note(values []graph.Value, u use) {
 
 // possible reports whether all actions that are not by rows take v as a half.
 func (h *halver) possible(v *run.Value) bool {
-	return !slices.ContainsFunc(h.uses[v], func(u use) bool { return !u.group.Rows && !u.action.Takes(v) })
+	return !slices.ContainsFunc(h.uses[v], func(u use) bool {
+		return !u.group.ByRows() && !u.action.Stores().Takes(v)
+	})
 }
 
 // local reports whether only one group of rows knows v.
@@ -75,7 +77,7 @@ func (h *halver) local(id graph.Value, v *run.Value) bool {
 	all, made := h.uses[v], false
 	for _, u := range all {
 		made = made || u.makes
-		if u.group != all[0].group || !u.group.Rows {
+		if u.group != all[0].group || !u.group.ByRows() {
 			return false
 		}
 	}
@@ -84,5 +86,5 @@ func (h *halver) local(id graph.Value, v *run.Value) bool {
 
 // wanted reports whether all readers of v take it as a half.
 func (h *halver) wanted(v *run.Value) bool {
-	return !slices.ContainsFunc(h.uses[v], func(u use) bool { return !u.makes && !u.action.Takes(v) })
+	return !slices.ContainsFunc(h.uses[v], func(u use) bool { return !u.makes && !u.action.Stores().Takes(v) })
 }

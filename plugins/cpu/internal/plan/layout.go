@@ -64,7 +64,7 @@ func (l *layout) result(i int, v graph.Value) {
 	x := l.Fn.Known[v]
 	last, place := l.lastUse(v, i)
 	g := l.groupOf[i]
-	if x.Kind == graph.Rows && l.Fn.Groups[g-1].Rows && last == g {
+	if x.Kind == graph.Rows && l.Fn.Groups[g-1].ByRows() && last == g {
 		x.Local = true
 		x.Slot = &run.Slot{Fixed: x.Held(), From: l.place[i], To: place}
 		l.Fn.Groups[g-1].Local = append(l.Fn.Groups[g-1].Local, x.Slot)

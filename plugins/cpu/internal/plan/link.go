@@ -151,7 +151,7 @@ func (l *linker) held(first, last int) (n int) {
 // course returns the steps of a chain: some parts of its last result, as many as
 // may be dealt to workers evenly.
 func (l *linker) course(first, last int) run.Course {
-	end := &l.Actions[last-1]
+	end := l.Actions[last-1]
 	unit, bytes := 1, 0
 	for _, a := range l.Actions[first:last] {
 		if a.Positions == end.Positions {
@@ -182,7 +182,7 @@ func (l *linker) step(first, last int, s run.Stretch) []run.Stretch {
 	all := make([]run.Stretch, last-first)
 	all[last-1-first] = s
 	for k := last - 1; k >= first; k-- {
-		s, a := &all[k-first], &l.Actions[k]
+		s, a := &all[k-first], l.Actions[k]
 		if s.To == 0 { // nobody in the chain reads it
 			*s = all[len(all)-1]
 		}
@@ -207,7 +207,7 @@ func (l *linker) step(first, last int, s run.Stretch) []run.Stretch {
 // makes a course of it. What only the chain reads is then the worker's own,
 // and no more of it is kept than a step needs, in turn, if the actions can do that.
 func (l *linker) settle(c *run.Chain) {
-	if !slices.ContainsFunc(l.Actions[c.First+1:c.Last], func(a run.Action) bool { return a.Needs != nil }) {
+	if !slices.ContainsFunc(l.Actions[c.First+1:c.Last], func(a *run.ByRows) bool { return a.Needs != nil }) {
 		return
 	}
 	c.Course = l.course(c.First, c.Last)

@@ -22,7 +22,7 @@ type scheduler struct {
 
 // schedule returns the groups of a function whose nodes have these actions.
 func schedule(fn *run.Function, actions []run.Action, follows, closing map[graph.Value]bool) []*run.Group {
-	s := &scheduler{fn: fn, follows: follows, closing: closing, rows: &run.Group{Rows: true},
+	s := &scheduler{fn: fn, follows: follows, closing: closing, rows: &run.Group{},
 		made: map[graph.Value]bool{}}
 	for i, a := range actions {
 		s.add(i, a)
@@ -34,13 +34,14 @@ func schedule(fn *run.Function, actions []run.Action, follows, closing map[graph
 // add puts node i where it belongs.
 func (s *scheduler) add(i int, a run.Action) {
 	n := &s.fn.Nodes[i]
-	switch {
-	case n.Op == graph.AllReduce:
+	switch a := a.(type) {
+	case nil: // it is part of the exchange before
+	case *run.Exchange:
 		s.reduce(i, a)
-	case a.Row == nil:
-		s.later = append(s.later, &run.Group{Nodes: []int{i}, Actions: []run.Action{a}})
+	case *run.AtOnce:
+		s.later = append(s.later, &run.Group{Nodes: []int{i}, Alone: a})
 		s.mark(n, true)
-	default:
+	case *run.ByRows:
 		if slices.ContainsFunc(n.In, func(v graph.Value) bool { return s.made[v] }) {
 			s.flush()
 		}
@@ -52,16 +53,13 @@ func (s *scheduler) add(i int, a run.Action) {
 // reduce adds an all-reduce: those that follow each other are one group. What
 // no node waits for is put off. Else the exchange begins, what was put off and
 // does not concern it is done, and then it is waited for.
-func (s *scheduler) reduce(i int, a run.Action) {
+func (s *scheduler) reduce(i int, a *run.Exchange) {
 	result := s.fn.Nodes[i].Out[0]
-	if s.follows[result] {
-		return // it is part of the one before
-	}
 	nodes := []int{i}
 	for k := i + 1; k < len(s.fn.Nodes) && len(s.fn.Nodes[k].Out) > 0 && s.follows[s.fn.Nodes[k].Out[0]]; k++ {
 		nodes = append(nodes, k)
 	}
-	start := &run.Group{Nodes: nodes, Actions: []run.Action{a}}
+	start := &run.Group{Nodes: nodes, Alone: a}
 	if s.closing[result] {
 		s.later = append(s.later, start)
 		return
@@ -70,7 +68,7 @@ func (s *scheduler) reduce(i int, a run.Action) {
 	s.later, besides = s.concern(nodes)
 	s.flush()
 	s.groups = append(append(s.groups, start), besides...)
-	s.groups = append(s.groups, &run.Group{Nodes: nodes, Actions: []run.Action{run.Whole(a.Await)}})
+	s.groups = append(s.groups, &run.Group{Nodes: nodes, Alone: run.Whole(a.Await)})
 }
 
 // concern divides what was put off into what has to come before the all-reduces
@@ -117,6 +115,6 @@ func (s *scheduler) flush() {
 		s.groups = append(s.groups, s.rows)
 	}
 	s.groups = append(s.groups, s.later...)
-	s.rows, s.later = &run.Group{Rows: true}, nil
+	s.rows, s.later = &run.Group{}, nil
 	clear(s.made)
 }

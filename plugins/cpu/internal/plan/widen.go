@@ -12,7 +12,7 @@ type widener struct {
 	*run.Compiler
 	group *run.Group
 	nodes []int
-	done  []run.Action
+	done  []*run.ByRows
 	wides map[*run.Value]*run.Wide
 }
 
@@ -27,11 +27,11 @@ func widen(c *run.Compiler, g *run.Group) {
 }
 
 // add adds the action of a node, behind what it needs.
-func (w *widener) add(node int, a run.Action) {
+func (w *widener) add(node int, a *run.ByRows) {
 	n := &w.Fn.Nodes[node]
 	var wides []*run.Wide
 	for _, id := range n.In {
-		if id != graph.None && w.apart(&a, w.Fn.Known[id]) {
+		if id != graph.None && w.apart(a, w.Fn.Known[id]) {
 			wides = append(wides, w.need(node, id))
 		}
 	}
@@ -40,7 +40,7 @@ func (w *widener) add(node int, a run.Action) {
 		x.Last = k
 	}
 	for _, id := range n.Out {
-		if v := w.Fn.Known[id]; w.apart(&a, v) {
+		if v := w.Fn.Known[id]; w.apart(a, v) {
 			w.newWide(id, k)
 		}
 	}
@@ -48,7 +48,7 @@ func (w *widener) add(node int, a run.Action) {
 }
 
 // apart reports whether v is a half that the action does not take.
-func (w *widener) apart(a *run.Action, v *run.Value) bool { return v.Half && !a.Takes(v) }
+func (w *widener) apart(a *run.ByRows, v *run.Value) bool { return v.Half && !a.Takes(v) }
 
 // need returns the wide of a value for the next action, and has it made unless
 // it is there.
@@ -71,13 +71,14 @@ func (w *widener) newWide(id graph.Value, k int) {
 }
 
 // widening returns the action that makes the wide of a half.
-func (w *widener) widening(id graph.Value) run.Action {
+func (w *widener) widening(id graph.Value) *run.ByRows {
 	kernels, v := w.Kernels, w.Fn.Known[id]
-	return run.BySpan(run.Action{Widens: w.wides[v], Work: v.Count / 16, Positions: v.Positions, Step: 1,
-		Width: v.Channels, Pointwise: true, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+	return run.BySpan(&run.ByRows{Widens: w.wides[v], Work: v.Count / 16, Spans: run.Spans{
+		Positions: v.Positions, Step: 1, Width: v.Channels, Pointwise: true,
+		Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
 			from, to = from*v.Channels, to*v.Channels
 			kernels.WidenBF16(f.At(v, w, i)[from:to], f.Half(v, w, i)[from:to])
-		}})
+		}}})
 }
 
 // storing is what is done to a result of an action where it is stored.
@@ -89,7 +90,7 @@ type storing struct {
 
 // stores returns the action of node n with its results rounded that are not yet,
 // and those narrowed that it does not take as halves.
-func (w *widener) stores(n *graph.Node, a run.Action) run.Action {
+func (w *widener) stores(n *graph.Node, a *run.ByRows) *run.ByRows {
 	var all []storing
 	for _, id := range n.Out {
 		v := w.Fn.Known[id]

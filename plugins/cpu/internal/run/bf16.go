@@ -18,23 +18,28 @@ func (c *Compiler) BF16(v *Value) bool { return c.Reduced && device.StoredBF16(v
 // Rounded returns the action of the current node with its results rounded; one
 // by rows gets that when it is known which of them are halves.
 func (c *Compiler) Rounded(a Action) Action {
-	if a.Rounds || c.selects() {
+	if a == nil { // it is refused, or another node's action does its work
+		return nil
+	}
+	s := a.Stores()
+	if s.Rounds || c.selects() {
 		return a
 	}
 	for _, id := range c.Node.Out {
 		if v := c.Fn.Known[id]; c.BF16(v) {
-			a.Unrounded = append(a.Unrounded, v)
+			s.Unrounded = append(s.Unrounded, v)
 		}
 	}
-	if a.Once == nil || len(a.Unrounded) == 0 {
+	once, ok := a.(*AtOnce)
+	if !ok || len(s.Unrounded) == 0 {
 		return a
 	}
-	once, kernels := a.Once, c.Kernels
-	a.Once = func(f *Frame) error {
-		if err := once(f); err != nil {
+	do, kernels := once.Do, c.Kernels
+	once.Do = func(f *Frame) error {
+		if err := do(f); err != nil {
 			return err
 		}
-		for _, v := range a.Unrounded {
+		for _, v := range s.Unrounded {
 			if v.Half {
 				continue // the action has narrowed it
 			}

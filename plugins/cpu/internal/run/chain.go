@@ -49,7 +49,7 @@ func (g *Group) row(c Chain, f *Frame, w *Worker, i, piece, pieces int) {
 }
 
 // spanOf returns how many positions should pass through the actions together.
-func spanOf(a []Action) int {
+func spanOf(a []*ByRows) int {
 	const bytes, tile = 192 << 10, 12
 	width := 0
 	for _, x := range a {
@@ -59,18 +59,17 @@ func spanOf(a []Action) int {
 }
 
 // steps returns how many steps of positions a row has.
-func (a *Action) steps() int { return (a.Positions + a.Step - 1) / a.Step }
+func (s *Spans) steps() int { return (s.Positions + s.Step - 1) / s.Step }
 
 // cut returns the positions of a piece of a row, in whole steps.
-func (a *Action) cut(piece, pieces int) (from, to int) {
-	n := a.steps()
-	return min(n*piece/pieces*a.Step, a.Positions), min(n*(piece+1)/pieces*a.Step, a.Positions)
+func (s *Spans) cut(piece, pieces int) (from, to int) {
+	n := s.steps()
+	return min(n*piece/pieces*s.Step, s.Positions), min(n*(piece+1)/pieces*s.Step, s.Positions)
 }
 
 // BySpan returns a, whose rows are computed by spans.
-func BySpan(a Action) Action {
-	span := a.Span
-	cut := a
+func BySpan(a *ByRows) *ByRows {
+	span, cut := a.Span, a.Spans
 	a.Row = func(f *Frame, w *Worker, i, piece, pieces int) {
 		if from, to := cut.cut(piece, pieces); from < to {
 			span(f, w, i, from, to)
@@ -81,9 +80,9 @@ func BySpan(a Action) Action {
 
 // Unit returns what spans are multiples of in a course. Those of windows need not
 // be whole tiles.
-func (a *Action) Unit() int {
-	if a.Step == kernel.WindowPositions {
+func (s *Spans) Unit() int {
+	if s.Step == kernel.WindowPositions {
 		return 1
 	}
-	return a.Step
+	return s.Step
 }

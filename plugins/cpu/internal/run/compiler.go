@@ -61,7 +61,7 @@ func (c *Compiler) Refuse(why string) Action {
 	}
 	c.Refusals = append(c.Refusals, device.Refusal{
 		Function: c.Fn.Name, Node: c.Fn.NodeName(&given), Op: given.Op, Why: why})
-	return Action{}
+	return nil
 }
 
 // In returns operand i of the current node, nil if it is absent.

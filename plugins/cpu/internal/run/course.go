@@ -19,7 +19,7 @@ type Course [][]Stretch
 
 // run passes piece of pieces of row i through the actions of a chain. What
 // pieces compute both is in the memory of their own workers.
-func (c Course) run(a []Action, f *Frame, w *Worker, i, piece, pieces int) {
+func (c Course) run(a []*ByRows, f *Frame, w *Worker, i, piece, pieces int) {
 	first, last := len(c)*piece/pieces, len(c)*(piece+1)/pieces
 	for n := first; n < last; n++ {
 		for k := range a {

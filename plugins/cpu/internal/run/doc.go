@@ -1,7 +1,8 @@
 // Package run is what a compiled function is made of and how it runs.
 //
-// A Compiler stands at one node, and its Builder returns an Action: functions
-// that compute rows, parts of rows, or everything at once. Values know where they
+// A Compiler stands at one node, and its Builder returns an Action, of one of three
+// kinds: AtOnce does everything at once, an Exchange meets other devices, ByRows
+// computes rows, and positions of rows if it has Spans. Values know where they
 // lie in memory, a Frame is one run, a Group is what runs between two barriers,
 // and in a Group a Chain of actions passes over a row while it is in the cache.
 //

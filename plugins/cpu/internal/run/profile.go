@@ -19,11 +19,9 @@ func (p Profile) run(f *Frame, g *Group, fn *Function) error {
 	began := time.Now()
 	timed := *g
 	timed.Actions = slices.Clone(g.Actions)
-	spent := make([]atomic.Int64, len(g.Actions))
-	if g.Rows {
-		for k := range timed.Actions {
-			timed.Actions[k] = timed.Actions[k].timed(&spent[k])
-		}
+	spent := make([]atomic.Int64, len(g.All()))
+	for k := range timed.Actions {
+		timed.Actions[k] = timed.Actions[k].timed(&spent[k])
 	}
 	err := timed.run(f)
 	took, all := time.Since(began), int64(0)
@@ -32,7 +30,7 @@ func (p Profile) run(f *Frame, g *Group, fn *Function) error {
 	}
 	for k, node := range g.Nodes[:len(spent)] { // all-reduces of one exchange are one action
 		share := took
-		if g.Rows {
+		if g.ByRows() {
 			share = time.Duration(float64(took) * float64(spent[k].Load()) / float64(max(all, 1)))
 		}
 		p[fn.given(fn.Nodes[node].Out[0])] += share
@@ -41,9 +39,9 @@ func (p Profile) run(f *Frame, g *Group, fn *Function) error {
 }
 
 // timed returns an action by rows that adds the nanoseconds that it takes.
-func (a Action) timed(spent *atomic.Int64) Action {
+func (a *ByRows) timed(spent *atomic.Int64) *ByRows {
 	add := func(began time.Time) { spent.Add(int64(time.Since(began))) }
-	t := a
+	t := *a
 	t.Row = func(f *Frame, w *Worker, i, piece, pieces int) {
 		defer add(time.Now())
 		a.Row(f, w, i, piece, pieces)
@@ -66,7 +64,7 @@ func (a Action) timed(spent *atomic.Int64) Action {
 			a.Finish(f)
 		}
 	}
-	return t
+	return &t
 }
 
 // Nodes returns the profile in the order of the nodes of fn, as it was given.

@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 )
 
-// Any returns a model of the zoo by name, with new weights drawn from seed 0,
-// or that of a file: to measure it, not to predict.
+// Any returns a model of the zoo by name, with new weights drawn from seed 0 and,
+// where o says so, another input [C,H,W], or that of a file: to measure it, not
+// to predict.
 func Any(name string, o Options) (*Opened, error) {
 	if _, err := models.Lookup(name); err != nil {
 		m, fileErr := Open(name, o)
@@ -17,7 +19,14 @@ func Any(name string, o Options) (*Opened, error) {
 		}
 		return m, nil
 	}
-	m, err := models.Build(name, models.Options{})
+	var input models.Size
+	if len(o.Input) > 0 {
+		if len(o.Input) != 3 {
+			return nil, problem.New("input", fmt.Sprint(o.Input), "want [C,H,W] for "+name, "")
+		}
+		input = models.Size{Height: o.Input[1], Width: o.Input[2], Channels: o.Input[0]}
+	}
+	m, err := models.Build(name, models.Options{Input: input})
 	if err != nil {
 		return nil, err
 	}

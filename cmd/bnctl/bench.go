@@ -21,6 +21,7 @@ name of the zoo or a file.
 
    bnctl bench resnet20 --batch 32
    bnctl bench resnet20 --mode train --batch 128 --devices 2xcpu
+   bnctl bench unet-bn --batch 4 --input 3,256,256
    bnctl bench mobilenetv2 --batch 8 --profile
    bnctl bench resnet50 --batch 8 --precision bf16
    bnctl bench resnet18 --mode train --batch 16 --replicas 2 --scaling 1,2 --threads 1`,
@@ -83,11 +84,13 @@ func benchOptions(c *cli.Context) (bench.Options, error) {
 }
 
 // benchFile returns what the flags say of the file of the model; of a model of
-// the zoo they say nothing.
+// the zoo they say how large its input is.
 func benchFile(c *cli.Context, name string) (modelfile.Options, error) {
-	if _, err := models.Lookup(name); err != nil {
-		return modelOptions(c)
+	if _, err := models.Lookup(name); err == nil {
+		err := without(c, name+" is a name of the zoo", "arch", "key", "drop", "preprocess", "mean", "std")
+		if err != nil {
+			return modelfile.Options{}, err
+		}
 	}
-	return modelfile.Options{}, without(c, name+" is a name of the zoo", "arch", "key", "drop",
-		"preprocess", "mean", "std")
+	return modelOptions(c)
 }

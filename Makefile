@@ -26,6 +26,13 @@ check: ## what CI runs besides: formatting, staticcheck (staticcheck.conf), race
 	GOARCH=arm64 $(GO) vet ./...
 	GO=$(GO) sh scripts/machines.sh
 
+# RECIPE='--epochs 2 --val glyphs' trains the whole (hours of qemu), whose sum is README's.
+.PHONY: test-arm64
+test-arm64: build ## README's recipe trained by an arm64 build, class fma by NEON, under qemu-user, which it installs (Debian): the bytes of this machine (minutes)
+	command -v qemu-aarch64 >/dev/null || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends qemu-user; }
+	GO=$(GO) sh scripts/arm64.sh bin/bnctl $(RECIPE)
+
 .PHONY: test-amx
 test-amx: ## kernels and device in class amx, its instructions emulated (Linux, gcc, a processor with AVX512_BF16)
 	$(GO) test -C plugins/cpu/internal/kernel/_asm .
@@ -87,11 +94,11 @@ chaos-mpi: build ## machines in namespaces: 20 devices killed, 10 ranks killed o
 test-peers: ## goldens made again by PyTorch and others, formats read by their own programs, grpcurl asks serve; installs them
 	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test $(PATIENT) -count=1 -run Peer ./...
 
-# ROWS=infer,infer-bf16,train,train-bf16,devices,process,cold,input picks groups of rows, ONLY='resnet20.*batch 8' rows by name; PYTHON= the reader's own.
+# ROWS=infer,infer-bf16,train,train-bf16,pixels-train,pixels-infer,devices,process,cold,input picks groups of rows, ONLY='resnet20.*batch 8' rows by name; PYTHON= the reader's own.
 .PHONY: bench-peers
-bench-peers: build ## side by side with ONNX Runtime and PyTorch, which it installs; prints the table of docs/results.md
+bench-peers: build ## side by side with ONNX Runtime, oneDNN and PyTorch, which it installs; prints the table of docs/results.md
 	$(GO) run ./scripts/benchpeers -models "$$(sh scripts/peers.sh models)" -modules "$$(sh scripts/peers.sh)" \
-		-python "$(or $(PYTHON),/usr/bin/python3)" -rows "$(ROWS)" -only "$(ONLY)"
+		-onednn "$$(sh scripts/peers.sh onednn)" -python "$(or $(PYTHON),/usr/bin/python3)" -rows "$(ROWS)" -only "$(ONLY)"
 
 # NETWORKS=resnet20 picks networks.
 .PHONY: bench-serve

@@ -3,7 +3,8 @@
 # as they are missing: PyTorch, torchvision, ONNX, h5py and numpy from Debian, ONNX
 # Runtime from npm. PYTHON names another Python, which must have them.
 # Prints what NODE_PATH has to be; nothing is written into the checkout.
-# `peers.sh models` also writes the networks of bench-peers, and prints their folder.
+# `peers.sh models` also writes the networks of bench-peers, and prints their folder;
+# `peers.sh onednn` also builds peers/onednn.c with Debian's oneDNN, and prints the program.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 dir=${PEERS_DIR:-$HOME/.cache/bnctl-peers}
@@ -24,12 +25,22 @@ if [ ! -d "$dir/node_modules/onnxruntime-node" ]; then
 	(cd "$dir" && npm init -y && ONNXRUNTIME_NODE_INSTALL_CUDA=skip npm install --ignore-scripts onnxruntime-node@1.30.0) >&2
 fi
 if [ "$1" = models ]; then
-	if [ ! -f "$dir/bench/mobilenetv2.onnx" ]; then
+	if [ ! -f "$dir/bench/deeplabv3-resnet50.onnx" ]; then
 		echo "peers: writing the networks into $dir/bench" >&2
 		mkdir -p "$dir/bench"
 		$python -W ignore "$here/peers/networks.py" "$dir/bench" >&2
 	fi
 	echo "$dir/bench"
+	exit
+fi
+if [ "$1" = onednn ]; then
+	if [ ! -e /usr/include/dnnl.h ] || ! command -v cc >/dev/null; then
+		echo "peers: installing libdnnl-dev and gcc" >&2
+		{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
+			libdnnl-dev gcc libc6-dev; } >&2
+	fi
+	cc -O2 -o "$dir/onednn" "$here/peers/onednn.c" -ldnnl -lm
+	echo "$dir/onednn"
 	exit
 fi
 echo "$dir/node_modules"

@@ -1,5 +1,5 @@
 // Benchpeers measures bnctl beside the programs that its users would take
-// instead: ONNX Runtime to predict, PyTorch to train. The two sides of a row are
+// instead: ONNX Runtime, oneDNN and PyTorch to predict, PyTorch to train. The two sides of a row are
 // measured in turn, A B A B, and medians are compared; before and after every
 // row the rate of multiply-adds says what state the machine was in.
 //
@@ -26,6 +26,7 @@ type options struct {
 	models  string // folder with NAME.onnx and NAME.pth
 	modules string // NODE_PATH
 	python  string
+	onednn  string // what scripts/peers/onednn.c makes
 	rows    string
 	only    string
 	rounds  int
@@ -38,6 +39,7 @@ func main() {
 	flag.StringVar(&o.models, "models", "", "folder with the networks of scripts/peers/networks.py")
 	flag.StringVar(&o.modules, "modules", "", "folder with onnxruntime-node")
 	flag.StringVar(&o.python, "python", "/usr/bin/python3", "a Python with torch")
+	flag.StringVar(&o.onednn, "onednn", "", "the program of scripts/peers/onednn.c")
 	flag.StringVar(&o.rows, "rows", "", "groups of rows, comma-separated (default: all): "+strings.Join(groups(),
 		","))
 	flag.StringVar(&o.only, "only", "", "rows whose name this regular expression finds: resnet20.*batch 32")

@@ -12,6 +12,7 @@ type bench struct {
 	options
 	ctx   context.Context
 	peers map[string]*peer // by command
+	once  []string         // what peers that do not stay loaded are: "oneDNN 2.6.3"
 	files map[string]string
 }
 

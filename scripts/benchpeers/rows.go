@@ -38,13 +38,14 @@ func groups() []string {
 
 // rows returns all rows.
 func rows() []row {
-	return slices.Concat(inferRows(), halfInferRows(), trainRows(), halfTrainRows(), deviceRows(),
+	return slices.Concat(inferRows(), halfInferRows(), trainRows(), halfTrainRows(), pixelRows(), deviceRows(),
 		processRows(), coldRows(), inputRows())
 }
 
 var threadCounts = []int{1, 2}
 
-// inferRows are predictions against ONNX Runtime, both with the same weights.
+// inferRows are predictions against the best of ONNX Runtime, oneDNN and PyTorch, where the
+// first has the same weights.
 func inferRows() []row {
 	var list []row
 	for _, m := range []struct {
@@ -58,7 +59,8 @@ func inferRows() []row {
 					name: fmt.Sprintf("%s, batch %d, %s", m.name, batch, count(threads, "thread")),
 					ours: side{"bnctl", bnctlRate(modelFile(m.name), "--mode", "infer",
 						"--batch", fmt.Sprint(batch), "--threads", fmt.Sprint(threads))},
-					theirs: []side{onnxRuntime(m.name, batch, threads)}})
+					theirs: []side{onnxRuntime(m.name, batch, threads), oneDNN(m.name, batch, threads),
+						pyTorch(m.name, batch, threads, "frozen")}})
 			}
 		}
 	}

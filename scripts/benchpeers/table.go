@@ -23,7 +23,7 @@ func (r result) verdict() string {
 // print writes the tables as markdown, a table for each group.
 func (b *bench) print(w io.Writer, done []result) {
 	fmt.Fprintf(w, "Machine: %s, %d logical CPUs, %s.", processor(), runtime.NumCPU(), runtime.GOOS)
-	var peers []string
+	peers := slices.Clone(b.once)
 	for _, p := range b.peers {
 		peers = append(peers, p.about)
 	}

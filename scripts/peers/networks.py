@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """networks.py: the networks of `make bench-peers` in PyTorch.
 
-Run as `networks.py FOLDER` it writes NAME.onnx and NAME.pth of the networks
-that are compared in inference: weights and statistics are random, from a fixed
-seed, and far from 0 and 1.
+Run as `networks.py FOLDER` it writes NAME.onnx, NAME.pth and NAME.layers (layers.py)
+of the networks that are compared in inference: weights and statistics are random,
+from a fixed seed, and far from 0 and 1.
 """
 import os
 import sys
@@ -13,6 +13,8 @@ import torchvision
 from torch import nn
 from torch.nn import functional as F
 
+import layers
+
 # Input of one sample, (C, H, W), and number of classes.
 INPUTS = {
     "resnet20": ((3, 32, 32), 10),
@@ -20,7 +22,10 @@ INPUTS = {
     "resnet50": ((3, 224, 224), 1000),
     "mobilenetv2": ((3, 224, 224), 1000),
     "lenet-bn": ((1, 28, 28), 10),
+    "unet-bn": ((3, 256, 256), 6),
+    "deeplabv3-resnet50": ((3, 256, 256), 21),
 }
+PIXELS = ("unet-bn", "deeplabv3-resnet50")  # a class for each pixel
 
 
 class BasicBlock(nn.Module):
@@ -82,6 +87,44 @@ class LeNetBN(nn.Module):
         return self.fc2(F.relu(self.fc1(x.flatten(1))))
 
 
+class UNetBN(nn.Module):
+    """U-Net (Ronneberger et al. 2015) of 4 levels and 16 channels, as models/unet.go has it."""
+
+    def __init__(self):
+        super().__init__()
+        widths = [16, 32, 64, 128, 256]
+        self.down = nn.ModuleList(self.twice(a, b) for a, b in zip([3] + widths, widths))
+        self.up = nn.ModuleList(self.twice(a + b, b) for a, b in zip(widths[1:], widths))
+        self.head = nn.Conv2d(16, 6, 1)
+
+    @staticmethod
+    def twice(before, after):
+        return nn.Sequential(nn.Conv2d(before, after, 3, padding=1, bias=False), nn.BatchNorm2d(after), nn.ReLU(True),
+                             nn.Conv2d(after, after, 3, padding=1, bias=False), nn.BatchNorm2d(after), nn.ReLU(True))
+
+    def forward(self, x):
+        skips = []
+        for k, down in enumerate(self.down):
+            x = down(F.max_pool2d(x, 2) if k else x)
+            skips.append(x)
+        for k in (3, 2, 1, 0):
+            x = F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False)
+            x = self.up[k](torch.cat([skips[k], x], 1))
+        return self.head(x)
+
+
+class DeepLabV3(nn.Module):
+    """torchvision's, without the auxiliary head; logits of the input's size."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = torchvision.models.segmentation.deeplabv3_resnet50(
+            weights=None, weights_backbone=None, num_classes=21, aux_loss=False)
+
+    def forward(self, x):
+        return self.net(x)["out"]
+
+
 def build(name):
     """A new network, the same each time."""
     torch.manual_seed(1)
@@ -91,6 +134,8 @@ def build(name):
         "resnet50": torchvision.models.resnet50,
         "mobilenetv2": torchvision.models.mobilenet_v2,
         "lenet-bn": LeNetBN,
+        "unet-bn": UNetBN,
+        "deeplabv3-resnet50": DeepLabV3,
     }[name]()
 
 
@@ -106,13 +151,15 @@ def scramble(network):
 
 
 def export(folder):
-    for name in ("resnet20", "resnet18", "resnet50", "mobilenetv2"):
+    for name in ("resnet20", "resnet18", "resnet50", "mobilenetv2") + PIXELS:
         network = scramble(build(name))
         torch.save(network.state_dict(), os.path.join(folder, name + ".pth"))
         options = dict(input_names=["x"], output_names=["y"], opset_version=13, do_constant_folding=True,
                        dynamic_axes={"x": {0: "n"}, "y": {0: "n"}})
         if int(torch.__version__.split(".")[0]) >= 2:
             options["dynamo"] = False
+        if name not in PIXELS:
+            layers.write(network, INPUTS[name][0], os.path.join(folder, name + ".layers"))
         torch.onnx.export(network, torch.zeros(2, *INPUTS[name][0]), os.path.join(folder, name + ".onnx"), **options)
 
 

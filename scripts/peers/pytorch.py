@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""pytorch.py THREADS: trains networks in PyTorch for `make bench-peers`.
+"""pytorch.py THREADS: trains networks in PyTorch, and predicts, for `make bench-peers`.
 
 Says what it is, then answers every line of standard input with a line: a JSON
-object {"model", "batch", "format": "nchw" or "nhwc", "seconds"} with
-{"images_per_s"}. A step is forward, backward, and SGD with momentum.
+object {"model", "batch", "format": "nchw", "nhwc" or "frozen", "seconds"} with
+{"images_per_s"}. A step is forward, backward, and SGD with momentum; of "frozen" it
+is a prediction by torch.jit.optimize_for_inference.
 OMP_NUM_THREADS and OPENBLAS_NUM_THREADS must say THREADS too.
 """
 import json
@@ -21,16 +22,34 @@ loaded = {}
 
 
 def stepper(model, batch, form):
-    """A function that makes one training step."""
+    """A function that makes one step."""
     key = (model, batch, form)
     if key in loaded:
         return loaded[key]
     loaded.clear()
+    loaded[key] = predicter(model, batch) if form == "frozen" else trainer(model, batch, form)
+    return loaded[key]
+
+
+def predicter(model, batch):
+    network = networks.scramble(networks.build(model))
+    x = torch.randn(batch, *networks.INPUTS[model][0])
+    with torch.no_grad():
+        frozen = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(network, x)))
+
+    def step():
+        with torch.no_grad():
+            frozen(x)
+
+    return step
+
+
+def trainer(model, batch, form):
     layout = torch.channels_last if form == "nhwc" else torch.contiguous_format
     network = networks.build(model).train().to(memory_format=layout)
     shape, classes = networks.INPUTS[model]
     x = torch.randn(batch, *shape).contiguous(memory_format=layout)
-    labels = torch.randint(0, classes, (batch,))
+    labels = torch.randint(0, classes, (batch, *shape[1:]) if model in networks.PIXELS else (batch,))
     optimizer = torch.optim.SGD(network.parameters(), lr=0.001, momentum=0.9, weight_decay=1e-4)
 
     def step():
@@ -38,13 +57,14 @@ def stepper(model, batch, form):
         F.cross_entropy(network(x), labels).backward()
         optimizer.step()
 
-    loaded[key] = step
     return step
 
 
 def measure(step, seconds):
-    """Steps per second, after two steps that do not count."""
-    for _ in range(2):
+    """Steps per second, after two steps that do not count, one where they are slow."""
+    began = time.perf_counter()
+    step()
+    if time.perf_counter() - began < 2:
         step()
     began, n = time.perf_counter(), 0
     while n == 0 or time.perf_counter() - began < seconds:

@@ -1,0 +1,26 @@
+package main
+
+import "fmt"
+
+// pixelRows are networks that give each pixel a class, batch 4 of 256 by 256: training against
+// PyTorch, predictions against the best of ONNX Runtime and PyTorch.
+func pixelRows() []row {
+	var list []row
+	const batch, input = 4, "3,256,256"
+	for _, name := range []string{"unet-bn", "deeplabv3-resnet50"} {
+		for _, threads := range threadCounts {
+			rate := func(mode string, more ...string) side {
+				return side{"bnctl", bnctlRate(append([]string{name, "--mode", mode, "--input", input,
+					"--batch", fmt.Sprint(batch), "--threads", fmt.Sprint(threads)}, more...)...)}
+			}
+			title := fmt.Sprintf("%s, 256x256, batch %d, %s", name, batch, count(threads, "thread"))
+			list = append(list, row{group: "pixels-train", unit: "img/s", must: 1.3, aim: 1.3, threads: threads,
+				name: title, ours: rate("train", "--replicas", "2"),
+				theirs: []side{pyTorch(name, batch, threads, "nchw"), pyTorch(name, batch, threads, "nhwc")}},
+				row{group: "pixels-infer", unit: "img/s", must: 1.1, aim: 1.3, threads: threads, name: title,
+					ours:   rate("infer"),
+					theirs: []side{onnxRuntime(name, batch, threads), pyTorch(name, batch, threads, "frozen")}})
+		}
+	}
+	return list
+}

@@ -1,0 +1,224 @@
+// onednn FILE BATCH SECONDS: predicts by oneDNN 2.6 for `make bench-peers`.
+//
+// FILE has a network's layers as layers.py writes them. Each is a primitive in the layout
+// that oneDNN likes best, its batch norm, addition and relu fused; changes of layout between
+// layers are steps of their own, and count. Weights are laid out before the clock starts.
+// Prints {"peer", "version", "images_per_s", "reorders"}. Threads: OMP_NUM_THREADS.
+// Build: cc -O2 onednn.c -ldnnl
+#include <dnnl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST = 512 };
+
+static void check(dnnl_status_t s, int line) {
+	if (s != dnnl_success) {
+		fprintf(stderr, "onednn.c:%d: status %d\n", line, s);
+		exit(1);
+	}
+}
+#define CHECK(call) check(call, __LINE__)
+
+typedef struct {
+	dnnl_primitive_t primitive;
+	dnnl_exec_arg_t args[6];
+	int count;
+} step;
+
+static dnnl_engine_t engine;
+static dnnl_stream_t stream;
+static step steps[2 * MOST];
+static int stepCount, reorders;
+static dnnl_memory_t results[MOST], input;
+
+// memory returns zeroed memory, or with fill small numbers of both signs.
+static dnnl_memory_t memory(const dnnl_memory_desc_t *d, int fill) {
+	dnnl_memory_t m;
+	void *data;
+	CHECK(dnnl_memory_create(&m, d, engine, DNNL_MEMORY_ALLOCATE));
+	CHECK(dnnl_memory_get_data_handle(m, &data));
+	size_t n = dnnl_memory_desc_get_size(d) / sizeof(float);
+	for (size_t i = 0; i < n; i++) ((float *)data)[i] = fill ? 0.05f * sinf(0.37f * i) : 0;
+	return m;
+}
+
+static const dnnl_memory_desc_t *desc(dnnl_memory_t m) {
+	const dnnl_memory_desc_t *d;
+	CHECK(dnnl_memory_get_memory_desc(m, &d));
+	return d;
+}
+
+static dnnl_memory_desc_t describe(int n, const dnnl_dim_t *dims, dnnl_format_tag_t tag) {
+	dnnl_memory_desc_t d;
+	CHECK(dnnl_memory_desc_init_by_tag(&d, n, dims, dnnl_f32, tag));
+	return d;
+}
+
+static void arg(step *s, int what, dnnl_memory_t m) {
+	s->args[s->count].arg = what;
+	s->args[s->count++].memory = m;
+}
+
+// arranged returns m in a layout; if it has another, a step changes it.
+static dnnl_memory_t arranged(dnnl_memory_t m, const dnnl_memory_desc_t *want) {
+	if (dnnl_memory_desc_equal(desc(m), want)) return m;
+	dnnl_primitive_desc_t pd;
+	dnnl_memory_t to = memory(want, 0);
+	step *s = &steps[stepCount++];
+	CHECK(dnnl_reorder_primitive_desc_create(&pd, desc(m), engine, want, engine, NULL));
+	CHECK(dnnl_primitive_create(&s->primitive, pd));
+	arg(s, DNNL_ARG_FROM, m);
+	arg(s, DNNL_ARG_TO, to);
+	reorders++;
+	return to;
+}
+
+static const dnnl_memory_desc_t *query(dnnl_primitive_desc_t pd, dnnl_query_t what) {
+	return dnnl_primitive_desc_query_md(pd, what, 0);
+}
+
+// endings returns what follows in a layer's store.
+static dnnl_primitive_attr_t endings(int sum, double relu) {
+	dnnl_primitive_attr_t a;
+	dnnl_post_ops_t ops;
+	CHECK(dnnl_primitive_attr_create(&a));
+	CHECK(dnnl_post_ops_create(&ops));
+	if (sum >= 0) CHECK(dnnl_post_ops_append_sum(ops, 1));
+	if (relu == 0) CHECK(dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_relu, 0, 0));
+	if (relu > 0) CHECK(dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_clip, 0, relu));
+	CHECK(dnnl_primitive_attr_set_post_ops(a, ops));
+	return a;
+}
+
+// store returns the memory that a layer writes: what it adds to, or new. A sum of another
+// shape (resnet20's shortcuts) is read from that new memory.
+static dnnl_memory_t store(const dnnl_memory_desc_t *d, int sum) {
+	if (sum < 0) return memory(d, 0);
+	const dnnl_memory_desc_t *s = desc(results[sum]);
+	for (int i = 0; i < d->ndims; i++)
+		if (s->dims[i] != d->dims[i]) return memory(d, 1);
+	return arranged(results[sum], d);
+}
+
+// finish makes the step of a layer.
+static dnnl_memory_t finish(dnnl_primitive_desc_t pd, dnnl_memory_t from, int sum, int weights) {
+	from = arranged(from, query(pd, dnnl_query_src_md));
+	dnnl_memory_t to = store(query(pd, dnnl_query_dst_md), sum);
+	step *s = &steps[stepCount++];
+	CHECK(dnnl_primitive_create(&s->primitive, pd));
+	arg(s, DNNL_ARG_SRC, from);
+	arg(s, DNNL_ARG_DST, to);
+	if (weights) {
+		arg(s, DNNL_ARG_WEIGHTS, memory(query(pd, dnnl_query_weights_md), 1));
+		arg(s, DNNL_ARG_BIAS, memory(dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 1), 1));
+	}
+	return to;
+}
+
+static dnnl_memory_t conv(FILE *f, dnnl_memory_t from, int n, int sum, double relu) {
+	int ic, ih, iw, oc, oh, ow, k, stride, pad, groups;
+	if (fscanf(f, "%d %d %d %d %d %d %d %d %d %d", &ic, &ih, &iw, &oc, &oh, &ow, &k, &stride, &pad, &groups) != 10)
+		exit(2);
+	dnnl_memory_desc_t src = describe(4, (dnnl_dims_t){n, ic, ih, iw}, dnnl_format_tag_any);
+	dnnl_memory_desc_t dst = describe(4, (dnnl_dims_t){n, oc, oh, ow}, dnnl_format_tag_any);
+	dnnl_memory_desc_t w = groups == 1
+		? describe(4, (dnnl_dims_t){oc, ic, k, k}, dnnl_format_tag_any)
+		: describe(5, (dnnl_dims_t){groups, oc / groups, ic / groups, k, k}, dnnl_format_tag_any);
+	dnnl_memory_desc_t bias = describe(1, (dnnl_dims_t){oc}, dnnl_a);
+	dnnl_dims_t right = {(oh - 1) * stride + k - ih - pad, (ow - 1) * stride + k - iw - pad};
+	dnnl_convolution_desc_t d;
+	dnnl_primitive_desc_t pd;
+	CHECK(dnnl_convolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_convolution_auto, &src, &w, &bias, &dst,
+		(dnnl_dims_t){stride, stride}, (dnnl_dims_t){pad, pad}, right));
+	CHECK(dnnl_primitive_desc_create(&pd, &d, endings(sum, relu), engine, NULL));
+	return finish(pd, from, sum, 1);
+}
+
+// pool is max pooling, or with mean the mean of the image.
+static dnnl_memory_t pool(FILE *f, dnnl_memory_t from, int n, int mean) {
+	int c, ih, iw, oh = 1, ow = 1, k, stride = 1, pad = 0;
+	if (fscanf(f, "%d %d %d", &c, &ih, &iw) != 3) exit(2);
+	k = ih;
+	if (!mean && fscanf(f, "%d %d %d %d %d", &oh, &ow, &k, &stride, &pad) != 5) exit(2);
+	dnnl_memory_desc_t dst = describe(4, (dnnl_dims_t){n, c, oh, ow}, dnnl_format_tag_any);
+	dnnl_dims_t right = {(oh - 1) * stride + k - ih - pad, (ow - 1) * stride + k - iw - pad};
+	dnnl_pooling_desc_t d;
+	dnnl_primitive_desc_t pd;
+	CHECK(dnnl_pooling_forward_desc_init(&d, dnnl_forward_inference,
+		mean ? dnnl_pooling_avg_exclude_padding : dnnl_pooling_max, desc(from), &dst,
+		(dnnl_dims_t){stride, stride}, (dnnl_dims_t){k, k}, (dnnl_dims_t){pad, pad}, right));
+	CHECK(dnnl_primitive_desc_create(&pd, &d, NULL, engine, NULL));
+	return finish(pd, from, -1, 0);
+}
+
+static dnnl_memory_t dense(FILE *f, dnnl_memory_t from, int n, double relu) {
+	int ic, oc;
+	if (fscanf(f, "%d %d", &ic, &oc) != 2) exit(2);
+	const dnnl_memory_desc_t *s = desc(from);
+	dnnl_dim_t h = s->ndims == 4 ? s->dims[2] : 1, w = s->ndims == 4 ? s->dims[3] : 1;
+	dnnl_dims_t in = {n, ic / (h * w), h, w}, of = {oc, ic / (h * w), h, w};
+	dnnl_memory_desc_t src = describe(s->ndims, in, dnnl_format_tag_any);
+	dnnl_memory_desc_t weights = describe(s->ndims, of, dnnl_format_tag_any);
+	dnnl_memory_desc_t bias = describe(1, (dnnl_dims_t){oc}, dnnl_a);
+	dnnl_memory_desc_t dst = describe(2, (dnnl_dims_t){n, oc}, dnnl_ab);
+	dnnl_inner_product_desc_t d;
+	dnnl_primitive_desc_t pd;
+	CHECK(dnnl_inner_product_forward_desc_init(&d, dnnl_forward_inference, &src, &weights, &bias, &dst));
+	CHECK(dnnl_primitive_desc_create(&pd, &d, endings(-1, relu), engine, NULL));
+	return finish(pd, from, -1, 1);
+}
+
+// load makes the steps of all layers; the input is as images come, channels first.
+static void load(FILE *f, int n) {
+	char kind[16];
+	int source, sum, c, h, w;
+	double relu;
+	for (int i = 0; i < MOST && fscanf(f, "%15s %d %d %lf", kind, &source, &sum, &relu) == 4; i++) {
+		if (source < 0 && !input) {
+			long at = ftell(f);
+			if (fscanf(f, "%d %d %d", &c, &h, &w) != 3) exit(2);
+			fseek(f, at, SEEK_SET);
+			dnnl_memory_desc_t d = describe(4, (dnnl_dims_t){n, c, h, w}, dnnl_nchw);
+			input = memory(&d, 1);
+		}
+		dnnl_memory_t from = source < 0 ? input : results[source];
+		if (!strcmp(kind, "conv")) results[i] = conv(f, from, n, sum, relu);
+		else if (!strcmp(kind, "dense")) results[i] = dense(f, from, n, relu);
+		else results[i] = pool(f, from, n, !strcmp(kind, "mean"));
+	}
+}
+
+static double now(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+
+static void predict(void) {
+	for (int i = 0; i < stepCount; i++)
+		CHECK(dnnl_primitive_execute(steps[i].primitive, stream, steps[i].count, steps[i].args));
+	CHECK(dnnl_stream_wait(stream));
+}
+
+int main(int argc, char **argv) {
+	FILE *f = argc == 4 ? fopen(argv[1], "r") : NULL;
+	if (!f) {
+		fprintf(stderr, "onednn FILE BATCH SECONDS\n");
+		return 2;
+	}
+	int batch = atoi(argv[2]), runs = 0;
+	CHECK(dnnl_engine_create(&engine, dnnl_cpu, 0));
+	CHECK(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
+	load(f, batch);
+	predict();
+	predict();
+	double began = now();
+	while (runs == 0 || now() - began < atof(argv[3])) predict(), runs++;
+	const dnnl_version_t *v = dnnl_version();
+	printf("{\"peer\": \"oneDNN\", \"version\": \"%d.%d.%d\", \"images_per_s\": %g, \"reorders\": %d}\n", v->major,
+		v->minor, v->patch, batch * runs / (now() - began), reorders);
+	return 0;
+}

@@ -3,12 +3,9 @@ package main
 import (
 	"bytes"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // outcome is what came of a load.
@@ -35,25 +32,16 @@ func load(a asker, want []byte, rate float64, long time.Duration, s *server, fir
 		all.Go(func() { out.ask(a, want, began, 0) })
 	}
 	apart := float64(time.Second) / rate
-	runtime.LockOSThread() // no other goroutine is behind this one's sleep
-	defer runtime.UnlockOSThread()
+	clock := newAlarm()
+	defer clock.Close()
 	for due := time.Duration(0); due < long; due += time.Duration(draw.ExpFloat64() * apart) {
-		sleep(due - time.Since(began))
+		clock.sleep(due - time.Since(began))
 		all.Go(func() { out.ask(a, want, began, due) })
 	}
 	close(ends)
 	all.Wait()
 	slices.Sort(out.took)
 	return out
-}
-
-// sleep sleeps in the system, to 50 microseconds: Go's own timers are up to a
-// millisecond late where nothing else runs.
-func sleep(d time.Duration) {
-	if d > 0 {
-		left := unix.NsecToTimespec(int64(d))
-		_ = unix.Nanosleep(&left, nil) // a signal: a request is sent early
-	}
 }
 
 // watch notes the memory of a server every second.

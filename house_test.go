@@ -57,7 +57,7 @@ bn:                   collective graph problem tensor
 models:               graph problem tensor
 data:                 data/internal/jpeg problem regular tensor
 data/internal/jpeg:
-serialize:            bn graph models tensor
+serialize:            bn graph models problem tensor
 parallel:             awake bn collective device fabric graph tensor
 train/internal/tfevents:
 train:                awake bn data device fabric graph models parallel problem serialize tensor
@@ -82,7 +82,7 @@ predict:              data device fabric fleet graph memory modelfile models par
 predict/format:       data predict problem serialize tensor
 server/protocol:      tensor
 server/batching:      tensor
-server/repository:
+server/repository:    problem
 server/internal/inferencepb:
 server:               data doctor modelfile models predict problem regular server/batching
 server:               server/internal/inferencepb
@@ -99,8 +99,8 @@ formats/keras/internal/hdf5:
 formats/onnx:         formats/onnx/internal/onnxpb formats/internal/foreign formats/internal/message
 formats/onnx:         graph models problem regular tensor
 formats/onnx/internal/onnxpb:
-formats/safetensors:  formats/internal/foreign tensor
-formats/tensorflow:   formats/internal/foreign formats/internal/message regular tensor
+formats/safetensors:  formats/internal/foreign problem tensor
+formats/tensorflow:   formats/internal/foreign formats/internal/message problem regular tensor
 formats/caffe:        formats/internal/foreign formats/internal/message graph models problem
 formats/caffe:        tensor
 formats/internal/foreign: models problem regular tensor

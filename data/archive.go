@@ -10,6 +10,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // readTar reads the wanted members of a tar into memory, still encoded.
@@ -37,11 +39,12 @@ func readTar(r io.Reader, keep func(string) bool) (*tree, error) {
 			continue
 		}
 		if h.Typeflag != tar.TypeReg {
-			return nil, fmt.Errorf("member %s: a link or special file; pack with tar --dereference", name)
+			return nil, problem.Advise("pack with tar --dereference", "member %s: a link or special file",
+				name)
 		}
 		if total += h.Size; total > maxArchiveBytes {
-			return nil, fmt.Errorf("member %s: up to it there are more than %d bytes; unpack the archive to a folder",
-				name, int64(maxArchiveBytes))
+			return nil, problem.Advise("unpack the archive to a folder",
+				"member %s: up to it there are more than %d bytes", name, int64(maxArchiveBytes))
 		}
 		if err := t.add(member{name: name, size: h.Size}); err != nil {
 			return nil, err
@@ -115,7 +118,7 @@ func (t *tree) addZip(archive *zip.Reader, wanted func(string) bool) error {
 			continue
 		}
 		if !f.Mode().IsRegular() {
-			return fmt.Errorf("member %s: a link or special file; pack the files themselves", name)
+			return problem.Advise("pack the files themselves", "member %s: a link or special file", name)
 		}
 		if f.Flags&1 != 0 {
 			return fmt.Errorf("member %s: it is encrypted", name)

@@ -33,8 +33,9 @@ func plausibleJPEG(file []byte) error {
 			problem.Counted(len(file), "byte"))
 	}
 	if visits > maxBlockVisits {
-		return fmt.Errorf("its scans go over %s of 8 x 8 pixels; at most %d are decoded; "+
-			"write it with fewer scans", problem.Counted(visits, "block"), maxBlockVisits)
+		return problem.Advise("write it with fewer scans",
+			"its scans go over %s of 8 x 8 pixels; at most %d are decoded",
+			problem.Counted(visits, "block"), maxBlockVisits)
 	}
 	return nil
 }

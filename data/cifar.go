@@ -45,8 +45,8 @@ func openCIFAR10(ctx context.Context, s spec, opt Options) (Source, error) {
 	}
 	if !slices.Equal(p.info.Classes, cifarClasses) {
 		p.Close()
-		return nil, fmt.Errorf("its class folders are %s, not those of CIFAR-10; open it as folder:%s",
-			someOf(p.info.Classes), s.path)
+		return nil, problem.Advise(fmt.Sprintf("open it as folder:%s", s.path),
+			"its class folders are %s, not those of CIFAR-10", someOf(p.info.Classes))
 	}
 	p.size = []int{cifarSide, cifarSide}
 	if err := p.findShape(ctx, opt); err != nil {
@@ -60,7 +60,7 @@ func openCIFAR10(ctx context.Context, s spec, opt Options) (Source, error) {
 // openCIFARFile opens one file of records, which has no parts.
 func openCIFARFile(s spec) (Source, error) {
 	if s.explicit {
-		return nil, fmt.Errorf("@%s: a single file has no parts; leave the suffix off", s.split)
+		return nil, problem.Advise("leave the suffix off", "@%s: a single file has no parts", s.split)
 	}
 	file, err := readFile(s.path)
 	if err != nil {

@@ -3,10 +3,10 @@ package data
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sort"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -32,7 +32,7 @@ func (j *joined) add(src Source) error {
 		return nil
 	}
 	if !i.Pictures() || !j.info.Pictures() || channels(i) != channels(j.info) {
-		return fmt.Errorf("%s: the samples are %s, those before it %s; predict them one by one",
+		return problem.Advise("predict them one by one", "%s: the samples are %s, those before it %s",
 			src.Name(0), kindOfSamples(i), kindOfSamples(j.info))
 	}
 	j.info.Shape = nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // layout is what a tree of class folders means.
@@ -77,7 +79,8 @@ func commonFolders(paths [][]string) int {
 func (l layout) pick(s spec) ([]classed, Split, error) {
 	if whole, ok := l.parts[""]; ok {
 		if s.explicit {
-			return nil, "", fmt.Errorf("@%s: there are no train/ and test/ here; leave the suffix off", s.split)
+			return nil, "", problem.Advise("leave the suffix off",
+				"@%s: there are no train/ and test/ here", s.split)
 		}
 		return whole, "", nil
 	}
@@ -97,9 +100,9 @@ func (l layout) pick(s spec) ([]classed, Split, error) {
 		return samples, s.split, nil
 	}
 	if s.split == Test {
-		return nil, "", fmt.Errorf("no folder test/ or val/ in it; add one or ask for @train")
+		return nil, "", problem.Advise("add one or ask for @train", "no folder test/ or val/ in it")
 	}
-	return nil, "", fmt.Errorf("no folder train/ in it; ask for @test")
+	return nil, "", problem.Advise("ask for @test", "no folder train/ in it")
 }
 
 // evalPart returns the folder name that is the test split here; "" if none.

@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/png"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -25,8 +26,8 @@ func (c *maskCode) decode(ctx context.Context, file []byte) (t tensor.Tensor, er
 	}
 	switch name := codecs[codec].name; {
 	case name == "JPEG":
-		return t, errors.New("it is a JPEG, whose compression changes pixels, and with them classes; " +
-			"save it as PNG")
+		return t, problem.Advise("save it as PNG",
+			"it is a JPEG, whose compression changes pixels, and with them classes")
 	case name != "PNG":
 		return t, fmt.Errorf("it is a %s; masks are PNG", name)
 	}
@@ -60,14 +61,15 @@ func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tens
 		}
 	case *image.RGBA: // without alpha
 		if c.colours == nil {
-			return t, errors.New("its pixels are colours, not class numbers; add a table of colours, " +
-				"masks:IMAGES,MASKS,TABLE, with a line RED GREEN BLUE NAME for each class")
+			return t, problem.Advise("add a table of colours, masks:IMAGES,MASKS,TABLE, with a line "+
+				"RED GREEN BLUE NAME for each class", "its pixels are colours, not class numbers")
 		}
 		of = func(x, y int) (int16, error) { return c.ofColour(rgbOf(m.At(x, y))) }
 	case *image.Gray16, *image.RGBA64:
 		return t, errors.New("it has 16 bits a pixel; masks have 8 at most")
 	default:
-		return t, errors.New("it has an alpha channel, so that pixels may be of two classes; save it without")
+		return t, problem.Advise("save it without",
+			"it has an alpha channel, so that pixels may be of two classes")
 	}
 	for i := range t.Bytes {
 		x, y := i%b.Dx(), i/b.Dx()

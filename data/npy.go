@@ -61,7 +61,7 @@ func WriteNPY(w io.Writer, t tensor.Tensor) error {
 func WriteNPYHeader(w io.Writer, d tensor.DType, shape []int) error {
 	i := slices.IndexFunc(npyTypes, func(n npyType) bool { return n.dtype == d })
 	if i < 0 {
-		return fmt.Errorf("npy: a %v array cannot be written; convert it to f32", d)
+		return problem.Advise("convert it to f32", "npy: a %v array cannot be written", d)
 	}
 	axes := strings.Builder{}
 	for _, n := range shape {

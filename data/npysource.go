@@ -20,7 +20,7 @@ import (
 // [n, ...] (a label per pixel) of integers, -1 for "ignore".
 func openNPY(_ context.Context, s spec, opt Options) (Source, error) {
 	if s.explicit {
-		return nil, fmt.Errorf("@%s: a pair of arrays has no parts; leave the suffix off", s.split)
+		return nil, problem.Advise("leave the suffix off", "@%s: a pair of arrays has no parts", s.split)
 	}
 	xName, yName, ok := strings.Cut(s.path, ",")
 	if !ok {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // ErrSpec is wrapped by errors about a spec that is not written as Open takes
@@ -98,7 +100,8 @@ func Open(ctx context.Context, text string, opt Options) (Source, error) {
 			continue
 		}
 		if s.path == "" && !k.optional {
-			return nil, fmt.Errorf("%w %q: the path is missing; write %s", ErrSpec, text, k.takes)
+			return nil, problem.Advise(fmt.Sprintf("write %s", k.takes), "%w %q: the path is missing",
+				ErrSpec, text)
 		}
 		if opt.Masks != (MaskOptions{}) && s.kind != "masks" {
 			return nil, opt.Masks.idle(s.kind)

@@ -121,8 +121,8 @@ func (p Plugins) command(name string) (remote.Command, error) {
 		return cmd, err
 	}
 	if name == "cuda" {
-		return remote.Command{}, errors.New("the plugin bnctl-device-cuda does not lie beside bnctl; " +
-			"build it with make build, or use devices cpu")
+		return remote.Command{}, problem.Advise("build it with make build, or use {devices} cpu",
+			"the plugin bnctl-device-cuda does not lie beside bnctl")
 	}
 	known := []string{"cpu", "cuda", "ref", "auto"}
 	for _, f := range all {

@@ -1,12 +1,12 @@
 package formats
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -57,8 +57,9 @@ func FoldProven(m *models.Model, run func(*models.Model, tensor.Tensor) ([]tenso
 		largest = max(largest, p.compare(got[i].F32(), want[i].F32()))
 	}
 	if !(p.MaxDifference <= foldMost*max(1, largest)) { // NaN is no difference that rounding makes
-		return nil, p, fmt.Errorf("folding changes outputs of up to %.3g by up to %.3g: more than rounding does; "+
-			"export without folding", largest, p.MaxDifference)
+		return nil, p, problem.Advise("export without folding",
+			"folding changes outputs of up to %.3g by up to %.3g: more than rounding does", largest,
+			p.MaxDifference)
 	}
 	return f, p, nil
 }

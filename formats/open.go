@@ -24,8 +24,8 @@ func Open(path string, o Options) (*File, error) {
 			"there is none in files of "+name)
 	}
 	if of := Describes(o.Description); o.Description != nil && name != of {
-		return nil, fmt.Errorf("%s: this description is for files of %s, the file is one of %s; "+
-			"name one of the zoo, or a graph in text form", path, of, name)
+		return nil, problem.Advise("name one of the zoo, or a graph in text form",
+			"%s: this description is for files of %s, the file is one of %s", path, of, name)
 	}
 	f, err := read(path, o)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/formats/safetensors"
 	"github.com/bnctl/bnctl/formats/tensorflow"
 	"github.com/bnctl/bnctl/formats/torch"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/regular"
 )
 
@@ -125,8 +126,9 @@ func folder(path string) (string, reader, error) {
 		return "tensorflow", readTensorFlow, err
 	}
 	if has("saved_model.pb") {
-		return "", nil, fmt.Errorf("%s: a SavedModel without variables/variables.index: its weights are constants "+
-			"of its graph, which is not read; save the model that it was frozen from", path)
+		return "", nil, problem.Advise("save the model that it was frozen from",
+			"%s: a SavedModel without variables/variables.index: its weights are constants of its graph, "+
+				"which is not read", path)
 	}
 	return "", nil, fmt.Errorf("%s: a folder that holds no checkpoint that bnctl knows", path)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -139,9 +140,9 @@ func (a *arrayFile) processed(x tensor.Tensor) (tensor.Tensor, error) {
 	}
 	slack := 1e-3 * (high - low)
 	if float64(least) < low-slack || float64(most) > high+slack {
-		return x, fmt.Errorf("%s: values from %.4g to %.4g, and the model's preprocessing makes %.4g to %.4g of "+
-			"pictures; give pictures as uint8 [N,H,W,C], or preprocess none to take the numbers as they are",
-			a.given, least, most, low, high)
+		return x, problem.Advise("give pictures as uint8 [N,H,W,C], or {preprocess} none to take the numbers "+
+			"as they are", "%s: values from %.4g to %.4g, and the model's preprocessing makes %.4g to %.4g of "+
+			"pictures", a.given, least, most, low, high)
 	}
 	a.note("(%.4g to %.4g) goes past the model's preprocessing, which makes %.4g to %.4g of pictures",
 		least, most, low, high)
@@ -177,9 +178,10 @@ func (a *arrayFile) numbers(x tensor.Tensor) (tensor.Tensor, error) {
 		if data.IsPictures(x) {
 			return x, nil // refused like all pictures
 		}
-		return x, fmt.Errorf("%s: bytes are pictures, and the file does not say how they become the model's "+
-			"input; say preprocess imagenet, unit, raw or caffe and give [N,H,W,C], or give %s", a.given,
+		advice := fmt.Sprintf("say {preprocess} imagenet, unit, raw or caffe and give [N,H,W,C], or give %s",
 			tensor.Describe(want.DType, append([]int{x.Shape[0]}, want.Shape...)))
+		return x, problem.Advise(advice,
+			"%s: bytes are pictures, and the file does not say how they become the model's input", a.given)
 	}
 	x, err := a.floats(x)
 	if err == nil && channelsLast(x.Shape[1:], want.Shape) {
@@ -203,7 +205,8 @@ func (a *arrayFile) floats(x tensor.Tensor) (tensor.Tensor, error) {
 			return x, fmt.Errorf("%s: %g is beyond float32", a.given, x.F64()[i])
 		case x.DType == tensor.I64 && int64(v) != x.I64()[i],
 			x.DType == tensor.I32 && float64(v) != float64(x.I32()[i]):
-			return x, fmt.Errorf("%s: not all values are whole numbers that float32 holds; convert them", a.given)
+			return x, problem.Advise("convert them",
+				"%s: not all values are whole numbers that float32 holds", a.given)
 		}
 	}
 	a.note("is taken as f32")

@@ -46,7 +46,8 @@ func Open(path string, o Options) (*Opened, error) {
 func Ours(path string, o Options) (bool, error) {
 	ours, err := Own(path)
 	if errors.Is(err, os.ErrNotExist) && inZoo(path) {
-		err = fmt.Errorf("%s: no such file, and the model of that name has no weights; train it first", path)
+		err = problem.Advise("train it first",
+			"%s: no such file, and the model of that name has no weights", path)
 	}
 	if ours && err == nil {
 		err = o.noForeign(path + " is bnctl's own file")

@@ -225,8 +225,8 @@ func forData(name string, info data.Info, o models.Options) (*models.Model, erro
 		return nil, err
 	}
 	if !info.Pictures() {
-		return nil, fmt.Errorf("model %s takes images, the samples of %s are %v arrays of f32; "+
-			"give a model file whose input has that shape", name, info.Kind, info.Shape)
+		return nil, problem.Advise("give a model file whose input has that shape",
+			"model %s takes images, the samples of %s are %v arrays of f32", name, info.Kind, info.Shape)
 	}
 	if o.Classes == 0 {
 		o.Classes = len(info.Classes)

@@ -49,8 +49,8 @@ func takesPictures(m *models.Model) error {
 		return problem.New("preprocess", "", "the file does not say how a picture becomes the model's input",
 			"add {preprocess} imagenet, unit, raw or caffe, or {mean} and {std}, or give arrays as .npy")
 	case in.DType != tensor.U8 || len(in.Shape) != 3:
-		return fmt.Errorf("the model takes arrays %s, the samples are pictures; give arrays as .npy, "+
-			"or say by preprocess how pictures become such arrays", tensor.Describe(in.DType, in.Shape))
+		return problem.Advise("give arrays as .npy, or say by {preprocess} how pictures become such arrays",
+			"the model takes arrays %s, the samples are pictures", tensor.Describe(in.DType, in.Shape))
 	}
 	return nil
 }

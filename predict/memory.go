@@ -1,12 +1,11 @@
 package predict
 
 import (
-	"fmt"
-
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/memory"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -42,8 +41,9 @@ func checkBatch(fn *graph.Function, rows int) error {
 	_, available := memory.Machine()
 	want, free := copies*float64(perRow)*float64(rows), float64(available)
 	if free > 0 && want > free {
-		return fmt.Errorf("batch %d: out of memory: its inputs and results want %.0f MiB, have %.0f MiB free; "+
-			"use a smaller batch", rows, want/mib, free/mib)
+		return problem.Advise("use a smaller batch",
+			"batch %d: out of memory: its inputs and results want %.0f MiB, have %.0f MiB free", rows,
+			want/mib, free/mib)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package predict
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/bnctl/bnctl/data"
@@ -26,7 +25,8 @@ func (s *stitch) add(scores tensor.Tensor, at data.Window) error {
 	if s.sums.Shape == nil {
 		high, wide := s.windows.Size(at.Sample)
 		if n := classes * max(at.Height*at.Width, high*wide); n > maxScores {
-			return fmt.Errorf("%s: %d x %d pixels with scores of %s need more memory than 2 GiB; scale it down",
+			return problem.Advise("scale it down",
+				"%s: %d x %d pixels with scores of %s need more memory than 2 GiB",
 				s.windows.Source.Name(at.Sample), wide, high, problem.Counted(classes, "class"))
 		}
 		s.sums = tensor.New(tensor.F32, classes, at.Height, at.Width)

@@ -42,6 +42,13 @@ func Failure(field, text, advice string) *Error {
 	return &Error{Field: field, Text: text, Advice: advice, Failed: true}
 }
 
+// Advise returns an Error of the text that fmt.Errorf gives, with what to do. It is
+// about what came to grief, unless what it wraps is a mistake.
+func Advise(advice, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Text: err.Error(), Advice: advice, Err: err, Failed: !IsMistake(err)}
+}
+
 // Because returns e with a cause, whose kind errors.Is and errors.As find.
 func (e *Error) Because(cause error) *Error {
 	e.Err = cause

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // WriteFile makes or replaces a file all at once: write gets a new file in
@@ -36,7 +38,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 // before. It leaves nothing behind.
 func Writable(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s is a folder; name a file", path)
+		return problem.Advise("name a file", "%s is a folder", path)
 	}
 	f, err := beside(path)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // writeContainer writes a file and returns the SHA-256 of all its bytes in hex.
@@ -112,7 +114,8 @@ func readStart(b []byte) (Kind, []byte, error) {
 	}
 	body := b[startSize : startSize+length]
 	if !bytes.Equal(b[prefixSize:startSize], headerSum(b, body)) {
-		return "", nil, fmt.Errorf("the header's checksum differs: the file is damaged; take another copy")
+		return "", nil, problem.Advise("take another copy",
+			"the header's checksum differs: the file is damaged")
 	}
 	return k, body, nil
 }

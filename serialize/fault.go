@@ -1,12 +1,13 @@
 package serialize
 
 import (
-	"errors"
 	"runtime/debug"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // errShrunk is of a file that another program writes in place.
-var errShrunk = errors.New("the file was cut short while it was read; try again")
+var errShrunk = problem.Advise("try again", "the file was cut short while it was read")
 
 // attended calls f, which reads a mapped file. The error says so if that was cut
 // short meanwhile: what lies behind its end cannot be read, and would end the

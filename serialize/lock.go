@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // ErrLocked is wrapped by errors about a file that another program is going to write.
@@ -19,7 +21,8 @@ func Lock(path string) (unlock func(), err error) {
 	name := unfinished(path, "lock")
 	f, err := take(name)
 	if errors.Is(err, ErrLocked) {
-		return nil, fmt.Errorf("%s: %w (process %s); wait for it, or name another file", path, err, holder(name))
+		return nil, problem.Advise("wait for it, or name another file", "%s: %w (process %s)", path, err,
+			holder(name))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be locked: %w", path, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -77,7 +78,7 @@ func (f *File) Verified() error {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
 	if f.mapped.Changed() {
-		return fmt.Errorf("%s: the file was changed while it was read; try again", f.path)
+		return problem.Advise("try again", "%s: the file was changed while it was read", f.path)
 	}
 	return nil
 }
@@ -98,8 +99,8 @@ func (f *File) copied(copies func()) error {
 // says to strip it.
 func (f *File) Model() (*models.Model, error) {
 	if f.Kind != Template {
-		return nil, fmt.Errorf(
-			"%s is a training checkpoint; make a template of it with: bnctl strip %s -o model.bnm", f.path, f.path)
+		return nil, problem.Advise(fmt.Sprintf("make a template of it with: bnctl strip %s -o model.bnm",
+			f.path), "%s is a training checkpoint", f.path)
 	}
 	m, err := f.header.model(f.tensors)
 	if err != nil {

@@ -3,9 +3,9 @@ package serialize
 import (
 	"bytes"
 	"crypto/sha256"
-	"fmt"
 	"sync/atomic"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -49,7 +49,7 @@ func (v *verification) all(table []entry, tensors []named, cores int, after func
 // verify returns an error if t is not what was written.
 func (e *entry) verify(t tensor.Tensor) error {
 	if !bytes.Equal(sumOf(t.Bytes), e.SHA256) {
-		return fmt.Errorf("%v: its checksum differs: the file is damaged; take another copy", e)
+		return problem.Advise("take another copy", "%v: its checksum differs: the file is damaged", e)
 	}
 	return nil
 }

@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/regular"
 )
 
@@ -45,7 +45,8 @@ func (t *tokens) read() error {
 		return err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s: others may read it (mode %v); chmod 600 it", t.path, info.Mode().Perm())
+		return problem.Advise("chmod 600 it", "%s: others may read it (mode %v)", t.path,
+			info.Mode().Perm())
 	}
 	text, err := regular.Read(t.path, tokenBytes)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 )
 
@@ -138,8 +139,8 @@ func (r *rescue) abandoned(ctx context.Context, err error) error {
 		return fmt.Errorf("%w; the checkpoint could not be written: %w", err, writeErr)
 	}
 	goOn := cmp.Or(r.config.GoOn, r.config.called("{resume} ")+r.config.Checkpoint)
-	return fmt.Errorf("%w; the run stands at step %d in %s; go on with %s", err, r.saved,
-		r.config.Checkpoint, goOn)
+	return problem.Advise(fmt.Sprintf("go on with %s", goOn), "%w; the run stands at step %d in %s", err,
+		r.saved, r.config.Checkpoint)
 }
 
 // interrupted writes a checkpoint for a run that was told to stop, and

@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/bnctl/bnctl/bn"
@@ -10,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -82,7 +82,7 @@ func (r *Reestimation) Moments(ctx context.Context, e Estimator, b *data.Batch, 
 		return nil, err
 	}
 	if err := bn.Check(r.Layers, result.Moments); err != nil {
-		return nil, fmt.Errorf("re-estimating the statistics: %w; look for bad input", err)
+		return nil, problem.Advise("look for bad input", "re-estimating the statistics: %w", err)
 	}
 	return result.Moments, nil
 }

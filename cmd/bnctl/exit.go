@@ -91,10 +91,14 @@ func errorLine(err error) errorEvent {
 	if errors.As(err, &d) {
 		e.Device, e.Where = d.Device, d.Call
 	}
-	var p *problem.Error
-	if errors.As(err, &p) {
-		e.Advice = p.Calling(flag).Advice
-		e.Error = strings.TrimSuffix(e.Error, "; "+e.Advice)
+	found := problem.In(err)
+	for _, p := range found {
+		if e.Advice = p.Calling(flag).Advice; e.Advice != "" {
+			e.Error = strings.TrimSuffix(e.Error, "; "+e.Advice)
+			break
+		}
+	}
+	if len(found) > 0 {
 		return e
 	}
 	if i := strings.LastIndex(e.Error, "; "); i >= 0 {

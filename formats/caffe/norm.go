@@ -1,11 +1,11 @@
 package caffe
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -26,8 +26,8 @@ func batchNorm(c *call) error {
 			"prediction takes the running ones")
 	}
 	if running == 0 && c.net.phase == test {
-		return errors.New("use_global_stats is false: the network would normalise by its batch in prediction " +
-			"too; set it to true, or leave it out, to take the running statistics")
+		return problem.Advise("set it to true, or leave it out, to take the running statistics",
+			"use_global_stats is false: the network would normalise by its batch in prediction too")
 	}
 	if len(c.shape(0)) == 0 || len(c.layer.blobs) != 3 {
 		return fmt.Errorf("has %d blobs, want 3: mean, variance and factor", len(c.layer.blobs))

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // network is a model as its description gives it.
@@ -58,8 +60,8 @@ func parseModel(b []byte) (*network, error) {
 		return nil, err
 	}
 	if !isModel(d.Class) {
-		return nil, fmt.Errorf("the model is a %.80q: only Sequential and functional models describe "+
-			"their graph; build a functional model of the same layers and save that", d.Class)
+		return nil, problem.Advise("build a functional model of the same layers and save that",
+			"the model is a %.80q: only Sequential and functional models describe their graph", d.Class)
 	}
 	return parseNetwork(d.Class, d.Config, 0)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -160,7 +161,7 @@ func (d *decoder) constant(n *onnxpb.NodeProto, ext *external) (t foreign.Tensor
 		case "value_string", "value_strings":
 			return t, false, nil
 		case "sparse_value":
-			return t, false, fmt.Errorf("its value is sparse (sparse_value); write it dense")
+			return t, false, problem.Advise("write it dense", "its value is sparse (sparse_value)")
 		}
 	}
 	return t, false, fmt.Errorf("has no value")

@@ -1,8 +1,7 @@
 package safetensors
 
 import (
-	"fmt"
-
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -19,5 +18,5 @@ func parseType(name string) (tensor.DType, error) {
 			return d, nil
 		}
 	}
-	return 0, fmt.Errorf("tensors of type %q are not supported; convert it to F32 or BF16", name)
+	return 0, problem.Advise("convert it to F32 or BF16", "tensors of type %q are not supported", name)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -38,9 +39,8 @@ func Find(folder string) (string, error) {
 		found = append(found, names...)
 	}
 	if len(found) > 1 {
-		return "", fmt.Errorf("%s: holds %d checkpoints; name one of the .index files: %s",
-			folder, len(found),
-			strings.Join(found[:min(len(found), 4)], ", "))
+		return "", problem.Advise(fmt.Sprintf("name one of the .index files: %s",
+			strings.Join(found[:min(len(found), 4)], ", ")), "%s: holds %d checkpoints", folder, len(found))
 	}
 	if len(found) == 0 {
 		return "", nil

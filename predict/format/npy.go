@@ -1,11 +1,11 @@
 package format
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -29,7 +29,7 @@ func (w *npyPredictions) Write(_ string, outs []tensor.Tensor) error {
 		if !w.begun {
 			err := data.WriteNPYHeader(w.files[i], row.DType, append([]int{w.inputs}, row.Shape...))
 			if err != nil {
-				return fmt.Errorf("%w; write JSON instead", err)
+				return problem.Advise("write JSON instead", "%w", err)
 			}
 		}
 		if _, err := w.files[i].Write(row.Bytes); err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // File is a version of a model that is there.
@@ -40,8 +42,9 @@ func scan(paths []string, p Policy) ([]File, error) {
 		for _, f := range files {
 			for _, other := range found[f.Name] {
 				if other.Version == f.Version {
-					return nil, fmt.Errorf("%s and %s are both version %d of the model %s; give one another name",
-						other.Path, f.Path, f.Version, f.Name)
+					return nil, problem.Advise("give one another name",
+						"%s and %s are both version %d of the model %s", other.Path, f.Path, f.Version,
+						f.Name)
 				}
 			}
 			if found[f.Name] == nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -64,7 +63,7 @@ func Read(folder string) (*study.Results, error) {
 	}
 	r := &study.Results{}
 	if err := json.Unmarshal(b, r); err != nil {
-		return nil, fmt.Errorf("%s: %w; use another folder", path, err)
+		return nil, problem.Advise("use another folder", "%s: %w", path, err)
 	}
 	return r, nil
 }

@@ -3,10 +3,9 @@ package job
 import (
 	"fmt"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
-
-	"github.com/bnctl/bnctl/problem"
 )
 
 // Bounds on a recipe file. It is two maps of numbers, words and short lists;
@@ -32,8 +31,8 @@ func bounded(text []byte) error {
 		case token.SequenceEndType, token.MappingEndType:
 			depth--
 		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType, token.MappingKeyType:
-			return fmt.Errorf("line %d: %q: a recipe has no anchors, aliases, tags or ? keys; write the values out",
-				t.Position.Line, t.Value)
+			return problem.Advise("write the values out",
+				"line %d: %q: a recipe has no anchors, aliases, tags or ? keys", t.Position.Line, t.Value)
 		}
 		if depth > maxRecipeDepth {
 			return fmt.Errorf("line %d: brackets more than %d deep; a recipe is flags and lists of words",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/problem"
@@ -11,7 +12,9 @@ import (
 
 // replicaPart is what MirroredStrategy adds to the names of the variables of
 // all replicas but the first, where a checkpoint was asked to expand them.
-var replicaPart = regexp.MustCompile(`/replica_([1-9][0-9]{0,3})$|/replica_([1-9][0-9]{0,3})/`)
+var replicaPart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`/replica_([1-9][0-9]{0,3})$|/replica_([1-9][0-9]{0,3})/`)
+})
 
 // mergeReplicas merges the variables of replicas like the files of ranks.
 func mergeReplicas(f *File, rule bn.Rule) error {
@@ -50,7 +53,7 @@ func mergeReplicas(f *File, rule bn.Rule) error {
 
 // replicaOf takes the number of a replica out of a name; 0 if it has none.
 func replicaOf(name string) (string, int) {
-	at := replicaPart.FindStringSubmatchIndex(name)
+	at := replicaPart().FindStringSubmatchIndex(name)
 	if at == nil {
 		return name, 0
 	}

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/bnctl/bnctl/problem"
 )
@@ -13,8 +14,9 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").
-	Funcs(template.FuncMap{"hyphenated": hyphenated}).Parse(pageText))
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{"hyphenated": hyphenated}).Parse(pageText))
+})
 
 // hyphenated says where the longest heading of the table may be cut on a narrow page.
 func hyphenated(heading string) string {
@@ -40,7 +42,7 @@ func (r *Results) Page(w io.Writer) error {
 		rows = append(rows, row.cells())
 	}
 	rows = append(rows, r.refused()...)
-	return page.Execute(w, map[string]any{"Results": r, "Columns": r.columns(), "Rows": rows,
+	return page().Execute(w, map[string]any{"Results": r, "Columns": r.columns(), "Rows": rows,
 		"Findings": r.Findings(), "Plots": pictures, "Length": r.length(), "Kept": r.retained()})
 }
 

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -37,16 +38,22 @@ func render(p *plot.Plot, width, height vg.Length) ([]byte, error) {
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return nil, err
 	}
-	return []byte(coloured(measured(prologue.ReplaceAllString(b.String(), "$1")))), nil
+	return []byte(coloured(measured(prologue().ReplaceAllString(b.String(), "$1")))), nil
 }
 
 var (
 	// prologue is what stands before the element of a file.
-	prologue = regexp.MustCompile(`(?s)^.*?(<svg)`)
+	prologue = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)^.*?(<svg)`)
+	})
 	// written is a text of a file: attributes, size of the font in px, letters.
-	written = regexp.MustCompile(`(?s)<text ([^>]*?font-size:([0-9.]+)px[^>]*)>([^<]*)</text>`)
+	written = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)<text ([^>]*?font-size:([0-9.]+)px[^>]*)>([^<]*)</text>`)
+	})
 	// painted is a colour of a file.
-	painted = regexp.MustCompile(`(fill|stroke):(#[0-9A-F]{6})`)
+	painted = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(fill|stroke):(#[0-9A-F]{6})`)
+	})
 )
 
 // fonts are as wide as Liberation Sans, which the drawings are laid out for.
@@ -56,8 +63,8 @@ const fonts = "'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"
 // takes no more room where none of the fonts is to be had.
 func measured(svg string) string {
 	svg = strings.ReplaceAll(svg, "font-family:Liberation Sans", "font-family:"+fonts)
-	return written.ReplaceAllStringFunc(svg, func(text string) string {
-		m := written.FindStringSubmatch(text)
+	return written().ReplaceAllStringFunc(svg, func(text string) string {
+		m := written().FindStringSubmatch(text)
 		size, err := strconv.ParseFloat(m[2], 64)
 		if err != nil {
 			return text
@@ -85,8 +92,8 @@ func coloured(svg string) string {
 	for i, c := range colours {
 		name(c, fmt.Sprintf("series%d", i))
 	}
-	return painted.ReplaceAllStringFunc(svg, func(s string) string {
-		m := painted.FindStringSubmatch(s)
+	return painted().ReplaceAllStringFunc(svg, func(s string) string {
+		m := painted().FindStringSubmatch(s)
 		n, ok := names[m[2]]
 		if !ok {
 			return s

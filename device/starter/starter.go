@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/bnctl/bnctl/problem"
 )
@@ -22,13 +23,15 @@ import (
 //go:embed mine/main.go
 var program string
 
-var newName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+var newName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+})
 
 // Write makes the folder bnctl-device-NAME in folder, and in it the program,
 // whose path it returns. Nothing that is there is written over. A name that
 // cannot be one is a *problem.Error.
 func Write(folder, name string) (path string, err error) {
-	if !newName.MatchString(name) {
+	if !newName().MatchString(name) {
 		return "", &problem.Error{Text: "plugin name " + strconv.Quote(name) +
 			": want lower case letters, digits and -, a letter first, 32 at most"}
 	}

@@ -22,13 +22,15 @@ import (
 // takes a few hundred.
 const maxText = 1 << 20
 
-var beginsText = regexp.MustCompile(
-	`^(?:\s*#[^\n]*\n|\s+)*(?:name|input|input_dim|input_shape|force_backward|state|layers?)\s*[:{]`)
+var beginsText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`^(?:\s*#[^\n]*\n|\s+)*(?:name|input|input_dim|input_shape|force_backward|state|layers?)\s*[:{]`)
+})
 
 // SniffText reports whether a file that starts with head may be the description
 // of a network in text, as deploy.prototxt is.
 func SniffText(head []byte) bool {
-	if beginsText.Match(head) {
+	if beginsText().Match(head) {
 		return true
 	}
 	only := bytes.TrimSpace(head) // comments may fill what was looked at

@@ -3,6 +3,7 @@ package tensorflow
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // suffix is what object-based checkpoints append to the name of a variable.
@@ -10,34 +11,41 @@ const suffix = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 // leftOut lists the variables that are not the model's, by their names, with
 // the name of the group that they are reported as.
-var leftOut = []struct {
+var leftOut = sync.OnceValue(func() []leaving {
+	return []leaving{
+		{regexp.MustCompile(`/\.OPTIMIZER_SLOT/([^/]+)/([^/]+)`), ".OPTIMIZER_SLOT/$1/$2", "optimizer slots"},
+		{regexp.MustCompile(`^_CHECKPOINTABLE_OBJECT_GRAPH$`), "$0", "names of the objects"},
+		{regexp.MustCompile(`^(save_counter|global_step)$`), "$1", "counter"},
+		{regexp.MustCompile(`^(optimizer|keras_api)/`), "$1", "state of the training"},
+		{regexp.MustCompile(`/((?:Adam|AdamW|Adamax|Nadam|LARS|LAMB|Momentum|RMSProp|Adagrad|AdagradDA|Adadelta|` +
+			`Ftrl|LARSOptimizer|LAMBOptimizer|AdamWeightDecayOptimizer)(?:_[0-9]+)?|adam_[mv])$`),
+			"$1", "optimizer slots"},
+		{regexp.MustCompile(`(?:^|/)(beta[12]_power|local_step|biased|loss_scale|good_steps|current_loss_scale)$`),
+			"$1", "state of the training"},
+		{regexp.MustCompile(`^((?:\w+_)?(?:opt|optim|optimizers?))/`), "$1", "state of the training"},
+		{regexp.MustCompile(`/(ExponentialMovingAverage)$`), "$1", "averages of the weights"},
+	}
+})
+
+// leaving is why variables of some names are left out.
+type leaving struct {
 	name   *regexp.Regexp
 	group  string // $1 and $2 are what the name has in brackets
 	reason string
-}{
-	{regexp.MustCompile(`/\.OPTIMIZER_SLOT/([^/]+)/([^/]+)`), ".OPTIMIZER_SLOT/$1/$2", "optimizer slots"},
-	{regexp.MustCompile(`^_CHECKPOINTABLE_OBJECT_GRAPH$`), "$0", "names of the objects"},
-	{regexp.MustCompile(`^(save_counter|global_step)$`), "$1", "counter"},
-	{regexp.MustCompile(`^(optimizer|keras_api)/`), "$1", "state of the training"},
-	{regexp.MustCompile(`/((?:Adam|AdamW|Adamax|Nadam|LARS|LAMB|Momentum|RMSProp|Adagrad|AdagradDA|Adadelta|` +
-		`Ftrl|LARSOptimizer|LAMBOptimizer|AdamWeightDecayOptimizer)(?:_[0-9]+)?|adam_[mv])$`),
-		"$1", "optimizer slots"},
-	{regexp.MustCompile(`(?:^|/)(beta[12]_power|local_step|biased|loss_scale|good_steps|current_loss_scale)$`),
-		"$1", "state of the training"},
-	{regexp.MustCompile(`^((?:\w+_)?(?:opt|optim|optimizers?))/`), "$1", "state of the training"},
-	{regexp.MustCompile(`/(ExponentialMovingAverage)$`), "$1", "averages of the weights"},
 }
 
 // numbers are single values beside a model: what tf.train.Checkpoint keeps of an
 // optimizer, a loop or a metric. A model has no parameter of such a name.
-var numbers = regexp.MustCompile(`(?:^|/)(iter|iterations|step|steps|epoch|epochs|counter|decay|lr|` +
-	`learning_rate|momentum|rho|beta_[12]|global_step|best\w*|total|count)$`)
+var numbers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|/)(iter|iterations|step|steps|epoch|epochs|counter|decay|lr|` +
+		`learning_rate|momentum|rho|beta_[12]|global_step|best\w*|total|count)$`)
+})
 
 // classify returns the name that a variable has among the model's tensors, or
 // the group that it is left out with.
 func classify(name string) (kept, group, reason string) {
 	kept = strings.TrimSuffix(name, suffix)
-	for _, l := range leftOut {
+	for _, l := range leftOut() {
 		if m := l.name.FindStringSubmatchIndex(kept); m != nil {
 			return "", string(l.name.ExpandString(nil, l.group, kept, m)), l.reason
 		}

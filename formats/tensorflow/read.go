@@ -158,7 +158,7 @@ func (l *loader) entry(key string, value []byte) error {
 		return err
 	}
 	kept, group, reason := classify(key)
-	if m := numbers.FindStringSubmatch(kept); m != nil && len(e.shape) == 0 {
+	if m := numbers().FindStringSubmatch(kept); m != nil && len(e.shape) == 0 {
 		kept, group, reason = "", m[1], "single values"
 	}
 	if kept == "" {
@@ -246,7 +246,7 @@ func (e entry) read(dst []byte, src io.ReaderAt, width int, big bool) error {
 	if err := foreign.ReadAt(src, dst, int64(e.offset)); err != nil {
 		return err
 	}
-	if got, want := crc32.Checksum(dst, castagnoli), unmask(e.crc); got != want {
+	if got, want := crc32.Checksum(dst, castagnoli()), unmask(e.crc); got != want {
 		return fmt.Errorf("the file is damaged: CRC is %08x, want %08x", got, want)
 	}
 	for at := 0; big && at < len(dst); at += width {

@@ -23,7 +23,7 @@ const (
 )
 
 // castagnoli is the polynomial of TensorFlow's checksums.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // unmask undoes what LevelDB does to a CRC that is stored among what it covers.
 func unmask(c uint32) uint32 {
@@ -75,7 +75,7 @@ func (w *walker) block(what string, from, size uint64, visit func(string, []byte
 		return fmt.Errorf("%s at offset %d: compressed (type %d), which is not supported", what, from, trailer[0])
 	}
 	want := unmask(binary.LittleEndian.Uint32(trailer[1:]))
-	if got := crc32.Checksum(w.b[from:from+size+1], castagnoli); got != want {
+	if got := crc32.Checksum(w.b[from:from+size+1], castagnoli()); got != want {
 		return fmt.Errorf("%s at offset %d: the file is damaged: CRC is %08x, want %08x", what, from, got, want)
 	}
 	if err := w.entries(b, visit); err != nil {

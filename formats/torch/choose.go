@@ -161,7 +161,7 @@ func readable(root any) []string {
 			return
 		}
 		for _, e := range entries {
-			if name, err := nameOf(e.Key); err == nil && !trainingKey.MatchString(name) {
+			if name, err := nameOf(e.Key); err == nil && !trainingKey().MatchString(name) {
 				search(e.Value, append(slices.Clip(path), name))
 			}
 		}

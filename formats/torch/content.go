@@ -98,7 +98,7 @@ func (c *collector) entry(full, key string, v any, depth int) error {
 		return c.tensor(full, v)
 	}
 	if inner, ok := entriesOf(v); ok {
-		if depth == 0 && (trainingKey.MatchString(key) || averageKey.MatchString(key) || isOptimizer(inner)) {
+		if depth == 0 && (trainingKey().MatchString(key) || averageKey().MatchString(key) || isOptimizer(inner)) {
 			return nil // listed as left out
 		}
 		if c.seen[v] {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/torch/internal/pickle"
@@ -15,9 +16,13 @@ const maxDepth = 16
 
 // Names of what a checkpoint holds beside the model.
 var (
-	trainingKey = regexp.MustCompile(`(?i)optim|sched|scaler|^amp$|^grad|^hyper_?param|^hparams|^callbacks$|` +
-		`^loops$|rng|random_state`)
-	averageKey = regexp.MustCompile(`(?i)(^|_)ema($|_)|^averaged?_|^swa_`)
+	trainingKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)optim|sched|scaler|^amp$|^grad|^hyper_?param|^hparams|^callbacks$|` +
+			`^loops$|rng|random_state`)
+	})
+	averageKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(^|_)ema($|_)|^averaged?_|^swa_`)
+	})
 )
 
 // stateDict is a dict with tensors in it.
@@ -86,11 +91,11 @@ func (f *finder) under(v any, path []string) []stateDict {
 	var inside []stateDict
 	for _, e := range d.entries {
 		name, err := nameOf(e.Key)
-		if err != nil || trainingKey.MatchString(name) {
+		if err != nil || trainingKey().MatchString(name) {
 			continue
 		}
 		found := f.under(e.Value, append(slices.Clip(path), name))
-		if averageKey.MatchString(name) {
+		if averageKey().MatchString(name) {
 			f.averages = append(f.averages, found...)
 			continue
 		}

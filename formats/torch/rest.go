@@ -74,9 +74,9 @@ func branchLeft(name string, v any) string {
 	switch {
 	case isTensor(v):
 		return ""
-	case trainingKey.MatchString(name), isOptimizerValue(v):
+	case trainingKey().MatchString(name), isOptimizerValue(v):
 		return "state of the training"
-	case averageKey.MatchString(name):
+	case averageKey().MatchString(name):
 		return "average of the weights; --ema takes it"
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -16,11 +17,13 @@ var layerParts = map[string]bool{"weight": true, "bias": true, "in_proj_weight":
 	"moving_mean": true, "moving_variance": true}
 
 // recurrentPart is what those of recurrent layers are called.
-var recurrentPart = regexp.MustCompile(`^(weight|bias)_[a-z]+_l[0-9]+(_reverse)?$`)
+var recurrentPart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(weight|bias)_[a-z]+_l[0-9]+(_reverse)?$`)
+})
 
 func layerPart(name string) bool {
 	last := name[strings.LastIndexAny(name, "./")+1:]
-	return layerParts[last] || strings.Contains(last, "_l") && recurrentPart.MatchString(last)
+	return layerParts[last] || strings.Contains(last, "_l") && recurrentPart().MatchString(last)
 }
 
 // LayerLike reports whether a tensor is called as those of layers are: by the
@@ -40,7 +43,7 @@ func Trained(d tensor.DType) bool {
 // kind is what is kept beside the layers, known by a component of its name.
 type kind struct {
 	hints   []string // one of them is in the component
-	pattern *regexp.Regexp
+	pattern func() *regexp.Regexp
 }
 
 var (
@@ -57,14 +60,16 @@ var (
 )
 
 func component(pattern string, hints ...string) kind {
-	return kind{hints, regexp.MustCompile(`(^|[./])(` + pattern + `)([./]|$)`)}
+	return kind{hints, sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(^|[./])(` + pattern + `)([./]|$)`)
+	})}
 }
 
 // has reports whether a name in lower case is of the kind. Hints come first:
 // a pattern takes a hundred times as long, and few names need it.
 func (k kind) has(name string) bool {
 	return slices.ContainsFunc(k.hints, func(h string) bool { return strings.Contains(name, h) }) &&
-		k.pattern.MatchString(name)
+		k.pattern().MatchString(name)
 }
 
 // Loose says in a few words why a tensor plainly is no layer's: "part of a

@@ -2,6 +2,8 @@ package onnx
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +26,12 @@ func ofX(op string, with settings) *onnxpb.NodeProto {
 func onlyNode(t *testing.T, opset int64, n *onnxpb.NodeProto, batch int64, shape []int64,
 	vectors map[string][]float32) *foreign.File {
 	t.Helper()
+	return readModel(t, modelOf(opset, batch, shape, vectors, n))
+}
+
+// modelOf returns the model of operators of which the last one's first result is the output.
+func modelOf(opset, batch int64, shape []int64, vectors map[string][]float32,
+	nodes ...*onnxpb.NodeProto) *onnxpb.ModelProto {
 	in := &onnxpb.TensorShapeProto{}
 	for _, length := range append([]int64{batch}, shape...) {
 		d := &onnxpb.TensorShapeProto_Dimension{}
@@ -33,16 +41,22 @@ func onlyNode(t *testing.T, opset int64, n *onnxpb.NodeProto, batch int64, shape
 		in.Dim = append(in.Dim, d)
 	}
 	float := int32(onnxpb.TensorProto_FLOAT)
-	g := &onnxpb.GraphProto{Name: "one", Node: []*onnxpb.NodeProto{n},
+	g := &onnxpb.GraphProto{Name: "one", Node: nodes,
 		Input: []*onnxpb.ValueInfoProto{{Name: "x", Type: &onnxpb.TypeProto{
 			TensorType: &onnxpb.TypeProto_Tensor{ElemType: float, Shape: in}}}},
-		Output: []*onnxpb.ValueInfoProto{{Name: n.Output[0]}}}
-	for name, v := range vectors {
+		Output: []*onnxpb.ValueInfoProto{{Name: nodes[len(nodes)-1].Output[0]}}}
+	for _, name := range slices.Sorted(maps.Keys(vectors)) {
+		v := vectors[name]
 		g.Initializer = append(g.Initializer, &onnxpb.TensorProto{Name: name, DataType: float,
 			Dims: []int64{int64(len(v))}, FloatData: v})
 	}
-	b, err := proto.Marshal(&onnxpb.ModelProto{IrVersion: 8, Graph: g,
-		OpsetImport: []*onnxpb.OperatorSetIdProto{{Version: opset}}})
+	return &onnxpb.ModelProto{IrVersion: 8, Graph: g, OpsetImport: []*onnxpb.OperatorSetIdProto{{Version: opset}}}
+}
+
+// readModel reads a model, which is one.
+func readModel(t *testing.T, m *onnxpb.ModelProto) *foreign.File {
+	t.Helper()
+	b, err := proto.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,6 +93,8 @@ func TestTrainingMode(t *testing.T) {
 		{7, "epsilon", 0, []string{"", ""}, ""},
 		{8, "spatial", 0, nil, apart},
 		{8, "spatial", 1, nil, ""},
+		{9, "spatial", 0, nil, ""},
+		{7, "is_test", 0, nil, ""},
 		{13, "epsilon", 0, []string{"mean"}, trains},
 		{14, "training_mode", 1, nil, trains},
 		{14, "training_mode", 0, nil, ""},
@@ -117,12 +133,16 @@ func TestBlocks(t *testing.T) {
 			"shape=[2,2,2,3,5]"},
 		{"DepthToSpace", []int64{18, 2, 3}, settings{intAttr("blocksize", 3), mode("CRD")},
 			"perm=[0,3,1,4,2]"},
+		{"DepthToSpace", []int64{8, 3, 5}, settings{intAttr("blocksize", 1)}, "shape=[8,3,5]"},
+		{"DepthToSpace", []int64{1 << 20, 1, 1}, settings{intAttr("blocksize", 1024)}, "shape=[1,1024,1024]"},
 		{"DepthToSpace", []int64{8, 3, 5}, settings{intAttr("blocksize", 2), mode("RCD")}, "mode is"},
 		{"DepthToSpace", []int64{6, 3, 5}, settings{intAttr("blocksize", 2)}, "into blocks of 2"},
 		{"DepthToSpace", []int64{8, 3}, settings{intAttr("blocksize", 2)}, "into blocks of 2"},
 		{"DepthToSpace", []int64{8, 3, 5}, settings{intAttr("blocksize", 0)}, "into blocks of 0"},
 		{"DepthToSpace", []int64{8, 3, 5}, settings{intAttr("blocksize", 1025)}, "into blocks of 1025"},
 		{"SpaceToDepth", []int64{2, 6, 10}, settings{intAttr("blocksize", 2)}, "shape=[8,3,5]"},
+		{"SpaceToDepth", []int64{8, 3, 5}, settings{intAttr("blocksize", 1)}, "shape=[8,3,5]"},
+		{"SpaceToDepth", []int64{1, 1024, 1024}, settings{intAttr("blocksize", 1024)}, "shape=[1048576,1,1]"},
 		{"SpaceToDepth", []int64{2, 5, 10}, settings{intAttr("blocksize", 2)}, "in blocks of 2"},
 		{"SpaceToDepth", []int64{2, 6, 9}, settings{intAttr("blocksize", 2)}, "in blocks of 2"},
 		{"SpaceToDepth", []int64{6, 10}, settings{intAttr("blocksize", 2)}, "in blocks of 2"},

@@ -25,6 +25,7 @@ func TestOpenInput(t *testing.T) {
 		{[]int{0}, []int{7}, []int{7}, ""},
 		{nil, []int{4, 6, 5}, []int{4, 6, 5}, ""},
 		{[]int{4, 0, 0}, nil, nil, `input "x": its size [4,?,?] is open; say it with input 4,224,224`},
+		{[]int{4, -1, 0}, nil, nil, "its size [4,?,?] is open"},
 		{[]int{0, 0, 3}, nil, nil, "input 3,224,224"},
 		{nil, nil, nil, "its shape is not in the file; say it with input C,H,W"},
 		{[]int{4, 0, 0}, []int{3, 6, 5}, nil, "its size is [4,?,?], which input 3,6,5 does not fit"},
@@ -74,4 +75,26 @@ func resized(t *testing.T, lengths []int) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// TestExampleOfASize: three lengths are channels first or, where the last is as few as
+// channels are, last; the advice has channels first, three where they are open.
+func TestExampleOfASize(t *testing.T) {
+	for _, c := range []struct {
+		open []int
+		want string
+	}{
+		{[]int{0}, "224"}, {[]int{0, 7}, "224,7"}, {[]int{0, 0, 0}, "3,224,224"}, {[]int{0, 32, 32}, "3,32,32"},
+		{[]int{1, 0, 0}, "1,224,224"}, {[]int{0, 0, 5}, "3,224,5"}, {[]int{0, 8, 4}, "4,224,8"},
+		{[]int{0, 0, 1}, "1,224,224"}, {[]int{0, 0, 0, 3}, "224,224,224,3"},
+	} {
+		if got := example(c.open); got != c.want {
+			t.Errorf("%v: %s, want %s", c.open, got, c.want)
+		}
+	}
+	named := []*onnxpb.TensorShapeProto_Dimension{{}, {DimParam: proto.String("height")},
+		{DimParam: proto.String("w")}}
+	if got, want := described(named, []int{3, 0, 0}), `[3,"height","w"]`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 }

@@ -82,6 +82,13 @@ func TestOperandsOfNorms(t *testing.T) {
 	if got := became(onlyNode(t, 13, n, 0, nil, vectors)); !strings.Contains(got, "without channels") {
 		t.Errorf("of a number: %s", got)
 	}
+	m := modelOf(13, 0, []int64{2, 3}, vectors, n)
+	for _, i := range m.Graph.Initializer {
+		i.DataType, i.FloatData, i.RawData = int32(onnxpb.TensorProto_BOOL), nil, make([]byte, i.Dims[0])
+	}
+	if got := became(readModel(t, m)); !strings.Contains(got, "does not convert to f32") {
+		t.Errorf("of truth values: %s", got)
+	}
 }
 
 // TestTypesOfInputs: what a file computes in becomes f32, which is said.
@@ -98,7 +105,9 @@ func TestTypesOfInputs(t *testing.T) {
 		if want == "" && (len(f.Findings) > 0 || f.NoModel != nil) || !strings.Contains(got, want) {
 			t.Errorf("%v: %s\nwant %q", kind, got, want)
 		}
-		if f.NoModel == nil && f.Model.Input().DType != tensor.F32 {
+		if computes := want == "" || strings.HasPrefix(want, "computes"); (f.NoModel == nil) != computes {
+			t.Errorf("%v: a model: %v", kind, f.NoModel)
+		} else if computes && f.Model.Input().DType != tensor.F32 {
 			t.Errorf("%v: the input is %v", kind, f.Model.Input().DType)
 		}
 	}

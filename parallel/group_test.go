@@ -97,6 +97,11 @@ func TestMeasured(t *testing.T) {
 	if _, ok := g.members.measured(); ok {
 		t.Error("a device that was never busy is measured")
 	}
+	g.members[0].pace.add(train, Batch{Sizes: []int{0, 4, 2}}, []int{0}, ran(0, 2*time.Second, time.Second))
+	g.members[1].pace.add(train, Batch{Sizes: []int{0, 4, 2}}, []int{1}, ran(4, 2*time.Second, 0))
+	if _, ok := g.members.measured(); ok {
+		t.Error("a device whose replica had no rows is measured")
+	}
 	if got := g.placement.longestShare([][]int{{0, 1}, {2}, nil}, []float64{1, 1, 1}); got != 0 {
 		t.Errorf("a batch without rows takes %g s", got)
 	}

@@ -80,6 +80,11 @@ func TestLateGradientsGoOn(t *testing.T) {
 		var a, b map[string]tensor.Tensor
 		a, whole = next(t, whole, step, lateGradients(step, 3), rows)
 		b, half = next(t, restored, step, lateGradients(step, 3), rows)
+		for name := range half.Tensors() {
+			if at, of, _ := strings.Cut(name, "/"); at < "1" || at > "3" || of != "w" && of != "b" {
+				t.Errorf("step %d: %q waits, of w and b in 1 to 3 steps", step, name)
+			}
+		}
 		if fmt.Sprint(half.Lateness()) != fmt.Sprint(whole.Lateness()) {
 			t.Errorf("step %d: other counts after a checkpoint", step)
 		}

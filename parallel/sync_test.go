@@ -14,3 +14,18 @@ func TestParseSyncEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersOfSync: a way has the number that its own name says.
+func TestNumbersOfSync(t *testing.T) {
+	if n, ok := Sync("async:3").Span(); n != 3 || !ok {
+		t.Errorf("async:3 has span %d, %v", n, ok)
+	}
+	if n, ok := Sync("periodic:4").Period(); n != 4 || !ok {
+		t.Errorf("periodic:4 has period %d, %v", n, ok)
+	}
+	for _, w := range []Sync{AllReduce, "periodic:4"} {
+		if _, ok := w.Span(); ok {
+			t.Errorf("%s has a span", w)
+		}
+	}
+}

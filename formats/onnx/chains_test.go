@@ -19,7 +19,8 @@ func list64(name string, v ...int64) *onnxpb.AttributeProto {
 
 // ints returns a Constant of integers.
 func ints(name string, v ...int64) *onnxpb.NodeProto {
-	t := &onnxpb.TensorProto{DataType: int32(onnxpb.TensorProto_INT64), Dims: []int64{int64(len(v))}, Int64Data: v}
+	t := &onnxpb.TensorProto{DataType: int32(onnxpb.TensorProto_INT64), Dims: []int64{int64(len(v))},
+		Int64Data: v}
 	return &onnxpb.NodeProto{OpType: "Constant", Output: []string{name},
 		Attribute: settings{{Name: "value", Type: onnxpb.AttributeProto_TENSOR, T: t}}}
 }
@@ -90,8 +91,8 @@ func TestParts(t *testing.T) {
 		}
 	}
 	every := op("Slice", "x", "y", list64("axes", 1), list64("starts", 1), list64("ends", 3))
-	if got := became(readModel(t, modelOf(9, 0, []int64{6}, nil, every))); !strings.Contains(got, "slice(") ||
-		strings.Contains(got, "step=") {
+	got := became(readModel(t, modelOf(9, 0, []int64{6}, nil, every)))
+	if !strings.Contains(got, "slice(") || strings.Contains(got, "step=") {
 		t.Errorf("a step of one is written: %s", got)
 	}
 	still := op("Transpose", "x", "y")

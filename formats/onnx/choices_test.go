@@ -50,7 +50,8 @@ func modelOf(opset, batch int64, shape []int64, vectors map[string][]float32,
 		g.Initializer = append(g.Initializer, &onnxpb.TensorProto{Name: name, DataType: float,
 			Dims: []int64{int64(len(v))}, FloatData: v})
 	}
-	return &onnxpb.ModelProto{IrVersion: 8, Graph: g, OpsetImport: []*onnxpb.OperatorSetIdProto{{Version: opset}}}
+	return &onnxpb.ModelProto{IrVersion: 8, Graph: g,
+		OpsetImport: []*onnxpb.OperatorSetIdProto{{Version: opset}}}
 }
 
 // readModel reads a model, which is one.

@@ -96,7 +96,8 @@ func TestParts(t *testing.T) {
 		t.Errorf("a step of one is written: %s", got)
 	}
 	still := op("Transpose", "x", "y")
-	if got := became(readModel(t, modelOf(9, 0, []int64{6}, nil, still))); !strings.Contains(got, "without perm") {
+	got = became(readModel(t, modelOf(9, 0, []int64{6}, nil, still)))
+	if !strings.Contains(got, "without perm") {
 		t.Errorf("a transpose of all axes: %s", got)
 	}
 }

@@ -1,0 +1,61 @@
+package kernel
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestNEONLoopsMultiply counts the instructions of inner loops in what the generator has written:
+// multiply-adds among all are within 10 % of what 32 registers of 128 bits allow, where a
+// loop holds nothing else but the loads of its operands and two instructions that end it.
+func TestNEONLoopsMultiply(t *testing.T) {
+	for _, c := range []struct {
+		file, function, loop string
+		products, loads      int // at least
+		addresses            int // of a loop whose operands lie where tables say
+	}{
+		// Each of 4 values: a load of 4 vectors of weights, 5 positions by 4 vectors.
+		{"window_arm64.s", "windowNEONp5", "four", 4 * 5 * 4, 4 + 5, 0},
+		// Three columns of the kernel, 4 values: a load of weights each; 7 pixels.
+		{"direct_arm64.s", "directNEONp5", "four", 3 * 4 * 5 * 4, 3*4 + 5 + 2, 0},
+		// 6 values by 4 vectors, whose addresses are two entries of tables, one of them zeros if negative.
+		{"gradient_arm64.s", "gradientNEONm6", "position", 6 * 4, 1 + 2, 6},
+	} {
+		products, all := loop(t, c.file, c.function, c.loop)
+		allowed := float64(c.products) / float64(c.products+c.loads+c.addresses+2)
+		if is := float64(products) / float64(all); products != c.products || is < 0.9*allowed {
+			t.Errorf("%s: %d multiply-adds of %d instructions, want %d and a share of %.2f at least",
+				c.function, products, all, c.products, 0.9*allowed)
+		}
+	}
+}
+
+// loop counts multiply-adds and instructions from a label to the branch back to it.
+func loop(t *testing.T, file, function, label string) (products, all int) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, found := strings.Cut(string(text), "TEXT ·"+function+"(SB)")
+	_, body, labelled := strings.Cut(body, "\n"+label+":\n")
+	if !found || !labelled {
+		t.Fatalf("%s has no %s with a label %s", file, function, label)
+	}
+	back := regexp.MustCompile(`\tB(GE|NE)? ` + label + `$`)
+	for _, line := range strings.Split(body, "\n") {
+		if !strings.HasPrefix(line, "\t") {
+			t.Fatalf("%s: %s does not end in a branch back: %s", function, label, line)
+		}
+		all++
+		if strings.Contains(line, "FMLA") {
+			products++
+		}
+		if back.MatchString(line) {
+			return products, all
+		}
+	}
+	return products, all
+}

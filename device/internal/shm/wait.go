@@ -33,7 +33,7 @@ const (
 // await waits for bytes. A reader that may spin sleeps for most of the time
 // that it usually waits, and looks around the end of it: so it costs little, and
 // is not asleep when the bytes come. A device does not sleep in waits that are
-// short: after a millisecond's sleep its core computes a tenth to a third slower.
+// short: a core that slept for a millisecond is late and computes slower at first.
 func (r *ring) await() error {
 	ready := func() bool { return r.written.Load() != r.pos }
 	switch {

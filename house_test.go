@@ -112,22 +112,24 @@ formats:              serialize tensor
 plugins/cpu/internal/amxemulation:
 plugins/cpu/internal/kernel:   device/class plugins/cpu/internal/amxemulation
 plugins/cpu/internal/machine:
+plugins/cpu/internal/schedule: plugins/cpu/internal/machine
 plugins/cpu/internal/workers:  plugins/cpu/internal/kernel
 plugins/cpu/internal/fusion:   device/class graph tensor
 plugins/cpu/internal/run:      collective device graph plugins/cpu/internal/fusion plugins/cpu/internal/kernel
-plugins/cpu/internal/run:      plugins/cpu/internal/workers tensor
+plugins/cpu/internal/run:      plugins/cpu/internal/schedule plugins/cpu/internal/workers tensor
 plugins/cpu/internal/convolution: collective device/class graph plugins/cpu/internal/kernel
 plugins/cpu/internal/convolution: plugins/cpu/internal/run
 plugins/cpu/internal/operations: collective device device/class graph plugins/cpu/internal/convolution
 plugins/cpu/internal/operations: plugins/cpu/internal/fusion plugins/cpu/internal/kernel
 plugins/cpu/internal/operations: plugins/cpu/internal/run tensor
 plugins/cpu/internal/plan:     device graph plugins/cpu/internal/fusion
-plugins/cpu/internal/plan:     plugins/cpu/internal/run tensor
+plugins/cpu/internal/plan:     plugins/cpu/internal/run plugins/cpu/internal/schedule tensor
 plugins/cpu/internal/cpu:      device graph memory plugins/cpu/internal/convolution
 plugins/cpu/internal/cpu:      plugins/cpu/internal/kernel plugins/cpu/internal/machine
 plugins/cpu/internal/cpu:      plugins/cpu/internal/operations plugins/cpu/internal/plan
-plugins/cpu/internal/cpu:      plugins/cpu/internal/run plugins/cpu/internal/workers collective tensor
-plugins/cpu:                   device/serve plugins/cpu/internal/cpu
+plugins/cpu/internal/cpu:      plugins/cpu/internal/run plugins/cpu/internal/schedule
+plugins/cpu/internal/cpu:      plugins/cpu/internal/workers collective tensor
+plugins/cpu:                   device device/serve graph plugins/cpu/internal/cpu
 plugins/cpu/bnctl-device-cpu:  plugins/cpu
 plugins/internal/library:
 plugins/gpu:          collective device device/class graph tensor

@@ -32,6 +32,7 @@ type Options struct {
 	Fleet    fleet.Options // the devices; Most is set here
 	Scaling  []int         // numbers of CPU devices, a row for each, instead of Fleet.Devices
 	Profile  bool          // times of nodes, on one device
+	Plan     bool          // how the CPU device cuts its work, besides Profile
 }
 
 // maxSeconds bounds Options.Seconds.
@@ -49,6 +50,8 @@ func (o Options) Check() error {
 		return problem.New("batch", strconv.Itoa(o.Batch), "want at least 1", "")
 	case o.Replicas < 0:
 		return problem.New("replicas", strconv.Itoa(o.Replicas), "want at least 1", "")
+	case o.Plan && !o.Profile:
+		return problem.New("plan", "", "it is printed with {profile}", "")
 	case len(o.Scaling) > 0 && o.Fleet.Devices != "":
 		return problem.New("scaling", "", "give one of {scaling} and {devices}", "")
 	case len(o.Scaling) > 0 && slices.Min(o.Scaling) < 1:
@@ -128,6 +131,9 @@ func (o Options) measure(ctx context.Context, m *models.Model) (row *Row, err er
 	row.PeakRSS = peakMemory(f.Members)
 	if o.Profile {
 		row.Profile, err = newProfile(f, watch, o.Fleet.Kernels)
+	}
+	if o.Plan && err == nil {
+		row.Profile.Plan, err = planOf(ctx, f, watch.program)
 	}
 	return row, err
 }

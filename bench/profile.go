@@ -1,18 +1,22 @@
 package bench
 
 import (
+	"context"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Profile is what the nodes of a program took on one device.
 type Profile struct {
 	Nodes  []Node // of each function, followed by its sum
 	Limits Limits
+	Plan   []string // how the device cuts its work, in lines; nil unless Options ask for it
 }
 
 // Node is what a node of the program took, or with no name all of its function.
@@ -60,6 +64,16 @@ func newProfile(f *fleet.Fleet, seen *profiler, kernels string) (*Profile, error
 		p.add(function, seen.runs[function], m.Device.Info().Kernels, f.Precision())
 	}
 	return p, nil
+}
+
+// planOf returns how the one device of f, which has to be the CPU, cuts a program.
+func planOf(ctx context.Context, f *fleet.Fleet, p *graph.Program) ([]string, error) {
+	m := f.Members[0]
+	if name := f.Describe(m.Name).Name; name != "cpu" {
+		return nil, problem.New("plan", "", "it is that of a CPU device, and this is "+name, "")
+	}
+	return cpu.Plan(ctx, p, device.Options{Threads: f.Threads(), Kernels: m.Device.Info().Kernels,
+		Precision: f.Precision()})
 }
 
 // highest returns the highest rates of any node that took some time.

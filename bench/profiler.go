@@ -12,8 +12,9 @@ import (
 
 // profiler asks a device for the times of nodes, and keeps those of all runs.
 type profiler struct {
-	runs  map[*graph.Function]*profiledRuns
-	order []*graph.Function // in which they ran first
+	runs    map[*graph.Function]*profiledRuns
+	order   []*graph.Function // in which they ran first
+	program *graph.Program    // that was loaded last
 }
 
 // profiledRuns are the runs of one function.
@@ -53,6 +54,7 @@ func (w watched) Load(ctx context.Context, p *graph.Program, c device.Capacity) 
 	if err != nil {
 		return nil, err
 	}
+	w.profiler.program = p
 	return watchedProgram{x, p, w.profiler}, nil
 }
 

@@ -33,6 +33,7 @@ name of the zoo or a file.
 				Usage: "`1,2,4`: one row for each number of devices, instead of --devices"},
 			&cli.Float64Flag{Name: "seconds", Value: 5, Usage: "for each row"},
 			&cli.BoolFlag{Name: "profile", Usage: "time of each node of the program beside its floors; on one device"},
+			&cli.BoolFlag{Name: "plan", Usage: "with --profile: how the CPU device cuts its work for this machine"},
 			batchFlag("rows of a batch, over all devices"),
 			precisionFlag(),
 		}, fileFlags(), preprocessFlags(), runningFlags()),
@@ -63,7 +64,7 @@ func benchAction(c *cli.Context) error {
 // benchOptions returns what the flags say. Without a precision it is the model's.
 func benchOptions(c *cli.Context) (bench.Options, error) {
 	b := bench.Options{Mode: c.String("mode"), Batch: c.Int("batch"), Seconds: c.Float64("seconds"),
-		Replicas: c.Int("replicas"), Profile: c.Bool("profile")}
+		Replicas: c.Int("replicas"), Profile: c.Bool("profile"), Plan: c.Bool("plan")}
 	var err error
 	if b.Fleet, err = fleetOptions(c, c.String("precision"), noLimit); err != nil {
 		return b, err

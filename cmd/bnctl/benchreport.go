@@ -89,4 +89,8 @@ func tellProfile(o *output, p *bench.Profile) {
 	}
 	o.result("floors: %.4g GFLOP/s, %.4g GB/s, %s; - is done as part of another node; times are medians",
 		p.Limits.Flops/1e9, p.Limits.Bytes/1e9, p.Limits.Of)
+	for _, line := range p.Plan {
+		o.event("plan", map[string]string{"line": line})
+		o.result("%s", line)
+	}
 }

@@ -24,7 +24,7 @@
 //	convolution/forward.go        buildConv             one case for each algorithm
 //	convolution/winograd.go       buildWinograd         an action by rows: spans of rows of tiles
 //	convolution/winograd_pack.go  newWinogradPack       room for transformed weights, shared by all functions
-//	plan/schedule.go              schedule              actions by rows are gathered into groups
+//	plan/schedule.go              gather                actions by rows are gathered into groups
 //	plan/link.go                  link                  neighbours in a group become chains
 //	plan/layout.go                lay                   every value gets its place in the arena
 //

@@ -16,7 +16,7 @@ func buildConvGradWeight(c *run.Compiler) run.Action {
 	case class.Depthwise:
 		return g.buildDepthwiseWeight(x, dy, dw)
 	case class.Dot2:
-		a := everyReplica(g.newDot2Gradient(g.lines(), x, dy, dw).replicas)
+		a := everyReplica(g.newDot2Gradient(g.lines(), x, dy, dw, c.Schedule.Pairs).replicas)
 		a.AsHalves = [][]*run.Value{{x}, {dy}}
 		return a
 	case class.Winograd4:
@@ -80,7 +80,7 @@ func (g *Geometry) gradient(parts []gradientOf, x, dy, dw *run.Value, narrow boo
 						g.pad(own, image)
 						image = own
 					}
-					part.add(kernels, panel, t0, t1, sums, image[group*g.cg:],
+					part.add(kernels, f.Schedule.Gradient, panel, t0, t1, sums, image[group*g.cg:],
 						grad[i*dy.Count+group*g.og:(i+1)*dy.Count+kernel.GradientSlack])
 				}
 			})
@@ -117,16 +117,13 @@ func (g *gradientOf) sums(panel, t0, t1 int) int {
 	return (t1 - t0) * g.window.Run * g.window.PanelWidth(panel)
 }
 
-// gradientBlock is how many positions all taps treat before the next: they
-// should stay in the cache.
-const gradientBlock = 256
-
-// add adds the products of one row for taps [t0, t1) of one panel.
-func (g *gradientOf) add(kernels *kernel.Set, panel, t0, t1 int, sums, in, grad []float32) {
+// add adds the products of one row for taps [t0, t1) of one panel. So many
+// positions are treated by all taps before the next.
+func (g *gradientOf) add(kernels *kernel.Set, some, panel, t0, t1 int, sums, in, grad []float32) {
 	win := g.window
 	tap := win.Run * win.PanelWidth(panel)
-	for from := 0; from < win.Positions(); from += gradientBlock {
-		to := min(from+gradientBlock, win.Positions())
+	for from := 0; from < win.Positions(); from += some {
+		to := min(from+some, win.Positions())
 		for t := t0; t < t1; t++ {
 			kernels.Gradient(win, t, panel, sums[(t-t0)*tap:], in, grad, 0, win.Run, from, to)
 		}

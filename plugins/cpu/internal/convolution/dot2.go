@@ -21,7 +21,7 @@ type dot2Product struct {
 func newDot2Product(c *run.Compiler, p *dot2Pack, t *filter, y *run.Value) *dot2Product {
 	out := &dot2Product{dot2Pack: p, filter: t, kernels: c.Kernels, round: c.BF16(y), atOnce: 1}
 	if p.parts[0].matrix != nil {
-		out.atOnce = panelsAtOnce(p.Bytes())
+		out.atOnce = panelsAtOnce(p.Bytes(), c.Schedule.Weights)
 	}
 	channels := 0
 	for i, part := range p.parts {
@@ -248,13 +248,13 @@ func (p *dot2Product) apply(f *run.Frame, o dot2Operands, inCount, outCount int)
 func buildDot2(c *run.Compiler, g *Geometry, p *dot2Pack, x *run.Value, t *filter,
 	y *run.Value) run.Action {
 	k := newDot2Product(c, p, t, y)
-	if k.dot2Pack.Bytes() > heavyWeights {
+	if int(k.dot2Pack.Bytes()) > c.Schedule.Weights {
 		rows := k.rowsOf(c, x, y)
 		a := run.Whole(func(f *run.Frame) error {
 			k.apply(f, rows(f), x.Count, y.Count)
 			return nil
 		}).After(k.prepare)
-		a.Rounds, a.AsHalves = true, k.asHalves(c, x, y)
+		a.Rounds, a.AsHalves, a.Weights = true, k.asHalves(c, x, y), int(k.dot2Pack.Bytes())
 		return a
 	}
 	row := k.rowOf(c, x, y)

@@ -24,9 +24,9 @@ type dot2Gradient struct {
 }
 
 // newDot2Gradient returns the gradient of a convolution in these lines.
-func (g *Geometry) newDot2Gradient(l *pairLines, x, dy, dw *run.Value) *dot2Gradient {
+func (g *Geometry) newDot2Gradient(l *pairLines, x, dy, dw *run.Value, together int) *dot2Gradient {
 	k := &dot2Gradient{Geometry: g, pairLines: l, x: x, dy: dy, dw: dw, chunks: chunksOf(dy.Positions),
-		together: 64 << 10, orders: map[[4]int]kernel.Order{}}
+		together: together, orders: map[[4]int]kernel.Order{}}
 	if k.at, k.atStep = g.forwardAt(0); l.padded {
 		k.at, k.atStep = g.narrowAt()
 	}

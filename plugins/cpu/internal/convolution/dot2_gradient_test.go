@@ -45,11 +45,12 @@ func operand(r *rand.Rand, n int) (wide, half stored) {
 // and if these are not all in small segments.
 func gradientByLines(g *Geometry, set *kernel.Set, l *pairLines, x, dy stored,
 	images, values, columns int) []float32 {
-	k := g.newDot2Gradient(l, run.NewValue(graph.Variable{Type: graph.Type{Shape: []int{g.c, g.h, g.w}}}),
-		run.NewValue(graph.Variable{Type: graph.Type{Shape: []int{g.o, g.oh, g.ow}}}), nil)
+	together := 64 << 10
 	if values < l.values {
-		k.together = 1 << 10
+		together = 1 << 10
 	}
+	k := g.newDot2Gradient(l, run.NewValue(graph.Variable{Type: graph.Type{Shape: []int{g.c, g.h, g.w}}}),
+		run.NewValue(graph.Variable{Type: graph.Type{Shape: []int{g.o, g.oh, g.ow}}}), nil, together)
 	dw, w := make([]float32, g.o*g.cg*g.taps), &run.Worker{}
 	for group := range g.Groups {
 		for first := 0; first < g.og; first += kernel.PanelLanes {

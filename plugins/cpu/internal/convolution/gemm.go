@@ -157,13 +157,6 @@ func (p *product) work() (ns int) {
 	return ns
 }
 
-// heavy reports whether the weights are too large to be read for every row.
-func (p *product) heavy() bool { return p.weights > heavyWeights }
-
-// heavyWeights is what should stay in the cache of a core, in bytes, beside
-// the rows that pass through.
-const heavyWeights = 512 << 10
-
 // apply computes all rows, several for each time that the weights are read.
 func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
 	rows := f.Total()
@@ -174,7 +167,7 @@ func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
 		})
 		return
 	}
-	chunk := max(1, min(8, rows/(2*f.Threads())))
+	chunk := max(1, min(f.Schedule.Rows, rows/(2*f.Threads())))
 	blocks := (rows + chunk - 1) / chunk
 	f.Each(len(p.units)*blocks, func(w *run.Worker, task int) {
 		u, first := p.units[task/blocks], task%blocks*chunk
@@ -234,12 +227,14 @@ func rowsOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame) operands {
 
 // productAction packs the weights, if they have changed, and computes y.
 func productAction(c *run.Compiler, g *Geometry, p *product, x, y *run.Value) run.Action {
-	if p.heavy() {
+	if p.weights > c.Schedule.Weights {
 		rows := rowsOf(c, x, y)
-		return run.Whole(func(f *run.Frame) error {
+		a := run.Whole(func(f *run.Frame) error {
 			p.apply(f, rows(f), x.Count, y.Count)
 			return nil
 		}).After(p.prepare)
+		a.Weights = p.weights
+		return a
 	}
 	row := rowOf(c, x, y)
 	a := &run.ByRows{Prepare: p.prepare, Work: p.work(),

@@ -48,7 +48,7 @@ func withMatrix(c *run.Compiler, p *product, key string) *product {
 		}
 		return m
 	})
-	p.atOnce = panelsAtOnce(p.pack.Bytes())
+	p.atOnce = panelsAtOnce(p.pack.Bytes(), c.Schedule.Weights)
 	p.units = p.unitsOf(p.atOnce)
 	return p
 }
@@ -104,8 +104,8 @@ func (m *matrixPack) fillDirect(f *run.Frame, p *product) {
 
 // panelsAtOnce returns how many panels a unit of matrix units has: for each unit
 // positions are staged anew, but the units of heavy weights are what workers share.
-func panelsAtOnce(weights int64) int {
-	if weights > heavyWeights {
+func panelsAtOnce(weights int64, light int) int {
+	if weights > int64(light) {
 		return 2
 	}
 	return 8

@@ -47,30 +47,30 @@ func buildWinograd(c *run.Compiler, g *Geometry, t kernel.Winograd, direct *prod
 			k.byWindows(f, w, o, from, to)
 			return
 		}
-		step, last := k.blockRows(lightTiles), (to+rows-1)/rows
+		step, last := k.blockRows(c.Schedule.LightTiles), (to+rows-1)/rows
 		for from := from / rows; from < last; from += step {
 			k.newTiles(f, w, o, from, min(from+step, last)).do(0, k.Panels())
 		}
 	}
 	work := k.Frequencies() * k.rows * k.columns * g.c * g.o / 100
-	if int(k.weights.Bytes()) > heavyWeights {
+	if int(k.weights.Bytes()) > c.Schedule.Weights {
 		ending := c.Ending()
 		a := run.Whole(func(f *run.Frame) error {
 			k.apply(f, tileOperands{storedIn(f, x), storedIn(f, y), ending.Rows(f)})
 			return nil
 		}).After(k.prepare)
-		a.AsHalves = imageAndResult(c, x, y)
+		a.AsHalves, a.Weights = imageAndResult(c, x, y), int(k.weights.Bytes())
 		return a
 	}
 	a := &run.ByRows{Prepare: k.prepare, Work: work, Storage: run.Storage{AsHalves: imageAndResult(c, x, y)}}
-	if k.rows*k.columns <= fewTiles {
+	if k.rows*k.columns <= c.Schedule.FewTiles {
 		a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 			k.panels(f, w, row(f, w, i), piece, pieces)
 		}
 		return a
 	}
 	a.Spans = run.Spans{Span: span, Positions: g.oh * g.ow, Step: rows, Width: g.o,
-		Block: k.blockRows(lightTiles) * rows}
+		Block: k.blockRows(c.Schedule.LightTiles) * rows}
 	return run.BySpan(a)
 }
 
@@ -114,17 +114,6 @@ func (k *winograd) prepare(f *run.Frame) error {
 	return nil
 }
 
-// So many tiles are treated together: they should stay in the cache of a core;
-// if the weights do not, there should be many for each time these are read.
-const (
-	lightTiles = 40
-	heavyTiles = 48
-)
-
-// fewTiles is how many tiles of an image are so few that its workers share its
-// panels: to read all weights takes each as long as the products of as many tiles.
-const fewTiles = 8
-
 // blockRows returns how many rows of tiles are about so many tiles.
 func (k *winograd) blockRows(tiles int) int { return max(1, tiles/k.columns) }
 
@@ -137,8 +126,8 @@ func (k *winograd) apply(f *run.Frame, o tileOperands) {
 		})
 		return
 	}
-	total, cuts := k.rows*f.Total(), 1
-	blocks := max(1, (total+k.blockRows(heavyTiles)/2)/k.blockRows(heavyTiles))
+	total, cuts, some := k.rows*f.Total(), 1, k.blockRows(f.Schedule.HeavyTiles)
+	blocks := max(1, (total+some/2)/some)
 	switch {
 	case blocks == 1:
 		cuts = min(f.Threads(), k.Panels())

@@ -29,10 +29,9 @@ func buildWinogradGradient(c *run.Compiler, g *Geometry, t kernel.Winograd, x, d
 	k.rows, k.columns = (g.oh+t.Side-1)/t.Side, (g.ow+t.Side-1)/t.Side
 	// Small sums are read and written again for every few tiles, so that these
 	// stay in the cache; large ones should see many tiles at a time.
-	const few, many, smallSums = 2 << 20, 16 << 20, 4 << 20 // bytes
-	budget := few
-	if 4*k.Frequencies()*g.c*g.o > smallSums {
-		budget = many
+	budget := c.Schedule.SomeTiles
+	if 4*k.Frequencies()*g.c*g.o > c.Schedule.SmallSums {
+		budget = c.Schedule.ManyTiles
 	}
 	k.some = max(1, budget/(4*k.Frequencies()*(g.c+g.o)*k.columns))
 	all := k.some * k.columns

@@ -104,10 +104,10 @@ func (t *tapsTask) direct(taps []float32, k, to int) {
 	}
 	for i := t.from; i < t.to; i++ {
 		gradient := dy[i*t.dy.Count : (i+1)*t.dy.Count+kernel.GradientSlack]
-		for p := 0; p < t.plain.Positions(); p += gradientBlock {
+		for p := 0; p < t.plain.Positions(); p += t.f.Schedule.Gradient {
 			for tap := range 9 {
 				t.f.Kernels.Gradient(t.plain, tap, t.panel, sums(tap), run.Row(x, t.x, i), gradient, k, to,
-					p, min(p+gradientBlock, t.plain.Positions()))
+					p, min(p+t.f.Schedule.Gradient, t.plain.Positions()))
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/machine"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/workers"
 )
 
@@ -56,7 +57,8 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 		threads = runtime.GOMAXPROCS(0)
 	}
 	d := &Device{info: describe(set, threads),
-		Machine: run.Machine{Kernels: set, Pool: workers.NewPool(threads), Reduced: precision == device.BF16}}
+		Machine: run.Machine{Kernels: set, Schedule: schedule.For(machine.System()),
+			Pool: workers.NewPool(threads), Reduced: precision == device.BF16}}
 	d.open, d.cancel = context.WithCancel(context.Background())
 	return d, nil
 }

@@ -35,12 +35,12 @@ func Compile(on *run.Machine, m *run.Memory, fn *graph.Function, given map[strin
 		actions[i] = build(c, ops.Builders[c.Node.Op])
 	}
 	if len(c.Refusals) == 0 {
-		c.Fn.Groups = schedule(c.Fn, actions, c.Follows, c.Closing)
+		c.Fn.Groups = gather(c.Fn, actions, c.Follows, c.Closing)
 		halve(c)
 		for _, g := range c.Fn.Groups {
 			if g.ByRows() {
 				widen(c, g)
-				newLinker(c.Fn, g).link()
+				newLinker(c.Fn, g, c.Schedule).link()
 			}
 		}
 		lay(c)

@@ -5,12 +5,14 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // linker divides the actions of a group into chains.
 type linker struct {
 	fn *run.Function
 	*run.Group
+	schedule.Schedule
 	makers map[graph.Value][]int // the actions that make a value, and its wide
 	ends   []int                 // by action: the last that reads its result; many if others do, too
 }
@@ -18,8 +20,8 @@ type linker struct {
 // many is more than the actions of a group.
 const many = 1 << 30
 
-func newLinker(fn *run.Function, g *run.Group) *linker {
-	l := &linker{fn: fn, Group: g, makers: map[graph.Value][]int{}, ends: make([]int, len(g.Nodes))}
+func newLinker(fn *run.Function, g *run.Group, s schedule.Schedule) *linker {
+	l := &linker{fn: fn, Group: g, Schedule: s, makers: map[graph.Value][]int{}, ends: make([]int, len(g.Nodes))}
 	for k := range g.Actions {
 		for _, v := range l.reads(k) {
 			for _, maker := range l.makers[v] {
@@ -108,10 +110,10 @@ func (l *linker) last() *run.Chain { return &l.Chains[len(l.Chains)-1] }
 // the least from memory is best.
 func (l *linker) ahead(k int) int {
 	maker := l.maker(l.reads(k)[0], k)
-	if maker < l.last().First || l.result(maker).Size() < farBytes || l.Actions[k].Positions == 0 {
+	if maker < l.last().First || l.result(maker).Size() < l.Far || l.Actions[k].Positions == 0 {
 		return k
 	}
-	best, least := k, farMost
+	best, least := k, l.Course
 	for first := maker; first >= l.last().First && l.ends[first] <= k && l.Actions[first].Block == 0; first-- {
 		if n := l.operand(first).Size() + l.held(first, k+1); n < least {
 			best, least = first, n
@@ -119,13 +121,6 @@ func (l *linker) ahead(k int) int {
 	}
 	return best
 }
-
-const (
-	// farBytes is the size of an image that is better not written and read again as a whole.
-	farBytes = 256 << 10
-	// farMost is what the cache of a core may hold of a chain in all, with what it reads.
-	farMost = 1 << 20
-)
 
 // result returns the result of an action.
 func (l *linker) result(k int) *run.Value {
@@ -159,7 +154,7 @@ func (l *linker) course(first, last int) run.Course {
 		}
 		bytes += 4 * a.Width * a.Positions / end.Positions
 	}
-	units, some := (end.Positions+unit-1)/unit, max(1, stepBytes/max(bytes*unit, 1))
+	units, some := (end.Positions+unit-1)/unit, max(1, l.Step/max(bytes*unit, 1))
 	n := min(units, (units+some*evenSteps-1)/(some*evenSteps)*evenSteps)
 	c := make(run.Course, n)
 	for i := range c {
@@ -169,12 +164,8 @@ func (l *linker) course(first, last int) run.Course {
 	return c
 }
 
-const (
-	// stepBytes is about how much a step of a course should compute.
-	stepBytes = 320 << 10
-	// evenSteps is a number of workers that should find as much to do each.
-	evenSteps = 4
-)
+// evenSteps is a number of workers that should find as much to do each.
+const evenSteps = 4
 
 // step returns what every action has to compute so that the last one can
 // compute s.

@@ -20,8 +20,8 @@ type scheduler struct {
 	made    map[graph.Value]bool // by later, or by rows when they are finished
 }
 
-// schedule returns the groups of a function whose nodes have these actions.
-func schedule(fn *run.Function, actions []run.Action, follows, closing map[graph.Value]bool) []*run.Group {
+// gather returns the groups of a function whose nodes have these actions.
+func gather(fn *run.Function, actions []run.Action, follows, closing map[graph.Value]bool) []*run.Group {
 	s := &scheduler{fn: fn, follows: follows, closing: closing, rows: &run.Group{},
 		made: map[graph.Value]bool{}}
 	for i, a := range actions {

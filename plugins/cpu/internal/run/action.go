@@ -51,6 +51,9 @@ type Runner interface {
 type AtOnce struct {
 	Storage
 	Do func(f *Frame) error
+	// Weights is the bytes of weights for whose sake the action is not by rows; 0
+	// without such a reason.
+	Weights int
 }
 
 // Whole returns an action that is not by rows.

@@ -34,7 +34,7 @@ func (g *Group) row(c Chain, f *Frame, w *Worker, i, piece, pieces int) {
 		a[0].Row(f, w, i, piece, pieces)
 		return
 	}
-	some := spanOf(a)
+	some := SpanOf(a, f.Schedule.Span)
 	stride := max(a[0].Step, a[0].Block, some/a[0].Step*a[0].Step)
 	from, to := a[0].cut(piece, pieces)
 	for p := from; p < to; p += stride {
@@ -48,9 +48,10 @@ func (g *Group) row(c Chain, f *Frame, w *Worker, i, piece, pieces int) {
 	}
 }
 
-// spanOf returns how many positions should pass through the actions together.
-func spanOf(a []*ByRows) int {
-	const bytes, tile = 192 << 10, 12
+// SpanOf returns how many positions should pass through the actions together, so
+// that their results are so many bytes.
+func SpanOf(a []*ByRows, bytes int) int {
+	const tile = 12
 	width := 0
 	for _, x := range a {
 		width += x.Width

@@ -19,9 +19,9 @@ type Function struct {
 	Joined map[graph.Value]fusion.Joined
 }
 
-// given returns the result that the node which makes v had before others were
+// Given returns the result that the node which makes v had before others were
 // made part of it.
-func (fn *Function) given(v graph.Value) graph.Value {
+func (fn *Function) Given(v graph.Value) graph.Value {
 	if j, ok := fn.Joined[v]; ok {
 		return j.Given
 	}
@@ -57,7 +57,7 @@ type temporary struct {
 func (c *Compiler) Refuse(why string) Action {
 	given := *c.Node
 	if len(given.Out) > 0 {
-		given.Out = []graph.Value{c.Fn.given(given.Out[0])}
+		given.Out = []graph.Value{c.Fn.Given(given.Out[0])}
 	}
 	c.Refusals = append(c.Refusals, device.Refusal{
 		Function: c.Fn.Name, Node: c.Fn.NodeName(&given), Op: given.Op, Why: why})

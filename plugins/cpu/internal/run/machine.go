@@ -3,6 +3,7 @@ package run
 import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/workers"
 )
 
@@ -14,6 +15,7 @@ type Machine struct {
 	FourBytes bool
 	Pool      *workers.Pool
 	Group     *device.Group // nil: this device holds all replicas
+	Schedule  schedule.Schedule
 }
 
 // Memory is what a loaded program has of memory: its state, its packed weights,

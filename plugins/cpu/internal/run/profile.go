@@ -33,7 +33,7 @@ func (p Profile) run(f *Frame, g *Group, fn *Function) error {
 		if g.ByRows() {
 			share = time.Duration(float64(took) * float64(spent[k].Load()) / float64(max(all, 1)))
 		}
-		p[fn.given(fn.Nodes[node].Out[0])] += share
+		p[fn.Given(fn.Nodes[node].Out[0])] += share
 	}
 	return err
 }

@@ -1,0 +1,104 @@
+package cpu
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/machine"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
+)
+
+var update = flag.Bool("update", false, "write testdata/plans from what the planner decides")
+
+// machines are descriptions of processors, as their makers and systems give them.
+var machines = map[string]machine.Description{
+	"cascade-lake":    described("Intel Xeon (Cascade Lake)", 32<<10, 1<<20, 36<<20, 24),
+	"ice-lake":        described("Intel Xeon (Ice Lake)", 48<<10, 1280<<10, 54<<20, 36),
+	"sapphire-rapids": described("Intel Xeon (Sapphire Rapids)", 48<<10, 2<<20, 105<<20, 56),
+	"zen3":            described("AMD EPYC (Zen 3)", 32<<10, 512<<10, 32<<20, 8),
+	"zen4":            described("AMD EPYC (Zen 4)", 32<<10, 1<<20, 32<<20, 8),
+	"zen5":            described("AMD EPYC (Zen 5)", 48<<10, 1<<20, 32<<20, 8),
+	"neoverse-n1":     described("Arm Neoverse N1", 64<<10, 1<<20, 32<<20, 64),
+	"laptop":          described("a laptop", 32<<10, 256<<10, 4<<20, 2),
+}
+
+// described returns a description; l3 is for so many cores.
+func described(name string, l1, l2, l3, cores int) machine.Description {
+	return machine.Description{Processor: name, Cores: cores, Present: cores,
+		L1: machine.Cache{Bytes: l1, Shared: 1}, L2: machine.Cache{Bytes: l2, Shared: 1},
+		L3: machine.Cache{Bytes: l3, Shared: cores}}
+}
+
+// Plans for machines that are not here: go test ./plugins/cpu/internal/cpu -run TestPlans -update
+func TestPlans(t *testing.T) {
+	for name, m := range machines {
+		lines := schedule.For(m).Lines()
+		for _, model := range []string{"resnet50", "mobilenetv2"} {
+			lines = append(append(lines, "", model), planOf(t, model, schedule.For(m))...)
+		}
+		got, path := strings.Join(lines, "\n")+"\n", filepath.Join("testdata", "plans", name+".txt")
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil || got != string(want) {
+			t.Errorf("%s (%v): the plan is\n%s", path, err, got)
+		}
+	}
+}
+
+// planOf returns how the prediction of a model is cut by a schedule.
+func planOf(t *testing.T, model string, s schedule.Schedule) []string {
+	m, err := models.Build(model, models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := parallel.PredictProgram(m.Graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := openSet(t, "fma", 1).(*Device)
+	d.Schedule = s
+	x, err := d.Load(context.Background(), p, device.Capacity{Rows: 1, Replicas: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x.(*Executable).explain()
+}
+
+// No bit depends on a schedule: not on those of other machines, nor on that of
+// one that has nearly no cache, or more than there is memory.
+func TestScheduleSameBits(t *testing.T) {
+	tiny := schedule.Schedule{Weights: 1, Rows: 1, Span: 1, Step: 1, Far: 1, Course: 1 << 30,
+		LightTiles: 1, HeavyTiles: 1, FewTiles: 1, SmallSums: 1, SomeTiles: 1, ManyTiles: 1, Gradient: 1, Pairs: 1}
+	const all = 1 << 40
+	huge := schedule.Schedule{Weights: all, Rows: all, Span: all, Step: all, Far: all, Course: all,
+		LightTiles: 1 << 10, HeavyTiles: 1 << 10, FewTiles: all, SmallSums: all, SomeTiles: 64 << 20,
+		ManyTiles: 64 << 20, Gradient: all, Pairs: 64 << 10}
+	schedules := map[string]schedule.Schedule{"tiny": tiny, "huge": huge,
+		"laptop": schedule.For(machines["laptop"]), "zen5": schedule.For(machines["zen5"])}
+	input := models.Size{Height: 32, Width: 32, Channels: 3}
+	for _, name := range []string{"resnet20", "mobilenetv2"} {
+		want := ""
+		for by, s := range schedules {
+			d := openSet(t, "fma", 2).(*Device)
+			d.Schedule = s
+			got := trainDigest(t, d, name, input)
+			if want == "" {
+				want = got
+			}
+			if got != want {
+				t.Errorf("%s, by the schedule %s: other bits", name, by)
+			}
+		}
+	}
+}

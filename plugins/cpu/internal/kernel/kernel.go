@@ -35,6 +35,8 @@ import (
 //go:generate go run -C _asm ./neon direct
 //go:generate go run -C _asm ./neon depthwise
 //go:generate go run -C _asm ./neon elementwise
+//go:generate go run -C _asm ./neon channels
+//go:generate go run -C _asm ./neon pooling
 
 // Lanes is the number of channels that kernels treat together: weights are
 // packed in panels of up to PanelLanes output channels.

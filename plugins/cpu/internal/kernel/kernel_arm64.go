@@ -6,5 +6,6 @@ package kernel
 // what is not listed is done by the definition.
 func native() []*Set {
 	return []*Set{{Name: "neon", Class: "fma", fused: true, window: windowNEON, gradient: gradientNEON,
-		depthwise: depthwiseNEON, elements: &elementsNEON, directs: &directsNEON}}
+		depthwise: depthwiseNEON, elements: &elementsNEON, directs: &directsNEON,
+		normColumns: normColumnsNEON, sumColumns: sumColumnsNEON, pools: &poolsNEON}}
 }

@@ -29,15 +29,23 @@ func (f *file) write(stem string) error {
 	return os.WriteFile(stem+"_stub_arm64.go", []byte(f.stubs.String()), 0o644)
 }
 
-// function begins a function of these parameters, each of 8 bytes.
+// function begins a function of these parameters, each of 8 bytes but for float32.
 func (f *file) function(name, params string) {
 	f.params = map[string]int{}
-	for i, p := range strings.Split(params, ", ") {
-		f.params[strings.Fields(p)[0]] = 8 * i
+	at := 0
+	for _, p := range strings.Split(params, ", ") {
+		parameter, kind, _ := strings.Cut(p, " ")
+		size := 8
+		if kind == "float32" {
+			size = 4
+		}
+		at = (at + size - 1) / size * size
+		f.params[parameter] = at
+		at += size
 	}
 	declaration := fmt.Sprintf("func %s(%s)\n", name, params)
 	fmt.Fprintf(&f.stubs, "\n//go:noescape\n%s", declaration)
-	fmt.Fprintf(&f.text, "\n// %sTEXT ·%s(SB), NOSPLIT, $0-%d\n", declaration, name, 8*len(f.params))
+	fmt.Fprintf(&f.text, "\n// %sTEXT ·%s(SB), NOSPLIT, $0-%d\n", declaration, name, at)
 }
 
 // param returns a parameter as an operand.
@@ -89,6 +97,32 @@ func (f *file) multiplyAdd(d, n, m int) { f.three(0x4e20cc00, "FMLA", "4S", d, n
 // fadd sets d to n + m.
 func (f *file) fadd(d, n, m int) { f.three(0x4e20d400, "FADD", "4S", d, n, m) }
 
+// fsub sets d to n - m.
+func (f *file) fsub(d, n, m int) { f.three(0x4ea0d400, "FSUB", "4S", d, n, m) }
+
+// fmul sets d to n * m.
+func (f *file) fmul(d, n, m int) { f.three(0x6e20dc00, "FMUL", "4S", d, n, m) }
+
+// umax sets d to the larger of n and m, as numbers without a sign.
+func (f *file) umax(d, n, m int) { f.three(0x6ea06400, "UMAX", "4S", d, n, m) }
+
+// add sets d to n + m, as whole numbers.
+func (f *file) add(d, n, m int) { f.three(0x4ea08400, "ADD", "4S", d, n, m) }
+
+// fabs sets d to n without its sign.
+func (f *file) fabs(d, n int) {
+	f.word(0x4ea0f800|uint32(n)<<5|uint32(d), "FABS V%d.4S, V%d.4S", d, n)
+}
+
+// cmeq sets d to all ones where n and m are the same whole number, else to zeros.
+func (f *file) cmeq(d, n, m int) { f.three(0x6ea08c00, "CMEQ", "4S", d, n, m) }
+
+// fcmeq sets d to all ones where n = m, else to zeros.
+func (f *file) fcmeq(d, n, m int) { f.three(0x4e20e400, "FCMEQ", "4S", d, n, m) }
+
+// fcmge sets d to all ones where n >= m, else to zeros.
+func (f *file) fcmge(d, n, m int) { f.three(0x6e20e400, "FCMGE", "4S", d, n, m) }
+
 // fcmgt sets d to all ones where n > m, else to zeros.
 func (f *file) fcmgt(d, n, m int) { f.three(0x6ea0e400, "FCMGT", "4S", d, n, m) }
 
@@ -110,6 +144,9 @@ func (f *file) move(d, n int) { f.op("VMOV V%d.B16, V%d.B16", n, d) }
 
 // bic sets d to n without the bits of m.
 func (f *file) bic(d, n, m int) { f.three(0x4e601c00, "BIC", "16B", d, n, m) }
+
+// or sets d to the bits that n or m has.
+func (f *file) or(d, n, m int) { f.three(0x4ea01c00, "ORR", "16B", d, n, m) }
 
 // bit sets the bits of d that m has to those of n.
 func (f *file) bit(d, n, m int) { f.three(0x6ea01c00, "BIT", "16B", d, n, m) }

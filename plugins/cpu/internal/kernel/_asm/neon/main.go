@@ -20,6 +20,8 @@ var families = map[string]func(*file){
 	"direct":      direct,
 	"depthwise":   depthwise,
 	"elementwise": elementwise,
+	"channels":    channels,
+	"pooling":     pooling,
 }
 
 func main() {

@@ -1,0 +1,5 @@
+//go:build !purego
+
+package kernel
+
+var poolsNEON = pools{16, maxPoolNEON, maxPoolGradientNEON}

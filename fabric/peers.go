@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -82,9 +83,10 @@ type header struct {
 	sequence uint64
 }
 
-func (h header) begin(room int) []byte {
-	b := make([]byte, 0, headerBytes+room)
-	b = append(b, byte(h.kind))
+// begin returns the header, with room for a content behind it: in memory of an
+// earlier message, nil is none, if that is enough.
+func (h header) begin(room int, memory []byte) []byte {
+	b := append(slices.Grow(memory[:0], headerBytes+room), byte(h.kind))
 	b = binary.LittleEndian.AppendUint64(b, h.turn)
 	return binary.LittleEndian.AppendUint64(b, h.sequence)
 }
@@ -107,7 +109,7 @@ func (p *Peers) signOfLife(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		m := header{kind: alive}.begin(0)
+		m := header{kind: alive}.begin(0, nil)
 		for to := range p.Size() {
 			for lane := range collective.Lane(collective.Lanes) {
 				if to != p.Rank() && p.fabric.Send(ctx, to, lane, m) != nil {
@@ -237,7 +239,7 @@ func (p *Peers) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 	h := header{kind: record, turn: p.turn.Load()}
 	all := make([][]byte, p.Size())
 	all[p.Rank()] = mine
-	m := append(h.begin(len(mine)), mine...)
+	m := append(h.begin(len(mine), nil), mine...)
 	for to := range all {
 		if to == p.Rank() {
 			continue
@@ -290,7 +292,7 @@ var Agreed = errors.New("the ranks have agreed to stop")
 // Nothing of this rank may be under way any more. Gather comes next.
 func (p *Peers) CallOff(ctx context.Context, cause string) error {
 	h := header{kind: callOff, turn: p.turn.Load()}
-	m := append(h.begin(len(cause)), cause...)
+	m := append(h.begin(len(cause), nil), cause...)
 	for to := range p.Size() {
 		for lane := range collective.Lane(collective.Lanes) {
 			if to == p.Rank() {

@@ -18,8 +18,9 @@ import (
 // all ranks, and each combines them all.
 type Uplink struct {
 	peers *Peers
-	nodes [][]collective.Node // by rank: Cover of its replicas
-	tree  int                 // leaves
+	nodes [][]collective.Node      // by rank: Cover of its replicas
+	tree  int                      // leaves
+	sent  [collective.Lanes][]byte // by lane: memory of the last message that was sent
 }
 
 // NewUplink returns the uplink of a rank in a run in which each rank holds the
@@ -103,13 +104,14 @@ func (e *exchange) sendParts(ctx context.Context, sequence uint64) error {
 			a, b := e.share(&e.values[i], to)
 			room += len(e.values[i].Parts) * (1 + b - a)
 		}
-		m := h.begin(room)
+		m := h.begin(room, e.sent[e.lane])
 		for i := range e.values {
 			a, b := e.share(&e.values[i], to)
 			for _, p := range e.values[i].Parts {
 				m = appendPart(m, p.Value, a, b)
 			}
 		}
+		e.sent[e.lane] = m
 		if err := e.peers.send(ctx, to, e.lane, m); err != nil {
 			return err
 		}
@@ -214,7 +216,7 @@ func (e *exchange) shareResults(ctx context.Context, sequence uint64) error {
 		if v := &e.values[i]; e.shared(v) {
 			a, b := e.share(v, rank)
 			if mine == nil {
-				mine = h.begin(b - a)
+				mine = h.begin(b-a, e.sent[e.lane])
 			}
 			mine = append(mine, v.Result.Bytes[a:b]...)
 		}
@@ -222,6 +224,7 @@ func (e *exchange) shareResults(ctx context.Context, sequence uint64) error {
 	if mine == nil {
 		return nil // all ranks have all results
 	}
+	e.sent[e.lane] = mine
 	for to := range e.nodes {
 		if to == rank {
 			continue

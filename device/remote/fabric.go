@@ -2,8 +2,10 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,7 +37,7 @@ type Fabric struct {
 	reader  sync.WaitGroup
 	writing sync.Mutex                        // held by who writes to the pipe
 	turns   [][collective.Lanes]sync.Mutex    // held by who sends a message to a rank
-	parts   [][collective.Lanes][]byte        // by rank: of the message that is coming; read's
+	coming  [][collective.Lanes]incoming      // by rank; read's
 	got     [][collective.Lanes]atomic.Uint64 // by rank: messages that have come
 	awaited [][collective.Lanes]uint64        // by rank: got + 1 when the plugin was last told to await
 }
@@ -85,7 +87,7 @@ func (f *Fabric) join(ctx context.Context, library string) error {
 	}
 	f.rank, f.about = int(reply.GetRank()), reply.GetAbout()
 	f.turns = make([][collective.Lanes]sync.Mutex, reply.GetSize())
-	f.parts = make([][collective.Lanes][]byte, reply.GetSize())
+	f.coming = make([][collective.Lanes]incoming, reply.GetSize())
 	f.got = make([][collective.Lanes]atomic.Uint64, reply.GetSize())
 	f.awaited = make([][collective.Lanes]uint64, reply.GetSize())
 	for range reply.GetSize() {
@@ -109,36 +111,53 @@ func (f *Fabric) read() {
 		f.pipe.Close()
 	}()
 	for {
-		m, err := wire.ReadFrame(f.pipe)
+		m, err := wire.ReadFrame(f.pipe, f.room)
 		if err != nil {
 			f.end(fmt.Sprintf("the plugin %s is gone: %s", f.peer.command.Name, f.lastWords()))
 			return
 		}
-		switch {
-		case m.Kind == wire.FrameEnded:
+		switch m.Kind {
+		case wire.FrameEnded:
 			f.end(string(m.Content))
-		case m.Peer >= len(f.boxes) || m.Lane >= collective.Lanes:
-			f.end(fmt.Sprintf("the plugin %s speaks of rank %d and lane %d", f.peer.command.Name, m.Peer, m.Lane))
-		case m.Kind == wire.FramePart:
-			f.parts[m.Peer][m.Lane] = append(f.parts[m.Peer][m.Lane], m.Content...)
-		case m.Kind == wire.FrameMessage:
+		case wire.FrameMessage:
+			in := &f.coming[m.Peer][m.Lane]
 			f.got[m.Peer][m.Lane].Add(1)
-			f.boxes[m.Peer][m.Lane].Put(f.whole(&f.parts[m.Peer][m.Lane], m.Content))
-		case m.Kind == wire.FrameLeft && !isClosed(f.left[m.Peer]):
-			close(f.left[m.Peer])
+			f.boxes[m.Peer][m.Lane].Put(in.message)
+			*in = incoming{most: max(in.most, len(in.message))}
+		case wire.FrameLeft:
+			if !isClosed(f.left[m.Peer]) {
+				close(f.left[m.Peer])
+			}
 		}
 	}
 }
 
-// whole returns a message, the parts of which before the last have come.
-func (f *Fabric) whole(parts *[]byte, last []byte) []byte {
-	if len(*parts) == 0 {
-		return last
-	}
-	m := append(*parts, last...)
-	*parts = nil
-	return m
+// incoming is a message of which parts have come.
+type incoming struct {
+	message []byte
+	most    int // bytes of the largest message so far: the next is as large, most likely
 }
+
+// room returns where the content of a frame is to be: behind the parts of the
+// message before it.
+func (f *Fabric) room(m wire.Frame, n int) ([]byte, error) {
+	if m.Peer >= len(f.boxes) || m.Lane >= collective.Lanes {
+		f.end(fmt.Sprintf("the plugin %s speaks of rank %d and lane %d", f.peer.command.Name, m.Peer, m.Lane))
+		return nil, errNoRank
+	}
+	if m.Kind != wire.FramePart && m.Kind != wire.FrameMessage {
+		return make([]byte, n), nil
+	}
+	in := &f.coming[m.Peer][m.Lane]
+	if m.Kind == wire.FramePart && in.message == nil {
+		in.message = make([]byte, 0, max(in.most, n))
+	}
+	at := len(in.message)
+	in.message = slices.Grow(in.message, n)[:at+n]
+	return in.message[at:], nil
+}
+
+var errNoRank = errors.New("there is no such rank")
 
 func (f *Fabric) lastWords() string {
 	if !f.peer.process.within(dying) {

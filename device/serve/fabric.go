@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +32,9 @@ type Host interface {
 	// Orders has s carry out what bnctl wants, which it waits for at most d, and
 	// reports whether that was anything. An error says that bnctl is gone.
 	Orders(s Station, d time.Duration) (bool, error)
+	// Reuse takes back a part that was sent: memory that was used before is in the
+	// caches, and new memory has to be cleared.
+	Reuse(part []byte)
 	// Message is the next part of a message from a peer, and whether there are more.
 	// content may be overwritten when it returns.
 	Message(from int, lane uint8, content []byte, more bool)
@@ -50,7 +54,7 @@ type Station interface {
 	Size() int
 	About() string // what network it is, with its version
 	// Send sends the next part of a message: at most MaxPart bytes, which are the
-	// station's from now on.
+	// station's until Host.Reuse.
 	Send(to int, lane uint8, part []byte, more bool)
 	// Await says that bnctl waits for a message of a peer, got of which it has in
 	// this lane. Until it comes a station that has to look for messages looks often.
@@ -112,7 +116,7 @@ func (s *fabricService) Join(_ context.Context, in *fabricpb.JoinRequest) (*fabr
 	if err != nil {
 		return &fabricpb.JoinReply{Error: err.Error()}, nil
 	}
-	station, err := s.network.Join(in.GetLibrary(), host{pipe})
+	station, err := s.network.Join(in.GetLibrary(), &host{pipe: pipe})
 	if err != nil {
 		return &fabricpb.JoinReply{Error: errors.Join(err, pipe.Close()).Error()}, nil
 	}
@@ -131,11 +135,14 @@ func (s *fabricService) close() {
 
 // host is bnctl at the other end of the rings. What cannot be sent to it nobody
 // is there to read.
-type host struct{ pipe *shm.Conn }
+type host struct {
+	pipe *shm.Conn
+	free [][]byte // parts that were sent
+}
 
-func (h host) Orders(s Station, d time.Duration) (happened bool, err error) {
+func (h *host) Orders(s Station, d time.Duration) (happened bool, err error) {
 	for ; h.pipe.Await(d); d = 0 {
-		f, err := wire.ReadFrame(h.pipe)
+		f, err := wire.ReadFrame(h.pipe, h.room)
 		if err != nil {
 			return happened, err
 		}
@@ -143,6 +150,26 @@ func (h host) Orders(s Station, d time.Duration) (happened bool, err error) {
 		happened = true
 	}
 	return happened, nil
+}
+
+// room returns memory for the content of a frame.
+func (h *host) room(_ wire.Frame, n int) ([]byte, error) {
+	if n < worthKeeping || len(h.free) == 0 {
+		return make([]byte, n), nil
+	}
+	last := len(h.free) - 1
+	b := h.free[last]
+	h.free = h.free[:last]
+	return slices.Grow(b[:0], n)[:n], nil
+}
+
+// worthKeeping is from how many bytes on memory is kept.
+const worthKeeping = 32 << 10
+
+func (h *host) Reuse(part []byte) {
+	if len(part) >= worthKeeping {
+		h.free = append(h.free, part)
+	}
 }
 
 // order has the station do what a frame says.
@@ -159,7 +186,7 @@ func order(s Station, f wire.Frame) {
 	}
 }
 
-func (h host) Message(from int, lane uint8, content []byte, more bool) {
+func (h *host) Message(from int, lane uint8, content []byte, more bool) {
 	kind := wire.FrameMessage
 	if more {
 		kind = wire.FramePart
@@ -167,10 +194,10 @@ func (h host) Message(from int, lane uint8, content []byte, more bool) {
 	_ = wire.WriteFrame(h.pipe, wire.Frame{Kind: kind, Lane: lane, Peer: from, Content: content})
 }
 
-func (h host) Left(rank int) {
+func (h *host) Left(rank int) {
 	_ = wire.WriteFrame(h.pipe, wire.Frame{Kind: wire.FrameLeft, Peer: rank})
 }
 
-func (h host) Ended(cause string) {
+func (h *host) Ended(cause string) {
 	_ = wire.WriteFrame(h.pipe, wire.Frame{Kind: wire.FrameEnded, Content: []byte(cause)})
 }

@@ -63,8 +63,9 @@ func WriteFrame(p Pipe, f Frame) error {
 	return p.Flush()
 }
 
-// ReadFrame reads the next frame; its content is the caller's.
-func ReadFrame(r io.Reader) (Frame, error) {
+// ReadFrame reads the next frame. room returns where its content is to be, which
+// has n bytes; its error is ReadFrame's.
+func ReadFrame(r io.Reader, room func(f Frame, n int) ([]byte, error)) (Frame, error) {
 	var h [frameHeader]byte
 	if _, err := io.ReadFull(r, h[:]); err != nil {
 		return Frame{}, err
@@ -74,7 +75,9 @@ func ReadFrame(r io.Reader) (Frame, error) {
 	if f.Kind < FrameMessage || f.Kind > FrameAwait || n > MaxFrame {
 		return Frame{}, fmt.Errorf("frame of kind %d with %d bytes: it is none of bnctl", h[0], n)
 	}
-	f.Content = make([]byte, n)
-	_, err := io.ReadFull(r, f.Content)
+	var err error
+	if f.Content, err = room(f, int(n)); err == nil {
+		_, err = io.ReadFull(r, f.Content)
+	}
 	return f, err
 }

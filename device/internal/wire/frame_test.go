@@ -12,6 +12,9 @@ type mirror struct{ bytes.Buffer }
 func (*mirror) Flush() error { return nil }
 func (*mirror) Close() error { return nil }
 
+// fresh is memory of its own for each content.
+func fresh(_ Frame, n int) ([]byte, error) { return make([]byte, n), nil }
+
 // TestFrames: what is written is read.
 func TestFrames(t *testing.T) {
 	var b mirror
@@ -23,7 +26,7 @@ func TestFrames(t *testing.T) {
 		}
 	}
 	for _, want := range all {
-		got, err := ReadFrame(&b)
+		got, err := ReadFrame(&b, fresh)
 		if err != nil || got.Kind != want.Kind || got.Lane != want.Lane || got.Peer != want.Peer ||
 			!bytes.Equal(got.Content, want.Content) {
 			t.Errorf("a frame of kind %d came back as kind %d, lane %d, peer %d, %d bytes: %v", want.Kind, got.Kind,
@@ -50,7 +53,7 @@ func FuzzReadFrame(f *testing.F) {
 	f.Add([]byte{1, 1, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 'c'})
 	f.Add([]byte{1, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 15, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, err := ReadFrame(bytes.NewReader(b))
+		got, err := ReadFrame(bytes.NewReader(b), fresh)
 		if err == nil && len(got.Content) > min(len(b), MaxFrame) {
 			t.Errorf("%d bytes are a frame with %d", len(b), len(got.Content))
 		}

@@ -27,6 +27,7 @@ type rank struct {
 	// The thread's own.
 	out      []route // by peer and lane
 	in       []route
+	free     [][]byte        // what has come was in them
 	control  []*mpi.Transfer // messages about the end that are being sent
 	leaving  bool            // the host has left
 	said     bool            // and the others know

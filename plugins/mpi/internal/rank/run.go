@@ -2,6 +2,7 @@ package rank
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bnctl/bnctl/device/serve"
@@ -55,6 +56,7 @@ func (r *rank) send() (happened bool, err error) {
 			if !done {
 				break
 			}
+			r.host.Reuse(o.going[0].content)
 			o.going, happened = o.going[1:], true
 		}
 	}
@@ -72,7 +74,7 @@ func (r *rank) listen() (happened bool, err error) {
 		if n > max(serve.MaxPart, maxCause) || from < 0 || from >= r.Size() {
 			return true, fmt.Errorf("rank %d sends %d bytes with tag %d: it is none of bnctl", from, n, tag)
 		}
-		p := part{tag: tag, content: make([]byte, n)}
+		p := part{tag: tag, content: r.buffer(n)}
 		if p.request, err = r.mpi.Irecv(from, tag, p.content); err != nil {
 			return true, err
 		}
@@ -85,6 +87,17 @@ func (r *rank) listen() (happened bool, err error) {
 			return true, err
 		}
 	}
+}
+
+// buffer returns memory for a message that has come.
+func (r *rank) buffer(n int) []byte {
+	if len(r.free) == 0 {
+		return make([]byte, n)
+	}
+	last := len(r.free) - 1
+	b := r.free[last]
+	r.free = r.free[:last]
+	return slices.Grow(b[:0], n)[:n]
 }
 
 // maxCause bounds the words with which a rank ends all, in bytes.
@@ -129,6 +142,7 @@ func (r *rank) deliver() (happened bool, err error) {
 				r.arrived(o)
 			}
 			r.host.Message(i/lanes, uint8(i%lanes), p.content, more)
+			r.free = append(r.free, p.content)
 		}
 		if i%lanes == lanes-1 && len(o.going) == 0 && len(r.in[i-1].going) == 0 && len(r.in[i-1].waiting) > 0 {
 			r.in[i-1].waiting, happened = nil, true
@@ -198,11 +212,13 @@ func (r *rank) receives() bool {
 const (
 	// awake is how long the thread looks without a nap after something happened, if
 	// the host waits for a message or one is under way.
-	awake = 30 * time.Microsecond
+	awake = 50 * time.Microsecond
 	// shortest and longest bound a nap. It is a part of the time that nothing has
-	// happened for, so that what it costs is too; while nobody waits, since devices
+	// happened for, so that what it costs is too, and a smaller one of a time less
+	// than soon: answer follows answer then. While nobody waits, since devices
 	// compute, it is long. Whatever the host wants ends it.
-	shortest = 40 * time.Microsecond
+	shortest = 20 * time.Microsecond
+	soon     = 400 * time.Microsecond
 	longest  = 5 * time.Millisecond
 	share    = 3
 )
@@ -216,7 +232,7 @@ func (r *rank) rest(idle time.Duration) time.Duration {
 	case idle < awake:
 		return 0
 	}
-	return min(max(idle/share, shortest), longest)
+	return min(max(idle*min(idle, soon)/(share*soon), shortest), longest)
 }
 
 var _ serve.Station = (*rank)(nil)

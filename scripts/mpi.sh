@@ -76,6 +76,20 @@ bad() {
 	if mpirun "$library" "$n" "$@" >log 2>&1; then fail "bad input is taken: $*"; fi
 	grep -q -- "$sentence" log || fail "$* does not say: $sentence"
 }
+# absent LAUNCHER LIBRARY: the library is not installed. Whoever may not mount a view of the system without it is told so.
+absent() {
+	local d=/usr/lib/$(uname -m)-linux-gnu
+	mkdir -p view
+	if ! env "$1_RANK=0" "$1_SIZE=2" unshare -m sh -c 'mount -t tmpfs none view && mkdir view/u view/w &&
+		mount -t overlay none -o "lowerdir=$0,upperdir=$PWD/view/u,workdir=$PWD/view/w" "$0" &&
+		rm "$0"/libmpi.so* "$0"/libmpich.so* || exit 9
+		"$@"; [ $? = 1 ]' "$d" "$bnctl" "${common[@]}" -o b.bnm >log 2>&1; then
+		grep -q "$2 not found; install" log && fail "without $2 the exit code is not 1"
+		echo "not tried: a system without $2 (this one lets nobody mount a view of it)"
+		return
+	fi
+	grep -q "$2 not found; install" log || fail "without $2"
+}
 badinput() {
 	local b=("$bnctl" "${common[@]}" -o b.bnm)
 	bad "no-such-lib.so" openmpi 2 "${b[@]}" --fabric mpi:/no-such-lib.so
@@ -94,6 +108,8 @@ badinput() {
 	grep -q "no launcher has started it" log || fail "a rank without a launcher"
 	if env -u PATH "$bnctl" "${common[@]}" --fabric nowhere -o b.bnm >log 2>&1; then fail "a fabric that is not there"; fi
 	grep -q "bnctl-fabric-nowhere" log || fail "a fabric that is not there"
+	absent OMPI_COMM_WORLD libmpi.so.40
+	absent PMI libmpich.so.12
 	# What only rank 0 reads and writes may be missing on the others.
 	mkdir -p zero one
 	cp first.bnm zero/init.bnm

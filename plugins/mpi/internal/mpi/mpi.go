@@ -45,7 +45,8 @@ var functions = []string{"MPI_Init_thread", "MPI_Comm_rank", "MPI_Comm_size", "M
 func Open(names []string) (*MPI, error) {
 	l, err := library.OpenGlobal(names...)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; install the launcher's MPI on every machine, or name its library: "+
+			"--fabric mpi:PATH", err)
 	}
 	m := &MPI{library: l, calls: map[string]uintptr{}, room: &room{}}
 	for _, f := range functions {

@@ -22,6 +22,7 @@ import (
 // host is gone.
 type process struct {
 	cmd     *exec.Cmd
+	file    *os.File // that is executed; nil of an attachment
 	stdin   *os.File
 	stdout  *os.File
 	stderr  *os.File
@@ -44,7 +45,8 @@ type process struct {
 
 // newProcess prepares a process. files are inherited from descriptor 3 on.
 func newProcess(b *binary, args, env []string, w *output, files ...*os.File) (*process, error) {
-	p := &process{exited: make(chan struct{}), reaped: make(chan struct{}), output: w, greeted: &greeting{}}
+	p := &process{file: b.file, exited: make(chan struct{}), reaped: make(chan struct{}), output: w,
+		greeted: &greeting{}}
 	if err := p.pipes(); err != nil {
 		return nil, err
 	}
@@ -129,6 +131,9 @@ func (p *process) begin() error {
 		_, err = fmt.Fprintln(p.child[1], p.greeting)
 	} else {
 		err = p.cmd.Start()
+		if err != nil {
+			err = whyNot(err, p.file)
+		}
 	}
 	p.begun = err == nil
 	return err

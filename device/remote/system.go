@@ -1,0 +1,47 @@
+package remote
+
+import (
+	"cmp"
+	"debug/elf"
+	"debug/macho"
+	"debug/pe"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+)
+
+// whyNot adds to the error of a start what the file is, if it is an executable
+// of another system.
+func whyNot(err error, f *os.File) error {
+	if f == nil {
+		return err
+	}
+	if what := executableKind(f); what != "" {
+		return fmt.Errorf("%w: it is %s, and this is %s/%s; use the plugin's build for this system", err, what,
+			runtime.GOOS, runtime.GOARCH)
+	}
+	return err
+}
+
+// executableKind returns what an executable is for: "an ELF executable for
+// aarch64"; "" if it is in none of the known formats, as a script is.
+func executableKind(r io.ReaderAt) string {
+	if f, err := elf.NewFile(r); err == nil {
+		return "an ELF executable for " + strings.ToLower(strings.TrimPrefix(f.Machine.String(), "EM_"))
+	}
+	if f, err := macho.NewFile(r); err == nil {
+		return "a macOS executable for " + strings.ToLower(strings.TrimPrefix(f.Cpu.String(), "Cpu"))
+	}
+	if _, err := macho.NewFatFile(r); err == nil {
+		return "a macOS executable"
+	}
+	if f, err := pe.NewFile(r); err == nil {
+		return "a Windows executable for " + cmp.Or(peMachines[f.Machine], fmt.Sprintf("machine %#x", f.Machine))
+	}
+	return ""
+}
+
+var peMachines = map[uint16]string{pe.IMAGE_FILE_MACHINE_I386: "386", pe.IMAGE_FILE_MACHINE_AMD64: "amd64",
+	pe.IMAGE_FILE_MACHINE_ARM64: "arm64"}

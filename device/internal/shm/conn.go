@@ -90,11 +90,11 @@ func (c *Conn) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Await reports whether there are bytes to read, after at most d. Go does not
-// hear of the system call in which it sleeps: of one that it knows its monitor
-// would look every 20 microseconds whether it goes on, on a core that a device
-// may be computing on. So the goroutine keeps its place of GOMAXPROCS: use it in
-// a program of your own, for short times.
+// Await reports whether there are bytes to read, after at most d; a signal ends
+// it early. Go does not hear of the system call in which it sleeps: of one that
+// it knows its monitor would look every 20 microseconds whether it goes on, on a
+// core that a device may be computing on. So the goroutine keeps its place of
+// GOMAXPROCS: use it in a program of your own, for short times.
 func (c *Conn) Await(d time.Duration) (ready bool) {
 	_ = c.use(func() error {
 		ready = c.in.peek(d)

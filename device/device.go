@@ -8,13 +8,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Device computes. Its methods may be called from any goroutine, one at a
-// time; Close may be called at any time and ends a call that is under way.
+// Device is an opened device. Its methods may be called from any goroutine, one
+// at a time. Close may be called at any time and ends a call that is under way.
 type Device interface {
 	// Info describes the device. It costs nothing and never fails.
 	Info() Info
 
-	// Load prepares p to be run within c. Three things might happen:
+	// Load returns p, prepared to be run within c. Three things might happen:
 	// 1. The device can run p. The executable is returned, its state all
 	// zeros at version 0.
 	// 2. The device cannot run some nodes of p as they stand. The error wraps
@@ -45,35 +45,34 @@ type Executable interface {
 	// Write sets a state tensor at the current version. t is copied.
 	Write(ctx context.Context, name string, t tensor.Tensor) error
 
-	// WriteAll is Write of the tensor of each name, in order; a device far away
-	// does it sooner than one after the other. After an error any of them may
-	// have been written. WriteEach is enough for all others. Whoever wraps
-	// Write wraps WriteAll too.
+	// WriteAll is Write of the tensor of each name, in order. After an error any
+	// of them may have been written. A device behind a wire sends them together;
+	// others may use WriteEach. A type that wraps Write must wrap WriteAll too.
 	WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error
 
 	// Read returns a copy of a state tensor of the current version.
 	Read(ctx context.Context, name string) (tensor.Tensor, error)
 
-	// Run runs one function. Inputs are not kept after it returns; outputs
-	// belong to the caller. An error leaves state and version as they were,
-	// and what the function keeps undefined.
+	// Run runs one function and returns its outputs. Inputs are not kept after it returns; outputs
+	// belong to the caller. An error leaves state and version as they were. The
+	// values that the function keeps are undefined then.
 	Run(ctx context.Context, s Step) (Outcome, error)
 
 	// Commit runs the function graph.Commit on what the last Run of
 	// graph.Train kept and makes version v+1 of version v. It is idempotent:
 	// an executable that is already at v+1 returns nil and does nothing. At
 	// any other version, or if nothing was kept for v, the error wraps Invalid.
-	// If an update is infinite or NaN somewhere, the error of a device with the
-	// feature FiniteUpdates wraps NonFinite and names the tensor: it stays at v,
-	// nothing is kept any more, and what the function updates is undefined until
-	// it is written.
+	// If an element of an update is infinite or NaN, the error of a device with
+	// the feature FiniteUpdates wraps NonFinite and names the tensor. The
+	// executable then stays at v and keeps nothing, and the tensors that the
+	// function updates are undefined until they are written.
 	Commit(ctx context.Context, v Version, h Hyper) error
 
 	// Close frees the executable. Closing twice is legal.
 	Close() error
 }
 
-// WriteEach is WriteAll for an executable that has nothing better than Write.
+// WriteEach implements WriteAll by Write, one tensor after the other.
 func WriteEach(ctx context.Context, x Executable, names []string, state map[string]tensor.Tensor) error {
 	for _, name := range names {
 		if err := x.Write(ctx, name, state[name]); err != nil {
@@ -83,26 +82,26 @@ func WriteEach(ctx context.Context, x Executable, names []string, state map[stri
 	return nil
 }
 
-// Version counts the commits since Load.
+// Version is the number of commits since Load.
 type Version uint64
 
-// Capacity bounds what an executable can be asked to run at once.
+// Capacity is the largest size of a run that an executable is asked for.
 type Capacity struct {
 	Rows     int // in all replicas together
 	Replicas int
 }
 
-// Needs is memory in bytes.
+// Needs is the memory that an executable takes, in bytes.
 type Needs struct {
-	Fixed  int64 // state and what does not depend on rows
-	PerRow int64
+	Fixed  int64 // for the state and whatever does not depend on rows
+	PerRow int64 // for each row of its capacity
 }
 
 // Step is one run of a function.
 type Step struct {
-	Function string
-	// Number counts the runs of the group, the same on all members: it tags
-	// the exchanges.
+	Function string // name of the function
+	// Number is the number of the run in its group, the same on all members. It
+	// tags the exchanges.
 	Number uint64
 	// Rows is the number of rows of each replica held, in replica order.
 	Rows []int
@@ -116,17 +115,17 @@ type Step struct {
 
 // Outcome is what a run returns.
 type Outcome struct {
-	// Outputs are the function's outputs in order, those left out that it
-	// keeps. Whole outputs as they are; replica outputs with a leading axis
-	// of len(Rows); rows outputs with one of the sum of Rows.
+	// Outputs are the function's outputs in order, without those that it keeps.
+	// Replica outputs have a leading axis of length len(Rows), rows outputs one
+	// of the sum of Rows, whole outputs none.
 	Outputs []tensor.Tensor
 	// Blocked is how long the run waited for other members of the group.
 	Blocked time.Duration
 	// Took is the whole time of the run on the device.
 	Took time.Duration
-	// Nodes says how much of Took each node of the function had, in order, if
-	// the step asked for it; else it is nil. A node that was done as part of
-	// another counts there and has 0.
+	// Nodes has the share of Took of each node of the function, in order, if the
+	// step asked for it; else it is nil. The time of a node that was fused into
+	// another counts there, and it has 0 itself.
 	Nodes []time.Duration
 }
 

@@ -1,12 +1,11 @@
-// Package device is the contract between bnctl and whatever computes.
+// Package device is the contract between bnctl and the devices that compute.
 //
-// Use it to write a device; packages fleet and parallel find and drive those
-// that there are.
+// Use it to write a device. Package fleet opens the devices of a machine, and
+// package parallel runs training and prediction on them.
 //
-// A Device loads programs (package graph) and runs their functions. It may be
-// in process (device/ref), or a plugin process seen through device/remote; no
-// caller can tell the difference, and no caller may try: what a device can do
-// is data in its Info.
+// A Device loads programs (package graph) and runs their functions. It is in
+// process (device/ref), or a plugin process behind device/remote. Callers treat
+// both alike: what a device can do is data in its Info.
 //
 // # Replicas and rows
 //

@@ -9,27 +9,27 @@ import (
 )
 
 // Kind classifies an error. It is an error itself, so that
-// errors.Is(err, device.OutOfMemory) holds on both sides of a wire. The
-// numbers travel: new kinds go at the end.
+// errors.Is(err, device.OutOfMemory) holds in the host and in a plugin. The
+// numbers are part of the protocol: new kinds go at the end.
 type Kind uint8
 
-// The kinds.
+// The kinds of errors.
 const (
 	Other       Kind = 0 // none of the below
 	Invalid     Kind = 1 // the caller's mistake: wrong program, input, version
 	Unsupported Kind = 2 // legal, but this device cannot
 	OutOfMemory Kind = 3
-	Lost        Kind = 4 // the device is gone: died, hangs, broke the protocol
+	Lost        Kind = 4 // the device died, hangs or broke the protocol
 	Canceled    Kind = 5 // the context ended
 	Aborted     Kind = 6 // the group ended while the device was in a run
-	Unavailable Kind = 7 // cannot be opened now: no driver, busy, not permitted
+	Unavailable Kind = 7 // it cannot be opened now: no driver, busy, not permitted
 	NonFinite   Kind = 8 // a commit would make the state infinite or NaN
 )
 
 var kindNames = [...]string{"error", "invalid", "unsupported", "out of memory", "lost", "canceled", "aborted",
 	"unavailable", "not finite"}
 
-// Error names the kind.
+// Error returns the name of the kind: "out of memory".
 func (k Kind) Error() string {
 	if int(k) >= len(kindNames) {
 		return fmt.Sprintf("error kind %d", uint8(k))
@@ -37,7 +37,7 @@ func (k Kind) Error() string {
 	return kindNames[k]
 }
 
-// Error is an error of a device: which, in what, of what kind, why.
+// Error is an error of a device: the device, the call, the kind and the cause.
 type Error struct {
 	Device string // "cuda:1"
 	Call   string // "Load", "Run train", ...
@@ -45,7 +45,7 @@ type Error struct {
 	Err    error
 }
 
-// Error writes "cuda:1: Load: out of memory: want 512 MiB, have 98 MiB free".
+// Error returns "cuda:1: Load: out of memory: want 512 MiB, have 98 MiB free".
 func (e *Error) Error() string {
 	var s strings.Builder
 	for _, part := range []string{e.Device, e.Call} {
@@ -80,18 +80,19 @@ func KindOf(err error) Kind {
 	return Other
 }
 
-// Refusal is one node that a device cannot run.
+// Refusal is one node that a device cannot run, and the reason.
 type Refusal struct {
-	Function string
-	Node     string
+	Function string // name of the function
+	Node     string // name of the node's first result
 	Op       graph.Op
 	Why      string
 }
 
-// Refused lists every node of a program that a device cannot run.
+// Refused is the error that lists every node of a program that a device cannot
+// run.
 type Refused struct{ Nodes []Refusal }
 
-// Error names the first few nodes.
+// Error names the first five nodes, and counts the others.
 func (r *Refused) Error() string {
 	const most = 5
 	var s []string

@@ -30,9 +30,10 @@ func Finite(name string, t tensor.Tensor) error {
 	return fmt.Errorf("%s: %s is %v (%d of %d elements)", name, where, t.F32()[first], count, t.Count())
 }
 
-// AllFinite reports whether no value is infinite or NaN, which have all bits of
-// the exponent set: one more carries into the sign.
+// AllFinite reports whether no value is infinite or NaN.
 func AllFinite(x []float32) bool {
+	// Infinity and NaN have all bits of the exponent set: one more carries into
+	// the sign.
 	const sign, one = 1 << 31, 1 << 23
 	var a, b, c, d uint32
 	for ; len(x) >= 4; x = x[4:] {

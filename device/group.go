@@ -7,21 +7,23 @@ import (
 	"github.com/bnctl/bnctl/collective"
 )
 
-// Group is the devices of a run at one moment, or those of one machine among
-// several.
+// Group describes the devices that compute a run together, to one of them. The
+// devices are its members. In a run over several machines a group has the
+// devices of one of them.
 type Group struct {
-	Generation uint64
-	Rank       int
+	Generation uint64  // number of the group in its run; a later group has a higher one
+	Rank       int     // of this member, from 0
 	Replicas   [][]int // by rank; increasing; none twice; each below Leaves()
 	Level      string  // how members exchange: one of Info.Levels of all
-	Rendezvous []byte  // what the level needs to meet: segments, ids
-	// Exchange is how this member meets the others. On the far side of a
-	// wire it is the SDK's; a device only calls it. Nil at levels at which the
-	// host is not in the middle.
+	Rendezvous []byte  // what members need to find each other at this level
+	// Exchange makes this member's exchanges with the others. A device only
+	// calls it; in a plugin it is the SDK's. It is nil at levels at which
+	// members exchange without the host.
 	Exchange collective.Exchanger
-	// Tree is R, the number of leaves of the canonical tree, which has one for
-	// every replica of the run. 0: the members hold all of them. Where they do
-	// not, the host's Exchange meets who holds the others.
+	// Tree is R, the number of leaves of the canonical tree (package
+	// collective): one for every replica of the run. 0 means that the members
+	// hold all of them. Where they do not, the host's Exchange includes the
+	// machines that hold the others.
 	Tree int
 }
 
@@ -45,11 +47,12 @@ func (g Group) held() int {
 // Whole reports whether the members together hold all leaves of the tree.
 func (g Group) Whole() bool { return g.held() == g.Leaves() }
 
-// Alone reports whether the member holds all leaves and nobody else is there,
-// so that no exchange is needed.
+// Alone reports whether the group has one member, which holds all leaves, so
+// that no exchange is needed.
 func (g Group) Alone() bool { return len(g.Replicas) <= 1 && g.Whole() }
 
-// Check reports what is wrong with the group that a device is to join.
+// Check returns an error that says what is wrong with the group, nil if a
+// device can join it.
 func (g Group) Check() error {
 	if g.Rank < 0 || g.Rank >= len(g.Replicas) {
 		return fmt.Errorf("rank %d of %d members", g.Rank, len(g.Replicas))

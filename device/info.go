@@ -7,14 +7,14 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Info describes a device. Optional abilities are data here.
+// Info describes a device. Its optional abilities are data here.
 type Info struct {
 	ID          string // for Open: "0", "GPU-4f1c..."
 	Name        string // "cpu", "cuda:0": what errors and logs call it
 	Description string // for people: "AMD EPYC 9655, 2 threads"
 	MemoryTotal int64  // bytes; 0 if unknown
 	MemoryFree  int64
-	Kernels     string     // kernel class: "amx", "fma", "generic"; NUMERICS 4
+	Kernels     string     // kernel class: "amx", "fma", "generic" (docs/classes.md)
 	Threads     int        // 0 where it has no meaning
 	Ops         []graph.Op // operations that Load accepts
 	Features    []string   // Deterministic, ExactUpdates, FiniteUpdates, Profile
@@ -24,7 +24,7 @@ type Info struct {
 	Note        string     // why its session does not run at the best level; "" if it does
 }
 
-// Features of devices.
+// The features of devices. Info.Features lists those that a device has.
 const (
 	// Deterministic: results depend on nothing but program, inputs and kernel
 	// class, and are batch-invariant: a replica alone yields the same bits as
@@ -32,19 +32,21 @@ const (
 	Deterministic = "deterministic"
 	// ExactUpdates: the updates of graph.Commit have the bits of device/ref.
 	ExactUpdates = "exact-updates"
-	// FiniteUpdates: Commit finds updates that are not finite. The host looks at
-	// the state itself after the commits of a device without it.
+	// FiniteUpdates: Commit refuses updates that are not finite. The host checks
+	// the state itself after the commits of a device without this feature.
 	FiniteUpdates = "finite-updates"
-	// Profile: Outcome.Nodes is there when Step.Profile asks for it.
+	// Profile: Run fills in Outcome.Nodes when Step.Profile asks for it.
 	Profile = "profile"
 )
 
-// Levels of the data plane, from the one everybody has to the fastest.
+// The levels at which tensors reach a device, from the one that every device
+// has to the fastest, the ID of a provider's first device, and the version of
+// the protocol (proto/bnctl/device/v1).
 const (
-	Stream     = "stream/1"
-	Shm        = "shm/1"
-	CollShm    = "coll.shm/1"
-	InProcess  = "process" // no wire at all
+	Stream     = "stream/1"   // tensors as messages over the socket
+	Shm        = "shm/1"      // tensors in memory that host and device share
+	CollShm    = "coll.shm/1" // exchanges in memory that the devices of a group share
+	InProcess  = "process"    // the device is in the host's process
 	DefaultID  = "0"
 	ProtocolV1 = 1
 )
@@ -54,9 +56,9 @@ func (i Info) Has(feature string) bool { return slices.Contains(i.Features, feat
 
 // Options says how a device is opened.
 type Options struct {
-	Threads   int    // 0: what the device thinks best
+	Threads   int    // 0: the device chooses
 	Kernels   string // kernel class; "" or "auto": the best that the machine has
-	Precision string // F32, or "", or BF16
+	Precision string // F32 or BF16; "" is F32
 }
 
 // Plugin describes a provider of devices.
@@ -68,11 +70,12 @@ type Plugin struct {
 
 // Provider lists and opens the devices of one kind. A plugin serves one.
 type Provider interface {
-	// Describe touches no device.
+	// Describe returns what the provider is. It accesses no device.
 	Describe() Plugin
-	// List lists what could be opened, without creating any context on it. An
-	// empty list comes with the reason.
+	// List returns the devices that could be opened, without creating a context
+	// on any. If there are none, reason says why.
 	List(ctx context.Context) (devices []Info, reason string, err error)
-	// Open opens one device by the ID of its Info.
+	// Open returns the device with the given Info.ID, opened with o. The caller
+	// closes it.
 	Open(ctx context.Context, id string, o Options) (Device, error)
 }

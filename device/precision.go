@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Precisions at which a device can be opened.
+// The precisions at which a device can be opened.
 //
-// At F32 values are what their types say. At BF16
+// At F32 values are computed and stored in their types. At BF16
 //
 //   - the operands of matrix products (Conv, ConvGradInput, ConvGradWeight,
 //     ConvTranspose, Dense, DenseGradInput, DenseGradWeight) are rounded by
@@ -20,8 +20,8 @@ import (
 //     or better. A bias is no operand of a product. Operands and results below
 //     2^-126 may be taken as 0;
 //   - values for which StoredBF16 holds, inputs among them, are rounded by
-//     RoundBF16 where they are stored. What a device fuses it does not store, and
-//     need not round; outputs it does store;
+//     RoundBF16 where they are stored. A device need not round a value that it
+//     fuses away and does not store; it stores outputs;
 //   - all else is as at F32: moments, statistics, softmax, loss, weights and
 //     their gradients, updates. Tensors that cross the border are float32.
 const (
@@ -29,7 +29,7 @@ const (
 	BF16 = "bf16"
 )
 
-// Precisions returns all of them.
+// Precisions returns F32 and BF16.
 func Precisions() []string { return []string{F32, BF16} }
 
 // StoredBF16 reports whether values of type t are stored as bfloat16 at
@@ -39,8 +39,8 @@ func StoredBF16(t graph.Type) bool {
 	return t.Kind == graph.Rows && t.DType == tensor.F32 && len(t.Shape) >= 2
 }
 
-// RoundBF16 returns the bfloat16 nearest to x, of two that are equally near the
-// even one. NaN stays NaN; what is out of range becomes infinite.
+// RoundBF16 returns the bfloat16 nearest to x; of two that are equally near, the
+// even one. NaN stays NaN. A value out of range becomes infinite.
 func RoundBF16(x float32) float32 {
 	if x != x {
 		return x
@@ -64,7 +64,7 @@ func (i Info) precisions() []string {
 }
 
 // CheckPrecision returns nil if the device can be opened at a precision, else an
-// error of kind Unsupported that says what it has.
+// error of kind Unsupported that lists its precisions.
 func (i Info) CheckPrecision(precision string) error {
 	if i.Computes(precision) {
 		return nil
@@ -74,7 +74,8 @@ func (i Info) CheckPrecision(precision string) error {
 		"or another device", precision, strings.Join(have, " and "), have[0])
 }
 
-// ParsePrecision returns s if it is a precision, F32 for "".
+// ParsePrecision returns s if it is a precision, F32 for "". The error lists
+// the precisions.
 func ParsePrecision(s string) (string, error) {
 	switch {
 	case s == "":

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Attributes returns all attributes of n, those included that have their
-// default value, sorted by key. An absent list is an empty one.
+// Attributes returns all attributes of n, sorted by key, including those with
+// their default value. An absent list is empty.
 func (n *Node) Attributes() Attrs {
 	var all Attrs
 	for _, s := range n.Op.row().attrs {
@@ -18,8 +18,8 @@ func (n *Node) Attributes() Attrs {
 	return all
 }
 
-// Trim returns a in the order and without the defaults that a node of
-// operation o has them. Unknown attributes stay, for Check to find.
+// Trim returns a as a node of operation o has it: sorted and without defaults.
+// Unknown attributes stay; Check reports them.
 func (o Op) Trim(a Attrs) Attrs {
 	a = slices.Clone(a)
 	slices.SortStableFunc(a, func(x, y Attr) int { return cmp.Compare(x.Key, y.Key) })

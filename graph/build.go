@@ -25,7 +25,7 @@ func NewBuilder(name string, table *[]State) *Builder {
 		table: table, index: map[string]int{}}
 }
 
-// Extend returns a builder that goes on at the end of a copy of f.
+// Extend returns a builder that adds nodes at the end of a copy of f.
 func Extend(f *Function, table *[]State) *Builder {
 	b := NewBuilder(f.Name, table)
 	b.fn = f.Clone()
@@ -113,7 +113,7 @@ func (b *Builder) Input(name string, t Type) Value {
 }
 
 // Declare adds a state tensor to the table and returns the value that reads
-// it. Declaring it again, with the same type and shape, is Read.
+// it. If a tensor of that name, type and shape is declared already, it is Read.
 func (b *Builder) Declare(s State) Value {
 	if b.err != nil {
 		return None
@@ -161,8 +161,8 @@ func (b *Builder) Read(name string) Value {
 	return b.append(Variable{Name: "@" + name, Type: Type{Whole, s.DType, s.Shape}, State: name})
 }
 
-// Node adds a node and returns its results. They are called name, name.1,
-// name.2 and so on; trailing absent operands may be left out.
+// Node adds a node and returns its results, which are called name, name.1,
+// name.2 and so on. Trailing absent operands may be left out.
 func (b *Builder) Node(op Op, name string, attrs Attrs, in ...Value) []Value {
 	if b.err != nil {
 		return nil
@@ -213,7 +213,8 @@ func title(op Op, results []string) string {
 	return fmt.Sprintf("node %s (%v)", results[0], op)
 }
 
-// Op adds a node with one result and returns that. pairs are attribute keys and values in turn.
+// Op adds a node with one result and returns the result. pairs are attribute keys
+// and values in turn.
 func (b *Builder) Op(op Op, name string, in []Value, pairs ...any) Value {
 	var attrs Attrs
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -234,7 +235,7 @@ func (b *Builder) Type(v Value) Type {
 	return b.fn.Values[v].Type
 }
 
-// Output makes v a result of the function.
+// Output makes v an output of the function. keep is Output.Keep.
 func (b *Builder) Output(name string, v Value, keep bool) {
 	switch {
 	case b.err != nil:
@@ -245,7 +246,7 @@ func (b *Builder) Output(name string, v Value, keep bool) {
 	}
 }
 
-// Update makes v the next value of a state tensor when the function commits.
+// Update makes v the new content of a state tensor when the function commits.
 func (b *Builder) Update(state string, v Value) {
 	switch {
 	case b.err != nil:

@@ -2,22 +2,22 @@ package graph
 
 import "fmt"
 
-// Copier copies a function to a builder, node by node: what rewrites are made
-// of. Who leaves a node out, or puts others in its place, says in To what has
-// become of its results.
+// Copier copies a function to a builder, node by node. Rewrites use it: one that
+// leaves a node out, or replaces it, sets the value in To that takes the place of
+// each of its results.
 type Copier struct {
 	From *Function
 	B    *Builder
-	To   map[Value]Value // by value of From
+	To   map[Value]Value // by value of From: the value of B in its place
 }
 
-// NewCopier returns a copier of f to b that has copied nothing yet.
+// NewCopier returns a copier from f to b that has copied nothing yet.
 func NewCopier(f *Function, b *Builder) Copier {
 	return Copier{From: f, B: b, To: map[Value]Value{None: None}}
 }
 
-// Value returns what has become of v. State is read where it is first used. It
-// is the builder's error if v was left out.
+// Value returns the value of B that takes the place of v, a value of From. State
+// is read where it is first used. If v was left out, the builder has an error.
 func (c Copier) Value(v Value) Value {
 	to, ok := c.To[v]
 	if ok {
@@ -33,7 +33,7 @@ func (c Copier) Value(v Value) Value {
 	return to
 }
 
-// Inputs copies the inputs.
+// Inputs copies the inputs of From.
 func (c Copier) Inputs() {
 	for _, v := range c.From.Inputs {
 		c.To[v] = c.B.Input(c.From.Values[v].Name, c.From.Values[v].Type)
@@ -55,7 +55,7 @@ func (c Copier) Copy(n *Node) {
 	}
 }
 
-// Outputs copies the outputs.
+// Outputs copies the outputs of From.
 func (c Copier) Outputs() {
 	for _, o := range c.From.Outputs {
 		c.B.Output(o.Name, c.Value(o.Value), o.Keep)

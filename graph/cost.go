@@ -2,16 +2,16 @@ package graph
 
 import "github.com/bnctl/bnctl/tensor"
 
-// Cost is work in floating-point operations and memory traffic in bytes: what
-// grows with the rows, and what is done once per run whatever their number. A
+// Cost is work in floating-point operations and memory traffic in bytes. One
+// part grows with the rows; the other does not depend on their number. A
 // multiply-add counts as 2; every addition, comparison and elementary function
 // as 1. Bytes are operands read plus results written, as if there were no cache.
 type Cost struct {
 	RowFlops, RowBytes float64 // per row
-	Flops, Bytes       float64 // once; replica values count for one replica
+	Flops, Bytes       float64 // per run; replica values count for one replica
 }
 
-// At returns the work and the traffic for a number of rows.
+// At returns the work and the traffic of a run with that number of rows.
 func (c Cost) At(rows int) (flops, bytes float64) {
 	return c.Flops + float64(rows)*c.RowFlops, c.Bytes + float64(rows)*c.RowBytes
 }

@@ -6,18 +6,19 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Ending returns the operation that an output ends in, and the value that this
-// operation takes, if it tells what the output's numbers are:
+// Ending returns the operation that an output ends in, and the operand of that
+// operation, if the operation says what the output's numbers mean:
 //
 //   - Softmax, LogSoftmax over the first axis of the output: probabilities of
-//     classes that exclude each other, or their logarithms. What it takes are
-//     logits.
-//   - Sigmoid, HardSigmoid: probabilities of things that do not.
+//     classes that exclude each other, or their logarithms. The operand holds
+//     the logits.
+//   - Sigmoid, HardSigmoid: probabilities of classes that do not exclude each
+//     other.
 //
-// It is 0, with the output's own value, for anything else: a softmax over
-// another axis says nothing of classes. Reshapes behind the operation count as
-// long as the classes stay on the first axis. Training, evaluation and
-// prediction all go by this.
+// For any other operation, such as a softmax over another axis, it returns 0 and
+// the output's own value. Reshapes behind the operation are ignored if the
+// classes stay on the first axis. Training, evaluation and prediction all use
+// this rule.
 func (f *Function) Ending(output int) (Op, Value) {
 	v := f.Outputs[output].Value
 	shape := f.Values[v].Type.Shape

@@ -2,16 +2,16 @@ package graph
 
 import "slices"
 
-// Exchange is what one meeting of the devices of a group reduces: all-reduces
-// that follow each other, the nodes [From, To) of a function.
+// Exchange is a range of all-reduces that the devices of a group do together:
+// the consecutive nodes [From, To) of a function.
 type Exchange struct {
 	From, To int
-	// Read: some node reads one of the results. The others are there for the
-	// end of the function, which alone waits for them.
+	// Read says that a node of the function reads one of the results. Where none
+	// does, only the end of the function waits for the exchange.
 	Read bool
 }
 
-// Exchanges lists the exchanges of f in their order.
+// Exchanges returns the exchanges of f in the order of their nodes.
 func (f *Function) Exchanges() []Exchange {
 	read := map[Value]bool{}
 	for i := range f.Nodes {

@@ -2,7 +2,7 @@ package graph
 
 import "github.com/bnctl/bnctl/tensor"
 
-// Type is what is known of a value before it is computed.
+// Type is the kind, the data type and the shape of a value.
 type Type struct {
 	Kind  Kind
 	DType tensor.DType
@@ -12,7 +12,7 @@ type Type struct {
 // String returns the text form: "rows f32[16,32,32]".
 func (t Type) String() string { return t.Kind.String() + " " + tensor.Describe(t.DType, t.Shape) }
 
-// Value names a value of a function: an index into Function.Values.
+// Value is a value of a function: its index in Function.Values.
 type Value int
 
 // None stands for an operand that is absent.
@@ -22,10 +22,11 @@ const None Value = -1
 type Variable struct {
 	Name  string // unique in the function
 	Type  Type
-	State string // the state tensor that this value reads, if it does; then Kind is Whole
+	State string // the state tensor that this value reads, whole; "" if it reads none
 }
 
-// Node applies an operation. It is known by the name of its first result.
+// Node is an operation with its operands and results. Its name is that of its
+// first result.
 type Node struct {
 	Op    Op
 	In    []Value // None where an optional operand is absent
@@ -33,8 +34,8 @@ type Node struct {
 	Attrs Attrs
 }
 
-// Auxiliary is the name of an output that only training has a use for: its loss is
-// a second one.
+// Auxiliary is the name of the output of an auxiliary head. Training adds its
+// weighted loss to that of the first output.
 const Auxiliary = "aux"
 
 // Output is a result of a function.
@@ -46,13 +47,15 @@ type Output struct {
 	Keep bool
 }
 
-// Update says that a state tensor takes a value when the function commits.
+// Update makes a value the new content of a state tensor when the function
+// commits.
 type Update struct {
 	State string
 	Value Value
 }
 
-// Function is a list of nodes in an order in which they can run.
+// Function is a list of nodes, in an order in which they can run, with the values
+// between them.
 type Function struct {
 	Name    string
 	Values  []Variable
@@ -62,10 +65,10 @@ type Function struct {
 	Updates []Update
 }
 
-// Role says what a state tensor is for. Strip goes by it.
+// Role says what a state tensor is for. serialize.Strip removes tensors by role.
 type Role string
 
-// The roles. Weight decay applies to Weight alone unless told otherwise.
+// The roles. By default weight decay applies to Weight alone.
 const (
 	Weight    Role = "weight"    // trained: kernels and matrices
 	Bias      Role = "bias"      // trained
@@ -93,11 +96,11 @@ type State struct {
 	Init  Init
 }
 
-// Init says how a new state tensor is filled; package models does it.
+// Init is the rule by which models.Init fills a new state tensor.
 type Init struct {
 	// zeros, ones, constant, normal, uniform, he_normal, he_uniform, xavier_uniform, xavier_normal
 	Rule string
-	Args []float64 // constant: value; normal: deviation; uniform: bound; he_*: 0 fan in, 1 fan out
+	Args []float64 // constant: value; normal: deviation; uniform: bound; he_*: 0 for fan in, 1 for fan out
 }
 
 // Graph is a model's graph: one function over its state.
@@ -107,8 +110,8 @@ type Graph struct {
 	Main  *Function
 }
 
-// Program is what a device loads: functions over one table of state. The
-// names Train, Commit and Predict are known to package parallel.
+// Program is what a device loads: functions over one table of state. Package
+// parallel runs those called Train, Commit and Predict.
 type Program struct {
 	Name      string
 	State     []State
@@ -117,12 +120,13 @@ type Program struct {
 
 // The functions of a training program.
 const (
-	// Train computes losses, moments and the whole gradients of one step.
+	// Train computes the losses, the moments and the whole gradients (after
+	// all-reduces) of one step.
 	Train = "train"
-	// Commit turns what Train kept, and the step's hyper-parameters, into
-	// updates of the state.
+	// Commit computes the updates of the state from the outputs that Train kept
+	// and the step's hyper-parameters.
 	Commit = "commit"
-	// Predict is the model in eval mode. Evaluation during training runs it too.
+	// Predict computes the model in eval mode, for evaluation during training too.
 	Predict = "predict"
 )
 
@@ -136,7 +140,7 @@ func (p *Program) Function(name string) *Function {
 	return nil
 }
 
-// NodeName returns the name by which messages call node n.
+// NodeName returns the name of node n in messages.
 func (f *Function) NodeName(n *Node) string {
 	if len(n.Out) > 0 {
 		return f.Values[n.Out[0]].Name

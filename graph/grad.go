@@ -9,19 +9,19 @@ import (
 )
 
 // Gradient appends to b the nodes that compute the gradients of the seeded
-// values with respect to wrt (reverse mode), and returns them by value. What
-// no seeded value depends on is absent from the result.
+// values with respect to wrt (reverse mode), and returns them by value of wrt. A
+// value that no seeded value depends on is absent from the result.
 //
 // A seed is the gradient of its value and has the value's type. The result of
 // softmax_xent is special: its seed is the whole f32[] value 1/denominator.
 //
-// The gradient of a rows value is rows. That of a whole value (a weight) is
-// replica, the contribution of every replica, which an all_reduce makes whole;
-// or it is whole already: gamma and beta of a normalise over the batch are,
-// because the sums of its backward pass are reduced on the way.
+// The gradient of a rows value is rows. The gradient of a whole value (a weight)
+// is replica: the contribution of every replica, which an all_reduce makes whole.
+// The gradients of gamma and beta of a normalise over the batch are whole already,
+// because its backward pass reduces their sums.
 //
 // Contributions to one value are added in the order of the nodes from last to
-// first. Nodes are called after the node they are the gradient of: conv1.dx,
+// first. Nodes are named after the node whose gradient they compute: conv1.dx,
 // conv1.dw, bn1.dgamma.
 func Gradient(b *Builder, seeds map[Value]Value, wrt []Value) (map[Value]Value, error) {
 	if b.err != nil {

@@ -5,7 +5,7 @@ import "fmt"
 // Kind says how a value relates to the logical replicas of a step.
 type Kind uint8
 
-// The kinds. The numbers travel: they never change.
+// The kinds. The numbers are part of the protocol: they never change.
 const (
 	// Whole is the same everywhere: state, hyper-parameters, what an
 	// all-reduce yields. It has no extra axis.
@@ -20,7 +20,7 @@ const (
 
 var kindNames = [...]string{Whole: "whole", Replica: "replica", Rows: "rows"}
 
-// String returns the name used in the text form.
+// String returns the kind's name in the text form.
 func (k Kind) String() string {
 	if k < Whole || k > Rows {
 		return fmt.Sprintf("kind(%d)", uint8(k))
@@ -28,7 +28,7 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// ParseKind returns the kind with that name.
+// ParseKind returns the kind with that name in the text form.
 func ParseKind(s string) (Kind, error) {
 	for k := Whole; k <= Rows; k++ {
 		if kindNames[k] == s {

@@ -1,6 +1,6 @@
 package graph
 
-// Op is an operation. The numbers are part of the wire: they never change
+// Op is an operation. The numbers are part of the protocol: they never change
 // meaning, and new operations go at the end of their block.
 type Op uint16
 
@@ -9,6 +9,11 @@ type Op uint16
 // axis of rows and replica values. Conv attributes are stride [sh,sw],
 // pad [top,left,bottom,right], dilation [dh,dw] and groups; pool attributes
 // are kernel [kh,kw], stride and pad. Unless a type is named it is f32.
+//
+// A moments value m is f64[1+2C]: the count n, then the means of the C channels,
+// then their sums Q of squared deviations. A negative n marks constant
+// statistics: the variance is Q/|n|, and no gradient flows through mean and
+// variance.
 const (
 	// Input.
 
@@ -35,10 +40,7 @@ const (
 	// DenseGradWeight(x r[K], dy r[O]) p[O,K].
 	DenseGradWeight Op = 16
 
-	// Batch norm (NUMERICS 1). A moments value is f64[1+2C]: the count n,
-	// then the means of the C channels, then their sums Q of squared
-	// deviations. A negative n marks constant statistics: the variance is
-	// Q/|n|, and no gradient flows through mean and variance.
+	// Batch norm.
 
 	// Moments(x r[C,...]) p f64[1+2C]; n counts rows times trailing elements.
 	Moments Op = 30

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ParseGraph reads the text form of a graph (see Graph.Text) and checks it.
-// Errors give line and column. Any input is safe, and read in linear time.
+// ParseGraph returns the graph of a text form (see Graph.Text), checked. Errors
+// give line and column. It accepts untrusted input and takes linear time.
 func ParseGraph(text []byte) (*Graph, error) {
 	p := parse(text, "graph")
 	if p.err == nil && len(p.functions) != 1 {
@@ -26,7 +26,7 @@ func ParseGraph(text []byte) (*Graph, error) {
 	return g, nil
 }
 
-// ParseProgram reads the text form of a program as ParseGraph does that of a graph.
+// ParseProgram returns the program of a text form, as ParseGraph returns a graph.
 func ParseProgram(text []byte) (*Program, error) {
 	p := parse(text, "program")
 	if p.err != nil {

@@ -5,12 +5,13 @@ import (
 	"slices"
 )
 
-// Recompute returns f, a training function, which keeps less of its forward pass
-// for the backward pass: what lies between cuts is computed a second time where the
-// backward pass reaches it (Chen, Xu, Zhang, Guestrin 2016). No value changes: the
+// Recompute returns f, a training function, rewritten so that it keeps fewer values
+// of its forward pass: values between cuts are computed a second time where the
+// backward pass needs them (Chen, Xu, Zhang, Guestrin 2016). No result changes: the
 // same operations run on the same operands, and sums over rows are never repeated.
-// Of even cuts it takes those with the least ActivationBytes, adds and leaves out
-// single ones while that is less, and is f itself if none is better.
+// It tries cuts at even distances, takes those with the least ActivationBytes, and
+// adds and removes single cuts while that reduces them. It returns f itself if no
+// cuts are better. state is the table of f.
 func Recompute(f *Function, state []State) (*Function, error) {
 	const most = 32
 	s := &search{f: f, state: state, back: f.backward(), best: f, least: f.ActivationBytes()}
@@ -87,9 +88,10 @@ func (s *search) even(segments int, counts func(v Value) bool) []bool {
 	return cuts
 }
 
-// ActivationBytes returns how many bytes the values of one row take where most of
-// them are in use, on a device that computes row by row until it needs what all rows
-// make: what one such pass makes and reads takes none.
+// ActivationBytes returns how many bytes the values of one row take at the node
+// where most of them are in use. It assumes a device that computes row by row up to
+// each node that needs all rows: values that only one such pass makes and reads
+// count as nothing.
 func (f *Function) ActivationBytes() int {
 	pass := f.passes()
 	first, last, stored := make([]int, len(f.Values)), make([]int, len(f.Values)), make([]bool, len(f.Values))

@@ -61,8 +61,8 @@ func (r *rewriter) last(op Op, in []Value, pairs ...any) {
 // done makes v take the place of the result of the node that is rewritten.
 func (r *rewriter) done(v Value) { r.To[r.node.Out[0]] = v }
 
-// Prune returns f without the nodes and reads of state that nothing needs.
-// Inputs stay. state is the table of f.
+// Prune returns f without the nodes and reads of state that no output and no
+// update depends on. Inputs stay. state is the table of f.
 func Prune(f *Function, state []State) (*Function, error) {
 	live, i := f.live(), 0
 	return f.rewrite(&state, func(r *rewriter) {
@@ -73,8 +73,8 @@ func Prune(f *Function, state []State) (*Function, error) {
 	})
 }
 
-// Eval returns f as it is after training: without dropout, and without the
-// nodes that nothing needs any more. state is the table of f.
+// Eval returns f in eval mode: without dropout, and pruned. state is the table of
+// f.
 func Eval(f *Function, state []State) (*Function, error) {
 	g, err := f.rewrite(&state, func(r *rewriter) {
 		if r.node.Op == Dropout {

@@ -248,10 +248,10 @@ func (o Op) row() *opRow {
 	return r
 }
 
-// Valid reports whether o is in the table.
+// Valid reports whether o is an operation.
 func (o Op) Valid() bool { return table[o] != nil }
 
-// String returns the name used in the text form.
+// String returns the operation's name in the text form.
 func (o Op) String() string {
 	if r := table[o]; r != nil {
 		return r.name
@@ -259,7 +259,7 @@ func (o Op) String() string {
 	return fmt.Sprintf("op(%d)", uint16(o))
 }
 
-// Host reports whether the host does o, so that no device has to.
+// Host reports whether o is for the host: no device runs it.
 func (o Op) Host() bool { return o.row().host }
 
 // Differentiable reports whether Gradient has a rule for o.

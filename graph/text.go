@@ -17,13 +17,13 @@ import "strconv"
 //	  return logits rows = fc
 //	}
 //
-// One node stands on a line: its results, its operation, operands (@ reads
-// state, _ is an absent one) and the attributes that differ from their
-// default. Types come from inference and are written as comments, which # begins.
-// "return NAME KIND = VALUE" makes an output; the kind whole may be left out.
-// In programs "keep" is a return that stays on the device, and
-// "update @STATE = VALUE" an update. "read @STATE" and "input NAME TYPE"
-// declare values that come about before a node mentions them.
+// A line has one node: its results, its operation, its operands (@ reads state,
+// _ stands for an absent one) and the attributes that differ from their default.
+// # begins a comment; types are comments, since inference computes them.
+// "return NAME KIND = VALUE" is an output; the kind whole may be left out. In
+// programs "keep" instead of "return" is an output that stays on the device, and
+// "update @STATE = VALUE" an update. "read @STATE" and "input NAME TYPE" declare
+// values ahead of the first node that uses them.
 //
 // The same graph gives the same bytes, and ParseGraph gives the same graph back.
 func (g *Graph) Text() []byte {
@@ -33,8 +33,8 @@ func (g *Graph) Text() []byte {
 	return w.b
 }
 
-// Text returns the text form of p, which must be valid. It is that of a graph
-// with several functions; see Graph.Text.
+// Text returns the text form of p, which must be valid. It is the form of a
+// graph with several functions; see Graph.Text.
 func (p *Program) Text() []byte {
 	w := &writer{}
 	w.head("program", p.Name, p.State)

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// Check reports whether f is a valid function over the table state: every
-// value is an input, a read of state or the result of one node, is called by
-// a name of its own and has the type that inference gives it; operands come
-// before results; outputs and updates name values and state that exist. The
-// error names the node. A Builder makes valid functions; what may come from
-// elsewhere is checked before it is used.
+// Check returns nil if f is a valid function over the table state: every value
+// is an input, a read of state or the result of one node, has a name of its own
+// and the type that inference gives it; operands come before results; outputs
+// and updates refer to values and state that exist. Otherwise the error names
+// the node. Functions of a Builder are valid; check one from elsewhere before
+// you use it.
 func (f *Function) Check(state []State) error {
 	if err := f.check(stateTypes(state)); err != nil {
 		return fmt.Errorf("function %s: %w", f.Name, err)

@@ -2,8 +2,8 @@ package graph
 
 import "fmt"
 
-// Check reports whether g is valid: its state, its function, and that the
-// function neither updates nor keeps anything, which only programs do.
+// Check returns nil if g is valid: its state and its function are, and the
+// function neither updates nor keeps anything, as only programs do.
 func (g *Graph) Check() error {
 	if g.Main == nil {
 		return fmt.Errorf("graph %s has no function", g.Name)
@@ -37,8 +37,8 @@ func (g *Graph) checkForm() error {
 	return nil
 }
 
-// Check reports whether p is valid and can be loaded by a device:
-//  1. state and functions are valid, and no node is the host's;
+// Check returns nil if p is valid and a device can load it:
+//  1. state and functions are valid, and no node is one of the host (Op.Host);
 //  2. only Train keeps outputs, which are whole;
 //  3. only Commit updates state, and its inputs are outputs that Train keeps,
 //     of the same name and type, or hyper-parameters: whole scalars.

@@ -2,7 +2,8 @@ package graph
 
 import "fmt"
 
-// Window is how a convolution or a pool walks over an image.
+// Window holds the attributes of a convolution or a pool: height first, then
+// width.
 type Window struct {
 	Kernel, Stride, Dilation [2]int
 	Pad                      [4]int // top, left, bottom, right
@@ -10,7 +11,7 @@ type Window struct {
 }
 
 // Extent returns the output length along axis 0 (height) or 1 (width) for an
-// input of length n; less than 1 if the window does not fit.
+// input of length n. It is less than 1 if the window does not fit.
 func (w Window) Extent(axis, n int) int {
 	span := w.Dilation[axis]*(w.Kernel[axis]-1) + 1
 	room := n + w.Pad[axis] + w.Pad[axis+2] - span

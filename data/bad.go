@@ -17,10 +17,10 @@ type Bad struct {
 	Err  error
 }
 
-// BadFiles says of all bad files of a source what is wrong with them.
+// BadFiles is the error that lists all bad files of a source.
 type BadFiles struct {
 	All []Bad
-	Of  int // files
+	Of  int // number of files, good and bad
 }
 
 func (e *BadFiles) Error() string {
@@ -44,7 +44,7 @@ func (e *BadFiles) advice() *problem.Error {
 	return problem.Failure("", "mend or remove them", fmt.Sprintf("or add {skip-bad} %d", len(e.All)))
 }
 
-// Unwrap returns what is wrong with each, and last, as a *problem.Error, what to do.
+// Unwrap returns the error of each file, and last a *problem.Error with advice.
 func (e *BadFiles) Unwrap() []error {
 	errs := make([]error, 0, len(e.All)+1)
 	for _, b := range e.All {
@@ -53,10 +53,11 @@ func (e *BadFiles) Unwrap() []error {
 	return append(errs, e.advice())
 }
 
-// SkipAll is an Options.SkipBad that has no limit.
+// SkipAll as Options.SkipBad permits any number of bad files.
 const SkipAll = -1
 
-// ParseSkip reads an Options.SkipBad: "" is 0, "all" SkipAll.
+// ParseSkip returns the Options.SkipBad that text stands for: a number, "" for 0, or
+// "all" for SkipAll.
 func ParseSkip(text string) (int, error) {
 	switch text {
 	case "":

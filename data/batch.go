@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Batch is a few samples of an epoch, transformed. It belongs to the reader
+// Batch is a batch of transformed samples. It belongs to the caller of Loader.Next
 // until it is released.
 type Batch struct {
 	Position               // Epoch and Index
@@ -115,8 +115,8 @@ func (b *Batch) note(row int, err error) {
 	b.bad[row] = err
 }
 
-// Bad returns why a row could not be read; nil if it could. Only Plan.GoOn
-// gives such rows; they are zeros.
+// Bad returns why a row could not be read; nil if it could. Such a row is all zeros.
+// There are none without Plan.GoOn.
 func (b *Batch) Bad(row int) error { return b.bad[row] }
 
 // done counts rows that were dealt with.

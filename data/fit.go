@@ -12,11 +12,11 @@ type Fit string
 
 // The fits. All but CropFit show the whole picture.
 const (
-	CropFit    Fit = "crop"    // the middle, scaled as Transform says: what training evaluates
-	ScaleFit   Fit = "scale"   // scaled as Transform says, under as many windows as that takes
-	ResizeFit  Fit = "resize"  // scaled to the very size, whatever that does to a circle
+	CropFit    Fit = "crop"    // the middle, scaled as Transform says: as training evaluates
+	ScaleFit   Fit = "scale"   // scaled as Transform says, then covered by windows of the input's size
+	ResizeFit  Fit = "resize"  // scaled to the input's size, which may change the aspect ratio
 	PadFit     Fit = "pad"     // scaled down to fit if it is larger, black to the right and below
-	WindowsFit Fit = "windows" // of its own size, under as many windows as that takes
+	WindowsFit Fit = "windows" // not scaled, covered by windows of the input's size
 )
 
 // fits lists the fits.

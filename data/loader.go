@@ -12,29 +12,28 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Plan says what a Loader yields. Workers and Prefetch decide how fast, the
-// rest what.
+// Plan says which batches a Loader returns. Workers and Prefetch only change how fast.
 type Plan struct {
 	Batch     int    // samples of a batch; the last of an epoch may have fewer
 	Seed      uint64 // of order and augmentation
 	Shuffle   bool   // false: the order of the source, in every epoch
 	Transform Transform
-	Epochs    int      // the loader ends before epoch number Epochs; 0: it goes on for ever
+	Epochs    int      // the loader ends before epoch number Epochs; 0: it never ends
 	Start     Position // the first batch
 	Workers   int      // goroutines that read and transform; 0: one per core
 	Prefetch  int      // batches made ahead of the reader; 0: 3
-	// Wanted says which of the rows of a batch are read; the others have their
-	// labels, and what is in them otherwise is not to be used. nil: all.
+	// Wanted says which rows of a batch are read. The others have labels, and their
+	// elements are undefined. nil: all rows.
 	Wanted func(at Position, rows int) func(row int) bool
-	GoOn   bool // a sample that cannot be read is noted in its batch, and no error
+	GoOn   bool // a sample that cannot be read is a Batch.Bad row instead of an error
 }
 
-// Position is a batch: its epoch and its number in the epoch, both from 0.
+// Position is the place of a batch in a run: its epoch and its number in the epoch,
+// both from 0.
 type Position struct{ Epoch, Index int }
 
-// Loader yields the batches of a plan, one after the other. Its batches are
-// made ahead by goroutines that end with Close, with the context, or with the
-// last batch.
+// Loader returns the batches of a plan, one after the other. Its goroutines make
+// batches ahead; they end with Close, with the context, or with the last batch.
 type Loader struct {
 	src        Source
 	info       Info
@@ -59,8 +58,9 @@ type job struct {
 	from, to int
 }
 
-// NewLoader starts reading. It is an error if the plan does not fit the
-// source. Close the loader before the source.
+// NewLoader returns a loader of src, which starts reading at once and ends with ctx.
+// It is an error if the plan does not fit the source. Close the loader before the
+// source.
 func NewLoader(ctx context.Context, src Source, plan Plan) (*Loader, error) {
 	info := src.Info()
 	shape, err := plan.Transform.Shape(info)
@@ -86,9 +86,8 @@ func NewLoader(ctx context.Context, src Source, plan Plan) (*Loader, error) {
 // batches returns the number of batches of an epoch.
 func (l *Loader) batches() int { return (l.info.Len + l.plan.Batch - 1) / l.plan.Batch }
 
-// Next returns the next batch, and waits for it if need be: the time it takes
-// is the time that the reader waited for input. The error is io.EOF after the
-// last batch. An error stays: Next goes on to return it.
+// Next returns the next batch, and waits for it if it is not ready. The error is
+// io.EOF after the last batch. After an error every call returns the same error.
 func (l *Loader) Next() (*Batch, error) {
 	if l.err != nil {
 		return nil, l.err
@@ -116,8 +115,8 @@ func (l *Loader) Next() (*Batch, error) {
 // every decoder ends at once.
 const closing = 2 * time.Second
 
-// Close stops reading and waits until nothing reads the source any more, or
-// for two seconds: what reads then ends with the sample that it is at.
+// Close stops reading and waits until nothing reads the source any more, for at most
+// two seconds. A goroutine that still reads then ends after its sample.
 func (l *Loader) Close() {
 	l.cancel()
 	ended := make(chan struct{})

@@ -24,10 +24,10 @@ func labelShape(info Info, shape []int) []int {
 	return info.LabelShape
 }
 
-// ApplyMask writes the mask of a picture to dst, h x w labels of Transform.Shape,
-// as Apply writes the picture for the same draws: scaled by nearest, cut and
-// turned the same. What lies beyond the picture is -1, and so is what label says.
-// An error says that label is no mask of this picture.
+// ApplyMask writes the mask of a picture to dst, which has h x w labels, the size that
+// Transform.Shape returns. It scales by nearest, and cuts and turns the mask as Apply
+// does the picture with the same draws. What lies beyond the picture is -1, and so are
+// labels of -1. It is an error if label is not a mask of this picture.
 func (t Transform) ApplyMask(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) error {
 	src := plane{picture.Shape[0], picture.Shape[1], 1, make([]byte, len(label))}
 	if len(label) != src.h*src.w {

@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// MaskOptions says what the values of the pixels of masks mean, where that is
-// not that each is the number of its class and 255 is none.
+// MaskOptions says what the values of the pixels of masks mean. With its zero value
+// each is the number of its class, and 255 is ignored.
 type MaskOptions struct {
-	Values string // those of classes 0, 1 ..., as "0,255"
-	Ignore string // those of pixels that count for nothing; "" is 255, unless that is a class
+	Values string // pixel values of classes 0, 1, ...: "0,255"; "": the numbers of the classes
+	Ignore string // pixel values that are ignored; "": 255, unless that is a class
 }
 
 // idle refuses options for a source that has no masks, or whose masks are known.

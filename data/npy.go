@@ -56,8 +56,8 @@ func WriteNPY(w io.Writer, t tensor.Tensor) error {
 	return err
 }
 
-// WriteNPYHeader writes what goes before the elements of an array: row-major,
-// little endian.
+// WriteNPYHeader writes the header of an array in NumPy's format. The elements follow
+// it, row-major and little-endian.
 func WriteNPYHeader(w io.Writer, d tensor.DType, shape []int) error {
 	i := slices.IndexFunc(npyTypes, func(n npyType) bool { return n.dtype == d })
 	if i < 0 {

@@ -22,9 +22,9 @@ var MaskPalette = func() color.Palette {
 	return p
 }()
 
-// Overlay returns a picture, u8 [H,W,1 or 3], in RGB with a mask over it: where
-// the mask has a class above 0 half of the pixel is its colour in MaskPalette,
-// and where it has none, the palette's last one.
+// Overlay returns a picture, u8 [H,W,1 or 3], in RGB with a mask over it. Where the
+// mask has a class above 0 the pixel is mixed, half and half, with the colour of that
+// class in MaskPalette; where it is -1, with the palette's last colour.
 func Overlay(picture tensor.Tensor, mask []int32) tensor.Tensor {
 	h, w, channels := picture.Shape[0], picture.Shape[1], picture.Shape[2]
 	out := tensor.New(tensor.U8, h, w, 3)

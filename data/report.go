@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Report is what is in a source, as JSON has it.
+// Report describes a source, in the form of its JSON.
 type Report struct {
 	Kind        string         `json:"kind"`
 	Split       string         `json:"split"`
@@ -27,7 +27,7 @@ type Report struct {
 	Skipped     int            `json:"skipped,omitempty"` // bad files that were left out
 }
 
-// Survey reads all samples of a source and describes it.
+// Survey returns a report on a source, all samples of which it reads.
 func Survey(ctx context.Context, src Source) (*Report, error) {
 	info := src.Info()
 	s, err := Describe(ctx, src)
@@ -52,8 +52,9 @@ func Survey(ctx context.Context, src Source) (*Report, error) {
 	return r, nil
 }
 
-// OpenAll opens a source to be surveyed: of what cannot be read all is known, as
-// Info().Skipped, and more than o.SkipBad of it is an error that lists all.
+// OpenAll opens a source and decodes all of its picture files. Info().Skipped lists
+// all files that cannot be read; more than o.SkipBad of them are an error that lists
+// all.
 func OpenAll(ctx context.Context, spec string, o Options) (Source, error) {
 	most := o.SkipBad
 	o.SkipBad = SkipAll

@@ -15,7 +15,7 @@ type plane struct {
 	pix     []byte
 }
 
-// Filter is the curve by which pixels are weighed when a picture is scaled.
+// Filter is the kernel by which pixels are weighed when a picture is scaled.
 type Filter string
 
 // The filters.

@@ -1,7 +1,7 @@
 // Package data reads, orders and augments samples.
 //
-// Use it to open data of the usual forms, and Source for data of your own:
-// package train and package predict read either.
+// Use it to open data in common formats. Implement Source for data of your own:
+// packages train and predict read any Source.
 //
 // Open turns a spec such as "cifar10:PATH@train" into a Source: a finite,
 // indexed set of samples, each a picture (u8, H,W,C) or an array (f32) with a
@@ -25,9 +25,9 @@ type Source interface {
 	// Info describes the source. It costs nothing.
 	Info() Info
 
-	// Sample returns sample i, for i in [0, Info().Len): a picture of shape
-	// H,W,C and type u8, or an array of type f32. An error names the sample. It
-	// ends with the context, soon.
+	// Sample returns sample i, for i in [0, Info().Len): a picture of shape H,W,C and
+	// type u8, or an array of type f32. An error names the sample. When ctx ends, it
+	// soon returns an error.
 	Sample(ctx context.Context, i int) (tensor.Tensor, error)
 
 	// Label returns the label of sample i in row-major order: one class
@@ -35,8 +35,8 @@ type Source interface {
 	// "ignore". It is nil if the source has no labels. An error names the sample.
 	Label(ctx context.Context, i int) ([]int32, error)
 
-	// Name returns what a person calls sample i: the name of its file or of
-	// its member of an archive, or its number.
+	// Name returns a name of sample i for messages: that of its file or of its member
+	// of an archive, or its number.
 	Name(i int) string
 
 	// Fingerprint returns a hash of the classes, the labels and the content
@@ -44,7 +44,7 @@ type Source interface {
 	// path, or in another kind of archive, has the same fingerprint.
 	Fingerprint(ctx context.Context) (string, error)
 
-	// Close gives back open files. No other call may follow.
+	// Close closes the files of the source. No other call may follow.
 	Close() error
 }
 
@@ -54,16 +54,16 @@ type Info struct {
 	Split      Split          // which part of the data this is; "" if it has no parts
 	Len        int            // samples
 	DType      tensor.DType   // U8: pictures; F32: arrays
-	Shape      []int          // of one sample; nil: RGB pictures whose sizes differ or were not looked at
+	Shape      []int          // of one sample; nil: RGB pictures whose sizes differ or are not known
 	Labelled   bool           // false: there are no labels
 	LabelShape []int          // of one label; empty: a class number, or masks of several sizes
 	Masks      bool           // a label is a mask: the class of each pixel of the picture
-	Decoder    string         // decoderVersion, if the samples are picture files
+	Decoder    string         // version of the picture decoders, if the samples are picture files
 	EXIF       bool           // Options.EXIF, if the samples are picture files
 	Classes    []string       // names of the classes, by number; nil without labels
-	Absent     []string       // classes that no pixel is of, where all masks were looked at
-	Kinds      map[string]int // endings of the files that samples are in; nil without such
-	Ignored    map[string]int // endings of files that are none: no pictures, by their names
+	Absent     []string       // classes that no pixel has, if all masks were read
+	Kinds      map[string]int // number of sample files by file extension; nil if there are no files
+	Ignored    map[string]int // number of other files, by file extension
 	Empty      []string       // folders without a picture
 	Skipped    []Bad          // files that Options.SkipBad left out
 }
@@ -80,29 +80,30 @@ const (
 	Test  Split = "test"
 )
 
-// How the orientation that picture files tell is named, in recipes and options.
+// The values of the option exif, in recipes too: whether pictures are turned as the
+// EXIF orientation in their files says.
 const (
 	ApplyEXIF  = "apply"
 	IgnoreEXIF = "ignore"
 )
 
-// Options are what Open leaves to the caller.
+// Options says how Open and OpenInputs read data.
 type Options struct {
-	// Split is what a spec without suffix means: Train for training, Test for
-	// evaluation; "" is Train. Data that has no parts is then taken whole.
+	// Split is the part that a spec without suffix stands for; "" is Train. Data
+	// without parts is taken whole.
 	Split Split
-	// SkipBad is how many bad picture files may be left out, or SkipAll. With it
-	// all are decoded when a source is opened.
+	// SkipBad is how many bad picture files may be left out, or SkipAll. If it is not
+	// 0, Open decodes all picture files.
 	SkipBad int
-	// CacheBytes bounds the memory for decoded pictures. Zero means
-	// defaultCacheBytes; negative means that nothing is kept.
+	// CacheBytes is the largest memory for decoded pictures, in bytes. 0 is a default;
+	// with a negative value nothing is kept.
 	CacheBytes int64
 	// EXIF turns pictures as the orientation in their files says.
 	EXIF bool
-	// Masks says what the pixels of a source masks: mean, where they do not say so.
+	// Masks says what the pixels of a source of kind masks mean.
 	Masks MaskOptions
-	// Unopened hears of inputs that OpenInputs cannot open and leaves out, if
-	// another can be; nil: the first of them is the error.
+	// Unopened is called for each input that OpenInputs cannot open and leaves out. If
+	// it is nil, such an input is an error.
 	Unopened func(err error)
 	// Array turns the array of an .npy file into samples: pictures u8
 	// [n, height, width, 1 or 3], or f32 of any shape. nil takes bytes of such

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Statistics are what a source holds.
+// Statistics describes the samples and labels of a source.
 type Statistics struct {
 	PerClass []int     // labels of each class; samples, if a label is a class number
 	Ignored  int       // labels that are -1
@@ -19,8 +19,8 @@ type Statistics struct {
 	Std      []float64 // standard deviation, likewise
 }
 
-// Describe reads all samples of a source. The statistics of pictures are exact
-// before the last division.
+// Describe returns the statistics of a source, all samples of which it reads. The sums
+// over pictures are exact; only the last division rounds.
 func Describe(ctx context.Context, src Source) (Statistics, error) {
 	info := src.Info()
 	s := Statistics{PerClass: make([]int, len(info.Classes))}
@@ -152,8 +152,8 @@ func (s *Statistics) describeArrays(ctx context.Context, src Source) error {
 	return nil
 }
 
-// Sizes writes the range of picture sizes the way people do: "32x32", or
-// "from 75x56 to 500x375" (width x height). It is empty for arrays.
+// Sizes returns the range of picture sizes in words: "32x32", or "from 75x56 to
+// 500x375" (width x height). It is empty for arrays.
 func (s Statistics) Sizes() string {
 	if s.Largest == [2]int{} {
 		return ""

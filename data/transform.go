@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Augment names a random change of pictures in training.
+// Augment is the name of an augmentation: a random change of pictures in training.
 type Augment string
 
 // The augmentations.
@@ -28,9 +28,8 @@ func ParseAugment(name string) (Augment, error) {
 	return "", fmt.Errorf("unknown augmentation %q; there are none, cifar, imagenet and segment", name)
 }
 
-// Transform makes a picture of the size that a model takes. Its zero value
-// leaves pictures as they are. Arrays that are not pictures are never
-// changed.
+// Transform says how a picture is brought to the size that a model takes. Its zero
+// value leaves pictures as they are. Arrays that are not pictures are never changed.
 type Transform struct {
 	// Height and Width are the size of the result; both zero: that of the
 	// source, whose pictures must then have one size.
@@ -39,14 +38,14 @@ type Transform struct {
 	// with antialias, before the centre crop. Zero scales to the smallest
 	// size that covers the result, and not at all if it fits.
 	Resize int
-	// Filter is what pictures are scaled with.
+	// Filter is the kernel of scaling.
 	Filter Filter
 	// Channels is 1 (grey: ITU-R 601 luma), 3 (RGB), or 0: those of the source.
 	Channels int
-	// BGR turns the order of three channels round.
+	// BGR reverses the order of three channels.
 	BGR bool
-	// Augment is what happens in training; it replaces Resize and the centre
-	// crop if it is ImageNetAugment.
+	// Augment is the augmentation in training. ImageNetAugment replaces Resize and the
+	// centre crop.
 	Augment Augment
 }
 
@@ -87,9 +86,9 @@ func (t Transform) Shape(info Info) ([]int, error) {
 	return shape, nil
 }
 
-// Apply writes the transformed picture to dst, whose shape is that of
-// Transform.Shape. d decides about the augmentation; without one it is not
-// used.
+// Apply writes the transformed picture to dst, which has the shape that
+// Transform.Shape returns. The random numbers of d choose the augmentation; if d is
+// nil there is none.
 func (t Transform) Apply(dst, picture tensor.Tensor, d *tensor.Draws) {
 	t.write(dst, picture, func(out, src plane) { t.place(out, src, d) })
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Windows is a source of what a Fit shows of the pictures of another source: one
-// input or several for each, in the order of the pictures, without labels.
+// Windows is a source of the inputs that a Fit makes of the pictures of another
+// source: one or more for each picture, in the order of the pictures, without labels.
 type Windows struct {
 	Source
 	t     Transform
@@ -22,13 +22,14 @@ type Windows struct {
 	info  Info
 }
 
-// Window is where an input of Windows lies: from (X, Y) on in the picture, scaled
-// to Height x Width. It may reach over the right and the lower edge.
+// Window is the position of an input of Windows: its upper left corner (X, Y) in the
+// picture, scaled to Height x Width. It may extend beyond the right and the lower
+// edge.
 type Window struct {
-	Sample        int // the picture
-	Height, Width int // that it is scaled to
+	Sample        int // number of the picture
+	Height, Width int // to which the picture is scaled
 	X, Y          int
-	Last          bool // of the picture
+	Last          bool // this is the picture's last window
 }
 
 // NewWindows looks at the sizes of all pictures of src, which stays the caller's
@@ -111,10 +112,10 @@ func (j *joined) measure(ctx context.Context, i int) (h, w int, err error) {
 	return sizeIn(ctx, src, i)
 }
 
-// Size returns height and width of a picture.
+// Size returns the height and width of picture number sample.
 func (w *Windows) Size(sample int) (height, width int) { return w.sizes[sample][0], w.sizes[sample][1] }
 
-// Window returns where input k lies.
+// Window returns the position of input k.
 func (w *Windows) Window(k int) Window {
 	sample, n := w.at(k)
 	v := w.views[sample][n]

@@ -8,10 +8,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Answer says what numbers a model gives of a sample.
+// Answer says what the outputs of a model mean.
 type Answer int
 
-// The answers. Classes that have one score each exclude each other.
+// The answers. With Logits, Probabilities and Binary the classes exclude each other.
 const (
 	Values        Answer = iota // not known to be scores of classes
 	Logits                      // scores of which softmax makes probabilities
@@ -19,8 +19,8 @@ const (
 	Binary                      // the probability of the second of two classes
 )
 
-// Answer returns what the given outputs of m, by number, are together, and the
-// one that says so. The graph tells first:
+// Answer returns what the given outputs of m, by number, mean together, and which of
+// them decides that. First the graph decides:
 //
 //   - One output of C >= 2 numbers that ends in a softmax over all of them:
 //     Probabilities. So is an output beside another one whose softmax it is.
@@ -93,8 +93,8 @@ func (m *Model) classifies(output int) bool {
 		(n == 1000 || n == 1001) && m.Headed(output)
 }
 
-// Headed reports whether an output comes from a dense layer or a convolution
-// with nothing behind it but pooling, relu, reshapes and constants.
+// Headed reports whether an output comes from a dense layer or a convolution, followed
+// by nothing but pooling, relu, reshapes and constants.
 func (m *Model) Headed(output int) bool {
 	f := m.Graph.Main
 	for v := f.Outputs[output].Value; ; {

@@ -10,21 +10,21 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Size is the size of an image as a model takes it.
+// Size is the size of an image, in pixels and channels.
 type Size struct{ Height, Width, Channels int }
 
-// String writes a size as height x width x channels: "32x32x3".
+// String returns a size as height x width x channels: "32x32x3".
 func (s Size) String() string { return fmt.Sprintf("%dx%dx%d", s.Height, s.Width, s.Channels) }
 
 // Architecture is one row of the zoo.
 type Architecture struct {
 	Name    string
-	About   string  // half a sentence, with the paper
-	Input   Size    // what it was made for; most take other sizes too
-	Classes int     // as published
-	LR      float64 // default learning rate for SGD with momentum 0.9 and a batch of 128
-	Mean    []float64
-	Std     []float64
+	About   string    // half a sentence, with the paper
+	Input   Size      // default input size; most architectures take other sizes too
+	Classes int       // as published
+	LR      float64   // default learning rate for SGD with momentum 0.9 and a batch of 128
+	Mean    []float64 // of pixels per channel, in units of x/255
+	Std     []float64 // likewise
 
 	auxiliary bool // Options.Auxiliary may be asked for
 	forward   forward
@@ -33,15 +33,15 @@ type Architecture struct {
 // forward adds a network to n, from the image to the logits of the classes.
 type forward func(n *net, image graph.Value, classes int) graph.Value
 
-// Options say how a model differs from what its architecture was made for.
-// Zero fields mean the architecture's own values.
+// Options change a model of the zoo. A zero field stands for the architecture's own
+// value.
 type Options struct {
 	Input   Size
 	Classes int
 	// Mean and Std are those of the image operation, in units of x/255, one
 	// element per channel. If both are nil, the architecture's are used.
 	Mean, Std []float64
-	// Auxiliary adds a head whose loss helps training, as the output graph.Auxiliary.
+	// Auxiliary adds an auxiliary head for training, with the output graph.Auxiliary.
 	Auxiliary bool
 }
 

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// ClassList counts classes and names the first of them: "2 (cat, dog)".
+// ClassList returns the number of classes and the names of the first ones:
+// "2 (cat, dog)".
 func ClassList(names []string) string {
 	const most = 12
 	if len(names) > most {

@@ -1,6 +1,6 @@
 package models
 
-// Description is an architecture of the zoo in figures, as JSON has it.
+// Description has the figures of an architecture of the zoo, in the form of its JSON.
 type Description struct {
 	Name       string  `json:"name"`
 	About      string  `json:"about"`
@@ -13,8 +13,8 @@ type Description struct {
 	Layers     []Layer `json:"layers,omitempty"`
 }
 
-// Describe builds a as it is in the zoo, without state, and describes it but
-// for its layers.
+// Describe returns the model of a with its default options, without state, and its
+// description without layers.
 func (a Architecture) Describe() (*Model, Description, error) {
 	m, err := Build(a.Name, Options{})
 	if err != nil {

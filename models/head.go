@@ -9,10 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// WithClasses returns m with a head for classes classes: the dense layer or
-// the convolution that makes the first output has as many outputs. Its state
-// is left empty, for Init, and for InitFrom with that of m: everything but the
-// head then comes from there. m itself is returned if it has that many classes.
+// WithClasses returns m with a head for that number of classes: the dense layer or the
+// convolution that makes the first output has as many outputs. Its State is empty:
+// InitHead fills it. It returns m itself if m has that many classes.
 func WithClasses(m *Model, classes int) (*Model, error) {
 	if classes < 2 || classes > maxClasses {
 		return nil, fmt.Errorf("model %s: %s; a classifier has 2 to %d", m.Architecture,
@@ -38,8 +37,8 @@ func WithClasses(m *Model, classes int) (*Model, error) {
 	return &out, nil
 }
 
-// InitHead gives m, which WithClasses has made of from, the state of from, and
-// new tensors, drawn from the seed by the rules of its graph, for its head.
+// InitHead fills the state of m, which WithClasses has returned for from: with the
+// state of from, and for the head with new tensors as Init makes them with the seed.
 func InitHead(m, from *Model, seed uint64) error {
 	p := tensor.NewPhilox(seed, tensor.StreamInit)
 	state := make(map[string]tensor.Tensor, len(m.Graph.State))

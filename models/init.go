@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Init fills the whole state of m with new tensors by the rules that its graph
-// declares. A tensor's numbers depend on the seed, its name, its rule and its
-// shape alone, so that two models share them where they are alike.
+// Init fills the state of m with new tensors by the rules that its graph declares. A
+// tensor's elements depend on the seed and on its name, rule and shape alone, so two
+// models have the same elements where these agree.
 func Init(m *Model, seed uint64) error {
 	p := tensor.NewPhilox(seed, tensor.StreamInit)
 	state := make(map[string]tensor.Tensor, len(m.Graph.State))

@@ -8,18 +8,17 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Image is what an image operation does to pixels: (x*Scale - Mean) / Std per
-// channel, in the order B, G, R with BGR.
+// Image holds the attributes of an image operation, which computes (x*Scale - Mean) /
+// Std per channel, in the order B, G, R with BGR.
 type Image struct {
 	Scale     float64
 	Mean, Std []float64 // by channel of the result; nil: 0 and 1
 	BGR       bool
 }
 
-// WithImage returns m with images, u8 [H,W,C], for input: they become the
-// numbers that m took by the image operation i, in place of the one that m
-// had. The state is shared. It is an error if m takes no images of 1 or 3
-// channels, as [C,H,W] or [H,W,C].
+// WithImage returns m with the image operation i in front, in place of m's own, so
+// that its input is images, u8 [H,W,C]. The state is shared with m. It is an error if
+// m does not take images of 1 or 3 channels, as [C,H,W] or [H,W,C].
 func WithImage(m *Model, i Image) (*Model, error) {
 	t, last, err := m.pixels()
 	if err != nil {
@@ -40,8 +39,8 @@ func WithImage(m *Model, i Image) (*Model, error) {
 	})
 }
 
-// WithArrays returns m with the numbers for input that its image operation
-// makes, f32 [C,H,W]; m itself if it has no image operation.
+// WithArrays returns m without its image operation, so that its input is the result of
+// that operation, f32 [C,H,W]. It returns m itself if there is no such operation.
 func WithArrays(m *Model) (*Model, error) {
 	f := m.Graph.Main
 	n := m.imageNode()
@@ -52,8 +51,8 @@ func WithArrays(m *Model) (*Model, error) {
 	return m.reinput(func(b *graph.Builder, name string) graph.Value { return b.Input(name, t) })
 }
 
-// WithChannelsLast returns m, which takes arrays f32 [C,H,W], with f32 [H,W,C]
-// for input: how Keras lays out arrays.
+// WithChannelsLast returns m, whose input is f32 [C,H,W], with the input f32 [H,W,C]
+// instead: the layout of Keras.
 func WithChannelsLast(m *Model) (*Model, error) {
 	t := m.Input()
 	if t.DType != tensor.F32 || len(t.Shape) != 3 {

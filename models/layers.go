@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Layer is a node of a model's graph as a table lists it.
+// Layer describes a node of a model's graph, as a row of a table.
 type Layer struct {
 	Name       string  `json:"name"`
 	Op         string  `json:"op"`

@@ -10,15 +10,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Loaded tells what InitFrom did, by names of tensors.
+// Loaded lists what InitFrom did, by names of tensors.
 type Loaded struct {
 	Taken      []string // in m and in the source, in the order of m's graph
-	Missing    []string // in m alone: they keep what they had
-	Mismatched []string // of another shape in the source, with both shapes; they keep what they had
+	Missing    []string // in m alone: they are unchanged
+	Mismatched []string // of another shape in the source, with both shapes; they are unchanged
 	Unused     []string // in the source alone, sorted
 }
 
-// String puts the figures into words: "60 tensors taken, 2 of another shape left as they were".
+// String returns the numbers in words: "60 tensors taken, 2 of another shape left as
+// they were".
 func (l Loaded) String() string {
 	s := problem.Counted(len(l.Taken), "tensor") + " taken"
 	for _, part := range []struct {
@@ -56,11 +57,10 @@ const backbone = "backbone."
 // MobileNetV3 is.
 const features = "features."
 
-// InitFrom takes tensors, statistics too, from another model's state by name
-// and shape, into m, which has been initialised; those of a classifier are what a
-// model calls by the same name behind "backbone.", or by that in place of
-// "features.". Halves and doubles become
-// f32. m is left alone if there is an error: when nothing at all fits.
+// InitFrom copies tensors, statistics included, from another model's state into m,
+// which has been initialised, by name and shape. A classifier's tensor also fits one
+// of m with "backbone." in front of its name, or in place of "features.". Tensors of
+// other types become f32 where m has f32. It is an error if no tensor fits; m does not change then.
 func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 	var l Loaded
 	state, known := make(map[string]tensor.Tensor, len(m.State)), map[string]bool{}

@@ -1,6 +1,5 @@
-// Package models holds templates: what a model is, apart from how it is
-// trained and on what. It knows the architectures of the zoo by name and how
-// to initialise them.
+// Package models defines templates: models without anything that depends on training
+// or devices. It has the architectures of the zoo by name, and initialises models.
 //
 // Use Build for an architecture of the zoo, New for a graph of your own, and
 // package modelfile for what is in a file.
@@ -16,10 +15,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Model is a template: the model itself, in eval mode. It knows no device and
-// no replica. Its graph has one function, main, with one rows input (u8
-// [H,W,C] where its first operation is image, else f32) and rows outputs;
-// classifiers call theirs "logits".
+// Model is a template: a model in eval mode. It contains no device and no replica. Its
+// graph has one function, main, with one rows input (u8 [H,W,C] where its first
+// operation is image, else f32) and rows outputs; classifiers call theirs "logits".
 type Model struct {
 	Architecture string // name in the zoo, or that of the graph
 	Graph        *graph.Graph
@@ -37,10 +35,10 @@ type Preprocess struct {
 	// with antialias, before the centre is cropped. 0: to the least size that
 	// covers the input, and not at all if the image has its size.
 	Resize int `msgpack:"resize" json:"resize,omitempty"`
-	// Known is false for a model of a file that says nothing about it: images
-	// are refused without a flag.
+	// Known is false for a model of a file that does not say how images become its
+	// input. Such a model refuses image files until the caller says it.
 	Known bool `msgpack:"known" json:"known"`
-	// EXIF says that image files are turned as their EXIF orientation tells.
+	// EXIF says that image files are turned by their EXIF orientation.
 	EXIF bool `msgpack:"exif,omitempty" json:"exif,omitempty"`
 	// Interpolation is the filter of resizing: "", which is bilinear, or
 	// "bicubic".

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// New returns a model of a graph that somebody wrote. Its State is empty:
-// fill it with Init or InitFrom.
+// New returns a model of a graph of your own. Its State is empty: fill it with Init or
+// InitFrom.
 func New(g *graph.Graph) (*Model, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -24,8 +24,8 @@ func New(g *graph.Graph) (*Model, error) {
 // ownLR is the learning rate of models that are not in the zoo.
 const ownLR = 0.05
 
-// DefaultLR returns the learning rate with which a model is trained if nobody
-// says otherwise.
+// DefaultLR returns the default learning rate of an architecture by its name, or a
+// general default for names that the zoo does not have.
 func DefaultLR(name string) float64 {
 	if a, err := Lookup(name); err == nil {
 		return a.LR

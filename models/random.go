@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// RandomInput returns rows for the first input of m, always the same: bytes, or
-// numbers of the standard normal distribution. They are for measuring and
-// comparing models, where what they show does not matter.
+// RandomInput returns that number of rows for the first input of m, the same in every
+// call: bytes, or numbers of the standard normal distribution. Use it to measure and
+// compare models.
 func RandomInput(m *Model, rows int) (tensor.Tensor, error) {
 	in := m.Input()
 	x := tensor.New(in.DType, append([]int{rows}, in.Shape...)...)

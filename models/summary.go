@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Summary is a model in figures.
+// Summary has the figures of a model.
 type Summary struct {
 	Parameters int // trained elements
 	Statistics int // elements of running means and variances
@@ -16,7 +16,7 @@ type Summary struct {
 	Input string // type and shape of one input: "f32[3,32,32]"
 }
 
-// Summary counts m. It needs the graph only.
+// Summary returns the figures of m. It needs the graph only.
 func (m *Model) Summary() Summary {
 	var s Summary
 	in := m.Input()

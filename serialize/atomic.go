@@ -12,10 +12,10 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// WriteFile makes or replaces a file all at once: write gets a new file in
-// the same folder, which takes the name only when all of it is on the disk.
-// After an error, or a crash at any point, the file is what it was before.
-// What a program that was killed left unfinished of the same file is removed.
+// WriteFile makes or replaces a file all at once: write gets a new file in the same
+// folder, which takes the name only when all of it is on the disk. After an error, or
+// a crash at any point, the file is what it was before. It also removes unfinished
+// parts of the same file that a killed program left.
 func WriteFile(path string, write func(io.Writer) error) error {
 	sweep(path)
 	f, err := beside(path)
@@ -34,8 +34,8 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// Writable says why WriteFile cannot write path: who works long for a file asks
-// before. It leaves nothing behind.
+// Writable returns the error with which WriteFile could not write path, nil if it can.
+// Call it before long work. It leaves no file behind.
 func Writable(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return problem.Advise("name a file", "%s is a folder", path)

@@ -11,29 +11,29 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Checkpoint is a parallel model in training: all that a run needs to go on,
-// on any devices, as if nothing had happened.
+// Checkpoint is a parallel model in training. It has all that a run needs to continue
+// on any devices, with the result of a run without interruption.
 type Checkpoint struct {
 	Architecture string
 	Graph        *graph.Graph // wrapped: with replica connections
 	Preprocess   models.Preprocess
 	Labels       []string
 	Recipe       json.RawMessage
-	Progress     json.RawMessage // position in the data, sums of the epoch, figures; package train's own
+	Progress     json.RawMessage // position in the data, sums of the epoch, figures; defined by package train
 
 	// State holds what Graph.State and Training declare, and nothing else.
 	State    map[string]tensor.Tensor
 	Training []graph.State // optimizer tensors and averages: what only training needs
 
 	Sets        []Set             // sorted by name
-	Attachments map[string][]byte // whatever else has to last: observations not yet merged
+	Attachments map[string][]byte // other data of the run: observations not yet merged
 }
 
-// Set is a group of tensors beside the state: running statistics kept by
-// another rule or by one replica, or the best weights so far.
+// Set is a named group of tensors beside the state, such as the running statistics of
+// one replica, or the best weights so far.
 type Set struct {
 	Name    string
-	Updates []int64 // per batch norm, for running statistics
+	Updates []int64 // number of updates of each batch norm; nil if these are no running statistics
 	Tensors map[string]tensor.Tensor
 }
 
@@ -47,7 +47,7 @@ func (c *Checkpoint) Set(name string) *Set {
 	return nil
 }
 
-// Check verifies the graph, and that the state is complete.
+// Check returns nil if the graph is valid and the state complete.
 func (c *Checkpoint) Check() error {
 	table := slices.Concat(c.Graph.State, c.Training)
 	m := models.Model{Architecture: c.Architecture, State: c.State,

@@ -1,7 +1,8 @@
 package serialize
 
-// Claim makes sure that files can be written, and keeps other programs from
-// locking them until release is called, or this one ends. A path "" is none.
+// Claim locks files that are to be written, until release is called or the program
+// ends. It is an error if one cannot be written, or another program has locked it.
+// Empty paths are skipped. See Writable and Lock.
 func Claim(paths ...string) (release func(), err error) {
 	var unlocks []func()
 	release = func() {

@@ -120,8 +120,8 @@ func readStart(b []byte) (Kind, []byte, error) {
 	return k, body, nil
 }
 
-// Claims reports whether a file that begins with head says that it is one of
-// bnctl's: 4 bytes are enough. What follows may be damaged.
+// Claims reports whether a file that begins with head has the magic of a bnctl file.
+// 4 bytes are enough. The rest of the file may still be damaged.
 func Claims(head []byte) bool {
 	for _, magic := range magics {
 		if bytes.HasPrefix(head, []byte(magic[:claimSize])) {

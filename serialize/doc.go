@@ -1,8 +1,7 @@
-// Package serialize keeps models and runs in files, and turns one into the
-// other.
+// Package serialize reads and writes bnctl's own files, templates and checkpoints, and
+// makes a template of a checkpoint.
 //
-// Use it to read and write bnctl's own files; package modelfile opens files of
-// any origin.
+// Use it where a file is bnctl's own; package modelfile opens files of any origin.
 //
 // A template (.bnm) is a models.Model: it names no device and no replica, and
 // the same model is the same bytes. A checkpoint (.bnc) is a parallel model in

@@ -10,7 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// ErrLocked is wrapped by errors about a file that another program is going to write.
+// ErrLocked is wrapped by errors about a file that another program has locked in order
+// to write it.
 var ErrLocked = errors.New("another program writes it")
 
 // Lock keeps other programs from locking path, until unlock is called or this

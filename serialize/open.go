@@ -20,8 +20,8 @@ type File struct {
 	verification *verification
 }
 
-// Open maps a file and verifies every byte of it. Errors say what is wrong
-// with it and name the tensor.
+// Open returns a file, mapped into memory, all bytes of which are verified. Errors say
+// what is wrong with it and name the tensor.
 func Open(path string) (*File, error) {
 	f, err := open(path)
 	if err != nil {
@@ -34,10 +34,10 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// Start is Open for who has something to do meanwhile: it verifies all but the
-// tensors, and goes on with these while the caller works with them. What came
-// of that counts when Verified says so, and not before. The process keeps no
-// memory for what was verified: tensors are read from the file once more.
+// Start is Open without waiting for the tensors: the header is verified when it
+// returns, and the tensors are verified meanwhile. The caller may work with them, but
+// must call Verified before it uses a result. Verification reads the tensors from the
+// file again, so that it takes no memory of the process.
 func Start(path string) (*File, error) {
 	f, err := open(path)
 	if err != nil {
@@ -70,9 +70,9 @@ func open(path string) (*File, error) {
 	return &File{Kind: k, path: path, header: h, tensors: tensors, mapped: m}, nil
 }
 
-// Verified waits until every byte was verified. Errors say what is wrong with
-// the file and name the tensor. A file that was written to since it was opened
-// is wrong too.
+// Verified waits until every byte is verified, and returns nil if the file is whole.
+// Errors say what is wrong with it and name the tensor. It is an error too if the file
+// was written to since it was opened.
 func (f *File) Verified() error {
 	if err := f.verification.wait(); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
@@ -122,7 +122,7 @@ func (f *File) Checkpoint() (*Checkpoint, error) {
 	return c, nil
 }
 
-// Close releases the file's memory, and ends its verification.
+// Close releases the memory of the file and ends the verification.
 func (f *File) Close() error {
 	f.verification.end()
 	return f.mapped.Close()

@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Removed tells what Strip took away.
+// Removed lists what Strip removed.
 type Removed struct {
 	Replicas    int            // of the wrapped graph
 	Connections map[string]int // nodes by operation: split, gather, all_reduce, track, ...
@@ -17,7 +17,7 @@ type Removed struct {
 	Bytes       int64 // of all those tensors
 }
 
-// Nodes returns the number of nodes taken away.
+// Nodes returns the number of removed nodes.
 func (r *Removed) Nodes() int {
 	n := 0
 	for _, count := range r.Connections {

@@ -8,31 +8,32 @@ import (
 	"github.com/bnctl/bnctl/bn"
 )
 
-// SetRunning names the set with the running statistics of a run, and how
-// often each was updated. Those of the state are what a template made now has.
+// SetRunning is the name of the set that holds the running statistics of a run and how
+// often each was updated. The state holds those that a template made now has.
 const SetRunning = "running"
 
 const ofReplica = "replica_"
 
-// SetOfReplica names the set of running statistics that replica r keeps for itself.
+// SetOfReplica returns the name of the set of running statistics that replica r keeps
+// for itself.
 func SetOfReplica(r int) string { return fmt.Sprint(ofReplica, r) }
 
-// IsOfReplica reports whether a name is one that SetOfReplica makes.
+// IsOfReplica reports whether SetOfReplica returns this name for some replica.
 func IsOfReplica(set string) bool { return strings.HasPrefix(set, ofReplica) }
 
 const ofWeights = "weights_"
 
-// SetOfWeights names the set of weights, averages and optimizer tensors that
-// replica r has for itself between two averages. The state of the checkpoint
-// has their average.
+// SetOfWeights returns the name of the set of weights, averages and optimizer tensors
+// that replica r has for itself between two averages. The state of the checkpoint has
+// their average.
 func SetOfWeights(r int) string { return fmt.Sprint(ofWeights, r) }
 
-// IsOfWeights reports whether a name is one that SetOfWeights makes.
+// IsOfWeights reports whether SetOfWeights returns this name for some replica.
 func IsOfWeights(set string) bool { return strings.HasPrefix(set, ofWeights) }
 
-// MergeReplicas returns c with running statistics made by rule of those that
-// its replicas keep for themselves. It is an error if they keep none: all
-// other runs have merged what the replicas saw already. c stays as it is.
+// MergeReplicas returns a copy of c whose running statistics are merged by rule from
+// those that each replica keeps. It is an error if replicas keep none, as in runs that
+// merge them during training. c does not change.
 func MergeReplicas(c *Checkpoint, rule bn.Rule) (*Checkpoint, error) {
 	layers, err := bn.Layers(c.Graph.Main)
 	if err != nil {

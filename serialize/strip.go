@@ -8,10 +8,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Strip makes the template of a checkpoint: without the replica connections
-// and without all that only training needs. It is the inverse of
-// parallel.Wrap: graph and state come out as they went in, but for an auxiliary
-// head. The tensors are shared with c.
+// Strip returns the template of a checkpoint, without replica connections and without
+// everything that only training needs, and a list of what it removed. It is the
+// inverse of parallel.Wrap: graph and state are those that Wrap was given, without an
+// auxiliary head. The template shares its tensors with c.
 func Strip(c *Checkpoint) (*models.Model, Removed, error) {
 	g, removed, err := StripGraph(c.Graph)
 	if err == nil {
@@ -31,8 +31,8 @@ func Strip(c *Checkpoint) (*models.Model, Removed, error) {
 	return m, removed, err
 }
 
-// Unwrap makes the model that goes on training: what Strip makes, with the
-// auxiliary head.
+// Unwrap returns the model of a checkpoint for further training: as Strip does, but
+// with the auxiliary head.
 func Unwrap(c *Checkpoint) (*models.Model, error) {
 	g, _, err := StripGraph(c.Graph)
 	if err != nil {

@@ -9,15 +9,16 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Finding is a question and what the figures say to it.
+// Finding is a question with the answer of the results.
 type Finding struct {
 	Question string   `json:"question"`
 	Answer   string   `json:"answer"`
 	Details  []string `json:"details"` // the figures behind it
 }
 
-// Findings answers what the results suffice to answer. Every difference is
-// over pairs of runs of the same seed, with its 95 % confidence interval.
+// Findings returns the questions that the results suffice to answer, with answers.
+// Every difference is over pairs of runs of the same seed, with its 95 % confidence
+// interval.
 func (r *Results) Findings() []Finding {
 	var out []Finding
 	all := []func() *Finding{r.needsSync, r.rightMerge, r.smallDiffers, r.healthyAgrees, r.sampled}

@@ -23,7 +23,7 @@ func hyphenated(heading string) string {
 	return strings.ReplaceAll(heading, "synchronising", "synchron\u00adising")
 }
 
-// Page writes the results as a page that needs nothing beside itself.
+// Page writes the results as an HTML page that refers to no other file.
 func (r *Results) Page(w io.Writer) error {
 	plots, err := r.Plots()
 	if err != nil {

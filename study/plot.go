@@ -10,14 +10,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Plot is a picture of the results.
+// Plot is a plot of the results.
 type Plot struct {
-	Name    string // of its file, without ending
+	Name    string // of its file, without extension
 	Caption string
 	SVG     []byte
 }
 
-// Plots draws what the results suffice to draw.
+// Plots returns the plots that the results suffice for.
 func (r *Results) Plots() ([]Plot, error) {
 	var out []Plot
 	for _, p := range []struct {

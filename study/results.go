@@ -1,14 +1,13 @@
-// Package study compares ways of batch normalisation by what came out of runs:
-// tables, plots, a page, and answers with their uncertainty. It runs nothing
-// itself and knows no device: its input is Results.
+// Package study compares ways of batch normalisation by the results of runs. It makes
+// tables, plots, a page, and answers with their uncertainty.
 //
-// Use it to draw and judge results that are there; package study/experiment
-// makes them.
+// Use it for results that exist already (type Results); package study/experiment
+// trains the models and makes them. Package study runs nothing.
 package study
 
 import "slices"
 
-// Arm is one way of training.
+// Arm is one of the ways of training that a study compares.
 type Arm string
 
 // The arms.
@@ -19,18 +18,18 @@ const (
 	Frozen  Arm = "frozen"  // the statistics that the weights came with; one replica
 )
 
-// DefaultArms are what a study compares where nobody says otherwise.
+// DefaultArms returns the arms of a study that names none.
 func DefaultArms() []Arm { return []Arm{Single, Sync, Replica} }
 
-// Setting is an arm and how the batch is shared. With Single and Frozen,
-// Replicas is 1 and PerReplica the whole batch.
+// Setting is an arm and the number of replicas that share the batch. With Single and
+// Frozen, Replicas is 1 and PerReplica the whole batch.
 type Setting struct {
 	Arm        Arm `json:"arm"`
 	PerReplica int `json:"per_replica"` // samples of a full batch
 	Replicas   int `json:"replicas"`
 }
 
-// Run is one training.
+// Run is one training run and its figures.
 type Run struct {
 	Setting
 	Seed     uint64  `json:"seed"`
@@ -43,7 +42,7 @@ type Run struct {
 	Retained []Kept  `json:"retained"` // per batch norm: what rule mean keeps of the variance
 }
 
-// Epoch is what an epoch ended with, on the validation data.
+// Epoch has the figures of the validation data after an epoch.
 type Epoch struct {
 	Number   int     `json:"epoch"`
 	Accuracy float64 `json:"accuracy"`
@@ -52,7 +51,7 @@ type Epoch struct {
 	MIoU *float64 `json:"miou,omitempty"`
 }
 
-// Score is how the weights of a run serve with one set of running statistics.
+// Score has the figures of a run's weights with one set of running statistics.
 type Score struct {
 	Statistics string  `json:"statistics"`
 	Samples    int     `json:"samples"`
@@ -62,20 +61,20 @@ type Score struct {
 	MIoU *float64 `json:"miou,omitempty"`
 }
 
-// Refusal is a setting that cannot be trained, and why.
+// Refusal is a setting that cannot be trained, and the reason.
 type Refusal struct {
 	Setting
 	Reason string `json:"reason"`
 }
 
-// Kept is the running variance of rule mean over that of rule pooled at the
-// end of a run, both corrected by n/(n-1): the mean over the channels.
+// Kept is the ratio of the running variances of rule mean and of rule pooled at the
+// end of a run, both corrected by n/(n-1), as the mean over the channels of a layer.
 type Kept struct {
 	Layer string  `json:"layer"`
 	Ratio float64 `json:"ratio"`
 }
 
-// Speed is how fast a setting trains.
+// Speed is the measured training speed of a setting.
 type Speed struct {
 	Setting
 	Devices    string  `json:"devices"`
@@ -85,8 +84,8 @@ type Speed struct {
 	Sync       float64 `json:"sync_wait"` // share of the time that devices wait in exchanges
 }
 
-// Sampling is how much of a variance samples of k values see: per batch norm,
-// the mean of the variances Q/n over groups of k samples, divided by the
+// Sampling says how far the variance of a few samples is below that of all: for each
+// batch norm the mean of the variances Q/n over groups of k samples, divided by the
 // variance Q/(n-1) of all samples together, for the same weights and samples.
 type Sampling struct {
 	Model   string  `json:"model"`
@@ -95,25 +94,26 @@ type Sampling struct {
 	Layers  []Layer `json:"layers"`
 }
 
-// Layer is a batch norm in a Sampling.
+// Layer has the ratios of one batch norm in a Sampling.
 type Layer struct {
 	Name     string  `json:"name"`
 	Elements int     `json:"elements"` // values that one sample gives each channel
 	Ratios   []Ratio `json:"ratios"`
 }
 
-// Ratio is the mean over the channels for groups of PerReplica samples.
+// Ratio is a ratio of variances, as Sampling defines it, for groups of PerReplica
+// samples: the mean over the channels.
 type Ratio struct {
 	PerReplica int     `json:"per_replica"`
-	Biased     float64 `json:"biased"` // of Q/n, predicted 1 - 1/n for n independent values
-	Error      float64 `json:"error"`  // standard error of that mean
+	Biased     float64 `json:"biased"` // of the variances Q/n; 1 - 1/n is expected of n independent values
+	Error      float64 `json:"error"`  // standard error of Biased
 }
 
-// Results is all that a study has found so far.
+// Results has everything that a study has measured so far.
 type Results struct {
-	Recipe       string     `json:"recipe"` // SHA-256 of what all runs have alike
+	Recipe       string     `json:"recipe"` // SHA-256 of the recipe that all runs share
 	Model        string     `json:"model"`
-	Data         string     `json:"data"` // kind
+	Data         string     `json:"data"` // kind of the source: "cifar10"
 	Samples      int        `json:"samples"`
 	Validation   int        `json:"validation"` // samples
 	Epochs       int        `json:"epochs"`     // 0 if the recipe counts steps
@@ -127,14 +127,14 @@ type Results struct {
 	Schedule     string     `json:"schedule"`
 	Augment      string     `json:"augment"`
 	Kernels      string     `json:"kernels"`
-	Commands     []string   `json:"commands"` // that found it
+	Commands     []string   `json:"commands"` // command lines that made the results
 	Runs         []Run      `json:"runs"`
 	Refused      []Refusal  `json:"refused,omitempty"`
 	Speeds       []Speed    `json:"speeds"`
 	Samplings    []Sampling `json:"samplings"`
 }
 
-// Settings lists what is compared, in the order of tables.
+// Settings returns the settings of the study, in the order of its tables.
 func (r *Results) Settings() []Setting {
 	arms := r.Arms
 	if arms == nil {
@@ -156,26 +156,26 @@ func (r *Results) Settings() []Setting {
 	return all
 }
 
-// Refuse notes that a setting cannot be trained, in place of what was noted of it.
+// Refuse adds a refusal. It replaces one of the same setting.
 func (r *Results) Refuse(why Refusal) {
 	r.Refused = slices.DeleteFunc(r.Refused, func(o Refusal) bool { return o.Setting == why.Setting })
 	r.Refused = append(r.Refused, why)
 }
 
-// Keep adds a run, in place of one of the same setting and seed.
+// Keep adds a run. It replaces one of the same setting and seed.
 func (r *Results) Keep(run Run) {
 	r.Runs = slices.DeleteFunc(r.Runs,
 		func(o Run) bool { return o.Setting == run.Setting && o.Seed == run.Seed })
 	r.Runs = append(r.Runs, run)
 }
 
-// KeepSpeed adds a speed, in place of one of the same setting.
+// KeepSpeed adds a speed. It replaces one of the same setting.
 func (r *Results) KeepSpeed(v Speed) {
 	r.Speeds = slices.DeleteFunc(r.Speeds, func(o Speed) bool { return o.Setting == v.Setting })
 	r.Speeds = append(r.Speeds, v)
 }
 
-// Find returns the run of a setting, seed and recipe; nil if it was not made yet.
+// Find returns the run of a setting, seed and recipe; nil if there is none yet.
 func (r *Results) Find(s Setting, seed uint64, recipe string) *Run {
 	i := slices.IndexFunc(r.Runs, func(run Run) bool {
 		return run.Setting == s && run.Seed == seed && run.Recipe == recipe

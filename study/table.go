@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Row is a line of the table: a setting, evaluated with one set of statistics.
+// Row is a row of the table: a setting, evaluated with one set of statistics.
 type Row struct {
 	Setting
 	Statistics string  `json:"statistics"`
@@ -20,8 +20,8 @@ type Row struct {
 	Sync       float64 `json:"sync_wait"`    // share of the time
 }
 
-// Figure is the mean over seeds and the standard deviation of one seed, 0
-// with a single one.
+// Figure is the mean over the seeds and the standard deviation between them, which is
+// 0 with one seed.
 type Figure struct {
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"deviation"`

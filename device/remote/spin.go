@@ -31,10 +31,14 @@ func (s *session) threads(n int) {
 }
 
 // attention returns how awake the host is and how awake a device while it waits.
+// A device that waits for other ranks leaves its core to those who bring what it
+// waits for.
 func attention(threads int) (host, device shm.Attention) {
 	switch n := launcher.Cores(); {
 	case threads < n:
 		return shm.Spins, shm.Spins
+	case threads == n && launcher.Several():
+		return shm.Naps, shm.Naps
 	case threads == n:
 		return shm.Naps, shm.Spins
 	}

@@ -33,6 +33,12 @@ func Rank() (rank, size int) {
 	return 0, 0
 }
 
+// Several reports whether this process is one of several ranks.
+func Several() bool {
+	_, size := Rank()
+	return size > 1
+}
+
 // local are the variables in which launchers say how many of the ranks are on
 // this machine.
 var local = []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"}

@@ -21,6 +21,9 @@ func TestRank(t *testing.T) {
 		if rank, size := Rank(); rank != c.want || size != c.of {
 			t.Errorf("rank %q of %q is %d of %d, want %d of %d", c.rank, c.size, rank, size, c.want, c.of)
 		}
+		if Several() != (c.of > 1) {
+			t.Errorf("%d ranks are several: %v", c.of, Several())
+		}
 	}
 }
 

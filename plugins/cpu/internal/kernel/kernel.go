@@ -21,6 +21,7 @@ import (
 //go:generate go run -C _asm . depthwise
 //go:generate go run -C _asm . depthwiserows
 //go:generate go run -C _asm . pooling
+//go:generate go run -C _asm . mix
 //go:generate go run -C _asm . direct
 //go:generate go run -C _asm . winograd
 //go:generate go run -C _asm . winogradgradient
@@ -63,6 +64,7 @@ type Set struct {
 	depthwiseRows     []depthwiseRowTiles
 	elements          *elements
 	pools             *pools
+	mixes             *mixKernel
 	directs           *directTiles
 	winograd          *winogradKernels
 	winogradGradients winogradGradients

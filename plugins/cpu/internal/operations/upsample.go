@@ -1,79 +1,102 @@
 package operations
 
 import (
+	"math"
+
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/convolution"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// part is one pixel of the original that a pixel of the resized image mixes.
-type part struct {
-	at     int
-	weight float64
+// mixes says which pixels of another image each pixel of an image is mixed of:
+// those from ends[i-1] to ends[i] of the lists.
+type mixes struct {
+	ends    []int32
+	pixels  []int32 // where they begin, in bytes
+	weights []float64
 }
 
-// partsOf returns the parts of every pixel of the resized image.
-func partsOf(c *run.Compiler, original, result []int) [][]part {
-	var all [][]part
+// of returns what pixel i is mixed of.
+func (m *mixes) of(i int) (pixels []int32, weights []float64) {
+	from := int32(0)
+	if i > 0 {
+		from = m.ends[i-1]
+	}
+	return m.pixels[from:m.ends[i]], m.weights[from:m.ends[i]]
+}
+
+// eachPart visits what every pixel i of the resized image is mixed of: pixels j
+// of the original.
+func eachPart(c *run.Compiler, original, result []int, visit func(i, j int, weight float64)) {
+	i := 0
 	for _, r := range class.Mixes(c.Node, original[1], result[1]) {
 		for _, col := range class.Mixes(c.Node, original[2], result[2]) {
-			var parts []part
-			for _, p := range []part{
-				{r.Low*original[2] + col.Low, (1 - r.Weight) * (1 - col.Weight)},
-				{r.Low*original[2] + col.High, (1 - r.Weight) * col.Weight},
-				{r.High*original[2] + col.Low, r.Weight * (1 - col.Weight)},
-				{r.High*original[2] + col.High, r.Weight * col.Weight},
+			for _, p := range []struct {
+				row, column int
+				weight      float64
+			}{
+				{r.Low, col.Low, (1 - r.Weight) * (1 - col.Weight)},
+				{r.Low, col.High, (1 - r.Weight) * col.Weight},
+				{r.High, col.Low, r.Weight * (1 - col.Weight)},
+				{r.High, col.High, r.Weight * col.Weight},
 			} {
 				if p.weight != 0 {
-					parts = append(parts, p)
+					visit(i, p.row*original[2]+p.column, p.weight)
 				}
 			}
-			all = append(all, parts)
+			i++
 		}
 	}
-	return all
+}
+
+// fits reports whether all pixels of images can be told by their bytes.
+func fits(original, result *run.Value) bool {
+	return result.Positions <= convolution.MostOffsets && max(original.Count, result.Count) <= math.MaxInt32/4
 }
 
 func buildUpsample(c *run.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
-	if y.Positions > convolution.MostOffsets {
+	if !fits(x, y) {
 		return c.Refuse("too large an image")
 	}
-	parts := partsOf(c, x.Shape, y.Shape)
-	return resize(c, x, y, parts, func(sum []float64, i, j int, weight float64, from []float32) {
-		for ch, v := range from[j*x.Channels:][:x.Channels] {
-			sum[i*x.Channels+ch] += float64(weight * float64(v))
-		}
+	m := &mixes{ends: make([]int32, y.Positions)}
+	eachPart(c, x.Shape, y.Shape, func(i, j int, weight float64) {
+		m.pixels, m.weights = append(m.pixels, int32(4*x.Channels*j)), append(m.weights, weight)
+		m.ends[i] = int32(len(m.pixels))
 	})
+	return mixed(x, y, m)
 }
 
 func buildUpsampleGrad(c *run.Compiler) run.Action {
 	dy, dx := c.In(0), c.Out(0)
-	if dy.Positions > convolution.MostOffsets {
+	if !fits(dx, dy) {
 		return c.Refuse("too large an image")
 	}
-	parts := partsOf(c, dx.Shape, dy.Shape)
-	return resize(c, dy, dx, parts, func(sum []float64, i, j int, weight float64, from []float32) {
-		for ch, v := range from[i*dx.Channels:][:dx.Channels] {
-			sum[j*dx.Channels+ch] += float64(weight * float64(v))
-		}
+	m := &mixes{ends: make([]int32, dx.Positions)}
+	eachPart(c, dx.Shape, dy.Shape, func(_, j int, _ float64) { m.ends[j]++ })
+	next, all := make([]int32, dx.Positions), int32(0)
+	for j, n := range m.ends {
+		next[j] = all
+		all += n
+		m.ends[j] = all
+	}
+	m.pixels, m.weights = make([]int32, all), make([]float64, all)
+	eachPart(c, dx.Shape, dy.Shape, func(i, j int, weight float64) {
+		m.pixels[next[j]], m.weights[next[j]] = int32(4*dy.Channels*i), weight
+		next[j]++
 	})
+	return mixed(dy, dx, m)
 }
 
-// mixing adds to sum what pixel i of the resized image and pixel j of the
-// original have to do with each other.
-type mixing func(sum []float64, i, j int, weight float64, from []float32)
-
-// resize adds up, per row in float64, what add makes of every part.
-func resize(c *run.Compiler, x, y *run.Value, parts [][]part, add mixing) run.Action {
-	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-		from, sum := f.At(x, w, i), w.Doubles(y.Count)
-		clear(sum)
-		for i, list := range parts {
-			for _, p := range list {
-				add(sum, i, p.at, p.weight, from)
+// mixed returns the action that mixes the pixels of y of those of x.
+func mixed(x, y *run.Value, m *mixes) run.Action {
+	n := y.Channels
+	return run.BySpan(&run.ByRows{Work: len(m.pixels) * n / 4, Spans: run.Spans{Positions: y.Positions, Step: 1,
+		Width: n, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+			image, result := f.At(x, w, i), f.At(y, w, i)
+			for p := from; p < to; p++ {
+				pixels, weights := m.of(p)
+				f.Kernels.Mix(result[p*n:][:n], image, pixels, weights)
 			}
-		}
-		divideInto(f.At(y, w, i), sum, 1)
-	}}
+		}}})
 }

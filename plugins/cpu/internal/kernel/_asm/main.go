@@ -24,6 +24,7 @@ var families = map[string]func(){
 	"depthwise":        depthwise,
 	"depthwiserows":    depthwiserows,
 	"pooling":          pooling,
+	"mix":              mix,
 	"direct":           direct,
 	"winograd":         winograd,
 	"winogradgradient": winogradgradient,

@@ -1,0 +1,5 @@
+//go:build !purego
+
+package kernel
+
+var mixesAVX2 = mixKernel{4, mixAVX2}

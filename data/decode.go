@@ -70,8 +70,8 @@ func isPicture(name string) bool {
 // WebP for JPEG's colours.
 const decoderVersion = "2"
 
-// PictureSize returns the height and width that a picture file declares, as
-// DecodePicture returns them. It ends with the context.
+// PictureSize returns the height and width of the picture that DecodePicture would
+// return, as the file declares them. It ends with the context.
 func PictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err error) {
 	codec, err := codecOf(file)
 	if err != nil {
@@ -95,12 +95,13 @@ func PictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err err
 	return h, w, nil
 }
 
-// DecodePicture decodes a JPEG, PNG, WebP, BMP or TIFF file to RGB, u8
+// DecodePicture returns the picture of a JPEG, PNG, WebP, BMP or TIFF file in RGB, u8
 // [height, width, 3]. Grey, palette and CMYK become RGB, 16 bits become 8,
 // transparency is ignored. The pixels are those that Pillow 9.4 has. The size is
-// checked before anything is decoded. With exif, the picture is turned as the
-// file's EXIF orientation says, which Pillow and torchvision leave to who asks. It
-// ends with the context, within a second, but for a WebP of tens of millions of pixels.
+// checked before anything is decoded. With exif, the picture is turned as the file's
+// EXIF orientation says; Pillow and torchvision do not do that by default. It ends
+// with the context, within a second, except for a WebP file of tens of millions of
+// pixels.
 func DecodePicture(ctx context.Context, file []byte, exif bool) (t tensor.Tensor, err error) {
 	h, w, err := PictureSize(ctx, file, false)
 	if err != nil {

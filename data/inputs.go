@@ -14,12 +14,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// OpenInputs opens what a model is to predict: picture files, folders and
-// archives with pictures at any depth (in the order of their names), .npy files
-// of shape [samples, ...], and data specs. The samples of all come one after the
-// other, under the path or member they come from. They have no labels, unless
-// there is one input and it is a spec. Inputs that cannot be opened are told to
-// Options.Unopened; what is no input at all, and where none is left, is an error.
+// OpenInputs returns a source of inputs for prediction: picture files, folders and
+// archives with pictures at any depth (in the order of their names), .npy files of
+// shape [samples, ...], and data specs. It has the samples of all inputs, one input
+// after the other; the name of a sample is its path or its member of an archive. There
+// are no labels, unless the only input is a spec. Options.Unopened is called for an
+// input that cannot be opened. It is an error if an argument is not an input of these
+// forms, or if no input could be opened.
 func OpenInputs(ctx context.Context, inputs []string, opt Options) (Source, error) {
 	if len(inputs) == 0 {
 		return nil, errors.New("no inputs")

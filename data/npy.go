@@ -25,9 +25,8 @@ var npyTypes = []npyType{
 	{"<f4", tensor.F32}, {"<f8", tensor.F64}, {"<i4", tensor.I32}, {"<i8", tensor.I64}, {"|u1", tensor.U8},
 }
 
-// ReadNPY reads an array in NumPy's format (NEP 1; versions 1 to 3, C and
-// Fortran order, little-endian f4, f8, i4, i8 and u1). What follows the array
-// is left unread.
+// ReadNPY returns an array in NumPy's format (NEP 1; versions 1 to 3, C and Fortran
+// order, little-endian f4, f8, i4, i8 and u1). It reads no byte beyond the array.
 func ReadNPY(r io.Reader) (tensor.Tensor, error) {
 	text, err := readNPYHeader(r)
 	if err != nil {

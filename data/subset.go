@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Subset returns n samples of src, drawn without putting back, in the order
-// that they have there; src itself if n is 0. Which they are depends on seed, n
-// and src.Info().Len alone. Closing the subset closes src.
+// Subset returns a source of n samples of src, drawn without replacement, in their
+// order in src; it returns src itself if n is 0. The choice depends on seed, n and
+// src.Info().Len alone. Closing the subset closes src.
 func Subset(src Source, n int, seed uint64) (Source, error) {
 	all := src.Info().Len
 	if n == 0 || n == all {

@@ -32,9 +32,9 @@ type Window struct {
 	Last          bool // this is the picture's last window
 }
 
-// NewWindows looks at the sizes of all pictures of src, which stays the caller's
-// to close. A picture that cannot be read has one window, which cannot be read.
-// Overlap is the share of a window that its neighbour shows too. The error is a
+// NewWindows returns the windows of all pictures of src, whose sizes it reads. The
+// caller closes src. A picture that cannot be read has one window, which cannot be
+// read. Overlap is the share of a window that its neighbour shows too. The error is a
 // *problem.Error of fit or overlap, or the context's.
 func NewWindows(ctx context.Context, src Source, t Transform, f Fit, overlap float64) (*Windows, error) {
 	info := src.Info()

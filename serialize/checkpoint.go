@@ -96,7 +96,7 @@ func WriteCheckpoint(path string, c *Checkpoint) error {
 	return err
 }
 
-// ReadCheckpoint reads a checkpoint. Its tensors may be changed.
+// ReadCheckpoint returns the checkpoint in a file. The caller may change its tensors.
 func ReadCheckpoint(path string) (*Checkpoint, error) {
 	f, err := Open(path)
 	if err != nil {

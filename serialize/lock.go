@@ -14,10 +14,10 @@ import (
 // to write it.
 var ErrLocked = errors.New("another program writes it")
 
-// Lock keeps other programs from locking path, until unlock is called or this
-// one ends, however it ends. The lock is a file beside path, .NAME.lock, that
-// holds the process id of who has it; a file that is left over locks nothing.
-// Where a file system has no locks nothing is locked.
+// Lock keeps other programs from locking path, until unlock is called or this program
+// ends in any way. The lock is a file beside path, .NAME.lock, with the process ID of
+// the program that holds it. A lock file that is left over locks nothing. On a file
+// system without locks, Lock does nothing.
 func Lock(path string) (unlock func(), err error) {
 	name := unfinished(path, "lock")
 	f, err := take(name)

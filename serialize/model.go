@@ -19,7 +19,7 @@ func WriteModel(path string, m *models.Model) (string, error) {
 	return writeContainer(path, Template, h, declaredTensors(m.Graph.State, m.State))
 }
 
-// ReadModel reads a template. Its tensors may be changed.
+// ReadModel returns the template in a file. The caller may change its tensors.
 func ReadModel(path string) (*models.Model, error) {
 	f, err := Open(path)
 	if err != nil {

@@ -25,7 +25,7 @@ func TestSumOf(t *testing.T) {
 	}
 }
 
-// The header's sum is over the 16 bytes before it too: docs/container.md.
+// The header's sum covers the 16 bytes before it too: docs/format.md.
 func TestHeaderSum(t *testing.T) {
 	b := fileOf(t)
 	_, body, err := readStart(b)

@@ -107,7 +107,7 @@ func Counted(n int, thing string) string {
 }
 
 // sibilant is the end of a word whose plural takes another vowel.
-var sibilant = regexp.MustCompile(`(s|x|ch|sh)$`)
+var sibilant = regexp.MustCompile(`(s|x|[^o]ch|sh)$`) // not epoch
 
 // Mistake reports whether the caller could have done otherwise: not for a Failure.
 func (e *Error) Mistake() bool { return !e.Failed }

@@ -50,7 +50,7 @@ func TestCounted(t *testing.T) {
 	}{
 		{0, "replica", "0 replicas"}, {1, "replica", "1 replica"}, {2, "replica", "2 replicas"},
 		{0, "class", "0 classes"}, {1, "class", "1 class"}, {12, "class", "12 classes"},
-		{3, "batch", "3 batches"}, {2, "batch norm", "2 batch norms"}, {1, "more replica", "1 more replica"},
+		{3, "batch", "3 batches"}, {2, "batch norm", "2 batch norms"}, {8, "epoch", "8 epochs"}, {1, "more replica", "1 more replica"},
 		{-1, "sample", "-1 samples"},
 	} {
 		if got := Counted(c.n, c.thing); got != c.want {

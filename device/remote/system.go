@@ -5,17 +5,19 @@ import (
 	"debug/elf"
 	"debug/macho"
 	"debug/pe"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"strings"
+	"syscall"
 )
 
-// whyNot adds to the error of a start what the file is, if it is an executable
-// of another system.
+// whyNot adds to the error of a start that says that this system does not run
+// such files what the file is, if it is an executable.
 func whyNot(err error, f *os.File) error {
-	if f == nil {
+	if f == nil || !errors.Is(err, syscall.ENOEXEC) {
 		return err
 	}
 	if what := executableKind(f); what != "" {

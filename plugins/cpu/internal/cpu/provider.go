@@ -24,7 +24,7 @@ func (Provider) Describe() device.Plugin {
 
 // List returns the one device.
 func (Provider) List(context.Context) ([]device.Info, string, error) {
-	return []device.Info{describe(kernel.Sets()[0], runtime.GOMAXPROCS(0))}, "", nil
+	return []device.Info{describe(machine.System(), kernel.Sets()[0], runtime.GOMAXPROCS(0))}, "", nil
 }
 
 // mostThreads is far above what any machine has.
@@ -56,17 +56,17 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	d := &Device{info: describe(set, threads),
-		Machine: run.Machine{Kernels: set, Schedule: schedule.For(machine.System()),
+	here := machine.System()
+	d := &Device{info: describe(here, set, threads),
+		Machine: run.Machine{Kernels: set, Schedule: schedule.For(here),
 			Pool: workers.NewPool(threads), Reduced: precision == device.BF16}}
 	d.open, d.cancel = context.WithCancel(context.Background())
 	return d, nil
 }
 
-// describe returns the Info of a device with these kernels.
-func describe(set *kernel.Set, threads int) device.Info {
+// describe returns the Info of a device with these kernels on this machine.
+func describe(here machine.Description, set *kernel.Set, threads int) device.Info {
 	total, free := memory.Machine()
-	here := machine.System()
 	description := fmt.Sprintf("%s, %d threads, %s kernels", here.Processor, threads, set.Name)
 	for _, a := range here.Assumed {
 		description += "; assumed: " + a

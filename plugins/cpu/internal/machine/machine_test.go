@@ -140,3 +140,15 @@ func TestNotKept(t *testing.T) {
 		}
 	}
 }
+
+// TestMeasureOfAnything: sizes that no machine has, as a system may tell them,
+// are measured all the same.
+func TestMeasureOfAnything(t *testing.T) {
+	for _, bytes := range []int{0, 1 << 40} {
+		d := Unknown
+		d.L2.Bytes, d.L3.Bytes = bytes, bytes
+		if r := Measure(d, func(rounds int) int { return rounds }); !(r.Memory > 0) {
+			t.Errorf("caches of %d bytes: %+v", bytes, r)
+		}
+	}
+}

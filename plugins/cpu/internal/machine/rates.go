@@ -26,8 +26,8 @@ func Measure(d Description, peak func(rounds int) (operations int)) Rates {
 	half := len(memory) / 2
 	return Rates{
 		Flops:  best(func() int { return peak(1000) }),
-		L2:     best(func() int { return read(memory[:d.L2.Bytes/2]) }),
-		L3:     best(func() int { return read(memory[:max(min(d.L3.Bytes/2, half/4), 2*d.L2.Bytes)]) }),
+		L2:     best(func() int { return read(memory[:min(d.L2.Bytes/2, half)]) }),
+		L3:     best(func() int { return read(memory[:min(max(min(d.L3.Bytes/2, half/4), 2*d.L2.Bytes), half)]) }),
 		Memory: best(func() int { return read(memory) }),
 		Write:  best(func() int { clear(memory); return len(memory) }),
 		Copy:   best(func() int { return 2 * copy(memory[:half], memory[half:]) }),

@@ -9,7 +9,6 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -31,9 +30,6 @@ func header(t *testing.T, n int, values ...any) []byte {
 // TestPluginOfAnotherSystem: a file that the system cannot start is named by
 // what it is.
 func TestPluginOfAnotherSystem(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the headers are of executables that Linux does not start")
-	}
 	e := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_VAX), Version: uint32(elf.EV_CURRENT),
 		Ehsize: 64}
 	copy(e.Ident[:], elf.ELFMAG)

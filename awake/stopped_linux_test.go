@@ -21,10 +21,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(roleKey) == "" {
 		os.Exit(m.Run())
 	}
-	fmt.Println("begins")
 	time.AfterFunc(wait, func() { fmt.Println("system") })
 	done := make(chan bool)
 	AfterFunc(wait, func() { close(done) })
+	fmt.Println("begins") // whoever reads it may stop the process at once
 	<-done
 	fmt.Println("awake")
 }

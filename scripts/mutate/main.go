@@ -1,7 +1,7 @@
 // Mutate says which changes of a package its tests do not notice.
 //
 //	go run ./scripts/mutate [-with PACKAGES] [-every N] [-only PATTERN] [-again FILE]
-//		[-skip PATTERN] [-slow D] ./bn [...]
+//		[-skip PATTERN] [-slow D] [-at-once N] ./bn [...]
 //
 // All mutants of a package are compiled into one test binary, which makes the
 // one that the environment names: so a mutant costs a run of tests, and no
@@ -29,6 +29,8 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -38,6 +40,7 @@ type wanted struct {
 	only, skip *regexp.Regexp
 	with       []string
 	slow       time.Duration
+	atOnce     int
 	reasons    map[string]string
 	again      map[string]bool // keys of the mutants to try; nil: all
 }
@@ -51,6 +54,7 @@ func main() {
 		w.with = strings.Split(s, ",")
 		return nil
 	})
+	flag.IntVar(&w.atOnce, "at-once", 1, "mutants that are tried at the same time")
 	flag.DurationVar(&w.slow, "slow", time.Minute, "a test that takes longer is not used")
 	flag.Func("again", "try the mutants that the output of a former run names", func(path string) (err error) {
 		w.again, err = survivors(path)
@@ -97,21 +101,47 @@ func (w *wanted) try(dir string) error {
 	if err != nil {
 		return err
 	}
-	var tried, killed, explained int
-	for i, m := range p.mutants {
-		if i%w.every != 0 || !w.only.MatchString(m.at) || w.again != nil && !w.again[m.key()] {
-			continue
-		}
-		tried++
+	tried := w.chosen(p)
+	var killed, explained atomic.Int32
+	w.each(tried, func(i int) {
+		m := p.mutants[i]
 		if suite.notice(i) {
-			killed++
+			killed.Add(1)
 		} else if w.reasons[m.key()] != "" {
-			explained++
+			explained.Add(1)
 		} else {
 			fmt.Printf("%s\t%s\t%s\n", m.at, m.key(), names(suite.reach[i]))
 		}
-	}
-	fmt.Printf("%s: %d of %d mutants tried, %d killed, %d survive for a reason, %d without\n", dir, tried,
-		len(p.mutants), killed, explained, tried-killed-explained)
+	})
+	fmt.Printf("%s: %d of %d mutants tried, %d killed, %d survive for a reason, %d without\n", dir, len(tried),
+		len(p.mutants), killed.Load(), explained.Load(), len(tried)-int(killed.Load()+explained.Load()))
 	return nil
+}
+
+// each tries mutants, as many at the same time as the flags allow.
+func (w *wanted) each(numbers []int, try func(int)) {
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range w.atOnce {
+		workers.Go(func() {
+			for i := range next {
+				try(i)
+			}
+		})
+	}
+	for _, i := range numbers {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+}
+
+// chosen returns the numbers of the mutants that the flags choose.
+func (w *wanted) chosen(p *mutated) (numbers []int) {
+	for i, m := range p.mutants {
+		if i%w.every == 0 && w.only.MatchString(m.at) && (w.again == nil || w.again[m.key()]) {
+			numbers = append(numbers, i)
+		}
+	}
+	return numbers
 }

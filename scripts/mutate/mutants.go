@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -76,6 +77,7 @@ type writer struct {
 	source []byte
 	edits  []edit
 	in     string // name of the function
+	file   *ast.File
 }
 
 // mutate makes all mutants of the package in a folder.
@@ -108,7 +110,7 @@ func mutate(dir string) (*mutated, error) {
 		if err != nil {
 			return nil, err
 		}
-		w := &writer{p: p, set: set, info: info, pkg: pkg, source: source}
+		w := &writer{p: p, set: set, info: info, pkg: pkg, source: source, file: f}
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
 				w.in = fn.Name.Name
@@ -175,10 +177,7 @@ func (w *writer) binary(n *ast.BinaryExpr) {
 	if n.Op == token.ADD && basic != nil && basic.Info()&types.IsString != 0 {
 		return
 	}
-	typ := types.TypeString(types.Default(tv.Type), types.RelativeTo(w.pkg))
-	if strings.Contains(typ, "/") { // of another package, by its path
-		typ = typ[strings.LastIndex(typ, "/")+1:]
-	}
+	typ := types.TypeString(types.Default(tv.Type), w.named)
 	first, cases := len(w.p.mutants), ""
 	for _, op := range others[n.Op] {
 		id := w.add(n, fmt.Sprintf("%s with %s", strings.Join(strings.Fields(w.text(n)), " "), op))
@@ -191,6 +190,19 @@ func (w *writer) binary(n *ast.BinaryExpr) {
 		w.around(n, fmt.Sprintf("func() %s { switch mutantChosen(%d, %d) {%s }; return (", typ, first,
 			len(w.p.mutants), cases), ") }()")
 	}
+}
+
+// named returns the name of a package, which the file then imports. It is "" for its own.
+func (w *writer) named(p *types.Package) string {
+	if p == w.pkg {
+		return ""
+	}
+	path := strconv.Quote(p.Path())
+	if !slices.ContainsFunc(w.file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == path }) {
+		w.edits = append(w.edits, edit{w.offset(w.file.Name.End()), 0, "; import " + path})
+		w.file.Imports = append(w.file.Imports, &ast.ImportSpec{Path: &ast.BasicLit{Value: path}})
+	}
+	return p.Name()
 }
 
 // operand returns the text of an operand, in brackets.

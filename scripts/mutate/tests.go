@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -19,9 +18,6 @@ const (
 	chosen  = "BNCTL_MUTANT"
 	reached = "BNCTL_MUTANTS_REACHED"
 )
-
-// binary is the tests of one package, with the mutants of p.
-type binary struct{ dir, path string }
 
 // test is one test function.
 type test struct {
@@ -126,25 +122,6 @@ func (s *suite) notice(mutant int) bool {
 		of = of[n:]
 	}
 	return false
-}
-
-// run runs tests with a mutant, none if it is -1, in at most 8 GB, and returns the time of the
-// processor that they took. They are ended after so much more than usual that they will not
-// end, or wait for what does not come. The error says that they fail.
-func (b binary) run(mutant int, note string, usual time.Duration, names ...string) (time.Duration, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*usual+20*time.Second)
-	defer cancel()
-	limits := fmt.Sprintf(`ulimit -v 8000000; ulimit -t %d; exec "$0" "$@"`, 5+int(10*usual.Seconds()))
-	c := exec.CommandContext(ctx, "sh", "-c", limits, b.path,
-		"-test.short", "-test.failfast", "-test.run", "^("+strings.Join(names, "|")+")$")
-	c.Dir, c.WaitDelay = b.dir, time.Second
-	c.Env = append(os.Environ(), chosen+"="+strconv.Itoa(mutant+1), reached+"="+note, "GOMAXPROCS=1",
-		"TMPDIR="+filepath.Dir(b.path))
-	err := c.Run()
-	if c.ProcessState == nil {
-		return 0, err
-	}
-	return c.ProcessState.UserTime() + c.ProcessState.SystemTime(), err
 }
 
 // names returns the names of tests, the first of them if they are many.

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// binary is the tests of one package, with the mutants of p.
+type binary struct{ dir, path string }
+
+// run runs tests with a mutant, none if it is -1, in at most 8 GB, and returns the time of the
+// processor that they took. They are ended after so much more of it than usual that they will not
+// end by themselves, and when they wait for what does not come. The error says that they fail.
+func (b binary) run(mutant int, note string, usual time.Duration, names ...string) (time.Duration, error) {
+	limits := fmt.Sprintf(`ulimit -v 8000000; ulimit -t %d; exec "$0" "$@"`, 5+int(10*usual.Seconds()))
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c := exec.CommandContext(ctx, "sh", "-c", limits, b.path,
+		"-test.short", "-test.failfast", "-test.run", "^("+strings.Join(names, "|")+")$")
+	c.Dir, c.WaitDelay = b.dir, time.Second
+	c.Env = append(os.Environ(), chosen+"="+strconv.Itoa(mutant+1), reached+"="+note, "GOMAXPROCS=1",
+		"TMPDIR="+filepath.Dir(b.path))
+	if err := c.Start(); err != nil {
+		return 0, err
+	}
+	go endIdle(ctx, cancel, c.Process.Pid, 10*time.Second+10*usual)
+	err := errors.Join(c.Wait(), ctx.Err())
+	return c.ProcessState.UserTime() + c.ProcessState.SystemTime(), err
+}
+
+// endIdle ends a process that has been idle for so long, looked at every second. One that waits for a
+// processor is not idle: on a busy machine nothing else tells a slow test from one that does not end.
+func endIdle(ctx context.Context, end context.CancelFunc, pid int, patience time.Duration) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for last, idle := int64(0), time.Duration(0); idle < patience; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := scheduled(pid)
+		if now-last < int64(10*time.Millisecond) && now >= last {
+			idle += time.Second
+		}
+		last = now
+	}
+	end()
+}
+
+// scheduled returns for how many nanoseconds the threads of a process ran or could have run (Linux;
+// 0 elsewhere).
+func scheduled(pid int) (sum int64) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, name := range files {
+		b, _ := os.ReadFile(name)
+		var ran, waited int64
+		fmt.Sscan(string(b), &ran, &waited)
+		sum += ran + waited
+	}
+	return sum
+}

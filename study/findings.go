@@ -21,7 +21,7 @@ type Finding struct {
 // interval.
 func (r *Results) Findings() []Finding {
 	var out []Finding
-	all := []func() *Finding{r.needsSync, r.rightMerge, r.smallDiffers, r.healthyAgrees, r.sampled}
+	all := []func() *Finding{r.needsSync, r.rightMerge, r.smallDiffers, r.healthyAgrees, r.sampled, r.InAnHour}
 	for _, answer := range all {
 		if f := answer(); f != nil {
 			f.Question, f.Answer = r.worded(f.Question), r.worded(f.Answer)

@@ -130,6 +130,7 @@ type Results struct {
 	Commands     []string   `json:"commands"` // command lines that made the results
 	Runs         []Run      `json:"runs"`
 	Refused      []Refusal  `json:"refused,omitempty"`
+	Durations    []Duration `json:"durations,omitempty"`
 	Speeds       []Speed    `json:"speeds"`
 	Samplings    []Sampling `json:"samplings"`
 }
@@ -160,6 +161,11 @@ func (r *Results) Settings() []Setting {
 func (r *Results) Refuse(why Refusal) {
 	r.Refused = slices.DeleteFunc(r.Refused, func(o Refusal) bool { return o.Setting == why.Setting })
 	r.Refused = append(r.Refused, why)
+}
+
+// IsRefused reports whether a setting cannot be trained.
+func (r *Results) IsRefused(s Setting) bool {
+	return slices.ContainsFunc(r.Refused, func(why Refusal) bool { return why.Setting == s })
 }
 
 // Keep adds a run. It replaces one of the same setting and seed.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl/data"
@@ -56,6 +57,9 @@ func TestGoesOn(t *testing.T) {
 	}
 	if len(whole.Runs) != 3 {
 		t.Fatalf("%d runs, want one on a single device and two others", len(whole.Runs))
+	}
+	if hour := whole.InAnHour(); len(whole.Durations) != 3 || !strings.HasPrefix(hour.Answer, "All 3 together") {
+		t.Errorf("%v, %v: want how long each takes", whole.Durations, hour)
 	}
 	o := small(t)
 	ctx, stop := context.WithCancel(t.Context())

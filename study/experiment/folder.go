@@ -37,7 +37,7 @@ func (s *runner) load() error {
 		return problem.New("output", s.o.Folder, "it holds a study of another recipe", "use another {output}")
 	}
 	now.Runs, now.Speeds, now.Samplings, now.Commands = was.Runs, was.Speeds, was.Samplings, was.Commands
-	now.Refused = was.Refused
+	now.Refused, now.Durations = was.Refused, was.Durations
 	if was.Arms == nil {
 		was.Arms = study.DefaultArms()
 	}

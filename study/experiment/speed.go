@@ -13,7 +13,7 @@ import (
 // timeAll measures how fast every setting trains, on made-up input.
 func (s *runner) timeAll(ctx context.Context) error {
 	for _, at := range s.results.Settings() {
-		v, err := s.timeOne(ctx, at)
+		v, err := s.timeOne(ctx, at, s.o.SpeedSteps)
 		if err != nil {
 			return err
 		}
@@ -26,7 +26,7 @@ func (s *runner) timeAll(ctx context.Context) error {
 }
 
 // timeOne times the steps of a setting after two that are not counted.
-func (s *runner) timeOne(ctx context.Context, at study.Setting) (v study.Speed, err error) {
+func (s *runner) timeOne(ctx context.Context, at study.Setting, steps int) (v study.Speed, err error) {
 	const warmUp = 2
 	r := s.recipeOf(at, 0)
 	devices, err := s.open(ctx, s.devicesOf(at), at.Replicas)
@@ -40,7 +40,7 @@ func (s *runner) timeOne(ctx context.Context, at study.Setting) (v study.Speed, 
 	}
 	defer func() { err = errors.Join(err, training.Close()) }()
 	v = study.Speed{Setting: at, Devices: s.devicesOf(at), Threads: devices.Threads(),
-		Steps: s.o.SpeedSteps}
+		Steps: steps}
 	var began time.Time
 	var blocked time.Duration
 	for i := range warmUp + v.Steps {

@@ -22,23 +22,22 @@ import (
 
 // trainAll makes the runs that are not there yet, seed by seed.
 func (s *runner) trainAll(ctx context.Context) error {
+	if err := s.expectAll(ctx); err != nil {
+		return err
+	}
 	r := s.results
-	done, all := 0, len(r.Seeds)*len(r.Settings())
+	settings := slices.DeleteFunc(r.Settings(), r.IsRefused)
+	done, all := 0, len(r.Seeds)*len(settings)
 	for _, seed := range r.Seeds {
-		for _, at := range r.Settings() {
+		for _, at := range settings {
 			done++
-			name := fmt.Sprintf("%s, %s per replica, seed %d", at.Arm, problem.Counted(at.PerReplica, "sample"), seed)
+			name := fmt.Sprintf("%s, seed %d", at.Name(), seed)
 			if r.Find(at, seed, s.digestOf(at, seed)) != nil {
 				s.note("%d/%d  %s: is there", done, all, name)
 				continue
 			}
 			s.note("%d/%d  %s", done, all, name)
 			run, err := s.trainOne(ctx, at, seed)
-			if why := refusal(at, err); why != "" {
-				s.note("   refused: %s", why)
-				r.Refuse(study.Refusal{Setting: at, Reason: why})
-				continue
-			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
@@ -90,24 +89,12 @@ func (s *runner) initialised(seed uint64) (*models.Model, error) {
 
 // trainOne makes one run and scores it with every set of statistics.
 func (s *runner) trainOne(ctx context.Context, at study.Setting, seed uint64) (*study.Run, error) {
-	m, err := s.initialised(seed)
-	if err != nil {
-		return nil, err
-	}
-	devices, err := s.open(ctx, s.devicesOf(at), at.Replicas)
+	run := &study.Run{Setting: at, Seed: seed, Recipe: s.digestOf(at, seed), Epochs: []study.Epoch{}}
+	session, devices, err := s.start(ctx, run)
 	if err != nil {
 		return nil, err
 	}
 	defer devices.Close()
-	run := &study.Run{Setting: at, Seed: seed, Recipe: s.digestOf(at, seed), Epochs: []study.Epoch{}}
-	config, err := s.configOf(at, devices, run)
-	if err != nil {
-		return nil, err
-	}
-	session, err := train.New(ctx, s.recipeOf(at, seed), m, config)
-	if err != nil {
-		return nil, err
-	}
 	defer session.Close()
 	began := time.Now()
 	made, err := session.Run(ctx)
@@ -119,6 +106,27 @@ func (s *runner) trainOne(ctx context.Context, at study.Setting, seed uint64) (*
 		return nil, err
 	}
 	return run, s.score(ctx, session, made, run)
+}
+
+// start prepares a run on devices that are opened for it. The caller closes the
+// session, and then the devices.
+func (s *runner) start(ctx context.Context, run *study.Run) (*train.Session, *fleet.Fleet, error) {
+	m, err := s.initialised(run.Seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	devices, err := s.open(ctx, s.devicesOf(run.Setting), run.Replicas)
+	if err != nil {
+		return nil, nil, err
+	}
+	config, err := s.configOf(run.Setting, devices, run)
+	if err == nil {
+		var session *train.Session
+		if session, err = train.New(ctx, s.recipeOf(run.Setting, run.Seed), m, config); err == nil {
+			return session, devices, nil
+		}
+	}
+	return nil, nil, errors.Join(err, devices.Close())
 }
 
 // modelPath is where a run leaves its template.

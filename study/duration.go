@@ -1,0 +1,76 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Duration is how long a run of a setting takes, as a measured step says before it begins.
+type Duration struct {
+	Setting
+	Step float64 `json:"step_seconds"` // of one batch: forward, backward, exchange, update
+	Run  float64 `json:"run_seconds"`  // of one seed: all steps and evaluations
+}
+
+// KeepDuration adds a duration. It replaces one of the same setting.
+func (r *Results) KeepDuration(d Duration) {
+	r.Durations = slices.DeleteFunc(r.Durations, func(o Duration) bool { return o.Setting == d.Setting })
+	r.Durations = append(r.Durations, d)
+}
+
+// Duration returns how long a run of a setting takes; nil if no step was measured.
+func (r *Results) Duration(s Setting) *Duration {
+	i := slices.IndexFunc(r.Durations, func(d Duration) bool { return d.Setting == s })
+	if i < 0 {
+		return nil
+	}
+	return &r.Durations[i]
+}
+
+// Name returns the setting in words: "sync, 2 samples per replica".
+func (s Setting) Name() string {
+	return fmt.Sprintf("%s, %s per replica", s.Arm, problem.Counted(s.PerReplica, "sample"))
+}
+
+// InAnHour says which settings can be trained within an hour, with all their seeds, in
+// the order of the table; nil if no step was measured.
+func (r *Results) InAnHour() *Finding {
+	f := &Finding{Question: "Which settings fit into an hour?"}
+	var fit []string
+	settings, all, within := 0, 0.0, 0.0
+	for _, at := range r.Settings() {
+		d := r.Duration(at)
+		if d == nil {
+			continue
+		}
+		whole := d.Run * float64(len(r.Seeds))
+		settings, all = settings+1, all+whole
+		if within+whole <= time.Hour.Seconds() {
+			fit, within = append(fit, at.Name()), within+whole
+		}
+		f.Details = append(f.Details, fmt.Sprintf("%s: %.2g s a step, %s a run, %s with %s", at.Name(), d.Step,
+			clock(d.Run), clock(whole), problem.Counted(len(r.Seeds), "seed")))
+	}
+	switch len(fit) {
+	case settings:
+		f.Answer = fmt.Sprintf("All %d together: they take %s by a measured step.", settings, clock(all))
+	case 0:
+		f.Answer = fmt.Sprintf("None: all %d take %s by a measured step.", settings, clock(all))
+	default:
+		f.Answer = fmt.Sprintf("%d of %d together, in %s by a measured step: %s. All take %s.", len(fit),
+			settings, clock(within), strings.Join(fit, "; "), clock(all))
+	}
+	if settings == 0 {
+		return nil
+	}
+	return f
+}
+
+// clock writes seconds as "1h2m3s".
+func clock(seconds float64) string {
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
+}

@@ -85,6 +85,9 @@ func (p *product) do(f *run.Frame, w *run.Worker, u unit, win *kernel.Window, o 
 func (p *product) byWindows(f *run.Frame, w *run.Worker, u unit, win *kernel.Window, o operands,
 	from, to int) {
 	part := &p.parts[u.part]
+	if part.whole[u.panel] {
+		win = win.Whole()
+	}
 	f.Kernels.Window(win, u.panel, o.out[part.out:], o.in[part.in:], part.data, p.biasOf(u),
 		o.end.From(part.out), from, to, &w.Tile)
 }

@@ -22,6 +22,7 @@ type packPart struct {
 	step    int          // values between output channels
 	in, out int          // its first channels, of the input and of the output
 	data    []float32
+	whole   []bool // by panel of a window that Trims: its weights are not Trimmable
 }
 
 // shared returns what was made for a filter under this key, or makes it.
@@ -48,6 +49,7 @@ func packFor(c *run.Compiler, t *filter, key string, parts func() []packPart) *p
 			part := &p.parts[i]
 			part.order = kernel.NewOrder(part.at)
 			part.data = run.Take[float32](&c.Reserve, part.window.PackedLen())
+			part.whole = make([]bool, part.window.Panels())
 		}
 		return p
 	})
@@ -79,4 +81,5 @@ func (p *pack) fill(f *run.Frame, t *filter) {
 func (p *packPart) fill(f *run.Frame, t *filter, panel int) {
 	kernels, factor := f.Kernels, t.factor(f).From(p.out)
 	kernels.Pack(p.window, panel, p.data, f.F32(t.weight), p.order, p.step, factor)
+	p.whole[panel] = p.window.Trims() && !p.window.Trimmable(panel, p.data)
 }

@@ -25,6 +25,7 @@ type Window struct {
 
 	inNeed, outNeed int // values that an image and its result must have at least
 	zeros           []float32
+	hulls           []hull // by position; nil: no tap is left out
 }
 
 // NewWindow checks and completes a geometry.
@@ -35,6 +36,7 @@ func NewWindow(in, out []int32, taps, run, width int) *Window {
 	}
 	w := &Window{In: in, Out: out, Taps: taps, Run: run, Width: width, zeros: make([]float32, run+Lanes)}
 	w.inNeed, w.outNeed = need(in, run), need(out, width)
+	w.hulls = hullsOf(w)
 	return w
 }
 
@@ -146,7 +148,8 @@ type Scratch struct {
 const WindowPositions = 12
 
 // Window computes positions [from, to) of one panel for one image. in and out
-// begin at the image and at its result; bias is nil or has BiasLen values.
+// begin at the image and at its result; bias is nil or has BiasLen values. If w
+// Trims, the weights of the panel have to be Trimmable.
 func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, e Ending, from, to int,
 	spare *Scratch) {
 	if len(in) < w.inNeed || len(out) < w.outNeed || len(packed) < w.PackedLen() ||
@@ -164,7 +167,9 @@ func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, e En
 		bias = bias[first:]
 	}
 	if s.window != nil {
-		c := windowCall{out[first:], in, weights, bias, e.From(first), width, real, from, to, spare.Next}
+		c := windowCall{out: out[first:], in: in, weights: weights, bias: bias, ending: e.From(first),
+			width: width, real: real, from: from, to: to, next: spare.Next}
+		c.trimmed = c.trims(w)
 		c.run(w, s.window, spare)
 		return
 	}

@@ -33,6 +33,8 @@ type windowCall struct {
 	width, real            int // channels of the panel in memory, and those that count
 	from, to               int
 	next                   []float32 // to be fetched, see Scratch
+	trimmed                bool      // taps are left out
+	taps                   hull      // those that are computed
 }
 
 // run walks over the panel: over its channels in steps of a tile's width,
@@ -55,23 +57,25 @@ func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Sc
 		for i < len(tiles)-1 && !fits(tiles[i].positions, tiles[i+1].positions, c.to-p) {
 			i++
 		}
-		count := 1
+		count, n := 1, tiles[i].positions
+		c.taps = c.tapsOf(w, p, n)
 		if first+choice.width <= c.real || choice.masked {
-			for n := tiles[i].positions; i < len(tiles)-1 && fits(n, tiles[i+1].positions, c.to-p-count*n); {
+			for i < len(tiles)-1 && fits(n, tiles[i+1].positions, c.to-p-count*n) &&
+				(!c.trimmed || c.tapsOf(w, p+count*n, n) == c.taps) {
 				count++
 			}
 			c.call(w, tiles[i].tile, p, first, &c.out[first], &w.Out[p], c.ending.From(first), count,
 				first+choice.width)
 		} else {
 			c.call(w, tiles[i].tile, p, first, &spare.tile[0], &spareOffsets[0], Ending{}, 1, c.real)
-			for j := range tiles[i].positions {
+			for j := range n {
 				at := int(w.Out[p+j])/4 + first
 				for k, v := range spare.tile[j*PanelLanes:][:c.real-first] {
 					c.out[at+k] = c.ending.at(at+k, v)
 				}
 			}
 		}
-		p += count * tiles[i].positions
+		p += count * n
 	}
 }
 
@@ -94,21 +98,25 @@ var spareOffsets = func() (o [WindowPositions]int32) {
 func (c *windowCall) call(w *Window, tile windowTile, p, channel int, out *float32, outs *int32, e Ending,
 	tiles, end int) {
 	var bias *float32
-	if c.bias != nil {
+	switch {
+	case c.bias != nil:
 		bias = &c.bias[channel]
+	case int(c.taps.to) < w.Taps:
+		bias = &noBias[channel]
 	}
+	t, taps := int(c.taps.from), int(c.taps.to-c.taps.from)
 	var offs *int32
-	if w.Taps > 0 {
-		offs = &w.In[p]
+	if taps > 0 {
+		offs = &w.In[t*len(w.Out)+p]
 	}
 	in := first(c.in)
 	zero := int(uintptr(unsafe.Pointer(first(w.zeros))) - uintptr(unsafe.Pointer(in)))
 	var weights *float32
-	if w.Taps*w.Run > 0 {
-		weights = &c.weights[channel]
+	if taps*w.Run > 0 {
+		weights = &c.weights[t*w.Run*c.width+channel]
 	}
 	plus, most := e.assembly()
-	tile(out, outs, in, zero, offs, 4*len(w.Out), w.Taps, w.Run, weights, 4*c.width, bias, plus, most,
+	tile(out, outs, in, zero, offs, 4*len(w.Out), taps, w.Run, weights, 4*c.width, bias, plus, most,
 		c.last(end), first(c.next), len(c.next)/turn, tiles)
 	c.next = nil
 }

@@ -1,0 +1,93 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+)
+
+// hull is the taps [from, to) of a position: the first that lies in the image, the last, and
+// all between; to <= from if none does.
+type hull struct{ from, to int32 }
+
+// join returns the hull of two.
+func (h hull) join(o hull) hull { return hull{min(h.from, o.from), max(h.to, o.to)} }
+
+// hullsOf returns the hull of every position; nil if leaving out the other taps saves little.
+func hullsOf(w *Window) []hull {
+	const least = 16 // one in so many
+	hulls := make([]hull, len(w.Out))
+	taps := 0
+	for p := range hulls {
+		h := hull{int32(w.Taps), 0}
+		for t := range w.Taps {
+			if w.In[t*len(w.Out)+p] >= 0 {
+				h = h.join(hull{int32(t), int32(t + 1)})
+			}
+		}
+		hulls[p], taps = h, taps+int(max(h.to-h.from, 0))
+	}
+	if all := w.Taps * len(w.Out); all-taps < all/least || all == taps {
+		return nil
+	}
+	return hulls
+}
+
+// Trims reports whether Window leaves out taps that see nothing but padding.
+func (w *Window) Trims() bool { return w.hulls != nil }
+
+// Whole returns the same geometry, of which no tap is left out.
+func (w *Window) Whole() *Window {
+	whole := *w
+	whole.hulls = nil
+	return &whole
+}
+
+// Trimmable reports whether a panel of packed weights allows it to leave out taps: all are
+// finite, and each tap has one for every channel whose sign is plus. Then zeros change
+// nothing in a sum but make +0 of -0.
+func (w *Window) Trimmable(panel int, packed []float32) bool {
+	const sign, exponent = 1 << 31, 0xFF << 23
+	weights := w.Packed(packed, panel)
+	_, width, _ := w.panel(panel)
+	signs := make([]uint32, width)
+	for t := range w.Taps {
+		for c := range signs {
+			signs[c] = sign
+		}
+		for k := range w.Run {
+			for c, v := range weights[(t*w.Run+k)*width:][:width] {
+				bits := math.Float32bits(v)
+				signs[c] &= bits
+				if bits&exponent == exponent {
+					return false
+				}
+			}
+		}
+		if slices.Contains(signs, sign) {
+			return false
+		}
+	}
+	return true
+}
+
+// trims reports whether taps may be left out of a call: to make +0 of -0, +0 is added behind
+// them. A bias of -0 would tell the two apart.
+func (c *windowCall) trims(w *Window) bool {
+	return w.hulls != nil && !slices.ContainsFunc(c.bias[:min(c.real, len(c.bias))],
+		func(b float32) bool { return b == 0 && math.Signbit(float64(b)) })
+}
+
+// tapsOf returns the taps of n positions from p on that are computed.
+func (c *windowCall) tapsOf(w *Window, p, n int) hull {
+	if !c.trimmed {
+		return hull{0, int32(w.Taps)}
+	}
+	h := w.hulls[p]
+	for _, o := range w.hulls[p+1 : p+n] {
+		h = h.join(o)
+	}
+	return hull{min(h.from, h.to), h.to}
+}
+
+// noBias is added in place of a bias.
+var noBias [PanelLanes]float32

@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/formats/safetensors"
 	"github.com/bnctl/bnctl/formats/torch"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
 )
 
 // The ONNX operator sets that Export writes.
@@ -47,7 +48,7 @@ func Export(path string, m *models.Model, o ExportOptions) (string, error) {
 	default:
 		return "", fmt.Errorf("%s: want a name that ends with .onnx, .safetensors or .pth", path)
 	}
-	return writeFile(path, write)
+	return serialize.WriteSummed(path, write)
 }
 
 // ExportFormat returns the format that the ending of a path asks for: "onnx",

@@ -1,8 +1,6 @@
 package formats
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -37,7 +35,7 @@ func Save(path string, tensors []Tensor) (string, error) {
 	if write == nil {
 		return "", fmt.Errorf("%s: want a name that ends with .pth or .safetensors", path)
 	}
-	return writeFile(path, func(w io.Writer) error { return write(w, tensors) })
+	return serialize.WriteSummed(path, func(w io.Writer) error { return write(w, tensors) })
 }
 
 // SaveModel writes m as a template, or, if the ending of path is that of a
@@ -47,16 +45,6 @@ func SaveModel(path string, m *models.Model) (string, error) {
 		return Save(path, Tensors(m))
 	}
 	return serialize.WriteModel(path, m)
-}
-
-// writeFile is serialize.WriteFile that returns the SHA-256 of what it wrote.
-func writeFile(path string, write func(io.Writer) error) (string, error) {
-	h := sha256.New()
-	if err := serialize.WriteFile(path,
-		func(w io.Writer) error { return write(io.MultiWriter(w, h)) }); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // Tensors returns the state of a model in the order of its graph.

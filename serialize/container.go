@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"io"
 
@@ -21,11 +20,9 @@ func writeContainer(path string, k Kind, h *header, tensors []named) (string, er
 	if err != nil {
 		return "", fmt.Errorf("writing %s: %w", path, err)
 	}
-	sum := sha256.New()
-	err = WriteFile(path, func(w io.Writer) error {
-		return writeAll(io.MultiWriter(w, sum), start(k, body), h.Tensors, tensors)
+	return WriteSummed(path, func(w io.Writer) error {
+		return writeAll(w, start(k, body), h.Tensors, tensors)
 	})
-	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
 // start returns all that comes before the tensors: prefix, checksum, header, padding.

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -88,5 +91,40 @@ func TestHeaderThatIsTooLong(t *testing.T) {
 	m.Recipe = append(append([]byte(`{"seed":"`), bytes.Repeat([]byte("1"), maxHeader)...), `"}`...)
 	if sum, err := WriteModel(filepath.Join(t.TempDir(), "m.bnm"), m); err == nil {
 		t.Errorf("written, %s", sum)
+	}
+}
+
+// TestWriteSummed compares sums made beside the writing with those of the file, for writes of
+// all sizes; after an error there is neither sum nor file.
+func TestWriteSummed(t *testing.T) {
+	for _, sizes := range [][]int{nil, {0}, {1}, {sumPiece}, {sumPiece - 1, 1, 1}, {7, 3*sumPiece + 5, 9},
+		{9 * sumPiece}} {
+		path := filepath.Join(t.TempDir(), "file")
+		var want []byte
+		sum, err := WriteSummed(path, func(w io.Writer) error {
+			for i, n := range sizes {
+				part := bytes.Repeat([]byte{byte(i + 1)}, n)
+				want = append(want, part...)
+				if _, err := w.Write(part); err != nil {
+					return err
+				}
+				clear(part) // the caller's memory is its own again
+			}
+			return nil
+		})
+		got, readErr := os.ReadFile(path)
+		of := fmt.Sprintf("%x", sha256.Sum256(want))
+		if err != nil || readErr != nil || !bytes.Equal(got, want) || sum != of {
+			t.Errorf("writes of %v: %d bytes, %v, %v; the sum is %s", sizes, len(got), err, readErr, sum)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "file")
+	sum, err := WriteSummed(path, func(w io.Writer) error {
+		_, err := w.Write(make([]byte, 5*sumPiece))
+		return errors.Join(err, io.ErrUnexpectedEOF)
+	})
+	_, stat := os.Stat(path)
+	if sum != "" || !errors.Is(err, io.ErrUnexpectedEOF) || !errors.Is(stat, os.ErrNotExist) {
+		t.Errorf("sum %q, %v, the file: %v", sum, err, stat)
 	}
 }

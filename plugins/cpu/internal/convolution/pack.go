@@ -81,5 +81,5 @@ func (p *pack) fill(f *run.Frame, t *filter) {
 func (p *packPart) fill(f *run.Frame, t *filter, panel int) {
 	kernels, factor := f.Kernels, t.factor(f).From(p.out)
 	kernels.Pack(p.window, panel, p.data, f.F32(t.weight), p.order, p.step, factor)
-	p.whole[panel] = p.window.Trims() && !p.window.Trimmable(panel, p.data)
+	p.whole[panel] = p.window.Trims() && !kernels.Trimmable(p.window, panel, p.data)
 }

@@ -109,12 +109,28 @@ func (w *Window) Packed(packed []float32, panel int) []float32 {
 
 // Pack fills the part of packed that belongs to one panel. Value t*Run+k of
 // the order is the weight of tap t and value k; Gather says where it lies.
-// Panels follow each other, each as [Taps][Run][width].
+// Panels follow each other, each as the columns of its set: [Taps][Run][column].
 func (s *Set) Pack(w *Window, panel int, packed, src []float32, order Order, step int, factor Factor) {
 	first, width, real := w.panel(panel)
-	if len(order.to) > 0 {
-		s.Gather(w.Packed(packed, panel), width, real, src[first*step:], order, step, factor.From(first))
+	if len(order.to) == 0 {
+		return
 	}
+	values, column := w.Taps*w.Run, s.column(width)
+	to := w.Packed(packed, panel)
+	for c := 0; c < width; c += column {
+		s.Gather(to[values*c:][:values*column], column, min(real-c, column), src[(first+c)*step:], order, step,
+			factor.From(first+c))
+	}
+}
+
+// column returns how many channels of a panel lie side by side in packed weights:
+// what the widest tile reads. Lines of a wider row lie so far apart that a level-one
+// cache has places for a quarter of them.
+func (s *Set) column(width int) int {
+	if s.window == nil {
+		return width
+	}
+	return min(width, s.window[0].width)
 }
 
 // Unpack is Pack the other way: it writes sums of one panel, as Gradient
@@ -168,7 +184,7 @@ func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, e En
 	}
 	if s.window != nil {
 		c := windowCall{out: out[first:], in: in, weights: weights, bias: bias, ending: e.From(first),
-			width: width, real: real, from: from, to: to, next: spare.Next}
+			width: width, real: real, side: s.column(width), from: from, to: to, next: spare.Next}
 		c.trimmed = c.trims(w)
 		c.run(w, s.window, spare)
 		return

@@ -330,28 +330,27 @@ TEXT ·windowAVX512x1p8(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    R12, R12
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000008, R12
 	MOVQ    outs+8(FP), R11
 	MOVLQSX (R11), R10
 	MOVLQSX 4(R11), R11
 	SUBQ    R10, R11
+	MOVQ    R10, R13
+	ADDQ    out+0(FP), R13
 	ADDQ    plus+88(FP), R10
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ R13, R10
+	MOVQ    w+64(FP), R14
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -400,7 +399,9 @@ some:
 	TESTQ      R12, R12
 	JE         fetched
 	PREFETCHT0 (R10)
+	PREFETCHT0 (R13)
 	ADDQ       R11, R10
+	ADDQ       R11, R13
 	DECQ       R12
 
 fetched:
@@ -583,24 +584,23 @@ TEXT ·windowAVX512x1p4(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    R8, R8
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000004, R8
 	MOVQ    outs+8(FP), DI
 	MOVLQSX (DI), SI
 	MOVLQSX 4(DI), DI
 	SUBQ    SI, DI
+	MOVQ    SI, R9
+	ADDQ    out+0(FP), R9
 	ADDQ    plus+88(FP), SI
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ R9, SI
+	MOVQ    w+64(FP), R14
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -633,7 +633,9 @@ some:
 	TESTQ      R8, R8
 	JE         fetched
 	PREFETCHT0 (SI)
+	PREFETCHT0 (R9)
 	ADDQ       DI, SI
+	ADDQ       DI, R9
 	DECQ       R8
 
 fetched:
@@ -760,22 +762,21 @@ TEXT ·windowAVX512x1p2(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    SI, SI
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000002, SI
 	MOVQ    outs+8(FP), DX
 	MOVLQSX (DX), CX
 	MOVLQSX 4(DX), DX
 	SUBQ    CX, DX
+	MOVQ    CX, DI
+	ADDQ    out+0(FP), DI
 	ADDQ    plus+88(FP), CX
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ DI, CX
+	MOVQ    w+64(FP), R14
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -800,7 +801,9 @@ some:
 	TESTQ      SI, SI
 	JE         fetched
 	PREFETCHT0 (CX)
+	PREFETCHT0 (DI)
 	ADDQ       DX, CX
+	ADDQ       DX, DI
 	DECQ       SI
 
 fetched:
@@ -1509,36 +1512,35 @@ TEXT ·windowAVX512x2p8(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    R12, R12
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000008, R12
 	MOVQ    outs+8(FP), R11
 	MOVLQSX (R11), R10
 	MOVLQSX 4(R11), R11
 	SUBQ    R10, R11
+	MOVQ    R10, R13
+	ADDQ    out+0(FP), R13
 	ADDQ    plus+88(FP), R10
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ R13, R10
+	MOVQ    w+64(FP), R14
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -1587,8 +1589,11 @@ some:
 	TESTQ      R12, R12
 	JE         fetched
 	PREFETCHT0 (R10)
+	PREFETCHT0 (R13)
 	PREFETCHT0 64(R10)
+	PREFETCHT0 64(R13)
 	ADDQ       R11, R10
+	ADDQ       R11, R13
 	DECQ       R12
 
 fetched:
@@ -1896,28 +1901,27 @@ TEXT ·windowAVX512x2p4(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    R8, R8
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000004, R8
 	MOVQ    outs+8(FP), DI
 	MOVLQSX (DI), SI
 	MOVLQSX 4(DI), DI
 	SUBQ    SI, DI
+	MOVQ    SI, R9
+	ADDQ    out+0(FP), R9
 	ADDQ    plus+88(FP), SI
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ R9, SI
+	MOVQ    w+64(FP), R14
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -1950,8 +1954,11 @@ some:
 	TESTQ      R8, R8
 	JE         fetched
 	PREFETCHT0 (SI)
+	PREFETCHT0 (R9)
 	PREFETCHT0 64(SI)
+	PREFETCHT0 64(R9)
 	ADDQ       DI, SI
+	ADDQ       DI, R9
 	DECQ       R8
 
 fetched:
@@ -2143,24 +2150,23 @@ TEXT ·windowAVX512x2p2(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    SI, SI
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000002, SI
 	MOVQ    outs+8(FP), DX
 	MOVLQSX (DX), CX
 	MOVLQSX 4(DX), DX
 	SUBQ    CX, DX
+	MOVQ    CX, DI
+	ADDQ    out+0(FP), DI
 	ADDQ    plus+88(FP), CX
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ DI, CX
+	MOVQ    w+64(FP), R14
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -2185,8 +2191,11 @@ some:
 	TESTQ      SI, SI
 	JE         fetched
 	PREFETCHT0 (CX)
+	PREFETCHT0 (DI)
 	PREFETCHT0 64(CX)
+	PREFETCHT0 64(DI)
 	ADDQ       DX, CX
+	ADDQ       DX, DI
 	DECQ       SI
 
 fetched:
@@ -2445,44 +2454,43 @@ TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    R10, R10
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000006, R10
 	MOVQ    outs+8(FP), R9
 	MOVLQSX (R9), R8
 	MOVLQSX 4(R9), R9
 	SUBQ    R8, R9
+	MOVQ    R8, R13
+	ADDQ    out+0(FP), R13
 	ADDQ    plus+88(FP), R8
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ R13, R8
+	MOVQ    w+64(FP), R14
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	VPXORD  Z22, Z22, Z22
+	VPXORD  Z23, Z23, Z23
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -2523,10 +2531,15 @@ some:
 	TESTQ      R10, R10
 	JE         fetched
 	PREFETCHT0 (R8)
+	PREFETCHT0 (R13)
 	PREFETCHT0 64(R8)
+	PREFETCHT0 64(R13)
 	PREFETCHT0 128(R8)
+	PREFETCHT0 128(R13)
 	PREFETCHT0 192(R8)
+	PREFETCHT0 192(R13)
 	ADDQ       R9, R8
+	ADDQ       R9, R13
 	DECQ       R10
 
 fetched:
@@ -2916,40 +2929,39 @@ TEXT ·windowAVX512x4p5(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    R9, R9
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000005, R9
 	MOVQ    outs+8(FP), R8
 	MOVLQSX (R8), DI
 	MOVLQSX 4(R8), R8
 	SUBQ    DI, R8
+	MOVQ    DI, R12
+	ADDQ    out+0(FP), R12
 	ADDQ    plus+88(FP), DI
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ R12, DI
+	MOVQ    w+64(FP), R14
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -2986,10 +2998,15 @@ some:
 	TESTQ      R9, R9
 	JE         fetched
 	PREFETCHT0 (DI)
+	PREFETCHT0 (R12)
 	PREFETCHT0 64(DI)
+	PREFETCHT0 64(R12)
 	PREFETCHT0 128(DI)
+	PREFETCHT0 128(R12)
 	PREFETCHT0 192(DI)
+	PREFETCHT0 192(R12)
 	ADDQ       R8, DI
+	ADDQ       R8, R12
 	DECQ       R9
 
 fetched:
@@ -3330,36 +3347,35 @@ TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    R8, R8
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000004, R8
 	MOVQ    outs+8(FP), DI
 	MOVLQSX (DI), SI
 	MOVLQSX 4(DI), DI
 	SUBQ    SI, DI
+	MOVQ    SI, R11
+	ADDQ    out+0(FP), R11
 	ADDQ    plus+88(FP), SI
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ R11, SI
+	MOVQ    w+64(FP), R14
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -3392,10 +3408,15 @@ some:
 	TESTQ      R8, R8
 	JE         fetched
 	PREFETCHT0 (SI)
+	PREFETCHT0 (R11)
 	PREFETCHT0 64(SI)
+	PREFETCHT0 64(R11)
 	PREFETCHT0 128(SI)
+	PREFETCHT0 128(R11)
 	PREFETCHT0 192(SI)
+	PREFETCHT0 192(R11)
 	ADDQ       DI, SI
+	ADDQ       DI, R11
 	DECQ       R8
 
 fetched:
@@ -3687,32 +3708,31 @@ TEXT ·windowAVX512x4p3(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    DI, DI
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000003, DI
 	MOVQ    outs+8(FP), SI
 	MOVLQSX (SI), DX
 	MOVLQSX 4(SI), SI
 	SUBQ    DX, SI
+	MOVQ    DX, R10
+	ADDQ    out+0(FP), R10
 	ADDQ    plus+88(FP), DX
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ R10, DX
+	MOVQ    w+64(FP), R14
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -3741,10 +3761,15 @@ some:
 	TESTQ      DI, DI
 	JE         fetched
 	PREFETCHT0 (DX)
+	PREFETCHT0 (R10)
 	PREFETCHT0 64(DX)
+	PREFETCHT0 64(R10)
 	PREFETCHT0 128(DX)
+	PREFETCHT0 128(R10)
 	PREFETCHT0 192(DX)
+	PREFETCHT0 192(R10)
 	ADDQ       SI, DX
+	ADDQ       SI, R10
 	DECQ       DI
 
 fetched:
@@ -3987,28 +4012,27 @@ TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    SI, SI
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000002, SI
 	MOVQ    outs+8(FP), DX
 	MOVLQSX (DX), CX
 	MOVLQSX 4(DX), DX
 	SUBQ    CX, DX
+	MOVQ    CX, R9
+	ADDQ    out+0(FP), R9
 	ADDQ    plus+88(FP), CX
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ R9, CX
+	MOVQ    w+64(FP), R14
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -4033,10 +4057,15 @@ some:
 	TESTQ      SI, SI
 	JE         fetched
 	PREFETCHT0 (CX)
+	PREFETCHT0 (R9)
 	PREFETCHT0 64(CX)
+	PREFETCHT0 64(R9)
 	PREFETCHT0 128(CX)
+	PREFETCHT0 128(R9)
 	PREFETCHT0 192(CX)
+	PREFETCHT0 192(R9)
 	ADDQ       DX, CX
+	ADDQ       DX, R9
 	DECQ       SI
 
 fetched:
@@ -4380,32 +4409,31 @@ TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    R10, R10
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000006, R10
 	MOVQ    outs+8(FP), R9
 	MOVLQSX (R9), R8
 	MOVLQSX 4(R9), R9
 	SUBQ    R8, R9
+	MOVQ    R8, R11
+	ADDQ    out+0(FP), R11
 	ADDQ    plus+88(FP), R8
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ R11, R8
+	MOVQ    w+64(FP), R14
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -4446,7 +4474,9 @@ some:
 	TESTQ      R10, R10
 	JE         fetched
 	PREFETCHT0 (R8)
+	PREFETCHT0 (R11)
 	ADDQ       R9, R8
+	ADDQ       R9, R11
 	DECQ       R10
 
 fetched:
@@ -4693,30 +4723,29 @@ TEXT ·windowAVX2x1p5(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    R9, R9
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000005, R9
 	MOVQ    outs+8(FP), R8
 	MOVLQSX (R8), DI
 	MOVLQSX 4(R8), R8
 	SUBQ    DI, R8
+	MOVQ    DI, R10
+	ADDQ    out+0(FP), R10
 	ADDQ    plus+88(FP), DI
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ R10, DI
+	MOVQ    w+64(FP), R14
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -4753,7 +4782,9 @@ some:
 	TESTQ      R9, R9
 	JE         fetched
 	PREFETCHT0 (DI)
+	PREFETCHT0 (R10)
 	ADDQ       R8, DI
+	ADDQ       R8, R10
 	DECQ       R9
 
 fetched:
@@ -4971,28 +5002,27 @@ TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    R8, R8
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000004, R8
 	MOVQ    outs+8(FP), DI
 	MOVLQSX (DI), SI
 	MOVLQSX 4(DI), DI
 	SUBQ    SI, DI
+	MOVQ    SI, R9
+	ADDQ    out+0(FP), R9
 	ADDQ    plus+88(FP), SI
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ R9, SI
+	MOVQ    w+64(FP), R14
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -5025,7 +5055,9 @@ some:
 	TESTQ      R8, R8
 	JE         fetched
 	PREFETCHT0 (SI)
+	PREFETCHT0 (R9)
 	ADDQ       DI, SI
+	ADDQ       DI, R9
 	DECQ       R8
 
 fetched:
@@ -5214,26 +5246,25 @@ TEXT ·windowAVX2x1p3(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    DI, DI
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000003, DI
 	MOVQ    outs+8(FP), SI
 	MOVLQSX (SI), DX
 	MOVLQSX 4(SI), SI
 	SUBQ    DX, SI
+	MOVQ    DX, R8
+	ADDQ    out+0(FP), R8
 	ADDQ    plus+88(FP), DX
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ R8, DX
+	MOVQ    w+64(FP), R14
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -5262,7 +5293,9 @@ some:
 	TESTQ      DI, DI
 	JE         fetched
 	PREFETCHT0 (DX)
+	PREFETCHT0 (R8)
 	ADDQ       SI, DX
+	ADDQ       SI, R8
 	DECQ       DI
 
 fetched:
@@ -5422,24 +5455,23 @@ TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-136
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
-	XORQ    SI, SI
-	CMPQ    plus+88(FP), $0x00
-	JE      nothing
 	MOVQ    $0x00000002, SI
 	MOVQ    outs+8(FP), DX
 	MOVLQSX (DX), CX
 	MOVLQSX 4(DX), DX
 	SUBQ    CX, DX
+	MOVQ    CX, DI
+	ADDQ    out+0(FP), DI
 	ADDQ    plus+88(FP), CX
-
-nothing:
-	MOVQ   w+64(FP), R14
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   taps+48(FP), R15
-	MOVQ   R15, 8(SP)
+	CMPQ    plus+88(FP), $0x00
+	CMOVQEQ DI, CX
+	MOVQ    w+64(FP), R14
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
 
 tap:
 	CMPQ    8(SP), $0x00
@@ -5464,7 +5496,9 @@ some:
 	TESTQ      SI, SI
 	JE         fetched
 	PREFETCHT0 (CX)
+	PREFETCHT0 (DI)
 	ADDQ       DX, CX
+	ADDQ       DX, DI
 	DECQ       SI
 
 fetched:

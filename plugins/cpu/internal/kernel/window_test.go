@@ -65,14 +65,14 @@ func TestWindow(t *testing.T) {
 	for _, s := range shapes {
 		w := randomWindow(r, s.positions, s.taps, s.run, s.width, s.gap, 200)
 		in, bias := guarded(r, 200), guarded(r, w.BiasLen())
-		packed := packedWeights(r, w)
+		weights := guarded(r, s.taps*s.run*s.width)
 		if r.IntN(2) == 0 {
 			bias = nil
 		}
 		out := guarded(r, s.positions*(s.width+s.gap))
 		e := randomEnding(r, len(out))
 		run := func(set *Set, cuts ...int) []float32 {
-			got := slices.Clone(out)
+			got, packed := slices.Clone(out), set.packed(w, weights)
 			for panel := range w.Panels() {
 				from := 0
 				for _, to := range append(cuts, s.positions) {
@@ -95,16 +95,15 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// packedWeights packs random weights, of which [Width][Taps*Run] lie in memory.
-func packedWeights(r *rand.Rand, w *Window) []float32 {
+// packed packs weights, of which [Width][Taps*Run] lie in memory.
+func (s *Set) packed(w *Window, weights []float32) []float32 {
 	at := make([]int, w.Taps*w.Run)
 	for i := range at {
 		at[i] = i
 	}
 	packed := make([]float32, w.PackedLen())
-	src := guarded(r, len(at)*w.Width)
 	for panel := range w.Panels() {
-		Generic.Pack(w, panel, packed, src, NewOrder(at), len(at), Factor{})
+		s.Pack(w, panel, packed, weights, NewOrder(at), len(at), Factor{})
 	}
 	return packed
 }
@@ -124,7 +123,7 @@ func checkClose(t *testing.T, what string, got, want []float32, tolerance float6
 func BenchmarkWindow(b *testing.B) {
 	for _, s := range []struct{ side, taps, in, out int }{
 		{32, 9, 16, 16}, {16, 9, 32, 32}, {8, 9, 64, 64}, {56, 9, 64, 64}, {14, 9, 256, 256}, {32, 3, 9, 16},
-		{14, 1, 256, 1024},
+		{14, 1, 256, 1024}, {56, 1, 64, 256}, {7, 1, 2048, 512},
 	} {
 		r := rand.New(rand.NewPCG(1, 1))
 		positions := s.side * s.side

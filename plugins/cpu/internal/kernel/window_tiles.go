@@ -31,6 +31,7 @@ type windowCall struct {
 	out, in, weights, bias []float32
 	ending                 Ending
 	width, real            int // channels of the panel in memory, and those that count
+	side                   int // of these, those that lie side by side in weights: Set.column
 	from, to               int
 	next                   []float32 // to be fetched, see Scratch
 	trimmed                bool      // taps are left out
@@ -113,10 +114,11 @@ func (c *windowCall) call(w *Window, tile windowTile, p, channel int, out *float
 	zero := int(uintptr(unsafe.Pointer(first(w.zeros))) - uintptr(unsafe.Pointer(in)))
 	var weights *float32
 	if taps*w.Run > 0 {
-		weights = &c.weights[t*w.Run*c.width+channel]
+		before := channel / c.side * c.side
+		weights = &c.weights[w.Run*(w.Taps*before+t*c.side)+channel-before]
 	}
 	plus, most := e.assembly()
-	tile(out, outs, in, zero, offs, 4*len(w.Out), taps, w.Run, weights, 4*c.width, bias, plus, most,
+	tile(out, outs, in, zero, offs, 4*len(w.Out), taps, w.Run, weights, 4*c.side, bias, plus, most,
 		c.last(end), first(c.next), len(c.next)/turn, tiles)
 	c.next = nil
 }

@@ -45,17 +45,28 @@ func (w *Window) Whole() *Window {
 // Trimmable reports whether a panel of packed weights allows it to leave out taps: all are
 // finite, and each tap has one for every channel whose sign is plus. Then zeros change
 // nothing in a sum but make +0 of -0.
-func (w *Window) Trimmable(panel int, packed []float32) bool {
-	const sign, exponent = 1 << 31, 0xFF << 23
+func (s *Set) Trimmable(w *Window, panel int, packed []float32) bool {
 	weights := w.Packed(packed, panel)
 	_, width, _ := w.panel(panel)
+	column := s.column(width)
+	for n := column * w.Taps * w.Run; len(weights) > 0; weights = weights[n:] {
+		if !trimmable(weights[:n], w.Taps, w.Run, column) {
+			return false
+		}
+	}
+	return true
+}
+
+// trimmable is Trimmable of a column, [taps][run][width].
+func trimmable(weights []float32, taps, run, width int) bool {
+	const sign, exponent = 1 << 31, 0xFF << 23
 	signs := make([]uint32, width)
-	for t := range w.Taps {
+	for t := range taps {
 		for c := range signs {
 			signs[c] = sign
 		}
-		for k := range w.Run {
-			for c, v := range weights[(t*w.Run+k)*width:][:width] {
+		for k := range run {
+			for c, v := range weights[(t*run+k)*width:][:width] {
 				bits := math.Float32bits(v)
 				signs[c] &= bits
 				if bits&exponent == exponent {

@@ -51,7 +51,7 @@ func TestWindowTrims(t *testing.T) {
 			for panel := range w.Panels() {
 				set.Pack(w, panel, packed, src, NewOrder(at), len(at), Factor{})
 				use := w
-				if !w.Trimmable(panel, packed) {
+				if !set.Trimmable(w, panel, packed) {
 					use = w.Whole()
 				} else if set == definition && w.Trims() {
 					trimmable++

@@ -137,20 +137,25 @@ func windowTile(set isa, n, p int) {
 	RET()
 }
 
-// early fetches what a tile will add to its results, a position at each turn of
-// the loop, so that what the loop itself loads does not wait behind it. The
-// positions are taken to lie evenly. Tiles of 12 positions leave no registers.
+// early fetches where a tile will write its results, and what it will add to them, a
+// position at each turn of the loop, so that what the loop itself loads does not wait
+// behind it, nor the next tile behind its writes. The positions are taken to lie
+// evenly. Tiles of 12 positions leave no registers.
 type early struct {
-	lines          int // of 64 bytes, of a position
-	positions      int
-	at, step, left reg.GPPhysical
+	lines              int // of 64 bytes, of a position
+	positions          int
+	at, to, step, left reg.GPPhysical // what is added, and the results
 }
 
 func newEarly(n, p int) *early {
-	if p == 1 || p+3 > len(pointers) {
+	to := p + 3
+	if newAhead(n, p) != nil {
+		to += 2
+	}
+	if p == 1 || to >= len(pointers) {
 		return nil
 	}
-	return &early{n, p, pointers[p], pointers[p+1], pointers[p+2]}
+	return &early{n, p, pointers[p], pointers[to], pointers[p+1], pointers[p+2]}
 }
 
 // begin prepares for a tile.
@@ -158,16 +163,16 @@ func (e *early) begin() {
 	if e == nil {
 		return
 	}
-	XORQ(e.left, e.left)
-	CMPQ(param("plus"), operand.Imm(0))
-	JE(operand.LabelRef("nothing"))
 	MOVQ(operand.U32(uint32(e.positions)), e.left)
 	MOVQ(param("outs"), e.step)
 	MOVLQSX(operand.Mem{Base: e.step}, e.at)
 	MOVLQSX(operand.Mem{Base: e.step, Disp: 4}, e.step)
 	SUBQ(e.at, e.step)
+	MOVQ(e.at, e.to)
+	ADDQ(param("out"), e.to)
 	ADDQ(param("plus"), e.at)
-	Label("nothing")
+	CMPQ(param("plus"), operand.Imm(0))
+	CMOVQEQ(e.to, e.at)
 }
 
 // fetch fetches a position if one is left.
@@ -179,8 +184,10 @@ func (e *early) fetch() {
 	JE(operand.LabelRef("fetched"))
 	for line := range e.lines {
 		PREFETCHT0(operand.Mem{Base: e.at, Disp: 64 * line})
+		PREFETCHT0(operand.Mem{Base: e.to, Disp: 64 * line})
 	}
 	ADDQ(e.step, e.at)
+	ADDQ(e.step, e.to)
 	DECQ(e.left)
 	Label("fetched")
 }

@@ -154,6 +154,10 @@ func (l *Late) Restored(waiting map[string]tensor.Tensor, counts Lateness) (*Lat
 		sums := make([]tensor.Tensor, len(l.trained))
 		for i, s := range l.trained {
 			t, ok := waiting[l.name(k, i)]
+			if due := counts.Waiting[k].Count; ok != (due > 0) {
+				return nil, fmt.Errorf("gradients of %d replicas wait as %s; their sum is there: %t", due,
+					l.name(k, i), ok)
+			}
 			if !ok {
 				continue
 			}

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"context"
+	"errors"
 	"math"
 	"path/filepath"
 	"strings"
@@ -68,6 +70,26 @@ func TestSetData(t *testing.T) {
 	}
 	if err := r.SetData(t.Context(), nil, nil); err == nil {
 		t.Error("no data was taken")
+	}
+}
+
+// unreadable is data that cannot be read.
+type unreadable struct{ *painted }
+
+func (unreadable) Fingerprint(context.Context) (string, error) { return "", errPlanted }
+func (unreadable) Label(context.Context, int) ([]int32, error) { return nil, errPlanted }
+
+func TestSetDataOfUnreadableData(t *testing.T) {
+	sound := paint(2, []int32{0, 1})
+	broken := unreadable{sound}
+	r := DefaultRecipe("unet-bn")
+	for _, sources := range [][2]data.Source{{broken, nil}, {sound, broken}} {
+		if err := r.SetData(t.Context(), sources[0], sources[1]); !errors.Is(err, errPlanted) {
+			t.Errorf("%v, want the error of the data", err)
+		}
+	}
+	if text, err := medianFrequencies(t.Context(), broken); !errors.Is(err, errPlanted) {
+		t.Errorf("weights %s, %v", text, err)
 	}
 }
 
@@ -145,19 +167,21 @@ func TestLagOf(t *testing.T) {
 	if *lag != want || want.Largest == 0 {
 		t.Errorf("%+v, want %+v", *lag, want)
 	}
+	recipe, progress := k.Recipe, k.Progress
+	k.Recipe = []byte("{")
+	if _, err := LagOf(k); err == nil {
+		t.Error("a broken recipe has a lag")
+	}
+	k.Recipe, k.Progress = recipe, []byte("{")
+	if _, err := LagOf(k); err == nil {
+		t.Error("a broken progress has a lag")
+	}
+	k.Progress = progress
 	own := k.Set(serialize.SetOfWeights(3)).Tensors
 	own["fc3.bias"] = own["fc3.bias"].Rows(0, 9)
 	_, err = LagOf(k)
 	if err == nil || !strings.Contains(err.Error(), "fc3.bias is f32[9], the model's is f32[10]") {
 		t.Errorf("a replica of another shape: %v", err)
-	}
-	recipe := k.Recipe
-	for _, broken := range []*[]byte{(*[]byte)(&k.Recipe), (*[]byte)(&k.Progress)} {
-		*broken = []byte("{")
-		if _, err := LagOf(k); err == nil {
-			t.Error("a broken checkpoint has a lag")
-		}
-		k.Recipe = recipe
 	}
 	k.Sets = nil
 	if lag, err := LagOf(k); lag != nil || err != nil {

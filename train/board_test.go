@@ -35,9 +35,12 @@ func TestBoard(t *testing.T) {
 	if strings.Contains(string(text), "epoch/val_") {
 		t.Error("there are figures of a validation that was not made")
 	}
-	b.Show(EpochDone{Epoch: 2, ValLoss: (*Figure)(&loss), ValAccuracy: &loss})
-	if text, err = os.ReadFile(files[0]); err != nil || !strings.Contains(string(text), "epoch/val_accuracy") {
-		t.Errorf("the validation is missing (%v)", err)
+	b.Show(EpochDone{Epoch: 2, ValLoss: (*Figure)(&loss), ValAccuracy: &loss, ValMIoU: (*Figure)(&loss)})
+	text, err = os.ReadFile(files[0])
+	for _, tag := range []string{"epoch/val_loss", "epoch/val_accuracy", "epoch/val_miou"} {
+		if !strings.Contains(string(text), tag) {
+			t.Errorf("there is no curve %s (%v)", tag, err)
+		}
 	}
 	if err := b.Close(); err != nil {
 		t.Error(err)
@@ -46,5 +49,22 @@ func TestBoard(t *testing.T) {
 	b.Show(Stepped{Step: 30})
 	if err := b.Close(); err == nil {
 		t.Error("figures that were not written are no error")
+	}
+}
+
+// A folder that cannot be is an error, and so is a file that cannot be closed, once.
+func TestBoardThatCannotBe(t *testing.T) {
+	if b, err := OpenBoard("board_test.go"); err == nil {
+		t.Errorf("a file was taken for a folder: %v", b)
+	}
+	b, err := OpenBoard(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err == nil {
+		t.Error("a file that cannot be closed is no error")
 	}
 }

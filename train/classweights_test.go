@@ -2,6 +2,8 @@ package train
 
 import (
 	"context"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/bnctl/bnctl/data"
@@ -45,7 +47,7 @@ func TestMedianFrequencies(t *testing.T) {
 }
 
 func TestClassWeightsBad(t *testing.T) {
-	for _, text := range []string{"1", "1,2,3", "a,b", "0,0", "-1,1", "NaN,1", "1e39,1", ","} {
+	for _, text := range []string{"1", "1,2,3", "a,b", "0,0", "-1,1", "NaN,1", "1e39,1", ",", "1,x", "x,1"} {
 		r := DefaultRecipe("unet-bn")
 		r.Data.Classes, r.ClassWeights = 2, text
 		if w, err := r.classWeights(2); err == nil {
@@ -70,6 +72,36 @@ func TestAllIgnored(t *testing.T) {
 		}
 		if got := p.perLabel(b, parallel.Result{}); got != 0 {
 			t.Errorf("weights %v: loss %v", weights, got)
+		}
+	}
+}
+
+// Outputs beyond the classes of the data weigh 1; a class may weigh nothing.
+func TestClassWeightsOfAWiderHead(t *testing.T) {
+	r := DefaultRecipe("unet-bn")
+	r.Data.Classes, r.ClassWeights = 2, "0, 2.5"
+	if w, err := r.classWeights(4); err != nil || !slices.Equal(w, []float64{0, 2.5, 1, 1}) {
+		t.Errorf("%v, %v", w, err)
+	}
+}
+
+// The mean of a loss is that by the weights of its labels, of which those beyond the classes count as none.
+func TestDenominator(t *testing.T) {
+	labels := tensor.Of([]int32{0, 1, 1, -1, 2, 0}, 2, 3) // 2 is the first beyond two classes
+	b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: labels}}
+	for _, c := range []struct {
+		weights           []float64
+		denominator, loss float64
+	}{{nil, 5, 6}, {[]float64{0.5, 3, 1}, 8, 6.0 / 8 * 5}, {[]float64{0.5, 3}, 7, 6.0 / 7 * 5}} {
+		p := &plan{weights: c.weights}
+		if got := p.denominator(labels); got != c.denominator {
+			t.Errorf("weights %v: %v, want %v", c.weights, got, c.denominator)
+		}
+		if got := p.inverse(labels); got != float32(1/c.denominator) {
+			t.Errorf("weights %v: inverse %v", c.weights, got)
+		}
+		if got := p.perLabel(b, parallel.Result{Loss: 6, Counted: 5}); math.Abs(got-c.loss) > 1e-12 {
+			t.Errorf("weights %v: loss %v, want %v", c.weights, got, c.loss)
 		}
 	}
 }

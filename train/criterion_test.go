@@ -53,7 +53,7 @@ func TestOverlap(t *testing.T) {
 	if v := float64(e.Overlap(2)); v == v {
 		t.Errorf("class 2: %v, want none", v)
 	}
-	if v, want := e.MeanOverlap(), e.Overlap(0)/2+e.Overlap(1)/2; math.Abs(float64(v-want)) > 1e-15 {
+	if v, want := e.MeanOverlap(), e.Overlap(0)/2+e.Overlap(1)/2; !(math.Abs(float64(v-want)) <= 1e-15) {
 		t.Errorf("mean %v, want %v", v, want)
 	}
 	b, err := json.Marshal(e.Overlap(2))

@@ -58,6 +58,14 @@ func TestFits(t *testing.T) {
 		return data.Info{Kind: "npy", Len: 1, DType: d, Shape: shape, Labelled: true, LabelShape: label,
 			Classes: make([]string, classes)}
 	}
+	plain := written(t, strings.NewReplacer("u8[4,5,3]", "f32[3,4,5]", "  image = image(x)\n", "", "conv(image,",
+		"conv(x,").Replace(pixelGraph))
+	whole := written(t, strings.NewReplacer("return scores rows = bn", "m = reduce_mean(bn, axes=[0,1])\n"+
+		"  return scores rows = m").Replace(pixelGraph))
+	masks := info(tensor.U8, []int{9, 9, 3}, nil, 2)
+	masks.Masks = true
+	none := info(tensor.F32, []int{4}, nil, 3)
+	none.Len = 0
 	unlabelled := info(tensor.F32, []int{4}, nil, 0)
 	unlabelled.Labelled = false
 	for _, c := range []struct {
@@ -67,7 +75,9 @@ func TestFits(t *testing.T) {
 	}{
 		{table, info(tensor.F32, []int{4}, nil, 3), ""},
 		{table, info(tensor.F32, []int{4}, nil, 2), ""},
-		{table, unlabelled, "no labels"},
+		{table, unlabelled, "no labels"}, {table, none, "has no samples"},
+		{plain, info(tensor.U8, []int{9, 9, 3}, []int{4, 5}, 2), "takes arrays f32[3,4,5]"},
+		{pixels, masks, ""}, {whole, masks, "take a model that gives each pixel a class"},
 		{table, info(tensor.F32, []int{5}, nil, 3), "takes f32[4], a sample of npy is f32[5]"},
 		{table, info(tensor.U8, []int{4, 4, 3}, nil, 3), "takes arrays f32[4]"},
 		{table, info(tensor.F32, []int{4}, nil, 4),
@@ -80,5 +90,35 @@ func TestFits(t *testing.T) {
 		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("model %s, %+v: error %v, want %q", c.model.Architecture, c.info, err, c.err)
 		}
+	}
+}
+
+// painting is data with some description.
+type painting struct {
+	data.Source
+	info data.Info
+}
+
+func (p painting) Info() data.Info { return p.info }
+
+// Training and validation data are looked at, each under its name.
+func TestFitsBoth(t *testing.T) {
+	m := written(t, tableGraph)
+	fine := painting{info: data.Info{Kind: "npy", Len: 1, DType: tensor.F32, Shape: []int{4}, Labelled: true}}
+	odd := painting{info: data.Info{Kind: "npy", Len: 1, DType: tensor.F32, Shape: []int{5}, Labelled: true}}
+	for _, c := range []struct {
+		training, validation data.Source
+		want                 string
+	}{
+		{nil, nil, "data: "}, {fine, nil, ""}, {odd, nil, "data: "}, {odd, fine, "data: "}, {fine, odd, "val: "},
+		{fine, fine, ""},
+	} {
+		err := Fits(m, c.training, c.validation)
+		if (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	if err := (&Recipe{AuxWeight: 0.4}).hasAuxiliary(m.Graph); err == nil {
+		t.Error("a head that is not there has a weight")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/parallel"
 )
 
 // gaps trains one epoch and returns what it tells.
@@ -100,5 +101,29 @@ func TestCrossEntropy(t *testing.T) {
 				t.Errorf("smoothing %v, probabilities %v: %v, want %v", smoothing, from.probabilities, got, want)
 			}
 		}
+	}
+}
+
+// The last full batch of an epoch, or of the run, is kept: the later of equal ones.
+func TestBatchForTheGap(t *testing.T) {
+	r := newBench(t, 42).recipe // three steps an epoch
+	r.Epochs, r.Steps = 0, 5
+	s := &Session{trainer: &trainer{plan: &plan{recipe: &r, layers: make([]bn.Layer, 1)}}}
+	for step, want := range []bool{false, true, true, true, true} {
+		if got := s.mayBeProbe(step); got != want {
+			t.Errorf("step %d: %v", step, got)
+		}
+	}
+	kept := func(step int, sizes ...int) float32 {
+		s.progress.Step = step
+		s.remember(parallel.Batch{Sizes: sizes, Inverse: float32(step)})
+		return s.probe.Inverse
+	}
+	if kept(0, 4, 4) != 0 || kept(1, 4, 4) != 1 || kept(2, 4, 3) != 1 || kept(3, 4, 4) != 3 ||
+		kept(4, 3, 3) != 3 {
+		t.Errorf("at last the batch of step %v is kept", s.probe.Inverse)
+	}
+	if s.layers = nil; s.mayBeProbe(2) {
+		t.Error("there is no gap without running statistics")
 	}
 }

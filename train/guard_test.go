@@ -157,3 +157,28 @@ func TestUnevenBatchWithRunningStatistics(t *testing.T) {
 		t.Errorf("two devices give template %s, one %s", got, want)
 	}
 }
+
+// Too few values are found before the first step, in full batches and in the tail.
+func TestTooFewValues(t *testing.T) {
+	for _, c := range []struct {
+		samples int
+		change  func(*Recipe)
+		refused bool
+	}{
+		{16, func(*Recipe) {}, false}, {7, func(*Recipe) {}, true}, {8, func(*Recipe) {}, false},
+		{4, func(*Recipe) {}, true}, {20, func(*Recipe) {}, true}, {24, func(*Recipe) {}, false},
+		{20, func(r *Recipe) { r.Tail = parallel.Drop }, false},
+		{20, func(r *Recipe) { r.BNMin = "running" }, false},
+		{20, func(r *Recipe) { r.BN = bn.Sync }, false}, {17, func(r *Recipe) { r.BN = bn.Sync }, true},
+		{20, func(r *Recipe) { r.Replicas = 2 }, false}, {40, func(r *Recipe) { r.Accumulate = 2 }, true},
+		{48, func(r *Recipe) { r.Accumulate = 2 }, false},
+	} {
+		b := newBench(t, c.samples)
+		b.recipe.BN = bn.Replica
+		c.change(&b.recipe)
+		_, err := newPlan(&b.recipe, b.model(), b.config(1))
+		if (err != nil) != c.refused {
+			t.Errorf("%d samples, %s: %v", c.samples, b.recipe.JSON(), err)
+		}
+	}
+}

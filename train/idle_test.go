@@ -18,6 +18,8 @@ func TestIdle(t *testing.T) {
 		{1, 0, "step:30,60", 0, []string{"epoch 30, 60 is never reached, the run has 1 epoch"}},
 		{0, 3, "step:1.4", 0, nil}, // two steps an epoch
 		{0, 3, "step:1.5", 0, []string{"has 1.5 epochs"}},
+		{1, 0, "constant", 1, []string{"warmup 1: the learning rate never comes down again, the run has 1 epoch"}},
+		{1, 0, "constant", 0.9, nil},
 		{1, 0, "constant", 5, []string{"warmup 5: the learning rate never comes down again, the run has 1 epoch"}},
 	} {
 		r := newBench(t, 24).recipe

@@ -179,3 +179,37 @@ func TestDroppedTailIsTold(t *testing.T) {
 		t.Errorf("%+v, want 10 dropped in the first and none in the half second", epochs)
 	}
 }
+
+// Images are evaluated as they are, however the training augments them; the seconds of a run are counted
+// from its start.
+func TestEvaluationIsNotAugmented(t *testing.T) {
+	var losses []Figure
+	for _, augment := range []string{"none", "cifar"} {
+		b := newBench(t, 42)
+		b.recipe.Augment, b.recipe.Epochs, b.recipe.LR = augment, 1, 1e-30
+		b.recipe.BN, b.recipe.Init = "frozen", "given"
+		c := b.config(1)
+		c.Events = func(e Event) {
+			if e, ok := e.(EpochDone); ok {
+				losses = append(losses, *e.ValLoss)
+				if e.Warning != "" {
+					t.Errorf("a finite loss is warned of: %s", e.Warning)
+				}
+			}
+		}
+		s, err := New(context.Background(), &b.recipe, b.model(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		done := s.Finished("path", "sum")
+		if s.Close(); done.Seconds <= 0 || done.Seconds > 1000 || done.Steps != 3 || done.Model != "path" {
+			t.Errorf("%+v", done)
+		}
+	}
+	if losses[0] != losses[1] {
+		t.Errorf("losses %v with the same weights", losses)
+	}
+}

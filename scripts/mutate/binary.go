@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -17,14 +19,15 @@ type binary struct{ dir, path string }
 
 // run runs tests with a mutant, none if it is -1, in at most 8 GB, and returns the time of the
 // processor that they took. They are ended after so much more of it than usual that they will not
-// end by themselves, and when they wait for what does not come. The error says that they fail.
+// end by themselves, and when they wait for what does not come. The error is a *failure.
 func (b binary) run(mutant int, note string, usual time.Duration, names ...string) (time.Duration, error) {
 	limits := fmt.Sprintf(`ulimit -v 8000000; ulimit -t %d; exec "$0" "$@"`, 5+int(10*usual.Seconds()))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	c := exec.CommandContext(ctx, "sh", "-c", limits, b.path,
 		"-test.short", "-test.failfast", "-test.run", "^("+strings.Join(names, "|")+")$")
-	c.Dir, c.WaitDelay = b.dir, time.Second
+	var out bytes.Buffer
+	c.Dir, c.Stdout, c.WaitDelay = b.dir, &out, time.Second
 	c.Env = append(os.Environ(), chosen+"="+strconv.Itoa(mutant+1), reached+"="+note, "GOMAXPROCS=1",
 		"TMPDIR="+filepath.Dir(b.path))
 	if err := c.Start(); err != nil {
@@ -32,8 +35,24 @@ func (b binary) run(mutant int, note string, usual time.Duration, names ...strin
 	}
 	go endIdle(ctx, cancel, c.Process.Pid, 10*time.Second+10*usual)
 	err := errors.Join(c.Wait(), ctx.Err())
-	return c.ProcessState.UserTime() + c.ProcessState.SystemTime(), err
+	took := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	if err == nil {
+		return took, nil
+	}
+	named := failed.FindSubmatch(out.Bytes())
+	if named == nil {
+		return took, &failure{err, names[0]}
+	}
+	return took, &failure{err, string(named[1])}
 }
+
+// failure is that a test fails, or does not end.
+type failure struct {
+	error
+	test string // the first that does
+}
+
+var failed = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 
 // endIdle ends a process that has been idle for so long, looked at every second. One that waits for a
 // processor is not idle: on a busy machine nothing else tells a slow test from one that does not end.

@@ -1,14 +1,14 @@
 // Mutate says which changes of a package its tests do not notice.
 //
 //	go run ./scripts/mutate [-with PACKAGES] [-every N] [-only PATTERN] [-again FILE]
-//		[-skip PATTERN] [-slow D] [-at-once N] ./bn [...]
+//		[-skip PATTERN] [-slow D] [-most D] [-at-once N] ./bn [...]
 //
 // All mutants of a package are compiled into one test binary, which makes the
 // one that the environment names: so a mutant costs a run of tests, and no
 // compilation. Every test runs once by itself at first, and says which mutants
 // it comes by; a mutant is then shown to these alone, the quickest first, until
 // one fails. -with adds the tests of packages that use the mutated one. A first run with
-// -slow 1s, and one with -again of what it printed and more time or packages, are quicker
+// -most 1s, and one with -again of what it printed and more time or packages, are quicker
 // than one run of all.
 //
 // Lines on standard output are survivors, but for those that survivors.txt
@@ -39,7 +39,7 @@ type wanted struct {
 	every      int
 	only, skip *regexp.Regexp
 	with       []string
-	slow       time.Duration
+	slow, most time.Duration
 	atOnce     int
 	reasons    map[string]string
 	again      map[string]bool // keys of the mutants to try; nil: all
@@ -56,6 +56,7 @@ func main() {
 	})
 	flag.IntVar(&w.atOnce, "at-once", 1, "mutants that are tried at the same time")
 	flag.DurationVar(&w.slow, "slow", time.Minute, "a test that takes longer is not used")
+	flag.DurationVar(&w.most, "most", time.Hour, "how long all tests of a mutant may take, the quickest of them")
 	flag.Func("again", "try the mutants that the output of a former run names", func(path string) (err error) {
 		w.again, err = survivors(path)
 		return err
@@ -105,7 +106,7 @@ func (w *wanted) try(dir string) error {
 	var killed, explained atomic.Int32
 	w.each(tried, func(i int) {
 		m := p.mutants[i]
-		if suite.notice(i) {
+		if suite.notice(i, m.place()) {
 			killed.Add(1)
 		} else if w.reasons[m.key()] != "" {
 			explained.Add(1)

@@ -20,9 +20,12 @@ import (
 type mutant struct{ at, in, what string }
 
 // key names a mutant by what does not move with each line that is added.
-func (m mutant) key() string {
+func (m mutant) key() string { return m.place() + ": " + m.what }
+
+// place names the function that a mutant is in.
+func (m mutant) place() string {
 	file, _, _ := strings.Cut(m.at, ":")
-	return file + " " + m.in + ": " + m.what
+	return file + " " + m.in
 }
 
 // choice is the file that says which mutant is made, and notes those that are come by.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -26,8 +28,12 @@ type test struct {
 	took time.Duration
 }
 
-// suite is the tests, and those that come by a mutant, the quickest first.
-type suite struct{ reach map[int][]test }
+// suite is the tests, those that come by a mutant, the quickest first, and by places the tests
+// that noticed mutants there.
+type suite struct {
+	reach  map[int][]test
+	killer sync.Map // names of tests, by mutant.place
+}
 
 // tests compiles the tests and runs each once, without a mutant.
 func (w *wanted) tests(p *mutated, work string) (*suite, error) {
@@ -46,10 +52,21 @@ func (w *wanted) tests(p *mutated, work string) (*suite, error) {
 			return nil, err
 		}
 	}
-	for _, of := range s.reach {
-		slices.SortStableFunc(of, func(a, b test) int { return int(a.took - b.took) })
+	for i, of := range s.reach {
+		s.reach[i] = quickest(of, w.most)
 	}
 	return s, nil
+}
+
+// quickest returns the quickest tests, in that order, that together take at most so long; at least one.
+func quickest(of []test, most time.Duration) []test {
+	slices.SortStableFunc(of, func(a, b test) int { return int(a.took - b.took) })
+	for i, t := range of {
+		if most -= t.took; most < 0 {
+			return of[:max(i, 1)]
+		}
+	}
+	return of
 }
 
 // overlay writes the mutated files, and the list of what they stand for.
@@ -107,16 +124,25 @@ func (w *wanted) record(s *suite, b binary, work string) error {
 	return nil
 }
 
-// notice reports whether a test fails with a mutant. Quick tests share a process.
-func (s *suite) notice(mutant int) bool {
-	of := s.reach[mutant]
+// notice reports whether a test fails with a mutant: the one that noticed another in the same function
+// first, by itself, then all. Quick tests share a process.
+func (s *suite) notice(mutant int, place string) bool {
+	of, last := s.reach[mutant], ""
+	if name, ok := s.killer.Load(place); ok {
+		last = name.(string)
+	}
+	if i := slices.IndexFunc(of, func(t test) bool { return t.name == last }); i >= 0 {
+		of = slices.Concat(of[i:i+1], of[:i], of[i+1:])
+	}
 	for len(of) > 0 {
 		n, took, names := 0, time.Duration(0), []string{}
-		for n < len(of) && of[n].of == of[0].of && (n == 0 || took+of[n].took < time.Second) {
+		for n < len(of) && of[n].of == of[0].of && (n == 0 || names[0] != last && took+of[n].took < time.Second) {
 			took, names = took+of[n].took, append(names, of[n].name)
 			n++
 		}
-		if _, err := of[0].of.run(mutant, "", took, names...); err != nil {
+		var f *failure
+		if _, err := of[0].of.run(mutant, "", took, names...); errors.As(err, &f) {
+			s.killer.Store(place, f.test)
 			return true
 		}
 		of = of[n:]

@@ -1,0 +1,110 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// closing is a device that counts how often it is closed.
+type closing struct {
+	device.Device
+	closed int
+	err    error
+}
+
+func (c *closing) Close() error {
+	c.closed++
+	return c.err
+}
+
+// What was opened again is closed with the run, a device that nobody took included; only lost ones may say
+// what they like.
+func TestReopenerCloses(t *testing.T) {
+	gone := &closing{err: device.Errorf("a", "", device.Lost, "killed")}
+	broken, waits := &closing{err: errPlanted}, &closing{}
+	r := newReopener()
+	r.devices = []device.Device{gone, broken}
+	r.pending = &member{Member: Member{Device: waits}}
+	if err := r.close(); !errors.Is(err, errPlanted) || errors.Is(err, device.Lost) {
+		t.Errorf("%v, want the error of the one that is not lost", err)
+	}
+	if gone.closed != 1 || broken.closed != 1 || waits.closed != 1 {
+		t.Errorf("closed %d, %d and %d times", gone.closed, broken.closed, waits.closed)
+	}
+}
+
+// A device that had finished a step is opened at once, another after a pause; pauses double.
+func TestPausesDouble(t *testing.T) {
+	const quarter = firstPause
+	for _, c := range []struct {
+		was  *member
+		want []time.Duration
+	}{
+		{&member{steps: 1}, []time.Duration{0, quarter, 3 * quarter, 7 * quarter}},
+		{&member{steps: 1, pause: time.Second}, []time.Duration{0, quarter, 3 * quarter, 7 * quarter}},
+		{&member{}, []time.Duration{quarter, 3 * quarter, 7 * quarter, 15 * quarter}},
+		{&member{pause: quarter}, []time.Duration{2 * quarter, 6 * quarter, 14 * quarter, 30 * quarter}},
+		{&member{pause: lastPause}, []time.Duration{lastPause, 2 * lastPause, 3 * lastPause, 4 * lastPause}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r, began, tries := newReopener(), time.Now(), []time.Duration(nil)
+			r.schedule(c.was, func(context.Context, string) (device.Device, error) {
+				if tries = append(tries, time.Since(began)); len(tries) < len(c.want) {
+					return nil, errPlanted
+				}
+				return &closing{}, nil
+			})
+			m, err := r.next(t.Context())
+			if err != nil || !slices.Equal(tries, c.want) {
+				t.Errorf("steps %d, pause %v: tried after %v, want %v (%v)", c.was.steps, c.was.pause, tries, c.want, err)
+			}
+			if m.steps != 0 || r.hasPending() {
+				t.Errorf("%+v", m)
+			}
+			if err := r.close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Losses are counted until the run gets further; too many are more than maxLastLosses.
+func TestLossesAreCounted(t *testing.T) {
+	var c lossCount
+	for i := range maxLastLosses + 1 {
+		if c.tooMany() {
+			t.Errorf("%d losses are too many", i)
+		}
+		c.add(3)
+	}
+	if !c.tooMany() {
+		t.Errorf("%d losses are not too many", c.count)
+	}
+	if c.add(4); c.count != 1 || c.tooMany() {
+		t.Errorf("%d losses since the run got further", c.count)
+	}
+}
+
+// Replays renew the snapshot after half of the steps, then after half of that.
+func TestReplaysRenewOften(t *testing.T) {
+	d := &Driver{ledger: ledger{entries: make([]entry, 9)}}
+	for _, want := range []int{4, 2, 1, 1} {
+		if d.renewOften(); d.stride != want {
+			t.Errorf("after %d steps, want %d", d.stride, want)
+		}
+	}
+	d = &Driver{ledger: ledger{entries: make([]entry, 6)}, stride: 9}
+	if d.renewOften(); d.stride != 3 {
+		t.Errorf("of 6 steps after %d", d.stride)
+	}
+	d.version, d.ledger.version = 5, 2
+	if d.reached() != 7 {
+		t.Errorf("reached %d", d.reached())
+	}
+}

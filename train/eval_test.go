@@ -1,0 +1,168 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// byHand evaluates rows by the definitions: all scores of a row are sorted, equal ones by class.
+func byHand(scores [][]float64, labels []int32, weights []float64) *Evaluation {
+	classes := len(scores[0])
+	e := &Evaluation{Samples: len(labels), PerClass: make([]ClassCount, classes),
+		Confusion: make([][]int, classes)}
+	for i := range e.Confusion {
+		e.Confusion[i] = make([]int, classes)
+	}
+	for i, row := range scores {
+		label := int(labels[i])
+		if label < 0 {
+			continue
+		}
+		order := make([]int, classes)
+		for c := range order {
+			order[c] = c
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(row[b], row[a]) })
+		e.Counted++
+		e.PerClass[label].N++
+		e.Confusion[label][order[0]]++
+		if order[0] == label {
+			e.Correct++
+			e.PerClass[label].Correct++
+		}
+		if slices.Contains(order[:min(5, classes)], label) {
+			e.Top5++
+		}
+		w := 1.0
+		if weights != nil {
+			w = weights[label]
+		}
+		sum := 0.0
+		for _, v := range row {
+			sum += math.Exp(v)
+		}
+		e.weight += w
+		e.LossSum += float64(w * (math.Log(sum) - row[label]))
+	}
+	return e
+}
+
+// Scores of few values, so that many are equal; some labels are ignored.
+func TestEvaluationByHand(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, classes := range []int{1, 3, 5, 6, 9} {
+		for _, weighted := range []bool{false, true} {
+			const n = 80
+			scores, labels, x := make([][]float64, n), make([]int32, n), tensor.New(tensor.F32, n, classes)
+			for i := range x.F32() {
+				x.F32()[i] = float32(r.IntN(4))
+				scores[i/classes] = append(scores[i/classes], float64(x.F32()[i]))
+			}
+			for i := range labels {
+				labels[i] = int32(r.IntN(classes+1)) - 1
+			}
+			got, weights := &Evaluation{}, []float64(nil)
+			for i := range classes {
+				if weighted {
+					weights = append(weights, float64(i)+0.5)
+				}
+			}
+			got.weights = weights
+			if err := got.Add(x, tensor.Of(labels, n), false); err != nil {
+				t.Fatal(err)
+			}
+			want := byHand(scores, labels, weights)
+			if math.Abs(got.Loss()-want.Loss()) > 1e-9 {
+				t.Errorf("%d classes: loss %g, want %g", classes, got.Loss(), want.Loss())
+			}
+			want.LossSum, want.weight, want.weights = got.LossSum, got.weight, got.weights
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%d classes: %+v, want %+v", classes, got, want)
+			}
+		}
+	}
+	for _, label := range []int32{-2, 3, 4} {
+		labels := tensor.Of([]int32{label}, 1)
+		if err := (&Evaluation{}).Add(tensor.New(tensor.F32, 1, 3), labels, false); err == nil {
+			t.Errorf("label %d of 3 classes was counted", label)
+		}
+	}
+	if err := (&Evaluation{}).Add(tensor.New(tensor.F32, 2, 3), tensor.Of([]int32{1}, 1), false); err == nil {
+		t.Error("one label for two rows")
+	}
+	if err := (&Evaluation{}).Add(tensor.New(tensor.F32, 2), tensor.Of([]int32{1, 1}, 2), false); err == nil {
+		t.Error("scores without classes")
+	}
+}
+
+// Mistakes are what the confusion matrix has beside its diagonal.
+func TestMistakes(t *testing.T) {
+	e := &Evaluation{Confusion: [][]int{{9, 1, 2}, {0, 8, 0}, {2, 3, 7}}}
+	want := []Mistake{{2, 1, 3}, {0, 2, 2}, {2, 0, 2}, {0, 1, 1}}
+	if got := e.Mistakes(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// A figure that is not finite is null in JSON, and as bad as can be as a criterion.
+func TestFigures(t *testing.T) {
+	for v, want := range map[Figure]string{0.5: "0.5", 0: "0", Figure(math.Inf(1)): "null"} {
+		if b, err := json.Marshal(v); err != nil || string(b) != want {
+			t.Errorf("%v is %s, %v", v, b, err)
+		}
+	}
+	for loss, want := range map[float64]float64{0.5: 0.5, math.Inf(1): math.MaxFloat64} {
+		e := &Evaluation{LossSum: loss, weight: 1, Correct: 3, Counted: 4}
+		if got := criterion("loss").figure(e); got != want {
+			t.Errorf("the loss %g counts as %g", loss, got)
+		}
+		if got := criterion("accuracy").figure(e); got != 0.75 {
+			t.Errorf("accuracy %g", got)
+		}
+	}
+}
+
+// Of rows that other ranks predict none is read.
+func TestWantedRows(t *testing.T) {
+	if (&EvalOptions{}).wanted() != nil {
+		t.Error("there are no other ranks, and not all rows are wanted")
+	}
+	o := EvalOptions{OwnRows: func(rows int) (int, int) { return 2, rows - 1 }}
+	is := o.wanted()(data.Position{}, 6)
+	for row, want := range []bool{false, false, true, true, true, false} {
+		if is(row) != want {
+			t.Errorf("row %d is wanted: %v", row, is(row))
+		}
+	}
+}
+
+// constant predicts the same scores for every row.
+type constant struct{ scores tensor.Tensor }
+
+func (c constant) Predict(_ context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+	return []tensor.Tensor{tensor.New(tensor.F32, x.Shape[0], c.scores.Shape[0])}, nil
+}
+
+// Labels that the output has no class for end an evaluation; so does a plan that cannot be.
+func TestEvaluateEndsWithErrors(t *testing.T) {
+	b := newBench(t, 20)
+	for _, c := range []struct {
+		classes int
+		o       EvalOptions
+	}{{2, EvalOptions{Batch: 8}}, {10, EvalOptions{Batch: 0}}} {
+		e, err := Evaluate(t.Context(), constant{tensor.New(tensor.F32, c.classes)}, b.source, c.o)
+		if err == nil || err == io.EOF {
+			t.Errorf("%+v: %+v, %v", c, e, err)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package train
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// What is trained takes three of its size, with the gradient and what sgd keeps; the rest one.
+func TestMemoryOf(t *testing.T) {
+	m, err := models.Build("lenet-bn", models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := int64(0)
+	for _, s := range m.Graph.State {
+		n := int64(tensor.Count(s.Shape)) * 4
+		if state += n; s.Role.Trained() {
+			state += 2 * n
+		}
+	}
+	one, err := MemoryOf("lenet-bn", "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	four, err := MemoryOf("lenet-bn", "28x28", 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.State != state || four.State != state || four.Activations != 4*one.Activations ||
+		four.Recomputed != 4*one.Recomputed || one.Batch != 1 || four.Batch != 4 || one.Input != four.Input {
+		t.Errorf("%+v and %+v, want a state of %d", *one, *four, state)
+	}
+	if one.Recomputed <= 0 || one.Recomputed > one.Activations {
+		t.Errorf("%+v", *one)
+	}
+	wide, err := MemoryOf("unet-bn", "32x64", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	high, err := MemoryOf("unet-bn", "64x32", 1)
+	if err != nil || wide.Activations != high.Activations || wide.Input == high.Input {
+		t.Errorf("%+v and %+v, %v", *wide, *high, err)
+	}
+	for _, c := range []struct {
+		name, size string
+		batch      int
+		want       string
+	}{
+		{"lenet", "", 1, "lenet"}, {"unet-bn", "32", 1, "size"}, {"unet-bn", "32x32x3", 1, "size"},
+		{"unet-bn", "x", 1, "size"}, {"unet-bn", "32x32", 0, "batch"}, {"unet-bn", "1x1", 1, ""},
+	} {
+		if need, err := MemoryOf(c.name, c.size, c.batch); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %+v, %v", c, need, err)
+		}
+	}
+}
+
+// Memory is tight where some device has less than its share of a batch takes; none is said to be free where
+// that is not known.
+func TestTight(t *testing.T) {
+	b := newBench(t, 24)
+	p, err := newPlan(&b.recipe, b.model(), b.config(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := int64(p.program.Function(graph.Train).ActivationBytes())
+	state := stateBytes(p.program.State)
+	for _, c := range []struct {
+		free  []int64
+		tight bool
+	}{
+		{nil, false}, {[]int64{0}, false}, {[]int64{1}, true}, {[]int64{state + 16*row}, false},
+		{[]int64{state + 16*row - 1}, true},
+		{[]int64{0, state + 8*row}, false}, {[]int64{0, state + 8*row - 1}, true},
+		{[]int64{0, 0, state + 6*row}, false}, {[]int64{0, 0, state + 6*row - 1}, true},
+	} {
+		p.config.Devices = nil
+		for _, free := range c.free {
+			p.config.Devices = append(p.config.Devices,
+				parallel.Member{Device: described{info: device.Info{MemoryFree: free}}})
+		}
+		if got := p.tight(); got != c.tight {
+			t.Errorf("free %v, %d a row, state %d: %v", c.free, row, state, got)
+		}
+	}
+	p.config.Devices = nil
+	for want, same := range map[string]bool{"": true, "auto": true, "none": true, "all": false} {
+		p.config.Recompute = want
+		if got, err := p.loaded(); err != nil || (got == p.program) != same {
+			t.Errorf("recompute %q: the program is the same: %v, %v", want, got == p.program, err)
+		}
+	}
+	p.config.Recompute = "x"
+	if _, err := p.loaded(); err == nil {
+		t.Error("recompute x was taken")
+	}
+	p.config.Devices = []parallel.Member{{Device: described{info: device.Info{MemoryFree: 1}}}}
+	for want, same := range map[string]bool{"": false, "auto": false, "none": true} {
+		p.config.Recompute = want
+		if got, err := p.loaded(); err != nil || (got == p.program) != same {
+			t.Errorf("recompute %q, tight memory: the program is the same: %v, %v", want, got == p.program, err)
+		}
+	}
+}

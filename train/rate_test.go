@@ -1,0 +1,73 @@
+package train
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+)
+
+func TestSetLR(t *testing.T) {
+	for text, want := range map[string]float64{
+		"": models.DefaultLR("lenet-bn"), "0.1": 0.1, "0.1@256": 0.1, "0.1@512": 0.05, "0.1@1": 25.6,
+		"0.1@0": -1, "0.1@-1": -1, "0.1@x": -1, "x": -1, "x@2": -1, "0.1@": -1,
+	} {
+		r := DefaultRecipe("lenet-bn")
+		r.LR, r.Batch, r.Accumulate = -1, 128, 2
+		if err := r.SetLR(text); (err != nil) != (want < 0) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if want > 0 && math.Abs(r.LR-want) > 1e-12 {
+			t.Errorf("%q: %g, want %g", text, r.LR, want)
+		}
+	}
+}
+
+// Polynomial rates by their formula, behind a warm-up too.
+func TestPolynomialRate(t *testing.T) {
+	r := &Recipe{LR: 0.8, Epochs: 4, Batch: 10, Accumulate: 1, Tail: parallel.Keep, Data: Data{Samples: 95}}
+	for schedule, power := range map[string]float64{"poly": 0.9, "poly:2": 2, "poly:0.5": 0.5} {
+		for _, warmup := range []float64{0, 1} {
+			r.Schedule, r.Warmup = schedule, warmup
+			s, err := NewSchedule(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range []int{10, 17, 39} {
+				left := 1 - (float64(step)-10*warmup)/(40-10*warmup)
+				if got, want := s.Rate(step), 0.8*math.Pow(left, power); math.Abs(got-want) > 1e-12 {
+					t.Errorf("%s, warm-up %g: step %d has the rate %g, want %g", schedule, warmup, step, got, want)
+				}
+			}
+		}
+	}
+}
+
+// What ranks have done is added up by rank, and said in a line.
+func TestShares(t *testing.T) {
+	m := newMeter()
+	if m.add(nil); m.shares() != nil || RanksLine(nil) != "" {
+		t.Error("there are no ranks")
+	}
+	m = newMeter()
+	m.since = time.Now().Add(-10 * time.Second)
+	for range 2 {
+		m.add([]parallel.Share{{Rows: 30, Bytes: 1e6, Waited: time.Second, Blocked: time.Second / 2},
+			{Rows: 1, Bytes: 0}})
+	}
+	all := m.shares()
+	near := func(a, b float64) bool { return a > 0.5*b && a <= b }
+	if len(all) != 2 || all[0].Rows != 60 || all[0].Bytes != 2e6 || !near(all[0].Throughput, 6) ||
+		!near(all[0].InputWait, 0.2) || !near(all[0].SyncWait, 0.1) || all[1].Rows != 2 || all[1].InputWait != 0 {
+		t.Errorf("%+v", all)
+	}
+	got := RanksLine([]RankShare{{Rows: 60, Throughput: 6, InputWait: 0.2, SyncWait: 0.1, Bytes: 2e6},
+		{Rows: 1}})
+	want := "ranks 0: 60 rows, 6 img/s, input 20 %, sync 10 %, 2.0 MB sent · " +
+		"1: 1 row, 0 img/s, input 0 %, sync 0 %, 0.0 MB sent"
+	if got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

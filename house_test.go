@@ -122,7 +122,8 @@ plugins/cpu/internal/convolution: plugins/cpu/internal/run
 plugins/cpu/internal/operations: collective device device/class graph plugins/cpu/internal/convolution
 plugins/cpu/internal/operations: plugins/cpu/internal/fusion plugins/cpu/internal/kernel
 plugins/cpu/internal/operations: plugins/cpu/internal/run tensor
-plugins/cpu/internal/plan:     device graph plugins/cpu/internal/fusion
+plugins/cpu/internal/plan:     device device/class graph plugins/cpu/internal/fusion
+plugins/cpu/internal/plan:     plugins/cpu/internal/kernel plugins/cpu/internal/machine
 plugins/cpu/internal/plan:     plugins/cpu/internal/run plugins/cpu/internal/schedule tensor
 plugins/cpu/internal/cpu:      device graph memory plugins/cpu/internal/convolution
 plugins/cpu/internal/cpu:      plugins/cpu/internal/kernel plugins/cpu/internal/machine

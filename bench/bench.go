@@ -133,7 +133,7 @@ func (o Options) measure(ctx context.Context, m *models.Model) (row *Row, err er
 		row.Profile, err = newProfile(f, watch, o.Fleet.Kernels)
 	}
 	if o.Plan && err == nil {
-		row.Profile.Plan, err = planOf(ctx, f, watch.program)
+		err = row.Profile.plan(ctx, f, watch)
 	}
 	return row, err
 }

@@ -92,6 +92,20 @@ func TestProfile(t *testing.T) {
 	}
 }
 
+// A plan says what every product should take.
+func TestPlan(t *testing.T) {
+	p := rows(t, Options{Mode: Infer, Batch: 4, Seconds: 0.01, Profile: true, Plan: true,
+		Fleet: fleet.Options{Threads: 1}})[0].Profile
+	for _, n := range p.Nodes {
+		if (n.Op == "conv" || n.Op == "dense") && !(n.PlanMs > 0) {
+			t.Errorf("%s should take %g ms", n.Name, n.PlanMs)
+		}
+	}
+	if last := p.Plan[len(p.Plan)-1]; !strings.HasPrefix(last, "in the median the plan is ") {
+		t.Errorf("the last line is %q", last)
+	}
+}
+
 // The memory of plugins counts, under a profiler too, which leaves the devices
 // of the fleet as they are.
 func TestPeakMemory(t *testing.T) {

@@ -1,15 +1,12 @@
 package bench
 
 import (
-	"context"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/plugins/cpu"
-	"github.com/bnctl/bnctl/problem"
 )
 
 // Profile is what the nodes of a program took on one device.
@@ -33,6 +30,8 @@ type Node struct {
 	Ms        float64 `json:"ms"` // 0: done as part of another node
 	FlopsMs   float64 `json:"floor_operations_ms"`
 	BytesMs   float64 `json:"floor_bytes_ms"`
+	// PlanMs is how long the plan of the device says that the node takes; 0 without a plan.
+	PlanMs float64 `json:"plan_ms,omitempty"`
 }
 
 // Limits are the rates that floors are counted with.
@@ -64,16 +63,6 @@ func newProfile(f *fleet.Fleet, seen *profiler, kernels string) (*Profile, error
 		p.add(function, seen.runs[function], m.Device.Info().Kernels, f.Precision())
 	}
 	return p, nil
-}
-
-// planOf returns how the one device of f, which has to be the CPU, cuts a program.
-func planOf(ctx context.Context, f *fleet.Fleet, p *graph.Program) ([]string, error) {
-	m := f.Members[0]
-	if name := f.Describe(m.Name).Name; name != "cpu" {
-		return nil, problem.New("plan", "", "it is that of a CPU device, and this is "+name, "")
-	}
-	return cpu.Plan(ctx, p, device.Options{Threads: f.Threads(), Kernels: m.Device.Info().Kernels,
-		Precision: f.Precision()})
 }
 
 // highest returns the highest rates of any node that took some time.

@@ -24,10 +24,13 @@ func Measure(kernels string, threads int) (Limits, error) { return cpu.Measure(k
 // once and kept in the user's cache folder. kernels is as for Measure.
 func Describe(kernels string) ([]string, error) { return cpu.Describe(kernels) }
 
-// Plan returns how a CPU device that is opened with o cuts the functions of p on
-// this machine, as lines for a person.
-func Plan(ctx context.Context, p *graph.Program, o device.Options) ([]string, error) {
-	return cpu.Plan(ctx, p, o)
+// Plan is how a CPU device cuts the functions of a program, and how long that should take.
+type Plan = cpu.Plan
+
+// PlanOf returns the plan of a CPU device that is opened with o on this machine for the
+// functions of p, in runs of so many rows. Nothing is run.
+func PlanOf(ctx context.Context, p *graph.Program, o device.Options, rows int) (*Plan, error) {
+	return cpu.PlanOf(ctx, p, o, rows)
 }
 
 // Main serves the CPU device to the host that started this process, and does

@@ -2,15 +2,25 @@ package cpu
 
 import (
 	"context"
+	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/machine"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 )
 
-// Plan returns how a device that is opened with o cuts the functions of p on this
-// machine, as lines for a person: nothing is run, and no state is read.
-func Plan(ctx context.Context, p *graph.Program, o device.Options) (lines []string, err error) {
+// Plan is how a device cuts the functions of a program, and how long that should take.
+type Plan struct {
+	Lines []string // for a person
+	// Times are those of the nodes of each function by what is known of the machine, 0
+	// of those that were made part of another.
+	Times map[string][]time.Duration
+}
+
+// PlanOf returns the plan of a device that is opened with o on this machine, for runs of so
+// many rows: nothing is run, and no state is read.
+func PlanOf(ctx context.Context, p *graph.Program, o device.Options, rows int) (*Plan, error) {
 	opened, err := Provider{}.Open(ctx, device.DefaultID, o)
 	if err != nil {
 		return nil, err
@@ -22,7 +32,26 @@ func Plan(ctx context.Context, p *graph.Program, o device.Options) (lines []stri
 		return nil, err
 	}
 	defer e.free()
-	return append(d.Schedule.Lines(), e.explain()...), nil
+	return &Plan{Lines: append(d.Schedule.Lines(), e.explain()...), Times: e.predict(rows)}, nil
+}
+
+// predict returns how long the nodes of every function should take for so many rows.
+func (e *Executable) predict(rows int) map[string][]time.Duration {
+	d, all := e.device, map[string][]time.Duration{}
+	here := machine.System()
+	of := plan.Predictor{Machine: here, Rates: ratesOf(here, d.Kernels).Rates, On: &d.Machine, Rows: rows,
+		Threads: d.info.Threads, State: e.StateBytes()}
+	for _, f := range e.program.Functions {
+		times := of.Times(e.functions[f.Name])
+		for i := range f.Nodes {
+			if out := f.Nodes[i].Out; len(out) > 0 {
+				all[f.Name] = append(all[f.Name], times[out[0]])
+			} else {
+				all[f.Name] = append(all[f.Name], 0)
+			}
+		}
+	}
+	return all
 }
 
 // explain returns how the functions of the program are cut.

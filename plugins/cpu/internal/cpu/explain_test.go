@@ -17,31 +17,44 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/plans from what the planner decides")
 
-// machines are descriptions of processors, as their makers and systems give them.
-var machines = map[string]machine.Description{
-	"cascade-lake":    described("Intel Xeon (Cascade Lake)", 32<<10, 1<<20, 36<<20, 24),
-	"ice-lake":        described("Intel Xeon (Ice Lake)", 48<<10, 1280<<10, 54<<20, 36),
-	"sapphire-rapids": described("Intel Xeon (Sapphire Rapids)", 48<<10, 2<<20, 105<<20, 56),
-	"zen3":            described("AMD EPYC (Zen 3)", 32<<10, 512<<10, 32<<20, 8),
-	"zen4":            described("AMD EPYC (Zen 4)", 32<<10, 1<<20, 32<<20, 8),
-	"zen5":            described("AMD EPYC (Zen 5)", 48<<10, 1<<20, 32<<20, 8),
-	"neoverse-n1":     described("Arm Neoverse N1", 64<<10, 1<<20, 32<<20, 64),
-	"laptop":          described("a laptop", 32<<10, 256<<10, 4<<20, 2),
+// processor is a machine that need not be here.
+type processor struct {
+	description machine.Description
+	rates       machine.Rates
 }
 
-// described returns a description; l3 is for so many cores.
-func described(name string, l1, l2, l3, cores int) machine.Description {
-	return machine.Description{Processor: name, Cores: cores, Present: cores,
-		L1: machine.Cache{Bytes: l1, Shared: 1}, L2: machine.Cache{Bytes: l2, Shared: 1},
-		L3: machine.Cache{Bytes: l3, Shared: cores}}
+// machines are processors, as their makers and systems describe them, with rates of a core that
+// were measured (Cascade Lake, Sapphire Rapids, Zen 3 and 5) or are taken to be such.
+var machines = map[string]processor{
+	"cascade-lake":    described("Intel Xeon (Cascade Lake)", 32<<10, 1<<20, 36<<20, 24, 147, 14, 8),
+	"ice-lake":        described("Intel Xeon (Ice Lake)", 48<<10, 1280<<10, 54<<20, 36, 160, 16, 10),
+	"sapphire-rapids": described("Intel Xeon (Sapphire Rapids)", 48<<10, 2<<20, 105<<20, 56, 158, 28, 14),
+	"zen3":            described("AMD EPYC (Zen 3)", 32<<10, 512<<10, 32<<20, 8, 102, 17, 13),
+	"zen4":            described("AMD EPYC (Zen 4)", 32<<10, 1<<20, 32<<20, 8, 118, 30, 25),
+	"zen5":            described("AMD EPYC (Zen 5)", 48<<10, 1<<20, 32<<20, 8, 250, 40, 30),
+	"neoverse-n1":     described("Arm Neoverse N1", 64<<10, 1<<20, 32<<20, 64, 40, 15, 12),
+	"laptop":          described("a laptop", 32<<10, 256<<10, 4<<20, 2, 90, 25, 12),
+	"slow-l3":         described("a laptop whose L3 is slow", 32<<10, 256<<10, 8<<20, 2, 140, 9, 5),
 }
+
+// described returns a processor; l3 is for so many cores, the rates are 1e9 operations or bytes
+// read per second.
+func described(name string, l1, l2, l3, cores int, flops, readL3, read float64) processor {
+	return processor{machine.Description{Processor: name, Cores: cores, Present: cores,
+		L1: machine.Cache{Bytes: l1, Shared: 1}, L2: machine.Cache{Bytes: l2, Shared: 1},
+		L3: machine.Cache{Bytes: l3, Shared: cores}},
+		machine.Rates{Flops: 1e9 * flops, L3: 1e9 * readL3, Memory: 1e9 * read}}
+}
+
+// schedule returns the schedule for the processor.
+func (p processor) schedule() schedule.Schedule { return schedule.For(p.description, p.rates) }
 
 // Plans for machines that are not here: go test ./plugins/cpu/internal/cpu -run TestPlans -update
 func TestPlans(t *testing.T) {
 	for name, m := range machines {
-		lines := schedule.For(m).Lines()
+		lines := m.schedule().Lines()
 		for _, model := range []string{"resnet50", "mobilenetv2"} {
-			lines = append(append(lines, "", model), planOf(t, model, schedule.For(m))...)
+			lines = append(append(lines, "", model), planOf(t, model, m.schedule())...)
 		}
 		got, path := strings.Join(lines, "\n")+"\n", filepath.Join("testdata", "plans", name+".txt")
 		if *update {
@@ -85,7 +98,8 @@ func TestScheduleSameBits(t *testing.T) {
 		LightTiles: 1 << 10, HeavyTiles: 1 << 10, FewTiles: all, SmallSums: all, SomeTiles: 64 << 20,
 		ManyTiles: 64 << 20, Gradient: all, Pairs: 64 << 10}
 	schedules := map[string]schedule.Schedule{"tiny": tiny, "huge": huge,
-		"laptop": schedule.For(machines["laptop"]), "zen5": schedule.For(machines["zen5"])}
+		"laptop": machines["laptop"].schedule(), "zen5": machines["zen5"].schedule(),
+		"slow-l3": machines["slow-l3"].schedule()}
 	input := models.Size{Height: 32, Width: 32, Channels: 3}
 	for _, name := range []string{"resnet20", "mobilenetv2"} {
 		want := ""

@@ -24,12 +24,32 @@ func Describe(kernels string) ([]string, error) {
 		return nil, err
 	}
 	d := machine.System()
-	rates, note := machine.Kept(machine.Folder(), d, set.Name, set.Peak)
-	lines := append(d.Lines(), rates.Line())
+	r, note := machine.Kept(machine.Folder(), d, set.Name, set.Peak)
+	lines := append(d.Lines(), r.Line())
 	if note != "" {
 		lines = append(lines, note)
 	}
 	return lines, nil
+}
+
+// rates are what this process knows of the machine with some kernels.
+type rates struct {
+	machine.Rates
+	note string // why they could not be kept, "" if they are
+}
+
+// known are rates by the name of the kernels.
+var known sync.Map
+
+// ratesOf returns the rates of this machine with a set of kernels: those that are kept, or
+// measured now, once in a process.
+func ratesOf(here machine.Description, set *kernel.Set) rates {
+	if r, ok := known.Load(set.Name); ok {
+		return r.(rates)
+	}
+	r, note := machine.Kept(machine.Folder(), here, set.Name, set.Peak)
+	known.Store(set.Name, rates{r, note})
+	return rates{r, note}
 }
 
 // limitTime is how long each of the limits is measured.

@@ -57,9 +57,13 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 		threads = runtime.GOMAXPROCS(0)
 	}
 	here := machine.System()
+	reached := ratesOf(here, set)
 	d := &Device{info: describe(here, set, threads),
-		Machine: run.Machine{Kernels: set, Schedule: schedule.For(here),
+		Machine: run.Machine{Kernels: set, Schedule: schedule.For(here, reached.Rates),
 			Pool: workers.NewPool(threads), Reduced: precision == device.BF16}}
+	if reached.note != "" {
+		d.info.Description += "; " + reached.note
+	}
 	d.open, d.cancel = context.WithCancel(context.Background())
 	return d, nil
 }

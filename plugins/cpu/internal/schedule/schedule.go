@@ -31,22 +31,43 @@ type Schedule struct {
 // tuned is the L2 that the numbers below were found with.
 const tuned = 1 << 20
 
-// For returns the schedule for a machine. What rows pass through is a share of what
-// is near a core. The other numbers are of registers and of work, not of caches.
-func For(d machine.Description) Schedule {
-	share := func(parts int) int { return near(d) / 16 * parts }
-	return Schedule{Weights: share(8), Rows: 8, Span: share(3), Step: share(5), Far: share(4),
+// For returns the schedule for a machine that reaches these rates. What rows pass
+// through is a share of what is near a core. The other numbers are of registers and
+// of work, not of caches.
+func For(d machine.Description, r machine.Rates) Schedule {
+	share := func(parts int) int { return near(d, r) / 16 * parts }
+	return Schedule{Weights: share(8), Rows: rows(r), Span: share(3), Step: share(5), Far: share(4),
 		Course: share(16), LightTiles: 40, HeavyTiles: 48, FewTiles: 8, SmallSums: 4 << 20, SomeTiles: 2 << 20,
 		ManyTiles: 16 << 20, Gradient: 256, Pairs: 64 << 10}
 }
 
 // near returns the bytes that are near a core: of L2, or, where that is small, a
-// quarter of the core's share of L3. With 512 KiB of L2 and 16 MiB of L3 for a core
-// the numbers for 1 MiB are no slower than those for half; with more than 1 MiB
-// of L2 nobody has measured larger ones.
-func near(d machine.Description) int {
+// quarter of the core's share of L3 if that is quick. With 512 KiB of L2 and 16 MiB of
+// L3 for a core the numbers for 1 MiB are no slower than those for half; with more than
+// 1 MiB of L2 nobody has measured larger ones.
+func near(d machine.Description, r machine.Rates) int {
 	const least = tuned / 8
-	return max(min(max(d.L2.Share(), d.L3.Share()/4), tuned), least)
+	bytes := d.L2.Share()
+	if quick(r) {
+		bytes = max(bytes, d.L3.Share()/4)
+	}
+	return max(min(bytes, tuned), least)
+}
+
+// quick reports whether L3 delivers the rows of a product as fast as a core wants them:
+// the tiles of 16 channels do 8 operations for every byte of a row that they read.
+func quick(r machine.Rates) bool { return r.L3 >= r.Flops/8 }
+
+// rows returns for how many rows heavy weights should be read at a time, so that reading
+// them from memory takes at most a sixteenth of computing with them even in images of
+// 7 by 7, the smallest that have such weights: 8 at least, for which nobody found less better.
+func rows(r machine.Rates) int {
+	const part, positions, least, most = 16, 7 * 7, 8, 32
+	reads := part * r.Flops / (2.0 / 4 * positions) // bytes per second, for one row at a time
+	if !(reads > least*r.Memory) {
+		return least
+	}
+	return int(min(most, reads/r.Memory))
 }
 
 // Lines returns the schedule as sentences for a person.

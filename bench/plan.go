@@ -1,0 +1,60 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/plugins/cpu"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// plan completes a profile with how the one device of f, which has to be the CPU, cuts the
+// program that was seen, and with what its nodes should take, beside what they took.
+func (p *Profile) plan(ctx context.Context, f *fleet.Fleet, seen *profiler) error {
+	m := f.Members[0]
+	if name := f.Describe(m.Name).Name; name != "cpu" {
+		return problem.New("plan", "", "it is that of a CPU device, and this is "+name, "")
+	}
+	o := device.Options{Threads: f.Threads(), Kernels: m.Device.Info().Kernels, Precision: f.Precision()}
+	for _, function := range seen.order {
+		plan, err := cpu.PlanOf(ctx, seen.program, o, seen.runs[function].rows)
+		if err != nil {
+			return err
+		}
+		p.Plan = plan.Lines
+		times, next := plan.Times[function.Name], 0
+		for i := range p.Nodes {
+			if n := &p.Nodes[i]; n.Function == function.Name && n.Name != "" {
+				n.PlanMs = float64(times[next]) / float64(time.Millisecond)
+				next++
+			}
+		}
+	}
+	p.Plan = append(p.Plan, p.compared()...)
+	return nil
+}
+
+// compared returns what nodes should take beside what they took, as lines for a person.
+func (p *Profile) compared() []string {
+	lines := []string{"", "what nodes should take by the rates of the machine, and took, in ms"}
+	var off []float64
+	for _, n := range p.Nodes {
+		if n.Name != "" && n.Ms > 0 && n.PlanMs > 0 {
+			part := n.PlanMs/n.Ms - 1
+			off = append(off, math.Abs(part))
+			lines = append(lines, fmt.Sprintf("%-32s  %9.3f  %9.3f  %+5.0f %%", n.Name, n.PlanMs, n.Ms,
+				100*part))
+		}
+	}
+	if len(off) == 0 {
+		return nil
+	}
+	slices.Sort(off)
+	return append(lines,
+		fmt.Sprintf("in the median the plan is %.0f %% off what a node took", 100*off[len(off)/2]))
+}

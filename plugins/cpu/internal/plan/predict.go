@@ -1,0 +1,108 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/machine"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
+)
+
+// Predictor says how long nodes take by what the machine is and does.
+type Predictor struct {
+	Machine machine.Description
+	Rates   machine.Rates
+	On      *run.Machine
+	Rows    int // of a run
+	Threads int
+	State   int // bytes of the program's state
+}
+
+// Times returns how long the nodes of a compiled function should take, by the first
+// results that they had in the function as it was given. What was made part of
+// another node is in that.
+func (p *Predictor) Times(fn *run.Function) map[graph.Value]time.Duration {
+	times := map[graph.Value]time.Duration{}
+	for i := range fn.Nodes {
+		if n := &fn.Nodes[i]; len(n.Out) > 0 {
+			seconds := p.work(fn, n).Seconds(p.Rates) / float64(p.Threads)
+			times[fn.Given(n.Out[0])] = time.Duration(seconds * float64(time.Second))
+		}
+	}
+	return times
+}
+
+// work returns what node n has to do for all rows.
+func (p *Predictor) work(fn *run.Function, n *graph.Node) (w schedule.Work) {
+	if l, ok := class.LayerOf(fn.Function, n); ok {
+		w = p.layer(l)
+	} else {
+		w.Passes, _ = fn.Cost(n).At(p.Rows)
+	}
+	for _, values := range [][]graph.Value{n.In, n.Out} {
+		for _, v := range values {
+			if v != graph.None {
+				p.reach(&w, fn.Known[v])
+			}
+		}
+	}
+	return w
+}
+
+// layer returns what a product has to do.
+func (p *Predictor) layer(l class.Layer) (w schedule.Work) {
+	taps, pixels := l.Kernel[0]*l.Kernel[1], p.Rows*l.OH*l.OW
+	switch a := class.Choose(l, p.On.Precision(), p.On.Kernels.Class); a {
+	case class.Winograd2:
+		return p.tiles(l, 2)
+	case class.Winograd4:
+		return p.tiles(l, 4)
+	case class.Depthwise, class.DepthwiseRows:
+		w.Depthwise = 2 * float64(pixels*taps*l.O)
+	default:
+		run, width := l.C/l.Groups, (l.O/l.Groups+kernel.Lanes-1)/kernel.Lanes*kernel.Lanes
+		w.Products = 2 * float64(pixels*taps*run*l.Groups*width) * begins(l, taps, run)
+	}
+	return w
+}
+
+// begins is how much longer products take for what every tile of registers does before and
+// after its chains, and for every tap: about as long as so many values of a run.
+func begins(l class.Layer, taps, run int) float64 {
+	const perTile, perTap = 12, 4
+	if l.Narrow() { // a row of the kernel is one tap
+		taps, run = l.Kernel[0], run*l.Kernel[1]
+	}
+	return 1 + perTile/float64(max(taps*run, 1)) + perTap/float64(max(run, 1))
+}
+
+// tiles returns what a product by Winograd tiles has to do, with this side.
+func (p *Predictor) tiles(l class.Layer, side int) schedule.Work {
+	const transforms = 6 // operations for a value of a tile, there and back
+	values := p.Rows * ((l.OH + side - 1) / side) * ((l.OW + side - 1) / side) * (side + 2) * (side + 2)
+	return schedule.Work{Tiles: 2 * float64(values*l.C*l.O), Passes: float64(values * transforms * (l.C + l.O))}
+}
+
+// reach adds the bytes of a value to what caches or memory have to deliver.
+func (p *Predictor) reach(w *schedule.Work, v *run.Value) {
+	l2, l3 := p.Machine.L2.Share(), p.Machine.L3.Share()
+	bytes, held := v.Held(), v.Held()
+	switch {
+	case v.State != nil:
+		held = p.State
+	case v.Kind == graph.Rows:
+		bytes = v.Size() * p.Rows
+		if !v.Local {
+			held = bytes
+		}
+	}
+	switch {
+	case held > l3:
+		w.Memory += float64(bytes)
+	case held > l2/2:
+		w.L3 += float64(bytes)
+	}
+}

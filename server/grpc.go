@@ -69,18 +69,27 @@ func (s service) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.
 	if err := l.grow(unpacked(in)); err != nil {
 		return nil, err
 	}
+	if err := s.admit(in.ModelName, in.ModelVersion); err != nil {
+		keepRaw(in)
+		return nil, err
+	}
 	a, err := s.infer(ctx, in.ModelName, in.ModelVersion,
 		func(*served) (*protocol.Request, error) { return requestOf(in) })
 	if err != nil {
 		return nil, err
 	}
-	for _, b := range in.RawInputContents {
-		keepBuffer(b)
-	}
+	keepRaw(in)
 	began := time.Now()
 	out := answerOf(a)
 	recordOf(ctx).encoded = time.Since(began)
 	return out, nil
+}
+
+// keepRaw takes back the memory of elements that nobody reads any more.
+func keepRaw(in *pb.ModelInferRequest) {
+	for _, b := range in.RawInputContents {
+		keepBuffer(b)
+	}
 }
 
 // unpacked returns how many bytes a request takes. Of elements in the field of

@@ -12,6 +12,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// admit refuses a request for a model that is not there, or in whose queue not
+// even one row has room: under load most are refused, and should cost little.
+func (s *Server) admit(name, version string) error {
+	m, err := s.find(name, version)
+	if err == nil && m.queue.Full() {
+		err = refusal(batching.Full)
+	}
+	return err
+}
+
 // infer answers a request for a model with one version of it. read returns the
 // request as that version takes it.
 func (s *Server) infer(ctx context.Context, name, version string,

@@ -22,7 +22,7 @@ func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
 	defer done()
 	l := lease{room: &s.room}
 	defer l.end()
-	if _, err := s.findPath(r); err != nil {
+	if err := s.admit(r.PathValue("name"), r.PathValue("version")); err != nil { // before its body takes memory
 		return err
 	}
 	body, err := s.body(w, r, &l)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/bnctl/bnctl/server/batching"
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -161,6 +163,44 @@ func TestQueueIsFull(t *testing.T) {
 	if counts[200] == 0 || counts[429] == 0 || counts[200]+counts[429] != 40 {
 		t.Errorf("%v", counts)
 	}
+}
+
+// Where no row has room, a request is refused before its body comes, which then
+// takes no memory.
+func TestRefusedBeforeTheBody(t *testing.T) {
+	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
+	m, x := s.all()[0], pictures(rand.New(rand.NewPCG(1, 1)), 1)
+	stuck, release := m.queue, make(chan struct{})
+	in := m.model.Input()
+	m.queue = batching.New(in.DType, in.Shape, batching.Options{MaxBatch: 1, MaxQueue: 1},
+		func(tensor.Tensor) ([]tensor.Tensor, error) { <-release; return nil, errors.New("lost") })
+	var all sync.WaitGroup
+	for _, waiting := range []int{0, 1} { // one is computed, one waits
+		all.Go(func() { ask(t, s, "POST", "/v2/models/m/infer", x.Bytes, jsonLength, "0") })
+		until(t, "the request", func() bool {
+			return s.active.Load() == int64(waiting+1) && m.queue.Waiting() == waiting
+		})
+	}
+	c, err := net.Dial("tcp", s.HTTP())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprint(c, "POST /v2/models/m/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 784\r\n\r\n")
+	until(t, "the refusal", func() bool {
+		return bytes.Contains(ask(t, s, "GET", "/metrics", nil).body, []byte(`code="429"`))
+	})
+	if n := s.room.taken.Load(); n != int64(2*len(x.Bytes)) {
+		t.Errorf("%d bytes are taken", n)
+	}
+	_, _ = c.Write(x.Bytes)
+	if r, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || r.StatusCode != 429 {
+		t.Errorf("%v, %v", r, err)
+	}
+	close(release)
+	all.Wait()
+	m.queue.Close()
+	m.queue = stuck
 }
 
 // A body that does not come is given up, and its room with it. What takes long

@@ -20,7 +20,7 @@ func withSignals(ctx context.Context, asJSON bool, stderr io.Writer) (context.Co
 	return interrupt.Notify(ctx, interrupt.Options{Grace: grace,
 		First: func(s interrupt.Signal) {
 			if rankName() == "" {
-				fmt.Fprintf(stderr, "bnctl: %s: finishing the step; once more stops at once\n", s.Name())
+				fmt.Fprintf(stderr, "bnctl: %s: finishing what is under way; once more stops at once\n", s.Name())
 			}
 		},
 		Again: func(s interrupt.Signal) { os.Exit(codeOfSignal(s)) },

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -15,33 +16,51 @@ func (b *bench) alone(n network) error {
 	}
 	say(n.name, "", "")
 	say("---", "---", "---")
-	single, err := b.single(path, n)
-	if err != nil {
-		return err
+	var single time.Duration
+	if b.capacity == 0 {
+		if single, err = b.single(path, n); err != nil {
+			return err
+		}
 	}
 	s, err := b.serve(path, n, nil, "--threads", "1")
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	ways, want, err := b.ways(s, n)
+	ways, want, err := b.ways(s, n, dialShared)
 	if err != nil {
 		return err
 	}
 	defer closeAll(ways)
-	capacity, err := b.saturated(path, n, s, ways[:2], want)
-	if err != nil {
-		return err
+	capacity := b.capacity
+	if capacity == 0 {
+		if capacity, err = b.saturated(path, n, s, ways[:2], want); err != nil {
+			return err
+		}
+		b.halfLoaded(capacity/2, single, ways[0], want, s)
 	}
-	before := s.use()
-	half := load(ways[0], want, capacity/2, b.long(capacity/2), s, 0)
-	used := s.use().since(before)
-	p50, p99 := half.quantile(0.5), half.quantile(0.99)
-	say("half of that, HTTP",
-		fmt.Sprintf("p50 %s, p99 %s, p99.9 %s ms", ms(p50), ms(p99), ms(half.quantile(0.999))),
-		fmt.Sprintf("p99 is %.1f of one in flight; %s; %s", float64(p99)/float64(single), half, used))
 	b.overloaded(capacity, n, ways[0], want, s)
 	return nil
+}
+
+// halfLoaded asks for so many rows a second, in several turns: what else the
+// machine does in one of them is not the server's.
+func (b *bench) halfLoaded(rate float64, single time.Duration, w way, want []byte, s *server) {
+	before, all := s.use(), []*outcome{}
+	for range b.rounds {
+		all = append(all, load(w, want, rate, b.long(rate), s, 0))
+	}
+	used := s.use().since(before)
+	slices.SortFunc(all, func(x, y *outcome) int { return cmp.Compare(x.quantile(0.99), y.quantile(0.99)) })
+	half, each := all[len(all)/2], ""
+	for _, o := range all {
+		each += " " + ms(o.quantile(0.99))
+	}
+	p99 := half.quantile(0.99)
+	say("half of that, HTTP",
+		fmt.Sprintf("p50 %s, p99 %s, p99.9 %s ms", ms(half.quantile(0.5)), ms(p99), ms(half.quantile(0.999))),
+		fmt.Sprintf("p99 is %.1f of one in flight (all turns:%s); %s; %s", float64(p99)/float64(single), each,
+			half, used))
 }
 
 // saturated asks for more than there can be, in turns with bnctl bench.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"sync"
 )
 
 // asker asks for one row; it may be used by many goroutines.
@@ -22,11 +21,11 @@ var busy = fmt.Errorf("busy")
 
 // overHTTP asks by HTTP/1.1, with requests that are written once.
 type overHTTP struct {
+	dial
 	address string
 	request []byte
 	skip    bool // the answer has JSON in front of the outputs
-	mu      sync.Mutex
-	idle    []*connection
+	idle    connections[*connection]
 }
 
 type connection struct {
@@ -35,14 +34,14 @@ type connection struct {
 }
 
 // newHTTP returns what posts a body.
-func newHTTP(s *server, body []byte, headers string) *overHTTP {
+func newHTTP(s *server, d dial, body []byte, headers string) *overHTTP {
 	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\n%sContent-Length: %d\r\n\r\n", s.url, s.http, headers,
 		len(body))
-	return &overHTTP{address: s.http, request: append([]byte(head), body...), skip: headers != ""}
+	return &overHTTP{dial: d, address: s.http, request: append([]byte(head), body...), skip: headers != ""}
 }
 
 func (h *overHTTP) ask() ([]byte, error) {
-	c, err := h.connect()
+	c, err := h.idle.get(h.connect)
 	if err != nil {
 		return nil, err
 	}
@@ -51,26 +50,19 @@ func (h *overHTTP) ask() ([]byte, error) {
 		c.Close()
 		return nil, err
 	}
-	h.mu.Lock()
-	h.idle = append(h.idle, c)
-	h.mu.Unlock()
+	h.idle.put(c)
 	return out, err
 }
 
 func (h *overHTTP) connect() (*connection, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if n := len(h.idle); n > 0 {
-		c := h.idle[n-1]
-		h.idle = h.idle[:n-1]
-		return c, nil
-	}
-	c, err := net.Dial("tcp", h.address)
+	c, err := h.dial(h.address)
 	if err != nil {
 		return nil, err
 	}
 	return &connection{c, bufio.NewReader(c)}, nil
 }
+
+func (h *overHTTP) close() { h.idle.close() }
 
 func (h *overHTTP) askOn(c *connection) ([]byte, error) {
 	if _, err := c.Write(h.request); err != nil {
@@ -96,10 +88,4 @@ func (h *overHTTP) askOn(c *connection) ([]byte, error) {
 		}
 	}
 	return bytes.Clone(body), nil
-}
-
-func (h *overHTTP) close() {
-	for _, c := range h.idle {
-		c.Close()
-	}
 }

@@ -1,34 +1,61 @@
 package main
 
 import (
-	"context"
-	"errors"
+	"fmt"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/mem"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// overGRPC asks with a message that is written once.
+// overGRPC asks by gRPC, with frames that are written once, as overHTTP asks:
+// grpc-go's own client takes as much of the core that it shares with the server
+// as the server does.
 type overGRPC struct {
-	*grpc.ClientConn
-	ctx     context.Context
-	request []byte
+	dial
+	address string
+	calls   [2]written // the first of a connection, and others
+	message int        // bytes of each that count for windows
+	idle    connections[*stream]
 }
 
-// newGRPC returns what asks for a row of n.
-func newGRPC(ctx context.Context, s *server, n network) (*overGRPC, error) {
-	c, err := grpc.NewClient(s.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+func newGRPC(s *server, d dial, n network) *overGRPC {
+	g := &overGRPC{dial: d, address: s.grpc}
+	g.write(n.message())
+	return g
+}
+
+func (g *overGRPC) ask() ([]byte, error) {
+	c, err := g.idle.get(g.connect)
 	if err != nil {
 		return nil, err
 	}
-	return &overGRPC{c, ctx, n.message()}, nil
+	out, err := c.call(g.message)
+	if err != nil && err != busy {
+		c.Close()
+		return nil, err
+	}
+	g.idle.put(c)
+	if err != nil {
+		return nil, err
+	}
+	return outputs(out)
 }
 
-// message is the ModelInferRequest of proto/inference.
+func (g *overGRPC) connect() (*stream, error) {
+	c, err := g.dial(g.address)
+	if err != nil {
+		return nil, err
+	}
+	s := newStream(c, g.calls)
+	if err := s.greet(); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (g *overGRPC) close() { g.idle.close() }
+
+// message is the ModelInferRequest of proto/inference for a row of n.
 func (n network) message() []byte {
 	text := func(b []byte, field protowire.Number, v string) []byte {
 		return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), v)
@@ -40,21 +67,6 @@ func (n network) message() []byte {
 	in := text(text(text(nil, 1, "x"), 2, "UINT8"), 3, string(shape))
 	return text(text(text(nil, 1, n.name), 5, string(in)), 7, string(n.pixels()))
 }
-
-func (g *overGRPC) ask() ([]byte, error) {
-	var answer []byte
-	err := g.Invoke(g.ctx, "/inference.GRPCInferenceService/ModelInfer", g.request, &answer,
-		grpc.ForceCodecV2(unparsed{}))
-	if status.Code(err) == codes.ResourceExhausted {
-		return nil, busy
-	}
-	if err != nil {
-		return nil, err
-	}
-	return outputs(answer)
-}
-
-func (g *overGRPC) close() { _ = g.Close() } // at the end nobody waits for it
 
 // outputs returns the raw_output_contents of a ModelInferResponse.
 func outputs(message []byte) (raw []byte, err error) {
@@ -71,22 +83,7 @@ func outputs(message []byte) (raw []byte, err error) {
 		message = message[n:]
 	}
 	if raw == nil {
-		return nil, errors.New("the answer has no outputs")
+		return nil, fmt.Errorf("the answer has no outputs")
 	}
 	return raw, nil
 }
-
-// unparsed leaves messages as they are.
-type unparsed struct{}
-
-// Marshal implements encoding.CodecV2, as the methods below do.
-func (unparsed) Marshal(v any) (mem.BufferSlice, error) {
-	return mem.BufferSlice{mem.SliceBuffer(v.([]byte))}, nil
-}
-
-func (unparsed) Unmarshal(data mem.BufferSlice, v any) error {
-	*v.(*[]byte) = data.Materialize()
-	return nil
-}
-
-func (unparsed) Name() string { return "proto" }

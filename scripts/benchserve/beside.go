@@ -79,7 +79,7 @@ func (b *bench) sides(n network) (all []*side, err error) {
 		return nil, err
 	}
 	all = append(all, &side{name: "bnctl serve", server: s,
-		asker: newHTTP(s, n.pixels(), "Inference-Header-Content-Length: 0\r\n")})
+		asker: newHTTP(s, dialShared, n.pixels(), "Inference-Header-Content-Length: 0\r\n")})
 	batch, edge := strconv.Itoa(n.batch), strconv.Itoa(n.shape[0])
 	for _, threads := range []string{"1", "2"} {
 		for _, words := range [][]string{
@@ -93,7 +93,7 @@ func (b *bench) sides(n network) (all []*side, err error) {
 				return all, fmt.Errorf("%s: %w", words[0], err)
 			}
 			all = append(all, &side{name: words[0] + ", threads: " + threads, server: s,
-				asker: newHTTP(s, n.floats(), "")})
+				asker: newHTTP(s, dialShared, n.floats(), "")})
 		}
 	}
 	return all, nil

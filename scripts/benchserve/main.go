@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -26,6 +27,7 @@ type options struct {
 	networks string
 	device   int           // the core of the device; -1: any
 	overload time.Duration // at twice the capacity
+	capacity float64       // images a second, if it is known
 	turn     time.Duration // of a rate
 	rounds   int
 	peers    bool
@@ -40,6 +42,7 @@ func main() {
 	flag.StringVar(&o.networks, "networks", "resnet20,resnet50,mobilenetv2", "names of the zoo")
 	flag.IntVar(&o.device, "device", -1, "the core of the device; -1: any")
 	flag.DurationVar(&o.overload, "overload", time.Minute, "how long twice the capacity is asked for")
+	flag.Float64Var(&o.capacity, "capacity", 0, "images a second: only twice that is asked for; 0: measured")
 	flag.DurationVar(&o.turn, "turn", 5*time.Second, "how long a rate is measured in a round")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each side is measured, in turn")
 	flag.BoolVar(&o.peers, "peers", false, "compare with servers of others")
@@ -47,6 +50,8 @@ func main() {
 	flag.StringVar(&o.modules, "modules", "", "folder with onnxruntime-node")
 	flag.StringVar(&o.python, "python", "/usr/bin/python3", "a Python with torch, fastapi and uvicorn")
 	flag.Parse()
+	debug.SetGCPercent(-1) // a collection here would be on the server's core
+	debug.SetMemoryLimit(1 << 30)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, o); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -42,7 +43,7 @@ func (b *bench) serve(path string, n network, heard io.Writer, more ...string) (
 
 // start starts a program and returns the first line that it prints.
 func (b *bench) start(heard io.Writer, env []string, name string, args ...string) (*server, []byte, error) {
-	var said lines
+	var said bytes.Buffer
 	if heard == nil {
 		heard = &said
 	}
@@ -59,7 +60,7 @@ func (b *bench) start(heard io.Writer, env []string, name string, args ...string
 	line, err := lines.ReadBytes('\n')
 	if err != nil {
 		s.close()
-		return nil, nil, fmt.Errorf("%s ended at once: %s", name, &said.text)
+		return nil, nil, fmt.Errorf("%s ended at once: %s", name, &said)
 	}
 	go func() { _, _ = io.Copy(io.Discard, lines) }()
 	return s, line, nil

@@ -1,42 +1,51 @@
 package main
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"os"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // single asks for one row after another in every way, and returns the median by
 // HTTP. What the device took is in the lines that the server writes of each
 // request, which costs it some microseconds.
 func (b *bench) single(path string, n network) (first time.Duration, err error) {
-	var log lines
-	s, err := b.serve(path, n, &log, "--threads", "1", "--access-log")
+	log, err := newLog()
+	if err != nil {
+		return 0, err
+	}
+	defer log.Close()
+	s, err := b.serve(path, n, log.File, "--threads", "1", "--access-log")
 	if err != nil {
 		return 0, err
 	}
 	defer s.close()
-	ways, _, err := b.ways(s, n)
+	ways, _, err := b.ways(s, n, dialBare)
 	if err != nil {
 		return 0, err
 	}
 	defer closeAll(ways)
 	for _, w := range ways {
 		log.take()
+		before := s.use()
 		out, err := one(w, b.turn)
 		if err != nil {
 			return 0, err
 		}
+		used := s.use().each(before, len(out.took))
 		time.Sleep(100 * time.Millisecond) // for the last line
 		queue, device, encode := log.take()
 		p50 := out.quantile(0.5)
 		say("one in flight, "+w.name, fmt.Sprintf("p50 %s, p99 %s ms", ms(p50), ms(out.quantile(0.99))),
-			fmt.Sprintf("%.0f us more than the device's %.2f ms (queue %.0f, writing %.0f)",
-				us(p50)-1000*device, device, 1000*queue, 1000*encode))
+			fmt.Sprintf("%.0f us more than the device's %.2f ms (queue %.0f, writing %.0f); %s",
+				us(p50)-1000*device, device, 1000*queue, 1000*encode, used))
 		if first == 0 {
 			first = p50
 		}
@@ -58,26 +67,27 @@ func one(a asker, long time.Duration) (*outcome, error) {
 	return out, nil
 }
 
-// lines is what a server writes of its requests.
+// lines is what a server writes of its requests, in memory: who read a pipe
+// would take turns with the server on its core, and a disk costs it time.
 type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+	*os.File
+	from *bufio.Reader
 }
 
-// Write implements io.Writer.
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
+func newLog() (*lines, error) {
+	fd, err := unix.MemfdCreate("log", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), "log")
+	return &lines{f, bufio.NewReader(io.NewSectionReader(f, 0, math.MaxInt64))}, nil
 }
 
 // take returns the medians, in milliseconds, of what was written since the call before.
 func (l *lines) take() (queue, device, encode float64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	var all [3][]float64
 	for {
-		line, err := l.text.ReadBytes('\n')
+		line, err := l.from.ReadBytes('\n')
 		if err == io.EOF {
 			break
 		}

@@ -13,14 +13,18 @@ import (
 type usage struct {
 	when                time.Time
 	device, front, load time.Duration
+	kept                time.Duration // how long the devices waited for a core that others had
 }
 
 // use returns what the devices and the front of s have used so far, and this process.
 func (s *server) use() usage {
 	all := family(s.cmd.Process.Pid)
-	u := usage{when: time.Now(), front: computed(all[0]), load: computed(os.Getpid())}
+	u := usage{when: time.Now()}
+	u.front, _ = computed(all[0])
+	u.load, _ = computed(os.Getpid())
 	for _, p := range all[1:] {
-		u.device += computed(p)
+		device, kept := computed(p)
+		u.device, u.kept = u.device+device, u.kept+kept
 	}
 	return u
 }
@@ -30,19 +34,30 @@ func (u usage) since(before usage) string {
 	part := func(now, was time.Duration) float64 {
 		return 100 * (now - was).Seconds() / u.when.Sub(before.when).Seconds()
 	}
-	return fmt.Sprintf("device %.0f %%, front %.0f, load %.0f of a core", part(u.device, before.device),
-		part(u.front, before.front), part(u.load, before.load))
+	return fmt.Sprintf("device %.0f %% and %.0f waiting for it, front %.0f, load %.0f of a core",
+		part(u.device, before.device), part(u.kept, before.kept), part(u.front, before.front),
+		part(u.load, before.load))
 }
 
-// computed returns how long the threads of a process have been on a core.
-func computed(process int) (sum time.Duration) {
+// each says how long the front and the load have computed since before for one
+// of so many requests.
+func (u usage) each(before usage, requests int) string {
+	part := func(now, was time.Duration) float64 { return us(now-was) / float64(requests) }
+	return fmt.Sprintf("front %.0f us, load %.0f us of processor time", part(u.front, before.front),
+		part(u.load, before.load))
+}
+
+// computed returns how long the threads of a process have been on a core, and
+// how long they waited for one.
+func computed(process int) (on, waited time.Duration) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", process))
 	for _, path := range tasks {
 		text, _ := os.ReadFile(path)
-		if fields := strings.Fields(string(text)); len(fields) > 0 {
+		if fields := strings.Fields(string(text)); len(fields) > 1 {
 			ns, _ := strconv.ParseInt(fields[0], 10, 64)
-			sum += time.Duration(ns)
+			wait, _ := strconv.ParseInt(fields[1], 10, 64)
+			on, waited = on+time.Duration(ns), waited+time.Duration(wait)
 		}
 	}
-	return sum
+	return on, waited
 }

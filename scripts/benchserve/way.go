@@ -15,13 +15,9 @@ type way struct {
 
 // ways returns how one row may be asked for, and the outputs, which are the same
 // by all of them.
-func (b *bench) ways(s *server, n network) (all []way, want []byte, err error) {
-	g, err := newGRPC(b.ctx, s, n)
-	if err != nil {
-		return nil, nil, err
-	}
-	all = []way{{"HTTP", newHTTP(s, n.pixels(), "Inference-Header-Content-Length: 0\r\n")}, {"gRPC", g},
-		{"JSON", newHTTP(s, n.json(), "")}}
+func (b *bench) ways(s *server, n network, d dial) (all []way, want []byte, err error) {
+	all = []way{{"HTTP", newHTTP(s, d, n.pixels(), "Inference-Header-Content-Length: 0\r\n")},
+		{"gRPC", newGRPC(s, d, n)}, {"JSON", newHTTP(s, d, n.json(), "")}}
 	want, err = all[0].ask()
 	for _, w := range all[1:] {
 		got, other := w.ask()

@@ -92,13 +92,23 @@ func (q *Queue) enter(r *request) error {
 	switch {
 	case q.closed:
 		return Closed
-	case q.rows > 0 && q.rows+n > q.o.MaxQueue:
+	case q.full(n):
 		return Full
 	}
 	q.waiting, q.rows = append(q.waiting, r), q.rows+n
 	q.signal()
 	return nil
 }
+
+// Full reports whether not even one more row can wait now.
+func (q *Queue) Full() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.full(1)
+}
+
+// full reports whether there is no room for n rows. q.mu is held.
+func (q *Queue) full(n int) bool { return q.rows > 0 && q.rows+n > q.o.MaxQueue }
 
 // leave takes out a request that nobody waits for.
 func (q *Queue) leave(r *request) {

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"unsafe"
+)
+
+// dial connects to an address.
+type dial func(address string) (net.Conn, error)
+
+// dialShared is for many requests at a time.
+func dialShared(address string) (net.Conn, error) { return net.Dial("tcp", address) }
+
+// dialBare is for one request at a time: its thread waits in the kernel, with
+// nothing of Go's run time in between, whose hops are tens of microseconds on the
+// server's core.
+func dialBare(address string) (net.Conn, error) {
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	file, err := c.(*net.TCPConn).File()
+	if err == nil {
+		err = syscall.SetNonblock(int(file.Fd()), false)
+	}
+	return bare{c, file}, err
+}
+
+type bare struct {
+	net.Conn
+	file *os.File // blocks
+}
+
+// Read implements net.Conn, as Write does.
+func (b bare) Read(p []byte) (int, error) {
+	n, err := b.call(syscall.SYS_READ, p)
+	if n == 0 && err == nil && len(p) > 0 {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func (b bare) Write(p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		var more int
+		more, err = b.call(syscall.SYS_WRITE, p[n:])
+		n += more
+	}
+	return n, err
+}
+
+func (b bare) call(what uintptr, p []byte) (int, error) {
+	for {
+		n, _, err := syscall.RawSyscall(what, b.file.Fd(), uintptr(unsafe.Pointer(unsafe.SliceData(p))),
+			uintptr(len(p)))
+		switch err {
+		case 0:
+			return int(n), nil
+		case syscall.EINTR, syscall.EAGAIN:
+		default:
+			return 0, err
+		}
+	}
+}
+
+// Close implements net.Conn.
+func (b bare) Close() error {
+	b.file.Close()
+	return b.Conn.Close()
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// written is a call as it goes over a connection.
+type written struct {
+	bytes  []byte
+	frames []int // where they begin
+}
+
+// write makes the frames of calls with a message: of the first of a connection,
+// and of all others, whose headers the server has in its table by then.
+func (g *overGRPC) write(message []byte) {
+	var block bytes.Buffer
+	table := hpack.NewEncoder(&block)
+	for i := range g.calls {
+		block.Reset()
+		for _, h := range [][2]string{{":method", "POST"}, {":scheme", "http"},
+			{":path", "/inference.GRPCInferenceService/ModelInfer"}, {":authority", g.address},
+			{"content-type", "application/grpc"}, {"te", "trailers"}} {
+			_ = table.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]})
+		}
+		g.calls[i] = framed(block.Bytes(), message)
+	}
+	g.message = 5 + len(message)
+}
+
+// framed returns the frames of a call with a block of headers and a message.
+func framed(headers, message []byte) (w written) {
+	var out bytes.Buffer
+	to := http2.NewFramer(&out, nil)
+	_ = to.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: headers, EndHeaders: true})
+	w.frames = []int{0}
+	rest := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
+	for len(rest) > 0 {
+		w.frames = append(w.frames, out.Len())
+		n := min(len(rest), 16<<10) // what every server takes
+		_ = to.WriteData(1, n == len(rest), rest[:n])
+		rest = rest[n:]
+	}
+	w.bytes = out.Bytes()
+	return w
+}
+
+// on returns the call as one of a stream.
+func (w written) on(stream uint32) []byte {
+	for _, at := range w.frames {
+		binary.BigEndian.PutUint32(w.bytes[at+5:], stream)
+	}
+	return w.bytes
+}
+
+// stream is a connection of HTTP/2 with one call at a time.
+type stream struct {
+	net.Conn
+	*http2.Framer
+	calls  [2]written // the first, and others
+	last   uint32     // stream
+	window int        // bytes of calls that the server takes now
+}
+
+func newStream(c net.Conn, calls [2]written) *stream {
+	s := &stream{Conn: c, Framer: http2.NewFramer(c, bufio.NewReader(c)), calls: calls, last: 1, window: 65535}
+	for i := range s.calls {
+		s.calls[i].bytes = slices.Clone(calls[i].bytes)
+	}
+	s.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	return s
+}
+
+// greet opens the connection. Answers may have 2 GiB together, which is more
+// than there will be.
+func (s *stream) greet() error {
+	_, err := io.WriteString(s.Conn, http2.ClientPreface)
+	if err == nil {
+		err = s.WriteSettings()
+	}
+	if err == nil {
+		err = s.WriteWindowUpdate(0, 1<<31-1-65535)
+	}
+	return err
+}
+
+// call sends the request, which has so many bytes of data, and returns the answer.
+func (s *stream) call(data int) (answer []byte, err error) {
+	for s.window < data {
+		if _, err := s.read(); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := s.Conn.Write(s.calls[0].on(s.last)); err != nil {
+		return nil, err
+	}
+	s.window -= data
+	defer s.next()
+	for {
+		f, err := s.read()
+		if err != nil {
+			return nil, err
+		}
+		switch f := f.(type) {
+		case *http2.DataFrame:
+			answer = append(answer, f.Data()...)
+		case *http2.MetaHeadersFrame:
+			if f.StreamEnded() {
+				return message(answer, f)
+			}
+		}
+	}
+}
+
+// next is after a call.
+func (s *stream) next() { s.calls[0], s.last = s.calls[1], s.last+2 }
+
+// message returns what is in a message of gRPC, if the call went well.
+func message(answer []byte, end *http2.MetaHeadersFrame) ([]byte, error) {
+	said := map[string]string{}
+	for _, h := range end.Fields {
+		said[h.Name] = h.Value
+	}
+	switch status := said["grpc-status"]; {
+	case status == "8":
+		return nil, busy
+	case status != "0" || len(answer) < 5:
+		return nil, fmt.Errorf("status %q: %s", status, said["grpc-message"])
+	}
+	return answer[5:], nil
+}
+
+// read returns the next frame, and answers what is about the connection.
+func (s *stream) read() (http2.Frame, error) {
+	frame, err := s.ReadFrame()
+	if err != nil {
+		return nil, err
+	}
+	switch f := frame.(type) {
+	case *http2.SettingsFrame:
+		if !f.IsAck() {
+			err = s.WriteSettingsAck()
+		}
+	case *http2.PingFrame:
+		if !f.IsAck() {
+			err = s.WritePing(true, f.Data)
+		}
+	case *http2.WindowUpdateFrame:
+		if f.StreamID == 0 {
+			s.window += int(f.Increment)
+		}
+	case *http2.RSTStreamFrame:
+		if f.StreamID == s.last {
+			err = fmt.Errorf("the stream is reset: %v", f.ErrCode)
+		}
+	case *http2.GoAwayFrame:
+		err = fmt.Errorf("the server goes away: %v", f.ErrCode)
+	}
+	return frame, err
+}

@@ -34,7 +34,8 @@ func bnctlRate(args ...string) func(*bench) (float64, error) {
 	}
 }
 
-// run runs bnctl with --json and reads the last line that it prints into event.
+// run runs bnctl with --json and reads the lines that it prints into event:
+// what a line does not have stays as the one before has it.
 func (b *bench) run(event any, args ...string) error {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(b.ctx, b.bnctl, append(args, "--json", "--quiet")...)
@@ -42,9 +43,10 @@ func (b *bench) run(event any, args ...string) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("bnctl %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(errs.String()))
 	}
-	lines := bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n"))
-	if err := json.Unmarshal(lines[len(lines)-1], event); err != nil {
-		return fmt.Errorf("bnctl %s printed %q: %w", strings.Join(args, " "), out.String(), err)
+	for line := range bytes.Lines(bytes.TrimSpace(out.Bytes())) {
+		if err := json.Unmarshal(line, event); err != nil {
+			return fmt.Errorf("bnctl %s printed %q: %w", strings.Join(args, " "), out.String(), err)
+		}
 	}
 	return nil
 }

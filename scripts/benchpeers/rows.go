@@ -38,24 +38,38 @@ func groups() []string {
 
 // rows returns all rows.
 func rows() []row {
-	return slices.Concat(inferRows(), halfInferRows(), trainRows(), halfTrainRows(), pixelRows(), deviceRows(),
-		processRows(), coldRows(), inputRows())
+	return slices.Concat(inferRows(), untunedRows(), halfInferRows(), trainRows(), halfTrainRows(), pixelRows(),
+		deviceRows(), processRows(), coldRows(), inputRows())
 }
 
 var threadCounts = []int{1, 2}
 
+// predicted is a network that predicts, and the batches that are measured.
+type predicted struct {
+	name    string
+	batches []int
+}
+
 // inferRows are predictions against the best of ONNX Runtime, oneDNN and PyTorch, where the
 // first has the same weights.
 func inferRows() []row {
-	var list []row
-	for _, m := range []struct {
-		name    string
-		batches []int
-	}{{"resnet20", []int{1, 32, 256}}, {"resnet18", []int{1, 8, 32}}, {"resnet50", []int{1, 8, 32}},
-		{"mobilenetv2", []int{1, 8, 32}}} {
+	return predictions("infer", 1.3, 2, predicted{"resnet20", []int{1, 32, 256}},
+		predicted{"resnet18", []int{1, 8, 32}}, predicted{"resnet50", []int{1, 8, 32}},
+		predicted{"mobilenetv2", []int{1, 8, 32}})
+}
+
+// untunedRows are the same with networks that no kernel was tuned for.
+func untunedRows() []row {
+	return predictions("infer-untuned", 1.2, 1.6, predicted{"resnet34", []int{1, 16}},
+		predicted{"resnet101", []int{1, 16}}, predicted{"vgg16-bn", []int{1, 16}})
+}
+
+// predictions returns the rows of networks, each on one thread and on two.
+func predictions(group string, must, aim float64, networks ...predicted) (list []row) {
+	for _, m := range networks {
 		for _, batch := range m.batches {
 			for _, threads := range threadCounts {
-				list = append(list, row{group: "infer", unit: "img/s", must: 1.3, aim: 2, threads: threads,
+				list = append(list, row{group: group, unit: "img/s", must: must, aim: aim, threads: threads,
 					name: fmt.Sprintf("%s, batch %d, %s", m.name, batch, count(threads, "thread")),
 					ours: side{"bnctl", bnctlRate(modelFile(m.name), "--mode", "infer",
 						"--batch", fmt.Sprint(batch), "--threads", fmt.Sprint(threads))},

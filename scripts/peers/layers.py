@@ -33,7 +33,7 @@ class Layers:
                      module.padding[0], module.groups)
         elif what is nn.MaxPool2d:
             self.add(node, "max", *shape(inputs[0]), *shape(node)[1:], module.kernel_size, module.stride, module.padding)
-        elif what in (nn.AdaptiveAvgPool2d, F.adaptive_avg_pool2d):
+        elif what in (nn.AdaptiveAvgPool2d, F.adaptive_avg_pool2d) and shape(node) != shape(inputs[0]):
             self.add(node, "mean", *shape(inputs[0]))
         elif what is nn.Linear:
             self.add(node, "dense", module.in_features, module.out_features)

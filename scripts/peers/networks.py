@@ -21,6 +21,9 @@ INPUTS = {
     "resnet18": ((3, 224, 224), 1000),
     "resnet50": ((3, 224, 224), 1000),
     "mobilenetv2": ((3, 224, 224), 1000),
+    "resnet34": ((3, 224, 224), 1000),
+    "resnet101": ((3, 224, 224), 1000),
+    "vgg16-bn": ((3, 224, 224), 1000),
     "lenet-bn": ((1, 28, 28), 10),
     "unet-bn": ((3, 256, 256), 6),
     "deeplabv3-resnet50": ((3, 256, 256), 21),
@@ -133,6 +136,9 @@ def build(name):
         "resnet18": torchvision.models.resnet18,
         "resnet50": torchvision.models.resnet50,
         "mobilenetv2": torchvision.models.mobilenet_v2,
+        "resnet34": torchvision.models.resnet34,
+        "resnet101": torchvision.models.resnet101,
+        "vgg16-bn": torchvision.models.vgg16_bn,
         "lenet-bn": LeNetBN,
         "unet-bn": UNetBN,
         "deeplabv3-resnet50": DeepLabV3,
@@ -151,7 +157,10 @@ def scramble(network):
 
 
 def export(folder):
-    for name in ("resnet20", "resnet18", "resnet50", "mobilenetv2") + PIXELS:
+    """Writes what is not there yet."""
+    for name in ("resnet20", "resnet18", "resnet50", "mobilenetv2", "resnet34", "resnet101", "vgg16-bn") + PIXELS:
+        if os.path.exists(os.path.join(folder, name + ".onnx")):
+            continue
         network = scramble(build(name))
         torch.save(network.state_dict(), os.path.join(folder, name + ".pth"))
         options = dict(input_names=["x"], output_names=["y"], opset_version=13, do_constant_folding=True,

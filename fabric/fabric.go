@@ -17,18 +17,24 @@ type Fabric interface {
 	// Size is their number. It never changes.
 	Size() int
 
-	// Send sends a message to another rank. It may return before the message has
-	// arrived, and does not wait until it is received: two ranks may send to each
-	// other before either receives. message is the caller's again when Send returns.
-	Send(ctx context.Context, to int, lane collective.Lane, message []byte) error
+	// Send sends a message to another rank: these pieces, one behind the other. It
+	// may return before the message has arrived, and does not wait until it is
+	// received: two ranks may send to each other before either receives. The pieces
+	// are the caller's again when Send returns.
+	Send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error
 
-	// Receive returns the next message from another rank in a lane; it belongs to
-	// the caller. Three things might happen:
+	// Receive returns the next message from another rank in a lane. It belongs to
+	// the caller; one of 16 bytes or more begins at a multiple of 8. Three things
+	// might happen:
 	// 1. It came, now or before.
 	// 2. ctx ended: the error is its error, and no message is lost by it.
 	// 3. The fabric has ended, here or everywhere, or the peer is known to be gone:
 	// the error wraps Ended and says why.
 	Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error)
+
+	// Reuse gives back a message that was received: whoever received it has done
+	// with it, and others may be received into its memory. Nobody has to.
+	Reuse(message []byte)
 
 	// Abort ends all ranks: whatever they do with the fabric returns an error that
 	// wraps Ended and has the cause in it, if it got there. A fabric may end the

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,31 +71,29 @@ const (
 	callOff             // of the turn
 )
 
-// headerBytes is those before the content of a message: its kind, the turn, and
-// the number of its exchange in the lane.
-const headerBytes = 1 + 8 + 8
+// headerBytes is those before the content of a message: its kind, three zeros, the
+// number of its exchange in the lane, the turn. They keep floats behind them aligned.
+const headerBytes = 4 + 4 + 8
 
 // header begins every message.
 type header struct {
 	kind     kind
 	turn     uint64
-	sequence uint64
+	sequence uint32
 }
 
-// begin returns the header, with room for a content behind it: in memory of an
-// earlier message, nil is none, if that is enough.
-func (h header) begin(room int, memory []byte) []byte {
-	b := append(slices.Grow(memory[:0], headerBytes+room), byte(h.kind))
-	b = binary.LittleEndian.AppendUint64(b, h.turn)
-	return binary.LittleEndian.AppendUint64(b, h.sequence)
+func (h header) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(h.kind))
+	b = binary.LittleEndian.AppendUint32(b, h.sequence)
+	return binary.LittleEndian.AppendUint64(b, h.turn)
 }
 
-func parse(message []byte) (header, []byte, error) {
-	if len(message) < headerBytes || kind(message[0]) > callOff {
-		return header{}, nil, fmt.Errorf("a message of %d bytes is none of bnctl", len(message))
+func parse(message []byte) (header, error) {
+	if len(message) < headerBytes || binary.LittleEndian.Uint32(message) > uint32(callOff) {
+		return header{}, fmt.Errorf("a message of %d bytes is none of bnctl", len(message))
 	}
-	return header{kind(message[0]), binary.LittleEndian.Uint64(message[1:]),
-		binary.LittleEndian.Uint64(message[9:])}, message[headerBytes:], nil
+	return header{kind(message[0]), binary.LittleEndian.Uint64(message[8:]),
+		binary.LittleEndian.Uint32(message[4:])}, nil
 }
 
 // signOfLife tells all peers, every now and then, that this rank is there.
@@ -109,7 +106,7 @@ func (p *Peers) signOfLife(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		m := header{kind: alive}.begin(0, nil)
+		m := header{kind: alive}.append(nil)
 		for to := range p.Size() {
 			for lane := range collective.Lane(collective.Lanes) {
 				if to != p.Rank() && p.fabric.Send(ctx, to, lane, m) != nil {
@@ -121,38 +118,40 @@ func (p *Peers) signOfLife(ctx context.Context) {
 }
 
 // send sends a message and counts it.
-func (p *Peers) send(ctx context.Context, to int, lane collective.Lane, message []byte) error {
+func (p *Peers) send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	switch err := p.fabric.Send(ctx, to, lane, message); {
+	switch err := p.fabric.Send(ctx, to, lane, pieces...); {
 	case errors.Is(err, Ended):
 		return p.end(err)
 	case err != nil:
 		return fmt.Errorf("rank %d: %w", to, err)
 	}
-	p.sent[lane].Add(int64(len(message)))
+	for _, b := range pieces {
+		p.sent[lane].Add(int64(len(b)))
+	}
 	return nil
 }
 
-// receive returns the content of the next message of the present turn that is
-// of the kind wanted. Messages of former turns are dropped, and so is, by who
+// receive returns the next message of the present turn that is of the kind
+// wanted, with its header. Messages of former turns are dropped, and so is, by who
 // wants a record, what is left of the turn. The error wraps collective.Aborted
 // if the peer has called the turn off.
 func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, want header) ([]byte, error) {
 	for {
-		h, content, err := p.next(ctx, from, lane)
+		h, m, err := p.next(ctx, from, lane)
 		switch {
 		case err != nil:
 			return nil, err
 		case h.kind == alive, h.turn < want.turn, want.kind == record && h.kind != record:
 			continue
 		case h.kind == callOff && h.turn == want.turn:
-			return nil, fmt.Errorf("%w: rank %d: %s", collective.Aborted, from, content)
+			return nil, fmt.Errorf("%w: rank %d: %s", collective.Aborted, from, m[headerBytes:])
 		case h != want:
 			return nil, fmt.Errorf("rank %d sent %+v, want %+v: the ranks do not do the same", from, h, want)
 		}
-		return content, nil
+		return m, nil
 	}
 }
 
@@ -173,11 +172,11 @@ func (p *Peers) next(ctx context.Context, from int, lane collective.Lane) (heade
 		case err != nil:
 			return header{}, nil, fmt.Errorf("rank %d: %w", from, err)
 		}
-		h, content, err := parse(m)
+		h, err := parse(m)
 		if err != nil {
 			return h, nil, fmt.Errorf("rank %d: %w", from, err)
 		}
-		return h, content, nil
+		return h, m, nil
 	}
 }
 
@@ -239,12 +238,12 @@ func (p *Peers) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 	h := header{kind: record, turn: p.turn.Load()}
 	all := make([][]byte, p.Size())
 	all[p.Rank()] = mine
-	m := append(h.begin(len(mine), nil), mine...)
+	begin := h.append(nil)
 	for to := range all {
 		if to == p.Rank() {
 			continue
 		}
-		if err := p.send(ctx, to, collective.Moments, m); err != nil {
+		if err := p.send(ctx, to, collective.Moments, begin, mine); err != nil {
 			return nil, err
 		}
 	}
@@ -252,11 +251,11 @@ func (p *Peers) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 		if from == p.Rank() {
 			continue
 		}
-		content, err := p.receive(ctx, from, collective.Moments, h)
+		m, err := p.receive(ctx, from, collective.Moments, h)
 		if err != nil {
 			return nil, err
 		}
-		all[from] = content
+		all[from] = m[headerBytes:]
 	}
 	p.turn.Add(1)
 	return all, nil
@@ -292,13 +291,13 @@ var Agreed = errors.New("the ranks have agreed to stop")
 // Nothing of this rank may be under way any more. Gather comes next.
 func (p *Peers) CallOff(ctx context.Context, cause string) error {
 	h := header{kind: callOff, turn: p.turn.Load()}
-	m := append(h.begin(len(cause), nil), cause...)
+	begin := h.append(nil)
 	for to := range p.Size() {
 		for lane := range collective.Lane(collective.Lanes) {
 			if to == p.Rank() {
 				continue
 			}
-			if err := p.send(ctx, to, lane, m); err != nil {
+			if err := p.send(ctx, to, lane, begin, []byte(cause)); err != nil {
 				return err
 			}
 		}

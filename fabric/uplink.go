@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -15,12 +16,20 @@ import (
 // tree and sends the result to all. With G bytes of results, P ranks and k parts
 // of each value per rank that is (k+1) G (P-1)/P bytes sent by each rank. What
 // is small is not worth two messages, and moments cannot be cut: all parts go to
-// all ranks, and each combines them all.
+// all ranks, and each combines them all. So it is where that takes no more bytes,
+// k G (P-1): two ranks of one part each.
 type Uplink struct {
 	peers *Peers
-	nodes [][]collective.Node      // by rank: Cover of its replicas
-	tree  int                      // leaves
-	sent  [collective.Lanes][]byte // by lane: memory of the last message that was sent
+	nodes [][]collective.Node // by rank: Cover of its replicas
+	tree  int                 // leaves
+	saves bool                // whether sharing out takes fewer bytes than all parts to all ranks
+	lanes [collective.Lanes]lane
+}
+
+// lane is what exchanges of a lane use one after the other.
+type lane struct {
+	message  message
+	assembly *collective.Assembly
 }
 
 // NewUplink returns the uplink of a rank in a run in which each rank holds the
@@ -31,13 +40,23 @@ func NewUplink(p *Peers, counts []int) *Uplink {
 		u.tree += n
 	}
 	next := 0
+	var replicas [][]int
 	for _, n := range counts {
 		var held []int
 		for range n {
 			held = append(held, next)
 			next++
 		}
+		replicas = append(replicas, held)
 		u.nodes = append(u.nodes, collective.Cover(u.tree, held))
+	}
+	most := 0
+	for _, n := range u.nodes {
+		most = max(most, len(n))
+	}
+	u.saves = most+1 < most*len(counts)
+	for i := range u.lanes {
+		u.lanes[i].assembly = collective.NewAssembly(u.tree, replicas)
 	}
 	return u
 }
@@ -54,26 +73,45 @@ const sharedFrom = 16 << 10
 // in the same order on all ranks. The error wraps collective.Aborted if a rank
 // has called the turn off.
 func (u *Uplink) Complete(ctx context.Context, tag collective.Tag, values []collective.Reduction) error {
-	e := &exchange{Uplink: u, values: values, lane: tag.Lane}
-	if err := e.sendParts(ctx, tag.Sequence); err != nil {
+	e := &exchange{Uplink: u, values: values, number: tag.Lane, lane: &u.lanes[tag.Lane],
+		sequence: uint32(tag.Sequence), came: make([][]tensor.Tensor, len(u.nodes))}
+	if err := e.sendParts(ctx); err != nil {
 		return err
 	}
-	if err := e.receiveParts(ctx, tag.Sequence); err != nil {
+	if err := e.receiveParts(ctx); err != nil {
 		return err
 	}
-	return e.shareResults(ctx, tag.Sequence)
+	return e.shareResults(ctx)
 }
 
 // exchange is one that is under way.
 type exchange struct {
 	*Uplink
-	values []collective.Reduction
-	lane   collective.Lane
+	*lane
+	number   collective.Lane
+	sequence uint32
+	values   []collective.Reduction
+	came     [][]tensor.Tensor // by rank: its parts of this rank's share, value by value
+}
+
+func (e *exchange) header(k kind) header { return header{k, e.peers.turn.Load(), e.sequence} }
+
+// others calls f for every other rank.
+func (e *exchange) others(f func(rank int) error) error {
+	for rank := range e.nodes {
+		if rank == e.peers.Rank() {
+			continue
+		}
+		if err := f(rank); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // shared reports whether every rank combines a share of a value.
 func (e *exchange) shared(v *collective.Reduction) bool {
-	return v.Op == collective.Sum && len(v.Result.Bytes) >= sharedFrom
+	return e.saves && v.Op == collective.Sum && len(v.Result.Bytes) >= sharedFrom
 }
 
 // share returns the bytes of a value that a rank combines.
@@ -86,169 +124,148 @@ func (e *exchange) share(v *collective.Reduction, rank int) (from, to int) {
 	return rank * n / e.peers.Size() * size, (rank + 1) * n / e.peers.Size() * size
 }
 
-// A value, or a part of it, begins with a byte that says whether any replica had rows.
-const (
-	absent  = 0
-	present = 1
-)
-
 // sendParts sends to each rank what it is to combine.
-func (e *exchange) sendParts(ctx context.Context, sequence uint64) error {
-	h := header{parts, e.peers.turn.Load(), sequence}
-	for to := range e.nodes {
-		if to == e.peers.Rank() {
-			continue
-		}
-		room := 0
+func (e *exchange) sendParts(ctx context.Context) error {
+	return e.others(func(to int) error {
+		m := &e.message
+		m.begin(e.header(parts))
 		for i := range e.values {
-			a, b := e.share(&e.values[i], to)
-			room += len(e.values[i].Parts) * (1 + b - a)
-		}
-		m := h.begin(room, e.sent[e.lane])
-		for i := range e.values {
-			a, b := e.share(&e.values[i], to)
 			for _, p := range e.values[i].Parts {
-				m = appendPart(m, p.Value, a, b)
+				m.mark(!p.Value.IsZero())
 			}
 		}
-		e.sent[e.lane] = m
-		if err := e.peers.send(ctx, to, e.lane, m); err != nil {
-			return err
+		m.values()
+		for i := range e.values {
+			v := &e.values[i]
+			a, b := e.share(v, to)
+			for _, p := range v.Parts {
+				if !p.Value.IsZero() {
+					m.add(p.Value.Bytes[a:b])
+				}
+			}
 		}
-	}
-	return nil
-}
-
-func appendPart(m []byte, t tensor.Tensor, from, to int) []byte {
-	if t.IsZero() {
-		return append(m, absent)
-	}
-	return append(append(m, present), t.Bytes[from:to]...)
+		return e.peers.send(ctx, to, e.number, m.pieces...)
+	})
 }
 
 // receiveParts receives all parts of this rank's share and combines them into
 // the results.
-func (e *exchange) receiveParts(ctx context.Context, sequence uint64) error {
-	rank := e.peers.Rank()
-	all := make([][]collective.Part, len(e.values))
-	for from, nodes := range e.nodes {
-		var content []byte
-		if from != rank {
-			var err error
-			h := header{parts, e.peers.turn.Load(), sequence}
-			if content, err = e.peers.receive(ctx, from, e.lane, h); err != nil {
-				return err
-			}
-		}
-		for i := range e.values {
-			v := &e.values[i]
-			a, b := e.share(v, rank)
-			for k, n := range nodes {
-				var t tensor.Tensor
-				if from == rank {
-					t = cut(v.Parts[k].Value, a, b)
-				} else if bytes, err := takePart(&content, b-a); err != nil {
-					return fmt.Errorf("rank %d: %w", from, err)
-				} else if bytes != nil {
-					t = v.Result
-					t.Bytes = aligned(bytes)
-				}
-				all[i] = append(all[i], collective.Part{Node: n, Value: t})
-			}
-		}
-		if len(content) > 0 {
-			return fmt.Errorf("rank %d: %d bytes too many in exchange %d", from, len(content), sequence)
-		}
-	}
-	for i := range e.values {
-		v := &e.values[i]
-		sum, err := collective.Combine(v.Op, e.tree, all[i])
+func (e *exchange) receiveParts(ctx context.Context) error {
+	var done [][]byte
+	err := e.others(func(from int) error {
+		m, err := e.peers.receive(ctx, from, e.number, e.header(parts))
 		if err != nil {
 			return err
 		}
-		a, b := e.share(v, rank)
-		if sum.IsZero() {
-			clear(v.Result.Bytes[a:b])
-			continue
+		done = append(done, m)
+		if err := e.read(from, &received{m, headerBytes}); err != nil {
+			return fmt.Errorf("rank %d: exchange %d: %w", from, e.sequence, err)
 		}
-		copy(v.Result.Bytes[a:b], sum.Bytes)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range e.values {
+		e.combine(i)
+	}
+	for _, m := range done {
+		e.peers.fabric.Reuse(m)
 	}
 	return nil
 }
 
-// cut returns bytes of a part: a view, but for an absent one.
-func cut(t tensor.Tensor, from, to int) tensor.Tensor {
-	if !t.IsZero() {
-		t.Bytes = t.Bytes[from:to:to]
+// read finds the parts in a message of a rank.
+func (e *exchange) read(from int, r *received) error {
+	parts := len(e.nodes[from])
+	marks, err := r.marks(len(e.values) * parts)
+	if err != nil {
+		return err
 	}
-	return t
+	for i, mark := range marks {
+		t := tensor.Tensor{}
+		if v := &e.values[i/parts]; mark == present {
+			a, b := e.share(v, e.peers.Rank())
+			t = v.Result
+			if t.Bytes, err = r.take(b - a); err != nil {
+				return err
+			}
+		}
+		e.came[from] = append(e.came[from], t)
+	}
+	return r.end()
 }
 
-// aligned copies bytes to where floats may be.
-func aligned(b []byte) []byte {
-	t := tensor.New(tensor.U8, len(b))
-	copy(t.Bytes, b)
-	return t.Bytes
-}
+// nearBytes is how much of a sum is combined at a time: what is added in several
+// steps stays in the nearest cache.
+const nearBytes = 8 << 10
 
-// takePart cuts the next part off a message; nil if it is absent.
-func takePart(m *[]byte, bytes int) ([]byte, error) {
-	b := *m
-	if len(b) == 0 || b[0] > present || b[0] == present && len(b) < 1+bytes {
-		return nil, fmt.Errorf("%d bytes are left of a message, want a part of %d: the ranks do not do the same",
-			len(b), bytes)
+// combine completes this rank's share of a value.
+func (e *exchange) combine(i int) {
+	v := &e.values[i]
+	rank := e.peers.Rank()
+	a, b := e.share(v, rank)
+	step := nearBytes
+	if v.Op != collective.Sum {
+		step = b - a
 	}
-	if b[0] == absent {
-		*m = b[1:]
-		return nil, nil
+	for from := a; from < b; from += step {
+		to := min(from+step, b)
+		e.assembly.Into(cut(v.Result, from, to), v.Op, func(r, k int) tensor.Tensor {
+			if r == rank {
+				return cut(v.Parts[k].Value, from, to)
+			}
+			return cut(e.came[r][i*len(e.nodes[r])+k], from-a, to-a)
+		})
 	}
-	*m = b[1+bytes:]
-	return b[1 : 1+bytes : 1+bytes], nil
 }
 
 // shareResults sends this rank's share of the results to all others and
 // receives theirs.
-func (e *exchange) shareResults(ctx context.Context, sequence uint64) error {
-	rank := e.peers.Rank()
-	h := header{results, e.peers.turn.Load(), sequence}
-	var mine []byte
-	for i := range e.values {
-		if v := &e.values[i]; e.shared(v) {
-			a, b := e.share(v, rank)
-			if mine == nil {
-				mine = h.begin(b-a, e.sent[e.lane])
-			}
-			mine = append(mine, v.Result.Bytes[a:b]...)
-		}
-	}
-	if mine == nil {
+func (e *exchange) shareResults(ctx context.Context) error {
+	m := &e.message
+	m.begin(e.header(results))
+	m.values()
+	_ = e.eachShared(e.peers.Rank(), func(share []byte) error {
+		m.add(share)
+		return nil
+	})
+	if len(m.pieces) == 1 {
 		return nil // all ranks have all results
 	}
-	e.sent[e.lane] = mine
-	for to := range e.nodes {
-		if to == rank {
-			continue
-		}
-		if err := e.peers.send(ctx, to, e.lane, mine); err != nil {
-			return err
-		}
+	err := e.others(func(to int) error { return e.peers.send(ctx, to, e.number, m.pieces...) })
+	if err != nil {
+		return err
 	}
-	for from := range e.nodes {
-		if from == rank {
-			continue
-		}
-		content, err := e.peers.receive(ctx, from, e.lane, h)
+	return e.others(func(from int) error {
+		theirs, err := e.peers.receive(ctx, from, e.number, e.header(results))
 		if err != nil {
 			return err
 		}
-		for i := range e.values {
-			if v := &e.values[i]; e.shared(v) {
-				a, b := e.share(v, from)
-				if len(content) < b-a {
-					return fmt.Errorf("rank %d: %d bytes are left of its results, want %d", from, len(content), b-a)
-				}
-				content = content[copy(v.Result.Bytes[a:b], content):]
-			}
+		r := received{theirs, headerBytes}
+		err = e.eachShared(from, func(share []byte) error {
+			b, err := r.take(len(share))
+			copy(share, b)
+			return err
+		})
+		if err = cmp.Or(err, r.end()); err != nil {
+			return fmt.Errorf("rank %d: exchange %d: %w", from, e.sequence, err)
+		}
+		e.peers.fabric.Reuse(theirs)
+		return nil
+	})
+}
+
+// eachShared calls f for a rank's share of every result that is shared out.
+func (e *exchange) eachShared(rank int, f func(share []byte) error) error {
+	for i := range e.values {
+		v := &e.values[i]
+		if !e.shared(v) {
+			continue
+		}
+		a, b := e.share(v, rank)
+		if err := f(v.Result.Bytes[a:b:b]); err != nil {
+			return err
 		}
 	}
 	return nil

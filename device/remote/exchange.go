@@ -81,7 +81,7 @@ func (s *session) checkMet(c *call, m *pb.Message) error {
 // exchange meets the group for the device and sends it what came of it. Only
 // errors of the connection, and of what the device sent, are returned.
 func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts []tensor.Tensor) error {
-	tag, values, err := wire.DecodeExchange(x, parts, c.limits.value)
+	tag, values, err := wire.DecodeExchange(x, parts, c.limits.value, &s.results)
 	if err == nil {
 		err = s.checkParts(tag, values)
 	}
@@ -92,7 +92,7 @@ func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts [
 	reduced := &pb.Reduced{Error: wire.EncodeError(err)}
 	m := &pb.Message{Call: c.body.Call, Body: &pb.Message_Reduced{Reduced: reduced}}
 	if err != nil {
-		s.arena = wire.Arena{} // others of the group may still look at the parts
+		s.arena, s.results = wire.Arena{}, wire.Arena{} // others of the group may still be at them
 		return s.conn.Send(m, nil)
 	}
 	return s.conn.Send(m, wire.Results(values))

@@ -40,6 +40,7 @@ type Fabric struct {
 	coming  [][collective.Lanes]incoming      // by rank; read's
 	got     [][collective.Lanes]atomic.Uint64 // by rank: messages that have come
 	awaited [][collective.Lanes]uint64        // by rank: got + 1 when the plugin was last told to await
+	free    memory
 }
 
 // JoinFabric starts a fabric plugin, which makes this process a rank by a
@@ -149,8 +150,12 @@ func (f *Fabric) room(m wire.Frame, n int) ([]byte, error) {
 		return make([]byte, n), nil
 	}
 	in := &f.coming[m.Peer][m.Lane]
-	if m.Kind == wire.FramePart && in.message == nil {
-		in.message = make([]byte, 0, max(in.most, n))
+	if in.message == nil {
+		most := n
+		if m.Kind == wire.FramePart {
+			most = max(in.most, n)
+		}
+		in.message = f.free.take(most)
 	}
 	at := len(in.message)
 	in.message = slices.Grow(in.message, n)[:at+n]
@@ -207,22 +212,20 @@ func (f *Fabric) ended() error {
 }
 
 // Send implements fabric.Fabric.
-func (f *Fabric) Send(ctx context.Context, to int, lane collective.Lane, message []byte) error {
+func (f *Fabric) Send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error {
 	if err := f.check(to, lane); err != nil {
 		return err
 	}
 	f.turns[to][lane].Lock() // no part of another message comes between those of this one
 	defer f.turns[to][lane].Unlock()
-	for len(message) > wire.MaxFrame {
-		part := wire.Frame{Kind: wire.FramePart, Lane: uint8(lane), Peer: to, Content: message[:wire.MaxFrame]}
-		if err := f.write(part); err != nil {
+	m := wire.Frame{Kind: wire.FramePart, Lane: uint8(lane), Peer: to}
+	for m.Kind == wire.FramePart {
+		if m.Rest, pieces = wire.Pieces(pieces); len(pieces) == 0 {
+			m.Kind = wire.FrameMessage
+		}
+		if err := f.write(m); err != nil {
 			return err
 		}
-		message = message[wire.MaxFrame:]
-	}
-	last := wire.Frame{Kind: wire.FrameMessage, Lane: uint8(lane), Peer: to, Content: message}
-	if err := f.write(last); err != nil {
-		return err
 	}
 	return ctx.Err()
 }
@@ -279,6 +282,9 @@ func (f *Fabric) await(from int, lane collective.Lane) error {
 	f.awaited[from][lane] = got + 1
 	return f.write(wire.Await(from, uint8(lane), got))
 }
+
+// Reuse implements fabric.Fabric.
+func (f *Fabric) Reuse(message []byte) { f.free.give(message) }
 
 // Abort implements fabric.Fabric.
 func (f *Fabric) Abort(cause string) {

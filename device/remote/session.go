@@ -30,11 +30,12 @@ type session struct {
 	closing atomic.Bool
 	once    sync.Once
 
-	mu     sync.Mutex // held by the call that is under way
-	number uint64     // of the last call
-	dead   error      // once the device is lost
-	group  device.Group
-	arena  wire.Arena // parts of exchanges
+	mu      sync.Mutex // held by the call that is under way
+	number  uint64     // of the last call
+	dead    error      // once the device is lost
+	group   device.Group
+	arena   wire.Arena // parts of exchanges
+	results wire.Arena // of them
 }
 
 // watchProcess ends the connection when the process does, so that no call

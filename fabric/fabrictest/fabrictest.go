@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/fabric"
@@ -39,7 +40,10 @@ func Cases() []Case {
 		{"lanes", "What is sent in one lane never waits for what is sent in another.", []int{2}, lanes},
 		{"both send first", "Send does not wait until it is received: two ranks may send to each other before " +
 			"either receives.", []int{2}, sendFirst},
-		{"the buffer", "message is the caller's again when Send returns.", []int{2}, buffer},
+		{"the buffer", "The pieces are the caller's again when Send returns.", []int{2}, buffer},
+		{"pieces", "Send sends a message: these pieces, one behind the other.", []int{2}, pieces},
+		{"memory", "one of 16 bytes or more begins at a multiple of 8. Reuse gives back a message that was received.",
+			[]int{2}, reuse},
 		{"a context that ends", "ctx ended: the error is its error, and no message is lost by it.",
 			[]int{2}, canceled},
 		{"abort", "Abort ends all ranks: whatever they do with the fabric returns an error that wraps Ended.",
@@ -206,6 +210,61 @@ func buffer(ctx context.Context, open Opener) error {
 			}
 			if err := r.Send(ctx, 1, collective.Moments, b); err != nil {
 				return err
+			}
+		}
+		return nil
+	})
+}
+
+func pieces(ctx context.Context, open Opener) error {
+	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
+		for n := range lengths {
+			whole := message(r.Rank(), 1-r.Rank(), collective.Moments, n)
+			all := [][]byte{nil, whole[:len(whole)/3], whole[len(whole)/3 : len(whole)/2], {}, whole[len(whole)/2:]}
+			if err := r.Send(ctx, 1-r.Rank(), collective.Moments, all...); err != nil {
+				return err
+			}
+		}
+		for n := range lengths {
+			want := message(1-r.Rank(), r.Rank(), collective.Moments, n)
+			if err := expect(ctx, r, 1-r.Rank(), collective.Moments, want); err != nil {
+				return fmt.Errorf("message %d: %w", n, err)
+			}
+		}
+		return nil
+	})
+}
+
+// reuse gives every other message back, while the next may be on its way. The
+// others stay what they were.
+func reuse(ctx context.Context, open Opener) error {
+	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
+		kept := map[int][]byte{}
+		for i := range 3 * len(lengths) {
+			n := i % len(lengths)
+			if r.Rank() == 0 {
+				if err := r.Send(ctx, 1, collective.Gradients, message(0, 1, collective.Gradients, n)); err != nil {
+					return err
+				}
+				continue
+			}
+			got, err := r.Receive(ctx, 0, collective.Gradients)
+			switch {
+			case err != nil:
+				return err
+			case !bytes.Equal(got, message(0, 1, collective.Gradients, n)):
+				return fmt.Errorf("message %d is another after messages were given back", i)
+			case len(got) >= 16 && uintptr(unsafe.Pointer(unsafe.SliceData(got)))%8 != 0:
+				return fmt.Errorf("a message of %d bytes begins at %p", len(got), got)
+			case i%2 == 0:
+				r.Reuse(got)
+			default:
+				kept[i%len(lengths)] = got
+			}
+		}
+		for n, got := range kept {
+			if !bytes.Equal(got, message(0, 1, collective.Gradients, n)) {
+				return fmt.Errorf("a message of %d bytes that was not given back is another now", len(got))
 			}
 		}
 		return nil

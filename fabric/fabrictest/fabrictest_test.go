@@ -3,6 +3,7 @@ package fabrictest_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 
@@ -27,8 +28,11 @@ func (s *sick) Size() int {
 	return s.Fabric.Size()
 }
 
-func (s *sick) Send(ctx context.Context, to int, lane collective.Lane, m []byte) error {
+func (s *sick) Send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error {
+	m := slices.Concat(pieces...)
 	switch {
+	case s.fault == "one piece" && len(pieces) > 1:
+		m = pieces[1]
 	case s.fault == "sends to nobody" && (to < 0 || to >= s.Fabric.Size() || to == s.Rank()):
 		return nil
 	case s.fault == "loses empty messages" && len(m) == 0:
@@ -59,6 +63,15 @@ func (s *sick) Receive(ctx context.Context, from int, lane collective.Lane) ([]b
 		return m, err
 	}
 	m, err := s.Fabric.Receive(ctx, from, lane)
+	switch {
+	case s.fault == "anywhere" && err == nil:
+		m = append([]byte{0}, m...)[1:]
+	case s.fault == "one memory" && err == nil:
+		if s.held == nil {
+			s.held = make([]byte, 0, 4<<20)
+		}
+		m = append(s.held[:0], m...)
+	}
 	if s.fault == "no kind" && errors.Is(err, fabric.Ended) {
 		return nil, errors.New("it broke")
 	}
@@ -75,7 +88,8 @@ func (s *sick) Abort(cause string) {
 func TestTheJudgeFindsFaults(t *testing.T) {
 	for fault, name := range map[string]string{"size": "ranks", "sends to nobody": "nobody", "one lane": "lanes",
 		"loses empty messages": "order", "cuts": "both send first", "one behind": "the buffer",
-		"loses what nobody waits for": "a context that ends", "no kind": "close", "goes on": "abort"} {
+		"loses what nobody waits for": "a context that ends", "no kind": "close", "goes on": "abort",
+		"one piece": "pieces", "anywhere": "memory", "one memory": "memory"} {
 		open := func(_ context.Context, size int) ([]fabric.Fabric, error) {
 			var all []fabric.Fabric
 			for _, r := range inprocess.New(size) {

@@ -85,14 +85,14 @@ func (r *rank) check(peer int, lane collective.Lane) error {
 	return nil
 }
 
-func (r *rank) Send(ctx context.Context, to int, lane collective.Lane, message []byte) error {
+func (r *rank) Send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error {
 	if err := r.check(to, lane); err != nil {
 		return err
 	}
 	if err := r.ended(); err != nil {
 		return err
 	}
-	r.world.queue(route{r.number, to, lane}).Put(slices.Clone(message))
+	r.world.queue(route{r.number, to, lane}).Put(slices.Concat(pieces...))
 	return ctx.Err()
 }
 
@@ -131,6 +131,9 @@ func isClosed(c chan struct{}) bool {
 		return false
 	}
 }
+
+// Reuse leaves the message to the garbage collector.
+func (r *rank) Reuse([]byte) {}
 
 func (r *rank) Abort(cause string) {
 	r.world.mu.Lock()

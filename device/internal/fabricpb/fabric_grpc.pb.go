@@ -14,7 +14,7 @@
 //   lane     uint8   of a MESSAGE, PART or AWAIT: 0 or 1
 //   (0)      uint16
 //   peer     uint32  whom it goes to, or comes from; who has LEFT; who is AWAITed
-//   length   uint64  of the content, in bytes: at most 262144
+//   length   uint64  of the content, in bytes: at most 1048576
 // A message that is longer comes as PARTs, of which the last is a MESSAGE.
 // bnctl sends PART, MESSAGE, AWAIT, ABORT (the content is why, in UTF-8) and
 // LEAVE. The plugin sends PART, MESSAGE, ENDED (why) when the fabric is of no use

@@ -9,7 +9,6 @@ package shm
 // listen returns when ready does or the connection is closed: it reads from the
 // pipe.
 func (r *ring) listen(ready func() bool) error {
-	var knocks [64]byte
 	for {
 		r.listening.Store(1)
 		switch {
@@ -19,7 +18,7 @@ func (r *ring) listen(ready func() bool) error {
 		case r.closed.Load():
 			return Closed
 		}
-		if _, err := r.bellRead.Read(knocks[:]); err != nil { // closed, or there is no other end any more
+		if err := hear(r.bellRead); err != nil { // closed, or there is no other end any more
 			return r.sleep(&r.data, ready)
 		}
 	}

@@ -1,6 +1,8 @@
 package shm
 
 import (
+	"io"
+	"os"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -14,6 +16,9 @@ const (
 	futexWake = 1
 )
 
+// The errors of futex(2) say that the value has changed, that the time is over or
+// that a signal came: whoever sleeps looks again in each case.
+
 // bell wakes sleepers in other processes.
 type bell struct {
 	rung     atomic.Uint32 // how often; what the futex watches
@@ -22,11 +27,13 @@ type bell struct {
 
 func (b *bell) count() uint32 { return b.rung.Load() }
 
-// ring wakes whoever sleeps. Nobody asleep costs no system call.
+// ring wakes whoever sleeps. Nobody asleep costs no system call. It never waits,
+// so Go need not hear of it: a system call that it hears of wakes its monitor if
+// that sleeps, which then looks every 20 microseconds for a millisecond.
 func (b *bell) ring() {
 	b.rung.Add(1)
 	if b.sleepers.Load() != 0 {
-		b.futex(futexWake, 1<<30, nil)
+		_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.rung)), futexWake, 1<<30, 0, 0, 0)
 	}
 }
 
@@ -35,7 +42,8 @@ func (b *bell) ring() {
 func (b *bell) sleep(seen uint32, d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
 	b.sleepers.Add(1)
-	b.futex(futexWait, seen, &t)
+	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.rung)), futexWait, uintptr(seen),
+		uintptr(unsafe.Pointer(&t)), 0, 0)
 	b.sleepers.Add(-1)
 }
 
@@ -52,9 +60,22 @@ func (b *bell) sleepUnseen(seen uint32, d time.Duration) {
 // onto the core of the one who waits for it.
 func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
-// futex makes the system call. Its errors say that the value has changed, that
-// the time is over or that a signal came: the caller looks again in each case.
-func (b *bell) futex(op int, value uint32, timeout *unix.Timespec) {
-	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.rung)), uintptr(op), uintptr(value),
-		uintptr(unsafe.Pointer(timeout)), 0, 0)
+// hear waits until there are knocks in a pipe, and takes them. Go hears of the
+// wait, by its poller, and not of the system calls, which do not wait: see ring.
+func hear(pipe *os.File) error {
+	c, err := pipe.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var knocks [64]byte
+	ended := false
+	err = c.Read(func(fd uintptr) bool {
+		n, _, errno := unix.RawSyscall(unix.SYS_READ, fd, uintptr(unsafe.Pointer(&knocks[0])), uintptr(len(knocks)))
+		ended = errno == 0 && n == 0 || errno != 0 && errno != unix.EAGAIN && errno != unix.EINTR
+		return errno != unix.EAGAIN
+	})
+	if err == nil && ended {
+		err = io.EOF
+	}
+	return err
 }

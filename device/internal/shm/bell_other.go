@@ -3,6 +3,7 @@
 package shm
 
 import (
+	"os"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -23,3 +24,9 @@ func (b *bell) ring() { b.rung.Add(1) }
 func (b *bell) sleepUnseen(seen uint32, d time.Duration) { b.sleep(seen, d) }
 
 func (b *bell) sleep(_ uint32, _ time.Duration) { time.Sleep(100 * time.Microsecond) }
+
+func hear(pipe *os.File) error {
+	var knocks [64]byte
+	_, err := pipe.Read(knocks[:])
+	return err
+}

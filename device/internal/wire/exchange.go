@@ -29,8 +29,8 @@ func EncodeExchange(tag collective.Tag, values []collective.Reduction) (*pb.Exch
 }
 
 // DecodeExchange reads an exchange whose parts that are there have come as
-// tensors. Results are allocated; none is larger than limit bytes.
-func DecodeExchange(in *pb.Exchange, parts []tensor.Tensor, limit int64) (
+// tensors. Results are placed in room; none is larger than limit bytes.
+func DecodeExchange(in *pb.Exchange, parts []tensor.Tensor, limit int64, room *Arena) (
 	collective.Tag, []collective.Reduction, error) {
 	t := in.GetTag()
 	tag := collective.Tag{
@@ -41,19 +41,24 @@ func DecodeExchange(in *pb.Exchange, parts []tensor.Tensor, limit int64) (
 		return tag, nil, fmt.Errorf("exchange %s in lane %d, there are %d", tag.Name, l, collective.Lanes)
 	}
 	var values []collective.Reduction
+	var results []tensor.Tensor
 	for i, v := range in.GetValues() {
 		r, rest, err := decodeReduction(v, parts, limit)
 		if err != nil {
 			return tag, nil, fmt.Errorf("exchange %s: value %d: %w", tag.Name, i, err)
 		}
-		values, parts = append(values, r), rest
+		values, results, parts = append(values, r), append(results, r.Result), rest
 	}
 	if len(parts) > 0 {
 		return tag, nil, fmt.Errorf("exchange %s: %d tensors belong to no part", tag.Name, len(parts))
 	}
+	for i, t := range room.Place(results) {
+		values[i].Result = t
+	}
 	return tag, values, nil
 }
 
+// decodeReduction reads a value whose result has no memory yet.
 func decodeReduction(v *pb.Value, parts []tensor.Tensor, limit int64) (
 	r collective.Reduction, rest []tensor.Tensor, err error) {
 	result, err := shapeOf(v.GetResult())
@@ -63,11 +68,12 @@ func decodeReduction(v *pb.Value, parts []tensor.Tensor, limit int64) (
 	if err := checkReduction(v.GetOp(), result, limit); err != nil {
 		return r, nil, err
 	}
-	r = collective.Reduction{Op: collective.Op(v.GetOp()), Result: tensor.New(result.DType, result.Shape...)}
+	r = collective.Reduction{Op: collective.Op(v.GetOp()), Result: result}
+	size := result.Count() * result.DType.Size()
 	for _, p := range v.GetParts() {
 		part := collective.Part{Node: collective.Node{From: int(p.GetFrom()), To: int(p.GetTo())}}
 		if !p.GetAbsent() {
-			if len(parts) == 0 || parts[0].DType != result.DType || len(parts[0].Bytes) != len(r.Result.Bytes) {
+			if len(parts) == 0 || parts[0].DType != result.DType || len(parts[0].Bytes) != size {
 				return r, nil, fmt.Errorf("part %v does not come as %v", part.Node, result)
 			}
 			part.Value, parts = parts[0], parts[1:]

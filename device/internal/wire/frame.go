@@ -22,7 +22,7 @@ const (
 
 // MaxFrame bounds the content of a frame, in bytes: messages that are longer
 // come in parts, so that lanes take turns.
-const MaxFrame = 256 << 10
+const MaxFrame = 1 << 20
 
 // Frame is one of them.
 type Frame struct {
@@ -30,6 +30,7 @@ type Frame struct {
 	Lane    uint8
 	Peer    int
 	Content []byte
+	Rest    [][]byte // of the content, of a frame that is written
 }
 
 const frameHeader = 16
@@ -37,7 +38,7 @@ const frameHeader = 16
 // Await is the frame that says that the message after the first got of a peer in
 // a lane is waited for.
 func Await(from int, lane uint8, got uint64) Frame {
-	return Frame{FrameAwait, lane, from, binary.LittleEndian.AppendUint64(nil, got)}
+	return Frame{Kind: FrameAwait, Lane: lane, Peer: from, Content: binary.LittleEndian.AppendUint64(nil, got)}
 }
 
 // Got is the number in a frame of Await; of other content it is that of no message.
@@ -48,17 +49,33 @@ func (f Frame) Got() uint64 {
 	return binary.LittleEndian.Uint64(f.Content)
 }
 
+// Pieces returns pieces that are a frame's content, of the first bytes that one
+// may have, and those that are left.
+func Pieces(all [][]byte) (first, left [][]byte) {
+	room := MaxFrame
+	for i, b := range all {
+		if len(b) > room {
+			return append(first, b[:room]), append([][]byte{b[room:]}, all[i+1:]...)
+		}
+		first, room = append(first, b), room-len(b)
+	}
+	return first, nil
+}
+
 // WriteFrame writes a frame and makes it visible.
 func WriteFrame(p Pipe, f Frame) error {
 	var h [frameHeader]byte
 	h[0], h[1] = byte(f.Kind), f.Lane
 	binary.LittleEndian.PutUint32(h[4:], uint32(f.Peer))
-	binary.LittleEndian.PutUint64(h[8:], uint64(len(f.Content)))
-	if _, err := p.Write(h[:]); err != nil {
-		return err
+	length := len(f.Content)
+	for _, b := range f.Rest {
+		length += len(b)
 	}
-	if _, err := p.Write(f.Content); err != nil {
-		return err
+	binary.LittleEndian.PutUint64(h[8:], uint64(length))
+	for _, b := range append([][]byte{h[:], f.Content}, f.Rest...) {
+		if _, err := p.Write(b); err != nil {
+			return err
+		}
 	}
 	return p.Flush()
 }

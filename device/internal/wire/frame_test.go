@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -18,8 +19,10 @@ func fresh(_ Frame, n int) ([]byte, error) { return make([]byte, n), nil }
 // TestFrames: what is written is read.
 func TestFrames(t *testing.T) {
 	var b mirror
-	all := []Frame{{FrameMessage, 1, 7, []byte("moments")}, {FrameLeft, 0, 70000, nil}, Await(3, 1, 1<<40),
-		{FrameEnded, 0, 0, bytes.Repeat([]byte("x"), MaxFrame)}}
+	all := []Frame{{Kind: FrameMessage, Lane: 1, Peer: 7, Content: []byte("moments")},
+		{Kind: FrameLeft, Peer: 70000}, Await(3, 1, 1<<40),
+		{Kind: FrameEnded, Content: bytes.Repeat([]byte("x"), MaxFrame)},
+		{Kind: FramePart, Content: []byte("a"), Rest: [][]byte{nil, []byte("bc"), []byte("d")}}}
 	for _, f := range all {
 		if err := WriteFrame(&b, f); err != nil {
 			t.Fatal(err)
@@ -28,9 +31,36 @@ func TestFrames(t *testing.T) {
 	for _, want := range all {
 		got, err := ReadFrame(&b, fresh)
 		if err != nil || got.Kind != want.Kind || got.Lane != want.Lane || got.Peer != want.Peer ||
-			!bytes.Equal(got.Content, want.Content) {
+			!bytes.Equal(got.Content, slices.Concat(append([][]byte{want.Content}, want.Rest...)...)) {
 			t.Errorf("a frame of kind %d came back as kind %d, lane %d, peer %d, %d bytes: %v", want.Kind, got.Kind,
 				got.Lane, got.Peer, len(got.Content), err)
+		}
+	}
+}
+
+// TestPieces: pieces become the contents of frames, none larger than one may be.
+func TestPieces(t *testing.T) {
+	whole := make([]byte, 3*MaxFrame+5)
+	for i := range whole {
+		whole[i] = byte(i >> 7)
+	}
+	for _, cuts := range [][]int{{0}, {MaxFrame}, {7, MaxFrame, MaxFrame + 7}, {1, 2*MaxFrame + 3}, {3 * MaxFrame}} {
+		var left [][]byte
+		from := 0
+		for _, to := range append(cuts, len(whole)) {
+			left, from = append(left, whole[from:to]), to
+		}
+		var got []byte
+		for len(left) > 0 {
+			var first [][]byte
+			first, left = Pieces(left)
+			one := slices.Concat(first...)
+			if got = append(got, one...); len(one) > MaxFrame || len(left) > 0 && len(one) < MaxFrame {
+				t.Errorf("cut at %d: a frame of %d bytes", cuts, len(one))
+			}
+		}
+		if !bytes.Equal(got, whole) {
+			t.Errorf("cut at %d: %d other bytes", cuts, len(got))
 		}
 	}
 }

@@ -216,9 +216,12 @@ const (
 	// shortest and longest bound a nap. It is a part of the time that nothing has
 	// happened for, so that what it costs is too, and a smaller one of a time less
 	// than soon: answer follows answer then. While nobody waits, since devices
-	// compute, it is long. Whatever the host wants ends it.
+	// compute, it is long. While it waits a core is free, and no nap is longer than
+	// late: devices that are some milliseconds apart would lose a third of these to it
+	// at every exchange. Whatever the host wants ends a nap.
 	shortest = 20 * time.Microsecond
 	soon     = 400 * time.Microsecond
+	late     = 250 * time.Microsecond
 	longest  = 5 * time.Millisecond
 	share    = 3
 )
@@ -232,7 +235,7 @@ func (r *rank) rest(idle time.Duration) time.Duration {
 	case idle < awake:
 		return 0
 	}
-	return min(max(idle*min(idle, soon)/(share*soon), shortest), longest)
+	return min(max(idle*min(idle, soon)/(share*soon), shortest), late)
 }
 
 var _ serve.Station = (*rank)(nil)

@@ -1,0 +1,46 @@
+package remote
+
+import "sync"
+
+// memory is that of messages that nobody looks at any more. New memory has to be
+// cleared, and its pages are mapped when they are first touched: for messages of
+// megabytes that takes longer than to copy them.
+type memory struct {
+	mu   sync.Mutex
+	free [][]byte
+}
+
+const (
+	// worthKeeping is from how many bytes on memory is kept.
+	worthKeeping = 32 << 10
+	// mostKept bounds how many messages' memory is: two in each lane of a peer.
+	mostKept = 8
+)
+
+// take returns memory for a message that will have so many bytes, none of them
+// there: the smallest that is large enough.
+func (m *memory) take(n int) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	best := -1
+	for i, b := range m.free {
+		if cap(b) >= n && n >= worthKeeping && (best < 0 || cap(b) < cap(m.free[best])) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return make([]byte, 0, n)
+	}
+	b, last := m.free[best], len(m.free)-1
+	m.free[best], m.free[last] = m.free[last], nil
+	m.free = m.free[:last]
+	return b[:0]
+}
+
+func (m *memory) give(b []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if cap(b) >= worthKeeping && len(m.free) < mostKept {
+		m.free = append(m.free, b)
+	}
+}

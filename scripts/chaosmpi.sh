@@ -4,7 +4,8 @@
 # killed or stopped on random machines during one run of two devices per rank, and during one of one device per rank.
 # Then RANKS (10) times a rank is killed, or at every third time its interface goes down: all others have to be gone
 # within the time-out plus 2 s, with exit code 1 and the name of the rank, and the run is resumed on another number of
-# machines. Every run has to end with the template of an undisturbed one. Needs root, iproute2 and openmpi-bin.
+# machines. Every run has to end with the template of an undisturbed one. DEVICES or RANKS of 0 leaves that part out.
+# PATIENCE (3600) is how many seconds a run may take: a busy machine is no fault. Needs root, iproute2 and openmpi-bin.
 set -euo pipefail
 bnctl=$(realpath "${1:-bin/bnctl}") devices=${2:-20} ranks=${3:-10}
 timeout=8 # --device-timeout, in seconds
@@ -51,7 +52,7 @@ on() {
 	rm -f said.*
 	for i in $(seq "$m"); do hosts+="10.78.0.$i,"; done
 	nsenter -t "$(cat m0.pid)" -n env -u TMPDIR OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-		timeout 900 mpirun.openmpi \
+		timeout "${PATIENCE:-3600}" mpirun.openmpi \
 		--mca plm_rsh_agent "$work/agent" --mca btl_tcp_if_include 10.78.0.0/24 --mca oob_tcp_if_include 10.78.0.0/24 \
 		--mca mpi_yield_when_idle 1 --mca odls_base_sigkill_timeout 15 --bind-to none --host "${hosts%,}" -np "$m" \
 		sh "$work/rank" \

@@ -2,8 +2,10 @@
 # costmpi.sh BNCTL MPI.TEST [ROUNDS]: what ranks cost. It prints microseconds of a message and of an exchange between
 # two ranks, beside the library's own ping-pong (MPI.TEST is go test -c -tags mpi ./plugins/mpi), and images/s of two
 # ranks of one thread under Open MPI beside one machine with two devices of one thread, in turns: medians of ROUNDS (5),
-# and the processor time that the runs took, which other work on the machine changes less.
+# and the processor time that the runs took, which other work on the machine changes less. Where there is gcc, also
+# what such steps take by Open MPI's own allreduce (allreduce.c).
 set -euo pipefail
+own=$(realpath "$(dirname "$0")/allreduce.c")
 bnctl=$(realpath "$1") test=$(realpath "$2") rounds=${3:-5}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -11,6 +13,12 @@ cd "$work"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 "$test" -test.v -test.run PingPong | grep -E ':$|bytes'
+
+if command -v gcc >/dev/null; then # a step of resnet20 and of resnet18
+	gcc -O2 -o allreduce "$own" -l:libmpi.so.40
+	mpirun.openmpi --bind-to none -np 2 ./allreduce 250 42 2048 4 270000 12
+	mpirun.openmpi --bind-to none -np 2 ./allreduce 390 36 2048 16 2796200 8
+fi
 
 # speed COMMAND...: images/s, the median over the steps after the second.
 speed() {

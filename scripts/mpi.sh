@@ -3,7 +3,8 @@
 # each has the template of one machine. sweep: twelve recipes on 1 to 4 ranks of 1 and 2 devices, each killed and
 # resumed on another number of ranks under the other library; it prints a line per recipe. short: a handful, and bad
 # input. A line of the log of every run has to say that each rank had rows and sent bytes: no rank trains alone.
-# ONLY, a regular expression, picks recipes of a sweep.
+# ONLY, a regular expression, picks recipes of a sweep. PATIENCE (900) is how many seconds a run may take: a busy
+# machine is no fault.
 set -euo pipefail
 mode=${1:-short}
 bnctl=$(realpath "${2:-bin/bnctl}")
@@ -23,8 +24,8 @@ recipes=("--tail keep" "--tail repeat" "--bn replica --tail pad" "--weight-sync 
 mpirun() {
 	local library=$1 n=$2; shift 2
 	case $library in
-	openmpi) timeout 300 mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1 -np "$n" "$@" ;;
-	mpich) timeout 300 mpirun.mpich -np "$n" "$@" ;;
+	openmpi) timeout "${PATIENCE:-900}" mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1 -np "$n" "$@" ;;
+	mpich) timeout "${PATIENCE:-900}" mpirun.mpich -np "$n" "$@" ;;
 	esac
 }
 fail() { echo "mpi.sh: $*" >&2; cat log >&2; exit 1; }

@@ -42,8 +42,8 @@ func Cases() []Case {
 			"either receives.", []int{2}, sendFirst},
 		{"the buffer", "The pieces are the caller's again when Send returns.", []int{2}, buffer},
 		{"pieces", "Send sends a message: these pieces, one behind the other.", []int{2}, pieces},
-		{"memory", "one of 16 bytes or more begins at a multiple of 8. Reuse gives back a message that was received.",
-			[]int{2}, reuse},
+		{"memory", "one of 16 bytes or more begins at a multiple of 8. Reuse gives back a message that was " +
+			"received.", []int{2}, reuse},
 		{"a context that ends", "ctx ended: the error is its error, and no message is lost by it.",
 			[]int{2}, canceled},
 		{"abort", "Abort ends all ranks: whatever they do with the fabric returns an error that wraps Ended.",

@@ -44,7 +44,8 @@ func TestPieces(t *testing.T) {
 	for i := range whole {
 		whole[i] = byte(i >> 7)
 	}
-	for _, cuts := range [][]int{{0}, {MaxFrame}, {7, MaxFrame, MaxFrame + 7}, {1, 2*MaxFrame + 3}, {3 * MaxFrame}} {
+	for _, cuts := range [][]int{{0}, {MaxFrame}, {7, MaxFrame, MaxFrame + 7}, {1, 2*MaxFrame + 3},
+		{3 * MaxFrame}} {
 		var left [][]byte
 		from := 0
 		for _, to := range append(cuts, len(whole)) {

@@ -32,13 +32,13 @@ func buildConvGradWeight(c *run.Compiler) run.Action {
 func (g *Geometry) gradientByWindows(x, dy, dw *run.Value) func(f *run.Frame, from, to int) {
 	if g.narrow() {
 		at, step := g.narrowAt()
-		return g.gradient([]gradientOf{{g.narrowForward(), at, step}}, x, dy, dw, true)
+		return g.gradient([]gradientOf{newGradientOf(g.narrowForward(), at, step)}, x, dy, dw, true)
 	}
 	var parts []gradientOf
 	w := g.forward()
 	for i := range g.Groups {
 		at, step := g.forwardAt(i)
-		parts = append(parts, gradientOf{w, at, step})
+		parts = append(parts, newGradientOf(w, at, step))
 	}
 	return g.gradient(parts, x, dy, dw, false)
 }
@@ -74,15 +74,16 @@ func (g *Geometry) gradient(parts []gradientOf, x, dy, dw *run.Value, narrow boo
 			own := w.Floats(padded + kernel.GradientSlack + n*chunks.blocks(f.Rows[r]))
 			own, room := own[:padded], own[padded+kernel.GradientSlack:]
 			sums := chunks.sum(kernels, room, n, f.Starts[r], f.Starts[r+1], func(sums []float32, from, to int) {
-				for i := from; i < to; i++ {
-					image := run.Row(in, x, i)
-					if narrow {
-						g.pad(own, image)
-						image = own
+				part.chunk(kernels, f.Schedule.Gradient, panel, t0, t1, sums, func(do func(in, grad []float32)) {
+					for i := from; i < to; i++ {
+						image := run.Row(in, x, i)
+						if narrow {
+							g.pad(own, image)
+							image = own
+						}
+						do(image[group*g.cg:], grad[i*dy.Count+group*g.og:(i+1)*dy.Count+kernel.GradientSlack])
 					}
-					part.add(kernels, f.Schedule.Gradient, panel, t0, t1, sums, image[group*g.cg:],
-						grad[i*dy.Count+group*g.og:(i+1)*dy.Count+kernel.GradientSlack])
-				}
+				})
 			})
 			part.window.Unpack(panel, run.Row(out, dw, r), sums, part.at, part.step, t0, t1)
 		})
@@ -97,35 +98,4 @@ func enough(n, tasks, threads int) int {
 		return 1
 	}
 	return max(1, min(n, (perThread*threads+tasks-1)/max(tasks, 1)))
-}
-
-// gradientOf computes the weight gradient of a window for some rows at a time:
-// units of (panel, taps).
-type gradientOf struct {
-	window *kernel.Window
-	at     []int // as in packPart, into the gradient of the whole weight
-	step   int
-}
-
-// taps returns taps [t0, t1) of part i of so many.
-func (g *gradientOf) taps(i, parts int) (t0, t1 int) {
-	return g.window.Taps * i / parts, g.window.Taps * (i + 1) / parts
-}
-
-// sums returns the number of the sums of taps [t0, t1) of one panel.
-func (g *gradientOf) sums(panel, t0, t1 int) int {
-	return (t1 - t0) * g.window.Run * g.window.PanelWidth(panel)
-}
-
-// add adds the products of one row for taps [t0, t1) of one panel. So many
-// positions are treated by all taps before the next.
-func (g *gradientOf) add(kernels *kernel.Set, some, panel, t0, t1 int, sums, in, grad []float32) {
-	win := g.window
-	tap := win.Run * win.PanelWidth(panel)
-	for from := 0; from < win.Positions(); from += some {
-		to := min(from+some, win.Positions())
-		for t := t0; t < t1; t++ {
-			kernels.Gradient(win, t, panel, sums[(t-t0)*tap:], in, grad, 0, win.Run, from, to)
-		}
-	}
 }

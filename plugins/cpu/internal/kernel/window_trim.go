@@ -102,3 +102,39 @@ func (c *windowCall) tapsOf(w *Window, p, n int) hull {
 
 // noBias is added in place of a bias.
 var noBias [PanelLanes]float32
+
+// Seen returns for every tap the window of that tap alone with the positions that see
+// the image through it; nil if leaving out the others saves little.
+func (w *Window) Seen() []*Window {
+	const least = 16 // one in so many
+	var taps []*Window
+	seen := 0
+	for t := range w.Taps {
+		var in, out []int32
+		for p, o := range w.In[t*len(w.Out):][:len(w.Out)] {
+			if o >= 0 {
+				in, out = append(in, o), append(out, w.Out[p])
+			}
+		}
+		seen += len(out)
+		taps = append(taps, NewWindow(in, out, 1, w.Run, w.Width))
+	}
+	if all := len(w.In); all-seen <= all/least {
+		return nil
+	}
+	return taps
+}
+
+// Finite reports whether the channels of a panel are finite at all positions of a result.
+func (w *Window) Finite(panel int, result []float32) bool {
+	const exponent = 0xFF << 23
+	first, _, real := w.panel(panel)
+	for _, o := range w.Out {
+		for _, v := range result[int(o)/4+first:][:real] {
+			if math.Float32bits(v)&exponent == exponent {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -54,13 +54,11 @@ func (l *labelled) each(f *run.Frame, w *run.Worker, r int, do func(p, label int
 	}
 }
 
-// target returns the probability that label smoothing asks of a class.
-func (l *labelled) target(class, label int) float64 {
-	t := l.smoothing / float64(l.logits.Channels)
-	if class == label {
-		t += 1 - l.smoothing
-	}
-	return t
+// targets returns the probabilities that label smoothing asks of the label and of
+// every other class.
+func (l *labelled) targets() (label, other float64) {
+	other = l.smoothing / float64(l.logits.Channels)
+	return other + (1 - l.smoothing), other
 }
 
 // weightOf returns the weight of a label of a row: that of the row times that of
@@ -111,25 +109,37 @@ func buildSoftmaxXent(c *run.Compiler) run.Action {
 // loss returns the cross-entropy of one line of logits.
 func (l *labelled) loss(label int, x []float32) float64 {
 	largest, log := line{len(x), 1}.logSumExp(x)
+	own, other := l.targets()
+	if other == 0 {
+		return 0 - float64(own*(float64(x[label])-largest-log))
+	}
 	loss := 0.0
 	for k, v := range x {
-		if t := l.target(k, label); t != 0 {
-			loss -= float64(t * (float64(v) - largest - log))
+		t := other
+		if k == label {
+			t = own
 		}
+		loss -= float64(t * (float64(v) - largest - log))
 	}
 	return loss
 }
 
 func buildSoftmaxXentGrad(c *run.Compiler) run.Action {
 	l, inverse, dx := labelledOf(c, c.In(3)), c.In(2), c.Out(0)
+	own, other := l.targets()
 	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, r, _, _ int) {
 		grad, scale := f.At(dx, w, r), float64(f.F32(inverse)[0])
 		clear(grad)
 		l.each(f, w, r, func(p, label int, x []float32) {
 			largest, log := line{len(x), 1}.logSumExp(x)
+			weight, to := l.weightOf(f, w, r, label), grad[p*len(x):][:len(x)]
 			for k, v := range x {
 				q := tensor.Exp(float64(v) - largest - log)
-				grad[p*len(x)+k] = float32((q - l.target(k, label)) * l.weightOf(f, w, r, label) * scale)
+				t := other
+				if k == label {
+					t = own
+				}
+				to[k] = float32((q - t) * weight * scale)
 			}
 		})
 	}}

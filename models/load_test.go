@@ -125,3 +125,28 @@ func TestInitFromClassifier(t *testing.T) {
 		t.Errorf("the backbone has %v, want 3", got)
 	}
 }
+
+// Lite R-ASPP takes the features of a MobileNetV3 that classifies (their names and shapes
+// are those of its backbone: TestStateIsCalledAsInPyTorch), and leaves its head.
+func TestInitFromMobileNetV3(t *testing.T) {
+	to := build(t, "lraspp-mobilenetv3-large",
+		models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}}, 1)
+	from := map[string]tensor.Tensor{"classifier.0.weight": tensor.New(tensor.F32, 1280, 960)}
+	for _, s := range to.Graph.State {
+		if inner, ok := strings.CutPrefix(s.Name, "backbone."); ok {
+			from["features."+inner] = tensor.New(s.DType, s.Shape...)
+		}
+	}
+	from["features.0.0.weight"].F32()[7] = 3
+	l, err := models.InitFrom(to, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Taken) != len(from)-1 || !slices.Equal(l.Unused, []string{"classifier.0.weight"}) ||
+		slices.ContainsFunc(l.Missing, func(name string) bool { return !strings.HasPrefix(name, "classifier.") }) {
+		t.Errorf("%v", l)
+	}
+	if got := to.State["backbone.0.0.weight"].F32()[7]; got != 3 {
+		t.Errorf("the backbone has %v, want 3", got)
+	}
+}

@@ -26,5 +26,9 @@ def digest(state):
 for name, make in MODELS.items():
     print(name, digest(make(**({"weights_backbone": None} if make.__module__.startswith(pixels.__name__) else {}))
                        .state_dict()))
+# What lraspp's backbone takes from the classifier, under the names that it has there.
+features = {"backbone." + k.removeprefix("features."): v for k, v in zoo.mobilenet_v3_large().state_dict().items()
+            if k.startswith("features.")}
+print("mobilenet_v3_large", digest(features))
 published = torch.load(sys.argv[1], map_location="cpu")["state_dict"]
 print("resnet20", digest({k.removeprefix("module."): v for k, v in published.items()}))

@@ -67,7 +67,8 @@ func (g *gradientOf) bySeen(kernels *kernel.Set, some, panel, t0, t1 int, sums [
 		}
 	})
 	const negativeZero = 1 << 31
-	if finite && !slices.ContainsFunc(sums, func(v float32) bool { return math.Float32bits(v) == negativeZero }) {
+	isNegativeZero := func(v float32) bool { return math.Float32bits(v) == negativeZero }
+	if finite && !slices.ContainsFunc(sums, isNegativeZero) {
 		return true
 	}
 	clear(sums)

@@ -46,6 +46,14 @@ test-opencl: ## the OpenCL device on the processor, which PoCL makes a device of
 	$(GO) vet -tags opencl ./plugins/opencl/...
 	$(GO) test $(PATIENT) -tags opencl ./plugins/opencl/...
 
+.PHONY: bench-opencl
+bench-opencl: ## resnet20 and mobilenetv2 on the OpenCL device and in the CPU device's classes: processor time of an image, and the host's part of it (minutes)
+	$(GO) test $(PATIENT) -tags opencl -run '^$$' -bench Networks -benchtime 1x ./plugins/opencl/internal/opencl
+
+.PHONY: kernel-table
+kernel-table: ## the kernels of GPUs, estimated of their PTX: shared memory, registers, bytes, the share of fused multiply-adds
+	@$(GO) run ./scripts/kerneltable
+
 .PHONY: test-mpi
 test-mpi: build ## ranks under Open MPI and MPICH, which it installs (Debian): the fabric's rules, recipes, kill and resume, bad input
 	command -v mpirun.openmpi mpirun.mpich >/dev/null || { apt-get update -q && \

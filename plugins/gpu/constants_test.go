@@ -13,7 +13,8 @@ import (
 // launches. (What guards compare sums with has cases of the judge: "at the edge".)
 func TestConstants(t *testing.T) {
 	wants := map[string]float64{"LEAST": class.TileLeast, "MOST": class.TileMost, "BLOCK": class.BlockPositions,
-		"SPAN": class.SpanPositions, "WIDE": perThread, "SIZE": Threads}
+		"SPAN": class.SpanPositions, "SIZE": Threads,
+		"STRIP_ROWS": float64(stripBlock.rows), "STRIP_COLUMNS": float64(stripBlock.columns)}
 	for _, m := range regexp.MustCompile(`#define (\w+) (\S+)`).FindAllStringSubmatch(Source(), -1) {
 		want, ok := wants[m[1]]
 		if !ok {
@@ -27,5 +28,21 @@ func TestConstants(t *testing.T) {
 	}
 	for name := range wants {
 		t.Errorf("no kernel has %s", name)
+	}
+}
+
+// TestBlocks: the kernels have the blocks that products are cut into.
+func TestBlocks(t *testing.T) {
+	seen := 0
+	for _, m := range regexp.MustCompile(`\n[A-Z_]+\((\d+), (\d+)\)\n`).FindAllStringSubmatch(Source(), -1) {
+		rows, _ := strconv.Atoi(m[1])
+		columns, _ := strconv.Atoi(m[2])
+		if got := blockOf(rows); got != (block{rows, columns}) {
+			t.Errorf("a kernel has blocks of %d by %d, a product of %d rows %v", rows, columns, rows, got)
+		}
+		seen++
+	}
+	if seen < 4 {
+		t.Errorf("%d kernels have blocks", seen)
 	}
 }

@@ -30,13 +30,5 @@ func flippedWeights(l class.Layer) weights {
 // geometry is a layer as the kernels read it.
 func (c *compiler) geometry(l class.Layer, w weights, order int) *constant {
 	return c.table([]int{l.C, l.H, l.W, l.O, l.OH, l.OW}, l.Kernel[:], l.Stride[:], l.Pad[:2], l.Dilation[:],
-		[]int{l.C / l.Groups, l.O / l.Groups, w.base, w.o, w.k, w.t, order})
-}
-
-// perThread is how many channels of a group a thread computes: WIDE of the kernels.
-const perThread = 8
-
-// wide returns how many threads compute all channels of a result.
-func wide(groups, channels int) int {
-	return groups * ((channels/groups + perThread - 1) / perThread)
+		[]int{l.C / l.Groups, l.O / l.Groups, w.base, w.o, w.k, w.t, order, 0})
 }

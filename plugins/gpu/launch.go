@@ -33,17 +33,21 @@ func (l *launch) run(f *frame) error {
 		return nil
 	}
 	for first := 0; first < units; first += mostUnits {
-		args := append(f.args[:0], int32(first))
-		for _, a := range l.args {
-			args = append(args, f.argument(a))
-		}
-		f.args = args
 		groups := [2]int{(l.n + Threads - 1) / Threads, min(units-first, mostUnits)}
-		if err := f.exe.device.driver.Launch(l.kernel, groups, args); err != nil {
+		if err := f.launch(l, groups, int32(first)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// launch launches the kernel of l; ahead of its arguments come others.
+func (f *frame) launch(l *launch, groups [2]int, ahead ...any) error {
+	f.args = append(f.args[:0], ahead...)
+	for _, a := range l.args {
+		f.args = append(f.args, f.argument(a))
+	}
+	return f.exe.device.driver.Launch(l.kernel, groups, f.args)
 }
 
 // argument returns what a driver takes.

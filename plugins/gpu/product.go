@@ -39,11 +39,17 @@ func buildForward(c *compiler) {
 
 // chains launches a convolution with one chain for every output.
 func (c *compiler) chains(l class.Layer, w weights, order int, x *value, t filter, y *value) {
-	kernel, n := "conv", y.count
-	if l.O > l.Groups {
-		kernel, n = "conv_wide", y.positions()*wide(l.Groups, l.O)
+	table := c.geometry(l, w, order)
+	switch b := blockOf(l.O / l.Groups); {
+	case order == byStrip:
+		c.product(stripBlock, "strip_block", y.Kind, 1, y.positions(), x, t.weight, t.bias, y, table, x.count,
+			t.biased)
+	case l.O > l.Groups:
+		c.product(b, "conv_block", y.Kind, b.high(l.Groups, l.O), y.positions(), x, t.weight, t.bias, y, table,
+			x.count, t.biased)
+	default:
+		c.launch("conv", y.Kind, y.count, x, t.weight, t.bias, y, table, y.count, x.count, t.biased)
 	}
-	c.launch(kernel, y.Kind, n, x, t.weight, t.bias, y, c.geometry(l, w, order), n, x.count, t.biased)
 }
 
 // buildBackward is the gradient for the input, and the transposed convolution.
@@ -63,8 +69,9 @@ func buildBackward(c *compiler) {
 	case class.Winograd4, class.Winograd2:
 		c.winograd(back, tilesOf(back, algorithm), w, backwards, dy, t, dx)
 	default:
-		n := dx.positions() * wide(l.Groups, l.C)
-		c.launch("conv_back", dx.Kind, n, dy, t.weight, t.bias, dx, c.geometry(l, weights{}, byWindow), n,
-			dy.count, t.biased)
+		b, sh, sw := blockOf(l.C/l.Groups), l.Stride[0], l.Stride[1]
+		n := ((l.H + sh - 1) / sh) * ((l.W + sw - 1) / sw)
+		c.product(b, "back_block", dx.Kind, b.high(l.Groups, l.C)*sh*sw, n, dy, t.weight, t.bias, dx,
+			c.geometry(l, weights{}, byWindow), dy.count, t.biased)
 	}
 }

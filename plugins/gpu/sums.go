@@ -117,12 +117,12 @@ func buildWeights(c *compiler) {
 	positions := l.OH * l.OW
 	k := c.cut(max(1, (class.ChunkPositions+positions-1)/max(positions, 1)))
 	p := c.parts(k, dw.size())
-	switch blocks := wide(l.Groups, l.O); {
+	switch b := blockOf(l.O / l.Groups); {
 	case tiled(algorithm):
 		c.weightsByTiles(l, k, x, dy, p)
 	case l.O > l.Groups:
-		n := dw.count / l.O * blocks
-		c.each(k, "conv_weights_wide", n, x, dy, p, k.table, c.geometry(l, weights{}, byWindow), n, dw.count)
+		n := b.high(l.Groups, l.O) * b.wide(dw.count/l.O) * Threads
+		c.each(k, b.kernel("weights_block"), n, x, dy, p, k.table, c.geometry(l, weights{}, byWindow), dw.count)
 	default:
 		c.each(k, "conv_weights", dw.count, x, dy, p, k.table, c.geometry(l, weights{}, byWindow), dw.count)
 	}

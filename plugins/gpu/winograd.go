@@ -47,8 +47,9 @@ func (c *compiler) winograd(l class.Layer, t tiles, w weights, order int, x *val
 	c.launch("winograd_blocks", y.Kind, blocks, x, sums, most, table, blocks)
 	c.launch("winograd_suspects", y.Kind, count, sums, most, suspect, table, count, t.Side, t.columns)
 	c.launch("winograd_input"+side, y.Kind, l.C*count, x, v, apart, table, l.C*count, t.columns, count)
-	n := t.frequencies * wide(1, l.O) * count
-	c.launch("winograd_product", y.Kind, n, v, u, m, apart, n, l.C, l.O, count, t.Block(l.C))
+	b := blockOf(l.O)
+	c.product(b, "winograd_product", y.Kind, t.frequencies*b.high(1, l.O), count, v, u, m, apart, l.C, l.O,
+		count, t.frequencies, t.Block(l.C))
 	c.launch("winograd_output"+side, y.Kind, l.O*count, m, f.bias, y, apart, suspect, table, l.O*count,
 		t.columns, count, f.biased)
 	c.launch("winograd_direct", y.Kind, y.count, x, f.weight, f.bias, y, apart, suspect, table, y.count, t.Side,

@@ -19,8 +19,9 @@ func (c *compiler) weightsByTiles(l class.Layer, k *cut, x, dy *value, p *room) 
 	c.each(k, "channel_uneven", l.C, x, ofX, k.table, l.C, l.H, l.W)
 	c.each(k, "channel_uneven", l.O, dy, ofDy, k.table, l.O, l.OH, l.OW)
 	c.each(k, "gradient_apart", 1, ofX, ofDy, apart, 1, l.C, l.O)
-	n := 36 * l.C * wide(1, l.O)
-	c.each(k, "winograd_sums", n, v, d, sums, apart, k.table, n, l.C, l.O, tiles)
+	b := block{64, 128}
+	n := 36 * b.high(1, l.O) * b.wide(l.C) * Threads
+	c.each(k, "winograd_sums", n, v, d, sums, apart, k.table, l.C, l.O, tiles)
 	c.each(k, "winograd_taps", pairs, sums, p, apart, ofX, pairs, l.C)
 	c.each(k, "conv_weights_rest", 9*pairs, x, dy, p, apart, ofX, k.table, table, 9*pairs)
 }

@@ -17,8 +17,11 @@ import (
 )
 
 // CPU opens the device that others are compared with.
-func CPU(ctx context.Context) (device.Device, error) {
-	return cpu.Provider{}.Open(ctx, device.DefaultID, device.Options{Kernels: "fma", Threads: 2})
+func CPU(ctx context.Context) (device.Device, error) { return InClass(ctx, "fma") }
+
+// InClass opens the CPU device in a kernel class, with two threads.
+func InClass(ctx context.Context, class string) (device.Device, error) {
+	return cpu.Provider{}.Open(ctx, device.DefaultID, device.Options{Kernels: class, Threads: 2})
 }
 
 // Compare runs the function predict of p on two devices, with these rows of each

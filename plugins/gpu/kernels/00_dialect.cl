@@ -5,6 +5,7 @@
 #define SIZE 128 // threads of a group
 #ifdef PTX
 #define THREAD() ((int)__nvvm_read_ptx_sreg_tid_x())
+#define BARRIER() __nvvm_bar_sync(0)
 #define GROUP() ((int)__nvvm_read_ptx_sreg_ctaid_x())
 #define GROUP_Y() ((int)__nvvm_read_ptx_sreg_ctaid_y())
 #define FMA(a, b, c) __builtin_fmaf(a, b, c)
@@ -14,6 +15,7 @@
 #else
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #define THREAD() ((int)get_local_id(0))
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define GROUP() ((int)get_group_id(0))
 #define GROUP_Y() ((int)get_group_id(1))
 #define FMA(a, b, c) fma((float)(a), (float)(b), (float)(c))

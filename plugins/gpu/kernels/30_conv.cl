@@ -22,6 +22,7 @@
 #define G_STEP_K g[18]  // between input channels of a group
 #define G_STEP_T g[19]  // and between taps
 #define G_ORDER g[20]   // of the chain
+#define G_ZERO ((IN float *)(g + 21))
 #define ORDER_WINDOW 0  // taps outside, channels inside
 #define ORDER_STRIP 1   // rows of the kernel, channels, columns of the kernel
 #define ORDER_ROWS 2    // as ORDER_WINDOW, from the bias on, without rows outside of the image
@@ -65,88 +66,6 @@ KERNEL conv(int first, IN float *x, IN float *w, IN float *bias, OUT float *y, I
 	IN int *g = table;
 	int p = e % (G_OH * G_OW);
 	y[unit * n + e] = convolved(x + unit * count_x, w, bias, biased, g, e / (G_OH * G_OW), p / G_OW, p % G_OW);
-}
-
-// WIDE is how many channels of its result a thread computes: what it reads of an
-// image serves them all.
-#define WIDE 8
-
-// conv_wide is conv with WIDE output channels of a group a thread; e counts blocks
-// of them, and positions.
-KERNEL conv_wide(int first, IN float *x, IN float *w, IN float *bias, OUT float *y, IN int *table, int n,
-	int count_x, int biased) {
-	EACH(e, unit, n);
-	IN int *g = table;
-	int positions = G_OH * G_OW, p = e % positions, b = e / positions, per = (G_OG + WIDE - 1) / WIDE;
-	int group = b / per, o = group * G_OG + b % per * WIDE, count = (group + 1) * G_OG - o;
-	int high = G_H, wide = G_W, plane = high * wide, channels = G_CG, step = G_STEP_K, kh = G_KH, kw = G_KW;
-	int y0 = p / G_OW * G_SH - G_TOP, x0 = p % G_OW * G_SW - G_LEFT, dh = G_DH, dw = G_DW, step_t = G_STEP_T;
-	x += unit * count_x + (long)group * channels * plane;
-	w += G_BASE + o * G_STEP_O;
-	int at[WIDE];
-	float s[WIDE];
-	_Pragma("unroll") for (int i = 0; i < WIDE; i++) {
-		at[i] = (i < count ? i : 0) * G_STEP_O;
-		s[i] = 0.0f;
-	}
-	// A strip has rows outside, then channels, then columns; a window has taps outside.
-	int strip = G_ORDER == ORDER_STRIP, back = G_ORDER == ORDER_BACK, taps = kh * kw;
-	for (int i = 0; i < (strip ? kh * channels : taps); i++) {
-		int t = back ? taps - 1 - i : i, row = y0 + (strip ? i / channels : t / kw) * dh;
-		for (int k = 0; k < (strip ? kw : channels); k++) {
-			int column = x0 + (strip ? k : t % kw) * dw, channel = strip ? i % channels : k;
-			int tap = strip ? i / channels * kw + k : t;
-			int inside = row >= 0 && row < high && column >= 0 && column < wide;
-			float v = x[channel * plane + (inside ? row * wide + column : 0)];
-			v = inside ? v : 0.0f;
-			IN float *f = w + channel * step + tap * step_t;
-			_Pragma("unroll") for (int c = 0; c < WIDE; c++) s[c] = FMA(v, f[at[c]], s[c]);
-		}
-	}
-	y += (unit * G_O + o) * positions + p;
-	_Pragma("unroll") for (int i = 0; i < WIDE; i++)
-		if (i < count)
-			y[i * positions] = biased ? s[i] + bias[o + i] : s[i];
-}
-
-// conv_back is the gradient for the input of the convolution that g describes,
-// and the transposed convolution: dy has G_O channels, dx G_C. A tap takes part
-// where the stride divides what lies before it. e counts blocks of WIDE channels of
-// a group, and pixels.
-KERNEL conv_back(int first, IN float *dy, IN float *w, IN float *bias, OUT float *dx, IN int *table, int n,
-	int count_dy, int biased) {
-	EACH(e, unit, n);
-	IN int *g = table;
-	int wide = G_W, plane = G_H * wide, p = e % plane, b = e / plane, per = (G_CG + WIDE - 1) / WIDE;
-	int group = b / per, first_of = b % per * WIDE, count = G_CG - first_of, taps = G_KH * G_KW, step = G_CG * taps;
-	int high = G_OH, across = G_OW, sh = G_SH, sw = G_SW;
-	dy += unit * count_dy + (long)group * G_OG * high * across;
-	w += (group * G_OG * G_CG + first_of) * taps;
-	int at[WIDE];
-	float s[WIDE];
-	_Pragma("unroll") for (int i = 0; i < WIDE; i++) {
-		at[i] = (i < count ? i : 0) * taps;
-		s[i] = 0.0f;
-	}
-	for (int t = 0; t < taps; t++) {
-		int y = p / wide + G_TOP - t / G_KW * G_DH, x = p % wide + G_LEFT - t % G_KW * G_DW;
-		if (y % sh != 0 || x % sw != 0)
-			continue;
-		y /= sh;
-		x /= sw;
-		int inside = y >= 0 && x >= 0 && y < high && x < across, from = inside ? y * across + x : 0;
-		for (int o = 0; o < G_OG; o++) {
-			float v = dy[o * high * across + from];
-			v = inside ? v : 0.0f;
-			IN float *f = w + o * step + t;
-			_Pragma("unroll") for (int i = 0; i < WIDE; i++) s[i] = FMA(v, f[at[i]], s[i]);
-		}
-	}
-	int c = group * G_CG + first_of;
-	dx += (unit * G_C + c) * plane + p;
-	_Pragma("unroll") for (int i = 0; i < WIDE; i++)
-		if (i < count)
-			dx[i * plane] = biased ? s[i] + bias[c + i] : s[i];
 }
 
 // fold multiplies weights with the batch norm behind them, and shifts what is

@@ -217,31 +217,6 @@ KERNEL winograd_suspects(int first, IN float *sums, IN uint *most, OUT int *susp
 WINOGRAD_INPUT(winograd_input4, 4, 6, into4)
 WINOGRAD_INPUT(winograd_input2, 2, 4, into2)
 
-// winograd_product adds up the products of a frequency f, WIDE output channels from
-// o on, and a tile: chains of block values each, added in order. m is
-// [frequency][o][tile] of a row, e = (f * out + o) / WIDE * tiles + tile.
-KERNEL winograd_product(int first, IN float *v, IN float *u, OUT float *m, IN int *apart, int n, int in, int out,
-	int tiles, int block) {
-	EACH(e, unit, n);
-	if (apart[0])
-		return;
-	int per = out / WIDE, f = e / tiles / per, o = e / tiles % per * WIDE, frequencies = n / tiles / per;
-	v += (unit * frequencies + f) * (long)in * tiles + e % tiles;
-	u += (long)f * in * out + o;
-	float sum[WIDE], chain[WIDE];
-	_Pragma("unroll") for (int i = 0; i < WIDE; i++) sum[i] = 0.0f;
-	for (int from = 0; from < in; from += block) {
-		_Pragma("unroll") for (int i = 0; i < WIDE; i++) chain[i] = 0.0f;
-		for (int k = from; k < from + block; k++) {
-			float d = v[(long)k * tiles];
-			_Pragma("unroll") for (int i = 0; i < WIDE; i++) chain[i] = FMA(d, u[(long)k * out + i], chain[i]);
-		}
-		_Pragma("unroll") for (int i = 0; i < WIDE; i++) sum[i] = from == 0 ? chain[i] : sum[i] + chain[i];
-	}
-	m += ((unit * frequencies + f) * out + o) * tiles + e % tiles;
-	_Pragma("unroll") for (int i = 0; i < WIDE; i++) m[i * tiles] = sum[i];
-}
-
 // winograd_output4 and 2 compute the outputs of a tile, unless it is a suspect.
 #define WINOGRAD_OUTPUT(NAME, SIDE, TILE, BACK) \
 	KERNEL NAME(int first, IN float *m, IN float *bias, OUT float *y, IN int *apart, IN int *suspect, \

@@ -68,26 +68,6 @@ KERNEL gradient_apart(int first, IN int *of_x, IN int *of_dy, OUT int *apart, in
 	apart[unit] = all || failed > in / 4;
 }
 
-// winograd_sums adds up the products of a frequency over all tiles of a part, for
-// WIDE output channels: sums is [frequency][o][k].
-KERNEL winograd_sums(int first, IN float *v, IN float *d, OUT float *sums, IN int *apart, IN int *cut, int n, int in,
-	int out, int tiles) {
-	EACH(e, unit, n);
-	if (apart[unit])
-		return;
-	int f = e / in / (out / WIDE), o = e / in % (out / WIDE) * WIDE, k = e % in;
-	float s[WIDE];
-	_Pragma("unroll") for (int i = 0; i < WIDE; i++) s[i] = 0.0f;
-	for (int row = cut[3 * unit + 1]; row < cut[3 * unit + 2]; row++) {
-		IN float *a = v + (((long)row * 36 + f) * in + k) * tiles;
-		IN float *b = d + (((long)row * 36 + f) * out + o) * tiles;
-		for (int t = 0; t < tiles; t++)
-			_Pragma("unroll") for (int i = 0; i < WIDE; i++) s[i] = FMA(a[t], b[i * tiles + t], s[i]);
-	}
-	sums += (unit * 36 * out + f * out + o) * (long)in + k;
-	_Pragma("unroll") for (int i = 0; i < WIDE; i++) sums[i * in] = s[i];
-}
-
 // elements4 are the three coefficients that the values at the points make.
 FUNCTION void elements4(double *e, const double *x) {
 	double sum = x[1] + x[2], difference = x[1] - x[2], f = factor4(1);

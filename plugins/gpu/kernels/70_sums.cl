@@ -192,42 +192,6 @@ KERNEL conv_weights(int first, IN float *x, IN float *dy, OUT float *parts, IN i
 	parts[unit * n + e] = weight_chain(x, dy, cut + 3 * unit, table, e);
 }
 
-// conv_weights_wide is conv_weights for WIDE output channels of a group a thread; e
-// counts blocks of them, channels and taps.
-KERNEL conv_weights_wide(int first, IN float *x, IN float *dy, OUT float *parts, IN int *cut, IN int *table,
-	int n, int count_w) {
-	EACH(e, unit, n);
-	IN int *g = table;
-	int kw = G_KW, taps = G_KH * kw, t = e % taps, k = e / taps % G_CG, b = e / taps / G_CG;
-	int per = (G_OG + WIDE - 1) / WIDE, group = b / per, o = group * G_OG + b % per * WIDE;
-	int count = (group + 1) * G_OG - o, top = t / kw * G_DH - G_TOP, left = t % kw * G_DW - G_LEFT;
-	int high = G_H, wide = G_W, plane = high * wide, oh = G_OH, ow = G_OW, positions = oh * ow, sh = G_SH, sw = G_SW;
-	int channel = group * G_CG + k, channels = G_C, outputs = G_O;
-	int at[WIDE];
-	float s[WIDE];
-	_Pragma("unroll") for (int i = 0; i < WIDE; i++) {
-		at[i] = (i < count ? i : 0) * positions;
-		s[i] = 0.0f;
-	}
-	for (int row = cut[3 * unit + 1]; row < cut[3 * unit + 2]; row++) {
-		IN float *image = x + ((long)row * channels + channel) * plane;
-		IN float *d = dy + ((long)row * outputs + o) * positions;
-		for (int oy = 0; oy < oh; oy++) {
-			int y = oy * sh + top, within = y >= 0 && y < high;
-			for (int ox = 0; ox < ow; ox++, d++) {
-				int c = ox * sw + left, inside = within && c >= 0 && c < wide;
-				float v = image[inside ? y * wide + c : 0];
-				v = inside ? v : 0.0f;
-				_Pragma("unroll") for (int i = 0; i < WIDE; i++) s[i] = FMA(v, d[at[i]], s[i]);
-			}
-		}
-	}
-	parts += unit * count_w + (o * G_CG + k) * taps + t;
-	_Pragma("unroll") for (int i = 0; i < WIDE; i++)
-		if (i < count)
-			parts[i * G_CG * taps] = s[i];
-}
-
 // add_parts adds the parts of a replica in float32.
 KERNEL add_parts(int first, IN float *parts, OUT float *y, IN int *firsts, int n) {
 	EACH(e, unit, n);

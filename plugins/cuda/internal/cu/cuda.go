@@ -28,6 +28,7 @@ type CUDA struct {
 
 	loadModule func(out *uintptr, image *byte, n uint32, options *int32, values *uintptr) int32
 	function   func(out *uintptr, module uintptr, name *byte) int32
+	figure     func(out *int32, what int32, function uintptr) int32
 	launch     func(function uintptr, gridX, gridY, gridZ, blockX, blockY, blockZ, shared uint32, stream uintptr,
 		args *unsafe.Pointer, extra uintptr) int32
 
@@ -78,7 +79,8 @@ func (c *CUDA) functions() map[string]any {
 		"cuDeviceGetUuid": &c.uuid, "cuDeviceGetAttribute": &c.attribute,
 		"cuCtxCreate_v2": &c.createContext, "cuCtxDestroy_v2": &c.destroyContext, "cuCtxSetCurrent": &c.setCurrent,
 		"cuModuleLoadDataEx": &c.loadModule, "cuModuleGetFunction": &c.function, "cuLaunchKernel": &c.launch,
-		"cuMemGetInfo_v2": &c.memory, "cuMemAlloc_v2": &c.alloc, "cuMemFree_v2": &c.free,
+		"cuFuncGetAttribute": &c.figure,
+		"cuMemGetInfo_v2":    &c.memory, "cuMemAlloc_v2": &c.alloc, "cuMemFree_v2": &c.free,
 		"cuMemHostAlloc": &c.allocHost, "cuMemFreeHost": &c.freeHost,
 		"cuMemcpyHtoDAsync_v2": &c.toDevice, "cuMemcpyDtoHAsync_v2": &c.toHost,
 		"cuMemcpyDtoDAsync_v2": &c.onDevice, "cuStreamCreate": &c.newStream, "cuStreamSynchronize": &c.wait,

@@ -40,6 +40,27 @@ func (x *Context) Launch(name string, groups [2]int, threads int, args []uint64)
 	})
 }
 
+// Figures is what the driver's compiler made of a kernel.
+type Figures struct {
+	Registers int32 // of a thread
+	Shared    int32 // bytes of a block
+	Spilled   int32 // bytes of a thread, in memory
+}
+
+// Figures returns those of a kernel.
+func (x *Context) Figures(name string) (f Figures, err error) {
+	err = x.do(func() error {
+		k, err := x.kernel(name)
+		for what, to := range map[int32]*int32{1: &f.Shared, 3: &f.Spilled, 4: &f.Registers} {
+			if err == nil {
+				err = x.c.check("cuFuncGetAttribute", x.c.figure(to, what, k))
+			}
+		}
+		return err
+	})
+	return f, err
+}
+
 // Mark returns an event behind all that was launched.
 func (x *Context) Mark() (event uintptr, err error) {
 	err = x.do(func() error {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/plugins/cuda/internal/cu"
 	"github.com/bnctl/bnctl/plugins/gpu"
 )
 
@@ -68,6 +69,10 @@ func TestDriver(t *testing.T) {
 	times, err := d.Times([]gpu.Mark{from, to})
 	if err != nil || len(times) != 1 || times[0] != 250*time.Microsecond {
 		t.Errorf("times %v, %v", times, err)
+	}
+	figures, err := d.(driver).x.Figures("fill")
+	if err != nil || figures != (cu.Figures{Registers: 40}) {
+		t.Errorf("figures %+v, %v", figures, err)
 	}
 	_, err = d.Alloc(6 << 20)
 	const want = "want a buffer of 6 MiB, 5 MiB are free"

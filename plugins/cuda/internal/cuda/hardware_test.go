@@ -6,12 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/devicetest"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/plugins/gpu"
 	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
 )
 
@@ -138,5 +140,25 @@ func BenchmarkHardware(b *testing.B) {
 			}
 			b.ReportMetric(float64(run.Batch*run.Steps*b.N)/b.Elapsed().Seconds(), "images/s")
 		})
+	}
+}
+
+// BenchmarkHardwareKernels prints what the driver's compiler made of each kernel.
+func BenchmarkHardwareKernels(b *testing.B) {
+	list, reason, err := Provider{}.List(context.Background())
+	if err != nil || len(list) == 0 {
+		b.Fatal(reason, err)
+	}
+	d, err := openDriver(list[0].ID)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer d.Close()
+	for _, m := range regexp.MustCompile(`\.entry (\w+)\(`).FindAllStringSubmatch(gpu.PTX, -1) {
+		f, err := d.(driver).x.Figures(m[1])
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Logf("%s: %d registers, %d bytes shared, %d bytes spilled", m[1], f.Registers, f.Shared, f.Spilled)
 	}
 }

@@ -1,0 +1,58 @@
+package gpu
+
+import (
+	"strconv"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// block is the results of a product that a group of threads computes (kernels/29_block.cl).
+type block struct{ rows, columns int }
+
+// stripBlock is that of a direct convolution.
+var stripBlock = block{16, 512}
+
+// blockOf returns the block for products of so many rows.
+func blockOf(rows int) block {
+	if rows > 32 {
+		return block{64, 128}
+	}
+	return block{32, 256}
+}
+
+// high returns how many blocks so many rows in each group have, wide how many columns.
+func (b block) high(groups, rows int) int { return groups * ((rows/groups + b.rows - 1) / b.rows) }
+func (b block) wide(columns int) int      { return (columns + b.columns - 1) / b.columns }
+
+// kernel returns the name of the kernel with this block.
+func (b block) kernel(name string) string { return name + strconv.Itoa(b.rows) }
+
+// product is a launch of blocks. The columns of all units lie side by side, n of each;
+// behind the first unit the kernel gets how many columns there are.
+type product struct {
+	launch
+	block
+	high int // blocks on top of each other
+}
+
+// mostColumns is how many columns a launch has at most, unless one unit has more.
+const mostColumns = 1 << 30
+
+func (p *product) run(f *frame) error {
+	if p.n == 0 || p.high == 0 {
+		return nil
+	}
+	units, most := f.units(p.kind), max(1, mostColumns/p.n)
+	for first := 0; first < units; first += most {
+		n := min(most, units-first) * p.n
+		if err := f.launch(&p.launch, [2]int{p.wide(n), p.high}, int32(first), int32(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// product adds a launch of blocks: high on top of each other, over n columns of a unit.
+func (c *compiler) product(b block, kernel string, kind graph.Kind, high, n int, args ...any) {
+	c.steps = append(c.steps, &product{launch{kernel: b.kernel(kernel), kind: kind, n: n, args: args}, b, high})
+}

@@ -1,0 +1,103 @@
+// Products of matrices by register blocks. A group of threads computes a block of rows
+// by columns results, every thread WIDE by WIDE of them. DEPTH terms of each chain at a
+// time, a chunk, lie in local memory, twice: while one is multiplied the next is
+// fetched. A result is one chain over all its terms, in order: nothing is split. What
+// fills the last chunk up is -0 times +0, which changes no sum, not even its sign.
+#define WIDE 8
+#define DEPTH 8
+#define STRIDE (SIZE / DEPTH) // rows between those whose terms a thread fetches
+
+// A chunk is DEPTH lines of the left matrix, then as many of the right one. LEFT and
+// RIGHT are how far lines lie apart: threads that store beside each other meet different
+// banks, and eight columns lie at a multiple of 32 bytes.
+#define LEFT(rows) (rows + 4)
+#define RIGHT(columns) (columns + 8)
+#define CHUNK(rows, columns, depth) (depth * (LEFT(rows) + RIGHT(columns)))
+#define LOCAL(rows, columns, depth) \
+	local float m[2 * CHUNK(rows, columns, depth)] __attribute__((aligned(32)))
+#define EVERY _Pragma("unroll") for
+#define LOOP _Pragma("unroll 1") for
+// UP_TO counts to n, most at most: a function is compiled ahead of its arguments.
+#define UP_TO(n, i, most) EVERY (int i = 0; i < most; i++) if (i < n)
+
+// fma8 is a * b + c of eight columns.
+FUNCTION float8 fma8(float a, float8 b, float8 c) {
+#ifdef PTX
+	c.s0 = FMA(a, b.s0, c.s0);
+	c.s1 = FMA(a, b.s1, c.s1);
+	c.s2 = FMA(a, b.s2, c.s2);
+	c.s3 = FMA(a, b.s3, c.s3);
+	c.s4 = FMA(a, b.s4, c.s4);
+	c.s5 = FMA(a, b.s5, c.s5);
+	c.s6 = FMA(a, b.s6, c.s6);
+	c.s7 = FMA(a, b.s7, c.s7);
+	return c;
+#else
+	return fma((float8)(a), b, c);
+#endif
+}
+
+// block_multiply adds the products of a chunk to a thread's sums, unless they all lie
+// behind the high rows and wide columns that the block has.
+FUNCTION void block_multiply(float8 *s, local float *chunk, int rows, int columns, int depth, int high,
+	int wide) {
+	int across = columns / WIDE, line = THREAD() / across * WIDE, at = THREAD() % across * WIDE;
+	local float *a = chunk + line, *b = chunk + depth * LEFT(rows) + at;
+	if (line >= high || at >= wide)
+		return;
+	UP_TO (depth, k, DEPTH) {
+		float8 v = *(local float8 *)(b + k * RIGHT(columns));
+		EVERY (int i = 0; i < WIDE; i++) s[i] = fma8(a[k * LEFT(rows) + i], v, s[i]);
+	}
+}
+
+// block_keep_columns stores all terms of every SIZEth column, from a thread's on.
+FUNCTION void block_keep_columns(local float *to, float *b, int columns) {
+	to += THREAD();
+	UP_TO (columns / SIZE, r, 2)
+		EVERY (int k = 0; k < DEPTH; k++) to[k * RIGHT(columns) + r * SIZE] = b[r * DEPTH + k];
+}
+
+// block_keep stores what a thread has fetched of a chunk: of the left matrix term
+// THREAD() % DEPTH of every sixteenth row, of the right one all terms of its columns.
+FUNCTION void block_keep(local float *chunk, float *a, float *b, int rows, int columns) {
+	local float *to = chunk + THREAD() % DEPTH * LEFT(rows) + THREAD() / DEPTH;
+	UP_TO (rows / STRIDE, i, 4) to[i * STRIDE] = a[i];
+	block_keep_columns(chunk + DEPTH * LEFT(rows), b, columns);
+}
+
+// block_lay lays two rows of every thread's block into local memory, from which a group
+// stores them line by line: line l is row ROW_OF(l) behind the first of the two.
+FUNCTION void block_lay(local float *m, float8 *s, int rows, int columns) {
+	int across = columns / WIDE, line = THREAD() / across, at = THREAD() % across * WIDE;
+	*(local float8 *)(m + line * columns + at) = s[0];
+	*(local float8 *)(m + (rows / WIDE + line) * columns + at) = s[1];
+}
+#define ROW_OF(l, rows) (l % (rows / WIDE) * WIDE + l / (rows / WIDE))
+
+// column is one of an image's that a thread fetches and stores.
+typedef struct column {
+	IN float *from; // the image
+	OUT float *to;
+	int there;      // whether there is one
+	int y, x;       // where its window begins
+	int inside, at; // a pixel of it
+} column;
+
+// block_store stores a block, count rows that lie step apart, plus a bias.
+FUNCTION void block_store(local float *m, float8 *s, column *mine, int rows, int columns, int count, int step,
+	IN float *bias, int biased) {
+	EVERY (int q = 0; q < WIDE; q += 2) {
+		block_lay(m, s + q, rows, columns);
+		BARRIER();
+		LOOP (int l = 0; l < rows / (WIDE / 2); l++) {
+			int r = ROW_OF(l, rows) + q;
+			UP_TO (columns / SIZE, i, 4)
+				if (mine[i].there && r < count) {
+					float v = m[l * columns + i * SIZE + THREAD()];
+					mine[i].to[r * step] = biased ? v + bias[r] : v;
+				}
+		}
+		BARRIER();
+	}
+}

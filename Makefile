@@ -24,6 +24,7 @@ check: ## what CI runs besides: formatting, staticcheck (staticcheck.conf), race
 	$(GO) test $(PATIENT) -short -tags purego -run 'Order|OpsAgainstRef|ReplicaAlone' ./plugins/cpu/internal/cpu
 	$(GO) test $(PATIENT) -race -short ./collective ./data ./device/devicetest ./device/ref ./device/internal/... ./parallel ./train
 	GOARCH=arm64 $(GO) vet ./...
+	GO=$(GO) sh scripts/systems.sh
 	GO=$(GO) sh scripts/machines.sh
 
 # RECIPE='--epochs 2 --val glyphs' trains the whole (hours of qemu), whose sum is README's.

@@ -33,7 +33,7 @@ type Config struct {
 	DeviceTimeout time.Duration // parallel.Config.Timeout
 	// Recompute says what of the forward pass is computed again where the backward
 	// pass needs it, for less memory: "none", "all", or "auto" and "": all where a
-	// device has too little memory free.
+	// device of some rank has too little memory free.
 	Recompute string
 
 	Checkpoint      string // file; "" writes none

@@ -2,6 +2,41 @@ package train
 
 // networks are what the tests train, because ref trains them in milliseconds.
 var networks = map[string]string{
+	"deep": `bnctl graph 1
+graph "deep"
+state conv1.weight f32[3,1,3,3] weight he_normal(0)
+state conv2.weight f32[3,3,3,3] weight he_normal(0)
+state conv3.weight f32[3,3,3,3] weight he_normal(0)
+state bn1.weight f32[3] gamma ones
+state bn1.bias f32[3] beta zeros
+state bn1.running_mean f32[3] mean zeros
+state bn1.running_var f32[3] variance ones
+state bn2.weight f32[3] gamma ones
+state bn2.bias f32[3] beta zeros
+state bn2.running_mean f32[3] mean zeros
+state bn2.running_var f32[3] variance ones
+state bn3.weight f32[3] gamma ones
+state bn3.bias f32[3] beta zeros
+state bn3.running_mean f32[3] mean zeros
+state bn3.running_var f32[3] variance ones
+state fc.weight f32[10,147] weight he_normal(0)
+state fc.bias f32[10] bias zeros
+func main(x rows u8[28,28,1]) {
+  image = image(x, mean=[0.1307], std=[0.3081])
+  conv1 = conv(image, @conv1.weight, stride=[4,4])
+  bn1 = batch_norm(conv1, @bn1.weight, @bn1.bias, @bn1.running_mean, @bn1.running_var)
+  relu1 = relu(bn1)
+  conv2 = conv(relu1, @conv2.weight, pad=[1,1,1,1])
+  bn2 = batch_norm(conv2, @bn2.weight, @bn2.bias, @bn2.running_mean, @bn2.running_var)
+  relu2 = relu(bn2)
+  conv3 = conv(relu2, @conv3.weight, pad=[1,1,1,1])
+  bn3 = batch_norm(conv3, @bn3.weight, @bn3.bias, @bn3.running_mean, @bn3.running_var)
+  relu3 = relu(bn3)
+  flat = reshape(relu3, shape=[147])
+  fc = dense(flat, @fc.weight, @fc.bias)
+  return logits rows = fc
+}
+`,
 	"convolution": `bnctl graph 1
 graph "convolution"
 state conv.weight f32[3,1,3,3] weight he_normal(0)

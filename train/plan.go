@@ -26,6 +26,7 @@ type plan struct {
 	trained   []string
 	weights   []float64  // of the classes in the loss; nil: 1
 	layers    []bn.Layer // whose statistics the run updates; none in frozen mode
+	elsewhere bool       // a device of another rank is short of memory
 }
 
 // newPlan derives schedule, graph and program from recipe and template.

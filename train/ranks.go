@@ -45,17 +45,18 @@ type agreement struct {
 	Step   int             `json:"step"`
 	Every  int             `json:"every"` // steps between checkpoints: rank 0's counts
 	State  string          `json:"state"` // SHA-256 of all that the run begins with
+	Tight  bool            `json:"tight"` // of memory, which may differ
 }
 
 // agree returns an error unless all ranks begin the same run at the same step
-// with the same state.
+// with the same state. What one of them has too little memory for, none does.
 func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 	from *serialize.Checkpoint) error {
 	peers := s.config.Peers
 	if peers == nil {
 		return nil
 	}
-	mine := agreement{s.recipe.JSON(), s.progress.Step, s.rescue.every, digest(state, from)}
+	mine := agreement{s.recipe.JSON(), s.progress.Step, s.rescue.every, digest(state, from), s.tight()}
 	b, err := json.Marshal(mine)
 	if err != nil {
 		return err
@@ -70,6 +71,7 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 		if err := json.Unmarshal(record, &theirs); err != nil {
 			return &parallel.RankError{Rank: rank, Text: err.Error()}
 		}
+		s.elsewhere = s.elsewhere || theirs.Tight
 		if rank == 0 {
 			first = theirs
 			s.rescue.every = first.Every

@@ -12,14 +12,14 @@ import (
 // Values of Config.Recompute.
 const (
 	noRecompute   = "none"
-	autoRecompute = "auto" // where a device has too little memory free; alone, never with Peers
+	autoRecompute = "auto" // where a device, of any rank, has too little memory free
 	allRecompute  = "all"
 )
 
 // loaded returns the program as devices load it.
 func (p *plan) loaded() (*graph.Program, error) {
 	switch want := p.config.Recompute; {
-	case want == allRecompute, (want == "" || want == autoRecompute) && p.config.Peers == nil && p.tight():
+	case want == allRecompute, (want == "" || want == autoRecompute) && (p.tight() || p.elsewhere):
 		return recomputing(p.program)
 	case want == "" || want == autoRecompute || want == noRecompute:
 		return p.program, nil
@@ -45,10 +45,14 @@ func recomputing(p *graph.Program) (*graph.Program, error) {
 	return out, out.Check()
 }
 
-// tight reports whether some device has less memory free than its share of a batch takes.
+// tight reports whether some device has less memory free than its share of a batch
+// takes, if every rank has as many.
 func (p *plan) tight() bool {
-	train := p.program.Function(graph.Train)
-	share := (p.recipe.StepBatch() + len(p.config.Devices) - 1) / max(len(p.config.Devices), 1)
+	train, devices := p.program.Function(graph.Train), max(len(p.config.Devices), 1)
+	if p.config.Peers != nil {
+		devices *= p.config.Peers.Size()
+	}
+	share := (p.recipe.StepBatch() + devices - 1) / devices
 	need := int64(share)*int64(train.ActivationBytes()) + stateBytes(p.program.State)
 	for _, m := range p.config.Devices {
 		if free := m.Device.Info().MemoryFree; free > 0 && need > free {

@@ -30,7 +30,7 @@ tensor:               regular
 graph:                tensor
 collective:           tensor
 graph/dot:            graph problem
-device:               collective graph tensor
+device:               collective graph tensor problem
 
 fabric:               collective tensor
 fabric/fabrictest:    collective fabric
@@ -47,18 +47,19 @@ device/starter/mine:  device device/ref device/serve
 device/internal/devicepb:
 device/internal/fabricpb:
 device/internal/shm:  collective tensor
-device/internal/wire: collective device device/internal/devicepb graph tensor
+device/internal/wire: collective device device/internal/devicepb graph tensor problem
 device/serve:         collective device device/internal/devicepb device/internal/shm device/internal/wire
-device/serve:         device/internal/fabricpb tensor
+device/serve:         device/internal/fabricpb tensor problem
 device/remote:        collective device device/internal/devicepb device/internal/shm device/internal/wire
 device/remote:        awake device/internal/fabricpb fabric fabric/launcher fabric/mailbox graph tensor
+device/remote:        problem
 
 bn:                   collective graph problem tensor
 models:               graph problem tensor
 data:                 data/internal/jpeg problem regular tensor
 data/internal/jpeg:
 serialize:            bn graph models problem tensor
-parallel:             awake bn collective device fabric graph tensor
+parallel:             awake bn collective device fabric graph tensor problem
 train/internal/tfevents:
 train:                awake bn data device fabric graph models parallel problem serialize tensor
 train:                train/internal/tfevents
@@ -95,7 +96,7 @@ formats/torch:        formats/torch/internal/pickle formats/internal/foreign pro
 formats/torch/internal/pickle:
 formats/keras:        formats/keras/internal/hdf5 formats/internal/foreign graph models problem
 formats/keras:        tensor
-formats/keras/internal/hdf5:
+formats/keras/internal/hdf5: problem
 formats/onnx:         formats/onnx/internal/onnxpb formats/internal/foreign formats/internal/message
 formats/onnx:         graph models problem regular tensor
 formats/onnx/internal/onnxpb:
@@ -125,7 +126,7 @@ plugins/cpu/internal/operations: plugins/cpu/internal/run tensor
 plugins/cpu/internal/plan:     device device/class graph plugins/cpu/internal/fusion
 plugins/cpu/internal/plan:     plugins/cpu/internal/kernel plugins/cpu/internal/machine
 plugins/cpu/internal/plan:     plugins/cpu/internal/run plugins/cpu/internal/schedule tensor
-plugins/cpu/internal/cpu:      device graph memory plugins/cpu/internal/convolution
+plugins/cpu/internal/cpu:      device graph memory plugins/cpu/internal/convolution problem
 plugins/cpu/internal/cpu:      plugins/cpu/internal/kernel plugins/cpu/internal/machine
 plugins/cpu/internal/cpu:      plugins/cpu/internal/operations plugins/cpu/internal/plan
 plugins/cpu/internal/cpu:      plugins/cpu/internal/run plugins/cpu/internal/schedule
@@ -133,19 +134,19 @@ plugins/cpu/internal/cpu:      plugins/cpu/internal/workers collective tensor
 plugins/cpu:                   device device/serve graph plugins/cpu/internal/cpu
 plugins/cpu/bnctl-device-cpu:  plugins/cpu
 plugins/internal/library:
-plugins/gpu:          collective device device/class graph tensor
+plugins/gpu:          collective device device/class graph tensor problem
 plugins/gpu/bitwise:  bn device graph models parallel plugins/cpu tensor
 plugins/opencl/internal/cl:     plugins/internal/library
-plugins/opencl/internal/opencl: device plugins/gpu plugins/opencl/internal/cl
+plugins/opencl/internal/opencl: device plugins/gpu plugins/opencl/internal/cl problem
 plugins/opencl:                 device/serve plugins/opencl/internal/opencl
 plugins/opencl/bnctl-device-opencl: plugins/opencl
-plugins/mpi/internal/mpi:       plugins/internal/library
-plugins/mpi/internal/rank:      device device/serve fabric/launcher plugins/mpi/internal/mpi
+plugins/mpi/internal/mpi:       plugins/internal/library problem
+plugins/mpi/internal/rank:      device device/serve fabric/launcher plugins/mpi/internal/mpi problem
 plugins/mpi:                    device/serve plugins/mpi/internal/rank
 plugins/mpi/bnctl-fabric-mpi:   plugins/mpi
-plugins/cuda/internal/cu:       plugins/internal/library
+plugins/cuda/internal/cu:       plugins/internal/library problem
 plugins/cuda/internal/ptx:
-plugins/cuda/internal/cuda:    device plugins/cuda/internal/cu plugins/gpu
+plugins/cuda/internal/cuda:    device plugins/cuda/internal/cu plugins/gpu problem
 plugins/cuda:                  device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 

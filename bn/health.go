@@ -35,6 +35,8 @@ type Finding struct {
 	Problem  string   `json:"problem"`  // what is wrong, in words
 	Severity Severity `json:"severity"`
 	Advice   string   `json:"advice"` // what to do
+	// Reestimate: statistics that are estimated anew over data mend it.
+	Reestimate bool `json:"reestimate,omitempty"`
 }
 
 // Examine checks the statistics of a file's batch norms and returns what is wrong,
@@ -61,13 +63,14 @@ func (n *Norm) initial() bool {
 func (n *Norm) examine(trained bool) []Finding {
 	if problem := n.incomplete(); problem != "" {
 		return []Finding{n.whole(Fault, problem,
-			"the file is damaged or was cut apart; take another copy, or "+reestimate)}
+			remedy{"the file is damaged or was cut apart; take another copy, or " + reestimate.advice, true})}
 	}
 	mean, variance := n.Mean.F32(), n.Variance.F32()
 	switch {
 	case !trained:
 		return []Finding{n.whole(Warning, "as it was initialised, mean 0, variance 1, gamma 1 and beta 0, "+
-			"like every batch norm of the file: the model was never trained", "train it before it is used")}
+			"like every batch norm of the file: the model was never trained",
+			remedy{"train it before it is used", false})}
 	case all(mean, 0) && all(variance, 1):
 		return []Finding{n.whole(Fault, "mean 0 and variance 1 throughout: never updated", reestimate)}
 	case all(mean, 0) && all(variance, 0):
@@ -79,7 +82,7 @@ func (n *Norm) examine(trained bool) []Finding {
 	var found []Finding
 	for _, s := range symptoms {
 		if at := where(s.of(n), s.has); len(at) > 0 {
-			found = append(found, Finding{n.Name, at, s.problem, s.severity, s.advice})
+			found = append(found, Finding{n.Name, at, s.problem, s.severity, s.remedy.advice, s.remedy.reestimate})
 		}
 	}
 	if slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Fault }) {
@@ -89,8 +92,14 @@ func (n *Norm) examine(trained bool) []Finding {
 }
 
 // whole is a finding about all channels of n.
-func (n *Norm) whole(s Severity, problem, advice string) Finding {
-	return Finding{Layer: n.Name, Problem: problem, Severity: s, Advice: advice}
+func (n *Norm) whole(s Severity, problem string, r remedy) Finding {
+	return Finding{n.Name, nil, problem, s, r.advice, r.reestimate}
+}
+
+// Stale returns the fault of a layer, or of a tensor of one, whose statistics have to
+// be estimated anew.
+func Stale(layer, problem string) Finding {
+	return Finding{layer, nil, problem, Fault, reestimate.advice, true}
 }
 
 // incomplete says what is missing or does not fit, "" if nothing is.
@@ -143,7 +152,7 @@ func counters(norms []Norm) []Finding {
 			updated := fmt.Sprintf("updated %s, %s %s", problem.Counted(int(n.Updates), "time"), norms[first].Name,
 				problem.Counted(int(norms[first].Updates), "time"))
 			found = append(found, n.whole(Warning, updated,
-				"the layer was frozen for a while, or is of another model"))
+				remedy{"the layer was frozen for a while, or is of another model", false}))
 		}
 	}
 	return found

@@ -13,9 +13,15 @@ const (
 	unsettledPart = 0.05  // of the initial 0 and 1 still in the average
 )
 
-const (
-	reestimate = "re-estimate the statistics over the data of the training"
-	harmless   = "nothing to do if the accuracy is as expected"
+// remedy is what to do about something.
+type remedy struct {
+	advice     string
+	reestimate bool // Finding.Reestimate
+}
+
+var (
+	reestimate = remedy{"re-estimate the statistics over the data of the training", true}
+	harmless   = remedy{"nothing to do if the accuracy is as expected", false}
 )
 
 // symptom is something that a channel can have.
@@ -24,7 +30,7 @@ type symptom struct {
 	has      func(float32) bool
 	severity Severity
 	problem  string
-	advice   string
+	remedy   remedy
 }
 
 func means(n *Norm) []float32     { return n.Mean.F32() }
@@ -52,8 +58,9 @@ var symptoms = []symptom{
 		harmless},
 	{variances, func(v float32) bool { return v > hugeVariance && !odd(v) }, Warning,
 		fmt.Sprintf("the variance is above %g: activations are very large", float64(hugeVariance)),
-		"look for input that was not scaled as in training"},
-	{gammas, odd, Fault, "gamma is not finite", "take an earlier checkpoint; statistics cannot mend weights"},
+		remedy{"look for input that was not scaled as in training", false}},
+	{gammas, odd, Fault, "gamma is not finite",
+		remedy{"take an earlier checkpoint; statistics cannot mend weights", false}},
 	{gammas, func(v float32) bool { return v < tinyGamma && v > -tinyGamma }, Warning,
 		fmt.Sprintf("gamma is below %g: these channels hardly matter", float64(tinyGamma)), harmless},
 }

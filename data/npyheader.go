@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -111,7 +112,7 @@ func (p *npyParser) boolean() bool {
 
 func (p *npyParser) dtype() tensor.DType {
 	if strings.HasPrefix(p.rest, "[") {
-		p.fail("structured arrays are not supported; save one field of it")
+		p.fail("%w", problem.Advise("save one field of it", "structured arrays are not supported"))
 		return 0
 	}
 	descr := p.quoted()
@@ -120,7 +121,8 @@ func (p *npyParser) dtype() tensor.DType {
 			return n.dtype
 		}
 	}
-	p.fail("element type %q is not supported; save it as '<f4', '<f8', '<i4', '<i8' or '|u1'", descr)
+	p.fail("%w", problem.Advise("save it as '<f4', '<f8', '<i4', '<i8' or '|u1'",
+		"element type %q is not supported", descr))
 	return 0
 }
 

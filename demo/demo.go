@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Options say how the demo is shown.
@@ -34,6 +36,9 @@ type Result struct {
 	Removed     any     `json:"removed"`
 	Seconds     float64 `json:"seconds"`
 }
+
+// please is what to do about a demonstration that does not show what it should.
+const please = "please report this with the lines above"
 
 // Run shows the demo. The result is nil if it could not be shown to its end;
 // it is there with an error if something is not as it was promised.
@@ -79,12 +84,11 @@ func (d *demo) run() (*Result, error) {
 	d.say("\n%.1f s; %.1f %% of %d unseen glyphs right; %s",
 		d.result.Seconds, 100*d.result.Accuracy, unseen, d.verdict())
 	if !d.result.SameBits {
-		return &d.result, fmt.Errorf("demo: the bits differ: %s; please report this with the lines above",
-			d.differs)
+		return &d.result, problem.Advise(please, "demo: the bits differ: %s", d.differs)
 	}
 	if d.result.Accuracy < accuracy {
-		return &d.result, fmt.Errorf("demo: %.1f %% of unseen glyphs right, want %.0f %%; "+
-			"please report this with the lines above", 100*d.result.Accuracy, 100*accuracy)
+		return &d.result, problem.Advise(please, "demo: %.1f %% of unseen glyphs right, want %.0f %%",
+			100*d.result.Accuracy, 100*accuracy)
 	}
 	return &d.result, nil
 }

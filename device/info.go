@@ -73,7 +73,8 @@ type Provider interface {
 	// Describe returns what the provider is. It accesses no device.
 	Describe() Plugin
 	// List returns the devices that could be opened, without creating a context
-	// on any. If there are none, reason says why.
+	// on any. If there are none, reason says why and what to do, options in braces
+	// as package problem has them.
 	List(ctx context.Context) (devices []Info, reason string, err error)
 	// Open returns the device with the given Info.ID, opened with o. The caller
 	// closes it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -70,8 +71,9 @@ func (i Info) CheckPrecision(precision string) error {
 		return nil
 	}
 	have := i.precisions()
-	return Errorf(i.Name, "Open", Unsupported, "precision %s, and this device has %s only; use --precision %s, "+
-		"or another device", precision, strings.Join(have, " and "), have[0])
+	return Errorf(i.Name, "Open", Unsupported, "%w",
+		problem.Advise("use {precision} "+have[0]+", or another device", "precision %s, and this device has %s only",
+			precision, strings.Join(have, " and ")))
 }
 
 // ParsePrecision returns s if it is a precision, F32 for "". The error lists

@@ -49,7 +49,7 @@ func Examine(path string, o modelfile.Options) (*Report, error) {
 	if err := p.readForeign(f, o); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	p.Choice = modelfile.ChoiceOf(path, f)
+	p.Choice = modelfile.ChoiceOf(path, f, o)
 	return p, nil
 }
 
@@ -199,9 +199,8 @@ func (p *Report) compare(f *formats.File, as *models.Model) error {
 	}
 	for _, name := range formats.Complete(f, as) {
 		if layer := name[:strings.LastIndexAny(name, "./")+1]; !known[strings.TrimRight(layer, "./")] {
-			p.Others = append(p.Others, bn.Finding{Layer: name, Severity: bn.Fault,
-				Problem: "missing, or of another shape than in " + as.Architecture,
-				Advice:  "re-estimate the statistics over the data of the training"})
+			p.Others = append(p.Others, bn.Stale(name,
+				"missing, or of another shape than in "+as.Architecture))
 		}
 	}
 	return nil

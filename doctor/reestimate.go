@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -69,7 +70,7 @@ func Reestimate(ctx context.Context, m *models.Model, src data.Source, o Estimat
 	state, n, err := train.Reestimate(ctx, d, l, r)
 	var bad *bn.NonFinite
 	if errors.As(err, &bad) {
-		err = fmt.Errorf("%w; statistics cannot mend weights: take an earlier checkpoint", err)
+		err = problem.Advise("statistics cannot mend weights: take an earlier checkpoint", "%w", err)
 	}
 	return state, n, err
 }

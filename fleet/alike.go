@@ -44,8 +44,8 @@ func (o *Options) lesserOfAll(ctx context.Context, mine string) (string, error) 
 	lesser, ok := mine, true
 	for rank, theirs := range records {
 		if lesser, ok = lesserClass(lesser, string(theirs)); !ok {
-			return "", &parallel.RankError{Rank: rank, Text: fmt.Sprintf("its devices have kernel class %s, those of "+
-				"rank %d %s; use devices of one kind on all ranks", theirs, o.Peers.Rank(), mine)}
+			return "", &parallel.RankError{Rank: rank, Advice: parallel.OneKind,
+				Text: fmt.Sprintf("its devices have kernel class %s, those of rank %d %s", theirs, o.Peers.Rank(), mine)}
 		}
 	}
 	if lesser != mine && o.Kernels != "" && o.Kernels != "auto" {

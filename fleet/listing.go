@@ -13,7 +13,9 @@ type Listed struct {
 	Name   string        // as Options.Devices takes it
 	Plugin device.Plugin // its name and version
 	Device device.Info   // what it can do; zero where there is none
-	Reason string        // why there is no device; "" if there is
+	// Reason is why there is no device, and what to do, options in braces as package
+	// problem has them; "" if there is one.
+	Reason string
 }
 
 // List returns the devices of a plugin, which it starts and ends. No device is
@@ -21,15 +23,24 @@ type Listed struct {
 func (p Plugins) List(ctx context.Context, name string) []Listed {
 	provider, err := p.Start(ctx, name)
 	if err != nil {
-		return []Listed{{Name: name, Plugin: device.Plugin{Name: name}, Reason: err.Error()}}
+		return []Listed{{Name: name, Plugin: device.Plugin{Name: name}, Reason: reasonOf(err)}}
 	}
 	defer provider.Close()
 	about := provider.Describe()
 	list, reason, err := provider.List(ctx)
 	if err != nil {
-		reason = err.Error()
+		reason = reasonOf(err)
 	}
 	return listed(name, about, list, reason)
+}
+
+// reasonOf writes err as the reason of a Listed.
+func reasonOf(err error) string {
+	text, advice := problem.Split(err)
+	if advice == "" {
+		return text
+	}
+	return text + "; " + advice
 }
 
 func listed(name string, about device.Plugin, list []device.Info, reason string) []Listed {
@@ -79,7 +90,7 @@ type Description struct {
 	Version       string   `json:"version"`  // of the plugin
 	Protocol      int      `json:"protocol"` // between bnctl and plugins: device.ProtocolV1
 	Deterministic bool     `json:"deterministic"`
-	Reason        string   `json:"reason,omitempty"`     // why there is no device
+	Reason        string   `json:"reason,omitempty"`     // see Listed
 	Kernels       string   `json:"kernels,omitempty"`    // class: see package device/class
 	Threads       int      `json:"threads,omitempty"`    // of a CPU
 	Features      []string `json:"features,omitempty"`   // device.Deterministic and others

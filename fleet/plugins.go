@@ -91,8 +91,8 @@ func (p Plugins) Command(path string) (remote.Command, error) {
 // startOwn starts this program again as the process of a built-in plugin.
 func (p Plugins) startOwn(ctx context.Context, name string) (Provider, error) {
 	if !serves.Load() {
-		return nil, errors.New("fleet: devices are processes of this program, which does not serve them; " +
-			"call Serve first thing in main")
+		return nil, problem.Advise("call Serve first thing in main",
+			"fleet: devices are processes of this program, which does not serve them")
 	}
 	self, err := os.Executable()
 	if err != nil {

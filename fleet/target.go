@@ -72,7 +72,7 @@ func (f *Fleet) usable(ctx context.Context, s spec) ([]target, error) {
 	}
 	if len(out) == 0 {
 		return nil, device.Errorf("auto", "List", device.Unavailable,
-			"no device can be used; see bnctl devices list")
+			"%w", problem.Failure("", "no device can be used", "see bnctl devices list"))
 	}
 	return out, ctx.Err()
 }
@@ -108,7 +108,8 @@ func (f *Fleet) list(ctx context.Context, name string) ([]device.Info, error) {
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, device.Errorf(name, "List", device.Unavailable, "no device: %s", reason)
+		return nil, device.Errorf(name, "List", device.Unavailable, "%w",
+			problem.Failure("", "no device: "+reason, ""))
 	}
 	return list, nil
 }

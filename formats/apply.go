@@ -174,9 +174,8 @@ func checkFlattened(m *models.Model) error {
 		before := maker[flat.In[0]]
 		s := f.Values[flat.In[0]].Type.Shape
 		if len(s) == 3 && s[0] > 1 && s[1]*s[2] > 1 && (before == nil || before.Op != graph.Transpose) {
-			return fmt.Errorf("model %s: %s reads %v laid out flat, whose order in the file is "+
-				"height, width, channel: put transpose(perm=[1,2,0]) before the reshape", m.Architecture, f.NodeName(n),
-				s)
+			return problem.Advise("put transpose(perm=[1,2,0]) before the reshape", "model %s: %s reads %v laid "+
+				"out flat, whose order in the file is height, width, channel", m.Architecture, f.NodeName(n), s)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ func drop(f *File, patterns []string) (unmatched []string, err error) {
 				return nil, notDropped(p, err.Error(), "").Because(err)
 			}
 			if ok {
-				f.Leave(t.Name, "--drop "+p)
+				f.Leave(t.Name, "{drop} "+p)
 				matched = true
 			}
 		}

@@ -106,7 +106,7 @@ func checkFold(m *models.Model, norm, layer *graph.Node, users [][]int) error {
 		}
 		for i, x := range t.F32() {
 			if x-x != 0 || v == norm.In[4] && x < 0 { // x-x is NaN for infinities and NaN
-				return fmt.Errorf("%s of channel %d is %g: re-estimate the statistics first", name, i, x)
+				return problem.Advise("re-estimate the statistics first", "%s of channel %d is %g", name, i, x)
 			}
 		}
 	}

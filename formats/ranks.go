@@ -2,7 +2,6 @@ package formats
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -45,8 +44,8 @@ func mergeRanks(files []*File, paths []string, rule bn.Rule) error {
 		return nil
 	}
 	if files[0].Model != nil {
-		return errors.New("files of several ranks with a graph each are merged as tensors only: " +
-			"write .pth or .safetensors")
+		return problem.Advise("write .pth or .safetensors",
+			"files of several ranks with a graph each are merged as tensors only")
 	}
 	statistic := map[string]bool{}
 	norms := BatchNorms(files[0])

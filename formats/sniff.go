@@ -27,7 +27,7 @@ const headSize = 4096
 var refused = []struct {
 	start  string
 	name   string
-	advice string
+	advice string // "": there is nothing to do
 }{
 	{"version https://git-lfs", "a Git LFS pointer, not the file itself", "fetch the file with git lfs pull"},
 	{"\x12\x01\x00\x00\x00\x00\x00\x00", "MXNet .params", adviceMXNet},
@@ -36,8 +36,8 @@ var refused = []struct {
 	{"4\n1\n3\nV 1\n", "Torch7 .t7 (ASCII)", adviceTorch7},
 	{"\x08\x01\x12", "the graph of a TensorFlow SavedModel",
 		"name its folder instead: the weights are in variables/"},
-	{"GGUF", "GGUF", "quantised weights are not read; use the model's .safetensors"},
-	{"\x93NUMPY", "NumPy .npy", "it is an array, not a model"},
+	{"GGUF", "GGUF", "use the model's .safetensors: quantised weights are not read"},
+	{"\x93NUMPY", "NumPy .npy: it is an array, not a model", ""},
 }
 
 const (
@@ -45,7 +45,7 @@ const (
 		"its names without arg: and aux:; where a BatchNorm has fix_gamma=True its gamma is 1"
 	adviceTorch7 = "in Lua: write each of model:parameters() and running_mean, running_var with npy4th; " +
 		"or convert with onnx's torch7 converters"
-	adviceTFLite  = "quantised and folded models are not read; use the Keras model that it was made from"
+	adviceTFLite  = "use the Keras model that it was made from: quantised and folded models are not read"
 	adviceSharded = "in Python: torch.distributed.checkpoint.format_utils." +
 		"dcp_to_torch_save('DIR', 'weights.pth')"
 	adviceDeepZero = "name its file mp_rank_00_model_states.pt, or run zero_to_fp32.py, which lies beside it"
@@ -95,11 +95,11 @@ func recognise(path string) (string, reader, error) {
 	}
 	for _, r := range refused {
 		if bytes.HasPrefix(head, []byte(r.start)) {
-			return "", nil, fmt.Errorf("%s: %s: %s", path, r.name, r.advice)
+			return "", nil, problem.Advise(r.advice, "%s: %s", path, r.name)
 		}
 	}
 	if len(head) >= 8 && string(head[4:8]) == "TFL3" {
-		return "", nil, fmt.Errorf("%s: TensorFlow Lite: %s", path, adviceTFLite)
+		return "", nil, problem.Advise(adviceTFLite, "%s: TensorFlow Lite", path)
 	}
 	for _, c := range formats {
 		if c.is(head, f, info.Size()) {
@@ -118,9 +118,9 @@ func folder(path string) (string, reader, error) {
 	}
 	switch {
 	case has(".metadata") && has("*.distcp"):
-		return "", nil, fmt.Errorf("%s: a sharded PyTorch checkpoint: %s", path, adviceSharded)
+		return "", nil, problem.Advise(adviceSharded, "%s: a sharded PyTorch checkpoint", path)
 	case has("mp_rank_*_model_states.pt"), has("zero_to_fp32.py"):
-		return "", nil, fmt.Errorf("%s: a DeepSpeed checkpoint: %s", path, adviceDeepZero)
+		return "", nil, problem.Advise(adviceDeepZero, "%s: a DeepSpeed checkpoint", path)
 	}
 	if index, err := tensorflow.Find(path); err != nil || index != "" {
 		return "tensorflow", readTensorFlow, err

@@ -31,7 +31,7 @@ func foreign(path string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	choice := modelfile.ChoiceOf(path, f)
+	choice := modelfile.ChoiceOf(path, f, o.File)
 	r := &Report{Format: f.Format, Kind: "foreign", Parameters: formats.Parameters(f), Layers: tensors(f),
 		Verified: o.Verify, BN: norms(byTensors), TrainingOnly: choice.Removed(), Counters: f.Counters,
 		Findings: f.Findings, Taken: choice.Taken(), Tensors: len(f.Tensors), Norms: len(byTensors)}

@@ -1,6 +1,11 @@
 package modelfile
 
-import "github.com/bnctl/bnctl/formats"
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/problem"
+)
 
 // Choice is what of a foreign file was taken, what was left out, and what is
 // to be said of it.
@@ -15,10 +20,14 @@ type Choice struct {
 	Findings []formats.Finding // what is odd, or a fault
 }
 
-// ChoiceOf says what was taken of f, the file at path.
-func ChoiceOf(path string, f *formats.File) *Choice {
+// ChoiceOf says what was taken of f, the file at path, which o asked for.
+func ChoiceOf(path string, f *formats.File, o Options) *Choice {
+	left := slices.Clone(f.Left)
+	for i, g := range left {
+		left[i].Reason, left[i].Advice = problem.Called(g.Reason, o.Option), problem.Called(g.Advice, o.Option)
+	}
 	return &Choice{Path: path, Format: f.Format, Key: f.Key, Tensors: len(f.Tensors), Wrappers: f.Wrappers,
-		Left: f.Left, Counters: f.Counters, Findings: f.Findings}
+		Left: left, Counters: f.Counters, Findings: f.Findings}
 }
 
 // Taken is the part of a Choice that reports have in JSON: nothing, for

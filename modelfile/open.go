@@ -38,7 +38,7 @@ func Open(path string, o Options) (*Opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &Opened{Model: m, Choice: ChoiceOf(path, f)}, nil
+	return &Opened{Model: m, Choice: ChoiceOf(path, f, o)}, nil
 }
 
 // Ours is Own for a file that holds a model: it refuses options about files of
@@ -146,5 +146,5 @@ func stateOf(path string, o Options, m *models.Model) (map[string]tensor.Tensor,
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return state, ChoiceOf(path, f), nil
+	return state, ChoiceOf(path, f, o), nil
 }

@@ -28,6 +28,9 @@ type Options struct {
 	// Labels are the names of the classes, one for each; nil: those of the file.
 	Labels     []string
 	Preprocess Preprocess
+	// Option returns what the program's users call an option, for what a Choice says;
+	// nil: its name.
+	Option func(name string) string
 }
 
 // Preprocess says how pictures become the input of a model. The zero value

@@ -105,7 +105,15 @@ func (k *Choice) Removed() *Removed {
 	return r
 }
 
+// Why says why a group was left out, and how to take it all the same.
+func Why(g formats.Group) string {
+	if g.Advice == "" {
+		return g.Reason
+	}
+	return g.Reason + "; " + g.Advice
+}
+
 func groupLine(g formats.Group) string {
-	return fmt.Sprintf("%s: %s, %s, %.1f MB", g.Name, g.Reason, problem.Counted(g.Tensors, "tensor"),
+	return fmt.Sprintf("%s: %s, %s, %.1f MB", g.Name, Why(g), problem.Counted(g.Tensors, "tensor"),
 		float64(g.Bytes)/1e6)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -66,7 +67,7 @@ func distributionOf(s graph.State) (distribution, error) {
 	}
 	switch s.Init.Rule {
 	case "":
-		return distribution{}, fmt.Errorf("the graph has no rule for it; read it from a file")
+		return distribution{}, problem.Advise("read it from a file", "the graph has no rule for it")
 	case "ones":
 		return distribution{centre: 1}, nil
 	case "constant":

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -235,7 +236,7 @@ func (t *trainBuilder) reduce(loss, hits graph.Value, seeds map[graph.Value]grap
 	for i, name := range t.loss.Trained {
 		var ok bool
 		if sums[i], ok = grads[wrt[i]]; !ok {
-			return fmt.Errorf("graph %s: %s does not influence the loss; freeze it", t.From.Name, name)
+			return problem.Advise("freeze it", "graph %s: %s does not influence the loss", t.From.Name, name)
 		}
 		if !t.loss.Apart {
 			sums[i] = whole(name+".grad", sums[i])

@@ -9,16 +9,26 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // RankError is why a run ends on all ranks.
 type RankError struct {
-	Rank int
-	Text string
+	Rank   int
+	Text   string // what is wrong there
+	Advice string // what to do; "" if Text leaves no doubt
 }
 
-func (e *RankError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
+// OneKind is what to do about ranks whose devices differ in what they can.
+const OneKind = "use devices of one kind on all ranks"
+
+func (e *RankError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns the *problem.Error.
+func (e *RankError) Unwrap() error {
+	return problem.Failure("", fmt.Sprintf("rank %d: %s", e.Rank, e.Text), e.Advice)
+}
 
 // ranks is the processes of a run, as one of them sees them: after every run
 // each tells the others how it fared, and none goes on before it has heard all.
@@ -36,8 +46,7 @@ func (r *ranks) sameProgram(ctx context.Context) error {
 	all, err := r.peers.Gather(ctx, sum[:])
 	for rank, theirs := range all {
 		if !bytes.Equal(theirs, sum[:]) {
-			return &RankError{rank, "its devices run another program, as some of them lack an operation; " +
-				"use devices of one kind on all ranks"}
+			return &RankError{rank, "its devices run another program, as some of them lack an operation", OneKind}
 		}
 	}
 	return err
@@ -90,7 +99,7 @@ func (r *ranks) agree(ctx context.Context, mine verdict, failed error, moments [
 		}
 		mine.Empty = isEmptied(failed)
 		if mine.Retry = r.repairable(failed); !mine.Retry {
-			mine.Fatal = failed.Error()
+			mine.Fatal, mine.Advice = problem.Split(failed)
 		}
 		if err := peers.CallOff(ctx, failed.Error()); err != nil {
 			return nil, false, errors.Join(failed, err)
@@ -104,11 +113,11 @@ func (r *ranks) agree(ctx context.Context, mine verdict, failed error, moments [
 			return nil, false, failed
 		}
 		if v.Fatal != "" {
-			return nil, false, &RankError{rank, v.Fatal}
+			return nil, false, &RankError{rank, v.Fatal, v.Advice}
 		}
 		if v.Of != mine.Of && !v.Empty && !mine.Empty {
 			text := fmt.Sprintf("it is at %s, rank %d at %s", v.Of, peers.Rank(), mine.Of)
-			return nil, false, &RankError{rank, text}
+			return nil, false, &RankError{rank, text, ""}
 		}
 		again = again || v.Retry
 	}

@@ -80,7 +80,7 @@ func (r *ranks) allFound(ctx context.Context, missing string) error {
 	all, err := r.peers.Gather(ctx, []byte(missing))
 	for rank, text := range all {
 		if len(text) > 0 {
-			return &RankError{rank, string(text)}
+			return &RankError{rank, string(text), ""}
 		}
 	}
 	return err

@@ -13,11 +13,12 @@ import (
 
 // verdict is what a rank says of a run that all have made.
 type verdict struct {
-	Of    string `json:"of"`              // the run: all ranks make the same
-	Retry bool   `json:"retry,omitempty"` // not all of its devices have: once more
-	Fatal string `json:"fatal,omitempty"` // why it cannot go on
-	Empty bool   `json:"empty,omitempty"` // it has no device, and waits for one
-	Stop  bool   `json:"stop,omitempty"`  // its context has ended
+	Of     string `json:"of"`               // the run: all ranks make the same
+	Retry  bool   `json:"retry,omitempty"`  // not all of its devices have: once more
+	Fatal  string `json:"fatal,omitempty"`  // why it cannot go on
+	Advice string `json:"advice,omitempty"` // what to do about Fatal
+	Empty  bool   `json:"empty,omitempty"`  // it has no device, and waits for one
+	Stop   bool   `json:"stop,omitempty"`   // its context has ended
 	Share
 }
 

@@ -40,8 +40,8 @@ func sameLabels(m *models.Model, info data.Info) error {
 		slices.Equal(m.Labels, info.Classes) {
 		return nil
 	}
-	return fmt.Errorf("the classes differ: the model has %s, %s has %s; "+
-		"evaluate on data with the model's classes", models.ClassList(m.Labels), info.Kind,
+	return problem.Advise("evaluate on data with the model's classes",
+		"the classes differ: the model has %s, %s has %s", models.ClassList(m.Labels), info.Kind,
 		models.ClassList(info.Classes))
 }
 

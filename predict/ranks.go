@@ -44,7 +44,8 @@ func (o *Options) agree(ctx context.Context, m *models.Model, c *parallel.Config
 			return &parallel.RankError{Rank: rank, Text: err.Error()}
 		}
 		if what := all[rank].differs(all[0]); what != "" {
-			return &parallel.RankError{Rank: rank, Text: what + "; start all ranks with the same options and files"}
+			return &parallel.RankError{Rank: rank, Text: what,
+				Advice: "start all ranks with the same options and files"}
 		}
 		most = max(most, all[rank].Devices)
 	}

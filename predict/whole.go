@@ -100,8 +100,8 @@ func (p *Predictor) sameWindows(ctx context.Context, w *data.Windows) error {
 	}
 	for rank, r := range all {
 		if string(r) != string(all[0]) {
-			return &parallel.RankError{Rank: rank, Text: fmt.Sprintf("its pictures make %s windows, rank 0's %s; "+
-				"give all ranks the same pictures", r, all[0])}
+			return &parallel.RankError{Rank: rank, Advice: "give all ranks the same pictures",
+				Text: fmt.Sprintf("its pictures make %s windows, rank 0's %s", r, all[0])}
 		}
 	}
 	return nil

@@ -85,10 +85,20 @@ func (e *Error) Calling(call func(option string) string) *Error {
 	if e.Field != "" {
 		called.Field = call(e.Field)
 	}
-	name := func(braced string) string { return call(braced[1 : len(braced)-1]) }
-	called.Text = option.ReplaceAllStringFunc(e.Text, name)
-	called.Advice = option.ReplaceAllStringFunc(e.Advice, name)
+	called.Text, called.Advice = Called(e.Text, call), Called(e.Advice, call)
 	return &called
+}
+
+// Called returns a text with the options in it, which are in braces, by the names that
+// call returns; a nil call returns the bare name.
+func Called(text string, call func(option string) string) string {
+	return option.ReplaceAllStringFunc(text, func(braced string) string {
+		name := braced[1 : len(braced)-1]
+		if call == nil {
+			return name
+		}
+		return call(name)
+	})
 }
 
 // Unwrap returns the cause.

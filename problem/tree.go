@@ -1,5 +1,19 @@
 package problem
 
+import "strings"
+
+// Split returns what err says and, apart from it, what to do: the advice of the first
+// Error in it that has one, options in braces; "" if none has.
+func Split(err error) (text, advice string) {
+	text = err.Error()
+	for _, e := range In(err) {
+		if e.Advice != "" {
+			return strings.TrimSuffix(text, "; "+Called(e.Advice, nil)), e.Advice
+		}
+	}
+	return text, ""
+}
+
 // In returns every Error that err is or wraps, the outermost first.
 func In(err error) []*Error {
 	var found []*Error

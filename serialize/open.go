@@ -112,8 +112,8 @@ func (f *File) Model() (*models.Model, error) {
 // Checkpoint returns the checkpoint that the file holds.
 func (f *File) Checkpoint() (*Checkpoint, error) {
 	if f.Kind != Training {
-		return nil, fmt.Errorf("%s is a template: it has nothing that only training needs; "+
-			"to train on with its weights, name it as the model", f.path)
+		return nil, problem.Advise("to train on with its weights, name it as the model",
+			"%s is a template: it has nothing that only training needs", f.path)
 	}
 	c, err := f.header.checkpoint(f.tensors)
 	if err != nil {

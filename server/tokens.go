@@ -3,7 +3,6 @@ package server
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"errors"
 	"strings"
 	"sync"
 
@@ -59,7 +58,7 @@ func (t *tokens) read() error {
 		}
 	}
 	if len(sums) == 0 {
-		return errors.New(t.path + ": there is no token in it; write one on a line")
+		return problem.Advise("write one on a line", "%s: there is no token in it", t.path)
 	}
 	t.sums = sums
 	return nil

@@ -23,7 +23,7 @@ func foreign(o Options) (*Report, error) {
 	} else if r.Model, err = modelfile.Template(f, o.File); err != nil { // which may leave out more tensors
 		return nil, &NoTemplate{err}
 	}
-	choice := modelfile.ChoiceOf("", f)
+	choice := modelfile.ChoiceOf("", f, o.File)
 	r.Removed, r.Taken, r.Findings, r.Parameters = *choice.Removed(), choice.Taken(), f.Findings,
 		formats.Parameters(f)
 	if r.Sick.Norms, err = formats.Norms(f); err != nil {

@@ -63,10 +63,4 @@ type Paths struct {
 
 // called returns a text with the options in it, which are in braces, as the
 // caller's users call them.
-func (c *Config) called(text string) string {
-	call := c.Option
-	if call == nil {
-		call = func(name string) string { return name }
-	}
-	return (&problem.Error{Text: text}).Calling(call).Text
-}
+func (c *Config) called(text string) string { return problem.Called(text, c.Option) }

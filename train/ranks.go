@@ -78,8 +78,8 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 			continue
 		}
 		if what := theirs.differs(first); what != "" {
-			what += "; start all ranks with the same options, data and files"
-			return &parallel.RankError{Rank: rank, Text: what}
+			return &parallel.RankError{Rank: rank, Text: what,
+				Advice: "start all ranks with the same options, data and files"}
 		}
 	}
 	return nil

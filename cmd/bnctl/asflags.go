@@ -31,5 +31,8 @@ func unknownName(err error) (u *problem.Unknown) {
 	return u
 }
 
+// inFlags returns a text of the library with its options as a command line writes them.
+func inFlags(text string) string { return problem.Called(text, flag) }
+
 // flag is what a command line calls an option of the library.
 func flag(option string) string { return "--" + option }

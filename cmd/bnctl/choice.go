@@ -17,7 +17,7 @@ func noteChoice(o *output, k *modelfile.Choice) {
 	}
 	var left []string
 	for _, g := range k.Left {
-		text := g.Name + " (" + g.Reason
+		text := g.Name + " (" + modelfile.Why(g)
 		if g.Tensors > 1 {
 			text += ", " + counted(g.Tensors, "tensor")
 		}

@@ -13,6 +13,7 @@ func headDevices(o *output) {
 
 // rowDevice prints a device, or a plugin without one and the reason.
 func rowDevice(o *output, d fleet.Description) {
+	d.Reason = inFlags(d.Reason)
 	o.event("device", d)
 	what := d.Description
 	if d.Reason != "" {
@@ -32,6 +33,7 @@ func memory(d fleet.Description) string {
 
 // reportDevice prints all that is known of a device.
 func reportDevice(o *output, d fleet.Description) error {
+	d.Reason = inFlags(d.Reason)
 	o.event("device", d)
 	if d.Reason != "" {
 		return fmt.Errorf("%s: no device: %s", d.Name, d.Reason)

@@ -39,8 +39,7 @@ func reportFindings(o *output, p *doctor.Report) error {
 	}
 	switch {
 	case faults == 0:
-		stale := func(f bn.Finding) bool { return strings.HasPrefix(f.Advice, "re-estimate") }
-		if slices.ContainsFunc(findings, stale) {
+		if slices.ContainsFunc(findings, func(f bn.Finding) bool { return f.Reestimate }) {
 			o.note("bnctl doctor %s --repair --data SRC -o mended.bnm re-estimates statistics", p.Path)
 		}
 		return nil

@@ -40,7 +40,8 @@ func preprocessFlags() []cli.Flag {
 
 // modelOptions returns what the flags say of the file of a model.
 func modelOptions(c *cli.Context) (modelfile.Options, error) {
-	o := modelfile.Options{Arch: c.String("arch"), Key: c.String("key"), Drop: c.StringSlice("drop")}
+	o := modelfile.Options{Arch: c.String("arch"), Key: c.String("key"), Drop: c.StringSlice("drop"),
+		Option: flag}
 	var err error
 	o.Input, err = list(c, "input", "no length of one sample: want lengths as in --input 3,224,224",
 		func(text string) (int, bool) {

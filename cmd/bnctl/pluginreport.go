@@ -19,7 +19,7 @@ func reportAdded(o *output, a *fleet.Added) {
 	o.result("%s %s: %s", a.About.Name, a.About.Version, a.About.About)
 	for _, d := range a.Devices {
 		if d.Reason != "" {
-			o.result("   no device: %s", d.Reason)
+			o.result("   no device: %s", inFlags(d.Reason))
 			continue
 		}
 		o.result("   %s  %s", d.Name, d.Device.Description)

@@ -78,7 +78,7 @@ func (o *Options) device(ctx context.Context, cmd remote.Command) (id string, le
 	}
 	if len(list) == 0 {
 		return "", nil, device.Errorf(p.Describe().Name, "List", device.Unavailable,
-			"no device to test: %s", reason)
+			"%w", problem.Failure("", "no device to test: "+reason, ""))
 	}
 	d := list[0]
 	if o.ID != "" {

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // binary is an executable that was opened once: what is summed is what runs.
@@ -50,8 +51,8 @@ func (b *binary) check(c *Command) error {
 	}
 	if sum != c.SHA256 {
 		return c.fail("start", device.Unavailable,
-			"%s has the sum %.12s..., the lock says %.12s...: it has changed since it was added; "+
-				"if that is right, add it again", b.path, sum, c.SHA256)
+			"%w", problem.Advise("if that is right, add it again", "%s has the sum %.12s..., the lock says "+
+				"%.12s...: it has changed since it was added", b.path, sum, c.SHA256))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"time"
@@ -161,17 +162,17 @@ func (p *peer) explain(ctx context.Context, err error) error {
 	p.process.within(time.Second)
 	what := p.process.greeted.complaint()
 	switch {
-	case late && what == "it printed nothing":
+	case late && errors.Is(what, errSilent):
 		return c.fail("start", device.Unavailable, "%s has not greeted within %v; last words: %s",
 			c.Path, c.timeout(), p.process.output.last())
 	case late:
 		return c.fail("start", device.Unavailable, "%s does not answer within %v: %w", c.Path, c.timeout(), err)
 	case p.process.slain(): // the next one may live
 		return c.fail("start", device.Lost, "%s: %s", c.Path, p.process.howItEnded())
-	case what == "it printed nothing":
+	case errors.Is(what, errSilent):
 		return c.fail("start", device.Unavailable, "%s: %s", c.Path, p.process.howItEnded())
-	case what != "":
-		return c.fail("start", device.Unavailable, "%s: %s", c.Path, what)
+	case what != nil:
+		return c.fail("start", device.Unavailable, "%s: %w", c.Path, what)
 	}
 	return c.fail("start", device.Unavailable, "%s: %w", c.Path, err)
 }

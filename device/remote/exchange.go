@@ -10,6 +10,7 @@ import (
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/wire"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -73,8 +74,8 @@ func (s *session) checkMet(c *call, m *pb.Message) error {
 	if !done || c.met > 0 || c.limits.all == 0 || s.group.Alone() || s.group.Exchange == nil {
 		return nil
 	}
-	return fmt.Errorf("the device ran without an exchange although it holds replicas %v of %d; "+
-		"its plugin may be older than Join.leaves: rebuild it with the present SDK",
+	return problem.Advise("rebuild it with the present SDK", "the device ran without an exchange although it "+
+		"holds replicas %v of %d; its plugin may be older than Join.leaves",
 		s.group.Replicas[s.group.Rank], s.group.Leaves())
 }
 

@@ -1,13 +1,13 @@
 package remote
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // prefix begins the file name of every plugin: bnctl-device-NAME.
@@ -19,7 +19,7 @@ const pathKey = "BNCTL_PLUGIN_PATH"
 // Found is an executable that has the name of a plugin. Nothing is known of
 // it but that: it has not been run.
 type Found struct {
-	Name string // of the plugin, as --devices takes it
+	Name string // of the plugin: "cpu" of bnctl-device-cpu
 	Path string // absolute
 	Own  bool   // it lies beside this program: who can change it can change this program
 
@@ -145,8 +145,8 @@ func (f Found) Command(allowUnlocked bool) (Command, error) {
 	}
 	row := lock.Find(f.Name, f.Path)
 	if row == nil {
-		return c, fmt.Errorf("plugin %s (%s) %w; look at it with bnctl plugin add %s, or use --allow-unlocked",
-			f.Name, f.Path, ErrUnlocked, f.Path)
+		return c, problem.Advise("look at it with bnctl plugin add "+f.Path+", or use {allow-unlocked}",
+			"plugin %s (%s) %w", f.Name, f.Path, ErrUnlocked)
 	}
 	c.SHA256 = row.SHA256
 	return c, nil

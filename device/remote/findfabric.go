@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // fabricPrefix begins the file name of every fabric plugin: bnctl-fabric-NAME.
@@ -31,8 +32,9 @@ func FindFabric(name string) (Found, error) {
 			return Found{Name: l.Name, Path: l.Path}, nil
 		}
 	}
-	return Found{}, device.Errorf("", "", device.Unavailable, "the fabric plugin %s is in none of %s; build it "+
-		"with make build, or add it with bnctl plugin add", file, strings.Join(Folders(), ", "))
+	return Found{}, device.Errorf("", "", device.Unavailable, "%w",
+		problem.Advise("build it with make build, or add it with bnctl plugin add",
+			"the fabric plugin %s is in none of %s", file, strings.Join(Folders(), ", ")))
 }
 
 // ParseFabric reads what a person calls a fabric: its name, and behind a colon

@@ -2,12 +2,13 @@ package remote
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // folder is where go-plugin makes the socket of one plugin. It is there only
@@ -33,8 +34,8 @@ func newFolder() (*folder, error) {
 	sweepOnce.Do(func() { sweep(base) })
 	made, err := os.MkdirTemp(base, folderMaking)
 	if err != nil {
-		return nil, fmt.Errorf("no folder for its socket can be made: %w; set TMPDIR to a folder that is there "+
-			"and can be written", err)
+		return nil, problem.Advise("set TMPDIR to a folder that is there and can be written",
+			"no folder for its socket can be made: %w", err)
 	}
 	f := &folder{path: filepath.Join(base, folderPrefix+strings.TrimPrefix(filepath.Base(made), folderMaking))}
 	if f.lock, err = locked(made); err == nil {

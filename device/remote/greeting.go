@@ -2,12 +2,14 @@ package remote
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
 
 	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // greeting keeps the first line that a plugin prints: where a handshake goes
@@ -50,21 +52,24 @@ func (g *greeting) add(p []byte) {
 	g.line = append(g.line, p...)
 }
 
-// complaint says what is wrong with the greeting; "" if nothing is.
-func (g *greeting) complaint() string {
+// errSilent says that there is no greeting.
+var errSilent = errors.New("it printed nothing")
+
+// complaint says what is wrong with the greeting; nil if nothing is.
+func (g *greeting) complaint() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	parts := strings.Split(strings.TrimSpace(string(g.line)), "|")
 	switch {
 	case len(g.line) == 0:
-		return "it printed nothing"
+		return errSilent
 	case len(parts) < 5 || parts[0] != "1":
-		return fmt.Sprintf("it printed %.100q, which is no greeting of a device plugin", g.line)
+		return fmt.Errorf("it printed %.100q, which is no greeting of a device plugin", g.line)
 	case parts[1] != fmt.Sprint(wire.Protocol):
-		return fmt.Sprintf("it speaks version %s of the device protocol, this bnctl speaks %d: update one of them",
+		return problem.Advise("update one of them", "it speaks version %s of the device protocol, this bnctl speaks %d",
 			parts[1], wire.Protocol)
 	case parts[4] != "grpc":
-		return fmt.Sprintf("it speaks %q, want grpc", parts[4])
+		return fmt.Errorf("it speaks %q, want grpc", parts[4])
 	}
-	return ""
+	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // maxLinks bounds how many links a path leads over.
@@ -62,9 +64,9 @@ func alone(path string, i fs.FileInfo) error {
 	}
 	switch m := i.Mode().Perm(); {
 	case m&0o002 != 0 && hasOthers:
-		return fmt.Errorf("%s can be written by others (%v); chmod o-w %s", path, m, path)
+		return problem.Advise("chmod o-w "+path, "%s can be written by others (%v)", path, m)
 	case m&0o020 != 0 && shared(i):
-		return fmt.Errorf("%s can be written by others, by its group (%v); chmod g-w %s", path, m, path)
+		return problem.Advise("chmod g-w "+path, "%s can be written by others, by its group (%v)", path, m)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // ErrUnlocked says of a plugin that it was not added to devices.lock.
@@ -58,7 +59,7 @@ func ReadLock() (Lock, error) {
 	}
 	var l Lock
 	if err := json.NewDecoder(io.LimitReader(f, maxLock)).Decode(&l); err != nil {
-		return nil, fmt.Errorf("%s: %w; mend it, or remove it and add the plugins again", path, err)
+		return nil, problem.Advise("mend it, or remove it and add the plugins again", "%s: %w", path, err)
 	}
 	return l, nil
 }
@@ -67,7 +68,7 @@ func ReadLock() (Lock, error) {
 func (l Lock) Write() error {
 	path := LockPath()
 	if path == "" {
-		return errors.New("there is no home folder for devices.lock; set XDG_DATA_HOME")
+		return problem.Advise("set XDG_DATA_HOME", "there is no home folder for devices.lock")
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -45,7 +45,7 @@ func TestPrecisionThatIsIgnored(t *testing.T) {
 	if err == nil {
 		d.Close()
 	}
-	if want := "has f32 only; use --precision f32"; !errors.Is(err, device.Unsupported) ||
+	if want := "has f32 only; use precision f32"; !errors.Is(err, device.Unsupported) ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("opened at bf16: %v", err)
 	}

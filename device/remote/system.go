@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // whyNot adds to the error of a start that says that this system does not run
@@ -21,7 +23,7 @@ func whyNot(err error, f *os.File) error {
 		return err
 	}
 	if what := executableKind(f); what != "" {
-		return fmt.Errorf("%w: it is %s, and this is %s/%s; use the plugin's build for this system", err, what,
+		return problem.Advise("use the plugin's build for this system", "%w: it is %s, and this is %s/%s", err, what,
 			runtime.GOOS, runtime.GOARCH)
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/shm"
 	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // service answers the host.
@@ -47,7 +48,8 @@ func (s *service) Open(ctx context.Context, in *pb.OpenRequest) (*pb.OpenReply, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.opened {
-		err := device.Errorf("", "", device.Invalid, "this process has opened a device already; start another one")
+		err := device.Errorf("", "", device.Invalid, "%w",
+			problem.Advise("start another one", "this process has opened a device already"))
 		return &pb.OpenReply{Error: wire.EncodeError(err)}, nil
 	}
 	d, err := s.provider.Open(ctx, in.GetId(), device.Options{

@@ -77,8 +77,8 @@ func (b *build) layer(i int, l *layer) error {
 		}
 	}
 	switch {
-	case !ok && refusals[l.kind] != "":
-		return errors.New(refusals[l.kind])
+	case !ok && refusals[l.kind] != nil:
+		return refusals[l.kind]
 	case !ok:
 		return errors.New("this type of layer is not supported")
 	case k.make == nil || l.absorbed:

@@ -1,5 +1,7 @@
 package caffe
 
+import "github.com/bnctl/bnctl/problem"
+
 // kind says how a type of layer becomes nodes.
 type kind struct {
 	make  func(*call) error // nil: the layer is left out
@@ -52,8 +54,8 @@ var kinds = map[string]kind{
 }
 
 // refusals explains some types of layers that are not read.
-var refusals = map[string]string{
-	"BN": "the batch norm of NVCaffe and SegNet, whose statistics were folded or are kept elsewhere, " +
-		"is not read: convert the layer to BatchNorm and Scale",
-	"Python": "a layer of Python code is not run",
+var refusals = map[string]*problem.Error{
+	"BN": problem.Failure("", "the batch norm of NVCaffe and SegNet, whose statistics were folded or are kept "+
+		"elsewhere, is not read", "convert the layer to BatchNorm and Scale"),
+	"Python": problem.Failure("", "a layer of Python code is not run", ""),
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/formats/internal/message"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // oldField reads a field of a layer of the first format, V1LayerParameter: the
@@ -16,7 +17,7 @@ func (d *decoder) oldField(l *layer, p message.Part) error {
 	}
 	switch p.Number {
 	case 1:
-		return fmt.Errorf("a layer of V0LayerParameter: upgrade the file with Caffe's upgrade_net_proto_binary")
+		return problem.Advise("upgrade the file with Caffe's upgrade_net_proto_binary", "a layer of V0LayerParameter")
 	case 5:
 		f, err := d.load(p)
 		l.kind = oldType(f.Bits)

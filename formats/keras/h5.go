@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/keras/internal/hdf5"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // content is a file of Keras, opened.
@@ -76,9 +77,8 @@ func isKeras(o *hdf5.Object) error {
 			has += fmt.Sprintf(" and %d more", len(names)-4)
 		}
 	}
-	return fmt.Errorf("an HDF5 file that is not one of Keras: %s holds %s and no list layer_names; "+
-		"if its arrays are a model's weights, save them as .safetensors from the program that wrote them",
-		o.Path(), has)
+	return problem.Advise("if its arrays are a model's weights, save them as .safetensors from the program that "+
+		"wrote them", "an HDF5 file that is not one of Keras: %s holds %s and no list layer_names", o.Path(), has)
 }
 
 // attributes reads what the root says of the file.

@@ -2,12 +2,12 @@ package keras
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/keras/internal/hdf5"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Members of a .keras archive.
@@ -59,7 +59,7 @@ func Read(path string, o Options) (*foreign.File, error) {
 }
 
 // errDescribed refuses a second description of a model.
-var errDescribed = errors.New("the file describes its model itself: leave the description in JSON out")
+var errDescribed = problem.Failure("", "the file describes its model itself", "leave the description in JSON out")
 
 // ReadFrom reads from the size bytes of src, which tensors are read from afterwards too.
 func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/keras/internal/hdf5"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // readArchive reads a .keras archive.
@@ -30,7 +31,7 @@ func readArchive(src io.ReaderAt, size int64, o Options) (*foreign.File, error) 
 		return nil, err
 	}
 	if e, ok = z.Entry(memberWeights); !ok {
-		return nil, fmt.Errorf("the archive has no %s%s", memberWeights, otherWeights(z))
+		return nil, withoutWeights(z)
 	}
 	if err := z.Verify(e); err != nil {
 		return nil, err
@@ -43,15 +44,16 @@ func readArchive(src io.ReaderAt, size int64, o Options) (*foreign.File, error) 
 	return c.archivedWeights()
 }
 
-// otherWeights says in which other way an archive keeps its weights.
-func otherWeights(z *foreign.Zip) string {
+// withoutWeights refuses an archive without the member of weights, and says in which
+// other way it keeps them.
+func withoutWeights(z *foreign.Zip) error {
 	for _, e := range z.Entries {
 		if strings.HasPrefix(e.Name, "model.weights") {
-			return fmt.Sprintf("; weights in %q are not supported: save the model again as .keras "+
-				"with one file of weights", e.Name)
+			return problem.Advise("save the model again as .keras with one file of weights",
+				"the archive has no %s; weights in %q are not supported", memberWeights, e.Name)
 		}
 	}
-	return ""
+	return fmt.Errorf("the archive has no %s", memberWeights)
 }
 
 // metadata reads the version of Keras.

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/formats/internal/message"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Fields that are walked instead of decoded, and what of an initializer stays
@@ -50,7 +50,7 @@ func decode(src io.ReaderAt, size int64) (*decoder, error) {
 
 func (d *decoder) graphField(p message.Part) error {
 	if p.Number == fieldSparse {
-		return errors.New("sparse initializers are not supported: write them dense")
+		return problem.Advise("write them dense", "sparse initializers are not supported")
 	}
 	if p.Number != fieldInitializer || p.Type != message.Bytes {
 		return d.merge(p.Whole, graphMessage, d.model.Graph)

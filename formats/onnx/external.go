@@ -10,6 +10,7 @@ import (
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/regular"
 )
 
@@ -105,8 +106,8 @@ func (e *external) open(location string) (*os.File, int64, error) {
 	defer root.Close()
 	err = noLinks(root, location)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, fmt.Errorf("its data should be in %.80q beside the model, and there is no such file; "+
-			"fetch it too", location)
+		return nil, 0, problem.Advise("fetch it too", "its data should be in %.80q beside the model, and there is "+
+			"no such file", location)
 	}
 	if err != nil {
 		return nil, 0, err

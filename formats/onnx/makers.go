@@ -62,7 +62,7 @@ func dropout(c *call) graph.Value {
 	}
 	training, ok := c.constant(2)
 	if ok && training.Count() == 1 && training.Bytes[0] != 0 || c.opset < 7 && c.int("is_test", 1) == 0 {
-		c.fail("is in training mode; export the model in evaluation mode")
+		c.fail("%w", errTrains)
 	}
 	if p == 0 {
 		return c.flow(0)

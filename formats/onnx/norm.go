@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // varianceKey is the key of the model's properties that says which variance
@@ -17,7 +18,7 @@ const varianceKey = "bnctl.running_variance"
 func batchNorm(c *call) graph.Value {
 	s := c.shape(0)
 	if c.training() {
-		c.fail("is in training mode; export the model in evaluation mode")
+		c.fail("%w", errTrains)
 	}
 	if c.opset < 9 && c.int("spatial", 1) != 1 {
 		c.fail("with spatial=0, statistics per element, is not supported")
@@ -79,6 +80,9 @@ func (r *reader) norms(need []bool) {
 		}
 	}
 }
+
+// errTrains refuses what was exported as it is in training.
+var errTrains = problem.Failure("", "is in training mode", "export the model in evaluation mode")
 
 const inTraining = "a batch norm in training mode: it normalises by the batch that it is given, not by its " +
 	"running statistics, so that an answer depends on what else is in the batch"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Sniff reports whether a file that starts with head (512 bytes will do) may
@@ -59,7 +60,7 @@ func read(src io.ReaderAt, size int64, ext *external, o Options) (*foreign.File,
 		return nil, err
 	}
 	if string(head) == lfsPointer {
-		return nil, fmt.Errorf("a pointer of Git LFS, not the model itself: fetch it with git lfs pull")
+		return nil, problem.Advise("fetch it with git lfs pull", "a pointer of Git LFS, not the model itself")
 	}
 	d, err := decode(src, size)
 	if err != nil {
@@ -103,7 +104,7 @@ func checkModel(m *onnxpb.ModelProto) (opset int, err error) {
 		}
 	}
 	if opset < minOpset || opset > maxOpset {
-		return 0, fmt.Errorf("operator set %d; %d to %d are supported: convert it with onnx.version_converter",
+		return 0, problem.Advise("convert it with onnx.version_converter", "operator set %d; %d to %d are supported",
 			opset, minOpset, maxOpset)
 	}
 	if len(m.Graph.Node) > maxNodes {

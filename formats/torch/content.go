@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/torch/internal/pickle"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -63,7 +64,10 @@ func (c *content) places() []string {
 	entries, _ := entriesOf(c.root)
 	for _, e := range entries {
 		name, err := nameOf(e.Key)
-		if err == nil && isDict(e.Value) && branchLeft(name, e.Value) == "" && hasTensors(e.Value) {
+		if err != nil || !isDict(e.Value) || !hasTensors(e.Value) {
+			continue
+		}
+		if left, _ := branchLeft(name, e.Value); left == "" {
 			keys = append(keys, name)
 		}
 	}
@@ -146,7 +150,7 @@ func refuseZero(root any, tensors []foreign.Tensor) error {
 	sharded := slices.ContainsFunc(entries, func(e pickle.Entry) bool { return e.Key == "param_shapes" })
 	empty := slices.ContainsFunc(tensors, func(t foreign.Tensor) bool { return tensor.Count(t.Shape) == 0 })
 	if sharded && empty {
-		return fmt.Errorf("a DeepSpeed ZeRO-3 checkpoint, whose weights are in other files: %s", adviceZero)
+		return problem.Advise(adviceZero, "a DeepSpeed ZeRO-3 checkpoint, whose weights are in other files")
 	}
 	return nil
 }

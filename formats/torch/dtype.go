@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/formats/torch/internal/pickle"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -45,7 +46,7 @@ func storageType(class any) (tensor.DType, error) {
 		}
 	}
 	if strings.HasPrefix(g.Name, "Q") {
-		return 0, fmt.Errorf("%v holds quantised weights, which are not read: %s", g, adviceQuantised)
+		return 0, problem.Advise(adviceQuantised, "%v holds quantised weights, which are not read", g)
 	}
 	return 0, fmt.Errorf("tensors of %v are not supported", g)
 }

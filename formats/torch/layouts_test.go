@@ -46,7 +46,7 @@ func TestSettingsBesideTensors(t *testing.T) {
 // which there is no such object, if there are any.
 func TestObjectAmongTensors(t *testing.T) {
 	const refusal = `pytorch zip: key "root": an object of pathlib.PurePosixPath stands among the tensors; it is not ` +
-		`opened: save the tensors without it, in Python: ` +
+		`opened; save the tensors without it, in Python: ` +
 		`torch.save({k: v for k, v in d.items() if torch.is_tensor(v)}, 'weights.pth')`
 	for file, keys := range map[string]string{
 		"object_alone.pth":  "",

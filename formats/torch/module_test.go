@@ -45,7 +45,7 @@ func TestModuleReport(t *testing.T) {
 		{"spectral.pt", "", "[module torch.nn.modules.linear.Linear]", "[]", "2"},
 		{"net.t7", "", "[net module torch.nn.parallel.data_parallel.DataParallel]", "[]", "1"},
 		{"ultralytics_last.pt", "", "[model module ultralytics.nn.tasks.DetectionModel]",
-			"[{ema average of the weights; --ema takes it 8 286} {optimizer state of the training 5 524}]", "1"},
+			"[{ema average of the weights {ema} takes it 8 286} {optimizer state of the training 5 524}]", "1"},
 		{"ultralytics_last.pt", "ema", "[ema module ultralytics.nn.tasks.DetectionModel]", "", "1"},
 	} {
 		f, err := Read("testdata/modules/"+c.file, Options{Key: c.key})

@@ -2,11 +2,13 @@ package torch
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/torch/internal/pickle"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Options say which of a checkpoint's state dicts is wanted.
@@ -102,8 +104,7 @@ func open(src io.ReaderAt, size int64) (*content, error) {
 	case variantTar:
 		c.format, err = "pytorch tar", c.openTar()
 	default:
-		return nil, fmt.Errorf("not a file of torch.save: no zip archive, legacy stream or tar archive%s",
-			pickleHint(head))
+		return nil, notSaved(head)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.format, err)
@@ -111,11 +112,14 @@ func open(src io.ReaderAt, size int64) (*content, error) {
 	return c, nil
 }
 
-func pickleHint(head []byte) string {
+// notSaved refuses a file that torch.save did not write.
+func notSaved(head []byte) error {
+	const what = "not a file of torch.save: no zip archive, legacy stream or tar archive"
 	if Sniff(head) {
-		return "; a plain pickle, as of pickle.dump: load it in Python and torch.save its tensors"
+		return problem.Failure("", what+"; a plain pickle, as of pickle.dump",
+			"load it in Python and torch.save its tensors")
 	}
-	return ""
+	return errors.New(what)
 }
 
 // pickles returns a reader of the pickles in size bytes of src whose

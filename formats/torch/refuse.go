@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/formats/torch/internal/pickle"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // How to convert what is not read. Each ends a message.
@@ -25,13 +26,13 @@ const (
 func refuseTensor(name string, args int) error {
 	switch {
 	case name == "_rebuild_qtensor":
-		return fmt.Errorf("a quantised tensor: %s", adviceQuantised)
+		return problem.Advise(adviceQuantised, "a quantised tensor")
 	case strings.Contains(name, "sparse"):
-		return fmt.Errorf("a sparse tensor: save t.to_dense()")
+		return problem.Advise("save t.to_dense()", "a sparse tensor")
 	case strings.Contains(name, "meta_tensor"):
 		return fmt.Errorf("a tensor without data (device meta)")
 	}
-	return fmt.Errorf("a tensor made by %s with %d arguments is not supported: save t.detach().cpu().clone()",
+	return problem.Advise("save t.detach().cpu().clone()", "a tensor made by %s with %d arguments is not supported",
 		name, args)
 }
 
@@ -43,9 +44,9 @@ func refuseObject(v any) error {
 	}
 	class := className(call)
 	if strings.HasPrefix(class, "torch.distributed") {
-		return fmt.Errorf("%s: a part of a sharded checkpoint: %s", class, adviceSharded)
+		return problem.Advise(adviceSharded, "%s: a part of a sharded checkpoint", class)
 	}
-	return fmt.Errorf("an object of %s stands among the tensors; it is not opened: %s", class, adviceTensors)
+	return problem.Advise(adviceTensors, "an object of %s stands among the tensors; it is not opened", class)
 }
 
 // className returns the class of an object, through the functions that make
@@ -62,6 +63,6 @@ func className(call *pickle.Call) string {
 
 // refuseModule explains a file whose tensors are inside an object.
 func refuseModule(call *pickle.Call) error {
-	return fmt.Errorf("a pickled object (%s) without the _parameters, _buffers and _modules of a module; "+
-		"its code would have to run to open it: %s", className(call), adviceModule)
+	return problem.Advise(adviceModule, "a pickled object (%s) without the _parameters, _buffers and _modules of a "+
+		"module; its code would have to run to open it", className(call))
 }

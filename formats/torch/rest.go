@@ -41,8 +41,8 @@ func (c *content) rest(f *foreign.File, chosen stateDict) {
 // leaveWithin lists a branch of the file as a whole that was not taken; of
 // counters the collector takes note.
 func leaveWithin(f *foreign.File, name string, v any) {
-	if reason := branchLeft(name, v); reason != "" {
-		leave(f, name, v, reason)
+	if reason, advice := branchLeft(name, v); reason != "" {
+		leave(f, name, v, reason, advice)
 	}
 }
 
@@ -52,15 +52,15 @@ func leaveBeside(f *foreign.File, name string, v any) {
 		f.Count(name, text)
 		return
 	}
-	reason := branchLeft(name[strings.LastIndex(name, ".")+1:], v)
+	reason, advice := branchLeft(name[strings.LastIndex(name, ".")+1:], v)
 	switch {
 	case reason != "":
 	case isTensor(v):
 		reason = looseTensor(name, v)
 	default:
-		reason = "another state dict; --key " + name + " takes it"
+		reason, advice = "another state dict", "{key} "+name+" takes it"
 	}
-	if leave(f, name, v, reason) {
+	if leave(f, name, v, reason, advice) {
 		return
 	}
 	if call, ok := v.(*pickle.Call); ok && !isDict(call) {
@@ -69,17 +69,17 @@ func leaveBeside(f *foreign.File, name string, v any) {
 }
 
 // branchLeft says why a branch of a checkpoint is left out because of what it
-// is; "" if it need not be.
-func branchLeft(name string, v any) string {
+// is, "" if it need not be, and how to take it all the same.
+func branchLeft(name string, v any) (reason, advice string) {
 	switch {
 	case isTensor(v):
-		return ""
+		return "", ""
 	case trainingKey().MatchString(name), isOptimizerValue(v):
-		return "state of the training"
+		return "state of the training", ""
 	case averageKey().MatchString(name):
-		return "average of the weights; --ema takes it"
+		return "average of the weights", "{ema} takes it"
 	}
-	return ""
+	return "", ""
 }
 
 // looseTensor says what a tensor beside the state dict is.
@@ -102,8 +102,8 @@ func looseTensor(name string, v any) string {
 }
 
 // leave notes that the tensors under v were left out; false if there are none.
-func leave(f *foreign.File, name string, v any, reason string) bool {
-	g := foreign.Group{Name: name, Reason: reason}
+func leave(f *foreign.File, name string, v any, reason, advice string) bool {
+	g := foreign.Group{Name: name, Reason: reason, Advice: advice}
 	countTensors(v, &g, map[any]bool{}, 0)
 	if g.Tensors > 0 {
 		f.Left = append(f.Left, g)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // zipStorages finds the storages of a zip archive by their keys.
@@ -51,10 +52,10 @@ func mainPickle(z *foreign.Zip) (foreign.Entry, error) {
 		switch {
 		case strings.Count(dir, "/") != 1:
 			if strings.Contains(dir, "/code/") {
-				return e, fmt.Errorf("a TorchScript program (%s): %s", e.Name, adviceScript)
+				return e, problem.Advise(adviceScript, "a TorchScript program (%s)", e.Name)
 			}
 		case base == "constants.pkl":
-			return e, fmt.Errorf("a TorchScript program (%s): %s", e.Name, adviceScript)
+			return e, problem.Advise(adviceScript, "a TorchScript program (%s)", e.Name)
 		case base == "data.pkl":
 			found = append(found, e)
 		}

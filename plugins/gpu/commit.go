@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -27,7 +28,8 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 		return e.device.fail(call, device.Invalid, "version %d is to be committed, the state is at %d", v,
 			e.version)
 	case !e.hasKept || e.keptFor != v:
-		return e.device.fail(call, device.Invalid, "nothing is kept for version %d; run %s first", v, graph.Train)
+		return e.device.fail(call, device.Invalid, "%w",
+			problem.Advise("run "+graph.Train+" first", "nothing is kept for version %d", v))
 	}
 	inputs, err := e.hyper(fn, h)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Device is one opened device. It implements device.Device.
@@ -38,8 +39,8 @@ func Describe(info device.Info) device.Info {
 func Refuse(o device.Options) error {
 	switch {
 	case o.Precision != "" && o.Precision != device.F32:
-		return fmt.Errorf("precision %s is computed by CPUs only, as its flushing of subnormals cannot be said to "+
-			"a GPU; use --precision %s", o.Precision, device.F32)
+		return problem.Advise("use {precision} "+device.F32, "precision %s is computed by CPUs only, as its flushing of "+
+			"subnormals cannot be said to a GPU", o.Precision)
 	case o.Kernels != "" && o.Kernels != "auto" && o.Kernels != class.FMA:
 		return fmt.Errorf("kernels %q run on CPUs only; this device has %s", o.Kernels, class.FMA)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -90,8 +91,8 @@ func (e *Executable) Read(ctx context.Context, name string) (tensor.Tensor, erro
 func (d *Device) checkMemory(call string, want float64) error {
 	const mib = 1 << 20
 	if total := d.info.MemoryTotal; total > 0 && want > float64(total) {
-		return d.fail(call, device.OutOfMemory, "want %.0f MiB, have %d MiB in all; use a smaller batch",
-			want/mib, total/mib)
+		return d.fail(call, device.OutOfMemory, "%w", problem.Advise("use a smaller batch",
+			"want %.0f MiB, have %d MiB in all", want/mib, total/mib))
 	}
 	return nil
 }

@@ -912,7 +912,8 @@ type Devices struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What could be opened.
 	Devices []*DeviceInfo `protobuf:"bytes,1,rep,name=devices,proto3" json:"devices,omitempty"`
-	// Why there is none: a missing driver is no error.
+	// Why there is none, a missing driver is no error; and what to do, options of
+	// the host in braces: "use {devices} cpu".
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// What went wrong.
 	Error         *Error `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
@@ -1548,10 +1549,13 @@ type Error struct {
 	Device string `protobuf:"bytes,2,opt,name=device,proto3" json:"device,omitempty"`
 	// What was called, if it is not the call itself; may be empty.
 	Call string `protobuf:"bytes,3,opt,name=call,proto3" json:"call,omitempty"`
-	// What is wrong: lower case, with numbers, and what to do.
+	// What is wrong: lower case, with numbers.
 	Message string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
 	// Of an error of Load of kind UNSUPPORTED: all nodes that it cannot run.
-	Refusals      []*Refusal `protobuf:"bytes,5,rep,name=refusals,proto3" json:"refusals,omitempty"`
+	Refusals []*Refusal `protobuf:"bytes,5,rep,name=refusals,proto3" json:"refusals,omitempty"`
+	// What a person should do; may be empty. Options of the host stand in braces:
+	// "use {devices} cpu".
+	Advice        string `protobuf:"bytes,6,opt,name=advice,proto3" json:"advice,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1619,6 +1623,13 @@ func (x *Error) GetRefusals() []*Refusal {
 		return x.Refusals
 	}
 	return nil
+}
+
+func (x *Error) GetAdvice() string {
+	if x != nil {
+		return x.Advice
+	}
+	return ""
 }
 
 // Refusal is a node that a device cannot run.
@@ -4120,13 +4131,14 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\fCloseRequest\":\n" +
 	"\n" +
 	"CloseReply\x12,\n" +
-	"\x05error\x18\x01 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\"\xae\x01\n" +
+	"\x05error\x18\x01 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\"\xc6\x01\n" +
 	"\x05Error\x12)\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x15.bnctl.device.v1.KindR\x04kind\x12\x16\n" +
 	"\x06device\x18\x02 \x01(\tR\x06device\x12\x12\n" +
 	"\x04call\x18\x03 \x01(\tR\x04call\x12\x18\n" +
 	"\amessage\x18\x04 \x01(\tR\amessage\x124\n" +
-	"\brefusals\x18\x05 \x03(\v2\x18.bnctl.device.v1.RefusalR\brefusals\"p\n" +
+	"\brefusals\x18\x05 \x03(\v2\x18.bnctl.device.v1.RefusalR\brefusals\x12\x16\n" +
+	"\x06advice\x18\x06 \x01(\tR\x06advice\"p\n" +
 	"\aRefusal\x12\x1a\n" +
 	"\bfunction\x18\x01 \x01(\tR\bfunction\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12#\n" +

@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // EncodeError writes err; nil for nil.
@@ -15,10 +16,11 @@ func EncodeError(err error) *pb.Error {
 	if err == nil {
 		return nil
 	}
-	out := &pb.Error{Kind: pb.Kind(KindOf(err)), Message: err.Error()}
+	out, cause := &pb.Error{Kind: pb.Kind(KindOf(err))}, err
 	if e, ok := err.(*device.Error); ok {
-		out.Device, out.Call, out.Message = e.Device, e.Call, e.Err.Error()
+		out.Device, out.Call, cause = e.Device, e.Call, e.Err
 	}
+	out.Message, out.Advice = problem.Split(cause)
 	var r *device.Refused
 	if errors.As(err, &r) {
 		for _, n := range r.Nodes {
@@ -57,7 +59,15 @@ func DecodeError(name, call string, in *pb.Error) error {
 	if in.Call != "" {
 		call = in.Call
 	}
-	return &device.Error{Device: name, Call: call, Kind: kind, Err: cause(in, kind)}
+	return &device.Error{Device: name, Call: call, Kind: kind, Err: advised(in, cause(in, kind))}
+}
+
+// advised returns the cause of an error with what the far side advises.
+func advised(in *pb.Error, cause error) error {
+	if in.Advice == "" {
+		return cause
+	}
+	return problem.Advise(in.Advice, "%w", cause)
 }
 
 func cause(in *pb.Error, k device.Kind) error {

@@ -49,8 +49,11 @@ type Counter struct {
 
 // Group is a number of tensors that were left out together.
 type Group struct {
-	Name    string `json:"name"`   // where they are: "optimizer", "state_dict_ema"
-	Reason  string `json:"reason"` // "optimizer state", "average of the weights"
+	Name   string `json:"name"`   // where they are: "optimizer", "state_dict_ema"
+	Reason string `json:"reason"` // "optimizer state", "average of the weights"
+	// Advice is how to take them all the same, options in braces as package problem
+	// has them; "" if there is no way.
+	Advice  string `json:"advice,omitempty"`
 	Tensors int    `json:"tensors"`
 	Bytes   int64  `json:"bytes"`
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // maxDirectory is the largest zip directory that is read, in bytes; 100 bytes
@@ -99,8 +101,8 @@ func (e Entry) Stored() error {
 	if e.method == zip.Store {
 		return nil
 	}
-	return fmt.Errorf("zip member %q is compressed (method %d); only stored members are read: "+
-		"unpack the archive and pack it again with zip -0", e.Name, e.method)
+	return problem.Advise("unpack the archive and pack it again with zip -0",
+		"zip member %q is compressed (method %d); only stored members are read", e.Name, e.method)
 }
 
 // Open returns the bytes of e, unchecked.

@@ -20,7 +20,7 @@ type cursor struct {
 // fail makes an error of the current place, unless there is one already.
 func (c *cursor) fail(format string, args ...any) {
 	if c.err == nil {
-		c.err = fmt.Errorf("offset %d: %s", c.base+uint64(c.at), fmt.Sprintf(format, args...))
+		c.err = fmt.Errorf("offset %d: %w", c.base+uint64(c.at), fmt.Errorf(format, args...))
 	}
 }
 

@@ -3,6 +3,8 @@ package hdf5
 import (
 	"fmt"
 	"io"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // File is an HDF5 file. Its structures are read when they are asked for, the
@@ -45,8 +47,8 @@ func (f *File) superblock() (uint64, error) {
 	switch v := c.u8(); {
 	case c.err != nil:
 	case v == 2 || v == 3:
-		c.fail("superblock of version %d, as libver=\"latest\" writes; only version 0 is supported: "+
-			"load the file in Keras and save it again", v)
+		c.fail("%w", problem.Advise("load the file in Keras and save it again",
+			"superblock of version %d, as libver=\"latest\" writes; only version 0 is supported", v))
 	case v != 0:
 		c.fail("superblock of version %d; only version 0 is supported", v)
 	}

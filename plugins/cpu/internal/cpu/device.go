@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/memory"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Device is the CPU with a pool of workers.
@@ -131,8 +132,8 @@ func (d *Device) wrap(call string, err error) error {
 func (d *Device) checkMemory(call string, want float64) error {
 	const mib = 1 << 20
 	if _, free := memory.Machine(); free > 0 && want > float64(free) {
-		return d.fail(call, device.OutOfMemory, "want %.0f MiB, have %d MiB free; use a smaller batch",
-			want/mib, free/mib)
+		return d.fail(call, device.OutOfMemory, "%w", problem.Advise("use a smaller batch",
+			"want %.0f MiB, have %d MiB free", want/mib, free/mib))
 	}
 	return nil
 }

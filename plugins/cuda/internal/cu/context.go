@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 	"unsafe"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Context is a GPU with a module loaded, and one stream.
@@ -79,7 +81,7 @@ func (x *Context) load(ptx string) error {
 	}
 	text, _, _ := bytes.Cut(log, []byte{0})
 	if e.Code == unsupportedPTX || e.Code == invalidPTX {
-		return fmt.Errorf("the driver does not compile the kernels; install a newer one: %w\n%s", err, text)
+		return problem.Advise("install a newer one", "the driver does not compile the kernels: %w\n%s", err, text)
 	}
 	return fmt.Errorf("%w\n%s", err, text)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/plugins/internal/library"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // What PTX 6.0 of target sm_60 needs.
@@ -42,7 +43,7 @@ func (c *CUDA) suits(device int32) error {
 		return err
 	}
 	if version < leastVersion {
-		return fmt.Errorf("the driver knows CUDA %d.%d, and the kernels need %d.%d; install a newer NVIDIA driver",
+		return problem.Advise("install a newer NVIDIA driver", "the driver knows CUDA %d.%d, and the kernels need %d.%d",
 			version/1000, version%1000/10, leastVersion/1000, leastVersion%1000/10)
 	}
 	if err := c.check("cuDeviceGetAttribute", c.attribute(&major, capabilityMajor, device)); err != nil {
@@ -52,7 +53,7 @@ func (c *CUDA) suits(device int32) error {
 		return err
 	}
 	if major < leastMajor {
-		return fmt.Errorf("the GPU has compute capability %d.%d, and the kernels need %d.0; use --devices cpu",
+		return problem.Advise("use {devices} cpu", "the GPU has compute capability %d.%d, and the kernels need %d.0",
 			major, minor, leastMajor)
 	}
 	return nil
@@ -91,10 +92,10 @@ func (c *CUDA) unavailable(device int32, err error) error {
 	if c.attribute(&mode, computeMode, device) == 0 {
 		switch mode {
 		case exclusive:
-			return fmt.Errorf("%w: the GPU is in exclusive use by another process; wait for its end, or let several"+
-				" use it: nvidia-smi -c DEFAULT", err)
+			return problem.Advise("wait for its end, or let several use it: nvidia-smi -c DEFAULT",
+				"%w: the GPU is in exclusive use by another process", err)
 		case prohibited:
-			return fmt.Errorf("%w: computing on the GPU is prohibited; allow it: nvidia-smi -c DEFAULT", err)
+			return problem.Advise("allow it: nvidia-smi -c DEFAULT", "%w: computing on the GPU is prohibited", err)
 		}
 	}
 	return err

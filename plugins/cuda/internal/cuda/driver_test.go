@@ -107,7 +107,7 @@ func TestSticky(t *testing.T) {
 func TestDriverThatDoesNotOpen(t *testing.T) {
 	for mode, want := range map[string]string{
 		"old":        "the driver knows CUDA 9.0, and the kernels need 9.2; install a newer NVIDIA driver",
-		"ancient":    "the GPU has compute capability 3.7, and the kernels need 6.0; use --devices cpu",
+		"ancient":    "the GPU has compute capability 3.7, and the kernels need 6.0; use devices cpu",
 		"exclusive":  "the GPU is in exclusive use by another process",
 		"prohibited": "computing on the GPU is prohibited",
 		"taken":      "cuCtxCreate: out of memory",

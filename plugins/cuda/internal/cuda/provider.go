@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/plugins/cuda/internal/cu"
 	"github.com/bnctl/bnctl/plugins/gpu"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Provider provides the GPUs of this machine.
@@ -35,7 +36,7 @@ func (Provider) Describe() device.Plugin {
 func (p Provider) List(context.Context) ([]device.Info, string, error) {
 	gpus, err := p.gpus()
 	if err != nil {
-		return nil, err.Error() + "; install the NVIDIA driver or use --devices cpu", nil
+		return nil, err.Error() + "; install the NVIDIA driver or use {devices} cpu", nil
 	}
 	if len(gpus) == 0 {
 		return nil, "the NVIDIA driver runs, but there is no GPU", nil
@@ -77,7 +78,7 @@ func (p Provider) Open(ctx context.Context, id string, o device.Options) (device
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, device.Errorf("cuda", call, device.Unavailable, "%s", reason)
+		return nil, device.Errorf("cuda", call, device.Unavailable, "%w", problem.Failure("", reason, ""))
 	}
 	at := slices.IndexFunc(list, func(i device.Info) bool { return i.ID == id })
 	if at < 0 {

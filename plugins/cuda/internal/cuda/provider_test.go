@@ -76,7 +76,7 @@ func TestLibraryOfNoUse(t *testing.T) {
 func TestNoLibrary(t *testing.T) {
 	list, reason, err := Provider{Library: "/nowhere/libnvidia-ml.so.1"}.List(context.Background())
 	if len(list) > 0 || err != nil || !strings.Contains(reason, "/nowhere/libnvidia-ml.so.1 not found") ||
-		!strings.Contains(reason, "use --devices cpu") {
+		!strings.Contains(reason, "use {devices} cpu") {
 		t.Errorf("List() = %v, %q, %v; want no devices, a reason and no error", list, reason, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/bnctl/bnctl/plugins/internal/library"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // MPI is an open library, which this process is a rank of.
@@ -45,8 +46,8 @@ var functions = []string{"MPI_Init_thread", "MPI_Comm_rank", "MPI_Comm_size", "M
 func Open(names []string) (*MPI, error) {
 	l, err := library.OpenGlobal(names...)
 	if err != nil {
-		return nil, fmt.Errorf("%w; install the launcher's MPI on every machine, or name its library: "+
-			"--fabric mpi:PATH", err)
+		return nil, problem.Advise("install the launcher's MPI on every machine, or name its library: "+
+			"{fabric} mpi:PATH", "%w", err)
 	}
 	m := &MPI{library: l, calls: map[string]uintptr{}, room: &room{}}
 	for _, f := range functions {

@@ -1,11 +1,11 @@
 package rank
 
 import (
-	"fmt"
 	"os"
 	"strings"
 
 	"github.com/bnctl/bnctl/fabric/launcher"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // The libraries of the two families, by the names that distributions and
@@ -41,8 +41,8 @@ func isOpenMPI() bool {
 // is alone.
 func checkSize(name string, got int) error {
 	if _, want := launcher.Rank(); want > 0 && want != got {
-		return fmt.Errorf("%s sees %d rank(s), and the launcher has started %d: it belongs to another launcher; "+
-			"start with its own, or name the right one: --fabric mpi:PATH", name, got, want)
+		return problem.Advise("start with its own, or name the right one: {fabric} mpi:PATH",
+			"%s sees %d rank(s), and the launcher has started %d: it belongs to another launcher", name, got, want)
 	}
 	return nil
 }

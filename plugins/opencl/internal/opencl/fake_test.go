@@ -28,8 +28,8 @@ func fake(t *testing.T, mode string) Provider {
 // TestNothingToOpen: a sentence for each device that is not there, or has no room.
 func TestNothingToOpen(t *testing.T) {
 	for mode, want := range map[string]string{
-		"none":  "no platform with a device; install the OpenCL driver of the device or use --devices cpu",
-		"empty": "no platform with a device; install the OpenCL driver of the device or use --devices cpu",
+		"none":  "no platform with a device; install the OpenCL driver of the device or use devices cpu",
+		"empty": "no platform with a device; install the OpenCL driver of the device or use devices cpu",
 		"busy":  "the device is not available (-2)",
 		"taken": "out of resources (-5)",
 	} {

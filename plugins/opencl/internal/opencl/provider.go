@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/plugins/gpu"
 	"github.com/bnctl/bnctl/plugins/opencl/internal/cl"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Provider provides the OpenCL devices of this machine.
@@ -20,6 +21,9 @@ type Provider struct {
 	// Library is where libOpenCL is; "" looks where it usually is.
 	Library string
 }
+
+// elsewhere is what to do where no device can compute.
+const elsewhere = "use {devices} cpu"
 
 // Describe implements device.Provider.
 func (Provider) Describe() device.Plugin {
@@ -39,7 +43,7 @@ func (p Provider) List(context.Context) ([]device.Info, string, error) {
 
 // find opens the library and lists the devices; without any there is a reason.
 func (p Provider) find() (*cl.API, []cl.Device, string) {
-	const advice = "; install the OpenCL driver of the device or use --devices cpu"
+	const advice = "; install the OpenCL driver of the device or " + elsewhere
 	var paths []string
 	if p.Library != "" {
 		paths = []string{p.Library}
@@ -72,7 +76,7 @@ func info(index int, d cl.Device) device.Info {
 func (p Provider) Open(_ context.Context, id string, o device.Options) (device.Device, error) {
 	api, found, reason := p.find()
 	if len(found) == 0 {
-		return nil, device.Errorf("opencl", "Open", device.Unavailable, "%s", reason)
+		return nil, device.Errorf("opencl", "Open", device.Unavailable, "%w", problem.Failure("", reason, ""))
 	}
 	index := choose(found, id)
 	if index < 0 {
@@ -128,9 +132,9 @@ func suits(d cl.Device) error {
 	const single = cl.Denorm | cl.InfNaN | cl.RoundToNearest | cl.FMA
 	switch {
 	case d.Double == 0:
-		return fmt.Errorf("%s has no float64, in which much of a result is computed; use --devices cpu", d.Name)
+		return problem.Advise(elsewhere, "%s has no float64, in which much of a result is computed", d.Name)
 	case d.Single&single != single || d.Double&single != single:
-		return fmt.Errorf("%s lacks%s, without which its bits would be others; use --devices cpu", d.Name, lacks(d))
+		return problem.Advise(elsewhere, "%s lacks%s, without which its bits would be others", d.Name, lacks(d))
 	case d.Threads < gpu.Threads:
 		return fmt.Errorf("%s has groups of %d threads at most; the kernels have %d", d.Name, d.Threads,
 			gpu.Threads)

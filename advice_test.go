@@ -1,0 +1,117 @@
+package bnctl_test
+
+import (
+	"go/ast"
+	"go/token"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Flags that other programs have.
+var othersFlags = []string{"tar --dereference"}
+
+// What a text may say of what to do: answers of a protocol whose errors are one
+// sentence, and a value that says why before what.
+var adviceInText = []string{"server/", "train/gap.go"}
+
+var (
+	flagName = regexp.MustCompile(`(^|[\s("'])--[a-z]`)
+	// advised is a sentence that ends with what to do: CONTRIBUTING.md, Errors.
+	advised = regexp.MustCompile(`[;:] (please |first )?(add|allow|ask|build|call|choose|convert|evaluate|export|fetch|` +
+		`fit|freeze|give|go on|install|leave|look|make|name|pack|pass|pick|put|re-estimate|rebuild|run|save|see|send|` +
+		`set|start|strip|take|train|try|unpack|update|upgrade|use|wait|write) [^%]`)
+)
+
+// TestErrorsNameNoFlagAndKeepAdviceApart holds two rules of errors: no package but
+// the command's knows a flag, and what to do is the value Advice, no part of a text.
+func TestErrorsNameNoFlagAndKeepAdviceApart(t *testing.T) {
+	for pkg := range strings.Lines(layers) {
+		pkg, _, _ = strings.Cut(strings.TrimSpace(pkg), ":")
+		if pkg == "" || under(pkg, "cmd/", "scripts/", "study", "demo") {
+			continue
+		}
+		set, files := sources(t, pkg, 0)
+		for _, f := range files {
+			at := set.Position(f.Package).Filename
+			ast.Inspect(f, func(n ast.Node) bool {
+				if text, ok := joinedText(n); ok {
+					if flagName.MatchString(text) && !within(othersFlags, text) {
+						t.Errorf("%s: %q names a flag, which only the command knows: write {option}", at, text)
+					}
+					return false
+				}
+				for _, arg := range textsOf(n) {
+					text, _ := joinedText(arg)
+					if advised.MatchString(text) && !under(at, adviceInText...) {
+						t.Errorf("%s: %q says what to do: make that the Advice of a problem.Error", at, text)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+// textsOf returns those arguments of a call that makes an error, or a sentence, which
+// are its text, not its advice.
+func textsOf(n ast.Node) []ast.Expr {
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return nil
+	}
+	made, of := "", ""
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		made = f.Name
+	case *ast.SelectorExpr:
+		made = f.Sel.Name
+		if x, ok := f.X.(*ast.Ident); ok {
+			of = x.Name
+		}
+	}
+	switch {
+	case made == "Advise":
+		return call.Args[1:]
+	case of == "problem" && made == "Failure":
+		return call.Args[:2]
+	case of == "problem" && made == "New":
+		return call.Args[:3]
+	case of == "errors" && made == "New", made == "Errorf", made == "Sprintf", made == "fail", made == "refuse":
+		return call.Args
+	}
+	return nil
+}
+
+// joinedText returns a string literal, or those that + joins as one.
+func joinedText(n ast.Node) (text string, ok bool) {
+	switch e := n.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil && e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		a, left := joinedText(e.X)
+		b, right := joinedText(e.Y)
+		return a + b, left && right
+	}
+	return "", false
+}
+
+func under(name string, folders ...string) bool {
+	for _, f := range folders {
+		if strings.HasPrefix(name, f) {
+			return true
+		}
+	}
+	return false
+}
+
+func within(parts []string, text string) bool {
+	for _, p := range parts {
+		if strings.Contains(text, p) {
+			return true
+		}
+	}
+	return false
+}

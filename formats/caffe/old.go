@@ -41,7 +41,8 @@ func (d *decoder) oldField(l *layer, p message.Part) error {
 
 // oldType returns the present name of a type of layers.
 func oldType(number uint64) string {
-	for _, e := range protoEnums {
+	_, enums := parsed()
+	for _, e := range enums {
 		for _, v := range e.values {
 			if e.name == "V1Type" && uint64(v.number) == number {
 				return v.layer

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // schema is what is known of caffe.proto: messages with the number, name and
@@ -393,30 +394,26 @@ type enumValue struct {
 	number      int
 }
 
-// The schema, parsed.
-var (
-	protoMessages []protoMessage
-	protoEnums    []protoEnum
-)
-
-func init() {
+// parsed returns the schema, which is parsed once it is asked for.
+var parsed = sync.OnceValues(func() (messages []protoMessage, enums []protoEnum) {
 	for line := range strings.Lines(schema) {
 		words := strings.Fields(line)
 		switch {
 		case len(words) == 0:
 		case line[0] == '\t': // more values of the enum before it
-			last := &protoEnums[len(protoEnums)-1]
+			last := &enums[len(enums)-1]
 			last.values = append(last.values, parseValues(words)...)
 		case words[0] == "enum":
-			protoEnums = append(protoEnums, protoEnum{words[1], parseValues(words[2:])})
+			enums = append(enums, protoEnum{words[1], parseValues(words[2:])})
 		case len(words) == 1:
-			protoMessages = append(protoMessages, protoMessage{name: words[0]})
+			messages = append(messages, protoMessage{name: words[0]})
 		default:
-			last := &protoMessages[len(protoMessages)-1]
+			last := &messages[len(messages)-1]
 			last.fields = append(last.fields, parseField(words))
 		}
 	}
-}
+	return messages, enums
+})
 
 func parseField(words []string) protoField {
 	f := protoField{number: mustNumber(words[0]), name: words[1]}
@@ -451,9 +448,10 @@ func mustNumber(s string) int {
 
 // messageNamed returns a message of the schema; nil if there is none.
 func messageNamed(name string) *protoMessage {
-	for i := range protoMessages {
-		if protoMessages[i].name == name {
-			return &protoMessages[i]
+	messages, _ := parsed()
+	for i := range messages {
+		if messages[i].name == name {
+			return &messages[i]
 		}
 	}
 	return nil

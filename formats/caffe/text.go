@@ -63,7 +63,8 @@ func parseText(text []byte) (*net, error) {
 var netDescriptor = sync.OnceValues(func() (protoreflect.MessageDescriptor, error) {
 	file := &descriptorpb.FileDescriptorProto{Name: proto.String("caffe.proto"), Package: proto.String("caffe"),
 		Syntax: proto.String("proto2")}
-	for _, e := range protoEnums {
+	messages, enums := parsed()
+	for _, e := range enums {
 		d := &descriptorpb.EnumDescriptorProto{Name: proto.String(e.name)}
 		for _, v := range e.values {
 			d.Value = append(d.Value, &descriptorpb.EnumValueDescriptorProto{Name: proto.String(v.name),
@@ -73,7 +74,7 @@ var netDescriptor = sync.OnceValues(func() (protoreflect.MessageDescriptor, erro
 		file.MessageType = append(file.MessageType, &descriptorpb.DescriptorProto{
 			Name: proto.String("Of" + e.name), EnumType: []*descriptorpb.EnumDescriptorProto{d}})
 	}
-	for _, m := range protoMessages {
+	for _, m := range messages {
 		d := &descriptorpb.DescriptorProto{Name: proto.String(m.name)}
 		for _, f := range m.fields {
 			d.Field = append(d.Field, f.descriptor())
@@ -103,7 +104,8 @@ func (f *protoField) descriptor() *descriptorpb.FieldDescriptorProto {
 	if f.repeated {
 		d.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
 	}
-	isEnum := slices.ContainsFunc(protoEnums, func(e protoEnum) bool { return e.name == f.kind })
+	_, enums := parsed()
+	isEnum := slices.ContainsFunc(enums, func(e protoEnum) bool { return e.name == f.kind })
 	switch t, ok := scalars[f.kind]; {
 	case ok:
 		d.Type = t.Enum()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"iter"
 
-	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/predict"
@@ -75,28 +74,22 @@ func predictAll(ctx context.Context, o PredictOptions, each func(Prediction) err
 		return nil, err
 	}
 	defer v.Close()
-	src, err := data.OpenInputs(ctx, o.Inputs, data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
-		Array: modelfile.Arrays(v.Model, nil), Unopened: func(err error) { bad = append(bad, err) }})
-
+	src, err := predict.OpenInputs(ctx, v, o.Inputs, true, nil)
 	if err != nil {
 		return nil, v.Blame(err)
 	}
 	defer src.Close()
-	m, err := modelfile.Suited(v.Model, src.Info())
-	if err != nil {
-		return nil, v.Blame(err)
-	}
-	answers, err := predict.NewAnswers(m, predict.AnswerOptions{Top: cmp.Or(o.Top, 5)})
+	answers, err := predict.NewAnswers(src.Model, predict.AnswerOptions{Top: cmp.Or(o.Top, 5)})
 	if err != nil {
 		return nil, err
 	}
-	p, err := predict.Open(ctx, m, predict.Options{Fleet: o.Fleet, Batch: cmp.Or(o.Batch, 128),
+	p, err := predict.Open(ctx, src.Model, predict.Options{Fleet: o.Fleet, Batch: cmp.Or(o.Batch, 128),
 		Samples: src.Info().Len})
 	if err != nil {
 		return nil, v.Blame(err)
 	}
 	defer p.Close()
-	damaged, err := p.All(ctx, src, predict.Reading{GoOn: true, Sure: v.Verified},
+	damaged, err := p.All(ctx, src.Source, predict.Reading{GoOn: true, Sure: v.Verified},
 		func(i int, outputs []tensor.Tensor) error {
 			said := Prediction{Input: src.Name(i)}
 			for _, t := range outputs {
@@ -107,5 +100,5 @@ func predictAll(ctx context.Context, o PredictOptions, each func(Prediction) err
 			}
 			return each(said)
 		})
-	return append(bad, damaged...), err
+	return append(src.Unopened, damaged...), err
 }

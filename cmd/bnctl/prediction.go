@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/predict"
 )
@@ -37,39 +36,31 @@ func (p *prediction) run(ctx context.Context, o *output) error {
 
 // all predicts all inputs, and lists at the end those that cannot be read.
 func (p *prediction) all(ctx context.Context, o *output, v *modelfile.Viewed) error {
-	var unopened []error
-	options := data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF, Array: modelfile.Arrays(v.Model, o.note)}
 	whole := p.format == "npy" // an array has a row for every input, so none is left out
-	if !whole {
-		options.Unopened = func(err error) { unopened = append(unopened, err) }
-	}
-	src, err := data.OpenInputs(ctx, p.inputs, options)
+	src, err := predict.OpenInputs(ctx, v, p.inputs, !whole, o.note)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	m, err := modelfile.Suited(v.Model, src.Info())
+	a, err := predict.NewAnswers(src.Model, p.answer)
 	if err != nil {
 		return err
 	}
-	a, err := predict.NewAnswers(m, p.answer)
-	if err != nil {
-		return err
-	}
-	if err := p.fitTo(a, src); err != nil {
+	if err := p.fitTo(a, src.Source); err != nil {
 		return err
 	}
 	if err := p.checkFiles(o, a); err != nil {
 		return err
 	}
-	on, err := openPredictor(ctx, o, m, p.on, p.whole.Rows(src.Info().Len))
+	on, err := openPredictor(ctx, o, src.Model, p.on, p.whole.Rows(src.Info().Len))
 	if err != nil {
 		return err
 	}
 	defer on.Close()
-	bad, err := p.write(ctx, o, a, on, src, predict.Reading{Workers: p.workers, GoOn: !whole, Sure: v.Verified})
+	reading := predict.Reading{Workers: p.workers, GoOn: !whole, Sure: v.Verified}
+	bad, err := p.write(ctx, o, a, on, src.Source, reading)
 	if err != nil {
 		return err
 	}
-	return unreadable(append(unopened, bad...), src.Info().Len+len(unopened))
+	return unreadable(append(src.Unopened, bad...), src.Info().Len+len(src.Unopened))
 }

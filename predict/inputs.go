@@ -1,0 +1,38 @@
+package predict
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
+)
+
+// Inputs is what is to be predicted, open, and the model as it takes them.
+type Inputs struct {
+	data.Source
+	Model    *models.Model
+	Unopened []error // of inputs that were left out
+}
+
+// OpenInputs opens pictures, folders, archives, .npy files, or data as data.Open
+// takes it, for the model of a file. goOn leaves out what cannot be opened; without
+// it that is an error. note, which may be nil, is told how arrays are taken. Close
+// the result.
+func OpenInputs(ctx context.Context, v *modelfile.Viewed, inputs []string, goOn bool,
+	note func(format string, args ...any)) (*Inputs, error) {
+	in := &Inputs{}
+	o := data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF, Array: modelfile.Arrays(v.Model, note)}
+	if goOn {
+		o.Unopened = func(err error) { in.Unopened = append(in.Unopened, err) }
+	}
+	var err error
+	if in.Source, err = data.OpenInputs(ctx, inputs, o); err != nil {
+		return nil, err
+	}
+	if in.Model, err = modelfile.Suited(v.Model, in.Info()); err != nil {
+		in.Close()
+		return nil, err
+	}
+	return in, nil
+}

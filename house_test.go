@@ -130,7 +130,7 @@ plugins/cpu/internal/cpu:      device graph memory plugins/cpu/internal/convolut
 plugins/cpu/internal/cpu:      plugins/cpu/internal/kernel plugins/cpu/internal/machine
 plugins/cpu/internal/cpu:      plugins/cpu/internal/operations plugins/cpu/internal/plan
 plugins/cpu/internal/cpu:      plugins/cpu/internal/run plugins/cpu/internal/schedule
-plugins/cpu/internal/cpu:      plugins/cpu/internal/workers collective tensor
+plugins/cpu/internal/cpu:      plugins/cpu/internal/workers tensor
 plugins/cpu:                   device device/serve graph plugins/cpu/internal/cpu
 plugins/cpu/bnctl-device-cpu:  plugins/cpu
 plugins/internal/library:

@@ -51,6 +51,26 @@ func (g Group) Whole() bool { return g.held() == g.Leaves() }
 // that no exchange is needed.
 func (g Group) Alone() bool { return len(g.Replicas) <= 1 && g.Whole() }
 
+// CheckExchange is Check for a device that needs the Exchange to meet the others.
+func (g Group) CheckExchange() error {
+	if err := g.Check(); err != nil {
+		return err
+	}
+	if !g.Alone() && g.Exchange == nil {
+		return fmt.Errorf("a group of %d without a way to exchange", len(g.Replicas))
+	}
+	return nil
+}
+
+// Own returns how many replicas the group gives the device that it is told to, -1 if
+// there is no group.
+func (g *Group) Own() int {
+	if g == nil {
+		return -1
+	}
+	return len(g.Replicas[g.Rank])
+}
+
 // Check returns an error that says what is wrong with the group, nil if a
 // device can join it.
 func (g Group) Check() error {

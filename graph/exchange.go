@@ -11,6 +11,11 @@ type Exchange struct {
 	Read bool
 }
 
+// Reduces reports whether f exchanges anything.
+func (f *Function) Reduces() bool {
+	return slices.ContainsFunc(f.Nodes, func(n Node) bool { return n.Op == AllReduce })
+}
+
 // Exchanges returns the exchanges of f in the order of their nodes.
 func (f *Function) Exchanges() []Exchange {
 	read := map[Value]bool{}

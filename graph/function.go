@@ -1,6 +1,10 @@
 package graph
 
-import "github.com/bnctl/bnctl/tensor"
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
+)
 
 // Type is the kind, the data type and the shape of a value.
 type Type struct {
@@ -11,6 +15,18 @@ type Type struct {
 
 // String returns the text form: "rows f32[16,32,32]".
 func (t Type) String() string { return t.Kind.String() + " " + tensor.Describe(t.DType, t.Shape) }
+
+// Sized returns the shape of a tensor of type t for so many rows, in all replicas
+// together, and replicas.
+func (t Type) Sized(rows, replicas int) []int {
+	switch t.Kind {
+	case Rows:
+		return append([]int{rows}, t.Shape...)
+	case Replica:
+		return append([]int{replicas}, t.Shape...)
+	}
+	return t.Shape
+}
 
 // Value is a value of a function: its index in Function.Values.
 type Value int
@@ -138,6 +154,21 @@ func (p *Program) Function(name string) *Function {
 		}
 	}
 	return nil
+}
+
+// InOrder returns the functions with Train before Commit, which reads what Train keeps.
+func (p *Program) InOrder() []*Function {
+	order := slices.Clone(p.Functions)
+	slices.SortStableFunc(order, func(a, b *Function) int { return a.rank() - b.rank() })
+	return order
+}
+
+// rank is the place of a function in InOrder.
+func (f *Function) rank() int {
+	if f.Name == Commit {
+		return 1
+	}
+	return 0
 }
 
 // NodeName returns the name of node n in messages.

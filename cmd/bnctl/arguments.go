@@ -14,7 +14,8 @@ func oneArgument(c *cli.Context, name, what string) (string, error) {
 	case 1:
 		return c.Args().First(), nil
 	case 0:
-		return "", misuse("%s needs %s: %s; bnctl %s --help shows examples", fullName(c), name, what, fullName(c))
+		return "", misadvise("bnctl "+fullName(c)+" --help shows examples",
+			"%s needs %s: %s", fullName(c), name, what)
 	}
 	return "", misuse("%s takes one %s, not %d: %s", fullName(c), name, c.NArg(),
 		strings.Join(c.Args().Slice(), ", "))
@@ -23,8 +24,8 @@ func oneArgument(c *cli.Context, name, what string) (string, error) {
 // noArguments refuses arguments.
 func noArguments(c *cli.Context) error {
 	if c.NArg() > 0 {
-		return misuse("%s takes no argument %q; bnctl %s --help shows examples",
-			fullName(c), c.Args().First(), fullName(c))
+		return misadvise("bnctl "+fullName(c)+" --help shows examples",
+			"%s takes no argument %q", fullName(c), c.Args().First())
 	}
 	return nil
 }
@@ -65,7 +66,7 @@ func onlyWith(c *cli.Context, need string, flags []cli.Flag) error {
 func without(c *cli.Context, why string, flags ...string) error {
 	for _, f := range flags {
 		if c.IsSet(f) {
-			return misuse("--%s means nothing here: %s; leave it out", f, why)
+			return misadvise("leave it out", "--%s means nothing here: %s", f, why)
 		}
 	}
 	return nil

@@ -18,11 +18,16 @@ func asFlags(err error) error {
 		text = strings.Replace(text, p.Error(), as.Error(), 1)
 	}
 	if u := unknownName(err); u != nil {
-		name := fmt.Sprintf("unknown %s %q%s; bnctl %ss list shows %s", u.What, u.Name, nearest(u.Name, u.Known),
-			u.What, map[string]string{"device": "what is there", "model": "the names"}[u.What])
+		name := fmt.Sprintf("unknown %s %q%s; %s", u.What, u.Name, nearest(u.Name, u.Known), whereNames(u))
 		text = strings.Replace(text, u.Error(), name, 1)
 	}
 	return errors.New(text)
+}
+
+// whereNames says where to find the names that there are.
+func whereNames(u *problem.Unknown) string {
+	what := map[string]string{"device": "what is there", "model": "the names"}[u.What]
+	return "bnctl " + u.What + "s list shows " + what
 }
 
 // unknownName returns what err is about if it is about a name that nothing has.

@@ -44,14 +44,14 @@ func reportFindings(o *output, p *doctor.Report) error {
 		}
 		return nil
 	case len(p.Bad) > 0:
-		return sickError{fmt.Errorf("%s is sick: %s; statistics cannot mend weights: "+
-			"take an earlier checkpoint", p.Path, counted(faults, "fault"))}
+		return sick("statistics cannot mend weights: take an earlier checkpoint",
+			"%s is sick: %s", p.Path, counted(faults, "fault"))
 	case len(p.Wrong) > 0:
-		return sickError{fmt.Errorf("%s is sick: %s; statistics cannot mend its graph: %s", p.Path,
-			counted(faults, "fault"), p.Wrong[0])}
+		return sick("statistics cannot mend its graph: "+p.Wrong[0], "%s is sick: %s", p.Path,
+			counted(faults, "fault"))
 	}
-	return sickError{fmt.Errorf("%s is sick: %s in its batch norms; re-estimate them with "+
-		"bnctl doctor %s --repair --data SRC -o mended.bnm", p.Path, counted(faults, "fault"), p.Path)}
+	return sick("re-estimate them with bnctl doctor "+p.Path+
+		" --repair --data SRC -o mended.bnm", "%s is sick: %s in its batch norms", p.Path, counted(faults, "fault"))
 }
 
 // channelList names the first channels of a finding.

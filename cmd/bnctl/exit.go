@@ -31,8 +31,21 @@ func (misuseError) Mistake() bool { return true }
 
 func misuse(format string, args ...any) error { return misuseError{fmt.Errorf(format, args...)} }
 
+// misadvise is misuse with what to do.
+func misadvise(advice, format string, args ...any) error {
+	return problem.New("", "", fmt.Sprintf(format, args...), advice)
+}
+
 // sickError says that a command ran, and that what it looked at is not healthy.
 type sickError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e sickError) Unwrap() error { return e.error }
+
+// sick returns a sickError with what to do.
+func sick(advice, format string, args ...any) error {
+	return sickError{problem.Advise(advice, format, args...)}
+}
 
 // code returns the exit code that err asks for.
 func code(ctx context.Context, err error) int {
@@ -83,26 +96,19 @@ type errorEvent struct {
 	Advice string `json:"advice,omitempty"`
 }
 
-// errorLine takes the advice of a problem; other messages end with what to
-// do, after the last semicolon.
+// errorLine takes the parts of an error as they are.
 func errorLine(err error) errorEvent {
 	e := errorEvent{Event: "error", Schema: 1, Error: asFlags(err).Error(), Kind: device.KindOf(err).Error()}
 	var d *device.Error
 	if errors.As(err, &d) {
 		e.Device, e.Where = d.Device, d.Call
 	}
-	found := problem.In(err)
-	for _, p := range found {
-		if e.Advice = p.Calling(flag).Advice; e.Advice != "" {
-			e.Error = strings.TrimSuffix(e.Error, "; "+e.Advice)
-			break
-		}
-	}
-	if len(found) > 0 {
-		return e
-	}
-	if i := strings.LastIndex(e.Error, "; "); i >= 0 {
-		e.Error, e.Advice = e.Error[:i], e.Error[i+2:]
+	if _, e.Advice = problem.Split(err); e.Advice != "" {
+		e.Advice = inFlags(e.Advice)
+		e.Error = strings.TrimSuffix(e.Error, "; "+e.Advice)
+	} else if u := unknownName(err); u != nil {
+		e.Advice = whereNames(u)
+		e.Error = strings.TrimSuffix(e.Error, "; "+e.Advice)
 	}
 	return e
 }

@@ -10,7 +10,8 @@ func notInput(output string, inputs ...string) error {
 	}
 	for _, input := range inputs {
 		if read, err := os.Stat(input); err == nil && os.SameFile(there, read) {
-			return misuse("-o %s is the input %s, which would be lost; give the result another name", output, input)
+			return misadvise("give the result another name", "-o %s is the input %s, which would be lost",
+				output, input)
 		}
 	}
 	return nil

@@ -65,7 +65,8 @@ func pluginRemove(c *cli.Context) error {
 	}
 	err = fleet.Remove(name)
 	if u := unknownName(err); u != nil {
-		return misuse("plugin %q was not added%s; bnctl plugin list shows what was", name, nearest(name, u.Known))
+		return misadvise("bnctl plugin list shows what was",
+			"plugin %q was not added%s", name, nearest(name, u.Known))
 	}
 	if err == nil {
 		reportPlugin(outputOf(c), fleet.Status{Name: name, State: "removed"},

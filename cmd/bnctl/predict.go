@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/bnctl/bnctl/predict"
 	form "github.com/bnctl/bnctl/predict/format"
+	"github.com/bnctl/bnctl/problem"
 )
 
 func predictCommand() *cli.Command {
@@ -77,7 +77,7 @@ func predictAction(c *cli.Context) error {
 func modelComesFirst(first string, rest []string, err error) error {
 	for _, later := range rest {
 		if ending := strings.ToLower(filepath.Ext(later)); slices.Contains(modelEndings, ending) {
-			return fmt.Errorf("%w; the model comes first: bnctl predict %s %s", err, later, first)
+			return problem.Advise("the model comes first: bnctl predict "+later+" "+first, "%w", err)
 		}
 	}
 	return err
@@ -110,7 +110,7 @@ func predictionFormat(c *cli.Context) (string, error) {
 	format := c.String("format")
 	if c.Bool("json") {
 		if c.IsSet("format") && format != "json" {
-			return "", misuse("--json and --format %s contradict each other; give one of them", format)
+			return "", misadvise("give one of them", "--json and --format %s contradict each other", format)
 		}
 		return "json", nil
 	}

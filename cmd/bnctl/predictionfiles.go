@@ -26,8 +26,9 @@ func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 			return nil
 		}
 		if !a.KeepLogits() {
-			return misuse("the model has %s, %s, and --format npy writes an array for each: add -o FILE.npy, "+
-				"or pick one with --only", counted(len(arrays), "output"), strings.Join(a.Names(arrays), ", "))
+			return misadvise("add -o FILE.npy, or pick one with --only",
+				"the model has %s, %s, and --format npy writes an array for each",
+				counted(len(arrays), "output"), strings.Join(a.Names(arrays), ", "))
 		}
 		o.note("standard output holds one array: %s; -o FILE.npy writes the others too", a.Name(a.Chosen[0]))
 		return nil

@@ -128,7 +128,7 @@ func (r *ordering) early(args []string) ([]string, error) {
 			return append([]string{a}, slices.Delete(slices.Clone(args), i, i+1)...), nil
 		}
 	}
-	return nil, misuse("unknown flag %s before a command; bnctl --help lists the commands", args[0])
+	return nil, misadvise("bnctl --help lists the commands", "unknown flag %s before a command", args[0])
 }
 
 func find(flags []cli.Flag, name string) cli.Flag {

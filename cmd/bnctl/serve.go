@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -55,9 +54,9 @@ func serveAction(c *cli.Context) error {
 		return err
 	}
 	s, err := server.Open(c.Context, o)
-	var sick *server.Sick
-	if errors.As(err, &sick) {
-		return sickError{fmt.Errorf("%w; see bnctl doctor %s, or serve it with --allow-sick", sick, sick.Path)}
+	var ill *server.Sick
+	if errors.As(err, &ill) {
+		return sick("see bnctl doctor "+ill.Path+", or serve it with --allow-sick", "%w", ill)
 	}
 	if err != nil {
 		return err

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/strip"
 )
 
@@ -17,8 +17,8 @@ func orTensors(ctx context.Context, err error, o strip.Options) error {
 		return err
 	}
 	inputs := strings.Join(o.Inputs, " ")
-	return fmt.Errorf("%s: %w; this needs no architecture: bnctl strip %s -o %s", inputs, err, inputs,
-		strings.TrimSuffix(o.Output, ".bnm")+".safetensors")
+	return problem.Advise("this needs no architecture: bnctl strip "+inputs+" -o "+
+		strings.TrimSuffix(o.Output, ".bnm")+".safetensors", "%s: %w", inputs, err)
 }
 
 // reportStrip says what was removed, and what is left.

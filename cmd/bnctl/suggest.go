@@ -30,7 +30,7 @@ func unknownCommand(app *cli.App, name string) error {
 		names = append(names, c.Name)
 	}
 	if name == "version" {
-		return misuse("unknown command %q; bnctl --version prints it", name)
+		return misadvise("bnctl --version prints it", "unknown command %q", name)
 	}
 	return misuse("unknown command %q%s; commands are %s", name, nearest(name, names), strings.Join(names, ", "))
 }
@@ -41,7 +41,7 @@ func unknownSubcommand(ctx *cli.Context, c *cli.Command) error {
 		names = append(names, s.Name)
 	}
 	if ctx.NArg() == 0 && len(names) == 1 {
-		return misuse("%s needs %s; bnctl %s %s --help shows examples", c.Name, names[0], c.Name, names[0])
+		return misadvise("bnctl "+c.Name+" "+names[0]+" --help shows examples", "%s needs %s", c.Name, names[0])
 	}
 	if ctx.NArg() == 0 {
 		return misuse("%s needs one of %s", c.Name, strings.Join(names, ", "))
@@ -62,6 +62,6 @@ func unknownFlag(path []*cli.Command, name string) error {
 		words = append(words, c.Name)
 	}
 	command := strings.Join(words, " ")
-	return misuse("unknown flag --%s for %s%s; bnctl %s --help lists the flags",
-		name, command, nearest("--"+name, names), command)
+	return misadvise("bnctl "+command+" --help lists the flags",
+		"unknown flag --%s for %s%s", name, command, nearest("--"+name, names))
 }

@@ -85,7 +85,8 @@ func checkTrainFlags(c *cli.Context, resumed bool) error {
 	}
 	for _, flag := range []string{"classes", "preprocess", "mean", "std", "arch", "key", "drop"} {
 		if c.IsSet(flag) {
-			return misuse("--%s says how a new model is made; leave it off to go on with that of the checkpoint", flag)
+			return misadvise("leave it off to go on with that of the checkpoint",
+				"--%s says how a new model is made", flag)
 		}
 	}
 	return nil

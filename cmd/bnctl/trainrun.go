@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/train"
 	"github.com/bnctl/bnctl/train/job"
 )
@@ -49,7 +49,7 @@ func (t *trainer) run(ctx context.Context, options job.Options) error {
 // stopped says how to go on after a run that was told to stop.
 func (t *trainer) stopped(ctx context.Context, checkpoint string, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) && checkpoint != "" {
-		return fmt.Errorf("%w; go on with %s", err, t.goOn(checkpoint))
+		return problem.Advise("go on with "+t.goOn(checkpoint), "%w", err)
 	}
 	return err
 }

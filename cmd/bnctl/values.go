@@ -48,7 +48,7 @@ func (r *ordering) twice(f cli.Flag, value string) error {
 	}
 	name := f.Names()[0]
 	if was, ok := r.given[name]; ok && was != value {
-		return misuse("--%s is given twice, with %q and with %q; leave one of them out", name, was, value)
+		return misadvise("leave one of them out", "--%s is given twice, with %q and with %q", name, was, value)
 	}
 	r.given[name] = value
 	return nil
@@ -57,7 +57,7 @@ func (r *ordering) twice(f cli.Flag, value string) error {
 // contradiction refuses global switches of which one undoes the other.
 func (r *ordering) contradiction() error {
 	if r.given["quiet"] == "true" && r.given["v"] == "true" {
-		return misuse("--quiet tells less and -v tells more; leave one of them out")
+		return misadvise("leave one of them out", "--quiet tells less and -v tells more")
 	}
 	return nil
 }

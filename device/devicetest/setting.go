@@ -92,15 +92,7 @@ func (s *setting) checkOutputs(ctx context.Context, got []tensor.Tensor) error {
 }
 
 // shape returns the shape of a tensor of type t in this setting.
-func (s *setting) shape(t graph.Type) []int {
-	switch t.Kind {
-	case graph.Rows:
-		return append([]int{sum(s.rows)}, t.Shape...)
-	case graph.Replica:
-		return append([]int{len(s.rows)}, t.Shape...)
-	}
-	return t.Shape
-}
+func (s *setting) shape(t graph.Type) []int { return t.Sized(sum(s.rows), len(s.rows)) }
 
 func sum(list []int) int {
 	n := 0

@@ -3,7 +3,6 @@ package ref
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
@@ -85,8 +84,7 @@ func (x *executable) checkRows(fn *graph.Function, rows []int) error {
 	if len(rows) > x.capacity.Replicas {
 		return fmt.Errorf("%d replicas, more than the capacity of %d", len(rows), x.capacity.Replicas)
 	}
-	reduces := slices.ContainsFunc(fn.Nodes, func(n graph.Node) bool { return n.Op == graph.AllReduce })
-	if g := x.dev.group; reduces && len(g.Replicas) > 0 && len(rows) != len(g.Replicas[g.Rank]) {
+	if g := x.dev.group; fn.Reduces() && len(g.Replicas) > 0 && len(rows) != len(g.Replicas[g.Rank]) {
 		return fmt.Errorf("%d replicas, but the group gives this device %d", len(rows), len(g.Replicas[g.Rank]))
 	}
 	return nil

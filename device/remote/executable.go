@@ -125,13 +125,7 @@ func (x *executable) outputs(s device.Step) ([]tensor.Tensor, error) {
 			continue
 		}
 		t := f.Values[o.Value].Type
-		shape := t.Shape
-		switch t.Kind {
-		case graph.Rows:
-			shape = append([]int{rows}, shape...)
-		case graph.Replica:
-			shape = append([]int{len(s.Rows)}, shape...)
-		}
+		shape := t.Sized(rows, len(s.Rows))
 		if err := tensor.CheckShape(t.DType, shape); err != nil {
 			return nil, fmt.Errorf("rows %v: output %s: %w", s.Rows, o.Name, err)
 		}

@@ -75,7 +75,7 @@ func (e *Executable) move(made map[*room]Buffer, c device.Capacity) (err error) 
 	e.told = nil
 	for r, b := range made {
 		if r.buffer != 0 {
-			if e.hasKept { // what is kept may lie in it
+			if e.lastKept.Has { // what is kept may lie in it
 				err = e.device.driver.Copy(b, r.buffer, r.size)
 			}
 			if e := e.device.driver.Free(r.buffer); err == nil {

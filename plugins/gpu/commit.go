@@ -2,11 +2,9 @@ package gpu
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -24,12 +22,9 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 		return nil
 	case fn == nil:
 		return e.device.fail(call, device.Invalid, "the program has no function %s", graph.Commit)
-	case e.version != v:
-		return e.device.fail(call, device.Invalid, "version %d is to be committed, the state is at %d", v,
-			e.version)
-	case !e.hasKept || e.keptFor != v:
-		return e.device.fail(call, device.Invalid, "%w",
-			problem.Advise("run "+graph.Train+" first", "nothing is kept for version %d", v))
+	}
+	if err := e.lastKept.Check(v, e.version); err != nil {
+		return e.device.fail(call, device.Invalid, "%w", err)
 	}
 	inputs, err := e.hyper(fn, h)
 	if err != nil {
@@ -41,7 +36,7 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 	if err := e.update(fn); err != nil {
 		return e.device.wrap(call, err)
 	}
-	e.hasKept = false
+	e.lastKept.Has = false
 	if err := e.checkUpdates(fn); err != nil {
 		return err
 	}
@@ -65,18 +60,12 @@ func (e *Executable) update(fn *function) error {
 }
 
 // hyper returns the inputs of commit; those that train keeps stay empty.
-func (e *Executable) hyper(fn *function, h device.Hyper) ([]tensor.Tensor, error) {
-	inputs := make([]tensor.Tensor, len(fn.Inputs))
+func (e *Executable) hyper(fn *function, h device.Hyper) (inputs []tensor.Tensor, err error) {
+	inputs = make([]tensor.Tensor, len(fn.Inputs))
 	for i, id := range fn.Inputs {
-		v := fn.values[id]
-		if e.kept[v.name] != nil {
-			continue
+		if v := fn.values[id]; e.kept[v.name] == nil && err == nil {
+			inputs[i], err = h.Scalar(v.name)
 		}
-		x, ok := h[v.name]
-		if !ok {
-			return nil, fmt.Errorf("hyper-parameter %s is missing", v.name)
-		}
-		inputs[i] = tensor.Scalar(x)
 	}
-	return inputs, nil
+	return inputs, err
 }

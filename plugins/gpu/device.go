@@ -39,8 +39,8 @@ func Describe(info device.Info) device.Info {
 func Refuse(o device.Options) error {
 	switch {
 	case o.Precision != "" && o.Precision != device.F32:
-		return problem.Advise("use {precision} "+device.F32, "precision %s is computed by CPUs only, as its flushing of "+
-			"subnormals cannot be said to a GPU", o.Precision)
+		return problem.Advise("use {precision} "+device.F32, "precision %s is computed by CPUs only, as its "+
+			"flushing of subnormals cannot be said to a GPU", o.Precision)
 	case o.Kernels != "" && o.Kernels != "auto" && o.Kernels != class.FMA:
 		return fmt.Errorf("kernels %q run on CPUs only; this device has %s", o.Kernels, class.FMA)
 	}
@@ -114,11 +114,8 @@ func (d *Device) Join(ctx context.Context, g device.Group) error {
 		return err
 	}
 	defer end()
-	if err := g.Check(); err != nil {
+	if err := g.CheckExchange(); err != nil {
 		return d.fail("Join", device.Invalid, "%w", err)
-	}
-	if !g.Alone() && g.Exchange == nil {
-		return d.fail("Join", device.Invalid, "a group of %d without a way to exchange", len(g.Replicas))
 	}
 	d.group = &g
 	return nil
@@ -136,15 +133,6 @@ func (d *Device) Close() error {
 	var err error
 	d.once.Do(func() { err = d.driver.Close() })
 	return err
-}
-
-// replicas returns how many replicas the group gives this device, -1 if it has
-// not joined one.
-func (d *Device) replicas() int {
-	if d.group == nil {
-		return -1
-	}
-	return len(d.group.Replicas[d.group.Rank])
 }
 
 // fail returns an error of this device.

@@ -25,8 +25,7 @@ type Executable struct {
 
 	capacity device.Capacity
 	version  device.Version
-	keptFor  device.Version // version whose gradients are kept
-	hasKept  bool
+	lastKept device.Kept
 	closed   bool
 }
 
@@ -62,7 +61,7 @@ func (e *Executable) prepare(c device.Capacity) error {
 	}
 	e.owner, e.starts = e.rooms.own(graph.Rows, 4), e.rooms.own(graph.Replica, 8)
 	var refused device.Refused
-	for _, fn := range inOrder(e.program.Functions) {
+	for _, fn := range e.program.InOrder() {
 		refused.Nodes = append(refused.Nodes, e.lower(fn)...)
 	}
 	if len(refused.Nodes) > 0 {
@@ -74,22 +73,6 @@ func (e *Executable) prepare(c device.Capacity) error {
 		}
 	}
 	return e.grow("Load", c)
-}
-
-// inOrder puts train before commit, which reads what train keeps.
-func inOrder(functions []*graph.Function) []*graph.Function {
-	order := slices.Clone(functions)
-	slices.SortStableFunc(order, func(a, b *graph.Function) int {
-		return rank(a.Name) - rank(b.Name)
-	})
-	return order
-}
-
-func rank(name string) int {
-	if name == graph.Commit {
-		return 1
-	}
-	return 0
 }
 
 // begin starts a call.

@@ -49,7 +49,7 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 		return device.Outcome{}, err
 	}
 	if s.Function == graph.Train {
-		e.hasKept = false
+		e.lastKept.Has = false
 	}
 	ctx, done := e.device.whileOpen(ctx)
 	defer done()
@@ -78,7 +78,7 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 		}
 	}
 	if s.Function == graph.Train {
-		e.hasKept, e.keptFor = true, e.version
+		e.lastKept = device.Kept{Has: true, For: e.version}
 	}
 	out.Took = time.Since(began)
 	return out, nil
@@ -178,69 +178,17 @@ func (f *frame) tell() error {
 
 // output copies a value to the host.
 func (f *frame) output(v *value) (tensor.Tensor, error) {
-	t := tensor.New(v.DType, shapeOf(v.Type, f.units(graph.Rows), len(f.rows))...)
+	t := tensor.New(v.DType, v.Type.Sized(f.units(graph.Rows), len(f.rows))...)
 	if len(t.Bytes) == 0 {
 		return t, nil
 	}
 	return t, f.exe.device.driver.Read(t.Bytes, v.buffer(), 0)
 }
 
-// shapeOf returns the shape of a tensor of type t for so many rows and replicas.
-func shapeOf(t graph.Type, rows, replicas int) []int {
-	switch t.Kind {
-	case graph.Rows:
-		return append([]int{rows}, t.Shape...)
-	case graph.Replica:
-		return append([]int{replicas}, t.Shape...)
-	}
-	return t.Shape
-}
-
 // check validates a step against the function and the capacity.
 func (e *Executable) check(call string, s device.Step) (*function, error) {
-	bad := func(format string, args ...any) (*function, error) {
-		return nil, e.device.fail(call, device.Invalid, format, args...)
+	if err := s.Check(e.program.Function(s.Function), e.capacity, e.device.group.Own()); err != nil {
+		return nil, e.device.fail(call, device.Invalid, "%w", err)
 	}
-	fn := e.functions[s.Function]
-	switch {
-	case fn == nil:
-		return bad("the program has no such function")
-	case s.Function == graph.Commit:
-		return bad("the function is run by Commit")
-	case len(s.Inputs) != len(fn.Inputs):
-		return bad("%d inputs, want %d", len(s.Inputs), len(fn.Inputs))
-	}
-	total := 0
-	for r, n := range s.Rows {
-		if n < 0 || n > e.capacity.Rows {
-			return bad("replica %d has %d rows; the capacity is %d", r, n, e.capacity.Rows)
-		}
-		total += n
-	}
-	if total > e.capacity.Rows || len(s.Rows) > e.capacity.Replicas {
-		return bad("%d rows in %d replicas; the capacity is %d in %d",
-			total, len(s.Rows), e.capacity.Rows, e.capacity.Replicas)
-	}
-	if n := e.device.replicas(); fn.exchanges() && n >= 0 && n != len(s.Rows) {
-		return bad("rows for %d replicas; the group gives this device %d", len(s.Rows), n)
-	}
-	return fn, e.checkInputs(call, fn, s, total)
-}
-
-func (e *Executable) checkInputs(call string, fn *function, s device.Step, total int) error {
-	for i, id := range fn.Inputs {
-		v := fn.Values[id]
-		want := shapeOf(v.Type, total, len(s.Rows))
-		if t := s.Inputs[i]; t.DType != v.Type.DType || !slices.Equal(t.Shape, want) ||
-			len(t.Bytes) != tensor.Count(want)*t.DType.Size() {
-			return e.device.fail(call, device.Invalid, "input %s is %v, want %s", v.Name, t,
-				tensor.Describe(v.Type.DType, want))
-		}
-	}
-	return nil
-}
-
-// exchanges reports whether a function exchanges anything.
-func (fn *function) exchanges() bool {
-	return slices.ContainsFunc(fn.Nodes, func(n graph.Node) bool { return n.Op == graph.AllReduce })
+	return e.functions[s.Function], nil
 }

@@ -2,10 +2,8 @@ package gpu
 
 import (
 	"context"
-	"errors"
 	"slices"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/problem"
@@ -98,16 +96,4 @@ func (d *Device) checkMemory(call string, want float64) error {
 }
 
 // wrap returns err as an error of this device, keeping its kind; nil stays nil.
-func (d *Device) wrap(call string, err error) error {
-	if err == nil {
-		return nil
-	}
-	kind := device.KindOf(err)
-	switch {
-	case errors.Is(err, collective.Aborted):
-		kind = device.Aborted
-	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
-		kind = device.Canceled
-	}
-	return d.fail(call, kind, "%w", err)
-}
+func (d *Device) wrap(call string, err error) error { return device.Wrap(d.info.Name, call, err) }

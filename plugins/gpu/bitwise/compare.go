@@ -94,21 +94,11 @@ func prepare(ctx context.Context, d device.Device, p *graph.Program, rows []int,
 	step := device.Step{Function: p.Functions[0].Name, Rows: rows}
 	for _, id := range p.Functions[0].Inputs {
 		in := p.Functions[0].Values[id]
-		t := tensor.New(in.Type.DType, shape(in.Type, total, len(rows))...)
+		t := tensor.New(in.Type.DType, in.Type.Sized(total, len(rows))...)
 		v.fill(r, in.Name, t)
 		step.Inputs = append(step.Inputs, t)
 	}
 	return x, step, nil
-}
-
-func shape(t graph.Type, rows, replicas int) []int {
-	switch t.Kind {
-	case graph.Rows:
-		return append([]int{rows}, t.Shape...)
-	case graph.Replica:
-		return append([]int{replicas}, t.Shape...)
-	}
-	return t.Shape
 }
 
 // same says where two tensors differ first, and how often.

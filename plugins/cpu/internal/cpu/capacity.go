@@ -72,7 +72,7 @@ func (e *Executable) grow(call string, c device.Capacity) error {
 		return err
 	}
 	arena := run.NewArena(size)
-	if e.hasKept { // what is kept lies first and has the same place for every capacity
+	if e.kept.Has { // what is kept lies first and has the same place for every capacity
 		copy(arena, e.Arena[:e.keptBytes()])
 	}
 	e.Arena, e.capacity = arena, c

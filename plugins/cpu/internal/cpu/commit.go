@@ -2,13 +2,11 @@ package cpu
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
-	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -26,12 +24,9 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 		return nil
 	case fn == nil:
 		return e.device.fail(call, device.Invalid, "the program has no function %s", graph.Commit)
-	case e.version != v:
-		return e.device.fail(call, device.Invalid, "version %d is to be committed, the state is at %d", v,
-			e.version)
-	case !e.hasKept || e.keptFor != v:
-		return e.device.fail(call, device.Invalid, "%w",
-			problem.Advise("run "+graph.Train+" first", "nothing is kept for version %d", v))
+	}
+	if err := e.kept.Check(v, e.version); err != nil {
+		return e.device.fail(call, device.Invalid, "%w", err)
 	}
 	inputs, err := hyper(fn, h)
 	if err != nil {
@@ -52,7 +47,7 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 		}
 		s.Stamp++
 	}
-	e.hasKept = false
+	e.kept.Has = false
 	if err := e.checkUpdates(f, fn); err != nil {
 		return e.device.fail(call, device.NonFinite, "%w", err)
 	}
@@ -84,18 +79,12 @@ func (e *Executable) checkUpdates(f *run.Frame, fn *run.Function) error {
 }
 
 // hyper returns the inputs of commit; those that train keeps stay empty.
-func hyper(fn *run.Function, h device.Hyper) ([]tensor.Tensor, error) {
-	inputs := make([]tensor.Tensor, len(fn.Inputs))
+func hyper(fn *run.Function, h device.Hyper) (inputs []tensor.Tensor, err error) {
+	inputs = make([]tensor.Tensor, len(fn.Inputs))
 	for i, id := range fn.Inputs {
-		v := fn.Known[id]
-		if v.Input < 0 {
-			continue
+		if v := fn.Known[id]; v.Input >= 0 && err == nil {
+			inputs[i], err = h.Scalar(v.Name)
 		}
-		x, ok := h[v.Name]
-		if !ok {
-			return nil, fmt.Errorf("hyper-parameter %s is missing", v.Name)
-		}
-		inputs[i] = tensor.Scalar(x)
 	}
-	return inputs, nil
+	return inputs, err
 }

@@ -2,10 +2,8 @@ package cpu
 
 import (
 	"context"
-	"errors"
 	"sync"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/memory"
@@ -76,11 +74,8 @@ func (d *Device) Join(ctx context.Context, g device.Group) error {
 		return err
 	}
 	defer end()
-	if err := g.Check(); err != nil {
+	if err := g.CheckExchange(); err != nil {
 		return d.fail("Join", device.Invalid, "%w", err)
-	}
-	if !g.Alone() && g.Exchange == nil {
-		return d.fail("Join", device.Invalid, "a group of %d without a way to exchange", len(g.Replicas))
 	}
 	d.Group = &g
 	return nil
@@ -102,31 +97,13 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// replicas returns how many replicas the group gives this device, -1 if it
-// has not joined one.
-func (d *Device) replicas() int {
-	if d.Group == nil {
-		return -1
-	}
-	return len(d.Group.Replicas[d.Group.Rank])
-}
-
 // fail returns an error of this device.
 func (d *Device) fail(call string, k device.Kind, format string, args ...any) error {
 	return device.Errorf(d.info.Name, call, k, format, args...)
 }
 
 // wrap returns err as an error of this device, keeping its kind.
-func (d *Device) wrap(call string, err error) error {
-	kind := device.KindOf(err)
-	switch {
-	case errors.Is(err, collective.Aborted):
-		kind = device.Aborted
-	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
-		kind = device.Canceled
-	}
-	return d.fail(call, kind, "%w", err)
-}
+func (d *Device) wrap(call string, err error) error { return device.Wrap(d.info.Name, call, err) }
 
 // checkMemory reports whether so many bytes more can be had.
 func (d *Device) checkMemory(call string, want float64) error {

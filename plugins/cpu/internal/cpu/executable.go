@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"context"
-	"slices"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -19,8 +18,7 @@ type Executable struct {
 
 	capacity device.Capacity
 	version  device.Version
-	keptFor  device.Version // version whose gradients are kept
-	hasKept  bool
+	kept     device.Kept
 	closed   bool
 }
 
@@ -39,7 +37,7 @@ func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) 
 	}
 	e.Reserve = run.NewReserve(e.StateBytes())
 	var refused device.Refused
-	for _, fn := range inOrder(p.Functions) {
+	for _, fn := range p.InOrder() {
 		compiled, refusals := plan.Compile(&e.device.Machine, &e.Memory, fn, e.keptBy(fn.Name), table)
 		e.functions[fn.Name] = compiled
 		refused.Nodes = append(refused.Nodes, refusals...)
@@ -65,22 +63,6 @@ func (e *Executable) begin(ctx context.Context, call string) (context.Context, f
 		return nil, nil, e.device.fail(call, device.Invalid, "the executable is closed")
 	}
 	return ctx, end, err
-}
-
-// inOrder puts train before commit, which reads what train keeps.
-func inOrder(functions []*graph.Function) []*graph.Function {
-	order := slices.Clone(functions)
-	slices.SortStableFunc(order, func(a, b *graph.Function) int {
-		return rank(a.Name) - rank(b.Name)
-	})
-	return order
-}
-
-func rank(name string) int {
-	if name == graph.Commit {
-		return 1
-	}
-	return 0
 }
 
 // keptBy returns the values that train keeps for a function, by name: for

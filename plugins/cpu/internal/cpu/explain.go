@@ -56,7 +56,7 @@ func (e *Executable) predict(rows int) map[string][]time.Duration {
 
 // explain returns how the functions of the program are cut.
 func (e *Executable) explain() (lines []string) {
-	for _, f := range inOrder(e.program.Functions) {
+	for _, f := range e.program.InOrder() {
 		lines = append(lines, "", f.Name)
 		lines = append(lines, plan.Explain(e.functions[f.Name], e.device.Schedule)...)
 	}

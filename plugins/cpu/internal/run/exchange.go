@@ -1,10 +1,7 @@
 package run
 
 import (
-	"slices"
 	"time"
-
-	"github.com/bnctl/bnctl/graph"
 )
 
 // Await waits for the exchange of moments that is under way.
@@ -43,9 +40,4 @@ func (f *Frame) Members() (leaves int, held []int) {
 		held = append(held, r)
 	}
 	return len(f.Rows), held
-}
-
-// NeedsGroup reports whether a function exchanges anything.
-func (fn *Function) NeedsGroup() bool {
-	return slices.ContainsFunc(fn.Nodes, func(n graph.Node) bool { return n.Op == graph.AllReduce })
 }

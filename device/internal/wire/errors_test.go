@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
 )
 
 func TestErrorsArriveWithTheirKind(t *testing.T) {
@@ -47,5 +48,19 @@ func TestErrorsArriveWithTheirKind(t *testing.T) {
 	}
 	if DecodeError("d", "c", EncodeError(nil)) != nil {
 		t.Error("no error arrives as an error")
+	}
+}
+
+// TestAdviceArrives apart from what is wrong, with its options in braces.
+func TestAdviceArrives(t *testing.T) {
+	err := fmt.Errorf("while it loads: %w", problem.Advise("use {batch} 8", "want %d MiB", 512))
+	got := DecodeError("cpu:1", "Load", EncodeError(device.Errorf("far", "Load", device.OutOfMemory, "%w", err)))
+	if text, advice := problem.Split(got); text != "cpu:1: Load: out of memory: while it loads: want 512 MiB" ||
+		advice != "use {batch} 8" || !errors.Is(got, device.OutOfMemory) || problem.IsMistake(got) {
+		t.Errorf("%q and %q, of %v", text, advice, got)
+	}
+	canceled := problem.Advise("wait", "%w", context.Canceled)
+	if got := DecodeError("d", "c", EncodeError(canceled)); !errors.Is(got, context.Canceled) {
+		t.Errorf("%v is no longer canceled", got)
 	}
 }

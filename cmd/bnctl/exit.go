@@ -54,10 +54,10 @@ func code(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
 		return exitDone
-	case problem.IsMistake(err):
-		return exitMisused
 	case errors.As(err, &s):
 		return exitSick
+	case problem.IsMistake(err):
+		return exitMisused
 	case together:
 		return ranks
 	case ctx.Err() != nil:

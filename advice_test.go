@@ -21,7 +21,7 @@ var (
 	// advised is a sentence that ends with what to do: CONTRIBUTING.md, Errors.
 	advised = regexp.MustCompile(`[;:] (please |first )?(add|allow|ask|build|call|choose|convert|evaluate|export|fetch|` +
 		`fit|freeze|give|go on|install|leave|look|make|name|pack|pass|pick|put|re-estimate|rebuild|run|save|see|send|` +
-		`set|start|strip|take|train|try|unpack|update|upgrade|use|wait|write) [^%]`)
+		`set|start|strip|take|try|unpack|update one|upgrade|use|wait|write) [^%]`)
 )
 
 // TestErrorsNameNoFlagAndKeepAdviceApart holds two rules of errors: no package but

@@ -113,7 +113,8 @@ func Open(ctx context.Context, text string, opt Options) (Source, error) {
 		return src, nil
 	}
 	if info, err := os.Stat(form); err == nil && info.IsDir() {
-		return nil, problem.Advise("say what is in it, for example folder:"+form, "%w %q: a folder; the kinds are %s",
+		return nil, problem.Advise("say what is in it, for example folder:"+form,
+			"%w %q: a folder; the kinds are %s",
 			ErrSpec, text, kindsList())
 	}
 	return nil, fmt.Errorf("%w %q: unknown kind %q; the kinds are %s", ErrSpec, text, s.kind, kindsList())

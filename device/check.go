@@ -32,7 +32,8 @@ func (s Step) Check(fn *graph.Function, c Capacity, replicas int) error {
 		total += n
 	}
 	if total > c.Rows || len(s.Rows) > c.Replicas {
-		return fmt.Errorf("%d rows in %d replicas; the capacity is %d in %d", total, len(s.Rows), c.Rows, c.Replicas)
+		return fmt.Errorf("%d rows in %d replicas; the capacity is %d in %d",
+			total, len(s.Rows), c.Rows, c.Replicas)
 	}
 	if replicas >= 0 && replicas != len(s.Rows) && fn.Reduces() {
 		return fmt.Errorf("rows for %d replicas; the group gives this device %d", len(s.Rows), replicas)

@@ -72,7 +72,8 @@ func (i Info) CheckPrecision(precision string) error {
 	}
 	have := i.precisions()
 	return Errorf(i.Name, "Open", Unsupported, "%w",
-		problem.Advise("use {precision} "+have[0]+", or another device", "precision %s, and this device has %s only",
+		problem.Advise("use {precision} "+have[0]+", or another device",
+			"precision %s, and this device has %s only",
 			precision, strings.Join(have, " and ")))
 }
 

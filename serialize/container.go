@@ -100,7 +100,8 @@ func readStart(b []byte) (Kind, []byte, error) {
 	length := int64(binary.LittleEndian.Uint32(b[magicSize+4:]))
 	switch left := int64(len(b) - startSize); {
 	case version > Version:
-		return "", nil, problem.Advise("use a newer one", "container version %d; this bnctl reads up to %d", version, Version)
+		return "", nil, problem.Advise("use a newer one",
+			"container version %d; this bnctl reads up to %d", version, Version)
 	case version < 1:
 		return "", nil, fmt.Errorf("container version 0: the file is damaged")
 	case length > maxHeader:

@@ -66,7 +66,8 @@ func (g *greeting) complaint() error {
 	case len(parts) < 5 || parts[0] != "1":
 		return fmt.Errorf("it printed %.100q, which is no greeting of a device plugin", g.line)
 	case parts[1] != fmt.Sprint(wire.Protocol):
-		return problem.Advise("update one of them", "it speaks version %s of the device protocol, this bnctl speaks %d",
+		return problem.Advise("update one of them",
+			"it speaks version %s of the device protocol, this bnctl speaks %d",
 			parts[1], wire.Protocol)
 	case parts[4] != "grpc":
 		return fmt.Errorf("it speaks %q, want grpc", parts[4])

@@ -23,7 +23,8 @@ func whyNot(err error, f *os.File) error {
 		return err
 	}
 	if what := executableKind(f); what != "" {
-		return problem.Advise("use the plugin's build for this system", "%w: it is %s, and this is %s/%s", err, what,
+		return problem.Advise("use the plugin's build for this system",
+			"%w: it is %s, and this is %s/%s", err, what,
 			runtime.GOOS, runtime.GOARCH)
 	}
 	return err

@@ -17,7 +17,8 @@ func (d *decoder) oldField(l *layer, p message.Part) error {
 	}
 	switch p.Number {
 	case 1:
-		return problem.Advise("upgrade the file with Caffe's upgrade_net_proto_binary", "a layer of V0LayerParameter")
+		return problem.Advise("upgrade the file with Caffe's upgrade_net_proto_binary",
+			"a layer of V0LayerParameter")
 	case 5:
 		f, err := d.load(p)
 		l.kind = oldType(f.Bits)

@@ -77,8 +77,9 @@ func isKeras(o *hdf5.Object) error {
 			has += fmt.Sprintf(" and %d more", len(names)-4)
 		}
 	}
-	return problem.Advise("if its arrays are a model's weights, save them as .safetensors from the program that "+
-		"wrote them", "an HDF5 file that is not one of Keras: %s holds %s and no list layer_names", o.Path(), has)
+	return problem.Advise("if its arrays are a model's weights, save them as .safetensors from the program "+
+		"that wrote them",
+		"an HDF5 file that is not one of Keras: %s holds %s and no list layer_names", o.Path(), has)
 }
 
 // attributes reads what the root says of the file.

@@ -59,7 +59,8 @@ func Read(path string, o Options) (*foreign.File, error) {
 }
 
 // errDescribed refuses a second description of a model.
-var errDescribed = problem.Failure("", "the file describes its model itself", "leave the description in JSON out")
+var errDescribed = problem.Failure("", "the file describes its model itself",
+	"leave the description in JSON out")
 
 // ReadFrom reads from the size bytes of src, which tensors are read from afterwards too.
 func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {

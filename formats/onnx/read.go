@@ -104,7 +104,8 @@ func checkModel(m *onnxpb.ModelProto) (opset int, err error) {
 		}
 	}
 	if opset < minOpset || opset > maxOpset {
-		return 0, problem.Advise("convert it with onnx.version_converter", "operator set %d; %d to %d are supported",
+		return 0, problem.Advise("convert it with onnx.version_converter",
+			"operator set %d; %d to %d are supported",
 			opset, minOpset, maxOpset)
 	}
 	if len(m.Graph.Node) > maxNodes {

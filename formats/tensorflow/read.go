@@ -206,7 +206,8 @@ func (l *loader) tensor(name string, e entry) (foreign.Tensor, error) {
 		return foreign.Tensor{}, fmt.Errorf("type %d of TensorFlow is not supported", e.dtype)
 	}
 	if e.sliced {
-		return foreign.Tensor{}, problem.Advise("save it from a model without partitioner", "a partitioned variable")
+		return foreign.Tensor{}, problem.Advise("save it from a model without partitioner",
+			"a partitioned variable")
 	}
 	n, err := tensor.Size(d, e.shape)
 	if err != nil {

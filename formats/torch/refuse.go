@@ -32,7 +32,8 @@ func refuseTensor(name string, args int) error {
 	case strings.Contains(name, "meta_tensor"):
 		return fmt.Errorf("a tensor without data (device meta)")
 	}
-	return problem.Advise("save t.detach().cpu().clone()", "a tensor made by %s with %d arguments is not supported",
+	return problem.Advise("save t.detach().cpu().clone()",
+		"a tensor made by %s with %d arguments is not supported",
 		name, args)
 }
 
@@ -63,6 +64,7 @@ func className(call *pickle.Call) string {
 
 // refuseModule explains a file whose tensors are inside an object.
 func refuseModule(call *pickle.Call) error {
-	return problem.Advise(adviceModule, "a pickled object (%s) without the _parameters, _buffers and _modules of a "+
-		"module; its code would have to run to open it", className(call))
+	return problem.Advise(adviceModule,
+		"a pickled object (%s) without the _parameters, _buffers and _modules of a "+
+			"module; its code would have to run to open it", className(call))
 }

@@ -30,8 +30,8 @@ func Check(path string) error {
 		return nil
 	}
 	if _, err := exec.LookPath(graphviz); err != nil {
-		return problem.New("graph", path, "Graphviz draws it, and its program "+graphviz+" is not here: "+
-			"install graphviz, or write a .dot and draw that elsewhere", "")
+		return problem.New("graph", path, "Graphviz draws it, and its program "+graphviz+" is not here",
+			"install graphviz, or write a .dot and draw that elsewhere")
 	}
 	return nil
 }

@@ -43,7 +43,8 @@ func (c *CUDA) suits(device int32) error {
 		return err
 	}
 	if version < leastVersion {
-		return problem.Advise("install a newer NVIDIA driver", "the driver knows CUDA %d.%d, and the kernels need %d.%d",
+		return problem.Advise("install a newer NVIDIA driver",
+			"the driver knows CUDA %d.%d, and the kernels need %d.%d",
 			version/1000, version%1000/10, leastVersion/1000, leastVersion%1000/10)
 	}
 	if err := c.check("cuDeviceGetAttribute", c.attribute(&major, capabilityMajor, device)); err != nil {
@@ -53,7 +54,8 @@ func (c *CUDA) suits(device int32) error {
 		return err
 	}
 	if major < leastMajor {
-		return problem.Advise("use {devices} cpu", "the GPU has compute capability %d.%d, and the kernels need %d.0",
+		return problem.Advise("use {devices} cpu",
+			"the GPU has compute capability %d.%d, and the kernels need %d.0",
 			major, minor, leastMajor)
 	}
 	return nil

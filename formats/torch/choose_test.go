@@ -93,7 +93,7 @@ func TestCollect(t *testing.T) {
 		"d.weight":                    dict("d.weight", of(2), "ema", dict("weight", of(2))),
 		"e.weight":                    dict("e.weight", of(2), "o", dict("state", of(2), "param_groups", of(2))),
 		"f.weight":                    dict("f.weight", of(2), "args", object("argparse", "Namespace")),
-		`key "g": key "args": an object of argparse.Namespace stands among the tensors; it is not opened: ` +
+		`key "g": key "args": an object of argparse.Namespace stands among the tensors; it is not opened; ` +
 			adviceTensors: dict("g", dict("args", object("argparse", "Namespace"))),
 		"h": dict("h", of(2), "text", strings.Repeat("x", 256)),
 		`key "text": a string stands among the tensors`: dict("text", strings.Repeat("x", 257)),

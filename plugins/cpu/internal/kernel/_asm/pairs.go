@@ -56,7 +56,7 @@ func (t *pairsTiler) write() {
 	Label("tile")
 	MOVQ(param("offs"), k)
 	MOVQ(k, table)
-	early := newEarly(t.n, t.p)
+	early := newEarly(avx512, t.n, t.p)
 	early.begin()
 	MOVQ(param("w"), w)
 	t.clear(t.p * t.width())

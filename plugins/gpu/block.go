@@ -9,8 +9,8 @@ import (
 // block is the results of a product that a group of threads computes (kernels/29_block.cl).
 type block struct{ rows, columns int }
 
-// stripBlock is that of a direct convolution.
-var stripBlock = block{16, 512}
+// directBlock is that of a direct convolution.
+var directBlock = block{16, 512}
 
 // blockOf returns the block for products of so many rows.
 func blockOf(rows int) block {

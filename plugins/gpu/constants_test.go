@@ -14,7 +14,7 @@ import (
 func TestConstants(t *testing.T) {
 	wants := map[string]float64{"LEAST": class.TileLeast, "MOST": class.TileMost, "BLOCK": class.BlockPositions,
 		"SPAN": class.SpanPositions, "SIZE": Threads,
-		"STRIP_ROWS": float64(stripBlock.rows), "STRIP_COLUMNS": float64(stripBlock.columns)}
+		"DIRECT_ROWS": float64(directBlock.rows), "DIRECT_COLUMNS": float64(directBlock.columns)}
 	for _, m := range regexp.MustCompile(`#define (\w+) (\S+)`).FindAllStringSubmatch(Source(), -1) {
 		want, ok := wants[m[1]]
 		if !ok {

@@ -5,7 +5,7 @@ import "github.com/bnctl/bnctl/device/class"
 // Orders of a chain: those of kernels/30_conv.cl.
 const (
 	byWindow = iota
-	byStrip
+	byDirect
 	byRows
 	backwards
 )

@@ -29,7 +29,7 @@ func buildForward(c *compiler) {
 	case class.DepthwiseRows:
 		c.chains(l, w, byRows, x, t, y)
 	case class.Direct:
-		c.chains(l, w, byStrip, x, t, y)
+		c.chains(l, w, byDirect, x, t, y)
 	case class.Winograd4, class.Winograd2:
 		c.winograd(l, tilesOf(l, algorithm), w, byWindow, x, t, y)
 	default:
@@ -41,8 +41,8 @@ func buildForward(c *compiler) {
 func (c *compiler) chains(l class.Layer, w weights, order int, x *value, t filter, y *value) {
 	table := c.geometry(l, w, order)
 	switch b := blockOf(l.O / l.Groups); {
-	case order == byStrip:
-		c.product(stripBlock, "strip_block", y.Kind, 1, y.positions(), x, t.weight, t.bias, y, table, x.count,
+	case order == byDirect:
+		c.product(directBlock, "direct_block", y.Kind, 1, y.positions(), x, t.weight, t.bias, y, table, x.count,
 			t.biased)
 	case l.O > l.Groups:
 		c.product(b, "conv_block", y.Kind, b.high(l.Groups, l.O), y.positions(), x, t.weight, t.bias, y, table,
@@ -65,7 +65,7 @@ func buildBackward(c *compiler) {
 	case class.DepthwiseRows:
 		c.chains(back, w, byRows, dy, t, dx)
 	case class.Direct:
-		c.chains(back, w, byStrip, dy, t, dx)
+		c.chains(back, w, byDirect, dy, t, dx)
 	case class.Winograd4, class.Winograd2:
 		c.winograd(back, tilesOf(back, algorithm), w, backwards, dy, t, dx)
 	default:

@@ -24,7 +24,7 @@
 #define G_ORDER g[20]   // of the chain
 #define G_ZERO ((IN float *)(g + 21))
 #define ORDER_WINDOW 0  // taps outside, channels inside
-#define ORDER_STRIP 1   // rows of the kernel, channels, columns of the kernel
+#define ORDER_DIRECT 1   // rows of the kernel, channels, columns of the kernel
 #define ORDER_ROWS 2    // as ORDER_WINDOW, from the bias on, without rows outside of the image
 #define ORDER_BACK 3    // as ORDER_WINDOW, the last tap first
 
@@ -40,7 +40,7 @@ FUNCTION float convolved(IN float *x, IN float *w, IN float *bias, int biased, I
 	x += o / G_OG * G_CG * G_H * G_W;
 	int y0 = oy * G_SH - G_TOP, x0 = ox * G_SW - G_LEFT;
 	float s = 0.0f;
-	if (G_ORDER == ORDER_STRIP) {
+	if (G_ORDER == ORDER_DIRECT) {
 		for (int i = 0; i < G_KH; i++)
 			for (int k = 0; k < G_CG; k++)
 				for (int j = 0; j < G_KW; j++)

@@ -37,9 +37,10 @@ type peer struct {
 const dying = 100 * time.Millisecond
 
 // connect starts a process of the plugin. The error says how the process
-// failed to become a plugin; it is of kind Lost if somebody killed it.
-func connect(ctx context.Context, c *Command, b *binary) (*peer, error) {
-	ctx, cancel := awake.WithTimeout(ctx, c.timeout())
+// failed to become a plugin; it is of kind Lost if somebody killed it, and Canceled
+// if caller ended.
+func connect(caller context.Context, c *Command, b *binary) (*peer, error) {
+	ctx, cancel := awake.WithTimeout(caller, c.timeout())
 	defer cancel()
 	p := &peer{command: c}
 	if err := p.prepare(b); err != nil {
@@ -57,7 +58,9 @@ func connect(ctx context.Context, c *Command, b *binary) (*peer, error) {
 			p.process.within(dying)
 		}
 		p.process.kill()
-		err = p.explain(ctx, err)
+		if err = p.explain(ctx, err); caller.Err() != nil {
+			err = c.fail("start", device.Canceled, "%w", context.Cause(caller))
+		}
 		p.end()
 		return nil, err
 	}

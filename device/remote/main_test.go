@@ -42,6 +42,7 @@ var roles = map[string]func(){
 	"noparts":  func() { serve.Serve(partial{}) },
 	"deaf":     deaf,
 	"older":    func() { serve.Serve(older{}) },
+	"asleep":   func() { serve.Serve(asleep{}) },
 	"host":     host,
 	"parent":   parent,
 	"starter":  func() { _, _ = remote.Start(context.Background(), plugin("silent")) },
@@ -134,6 +135,14 @@ func host() {
 	}
 	fmt.Println("ready")
 	time.Sleep(time.Hour)
+}
+
+// asleep is a provider whose devices take longer to open than anybody waits.
+type asleep struct{ ref.Provider }
+
+func (asleep) Open(ctx context.Context, _ string, _ device.Options) (device.Device, error) {
+	time.Sleep(time.Hour)
+	return nil, ctx.Err()
 }
 
 // chatty is a provider one of whose libraries prints to file descriptor 1.

@@ -12,6 +12,7 @@ import (
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/shm"
 	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // open opens a device in the process p, which has none, and its session. After
@@ -24,13 +25,19 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 	if title == "" {
 		title = "plugin " + p.command.Name
 	}
-	ctx, cancel := awake.WithTimeout(ctx, openTimeout)
+	limit := p.command.openTimeout()
+	within, cancel := awake.WithTimeout(ctx, limit)
 	defer cancel()
-	out, err := p.rpc.Open(ctx, in)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, device.Errorf(title, "Open", device.Canceled, "%w", context.Cause(ctx))
-		}
+	out, err := p.rpc.Open(within, in)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return nil, device.Errorf(title, "Open", device.Canceled, "%w", context.Cause(ctx))
+	case within.Err() != nil:
+		return nil, device.Errorf(title, "Open", device.Unavailable, "%w", problem.Advise(
+			"try again when the machine has less to do: the first time a device may have to compile its kernels",
+			"it did not open within %v", limit))
+	default:
 		return nil, p.broken(title, "Open", err)
 	}
 	if out.Error != nil {

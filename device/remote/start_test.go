@@ -74,6 +74,27 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestOpenTakesTooLong: a device that does not open is unavailable, and the error says
+// what to do; a caller that has enough gets a call that was canceled.
+func TestOpenTakesTooLong(t *testing.T) {
+	c := plugin("asleep")
+	c.Timeout, c.OpenTimeout = patience, 100*time.Millisecond
+	p, err := remote.Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	_, err = p.Open(t.Context(), device.DefaultID, device.Options{})
+	if !errors.Is(err, device.Unavailable) || !strings.Contains(err.Error(), "did not open within 100ms; try again") {
+		t.Errorf("%v (%v), want that it is unavailable", err, device.KindOf(err))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := p.Open(ctx, device.DefaultID, device.Options{}); !errors.Is(err, device.Canceled) {
+		t.Errorf("%v (%v), want that it is canceled", err, device.KindOf(err))
+	}
+}
+
 func TestStartEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(50*time.Millisecond, cancel)

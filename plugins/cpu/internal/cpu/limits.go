@@ -24,10 +24,10 @@ func Describe(kernels string) ([]string, error) {
 		return nil, err
 	}
 	d := machine.System()
-	r, note := machine.Kept(machine.Folder(), d, set.Name, set.Peak)
+	r := ratesOf(d, set)
 	lines := append(d.Lines(), r.Line())
-	if note != "" {
-		lines = append(lines, note)
+	if r.note != "" {
+		lines = append(lines, r.note)
 	}
 	return lines, nil
 }
@@ -56,7 +56,8 @@ func ratesOf(here machine.Description, set *kernel.Set) rates {
 const limitTime = 100 * time.Millisecond
 
 // Measure returns the limits for kernels of a class or name, the best of a
-// few tries: what others use of the machine is not in them.
+// few tries: what others use of the machine is not in them. Rates are of one core and
+// kept; limits are of all threads together, which share memory, and of this moment.
 func Measure(kernels string, threads int) (Limits, error) {
 	set, err := kernel.Pick(kernels)
 	if err != nil {

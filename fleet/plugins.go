@@ -21,7 +21,7 @@ type Plugins struct {
 	Unlocked bool     // run plugins that devices.lock does not know
 	Levels   []string // data planes that may be used; nil: all
 	// Timeout is how long a plugin may take until it has said what it is; 0: as
-	// long as remote.Command says.
+	// long as remote.Command says. Above a minute it bounds the opening of a device too.
 	Timeout time.Duration
 	// Log hears what a plugin writes to its log; nil: nobody does.
 	Log func(plugin, line string)
@@ -137,6 +137,9 @@ func (p Plugins) adorn(cmd remote.Command) remote.Command {
 		cmd.Levels = p.Levels
 	}
 	cmd.Timeout = p.Timeout
+	if p.Timeout > time.Minute {
+		cmd.OpenTimeout = p.Timeout
+	}
 	if p.Log != nil {
 		cmd.Log = func(line string) { p.Log(cmd.Name, line) }
 	}

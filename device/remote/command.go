@@ -26,7 +26,7 @@ type Command struct {
 	// Timeout bounds the start, until the plugin has said what it is. 0 is 10 s.
 	Timeout time.Duration
 	// OpenTimeout bounds Open, which may have to wake a device up or to compile its
-	// kernels. 0 is a minute, or Timeout if that is longer.
+	// kernels. 0 is a minute.
 	OpenTimeout time.Duration
 	// Log takes the lines that the plugin writes to standard error. It may be nil.
 	Log func(line string)
@@ -38,21 +38,15 @@ const (
 	startTimeout = 10 * time.Second
 	// answerTimeout bounds calls that touch no device.
 	answerTimeout = 10 * time.Second
+	openTimeout   = time.Minute
 	// grace is how long a call may go on after its context has ended. A device
 	// that does not answer by then is lost.
 	grace = 10 * time.Second
 )
 
-func (c *Command) timeout() time.Duration {
-	if c.Timeout > 0 {
-		return c.Timeout
-	}
-	return startTimeout
-}
+func (c *Command) timeout() time.Duration { return cmp.Or(c.Timeout, startTimeout) }
 
-func (c *Command) openTimeout() time.Duration {
-	return cmp.Or(c.OpenTimeout, max(time.Minute, c.Timeout))
-}
+func (c *Command) opening() time.Duration { return cmp.Or(c.OpenTimeout, openTimeout) }
 
 func (c *Command) allows(level string) bool {
 	if c.Levels == nil {

@@ -25,7 +25,7 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 	if title == "" {
 		title = "plugin " + p.command.Name
 	}
-	limit := p.command.openTimeout()
+	limit := p.command.opening()
 	within, cancel := awake.WithTimeout(ctx, limit)
 	defer cancel()
 	out, err := p.rpc.Open(within, in)

@@ -85,7 +85,8 @@ func TestOpenTakesTooLong(t *testing.T) {
 	}
 	defer p.Close()
 	_, err = p.Open(t.Context(), device.DefaultID, device.Options{})
-	if !errors.Is(err, device.Unavailable) || !strings.Contains(err.Error(), "did not open within 100ms; try again") {
+	const want = "did not open within 100ms; try again"
+	if !errors.Is(err, device.Unavailable) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v (%v), want that it is unavailable", err, device.KindOf(err))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

@@ -10,8 +10,8 @@ import (
 )
 
 // defined are windows for every algorithm of class.Choose, of shapes that leave
-// something over: pixels beside whole tiles, channels beside whole vectors, chunks
-// and spans beside whole ones. What the other cases run is judged by bits as well.
+// something over: pixels beside whole tiles, channels beside whole vectors, chunks,
+// spans and the blocks of GPUs' products beside whole ones. What the other cases run is judged by bits as well.
 var defined = []convolution{
 	{name: "implicit GEMM, uneven strides", in: 5, out: 7, h: 9, w: 8, kh: 3, kw: 2, stride: [2]int{2, 3},
 		pad: [4]int{1, 0, 2, 1}, bias: true},
@@ -19,11 +19,15 @@ var defined = []convolution{
 		pad: [4]int{0, 2, 1, 1}, dilation: [2]int{1, 2}, groups: 3},
 	{name: "implicit GEMM, more than a chunk", in: 3, out: 4, h: 66, w: 65, kh: 3, kw: 3,
 		pad: [4]int{1, 1, 1, 1}},
+	{name: "implicit GEMM, more than a block", in: 6, out: 5, h: 30, w: 29, kh: 2, kw: 3, stride: [2]int{2, 1},
+		pad: [4]int{1, 0, 1, 1}},
 	{name: "direct", in: 24, out: 16, h: 4, w: 5, kh: 3, kw: 3, pad: [4]int{1, 1, 1, 1}, bias: true},
 	{name: "direct, 5x3", in: 16, out: 16, h: 6, w: 4, kh: 5, kw: 3, pad: [4]int{2, 0, 1, 1}},
 	{name: "Winograd of 4x4", in: 48, out: 32, h: 5, w: 6, kh: 3, kw: 3, pad: [4]int{1, 1, 1, 1}, bias: true},
 	{name: "Winograd of 4x4, more than a chunk", in: 32, out: 16, h: 66, w: 63, kh: 3, kw: 3,
 		pad: [4]int{1, 1, 1, 1}},
+	{name: "Winograd of 4x4, more than a block", in: 48, out: 32, h: 46, w: 45, kh: 3, kw: 3,
+		pad: [4]int{1, 1, 1, 1}, bias: true},
 	{name: "Winograd of 2x2", in: 272, out: 256, h: 2, w: 3, kh: 3, kw: 3, pad: [4]int{1, 1, 1, 1}},
 	{name: "depthwise, 4x4", in: 21, out: 21, h: 7, w: 6, kh: 4, kw: 4, pad: [4]int{2, 1, 1, 2}, groups: 21,
 		bias: true},

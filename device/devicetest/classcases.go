@@ -11,7 +11,8 @@ import (
 
 // defined are windows for every algorithm of class.Choose, of shapes that leave
 // something over: pixels beside whole tiles, channels beside whole vectors, chunks,
-// spans and the blocks of GPUs' products beside whole ones. What the other cases run is judged by bits as well.
+// spans and the blocks of GPUs' products beside whole ones. What the other cases run is
+// judged by bits as well.
 var defined = []convolution{
 	{name: "implicit GEMM, uneven strides", in: 5, out: 7, h: 9, w: 8, kh: 3, kw: 2, stride: [2]int{2, 3},
 		pad: [4]int{1, 0, 2, 1}, bias: true},

@@ -152,3 +152,17 @@ func TestMeasureOfAnything(t *testing.T) {
 		}
 	}
 }
+
+// TestMeasureTakesItsShare: what is read and written is larger than caches, and no large
+// part of what memory there is.
+func TestMeasureTakesItsShare(t *testing.T) {
+	d := Unknown
+	d.L3.Bytes = 48 << 20
+	for available, want := range map[int64]int{
+		0: 96 << 20, 64 << 30: 96 << 20, 160 << 20: 20 << 20, 1: 1 << 20,
+	} {
+		if got := farOf(d, available); got != want {
+			t.Errorf("of %d bytes that are available %d are taken, want %d", available, got, want)
+		}
+	}
+}

@@ -2,7 +2,10 @@ package machine
 
 import (
 	"bytes"
+	"runtime/debug"
 	"time"
+
+	"github.com/bnctl/bnctl/memory"
 )
 
 // turns is how often everything is measured, least how long one turn takes at least.
@@ -16,10 +19,22 @@ const (
 // share of any cache, and few enough to be there in some milliseconds.
 const farBytes = 64 << 20
 
+// farOf returns how much that is where so many bytes of memory are available, 0 if that is
+// not known: no rate is worth an eighth of it.
+func farOf(d Description, available int64) int {
+	n := max(farBytes, min(2*d.L3.Bytes, 2*farBytes))
+	if available > 0 {
+		n = int(min(int64(n), max(available/8, 1<<20)))
+	}
+	return n
+}
+
 // Measure returns the rates of one core in some tens of milliseconds. peak does so
 // many rounds of multiply-adds and returns how many operations that were.
 func Measure(d Description, peak func(rounds int) (operations int)) Rates {
-	memory := make([]byte, max(farBytes, min(2*d.L3.Bytes, 2*farBytes)))
+	defer debug.FreeOSMemory() // a device has no use for what was read and written
+	_, available := memory.Machine()
+	memory := make([]byte, farOf(d, available))
 	for i := 0; i < len(memory); i += 4096 {
 		memory[i] = 1 // memory that was never written is not there
 	}

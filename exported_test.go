@@ -53,7 +53,6 @@ var unusedNames = map[string]string{
 	"device/ref.Ops":          devices,
 	"graph.Op.Decomposes":     devices,
 	"graph.Op.Differentiable": devices,
-	"graph.Ops":               devices,
 
 	"bn.Modes":                   "as bn.Rules and bn.Updates, which commands list",
 	"data.Transform.ApplyMask":   checked,

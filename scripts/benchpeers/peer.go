@@ -91,8 +91,8 @@ func onnxRuntime(model string, batch, threads int) side {
 	}}
 }
 
-// pyTorch trains with PyTorch, or with format "frozen" predicts. Its two pools of threads are settled when it
-// starts.
+// pyTorch trains with PyTorch, or with format "frozen" or "xnnpack" predicts. Its two pools of threads are
+// settled when it starts.
 func pyTorch(model string, batch, threads int, format string) side {
 	return side{"PyTorch " + format, func(b *bench) (float64, error) {
 		var r rate

@@ -50,8 +50,8 @@ type predicted struct {
 	batches []int
 }
 
-// inferRows are predictions against the best of ONNX Runtime, oneDNN and PyTorch, where the
-// first has the same weights.
+// inferRows are predictions against the best of ONNX Runtime, oneDNN, PyTorch and XNNPACK, where
+// the first has the same weights.
 func inferRows() []row {
 	return predictions("infer", 1.3, 2, predicted{"resnet20", []int{1, 32, 256}},
 		predicted{"resnet18", []int{1, 8, 32}}, predicted{"resnet50", []int{1, 8, 32}},
@@ -74,7 +74,7 @@ func predictions(group string, must, aim float64, networks ...predicted) (list [
 					ours: side{"bnctl", bnctlRate(modelFile(m.name), "--mode", "infer",
 						"--batch", fmt.Sprint(batch), "--threads", fmt.Sprint(threads))},
 					theirs: []side{onnxRuntime(m.name, batch, threads), oneDNN(m.name, batch, threads),
-						pyTorch(m.name, batch, threads, "frozen")}})
+						pyTorch(m.name, batch, threads, "frozen"), pyTorch(m.name, batch, threads, "xnnpack")}})
 			}
 		}
 	}

@@ -2,9 +2,10 @@
 """pytorch.py THREADS: trains networks in PyTorch, and predicts, for `make bench-peers`.
 
 Says what it is, then answers every line of standard input with a line: a JSON
-object {"model", "batch", "format": "nchw", "nhwc" or "frozen", "seconds"} with
-{"images_per_s"}. A step is forward, backward, and SGD with momentum; of "frozen" it
-is a prediction by torch.jit.optimize_for_inference.
+object {"model", "batch", "format": "nchw", "nhwc", "frozen" or "xnnpack", "seconds"}
+with {"images_per_s"}. A step is forward, backward, and SGD with momentum; of "frozen"
+it is a prediction by torch.jit.optimize_for_inference, of "xnnpack" one whose
+convolutions and products XNNPACK computes, with weights that it has packed.
 OMP_NUM_THREADS and OPENBLAS_NUM_THREADS must say THREADS too.
 """
 import json
@@ -13,6 +14,7 @@ import time
 
 import torch
 from torch.nn import functional as F
+from torch.utils.mobile_optimizer import optimize_for_mobile
 
 import networks
 
@@ -27,19 +29,24 @@ def stepper(model, batch, form):
     if key in loaded:
         return loaded[key]
     loaded.clear()
-    loaded[key] = predicter(model, batch) if form == "frozen" else trainer(model, batch, form)
+    loaded[key] = predicter(model, batch, form) if form in ("frozen", "xnnpack") else trainer(model, batch, form)
     return loaded[key]
 
 
-def predicter(model, batch):
+def predicter(model, batch, form):
     network = networks.scramble(networks.build(model))
     x = torch.randn(batch, *networks.INPUTS[model][0])
     with torch.no_grad():
-        frozen = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(network, x)))
+        traced = torch.jit.trace(network, x)
+        if form == "xnnpack":
+            x = x.contiguous(memory_format=torch.channels_last)  # its own layout: nothing is copied
+            fast = optimize_for_mobile(traced)
+        else:
+            fast = torch.jit.optimize_for_inference(torch.jit.freeze(traced))
 
     def step():
         with torch.no_grad():
-            frozen(x)
+            fast(x)
 
     return step
 

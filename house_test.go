@@ -126,7 +126,7 @@ plugins/cpu/internal/operations: plugins/cpu/internal/run tensor
 plugins/cpu/internal/plan:     device device/class graph plugins/cpu/internal/fusion
 plugins/cpu/internal/plan:     plugins/cpu/internal/kernel plugins/cpu/internal/machine
 plugins/cpu/internal/plan:     plugins/cpu/internal/run plugins/cpu/internal/schedule tensor
-plugins/cpu/internal/cpu:      device graph memory plugins/cpu/internal/convolution problem
+plugins/cpu/internal/cpu:      device graph memory plugins/cpu/internal/convolution
 plugins/cpu/internal/cpu:      plugins/cpu/internal/kernel plugins/cpu/internal/machine
 plugins/cpu/internal/cpu:      plugins/cpu/internal/operations plugins/cpu/internal/plan
 plugins/cpu/internal/cpu:      plugins/cpu/internal/run plugins/cpu/internal/schedule

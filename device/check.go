@@ -1,12 +1,10 @@
 package device
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -48,49 +46,49 @@ func (s Step) Check(fn *graph.Function, c Capacity, replicas int) error {
 	return nil
 }
 
-// fits reports whether t has a type and a shape, and all of its bytes.
-func fits(t tensor.Tensor, d tensor.DType, shape []int) bool {
-	return t.DType == d && slices.Equal(t.Shape, shape) && len(t.Bytes) == tensor.Count(shape)*d.Size()
-}
-
-// Kept is what an executable keeps of its last run of graph.Train for Commit.
-type Kept struct {
-	Has bool    // anything
-	For Version // of the state that the run read
-}
-
-// Check returns what is wrong with a commit of version v to a state at version at.
-func (k Kept) Check(v, at Version) error {
-	switch {
-	case at != v:
-		return fmt.Errorf("version %d is to be committed, the state is at %d", v, at)
-	case !k.Has || k.For != v:
-		return problem.Advise("run "+graph.Train+" first", "nothing is kept for version %d", v)
+// Check returns what is wrong with a capacity that a program is to be loaded with.
+func (c Capacity) Check() error {
+	if c.Rows < 0 || c.Replicas < 0 {
+		return fmt.Errorf("capacity of %d rows in %d replicas", c.Rows, c.Replicas)
 	}
 	return nil
 }
 
-// Scalar returns the hyper-parameter of a name as the tensor that Commit's function takes.
-func (h Hyper) Scalar(name string) (tensor.Tensor, error) {
-	x, ok := h[name]
-	if !ok {
-		return tensor.Tensor{}, fmt.Errorf("hyper-parameter %s is missing", name)
-	}
-	return tensor.Scalar(x), nil
+// With returns the least capacity that is both c and more.
+func (c Capacity) With(more Capacity) Capacity {
+	return Capacity{Rows: max(c.Rows, more.Rows), Replicas: max(c.Replicas, more.Replicas)}
 }
 
-// Wrap returns err as an error of a call on a device, keeping its kind: a group that
-// ended is Aborted, a context that did Canceled. A nil err stays nil.
-func Wrap(device, call string, err error) error {
-	if err == nil {
+// CheckState returns what is wrong with t as the state tensor of a name, which has that
+// type and shape.
+func CheckState(name string, d tensor.DType, shape []int, t tensor.Tensor) error {
+	if !fits(t, d, shape) {
+		return fmt.Errorf("state %s is %s, got %v", name, tensor.Describe(d, shape), t)
+	}
+	return nil
+}
+
+// StateNamed returns what a device has for the state tensor of a name.
+func StateNamed[S any](state map[string]S, name string) (S, error) {
+	s, ok := state[name]
+	if !ok {
+		return s, fmt.Errorf("no state is called %q", name)
+	}
+	return s, nil
+}
+
+// CheckMemory returns an error of a call on a device, OutOfMemory, if want bytes are
+// more than have. have is 0 where it is not known; word says what it counts: "free".
+func CheckMemory(device, call string, want float64, have int64, word string) error {
+	const mib = 1 << 20
+	if have <= 0 || want <= float64(have) {
 		return nil
 	}
-	kind := KindOf(err)
-	switch {
-	case errors.Is(err, collective.Aborted):
-		kind = Aborted
-	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
-		kind = Canceled
-	}
-	return Errorf(device, call, kind, "%w", err)
+	return Errorf(device, call, OutOfMemory, "%w", problem.Advise("use a smaller batch",
+		"want %.0f MiB, have %d MiB %s", want/mib, have/mib, word))
+}
+
+// fits reports whether t has a type and a shape, and all of its bytes.
+func fits(t tensor.Tensor, d tensor.DType, shape []int) bool {
+	return t.DType == d && slices.Equal(t.Shape, shape) && len(t.Bytes) == tensor.Count(shape)*d.Size()
 }

@@ -1,10 +1,12 @@
 package device
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/graph"
 )
 
@@ -78,6 +80,22 @@ func KindOf(err error) Kind {
 		return k
 	}
 	return Other
+}
+
+// Wrap returns err as an error of a call on a device, keeping its kind: a group that
+// ended is Aborted, a context that did Canceled. A nil err stays nil.
+func Wrap(device, call string, err error) error {
+	if err == nil {
+		return nil
+	}
+	kind := KindOf(err)
+	switch {
+	case errors.Is(err, collective.Aborted):
+		kind = Aborted
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		kind = Canceled
+	}
+	return Errorf(device, call, kind, "%w", err)
 }
 
 // Refusal is one node that a device cannot run, and the reason.

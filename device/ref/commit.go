@@ -6,24 +6,22 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // Commit implements device.Executable.
 func (x *executable) Commit(ctx context.Context, v device.Version, h device.Hyper) error {
 	const call = "Commit"
-	done, err := x.begin(ctx, call)
+	ctx, done, err := x.begin(ctx, call)
 	if err != nil {
 		return err
 	}
 	defer done()
-	switch {
-	case x.version == v+1:
+	if x.version == v+1 {
 		return nil
-	case x.version != v:
-		return x.invalid(call, "the state has version %d, asked to commit version %d", x.version, v)
-	case x.kept == nil || x.keptAt != v:
-		return x.invalid(call, "no run of %s kept anything for version %d", graph.Train, v)
+	}
+	kept := device.Kept{Has: x.kept != nil, For: x.keptAt}
+	if err := kept.Check(v, x.version); err != nil {
+		return x.invalid(call, "%w", err)
 	}
 	f, err := x.prepareCommit(h)
 	if err != nil {
@@ -42,20 +40,18 @@ func (x *executable) prepareCommit(h device.Hyper) (*frame, error) {
 	if fn == nil {
 		return nil, fmt.Errorf("the program has no function %q", graph.Commit)
 	}
+	inputs, err := h.Inputs(x.program)
+	if err != nil {
+		return nil, err
+	}
 	f := newFrame(fn, nil)
 	f.bf16, f.class, f.norms = x.dev.bf16, x.dev.class, x.norms[fn]
 	x.readState(f)
-	for _, v := range fn.Inputs {
-		name := fn.Values[v].Name
-		kept, ok := x.kept[name]
-		value, given := h[name]
-		switch {
-		case ok:
+	for i, v := range fn.Inputs {
+		if kept := x.kept[fn.Values[v].Name]; kept != nil {
 			f.values[v] = kept
-		case !given || fn.Values[v].Type.DType != tensor.F32:
-			return nil, fmt.Errorf("input %s %v was neither kept nor given", name, fn.Values[v].Type)
-		default:
-			f.values[v] = fromTensor(fn.Values[v].Type, 1, tensor.Scalar(value))
+		} else {
+			f.values[v] = fromTensor(fn.Values[v].Type, 1, inputs[i])
 		}
 	}
 	return f, nil

@@ -2,12 +2,8 @@ package ref
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"sync"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 )
@@ -17,16 +13,11 @@ type dev struct {
 	name       string
 	ops        []graph.Op
 	precisions []string
-	bf16       bool            // opened at precision device.BF16
-	class      string          // whose definitions it computes; "": none
-	closed     context.Context // ends when the device is closed
-	end        context.CancelCauseFunc
-
-	mu    sync.Mutex // held by every call but Info and Close
-	group device.Group
+	bf16       bool   // opened at precision device.BF16
+	class      string // whose definitions it computes; "": none
+	calls      *device.Calls
+	group      *device.Group // nil: this device holds all replicas
 }
-
-var errClosed = errors.New("the device is closed")
 
 // New returns a reference device that errors and logs call name. It refuses
 // the operations in without, as other devices refuse what they lack.
@@ -36,9 +27,8 @@ func New(name string, without ...graph.Op) device.Device {
 }
 
 func newDev(name string, precisions []string, without ...graph.Op) *dev {
-	d := &dev{name: name, precisions: precisions}
+	d := &dev{name: name, precisions: precisions, calls: device.NewCalls(name)}
 	d.ops = slices.DeleteFunc(Ops(), func(o graph.Op) bool { return slices.Contains(without, o) })
-	d.closed, d.end = context.WithCancelCause(context.Background())
 	return d
 }
 
@@ -73,7 +63,7 @@ func Ops() []graph.Op {
 // Load implements device.Device.
 func (d *dev) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
 	const call = "Load"
-	done, err := d.begin(ctx, call)
+	_, done, err := d.calls.Begin(ctx, call)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +71,7 @@ func (d *dev) Load(ctx context.Context, p *graph.Program, c device.Capacity) (de
 	if err := p.Check(); err != nil {
 		return nil, device.Errorf(d.name, call, device.Invalid, "%w", err)
 	}
-	if err := checkCapacity(c); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, device.Errorf(d.name, call, device.Invalid, "%w", err)
 	}
 	if r := d.refuse(p); len(r.Nodes) > 0 {
@@ -90,16 +80,9 @@ func (d *dev) Load(ctx context.Context, p *graph.Program, c device.Capacity) (de
 	return newExecutable(d, p, c), nil
 }
 
-func checkCapacity(c device.Capacity) error {
-	if c.Rows < 0 || c.Replicas < 0 {
-		return fmt.Errorf("capacity of %d rows in %d replicas", c.Rows, c.Replicas)
-	}
-	return nil
-}
-
 // Join implements device.Device.
 func (d *dev) Join(ctx context.Context, g device.Group) error {
-	done, err := d.begin(ctx, "Join")
+	_, done, err := d.calls.Begin(ctx, "Join")
 	if err != nil {
 		return err
 	}
@@ -107,43 +90,21 @@ func (d *dev) Join(ctx context.Context, g device.Group) error {
 	if err := g.Check(); err != nil {
 		return device.Errorf(d.name, "Join", device.Invalid, "%w", err)
 	}
-	d.group = g
+	d.group = &g
 	return nil
 }
 
 // Close implements device.Device.
 func (d *dev) Close() error {
-	d.end(errClosed)
+	d.calls.Close(func() {})
 	return nil
 }
 
-// begin takes the device for one call and returns what gives it back.
-func (d *dev) begin(ctx context.Context, call string) (done func(), err error) {
-	d.mu.Lock()
-	if d.closed.Err() != nil {
-		d.mu.Unlock()
-		return nil, device.Errorf(d.name, call, device.Invalid, "%w", errClosed)
-	}
-	if err := ctx.Err(); err != nil {
-		d.mu.Unlock()
-		return nil, device.Errorf(d.name, call, device.Canceled, "%w", err)
-	}
-	return d.mu.Unlock, nil
-}
-
-// wrap gives an error of a run its device, call and kind: Invalid, which is
-// what members that disagree and impossible operands are, unless the exchange
-// knows better.
+// wrap is device.Wrap for the errors of a run. What has no kind is Invalid: members
+// that disagree, and operands that cannot be.
 func (d *dev) wrap(call string, err error) error {
-	kind := device.KindOf(err)
-	if kind == device.Other {
-		kind = device.Invalid
+	if err := device.Wrap(d.name, call, err); device.KindOf(err) != device.Other {
+		return err
 	}
-	switch {
-	case errors.Is(err, collective.Aborted):
-		kind = device.Aborted
-	case errors.Is(err, errClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		kind = device.Canceled
-	}
-	return device.Errorf(d.name, call, kind, "%w", err)
+	return device.Errorf(d.name, call, device.Invalid, "%w", err)
 }

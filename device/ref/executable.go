@@ -2,7 +2,6 @@ package ref
 
 import (
 	"context"
-	"slices"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/class"
@@ -34,14 +33,14 @@ func newExecutable(d *dev, p *graph.Program, c device.Capacity) *executable {
 	return x
 }
 
-// begin takes the device for one call.
-func (x *executable) begin(ctx context.Context, call string) (done func(), err error) {
-	done, err = x.dev.begin(ctx, call)
+// begin starts a call.
+func (x *executable) begin(ctx context.Context, call string) (context.Context, func(), error) {
+	ctx, done, err := x.dev.calls.Begin(ctx, call)
 	if err == nil && x.closed {
 		done()
-		return nil, x.invalid(call, "the executable is closed")
+		return nil, nil, x.invalid(call, "the executable is closed")
 	}
-	return done, err
+	return ctx, done, err
 }
 
 func (x *executable) invalid(call, format string, args ...any) error {
@@ -69,32 +68,31 @@ func (x *executable) Needs() device.Needs {
 
 // Grow implements device.Executable.
 func (x *executable) Grow(ctx context.Context, c device.Capacity) error {
-	done, err := x.begin(ctx, "Grow")
+	_, done, err := x.begin(ctx, "Grow")
 	if err != nil {
 		return err
 	}
 	defer done()
-	if err := checkCapacity(c); err != nil {
+	if err := c.Check(); err != nil {
 		return x.invalid("Grow", "%w", err)
 	}
-	x.capacity = device.Capacity{Rows: max(x.capacity.Rows, c.Rows),
-		Replicas: max(x.capacity.Replicas, c.Replicas)}
+	x.capacity = x.capacity.With(c)
 	return nil
 }
 
 // Write implements device.Executable.
 func (x *executable) Write(ctx context.Context, name string, t tensor.Tensor) error {
-	done, err := x.begin(ctx, "Write")
+	_, done, err := x.begin(ctx, "Write")
 	if err != nil {
 		return err
 	}
 	defer done()
-	have, ok := x.state[name]
-	if !ok {
-		return x.invalid("Write", "no state tensor %q", name)
+	have, err := device.StateNamed(x.state, name)
+	if err == nil {
+		err = device.CheckState(name, have.DType, have.Shape, t)
 	}
-	if have.DType != t.DType || !slices.Equal(have.Shape, t.Shape) {
-		return x.invalid("Write", "%s is %v, not %v", name, have, t)
+	if err != nil {
+		return x.invalid("Write", "%w", err)
 	}
 	x.state[name] = t.Clone()
 	return nil
@@ -107,22 +105,20 @@ func (x *executable) WriteAll(ctx context.Context, names []string, state map[str
 
 // Read implements device.Executable.
 func (x *executable) Read(ctx context.Context, name string) (tensor.Tensor, error) {
-	done, err := x.begin(ctx, "Read")
+	_, done, err := x.begin(ctx, "Read")
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
 	defer done()
-	t, ok := x.state[name]
-	if !ok {
-		return t, x.invalid("Read", "no state tensor %q", name)
+	t, err := device.StateNamed(x.state, name)
+	if err != nil {
+		return t, x.invalid("Read", "%w", err)
 	}
 	return t.Clone(), nil
 }
 
 // Close implements device.Executable.
 func (x *executable) Close() error {
-	x.dev.mu.Lock()
-	defer x.dev.mu.Unlock()
-	x.closed, x.state, x.kept = true, nil, nil
+	x.dev.calls.Between(func() { x.closed, x.state, x.kept = true, nil, nil })
 	return nil
 }

@@ -73,7 +73,7 @@ func (f *frame) run(ctx context.Context) error {
 	last := lastUses(f.fn)
 	nodes, exchanges := f.fn.Nodes, f.fn.Exchanges()
 	for i := 0; i < len(nodes); {
-		if err := context.Cause(ctx); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		end, began := i+1, time.Now()

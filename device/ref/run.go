@@ -2,7 +2,6 @@ package ref
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
@@ -13,7 +12,7 @@ import (
 // Run implements device.Executable.
 func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	call := "Run " + s.Function
-	done, err := x.begin(ctx, call)
+	ctx, done, err := x.begin(ctx, call)
 	if err != nil {
 		return device.Outcome{}, err
 	}
@@ -26,8 +25,6 @@ func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	if err != nil {
 		return device.Outcome{}, x.invalid(call, "%w", err)
 	}
-	ctx, stop := x.dev.guard(ctx)
-	defer stop()
 	if err := f.run(ctx); err != nil {
 		return device.Outcome{}, x.dev.wrap(call, err)
 	}
@@ -36,58 +33,28 @@ func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	return o, nil
 }
 
-// guard returns a context that also ends when the device is closed.
-func (d *dev) guard(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(d.closed, func() { cancel(errClosed) })
-	return ctx, func() { stop(); cancel(nil) }
-}
-
 // prepare checks a step and returns its frame with state and inputs in place.
 func (x *executable) prepare(s device.Step) (*frame, error) {
 	fn := x.program.Function(s.Function)
-	if fn == nil || s.Function == graph.Commit {
-		return nil, fmt.Errorf("the program has no function %q that can be run", s.Function)
-	}
-	if err := x.checkRows(fn, s.Rows); err != nil {
+	if err := s.Check(fn, x.capacity, x.dev.group.Own()); err != nil {
 		return nil, err
 	}
 	f := newFrame(fn, s.Rows)
-	f.group, f.step, f.bf16 = x.dev.group, s.Number, x.dev.bf16
+	if x.dev.group != nil {
+		f.group = *x.dev.group
+	}
+	f.step, f.bf16 = s.Number, x.dev.bf16
 	f.class, f.norms = x.dev.class, x.norms[fn]
 	if s.Profile {
 		f.took = make([]time.Duration, len(fn.Nodes))
 	}
 	x.readState(f)
-	if len(s.Inputs) != len(fn.Inputs) {
-		return nil, fmt.Errorf("%d inputs, want %d", len(s.Inputs), len(fn.Inputs))
-	}
 	for i, v := range fn.Inputs {
 		if err := f.set(v, s.Inputs[i]); err != nil {
 			return nil, err
 		}
 	}
 	return f, nil
-}
-
-// checkRows compares the rows of a step with the capacity and the group.
-func (x *executable) checkRows(fn *graph.Function, rows []int) error {
-	sum := 0
-	for r, n := range rows {
-		if n < 0 {
-			return fmt.Errorf("replica %d of the step has %d rows", r, n)
-		}
-		if sum += n; sum > x.capacity.Rows {
-			return fmt.Errorf("more rows than the capacity of %d", x.capacity.Rows)
-		}
-	}
-	if len(rows) > x.capacity.Replicas {
-		return fmt.Errorf("%d replicas, more than the capacity of %d", len(rows), x.capacity.Replicas)
-	}
-	if g := x.dev.group; fn.Reduces() && len(g.Replicas) > 0 && len(rows) != len(g.Replicas[g.Rank]) {
-		return fmt.Errorf("%d replicas, but the group gives this device %d", len(rows), len(g.Replicas[g.Rank]))
-	}
-	return nil
 }
 
 // readState puts the state of the current version into the values that read it.

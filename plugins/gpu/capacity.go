@@ -29,13 +29,12 @@ func (e *Executable) Needs() device.Needs {
 
 // Grow raises the capacity.
 func (e *Executable) Grow(ctx context.Context, c device.Capacity) error {
-	end, err := e.begin(ctx, "Grow")
+	_, done, err := e.begin(ctx, "Grow")
 	if err != nil {
 		return err
 	}
-	defer end()
-	return e.grow("Grow", device.Capacity{
-		Rows: max(c.Rows, e.capacity.Rows), Replicas: max(c.Replicas, e.capacity.Replicas)})
+	defer done()
+	return e.grow("Grow", e.capacity.With(c))
 }
 
 // grow makes all rooms large enough: those that are not get new buffers, and the

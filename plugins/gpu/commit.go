@@ -5,17 +5,16 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // Commit makes version v+1 of version v.
 func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hyper) error {
 	const call = "Commit"
-	end, err := e.begin(ctx, call)
+	ctx, done, err := e.begin(ctx, call)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer done()
 	fn := e.functions[graph.Commit]
 	switch {
 	case e.version == v+1:
@@ -26,7 +25,7 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 	if err := e.lastKept.Check(v, e.version); err != nil {
 		return e.device.fail(call, device.Invalid, "%w", err)
 	}
-	inputs, err := e.hyper(fn, h)
+	inputs, err := h.Inputs(e.program)
 	if err != nil {
 		return e.device.fail(call, device.Invalid, "%w", err)
 	}
@@ -57,15 +56,4 @@ func (e *Executable) update(fn *function) error {
 		s.stamp++
 	}
 	return nil
-}
-
-// hyper returns the inputs of commit; those that train keeps stay empty.
-func (e *Executable) hyper(fn *function, h device.Hyper) (inputs []tensor.Tensor, err error) {
-	inputs = make([]tensor.Tensor, len(fn.Inputs))
-	for i, id := range fn.Inputs {
-		if v := fn.values[id]; e.kept[v.name] == nil && err == nil {
-			inputs[i], err = h.Scalar(v.name)
-		}
-	}
-	return inputs, err
 }

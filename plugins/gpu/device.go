@@ -17,11 +17,8 @@ type Device struct {
 	info   device.Info
 	driver Driver
 	group  *device.Group // nil: this device holds all replicas
+	calls  *device.Calls
 	loaded []*Executable
-
-	mu     sync.Mutex      // held by the call under way
-	open   context.Context // ends when the device is closed
-	cancel context.CancelFunc
 	once   sync.Once // closes the driver
 }
 
@@ -50,9 +47,7 @@ func Refuse(o device.Options) error {
 // New returns the device that a driver drives. info says what it is; what it
 // can do is added.
 func New(info device.Info, driver Driver) *Device {
-	d := &Device{info: Describe(info), driver: driver}
-	d.open, d.cancel = context.WithCancel(context.Background())
-	return d
+	return &Device{info: Describe(info), driver: driver, calls: device.NewCalls(info.Name)}
 }
 
 // ops returns the operations that the device runs, by number.
@@ -65,40 +60,16 @@ func ops() []graph.Op {
 	return all
 }
 
-// begin starts a call. end is to be called after it.
-func (d *Device) begin(ctx context.Context, call string) (end func(), err error) {
-	d.mu.Lock()
-	switch {
-	case d.open.Err() != nil:
-		err = d.fail(call, device.Invalid, "the device is closed")
-	case ctx.Err() != nil:
-		err = d.fail(call, device.Canceled, "%w", ctx.Err())
-	}
-	if err != nil {
-		d.mu.Unlock()
-		return nil, err
-	}
-	return d.mu.Unlock, nil
-}
-
-// whileOpen returns a context that ends with ctx and with the device: a run that waits
-// for other members goes on no longer than either. done is to be called after it.
-func (d *Device) whileOpen(ctx context.Context) (_ context.Context, done func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(d.open, cancel)
-	return ctx, func() { stop(); cancel() }
-}
-
 // Info describes the device.
 func (d *Device) Info() device.Info { return d.info }
 
 // Load lowers p to launches.
 func (d *Device) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
-	end, err := d.begin(ctx, "Load")
+	_, done, err := d.calls.Begin(ctx, "Load")
 	if err != nil {
 		return nil, err
 	}
-	defer end()
+	defer done()
 	e, err := d.load(p, c)
 	if err != nil {
 		return nil, err
@@ -109,11 +80,11 @@ func (d *Device) Load(ctx context.Context, p *graph.Program, c device.Capacity) 
 
 // Join makes the device a member of a group.
 func (d *Device) Join(ctx context.Context, g device.Group) error {
-	end, err := d.begin(ctx, "Join")
+	_, done, err := d.calls.Begin(ctx, "Join")
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer done()
 	if err := g.CheckExchange(); err != nil {
 		return d.fail("Join", device.Invalid, "%w", err)
 	}
@@ -122,20 +93,26 @@ func (d *Device) Join(ctx context.Context, g device.Group) error {
 }
 
 // Close ends the call under way and frees the device and its executables.
-func (d *Device) Close() error {
-	d.cancel()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, e := range slices.Clone(d.loaded) {
-		e.free()
-	}
-	d.loaded = nil
-	var err error
-	d.once.Do(func() { err = d.driver.Close() })
+func (d *Device) Close() (err error) {
+	d.calls.Close(func() {
+		for _, e := range slices.Clone(d.loaded) {
+			e.free()
+		}
+		d.loaded = nil
+		d.once.Do(func() { err = d.driver.Close() })
+	})
 	return err
 }
 
 // fail returns an error of this device.
 func (d *Device) fail(call string, k device.Kind, format string, args ...any) error {
 	return device.Errorf(d.info.Name, call, k, format, args...)
+}
+
+// wrap returns err as an error of this device, keeping its kind; nil stays nil.
+func (d *Device) wrap(call string, err error) error { return device.Wrap(d.info.Name, call, err) }
+
+// checkMemory reports whether the device could have so many bytes.
+func (d *Device) checkMemory(call string, want float64) error {
+	return device.CheckMemory(d.info.Name, call, want, d.info.MemoryTotal, "in all")
 }

@@ -44,8 +44,8 @@ func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) 
 	if err := p.Check(); err != nil {
 		return nil, d.fail("Load", device.Invalid, "%w", err)
 	}
-	if c.Rows < 0 || c.Replicas < 0 {
-		return nil, d.fail("Load", device.Invalid, "capacity of %d rows and %d replicas", c.Rows, c.Replicas)
+	if err := c.Check(); err != nil {
+		return nil, d.fail("Load", device.Invalid, "%w", err)
 	}
 	if err := e.prepare(c); err != nil {
 		e.free()
@@ -76,20 +76,18 @@ func (e *Executable) prepare(c device.Capacity) error {
 }
 
 // begin starts a call.
-func (e *Executable) begin(ctx context.Context, call string) (func(), error) {
-	end, err := e.device.begin(ctx, call)
+func (e *Executable) begin(ctx context.Context, call string) (context.Context, func(), error) {
+	ctx, done, err := e.device.calls.Begin(ctx, call)
 	if err == nil && e.closed {
-		end()
-		return nil, e.device.fail(call, device.Invalid, "the executable is closed")
+		done()
+		return nil, nil, e.device.fail(call, device.Invalid, "the executable is closed")
 	}
-	return end, err
+	return ctx, done, err
 }
 
 // Close frees the executable.
 func (e *Executable) Close() error {
-	e.device.mu.Lock()
-	defer e.device.mu.Unlock()
-	e.free()
+	e.device.calls.Between(e.free)
 	return nil
 }
 

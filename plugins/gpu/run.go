@@ -38,11 +38,11 @@ func (f *frame) units(k graph.Kind) int {
 // Run runs one function.
 func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	call := "Run " + s.Function
-	end, err := e.begin(ctx, call)
+	ctx, done, err := e.begin(ctx, call)
 	if err != nil {
 		return device.Outcome{}, err
 	}
-	defer end()
+	defer done()
 	began := time.Now()
 	fn, err := e.check(call, s)
 	if err != nil {
@@ -51,8 +51,6 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	if s.Function == graph.Train {
 		e.lastKept.Has = false
 	}
-	ctx, done := e.device.whileOpen(ctx)
-	defer done()
 	f := e.start(ctx, s.Rows)
 	f.number = s.Number
 	if s.Profile {
@@ -113,10 +111,7 @@ func (f *frame) run(fn *function, inputs []tensor.Tensor) error {
 	}
 	for i, s := range fn.steps {
 		if err := f.ctx.Err(); err != nil {
-			return device.Errorf("", "", device.Canceled, "%w", err)
-		}
-		if f.exe.device.open.Err() != nil {
-			return device.Errorf("", "", device.Canceled, "the device is closed")
+			return err
 		}
 		if err := s.run(f); err != nil {
 			return err

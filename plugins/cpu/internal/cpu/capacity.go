@@ -49,13 +49,12 @@ func (e *Executable) layOut(c device.Capacity) int {
 
 // Grow raises the capacity.
 func (e *Executable) Grow(ctx context.Context, c device.Capacity) error {
-	_, end, err := e.begin(ctx, "Grow")
+	_, done, err := e.begin(ctx, "Grow")
 	if err != nil {
 		return err
 	}
-	defer end()
-	return e.grow("Grow", device.Capacity{
-		Rows: max(c.Rows, e.capacity.Rows), Replicas: max(c.Replicas, e.capacity.Replicas)})
+	defer done()
+	return e.grow("Grow", e.capacity.With(c))
 }
 
 func (e *Executable) grow(call string, c device.Capacity) error {

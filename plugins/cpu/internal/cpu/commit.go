@@ -13,11 +13,11 @@ import (
 // Commit makes version v+1 of version v.
 func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hyper) error {
 	const call = "Commit"
-	ctx, end, err := e.begin(ctx, call)
+	ctx, done, err := e.begin(ctx, call)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer done()
 	fn := e.functions[graph.Commit]
 	switch {
 	case e.version == v+1:
@@ -28,7 +28,7 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 	if err := e.kept.Check(v, e.version); err != nil {
 		return e.device.fail(call, device.Invalid, "%w", err)
 	}
-	inputs, err := hyper(fn, h)
+	inputs, err := h.Inputs(e.program)
 	if err != nil {
 		return e.device.fail(call, device.Invalid, "%w", err)
 	}
@@ -76,15 +76,4 @@ func (e *Executable) checkUpdates(f *run.Frame, fn *run.Function) error {
 		}
 	}
 	return nil
-}
-
-// hyper returns the inputs of commit; those that train keeps stay empty.
-func hyper(fn *run.Function, h device.Hyper) (inputs []tensor.Tensor, err error) {
-	inputs = make([]tensor.Tensor, len(fn.Inputs))
-	for i, id := range fn.Inputs {
-		if v := fn.Known[id]; v.Input >= 0 && err == nil {
-			inputs[i], err = h.Scalar(v.Name)
-		}
-	}
-	return inputs, err
 }

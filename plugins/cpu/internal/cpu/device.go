@@ -2,47 +2,19 @@ package cpu
 
 import (
 	"context"
-	"sync"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/memory"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
-	"github.com/bnctl/bnctl/problem"
 )
 
 // Device is the CPU with a pool of workers.
 type Device struct {
 	run.Machine
 	info   device.Info
+	calls  *device.Calls
 	loaded []*Executable
-
-	mu     sync.Mutex      // held by the call under way
-	open   context.Context // ends when the device is closed
-	cancel context.CancelFunc
-}
-
-// begin starts a call, whose context ends with the device. end is to be
-// called after it.
-func (d *Device) begin(ctx context.Context, call string) (_ context.Context, end func(), err error) {
-	d.mu.Lock()
-	switch {
-	case d.open.Err() != nil:
-		err = d.fail(call, device.Invalid, "the device is closed")
-	case ctx.Err() != nil:
-		err = d.fail(call, device.Canceled, "%w", ctx.Err())
-	}
-	if err != nil {
-		d.mu.Unlock()
-		return nil, nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(d.open, cancel)
-	return ctx, func() {
-		stop()
-		cancel()
-		d.mu.Unlock()
-	}, nil
 }
 
 // Info describes the device.
@@ -54,11 +26,11 @@ func (d *Device) Info() device.Info {
 
 // Load compiles p.
 func (d *Device) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
-	_, end, err := d.begin(ctx, "Load")
+	_, done, err := d.calls.Begin(ctx, "Load")
 	if err != nil {
 		return nil, err
 	}
-	defer end()
+	defer done()
 	e, err := d.load(p, c)
 	if err != nil {
 		return nil, err
@@ -69,11 +41,11 @@ func (d *Device) Load(ctx context.Context, p *graph.Program, c device.Capacity) 
 
 // Join makes the device a member of a group.
 func (d *Device) Join(ctx context.Context, g device.Group) error {
-	_, end, err := d.begin(ctx, "Join")
+	_, done, err := d.calls.Begin(ctx, "Join")
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer done()
 	if err := g.CheckExchange(); err != nil {
 		return d.fail("Join", device.Invalid, "%w", err)
 	}
@@ -83,17 +55,16 @@ func (d *Device) Join(ctx context.Context, g device.Group) error {
 
 // Close ends the call under way and frees the device and its executables.
 func (d *Device) Close() error {
-	d.cancel()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, e := range d.loaded {
-		e.free()
-	}
-	d.loaded = nil
-	if d.Pool != nil {
-		d.Pool.Close()
-		d.Pool = nil
-	}
+	d.calls.Close(func() {
+		for _, e := range d.loaded {
+			e.free()
+		}
+		d.loaded = nil
+		if d.Pool != nil {
+			d.Pool.Close()
+			d.Pool = nil
+		}
+	})
 	return nil
 }
 
@@ -107,10 +78,6 @@ func (d *Device) wrap(call string, err error) error { return device.Wrap(d.info.
 
 // checkMemory reports whether so many bytes more can be had.
 func (d *Device) checkMemory(call string, want float64) error {
-	const mib = 1 << 20
-	if _, free := memory.Machine(); free > 0 && want > float64(free) {
-		return d.fail(call, device.OutOfMemory, "%w", problem.Advise("use a smaller batch",
-			"want %.0f MiB, have %d MiB free", want/mib, free/mib))
-	}
-	return nil
+	_, free := memory.Machine()
+	return device.CheckMemory(d.info.Name, call, want, free, "free")
 }

@@ -29,8 +29,8 @@ func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) 
 	if err := p.Check(); err != nil {
 		return nil, d.fail("Load", device.Invalid, "%w", err)
 	}
-	if c.Rows < 0 || c.Replicas < 0 {
-		return nil, d.fail("Load", device.Invalid, "capacity of %d rows and %d replicas", c.Rows, c.Replicas)
+	if err := c.Check(); err != nil {
+		return nil, d.fail("Load", device.Invalid, "%w", err)
 	}
 	if err := e.declare(); err != nil {
 		return nil, err
@@ -57,12 +57,12 @@ func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) 
 
 // begin starts a call.
 func (e *Executable) begin(ctx context.Context, call string) (context.Context, func(), error) {
-	ctx, end, err := e.device.begin(ctx, call)
+	ctx, done, err := e.device.calls.Begin(ctx, call)
 	if err == nil && e.closed {
-		end()
+		done()
 		return nil, nil, e.device.fail(call, device.Invalid, "the executable is closed")
 	}
-	return ctx, end, err
+	return ctx, done, err
 }
 
 // keptBy returns the values that train keeps for a function, by name: for

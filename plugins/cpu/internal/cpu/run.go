@@ -12,11 +12,11 @@ import (
 // Run runs one function.
 func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	call := "Run " + s.Function
-	ctx, end, err := e.begin(ctx, call)
+	ctx, done, err := e.begin(ctx, call)
 	if err != nil {
 		return device.Outcome{}, err
 	}
-	defer end()
+	defer done()
 	began := time.Now()
 	fn, err := e.check(call, s)
 	if err != nil {

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"context"
-	"slices"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
@@ -11,37 +10,26 @@ import (
 
 // declare lists the state, all zeros.
 func (e *Executable) declare() error {
-	need := 0.0
-	for _, s := range e.program.State {
-		n, err := tensor.Size(s.DType, s.Shape)
-		if err != nil {
-			return e.device.fail("Load", device.Invalid, "state %s: %w", s.Name, err)
-		}
-		need += float64(n)
-	}
-	if err := e.device.checkMemory("Load", need); err != nil {
-		return err
-	}
 	for _, s := range e.program.State {
 		e.States[s.Name] = &run.State{Value: tensor.Tensor{DType: s.DType, Shape: s.Shape}, Stamp: 1}
 	}
 	e.Blank = true
-	return nil
+	return e.device.checkMemory("Load", float64(e.StateBytes()))
 }
 
 // Write sets a state tensor.
 func (e *Executable) Write(ctx context.Context, name string, t tensor.Tensor) error {
-	_, end, err := e.begin(ctx, "Write")
+	_, done, err := e.begin(ctx, "Write")
 	if err != nil {
 		return err
 	}
-	defer end()
-	s := e.States[name]
-	switch {
-	case s == nil:
-		return e.device.fail("Write", device.Invalid, "no state is called %q", name)
-	case t.DType != s.Value.DType || !slices.Equal(t.Shape, s.Value.Shape) || len(t.Bytes) != s.Size():
-		return e.device.fail("Write", device.Invalid, "state %s is %v, got %v", name, s.Value, t)
+	defer done()
+	s, err := device.StateNamed(e.States, name)
+	if err == nil {
+		err = device.CheckState(name, s.Value.DType, s.Value.Shape, t)
+	}
+	if err != nil {
+		return e.device.fail("Write", device.Invalid, "%w", err)
 	}
 	s.Set(t)
 	return nil
@@ -54,15 +42,14 @@ func (e *Executable) WriteAll(ctx context.Context, names []string, state map[str
 
 // Read returns a copy of a state tensor.
 func (e *Executable) Read(ctx context.Context, name string) (tensor.Tensor, error) {
-	_, end, err := e.begin(ctx, "Read")
+	_, done, err := e.begin(ctx, "Read")
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
-	defer end()
-	s := e.States[name]
-	switch {
-	case s == nil:
-		return tensor.Tensor{}, e.device.fail("Read", device.Invalid, "no state is called %q", name)
+	defer done()
+	s, err := device.StateNamed(e.States, name)
+	if err != nil {
+		return tensor.Tensor{}, e.device.fail("Read", device.Invalid, "%w", err)
 	}
 	defer s.Rest()
 	s.Bytes()
@@ -71,9 +58,7 @@ func (e *Executable) Read(ctx context.Context, name string) (tensor.Tensor, erro
 
 // Close frees the executable.
 func (e *Executable) Close() error {
-	e.device.mu.Lock()
-	defer e.device.mu.Unlock()
-	e.free()
+	e.device.calls.Between(e.free)
 	return nil
 }
 

@@ -1,7 +1,7 @@
 // Package memory says how much memory there is, and how much processes have taken.
 //
 // Use it before something large is allocated, and to report what a run needed.
-// Linux tells it in /proc; elsewhere all numbers are 0.
+// Linux tells it in /proc and of a cgroup; elsewhere all numbers are 0.
 package memory
 
 import (
@@ -9,13 +9,30 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
 // Machine returns the machine's memory, and what is available of it without
-// swapping, in bytes; zeros where the system does not say.
+// swapping, in bytes; zeros where the system does not say. A process with a limit, as
+// those of a container have, is told of no more than the limit leaves it; what other
+// processes took of the same limit is not known.
 func Machine() (total, available int64) {
 	info := read("/proc/meminfo")
-	return field(info, "MemTotal"), field(info, "MemAvailable")
+	total, available = field(info, "MemTotal"), field(info, "MemAvailable")
+	if limit, err := memlimit.FromCgroup(); err == nil {
+		return within(limit, field(read("/proc/self/status"), "VmRSS"), total, available)
+	}
+	return total, available
+}
+
+// within returns what a limit leaves of the machine's memory to a process that has
+// taken so much; where there is no more, 1 byte is available, for 0 is not known.
+func within(limit uint64, taken, total, available int64) (int64, int64) {
+	if total == 0 || limit >= uint64(total) {
+		return total, available
+	}
+	return int64(limit), max(min(available, int64(limit)-taken), 1)
 }
 
 // Peak returns the most memory that a process has had resident at once, in bytes;

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"math"
 	"os"
 	"runtime"
 	"testing"
@@ -15,6 +16,28 @@ func TestField(t *testing.T) {
 		{"Mem", 0}, {"MemAvailable", 0}} {
 		if got := field(text, c.name); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// A limit counts where it is below the machine's memory, and what the process has
+// taken is no longer there.
+func TestWithin(t *testing.T) {
+	for _, c := range []struct {
+		limit                   uint64
+		taken, total, available int64
+		wantTotal, wantFree     int64
+	}{
+		{100, 30, 1000, 900, 100, 70},
+		{100, 30, 1000, 50, 100, 50},
+		{100, 130, 1000, 900, 100, 1},
+		{1000, 30, 1000, 900, 1000, 900},
+		{math.MaxUint64, 30, 1000, 900, 1000, 900},
+		{100, 30, 0, 0, 0, 0},
+	} {
+		total, free := within(c.limit, c.taken, c.total, c.available)
+		if total != c.wantTotal || free != c.wantFree {
+			t.Errorf("%+v: %d bytes, %d available", c, total, free)
 		}
 	}
 }

@@ -1,14 +1,30 @@
 package launcher
 
-import "runtime"
+import (
+	"os"
+	"runtime"
+)
+
+// allowed is how many logical CPUs' time this process may use, when it starts.
+var allowed = limited(runtime.NumCPU(), runtime.GOMAXPROCS(0), os.Getenv("GOMAXPROCS"))
+
+// limited returns how many of the CPUs that a process may run on it may keep busy:
+// Go's runtime takes fewer where the limit of a cgroup (a container's) is lower, unless
+// GOMAXPROCS in the environment says what it takes.
+func limited(cpus, procs int, environment string) int {
+	if environment != "" {
+		return cpus
+	}
+	return min(cpus, procs)
+}
 
 // Cores returns how many logical CPUs this process has for itself, at least 1:
-// all that it may run on, or its share of them where other ranks of this machine
+// all that it may keep busy, or its share of them where other ranks of this machine
 // may run on the same. These are bound to cores of their own if the launcher may
 // run on more than they may.
 func Cores() int {
-	if n := runtime.NumCPU(); n < parentCores() {
-		return n
+	if runtime.NumCPU() < parentCores() {
+		return allowed
 	}
-	return max(runtime.NumCPU()/here(), 1)
+	return max(allowed/here(), 1)
 }

@@ -58,3 +58,16 @@ func TestCores(t *testing.T) {
 		}
 	}
 }
+
+// A limit below the processor's CPUs counts, but not what GOMAXPROCS says.
+func TestLimited(t *testing.T) {
+	for _, c := range []struct {
+		cpus, procs int
+		environment string
+		want        int
+	}{{64, 64, "", 64}, {64, 2, "", 2}, {64, 1, "1", 64}, {2, 8, "8", 2}} {
+		if got := limited(c.cpus, c.procs, c.environment); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}

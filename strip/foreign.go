@@ -19,6 +19,7 @@ func foreign(o Options) (*Report, error) {
 	defer f.Close()
 	r := &Report{Format: f.Format}
 	if !o.Template() {
+		formats.LeaveAlone(f)
 		r.Doubtful = formats.Doubtful(f)
 	} else if r.Model, err = modelfile.Template(f, o.File); err != nil { // which may leave out more tensors
 		return nil, &NoTemplate{err}

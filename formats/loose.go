@@ -1,0 +1,84 @@
+package formats
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/models"
+)
+
+// auxiliaryHead begins what torchvision calls the head that helps training of a
+// network for pixels.
+const auxiliaryHead = "aux_classifier."
+
+// looseBeside says why t, which is none of the state of m, may be left out: it
+// plainly is no layer's, or one of an auxiliary head, and m has no layers where it
+// stands. It is "" if it may not.
+func looseBeside(t Tensor, m *models.Model) string {
+	reason := t.Loose()
+	if reason == "" && strings.HasPrefix(t.Name, auxiliaryHead) {
+		reason = "the auxiliary head, which has a use in training alone"
+	}
+	if reason == "" {
+		return ""
+	}
+	place := placeOf(t.Name)
+	for _, s := range m.Graph.State {
+		if s.Name == t.Name || place != "" && strings.HasPrefix(s.Name, place) {
+			return ""
+		}
+	}
+	return reason
+}
+
+// leaveLoose leaves out what looseBeside finds.
+func leaveLoose(f *File, m *models.Model) {
+	for _, t := range slices.Clone(f.Tensors) {
+		if reason := looseBeside(t, m); reason != "" {
+			f.Leave(t.Name, reason)
+		}
+	}
+}
+
+// LeaveAlone leaves out of a file of mere tensors, for which there is no architecture, what
+// is no layer's of any: see foreign.LooseAlone. Nothing else that is kept may stand where it
+// stands, and something has to be left.
+func LeaveAlone(f *File) {
+	if f.Model != nil || !mereTensors(f.Format) {
+		return
+	}
+	layers := slices.DeleteFunc(slices.Clone(f.Tensors), func(t Tensor) bool { return t.LooseAlone() != "" })
+	if len(layers) == 0 {
+		return
+	}
+	for _, t := range slices.Clone(f.Tensors) {
+		place := placeOf(t.Name)
+		among := place != "" && slices.ContainsFunc(layers, func(l Tensor) bool {
+			return strings.HasPrefix(l.Name, place)
+		})
+		if reason := t.LooseAlone(); reason != "" && !among {
+			f.Leave(t.Name, reason)
+		}
+	}
+}
+
+// mereTensors reports whether files of a format hold no graph that names their tensors.
+func mereTensors(format string) bool {
+	kind, _, _ := strings.Cut(format, " ")
+	return kind == "pytorch" || kind == "safetensors" || kind == "tensorflow"
+}
+
+// placeOf returns what stands before the last component of a name.
+func placeOf(name string) string { return name[:strings.LastIndexAny(name, "./")+1] }
+
+// Doubtful returns the names of tensors that are no layer's by their names but are
+// kept, since no architecture says that it has none of that name.
+func Doubtful(f *File) []string {
+	var names []string
+	for _, t := range f.Tensors {
+		if t.Loose() != "" {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,37 @@
+package strip_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/strip"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// TestTensorsWithoutArchitecture keeps, and names, what may be trained though a loss is called
+// so, and leaves out the weights of classes and the counts of a metric.
+func TestTensorsWithoutArchitecture(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in.safetensors")
+	held := func(name string, d tensor.DType, shape ...int) formats.Tensor {
+		return formats.Held(name, tensor.New(d, shape...))
+	}
+	if _, err := formats.Save(path, []formats.Tensor{held("fc.weight", tensor.F32, 2, 3),
+		held("margin_loss.weight", tensor.F32, 2, 3), held("criterion.weight", tensor.F32, 2),
+		held("val_acc.tp", tensor.I64, 2)}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := strip.Files(strip.Options{Inputs: []string{path}, Output: filepath.Join(t.TempDir(), "out.pth")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, g := range r.Taken.Left {
+		left = append(left, g.Name)
+	}
+	if !slices.Equal(r.Doubtful, []string{"margin_loss.weight"}) ||
+		!slices.Equal(left, []string{"criterion.weight", "val_acc.tp"}) {
+		t.Errorf("kept in doubt %v, left out %v", r.Doubtful, left)
+	}
+}

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -283,6 +284,41 @@ func TestRanksStopTogether(t *testing.T) {
 	}
 	if got := b.template(Resume(context.Background(), k, &b.recipe, b.config(2))); got != want {
 		t.Errorf("resumed on one: %s, want %s", got, want)
+	}
+}
+
+// TestRanksSaveTogether: what is saved on the way, as often as rank 0 says, keeps all ranks in step
+// to the end, and the last checkpoint is written once.
+func TestRanksSaveTogether(t *testing.T) {
+	b := newBench(t, 42)
+	want := b.template(New(context.Background(), &b.recipe, b.model(), b.config(1)))
+	for _, every := range []int{0, 2} {
+		var written []int
+		file := filepath.Join(t.TempDir(), "run.bnc")
+		got, err := b.trainOn([]int{1, 1, 1}, func(rank int, c *Config) {
+			c.Checkpoint, c.CheckpointEvery = file, 5
+			if rank > 0 {
+				return
+			}
+			c.CheckpointEvery = every
+			c.Events = func(e Event) {
+				if e, ok := e.(CheckpointWritten); ok {
+					written = append(written, e.Step)
+				}
+			}
+		})
+		if err != nil || !slices.Equal(got.sums, []string{want, want, want}) {
+			t.Fatalf("every %d: templates %v, want %s, %v", every, got.sums, want, err)
+		}
+		var due []int
+		for step, total := 1, b.recipe.TotalSteps(); step <= total; step++ {
+			if step%cmp.Or(every, b.recipe.StepsPerEpoch()) == 0 || step == total {
+				due = append(due, step)
+			}
+		}
+		if !slices.Equal(written, due) {
+			t.Errorf("every %d: written at steps %v, want %v", every, written, due)
+		}
 	}
 }
 

@@ -6,10 +6,10 @@
 // All mutants of a package are compiled into one test binary, which makes the
 // one that the environment names: so a mutant costs a run of tests, and no
 // compilation. Every test runs once by itself at first, and says which mutants
-// it comes by; a mutant is then shown to these alone, the quickest first, until
-// one fails. -with adds the tests of packages that use the mutated one. A first run with
-// -most 1s, and one with -again of what it printed and more time or packages, are quicker
-// than one run of all.
+// it comes by; a mutant is then shown to these alone, those first that noticed the most
+// of the file's mutants for their time, until one fails. -with adds the tests of packages
+// that use the mutated one. A first run with -most 1s, and one with -again of what it
+// printed and more time or packages, are quicker than one run of all.
 //
 // Lines on standard output are survivors, but for those that survivors.txt
 // gives a reason for; then come the counts. Mutants are
@@ -56,7 +56,7 @@ func main() {
 	})
 	flag.IntVar(&w.atOnce, "at-once", 1, "mutants that are tried at the same time")
 	flag.DurationVar(&w.slow, "slow", time.Minute, "a test that takes longer is not used")
-	flag.DurationVar(&w.most, "most", time.Hour, "how long all tests of a mutant may take, the quickest of them")
+	flag.DurationVar(&w.most, "most", time.Hour, "how long the tests of a mutant may take together")
 	flag.Func("again", "try the mutants that the output of a former run names", func(path string) (err error) {
 		w.again, err = survivors(path)
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,11 +29,46 @@ type test struct {
 	took time.Duration
 }
 
-// suite is the tests, those that come by a mutant, the quickest first, and by places the tests
-// that noticed mutants there.
+// suite is the tests, those that come by a mutant, how long they may take for one, and by places
+// the tests that noticed mutants there.
 type suite struct {
+	most   time.Duration
 	reach  map[int][]test
 	killer sync.Map // names of tests, by mutant.place
+	mu     sync.Mutex
+	record map[string]record // by files, and names of tests
+}
+
+// record is how many mutants a test was shown to, and how many of them it noticed.
+type record struct{ shown, noticed int }
+
+// promising returns tests in another order: first those that noticed the most of a file's mutants
+// for the time that they take.
+func (s *suite) promising(of []test, file string) []test {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	worth := func(t test) float64 {
+		r := s.record[file+t.name]
+		return float64(r.noticed+1) / float64(r.shown+2) / (t.took + 50*time.Millisecond).Seconds()
+	}
+	of = slices.Clone(of)
+	slices.SortStableFunc(of, func(a, b test) int { return cmp.Compare(worth(b), worth(a)) })
+	return of
+}
+
+// shown notes that tests were shown to a mutant of a file, and which noticed it; "" if none did.
+func (s *suite) shown(file string, names []string, noticed string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range names {
+		r := s.record[file+name]
+		if name == noticed {
+			r.noticed++
+		}
+		if name == noticed || noticed == "" { // else it may not have been its turn
+			s.record[file+name] = record{r.shown + 1, r.noticed}
+		}
+	}
 }
 
 // tests compiles the tests and runs each once, without a mutant.
@@ -41,32 +77,18 @@ func (w *wanted) tests(p *mutated, work string) (*suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &suite{reach: map[int][]test{}}
+	s := &suite{most: w.most, reach: map[int][]test{}, record: map[string]record{}}
 	for i, dir := range append([]string{p.dir}, w.with...) {
 		b := binary{dir, filepath.Join(work, strconv.Itoa(i)+".test")}
 		build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", b.path, dir)
 		if out, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("%w\n%s", err, out)
 		}
-		if err := w.record(s, b, work); err != nil {
+		if err := w.reached(s, b, work); err != nil {
 			return nil, err
 		}
 	}
-	for i, of := range s.reach {
-		s.reach[i] = quickest(of, w.most)
-	}
 	return s, nil
-}
-
-// quickest returns the quickest tests, in that order, that together take at most so long; at least one.
-func quickest(of []test, most time.Duration) []test {
-	slices.SortStableFunc(of, func(a, b test) int { return int(a.took - b.took) })
-	for i, t := range of {
-		if most -= t.took; most < 0 {
-			return of[:max(i, 1)]
-		}
-	}
-	return of
 }
 
 // overlay writes the mutated files, and the list of what they stand for.
@@ -87,8 +109,8 @@ func (p *mutated) overlay(work string) (string, error) {
 	return path, os.WriteFile(path, b, 0o600)
 }
 
-// record runs the tests of a binary one by one, and notes what they come by.
-func (w *wanted) record(s *suite, b binary, work string) error {
+// reached runs the tests of a binary one by one, and notes what they come by.
+func (w *wanted) reached(s *suite, b binary, work string) error {
 	list := exec.Command(b.path, "-test.list", ".")
 	list.Dir = b.dir
 	out, err := list.Output()
@@ -125,16 +147,18 @@ func (w *wanted) record(s *suite, b binary, work string) error {
 }
 
 // notice reports whether a test fails with a mutant: the one that noticed another in the same function
-// first, by itself, then all. Quick tests share a process.
+// first, by itself, then others, the most promising first, for as long as they may take; at least one.
+// Quick tests share a process.
 func (s *suite) notice(mutant int, place string) bool {
-	of, last := s.reach[mutant], ""
+	file, _, _ := strings.Cut(place, " ")
+	of, last := s.promising(s.reach[mutant], file), ""
 	if name, ok := s.killer.Load(place); ok {
 		last = name.(string)
 	}
 	if i := slices.IndexFunc(of, func(t test) bool { return t.name == last }); i >= 0 {
 		of = slices.Concat(of[i:i+1], of[:i], of[i+1:])
 	}
-	for len(of) > 0 {
+	for left := s.most; len(of) > 0 && left > 0; {
 		n, took, names := 0, time.Duration(0), []string{}
 		for n < len(of) && of[n].of == of[0].of && (n == 0 || names[0] != last && took+of[n].took < time.Second) {
 			took, names = took+of[n].took, append(names, of[n].name)
@@ -143,9 +167,11 @@ func (s *suite) notice(mutant int, place string) bool {
 		var f *failure
 		if _, err := of[0].of.run(mutant, "", took, names...); errors.As(err, &f) {
 			s.killer.Store(place, f.test)
+			s.shown(file, names, f.test)
 			return true
 		}
-		of = of[n:]
+		s.shown(file, names, "")
+		of, left = of[n:], left-took
 	}
 	return false
 }

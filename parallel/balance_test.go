@@ -121,6 +121,36 @@ func TestFasterDevicesGetMoreReplicas(t *testing.T) {
 	}
 }
 
+// What is measured first may be the time in which a device compiles: it keeps a replica, and is
+// measured once more.
+func TestSlowAtFirstKeepsAReplica(t *testing.T) {
+	ctx, m := t.Context(), small(t)
+	members := pacedRefs(t, time.Millisecond, 1000*time.Millisecond)
+	d, err := Open(ctx, program(t, m, Options{Replicas: 8, BN: bn.Sync}), m.State, members,
+		Config{Replicas: 8, Batch: 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for _, want := range [][]int{{7, 1}, {4, 4}} {
+		for range 2 {
+			if _, err := d.Step(ctx, batchOf(24, 8, Keep, 24)); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Commit(ctx, device.Hyper{"lr": 0.1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := d.Group().Balance(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Group().Placement(); !slices.Equal(got, want) {
+			t.Errorf("placement %v, want %v", got, want)
+		}
+		members[1].Device.(*paced).perRow = time.Millisecond
+	}
+}
+
 func TestDeviceWithoutMemoryKeepsItsReplicas(t *testing.T) {
 	members := pacedRefs(t, time.Millisecond, 3*time.Millisecond)
 	members[0].Device.(*paced).full = true

@@ -50,7 +50,7 @@ func (p *placement) assign(ms members) error {
 // as their speeds are.
 func (p *placement) ranges(ms members) ([][]int, error) {
 	if !p.pins(ms) {
-		return p.bySpeed(ms.speeds(), make([]int, len(ms)))
+		return p.bySpeed(ms.speeds(), ms.least())
 	}
 	ranges, err := PlaceCounts(p.ranks.count, p.counts)
 	p.ranks.shift(ranges)

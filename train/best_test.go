@@ -1,0 +1,146 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// The template has the weights of the epoch that served best, which is not the last, and those of
+// the last where the recipe says so.
+func TestTemplateIsTheBest(t *testing.T) {
+	state := func(epochs int, save string) (map[string]tensor.Tensor, []EpochDone) {
+		b := newBench(t, 42)
+		r := &b.recipe
+		r.Epochs, r.Schedule, r.LR, r.Save, r.Validation = epochs, "constant", 1.5, save, r.Data
+		var told []EpochDone
+		c := b.config(1)
+		c.Events = func(e Event) {
+			if e, ok := e.(EpochDone); ok {
+				told = append(told, e)
+			}
+		}
+		s, err := New(context.Background(), r, b.model(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		m, err := s.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.State, told
+	}
+	const epochs = 5
+	for _, save := range []string{"best:loss", "best:accuracy"} {
+		got, told := state(epochs, save)
+		best := 0
+		for i, e := range told {
+			by := map[string]bool{"best:loss": *e.ValLoss < *told[best].ValLoss,
+				"best:accuracy": *e.ValAccuracy > *told[best].ValAccuracy}
+			if by[save] {
+				best = i
+			}
+		}
+		if best == epochs-1 {
+			t.Fatalf("%s: the last epoch is the best of %+v: the test shows nothing", save, told)
+		}
+		want, _ := state(best+1, "last")
+		if name := differing(got, want); name != "" {
+			t.Errorf("%s: %s is not that of epoch %d", save, name, best+1)
+		}
+	}
+	last, _ := state(epochs, "last")
+	if got, _ := state(epochs, "best:loss"); differing(got, last) == "" {
+		t.Error("the last weights are those of the best epoch")
+	}
+}
+
+// clocked is a device whose training takes as long as it says, and which may refuse to grow later.
+type clocked struct {
+	device.Device
+	took  time.Duration
+	stays bool
+}
+
+func (d *clocked) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	exe, err := d.Device.Load(ctx, p, c)
+	return &clockedExe{exe, d, 0}, err
+}
+
+type clockedExe struct {
+	device.Executable
+	d     *clocked
+	grown int
+}
+
+func (e *clockedExe) Grow(ctx context.Context, c device.Capacity) error {
+	if e.grown++; e.grown > 1 && e.d.stays {
+		return errPlanted
+	}
+	return e.Executable.Grow(ctx, c)
+}
+
+func (e *clockedExe) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	o, err := e.Executable.Run(ctx, s)
+	o.Took, o.Blocked = e.d.took, 0
+	return o, err
+}
+
+// Replicas move to the faster device at the end of an epoch, and the run tells of it; what goes wrong
+// then ends it.
+func TestMovesAreTold(t *testing.T) {
+	b := newBench(t, 42)
+	var placed []Placed
+	c := b.config(2)
+	slowed := func(c Config, stays bool) {
+		for i, took := range []time.Duration{time.Millisecond, 10 * time.Millisecond} {
+			c.Devices[i].Device = &clocked{c.Devices[i].Device, took, stays}
+		}
+	}
+	slowed(c, false)
+	c.Events = func(e Event) {
+		if e, ok := e.(Placed); ok {
+			placed = append(placed, e)
+		}
+	}
+	want := b.template(New(context.Background(), &b.recipe, b.model(), b.config(1)))
+	if got := b.template(New(context.Background(), &b.recipe, b.model(), c)); got != want {
+		t.Errorf("template %s, on one device %s", got, want)
+	}
+	if len(placed) == 0 || placed[0].Step != b.recipe.StepsPerEpoch() ||
+		!slices.Equal(placed[0].Devices, []string{"ref:0", "ref:1"}) || !slices.Equal(placed[0].Replicas, []int{3, 1}) {
+		t.Errorf("told %+v", placed)
+	}
+	c = b.config(2)
+	slowed(c, true)
+	s, err := New(context.Background(), &b.recipe, b.model(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Run(context.Background()); !errors.Is(err, errPlanted) {
+		t.Errorf("a device that cannot grow: %v", err)
+	}
+}
+
+// Without weights the loss of a step is taken as it is; weights that are all 1 give it but for
+// the rounding of a mean.
+func TestLossOfLabels(t *testing.T) {
+	const labels = 49
+	b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: tensor.New(tensor.I32, labels)}}
+	result := parallel.Result{Loss: 1, Counted: labels}
+	if got := (&plan{}).perLabel(b, result); got != 1 {
+		t.Errorf("without weights %v, want 1", got)
+	}
+	if got, mean := (&plan{weights: []float64{1}}).perLabel(b, result), 1.0/labels; got != float64(mean*labels) {
+		t.Errorf("with weights of 1 %v", got)
+	}
+}

@@ -20,13 +20,11 @@ type Driver struct {
 	program  *commonProgram
 	recovery *recovery
 	ranks    *ranks         // nil without peers
-	runs     uint64         // counts the runs: Step.Number
 	version  device.Version // of the state on all members
 	stepped  bool           // a Step waits for its Commit
 	kept     bool           // and the members hold its gradients
 	spoiled  error          // of a Commit that was not finite: there is no state any more
-	ledger   ledger
-	stride   int // steps of a replay between renewals of the snapshot; 0: none
+	ledger   *ledger
 }
 
 // Open loads p on every device, writes the state to it and forms the group. A
@@ -38,8 +36,8 @@ func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor,
 	if err != nil {
 		return nil, err
 	}
-	d := &Driver{config: c, group: g, program: newCommonProgram(p)}
-	d.recovery = newRecovery(g, d.program, c, d)
+	d := &Driver{config: c, group: g, program: newCommonProgram(p), ledger: &ledger{}}
+	d.recovery = newRecovery(g, d.program, c, d, d.ledger)
 	if c.Peers != nil {
 		d.ranks = &ranks{peers: c.Peers, recovery: d.recovery, program: d.program}
 	}

@@ -22,9 +22,10 @@ type Group struct {
 	placement placement
 	comm      communicator
 	limits    *limits
-	stale     bool // membership changed since the last join
-	mixed     bool // the devices of Open are of several kernel classes
-	bySpeed   bool // Config.BySpeed
+	runs      uint64 // counts the runs of the members: Step.Number
+	stale     bool   // membership changed since the last join
+	mixed     bool   // the devices of Open are of several kernel classes
+	bySpeed   bool   // Config.BySpeed
 }
 
 // newGroup returns the group of some devices, each with its replicas, on which

@@ -21,6 +21,7 @@ type ledger struct {
 	state   map[string]tensor.Tensor // at that version
 	entries []entry                  // one for every version since
 	bytes   int
+	stride  int // steps of a replay between renewals of the snapshot; 0: none
 
 	// Of the step under way:
 	batch  Batch
@@ -41,7 +42,7 @@ func (d *Driver) keepsLedger() bool {
 }
 
 func (l *ledger) begin(v device.Version, state map[string]tensor.Tensor) {
-	*l = ledger{version: v, state: state, batch: l.batch}
+	*l = ledger{version: v, state: state, batch: l.batch, stride: l.stride}
 }
 
 func (l *ledger) write(state map[string]tensor.Tensor) {
@@ -79,6 +80,17 @@ func (l *ledger) advance(n int, state map[string]tensor.Tensor) {
 		l.bytes -= e.size()
 	}
 	l.entries = slices.Delete(l.entries, 0, n)
+}
+
+// renewOften makes the replays to come renew the snapshot on the way, for devices that
+// do not live through whole ones: after half of the entries, or of the steps after which
+// they did so far.
+func (l *ledger) renewOften() {
+	longest := len(l.entries)
+	if l.stride > 0 {
+		longest = min(longest, l.stride)
+	}
+	l.stride = max(1, longest/2)
 }
 
 func (l *ledger) long() bool { return len(l.entries) >= ledgerSteps || l.bytes >= ledgerBytes }

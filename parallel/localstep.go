@@ -89,7 +89,7 @@ func (l *Local) advanceOn(ctx context.Context, m *member, r int, b Batch, state 
 	}
 	f := d.program.Function(graph.Train)
 	b.Inverse = b.Inverses[r]
-	if a.outcome, err = m.exe.Run(ctx, b.step(f, d.runs, []int{r})); err != nil {
+	if a.outcome, err = m.exe.Run(ctx, b.step(f, d.group.runs, []int{r})); err != nil {
 		return a, err
 	}
 	m.steps++

@@ -31,8 +31,8 @@ func (c *lossCount) tooMany() bool { return c.count > maxLastLosses }
 // the snapshot on the way: a device that always dies soon after a replay, or in
 // it, gets on all the same.
 func (r *recovery) countLastLoss(cause error) error {
-	if r.losses.add(r.stepper.reached()); r.losses.count > 1 {
-		r.stepper.renewOften()
+	if r.losses.add(r.reached()); r.losses.count > 1 {
+		r.ledger.renewOften()
 	}
 	if r.losses.tooMany() {
 		return fmt.Errorf("%w: %d devices were lost one after the other and none has come beyond step %d: %w",

@@ -61,7 +61,7 @@ func (d *Driver) predict(ctx context.Context, x tensor.Tensor, first int) (int, 
 	}
 	end := min(first+d.Rows(), x.Shape[0])
 	x = x.Rows(first, end)
-	d.runs++
+	d.group.runs++
 	members := d.group.members
 	share, from := Split(x.Shape[0], len(members)), make([]int, len(members)+1)
 	for i, n := range share {
@@ -69,7 +69,7 @@ func (d *Driver) predict(ctx context.Context, x tensor.Tensor, first int) (int, 
 	}
 	outs := make([]device.Outcome, len(members))
 	err := d.group.eachAlone(func(rank int, m *member) (err error) {
-		step := device.Step{Function: graph.Predict, Number: d.runs, Rows: []int{share[rank]},
+		step := device.Step{Function: graph.Predict, Number: d.group.runs, Rows: []int{share[rank]},
 			Inputs: []tensor.Tensor{x.Rows(from[rank], from[rank+1])}}
 		if outs[rank], err = m.exe.Run(ctx, step); err == nil {
 			m.steps++

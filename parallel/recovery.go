@@ -26,11 +26,13 @@ var NoDevices = errors.New("no device is left")
 var FleetClosed = errors.New("the fleet is closed")
 
 // recovery keeps a group going: it drops the members that are lost, sees to it
-// that they are opened again, and takes in those that come back.
+// that they are opened again, and takes in those that come back. If all were lost it
+// repeats on the next one what the ledger has.
 type recovery struct {
 	group    *Group
 	program  *commonProgram
 	stepper  stepper
+	ledger   *ledger
 	config   Config
 	reopener reopener
 	losses   lossCount
@@ -44,21 +46,12 @@ type stepper interface {
 	// present reads all state of that version from a member. It recovers the group
 	// if need be.
 	present(ctx context.Context) (map[string]tensor.Tensor, error)
-	// snapshot returns a state that the stepper has itself, and its version.
-	snapshot() (device.Version, map[string]tensor.Tensor)
-	// replay brings m, the only member, which has the snapshot, to the present state.
-	replay(ctx context.Context, m *member) error
-	// reached returns a number that changes when a step, or a replay, gets further.
-	reached() device.Version
-	// renewOften makes the replays to come renew the snapshot on the way: devices
-	// do not live through whole ones. Each further call makes it more often.
-	renewOften()
 	// regrouped tells that a member may have come that lacks what the last step kept.
 	regrouped()
 }
 
-func newRecovery(g *Group, p *commonProgram, c Config, s stepper) *recovery {
-	return &recovery{group: g, program: p, stepper: s, config: c, reopener: newReopener()}
+func newRecovery(g *Group, p *commonProgram, c Config, s stepper, l *ledger) *recovery {
+	return &recovery{group: g, program: p, stepper: s, ledger: l, config: c, reopener: newReopener()}
 }
 
 // after makes the group ready to run again after err, or returns why it

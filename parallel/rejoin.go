@@ -77,14 +77,13 @@ func (r *recovery) nextWithin(ctx context.Context, cause error) (*member, error)
 // rejoinAlone makes m a member when there is no other, and brings it to the
 // present state. lost is why it was lost once more; fatal, why the run cannot go on.
 func (r *recovery) rejoinAlone(ctx context.Context, m *member) (lost, fatal error) {
-	v, state := r.stepper.snapshot()
-	if lost, fatal = r.rejoin(ctx, m, v, state); lost != nil || fatal != nil {
+	if lost, fatal = r.rejoin(ctx, m, r.ledger.version, r.ledger.state); lost != nil || fatal != nil {
 		return lost, fatal
 	}
 	if err := r.regroup(ctx); err != nil {
 		return err, r.drop(err)
 	}
-	if lost = r.stepper.replay(ctx, m); lost != nil {
+	if lost = r.replay(ctx, m); lost != nil {
 		return lost, r.drop(lost)
 	}
 	return nil, nil

@@ -93,18 +93,20 @@ func TestLossesAreCounted(t *testing.T) {
 
 // Replays renew the snapshot after half of the steps, then after half of that.
 func TestReplaysRenewOften(t *testing.T) {
-	d := &Driver{ledger: ledger{entries: make([]entry, 9)}}
+	l := &ledger{entries: make([]entry, 9)}
 	for _, want := range []int{4, 2, 1, 1} {
-		if d.renewOften(); d.stride != want {
-			t.Errorf("after %d steps, want %d", d.stride, want)
+		if l.renewOften(); l.stride != want {
+			t.Errorf("after %d steps, want %d", l.stride, want)
 		}
 	}
-	d = &Driver{ledger: ledger{entries: make([]entry, 6)}, stride: 9}
-	if d.renewOften(); d.stride != 3 {
-		t.Errorf("of 6 steps after %d", d.stride)
+	l = &ledger{entries: make([]entry, 6), stride: 9}
+	if l.renewOften(); l.stride != 3 {
+		t.Errorf("of 6 steps after %d", l.stride)
 	}
-	d.version, d.ledger.version = 5, 2
-	if d.reached() != 7 {
-		t.Errorf("reached %d", d.reached())
+	if l.begin(2, nil); l.stride != 3 {
+		t.Errorf("a new snapshot: after %d", l.stride)
+	}
+	if r := newRecovery(nil, nil, Config{}, &Driver{version: 5}, l); r.reached() != 7 {
+		t.Errorf("reached %d", r.reached())
 	}
 }

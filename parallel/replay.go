@@ -5,64 +5,49 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/tensor"
 )
 
-// snapshot returns the state that the ledger begins with.
-func (d *Driver) snapshot() (device.Version, map[string]tensor.Tensor) {
-	return d.ledger.version, d.ledger.state
-}
-
 // reached returns a number that changes when a step, or a replay, gets further.
-func (d *Driver) reached() device.Version { return d.version + d.ledger.version }
+func (r *recovery) reached() device.Version { return r.stepper.Version() + r.ledger.version }
 
-// renewOften makes replays renew the snapshot on the way: after half of the
-// steps of the ledger, or of those after which they did so far.
-func (d *Driver) renewOften() {
-	longest := len(d.ledger.entries)
-	if d.stride > 0 {
-		longest = min(longest, d.stride)
-	}
-	d.stride = max(1, longest/2)
-}
-
-// replay brings m, the only member, from the snapshot to the present version.
+// replay brings m, the only member, from the ledger's snapshot to the present state.
 // It renews the snapshot after every stride steps.
-func (d *Driver) replay(ctx context.Context, m *member) error {
-	for done := 0; done < len(d.ledger.entries); {
-		v := d.ledger.version + device.Version(done)
-		err := d.group.limits.call(m, func() error { return d.repeat(ctx, m, v, d.ledger.entries[done]) })
+func (r *recovery) replay(ctx context.Context, m *member) error {
+	for done := 0; done < len(r.ledger.entries); {
+		v := r.ledger.version + device.Version(done)
+		err := r.group.limits.call(m, func() error { return r.repeat(ctx, m, v, r.ledger.entries[done]) })
 		if err != nil {
 			return err
 		}
-		if done++; d.stride > 0 && done == d.stride {
-			if err := d.renew(ctx, m, done); err != nil {
+		if done++; r.ledger.stride > 0 && done == r.ledger.stride {
+			if err := r.renew(ctx, m, done); err != nil {
 				return err
 			}
 			done = 0
 		}
 	}
-	return d.group.limits.call(m, func() error { return d.program.write(ctx, m, d.ledger.writes) })
+	return r.group.limits.call(m, func() error { return r.program.write(ctx, m, r.ledger.writes) })
 }
 
 // renew makes the state of a member that has repeated these steps the snapshot.
-func (d *Driver) renew(ctx context.Context, m *member, steps int) error {
-	return d.group.limits.call(m, func() error {
-		state, err := d.program.read(ctx, m)
+func (r *recovery) renew(ctx context.Context, m *member, steps int) error {
+	return r.group.limits.call(m, func() error {
+		state, err := r.program.read(ctx, m)
 		if err == nil {
-			d.ledger.advance(steps, state)
+			r.ledger.advance(steps, state)
 		}
 		return err
 	})
 }
 
 // repeat makes one step of the ledger again.
-func (d *Driver) repeat(ctx context.Context, m *member, v device.Version, e entry) error {
-	if err := d.program.write(ctx, m, e.writes); err != nil {
+func (r *recovery) repeat(ctx context.Context, m *member, v device.Version, e entry) error {
+	if err := r.program.write(ctx, m, e.writes); err != nil {
 		return err
 	}
-	d.runs++
-	if _, err := m.exe.Run(ctx, e.batch.step(d.program.Function(graph.Train), d.runs, m.replicas)); err != nil {
+	r.group.runs++
+	step := e.batch.step(r.program.Function(graph.Train), r.group.runs, m.replicas)
+	if _, err := m.exe.Run(ctx, step); err != nil {
 		return err
 	}
 	m.steps++

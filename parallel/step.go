@@ -66,7 +66,7 @@ func (d *Driver) run(ctx context.Context, f *graph.Function, b Batch) ([]device.
 	}
 	outs := make([]device.Outcome, len(d.group.members))
 	err := d.group.runTogether(func(rank int, m *member, _ *watch) error {
-		out, err := m.exe.Run(ctx, b.step(f, d.runs, m.replicas))
+		out, err := m.exe.Run(ctx, b.step(f, d.group.runs, m.replicas))
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (d *Driver) begin(ctx context.Context) error {
 	if err := d.recovery.ready(ctx); err != nil {
 		return err
 	}
-	d.runs++
+	d.group.runs++
 	return nil
 }
 

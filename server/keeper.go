@@ -91,6 +91,7 @@ func (k *keeper) update(ctx context.Context, f repository.File) bool {
 		return false
 	}
 	m, err := open(ctx, f, k.o, k.metrics)
+	defer k.o.tidy()
 	if ctx.Err() != nil {
 		return false // it is going away, not the file that is bad
 	}
@@ -143,6 +144,7 @@ func (k *keeper) retire(m *served) {
 		if _, err := k.find(m.name, m.label()); err != nil {
 			k.metrics.forget(m.name, m.label())
 		}
+		k.o.tidy()
 	})
 }
 

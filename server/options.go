@@ -32,6 +32,9 @@ type Options struct {
 	Timeout  time.Duration // how long a request may take; 0: a minute
 	InFlight int           // bytes of requests under way at most, unpacked; 0: 256 MiB
 	Security Security
+	// Garbage is after how many bytes of it Go collects, in the whole program and
+	// whatever the models weigh; 0: as GOGC says.
+	Garbage int
 	// Health is an address that answers nothing but whether the server is live and
 	// ready, without TLS and tokens; "": none.
 	Health    string

@@ -40,6 +40,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.o.tidy()
 	return s, nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -59,6 +60,9 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 		Predict: predict.Options{Batch: c.Int("max-batch")}}
 	if o.File, err = modelOptions(c); err != nil {
 		return o, err
+	}
+	if os.Getenv("GOGC") == "" {
+		o.Garbage = 8 << 20
 	}
 	if c.Bool("access-log") {
 		o.Access = slog.New(slog.NewJSONHandler(c.App.ErrWriter, nil))

@@ -14,12 +14,17 @@ func newGarbage() *garbage {
 		{Name: "/gc/heap/goal:bytes"}}}
 }
 
+// mostGarbage bounds what a device leaves: Go by itself waits until there is as
+// much garbage as there are weights.
+const mostGarbage = 4 << 20
+
 // collect collects when the memory that may be used before Go does so by itself
-// is half used up. Go begins at 70 percent of it or later.
+// is half used up, or there is much garbage. Go begins at 70 percent of it or
+// later.
 func (g *garbage) collect() {
 	metrics.Read(g.heap)
 	used, live, goal := g.heap[0].Value.Uint64(), g.heap[1].Value.Uint64(), g.heap[2].Value.Uint64()
-	if used > live && used-live > (goal-min(live, goal))/2 {
+	if used > live && used-live > min((goal-min(live, goal))/2, mostGarbage) {
 		runtime.GC()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"testing"
 
 	"github.com/bnctl/bnctl/device"
@@ -29,6 +30,23 @@ func TestNoCollectionInACall(t *testing.T) {
 	}
 }
 
+// TestLittleGarbage: what a device leaves does not grow with what it holds.
+func TestLittleGarbage(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	held := make([]byte, 128<<20) // as weights are
+	runtime.GC()
+	w := &wasteful{}
+	s := newSession(context.Background(), nil, &runs{left: 200}, &calls{})
+	s.executables[1] = w
+	if err := s.serve(); err != nil {
+		t.Fatal(err)
+	}
+	if w.most > 2*mostGarbage {
+		t.Errorf("%d MiB of garbage, beside %d that are held", w.most>>20, len(held)>>20)
+	}
+	runtime.KeepAlive(held)
+}
+
 // collections counts the collections of this process.
 func collections() uint32 {
 	var m runtime.MemStats
@@ -40,6 +58,7 @@ func collections() uint32 {
 type wasteful struct {
 	device.Executable
 	during  uint32 // collections during its runs
+	most    int64  // bytes of garbage that there were
 	garbage []byte
 }
 
@@ -49,6 +68,9 @@ func (w *wasteful) Run(context.Context, device.Step) (device.Outcome, error) {
 		w.garbage = make([]byte, 4<<10)
 	}
 	w.during += collections() - before
+	is := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
+	metrics.Read(is)
+	w.most = max(w.most, int64(is[0].Value.Uint64())-int64(is[1].Value.Uint64()))
 	return device.Outcome{}, nil
 }
 

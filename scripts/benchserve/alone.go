@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -17,7 +18,7 @@ func (b *bench) alone(n network) error {
 	say(n.name, "", "")
 	say("---", "---", "---")
 	var single time.Duration
-	if b.capacity == 0 {
+	if b.wants("single") || b.wants("half") {
 		if single, err = b.single(path, n); err != nil {
 			return err
 		}
@@ -33,15 +34,22 @@ func (b *bench) alone(n network) error {
 	}
 	defer closeAll(ways)
 	capacity := b.capacity
-	if capacity == 0 {
+	if b.wants("saturated") || capacity == 0 && (b.wants("half") || b.wants("twice")) {
 		if capacity, err = b.saturated(path, n, s, ways[:2], want); err != nil {
 			return err
 		}
+	}
+	if b.wants("half") {
 		b.halfLoaded(capacity/2, single, ways[0], want, s)
 	}
-	b.overloaded(capacity, n, ways[0], want, s)
+	if b.wants("twice") {
+		b.overloaded(capacity, n, ways[0], want, s)
+	}
 	return nil
 }
+
+// wants reports whether a part is to be measured.
+func (b *bench) wants(part string) bool { return slices.Contains(strings.Split(b.parts, ","), part) }
 
 // halfLoaded asks for so many rows a second, in several turns: what else the
 // machine does in one of them is not the server's.
@@ -95,9 +103,6 @@ func (b *bench) saturated(path string, n network, s *server, ways []way, want []
 
 // overloaded asks for twice what there can be.
 func (b *bench) overloaded(capacity float64, n network, w way, want []byte, s *server) {
-	if b.overload == 0 {
-		return
-	}
 	out := load(w, want, 2*capacity, b.overload, s, 0)
 	memory := "too short for memory"
 	if last := len(out.memory); last > 10 {

@@ -15,6 +15,7 @@ type side struct {
 	*server
 	asker
 	rates []float64
+	used  string
 }
 
 func (s *side) close() {
@@ -39,11 +40,13 @@ func (b *bench) beside(n network) error {
 	}
 	for range b.rounds {
 		for _, s := range sides {
-			rate, err := closed(s, n.batch, b.turn)
-			if err != nil {
+			before := s.use()
+			out := closed(s, n.batch, b.turn)
+			if err := out.clean(); err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
-			s.rates = append(s.rates, rate)
+			s.used = s.use().of(before, len(out.took))
+			s.rates = append(s.rates, out.rate(b.turn, n.batch))
 		}
 	}
 	ours, best := sides[0], sides[1]
@@ -52,8 +55,8 @@ func (b *bench) beside(n network) error {
 			best = s
 		}
 	}
-	say(n.name, "images/s", "of it", "p50, p99, p99.9 at half the best peer's rate, ms")
-	say("---", "---", "---", "---")
+	say(n.name, "images/s", "of it", "an image costs", "p50, p99, p99.9 at half the best peer's rate, ms")
+	say("---", "---", "---", "---", "---")
 	for _, s := range sides {
 		latency := ""
 		if s == ours || s == best {
@@ -63,7 +66,7 @@ func (b *bench) beside(n network) error {
 				ms(out.quantile(0.999)), out)
 		}
 		rate := median(s.rates)
-		say(s.name, fmt.Sprintf("%.1f", rate), fmt.Sprintf("%.2f", median(ours.rates)/rate), latency)
+		say(s.name, fmt.Sprintf("%.1f", rate), fmt.Sprintf("%.2f", median(ours.rates)/rate), s.used, latency)
 	}
 	return nil
 }
@@ -113,8 +116,8 @@ func (b *bench) peer(threads string, words []string) (*server, error) {
 	return s, err
 }
 
-// closed has clients for three batches ask again and again, and returns the answers a second.
-func closed(a asker, batch int, long time.Duration) (float64, error) {
+// closed has clients for three batches ask again and again, for so long.
+func closed(a asker, batch int, long time.Duration) *outcome {
 	var all sync.WaitGroup
 	out, began := &outcome{}, time.Now()
 	for range 3 * batch {
@@ -125,5 +128,5 @@ func closed(a asker, batch int, long time.Duration) (float64, error) {
 		})
 	}
 	all.Wait()
-	return out.rate(long, batch), out.clean()
+	return out
 }

@@ -25,12 +25,14 @@ import (
 type options struct {
 	bnctl    string // the program
 	networks string
+	parts    string
 	device   int           // the core of the device; -1: any
 	overload time.Duration // at twice the capacity
 	capacity float64       // images a second, if it is known
 	turn     time.Duration // of a rate
 	rounds   int
 	peers    bool
+	with     string // more flags of bnctl serve
 	models   string // folder with NAME.onnx and NAME.pth, for peers
 	modules  string // NODE_PATH
 	python   string
@@ -40,11 +42,14 @@ func main() {
 	var o options
 	flag.StringVar(&o.bnctl, "bnctl", "bin/bnctl", "the program to measure")
 	flag.StringVar(&o.networks, "networks", "resnet20,resnet50,mobilenetv2", "names of the zoo")
+	flag.StringVar(&o.parts, "parts", "single,saturated,half,twice", "what is measured: one request in flight, "+
+		"the capacity, half of it, twice")
 	flag.IntVar(&o.device, "device", -1, "the core of the device; -1: any")
 	flag.DurationVar(&o.overload, "overload", time.Minute, "how long twice the capacity is asked for")
-	flag.Float64Var(&o.capacity, "capacity", 0, "images a second: only twice that is asked for; 0: measured")
+	flag.Float64Var(&o.capacity, "capacity", 0, "images a second, if it is known; 0: measured")
 	flag.DurationVar(&o.turn, "turn", 5*time.Second, "how long a rate is measured in a round")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each side is measured, in turn")
+	flag.StringVar(&o.with, "with", "", "more flags of bnctl serve, as \"--devices 2xcpu\"")
 	flag.BoolVar(&o.peers, "peers", false, "compare with servers of others")
 	flag.StringVar(&o.models, "models", "", "folder with the networks of scripts/peers/networks.py")
 	flag.StringVar(&o.modules, "modules", "", "folder with onnxruntime-node")

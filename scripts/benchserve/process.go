@@ -29,6 +29,7 @@ type server struct {
 func (b *bench) serve(path string, n network, heard io.Writer, more ...string) (*server, error) {
 	args := append([]string{"serve", path, "--json", "--quiet", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0",
 		"--max-batch", strconv.Itoa(n.batch)}, more...)
+	args = append(args, strings.Fields(b.with)...)
 	s, line, err := b.start(heard, nil, b.bnctl, args...)
 	if err != nil {
 		return nil, err

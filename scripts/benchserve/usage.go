@@ -14,6 +14,7 @@ type usage struct {
 	when                time.Time
 	device, front, load time.Duration
 	kept                time.Duration // how long the devices waited for a core that others had
+	stolen, unused      time.Duration // by other machines of the same host, and by nobody, of all cores
 }
 
 // use returns what the devices and the front of s have used so far, and this process.
@@ -22,6 +23,7 @@ func (s *server) use() usage {
 	u := usage{when: time.Now()}
 	u.front, _ = computed(all[0])
 	u.load, _ = computed(os.Getpid())
+	u.stolen, u.unused = machine()
 	for _, p := range all[1:] {
 		device, kept := computed(p)
 		u.device, u.kept = u.device+device, u.kept+kept
@@ -34,9 +36,9 @@ func (u usage) since(before usage) string {
 	part := func(now, was time.Duration) float64 {
 		return 100 * (now - was).Seconds() / u.when.Sub(before.when).Seconds()
 	}
-	return fmt.Sprintf("device %.0f %% and %.0f waiting for it, front %.0f, load %.0f of a core",
+	return fmt.Sprintf("device %.0f %% of a core and %.0f waiting for it, front %.0f, load %.0f, others %.1f",
 		part(u.device, before.device), part(u.kept, before.kept), part(u.front, before.front),
-		part(u.load, before.load))
+		part(u.load, before.load), part(u.stolen, before.stolen))
 }
 
 // each says how long the front and the load have computed since before for one
@@ -45,6 +47,31 @@ func (u usage) each(before usage, requests int) string {
 	part := func(now, was time.Duration) float64 { return us(now-was) / float64(requests) }
 	return fmt.Sprintf("front %.0f us, load %.0f us of processor time", part(u.front, before.front),
 		part(u.load, before.load))
+}
+
+// of says what one of so many requests has cost since before, and what part of
+// all cores' time went elsewhere.
+func (u usage) of(before usage, requests int) string {
+	return fmt.Sprintf("device %.0f us, %s; nobody had %.2f of a core, other machines %.2f",
+		us(u.device-before.device)/float64(requests), u.each(before, requests),
+		(u.unused-before.unused).Seconds()/u.when.Sub(before.when).Seconds(),
+		(u.stolen-before.stolen).Seconds()/u.when.Sub(before.when).Seconds())
+}
+
+// machine returns how long other machines of the host had the cores of this one
+// while it wanted them, and how long nothing ran on them.
+func machine() (stolen, unused time.Duration) {
+	text, _ := os.ReadFile("/proc/stat")
+	first, _, _ := strings.Cut(string(text), "\n")
+	fields := strings.Fields(first)
+	if len(fields) < 9 {
+		return 0, 0
+	}
+	ticks := func(i int) time.Duration {
+		n, _ := strconv.ParseInt(fields[i], 10, 64)
+		return time.Duration(n) * 10 * time.Millisecond // proc(5): hundredths of a second
+	}
+	return ticks(8), ticks(4) + ticks(5)
 }
 
 // computed returns how long the threads of a process have been on a core, and

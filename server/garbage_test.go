@@ -1,0 +1,28 @@
+package server
+
+import (
+	"runtime"
+	"runtime/debug"
+	heap "runtime/metrics"
+	"testing"
+)
+
+// Garbage is collected when there is as much as the options say, whatever is held.
+func TestGarbageIsBounded(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	held := make([]byte, 128<<20) // as weights are
+	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
+	o.Garbage = 8 << 20
+	s, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	is := []heap.Sample{{Name: "/gc/heap/goal:bytes"}, {Name: "/gc/heap/live:bytes"}}
+	heap.Read(is)
+	goal, live := is[0].Value.Uint64(), is[1].Value.Uint64()
+	if most := live + uint64(2*o.Garbage); live < uint64(len(held)) || goal > most {
+		t.Errorf("with %d MiB held, Go collects at %d", live>>20, goal>>20)
+	}
+	runtime.KeepAlive(held)
+}

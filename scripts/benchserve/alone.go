@@ -61,14 +61,18 @@ func (b *bench) halfLoaded(rate float64, single time.Duration, w way, want []byt
 	used := s.use().since(before)
 	slices.SortFunc(all, func(x, y *outcome) int { return cmp.Compare(x.quantile(0.99), y.quantile(0.99)) })
 	half, each := all[len(all)/2], ""
+	var calm []time.Duration
 	for _, o := range all {
 		each += " " + ms(o.quantile(0.99))
+		calm = append(calm, o.calm...)
 	}
-	p99 := half.quantile(0.99)
+	slices.Sort(calm)
+	p99, alone := half.quantile(0.99), quantile(calm, 0.99)
 	say("half of that, HTTP",
 		fmt.Sprintf("p50 %s, p99 %s, p99.9 %s ms", ms(half.quantile(0.5)), ms(p99), ms(half.quantile(0.999))),
-		fmt.Sprintf("p99 is %.1f of one in flight (all turns:%s); %s; %s", float64(p99)/float64(single), each,
-			half, used))
+		fmt.Sprintf("p99 is %.1f of one in flight (all turns:%s); %.1f (%s ms) of %d with all cores here; "+
+			"%s; %s",
+			float64(p99)/float64(single), each, float64(alone)/float64(single), ms(alone), len(calm), half, used))
 }
 
 // saturated asks for more than there can be, in turns with bnctl bench.

@@ -13,6 +13,7 @@ type outcome struct {
 	mu     sync.Mutex
 	took   []time.Duration // of what was answered, from when it should have been sent; sorted at the end
 	ended  []time.Duration // since the beginning, when it was answered
+	calm   []time.Duration // took, of requests in whose time this machine had its cores; sorted
 	busy   int
 	wrong  int // answered with other bits
 	failed int // neither answered nor refused because of the load
@@ -28,6 +29,8 @@ func load(a asker, want []byte, rate float64, long time.Duration, s *server, fir
 	began := time.Now()
 	ends := make(chan struct{})
 	all.Go(func() { out.watch(s, ends) })
+	robbed := make(chan []theft, 1)
+	go func() { robbed <- thefts(began, ends) }()
 	for range first {
 		all.Go(func() { out.ask(a, want, began, 0) })
 	}
@@ -40,7 +43,9 @@ func load(a asker, want []byte, rate float64, long time.Duration, s *server, fir
 	}
 	close(ends)
 	all.Wait()
+	out.calm = calm(out.took, out.ended, <-robbed)
 	slices.Sort(out.took)
+	slices.Sort(out.calm)
 	return out
 }
 
@@ -90,9 +95,11 @@ func (o *outcome) rate(long time.Duration, batch int) float64 {
 }
 
 // quantile returns the time in which a part of what was answered was.
-func (o *outcome) quantile(part float64) time.Duration {
-	if len(o.took) == 0 {
+func (o *outcome) quantile(part float64) time.Duration { return quantile(o.took, part) }
+
+func quantile(sorted []time.Duration, part float64) time.Duration {
+	if len(sorted) == 0 {
 		return 0
 	}
-	return o.took[min(len(o.took)-1, int(part*float64(len(o.took))))]
+	return sorted[min(len(sorted)-1, int(part*float64(len(sorted))))]
 }

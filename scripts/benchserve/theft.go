@@ -1,0 +1,46 @@
+package main
+
+import "time"
+
+// theft is a time, since the beginning of a load, in which other machines of the
+// same host had cores of this one: what was asked then says little of the server.
+type theft struct{ from, to time.Duration }
+
+// glance is how often it is looked for. Linux counts it in hundredths of a second.
+const glance = 50 * time.Millisecond
+
+// thefts looks until ends is closed. What waits when the cores come back is late
+// too: a theft lasts for a glance longer.
+func thefts(began time.Time, ends chan struct{}) (all []theft) {
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
+	stolen, _ := machine()
+	for at := time.Duration(0); ; {
+		select {
+		case <-tick.C:
+		case <-ends:
+			return all
+		}
+		now, _ := machine()
+		since := time.Since(began)
+		if now > stolen {
+			all = append(all, theft{at, since + glance})
+		}
+		stolen, at = now, since
+	}
+}
+
+// calm returns what of the answers took place between thefts. Each ended at a
+// time since the beginning, and took so long.
+func calm(took, ended []time.Duration, thefts []theft) (rest []time.Duration) {
+	for i, d := range took {
+		hit := false
+		for _, t := range thefts {
+			hit = hit || ended[i] > t.from && ended[i]-d < t.to
+		}
+		if !hit {
+			rest = append(rest, d)
+		}
+	}
+	return rest
+}

@@ -98,7 +98,7 @@ func TestHeaderThatIsTooLong(t *testing.T) {
 // all sizes; after an error there is neither sum nor file.
 func TestWriteSummed(t *testing.T) {
 	for _, sizes := range [][]int{nil, {0}, {1}, {sumPiece}, {sumPiece - 1, 1, 1}, {7, 3*sumPiece + 5, 9},
-		{9 * sumPiece}} {
+		{9 * sumPiece}, {(2*sumPieces + 1) * sumPiece}} {
 		path := filepath.Join(t.TempDir(), "file")
 		var want []byte
 		sum, err := WriteSummed(path, func(w io.Writer) error {

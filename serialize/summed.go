@@ -20,15 +20,17 @@ func WriteSummed(path string, write func(io.Writer) error) (string, error) {
 	return hex.EncodeToString(sum), nil
 }
 
-// A piece is what is copied and summed at a time; of so many one is being filled.
+// A piece is what is copied and summed at a time. There are as many at most as a large
+// tensor fills: it is summed while the next one is read and checked.
 const (
 	sumPiece  = 256 << 10
-	sumPieces = 4
+	sumPieces = 64
 )
 
 // summer sums what is written to it in a goroutine of its own, which ends with end.
 type summer struct {
 	piece []byte // being filled
+	made  int    // pieces
 	full  chan []byte
 	empty chan []byte
 	done  chan hash.Hash
@@ -37,9 +39,6 @@ type summer struct {
 func newSummer() *summer {
 	s := &summer{full: make(chan []byte, sumPieces), empty: make(chan []byte, sumPieces),
 		done: make(chan hash.Hash)}
-	for range sumPieces {
-		s.empty <- make([]byte, 0, sumPiece)
-	}
 	go func() {
 		h := sha256.New()
 		for piece := range s.full {
@@ -55,7 +54,7 @@ func newSummer() *summer {
 func (s *summer) Write(p []byte) (int, error) {
 	for left := p; len(left) > 0; {
 		if s.piece == nil {
-			s.piece = <-s.empty
+			s.piece = s.next()
 		}
 		n := min(len(left), sumPiece-len(s.piece))
 		s.piece = append(s.piece, left[:n]...)
@@ -66,6 +65,15 @@ func (s *summer) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
+}
+
+// next returns an empty piece, a new one as long as there are few.
+func (s *summer) next() []byte {
+	if len(s.empty) == 0 && s.made < sumPieces {
+		s.made++
+		return make([]byte, 0, sumPiece)
+	}
+	return <-s.empty
 }
 
 // end returns the sum of all that was written. The summer is of no use afterwards.

@@ -69,9 +69,10 @@ sweep-mpi: build ## twelve recipes on 1 to 4 ranks of 1 and 2 devices, both MPI 
 	bash scripts/mpi.sh sweep bin/bnctl
 
 .PHONY: bench-mpi
-bench-mpi: build ## what ranks cost: messages and exchanges by the microsecond, two ranks beside two devices (six minutes)
+bench-mpi: build ## what ranks cost: messages and exchanges by the microsecond, two ranks beside two devices (three minutes)
 	$(GO) test -tags mpi -c -o bin/mpi.test ./plugins/mpi
-	bash scripts/costmpi.sh bin/bnctl bin/mpi.test
+	$(GO) build -o bin/turns ./scripts/turns
+	bash scripts/costmpi.sh bin/bnctl bin/mpi.test bin/turns
 
 .PHONY: test-ptx
 test-ptx: ## the CUDA device on a machine in Go that runs PTX: all cases of the judge, lenet-bn (minutes; some are in test)

@@ -161,6 +161,7 @@ scripts/benchpeers:
 scripts/benchserve:   models serialize
 scripts/kerneltable:  plugins/gpu
 scripts/network:      bn graph models parallel
+scripts/turns:
 scripts/mutate:
 `
 

@@ -58,11 +58,15 @@ func (s *session) placeParts(c *call, heads []tensor.Tensor) ([]tensor.Tensor, e
 	if s.group.Alone() || s.group.Exchange == nil {
 		return nil, errAlone
 	}
-	held := int64(len(s.group.Replicas[s.group.Rank]))
-	if n := wire.Bytes(heads); n > c.limits.all*held {
-		return nil, fmt.Errorf("an exchange of %d bytes, at most %d can be", n, c.limits.all*held)
+	most := c.limits.all * int64(len(s.group.Replicas[s.group.Rank]))
+	n := wire.Bytes(heads)
+	if n > most-c.parts {
+		return nil, fmt.Errorf("an exchange of %d bytes after %d in the same run, at most %d can be in all",
+			n, c.parts, most)
 	}
-	return s.arena.Place(heads), nil
+	c.parts += n
+	c.room = s.answers.take()
+	return c.room.parts.Place(heads), nil
 }
 
 var errAlone = errors.New("the device exchanges although it has no group to exchange with")
@@ -70,6 +74,9 @@ var errAlone = errors.New("the device exchanges although it has no group to exch
 // checkMet reports whether a run that ended well has met the others, if it had
 // to: a plugin that does not know Join.leaves may take itself to be alone.
 func (s *session) checkMet(c *call, m *pb.Message) error {
+	if n := c.due.Load(); n > 0 {
+		return fmt.Errorf("%s comes while %d exchanges are not answered", wire.Body(m), n)
+	}
 	done := m.GetOutcome() != nil && m.GetOutcome().Error == nil
 	if !done || c.met > 0 || c.limits.all == 0 || s.group.Alone() || s.group.Exchange == nil {
 		return nil
@@ -79,24 +86,31 @@ func (s *session) checkMet(c *call, m *pb.Message) error {
 		s.group.Replicas[s.group.Rank], s.group.Leaves())
 }
 
-// exchange meets the group for the device and sends it what came of it. Only
-// errors of the connection, and of what the device sent, are returned.
+// exchange comes to the group for the device, which is sent what comes of it. The
+// error is about what the device sent.
 func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts []tensor.Tensor) error {
-	tag, values, err := wire.DecodeExchange(x, parts, c.limits.value, &s.results)
+	room := c.room
+	tag, values, err := wire.DecodeExchange(x, parts, c.limits.value, &room.results)
 	if err == nil {
 		err = s.checkParts(tag, values)
 	}
 	if err != nil {
 		return err
 	}
-	err = s.group.Exchange.Start(ctx, tag, values)()
-	reduced := &pb.Reduced{Error: wire.EncodeError(err)}
-	m := &pb.Message{Call: c.body.Call, Body: &pb.Message_Reduced{Reduced: reduced}}
-	if err != nil {
-		s.arena, s.results = wire.Arena{}, wire.Arena{} // others of the group may still be at them
-		return s.conn.Send(m, nil)
-	}
-	return s.conn.Send(m, wire.Results(values))
+	c.due.Add(1)
+	wait := s.group.Exchange.Start(ctx, tag, values)
+	s.answering.Go(func() {
+		err := wait()
+		c.due.Add(-1)
+		m := &pb.Message{Call: c.body.Call, Body: &pb.Message_Reduced{Reduced: &pb.Reduced{
+			Error: wire.EncodeError(err), Lane: pb.Lane(tag.Lane), Sequence: tag.Sequence}}}
+		if s.answers.send(s.conn, m, values, err == nil) != nil {
+			s.conn.Close() // who reads finds out
+		} else if err == nil { // else others of the group may still be at the values
+			s.answers.give(room)
+		}
+	})
+	return nil
 }
 
 // checkParts reports whether the device speaks for itself: its group and the

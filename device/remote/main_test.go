@@ -42,6 +42,7 @@ var roles = map[string]func(){
 	"noparts":  func() { serve.Serve(partial{}) },
 	"deaf":     deaf,
 	"older":    func() { serve.Serve(older{}) },
+	"beside":   func() { serve.Serve(beside{}) },
 	"asleep":   func() { serve.Serve(asleep{}) },
 	"host":     host,
 	"parent":   parent,

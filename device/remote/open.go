@@ -20,6 +20,7 @@ import (
 func open(ctx context.Context, p *peer, name, id string, o device.Options) (*remoteDevice, error) {
 	in := &pb.OpenRequest{
 		Id: id, Threads: int32(o.Threads), Kernels: o.Kernels, Precision: o.Precision, Segment: p.offer(),
+		Beside: true,
 	}
 	title := name
 	if title == "" {

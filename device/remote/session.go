@@ -30,12 +30,12 @@ type session struct {
 	closing atomic.Bool
 	once    sync.Once
 
-	mu      sync.Mutex // held by the call that is under way
-	number  uint64     // of the last call
-	dead    error      // once the device is lost
-	group   device.Group
-	arena   wire.Arena // parts of exchanges
-	results wire.Arena // of them
+	mu        sync.Mutex // held by the call that is under way
+	number    uint64     // of the last call
+	dead      error      // once the device is lost
+	group     device.Group
+	answering sync.WaitGroup // for the exchanges of the call that are under way
+	answers   answers
 }
 
 // watchProcess ends the connection when the process does, so that no call
@@ -61,6 +61,9 @@ type call struct {
 	result []tensor.Tensor // types of the tensors that come back
 	limits limits          // of exchanges; zero: none may come
 	met    int             // exchanges so far
+	parts  int64           // bytes that they brought
+	due    atomic.Int32    // of which so many are not answered
+	room   *room           // for the next
 }
 
 // do makes a call and returns the answer and its tensors, which are the
@@ -124,9 +127,17 @@ func (s *session) converse(ctx context.Context, c *call) (*pb.Message, []tensor.
 }
 
 // receive answers the exchanges of a call that was sent until its answer comes.
-func (s *session) receive(ctx context.Context, c *call) (*pb.Message, []tensor.Tensor, error) {
+// It never waits for them: the device may send more, or its answer.
+func (s *session) receive(ctx context.Context, c *call) (m *pb.Message, out []tensor.Tensor, err error) {
+	ctx, end := context.WithCancel(ctx)
+	defer func() {
+		if end(); err != nil {
+			s.conn.Close() // nobody reads answers any more
+		}
+		s.answering.Wait()
+	}()
 	for {
-		m, out, err := s.conn.Recv(func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
+		m, out, err = s.conn.Recv(func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
 			return s.place(c, m, heads)
 		})
 		if err != nil {
@@ -137,7 +148,7 @@ func (s *session) receive(ctx context.Context, c *call) (*pb.Message, []tensor.T
 			return m, out, s.checkMet(c, m)
 		}
 		c.met++
-		if err := s.exchange(ctx, c, x, out); err != nil {
+		if err = s.exchange(ctx, c, x, out); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -100,6 +100,7 @@ func (s *session) run(ctx context.Context, in *pb.Run, t []tensor.Tensor) (*pb.M
 		Function: in.GetFunction(), Number: in.GetStep(), Rows: wire.Numbers[int](in.GetRows()), Inputs: t,
 		Profile: in.GetProfile(),
 	})
+	s.exchanger.settle()
 	outcome.Blocked, outcome.Took = int64(o.Blocked), int64(o.Took)
 	outcome.Nodes = wire.Numbers[int64](o.Nodes)
 	if err != nil {

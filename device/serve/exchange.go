@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
@@ -16,7 +17,7 @@ import (
 // at every other level, at the host.
 func (s *session) join(ctx context.Context, in *pb.Join) error {
 	g := wire.DecodeGroup(in)
-	g.Exchange = exchanger{s}
+	g.Exchange = &s.exchanger
 	var member *shm.Member
 	if g.Level == device.CollShm && g.Check() == nil {
 		if !g.Whole() { // the host is to be in the middle
@@ -48,41 +49,96 @@ func leave(m *shm.Member) {
 // exchanger meets the other members of a group at the host: it sends the parts
 // and takes the results in the middle of a run, on the session's connection,
 // which nobody else uses meanwhile.
-type exchanger struct{ session *session }
-
-// Start makes the whole exchange: the connection has one order.
-func (x exchanger) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
-	err := x.exchange(tag, values)
-	return func() error { return err }
+type exchanger struct {
+	session *session
+	due     []*due
 }
 
-// exchange waits for the host's answer, which comes in any case: when the
-// call is cancelled and when the group is aborted too, as an error.
-func (x exchanger) exchange(tag collective.Tag, values []collective.Reduction) error {
-	s := x.session
+// due is an exchange that the host has not answered.
+type due struct {
+	tag    collective.Tag
+	values []collective.Reduction
+	done   bool
+	err    error
+}
+
+// mostDue bounds how many there are when gradients are added: their values are the
+// host's memory, and that is enough to compute beside them.
+const mostDue = 4
+
+// Start sends the parts. The results are taken by who waits for them, or for
+// those of another exchange; at once where the host takes one at a time.
+func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
+	s, d := x.session, &due{tag: tag, values: values}
+	for tag.Lane == collective.Gradients && len(x.due) >= mostDue {
+		if err := x.await(x.due[0]); err != nil && !x.due[0].done {
+			return func() error { return err }
+		}
+	}
 	e, parts := wire.EncodeExchange(tag, values)
 	m := &pb.Message{Call: s.calls.current(), Body: &pb.Message_Exchange{Exchange: e}}
 	if err := s.conn.Send(m, parts); err != nil {
-		return err
+		return func() error { return err }
 	}
-	into := func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
-		if len(heads) == 0 {
+	x.due = append(x.due, d)
+	if s.beside {
+		return func() error { return x.await(d) }
+	}
+	err := x.await(d)
+	return func() error { return err }
+}
+
+// await waits for the host's answer, which comes in any case: when the call is
+// cancelled and when the group is aborted too, as an error.
+func (x *exchanger) await(d *due) error {
+	for !d.done {
+		if err := x.receive(); err != nil {
+			return err
+		}
+	}
+	return d.err
+}
+
+// settle waits for the answers that a device has not waited for.
+func (x *exchanger) settle() {
+	for len(x.due) > 0 && x.receive() == nil {
+	}
+}
+
+// receive takes the next answer. The error is that of the connection.
+func (x *exchanger) receive() error {
+	var d *due
+	m, results, err := x.session.conn.Recv(func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
+		if d = x.answered(m.GetReduced()); d == nil || len(heads) == 0 {
 			return nil, nil
 		}
-		return wire.Results(values), nil
-	}
-	m, results, err := s.conn.Recv(into)
-	if err != nil {
-		return err
-	}
-	r := m.GetReduced()
+		return wire.Results(d.values), nil
+	})
 	switch {
-	case r == nil:
-		return fmt.Errorf("exchange %s: the host answers with %s", tag.Name, wire.Body(m))
-	case r.Error != nil:
-		return wire.DecodeError("", "exchange "+tag.Name, r.Error)
-	case len(results) != len(values):
-		return fmt.Errorf("exchange %s: %d results for %d values", tag.Name, len(results), len(values))
+	case err != nil:
+		return err
+	case d == nil:
+		return fmt.Errorf("the host answers none of %d exchanges, but with %s", len(x.due), wire.Body(m))
+	}
+	x.due = slices.DeleteFunc(x.due, func(o *due) bool { return o == d })
+	d.done = true
+	switch e := m.GetReduced().Error; {
+	case e != nil:
+		d.err = wire.DecodeError("", "exchange "+d.tag.Name, e)
+	case len(results) != len(d.values):
+		d.err = fmt.Errorf("exchange %s: %d results for %d values", d.tag.Name, len(results), len(d.values))
+	}
+	return nil
+}
+
+// answered returns the exchange of an answer: the only one, or that of its lane
+// and sequence; nil if it answers none.
+func (x *exchanger) answered(r *pb.Reduced) *due {
+	for _, d := range x.due {
+		is := collective.Lane(r.GetLane()) == d.tag.Lane && r.GetSequence() == d.tag.Sequence
+		if r != nil && (is || !x.session.beside) {
+			return d
+		}
 	}
 	return nil
 }

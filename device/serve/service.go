@@ -23,6 +23,7 @@ type service struct {
 	mu     sync.Mutex
 	device device.Device // nil before Open and after Close
 	opened bool
+	beside bool   // the host takes exchanges beside each other
 	shared shared // of level shm/1, from Open to Session
 	calls  calls
 }
@@ -58,7 +59,7 @@ func (s *service) Open(ctx context.Context, in *pb.OpenRequest) (*pb.OpenReply, 
 	if err != nil {
 		return &pb.OpenReply{Error: wire.EncodeError(err)}, nil
 	}
-	s.device, s.opened = d, true
+	s.device, s.opened, s.beside = d, true, in.GetBeside()
 	out := &pb.OpenReply{Level: device.Stream, Parts: true, Ahead: true}
 	if in.GetSegment() != nil {
 		if s.shared, err = newShared(in.GetSegment()); err != nil {
@@ -79,7 +80,7 @@ func levels() []string { return []string{device.CollShm, device.Shm, device.Stre
 // Session serves the open device until the host ends the stream.
 func (s *service) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message]) error {
 	s.mu.Lock()
-	d, memory := s.device, s.shared
+	d, memory, beside := s.device, s.shared, s.beside
 	s.shared = shared{}
 	s.mu.Unlock()
 	if d == nil {
@@ -90,7 +91,9 @@ func (s *service) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message
 		return status.Error(codes.Internal, err.Error())
 	}
 	defer conn.Close()
-	err = newSession(stream.Context(), d, conn, &s.calls).serve()
+	session := newSession(stream.Context(), d, conn, &s.calls)
+	session.beside = beside
+	err = session.serve()
 	s.close()
 	return err
 }

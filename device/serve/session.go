@@ -23,10 +23,14 @@ type session struct {
 	last        uint32 // number of the last executable loaded
 	arena       wire.Arena
 	member      *shm.Member // of the present group, at level coll.shm/1; else nil
+	exchanger   exchanger   // of groups that meet at the host
+	beside      bool        // the host takes exchanges beside each other
 }
 
 func newSession(ctx context.Context, d device.Device, c wire.Conn, k *calls) *session {
-	return &session{ctx: ctx, device: d, conn: c, calls: k, executables: map[uint32]device.Executable{}}
+	s := &session{ctx: ctx, device: d, conn: c, calls: k, executables: map[uint32]device.Executable{}}
+	s.exchanger.session = s
+	return s
 }
 
 // serve returns nil when the host has ended the session.

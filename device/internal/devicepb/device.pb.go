@@ -1137,7 +1137,12 @@ type OpenRequest struct {
 	// "f32" (or empty), or another of DeviceInfo.precisions.
 	Precision string `protobuf:"bytes,4,opt,name=precision,proto3" json:"precision,omitempty"`
 	// Shared memory for level shm/1; absent if bnctl has none.
-	Segment       *Segment `protobuf:"bytes,5,opt,name=segment,proto3" json:"segment,omitempty"`
+	Segment *Segment `protobuf:"bytes,5,opt,name=segment,proto3" json:"segment,omitempty"`
+	// Whether the plugin may send an Exchange while others of the run are not
+	// answered: so a device computes while its gradients are summed. Answers come
+	// in any order. The plugin sends Outcome when all have come, and need not read
+	// before it waits for one.
+	Beside        bool `protobuf:"varint,6,opt,name=beside,proto3" json:"beside,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1205,6 +1210,13 @@ func (x *OpenRequest) GetSegment() *Segment {
 		return x.Segment
 	}
 	return nil
+}
+
+func (x *OpenRequest) GetBeside() bool {
+	if x != nil {
+		return x.Beside
+	}
+	return false
 }
 
 // Segment is memory that bnctl and the plugin share, as an open file.
@@ -3288,7 +3300,11 @@ func (x *Part) GetAbsent() bool {
 type Reduced struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What went wrong: then the run ends with this error. ABORTED if the group ended.
-	Error         *Error `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	Error *Error `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	// Tag.lane of the exchange that is answered.
+	Lane Lane `protobuf:"varint,2,opt,name=lane,proto3,enum=bnctl.device.v1.Lane" json:"lane,omitempty"`
+	// Its Tag.sequence.
+	Sequence      uint64 `protobuf:"varint,3,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3328,6 +3344,20 @@ func (x *Reduced) GetError() *Error {
 		return x.Error
 	}
 	return nil
+}
+
+func (x *Reduced) GetLane() Lane {
+	if x != nil {
+		return x.Lane
+	}
+	return Lane_LANE_MOMENTS
+}
+
+func (x *Reduced) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
 }
 
 // Program is functions over one table of state.
@@ -4106,13 +4136,14 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	" \x03(\tR\x06levels\x12\x1e\n" +
 	"\n" +
 	"precisions\x18\v \x03(\tR\n" +
-	"precisions\"\xa3\x01\n" +
+	"precisions\"\xbb\x01\n" +
 	"\vOpenRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\athreads\x18\x02 \x01(\x05R\athreads\x12\x18\n" +
 	"\akernels\x18\x03 \x01(\tR\akernels\x12\x1c\n" +
 	"\tprecision\x18\x04 \x01(\tR\tprecision\x122\n" +
-	"\asegment\x18\x05 \x01(\v2\x18.bnctl.device.v1.SegmentR\asegment\"G\n" +
+	"\asegment\x18\x05 \x01(\v2\x18.bnctl.device.v1.SegmentR\asegment\x12\x16\n" +
+	"\x06beside\x18\x06 \x01(\bR\x06beside\"G\n" +
 	"\aSegment\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\x05R\x04file\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x12\n" +
@@ -4257,9 +4288,11 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\x04Part\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\x05R\x02to\x12\x16\n" +
-	"\x06absent\x18\x03 \x01(\bR\x06absent\"7\n" +
+	"\x06absent\x18\x03 \x01(\bR\x06absent\"~\n" +
 	"\aReduced\x12,\n" +
-	"\x05error\x18\x01 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\"\x84\x01\n" +
+	"\x05error\x18\x01 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\x12)\n" +
+	"\x04lane\x18\x02 \x01(\x0e2\x15.bnctl.device.v1.LaneR\x04lane\x12\x1a\n" +
+	"\bsequence\x18\x03 \x01(\x04R\bsequence\"\x84\x01\n" +
 	"\aProgram\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
 	"\x05state\x18\x02 \x03(\v2\x16.bnctl.device.v1.StateR\x05state\x127\n" +
@@ -4561,36 +4594,37 @@ var file_bnctl_device_v1_device_proto_depIdxs = []int32{
 	40, // 38: bnctl.device.v1.Value.parts:type_name -> bnctl.device.v1.Part
 	21, // 39: bnctl.device.v1.Value.result:type_name -> bnctl.device.v1.Tensor
 	18, // 40: bnctl.device.v1.Reduced.error:type_name -> bnctl.device.v1.Error
-	43, // 41: bnctl.device.v1.Program.state:type_name -> bnctl.device.v1.State
-	44, // 42: bnctl.device.v1.Program.functions:type_name -> bnctl.device.v1.Function
-	21, // 43: bnctl.device.v1.State.type:type_name -> bnctl.device.v1.Tensor
-	45, // 44: bnctl.device.v1.Function.values:type_name -> bnctl.device.v1.Variable
-	46, // 45: bnctl.device.v1.Function.nodes:type_name -> bnctl.device.v1.Node
-	50, // 46: bnctl.device.v1.Function.outputs:type_name -> bnctl.device.v1.Output
-	51, // 47: bnctl.device.v1.Function.updates:type_name -> bnctl.device.v1.Update
-	4,  // 48: bnctl.device.v1.Variable.relation:type_name -> bnctl.device.v1.Relation
-	21, // 49: bnctl.device.v1.Variable.type:type_name -> bnctl.device.v1.Tensor
-	5,  // 50: bnctl.device.v1.Node.op:type_name -> bnctl.device.v1.Op
-	47, // 51: bnctl.device.v1.Node.attributes:type_name -> bnctl.device.v1.Attribute
-	48, // 52: bnctl.device.v1.Attribute.ints:type_name -> bnctl.device.v1.Ints
-	49, // 53: bnctl.device.v1.Attribute.floats:type_name -> bnctl.device.v1.Floats
-	6,  // 54: bnctl.device.v1.Device.Describe:input_type -> bnctl.device.v1.DescribeRequest
-	8,  // 55: bnctl.device.v1.Device.List:input_type -> bnctl.device.v1.ListRequest
-	11, // 56: bnctl.device.v1.Device.Open:input_type -> bnctl.device.v1.OpenRequest
-	20, // 57: bnctl.device.v1.Device.Session:input_type -> bnctl.device.v1.Message
-	14, // 58: bnctl.device.v1.Device.Cancel:input_type -> bnctl.device.v1.CancelRequest
-	16, // 59: bnctl.device.v1.Device.Close:input_type -> bnctl.device.v1.CloseRequest
-	7,  // 60: bnctl.device.v1.Device.Describe:output_type -> bnctl.device.v1.PluginInfo
-	9,  // 61: bnctl.device.v1.Device.List:output_type -> bnctl.device.v1.Devices
-	13, // 62: bnctl.device.v1.Device.Open:output_type -> bnctl.device.v1.OpenReply
-	20, // 63: bnctl.device.v1.Device.Session:output_type -> bnctl.device.v1.Message
-	15, // 64: bnctl.device.v1.Device.Cancel:output_type -> bnctl.device.v1.CancelReply
-	17, // 65: bnctl.device.v1.Device.Close:output_type -> bnctl.device.v1.CloseReply
-	60, // [60:66] is the sub-list for method output_type
-	54, // [54:60] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	2,  // 41: bnctl.device.v1.Reduced.lane:type_name -> bnctl.device.v1.Lane
+	43, // 42: bnctl.device.v1.Program.state:type_name -> bnctl.device.v1.State
+	44, // 43: bnctl.device.v1.Program.functions:type_name -> bnctl.device.v1.Function
+	21, // 44: bnctl.device.v1.State.type:type_name -> bnctl.device.v1.Tensor
+	45, // 45: bnctl.device.v1.Function.values:type_name -> bnctl.device.v1.Variable
+	46, // 46: bnctl.device.v1.Function.nodes:type_name -> bnctl.device.v1.Node
+	50, // 47: bnctl.device.v1.Function.outputs:type_name -> bnctl.device.v1.Output
+	51, // 48: bnctl.device.v1.Function.updates:type_name -> bnctl.device.v1.Update
+	4,  // 49: bnctl.device.v1.Variable.relation:type_name -> bnctl.device.v1.Relation
+	21, // 50: bnctl.device.v1.Variable.type:type_name -> bnctl.device.v1.Tensor
+	5,  // 51: bnctl.device.v1.Node.op:type_name -> bnctl.device.v1.Op
+	47, // 52: bnctl.device.v1.Node.attributes:type_name -> bnctl.device.v1.Attribute
+	48, // 53: bnctl.device.v1.Attribute.ints:type_name -> bnctl.device.v1.Ints
+	49, // 54: bnctl.device.v1.Attribute.floats:type_name -> bnctl.device.v1.Floats
+	6,  // 55: bnctl.device.v1.Device.Describe:input_type -> bnctl.device.v1.DescribeRequest
+	8,  // 56: bnctl.device.v1.Device.List:input_type -> bnctl.device.v1.ListRequest
+	11, // 57: bnctl.device.v1.Device.Open:input_type -> bnctl.device.v1.OpenRequest
+	20, // 58: bnctl.device.v1.Device.Session:input_type -> bnctl.device.v1.Message
+	14, // 59: bnctl.device.v1.Device.Cancel:input_type -> bnctl.device.v1.CancelRequest
+	16, // 60: bnctl.device.v1.Device.Close:input_type -> bnctl.device.v1.CloseRequest
+	7,  // 61: bnctl.device.v1.Device.Describe:output_type -> bnctl.device.v1.PluginInfo
+	9,  // 62: bnctl.device.v1.Device.List:output_type -> bnctl.device.v1.Devices
+	13, // 63: bnctl.device.v1.Device.Open:output_type -> bnctl.device.v1.OpenReply
+	20, // 64: bnctl.device.v1.Device.Session:output_type -> bnctl.device.v1.Message
+	15, // 65: bnctl.device.v1.Device.Cancel:output_type -> bnctl.device.v1.CancelReply
+	17, // 66: bnctl.device.v1.Device.Close:output_type -> bnctl.device.v1.CloseReply
+	61, // [61:67] is the sub-list for method output_type
+	55, // [55:61] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_bnctl_device_v1_device_proto_init() }

@@ -77,7 +77,8 @@ type DeviceClient interface {
 	// a Write follow others that are not answered yet; answers come in the order
 	// of the calls, and Cancel of one of them ends those before it too. Only
 	// during Run, and only where the device is not alone (Join.leaves), the plugin
-	// may send Exchange before, each of which bnctl answers with Reduced.
+	// may send Exchange before, each of which bnctl answers with Reduced. It waits
+	// for the answer before it sends the next message, unless OpenRequest.beside.
 	Session(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[Message, Message], error)
 	// Cancel asks that a call of the session end soon. The call is answered as
 	// any other, with an error of kind CANCELED if it was not done.
@@ -178,7 +179,8 @@ type DeviceServer interface {
 	// a Write follow others that are not answered yet; answers come in the order
 	// of the calls, and Cancel of one of them ends those before it too. Only
 	// during Run, and only where the device is not alone (Join.leaves), the plugin
-	// may send Exchange before, each of which bnctl answers with Reduced.
+	// may send Exchange before, each of which bnctl answers with Reduced. It waits
+	// for the answer before it sends the next message, unless OpenRequest.beside.
 	Session(grpc.BidiStreamingServer[Message, Message]) error
 	// Cancel asks that a call of the session end soon. The call is answered as
 	// any other, with an error of kind CANCELED if it was not done.

@@ -14,7 +14,7 @@
 //   lane     uint8   of a MESSAGE, PART or AWAIT: 0 or 1
 //   (0)      uint16
 //   peer     uint32  whom it goes to, or comes from; who has LEFT; who is AWAITed
-//   length   uint64  of the content, in bytes: at most 1048576
+//   length   uint64  of the content, in bytes: at most 262144
 // A message that is longer comes as PARTs, of which the last is a MESSAGE.
 // bnctl sends PART, MESSAGE, AWAIT, ABORT (the content is why, in UTF-8) and
 // LEAVE. The plugin sends PART, MESSAGE, ENDED (why) when the fabric is of no use
@@ -24,6 +24,7 @@
 // AWAIT says that bnctl can go no further until the next MESSAGE of a peer in a
 // lane has come. Its content is how many came before, uint64. A plugin that has
 // to look for messages looks often from then on, and seldom while none is awaited.
+// While it waits in lane 1 alone the devices compute, most likely.
 //
 // PARTs and MESSAGEs to a rank in a lane arrive in their order, each once. The
 // plugin reads frames at any time: what cannot be sent yet it keeps. ABORT ends

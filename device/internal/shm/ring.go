@@ -112,7 +112,8 @@ func (r *ring) show() {
 	}
 }
 
-// take copies at least one byte into p, waiting for it.
+// take copies at least one byte into p, waiting for it, and at most a piece:
+// the other side may go on then, and what is longer Go copies past the caches.
 func (r *ring) take(p []byte) (int, error) {
 	if r.written.Load() == r.pos {
 		if err := r.await(); err != nil {
@@ -123,7 +124,7 @@ func (r *ring) take(p []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := copy(p, r.window(have))
+	n := copy(p, r.window(min(have, pieceBytes)))
 	r.pos += uint64(n)
 	r.read.Store(r.pos)
 	r.space.ring()

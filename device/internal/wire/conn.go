@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Conn moves the messages of a session. It is used by one goroutine at a
-// time, but for Close, which ends a Send or Recv that is under way.
+// Conn moves the messages of a session. One goroutine at a time sends, one
+// receives; any may Close it, which ends a Send or Recv that is under way.
 type Conn interface {
 	// Send sends m with the tensors; their bytes may be overwritten when it returns.
 	Send(m *pb.Message, tensors []tensor.Tensor) error

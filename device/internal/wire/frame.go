@@ -22,7 +22,7 @@ const (
 
 // MaxFrame bounds the content of a frame, in bytes: messages that are longer
 // come in parts, so that lanes take turns.
-const MaxFrame = 1 << 20
+const MaxFrame = 256 << 10
 
 // Frame is one of them.
 type Frame struct {

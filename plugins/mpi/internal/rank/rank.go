@@ -16,6 +16,9 @@ const (
 
 const lanes = 2
 
+// moments is the lane that devices stand still for.
+const moments = 0
+
 // rank moves messages. One thread does all of it: it carries out the orders of
 // the host, looks at what is under way, naps, and looks again.
 type rank struct {
@@ -35,7 +38,7 @@ type rank struct {
 	departed int             // how many have left
 	over     bool            // there is nothing more to do
 	told     bool            // the host knows of the end
-	awaited  int             // routes whose next message the host waits for
+	awaited  [lanes]int      // routes whose next message the host waits for
 }
 
 // route is the parts that go to or come from a peer in a lane.
@@ -86,7 +89,7 @@ func (r *rank) Await(from int, lane uint8, got uint64) {
 	}
 	if i := &r.in[lanes*from+int(lane)]; got == i.got && !i.awaited {
 		i.awaited = true
-		r.awaited++
+		r.awaited[lane]++
 	}
 }
 

@@ -139,7 +139,7 @@ func (r *rank) deliver() (happened bool, err error) {
 			o.going, happened = o.going[1:], true
 			more := p.tag%2 == 1
 			if !more {
-				r.arrived(o)
+				r.arrived(o, i%lanes)
 			}
 			r.host.Message(i/lanes, uint8(i%lanes), p.content, more)
 			r.free = append(r.free, p.content)
@@ -154,11 +154,11 @@ func (r *rank) deliver() (happened bool, err error) {
 }
 
 // arrived counts a message that is complete.
-func (r *rank) arrived(o *route) {
+func (r *rank) arrived(o *route, lane int) {
 	o.got++
 	if o.awaited {
 		o.awaited = false
-		r.awaited--
+		r.awaited[lane]--
 	}
 }
 
@@ -224,18 +224,24 @@ const (
 	late     = 250 * time.Microsecond
 	longest  = 5 * time.Millisecond
 	share    = 3
+	// beside bounds a nap while gradients alone are waited for: devices compute, most
+	// likely, and a nap takes 20 microseconds from them.
+	beside = time.Millisecond
 )
 
 // rest returns how long the thread naps, after a time in which nothing has
 // happened: devices compute while ranks wait.
 func (r *rank) rest(idle time.Duration) time.Duration {
+	most := late
 	switch {
-	case r.awaited == 0 && !r.busy() && !r.receives():
+	case r.awaited == [lanes]int{} && !r.busy() && !r.receives():
 		return longest
 	case idle < awake:
 		return 0
+	case r.awaited[moments] == 0:
+		most = beside
 	}
-	return min(max(idle*min(idle, soon)/(share*soon), shortest), late)
+	return min(max(idle*min(idle, soon)/(share*soon), shortest), most)
 }
 
 var _ serve.Station = (*rank)(nil)

@@ -1,0 +1,49 @@
+package remote
+
+import (
+	"sync"
+
+	"github.com/bnctl/bnctl/collective"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/wire"
+)
+
+// answers is how a session answers the exchanges of a run: one after the other,
+// as they are done.
+type answers struct {
+	sending sync.Mutex
+	mu      sync.Mutex
+	free    []*room
+}
+
+// room is memory for the values of one exchange.
+type room struct{ parts, results wire.Arena }
+
+// take returns memory that no exchange uses.
+func (a *answers) take() *room {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.free) == 0 {
+		return &room{}
+	}
+	last := len(a.free) - 1
+	r := a.free[last]
+	a.free = a.free[:last]
+	return r
+}
+
+func (a *answers) give(r *room) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.free = append(a.free, r)
+}
+
+// send sends an answer, with the results if there are any.
+func (a *answers) send(conn wire.Conn, m *pb.Message, values []collective.Reduction, there bool) error {
+	a.sending.Lock()
+	defer a.sending.Unlock()
+	if !there {
+		return conn.Send(m, nil)
+	}
+	return conn.Send(m, wire.Results(values))
+}

@@ -1,0 +1,89 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// job is a run of bnctl.
+type job struct {
+	command *exec.Cmd
+	events  chan time.Time // one for each step that it has done; closed at its end
+
+	steps   []float64 // milliseconds
+	medians []float64 // of each turn's steps
+	took    times     // seconds of a core
+}
+
+// start starts a command.
+func start(words []string) (*job, error) {
+	j := &job{command: exec.Command(words[0], words[1:]...), events: make(chan time.Time, 1000), took: times{}}
+	j.command.Stderr = os.Stderr
+	out, err := j.command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := j.command.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(j.events)
+		for s := bufio.NewScanner(out); s.Scan(); {
+			if strings.HasPrefix(s.Text(), `{"event":"step"`) {
+				j.events <- time.Now()
+			}
+		}
+	}()
+	return j, nil
+}
+
+// turn lets the job run for so many steps, and one before them.
+func (j *job) turn(steps int) error {
+	j.signal(syscall.SIGCONT)
+	defer j.signal(syscall.SIGSTOP)
+	for len(j.events) > 0 { // it was stopped before they were counted
+		<-j.events
+	}
+	var turn []float64
+	began, ok := <-j.events
+	before := j.times()
+	for last := began; ok && len(turn) < steps; {
+		var t time.Time
+		if t, ok = <-j.events; ok {
+			turn = append(turn, float64(t.Sub(last).Microseconds())/1e3)
+			last = t
+		}
+	}
+	if !ok {
+		return errors.New("it has ended before its turns")
+	}
+	j.steps, j.medians = append(j.steps, turn...), append(j.medians, median(turn))
+	j.took = j.took.plus(before, j.times())
+	return nil
+}
+
+// signal sends a signal to all processes of the job, but not to its launcher, which
+// does nothing meanwhile.
+func (j *job) signal(s syscall.Signal) {
+	for _, p := range tree(j.command.Process.Pid) {
+		if kind(p) != "" {
+			_ = syscall.Kill(p, s) // which may be gone
+		}
+	}
+}
+
+// end ends the job.
+func (j *job) end() {
+	all := tree(j.command.Process.Pid)
+	for _, p := range all {
+		_ = syscall.Kill(p, syscall.SIGKILL)
+	}
+	_ = j.command.Wait()
+}

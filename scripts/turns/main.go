@@ -1,0 +1,97 @@
+//go:build linux
+
+// Command turns measures what a step takes in several runs of bnctl by turns:
+//
+//	go run ./scripts/turns [-turns 8] [-steps 4] COMMAND -- COMMAND...
+//
+// All commands are started; then each runs for a few steps, again and again, while
+// the others are stopped (SIGSTOP). So a machine whose speed changes by the
+// second is as fast for one as for the other. They have to print step events
+// (train --json --log-every 1), and to make steps enough. It prints the median
+// step of each in milliseconds; how fast it is beside the first, the median over
+// the turns; the half of both that is in the middle; and the time of a core that
+// a process of each kind took for a step.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+func main() {
+	turns := flag.Int("turns", 8, "of each command")
+	steps := flag.Int("steps", 4, "that a turn measures, after one that it does not")
+	flag.Parse()
+	var jobs []*job
+	defer func() {
+		for _, j := range jobs {
+			j.end()
+		}
+	}()
+	for _, c := range split(flag.Args()) {
+		j, err := start(c)
+		if err == nil {
+			jobs = append(jobs, j)
+			err = j.turn(1) // everything is loaded then
+		}
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "turns: %s: %v\n", strings.Join(c, " "), err)
+			return
+		}
+		*j = job{command: j.command, events: j.events}
+	}
+	for range *turns {
+		for _, j := range jobs {
+			if err := j.turn(*steps); err != nil {
+				fmt.Fprintln(os.Stderr, "turns:", err)
+				return
+			}
+		}
+	}
+	for _, j := range jobs {
+		fmt.Println(j.report(jobs[0]))
+	}
+}
+
+// split cuts commands at --.
+func split(words []string) (all [][]string) {
+	for len(words) > 0 {
+		n := slices.Index(words, "--")
+		if n < 0 {
+			return append(all, words)
+		}
+		all, words = append(all, words[:n]), words[n+1:]
+	}
+	return all
+}
+
+// report says what a job's steps took, beside another's.
+func (j *job) report(other *job) string {
+	var ratios []float64
+	for i := range j.medians {
+		ratios = append(ratios, other.medians[i]/j.medians[i])
+	}
+	text := fmt.Sprintf("step %.0f ms (%.0f to %.0f), %.2f of the first (%.2f to %.2f);", median(j.steps),
+		quantile(j.steps, 0.25), quantile(j.steps, 0.75), median(ratios), quantile(ratios, 0.25),
+		quantile(ratios, 0.75))
+	for _, kind := range kinds {
+		if n := j.took[kind]; n > 0 {
+			text += fmt.Sprintf(" %s %.1f ms", kind, n*1e3/float64(len(j.steps)))
+		}
+	}
+	return text
+}
+
+func median(x []float64) float64 { return quantile(x, 0.5) }
+
+// quantile returns the value below which a share of x lies.
+func quantile(x []float64, share float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(x))
+	return s[int(share*float64(len(s)-1)+0.5)]
+}

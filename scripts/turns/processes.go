@@ -1,0 +1,83 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// kinds are what processes of a run are.
+var kinds = []string{"device", "bnctl", "fabric"}
+
+// times is the time of a core that processes have taken, in seconds, by kind; the
+// mean of those of a kind in a job of ranks.
+type times map[string]float64
+
+// plus adds the time between two moments.
+func (t times) plus(before, after times) times {
+	sum := times{}
+	for _, k := range kinds {
+		sum[k] = t[k] + after[k] - before[k]
+	}
+	return sum
+}
+
+// tree returns a process and its descendants.
+func tree(pid int) []int {
+	all := []int{pid}
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, name := range tasks {
+		b, _ := os.ReadFile(name)
+		for _, word := range strings.Fields(string(b)) {
+			if child, err := strconv.Atoi(word); err == nil {
+				all = append(all, tree(child)...)
+			}
+		}
+	}
+	return all
+}
+
+// times returns what the processes of the job have taken so far.
+func (j *job) times() times {
+	sum, n := times{}, map[string]float64{}
+	for _, pid := range tree(j.command.Process.Pid) {
+		k := kind(pid)
+		n[k]++
+		sum[k] += ran(pid)
+	}
+	for k := range sum {
+		sum[k] /= n[k]
+	}
+	return sum
+}
+
+// kind returns what a process is.
+func kind(pid int) string {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	program, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	switch words := strings.Split(string(b), "\x00"); {
+	case strings.HasPrefix(filepath.Base(program), "bnctl-fabric"):
+		return "fabric"
+	case len(words) > 1 && words[1] == "serve-device":
+		return "device"
+	case len(words) > 1 && words[1] == "train":
+		return "bnctl"
+	}
+	return ""
+}
+
+// ran returns for how many seconds the threads of a process have run.
+func ran(pid int) (sum float64) {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, name := range tasks {
+		b, _ := os.ReadFile(name)
+		ns, _, _ := strings.Cut(string(b), " ")
+		n, _ := strconv.ParseFloat(ns, 64)
+		sum += n / 1e9
+	}
+	return sum
+}

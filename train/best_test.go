@@ -90,7 +90,7 @@ func (e *clockedExe) Grow(ctx context.Context, c device.Capacity) error {
 
 func (e *clockedExe) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	o, err := e.Executable.Run(ctx, s)
-	o.Took, o.Blocked = e.d.took, 0
+	o.Took, o.Blocked = e.d.took+time.Millisecond, time.Millisecond
 	return o, err
 }
 
@@ -107,8 +107,13 @@ func TestMovesAreTold(t *testing.T) {
 	}
 	slowed(c, false)
 	c.Events = func(e Event) {
-		if e, ok := e.(Placed); ok {
+		switch e := e.(type) {
+		case Placed:
 			placed = append(placed, e)
+		case EpochDone:
+			if e.Epoch == 1 && (e.InputWait == 0 || e.SyncWait == 0) {
+				t.Errorf("it waits %v for input, %v for others", e.InputWait, e.SyncWait)
+			}
 		}
 	}
 	want := b.template(New(context.Background(), &b.recipe, b.model(), b.config(1)))

@@ -55,6 +55,7 @@ func TestCheck(t *testing.T) {
 		{func(r *Recipe) { r.Schedule = "poly:101" }, "schedule"},
 		{func(r *Recipe) { r.Schedule = "poly:100" }, ""}, {func(r *Recipe) { r.Schedule = "poly:0" }, "schedule"},
 		{func(r *Recipe) { r.Schedule = "poly" }, ""}, {func(r *Recipe) { r.Schedule = "step:0" }, "schedule"},
+		{func(r *Recipe) { r.Schedule = "step:1e400" }, "schedule"},
 		{func(r *Recipe) { r.Schedule = "constant:1" }, "schedule"},
 		{func(r *Recipe) { r.Schedule = "step" }, "schedule"},
 		{func(r *Recipe) { r.Schedule = "cosine:1" }, "schedule"},

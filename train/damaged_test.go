@@ -236,7 +236,7 @@ func TestFleetLends(t *testing.T) {
 		s, err := New(context.Background(), &b.recipe, b.model(), config)
 		if err == nil {
 			_, err = s.Run(context.Background())
-			err = errors.Join(err, s.Close())
+			err = errors.Join(err, s.Close(), s.Close()) // closing twice is legal
 		}
 		ok := c.name == "a fleet" || c.name == "of as many as replicas"
 		if ok != (err == nil) || c.want != nil && !errors.Is(err, c.want) || f.given != c.back {

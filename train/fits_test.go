@@ -52,6 +52,47 @@ func main(x rows u8[4,5,3]) {
 }
 `
 
+// Pictures are scaled to the input of the model, arrays are left as they are.
+func TestTransformOfData(t *testing.T) {
+	pixels, table := written(t, pixelGraph), written(t, tableGraph)
+	pictures := data.Info{Kind: "pictures", DType: tensor.U8}
+	arrays := data.Info{Kind: "npy", DType: tensor.F32, Shape: []int{4, 5, 3}}
+	if !pictures.Pictures() || arrays.Pictures() {
+		t.Fatal("the test shows nothing")
+	}
+	if got := Transform(pixels, pictures); got.Height != 4 || got.Width != 5 || got.Channels != 3 {
+		t.Errorf("pictures: %+v", got)
+	}
+	for _, c := range []struct {
+		m    *models.Model
+		info data.Info
+	}{{pixels, arrays}, {table, pictures}, {table, arrays}} {
+		if got := Transform(c.m, c.info); got.Height != 0 || got.Resize != 0 {
+			t.Errorf("%s of %s: %+v", c.m.Architecture, c.info.Kind, got)
+		}
+	}
+}
+
+// Advice on masks is for who has masks and a model without pixels.
+func TestAdviceOnLabels(t *testing.T) {
+	pixels := written(t, pixelGraph)
+	whole := written(t, strings.NewReplacer("return scores rows = bn", "m = reduce_mean(bn, axes=[0,1])\n"+
+		"  return scores rows = m").Replace(pixelGraph))
+	for _, c := range []struct {
+		model   *models.Model
+		masks   bool
+		label   []int
+		advised bool
+	}{{whole, true, nil, true}, {whole, false, []int{4, 5}, false}, {pixels, false, nil, false}} {
+		info := data.Info{Kind: "npy", Len: 1, DType: tensor.U8, Shape: []int{4, 5, 3}, Labelled: true,
+			LabelShape: c.label, Masks: c.masks, Classes: make([]string, 2)}
+		err := fits("data", c.model, info)
+		if err == nil || strings.Contains(err.Error(), "unet-bn") != c.advised {
+			t.Errorf("masks %v, labels %v: %v", c.masks, c.label, err)
+		}
+	}
+}
+
 func TestFits(t *testing.T) {
 	table, pixels := written(t, tableGraph), written(t, pixelGraph)
 	info := func(d tensor.DType, shape, label []int, classes int) data.Info {

@@ -44,6 +44,26 @@ func TestGapBetweenTrainingAndUse(t *testing.T) {
 	}
 }
 
+// A large gap is told with advice, one that is small without.
+func TestGapsAreAdvisedOn(t *testing.T) {
+	advised := 0
+	for _, lr := range []float64{1e-6, 2} {
+		b := newBench(t, 24)
+		b.recipe.LR, b.recipe.Schedule = lr, "constant"
+		for _, g := range b.gaps() {
+			if g.large() != (g.Advice != "") {
+				t.Errorf("gap %+v", *g)
+			}
+			if g.large() {
+				advised++
+			}
+		}
+	}
+	if advised == 0 || advised == 4 {
+		t.Errorf("%d of 4 gaps are large: the test shows nothing", advised)
+	}
+}
+
 func TestAdviceOnTheGap(t *testing.T) {
 	for _, c := range []struct {
 		gap    Gap

@@ -3,8 +3,11 @@ package train
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/fabric/inprocess"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
@@ -89,6 +92,12 @@ func TestTight(t *testing.T) {
 			t.Errorf("free %v, %d a row, state %d: %v", c.free, row, state, got)
 		}
 	}
+	p.config.Devices = []parallel.Member{{Device: described{info: device.Info{MemoryFree: state + 8*row}}}}
+	p.config.Peers = fabric.New(inprocess.New(2)[0], time.Second)
+	if p.tight() {
+		t.Error("half a batch, and the other rank has the other half: tight")
+	}
+	p.config.Peers = nil
 	p.config.Devices = nil
 	for want, same := range map[string]bool{"": true, "auto": true, "none": true, "all": false} {
 		p.config.Recompute = want

@@ -114,6 +114,9 @@ func TestValidationLossThatIsNoNumber(t *testing.T) {
 	c.Events = func(e Event) {
 		if e, ok := e.(EpochDone); ok {
 			warning = e.Warning
+			if e.Gap != nil {
+				t.Errorf("a gap to what is no number: %+v", *e.Gap)
+			}
 		}
 	}
 	b.template(New(context.Background(), &b.recipe, b.model(), c))

@@ -246,7 +246,8 @@ func TestRanksStopTogether(t *testing.T) {
 		if p.Rank() == 1 {
 			stop()
 		}
-		if _, err := s.Run(ctx); err == nil || p.Rank() == 1 && !errors.Is(err, context.Canceled) {
+		_, err = s.Run(ctx)
+		if !errors.Is(err, fabric.Agreed) || p.Rank() == 1 && !errors.Is(err, context.Canceled) {
 			return fmt.Errorf("rank %d ended with %v", p.Rank(), err)
 		}
 		if s.progress.Step != 1 {
@@ -302,8 +303,21 @@ func TestRanksSaveTogether(t *testing.T) {
 			}
 			c.CheckpointEvery = every
 			c.Events = func(e Event) {
-				if e, ok := e.(CheckpointWritten); ok {
+				switch e := e.(type) {
+				case CheckpointWritten:
 					written = append(written, e.Step)
+				case Started:
+					if e.Ranks != 3 {
+						t.Errorf("%d ranks are told, want 3", e.Ranks)
+					}
+				case EpochDone:
+					rows := 0
+					for _, r := range e.Ranks {
+						rows += r.Rows
+					}
+					if len(e.Ranks) != 3 || rows != b.recipe.Data.Samples {
+						t.Errorf("ranks %+v are told, want the rows of 3", e.Ranks)
+					}
 				}
 			}
 		})

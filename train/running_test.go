@@ -9,6 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -91,22 +92,26 @@ func TestStatisticsBesideInfluenceNothing(t *testing.T) {
 	}
 }
 
-// Statistics kept beside those of the recipe can be tried out after the run.
+// Statistics kept beside those of the recipe can be tried out after the run, however weights are kept.
 func TestEvaluationWithStatisticsBeside(t *testing.T) {
-	_, _, s := newReplicaBench(t, keepings[0]).trainOnce(keepings[:3]...)
-	ctx := context.Background()
-	own, err := s.Evaluate(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, statistics := range beside(t, s) {
-		e, err := s.EvaluateWith(ctx, statistics)
+	for _, sync := range []parallel.Sync{parallel.AllReduce, "periodic:2"} {
+		b := newReplicaBench(t, keepings[0])
+		b.recipe.WeightSync = sync
+		_, _, s := b.trainOnce(keepings[:3]...)
+		ctx := context.Background()
+		own, err := s.Evaluate(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if same := e.LossSum == own.LossSum; same != (i == 0) {
-			t.Errorf("%s: loss %v, that of the recipe's own statistics is %v", keepings[i].Name, e.LossSum,
-				own.LossSum)
+		for i, statistics := range beside(t, s) {
+			e, err := s.EvaluateWith(ctx, statistics)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if same := e.LossSum == own.LossSum; same != (i == 0) {
+				t.Errorf("%s, %s: loss %v, that of the recipe's own statistics is %v", sync, keepings[i].Name,
+					e.LossSum, own.LossSum)
+			}
 		}
 	}
 }

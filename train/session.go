@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"time"
 
@@ -138,7 +139,7 @@ func (s *Session) open(ctx context.Context, state map[string]tensor.Tensor,
 		return err
 	}
 	if s.recipe.EMA > 0 {
-		s.startAverages(state)
+		state = s.withAverages(state)
 	}
 	if err := s.agree(ctx, state, from); err != nil {
 		return err
@@ -163,13 +164,16 @@ func (s *Session) open(ctx context.Context, state map[string]tensor.Tensor,
 	return nil
 }
 
-// startAverages begins the averages at the weights, unless a checkpoint brought them.
-func (s *Session) startAverages(state map[string]tensor.Tensor) {
+// withAverages returns a state with averages, which begin at the weights unless a checkpoint brought
+// them.
+func (s *Session) withAverages(state map[string]tensor.Tensor) map[string]tensor.Tensor {
+	state = maps.Clone(state)
 	for _, name := range s.trained {
 		if _, ok := state["average/"+name]; !ok {
 			state["average/"+name] = state[name]
 		}
 	}
+	return state
 }
 
 func (s *Session) lost(e parallel.LossEvent) {

@@ -1,0 +1,211 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Everything that a run begins with is in the digest: names, types, shapes and values of all sets.
+func TestDigest(t *testing.T) {
+	seen := map[string]string{}
+	one := func(v ...float32) map[string]tensor.Tensor {
+		return map[string]tensor.Tensor{"a": tensor.Of(v, len(v)), "b": tensor.Of([]float32{1}, 1)}
+	}
+	renamed := map[string]tensor.Tensor{"c": tensor.Of([]float32{1, 2}, 2), "b": tensor.Of([]float32{1}, 1)}
+	shaped := map[string]tensor.Tensor{"a": tensor.Of([]float32{1, 2}, 2, 1), "b": tensor.Of([]float32{1}, 1)}
+	set := func(name string, updates int64, in map[string]tensor.Tensor) *serialize.Checkpoint {
+		return &serialize.Checkpoint{Sets: []serialize.Set{{Name: name, Updates: []int64{updates}, Tensors: in}}}
+	}
+	attached := func(name, content string) *serialize.Checkpoint {
+		return &serialize.Checkpoint{Attachments: map[string][]byte{name: []byte(content)}}
+	}
+	for _, c := range []struct {
+		what  string
+		state map[string]tensor.Tensor
+		from  *serialize.Checkpoint
+	}{
+		{"plain", one(1, 2), nil}, {"another value", one(1, 3), nil}, {"another name", renamed, nil},
+		{"another shape", shaped, nil}, {"a set", one(1, 2), set("x", 0, one(1, 2))},
+		{"another set", one(1, 2), set("y", 0, one(1, 2))}, {"more updates", one(1, 2), set("x", 1, one(1, 2))},
+		{"another value in the set", one(1, 2), set("x", 0, one(1, 3))},
+		{"an attachment", one(1, 2), attached("n", "1")}, {"another attachment", one(1, 2), attached("m", "1")},
+		{"another content", one(1, 2), attached("n", "2")},
+	} {
+		d := digest(c.state, c.from)
+		if d != digest(c.state, c.from) {
+			t.Errorf("%s: two digests", c.what)
+		}
+		if was, ok := seen[d]; ok {
+			t.Errorf("%s and %s have the same digest", was, c.what)
+		}
+		seen[d] = c.what
+	}
+}
+
+// What differs is named, and a recipe that cannot be read is an error on either side.
+func TestWhatOfRanksDiffers(t *testing.T) {
+	r := newBench(t, 42).recipe
+	r.Schedule, r.Epochs, r.Steps = "constant", 0, 5
+	with := func(change func(*Recipe)) json.RawMessage {
+		other := r
+		change(&other)
+		return other.JSON()
+	}
+	first := agreement{Recipe: r.JSON(), State: "s"}
+	for _, c := range []struct {
+		mine, first agreement
+		want        string // "": they are alike
+		not         string
+	}{
+		{first, first, "", "?"},
+		{agreement{Recipe: r.JSON(), State: "s", Every: 4, Tight: true}, first, "", "?"},
+		{agreement{Recipe: r.JSON(), State: "s", Step: 3}, first, "step 3, rank 0 at 0", "?"},
+		{agreement{Recipe: r.JSON(), State: "t"}, first, "other weights", "?"},
+		{agreement{Recipe: with(func(r *Recipe) { r.Steps = 6 }), State: "s"}, first, "steps is 6, on rank 0 5",
+			"epochs"},
+		{agreement{Recipe: with(func(r *Recipe) { r.Steps = 4 }), State: "s"}, first, "steps is 4, on rank 0 5",
+			"epochs"},
+		{agreement{Recipe: with(func(r *Recipe) { r.LR = 3 }), State: "s"}, first, "lr is 3", "steps"},
+		{agreement{Recipe: with(func(r *Recipe) { r.LR = 3 }), State: "s"}, first, "lr is 3", "epochs"},
+		{agreement{Recipe: json.RawMessage(`{"epoch":1}`), State: "s"}, first, "unknown field", "another"},
+		{first, agreement{Recipe: json.RawMessage(`{"epoch":1}`), State: "s"}, "unknown field", "another"},
+	} {
+		got := c.mine.differs(c.first)
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, c.not) {
+			t.Errorf("%q, want %q and not %q", got, c.want, c.not)
+		}
+		if n := strings.Count(got, "steps is"); n > 1 {
+			t.Errorf("%q says so %d times", got, n)
+		}
+	}
+}
+
+// A rank that cannot go on ends the others, which wait for it, in its own words and at once.
+func TestARankEndsTheOthers(t *testing.T) {
+	b := newBench(t, 42)
+	var mu sync.Mutex
+	var others sync.WaitGroup
+	others.Add(2)
+	for rank, err := range onRanks(3, func(p *fabric.Peers) error {
+		mu.Lock()
+		recipe, c, m := b.recipe, b.config(1), b.model()
+		mu.Unlock()
+		c.Peers = p
+		if p.Rank() == 1 {
+			c.Train = broken{c.Train}
+		}
+		s, err := New(context.Background(), &recipe, m, c)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		_, err = s.Run(context.Background())
+		if p.Rank() == 1 {
+			others.Wait()
+		} else {
+			others.Done()
+		}
+		return err
+	}) {
+		if err == nil || !strings.Contains(err.Error(), "this disk is broken") {
+			t.Errorf("rank %d: %v", rank, err)
+		}
+	}
+}
+
+// Estimation by itself gives what a session with the same weights and batches does, and refuses what has
+// no batch norm to estimate.
+func TestOpenEstimator(t *testing.T) {
+	b := newBench(t, 42)
+	c, m := b.config(2), b.model()
+	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 4, BN: bn.Sync, Stats: bn.Pooled})
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers, err := bn.Layers(wrapped.Main)
+	if err != nil {
+		t.Fatal(err)
+	}
+	estimate := func(samples int) (map[string]tensor.Tensor, int) {
+		d, err := OpenEstimator(context.Background(), m, wrapped, c.Devices, 16, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		l, err := data.NewLoader(t.Context(), b.source, data.Plan{Batch: 16, Epochs: 1,
+			Transform: Transform(m, b.source.Info())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		got, counted, err := Reestimate(t.Context(), d, l, Reestimation{Layers: layers,
+			Input: wrapped.Main.Values[wrapped.Main.Inputs[0]].Name, Batch: 16, Replicas: 4, Samples: samples})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got, counted
+	}
+	all, counted := estimate(1000)
+	if counted != 42 || len(all) != 4 {
+		t.Errorf("%d samples, %d tensors", counted, len(all))
+	}
+	some, counted := estimate(20)
+	if counted != 20 || differing(some, all) == "" {
+		t.Errorf("%d samples of 20, the statistics of all", counted)
+	}
+	same, counted := estimate(42)
+	if counted != 42 || differing(same, all) != "" {
+		t.Errorf("%d samples of 42: %s differs", counted, differing(same, all))
+	}
+}
+
+// The end of a run that looked at it is fixed, unless it was the end of an epoch in which a longer one
+// looks too.
+func TestWhatMayBecomeLonger(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Recipe)
+		fixed  bool
+	}{
+		{func(r *Recipe) {}, false}, {func(r *Recipe) { r.Save = "best:loss" }, false},
+		{func(r *Recipe) { r.Schedule = "cosine" }, true}, {func(r *Recipe) { r.Schedule = "poly" }, true},
+		{func(r *Recipe) { r.Epochs, r.Steps, r.Save = 0, 4, "best:loss" }, true},
+		{func(r *Recipe) { r.Epochs, r.Steps, r.Patience = 0, 4, 1 }, true},
+		{func(r *Recipe) { r.Epochs, r.Steps = 0, 4 }, false},
+		{func(r *Recipe) { r.Epochs, r.Steps, r.Save = 0, 6, "best:loss" }, false},
+		{func(r *Recipe) { r.Save, r.EvalEvery = "best:loss", 2 }, false},
+		{func(r *Recipe) { r.Save, r.EvalEvery = "best:loss", 3 }, true},
+		// It has no epochs:
+		{func(r *Recipe) { r.Tail, r.Data.Samples, r.Save = parallel.Drop, 5, "best:loss" }, true},
+	} {
+		r := newBench(t, 42).recipe
+		r.Schedule = "constant"
+		c.change(&r)
+		if got := r.endIsFixed(); (got != "") != c.fixed {
+			t.Errorf("%s: %q", r.JSON(), got)
+		}
+	}
+	d := Difference{Field: "epochs", Have: "3", Want: "2"}
+	if d.String() != "epochs is 3, was 2" {
+		t.Errorf("%s", d)
+	}
+	if d.Why = "so"; d.String() != "epochs is 3, was 2 (so)" {
+		t.Errorf("%s", d)
+	}
+	was := newBench(t, 42).recipe
+	was.Schedule = "constant"
+	now := was
+	now.Epochs, now.Steps, was.Epochs, was.Steps = 3, 0, 0, 4
+	if got := now.Differences(&was); len(got) != 2 {
+		t.Errorf("epochs instead of steps: %v", got)
+	}
+}

@@ -1,0 +1,107 @@
+package train
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+)
+
+// What a run cannot be made of is refused before any device has it, in the words of what finds it.
+func TestPlansThatAreRefused(t *testing.T) {
+	unused := strings.NewReplacer("func main", "state idle f32[10] bias zeros\nfunc main", "  return logits rows = fc3",
+		"  other = dense(relu2, @fc3.weight, @idle)\n  return logits rows = fc3\n  return more rows = other").
+		Replace(networks["dense"])
+	for _, c := range []struct {
+		change func(r *Recipe, c *Config, m *models.Model) *models.Model
+		want   string
+	}{
+		{func(r *Recipe, c *Config, m *models.Model) *models.Model { return m }, ""},
+		{func(r *Recipe, c *Config, m *models.Model) *models.Model { r.LR = 0; return m }, "lr"},
+		{func(r *Recipe, c *Config, m *models.Model) *models.Model { r.Data.Samples = 23; return m }, "samples"},
+		{func(r *Recipe, c *Config, m *models.Model) *models.Model { c.Train = nil; return m }, "data"},
+		{func(r *Recipe, c *Config, m *models.Model) *models.Model { r.Freeze = []string{"["}; return m }, "["},
+		{func(r *Recipe, c *Config, m *models.Model) *models.Model { r.Freeze = []string{"*"}; return m },
+			"nothing left to train"},
+		{func(r *Recipe, c *Config, m *models.Model) *models.Model { r.ClassWeights = "1,2"; return m },
+			"class-weights"},
+		{func(r *Recipe, c *Config, m *models.Model) *models.Model { r.AuxWeight = 0.5; return m }, "aux-weight"},
+		{func(_ *Recipe, _ *Config, m *models.Model) *models.Model { return written(t, unused) }, "idle"},
+	} {
+		b := newBench(t, 24)
+		config := b.config(1)
+		m := c.change(&b.recipe, &config, b.model())
+		p, err := newPlan(&b.recipe, m, config)
+		if (err == nil) != (c.want == "") || (p == nil) != (err != nil) ||
+			err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	b := newBench(t, 24)
+	p, err := newPlan(&b.recipe, b.model(), b.config(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := b.recipe
+	r.Optimizer = "sgn"
+	_, err = Program(&r, p.template.Graph, p.wrapped, p.trained)
+	if err == nil || !strings.Contains(err.Error(), "sgn") {
+		t.Errorf("an optimizer that is none: %v", err)
+	}
+	if n := classesOf(p.template.Graph); n != 10 {
+		t.Errorf("%d classes, want 10", n)
+	}
+	number := written(t, strings.NewReplacer("f32[3,4]", "f32[1,4]", "logits rows = fc",
+		"logits rows = one").Replace(strings.Replace(tableGraph, "  return", "  one = reshape(fc, shape=[])\n  return", 1)))
+	if n := classesOf(number.Graph); n != 0 {
+		t.Errorf("%d classes of a number", n)
+	}
+}
+
+// A program has estimate where statistics are estimated anew, and only there.
+func TestFunctionsOfAProgram(t *testing.T) {
+	for _, c := range []struct {
+		change   func(*Recipe)
+		estimate bool
+	}{
+		{func(*Recipe) {}, false}, {func(r *Recipe) { r.BNPrecise = 1 }, true},
+		{func(r *Recipe) { r.EMA = 0.1 }, true},
+		{func(r *Recipe) { r.BN, r.WeightSync = "replica", "periodic:2" }, true},
+		{func(r *Recipe) { r.BN, r.WeightSync = "replica", "async:2" }, false},
+	} {
+		b := newBench(t, 24)
+		c.change(&b.recipe)
+		p, err := newPlan(&b.recipe, b.model(), b.config(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := p.program.Function(parallel.Estimate) != nil
+		if has != c.estimate || p.program.Function(graph.Commit) == nil {
+			t.Errorf("%s: estimate %v", b.recipe.JSON(), has)
+		}
+	}
+}
+
+// A template reads pictures as its training did, turned or not; where no data is of pictures it stays as
+// it was.
+func TestTemplateTurnsPicturesAsTheTraining(t *testing.T) {
+	for _, c := range []struct {
+		decoder, exif string
+		was, want     bool
+	}{{"2", "apply", false, true}, {"2", "ignore", true, false}, {"", "", true, true}, {"", "", false, false}} {
+		b := newBench(t, 24)
+		b.recipe.Decoder, b.recipe.EXIF = c.decoder, c.exif
+		m := b.model()
+		m.Preprocess.EXIF = c.was
+		p, err := newPlan(&b.recipe, m, b.config(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.template.Preprocess.EXIF; got != c.want || m.Preprocess.EXIF != c.was {
+			t.Errorf("decoder %q, exif %q, before %v: %v; the model that it begins with %v", c.decoder, c.exif,
+				c.was, got, m.Preprocess.EXIF)
+		}
+	}
+}

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Calls orders the calls of a device that is in this process as Device asks: one at a
-// time, each ended by Close, and none after it.
+// Calls makes the calls of a device follow each other, as Device asks: one at a time,
+// none after Close, which ends the one under way. A device in the host's process has one.
 type Calls struct {
 	device string
 	mu     sync.Mutex      // held by the call under way
@@ -14,7 +14,7 @@ type Calls struct {
 	end    context.CancelFunc
 }
 
-// NewCalls returns the calls of an open device, whose name errors have.
+// NewCalls returns the calls of an open device. device is its name, for errors.
 func NewCalls(device string) *Calls {
 	c := &Calls{device: device}
 	c.open, c.end = context.WithCancel(context.Background())
@@ -51,7 +51,7 @@ func (c *Calls) Close(free func()) {
 	c.Between(free)
 }
 
-// Between runs f while no call is under way, after Close too.
+// Between runs f while no call is under way. It may be called after Close.
 func (c *Calls) Between(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

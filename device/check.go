@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Check returns what is wrong with a step of fn on an executable of a capacity, as
-// a device whose group gives it so many replicas finds before it runs it; replicas
-// is -1 without a group. A nil fn is one that the program has not.
+// Check returns what is wrong with a step of fn for an executable of capacity c. A device
+// calls it before it runs the step. replicas is what Group.Own returns; fn is nil if the
+// program has no function of that name.
 func (s Step) Check(fn *graph.Function, c Capacity, replicas int) error {
 	switch {
 	case fn == nil:
@@ -46,7 +46,7 @@ func (s Step) Check(fn *graph.Function, c Capacity, replicas int) error {
 	return nil
 }
 
-// Check returns what is wrong with a capacity that a program is to be loaded with.
+// Check returns an error if c is below 0: what Load and Grow refuse.
 func (c Capacity) Check() error {
 	if c.Rows < 0 || c.Replicas < 0 {
 		return fmt.Errorf("capacity of %d rows in %d replicas", c.Rows, c.Replicas)
@@ -54,13 +54,13 @@ func (c Capacity) Check() error {
 	return nil
 }
 
-// With returns the least capacity that is both c and more.
+// With returns the capacity that Grow(more) makes of c: the larger number of each.
 func (c Capacity) With(more Capacity) Capacity {
 	return Capacity{Rows: max(c.Rows, more.Rows), Replicas: max(c.Replicas, more.Replicas)}
 }
 
-// CheckState returns what is wrong with t as the state tensor of a name, which has that
-// type and shape.
+// CheckState returns an error if t has not the type and shape of the state tensor called
+// name, or not all of its bytes: what Write refuses.
 func CheckState(name string, d tensor.DType, shape []int, t tensor.Tensor) error {
 	if !fits(t, d, shape) {
 		return fmt.Errorf("state %s is %s, got %v", name, tensor.Describe(d, shape), t)
@@ -68,7 +68,8 @@ func CheckState(name string, d tensor.DType, shape []int, t tensor.Tensor) error
 	return nil
 }
 
-// StateNamed returns what a device has for the state tensor of a name.
+// StateNamed returns the element of state called name, whatever a device keeps there, or
+// the error of Read and Write for a name that the program does not have.
 func StateNamed[S any](state map[string]S, name string) (S, error) {
 	s, ok := state[name]
 	if !ok {
@@ -77,8 +78,8 @@ func StateNamed[S any](state map[string]S, name string) (S, error) {
 	return s, nil
 }
 
-// CheckMemory returns an error of a call on a device, OutOfMemory, if want bytes are
-// more than have. have is 0 where it is not known; word says what it counts: "free".
+// CheckMemory returns an error of kind OutOfMemory if want bytes are more than have; 0 is
+// unknown, and enough. word says what have counts: "free", "in all".
 func CheckMemory(device, call string, want float64, have int64, word string) error {
 	const mib = 1 << 20
 	if have <= 0 || want <= float64(have) {

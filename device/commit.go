@@ -8,13 +8,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Kept is what an executable keeps of its last run of graph.Train for Commit.
+// Kept tells whether an executable has what a run of graph.Train keeps for Commit.
 type Kept struct {
 	Has bool    // anything
 	For Version // of the state that the run read
 }
 
-// Check returns what is wrong with a commit of version v to a state at version at.
+// Check returns an error if Commit(v) must be refused by an executable whose state is at
+// version at.
 func (k Kept) Check(v, at Version) error {
 	switch {
 	case at != v:
@@ -25,8 +26,8 @@ func (k Kept) Check(v, at Version) error {
 	return nil
 }
 
-// Inputs returns the inputs of the function graph.Commit of p. Those that graph.Train
-// keeps for it stay empty.
+// Inputs returns the inputs of the function graph.Commit of p, in its order. Those that
+// graph.Train keeps for it are zero Tensors. A number that h lacks is an error.
 func (h Hyper) Inputs(p *graph.Program) ([]tensor.Tensor, error) {
 	kept := map[string]bool{}
 	if train := p.Function(graph.Train); train != nil {

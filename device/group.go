@@ -51,7 +51,8 @@ func (g Group) Whole() bool { return g.held() == g.Leaves() }
 // that no exchange is needed.
 func (g Group) Alone() bool { return len(g.Replicas) <= 1 && g.Whole() }
 
-// CheckExchange is Check for a device that needs the Exchange to meet the others.
+// CheckExchange is Check for a device that meets the others through Exchange alone: that
+// it is nil is an error then, unless the device is alone.
 func (g Group) CheckExchange() error {
 	if err := g.Check(); err != nil {
 		return err
@@ -62,8 +63,7 @@ func (g Group) CheckExchange() error {
 	return nil
 }
 
-// Own returns how many replicas the group gives the device that it is told to, -1 if
-// there is no group.
+// Own returns the number of replicas of member Rank, -1 of a nil group.
 func (g *Group) Own() int {
 	if g == nil {
 		return -1

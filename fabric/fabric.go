@@ -32,8 +32,8 @@ type Fabric interface {
 	// the error wraps Ended and says why.
 	Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error)
 
-	// Reuse gives back a message that was received: whoever received it has done
-	// with it, and others may be received into its memory. Nobody has to.
+	// Reuse gives back a received message that is not needed any more: later ones
+	// may be received into its memory. A caller need not call it.
 	Reuse(message []byte)
 
 	// Abort ends all ranks: whatever they do with the fabric returns an error that

@@ -273,9 +273,9 @@ func (p *Peers) Share(ctx context.Context, mine []byte) ([]byte, error) {
 	return all[0], nil
 }
 
-// Together calls f, whose error ends all ranks, in the words of say, and leaves
-// the fabric. An error of others is not said again, and a stop that all know of
-// ends nobody.
+// Together calls f and leaves the fabric. It returns the error of f, which also ends all
+// ranks, with the text of say as the cause. Errors that wrap Ended or Agreed end none:
+// the other ranks know of them.
 func (p *Peers) Together(f func() error, say func(error) string) error {
 	err := f()
 	if err != nil && !errors.Is(err, Ended) && !errors.Is(err, Agreed) {
@@ -284,7 +284,7 @@ func (p *Peers) Together(f func() error, say func(error) string) error {
 	return errors.Join(err, p.Close())
 }
 
-// Agreed is what an error wraps that all ranks have.
+// Agreed is wrapped by an error with which all ranks end, each for itself.
 var Agreed = errors.New("the ranks have agreed to stop")
 
 // CallOff ends the turn on all ranks that wait for this one in an exchange.

@@ -18,9 +18,9 @@
 //
 // A recovery keeps the group going. It drops a member that is lost; its replicas
 // move to the others, the driver repeats the run, and the device is opened again
-// (reopener) and rejoins. It asks the driver for one thing alone, what a device
-// must have to take part: the state, or a snapshot and a replay of the steps
-// since (stepper).
+// (reopener) and rejoins with the state of another member, which the recovery asks
+// the driver for (stepper). If all members were lost, the first to come back gets
+// the snapshot of the ledger and repeats the steps since then (replay).
 //
 // # Weights
 //

@@ -27,8 +27,8 @@ type Driver struct {
 	ledger   *ledger
 }
 
-// Open loads p on every device, writes the state to it and forms the group. A
-// device that is lost meanwhile is waited for, or gone on without.
+// Open loads p on every device, writes the state to it and forms the group. If a
+// device is lost meanwhile, Open waits for it or goes on without it.
 // The devices stay the caller's to close; Close frees what Open loaded.
 func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor, devices []Member, c Config) (
 	*Driver, error) {

@@ -17,7 +17,7 @@ type Batch struct {
 	Sizes   []int                    // rows of each replica
 	// Inverses is 1/denominator of each replica's own rows: for a Local.
 	Inverses []float32
-	// Waited is how long this rank has waited for it: what others hear of.
+	// Waited is how long this rank has waited for the batch. Share reports it to all ranks.
 	Waited time.Duration
 }
 

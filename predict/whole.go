@@ -155,8 +155,8 @@ func (p *Predictor) PixelProbabilities(w Whole, scores tensor.Tensor) tensor.Ten
 
 func (w Whole) crops() bool { return w.Fit == data.CropFit || w.Fit == "" }
 
-// Rows returns how many rows a predictor of so many pictures is opened for at most:
-// one for each where they are cropped, else some more, for windows.
+// Rows returns the largest number of rows that predicting that number of pictures at once
+// takes: one for each picture where they are cropped, at least 8 for windows otherwise.
 func (w Whole) Rows(pictures int) int {
 	const windows = 8
 	if w.crops() {

@@ -6,7 +6,7 @@ import "time"
 // the kernels built. One goroutine uses it at a time. Errors are of the kinds of
 // package device; a device that is lost says so.
 type Driver interface {
-	// Alloc returns a buffer of so many bytes, at least 1, whose contents mean nothing.
+	// Alloc returns a buffer of that many bytes, at least 1, whose contents mean nothing.
 	Alloc(bytes int) (Buffer, error)
 	// Free ends a buffer; no launch may use it any more.
 	Free(b Buffer) error

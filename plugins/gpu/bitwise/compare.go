@@ -55,8 +55,8 @@ func evaluate(ctx context.Context, d device.Device, p *graph.Program, rows []int
 	return out.Outputs, err
 }
 
-// Repeated returns what runs the only function of p on d, on so many made-up rows,
-// as often as it is called, and what ends that.
+// Repeated returns two functions: run runs the only function of p on d once more, on
+// that number of made-up rows, and end frees what that took.
 func Repeated(ctx context.Context, d device.Device, p *graph.Program, rows int) (run, end func() error,
 	err error) {
 	x, step, err := prepare(ctx, d, p, []int{rows}, Normal)

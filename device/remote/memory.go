@@ -37,10 +37,24 @@ func (m *memory) take(n int) []byte {
 	return b[:0]
 }
 
+// give keeps the memory of a message: if too many are kept, in place of the smallest.
 func (m *memory) give(b []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if cap(b) >= worthKeeping && len(m.free) < mostKept {
+	if cap(b) < worthKeeping {
+		return
+	}
+	if len(m.free) < mostKept {
 		m.free = append(m.free, b)
+		return
+	}
+	least := 0
+	for i, f := range m.free {
+		if cap(f) < cap(m.free[least]) {
+			least = i
+		}
+	}
+	if cap(m.free[least]) < cap(b) {
+		m.free[least] = b
 	}
 }

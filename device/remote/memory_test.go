@@ -21,4 +21,8 @@ func TestMemoryOfMessages(t *testing.T) {
 	if len(m.free) != mostKept {
 		t.Errorf("the memory of %d messages is kept, want %d", len(m.free), mostKept)
 	}
+	m.give(make([]byte, 4*worthKeeping)) // small ones do not keep a large one out
+	if b := m.take(3 * worthKeeping); cap(b) != 4*worthKeeping {
+		t.Errorf("%d bytes are taken, want the %d that were given back", cap(b), 4*worthKeeping)
+	}
 }

@@ -62,7 +62,7 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 		return o, err
 	}
 	if os.Getenv("GOGC") == "" {
-		o.Garbage = 8 << 20
+		o.Garbage = 4 << 20
 	}
 	if c.Bool("access-log") {
 		o.Access = slog.New(slog.NewJSONHandler(c.App.ErrWriter, nil))

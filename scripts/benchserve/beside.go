@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -86,16 +88,19 @@ func (b *bench) sides(n network) (all []*side, err error) {
 	batch, edge := strconv.Itoa(n.batch), strconv.Itoa(n.shape[0])
 	for _, threads := range []string{"1", "2"} {
 		for _, words := range [][]string{
-			{"ONNX Runtime behind Node's http", "node", "scripts/peers/serve_onnxruntime.js",
+			{"ONNX Runtime", "behind Node's http", "node", "scripts/peers/serve_onnxruntime.js",
 				filepath.Join(b.models, n.name+".onnx"), edge, threads, batch},
-			{"PyTorch behind FastAPI and uvicorn", b.python, "scripts/peers/serve_torch.py", n.name, b.models, threads,
-				batch},
+			{"PyTorch", "behind FastAPI and uvicorn", b.python, "scripts/peers/serve_torch.py", n.name, b.models,
+				threads, batch},
 		} {
-			s, err := b.peer(threads, words[1:])
+			if !slices.Contains(strings.Split(b.theirs, ","), words[0]) {
+				continue
+			}
+			s, err := b.peer(threads, words[2:])
 			if err != nil {
 				return all, fmt.Errorf("%s: %w", words[0], err)
 			}
-			all = append(all, &side{name: words[0] + ", threads: " + threads, server: s,
+			all = append(all, &side{name: words[0] + " " + words[1] + ", threads: " + threads, server: s,
 				asker: newHTTP(s, dialShared, n.floats(), "")})
 		}
 	}

@@ -32,6 +32,7 @@ type options struct {
 	turn     time.Duration // of a rate
 	rounds   int
 	peers    bool
+	theirs   string // which of them
 	with     string // more flags of bnctl serve
 	models   string // folder with NAME.onnx and NAME.pth, for peers
 	modules  string // NODE_PATH
@@ -49,6 +50,7 @@ func main() {
 	flag.Float64Var(&o.capacity, "capacity", 0, "images a second, if it is known; 0: measured")
 	flag.DurationVar(&o.turn, "turn", 5*time.Second, "how long a rate is measured in a round")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each side is measured, in turn")
+	flag.StringVar(&o.theirs, "theirs", "ONNX Runtime,PyTorch", "which servers of others")
 	flag.StringVar(&o.with, "with", "", "more flags of bnctl serve, as \"--devices 2xcpu\"")
 	flag.BoolVar(&o.peers, "peers", false, "compare with servers of others")
 	flag.StringVar(&o.models, "models", "", "folder with the networks of scripts/peers/networks.py")

@@ -44,9 +44,10 @@
 //	kernel/winograd_amd64.s       winogradInputAVX2f4   the instructions, written by _asm
 //	kernel/_asm/winogradinput.go  winogradInput         the program that writes them
 //
-// Beside the way: gemm.go is implicit GEMM, direct.go the direct convolution for 16
-// channels, depthwise.go what its name says, dot2.go products of pairs of bfloat16,
-// matrix.go matrix units, convgrad.go and winograd_gradient.go gradients for weights.
+// Beside the way: gemm.go is implicit GEMM, slabs.go the same with heavy weights,
+// direct.go the direct convolution for 16 channels, depthwise.go what its name says,
+// dot2.go products of pairs of bfloat16, matrix.go matrix units, convgrad.go and
+// winograd_gradient.go gradients for weights.
 //
 // # Words
 //
@@ -55,6 +56,7 @@
 //	chain       neighbouring actions of a group that a part of a row passes through
 //	span        some neighbouring positions (pixels) of a row
 //	lane        the memory that a row has while it passes through a group
+//	slab        some positions of any rows, which meet all heavy weights together
 //	panel       the output channels whose weights lie together
 //	tile        a Winograd tile; in kernel also the register block of a micro-kernel
 //	unit        what a kind of value has one of: a row, a replica, the whole

@@ -74,7 +74,7 @@ func (g *Geometry) gradient(parts []gradientOf, x, dy, dw *run.Value, narrow boo
 			own := w.Floats(padded + kernel.GradientSlack + n*chunks.blocks(f.Rows[r]))
 			own, room := own[:padded], own[padded+kernel.GradientSlack:]
 			sums := chunks.sum(kernels, room, n, f.Starts[r], f.Starts[r+1], func(sums []float32, from, to int) {
-				part.chunk(kernels, f.Schedule.Gradient, panel, t0, t1, sums, func(do func(in, grad []float32)) {
+				part.chunk(kernels, &w.Tile, f.Schedule.Gradient, panel, t0, t1, sums, func(do func(in, grad []float32)) {
 					for i := from; i < to; i++ {
 						image := run.Row(in, x, i)
 						if narrow {

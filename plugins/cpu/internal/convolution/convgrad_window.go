@@ -49,21 +49,23 @@ type eachRow func(do func(in, grad []float32))
 
 // chunk adds the products of a chunk of rows for taps [t0, t1) of one panel to sums,
 // which are +0.
-func (g *gradientOf) chunk(kernels *kernel.Set, some, panel, t0, t1 int, sums []float32, rows eachRow) {
-	if g.seen != nil && g.bySeen(kernels, some, panel, t0, t1, sums, rows) {
+func (g *gradientOf) chunk(kernels *kernel.Set, spare *kernel.Scratch, some, panel, t0, t1 int,
+	sums []float32, rows eachRow) {
+	if g.seen != nil && g.bySeen(kernels, spare, some, panel, t0, t1, sums, rows) {
 		return
 	}
-	rows(func(in, grad []float32) { g.add(kernels, some, panel, g.all[t0:t1], sums, in, grad) })
+	rows(func(in, grad []float32) { g.add(kernels, spare, some, panel, g.all[t0:t1], sums, in, grad) })
 }
 
 // bySeen is chunk without the products of padding, and reports whether the sums are the
 // same; they are +0 again if not. Zeros times finite values turn -0 into +0 at most, so
 // that where no sum is -0 at the end, none would be another.
-func (g *gradientOf) bySeen(kernels *kernel.Set, some, panel, t0, t1 int, sums []float32, rows eachRow) bool {
+func (g *gradientOf) bySeen(kernels *kernel.Set, spare *kernel.Scratch, some, panel, t0, t1 int,
+	sums []float32, rows eachRow) bool {
 	finite := true
 	rows(func(in, grad []float32) {
 		if finite = finite && g.window.Finite(panel, grad); finite {
-			g.add(kernels, some, panel, g.seen[t0:t1], sums, in, grad)
+			g.add(kernels, spare, some, panel, g.seen[t0:t1], sums, in, grad)
 		}
 	})
 	const negativeZero = 1 << 31
@@ -77,12 +79,14 @@ func (g *gradientOf) bySeen(kernels *kernel.Set, some, panel, t0, t1 int, sums [
 
 // add adds the products of one row for some taps of one panel. So many positions are
 // treated by all taps before the next.
-func (g *gradientOf) add(kernels *kernel.Set, some, panel int, taps []tapOf, sums, in, grad []float32) {
+func (g *gradientOf) add(kernels *kernel.Set, spare *kernel.Scratch, some, panel int, taps []tapOf,
+	sums, in, grad []float32) {
 	size := g.window.Run * g.window.PanelWidth(panel)
 	for from := 0; from < g.window.Positions(); from += some {
 		for i, t := range taps {
 			if to := min(from+some, t.window.Positions()); from < to {
-				kernels.Gradient(t.window, t.tap, panel, sums[i*size:], in, grad, 0, g.window.Run, from, to)
+				kernels.Gradient(t.window, t.tap, panel, sums[i*size:], in, grad, 0, g.window.Run, from, to,
+					spare)
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func buildDenseGradWeight(c *run.Compiler) run.Action {
 		nodes := g.nodes(leaves, held)
 		panels := g.windows.rows(1).Panels()
 		f.Each(len(nodes)*panels, func(w *run.Worker, task int) {
-			t := denseTask{denseGradient: g, f: f, held: held, panel: task % panels}
+			t := denseTask{denseGradient: g, w: w, f: f, held: held, panel: task % panels}
 			t.width = g.windows.rows(1).PanelWidth(t.panel)
 			t.room = w.Floats((bits.Len(uint(leaves)+1) + g.chunks.blocks(slices.Max(f.Rows))) * dy.Count * t.width)
 			t.sum(nodes[task/panels])
@@ -69,6 +69,7 @@ func (g *denseGradient) nodes(leaves int, held []int) []collective.Node {
 // denseTask computes one panel of the gradient of one node.
 type denseTask struct {
 	*denseGradient
+	w            *run.Worker
 	f            *run.Frame
 	held         []int
 	panel, width int
@@ -129,7 +130,7 @@ func (t *denseTask) leaf(r, level int) {
 			for first := from; first < to; first += denseRows {
 				n := min(denseRows, to-first)
 				kernels.Gradient(t.windows.rows(n), 0, t.panel, sums, in[first*t.dy.Count:],
-					grad[first*t.x.Count:], 0, t.dy.Count, 0, n)
+					grad[first*t.x.Count:], 0, t.dy.Count, 0, n, &t.w.Tile)
 			}
 		})
 }

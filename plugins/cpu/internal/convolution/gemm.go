@@ -162,6 +162,10 @@ func (p *product) work() (ns int) {
 
 // apply computes all rows, several for each time that the weights are read.
 func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
+	if p.bySlabs(f, outCount) {
+		p.applySlabs(f, o, inCount, outCount)
+		return
+	}
 	rows := f.Total()
 	if f.Few() {
 		pieces := f.Threads() / run.Divisor(f.Threads(), rows)

@@ -32,7 +32,8 @@ func (t *tapsTask) add(tiles int, first, last bool) {
 	v, d := run.Temp[float32](t.f, t.v, t.InLen(all)), run.Temp[float32](t.f, t.d, t.GradientLen(all))
 	for q := range t.Frequencies() {
 		in, gradient := t.Frequency(q, all)
-		kernels.Gradient(t.window, 0, t.panel, sums[q*n:], v[in:], d[gradient:], t.k0, t.k1, 0, tiles)
+		kernels.Gradient(t.window, 0, t.panel, sums[q*n:], v[in:], d[gradient:], t.k0, t.k1, 0, tiles,
+			&t.w.Tile)
 	}
 	if last {
 		kernels.WinogradTaps(t.Winograd, taps, sums, n)
@@ -107,7 +108,7 @@ func (t *tapsTask) direct(taps []float32, k, to int) {
 		for p := 0; p < t.plain.Positions(); p += t.f.Schedule.Gradient {
 			for tap := range 9 {
 				t.f.Kernels.Gradient(t.plain, tap, t.panel, sums(tap), run.Row(x, t.x, i), gradient, k, to,
-					p, min(p+t.f.Schedule.Gradient, t.plain.Positions()))
+					p, min(p+t.f.Schedule.Gradient, t.plain.Positions()), &t.w.Tile)
 			}
 		}
 	}

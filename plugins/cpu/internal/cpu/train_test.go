@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
@@ -137,16 +135,6 @@ func (tr *trainer) run(t testing.TB) device.Outcome {
 	tr.version++
 	tr.step.Number++
 	return out
-}
-
-// processTime returns the processor time of this process, which other loads
-// of the machine disturb less than they do the clock.
-func processTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // Steps of training have the same bits with any number of threads and any

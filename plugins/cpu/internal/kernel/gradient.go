@@ -13,8 +13,9 @@ import (
 // for k of [k0, k1) and the channels c of one panel; sums has rows of
 // w.PanelWidth(panel) values, one per k from k0 on. Every element is one
 // chain over p, which goes on from call to call. Behind the last value of
-// grad GradientSlack more must be readable.
-func (s *Set) Gradient(w *Window, tap, panel int, sums, in, grad []float32, k0, k1, from, to int) {
+// grad GradientSlack more must be readable. spare is what a worker lends.
+func (s *Set) Gradient(w *Window, tap, panel int, sums, in, grad []float32, k0, k1, from, to int,
+	spare *Scratch) {
 	c0, step, _ := w.panel(panel)
 	if len(in) < w.inNeed || len(grad) < w.outNeed+GradientSlack || len(sums) < (k1-k0)*step ||
 		from < 0 || to > w.Positions() || k0 < 0 || k1 > w.Run {
@@ -26,7 +27,11 @@ func (s *Set) Gradient(w *Window, tap, panel int, sums, in, grad []float32, k0, 
 		return
 	}
 	c := gradientCall{sums, in, grad[c0:], step, k0, k1, from, to}
-	if s.gradient != nil {
+	switch {
+	case s.stagedGradient != nil && c.pays():
+		c.staged(w, s.stagedGradient, tap, spare)
+		return
+	case s.gradient != nil:
 		c.run(w, s.gradient, tap)
 		return
 	}

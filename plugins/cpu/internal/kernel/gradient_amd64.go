@@ -16,4 +16,6 @@ var (
 		{16, []sizedGradient{{6, gradientAVX2x1m6}, {4, gradientAVX2x1m4}, {2, gradientAVX2x1m2},
 			{1, gradientAVX2x1m1}}},
 	}
+	stagedGradientAVX2 = stagedGradient{values: stageValuesAVX2, channels: stageChannelsAVX2,
+		tiles: [...]stagedTile{stagedAVX2m1, stagedAVX2m2, stagedAVX2m3, stagedAVX2m4, stagedAVX2m5, stagedAVX2m6}}
 )

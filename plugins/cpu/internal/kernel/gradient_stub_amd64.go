@@ -57,3 +57,27 @@ func gradientAVX2x1m2(sum *float32, sumStep int, in *float32, zero int, offs *in
 
 //go:noescape
 func gradientAVX2x1m1(sum *float32, sumStep int, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+
+//go:noescape
+func stageValuesAVX2(dst *float32, dstStep int, in *float32, zero int, offs *int32, masks *int32, tiles int, count int)
+
+//go:noescape
+func stageChannelsAVX2(dst *float32, dstStep int, grad *float32, grads *int32, columns int, count int)
+
+//go:noescape
+func stagedAVX2m6(sum *float32, sumStep int, x *float32, xStep int, grad *float32, count int, tiles int)
+
+//go:noescape
+func stagedAVX2m5(sum *float32, sumStep int, x *float32, xStep int, grad *float32, count int, tiles int)
+
+//go:noescape
+func stagedAVX2m4(sum *float32, sumStep int, x *float32, xStep int, grad *float32, count int, tiles int)
+
+//go:noescape
+func stagedAVX2m3(sum *float32, sumStep int, x *float32, xStep int, grad *float32, count int, tiles int)
+
+//go:noescape
+func stagedAVX2m2(sum *float32, sumStep int, x *float32, xStep int, grad *float32, count int, tiles int)
+
+//go:noescape
+func stagedAVX2m1(sum *float32, sumStep int, x *float32, xStep int, grad *float32, count int, tiles int)

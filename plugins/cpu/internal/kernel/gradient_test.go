@@ -21,10 +21,11 @@ func TestGradient(t *testing.T) {
 			for panel := range w.Panels() {
 				step := w.PanelWidth(panel)
 				sums := make([]float32, s.run*step)
-				from := 0
+				from, spare := 0, new(Scratch)
 				for _, to := range append(cuts, s.positions) {
-					set.Gradient(w, s.taps-1, panel, sums, in, grad, 0, s.run/2, from, to)
-					set.Gradient(w, s.taps-1, panel, sums[s.run/2*step:], in, grad, s.run/2, s.run, from, to)
+					set.Gradient(w, s.taps-1, panel, sums, in, grad, 0, s.run/2, from, to, spare)
+					set.Gradient(w, s.taps-1, panel, sums[s.run/2*step:], in, grad, s.run/2, s.run, from, to,
+						spare)
 					from = to
 				}
 				w.Unpack(panel, result, sums, rowsOf(s.run, s.width), 1, 0, 1)

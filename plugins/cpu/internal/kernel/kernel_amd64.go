@@ -23,7 +23,7 @@ func native() []*Set {
 	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		sets = append(sets, &Set{Name: "avx2", Class: "fma", fused: true,
-			window: windowAVX2, gradient: gradientAVX2,
+			window: windowAVX2, gradient: gradientAVX2, stagedGradient: &stagedGradientAVX2,
 			normColumns: normColumnsAVX2, sumColumns: sumColumnsAVX2, normHalves: normHalvesAVX2,
 			sumHalves: sumHalvesAVX2, elements: &elementsAVX2,
 			depthwise: depthwiseAVX2, depthwiseRows: depthwiseRowsAVX2,

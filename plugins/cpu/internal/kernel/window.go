@@ -25,7 +25,9 @@ type Window struct {
 
 	inNeed, outNeed int // values that an image and its result must have at least
 	zeros           []float32
-	hulls           []hull // by position; nil: no tap is left out
+	hulls           []hull   // by position; nil: no tap is left out
+	seen            []uint64 // by position: the taps that see the image; nil: all
+	together        []uint8  // by position: how many of them make a tile, by what they see
 }
 
 // NewWindow checks and completes a geometry.
@@ -37,6 +39,8 @@ func NewWindow(in, out []int32, taps, run, width int) *Window {
 	w := &Window{In: in, Out: out, Taps: taps, Run: run, Width: width, zeros: make([]float32, run+Lanes)}
 	w.inNeed, w.outNeed = need(in, run), need(out, width)
 	w.hulls = hullsOf(w)
+	w.seen = sightsOf(w)
+	w.together = togetherOf(w.seen, SlabTile)
 	return w
 }
 
@@ -154,7 +158,9 @@ func (w *Window) Unpack(panel int, dst, sums []float32, at []int, step, t0, t1 i
 // Scratch is what a worker lends to Window: memory, whose contents mean nothing
 // between calls, and its word on what it will want next.
 type Scratch struct {
-	tile [WindowPositions * PanelLanes]float32
+	tile   [WindowPositions * PanelLanes]float32
+	staged []float32 // stagedRoom, from the first use on
+	slab   *slabRoom
 	// Next is weights that are far away and wanted soon after the call, or
 	// nothing: they are fetched meanwhile. That changes no result.
 	Next []float32

@@ -7,14 +7,16 @@ package kernel
 var (
 	windowAVX512 = []windowTiles{
 		{64, true, []sizedWindow{{6, windowAVX512x4p6}, {5, windowAVX512x4p5}, {4, windowAVX512x4p4},
-			{3, windowAVX512x4p3}, {2, windowAVX512x4p2}, {1, windowAVX512x4p1}}},
+			{3, windowAVX512x4p3}, {2, windowAVX512x4p2}, {1, windowAVX512x4p1}}, nil},
 		{32, true, []sizedWindow{{12, windowAVX512x2p12}, {8, windowAVX512x2p8}, {4, windowAVX512x2p4},
-			{2, windowAVX512x2p2}, {1, windowAVX512x2p1}}},
+			{2, windowAVX512x2p2}, {1, windowAVX512x2p1}}, nil},
 		{16, true, []sizedWindow{{12, windowAVX512x1p12}, {8, windowAVX512x1p8}, {4, windowAVX512x1p4},
-			{2, windowAVX512x1p2}, {1, windowAVX512x1p1}}},
+			{2, windowAVX512x1p2}, {1, windowAVX512x1p1}}, nil},
 	}
 	windowAVX2 = []windowTiles{
 		{16, false, []sizedWindow{{6, windowAVX2x1p6}, {5, windowAVX2x1p5}, {4, windowAVX2x1p4},
-			{3, windowAVX2x1p3}, {2, windowAVX2x1p2}, {1, windowAVX2x1p1}}},
+			{3, windowAVX2x1p3}, {2, windowAVX2x1p2}, {1, windowAVX2x1p1}},
+			[]windowTile{resumedAVX2x1p6, resumedAVX2x1p5, resumedAVX2x1p4, resumedAVX2x1p3, resumedAVX2x1p2,
+				resumedAVX2x1p1}},
 	}
 )

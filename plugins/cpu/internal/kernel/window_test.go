@@ -123,7 +123,8 @@ func checkClose(t *testing.T, what string, got, want []float32, tolerance float6
 func BenchmarkWindow(b *testing.B) {
 	for _, s := range []struct{ side, taps, in, out int }{
 		{32, 9, 16, 16}, {16, 9, 32, 32}, {8, 9, 64, 64}, {56, 9, 64, 64}, {14, 9, 256, 256}, {32, 3, 9, 16},
-		{14, 1, 256, 1024}, {56, 1, 64, 256}, {7, 1, 2048, 512},
+		{14, 1, 256, 1024}, {56, 1, 64, 256}, {7, 1, 2048, 512}, {32, 9, 512, 64}, {32, 9, 2048, 64},
+		{32, 1, 2048, 64}, {7, 9, 512, 64},
 	} {
 		r := rand.New(rand.NewPCG(1, 1))
 		positions := s.side * s.side
@@ -155,10 +156,11 @@ func BenchmarkWindow(b *testing.B) {
 				report(b)
 			})
 			b.Run("gradient/"+name, func(b *testing.B) {
+				spare := new(Scratch)
 				for b.Loop() {
 					for panel := range w.Panels() {
 						for t := range s.taps {
-							set.Gradient(w, t, panel, sums, image, slack, 0, s.in, 0, positions)
+							set.Gradient(w, t, panel, sums, image, slack, 0, s.in, 0, positions, spare)
 						}
 					}
 				}

@@ -18,6 +18,9 @@ type windowTiles struct {
 	width  int
 	masked bool // they can leave out the last channels
 	tiles  []sizedWindow
+	// resumed are the same tiles whose chains go on from what the result holds; nil: a
+	// chain is not cut.
+	resumed []windowTile
 }
 
 // sizedWindow is a tile for so many positions.

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -30,6 +31,42 @@ func hullsOf(w *Window) []hull {
 		return nil
 	}
 	return hulls
+}
+
+// sights returns for every position the set of taps that see the image, nil where hulls
+// are: then all taps count as seen.
+func sightsOf(w *Window) []uint64 {
+	if w.hulls == nil || w.Taps > 64 {
+		return nil
+	}
+	seen := make([]uint64, len(w.Out))
+	for t := range w.Taps {
+		for p, o := range w.In[t*len(w.Out):][:len(w.Out)] {
+			if o >= 0 {
+				seen[p] |= 1 << t
+			}
+		}
+	}
+	return seen
+}
+
+// together returns for every position how many from it on make a tile of up to most so that
+// the tiles of all positions behind it take the least time: as many turns as taps that any
+// of their positions sees, each as long as 4 positions take at least.
+func togetherOf(seen []uint64, most int) []uint8 {
+	const atLeast, perTile = 4, 1
+	sizes, costs := make([]uint8, len(seen)), make([]int, len(seen)+1)
+	for p := len(seen) - 1; p >= 0; p-- {
+		taps := uint64(0)
+		for n := 1; n <= min(most, len(seen)-p); n++ {
+			taps |= seen[p+n-1]
+			cost := max(n, atLeast)*bits.OnesCount64(taps) + perTile + costs[p+n]
+			if n == 1 || cost <= costs[p] {
+				sizes[p], costs[p] = uint8(n), cost
+			}
+		}
+	}
+	return sizes
 }
 
 // Trims reports whether Window leaves out taps that see nothing but padding.
@@ -84,8 +121,12 @@ func trimmable(weights []float32, taps, run, width int) bool {
 // trims reports whether taps may be left out of a call: to make +0 of -0, +0 is added behind
 // them. A bias of -0 would tell the two apart.
 func (c *windowCall) trims(w *Window) bool {
-	return w.hulls != nil && !slices.ContainsFunc(c.bias[:min(c.real, len(c.bias))],
-		func(b float32) bool { return b == 0 && math.Signbit(float64(b)) })
+	return w.hulls != nil && !hasNegativeZero(c.bias[:min(c.real, len(c.bias))])
+}
+
+// hasNegativeZero reports whether one of some values is -0.
+func hasNegativeZero(x []float32) bool {
+	return slices.ContainsFunc(x, func(v float32) bool { return v == 0 && math.Signbit(float64(v)) })
 }
 
 // tapsOf returns the taps of n positions from p on that are computed.

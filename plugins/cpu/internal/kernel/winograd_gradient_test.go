@@ -19,15 +19,15 @@ func winogradKernelGradient(set *Set, w *winogradRun, dy []float32) (d, taps []f
 			Count: w.columns})
 		set.WinogradGradient(g, d, y*w.columns, all, dy, Row{At: y * g.Side * width, Step: width, Count: w.columns})
 	}
-	win := g.GradientTiles(all)
+	win, spare := g.GradientTiles(all), new(Scratch)
 	taps = make([]float32, winogradTaps*g.In*g.Out)
 	for p := range win.Panels() {
 		n := g.In * win.PanelWidth(p)
 		sums := make([]float32, g.Frequencies()*n)
 		for f := range g.Frequencies() {
 			in, out := g.Frequency(f, all)
-			set.Gradient(win, 0, p, sums[f*n:], v[in:], d[out:], 0, g.In, 0, all/2)
-			set.Gradient(win, 0, p, sums[f*n:], v[in:], d[out:], 0, g.In, all/2, all)
+			set.Gradient(win, 0, p, sums[f*n:], v[in:], d[out:], 0, g.In, 0, all/2, spare)
+			set.Gradient(win, 0, p, sums[f*n:], v[in:], d[out:], 0, g.In, all/2, all, spare)
 		}
 		part := make([]float32, winogradTaps*n)
 		set.WinogradTaps(g, part, sums, n)

@@ -15,22 +15,28 @@ const windowUnroll = 4
 func window() {
 	for _, n := range []int{1, 2} {
 		for _, p := range []int{12, 8, 4, 2, 1} {
-			windowTile(avx512, n, p)
+			windowTile(avx512, n, p, false)
 		}
 	}
 	for _, p := range []int{6, 5, 4, 3, 2, 1} {
-		windowTile(avx512, 4, p)
+		windowTile(avx512, 4, p, false)
 	}
-	for _, p := range []int{6, 5, 4, 3, 2, 1} {
-		windowTile(avx2, 1, p)
+	for _, resumed := range []bool{false, true} {
+		for _, p := range []int{6, 5, 4, 3, 2, 1} {
+			windowTile(avx2, 1, p, resumed)
+		}
 	}
 }
 
 // windowTile writes tiles whose positions follow each other. Every output element is one chain of fused
 // multiply-adds, taps outside, values of a run inside. With AVX-512 last is the mask of the last vector
-// of channels: others than these are not written.
-func windowTile(set isa, n, p int) {
-	TEXT(fmt.Sprintf("window%sx%dp%d", set.name, n, p), NOSPLIT,
+// of channels: others than these are not written. Resumed chains go on from what out holds.
+func windowTile(set isa, n, p int, resumed bool) {
+	family := "window"
+	if resumed {
+		family = "resumed"
+	}
+	TEXT(fmt.Sprintf("%s%sx%dp%d", family, set.name, n, p), NOSPLIT,
 		"func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, "+
 			"taps int, run int, w *float32, wStep int, bias *float32, "+endingParams+", last int, "+
 			"next *float32, turns int, tiles int)")
@@ -56,8 +62,20 @@ func windowTile(set isa, n, p int) {
 	MOVQ(k, table)
 	early := newEarly(set, n, p)
 	early.begin()
-	MOVQ(param("w"), w)
-	set.clear(accs)
+	if resumed {
+		MOVQ(param("outs"), k)
+		for r := range accs {
+			if r%width == 0 {
+				MOVLQSX(operand.Mem{Base: k, Disp: 4 * (r / width)}, w)
+				ADDQ(param("out"), w)
+			}
+			VMOVUPS(operand.Mem{Base: w, Disp: set.bytes * (r % width)}, set.regs[r])
+		}
+		MOVQ(param("w"), w)
+	} else {
+		MOVQ(param("w"), w)
+		set.clear(accs)
+	}
 	MOVQ(param("taps"), k)
 	MOVQ(k, left)
 

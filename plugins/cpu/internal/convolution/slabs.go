@@ -1,0 +1,69 @@
+package convolution
+
+import (
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// slabs are the tasks of one part of a product: positions of all rows in so many slabs,
+// the panels in so many cuts.
+type slabs struct{ part, positions, count, cuts int }
+
+// leastSlab leaves room in the last slab for what is no whole tile.
+const leastSlab = kernel.SlabPositions - kernel.SlabTile
+
+// bySlabs reports whether kernels compute the product by slabs, with results of so many values.
+func (p *product) bySlabs(f *run.Frame, outCount int) bool {
+	const most = math.MaxInt32 / 4 // of values from one result of a slab to another
+	other := func(part packPart) bool {
+		w := part.window
+		return w.Taps*w.Run == 0 || (kernel.SlabPositions/max(w.Positions(), 1)+2)*outCount > most
+	}
+	return p.matrix == nil && f.Kernels.Slabs() && !slices.ContainsFunc(p.parts, other)
+}
+
+// applySlabs computes all rows: some positions of any rows meet all weights before the next do.
+func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
+	var all []slabs
+	tasks := 0
+	for i, part := range p.parts {
+		s := slabs{part: i, positions: f.Total() * part.window.Positions()}
+		s.count = (s.positions + leastSlab - 1) / leastSlab
+		s.cuts = cutsOf(part.window.Panels(), len(p.parts)*s.count, f.Threads())
+		tasks += s.count * s.cuts
+		all = append(all, s)
+	}
+	f.Each(tasks, func(w *run.Worker, task int) {
+		i := 0
+		for ; task >= all[i].count*all[i].cuts; i++ {
+			task -= all[i].count * all[i].cuts
+		}
+		s, part := all[i], &p.parts[all[i].part]
+		slab, cut, panels := task/s.cuts, task%s.cuts, part.window.Panels()
+		f.Kernels.WindowSlab(part.window, &kernel.Slab{Out: o.out[part.out:], In: o.in[part.in:],
+			OutStep: outCount, InStep: inCount, From: s.from(slab), To: s.from(slab + 1), Packed: part.data,
+			Bias: p.biasOf(unit{part: i}), Untrimmed: part.whole, First: panels * cut / s.cuts,
+			Last: panels * (cut + 1) / s.cuts, Ending: o.end.From(part.out)}, &w.Tile)
+	})
+}
+
+// cutsOf returns in how many cuts to deal so many panels of each of some slabs: every cut
+// lays the input side by side again.
+func cutsOf(panels, slabs, threads int) int {
+	const perThread = 2
+	if threads == 1 {
+		return 1
+	}
+	return max(1, min(panels, (perThread*threads+slabs-1)/max(slabs, 1)))
+}
+
+// from returns where slab i begins, on a whole tile.
+func (s *slabs) from(i int) int {
+	if i == s.count {
+		return s.positions
+	}
+	return s.positions * i / s.count / kernel.SlabTile * kernel.SlabTile
+}

@@ -1,0 +1,75 @@
+package kernel
+
+import "unsafe"
+
+// stagedGradient is the assembly of Gradient for operands that are laid side by side before:
+// channels in columns of 16, values of runs by 6. What is far apart in an image and read by
+// every tile is then read in order, from the nearest caches.
+type stagedGradient struct {
+	values func(dst *float32, dstStep int, in *float32, zero int, offs *int32, masks *int32, tiles int,
+		count int)
+	channels func(dst *float32, dstStep int, grad *float32, grads *int32, columns int, count int)
+	tiles    [stagedValues]stagedTile // of 1 value and more
+}
+
+// stagedTile adds count positions to so many tiles of sums, one behind the other.
+type stagedTile func(sum *float32, sumStep int, x *float32, xStep int, grad *float32, count int, tiles int)
+
+const (
+	stagedValues    = 6   // of a run that lie together
+	stagedVector    = 8   // values that these take
+	stagedPositions = 256 // that are laid side by side at a time, at most
+	stagedRun       = 96  // values of a run, likewise
+)
+
+// stagedRoom is what a worker needs for operands side by side.
+const stagedRoom = stagedPositions * (PanelLanes + stagedRun/stagedValues*stagedVector)
+
+// pays reports whether laying operands side by side costs little beside the products.
+func (c *gradientCall) pays() bool {
+	return c.width >= 2*Lanes && c.k1-c.k0 >= 2*stagedValues && c.to-c.from >= 2*stagedVector
+}
+
+// staged does what run does.
+func (c *gradientCall) staged(w *Window, s *stagedGradient, tap int, spare *Scratch) {
+	if spare.staged == nil {
+		spare.staged = make([]float32, stagedRoom)
+	}
+	grads, values := spare.staged[:stagedPositions*PanelLanes], spare.staged[stagedPositions*PanelLanes:]
+	parts := (c.to - c.from + stagedPositions - 1) / stagedPositions
+	for i := range parts {
+		from, to := c.from+(c.to-c.from)*i/parts, c.from+(c.to-c.from)*(i+1)/parts
+		n := to - from
+		s.channels(&grads[0], 4*Lanes*n, &c.grad[0], &w.Out[from], c.width/Lanes, n)
+		for k0 := c.k0; k0 < c.k1; k0 += stagedRun {
+			k1 := min(k0+stagedRun, c.k1)
+			last := (k1-k0-1)%stagedValues + 1
+			tiles := (k1 - k0 - last) / stagedValues
+			in := unsafe.Add(unsafe.Pointer(first(c.in)), 4*k0)
+			zero := int(uintptr(unsafe.Pointer(first(w.zeros))) - uintptr(in))
+			s.values(&values[0], 4*stagedVector*n, (*float32)(in), zero, &w.In[tap*len(w.Out)+from],
+				&stagedMasks[last-1][0], tiles+1, n)
+			for c0 := 0; c0 < c.width; c0 += Lanes {
+				sum := c.sums[(k0-c.k0)*c.width+c0:]
+				if tiles > 0 {
+					s.tiles[stagedValues-1](&sum[0], 4*c.width, &values[0], 4*stagedVector*n, &grads[c0*n], n, tiles)
+				}
+				s.tiles[last-1](&sum[tiles*stagedValues*c.width], 4*c.width, &values[tiles*stagedVector*n],
+					4*stagedVector*n, &grads[c0*n], n, 1)
+			}
+		}
+	}
+}
+
+// stagedMasks are by how many values the last tile has: a mask for others, and one for it.
+var stagedMasks = func() (masks [stagedValues][2 * stagedVector]int32) {
+	for n := range masks {
+		for i := range stagedValues {
+			masks[n][i] = -1
+			if i <= n {
+				masks[n][stagedVector+i] = -1
+			}
+		}
+	}
+	return masks
+}()

@@ -1,0 +1,248 @@
+package kernel
+
+import "fmt"
+
+// Slab is some positions of some images, whose windows meet all weights before the
+// next positions do. Chains are cut into stretches: the input of a stretch is laid side by
+// side, its weights pass by, and the sums wait in the result until the next one. So memory
+// that is far is read in order and once for all channels.
+type Slab struct {
+	Out, In         []float32 // of all images
+	OutStep, InStep int       // values from image to image
+	From, To        int       // positions, counted over all images
+	Packed, Bias    []float32 // as for Window
+	Untrimmed       []bool    // by panel: no tap may be left out
+	First, Last     int       // panels
+	Ending          Ending    // what it adds is not Out
+}
+
+// SlabPositions is the most positions that a Slab may have.
+const SlabPositions = 96
+
+// SlabTile is the positions of its largest tile.
+const SlabTile = 6
+
+// Slabs reports whether the set computes a Slab.
+func (s *Set) Slabs() bool { return s.window != nil && s.window[0].resumed != nil }
+
+// slabTiles are tiles of one size, one behind the other, that see the same taps.
+type slabTiles struct {
+	first, size, count int
+	seen               uint64
+	begins, ends       int // the first stretch that they see, and the last
+}
+
+// slabRoom is what a worker keeps for slabs.
+type slabRoom struct {
+	outs, at, offs [SlabPositions]int32 // of a position: its result, its place in its image, its staged run
+	images         [SlabPositions]int32
+	tiles          []slabTiles
+	stretches      []stretch
+}
+
+// WindowSlab computes a slab.
+func (s *Set) WindowSlab(w *Window, b *Slab, spare *Scratch) {
+	b.check(w)
+	if spare.slab == nil {
+		spare.slab = new(slabRoom)
+	}
+	if spare.staged == nil {
+		spare.staged = make([]float32, stagedRoom)
+	}
+	c := slabCall{Window: w, Slab: b, slabRoom: spare.slab, set: s, staged: spare.staged}
+	c.place()
+	c.room()
+	for i := range c.stretches {
+		c.stage(i)
+		for panel := b.First; panel < b.Last; panel++ {
+			c.panel(i, panel)
+		}
+	}
+	for panel := b.First; panel < b.Last; panel++ {
+		c.rest(panel, spare)
+	}
+}
+
+// check panics where a slab is not what w makes of its images.
+func (b *Slab) check(w *Window) {
+	last := (b.To - 1) / max(w.Positions(), 1)
+	out, in := last*b.OutStep+w.outNeed, last*b.InStep+w.inNeed
+	if b.From < 0 || b.To <= b.From || b.To-b.From > SlabPositions || len(b.Out) < out || len(b.In) < in ||
+		len(b.Packed) < w.PackedLen() || b.Bias != nil && len(b.Bias) < w.BiasLen() || b.Ending.lacks(out) ||
+		len(b.Untrimmed) < w.Panels() || b.First < 0 || b.Last > w.Panels() || w.Taps*w.Run == 0 {
+		panic(fmt.Sprintf("kernel.WindowSlab: positions [%d, %d), panels [%d, %d) of %d: results of %d values, "+
+			"plus %d, want %d; images of %d, want %d; weights of %d, want %d; %d biases", b.From, b.To, b.First,
+			b.Last, w.Panels(), len(b.Out), len(b.Ending.Plus), out, len(b.In), in, len(b.Packed), w.PackedLen(),
+			len(b.Bias)))
+	}
+}
+
+// slabCall is what one call of Slab works on.
+type slabCall struct {
+	*Window
+	*Slab
+	*slabRoom
+	set    *Set
+	staged []float32
+	whole  bool // some panel needs all taps
+}
+
+// place finds the positions of the slab.
+func (c *slabCall) place() {
+	for i := range c.To - c.From {
+		image, p := (c.From+i)/c.Positions(), (c.From+i)%c.Positions()
+		c.images[i], c.at[i] = int32(image), int32(p)
+		c.outs[i] = int32(4*(image-c.From/c.Positions())*c.OutStep) + c.Window.Out[p]
+	}
+}
+
+// room cuts the chains, and the positions into tiles.
+func (c *slabCall) room() {
+	c.stretches = c.cut(c.stretches)
+	c.tiles = c.tiles[:0]
+	c.whole = c.seen == nil
+	for panel := c.First; panel < c.Last; panel++ {
+		c.whole = c.whole || c.untrimmed(panel)
+	}
+	n := c.To - c.From
+	for i := 0; i < n; {
+		size, seen := c.tile(i, n-i)
+		if k := len(c.tiles) - 1; k >= 0 && c.tiles[k].size == size && c.tiles[k].seen == seen {
+			c.tiles[k].count++
+		} else {
+			c.tiles = append(c.tiles, c.ends(slabTiles{first: i, size: size, count: 1, seen: seen}))
+		}
+		i += size
+	}
+}
+
+// tile returns the size of the tile at position i, before which so many are left, and what it sees.
+func (c *slabCall) tile(i, left int) (size int, seen uint64) {
+	if c.seen == nil {
+		for size = SlabTile; size > 1 && !fits(size, size-1, left); size-- {
+		}
+		return size, ^uint64(0)
+	}
+	p := int(c.at[i])
+	size = min(int(c.together[p]), left)
+	for _, taps := range c.seen[p : p+size] {
+		seen |= taps
+	}
+	if seen == 0 {
+		seen = 1 << (c.Taps - 1)
+	}
+	return size, seen
+}
+
+// ends completes tiles by the stretches that they see.
+func (c *slabCall) ends(t slabTiles) slabTiles {
+	t.begins = -1
+	for i := range c.stretches {
+		if c.stretches[i].taps()&t.seen != 0 {
+			t.ends = i
+			if t.begins < 0 {
+				t.begins = i
+			}
+		}
+	}
+	return t
+}
+
+// stage lays the input of a stretch side by side.
+func (c *slabCall) stage(i int) {
+	s := &c.stretches[i]
+	run, values := s.k1-s.k0, s.values()
+	for _, t := range c.tiles {
+		if !c.whole && s.taps()&t.seen == 0 {
+			continue
+		}
+		for p := t.first; p < t.first+t.size*t.count; p++ {
+			to := c.staged[p*values:][:values]
+			in := c.Slab.In[int(c.images[p])*c.InStep:]
+			c.offs[p] = int32(4 * p * values)
+			for tap := s.t0; tap < s.t1; tap++ {
+				if o := c.Window.In[tap*c.Positions()+int(c.at[p])]; o >= 0 {
+					copy(to[:run], in[int(o)/4+s.k0:])
+				} else {
+					clear(to[:run])
+				}
+				to = to[run:]
+			}
+		}
+	}
+}
+
+// panel computes a stretch of the whole columns of a panel.
+func (c *slabCall) panel(i, panel int) {
+	first, _, real := c.Window.panel(panel)
+	s, chain := &c.stretches[i], c.Taps*c.Run
+	weights := c.Window.Packed(c.Slab.Packed, panel)[(s.t0*c.Run+s.k0)*Lanes:]
+	whole := c.untrimmed(panel)
+	for column := 0; column+Lanes <= real; column += Lanes {
+		for k := range c.tiles {
+			t := &c.tiles[k]
+			if whole {
+				c.call(t, i, first+column, weights[column*chain:], i == 0, i == len(c.stretches)-1, false)
+			} else if s.taps()&t.seen != 0 {
+				skips := i+1 < len(c.stretches) && c.stretches[i+1].taps()&t.seen == 0
+				c.call(t, i, first+column, weights[column*chain:], i == t.begins, i == t.ends, skips)
+			}
+		}
+	}
+}
+
+// untrimmed reports whether no tap may be left out of a panel: see windowCall.trims.
+func (c *slabCall) untrimmed(panel int) bool {
+	first, _, real := c.Window.panel(panel)
+	return c.seen == nil || c.Untrimmed[panel] || c.Bias != nil && hasNegativeZero(c.Bias[first:first+real])
+}
+
+// call computes a stretch of tiles, for 16 channels. Where the next stretch is left out, +0 is added, which
+// is all that it would do.
+func (c *slabCall) call(t *slabTiles, i, channel int, weights []float32, begins, ends, skips bool) {
+	s, k := &c.stretches[i], SlabTile-t.size
+	var bias, plus, most *float32
+	if skips {
+		bias = &noBias[0]
+	}
+	at := c.From/c.Positions()*c.OutStep + channel
+	if ends {
+		if c.Bias != nil {
+			bias = &c.Bias[channel]
+		}
+		e := c.Ending.From(at)
+		plus, most = e.assembly()
+	}
+	tile := c.set.window[0].tiles[k].tile
+	if !begins {
+		tile = c.set.window[0].resumed[k]
+	}
+	tile(&c.Slab.Out[at], &c.outs[t.first], &c.staged[0], 0, &c.offs[t.first], 0, 1, s.values(),
+		&weights[0], 4*Lanes, bias, plus, most, 0, nil, 0, t.count)
+}
+
+// rest computes the channels of a panel that are no whole column.
+func (c *slabCall) rest(panel int, spare *Scratch) {
+	first, width, real := c.Window.panel(panel)
+	if real%Lanes == 0 {
+		return
+	}
+	w := c.Window
+	if c.Untrimmed[panel] {
+		w = w.Whole()
+	}
+	for q := c.From; q < c.To; {
+		image, p := q/c.Positions(), q%c.Positions()
+		to := min(c.Positions(), p+c.To-q)
+		at := image*c.OutStep + first
+		call := windowCall{out: c.Slab.Out[at:], in: c.Slab.In[image*c.InStep:],
+			weights: c.Window.Packed(c.Slab.Packed, panel), bias: c.Bias, ending: c.Ending.From(at), width: width,
+			real: real, side: c.set.column(width), from: p, to: to}
+		if c.Bias != nil {
+			call.bias = c.Bias[first:]
+		}
+		call.trimmed = call.trims(w)
+		call.column(w, &c.set.window[len(c.set.window)-1], real/Lanes*Lanes, spare)
+		q += to - p
+	}
+}

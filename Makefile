@@ -1,12 +1,14 @@
 # Every target runs from a clean checkout. Only Go is needed for build, test and check.
 
 GO ?= go
+# urfave/cli without its writers of Markdown and man pages, which nothing here uses.
+TAGS = urfave_cli_no_docs
 # How long the tests of a package may take: a busy machine is no fault.
 PATIENT = -timeout 30m
 
 .PHONY: build
 build: ## bin/bnctl (static), bin/bnctl-device-cuda, bin/bnctl-device-opencl and bin/bnctl-fabric-mpi
-	CGO_ENABLED=0 $(GO) build -o bin/bnctl ./cmd/bnctl
+	CGO_ENABLED=0 $(GO) build -tags $(TAGS) -o bin/bnctl ./cmd/bnctl
 	CGO_ENABLED=0 $(GO) build -o bin/bnctl-device-cuda ./plugins/cuda/bnctl-device-cuda
 	CGO_ENABLED=0 $(GO) build -o bin/bnctl-device-opencl ./plugins/opencl/bnctl-device-opencl
 	CGO_ENABLED=0 $(GO) build -o bin/bnctl-fabric-mpi ./plugins/mpi/bnctl-fabric-mpi

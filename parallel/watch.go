@@ -19,6 +19,7 @@ type watch struct {
 	timeout time.Duration
 	longest time.Duration
 	clock   *awake.Clock // since the run began
+	beyond  atomic.Int64 // of it, nanoseconds in which all members waited for other ranks
 	quit    chan struct{}
 	wait    sync.WaitGroup
 }
@@ -34,7 +35,7 @@ func (l *limits) watch(ms members, hub meeting) *watch {
 func (w *watch) run() {
 	tick := time.NewTicker(w.clock.Interval())
 	defer tick.Stop()
-	since, last := time.Duration(0), ""
+	since, before, last := time.Duration(0), time.Duration(0), ""
 	for {
 		select {
 		case <-w.quit:
@@ -42,7 +43,11 @@ func (w *watch) run() {
 		case <-tick.C:
 		}
 		at := w.clock.Elapsed()
-		late, picture := w.late(at)
+		if missing := w.hub.Missing(); missing != nil && len(missing) == 0 {
+			w.beyond.Add(int64(at - before))
+		}
+		before = at
+		late, picture := w.late(w.elapsed())
 		if picture != last {
 			since, last = at, picture
 		}
@@ -53,7 +58,7 @@ func (w *watch) run() {
 	}
 }
 
-// late returns the ranks that somebody waits for at a time of the run, and a
+// late returns the ranks that somebody waits for when the run has taken so long, and a
 // picture that changes as long as it makes progress.
 func (w *watch) late(at time.Duration) (ranks []int, picture string) {
 	missing := w.hub.Missing()
@@ -85,7 +90,10 @@ func (w *watch) giveUp(ranks []int) {
 // finished notes that a member is done.
 func (w *watch) finished(rank int) { w.done[rank].Store(true) }
 
-func (w *watch) elapsed() time.Duration { return w.clock.Elapsed() }
+// elapsed returns how long the run has taken, without what it has waited for other
+// ranks: one of them may be replacing a device, and what it takes says nothing of
+// how long a device of this rank may take.
+func (w *watch) elapsed() time.Duration { return w.clock.Elapsed() - time.Duration(w.beyond.Load()) }
 
 // stop ends the watch.
 func (w *watch) stop() {

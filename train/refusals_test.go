@@ -1,9 +1,11 @@
 package train
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
@@ -102,6 +104,27 @@ func TestTemplateTurnsPicturesAsTheTraining(t *testing.T) {
 		if got := p.template.Preprocess.EXIF; got != c.want || m.Preprocess.EXIF != c.was {
 			t.Errorf("decoder %q, exif %q, before %v: %v; the model that it begins with %v", c.decoder, c.exif,
 				c.was, got, m.Preprocess.EXIF)
+		}
+	}
+}
+
+// Batch norm of replicas with too few values runs as the recipe says.
+func TestWrappedAsTheRecipeSays(t *testing.T) {
+	for min, running := range map[string]bool{"refuse": false, "running": true} {
+		b := newBench(t, 24)
+		b.recipe.BN, b.recipe.BNMin = bn.Replica, min
+		m := b.model()
+		p, err := newPlan(&b.recipe, m, b.config(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 4, BN: bn.Replica, Stats: bn.Pooled,
+			MinRunning: running})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(p.wrapped, want) {
+			t.Errorf("%s: the graph is wrapped in another way", min)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
@@ -74,6 +75,37 @@ func TestEveryEpochCountsItsSamples(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestAnEpochIsToldOnce: a run that goes on from the checkpoint of the end of an epoch does not end it again.
+func TestAnEpochIsToldOnce(t *testing.T) {
+	b := newBench(t, 42)
+	c := b.config(1)
+	c.Checkpoint = filepath.Join(t.TempDir(), "run.bnc")
+	var told []int
+	var k *serialize.Checkpoint
+	c.Events = func(e Event) {
+		switch e := e.(type) {
+		case EpochDone:
+			told = append(told, e.Epoch)
+		case CheckpointWritten:
+			if k == nil {
+				var err error
+				if k, err = serialize.ReadCheckpoint(e.Path); err != nil || e.Step != b.recipe.StepsPerEpoch() {
+					t.Errorf("step %d: %v", e.Step, err)
+				}
+			}
+		}
+	}
+	want := b.template(New(context.Background(), &b.recipe, b.model(), c))
+	if c.Devices = b.config(1).Devices; !slices.Equal(told, []int{1, 2}) {
+		t.Errorf("epochs %v are told", told)
+	}
+	told = nil
+	got := b.template(Resume(context.Background(), k, &b.recipe, c))
+	if got != want || !slices.Equal(told, []int{2}) {
+		t.Errorf("resumed: template %s, want %s; epochs %v are told", got, want, told)
 	}
 }
 

@@ -1,0 +1,73 @@
+package train
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Where small replicas normalise with running statistics, devices get these before every step; else
+// nothing is written between two steps.
+func TestLiveStatisticsAreWritten(t *testing.T) {
+	for min, live := range map[string]bool{"running": true, "refuse": false} {
+		b := newBench(t, 42)
+		b.recipe.BN, b.recipe.BNMin = bn.Replica, min
+		c := b.config(1)
+		c.Validation = nil
+		m := &mistakes{at: -1}
+		c.Devices[0].Device = &mistaken{c.Devices[0].Device, m}
+		b.template(New(context.Background(), &b.recipe, b.model(), c))
+		calls := strings.Join(m.calls, ", ")
+		within := map[bool]string{true: "Commit, Write, Run train, Commit", false: "Commit, Run train, Commit"}
+		if !strings.Contains(calls, within[live]) || strings.Contains(calls, within[!live]) {
+			t.Errorf("bn-min %s: %s", min, calls)
+		}
+	}
+}
+
+// astray is a device whose training has a loss that is no number.
+type astray struct {
+	device.Device
+	loss float64
+}
+
+func (d *astray) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	exe, err := d.Device.Load(ctx, p, c)
+	return &astrayExe{exe, d.loss}, err
+}
+
+type astrayExe struct {
+	device.Executable
+	loss float64
+}
+
+func (e *astrayExe) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	out, err := e.Executable.Run(ctx, s)
+	if s.Function == graph.Train && err == nil {
+		out.Outputs[0].F64()[0] = e.loss
+	}
+	return out, err
+}
+
+// A loss that is infinite, or none, ends the run before the commit.
+func TestLossThatIsNoNumber(t *testing.T) {
+	for _, loss := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		b := newBench(t, 24)
+		c := b.config(1)
+		c.Devices[0].Device = &astray{c.Devices[0].Device, loss}
+		s, err := New(context.Background(), &b.recipe, b.model(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Run(context.Background())
+		if err == nil || !strings.Contains(err.Error(), "step 1: the loss is") || s.driver.Version() != 0 {
+			t.Errorf("loss %v: %v, version %d", loss, err, s.driver.Version())
+		}
+		s.Close()
+	}
+}

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/serialize"
 )
 
 // Where small replicas normalise with running statistics, devices get these before every step; else
@@ -69,5 +71,35 @@ func TestLossThatIsNoNumber(t *testing.T) {
 			t.Errorf("loss %v: %v, version %d", loss, err, s.driver.Version())
 		}
 		s.Close()
+	}
+}
+
+// A gradient that comes late is looked at before it waits: one that is no number ends the run.
+func TestLateGradientThatIsNoNumber(t *testing.T) {
+	b := newBench(t, 24)
+	b.recipe.BN, b.recipe.WeightSync = bn.Replica, "async:2"
+	c := b.config(1)
+	const afterMoments = 4 // loss, hits, the moments of two batch norms
+	c.Devices[0].Device = &poisoner{Device: c.Devices[0].Device, function: graph.Train, first: 1,
+		output: afterMoments, row: 1, value: math.NaN()}
+	s, err := New(context.Background(), &b.recipe, b.model(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Run(context.Background()); !errors.Is(err, device.NonFinite) || s.driver.Version() != 0 {
+		t.Errorf("%v, version %d", err, s.driver.Version())
+	}
+}
+
+// A checkpoint in the middle of an epoch has the statistics that it is stripped with.
+func TestCheckpointHasItsStatistics(t *testing.T) {
+	k := newBench(t, 42).stopped(1)()
+	running := k.Set(serialize.SetRunning)
+	if running == nil || len(running.Tensors) != 4 {
+		t.Fatalf("sets %v", k.Sets)
+	}
+	if name := differing(running.Tensors, k.State); name != "" {
+		t.Errorf("%s of the state is not that of the statistics", name)
 	}
 }

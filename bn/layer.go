@@ -25,7 +25,7 @@ type Layer struct {
 // if the statistics of one are not state, or if a track node is not fed by
 // moments.
 func Layers(f *graph.Function) ([]Layer, error) {
-	makers := producers(f)
+	makers := f.Makers()
 	var layers []Layer
 	for i := range f.Nodes {
 		var l Layer
@@ -92,15 +92,4 @@ func origin(v graph.Value, makers map[graph.Value]*graph.Node) *graph.Node {
 		n = makers[n.In[0]]
 	}
 	return n
-}
-
-// producers maps the results of nodes to the nodes.
-func producers(f *graph.Function) map[graph.Value]*graph.Node {
-	makers := make(map[graph.Value]*graph.Node, len(f.Values))
-	for i := range f.Nodes {
-		for _, out := range f.Nodes[i].Out {
-			makers[out] = &f.Nodes[i]
-		}
-	}
-	return makers
 }

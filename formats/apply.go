@@ -156,22 +156,17 @@ func arranged(f *File, m *models.Model) (*File, error) {
 // out flat: TensorFlow's columns are in the order (H, W, C).
 func checkFlattened(m *models.Model) error {
 	f := m.Graph.Main
-	maker := map[graph.Value]*graph.Node{}
-	for i := range f.Nodes {
-		for _, v := range f.Nodes[i].Out {
-			maker[v] = &f.Nodes[i]
-		}
-	}
+	makers := f.Makers()
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		if n.Op != graph.Dense {
 			continue
 		}
-		flat := maker[n.In[0]]
+		flat := makers[n.In[0]]
 		if flat == nil || flat.Op != graph.Reshape {
 			continue
 		}
-		before := maker[flat.In[0]]
+		before := makers[flat.In[0]]
 		s := f.Values[flat.In[0]].Type.Shape
 		if len(s) == 3 && s[0] > 1 && s[1]*s[2] > 1 && (before == nil || before.Op != graph.Transpose) {
 			return problem.Advise("put transpose(perm=[1,2,0]) before the reshape", "model %s: %s reads %v laid "+

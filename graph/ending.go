@@ -1,10 +1,6 @@
 package graph
 
-import (
-	"slices"
-
-	"github.com/bnctl/bnctl/tensor"
-)
+import "github.com/bnctl/bnctl/tensor"
 
 // Ending returns the operation that an output ends in, and the operand of that
 // operation, if the operation says what the output's numbers mean:
@@ -22,8 +18,9 @@ import (
 func (f *Function) Ending(output int) (Op, Value) {
 	v := f.Outputs[output].Value
 	shape := f.Values[v].Type.Shape
+	makers := f.Makers()
 	for from := v; ; {
-		n := f.maker(from)
+		n := makers[from]
 		if n == nil {
 			return 0, v
 		}
@@ -47,14 +44,4 @@ func (f *Function) Ending(output int) (Op, Value) {
 // shape of the same elements in the same order.
 func firstAxis(shape []int, axis int, other []int) bool {
 	return len(other) > 0 && tensor.Count(shape[:axis]) == 1 && shape[axis] == other[0]
-}
-
-// maker returns the node that makes v, nil if it is an input or state.
-func (f *Function) maker(v Value) *Node {
-	for i := range f.Nodes {
-		if slices.Contains(f.Nodes[i].Out, v) {
-			return &f.Nodes[i]
-		}
-	}
-	return nil
 }

@@ -21,7 +21,7 @@ import (
 // that is not listed may not exist, and a border that nobody crosses is closed:
 // what is listed is there, and is imported.
 const layers = `
-regular:
+regular:              problem
 awake:
 interrupt:
 memory:
@@ -52,13 +52,13 @@ device/serve:         collective device device/internal/devicepb device/internal
 device/serve:         device/internal/fabricpb tensor problem
 device/remote:        collective device device/internal/devicepb device/internal/shm device/internal/wire
 device/remote:        awake device/internal/fabricpb fabric fabric/launcher fabric/mailbox graph tensor
-device/remote:        problem
+device/remote:        problem regular
 
 bn:                   collective graph problem tensor
 models:               graph problem tensor
 data:                 data/internal/jpeg problem regular tensor
 data/internal/jpeg:
-serialize:            bn graph models problem tensor
+serialize:            bn graph models problem regular tensor
 parallel:             awake bn collective device fabric graph tensor problem
 train/internal/tfevents:
 train:                awake bn data device fabric graph models parallel problem serialize tensor
@@ -80,7 +80,7 @@ inspect:              bn doctor formats graph modelfile models serialize tensor 
 doctor:               bn data fleet formats graph modelfile models parallel predict problem serialize
 doctor:               tensor train
 predict:              data device fabric fleet graph memory modelfile models parallel problem tensor train
-predict/format:       data predict problem serialize tensor
+predict/format:       data predict problem regular tensor
 server/protocol:      tensor
 server/batching:      tensor
 server/repository:    problem
@@ -112,7 +112,7 @@ formats:              serialize tensor
 
 plugins/cpu/internal/amxemulation:
 plugins/cpu/internal/kernel:   device/class plugins/cpu/internal/amxemulation
-plugins/cpu/internal/machine:  memory
+plugins/cpu/internal/machine:  memory regular
 plugins/cpu/internal/schedule: plugins/cpu/internal/machine
 plugins/cpu/internal/workers:  plugins/cpu/internal/kernel
 plugins/cpu/internal/fusion:   device/class graph tensor
@@ -136,7 +136,7 @@ plugins/cpu/bnctl-device-cpu:  plugins/cpu
 plugins/internal/library:
 plugins/gpu:          collective device device/class graph tensor problem
 plugins/gpu/bitwise:  bn device graph models parallel plugins/cpu tensor
-plugins/opencl/internal/cl:     plugins/internal/library
+plugins/opencl/internal/cl:     plugins/internal/library regular
 plugins/opencl/internal/opencl: device plugins/gpu plugins/opencl/internal/cl problem
 plugins/opencl:                 device/serve plugins/opencl/internal/opencl
 plugins/opencl/bnctl-device-opencl: plugins/opencl
@@ -155,7 +155,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: fabric fabric/launcher formats interrupt legible models
 cmd/bnctl: demo doctor export fleet graph/dot inspect modelfile predict predict/format problem server strip
-cmd/bnctl: parallel serialize study study/experiment tensor train train/job
+cmd/bnctl: parallel regular serialize study study/experiment tensor train train/job
 
 scripts/benchpeers:
 scripts/benchserve:   models serialize

@@ -1,6 +1,8 @@
-// Package regular opens files that a user, or a file of a user, names: regular
-// files only. A named pipe that nobody writes, a terminal or an endless device
-// is refused at once; plain os.Open would wait for it, or read it for ever.
+// Package regular opens, writes and locks files that a user, or a file of a user,
+// names: regular files only. A named pipe that nobody writes, a terminal or an endless
+// device is refused at once; plain os.Open would wait for it, or read it for ever. What
+// is written takes the place of a file all at once (WriteFile), and other programs can
+// be kept from it meanwhile (Lock, Claim).
 //
 // Use it wherever a path comes from outside.
 package regular

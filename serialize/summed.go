@@ -5,14 +5,16 @@ import (
 	"encoding/hex"
 	"hash"
 	"io"
+
+	"github.com/bnctl/bnctl/regular"
 )
 
-// WriteSummed is WriteFile that returns the SHA-256 of what it wrote, in hex. The sum is made
+// WriteSummed is regular.WriteFile that returns the SHA-256 of what it wrote, in hex. The sum is made
 // beside the writing, in pieces: on a processor without instructions for it that takes as long
 // as all else together.
 func WriteSummed(path string, write func(io.Writer) error) (string, error) {
 	s := newSummer()
-	err := WriteFile(path, func(w io.Writer) error { return write(io.MultiWriter(w, s)) })
+	err := regular.WriteFile(path, 0o666, func(w io.Writer) error { return write(io.MultiWriter(w, s)) })
 	sum := s.end()
 	if err != nil {
 		return "", err

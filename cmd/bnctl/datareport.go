@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/regular"
 )
 
 // reportData says what is in a source.
@@ -62,7 +62,7 @@ func drawData(ctx context.Context, o *output, src data.Source, path string, coun
 	if err != nil {
 		return err
 	}
-	err = serialize.WriteFile(path, func(w io.Writer) error { return png.Encode(w, grid) })
+	err = regular.WriteFile(path, 0o666, func(w io.Writer) error { return png.Encode(w, grid) })
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/doctor"
-	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/regular"
 )
 
 func doctorCommand() *cli.Command {
@@ -89,7 +89,7 @@ func repairOptions(c *cli.Context, path string) (*repair, error) {
 	if err := notInput(r.output, path); err != nil {
 		return nil, err
 	}
-	if err := serialize.Writable(r.output); err != nil {
+	if err := regular.Writable(r.output); err != nil {
 		return nil, err
 	}
 	r.options.Batch, r.options.Samples, r.options.Workers = c.Int("batch"), c.Int("samples"), c.Int("workers")

@@ -10,13 +10,13 @@ import (
 
 	"github.com/bnctl/bnctl/graph/dot"
 	"github.com/bnctl/bnctl/inspect"
-	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/regular"
 )
 
 // drawGraph draws the graph of a file to path.
 func drawGraph(ctx context.Context, o *output, path string, r *inspect.Report) error {
 	write := func(w io.Writer) error { return dot.Draw(ctx, w, path, r.Graph.Main) }
-	if err := serialize.WriteFile(path, write); err != nil {
+	if err := regular.WriteFile(path, 0o666, write); err != nil {
 		return err
 	}
 	o.note("wrote %s", path)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/predict/format"
-	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/regular"
 )
 
 // checkFiles refuses several arrays for standard output, which holds one, and
@@ -37,7 +37,7 @@ func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 		return misuse("-o %s: want a name that ends with .npy", p.output)
 	}
 	for _, path := range p.paths(a) {
-		if err := serialize.Writable(path); err != nil {
+		if err := regular.Writable(path); err != nil {
 			return err
 		}
 	}

@@ -17,14 +17,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/serve"
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // TestMain makes the test binary bnctl itself where a script, or a host that
@@ -287,7 +287,7 @@ func only(ts *testscript.TestScript, _ bool, args []string) {
 
 // hold FILE locks a file, as a program that writes it does.
 func hold(ts *testscript.TestScript, _ bool, args []string) {
-	unlock, err := serialize.Lock(ts.MkAbs(args[0]))
+	unlock, err := regular.Lock(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Defer(unlock)
 	ts.Setenv("HOLDER", strconv.Itoa(os.Getpid()))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/regular"
 )
 
 // ErrUnlocked says of a plugin that it was not added to devices.lock.
@@ -73,21 +74,11 @@ func (l Lock) Write() error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".devices.lock.*")
-	if err != nil {
-		return err
-	}
-	e := json.NewEncoder(f)
-	e.SetIndent("", "  ")
-	err = errors.Join(e.Encode(l), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return fmt.Errorf("writing %s: %w; nothing was changed", path, err)
-	}
-	return nil
+	return regular.WriteFile(path, 0o600, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(l)
+	})
 }
 
 // Find returns the row of a plugin; nil if there is none, or one of another path.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/predict"
-	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/regular"
 )
 
 // Arrays returns the outputs of which NPY writes an array each: all that are
@@ -64,7 +64,7 @@ func nested(paths []string, open []io.Writer, write func([]io.Writer) error) err
 	if len(paths) == 0 {
 		return write(open)
 	}
-	return serialize.WriteFile(paths[0], func(w io.Writer) error {
+	return regular.WriteFile(paths[0], 0o666, func(w io.Writer) error {
 		return nested(paths[1:], append(open, w), write)
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -67,10 +67,11 @@ func (f *files) overlay(input string, scores, picture tensor.Tensor) error {
 }
 
 func (f *files) png(input string, m image.Image) error {
-	return serialize.WriteFile(f.path(input, ".png"), func(w io.Writer) error { return png.Encode(w, m) })
+	return regular.WriteFile(f.path(input, ".png"), 0o666, func(w io.Writer) error { return png.Encode(w, m) })
 }
 
 // probabilities writes those of the classes of each pixel, f32 [C,H,W].
 func (f *files) probabilities(input string, p tensor.Tensor) error {
-	return serialize.WriteFile(f.path(input, ".npy"), func(w io.Writer) error { return data.WriteNPY(w, p) })
+	return regular.WriteFile(f.path(input, ".npy"), 0o666,
+		func(w io.Writer) error { return data.WriteNPY(w, p) })
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/regular"
-	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/study"
 )
 
@@ -87,7 +86,7 @@ func (s *runner) save() error {
 	if line := s.o.Command; line != "" && !slices.Contains(s.results.Commands, line) {
 		s.results.Commands = append(s.results.Commands, line)
 	}
-	return serialize.WriteFile(filepath.Join(s.o.Folder, results), func(w io.Writer) error {
+	return regular.WriteFile(filepath.Join(s.o.Folder, results), 0o666, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", " ")
 		return e.Encode(s.results)
@@ -112,7 +111,7 @@ func Write(folder string, r *study.Results) (page string, err error) {
 		text[p.Name+".svg"] = string(p.SVG)
 	}
 	for name, content := range text {
-		err := serialize.WriteFile(filepath.Join(folder, name), func(w io.Writer) error {
+		err := regular.WriteFile(filepath.Join(folder, name), 0o666, func(w io.Writer) error {
 			_, err := io.WriteString(w, content)
 			return err
 		})
@@ -121,5 +120,5 @@ func Write(folder string, r *study.Results) (page string, err error) {
 		}
 	}
 	page = filepath.Join(folder, "index.html")
-	return page, serialize.WriteFile(page, func(w io.Writer) error { return r.Page(w) })
+	return page, regular.WriteFile(page, 0o666, func(w io.Writer) error { return r.Page(w) })
 }

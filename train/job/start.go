@@ -7,7 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -28,7 +28,7 @@ func (j *Job) Claim(read string) (err error) {
 	if j.follows() {
 		return nil
 	}
-	if j.release, err = serialize.Claim(j.Paths.Output, j.Checkpoint); err != nil {
+	if j.release, err = regular.Claim(j.Paths.Output, j.Checkpoint); err != nil {
 		j.release = func() {}
 		return err
 	}

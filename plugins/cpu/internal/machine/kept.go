@@ -2,10 +2,13 @@ package machine
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
+
+	"github.com/bnctl/bnctl/regular"
 )
 
 // kept is a file of measured rates.
@@ -77,7 +80,7 @@ func (k *kept) suits(d Description, kernels string) bool {
 		k.Of.L2 == d.L2 && k.Of.L3 == d.L3
 }
 
-// write writes a file under another name first, so that nobody reads half of it.
+// write keeps k in a file, all at once.
 func write(path string, k kept) error {
 	b, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {
@@ -86,17 +89,8 @@ func write(path string, k kept) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".rates-*")
-	if err != nil {
+	return regular.WriteFile(path, 0o644, func(w io.Writer) error {
+		_, err := w.Write(append(b, '\n'))
 		return err
-	}
-	defer os.Remove(f.Name()) // nothing is there after the renaming
-	_, err = f.Write(append(b, '\n'))
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	})
 }

@@ -3,9 +3,12 @@ package cl
 import (
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"unsafe"
+
+	"github.com/bnctl/bnctl/regular"
 )
 
 // binary is a built program in a file. What goes wrong with it costs a build, and
@@ -64,15 +67,10 @@ func (b binary) save() {
 	if os.MkdirAll(filepath.Dir(b.file), 0o700) != nil {
 		return
 	}
-	half, err := os.CreateTemp(filepath.Dir(b.file), "half-*")
-	if err != nil {
-		return
-	}
-	defer os.Remove(half.Name()) // gone if it was renamed
-	_, err = half.Write(append(sum[:], data...))
-	if e := half.Close(); err == nil && e == nil {
-		_ = os.Rename(half.Name(), b.file)
-	}
+	_ = regular.WriteFile(b.file, 0o600, func(w io.Writer) error {
+		_, err := w.Write(append(sum[:], data...))
+		return err
+	})
 }
 
 // mostBinary is far above what any driver makes of the kernels.

@@ -1,4 +1,4 @@
-package serialize
+package regular
 
 // Claim locks files that are to be written, until release is called or the program
 // ends. It is an error if one cannot be written, or another program has locked it.

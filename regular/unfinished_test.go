@@ -1,6 +1,6 @@
 //go:build unix
 
-package serialize
+package regular
 
 import (
 	"errors"
@@ -21,8 +21,8 @@ func TestUnfinishedFilesAreSwept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := WriteFile(path, func(w io.Writer) error {
-		inner := WriteFile(path, func(w io.Writer) error { // at the same time, by somebody else
+	err := WriteFile(path, 0o666, func(w io.Writer) error {
+		inner := WriteFile(path, 0o666, func(w io.Writer) error { // at the same time, by somebody else
 			_, err := io.WriteString(w, "inner")
 			return err
 		})

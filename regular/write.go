@@ -1,10 +1,11 @@
-package serialize
+package regular
 
 import (
 	"bufio"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,12 +14,12 @@ import (
 )
 
 // WriteFile makes or replaces a file all at once: write gets a new file in the same
-// folder, which takes the name only when all of it is on the disk. After an error, or
-// a crash at any point, the file is what it was before. It also removes unfinished
-// parts of the same file that a killed program left.
-func WriteFile(path string, write func(io.Writer) error) error {
+// folder, of that mode before the umask, which takes the name only when all of it is on
+// the disk. After an error, or a crash at any point, the file is what it was before. It
+// also removes unfinished parts of the same file that a killed program left.
+func WriteFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	sweep(path)
-	f, err := beside(path)
+	f, err := beside(path, mode)
 	if err != nil {
 		return err
 	}
@@ -40,18 +41,18 @@ func Writable(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return problem.Advise("name a file", "%s is a folder", path)
 	}
-	f, err := beside(path)
+	f, err := beside(path, 0o666)
 	if err != nil {
 		return err
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// beside opens a new file in the folder of path, locked where there are locks.
-func beside(path string) (*os.File, error) {
+// beside opens a new file of a mode in the folder of path, locked where there are locks.
+func beside(path string, mode fs.FileMode) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(unfinished(path, fmt.Sprintf("%08x", rand.Uint32())),
-			os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+			os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, os.ErrExist) {
 			continue
 		}

@@ -1,4 +1,4 @@
-package serialize
+package regular
 
 import (
 	"errors"
@@ -44,7 +44,11 @@ func TestLock(t *testing.T) {
 // TestHolder reads what is in lock files: a number, or nothing that can be said.
 func TestHolder(t *testing.T) {
 	for content, want := range map[string]string{"": "unknown", "12\n": "12", "12a\n": "unknown", "\n": "unknown"} {
-		if got := holder(put(t, []byte(content))); got != want {
+		path := filepath.Join(t.TempDir(), "lock")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := holder(path); got != want {
 			t.Errorf("%q: process %s, want %s", content, got, want)
 		}
 	}

@@ -70,7 +70,7 @@ func (p *Pool) Each(tasks int, do func(w *Worker, task int)) {
 	p.open.Store((p.open.Load()>>32+1)<<32 | uint64(tasks))
 	p.work.ring()
 	p.take(p.Workers[0])
-	for s := (spell{}); p.undone.Load() != 0; {
+	for s := (spin{}); p.undone.Load() != 0; {
 		if !s.more(attentive) {
 			p.done.sleep(func() bool { return p.undone.Load() == 0 })
 		}
@@ -106,17 +106,17 @@ const (
 
 // help takes tasks of job after job until the pool is closed.
 func (p *Pool) help(w *Worker) {
-	s := spell{}
+	s := spin{}
 	for !p.closed.Load() {
 		limit := awake
 		if p.runs.Load() != 0 {
 			limit = attentive
 		}
 		if p.take(w) {
-			s = spell{}
+			s = spin{}
 		} else if !s.more(limit) {
 			p.work.sleep(func() bool { return uint32(p.open.Load()) != 0 || p.closed.Load() })
-			s = spell{}
+			s = spin{}
 		}
 	}
 }

@@ -2,10 +2,10 @@ package workers
 
 import "time"
 
-// spell is a time of waiting awake. At first who waits only looks; then it
+// spin is a wait that stays awake. At first who waits only looks; then it
 // lets others have the core between two looks, since what it waits for may
 // need that core.
-type spell struct {
+type spin struct {
 	looks int
 	since time.Time // when it began to yield
 }
@@ -15,9 +15,9 @@ const (
 	looksAtOne = 8    // looks for one at the clock
 )
 
-// more returns when it is time for another look, or false when the spell has
+// more returns when it is time for another look, or false when the wait has
 // lasted for limit.
-func (s *spell) more(limit time.Duration) bool {
+func (s *spin) more(limit time.Duration) bool {
 	s.looks++
 	switch {
 	case s.looks < onlyLooks:

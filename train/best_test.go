@@ -63,6 +63,19 @@ func TestTemplateIsTheBest(t *testing.T) {
 	}
 }
 
+// What served best so far goes with a checkpoint: a run that stops in an epoch after it, and goes
+// on, has the template of one that did not stop.
+func TestBestGoesWithTheCheckpoint(t *testing.T) {
+	b := newBench(t, 42)
+	r := &b.recipe
+	r.Epochs, r.Schedule, r.LR, r.Save, r.Validation = 5, "constant", 1.5, "best:loss", r.Data
+	want := b.template(New(context.Background(), r, b.model(), b.config(1)))
+	k := b.stopped(4*r.StepsPerEpoch() + 1)()
+	if got := b.template(Resume(context.Background(), k, r, b.config(1))); got != want {
+		t.Errorf("resumed: template %s, want %s", got, want)
+	}
+}
+
 // clocked is a device whose training takes as long as it says, and which may refuse to grow later.
 type clocked struct {
 	device.Device

@@ -225,6 +225,32 @@ func TestRanksReadTheirShare(t *testing.T) {
 	}
 }
 
+// TestGapOfRanks: at the end of a run, in the middle of an epoch, every rank has read all of the batch
+// that is looked at once more, and the figures are those of one process.
+func TestGapOfRanks(t *testing.T) {
+	b := newBench(t, 16*6)
+	b.recipe.Epochs, b.recipe.Steps = 0, 9
+	want := b.gaps()
+	var got []*Gap
+	_, err := b.trainOn([]int{1, 1, 1}, func(rank int, c *Config) {
+		c.Events = func(e Event) {
+			if done, ok := e.(EpochDone); ok && rank == 0 {
+				got = append(got, done.Gap)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(want) - 1
+	if last < 1 || len(got) != len(want) || want[last] == nil || got[last] == nil {
+		t.Fatalf("%v told over ranks, %v by one process", got, want)
+	}
+	if *got[last] != *want[last] {
+		t.Errorf("told over ranks: %+v, want %+v", *got[last], *want[last])
+	}
+}
+
 // TestRanksStopTogether: the context of one ends, all stop after one step, and
 // what rank 0 leaves is gone on from on another number of ranks.
 func TestRanksStopTogether(t *testing.T) {

@@ -72,7 +72,7 @@ func (c *Checkpoint) Check() error {
 	return nil
 }
 
-// WriteCheckpoint writes a checkpoint. See WriteFile for what an error leaves.
+// WriteCheckpoint writes a checkpoint. See regular.WriteFile for what an error leaves.
 func WriteCheckpoint(path string, c *Checkpoint) error {
 	if err := c.Check(); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)

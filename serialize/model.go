@@ -9,7 +9,7 @@ import (
 )
 
 // WriteModel writes a template and returns the SHA-256 of the file in hex. The
-// same model gives the same bytes. See WriteFile for what an error leaves.
+// same model gives the same bytes. See regular.WriteFile for what an error leaves.
 func WriteModel(path string, m *models.Model) (string, error) {
 	if err := checkTemplate(m); err != nil {
 		return "", fmt.Errorf("writing %s: %w", path, err)

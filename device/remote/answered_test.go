@@ -1,0 +1,82 @@
+package remote
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// hasty is a plugin that sends an exchange, and its outcome before or after the answer.
+type hasty struct {
+	exchange *pb.Exchange
+	parts    []tensor.Tensor
+	waits    bool
+	came     int           // messages so far
+	answered chan struct{} // the host has answered
+	closed   bool
+}
+
+func (h *hasty) Recv(place wire.Place) (*pb.Message, []tensor.Tensor, error) {
+	if h.came++; h.came == 1 {
+		m := &pb.Message{Call: 1, Body: &pb.Message_Exchange{Exchange: h.exchange}}
+		heads := []tensor.Tensor{{DType: h.parts[0].DType, Shape: h.parts[0].Shape}}
+		to, err := place(m, heads)
+		if err == nil {
+			copy(to[0].Bytes, h.parts[0].Bytes)
+		}
+		return m, to, err
+	}
+	if h.waits {
+		<-h.answered
+	}
+	m := &pb.Message{Call: 1, Body: &pb.Message_Outcome{Outcome: &pb.Outcome{}}}
+	_, err := place(m, nil)
+	return m, nil, err
+}
+
+func (h *hasty) Send(m *pb.Message, _ []tensor.Tensor) error {
+	if m.GetReduced() != nil {
+		close(h.answered)
+	}
+	return nil
+}
+
+func (h *hasty) Close() error {
+	h.closed = true
+	return nil
+}
+
+// TestOutcomeBeforeItsExchanges: a run whose exchanges are not all answered has no outcome yet. The
+// error ends the connection and waits for nobody.
+func TestOutcomeBeforeItsExchanges(t *testing.T) {
+	tag := collective.Tag{Generation: 1, Lane: collective.Gradients, Name: "x"}
+	one := func(rank int) []collective.Reduction {
+		part := collective.Part{Node: collective.Node{From: rank, To: rank + 1}, Value: tensor.Of([]float32{1}, 1)}
+		return []collective.Reduction{{Op: collective.Sum, Parts: []collective.Part{part},
+			Result: tensor.New(tensor.F32, 1)}}
+	}
+	for _, waits := range []bool{true, false} {
+		hub := collective.NewHub(2, 2)
+		h := &hasty{waits: waits, answered: make(chan struct{})}
+		h.exchange, h.parts = wire.EncodeExchange(tag, one(0))
+		s := &session{conn: h, group: device.Group{Generation: 1, Replicas: [][]int{{0}, {1}},
+			Exchange: hub.Member(0)}}
+		c := &call{body: &pb.Message{Call: 1}, limits: limits{value: 4, all: 4}}
+		if waits {
+			go hub.Member(1).Start(t.Context(), tag, one(1))()
+		}
+		_, _, err := s.receive(t.Context(), c)
+		if waits && (err != nil || h.closed) {
+			t.Errorf("after the answer: %v, closed %v", err, h.closed)
+		}
+		const want = "Outcome comes while 1 exchanges"
+		if !waits && (err == nil || !strings.Contains(err.Error(), want) || !h.closed) {
+			t.Errorf("before the answer: %v, closed %v", err, h.closed)
+		}
+	}
+}

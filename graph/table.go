@@ -43,7 +43,7 @@ var (
 	sizeSpec = attrSpec{"size", []int64(nil), true}
 	lossSpec = []attrSpec{{"ignore", int64(-1), false}, {"smoothing", 0.0, false},
 		{"weights", []float64(nil), false}}
-	// trackSpec says how running statistics are kept (NUMERICS 1).
+	// trackSpec says how running statistics are kept (docs/numerics.md, section 1).
 	trackSpec = []attrSpec{{"decay", 0.9, false}, {"cumulative", false, false}, {"variance", "unbiased", false}}
 )
 

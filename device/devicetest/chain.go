@@ -70,7 +70,7 @@ func chainCases() []Case {
 	var cases []Case
 	for _, c := range chains {
 		cases = append(cases, newCase("chain: "+c.name,
-			"A device fuses inside, as a function of program and kernel class only (ARCHITECTURE 9).",
+			"A device fuses inside, as a function of program and kernel class only (docs/numerics.md, section 4).",
 			c.program, judged(c.setting)))
 	}
 	return cases

@@ -12,7 +12,7 @@
 // An operation is checked by probes: programs of one node, run with awkward
 // shapes on replicas of 2, 0, 3 and 1 rows. The results are compared with
 // those of ref: by their bits where the op table defines them, else within the
-// probe's tolerance (NUMERICS 5). Then each replica is run alone, and no
+// probe's tolerance (docs/numerics.md, section 5). Then each replica is run alone, and no
 // replica at all; of a device that says that it is deterministic the bits of a
 // replica alone must be those among others.
 //

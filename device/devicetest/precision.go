@@ -19,7 +19,7 @@ const (
 )
 
 func momentsCases() []Case {
-	const rule = "NUMERICS 1: variance within 1e-6 relative up to mean/std = 1000"
+	const rule = "docs/numerics.md, section 1: variance within 1e-6 relative up to mean/std = 1000"
 	p := probe{name: "far from zero", op: graph.Moments,
 		in: []operand{rows(momentChannels, momentSide, momentSide)}}
 	var cases []Case

@@ -24,7 +24,7 @@ func (p probe) title() string { return fmt.Sprintf("%v: %s", p.op, p.name) }
 func (p probe) rule() string {
 	how := "the bits of device/ref"
 	if p.tol != bits {
-		how = "as device/ref within the tolerance of NUMERICS 5"
+		how = "as device/ref within the tolerance of docs/numerics.md, section 5"
 	}
 	return fmt.Sprintf("op table, %v: %s, whatever else is on the device", p.op, how)
 }

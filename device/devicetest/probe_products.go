@@ -105,7 +105,7 @@ func matrixProbes(in, out int, name string) []probe {
 	}
 }
 
-// extremes are products of very large and very small operands (NUMERICS 5).
+// extremes are products of very large and very small operands (docs/numerics.md, section 5).
 func extremes() []probe {
 	x, w := rows(16, 5, 5).with(extreme), whole(16, 16, 3, 3).with(extreme)
 	v, m := rows(65).with(extreme), whole(9, 65).with(extreme)

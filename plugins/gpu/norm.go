@@ -2,7 +2,7 @@ package gpu
 
 import "github.com/bnctl/bnctl/graph"
 
-// normOps are the operations of batch norm (NUMERICS 1).
+// normOps are the operations of batch norm (docs/numerics.md, section 1).
 var normOps = map[graph.Op]func(c *compiler){
 	graph.RunningMoments:      buildRunningMoments,
 	graph.SelectMoments:       buildSelectMoments,

@@ -22,7 +22,7 @@ var precisionOperands = []struct {
 	{"2^50 to 2^55", func(r *rand.Rand) float32 { return float32(-math.Exp2(50 + 5*r.Float64())) }},
 }
 
-// Three parts are as precise as a chain of fused multiply-adds; NUMERICS 5 allows
+// Three parts are as precise as a chain of fused multiply-adds; docs/numerics.md, section 5 allows
 // twice its error, relative to the sum of the sizes of the products.
 func TestMatrixPrecision(t *testing.T) {
 	const rows = 16

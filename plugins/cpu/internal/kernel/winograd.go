@@ -12,7 +12,7 @@ import "fmt"
 //
 // The sum is one of blocks of Block() values in order, each block one chain
 // of fused multiply-adds from +0: so the errors that the transforms add stay
-// within what the shorter chains save (NUMERICS 5).
+// within what the shorter chains save (docs/numerics.md, section 5).
 type Winograd struct {
 	Side    int // 2 or 4
 	In, Out int // channels, multiples of Lanes

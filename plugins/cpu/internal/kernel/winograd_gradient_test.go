@@ -58,7 +58,7 @@ func TestWinogradGradient(t *testing.T) {
 	}
 }
 
-// NUMERICS 5: as TestWinogradPrecision, for the gradient of the kernels.
+// docs/numerics.md, section 5: as TestWinogradPrecision, for the gradient of the kernels.
 func TestWinogradGradientPrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 8))
 	set := Sets()[0]

@@ -92,7 +92,7 @@ func TestWinograd(t *testing.T) {
 	}
 }
 
-// NUMERICS 5: the error is at most twice that of a chain of fused
+// docs/numerics.md, section 5: the error is at most twice that of a chain of fused
 // multiply-adds. Compared are the roots of the mean square, over operands of
 // both signs and over what a relu leaves.
 func TestWinogradPrecision(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// normOps are the operations of batch norm (NUMERICS 1).
+// normOps are the operations of batch norm (docs/numerics.md, section 1).
 var normOps = map[graph.Op]func(c *run.Compiler) run.Action{
 	graph.Moments:             buildMoments,
 	graph.RunningMoments:      buildRunningMoments,

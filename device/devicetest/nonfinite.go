@@ -54,7 +54,8 @@ func finiteCases() []Case {
 	var cases []Case
 	for _, p := range finiteProbes {
 		cases = append(cases, newCase(strings.Replace(p.title()+" non-finite", ":  ", ": ", 1),
-			"docs/numerics.md, section 5: non-finite operands give non-finite results; a row's values don't depend on its neighbours",
+			"docs/numerics.md, sections 4 and 5: non-finite operands give non-finite results; "+
+				"a row's values don't depend on its neighbours",
 			p.program, p.runPoisoned))
 	}
 	for _, p := range nanProbes {

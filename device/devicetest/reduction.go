@@ -62,7 +62,8 @@ var scattered = []struct {
 }
 
 func reduceCases() []Case {
-	const rule = "docs/numerics.md, section 4: all sums across replicas follow the canonical tree; an empty leaf is skipped"
+	const rule = "docs/numerics.md, section 4: all sums across replicas follow the canonical tree; " +
+		"an empty leaf is skipped"
 	cases := []Case{newCase("all_reduce: a device that is alone", rule, reductions, reduceAlone)}
 	for _, held := range holdings {
 		cases = append(cases, newCase(fmt.Sprintf("all_reduce: replicas held %v", held), rule, reductions,

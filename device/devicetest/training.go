@@ -22,10 +22,10 @@ func trainingCases() []Case {
 		residual("replica", 70)} {
 		cases = append(cases,
 			newCase("training: as ref: "+n.name,
-				"Every device computes what device/ref computes, within the tolerance of docs/numerics.md, section 5.", n.program,
-				n.asRef),
+				"Every device computes what device/ref computes, within the tolerance of docs/numerics.md, section 5.",
+				n.program, n.asRef),
 			newCase("training: any number of devices: "+n.name,
-				"Devices decide how fast, never what: the same bits on any number of devices (docs/numerics.md, section 4).",
+				"The same bits on any number of devices (docs/numerics.md, section 4).",
 				n.program, n.anyNumber),
 			newCase("training: predict: "+n.name,
 				"A row's values don't depend on its neighbours, the batch size, or which replicas share the device.",

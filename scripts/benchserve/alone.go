@@ -56,23 +56,25 @@ func (b *bench) wants(part string) bool { return slices.Contains(strings.Split(b
 func (b *bench) halfLoaded(rate float64, single time.Duration, w way, want []byte, s *server) {
 	before, all := s.use(), []*outcome{}
 	for range b.rounds {
-		all = append(all, load(w, want, rate, b.long(rate), s, 0))
+		all = append(all, load(w, want, rate, b.long(rate), nil, 0))
 	}
 	used := s.use().since(before)
 	slices.SortFunc(all, func(x, y *outcome) int { return cmp.Compare(x.quantile(0.99), y.quantile(0.99)) })
 	half, each := all[len(all)/2], ""
-	var calm []time.Duration
+	var calm, late []time.Duration
 	for _, o := range all {
 		each += " " + ms(o.quantile(0.99))
-		calm = append(calm, o.calm...)
+		calm, late = append(calm, o.calm...), append(late, o.late...)
 	}
 	slices.Sort(calm)
+	slices.Sort(late)
 	p99, alone := half.quantile(0.99), quantile(calm, 0.99)
 	say("half of that, HTTP",
 		fmt.Sprintf("p50 %s, p99 %s, p99.9 %s ms", ms(half.quantile(0.5)), ms(p99), ms(half.quantile(0.999))),
 		fmt.Sprintf("p99 is %.1f of one in flight (all turns:%s); %.1f (%s ms) of %d with all cores here; "+
-			"%s; %s",
-			float64(p99)/float64(single), each, float64(alone)/float64(single), ms(alone), len(calm), half, used))
+			"sent late by p50 %s, p99 %s ms; %s; %s",
+			float64(p99)/float64(single), each, float64(alone)/float64(single), ms(alone), len(calm),
+			ms(quantile(late, 0.5)), ms(quantile(late, 0.99)), half, used))
 }
 
 // saturated asks for more than there can be, in turns with bnctl bench.
@@ -86,7 +88,7 @@ func (b *bench) saturated(path string, n network, s *server, ways []way, want []
 		rates["bench"] = append(rates["bench"], rate)
 		for _, w := range ways {
 			before := s.use()
-			out := load(w, want, b.more(rate), b.turn, s, 2*n.batch)
+			out := load(w, want, b.more(rate), b.turn, nil, 2*n.batch)
 			used[w.name] = s.use().since(before)
 			if err := out.clean(); err != nil {
 				return 0, err

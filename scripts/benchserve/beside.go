@@ -18,6 +18,7 @@ type side struct {
 	asker
 	rates []float64
 	used  string
+	loads []*outcome // at half the best peer's rate
 }
 
 func (s *side) close() {
@@ -57,20 +58,35 @@ func (b *bench) beside(n network) error {
 			best = s
 		}
 	}
+	half := median(best.rates) / 2
+	for range b.rounds {
+		for _, s := range []*side{ours, best} {
+			s.loads = append(s.loads, load(s, nil, half, b.long(half), nil, 0))
+		}
+	}
 	say(n.name, "images/s", "of it", "an image costs", "p50, p99, p99.9 at half the best peer's rate, ms")
 	say("---", "---", "---", "---", "---")
 	for _, s := range sides {
-		latency := ""
-		if s == ours || s == best {
-			half := median(best.rates) / 2
-			out := load(s, nil, half, b.long(half), s.server, 0)
-			latency = fmt.Sprintf("%s, %s, %s (%v)", ms(out.quantile(0.5)), ms(out.quantile(0.99)),
-				ms(out.quantile(0.999)), out)
-		}
 		rate := median(s.rates)
-		say(s.name, fmt.Sprintf("%.1f", rate), fmt.Sprintf("%.2f", median(ours.rates)/rate), s.used, latency)
+		say(s.name, fmt.Sprintf("%.1f", rate), fmt.Sprintf("%.2f", median(ours.rates)/rate), s.used, s.latency())
 	}
 	return nil
+}
+
+// latency says how long requests of all loads took; "" without any.
+func (s *side) latency() string {
+	if len(s.loads) == 0 {
+		return ""
+	}
+	took, late, each := []time.Duration{}, []time.Duration{}, ""
+	for _, o := range s.loads {
+		took, late = append(took, o.took...), append(late, o.late...)
+		each += fmt.Sprintf("; %s, %v", ms(o.quantile(0.99)), o)
+	}
+	slices.Sort(took)
+	slices.Sort(late)
+	return fmt.Sprintf("%s, %s, %s (sent late by p99 %s%s)", ms(quantile(took, 0.5)), ms(quantile(took, 0.99)),
+		ms(quantile(took, 0.999)), ms(quantile(late, 0.99)), each)
 }
 
 // sides starts all servers, bnctl's first.

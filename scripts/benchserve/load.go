@@ -14,6 +14,7 @@ type outcome struct {
 	took   []time.Duration // of what was answered, from when it should have been sent; sorted at the end
 	ended  []time.Duration // since the beginning, when it was answered
 	calm   []time.Duration // took, of requests in whose time this machine had its cores; sorted
+	late   []time.Duration // sent after it should have been, which is in took; sorted
 	busy   int
 	wrong  int // answered with other bits
 	failed int // neither answered nor refused because of the load
@@ -22,13 +23,17 @@ type outcome struct {
 }
 
 // load sends requests at a rate, for so long, after so many at once, and returns
-// when all are over. All answers have to be want; nil: any.
+// when all are over. All answers have to be want; nil: any. It notes the memory of s
+// every second, which has the core of the front for milliseconds each time: nil
+// where latency counts.
 func load(a asker, want []byte, rate float64, long time.Duration, s *server, first int) *outcome {
 	out, draw := &outcome{}, rand.New(rand.NewPCG(1, 2))
 	var all sync.WaitGroup
 	began := time.Now()
 	ends := make(chan struct{})
-	all.Go(func() { out.watch(s, ends) })
+	if s != nil {
+		all.Go(func() { out.watch(s, ends) })
+	}
 	robbed := make(chan []theft, 1)
 	go func() { robbed <- thefts(began, ends) }()
 	for range first {
@@ -46,6 +51,7 @@ func load(a asker, want []byte, rate float64, long time.Duration, s *server, fir
 	out.calm = calm(out.took, out.ended, <-robbed)
 	slices.Sort(out.took)
 	slices.Sort(out.calm)
+	slices.Sort(out.late)
 	return out
 }
 
@@ -65,6 +71,7 @@ func (o *outcome) watch(s *server, ends chan struct{}) {
 
 // ask sends one request, which was due so long after the beginning.
 func (o *outcome) ask(a asker, want []byte, began time.Time, due time.Duration) {
+	late := time.Since(began) - due
 	got, err := a.ask()
 	ended := time.Since(began)
 	o.mu.Lock()
@@ -75,7 +82,7 @@ func (o *outcome) ask(a asker, want []byte, began time.Time, due time.Duration) 
 	case err != nil:
 		o.failed, o.why = o.failed+1, err
 	default:
-		o.took, o.ended = append(o.took, ended-due), append(o.ended, ended)
+		o.took, o.ended, o.late = append(o.took, ended-due), append(o.ended, ended), append(o.late, late)
 		if want != nil && !bytes.Equal(got, want) {
 			o.wrong++
 		}

@@ -71,7 +71,7 @@ func isPicture(name string) bool {
 const decoderVersion = "2"
 
 // PictureSize returns the height and width of the picture that DecodePicture would
-// return, as the file declares them. It ends with the context.
+// return, as the file declares them. When ctx ends it soon returns an error.
 func PictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err error) {
 	codec, err := codecOf(file)
 	if err != nil {
@@ -99,9 +99,9 @@ func PictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err err
 // [height, width, 3]. Grey, palette and CMYK become RGB, 16 bits become 8,
 // transparency is ignored. The pixels are those that Pillow 9.4 has. The size is
 // checked before anything is decoded. With exif, the picture is turned as the file's
-// EXIF orientation says; Pillow and torchvision do not do that by default. It ends
-// with the context, within a second, except for a WebP file of tens of millions of
-// pixels.
+// EXIF orientation says; Pillow and torchvision do not do that by default. When ctx
+// ends it returns an error within a second, except for a WebP file of tens of
+// millions of pixels.
 func DecodePicture(ctx context.Context, file []byte, exif bool) (t tensor.Tensor, err error) {
 	h, w, err := PictureSize(ctx, file, false)
 	if err != nil {

@@ -8,7 +8,9 @@ import (
 
 // MaskPalette is the colour map of the PASCAL VOC development kit: bit 7-k of
 // red, green and blue are bits 3k, 3k+1 and 3k+2 of the number of a class.
-var MaskPalette = func() color.Palette {
+var MaskPalette = vocPalette()
+
+func vocPalette() color.Palette {
 	p := make(color.Palette, 256)
 	for i := range p {
 		var c [3]byte
@@ -20,7 +22,7 @@ var MaskPalette = func() color.Palette {
 		p[i] = color.RGBA{c[0], c[1], c[2], 255}
 	}
 	return p
-}()
+}
 
 // Overlay returns a picture, u8 [H,W,1 or 3], in RGB with a mask over it. Where the
 // mask has a class above 0 the pixel is mixed, half and half, with the colour of that

@@ -27,7 +27,7 @@ type Report struct {
 	Skipped     int            `json:"skipped,omitempty"` // bad files that were left out
 }
 
-// Survey returns a report on a source, all samples of which it reads.
+// Survey reads all samples of a source and returns a report on it.
 func Survey(ctx context.Context, src Source) (*Report, error) {
 	info := src.Info()
 	s, err := Describe(ctx, src)

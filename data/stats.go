@@ -19,8 +19,8 @@ type Statistics struct {
 	Std      []float64 // standard deviation, likewise
 }
 
-// Describe returns the statistics of a source, all samples of which it reads. The sums
-// over pictures are exact; only the last division rounds.
+// Describe reads all samples of a source and returns their statistics. The sums over
+// pictures are exact; only the last division rounds.
 func Describe(ctx context.Context, src Source) (Statistics, error) {
 	info := src.Info()
 	s := Statistics{PerClass: make([]int, len(info.Classes))}

@@ -33,9 +33,10 @@ type Window struct {
 }
 
 // NewWindows returns the windows of all pictures of src, whose sizes it reads. The
-// caller closes src. A picture that cannot be read has one window, which cannot be
-// read. Overlap is the share of a window that its neighbour shows too. The error is a
-// *problem.Error of fit or overlap, or the context's.
+// caller closes src. A picture that cannot be read has one window, whose Sample
+// returns the error. overlap is the share of a window's side that its neighbour
+// covers too, 0 to 0.9. The error is a *problem.Error of fit or overlap, or the
+// context's.
 func NewWindows(ctx context.Context, src Source, t Transform, f Fit, overlap float64) (*Windows, error) {
 	info := src.Info()
 	if !info.Pictures() || t.Height < 1 || t.Width < 1 {

@@ -10,11 +10,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Complete gives the batch norms of a file the running statistics that it
-// lacks, or has in another shape: mean 0 and variance 1, so that an architecture
-// can be applied before they are estimated anew. as is the architecture if it
-// is known, else nil: then names tell what is missing. It returns the names of
-// the tensors that it made.
+// Complete adds the running statistics that the batch norms of a file lack, or
+// replaces those of another shape, by mean 0 and variance 1, so that an
+// architecture can be applied before they are estimated again. It returns the
+// names of the tensors that it made. as is the architecture if it is known; if
+// it is nil, the tensors' names tell what is missing.
 func Complete(f *File, as *models.Model) []string {
 	var made []string
 	put := func(name string, shape []int, value float32) {

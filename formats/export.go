@@ -51,8 +51,8 @@ func Export(path string, m *models.Model, o ExportOptions) (string, error) {
 	return serialize.WriteSummed(path, write)
 }
 
-// ExportFormat returns the format that the ending of a path asks for: "onnx",
-// "safetensors" or "torch"; "" if it is none of theirs.
+// ExportFormat returns the format for the ending of a path: "onnx",
+// "safetensors" or "torch"; "" for any other ending.
 func ExportFormat(path string) string {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".onnx":

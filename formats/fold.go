@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Folded tells what Fold did, by the names of the batch norms.
+// Folded is what Fold did, by the names of the batch norms.
 type Folded struct {
 	Into []string // folded into the layer before them
 	Kept []string // left as they are: no convolution or dense layer is before them
@@ -19,10 +19,10 @@ type Folded struct {
 // Fold returns a copy of m whose batch norms are part of the convolution,
 // transposed convolution or dense layer before them: weight*s and
 // (bias-mean)*s+beta, s = gamma/sqrt(variance+eps) per channel, computed in
-// float64. It is refused where it would be wrong: where something else reads
-// the layer's result or its weight, and where statistics are not finite.
+// float64. It is an error if something else reads the layer's result or its
+// weight, or if statistics are not finite.
 //
-// FoldProven shows how m and the result differ by rounding.
+// FoldProven also measures how much m and the result differ by rounding.
 func Fold(m *models.Model) (*models.Model, Folded, error) {
 	plan, report, err := planFold(m)
 	if err != nil {

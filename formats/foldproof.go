@@ -17,7 +17,7 @@ type Proof struct {
 	MaxDifference float64  `json:"max_difference"` // of the outputs for the same random inputs
 }
 
-// NotFolded is the proof of a model that was left as it is.
+// NotFolded returns the proof of a model whose batch norms were not folded.
 func NotFolded() Proof { return Proof{Folded: []string{}, Kept: []string{}} }
 
 const (
@@ -26,8 +26,8 @@ const (
 )
 
 // FoldProven is Fold with a proof: run returns the outputs of m and of the
-// result for the same random rows, at full precision, and a result that computes
-// something else is an error.
+// result for the same random rows, at full precision, and it is an error if the
+// result computes something else.
 func FoldProven(m *models.Model, run func(*models.Model, tensor.Tensor) ([]tensor.Tensor, error)) (
 	*models.Model, Proof, error) {
 	p := NotFolded()

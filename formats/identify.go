@@ -12,10 +12,11 @@ import (
 
 // Identify finds the architecture of a file's tensors in the zoo and returns
 // its model, without state: names and shapes have to fit, all of them. The
-// number of classes is that of the file. A prefix that all names share, as
-// Lightning adds, is taken off f's names where that makes them fit.
+// number of classes is that of the file. If all names share a prefix, as
+// Lightning adds one, and fit without it, Identify removes it from f's names.
 //
-// If nothing fits, the error says what the nearest architecture lacks.
+// If nothing fits, the error names the nearest architecture and what does not
+// fit.
 func Identify(f *File) (*models.Model, error) {
 	var nearest fit
 	name := ""

@@ -40,9 +40,11 @@ func leaveLoose(f *File, m *models.Model) {
 	}
 }
 
-// LeaveAlone leaves out of a file of mere tensors, for which there is no architecture, what
-// is no layer's of any: see foreign.LooseAlone. Nothing else that is kept may stand where it
-// stands, and something has to be left.
+// LeaveAlone moves from f.Tensors to f.Left the tensors that belong to no layer of any
+// architecture: integers, and floats that are class weights of a loss or single figures of
+// metrics. It is for files of tensors alone whose architecture is not known. It keeps a
+// tensor if another one below the same prefix is kept, and keeps all if nothing would
+// remain.
 func LeaveAlone(f *File) {
 	if f.Model != nil || !mereTensors(f.Format) {
 		return
@@ -71,8 +73,9 @@ func mereTensors(format string) bool {
 // placeOf returns what stands before the last component of a name.
 func placeOf(name string) string { return name[:strings.LastIndexAny(name, "./")+1] }
 
-// Doubtful returns the names of tensors that are no layer's by their names but are
-// kept, since no architecture says that it has none of that name.
+// Doubtful returns the names of tensors that were kept although their names are
+// those of losses, metrics or counters: without an architecture it is not known
+// whether they belong to a layer.
 func Doubtful(f *File) []string {
 	var names []string
 	for _, t := range f.Tensors {

@@ -25,10 +25,10 @@ var suffixes = []parts{
 	{"vars/2", "vars/3", "vars/0", "vars/1", "", "batch_normalization"}, // Keras 3, by the name of the class
 }
 
-// BatchNorms returns the batch norms of a file: those of the graph that it
-// describes, or, without one, those that the names of its tensors tell, in the
-// file's order. A layer that lacks its mean, its variance or both is listed
-// too, if anything of its statistics is there.
+// BatchNorms returns the batch norms of a file, in the file's order: those of
+// the graph that it describes or, without one, those found by the names of its
+// tensors. A layer without its mean, its variance or both is listed too, if the
+// file has anything else of its statistics, such as the counter.
 func BatchNorms(f *File) []BatchNorm {
 	if f.Norms != nil {
 		return f.Norms
@@ -111,8 +111,8 @@ func lastPart(base string) string {
 	return base[strings.LastIndexAny(base, "./")+1:]
 }
 
-// Norms returns the batch norms of a file, as bn.Examine takes them: those of
-// its graph, or those that the names of its tensors tell.
+// Norms returns the batch norms of a file, for bn.Examine: those of its graph
+// or, without one, those found by the names of its tensors.
 func Norms(f *File) ([]bn.Norm, error) {
 	if f.Model != nil {
 		return ModelNorms(f.Model), nil
@@ -148,7 +148,7 @@ func Norms(f *File) ([]bn.Norm, error) {
 	return norms, nil
 }
 
-// ModelNorms returns the batch norms of a model, as bn.Examine takes them.
+// ModelNorms returns the batch norms of a model, for bn.Examine.
 func ModelNorms(m *models.Model) []bn.Norm {
 	var norms []bn.Norm
 	f := m.Graph.Main

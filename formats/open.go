@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Open opens a foreign file of any format that is read, and takes off the
-// wrappers around the model. Close the result.
+// Open opens a file of any supported format and removes the wrappers around the
+// model. The caller closes the result.
 func Open(path string, o Options) (*File, error) {
 	name, read, err := recognise(path)
 	if err != nil {
@@ -74,9 +74,9 @@ func clean(f *File, o Options) error {
 	return nil
 }
 
-// Describes returns the format whose files a description that starts with head
-// is for: "keras" for JSON, "caffe" for the text of deploy.prototxt; "" if it is
-// none.
+// Describes returns the format of a description of an architecture by its first
+// bytes: "keras" for JSON, "caffe" for the text of deploy.prototxt, "" for
+// neither.
 func Describes(head []byte) string {
 	switch {
 	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")):

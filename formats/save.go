@@ -38,8 +38,8 @@ func Save(path string, tensors []Tensor) (string, error) {
 	return serialize.WriteSummed(path, func(w io.Writer) error { return write(w, tensors) })
 }
 
-// SaveModel writes m as a template, or, if the ending of path is that of a
-// tensorFile, its tensors alone. It returns the SHA-256 of the file in hex.
+// SaveModel writes m as a template, or, if path ends in .pth, .pt or
+// .safetensors, its tensors alone. It returns the SHA-256 of the file in hex.
 func SaveModel(path string, m *models.Model) (string, error) {
 	if tensorFile(path) {
 		return Save(path, Tensors(m))

@@ -7,10 +7,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// State returns the tensors of f for m to be initialised from, under the names
-// and in the layout of the graphs of bnctl: those of the file's graph if it has
-// one. A prefix that all names share is taken off if nothing fits with it.
-// Counters are left out; nothing need fit.
+// State returns the tensors of f from which m can be initialised
+// (models.InitFrom): with the names of the file's graph if it has one, and in
+// the layout of bnctl's graphs. A prefix that all names share is removed if no
+// name fits with it. Counters are left out; the tensors need not fit.
 func State(f *File, m *models.Model) (map[string]tensor.Tensor, error) {
 	if f.Model != nil {
 		return f.Model.State, nil

@@ -112,8 +112,9 @@ func (b *Builder) Input(name string, t Type) Value {
 	return v
 }
 
-// Declare adds a state tensor to the table and returns the value that reads
-// it. If a tensor of that name, type and shape is declared already, it is Read.
+// Declare adds a state tensor to the table and returns the value that reads it.
+// If a tensor of that name, type and shape is declared already, Declare is
+// Read.
 func (b *Builder) Declare(s State) Value {
 	if b.err != nil {
 		return None
@@ -161,8 +162,8 @@ func (b *Builder) Read(name string) Value {
 	return b.append(Variable{Name: "@" + name, Type: Type{Whole, s.DType, s.Shape}, State: name})
 }
 
-// Node adds a node and returns its results, which are called name, name.1,
-// name.2 and so on. Trailing absent operands may be left out.
+// Node adds a node and returns its results, whose names are name, name.1,
+// name.2 and so on. Absent operands at the end may be left out.
 func (b *Builder) Node(op Op, name string, attrs Attrs, in ...Value) []Value {
 	if b.err != nil {
 		return nil

@@ -2,9 +2,9 @@ package graph
 
 import "fmt"
 
-// Copier copies a function to a builder, node by node. Rewrites use it: one that
-// leaves a node out, or replaces it, sets the value in To that takes the place of
-// each of its results.
+// Copier copies a function to a builder, node by node. Rewrites use it: if a
+// rewrite leaves out or replaces a node, it sets in To, for each result of the
+// node, the value that replaces it.
 type Copier struct {
 	From *Function
 	B    *Builder
@@ -16,8 +16,9 @@ func NewCopier(f *Function, b *Builder) Copier {
 	return Copier{From: f, B: b, To: map[Value]Value{None: None}}
 }
 
-// Value returns the value of B that takes the place of v, a value of From. State
-// is read where it is first used. If v was left out, the builder has an error.
+// Value returns the value of B that takes the place of v, a value of From. A
+// read of state is added where it is first used. If v was left out, the builder
+// gets an error.
 func (c Copier) Value(v Value) Value {
 	to, ok := c.To[v]
 	if ok {

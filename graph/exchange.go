@@ -2,11 +2,11 @@ package graph
 
 import "slices"
 
-// Exchange is a range of all-reduces that the devices of a group do together:
-// the consecutive nodes [From, To) of a function.
+// Exchange is a range of all-reduce nodes that the devices of a group make as
+// one exchange: the consecutive nodes [From, To) of a function.
 type Exchange struct {
 	From, To int
-	// Read says that a node of the function reads one of the results. Where none
+	// Read says that a node of the function reads one of the results. If none
 	// does, only the end of the function waits for the exchange.
 	Read bool
 }

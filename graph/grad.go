@@ -16,9 +16,9 @@ import (
 // softmax_xent is special: its seed is the whole f32[] value 1/denominator.
 //
 // The gradient of a rows value is rows. The gradient of a whole value (a weight)
-// is replica: the contribution of every replica, which an all_reduce makes whole.
-// The gradients of gamma and beta of a normalise over the batch are whole already,
-// because its backward pass reduces their sums.
+// is of kind replica: it has the contribution of every replica, which an
+// all_reduce sums to a whole value. The gradients of gamma and beta of a normalise
+// over the batch are whole already, because its backward pass reduces their sums.
 //
 // Contributions to one value are added in the order of the nodes from last to
 // first. Nodes are named after the node whose gradient they compute: conv1.dx,

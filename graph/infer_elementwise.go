@@ -104,7 +104,8 @@ func inferPreluGradSlope(c *inference) error {
 var activations = []Op{Relu, Relu6, LeakyRelu, Elu, Sigmoid, HardSigmoid, Silu, HardSwish, Tanh, Softplus,
 	Clip}
 
-// ActivationNamed returns the activation that the attribute of names.
+// ActivationNamed returns the activation that the attribute "of" of
+// ActivationGrad names.
 func ActivationNamed(name string) (Op, error) {
 	for _, o := range activations {
 		if o.String() == name {
@@ -115,7 +116,7 @@ func ActivationNamed(name string) (Op, error) {
 }
 
 // SavesResult reports whether the derivative of activation o is computed from
-// its result; else it is from its operand.
+// its result; otherwise it is computed from its operand.
 func SavesResult(o Op) bool { return o == Relu || o == Relu6 || o == Sigmoid || o == Tanh }
 
 // inferActivation is inferUnary for f32 alone.

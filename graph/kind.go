@@ -7,8 +7,8 @@ type Kind uint8
 
 // The kinds. The numbers are part of the protocol: they never change.
 const (
-	// Whole is the same everywhere: state, hyper-parameters, what an
-	// all-reduce yields. It has no extra axis.
+	// Whole is the same on all devices: state, hyper-parameters, results of an
+	// all-reduce. It has no extra axis.
 	Whole Kind = 1
 	// Replica has one element per replica held by the device, along a
 	// leading axis: moments, losses and weight gradients before reduction.

@@ -1,8 +1,9 @@
 package graph
 
 // Users returns, for every value, the indices of the nodes that read it, in
-// order. A node that reads a value twice is there once. Outputs and updates
-// are not nodes: a device that fuses a value away looks at them as well.
+// order. A node that reads a value twice is listed once. Outputs and updates
+// are not nodes: a device that wants to fuse a value away has to check them
+// too.
 func (f *Function) Users() [][]int {
 	users := make([][]int, len(f.Values))
 	for i := range f.Nodes {

@@ -1,7 +1,7 @@
 package graph
 
-// Makers returns for every result of a node that node. Inputs and state are made by none:
-// for them, and for None, the map has nil.
+// Makers returns a map from every result to the node that computes it. For inputs, state
+// and None the map has nil.
 func (f *Function) Makers() map[Value]*Node {
 	makers := make(map[Value]*Node, len(f.Values))
 	for i := range f.Nodes {

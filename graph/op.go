@@ -64,20 +64,23 @@ const (
 	// = (s*S2, S1), of the kind of sums.
 	NormaliseGradParams Op = 36
 	// BatchNorm(x r[C,...], gamma w[C], beta w[C], mean w[C], variance w[C]) r[C,...]:
-	// y = gamma*(x-mean)/sqrt(variance + eps) + beta. The operation of
-	// templates. decay, cumulative and variance ("unbiased" or "biased") say
-	// how training keeps mean and variance (package bn); running it reads none.
+	// y = gamma*(x-mean)/sqrt(variance + eps) + beta. The operation of templates.
+	// decay, cumulative and variance ("unbiased" or "biased") say how training updates
+	// mean and variance (package bn); they do not affect the result y.
 	BatchNorm Op = 37
 
 	// Replica connections. Split, Gather and Track are done by the host
 	// (package parallel); devices never see them.
 
-	// AllReduce(x p[...]) w[...]: the sum over all replicas along the
-	// canonical tree, or with of "moments" the exact merge (Chan).
+	// AllReduce(x p[...]) w[...]: the sum over all replicas along the canonical
+	// tree, or the exact merge of moments (Chan) if the attribute "of" is
+	// "moments".
 	AllReduce Op = 40
-	// Split(x r[...]) r[...]: where the global batch is cut into replicas.
+	// Split(x r[...]) r[...]: the place where the global batch is divided into
+	// replicas.
 	Split Op = 41
-	// Gather(x r[...]) r[...]: where the rows of all replicas come together.
+	// Gather(x r[...]) r[...]: the place where the rows of all replicas are
+	// concatenated.
 	Gather Op = 42
 	// Track(m f64[1+2C], mean w[C], variance w[C]): the host updates the
 	// running statistics from m. decay, cumulative, variance as BatchNorm.
@@ -97,10 +100,10 @@ const (
 	Softplus    Op = 59 // log(1+exp(x))
 	// Prelu(x r[C,...], slope w[C]) r[C,...]: x if x >= 0, else slope[c]*x.
 	Prelu Op = 60
-	// ActivationGrad(saved, dy) dx: the derivative of the activation that of
-	// names, times dy. saved is the activation's result for relu, relu6,
-	// sigmoid and tanh, its operand for all others. At a kink: 0 for relu at
-	// 0 and for relu6 at 0 and 6, the right-hand side elsewhere.
+	// ActivationGrad(saved, dy) dx: the derivative of the activation that the
+	// attribute "of" names, times dy. saved is the activation's result for
+	// relu, relu6, sigmoid and tanh, its operand for all others. At a kink: 0
+	// for relu at 0 and for relu6 at 0 and 6, the right-hand side elsewhere.
 	ActivationGrad Op = 61
 	// PreluGradInput(x, slope, dy) dx.
 	PreluGradInput Op = 62
@@ -145,7 +148,8 @@ const (
 	Affine Op = 87
 	// Clip(x) = min(max(x, min), max).
 	Clip Op = 88
-	// ReduceSum(x) and ReduceMean(x) over axes (of the shape), which become 1 with keep, else vanish.
+	// ReduceSum(x) and ReduceMean(x) over axes (of the shape), which become 1 with keep and are
+	// removed otherwise.
 	ReduceSum  Op = 89
 	ReduceMean Op = 90
 	// BroadcastTo(x) to shape, as NumPy does.
@@ -179,8 +183,8 @@ const (
 	// Element e of a row is kept if number e of the tensor.Draws of its sample
 	// (ident = epoch and sample; generator of seed and StreamDropout + stream),
 	// as Float32, is at least p. The same operation on dy is its gradient. In a
-	// template it has one operand and marks the place; eval and predict leave
-	// it out, and no device runs it.
+	// template it has only the operand x and marks the place; eval and predict
+	// leave it out, and no device runs that form.
 	Dropout Op = 108
 
 	// Loss and metrics.
@@ -193,8 +197,9 @@ const (
 	// (softmax - target)*weight*inverse; inverse is 1/denominator. With weights, weight
 	// is the product with that of the label, in f64.
 	SoftmaxXentGrad Op = 121
-	// Correct(logits r[C,...], labels r i32[...]) p f64[2]: how many labels
-	// that are not ignored are the (first) maximum, and how many there are.
+	// Correct(logits r[C,...], labels r i32[...]) p f64[2]: for how many labels
+	// that are not ignored the (first) maximum of the logits is the label, and
+	// the number of labels that are not ignored.
 	Correct Op = 122
 
 	// Updates: whole values, exact sequences of correctly rounded f32
@@ -213,9 +218,9 @@ const (
 	LARS Op = 142
 	// EMA(average, w) average' = average + (1-decay)*(w - average).
 	EMA Op = 143
-	// SumSquares(x w[...]) w f64[]: of every block of 1024 elements eight lanes,
-	// element i into lane i mod 8 in order, f64(x)*f64(x); then
-	// ((0+1)+(2+3))+((4+5)+(6+7)); the blocks along the canonical tree.
+	// SumSquares(x w[...]) w f64[]: every block of 1024 elements has eight
+	// partial sums of f64(x)*f64(x), element i in partial sum i mod 8, in order;
+	// then ((0+1)+(2+3))+((4+5)+(6+7)); the blocks along the canonical tree.
 	SumSquares Op = 144
 	// TrustRatio(weight f64[], gradient f64[]) w f32[]: with norms a and b
 	// (roots of the operands) f32(eta*a/(b + weight_decay*a + eps)), 1 if a or b is 0.

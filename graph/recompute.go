@@ -6,12 +6,13 @@ import (
 )
 
 // Recompute returns f, a training function, rewritten so that it keeps fewer values
-// of its forward pass: values between cuts are computed a second time where the
-// backward pass needs them (Chen, Xu, Zhang, Guestrin 2016). No result changes: the
-// same operations run on the same operands, and sums over rows are never repeated.
-// It tries cuts at even distances, takes those with the least ActivationBytes, and
-// adds and removes single cuts while that reduces them. It returns f itself if no
-// cuts are better. state is the table of f.
+// of its forward pass: the forward pass is cut into segments, and the values inside
+// of a segment are computed a second time where the backward pass needs them (Chen,
+// Xu, Zhang, Guestrin 2016). No result changes: the same operations run on the same
+// operands, and sums over rows are never repeated. It tries segments of equal size,
+// takes those with the least ActivationBytes, and adds and removes single cuts
+// while that reduces them. It returns f itself if no segments need less. state is
+// the table of f.
 func Recompute(f *Function, state []State) (*Function, error) {
 	const most = 32
 	s := &search{f: f, state: state, back: f.backward(), best: f, least: f.ActivationBytes()}
@@ -88,10 +89,9 @@ func (s *search) even(segments int, counts func(v Value) bool) []bool {
 	return cuts
 }
 
-// ActivationBytes returns how many bytes the values of one row take at the node
-// where most of them are in use. It assumes a device that computes row by row up to
-// each node that needs all rows: values that only one such pass makes and reads
-// count as nothing.
+// ActivationBytes returns the peak memory for the values of one row, in bytes. It
+// assumes a device that computes row by row up to each node that needs all rows, so
+// a value that is made and read between two such nodes takes no memory.
 func (f *Function) ActivationBytes() int {
 	pass := f.passes()
 	first, last, stored := make([]int, len(f.Values)), make([]int, len(f.Values)), make([]bool, len(f.Values))

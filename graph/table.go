@@ -259,7 +259,7 @@ func (o Op) String() string {
 	return fmt.Sprintf("op(%d)", uint16(o))
 }
 
-// Host reports whether o is for the host: no device runs it.
+// Host reports whether only the host evaluates o: no device runs it.
 func (o Op) Host() bool { return o.row().host }
 
 // Differentiable reports whether Gradient has a rule for o.

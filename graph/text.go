@@ -19,11 +19,11 @@ import "strconv"
 //
 // A line has one node: its results, its operation, its operands (@ reads state,
 // _ stands for an absent one) and the attributes that differ from their default.
-// # begins a comment; types are comments, since inference computes them.
-// "return NAME KIND = VALUE" is an output; the kind whole may be left out. In
-// programs "keep" instead of "return" is an output that stays on the device, and
-// "update @STATE = VALUE" an update. "read @STATE" and "input NAME TYPE" declare
-// values ahead of the first node that uses them.
+// # begins a comment; types are comments, since inference computes them. "return
+// NAME KIND = VALUE" is an output; the kind whole may be left out. In programs
+// "keep" instead of "return" is an output that stays on the device, and "update
+// @STATE = VALUE" is an update. "read @STATE" and "input NAME TYPE" declare
+// values before the first node that uses them.
 //
 // The same graph gives the same bytes, and ParseGraph gives the same graph back.
 func (g *Graph) Text() []byte {

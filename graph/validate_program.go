@@ -2,8 +2,8 @@ package graph
 
 import "fmt"
 
-// Check returns nil if g is valid: its state and its function are, and the
-// function neither updates nor keeps anything, as only programs do.
+// Check returns nil if g is valid: its state and its function are valid, and
+// the function has neither updates nor kept outputs, which only programs have.
 func (g *Graph) Check() error {
 	if g.Main == nil {
 		return fmt.Errorf("graph %s has no function", g.Name)

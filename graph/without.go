@@ -3,8 +3,8 @@ package graph
 import "slices"
 
 // Without returns g without the output of that name, and without the nodes and
-// the state that nothing else reads. It returns g itself if g has no such output,
-// or no other one.
+// the state that only this output needs. It returns g itself if g has no such
+// output, or no other one.
 func (g *Graph) Without(output string) (*Graph, error) {
 	i := slices.IndexFunc(g.Main.Outputs, func(o Output) bool { return o.Name == output })
 	if i < 0 || len(g.Main.Outputs) == 1 {

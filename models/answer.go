@@ -19,20 +19,21 @@ const (
 	Binary                      // the probability of the second of two classes
 )
 
-// Answer returns what the given outputs of m, by number, mean together, and which of
-// them decides that. First the graph decides:
+// Answer returns what the given outputs of m mean together, and the number of the
+// output that has the answer. Outputs are given by their numbers. First the graph
+// decides:
 //
-//   - One output of C >= 2 numbers that ends in a softmax over all of them:
-//     Probabilities. So is an output beside another one whose softmax it is.
-//   - One that ends in a sigmoid: Binary if it is one number, else Values, for
-//     such probabilities do not exclude each other.
+//   - One output of C >= 2 numbers that ends in a softmax over all of them: Probabilities. The same
+//     holds for two outputs of which one is the softmax of the other.
+//   - One that ends in a sigmoid: Binary if it is one number, else Values, because such classes do
+//     not exclude each other.
 //   - One that ends in a log-softmax over all of them: Logits.
 //
-// An output of C >= 2 numbers that ends in nothing of the kind is Logits where
-// it was trained as such (there is a recipe), where its name ends in "logits"
-// as in the zoo, where there are labels for C classes, or where a dense layer
-// or a convolution makes 1000 or 1001 numbers, the classes of ImageNet.
-// Everything else is Values: several outputs, one number, maps.
+// Any other output of C >= 2 numbers is Logits if it was trained as such (the
+// model has a recipe), if its name ends in "logits" as in the zoo, if there are
+// labels for C classes, or if a dense layer or a convolution computes 1000 or
+// 1001 numbers, the classes of ImageNet. Everything else is Values: several
+// outputs, one number, maps.
 func (m *Model) Answer(outputs ...int) (Answer, int) {
 	f := m.Graph.Main
 	if len(outputs) == 2 {

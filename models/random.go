@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// RandomInput returns that number of rows for the first input of m, the same in every
-// call: bytes, or numbers of the standard normal distribution. Use it to measure and
-// compare models.
+// RandomInput returns an input of m with that number of rows, the same in every call:
+// uniform bytes, or numbers of the standard normal distribution. Use it to measure
+// and compare models.
 func RandomInput(m *Model, rows int) (tensor.Tensor, error) {
 	in := m.Input()
 	x := tensor.New(in.DType, append([]int{rows}, in.Shape...)...)

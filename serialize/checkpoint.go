@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Checkpoint is a parallel model in training. It has all that a run needs to continue
-// on any devices, with the result of a run without interruption.
+// Checkpoint is a parallel model in training. It has everything that a run needs to
+// continue on any devices, with the result of a run without interruption.
 type Checkpoint struct {
 	Architecture string
 	Graph        *graph.Graph // wrapped: with replica connections
@@ -23,10 +23,10 @@ type Checkpoint struct {
 
 	// State holds what Graph.State and Training declare, and nothing else.
 	State    map[string]tensor.Tensor
-	Training []graph.State // optimizer tensors and averages: what only training needs
+	Training []graph.State // optimizer tensors and averages, which only training needs
 
 	Sets        []Set             // sorted by name
-	Attachments map[string][]byte // other data of the run: observations not yet merged
+	Attachments map[string][]byte // other data of the run: moments not yet merged
 }
 
 // Set is a named group of tensors beside the state, such as the running statistics of
@@ -72,7 +72,8 @@ func (c *Checkpoint) Check() error {
 	return nil
 }
 
-// WriteCheckpoint writes a checkpoint. See regular.WriteFile for what an error leaves.
+// WriteCheckpoint writes a checkpoint. After an error an older file is unchanged: see
+// regular.WriteFile.
 func WriteCheckpoint(path string, c *Checkpoint) error {
 	if err := c.Check(); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)

@@ -117,8 +117,8 @@ func readStart(b []byte) (Kind, []byte, error) {
 	return k, body, nil
 }
 
-// Claims reports whether a file that begins with head has the magic of a bnctl file.
-// 4 bytes are enough. The rest of the file may still be damaged.
+// Claims reports whether head, the first 4 bytes of a file or more, begins like a
+// file of bnctl. The rest of the file may still be damaged.
 func Claims(head []byte) bool {
 	for _, magic := range magics {
 		if bytes.HasPrefix(head, []byte(magic[:claimSize])) {

@@ -9,7 +9,8 @@ import (
 )
 
 // WriteModel writes a template and returns the SHA-256 of the file in hex. The
-// same model gives the same bytes. See regular.WriteFile for what an error leaves.
+// same model gives the same bytes. After an error an older file is unchanged: see
+// regular.WriteFile.
 func WriteModel(path string, m *models.Model) (string, error) {
 	if err := checkTemplate(m); err != nil {
 		return "", fmt.Errorf("writing %s: %w", path, err)

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// File is a template or a checkpoint. What comes out of it shares the file's
-// memory: it must not be changed, and not be used after Close.
+// File is an open template or checkpoint. Models and checkpoints from it share
+// the file's memory: they must not be changed, and not be used after Close.
 type File struct {
 	Kind         Kind
 	path         string
@@ -20,8 +20,8 @@ type File struct {
 	verification *verification
 }
 
-// Open returns a file, mapped into memory, all bytes of which are verified. Errors say
-// what is wrong with it and name the tensor.
+// Open maps a file into memory and verifies all its bytes. Errors say what is wrong
+// with the file and name the tensor.
 func Open(path string) (*File, error) {
 	f, err := open(path)
 	if err != nil {
@@ -34,10 +34,10 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// Start is Open without waiting for the tensors: the header is verified when it
-// returns, and the tensors are verified meanwhile. The caller may work with them, but
-// must call Verified before it uses a result. Verification reads the tensors from the
-// file again, so that it takes no memory of the process.
+// Start is Open, except that only the header is verified when it returns; the tensors
+// are verified in the background. The caller may compute with them, but must call
+// Verified before it uses a result. Verification reads the tensors from the file a
+// second time, so it needs no memory for them.
 func Start(path string) (*File, error) {
 	f, err := open(path)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 )
 
 // SetRunning is the name of the set that holds the running statistics of a run and how
-// often each was updated. The state holds those that a template made now has.
+// often each was updated. The state of the checkpoint holds the statistics that a
+// template made of it has.
 const SetRunning = "running"
 
 const ofReplica = "replica_"
@@ -24,16 +25,16 @@ func IsOfReplica(set string) bool { return strings.HasPrefix(set, ofReplica) }
 const ofWeights = "weights_"
 
 // SetOfWeights returns the name of the set of weights, averages and optimizer tensors
-// that replica r has for itself between two averages. The state of the checkpoint has
-// their average.
+// of replica r, where replicas have their own (parallel.Periodic). The state of the
+// checkpoint has their average.
 func SetOfWeights(r int) string { return fmt.Sprint(ofWeights, r) }
 
 // IsOfWeights reports whether SetOfWeights returns this name for some replica.
 func IsOfWeights(set string) bool { return strings.HasPrefix(set, ofWeights) }
 
 // MergeReplicas returns a copy of c whose running statistics are merged by rule from
-// those that each replica keeps. It is an error if replicas keep none, as in runs that
-// merge them during training. c does not change.
+// those of each replica. It is an error if c has no statistics by replica, as in runs
+// that merge them during training. c does not change.
 func MergeReplicas(c *Checkpoint, rule bn.Rule) (*Checkpoint, error) {
 	layers, err := bn.Layers(c.Graph.Main)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Strip returns the template of a checkpoint, without replica connections and without
-// everything that only training needs, and a list of what it removed. It is the
-// inverse of parallel.Wrap: graph and state are those that Wrap was given, without an
-// auxiliary head. The template shares its tensors with c.
+// Strip returns the template of a checkpoint and a list of what it removed: replica
+// connections, and everything that only training needs. It is the inverse of
+// parallel.Wrap: graph and state are those that Wrap was given, without an auxiliary
+// head. The template shares its tensors with c.
 func Strip(c *Checkpoint) (*models.Model, Removed, error) {
 	g, removed, err := StripGraph(c.Graph)
 	if err == nil {
@@ -31,7 +31,7 @@ func Strip(c *Checkpoint) (*models.Model, Removed, error) {
 	return m, removed, err
 }
 
-// Unwrap returns the model of a checkpoint for further training: as Strip does, but
+// Unwrap returns the model of a checkpoint for further training: that of Strip, but
 // with the auxiliary head.
 func Unwrap(c *Checkpoint) (*models.Model, error) {
 	g, _, err := StripGraph(c.Graph)
@@ -54,9 +54,9 @@ func (c *Checkpoint) template(g *graph.Graph) (*models.Model, error) {
 	return m, nil
 }
 
-// StripGraph returns g without replica connections: split, gather and track
-// vanish, and moments, all_reduce and normalise become batch_norm again.
-// Errors name the node that belongs to no such pattern.
+// StripGraph returns g without replica connections: split, gather and track are
+// removed, and moments, all_reduce and normalise become batch_norm again.
+// Errors name a node that does not fit this pattern.
 func StripGraph(g *graph.Graph) (*graph.Graph, Removed, error) {
 	out := &graph.Graph{Name: g.Name}
 	for _, s := range g.State {

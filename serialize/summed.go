@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/regular"
 )
 
-// WriteSummed is regular.WriteFile that returns the SHA-256 of what it wrote, in hex. The sum is made
-// beside the writing, in pieces: on a processor without instructions for it that takes as long
-// as all else together.
+// WriteSummed is regular.WriteFile, and returns the SHA-256 of the file, in hex. The sum is computed
+// in another goroutine while the file is written, since without SHA instructions it takes as long as
+// the rest.
 func WriteSummed(path string, write func(io.Writer) error) (string, error) {
 	s := newSummer()
 	err := regular.WriteFile(path, 0o666, func(w io.Writer) error { return write(io.MultiWriter(w, s)) })

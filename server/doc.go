@@ -1,12 +1,12 @@
 // Package server answers inference requests for models, with the bits that
 // package predict gives: over HTTP in the Open Inference Protocol, version 2.
-// Requests that wait while the devices compute are the next batch, which
+// Requests that arrive while the devices compute form the next batch, which
 // changes no answer.
 //
-// Use it to put a model behind an address, from a command or inside a program
-// of your own: Open loads the models and listens, Serve answers until its
-// context ends and everything that was accepted is answered. Who only wants
-// predictions in the same process uses package predict.
+// Use it to serve models over the network, from a command or inside a program
+// of your own: Open loads the models and listens, and Serve answers requests
+// until its context ends and everything that was accepted is answered. For
+// predictions in the same process use package predict.
 //
 // Package server/protocol has the bodies of requests and answers,
 // server/batching the queue.

@@ -65,8 +65,9 @@ func (f *front) close() error {
 // drainTime is how long accepted requests may take once the server is told to end.
 const drainTime = 6 * time.Second
 
-// Serve answers until ctx ends. Then it refuses what comes, answers what was
-// accepted, and returns; nil if all was answered in time. It is called once.
+// Serve answers requests until ctx ends. Then it refuses new requests, answers
+// those that it accepted, and returns nil if all were answered in time. It may
+// be called once.
 func (s *Server) Serve(ctx context.Context) error {
 	failed := make(chan error, 3)
 	h := s.newHTTP()

@@ -11,37 +11,39 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Options say what is served, where and how. Nothing in Batch, Delay or Queue
-// changes an answer.
+// Options say what is served, where and how. Neither Predict.Batch, Delay nor
+// Queue changes an answer.
 type Options struct {
 	// Models are files, each version 1 of a model of its name, or folders of
 	// models, FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm.
 	Models   []string
 	Versions string        // of a model: "latest:N", "all" or "1,3"; "": the highest
-	Poll     time.Duration // how often files are looked at for changes; 0: every two seconds
+	Poll     time.Duration // interval between looks for changed files; 0: two seconds
 	HTTP     string        // address to listen on, "127.0.0.1:8000"
 	GRPC     string        // address to listen on, "127.0.0.1:8001"; "": none
-	// File says what of a file is the model, for all of them.
+	// File says how models are read from files, for all of them.
 	File modelfile.Options
-	// Predict says on what models are run, each on devices of its own. Its Batch
-	// is how many rows are computed together at most.
+	// Predict says on which devices models run; each model has devices of its
+	// own. Predict.Batch is the largest number of rows that are computed
+	// together.
 	Predict  predict.Options
 	Delay    time.Duration // how long a row waits for others: 0 to a second
 	Queue    int           // rows that wait for each model at most; 0: eight batches
 	Request  int           // bytes of one request at most; 0: 64 MiB
 	Timeout  time.Duration // how long a request may take; 0: a minute
-	InFlight int           // bytes of requests under way at most, unpacked; 0: 256 MiB
+	InFlight int           // bytes of all requests under way at most, decompressed; 0: 256 MiB
 	Security Security
-	// Garbage is after how many bytes of it Go collects, in the whole program and
-	// whatever the models weigh; 0: as GOGC says.
+	// Garbage is the number of allocated bytes after which Go's garbage collector
+	// runs, for the whole program and whatever the size of the models; 0: as GOGC
+	// says.
 	Garbage int
-	// Health is an address that answers nothing but whether the server is live and
-	// ready, without TLS and tokens; "": none.
+	// Health is an address that answers health probes alone (live and ready),
+	// without TLS and tokens; "": none.
 	Health    string
-	AllowSick bool          // models are served though they are sick
-	Access    *slog.Logger  // hears of every request; nil: nobody does
+	AllowSick bool          // serve models although doctor finds faults
+	Access    *slog.Logger  // log of requests; nil: none
 	patience  time.Duration // with bytes that do not come; 0: ten seconds
-	// Note hears what a person should know; nil: nobody does.
+	// Note is called with messages for the operator; it may be nil.
 	Note func(format string, args ...any)
 }
 

@@ -7,23 +7,24 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Security says who may ask. The zero value is for this machine alone.
+// Security says which clients are served. The zero value is for clients on this
+// machine alone.
 type Security struct {
-	// Insecure: addresses that other machines reach need no TLS.
+	// Insecure permits addresses without TLS that other machines can reach.
 	Insecure    bool
-	Certificate string // file of the certificate and those that vouch for it, PEM; "": no TLS
+	Certificate string // file of the certificate and its chain, PEM; "": no TLS
 	Key         string // file of its private key
-	// Clients is a file of certificates: who asks must have one that these vouch
-	// for. "": nobody needs one. This file and those above are read again when they
-	// change.
+	// Clients is a file of CA certificates, PEM: a client must have a certificate
+	// that one of them has signed. "": clients need none. This file and those above
+	// are read again when they change.
 	Clients string
-	// Tokens is a file that only its user may read, with a token on each line: who
-	// asks must have one. It is read again when it changes. "": nobody needs one.
+	// Tokens is a file of mode 0600 with a token on each line: a request must
+	// carry one of them. It is read again when it changes. "": requests need none.
 	Tokens string
-	// Hosts are names by which the server is called, beside those of this machine:
-	// other names are refused, for they are another site's that points here. "*" is any.
+	// Hosts are permitted values of the Host header, beside the names of this machine.
+	// Other values are refused, against DNS rebinding. "*" permits any.
 	Hosts      []string
-	Reflection bool // gRPC tells what it serves to other machines too
+	Reflection bool // permits gRPC reflection from other machines
 }
 
 // check refuses an address that is open to others without protection.

@@ -17,11 +17,10 @@ type Server struct {
 	metrics *metrics
 }
 
-// Open listens, and opens every model on devices of its own. Three things might
-// happen:
-// 1. All is ready; the caller closes the server.
-// 2. The error is a *problem.Error or a *problem.Unknown: o asks for what cannot be.
-// 3. Any other error is about a file, an address or a device.
+// Open listens, and opens every model on devices of its own. There are three
+// outcomes: 1. All is ready; the caller closes the server. 2. The error is a
+// *problem.Error or a *problem.Unknown: an option is invalid. 3. Any other
+// error is about a file, an address or a device.
 func Open(ctx context.Context, o Options) (*Server, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -64,7 +63,7 @@ type Model struct {
 	SHA256  string `json:"sha256"` // of its file
 }
 
-// Models returns what is served now.
+// Models returns the versions of models that are served now.
 func (s *Server) Models() (list []Model) {
 	for _, m := range s.all() {
 		list = append(list, Model{m.name, m.version, m.sha256})
@@ -72,11 +71,10 @@ func (s *Server) Models() (list []Model) {
 	return list
 }
 
-// Close gives the devices and addresses back.
+// Close closes the devices and stops listening.
 func (s *Server) Close() error {
 	return errors.Join(s.front.close(), s.closeAll())
 }
 
-// Health returns the address that answers whether the server is live and ready;
-// "" if none does so alone.
+// Health returns the address of Options.Health; "" if there is none.
 func (s *Server) Health() string { return addressOf(s.overHealth) }

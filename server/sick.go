@@ -7,10 +7,11 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// Sick says that a model cannot predict properly, which is why it is not served.
+// Sick is the error for a model with faulty batch-norm statistics, which is not
+// served.
 type Sick struct {
 	Path   string
-	Faults []string // as doctor finds them
+	Faults []string // as package doctor finds them
 }
 
 func (e *Sick) Error() string {

@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Duration is how long a run of a setting takes, as a measured step says before it begins.
+// Duration is the expected time of a run of a setting, in seconds, estimated from a
+// measured step.
 type Duration struct {
 	Setting
 	Step float64 `json:"step_seconds"` // of one batch: forward, backward, exchange, update
@@ -22,7 +23,8 @@ func (r *Results) KeepDuration(d Duration) {
 	r.Durations = append(r.Durations, d)
 }
 
-// Duration returns how long a run of a setting takes; nil if no step was measured.
+// Duration returns the expected time of a run of a setting; nil if no step was
+// measured.
 func (r *Results) Duration(s Setting) *Duration {
 	i := slices.IndexFunc(r.Durations, func(d Duration) bool { return d.Setting == s })
 	if i < 0 {
@@ -36,8 +38,8 @@ func (s Setting) Name() string {
 	return fmt.Sprintf("%s, %s per replica", s.Arm, problem.Counted(s.PerReplica, "sample"))
 }
 
-// InAnHour says which settings can be trained within an hour, with all their seeds, in
-// the order of the table; nil if no step was measured.
+// InAnHour returns a finding with the settings that can be trained together within an
+// hour, with all their seeds, in the order of the table; nil if no step was measured.
 func (r *Results) InAnHour() *Finding {
 	f := &Finding{Question: "Which settings fit into an hour?"}
 	var fit []string

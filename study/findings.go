@@ -16,8 +16,8 @@ type Finding struct {
 	Details  []string `json:"details"` // the figures behind it
 }
 
-// Findings returns the questions that the results suffice to answer, with answers.
-// Every difference is over pairs of runs of the same seed, with its 95 % confidence
+// Findings returns the questions for which there are enough results, with answers.
+// Every difference is between runs of the same seed, with its 95 % confidence
 // interval.
 func (r *Results) Findings() []Finding {
 	var out []Finding

@@ -17,7 +17,7 @@ type Plot struct {
 	SVG     []byte
 }
 
-// Plots returns the plots that the results suffice for.
+// Plots returns the plots for which there are enough results.
 func (r *Results) Plots() ([]Plot, error) {
 	var out []Plot
 	for _, p := range []struct {

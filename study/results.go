@@ -1,8 +1,9 @@
-// Package study compares ways of batch normalisation by the results of runs. It makes
-// tables, plots, a page, and answers with their uncertainty.
+// Package study compares ways of batch normalisation by the results of training runs:
+// in tables, plots, an HTML page, and answers to questions with their confidence
+// intervals.
 //
-// Use it for results that exist already (type Results); package study/experiment
-// trains the models and makes them. Package study runs nothing.
+// Use it for results that exist already (type Results). Package study/experiment
+// trains the models and measures the results; package study runs nothing.
 package study
 
 import "slices"
@@ -15,10 +16,10 @@ const (
 	Single  Arm = "single"  // the whole batch on one device, one replica
 	Sync    Arm = "sync"    // batch norm over the whole batch, shared by the replicas
 	Replica Arm = "replica" // batch norm over the samples of each replica
-	Frozen  Arm = "frozen"  // the statistics that the weights came with; one replica
+	Frozen  Arm = "frozen"  // constant statistics, those of the initial weights; one replica
 )
 
-// DefaultArms returns the arms of a study that names none.
+// DefaultArms returns the arms of a study whose options name none.
 func DefaultArms() []Arm { return []Arm{Single, Sync, Replica} }
 
 // Setting is an arm and the number of replicas that share the batch. With Single and
@@ -34,12 +35,12 @@ type Run struct {
 	Setting
 	Seed     uint64  `json:"seed"`
 	Recipe   string  `json:"recipe"` // SHA-256 of the recipe that was trained
-	SHA256   string  `json:"sha256"` // of the weights and the statistics of the run's own mode, as a template
+	SHA256   string  `json:"sha256"` // of the template with the run's weights and its own statistics
 	Steps    int     `json:"steps"`
 	Seconds  float64 `json:"seconds"`
 	Epochs   []Epoch `json:"epochs"`
 	Scores   []Score `json:"scores"`   // of the same weights, by statistics
-	Retained []Kept  `json:"retained"` // per batch norm: what rule mean keeps of the variance
+	Retained []Kept  `json:"retained"` // one for each batch norm
 }
 
 // Epoch has the figures of the validation data after an epoch.
@@ -67,8 +68,9 @@ type Refusal struct {
 	Reason string `json:"reason"`
 }
 
-// Kept is the ratio of the running variances of rule mean and of rule pooled at the
-// end of a run, both corrected by n/(n-1), as the mean over the channels of a layer.
+// Kept is the ratio between the running variances of the merge rules mean and pooled
+// (package bn) at the end of a run, both corrected by n/(n-1), as the mean over the
+// channels of a layer.
 type Kept struct {
 	Layer string  `json:"layer"`
 	Ratio float64 `json:"ratio"`
@@ -84,9 +86,9 @@ type Speed struct {
 	Sync       float64 `json:"sync_wait"` // share of the time that devices wait in exchanges
 }
 
-// Sampling says how far the variance of a few samples is below that of all: for each
-// batch norm the mean of the variances Q/n over groups of k samples, divided by the
-// variance Q/(n-1) of all samples together, for the same weights and samples.
+// Sampling measures how far the variance of a few samples is below that of all: for
+// each batch norm the mean of the variances Q/n over groups of k samples, divided by
+// the variance Q/(n-1) of all samples together, for the same weights and samples.
 type Sampling struct {
 	Model   string  `json:"model"`
 	Recipe  string  `json:"recipe"`  // of the run whose weights these are; "" for new weights
@@ -97,7 +99,7 @@ type Sampling struct {
 // Layer has the ratios of one batch norm in a Sampling.
 type Layer struct {
 	Name     string  `json:"name"`
-	Elements int     `json:"elements"` // values that one sample gives each channel
+	Elements int     `json:"elements"` // values of one sample per channel
 	Ratios   []Ratio `json:"ratios"`
 }
 

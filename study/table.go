@@ -98,7 +98,7 @@ func (r *Results) columns() []string {
 		"synchronising"}
 }
 
-// Text returns the table with aligned columns; Markdown readers take it too.
+// Text returns the table as Markdown, with aligned columns.
 func (r *Results) Text() string {
 	lines := [][]string{r.columns()}
 	for _, row := range r.Table() {

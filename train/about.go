@@ -12,17 +12,17 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// SetModel writes into r which model it is about: the name, the graph, and how
-// pictures are resized.
+// SetModel writes into r the identity of the model: its name, the checksum of
+// its graph, and how pictures are resized.
 func (r *Recipe) SetModel(m *models.Model) {
 	sum := sha256.Sum256(m.Graph.Text())
 	r.Model, r.Graph, r.Interpolation = m.Architecture, hex.EncodeToString(sum[:]), m.Preprocess.Interpolation
 }
 
-// SetData writes into r which data it is about: what a run trains on, and what
-// it is evaluated on, nil for nothing. It reads all of both, to know them
-// again, and what best and median stand for in Save and ClassWeights. Data of
-// different classes is a *problem.Error.
+// SetData writes into r the identity of the training data and of the validation
+// data, nil for none. It reads all samples of both for their fingerprints, and
+// resolves "best" in Save and "median" in ClassWeights. If their classes differ
+// the error is a *problem.Error.
 func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) error {
 	if training == nil {
 		return noData()

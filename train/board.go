@@ -2,16 +2,16 @@ package train
 
 import "github.com/bnctl/bnctl/train/internal/tfevents"
 
-// Board writes the figures of a run where TensorBoard reads them: curves
-// step/... by step and epoch/... by epoch, each named as in the JSON of its event.
+// Board writes the figures of a run as TensorBoard event files: curves step/... by
+// step and epoch/... by epoch, each named as in the JSON of its event.
 type Board struct {
 	to  *tfevents.Writer
 	err error
 }
 
-// OpenBoard makes an event file in a folder, and the folder if it is not there. A
-// run that is resumed adds a file to the folder and goes on in it. The caller
-// closes the board.
+// OpenBoard makes an event file for TensorBoard in a folder, and the folder if it
+// does not exist. A resumed run writes another file in the same folder. The
+// caller closes the board.
 func OpenBoard(folder string) (*Board, error) {
 	w, err := tfevents.Create(folder)
 	if err != nil {
@@ -21,7 +21,7 @@ func OpenBoard(folder string) (*Board, error) {
 }
 
 // Show writes the figures of an event, if it has any. After an error it writes
-// nothing more: Close tells.
+// nothing more, and Close returns the error.
 func (b *Board) Show(e Event) {
 	switch e := e.(type) {
 	case Stepped:
@@ -54,7 +54,7 @@ func (b *Board) write(at int, prefix string, figures []tfevents.Scalar) {
 	}
 }
 
-// Close closes the file and returns the first error that there was.
+// Close closes the file and returns the first error of any Show.
 func (b *Board) Close() error {
 	if err := b.to.Close(); b.err == nil {
 		b.err = err

@@ -15,9 +15,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Check reports the first field of a recipe that makes no sense: a
-// *problem.Error with the option that sets it, by the name that the command
-// line has for it too, and what to do.
+// Check returns an error for the first invalid field of a recipe: a
+// *problem.Error with the name of the option, which is that of the command's
+// flag too, and advice.
 func (r *Recipe) Check() error {
 	if r == nil || r.Release == "" && r.Batch == 0 {
 		return problem.New("recipe", "", "it is empty", "start with train.DefaultRecipe")
@@ -187,8 +187,9 @@ func (r *Recipe) checkStatistics() error {
 	return nil
 }
 
-// EndsInSoftmax reports whether a model's first output are probabilities of
-// classes, by the rule that training goes by.
+// EndsInSoftmax reports whether a model's first output holds probabilities of
+// classes (graph.Function.Ending): training then computes the loss from the
+// logits before the softmax.
 func EndsInSoftmax(g *graph.Graph) bool {
 	op, _ := g.Main.Ending(0)
 	return op == graph.Softmax

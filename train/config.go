@@ -14,16 +14,18 @@ import (
 // Config says how and where a recipe is run. Nothing in it changes the result.
 type Config struct {
 	Train, Validation data.Source // Validation may be nil
-	Workers           int         // of the input pipeline; 0: as many as there are cores
+	Workers           int         // goroutines of the input pipeline; 0: one per core
 
-	// Peers is the other processes of the run: parallel.Config.Peers. All of them
-	// have the same recipe and data; rank 0 writes checkpoints and has the events.
+	// Peers connects the ranks of a run: parallel.Config.Peers; nil if there is
+	// one. All ranks have the same recipe and data; rank 0 writes checkpoints and
+	// gets the events.
 	Peers *fabric.Peers
 
-	// Fleet is the devices: a *fleet.Fleet, that no other run has.
+	// Fleet has the devices: a *fleet.Fleet that no other run uses.
 	Fleet Fleet
-	// Devices are, in place of Fleet, devices of the caller's own, with what opens
-	// a lost one again, nil: nothing does, and where they meet without the host.
+	// Devices are devices of the caller's own, in place of Fleet. Reopen opens a
+	// lost one again; nil: lost devices stay lost. Rendezvous makes places where
+	// they exchange without the host; nil: they exchange through the host.
 	Devices    []parallel.Member
 	Reopen     func(ctx context.Context, name string) (device.Device, error)
 	Rendezvous device.Rendezvous
@@ -31,23 +33,24 @@ type Config struct {
 	Placement     []int         // parallel.Config.Placement
 	BySpeed       bool          // parallel.Config.BySpeed
 	DeviceTimeout time.Duration // parallel.Config.Timeout
-	// Recompute says what of the forward pass is computed again where the backward
-	// pass needs it, for less memory: "none", "all", or "auto" and "": all where a
-	// device of some rank has too little memory free.
+	// Recompute says whether activations are computed again for the backward pass
+	// instead of stored: "none", "all", or "auto", which "" stands for: if a
+	// device of any rank has too little free memory.
 	Recompute string
 
 	Checkpoint      string // file; "" writes none
 	CheckpointEvery int    // steps; 0: at the end of every epoch
 	Paths           Paths  // kept in checkpoints, so that a resume finds its data
 
-	// GoOn is the command that resumes the run, for messages; "": resume CHECKPOINT.
+	// GoOn is the command that resumes the run, for messages; "": "resume
+	// CHECKPOINT".
 	GoOn string
-	// Option returns what the caller's users call an option, for the advice in
-	// events; nil: its name.
+	// Option returns the name by which the caller's users know an option, for
+	// the advice in events; nil: the name of its field.
 	Option func(name string) string
 
-	// Besides is statistics that are kept beside those of the recipe. They
-	// influence nothing: see Session.Beside.
+	// Besides are further ways of keeping running statistics, beside that of
+	// the recipe. They do not change the result: see Session.Beside.
 	Besides []Keeping
 
 	LogEvery int // steps between Stepped events

@@ -7,20 +7,21 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// Release is the version that recipes name: same bits are promised within one.
+// Release is the version of bnctl, as recipes name it: the same bits are
+// promised within one release.
 const Release = "0.1"
 
-// Drawn is what Recipe.Init says of weights that the seed decides.
+// Drawn is the value of Recipe.Init for weights that are drawn from the seed.
 const Drawn = "seed"
 
-// DefaultRecipe returns how a model is trained where nobody says otherwise;
-// model is a name of the zoo, or that of a graph. It is the one place of the
-// defaults: changing one is a breaking change.
+// DefaultRecipe returns the default recipe of a model; model is a name of the
+// zoo, or that of a graph. All defaults are in this function: changing one is a
+// breaking change.
 //
-// The caller fills in what depends on data and devices: Data and Validation,
-// Graph, Kernels, and Init if weights are given. The batch is shared by 8
-// replicas: one of fewer rows needs fewer replicas. For a run that counts
-// Steps, Epochs becomes 0.
+// The caller fills in what depends on model and data: SetModel and SetData do
+// that. Init is the caller's if weights are given. The batch of 128 rows is
+// shared by 8 replicas: a smaller batch than 8 needs fewer replicas. For a run
+// that counts Steps, set Epochs to 0.
 func DefaultRecipe(model string) *Recipe {
 	return &Recipe{Release: Release, Model: model, Init: Drawn,
 		Epochs: 10, Batch: 128, Replicas: 8, Accumulate: 1, Tail: parallel.Keep, Augment: "none",

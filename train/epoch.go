@@ -59,7 +59,7 @@ func (s *Session) unread() int {
 	return max(s.recipe.Data.Samples-full, 0)
 }
 
-// Evaluate runs the model as it stands on the validation data.
+// Evaluate evaluates the current model on the validation data.
 func (s *Session) Evaluate(ctx context.Context) (*Evaluation, error) {
 	statistics, err := s.statistics.final()
 	if err != nil {
@@ -68,8 +68,8 @@ func (s *Session) Evaluate(ctx context.Context) (*Evaluation, error) {
 	return s.EvaluateWith(ctx, statistics)
 }
 
-// EvaluateWith runs the weights as they stand, with other running statistics
-// (Beside), on the validation data.
+// EvaluateWith evaluates the current weights with other running statistics
+// (those of Beside) on the validation data.
 func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor.Tensor) (
 	*Evaluation, error) {
 	if err := s.weights.show(ctx, statistics); err != nil {

@@ -11,14 +11,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Predictor runs a model in eval mode on rows: package parallel's Driver is one.
+// Predictor runs a model in eval mode on rows. Package parallel's Driver
+// implements it.
 type Predictor interface {
 	// Predict returns the outputs of the model for x, [N, ...]: each with N rows.
 	Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
 }
 
-// Evaluation is what a model does on a labelled data set. A sample has one label,
-// or with Masks one for each pixel.
+// Evaluation has the figures of a model on a labelled data set. A sample has one
+// label, or with Masks one for each pixel.
 type Evaluation struct {
 	Samples   int     // that were predicted
 	Counted   int     // labels that are not ignored
@@ -28,8 +29,8 @@ type Evaluation struct {
 	PerClass  []ClassCount
 	Confusion [][]int // [label][predicted]
 
-	// Masks: labels are masks, one class for each pixel, so that overlaps mean
-	// something and samples are not labels.
+	// Masks says that labels are masks, one class for each pixel. Then a sample
+	// has many labels, and overlaps are defined.
 	Masks bool
 
 	smoothing float64   // of the labels
@@ -37,24 +38,27 @@ type Evaluation struct {
 	weight    float64   // of all labels
 }
 
-// ClassCount counts the labels of one class, and those of them that were met.
+// ClassCount has the number of labels of one class, and how many of them were
+// predicted.
 type ClassCount struct{ N, Correct int }
 
-// Accuracy is the share of labels met, 0 to 1; 0 without labels.
+// Accuracy returns the share of labels that were predicted, 0 to 1; 0 without
+// labels.
 func (e *Evaluation) Accuracy() float64 { return ratio(float64(e.Correct), float64(e.Counted)) }
 
-// Top5Accuracy is the share of labels among the five largest outputs, 0 to 1;
-// of equal outputs those of the lower classes count as larger.
+// Top5Accuracy returns the share of labels among the five largest outputs, 0 to
+// 1; of equal outputs, that of the lower class counts as larger.
 func (e *Evaluation) Top5Accuracy() float64 { return ratio(float64(e.Top5), float64(e.Counted)) }
 
-// Loss is the mean cross-entropy of a label, by natural logarithms; 0 without labels.
+// Loss returns the mean cross-entropy per label, in natural logarithms; 0 without
+// labels.
 func (e *Evaluation) Loss() float64 { return ratio(e.LossSum, e.weight) }
 
 // Evaluate predicts every sample of a source once, in order, o.Batch rows at a
 // time. The figures depend neither on the batch nor on devices. The model's first
 // output, f32 [N, C, ...], is taken as logits of C classes, or as probabilities
 // if o.Probabilities is set. The error is that of the source or of p, or says
-// that labels and output do not fit: see Fits.
+// that labels and output do not fit each other: see Fits.
 func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) (*Evaluation, error) {
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: o.Batch, Workers: o.Workers, Epochs: 1,
 		Transform: o.Transform, Wanted: o.wanted()})
@@ -93,9 +97,9 @@ func (o *EvalOptions) wanted() func(data.Position, int) func(row int) bool {
 	}
 }
 
-// Add counts rows: scores f32 [N,C,...] and labels i32 [N,...] of as many places, of
-// which -1 is ignored. Scores are logits, or probabilities. The error says what does
-// not fit together.
+// Add counts N rows: scores f32 [N,C,...] and labels i32 [N,...], with a label for
+// each position of the scores; -1 is ignored. Scores are logits, or probabilities.
+// It is an error if shapes or types do not fit each other.
 func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error {
 	if len(scores.Shape) < 2 {
 		return fmt.Errorf("the model's output is %v: there are no classes to evaluate", scores)
@@ -197,12 +201,13 @@ func crossEntropy(logs []float64, label int, smoothing float64) float64 {
 }
 
 // EvalOptions says how a data set is read for an evaluation. Batch and Workers
-// decide only how fast.
+// change only the speed.
 type EvalOptions struct {
 	Batch, Workers int            // rows at once, at least 1; goroutines that read, 0: one for each core
-	Transform      data.Transform // how samples become input: see Transform
+	Transform      data.Transform // how samples become input: see func Transform
 	Probabilities  bool           // the output went through a softmax already: see EndsInSoftmax
-	// OwnRows says which of the rows of a batch the predictor needs: parallel's
-	// Driver gets the others' outputs from other ranks. nil: all.
+	// OwnRows returns the range of rows of a batch that the predictor reads:
+	// with several ranks, parallel.Driver gets the outputs of the other rows
+	// from other ranks. nil: all rows.
 	OwnRows func(rows int) (from, to int)
 }

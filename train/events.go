@@ -6,16 +6,18 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// Event is something that a run tells while it runs: one of the types of this
-// file. Config.Events hears of each before the run goes on. The JSON of each is
-// one line of what the command writes as JSON, with its name in "event".
+// Event is a report from a run while it runs: Started, Stepped, EpochDone,
+// CheckpointWritten, DeviceLost, DeviceBack, Placed, AtHost, StoppedEarly or
+// Finished. The run calls Config.Events with each and waits until it returns.
+// The JSON of an event, with its name as "event", is a line that the command
+// prints with --json.
 type Event interface {
 	// Event returns the name: "start", "step", "epoch", "device_lost" ...
 	Event() string
 }
 
-// Started tells the complete recipe before the first step. It is the first event
-// of a run.
+// Started reports the complete recipe before the first step. It is the first
+// event of a run.
 type Started struct {
 	Recipe        *Recipe  `json:"recipe"`
 	Devices       []string `json:"devices"`   // names, in the order of the fleet
@@ -26,11 +28,11 @@ type Started struct {
 	Parameters    int      `json:"parameters"` // trained elements: models.Summary
 	FirstStep     int      `json:"first_step"` // above 0 after a resume
 	TotalSteps    int      `json:"total_steps"`
-	Ranks         int      `json:"ranks,omitempty"` // of which the devices are one's; 0: there are no others
+	Ranks         int      `json:"ranks,omitempty"` // number; Devices are rank 0's. 0: one rank
 }
 
-// Stepped tells of the optimizer steps since the last such event: every
-// Config.LogEvery of them, and of the last of a run.
+// Stepped reports the optimizer steps since the last such event, every
+// Config.LogEvery steps and after the last step of a run.
 type Stepped struct {
 	Step       int     `json:"step"`     // counted from 1
 	Epoch      int     `json:"epoch"`    // counted from 1
@@ -45,7 +47,7 @@ type Stepped struct {
 	Ranks []RankShare `json:"ranks,omitempty"` // of a run over several
 }
 
-// RankShare is what a rank has done since the last event.
+// RankShare has the figures of a rank since the last event.
 type RankShare struct {
 	Rows       int     `json:"rows"`
 	Throughput float64 `json:"images_per_s"`
@@ -54,9 +56,9 @@ type RankShare struct {
 	Bytes      int64   `json:"bytes"` // sent to other ranks
 }
 
-// EpochDone tells of one epoch, behind its evaluation. Losses are mean
-// cross-entropies of a label, accuracies shares of 0 to 1. Validation figures
-// are nil where none was made.
+// EpochDone reports an epoch, after its evaluation. Losses are mean
+// cross-entropies per label, accuracies are shares from 0 to 1. Validation
+// figures are nil if there was no evaluation.
 type EpochDone struct {
 	Epoch         int      `json:"epoch"`      // counted from 1
 	TrainLoss     float64  `json:"train_loss"` // while the weights changed
@@ -81,8 +83,8 @@ type EpochDone struct {
 	Ranks []RankShare `json:"ranks,omitempty"` // of a run over several
 }
 
-// DeviceLost tells of a device that the run goes on without. What it computed of
-// the step under way is computed again: the result stays the same.
+// DeviceLost reports a device without which the run goes on. Its part of the
+// current step is computed again on other devices: the result stays the same.
 type DeviceLost struct {
 	Device  string   `json:"device"`
 	Step    int      `json:"step"`     // steps done
@@ -90,53 +92,52 @@ type DeviceLost struct {
 	MovedTo []string `json:"moved_to"` // devices that have its replicas now
 }
 
-// DeviceBack tells of a lost device that Config.Reopen opened, and that takes
-// part again.
+// DeviceBack reports that a lost device was opened again and takes part.
 type DeviceBack struct {
 	Device string `json:"device"`
 	Step   int    `json:"step"` // steps done
 }
 
-// AtHost tells that the devices meet at the host, although they could meet by
-// themselves.
+// AtHost reports that the devices exchange values through the host, because the
+// direct way between them failed.
 type AtHost struct {
-	Level  string `json:"level"`  // that they have instead: device.Stream
-	Reason string `json:"reason"` // the error of the meeting that failed
+	Level  string `json:"level"`  // the level used instead: device.Stream
+	Reason string `json:"reason"` // the error of the direct way
 }
 
-// Placed tells that replicas were moved to the devices that are faster, with
-// Config.BySpeed. It changes no bit.
+// Placed reports that replicas were moved to faster devices, with
+// Config.BySpeed. The move changes no bit.
 type Placed struct {
 	Step     int      `json:"step"`     // steps done
 	Devices  []string `json:"devices"`  // names
 	Replicas []int    `json:"replicas"` // of each device
 }
 
-// StoppedEarly tells that a run ends before its last step.
+// StoppedEarly reports that a run ends before its last step.
 type StoppedEarly struct {
 	Reason      string  `json:"reason"` // "patience"
 	Step        int     `json:"step"`
 	Evaluations int     `json:"evaluations"` // since the best
 	Figure      string  `json:"figure"`      // of the validation data: "accuracy", "loss" or "miou"
-	Best        float64 `json:"best"`        // that figure of the best evaluation
+	Best        float64 `json:"best"`        // the figure of the best evaluation
 	BestEpoch   int     `json:"best_epoch"`  // counted from 1
 	Save        string  `json:"save"`        // which weights become the template
 }
 
-// CheckpointWritten tells of a checkpoint that is on disk, whole.
+// CheckpointWritten reports that a checkpoint is completely on disk.
 type CheckpointWritten struct {
 	Path string `json:"path"`
 	Step int    `json:"step"` // steps done
 }
 
-// Finished tells of the template that the run wrote: Session.Finished makes it,
-// for a caller that wrote the file.
+// Finished reports the template of a finished run. Session.Finished returns it
+// to a caller that has written the file.
 type Finished struct {
 	Model   string  `json:"model"`                            // path
 	SHA256  string  `json:"sha256"`                           // of the file, in hexadecimal
 	Steps   int     `json:"steps"`                            // of the whole run
 	Seconds float64 `json:"seconds"`                          // since Session.Run began
-	Dropped int64   `json:"late_gradients_dropped,omitempty"` // that still waited after the last step
+	Dropped int64   `json:"late_gradients_dropped,omitempty"` // that still waited at the end
 }
 
 // Event names.

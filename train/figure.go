@@ -2,8 +2,8 @@ package train
 
 import "encoding/json"
 
-// Figure is a number that need not be finite, as the loss of a model with a sick
-// batch norm: JSON has null for it then.
+// Figure is a number that may be NaN or infinite, such as the loss of a model
+// with a bad batch norm. In JSON it is null then.
 type Figure float64
 
 // MarshalJSON implements json.Marshaler.

@@ -11,20 +11,21 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Fleet is devices that serve one run at a time: package fleet's Fleet is one.
+// Fleet is a set of devices that serve one run at a time. Package fleet's Fleet
+// implements it.
 type Fleet interface {
-	// Lend gives the devices to a run, until it calls back. It is an error if
-	// another run has them, or if they are closed.
+	// Lend gives the devices to a run, which gives them back by calling back.
+	// It is an error if another run has them, or if they are closed.
 	Lend() (devices []parallel.Member, back func(), err error)
 	// Err returns why the devices cannot be used any more, an error that wraps
 	// parallel.FleetClosed; nil while they can.
 	Err() error
 	// Reopen opens a lost device again, by its name.
 	Reopen(ctx context.Context, name string) (device.Device, error)
-	// Rendezvous makes places where the devices meet without the host; nil: they
-	// meet at the host.
+	// Rendezvous makes places where the devices exchange values without the
+	// host; nil: they exchange through the host.
 	Rendezvous() device.Rendezvous
-	// Precision is that at which the devices were opened.
+	// Precision returns the precision at which the devices were opened.
 	Precision() string
 }
 

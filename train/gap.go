@@ -10,12 +10,12 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// Gap compares a model in training with the same model in use, on the last
-// full batch of an epoch and with the weights at its end.
+// Gap compares the loss of a model in training with its loss in evaluation, on
+// the last full batch of an epoch and with the weights at its end.
 type Gap struct {
 	Batch   float64 `json:"batch_loss"`       // mean cross-entropy, normalised as in training; with dropout
 	Running float64 `json:"running_loss"`     // the same, normalised with the running statistics
-	Advice  string  `json:"advice,omitempty"` // if it is large: what to do
+	Advice  string  `json:"advice,omitempty"` // what to do if the gap is large
 }
 
 // remember keeps a batch for the gap if the epoch, or the run, ends with it or

@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Idle lists the options of a recipe that change nothing, or not what they are
-// there for, since the run is over before. They are no errors: the run may be
-// one that is to go on later.
+// Idle lists the options of a recipe that have no effect, or not the intended
+// one, because the run ends before. They are not errors: the run may be
+// continued later.
 func (r *Recipe) Idle() (out []*problem.Error) {
 	epochs := float64(r.TotalSteps()) / float64(r.StepsPerEpoch())
 	length := "the run has 1 epoch"

@@ -3,8 +3,8 @@ package train
 import "math"
 
 // Overlap returns the intersection over union of a class: the pixels that are
-// of the class and predicted so, over those that are either. It is NaN where no
-// pixel is either: such a class says nothing. Ignored pixels are left out.
+// of the class and predicted so, over those that are either. It is NaN if no
+// pixel is either. Ignored pixels are left out.
 func (e *Evaluation) Overlap(class int) Figure {
 	both, either := e.Confusion[class][class], 0
 	for other, row := range e.Confusion {
@@ -20,7 +20,8 @@ func (e *Evaluation) Overlap(class int) Figure {
 }
 
 // MeanOverlap returns the mean intersection over union (mIoU) of the classes
-// that there are: the background is one like the others. It is NaN without any.
+// whose Overlap is defined, the background included. It is NaN if there is
+// none.
 func (e *Evaluation) MeanOverlap() Figure {
 	sum, classes := 0.0, 0.0
 	for class := range e.Confusion {

@@ -9,16 +9,17 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Lag is how far the template of a checkpoint is from the replicas that it is
-// the average of.
+// Lag is the distance between the weights of replicas and their average, the
+// template, in a checkpoint (parallel.Periodic).
 type Lag struct {
 	Steps    int     `json:"steps"`    // since the replicas were averaged
 	Replicas int     `json:"replicas"` // with weights of their own
-	Largest  float64 `json:"largest"`  // difference of a weight of a replica from the template's
-	Tensor   string  `json:"tensor"`   // where that is
+	Largest  float64 `json:"largest"`  // absolute difference between a replica's weight and the template's
+	Tensor   string  `json:"tensor"`   // that has this weight
 }
 
-// LagOf returns the lag of a checkpoint; nil if all replicas have the weights of the template.
+// LagOf returns how far the weights of replicas are apart in a checkpoint; nil if all replicas
+// have the weights of the template.
 func LagOf(k *serialize.Checkpoint) (*Lag, error) {
 	if k.Set(serialize.SetOfWeights(0)) == nil {
 		return nil, nil

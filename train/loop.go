@@ -12,8 +12,8 @@ import (
 )
 
 // Run trains to the end of the recipe and returns the template. When ctx ends
-// it finishes the step under way, writes the checkpoint and returns the
-// context's error. When the fleet is closed the error is that of Fleet.Err.
+// it finishes the current step, writes the checkpoint and returns the context's
+// cause. If the fleet is closed the error is that of Fleet.Err.
 func (s *Session) Run(ctx context.Context) (*models.Model, error) {
 	if s.driver == nil {
 		return nil, problem.New("session", "", "it is closed", "make another with New or Resume")

@@ -12,20 +12,20 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Memory is what training an architecture with sgd takes, in bytes, over all devices:
-// values that a device never stores, since it computes the next from them at once,
-// count too.
+// Memory is the memory that training of an architecture with sgd needs, in bytes,
+// over all devices. It is an upper bound: intermediate values that a device fuses
+// away are counted.
 type Memory struct {
 	Batch       int    `json:"batch"`
 	Input       string `json:"input"`
-	State       int64  `json:"state"` // weights, gradients, statistics, and what sgd keeps; on each device
+	State       int64  `json:"state"` // weights, gradients, statistics and momentum of sgd; on each device
 	Activations int64  `json:"activations"`
-	Recomputed  int64  `json:"recomputed"` // Activations with recomputation of all
+	Recomputed  int64  `json:"recomputed"` // Activations with Config.Recompute "all"
 }
 
-// MemoryOf returns what training an architecture of the zoo on batches of images of
-// a size, "256x256" or "" for its own, takes. Errors are *problem.Error of batch or
-// size, or those of models.Build.
+// MemoryOf returns the memory that training of an architecture of the zoo needs:
+// for batches of batch images of a size, "256x256", or "" for the architecture's
+// own. Errors are a *problem.Error of batch or size, or those of models.Build.
 func MemoryOf(name, size string, batch int) (*Memory, error) {
 	a, err := models.Lookup(name)
 	if err != nil {

@@ -2,11 +2,11 @@ package train
 
 import "slices"
 
-// Mistake is how often a label was taken for another class.
+// Mistake is the number N of labels for which another class was predicted.
 type Mistake struct{ Label, Predicted, N int }
 
-// Mistakes returns those that were made, the most frequent first, those of equal
-// number by label and class.
+// Mistakes returns the wrong predictions by label and predicted class, the most
+// frequent first.
 func (e *Evaluation) Mistakes() (all []Mistake) {
 	for i, row := range e.Confusion {
 		for j, n := range row {

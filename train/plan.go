@@ -87,8 +87,8 @@ func (p *plan) feasible() error {
 	return bn.Feasible(p.layers, r.BN, splits)
 }
 
-// Trained returns the names of the state tensors that training changes: those
-// of trained roles that no pattern freezes.
+// Trained returns the names of the state tensors that the optimizer changes:
+// weights, biases, gammas and betas that match no pattern of freeze.
 func Trained(g *graph.Graph, freeze []string) ([]string, error) {
 	frozen, err := models.Frozen(g.State, freeze)
 	if err != nil {
@@ -106,9 +106,10 @@ func Trained(g *graph.Graph, freeze []string) ([]string, error) {
 	return out, nil
 }
 
-// Program assembles the program of a run: train, commit and predict over one
-// table of state. With re-estimation or an average of the weights there is
-// estimate too.
+// Program returns the program of a run, with the functions train, commit and
+// predict over one table of state. If r re-estimates statistics or averages
+// weights there is a function estimate too. trained are the names that Trained
+// returns.
 func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*graph.Program, error) {
 	p := &graph.Program{Name: template.Name, State: slices.Clone(template.State)}
 	weights, err := r.classWeights(classesOf(template))

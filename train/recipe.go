@@ -10,8 +10,9 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// Recipe is all that determines the result of a run: the same recipe gives
-// the same template, bit for bit. Devices, threads and paths are not in it.
+// Recipe has everything that determines the result of a run: the same recipe
+// gives the same template, bit for bit. Devices, threads and paths are not in
+// it.
 type Recipe struct {
 	Release    string   `json:"release"` // of bnctl: bits are promised within one
 	Model      string   `json:"model"`   // architecture, or the name of the graph
@@ -19,10 +20,11 @@ type Recipe struct {
 	Init       string   `json:"init"`    // SHA-256 of the given weights; Drawn if the seed decides them
 	Freeze     []string `json:"freeze"`  // patterns of state names that are not trained
 	Data       Data     `json:"data"`
-	Validation Data     `json:"validation"` // zero without
-	// Decoder is the version of the decoder of picture files, EXIF whether they
-	// are turned as they say: "apply" or "ignore". Both are "" where no data is
-	// of such files, and in recipes of old, which ignored EXIF.
+	Validation Data     `json:"validation"` // zero if there is none
+	// Decoder is the version of the decoder of picture files, EXIF whether
+	// pictures are turned by the orientation in their files: "apply" or
+	// "ignore". Both are "" for other data, and in recipes of older releases,
+	// which ignored EXIF.
 	Decoder string `json:"decoder,omitempty"`
 	EXIF    string `json:"exif,omitempty"`
 	// MaskValues and MaskIgnore say what pixels of masks mean, as data.MaskOptions.
@@ -37,18 +39,18 @@ type Recipe struct {
 	Batch      int           `json:"batch"`      // global: rows of one round
 	Replicas   int           `json:"replicas"`   // of one round
 	Accumulate int           `json:"accumulate"` // rounds per optimizer step
-	Tail       parallel.Tail `json:"tail"`       // what becomes of rows that fill no batch
+	Tail       parallel.Tail `json:"tail"`       // what happens to an incomplete last batch
 	Augment    string        `json:"augment"`    // as data.ParseAugment reads it; "none"
 
-	BN        bn.Mode   `json:"bn"`         // what batch norm normalises with
-	BNStats   bn.Rule   `json:"bn_stats"`   // how moments of replicas become one
-	BNUpdate  bn.Update `json:"bn_update"`  // when they do
+	BN        bn.Mode   `json:"bn"`         // which statistics batch norm normalises with
+	BNStats   bn.Rule   `json:"bn_stats"`   // how moments of replicas are merged
+	BNUpdate  bn.Update `json:"bn_update"`  // when they are merged
 	BNMin     string    `json:"bn_min"`     // replicas with too few values: "refuse", or "running" statistics
-	BNPrecise int       `json:"bn_precise"` // samples; 0: no re-estimation
+	BNPrecise int       `json:"bn_precise"` // samples for re-estimation at the end; 0: none
 	// BNPrecisePlain estimates on images without the augmentation of training.
 	BNPrecisePlain bool `json:"bn_precise_plain,omitempty"`
 
-	WeightSync     parallel.Sync `json:"weight_sync"` // how replicas keep their weights alike
+	WeightSync     parallel.Sync `json:"weight_sync"` // how the weights of replicas are synchronised
 	Optimizer      string        `json:"optimizer"`   // sgd, adamw or lars
 	LR             float64       `json:"lr"`          // the largest of the schedule
 	Momentum       float64       `json:"momentum"`    // of sgd and lars
@@ -59,8 +61,8 @@ type Recipe struct {
 	Warmup         float64       `json:"warmup"`          // epochs
 	ClipNorm       float64       `json:"clip_norm"`       // 0: none
 	LabelSmoothing float64       `json:"label_smoothing"` // share of a label that all classes get; 0: none
-	// ClassWeights are those of the labels' classes in the loss, "0.5,2,1"; "median",
-	// until SetData writes what that is; "": 1.
+	// ClassWeights are the weights of classes in the loss, "0.5,2,1"; "median" until
+	// SetData computes them; "": all 1.
 	ClassWeights string  `json:"class_weights,omitempty"`
 	AuxWeight    float64 `json:"aux_weight,omitempty"` // of the loss of the auxiliary head; 0: none
 	EMA          float64 `json:"ema"`                  // decay; 0: none
@@ -68,7 +70,7 @@ type Recipe struct {
 	Precision string `json:"precision"` // device.F32 or device.BF16
 	Kernels   string `json:"kernels"`   // resolved class, never "auto"
 
-	Save      string `json:"save"`       // last, best:accuracy, best:loss, best:miou; best until SetData
+	Save      string `json:"save"`       // last, best:accuracy, best:loss or best:miou; "best" until SetData
 	EvalEvery int    `json:"eval_every"` // epochs
 	Patience  int    `json:"patience"`   // evaluations without progress; 0: never stop
 }
@@ -90,15 +92,15 @@ func (r *Recipe) averages() bool {
 	return r.EMA > 0 || period > 1
 }
 
-// StepBatch is the number of rows that one optimizer step sees: Batch times Accumulate.
+// StepBatch returns the number of rows of one optimizer step: Batch times Accumulate.
 func (r *Recipe) StepBatch() int { return r.Batch * r.Accumulate }
 
-// StepReplicas is the number of leaves of the canonical tree of one step:
-// Replicas times Accumulate.
+// StepReplicas returns the number of replicas of one optimizer step, the leaves
+// of the canonical tree: Replicas times Accumulate.
 func (r *Recipe) StepReplicas() int { return r.Replicas * r.Accumulate }
 
-// StepsPerEpoch is the number of optimizer steps of one epoch. The last counts
-// though it is smaller, unless Tail is parallel.Drop.
+// StepsPerEpoch returns the number of optimizer steps of one epoch. An
+// incomplete last batch counts, unless Tail is parallel.Drop.
 func (r *Recipe) StepsPerEpoch() int {
 	if r.Tail == parallel.Drop {
 		return r.Data.Samples / r.StepBatch()
@@ -106,7 +108,8 @@ func (r *Recipe) StepsPerEpoch() int {
 	return (r.Data.Samples + r.StepBatch() - 1) / r.StepBatch()
 }
 
-// TotalSteps is the number of optimizer steps of the run: of Epochs, or Steps if that is 0.
+// TotalSteps returns the number of optimizer steps of the run: of Epochs, or Steps if that
+// is 0.
 func (r *Recipe) TotalSteps() int {
 	if r.Epochs > 0 {
 		return r.Epochs * r.StepsPerEpoch()
@@ -138,7 +141,7 @@ func ParseRecipe(b []byte) (*Recipe, error) {
 // Difference is a field in which two recipes differ.
 type Difference struct {
 	Field, Have, Want string
-	Why               string // why it matters, where that is not plain; ""
+	Why               string // why it matters; "" if that is obvious
 }
 
 func (d Difference) String() string {
@@ -149,9 +152,10 @@ func (d Difference) String() string {
 	return s
 }
 
-// Differences compares r with the recipe of a checkpoint, field by field.
-// Epochs, or steps, may grow where nothing that was done looked at the end of
-// the run; where something did the difference says what.
+// Differences compares r with the recipe of a checkpoint, field by field, and
+// returns the fields that differ. Larger Epochs or Steps are no difference,
+// unless steps that are already done depended on the length of the run, as with
+// a cosine schedule; then Why says so.
 func (r *Recipe) Differences(was *Recipe) []Difference {
 	var out []Difference
 	a, b := reflect.ValueOf(*r), reflect.ValueOf(*was)

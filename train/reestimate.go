@@ -13,7 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Estimator runs the forward pass of training: package parallel's Driver is one.
+// Estimator runs the forward pass of training. Package parallel's Driver
+// implements it.
 type Estimator interface {
 	// Moments returns the moments of a batch: for each batch norm f64 [R, 1+2C].
 	Moments(ctx context.Context, b parallel.Batch) (parallel.Result, error)
@@ -33,7 +34,7 @@ func OpenEstimator(ctx context.Context, m *models.Model, wrapped *graph.Graph, d
 	return parallel.Open(ctx, p, m.State, devices, parallel.Config{Replicas: replicas, Batch: batch})
 }
 
-// Reestimation says how statistics are estimated anew.
+// Reestimation says how running statistics are estimated again.
 type Reestimation struct {
 	Layers   []bn.Layer // of the wrapped graph that the estimator runs
 	Input    string     // name of the model's input
@@ -44,9 +45,9 @@ type Reestimation struct {
 
 // Reestimate computes the statistics of every batch norm for the weights that
 // the estimator holds: the exact moments, pooled over batches and replicas, of
-// the first samples that l gives. It returns them by the names of the state,
-// and how many samples were counted. The error names a layer that saw fewer
-// than two values, or is a *bn.NonFinite of bad input.
+// the first r.Samples samples of l. It returns them by the names of the state
+// tensors, and the number of samples that it used. The error names a layer that
+// saw fewer than two values, or is a *bn.NonFinite of bad input.
 func Reestimate(ctx context.Context, e Estimator, l *data.Loader, r Reestimation) (
 	statistics map[string]tensor.Tensor, counted int, err error) {
 	p := bn.NewPrecise(r.Layers)
@@ -71,8 +72,8 @@ func Reestimate(ctx context.Context, e Estimator, l *data.Loader, r Reestimation
 	return statistics, counted, err
 }
 
-// Moments returns the moments of the first n rows of a batch, for every layer
-// and replica: f64 [R, 1+2C].
+// Moments returns the moments of the first n rows of a batch for every layer:
+// f64 [R, 1+2C], a row for each replica.
 func (r *Reestimation) Moments(ctx context.Context, e Estimator, b *data.Batch, n int) (
 	[]tensor.Tensor, error) {
 	rows := map[string]tensor.Tensor{r.Input: b.X, parallel.InputLabels: b.Labels, parallel.InputIdent: ident(b)}

@@ -8,10 +8,10 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Replaceable refuses to write over the checkpoint of a run of another recipe
-// than r, or over what is no checkpoint: a *problem.Error. The kernel class does
-// not count, for devices need not be open yet. A path without a file, or "", can
-// be written.
+// Replaceable returns nil if a checkpoint of r may be written to path: there is
+// no file, path is "", or the file is a checkpoint of the same recipe. Otherwise
+// the error is a *problem.Error. The kernel class is not compared, since devices
+// need not be open yet.
 func Replaceable(path string, r *Recipe) error {
 	if _, err := os.Stat(path); path == "" || err != nil {
 		return nil

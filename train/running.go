@@ -10,9 +10,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Keeping is one way of keeping running statistics.
+// Keeping is a way of keeping running statistics, by rule and time of the
+// update.
 type Keeping struct {
-	Name   string // of its sets in checkpoints; that of the recipe has none
+	Name   string // of its sets of tensors in checkpoints; "" for the way of the recipe
 	Rule   bn.Rule
 	Update bn.Update
 }

@@ -19,11 +19,11 @@ type Schedule struct {
 	perEpoch      int
 }
 
-// NewSchedule reads the schedule of a recipe: "constant", "cosine" (per step,
-// to 0 at the end of the run), "poly:POWER" (the share of steps left to that power,
-// 0.9 without one, to 0 as well) or "step:E1,E2,..." (a tenth from each epoch on).
-// Before it, the rate rises in a line over Recipe.Warmup epochs. The error quotes
-// what it cannot read.
+// NewSchedule reads the schedule of a recipe: "constant", "cosine" (per step, to 0
+// at the end of the run), "poly:POWER" (proportional to the remaining share of
+// steps, to that power; "poly" is "poly:0.9") or "step:E1,E2,..." (divided by 10 at
+// each of these epochs). During the first Recipe.Warmup epochs the rate rises
+// linearly. The error quotes what it cannot read.
 func NewSchedule(r *Recipe) (Schedule, error) {
 	s := Schedule{peak: r.LR, total: r.TotalSteps(), perEpoch: r.StepsPerEpoch()}
 	s.warmup = int(math.Round(r.Warmup * float64(s.perEpoch)))

@@ -15,9 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Session is a run: a recipe, the state it has come to, and the devices that
-// take it further. It reads the data, evaluates and tells what happens; the
-// steps are its trainer's, and what is left if it cannot go on is its rescue's.
+// Session is a run: a recipe, its current state, and the devices. It reads the
+// data, makes the steps, evaluates and reports events.
 type Session struct {
 	*trainer
 	rescue rescue
@@ -27,7 +26,8 @@ type Session struct {
 	giveBack func()
 }
 
-// Progress is how far a run has come. It is part of every checkpoint.
+// Progress is the position of a run and its sums so far. It is part of every
+// checkpoint.
 type Progress struct {
 	Step     int     `json:"step"`      // optimizer steps done
 	LossSum  float64 `json:"loss_sum"`  // of the epoch so far
@@ -43,10 +43,11 @@ type Progress struct {
 	Late *parallel.Lateness `json:"late,omitempty"` // of gradients, with --weight-sync async:S
 }
 
-// New prepares a run of r that starts from m, whose state is initialised. Either
-// the run is ready: the caller closes it, and the devices stay the caller's. Or
-// nothing is held, and the error is a *problem.Error where r, m and c do not fit
-// each other, the cause of the context's end if it has ended, else a device's.
+// New returns a session that is ready to run r from m, whose state is
+// initialised. The caller closes it; the devices stay the caller's. After an
+// error nothing is held. The error is a *problem.Error if r, m and c do not fit
+// each other, the context's cause if the context has ended, else an error of a
+// device.
 func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, error) {
 	if m == nil {
 		return nil, problem.New("model", "", "there is no model to train", "make one with modelfile.Start")
@@ -58,9 +59,10 @@ func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, e
 	return s.opened(ctx, m.State, nil)
 }
 
-// Resume prepares to go on from a checkpoint. r is the recipe that the caller
-// would run: it must be that of the checkpoint, but for what Differences allows;
-// else the error is a *RecipeError. Other errors are those of New.
+// Resume returns a session that continues from a checkpoint. r is the recipe of
+// the rest of the run: it must be that of the checkpoint, except for changes
+// that Differences permits; else the error is a *RecipeError. Other errors are
+// those of New.
 func Resume(ctx context.Context, k *serialize.Checkpoint, r *Recipe, c Config) (*Session, error) {
 	if k == nil || r == nil {
 		return nil, problem.New("resume", "", "there is no checkpoint, or no recipe, to go on with",
@@ -188,12 +190,12 @@ func (s *Session) slower(why error) {
 	s.emit(AtHost{Level: device.Stream, Reason: why.Error()})
 }
 
-// Beside returns the statistics of Config.Besides as they stand, in that
-// order: what a template that is made with them gets.
+// Beside returns the current running statistics of Config.Besides, in that
+// order, by the names of state tensors.
 func (s *Session) Beside() ([]map[string]tensor.Tensor, error) { return s.statistics.beside() }
 
-// Close frees what the session holds on the devices, and gives them back.
-// Closing twice is legal.
+// Close frees the session's memory on the devices and gives them back. It may
+// be called twice.
 func (s *Session) Close() error {
 	var err error
 	if s.driver != nil {

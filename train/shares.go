@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// RanksLine says in a line what each rank has done: "" for one that is alone.
+// RanksLine returns a line of text with the figures of each rank; "" if there
+// is one rank.
 func RanksLine(ranks []RankShare) string {
 	var parts []string
 	for i, r := range ranks {

@@ -53,7 +53,8 @@ func (s *Session) estimateOver() int {
 // estimated over, if the recipe does not say.
 const averageSamples = 8192
 
-// Finished tells of the template that the caller wrote.
+// Finished returns the event for a template that the caller has written to
+// path, with the SHA-256 sum of the file.
 func (s *Session) Finished(path, sum string) Finished {
 	done := Finished{Model: path, SHA256: sum, Steps: s.progress.Step, Seconds: time.Since(s.began).Seconds()}
 	if late := s.progress.Late; late != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Transform says how the samples of such data become the input of m in use:
-// arrays are left as they are. In training the recipe's augmentation is added.
+// Transform returns how the samples of such data become the input of m in
+// evaluation; arrays are left as they are. Training adds the recipe's
+// augmentation.
 func Transform(m *models.Model, info data.Info) data.Transform {
 	in := m.Input()
 	if !info.Pictures() || len(in.Shape) != 3 {

@@ -36,16 +36,18 @@ func Sniff(head []byte) bool {
 type Options struct {
 	// TensorsOnly leaves out the model, which has all weights in memory once more.
 	TensorsOnly bool
-	// Input is the shape of one sample, (C, H, W), where the file does not tell it.
+	// Input is the shape of one sample, (C, H, W), if the file does not give it.
 	Input []int
 	// Description describes the network in text, as deploy.prototxt does. It
-	// takes the place of what the file says; weights go by the names of layers.
+	// replaces the network in the file; weights are assigned by the names of
+	// layers.
 	Description []byte
 }
 
-// Read opens a .caffemodel. The result has a Model if the file says how large
-// its input is and all its layers are supported; else NoModel says why not.
-// Tensors has the weights in any case. Close it: tensors are read from it.
+// Read opens a .caffemodel. The result has a Model if the file gives the size
+// of its input and all its layers are supported; else NoModel says why not.
+// Tensors has the weights in any case. They are read from the file when asked
+// for: close the result afterwards.
 func Read(path string, o Options) (*foreign.File, error) {
 	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
 		f, err := read(src, size, o)

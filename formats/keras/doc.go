@@ -5,12 +5,13 @@
 // any format.
 //
 // Keras keeps images as (H, W, C); bnctl's graphs keep (C, H, W). The reader
-// turns kernels, axes and the columns of dense layers accordingly, so that the
-// model takes and gives channels first and computes the same numbers. What
-// multi_gpu_model and make_parallel put around a model is taken off.
+// transposes kernels, axes and the columns of dense layers accordingly, so that
+// the model's inputs and outputs have the channels first and its numbers are
+// the same. It removes what multi_gpu_model and make_parallel put around a
+// model.
 //
-// Nothing in a file is executed: a Lambda layer is refused, or chopped with
-// the replicas that it cuts, and never decoded.
+// Nothing in a file is executed. A Lambda layer is never decoded: it is removed
+// if it only splits the batch among replicas, and refused otherwise.
 package keras
 
 // Limits on what a file may ask for.

@@ -18,9 +18,9 @@ const (
 	memberArchived = "model.weights.npz"
 )
 
-// Sniff reports whether a file that starts with head (512 bytes will do) may
-// be one of Keras: an HDF5 file, or an archive whose first member is one of a
-// .keras archive's.
+// Sniff reports whether a file that starts with head (512 bytes will do) may be
+// one of Keras: an HDF5 file, or a zip archive whose first member has the name
+// of a member of .keras archives.
 func Sniff(head []byte) bool {
 	if hdf5.Is(head) {
 		return true
@@ -40,18 +40,19 @@ func Sniff(head []byte) bool {
 type Options struct {
 	// Description describes the model of a file of weights alone, as
 	// save_weights writes it: what to_json returns, or the config.json of an
-	// archive. A file that describes its model itself is an error then.
+	// archive. It is an error for a file that contains its model's description.
 	Description []byte
-	// Input is the shape of one sample where the file leaves lengths open:
-	// (C, H, W), or in the file's order.
+	// Input is the shape of one sample if the file leaves lengths open: (C, H,
+	// W), or in the file's order.
 	Input []int
-	// TensorsOnly leaves out the model, and with it reading all weights.
+	// TensorsOnly leaves out the model, so that no weights are read.
 	TensorsOnly bool
 }
 
-// Read opens a file that Keras has written. The result has a Model if one is
-// described, or NoModel if what is described is not supported, and Tensors, in
-// Keras's own order of axes, in any case. Close it: tensors are read from it.
+// Read opens a file that Keras has written. The result has a Model if the file
+// describes one, or NoModel if that model is not supported. It has Tensors, in
+// Keras's order of axes, in any case; they are read from the file when asked
+// for: close the result afterwards.
 func Read(path string, o Options) (*foreign.File, error) {
 	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
 		return ReadFrom(src, size, o)
@@ -62,7 +63,8 @@ func Read(path string, o Options) (*foreign.File, error) {
 var errDescribed = problem.Failure("", "the file describes its model itself",
 	"leave the description in JSON out")
 
-// ReadFrom reads from the size bytes of src, which tensors are read from afterwards too.
+// ReadFrom is Read for size bytes of src, from which tensors are read later, when asked
+// for.
 func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	head := make([]byte, min(size, 8))
 	if _, err := src.ReadAt(head, 0); err != nil && err != io.EOF {

@@ -32,24 +32,25 @@ func Sniff(head []byte) bool {
 
 // Options say how a file is read.
 type Options struct {
-	// TensorsOnly leaves out the model, and with it reading all initializers.
+	// TensorsOnly leaves out the model, so that no initializers are read.
 	TensorsOnly bool
-	// Input is the shape of one sample where the file leaves lengths open, in
-	// the file's order or, of three, with the channels first.
+	// Input is the shape of one sample if the file leaves lengths open, in the
+	// file's order or, if it has three lengths, with the channels first.
 	Input []int
 }
 
 // Read opens an ONNX model. The result has a Model, or NoModel if the graph is
-// not supported, and as Tensors all weights, those too that nothing uses.
-// Close it: tensors are read from it.
+// not supported. Its Tensors are all weights, including those that nothing
+// uses. They are read from the file when asked for: close the result
+// afterwards.
 func Read(path string, o Options) (*foreign.File, error) {
 	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
 		return read(src, size, &external{dir: filepath.Dir(path)}, o)
 	})
 }
 
-// ReadFrom reads a model whose tensors are all inside, from the size bytes of
-// src, which tensors are read from afterwards too.
+// ReadFrom is Read for size bytes of src, from which tensors are read later,
+// when asked for. The model must have no external data.
 func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	return read(src, size, &external{}, o)
 }

@@ -21,9 +21,9 @@ const (
 	batchName = "N"
 )
 
-// The operator sets that can be written: in all of them the operations that
-// are used mean the same. HardSwish came with 14, axes of means became an
-// input with 18.
+// The operator sets that can be written. In all of them the operations that
+// bnctl writes mean the same: HardSwish exists since 14, and from 18 on the
+// axes of ReduceMean are an input.
 const (
 	OldestOpset  = 14
 	DefaultOpset = 17
@@ -31,8 +31,8 @@ const (
 
 // Write writes a model as ONNX: operator set 17, in prediction, the length of
 // the batch open. Tensors keep their names, outputs theirs; an input of u8
-// images stays one, and the model does its own preprocessing. The operations
-// that have no counterpart are refused by name.
+// images stays one, and the model contains its preprocessing. The error names
+// operations that have no counterpart in ONNX.
 func Write(w io.Writer, m *models.Model) error { return WriteOpset(w, m, DefaultOpset) }
 
 // WriteOpset is Write with another operator set, OldestOpset to DefaultOpset.

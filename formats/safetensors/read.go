@@ -26,7 +26,7 @@ func Sniff(head []byte, size int64) bool {
 
 func headerLength(head []byte) uint64 { return binary.LittleEndian.Uint64(head) }
 
-// Read opens a safetensors file. Close the result.
+// Read opens a safetensors file. The caller closes the result.
 func Read(path string) (*foreign.File, error) {
 	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
 		f, err := ReadFrom(src, size)
@@ -37,8 +37,8 @@ func Read(path string) (*foreign.File, error) {
 	})
 }
 
-// ReadFrom reads from the size bytes of src, which must stay readable as long
-// as tensors are loaded.
+// ReadFrom is Read for size bytes of src, which must stay readable as long as
+// tensors are loaded.
 func ReadFrom(src io.ReaderAt, size int64) (*foreign.File, error) {
 	var head [lengthSize]byte
 	if foreign.ReadAt(src, head[:], 0) != nil {

@@ -14,9 +14,9 @@ import (
 
 const alignment = 8 // of the first element in the file
 
-// Write writes tensors in their order, types and shapes. The elements of the
-// wider types come first, so that all lie aligned. One tensor at a time is in
-// memory.
+// Write writes tensors in their order, types and shapes. In the file the
+// elements of wider types come first, so that all are aligned. One tensor at a
+// time is in memory.
 func Write(w io.Writer, tensors []foreign.Tensor) error {
 	if err := foreign.CheckNames(tensors); err != nil {
 		return err

@@ -27,8 +27,8 @@ func Sniff(f io.ReaderAt, size int64) bool {
 	return size >= footerSize && foreign.ReadAt(f, tail[:], size-8) == nil && isTable(tail[:])
 }
 
-// Find returns the index of the checkpoint in a folder, which may be a
-// SavedModel; "" if there is none. Several are an error.
+// Find returns the path of the index file of the checkpoint in a folder, which
+// may be a SavedModel; "" if there is none. Several checkpoints are an error.
 func Find(folder string) (string, error) {
 	var found []string
 	for _, pattern := range []string{"*.index", "variables/variables.index"} {
@@ -53,8 +53,8 @@ func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// Read opens the checkpoint with that index. The files of elements lie beside
-// it. Close the result.
+// Read opens the checkpoint whose index file is path. The files of elements are
+// in the same folder. The caller closes the result.
 func Read(path string) (*foreign.File, error) {
 	b, err := readIndex(path)
 	if err != nil {

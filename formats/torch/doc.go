@@ -5,7 +5,7 @@
 // Use it where a file is known to be of PyTorch, or for tensors in memory;
 // package formats takes files of any format.
 //
-// Nothing in a file is executed. Of all that a pickle may hold, only plain
-// containers and the functions that rebuild tensors are understood; any other
-// object is carried as a name, and is legal only outside the chosen state dict.
+// Nothing in a file is executed. Of a pickle, only plain containers and the
+// functions that rebuild tensors are interpreted; any other object is read as a
+// name, and is permitted only outside the chosen state dict.
 package torch

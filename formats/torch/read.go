@@ -11,10 +11,10 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Options say which of a checkpoint's state dicts is wanted.
+// Options say which of a checkpoint's state dicts to read.
 type Options struct {
-	// Key is the path of the state dict, "model.generator"; empty picks the
-	// only one there is, or the one under a usual name.
+	// Key is the path of the state dict, "model.generator". Empty takes the
+	// only one, or the one under a usual name.
 	Key string
 	// EMA picks the exponential average of the weights.
 	EMA bool
@@ -36,15 +36,15 @@ type content struct {
 	size   int64
 }
 
-// Read opens a file that torch.save has written. Close the result.
+// Read opens a file that torch.save has written. The caller closes the result.
 func Read(path string, o Options) (*foreign.File, error) {
 	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
 		return ReadFrom(src, size, o)
 	})
 }
 
-// ReadFrom reads from the size bytes of src, which must stay readable as long
-// as tensors are loaded.
+// ReadFrom is Read for size bytes of src, which must stay readable as long as
+// tensors are loaded.
 func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	c, err := open(src, size)
 	if err != nil {

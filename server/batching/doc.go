@@ -1,7 +1,7 @@
-// Package batching makes batches of the rows of many requests: what is asked
-// for while a batch is computed is the next batch. It knows tensors, and
-// neither models nor devices.
+// Package batching collects the rows of many requests into batches: requests
+// that arrive while a batch is computed form the next one. It deals with
+// tensors alone, not with models or devices.
 //
-// Use a Queue where many goroutines want the results of one function that
-// takes rows together, and gives each row what it would give it alone.
+// Use a Queue where many goroutines call one function that is faster on many
+// rows at once, and whose result for a row does not depend on the other rows.
 package batching

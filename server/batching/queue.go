@@ -9,26 +9,27 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What Do returns beside the errors of the function and of the context.
+// Errors of Queue.Do, beside those of the function and of the context.
 var (
 	Full   = errors.New("the queue is full")
 	Closed = errors.New("the queue is closed")
 )
 
-// Run computes the outputs of rows of x: axis 0 of each is the rows. It may not
-// keep x.
+// Run returns the outputs for the rows of x; axis 0 of each output is the rows.
+// It must not keep x.
 type Run func(x tensor.Tensor) ([]tensor.Tensor, error)
 
 // Options say how large batches are, and how long requests wait for each other.
 type Options struct {
 	MaxBatch int           // rows that are computed together: at least 1
-	MaxQueue int           // rows that wait; Full if there are more, unless none waits: at least 1
+	MaxQueue int           // rows that may wait, at least 1; a request beyond it gets Full, unless none waits
 	MaxDelay time.Duration // how long the first row waits for others; 0: it does not
-	// Ran hears of every batch, of its rows and how long it took; nil: nobody does.
+	// Ran is called after every batch, with its rows and the time that it took; it
+	// may be nil.
 	Ran func(rows int, took time.Duration)
 }
 
-// Queue holds the requests for one function. One goroutine calls that.
+// Queue holds the requests for one function, which one goroutine calls.
 type Queue struct {
 	run     Run
 	o       Options
@@ -41,8 +42,8 @@ type Queue struct {
 	ended   chan struct{}
 }
 
-// New returns a queue for rows of a type and shape (without the axis of rows).
-// The caller closes it.
+// New returns a queue that calls run with rows of type d and shape row (without
+// the axis of rows). The caller closes it.
 func New(d tensor.DType, row []int, o Options, run Run) *Queue {
 	q := &Queue{run: run, o: o, x: tensor.New(d, append([]int{o.MaxBatch}, row...)...),
 		changed: make(chan struct{}, 1), ended: make(chan struct{})}
@@ -50,7 +51,8 @@ func New(d tensor.DType, row []int, o Options, run Run) *Queue {
 	return q
 }
 
-// Answer is the outputs for the rows of one request, and where time went.
+// Answer has the outputs for the rows of one request, and the times that it
+// took.
 type Answer struct {
 	Outputs []tensor.Tensor
 	Queued  time.Duration // until its first batch began
@@ -68,9 +70,10 @@ type request struct {
 	ready  chan struct{} // closed when answer or err is there
 }
 
-// Do returns the outputs for rows of x, which stays as it is until then, and for
-// good after an error: a batch may be under way with it. Rows of one request may
-// be computed in several batches. A request whose context ends leaves the queue.
+// Do returns the outputs for the rows of x. The caller must not change x before
+// Do returns, and after an error never, since a batch may still read it. The
+// rows of one request may be computed in several batches. A request whose
+// context ends leaves the queue.
 func (q *Queue) Do(ctx context.Context, x tensor.Tensor) (*Answer, error) {
 	r := &request{x: x, came: time.Now(), ready: make(chan struct{})}
 	if err := q.enter(r); err != nil {
@@ -100,7 +103,7 @@ func (q *Queue) enter(r *request) error {
 	return nil
 }
 
-// Full reports whether not even one more row can wait now.
+// Full reports whether no further row can wait now.
 func (q *Queue) Full() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -143,8 +146,7 @@ func (q *Queue) Waiting() int {
 	return q.rows
 }
 
-// Close answers what waits, takes nothing more and returns when all is
-// answered.
+// Close refuses new requests, and returns when all that wait are answered.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	q.closed = true

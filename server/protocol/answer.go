@@ -8,12 +8,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Answer is what was inferred.
+// Answer is the answer to an inference request.
 type Answer struct {
 	Model   string            `json:"model_name"`
 	Version string            `json:"model_version"`
 	ID      string            `json:"id,omitempty"`
-	Says    map[string]string `json:"parameters,omitempty"` // about the answer as a whole
+	Says    map[string]string `json:"parameters,omitempty"` // parameters of the answer: "sha256"
 	Outputs []*Tensor         `json:"outputs"`
 }
 
@@ -30,8 +30,8 @@ type Tensor struct {
 	Binary  bool          `json:"-"`
 }
 
-// Write returns the JSON of an answer, and the elements that follow it as
-// bytes; none where no output is binary.
+// Write returns the JSON of an answer, and the elements of binary outputs,
+// which follow it as bytes.
 func (a *Answer) Write() (head []byte, tail [][]byte, err error) {
 	for _, t := range a.Outputs {
 		if t.Binary {
@@ -48,7 +48,7 @@ func (a *Answer) Write() (head []byte, tail [][]byte, err error) {
 	return head, tail, err
 }
 
-// Raw returns the elements as bytes. A string has its length in front, four
+// Raw returns the elements as bytes. A string is preceded by its length in four
 // bytes.
 func (t *Tensor) Raw() []byte {
 	if t.Datatype != Bytes {

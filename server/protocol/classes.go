@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Best returns the n classes with the highest values of one row, the first of
-// equals first, in the form of the extension classification:
-// "value:index:label", or "value:index" without a label.
+// Best returns the n classes with the highest values of one row, of equal
+// values the lower class first, in the form of Triton's extension
+// classification: "value:index:label", or "value:index" without a label.
 func Best(row []float32, n int, label func(class int) string) []string {
 	order := make([]int, len(row))
 	for i := range order {

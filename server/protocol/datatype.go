@@ -2,7 +2,7 @@ package protocol
 
 import "github.com/bnctl/bnctl/tensor"
 
-// Bytes is the datatype of strings, for which there is no tensor type.
+// Bytes is the protocol's datatype of strings. Package tensor has no such type.
 const Bytes = "BYTES"
 
 // datatypes are the names that the protocol has for types of elements.

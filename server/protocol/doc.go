@@ -1,15 +1,15 @@
 // Package protocol reads requests and writes answers of the Open Inference
-// Protocol, version 2, as they travel over HTTP: JSON, or JSON with the
-// elements of tensors behind it as bytes (Triton's extension
-// binary_tensor_data). It knows tensors, and no model.
+// Protocol, version 2, for HTTP: JSON, or JSON followed by the elements of
+// tensors as bytes (Triton's extension binary_tensor_data). It deals with
+// tensors alone, not with models.
 //
-// Use it to write a server, or a client, of the protocol; package server is the
-// whole of one.
+// Use it to write a server or a client of the protocol; package server is a
+// complete server.
 //
-// Read takes the body of a request apart; Input.Tensor makes a tensor of one
-// of its inputs, once the caller knows that it is of the type and shape that
-// the model takes. Answer.Write is the way back. A Refusal is why a request
-// has no answer, with the kind that HTTP and gRPC have numbers for.
+// Read parses the body of a request. Input.Tensor converts one of its inputs,
+// after the caller has compared its type and shape with those of the model.
+// Answer.Write writes an answer. A Refusal is the error for a request without
+// an answer; its kind corresponds to a status of HTTP and gRPC.
 //
 // Source: github.com/kserve/open-inference-protocol, specification/protocol;
 // github.com/triton-inference-server/server, docs/protocol.

@@ -45,11 +45,11 @@ func (p *parameters) unimplemented() error {
 	return nil
 }
 
-// Read reads the body of a request. Its first bytes are JSON, and what follows
-// is the elements of inputs that say so; all is JSON where the header
-// Inference-Header-Content-Length is not there, and jsonBytes is -1. A body
-// without JSON, of 0 bytes of it, is the elements of the only input, which
-// Whole names. The request shares memory with the body.
+// Read parses the body of a request. jsonBytes is the header
+// Inference-Header-Content-Length, the number of bytes of JSON at the start;
+// binary elements of inputs follow. Without the header jsonBytes is -1, and the
+// whole body is JSON. For a body without JSON (0) use Whole. The request shares
+// memory with data.
 func Read(data []byte, jsonBytes int) (*Request, error) {
 	if jsonBytes < 0 {
 		jsonBytes = len(data)
@@ -115,7 +115,8 @@ func (b *body) outputs(r *Request) error {
 	return nil
 }
 
-// Whole returns the request that is the bytes of one input and nothing else.
+// Whole returns the request for a body that consists of the elements of the
+// only input.
 func Whole(data []byte, name, datatype string, shape []int) *Request {
 	return &Request{Binary: true, Inputs: []Input{{Name: name, Datatype: datatype, Shape: shape, Raw: data}}}
 }

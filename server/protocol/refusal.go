@@ -5,25 +5,25 @@ import (
 	"net/http"
 )
 
-// Kind is why a request is refused, as far as a program has to know.
+// Kind is the kind of a refusal.
 type Kind int
 
-// The kinds, with the status that HTTP has for each.
+// The kinds. Their values are the HTTP status.
 const (
 	Invalid       Kind = http.StatusBadRequest
 	Unauthorised  Kind = http.StatusUnauthorized
 	Forbidden     Kind = http.StatusForbidden
 	NotFound      Kind = http.StatusNotFound
 	TooLarge      Kind = http.StatusRequestEntityTooLarge
-	Busy          Kind = http.StatusTooManyRequests // again later
-	Canceled      Kind = 499                        // by the client, which reads no answer any more
+	Busy          Kind = http.StatusTooManyRequests // try again later
+	Canceled      Kind = 499                        // the client has disconnected
 	Internal      Kind = http.StatusInternalServerError
 	Unimplemented Kind = http.StatusNotImplemented
 	Unavailable   Kind = http.StatusServiceUnavailable
-	Late          Kind = http.StatusGatewayTimeout // the request's own time is over
+	Late          Kind = http.StatusGatewayTimeout // the request's own timeout is over
 )
 
-// Refusal is why a request has no answer.
+// Refusal is the error for a request that gets no answer.
 type Refusal struct {
 	Kind Kind
 	Text string

@@ -7,13 +7,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Request is what is to be inferred, whichever way it came.
+// Request is an inference request.
 type Request struct {
 	ID      string
 	Inputs  []Input
-	Outputs []Output      // that are wanted; none: all
-	Binary  bool          // outputs that do not say it come as bytes
-	Timeout time.Duration // how long the client waits at most; 0: not said
+	Outputs []Output      // that the client asks for; none: all
+	Binary  bool          // default of Output.Binary
+	Timeout time.Duration // how long the client waits at most; 0: not given
 }
 
 // Input is a tensor of a request.
@@ -21,19 +21,19 @@ type Input struct {
 	Name     string
 	Datatype string
 	Shape    []int  // rows first
-	Raw      []byte // the elements, row-major and little endian; nil where Numbers has them
+	Raw      []byte // the elements, row-major and little endian; nil if Numbers has them
 	Numbers  json.RawMessage
 }
 
-// Output is a tensor that is wanted.
+// Output is an output that a request asks for.
 type Output struct {
 	Name    string
-	Binary  *bool // as bytes; nil: as Request.Binary says
-	Classes int   // how many of the best classes to name, as strings; 0: the numbers
+	Binary  *bool // whether the client wants bytes; nil: as Request.Binary says
+	Classes int   // number of best classes to return, as strings; 0: return the numbers
 }
 
-// Tensor returns the elements. They may share memory with the request, and lie
-// at any address.
+// Tensor returns the input as a tensor. It may share memory with the request,
+// and its memory may be unaligned.
 func (in *Input) Tensor() (tensor.Tensor, error) {
 	d, ok := dtypeOf(in.Datatype)
 	if !ok {

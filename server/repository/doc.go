@@ -1,10 +1,11 @@
-// Package repository finds the files of models and their versions: a file by
-// itself, or in a folder FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm. It
+// Package repository finds the files of models and their versions: single
+// files, or folders with FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm. It
 // reads folders, never the files.
 //
-// Use it to serve a folder of models that changes.
+// Use it to serve a folder whose models change.
 //
-// A Watch says what is there, what a Policy takes of it, and which files have
-// held still since it looked before, so that none is read that is still
-// written. There is no notification: a caller that wants to know looks again.
+// Watch.Look returns the files of the versions that a Policy selects, and which
+// of them are unchanged since the last look, so that the caller reads no file
+// that is still being written. There is no notification: the caller looks again
+// at intervals.
 package repository

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Policy says which versions of a model are taken. The zero value is the highest.
+// Policy selects versions of a model. The zero value selects the highest.
 type Policy struct {
 	latest int // so many of the highest; 0: 1
 	all    bool
 	only   []int // these; nil: any
 }
 
-// ParsePolicy reads "latest:N", "all", or a list of versions, "1,3". "" is
-// "latest:1".
+// ParsePolicy returns the policy for "latest:N", "all", or a list of versions,
+// "1,3". "" is "latest:1".
 func ParsePolicy(text string) (Policy, error) {
 	if text == "" || text == "all" {
 		return Policy{all: text == "all"}, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// File is a version of a model that is there.
+// File is the file of a version of a model.
 type File struct {
 	Name    string
 	Version int

@@ -1,6 +1,6 @@
 package repository
 
-// Watch looks at paths again and again.
+// Watch finds the files of models below some paths, and their changes.
 type Watch struct {
 	paths  []string
 	policy Policy
@@ -10,8 +10,10 @@ type Watch struct {
 // NewWatch returns a watch that has not looked yet.
 func NewWatch(paths []string, p Policy) *Watch { return &Watch{paths: paths, policy: p} }
 
-// Look returns what scan does, and which of the files are as they were when
-// Look was called before: of the same size and time.
+// Look returns the files of the versions that the policy selects, the highest
+// version of each model first, and for each file whether it has the size and
+// time that it had in the last call of Look. The error names the paths that
+// cannot be read.
 func (w *Watch) Look() (files []File, still []bool, err error) {
 	files, err = scan(w.paths, w.policy)
 	if err != nil {

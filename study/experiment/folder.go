@@ -53,7 +53,8 @@ func (s *runner) load() error {
 // maxResults bounds the results of a study, in bytes: a run takes a few thousand.
 const maxResults = 64 << 20
 
-// Read returns what a folder holds of a study. An error is os.ErrNotExist if it holds none.
+// Read returns the results of a study in a folder. The error is os.ErrNotExist if there are
+// none.
 func Read(folder string) (*study.Results, error) {
 	path := filepath.Join(folder, results)
 	b, err := regular.Read(path, maxResults)
@@ -99,8 +100,8 @@ func sum(b []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// Write writes table, plots and page of a study into a folder, and returns the
-// path of the page.
+// Write writes the table, the plots and the page of a study into a folder, and
+// returns the path of the page.
 func Write(folder string, r *study.Results) (page string, err error) {
 	plots, err := r.Plots()
 	if err != nil {

@@ -17,25 +17,26 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// What Options.Measure names.
+// The elements of Options.Measure.
 const (
-	Training = "training" // the runs, and their scores
-	Sampling = "sampling" // what few samples see of a variance
-	Speed    = "speed"    // wants a machine without other work
+	Training = "training" // training runs and their scores
+	Sampling = "sampling" // the bias of a variance over few samples
+	Speed    = "speed"    // training speed; the machine should have no other work
 )
 
-// Measures lists what can be measured, in the order in which it is.
+// Measures returns the possible elements of Options.Measure, in the order in
+// which they are measured.
 func Measures() []string { return []string{Training, Sampling, Speed} }
 
 // Arm is a study.Arm.
 type Arm = study.Arm
 
-// Options says what a study compares. Counts of samples have no limit if they
-// are larger than the data.
+// Options says what a study compares. A count of samples larger than the data
+// means all of the data.
 type Options struct {
-	// Recipe is what all runs have alike; it is not changed. What the study
-	// decides of it is ignored: seed, replicas, batch norm, tail, how weights
-	// are kept in step, which of them are saved.
+	// Recipe is the recipe of all runs; Run does not change it. Its fields that
+	// the study sets itself are ignored: seed, replicas, batch norm, tail,
+	// weight synchronisation, and which weights are saved.
 	Recipe *train.Recipe
 	// Model has weights unless Recipe.Init is train.Drawn.
 	Model            *models.Model
@@ -43,29 +44,31 @@ type Options struct {
 	Workers          int // goroutines that read; 0: one per core
 
 	Fleet  fleet.Options // the devices of runs with several replicas; Most and Precision are set here
-	Single string        // the device of runs with one, as Fleet.Devices has it
+	Single string        // the device of runs with one replica, as Fleet.Devices names it
 
 	Seeds           []uint64 // at least one, no two alike
-	Arms            []Arm    // what is compared; nil: study.DefaultArms
-	PerReplica      []int    // samples that a replica sees of a batch, no two alike: a few and many
+	Arms            []Arm    // the ways to compare; nil: study.DefaultArms
+	PerReplica      []int    // samples per replica and batch, no two alike: few and many
 	Measure         []string // some of Measures
-	Async           int      // steps that asynchronous statistics are late at most
-	Precise         int      // samples of precise statistics, at least 2
-	SamplingSamples int      // whose variances are compared, at least 16
-	SpeedSteps      int      // that are timed of each way, at least 1
+	Async           int      // largest delay of asynchronous statistics, in steps
+	Precise         int      // samples for re-estimated ("precise") statistics, at least 2
+	SamplingSamples int      // samples for Sampling, at least 16
+	SpeedSteps      int      // steps that are timed for each way, at least 1
 
-	Folder  string // to write to; what it holds of the same study is used again
-	Command string // how the study was asked for, to be kept with the results
+	Folder  string // for the results; those of the same study are used again
+	Command string // command line of the study, kept with the results
 
-	// Found hears of each *study.Run, study.Sampling and study.Speed, Training of
-	// every event of a run, Note what a person may want to know; nil: nobody does.
+	// Found is called with each *study.Run, study.Sampling and study.Speed,
+	// Training with every event of a run, Note with messages for the user. Each
+	// may be nil.
 	Found    func(any)
 	Training func(train.Event)
 	Note     func(format string, args ...any)
 	Option   func(name string) string // train.Config.Option
 }
 
-// Check returns a *problem.Error with the first option that makes no sense.
+// Check returns a *problem.Error for the first invalid option; nil if all are
+// valid.
 func (o *Options) Check() error {
 	if o.Recipe == nil || o.Model == nil {
 		return problem.New("model", "", "a study needs a recipe and its model", "")
@@ -85,8 +88,8 @@ func (o *Options) Check() error {
 	return o.shares()
 }
 
-// CheckNumbers is Check without what takes time to find: models, data and
-// the recipe.
+// CheckNumbers is Check without the slow checks, those of models, data and the
+// recipe.
 func (o *Options) CheckNumbers() error {
 	for _, n := range []struct {
 		option   string
@@ -148,8 +151,8 @@ func different[T comparable](list []T) bool {
 // async names the update of the asynchronous statistics.
 func (o *Options) async() string { return fmt.Sprintf("async:%d", o.Async) }
 
-// Run measures what o says and is not there yet, and returns all that the
-// folder holds then. Mistakes in o are *problem.Error.
+// Run measures what o asks for and the folder does not have yet, and returns
+// all results. The error for an invalid option is a *problem.Error.
 func Run(ctx context.Context, o Options) (*study.Results, error) {
 	if err := o.Check(); err != nil {
 		return nil, err

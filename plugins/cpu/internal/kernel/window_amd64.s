@@ -4376,6 +4376,8 @@ TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
+	MOVQ next+112(FP), R12
+	MOVQ turns+120(FP), R13
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -4451,6 +4453,13 @@ some:
 	DECQ       R10
 
 fetched:
+	TESTQ      R13, R13
+	JE         ahead
+	PREFETCHT1 (R12)
+	ADDQ       $0x40, R12
+	DECQ       R13
+
+ahead:
 	VMOVUPS      (R14), Y12
 	VMOVUPS      32(R14), Y13
 	VBROADCASTSS (AX)(R15*4), Y14
@@ -4690,6 +4699,8 @@ TEXT ·windowAVX2x1p5(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
+	MOVQ next+112(FP), R11
+	MOVQ turns+120(FP), R12
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -4759,6 +4770,13 @@ some:
 	DECQ       R9
 
 fetched:
+	TESTQ      R12, R12
+	JE         ahead
+	PREFETCHT1 (R11)
+	ADDQ       $0x40, R11
+	DECQ       R12
+
+ahead:
 	VMOVUPS      (R14), Y10
 	VMOVUPS      32(R14), Y11
 	VBROADCASTSS (AX)(R15*4), Y12
@@ -4969,6 +4987,8 @@ TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
+	MOVQ next+112(FP), R10
+	MOVQ turns+120(FP), R11
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -5032,6 +5052,13 @@ some:
 	DECQ       R8
 
 fetched:
+	TESTQ      R11, R11
+	JE         ahead
+	PREFETCHT1 (R10)
+	ADDQ       $0x40, R10
+	DECQ       R11
+
+ahead:
 	VMOVUPS      (R14), Y8
 	VMOVUPS      32(R14), Y9
 	VBROADCASTSS (AX)(R15*4), Y10
@@ -5213,6 +5240,8 @@ TEXT ·windowAVX2x1p3(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
+	MOVQ next+112(FP), R9
+	MOVQ turns+120(FP), R10
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -5270,6 +5299,13 @@ some:
 	DECQ       DI
 
 fetched:
+	TESTQ      R10, R10
+	JE         ahead
+	PREFETCHT1 (R9)
+	ADDQ       $0x40, R9
+	DECQ       R10
+
+ahead:
 	VMOVUPS      (R14), Y6
 	VMOVUPS      32(R14), Y7
 	VBROADCASTSS (AX)(R15*4), Y8
@@ -5422,6 +5458,8 @@ TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
+	MOVQ next+112(FP), R8
+	MOVQ turns+120(FP), R9
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -5473,6 +5511,13 @@ some:
 	DECQ       SI
 
 fetched:
+	TESTQ      R9, R9
+	JE         ahead
+	PREFETCHT1 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R9
+
+ahead:
 	VMOVUPS      (R14), Y4
 	VMOVUPS      32(R14), Y5
 	VBROADCASTSS (AX)(R15*4), Y6
@@ -5716,6 +5761,8 @@ TEXT ·resumedAVX2x1p6(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
+	MOVQ next+112(FP), R12
+	MOVQ turns+120(FP), R13
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -5804,6 +5851,13 @@ some:
 	DECQ       R10
 
 fetched:
+	TESTQ      R13, R13
+	JE         ahead
+	PREFETCHT1 (R12)
+	ADDQ       $0x40, R12
+	DECQ       R13
+
+ahead:
 	VMOVUPS      (R14), Y12
 	VMOVUPS      32(R14), Y13
 	VBROADCASTSS (AX)(R15*4), Y14
@@ -6043,6 +6097,8 @@ TEXT ·resumedAVX2x1p5(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
+	MOVQ next+112(FP), R11
+	MOVQ turns+120(FP), R12
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -6123,6 +6179,13 @@ some:
 	DECQ       R9
 
 fetched:
+	TESTQ      R12, R12
+	JE         ahead
+	PREFETCHT1 (R11)
+	ADDQ       $0x40, R11
+	DECQ       R12
+
+ahead:
 	VMOVUPS      (R14), Y10
 	VMOVUPS      32(R14), Y11
 	VBROADCASTSS (AX)(R15*4), Y12
@@ -6333,6 +6396,8 @@ TEXT ·resumedAVX2x1p4(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
+	MOVQ next+112(FP), R10
+	MOVQ turns+120(FP), R11
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -6405,6 +6470,13 @@ some:
 	DECQ       R8
 
 fetched:
+	TESTQ      R11, R11
+	JE         ahead
+	PREFETCHT1 (R10)
+	ADDQ       $0x40, R10
+	DECQ       R11
+
+ahead:
 	VMOVUPS      (R14), Y8
 	VMOVUPS      32(R14), Y9
 	VBROADCASTSS (AX)(R15*4), Y10
@@ -6586,6 +6658,8 @@ TEXT ·resumedAVX2x1p3(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
+	MOVQ next+112(FP), R9
+	MOVQ turns+120(FP), R10
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -6650,6 +6724,13 @@ some:
 	DECQ       DI
 
 fetched:
+	TESTQ      R10, R10
+	JE         ahead
+	PREFETCHT1 (R9)
+	ADDQ       $0x40, R9
+	DECQ       R10
+
+ahead:
 	VMOVUPS      (R14), Y6
 	VMOVUPS      32(R14), Y7
 	VBROADCASTSS (AX)(R15*4), Y8
@@ -6802,6 +6883,8 @@ TEXT ·resumedAVX2x1p2(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
+	MOVQ next+112(FP), R8
+	MOVQ turns+120(FP), R9
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -6858,6 +6941,13 @@ some:
 	DECQ       SI
 
 fetched:
+	TESTQ      R9, R9
+	JE         ahead
+	PREFETCHT1 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R9
+
+ahead:
 	VMOVUPS      (R14), Y4
 	VMOVUPS      32(R14), Y5
 	VBROADCASTSS (AX)(R15*4), Y6

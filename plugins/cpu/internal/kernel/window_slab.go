@@ -84,7 +84,8 @@ type slabCall struct {
 	*slabRoom
 	set    *Set
 	staged []float32
-	whole  bool // some panel needs all taps
+	whole  bool      // some panel needs all taps
+	next   []float32 // weights to be fetched
 }
 
 // place finds the positions of the slab.
@@ -175,20 +176,38 @@ func (c *slabCall) stage(i int) {
 // panel computes a stretch of the whole columns of a panel.
 func (c *slabCall) panel(i, panel int) {
 	first, _, real := c.Window.panel(panel)
-	s, chain := &c.stretches[i], c.Taps*c.Run
-	weights := c.Window.Packed(c.Slab.Packed, panel)[(s.t0*c.Run+s.k0)*Lanes:]
+	s := &c.stretches[i]
 	whole := c.untrimmed(panel)
-	for column := 0; column+Lanes <= real; column += Lanes {
+	for channel := first; channel+Lanes <= first+real; channel += Lanes {
+		c.next = c.weightsBehind(i, channel)
 		for k := range c.tiles {
 			t := &c.tiles[k]
 			if whole {
-				c.call(t, i, first+column, weights[column*chain:], i == 0, i == len(c.stretches)-1, false)
+				c.call(t, i, channel, i == 0, i == len(c.stretches)-1, false)
 			} else if s.taps()&t.seen != 0 {
 				skips := i+1 < len(c.stretches) && c.stretches[i+1].taps()&t.seen == 0
-				c.call(t, i, first+column, weights[column*chain:], i == t.begins, i == t.ends, skips)
+				c.call(t, i, channel, i == t.begins, i == t.ends, skips)
 			}
 		}
 	}
+}
+
+// weightsOf returns the weights of a stretch of a column, which begins with that channel.
+func (c *slabCall) weightsOf(i, channel int) []float32 {
+	s, first := &c.stretches[i], channel/PanelLanes*PanelLanes
+	return c.Window.Packed(c.Slab.Packed, channel/PanelLanes)[(channel-first)*c.Taps*c.Run+
+		(s.t0*c.Run+s.k0)*Lanes:][:s.values()*Lanes]
+}
+
+// weightsBehind returns the weights that are wanted after those, nil after the last.
+func (c *slabCall) weightsBehind(i, channel int) []float32 {
+	switch {
+	case channel+Lanes < min(c.Last*PanelLanes, c.Width):
+		return c.weightsOf(i, channel+Lanes)
+	case i+1 < len(c.stretches):
+		return c.weightsOf(i+1, c.First*PanelLanes)
+	}
+	return nil
 }
 
 // untrimmed reports whether no tap may be left out of a panel: see windowCall.trims.
@@ -199,7 +218,7 @@ func (c *slabCall) untrimmed(panel int) bool {
 
 // call computes a stretch of tiles, for 16 channels. Where the next stretch is left out, +0 is added, which
 // is all that it would do.
-func (c *slabCall) call(t *slabTiles, i, channel int, weights []float32, begins, ends, skips bool) {
+func (c *slabCall) call(t *slabTiles, i, channel int, begins, ends, skips bool) {
 	s, k := &c.stretches[i], SlabTile-t.size
 	var bias, plus, most *float32
 	if skips {
@@ -213,12 +232,14 @@ func (c *slabCall) call(t *slabTiles, i, channel int, weights []float32, begins,
 		e := c.Ending.From(at)
 		plus, most = e.assembly()
 	}
-	tile := c.set.window[0].tiles[k].tile
+	choice := &c.set.window[0]
+	tile, turns := choice.tiles[k].tile, choice.turns(c.next, t.count*s.values())
 	if !begins {
-		tile = c.set.window[0].resumed[k]
+		tile = choice.resumed[k]
 	}
 	tile(&c.Slab.Out[at], &c.outs[t.first], &c.staged[0], 0, &c.offs[t.first], 0, 1, s.values(),
-		&weights[0], 4*Lanes, bias, plus, most, 0, nil, 0, t.count)
+		&c.weightsOf(i, channel)[0], 4*Lanes, bias, plus, most, 0, first(c.next), turns, t.count)
+	c.next = c.next[turns*choice.turn:]
 }
 
 // rest computes the channels of a panel that are no whole column.

@@ -6,8 +6,8 @@ import "unsafe"
 // other: the arguments are those of Window, from the tile's first position and
 // channel on. zero is where, seen from in, the run of zeros lies; steps are in
 // bytes; plus and most are those of Ending.assembly. last is the mask of the last
-// vector of channels, see windowTiles. Meanwhile so many turns of 128 bytes are
-// fetched from next on.
+// vector of channels, see windowTiles. Meanwhile so many turns of memory are
+// fetched from next on, see windowTiles too.
 type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,
 	taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int,
 	next *float32, turns int, tiles int)
@@ -17,6 +17,7 @@ type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int
 type windowTiles struct {
 	width  int
 	masked bool // they can leave out the last channels
+	turn   int  // values that are fetched at each turn of the loop; 0: none are
 	tiles  []sizedWindow
 	// resumed are the same tiles whose chains go on from what the result holds; nil: a
 	// chain is not cut.
@@ -54,8 +55,14 @@ func (c *windowCall) run(w *Window, choice []windowTiles, spare *Scratch) {
 }
 
 // column computes all positions of the channels from first on that tiles of one width compute.
+// Unless something else is wanted next, the weights behind those of the column are.
 func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Scratch) {
 	tiles := choice.tiles
+	if len(c.next) == 0 && choice.width == c.side {
+		n := w.Taps * w.Run
+		c.next = c.weights[min((first+c.side)*n, len(c.weights)):]
+		c.next = c.next[:min(c.side*n, len(c.next))]
+	}
 	for p := c.from; p < c.to; {
 		i := 0
 		for i < len(tiles)-1 && !fits(tiles[i].positions, tiles[i+1].positions, c.to-p) {
@@ -68,10 +75,10 @@ func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Sc
 				(!c.trimmed || c.tapsOf(w, p+count*n, n) == c.taps) {
 				count++
 			}
-			c.call(w, tiles[i].tile, p, first, &c.out[first], &w.Out[p], c.ending.From(first), count,
+			c.call(w, choice, i, p, first, &c.out[first], &w.Out[p], c.ending.From(first), count,
 				first+choice.width)
 		} else {
-			c.call(w, tiles[i].tile, p, first, &spare.tile[0], &spareOffsets[0], Ending{}, 1, c.real)
+			c.call(w, choice, i, p, first, &spare.tile[0], &spareOffsets[0], Ending{}, 1, c.real)
 			for j := range n {
 				at := int(w.Out[p+j])/4 + first
 				for k, v := range spare.tile[j*PanelLanes:][:c.real-first] {
@@ -98,9 +105,10 @@ var spareOffsets = func() (o [WindowPositions]int32) {
 	return o
 }()
 
-// call runs tiles that begin at position p and that channel of the panel, and end before channel end.
-func (c *windowCall) call(w *Window, tile windowTile, p, channel int, out *float32, outs *int32, e Ending,
-	tiles, end int) {
+// call runs tiles of size i that begin at position p and that channel of the panel, and end before
+// channel end.
+func (c *windowCall) call(w *Window, choice *windowTiles, i, p, channel int, out *float32, outs *int32,
+	e Ending, tiles, end int) {
 	var bias *float32
 	switch {
 	case c.bias != nil:
@@ -121,13 +129,20 @@ func (c *windowCall) call(w *Window, tile windowTile, p, channel int, out *float
 		weights = &c.weights[w.Run*(w.Taps*before+t*c.side)+channel-before]
 	}
 	plus, most := e.assembly()
-	tile(out, outs, in, zero, offs, 4*len(w.Out), taps, w.Run, weights, 4*c.side, bias, plus, most,
-		c.last(end), first(c.next), len(c.next)/turn, tiles)
-	c.next = nil
+	turns := choice.turns(c.next, tiles*taps*w.Run)
+	choice.tiles[i].tile(out, outs, in, zero, offs, 4*len(w.Out), taps, w.Run, weights, 4*c.side, bias, plus,
+		most, c.last(end), first(c.next), turns, tiles)
+	c.next = c.next[turns*choice.turn:]
 }
 
-// turn is how many values a wide tile fetches at a time.
-const turn = 32
+// turns returns in how many turns tiles with so many values to multiply can fetch what is next.
+func (t *windowTiles) turns(next []float32, values int) int {
+	const unroll = 4 // values that a turn multiplies
+	if t.turn == 0 {
+		return 0
+	}
+	return min(len(next)/t.turn, values/unroll)
+}
 
 // last returns the mask of the last vector of channels that a tile computes: all
 // are real but for the last ones of the panel.

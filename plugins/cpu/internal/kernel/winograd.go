@@ -41,7 +41,7 @@ func (g Winograd) Panels() int { return (g.Out + WinogradLanes - 1) / WinogradLa
 func (g Winograd) PanelWidth(i int) int { return min(WinogradLanes, g.Out-i*WinogradLanes) }
 
 // PackedLen returns the number of values that the transformed weights take:
-// [panel][frequency][In][PanelWidth].
+// [panel][frequency][In][PanelWidth], a column of channels after the other.
 func (g Winograd) PackedLen() int { return g.Frequencies() * g.In * g.Out }
 
 // odd rounds a number of values up to an odd number of lanes, so that steps
@@ -74,6 +74,9 @@ type winogradKernels struct {
 	forms    map[int]winogradForm // by Side
 	products []winogradProducts   // widest first
 	spread   func(sums *float32, most *uint32, a, b *float32, run, count int)
+	// once is the most values of a tile for which one call does all frequencies: with more, the weights
+	// of one frequency stay in the cache for all tiles, and the last of these fetch what comes next.
+	once int
 }
 
 // winogradForm is the assembly that depends on the side of a tile.
@@ -111,12 +114,22 @@ func (s *Set) WinogradWeights(g Winograd, panel int, packed, taps []float32) {
 	n := g.In * g.PanelWidth(panel)
 	packed = packed[g.Frequencies()*g.In*panel*WinogradLanes:][:g.Frequencies()*n]
 	taps = taps[:winogradTaps*n]
-	if s.winograd != nil {
-		s.winograd.forms[g.Side].weights(&packed[0], 4*n, &taps[0], 4*n, n)
+	if s.winograd == nil {
+		g.weightsGeneric(packed, taps, n)
 		return
 	}
-	g.weightsGeneric(packed, taps, n)
+	width := g.PanelWidth(panel)
+	column := s.winograd.column(width)
+	for c := 0; c < width; c += column {
+		for k := range g.In {
+			s.winograd.forms[g.Side].weights(&packed[c*g.In+k*column], 4*n, &taps[k*width+c], 4*n, column)
+		}
+	}
 }
+
+// column returns how many channels of a panel lie side by side in transformed weights: those
+// of its products, which so read all weights in the order in which they lie.
+func (k *winogradKernels) column(width int) int { return min(k.products[0].width, width) }
 
 // WinogradInput transforms a row of tiles of an image that is padded already;
 // they are tiles first and on of all.
@@ -149,38 +162,39 @@ func (s *Set) WinogradProduct(g Winograd, panel int, m, v, packed []float32, all
 		g.productGeneric(m, v, packed, all, g.PanelWidth(panel))
 		return
 	}
-	choice := s.winograd.products
-	for c := 0; c < g.PanelWidth(panel); c += choice[0].width {
-		for choice[0].width > g.PanelWidth(panel)-c {
-			choice = choice[1:]
+	calls, freqs := 1, g.Frequencies()
+	if g.In > s.winograd.once {
+		calls, freqs = freqs, 1
+	}
+	_, vFreq := g.inSteps(all)
+	_, mFreq := g.outSteps(all)
+	for f := range calls {
+		choice, width := s.winograd.products, g.PanelWidth(panel)
+		for c := 0; c < width; c += choice[0].width {
+			for choice[0].width > width-c {
+				choice = choice[1:]
+			}
+			choice[0].run(g, m[f*mFreq+c:], v[f*vFreq:], packed[g.In*(f*width+c):], all, width, freqs)
 		}
-		choice[0].run(g, m[c:], v, packed[c:], all, g.PanelWidth(panel))
 	}
 }
 
-// once is the most values of a tile for which one call does all frequencies:
-// with more, the weights of one frequency stay in the cache for all tiles, and
-// the last of these fetch those of the next.
-const once = 64
-
-// run computes one column of channels of a panel of this width, the tiles in
-// parts of nearly equal size.
-func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, width int) {
+// run computes so many frequencies of one column of channels of a panel of this width, the
+// tiles in parts of nearly equal size.
+func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, width, freqs int) {
 	vTile, vFreq := g.inSteps(all)
 	mTile, mFreq := g.outSteps(all)
-	parts, calls, freqs, next := (all+len(p.tiles)-1)/len(p.tiles), 1, g.Frequencies(), 0
-	if g.In > once {
-		calls, freqs, next = freqs, 1, 4*g.In*width
+	parts, next := (all+len(p.tiles)-1)/len(p.tiles), 0
+	if freqs == 1 {
+		next = 4 * g.In * p.width
 	}
-	for f := range calls {
-		for i := range parts {
-			from, to, ahead := all*i/parts, all*(i+1)/parts, 0
-			if i == parts-1 {
-				ahead = next
-			}
-			p.tiles[to-from-1](&m[f*mFreq+from*mTile], 4*mTile, 4*mFreq, &v[f*vFreq+from*vTile], 4*vTile, 4*vFreq,
-				&packed[f*g.In*width], 4*width, 4*g.In*width, freqs, g.In/g.Block(), g.Block(), ahead)
+	for i := range parts {
+		from, to, ahead := all*i/parts, all*(i+1)/parts, 0
+		if i == parts-1 {
+			ahead = next
 		}
+		p.tiles[to-from-1](&m[from*mTile], 4*mTile, 4*mFreq, &v[from*vTile], 4*vTile, 4*vFreq, &packed[0],
+			4*p.width, 4*g.In*width, freqs, g.In/g.Block(), g.Block(), ahead)
 	}
 }
 

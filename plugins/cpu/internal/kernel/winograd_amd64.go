@@ -22,6 +22,7 @@ var (
 				winogradProductAVX512x1p10, winogradProductAVX512x1p11, winogradProductAVX512x1p12,
 				winogradProductAVX512x1p13, winogradProductAVX512x1p14}}},
 		spread: winogradSpreadAVX512,
+		once:   64,
 	}
 	winogradAVX2 = winogradKernels{
 		forms: map[int]winogradForm{
@@ -31,5 +32,6 @@ var (
 		products: []winogradProducts{{Lanes, []winogradProduct{winogradProductAVX2x1p1, winogradProductAVX2x1p2,
 			winogradProductAVX2x1p3, winogradProductAVX2x1p4, winogradProductAVX2x1p5, winogradProductAVX2x1p6}}},
 		spread: winogradSpreadAVX2,
+		once:   32,
 	}
 )

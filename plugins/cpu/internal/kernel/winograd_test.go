@@ -28,7 +28,7 @@ func newWinogradRun(r *rand.Rand, g Winograd, rows, columns int) *winogradRun {
 func (w *winogradRun) height() int { return w.rows*w.Side + 2 }
 func (w *winogradRun) step() int   { return (w.columns*w.Side + 2) * w.In }
 
-// do returns the transformed weights and tiles, and the outputs.
+// do returns the transformed weights, as the definition has them, and tiles, and the outputs.
 func (w *winogradRun) do(set *Set) (u, v, out []float32) {
 	g, all := w.Winograd, w.rows*w.columns
 	u, v, m := make([]float32, g.PackedLen()), make([]float32, g.InLen(all)), make([]float32, g.OutLen(all))
@@ -46,7 +46,22 @@ func (w *winogradRun) do(set *Set) (u, v, out []float32) {
 				Count: w.columns}, g.Out, m, y*w.columns, all, w.bias[p*WinogradLanes:], w.ending.From(p*WinogradLanes))
 		}
 	}
-	return u, v, out
+	return set.inRows(g, u), v, out
+}
+
+// inRows returns transformed weights whose columns follow each other with those side by side.
+func (s *Set) inRows(g Winograd, u []float32) []float32 {
+	if s.winograd == nil {
+		return u
+	}
+	rows := slices.Clone(u)
+	for i := range rows {
+		panel := i / (g.Frequencies() * g.In * WinogradLanes)
+		at, width := g.Frequencies()*g.In*WinogradLanes*panel, g.PanelWidth(panel)
+		column, f, k, o := s.winograd.column(width), (i-at)/(g.In*width), (i-at)/width%g.In, (i-at)%width
+		rows[i] = u[at+f*g.In*width+o/column*g.In*column+k*column+o%column]
+	}
+	return rows
 }
 
 // weight returns the element of the kernel from c to o at tap t.

@@ -55,7 +55,7 @@ func windowTile(set isa, n, p int, resumed bool) {
 	SHLQ(operand.Imm(2), k)
 	ADDQ(param("in"), k)
 	MOVQ(k, base)
-	ahead := newAhead(n, p)
+	ahead := newAhead(set, n, p)
 	ahead.begin()
 	Label("tile")
 	MOVQ(param("offs"), k)
@@ -227,17 +227,21 @@ func (e *early) fetch() {
 }
 
 // ahead fetches the weights that are wanted after this call, some at each turn of
-// the loop of all tiles. Only wide tiles do, of which there are enough.
-type ahead struct{ at, left reg.GPPhysical }
+// the loop of all tiles: as many lines of 64 bytes as memory delivers meanwhile. Only
+// wide tiles do, of which there are enough.
+type ahead struct {
+	at, left reg.GPPhysical
+	lines    int // at each turn
+}
 
-// aheadLines is how many lines of 64 bytes are fetched at each turn.
-const aheadLines = 2
-
-func newAhead(n, p int) *ahead {
-	if n < 4 || p == 1 {
+func newAhead(set isa, n, p int) *ahead {
+	switch {
+	case set.bytes == avx2.bytes && p > 1:
+		return &ahead{pointers[p+4], pointers[p+5], 1}
+	case n < 4 || p == 1:
 		return nil
 	}
-	return &ahead{pointers[p+3], pointers[p+4]}
+	return &ahead{pointers[p+3], pointers[p+4], 2}
 }
 
 // begin prepares for a call.
@@ -256,10 +260,10 @@ func (a *ahead) fetch() {
 	}
 	TESTQ(a.left, a.left)
 	JE(operand.LabelRef("ahead"))
-	for line := range aheadLines {
+	for line := range a.lines {
 		PREFETCHT1(operand.Mem{Base: a.at, Disp: 64 * line})
 	}
-	ADDQ(operand.Imm(64*aheadLines), a.at)
+	ADDQ(operand.Imm(uint64(64*a.lines)), a.at)
 	DECQ(a.left)
 	Label("ahead")
 }

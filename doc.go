@@ -3,8 +3,8 @@
 // template that remains. Devices decide how fast, never what: the same recipe
 // gives the same template, bit for bit.
 //
-// The three functions here do what most programs want, with the defaults of
-// the command bnctl. Each joins packages that a program may use by itself:
+// The three functions here do what most programs want, with the defaults of the
+// command bnctl. They use packages that a program can also use directly:
 //
 //	data       samples: a folder of pictures, CIFAR-10, arrays, or a source of your own
 //	modelfile  a model from any file: bnctl's, PyTorch, ONNX, Keras, TensorFlow, Caffe
@@ -15,12 +15,13 @@
 //	doctor     what is wrong with a model's statistics, and its repair
 //	serialize  templates and checkpoints as files
 //
-// A program that opens CPU devices calls fleet.Serve(os.Args) first thing in
-// main: the devices are processes of the program itself, so that one which dies
-// takes nothing with it.
+// A program that opens CPU devices calls fleet.Serve(os.Args) at the start of
+// main: each device is a process of the same executable, so that the crash of a
+// device does not end the program.
 //
-// What a caller can mend is a *problem.Error with the option, what is wrong
-// with it and what to do. Nothing here panics or leaves anything running.
+// An error that the caller can correct is a *problem.Error with the option,
+// what is wrong with it and what to do. Nothing here panics or leaves anything
+// running.
 //
-// docs/library.md has a short program for each thing that goes beyond this.
+// docs/library.md has more short programs.
 package bnctl

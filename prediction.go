@@ -13,30 +13,30 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// PredictOptions say what is predicted, by which model and on what. Nothing
-// but Model, File and Inputs changes a prediction.
+// PredictOptions say which model predicts which inputs, and on which devices.
+// Only Model, File and Inputs change a prediction.
 type PredictOptions struct {
 	Model  string            // any model file
-	File   modelfile.Options // what the file holds, and how pictures become its input
+	File   modelfile.Options // how the model is read, and how pictures become its input
 	Inputs []string          // pictures, folders, archives, .npy files, or data as data.Open takes it
-	Top    int               // classes of a Prediction; 0: 5
+	Top    int               // number of classes in a Prediction; 0: 5
 	Batch  int               // inputs at once, over all devices; 0: 128
 	Fleet  fleet.Options
 }
 
-// Prediction is what a model says of one input.
+// Prediction is the result of a model for one input.
 type Prediction struct {
 	Input string // its name
 	// Classes are those with the highest probabilities, best first; nil if the
-	// model's outputs are no classes.
+	// model does not predict classes.
 	Classes []predict.Class
-	// Outputs are the model's, in its order, without the axis of rows.
+	// Outputs are the model's outputs, in its order, without the axis of rows.
 	Outputs []tensor.Tensor
 }
 
-// Predict yields what a model says of every input, in their order. Inputs that
-// cannot be read are errors after all others; any other error is the last that
-// is yielded. Leaving the loop ends the devices.
+// Predict yields the predictions of a model for all inputs, in their order.
+// After them it yields an error for each input that could not be read. Any
+// other error ends the iteration. The devices are closed when the loop ends.
 func Predict(ctx context.Context, o PredictOptions) iter.Seq2[Prediction, error] {
 	return func(yield func(Prediction, error) bool) {
 		left := errors.New("left")

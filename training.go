@@ -13,34 +13,36 @@ import (
 	"github.com/bnctl/bnctl/train/job"
 )
 
-// TrainOptions say what Train trains, on what, and where the template goes.
+// TrainOptions say what Train trains, with which data and devices, and where it
+// writes the template.
 type TrainOptions struct {
 	// Model is a name of the zoo ("lenet-bn", "resnet20"), a graph in text form, or
 	// any model file, whose weights training starts from.
 	Model string
-	// Data is what is trained on and Validation what is evaluated on after each
-	// epoch, as data.Open takes it: "glyphs", "cifar10:PATH", "folder:PATH".
-	// Validation "": nothing is.
+	// Data is the data to train on, and Validation that for evaluation after
+	// each epoch, as data.Open takes them: "glyphs", "cifar10:PATH",
+	// "folder:PATH". Validation "": no evaluation.
 	Data, Validation string
 	// Output is the file of the template, Checkpoint that of the run's checkpoints;
-	// "": not written. The checkpoint of another recipe is not written over, unless
-	// Overwrite says so.
+	// "": not written. A checkpoint of another recipe is not replaced unless
+	// Overwrite is set.
 	Output, Checkpoint string
 	Overwrite          bool
-	// Recipe is train.DefaultRecipe(Model), changed; nil: as it is. Train fills in a
-	// copy what it says of model and data.
+	// Recipe is the result of train.DefaultRecipe(Model), with changes; nil is the
+	// default. Train does not change it: it adds model and data in a copy.
 	Recipe *train.Recipe
-	// Start says what the file Model holds, and of how many classes a new head is.
-	// Its Seed is the recipe's.
+	// Start says how the file Model is read, and the number of classes of a new
+	// head. Its Seed is ignored: the recipe's counts.
 	Start modelfile.StartOptions
-	// Fleet names the devices. Its Precision and Most are the recipe's.
+	// Fleet names the devices. Its Precision and Most are ignored: the recipe's
+	// count.
 	Fleet  fleet.Options
-	Events func(train.Event) // hears how the run goes; nil: nobody does
+	Events func(train.Event) // called with each event of the run; may be nil
 }
 
 // Train trains a model and returns the template. When ctx ends it finishes the
-// step under way, writes the checkpoint and returns the cause of the end. What
-// the options ask for and cannot be is a *problem.Error, a *fleet.Unknown or a
+// current step, writes the checkpoint and returns the context's cause. The
+// error for an invalid option is a *problem.Error, a *fleet.Unknown or a
 // *modelfile.Unknown.
 func Train(ctx context.Context, o TrainOptions) (*models.Model, error) {
 	if o.Data == "" {
@@ -49,8 +51,8 @@ func Train(ctx context.Context, o TrainOptions) (*models.Model, error) {
 	return o.train(ctx, nil, nil)
 }
 
-// TrainOn is Train for data that the program has, as a data.Source of its own:
-// o.Data and o.Validation are words for it. val nil is no validation.
+// TrainOn is Train with data of the program's own. val may be nil. o.Data and
+// o.Validation are then only names of the data, kept in checkpoints.
 func TrainOn(ctx context.Context, o TrainOptions, src, val data.Source) (*models.Model, error) {
 	if src == nil {
 		return nil, problem.New("data", "", "there is nothing to train on", "give a data.Source")

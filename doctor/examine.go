@@ -15,14 +15,14 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Report is what was found in a file.
+// Report has the findings of a file.
 type Report struct {
 	Path   string
-	Norms  []bn.Norm         // those of the file, whose statistics bn.Examine judges
-	Others []bn.Finding      // about tensors that are no statistics
-	Bad    []string          // weights that are not finite: no statistics can mend them
-	Wrong  []string          // advice for what is wrong with the graph: no statistics can mend it
-	Choice *modelfile.Choice // what of a foreign file was taken; nil for bnctl's own
+	Norms  []bn.Norm         // batch norms of the file, for bn.Examine
+	Others []bn.Finding      // about tensors other than statistics
+	Bad    []string          // weights that are not finite
+	Wrong  []string          // faults of the graph, with advice
+	Choice *modelfile.Choice // what was read of a foreign file; nil for bnctl's own
 }
 
 // Findings returns all findings, of statistics first.
@@ -30,8 +30,9 @@ func (p *Report) Findings() []bn.Finding {
 	return append(append([]bn.Finding{}, bn.Examine(p.Norms)...), p.Others...)
 }
 
-// Examine looks at the file of a model. No architecture is needed; with o.Arch,
-// or one of the zoo, it finds more. That something is found is no error.
+// Examine reads the file of a model and reports what it finds; findings are not
+// errors. It does not need the architecture, but finds more with o.Arch or an
+// architecture of the zoo.
 func Examine(path string, o modelfile.Options) (*Report, error) {
 	ours, err := modelfile.Ours(path, o)
 	if err != nil {
@@ -53,7 +54,8 @@ func Examine(path string, o modelfile.Options) (*Report, error) {
 	return p, nil
 }
 
-// ExamineModel looks at a model that was, or will be, in the file at path.
+// ExamineModel is Examine for a model in memory; path is only the name in the
+// report.
 func ExamineModel(path string, m *models.Model) *Report {
 	p := &Report{Path: path}
 	p.take(m)

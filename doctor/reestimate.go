@@ -19,19 +19,21 @@ import (
 // estimateReplicas is the number of replicas of a batch of an estimation.
 const estimateReplicas = 8
 
-// EstimateOptions say over what statistics are estimated, and on what.
+// EstimateOptions say over how many samples statistics are estimated, and on
+// which devices.
 type EstimateOptions struct {
-	// Fleet are the devices, 8 at most. Its Precision "" is that at which the
-	// model was trained.
+	// Fleet names the devices, at most 8. Precision "" stands for that of the
+	// model's training.
 	Fleet   fleet.Options
-	Batch   int // samples that batch norm sees at once; 8 at least are taken
-	Samples int // how many samples at most
+	Batch   int // samples of one batch for batch norm; at least 8 are taken
+	Samples int // largest number of samples
 	Workers int // goroutines that read; 0: one for each core
 }
 
-// Reestimate returns the statistics of m over the first samples of src, in a
-// shuffled order, by the names of m's state, and how many samples these are. m
-// is one that modelfile.Suited returned for src.
+// Reestimate returns the statistics of m over samples of src, by the names of
+// state tensors, and the number of samples. The samples are the first of a
+// shuffled order. m must take the samples of src as input: modelfile.Suited
+// returns such a model.
 func Reestimate(ctx context.Context, m *models.Model, src data.Source, o EstimateOptions) (
 	map[string]tensor.Tensor, int, error) {
 	wrapped, err := parallel.Wrap(m.Graph,

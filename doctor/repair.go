@@ -48,40 +48,43 @@ func openIncomplete(path string, o modelfile.Options) (*models.Model, error) {
 	return m, nil
 }
 
-// RepairOptions say what a model is mended with.
+// RepairOptions say with which data and devices a model is repaired.
 type RepairOptions struct {
 	EstimateOptions
-	// Data is what the model was trained on, as data.Open takes it: statistics are
-	// estimated over its training split, and models evaluated on its test split.
+	// Data is the data that the model was trained on, as data.Open takes it.
+	// Statistics are estimated over its training split, and models evaluated on
+	// its test split.
 	Data string
-	// Note hears how arrays are converted; nil: nobody does.
+	// Note is called with messages about the conversion of arrays; it may be
+	// nil.
 	Note func(format string, args ...any)
-	// Examined hears what RepairFile has found in the file; nil: nobody does.
+	// Examined is called with the findings of RepairFile before the repair; it
+	// may be nil.
 	Examined func(*Report)
 }
 
-// Repaired is a model with new statistics, and what that did.
+// Repaired is a model with new statistics, and its figures before and after.
 type Repaired struct {
 	Model   *models.Model `json:"-"`
-	Samples int           `json:"samples"` // that the statistics were estimated over
+	Samples int           `json:"samples"` // over which the statistics were estimated
 	// Before and After are evaluations of the old and of the new model, on at most
 	// as many samples of the test split; nil without labels.
 	Before *Served `json:"before,omitempty"`
 	After  *Served `json:"after,omitempty"`
-	// Terms are those on which they ran, zero without labels; TrainedOn those of
-	// training.
+	// Terms are precision and kernel class of these evaluations, zero without
+	// labels; TrainedOn are those of training.
 	Terms     predict.Terms `json:"-"`
 	TrainedOn predict.Terms `json:"-"`
 }
 
-// Served is what an evaluation came to.
+// Served has the figures of an evaluation.
 type Served struct {
 	Samples  int     `json:"samples"` // labels that were counted
 	Accuracy float64 `json:"accuracy"`
 	Loss     string  `json:"loss"` // as text: it may not be finite
 }
 
-// Repair estimates all statistics of m anew. m stays as it is.
+// Repair returns a copy of m with all running statistics estimated again.
 func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, error) {
 	src, err := data.Open(ctx, o.Data, data.Options{Split: data.Train, EXIF: m.Preprocess.EXIF,
 		Array: modelfile.Arrays(m, o.Note)})

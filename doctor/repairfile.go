@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// RepairedFile is what RepairFile did.
+// RepairedFile is the result of RepairFile.
 type RepairedFile struct {
 	File   string `json:"file"`
 	Output string `json:"output"`
@@ -18,8 +18,8 @@ type RepairedFile struct {
 }
 
 // RepairFile is Repair for a file, which may lack statistics if its architecture is known. It
-// writes the mended model to output, in the format that its ending asks for. A file
-// with weights that are not finite is refused: statistics cannot mend them.
+// writes the repaired model to output, in the format of its ending. It is an error if weights
+// are not finite, which new statistics cannot repair.
 func RepairFile(ctx context.Context, path, output string, file modelfile.Options, o RepairOptions) (
 	*RepairedFile, error) {
 	p, err := Examine(path, file)

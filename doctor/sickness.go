@@ -11,14 +11,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Sickness is what keeps a model from predicting properly.
+// Sickness has the batch norms and the faults of a model.
 type Sickness struct {
 	Norms   []bn.Norm
 	Weights []string // names of weights that are not finite
 	Graph   []string // faults of the graph in the file
 }
 
-// Of looks at the batch norms and at all weights of a model.
+// Of examines the batch norms and all weights of a model.
 func Of(m *models.Model) Sickness {
 	s := Sickness{Norms: formats.ModelNorms(m)}
 	for _, p := range m.Graph.State {
@@ -35,7 +35,8 @@ func (s *Sickness) weight(name string, t tensor.Tensor) {
 	}
 }
 
-// Health says in a word what was found, and counts the warnings: healthy, odd or sick.
+// Health returns "healthy", "odd" (there are only warnings) or "sick", and the number
+// of warnings.
 func (s *Sickness) Health() (word string, warnings int) {
 	word, warnings = Health(s.Norms)
 	if len(s.Weights)+len(s.Graph) > 0 {
@@ -44,7 +45,7 @@ func (s *Sickness) Health() (word string, warnings int) {
 	return word, warnings
 }
 
-// Faults says what is wrong, layer by layer.
+// Faults returns a sentence for each fault, layer by layer.
 func (s *Sickness) Faults() []string {
 	all := slices.Clone(s.Graph)
 	for _, f := range bn.Examine(s.Norms) {
@@ -58,8 +59,9 @@ func (s *Sickness) Faults() []string {
 	return all
 }
 
-// Watch returns tensors that are looked at when they are read, so that a
-// file larger than memory is read once: what is wrong is known to s afterwards.
+// Watch returns the same tensors, which are examined when they are read, so
+// that a file larger than memory is read only once. Afterwards s has the
+// faults.
 func (s *Sickness) Watch(tensors []formats.Tensor) ([]formats.Tensor, error) {
 	skip := map[string]bool{}
 	for _, n := range formats.BatchNorms(&formats.File{Tensors: tensors}) {
@@ -85,8 +87,8 @@ func (s *Sickness) Watch(tensors []formats.Tensor) ([]formats.Tensor, error) {
 	return out, nil
 }
 
-// Health says in a word what bn.Examine finds in norms, and counts the warnings:
-// healthy; odd, with warnings alone; or sick.
+// Health returns "healthy", "odd" (there are only warnings) or "sick" for what
+// bn.Examine finds in norms, and the number of warnings.
 func Health(norms []bn.Norm) (word string, warnings int) {
 	word = "healthy"
 	for _, f := range bn.Examine(norms) {

@@ -23,16 +23,17 @@ import (
 // Options say what is written, and how.
 type Options struct {
 	Input, Output string // files
-	Format        string // "onnx", "safetensors" or "torch"; "": what the ending of Output asks for
+	Format        string // "onnx", "safetensors" or "torch"; "": by the ending of Output
 	Opset         int    // ONNX's operator set; 0: formats.NewestOpset
 	FoldBN        bool   // make every batch norm part of the layer before it
 	File          modelfile.Options
-	Fleet         fleet.Options // with FoldBN: on what both models run, to show by how much they differ
-	// Opened hears what was taken of a foreign file, nil for bnctl's own; nil: nobody does.
+	Fleet         fleet.Options // with FoldBN: devices that run both models, to compare them
+	// Opened is called with what was read of the file, nil for bnctl's own files. It may be
+	// nil.
 	Opened func(*modelfile.Choice)
 }
 
-// Report is what was written.
+// Report describes the file that was written.
 type Report struct {
 	Input        string `json:"input"`
 	Output       string `json:"output"`
@@ -41,7 +42,7 @@ type Report struct {
 	Parameters   int    `json:"parameters"`
 	formats.Proof
 	Format string          `json:"-"` // of the output
-	FoldBN bool            `json:"-"` // batch norms were to be folded
+	FoldBN bool            `json:"-"` // Options.FoldBN
 	Model  *models.Model   `json:"-"` // as it was written
 	Sick   doctor.Sickness `json:"-"` // what is wrong with the input
 }
@@ -49,8 +50,8 @@ type Report struct {
 // formatNames is what Options.Format may be.
 var formatNames = []string{"onnx", "safetensors", "torch"}
 
-// File writes the model of o.Input to o.Output. Options that contradict each
-// other are a *problem.Error, before anything is read.
+// File writes the model of o.Input to o.Output. If options contradict each
+// other the error is a *problem.Error, before anything is read.
 func File(ctx context.Context, o Options) (*Report, error) {
 	if err := o.check(); err != nil {
 		return nil, err

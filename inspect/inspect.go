@@ -12,15 +12,15 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Options say how a file is looked at.
+// Options say how a file is read.
 type Options struct {
-	File   modelfile.Options // what of the file of another program is the model
-	Verify bool              // read everything of it; bnctl's own files are always verified
-	// Graph refuses a file whose graph is not known.
+	File   modelfile.Options // how a file of another program is read
+	Verify bool              // read the whole file of another program; bnctl's own files are always verified
+	// Graph makes it an error if the graph is not known.
 	Graph bool
 }
 
-// Report is what is in a file.
+// Report describes a file.
 type Report struct {
 	Format       string             `json:"format"`
 	Kind         string             `json:"kind"` // "template", "checkpoint" or "foreign"
@@ -33,19 +33,19 @@ type Report struct {
 	Recipe       json.RawMessage    `json:"recipe,omitempty"`
 	BN           []Norm             `json:"bn"`
 	Health       string             `json:"health,omitempty"`   // of the batch norms of a foreign file
-	Warnings     int                `json:"warnings,omitempty"` // what doctor warns of in them
+	Warnings     int                `json:"warnings,omitempty"` // number of warnings of package doctor
 	TrainingOnly *modelfile.Removed `json:"training_only,omitempty"`
 	Counters     []formats.Counter  `json:"counters,omitempty"` // of a foreign file: step, epoch
 	Findings     []formats.Finding  `json:"findings,omitempty"` // remarks about a foreign file
-	// why a foreign file's graph is not read
+	// why the graph of a foreign file is not supported
 	NoGraph string `json:"no_graph,omitempty"`
 	modelfile.Taken
 	Progress json.RawMessage `json:"progress,omitempty"`
-	// of the template behind replicas with weights of their own
+	// of a checkpoint whose replicas have weights of their own
 	Lag *train.Lag `json:"lag,omitempty"`
 
 	Model *models.Model `json:"-"` // its graph and labels, not its state; nil: not known
-	// Graph is as it is in the file: that of a checkpoint has replica
+	// Graph is the graph in the file; that of a checkpoint has replica
 	// connections. nil: not known.
 	Graph   *graph.Graph `json:"-"`
 	Tensors int          `json:"-"` // of a foreign file
@@ -71,8 +71,8 @@ func File(path string, o Options) (*Report, error) {
 	return foreign(path, o)
 }
 
-// Foreign reports whether a file is neither bnctl's nor a graph in text form:
-// Options are about those.
+// Foreign reports whether a file is neither bnctl's nor a graph in text form.
+// Options.File applies to such files alone.
 func Foreign(path string) (bool, error) {
 	ours, err := modelfile.Own(path)
 	if ours || err != nil {

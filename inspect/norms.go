@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Norm is a batch norm in figures.
+// Norm has the figures of a batch norm.
 type Norm struct {
 	Name        string   `json:"name"`
 	Channels    int      `json:"channels"`
@@ -16,7 +16,7 @@ type Norm struct {
 	MeanAbsMax  float64  `json:"mean_abs_max"`
 	VarianceMin float64  `json:"var_min"`
 	VarianceMax float64  `json:"var_max"`
-	NonFinite   int      `json:"non_finite"` // means and variances; the others count above
+	NonFinite   int      `json:"non_finite"` // means and variances; left out above
 }
 
 func norms(all []bn.Norm) []Norm {

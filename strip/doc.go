@@ -1,12 +1,12 @@
-// Package strip makes one clean file of any training checkpoint, of bnctl or
-// of another program, and says what it removed: replica connections, wrappers,
-// optimizer tensors, averages, other sets of statistics. Weights come out as
-// they went in.
+// Package strip makes one clean file of any training checkpoint, of bnctl or of
+// another program, and says what it removed: replica connections, wrappers,
+// optimizer tensors, averages, other sets of statistics. Weights are never
+// changed.
 //
-// The ending of the output picks the form. A template (.bnm) needs the
+// The ending of the output decides its format. A template (.bnm) needs the
 // architecture, which is found in the zoo or named; .pth and .safetensors keep
-// names, order and types, and need none.
+// names, order and types of the tensors, and need no architecture.
 //
-// Use Files for files. A checkpoint in memory is stripped by serialize.Strip, a
-// file that is to be used at once by modelfile.Open.
+// Use Files for files. For a checkpoint in memory use serialize.Strip; to use a
+// checkpoint's model at once, modelfile.Open.
 package strip

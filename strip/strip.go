@@ -13,17 +13,17 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Options say what is stripped, and to where.
+// Options say which files are stripped, and where the result is written.
 type Options struct {
 	Inputs []string // one checkpoint; several are those of the ranks of one run
-	Output string   // .bnm, .pth, .pt or .safetensors: the ending picks the form
+	Output string   // .bnm, .pth, .pt or .safetensors: the ending decides the format
 	File   modelfile.Options
 }
 
 // Template reports whether the output is a template, not a file of tensors.
 func (o *Options) Template() bool { return strings.EqualFold(filepath.Ext(o.Output), ".bnm") }
 
-// Report is what was taken off, and what is left.
+// Report lists what was removed, and describes the output.
 type Report struct {
 	Inputs       []string          `json:"inputs"`
 	Format       string            `json:"format"` // of the inputs
@@ -35,25 +35,28 @@ type Report struct {
 	Removed      modelfile.Removed `json:"removed"`
 	BN           Norms             `json:"bn"`
 	modelfile.Taken
-	// Model is what was written; nil: tensors, of no known architecture.
+	// Model is the model that was written; nil if only tensors of an unknown
+	// architecture were.
 	Model *models.Model `json:"-"`
-	// Doubtful are tensors that were kept, though they plainly are no layer's.
+	// Doubtful are tensors that were kept although their names are not those of
+	// layers: see formats.Doubtful.
 	Doubtful []string          `json:"-"`
-	Findings []formats.Finding `json:"-"` // what is odd about the inputs
-	Sick     doctor.Sickness   `json:"-"` // what is wrong with what was written
+	Findings []formats.Finding `json:"-"` // remarks about the inputs
+	Sick     doctor.Sickness   `json:"-"` // faults of the output
 }
 
-// Norms is what is left of the batch norms.
+// Norms describes the batch norms of the output.
 type Norms struct {
 	Layers int    `json:"layers"`
-	Merged string `json:"merged"` // how the replicas' statistics became one
-	Health string `json:"health"` // as doctor.Health has it
-	// what doctor warns of
+	Merged string `json:"merged"` // rule by which the replicas' statistics were merged
+	Health string `json:"health"` // "healthy", "odd" or "sick": see doctor.Health
+	// number of warnings of package doctor
 	Warnings int `json:"warnings"`
 }
 
-// NoTemplate says that the output was to be a template, and that none can be
-// made of the inputs. Their tensors can be written all the same.
+// NoTemplate is the error if the output should be a template and none can be
+// made of the inputs. Their tensors can still be written, to .pth or
+// .safetensors.
 type NoTemplate struct{ Err error }
 
 func (e *NoTemplate) Error() string { return e.Err.Error() }
@@ -62,11 +65,11 @@ func (e *NoTemplate) Error() string { return e.Err.Error() }
 func (e *NoTemplate) Unwrap() error { return e.Err }
 
 // Files strips the inputs and writes the output, which replaces a file of that
-// name only when it is complete. Three things might happen besides:
-//  1. The options ask for what cannot be: the error is a *problem.Error.
+// name only when it is complete. There are three kinds of errors:
+//  1. An option is invalid: the error is a *problem.Error.
 //  2. No template can be made of the file of another program: the error is a
 //     *NoTemplate.
-//  3. Anything else is wrong with the files. The error says what.
+//  3. Any other error is about the files.
 func Files(o Options) (*Report, error) {
 	if len(o.Inputs) == 0 {
 		return nil, problem.New("inputs", "", "strip needs a checkpoint", "")

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Activation returns the function of an activation node, in float64: its definition,
-// on every device that computes it element by element. NaN stays NaN.
+// Activation returns the function of an activation node, in float64, which defines
+// the node's result for each element. NaN stays NaN.
 func Activation(n *graph.Node) func(float64) float64 {
 	switch n.Op {
 	case graph.Relu:
@@ -39,10 +39,10 @@ func Activation(n *graph.Node) func(float64) float64 {
 	return func(x float64) float64 { return min(max(x, low), high) }
 }
 
-// Derivative returns the derivative of the activation that an ActivationGrad node
-// is of, as a function of what the activation saves: its result for those that say
-// y, else its operand. At a kink it is 0
-// for relu and relu6, for all others the right-hand side.
+// Derivative returns the derivative of the activation of an ActivationGrad node,
+// as a function of the value that the activation saves: its result if
+// graph.SavesResult, else its operand. At a kink it is 0 for relu and relu6, and
+// the right-hand derivative for all others.
 func Derivative(n *graph.Node) func(float64) float64 {
 	alpha, beta, low, high := n.Float("alpha"), n.Float("beta"), n.Float("min"), n.Float("max")
 	switch of, _ := graph.ActivationNamed(n.Text("of")); of {

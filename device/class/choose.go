@@ -2,7 +2,8 @@ package class
 
 import "github.com/bnctl/bnctl/device"
 
-// Algorithm is how a product is computed: the order of its sums, and with it its bits.
+// Algorithm is a way of computing a product; it determines the order of the sums, and
+// so the bits.
 type Algorithm int
 
 // The algorithms.
@@ -23,11 +24,11 @@ var algorithms = [...]string{ImplicitGEMM: "implicit GEMM", Direct: "direct",
 	Depthwise: "depthwise", DepthwiseRows: "depthwise by rows",
 	Dot2: "implicit GEMM, dot2", DirectDot2: "direct, dot2", Matrix: "matrix units"}
 
-// String returns the name in words.
+// String returns the name of the algorithm.
 func (a Algorithm) String() string { return algorithms[a] }
 
-// Choose returns the algorithm of a layer at a precision in a class. It is a
-// function of shapes alone: every device of the class takes this one.
+// Choose returns the algorithm of a layer at a precision in a class. It depends
+// on shapes alone, and every device of the class uses it.
 func Choose(l Layer, precision, class string) Algorithm {
 	fused, bf16 := class != Generic, precision == device.BF16
 	switch {

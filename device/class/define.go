@@ -7,8 +7,8 @@ import "slices"
 // bias has a value for each channel of the result, or is empty. Every chain begins
 // with +0 and goes on by Fuse; an algorithm says in which order.
 
-// DefineForward returns what sets y, [O][OH][OW], to what algorithm a makes of an
-// image x with these weights.
+// DefineForward returns a function that sets y, [O][OH][OW], to the product of an
+// image x, [C][H][W], with these weights, computed by algorithm a.
 func DefineForward(l Layer, a Algorithm, w, bias []float32) func(y, x []float32) {
 	p := product{Layer: l, w: w, bias: bias}
 	switch a {
@@ -25,8 +25,9 @@ func DefineForward(l Layer, a Algorithm, w, bias []float32) func(y, x []float32)
 	panic("class: " + a.String() + " is defined by the CPU device")
 }
 
-// DefineBackward returns what sets dx, [C][H][W], to what algorithm a makes of the
-// gradient dy of an image.
+// DefineBackward returns a function that sets dx, [C][H][W], to the gradient for
+// the input of an image, computed by algorithm a from the gradient dy,
+// [O][OH][OW].
 func DefineBackward(l Layer, a Algorithm, w, bias []float32) func(dx, dy []float32) {
 	p := product{Layer: l, w: w, bias: bias}
 	back, _ := l.Flipped()

@@ -1,25 +1,28 @@
-// Package class is the contract of kernel classes: what decides the bits of a
-// result, and nothing that only decides how fast it comes.
+// Package class defines kernel classes: everything that determines the bits of
+// a result, and nothing that only affects speed. docs/classes.md describes
+// class "fma".
 //
-// Use it to write a device that claims a class, and to learn how a layer is
-// computed. The definitions here are what package devicetest compares such a
-// device with.
+// Use it to write a device that claims a class, or to look up how a layer is
+// computed. Package devicetest compares such a device with these definitions.
 //
-// A class is a promise of a device about bits. Two devices of one class give the
-// same bits for the same program at the same precision, whatever hardware they
-// are, and however the work is cut. Which algorithm computes a product with a
-// weight is part of that: see Choose.
+// A kernel class is a promise of a device about bits. Two devices of one class
+// give the same bits for the same program at the same precision, whatever their
+// hardware, and however they divide the work. The algorithm of each product with
+// a weight is part of the class: see Choose. A chain is a sum whose terms are
+// added one after the other, in a stated order. The tree is the canonical tree
+// of package collective.
 package class
 
-// The classes. A device has one; Info names it.
+// The classes. A device has one, which device.Info names.
 const (
 	// Generic rounds every product and every sum.
 	Generic = "generic"
-	// FMA has chains of fused multiply-adds, in an order that is a function of the layer.
+	// FMA adds products in chains of fused multiply-adds, in an order that depends on the
+	// layer.
 	FMA = "fma"
-	// AMX is FMA, and matrix units of AMX where they pay.
+	// AMX is FMA, except for layers that AMX matrix units compute.
 	AMX = "amx"
 )
 
-// Known reports whether a name is that of a class.
+// Known reports whether name is the name of a class.
 func Known(name string) bool { return name == Generic || name == FMA || name == AMX }

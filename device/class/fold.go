@@ -7,22 +7,21 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Folded are the operations that a batch norm is folded into: their results are
-// sums of products with a weight, operand 1, per channel of the output, and a
-// bias, operand 2.
+// Folded are the operations into which a batch norm is folded: products with a
+// weight (operand 1) plus a bias (operand 2) per output channel.
 var Folded = []graph.Op{graph.Conv, graph.ConvTranspose, graph.Dense}
 
-// Norm is a batch norm that was made part of a product. Its gamma, beta, mean and
+// Norm is a batch norm that was folded into a product. Its gamma, beta, mean and
 // variance are operands 3 to 6 of the product.
 type Norm struct {
 	Product graph.Value // the result that the product had
 	Eps     float64
 }
 
-// Fold returns fn with batch norms made part of the products before them, and the
-// norms by the products' new results. That decides bits, so every device of a class
-// does it: wherever a BatchNorm is all that reads a product, and the product's weight
-// and bias and the norm's operands are state.
+// Fold returns fn with batch norms folded into the products before them, and these
+// norms by the products' new results. A BatchNorm is folded if nothing else reads the
+// product, and if the product's weight and bias and the norm's operands are state.
+// Folding changes bits, so every device of a class does exactly this.
 func Fold(fn *graph.Function) (*graph.Function, map[graph.Value]Norm) {
 	folded, norms := fn.Clone(), map[graph.Value]Norm{}
 	made, uses := map[graph.Value]int{}, readers(fn)
@@ -92,14 +91,14 @@ func allState(fn *graph.Function, values []graph.Value) bool {
 	})
 }
 
-// By returns what the weights of an output channel are multiplied with, in float64
-// and rounded once: gamma / sqrt(variance + eps).
+// By returns the factor for the weights of an output channel, gamma /
+// sqrt(variance + eps). The weights are multiplied in float64 and rounded once.
 func (n Norm) By(gamma, variance float32) float64 {
 	return float64(gamma) / math.Sqrt(float64(variance)+n.Eps)
 }
 
-// Add returns what is added to the sums of an output channel in place of a bias:
-// beta + shift * by, rounded once. shift is -mean, and the bias added if there is one.
+// Add returns the number that replaces the bias of an output channel: beta + shift *
+// by, rounded once. shift is -mean, plus the bias if there is one.
 func (n Norm) Add(beta float32, shift, by float64) float32 {
 	return float32(float64(beta) + float64(shift*by))
 }

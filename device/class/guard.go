@@ -10,7 +10,8 @@ import "math"
 // Values must be within 2^50 of 1, which leaves room for the transforms. Sizes are
 // absolute values; the largest of some is found by their bits, above which is NaN.
 
-// TileLeast and TileMost bound the largest value of what tiles compute.
+// TileLeast and TileMost are the bounds of the largest absolute value in
+// operands of Winograd tiles.
 const (
 	TileLeast = 0x1p-50
 	TileMost  = 0x1p50
@@ -19,18 +20,22 @@ const (
 // within reports whether values of which this is the largest are within bounds.
 func within(most float32) bool { return most >= TileLeast && most <= TileMost }
 
-// EvenTile reports whether the values of a tile lie close enough together. Every
-// window of three by three sees one whole block of two by two pixels (BlockOf): the
-// sizes of the values of each block, of which least is the smallest sum, must add
-// up to at least the largest value of all its blocks.
+// EvenTile reports whether a Winograd tile is computed as such: its values must not
+// differ too much in size. Every window of three by three sees one whole block of
+// two by two pixels (BlockOf). least is the smallest sum of the absolute values of
+// a block; it must be at least most, the largest absolute value of all blocks,
+// which must be within bounds.
 func EvenTile(least, most float32) bool { return most == 0 || within(most) && least >= most }
 
-// BlockOf returns the first of the two rows, or columns, of block b in an image of
-// n: blocks begin at odd ones, and those at the border are moved inside.
+// BlockOf returns the first of the two rows (or columns) of block b in an image of
+// n rows (or columns). Blocks begin at odd indices; those at the border are moved
+// inside.
 func BlockOf(b, n int) int { return min(max(2*b-1, 0), n-2) }
 
-// EvenWeights reports whether an output channel has weights for tiles: those of
-// each tap, of which sizes are the sums, must not be outweighed by the largest.
+// EvenWeights reports whether the weights of an output channel are suitable for
+// Winograd tiles: sizes has, for each of the nine taps, the sum of the absolute
+// weights, which must be at least a quarter of most, the largest absolute
+// weight of the channel.
 func EvenWeights(sizes [9]float32, most float32) bool {
 	const share = 0.25
 	if most == 0 {
@@ -43,18 +48,19 @@ func EvenWeights(sizes [9]float32, most float32) bool {
 	return even
 }
 
-// EvenChannel reports whether nothing outweighs the rest of a channel of a replica,
-// of which these are the sum and the largest of the sizes: then tiles compute its
-// gradients.
+// EvenChannel reports whether Winograd tiles compute the gradients of a channel:
+// its largest absolute value, most, is within bounds and at most an eighth of size,
+// the sum of the absolute values of the channel in a chunk of a replica.
 func EvenChannel(size, most float32) bool {
 	const share = 8
 	return most == 0 || within(most) && share*most <= size
 }
 
-// BlockSize returns the sum and the largest of the sizes of a block: the values of
-// its upper two pixels and of its lower two, each [pixel][channel] and as long as a
-// multiple of 16. Each of 16 lanes sums a value of the upper and one of the lower,
-// step by step, and the lanes are added in halves.
+// BlockSize returns the sum of the absolute values of a block of two by two pixels,
+// and the bits of the largest. upper has its upper two pixels and lower its lower
+// two, each [pixel][channel], with a length that is a multiple of 16. There are 16
+// partial sums: each adds a value of upper, then one of lower, and so on; then the
+// partial sums are added pairwise, the first half to the second.
 func BlockSize(upper, lower []float32) (sum float32, most uint32) {
 	var all [lanes]float32
 	for k := 0; k < len(upper); k += lanes {

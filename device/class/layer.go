@@ -4,19 +4,19 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Product says which of the products of a layer is computed.
+// Product is one of the three products of a layer.
 type Product int
 
-// The products of a layer. A transposed convolution is the Backward of the
-// convolution that has its weight.
+// The products of a layer. A transposed convolution is the Backward product of
+// the convolution with the same weight.
 const (
 	Forward  Product = iota // the result
 	Backward                // the gradient for the input
 	Weights                 // the gradient for the weight
 )
 
-// Layer is what the choice of an algorithm depends on: the shape of a product
-// with a weight. A dense layer is a convolution of one pixel.
+// Layer is the shape of a product with a weight, on which the choice of the
+// algorithm depends. A dense layer is a convolution of one pixel.
 type Layer struct {
 	graph.Window
 	Product Product
@@ -26,7 +26,8 @@ type Layer struct {
 	OH, OW  int
 }
 
-// LayerOf returns the layer of a node of fn, and whether the node is one.
+// LayerOf returns the layer of a node of fn, and whether the node is a product
+// with a weight.
 func LayerOf(fn *graph.Function, n *graph.Node) (Layer, bool) {
 	shape := func(v graph.Value) []int { return fn.Values[v].Type.Shape }
 	switch n.Op {
@@ -56,8 +57,9 @@ func dense(p Product, in, out int) Layer {
 }
 
 // Flipped returns the convolution with stride 1 that computes the gradient for
-// the input of one, whose weights it has the other way round, and whether there
-// is one: the padding may not exceed the kernel.
+// the input of l, with the kernel turned by 180 degrees and input and output
+// channels exchanged. It reports false if there is none, because the padding
+// exceeds the kernel.
 func (l Layer) Flipped() (Layer, bool) {
 	f := l
 	f.Product = Forward
@@ -71,7 +73,8 @@ func (l Layer) Flipped() (Layer, bool) {
 	return f, l.Stride == [2]int{1, 1}
 }
 
-// Channel returns the channel of the product's result that weight i belongs to.
+// Channel returns the channel of the product's result to which weight i
+// belongs.
 func (l Layer) Channel(i int) int {
 	taps := l.Kernel[0] * l.Kernel[1]
 	o, k := i/taps/(l.C/l.Groups), i/taps%(l.C/l.Groups)
@@ -100,7 +103,7 @@ func (l Layer) alongRows() bool {
 }
 
 // Narrow reports whether the input has so few channels that a row of the kernel
-// is better taken as one run of a padded image.
+// is read as one contiguous run of a padded image.
 func (l Layer) Narrow() bool {
 	return l.C < 8 && l.Groups == 1 && l.Dilation[1] == 1 && l.Kernel[1] > 1
 }

@@ -1,11 +1,11 @@
 package class
 
-// Affine is the numbers of a normalisation of one channel: the mean in two parts,
-// so that x - mean keeps its precision when the mean is large, a factor and a shift.
-// All operations are of float32, each rounded.
+// Affine has the parameters of the normalisation of one channel: the mean in two
+// parts, Hi + Lo, so that x - mean is precise when the mean is large; a factor By
+// and a shift Add. All operations are float32, each rounded.
 type Affine struct{ Hi, Lo, By, Add float32 }
 
-// NewAffine returns the numbers of a channel.
+// NewAffine returns the parameters of a channel.
 func NewAffine(mean, by, add float64) Affine {
 	hi := float32(mean)
 	return Affine{Hi: hi, Lo: float32(mean - float64(hi)), By: float32(by), Add: float32(add)}

@@ -6,15 +6,16 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Mix says which two elements of an axis an element of the resized axis mixes, in
-// float64: Low with 1 - Weight, High with Weight. What has no weight is left out.
+// Mix says how an element of a resized axis is interpolated, in float64: element
+// Low of the original axis with weight 1 - Weight, and High with Weight. An
+// element with weight 0 is left out.
 type Mix struct {
 	Low, High int
 	Weight    float64
 }
 
 // Mixes returns the mix of every element of an axis that n, an upsample or its
-// gradient, resizes from from to to.
+// gradient, resizes from length from to length to.
 func Mixes(n *graph.Node, from, to int) []Mix {
 	m := make([]Mix, to)
 	for i := range m {

@@ -2,14 +2,14 @@ package class
 
 import "math"
 
-// ChunkPositions is how many positions of a result a chain of products has at least
-// before the next chain begins.
+// ChunkPositions is the least number of positions of a result in a chunk of rows,
+// over which a gradient for a weight is one chain: see DefineWeights.
 const ChunkPositions = 4096
 
-// DefineWeights sets dw to the gradient for the weight that algorithm a makes of the
-// rows of one replica, and of the gradients of their results: images one behind the
-// other. The rows are cut into chunks of max(1, ceil(4096 / positions)); the gradients
-// of the chunks are added along the tree.
+// DefineWeights sets dw to the gradient for the weight, computed by algorithm a from
+// the rows x of one replica and the gradients dy of their results; both are images one
+// after the other. The rows are cut into chunks of max(1, ceil(4096 / positions)); the
+// gradients of the chunks are added along the tree.
 func DefineWeights(l Layer, a Algorithm, dw, x, dy []float32) {
 	in, out := l.C*l.H*l.W, l.O*l.OH*l.OW
 	rows, some := len(dy)/out, ceil(ChunkPositions, l.OH*l.OW)

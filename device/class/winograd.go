@@ -2,19 +2,19 @@ package class
 
 import "math"
 
-// Tiles is the arithmetic of Winograd tiles with Side by Side outputs of a kernel
-// of 3 by 3 (Winograd 1980; Lavin, Gray 2016). The points are 0, plus and minus each
-// of pairs, and infinity; those of the larger form keep the errors of a tile small
-// (Barabasz et al. 2020) and are exact in float32. Where a sum begins with a value
-// and goes on with v*x, that is one fused multiply-add.
+// Tiles is the arithmetic of Winograd tiles with Side by Side outputs of a kernel of
+// 3 by 3 (Winograd 1980; Lavin, Gray 2016). The points are 0, ±1 and infinity for
+// Side 2, and 0, ±3/4, ±3/2 and infinity for Side 4; the latter keep the errors of a
+// tile small (Barabasz et al. 2020) and are exact in float32. Adding v*x to a sum is
+// one fused multiply-add.
 type Tiles struct {
 	Side int // 2 or 4
 }
 
-// MostTile is the largest tile.
+// MostTile is the largest Tiles.Tile.
 const MostTile = 6
 
-// Tile returns the inputs of a tile along one side.
+// Tile returns the number of inputs of a tile along one side, Side + 2.
 func (g Tiles) Tile() int { return g.Side + 2 }
 
 // Block returns the length of a chain over the in input channels, a multiple of
@@ -96,8 +96,8 @@ func horner(d []float32, last int, coefficients []float32) float32 {
 	return sum
 }
 
-// Into sets t to a row or column d of a tile, transformed. A tile is transformed
-// columns first.
+// Into sets t to the transform of d, a row or column of a tile of the input. A
+// tile is transformed columns first.
 func (g Tiles) Into(t, d []float32) {
 	n, f := g.Tile(), forms[g.Side]
 	t[0], t[n-1] = horner(d, n-2, f.except[0]), horner(d, n-1, f.except[0])
@@ -107,8 +107,8 @@ func (g Tiles) Into(t, d []float32) {
 	}
 }
 
-// Back sets y to the outputs of a row or column m of products. A tile comes back
-// rows first.
+// Back sets y to the inverse transform of m, a row or column of a tile's
+// products. A tile is transformed back rows first.
 func (g Tiles) Back(y, m []float32) {
 	for j := range g.Side {
 		for i, p := range forms[g.Side].pairs {
@@ -143,7 +143,8 @@ func (g Tiles) at(t []float64, x [3]float64) {
 	}
 }
 
-// Weights sets u, [Tile][Tile], to a kernel of 3 by 3, transformed in float64.
+// Weights sets u, [Tile][Tile], to the transform of a kernel of 3 by 3,
+// computed in float64 and rounded once.
 func (g Tiles) Weights(u []float32, kernel [9]float32) {
 	size, factor := g.Tile(), forms[g.Side].factors
 	var half [3][MostTile]float64
@@ -159,8 +160,8 @@ func (g Tiles) Weights(u []float32, kernel [9]float32) {
 	}
 }
 
-// Points sets t to a row or column y of the gradient of a tile's outputs, at the
-// points. A tile is transformed columns first.
+// Points sets t to the transform of y, a row or column of the gradient of a
+// tile's outputs: its values at the points. A tile is transformed columns first.
 func (g Tiles) Points(t, y []float32) {
 	t[0], t[g.Tile()-1] = y[0], y[g.Side-1]
 	for i, p := range forms[g.Side].pairs {
@@ -190,8 +191,9 @@ func (g Tiles) elements(x []float64) [3]float64 {
 	return e
 }
 
-// Kernel returns the gradient of a kernel of 3 by 3 that the sums of all
-// frequencies, [Tile][Tile], make: in float64, columns first, rounded once.
+// Kernel returns the gradient of a kernel of 3 by 3 from the sums of all
+// frequencies, [Tile][Tile]: transformed in float64, columns first, and rounded
+// once.
 func (g Tiles) Kernel(sums []float32) (taps [9]float32) {
 	size := g.Tile()
 	var half [3][MostTile]float64

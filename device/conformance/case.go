@@ -6,18 +6,18 @@ import (
 	"github.com/bnctl/bnctl/device/devicetest"
 )
 
-// Case is what came of a case at a level, as JSON has it.
+// Case is the result of a case at a level, in the form of its JSON.
 type Case struct {
 	Level     string   `json:"level"`
 	Name      string   `json:"case"`
-	Rule      string   `json:"rule"` // of the contract, that it checks
+	Rule      string   `json:"rule"` // the rule of the contract that the case checks
 	Precision string   `json:"precision"`
-	Lacks     []string `json:"lacks,omitempty"` // operations that the device refused properly
+	Lacks     []string `json:"lacks,omitempty"` // operations that the device refused, as it may
 	Error     string   `json:"error,omitempty"`
 	Ms        int64    `json:"ms"`
 }
 
-// CaseOf describes a result.
+// CaseOf returns the JSON form of a result.
 func CaseOf(level string, r devicetest.Result) Case {
 	c := Case{Level: level, Precision: r.Precision, Name: r.Case.Name, Rule: r.Case.Rule,
 		Ms: r.Took.Round(time.Millisecond).Milliseconds()}

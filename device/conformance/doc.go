@@ -1,11 +1,11 @@
-// Package conformance judges a device plugin as bnctl plugin test does: it
-// starts the program and runs the cases of package devicetest on its device over
-// the wire, at each level and each precision that the device has.
+// Package conformance tests a device plugin, as the command bnctl plugin test
+// does: it starts the plugin and runs the cases of package devicetest on its
+// device over the wire, at each level (transport) and each precision that the
+// device has.
 //
-// Use it to accept or refuse a plugin from a program; the command is bnctl
-// plugin test.
+// Use it to test a plugin from a program. To test a device in the same process,
+// use package devicetest in a Go test.
 //
-// An operation that a device refuses properly is no fault, but what training a
-// small network needs must be there. Whoever tests a device in process uses
-// package devicetest in a test of their own.
+// An operation that a device refuses as the contract says is no fault, except
+// for the operations that training of a small network needs.
 package conformance

@@ -12,26 +12,26 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Options say what of a plugin is judged. The zero value is everything.
+// Options say what of a plugin is tested. The zero value tests everything.
 type Options struct {
-	Levels []string // of the wire; nil: all of the device
-	Case   string   // part of the names of cases; "": all
+	Levels []string // levels to test; nil: all that the device has
+	Case   string   // run the cases whose names contain this; "": all
 	ID     string   // of the device; "": the first
 }
 
-// Judgement is what came of the cases at one level.
+// Judgement has the figures of all cases at one level.
 type Judgement struct {
 	Level   string
 	Cases   int
 	Lacks   []graph.Op // operations that the device does not have
-	Missing []graph.Op // those among them that no network trains without
+	Missing []graph.Op // those of Lacks that training of any network needs
 	Faults  int        // cases that failed, and operations that are missing
 }
 
-// Plugin judges the plugin that cmd starts, and returns the number of faults.
-// It calls each for every case, at a level, and done after every level. The
-// error says why there is no judgement: a *Broken that the plugin does not come
-// as far as that, a *problem.Error that o asks for what is not there.
+// Plugin tests the plugin that cmd starts, and returns the number of faults. It
+// calls each after every case, and done after every level. An error means that
+// there is no result: a *Broken if the plugin does not start or lists no
+// device, a *problem.Error if the plugin does not have what o asks for.
 func Plugin(ctx context.Context, cmd remote.Command, o Options, each func(level string, r devicetest.Result),
 	done func(Judgement)) (faults int, err error) {
 	cases, err := o.cases()
@@ -100,8 +100,8 @@ func (o *Options) device(ctx context.Context, cmd remote.Command) (id string, le
 	return d.ID, levels, nil
 }
 
-// Broken says that a plugin does not do what comes before all cases: start, or
-// list its devices.
+// Broken is the error for a plugin that does not start, or does not list its
+// devices.
 type Broken struct{ Err error }
 
 func (b *Broken) Error() string { return b.Err.Error() }

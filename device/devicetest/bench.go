@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Benchmark is one thing whose speed is measured.
+// Benchmark is a measurement of an operation, a call or an exchange.
 type Benchmark struct {
 	Name string     // "conv: 3x3, 64 channels of 56x56, 8 rows"
 	Ops  []graph.Op // the operations that it runs
@@ -22,20 +22,20 @@ type Benchmark struct {
 // Devices returns how many devices the benchmark opens at a time.
 func (b Benchmark) Devices() int { return max(len(b.members), 1) }
 
-// Computes reports whether the benchmark is about operations, so that its
-// rates mean something.
+// Computes reports whether the benchmark measures operations, so that its rates
+// are meaningful.
 func (b Benchmark) Computes() bool { return len(b.Ops) > 0 && b.members == nil }
 
-// Figure is what came of a benchmark.
+// Figure is the result of a benchmark.
 type Figure struct {
 	Benchmark
-	Lacks []graph.Op // operations that the device does not have: nothing was measured
+	Lacks []graph.Op // operations that the device lacks; then nothing was measured
 	Runs  int
-	// Best, Median and Worst are times of what the benchmark names once: of an
-	// operation as the device tells it (Outcome.Took), of a call or an exchange as
-	// the caller sees it.
+	// Best, Median and Worst are times of one execution: of an operation as the
+	// device reports it (Outcome.Took), of a call or an exchange as the caller
+	// measures it.
 	Best, Median, Worst time.Duration
-	Flops, Bytes        float64 // that it does and moves once, as graph.Cost counts them
+	Flops, Bytes        float64 // of one execution, as graph.Cost counts them
 }
 
 // FlopRate returns the operations per second of the median.
@@ -44,10 +44,10 @@ func (f Figure) FlopRate() float64 { return f.Flops / f.Median.Seconds() }
 // ByteRate returns the bytes per second of the median.
 func (f Figure) ByteRate() float64 { return f.Bytes / f.Median.Seconds() }
 
-// Bench measures how fast the devices are that open opens: single operations,
-// a call that does nothing, and what two of them need to exchange values, at a
-// precision. Each benchmark runs for about so long. done, if not nil, is called
-// after every one.
+// Bench measures the speed of the devices that open opens, at a precision: of
+// single operations, of a call that does nothing, and of an exchange between
+// two devices. Each benchmark of list runs for about the time each. done, if
+// not nil, is called after every benchmark.
 func Bench(ctx context.Context, open Opener, precision string, list []Benchmark, each time.Duration,
 	done func(Figure)) error {
 	ctx = at(ctx, precision)

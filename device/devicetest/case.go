@@ -9,15 +9,16 @@ import (
 )
 
 // Opener opens a device at a precision for a case, which closes it. Each call
-// opens another one: some cases bring several together in a group.
+// opens another device: some cases need several in a group.
 type Opener func(ctx context.Context, precision string) (device.Device, error)
 
-// Case is one thing that a device must do.
+// Case is a test of one rule.
 type Case struct {
 	Name string     // "conv: 3x3, stride 2", "group: abort ends a run"
 	Rule string     // the sentence of the contract or of the op table that it checks
 	Ops  []graph.Op // the operations that it runs
-	// Run returns nil if the device does it right, else what it did wrong.
+	// Run returns nil if the device passes, else an error that says what it did
+	// wrong.
 	Run func(ctx context.Context, open Opener) error
 
 	program func() (*graph.Program, error) // what it loads
@@ -30,8 +31,8 @@ func Cases() []Case {
 		probeCases(), labelCases(), chainCases(), classCases())
 }
 
-// GroupCases lists the cases in which devices meet: those that WithRendezvous
-// makes another test of.
+// GroupCases returns the cases in which devices exchange values; with
+// WithRendezvous they test another way of exchanging.
 func GroupCases() []Case {
 	return slices.Concat(endCases(), groupCases(), reduceCases(), trainingCases())
 }

@@ -1,37 +1,37 @@
-// Package devicetest judges devices: whether they keep the contract of package
-// device, and whether their operations are those of package device/ref.
+// Package devicetest tests devices: whether they keep the contract of package
+// device, and whether their operations compute what those of package device/ref
+// compute.
 //
 // Use Run in the tests of every device that you write.
 //
-// A case quotes the sentence that it checks. The same list of cases is run by
-// go test, through Run, and by whoever judges a device from outside, through
-// Judge. A rule of the contract without a case here does not exist.
+// A case quotes the rule that it checks. Go tests run all cases through Run,
+// other programs through Judge. Every rule of the contract has a case here.
 //
 // # Operations
 //
-// An operation is checked by probes: programs of one node, run with awkward
-// shapes on replicas of 2, 0, 3 and 1 rows. The results are compared with
-// those of ref: by their bits where the op table defines them, else within the
-// probe's tolerance (docs/numerics.md, section 5). Then each replica is run alone, and no
-// replica at all; of a device that says that it is deterministic the bits of a
-// replica alone must be those among others.
+// An operation is checked by probes: programs of one node, run with awkward shapes on
+// replicas of 2, 0, 3 and 1 rows. The results are compared with those of ref: by their
+// bits where the table of operations defines them, else within the probe's tolerance
+// (docs/numerics.md, section 5). Then the program is run with each replica alone, and
+// with no replica. If the device has the feature deterministic, a replica must have the
+// same bits alone as among others.
 //
 // # Classes
 //
-// A device that claims class class.FMA (Info.Kernels) has promised bits: whatever a
-// case compares with ref is compared, bit by bit, with what ref yields when it runs
-// the definitions of the class, and cases of its own run every algorithm that
-// class.Choose returns. A NaN is any NaN, the sign of zero counts.
+// A device that claims class.FMA (Info.Kernels) has promised bits. Its results are
+// compared, bit by bit, with those of ref when it runs the definitions of the
+// class, and additional cases run every algorithm that class.Choose returns. Any
+// NaN equals any other; the sign of zero counts.
 //
 // # Precisions
 //
 // All cases run at each precision that the device has, beside ref at the same
-// one. At device.BF16 a result that is stored must be made of bfloat16s, and may
-// be off by one rounding on either side of what is allowed of it before; most
-// must be the nearest. Where values lie inside that a device may store or not, in
-// chains and in training, it may be twice as far from ref as ref at F32 is.
+// one. At device.BF16 a stored result must consist of bfloat16s. It may differ by
+// one rounding more than at F32; most elements must be rounded to the nearest.
+// Where a device may or may not store intermediate values, in chains of
+// operations and in training, it may be twice as far from ref as ref at F32 is.
 //
-// No case is left out: where a device lacks an operation, its case checks that
-// Load refuses the program as the contract says, and the result names what is
-// lacking. What a device must have is for the caller to decide.
+// No case is left out: if a device lacks an operation, its case checks that
+// Load refuses the program as the contract says, and Result.Lacks names the
+// operation. The caller decides which operations a device must have.
 package devicetest

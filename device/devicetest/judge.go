@@ -12,19 +12,19 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Result is what came of a case.
+// Result is the result of a case.
 type Result struct {
 	Case      Case
 	Precision string     // at which the devices of the case were opened
-	Lacks     []graph.Op // operations of the case that the device does not have; it refused them properly
-	Err       error      // what is wrong
+	Lacks     []graph.Op // operations of the case that the device lacks, and refused as it may
+	Err       error      // nil: passed
 	Took      time.Duration
 }
 
-// Report is what came of all cases.
+// Report has the results of all cases.
 type Report struct{ Results []Result }
 
-// Failed returns the results that are wrong.
+// Failed returns the results of cases that failed.
 func (r Report) Failed() []Result {
 	return slices.DeleteFunc(slices.Clone(r.Results), func(x Result) bool { return x.Err == nil })
 }
@@ -47,8 +47,8 @@ func Judge(ctx context.Context, open Opener, done func(Result)) (Report, error) 
 	return JudgeSome(ctx, open, Cases(), done)
 }
 
-// JudgeSome is Judge with some of the cases: whoever mends a device looks at
-// few at a time. A device keeps the contract only if it passes all.
+// JudgeSome is Judge with some of the cases, for work on a device. A device
+// keeps the contract only if it passes all.
 func JudgeSome(ctx context.Context, open Opener, cases []Case, done func(Result)) (Report, error) {
 	info, err := infoOf(ctx, open)
 	if err != nil {
@@ -136,7 +136,8 @@ func Run(t *testing.T, open Opener, lacks ...graph.Op) {
 	RunSome(t, open, nil, Cases(), lacks...)
 }
 
-// RunSome is Run with some of the cases, whose groups meet at r unless it is nil.
+// RunSome is Run with some of the cases. Unless r is nil, their groups exchange
+// at r, without the host.
 func RunSome(t *testing.T, open Opener, r device.Rendezvous, cases []Case, lacks ...graph.Op) {
 	t.Helper()
 	info, err := infoOf(t.Context(), open)

@@ -10,9 +10,9 @@ import (
 
 type rendezvousKey struct{}
 
-// WithRendezvous returns a context in which the groups of cases meet without
-// the host, as far as the devices have level coll.shm/1. Otherwise they meet
-// in this process.
+// WithRendezvous returns a context in which the groups of cases exchange at r,
+// without the host, if the devices have level coll.shm/1. Otherwise they
+// exchange through this process.
 func WithRendezvous(ctx context.Context, r device.Rendezvous) context.Context {
 	return context.WithValue(ctx, rendezvousKey{}, r)
 }

@@ -19,9 +19,9 @@ type dev struct {
 	group      *device.Group // nil: this device holds all replicas
 }
 
-// New returns a reference device that errors and logs call name. It refuses
-// the operations in without, as other devices refuse what they lack.
-// It has precision device.F32 alone; those of Provider have all.
+// New returns a reference device with that name in errors and logs. It refuses
+// the operations in without, as a device refuses operations that it lacks. It
+// has precision device.F32 alone; the devices of Provider have all precisions.
 func New(name string, without ...graph.Op) device.Device {
 	return newDev(name, []string{device.F32}, without...)
 }

@@ -16,12 +16,12 @@ func (Provider) Describe() device.Plugin {
 	return device.Plugin{Name: "ref", Version: "1", About: "the definition of every operation, in plain loops"}
 }
 
-// List implements device.Provider: there is always one.
+// List implements device.Provider: there is always one device.
 func (Provider) List(context.Context) ([]device.Info, string, error) {
 	return []device.Info{newDev("ref", device.Precisions()).Info()}, "", nil
 }
 
-// Open implements device.Provider. Threads have no meaning here.
+// Open implements device.Provider. It ignores Options.Threads.
 func (Provider) Open(_ context.Context, id string, o device.Options) (device.Device, error) {
 	if id != device.DefaultID {
 		return nil, device.Errorf("ref", "Open", device.Unavailable, "no device %q; the only one is %q", id,

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Endings refuses names of files that say they are something else than the
-// template and the checkpoint of a run.
+// Endings returns an error if the ending of a file's name is not right for a
+// template (output) or a checkpoint.
 func Endings(output, checkpoint string) error {
 	if ending := filepath.Ext(output); output != "" && !strings.EqualFold(ending, ".bnm") {
 		name := strings.TrimSuffix(output, ending) + ".bnm"
@@ -30,8 +30,8 @@ func Endings(output, checkpoint string) error {
 	return nil
 }
 
-// ResumedFrom returns the checkpoint that a word means: a file, or "auto", that
-// which the run itself writes.
+// ResumedFrom returns the path of the checkpoint to resume: word itself, or, if
+// word is "auto", the path to which the run writes its own checkpoints.
 func ResumedFrom(word, checkpoint, output string) string {
 	if word != "auto" {
 		return word
@@ -39,8 +39,8 @@ func ResumedFrom(word, checkpoint, output string) string {
 	return CheckpointBeside(checkpoint, output)
 }
 
-// CheckpointBeside returns where checkpoints go: to the file checkpoint, or if that
-// is "" to the template's name with .bnc.
+// CheckpointBeside returns the path for checkpoints: checkpoint, or if that is ""
+// the name of the template with the ending .bnc.
 func CheckpointBeside(checkpoint, output string) string {
 	if checkpoint != "" || output == "" {
 		return checkpoint
@@ -48,8 +48,9 @@ func CheckpointBeside(checkpoint, output string) string {
 	return strings.TrimSuffix(output, filepath.Ext(output)) + ".bnc"
 }
 
-// OutputBeside returns where a template goes that nobody has named: to a file in
-// the present folder that is called like the model, but not to the model itself.
+// OutputBeside returns the default path of the template: a file in the current
+// folder with the name of the model. It is an error if that is the file of the
+// model itself.
 func OutputBeside(model string) (string, error) {
 	name := filepath.Base(model)
 	path := strings.TrimSuffix(name, filepath.Ext(name)) + ".bnm"
@@ -62,7 +63,7 @@ func OutputBeside(model string) (string, error) {
 	return path, nil
 }
 
-// Word quotes a word for a shell, if it needs it.
+// Word returns s quoted for a shell, if it needs quotes.
 func Word(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("0123456789_-./:,=+@%", r)
@@ -73,8 +74,8 @@ func Word(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Write writes the template and returns the SHA-256 of the file. Of several ranks
-// rank 0 does, and all return when it has.
+// Write writes the template and returns the SHA-256 of the file. With several
+// ranks only rank 0 writes, and all return when it has.
 func (j *Job) Write(ctx context.Context, m *models.Model) (string, error) {
 	sum := ""
 	if !j.follows() {

@@ -14,69 +14,73 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Options say what is trained, on what, and where the results go.
+// Options say what is trained, with which data and devices, and where the
+// results are written.
 type Options struct {
 	// Model is a name of the zoo, a graph in text form, or any model file, whose
-	// weights training starts from; Start says more of it, but for its Seed, which is
-	// the recipe's. A resumed job has the model of its checkpoint: Model is compared
-	// with that, unless it is "".
+	// weights training starts from; Start has more options about it; its Seed is
+	// ignored, the recipe's counts. A resumed job takes the model of its checkpoint,
+	// and refuses another Model unless it is "".
 	Model string
 	Start modelfile.StartOptions
-	// Paths names the data as data.Open takes it, Validation "" for none, and where
-	// the template goes. "" is as before in a resumed job.
+	// Paths names the data, as data.Open takes it, and the file of the template.
+	// Validation may be "". In a resumed job "" stands for the checkpoint's.
 	Paths train.Paths
-	// Task is "segment" for labels that are masks, "classify" for others: data that
-	// says something else is refused. "": as the data says.
+	// Task is "segment" for labels that are masks, "classify" for others: other
+	// data is refused. "" accepts both.
 	Task string
-	// Source and ValidationSource are data of the caller's own, which it closes, in
-	// place of what Paths names; ValidationSource nil is no validation.
+	// Source and ValidationSource are data of the caller's own, used instead of the
+	// data that Paths names. The caller closes them. ValidationSource may be nil.
 	Source, ValidationSource data.Source
-	Resume                   *serialize.Checkpoint // to go on from; nil: a new run
-	// Peers is the ranks of the run, nil: this process is alone. All of them have the
-	// same options. Rank 0 alone reads the model's files, and writes.
+	Resume                   *serialize.Checkpoint // checkpoint to continue from; nil: a new run
+	// Peers connects the ranks of the run; nil if there is one. All ranks have the
+	// same options. Only rank 0 reads the model's files, and writes.
 	Peers     *fabric.Peers
-	Overwrite bool // the checkpoint of another recipe
-	// Recipe writes into r what the caller decides: r is train.DefaultRecipe, or
-	// that of the checkpoint. nil: nothing.
+	Overwrite bool // replace the checkpoint of another recipe
+	// Recipe is called to change r, which is train.DefaultRecipe, or the recipe
+	// of the checkpoint. It may be nil.
 	Recipe        func(r *train.Recipe) error
 	EXIF          string           // data.ApplyEXIF or data.IgnoreEXIF; "": as before, in a new run applied
 	Interpolation string           // of a resumed job; "": as before
 	Masks         data.MaskOptions // of a resumed job; zero: as before
 	SkipBad       *int             // data.Options.SkipBad; nil: as before, in a new run none
 
-	Fleet      fleet.Options // the devices; Precision and Most are the recipe's
-	AnyKernels bool          // a resumed job may go on with another kernel class
-	// Placement is how many of the replicas each device gets, "4,2,2", or
-	// "speed"; "": see parallel.Config.
+	Fleet      fleet.Options // the devices; its Precision and Most are ignored: the recipe's count
+	AnyKernels bool          // permits another kernel class in a resumed job
+	// Placement is the number of replicas for each device, "4,2,2", or "speed";
+	// "" is the default of parallel.Config.
 	Placement string
 	Hear      Listener
 }
 
-// Listener hears what is settled, as soon as it is. What is nil is not called.
+// Listener has functions that are called as soon as something is known: the
+// data, the model, a message for the user, an option without effect. Each may
+// be nil.
 type Listener struct {
 	Source func(option string, i data.Info) // "data" or "val"
 	Model  func(m *modelfile.Started)
 	Note   func(format string, args ...any)
-	Idle   func(err error) // a *problem.Error: options of a new run that change nothing
+	Idle   func(err error) // a *problem.Error: an option of a new run that has no effect
 }
 
 // Job is a run that is being prepared.
 type Job struct {
 	o                Options
-	Paths            train.Paths // of Options, with those of the checkpoint
+	Paths            train.Paths // of Options, or of the checkpoint where Options has none
 	Checkpoint       string      // file to write checkpoints to; "": none
 	Data, Validation data.Source // Validation may be nil; Close closes them
 	Model            *models.Model
 	Recipe           *train.Recipe
 	Fleet            *fleet.Fleet // once its devices are open
-	// Config says how the run goes: Workers, DeviceTimeout, CheckpointEvery, LogEvery,
-	// GoOn, Besides and Events count. It may be set until Start.
+	// Config says how the recipe is run. The caller may set Workers, DeviceTimeout,
+	// CheckpointEvery, LogEvery, GoOn, Besides and Events before Start; Start sets the
+	// other fields.
 	Config  train.Config
 	was     *train.Recipe
 	release func() // of files
 }
 
-// Open opens the data. What o asks for and cannot be is a *problem.Error.
+// Open opens the data. The error for an invalid option is a *problem.Error.
 func Open(ctx context.Context, o Options) (*Job, error) {
 	j := &Job{o: o, Paths: o.Paths, release: func() {}}
 	if err := j.resume(); err != nil {
@@ -184,7 +188,8 @@ func (j *Job) masks() data.MaskOptions {
 	return j.o.Masks
 }
 
-// Close gives back data, devices and files. A session is closed before.
+// Close closes data and devices, and unlocks the files. Close the session
+// before.
 func (j *Job) Close() {
 	for _, s := range []data.Source{j.Data, j.Validation} {
 		if s != nil && j.o.Source == nil {
@@ -210,8 +215,8 @@ func (j *Job) recipe() (*train.Recipe, error) {
 	return r, j.o.Recipe(r)
 }
 
-// Prepare settles model and recipe, but for the kernel class. It reads all data,
-// to know it again.
+// Prepare sets Model and Recipe, except for the kernel class. It reads all data,
+// for the fingerprints.
 func (j *Job) Prepare(ctx context.Context) error {
 	r, err := j.recipe()
 	if err != nil {

@@ -27,8 +27,9 @@ func (j *Job) replicas() int {
 	return parallel.Split(all, p.Size())[p.Rank()]
 }
 
-// ReadCheckpoint reads the checkpoint to resume: nil if path is "", or if there
-// is none and that may be. Of several ranks rank 0 alone reads and decides.
+// ReadCheckpoint reads the checkpoint to resume. It returns nil if path is "",
+// or if the file does not exist and may is true. With several ranks only rank 0
+// reads the file, and sends it to the others.
 func ReadCheckpoint(ctx context.Context, p *fabric.Peers, path string, may bool) (
 	*serialize.Checkpoint, error) {
 	if p == nil {

@@ -7,15 +7,15 @@ import (
 	"github.com/bnctl/bnctl/regular"
 )
 
-// RecipeFile is options by name: those that decide what comes out apart from
-// those that do not.
+// RecipeFile has options by name: Recipe those that determine the result, Run
+// the others.
 type RecipeFile struct {
 	Recipe map[string]any `yaml:"recipe"`
 	Run    map[string]any `yaml:"run"`
 }
 
-// ReadRecipeFile reads a RecipeFile in YAML, of 64 KiB at most. What no recipe
-// needs, such as aliases, is a *problem.Error.
+// ReadRecipeFile reads a RecipeFile in YAML, of at most 64 KiB. The error is a
+// *problem.Error for YAML that no recipe needs, such as aliases.
 func ReadRecipeFile(path string) (f RecipeFile, err error) {
 	text, err := regular.Read(path, maxRecipeBytes)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Claim checks the recipe of a new run, and makes sure that the files can be
-// written and that nobody else writes them. read is the file that the
-// checkpoint was read from.
+// Claim checks the recipe of a new run, makes sure that the output files can be
+// written, and locks them against other processes. read is the file from which
+// the checkpoint of a resumed job was read, else "".
 func (j *Job) Claim(read string) (err error) {
 	if j.was == nil {
 		if err := j.Recipe.Check(); err != nil {
@@ -44,7 +44,9 @@ func sameFile(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(one, other)
 }
 
-// OpenDevices opens the devices and settles the kernel class.
+// OpenDevices opens the devices and sets the kernel class of the recipe. It is
+// an error if a resumed job would change the class, unless Options.AnyKernels
+// is set.
 func (j *Job) OpenDevices(ctx context.Context) (err error) {
 	o := j.o.Fleet
 	o.Precision, o.Most, o.Peers = j.Recipe.Precision, j.replicas(), j.o.Peers
@@ -60,7 +62,8 @@ func (j *Job) OpenDevices(ctx context.Context) (err error) {
 	return nil
 }
 
-// Start loads the model on the devices. The caller closes the session.
+// Start loads the model on the devices, which must be open, and returns the
+// session. The caller closes it.
 func (j *Job) Start(ctx context.Context) (*train.Session, error) {
 	c := j.Config
 	c.Train, c.Validation, c.Fleet, c.Paths, c.Checkpoint = j.Data, j.Validation, j.Fleet, j.Paths, j.Checkpoint

@@ -1,11 +1,11 @@
-// Package awake measures time in which this process ran. A time-out is there
-// for somebody who does not answer; while the process itself is stopped (Ctrl-Z,
-// a frozen container, a paused virtual machine) nobody could have been heard.
-// The clock of the system goes on meanwhile, and all its timers are over at
-// once when the process goes on.
+// Package awake measures the time for which this process has run. While a
+// process is stopped (Ctrl-Z, a frozen container, a paused virtual machine) it
+// receives no answers, but the system's clock goes on, and all time-outs are
+// over when it continues. Clocks and timers of this package do not count such
+// time.
 //
-// Use it in place of time.AfterFunc and context.WithTimeout where the other
-// side would be blamed for a silence.
+// Use it in place of time.AfterFunc and context.WithTimeout for time-outs after
+// which a peer counts as dead.
 package awake
 
 import (
@@ -28,8 +28,8 @@ func piece(d time.Duration) time.Duration { return max(d/pieces, leastPiece) }
 // now is the system's clock.
 var now = time.Now
 
-// Clock counts the time in which the process ran since it was started. Its
-// methods may be called from any goroutine.
+// Clock counts the time for which the process has run since Start. Its methods
+// may be called from any goroutine.
 type Clock struct {
 	mu    sync.Mutex
 	piece time.Duration
@@ -37,14 +37,14 @@ type Clock struct {
 	ran   time.Duration
 }
 
-// Start starts a clock for waits of d, which wants Elapsed to be called every
-// Interval: a longer gap than several of these is not counted.
+// Start starts a clock for waits of d. Elapsed has to be called every Interval:
+// a gap of several intervals between calls is not counted.
 func Start(d time.Duration) *Clock { return &Clock{piece: piece(d), last: now()} }
 
-// Interval is how often Elapsed should be called.
+// Interval returns the time between calls of Elapsed.
 func (c *Clock) Interval() time.Duration { return c.piece }
 
-// Elapsed returns the time in which the process has run.
+// Elapsed returns the time for which the process has run.
 func (c *Clock) Elapsed() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +92,7 @@ func (t *Timer) goesOn(d time.Duration, c *Clock) (over bool) {
 	return true
 }
 
-// Stop keeps the function from being called, unless it was.
+// Stop prevents the call of the function, if it has not begun.
 func (t *Timer) Stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,8 +101,7 @@ func (t *Timer) Stop() {
 }
 
 // WithTimeout returns a context that ends when the process has run for d, with
-// the cause context.DeadlineExceeded. It has no deadline that could be sent to
-// another process.
+// the cause context.DeadlineExceeded. The context has no Deadline.
 func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	t := AfterFunc(d, func() { cancel(context.DeadlineExceeded) })

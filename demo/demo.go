@@ -1,10 +1,10 @@
-// Package demo shows the promise of bnctl in a minute, without files or
-// network: the same recipe on one device and on three, of which one is killed,
-// gives the same template; stripping, doctor and predicting agree with what
-// training said. It runs the command in processes of its own, as whoever pastes
-// its lines would.
+// Package demo demonstrates bnctl in a minute, without files or network: it
+// trains the same recipe on one device and on three, of which one is killed,
+// and compares the templates; then it checks that strip, doctor and predict
+// agree with the training. It runs the command in processes, with command lines
+// that a user could paste.
 //
-// Use it to show an audience, or a new machine, that all of it works.
+// Use it for a presentation, or to check an installation.
 package demo
 
 import (
@@ -17,17 +17,17 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Options say how the demo is shown.
+// Options say which program is run, where, and how progress is reported.
 type Options struct {
 	Program string // path of the command bnctl
-	Folder  string // to work in, and to leave files in; "": one of its own, which is removed
-	// Say hears of every step in words, Line of every event of a command in JSON;
-	// nil: nobody does.
+	Folder  string // for the files; "": a temporary folder, which is removed
+	// Say is called with a message for every step, Line with every JSON line of a
+	// command. Each may be nil.
 	Say  func(format string, args ...any)
 	Line func(text string)
 }
 
-// Result is what came of the demo.
+// Result has the figures of the demo.
 type Result struct {
 	Accuracy    float64 `json:"accuracy"`
 	SHA256      string  `json:"sha256"`
@@ -40,8 +40,8 @@ type Result struct {
 // please is what to do about a demonstration that does not show what it should.
 const please = "please report this with the lines above"
 
-// Run shows the demo. The result is nil if it could not be shown to its end;
-// it is there with an error if something is not as it was promised.
+// Run runs the demo. The result is nil if it did not come to its end. If it
+// did, but a check failed, there are a result and an error.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	folder, leave, err := workIn(o.Folder)
 	if err != nil {

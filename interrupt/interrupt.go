@@ -1,9 +1,9 @@
-// Package interrupt ends what a program does when it is told to stop: by Ctrl-C,
-// by SIGTERM, or by SIGHUP when its terminal closes.
+// Package interrupt ends a program that is told to stop: by Ctrl-C, by SIGTERM,
+// or by SIGHUP when its terminal closes.
 //
-// Use it in place of signal.NotifyContext where the program saves something that
-// must not be lost, or calls what knows no context: a decoder of pictures, or a
-// disk that does not answer.
+// Use it in place of signal.NotifyContext if the program saves something that
+// must not be lost, or makes calls that take no context: a decoder of pictures,
+// or a read of a disk that does not answer.
 package interrupt
 
 import (
@@ -23,7 +23,7 @@ type Signal syscall.Signal
 // Error returns "stopped by" with the signal's name.
 func (s Signal) Error() string { return "stopped by " + s.Name() }
 
-// Name returns the signal as a person knows it: "Ctrl-C" or "SIGTERM".
+// Name returns the name of the signal for messages: "Ctrl-C" or "SIGTERM".
 func (s Signal) Name() string {
 	switch syscall.Signal(s) {
 	case syscall.SIGTERM:
@@ -40,20 +40,22 @@ func Cause(ctx context.Context) (s Signal, ok bool) {
 	return s, ok
 }
 
-// Options say what becomes of the program. All functions are called from a
-// goroutine of Notify.
+// Options say how the program ends. All functions are called from a goroutine
+// of Notify.
 type Options struct {
-	First func(Signal) // hears of the first signal, before the context ends
-	Again func(Signal) // ends the program at once: a second signal came
-	// Late ends the program: what it did has not ended within Grace of the first
-	// signal, and nothing is being saved. The error says so, and wraps the Signal.
+	First func(Signal) // called for the first signal, before the context ends
+	Again func(Signal) // called for a second signal; ends the program at once
+	// Late is called if the program has not ended within Grace of the first signal
+	// and nothing is being saved; it ends the program. err says so, and wraps the
+	// Signal.
 	Late  func(ctx context.Context, err error)
 	Grace time.Duration
 }
 
 // Notify returns a context that the first signal ends, with a Signal as its
-// cause. The second one, and time, end the program by o. The function that it
-// returns ends the context too, and lets signals do what they did before.
+// cause. A second signal calls o.Again, and the end of o.Grace calls o.Late;
+// both should end the program. The returned function ends the context too, and
+// restores the handling of signals.
 //
 // A SIGHUP that is ignored, as nohup makes it, stays ignored.
 func Notify(ctx context.Context, o Options) (context.Context, func()) {
@@ -103,9 +105,9 @@ func (o *Options) watch(ctx context.Context, first Signal, saving *sync.RWMutex,
 
 type savingKey struct{}
 
-// Saving keeps a program that was told to stop from being ended by Late until the
-// function that it returns is called. ctx is Notify's, or made from it; with
-// another it does nothing.
+// Saving postpones the call of Options.Late until the function that it returns is
+// called. ctx is the context of Notify or derived from it; with another context
+// Saving does nothing.
 func Saving(ctx context.Context) (saved func()) {
 	m, ok := ctx.Value(savingKey{}).(*sync.RWMutex)
 	if !ok {

@@ -1,6 +1,8 @@
-// Package legible shows text of strangers to a person at a terminal.
+// Package legible makes text from untrusted sources safe to print on a
+// terminal.
 //
-// Use it for whatever a program prints of files, plugins and messages of others.
+// Use it for everything that a program prints from files, plugins and messages
+// of other programs.
 package legible
 
 import (
@@ -10,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns text from a file, a plugin or the file system as a person may
-// see it: what a terminal would obey (escapes, bells, newlines, marks that turn
-// the direction of writing) and what is no UTF-8 is spelled out, as in "\x1b".
+// Text returns text in which control characters (escapes, bells, newlines,
+// marks that change the direction of writing) and invalid UTF-8 are replaced by
+// escape sequences, such as "\x1b".
 func Text(text string) string {
 	if strings.IndexFunc(text, illegible) < 0 && utf8.ValidString(text) {
 		return text
@@ -40,7 +42,7 @@ func illegible(r rune) bool {
 	return !unicode.IsPrint(r) && r != nonJoiner && r != joiner
 }
 
-// Lines is text of several lines, each of which is made legible.
+// Lines is text whose newlines Sprintf keeps; Text is applied to each line.
 type Lines string
 
 // Format implements fmt.Formatter.
@@ -53,8 +55,8 @@ func (l Lines) Format(f fmt.State, _ rune) {
 	}
 }
 
-// Sprintf formats as fmt.Sprintf does, every argument legible: only the format
-// itself, and Lines, begin new lines.
+// Sprintf is fmt.Sprintf with Text applied to every argument. Only the format
+// itself, and arguments of type Lines, begin new lines.
 func Sprintf(format string, args ...any) string {
 	safe := make([]any, len(args))
 	for i, a := range args {

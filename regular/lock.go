@@ -10,14 +10,14 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// ErrLocked is wrapped by errors about a file that another program has locked in order
-// to write it.
+// ErrLocked is wrapped by errors about a file that another program has locked for
+// writing.
 var ErrLocked = errors.New("another program writes it")
 
 // Lock keeps other programs from locking path, until unlock is called or this program
 // ends in any way. The lock is a file beside path, .NAME.lock, with the process ID of
-// the program that holds it. A lock file that is left over locks nothing. On a file
-// system without locks, Lock does nothing.
+// the program that holds it. A lock file that a dead program has left locks nothing.
+// On a file system without locks, Lock does nothing.
 func Lock(path string) (unlock func(), err error) {
 	name := unfinished(path, "lock")
 	f, err := take(name)

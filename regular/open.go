@@ -1,8 +1,7 @@
-// Package regular opens, writes and locks files that a user, or a file of a user,
-// names: regular files only. A named pipe that nobody writes, a terminal or an endless
-// device is refused at once; plain os.Open would wait for it, or read it for ever. What
-// is written takes the place of a file all at once (WriteFile), and other programs can
-// be kept from it meanwhile (Lock, Claim).
+// Package regular opens, writes and locks regular files whose paths come from a user or
+// from a user's file. It refuses a named pipe, a terminal or an endless device at once,
+// for which os.Open could wait, or read for ever. WriteFile replaces a file atomically;
+// Lock and Claim keep other programs from writing it meanwhile.
 //
 // Use it wherever a path comes from outside.
 package regular
@@ -15,16 +14,19 @@ import (
 	"os"
 )
 
-// ErrNot is wrapped by errors about what is there, and is no regular file.
+// ErrNot is wrapped by errors about a path that exists and is not a regular
+// file.
 var ErrNot = errors.New("not a regular file")
 
 // Open opens a regular file for reading; links are followed. Opening never
-// waits, and what was opened is what was looked at. Errors are *fs.PathError.
+// waits. The check is made on the open file, so that it cannot be replaced in
+// between. Errors are *fs.PathError.
 func Open(path string) (*os.File, error) {
 	return checked(os.OpenFile(path, os.O_RDONLY|nonBlocking, 0))
 }
 
-// OpenIn is Open inside a folder that no path leads out of.
+// OpenIn is Open for a path inside of a folder; links out of the folder are not
+// followed.
 func OpenIn(root *os.Root, path string) (*os.File, error) {
 	return checked(root.OpenFile(path, os.O_RDONLY|nonBlocking, 0))
 }

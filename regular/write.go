@@ -13,10 +13,11 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// WriteFile makes or replaces a file all at once: write gets a new file in the same
-// folder, of that mode before the umask, which takes the name only when all of it is on
-// the disk. After an error, or a crash at any point, the file is what it was before. It
-// also removes unfinished parts of the same file that a killed program left.
+// WriteFile makes or replaces a file atomically. It calls write with a new file in the
+// same folder, with that mode before the umask, and renames it to path when all of it
+// is on the disk. After an error, or a crash at any point, the file at path is
+// unchanged. WriteFile also removes unfinished files that killed programs have left for
+// the same path.
 func WriteFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	sweep(path)
 	f, err := beside(path, mode)
@@ -35,8 +36,8 @@ func WriteFile(path string, mode fs.FileMode, write func(io.Writer) error) error
 	return syncFolder(filepath.Dir(path))
 }
 
-// Writable returns the error with which WriteFile could not write path, nil if it can.
-// Call it before long work. It leaves no file behind.
+// Writable returns the error that WriteFile would return because path cannot be
+// written, nil if it can. Call it before long work. It leaves no file behind.
 func Writable(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return problem.Advise("name a file", "%s is a folder", path)

@@ -13,22 +13,25 @@ type Command struct {
 	Name string   // what errors call the plugin: "cuda"
 	Path string   // the executable
 	Args []string // its arguments
-	Env  []string // what it finds in its environment besides the usual: KEY=VALUE
+	Env  []string // additional environment variables: KEY=VALUE
 	// SHA256 is the sum, in hexadecimal, that the executable must have; ""
-	// checks nothing. The file that is summed is the file that runs.
+	// checks nothing. Exactly the file whose sum was checked is run.
 	SHA256 string
-	// Greeting is what a plugin printed that runs already, in a debugger for
-	// example; "" starts Path. Such a process is never ended, is used at level
-	// stream/1, and can open one device in its life.
+	// Greeting is the line that an already running plugin has printed, in a
+	// debugger for example; "" starts Path. Such a process is not ended by the
+	// host, is used at level stream/1, and can open one device in its life.
 	Greeting string
-	// Levels are the levels of sessions that may be used; nil allows all.
+	// Levels are the permitted levels (transports) of sessions; nil permits
+	// all.
 	Levels []string
-	// Timeout bounds the start, until the plugin has said what it is. 0 is 10 s.
+	// Timeout bounds the start, until the plugin has described itself. 0 is 10
+	// s.
 	Timeout time.Duration
-	// OpenTimeout bounds Open, which may have to wake a device up or to compile its
-	// kernels. 0 is a minute.
+	// OpenTimeout bounds Open, in which a device may have to be initialised or its
+	// kernels compiled. 0 is a minute.
 	OpenTimeout time.Duration
-	// Log takes the lines that the plugin writes to standard error. It may be nil.
+	// Log is called with the lines that the plugin writes to standard error. It
+	// may be nil.
 	Log func(line string)
 
 	files []*os.File // that it inherits behind those of its session

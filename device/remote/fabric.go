@@ -20,8 +20,7 @@ import (
 	"github.com/bnctl/bnctl/fabric/mailbox"
 )
 
-// Fabric is this process as a rank of a fabric whose plugin runs in a process
-// of its own.
+// Fabric is a fabric.Fabric whose plugin runs in a process of its own.
 type Fabric struct {
 	peer    *peer
 	binary  *binary
@@ -43,9 +42,10 @@ type Fabric struct {
 	free    memory
 }
 
-// JoinFabric starts a fabric plugin, which makes this process a rank by a
-// library, "": the one that belongs to the launcher. It returns when all ranks
-// are there, or ctx ends. The error is of kind Unavailable.
+// JoinFabric starts a fabric plugin, which makes this process a rank, and
+// returns when all ranks have joined or ctx has ended. library is the path of
+// the library to use; "" is that of the launcher. The error is of kind
+// Unavailable.
 func JoinFabric(ctx context.Context, c Command, library string) (*Fabric, error) {
 	if err := c.inheritLauncher(); err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// About says what network it is.
+// About returns the name of the network or library.
 func (f *Fabric) About() string { return f.about }
 
 // Rank implements fabric.Fabric.
@@ -299,7 +299,8 @@ const (
 	partingInAnger = 500 * time.Millisecond
 )
 
-// Close implements fabric.Fabric. It waits for the others to leave too, for a while.
+// Close implements fabric.Fabric. It waits some seconds for the other ranks to leave
+// too.
 func (f *Fabric) Close() error {
 	f.leave.Do(func() {
 		patience := parting

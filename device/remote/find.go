@@ -16,12 +16,11 @@ const prefix = "bnctl-device-"
 // pathKey names folders with plugins, as a list like $PATH.
 const pathKey = "BNCTL_PLUGIN_PATH"
 
-// Found is an executable that has the name of a plugin. Nothing is known of
-// it but that: it has not been run.
+// Found is an executable with the name of a plugin. It has not been run.
 type Found struct {
 	Name string // of the plugin: "cpu" of bnctl-device-cpu
 	Path string // absolute
-	Own  bool   // it lies beside this program: who can change it can change this program
+	Own  bool   // it is in the folder of this program: whoever can change it can change this program
 
 	greeting string // of a process that runs already; Path is "" then
 }
@@ -70,9 +69,10 @@ func dataFolder() (string, error) {
 	return filepath.Join(home, ".local", "share", "bnctl"), nil
 }
 
-// Find lists the plugins that could be started: those that run already
+// Find returns the plugins that could be started: those that run already
 // ($BNCTL_REATTACH_DEVICES), the executables at paths, those in Folders, and
-// those in devices.lock. The first of a name counts. Nothing is run.
+// those in devices.lock. Of several with one name it returns the first. It runs
+// none.
 func Find(paths ...string) ([]Found, error) {
 	all := attached()
 	for _, path := range paths {
@@ -121,13 +121,12 @@ func (f Found) guarded() error {
 	return guarded(f.Path)
 }
 
-// Command returns how f is started. Three things might happen:
-//  1. f came with this program, unlocked plugins are allowed, or the user runs
-//     it already: it is taken as it is.
-//  2. devices.lock has f: it is started only with the sum that it had when it
-//     was added.
-//  3. It is not there, or others could have changed it (kind Unavailable), or
-//     it is not in devices.lock (ErrUnlocked).
+// Command returns the command that starts f. There are three outcomes:
+//  1. f came with this program, unlocked plugins are allowed, or the user runs it already: its sum
+//     is not checked.
+//  2. devices.lock has f: it starts only if it has the sum that it had when it was added.
+//  3. The error is of kind Unavailable if the file does not exist or others could have changed it,
+//     and ErrUnlocked if it is not in devices.lock.
 func (f Found) Command(allowUnlocked bool) (Command, error) {
 	c := Command{Name: f.Name, Path: f.Path, Greeting: f.greeting}
 	if c.Greeting != "" {

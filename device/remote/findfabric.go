@@ -13,8 +13,8 @@ import (
 // fabricPrefix begins the file name of every fabric plugin: bnctl-fabric-NAME.
 const fabricPrefix = "bnctl-fabric-"
 
-// FindFabric returns the fabric plugin of a name: that of Folders, or of
-// devices.lock. In devices.lock it has the name of its file.
+// FindFabric returns the fabric plugin with a name, in Folders or in
+// devices.lock. In devices.lock it is listed by its file name.
 func FindFabric(name string) (Found, error) {
 	file := fabricPrefix + name
 	for _, folder := range Folders() {
@@ -37,8 +37,8 @@ func FindFabric(name string) (Found, error) {
 			"the fabric plugin %s is in none of %s", file, strings.Join(Folders(), ", ")))
 }
 
-// ParseFabric reads what a person calls a fabric: its name, and behind a colon
-// the library that its plugin is to use.
+// ParseFabric returns the parts of a fabric's name, NAME or NAME:LIBRARY: the
+// name of its plugin, and the path of the library that the plugin is to use.
 func ParseFabric(text string) (name, library string, err error) {
 	name, library, _ = strings.Cut(text, ":")
 	if name == "" || strings.ContainsAny(name, `/\`) {

@@ -15,11 +15,12 @@ import (
 	"github.com/bnctl/bnctl/regular"
 )
 
-// ErrUnlocked says of a plugin that it was not added to devices.lock.
+// ErrUnlocked is the error for a plugin that was not added to devices.lock.
 var ErrUnlocked = errors.New("is not in devices.lock")
 
-// Locked is one row of devices.lock: a plugin as it was when it was added. It
-// guards against change, not against malice: a plugin runs with its user's rights.
+// Locked is one row of devices.lock: a plugin as it was when it was added. The
+// lock guards against change, not against malice: a plugin runs with its user's
+// rights.
 type Locked struct {
 	Name     string `json:"name"`
 	Path     string `json:"path"` // absolute
@@ -34,7 +35,7 @@ type Lock []Locked
 // maxLock bounds the file, in bytes.
 const maxLock = 1 << 20
 
-// LockPath returns where devices.lock is; "" if the user has no home.
+// LockPath returns the path of devices.lock; "" if the user has no home folder.
 func LockPath() string {
 	folder, err := dataFolder()
 	if err != nil {
@@ -43,8 +44,8 @@ func LockPath() string {
 	return filepath.Join(folder, "devices.lock")
 }
 
-// ReadLock reads devices.lock. That there is none is no error; that others can
-// write it, or replace it, is one.
+// ReadLock reads devices.lock. It returns no rows if the file does not exist,
+// and an error if other users can write or replace it.
 func ReadLock() (Lock, error) {
 	path := LockPath()
 	f, err := os.Open(path)
@@ -65,7 +66,7 @@ func ReadLock() (Lock, error) {
 	return l, nil
 }
 
-// Write replaces devices.lock, all at once. Only the user may read it.
+// Write replaces devices.lock atomically. Only the user may read it.
 func (l Lock) Write() error {
 	path := LockPath()
 	if path == "" {
@@ -81,7 +82,8 @@ func (l Lock) Write() error {
 	})
 }
 
-// Find returns the row of a plugin; nil if there is none, or one of another path.
+// Find returns the row of the plugin with this name and path; nil if there is
+// none.
 func (l Lock) Find(name, path string) *Locked {
 	for i := range l {
 		if l[i].Name == name && l[i].Path == path {
@@ -91,20 +93,21 @@ func (l Lock) Find(name, path string) *Locked {
 	return nil
 }
 
-// Without returns the rows of all other plugins.
+// Without returns a copy of l without the row of that name.
 func (l Lock) Without(name string) Lock {
 	return slices.DeleteFunc(slices.Clone(l), func(x Locked) bool { return x.Name == name })
 }
 
-// With returns the rows with row, which replaces one of its name.
+// With returns a copy of l with row, which replaces a row of the same name.
 func (l Lock) With(row Locked) Lock {
 	out := append(l.Without(row.Name), row)
 	slices.SortFunc(out, func(a, b Locked) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
-// Locked returns the row that records the plugin as it runs: the sum is that
-// of the executable that was started, whatever has its path by now.
+// Locked returns the row of devices.lock for the running plugin. The sum is
+// that of the executable that was started, even if another file has its path by
+// now.
 func (p *Plugin) Locked() (Locked, error) {
 	sum, err := sumOf(p.binary.file)
 	return Locked{p.command.Name, p.command.Path, p.info.Version, device.ProtocolV1, sum}, err

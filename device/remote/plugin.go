@@ -24,11 +24,12 @@ type Plugin struct {
 	closed bool
 }
 
-// Start starts the plugin and returns when it has said what it is. The error
-// is of kind Unavailable and says how it failed: the executable is missing or
-// another than the lock says, it dies (with its last words), it does not greet
-// in time, it is no plugin, it speaks another version of the protocol. Of kind
-// Lost it is if the process was killed: the next may live.
+// Start starts the plugin and returns when it has described itself. The error
+// is of kind Unavailable and says what failed: the executable is missing or is
+// another than devices.lock says, the process dies (with its last lines of
+// standard error), does not greet in time, is no plugin, or has another version
+// of the protocol. It is of kind Lost if the process was killed by a signal:
+// another attempt may succeed.
 func Start(ctx context.Context, c Command) (*Plugin, error) {
 	b, err := openBinary(&c)
 	if err != nil {
@@ -44,10 +45,11 @@ func Start(ctx context.Context, c Command) (*Plugin, error) {
 	return p, nil
 }
 
-// Describe says what the plugin is.
+// Describe returns the plugin's description of itself.
 func (p *Plugin) Describe() device.Plugin { return p.info }
 
-// List lists what could be opened. An empty list comes with the reason.
+// List returns the devices that could be opened. With an empty list it returns
+// the reason.
 func (p *Plugin) List(ctx context.Context) ([]device.Info, string, error) {
 	peer, err := p.take(ctx)
 	if err != nil {
@@ -70,14 +72,14 @@ func (p *Plugin) List(ctx context.Context) ([]device.Info, string, error) {
 	return list, out.GetReason(), wire.DecodeError("plugin "+p.command.Name, "List", out.GetError())
 }
 
-// Open opens a device in a process of its own. Errors call it by the name that
-// it has itself.
+// Open opens a device in a process of its own. In errors the device has the
+// name that it gives itself.
 func (p *Plugin) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {
 	return p.OpenAs(ctx, "", id, o)
 }
 
-// OpenAs is Open with a name: of several devices with the same ID, each has
-// its own.
+// OpenAs is Open with another name for errors and logs, to tell several devices
+// with the same ID apart.
 func (p *Plugin) OpenAs(ctx context.Context, name, id string, o device.Options) (device.Device, error) {
 	peer, err := p.take(ctx)
 	if err != nil {
@@ -91,7 +93,8 @@ func (p *Plugin) OpenAs(ctx context.Context, name, id string, o device.Options) 
 	return d, nil
 }
 
-// Close ends the plugin. Devices that it has opened live on.
+// Close ends the plugin's process. Devices that it has opened have processes of
+// their own and stay open.
 func (p *Plugin) Close() error {
 	p.mu.Lock()
 	spare := p.spare

@@ -6,11 +6,11 @@ import (
 	"github.com/bnctl/bnctl/fabric/launcher"
 )
 
-// Rendezvous makes the shared memory in which devices of plugins meet at level
-// coll.shm/1. It implements device.Rendezvous.
+// Rendezvous makes the shared memory through which devices of plugins exchange
+// values at level coll.shm/1. It implements device.Rendezvous.
 type Rendezvous struct{}
 
-// Meet makes the memory of one group.
+// Meet makes the memory of one group of devices.
 func (Rendezvous) Meet(level string, generation uint64, members int) (device.Meeting, error) {
 	if level != device.CollShm {
 		return nil, device.Errorf("", "Meet", device.Unavailable, "level %s is not one of groups", level)

@@ -1,14 +1,14 @@
-// Package serve is the plugin's side of the border: all that the main function
-// of a device plugin needs.
+// Package serve is the plugin's side of the plugin protocol: everything that
+// the main function of a device plugin needs.
 //
-// Use it for the main function of a plugin in Go. In another language the
-// protocol file is the way: see docs/plugins.md.
+// Use it for the main function of a plugin in Go. Plugins in other languages
+// implement the protocol: see docs/plugins.md.
 //
 //	func main() { serve.Main(myProvider{}) }
 //
-// The provider and its devices are called as package device says. What serve
-// adds: the handshake, sessions over gRPC and through shared memory, the
-// exchanges of a group, `BINARY describe`, and the manners of a child process:
-// it ends when its standard input does, ignores SIGINT and SIGHUP, and keeps what
-// libraries print away from the host.
+// The provider and its devices are called as package device says. Package serve
+// adds the handshake, sessions over gRPC and through shared memory, the exchanges
+// of a group and `BINARY describe`. It also makes the process a well-behaved
+// child: it ends when its standard input ends, ignores SIGINT and SIGHUP, and
+// redirects to standard error what libraries print to standard output.
 package serve

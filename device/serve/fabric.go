@@ -17,57 +17,61 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// Network is what a fabric plugin has: the library of a network and launcher.
+// Network is implemented by a fabric plugin: the library of a network and its
+// launcher, such as MPI.
 type Network interface {
-	// Describe says what the plugin is.
+	// Describe returns the plugin's description.
 	Describe() device.Plugin
-	// Join makes this process a rank, by the library at a path, "": the one that the
-	// launcher belongs to. It returns when all ranks are there.
+	// Join makes this process a rank and returns when all ranks have joined. library
+	// is the path of the library to use; "" is that of the launcher.
 	Join(library string, h Host) (Station, error)
 }
 
-// Host is bnctl as a station sees it. Its methods are called by one goroutine,
-// the station's, and may take as long as bnctl takes to read.
+// Host is the interface to bnctl for a station. One goroutine of the station
+// calls its methods, which may block until bnctl reads.
 type Host interface {
-	// Orders has s carry out what bnctl wants, which it waits for at most d, and
-	// reports whether that was anything. An error says that bnctl is gone.
+	// Orders waits at most d for orders of bnctl, calls the methods of s that
+	// carry them out, and reports whether there were any. The error means that
+	// bnctl has ended.
 	Orders(s Station, d time.Duration) (bool, error)
-	// Reuse takes back a part that was sent: memory that was used before is in the
-	// caches, and new memory has to be cleared.
+	// Reuse gives the memory of a sent part back to the host, which uses it again:
+	// it is in the caches, and new memory would have to be cleared.
 	Reuse(part []byte)
-	// Message is the next part of a message from a peer, and whether there are more.
-	// content may be overwritten when it returns.
+	// Message delivers the next part of a message from a rank; more says that
+	// further parts follow. The station may overwrite content when it returns.
 	Message(from int, lane uint8, content []byte, more bool)
-	// Left says that a peer has left; this rank itself: all have, after Leave.
+	// Left reports that a rank has left; with this rank's own number, that all
+	// have left, after Leave.
 	Left(rank int)
-	// Ended says that the fabric is of no use any more, and why.
+	// Ended reports that the fabric cannot be used any more, and why.
 	Ended(cause string)
 }
 
-// MaxPart bounds a part of a message, in bytes.
+// MaxPart is the largest size of a part of a message, in bytes.
 const MaxPart = wire.MaxFrame
 
-// Station is this process as a rank of a network. Send, Await, Abort and Leave
-// are orders, called by Host.Orders; they do not wait for the network.
+// Station is this process as a rank of a network. Host.Orders calls Send,
+// Await, Abort and Leave, which do not wait for the network.
 type Station interface {
 	Rank() int
 	Size() int
-	About() string // what network it is, with its version
-	// Send sends the next part of a message: at most MaxPart bytes, which are the
-	// station's until Host.Reuse.
+	About() string // the network or library, with its version
+	// Send sends the next part of a message: at most MaxPart bytes, which belong
+	// to the station until it calls Host.Reuse.
 	Send(to int, lane uint8, part []byte, more bool)
-	// Await says that bnctl waits for a message of a peer, got of which it has in
-	// this lane. Until it comes a station that has to look for messages looks often.
+	// Await reports that bnctl waits for a message of a rank, after it has received
+	// got messages of that rank in this lane. Until the message comes, a station
+	// that has to poll polls often.
 	Await(from int, lane uint8, got uint64)
 	Abort(cause string)
 	Leave()
-	// Close ends all that is under way. The process ends after it. Any goroutine
-	// may call it.
+	// Close ends all sends and receives. The process ends after it. Any
+	// goroutine may call it.
 	Close()
 }
 
-// FabricMain is the main function of a fabric plugin: Main of a plugin that has
-// no devices but joins the ranks of a run.
+// FabricMain is the main function of a fabric plugin, which has no devices and
+// joins the ranks of a run: see Main.
 func FabricMain(n Network) {
 	if described(n.Describe()) {
 		return

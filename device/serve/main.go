@@ -17,10 +17,10 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// Main is the main function of a plugin that provides p. It looks at the
-// arguments of the process and returns when the host is done with it:
-// `BINARY describe` says what the plugin is, `BINARY debug` serves a host that
-// did not start it, until standard input ends.
+// Main is the main function of a plugin that provides p. It reads the arguments
+// of the process and returns when the host has ended the session. `BINARY
+// describe` prints the plugin's description; `BINARY debug` serves a host that
+// did not start the process, until standard input ends.
 func Main(p device.Provider) {
 	if !described(p.Describe()) {
 		Serve(p)
@@ -54,9 +54,9 @@ func describe(p device.Plugin) error {
 	}{p.Name, p.Version, p.About, wire.Protocol})
 }
 
-// Serve serves p to the host that started this process, whatever the
-// arguments of the process, until the host is done with it. A process that no
-// host started prints what it is and exits with 1.
+// Serve serves p to the host that started this process until the host ends the
+// session. It ignores the arguments of the process. If no host started the
+// process, it prints a description and exits with 1.
 func Serve(p device.Provider) {
 	s := newService(p)
 	serveAs(p.Describe(), func(server *grpc.Server) { pb.RegisterDeviceServer(server, s) }, func() { s.close() })

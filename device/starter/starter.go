@@ -1,9 +1,8 @@
-// Package starter writes a device plugin to start from: a program in Go whose
-// device computes as the reference does, right and slow. Its kernels are its
-// author's to write; package conformance says after each whether it is still
-// right.
+// Package starter writes the source of a new device plugin: a program in Go
+// whose device uses the reference device, which is correct and slow. Its author
+// replaces the kernels one by one, and tests each with package conformance.
 //
-// Use it to begin a plugin; the command is bnctl plugin new.
+// Use it to begin a plugin; the command is bnctl plugin init.
 package starter
 
 import (
@@ -27,9 +26,9 @@ var newName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 })
 
-// Write makes the folder bnctl-device-NAME in folder, and in it the program,
-// whose path it returns. Nothing that is there is written over. A name that
-// cannot be one is a *problem.Error.
+// Write makes the folder bnctl-device-NAME in folder, with the source of the
+// program in it, and returns its path. It replaces no file. If name cannot be
+// the name of a plugin the error is a *problem.Error.
 func Write(folder, name string) (path string, err error) {
 	if !newName().MatchString(name) {
 		return "", &problem.Error{Text: "plugin name " + strconv.Quote(name) +

@@ -1,5 +1,5 @@
-// Package fabrictest judges fabrics, as package devicetest judges devices: every
-// rule of package fabric is a case that quotes it.
+// Package fabrictest tests implementations of fabric.Fabric: every rule of
+// package fabric has a case that quotes it.
 //
 // Use it in the tests of every fabric that you write.
 package fabrictest
@@ -17,15 +17,16 @@ import (
 	"github.com/bnctl/bnctl/fabric"
 )
 
-// Opener opens a fabric of size ranks, as each of them sees it.
+// Opener opens a fabric of size ranks and returns it for each rank.
 type Opener func(ctx context.Context, size int) ([]fabric.Fabric, error)
 
 // Case checks one rule.
 type Case struct {
 	Name string
 	Rule string // the sentence of package fabric that it checks
-	// Sizes are those of the fabrics that it opens. An opener that is one rank of a
-	// launcher's returns that rank for its own size, and none for others.
+	// Sizes are the numbers of ranks of the fabrics that the case opens. An Opener
+	// in a process that a launcher has started returns this process's rank if the
+	// size is the launcher's, and none otherwise.
 	Sizes []int
 	Run   func(ctx context.Context, open Opener) error
 }

@@ -1,8 +1,8 @@
-// Package inprocess is a fabric whose ranks are goroutines of one process: for
-// tests, and the shortest fabric to read. Messages are copied into unbounded
-// queues.
+// Package inprocess is a fabric whose ranks are goroutines of one process.
+// Messages are copied into unbounded queues. It is also the simplest
+// implementation of fabric.Fabric.
 //
-// Use it to test what runs on several ranks.
+// Use it in tests of code that runs on several ranks.
 package inprocess
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/fabric/mailbox"
 )
 
-// New returns a fabric of size ranks, as each of them sees it.
+// New returns a fabric of size ranks: an element for each rank.
 func New(size int) []fabric.Fabric {
 	w := &world{aborted: make(chan struct{}), queues: map[route]*mailbox.Box{},
 		closed: make([]chan struct{}, size)}

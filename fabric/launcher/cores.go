@@ -18,10 +18,10 @@ func limited(cpus, procs int, environment string) int {
 	return min(cpus, procs)
 }
 
-// Cores returns how many logical CPUs this process has for itself, at least 1:
-// all that it may keep busy, or its share of them where other ranks of this machine
-// may run on the same. These are bound to cores of their own if the launcher may
-// run on more than they may.
+// Cores returns the number of logical CPUs for this process, at least 1: those that
+// it is bound to, or its share of the machine's if other ranks on this machine may
+// run on the same ones. Ranks count as bound to CPUs of their own if the launcher's
+// process may run on more than they may.
 func Cores() int {
 	if runtime.NumCPU() < parentCores() {
 		return allowed

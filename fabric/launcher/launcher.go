@@ -1,8 +1,8 @@
-// Package launcher knows from the environment whether a launcher has started
-// this process as one of several ranks: mpirun, mpiexec, srun and their kind.
+// Package launcher reads from the environment whether a launcher (mpirun,
+// mpiexec, srun and others) has started this process as one of several ranks.
 //
-// Use it before anything else is opened: a rank takes its part of a run, and a
-// process that no launcher has started makes a run of its own.
+// Use it at the start of a program, to decide whether the process joins a run
+// of several ranks.
 package launcher
 
 import (
@@ -20,8 +20,8 @@ var said = []struct{ rank, size string }{
 	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},   // MVAPICH
 }
 
-// Rank returns which rank this process is, and of how many; 0 of 0 if no launcher
-// has started it.
+// Rank returns the rank of this process and the number of ranks; 0 and 0 if no
+// launcher has started it.
 func Rank() (rank, size int) {
 	for _, s := range said {
 		r, err1 := strconv.Atoi(os.Getenv(s.rank))

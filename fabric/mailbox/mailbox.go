@@ -1,12 +1,13 @@
-// Package mailbox keeps messages that have arrived until somebody receives them.
+// Package mailbox queues messages from their arrival until they are received.
 //
-// Use it to write a fabric: what has no receiver yet waits in a Box.
+// Use it to implement a fabric: messages that no call of Receive waits for are
+// kept in a Box.
 package mailbox
 
 import "sync"
 
-// Box is messages in the order in which they came. Any goroutine may put them
-// there; one at a time takes them.
+// Box is an unbounded queue of messages. Any goroutine may call Put; only one
+// at a time may call Take.
 type Box struct {
 	mu       sync.Mutex
 	messages [][]byte
@@ -16,7 +17,7 @@ type Box struct {
 // New returns an empty box.
 func New() *Box { return &Box{arrived: make(chan struct{}, 1)} }
 
-// Put puts a message behind the others. It is the box's from now on.
+// Put adds a message at the end. The box owns it from then on.
 func (b *Box) Put(message []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -27,7 +28,7 @@ func (b *Box) Put(message []byte) {
 	}
 }
 
-// Take returns the first message, if there is one.
+// Take removes and returns the first message, if there is one.
 func (b *Box) Take() (message []byte, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -40,6 +41,6 @@ func (b *Box) Take() (message []byte, ok bool) {
 	return message, true
 }
 
-// Arrived holds something when there may be messages that were not there at the
-// last Take that found none.
+// Arrived returns a channel that has an element if there may be messages since
+// the last Take that found none.
 func (b *Box) Arrived() <-chan struct{} { return b.arrived }

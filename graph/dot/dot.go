@@ -1,5 +1,5 @@
-// Package dot draws graphs for people: in the language of Graphviz, and with
-// its help as SVG.
+// Package dot draws graphs in the language of Graphviz, or as SVG if Graphviz
+// is installed.
 //
 // Use it to look at a graph; the command is bnctl inspect --graph.
 package dot
@@ -20,8 +20,8 @@ import (
 // graphviz is the program that lays out drawings and writes them as SVG.
 const graphviz = "dot"
 
-// Check refuses a name to draw to that says no form, .dot or .svg, or one that
-// is not to be had here. The error is a *problem.Error.
+// Check returns a *problem.Error if path does not end in .dot or .svg, or if it
+// ends in .svg and Graphviz is not installed.
 func Check(path string) error {
 	if !isSVG(path) && !strings.EqualFold(filepath.Ext(path), ".dot") {
 		return problem.New("graph", path, "graphs are drawn as .dot or .svg", "the ending picks the form")
@@ -38,7 +38,7 @@ func Check(path string) error {
 
 func isSVG(path string) bool { return strings.EqualFold(filepath.Ext(path), ".svg") }
 
-// Draw writes a function in the form that the ending of path says.
+// Draw writes a drawing of f to w, in the format of the ending of path.
 func Draw(ctx context.Context, w io.Writer, path string, f *graph.Function) error {
 	if !isSVG(path) {
 		return write(w, f)

@@ -15,13 +15,14 @@ type Provider = cpu.Provider
 // Limits is what the machine can do at most.
 type Limits = cpu.Limits
 
-// Measure measures the limits of a number of threads, in a fifth of a second.
-// kernels is a kernel class, or "auto".
+// Measure measures what a number of threads can do at most, in a fifth of a
+// second. kernels is a kernel class, or "auto".
 func Measure(kernels string, threads int) (Limits, error) { return cpu.Measure(kernels, threads) }
 
-// Describe returns what this machine is, as lines for a person: its processor,
-// caches and cores, what of that was assumed, and the rates of a core, measured
-// once and kept in the user's cache folder. kernels is as for Measure.
+// Describe returns a description of this machine, as lines of text: its
+// processor, caches and cores, which of that was assumed, and the rates of a
+// core, measured once and kept in the user's cache folder. kernels is as for
+// Measure.
 func Describe(kernels string) ([]string, error) { return cpu.Describe(kernels) }
 
 // Plan is how a CPU device cuts the functions of a program, and how long that should take.
@@ -33,6 +34,6 @@ func PlanOf(ctx context.Context, p *graph.Program, o device.Options, rows int) (
 	return cpu.PlanOf(ctx, p, o, rows)
 }
 
-// Main serves the CPU device to the host that started this process, and does
-// not return before the host is done.
+// Main serves the CPU device to the host that started this process, and returns
+// when the host has ended the session.
 func Main() { serve.Main(Provider{}) }

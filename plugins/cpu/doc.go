@@ -1,16 +1,18 @@
-// Package cpu is the CPU plugin: a library, so that bnctl can start itself as
-// the plugin process, and the main package bnctl-device-cpu beside it.
+// Package cpu is the CPU device plugin. It is a library, so that bnctl can
+// start its own executable as the plugin process; bnctl-device-cpu is the same
+// plugin as an executable of its own.
 //
 // Use Provider for a CPU device in the process of a program; package fleet
 // opens CPU devices as processes.
 //
 // # From a node to assembly
 //
-// This is the way of one 3x3 convolution of resnet18 (stride 1, 64 to 64 channels,
-// batch norm and relu behind it) from the graph to the instructions. Who knows
-// oneDNN or XNNPACK: plan makes the primitives of a subgraph, convolution are the
-// operators, run is the runtime, kernel holds the micro-kernels. Files are below
-// plugins/cpu/internal unless they begin with device. Names are what to look for.
+// This is the path of one 3x3 convolution of resnet18 (stride 1, 64 to 64
+// channels, followed by batch norm and relu) from the graph to the instructions.
+// In terms of oneDNN and XNNPACK: plan compiles a subgraph to primitives,
+// convolution has the operators, run is the runtime, kernel has the micro-kernels.
+// Each line has a file, below plugins/cpu/internal unless it begins with device,
+// and the name of the function in it.
 //
 // When a program is loaded:
 //
@@ -44,21 +46,22 @@
 //	kernel/winograd_amd64.s       winogradInputAVX2f4   the instructions, written by _asm
 //	kernel/_asm/winogradinput.go  winogradInput         the program that writes them
 //
-// Beside the way: gemm.go is implicit GEMM, slabs.go the same with heavy weights,
-// direct.go the direct convolution for 16 channels, depthwise.go what its name says,
-// dot2.go products of pairs of bfloat16, matrix.go matrix units, convgrad.go and
-// winograd_gradient.go gradients for weights.
+// Other algorithms: gemm.go is implicit GEMM, slabs.go the same for weights too
+// large to be read again for every row, direct.go the direct convolution for 16
+// channels, depthwise.go the depthwise convolution, dot2.go products of pairs of
+// bfloat16, matrix.go AMX matrix units, convgrad.go and winograd_gradient.go
+// gradients for weights.
 //
 // # Words
 //
-//	action      what a node was compiled to: at once, an exchange, or by rows
-//	group       what runs between two barriers: one action, or several over rows
-//	chain       neighbouring actions of a group that a part of a row passes through
+//	action      a compiled node: it runs on all rows at once, is an exchange, or runs row by row
+//	group       the actions between two barriers: a single one, or several that run row by row
+//	chain       neighbouring actions of a group, through which a part of a row passes at a time
 //	span        some neighbouring positions (pixels) of a row
-//	lane        the memory that a row has while it passes through a group
-//	slab        some positions of any rows, which meet all heavy weights together
-//	panel       the output channels whose weights lie together
+//	lane        the memory of a row while it passes through a group
+//	slab        some positions of any rows, multiplied together with heavy weights: those too large to be read for every row
+//	panel       some output channels whose weights are packed together
 //	tile        a Winograd tile; in kernel also the register block of a micro-kernel
-//	unit        what a kind of value has one of: a row, a replica, the whole
-//	half        a value whose elements take two bytes
+//	unit        one element of a value's kind: a row, a replica, or the whole
+//	half        a value that is stored as bfloat16, two bytes per element
 package cpu

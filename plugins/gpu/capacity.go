@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Needs returns the memory of state, constants and rooms.
+// Needs returns the memory for state, constants and intermediate values.
 func (e *Executable) Needs() device.Needs {
 	var n device.Needs
 	for _, s := range e.states {

@@ -22,7 +22,8 @@ type Device struct {
 	once   sync.Once // closes the driver
 }
 
-// Describe adds to what is known of a device what it can do.
+// Describe returns info with the abilities that this package gives a device:
+// operations, features, precisions and kernel class.
 func Describe(info device.Info) device.Info {
 	info.Kernels = class.FMA
 	info.Ops = ops()
@@ -32,7 +33,8 @@ func Describe(info device.Info) device.Info {
 	return info
 }
 
-// Refuse says why a device cannot be opened with these options; nil if it can.
+// Refuse returns the error with which a device cannot be opened with these
+// options; nil if it can.
 func Refuse(o device.Options) error {
 	switch {
 	case o.Precision != "" && o.Precision != device.F32:
@@ -44,8 +46,8 @@ func Refuse(o device.Options) error {
 	return nil
 }
 
-// New returns the device that a driver drives. info says what it is; what it
-// can do is added.
+// New returns the device of a driver. info describes the hardware; New adds its
+// abilities (Describe).
 func New(info device.Info, driver Driver) *Device {
 	return &Device{info: Describe(info), driver: driver, calls: device.NewCalls(info.Name)}
 }

@@ -1,14 +1,15 @@
-// Package gpu is the device that OpenCL and CUDA share: it lowers programs to
-// launches of the kernels of kernels/*.cl, which are written once for both. What
-// a kind of hardware does for it is a Driver.
+// Package gpu is the part of the OpenCL and CUDA devices that is common to both:
+// it lowers programs to launches of the kernels in kernels/*.cl. The interface
+// to the hardware is a Driver.
 //
-// Use New to make a device for another kind of hardware than CUDA and OpenCL:
-// write its Driver.
+// Use it to write a device for another kind of GPU: implement Driver and call
+// New.
 //
 // Results have the bits of kernel class "fma" of the CPU device: sums are the
 // same chains in the same order, and each of the other operations rounds as it
 // does there.
 //
-// Values lie as their types say, rows after rows; one thread computes one element
-// of a result.
+// Values are stored in row-major order, one row (sample) after the other. In most
+// kernels one thread computes one element of a result; matrix products are
+// computed in register blocks.
 package gpu

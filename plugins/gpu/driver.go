@@ -2,29 +2,30 @@ package gpu
 
 import "time"
 
-// Driver is what a kind of hardware does for the device: one opened device with
-// the kernels built. One goroutine uses it at a time. Errors are of the kinds of
-// package device; a device that is lost says so.
+// Driver is the interface to one opened device of the hardware, with the kernels
+// built. One goroutine uses it at a time. Errors have the kinds of package
+// device, device.Lost if the hardware is lost.
 type Driver interface {
-	// Alloc returns a buffer of that many bytes, at least 1, whose contents mean nothing.
+	// Alloc returns a buffer of that many bytes, at least 1, with undefined contents.
 	Alloc(bytes int) (Buffer, error)
-	// Free ends a buffer; no launch may use it any more.
+	// Free frees a buffer, which no later launch may use.
 	Free(b Buffer) error
-	// Write copies data to a place in a buffer. data is the caller's again when it returns.
+	// Write copies data to a buffer, from byte at on. The caller may change data when it
+	// returns.
 	Write(to Buffer, at int, data []byte) error
-	// Read copies from a place in a buffer, after all that was launched before.
+	// Read copies from a buffer, from byte at on, after all earlier launches.
 	Read(data []byte, from Buffer, at int) error
-	// Copy copies n bytes from the beginning of one buffer to that of another.
+	// Copy copies the first n bytes of one buffer to the beginning of another.
 	Copy(to, from Buffer, n int) error
-	// Launch runs a kernel on groups[0] by groups[1] groups of Threads threads, behind
-	// what was launched before. An argument is a Buffer, an int32 or a float64.
+	// Launch runs a kernel on groups[0] by groups[1] groups of Threads threads, after
+	// all earlier launches. An argument is a Buffer, an int32 or a float64.
 	Launch(kernel string, groups [2]int, args []any) error
-	// Wait waits for all that was launched.
+	// Wait waits for all launches.
 	Wait() error
-	// Mark returns a mark behind all that was launched.
+	// Mark returns a mark after all earlier launches.
 	Mark() (Mark, error)
 	// Times waits for marks and returns the times between them, one fewer than there
-	// are marks. They end.
+	// are marks. It frees the marks.
 	Times(marks []Mark) ([]time.Duration, error)
 	// Close frees the device.
 	Close() error
@@ -33,10 +34,11 @@ type Driver interface {
 // Buffer is memory of a device: a handle, or an address.
 type Buffer uintptr
 
-// Mark is a place in the course of a device: a handle.
+// Mark is a handle of a moment in the sequence of launches, such as a CUDA
+// event.
 type Mark uintptr
 
-// Threads is how many threads a group has.
+// Threads is the number of threads of a group (a thread block, or work-group).
 const Threads = 128
 
 // mostUnits is how many rows of groups a grid has at most.

@@ -21,7 +21,7 @@ func Source() string {
 	return s.String()
 }
 
-// PTX is the same kernels as clang compiles them for CUDA: PTX of sm_60.
+// PTX has the kernels as PTX for sm_60, compiled by clang.
 //
 //go:embed kernels.ptx
 var PTX string

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// All predicts every sample of src and gives it to w. What cannot be read comes
-// back as bad, if r goes on after it.
+// All predicts every sample of src and writes it to w. It returns the errors of
+// samples that cannot be read as bad, if r says to go on after them.
 func All(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading, w Writer) (
 	bad []error, err error) {
 	bad, err = p.All(ctx, src, r, func(i int, outs []tensor.Tensor) error { return w.Write(src.Name(i), outs) })

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// CSV returns what writes a table: a row for each class of an input, or one for
-// each input with the elements of its outputs.
+// CSV returns a Writer of a table: with a row for each class of an input, or
+// with a row for each input that has the elements of its outputs.
 func CSV(a *predict.Answers, w io.Writer) Writer {
 	return &csvPredictions{Answers: a, csv: csv.NewWriter(w)}
 }

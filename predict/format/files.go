@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/regular"
 )
 
-// Arrays returns the outputs of which NPY writes an array each: all that are
-// given as they are; none if it writes one of probabilities.
+// Arrays returns the numbers of the outputs that NPY writes, an array for each;
+// none if NPY writes one array of probabilities.
 func Arrays(a *predict.Answers) []int {
 	if !a.Raw {
 		return nil
@@ -20,9 +20,9 @@ func Arrays(a *predict.Answers) []int {
 	return a.Chosen
 }
 
-// Paths returns the files for the arrays that NPY writes: path, or if there are
-// several the name of the output before its ending. What a file should not be
-// called becomes an underscore.
+// Paths returns the paths for the arrays that NPY writes: path itself, or, if
+// there are several arrays, path with the name of each output before the
+// ending. Characters that are not permitted in a file name become underscores.
 func Paths(a *predict.Answers, path string) []string {
 	arrays := Arrays(a)
 	if len(arrays) < 2 {
@@ -46,8 +46,8 @@ func Paths(a *predict.Answers, path string) []string {
 	return paths
 }
 
-// Files has write fill the files of all paths at once. They replace others of
-// their names only when all of them are complete.
+// Files calls write with writers of new files for all paths. The files replace
+// older ones only when all of them are complete.
 func Files(paths []string, write func([]io.Writer) error) error {
 	var failed error
 	err := nested(paths, nil, func(files []io.Writer) error {

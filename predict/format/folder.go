@@ -21,12 +21,14 @@ const (
 	probabilities = "probabilities" // NAME.npy: f32 [C,H,W]
 )
 
-// Folders lists the formats that are a file for each input.
+// Folders returns the formats that write a file for each input: masks, overlays
+// and probabilities.
 func Folders() []string { return []string{masks, overlays, probabilities} }
 
-// Fit returns how samples of such data become inputs for a format, where a person
-// says name, or nothing: whole pictures where there is a file for each, else
-// data.CropFit, and nothing else. The error is a *problem.Error of fit.
+// Fit returns the fit with that name for a format and data. "" is the default:
+// data.ScaleFit for formats of Folders, which show whole pictures, else
+// data.CropFit. The other formats permit data.CropFit alone. The error is a
+// *problem.Error of fit.
 func Fit(format, name string, info data.Info) (data.Fit, error) {
 	whole := slices.Contains(Folders(), format)
 	if name == "" && whole && info.Pictures() {
@@ -43,10 +45,10 @@ func Fit(format, name string, info data.Info) (data.Fit, error) {
 	return f, err
 }
 
-// CheckFolder refuses what a format of Folders cannot write: answers that are not
-// one output of a class for each pixel, f32 [C,H,W] of 2 to data.MaskClasses classes,
-// and a folder that is none, or that holds something: a file may have the name of
-// the picture that it is of. The error is a *problem.Error of format or output.
+// CheckFolder returns an error if a format of Folders cannot write such answers into
+// folder. The model must have one output of scores for each pixel, f32 [C,H,W] with 2
+// to data.MaskClasses classes. The folder must be empty; CheckFolder makes it if it
+// does not exist. The error is a *problem.Error of format or output.
 func CheckFolder(format string, a *predict.Answers, folder string) error {
 	if folder == "" {
 		return problem.New("format", format, "it writes a file for each input", "add {output} FOLDER")
@@ -75,11 +77,11 @@ func CheckFolder(format string, a *predict.Answers, folder string) error {
 	return nil
 }
 
-// Whole predicts every picture of src as w says and writes a file for each into a
-// folder, in a format of Folders, as the input is called: what a file should not
-// be called becomes an underscore, and inputs of one name get NAME-2 and so on.
-// CheckFolder comes first. What cannot be read comes back as bad, if r goes on
-// after it.
+// Whole predicts every picture of src, as w says, and writes a file for each into
+// folder, in a format of Folders. Files are named after the inputs: characters
+// that are not permitted in a file name become underscores, and further inputs of
+// the same name get NAME-2 and so on. Call CheckFolder before. Whole returns the
+// errors of pictures that cannot be read as bad, if r says to go on after them.
 func Whole(ctx context.Context, p *predict.Predictor, src data.Source, w predict.Whole, r predict.Reading,
 	format, folder string) (bad []error, err error) {
 	if info := src.Info(); format == overlays && !info.Pictures() {

@@ -1,10 +1,10 @@
-// Package format writes what a model answers for many inputs, as JSON, CSV or
-// NumPy arrays. All of them have the same values, with all their digits. Where a
-// model gives each pixel a class, Whole writes masks, overlays or probabilities.
+// Package format writes the predictions for many inputs as JSON, CSV or NumPy
+// arrays. All formats have the same values, with all their digits. For models
+// that give each pixel a class, Whole writes masks, overlays or probabilities.
 //
-// Use CSV, JSON or NPY for a Writer and give it the outputs of every input, in
-// order, as predict.Predictor.All has them. Paths and Files are for arrays, of
-// which a model with several outputs has several.
+// Use CSV, JSON or NPY to make a Writer, and All to predict a source and write
+// the results. A model with several outputs has an array for each: Paths and
+// Files make their files.
 package format
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Check refuses a name that is none of json, csv, npy, Folders or others of the
-// caller's own. The error is a *problem.Error of format.
+// Check returns a *problem.Error of format unless name is json, csv, npy, one
+// of Folders, or one of others, which are the caller's own formats.
 func Check(name string, others ...string) error {
 	known := slices.Concat([]string{"json", "csv"}, others, []string{"npy"}, Folders())
 	if slices.Contains(known, name) {
@@ -32,11 +32,12 @@ type Writer interface {
 	// Write writes the outputs of the model for one input: all of them, each
 	// without the axis of rows.
 	Write(input string, outputs []tensor.Tensor) error
-	// End comes after the last input.
+	// End is called after the last input.
 	End() error
 }
 
-// Numbers writes the elements of a tensor with all their digits, in row-major order.
+// Numbers returns the elements of a tensor as text, with all their digits, in
+// row-major order.
 func Numbers(t tensor.Tensor) []string {
 	s := make([]string, t.Count())
 	for i := range s {

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// JSON returns what makes a value of every input, to be written as JSON, and
-// gives it to event: the best classes, or the outputs as they are, by name.
+// JSON returns a Writer that calls event with a value for every input, which
+// encodes to JSON: the best classes, or the outputs by name.
 func JSON(a *predict.Answers, event func(v any)) Writer { return &jsonPredictions{a, event} }
 
 type jsonPredictions struct {

@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// NPY returns what writes arrays with a row for each input: the
-// probabilities of the classes, or with outputs as they are one array for each
-// of Arrays. There are as many files, or one for the first of them.
+// NPY returns a Writer of arrays with a row for each input: one of the
+// probabilities of the classes, or one for each of Arrays. files has a file for
+// each array; one file gets the first array alone.
 func NPY(a *predict.Answers, inputs int, files []io.Writer) Writer {
 	return &npyPredictions{Answers: a, inputs: inputs, files: files}
 }

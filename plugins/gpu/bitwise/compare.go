@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// CPU opens the device that others are compared with.
+// CPU opens the CPU device in class "fma", with which others are compared.
 func CPU(ctx context.Context) (device.Device, error) { return InClass(ctx, "fma") }
 
 // InClass opens the CPU device in a kernel class, with two threads.
@@ -24,8 +24,8 @@ func InClass(ctx context.Context, class string) (device.Device, error) {
 	return cpu.Provider{}.Open(ctx, device.DefaultID, device.Options{Kernels: class, Threads: 2})
 }
 
-// Compare runs the function predict of p on two devices, with these rows of each
-// replica. The error names the first element that has other bits.
+// Compare runs the function predict of p on two devices, with rows[r] rows of
+// replica r. The error names the first element whose bits differ.
 func Compare(ctx context.Context, a, b device.Device, p *graph.Program, rows []int, v Values) error {
 	want, err := evaluate(ctx, a, p, rows, v)
 	if err != nil {
@@ -55,8 +55,8 @@ func evaluate(ctx context.Context, d device.Device, p *graph.Program, rows []int
 	return out.Outputs, err
 }
 
-// Repeated returns two functions: run runs the only function of p on d once more, on
-// that number of made-up rows, and end frees what that took.
+// Repeated loads p on d and returns two functions: run runs the only function of p
+// on that number of generated rows, and end frees the executable.
 func Repeated(ctx context.Context, d device.Device, p *graph.Program, rows int) (run, end func() error,
 	err error) {
 	x, step, err := prepare(ctx, d, p, []int{rows}, Normal)
@@ -140,8 +140,8 @@ func element(t tensor.Tensor, i int) float64 {
 	return math.Inf(1) // no number
 }
 
-// Model returns the program that predicts with an architecture, for images of
-// side by side pixels.
+// Model returns the program for predictions with an architecture, for images of
+// side x side pixels.
 func Model(name string, side int) (*graph.Program, error) {
 	a, err := models.Lookup(name)
 	if err != nil {

@@ -23,7 +23,7 @@ type Run struct {
 	Steps           int
 }
 
-// Train trains on some devices and returns the state that comes of it.
+// Train trains on members and returns the resulting state.
 func (r Run) Train(ctx context.Context, members []parallel.Member) (map[string]tensor.Tensor, error) {
 	p, m, err := r.program()
 	if err != nil {
@@ -117,7 +117,8 @@ func descent(table *[]graph.State, trained []string) (*graph.Function, error) {
 	return b.Function()
 }
 
-// Differs returns an error that names a state tensor with other bits.
+// Differs returns an error that names a state tensor whose bits differ; nil if
+// there is none.
 func Differs(got, want map[string]tensor.Tensor) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%d state tensors, want %d", len(got), len(want))

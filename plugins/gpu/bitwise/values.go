@@ -8,14 +8,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Values are what a comparison computes with.
+// Values is the kind of values that a comparison uses.
 type Values int
 
-// Values from the usual to what hardly any arithmetic survives.
+// The kinds of values.
 const (
 	Normal  Values = iota // normally distributed
-	Uneven                // inputs have zeros of both signs, subnormals, and few that outweigh all others
-	Awkward               // so has the state
+	Uneven                // inputs have zeros of both signs, subnormals, and a few very large values
+	Awkward               // as Uneven, in the state too
 	Sick                  // as Awkward, with infinities and NaN
 )
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bnctl/bnctl/bn"
@@ -148,7 +149,8 @@ func (f *frail) Join(ctx context.Context, g device.Group) error {
 	return f.Device.Join(ctx, g)
 }
 
-// chaosSteps trains through a hall of frail devices and returns the state as text.
+// chaosSteps trains through a hall of frail devices, with time for some of them to come back, and returns
+// the state as text.
 func chaosSteps(t *testing.T, h *hall, devices, steps int, template bool) string {
 	t.Helper()
 	ctx, m := context.Background(), small(t)
@@ -169,6 +171,7 @@ func chaosSteps(t *testing.T, h *hall, devices, steps int, template bool) string
 	defer d.Close()
 	got := ""
 	for i := range steps {
+		time.Sleep(firstPause / 2)
 		r, err := d.Step(ctx, batchOf(20-i%7, 5, Keep, 20))
 		if err != nil {
 			t.Fatalf("step %d: %v", i, err)
@@ -202,20 +205,27 @@ func TestChaos(t *testing.T) {
 	if testing.Short() {
 		steps, seeds = 30, 2
 	}
-	calm := chaosSteps(t, &hall{fate: rand.New(rand.NewPCG(1, 1)), calm: 1 << 30}, 1, steps, false)
+	calm := ""
+	synctest.Test(t, func(t *testing.T) {
+		calm = chaosSteps(t, &hall{fate: rand.New(rand.NewPCG(1, 1)), calm: 1 << 30}, 1, steps, false)
+	})
 	for seed := range seeds {
 		h := &hall{fate: rand.New(rand.NewPCG(seed, 2)), deaths: steps / 5, hangs: 1, calm: 40}
 		devices, template := 1+int(seed), seed%2 == 1
-		if got := chaosSteps(t, h, devices, steps, template); got != calm {
-			t.Errorf("%d devices, seed %d, template %v: other bits than without losses", devices, seed, template)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			if got := chaosSteps(t, h, devices, steps, template); got != calm {
+				t.Errorf("%d devices, seed %d, template %v: other bits than without losses", devices, seed, template)
+			}
+		})
 		if h.deaths > 0 {
 			t.Errorf("%d devices, seed %d: %d deaths did not happen", devices, seed, h.deaths)
 		}
 	}
 }
 
-func TestNoDeviceComesBack(t *testing.T) {
+func TestNoDeviceComesBack(t *testing.T) { synctest.Test(t, noDeviceComesBack) }
+
+func noDeviceComesBack(t *testing.T) {
 	members := refs(t, 2)
 	for i := range members {
 		members[i].Device = &mortal{Device: members[i].Device, dies: 2}

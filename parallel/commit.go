@@ -34,6 +34,9 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 // regrouped: not all members have what the last Step kept.
 func (d *Driver) regrouped() { d.kept = false }
 
+// movedOn: between a Step and its Commit other ranks may have committed.
+func (d *Driver) movedOn() bool { return d.version > 0 || d.stepped }
+
 // commit is Commit but for what it finds out afterwards.
 func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error {
 	for {

@@ -2,12 +2,16 @@ package parallel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // places makes meetings in this process that look as if the host were not in
@@ -98,9 +102,105 @@ func TestGroupsMeetWhereAllCan(t *testing.T) {
 		if p.made != c.made || (said == "") != (c.says == "") || !strings.Contains(said, c.says) {
 			t.Errorf("%s: %d meetings, want %d; it says %q, want %q", c.what, p.made, c.made, said, c.says)
 		}
+		comm := &d.group.comm
+		_, here := comm.hub.(*collective.Hub)
+		if here != (p.open == 0) || p.open > 1 || here == (comm.meeting != nil) {
+			t.Errorf("%s: they meet here: %v, with %d meetings elsewhere", c.what, here, p.open)
+		}
+		if want := uint64(1 + len(c.says[:min(1, len(c.says))])); comm.generation != want { // one that failed
+			t.Errorf("%s: generation %d, want %d", c.what, comm.generation, want)
+		}
+		said, p.made, d.group.stale = "", 0, true // a new group has a place as good as the last one
+		if _, err := steps(d, 1); err != nil || said != "" || c.says != "" && p.made > 0 || p.open > 1 {
+			t.Errorf("%s: a new group has made %d meetings, %d are left; %q, %v", c.what, p.made, p.open, said, err)
+		}
 		if err := d.Close(); err != nil || p.open != 0 {
 			t.Errorf("%s: Close: %v, with %d meetings left", c.what, err, p.open)
 		}
+	}
+}
+
+// Nobody has to be told why devices meet at the host.
+func TestNobodyIsToldWhy(t *testing.T) {
+	p := &places{none: true}
+	members := refs(t, 2)
+	for i := range members {
+		members[i].Device = far{members[i].Device, p, false}
+	}
+	if _, err := steps(opened(t, members, Config{Rendezvous: p}), 1); err != nil {
+		t.Error(err)
+	}
+}
+
+// The host is left out where there is a place to meet, more than one device, no other rank, and nobody who
+// lacks the level.
+func TestLevel(t *testing.T) {
+	reach := func(levels ...string) *member {
+		return &member{Member: Member{Device: stated{info: device.Info{Levels: levels}}}}
+	}
+	near, far := reach(device.Stream), reach(device.Stream, device.CollShm)
+	for _, c := range []struct {
+		name string
+		comm communicator
+		ms   members
+		want string
+	}{
+		{"two", communicator{rendezvous: &places{}}, members{far, far}, device.CollShm},
+		{"nowhere to meet", communicator{}, members{far, far}, device.Stream},
+		{"alone", communicator{rendezvous: &places{}}, members{far}, device.Stream},
+		{"it failed before", communicator{rendezvous: &places{}, slower: true}, members{far, far}, device.Stream},
+		{"other ranks", communicator{rendezvous: &places{}, uplink: &fabric.Uplink{}}, members{far, far}, device.Stream},
+		{"one cannot", communicator{rendezvous: &places{}}, members{far, near}, device.Stream},
+	} {
+		if got := c.comm.level(c.ms); got != c.want {
+			t.Errorf("%s: level %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// slow is an uplink whose exchange takes until it is told to end, whoever calls it off.
+type slow struct{ end chan error }
+
+func (slow) Nodes() []collective.Node { return []collective.Node{{From: 0, To: 1}} }
+
+func (s slow) Complete(context.Context, collective.Tag, []collective.Reduction) error { return <-s.end }
+
+// A group is settled when the last exchange with other ranks is over, and knows who called it off.
+func TestSettled(t *testing.T) {
+	for end, off := range map[error]bool{errPlanted: false, collective.Aborted: true} {
+		synctest.Test(t, func(t *testing.T) {
+			up := slow{make(chan error)}
+			hub := collective.NewHubBelow(up, 2, 1)
+			c := communicator{hub: hub}
+			part := collective.Part{Node: collective.Node{From: 0, To: 1}, Value: tensor.Of([]float32{1}, 1)}
+			wait := hub.Member(0).Start(t.Context(), collective.Tag{}, []collective.Reduction{{Op: collective.Sum,
+				Parts: []collective.Part{part}, Result: tensor.New(tensor.F32, 1)}})
+			settled := false
+			go func() {
+				c.settle()
+				settled = true
+			}()
+			if synctest.Wait(); settled || c.calledOff() {
+				t.Errorf("an exchange is under way: settled %v, called off %v", settled, c.calledOff())
+			}
+			up.end <- end
+			if err := wait(); !errors.Is(err, end) {
+				t.Errorf("%v, want %v", err, end)
+			}
+			if synctest.Wait(); !settled || c.calledOff() != off {
+				t.Errorf("%v: settled %v, called off %v", end, settled, c.calledOff())
+			}
+			also := device.Errorf("d", "Run", device.Aborted, "off")
+			for err, is := range map[error]bool{collective.Aborted: off, also: off, errPlanted: false} {
+				if g := (&Group{comm: c}); g.calledOff(err) != is {
+					t.Errorf("the run was called off by another rank: %v, %v comes of it", off, err)
+				}
+			}
+		})
+	}
+	elsewhere := communicator{hub: beyond{}}
+	if elsewhere.settle(); elsewhere.calledOff() {
+		t.Error("no other rank can be reached, and has called the run off")
 	}
 }
 

@@ -15,7 +15,7 @@ func (m *member) checksUpdates() bool { return m.Device.Info().Has(device.Finite
 // the last update was not finite.
 func (d *Driver) checkState(ctx context.Context) error {
 	state, err := d.present(ctx)
-	if err != nil || len(d.group.members) == 0 {
+	if err != nil {
 		return err
 	}
 	return finiteUpdates(d.group.members[0], d.program.Program, state)

@@ -1,12 +1,16 @@
 package parallel
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -34,6 +38,152 @@ func TestDeviceOf(t *testing.T) {
 	g.placement.ranks.first, g.placement.ranks.count = 3, 2
 	if from, to := g.Replicas(); from != 3 || to != 5 {
 		t.Errorf("replicas %d to %d, want 3 to 5", from, to)
+	}
+}
+
+// The replicas of a rank follow those of the ranks before it, wherever its devices hold them.
+func TestReplicasOfARank(t *testing.T) {
+	for _, counts := range [][]int{nil, {2, 1}} {
+		second := rankReplicas{counts: []int{3, 3}, first: 3, count: 3}
+		p := placement{ranks: second, counts: counts, batch: 12, total: 6}
+		ranges, err := p.ranges(watched(2))
+		if want := [][]int{{3, 4}, {5}}; err != nil || fmt.Sprint(ranges) != fmt.Sprint(want) {
+			t.Errorf("placement %v: %v, %v, want %v", counts, ranges, err, want)
+		}
+	}
+}
+
+// The first error by rank is told, and that a member was called off only if nothing else is wrong.
+func TestWhichErrorIsTold(t *testing.T) {
+	off, also := device.Errorf("d", "Run", device.Aborted, "off"), fmt.Errorf("%w: by another", collective.Aborted)
+	second := errors.New("second")
+	for _, c := range []struct {
+		errs []error
+		want error
+		by   string
+	}{
+		{[]error{nil, nil, nil}, nil, ""}, {[]error{off, nil, errPlanted}, errPlanted, "m2: "},
+		{[]error{also, errPlanted, second}, errPlanted, "m1: "}, {[]error{nil, off, nil}, off, ""},
+		{[]error{nil, also, nil}, also, ""}, {[]error{off, also, nil}, also, ""},
+	} {
+		ms := watched(3)
+		for i := range ms {
+			ms[i].Name = fmt.Sprint("m", i)
+		}
+		err := ms.each(func(rank int, _ *member) error { return c.errs[rank] })
+		if !errors.Is(err, c.want) || err != nil && !strings.HasPrefix(err.Error(), c.by) {
+			t.Errorf("%v: %v, want %s%v", c.errs, err, c.by, c.want)
+		}
+	}
+}
+
+// A group is mixed if any two of its devices are of other kernel classes.
+func TestMixed(t *testing.T) {
+	for _, c := range []struct {
+		kernels string
+		want    bool
+	}{{"a", false}, {"aa", false}, {"ab", true}, {"aba", true}, {"abb", true}, {"aab", true}} {
+		var devices []Member
+		for _, k := range c.kernels {
+			devices = append(devices, Member{Device: stated{info: device.Info{Kernels: string(k)}}})
+		}
+		g, err := newGroup(devices, Config{Replicas: 3, Batch: 3})
+		if err != nil || g.mixed != c.want {
+			t.Errorf("%s: mixed is %v, %v", c.kernels, g.mixed, err)
+		}
+	}
+}
+
+// Who runs on when another has finished is waited for as long as anybody; how long a run took is known from
+// then on, but not of one that failed.
+func TestRunsAreTimed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := opened(t, refs(t, 2), Config{Timeout: 20 * time.Second}).group
+		began := time.Now()
+		err := g.runTogether(func(rank int, m *member, _ *watch) error {
+			for range 100 * rank {
+				if m.hung.Load() {
+					return errPlanted
+				}
+				time.Sleep(time.Second)
+			}
+			return nil
+		})
+		var l *lost
+		if took := time.Since(began); !errors.As(err, &l) || l.member != g.members[1] || took > 25*time.Second {
+			t.Errorf("after %v: %v", took, err)
+		}
+		if g.limits.longest != 0 || !g.stale {
+			t.Errorf("a run that failed took %v, a new group is needed: %v", g.limits.longest, g.stale)
+		}
+		for _, d := range []time.Duration{3 * time.Second, time.Second} {
+			if err := g.runTogether(func(int, *member, *watch) error {
+				time.Sleep(d)
+				return nil
+			}); err != nil || g.limits.longest != 3*time.Second {
+				t.Errorf("a run of %v: longest %v, %v", d, g.limits.longest, err)
+			}
+		}
+	})
+}
+
+// A call that waits for no other device may take ten times as long as the longest step beyond the time-out;
+// loading may take a minute at least, whatever the steps took.
+func TestLimitsOfCalls(t *testing.T) {
+	const s = time.Second
+	for _, c := range []struct {
+		limits limits
+		load   bool
+		may    time.Duration
+	}{
+		{limits{timeout: 5 * s}, false, 5 * s}, {limits{timeout: 5 * s, longest: 2 * s}, false, 25 * s},
+		{limits{timeout: 5 * s, longest: 200 * s}, true, 60 * s}, {limits{timeout: 90 * s}, true, 90 * s},
+	} {
+		for _, late := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				m, f := &member{Member: Member{Name: "slow", Device: &closing{}}}, c.limits.call
+				if c.load {
+					f = c.limits.load
+				}
+				err := f(m, func() error {
+					time.Sleep(c.may - s/2)
+					if late {
+						time.Sleep(s)
+						return errPlanted
+					}
+					return nil
+				})
+				time.Sleep(1000 * s) // nobody is given up for a call that is over
+				synctest.Wait()
+				var l *lost
+				if errors.As(err, &l) != late || m.hung.Load() != late || (m.Device.(*closing).closed == 1) != late {
+					t.Errorf("%+v: late %v: %v, closed %d times", c, late, err, m.Device.(*closing).closed)
+				}
+				if late && (!errors.Is(err, device.Lost) || !strings.Contains(err.Error(), c.limits.timeout.String())) {
+					t.Errorf("%+v: %v", c, err)
+				}
+			})
+		}
+	}
+}
+
+// An error says that a device is lost if it is, or has no memory for what it did before.
+func TestWhatIsALoss(t *testing.T) {
+	m, l := &member{}, &limits{}
+	full, gone := device.Errorf("d", "Run", device.OutOfMemory, "full"), device.Errorf("d", "Run", device.Lost, "gone")
+	for _, c := range []struct {
+		err            error
+		atWork, atLoad bool
+	}{{nil, false, false}, {errPlanted, false, false}, {full, true, false}, {gone, true, true}} {
+		var is *lost
+		for i, err := range []error{l.mark(m, c.err), l.markGone(m, c.err)} {
+			if want := []bool{c.atWork, c.atLoad}[i]; errors.As(err, &is) != want || !errors.Is(err, c.err) {
+				t.Errorf("%v, loading %d: %v", c.err, i, err)
+			}
+			if c.err != nil && err.Error() != c.err.Error() {
+				t.Errorf("%v, want %v", err, c.err)
+			}
+		}
 	}
 }
 
@@ -101,6 +251,13 @@ func TestMeasured(t *testing.T) {
 	g.members[1].pace.add(train, Batch{Sizes: []int{0, 4, 2}}, []int{1}, ran(4, 2*time.Second, 0))
 	if _, ok := g.members.measured(); ok {
 		t.Error("a device whose replica had no rows is measured")
+	}
+	g.members[2].pace.speed = 0
+	for i, replicas := range [][]int{{0}, {1, 2}} {
+		g.members[i].pace.add(train, Batch{Sizes: []int{6, 4, 2}}, replicas, ran(6, 5*time.Second, 3*time.Second))
+	}
+	if paces, ok := g.members.measured(); ok {
+		t.Errorf("a device that never had a replica is measured: %v", paces)
 	}
 	if got := g.placement.longestShare([][]int{{0, 1}, {2}, nil}, []float64{1, 1, 1}); got != 0 {
 		t.Errorf("a batch without rows takes %g s", got)

@@ -92,6 +92,16 @@ func TestLateGradientsGoOn(t *testing.T) {
 			t.Errorf("step %d: other gradients after a checkpoint", step)
 		}
 	}
+	counted := NewLate(lateTrained, 3, 3).counts
+	counted.Waiting[1].Count = 1
+	for _, w := range []tensor.Tensor{tensor.New(tensor.F64, 2), tensor.New(tensor.F32, 3),
+		tensor.New(tensor.F32, 2)} {
+		_, err := NewLate(lateTrained, 3, 3).Restored(
+			map[string]tensor.Tensor{"2/w": w, "2/b": tensor.New(tensor.F32)}, counted)
+		if right := w.DType == tensor.F32 && w.Shape[0] == 2; (err == nil) != right {
+			t.Errorf("%v waits for w: %v", w, err)
+		}
+	}
 	for name, waiting := range map[string]map[string]tensor.Tensor{
 		"of another tensor": {"1/v": tensor.New(tensor.F32, 2)},
 		"of another span":   {"4/w": tensor.New(tensor.F32, 2)},

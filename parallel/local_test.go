@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bnctl/bnctl/bn"
@@ -71,7 +72,9 @@ func TestReplicasOnTheirOwnHaveTheSameBits(t *testing.T) {
 
 // TestReplicasOnTheirOwnSurvive: a single device that never lives through a
 // step, and devices that die and hang in every way.
-func TestReplicasOnTheirOwnSurvive(t *testing.T) {
+func TestReplicasOnTheirOwnSurvive(t *testing.T) { synctest.Test(t, replicasOnTheirOwnSurvive) }
+
+func replicasOnTheirOwnSurvive(t *testing.T) {
 	const steps = 20
 	want := localSteps(t, refs(t, 1), Config{}, steps)
 	var n atomic.Int64

@@ -94,7 +94,6 @@ func (l *Local) advanceOn(ctx context.Context, m *member, r int, b Batch, state 
 	}
 	m.steps++
 	m.pace.add(f, b, []int{r}, a.outcome)
-	a.state = state
 	if h != nil {
 		a.state, err = l.update(ctx, m, h)
 		if err == nil {

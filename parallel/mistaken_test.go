@@ -18,11 +18,12 @@ import (
 
 var errPlanted = errors.New("planted")
 
-// mistaken is a device that is healthy, and answers one call with an error.
+// mistaken is a device that is healthy, and answers one call with an error; or it is lost then.
 type mistaken struct {
 	device.Device
 	calls, at int64 // the call that fails, from 0
 	blind     bool  // it does not look at its updates: device.FiniteUpdates
+	lost      bool
 }
 
 func (d *mistaken) Info() device.Info {
@@ -35,7 +36,11 @@ func (d *mistaken) Info() device.Info {
 }
 
 func (d *mistaken) next(call string) error {
-	if atomic.AddInt64(&d.calls, 1)-1 == d.at {
+	at := atomic.AddInt64(&d.calls, 1) - 1
+	if d.lost && at >= d.at {
+		return device.Errorf("mistaken", call, device.Lost, "planted")
+	}
+	if !d.lost && at == d.at {
 		return fmt.Errorf("%s: %w", call, errPlanted)
 	}
 	return nil
@@ -54,6 +59,13 @@ func (d *mistaken) Join(ctx context.Context, g device.Group) error {
 		return err
 	}
 	return d.Device.Join(ctx, g)
+}
+
+func (d *mistaken) Close() error {
+	if d.lost {
+		return device.Errorf("mistaken", "Close", device.Lost, "planted")
+	}
+	return d.Device.Close()
 }
 
 type mistakenExe struct {
@@ -80,6 +92,13 @@ func (e *mistakenExe) Run(ctx context.Context, s device.Step) (device.Outcome, e
 		return device.Outcome{}, err
 	}
 	return e.Executable.Run(ctx, s)
+}
+
+func (e *mistakenExe) Grow(ctx context.Context, c device.Capacity) error {
+	if err := e.d.next("Grow"); err != nil {
+		return err
+	}
+	return e.Executable.Grow(ctx, c)
 }
 
 func (e *mistakenExe) Commit(ctx context.Context, v device.Version, h device.Hyper) error {

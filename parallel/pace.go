@@ -28,9 +28,9 @@ func (p *pace) add(f *graph.Function, b Batch, replicas []int, o device.Outcome)
 
 // measured returns the rows per second of all members since the last call, as they
 // were before for those that have no replicas; ok is false if one of the others has
-// trained none.
+// trained none, and of no members.
 func (ms members) measured() (paces []float64, ok bool) {
-	ok = true
+	ok = len(ms) > 0
 	for _, m := range ms {
 		p := &m.pace
 		if len(m.replicas) == 0 && p.speed > 0 {

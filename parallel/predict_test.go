@@ -6,6 +6,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
@@ -32,7 +33,9 @@ func predicting(t *testing.T, members []Member, c Config) *Driver {
 
 // Devices that die again and again while they predict come back, take part and
 // change no bit.
-func TestPredictWithDevicesThatReturn(t *testing.T) {
+func TestPredictWithDevicesThatReturn(t *testing.T) { synctest.Test(t, predictWithDevicesThatReturn) }
+
+func predictWithDevicesThatReturn(t *testing.T) {
 	x := batchOf(20, 5, Keep, 20).Rows["x"]
 	want, err := predicting(t, refs(t, 1), Config{}).Predict(t.Context(), x)
 	if err != nil {
@@ -44,6 +47,7 @@ func TestPredictWithDevicesThatReturn(t *testing.T) {
 		members[0].Device = &mayfly{members[0].Device, 4, device.Lost}
 		d := predicting(t, members, Config{Reopen: mayflies(t, 4, &opened), Back: func(BackEvent) { back.Add(1) }})
 		for range 40 {
+			time.Sleep(firstPause)
 			got, err := d.Predict(t.Context(), x)
 			if err != nil || !bytes.Equal(got[0].Bytes, want[0].Bytes) {
 				t.Fatalf("%d devices: other bits, %v", devices, err)
@@ -56,7 +60,9 @@ func TestPredictWithDevicesThatReturn(t *testing.T) {
 }
 
 // A driver whose last device is gone says so, as often as it is asked.
-func TestPredictWithoutDevices(t *testing.T) {
+func TestPredictWithoutDevices(t *testing.T) { synctest.Test(t, predictWithoutDevices) }
+
+func predictWithoutDevices(t *testing.T) {
 	members := refs(t, 1)
 	members[0].Device = &mayfly{members[0].Device, 0, device.Lost}
 	never := func(context.Context, string) (device.Device, error) { return nil, errors.New("never") }

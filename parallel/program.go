@@ -114,7 +114,6 @@ type trainBuilder struct {
 
 func (t *trainBuilder) inputs() {
 	t.Inputs()
-	t.ident = graph.None
 	for i := range t.From.Nodes {
 		if t.From.Nodes[i].Op == graph.Dropout {
 			t.ident = t.B.Input(InputIdent, graph.Type{Kind: graph.Rows, DType: tensor.I64, Shape: []int{2}})
@@ -194,8 +193,12 @@ func (t *trainBuilder) finish() error {
 		if err != nil {
 			return err
 		}
-		seeds[aux] = t.B.Op(graph.Affine, "loss.daux", []graph.Value{seed("loss.daux.whole", aux)},
+		weighed := t.B.Op(graph.Affine, "loss.daux", []graph.Value{seed("loss.daux.whole", aux)},
 			"by", t.loss.Auxiliary)
+		if aux == logits {
+			weighed = t.B.Op(graph.Add, "loss.both", []graph.Value{seeds[logits], weighed})
+		}
+		seeds[aux] = weighed
 	}
 	return t.reduce(loss, hits, seeds)
 }

@@ -1,11 +1,14 @@
 package parallel
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -44,6 +47,47 @@ func inputsOf(f *graph.Function) (names []string) {
 		names = append(names, f.Values[v].Name)
 	}
 	return names
+}
+
+// What moments a batch norm takes, and how its running statistics are kept, is said by the options.
+func TestWrapOptions(t *testing.T) {
+	for _, c := range []struct {
+		o     Options
+		ops   string // between dense and gather
+		stats string
+	}{
+		{Options{BN: bn.Sync}, "[moments all_reduce normalise track]", "pooled"},
+		{Options{BN: bn.Sync, MinRunning: true}, "[moments all_reduce normalise track]", "pooled"},
+		{Options{BN: bn.Replica, Stats: bn.Mean}, "[moments normalise track]", "mean"},
+		{Options{BN: bn.Replica, MinRunning: true, Stats: bn.First},
+			"[moments running_moments select_moments normalise track]", "first"},
+	} {
+		c.o.Replicas = 2
+		w, err := Wrap(graphOf(t, frozenNorm), c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops := opsOf(w.Main)
+		if got := fmt.Sprint(ops[2 : len(ops)-1]); got != c.ops {
+			t.Errorf("%+v: %s, want %s", c.o, got, c.ops)
+		}
+		for i := range w.Main.Nodes {
+			switch n := &w.Main.Nodes[i]; n.Op {
+			case graph.Track:
+				if n.Text("stats") != c.stats {
+					t.Errorf("%+v: statistics %s, want %s", c.o, n.Text("stats"), c.stats)
+				}
+			case graph.Normalise:
+				from := slices.IndexFunc(w.Main.Nodes, func(m graph.Node) bool { return m.Out[0] == n.In[1] })
+				if from != i-1 {
+					t.Errorf("%+v: it is normalised with node %d, want %d", c.o, from, i-1)
+				}
+			}
+		}
+	}
+	if _, err := Wrap(graphOf(t, frozenNorm), Options{}); err == nil {
+		t.Error("no replicas")
+	}
 }
 
 const twoDropouts = `state fc.weight f32[3,4] weight he_normal(0)
@@ -199,10 +243,137 @@ func main(x rows f32[4]) {
 	if !slices.Contains(opsOf(f), graph.SoftmaxXent) {
 		t.Errorf("it computes %v", opsOf(f))
 	}
+	got, want := lossOf(t, f), lossOf(t, trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}}))
+	if got[0].F64()[0] != want[0].F64()[0] || !tensor.Equal(got[2], want[2]) {
+		t.Errorf("loss %v, of logits %v", got[0].F64(), want[0].F64())
+	}
+}
+
+const twoOutputs = `state fc.weight f32[3,4] weight he_normal(0)
+
+func main(x rows f32[4]) {
+  fc = dense(x, @fc.weight)
+  return logits rows = fc
+  return aux rows = fc
+}
+`
+
+// trainsOf returns the training function of a graph over two replicas.
+func trainsOf(t *testing.T, text string, l Loss) *graph.Function {
+	t.Helper()
+	f, err := TrainFunction(wrapped(t, bn.Sync, text), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// lossOf returns the outputs of a training function of fc.weight, kept ones too.
+func lossOf(t *testing.T, f *graph.Function) []tensor.Tensor {
+	t.Helper()
+	state := map[string]tensor.Tensor{
+		"fc.weight": tensor.Of([]float64{1, 0, 0, 2, 0, 3, 0, 0, 1, 1, 1, 1}, 3, 4)}
+	x := tensor.Of([]float64{1, 2, 3, 4, 4, 3, 2, 1}, 2, 4)
+	labels := tensor.Of([]int32{1, 2}, 2)
+	out, err := ref.Eval64(f, state, []tensor.Tensor{x, labels, tensor.Scalar(0.5)}, []int{1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// The loss of an auxiliary output is in the gradient alone, as much as it weighs.
+func TestAuxiliaryLoss(t *testing.T) {
+	alone := lossOf(t, trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}}))
+	apart := strings.Replace(twoOutputs, "return aux rows = fc", "o = dense(x, @fc.weight)\n  return aux rows = o", 1)
+	for _, text := range []string{apart, twoOutputs} { // that of the logits themselves too
+		both := lossOf(t, trainsOf(t, text, Loss{Trained: []string{"fc.weight"}, Auxiliary: 0.5}))
+		if !tensor.Equal(alone[0], both[0]) {
+			t.Errorf("loss %v, without it %v", both[0].F64(), alone[0].F64())
+		}
+		for i, g := range alone[2].F64() {
+			if got := both[2].F64()[i]; math.Abs(got-1.5*g) > 1e-14 {
+				t.Errorf("gradient %d is %v, without it %v", i, got, g)
+			}
+		}
+	}
+}
+
+// Gradients apart are those of each replica, and outputs; others are sums, and kept.
+func TestGradientsApart(t *testing.T) {
+	whole := trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}})
+	apart := trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}, Apart: true})
+	if o := whole.Outputs[2]; !o.Keep || whole.Values[o.Value].Type.Kind != graph.Whole {
+		t.Errorf("%+v of %v", o, whole.Values[o.Value].Type)
+	}
+	if o := apart.Outputs[2]; o.Keep || apart.Values[o.Value].Type.Kind != graph.Replica ||
+		o.Name != Gradient("fc.weight") {
+		t.Errorf("%+v of %v", o, apart.Values[o.Value].Type)
+	}
+	sum, parts := lossOf(t, whole)[2].F64(), lossOf(t, apart)[2].F64()
+	for i := range sum {
+		if parts[i]+parts[len(sum)+i] != sum[i] {
+			t.Errorf("gradient %d: %v and %v, the sum is %v", i, parts[i], parts[len(sum)+i], sum[i])
+		}
+	}
+	got := resultOf(apart, []device.Outcome{{Outputs: lossOf(t, apart)}}, Timing{})
+	want := []int{2, 3, 4}
+	if len(got.Gradients) != 1 || len(got.Moments) != 0 || !slices.Equal(got.Gradients[0].Shape, want) {
+		t.Errorf("result %+v", got)
+	}
+}
+
+// A program that predicts has the template's function alone.
+func TestPredictProgram(t *testing.T) {
+	p, err := PredictProgram(graphOf(t, twoOutputs))
+	if err != nil || len(p.Functions) != 1 || p.Functions[0].Name != graph.Predict || len(p.State) != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	broken := graphOf(t, twoOutputs)
+	broken.State = nil
+	if p, err := PredictProgram(broken); err == nil {
+		t.Errorf("a template whose weights are not declared: %+v", p)
+	}
+}
+
+// What a batch norm keeps its statistics in is state.
+func TestStatisticsThatAreNoState(t *testing.T) {
+	text := strings.Replace(frozenNorm, "@n.bias, @n.running_mean,", "@n.bias, m,", 1)
+	g := wrapped(t, bn.Frozen, strings.Replace(text, "  n = ", "  m = relu(@n.running_mean)\n  n = ", 1))
+	_, err := TrainFunction(g, Loss{Trained: []string{"fc.weight"}})
+	_, also := EstimateFunction(g)
+	for _, err := range []error{err, also} {
+		if err == nil || !strings.Contains(err.Error(), "are not state tensors") {
+			t.Errorf("%v", err)
+		}
+	}
 }
 
 // TestTrainRefuses graphs that there is no loss of.
 func TestTrainRefuses(t *testing.T) {
+	mute := wrapped(t, bn.Sync, twoOutputs)
+	mute.Main.Outputs = nil
+	_, err := TrainFunction(mute, Loss{})
+	if err == nil || !strings.Contains(err.Error(), "no output to train") {
+		t.Errorf("a graph without outputs: %v", err)
+	}
+	other := strings.Replace(twoOutputs, "return aux rows = fc",
+		"more = reshape(fc, shape=[3,1])\n  return aux rows = more", 1)
+	for _, c := range []struct {
+		text string
+		loss Loss
+		want string
+	}{
+		{frozenNorm, Loss{Trained: []string{"fc.weight"}, Auxiliary: 1}, "has no output aux"},
+		{other, Loss{Trained: []string{"fc.weight"}, Auxiliary: 1}, "output aux of graph main has shape [3 1]"},
+		{frozenNorm, Loss{Trained: []string{"n.weight"}, Apart: true}, "n.weight exists over all replicas only"},
+		{frozenNorm, Loss{Trained: []string{"absent"}}, "state absent is not declared"},
+	} {
+		_, err := TrainFunction(wrapped(t, bn.Sync, c.text), c.loss)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v, want %q", c.loss, err, c.want)
+		}
+	}
 	for _, c := range []struct{ text, want string }{
 		{"func main(x rows f32[4]) {\n  s = reduce_mean(x, axes=[0])\n  return one rows = s\n}\n", "one number per row"},
 		{`state fc.weight f32[3,4] weight he_normal(0)

@@ -66,7 +66,7 @@ func (r *ranks) together(ctx context.Context, mine *verdict, f func() ([]tensor.
 			rows, failed = f()
 		}
 		all, again, err := r.agree(ctx, *mine, failed, rows)
-		if err != nil || !again {
+		if !again {
 			return all, err
 		}
 		if failed = r.recoverHere(ctx, failed); slices.ContainsFunc(all, report.empty) {

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/fabric/inprocess"
@@ -158,36 +160,41 @@ func TestRanksOfOneDeviceLoseIt(t *testing.T) {
 		seeds = 2
 	}
 	for seed := range seeds {
-		lost := 0
-		var mu sync.Mutex
-		said, err := onRanks(3, func(p *fabric.Peers) (string, error) {
-			h := &hall{fate: rand.New(rand.NewPCG(seed, uint64(p.Rank()))), deaths: 2, calm: 12}
-			if p.Rank() == 0 {
-				h.deaths = 0 // some rank has the state, always
-			}
-			first, err := h.open()
-			if err != nil {
-				return "", err
-			}
-			defer first.Close()
-			return rankSteps(t, []Member{{"frail", first}}, bn.Sync, Config{Peers: p, Reopen: h.reopen,
-				Timeout: 5 * time.Second, Lost: func(LossEvent) {
-					mu.Lock()
-					defer mu.Unlock()
-					lost++
-				}})
-		})
+		synctest.Test(t, func(t *testing.T) { loseOnes(t, seed, want) })
+	}
+}
+
+// loseOnes is TestRanksOfOneDeviceLoseIt of a seed.
+func loseOnes(t *testing.T, seed uint64, want string) {
+	lost := 0
+	var mu sync.Mutex
+	said, err := onRanks(3, func(p *fabric.Peers) (string, error) {
+		h := &hall{fate: rand.New(rand.NewPCG(seed, uint64(p.Rank()))), deaths: 2, calm: 12}
+		if p.Rank() == 0 {
+			h.deaths = 0 // some rank has the state, always
+		}
+		first, err := h.open()
 		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+			return "", err
 		}
-		for rank, got := range said {
-			if got != want {
-				t.Errorf("seed %d: rank %d has other bits than without losses", seed, rank)
-			}
+		defer first.Close()
+		return rankSteps(t, []Member{{"frail", first}}, bn.Sync, Config{Peers: p, Reopen: h.reopen,
+			Timeout: 5 * time.Second, Lost: func(LossEvent) {
+				mu.Lock()
+				defer mu.Unlock()
+				lost++
+			}})
+	})
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	for rank, got := range said {
+		if got != want {
+			t.Errorf("seed %d: rank %d has other bits than without losses", seed, rank)
 		}
-		if lost == 0 {
-			t.Errorf("seed %d: no device was lost", seed)
-		}
+	}
+	if lost == 0 {
+		t.Errorf("seed %d: no device was lost", seed)
 	}
 }
 
@@ -227,6 +234,53 @@ func TestRanksThatCannotGoOn(t *testing.T) {
 		return rankSteps(t, refs(t, 1), bn.Sync, Config{Peers: p})
 	}); err == nil || !strings.Contains(err.Error(), "6 ranks for 5 replicas") {
 		t.Errorf("more ranks than replicas: %v", err)
+	}
+}
+
+// What each rank has done of a step all of them hear: rows, waits, bytes since the step before; and that one is to
+// stop, which ends no step.
+func TestSharesOfRanks(t *testing.T) {
+	b, size := batchOf(13, 5, Pad, 20), 2 // 4, 4, 4, 1 and 0
+	said, err := onRanks(size, func(p *fabric.Peers) (string, error) {
+		d, err := Open(t.Context(), program(t, small(t), Options{Replicas: 5}), small(t).State,
+			pacedRefs(t, time.Millisecond), withSizes(Config{Peers: p}))
+		if err != nil {
+			return "", err
+		}
+		defer d.Close()
+		own, before := b, p.Sent(collective.Moments)+p.Sent(collective.Gradients)
+		own.Waited = time.Duration(1+p.Rank()) * time.Minute
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		got := ""
+		var bytes []int64
+		for i := range 3 {
+			if i == 2 && p.Rank() == 1 {
+				end()
+			}
+			r, err := d.Step(ctx, own)
+			if err == nil {
+				err = d.Commit(ctx, device.Hyper{"lr": 0.1})
+			}
+			if err != nil {
+				return "", err
+			}
+			for _, s := range r.Ranks {
+				got += fmt.Sprint(" ", s.Rows, s.Waited, s.Blocked)
+			}
+			got += fmt.Sprint(r.Stop)
+			bytes = append(bytes, r.Ranks[p.Rank()].Bytes)
+		}
+		sent := p.Sent(collective.Moments) + p.Sent(collective.Gradients) - before
+		left := sent + before - (bytes[0] + bytes[1] + bytes[2]) // the last report
+		if bytes[1] != bytes[2] || bytes[0] <= 0 || left <= 0 || left >= bytes[1] {
+			return "", fmt.Errorf("%d bytes by steps, %d in all after %d", bytes, sent, before)
+		}
+		return got, nil
+	})
+	want := strings.Repeat(" 12 1m0s 1s 1 2m0s 1sfalse", 2) + " 12 1m0s 1s 1 2m0s 1strue"
+	if err != nil || said[0] != want || said[1] != want {
+		t.Errorf("%q, %v, want %q", said, err, want)
 	}
 }
 

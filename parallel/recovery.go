@@ -46,6 +46,8 @@ type stepper interface {
 	// present reads all state of that version from a member. It recovers the group
 	// if need be.
 	present(ctx context.Context) (map[string]tensor.Tensor, error)
+	// movedOn reports whether other ranks have a later state than that of Open, or may have it soon.
+	movedOn() bool
 	// regrouped tells that a member may have come that lacks what the last step kept.
 	regrouped()
 }
@@ -72,7 +74,7 @@ func (r *recovery) replaceLost(ctx context.Context, err error) error {
 	if err := r.drop(err); err != nil || len(r.group.members) > 0 {
 		return err
 	}
-	if r.config.Peers != nil && r.stepper.Version() > 0 { // a replay needs the others, and they have gone on
+	if r.config.Peers != nil && r.stepper.movedOn() { // a replay needs the others
 		return &emptied{fmt.Errorf("%w: %w", NoDevices, err)}
 	}
 	return r.awaitOne(ctx, err)

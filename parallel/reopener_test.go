@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,6 +89,21 @@ func TestLossesAreCounted(t *testing.T) {
 	}
 	if c.add(4); c.count != 1 || c.tooMany() {
 		t.Errorf("%d losses since the run got further", c.count)
+	}
+}
+
+// From the second loss of a last device on replays renew the snapshot; too many end the run.
+func TestLossesOfLastDevices(t *testing.T) {
+	r := newRecovery(nil, nil, Config{}, &Driver{version: 5}, &ledger{entries: make([]entry, 8)})
+	for n := 1; n <= maxLastLosses; n++ {
+		if err := r.countLastLoss(errPlanted); err != nil || (r.ledger.stride > 0) != (n > 1) {
+			t.Errorf("loss %d: %v, renewed after %d steps", n, err, r.ledger.stride)
+		}
+	}
+	err := r.countLastLoss(errPlanted)
+	if !errors.Is(err, NoDevices) || !errors.Is(err, errPlanted) || !strings.Contains(err.Error(),
+		"11 devices were lost one after the other and none has come beyond step 5") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bnctl/bnctl/bn"
@@ -82,6 +83,10 @@ func opened(t *testing.T, members []Member, c Config) *Driver {
 // TestADeviceThatNeverLivesThroughAReplayGetsOn: no snapshot is taken by the
 // caller, and a life is much shorter than the run.
 func TestADeviceThatNeverLivesThroughAReplayGetsOn(t *testing.T) {
+	synctest.Test(t, neverLivesThroughAReplay)
+}
+
+func neverLivesThroughAReplay(t *testing.T) {
 	const all = 25
 	want, err := steps(opened(t, refs(t, 1), Config{}), all)
 	if err != nil {
@@ -129,19 +134,21 @@ func (e *allergicExe) Run(ctx context.Context, s device.Step) (device.Outcome, e
 }
 
 // TestAStepThatEndsEveryDevice: the run gives up, and says why.
-func TestAStepThatEndsEveryDevice(t *testing.T) {
+func TestAStepThatEndsEveryDevice(t *testing.T) { synctest.Test(t, aStepThatEndsEveryDevice) }
+
+func aStepThatEndsEveryDevice(t *testing.T) {
 	open := func(context.Context, string) (device.Device, error) {
 		return &allergic{refs(t, 1)[0].Device, 13},
 			nil
 	}
 	first, _ := open(context.Background(), "")
-	d := opened(t, []Member{{"allergic", first}}, Config{Reopen: open, Timeout: time.Second})
+	d := opened(t, []Member{{"allergic", first}}, Config{Reopen: open, Timeout: time.Hour})
 	if _, err := steps(d, 3); err != nil {
 		t.Fatal(err)
 	}
 	_, err := d.Step(context.Background(), batchOf(13, 5, Keep, 20))
 	if !errors.Is(err, NoDevices) || !errors.Is(err, device.OutOfMemory) || !strings.Contains(err.Error(),
-		"13 rows") {
+		"13 rows") || !strings.Contains(err.Error(), "11 devices were lost one after the other") {
 		t.Errorf("err = %v, want NoDevices because of 13 rows", err)
 	}
 	if v := d.Version(); v != 3 {
@@ -150,7 +157,9 @@ func TestAStepThatEndsEveryDevice(t *testing.T) {
 }
 
 // TestADeviceThatDiesAtEveryStart: opening succeeds, loading does not.
-func TestADeviceThatDiesAtEveryStart(t *testing.T) {
+func TestADeviceThatDiesAtEveryStart(t *testing.T) { synctest.Test(t, aDeviceThatDiesAtEveryStart) }
+
+func aDeviceThatDiesAtEveryStart(t *testing.T) {
 	open := mayflies(t, -1, &atomic.Int64{})
 	first := &mayfly{refs(t, 1)[0].Device, 1, device.Lost}
 	began := time.Now()

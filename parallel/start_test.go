@@ -3,9 +3,11 @@ package parallel
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
@@ -24,21 +26,30 @@ func TestLostAtTheStart(t *testing.T) {
 		"cannot be had":   func(context.Context, string) (device.Device, error) { return nil, device.Unavailable },
 		"again and again": mayflies(t, -1, &opened),
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			members, lost := refs(t, 3), 0
-			members[1].Device = &mayfly{members[1].Device, -1, device.Lost}
-			got, err := trainSteps(t, members, Config{Reopen: open, Lost: func(e LossEvent) {
-				if lost++; e.Device != "ref1" {
-					t.Errorf("%s: %s was lost", name, e.Device)
+		for _, patience := range []time.Duration{0, time.Hour} {
+			synctest.Test(t, func(t *testing.T) {
+				members, lost, began := refs(t, 3), 0, time.Now()
+				members[1].Device = &mayfly{members[1].Device, -1, device.Lost}
+				got, err := trainSteps(t, members, Config{Reopen: open, Timeout: patience, Lost: func(e LossEvent) {
+					if lost++; e.Device != "ref1" {
+						t.Errorf("%s: %s was lost", name, e.Device)
+					}
+				}})
+				if err != nil || got != want {
+					t.Errorf("%s: %v, the same as on one device: %v", name, err, got == want)
 				}
-			}})
-			if err != nil || got != want {
-				t.Errorf("%s: %v, the same as on one device: %v", name, err, got == want)
-			}
-			if lost == 0 || lost > maxLastLosses+1 {
-				t.Errorf("%s: %d losses", name, lost)
-			}
-		})
+				least := 1
+				if name == "again and again" && patience > 0 {
+					least = maxLastLosses + 1
+				}
+				if lost < least || lost > maxLastLosses+1 {
+					t.Errorf("%s: %d losses", name, lost)
+				}
+				if open == nil && time.Since(began) > 0 {
+					t.Errorf("%s: it was waited for for %v", name, time.Since(began))
+				}
+			})
+		}
 	}
 	if opened.Load() < maxLastLosses/2 {
 		t.Errorf("a device that dies again and again was opened %d times", opened.Load())
@@ -59,14 +70,68 @@ func openOnly(t *testing.T, members []Member, c Config) error {
 
 // TestTheOnlyDeviceDiesAtEveryLoad: the run gives up.
 func TestTheOnlyDeviceDiesAtEveryLoad(t *testing.T) {
+	for patience, want := range map[time.Duration]string{0: "none came back within 30s",
+		time.Hour: "12 devices were lost one after the other"} {
+		synctest.Test(t, func(t *testing.T) {
+			open := mayflies(t, -1, &atomic.Int64{})
+			first, _ := open(context.Background(), "")
+			err := openOnly(t, []Member{{"mayfly", first}}, Config{Reopen: open, Timeout: patience})
+			if !errors.Is(err, NoDevices) || !errors.Is(err, device.Lost) || !strings.Contains(err.Error(), want) {
+				t.Errorf("err = %v, want NoDevices because of a lost one: %s", err, want)
+			}
+		})
+	}
+	if err := openOnly(t, []Member{{"mayfly", &mayfly{refs(t, 1)[0].Device, -1, device.Lost}}},
+		Config{}); !errors.Is(err, NoDevices) || !errors.Is(err, device.Lost) {
+		t.Errorf("err = %v, want NoDevices because of a lost one", err)
+	}
+}
+
+// TestOpenedAgainAtTheStart: what was opened again is the driver's to close, and its loss is forgotten once
+// the group is formed.
+func TestOpenedAgainAtTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		open := mayflies(t, -1, &atomic.Int64{})
-		first, _ := open(context.Background(), "")
-		err := openOnly(t, []Member{{"mayfly", first}}, Config{Reopen: open})
-		if !errors.Is(err, NoDevices) || !errors.Is(err, device.Lost) {
-			t.Errorf("err = %v, want NoDevices because of a lost one", err)
+		devices := tellers(refs(t, 1))
+		var back []BackEvent
+		d := opened(t, []Member{{"mayfly", &mayfly{refs(t, 1)[0].Device, -1, device.Lost}}}, Config{
+			Reopen: func(context.Context, string) (device.Device, error) { return devices[0], nil },
+			Back:   func(e BackEvent) { back = append(back, e) }})
+		if d.recovery.losses.count != 0 || len(back) != 1 || back[0] != (BackEvent{Device: "mayfly"}) {
+			t.Errorf("%d losses, back %+v", d.recovery.losses.count, back)
 		}
+		devices[0].text()
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		say(t, "Close", devices, "free, close")
 	})
+}
+
+// unfreeable is a device whose executables cannot be given back.
+type unfreeable struct{ device.Device }
+
+func (u unfreeable) Load(ctx context.Context, p *graph.Program, c device.Capacity) (
+	device.Executable, error) {
+	exe, err := u.Device.Load(ctx, p, c)
+	return unfreeableExe{exe}, err
+}
+
+type unfreeableExe struct{ device.Executable }
+
+func (unfreeableExe) Close() error { return errPlanted }
+
+// TestErrorsOfFreeing: who has loaded a program that others refuse gives it back, and whatever is wrong with
+// that ends the run; so does what is wrong in the end.
+func TestErrorsOfFreeing(t *testing.T) {
+	members := refs(t, 2)
+	members[0].Device = unfreeable{members[0].Device}
+	if err := opened(t, members, Config{}).Close(); !errors.Is(err, errPlanted) {
+		t.Errorf("Close: %v", err)
+	}
+	members[1].Device = &picky{members[1].Device, graph.ChannelSum}
+	if err := openOnly(t, members, Config{}); !errors.Is(err, errPlanted) {
+		t.Errorf("Open: %v", err)
+	}
 }
 
 // TestNoMemoryAtTheStart: a device that never had the memory was not lost.

@@ -1,6 +1,12 @@
 package parallel
 
-import "testing"
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/fabric"
+)
 
 // The ends of what a way of synchronising takes.
 func TestParseSyncEnds(t *testing.T) {
@@ -12,6 +18,17 @@ func TestParseSyncEnds(t *testing.T) {
 		if w, err := ParseSync(text); (err == nil) != ok || ok && string(w) != text {
 			t.Errorf("%s: %q, %v", text, w, err)
 		}
+	}
+}
+
+// There may be as many ranks as replicas, each with one.
+func TestAsManyRanksAsReplicas(t *testing.T) {
+	said, err := onRanks(3, func(p *fabric.Peers) (string, error) {
+		r, err := newRankReplicas(Config{Peers: p, Replicas: 3})
+		return fmt.Sprint(r.own()), err
+	})
+	if want := []string{"0 1", "1 2", "2 3"}; err != nil || !slices.Equal(said, want) {
+		t.Errorf("%v, %v", said, err)
 	}
 }
 

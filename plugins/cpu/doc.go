@@ -59,7 +59,8 @@
 //	chain       neighbouring actions of a group, through which a part of a row passes at a time
 //	span        some neighbouring positions (pixels) of a row
 //	lane        the memory of a row while it passes through a group
-//	slab        some positions of any rows, multiplied together with heavy weights: those too large to be read for every row
+//	heavy       weights that are too large to be read again for every row
+//	slab        some positions of any rows, multiplied together with heavy weights
 //	panel       some output channels whose weights are packed together
 //	tile        a Winograd tile; in kernel also the register block of a micro-kernel
 //	unit        one element of a value's kind: a row, a replica, or the whole

@@ -85,8 +85,9 @@ server/protocol:      tensor
 server/batching:      tensor
 server/repository:    problem
 server/internal/inferencepb:
+server/internal/tracing: problem
 server:               data doctor modelfile models predict problem regular server/batching
-server:               server/internal/inferencepb
+server:               server/internal/inferencepb server/internal/tracing
 server:               server/protocol server/repository tensor train
 demo:                 bn data modelfile problem serialize tensor train
 study/experiment:     bench bn data fleet modelfile models parallel problem regular serialize

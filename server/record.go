@@ -5,10 +5,15 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+
+	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
+	"github.com/bnctl/bnctl/server/internal/tracing"
 )
 
 // record is what is known of a request when it is over.
@@ -38,10 +43,22 @@ func (s *Server) recorded(next http.Handler) http.Handler {
 			_ = pace.SetReadDeadline(s.due(max(r.ContentLength, 0)))
 		}
 		out := &counted{ResponseWriter: w, status: http.StatusOK}
-		next.ServeHTTP(out, r.WithContext(context.WithValue(r.Context(), recordKey{}, rec)))
-		s.metrics.count(rec, "http", strconv.Itoa(out.status))
-		s.log(r.Context(), rec, began, "http", strconv.Itoa(out.status), r.Method+" "+r.URL.Path, r.RemoteAddr)
+		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, rec))
+		next.ServeHTTP(out, r)
+		code := strconv.Itoa(out.status)
+		s.metrics.count(rec, "http", code)
+		s.log(r.Context(), rec, began, "http", code, r.Method+" "+r.URL.Path, r.RemoteAddr)
+		if s.traces != nil && strings.HasPrefix(r.Pattern, "POST /v2/models/") { // by then the mux has set it
+			s.trace(rec, &tracing.Span{Called: r.Pattern, Code: code, Began: began, Header: r.Header.Get})
+		}
 	})
+}
+
+// trace sends the span of an inference.
+func (s *Server) trace(rec *record, r *tracing.Span) {
+	r.Model, r.Version, r.Rows = rec.model, rec.version, rec.rows
+	r.Queued, r.Computed, r.Encoded = rec.queued, rec.computed, rec.encoded
+	s.traces.Send(r)
 }
 
 // counted remembers the status of an answer.
@@ -68,6 +85,10 @@ func (s *Server) recordGRPC(ctx context.Context, rec *record, began time.Time, m
 	code := status.Code(err).String()
 	s.metrics.count(rec, "grpc", code)
 	s.log(ctx, rec, began, "grpc", code, method, from)
+	if s.traces != nil && method == pb.GRPCInferenceService_ModelInfer_FullMethodName {
+		s.trace(rec, &tracing.Span{Called: method[1:], GRPC: true, Code: code, Began: began,
+			Header: func(key string) string { return strings.Join(metadata.ValueFromIncomingContext(ctx, key), ",") }})
+	}
 }
 
 // log writes a line about a request, if anybody reads them.

@@ -6,7 +6,9 @@ import (
 	"net"
 
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/server/internal/tracing"
 	"github.com/bnctl/bnctl/server/repository"
+	"github.com/bnctl/bnctl/train"
 )
 
 // Server serves models.
@@ -15,6 +17,7 @@ type Server struct {
 	keeper
 	o       Options
 	metrics *metrics
+	traces  *tracing.Tracer // nil: no span is sent
 }
 
 // Open listens, and opens every model on devices of its own. There are three
@@ -32,7 +35,9 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{o: o}
 	s.metrics = newMetrics(s)
 	s.keeper = keeper{o: &s.o, watch: repository.NewWatch(o.Models, policy), metrics: s.metrics}
-	err = s.listen(ctx, &o)
+	if s.traces, err = tracing.Open(ctx, train.Release, s.o.note); err == nil {
+		err = s.listen(ctx, &o)
+	}
 	if err == nil {
 		err = s.load(ctx)
 	}
@@ -71,9 +76,9 @@ func (s *Server) Models() (list []Model) {
 	return list
 }
 
-// Close closes the devices and stops listening.
+// Close closes the devices, stops listening and sends the last spans.
 func (s *Server) Close() error {
-	return errors.Join(s.front.close(), s.closeAll())
+	return errors.Join(s.front.close(), s.closeAll(), s.traces.Close())
 }
 
 // Health returns the address of Options.Health; "" if there is none.

@@ -1,0 +1,75 @@
+package tracing
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Tracer sends spans, in batches and from a goroutine of its own. Requests never
+// wait for it: what the collector does not take in time is dropped.
+type Tracer struct {
+	provider *sdk.TracerProvider
+	spans    trace.Tracer
+}
+
+// Open returns what sends spans, by the variables of the OpenTelemetry
+// specification; nil if they name no endpoint. note hears when the collector
+// does not take them, and when it does again. The caller closes the tracer. The
+// error is a *problem.Error if the variables ask for what cannot be.
+func Open(ctx context.Context, release string, note func(format string, args ...any)) (*Tracer, error) {
+	if ok, err := wanted(); !ok || err != nil {
+		return nil, err
+	}
+	described, err := resource.New(ctx, resource.WithTelemetrySDK(),
+		resource.WithAttributes(semconv.ServiceName("bnctl"), semconv.ServiceVersion(release)),
+		resource.WithFromEnv())
+	if err != nil {
+		return nil, err
+	}
+	to, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return nil, err
+	}
+	provider := sdk.NewTracerProvider(sdk.WithResource(described), sdk.WithBatcher(&noted{to, note, false}))
+	return &Tracer{provider, provider.Tracer("github.com/bnctl/bnctl/server")}, nil
+}
+
+// endTime is how long the last spans may take.
+const endTime = 2 * time.Second
+
+// Close sends what is left, and ends the goroutine. A nil Tracer has neither.
+func (t *Tracer) Close() error {
+	if t == nil {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(context.Background(), endTime)
+	defer stop()
+	_ = t.provider.Shutdown(ctx) // what is not taken in time is lost, as before
+	return nil
+}
+
+// noted tells of failures once, and when they are over.
+type noted struct {
+	sdk.SpanExporter
+	note    func(format string, args ...any)
+	failing bool
+}
+
+// ExportSpans implements sdk.SpanExporter. One goroutine at a time calls it.
+func (n *noted) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	err := n.SpanExporter.ExportSpans(ctx, spans)
+	switch {
+	case err != nil && !n.failing:
+		n.note("traces are not taken: %v", err)
+	case err == nil && n.failing:
+		n.note("traces are taken again")
+	}
+	n.failing = err != nil
+	return nil
+}

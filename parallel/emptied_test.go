@@ -13,38 +13,41 @@ import (
 	"github.com/bnctl/bnctl/fabric"
 )
 
-// A device that comes back and answers one call with an error, whichever: that is the error of the run, or the
-// device is lost once more and the next one has the bits that there must be.
+// A device that comes back and cannot have the program and the state is lost once more. From then on what is
+// wrong with it is what is wrong with the run: nothing that it fails at is passed over, in a replay either.
 func TestErrorsOfADeviceThatReturns(t *testing.T) {
-	want, err := everything(t, refs(t, 1), Config{})
+	all, _ := stateOf(t)
+	want, err := steps(opened(t, refs(t, 1), Config{}), 6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, dies := range []bool{false, true} { // in a run, in a commit
-		told := 0
-		for at, over := int64(0), false; !over; at++ {
-			synctest.Test(t, func(t *testing.T) {
-				wrong, opened := &mistaken{Device: refs(t, 1)[0].Device, at: at}, 0
-				first := &mortal{Device: refs(t, 1)[0].Device, dies: 2, inCommit: dies}
-				got, err := everything(t, []Member{{"d", first}}, Config{Reopen: func(context.Context, string) (
-					device.Device, error) {
-					if opened++; opened == 1 {
-						return wrong, nil
-					}
-					return refs(t, 1)[0].Device, nil
-				}})
-				if err == nil && got != want || err != nil && !strings.Contains(err.Error(), errPlanted.Error()) {
-					t.Errorf("in a commit %v, call %d: %v", dies, at, err)
+	for at, over := int64(0), false; !over; at++ {
+		synctest.Test(t, func(t *testing.T) {
+			wrong, n := &mistaken{Device: refs(t, 1)[0].Device, at: at}, 0
+			again := &told{Device: wrong}
+			first := &mortal{Device: refs(t, 1)[0].Device, dies: 5}
+			d := opened(t, []Member{{"d", first}}, Config{Reopen: func(context.Context, string) (device.Device, error) {
+				if n++; n == 1 {
+					return again, nil
 				}
-				if err != nil {
-					told++
+				return refs(t, 1)[0].Device, nil
+			}})
+			d.ledger.stride = 2
+			got, err := steps(d, 6)
+			if over = wrong.calls <= at; over || at < 2 { // Load, Write
+				if err != nil || got != want || (n == 2) == over {
+					t.Errorf("call %d: %v; %d devices were opened", at, err, n)
 				}
-				over = wrong.calls <= at
-			})
-		}
-		if told < 10 {
-			t.Errorf("in a commit %v: %d errors were told", dies, told)
-		}
+			} else if err == nil || !strings.Contains(err.Error(), "planted") {
+				t.Errorf("call %d: %v", at, err)
+			}
+			replay := fmt.Sprintf("write 0, train 6 [4 4 4 4 4], commit 0, write 0, train 7 [4 4 4 4 4], commit 1, "+
+				"read x%d, write 0, train 8 [4 4 4 4 4], commit 2, write 0, train 9 [4 4 4 4 4], commit 3, read x%[1]d, "+
+				"write 0, grow 20x5, join 3 as 0 of [[0 1 2 3 4]], train 10 [4 4 4 4 4], commit 4, train 11", all)
+			if calls := again.text(); over && (!strings.Contains(calls, replay) || d.ledger.version != 4) {
+				t.Errorf("%s, want in it %s; a snapshot of version %d", calls, replay, d.ledger.version)
+			}
+		})
 	}
 }
 
@@ -54,9 +57,11 @@ func TestErrorOfTheStateForAnother(t *testing.T) {
 	d := opened(t, []Member{{"wrong", wrong}}, Config{})
 	learn(t, d)
 	d.recovery.reopener.pending = &member{Member: refs(t, 1)[0], order: 1}
-	wrong.at = wrong.calls
-	if _, err := d.Step(t.Context(), batchOf(20, 5, Keep, 20)); !errors.Is(err, errPlanted) {
-		t.Errorf("%v, want the error of reading", err)
+	for _, stale := range []bool{false, true} { // whether the group is to be formed anew too
+		d.group.stale, wrong.at = stale, wrong.calls
+		if _, err := d.Step(t.Context(), batchOf(20, 5, Keep, 20)); !errors.Is(err, errPlanted) {
+			t.Errorf("%v, want the error of reading", err)
+		}
 	}
 	if learn(t, d); len(d.group.members) != 2 {
 		t.Errorf("%d members, want 2", len(d.group.members))
@@ -131,12 +136,12 @@ func TestRankThatStaysEmpty(t *testing.T) {
 		meanwhile func(d *Driver)
 	}{
 		{"none comes", Config{Reopen: nobody, Timeout: time.Second}, "rank 1: no device is left, and none came back " +
-			"within 1s", 1, nil},
+			"within 1s: no device is left: ref0: mortal: Run: lost: killed", 1, nil},
 		{"all are lost at once", Config{Reopen: func(context.Context, string) (device.Device, error) {
 			return &mayfly{refs(t, 1)[0].Device, -1, device.Lost}, nil
 		}, Timeout: time.Hour}, "11 devices were lost one after the other", 11, nil},
-		{"the other cannot be read", Config{Reopen: afterDying(t, 0)}, errPlanted.Error(), 1, func(*Driver) {
-			fine.at = fine.calls + 2 // after Run, Grow and Join
+		{"the other cannot be read", Config{Reopen: afterDying(t, 0)}, "fine: Read: planted", 1, func(*Driver) {
+			fine.at = fine.calls + 4 // after Run, Grow, Join and Run
 		}},
 		{"the other sends too little", Config{Reopen: afterDying(t, 0)}, "rank 0: it has sent a part of its state", 1,
 			func(d *Driver) {
@@ -153,7 +158,8 @@ func TestRankThatStaysEmpty(t *testing.T) {
 			}
 			errs, lost := rankEmptied(t, c.config, Member{"fine", fine}, c.meanwhile)
 			text := fmt.Sprint(errs)
-			if (c.want == "") != (errs[0] == nil && errs[1] == nil) || !strings.Contains(text, c.want) || lost != c.lost {
+			if (c.want == "") != (errs[0] == nil && errs[1] == nil) || !strings.Contains(text, c.want) || lost != c.lost ||
+				strings.Contains(text, "%!") {
 				t.Errorf("%s: %d losses, %v", c.name, lost, errs)
 			}
 		})
@@ -168,5 +174,30 @@ func afterDying(t *testing.T, dying int) func(context.Context, string) (device.D
 			return &mayfly{refs(t, 1)[0].Device, -1, device.Lost}, nil
 		}
 		return refs(t, 1)[0].Device, nil
+	}
+}
+
+// Where the fabric has ended that is what is wrong, and not the run that it ended.
+func TestFabricThatEnds(t *testing.T) {
+	var err error
+	opened := make(chan struct{})
+	_, _ = onRanks(2, func(p *fabric.Peers) (string, error) {
+		d, failed := Open(t.Context(), program(t, small(t), Options{Replicas: 5}), small(t).State, refs(t, 1),
+			withSizes(Config{Peers: p}))
+		if failed != nil {
+			return "", failed
+		}
+		defer d.Close()
+		if p.Rank() == 0 {
+			<-opened
+			p.Abort("fire")
+			return "", nil
+		}
+		close(opened)
+		_, err = steps(d, 1)
+		return "", nil
+	})
+	if want := "the fabric has ended: rank 0: fire"; !errors.Is(err, fabric.Ended) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

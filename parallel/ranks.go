@@ -81,8 +81,11 @@ func (r *ranks) together(ctx context.Context, mine *verdict, f func() ([]tensor.
 // it cannot.
 func (r *ranks) recoverHere(ctx context.Context, failed error) error {
 	var l *lost
-	if !errors.As(failed, &l) || isEmptied(failed) {
-		return nil // another rank's device, or one to wait for
+	switch {
+	case isEmptied(failed):
+		return failed // one is to be waited for: see refill
+	case !errors.As(failed, &l):
+		return nil // another rank's device
 	}
 	return r.recovery.after(ctx, failed)
 }

@@ -237,6 +237,21 @@ func TestRanksThatCannotGoOn(t *testing.T) {
 	}
 }
 
+// A report of another rank that cannot be read ends the run, and says whose it is.
+func TestReportThatIsNone(t *testing.T) {
+	_, err := onRanks(2, func(p *fabric.Peers) (string, error) {
+		if p.Rank() == 1 {
+			_, err := p.Gather(t.Context(), []byte("{"))
+			return "", err
+		}
+		_, err := gather(t.Context(), p, verdict{}, nil)
+		return "", err
+	})
+	if err == nil || !strings.Contains(err.Error(), "rank 1: a report of 1 bytes has no end") {
+		t.Errorf("%v", err)
+	}
+}
+
 // What each rank has done of a step all of them hear: rows, waits, bytes since the step before; and that one is to
 // stop, which ends no step.
 func TestSharesOfRanks(t *testing.T) {

@@ -40,6 +40,15 @@ func TestReopenerCloses(t *testing.T) {
 	}
 }
 
+// What is lost once more is forgotten, and nothing else.
+func TestReopenerForgets(t *testing.T) {
+	r, one, other := newReopener(), &closing{}, &closing{}
+	r.devices = []device.Device{one, other}
+	if r.forget(one); len(r.devices) != 1 || r.devices[0] != device.Device(other) {
+		t.Errorf("%d devices", len(r.devices))
+	}
+}
+
 // A device that had finished a step is opened at once, another after a pause; pauses double.
 func TestPausesDouble(t *testing.T) {
 	const quarter = firstPause

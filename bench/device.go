@@ -47,9 +47,10 @@ type DeviceRow struct {
 const limitName = "limit: multiply-adds on registers; copy of memory"
 
 // Device measures a device, and calls each for every row when it is there:
-// single operations as the device tells their time, a call that does nothing,
-// an exchange between two; of a CPU first what the machine can do at most, on
-// registers and in memory. Mistakes in o are *problem.Error or *problem.Unknown.
+// single operations, by the times that the device reports, a call that does
+// nothing, and an exchange between two devices; for a CPU first the highest
+// rates of the machine, in registers and in memory. The error for an invalid
+// option is a *problem.Error or *problem.Unknown.
 func Device(ctx context.Context, o DeviceOptions, each func(DeviceRow)) error {
 	if !(o.Seconds >= 0 && o.Seconds <= maxSeconds) {
 		return problem.New("seconds", fmt.Sprint(o.Seconds), fmt.Sprintf("want 0 to %d", maxSeconds), "")

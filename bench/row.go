@@ -19,7 +19,7 @@ type Row struct {
 	Throughput float64 `json:"images_per_s"`
 	P50        float64 `json:"p50_ms"` // of a batch
 	P99        float64 `json:"p99_ms"`
-	PeakRSS    float64 `json:"peak_rss_mb"` // of this process and its plugins; 0 where the system does not tell
+	PeakRSS    float64 `json:"peak_rss_mb"` // of this process and its plugins; 0: not known
 
 	Efficiency float64 `json:"efficiency,omitempty"` // images per second and device, over those of the first row
 	// Of a step's time the devices waited for each other: in the median step, and of all steps together.

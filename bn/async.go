@@ -9,10 +9,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Async is a set of running statistics that hears of replicas late: what
-// replica r saw in step t is merged in step t + delay(seed, r, t), which is at
-// most span steps later. The delays are drawn from the seed, so the result is
-// the same on any devices: asynchrony is a schedule, never a race.
+// Async is a set of running statistics that is updated late: the moments of
+// replica r in step t are merged in step t + delay(seed, r, t), at most span
+// steps later. The delays are drawn from the seed, so the result is the same on
+// any devices: asynchrony is a schedule, never a race.
 type Async struct {
 	set     *Statistics
 	delays  tensor.Philox

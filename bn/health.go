@@ -19,7 +19,8 @@ type Norm struct {
 	Decay          float64       // weight of the old value; 0 if unknown
 }
 
-// Severity tells what cannot be right from what healthy models may have.
+// Severity distinguishes what cannot be right from what healthy models may
+// have.
 type Severity string
 
 // The severities.
@@ -32,10 +33,11 @@ const (
 type Finding struct {
 	Layer    string   `json:"layer"`    // Norm.Name
 	Channels []int    `json:"channels"` // nil: all of them, or not a matter of channels
-	Problem  string   `json:"problem"`  // what is wrong, in words
+	Problem  string   `json:"problem"`  // what is wrong, as a sentence
 	Severity Severity `json:"severity"`
 	Advice   string   `json:"advice"` // what to do
-	// Reestimate: statistics that are estimated anew over data mend it.
+	// Reestimate says that estimating the statistics again over data repairs
+	// the fault.
 	Reestimate bool `json:"reestimate,omitempty"`
 }
 

@@ -16,8 +16,8 @@ import (
 //
 // where the weights are scaled to the sum 1; nil means all alike. It is right
 // only if the weights of the network are the same in all sets: else re-estimate.
-// The error names a set that lacks a tensor, or is a *NonFinite if float32 does
-// not hold what comes out.
+// The error names a set that lacks a tensor, or is a *NonFinite if the result
+// overflows float32.
 func Merge(layers []Layer, sets []map[string]tensor.Tensor, weights []float64, rule Rule) (
 	map[string]tensor.Tensor, error) {
 	w, err := shares(len(sets), weights)

@@ -46,7 +46,7 @@ func (r *Replicas) Next(moments []tensor.Tensor) (*Replicas, error) {
 
 // Merged returns one set made of all by rule. Replicas that never saw enough
 // values for an update count for nothing, as long as some did. The error is a
-// *NonFinite if float32 does not hold what comes out.
+// *NonFinite if the result overflows float32.
 func (r *Replicas) Merged(rule Rule) (map[string]tensor.Tensor, error) {
 	var seen, all []map[string]tensor.Tensor
 	for _, own := range r.Own {

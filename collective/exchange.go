@@ -6,13 +6,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Lane separates the exchanges of a run by who waits for them, so that those
-// at its end can be under way while it goes on. The numbers travel.
+// Lane separates the exchanges that a run waits for at once from those that it
+// waits for only at its end, so that the latter can be under way while it goes
+// on. The numbers are part of the protocol.
 type Lane uint8
 
 // The lanes.
 const (
-	// Moments is for results that the run itself goes on with.
+	// Moments is for results that later nodes of the function read.
 	Moments Lane = 0
 	// Gradients is for results that no node of the function reads.
 	Gradients Lane = 1

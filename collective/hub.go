@@ -67,9 +67,10 @@ func (h *Hub) Abort(cause error) {
 	}
 }
 
-// Missing returns the ranks that have not come to an exchange for which
-// others wait, in the first lane in which somebody waits; nil if nobody does. It
-// returns none, but not nil, while all wait for who is beyond an uplink.
+// Missing returns the ranks that have not begun an exchange for which others
+// wait, in the first lane with an exchange under way; nil if no rank waits. It
+// returns an empty slice, not nil, while all ranks of this hub wait for others
+// beyond its uplink.
 func (h *Hub) Missing() []int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

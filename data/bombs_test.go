@@ -30,8 +30,8 @@ func (b *bitString) put(v uint32, count int) {
 }
 
 // scanBomb is a grey progressive JPEG of w x h whose DC scan is whole, and
-// which has so many more scans: each says in a few bytes that all its blocks
-// are at their end.
+// which is followed by that number of scans: each says in a few bytes that all
+// its blocks are at their end.
 func scanBomb(w, h, scans int) []byte {
 	segment := func(marker byte, body ...byte) []byte {
 		return append([]byte{0xff, marker, 0, byte(2 + len(body))}, body...)

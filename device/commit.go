@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Kept tells whether an executable has what a run of graph.Train keeps for Commit.
+// Kept records whether an executable has the outputs that a run of graph.Train
+// keeps for Commit, and of which version.
 type Kept struct {
 	Has bool    // anything
 	For Version // of the state that the run read

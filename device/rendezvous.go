@@ -15,9 +15,9 @@ type Rendezvous interface {
 type Meeting interface {
 	// Rendezvous returns what members need to find the memory: Group.Rendezvous.
 	Rendezvous() []byte
-	// Joined tells the meeting that all members have joined.
+	// Joined is called when all members have joined.
 	Joined()
-	// Missing returns the ranks for which others wait; nil if nobody waits.
+	// Missing returns the ranks for which others wait; nil if no rank waits.
 	Missing() []int
 	// Exchanges returns a number that grows while the group makes progress.
 	Exchanges() int

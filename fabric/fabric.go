@@ -17,10 +17,11 @@ type Fabric interface {
 	// Size is their number. It never changes.
 	Size() int
 
-	// Send sends a message to another rank: these pieces, one behind the other. It
-	// may return before the message has arrived, and does not wait until it is
-	// received: two ranks may send to each other before either receives. The pieces
-	// are the caller's again when Send returns.
+	// Send sends a message to another rank: the concatenation of pieces. It may
+	// return before the message has arrived, and does not wait until it is
+	// received: two ranks may send to each other before either receives. The caller
+	// may change the pieces when Send returns. It is an error if to is not another
+	// rank, or if the lane does not exist.
 	Send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error
 
 	// Receive returns the next message from another rank in a lane. It belongs to
@@ -47,6 +48,6 @@ type Fabric interface {
 	Close() error
 }
 
-// Ended is what the calls of a fabric wrap that has come to its end, and of one
-// whose peer has.
+// Ended is wrapped by the errors of a fabric that was closed or aborted, or
+// whose peer has ended.
 var Ended = errors.New("the fabric has ended")

@@ -61,7 +61,7 @@ type received struct {
 	at      int
 }
 
-// marks reads what mark has put down, so many.
+// marks reads n bytes that mark has written.
 func (r *received) marks(n int) ([]byte, error) {
 	marks, err := r.take(n)
 	for _, m := range marks {

@@ -29,9 +29,8 @@ type Peers struct {
 	wait    sync.WaitGroup
 }
 
-// New returns the ranks of a fabric. A peer of which nothing is heard for the
-// timeout, 0 is 30 s, is taken to be gone; until Close every rank tells the others that it
-// is there.
+// New returns the ranks of a fabric. A peer from which no message comes for the timeout
+// (0: 30 s) counts as gone. Until Close every rank sends the others signs of life.
 func New(f Fabric, timeout time.Duration) *Peers {
 	ctx, stop := context.WithCancel(context.Background())
 	p := &Peers{fabric: f, timeout: cmp.Or(timeout, 30*time.Second), stop: stop}

@@ -37,7 +37,7 @@ type value struct {
 	leaves []tensor.Tensor // the zero Tensor: no rows
 }
 
-// draw draws values for so many replicas; some have none of a replica.
+// draw draws values of that number of replicas; some have none of a replica.
 func draw(p *rand.Rand, replicas int) []value {
 	var all []value
 	empty := p.IntN(replicas + 1)

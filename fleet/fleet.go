@@ -31,7 +31,7 @@ type Options struct {
 	// Peers is the ranks of the run, nil: this process is alone. Kernels "auto" is the
 	// best class that the devices of all ranks have: all of them open at once.
 	Peers *fabric.Peers
-	// Note hears what a person should know, Debug what one may want to know; nil: nobody does.
+	// Note is called with messages for the user, Debug with more details. Each may be nil.
 	Note, Debug func(format string, args ...any)
 }
 

@@ -59,5 +59,6 @@ func (o *Opener) Precision() string { return o.fleet.device.Precision }
 // Threads returns the threads that one CPU device has by itself.
 func (o *Opener) Threads() int { return o.fleet.device.Threads }
 
-// Close ends the plugin. Devices that it opened are closed by who opened them.
+// Close ends the plugin. Devices that it opened stay open: their caller closes
+// them.
 func (o *Opener) Close() error { return o.fleet.Close() }

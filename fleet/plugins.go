@@ -20,10 +20,11 @@ type Plugins struct {
 	Paths    []string // of plugins besides those that are found
 	Unlocked bool     // run plugins that devices.lock does not know
 	Levels   []string // data planes that may be used; nil: all
-	// Timeout is how long a plugin may take until it has said what it is; 0: as
-	// long as remote.Command says. Above a minute it bounds the opening of a device too.
+	// Timeout bounds the start of a plugin, until it has described itself; 0: the
+	// default of remote.Command. Above a minute it bounds the opening of a device too.
 	Timeout time.Duration
-	// Log hears what a plugin writes to its log; nil: nobody does.
+	// Log is called with the lines that a plugin writes to its log. It may be
+	// nil.
 	Log func(plugin, line string)
 }
 

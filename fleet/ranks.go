@@ -12,16 +12,16 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Words of Join beside the names of fabrics.
+// Arguments of Join beside the names of fabrics.
 const (
 	FabricAuto = "auto" // MPI, if a launcher has started several ranks
-	FabricNone = "none" // this process is alone, whoever started it
+	FabricNone = "none" // this process is alone, even if a launcher started it
 )
 
 // Join makes this process a rank of the run that a launcher has started, over a
 // fabric: "mpi", "mpi:LIBRARY" or that of another plugin; FabricAuto or
 // FabricNone. It returns when all ranks are there; nil if this process is alone.
-// A peer that is silent for the timeout is taken to be gone.
+// A peer that is silent for the timeout counts as gone.
 func (p Plugins) Join(ctx context.Context, text string, timeout time.Duration) (*fabric.Peers, error) {
 	_, size := launcher.Rank()
 	switch {

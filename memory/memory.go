@@ -1,7 +1,9 @@
-// Package memory says how much memory there is, and how much processes have taken.
+// Package memory returns the memory of the machine, and how much of it processes
+// have used.
 //
 // Use it before something large is allocated, and to report what a run needed.
-// Linux tells it in /proc and of a cgroup; elsewhere all numbers are 0.
+// On Linux it reads /proc and the limits of cgroups; elsewhere all numbers are
+// 0.
 package memory
 
 import (
@@ -13,10 +15,10 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// Machine returns the machine's memory, and what is available of it without
-// swapping, in bytes; zeros where the system does not say. A process with a limit, as
-// those of a container have, is told of no more than the limit leaves it; what other
-// processes took of the same limit is not known.
+// Machine returns the machine's memory, and what is available of it without swapping,
+// in bytes; zeros where the system does not say. For a process with a limit, as in a
+// container, it returns at most what the limit leaves; memory that other processes
+// use under the same limit is not counted.
 func Machine() (total, available int64) {
 	info := read("/proc/meminfo")
 	total, available = field(info, "MemTotal"), field(info, "MemAvailable")

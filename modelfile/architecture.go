@@ -32,8 +32,8 @@ func inZoo(name string) bool {
 
 // Architecture returns the model that o.Arch names, without state and with the
 // head that f has; nil without Arch, and where f has been read by it already.
-// What the zoo trains with is no statement about somebody's weights, so nothing
-// is known of its preprocessing.
+// Its preprocessing is not known: that of the zoo need not be the one that the
+// file's weights were trained with.
 func Architecture(f *formats.File, o Options) (*models.Model, error) {
 	name := o.Arch
 	if name == "" {

@@ -15,9 +15,9 @@ import (
 
 // Arrays returns what makes samples for m of the array of an .npy file, given
 // its name: the field Array of data.Options. Pictures become u8 [N,H,W,C], all
-// else f32 of the shape of m's input. note hears what had to be converted; nil:
-// nobody does. An array that could mean something else is refused, with what
-// would be taken.
+// else f32 of the shape of m's input. note is called with messages about
+// conversions; it may be nil. An array with more than one possible meaning is
+// an error, which says what would be accepted.
 func Arrays(m *models.Model, note func(format string, args ...any)) func(name string, x tensor.Tensor) (
 	tensor.Tensor, error) {
 	a := arrayFile{m: m, hears: note, image: imageOf(m)}

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Choice is what of a foreign file was taken, what was left out, and what is
-// to be said of it.
+// Choice is what was taken of a foreign file, what was left out, and the
+// findings about it.
 type Choice struct {
 	Path     string
 	Format   string            // "pytorch", "onnx" ...: as formats.File has it
@@ -44,7 +44,7 @@ type Chosen struct {
 	Tensors int    `json:"tensors"`
 }
 
-// Taken returns what was taken and what was left. k may be nil.
+// Taken returns what was taken and what was left out. k may be nil.
 func (k *Choice) Taken() Taken {
 	if k == nil {
 		return Taken{}

@@ -8,10 +8,9 @@
 // predicts, Start for one that is to be trained, and Strip for a checkpoint of
 // bnctl. Package formats is beneath: use that for tensors without a graph.
 //
-// Nothing is guessed, and nothing is left out in silence: what of a file was
-// taken, and what was not, comes back as a Choice. How pictures become input
-// is known from the file or from Options; a model of which neither says so
-// takes arrays.
+// Nothing is guessed, and nothing is left out silently: a Choice says what was
+// taken of a file and what was not. The preprocessing of pictures is given by
+// the file or by Options; without it a model takes arrays alone.
 //
 // What a caller asks for and cannot have is a *problem.Error, or a *problem.Unknown
 // for a name that is none of the zoo; all other errors are about the file.

@@ -78,9 +78,9 @@ func OpenForeign(path string, o Options) (*formats.File, error) {
 	return formats.Open(path, f)
 }
 
-// Template returns the model of a file of another program. Its preprocessing
-// is that of o; of itself only the file can tell it, or a graph that o.Arch
-// names. The model may share memory with f.
+// Template returns the model of a file of another program. Its preprocessing is
+// that of o, or else that of the file, or of a graph that o.Arch names. The
+// model may share memory with f.
 func Template(f *formats.File, o Options) (*models.Model, error) {
 	as, err := Architecture(f, o)
 	if err != nil {

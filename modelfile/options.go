@@ -41,7 +41,7 @@ type Preprocess struct {
 	// Mean and Std, one number for each channel in units of x/255, stand in place
 	// of those of Name; nil: those of Name.
 	Mean, Std []float64
-	// EXIF is data.ApplyEXIF or data.IgnoreEXIF: the orientation that picture files tell;
+	// EXIF is data.ApplyEXIF or data.IgnoreEXIF, for the orientation in picture files;
 	// "": as the model was trained.
 	EXIF          string
 	Interpolation string // "bilinear" or "bicubic": how pictures are resized; "": as the model says

@@ -11,17 +11,18 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Removed is what a file has that only training needs, of bnctl or of another
-// program: what stripping takes away.
+// Removed lists what a file contains that only training needs, which stripping
+// removes.
 type Removed struct {
 	Connections       int      `json:"connections"` // nodes between replicas
 	ReplicaStatistics int      `json:"replica_statistics"`
 	OptimizerTensors  int      `json:"optimizer_tensors"`
 	Wrappers          []string `json:"wrappers"` // outermost first: "state_dict", "module."
-	Other             []string `json:"other"`    // in words
+	Other             []string `json:"other"`    // as text
 	// Replicas is how many replicas the graph has; 0: it is of another program.
 	Replicas int `json:"-"`
-	// Lines says everything in words, a line each; none if the file is clean.
+	// Lines describes everything as text, one thing per line; none if the file
+	// is clean.
 	Lines []string `json:"-"`
 }
 

@@ -133,7 +133,8 @@ func anyPictures(file string, x tensor.Tensor, note func(format string, args ...
 
 // LikelyArrays returns what makes samples of the array of an .npy file where no
 // model is known: what a model of the zoo would be trained on if it can be
-// pictures, else the array as it is. note hears what had to be converted.
+// pictures, else the array as it is. note is called with messages about
+// conversions.
 func LikelyArrays(note func(format string, args ...any)) func(name string, x tensor.Tensor) (
 	tensor.Tensor, error) {
 	return func(file string, x tensor.Tensor) (tensor.Tensor, error) {

@@ -13,8 +13,8 @@ import (
 // Suited returns the form of m that takes the samples of such data: arrays of
 // floats go past an image operation, as they are; they may have their channels
 // last. Samples that cannot be the input of m are an error. Pictures for a
-// model of which nobody has said how they become its input are a
-// *problem.Error: that is never guessed.
+// model without preprocessing are a *problem.Error, since preprocessing is
+// never guessed.
 func Suited(m *models.Model, info data.Info) (*models.Model, error) {
 	if info.Pictures() {
 		return m, takesPictures(m)

@@ -6,16 +6,17 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Viewed is a model to be read only. One of bnctl's own files is not copied,
-// and verified while it is used: what comes of it counts when Verified says so.
+// Viewed is a read-only model. A file of bnctl is mapped instead of copied, and
+// verified while the model is used: results may be used only after Verified has
+// returned nil.
 type Viewed struct {
 	Opened
 	file     *serialize.File // nil: of a foreign file, which was read as a whole
 	verified func() error
 }
 
-// View is Open for who does not change the model: a large template predicts
-// before all of it is read. The caller closes it.
+// View is Open for callers that do not change the model: a large template can
+// predict before all of it is read. The caller closes the result.
 func View(path string, o Options) (*Viewed, error) {
 	ours, err := Ours(path, o)
 	if err != nil {

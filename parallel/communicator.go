@@ -81,7 +81,8 @@ func (c *communicator) join(ctx context.Context, ms members) error {
 	})
 }
 
-// newHub returns the place in this process where so many devices meet.
+// newHub returns a hub in this process, through which that number of devices
+// exchange.
 func (c *communicator) newHub(devices int) *collective.Hub {
 	if c.uplink == nil {
 		return collective.NewHub(c.replicas, devices)

@@ -43,9 +43,9 @@ type Config struct {
 	// Rendezvous makes places where devices meet without the host. nil: they
 	// meet at the host.
 	Rendezvous device.Rendezvous
-	Slower     func(why error) // is told why devices that could meet by themselves do not
-	Lost       func(LossEvent) // is told of every device that the run goes on without
-	Back       func(BackEvent) // is told of every device that takes part again
+	Slower     func(why error) // called if devices that could exchange directly do not
+	Lost       func(LossEvent) // called for every lost device
+	Back       func(BackEvent) // called for every device that takes part again
 }
 
 const defaultTimeout = 30 * time.Second

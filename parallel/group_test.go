@@ -16,7 +16,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// groupOf returns a group of members with so many replicas each.
+// groupOf returns a group of members; counts has the number of replicas of
+// each.
 func groupOf(c Config, counts ...int) *Group {
 	g := &Group{placement: newPlacement(c, rankReplicas{count: c.Replicas})}
 	for i, replicas := range ranges(counts) {

@@ -10,11 +10,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Late is the gradients that wait in the way Sync "async:S": what replica r
-// found in step t is applied with the update of step t + delay(seed, r, t), at
-// most S steps later. The delays are drawn from the seed, so the result is the
-// same on any devices. With one span, what running statistics hear of a
-// replica (bn.Async) and its gradients come together.
+// Late holds the gradients that wait with Sync "async:S": those of replica r in
+// step t are applied with the update of step t + delay(seed, r, t), at most S
+// steps later. The delays are drawn from the seed, so the result is the same on
+// any devices. With the same span, the moments of a replica (bn.Async) and its
+// gradients are late by the same number of steps.
 //
 // A Late never changes.
 type Late struct {

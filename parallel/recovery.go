@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// LossEvent tells of a device that was lost.
+// LossEvent reports a lost device.
 type LossEvent struct {
 	Device  string
 	Step    uint64 // version of the state

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// BackEvent tells of a device that takes part again.
+// BackEvent reports a lost device that takes part again.
 type BackEvent struct {
 	Device string
 	Step   uint64 // version of the state

@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// mayfly is a device that has so many runs to live; then it is lost, or has
-// no memory left.
+// mayfly is a device that is lost, or has no memory left, after a number of
+// runs.
 type mayfly struct {
 	device.Device
 	runs int
@@ -42,7 +42,8 @@ func (e *mayflyExe) Run(ctx context.Context, s device.Step) (device.Outcome, err
 	return e.Executable.Run(ctx, s)
 }
 
-// mayflies opens devices that have so many runs to live, and counts them.
+// mayflies opens devices that are lost after that number of runs, and counts
+// them.
 func mayflies(t *testing.T, runs int, opened *atomic.Int64) func(context.Context, string) (
 	device.Device, error) {
 	t.Helper()
@@ -52,7 +53,7 @@ func mayflies(t *testing.T, runs int, opened *atomic.Int64) func(context.Context
 	}
 }
 
-// steps makes so many steps and returns the last loss.
+// steps makes n steps and returns the last loss.
 func steps(d *Driver, n int) (loss float64, err error) {
 	ctx := context.Background()
 	for range n {

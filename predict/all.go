@@ -21,12 +21,11 @@ type Reading struct {
 	Sure func() error
 }
 
-// All predicts every sample of src, in order. Each hears of the sample's number
-// and of the outputs of the model for it, f32 or what the model gives, without
-// the axis of rows; they may not be kept. An error that it returns ends the
-// reading. All returns what was wrong with samples that were left out. Of several
-// ranks each reads and predicts its share of every batch, and only on rank 0 each
-// hears of all.
+// All predicts every sample of src, in order. It calls each with the sample's
+// number and the outputs of the model for it, without the axis of rows; each must
+// not keep them. An error of each ends the reading. All returns the errors of
+// samples that were left out. With several ranks every rank reads and predicts
+// its share of every batch, and each is called on rank 0 alone, for all samples.
 func (p *Predictor) All(ctx context.Context, src data.Source, r Reading,
 	each func(sample int, outputs []tensor.Tensor) error) (bad []error, err error) {
 	err = p.every(ctx, src, train.Transform(p.Model, src.Info()), r,

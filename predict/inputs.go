@@ -17,8 +17,8 @@ type Inputs struct {
 
 // OpenInputs opens pictures, folders, archives, .npy files, or data as data.Open
 // takes it, for the model of a file. goOn leaves out what cannot be opened; without
-// it that is an error. note, which may be nil, is told how arrays are taken. Close
-// the result.
+// it that is an error. note, which may be nil, is called with messages about the
+// conversion of arrays. The caller closes the result.
 func OpenInputs(ctx context.Context, v *modelfile.Viewed, inputs []string, goOn bool,
 	note func(format string, args ...any)) (*Inputs, error) {
 	in := &Inputs{}

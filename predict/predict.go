@@ -14,21 +14,21 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Options say on what a model is run. Nothing here but kernels and precision
-// changes what comes out.
+// Options say on which devices a model runs. Only kernels and precision change
+// the results.
 type Options struct {
 	// Fleet are the devices. Its Precision "" is that at which the model was
-	// trained, so that what training computed comes out again.
+	// trained, which gives the results of evaluation during training.
 	Fleet   fleet.Options
 	Batch   int // rows at once, over all devices: at least 1
 	Samples int // how many there will be at most: a batch is no larger; 0: not known
 	// Peers is the ranks of the run, nil: this process is alone. All of them have the
 	// same model and samples, of which each predicts its share.
 	Peers *fabric.Peers
-	// Reopen: a device that is lost is opened again, and takes part when it is
-	// there. Without it, what is lost stays lost.
+	// Reopen says that lost devices are opened again, and take part once they
+	// are open. Otherwise they stay lost.
 	Reopen bool
-	// Lost hears of a device that is gone, Back of one that takes part again; nil: nobody does.
+	// Lost is called when a device is lost, Back when it takes part again. Each may be nil.
 	Lost func(device string, reason error)
 	Back func(device string)
 }
@@ -111,7 +111,7 @@ func (o *Options) config(f *fleet.Fleet) parallel.Config {
 	return c
 }
 
-// Close frees what is loaded and closes the devices. The error joins what both said.
+// Close frees the executables and closes the devices. The error joins those of both.
 func (p *Predictor) Close() error { return errors.Join(p.Driver.Close(), p.Fleet.Close()) }
 
 // Terms are what outputs depend on beside model and input: on the same terms they

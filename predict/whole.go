@@ -21,10 +21,11 @@ type Whole struct {
 	Output  int     // the output of the classes, f32 [C,h,w]
 }
 
-// Scores predicts every picture of src, in order. Each hears of the picture's
-// number and of its scores, f32 [C,H,W], at its own size: where windows overlap
-// their mean, scaled by bilinear interpolation where the picture was scaled; with
-// data.CropFit it is the output as it is. The rest is as with All.
+// Scores predicts every picture of src, in order. It calls each with the
+// picture's number and its scores, f32 [C,H,W], at the picture's own size: where
+// windows overlap, the mean of their scores; where the picture was scaled, the
+// scores scaled back by bilinear interpolation. With data.CropFit they are the
+// output as it is. The rest is as for All.
 func (p *Predictor) Scores(ctx context.Context, src data.Source, w Whole, r Reading,
 	each func(sample int, scores tensor.Tensor) error) (bad []error, err error) {
 	if w.crops() {

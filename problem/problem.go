@@ -1,12 +1,11 @@
-// Package problem is how bnctl's packages refuse what a caller asks for: an
-// error with parts. A program shows Text and Advice where its user looks, and
-// Field tells which of the caller's own options is meant. The command line
-// turns Field into a flag, JSON takes the parts as they are; nobody cuts a
-// sentence apart.
+// Package problem has the error that bnctl's packages return for an invalid
+// option. It has parts: Field names the option, Text says what is wrong, and
+// Advice what to do. The command line turns Field into a flag; JSON has the
+// parts as fields.
 //
-// Where Text or Advice speak of another option they have its name in braces,
-// as in "use {bn} sync". Error writes the bare name; Calling writes what the
-// program's user knows the option by.
+// Text and Advice write the name of another option in braces, as in "use {bn}
+// sync". Error writes the bare name; Calling writes the name by which the
+// program's user knows the option.
 package problem
 
 import (

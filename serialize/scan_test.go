@@ -29,7 +29,7 @@ func TestScanTakesWhatADecoderTakes(t *testing.T) {
 	}
 }
 
-// Values may be so many, and no more.
+// The number of values has a limit.
 func TestScanCountsValues(t *testing.T) {
 	for left, want := range map[int]bool{3: true, 2: false} {
 		s := scanner{left: left}

@@ -46,7 +46,7 @@ func measure(b *testing.B, name string, batch int) measured {
 	return measured{start(b, o), direct, client, rand.New(rand.NewPCG(1, 1))}
 }
 
-// rows returns so many rows of input.
+// rows returns n rows of input.
 func (m measured) rows(n int) tensor.Tensor {
 	in := m.direct.Model.Input()
 	x := tensor.New(in.DType, append([]int{n}, in.Shape...)...)
@@ -141,8 +141,8 @@ func BenchmarkSaturated(b *testing.B) {
 	}
 }
 
-// saturate has so many clients ask for one row again and again, and returns the
-// rows a second.
+// saturate has that number of clients ask for one row again and again, and
+// returns the rows per second.
 func (m measured) saturate(b *testing.B, x tensor.Tensor, clients int, turn time.Duration) float64 {
 	var all sync.WaitGroup
 	var n atomic.Int64

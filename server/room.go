@@ -44,7 +44,8 @@ const (
 	defaultPatience = 10 * time.Second
 )
 
-// due is when so many bytes have to be on the other side.
+// due returns the time by which a peer must have sent or received that number
+// of bytes.
 func (s *Server) due(bytes int64) time.Time {
 	return time.Now().Add(s.o.patience + time.Duration(bytes)*time.Second/slowest)
 }

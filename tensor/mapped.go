@@ -8,9 +8,9 @@ import (
 	"unsafe"
 )
 
-// Mapped is a file in memory. Tensors may be views of its bytes, which nobody
-// can change: a write to them ends the process, and so does reading behind the
-// end of a file that was cut short meanwhile, unless debug.SetPanicOnFault is on.
+// Mapped is a file mapped into memory, read-only. Tensors may be views of its
+// bytes. A write to them ends the process, and so does reading behind the end of
+// a file that was truncated meanwhile, unless debug.SetPanicOnFault is on.
 type Mapped struct {
 	Bytes []byte
 	file  *os.File    // nil where the bytes are a copy

@@ -252,8 +252,8 @@ func (s *stage) fatesOf(life int) (out []fate) {
 	return out
 }
 
-// stride returns which part of all fates is tried: one of so many, in each way
-// others. make chaos tries all.
+// stride returns n: every n-th fate is tried, with another first one for each
+// way of keeping weights. make chaos tries all.
 func stride() int {
 	switch {
 	case os.Getenv("BNCTL_CHAOS") == "full":

@@ -12,7 +12,8 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// brief is a device that dies at a call: every so many of all such devices.
+// brief is a device that dies at a call: at every n-th call of all such
+// devices.
 type brief struct {
 	device.Device
 	calls *atomic.Int64
@@ -54,8 +55,8 @@ func (e *briefExe) Commit(ctx context.Context, v device.Version, h device.Hyper)
 	return e.Executable.Commit(ctx, v, h)
 }
 
-// briefly returns the configuration of a run on one device that dies every so
-// many calls, and is opened again.
+// briefly returns the configuration of a run on one device that dies at every
+// n-th call, and is opened again.
 func (b *bench) briefly(every int64) (Config, *int) {
 	calls, lost := &atomic.Int64{}, 0
 	open := func(ctx context.Context, _ string) (device.Device, error) {

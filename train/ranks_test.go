@@ -54,8 +54,8 @@ type counting struct {
 	reads *int
 }
 
-// trainOn trains on so many ranks, of which rank r has devices[r] devices. Those
-// of change have other configurations.
+// trainOn trains on len(devices) ranks; rank r has devices[r] devices. change
+// may change the configuration of a rank.
 func (b *bench) trainOn(devices []int, change func(rank int, c *Config)) (trained, error) {
 	out := trained{sums: make([]string, len(devices))}
 	var mu sync.Mutex

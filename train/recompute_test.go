@@ -70,8 +70,8 @@ func TestRecomputeHalvesActivations(t *testing.T) {
 	}
 }
 
-// scarce is a device with so many bytes free, that notes how long the training function
-// is that it loads.
+// scarce is a device with a number of free bytes, which notes the length of the
+// training function that it loads.
 type scarce struct {
 	device.Device
 	free int64

@@ -65,7 +65,8 @@ func BenchmarkExchange(b *testing.B) {
 	}
 }
 
-// exchange measures runs with so many exchanges of so many floats.
+// exchange measures runs with that number of exchanges, each of that number of
+// floats.
 func exchange(b *testing.B, plugin *remote.Plugin, devices, floats, exchanges int) {
 	ctx := context.Background()
 	p := exchangesOf(b, floats, exchanges)
@@ -92,8 +93,8 @@ func exchange(b *testing.B, plugin *remote.Plugin, devices, floats, exchanges in
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*exchanges), "µs/exchange")
 }
 
-// exchangesOf returns a program whose function has so many exchanges: of few
-// floats such that each needs the one before, of many such that none does.
+// exchangesOf returns a program whose function has that number of exchanges.
+// Small ones depend on each other, in order; large ones do not.
 func exchangesOf(t testing.TB, floats, exchanges int) *graph.Program {
 	p := &graph.Program{Name: "exchanges"}
 	b := graph.NewBuilder(graph.Train, &p.State)

@@ -17,8 +17,8 @@ const (
 	mostKept = 8
 )
 
-// take returns memory for a message that will have so many bytes, none of them
-// there: the smallest that is large enough.
+// take returns an empty slice for a message of n bytes: of the kept memory, the
+// smallest that is large enough.
 func (m *memory) take(n int) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -62,7 +62,7 @@ type call struct {
 	limits limits          // of exchanges; zero: none may come
 	met    int             // exchanges so far
 	parts  int64           // bytes that they brought
-	due    atomic.Int32    // of which so many are not answered
+	due    atomic.Int32    // exchanges without an answer
 	room   *room           // for the next
 }
 

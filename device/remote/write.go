@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// mostAhead is how many writes may be without an answer. So many answers fit
-// into what the connection holds in between: nobody waits for room with both
-// sides writing.
+// mostAhead is the largest number of writes without an answer. That number of
+// answers fits into what the connection holds in between: nobody waits for room
+// with both sides writing.
 const mostAhead = 64
 
 // Write implements device.Executable. Of a tensor in a mapped file the plugin

@@ -74,7 +74,7 @@ func (w *wasteful) Run(context.Context, device.Step) (device.Outcome, error) {
 	return device.Outcome{}, nil
 }
 
-// runs is a connection whose host asks for so many runs, and then hangs up.
+// runs is a connection whose host asks for a number of runs, and then hangs up.
 type runs struct{ left int }
 
 func (r *runs) Recv(wire.Place) (*pb.Message, []tensor.Tensor, error) {

@@ -52,7 +52,7 @@ func Cases() []Case {
 		{"close", "What was sent before arrives. A rank that is closed takes part no more, and its peers find " +
 			"that out when they receive.", []int{2}, closed},
 		{"closing twice", "Closing twice is legal.", []int{2}, closedTwice},
-		{"nobody", "there are so many ranks and lanes, and none sends to itself", []int{2}, nobody},
+		{"nobody", "It is an error if to is not another rank, or if the lane does not exist.", []int{2}, nobody},
 	}
 }
 

@@ -12,7 +12,7 @@ type block struct{ rows, columns int }
 // directBlock is that of a direct convolution.
 var directBlock = block{16, 512}
 
-// blockOf returns the block for products of so many rows.
+// blockOf returns the register block for products with that number of rows.
 func blockOf(rows int) block {
 	if rows > 32 {
 		return block{64, 128}
@@ -20,7 +20,8 @@ func blockOf(rows int) block {
 	return block{32, 256}
 }
 
-// high returns how many blocks so many rows in each group have, wide how many columns.
+// high returns the number of blocks for the rows of all groups, wide that for the
+// columns.
 func (b block) high(groups, rows int) int { return groups * ((rows/groups + b.rows - 1) / b.rows) }
 func (b block) wide(columns int) int      { return (columns + b.columns - 1) / b.columns }
 

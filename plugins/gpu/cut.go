@@ -8,15 +8,15 @@ import (
 // parts is the kind of what each part of a cut has one of: no kind of a graph.
 const parts graph.Kind = 100
 
-// cut says how the rows of replicas are cut into parts of so many rows, the last
-// of a replica may have fewer.
+// cut divides the rows of replicas into parts of a number of rows; the last of a
+// replica may have fewer.
 type cut struct {
 	rows   int
 	table  *room // for every part its replica, its first row, and the row behind its last
 	firsts *room // for every replica its first part, and how many it has
 }
 
-// cut returns the cut into parts of so many rows.
+// cut returns the cut into parts of that number of rows.
 func (c *compiler) cut(rows int) *cut {
 	e := c.exe
 	if e.cuts[rows] == nil {
@@ -27,14 +27,15 @@ func (c *compiler) cut(rows int) *cut {
 	return e.cuts[rows]
 }
 
-// parts takes a room for the current node with so many bytes for every part.
+// parts takes a room for the current node with that number of bytes for every
+// part.
 func (c *compiler) parts(k *cut, bytes int) *room {
 	r := c.exe.rooms.own(parts, bytes)
 	r.rows = k.rows
 	return r
 }
 
-// count returns how many parts so many rows have.
+// count returns the number of parts of that number of rows.
 func (k *cut) count(rows int) int { return (rows + k.rows - 1) / k.rows }
 
 // tell tells the device the parts of this run.

@@ -114,7 +114,8 @@ func (d *Device) fail(call string, k device.Kind, format string, args ...any) er
 // wrap returns err as an error of this device, keeping its kind; nil stays nil.
 func (d *Device) wrap(call string, err error) error { return device.Wrap(d.info.Name, call, err) }
 
-// checkMemory reports whether the device could have so many bytes.
+// checkMemory returns an error if the device does not have that number of
+// bytes.
 func (d *Device) checkMemory(call string, want float64) error {
 	return device.CheckMemory(d.info.Name, call, want, d.info.MemoryTotal, "in all")
 }

@@ -79,7 +79,7 @@ type probe struct {
 	GBs     float64 `json:"gb_per_s"`
 }
 
-// probe measures what so many threads can do now.
+// probe measures the rates that this number of threads has now.
 func (b *bench) probe(threads int) (p probe, err error) {
 	err = b.run(&p, "devices", "bench", "cpu", "--case", "limit", "--threads", fmt.Sprint(threads))
 	return p, err

@@ -51,8 +51,8 @@ func (b *bench) alone(n network) error {
 // wants reports whether a part is to be measured.
 func (b *bench) wants(part string) bool { return slices.Contains(strings.Split(b.parts, ","), part) }
 
-// halfLoaded asks for so many rows a second, in several turns: what else the
-// machine does in one of them is not the server's.
+// halfLoaded sends requests at a rate in rows per second, in several turns:
+// what else the machine does in one of them is not the server's.
 func (b *bench) halfLoaded(rate float64, single time.Duration, w way, want []byte, s *server) {
 	before, all := s.use(), []*outcome{}
 	for range b.rounds {

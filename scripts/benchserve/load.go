@@ -22,10 +22,10 @@ type outcome struct {
 	memory []float64 // MiB, each second
 }
 
-// load sends requests at a rate, for so long, after so many at once, and returns
-// when all are over. All answers have to be want; nil: any. It notes the memory of s
-// every second, which has the core of the front for milliseconds each time: nil
-// where latency counts.
+// load sends requests at a rate for a time, after the first ones, which it sends at
+// once, and returns when all have ended. All answers have to be want; nil: any. It
+// notes the memory of s every second, which has the core of the front for
+// milliseconds each time: nil where latency counts.
 func load(a asker, want []byte, rate float64, long time.Duration, s *server, first int) *outcome {
 	out, draw := &outcome{}, rand.New(rand.NewPCG(1, 2))
 	var all sync.WaitGroup

@@ -92,7 +92,8 @@ func (s *stream) greet() error {
 	return err
 }
 
-// call sends the request, which has so many bytes of data, and returns the answer.
+// call sends the request, which has that number of bytes of data, and returns the
+// answer.
 func (s *stream) call(data int) (answer []byte, err error) {
 	for s.window < data {
 		if _, err := s.read(); err != nil {

@@ -41,16 +41,16 @@ func (u usage) since(before usage) string {
 		part(u.load, before.load), part(u.stolen, before.stolen))
 }
 
-// each says how long the front and the load have computed since before for one
-// of so many requests.
+// each says how long the server and the load generator have computed since
+// before, per request.
 func (u usage) each(before usage, requests int) string {
 	part := func(now, was time.Duration) float64 { return us(now-was) / float64(requests) }
 	return fmt.Sprintf("front %.0f us, load %.0f us of processor time", part(u.front, before.front),
 		part(u.load, before.load))
 }
 
-// of says what one of so many requests has cost since before, and what part of
-// all cores' time went elsewhere.
+// of says what a request has cost since before, and what share of all cores'
+// time other processes had.
 func (u usage) of(before usage, requests int) string {
 	return fmt.Sprintf("device %.0f us, %s; nobody had %.2f of a core, other machines %.2f",
 		us(u.device-before.device)/float64(requests), u.each(before, requests),

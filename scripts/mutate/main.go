@@ -47,7 +47,7 @@ type wanted struct {
 
 func main() {
 	w := wanted{only: regexp.MustCompile(""), skip: regexp.MustCompile("^$")}
-	flag.IntVar(&w.every, "every", 1, "try one of so many mutants")
+	flag.IntVar(&w.every, "every", 1, "try every n-th mutant")
 	flag.Func("only", "try the mutants whose place, bn/async.go:90, matches a pattern", pattern(&w.only))
 	flag.Func("skip", "tests not to run", pattern(&w.skip))
 	flag.Func("with", "packages whose tests run too, with commas", func(s string) error {

@@ -43,8 +43,8 @@ func TestBytesOfAStep(t *testing.T) {
 	}
 }
 
-// counted trains on so many ranks with a replica each, and returns the most bytes
-// that one has sent in the last step.
+// counted trains on size ranks with a replica each, and returns the largest
+// number of bytes that a rank sent in the last step.
 func counted(t *testing.T, mode bn.Mode, size int) (most int64, err error) {
 	var mu sync.Mutex
 	var wait sync.WaitGroup

@@ -44,7 +44,7 @@ func start(words []string) (*job, error) {
 	return j, nil
 }
 
-// turn lets the job run for so many steps, and one before them.
+// turn lets the job run for that number of steps, and one before them.
 func (j *job) turn(steps int) error {
 	j.signal(syscall.SIGCONT)
 	defer j.signal(syscall.SIGSTOP)

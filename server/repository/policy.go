@@ -9,7 +9,7 @@ import (
 
 // Policy selects versions of a model. The zero value selects the highest.
 type Policy struct {
-	latest int // so many of the highest; 0: 1
+	latest int // number of highest versions; 0: 1
 	all    bool
 	only   []int // these; nil: any
 }

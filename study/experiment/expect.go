@@ -59,8 +59,8 @@ func (s *runner) refused(ctx context.Context, at study.Setting) (why string, err
 	return "", errors.Join(session.Close(), devices.Close())
 }
 
-// durationOf returns how long a run takes whose steps take so many seconds. A sample
-// that is only evaluated takes a third of one that is learned from.
+// durationOf returns the duration of a run whose steps take step seconds. It assumes
+// that evaluating a sample takes a third of the time of training on it.
 func (s *runner) durationOf(at study.Setting, step float64) study.Duration {
 	r, evaluations := s.recipe, 1
 	if r.Epochs > 0 {

@@ -278,8 +278,8 @@ func TestJoinOfAnotherGroup(t *testing.T) {
 	}
 }
 
-// BenchmarkExchange is one exchange of so many bytes in a group of members in
-// goroutines of this process.
+// BenchmarkExchange measures one exchange, of several sizes, in a group of
+// members in goroutines of this process.
 func BenchmarkExchange(b *testing.B) {
 	for _, ranks := range []int{2, 4, 8} {
 		for lane, counts := range [][]int{{33, 2049}, {270000}} {

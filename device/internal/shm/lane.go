@@ -252,5 +252,6 @@ func (l *lane) fetch(p *piece) {
 	copy(p.of(p.value.Result.Bytes, to, p.units()), l.result[p.offset+to*p.size():])
 }
 
-// span returns part i of n units cut into so many parts.
+// span returns the range of part i of n units that are divided into parts of
+// equal size.
 func span(i, parts, n int) (from, to int) { return n * i / parts, n * (i + 1) / parts }

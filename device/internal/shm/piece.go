@@ -79,7 +79,7 @@ func (p *piece) head() int {
 func (p *piece) units() int { return p.to - p.from }
 func (p *piece) bytes() int { return p.head() + p.units()*p.size() }
 
-// fits returns how many units go into so many bytes.
+// fits returns the number of units that fit into that number of bytes.
 func (p *piece) fits(room int) int { return max(0, (room-p.head())/p.size()) }
 
 // shared reports whether every member combines a range of the piece.

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// New makes a segment of so many bytes: a file without a name, for children to
+// New makes a segment of that size: a file without a name, for children to
 // inherit or to open through /proc. It takes no memory until Reserve.
 func New(bytes int) (*os.File, error) {
 	fd, err := unix.MemfdCreate("bnctl", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
@@ -43,7 +43,7 @@ func Reserve(f *os.File, bytes int) error {
 	return nil
 }
 
-// Map maps a segment of so many bytes. The file may be closed afterwards.
+// Map maps a segment of that size. The file may be closed afterwards.
 func Map(f *os.File, bytes int) ([]byte, error) {
 	i, err := f.Stat()
 	if err == nil && i.Size() != int64(bytes) {

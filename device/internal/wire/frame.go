@@ -17,7 +17,7 @@ const (
 	FrameAbort                        // all ranks are to end
 	FrameLeave                        // this rank leaves
 	FramePart                         // a message goes on in the next frame of its peer and lane
-	FrameAwait                        // bnctl waits for the message after so many of a peer's
+	FrameAwait                        // bnctl waits for a message; has the number received
 )
 
 // MaxFrame bounds the content of a frame, in bytes: messages that are longer

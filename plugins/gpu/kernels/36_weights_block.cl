@@ -8,7 +8,7 @@ typedef struct line {
 	int at, top, left;
 } line;
 
-// lines_keep stores what a thread has fetched of so many lines.
+// lines_keep stores what a thread has fetched of that number of lines.
 FUNCTION void lines_keep(local float *to, float *v, int many, int apart) {
 	to += THREAD() % DEPTH * apart + THREAD() / DEPTH;
 	UP_TO (many, i, 16) to[i * STRIDE] = v[i];
@@ -37,7 +37,8 @@ FUNCTION void weights_block(local float *m, int rows, int columns, int first, IN
 		column[i].left = e < n ? t % G_KW * G_DW - G_LEFT : 0;
 		column[i].at = e < n ? e / taps * area + column[i].top * wide + column[i].left : 0;
 	}
-	// A chunk further is so many images, lines and positions further.
+	// The next chunk is images, down and right further: the numbers of images,
+	// lines and positions.
 	int p = THREAD() % DEPTH, images = DEPTH / positions, down = DEPTH % positions / ow, right = DEPTH % ow;
 	int at = p, image = p / positions, oy = p % positions / ow, ox = p % ow;
 	float a[4], b[16];

@@ -18,15 +18,17 @@ type chunks struct {
 	rows int // of a chunk; the last may have fewer
 }
 
-// chunksOf returns the chunks of a gradient whose result has so many positions a row.
+// chunksOf returns the chunks of a gradient whose result has that number of positions
+// per row.
 func chunksOf(positions int) chunks {
 	return chunks{max(1, (chunkPositions+positions-1)/max(positions, 1))}
 }
 
-// count returns how many chunks so many rows are.
+// count returns the number of chunks of that number of rows.
 func (c chunks) count(rows int) int { return (rows + c.rows - 1) / c.rows }
 
-// blocks returns how many blocks of sums the tree over so many rows needs.
+// blocks returns the number of blocks of sums that the tree over that number of
+// rows needs.
 func (c chunks) blocks(rows int) int { return max(1, bits.Len(uint(c.count(rows)))) }
 
 // sum computes the sums over rows [from, to), one value of n, and returns them:

@@ -90,8 +90,8 @@ func (g *Geometry) gradient(parts []gradientOf, x, dy, dw *run.Value, narrow boo
 	}
 }
 
-// enough returns in how many parts to cut n so that, with so many tasks for
-// each part, all workers have something to do.
+// enough returns the number of parts into which to divide n, so that with that
+// number of tasks for each part all workers have something to do.
 func enough(n, tasks, threads int) int {
 	const perThread = 4
 	if threads == 1 {

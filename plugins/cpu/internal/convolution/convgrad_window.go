@@ -34,7 +34,7 @@ func newGradientOf(w *kernel.Window, at []int, step int) gradientOf {
 	return g
 }
 
-// taps returns taps [t0, t1) of part i of so many.
+// taps returns the taps [t0, t1) of part i.
 func (g *gradientOf) taps(i, parts int) (t0, t1 int) {
 	return g.window.Taps * i / parts, g.window.Taps * (i + 1) / parts
 }
@@ -77,8 +77,8 @@ func (g *gradientOf) bySeen(kernels *kernel.Set, spare *kernel.Scratch, some, pa
 	return false
 }
 
-// add adds the products of one row for some taps of one panel. So many positions are
-// treated by all taps before the next.
+// add adds the products of one row for some taps of one panel. That number of
+// positions is treated by all taps before the next.
 func (g *gradientOf) add(kernels *kernel.Set, spare *kernel.Scratch, some, panel int, taps []tapOf,
 	sums, in, grad []float32) {
 	size := g.window.Run * g.window.PanelWidth(panel)

@@ -14,10 +14,11 @@ type pairLines struct {
 	// interleaved line of the input it begins.
 	begin []int
 	// in and grad say where the runs of a line begin, as kernel.PairsLine does;
-	// lines lie so many values apart.
+	// inStep and gradStep are the distances between lines, in values.
 	in, grad         []int32
 	inStep, gradStep int
-	// A line of few channels is copied between so many values of padding first.
+	// A line of few channels is copied first, between left and right values of
+	// padding.
 	padded      bool
 	left, right int
 }
@@ -54,7 +55,8 @@ func (g *Geometry) rowLines() *pairLines {
 	return l
 }
 
-// result says where the runs of a line of so many positions of the gradient lie.
+// result sets the offsets of the runs of a line of the gradient with that number
+// of positions.
 func (l *pairLines) result(g *Geometry, positions int) {
 	l.pairs, l.gradStep = (positions+1)/2, positions*g.o
 	for p := range 2 * l.pairs {

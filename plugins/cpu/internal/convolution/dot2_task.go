@@ -46,7 +46,7 @@ func (t *dot2Task) sum(x, dy stored, from, to int) {
 	})
 }
 
-// prepare begins sums over so many images of these operands.
+// prepare begins sums over that number of images of these operands.
 func (t *dot2Task) prepare(x, dy stored, images int) {
 	t.scratch = scratchOf(t.worker)
 	t.real = min(t.og-t.first, kernel.PanelLanes)

@@ -35,7 +35,7 @@ func newProduct(p *pack, t *filter) *product {
 	return out
 }
 
-// unitsOf returns units of so many panels.
+// unitsOf returns units of that number of panels each.
 func (p *product) unitsOf(panels int) (units []unit) {
 	for i, part := range p.parts {
 		for panel := 0; panel < part.window.Panels(); panel += panels {

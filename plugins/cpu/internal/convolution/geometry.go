@@ -110,8 +110,9 @@ func (g *Geometry) pad(padded, image []float32) {
 	clear(padded[(g.h+g.Pad[0])*wide : g.paddedLen()])
 }
 
-// paddedRows pads an image in the worker's own memory, as far as rows y0 to y1
-// of the result see it. Of the image so many rows are kept in turn, all if ring is 0.
+// paddedRows pads an image in the worker's own memory, as far as rows y0 to y1 of the
+// result see it. The memory is a ring buffer of that number of rows; ring 0 keeps all
+// rows.
 func (g *Geometry) paddedRows(w *run.Worker, image []float32, ring, y0, y1 int) []float32 {
 	if ring == 0 {
 		ring = g.h

@@ -8,14 +8,15 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// slabs are the tasks of one part of a product: positions of all rows in so many slabs,
-// the panels in so many cuts.
+// slabs are the tasks of one part of a product: the positions of all rows are divided
+// into count slabs, the panels into cuts parts.
 type slabs struct{ part, positions, count, cuts int }
 
 // leastSlab leaves room in the last slab for what is no whole tile.
 const leastSlab = kernel.SlabPositions - kernel.SlabTile
 
-// bySlabs reports whether kernels compute the product by slabs, with results of so many values.
+// bySlabs reports whether kernels compute the product by slabs; outCount is the number of
+// values of a row's result.
 func (p *product) bySlabs(f *run.Frame, outCount int) bool {
 	const most = math.MaxInt32 / 4 // of values from one result of a slab to another
 	other := func(part packPart) bool {
@@ -50,8 +51,8 @@ func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 	})
 }
 
-// cutsOf returns in how many cuts to deal so many panels of each of some slabs: every cut
-// lays the input side by side again.
+// cutsOf returns the number of parts into which to divide the panels for each slab. More
+// parts give more tasks, but each part packs the input of its slab again.
 func cutsOf(panels, slabs, threads int) int {
 	const perThread = 2
 	if threads == 1 {

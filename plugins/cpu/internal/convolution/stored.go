@@ -30,7 +30,7 @@ func (s stored) from(i int) stored {
 	return stored{wide: s.wide[i:]}
 }
 
-// ahead adds to what is wanted soon the runs of so many values that begin every
+// ahead adds to a, for prefetching, the runs of run values that begin every
 // step values of [from, to), if there are any.
 func (s stored) ahead(a *kernel.Ahead, from, to, run, step int) {
 	if s.half != nil {
@@ -49,7 +49,7 @@ func bytesOf[T float32 | uint16](x []T, from, to int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(T(0))))
 }
 
-// interleave interleaves so many lines as kernel.InterleaveBF16 does.
+// interleave interleaves that number of lines with kernel.InterleaveBF16.
 func (s stored) interleave(k *kernel.Set, l kernel.PairsLine, dst []uint16, lines int) {
 	if s.half != nil {
 		k.InterleaveHalves(l, dst, s.half, lines)

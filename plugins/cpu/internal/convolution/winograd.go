@@ -114,7 +114,8 @@ func (k *winograd) prepare(f *run.Frame) error {
 	return nil
 }
 
-// blockRows returns how many rows of tiles are about so many tiles.
+// blockRows returns the number of rows of tiles that have about that number of
+// tiles.
 func (k *winograd) blockRows(tiles int) int { return max(1, tiles/k.columns) }
 
 // apply computes all images: blocks of rows of tiles, and where there are not

@@ -63,8 +63,8 @@ func allEven(sums []float32, most []uint32) bool {
 		class.EvenTile(low, math.Float32frombits(top))
 }
 
-// even reports whether the values of a tile lie close enough together: those of
-// its blocks, so many of every step.
+// even reports whether a tile is a class.EvenTile, by the sums of its blocks:
+// across of them in each of some rows of sums, which are step apart.
 func (t *tiles) even(sums []float32, most []uint32, across, step int) bool {
 	top, low := uint32(0), float32(math.Inf(1))
 	for i := 0; i < len(sums); i += step {

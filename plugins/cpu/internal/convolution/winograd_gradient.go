@@ -19,7 +19,7 @@ type winogradGradient struct {
 	x, dy, dw     *run.Value
 	v, d, sums    *run.Slot            // transformed tiles of both operands; sums of all frequencies
 	nodes         *run.Slot            // gradients of nodes of the tree over the chunks
-	orders        map[int]kernel.Order // of the gradients of so many input channels
+	orders        map[int]kernel.Order // of the gradients, by the number of input channels
 	winogradGradientGuard
 }
 

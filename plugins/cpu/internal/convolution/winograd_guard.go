@@ -47,7 +47,8 @@ func (g *winogradGradientGuard) measure(f *run.Frame, k *winogradGradient, q, im
 	kernels.Sizes(s[2*k.c:2*k.c+k.o], s[2*k.c+k.o:], part(k.dy, k.ow*k.o, k.oh))
 }
 
-// judge says what of the gradient of a chunk, of so many rows of tiles, windows compute.
+// judge decides which channels of a chunk's gradient implicit GEMM computes. The chunk
+// has that number of rows of tiles.
 func (g *winogradGradientGuard) judge(f *run.Frame, k *winogradGradient, rows int) {
 	clear(g.size)
 	clear(g.most)

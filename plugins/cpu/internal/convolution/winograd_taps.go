@@ -6,7 +6,7 @@ import (
 )
 
 // tapsTask computes, for one chunk, the gradient of input channels [k0, k1) and
-// a panel, of so many output channels.
+// a panel of width output channels.
 type tapsTask struct {
 	*winogradGradient
 	f *run.Frame
@@ -15,8 +15,8 @@ type tapsTask struct {
 	panel, k0, k1, width int
 }
 
-// add adds the products of so many tiles to the sums, and turns these into the
-// gradient at the end.
+// add adds the products of that number of tiles to the sums; with last, it
+// computes the gradient from the sums.
 func (t *tapsTask) add(tiles int, first, last bool) {
 	all, n, kernels := t.some*t.columns, (t.k1-t.k0)*t.width, t.f.Kernels
 	size := t.Frequencies() * n

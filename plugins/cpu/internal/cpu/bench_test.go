@@ -31,8 +31,8 @@ func BenchmarkTrain(b *testing.B) {
 	}
 }
 
-// measure reports how many images per second run treats, so many in one call,
-// and the processor time that one takes.
+// measure reports the images per second of run, which computes that number of
+// images in a call, and the processor time per image.
 func measure(b *testing.B, images int, run func()) {
 	run()
 	began, used := time.Now(), processTime()

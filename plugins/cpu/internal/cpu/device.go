@@ -76,7 +76,8 @@ func (d *Device) fail(call string, k device.Kind, format string, args ...any) er
 // wrap returns err as an error of this device, keeping its kind.
 func (d *Device) wrap(call string, err error) error { return device.Wrap(d.info.Name, call, err) }
 
-// checkMemory reports whether so many bytes more can be had.
+// checkMemory returns an error if that number of further bytes is not
+// available.
 func (d *Device) checkMemory(call string, want float64) error {
 	_, free := memory.Machine()
 	return device.CheckMemory(d.info.Name, call, want, free, "free")

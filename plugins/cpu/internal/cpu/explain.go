@@ -18,8 +18,8 @@ type Plan struct {
 	Times map[string][]time.Duration
 }
 
-// PlanOf returns the plan of a device that is opened with o on this machine, for runs of so
-// many rows: nothing is run, and no state is read.
+// PlanOf returns the plan of a device that is opened with o on this machine, for runs of
+// that number of rows. Nothing is run, and no state is read.
 func PlanOf(ctx context.Context, p *graph.Program, o device.Options, rows int) (*Plan, error) {
 	opened, err := Provider{}.Open(ctx, device.DefaultID, o)
 	if err != nil {
@@ -35,7 +35,8 @@ func PlanOf(ctx context.Context, p *graph.Program, o device.Options, rows int) (
 	return &Plan{Lines: append(d.Schedule.Lines(), e.explain()...), Times: e.predict(rows)}, nil
 }
 
-// predict returns how long the nodes of every function should take for so many rows.
+// predict returns the expected times of the nodes of every function for that number
+// of rows.
 func (e *Executable) predict(rows int) map[string][]time.Duration {
 	d, all := e.device, map[string][]time.Duration{}
 	here := machine.System()

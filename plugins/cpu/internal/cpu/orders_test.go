@@ -50,7 +50,8 @@ func uneven(x []float32, channels, positions int) {
 	clear(x[2*channels*positions:][:positions])
 }
 
-// checkChunks compares a gradient with what chunks of so many rows give alone.
+// checkChunks compares a gradient with the sum of the gradients of chunks of
+// that number of rows.
 func checkChunks(t *testing.T, c opCase, inputs []tensor.Tensor, chunk int) {
 	t.Helper()
 	for _, set := range kernel.Sets() {

@@ -13,7 +13,7 @@ type lines struct {
 // line is the bytes that are fetched at a time.
 const line = 64
 
-// Add adds runs of so many bytes that begin every step bytes of memory.
+// Add adds the runs of run bytes that begin every step bytes of memory.
 func (a *Ahead) Add(memory []byte, run, step int) {
 	if run == step {
 		run, step = line, line
@@ -26,8 +26,8 @@ func (a *Ahead) Add(memory []byte, run, step int) {
 // Clear forgets all.
 func (a *Ahead) Clear() { a.parts = a.parts[:0] }
 
-// take returns the first of so many lines to fetch and how far apart they are, in
-// bytes: nil and 0 if none are left.
+// take returns the first of some cache lines to fetch and the distance between
+// them, in bytes: nil and 0 if none are left.
 func (a *Ahead) take(count int) (from *byte, step int) {
 	if a == nil {
 		return nil, 0

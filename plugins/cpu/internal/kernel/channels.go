@@ -27,7 +27,7 @@ type normColumns[T float32 | uint16] struct {
 // the next ones are, so that memory is read as it lies.
 const nearby = 4096
 
-// treats returns how many of so many channels the assembly treats.
+// treats returns how many of the channels the assembly processes.
 func (e extent) treats(channels int) int {
 	switch {
 	case channels < max(e.lanes, e.wide):
@@ -39,9 +39,9 @@ func (e extent) treats(channels int) int {
 }
 
 // eachColumns calls do with the assembly for as many of n channels as there is
-// some for, in a row of so many values: for count positions from the element
-// at on, which is channel c of the first. What it leaves are the channels from
-// some on, in so many positions.
+// assembly for, in a row of that number of values: for count positions from the
+// element at on, which is channel c of the first position. It returns the first
+// of the channels that are left, and the number of positions.
 func eachColumns[K interface{ treats(channels int) int }](kernels []K, n, values int,
 	do func(k K, c, at, count int)) (from, left int) {
 	if values == 0 || n == 0 {
@@ -65,8 +65,8 @@ func eachColumns[K interface{ treats(channels int) int }](kernels []K, n, values
 	return from, left
 }
 
-// widest returns the first assembly that treats some of so many channels, and
-// how many: 0 if there is none.
+// widest returns the first assembly that processes some of the channels, and
+// how many; 0 if there is none.
 func widest[K interface{ treats(channels int) int }](kernels []K, channels int) (k K, treated int) {
 	for _, k := range kernels {
 		if n := k.treats(channels); n > 0 {
@@ -81,7 +81,7 @@ func widest[K interface{ treats(channels int) int }](kernels []K, channels int) 
 // factor and a shift.
 type Affine struct{ Hi, Lo, By, Add []float32 }
 
-// NewAffine returns an Affine for so many channels.
+// NewAffine returns an Affine for that number of channels.
 func NewAffine(channels int) Affine {
 	all := make([]float32, 4*channels)
 	part := func(i int) []float32 { return all[i*channels : (i+1)*channels : (i+1)*channels] }

@@ -103,8 +103,8 @@ func TestElementwise(t *testing.T) {
 }
 
 // BenchmarkChannels walks over rows of 16384 values, float32 and bfloat16: over
-// one that is near, and over so many that they come from afar. The rate is that
-// of all that is read and written.
+// one that is in the cache, and over many that are in memory. The rate counts
+// all bytes that are read and written.
 func BenchmarkChannels(b *testing.B) {
 	const row, far = 16384, 512
 	r := rand.New(rand.NewPCG(1, 1))
@@ -125,7 +125,8 @@ func BenchmarkChannels(b *testing.B) {
 	}
 }
 
-// pass is what is measured over n values from at on, which moves so many bytes of a value.
+// pass is a kernel that is measured over n values from at on, with the number of bytes
+// that it moves per value.
 type pass struct {
 	name  string
 	bytes int

@@ -46,7 +46,7 @@ func (r *SumRoom) doubles(n int) []float64 {
 	return r.double[:n]
 }
 
-// eachBlock calls do for every block of so many values of n channels.
+// eachBlock calls do for every block of values, which has n channels.
 func eachBlock(n, values int, do func(from, to int)) {
 	for from := 0; from < values; from += BlockPositions * n {
 		do(from, min(from+BlockPositions*n, values))

@@ -110,7 +110,7 @@ func (w *Window) zeroFrom(p *float32) int {
 	return int(uintptr(unsafe.Pointer(first(w.zeros))) - uintptr(unsafe.Pointer(p)))
 }
 
-// depthwiseTiles is the assembly for a column of so many channels.
+// depthwiseTiles is the assembly for a column of that number of channels.
 type depthwiseTiles struct {
 	channels  int
 	positions int // of tile

@@ -14,8 +14,8 @@ type DepthwiseRows struct {
 	Height, Width        int // of the image
 	OutHeight, OutWidth  int
 	Kernel, Stride, Skip [2]int // Skip is the padding above and to the left
-	// A ring holds so many rows of an image or of a result, row y where row
-	// y mod ring lies; 0 holds all.
+	// InRing and OutRing are the rows of ring buffers for an image or a result,
+	// with row y at row y mod ring; 0: all rows are in memory.
 	InRing, OutRing int
 
 	table []int32     // see tableRow
@@ -182,8 +182,9 @@ func (r *rowsCall) generic(g *DepthwiseRows, y, x, c int, fused bool) {
 	}
 }
 
-// depthwiseRowTiles is assembly for so many channels: by half the width of the
-// kernel less 1, by the stride less 1, for the sizes of rowPositions from first on.
+// depthwiseRowTiles is the assembly for that number of channels: by half the width
+// of the kernel less 1, by the stride less 1, for the sizes of rowPositions from
+// first on.
 type depthwiseRowTiles struct {
 	lanes, first int
 	tiles        [2][2][]depthwiseRowTile

@@ -25,7 +25,8 @@ const DirectWidth = 3
 // PackedLen returns the number of values of the weights, [Rows][Run][DirectWidth][Lanes].
 func (t Direct) PackedLen() int { return t.Rows * t.Run * DirectWidth * Lanes }
 
-// check panics unless an image and a result hold a row of so many positions.
+// check panics unless an image and a result hold a row of that number of
+// positions.
 func (t Direct) check(in, out, count int) {
 	wantIn := (t.Rows-1)*t.RowStep + (count+DirectWidth-1)*t.Run
 	wantOut := (count-1)*t.GradStep + Lanes
@@ -43,7 +44,8 @@ type directTiles struct {
 	gradient func(sum *float32, sumStep int, in *float32, inStep int, grad *float32, gradStep int, count int)
 }
 
-// sizedDirect is a tile for so many positions.
+// sizedDirect is the micro-kernel for a register block of that number of
+// positions.
 type sizedDirect struct {
 	positions int
 	tile      func(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int,

@@ -3,8 +3,8 @@ package kernel
 // The functions below work element by element, on slices as long as their
 // first, and round every operation, so that all sets give the same bits.
 
-// elements is the assembly for contiguous elements: it treats as many as fill
-// whole vectors of so many lanes.
+// elements is the assembly for contiguous elements: it processes as many as
+// fill whole vectors of that number of lanes.
 type elements struct {
 	lanes         int
 	relu          func(y *float32, x *float32, count int)

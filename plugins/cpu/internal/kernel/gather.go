@@ -48,7 +48,7 @@ func sideBySide(at []int) []int32 {
 	return to
 }
 
-// gatherKernels is the assembly for squares of so many channels and values.
+// gatherKernels is the assembly for blocks of size channels by size values.
 type gatherKernels struct {
 	lanes   int
 	plain   func(dst *float32, width int, to *int32, src *float32, step int, blocks int)
@@ -77,8 +77,8 @@ func (s *Set) Gather(dst []float32, width, real int, src []float32, order Order,
 	}
 }
 
-// gatherBlocks does what Gather does for so many channels from c on, as far as
-// assembly can, and returns for how many values in memory it has.
+// gatherBlocks is Gather for lanes channels from c on, as far as there is
+// assembly. It returns the number of values in memory that it has packed.
 func (s *Set) gatherBlocks(dst []float32, width, c, lanes int, src []float32, order Order, step int,
 	factor Factor) int {
 	k := s.gathers

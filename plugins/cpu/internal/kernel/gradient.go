@@ -74,13 +74,14 @@ func (c *gradientCall) generic(w *Window, tap, p int, fused bool) {
 type gradientTile func(sum *float32, sumStep int, in *float32, zero int, offs *int32,
 	grad *float32, grads *int32, count int)
 
-// gradientTiles are the tiles of so many channels, as windowTiles are.
+// gradientTiles are the micro-kernels for that number of channels; see
+// windowTiles.
 type gradientTiles struct {
 	width int
 	tiles []sizedGradient
 }
 
-// sizedGradient is a tile for so many values of a run.
+// sizedGradient is the micro-kernel for that number of values of a run.
 type sizedGradient struct {
 	values int
 	tile   gradientTile

@@ -12,7 +12,8 @@ type stagedGradient struct {
 	tiles    [stagedValues]stagedTile // of 1 value and more
 }
 
-// stagedTile adds count positions to so many tiles of sums, one behind the other.
+// stagedTile adds count positions to that number of register blocks of sums, one
+// after the other.
 type stagedTile func(sum *float32, sumStep int, x *float32, xStep int, grad *float32, count int, tiles int)
 
 const (

@@ -45,7 +45,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// rowsOf returns where n rows of a matrix with so many columns begin.
+// rowsOf returns the offsets of n rows of a matrix with that number of columns.
 func rowsOf(n, columns int) []int {
 	at := make([]int, n)
 	for i := range at {

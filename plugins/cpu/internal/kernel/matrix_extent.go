@@ -35,10 +35,10 @@ func (e Extent) Splits() bool {
 	return e.Most == 0 || least >= leastPart && most < 127
 }
 
-// suits reports whether the products of so many values of extent e with weights
-// of extent w keep their precision: all can be split, no sum overflows, and no
-// product is so small (its parts are flushed to 0 below 2^-126) that what is
-// lost is more than 2^-25 of it.
+// suits reports whether a sum of count products of values of extent e with
+// weights of extent w keeps its precision: all can be split, no sum overflows,
+// and no product is so small (its parts are flushed to 0 below 2^-126) that
+// what is lost is more than 2^-25 of it.
 func (e Extent) suits(w Extent, count int) bool {
 	const leastProduct, mostSum = -98, 126
 	if e.Most == 0 || w.Most == 0 {

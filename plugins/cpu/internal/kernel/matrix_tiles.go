@@ -4,7 +4,8 @@ package kernel
 type matrixKernels struct {
 	// products are by parts; tiles of positions, less 1; tiles of channels, less 1.
 	products map[int][2][2]matrixProduct
-	// gather stages so many lines of 32 values of every tap of at most 16 positions.
+	// gather copies that number of lines of 32 values together, of every tap of at
+	// most 16 positions.
 	gather func(staged, in *uint16, offs *int32, offStep, taps, lines, positions int)
 	// split stages steps of a position in three parts.
 	split func(staged *uint16, x *float32, steps int, lanes *[2 * Lanes]uint32)
@@ -14,9 +15,9 @@ type matrixKernels struct {
 		flush, round, channels, positions int)
 }
 
-// matrixProduct computes sums of tiles of positions by tiles of channels, so
-// many times: the channels beside each other, [positions][PanelLanes]. line, tile
-// and step are those of matrixTiles.
+// matrixProduct computes that number of AMX tiles of sums, positions by channels,
+// with the channels side by side: [positions][PanelLanes]. line, tile and step
+// are those of matrixTiles.
 type matrixProduct func(sums *float32, a, b *uint16, steps, times, line, tile, step int)
 
 // matrixTiles is where tiles of positions lie: how many bytes are between two

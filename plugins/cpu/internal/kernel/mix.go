@@ -1,7 +1,7 @@
 package kernel
 
-// mixKernel is the assembly for pixels that are mixed of others: it treats as
-// many channels as fill whole vectors of so many lanes.
+// mixKernel is the assembly for pixels that are weighted sums of others: it
+// processes as many channels as fill whole vectors of that number of lanes.
 type mixKernel struct {
 	lanes int
 	mix   func(y *float32, x *float32, pixels *int32, weights *float64, taps int, channels int)

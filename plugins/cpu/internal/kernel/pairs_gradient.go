@@ -11,9 +11,10 @@ type PairsRows struct {
 	Run   int // values of x that count
 	Width int // channels, in whole Lanes
 	Pairs int // of a row
-	// So many taps see the same rows of x: the last with the rows of grad that
-	// go with them, each one before it with rows GradRow values later. Their sums
-	// lie SumTap values apart. More than one tap is for Lanes channels only.
+	// Taps is the number of taps that see the same rows of x: the last with the
+	// rows of grad that go with them, each one before it with rows GradRow values
+	// later. Their sums lie SumTap values apart. More than one tap is for Lanes
+	// channels only.
 	Taps, GradRow, SumTap int
 }
 
@@ -79,14 +80,14 @@ type pairsGradients struct {
 	interleaveHalves func(dst *uint16, in *uint16, zero int, offs *int32, pairs, lanes, lines, step int)
 }
 
-// pairsGradientTiles are the tiles of so many vectors of Lanes channels, which
-// are neighbours or belong to several taps.
+// pairsGradientTiles are the micro-kernels for that number of vectors of Lanes
+// channels, which are neighbours or belong to several taps.
 type pairsGradientTiles struct {
 	vectors int
 	tiles   []sizedPairsGradient
 }
 
-// sizedPairsGradient is a tile for so many values of a run.
+// sizedPairsGradient is the micro-kernel for that number of values of a run.
 type sizedPairsGradient struct {
 	values int
 	tile   func(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int,

@@ -11,8 +11,9 @@ type PairsLine struct {
 	// Offsets are where they begin, in bytes from a line of float32. A negative
 	// one is that of a run of zeros.
 	Offsets []int32
-	// Lanes is the length of a run rounded up to whole Lanes: so many values must
-	// be readable at every offset, also behind the last of the image.
+	// Lanes is the length of a run, rounded up to a multiple of the constant
+	// Lanes. That number of values must be readable at every offset, even behind
+	// the end of the image.
 	Lanes int
 	Step  int // values between lines
 }
@@ -20,8 +21,8 @@ type PairsLine struct {
 // Len returns the values of an interleaved line.
 func (l PairsLine) Len() int { return len(l.Offsets) * l.Lanes }
 
-// InterleaveBF16 sets dst, [lines][pairs][Lanes][2], to the pairs of values of so
-// many lines from in on, which are bfloat16 already.
+// InterleaveBF16 sets dst, [lines][pairs][Lanes][2], to the pairs of values of
+// that number of lines from in on, whose values are bfloat16 already.
 func (s *Set) InterleaveBF16(l PairsLine, dst []uint16, in []float32, lines int) {
 	interleave(s.pairsGradients.interleave, l, dst, in, lines, bf16)
 }

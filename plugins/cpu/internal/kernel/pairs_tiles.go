@@ -2,10 +2,10 @@ package kernel
 
 import "unsafe"
 
-// pairsTile computes so many tiles of positions by channels, one behind the
-// other: the arguments are those of Pairs, from the tile's first position and
-// channel on. zero is where, seen from in, the run of zeros lies; steps are in
-// bytes.
+// pairsTile computes that number of register blocks of positions by channels,
+// one after the other. The arguments are those of Pairs, from the block's first
+// position and channel on. zero is the offset of the run of zeros from in;
+// steps are in bytes.
 type pairsTile func(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int,
 	pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int,
 	tiles int)
@@ -32,13 +32,14 @@ func storedAs[T float32 | uint16](f *Finish) int {
 // asBytes returns where a result lies, for assembly that stores either type.
 func asBytes[T float32 | uint16](x *T) *byte { return (*byte)(unsafe.Pointer(x)) }
 
-// pairsTiles are the tiles of so many channels, as windowTiles are.
+// pairsTiles are the micro-kernels for that number of channels; see
+// windowTiles.
 type pairsTiles struct {
 	width int
 	tiles []sizedPairs
 }
 
-// sizedPairs is a tile for so many positions.
+// sizedPairs is the micro-kernel for that number of positions.
 type sizedPairs struct {
 	positions int
 	tile      pairsTile

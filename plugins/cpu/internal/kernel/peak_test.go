@@ -31,8 +31,8 @@ func BenchmarkPeak(b *testing.B) {
 	}
 }
 
-// reportRate reports the operations per second of a benchmark that does so many
-// in one turn, and how much of Peak that is in percent.
+// reportRate reports the operations per second of a benchmark, which does that
+// number of operations in an iteration, and their share of Peak in percent.
 func reportRate(b *testing.B, s *Set, operations float64) {
 	rate := operations * float64(b.N) / b.Elapsed().Seconds()
 	b.ReportMetric(rate/1e9, "GFLOP/s")

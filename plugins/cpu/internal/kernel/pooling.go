@@ -1,7 +1,7 @@
 package kernel
 
-// pools is the assembly for windows of pixels: it treats as many channels as
-// fill whole vectors of so many lanes.
+// pools is the assembly for windows of pixels: it processes as many channels as
+// fill whole vectors of that number of lanes.
 type pools struct {
 	lanes    int
 	max      func(y *float32, x *float32, pixels *int32, taps int, channels int)

@@ -44,8 +44,9 @@ func NewWindow(in, out []int32, taps, run, width int) *Window {
 	return w
 }
 
-// InRings returns the same geometry for an image and a result of which only so
-// many bytes are kept, each pixel where its place modulo that lies; 0 for all.
+// InRings returns the same geometry for an image and a result in ring buffers
+// of in and out bytes: a pixel is at its offset modulo that size. 0 stands for
+// no ring.
 func (w *Window) InRings(in, out int) *Window {
 	return NewWindow(modulo(w.In, in), modulo(w.Out, out), w.Taps, w.Run, w.Width)
 }

@@ -117,7 +117,8 @@ func (c *slabCall) room() {
 	}
 }
 
-// tile returns the size of the tile at position i, before which so many are left, and what it sees.
+// tile returns the size of the register block at position i, where left positions are left, and the
+// taps that see more than padding.
 func (c *slabCall) tile(i, left int) (size int, seen uint64) {
 	if c.seen == nil {
 		for size = SlabTile; size > 1 && !fits(size, size-1, left); size-- {

@@ -2,18 +2,19 @@ package kernel
 
 import "unsafe"
 
-// windowTile computes so many tiles of positions by channels, one behind the
-// other: the arguments are those of Window, from the tile's first position and
-// channel on. zero is where, seen from in, the run of zeros lies; steps are in
-// bytes; plus and most are those of Ending.assembly. last is the mask of the last
-// vector of channels, see windowTiles. Meanwhile so many turns of memory are
-// fetched from next on, see windowTiles too.
+// windowTile computes that number of register blocks of positions by channels,
+// one after the other. The arguments are those of Window, from the block's first
+// position and channel on. zero is the offset of the run of zeros from in; steps
+// are in bytes; plus and most are those of Ending.assembly. last is the mask of
+// the last vector of channels, see windowTiles. Meanwhile turns pieces of memory
+// are prefetched from next on, see windowTiles too.
 type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,
 	taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int,
 	next *float32, turns int, tiles int)
 
-// windowTiles are the tiles of so many channels, the most positions first. A
-// set has several, the widest first; the narrowest have Lanes channels.
+// windowTiles are the micro-kernels for that number of channels, those with the
+// most positions first. A set has several windowTiles, the widest first; the
+// narrowest have Lanes channels.
 type windowTiles struct {
 	width  int
 	masked bool // they can leave out the last channels
@@ -24,7 +25,7 @@ type windowTiles struct {
 	resumed []windowTile
 }
 
-// sizedWindow is a tile for so many positions.
+// sizedWindow is the micro-kernel for that number of positions.
 type sizedWindow struct {
 	positions int
 	tile      windowTile
@@ -90,9 +91,10 @@ func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Sc
 	}
 }
 
-// fits reports whether a tile of size n is the one to take when so many are
-// left: it is not too large, two of the next size are not just enough, and if that
-// is n-1, as many tiles of it as of n would not be enough.
+// fits reports whether a register block of n positions is the one to take when
+// left positions are left: it is not too large, two of the next size are not just
+// enough, and if the next size is n-1, as many blocks of it as of n would not be
+// enough.
 func fits(n, next, left int) bool {
 	return n == left || n < left && left != 2*next && (next != n-1 || (left+n-1)/n*next < left)
 }
@@ -135,7 +137,8 @@ func (c *windowCall) call(w *Window, choice *windowTiles, i, p, channel int, out
 	c.next = c.next[turns*choice.turn:]
 }
 
-// turns returns in how many turns tiles with so many values to multiply can fetch what is next.
+// turns returns the number of pieces in which register blocks with that number of values to
+// multiply can prefetch next.
 func (t *windowTiles) turns(next []float32, values int) int {
 	const unroll = 4 // values that a turn multiplies
 	if t.turn == 0 {

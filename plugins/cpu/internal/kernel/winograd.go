@@ -48,8 +48,8 @@ func (g Winograd) PackedLen() int { return g.Frequencies() * g.In * g.Out }
 // of this size spread over the cache.
 func odd(n int) int { return (n+Lanes-1)/Lanes/2*2*Lanes + Lanes }
 
-// inSteps returns how many values lie between tiles and between frequencies of
-// so many transformed tiles.
+// inSteps returns the distances, in values, between tiles and between
+// frequencies of that number of transformed tiles.
 func (g Winograd) inSteps(tiles int) (tile, frequency int) { return odd(g.In), odd(tiles * odd(g.In)) }
 
 // outSteps is inSteps for the products.
@@ -57,13 +57,14 @@ func (g Winograd) outSteps(tiles int) (tile, frequency int) {
 	return WinogradLanes, odd(tiles * WinogradLanes)
 }
 
-// InLen returns the values of so many transformed tiles.
+// InLen returns the number of values of that number of transformed tiles.
 func (g Winograd) InLen(tiles int) int {
 	_, f := g.inSteps(tiles)
 	return f * g.Frequencies()
 }
 
-// OutLen returns the values of the products of one panel for so many tiles.
+// OutLen returns the number of values of the products of one panel for that
+// number of tiles.
 func (g Winograd) OutLen(tiles int) int {
 	_, f := g.outSteps(tiles)
 	return f * g.Frequencies()
@@ -88,7 +89,8 @@ type winogradForm struct {
 	weights func(u *float32, uFreq int, taps *float32, tapStep int, count int)
 }
 
-// winogradProducts are products of so many channels for 1, 2, 3 ... tiles.
+// winogradProducts are the micro-kernels for that number of channels and 1, 2,
+// 3 ... tiles.
 type winogradProducts struct {
 	width int
 	tiles []winogradProduct
@@ -179,8 +181,8 @@ func (s *Set) WinogradProduct(g Winograd, panel int, m, v, packed []float32, all
 	}
 }
 
-// run computes so many frequencies of one column of channels of a panel of this width, the
-// tiles in parts of nearly equal size.
+// run computes freqs frequencies of one column of channels of a panel of this width, with
+// the tiles in parts of nearly equal size.
 func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, width, freqs int) {
 	vTile, vFreq := g.inSteps(all)
 	mTile, mFreq := g.outSteps(all)

@@ -29,7 +29,7 @@ func (g Winograd) inputGeneric(v []float32, freq int, in []float32, rowStep int)
 	}
 }
 
-// productGeneric computes one panel, whose weights have so many channels.
+// productGeneric computes one panel, whose weights have width channels.
 func (g Winograd) productGeneric(m, v, packed []float32, all, width int) {
 	vTile, vFreq := g.inSteps(all)
 	mTile, mFreq := g.outSteps(all)

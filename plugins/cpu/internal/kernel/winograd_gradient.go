@@ -22,8 +22,8 @@ type winogradGradients map[int]struct {
 	taps func(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
 }
 
-// GradientTiles returns the window over so many transformed tiles with which
-// Gradient sums the products of one frequency.
+// GradientTiles returns the window over that number of transformed tiles with
+// which Gradient sums the products of one frequency.
 func (g Winograd) GradientTiles(tiles int) *Window {
 	in, out := make([]int32, tiles), make([]int32, tiles)
 	of := Winograd{Side: g.Side, In: g.Out}
@@ -35,13 +35,13 @@ func (g Winograd) GradientTiles(tiles int) *Window {
 	return NewWindow(in, out, 1, g.In, g.Out)
 }
 
-// GradientLen returns the values of so many transformed tiles of the result's
-// gradient, with what Gradient reads behind them.
+// GradientLen returns the number of values of that number of transformed tiles
+// of the result's gradient, and of those that Gradient reads behind them.
 func (g Winograd) GradientLen(tiles int) int {
 	return Winograd{Side: g.Side, In: g.Out}.InLen(tiles) + GradientSlack
 }
 
-// Frequency returns where frequency f of so many tiles begins, in the
+// Frequency returns the offsets of frequency f of that number of tiles, in the
 // transformed input and in the transformed gradient of the result.
 func (g Winograd) Frequency(f, tiles int) (in, gradient int) {
 	_, inStep := g.inSteps(tiles)

@@ -19,8 +19,9 @@ const (
 // share of any cache, and few enough to be there in some milliseconds.
 const farBytes = 64 << 20
 
-// farOf returns how much that is where so many bytes of memory are available, 0 if that is
-// not known: no rate is worth an eighth of it.
+// farOf returns the number of such bytes for a machine: farBytes, up to twice that for
+// a large L3, but at most an eighth of the available memory, if that is known (above
+// 0).
 func farOf(d Description, available int64) int {
 	n := max(farBytes, min(2*d.L3.Bytes, 2*farBytes))
 	if available > 0 {
@@ -29,8 +30,8 @@ func farOf(d Description, available int64) int {
 	return n
 }
 
-// Measure returns the rates of one core in some tens of milliseconds. peak does so
-// many rounds of multiply-adds and returns how many operations that were.
+// Measure returns the rates of one core in some tens of milliseconds. peak does
+// that number of rounds of multiply-adds and returns the number of operations.
 func Measure(d Description, peak func(rounds int) (operations int)) Rates {
 	defer debug.FreeOSMemory() // a device has no use for what was read and written
 	_, available := memory.Machine()

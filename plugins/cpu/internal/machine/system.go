@@ -23,8 +23,8 @@ func System() Description {
 	return describe(os.DirFS("/"), runtime.GOMAXPROCS(0), runtime.NumCPU())
 }
 
-// describe returns the description that a tree of files gives, for so many cores
-// that may be used of those that the process sees.
+// describe returns the description of a machine from a tree of files. cores is
+// the number of cores that may be used, seen the number that the process sees.
 func describe(root fs.FS, cores, seen int) Description {
 	d := Unknown
 	d.Processor, d.Cores, d.Present = processor(root), cores, seen

@@ -61,8 +61,8 @@ func alongTree(n collective.Node, add func(to, from int)) {
 // of a longer row give is added along the canonical tree.
 const spanPositions = 4096
 
-// eachSpan computes the part of a row of so many values: do computes that of
-// values [from, to), add adds two.
+// eachSpan computes the partial sums of a row of that number of values: do
+// computes those of values [from, to), add adds two.
 func eachSpan(w *run.Worker, channels, values int, part []float64, do func(part []float64, from, to int),
 	add func(total, part []float64)) {
 	span := spanPositions * channels

@@ -87,7 +87,7 @@ type affines struct {
 	slopes [][]float32
 }
 
-// room makes room for n sets of so many channels.
+// room makes room for n sets of that number of channels.
 func (a *affines) room(n, channels int) {
 	for len(a.sets) < n {
 		a.sets = append(a.sets, kernel.NewAffine(channels))

@@ -69,8 +69,9 @@ func (p *Predictor) layer(l class.Layer) (w schedule.Work) {
 	return w
 }
 
-// begins is how much longer products take for what every tile of registers does before and
-// after its chains, and for every tap: about as long as so many values of a run.
+// begins returns the factor by which products take longer because of the work of a
+// register block before and after its chains, and for every tap: it counts as some more
+// values of a run.
 func begins(l class.Layer, taps, run int) float64 {
 	const perTile, perTap = 12, 4
 	if l.Narrow() { // a row of the kernel is one tap

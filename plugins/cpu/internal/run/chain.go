@@ -48,8 +48,8 @@ func (g *Group) row(c Chain, f *Frame, w *Worker, i, piece, pieces int) {
 	}
 }
 
-// SpanOf returns how many positions should pass through the actions together, so
-// that their results are so many bytes.
+// SpanOf returns the number of positions that should pass through the actions
+// together, so that their results have that number of bytes.
 func SpanOf(a []*ByRows, bytes int) int {
 	const tile = 12
 	width := 0

@@ -137,7 +137,8 @@ func (f *Frame) Replica(row int) int {
 // Threads returns the number of workers.
 func (f *Frame) Threads() int { return len(f.Pool.Workers) }
 
-// Span returns part i of n elements cut into so many parts, in whole cache lines.
+// Span returns the range of part i of n elements that are divided into parts, in
+// whole cache lines.
 func Span(i, parts, n int) (from, to int) {
 	const line = 16
 	lines := (n + line - 1) / line

@@ -96,7 +96,8 @@ func Divisor(a, b int) int {
 	return a
 }
 
-// eachPiece passes all rows, cut in at most so many pieces, through a chain.
+// eachPiece passes all rows, each divided into at most that number of pieces,
+// through a chain.
 func (g *Group) eachPiece(f *Frame, c Chain, most int) {
 	work := 0
 	for _, a := range g.Actions[c.First:c.Last] {

@@ -16,7 +16,8 @@ type Reserve struct {
 	rest  []byte // of the last piece
 }
 
-// NewReserve returns a reserve for a program with so many bytes of state.
+// NewReserve returns a reserve for a program with that number of bytes of
+// state.
 func NewReserve(state int) Reserve {
 	const most = 32 << 20
 	return Reserve{piece: min(2*state, most)}

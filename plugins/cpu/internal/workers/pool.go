@@ -35,7 +35,7 @@ type Pool struct {
 
 const cacheLine = 64
 
-// NewPool starts a pool of so many workers.
+// NewPool starts a pool of that number of workers.
 func NewPool(threads int) *Pool {
 	p := &Pool{}
 	for i := range threads {

@@ -147,7 +147,8 @@ func (q *Queue) Set(kernel uintptr, i int, size int, value unsafe.Pointer) error
 	return check("clSetKernelArg", q.a.setArg(kernel, uint32(i), uintptr(size), value))
 }
 
-// Launch enqueues a kernel over groups[0] by groups[1] groups of so many threads.
+// Launch enqueues a kernel over groups[0] by groups[1] groups of that number of
+// threads.
 func (q *Queue) Launch(kernel uintptr, groups [2]int, threads int) error {
 	global := [2]uintptr{uintptr(groups[0] * threads), uintptr(groups[1])}
 	local := [2]uintptr{uintptr(threads), 1}

@@ -31,7 +31,7 @@ type mixer struct {
 	y, x, pixels, weights, taps, left, number, at reg.GPPhysical
 }
 
-// blocks writes the loop over blocks of so many times four channels.
+// blocks writes the loop over blocks of 4n channels.
 func (m *mixer) blocks(n int) {
 	name := map[int]string{1: "four", 8: "thirtytwo"}[n]
 	Label(name)

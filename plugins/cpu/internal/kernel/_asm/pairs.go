@@ -177,8 +177,8 @@ func (t *pairsTiler) half(odd bool, x reg.VecPhysical) {
 	}
 }
 
-// eachResult calls do for every sum and where it lies in what base points to, in
-// vectors of so many bytes.
+// eachResult calls do for every sum with its place in the memory at base, in
+// vectors of that number of bytes.
 type eachResult func(base reg.GPPhysical, vector int, do func(r int, at operand.Mem))
 
 // byOffsets returns an eachResult for results whose offsets are in pointers.

@@ -148,8 +148,8 @@ func (t *pairsGradient) write() {
 }
 
 // interleaver interleaves for one instruction set. pair leaves in v a vector of
-// pairs made of the values at first and second, which take so many bytes; w is
-// spare. Offsets are those of float32.
+// pairs made of the values at first and second, of that number of bytes; w is a
+// free register. Offsets are those of float32.
 type interleaver struct {
 	isa
 	taken int // bytes

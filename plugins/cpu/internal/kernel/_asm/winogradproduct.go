@@ -8,9 +8,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// winogradProduct multiplies p tiles with n*16 channels of weights, frequency
-// by frequency. Every element is a sum of blocks, each of them one chain. Unless
-// ahead is 0 the weights that lie so many bytes behind those in use are fetched.
+// winogradProduct multiplies p tiles with n*16 channels of weights, frequency by
+// frequency. Every element is a sum of blocks, each of them one chain. Unless
+// ahead is 0, the weights that lie ahead bytes behind those in use are
+// prefetched.
 func winogradProduct(set isa, n, p int) {
 	TEXT(fmt.Sprintf("winogradProduct%sx%dp%d", set.name, n, p), NOSPLIT,
 		"func(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, "+

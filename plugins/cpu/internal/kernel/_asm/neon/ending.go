@@ -4,9 +4,10 @@ package main
 // kernel.Ending says: see Ending.assembly.
 const endingParams = "plus *float32, most *float32"
 
-// ending writes what is done to the first so many registers between the bias
-// and the label "write". add adds what lies at plus, which R17 holds; free is
-// the first of two free registers. Comparing and selecting keep NaN and -0.
+// ending writes the epilogue for that number of results, in the first
+// registers, between the bias and the label "write". add adds the operand at
+// the address plus, which is in R17; free is the first of two free registers.
+// Comparing and selecting keep NaN and -0.
 func (f *file) ending(results, free int, add func()) {
 	f.load("plus", 17)
 	f.op("CBZ R17, bounds")

@@ -16,39 +16,51 @@ import (
 // A device that comes back and cannot have the program and the state is lost once more. From then on what is
 // wrong with it is what is wrong with the run: nothing that it fails at is passed over, in a replay either.
 func TestErrorsOfADeviceThatReturns(t *testing.T) {
-	all, _ := stateOf(t)
 	want, err := steps(opened(t, refs(t, 1), Config{}), 6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at, over := int64(0), false; !over; at++ {
-		synctest.Test(t, func(t *testing.T) {
-			wrong, n := &mistaken{Device: refs(t, 1)[0].Device, at: at}, 0
-			again := &told{Device: wrong}
-			first := &mortal{Device: refs(t, 1)[0].Device, dies: 5}
-			d := opened(t, []Member{{"d", first}}, Config{Reopen: func(context.Context, string) (device.Device, error) {
-				if n++; n == 1 {
-					return again, nil
-				}
-				return refs(t, 1)[0].Device, nil
-			}})
-			d.ledger.stride = 2
-			got, err := steps(d, 6)
-			if over = wrong.calls <= at; over || at < 2 { // Load, Write
-				if err != nil || got != want || (n == 2) == over {
-					t.Errorf("call %d: %v; %d devices were opened", at, err, n)
-				}
-			} else if err == nil || !strings.Contains(err.Error(), "planted") {
-				t.Errorf("call %d: %v", at, err)
-			}
-			replay := fmt.Sprintf("write 0, train 6 [4 4 4 4 4], commit 0, write 0, train 7 [4 4 4 4 4], commit 1, "+
-				"read x%d, write 0, train 8 [4 4 4 4 4], commit 2, write 0, train 9 [4 4 4 4 4], commit 3, read x%[1]d, "+
-				"write 0, grow 20x5, join 3 as 0 of [[0 1 2 3 4]], train 10 [4 4 4 4 4], commit 4, train 11", all)
-			if calls := again.text(); over && (!strings.Contains(calls, replay) || d.ledger.version != 4) {
-				t.Errorf("%s, want in it %s; a snapshot of version %d", calls, replay, d.ledger.version)
-			}
-		})
+	for _, inCommit := range []bool{false, true} {
+		for at, over := int64(0), false; !over; at++ {
+			synctest.Test(t, func(t *testing.T) { over = returnsWrong(t, inCommit, at, want) })
+		}
 	}
+}
+
+// returnsWrong makes six steps, in the fifth of which a device is lost; the one that comes back is wrong at a
+// call. It reports whether there was no such call.
+func returnsWrong(t *testing.T, inCommit bool, at int64, want float64) (over bool) {
+	wrong, n := &mistaken{Device: refs(t, 1)[0].Device, at: at}, 0
+	again := &told{Device: wrong}
+	first := &mortal{Device: refs(t, 1)[0].Device, dies: 5, inCommit: inCommit}
+	d := opened(t, []Member{{"d", first}}, Config{Reopen: func(context.Context, string) (device.Device, error) {
+		if n++; n == 1 {
+			return again, nil
+		}
+		return refs(t, 1)[0].Device, nil
+	}})
+	d.ledger.stride = 2
+	got, err := steps(d, 6)
+	if over = wrong.calls <= at; over || at < 2 { // Load, Write
+		if err != nil || got != want || (n == 2) == over {
+			t.Errorf("in a commit %v, call %d: %v; %d devices were opened", inCommit, at, err, n)
+		}
+	} else if err == nil || !strings.Contains(err.Error(), "planted") {
+		t.Errorf("in a commit %v, call %d: %v", inCommit, at, err)
+	}
+	all, _ := stateOf(t)
+	replay := fmt.Sprintf("write 0, train 6 [4 4 4 4 4], commit 0, write 0, train 7 [4 4 4 4 4], commit 1, "+
+		"read x%d, write 0, train 8 [4 4 4 4 4], commit 2, write 0, train 9 [4 4 4 4 4], commit 3, read x%[1]d, "+
+		"write 0, ", all)
+	if !inCommit {
+		replay += "grow 20x5, join 3 as 0 of [[0 1 2 3 4]], "
+	}
+	replay += "train 10 [4 4 4 4 4], commit 4, train 11"
+	if calls := again.text(); over && (!strings.Contains(calls, replay) || d.ledger.version != 4) {
+		t.Errorf("in a commit %v: %s, want in it %s; a snapshot of version %d", inCommit, calls, replay,
+			d.ledger.version)
+	}
+	return over
 }
 
 // What is wrong with a member that has to give its state to one that came back is what is wrong with the run.

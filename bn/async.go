@@ -116,8 +116,8 @@ func (a *Async) advance(moments []tensor.Tensor) error {
 	return nil
 }
 
-// farthest returns the replica of which the present step hears that is Layer.farthest
-// in a channel of layer i.
+// farthest returns, of the replicas whose moments are merged in the present step, the
+// one that is Layer.farthest in a channel of layer i.
 func (a *Async) farthest(i, channel int) int {
 	replica, most := -1, -1.0
 	l := &a.set.layers[i]
@@ -133,7 +133,7 @@ func (a *Async) farthest(i, channel int) int {
 	return replica
 }
 
-// due merges the moments of layer i that this step hears of: older steps
+// due merges the moments of layer i that are due in this step: older steps
 // first, the replicas of one step along the canonical tree.
 func (a *Async) due(i int) []float64 {
 	total := make([]float64, 1+2*a.set.layers[i].Channels)
@@ -155,8 +155,8 @@ func (a *Async) due(i int) []float64 {
 	return total
 }
 
-// dueIn tells of which replicas of a step of the history, the last of which is the
-// present one, the present step hears.
+// dueIn returns a function that reports which replicas of step k of the history
+// are merged in the present step, which is the last of the history.
 func (a *Async) dueIn(k int) func(r int, n float64) bool {
 	t := a.step - len(a.history) + 1 + k
 	return func(r int, n float64) bool { return n >= 2 && t+a.delay(r, t) == a.step }

@@ -37,7 +37,7 @@ func (p *commonProgram) decompose(ops []graph.Op) error {
 	return err
 }
 
-// loading is what came of loading the program on all members that lack it.
+// loading is the result of loading the program on all members that lack it.
 type loading struct {
 	refused []graph.Op
 	refusal error   // of the first that refuses some

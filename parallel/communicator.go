@@ -17,9 +17,9 @@ type meeting interface {
 	Abort(cause error)
 }
 
-// communicator is where the members of a group exchange. Each generation of
-// members has a place of its own: a hub in this process, or one that the
-// devices reach by themselves.
+// communicator makes the places where the members of a group exchange values.
+// Each generation of members has a place of its own: a hub in this process, or
+// one that the devices reach by themselves.
 type communicator struct {
 	rendezvous device.Rendezvous
 	uplink     *fabric.Uplink // to the devices of other ranks; nil without peers

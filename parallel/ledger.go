@@ -14,8 +14,8 @@ const (
 	ledgerBytes = 256 << 20
 )
 
-// ledger is what it takes to come to the present state once more: a snapshot
-// and what happened since.
+// ledger has what is needed to compute the present state again: a snapshot and
+// what happened since.
 type ledger struct {
 	version device.Version
 	state   map[string]tensor.Tensor // at that version

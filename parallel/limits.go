@@ -16,7 +16,8 @@ const patience = 10
 // to compile what it runs.
 const loadTimeout = time.Minute
 
-// limits is how long the calls of a device may take before it counts as lost.
+// limits are the times after which a device whose call has not ended counts as
+// lost.
 type limits struct {
 	timeout time.Duration // Config.Timeout
 	longest time.Duration // of the steps so far

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// pace is how fast a device trains.
+// pace is the measured speed of a device in training.
 type pace struct {
 	rows  int           // since the last Balance
 	busy  time.Duration // with them, not waiting for others

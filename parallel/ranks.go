@@ -90,9 +90,10 @@ func (r *ranks) recoverHere(ctx context.Context, failed error) error {
 	return r.recovery.after(ctx, failed)
 }
 
-// agree tells all ranks how this one has fared and hears of the others. Moments
-// become those of all replicas. It reports whether all have to run once more. The
-// error is that of the first rank that cannot go on, or why the fabric has ended.
+// agree exchanges the verdicts of all ranks: mine and failed are this rank's.
+// moments become those of all replicas. It reports whether all have to run once
+// more. The error is that of the first rank that cannot go on, or why the fabric
+// has ended.
 func (r *ranks) agree(ctx context.Context, mine verdict, failed error, moments []tensor.Tensor) (
 	all []report, again bool, err error) {
 	peers := r.peers

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// verdict is what a rank says of a run that all have made.
+// verdict is the outcome of a run on one rank.
 type verdict struct {
 	Of     string `json:"of"`               // the run: all ranks make the same
 	Retry  bool   `json:"retry,omitempty"`  // not all of its devices have: once more
@@ -43,7 +43,8 @@ func (r *ranks) share(b Batch, t Timing) Share {
 	return s
 }
 
-// report is what a rank sends of a run: its verdict and its replicas' moments.
+// report is a rank's message after a run: its verdict and its replicas'
+// moments.
 type report struct {
 	verdict
 	moments [][]byte

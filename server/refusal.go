@@ -11,7 +11,8 @@ import (
 	"github.com/bnctl/bnctl/server/protocol"
 )
 
-// refusal is what a client hears of why its request was not computed.
+// refusal returns the error that a client gets for a request that was not
+// computed.
 func refusal(err error) error {
 	var r *protocol.Refusal
 	switch {

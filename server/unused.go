@@ -51,7 +51,7 @@ func (u *unused) end() {
 	}
 }
 
-// follow hears of connections over HTTP.
+// follow is called with the states of HTTP connections.
 func (u *unused) follow(c net.Conn, state http.ConnState) {
 	if state == http.StateNew {
 		u.add(c)

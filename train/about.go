@@ -56,7 +56,7 @@ func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) 
 	return nil
 }
 
-// noData is what a run without data is told.
+// noData is the error of a run without data.
 func noData() error {
 	return problem.New("data", "", "there is nothing to train on", "give a data.Source, as data.Open returns it")
 }

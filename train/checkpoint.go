@@ -17,7 +17,7 @@ import (
 // setBest names the set of a checkpoint with the state that served best so far.
 const setBest = "best"
 
-// position is what a checkpoint keeps as its progress.
+// position is the content of a checkpoint's progress.
 type position struct {
 	Progress Progress `json:"progress"`
 	Paths    Paths    `json:"paths"`
@@ -37,10 +37,10 @@ func positionOf(k *serialize.Checkpoint) (position, error) {
 	return p, nil
 }
 
-// rescue is what a run leaves behind when it ends before its last step: a
-// checkpoint in a file when it was told to stop, and the last one that was kept
-// in memory when all devices are lost. It reads what trainer has and changes
-// nothing of it.
+// rescue is what remains of a run that ends before its last step: a checkpoint
+// in a file when it was told to stop, and the last one that was kept in memory
+// when all devices are lost. It reads what trainer has and changes nothing of
+// it.
 type rescue struct {
 	*trainer
 	every    int                   // steps between checkpoints, of rank 0; 0: none are written

@@ -9,8 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// lateRunning is statistics that hear of replicas late. A template made in the
-// middle of a run gets what still waits too.
+// lateRunning keeps statistics to which the moments of replicas are merged
+// late. A template made in the middle of a run includes the moments that still
+// wait.
 type lateRunning struct{ *bn.Async }
 
 func (r *lateRunning) Live() (map[string]tensor.Tensor, error) { return r.Tensors(), nil }

@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// plan is what follows from a recipe and the template that it trains, before
-// any device has it. It never changes.
+// plan has everything that a recipe and its template determine, before any
+// device has it. It never changes.
 type plan struct {
 	recipe    *Recipe
 	config    Config

@@ -39,7 +39,7 @@ func (p *plan) takeRank() error {
 	return nil
 }
 
-// agreement is what all ranks must have alike before the first step.
+// agreement is what must be equal on all ranks before the first step.
 type agreement struct {
 	Recipe json.RawMessage `json:"recipe"`
 	Step   int             `json:"step"`

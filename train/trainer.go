@@ -64,7 +64,7 @@ func (t *trainer) step(ctx context.Context, b parallel.Batch) (parallel.Result, 
 	return result, nil
 }
 
-// gentler is what to do about numbers that grow too large.
+// gentler is the advice for numbers that grow too large.
 const gentler = "lower {lr}, add {warmup} or {clip-norm}"
 
 // located adds step and device to an error about moments that are not finite.

@@ -41,7 +41,7 @@ type weights interface {
 	restore(k *serialize.Checkpoint, p *Progress) error
 }
 
-// optimizerStep is what a step of the optimizer is made of.
+// optimizerStep has the inputs of a step of the optimizer.
 type optimizerStep struct {
 	number int // from 0
 	batch  parallel.Batch

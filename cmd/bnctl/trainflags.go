@@ -41,7 +41,7 @@ func recipeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "bn-stats", Value: string(d.BNStats),
 			Usage: "with --bn replica, running statistics from all replicas (pooled, mean) or the first"},
 		&cli.StringFlag{Name: "bn-update", Value: string(d.BNUpdate),
-			Usage: "with --bn replica, statistics hear of replicas every step (step), up to S steps " +
+			Usage: "with --bn replica, merge the replicas' moments every step (step), up to S steps " +
 				"late (async:S), or keep one set each (posthoc)"},
 		&cli.StringFlag{Name: "bn-min", Value: d.BNMin,
 			Usage: "replicas with fewer than two values: refuse, or use running statistics (running)"},

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// answers is how a session answers the exchanges of a run: one after the other,
-// as they are done.
+// answers answers the exchanges of a run: one after the other, as they are
+// done.
 type answers struct {
 	sending sync.Mutex
 	mu      sync.Mutex

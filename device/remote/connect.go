@@ -33,7 +33,7 @@ type peer struct {
 	info    device.Plugin
 }
 
-// dying is how long a process whose connection broke may take to be gone.
+// dying is the time in which a process whose connection broke should end.
 const dying = 100 * time.Millisecond
 
 // connect starts a process of the plugin. The error says how the process

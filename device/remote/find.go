@@ -45,7 +45,7 @@ func Folders() []string {
 	return slices.DeleteFunc(folders, func(f string) bool { return !filepath.IsAbs(f) })
 }
 
-// ownFolder is where this program lies; "" if that is unknown.
+// ownFolder returns the folder of this program; "" if it is unknown.
 func ownFolder() string {
 	self, err := os.Executable()
 	if err != nil {

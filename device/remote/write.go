@@ -38,7 +38,7 @@ func (x *executable) WriteAll(ctx context.Context, names []string, state map[str
 	return nil
 }
 
-// writeSome sends the tensors of names and then hears all answers.
+// writeSome sends the tensors of names and then receives all answers.
 func (x *executable) writeSome(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
 	calls := make([]*call, len(names))
 	for i, name := range names {
@@ -76,8 +76,8 @@ func (x *executable) writing(name string, t tensor.Tensor, parts bool) *call {
 	return c
 }
 
-// together sends calls, mostAhead at most, before it hears the answers, which
-// come in their order.
+// together sends calls, at most mostAhead of them, before it receives the
+// answers, which come in the same order.
 func (s *session) together(ctx context.Context, calls []*call) ([]*pb.Message, error) {
 	answers := make([]*pb.Message, len(calls))
 	err := s.during(ctx, calls, func(ctx context.Context) error {

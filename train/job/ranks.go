@@ -18,7 +18,7 @@ import (
 // follows reports whether this rank leaves files to rank 0.
 func (j *Job) follows() bool { return j.o.Peers != nil && j.o.Peers.Rank() > 0 }
 
-// replicas is how many this rank has.
+// replicas returns the number of replicas of this rank.
 func (j *Job) replicas() int {
 	all, p := j.Recipe.StepReplicas(), j.o.Peers
 	if p == nil || p.Size() > all {

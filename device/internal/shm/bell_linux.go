@@ -27,9 +27,10 @@ type bell struct {
 
 func (b *bell) count() uint32 { return b.rung.Load() }
 
-// ring wakes whoever sleeps. Nobody asleep costs no system call. It never waits,
-// so Go need not hear of it: a system call that it hears of wakes its monitor if
-// that sleeps, which then looks every 20 microseconds for a millisecond.
+// ring wakes all sleepers. If there are none it makes no system call. The call
+// never waits, so it is a raw one, of which Go's scheduler does not know: any
+// other would wake Go's monitor thread, which then runs every 20 microseconds
+// for a millisecond.
 func (b *bell) ring() {
 	b.rung.Add(1)
 	if b.sleepers.Load() != 0 {
@@ -47,7 +48,8 @@ func (b *bell) sleep(seen uint32, d time.Duration) {
 	b.sleepers.Add(-1)
 }
 
-// sleepUnseen is sleep in a system call that Go does not hear of.
+// sleepUnseen is sleep in a raw system call, of which Go's scheduler does not
+// know.
 func (b *bell) sleepUnseen(seen uint32, d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
 	b.sleepers.Add(1)
@@ -60,8 +62,9 @@ func (b *bell) sleepUnseen(seen uint32, d time.Duration) {
 // onto the core of the one who waits for it.
 func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
-// hear waits until there are knocks in a pipe, and takes them. Go hears of the
-// wait, by its poller, and not of the system calls, which do not wait: see ring.
+// hear waits until there are bytes in a pipe, and reads them. The goroutine
+// waits in Go's poller; the system calls themselves, which do not wait, are raw:
+// see ring.
 func hear(pipe *os.File) error {
 	c, err := pipe.SyscallConn()
 	if err != nil {

@@ -91,10 +91,11 @@ func (c *Conn) Read(p []byte) (n int, err error) {
 }
 
 // Await reports whether there are bytes to read, after at most d; a signal ends
-// it early. Go does not hear of the system call in which it sleeps: of one that
-// it knows its monitor would look every 20 microseconds whether it goes on, on a
-// core that a device may be computing on. So the goroutine keeps its place of
-// GOMAXPROCS: use it in a program of your own, for short times.
+// it early. It sleeps in a raw system call, of which Go's scheduler does not
+// know: otherwise Go's monitor thread would check every 20 microseconds whether
+// the call has ended, on a core that a device may be computing on. So the
+// goroutine keeps its P (its share of GOMAXPROCS) while it sleeps: use Await for
+// short times, in a process with little else to do.
 func (c *Conn) Await(d time.Duration) (ready bool) {
 	_ = c.use(func() error {
 		ready = c.in.peek(d)

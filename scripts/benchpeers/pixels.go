@@ -7,7 +7,7 @@ import "fmt"
 func pixelRows() []row {
 	var list []row
 	const batch, input = 4, "3,256,256"
-	for _, name := range []string{"unet-bn", "deeplabv3-resnet50"} {
+	for _, name := range []string{"unet-bn", "deeplabv3-resnet50", "lraspp-mobilenetv3-large"} {
 		for _, threads := range threadCounts {
 			rate := func(mode string, more ...string) side {
 				return side{"bnctl", bnctlRate(append([]string{name, "--mode", mode, "--input", input,

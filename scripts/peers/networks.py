@@ -27,8 +27,9 @@ INPUTS = {
     "lenet-bn": ((1, 28, 28), 10),
     "unet-bn": ((3, 256, 256), 6),
     "deeplabv3-resnet50": ((3, 256, 256), 21),
+    "lraspp-mobilenetv3-large": ((3, 256, 256), 21),
 }
-PIXELS = ("unet-bn", "deeplabv3-resnet50")  # a class for each pixel
+PIXELS = ("unet-bn", "deeplabv3-resnet50", "lraspp-mobilenetv3-large")  # a class for each pixel
 
 
 class BasicBlock(nn.Module):
@@ -116,13 +117,12 @@ class UNetBN(nn.Module):
         return self.head(x)
 
 
-class DeepLabV3(nn.Module):
-    """torchvision's, without the auxiliary head; logits of the input's size."""
+class Segmentation(nn.Module):
+    """One of torchvision's, without an auxiliary head; logits of the input's size."""
 
-    def __init__(self):
+    def __init__(self, make):
         super().__init__()
-        self.net = torchvision.models.segmentation.deeplabv3_resnet50(
-            weights=None, weights_backbone=None, num_classes=21, aux_loss=False)
+        self.net = make(weights=None, weights_backbone=None, num_classes=21)
 
     def forward(self, x):
         return self.net(x)["out"]
@@ -141,7 +141,8 @@ def build(name):
         "vgg16-bn": torchvision.models.vgg16_bn,
         "lenet-bn": LeNetBN,
         "unet-bn": UNetBN,
-        "deeplabv3-resnet50": DeepLabV3,
+        "deeplabv3-resnet50": lambda: Segmentation(torchvision.models.segmentation.deeplabv3_resnet50),
+        "lraspp-mobilenetv3-large": lambda: Segmentation(torchvision.models.segmentation.lraspp_mobilenet_v3_large),
     }[name]()
 
 

@@ -12,6 +12,7 @@ const inputs = {
   resnet20: [3, 32, 32], resnet18: [3, 224, 224], resnet50: [3, 224, 224], mobilenetv2: [3, 224, 224],
   resnet34: [3, 224, 224], resnet101: [3, 224, 224], 'vgg16-bn': [3, 224, 224],
   'unet-bn': [3, 256, 256], 'deeplabv3-resnet50': [3, 256, 256],
+  'lraspp-mobilenetv3-large': [3, 256, 256],
 }
 const say = (line) => process.stdout.write(JSON.stringify(line) + '\n')
 const now = () => Number(process.hrtime.bigint()) / 1e9

@@ -32,7 +32,7 @@ func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 	tasks := 0
 	for i, part := range p.parts {
 		s := slabs{part: i, positions: f.Total() * part.window.Positions()}
-		s.count = (s.positions + leastSlab - 1) / leastSlab
+		s.count = countOf(s.positions, f.Threads())
 		s.cuts = cutsOf(part.window.Panels(), len(p.parts)*s.count, f.Threads())
 		tasks += s.count * s.cuts
 		all = append(all, s)
@@ -49,6 +49,16 @@ func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 			Bias: p.biasOf(unit{part: i}), Untrimmed: part.whole, First: panels * cut / s.cuts,
 			Last: panels * (cut + 1) / s.cuts, Ending: o.end.From(part.out)}, &w.Tile)
 	})
+}
+
+// countOf returns the number of slabs into which to divide positions: if there is more than
+// one, the same number for every thread.
+func countOf(positions, threads int) int {
+	count := (positions + leastSlab - 1) / leastSlab
+	if count == 1 {
+		return 1
+	}
+	return (count + threads - 1) / threads * threads
 }
 
 // cutsOf returns the number of parts into which to divide the panels for each slab. More

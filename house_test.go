@@ -32,7 +32,7 @@ collective:           tensor
 graph/dot:            graph problem
 device:               collective graph tensor problem
 
-fabric:               collective tensor
+fabric:               awake collective tensor
 fabric/fabrictest:    collective fabric
 fabric/inprocess:     collective fabric fabric/mailbox
 fabric/mailbox:

@@ -22,6 +22,8 @@ type Fabric interface {
 	// received: two ranks may send to each other before either receives. The caller
 	// may change the pieces when Send returns. It is an error if to is not another
 	// rank, or if the lane does not exist.
+	// After an error the message may arrive with later contents of any piece but the
+	// first.
 	Send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error
 
 	// Receive returns the next message from another rank in a lane. It belongs to

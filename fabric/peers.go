@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/collective"
 )
 
@@ -121,7 +122,11 @@ func (p *Peers) send(ctx context.Context, to int, lane collective.Lane, pieces .
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	switch err := p.fabric.Send(ctx, to, lane, pieces...); {
+	waiting, stop := awake.WithTimeout(ctx, p.patience())
+	defer stop()
+	switch err := p.fabric.Send(waiting, to, lane, pieces...); {
+	case err != nil && waiting.Err() != nil && ctx.Err() == nil:
+		return p.end(p.gone(ctx, to, lane, p.patience()))
 	case errors.Is(err, Ended):
 		return p.end(err)
 	case err != nil:
@@ -144,6 +149,7 @@ func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, wan
 		case err != nil:
 			return nil, err
 		case h.kind == alive, h.turn < want.turn, want.kind == record && h.kind != record:
+			p.fabric.Reuse(m)
 			continue
 		case h.kind == callOff && h.turn == want.turn:
 			return nil, fmt.Errorf("%w: rank %d: %s", collective.Aborted, from, m[headerBytes:])

@@ -30,6 +30,7 @@ type Uplink struct {
 type lane struct {
 	message  message
 	assembly *collective.Assembly
+	sum      tensor.Tensor // memory
 }
 
 // NewUplink returns the uplink of a rank in a run in which each rank holds the
@@ -152,6 +153,11 @@ func (e *exchange) sendParts(ctx context.Context) error {
 // the results.
 func (e *exchange) receiveParts(ctx context.Context) error {
 	var done [][]byte
+	defer func() {
+		for _, m := range done {
+			e.peers.fabric.Reuse(m)
+		}
+	}()
 	err := e.others(func(from int) error {
 		m, err := e.peers.receive(ctx, from, e.number, e.header(parts))
 		if err != nil {
@@ -168,9 +174,6 @@ func (e *exchange) receiveParts(ctx context.Context) error {
 	}
 	for i := range e.values {
 		e.combine(i)
-	}
-	for _, m := range done {
-		e.peers.fabric.Reuse(m)
 	}
 	return nil
 }
@@ -200,7 +203,8 @@ func (e *exchange) read(from int, r *received) error {
 // steps stays in the nearest cache.
 const nearBytes = 8 << 10
 
-// combine completes this rank's share of a value.
+// combine completes this rank's share of a value. The result may lie over one of
+// this rank's parts, so it is put there when all parts of a range were read.
 func (e *exchange) combine(i int) {
 	v := &e.values[i]
 	rank := e.peers.Rank()
@@ -211,13 +215,25 @@ func (e *exchange) combine(i int) {
 	}
 	for from := a; from < b; from += step {
 		to := min(from+step, b)
-		e.assembly.Into(cut(v.Result, from, to), v.Op, func(r, k int) tensor.Tensor {
+		sum := e.room(cut(v.Result, from, to))
+		e.assembly.Into(sum, v.Op, func(r, k int) tensor.Tensor {
 			if r == rank {
 				return cut(v.Parts[k].Value, from, to)
 			}
 			return cut(e.came[r][i*len(e.nodes[r])+k], from-a, to-a)
 		})
+		copy(v.Result.Bytes[from:to], sum.Bytes)
 	}
+}
+
+// room returns memory for a sum like t.
+func (l *lane) room(t tensor.Tensor) tensor.Tensor {
+	n := len(t.Bytes)
+	if len(l.sum.Bytes) < n {
+		l.sum = tensor.New(tensor.U8, max(n, nearBytes))
+	}
+	t.Bytes = l.sum.Bytes[:n:n]
+	return t
 }
 
 // shareResults sends this rank's share of the results to all others and

@@ -70,10 +70,11 @@ func draw(p *rand.Rand, replicas int) []value {
 	return all
 }
 
-// reductions returns what who holds some replicas brings to an exchange.
+// reductions returns what who holds some replicas brings to an exchange. Every other result
+// lies over a part.
 func reductions(values []value, replicas int, held []int) []collective.Reduction {
 	var out []collective.Reduction
-	for _, v := range values {
+	for i, v := range values {
 		r := collective.Reduction{Op: v.op, Result: tensor.New(tensor.F32, 0)}
 		for _, t := range v.leaves {
 			if !t.IsZero() {
@@ -88,6 +89,9 @@ func reductions(values []value, replicas int, held []int) []collective.Reduction
 					}
 					return v.leaves[i].Clone()
 				})})
+		}
+		if i%2 == 0 && len(r.Parts) > 0 && !r.Parts[0].Value.IsZero() {
+			r.Result = r.Parts[0].Value
 		}
 		out = append(out, r)
 	}
@@ -320,5 +324,30 @@ func TestSuspended(t *testing.T) {
 	go func() { _, _ = b.Gather(context.Background(), []byte("here")) }()
 	if all, err := a.Gather(t.Context(), nil); err != nil || string(all[1]) != "here" {
 		t.Errorf("%q, %v", all, err)
+	}
+}
+
+// stuck is a fabric whose peer takes nothing.
+type stuck struct{ fabric.Fabric }
+
+func (stuck) Send(ctx context.Context, _ int, _ collective.Lane, _ ...[]byte) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestPeerThatTakesNothing: a rank that cannot send does not wait for longer than for a message.
+func TestPeerThatTakesNothing(t *testing.T) {
+	all := inprocess.New(2)
+	p := fabric.New(stuck{all[0]}, 50*time.Millisecond)
+	defer p.Close()
+	defer all[1].Close()
+	_, err := p.Gather(t.Context(), []byte("mine"))
+	if !errors.Is(err, fabric.Ended) || !strings.Contains(err.Error(), "rank 1 is gone") {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Gather(ctx, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want canceled", err)
 	}
 }

@@ -49,7 +49,9 @@ func (d *remoteDevice) Join(ctx context.Context, g device.Group) error {
 	if g.Rank < 0 || g.Rank >= len(g.Replicas) {
 		return device.Errorf(d.info.Name, "Join", device.Invalid, "rank %d of %d members", g.Rank, len(g.Replicas))
 	}
-	m := &pb.Message{Body: &pb.Message_Join{Join: wire.EncodeGroup(g)}}
+	in := wire.EncodeGroup(g)
+	in.Pool = d.session.offerPool(g)
+	m := &pb.Message{Body: &pb.Message_Join{Join: in}}
 	if err := d.session.plain(ctx, "Join", m); err != nil {
 		return err
 	}
@@ -83,6 +85,7 @@ func (s *session) close() {
 		s.end()
 		s.peer.end()
 		s.watchers.Wait()
+		s.dropPool()
 		s.threads(0)
 	})
 }

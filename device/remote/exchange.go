@@ -55,18 +55,26 @@ func (s *session) place(c *call, m *pb.Message, heads []tensor.Tensor) ([]tensor
 // placeParts bounds the parts of an exchange: at most one of each value for
 // every replica that the device holds.
 func (s *session) placeParts(c *call, heads []tensor.Tensor) ([]tensor.Tensor, error) {
+	if err := s.countParts(c, heads); err != nil {
+		return nil, err
+	}
+	c.room = s.answers.take()
+	return c.room.parts.Place(heads), nil
+}
+
+// countParts counts the bytes of parts that have come.
+func (s *session) countParts(c *call, parts []tensor.Tensor) error {
 	if s.group.Alone() || s.group.Exchange == nil {
-		return nil, errAlone
+		return errAlone
 	}
 	most := c.limits.all * int64(len(s.group.Replicas[s.group.Rank]))
-	n := wire.Bytes(heads)
+	n := wire.Bytes(parts)
 	if n > most-c.parts {
-		return nil, fmt.Errorf("an exchange of %d bytes after %d in the same run, at most %d can be in all",
+		return fmt.Errorf("an exchange of %d bytes after %d in the same run, at most %d can be in all",
 			n, c.parts, most)
 	}
 	c.parts += n
-	c.room = s.answers.take()
-	return c.room.parts.Place(heads), nil
+	return nil
 }
 
 var errAlone = errors.New("the device exchanges although it has no group to exchange with")
@@ -89,14 +97,11 @@ func (s *session) checkMet(c *call, m *pb.Message) error {
 // exchange comes to the group for the device, which is sent what comes of it. The
 // error is about what the device sent.
 func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts []tensor.Tensor) error {
-	room := c.room
-	tag, values, err := wire.DecodeExchange(x, parts, c.limits.value, &room.results)
-	if err == nil {
-		err = s.checkParts(tag, values)
-	}
+	tag, values, err := s.decode(c, x, parts)
 	if err != nil {
 		return err
 	}
+	room := c.room
 	c.due.Add(1)
 	wait := s.group.Exchange.Start(ctx, tag, values)
 	s.answering.Go(func() {
@@ -104,13 +109,36 @@ func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts [
 		c.due.Add(-1)
 		m := &pb.Message{Call: c.body.Call, Body: &pb.Message_Reduced{Reduced: &pb.Reduced{
 			Error: wire.EncodeError(err), Lane: pb.Lane(tag.Lane), Sequence: tag.Sequence}}}
-		if s.answers.send(s.conn, m, values, err == nil) != nil {
+		if s.answers.send(s.conn, m, values, err == nil && x.GetChunk() == nil) != nil {
 			s.conn.Close() // who reads finds out
 		} else if err == nil { // else others of the group may still be at the values
 			s.answers.give(room)
 		}
 	})
 	return nil
+}
+
+// decode reads an exchange, whose values lie in the pool or have come.
+func (s *session) decode(c *call, x *pb.Exchange, parts []tensor.Tensor) (
+	tag collective.Tag, values []collective.Reduction, err error) {
+	var results []tensor.Tensor
+	if x.GetChunk() != nil {
+		if parts, results, err = s.inChunk(c, x); err != nil {
+			return tag, nil, err
+		}
+	}
+	tag, values, err = wire.DecodeExchange(x, parts, c.limits.value)
+	if err == nil {
+		err = s.checkParts(tag, values)
+	}
+	if err != nil {
+		return tag, nil, err
+	}
+	if x.GetChunk() == nil {
+		results = c.room.results.Place(wire.Results(values))
+	}
+	wire.SetResults(values, results)
+	return tag, values, nil
 }
 
 // checkParts reports whether the device speaks for itself: its group and the

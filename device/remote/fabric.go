@@ -40,6 +40,7 @@ type Fabric struct {
 	got     [][collective.Lanes]atomic.Uint64 // by rank: messages that have come
 	awaited [][collective.Lanes]uint64        // by rank: got + 1 when the plugin was last told to await
 	free    memory
+	*lending
 }
 
 // JoinFabric starts a fabric plugin, which makes this process a rank, and
@@ -73,8 +74,13 @@ func (f *Fabric) join(ctx context.Context, library string) error {
 	if offer == nil {
 		return c.fail("join", device.Unavailable, "a fabric needs shared memory: %s", f.peer.noShm)
 	}
-	reply, err := fabricpb.NewFabricClient(f.peer.line).Join(ctx, &fabricpb.JoinRequest{Library: library,
-		File: offer.File, Bytes: offer.Bytes, Bell: offer.Bell})
+	in := &fabricpb.JoinRequest{Library: library, File: offer.File, Bytes: offer.Bytes, Bell: offer.Bell}
+	pool, err := shm.NewPool()
+	if err == nil { // else all messages are copied
+		in.Pool = pool.Path()
+		defer pool.Close()
+	}
+	reply, err := fabricpb.NewFabricClient(f.peer.line).Join(ctx, in)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -91,6 +97,10 @@ func (f *Fabric) join(ctx context.Context, library string) error {
 	f.coming = make([][collective.Lanes]incoming, reply.GetSize())
 	f.got = make([][collective.Lanes]atomic.Uint64, reply.GetSize())
 	f.awaited = make([][collective.Lanes]uint64, reply.GetSize())
+	if !reply.GetPools() {
+		pool = nil
+	}
+	f.lending = newLending(pool, int(reply.GetSize()))
 	for range reply.GetSize() {
 		f.left = append(f.left, make(chan struct{}))
 		f.boxes = append(f.boxes, [collective.Lanes]*mailbox.Box{mailbox.New(), mailbox.New()})
@@ -113,6 +123,9 @@ func (f *Fabric) read() {
 	}()
 	for {
 		m, err := wire.ReadFrame(f.pipe, f.room)
+		if err == nil && m.Kind == wire.FrameViews {
+			f.coming[m.Peer][m.Lane].message, err = f.arrived(m)
+		}
 		if err != nil {
 			f.end(fmt.Sprintf("the plugin %s is gone: %s", f.peer.command.Name, f.lastWords()))
 			return
@@ -120,7 +133,13 @@ func (f *Fabric) read() {
 		switch m.Kind {
 		case wire.FrameEnded:
 			f.end(string(m.Content))
-		case wire.FrameMessage:
+		case wire.FramePool:
+			if len(m.Content) == 0 {
+				f.mapped(m.Peer)
+			}
+		case wire.FrameBack:
+			f.returned(m)
+		case wire.FrameMessage, wire.FrameViews:
 			in := &f.coming[m.Peer][m.Lane]
 			f.got[m.Peer][m.Lane].Add(1)
 			f.boxes[m.Peer][m.Lane].Put(in.message)
@@ -142,6 +161,9 @@ type incoming struct {
 // room returns where the content of a frame is to be: behind the parts of the
 // message before it.
 func (f *Fabric) room(m wire.Frame, n int) ([]byte, error) {
+	if m.Kind == wire.FramePool {
+		return make([]byte, n), nil
+	}
 	if m.Peer >= len(f.boxes) || m.Lane >= collective.Lanes {
 		f.end(fmt.Sprintf("the plugin %s speaks of rank %d and lane %d", f.peer.command.Name, m.Peer, m.Lane))
 		return nil, errNoRank
@@ -218,6 +240,9 @@ func (f *Fabric) Send(ctx context.Context, to int, lane collective.Lane, pieces 
 	}
 	f.turns[to][lane].Lock() // no part of another message comes between those of this one
 	defer f.turns[to][lane].Unlock()
+	if views := f.views(pieces); views != nil {
+		return f.lend(ctx, to, lane, views)
+	}
 	m := wire.Frame{Kind: wire.FramePart, Lane: uint8(lane), Peer: to}
 	for m.Kind == wire.FramePart {
 		if m.Rest, pieces = wire.Pieces(pieces); len(pieces) == 0 {
@@ -283,9 +308,6 @@ func (f *Fabric) await(from int, lane collective.Lane) error {
 	return f.write(wire.Await(from, uint8(lane), got))
 }
 
-// Reuse implements fabric.Fabric.
-func (f *Fabric) Reuse(message []byte) { f.free.give(message) }
-
 // Abort implements fabric.Fabric.
 func (f *Fabric) Abort(cause string) {
 	_ = f.write(wire.Frame{Kind: wire.FrameAbort, Content: []byte(cause)})
@@ -350,5 +372,3 @@ func (c *Command) inheritLauncher() error {
 	c.Env = append(c.Env, pmiKey+"="+launcherFile)
 	return nil
 }
-
-var _ fabric.Fabric = (*Fabric)(nil)

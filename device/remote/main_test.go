@@ -43,6 +43,7 @@ var roles = map[string]func(){
 	"deaf":     deaf,
 	"older":    func() { serve.Serve(older{}) },
 	"beside":   func() { serve.Serve(beside{}) },
+	"summing":  func() { serve.Serve(summing{}) },
 	"asleep":   func() { serve.Serve(asleep{}) },
 	"host":     host,
 	"parent":   parent,

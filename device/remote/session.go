@@ -36,6 +36,7 @@ type session struct {
 	group     device.Group
 	answering sync.WaitGroup // for the exchanges of the call that are under way
 	answers   answers
+	pool      *shm.Pool // for the values of exchanges; nil: they come and go
 }
 
 // watchProcess ends the connection when the process does, so that no call

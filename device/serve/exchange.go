@@ -36,6 +36,7 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 	}
 	leave(s.member)
 	s.member = member
+	s.exchanger.pool.join(in.GetPool())
 	return nil
 }
 
@@ -52,12 +53,14 @@ func leave(m *shm.Member) {
 type exchanger struct {
 	session *session
 	due     []*due
+	pool    chunks
 }
 
 // due is an exchange that the host has not answered.
 type due struct {
 	tag    collective.Tag
 	values []collective.Reduction
+	chunk  *chunk // where they lie for the host; nil: they are sent
 	done   bool
 	err    error
 }
@@ -76,6 +79,9 @@ func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collec
 		}
 	}
 	e, parts := wire.EncodeExchange(tag, values)
+	if d.chunk = x.pool.take(e, parts); d.chunk != nil {
+		parts = nil
+	}
 	m := &pb.Message{Call: s.calls.current(), Body: &pb.Message_Exchange{Exchange: e}}
 	if err := s.conn.Send(m, parts); err != nil {
 		return func() error { return err }
@@ -125,7 +131,9 @@ func (x *exchanger) receive() error {
 	switch e := m.GetReduced().Error; {
 	case e != nil:
 		d.err = wire.DecodeError("", "exchange "+d.tag.Name, e)
-	case len(results) != len(d.values):
+	case d.chunk != nil && len(results) == 0:
+		x.pool.fetch(d.chunk, d.values)
+	case d.chunk != nil || len(results) != len(d.values):
 		d.err = fmt.Errorf("exchange %s: %d results for %d values", d.tag.Name, len(results), len(d.values))
 	}
 	return nil

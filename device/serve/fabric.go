@@ -40,6 +40,14 @@ type Host interface {
 	// Message delivers the next part of a message from a rank; more says that
 	// further parts follow. The station may overwrite content when it returns.
 	Message(from int, lane uint8, content []byte, more bool)
+	// Room returns memory for a message of n bytes, which is to be given to Whole.
+	Room(n int) []byte
+	// Whole delivers a message from a rank, in memory of Room, which belongs to the
+	// host from then on.
+	Whole(from int, lane uint8, message []byte)
+	// Sent reports that the next message of SendWhole to a rank in a lane has been
+	// sent.
+	Sent(to int, lane uint8)
 	// Left reports that a rank has left; with this rank's own number, that all
 	// have left, after Leave.
 	Left(rank int)
@@ -51,7 +59,7 @@ type Host interface {
 const MaxPart = wire.MaxFrame
 
 // Station is this process as a rank of a network. Host.Orders calls Send,
-// Await, Abort and Leave, which do not wait for the network.
+// SendWhole, Await, Abort and Leave, which do not wait for the network.
 type Station interface {
 	Rank() int
 	Size() int
@@ -59,6 +67,10 @@ type Station interface {
 	// Send sends the next part of a message: at most MaxPart bytes, which belong
 	// to the station until it calls Host.Reuse.
 	Send(to int, lane uint8, part []byte, more bool)
+	// SendWhole sends a message that consists of these pieces, one behind the other.
+	// They lie in memory that bnctl has lent, and belong to the station until it
+	// calls Host.Sent.
+	SendWhole(to int, lane uint8, pieces [][]byte)
 	// Await reports that bnctl waits for a message of a rank, after it has received
 	// got messages of that rank in this lane. Until the message comes, a station
 	// that has to poll polls often.
@@ -120,13 +132,14 @@ func (s *fabricService) Join(_ context.Context, in *fabricpb.JoinRequest) (*fabr
 	if err != nil {
 		return &fabricpb.JoinReply{Error: err.Error()}, nil
 	}
-	station, err := s.network.Join(in.GetLibrary(), &host{pipe: pipe})
+	h := newHost(pipe, in.GetPool())
+	station, err := s.network.Join(in.GetLibrary(), h)
 	if err != nil {
 		return &fabricpb.JoinReply{Error: errors.Join(err, pipe.Close()).Error()}, nil
 	}
 	s.station = station
 	return &fabricpb.JoinReply{Rank: uint32(station.Rank()), Size: uint32(station.Size()),
-		About: station.About()}, nil
+		About: station.About(), Pools: h.pools != nil}, nil
 }
 
 func (s *fabricService) close() {
@@ -140,8 +153,9 @@ func (s *fabricService) close() {
 // host is bnctl at the other end of the rings. What cannot be sent to it nobody
 // is there to read.
 type host struct {
-	pipe *shm.Conn
-	free [][]byte // parts that were sent
+	pipe  *shm.Conn
+	free  [][]byte    // parts that were sent
+	pools []*shm.Pool // by number - 1; nil: bnctl has none, or this process
 }
 
 func (h *host) Orders(s Station, d time.Duration) (happened bool, err error) {
@@ -150,7 +164,9 @@ func (h *host) Orders(s Station, d time.Duration) (happened bool, err error) {
 		if err != nil {
 			return happened, err
 		}
-		order(s, f)
+		if err := h.order(s, f); err != nil {
+			return happened, err
+		}
 		happened = true
 	}
 	return happened, nil
@@ -177,10 +193,20 @@ func (h *host) Reuse(part []byte) {
 }
 
 // order has the station do what a frame says.
-func order(s Station, f wire.Frame) {
+func (h *host) order(s Station, f wire.Frame) error {
 	switch f.Kind {
 	case wire.FrameMessage, wire.FramePart:
 		s.Send(f.Peer, f.Lane, f.Content, f.Kind == wire.FramePart)
+	case wire.FrameViews:
+		pieces, err := h.pieces(f)
+		if err != nil {
+			return err
+		}
+		s.SendWhole(f.Peer, f.Lane, pieces)
+	case wire.FramePool:
+		h.addPool(f)
+	case wire.FrameBack:
+		h.back(f)
 	case wire.FrameAwait:
 		s.Await(f.Peer, f.Lane, f.Got())
 	case wire.FrameAbort:
@@ -188,6 +214,7 @@ func order(s Station, f wire.Frame) {
 	case wire.FrameLeave:
 		s.Leave()
 	}
+	return nil
 }
 
 func (h *host) Message(from int, lane uint8, content []byte, more bool) {

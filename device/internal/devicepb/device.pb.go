@@ -2424,7 +2424,10 @@ type Join struct {
 	// the members hold. A device is alone, and makes no exchange, only if it is
 	// the one member and holds all leaves; otherwise bnctl answers Exchange with
 	// the whole tree's result, whoever holds the rest.
-	Leaves        int32 `protobuf:"varint,6,opt,name=leaves,proto3" json:"leaves,omitempty"`
+	Leaves int32 `protobuf:"varint,6,opt,name=leaves,proto3" json:"leaves,omitempty"`
+	// Path of memory, such as /proc/PID/fd/N, which the plugin may map as a whole, for
+	// values of exchanges (Exchange.chunk); empty: there is none.
+	Pool          string `protobuf:"bytes,7,opt,name=pool,proto3" json:"pool,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2499,6 +2502,13 @@ func (x *Join) GetLeaves() int32 {
 		return x.Leaves
 	}
 	return 0
+}
+
+func (x *Join) GetPool() string {
+	if x != nil {
+		return x.Pool
+	}
+	return ""
 }
 
 // Replicas is a list of replicas, increasing.
@@ -3035,7 +3045,10 @@ type Exchange struct {
 	// Which exchange.
 	Tag *Tag `protobuf:"bytes,1,opt,name=tag,proto3" json:"tag,omitempty"`
 	// What is reduced.
-	Values        []*Value `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
+	Values []*Value `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
+	// Where the values lie in Join.pool. The message has no tensors then, and neither
+	// has its answer.
+	Chunk         *Chunk `protobuf:"bytes,3,opt,name=chunk,proto3" json:"chunk,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3084,6 +3097,72 @@ func (x *Exchange) GetValues() []*Value {
 	return nil
 }
 
+func (x *Exchange) GetChunk() *Chunk {
+	if x != nil {
+		return x.Chunk
+	}
+	return nil
+}
+
+// Chunk is a range of Join.pool: for each value, in order, its parts that are there,
+// each at the next multiple of 64 bytes. bnctl puts the result in place of the first
+// of them; where none is there it has a place of its own. The plugin decides which
+// chunks it takes. One is bnctl's until the exchange is answered; if that is by an
+// error, until the next Join.
+type Chunk struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where it begins: a multiple of 64.
+	Offset int64 `protobuf:"varint,1,opt,name=offset,proto3" json:"offset,omitempty"`
+	// Its length.
+	Bytes         int64 `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Chunk) Reset() {
+	*x = Chunk{}
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Chunk) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Chunk) ProtoMessage() {}
+
+func (x *Chunk) ProtoReflect() protoreflect.Message {
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Chunk.ProtoReflect.Descriptor instead.
+func (*Chunk) Descriptor() ([]byte, []int) {
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *Chunk) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *Chunk) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
 // Tag names an exchange. In each lane all members come to the same tags in the
 // same order.
 type Tag struct {
@@ -3104,7 +3183,7 @@ type Tag struct {
 
 func (x *Tag) Reset() {
 	*x = Tag{}
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[32]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3116,7 +3195,7 @@ func (x *Tag) String() string {
 func (*Tag) ProtoMessage() {}
 
 func (x *Tag) ProtoReflect() protoreflect.Message {
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[32]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3129,7 +3208,7 @@ func (x *Tag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tag.ProtoReflect.Descriptor instead.
 func (*Tag) Descriptor() ([]byte, []int) {
-	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{32}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Tag) GetGeneration() uint64 {
@@ -3183,7 +3262,7 @@ type Value struct {
 
 func (x *Value) Reset() {
 	*x = Value{}
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[33]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3195,7 +3274,7 @@ func (x *Value) String() string {
 func (*Value) ProtoMessage() {}
 
 func (x *Value) ProtoReflect() protoreflect.Message {
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[33]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3208,7 +3287,7 @@ func (x *Value) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Value.ProtoReflect.Descriptor instead.
 func (*Value) Descriptor() ([]byte, []int) {
-	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{33}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Value) GetOp() Reduction {
@@ -3247,7 +3326,7 @@ type Part struct {
 
 func (x *Part) Reset() {
 	*x = Part{}
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[34]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3259,7 +3338,7 @@ func (x *Part) String() string {
 func (*Part) ProtoMessage() {}
 
 func (x *Part) ProtoReflect() protoreflect.Message {
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[34]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3272,7 +3351,7 @@ func (x *Part) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Part.ProtoReflect.Descriptor instead.
 func (*Part) Descriptor() ([]byte, []int) {
-	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{34}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Part) GetFrom() int32 {
@@ -3311,7 +3390,7 @@ type Reduced struct {
 
 func (x *Reduced) Reset() {
 	*x = Reduced{}
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[35]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3323,7 +3402,7 @@ func (x *Reduced) String() string {
 func (*Reduced) ProtoMessage() {}
 
 func (x *Reduced) ProtoReflect() protoreflect.Message {
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[35]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3336,7 +3415,7 @@ func (x *Reduced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reduced.ProtoReflect.Descriptor instead.
 func (*Reduced) Descriptor() ([]byte, []int) {
-	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{35}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Reduced) GetError() *Error {
@@ -3376,7 +3455,7 @@ type Program struct {
 
 func (x *Program) Reset() {
 	*x = Program{}
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[36]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3388,7 +3467,7 @@ func (x *Program) String() string {
 func (*Program) ProtoMessage() {}
 
 func (x *Program) ProtoReflect() protoreflect.Message {
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[36]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3401,7 +3480,7 @@ func (x *Program) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Program.ProtoReflect.Descriptor instead.
 func (*Program) Descriptor() ([]byte, []int) {
-	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{36}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Program) GetName() string {
@@ -3441,7 +3520,7 @@ type State struct {
 
 func (x *State) Reset() {
 	*x = State{}
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[37]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3453,7 +3532,7 @@ func (x *State) String() string {
 func (*State) ProtoMessage() {}
 
 func (x *State) ProtoReflect() protoreflect.Message {
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[37]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3466,7 +3545,7 @@ func (x *State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use State.ProtoReflect.Descriptor instead.
 func (*State) Descriptor() ([]byte, []int) {
-	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{37}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *State) GetName() string {
@@ -3511,7 +3590,7 @@ type Function struct {
 
 func (x *Function) Reset() {
 	*x = Function{}
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[38]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3523,7 +3602,7 @@ func (x *Function) String() string {
 func (*Function) ProtoMessage() {}
 
 func (x *Function) ProtoReflect() protoreflect.Message {
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[38]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3536,7 +3615,7 @@ func (x *Function) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Function.ProtoReflect.Descriptor instead.
 func (*Function) Descriptor() ([]byte, []int) {
-	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{38}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Function) GetName() string {
@@ -3598,7 +3677,7 @@ type Variable struct {
 
 func (x *Variable) Reset() {
 	*x = Variable{}
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[39]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3610,7 +3689,7 @@ func (x *Variable) String() string {
 func (*Variable) ProtoMessage() {}
 
 func (x *Variable) ProtoReflect() protoreflect.Message {
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[39]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3623,7 +3702,7 @@ func (x *Variable) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Variable.ProtoReflect.Descriptor instead.
 func (*Variable) Descriptor() ([]byte, []int) {
-	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{39}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Variable) GetName() string {
@@ -3671,7 +3750,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[40]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3683,7 +3762,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[40]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3696,7 +3775,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{40}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Node) GetOp() Op {
@@ -3750,7 +3829,7 @@ type Attribute struct {
 
 func (x *Attribute) Reset() {
 	*x = Attribute{}
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[41]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3762,7 +3841,7 @@ func (x *Attribute) String() string {
 func (*Attribute) ProtoMessage() {}
 
 func (x *Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[41]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3775,7 +3854,7 @@ func (x *Attribute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attribute.ProtoReflect.Descriptor instead.
 func (*Attribute) Descriptor() ([]byte, []int) {
-	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{41}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Attribute) GetKey() string {
@@ -3903,7 +3982,7 @@ type Ints struct {
 
 func (x *Ints) Reset() {
 	*x = Ints{}
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[42]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3915,7 +3994,7 @@ func (x *Ints) String() string {
 func (*Ints) ProtoMessage() {}
 
 func (x *Ints) ProtoReflect() protoreflect.Message {
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[42]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3928,7 +4007,7 @@ func (x *Ints) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ints.ProtoReflect.Descriptor instead.
 func (*Ints) Descriptor() ([]byte, []int) {
-	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{42}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Ints) GetValues() []int64 {
@@ -3949,7 +4028,7 @@ type Floats struct {
 
 func (x *Floats) Reset() {
 	*x = Floats{}
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[43]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3961,7 +4040,7 @@ func (x *Floats) String() string {
 func (*Floats) ProtoMessage() {}
 
 func (x *Floats) ProtoReflect() protoreflect.Message {
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[43]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3974,7 +4053,7 @@ func (x *Floats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Floats.ProtoReflect.Descriptor instead.
 func (*Floats) Descriptor() ([]byte, []int) {
-	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{43}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Floats) GetValues() []float64 {
@@ -4000,7 +4079,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[44]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4012,7 +4091,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[44]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4025,7 +4104,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{44}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Output) GetName() string {
@@ -4062,7 +4141,7 @@ type Update struct {
 
 func (x *Update) Reset() {
 	*x = Update{}
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[45]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4074,7 +4153,7 @@ func (x *Update) String() string {
 func (*Update) ProtoMessage() {}
 
 func (x *Update) ProtoReflect() protoreflect.Message {
-	mi := &file_bnctl_device_v1_device_proto_msgTypes[45]
+	mi := &file_bnctl_device_v1_device_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4087,7 +4166,7 @@ func (x *Update) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Update.ProtoReflect.Descriptor instead.
 func (*Update) Descriptor() ([]byte, []int) {
-	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{45}
+	return file_bnctl_device_v1_device_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Update) GetState() string {
@@ -4219,7 +4298,7 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"executable\x18\x01 \x01(\rR\n" +
 	"executable\"4\n" +
 	"\x04Done\x12,\n" +
-	"\x05error\x18\x01 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\"\xbd\x01\n" +
+	"\x05error\x18\x01 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\"\xd1\x01\n" +
 	"\x04Join\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x01 \x01(\x04R\n" +
@@ -4230,7 +4309,8 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\n" +
 	"rendezvous\x18\x05 \x01(\fR\n" +
 	"rendezvous\x12\x16\n" +
-	"\x06leaves\x18\x06 \x01(\x05R\x06leaves\"&\n" +
+	"\x06leaves\x18\x06 \x01(\x05R\x06leaves\x12\x12\n" +
+	"\x04pool\x18\a \x01(\tR\x04pool\"&\n" +
 	"\bReplicas\x12\x1a\n" +
 	"\breplicas\x18\x01 \x03(\x05R\breplicas\"l\n" +
 	"\x05Write\x12\x1e\n" +
@@ -4269,10 +4349,14 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\x05hyper\x18\x03 \x03(\v2\x16.bnctl.device.v1.HyperR\x05hyper\"1\n" +
 	"\x05Hyper\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x02R\x05value\"b\n" +
+	"\x05value\x18\x02 \x01(\x02R\x05value\"\x90\x01\n" +
 	"\bExchange\x12&\n" +
 	"\x03tag\x18\x01 \x01(\v2\x14.bnctl.device.v1.TagR\x03tag\x12.\n" +
-	"\x06values\x18\x02 \x03(\v2\x16.bnctl.device.v1.ValueR\x06values\"\x94\x01\n" +
+	"\x06values\x18\x02 \x03(\v2\x16.bnctl.device.v1.ValueR\x06values\x12,\n" +
+	"\x05chunk\x18\x03 \x01(\v2\x16.bnctl.device.v1.ChunkR\x05chunk\"5\n" +
+	"\x05Chunk\x12\x16\n" +
+	"\x06offset\x18\x01 \x01(\x03R\x06offset\x12\x14\n" +
+	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\"\x94\x01\n" +
 	"\x03Tag\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x01 \x01(\x04R\n" +
@@ -4497,7 +4581,7 @@ func file_bnctl_device_v1_device_proto_rawDescGZIP() []byte {
 }
 
 var file_bnctl_device_v1_device_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_bnctl_device_v1_device_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_bnctl_device_v1_device_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_bnctl_device_v1_device_proto_goTypes = []any{
 	(Kind)(0),               // 0: bnctl.device.v1.Kind
 	(DType)(0),              // 1: bnctl.device.v1.DType
@@ -4537,20 +4621,21 @@ var file_bnctl_device_v1_device_proto_goTypes = []any{
 	(*Commit)(nil),          // 35: bnctl.device.v1.Commit
 	(*Hyper)(nil),           // 36: bnctl.device.v1.Hyper
 	(*Exchange)(nil),        // 37: bnctl.device.v1.Exchange
-	(*Tag)(nil),             // 38: bnctl.device.v1.Tag
-	(*Value)(nil),           // 39: bnctl.device.v1.Value
-	(*Part)(nil),            // 40: bnctl.device.v1.Part
-	(*Reduced)(nil),         // 41: bnctl.device.v1.Reduced
-	(*Program)(nil),         // 42: bnctl.device.v1.Program
-	(*State)(nil),           // 43: bnctl.device.v1.State
-	(*Function)(nil),        // 44: bnctl.device.v1.Function
-	(*Variable)(nil),        // 45: bnctl.device.v1.Variable
-	(*Node)(nil),            // 46: bnctl.device.v1.Node
-	(*Attribute)(nil),       // 47: bnctl.device.v1.Attribute
-	(*Ints)(nil),            // 48: bnctl.device.v1.Ints
-	(*Floats)(nil),          // 49: bnctl.device.v1.Floats
-	(*Output)(nil),          // 50: bnctl.device.v1.Output
-	(*Update)(nil),          // 51: bnctl.device.v1.Update
+	(*Chunk)(nil),           // 38: bnctl.device.v1.Chunk
+	(*Tag)(nil),             // 39: bnctl.device.v1.Tag
+	(*Value)(nil),           // 40: bnctl.device.v1.Value
+	(*Part)(nil),            // 41: bnctl.device.v1.Part
+	(*Reduced)(nil),         // 42: bnctl.device.v1.Reduced
+	(*Program)(nil),         // 43: bnctl.device.v1.Program
+	(*State)(nil),           // 44: bnctl.device.v1.State
+	(*Function)(nil),        // 45: bnctl.device.v1.Function
+	(*Variable)(nil),        // 46: bnctl.device.v1.Variable
+	(*Node)(nil),            // 47: bnctl.device.v1.Node
+	(*Attribute)(nil),       // 48: bnctl.device.v1.Attribute
+	(*Ints)(nil),            // 49: bnctl.device.v1.Ints
+	(*Floats)(nil),          // 50: bnctl.device.v1.Floats
+	(*Output)(nil),          // 51: bnctl.device.v1.Output
+	(*Update)(nil),          // 52: bnctl.device.v1.Update
 }
 var file_bnctl_device_v1_device_proto_depIdxs = []int32{
 	10, // 0: bnctl.device.v1.Devices.devices:type_name -> bnctl.device.v1.DeviceInfo
@@ -4572,7 +4657,7 @@ var file_bnctl_device_v1_device_proto_depIdxs = []int32{
 	32, // 16: bnctl.device.v1.Message.read:type_name -> bnctl.device.v1.Read
 	33, // 17: bnctl.device.v1.Message.run:type_name -> bnctl.device.v1.Run
 	35, // 18: bnctl.device.v1.Message.commit:type_name -> bnctl.device.v1.Commit
-	41, // 19: bnctl.device.v1.Message.reduced:type_name -> bnctl.device.v1.Reduced
+	42, // 19: bnctl.device.v1.Message.reduced:type_name -> bnctl.device.v1.Reduced
 	25, // 20: bnctl.device.v1.Message.loaded:type_name -> bnctl.device.v1.Loaded
 	27, // 21: bnctl.device.v1.Message.done:type_name -> bnctl.device.v1.Done
 	34, // 22: bnctl.device.v1.Message.outcome:type_name -> bnctl.device.v1.Outcome
@@ -4587,44 +4672,45 @@ var file_bnctl_device_v1_device_proto_depIdxs = []int32{
 	21, // 31: bnctl.device.v1.FilePart.type:type_name -> bnctl.device.v1.Tensor
 	18, // 32: bnctl.device.v1.Outcome.error:type_name -> bnctl.device.v1.Error
 	36, // 33: bnctl.device.v1.Commit.hyper:type_name -> bnctl.device.v1.Hyper
-	38, // 34: bnctl.device.v1.Exchange.tag:type_name -> bnctl.device.v1.Tag
-	39, // 35: bnctl.device.v1.Exchange.values:type_name -> bnctl.device.v1.Value
-	2,  // 36: bnctl.device.v1.Tag.lane:type_name -> bnctl.device.v1.Lane
-	3,  // 37: bnctl.device.v1.Value.op:type_name -> bnctl.device.v1.Reduction
-	40, // 38: bnctl.device.v1.Value.parts:type_name -> bnctl.device.v1.Part
-	21, // 39: bnctl.device.v1.Value.result:type_name -> bnctl.device.v1.Tensor
-	18, // 40: bnctl.device.v1.Reduced.error:type_name -> bnctl.device.v1.Error
-	2,  // 41: bnctl.device.v1.Reduced.lane:type_name -> bnctl.device.v1.Lane
-	43, // 42: bnctl.device.v1.Program.state:type_name -> bnctl.device.v1.State
-	44, // 43: bnctl.device.v1.Program.functions:type_name -> bnctl.device.v1.Function
-	21, // 44: bnctl.device.v1.State.type:type_name -> bnctl.device.v1.Tensor
-	45, // 45: bnctl.device.v1.Function.values:type_name -> bnctl.device.v1.Variable
-	46, // 46: bnctl.device.v1.Function.nodes:type_name -> bnctl.device.v1.Node
-	50, // 47: bnctl.device.v1.Function.outputs:type_name -> bnctl.device.v1.Output
-	51, // 48: bnctl.device.v1.Function.updates:type_name -> bnctl.device.v1.Update
-	4,  // 49: bnctl.device.v1.Variable.relation:type_name -> bnctl.device.v1.Relation
-	21, // 50: bnctl.device.v1.Variable.type:type_name -> bnctl.device.v1.Tensor
-	5,  // 51: bnctl.device.v1.Node.op:type_name -> bnctl.device.v1.Op
-	47, // 52: bnctl.device.v1.Node.attributes:type_name -> bnctl.device.v1.Attribute
-	48, // 53: bnctl.device.v1.Attribute.ints:type_name -> bnctl.device.v1.Ints
-	49, // 54: bnctl.device.v1.Attribute.floats:type_name -> bnctl.device.v1.Floats
-	6,  // 55: bnctl.device.v1.Device.Describe:input_type -> bnctl.device.v1.DescribeRequest
-	8,  // 56: bnctl.device.v1.Device.List:input_type -> bnctl.device.v1.ListRequest
-	11, // 57: bnctl.device.v1.Device.Open:input_type -> bnctl.device.v1.OpenRequest
-	20, // 58: bnctl.device.v1.Device.Session:input_type -> bnctl.device.v1.Message
-	14, // 59: bnctl.device.v1.Device.Cancel:input_type -> bnctl.device.v1.CancelRequest
-	16, // 60: bnctl.device.v1.Device.Close:input_type -> bnctl.device.v1.CloseRequest
-	7,  // 61: bnctl.device.v1.Device.Describe:output_type -> bnctl.device.v1.PluginInfo
-	9,  // 62: bnctl.device.v1.Device.List:output_type -> bnctl.device.v1.Devices
-	13, // 63: bnctl.device.v1.Device.Open:output_type -> bnctl.device.v1.OpenReply
-	20, // 64: bnctl.device.v1.Device.Session:output_type -> bnctl.device.v1.Message
-	15, // 65: bnctl.device.v1.Device.Cancel:output_type -> bnctl.device.v1.CancelReply
-	17, // 66: bnctl.device.v1.Device.Close:output_type -> bnctl.device.v1.CloseReply
-	61, // [61:67] is the sub-list for method output_type
-	55, // [55:61] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	39, // 34: bnctl.device.v1.Exchange.tag:type_name -> bnctl.device.v1.Tag
+	40, // 35: bnctl.device.v1.Exchange.values:type_name -> bnctl.device.v1.Value
+	38, // 36: bnctl.device.v1.Exchange.chunk:type_name -> bnctl.device.v1.Chunk
+	2,  // 37: bnctl.device.v1.Tag.lane:type_name -> bnctl.device.v1.Lane
+	3,  // 38: bnctl.device.v1.Value.op:type_name -> bnctl.device.v1.Reduction
+	41, // 39: bnctl.device.v1.Value.parts:type_name -> bnctl.device.v1.Part
+	21, // 40: bnctl.device.v1.Value.result:type_name -> bnctl.device.v1.Tensor
+	18, // 41: bnctl.device.v1.Reduced.error:type_name -> bnctl.device.v1.Error
+	2,  // 42: bnctl.device.v1.Reduced.lane:type_name -> bnctl.device.v1.Lane
+	44, // 43: bnctl.device.v1.Program.state:type_name -> bnctl.device.v1.State
+	45, // 44: bnctl.device.v1.Program.functions:type_name -> bnctl.device.v1.Function
+	21, // 45: bnctl.device.v1.State.type:type_name -> bnctl.device.v1.Tensor
+	46, // 46: bnctl.device.v1.Function.values:type_name -> bnctl.device.v1.Variable
+	47, // 47: bnctl.device.v1.Function.nodes:type_name -> bnctl.device.v1.Node
+	51, // 48: bnctl.device.v1.Function.outputs:type_name -> bnctl.device.v1.Output
+	52, // 49: bnctl.device.v1.Function.updates:type_name -> bnctl.device.v1.Update
+	4,  // 50: bnctl.device.v1.Variable.relation:type_name -> bnctl.device.v1.Relation
+	21, // 51: bnctl.device.v1.Variable.type:type_name -> bnctl.device.v1.Tensor
+	5,  // 52: bnctl.device.v1.Node.op:type_name -> bnctl.device.v1.Op
+	48, // 53: bnctl.device.v1.Node.attributes:type_name -> bnctl.device.v1.Attribute
+	49, // 54: bnctl.device.v1.Attribute.ints:type_name -> bnctl.device.v1.Ints
+	50, // 55: bnctl.device.v1.Attribute.floats:type_name -> bnctl.device.v1.Floats
+	6,  // 56: bnctl.device.v1.Device.Describe:input_type -> bnctl.device.v1.DescribeRequest
+	8,  // 57: bnctl.device.v1.Device.List:input_type -> bnctl.device.v1.ListRequest
+	11, // 58: bnctl.device.v1.Device.Open:input_type -> bnctl.device.v1.OpenRequest
+	20, // 59: bnctl.device.v1.Device.Session:input_type -> bnctl.device.v1.Message
+	14, // 60: bnctl.device.v1.Device.Cancel:input_type -> bnctl.device.v1.CancelRequest
+	16, // 61: bnctl.device.v1.Device.Close:input_type -> bnctl.device.v1.CloseRequest
+	7,  // 62: bnctl.device.v1.Device.Describe:output_type -> bnctl.device.v1.PluginInfo
+	9,  // 63: bnctl.device.v1.Device.List:output_type -> bnctl.device.v1.Devices
+	13, // 64: bnctl.device.v1.Device.Open:output_type -> bnctl.device.v1.OpenReply
+	20, // 65: bnctl.device.v1.Device.Session:output_type -> bnctl.device.v1.Message
+	15, // 66: bnctl.device.v1.Device.Cancel:output_type -> bnctl.device.v1.CancelReply
+	17, // 67: bnctl.device.v1.Device.Close:output_type -> bnctl.device.v1.CloseReply
+	62, // [62:68] is the sub-list for method output_type
+	56, // [56:62] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_bnctl_device_v1_device_proto_init() }
@@ -4647,7 +4733,7 @@ func file_bnctl_device_v1_device_proto_init() {
 		(*Message_Outcome)(nil),
 		(*Message_Exchange)(nil),
 	}
-	file_bnctl_device_v1_device_proto_msgTypes[41].OneofWrappers = []any{
+	file_bnctl_device_v1_device_proto_msgTypes[42].OneofWrappers = []any{
 		(*Attribute_Int)(nil),
 		(*Attribute_Float)(nil),
 		(*Attribute_Bool)(nil),
@@ -4661,7 +4747,7 @@ func file_bnctl_device_v1_device_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bnctl_device_v1_device_proto_rawDesc), len(file_bnctl_device_v1_device_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   46,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

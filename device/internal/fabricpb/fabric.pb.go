@@ -10,10 +10,10 @@
 // Messages move through the memory that JoinRequest offers, two rings of bytes
 // as level shm/1 of device.proto has them. In both directions a frame is 16 bytes,
 // little endian, and its content:
-//   kind     uint8   1 MESSAGE, 2 ENDED, 3 LEFT, 4 ABORT, 5 LEAVE, 6 PART, 7 AWAIT
-//   lane     uint8   of a MESSAGE, PART or AWAIT: 0 or 1
+//   kind     uint8   1 MESSAGE, 2 ENDED, 3 LEFT, 4 ABORT, 5 LEAVE, 6 PART, 7 AWAIT, 8 POOL, 9 VIEWS, 10 BACK
+//   lane     uint8   of a MESSAGE, PART, AWAIT, VIEWS or BACK: 0 or 1
 //   (0)      uint16
-//   peer     uint32  whom it goes to, or comes from; who has LEFT; who is AWAITed
+//   peer     uint32  whom it goes to, or comes from; who has LEFT; who is AWAITed; the number of a POOL
 //   length   uint64  of the content, in bytes: at most 262144
 // A message that is longer comes as PARTs, of which the last is a MESSAGE.
 // bnctl sends PART, MESSAGE, AWAIT, ABORT (the content is why, in UTF-8) and
@@ -26,7 +26,22 @@
 // to look for messages looks often from then on, and seldom while none is awaited.
 // While it waits in lane 1 alone the devices compute, most likely.
 //
-// PARTs and MESSAGEs to a rank in a lane arrive in their order, each once. The
+// A plugin that says so in JoinReply need not copy what is long. Pools are files that
+// both sides map: number 1 is JoinRequest.pool, and bnctl names more, from 2 on, by
+// POOL, whose content is a path. The plugin answers POOL, with the same number and why
+// it cannot map it, or nothing. The content of VIEWS is a whole message by pieces, one
+// behind the other. Each is 24 bytes, little endian:
+//   pool     uint32  its number; 0: none
+//   (0)      uint32
+//   offset   uint64  in the pool
+//   length   uint64  in bytes; where there is no pool, as many follow
+// From bnctl such a message is like a MESSAGE. The plugin may read the pieces until
+// it answers BACK, once they are sent: a BACK for each VIEWS of a peer and lane, in
+// order. From the plugin it is one piece in pool 1, of which the plugin decides what
+// lies where; one that is 16 bytes or longer begins at a multiple of 8. It is bnctl's
+// until its BACK, whose content is the offset, uint64.
+//
+// PARTs, MESSAGEs and VIEWS to a rank in a lane arrive in their order, each once. The
 // plugin reads frames at any time: what cannot be sent yet it keeps. ABORT ends
 // all ranks: they get ENDED with the content, as far as it gets there, and after
 // a while their processes may be ended. LEAVE says that nothing more is sent;
@@ -61,6 +76,7 @@ type JoinRequest struct {
 	File          int32                  `protobuf:"varint,2,opt,name=file,proto3" json:"file,omitempty"`      // descriptor of the memory
 	Bytes         int64                  `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`    // of the memory
 	Bell          int32                  `protobuf:"varint,4,opt,name=bell,proto3" json:"bell,omitempty"`      // descriptor of the pipe that wakes bnctl
+	Pool          string                 `protobuf:"bytes,5,opt,name=pool,proto3" json:"pool,omitempty"`       // path of memory to receive into, to be mapped as a whole; "": there is none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -123,12 +139,20 @@ func (x *JoinRequest) GetBell() int32 {
 	return 0
 }
 
+func (x *JoinRequest) GetPool() string {
+	if x != nil {
+		return x.Pool
+	}
+	return ""
+}
+
 type JoinReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Rank          uint32                 `protobuf:"varint,1,opt,name=rank,proto3" json:"rank,omitempty"`  // from 0
-	Size          uint32                 `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`  // number of ranks
-	About         string                 `protobuf:"bytes,3,opt,name=about,proto3" json:"about,omitempty"` // what network it is: "Open MPI v4.1.4"
-	Error         string                 `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"` // why there is none, in a sentence; ""
+	Rank          uint32                 `protobuf:"varint,1,opt,name=rank,proto3" json:"rank,omitempty"`   // from 0
+	Size          uint32                 `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`   // number of ranks
+	About         string                 `protobuf:"bytes,3,opt,name=about,proto3" json:"about,omitempty"`  // what network it is: "Open MPI v4.1.4"
+	Error         string                 `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`  // why there is none, in a sentence; ""
+	Pools         bool                   `protobuf:"varint,5,opt,name=pools,proto3" json:"pools,omitempty"` // it has mapped JoinRequest.pool, and knows POOL, VIEWS and BACK
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -191,21 +215,30 @@ func (x *JoinReply) GetError() string {
 	return ""
 }
 
+func (x *JoinReply) GetPools() bool {
+	if x != nil {
+		return x.Pools
+	}
+	return false
+}
+
 var File_bnctl_fabric_v1_fabric_proto protoreflect.FileDescriptor
 
 const file_bnctl_fabric_v1_fabric_proto_rawDesc = "" +
 	"\n" +
-	"\x1cbnctl/fabric/v1/fabric.proto\x12\x0fbnctl.fabric.v1\"e\n" +
+	"\x1cbnctl/fabric/v1/fabric.proto\x12\x0fbnctl.fabric.v1\"y\n" +
 	"\vJoinRequest\x12\x18\n" +
 	"\alibrary\x18\x01 \x01(\tR\alibrary\x12\x12\n" +
 	"\x04file\x18\x02 \x01(\x05R\x04file\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x12\n" +
-	"\x04bell\x18\x04 \x01(\x05R\x04bell\"_\n" +
+	"\x04bell\x18\x04 \x01(\x05R\x04bell\x12\x12\n" +
+	"\x04pool\x18\x05 \x01(\tR\x04pool\"u\n" +
 	"\tJoinReply\x12\x12\n" +
 	"\x04rank\x18\x01 \x01(\rR\x04rank\x12\x12\n" +
 	"\x04size\x18\x02 \x01(\rR\x04size\x12\x14\n" +
 	"\x05about\x18\x03 \x01(\tR\x05about\x12\x14\n" +
-	"\x05error\x18\x04 \x01(\tR\x05error2J\n" +
+	"\x05error\x18\x04 \x01(\tR\x05error\x12\x14\n" +
+	"\x05pools\x18\x05 \x01(\bR\x05pools2J\n" +
 	"\x06Fabric\x12@\n" +
 	"\x04Join\x12\x1c.bnctl.fabric.v1.JoinRequest\x1a\x1a.bnctl.fabric.v1.JoinReplyB1Z/github.com/bnctl/bnctl/device/internal/fabricpbb\x06proto3"
 

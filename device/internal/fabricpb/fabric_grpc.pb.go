@@ -10,10 +10,10 @@
 // Messages move through the memory that JoinRequest offers, two rings of bytes
 // as level shm/1 of device.proto has them. In both directions a frame is 16 bytes,
 // little endian, and its content:
-//   kind     uint8   1 MESSAGE, 2 ENDED, 3 LEFT, 4 ABORT, 5 LEAVE, 6 PART, 7 AWAIT
-//   lane     uint8   of a MESSAGE, PART or AWAIT: 0 or 1
+//   kind     uint8   1 MESSAGE, 2 ENDED, 3 LEFT, 4 ABORT, 5 LEAVE, 6 PART, 7 AWAIT, 8 POOL, 9 VIEWS, 10 BACK
+//   lane     uint8   of a MESSAGE, PART, AWAIT, VIEWS or BACK: 0 or 1
 //   (0)      uint16
-//   peer     uint32  whom it goes to, or comes from; who has LEFT; who is AWAITed
+//   peer     uint32  whom it goes to, or comes from; who has LEFT; who is AWAITed; the number of a POOL
 //   length   uint64  of the content, in bytes: at most 262144
 // A message that is longer comes as PARTs, of which the last is a MESSAGE.
 // bnctl sends PART, MESSAGE, AWAIT, ABORT (the content is why, in UTF-8) and
@@ -26,7 +26,22 @@
 // to look for messages looks often from then on, and seldom while none is awaited.
 // While it waits in lane 1 alone the devices compute, most likely.
 //
-// PARTs and MESSAGEs to a rank in a lane arrive in their order, each once. The
+// A plugin that says so in JoinReply need not copy what is long. Pools are files that
+// both sides map: number 1 is JoinRequest.pool, and bnctl names more, from 2 on, by
+// POOL, whose content is a path. The plugin answers POOL, with the same number and why
+// it cannot map it, or nothing. The content of VIEWS is a whole message by pieces, one
+// behind the other. Each is 24 bytes, little endian:
+//   pool     uint32  its number; 0: none
+//   (0)      uint32
+//   offset   uint64  in the pool
+//   length   uint64  in bytes; where there is no pool, as many follow
+// From bnctl such a message is like a MESSAGE. The plugin may read the pieces until
+// it answers BACK, once they are sent: a BACK for each VIEWS of a peer and lane, in
+// order. From the plugin it is one piece in pool 1, of which the plugin decides what
+// lies where; one that is 16 bytes or longer begins at a multiple of 8. It is bnctl's
+// until its BACK, whose content is the offset, uint64.
+//
+// PARTs, MESSAGEs and VIEWS to a rank in a lane arrive in their order, each once. The
 // plugin reads frames at any time: what cannot be sent yet it keeps. ABORT ends
 // all ranks: they get ENDED with the content, as far as it gets there, and after
 // a while their processes may be ended. LEAVE says that nothing more is sent;

@@ -61,3 +61,8 @@ func Map(f *os.File, bytes int) ([]byte, error) {
 
 // Unmap undoes Map. No connection over b may be used any more.
 func Unmap(b []byte) error { return unix.Munmap(b) }
+
+// drop gives the memory of a segment back: its bytes are zeros.
+func drop(f *os.File, bytes int) error {
+	return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, int64(bytes))
+}

@@ -15,3 +15,5 @@ func Map(*os.File, int) ([]byte, error) { return nil, Unsupported }
 
 // Unmap returns Unsupported.
 func Unmap([]byte) error { return Unsupported }
+
+func drop(*os.File, int) error { return Unsupported }

@@ -154,7 +154,7 @@ func TestForeignExchanges(t *testing.T) {
 	}
 	for _, test := range tests {
 		x := &pb.Exchange{Values: []*pb.Value{test.value}}
-		if _, _, err := DecodeExchange(x, test.parts, 1<<16, new(Arena)); err == nil {
+		if _, _, err := DecodeExchange(x, test.parts, 1<<16); err == nil {
 			t.Errorf("%s: no error", test.name)
 		}
 	}
@@ -180,7 +180,7 @@ func FuzzPipe(f *testing.F) {
 				return
 			}
 			if x := m.GetExchange(); x != nil {
-				_, _, _ = DecodeExchange(x, out, 1<<16, new(Arena))
+				_, _, _ = DecodeExchange(x, out, 1<<16)
 			}
 		}
 	})

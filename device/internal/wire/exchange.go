@@ -29,8 +29,9 @@ func EncodeExchange(tag collective.Tag, values []collective.Reduction) (*pb.Exch
 }
 
 // DecodeExchange reads an exchange whose parts that are there have come as
-// tensors. Results are placed in room; none is larger than limit bytes.
-func DecodeExchange(in *pb.Exchange, parts []tensor.Tensor, limit int64, room *Arena) (
+// tensors. Results, none of which is larger than limit bytes, have no memory: see
+// SetResults.
+func DecodeExchange(in *pb.Exchange, parts []tensor.Tensor, limit int64) (
 	collective.Tag, []collective.Reduction, error) {
 	t := in.GetTag()
 	tag := collective.Tag{
@@ -41,21 +42,24 @@ func DecodeExchange(in *pb.Exchange, parts []tensor.Tensor, limit int64, room *A
 		return tag, nil, fmt.Errorf("exchange %s in lane %d, there are %d", tag.Name, l, collective.Lanes)
 	}
 	var values []collective.Reduction
-	var results []tensor.Tensor
 	for i, v := range in.GetValues() {
 		r, rest, err := decodeReduction(v, parts, limit)
 		if err != nil {
 			return tag, nil, fmt.Errorf("exchange %s: value %d: %w", tag.Name, i, err)
 		}
-		values, results, parts = append(values, r), append(results, r.Result), rest
+		values, parts = append(values, r), rest
 	}
 	if len(parts) > 0 {
 		return tag, nil, fmt.Errorf("exchange %s: %d tensors belong to no part", tag.Name, len(parts))
 	}
-	for i, t := range room.Place(results) {
+	return tag, values, nil
+}
+
+// SetResults gives the results of an exchange memory.
+func SetResults(values []collective.Reduction, results []tensor.Tensor) {
+	for i, t := range results {
 		values[i].Result = t
 	}
-	return tag, values, nil
 }
 
 // decodeReduction reads a value whose result has no memory yet.

@@ -18,6 +18,9 @@ const (
 	FrameLeave                        // this rank leaves
 	FramePart                         // a message goes on in the next frame of its peer and lane
 	FrameAwait                        // bnctl waits for a message; has the number received
+	FramePool                         // memory that both sides map, and its answer
+	FrameViews                        // a message whose pieces are in such memory
+	FrameBack                         // the memory of such a message is free again
 )
 
 // MaxFrame bounds the content of a frame, in bytes: messages that are longer
@@ -41,7 +44,7 @@ func Await(from int, lane uint8, got uint64) Frame {
 	return Frame{Kind: FrameAwait, Lane: lane, Peer: from, Content: binary.LittleEndian.AppendUint64(nil, got)}
 }
 
-// Got is the number in a frame of Await; of other content it is that of no message.
+// Got is the number in a frame of Await or Back; of other content it is that of nothing.
 func (f Frame) Got() uint64 {
 	if len(f.Content) != 8 {
 		return math.MaxUint64
@@ -89,7 +92,7 @@ func ReadFrame(r io.Reader, room func(f Frame, n int) ([]byte, error)) (Frame, e
 	}
 	f := Frame{Kind: FrameKind(h[0]), Lane: h[1], Peer: int(binary.LittleEndian.Uint32(h[4:]))}
 	n := binary.LittleEndian.Uint64(h[8:])
-	if f.Kind < FrameMessage || f.Kind > FrameAwait || n > MaxFrame {
+	if f.Kind < FrameMessage || f.Kind > FrameBack || n > MaxFrame {
 		return Frame{}, fmt.Errorf("frame of kind %d with %d bytes: it is none of bnctl", h[0], n)
 	}
 	var err error

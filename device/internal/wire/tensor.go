@@ -65,20 +65,31 @@ type Arena struct{ memory []byte }
 
 // Place gives every header memory. The tensors are valid until the next Place.
 func (a *Arena) Place(heads []tensor.Tensor) []tensor.Tensor {
+	if total := Span(heads); total > len(a.memory) {
+		a.memory = tensor.New(tensor.U8, total).Bytes
+	}
+	lay(a.memory, heads)
+	return heads
+}
+
+// Span returns the bytes that tensors take one behind the other, each at a multiple of
+// the alignment of tensors.
+func Span(heads []tensor.Tensor) int {
 	total := 0
 	for _, h := range heads {
 		total += padded(h)
 	}
-	if total > len(a.memory) {
-		a.memory = tensor.New(tensor.U8, total).Bytes
-	}
-	rest := a.memory
+	return total
+}
+
+// lay gives every header memory, which must be of Span, and returns what is left.
+func lay(memory []byte, heads []tensor.Tensor) []byte {
 	for i, h := range heads {
 		n := h.Count() * h.DType.Size()
-		heads[i].Bytes = rest[:n:n]
-		rest = rest[padded(h):]
+		heads[i].Bytes = memory[:n:n]
+		memory = memory[padded(h):]
 	}
-	return heads
+	return memory
 }
 
 // padded returns the bytes of t, rounded up to the alignment of tensors.

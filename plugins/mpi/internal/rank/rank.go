@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"encoding/binary"
 	"sync/atomic"
 	"time"
 
@@ -8,7 +9,12 @@ import (
 	"github.com/bnctl/bnctl/plugins/mpi/internal/mpi"
 )
 
-// Tags of messages. Those of lane n are 2n, and 2n+1 if there is more to come.
+// Tags of messages. Those of lane n are 2n, and 2n+1 if there is more to come. One
+// with wholeTag+n comes before those of a message whose length it says.
+const (
+	wholeTag = 2 * lanes
+)
+
 const (
 	leaveTag = 100 + iota // nothing comes any more
 	abortTag              // why all are to end
@@ -47,12 +53,17 @@ type route struct {
 	going   []part
 	got     uint64 // messages delivered
 	awaited bool   // the host waits for the next
+	whole   []byte // the message of known length that is coming; nil: none
+	came    int    // bytes of it for which there are parts
 }
 
 type part struct {
 	tag     int
 	content []byte
 	request *mpi.Transfer
+	whole   []byte // the message that it is the last part of, if the length of that was known
+	lent    bool   // the content is bnctl's
+	last    bool   // and the message's last
 }
 
 // window is how many parts of a route are under way at once: enough to keep a
@@ -81,6 +92,38 @@ func (r *rank) Send(to int, lane uint8, content []byte, more bool) {
 	o := &r.out[lanes*to+int(lane)]
 	o.waiting = append(o.waiting, part{tag: tag, content: content})
 }
+
+// SendWhole implements serve.Station. The length goes first, so that the peer has
+// room for all of the message, and a short piece before all others with it.
+func (r *rank) SendWhole(to int, lane uint8, pieces [][]byte) {
+	if to < 0 || to >= r.Size() || lane >= lanes {
+		r.tell("bnctl sends to a rank that is not there")
+		return
+	}
+	total := 0
+	for _, b := range pieces {
+		total += len(b)
+	}
+	head := binary.LittleEndian.AppendUint64(nil, uint64(total))
+	if len(pieces[0]) <= short {
+		head, pieces = append(head, pieces[0]...), pieces[1:]
+	}
+	o := &r.out[lanes*to+int(lane)]
+	o.waiting = append(o.waiting, part{tag: wholeTag + int(lane), content: head, lent: true})
+	for _, b := range pieces {
+		for ; len(b) > 0; b = b[min(len(b), wholePart):] {
+			o.waiting = append(o.waiting, part{tag: 2*int(lane) + 1, content: b[:min(len(b), wholePart)], lent: true})
+		}
+	}
+	o.waiting[len(o.waiting)-1].last = true
+}
+
+const (
+	// short is how long a piece may be that goes with the length of its message.
+	short = 4 << 10
+	// wholePart is how much of a message goes at once: the other lane gets through between.
+	wholePart = 1 << 20
+)
 
 // Await implements serve.Station.
 func (r *rank) Await(from int, lane uint8, got uint64) {

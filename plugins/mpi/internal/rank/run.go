@@ -1,7 +1,9 @@
 package rank
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -56,7 +58,12 @@ func (r *rank) send() (happened bool, err error) {
 			if !done {
 				break
 			}
-			r.host.Reuse(o.going[0].content)
+			switch p := o.going[0]; {
+			case p.last:
+				r.host.Sent(i/lanes, uint8(i%lanes))
+			case !p.lent:
+				r.host.Reuse(p.content)
+			}
 			o.going, happened = o.going[1:], true
 		}
 	}
@@ -71,22 +78,86 @@ func (r *rank) listen() (happened bool, err error) {
 			return happened, err
 		}
 		happened = true
-		if n > max(serve.MaxPart, maxCause) || from < 0 || from >= r.Size() {
-			return true, fmt.Errorf("rank %d sends %d bytes with tag %d: it is none of bnctl", from, n, tag)
+		p, err := r.room(from, tag, n)
+		if err != nil {
+			return true, err
 		}
-		p := part{tag: tag, content: r.buffer(n)}
 		if p.request, err = r.mpi.Irecv(from, tag, p.content); err != nil {
 			return true, err
 		}
-		if tag < 2*lanes {
+		switch {
+		case tag < wholeTag:
 			o := &r.in[lanes*from+tag/2]
 			o.going = append(o.going, p)
-			continue
+		case tag < wholeTag+lanes:
+			err = r.beginWhole(&r.in[lanes*from+tag-wholeTag], p)
+		default:
+			err = r.hear(from, p)
 		}
-		if err := r.hear(from, p); err != nil {
+		if err != nil {
 			return true, err
 		}
 	}
+}
+
+// room returns where n bytes from a peer are to be: those of a message of known length
+// behind each other.
+func (r *rank) room(from, tag, n int) (part, error) {
+	p := part{tag: tag}
+	if from < 0 || from >= r.Size() || tag < 0 || n < 0 {
+		return p, foreign(from, tag, n)
+	}
+	if tag < wholeTag {
+		if o := &r.in[lanes*from+tag/2]; o.whole != nil {
+			left := o.whole[o.came:]
+			if n == 0 || n > len(left) || tag%2 == 0 {
+				return p, foreign(from, tag, n)
+			}
+			p.content, o.came, p.lent = left[:n], o.came+n, true
+			if n == len(left) {
+				p.whole, o.whole = o.whole, nil
+			}
+			return p, nil
+		}
+	}
+	if n > max(serve.MaxPart, maxCause) {
+		return p, foreign(from, tag, n)
+	}
+	p.content = r.buffer(n)
+	return p, nil
+}
+
+func foreign(from, tag, n int) error {
+	return fmt.Errorf("rank %d sends %d bytes with tag %d: it is none of bnctl", from, n, tag)
+}
+
+// beginWhole makes room for the message whose length has come.
+func (r *rank) beginWhole(o *route, p part) error {
+	if err := r.complete(p); err != nil {
+		return err
+	}
+	head, n := p.content, uint64(0)
+	if len(head) >= 8 {
+		n, head = binary.LittleEndian.Uint64(head), head[8:]
+	}
+	if o.whole != nil || n <= uint64(len(head)) || n > math.MaxInt32 {
+		return fmt.Errorf("a message of %d bytes with the first %d: it is none of bnctl", n, len(head))
+	}
+	o.whole = r.host.Room(int(n))
+	o.came = copy(o.whole, head)
+	r.free = append(r.free, p.content)
+	return nil
+}
+
+// complete waits for a transfer that is short: it is there.
+func (r *rank) complete(p part) error {
+	for done := false; !done; {
+		var err error
+		if done, err = r.mpi.Test(p.request); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // buffer returns memory for a message that has come.
@@ -103,13 +174,10 @@ func (r *rank) buffer(n int) []byte {
 // maxCause bounds the words with which a rank ends all, in bytes.
 const maxCause = 64 << 10
 
-// hear takes a message about the end. It is short: it is there.
+// hear takes a message about the end.
 func (r *rank) hear(from int, p part) error {
-	for done := false; !done; {
-		var err error
-		if done, err = r.mpi.Test(p.request); err != nil {
-			return err
-		}
+	if err := r.complete(p); err != nil {
+		return err
 	}
 	if p.tag == abortTag {
 		r.tell(string(p.content))
@@ -137,12 +205,7 @@ func (r *rank) deliver() (happened bool, err error) {
 				break
 			}
 			o.going, happened = o.going[1:], true
-			more := p.tag%2 == 1
-			if !more {
-				r.arrived(o, i%lanes)
-			}
-			r.host.Message(i/lanes, uint8(i%lanes), p.content, more)
-			r.free = append(r.free, p.content)
+			r.give(i, p)
 		}
 		if i%lanes == lanes-1 && len(o.going) == 0 && len(r.in[i-1].going) == 0 && len(r.in[i-1].waiting) > 0 {
 			r.in[i-1].waiting, happened = nil, true
@@ -151,6 +214,21 @@ func (r *rank) deliver() (happened bool, err error) {
 		}
 	}
 	return happened, nil
+}
+
+// give gives the host a part that has come on a route.
+func (r *rank) give(i int, p part) {
+	more := p.tag%2 == 1 && p.whole == nil
+	if !more {
+		r.arrived(&r.in[i], i%lanes)
+	}
+	switch {
+	case p.whole != nil:
+		r.host.Whole(i/lanes, uint8(i%lanes), p.whole)
+	case !p.lent:
+		r.host.Message(i/lanes, uint8(i%lanes), p.content, more)
+		r.free = append(r.free, p.content)
+	}
 }
 
 // arrived counts a message that is complete.

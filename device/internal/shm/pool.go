@@ -1,0 +1,157 @@
+package shm
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"unsafe"
+)
+
+// Pool is memory that several processes map, so that what one of them puts there
+// the others need not copy. One takes chunks of it and tells the others, by their
+// offsets, when they may touch them.
+type Pool struct {
+	file   *os.File
+	memory []byte
+
+	mu       sync.Mutex
+	taken    []extent // increasing
+	reserved int      // bytes from the start that are there
+}
+
+// extent is a chunk that was taken: the bytes [from, to).
+type extent struct{ from, to int }
+
+const (
+	// PoolBytes is the length of a pool. It takes memory only as far as chunks reach.
+	PoolBytes = 1 << 30
+	// unit is what chunks begin at and end at: pages.
+	unit = 4 << 10
+	// reserveBytes is how much memory is reserved at a time.
+	reserveBytes = 4 << 20
+)
+
+// NewPool makes a pool, which its maker's children find at Path.
+func NewPool() (*Pool, error) {
+	f, err := New(PoolBytes)
+	if err != nil {
+		return nil, err
+	}
+	return mapPool(f)
+}
+
+// OpenPool maps the pool of another process.
+func OpenPool(path string) (*Pool, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("shared memory: %w", err)
+	}
+	return mapPool(f)
+}
+
+func mapPool(f *os.File) (*Pool, error) {
+	b, err := Map(f, PoolBytes)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &Pool{file: f, memory: b}, nil
+}
+
+// Path is where children of this process find the pool until Close.
+func (p *Pool) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), p.file.Fd()) }
+
+// Take returns a chunk of n bytes, the first that is free; nil if there is none, or
+// no memory for it. Its content is whatever was there.
+func (p *Pool) Take(n int) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n <= 0 || n > PoolBytes {
+		return nil
+	}
+	i, from := p.gap(n)
+	to := from + (n+unit-1)&^(unit-1)
+	if to > PoolBytes || !p.reserve(to) {
+		return nil
+	}
+	p.taken = append(p.taken, extent{})
+	copy(p.taken[i+1:], p.taken[i:])
+	p.taken[i] = extent{from, to}
+	return p.memory[from : from+n : from+n]
+}
+
+// gap returns where n bytes are free first, and before which chunk that is.
+func (p *Pool) gap(n int) (before, from int) {
+	for i, s := range p.taken {
+		if s.from-from >= n {
+			return i, from
+		}
+		from = s.to
+	}
+	return len(p.taken), from
+}
+
+// reserve takes memory up to an offset. Without it an access when memory is short
+// would be a fault that kills the process.
+func (p *Pool) reserve(to int) bool {
+	if to <= p.reserved {
+		return true
+	}
+	to = min((to+reserveBytes-1)&^(reserveBytes-1), PoolBytes)
+	if Reserve(p.file, to) != nil {
+		return false
+	}
+	p.reserved = to
+	return true
+}
+
+// Give gives back the chunk that begins at an offset, if there is one.
+func (p *Pool) Give(offset int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, s := range p.taken {
+		if s.from == offset {
+			p.taken = append(p.taken[:i], p.taken[i+1:]...)
+			return
+		}
+	}
+}
+
+// Reset gives back all chunks.
+func (p *Pool) Reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.taken = nil
+}
+
+// At returns the n bytes at an offset, which another process names; false if they
+// are not all in the pool.
+func (p *Pool) At(offset, n int64) ([]byte, bool) {
+	if offset < 0 || n < 0 || offset > PoolBytes || n > PoolBytes-offset {
+		return nil, false
+	}
+	return p.memory[offset : offset+n : offset+n], true
+}
+
+// Offset returns where b begins in the pool; false if it lies elsewhere.
+func (p *Pool) Offset(b []byte) (int, bool) {
+	if len(b) == 0 {
+		return 0, false
+	}
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(p.memory)))
+	return int(at), at < PoolBytes
+}
+
+// Close closes the way to the pool. It stays mapped, for somebody may still be at a
+// chunk: whoever has given up an exchange does not know.
+func (p *Pool) Close() error { return p.file.Close() }
+
+// Drop is Close of a pool whose contents nobody needs any more: its memory is given
+// back, and what is read there from now on is zeros.
+func (p *Pool) Drop() error {
+	err := drop(p.file, PoolBytes)
+	if e := p.Close(); err == nil {
+		err = e
+	}
+	return err
+}

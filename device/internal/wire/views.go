@@ -1,0 +1,63 @@
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// View is a piece of a message between bnctl and a fabric plugin: bytes of memory
+// that both map, or its own (fabric.proto).
+type View struct {
+	Pool           uint32 // number of the memory; 0: Inline
+	Offset, Length int64
+	Inline         []byte
+}
+
+// viewHeader is the bytes of a view that is not inline.
+const viewHeader = 24
+
+// Views is the frame of a message that is these pieces, one behind the other.
+func Views(peer int, lane uint8, all []View) Frame {
+	f := Frame{Kind: FrameViews, Lane: lane, Peer: peer}
+	for _, v := range all {
+		if v.Pool == 0 {
+			v.Offset, v.Length = 0, int64(len(v.Inline))
+		}
+		f.Content = binary.LittleEndian.AppendUint64(f.Content, uint64(v.Pool))
+		f.Content = binary.LittleEndian.AppendUint64(f.Content, uint64(v.Offset))
+		f.Content = binary.LittleEndian.AppendUint64(f.Content, uint64(v.Length))
+		f.Content = append(f.Content, v.Inline...)
+	}
+	return f
+}
+
+// Views reads the content of a frame of Views. Whether there is what they name, only
+// who has the memory knows.
+func (f Frame) Views() ([]View, error) {
+	var all []View
+	for b := f.Content; len(b) > 0; {
+		if len(b) < viewHeader {
+			return nil, fmt.Errorf("a frame of views has %d bytes too many", len(b))
+		}
+		pool, at := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		n := binary.LittleEndian.Uint64(b[16:])
+		b = b[viewHeader:]
+		if pool > math.MaxUint32 || at > math.MaxInt64 || n > math.MaxInt64 || pool == 0 && n > uint64(len(b)) {
+			return nil, fmt.Errorf("a view of %d bytes at %d of pool %d: it is none of bnctl", n, at, pool)
+		}
+		v := View{Pool: uint32(pool), Offset: int64(at), Length: int64(n)}
+		if pool == 0 {
+			v.Inline, b = b[:n:n], b[n:]
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// Back is the frame that gives the memory of a message back: from bnctl, the chunk
+// that begins at an offset of the first pool.
+func Back(peer int, lane uint8, offset int64) Frame {
+	return Frame{Kind: FrameBack, Lane: lane, Peer: peer,
+		Content: binary.LittleEndian.AppendUint64(nil, uint64(offset))}
+}

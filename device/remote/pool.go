@@ -1,0 +1,85 @@
+package remote
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// pools are those of all devices of this process: what they exchange is there, and a
+// fabric's plugin may send it from there.
+var pools struct {
+	sync.RWMutex
+	all []*shm.Pool
+}
+
+// poolOf returns the pool that b lies in, and where; nil if it is in none.
+func poolOf(b []byte) (*shm.Pool, int) {
+	pools.RLock()
+	defer pools.RUnlock()
+	for _, p := range pools.all {
+		if at, ok := p.Offset(b); ok {
+			return p, at
+		}
+	}
+	return nil, 0
+}
+
+// offerPool returns the path of memory for what a member of a group exchanges with
+// other ranks, by way of this process; "" if there is none.
+func (s *session) offerPool(g device.Group) string {
+	if g.Whole() || s.host == nil {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pool == nil && !s.closing.Load() {
+		if p, err := shm.NewPool(); err == nil { // else values come and go
+			s.pool = p
+			pools.Lock()
+			defer pools.Unlock()
+			pools.all = append(pools.all, p)
+		}
+	}
+	if s.pool == nil {
+		return ""
+	}
+	return s.pool.Path()
+}
+
+// dropPool gives the memory back, for the device is gone: who may still be at its
+// values has given them up.
+func (s *session) dropPool() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pool == nil {
+		return
+	}
+	pools.Lock()
+	defer pools.Unlock()
+	pools.all = slices.DeleteFunc(pools.all, func(p *shm.Pool) bool { return p == s.pool })
+	_ = s.pool.Drop() // what can fail is giving memory back
+	s.pool = nil
+}
+
+// inChunk returns the parts of an exchange and its results where they lie in the pool.
+func (s *session) inChunk(c *call, x *pb.Exchange) (parts, results []tensor.Tensor, err error) {
+	k := x.GetChunk()
+	if s.pool == nil || k.GetOffset()%tensor.Alignment != 0 {
+		return nil, nil, fmt.Errorf("a chunk at %d of memory that was not offered", k.GetOffset())
+	}
+	chunk, ok := s.pool.At(k.GetOffset(), k.GetBytes())
+	if !ok {
+		return nil, nil, fmt.Errorf("a chunk of %d bytes at %d: the pool ends before", k.GetBytes(), k.GetOffset())
+	}
+	if parts, results, err = wire.InChunk(chunk, x); err == nil {
+		err = s.countParts(c, parts)
+	}
+	return parts, results, err
+}

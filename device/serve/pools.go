@@ -1,0 +1,92 @@
+package serve
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/device/internal/wire"
+)
+
+// newHost returns bnctl at the other end of the rings, with memory to receive into at a
+// path; "": there is none.
+func newHost(pipe *shm.Conn, pool string) *host {
+	h := &host{pipe: pipe}
+	if pool == "" {
+		return h
+	}
+	if p, err := shm.OpenPool(pool); err == nil { // else all is copied
+		h.pools = []*shm.Pool{p}
+	}
+	return h
+}
+
+// addPool maps memory that bnctl names, and says whether that was possible.
+func (h *host) addPool(f wire.Frame) {
+	answer := wire.Frame{Kind: wire.FramePool, Peer: f.Peer}
+	p, err := shm.OpenPool(string(f.Content))
+	if err == nil {
+		err = p.Close() // it stays mapped
+	}
+	if err == nil && f.Peer != len(h.pools)+1 {
+		err = fmt.Errorf("pool %d follows on %d", f.Peer, len(h.pools))
+	}
+	if h.pools = append(h.pools, p); err != nil {
+		answer.Content = []byte(err.Error())
+	}
+	_ = wire.WriteFrame(h.pipe, answer)
+}
+
+// pieces returns those of a message that bnctl lends.
+func (h *host) pieces(f wire.Frame) ([][]byte, error) {
+	views, err := f.Views()
+	var all [][]byte
+	for _, v := range views {
+		b, ok := v.Inline, true
+		if v.Pool > 0 {
+			if ok = int(v.Pool) <= len(h.pools) && h.pools[v.Pool-1] != nil; ok {
+				b, ok = h.pools[v.Pool-1].At(v.Offset, v.Length)
+			}
+		}
+		if !ok {
+			return nil, fmt.Errorf("bnctl lends %d bytes at %d of pool %d: there is none", v.Length, v.Offset, v.Pool)
+		}
+		all = append(all, b)
+	}
+	return all, err
+}
+
+// back takes the memory of a message back that bnctl has received.
+func (h *host) back(f wire.Frame) {
+	if len(h.pools) > 0 {
+		h.pools[0].Give(int(f.Got()))
+	}
+}
+
+// Room implements Host.
+func (h *host) Room(n int) []byte {
+	if len(h.pools) > 0 {
+		if b := h.pools[0].Take(n); b != nil {
+			return b
+		}
+	}
+	return make([]byte, n)
+}
+
+// Whole implements Host.
+func (h *host) Whole(from int, lane uint8, message []byte) {
+	if len(h.pools) > 0 {
+		if at, ok := h.pools[0].Offset(message); ok {
+			v := wire.View{Pool: 1, Offset: int64(at), Length: int64(len(message))}
+			_ = wire.WriteFrame(h.pipe, wire.Views(from, lane, []wire.View{v}))
+			return
+		}
+	}
+	for len(message) > MaxPart {
+		h.Message(from, lane, message[:MaxPart], true)
+		message = message[MaxPart:]
+	}
+	h.Message(from, lane, message, false)
+}
+
+// Sent implements Host.
+func (h *host) Sent(to int, lane uint8) { _ = wire.WriteFrame(h.pipe, wire.Back(to, lane, 0)) }

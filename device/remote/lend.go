@@ -62,7 +62,7 @@ func (f *Fabric) views(pieces [][]byte) []wire.View {
 		return nil
 	}
 	var all []wire.View
-	lent := 0
+	lent, frame := 0, 0
 	for _, b := range pieces {
 		v := f.view(b)
 		last := len(all) - 1
@@ -80,7 +80,10 @@ func (f *Fabric) views(pieces [][]byte) []wire.View {
 			all = append(all, wire.View{Inline: append([]byte(nil), b...)})
 		}
 	}
-	if lent < worthLending {
+	for _, v := range all {
+		frame += wire.ViewHeader + len(v.Inline)
+	}
+	if lent < worthLending || frame > wire.MaxFrame { // long pieces of a pool that is not mapped yet
 		return nil
 	}
 	return all

@@ -14,8 +14,8 @@ type View struct {
 	Inline         []byte
 }
 
-// viewHeader is the bytes of a view that is not inline.
-const viewHeader = 24
+// ViewHeader is the bytes of a view in a frame, without those that are inline.
+const ViewHeader = 24
 
 // Views is the frame of a message that is these pieces, one behind the other.
 func Views(peer int, lane uint8, all []View) Frame {
@@ -37,12 +37,12 @@ func Views(peer int, lane uint8, all []View) Frame {
 func (f Frame) Views() ([]View, error) {
 	var all []View
 	for b := f.Content; len(b) > 0; {
-		if len(b) < viewHeader {
+		if len(b) < ViewHeader {
 			return nil, fmt.Errorf("a frame of views has %d bytes too many", len(b))
 		}
 		pool, at := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 		n := binary.LittleEndian.Uint64(b[16:])
-		b = b[viewHeader:]
+		b = b[ViewHeader:]
 		if pool > math.MaxUint32 || at > math.MaxInt64 || n > math.MaxInt64 || pool == 0 && n > uint64(len(b)) {
 			return nil, fmt.Errorf("a view of %d bytes at %d of pool %d: it is none of bnctl", n, at, pool)
 		}

@@ -29,12 +29,12 @@ func TestViews(t *testing.T) {
 // FuzzViews: any bytes are views or an error, and none has bytes that were not there.
 func FuzzViews(f *testing.F) {
 	f.Add(Views(0, 0, []View{{Inline: []byte("head")}, {Pool: 2, Offset: 64, Length: 128}}).Content)
-	f.Add(make([]byte, viewHeader+1))
+	f.Add(make([]byte, ViewHeader+1))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		views, err := Frame{Content: b}.Views()
 		n := 0
 		for _, v := range views {
-			n += viewHeader + len(v.Inline)
+			n += ViewHeader + len(v.Inline)
 			if v.Offset < 0 || v.Length < 0 || v.Pool == 0 && int64(len(v.Inline)) != v.Length {
 				t.Errorf("%+v", v)
 			}

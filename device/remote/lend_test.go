@@ -1,0 +1,58 @@
+package remote
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/device/internal/wire"
+)
+
+// TestViewsOfPieces: what lies in a pool that the plugin has mapped is lent, neighbours as one and
+// short pieces inline; a message with more beside it than a frame has is written.
+func TestViewsOfPieces(t *testing.T) {
+	pool, err := shm.NewPool()
+	if errors.Is(err, shm.Unsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	pools.Lock()
+	pools.all = append(pools.all, pool)
+	pools.Unlock()
+	defer func() {
+		pools.Lock()
+		defer pools.Unlock()
+		pools.all = slices.DeleteFunc(pools.all, func(p *shm.Pool) bool { return p == pool })
+		if err := pool.Drop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	f := &Fabric{lending: newLending(pool, 2)}
+	k := &known{number: 2}
+	k.mapped.Store(true)
+	f.known[pool] = k
+	chunk := pool.Take(4 * worthLending)
+	head, elsewhere := []byte("head"), make([]byte, wire.MaxFrame)
+	whole := []wire.View{{Inline: []byte("headhead")}, {Pool: 2, Length: 2 * worthLending},
+		{Pool: 2, Offset: 3 * worthLending, Length: worthView}}
+	for _, c := range []struct {
+		pieces [][]byte
+		want   []wire.View
+	}{
+		{[][]byte{head, nil, head, chunk[:worthLending], chunk[worthLending:][:8],
+			chunk[worthLending+8 : 2*worthLending], chunk[3*worthLending:][:worthView]}, whole},
+		{[][]byte{head, chunk[:worthLending-1]}, nil},
+		{[][]byte{head, elsewhere}, nil},
+		{[][]byte{chunk, elsewhere}, nil},
+	} {
+		same := func(a, b wire.View) bool {
+			return a.Pool == b.Pool && a.Offset == b.Offset && a.Length == b.Length && slices.Equal(a.Inline, b.Inline)
+		}
+		if got := f.views(c.pieces); !slices.EqualFunc(got, c.want, same) {
+			t.Errorf("%d pieces are %d views, want %d: %+v", len(c.pieces), len(got), len(c.want), got)
+		}
+	}
+}

@@ -262,3 +262,45 @@ some:
 done:
 	VZEROUPPER
 	RET
+
+// func hardSwishAVX2(y *float32, x *float32, count int)
+// Requires: AVX, AVX2, SSE2
+TEXT ·hardSwishAVX2(SB), NOSPLIT, $0-24
+	MOVQ         $0x4018000000000000, AX
+	MOVQ         AX, X5
+	VBROADCASTSD X5, Y2
+	MOVQ         $0x4008000000000000, AX
+	MOVQ         AX, X5
+	VBROADCASTSD X5, Y3
+	MOVQ         y+0(FP), AX
+	MOVQ         x+8(FP), BX
+	MOVQ         count+16(FP), CX
+	VXORPS       Y0, Y0, Y0
+
+some:
+	CMPQ        CX, $0x08
+	JLT         done
+	VCVTPS2PD   (BX), Y5
+	VADDPD      Y3, Y5, Y1
+	VMAXPD      Y1, Y0, Y1
+	VMINPD      Y1, Y2, Y1
+	VMULPD      Y1, Y5, Y1
+	VDIVPD      Y2, Y1, Y1
+	VCVTPS2PD   16(BX), Y5
+	VADDPD      Y3, Y5, Y4
+	VMAXPD      Y4, Y0, Y4
+	VMINPD      Y4, Y2, Y4
+	VMULPD      Y4, Y5, Y4
+	VDIVPD      Y2, Y4, Y4
+	VCVTPD2PSY  Y1, X1
+	VCVTPD2PSY  Y4, X4
+	VINSERTF128 $0x01, X4, Y1, Y1
+	VMOVUPS     Y1, (AX)
+	ADDQ        $0x20, AX
+	ADDQ        $0x20, BX
+	SUBQ        $0x08, CX
+	JMP         some
+
+done:
+	VZEROUPPER
+	RET

@@ -2,4 +2,4 @@
 
 package kernel
 
-var elementsNEON = elements{16, reluNEON, reluGradientNEON, relu6NEON, relu6GradientNEON, addNEON}
+var elementsNEON = elements{16, reluNEON, reluGradientNEON, relu6NEON, relu6GradientNEON, addNEON, nil}

@@ -33,3 +33,6 @@ func relu6GradientAVX2(dx *float32, y *float32, dy *float32, count int)
 
 //go:noescape
 func reluGradientAVX2(dx *float32, y *float32, dy *float32, count int)
+
+//go:noescape
+func hardSwishAVX2(y *float32, x *float32, count int)

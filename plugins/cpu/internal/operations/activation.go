@@ -11,7 +11,7 @@ import (
 var activationOps = map[graph.Op]func(c *run.Compiler) run.Action{
 	graph.Relu: buildRelu, graph.Relu6: buildRelu, graph.LeakyRelu: buildActivation,
 	graph.Elu: buildActivation, graph.Sigmoid: buildActivation, graph.HardSigmoid: buildActivation,
-	graph.Silu: buildActivation, graph.HardSwish: buildActivation, graph.Tanh: buildActivation,
+	graph.Silu: buildActivation, graph.HardSwish: buildHardSwish, graph.Tanh: buildActivation,
 	graph.Softplus: buildActivation, graph.Clip: buildActivation, graph.ActivationGrad: buildActivationGrad,
 	graph.Prelu: buildPrelu, graph.PreluGradInput: buildPreluGradInput,
 	graph.PreluGradSlope: buildPreluGradSlope,
@@ -25,6 +25,13 @@ func buildRelu(c *run.Compiler) run.Action {
 		return spans(c, func(y []float32, x [][]float32) { c.Kernels.Relu6(y, x[0]) })
 	}
 	return spans(c, func(y []float32, x [][]float32) { c.Kernels.Relu(y, x[0]) })
+}
+
+func buildHardSwish(c *run.Compiler) run.Action {
+	if c.In(0).DType == tensor.F64 {
+		return buildActivation(c)
+	}
+	return spans(c, func(y []float32, x [][]float32) { c.Kernels.HardSwish(y, x[0]) })
 }
 
 // spans returns an action that works element by element on operands that lie

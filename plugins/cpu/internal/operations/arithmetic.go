@@ -47,6 +47,8 @@ func buildBinary(c *run.Compiler) run.Action {
 		return spans(c, func(y []float32, x [][]float32) { c.Kernels.Add(y, x[0], x[1]) })
 	case c.Node.Op == graph.Mul && y.Last && sameLayout(a, y) && ofChannels(b, y):
 		return scaled(c, a, b)
+	case c.Node.Op == graph.Mul && y.Last && sameLayout(a, y) && ofRowsChannels(b, y):
+		return scaledByRows(a, b, y)
 	}
 	return binaryAction(a, b, y, arithmetic[float32](c.Node.Op))
 }
@@ -60,6 +62,29 @@ func sameLayout(a, y *run.Value) bool {
 func ofChannels(b, y *run.Value) bool {
 	return b.Kind == graph.Whole && len(b.Shape) == len(y.Shape) && b.Count == y.Channels &&
 		b.Shape[0] == y.Channels
+}
+
+// ofRowsChannels reports whether every row of b has one element for each channel of y.
+func ofRowsChannels(b, y *run.Value) bool {
+	return b.Kind == graph.Rows && y.Kind == graph.Rows && len(b.Shape) == len(y.Shape) &&
+		b.Count == y.Channels && b.Shape[0] == y.Channels
+}
+
+// scaledByRows multiplies the channels of each row of x with the elements of that
+// row of s, as squeeze and excitation does.
+func scaledByRows(x, s, y *run.Value) run.Action {
+	return run.ByUnit(y.Kind, &run.ByRows{Work: y.Count / 5,
+		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+			from, to := run.Span(piece, pieces, y.Positions)
+			in, out := run.View[float32](f.Unit(x, w, y.Kind, i)), run.View[float32](f.Unit(y, w, y.Kind, i))
+			by := run.View[float32](f.Unit(s, w, y.Kind, i))[:y.Channels]
+			for at := from; at < to; at++ {
+				v, u := out[at*y.Channels:][:len(by)], in[at*y.Channels:][:len(by)]
+				for ch, b := range by {
+					v[ch] = u[ch] * b
+				}
+			}
+		}})
 }
 
 // scaled multiplies the channels of x with elements of s, as the gradient of a

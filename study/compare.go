@@ -62,6 +62,7 @@ type verdict int
 
 const (
 	noDifference   verdict = iota // both may be chance
+	oneSeed                       // of one seed, which does not say what chance does
 	better                        // both are better beyond chance
 	betterAccuracy                // the loss may be chance
 	betterLoss                    // the accuracy may be chance
@@ -74,6 +75,8 @@ const (
 func judge(gain, more difference) verdict {
 	a, l := gain.sign(), -more.sign()
 	switch {
+	case gain.Seeds == 1:
+		return oneSeed
 	case a > 0 && l > 0:
 		return better
 	case a*l < 0:

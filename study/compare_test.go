@@ -23,7 +23,7 @@ func TestJudge(t *testing.T) {
 		{chance, up, worse},
 		{down, chance, worse},
 		{chance, chance, noDifference},
-		{one, one, noDifference},
+		{one, one, oneSeed},
 		{difference{}, difference{}, noDifference},
 	} {
 		if got := judge(c.gain, c.more); got != c.want {

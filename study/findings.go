@@ -85,11 +85,20 @@ func (r *Results) needsSync() *Finding {
 	var parts []string
 	for _, a := range syncAnswers {
 		if with := sizes[a.verdict]; len(with) > 0 {
-			parts = append(parts, strings.Join(with, " and ")+" samples per replica: "+a.text)
+			parts = append(parts, listed(with)+" samples per replica: "+a.text)
 		}
 	}
 	f.Answer = "With " + strings.Join(parts, "; with ") + "."
 	return f
+}
+
+// listed joins words as a sentence does: "1, 4 and 8".
+func listed(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // syncAnswers says what a verdict on sync batch norm means, in the order of the answer.
@@ -102,6 +111,7 @@ var syncAnswers = []struct {
 	{betterLoss, "yes in loss, no difference beyond chance in accuracy"},
 	{opposed, "accuracy and loss say the opposite of each other, both beyond chance"},
 	{noDifference, "no difference beyond chance"},
+	{oneSeed, "one seed does not say what is chance"},
 	{worse, "no, it does worse with it"},
 }
 
@@ -171,6 +181,8 @@ func (r *Results) smallDiffers() *Finding {
 func fewerSays(gain, more difference) string {
 	a, l := -gain.sign(), more.sign()
 	switch {
+	case gain.Seeds == 1:
+		return "One seed does not say what is chance"
 	case a > 0 && l > 0:
 		return "Yes"
 	case a*l < 0:

@@ -6,8 +6,11 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // made returns results in which replica batch norm with 2 samples loses drop
@@ -155,5 +158,27 @@ func TestPage(t *testing.T) {
 		if err != io.EOF {
 			t.Errorf("%s: %v", p.Name, err)
 		}
+	}
+}
+
+func TestOneSeedSaysNothingOfChance(t *testing.T) {
+	r := made(5, 0.2)
+	r.Runs = slices.DeleteFunc(r.Runs, func(run Run) bool { return run.PerReplica == 16 && run.Seed != 1 })
+	got := answers(r)
+	for question, want := range map[string]string{
+		"Does batch n": "; with 16 samples per replica: one seed does not say what is chance.",
+		"Does replica": "One seed does not say what is chance: accuracy -",
+	} {
+		if !strings.Contains(got[question], want) {
+			t.Errorf("got %q, want %q in it", got[question], want)
+		}
+	}
+	for _, row := range r.Table() {
+		if cells := strings.Join(row.cells(), " "); strings.Contains(cells, "±") != (row.Seeds > 1) {
+			t.Errorf("%s has a deviation, or none: %s", problem.Counted(row.Seeds, "seed"), cells)
+		}
+	}
+	if got, want := listed([]string{"1", "4", "8"}), "1, 4 and 8"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

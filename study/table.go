@@ -77,9 +77,13 @@ func (w Row) cells() []string {
 	if w.Throughput > 0 {
 		speed, sync = fmt.Sprintf("%.0f", w.Throughput), fmt.Sprintf("%.1f %%", 100*w.Sync)
 	}
-	return []string{string(w.Arm), fmt.Sprint(w.PerReplica), w.Statistics, fmt.Sprint(w.Seeds),
-		fmt.Sprintf("%.2f ± %.2f", w.Accuracy.Mean, w.Accuracy.Deviation),
-		fmt.Sprintf("%.4f ± %.4f", w.Loss.Mean, w.Loss.Deviation), speed, sync}
+	accuracy, loss := fmt.Sprintf("%.2f", w.Accuracy.Mean), fmt.Sprintf("%.4f", w.Loss.Mean)
+	if w.Seeds > 1 {
+		accuracy += fmt.Sprintf(" ± %.2f", w.Accuracy.Deviation)
+		loss += fmt.Sprintf(" ± %.4f", w.Loss.Deviation)
+	}
+	return []string{string(w.Arm), fmt.Sprint(w.PerReplica), w.Statistics, fmt.Sprint(w.Seeds), accuracy, loss,
+		speed, sync}
 }
 
 // refused returns the lines of what cannot be trained.

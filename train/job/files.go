@@ -57,8 +57,8 @@ func OutputBeside(model string) (string, error) {
 	there, err1 := os.Stat(path)
 	source, err2 := os.Stat(model)
 	if err1 == nil && err2 == nil && os.SameFile(there, source) {
-		return "", problem.New("", "", "without -o the template would be written over {model} "+model,
-			"give it a name with -o")
+		return "", problem.New("", "", "without {output} the template would be written over {model} "+model,
+			"give it a name with {output}")
 	}
 	return path, nil
 }

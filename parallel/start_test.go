@@ -70,8 +70,10 @@ func openOnly(t *testing.T, members []Member, c Config) error {
 
 // TestTheOnlyDeviceDiesAtEveryLoad: the run gives up.
 func TestTheOnlyDeviceDiesAtEveryLoad(t *testing.T) {
-	for patience, want := range map[time.Duration]string{0: "none came back within 30s",
-		time.Hour: "12 devices were lost one after the other"} {
+	for patience, want := range map[time.Duration]string{
+		10 * time.Second: "none came back within 10s", // the pause is 8 s, then 16
+		time.Hour:        "12 devices were lost one after the other",
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			open := mayflies(t, -1, &atomic.Int64{})
 			first, _ := open(context.Background(), "")
@@ -81,6 +83,13 @@ func TestTheOnlyDeviceDiesAtEveryLoad(t *testing.T) {
 			}
 		})
 	}
+	synctest.Test(t, func(t *testing.T) {
+		none := func(context.Context, string) (device.Device, error) { return nil, device.Unavailable }
+		err := openOnly(t, []Member{{"mayfly", &mayfly{refs(t, 1)[0].Device, -1, device.Lost}}}, Config{Reopen: none})
+		if !errors.Is(err, NoDevices) || !strings.Contains(err.Error(), "none came back within 30s") {
+			t.Errorf("err = %v, want that none came back within the time-out of a run that names none", err)
+		}
+	})
 	if err := openOnly(t, []Member{{"mayfly", &mayfly{refs(t, 1)[0].Device, -1, device.Lost}}},
 		Config{}); !errors.Is(err, NoDevices) || !errors.Is(err, device.Lost) {
 		t.Errorf("err = %v, want NoDevices because of a lost one", err)

@@ -16,24 +16,25 @@ dpkg -s "${need[@]}" >/dev/null 2>&1 || {
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${need[@]}"
 } >"$work/apt" 2>&1 || { cat "$work/apt" >&2; exit 1; }
 
-mkdir -p "$work"/{iso,root/{bin,proc,sys,dev,tmp}}
-cp -rL "$folder" "$work/root/work"
-cp /bin/busybox "$work/root/bin/"
-printf '%s\n' "$command" >"$work/root/command"
-cat >"$work/root/init" <<'END'
+guest=$work/guest
+mkdir -p "$work/iso" "$guest"/{bin,proc,sys,dev,tmp}
+cp -rL "$folder" "$guest/folder"
+cp "$(command -v busybox)" "$guest/bin/busybox"
+printf '%s\n' "$command" >"$guest/command"
+cat >"$guest/init" <<'END'
 #!/bin/busybox sh
 /bin/busybox --install -s /bin
-export PATH=/work:/bin HOME=/tmp
+export PATH=/folder:/bin HOME=/tmp
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
 mkdir /dev/shm; mount -t tmpfs shm /dev/shm
-cd /work
+cd /folder
 sh /command
 echo "exit status $?"
 sleep 1
 poweroff -f
 END
-chmod +x "$work/root/init"
-(cd "$work/root" && find . | cpio -o -H newc 2>/dev/null) >"$work/iso/initrd"
+chmod +x "$guest/init"
+(cd "$guest" && find . | cpio -o -H newc 2>/dev/null) >"$work/iso/initrd"
 cp "$(printf '%s\n' /boot/vmlinuz-* | tail -n 1)" "$work/iso/vmlinuz"
 cp /usr/lib/ISOLINUX/isolinux.bin /usr/lib/syslinux/modules/bios/ldlinux.c32 "$work/iso/"
 cat >"$work/iso/isolinux.cfg" <<'END'

@@ -29,6 +29,7 @@ type options struct {
 	onednn  string // what scripts/peers/onednn.c makes
 	rows    string
 	only    string
+	without string
 	rounds  int
 	seconds float64
 }
@@ -43,6 +44,7 @@ func main() {
 	flag.StringVar(&o.rows, "rows", "", "groups of rows, comma-separated (default: all): "+strings.Join(groups(),
 		","))
 	flag.StringVar(&o.only, "only", "", "rows whose name this regular expression finds: resnet20.*batch 32")
+	flag.StringVar(&o.without, "without", "", "peers to leave out, where this regular expression finds their name: xnnpack")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each side of a row is measured")
 	flag.Float64Var(&o.seconds, "seconds", 0.5, "for each side and round")
 	flag.Parse()
@@ -93,6 +95,15 @@ func chosen(o options) ([]row, error) {
 		return nil, fmt.Errorf("-only: %w", err)
 	}
 	all = slices.DeleteFunc(all, func(r row) bool { return !only.MatchString(r.name) })
+	if o.without != "" {
+		without, err := regexp.Compile(o.without)
+		if err != nil {
+			return nil, fmt.Errorf("-without: %w", err)
+		}
+		for i, r := range all {
+			all[i].theirs = slices.DeleteFunc(r.theirs, func(s side) bool { return without.MatchString(s.name) })
+		}
+	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("-rows %q -only %q: no row is left", o.rows, o.only)
 	}

@@ -4,7 +4,8 @@
 # Runtime from npm. PYTHON names another Python, which must have them.
 # Prints what NODE_PATH has to be; nothing is written into the checkout.
 # `peers.sh models` also writes the networks of bench-peers, and prints their folder;
-# `peers.sh onednn` also builds peers/onednn.c with Debian's oneDNN, and prints the program.
+# `peers.sh onednn` also builds peers/onednn.c and onednn_train.c with Debian's oneDNN, and prints
+# the first program; the second is beside it, with -train at its end.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 dir=${PEERS_DIR:-$HOME/.cache/bnctl-peers}
@@ -25,7 +26,7 @@ if [ ! -d "$dir/node_modules/onnxruntime-node" ]; then
 	(cd "$dir" && npm init -y && ONNXRUNTIME_NODE_INSTALL_CUDA=skip npm install --ignore-scripts onnxruntime-node@1.30.0) >&2
 fi
 if [ "$1" = models ]; then
-	if [ ! -f "$dir/bench/lraspp-mobilenetv3-large.onnx" ] || [ ! -f "$dir/bench/vgg16-bn.onnx" ]; then
+	if [ ! -f "$dir/bench/lraspp-mobilenetv3-large.onnx" ] || [ ! -f "$dir/bench/lenet-bn.layers" ]; then
 		echo "peers: writing the networks into $dir/bench" >&2
 		mkdir -p "$dir/bench"
 		$python -W ignore "$here/peers/networks.py" "$dir/bench" >&2
@@ -40,6 +41,7 @@ if [ "$1" = onednn ]; then
 			libdnnl-dev gcc libc6-dev; } >&2
 	fi
 	cc -O2 -o "$dir/onednn" "$here/peers/onednn.c" -ldnnl -lm
+	cc -O2 -o "$dir/onednn-train" "$here/peers/onednn_train.c" -ldnnl -lm
 	echo "$dir/onednn"
 	exit
 fi

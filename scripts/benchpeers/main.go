@@ -1,6 +1,6 @@
 // Benchpeers measures bnctl beside the programs that its users would take
-// instead: ONNX Runtime, oneDNN and PyTorch to predict, PyTorch to train. The two sides of a row are
-// measured in turn, A B A B, and medians are compared; before and after every
+// instead: ONNX Runtime, oneDNN and PyTorch to predict, PyTorch and oneDNN to train.
+// The two sides of a row are measured in turn, A B A B, and medians are compared; before and after every
 // row the rate of multiply-adds says what state the machine was in.
 //
 // make bench-peers builds and installs what is needed and runs it. The table it
@@ -26,7 +26,7 @@ type options struct {
 	models  string // folder with NAME.onnx and NAME.pth
 	modules string // NODE_PATH
 	python  string
-	onednn  string // what scripts/peers/onednn.c makes
+	onednn  string // what scripts/peers/onednn.c makes; with -train, what onednn_train.c makes
 	rows    string
 	only    string
 	without string
@@ -40,11 +40,13 @@ func main() {
 	flag.StringVar(&o.models, "models", "", "folder with the networks of scripts/peers/networks.py")
 	flag.StringVar(&o.modules, "modules", "", "folder with onnxruntime-node")
 	flag.StringVar(&o.python, "python", "/usr/bin/python3", "a Python with torch")
-	flag.StringVar(&o.onednn, "onednn", "", "the program of scripts/peers/onednn.c")
+	flag.StringVar(&o.onednn, "onednn", "", "the program of scripts/peers/onednn.c; with -train behind its"+
+		" name it is that of onednn_train.c")
 	flag.StringVar(&o.rows, "rows", "", "groups of rows, comma-separated (default: all): "+strings.Join(groups(),
 		","))
 	flag.StringVar(&o.only, "only", "", "rows whose name this regular expression finds: resnet20.*batch 32")
-	flag.StringVar(&o.without, "without", "", "peers to leave out, where this regular expression finds their name: xnnpack")
+	flag.StringVar(&o.without, "without", "", "peers to leave out, whose name this regular expression finds:"+
+		" xnnpack")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each side of a row is measured")
 	flag.Float64Var(&o.seconds, "seconds", 0.5, "for each side and round")
 	flag.Parse()

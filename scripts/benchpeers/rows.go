@@ -105,12 +105,13 @@ func (t training) String() string {
 var trainings = []training{{"resnet20", 128, 8, 1}, {"resnet20", 128, 8, 2}, {"resnet18", 16, 2, 1},
 	{"resnet18", 16, 2, 2}, {"lenet-bn", 128, 8, 1}, {"lenet-bn", 128, 8, 2}}
 
-// trainRows are training steps against PyTorch.
+// trainRows are training steps against the best of PyTorch and oneDNN.
 func trainRows() []row {
 	var list []row
 	for _, t := range trainings {
 		list = append(list, row{group: "train", unit: "img/s", must: 1.5, aim: 2, threads: t.threads,
-			name: t.String(), ours: side{"bnctl", bnctlRate(t.arguments()...)}, theirs: t.theirs()})
+			name: t.String(), ours: side{"bnctl", bnctlRate(t.arguments()...)},
+			theirs: append(t.theirs(), oneDNNTraining(t.name, t.batch, t.threads))})
 	}
 	return list
 }

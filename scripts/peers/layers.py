@@ -1,8 +1,8 @@
-"""layers.py: what a network computes in inference, a line for each layer, for onednn.c.
+"""layers.py: what a network computes, a line for each layer, for onednn.c and onednn_train.c.
 
 A line is KIND SOURCE SUM RELU, then numbers: conv IC IH IW OC OH OW KERNEL STRIDE PAD GROUPS,
 max IC IH IW OH OW KERNEL STRIDE PAD, mean IC IH IW, dense IC OC. SOURCE and SUM are lines,
-from 0; -1 is the network's input, and no addition. Batch norms are folded. RELU is -1 without one, else
+from 0; -1 is the network's input, and no addition. Batch norms have no line. RELU is -1 without one, else
 its upper bound, 0 for none. Slices and padding of resnet20's shortcuts are left out, as if they took no time.
 """
 import operator
@@ -33,6 +33,8 @@ class Layers:
                      module.padding[0], module.groups)
         elif what is nn.MaxPool2d:
             self.add(node, "max", *shape(inputs[0]), *shape(node)[1:], module.kernel_size, module.stride, module.padding)
+        elif what is F.max_pool2d:
+            self.add(node, "max", *shape(inputs[0]), *shape(node)[1:], node.args[1], node.args[1], 0)
         elif what in (nn.AdaptiveAvgPool2d, F.adaptive_avg_pool2d) and shape(node) != shape(inputs[0]):
             self.add(node, "mean", *shape(inputs[0]))
         elif what is nn.Linear:

@@ -3,7 +3,8 @@
 
 Run as `networks.py FOLDER` it writes NAME.onnx, NAME.pth and NAME.layers (layers.py)
 of the networks that are compared in inference: weights and statistics are random,
-from a fixed seed, and far from 0 and 1.
+from a fixed seed, and far from 0 and 1. Of lenet-bn, which is trained alone, it
+writes the layers.
 """
 import os
 import sys
@@ -159,6 +160,7 @@ def scramble(network):
 
 def export(folder):
     """Writes what is not there yet."""
+    layers.write(build("lenet-bn").eval(), INPUTS["lenet-bn"][0], os.path.join(folder, "lenet-bn.layers"))
     for name in ("resnet20", "resnet18", "resnet50", "mobilenetv2", "resnet34", "resnet101", "vgg16-bn") + PIXELS:
         if os.path.exists(os.path.join(folder, name + ".onnx")):
             continue

@@ -5,80 +5,7 @@
 // layers are steps of their own, and count. Weights are laid out before the clock starts.
 // Prints {"peer", "version", "images_per_s", "reorders"}. Threads: OMP_NUM_THREADS.
 // Build: cc -O2 onednn.c -ldnnl
-#include <dnnl.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-enum { MOST = 512 };
-
-static void check(dnnl_status_t s, int line) {
-	if (s != dnnl_success) {
-		fprintf(stderr, "onednn.c:%d: status %d\n", line, s);
-		exit(1);
-	}
-}
-#define CHECK(call) check(call, __LINE__)
-
-typedef struct {
-	dnnl_primitive_t primitive;
-	dnnl_exec_arg_t args[6];
-	int count;
-} step;
-
-static dnnl_engine_t engine;
-static dnnl_stream_t stream;
-static step steps[2 * MOST];
-static int stepCount, reorders;
-static dnnl_memory_t results[MOST], input;
-
-// memory returns zeroed memory, or with fill small numbers of both signs.
-static dnnl_memory_t memory(const dnnl_memory_desc_t *d, int fill) {
-	dnnl_memory_t m;
-	void *data;
-	CHECK(dnnl_memory_create(&m, d, engine, DNNL_MEMORY_ALLOCATE));
-	CHECK(dnnl_memory_get_data_handle(m, &data));
-	size_t n = dnnl_memory_desc_get_size(d) / sizeof(float);
-	for (size_t i = 0; i < n; i++) ((float *)data)[i] = fill ? 0.05f * sinf(0.37f * i) : 0;
-	return m;
-}
-
-static const dnnl_memory_desc_t *desc(dnnl_memory_t m) {
-	const dnnl_memory_desc_t *d;
-	CHECK(dnnl_memory_get_memory_desc(m, &d));
-	return d;
-}
-
-static dnnl_memory_desc_t describe(int n, const dnnl_dim_t *dims, dnnl_format_tag_t tag) {
-	dnnl_memory_desc_t d;
-	CHECK(dnnl_memory_desc_init_by_tag(&d, n, dims, dnnl_f32, tag));
-	return d;
-}
-
-static void arg(step *s, int what, dnnl_memory_t m) {
-	s->args[s->count].arg = what;
-	s->args[s->count++].memory = m;
-}
-
-// arranged returns m in a layout; if it has another, a step changes it.
-static dnnl_memory_t arranged(dnnl_memory_t m, const dnnl_memory_desc_t *want) {
-	if (dnnl_memory_desc_equal(desc(m), want)) return m;
-	dnnl_primitive_desc_t pd;
-	dnnl_memory_t to = memory(want, 0);
-	step *s = &steps[stepCount++];
-	CHECK(dnnl_reorder_primitive_desc_create(&pd, desc(m), engine, want, engine, NULL));
-	CHECK(dnnl_primitive_create(&s->primitive, pd));
-	arg(s, DNNL_ARG_FROM, m);
-	arg(s, DNNL_ARG_TO, to);
-	reorders++;
-	return to;
-}
-
-static const dnnl_memory_desc_t *query(dnnl_primitive_desc_t pd, dnnl_query_t what) {
-	return dnnl_primitive_desc_query_md(pd, what, 0);
-}
+#include "onednn.h"
 
 // endings returns what follows in a layer's store.
 static dnnl_primitive_attr_t endings(int sum, double relu) {
@@ -107,8 +34,7 @@ static dnnl_memory_t store(const dnnl_memory_desc_t *d, int sum) {
 static dnnl_memory_t finish(dnnl_primitive_desc_t pd, dnnl_memory_t from, int sum, int weights) {
 	from = arranged(from, query(pd, dnnl_query_src_md));
 	dnnl_memory_t to = store(query(pd, dnnl_query_dst_md), sum);
-	step *s = &steps[stepCount++];
-	CHECK(dnnl_primitive_create(&s->primitive, pd));
+	step *s = add(pd);
 	arg(s, DNNL_ARG_SRC, from);
 	arg(s, DNNL_ARG_DST, to);
 	if (weights) {
@@ -191,34 +117,10 @@ static void load(FILE *f, int n) {
 	}
 }
 
-static double now(void) {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + 1e-9 * t.tv_nsec;
-}
-
-static void predict(void) {
-	for (int i = 0; i < stepCount; i++)
-		CHECK(dnnl_primitive_execute(steps[i].primitive, stream, steps[i].count, steps[i].args));
-	CHECK(dnnl_stream_wait(stream));
-}
-
 int main(int argc, char **argv) {
-	FILE *f = argc == 4 ? fopen(argv[1], "r") : NULL;
-	if (!f) {
-		fprintf(stderr, "onednn FILE BATCH SECONDS\n");
-		return 2;
-	}
-	int batch = atoi(argv[2]), runs = 0;
-	CHECK(dnnl_engine_create(&engine, dnnl_cpu, 0));
-	CHECK(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
+	FILE *f = opened(argc, argv);
+	int batch = atoi(argv[2]);
 	load(f, batch);
-	predict();
-	predict();
-	double began = now();
-	while (runs == 0 || now() - began < atof(argv[3])) predict(), runs++;
-	const dnnl_version_t *v = dnnl_version();
-	printf("{\"peer\": \"oneDNN\", \"version\": \"%d.%d.%d\", \"images_per_s\": %g, \"reorders\": %d}\n", v->major,
-		v->minor, v->patch, batch * runs / (now() - began), reorders);
+	report(batch, atof(argv[3]));
 	return 0;
 }

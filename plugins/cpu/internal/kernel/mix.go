@@ -1,34 +1,78 @@
 package kernel
 
-// mixKernel is the assembly for pixels that are weighted sums of others: it
-// processes as many channels as fill whole vectors of that number of lanes.
+import (
+	"fmt"
+	"slices"
+)
+
+// mixKernel is the assembly for pixels that are weighted sums of others, for that
+// number of channels and more.
+// It computes count pixels, the first of which begins with that part of the lists.
 type mixKernel struct {
-	lanes int
-	mix   func(y *float32, x *float32, pixels *int32, weights *float64, taps int, channels int)
+	least int
+	mix   func(y *float32, x *float32, ends *int32, part int, pixels *int32, weights *float64, count int,
+		channels int)
 }
 
-// Mix sets y, per channel, to a sum over pixels of the image x with a weight for
+// Mixes says which pixels of an image each pixel of another one is a sum of, and
+// with which weights: those from ends[i-1] to ends[i] of the lists.
+type Mixes struct {
+	ends    []int32
+	pixels  []int32 // where they begin, in bytes
+	weights []float64
+	last    int // the pixel that begins last; -1 without any
+}
+
+// NewMixes checks and completes lists: ends never fall, and the last is the
+// number of pixels and of weights.
+func NewMixes(ends, pixels []int32, weights []float64) *Mixes {
+	all := 0
+	if len(ends) > 0 {
+		all = int(ends[len(ends)-1])
+	}
+	if len(pixels) != all || len(weights) != all || !slices.IsSorted(ends) || all > 0 && slices.Min(pixels) < 0 {
+		panic(fmt.Sprintf("kernel.NewMixes: %d pixels and %d weights for %d", len(pixels), len(weights), all))
+	}
+	m := &Mixes{ends, pixels, weights, -1}
+	for _, at := range pixels {
+		m.last = max(m.last, int(at))
+	}
+	return m
+}
+
+// Parts returns the number of pixels that all sums have together.
+func (m *Mixes) Parts() int { return len(m.pixels) }
+
+// begin returns the first part of pixel i.
+func (m *Mixes) begin(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return int(m.ends[i-1])
+}
+
+// Mix sets the pixels [from, to) of an image of that number of channels, which y
+// begins with, per channel, to sums over pixels of the image x with a weight for
 // each: from 0 on in their order, in float64, every product and every sum rounded.
-// pixels says where each begins, in bytes. None give 0.
-func (s *Set) Mix(y, x []float32, pixels []int32, weights []float64) {
-	if len(weights) != len(pixels) {
-		panic("kernel: a weight for each pixel is needed")
+// No pixels give 0.
+func (s *Set) Mix(y, x []float32, channels int, m *Mixes, from, to int) {
+	if from < 0 || to > len(m.ends) || len(y) < (to-from)*channels ||
+		m.last >= 0 && len(x) < m.last/4+channels {
+		panic(fmt.Sprintf("kernel.Mix: pixels [%d, %d) of %d, of %d channels: %d values of %d", from, to,
+			len(m.ends), channels, len(y), len(x)))
 	}
-	n := 0
-	if len(pixels) > 0 && len(y) > 0 {
-		checkPixels(len(x), len(y), pixels)
-		if s.mixes != nil {
-			n = len(y) / s.mixes.lanes * s.mixes.lanes
+	if k := s.mixes; k != nil && channels >= k.least && from < to && len(m.pixels) > 0 {
+		k.mix(&y[0], &x[0], &m.ends[from], m.begin(from), &m.pixels[0], &m.weights[0], to-from, channels)
+		return
+	}
+	for p := from; p < to; p++ {
+		first, end := m.begin(p), int(m.ends[p])
+		for c := range channels {
+			sum := 0.0
+			for i := first; i < end; i++ {
+				sum += float64(m.weights[i] * float64(x[int(m.pixels[i])/4+c]))
+			}
+			y[(p-from)*channels+c] = float32(sum)
 		}
-	}
-	if n > 0 {
-		s.mixes.mix(&y[0], &x[0], &pixels[0], &weights[0], len(pixels), n)
-	}
-	for c := n; c < len(y); c++ {
-		sum := 0.0
-		for i, at := range pixels {
-			sum += float64(weights[i] * float64(x[int(at)/4+c]))
-		}
-		y[c] = float32(sum)
 	}
 }

@@ -4,19 +4,24 @@
 
 #include "textflag.h"
 
-// func mixAVX2(y *float32, x *float32, pixels *int32, weights *float64, taps int, channels int)
+// func mixAVX2(y *float32, x *float32, ends *int32, part int, pixels *int32, weights *float64, count int, channels int)
 // Requires: AVX
-TEXT ·mixAVX2(SB), NOSPLIT, $0-48
+TEXT ·mixAVX2(SB), NOSPLIT, $0-64
 	MOVQ y+0(FP), AX
 	MOVQ x+8(FP), BX
-	MOVQ pixels+16(FP), SI
-	MOVQ weights+24(FP), CX
-	MOVQ taps+32(FP), DI
-	MOVQ channels+40(FP), R8
+	MOVQ ends+16(FP), DX
+	MOVQ part+24(FP), DI
+	MOVQ pixels+32(FP), SI
+	MOVQ weights+40(FP), CX
 
-thirtytwo:
+pixel:
+	MOVLQSX (DX), R11
+	MOVQ    channels+56(FP), R8
+	XORQ    R12, R12
+
+blocks8:
 	CMPQ   R8, $0x20
-	JLT    thirtytwoEnd
+	JLT    blocks8End
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -25,10 +30,13 @@ thirtytwo:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	XORQ   R9, R9
+	MOVQ   DI, R9
+	CMPQ   R9, R11
+	JGE    blocks8Store
 
-thirtytwoTap:
+blocks8Part:
 	MOVLQSX      (SI)(R9*4), R10
+	ADDQ         R12, R10
 	VBROADCASTSD (CX)(R9*8), Y15
 	VCVTPS2PD    (BX)(R10*1), Y8
 	VMULPD       Y15, Y8, Y8
@@ -55,52 +63,115 @@ thirtytwoTap:
 	VMULPD       Y15, Y8, Y8
 	VADDPD       Y8, Y7, Y7
 	INCQ         R9
-	CMPQ         R9, DI
-	JLT          thirtytwoTap
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (AX)
-	VCVTPD2PSY   Y1, X1
-	VMOVUPS      X1, 16(AX)
-	VCVTPD2PSY   Y2, X2
-	VMOVUPS      X2, 32(AX)
-	VCVTPD2PSY   Y3, X3
-	VMOVUPS      X3, 48(AX)
-	VCVTPD2PSY   Y4, X4
-	VMOVUPS      X4, 64(AX)
-	VCVTPD2PSY   Y5, X5
-	VMOVUPS      X5, 80(AX)
-	VCVTPD2PSY   Y6, X6
-	VMOVUPS      X6, 96(AX)
-	VCVTPD2PSY   Y7, X7
-	VMOVUPS      X7, 112(AX)
-	ADDQ         $0x80, AX
-	ADDQ         $0x80, BX
-	SUBQ         $0x20, R8
-	JMP          thirtytwo
+	CMPQ         R9, R11
+	JLT          blocks8Part
 
-thirtytwoEnd:
-four:
-	CMPQ   R8, $0x04
-	JLT    fourEnd
+blocks8Store:
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (AX)(R12*1)
+	VCVTPD2PSY Y1, X1
+	VMOVUPS    X1, 16(AX)(R12*1)
+	VCVTPD2PSY Y2, X2
+	VMOVUPS    X2, 32(AX)(R12*1)
+	VCVTPD2PSY Y3, X3
+	VMOVUPS    X3, 48(AX)(R12*1)
+	VCVTPD2PSY Y4, X4
+	VMOVUPS    X4, 64(AX)(R12*1)
+	VCVTPD2PSY Y5, X5
+	VMOVUPS    X5, 80(AX)(R12*1)
+	VCVTPD2PSY Y6, X6
+	VMOVUPS    X6, 96(AX)(R12*1)
+	VCVTPD2PSY Y7, X7
+	VMOVUPS    X7, 112(AX)(R12*1)
+	ADDQ       $0x80, R12
+	SUBQ       $0x20, R8
+	JMP        blocks8
+
+blocks8End:
+blocks4:
+	CMPQ   R8, $0x10
+	JLT    blocks4End
 	VXORPS Y0, Y0, Y0
-	XORQ   R9, R9
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   DI, R9
+	CMPQ   R9, R11
+	JGE    blocks4Store
 
-fourTap:
+blocks4Part:
 	MOVLQSX      (SI)(R9*4), R10
+	ADDQ         R12, R10
+	VBROADCASTSD (CX)(R9*8), Y15
+	VCVTPS2PD    (BX)(R10*1), Y8
+	VMULPD       Y15, Y8, Y8
+	VADDPD       Y8, Y0, Y0
+	VCVTPS2PD    16(BX)(R10*1), Y9
+	VMULPD       Y15, Y9, Y9
+	VADDPD       Y9, Y1, Y1
+	VCVTPS2PD    32(BX)(R10*1), Y10
+	VMULPD       Y15, Y10, Y10
+	VADDPD       Y10, Y2, Y2
+	VCVTPS2PD    48(BX)(R10*1), Y11
+	VMULPD       Y15, Y11, Y11
+	VADDPD       Y11, Y3, Y3
+	INCQ         R9
+	CMPQ         R9, R11
+	JLT          blocks4Part
+
+blocks4Store:
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (AX)(R12*1)
+	VCVTPD2PSY Y1, X1
+	VMOVUPS    X1, 16(AX)(R12*1)
+	VCVTPD2PSY Y2, X2
+	VMOVUPS    X2, 32(AX)(R12*1)
+	VCVTPD2PSY Y3, X3
+	VMOVUPS    X3, 48(AX)(R12*1)
+	ADDQ       $0x40, R12
+	SUBQ       $0x10, R8
+	JMP        blocks4
+
+blocks4End:
+blocks1:
+	CMPQ   R8, $0x04
+	JLT    blocks1End
+	VXORPS Y0, Y0, Y0
+	MOVQ   DI, R9
+	CMPQ   R9, R11
+	JGE    blocks1Store
+
+blocks1Part:
+	MOVLQSX      (SI)(R9*4), R10
+	ADDQ         R12, R10
 	VBROADCASTSD (CX)(R9*8), Y15
 	VCVTPS2PD    (BX)(R10*1), Y8
 	VMULPD       Y15, Y8, Y8
 	VADDPD       Y8, Y0, Y0
 	INCQ         R9
-	CMPQ         R9, DI
-	JLT          fourTap
-	VCVTPD2PSY   Y0, X0
-	VMOVUPS      X0, (AX)
-	ADDQ         $0x10, AX
-	ADDQ         $0x10, BX
-	SUBQ         $0x04, R8
-	JMP          four
+	CMPQ         R9, R11
+	JLT          blocks1Part
 
-fourEnd:
+blocks1Store:
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (AX)(R12*1)
+	ADDQ       $0x10, R12
+	SUBQ       $0x04, R8
+	JMP        blocks1
+
+blocks1End:
+	// the last block begins where it ends with the last channel
+	TESTQ R8, R8
+	JE    done
+	LEAQ  -16(R12)(R8*4), R12
+	MOVQ  $0x00000004, R8
+	JMP   blocks1
+
+done:
+	ADDQ R12, AX
+	MOVQ R11, DI
+	ADDQ $0x04, DX
+	DECQ count+48(FP)
+	JNE  pixel
 	VZEROUPPER
 	RET

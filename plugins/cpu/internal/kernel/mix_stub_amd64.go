@@ -5,4 +5,4 @@
 package kernel
 
 //go:noescape
-func mixAVX2(y *float32, x *float32, pixels *int32, weights *float64, taps int, channels int)
+func mixAVX2(y *float32, x *float32, ends *int32, part int, pixels *int32, weights *float64, count int, channels int)

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -16,39 +17,58 @@ func TestMix(t *testing.T) {
 					x[i] = float32(math.Copysign(0, -1))
 				}
 			}
-			var pixels []int32
-			var weights []float64
-			for range taps { // the same one may come again
-				pixels = append(pixels, int32(4*channels*r.IntN(12)))
-				weights = append(weights, r.Float64())
-			}
-			want := make([]float32, channels)
-			Generic.Mix(want, x, pixels, weights)
+			m := someMixes(r, channels, taps, 5)
+			want := make([]float32, 5*channels)
+			Generic.Mix(want, x, channels, m, 0, 5)
 			for _, s := range vectorSets() {
-				got := guarded(r, channels)
-				if s.Mix(got, x, pixels, weights); !sameBits(got, want) {
+				from := r.IntN(3)
+				to := from + r.IntN(4)
+				got := guarded(r, (to-from)*channels)
+				if s.Mix(got, x, channels, m, from, to); !sameBits(got, want[from*channels:to*channels]) {
 					t.Fatalf("%s: %d channels, %d pixels: differs from the definition", s.Name, channels, taps)
 				}
 			}
-			if taps == 0 && !sameBits(want, make([]float32, channels)) {
+			if taps == 0 && !sameBits(want, make([]float32, 5*channels)) {
 				t.Fatalf("no pixels give %v", want)
 			}
 		}
 	}
 }
 
+// someMixes returns sums for count pixels, of at most taps of 12 pixels each.
+func someMixes(r *rand.Rand, channels, taps, count int) *Mixes {
+	var ends, pixels []int32
+	var weights []float64
+	for range count {
+		for range r.IntN(taps + 1) { // the same one may come again
+			pixels = append(pixels, int32(4*channels*r.IntN(12)))
+			weights = append(weights, r.Float64())
+		}
+		ends = append(ends, int32(len(pixels)))
+	}
+	return NewMixes(ends, pixels, weights)
+}
+
 func BenchmarkMix(b *testing.B) {
-	const channels = 32
+	const count = 64
 	r := rand.New(rand.NewPCG(1, 1))
-	x, y := guarded(r, 4*channels), guarded(r, channels)
-	pixels := []int32{0, 4 * channels, 8 * channels, 12 * channels}
-	weights := []float64{0.5625, 0.1875, 0.1875, 0.0625}
-	for _, s := range Sets() {
-		b.Run(s.Name, func(b *testing.B) {
-			b.SetBytes(4 * channels)
-			for b.Loop() {
-				s.Mix(y, x, pixels, weights)
-			}
-		})
+	for _, channels := range []int{21, 128} {
+		x, y := guarded(r, 4*channels), guarded(r, count*channels)
+		var ends, pixels []int32
+		var weights []float64
+		for i := range int32(count) {
+			n := int32(4 * channels)
+			ends, pixels = append(ends, 4*(i+1)), append(pixels, 0, n, 2*n, 3*n)
+			weights = append(weights, 0.5625, 0.1875, 0.1875, 0.0625)
+		}
+		m := NewMixes(ends, pixels, weights)
+		for _, s := range Sets() {
+			b.Run(fmt.Sprintf("%s/%d", s.Name, channels), func(b *testing.B) {
+				b.SetBytes(int64(4 * len(y)))
+				for b.Loop() {
+					s.Mix(y, x, channels, m, 0, count)
+				}
+			})
+		}
 	}
 }

@@ -5,25 +5,9 @@ import (
 
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/convolution"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
-
-// mixes says which pixels of another image each pixel of an image is mixed of:
-// those from ends[i-1] to ends[i] of the lists.
-type mixes struct {
-	ends    []int32
-	pixels  []int32 // where they begin, in bytes
-	weights []float64
-}
-
-// of returns what pixel i is mixed of.
-func (m *mixes) of(i int) (pixels []int32, weights []float64) {
-	from := int32(0)
-	if i > 0 {
-		from = m.ends[i-1]
-	}
-	return m.pixels[from:m.ends[i]], m.weights[from:m.ends[i]]
-}
 
 // eachPart visits what every pixel i of the resized image is mixed of: pixels j
 // of the original.
@@ -59,12 +43,14 @@ func buildUpsample(c *run.Compiler) run.Action {
 	if !fits(x, y) {
 		return c.Refuse("too large an image")
 	}
-	m := &mixes{ends: make([]int32, y.Positions)}
+	ends := make([]int32, y.Positions)
+	var pixels []int32
+	var weights []float64
 	eachPart(c, x.Shape, y.Shape, func(i, j int, weight float64) {
-		m.pixels, m.weights = append(m.pixels, int32(4*x.Channels*j)), append(m.weights, weight)
-		m.ends[i] = int32(len(m.pixels))
+		pixels, weights = append(pixels, int32(4*x.Channels*j)), append(weights, weight)
+		ends[i] = int32(len(pixels))
 	})
-	return mixed(x, y, m)
+	return mixed(x, y, kernel.NewMixes(ends, pixels, weights))
 }
 
 func buildUpsampleGrad(c *run.Compiler) run.Action {
@@ -72,31 +58,27 @@ func buildUpsampleGrad(c *run.Compiler) run.Action {
 	if !fits(dx, dy) {
 		return c.Refuse("too large an image")
 	}
-	m := &mixes{ends: make([]int32, dx.Positions)}
-	eachPart(c, dx.Shape, dy.Shape, func(_, j int, _ float64) { m.ends[j]++ })
+	ends := make([]int32, dx.Positions)
+	eachPart(c, dx.Shape, dy.Shape, func(_, j int, _ float64) { ends[j]++ })
 	next, all := make([]int32, dx.Positions), int32(0)
-	for j, n := range m.ends {
+	for j, n := range ends {
 		next[j] = all
 		all += n
-		m.ends[j] = all
+		ends[j] = all
 	}
-	m.pixels, m.weights = make([]int32, all), make([]float64, all)
+	pixels, weights := make([]int32, all), make([]float64, all)
 	eachPart(c, dx.Shape, dy.Shape, func(i, j int, weight float64) {
-		m.pixels[next[j]], m.weights[next[j]] = int32(4*dy.Channels*i), weight
+		pixels[next[j]], weights[next[j]] = int32(4*dy.Channels*i), weight
 		next[j]++
 	})
-	return mixed(dy, dx, m)
+	return mixed(dy, dx, kernel.NewMixes(ends, pixels, weights))
 }
 
 // mixed returns the action that mixes the pixels of y of those of x.
-func mixed(x, y *run.Value, m *mixes) run.Action {
+func mixed(x, y *run.Value, m *kernel.Mixes) run.Action {
 	n := y.Channels
-	return run.BySpan(&run.ByRows{Work: len(m.pixels) * n / 4, Spans: run.Spans{Positions: y.Positions, Step: 1,
+	return run.BySpan(&run.ByRows{Work: m.Parts() * n / 8, Spans: run.Spans{Positions: y.Positions, Step: 1,
 		Width: n, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
-			image, result := f.At(x, w, i), f.At(y, w, i)
-			for p := from; p < to; p++ {
-				pixels, weights := m.of(p)
-				f.Kernels.Mix(result[p*n:][:n], image, pixels, weights)
-			}
+			f.Kernels.Mix(f.At(y, w, i)[from*n:], f.At(x, w, i), n, m, from, to)
 		}}})
 }

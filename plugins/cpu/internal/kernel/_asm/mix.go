@@ -1,46 +1,70 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// mix writes the sum of pixels with weights in float64. The registers of AVX2
-// suffice: it is bound by the conversions.
+// mix writes sums of pixels with weights in float64, pixel after pixel. The
+// registers of AVX2 suffice: it is bound by the conversions.
 func mix() {
-	TEXT("mixAVX2", NOSPLIT,
-		"func(y *float32, x *float32, pixels *int32, weights *float64, taps int, channels int)")
+	TEXT("mixAVX2", NOSPLIT, "func(y *float32, x *float32, ends *int32, part int, pixels *int32, "+
+		"weights *float64, count int, channels int)")
 	Pragma("noescape")
-	m := &mixer{y: reg.RAX, x: reg.RBX, pixels: reg.RSI, weights: reg.RCX, taps: reg.RDI, left: reg.R8,
-		number: reg.R9, at: reg.R10}
+	m := &mixer{y: reg.RAX, x: reg.RBX, pixels: reg.RSI, weights: reg.RCX, ends: reg.RDX, first: reg.RDI,
+		end: reg.R11, left: reg.R8, number: reg.R9, at: reg.R10, channel: reg.R12}
 	MOVQ(param("y"), m.y)
 	MOVQ(param("x"), m.x)
+	MOVQ(param("ends"), m.ends)
+	MOVQ(param("part"), m.first)
 	MOVQ(param("pixels"), m.pixels)
 	MOVQ(param("weights"), m.weights)
-	MOVQ(param("taps"), m.taps)
+	Label("pixel")
+	MOVLQSX(operand.Mem{Base: m.ends}, m.end)
 	MOVQ(param("channels"), m.left)
+	XORQ(m.channel, m.channel)
 	m.blocks(8) // of 4 channels
+	m.blocks(4)
 	m.blocks(1)
+	Comment("the last block begins where it ends with the last channel")
+	TESTQ(m.left, m.left)
+	JE(operand.LabelRef("done"))
+	LEAQ(operand.Mem{Base: m.channel, Index: m.left, Scale: 4, Disp: -16}, m.channel)
+	MOVQ(operand.U32(4), m.left)
+	JMP(operand.LabelRef("blocks1"))
+	Label("done")
+	ADDQ(m.channel, m.y)
+	MOVQ(m.end, m.first)
+	ADDQ(operand.Imm(4), m.ends)
+	DECQ(param("count"))
+	JNE(operand.LabelRef("pixel"))
 	VZEROUPPER()
 	RET()
 }
 
-// mixer is the frame of a walk over blocks of channels and, inside, pixels.
+// mixer is the frame of a walk over pixels, their blocks of channels and, inside,
+// the parts of a pixel. channel is where a block begins, in bytes; left counts
+// channels.
 type mixer struct {
-	y, x, pixels, weights, taps, left, number, at reg.GPPhysical
+	y, x, pixels, weights, ends, first, end, left, number, at, channel reg.GPPhysical
 }
 
 // blocks writes the loop over blocks of 4n channels.
 func (m *mixer) blocks(n int) {
-	name := map[int]string{1: "four", 8: "thirtytwo"}[n]
+	name := fmt.Sprint("blocks", n)
 	Label(name)
 	CMPQ(m.left, operand.Imm(uint64(4*n)))
 	JLT(operand.LabelRef(name + "End"))
 	avx2.clear(n)
-	XORQ(m.number, m.number)
-	Label(name + "Tap")
+	MOVQ(m.first, m.number)
+	CMPQ(m.number, m.end)
+	JGE(operand.LabelRef(name + "Store"))
+	Label(name + "Part")
 	MOVLQSX(operand.Mem{Base: m.pixels, Index: m.number, Scale: 4}, m.at)
+	ADDQ(m.channel, m.at)
 	weight, v := reg.Y15, []reg.VecPhysical{reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14}
 	VBROADCASTSD(operand.Mem{Base: m.weights, Index: m.number, Scale: 8}, weight)
 	for i := range n {
@@ -50,15 +74,15 @@ func (m *mixer) blocks(n int) {
 		VADDPD(p, ymm[i], ymm[i])
 	}
 	INCQ(m.number)
-	CMPQ(m.number, m.taps)
-	JLT(operand.LabelRef(name + "Tap"))
+	CMPQ(m.number, m.end)
+	JLT(operand.LabelRef(name + "Part"))
+	Label(name + "Store")
 	for i := range n {
 		x := ymm[i].(reg.Vec).AsX()
 		VCVTPD2PSY(ymm[i], x)
-		VMOVUPS(x, operand.Mem{Base: m.y, Disp: 16 * i})
+		VMOVUPS(x, operand.Mem{Base: m.y, Index: m.channel, Scale: 1, Disp: 16 * i})
 	}
-	ADDQ(operand.Imm(uint64(16*n)), m.y)
-	ADDQ(operand.Imm(uint64(16*n)), m.x)
+	ADDQ(operand.Imm(uint64(16*n)), m.channel)
 	SUBQ(operand.Imm(uint64(4*n)), m.left)
 	JMP(operand.LabelRef(name))
 	Label(name + "End")

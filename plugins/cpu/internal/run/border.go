@@ -17,25 +17,16 @@ func (f *Frame) bringIn(v *Value) {
 	f.eachRow(func(w *Worker, i int) {
 		if v.Half {
 			x := w.Floats(v.Count)
-			transpose(x, Row(src, v, i), v.Channels, v.Positions)
+			kernels.Transpose(x, Row(src, v, i), v.Channels, v.Positions)
 			kernels.NarrowBF16(Row(f.AllHalf(v), v, i), x)
 			return
 		}
 		x := Row(f.F32(v), v, i)
-		transpose(x, Row(src, v, i), v.Channels, v.Positions)
+		kernels.Transpose(x, Row(src, v, i), v.Channels, v.Positions)
 		if f.Reduced {
 			kernels.RoundBF16(x)
 		}
 	})
-}
-
-// transpose copies src [rows][columns] to dst [columns][rows].
-func transpose(dst, src []float32, rows, columns int) {
-	for r := range rows {
-		for c, x := range src[r*columns:][:columns] {
-			dst[c*rows+r] = x
-		}
-	}
 }
 
 // RowOf returns row i of a value in the arena: of a half as float32 in the
@@ -61,6 +52,8 @@ func (f *Frame) TakeOut(v *Value) tensor.Tensor {
 		return out
 	}
 	dst := View[float32](out.Bytes)
-	f.eachRow(func(w *Worker, i int) { transpose(Row(dst, v, i), f.RowOf(v, w, i), v.Positions, v.Channels) })
+	f.eachRow(func(w *Worker, i int) {
+		f.Kernels.Transpose(Row(dst, v, i), f.RowOf(v, w, i), v.Positions, v.Channels)
+	})
 	return out
 }

@@ -1,0 +1,35 @@
+package kernel
+
+import "fmt"
+
+// identity is the numbers from 0 on that gatherKernels takes a block's values by.
+var identity = [Lanes]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+
+// Transpose copies src, [rows][columns], to dst, [columns][rows].
+func (s *Set) Transpose(dst, src []float32, rows, columns int) {
+	if len(src) < rows*columns || len(dst) < rows*columns {
+		panic(fmt.Sprintf("kernel.Transpose: %d rows of %d columns: %d values to %d", rows, columns, len(src),
+			len(dst)))
+	}
+	if k := s.gathers; k != nil && rows >= k.lanes && columns >= k.lanes {
+		eachSquare(rows, k.lanes, func(r int) {
+			eachSquare(columns, k.lanes, func(c int) {
+				k.plain(&dst[c*rows+r], 4*rows, &identity[0], &src[r*columns+c], 4*columns, 1)
+			})
+		})
+		return
+	}
+	for r := range rows {
+		for c, x := range src[r*columns:][:columns] {
+			dst[c*rows+r] = x
+		}
+	}
+}
+
+// eachSquare calls do with where blocks of some of n begin: side by side, but for
+// the last, which ends where n does.
+func eachSquare(n, some int, do func(at int)) {
+	for at := 0; at < n; at += some {
+		do(min(at, n-some))
+	}
+}

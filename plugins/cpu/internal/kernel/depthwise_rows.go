@@ -192,9 +192,10 @@ type depthwiseRowTiles struct {
 
 // depthwiseRowTile computes the blocks of some rows for some vectors of
 // channels. Steps are in bytes; shift is where, seen from the beginning of a row
-// of the image, the first block's first column lies.
+// of the image, the first block's first column lies. ahead is how far behind what is
+// treated lies what will be treated next, if that should be fetched; 0: it is not.
 type depthwiseRowTile func(out, in, w, bias, plus, most *float32, rows *int32, rowStep int, count int,
-	edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
+	edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 // together returns how many vectors of channels pass through all rows together:
 // few enough that the rows of the image that the next row of the result sees
@@ -217,7 +218,10 @@ func (r *rowsCall) vectors(g *DepthwiseRows, k *depthwiseRowTiles, c, n int) {
 
 // blocks computes blocks of one size for n vectors of channels from c on.
 func (r *rowsCall) blocks(g *DepthwiseRows, k *depthwiseRowTiles, cut rowCut, c, n int) {
-	pixel, positions := 4*g.Channels, rowPositions[cut.size]
+	pixel, positions, ahead := 4*g.Channels, rowPositions[cut.size], 0
+	if g.InRing == g.Height && g.OutRing == g.OutHeight { // else they are in a near cache
+		ahead = 4 * n * k.lanes
+	}
 	at := cut.x*g.Channels + c
 	e := r.ending
 	if e.Plus != nil {
@@ -227,5 +231,5 @@ func (r *rowsCall) blocks(g *DepthwiseRows, k *depthwiseRowTiles, cut rowCut, c,
 	tile := k.tiles[g.Kernel[1]/2-1][g.Stride[1]-1][cut.size-k.first]
 	tile(&r.out[at], &r.in[c], &r.weights[c], &r.bias[c], plus, most, &g.table[r.from*g.tableWidth()],
 		4*g.tableWidth(), r.to-r.from, &cut.edges[0], cut.blocks, n, pixel,
-		(cut.x*g.Stride[1]-g.Skip[1])*pixel, positions*pixel, positions*g.Stride[1]*pixel)
+		(cut.x*g.Stride[1]-g.Skip[1])*pixel, positions*pixel, positions*g.Stride[1]*pixel, ahead)
 }

@@ -122,3 +122,33 @@ func BenchmarkDepthwiseRows(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkDepthwiseRowsFar is BenchmarkDepthwiseRows where no image is in a near cache: there are
+// so many of them.
+func BenchmarkDepthwiseRowsFar(b *testing.B) {
+	const all = 1 << 21 // values
+	for _, c := range []struct{ channels, side, kernel, stride int }{
+		{144, 56, 3, 1}, {192, 28, 3, 1}, {384, 14, 3, 1}, {576, 14, 3, 1}, {960, 7, 3, 1}, {120, 32, 5, 1},
+	} {
+		r := rand.New(rand.NewPCG(1, 1))
+		p := c.kernel / 2
+		g := NewDepthwiseRows(rowGeometry(c.channels, c.side, c.side, [2]int{c.kernel, c.kernel},
+			[2]int{c.stride, c.stride}, [4]int{p, p, p, p}))
+		size := c.side * c.side * c.channels
+		in, out := guarded(r, all), guarded(r, all)
+		weights, bias := guarded(r, c.kernel*c.kernel*c.channels), guarded(r, c.channels)
+		for _, s := range Sets() {
+			b.Run(fmt.Sprintf("%dx%d/%dby%d/%s", c.side, c.channels, c.kernel, c.stride, s.Name), func(b *testing.B) {
+				at := 0
+				for b.Loop() {
+					if at += size; at+size > all {
+						at = 0
+					}
+					s.DepthwiseRows(g, out[at:][:size], in[at:][:size], weights, bias, Ending{Relu: true, Most: 6}, 0,
+						g.OutHeight)
+				}
+				reportRate(b, s, float64(2*c.kernel*c.kernel*size))
+			})
+		}
+	}
+}

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func depthwiseRowsAVX512k3s1p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k3s1p7(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k3s1p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k3s1p7(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -32,6 +32,21 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
@@ -46,13 +61,33 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z7
 	VMOVUPS     (R9)(R11*1), Z8
 	VMOVUPS     (R9)(R11*2), Z9
@@ -153,9 +188,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k3s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k3s1p4(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k3s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k3s1p4(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -181,6 +216,17 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
@@ -192,13 +238,29 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z4
 	VMOVUPS     (R9)(R11*1), Z5
 	VMOVUPS     (R9)(R11*2), Z6
@@ -272,9 +334,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k3s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k3s1p2(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k3s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k3s1p2(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -300,6 +362,15 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
@@ -309,13 +380,26 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z2
 	VMOVUPS     (R9)(R11*1), Z3
 	VMOVUPS     (R9)(R11*2), Z4
@@ -372,9 +456,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k3s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k3s1p1(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k3s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k3s1p1(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -400,6 +484,14 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	LEAQ    8(AX), DI
@@ -408,13 +500,25 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z1
 	VMOVUPS     (R9)(R11*1), Z2
 	VMOVUPS.Z   (R9)(R11*2), K2, Z3
@@ -463,9 +567,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k3s2p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k3s2p7(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k3s2p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k3s2p7(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -491,6 +595,21 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
@@ -505,13 +624,40 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z7
 	VMOVUPS     (R9)(R11*1), Z8
 	VMOVUPS     (R9)(R11*2), Z9
@@ -619,9 +765,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k3s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k3s2p4(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k3s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k3s2p4(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -647,6 +793,17 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
@@ -658,13 +815,33 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z4
 	VMOVUPS     (R9)(R11*1), Z5
 	VMOVUPS     (R9)(R11*2), Z6
@@ -742,9 +919,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k3s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k3s2p2(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k3s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k3s2p2(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -770,6 +947,15 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
@@ -779,13 +965,28 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z2
 	VMOVUPS     (R9)(R11*1), Z3
 	VMOVUPS     (R9)(R11*2), Z4
@@ -844,9 +1045,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k3s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k3s2p1(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k3s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k3s2p1(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -872,6 +1073,14 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	LEAQ    8(AX), DI
@@ -880,13 +1089,25 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z1
 	VMOVUPS     (R9)(R11*1), Z2
 	VMOVUPS.Z   (R9)(R11*2), K2, Z3
@@ -935,9 +1156,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s1p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k5s1p7(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k5s1p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k5s1p7(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -965,6 +1186,21 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
@@ -979,13 +1215,35 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z7
 	VMOVUPS.Z   (R9)(R11*1), K2, Z8
 	VMOVUPS     (R9)(R11*2), Z9
@@ -1105,9 +1363,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k5s1p4(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k5s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k5s1p4(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -1135,6 +1393,17 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
@@ -1146,13 +1415,31 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z4
 	VMOVUPS.Z   (R9)(R11*1), K2, Z5
 	VMOVUPS     (R9)(R11*2), Z6
@@ -1239,9 +1526,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k5s1p2(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k5s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k5s1p2(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -1269,6 +1556,15 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
@@ -1278,13 +1574,29 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z2
 	VMOVUPS.Z   (R9)(R11*1), K2, Z3
 	VMOVUPS     (R9)(R11*2), Z4
@@ -1351,9 +1663,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k5s1p1(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k5s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k5s1p1(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -1381,6 +1693,14 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	LEAQ    8(AX), DI
@@ -1389,13 +1709,28 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z1
 	VMOVUPS.Z   (R9)(R11*1), K2, Z2
 	VMOVUPS     (R9)(R11*2), Z3
@@ -1452,9 +1787,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s2p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k5s2p7(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k5s2p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k5s2p7(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -1482,6 +1817,21 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
@@ -1496,13 +1846,43 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z7
 	VMOVUPS.Z   (R9)(R11*1), K2, Z8
 	VMOVUPS     (R9)(R11*2), Z9
@@ -1630,9 +2010,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k5s2p4(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k5s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k5s2p4(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -1660,6 +2040,17 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
@@ -1671,13 +2062,35 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z4
 	VMOVUPS.Z   (R9)(R11*1), K2, Z5
 	VMOVUPS     (R9)(R11*2), Z6
@@ -1768,9 +2181,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k5s2p2(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k5s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k5s2p2(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -1798,6 +2211,15 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
@@ -1807,13 +2229,30 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z2
 	VMOVUPS.Z   (R9)(R11*1), K2, Z3
 	VMOVUPS     (R9)(R11*2), Z4
@@ -1881,9 +2320,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseRowsAVX512k5s2p1(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX512k5s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·depthwiseRowsAVX512k5s2p1(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -1911,6 +2350,14 @@ block:
 	XORQ  R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	LEAQ    8(AX), DI
@@ -1919,13 +2366,28 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX     (DI), R9
-	ADDQ        in+8(FP), R9
-	ADDQ        CX, R9
-	ADDQ        R13, R9
-	MOVLQSX     4(DI), R10
-	ADDQ        w+16(FP), R10
-	ADDQ        R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+
+image:
+fetched:
 	VMOVUPS.Z   (R9), K1, Z1
 	VMOVUPS.Z   (R9)(R11*1), K2, Z2
 	VMOVUPS     (R9)(R11*2), Z3
@@ -1982,9 +2444,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k3s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, FMA3
-TEXT ·depthwiseRowsAVX2k3s1p4(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX2k3s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·depthwiseRowsAVX2k3s1p4(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -2008,6 +2470,17 @@ block:
 	XORQ R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
@@ -2019,13 +2492,29 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX      (DI), R9
-	ADDQ         in+8(FP), R9
-	ADDQ         CX, R9
-	ADDQ         R13, R9
-	MOVLQSX      4(DI), R10
-	ADDQ         w+16(FP), R10
-	ADDQ         R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+
+image:
+fetched:
 	VBROADCASTSS (DX), Y4
 	VMASKMOVPS   (R9), Y4, Y4
 	VMOVUPS      (R9)(R11*1), Y5
@@ -2101,9 +2590,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k3s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, FMA3
-TEXT ·depthwiseRowsAVX2k3s1p2(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX2k3s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·depthwiseRowsAVX2k3s1p2(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -2127,6 +2616,15 @@ block:
 	XORQ R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
@@ -2136,13 +2634,26 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX      (DI), R9
-	ADDQ         in+8(FP), R9
-	ADDQ         CX, R9
-	ADDQ         R13, R9
-	MOVLQSX      4(DI), R10
-	ADDQ         w+16(FP), R10
-	ADDQ         R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+
+image:
+fetched:
 	VBROADCASTSS (DX), Y2
 	VMASKMOVPS   (R9), Y2, Y2
 	VMOVUPS      (R9)(R11*1), Y3
@@ -2201,9 +2712,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k3s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, FMA3
-TEXT ·depthwiseRowsAVX2k3s1p1(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX2k3s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·depthwiseRowsAVX2k3s1p1(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -2227,6 +2738,14 @@ block:
 	XORQ R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	LEAQ    8(AX), DI
@@ -2235,13 +2754,25 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX      (DI), R9
-	ADDQ         in+8(FP), R9
-	ADDQ         CX, R9
-	ADDQ         R13, R9
-	MOVLQSX      4(DI), R10
-	ADDQ         w+16(FP), R10
-	ADDQ         R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+
+image:
+fetched:
 	VBROADCASTSS (DX), Y1
 	VMASKMOVPS   (R9), Y1, Y1
 	VMOVUPS      (R9)(R11*1), Y2
@@ -2292,9 +2823,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k3s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, FMA3
-TEXT ·depthwiseRowsAVX2k3s2p4(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX2k3s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·depthwiseRowsAVX2k3s2p4(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -2318,6 +2849,17 @@ block:
 	XORQ R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
@@ -2329,13 +2871,33 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX      (DI), R9
-	ADDQ         in+8(FP), R9
-	ADDQ         CX, R9
-	ADDQ         R13, R9
-	MOVLQSX      4(DI), R10
-	ADDQ         w+16(FP), R10
-	ADDQ         R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+
+image:
+fetched:
 	VBROADCASTSS (DX), Y4
 	VMASKMOVPS   (R9), Y4, Y4
 	VMOVUPS      (R9)(R11*1), Y5
@@ -2415,9 +2977,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k3s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, FMA3
-TEXT ·depthwiseRowsAVX2k3s2p2(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX2k3s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·depthwiseRowsAVX2k3s2p2(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -2441,6 +3003,15 @@ block:
 	XORQ R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
@@ -2450,13 +3021,28 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX      (DI), R9
-	ADDQ         in+8(FP), R9
-	ADDQ         CX, R9
-	ADDQ         R13, R9
-	MOVLQSX      4(DI), R10
-	ADDQ         w+16(FP), R10
-	ADDQ         R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+
+image:
+fetched:
 	VBROADCASTSS (DX), Y2
 	VMASKMOVPS   (R9), Y2, Y2
 	VMOVUPS      (R9)(R11*1), Y3
@@ -2517,9 +3103,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k3s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, FMA3
-TEXT ·depthwiseRowsAVX2k3s2p1(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX2k3s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·depthwiseRowsAVX2k3s2p1(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -2543,6 +3129,14 @@ block:
 	XORQ R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	LEAQ    8(AX), DI
@@ -2551,13 +3145,25 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX      (DI), R9
-	ADDQ         in+8(FP), R9
-	ADDQ         CX, R9
-	ADDQ         R13, R9
-	MOVLQSX      4(DI), R10
-	ADDQ         w+16(FP), R10
-	ADDQ         R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+
+image:
+fetched:
 	VBROADCASTSS (DX), Y1
 	VMASKMOVPS   (R9), Y1, Y1
 	VMOVUPS      (R9)(R11*1), Y2
@@ -2608,9 +3214,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k5s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, FMA3
-TEXT ·depthwiseRowsAVX2k5s1p4(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX2k5s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·depthwiseRowsAVX2k5s1p4(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -2634,6 +3240,17 @@ block:
 	XORQ R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
@@ -2645,13 +3262,31 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX      (DI), R9
-	ADDQ         in+8(FP), R9
-	ADDQ         CX, R9
-	ADDQ         R13, R9
-	MOVLQSX      4(DI), R10
-	ADDQ         w+16(FP), R10
-	ADDQ         R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+
+image:
+fetched:
 	VBROADCASTSS (DX), Y4
 	VMASKMOVPS   (R9), Y4, Y4
 	VBROADCASTSS 4(DX), Y5
@@ -2742,9 +3377,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k5s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, FMA3
-TEXT ·depthwiseRowsAVX2k5s1p2(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX2k5s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·depthwiseRowsAVX2k5s1p2(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -2768,6 +3403,15 @@ block:
 	XORQ R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
@@ -2777,13 +3421,29 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX      (DI), R9
-	ADDQ         in+8(FP), R9
-	ADDQ         CX, R9
-	ADDQ         R13, R9
-	MOVLQSX      4(DI), R10
-	ADDQ         w+16(FP), R10
-	ADDQ         R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+
+image:
+fetched:
 	VBROADCASTSS (DX), Y2
 	VMASKMOVPS   (R9), Y2, Y2
 	VBROADCASTSS 4(DX), Y3
@@ -2854,9 +3514,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k5s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, FMA3
-TEXT ·depthwiseRowsAVX2k5s1p1(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX2k5s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·depthwiseRowsAVX2k5s1p1(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -2880,6 +3540,14 @@ block:
 	XORQ R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	LEAQ    8(AX), DI
@@ -2888,13 +3556,28 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX      (DI), R9
-	ADDQ         in+8(FP), R9
-	ADDQ         CX, R9
-	ADDQ         R13, R9
-	MOVLQSX      4(DI), R10
-	ADDQ         w+16(FP), R10
-	ADDQ         R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+
+image:
+fetched:
 	VBROADCASTSS (DX), Y1
 	VMASKMOVPS   (R9), Y1, Y1
 	VBROADCASTSS 4(DX), Y2
@@ -2955,9 +3638,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k5s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, FMA3
-TEXT ·depthwiseRowsAVX2k5s2p4(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX2k5s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·depthwiseRowsAVX2k5s2p4(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -2981,6 +3664,17 @@ block:
 	XORQ R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
@@ -2992,13 +3686,35 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX      (DI), R9
-	ADDQ         in+8(FP), R9
-	ADDQ         CX, R9
-	ADDQ         R13, R9
-	MOVLQSX      4(DI), R10
-	ADDQ         w+16(FP), R10
-	ADDQ         R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+
+image:
+fetched:
 	VBROADCASTSS (DX), Y4
 	VMASKMOVPS   (R9), Y4, Y4
 	VBROADCASTSS 4(DX), Y5
@@ -3093,9 +3809,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k5s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, FMA3
-TEXT ·depthwiseRowsAVX2k5s2p2(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX2k5s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·depthwiseRowsAVX2k5s2p2(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -3119,6 +3835,15 @@ block:
 	XORQ R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
@@ -3128,13 +3853,30 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX      (DI), R9
-	ADDQ         in+8(FP), R9
-	ADDQ         CX, R9
-	ADDQ         R13, R9
-	MOVLQSX      4(DI), R10
-	ADDQ         w+16(FP), R10
-	ADDQ         R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+
+image:
+fetched:
 	VBROADCASTSS (DX), Y2
 	VMASKMOVPS   (R9), Y2, Y2
 	VBROADCASTSS 4(DX), Y3
@@ -3206,9 +3948,9 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k5s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)
-// Requires: AVX, FMA3
-TEXT ·depthwiseRowsAVX2k5s2p1(SB), NOSPLIT, $8-128
+// func depthwiseRowsAVX2k5s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·depthwiseRowsAVX2k5s2p1(SB), NOSPLIT, $8-136
 	MOVQ pixel+96(FP), R11
 	LEAQ (R11)(R11*2), R12
 
@@ -3232,6 +3974,14 @@ block:
 	XORQ R13, R13
 
 vector:
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         results
+	ADDQ       BX, R14
+	ADDQ       R13, R14
+	PREFETCHT1 (R14)
+
+results:
 	MOVQ    bias+24(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	LEAQ    8(AX), DI
@@ -3240,13 +3990,28 @@ vector:
 	JE      end
 
 tap:
-	MOVLQSX      (DI), R9
-	ADDQ         in+8(FP), R9
-	ADDQ         CX, R9
-	ADDQ         R13, R9
-	MOVLQSX      4(DI), R10
-	ADDQ         w+16(FP), R10
-	ADDQ         R13, R10
+	MOVLQSX    (DI), R9
+	ADDQ       in+8(FP), R9
+	ADDQ       CX, R9
+	ADDQ       R13, R9
+	MOVLQSX    4(DI), R10
+	ADDQ       w+16(FP), R10
+	ADDQ       R13, R10
+	CMPQ       R8, $0x01
+	JNE        fetched
+	MOVQ       ahead+128(FP), R14
+	TESTQ      R14, R14
+	JE         image
+	ADDQ       R9, R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 (R14)(R11*1)
+	PREFETCHT1 (R14)(R11*2)
+	PREFETCHT1 (R14)(R12*1)
+	LEAQ       (R14)(R11*4), R14
+	PREFETCHT1 (R14)
+
+image:
+fetched:
 	VBROADCASTSS (DX), Y1
 	VMASKMOVPS   (R9), Y1, Y1
 	VBROADCASTSS 4(DX), Y2

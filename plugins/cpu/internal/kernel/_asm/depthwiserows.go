@@ -48,7 +48,8 @@ var (
 func (b *rowBlock) write() {
 	TEXT(fmt.Sprintf("depthwiseRows%sk%ds%dp%d", b.name, b.kernel, b.stride, b.n), NOSPLIT,
 		"func(out *float32, in *float32, w *float32, bias *float32, "+endingParams+", rows *int32, rowStep int, "+
-			"count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int)")
+			"count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, "+
+			"ahead int)")
 	Pragma("noescape")
 	MOVQ(param("pixel"), pixel)
 	LEAQ(operand.Mem{Base: pixel, Index: pixel, Scale: 2}, pixels3)
@@ -90,6 +91,7 @@ func (b *rowBlock) write() {
 // block writes one block.
 func (b *rowBlock) block(plusFrom operand.Mem) {
 	sums, free := b.regs[:b.n], b.regs[b.n:]
+	b.fetch("results", b.n, outAt, vectorAt)
 	MOVQ(param("bias"), xAt)
 	for _, r := range sums {
 		VMOVUPS(operand.Mem{Base: xAt, Index: vectorAt, Scale: 1}, r)
@@ -106,6 +108,10 @@ func (b *rowBlock) block(plusFrom operand.Mem) {
 	MOVLQSX(operand.Mem{Base: tapAt, Disp: 4}, weightAt)
 	ADDQ(param("w"), weightAt)
 	ADDQ(vectorAt, weightAt)
+	CMPQ(tapsLeft, operand.Imm(1))
+	JNE(operand.LabelRef("fetched"))
+	b.fetch("image", b.columns(), xAt, nil)
+	Label("fetched")
 	inputs, weight := free[:b.columns()], free[b.columns():]
 	for j, r := range inputs {
 		b.load(j, along(xAt, j), r)
@@ -133,6 +139,23 @@ func (b *rowBlock) block(plusFrom operand.Mem) {
 	for i, sum := range sums {
 		VMOVUPS(sum, along(xAt, i))
 	}
+}
+
+// fetch fetches the vectors that lie ahead of n pixels, the first of which is at
+// base and index (nil: 0), if any are wanted.
+func (b *rowBlock) fetch(what string, n int, base, index reg.GPPhysical) {
+	ahead := reg.R14
+	MOVQ(param("ahead"), ahead)
+	TESTQ(ahead, ahead)
+	JE(operand.LabelRef(what))
+	ADDQ(base, ahead)
+	if index != nil {
+		ADDQ(index, ahead)
+	}
+	for i := range n {
+		PREFETCHT1(along(ahead, i))
+	}
+	Label(what)
 }
 
 // along returns the address of pixel i behind the one that base points to. It is

@@ -59,7 +59,7 @@ func Choose(l Layer, precision, class string) Algorithm {
 		return DirectDot2
 	case matrices:
 		return Matrix
-	case straight && by.tiles() == 4 && (!pairs || by.H%4 == 0 && by.W%4 == 0):
+	case straight && by.tiles() == 4 && (!pairs || by.straight() && by.H%4 == 0 && by.W%4 == 0):
 		return Winograd4
 	case straight && by.tiles() == 2 && !pairs:
 		return Winograd2
@@ -88,7 +88,7 @@ func (l Layer) weights(fused, bf16 bool) Algorithm {
 		return ImplicitGEMM
 	case bf16:
 		return Dot2
-	case l.tiles() > 0 && min(l.OH, l.OW) >= 4:
+	case l.straight() && l.tiles() > 0 && min(l.OH, l.OW) >= 4:
 		return Winograd4
 	case l.direct():
 		return Direct

@@ -59,13 +59,13 @@ func dense(p Product, in, out int) Layer {
 // Flipped returns the convolution with stride 1 that computes the gradient for
 // the input of l, with the kernel turned by 180 degrees and input and output
 // channels exchanged. It reports false if there is none, because the padding
-// exceeds the kernel.
+// exceeds what the kernel spans.
 func (l Layer) Flipped() (Layer, bool) {
 	f := l
 	f.Product = Forward
 	f.C, f.H, f.W, f.O, f.OH, f.OW = l.O, l.OH, l.OW, l.C, l.H, l.W
 	for i := range f.Pad {
-		f.Pad[i] = l.Kernel[i%2] - 1 - l.Pad[i]
+		f.Pad[i] = (l.Kernel[i%2]-1)*l.Dilation[i%2] - l.Pad[i]
 		if f.Pad[i] < 0 {
 			return l, false
 		}
@@ -118,16 +118,48 @@ func (l Layer) direct() bool {
 }
 
 // tiles returns the side of the tiles for a layer that has some, 0 for any other.
-// Small tiles keep the transformed weights of wide layers in bounds.
+// Small tiles keep the transformed weights of wide layers in bounds. With dilation images
+// are large beside the weights, so that large tiles have wider layers, and wider ones none.
 func (l Layer) tiles() int {
-	const wide = 256 * 256
-	side := 4
-	if l.C*l.O > wide {
+	const wide, widest = 256 * 256, 512 * 512
+	pairs, side := l.C*l.O, 4
+	if pairs > wide && l.straight() {
 		side = 2
 	}
-	if l.straight() && l.Kernel == [2]int{3, 3} && l.Pad == [4]int{1, 1, 1, 1} && l.C%lanes == 0 &&
-		l.O%lanes == 0 && l.C > lanes && min(l.H, l.W) >= side {
+	switch {
+	case !l.phased() || l.C%lanes != 0 || l.O%lanes != 0 || l.C <= lanes:
+		return 0
+	case l.straight() && min(l.H, l.W) >= side, !l.straight() && pairs <= widest && l.fewer(side):
 		return side
 	}
 	return 0
+}
+
+// phased reports whether l is made of phases: a convolution of 3 by 3 with stride 1 whose
+// dilation and padding are one number d on all sides. The pixels (py+d*y, px+d*x) of its
+// input and output, for 0 <= py, px < d, are those of a convolution with dilation 1 and
+// padding 1: phase (py, px), of which there are d*d.
+func (l Layer) phased() bool {
+	d := l.Dilation[0]
+	return l.Groups == 1 && l.Kernel == [2]int{3, 3} && l.Stride == [2]int{1, 1} && l.Dilation[1] == d &&
+		l.Pad == [4]int{d, d, d, d}
+}
+
+// Phase returns the convolution that computes one phase of l, which is made of
+// Dilation[0] by Dilation[0] of them. All have the size of the first, which is the
+// largest: where the image ends before, a phase has zeros.
+func (l Layer) Phase() Layer {
+	p, d := l, l.Dilation[0]
+	p.H, p.W, p.OH, p.OW = ceil(l.H, d), ceil(l.W, d), ceil(l.OH, d), ceil(l.OW, d)
+	p.Dilation, p.Pad = [2]int{1, 1}, [4]int{1, 1, 1, 1}
+	return p
+}
+
+// fewer reports whether the tiles of all phases multiply at most two thirds of what
+// windows do, which leave out what lies outside of the image: where phases are small, most.
+func (l Layer) fewer(side int) bool {
+	d, p := l.Dilation[0], l.Phase()
+	tiles := func(n int) int { return d * ceil(n, side) * (side + 2) } // values of all tiles along n pixels
+	inside := func(n int) int { return 3*n - 2*d }                     // taps that n pixels see
+	return 3*tiles(p.H)*tiles(p.W) <= 2*inside(l.H)*inside(l.W)
 }

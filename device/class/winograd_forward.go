@@ -2,25 +2,27 @@ package class
 
 import "math"
 
-// winograd is Winograd2 and Winograd4: l is the convolution that is computed, window
-// computes an output for which tiles do not do.
+// winograd is Winograd2 and Winograd4: l is the convolution that is computed, phase
+// that of one of its phases (Layer.Phase), window computes an output for which tiles do
+// not do.
 //
-// Tiles lie side by side from the first pixel on, and reach beyond the image, where
+// Tiles lie side by side from the first pixel of a phase on, and reach beyond it, where
 // there are zeros. If some output channel has weights that are not EvenWeights,
 // window computes everything; and the outputs of a tile that is not an EvenTile.
 type winograd struct {
 	product
 	Tiles
-	l      Layer
-	even   bool
-	u      [][][MostTile * MostTile]float32
-	window func(p product, o, y, x int) float32
+	l, phase Layer
+	even     bool
+	u        [][][MostTile * MostTile]float32
+	window   func(p product, o, y, x int) float32
 }
 
 // newWinograd transforms weights: kernel gives those from an input to an output channel.
 func newWinograd(p product, a Algorithm, l Layer, kernel func(c, o int) [9]float32,
 	window func(p product, o, y, x int) float32) *winograd {
-	k := &winograd{product: p, Tiles: Tiles{Side: 2}, l: l, even: evenKernels(l, kernel), window: window}
+	k := &winograd{product: p, Tiles: Tiles{Side: 2}, l: l, phase: l.Phase(), even: evenKernels(l, kernel),
+		window: window}
 	if a == Winograd4 {
 		k.Side = 4
 	}
@@ -33,11 +35,25 @@ func newWinograd(p product, a Algorithm, l Layer, kernel func(c, o int) [9]float
 // image computes the result y of an image x.
 func (k *winograd) image(y, x []float32) {
 	k.x = x
-	for ty := 0; ty < k.l.OH; ty += k.Side {
-		for tx := 0; tx < k.l.OW; tx += k.Side {
-			tile := func(o, y, x int) float32 { return k.window(k.product, o, ty+y, tx+x) }
-			if k.even && k.evenTile(k.l, x, ty, tx) {
-				outputs := k.tile(k.l, x, k.u, ty, tx)
+	for i := range k.every() * k.every() {
+		k.phaseOf(y, x, i/k.every(), i%k.every())
+	}
+}
+
+// every returns how far apart in the image neighbouring pixels of a phase lie.
+func (k *winograd) every() int { return k.l.Dilation[0] }
+
+// phaseOf computes phase (py, px) of the result y of an image x.
+func (k *winograd) phaseOf(y, x []float32, py, px int) {
+	image := k.pixels(x, py, px)
+	for ty := 0; ty < k.phase.OH; ty += k.Side {
+		for tx := 0; tx < k.phase.OW; tx += k.Side {
+			top, left := py+k.every()*ty, px+k.every()*tx
+			tile := func(o, y, x int) float32 {
+				return k.window(k.product, o, top+k.every()*y, left+k.every()*x)
+			}
+			if k.even && k.evenTile(k.phase, image, ty, tx) {
+				outputs := k.tile(k.phase, image, k.u, ty, tx)
 				tile = func(o, y, x int) float32 {
 					bias := float32(0) // is added where there is none, too
 					if len(k.bias) > 0 {
@@ -46,17 +62,27 @@ func (k *winograd) image(y, x []float32) {
 					return outputs[o][y*MostTile+x] + bias
 				}
 			}
-			k.store(y, ty, tx, tile)
+			k.store(y, top, left, tile)
 		}
 	}
 }
 
-// store sets those outputs of a tile that lie in the image.
-func (k *winograd) store(y []float32, ty, tx int, tile func(o, y, x int) float32) {
+// pixels returns the pixels of phase (py, px) of an image.
+func (k *winograd) pixels(x []float32, py, px int) []float32 {
+	p := make([]float32, k.phase.C*k.phase.H*k.phase.W)
+	for i := range p {
+		row, column := i/k.phase.W%k.phase.H, i%k.phase.W
+		p[i] = pixel(x, i/(k.phase.H*k.phase.W), py+k.every()*row, px+k.every()*column, k.l.H, k.l.W)
+	}
+	return p
+}
+
+// store sets those outputs of a tile that lie in the image, from (top, left) on.
+func (k *winograd) store(y []float32, top, left int, tile func(o, y, x int) float32) {
 	for i := range k.l.O * k.Side * k.Side {
 		o, dy, dx := i/(k.Side*k.Side), i/k.Side%k.Side, i%k.Side
-		if ty+dy < k.l.OH && tx+dx < k.l.OW {
-			y[(o*k.l.OH+ty+dy)*k.l.OW+tx+dx] = tile(o, dy, dx)
+		if row, column := top+k.every()*dy, left+k.every()*dx; row < k.l.OH && column < k.l.OW {
+			y[(o*k.l.OH+row)*k.l.OW+column] = tile(o, dy, dx)
 		}
 	}
 }

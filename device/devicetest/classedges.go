@@ -30,21 +30,44 @@ var beyond = []string{"below the least", "above the most"}
 // signed is a value with a sign that is drawn.
 func signed(d *tensor.Draws, v float64) float64 { return math.Copysign(v, float64(d.Intn(2))-0.5) }
 
-// edged fills images, of which the first has blocks that just do for EvenTile, the
-// second blocks that do not, and the others values at the limits.
-func edged(d *tensor.Draws, t tensor.Tensor) {
-	kinds := []string{"", "", "least", "below the least", "most", "above the most"}
-	n := tensor.Count(t.Shape[1:])
-	for i := range t.Shape[0] {
-		image := t.F32()[i*n:][:n]
-		clear(image)
-		if limit, ok := limits[kinds[i%len(kinds)]]; ok {
-			for k := range image {
-				image[k] = float32(signed(d, limit))
+// edged returns what fills images, of which the first has blocks that just do for
+// EvenTile, the second blocks that do not, and the others values at the limits. With
+// dilation, which divides height and width, every other phase is as in the other image,
+// and each is twice as large as the one before.
+func edged(dilation int) filler {
+	return func(d *tensor.Draws, t tensor.Tensor) {
+		kinds := []string{"", "", "least", "below the least", "most", "above the most"}
+		n := tensor.Count(t.Shape[1:])
+		for i := range t.Shape[0] {
+			image := t.F32()[i*n:][:n]
+			clear(image)
+			if limit, ok := limits[kinds[i%len(kinds)]]; ok {
+				for k := range image {
+					image[k] = float32(signed(d, limit))
+				}
+				continue
 			}
-			continue
+			for q := range dilation * dilation {
+				phase(image, t.Shape[1:], dilation, q, func(image []float32, channels, high, wide int) {
+					blocks(d, image, channels, high, wide, (i+q)%2 == 1)
+					for k := range image {
+						image[k] *= float32(int(1) << q)
+					}
+				})
+			}
 		}
-		blocks(d, image, t.Shape[1], t.Shape[2], t.Shape[3], i%2 == 1)
+	}
+}
+
+// phase sets phase q of an image to what fill makes of zeros.
+func phase(image []float32, shape []int, dilation, q int, fill func(image []float32, channels, high,
+	wide int)) {
+	high, wide := shape[1]/dilation, shape[2]/dilation
+	part := make([]float32, shape[0]*high*wide)
+	fill(part, shape[0], high, wide)
+	for i, v := range part {
+		channel, y, x := i/(high*wide), i/wide%high*dilation+q/dilation, i%wide*dilation+q%dilation
+		image[(channel*shape[1]+y)*shape[2]+x] = v
 	}
 }
 
@@ -155,7 +178,13 @@ func edgeProbes() []probe {
 		return probe{name(s), graph.Conv, conv.attrs(), []operand{rows(32, 9, 10).with(x),
 			whole(32, 32, 3, 3).with(w)}, bits}
 	}
-	all := []probe{forward("blocks at the edge", edged, normal),
+	dilated := convolution{in: 32, out: 32, h: 14, w: 14, kh: 3, kw: 3, pad: [4]int{2, 2, 2, 2},
+		dilation: [2]int{2, 2}}
+	all := []probe{forward("blocks at the edge", edged(1), normal),
+		{name("blocks of phases at the edge"), graph.Conv, dilated.attrs(),
+			[]operand{rows(32, 14, 14).with(edged(2)), whole(32, 32, 3, 3).with(normal)}, bits},
+		{name("weights beyond the edge, dilation"), graph.Conv, dilated.attrs(),
+			[]operand{rows(32, 14, 14).with(normal), whole(32, 32, 3, 3).with(weighty(false))}, bits},
 		forward("weights at the edge", normal, weighty(true)),
 		forward("weights beyond the edge", normal, weighty(false))}
 	backward := func(s string, x, dy func(int) string) probe {

@@ -10,20 +10,22 @@ import (
 // tiled reports whether an algorithm has tiles.
 func tiled(a class.Algorithm) bool { return a == class.Winograd4 || a == class.Winograd2 }
 
-// tiles is a convolution of 3 by 3 by tiles of side by side outputs.
+// tiles is a convolution of 3 by 3 by tiles of side by side outputs, of each of its phases.
 type tiles struct {
 	class.Tiles
-	rows, columns int // of tiles in an image
+	phase         class.Layer
+	phases        int
+	rows, columns int // of tiles in a phase
 	frequencies   int
 }
 
 // tilesOf returns the tiles of a layer that has some.
 func tilesOf(l class.Layer, algorithm class.Algorithm) tiles {
-	t := tiles{Tiles: class.Tiles{Side: 4}}
+	t := tiles{Tiles: class.Tiles{Side: 4}, phase: l.Phase(), phases: l.Dilation[0] * l.Dilation[1]}
 	if algorithm == class.Winograd2 {
 		t.Side = 2
 	}
-	t.rows, t.columns = (l.OH+t.Side-1)/t.Side, (l.OW+t.Side-1)/t.Side
+	t.rows, t.columns = (t.phase.OH+t.Side-1)/t.Side, (t.phase.OW+t.Side-1)/t.Side
 	t.frequencies = t.Tile() * t.Tile()
 	return t
 }
@@ -39,7 +41,7 @@ func (c *compiler) winograd(l class.Layer, t tiles, w weights, order int, x *val
 		c.launch("winograd_even", graph.Whole, l.O, f.weight, even, table, l.O)
 		c.launch("winograd_apart", graph.Whole, 1, even, apart, 1, l.O)
 	})
-	count, blocks := t.rows*t.columns, (l.H/2+1)*(l.W/2+1)
+	count, blocks := t.phases*t.rows*t.columns, t.phases*(t.phase.H/2+1)*(t.phase.W/2+1)
 	v := c.temp(y.Kind, 4*t.frequencies*l.C*count)
 	m := c.temp(y.Kind, 4*t.frequencies*l.O*count)
 	sums, most := c.temp(y.Kind, 4*blocks), c.temp(y.Kind, 4*blocks)

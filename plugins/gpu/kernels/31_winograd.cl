@@ -1,6 +1,14 @@
 // Convolutions by tiles of SIDE by SIDE outputs (Lavin, Gray 2016), with the
 // points 0, 0.75, -0.75, 1.5, -1.5 and infinity for a side of 4, and 0, 1, -1
 // and infinity for one of 2. A frequency is a value of a transformed tile.
+//
+// Each of the G_DH by G_DH phases of a convolution has tiles, in the order of the phases:
+// phase (py, px) is the pixels (py + G_DH * y, px + G_DH * x), and zeros beyond the image.
+#define PHASES (G_DH * G_DH)
+#define PHASE_H ((G_H + G_DH - 1) / G_DH)
+#define PHASE_W ((G_W + G_DH - 1) / G_DH)
+#define ROW(phase, y) ((phase) / G_DH + (y) * G_DH) // of the image
+#define COLUMN(phase, x) ((phase) % G_DH + (x) * G_DH)
 
 // into4 and into2 transform a row or column of a tile.
 FUNCTION void into4(float *t, const float *d) {
@@ -135,27 +143,30 @@ KERNEL winograd_apart(int first, IN int *even, OUT int *apart, int n, int channe
 	apart[0] = a;
 }
 
-// block_at is the first of the two rows of block b in an image of n rows.
+// block_at is the first of the two rows of block b in a phase of n rows.
 FUNCTION int block_at(int b, int n) {
 	int at = b == 0 ? 0 : 2 * b - 1;
 	return at > n - 2 ? n - 2 : at;
 }
 
 // winograd_blocks computes the sum and the largest of the sizes of the values of
-// every block of two by two pixels: sixteen lanes, added in halves.
+// every block of two by two pixels of a phase, of which the first lies in the image:
+// sixteen lanes, added in halves.
 KERNEL winograd_blocks(int first, IN float *x, OUT float *sums, OUT uint *most, IN int *table, int n) {
 	EACH(e, unit, n);
 	IN int *g = table;
-	int wide = G_W / 2 + 1, y = block_at(e / wide, G_H), c = block_at(e % wide, G_W);
+	int wide = PHASE_W / 2 + 1, all = (PHASE_H / 2 + 1) * wide, q = e / all;
+	int y = ROW(q, block_at(e % all / wide, PHASE_H)), c = COLUMN(q, block_at(e % all % wide, PHASE_W));
+	int below = y + G_DH < G_H, beside = c + G_DH < G_W;
 	x += unit * (G_C * G_H * G_W);
 	uint top = 0;
 	float lane[16];
 	_Pragma("unroll") for (int i = 0; i < 16; i++) {
 		lane[i] = 0.0f;
-		for (int p = 0; p < 2; p++)
+		for (int p = 0; p <= beside; p++)
 			for (int k = i; k < G_C; k += 16) {
-				IN float *v = x + (k * G_H + y) * G_W + c + p;
-				uint a = BITS(v[0]) & 0x7fffffffu, b = BITS(v[G_W]) & 0x7fffffffu;
+				IN float *v = x + (k * G_H + y) * G_W + c + p * G_DH;
+				uint a = BITS(v[0]) & 0x7fffffffu, b = below ? BITS(v[G_DH * G_W]) & 0x7fffffffu : 0;
 				lane[i] += FLOAT(a);
 				lane[i] += FLOAT(b);
 				top = a > top ? a : top;
@@ -173,11 +184,11 @@ KERNEL winograd_suspects(int first, IN float *sums, IN uint *most, OUT int *susp
 	int side, int columns) {
 	EACH(e, unit, n);
 	IN int *g = table;
-	int per = side / 2, wide = G_W / 2 + 1, high = G_H / 2 + 1;
-	int y = e / columns * per, x = e % columns * per;
+	int per = side / 2, wide = PHASE_W / 2 + 1, high = PHASE_H / 2 + 1, all = n / PHASES, q = e / all;
+	int y = e % all / columns * per, x = e % all % columns * per;
 	int y1 = y + per + 1 > high ? high : y + per + 1, x1 = x + per + 1 > wide ? wide : x + per + 1;
-	sums += unit * (wide * high);
-	most += unit * (wide * high);
+	sums += (unit * PHASES + q) * (wide * high);
+	most += (unit * PHASES + q) * (wide * high);
 	uint top = 0;
 	for (int i = y; i < y1; i++)
 		for (int j = x; j < x1; j++)
@@ -198,13 +209,17 @@ KERNEL winograd_suspects(int first, IN float *sums, IN uint *most, OUT int *susp
 		if (apart[0]) \
 			return; \
 		IN int *g = table; \
-		int k = e / tiles, y = e % tiles / columns * SIDE - 1, c = e % tiles % columns * SIDE - 1; \
+		int k = e / tiles, all = tiles / PHASES, q = e % tiles / all, at = e % tiles % all; \
+		int y = at / columns * SIDE - 1, c = at % columns * SIDE - 1; \
 		x += unit * (G_C * G_H * G_W) + k * G_H * G_W; \
 		float d[TILE], half_way[TILE * TILE]; \
 		float t[TILE]; \
 		_Pragma("unroll") for (int j = 0; j < TILE; j++) { \
-			_Pragma("unroll") for (int i = 0; i < TILE; i++) \
-				d[i] = y + i < 0 || y + i >= G_H || c + j < 0 || c + j >= G_W ? 0.0f : x[(y + i) * G_W + c + j]; \
+			int right = COLUMN(q, c + j); \
+			_Pragma("unroll") for (int i = 0; i < TILE; i++) { \
+				int below = ROW(q, y + i); \
+				d[i] = below < 0 || below >= G_H || right < 0 || right >= G_W ? 0.0f : x[below * G_W + right]; \
+			} \
 			INTO(t, d); \
 			_Pragma("unroll") for (int i = 0; i < TILE; i++) half_way[i * TILE + j] = t[i]; \
 		} \
@@ -225,7 +240,8 @@ WINOGRAD_INPUT(winograd_input2, 2, 4, into2)
 		if (apart[0] || suspect[unit * tiles + e % tiles]) \
 			return; \
 		IN int *g = table; \
-		int o = e / tiles, top = e % tiles / columns * SIDE, left = e % tiles % columns * SIDE; \
+		int o = e / tiles, all = tiles / PHASES, q = e % tiles / all, at = e % tiles % all; \
+		int top = at / columns * SIDE, left = at % columns * SIDE; \
 		m += unit * (long)n * (TILE * TILE) + e; \
 		float d[TILE], t[SIDE], half_way[SIDE * TILE]; \
 		_Pragma("unroll") for (int i = 0; i < TILE; i++) { \
@@ -237,9 +253,12 @@ WINOGRAD_INPUT(winograd_input2, 2, 4, into2)
 		y += unit * (G_O * G_OH * G_OW) + o * G_OH * G_OW; \
 		_Pragma("unroll") for (int x = 0; x < SIDE; x++) { \
 			BACK(t, half_way + x * TILE); \
-			_Pragma("unroll") for (int i = 0; i < SIDE; i++) \
-				if (top + i < G_OH && left + x < G_OW) \
-					y[(top + i) * G_OW + left + x] = t[i] + b; \
+			int right = COLUMN(q, left + x); \
+			_Pragma("unroll") for (int i = 0; i < SIDE; i++) { \
+				int below = ROW(q, top + i); \
+				if (below < G_OH && right < G_OW) \
+					y[below * G_OW + right] = t[i] + b; \
+			} \
 		} \
 	}
 WINOGRAD_OUTPUT(winograd_output4, 4, 6, back4)
@@ -252,7 +271,8 @@ KERNEL winograd_direct(int first, IN float *x, IN float *w, IN float *bias, OUT 
 	EACH(e, unit, n);
 	IN int *g = table;
 	int p = e % (G_OH * G_OW), oy = p / G_OW, ox = p % G_OW;
-	if (!apart[0] && !suspect[unit * tiles + oy / side * columns + ox / side])
+	int q = oy % G_DH * G_DH + ox % G_DH, tile = oy / G_DH / side * columns + ox / G_DH / side;
+	if (!apart[0] && !suspect[unit * tiles + q * (tiles / PHASES) + tile])
 		return;
 	y[unit * n + e] = convolved(x + unit * (G_C * G_H * G_W), w, bias, biased, g, e / (G_OH * G_OW), oy, ox);
 }

@@ -12,7 +12,7 @@ func (g *Geometry) flipped() (*Geometry, bool) {
 	f.c, f.h, f.w, f.o, f.oh, f.ow = g.o, g.oh, g.ow, g.c, g.h, g.w
 	f.cg, f.og = g.og, g.cg
 	for i := range f.Pad {
-		f.Pad[i] = g.Kernel[i%2] - 1 - g.Pad[i]
+		f.Pad[i] = (g.Kernel[i%2]-1)*g.Dilation[i%2] - g.Pad[i]
 		if f.Pad[i] < 0 {
 			return nil, false
 		}

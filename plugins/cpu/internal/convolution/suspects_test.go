@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
@@ -78,16 +79,16 @@ func pixels(x tensor.Tensor) []float32 {
 // tilesToInspect returns tiles that can be inspected.
 func tilesToInspect(kernels *kernel.Set, side, channels, high, wide int) *tiles {
 	g := kernel.Winograd{Side: side, In: channels, Out: channels}
-	k := &winograd{Geometry: &Geometry{h: high, w: wide, c: channels}, Winograd: g,
-		rows:    (high + side - 1) / side,
-		columns: (wide + side - 1) / side}
+	one := graph.Window{Dilation: [2]int{1, 1}}
+	k := &winograd{Geometry: &Geometry{Window: one, h: high, w: wide, c: channels}, Winograd: g}
+	k.phases = newPhases(k.Geometry, side)
 	return &tiles{winograd: k, frame: &run.Frame{Machine: &run.Machine{Kernels: kernels}}}
 }
 
 // padded fills paddedRows.
 func (t *tiles) padded(x []float32, from, to int) {
 	t.paddedRows = make([]float32, ((to-from)*t.Side+2)*t.paddedStep())
-	t.pad(tileOperands{in: stored{wide: x}}.in, from, to)
+	t.pad(tileOperands{in: stored{wide: x}}.in, 0, from, to)
 }
 
 // suspectsOf returns the suspects of an image: the definition.

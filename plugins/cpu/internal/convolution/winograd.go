@@ -6,16 +6,17 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// winograd is a convolution by tiles (kernel.Winograd). Tiles whose operands
-// lie too far apart are computed by windows: see suspects.
+// winograd is a convolution by tiles (kernel.Winograd) of each of its phases
+// (class.Layer.Phase). Tiles whose operands lie too far apart are computed by windows:
+// see suspects.
 type winograd struct {
 	*Geometry
 	kernel.Winograd
-	rows, columns int // of tiles in an image
-	weights       *winogradPack
-	direct        *product
-	kernels       *kernel.Set
-	bias          []float32 // zeros where the filter adds nothing
+	phases
+	weights *winogradPack
+	direct  *product
+	kernels *kernel.Set
+	bias    []float32 // zeros where the filter adds nothing
 }
 
 // tiles returns the tiles of an algorithm for the convolution.
@@ -31,8 +32,8 @@ func (g *Geometry) tiles(a class.Algorithm) kernel.Winograd {
 // computes the same by windows, is that of the convolution whose gradient it is.
 func buildWinograd(c *run.Compiler, g *Geometry, t kernel.Winograd, direct *product, x, y *run.Value,
 	back bool) run.Action {
-	k := &winograd{Geometry: g, Winograd: t, rows: (g.h + t.Side - 1) / t.Side,
-		columns: (g.w + t.Side - 1) / t.Side, direct: direct, kernels: c.Kernels, bias: make([]float32, g.o)}
+	k := &winograd{Geometry: g, Winograd: t, phases: newPhases(g, t.Side), direct: direct, kernels: c.Kernels,
+		bias: make([]float32, g.o)}
 	what := "winograd"
 	if back {
 		what = "winograd back"
@@ -47,12 +48,9 @@ func buildWinograd(c *run.Compiler, g *Geometry, t kernel.Winograd, direct *prod
 			k.byWindows(f, w, o, from, to)
 			return
 		}
-		step, last := k.blockRows(c.Schedule.LightTiles), (to+rows-1)/rows
-		for from := from / rows; from < last; from += step {
-			k.newTiles(f, w, o, from, min(from+step, last)).do(0, k.Panels())
-		}
+		k.blocks(f, w, o, from/rows, (to+rows-1)/rows)
 	}
-	work := k.Frequencies() * k.rows * k.columns * g.c * g.o / 100
+	work := k.Frequencies() * k.rowsOfAll() * k.columns * g.c * g.o / 100
 	if int(k.weights.Bytes()) > c.Schedule.Weights {
 		ending := c.Ending()
 		a := run.Whole(func(f *run.Frame) error {
@@ -63,9 +61,15 @@ func buildWinograd(c *run.Compiler, g *Geometry, t kernel.Winograd, direct *prod
 		return a
 	}
 	a := &run.ByRows{Prepare: k.prepare, Work: work, Storage: run.Storage{AsHalves: imageAndResult(c, x, y)}}
-	if k.rows*k.columns <= c.Schedule.FewTiles {
+	switch {
+	case k.rowsOfAll()*k.columns <= c.Schedule.FewTiles:
 		a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 			k.panels(f, w, row(f, w, i), piece, pieces)
+		}
+		return a
+	case k.every > 1: // a row of tiles is no span of the result
+		a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+			k.someRows(f, w, row(f, w, i), piece, pieces)
 		}
 		return a
 	}
@@ -96,9 +100,26 @@ func (k *winograd) byWindows(f *run.Frame, w *run.Worker, o tileOperands, from, 
 func (k *winograd) panels(f *run.Frame, w *run.Worker, o tileOperands, piece, pieces int) {
 	switch {
 	case !k.weights.apart:
-		k.newTiles(f, w, o, 0, k.rows).do(k.Panels()*piece/pieces, k.Panels()*(piece+1)/pieces)
+		k.newTiles(f, w, o, 0, k.rowsOfAll()).do(k.Panels()*piece/pieces, k.Panels()*(piece+1)/pieces)
 	case piece == 0:
 		k.byWindows(f, w, o, 0, k.oh*k.ow)
+	}
+}
+
+// someRows computes part piece of pieces of the rows of tiles of an image.
+func (k *winograd) someRows(f *run.Frame, w *run.Worker, o tileOperands, piece, pieces int) {
+	switch all := k.rowsOfAll(); {
+	case !k.weights.apart:
+		k.blocks(f, w, o, all*piece/pieces, all*(piece+1)/pieces)
+	case piece == 0:
+		k.byWindows(f, w, o, 0, k.oh*k.ow)
+	}
+}
+
+// blocks computes rows [from, to) of the tiles of an image, some at a time.
+func (k *winograd) blocks(f *run.Frame, w *run.Worker, o tileOperands, from, to int) {
+	for step := k.blockRows(f.Schedule.LightTiles); from < to; from += step {
+		k.newTiles(f, w, o, from, min(from+step, to)).do(0, k.Panels())
 	}
 }
 
@@ -127,7 +148,7 @@ func (k *winograd) apply(f *run.Frame, o tileOperands) {
 		})
 		return
 	}
-	total, cuts, some := k.rows*f.Total(), 1, k.blockRows(f.Schedule.HeavyTiles)
+	total, cuts, some := k.rowsOfAll()*f.Total(), 1, k.blockRows(f.Schedule.HeavyTiles)
 	blocks := max(1, (total+some/2)/some)
 	switch {
 	case blocks == 1:

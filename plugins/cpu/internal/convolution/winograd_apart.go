@@ -6,18 +6,18 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// inspect adds to suspects those tiles in rows [from, to) of the image in the
+// inspect adds to suspects those tiles in rows [from, to) of the phase in the
 // padded rows that windows must compute. Whether a tile is one depends on that tile
 // alone: which tiles are inspected together depends on threads and neighbours.
 func (t *tiles) inspect(from, to, first int) {
-	per, wide, high := t.Side/2, t.w/2+1, t.h/2+1
+	per, wide, high := t.Side/2, t.wide/2+1, t.high/2+1
 	b0, b1 := from*per, min(to*per+1, high)
 	n := (b1 - b0) * wide
 	if len(t.sums) < n {
 		t.sums, t.most = make([]float32, n), make([]uint32, n)
 	}
 	for b := b0; b < b1; b++ {
-		t.spread(class.BlockOf(b, t.h)-(from*t.Side-1), (b-b0)*wide, wide)
+		t.spread(class.BlockOf(b, t.high)-(from*t.Side-1), (b-b0)*wide, wide)
 	}
 	if allEven(t.sums[:n], t.most[:n]) {
 		return
@@ -44,11 +44,11 @@ func (t *tiles) spread(line, at, wide int) {
 			2*t.c, count)
 	}
 	measure(0, 0, 1)
-	if inner := (t.w - 1) / 2; inner > 0 {
+	if inner := (t.wide - 1) / 2; inner > 0 {
 		measure(1, 1, inner)
 	}
-	if t.w%2 == 0 {
-		measure(t.w-2, wide-1, 1)
+	if t.wide%2 == 0 {
+		measure(t.wide-2, wide-1, 1)
 	}
 }
 

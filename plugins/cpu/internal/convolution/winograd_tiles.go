@@ -5,8 +5,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// tiles is a block of rows of tiles, which may reach over several images, and
-// a worker's memory for it.
+// tiles is a block of rows of tiles, which may reach over several phases and images,
+// and a worker's memory for it.
 type tiles struct {
 	*winograd
 	frame        *run.Frame
@@ -14,7 +14,7 @@ type tiles struct {
 	tileOperands           // from the first image on
 	from, to     int       // rows of tiles
 	v, m         []float32 // transformed tiles, products of a panel
-	paddedRows   []float32 // rows of an image, padded
+	paddedRows   []float32 // rows of a phase, padded
 	edge         []float32 // outputs of a row of tiles, some of them beyond the image
 	lines        []float32 // outputs of all rows of tiles, where the result is a half
 	suspects     []int     // tiles whose values lie too far apart, by place in the block
@@ -55,9 +55,9 @@ func (k *winograd) paddedStep() int { return (k.columns*k.Side + 2) * k.c }
 // edgeStep returns the values of a row of edge.
 func (k *winograd) edgeStep() int { return k.columns * k.Side * kernel.WinogradLanes }
 
-// segments calls do for every image that the block has rows of: its number,
+// segments calls do for every phase that the block has rows of: its number,
 // rows [from, to) of its tiles, and the first tile's place in the block.
-func (t *tiles) segments(do func(i, from, to, first int)) {
+func (t *tiles) segments(do func(q, from, to, first int)) {
 	for r := t.from; r < t.to; {
 		from := r % t.rows
 		to := min(t.rows, from+t.to-r)
@@ -66,14 +66,14 @@ func (t *tiles) segments(do func(i, from, to, first int)) {
 	}
 }
 
-// image returns the operands of image i.
-func (t *tiles) image(i int) tileOperands { return t.tileOperands.image(t.winograd, i) }
+// image returns the operands of the image to which phase q belongs.
+func (t *tiles) image(q int) tileOperands { return t.tileOperands.image(t.winograd, t.imageOf(q)) }
 
 // do computes panels [p0, p1) of the block.
 func (t *tiles) do(p0, p1 int) {
 	kernels := t.frame.Kernels
-	t.segments(func(i, from, to, first int) {
-		t.pad(t.image(i).in, from, to)
+	t.segments(func(q, from, to, first int) {
+		t.pad(t.image(q).in, q, from, to)
 		t.inspect(from, to, first)
 		for y := range to - from {
 			r := kernel.Row{At: y * t.Side * t.paddedStep(), Step: t.paddedStep(), Count: t.columns}
@@ -82,14 +82,14 @@ func (t *tiles) do(p0, p1 int) {
 	})
 	for p := p0; p < p1; p++ {
 		kernels.WinogradProduct(t.Winograd, p, t.m, t.v, t.weights.data, t.count())
-		t.segments(func(i, from, to, first int) {
+		t.segments(func(q, from, to, first int) {
 			for y := from; y < to; y++ {
-				t.output(p, t.image(i), y, first+(y-from)*t.columns)
+				t.output(p, q, y, first+(y-from)*t.columns)
 			}
 		})
 	}
 	if t.out.half != nil {
-		t.segments(func(i, from, to, first int) { t.store(t.image(i), from, to, first, p0, p1) })
+		t.segments(func(q, from, to, first int) { t.store(t.image(q), from, to, first, p0, p1) })
 	}
 	if len(t.suspects) > 0 {
 		t.weights.fillDirect(t.frame, t.direct)
@@ -99,58 +99,68 @@ func (t *tiles) do(p0, p1 int) {
 	}
 }
 
-// pad copies what rows [from, to) of the tiles see to paddedRows, with zeros
-// around the image.
-func (t *tiles) pad(image stored, from, to int) {
-	row := t.w * t.c
+// pad copies what rows [from, to) of the tiles of phase q see to paddedRows, with
+// zeros around it.
+func (t *tiles) pad(image stored, q, from, to int) {
+	high, wide := t.size(q)
 	for y := range (to-from)*t.Side + 2 {
 		line := t.paddedRows[y*t.paddedStep():][:t.paddedStep()]
 		source := from*t.Side - 1 + y
-		if source < 0 || source >= t.h {
+		if source < 0 || source >= high {
 			clear(line)
 			continue
 		}
 		clear(line[:t.c])
-		image.from(source*row).widen(t.frame.Kernels, line[t.c:][:row])
-		clear(line[t.c+row:])
+		t.sideBySide(q, source, 0, wide, func(x, at, count int) {
+			image.from(at*t.c).widen(t.frame.Kernels, line[(1+x)*t.c:][:count*t.c])
+		})
+		clear(line[(1+wide)*t.c:])
 	}
 }
 
-// output computes panel p of row y of the tiles, the first of which is tile
+// output computes panel p of row y of the tiles of phase q, the first of which is tile
 // first of the block: straight into the result where tiles lie inside the image.
-func (t *tiles) output(p int, o tileOperands, y, first int) {
-	kernels, channel := t.frame.Kernels, p*kernel.WinogradLanes
+func (t *tiles) output(p, q, y, first int) {
+	kernels, channel, o := t.frame.Kernels, p*kernel.WinogradLanes, t.image(q)
 	width, bias := t.PanelWidth(p), t.bias[channel:]
-	inside, height := t.ow/t.Side, min(t.Side, t.oh-y*t.Side)
-	if height < t.Side {
+	high, wide := t.size(q)
+	inside, height := wide/t.Side, min(t.Side, high-y*t.Side)
+	switch {
+	case height <= 0:
+		return
+	case height < t.Side:
 		inside = 0
 	}
-	at := y*t.Side*t.ow*t.o + channel
+	at := t.position(q, y*t.Side, 0)*t.o + channel
 	end := o.end.From(at)
 	result := t.resultAt(o, at, first/t.columns*t.lineLen()+channel)
 	if inside > 0 {
-		kernels.WinogradOutput(t.Winograd, p, result, kernel.Row{Step: t.ow * t.o, Count: inside}, t.o, t.m,
-			first, t.count(), bias, end)
+		kernels.WinogradOutput(t.Winograd, p, result, kernel.Row{Step: t.every * t.ow * t.o, Count: inside},
+			t.every*t.o, t.m, first, t.count(), bias, end)
 	}
 	if inside == t.columns {
 		return
 	}
+	edge := edges{inside: inside * t.Side, wide: wide, height: height}
 	if end.Plus != nil {
-		t.eachEdge(inside, height, func(edge, at int) { copy(t.edge[edge:][:width], end.Plus[at:]) })
+		t.eachEdge(edge, func(edge, at int) { copy(t.edge[edge:][:width], end.Plus[at:]) })
 		end.Plus = t.edge
 	}
 	kernels.WinogradOutput(t.Winograd, p, t.edge, kernel.Row{Step: t.edgeStep(), Count: t.columns - inside},
 		kernel.WinogradLanes, t.m, first+inside, t.count(), bias, end)
-	t.eachEdge(inside, height, func(edge, at int) { copy(result[at:], t.edge[edge:][:width]) })
+	t.eachEdge(edge, func(edge, at int) { copy(result[at:], t.edge[edge:][:width]) })
 }
 
-// eachEdge calls do for every pixel of a row of tiles that edge holds and that
-// lies in the image: where it lies in edge, and how far behind the first pixel
-// of the row in the result. Whole tiles before column inside do not go there.
-func (t *tiles) eachEdge(inside, height int, do func(edge, at int)) {
-	for dy := range height {
-		for x := inside * t.Side; x < t.ow; x++ {
-			do(dy*t.edgeStep()+(x-inside*t.Side)*kernel.WinogradLanes, (dy*t.ow+x)*t.o)
+// edges are the pixels [inside, wide) of the first height lines of a row of tiles, which
+// edge holds and which lie in the image.
+type edges struct{ inside, wide, height int }
+
+// eachEdge calls do for each of these pixels: where it lies in edge, and how far behind
+// the first pixel of the row in the result.
+func (t *tiles) eachEdge(e edges, do func(edge, at int)) {
+	for dy := range e.height {
+		for x := e.inside; x < e.wide; x++ {
+			do(dy*t.edgeStep()+(x-e.inside)*kernel.WinogradLanes, (dy*t.ow+x)*t.every*t.o)
 		}
 	}
 }
@@ -187,18 +197,21 @@ func (k *winograd) narrow(dst []uint16, src []float32, p0, p1 int) {
 // panels [p0, p1), in whole panels of theirs.
 func (t *tiles) window(tile, p0, p1 int) {
 	r := t.from + tile/t.columns
-	i, y0, x0 := r/t.rows, r%t.rows*t.Side, tile%t.columns*t.Side
-	o := t.image(i).floats(t.winograd, t.worker)
-	for y := y0; y < min(y0+t.Side, t.oh); y++ {
-		from, to := y*t.ow+x0, y*t.ow+min(x0+t.Side, t.ow)
-		for _, u := range t.direct.units {
-			first := u.panel * kernel.PanelLanes
-			if first < p1*kernel.WinogradLanes && first+kernel.PanelLanes > p0*kernel.WinogradLanes {
-				t.direct.do(t.frame, t.worker, u, t.direct.parts[0].window, o, from, to)
+	q, y0, x0 := r/t.rows, r%t.rows*t.Side, tile%t.columns*t.Side
+	o := t.image(q).floats(t.winograd, t.worker)
+	high, wide := t.size(q)
+	for y := y0; y < min(y0+t.Side, high); y++ {
+		t.sideBySide(q, y, x0, min(x0+t.Side, wide), func(_, from, count int) {
+			to := from + count
+			for _, u := range t.direct.units {
+				first := u.panel * kernel.PanelLanes
+				if first < p1*kernel.WinogradLanes && first+kernel.PanelLanes > p0*kernel.WinogradLanes {
+					t.direct.do(t.frame, t.worker, u, t.direct.parts[0].window, o, from, to)
+				}
 			}
-		}
-		if t.out.half != nil {
-			t.narrow(t.image(i).out.half[from*t.o:to*t.o], o.out[from*t.o:], p0, p1)
-		}
+			if t.out.half != nil {
+				t.narrow(t.image(q).out.half[from*t.o:to*t.o], o.out[from*t.o:], p0, p1)
+			}
+		})
 	}
 }

@@ -113,9 +113,9 @@ func TestHalvesTilesSameBits(t *testing.T) {
 		}
 		for _, x := range []tensor.Tensor{x, poisoned} {
 			for _, w := range []tensor.Tensor{w, apart} {
-				want := convolved(t, fourBytes(openBF16(t, "auto", 1)), x, w)
+				want := convolved(t, fourBytes(openBF16(t, "auto", 1)), x, w, 1)
 				for _, threads := range []int{1, 5} {
-					if !tensor.Equal(convolved(t, openBF16(t, "auto", threads), x, w), want) {
+					if !tensor.Equal(convolved(t, openBF16(t, "auto", threads), x, w, 1), want) {
 						t.Errorf("%+v, %d threads: other bits than with maps of four bytes", c, threads)
 					}
 				}

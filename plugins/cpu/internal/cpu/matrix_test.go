@@ -24,8 +24,8 @@ func TestMatrixApart(t *testing.T) {
 			for _, at := range []int{0, 3*35 + 17, (64+3)*35 + 34} {
 				poisoned := x.Clone()
 				poisoned.F32()[at] = float32(v)
-				got, want := convolved(t, d, poisoned, w), convolved(t, ref.New("ref"), poisoned, w)
-				scale := convolved(t, ref.New("ref"), sizes(poisoned), sizes(w))
+				got, want := convolved(t, d, poisoned, w, 1), convolved(t, ref.New("ref"), poisoned, w, 1)
+				scale := convolved(t, ref.New("ref"), sizes(poisoned), sizes(w), 1)
 				for i, g := range got.F32() {
 					size, exact := float64(scale.F32()[i]), float64(want.F32()[i])
 					finite := !math.IsNaN(exact) && !math.IsInf(exact, 0)

@@ -35,12 +35,17 @@ func aroundLeast(r *rand.Rand, n, channels, high, wide int) tensor.Tensor {
 func TestTilesNearLeastSameBits(t *testing.T) {
 	const rows = 5
 	r := rand.New(rand.NewPCG(20, 20))
-	for _, g := range []struct{ in, out, high, wide int }{
-		{32, 48, 8, 12},   // few tiles: workers share its panels
-		{32, 32, 24, 20},  // some rows of tiles at a time
-		{32, 32, 23, 22},  // tiles that reach beyond the image
-		{256, 256, 24, 8}, // heavy weights: blocks reach over images
+	for _, g := range []struct{ in, out, high, wide, dilation int }{
+		{32, 48, 8, 12, 1},   // few tiles: workers share its panels
+		{32, 32, 24, 20, 1},  // some rows of tiles at a time
+		{32, 32, 23, 22, 1},  // tiles that reach beyond the image
+		{256, 256, 24, 8, 1}, // heavy weights: blocks reach over images
+		{32, 48, 8, 8, 2},    // few tiles in all phases
+		{32, 32, 24, 20, 2},
+		{32, 32, 23, 22, 3},
+		{256, 256, 25, 8, 2},
 	} {
+		window := fmt.Sprintf("pad=[%[1]d,%[1]d,%[1]d,%[1]d], dilation=[%[1]d,%[1]d]", g.dilation)
 		x, dy := aroundLeast(r, rows, g.in, g.high, g.wide), aroundLeast(r, rows, g.out, g.high, g.wide)
 		for _, c := range []struct {
 			opCase
@@ -49,14 +54,14 @@ func TestTilesNearLeastSameBits(t *testing.T) {
 		}{
 			{opCase{"forward", fmt.Sprintf("state w f32[%d,%d,3,3] constant\n", g.out, g.in),
 				fmt.Sprintf("x rows f32[%d,%d,%d]", g.in, g.high, g.wide),
-				"  y = conv(x, @w, pad=[1,1,1,1])\n"}, []tensor.Tensor{x}, false},
+				"  y = conv(x, @w, " + window + ")\n"}, []tensor.Tensor{x}, false},
 			{opCase{"gradient of the input", fmt.Sprintf("state w f32[%d,%d,3,3] constant\n", g.out, g.in),
 				fmt.Sprintf("dy rows f32[%d,%d,%d]", g.out, g.high, g.wide),
-				fmt.Sprintf("  y = conv_grad_input(dy, @w, pad=[1,1,1,1], size=[%d,%d])\n", g.high, g.wide)},
+				fmt.Sprintf("  y = conv_grad_input(dy, @w, %s, size=[%d,%d])\n", window, g.high, g.wide)},
 				[]tensor.Tensor{dy}, false},
 			{opCase{"gradient of the weights", "", fmt.Sprintf("x rows f32[%d,%d,%d], dy rows f32[%d,%d,%d]",
 				g.in, g.high, g.wide, g.out, g.high, g.wide),
-				"  y = conv_grad_weight(x, dy, pad=[1,1,1,1], kernel=[3,3])\n"}, []tensor.Tensor{x, dy}, true},
+				"  y = conv_grad_weight(x, dy, " + window + ", kernel=[3,3])\n"}, []tensor.Tensor{x, dy}, true},
 		} {
 			t.Run(fmt.Sprintf("%v %s", g, c.name), func(t *testing.T) {
 				bits := map[string]tensor.Tensor{}

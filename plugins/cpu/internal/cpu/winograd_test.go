@@ -12,14 +12,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// convolved returns the convolution of images x with the kernels w on a device.
-func convolved(t *testing.T, d device.Device, x, w tensor.Tensor) tensor.Tensor {
+// convolved returns the convolution, with a dilation, of images x with the kernels w on
+// a device.
+func convolved(t *testing.T, d device.Device, x, w tensor.Tensor, dilation int) tensor.Tensor {
 	t.Helper()
 	ctx, c, side := context.Background(), x.Shape, w.Shape[2]
-	pad := side / 2
+	pad := side / 2 * dilation
 	p := program(t, opCase{inputs: fmt.Sprintf("x rows f32[%d,%d,%d]", c[1], c[2], c[3]),
 		state: fmt.Sprintf("state w f32[%d,%d,%d,%d] constant\n", w.Shape[0], w.Shape[1], side, side),
-		body:  fmt.Sprintf("  y = conv(x, @w, pad=[%d,%d,%d,%d])\n", pad, pad, pad, pad)})
+		body: fmt.Sprintf("  y = conv(x, @w, pad=[%d,%d,%d,%d], dilation=[%d,%d])\n", pad, pad, pad, pad, dilation,
+			dilation)})
 	e, err := d.Load(ctx, p, device.Capacity{Rows: c[0], Replicas: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +50,13 @@ func sizes(x tensor.Tensor) tensor.Tensor {
 // One value that outweighs the others changes no output that does not see it,
 // and those that do not see it keep their precision, wherever it is.
 func TestTilesApart(t *testing.T) {
-	const channels, high, wide = 32, 9, 11
+	for _, dilation := range []int{1, 2} {
+		t.Run(fmt.Sprint("dilation ", dilation), func(t *testing.T) { tilesApart(t, dilation) })
+	}
+}
+
+func tilesApart(t *testing.T, dilation int) {
+	const channels, high, wide = 32, 13, 11
 	r := rand.New(rand.NewPCG(8, 8))
 	x, w := randomTensor(r, tensor.F32, []int{2, channels, high, wide}),
 		randomTensor(r, tensor.F32, []int{48, channels, 3, 3})
@@ -57,8 +65,8 @@ func TestTilesApart(t *testing.T) {
 		for _, at := range []int{0, 5*wide + 7, (high-1)*wide + 3, (channels+3)*high*wide - 1} {
 			poisoned := x.Clone()
 			poisoned.F32()[at] = float32(v)
-			got, want := convolved(t, d, poisoned, w), convolved(t, ref.New("ref"), poisoned, w)
-			scale := convolved(t, ref.New("ref"), sizes(poisoned), sizes(w))
+			got, want := convolved(t, d, poisoned, w, dilation), convolved(t, ref.New("ref"), poisoned, w, dilation)
+			scale := convolved(t, ref.New("ref"), sizes(poisoned), sizes(w), dilation)
 			for i, g := range got.F32() {
 				off := math.Abs(float64(g) - float64(want.F32()[i]))
 				if size := float64(scale.F32()[i]); size < math.MaxFloat32 && !(off <= 2e-6*size) {
@@ -83,8 +91,8 @@ func TestKernelsApart(t *testing.T) {
 			x.F32()[i] = 0
 		}
 	}
-	got, want := convolved(t, openSet(t, "auto", 1), x, w), convolved(t, ref.New("ref"), x, w)
-	scale := convolved(t, ref.New("ref"), sizes(x), sizes(w))
+	got, want := convolved(t, openSet(t, "auto", 1), x, w, 1), convolved(t, ref.New("ref"), x, w, 1)
+	scale := convolved(t, ref.New("ref"), sizes(x), sizes(w), 1)
 	for i, g := range got.F32() {
 		off, size := math.Abs(float64(g)-float64(want.F32()[i])), float64(scale.F32()[i])
 		if !(off <= 2e-6*size) {

@@ -83,7 +83,9 @@ func begins(l class.Layer, taps, run int) float64 {
 // tiles returns what a product by Winograd tiles has to do, with this side.
 func (p *Predictor) tiles(l class.Layer, side int) schedule.Work {
 	const transforms = 6 // operations for a value of a tile, there and back
-	values := p.Rows * ((l.OH + side - 1) / side) * ((l.OW + side - 1) / side) * (side + 2) * (side + 2)
+	phase, phases := l.Phase(), l.Dilation[0]*l.Dilation[1]
+	tiles := phases * ((phase.OH + side - 1) / side) * ((phase.OW + side - 1) / side)
+	values := p.Rows * tiles * (side + 2) * (side + 2)
 	return schedule.Work{Tiles: 2 * float64(values*l.C*l.O), Passes: float64(values * transforms * (l.C + l.O))}
 }
 

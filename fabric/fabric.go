@@ -50,6 +50,21 @@ type Fabric interface {
 	Close() error
 }
 
+// Lender is a Fabric that lets a peer read a message where it lies, as between
+// ranks of one machine.
+type Lender interface {
+	Fabric
+
+	// Lend is Send, but pieces behind the first may be lent: then the peer reads them
+	// where they lie, and the caller must not change them before the peer has told
+	// that it has read them. The others are copied.
+	Lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (lent bool, err error)
+
+	// Borrow is Receive of a message in pieces, one behind the other, of which those of Lend
+	// are not cut. Those of a message that was lent are the peer's: Reuse takes none.
+	Borrow(ctx context.Context, from int, lane collective.Lane) (pieces [][]byte, lent bool, err error)
+}
+
 // Ended is wrapped by the errors of a fabric that was closed or aborted, or
 // whose peer has ended.
 var Ended = errors.New("the fabric has ended")

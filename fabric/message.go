@@ -28,13 +28,22 @@ func (m *message) mark(there bool) {
 	m.head = append(m.head, b)
 }
 
+// keep puts a copy of a value into the head, behind all marks and before all values.
+func (m *message) keep(value []byte) {
+	m.pad()
+	m.head = append(m.head, value...)
+}
+
+func (m *message) pad() { m.head = append(m.head, zeros[:padding(len(m.head))]...) }
+
 // values ends the head.
 func (m *message) values() {
-	m.head = append(m.head, zeros[:padding(len(m.head))]...)
+	m.pad()
 	m.pieces[0] = m.head
 }
 
-// add puts a value behind the others. It has to be there until the message is sent.
+// add puts a value behind the others. It has to be there until the message is sent, or
+// as long as it is lent.
 func (m *message) add(value []byte) {
 	m.pieces = append(m.pieces, value)
 	if n := padding(len(value)); n > 0 {
@@ -57,8 +66,19 @@ func padding(n int) int { return -n & (alignment - 1) }
 
 // received is a message that has come, of which the first bytes have been read.
 type received struct {
-	message []byte // as it came
-	at      int
+	pieces [][]byte // that are left, as they came
+	at     int      // in the first
+}
+
+// next moves to the piece with the next byte, and returns what is left of it.
+func (r *received) next() []byte {
+	for len(r.pieces) > 0 && r.at == len(r.pieces[0]) {
+		r.pieces, r.at = r.pieces[1:], 0
+	}
+	if len(r.pieces) == 0 {
+		return nil
+	}
+	return r.pieces[0][r.at:]
 }
 
 // marks reads n bytes that mark has written.
@@ -74,18 +94,28 @@ func (r *received) marks(n int) ([]byte, error) {
 
 // take reads the next bytes, and what makes them a multiple of 8: they are a view.
 func (r *received) take(n int) ([]byte, error) {
-	left := len(r.message) - r.at
-	if n+padding(n) > left {
-		return nil, fmt.Errorf("%d bytes are left of a message, want %d: the ranks do not do the same", left, n)
+	if n == 0 {
+		return nil, nil
 	}
-	b := r.message[r.at : r.at+n : r.at+n]
-	r.at += n + padding(n)
-	return b, nil
+	left := r.next()
+	if n > len(left) {
+		return nil, fmt.Errorf("%d bytes are left of a message, want %d: the ranks do not do the same",
+			len(left), n)
+	}
+	r.at += n
+	for pad := padding(n); pad > 0; {
+		skipped := min(pad, len(r.next()))
+		if skipped == 0 {
+			return nil, fmt.Errorf("a message ends behind a value of %d bytes: the ranks do not do the same", n)
+		}
+		r.at, pad = r.at+skipped, pad-skipped
+	}
+	return left[:n:n], nil
 }
 
 // end reports whether all was read.
 func (r *received) end() error {
-	if left := len(r.message) - r.at; left > 0 {
+	if left := len(r.next()); left > 0 {
 		return fmt.Errorf("a message has %d bytes too many: the ranks do not do the same", left)
 	}
 	return nil

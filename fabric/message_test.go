@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"testing"
+	"unsafe"
 )
 
 // whole returns a message of these marks and values, as it arrives.
@@ -27,16 +28,17 @@ func TestMessages(t *testing.T) {
 	if h, err := parse(m); err != nil || h != (header{parts, 1, 2}) {
 		t.Errorf("header %+v, %v", h, err)
 	}
-	r := received{m, headerBytes}
+	r := received{[][]byte{m[:35], m[35:40], m[40:]}, headerBytes}
 	if marks, err := r.marks(3); err != nil || !slices.Equal(marks, []byte{present, absent, present}) {
 		t.Errorf("marks %v, %v", marks, err)
 	}
 	for _, want := range values {
-		if r.at%alignment != 0 {
-			t.Errorf("%q begins at %d", want, r.at)
-		}
-		if got, err := r.take(len(want)); err != nil || !bytes.Equal(got, want) {
+		got, err := r.take(len(want))
+		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%d bytes and %v, want %d", len(got), err, len(want))
+		}
+		if at := uintptr(unsafe.Pointer(unsafe.SliceData(got))); at%alignment != 0 {
+			t.Errorf("%q begins at %#x", want, at)
 		}
 	}
 	if err := r.end(); err != nil {
@@ -52,15 +54,17 @@ func FuzzMessage(f *testing.F) {
 		if _, err := parse(b); err != nil || parts < 0 || parts > 1<<20 || size < 0 || size > 1<<30 {
 			return
 		}
-		r := received{b, headerBytes}
+		r := received{[][]byte{b}, headerBytes}
 		marks, err := r.marks(parts)
+		read := headerBytes + parts + padding(parts)
 		for _, m := range marks {
 			if m == present && err == nil {
 				_, err = r.take(size)
+				read += size + padding(size)
 			}
 		}
-		if err == nil && r.end() == nil && r.at != len(b) {
-			t.Errorf("%d of %d bytes were read", r.at, len(b))
+		if err == nil && r.end() == nil && read != len(b) {
+			t.Errorf("%d of %d bytes were read", read, len(b))
 		}
 	})
 }

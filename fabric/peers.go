@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -69,6 +70,7 @@ const (
 	parts               // of an exchange
 	results             // of an exchange: what the sender has combined
 	callOff             // of the turn
+	taken               // of an exchange: the results that were lent are read
 )
 
 // headerBytes is those before the content of a message: its kind, three zeros, the
@@ -89,7 +91,7 @@ func (h header) append(b []byte) []byte {
 }
 
 func parse(message []byte) (header, error) {
-	if len(message) < headerBytes || binary.LittleEndian.Uint32(message) > uint32(callOff) {
+	if len(message) < headerBytes || binary.LittleEndian.Uint32(message) > uint32(taken) {
 		return header{}, fmt.Errorf("a message of %d bytes is none of bnctl", len(message))
 	}
 	return header{kind(message[0]), binary.LittleEndian.Uint64(message[8:]),
@@ -119,42 +121,83 @@ func (p *Peers) signOfLife(ctx context.Context) {
 
 // send sends a message and counts it.
 func (p *Peers) send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error {
+	_, err := p.sendBy(ctx, to, lane, pieces, func(ctx context.Context) (bool, error) {
+		return false, p.fabric.Send(ctx, to, lane, pieces...)
+	})
+	return err
+}
+
+// lend is send, but the message may be lent: see Lender.
+func (p *Peers) lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (
+	lent bool, err error) {
+	l, ok := p.fabric.(Lender)
+	if !ok {
+		return false, p.send(ctx, to, lane, pieces...)
+	}
+	return p.sendBy(ctx, to, lane, pieces, func(ctx context.Context) (bool, error) {
+		return l.Lend(ctx, to, lane, pieces...)
+	})
+}
+
+func (p *Peers) sendBy(ctx context.Context, to int, lane collective.Lane, pieces [][]byte,
+	by func(ctx context.Context) (bool, error)) (lent bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return false, err
 	}
 	waiting, stop := awake.WithTimeout(ctx, p.patience())
 	defer stop()
-	switch err := p.fabric.Send(waiting, to, lane, pieces...); {
+	switch lent, err = by(waiting); {
 	case err != nil && waiting.Err() != nil && ctx.Err() == nil:
-		return p.end(p.gone(ctx, to, lane, p.patience()))
+		return false, p.end(p.gone(ctx, to, lane, p.patience()))
 	case errors.Is(err, Ended):
-		return p.end(err)
+		return false, p.end(err)
 	case err != nil:
-		return fmt.Errorf("rank %d: %w", to, err)
+		return false, fmt.Errorf("rank %d: %w", to, err)
 	}
 	for _, b := range pieces {
 		p.sent[lane].Add(int64(len(b)))
 	}
-	return nil
+	return lent, nil
+}
+
+// arrival is a message that has come.
+type arrival struct {
+	pieces [][]byte // of which the first has the header
+	lent   bool     // the memory is the peer's
+}
+
+// content returns what is behind the header.
+func (a arrival) content() []byte {
+	if len(a.pieces) == 1 && !a.lent {
+		return a.pieces[0][headerBytes:]
+	}
+	return slices.Concat(a.pieces...)[headerBytes:]
+}
+
+// reuse gives the memory of a message back that is not needed any more.
+func (p *Peers) reuse(a arrival) {
+	if !a.lent {
+		p.fabric.Reuse(a.pieces[0])
+	}
 }
 
 // receive returns the next message of the present turn that is of the kind
 // wanted, with its header. Messages of former turns are dropped, and so is, by who
 // wants a record, what is left of the turn. The error wraps collective.Aborted
 // if the peer has called the turn off.
-func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, want header) ([]byte, error) {
+func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, want header) (arrival, error) {
 	for {
 		h, m, err := p.next(ctx, from, lane)
 		switch {
 		case err != nil:
-			return nil, err
+			return arrival{}, err
 		case h.kind == alive, h.turn < want.turn, want.kind == record && h.kind != record:
-			p.fabric.Reuse(m)
+			p.reuse(m)
 			continue
 		case h.kind == callOff && h.turn == want.turn:
-			return nil, fmt.Errorf("%w: rank %d: %s", collective.Aborted, from, m[headerBytes:])
+			return arrival{}, fmt.Errorf("%w: rank %d: %s", collective.Aborted, from, m.content())
 		case h != want:
-			return nil, fmt.Errorf("rank %d sent %+v, want %+v: the ranks do not do the same", from, h, want)
+			return arrival{}, fmt.Errorf("rank %d sent %+v, want %+v: the ranks do not do the same", from, h, want)
 		}
 		return m, nil
 	}
@@ -162,7 +205,7 @@ func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, wan
 
 // next returns the next message of a peer. Only what it has waited counts as
 // silence, not the time for which this process was suspended.
-func (p *Peers) next(ctx context.Context, from int, lane collective.Lane) (header, []byte, error) {
+func (p *Peers) next(ctx context.Context, from int, lane collective.Lane) (header, arrival, error) {
 	for silent := time.Duration(0); ; {
 		wait := max(min(p.patience()/4, time.Second), time.Millisecond)
 		m, err := p.within(ctx, from, lane, wait)
@@ -171,15 +214,15 @@ func (p *Peers) next(ctx context.Context, from int, lane collective.Lane) (heade
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && silent < p.patience():
 			continue
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-			return header{}, nil, p.end(p.gone(ctx, from, lane, silent))
+			return header{}, m, p.end(p.gone(ctx, from, lane, silent))
 		case errors.Is(err, Ended):
-			return header{}, nil, p.end(err)
+			return header{}, m, p.end(err)
 		case err != nil:
-			return header{}, nil, fmt.Errorf("rank %d: %w", from, err)
+			return header{}, m, fmt.Errorf("rank %d: %w", from, err)
 		}
-		h, err := parse(m)
+		h, err := parse(m.pieces[0])
 		if err != nil {
-			return h, nil, fmt.Errorf("rank %d: %w", from, err)
+			return h, m, fmt.Errorf("rank %d: %w", from, err)
 		}
 		return h, m, nil
 	}
@@ -200,10 +243,16 @@ func (p *Peers) gone(ctx context.Context, from int, lane collective.Lane, silent
 	return fmt.Errorf("%s: nothing was heard of %s for %v: %w", text, it, silent.Round(time.Second/10), Ended)
 }
 
-func (p *Peers) within(ctx context.Context, from int, lane collective.Lane, d time.Duration) ([]byte, error) {
+func (p *Peers) within(ctx context.Context, from int, lane collective.Lane, d time.Duration) (
+	arrival, error) {
 	waiting, stop := context.WithTimeout(ctx, d)
 	defer stop()
-	return p.fabric.Receive(waiting, from, lane)
+	if l, ok := p.fabric.(Lender); ok {
+		pieces, lent, err := l.Borrow(waiting, from, lane)
+		return arrival{pieces, lent}, err
+	}
+	m, err := p.fabric.Receive(waiting, from, lane)
+	return arrival{pieces: [][]byte{m}}, err
 }
 
 // end keeps the first error of a fabric that has ended.
@@ -260,7 +309,7 @@ func (p *Peers) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		all[from] = m[headerBytes:]
+		all[from] = m.content()
 	}
 	p.turn.Add(1)
 	return all, nil

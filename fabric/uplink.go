@@ -14,15 +14,17 @@ import (
 //
 // Sums are shared out: every rank combines its share of the elements along the
 // tree and sends the result to all. With G bytes of results, P ranks and k parts
-// of each value per rank that is (k+1) G (P-1)/P bytes sent by each rank. What
-// is small is not worth two messages, and moments cannot be cut: all parts go to
-// all ranks, and each combines them all. So it is where that takes no more bytes,
-// k G (P-1): two ranks of one part each.
+// of each value per rank that is (k+1) G (P-1)/P bytes sent by each rank, never more
+// than the k G (P-1) of all parts to all ranks. What is small is not worth two
+// messages, and moments cannot be cut: they go so, and each rank combines them all.
+//
+// A rank of the same machine reads shared values where they lie (Lender): none is
+// overwritten before all have read it. Whoever has sent its share of the results
+// has read its share of the parts, and says when it has read the others' results.
 type Uplink struct {
 	peers *Peers
 	nodes [][]collective.Node // by rank: Cover of its replicas
 	tree  int                 // leaves
-	saves bool                // whether sharing out takes fewer bytes than all parts to all ranks
 	lanes [collective.Lanes]lane
 }
 
@@ -51,11 +53,6 @@ func NewUplink(p *Peers, counts []int) *Uplink {
 		replicas = append(replicas, held)
 		u.nodes = append(u.nodes, collective.Cover(u.tree, held))
 	}
-	most := 0
-	for _, n := range u.nodes {
-		most = max(most, len(n))
-	}
-	u.saves = most+1 < most*len(counts)
 	for i := range u.lanes {
 		u.lanes[i].assembly = collective.NewAssembly(u.tree, replicas)
 	}
@@ -112,7 +109,7 @@ func (e *exchange) others(f func(rank int) error) error {
 
 // shared reports whether every rank combines a share of a value.
 func (e *exchange) shared(v *collective.Reduction) bool {
-	return e.saves && v.Op == collective.Sum && len(v.Result.Bytes) >= sharedFrom
+	return len(e.nodes) > 1 && v.Op == collective.Sum && len(v.Result.Bytes) >= sharedFrom
 }
 
 // share returns the bytes of a value that a rank combines.
@@ -135,27 +132,42 @@ func (e *exchange) sendParts(ctx context.Context) error {
 				m.mark(!p.Value.IsZero())
 			}
 		}
+		e.eachPart(false, func(v *collective.Reduction, k int) {
+			m.keep(v.Parts[k].Value.Bytes)
+		})
 		m.values()
-		for i := range e.values {
-			v := &e.values[i]
+		e.eachPart(true, func(v *collective.Reduction, k int) {
 			a, b := e.share(v, to)
-			for _, p := range v.Parts {
-				if !p.Value.IsZero() {
-					m.add(p.Value.Bytes[a:b])
-				}
+			m.add(v.Parts[k].Value.Bytes[a:b])
+		})
+		_, err := e.peers.lend(ctx, to, e.number, m.pieces...)
+		return err
+	})
+}
+
+// eachPart calls f for every part of this rank that is there, of values that are shared out
+// or of the others.
+func (e *exchange) eachPart(shared bool, f func(v *collective.Reduction, k int)) {
+	for i := range e.values {
+		v := &e.values[i]
+		if e.shared(v) != shared {
+			continue
+		}
+		for k, p := range v.Parts {
+			if !p.Value.IsZero() {
+				f(v, k)
 			}
 		}
-		return e.peers.send(ctx, to, e.number, m.pieces...)
-	})
+	}
 }
 
 // receiveParts receives all parts of this rank's share and combines them into
 // the results.
 func (e *exchange) receiveParts(ctx context.Context) error {
-	var done [][]byte
+	var done []arrival
 	defer func() {
 		for _, m := range done {
-			e.peers.fabric.Reuse(m)
+			e.peers.reuse(m)
 		}
 	}()
 	err := e.others(func(from int) error {
@@ -164,7 +176,7 @@ func (e *exchange) receiveParts(ctx context.Context) error {
 			return err
 		}
 		done = append(done, m)
-		if err := e.read(from, &received{m, headerBytes}); err != nil {
+		if err := e.read(from, &received{m.pieces, headerBytes}); err != nil {
 			return fmt.Errorf("rank %d: exchange %d: %w", from, e.sequence, err)
 		}
 		return nil
@@ -185,16 +197,20 @@ func (e *exchange) read(from int, r *received) error {
 	if err != nil {
 		return err
 	}
-	for i, mark := range marks {
-		t := tensor.Tensor{}
-		if v := &e.values[i/parts]; mark == present {
+	e.came[from] = make([]tensor.Tensor, len(marks))
+	for _, shared := range []bool{false, true} {
+		for i, mark := range marks {
+			v := &e.values[i/parts]
+			if mark == absent || e.shared(v) != shared {
+				continue
+			}
 			a, b := e.share(v, e.peers.Rank())
-			t = v.Result
+			t := v.Result
 			if t.Bytes, err = r.take(b - a); err != nil {
 				return err
 			}
+			e.came[from][i] = t
 		}
-		e.came[from] = append(e.came[from], t)
 	}
 	return r.end()
 }
@@ -249,27 +265,49 @@ func (e *exchange) shareResults(ctx context.Context) error {
 	if len(m.pieces) == 1 {
 		return nil // all ranks have all results
 	}
-	err := e.others(func(to int) error { return e.peers.send(ctx, to, e.number, m.pieces...) })
+	lent := make([]bool, len(e.nodes))
+	err := e.others(func(to int) (err error) {
+		lent[to], err = e.peers.lend(ctx, to, e.number, m.pieces...)
+		return err
+	})
+	if err == nil {
+		err = e.others(func(from int) error { return e.takeResults(ctx, from) })
+	}
 	if err != nil {
 		return err
 	}
-	return e.others(func(from int) error {
-		theirs, err := e.peers.receive(ctx, from, e.number, e.header(results))
-		if err != nil {
-			return err
+	return e.others(func(by int) error { // who returns lets the device overwrite the results
+		if !lent[by] {
+			return nil
 		}
-		r := received{theirs, headerBytes}
-		err = e.eachShared(from, func(share []byte) error {
-			b, err := r.take(len(share))
-			copy(share, b)
-			return err
-		})
-		if err = cmp.Or(err, r.end()); err != nil {
-			return fmt.Errorf("rank %d: exchange %d: %w", from, e.sequence, err)
+		m, err := e.peers.receive(ctx, by, e.number, e.header(taken))
+		if err == nil {
+			e.peers.reuse(m)
 		}
-		e.peers.fabric.Reuse(theirs)
-		return nil
+		return err
 	})
+}
+
+// takeResults receives a rank's share of the results.
+func (e *exchange) takeResults(ctx context.Context, from int) error {
+	theirs, err := e.peers.receive(ctx, from, e.number, e.header(results))
+	if err != nil {
+		return err
+	}
+	r := received{theirs.pieces, headerBytes}
+	err = e.eachShared(from, func(share []byte) error {
+		b, err := r.take(len(share))
+		copy(share, b)
+		return err
+	})
+	if err = cmp.Or(err, r.end()); err != nil {
+		return fmt.Errorf("rank %d: exchange %d: %w", from, e.sequence, err)
+	}
+	if theirs.lent {
+		return e.peers.send(ctx, from, e.number, e.header(taken).append(nil))
+	}
+	e.peers.reuse(theirs)
+	return nil
 }
 
 // eachShared calls f for a rank's share of every result that is shared out.

@@ -49,7 +49,11 @@ func (p Plugins) Join(ctx context.Context, text string, timeout time.Duration) (
 		return nil, err
 	}
 	if f.Size() > 1 {
-		return fabric.New(f, timeout), nil
+		near, err := remote.Neighbours(ctx, f, timeout)
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		return fabric.New(near, timeout), nil
 	}
 	err = f.Close()
 	if size == 0 && err == nil {

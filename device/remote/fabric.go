@@ -27,11 +27,11 @@ type Fabric struct {
 	pipe    wire.Pipe
 	rank    int
 	about   string
-	boxes   [][collective.Lanes]*mailbox.Box // by rank
-	left    []chan struct{}                  // closed when a rank has left; this one: all have
-	over    chan struct{}                    // closed when the fabric has ended
-	cause   string                           // why; valid then
-	once    sync.Once                        // of the end
+	boxes   [][collective.Lanes]*mailbox.Box[[]byte] // by rank
+	left    []chan struct{}                          // closed when a rank has left; this one: all have
+	over    chan struct{}                            // closed when the fabric has ended
+	cause   string                                   // why; valid then
+	once    sync.Once                                // of the end
 	leave   sync.Once
 	reader  sync.WaitGroup
 	writing sync.Mutex                        // held by who writes to the pipe
@@ -100,10 +100,11 @@ func (f *Fabric) join(ctx context.Context, library string) error {
 	if !reply.GetPools() {
 		pool = nil
 	}
-	f.lending = newLending(pool, int(reply.GetSize()))
+	f.lending = newLending(pool, int(reply.GetSize()), f.write)
 	for range reply.GetSize() {
 		f.left = append(f.left, make(chan struct{}))
-		f.boxes = append(f.boxes, [collective.Lanes]*mailbox.Box{mailbox.New(), mailbox.New()})
+		box := mailbox.New[[]byte]
+		f.boxes = append(f.boxes, [collective.Lanes]*mailbox.Box[[]byte]{box(), box()})
 	}
 	memory, err := shm.Map(f.peer.segment, shm.Bytes)
 	if err != nil {
@@ -135,7 +136,7 @@ func (f *Fabric) read() {
 			f.end(string(m.Content))
 		case wire.FramePool:
 			if len(m.Content) == 0 {
-				f.mapped(m.Peer)
+				f.noteMapped(m.Peer)
 			}
 		case wire.FrameBack:
 			f.returned(m)
@@ -240,7 +241,7 @@ func (f *Fabric) Send(ctx context.Context, to int, lane collective.Lane, pieces 
 	}
 	f.turns[to][lane].Lock() // no part of another message comes between those of this one
 	defer f.turns[to][lane].Unlock()
-	if views := f.views(pieces); views != nil {
+	if views := f.lendable(pieces); views != nil {
 		return f.lend(ctx, to, lane, views)
 	}
 	m := wire.Frame{Kind: wire.FramePart, Lane: uint8(lane), Peer: to}

@@ -16,12 +16,19 @@ import (
 // this process and receives into such memory, so that nobody copies what is long.
 type lending struct {
 	received *shm.Pool // that the plugin receives into; nil: it shares none
-	mu       sync.Mutex
-	known    map[*shm.Pool]*known // that the plugin was told of
-	lent     [][collective.Lanes]loans
+	shares
+	lent [][collective.Lanes]loans
 }
 
-// known is a pool that the plugin knows.
+// shares is the pools of this process of which another one was told: a plugin, or
+// that of a rank of the same machine.
+type shares struct {
+	mu    sync.Mutex
+	known map[*shm.Pool]*known
+	tell  func(wire.Frame) error // the other process, with mu held
+}
+
+// known is a pool that the other process knows.
 type known struct {
 	number uint32
 	mapped atomic.Bool // as it says
@@ -44,8 +51,8 @@ const (
 	worthView = 4 << 10
 )
 
-func newLending(received *shm.Pool, ranks int) *lending {
-	l := &lending{received: received, known: map[*shm.Pool]*known{}}
+func newLending(received *shm.Pool, ranks int, tell func(wire.Frame) error) *lending {
+	l := &lending{received: received, shares: shares{known: map[*shm.Pool]*known{}, tell: tell}}
 	l.lent = make([][collective.Lanes]loans, ranks)
 	for i := range l.lent {
 		for lane := range l.lent[i] {
@@ -55,16 +62,21 @@ func newLending(received *shm.Pool, ranks int) *lending {
 	return l
 }
 
-// views returns the pieces of a message as the plugin finds them, nil if they are to be
-// written to it. Neighbours become one.
-func (f *Fabric) views(pieces [][]byte) []wire.View {
+// lendable returns the views of a message that the plugin is lent, nil if it is written.
+func (f *Fabric) lendable(pieces [][]byte) []wire.View {
 	if f.received == nil {
 		return nil
 	}
+	return f.views(pieces)
+}
+
+// views returns the pieces of a message as the other process finds them, nil if they are
+// to be written to it. Neighbours become one.
+func (s *shares) views(pieces [][]byte) []wire.View {
 	var all []wire.View
 	lent, frame := 0, 0
 	for _, b := range pieces {
-		v := f.view(b)
+		v := s.view(b)
 		last := len(all) - 1
 		switch {
 		case len(b) == 0:
@@ -89,20 +101,20 @@ func (f *Fabric) views(pieces [][]byte) []wire.View {
 	return all
 }
 
-// view returns where the plugin finds a piece: in a pool that it has mapped, or nowhere.
-// A pool that it does not know it is told of.
-func (f *Fabric) view(b []byte) wire.View {
+// view returns where the other process finds a piece: in a pool that it has mapped, or
+// nowhere. A pool that it does not know it is told of.
+func (s *shares) view(b []byte) wire.View {
 	pool, at := poolOf(b)
 	if pool == nil {
 		return wire.View{}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	k := f.known[pool]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.known[pool]
 	if k == nil {
-		k = &known{number: uint32(receivedNumber + 1 + len(f.known))}
-		f.known[pool] = k
-		_ = f.write(wire.Frame{Kind: wire.FramePool, Peer: int(k.number), Content: []byte(pool.Path())})
+		k = &known{number: uint32(receivedNumber + 1 + len(s.known))}
+		s.known[pool] = k
+		_ = s.tell(wire.Frame{Kind: wire.FramePool, Peer: int(k.number), Content: []byte(pool.Path())})
 	}
 	if !k.mapped.Load() {
 		return wire.View{}
@@ -110,11 +122,11 @@ func (f *Fabric) view(b []byte) wire.View {
 	return wire.View{Pool: k.number, Offset: int64(at), Length: int64(len(b))}
 }
 
-// mapped notes that the plugin has mapped a pool.
-func (f *Fabric) mapped(number int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, k := range f.known {
+// noteMapped notes that the other process has mapped a pool.
+func (s *shares) noteMapped(number int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.known {
 		if int(k.number) == number {
 			k.mapped.Store(true)
 		}

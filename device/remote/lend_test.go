@@ -30,7 +30,7 @@ func TestViewsOfPieces(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	f := &Fabric{lending: newLending(pool, 2)}
+	f := &Fabric{lending: newLending(pool, 2, nil)}
 	k := &known{number: 2}
 	k.mapped.Store(true)
 	f.known[pool] = k

@@ -1,6 +1,6 @@
 // Package inprocess is a fabric whose ranks are goroutines of one process.
-// Messages are copied into unbounded queues. It is also the simplest
-// implementation of fabric.Fabric.
+// Messages are copied into unbounded queues, or lent. It is also the simplest
+// implementation of fabric.Fabric and fabric.Lender.
 //
 // Use it in tests of code that runs on several ranks.
 package inprocess
@@ -18,7 +18,7 @@ import (
 
 // New returns a fabric of size ranks: an element for each rank.
 func New(size int) []fabric.Fabric {
-	w := &world{aborted: make(chan struct{}), queues: map[route]*mailbox.Box{},
+	w := &world{aborted: make(chan struct{}), queues: map[route]*mailbox.Box[message]{},
 		closed: make([]chan struct{}, size)}
 	for i := range w.closed {
 		w.closed[i] = make(chan struct{})
@@ -33,10 +33,16 @@ func New(size int) []fabric.Fabric {
 // world is what the ranks share.
 type world struct {
 	mu      sync.Mutex
-	queues  map[route]*mailbox.Box
+	queues  map[route]*mailbox.Box[message]
 	cause   string
 	aborted chan struct{}   // closed by Abort
 	closed  []chan struct{} // by rank
+}
+
+// message is one that is under way.
+type message struct {
+	pieces [][]byte
+	lent   bool
 }
 
 // route is where messages are under way.
@@ -45,12 +51,12 @@ type route struct {
 	lane     collective.Lane
 }
 
-func (w *world) queue(r route) *mailbox.Box {
+func (w *world) queue(r route) *mailbox.Box[message] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	q := w.queues[r]
 	if q == nil {
-		q = mailbox.New()
+		q = mailbox.New[message]()
 		w.queues[r] = q
 	}
 	return q
@@ -86,31 +92,51 @@ func (r *rank) check(peer int, lane collective.Lane) error {
 }
 
 func (r *rank) Send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error {
+	return r.put(ctx, to, lane, message{pieces: [][]byte{slices.Concat(pieces...)}})
+}
+
+func (r *rank) Lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (bool, error) {
+	if len(pieces) < 2 {
+		return false, r.Send(ctx, to, lane, pieces...)
+	}
+	own := append([][]byte{slices.Clone(pieces[0])}, pieces[1:]...)
+	return true, r.put(ctx, to, lane, message{own, true})
+}
+
+func (r *rank) put(ctx context.Context, to int, lane collective.Lane, m message) error {
 	if err := r.check(to, lane); err != nil {
 		return err
 	}
 	if err := r.ended(); err != nil {
 		return err
 	}
-	r.world.queue(route{r.number, to, lane}).Put(slices.Concat(pieces...))
+	r.world.queue(route{r.number, to, lane}).Put(m)
 	return ctx.Err()
 }
 
 func (r *rank) Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error) {
+	pieces, lent, err := r.Borrow(ctx, from, lane)
+	if err == nil && !lent {
+		return pieces[0], nil
+	}
+	return slices.Concat(pieces...), err
+}
+
+func (r *rank) Borrow(ctx context.Context, from int, lane collective.Lane) ([][]byte, bool, error) {
 	if err := r.check(from, lane); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	q := r.world.queue(route{from, r.number, lane})
 	for {
 		if err := r.ended(); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		gone := isClosed(r.world.closed[from]) // before the queue is looked at: what was sent before arrives
 		if m, ok := q.Take(); ok {
-			return m, nil
+			return m.pieces, m.lent, nil
 		}
 		if gone {
-			return nil, fmt.Errorf("%w: rank %d has left", fabric.Ended, from)
+			return nil, false, fmt.Errorf("%w: rank %d has left", fabric.Ended, from)
 		}
 		select {
 		case <-q.Arrived():
@@ -118,7 +144,7 @@ func (r *rank) Receive(ctx context.Context, from int, lane collective.Lane) ([]b
 		case <-r.world.closed[r.number]:
 		case <-r.world.closed[from]:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, false, ctx.Err()
 		}
 	}
 }
@@ -148,3 +174,5 @@ func (r *rank) Close() error {
 	r.once.Do(func() { close(r.world.closed[r.number]) })
 	return nil
 }
+
+var _ fabric.Lender = (*rank)(nil)

@@ -8,7 +8,7 @@ import (
 
 // One goroutine puts messages, one takes them and waits while there is none.
 func ExampleBox() {
-	box := mailbox.New()
+	box := mailbox.New[[]byte]()
 	go func() {
 		for _, m := range []string{"first", "second"} {
 			box.Put([]byte(m))

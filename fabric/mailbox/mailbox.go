@@ -8,17 +8,17 @@ import "sync"
 
 // Box is an unbounded queue of messages. Any goroutine may call Put; only one
 // at a time may call Take.
-type Box struct {
+type Box[M any] struct {
 	mu       sync.Mutex
-	messages [][]byte
+	messages []M
 	arrived  chan struct{} // holds something if there may be messages
 }
 
 // New returns an empty box.
-func New() *Box { return &Box{arrived: make(chan struct{}, 1)} }
+func New[M any]() *Box[M] { return &Box[M]{arrived: make(chan struct{}, 1)} }
 
 // Put adds a message at the end. The box owns it from then on.
-func (b *Box) Put(message []byte) {
+func (b *Box[M]) Put(message M) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.messages = append(b.messages, message)
@@ -29,18 +29,18 @@ func (b *Box) Put(message []byte) {
 }
 
 // Take removes and returns the first message, if there is one.
-func (b *Box) Take() (message []byte, ok bool) {
+func (b *Box[M]) Take() (message M, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.messages) == 0 {
-		return nil, false
+		return message, false
 	}
 	message = b.messages[0]
-	b.messages[0] = nil
+	b.messages[0] = *new(M)
 	b.messages = b.messages[1:]
 	return message, true
 }
 
 // Arrived returns a channel that has an element if there may be messages since
 // the last Take that found none.
-func (b *Box) Arrived() <-chan struct{} { return b.arrived }
+func (b *Box[M]) Arrived() <-chan struct{} { return b.arrived }

@@ -27,6 +27,6 @@ func (r *ring) listen(ready func() bool) error {
 // knock wakes who listens. What it cannot write nobody is there to read.
 func (r *ring) knock() {
 	if r.bellWrite != nil && r.listening.Load() != 0 && r.listening.Swap(0) != 0 {
-		_, _ = r.bellWrite.Write([]byte{1})
+		touch(r.bellWrite)
 	}
 }

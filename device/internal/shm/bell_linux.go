@@ -62,6 +62,18 @@ func (b *bell) sleepUnseen(seen uint32, d time.Duration) {
 // onto the core of the one who waits for it.
 func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
+// touch writes a byte into a pipe, which has room: raw, see ring.
+func touch(pipe *os.File) {
+	if c, err := pipe.SyscallConn(); err == nil {
+		_ = c.Write(func(fd uintptr) bool {
+			_, _, _ = unix.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&knockByte)), 1)
+			return true
+		})
+	}
+}
+
+var knockByte byte
+
 // hear waits until there are bytes in a pipe, and reads them. The goroutine
 // waits in Go's poller; the system calls themselves, which do not wait, are raw:
 // see ring.

@@ -41,6 +41,35 @@ func Guest(segment []byte, bell *os.File) (*Conn, error) {
 	return c, err
 }
 
+// Link returns one side of a connection of two processes, each of which has mapped the
+// segment by itself; first says which. It owns the mapping from now on, the bell that
+// it reads from, and the end of the other side's bell that it writes to.
+func Link(segment []byte, first bool, bell, other *os.File) (*Conn, error) {
+	c, err := newConn(segment, side(first), side(!first))
+	if err == nil {
+		c.in.bellRead, c.out.bellWrite = bell, other
+	}
+	return c, err
+}
+
+// side is the number of the ring that a side of a link writes.
+func side(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+// Mark is what a side of a link writes into the segment: who finds it there has mapped
+// the same memory.
+type Mark [16]byte
+
+// MarkOf returns where a side's mark is in a segment.
+func MarkOf(segment []byte, first bool) *Mark {
+	end := side(first)*Bytes/2 + ringHeader
+	return (*Mark)(segment[end-len(Mark{}) : end])
+}
+
 func newConn(segment []byte, out, in int) (*Conn, error) {
 	if len(segment) != Bytes {
 		return nil, fmt.Errorf("shared memory: segment of %d bytes, want %d", len(segment), Bytes)
@@ -78,6 +107,16 @@ func (c *Conn) Flush() error {
 	})
 }
 
+// Room returns how many bytes can be written without waiting.
+func (c *Conn) Room() (n int) {
+	_ = c.use(func() error {
+		free, err := c.out.free()
+		n = int(free)
+		return err
+	})
+	return n
+}
+
 // Read reads at least one byte if p is not empty.
 func (c *Conn) Read(p []byte) (n int, err error) {
 	if len(p) == 0 {
@@ -91,7 +130,7 @@ func (c *Conn) Read(p []byte) (n int, err error) {
 }
 
 // Await reports whether there are bytes to read, after at most d; a signal ends
-// it early. It sleeps in a raw system call, of which Go's scheduler does not
+// it early. Up to 8 milliseconds it sleeps in a raw system call, of which Go's scheduler does not
 // know: otherwise Go's monitor thread would check every 20 microseconds whether
 // the call has ended, on a core that a device may be computing on. So the
 // goroutine keeps its P (its share of GOMAXPROCS) while it sleeps: use Await for

@@ -66,7 +66,11 @@ func (r *ring) await() error {
 func (r *ring) peek(d time.Duration) bool {
 	seen := r.data.count()
 	if r.written.Load() == r.pos && d > 0 {
-		r.data.sleepUnseen(seen, d)
+		if d > shortNap { // Go's monitor would interrupt it
+			r.data.sleep(seen, d)
+		} else {
+			r.data.sleepUnseen(seen, d)
+		}
 	}
 	return r.written.Load() != r.pos
 }

@@ -65,16 +65,21 @@ func Pieces(all [][]byte) (first, left [][]byte) {
 	return first, nil
 }
 
+// Bytes returns how long a frame is.
+func (f Frame) Bytes() int {
+	n := frameHeader + len(f.Content)
+	for _, b := range f.Rest {
+		n += len(b)
+	}
+	return n
+}
+
 // WriteFrame writes a frame and makes it visible.
 func WriteFrame(p Pipe, f Frame) error {
 	var h [frameHeader]byte
 	h[0], h[1] = byte(f.Kind), f.Lane
 	binary.LittleEndian.PutUint32(h[4:], uint32(f.Peer))
-	length := len(f.Content)
-	for _, b := range f.Rest {
-		length += len(b)
-	}
-	binary.LittleEndian.PutUint64(h[8:], uint64(length))
+	binary.LittleEndian.PutUint64(h[8:], uint64(f.Bytes()-frameHeader))
 	for _, b := range append([][]byte{h[:], f.Content}, f.Rest...) {
 		if _, err := p.Write(b); err != nil {
 			return err

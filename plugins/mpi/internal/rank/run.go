@@ -296,12 +296,15 @@ const (
 	// than soon: answer follows answer then. While nobody waits, since devices
 	// compute, it is long. While it waits a core is free, and no nap is longer than
 	// late: devices that are some milliseconds apart would lose a third of these to it
-	// at every exchange. Whatever the host wants ends a nap.
+	// at every exchange. Whatever the host wants ends a nap. Where nothing happens, as
+	// where all ranks are of one machine, naps grow with that time up to a tenth of a second.
 	shortest = 20 * time.Microsecond
 	soon     = 400 * time.Microsecond
 	late     = 250 * time.Microsecond
 	longest  = 5 * time.Millisecond
+	dormant  = 100 * time.Millisecond
 	share    = 3
+	seldom   = 20 // of the time in which nothing has happened and nobody waits
 	// beside bounds a nap while gradients alone are waited for: devices compute, most
 	// likely, and a nap takes 20 microseconds from them.
 	beside = time.Millisecond
@@ -313,7 +316,7 @@ func (r *rank) rest(idle time.Duration) time.Duration {
 	most := late
 	switch {
 	case r.awaited == [lanes]int{} && !r.busy() && !r.receives():
-		return longest
+		return min(max(idle/seldom, longest), dormant)
 	case idle < awake:
 		return 0
 	case r.awaited[moments] == 0:

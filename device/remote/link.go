@@ -1,0 +1,226 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/fabric/mailbox"
+)
+
+// link is a connection with the process of another rank of this machine. The frames are
+// those between bnctl and a fabric plugin; each names who sends it.
+type link struct {
+	own, peer int // the ranks at its ends
+	pipe      *shm.Conn
+	bell      *os.File                        // the end of this side's pipe that the other writes to
+	turns     [collective.Lanes]chan struct{} // have an element while somebody sends a message
+	writing   sync.Mutex                      // held by who writes a frame
+	shares
+
+	theirs sync.Map                     // the other's pools that are mapped here, by number
+	coming [collective.Lanes]assembling // read's
+	boxes  [collective.Lanes]*mailbox.Box[arrived]
+	left   chan struct{} // closed when the other has left
+}
+
+// arrived is a message that has come.
+type arrived struct {
+	pieces [][]byte
+	lent   bool // they lie where the sender has them
+}
+
+// assembling is a message of which parts have come.
+type assembling struct {
+	message []byte
+	last    int // bytes of the last one of several parts: the next is as long, most likely
+}
+
+func newLink(own, peer int, pipe *shm.Conn, bell *os.File) *link {
+	l := &link{own: own, peer: peer, pipe: pipe, bell: bell, left: make(chan struct{})}
+	l.shares = shares{known: map[*shm.Pool]*known{}, tell: func(m wire.Frame) error {
+		go func() { _ = l.write(m) }() // nobody who reads waits for who holds the lock
+		return nil
+	}}
+	for i := range l.boxes {
+		l.boxes[i], l.turns[i] = mailbox.New[arrived](), make(chan struct{}, 1)
+	}
+	return l
+}
+
+func (l *link) write(m wire.Frame) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	return wire.WriteFrame(l.pipe, m)
+}
+
+// send sends a message of these pieces, or of views if there are any. It ends with ctx, or when
+// over is closed: then the message is still being written.
+func (l *link) send(ctx context.Context, over <-chan struct{}, lane collective.Lane, pieces [][]byte,
+	views []wire.View) error {
+	select {
+	case l.turns[lane] <- struct{}{}:
+	case <-over:
+		return shm.Closed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	frames := l.frames(lane, pieces, views)
+	if len(frames) == 1 && l.writing.TryLock() {
+		if fits := frames[0].Bytes() <= l.pipe.Room(); fits {
+			err := wire.WriteFrame(l.pipe, frames[0])
+			l.writing.Unlock()
+			<-l.turns[lane]
+			return err
+		}
+		l.writing.Unlock()
+	}
+	if len(pieces) > 0 { // the first stays as it is, even if this returns before it is written
+		frames = l.frames(lane, append([][]byte{slices.Clone(pieces[0])}, pieces[1:]...), views)
+	}
+	done := make(chan error, 1)
+	go func() {
+		defer func() { <-l.turns[lane] }()
+		for _, m := range frames {
+			if err := l.write(m); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-over:
+		return shm.Closed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// frames returns those of a message.
+func (l *link) frames(lane collective.Lane, pieces [][]byte, views []wire.View) (all []wire.Frame) {
+	if len(views) > 0 {
+		return []wire.Frame{wire.Views(l.own, uint8(lane), views)}
+	}
+	m := wire.Frame{Kind: wire.FramePart, Lane: uint8(lane), Peer: l.own}
+	for m.Kind == wire.FramePart {
+		if m.Rest, pieces = wire.Pieces(pieces); len(pieces) == 0 {
+			m.Kind = wire.FrameMessage
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// read takes what the other sends, until the connection is closed; the error is about
+// what it sent.
+func (l *link) read() error {
+	for {
+		m, err := wire.ReadFrame(l.pipe, l.room)
+		if err == nil {
+			err = l.take(m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// room returns where the content of a frame is to be.
+func (l *link) room(m wire.Frame, n int) ([]byte, error) {
+	if m.Kind == wire.FramePool {
+		return make([]byte, n), nil
+	}
+	if m.Peer != l.peer || m.Lane >= collective.Lanes {
+		return nil, fmt.Errorf("a frame of rank %d in lane %d: %w", m.Peer, m.Lane, errNoRank)
+	}
+	if m.Kind != wire.FramePart && m.Kind != wire.FrameMessage {
+		return make([]byte, n), nil
+	}
+	in := &l.coming[m.Lane]
+	if in.message == nil && m.Kind == wire.FramePart {
+		in.message = make([]byte, 0, max(in.last, n))
+	}
+	at := len(in.message)
+	in.message = slices.Grow(in.message, n)[:at+n]
+	return in.message[at:], nil
+}
+
+func (l *link) take(m wire.Frame) error {
+	switch m.Kind {
+	case wire.FrameMessage:
+		in := &l.coming[m.Lane]
+		l.boxes[m.Lane].Put(arrived{pieces: [][]byte{in.message}})
+		if len(in.message) > wire.MaxFrame {
+			in.last = len(in.message)
+		}
+		in.message = nil
+	case wire.FrameViews:
+		pieces, err := l.find(m)
+		if err != nil {
+			return err
+		}
+		l.boxes[m.Lane].Put(arrived{pieces, true})
+	case wire.FramePool:
+		if len(m.Content) == 0 {
+			l.noteMapped(m.Peer)
+			return nil
+		}
+		if p, err := shm.OpenPool(string(m.Content)); err == nil { // else all of it is copied
+			_ = p.Close() // it stays mapped
+			l.theirs.Store(uint32(m.Peer), p)
+			return l.tell(wire.Frame{Kind: wire.FramePool, Peer: m.Peer})
+		}
+	case wire.FrameLeft:
+		if !isClosed(l.left) {
+			close(l.left)
+		}
+	}
+	return nil
+}
+
+// find returns the pieces of a message that is lent.
+func (l *link) find(m wire.Frame) (pieces [][]byte, err error) {
+	views, err := m.Views()
+	for _, v := range views {
+		b, ok := v.Inline, true
+		if v.Pool > 0 {
+			p, known := l.theirs.Load(v.Pool)
+			if ok = known; ok {
+				b, ok = p.(*shm.Pool).At(v.Offset, v.Length)
+			}
+		}
+		if !ok {
+			return nil, fmt.Errorf("rank %d lends %d bytes at %d of pool %d: there is none", l.peer, v.Length,
+				v.Offset, v.Pool)
+		}
+		pieces = append(pieces, b)
+	}
+	return pieces, err
+}
+
+// leave tells the other that no more comes from this rank.
+func (l *link) leave(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		_ = l.write(wire.Frame{Kind: wire.FrameLeft, Peer: l.own}) // it may be gone
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// close ends the connection on this side.
+func (l *link) close() {
+	_ = l.pipe.Close() // what can fail is giving memory back
+	_ = l.bell.Close()
+}

@@ -1,0 +1,233 @@
+package remote
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/fabric"
+)
+
+// mostApart is how far from each other the numbers of ranks are at most that have a link:
+// each takes the memory of two rings.
+const mostApart = 7
+
+// introduction is what two ranks send each other over the fabric before anything else. The
+// lower rank offers memory, the other one answers, and the lower one agrees or does not.
+type introduction struct {
+	Machine string // where Segment and Bell may be found
+	Segment string // path; "": there is none
+	Bell    string // path of the pipe's end that the other writes to
+	Mark    shm.Mark
+	Agreed  bool
+}
+
+// encounter is a link in the making.
+type encounter struct {
+	own, peer int
+	machine   string
+	memory    []byte
+	file      *os.File    // of the memory; the lower rank's
+	bell      [2]*os.File // this side's pipe
+	other     *os.File    // the end of the other's
+}
+
+// meetAll makes the links of this rank, by rank.
+func meetAll(ctx context.Context, f fabric.Fabric) ([]*link, error) {
+	own, machine := f.Rank(), machineName()
+	links := make([]*link, f.Size())
+	var above, below []*encounter
+	for r := max(0, own-mostApart); r < min(f.Size(), own+mostApart+1); r++ {
+		switch m := (&encounter{own: own, peer: r, machine: machine}); {
+		case r > own:
+			above = append(above, m)
+		case r < own:
+			below = append(below, m)
+		}
+	}
+	said := map[*encounter]introduction{}
+	type turn func(m *encounter, theirs introduction) introduction
+	each := func(all []*encounter, do turn, hears, says bool) error {
+		for _, m := range all {
+			if hears {
+				var err error
+				if said[m], err = m.hear(ctx, f); err != nil {
+					return err
+				}
+			}
+			mine := do(m, said[m])
+			if says {
+				if err := m.say(ctx, f, mine); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	end := func(m *encounter, theirs introduction) introduction {
+		links[m.peer] = m.link(theirs.Agreed)
+		return introduction{}
+	}
+	err := each(above, (*encounter).offer, false, true)
+	if err == nil {
+		err = each(below, (*encounter).answer, true, true)
+	}
+	if err == nil {
+		err = each(above, func(m *encounter, theirs introduction) introduction {
+			mine := m.agree(theirs)
+			end(m, mine)
+			return mine
+		}, true, true)
+	}
+	if err == nil {
+		err = each(below, end, true, false)
+	}
+	if err != nil {
+		for _, l := range links {
+			if l != nil {
+				l.close()
+			}
+		}
+		for _, m := range append(above, below...) {
+			m.end()
+		}
+		return nil, err
+	}
+	return links, nil
+}
+
+func (m *encounter) say(ctx context.Context, f fabric.Fabric, what introduction) error {
+	b, err := json.Marshal(what)
+	if err == nil {
+		err = f.Send(ctx, m.peer, collective.Moments, b)
+	}
+	return m.wrap(err)
+}
+
+func (m *encounter) hear(ctx context.Context, f fabric.Fabric) (theirs introduction, err error) {
+	b, err := f.Receive(ctx, m.peer, collective.Moments)
+	if err == nil {
+		err = json.Unmarshal(b, &theirs)
+	}
+	return theirs, m.wrap(err)
+}
+
+func (m *encounter) wrap(err error) error {
+	if err != nil {
+		return fmt.Errorf("rank %d does not introduce itself: %w", m.peer, err)
+	}
+	return nil
+}
+
+// offer makes the memory of a link; without it there is none.
+func (m *encounter) offer(introduction) (mine introduction) {
+	f, err := shm.New(shm.Bytes)
+	if err != nil || m.machine == "" {
+		return mine
+	}
+	m.file = f
+	if err = shm.Reserve(f, shm.Bytes); err == nil {
+		m.memory, err = shm.Map(f, shm.Bytes)
+	}
+	if err == nil {
+		m.bell[0], m.bell[1], err = os.Pipe()
+	}
+	if err != nil {
+		m.end()
+		return mine
+	}
+	mine = introduction{Machine: m.machine, Segment: pathOf(f), Bell: pathOf(m.bell[1]), Mark: m.mark(true)}
+	return mine
+}
+
+// mark puts a side's mark into the memory.
+func (m *encounter) mark(first bool) shm.Mark {
+	mark := shm.MarkOf(m.memory, first)
+	_, _ = rand.Read(mark[:]) // it never fails
+	return *mark
+}
+
+// answer opens what the lower rank offers.
+func (m *encounter) answer(theirs introduction) (mine introduction) {
+	if theirs.Machine == "" || theirs.Machine != m.machine {
+		return mine
+	}
+	f, err := os.OpenFile(theirs.Segment, os.O_RDWR, 0)
+	if err == nil {
+		m.memory, err = shm.Map(f, shm.Bytes)
+		f.Close()
+	}
+	if err == nil && *shm.MarkOf(m.memory, true) == theirs.Mark {
+		m.other, err = os.OpenFile(theirs.Bell, os.O_WRONLY, 0)
+	}
+	if m.other == nil || err != nil {
+		m.end()
+		return mine
+	}
+	if m.bell[0], m.bell[1], err = os.Pipe(); err != nil {
+		m.end()
+		return mine
+	}
+	return introduction{Bell: pathOf(m.bell[1]), Mark: m.mark(false), Agreed: true}
+}
+
+// agree opens what the higher rank has answered with.
+func (m *encounter) agree(theirs introduction) (mine introduction) {
+	if m.memory == nil || !theirs.Agreed || *shm.MarkOf(m.memory, false) != theirs.Mark {
+		return mine
+	}
+	f, err := os.OpenFile(theirs.Bell, os.O_WRONLY, 0)
+	m.other, mine.Agreed = f, err == nil
+	return mine
+}
+
+// link returns the link, nil if the two have not agreed.
+func (m *encounter) link(agreed bool) *link {
+	if !agreed {
+		m.end()
+		return nil
+	}
+	pipe, err := shm.Link(m.memory, m.own < m.peer, m.bell[0], m.other)
+	if err != nil {
+		m.end()
+		return nil
+	}
+	bell := m.bell[1]
+	m.memory, m.bell, m.other = nil, [2]*os.File{}, nil // the link's from now on
+	m.end()
+	return newLink(m.own, m.peer, pipe, bell)
+}
+
+// end gives back what no link has taken.
+func (m *encounter) end() {
+	if m.memory != nil {
+		_ = shm.Unmap(m.memory) // what can fail is giving memory back
+	}
+	for _, f := range []*os.File{m.file, m.bell[0], m.bell[1], m.other} {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+	*m = encounter{own: m.own, peer: m.peer, machine: m.machine}
+}
+
+func pathOf(f *os.File) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()) }
+
+// machineName is the same for two processes that may open each other's files through /proc:
+// the boot, and the names of processes. "" is unknown.
+func machineName() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	space, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(boot)) + " " + space
+}

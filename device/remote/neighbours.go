@@ -1,0 +1,156 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/fabric"
+)
+
+// neighbours is a fabric whose ranks of one machine send each other messages through memory
+// that they share, and lend what lies in pools. Ranks of other machines, and the end of
+// all, are the fabric's that it is over.
+type neighbours struct {
+	fabric.Fabric
+	over    <-chan struct{} // closed when the fabric has ended
+	ended   func() error    // why
+	links   []*link         // by rank; nil: not of this machine
+	readers sync.WaitGroup
+	once    sync.Once
+}
+
+// Neighbours returns the fabric with direct connections between ranks that are near each
+// other on one machine (Linux). All ranks call it before anything else; it returns within
+// the timeout (0: 30 s), or when ctx ends.
+func Neighbours(ctx context.Context, f *Fabric, timeout time.Duration) (fabric.Lender, error) {
+	return besides(ctx, f, f.over, f.ended, cmp.Or(timeout, 30*time.Second))
+}
+
+func besides(ctx context.Context, f fabric.Fabric, over <-chan struct{}, ended func() error,
+	timeout time.Duration) (*neighbours, error) {
+	ctx, stop := context.WithTimeout(ctx, timeout)
+	defer stop()
+	links, err := meetAll(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	n := &neighbours{Fabric: f, over: over, ended: ended, links: links}
+	for _, l := range links {
+		if l != nil {
+			n.readers.Go(func() {
+				if err := l.read(); !errors.Is(err, shm.Closed) {
+					f.Abort(fmt.Sprintf("rank %d: its neighbour, rank %d: %v", l.own, l.peer, err))
+				}
+			})
+		}
+	}
+	return n, nil
+}
+
+// link returns that to a rank; nil if there is none, or no such lane.
+func (n *neighbours) link(peer int, lane collective.Lane) *link {
+	if peer < 0 || peer >= len(n.links) || lane >= collective.Lanes {
+		return nil
+	}
+	return n.links[peer]
+}
+
+// Send implements fabric.Fabric.
+func (n *neighbours) Send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error {
+	l := n.link(to, lane)
+	if l == nil {
+		return n.Fabric.Send(ctx, to, lane, pieces...)
+	}
+	return n.send(ctx, l, lane, pieces, nil)
+}
+
+func (n *neighbours) send(ctx context.Context, l *link, lane collective.Lane, pieces [][]byte,
+	views []wire.View) error {
+	if isClosed(n.over) {
+		return n.ended()
+	}
+	err := l.send(ctx, n.over, lane, pieces, views)
+	if errors.Is(err, shm.Closed) && isClosed(n.over) {
+		return n.ended()
+	}
+	return err
+}
+
+// Lend implements fabric.Lender.
+func (n *neighbours) Lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (bool, error) {
+	if l := n.link(to, lane); l != nil {
+		if views := l.views(pieces); views != nil {
+			return true, n.send(ctx, l, lane, nil, views)
+		}
+	}
+	return false, n.Send(ctx, to, lane, pieces...)
+}
+
+// Receive implements fabric.Fabric.
+func (n *neighbours) Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error) {
+	pieces, lent, err := n.Borrow(ctx, from, lane)
+	if err == nil && !lent {
+		return pieces[0], nil
+	}
+	return slices.Concat(pieces...), err
+}
+
+// Borrow implements fabric.Lender.
+func (n *neighbours) Borrow(ctx context.Context, from int, lane collective.Lane) ([][]byte, bool, error) {
+	l := n.link(from, lane)
+	if l == nil {
+		m, err := n.Fabric.Receive(ctx, from, lane)
+		return [][]byte{m}, false, err
+	}
+	for {
+		if isClosed(n.over) {
+			return nil, false, n.ended()
+		}
+		gone := isClosed(l.left) // before the box is looked at: what was sent before arrives
+		if m, ok := l.boxes[lane].Take(); ok {
+			return m.pieces, m.lent, nil
+		}
+		if gone {
+			return nil, false, fmt.Errorf("%w: rank %d has left", fabric.Ended, from)
+		}
+		left := l.left
+		select {
+		case <-l.boxes[lane].Arrived():
+		case <-left:
+		case <-n.over:
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+	}
+}
+
+// Close implements fabric.Fabric.
+func (n *neighbours) Close() (err error) {
+	n.once.Do(func() {
+		ctx, stop := context.WithTimeout(context.Background(), partingInAnger)
+		defer stop()
+		for _, l := range n.links {
+			if l != nil {
+				l.leave(ctx)
+			}
+		}
+		err = n.Fabric.Close()
+		for _, l := range n.links {
+			if l != nil {
+				l.close()
+			}
+		}
+		n.readers.Wait()
+	})
+	return err
+}
+
+var _ fabric.Lender = (*neighbours)(nil)

@@ -45,6 +45,8 @@ func Cases() []Case {
 		{"pieces", "Send sends a message: these pieces, one behind the other.", []int{2}, pieces},
 		{"memory", "one of 16 bytes or more begins at a multiple of 8. Reuse gives back a message that was " +
 			"received.", []int{2}, reuse},
+		{"lending", "Lend is Send, Borrow is Receive of a message in pieces, one behind the other.",
+			[]int{2}, lending},
 		{"a context that ends", "ctx ended: the error is its error, and no message is lost by it.",
 			[]int{2}, canceled},
 		{"abort", "Abort ends all ranks: whatever they do with the fabric returns an error that wraps Ended.",
@@ -270,6 +272,48 @@ func reuse(ctx context.Context, open Opener) error {
 		}
 		return nil
 	})
+}
+
+// lending has a Lender lend messages, of which every other one is borrowed, and the rest
+// received. They stay as they are until the peer says that it has them.
+func lending(ctx context.Context, open Opener) error {
+	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
+		l, ok := r.(fabric.Lender)
+		if !ok {
+			return nil
+		}
+		peer := 1 - r.Rank()
+		for n := range lengths {
+			whole := message(r.Rank(), peer, collective.Gradients, n)
+			all := [][]byte{whole[:len(whole)/5], whole[len(whole)/5 : len(whole)/2], whole[len(whole)/2:]}
+			if _, err := l.Lend(ctx, peer, collective.Gradients, all...); err != nil {
+				return err
+			}
+			if err := borrow(ctx, l, peer, n); err != nil {
+				return fmt.Errorf("message %d: %w", n, err)
+			}
+			if err := r.Send(ctx, peer, collective.Gradients, []byte("read")); err != nil {
+				return err
+			}
+			if err := expect(ctx, r, peer, collective.Gradients, []byte("read")); err != nil {
+				return err
+			}
+			clear(whole)
+		}
+		return nil
+	})
+}
+
+func borrow(ctx context.Context, l fabric.Lender, from, n int) error {
+	want := message(from, l.Rank(), collective.Gradients, n)
+	if n%2 == 0 {
+		return expect(ctx, l, from, collective.Gradients, want)
+	}
+	pieces, lent, err := l.Borrow(ctx, from, collective.Gradients)
+	if err == nil && !bytes.Equal(bytes.Join(pieces, nil), want) {
+		err = fmt.Errorf("%d pieces, lent: %v, are not the %d bytes that were sent", len(pieces), lent, len(want))
+	}
+	return err
 }
 
 func canceled(ctx context.Context, open Opener) error {

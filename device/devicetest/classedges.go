@@ -32,8 +32,8 @@ func signed(d *tensor.Draws, v float64) float64 { return math.Copysign(v, float6
 
 // edged returns what fills images, of which the first has blocks that just do for
 // EvenTile, the second blocks that do not, and the others values at the limits. With
-// dilation, which divides height and width, every other phase is as in the other image,
-// and each is twice as large as the one before.
+// dilation, which divides height and width, phase 1 is as in the other image, and each
+// is twice as large as the one before.
 func edged(dilation int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		kinds := []string{"", "", "least", "below the least", "most", "above the most"}
@@ -49,13 +49,22 @@ func edged(dilation int) filler {
 			}
 			for q := range dilation * dilation {
 				phase(image, t.Shape[1:], dilation, q, func(image []float32, channels, high, wide int) {
-					blocks(d, image, channels, high, wide, (i+q)%2 == 1)
+					blocks(d, image, channels, high, wide, (i%2 == 1) != (q == 1))
 					for k := range image {
 						image[k] *= float32(int(1) << q)
 					}
 				})
 			}
 		}
+	}
+}
+
+// outweighed fills images normally, but for one value of each, which outweighs the others.
+func outweighed(d *tensor.Draws, t tensor.Tensor) {
+	normal(d, t)
+	n := tensor.Count(t.Shape[1:])
+	for i := range t.Shape[0] {
+		t.F32()[i*n+d.Intn(n)] = 1e5
 	}
 }
 
@@ -183,6 +192,8 @@ func edgeProbes() []probe {
 	all := []probe{forward("blocks at the edge", edged(1), normal),
 		{name("blocks of phases at the edge"), graph.Conv, dilated.attrs(),
 			[]operand{rows(32, 14, 14).with(edged(2)), whole(32, 32, 3, 3).with(normal)}, bits},
+		{name("one tile of a phase outweighed"), graph.Conv, dilated.attrs(),
+			[]operand{rows(32, 13, 15).with(outweighed), whole(32, 32, 3, 3).with(normal)}, bits},
 		{name("weights beyond the edge, dilation"), graph.Conv, dilated.attrs(),
 			[]operand{rows(32, 14, 14).with(normal), whole(32, 32, 3, 3).with(weighty(false))}, bits},
 		forward("weights at the edge", normal, weighty(true)),

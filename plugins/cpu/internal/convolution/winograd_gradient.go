@@ -37,7 +37,8 @@ func buildWinogradGradient(c *run.Compiler, g *Geometry, t kernel.Winograd, x, d
 	all := k.some * k.columns
 	k.window = t.GradientTiles(all)
 	k.v, k.d = c.Temp(4*k.InLen(all), 0, 0), c.Temp(4*k.GradientLen(all), 0, 0)
-	k.sums = c.Temp(4*k.Frequencies()*g.c*g.o, 0, 0)
+	tasks := k.window.Panels() * ((g.c + kernel.Lanes - 1) / kernel.Lanes)
+	k.sums = c.Temp(4*k.Frequencies()*(g.c*g.o+kernel.Lanes*tasks), 0, 0) // apart by SumsStep
 	k.chunks = chunksOf(dy.Positions)
 	k.nodes = c.Temp(0, 0, (4*dw.Count+k.chunks.rows-1)/k.chunks.rows)
 	k.orders = map[int]kernel.Order{}
@@ -89,7 +90,7 @@ func (k *winogradGradient) chunk(f *run.Frame, c chunk) {
 		}
 		f.Each(k.window.Panels()*blocks, func(w *run.Worker, task int) {
 			panel, k0 := task/blocks, task%blocks*width
-			t := tapsTask{k, f, w, c, panel, k0, min(k0+width, k.c), k.window.PanelWidth(panel)}
+			t := tapsTask{k, f, w, c, task, panel, k0, min(k0+width, k.c), k.window.PanelWidth(panel)}
 			t.add((to-from)*k.columns, from == 0, to == total)
 		})
 	}

@@ -6,24 +6,25 @@ import (
 )
 
 // tapsTask computes, for one chunk, the gradient of input channels [k0, k1) and
-// a panel of width output channels.
+// a panel of width output channels: one of a number of tasks.
 type tapsTask struct {
 	*winogradGradient
 	f *run.Frame
 	w *run.Worker
 	chunk
-	panel, k0, k1, width int
+	number, panel, k0, k1, width int
 }
 
 // add adds the products of that number of tiles to the sums; with last, it
 // computes the gradient from the sums.
 func (t *tapsTask) add(tiles int, first, last bool) {
 	all, n, kernels := t.some*t.columns, (t.k1-t.k0)*t.width, t.f.Kernels
-	size := t.Frequencies() * n
+	step := t.SumsStep(n)
+	size := t.Frequencies() * step
 	room := t.w.Floats(size + 9*n)
 	taps, sums := room[:9*n], room[9*n:][:size]
 	if !first || !last {
-		at := t.Frequencies() * t.at()
+		at := t.Frequencies() * (t.at() + kernel.Lanes*t.number)
 		sums = run.Temp[float32](t.f, t.sums, at+size)[at:]
 	}
 	if first {
@@ -32,7 +33,7 @@ func (t *tapsTask) add(tiles int, first, last bool) {
 	v, d := run.Temp[float32](t.f, t.v, t.InLen(all)), run.Temp[float32](t.f, t.d, t.GradientLen(all))
 	for q := range t.Frequencies() {
 		in, gradient := t.Frequency(q, all)
-		kernels.Gradient(t.window, 0, t.panel, sums[q*n:], v[in:], d[gradient:], t.k0, t.k1, 0, tiles,
+		kernels.Gradient(t.window, 0, t.panel, sums[q*step:], v[in:], d[gradient:], t.k0, t.k1, 0, tiles,
 			&t.w.Tile)
 	}
 	if last {

@@ -69,14 +69,19 @@ func (s *Set) WinogradGradient(g Winograd, v []float32, first, all int, in []flo
 	}
 }
 
+// SumsStep returns the distance, in values, between the sums of two frequencies of n kernels.
+func (g Winograd) SumsStep(n int) int { return odd(n) }
+
 // WinogradTaps computes the elements of n kernels, a multiple of Lanes, from
-// the sums of all frequencies: taps is [9][n], sums [frequency][n].
+// the sums of all frequencies: taps is [9][n], sums [frequency][n], SumsStep(n)
+// apart.
 func (s *Set) WinogradTaps(g Winograd, taps, sums []float32, n int) {
-	if n%Lanes != 0 || len(taps) < winogradTaps*n || len(sums) < g.Frequencies()*n {
+	step := g.SumsStep(n)
+	if n%Lanes != 0 || len(taps) < winogradTaps*n || len(sums) < g.Frequencies()*step {
 		panic(fmt.Sprintf("kernel.WinogradTaps: %+v, %d kernels, %d values from %d", g, n, len(taps), len(sums)))
 	}
 	if s.winogradGradients != nil && n > 0 {
-		s.winogradGradients[g.Side].taps(&taps[0], 4*n, &sums[0], 4*n, n)
+		s.winogradGradients[g.Side].taps(&taps[0], 4*n, &sums[0], 4*step, n)
 		return
 	}
 	g.tapsGeneric(taps, sums, n)
@@ -111,7 +116,7 @@ func (g Winograd) tapsGeneric(taps, sums []float32, n int) {
 	var all [class.MostTile * class.MostTile]float32
 	for k := range n {
 		for f := range g.Frequencies() {
-			all[f] = sums[f*n+k]
+			all[f] = sums[f*g.SumsStep(n)+k]
 		}
 		for t, v := range g.tiles().Kernel(all[:]) {
 			taps[t*n+k] = v

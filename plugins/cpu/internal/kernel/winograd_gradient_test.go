@@ -23,11 +23,11 @@ func winogradKernelGradient(set *Set, w *winogradRun, dy []float32) (d, taps []f
 	taps = make([]float32, winogradTaps*g.In*g.Out)
 	for p := range win.Panels() {
 		n := g.In * win.PanelWidth(p)
-		sums := make([]float32, g.Frequencies()*n)
+		sums := make([]float32, g.Frequencies()*g.SumsStep(n))
 		for f := range g.Frequencies() {
 			in, out := g.Frequency(f, all)
-			set.Gradient(win, 0, p, sums[f*n:], v[in:], d[out:], 0, g.In, 0, all/2, spare)
-			set.Gradient(win, 0, p, sums[f*n:], v[in:], d[out:], 0, g.In, all/2, all, spare)
+			set.Gradient(win, 0, p, sums[f*g.SumsStep(n):], v[in:], d[out:], 0, g.In, 0, all/2, spare)
+			set.Gradient(win, 0, p, sums[f*g.SumsStep(n):], v[in:], d[out:], 0, g.In, all/2, all, spare)
 		}
 		part := make([]float32, winogradTaps*n)
 		set.WinogradTaps(g, part, sums, n)

@@ -13,6 +13,8 @@ type elements struct {
 	relu6Gradient func(dx *float32, y *float32, dy *float32, count int)
 	add           func(y *float32, a *float32, b *float32, count int)
 	hardSwish     func(y *float32, x *float32, count int) // nil: none
+
+	sgd [2][2]sgdStep // with weight decay, with Nesterov's momentum; nil: none
 }
 
 // whole returns how many of n elements the assembly treats.

@@ -133,6 +133,142 @@ done:
 	VZEROUPPER
 	RET
 
+// func sgdAVX512(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·sgdAVX512(SB), NOSPLIT, $0-64
+	MOVQ         w1+0(FP), AX
+	MOVQ         v1+8(FP), BX
+	MOVQ         w+16(FP), CX
+	MOVQ         dw+24(FP), DX
+	MOVQ         v+32(FP), SI
+	MOVQ         count+56(FP), DI
+	VBROADCASTSS momentum+40(FP), Z0
+	VBROADCASTSS decay+44(FP), Z1
+	VBROADCASTSS rate+48(FP), Z2
+
+some:
+	VMOVUPS (CX), Z3
+	VMOVUPS (DX), Z4
+	VMULPS  (SI), Z0, Z5
+	VADDPS  Z4, Z5, Z5
+	VMOVUPS Z5, (BX)
+	VMULPS  Z5, Z2, Z6
+	VSUBPS  Z6, Z3, Z3
+	VMOVUPS Z3, (AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, SI
+	SUBQ    $0x10, DI
+	JNE     some
+	VZEROUPPER
+	RET
+
+// func sgdNesterovAVX512(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·sgdNesterovAVX512(SB), NOSPLIT, $0-64
+	MOVQ         w1+0(FP), AX
+	MOVQ         v1+8(FP), BX
+	MOVQ         w+16(FP), CX
+	MOVQ         dw+24(FP), DX
+	MOVQ         v+32(FP), SI
+	MOVQ         count+56(FP), DI
+	VBROADCASTSS momentum+40(FP), Z0
+	VBROADCASTSS decay+44(FP), Z1
+	VBROADCASTSS rate+48(FP), Z2
+
+some:
+	VMOVUPS (CX), Z3
+	VMOVUPS (DX), Z4
+	VMULPS  (SI), Z0, Z5
+	VADDPS  Z4, Z5, Z5
+	VMOVUPS Z5, (BX)
+	VMULPS  Z5, Z0, Z6
+	VADDPS  Z6, Z4, Z5
+	VMULPS  Z5, Z2, Z6
+	VSUBPS  Z6, Z3, Z3
+	VMOVUPS Z3, (AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, SI
+	SUBQ    $0x10, DI
+	JNE     some
+	VZEROUPPER
+	RET
+
+// func sgdDecayAVX512(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·sgdDecayAVX512(SB), NOSPLIT, $0-64
+	MOVQ         w1+0(FP), AX
+	MOVQ         v1+8(FP), BX
+	MOVQ         w+16(FP), CX
+	MOVQ         dw+24(FP), DX
+	MOVQ         v+32(FP), SI
+	MOVQ         count+56(FP), DI
+	VBROADCASTSS momentum+40(FP), Z0
+	VBROADCASTSS decay+44(FP), Z1
+	VBROADCASTSS rate+48(FP), Z2
+
+some:
+	VMOVUPS (CX), Z3
+	VMOVUPS (DX), Z4
+	VMULPS  Z3, Z1, Z6
+	VADDPS  Z6, Z4, Z4
+	VMULPS  (SI), Z0, Z5
+	VADDPS  Z4, Z5, Z5
+	VMOVUPS Z5, (BX)
+	VMULPS  Z5, Z2, Z6
+	VSUBPS  Z6, Z3, Z3
+	VMOVUPS Z3, (AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, SI
+	SUBQ    $0x10, DI
+	JNE     some
+	VZEROUPPER
+	RET
+
+// func sgdDecayNesterovAVX512(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·sgdDecayNesterovAVX512(SB), NOSPLIT, $0-64
+	MOVQ         w1+0(FP), AX
+	MOVQ         v1+8(FP), BX
+	MOVQ         w+16(FP), CX
+	MOVQ         dw+24(FP), DX
+	MOVQ         v+32(FP), SI
+	MOVQ         count+56(FP), DI
+	VBROADCASTSS momentum+40(FP), Z0
+	VBROADCASTSS decay+44(FP), Z1
+	VBROADCASTSS rate+48(FP), Z2
+
+some:
+	VMOVUPS (CX), Z3
+	VMOVUPS (DX), Z4
+	VMULPS  Z3, Z1, Z6
+	VADDPS  Z6, Z4, Z4
+	VMULPS  (SI), Z0, Z5
+	VADDPS  Z4, Z5, Z5
+	VMOVUPS Z5, (BX)
+	VMULPS  Z5, Z0, Z6
+	VADDPS  Z6, Z4, Z5
+	VMULPS  Z5, Z2, Z6
+	VSUBPS  Z6, Z3, Z3
+	VMOVUPS Z3, (AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, SI
+	SUBQ    $0x10, DI
+	JNE     some
+	VZEROUPPER
+	RET
+
 // func reluAVX2(y *float32, x *float32, count int)
 // Requires: AVX
 TEXT ·reluAVX2(SB), NOSPLIT, $0-24
@@ -260,6 +396,142 @@ some:
 	JMP     some
 
 done:
+	VZEROUPPER
+	RET
+
+// func sgdAVX2(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+// Requires: AVX
+TEXT ·sgdAVX2(SB), NOSPLIT, $0-64
+	MOVQ         w1+0(FP), AX
+	MOVQ         v1+8(FP), BX
+	MOVQ         w+16(FP), CX
+	MOVQ         dw+24(FP), DX
+	MOVQ         v+32(FP), SI
+	MOVQ         count+56(FP), DI
+	VBROADCASTSS momentum+40(FP), Y0
+	VBROADCASTSS decay+44(FP), Y1
+	VBROADCASTSS rate+48(FP), Y2
+
+some:
+	VMOVUPS (CX), Y3
+	VMOVUPS (DX), Y4
+	VMULPS  (SI), Y0, Y5
+	VADDPS  Y4, Y5, Y5
+	VMOVUPS Y5, (BX)
+	VMULPS  Y5, Y2, Y6
+	VSUBPS  Y6, Y3, Y3
+	VMOVUPS Y3, (AX)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, SI
+	SUBQ    $0x08, DI
+	JNE     some
+	VZEROUPPER
+	RET
+
+// func sgdNesterovAVX2(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+// Requires: AVX
+TEXT ·sgdNesterovAVX2(SB), NOSPLIT, $0-64
+	MOVQ         w1+0(FP), AX
+	MOVQ         v1+8(FP), BX
+	MOVQ         w+16(FP), CX
+	MOVQ         dw+24(FP), DX
+	MOVQ         v+32(FP), SI
+	MOVQ         count+56(FP), DI
+	VBROADCASTSS momentum+40(FP), Y0
+	VBROADCASTSS decay+44(FP), Y1
+	VBROADCASTSS rate+48(FP), Y2
+
+some:
+	VMOVUPS (CX), Y3
+	VMOVUPS (DX), Y4
+	VMULPS  (SI), Y0, Y5
+	VADDPS  Y4, Y5, Y5
+	VMOVUPS Y5, (BX)
+	VMULPS  Y5, Y0, Y6
+	VADDPS  Y6, Y4, Y5
+	VMULPS  Y5, Y2, Y6
+	VSUBPS  Y6, Y3, Y3
+	VMOVUPS Y3, (AX)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, SI
+	SUBQ    $0x08, DI
+	JNE     some
+	VZEROUPPER
+	RET
+
+// func sgdDecayAVX2(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+// Requires: AVX
+TEXT ·sgdDecayAVX2(SB), NOSPLIT, $0-64
+	MOVQ         w1+0(FP), AX
+	MOVQ         v1+8(FP), BX
+	MOVQ         w+16(FP), CX
+	MOVQ         dw+24(FP), DX
+	MOVQ         v+32(FP), SI
+	MOVQ         count+56(FP), DI
+	VBROADCASTSS momentum+40(FP), Y0
+	VBROADCASTSS decay+44(FP), Y1
+	VBROADCASTSS rate+48(FP), Y2
+
+some:
+	VMOVUPS (CX), Y3
+	VMOVUPS (DX), Y4
+	VMULPS  Y3, Y1, Y6
+	VADDPS  Y6, Y4, Y4
+	VMULPS  (SI), Y0, Y5
+	VADDPS  Y4, Y5, Y5
+	VMOVUPS Y5, (BX)
+	VMULPS  Y5, Y2, Y6
+	VSUBPS  Y6, Y3, Y3
+	VMOVUPS Y3, (AX)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, SI
+	SUBQ    $0x08, DI
+	JNE     some
+	VZEROUPPER
+	RET
+
+// func sgdDecayNesterovAVX2(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+// Requires: AVX
+TEXT ·sgdDecayNesterovAVX2(SB), NOSPLIT, $0-64
+	MOVQ         w1+0(FP), AX
+	MOVQ         v1+8(FP), BX
+	MOVQ         w+16(FP), CX
+	MOVQ         dw+24(FP), DX
+	MOVQ         v+32(FP), SI
+	MOVQ         count+56(FP), DI
+	VBROADCASTSS momentum+40(FP), Y0
+	VBROADCASTSS decay+44(FP), Y1
+	VBROADCASTSS rate+48(FP), Y2
+
+some:
+	VMOVUPS (CX), Y3
+	VMOVUPS (DX), Y4
+	VMULPS  Y3, Y1, Y6
+	VADDPS  Y6, Y4, Y4
+	VMULPS  (SI), Y0, Y5
+	VADDPS  Y4, Y5, Y5
+	VMOVUPS Y5, (BX)
+	VMULPS  Y5, Y0, Y6
+	VADDPS  Y6, Y4, Y5
+	VMULPS  Y5, Y2, Y6
+	VSUBPS  Y6, Y3, Y3
+	VMOVUPS Y3, (AX)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, SI
+	SUBQ    $0x08, DI
+	JNE     some
 	VZEROUPPER
 	RET
 

@@ -2,4 +2,5 @@
 
 package kernel
 
-var elementsNEON = elements{16, reluNEON, reluGradientNEON, relu6NEON, relu6GradientNEON, addNEON, nil}
+var elementsNEON = elements{lanes: 16, relu: reluNEON, reluGradient: reluGradientNEON, relu6: relu6NEON,
+	relu6Gradient: relu6GradientNEON, add: addNEON}

@@ -20,6 +20,18 @@ func relu6GradientAVX512(dx *float32, y *float32, dy *float32, count int)
 func reluGradientAVX512(dx *float32, y *float32, dy *float32, count int)
 
 //go:noescape
+func sgdAVX512(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+
+//go:noescape
+func sgdNesterovAVX512(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+
+//go:noescape
+func sgdDecayAVX512(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+
+//go:noescape
+func sgdDecayNesterovAVX512(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+
+//go:noescape
 func reluAVX2(y *float32, x *float32, count int)
 
 //go:noescape
@@ -33,6 +45,18 @@ func relu6GradientAVX2(dx *float32, y *float32, dy *float32, count int)
 
 //go:noescape
 func reluGradientAVX2(dx *float32, y *float32, dy *float32, count int)
+
+//go:noescape
+func sgdAVX2(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+
+//go:noescape
+func sgdNesterovAVX2(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+
+//go:noescape
+func sgdDecayAVX2(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
+
+//go:noescape
+func sgdDecayNesterovAVX2(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
 
 //go:noescape
 func hardSwishAVX2(y *float32, x *float32, count int)

@@ -96,9 +96,10 @@ func allReduce(f *run.Frame, nodes []reduced, lane collective.Lane) error {
 		return nil
 	}
 	for _, v := range values {
-		clear(v.Result.Bytes)
-		if len(v.Parts) == 1 { // the root of the tree
+		if len(v.Parts) == 1 && !v.Parts[0].Value.IsZero() { // the root of the tree
 			copy(v.Result.Bytes, v.Parts[0].Value.Bytes)
+		} else {
+			clear(v.Result.Bytes)
 		}
 	}
 	return nil

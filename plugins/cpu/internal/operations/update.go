@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -54,22 +55,12 @@ func update(c *run.Compiler, do func(in, out [][]float32, from, to int)) run.Act
 }
 
 func buildSGD(c *run.Compiler) run.Action {
-	momentum, decay, nesterov := constant(c, "momentum"), constant(c, "weight_decay"), c.Node.Bool("nesterov")
+	o, kernels := kernel.SGD{Momentum: constant(c, "momentum"), Decay: constant(c, "weight_decay"),
+		Nesterov: c.Node.Bool("nesterov")}, c.Kernels
 	return update(c, func(in, out [][]float32, from, to int) {
-		w, g, v, lr := in[0][from:to], in[1][from:to], in[2][from:to], in[3][0]
-		w1, v1 := out[0][from:to], out[1][from:to]
-		for i := range w {
-			d := g[i]
-			if decay != 0 {
-				d = g[i] + float32(decay*w[i])
-			}
-			next := float32(momentum*v[i]) + d
-			u := next
-			if nesterov {
-				u = d + float32(momentum*next)
-			}
-			w1[i], v1[i] = w[i]-float32(lr*u), next
-		}
+		step := o
+		step.Rate = in[3][0]
+		kernels.Step(out[0][from:to], out[1][from:to], in[0][from:to], in[1][from:to], in[2][from:to], step)
 	})
 }
 

@@ -47,6 +47,7 @@ func elementwise() {
 				VANDPS(operand.Mem{Base: p[2]}, v, v)
 			}
 		})
+		sgd(set)
 	}
 	hardSwish()
 }

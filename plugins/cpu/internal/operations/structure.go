@@ -190,23 +190,31 @@ func broadcast(v *run.Value, shape []int) []int {
 	return out
 }
 
-// buildReshape copies in logical order: a value that lies in that order is
-// read as if it had the other's shape. Where neither does, a row goes through
-// temporary memory.
+// buildReshape copies in logical order, which is a transposition where one value
+// has its channels last, and two through temporary memory where both do.
 func buildReshape(c *run.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
-	to := &move{x: x, y: y, shape: x.Shape, src: all(x), dst: region{strides: run.RowMajor(x.Shape)}}
-	from := &move{x: x, y: y, shape: y.Shape, src: region{strides: run.RowMajor(y.Shape)}, dst: all(y)}
 	switch {
+	case inOrder(x) && inOrder(y):
+		dst := region{strides: run.RowMajor(x.Shape)}
+		return (&move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst}).action()
 	case inOrder(y):
-		return to.action()
+		return transposed(x, y, x.Positions, x.Channels)
 	case inOrder(x):
-		return from.action()
+		return transposed(x, y, y.Channels, y.Positions)
 	}
 	middle := &run.Value{Type: x.Type, Count: x.Count, Channels: 1, Positions: x.Count, Input: -1}
 	middle.Slot = c.Temp(0, 0, x.Size())
-	to.y, from.x = middle, middle
-	return sequence([]run.Action{to.action(), from.action()})
+	return sequence([]run.Action{transposed(x, middle, x.Positions, x.Channels),
+		transposed(middle, y, y.Channels, y.Positions)})
+}
+
+// transposed returns the action that copies every row of x, [rows][columns] in
+// memory, to y, [columns][rows].
+func transposed(x, y *run.Value, rows, columns int) run.Action {
+	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		f.Kernels.Transpose(f.At(y, w, i), f.At(x, w, i), rows, columns)
+	}}
 }
 
 // inOrder reports whether the elements of a unit lie in logical order.

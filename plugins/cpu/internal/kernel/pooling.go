@@ -6,6 +6,8 @@ type pools struct {
 	lanes    int
 	max      func(y *float32, x *float32, pixels *int32, taps int, channels int)
 	gradient func(dx *float32, x *float32, dy *float32, pixels *int32, taps int, channels int)
+	// quads returns how many windows are left, the first of which sees NaN; nil: none.
+	quads func(dx *float32, x *float32, dy *float32, pixels *int32, windows int, channels int) int
 }
 
 // whole returns how many of n channels the assembly treats.
@@ -39,6 +41,32 @@ func (s *Set) MaxPoolGradient(dx, x, dy []float32, pixels []int32) {
 	}
 	for c := n; c < len(dy); c++ {
 		dx[largest(x, pixels, c)] += dy[c]
+	}
+}
+
+// MaxPoolQuads sets the pixels of dx that windows of four see, no two the same, to
+// what MaxPoolGradient makes of +0: window i sees pixels[4*i:][:4], and its dy has
+// that number of channels from dy[i*channels] on.
+func (s *Set) MaxPoolQuads(dx, x, dy []float32, pixels []int32, channels int) {
+	windows := len(pixels) / 4
+	if windows == 0 {
+		return
+	}
+	checkPixels(min(len(x), len(dx)), channels, pixels)
+	dy = dy[:windows*channels]
+	fast := channels > 0 && s.pools.whole(channels) == channels && s.pools.quads != nil
+	for i := 0; i < windows; i++ {
+		if fast {
+			i = windows - s.pools.quads(&dx[0], &x[0], &dy[i*channels], &pixels[4*i], windows-i, channels)
+			if i == windows {
+				return
+			}
+		}
+		seen := pixels[4*i:][:4]
+		for _, at := range seen {
+			clear(dx[at/4:][:channels])
+		}
+		s.MaxPoolGradient(dx, x, dy[i*channels:][:channels], seen)
 	}
 }
 

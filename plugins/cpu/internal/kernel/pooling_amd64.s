@@ -119,6 +119,66 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxPoolQuadsAVX512(dx *float32, x *float32, dy *float32, pixels *int32, windows int, channels int) int
+// Requires: AVX, AVX512F
+TEXT ·maxPoolQuadsAVX512(SB), NOSPLIT, $0-56
+	MOVQ   dx+0(FP), AX
+	MOVQ   x+8(FP), BX
+	MOVQ   dy+16(FP), CX
+	MOVQ   pixels+24(FP), DX
+	MOVQ   windows+32(FP), SI
+	VPXORD Z4, Z4, Z4
+
+window:
+	MOVLQSX (DX), R8
+	MOVLQSX 4(DX), R9
+	MOVLQSX 8(DX), R10
+	MOVLQSX 12(DX), R11
+	MOVQ    channels+40(FP), DI
+
+vector:
+	VMOVUPS   (BX)(R8*1), Z0
+	VMOVUPS   (BX)(R9*1), Z1
+	VMOVUPS   (BX)(R10*1), Z2
+	VMOVUPS   (BX)(R11*1), Z3
+	VCMPPS    $0x03, Z0, Z1, K1
+	VCMPPS    $0x03, Z2, Z3, K2
+	KORTESTW  K1, K2
+	JNE       nan
+	VADDPS    (CX), Z4, Z6
+	VMAXPS    Z0, Z1, Z5
+	VMAXPS    Z2, Z3, Z7
+	VMAXPS    Z7, Z5, Z5
+	VCMPPS    $0x00, Z0, Z5, K1
+	KNOTW     K1, K4
+	VCMPPS    $0x00, Z1, Z5, K4, K2
+	KANDNW    K4, K2, K4
+	VCMPPS    $0x00, Z2, Z5, K4, K3
+	KANDNW    K4, K3, K4
+	VMOVAPS.Z Z6, K1, Z0
+	VMOVAPS.Z Z6, K2, Z1
+	VMOVAPS.Z Z6, K3, Z2
+	VMOVAPS.Z Z6, K4, Z3
+	VMOVUPS   Z0, (AX)(R8*1)
+	VMOVUPS   Z1, (AX)(R9*1)
+	VMOVUPS   Z2, (AX)(R10*1)
+	VMOVUPS   Z3, (AX)(R11*1)
+	ADDQ      $0x40, R8
+	ADDQ      $0x40, R9
+	ADDQ      $0x40, R10
+	ADDQ      $0x40, R11
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, DI
+	JNE       vector
+	ADDQ      $0x10, DX
+	DECQ      SI
+	JNE       window
+
+nan:
+	MOVQ SI, ret+48(FP)
+	VZEROUPPER
+	RET
+
 // func maxPoolAVX2(y *float32, x *float32, pixels *int32, taps int, channels int)
 // Requires: AVX
 TEXT ·maxPoolAVX2(SB), NOSPLIT, $0-40
@@ -232,5 +292,68 @@ giveEnd:
 	JMP  vector
 
 done:
+	VZEROUPPER
+	RET
+
+// func maxPoolQuadsAVX2(dx *float32, x *float32, dy *float32, pixels *int32, windows int, channels int) int
+// Requires: AVX
+TEXT ·maxPoolQuadsAVX2(SB), NOSPLIT, $0-56
+	MOVQ   dx+0(FP), AX
+	MOVQ   x+8(FP), BX
+	MOVQ   dy+16(FP), CX
+	MOVQ   pixels+24(FP), DX
+	MOVQ   windows+32(FP), SI
+	VXORPS Y4, Y4, Y4
+
+window:
+	MOVLQSX (DX), R8
+	MOVLQSX 4(DX), R9
+	MOVLQSX 8(DX), R10
+	MOVLQSX 12(DX), R11
+	MOVQ    channels+40(FP), DI
+
+vector:
+	VMOVUPS   (BX)(R8*1), Y0
+	VMOVUPS   (BX)(R9*1), Y1
+	VMOVUPS   (BX)(R10*1), Y2
+	VMOVUPS   (BX)(R11*1), Y3
+	VCMPPS    $0x03, Y0, Y1, Y5
+	VCMPPS    $0x03, Y2, Y3, Y7
+	VORPS     Y7, Y5, Y5
+	VMOVMSKPS Y5, R12
+	TESTL     R12, R12
+	JNE       nan
+	VADDPS    (CX), Y4, Y6
+	VMAXPS    Y0, Y1, Y5
+	VMAXPS    Y2, Y3, Y7
+	VMAXPS    Y7, Y5, Y5
+	VCMPPS    $0x00, Y0, Y5, Y0
+	VCMPPS    $0x00, Y1, Y5, Y1
+	VCMPPS    $0x00, Y2, Y5, Y2
+	VANDNPS   Y1, Y0, Y1
+	VORPS     Y1, Y0, Y7
+	VANDNPS   Y2, Y7, Y2
+	VORPS     Y2, Y7, Y7
+	VANDPS    Y6, Y0, Y0
+	VANDPS    Y6, Y1, Y1
+	VANDPS    Y6, Y2, Y2
+	VANDNPS   Y6, Y7, Y3
+	VMOVUPS   Y0, (AX)(R8*1)
+	VMOVUPS   Y1, (AX)(R9*1)
+	VMOVUPS   Y2, (AX)(R10*1)
+	VMOVUPS   Y3, (AX)(R11*1)
+	ADDQ      $0x20, R8
+	ADDQ      $0x20, R9
+	ADDQ      $0x20, R10
+	ADDQ      $0x20, R11
+	ADDQ      $0x20, CX
+	SUBQ      $0x08, DI
+	JNE       vector
+	ADDQ      $0x10, DX
+	DECQ      SI
+	JNE       window
+
+nan:
+	MOVQ SI, ret+48(FP)
 	VZEROUPPER
 	RET

@@ -2,4 +2,4 @@
 
 package kernel
 
-var poolsNEON = pools{16, maxPoolNEON, maxPoolGradientNEON}
+var poolsNEON = pools{lanes: 16, max: maxPoolNEON, gradient: maxPoolGradientNEON}

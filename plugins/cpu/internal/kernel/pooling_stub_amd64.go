@@ -11,7 +11,13 @@ func maxPoolAVX512(y *float32, x *float32, pixels *int32, taps int, channels int
 func maxPoolGradientAVX512(dx *float32, x *float32, dy *float32, pixels *int32, taps int, channels int)
 
 //go:noescape
+func maxPoolQuadsAVX512(dx *float32, x *float32, dy *float32, pixels *int32, windows int, channels int) int
+
+//go:noescape
 func maxPoolAVX2(y *float32, x *float32, pixels *int32, taps int, channels int)
 
 //go:noescape
 func maxPoolGradientAVX2(dx *float32, x *float32, dy *float32, pixels *int32, taps int, channels int)
+
+//go:noescape
+func maxPoolQuadsAVX2(dx *float32, x *float32, dy *float32, pixels *int32, windows int, channels int) int

@@ -41,6 +41,49 @@ func TestMaxPool(t *testing.T) {
 	}
 }
 
+// Quads give the gradients that windows give one by one, and write nothing else.
+func TestMaxPoolQuads(t *testing.T) {
+	const windows = 9
+	r := rand.New(rand.NewPCG(11, 12))
+	for channels := range 70 {
+		for _, one := range []int{0, 40} { // of how many values is NaN
+			x, dy, dx := guarded(r, 40*channels), guarded(r, windows*channels), guarded(r, 40*channels)
+			for i := range x {
+				switch {
+				case r.IntN(3) == 0:
+					x[i] = 0.5
+				case one > 0 && r.IntN(one) == 0:
+					x[i] = float32(math.NaN())
+				case r.IntN(3) == 0:
+					x[i] = float32(negativeZero) * float32(r.IntN(2))
+				}
+			}
+			for i := range dy {
+				if r.IntN(4) == 0 {
+					dy[i] = float32(negativeZero)
+				}
+			}
+			var pixels []int32
+			for _, p := range r.Perm(40)[:4*windows] {
+				pixels = append(pixels, int32(4*channels*p))
+			}
+			want := slices.Clone(dx)
+			for i := range windows {
+				for _, at := range pixels[4*i:][:4] {
+					clear(want[at/4:][:channels])
+				}
+				Generic.MaxPoolGradient(want, x, dy[i*channels:][:channels], pixels[4*i:][:4])
+			}
+			for _, s := range append(vectorSets(), Generic) {
+				got := slices.Clone(dx)
+				if s.MaxPoolQuads(got, x, dy, pixels, channels); !sameBits(got, want) {
+					t.Fatalf("%s: %d channels, NaN %v: differs from the windows", s.Name, channels, one > 0)
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkMaxPool(b *testing.B) {
 	const channels = 64
 	r := rand.New(rand.NewPCG(1, 1))
@@ -58,6 +101,13 @@ func BenchmarkMaxPool(b *testing.B) {
 			b.SetBytes(16 * channels)
 			for b.Loop() {
 				s.MaxPoolGradient(dx, x, y, pixels)
+			}
+			reportRate(b, s, 4*channels)
+		})
+		b.Run("quads/"+s.Name, func(b *testing.B) {
+			b.SetBytes(16 * channels)
+			for b.Loop() {
+				s.MaxPoolQuads(dx, x, y, pixels, channels)
 			}
 			reportRate(b, s, 4*channels)
 		})

@@ -76,13 +76,36 @@ func buildMaxPool(c *run.Compiler) run.Action {
 func buildMaxPoolGrad(c *run.Compiler) run.Action {
 	x, dy, dx := c.In(0), c.In(1), c.Out(0)
 	seen, n := windowsOf(c, x.Shape, dy.Shape), x.Channels
+	quads, all := seen.quads(x.Positions)
 	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		image, from, to := f.At(x, w, i), f.At(dy, w, i), f.At(dx, w, i)
-		clear(to)
+		if !all {
+			clear(to)
+		}
+		if quads != nil {
+			f.Kernels.MaxPoolQuads(to, image, from, quads, n)
+			return
+		}
 		for p, pixels := range seen {
 			f.Kernels.MaxPoolGradient(to, image, from[p*n:][:n], pixels)
 		}
 	}}
+}
+
+// quads returns the pixels of all windows one after the other if each sees four,
+// and none sees what another does; nil if not. all says that they see all positions.
+func (w windows) quads(positions int) (pixels []int32, all bool) {
+	seen := map[int32]bool{}
+	for _, window := range w {
+		for _, at := range window {
+			seen[at] = true
+		}
+		pixels = append(pixels, window...)
+		if len(window) != 4 || len(seen) != len(pixels) {
+			return nil, false
+		}
+	}
+	return pixels, len(pixels) == positions
 }
 
 // divisors returns what the average over each window is divided by.

@@ -18,6 +18,7 @@ func pooling() {
 	for _, set := range []isa{avx512, avx2} {
 		maxPool(set)
 		maxPoolGradient(set)
+		maxPoolQuads(set)
 	}
 }
 

@@ -5,12 +5,20 @@ package kernel
 // Blocks sum dy*(x - k) with k the mean in float32; at the end s2 becomes
 // s2 - (mean - k)*s1, in float64.
 func (s *Set) GradientSums(s1, s2, mean []float64, x, dy []float32, r *SumRoom) {
-	gradientTotals(s1, s2, mean, len(x), r, func(p1, p2, shift []float32, from, to int) {
+	dy = dy[:len(x)]
+	gradientTotals(s1, s2, mean, len(x), r, func(shift []float32) int {
+		k, n := s.blocksOf(len(s1), len(x))
+		if n > 0 {
+			k.gradient(&s1[0], &s2[0], &shift[0], &x[0], &dy[0], len(s1), n)
+		}
+		return n
+	}, func(p1, p2, shift []float32, from, to int) {
 		s.addGradientSums(p1, p2, shift, x[from:to], dy[from:to])
 	})
 }
 
-func gradientTotals(s1, s2, mean []float64, values int, r *SumRoom,
+// gradientTotals sums all blocks: whole the first ones, of which it returns the number, add one.
+func gradientTotals(s1, s2, mean []float64, values int, r *SumRoom, whole func(shift []float32) int,
 	add func(p1, p2, shift []float32, from, to int)) {
 	p1, p2, shift := r.singles(len(s1))
 	for c := range shift {
@@ -18,7 +26,7 @@ func gradientTotals(s1, s2, mean []float64, values int, r *SumRoom,
 	}
 	clear(s1)
 	clear(s2)
-	eachBlock(len(s1), values, func(from, to int) {
+	eachBlock(whole(shift), len(s1), values, func(from, to int) {
 		clear(p1)
 		clear(p2)
 		add(p1, p2, shift, from, to)
@@ -65,9 +73,27 @@ func (m Mask) part(from, to int) Mask {
 
 // MaskedSums sets dx to dy with a mask and does what GradientSums does with it.
 func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumRoom) {
-	gradientTotals(s1, s2, mean, len(x), r, func(p1, p2, shift []float32, from, to int) {
+	gradientTotals(s1, s2, mean, len(x), r, func(shift []float32) int {
+		return s.maskedBlocks(s1, s2, shift, x, dx, dy, m)
+	}, func(p1, p2, shift []float32, from, to int) {
 		s.addMaskedSums(p1, p2, shift, x[from:to], dx[from:to], dy[from:to], m.part(from, to))
 	})
+}
+
+// maskedBlocks does for whole blocks, of which it returns the number, what addMaskedSums
+// does, and adds that to s1 and s2.
+func (s *Set) maskedBlocks(s1, s2 []float64, shift, x, dx, dy []float32, m Mask) int {
+	k, n := s.blocksOf(len(s1), len(x))
+	if n == 0 {
+		return 0
+	}
+	dx, dy, m = dx[:len(x)], dy[:len(x)], m.part(0, len(x))
+	if m.Plus == nil {
+		k.masked(&s1[0], &s2[0], &shift[0], &x[0], &dx[0], &dy[0], &m.Y[0], m.Most, len(s1), n)
+	} else {
+		k.maskedPlus(&s1[0], &s2[0], &shift[0], &x[0], &dx[0], &dy[0], &m.Y[0], &m.Plus[0], m.Most, len(s1), n)
+	}
+	return n
 }
 
 // addMaskedSums sets dx to dy with a mask and adds to s1 and s2, per channel, dx

@@ -12,30 +12,42 @@ package kernel
 // and at the end, of N positions, mean = k0 + t1/N and q = t2 - t1*(t1/N), but
 // at least 0.
 func (s *Set) Moments(mean, q []float64, x []float32, r *SumRoom) {
-	moments(mean, q, len(x), r,
+	k, n := s.blocksOf(len(mean), len(x))
+	moments(mean, q, len(x), r, n,
+		func(first []float64) { k.moments(&mean[0], &q[0], &first[0], &x[0], len(mean), n) },
 		func(sum []float32, from, to int) { s.addSums(sum, x[from:to]) },
 		func(sum, squares, shift []float32, from, to int) { s.addDeviations(sum, squares, shift, x[from:to]) })
 }
 
-func moments(mean, q []float64, values int, r *SumRoom, sums func(sum []float32, from, to int),
-	deviations func(sum, squares, shift []float32, from, to int)) {
+// moments computes them by blocks: that number of the first ones by whole, given the
+// shifts of the first of all, and the others by sums and deviations.
+func moments(mean, q []float64, values int, r *SumRoom, blocks int, whole func(first []float64),
+	sums func(sum []float32, from, to int), deviations func(sum, squares, shift []float32, from, to int)) {
 	n := len(mean)
 	sum, squares, shift := r.singles(n)
 	first := r.doubles(n)
 	clear(mean)
 	clear(q)
-	eachBlock(n, values, func(from, to int) {
+	centre := func(from, to int) block {
 		b := block{float64((to - from) / n), sum, squares, shift}
 		clear(shift)
 		sums(shift, from, to)
 		b.centre()
-		clear(sum)
-		clear(squares)
-		deviations(sum, squares, shift, from, to)
 		if from == 0 {
 			clear(first)
 			widenInto(first, shift)
 		}
+		return b
+	}
+	if blocks > 0 {
+		centre(0, BlockPositions*n)
+		whole(first)
+	}
+	eachBlock(blocks, n, values, func(from, to int) {
+		b := centre(from, to)
+		clear(sum)
+		clear(squares)
+		deviations(sum, squares, shift, from, to)
 		b.add(mean, q, first)
 	})
 	if values == 0 {

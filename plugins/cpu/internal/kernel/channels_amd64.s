@@ -627,6 +627,627 @@ position:
 	VZEROUPPER
 	RET
 
+// func momentBlocksAVX512x4(t1 *float64, t2 *float64, first *float64, x *float32, channels int, count int)
+// Requires: AVX, AVX512F, SSE2
+TEXT ·momentBlocksAVX512x4(SB), NOSPLIT, $0-48
+	MOVQ         t1+0(FP), AX
+	MOVQ         t2+8(FP), BX
+	MOVQ         first+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         count+40(FP), DI
+	XORQ         SI, SI
+	MOVL         $0x3c800000, R15
+	MOVD         R15, X12
+	VBROADCASTSS X12, Z12
+	MOVQ         $0x3f90000000000000, R15
+	MOVQ         R15, X13
+	VBROADCASTSD X13, Z13
+	MOVQ         $0x4050000000000000, R15
+	MOVQ         R15, X14
+	VBROADCASTSD X14, Z14
+	MOVQ         channels+32(FP), R8
+	SHLQ         $0x02, R8
+
+block:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z4, Z4, Z4
+	VPXORD Z8, Z8, Z8
+	VPXORD Z1, Z1, Z1
+	VPXORD Z5, Z5, Z5
+	VPXORD Z9, Z9, Z9
+	VPXORD Z2, Z2, Z2
+	VPXORD Z6, Z6, Z6
+	VPXORD Z10, Z10, Z10
+	VPXORD Z3, Z3, Z3
+	VPXORD Z7, Z7, Z7
+	VPXORD Z11, Z11, Z11
+	MOVQ   SI, R14
+	MOVQ   $0x00000040, R13
+
+total:
+	VADDPS (DX)(SI*1), Z8, Z8
+	VADDPS 64(DX)(SI*1), Z9, Z9
+	VADDPS 128(DX)(SI*1), Z10, Z10
+	VADDPS 192(DX)(SI*1), Z11, Z11
+	ADDQ   R8, SI
+	DECQ   R13
+	JNE    total
+	VMULPS Z12, Z8, Z8
+	VMULPS Z12, Z9, Z9
+	VMULPS Z12, Z10, Z10
+	VMULPS Z12, Z11, Z11
+	MOVQ   R14, SI
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS       (DX)(SI*1), Z15
+	VSUBPS        Z8, Z15, Z15
+	VADDPS        Z15, Z0, Z0
+	VMULPS        Z15, Z15, Z15
+	VADDPS        Z15, Z4, Z4
+	VMOVUPS       64(DX)(SI*1), Z16
+	VSUBPS        Z9, Z16, Z16
+	VADDPS        Z16, Z1, Z1
+	VMULPS        Z16, Z16, Z16
+	VADDPS        Z16, Z5, Z5
+	VMOVUPS       128(DX)(SI*1), Z17
+	VSUBPS        Z10, Z17, Z17
+	VADDPS        Z17, Z2, Z2
+	VMULPS        Z17, Z17, Z17
+	VADDPS        Z17, Z6, Z6
+	VMOVUPS       192(DX)(SI*1), Z18
+	VSUBPS        Z11, Z18, Z18
+	VADDPS        Z18, Z3, Z3
+	VMULPS        Z18, Z18, Z18
+	VADDPS        Z18, Z7, Z7
+	ADDQ          R8, SI
+	DECQ          R13
+	JNE           position
+	VCVTPS2PD     Y0, Z15
+	VMULPD        Z13, Z15, Z16
+	VCVTPS2PD     Y8, Z17
+	VSUBPD        (CX), Z17, Z17
+	VADDPD        Z16, Z17, Z17
+	VMULPD        Z16, Z15, Z15
+	VCVTPS2PD     Y4, Z18
+	VSUBPD        Z15, Z18, Z18
+	VMULPD        Z14, Z17, Z16
+	VMULPD        Z17, Z16, Z15
+	VADDPD        Z15, Z18, Z18
+	VADDPD        (AX), Z16, Z16
+	VMOVUPD       Z16, (AX)
+	VADDPD        (BX), Z18, Z18
+	VMOVUPD       Z18, (BX)
+	VEXTRACTF64X4 $0x01, Z0, Y15
+	VCVTPS2PD     Y15, Z15
+	VMULPD        Z13, Z15, Z16
+	VEXTRACTF64X4 $0x01, Z8, Y17
+	VCVTPS2PD     Y17, Z17
+	VSUBPD        64(CX), Z17, Z17
+	VADDPD        Z16, Z17, Z17
+	VMULPD        Z16, Z15, Z15
+	VEXTRACTF64X4 $0x01, Z4, Y18
+	VCVTPS2PD     Y18, Z18
+	VSUBPD        Z15, Z18, Z18
+	VMULPD        Z14, Z17, Z16
+	VMULPD        Z17, Z16, Z15
+	VADDPD        Z15, Z18, Z18
+	VADDPD        64(AX), Z16, Z16
+	VMOVUPD       Z16, 64(AX)
+	VADDPD        64(BX), Z18, Z18
+	VMOVUPD       Z18, 64(BX)
+	VCVTPS2PD     Y1, Z15
+	VMULPD        Z13, Z15, Z16
+	VCVTPS2PD     Y9, Z17
+	VSUBPD        128(CX), Z17, Z17
+	VADDPD        Z16, Z17, Z17
+	VMULPD        Z16, Z15, Z15
+	VCVTPS2PD     Y5, Z18
+	VSUBPD        Z15, Z18, Z18
+	VMULPD        Z14, Z17, Z16
+	VMULPD        Z17, Z16, Z15
+	VADDPD        Z15, Z18, Z18
+	VADDPD        128(AX), Z16, Z16
+	VMOVUPD       Z16, 128(AX)
+	VADDPD        128(BX), Z18, Z18
+	VMOVUPD       Z18, 128(BX)
+	VEXTRACTF64X4 $0x01, Z1, Y15
+	VCVTPS2PD     Y15, Z15
+	VMULPD        Z13, Z15, Z16
+	VEXTRACTF64X4 $0x01, Z9, Y17
+	VCVTPS2PD     Y17, Z17
+	VSUBPD        192(CX), Z17, Z17
+	VADDPD        Z16, Z17, Z17
+	VMULPD        Z16, Z15, Z15
+	VEXTRACTF64X4 $0x01, Z5, Y18
+	VCVTPS2PD     Y18, Z18
+	VSUBPD        Z15, Z18, Z18
+	VMULPD        Z14, Z17, Z16
+	VMULPD        Z17, Z16, Z15
+	VADDPD        Z15, Z18, Z18
+	VADDPD        192(AX), Z16, Z16
+	VMOVUPD       Z16, 192(AX)
+	VADDPD        192(BX), Z18, Z18
+	VMOVUPD       Z18, 192(BX)
+	VCVTPS2PD     Y2, Z15
+	VMULPD        Z13, Z15, Z16
+	VCVTPS2PD     Y10, Z17
+	VSUBPD        256(CX), Z17, Z17
+	VADDPD        Z16, Z17, Z17
+	VMULPD        Z16, Z15, Z15
+	VCVTPS2PD     Y6, Z18
+	VSUBPD        Z15, Z18, Z18
+	VMULPD        Z14, Z17, Z16
+	VMULPD        Z17, Z16, Z15
+	VADDPD        Z15, Z18, Z18
+	VADDPD        256(AX), Z16, Z16
+	VMOVUPD       Z16, 256(AX)
+	VADDPD        256(BX), Z18, Z18
+	VMOVUPD       Z18, 256(BX)
+	VEXTRACTF64X4 $0x01, Z2, Y15
+	VCVTPS2PD     Y15, Z15
+	VMULPD        Z13, Z15, Z16
+	VEXTRACTF64X4 $0x01, Z10, Y17
+	VCVTPS2PD     Y17, Z17
+	VSUBPD        320(CX), Z17, Z17
+	VADDPD        Z16, Z17, Z17
+	VMULPD        Z16, Z15, Z15
+	VEXTRACTF64X4 $0x01, Z6, Y18
+	VCVTPS2PD     Y18, Z18
+	VSUBPD        Z15, Z18, Z18
+	VMULPD        Z14, Z17, Z16
+	VMULPD        Z17, Z16, Z15
+	VADDPD        Z15, Z18, Z18
+	VADDPD        320(AX), Z16, Z16
+	VMOVUPD       Z16, 320(AX)
+	VADDPD        320(BX), Z18, Z18
+	VMOVUPD       Z18, 320(BX)
+	VCVTPS2PD     Y3, Z15
+	VMULPD        Z13, Z15, Z16
+	VCVTPS2PD     Y11, Z17
+	VSUBPD        384(CX), Z17, Z17
+	VADDPD        Z16, Z17, Z17
+	VMULPD        Z16, Z15, Z15
+	VCVTPS2PD     Y7, Z18
+	VSUBPD        Z15, Z18, Z18
+	VMULPD        Z14, Z17, Z16
+	VMULPD        Z17, Z16, Z15
+	VADDPD        Z15, Z18, Z18
+	VADDPD        384(AX), Z16, Z16
+	VMOVUPD       Z16, 384(AX)
+	VADDPD        384(BX), Z18, Z18
+	VMOVUPD       Z18, 384(BX)
+	VEXTRACTF64X4 $0x01, Z3, Y15
+	VCVTPS2PD     Y15, Z15
+	VMULPD        Z13, Z15, Z16
+	VEXTRACTF64X4 $0x01, Z11, Y17
+	VCVTPS2PD     Y17, Z17
+	VSUBPD        448(CX), Z17, Z17
+	VADDPD        Z16, Z17, Z17
+	VMULPD        Z16, Z15, Z15
+	VEXTRACTF64X4 $0x01, Z7, Y18
+	VCVTPS2PD     Y18, Z18
+	VSUBPD        Z15, Z18, Z18
+	VMULPD        Z14, Z17, Z16
+	VMULPD        Z17, Z16, Z15
+	VADDPD        Z15, Z18, Z18
+	VADDPD        448(AX), Z16, Z16
+	VMOVUPD       Z16, 448(AX)
+	VADDPD        448(BX), Z18, Z18
+	VMOVUPD       Z18, 448(BX)
+	DECQ          DI
+	JNE           block
+	VZEROUPPER
+	RET
+
+// func gradientBlocksAVX512x4(s1 *float64, s2 *float64, shift *float32, x *float32, dy *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·gradientBlocksAVX512x4(SB), NOSPLIT, $0-56
+	MOVQ    s1+0(FP), AX
+	MOVQ    s2+8(FP), BX
+	MOVQ    shift+16(FP), CX
+	MOVQ    x+24(FP), DX
+	MOVQ    dy+32(FP), SI
+	MOVQ    count+48(FP), R8
+	XORQ    DI, DI
+	MOVQ    channels+40(FP), R9
+	SHLQ    $0x02, R9
+	VMOVUPS (CX), Z8
+	VMOVUPS 64(CX), Z9
+	VMOVUPS 128(CX), Z10
+	VMOVUPS 192(CX), Z11
+
+block:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z4, Z4, Z4
+	VPXORD Z1, Z1, Z1
+	VPXORD Z5, Z5, Z5
+	VPXORD Z2, Z2, Z2
+	VPXORD Z6, Z6, Z6
+	VPXORD Z3, Z3, Z3
+	VPXORD Z7, Z7, Z7
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS       (DX)(DI*1), Z12
+	VMOVUPS       (SI)(DI*1), Z13
+	VADDPS        Z13, Z0, Z0
+	VSUBPS        Z8, Z12, Z12
+	VMULPS        Z12, Z13, Z12
+	VADDPS        Z12, Z4, Z4
+	VMOVUPS       64(DX)(DI*1), Z12
+	VMOVUPS       64(SI)(DI*1), Z13
+	VADDPS        Z13, Z1, Z1
+	VSUBPS        Z9, Z12, Z12
+	VMULPS        Z12, Z13, Z12
+	VADDPS        Z12, Z5, Z5
+	VMOVUPS       128(DX)(DI*1), Z12
+	VMOVUPS       128(SI)(DI*1), Z13
+	VADDPS        Z13, Z2, Z2
+	VSUBPS        Z10, Z12, Z12
+	VMULPS        Z12, Z13, Z12
+	VADDPS        Z12, Z6, Z6
+	VMOVUPS       192(DX)(DI*1), Z12
+	VMOVUPS       192(SI)(DI*1), Z13
+	VADDPS        Z13, Z3, Z3
+	VSUBPS        Z11, Z12, Z12
+	VMULPS        Z12, Z13, Z12
+	VADDPS        Z12, Z7, Z7
+	ADDQ          R9, DI
+	DECQ          R13
+	JNE           position
+	VCVTPS2PD     Y0, Z12
+	VADDPD        (AX), Z12, Z12
+	VMOVUPD       Z12, (AX)
+	VEXTRACTF64X4 $0x01, Z0, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        64(AX), Z13, Z13
+	VMOVUPD       Z13, 64(AX)
+	VCVTPS2PD     Y1, Z12
+	VADDPD        128(AX), Z12, Z12
+	VMOVUPD       Z12, 128(AX)
+	VEXTRACTF64X4 $0x01, Z1, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        192(AX), Z13, Z13
+	VMOVUPD       Z13, 192(AX)
+	VCVTPS2PD     Y2, Z12
+	VADDPD        256(AX), Z12, Z12
+	VMOVUPD       Z12, 256(AX)
+	VEXTRACTF64X4 $0x01, Z2, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        320(AX), Z13, Z13
+	VMOVUPD       Z13, 320(AX)
+	VCVTPS2PD     Y3, Z12
+	VADDPD        384(AX), Z12, Z12
+	VMOVUPD       Z12, 384(AX)
+	VEXTRACTF64X4 $0x01, Z3, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        448(AX), Z13, Z13
+	VMOVUPD       Z13, 448(AX)
+	VCVTPS2PD     Y4, Z12
+	VADDPD        (BX), Z12, Z12
+	VMOVUPD       Z12, (BX)
+	VEXTRACTF64X4 $0x01, Z4, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        64(BX), Z13, Z13
+	VMOVUPD       Z13, 64(BX)
+	VCVTPS2PD     Y5, Z12
+	VADDPD        128(BX), Z12, Z12
+	VMOVUPD       Z12, 128(BX)
+	VEXTRACTF64X4 $0x01, Z5, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        192(BX), Z13, Z13
+	VMOVUPD       Z13, 192(BX)
+	VCVTPS2PD     Y6, Z12
+	VADDPD        256(BX), Z12, Z12
+	VMOVUPD       Z12, 256(BX)
+	VEXTRACTF64X4 $0x01, Z6, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        320(BX), Z13, Z13
+	VMOVUPD       Z13, 320(BX)
+	VCVTPS2PD     Y7, Z12
+	VADDPD        384(BX), Z12, Z12
+	VMOVUPD       Z12, 384(BX)
+	VEXTRACTF64X4 $0x01, Z7, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        448(BX), Z13, Z13
+	VMOVUPD       Z13, 448(BX)
+	DECQ          R8
+	JNE           block
+	VZEROUPPER
+	RET
+
+// func maskedBlocksAVX512x4(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedBlocksAVX512x4(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         shift+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Z15
+	VPXORD       Z16, Z16, Z16
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
+	VMOVUPS      (CX), Z8
+	VMOVUPS      64(CX), Z9
+	VMOVUPS      128(CX), Z10
+	VMOVUPS      192(CX), Z11
+
+block:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z4, Z4, Z4
+	VPXORD Z1, Z1, Z1
+	VPXORD Z5, Z5, Z5
+	VPXORD Z2, Z2, Z2
+	VPXORD Z6, Z6, Z6
+	VPXORD Z3, Z3, Z3
+	VPXORD Z7, Z7, Z7
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS       (DI)(R9*1), Z12
+	VMOVUPS       (R8)(R9*1), Z13
+	VCMPPS        $0x1e, Z16, Z13, K1
+	VCMPPS        $0x19, Z15, Z13, K1, K1
+	VMOVAPS.Z     Z12, K1, Z12
+	VMOVUPS       Z12, (SI)(R9*1)
+	VMOVUPS       (DX)(R9*1), Z13
+	VADDPS        Z12, Z0, Z0
+	VSUBPS        Z8, Z13, Z13
+	VMULPS        Z13, Z12, Z13
+	VADDPS        Z13, Z4, Z4
+	VMOVUPS       64(DI)(R9*1), Z12
+	VMOVUPS       64(R8)(R9*1), Z13
+	VCMPPS        $0x1e, Z16, Z13, K1
+	VCMPPS        $0x19, Z15, Z13, K1, K1
+	VMOVAPS.Z     Z12, K1, Z12
+	VMOVUPS       Z12, 64(SI)(R9*1)
+	VMOVUPS       64(DX)(R9*1), Z13
+	VADDPS        Z12, Z1, Z1
+	VSUBPS        Z9, Z13, Z13
+	VMULPS        Z13, Z12, Z13
+	VADDPS        Z13, Z5, Z5
+	VMOVUPS       128(DI)(R9*1), Z12
+	VMOVUPS       128(R8)(R9*1), Z13
+	VCMPPS        $0x1e, Z16, Z13, K1
+	VCMPPS        $0x19, Z15, Z13, K1, K1
+	VMOVAPS.Z     Z12, K1, Z12
+	VMOVUPS       Z12, 128(SI)(R9*1)
+	VMOVUPS       128(DX)(R9*1), Z13
+	VADDPS        Z12, Z2, Z2
+	VSUBPS        Z10, Z13, Z13
+	VMULPS        Z13, Z12, Z13
+	VADDPS        Z13, Z6, Z6
+	VMOVUPS       192(DI)(R9*1), Z12
+	VMOVUPS       192(R8)(R9*1), Z13
+	VCMPPS        $0x1e, Z16, Z13, K1
+	VCMPPS        $0x19, Z15, Z13, K1, K1
+	VMOVAPS.Z     Z12, K1, Z12
+	VMOVUPS       Z12, 192(SI)(R9*1)
+	VMOVUPS       192(DX)(R9*1), Z13
+	VADDPS        Z12, Z3, Z3
+	VSUBPS        Z11, Z13, Z13
+	VMULPS        Z13, Z12, Z13
+	VADDPS        Z13, Z7, Z7
+	ADDQ          R11, R9
+	DECQ          R13
+	JNE           position
+	VCVTPS2PD     Y0, Z12
+	VADDPD        (AX), Z12, Z12
+	VMOVUPD       Z12, (AX)
+	VEXTRACTF64X4 $0x01, Z0, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        64(AX), Z13, Z13
+	VMOVUPD       Z13, 64(AX)
+	VCVTPS2PD     Y1, Z12
+	VADDPD        128(AX), Z12, Z12
+	VMOVUPD       Z12, 128(AX)
+	VEXTRACTF64X4 $0x01, Z1, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        192(AX), Z13, Z13
+	VMOVUPD       Z13, 192(AX)
+	VCVTPS2PD     Y2, Z12
+	VADDPD        256(AX), Z12, Z12
+	VMOVUPD       Z12, 256(AX)
+	VEXTRACTF64X4 $0x01, Z2, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        320(AX), Z13, Z13
+	VMOVUPD       Z13, 320(AX)
+	VCVTPS2PD     Y3, Z12
+	VADDPD        384(AX), Z12, Z12
+	VMOVUPD       Z12, 384(AX)
+	VEXTRACTF64X4 $0x01, Z3, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        448(AX), Z13, Z13
+	VMOVUPD       Z13, 448(AX)
+	VCVTPS2PD     Y4, Z12
+	VADDPD        (BX), Z12, Z12
+	VMOVUPD       Z12, (BX)
+	VEXTRACTF64X4 $0x01, Z4, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        64(BX), Z13, Z13
+	VMOVUPD       Z13, 64(BX)
+	VCVTPS2PD     Y5, Z12
+	VADDPD        128(BX), Z12, Z12
+	VMOVUPD       Z12, 128(BX)
+	VEXTRACTF64X4 $0x01, Z5, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        192(BX), Z13, Z13
+	VMOVUPD       Z13, 192(BX)
+	VCVTPS2PD     Y6, Z12
+	VADDPD        256(BX), Z12, Z12
+	VMOVUPD       Z12, 256(BX)
+	VEXTRACTF64X4 $0x01, Z6, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        320(BX), Z13, Z13
+	VMOVUPD       Z13, 320(BX)
+	VCVTPS2PD     Y7, Z12
+	VADDPD        384(BX), Z12, Z12
+	VMOVUPD       Z12, 384(BX)
+	VEXTRACTF64X4 $0x01, Z7, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        448(BX), Z13, Z13
+	VMOVUPD       Z13, 448(BX)
+	DECQ          R10
+	JNE           block
+	VZEROUPPER
+	RET
+
+// func maskedBlocksPlusAVX512x4(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedBlocksPlusAVX512x4(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         shift+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         count+80(FP), R11
+	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Z15
+	VPXORD       Z16, Z16, Z16
+	MOVQ         channels+72(FP), R12
+	SHLQ         $0x02, R12
+	VMOVUPS      (CX), Z8
+	VMOVUPS      64(CX), Z9
+	VMOVUPS      128(CX), Z10
+	VMOVUPS      192(CX), Z11
+
+block:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z4, Z4, Z4
+	VPXORD Z1, Z1, Z1
+	VPXORD Z5, Z5, Z5
+	VPXORD Z2, Z2, Z2
+	VPXORD Z6, Z6, Z6
+	VPXORD Z3, Z3, Z3
+	VPXORD Z7, Z7, Z7
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS       (DI)(R10*1), Z12
+	VMOVUPS       (R9)(R10*1), Z14
+	VADDPS        Z14, Z12, Z12
+	VMOVUPS       (R8)(R10*1), Z13
+	VCMPPS        $0x1e, Z16, Z13, K1
+	VCMPPS        $0x19, Z15, Z13, K1, K1
+	VMOVAPS.Z     Z12, K1, Z12
+	VMOVUPS       Z12, (SI)(R10*1)
+	VMOVUPS       (DX)(R10*1), Z13
+	VADDPS        Z12, Z0, Z0
+	VSUBPS        Z8, Z13, Z13
+	VMULPS        Z13, Z12, Z13
+	VADDPS        Z13, Z4, Z4
+	VMOVUPS       64(DI)(R10*1), Z12
+	VMOVUPS       64(R9)(R10*1), Z14
+	VADDPS        Z14, Z12, Z12
+	VMOVUPS       64(R8)(R10*1), Z13
+	VCMPPS        $0x1e, Z16, Z13, K1
+	VCMPPS        $0x19, Z15, Z13, K1, K1
+	VMOVAPS.Z     Z12, K1, Z12
+	VMOVUPS       Z12, 64(SI)(R10*1)
+	VMOVUPS       64(DX)(R10*1), Z13
+	VADDPS        Z12, Z1, Z1
+	VSUBPS        Z9, Z13, Z13
+	VMULPS        Z13, Z12, Z13
+	VADDPS        Z13, Z5, Z5
+	VMOVUPS       128(DI)(R10*1), Z12
+	VMOVUPS       128(R9)(R10*1), Z14
+	VADDPS        Z14, Z12, Z12
+	VMOVUPS       128(R8)(R10*1), Z13
+	VCMPPS        $0x1e, Z16, Z13, K1
+	VCMPPS        $0x19, Z15, Z13, K1, K1
+	VMOVAPS.Z     Z12, K1, Z12
+	VMOVUPS       Z12, 128(SI)(R10*1)
+	VMOVUPS       128(DX)(R10*1), Z13
+	VADDPS        Z12, Z2, Z2
+	VSUBPS        Z10, Z13, Z13
+	VMULPS        Z13, Z12, Z13
+	VADDPS        Z13, Z6, Z6
+	VMOVUPS       192(DI)(R10*1), Z12
+	VMOVUPS       192(R9)(R10*1), Z14
+	VADDPS        Z14, Z12, Z12
+	VMOVUPS       192(R8)(R10*1), Z13
+	VCMPPS        $0x1e, Z16, Z13, K1
+	VCMPPS        $0x19, Z15, Z13, K1, K1
+	VMOVAPS.Z     Z12, K1, Z12
+	VMOVUPS       Z12, 192(SI)(R10*1)
+	VMOVUPS       192(DX)(R10*1), Z13
+	VADDPS        Z12, Z3, Z3
+	VSUBPS        Z11, Z13, Z13
+	VMULPS        Z13, Z12, Z13
+	VADDPS        Z13, Z7, Z7
+	ADDQ          R12, R10
+	DECQ          R13
+	JNE           position
+	VCVTPS2PD     Y0, Z12
+	VADDPD        (AX), Z12, Z12
+	VMOVUPD       Z12, (AX)
+	VEXTRACTF64X4 $0x01, Z0, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        64(AX), Z13, Z13
+	VMOVUPD       Z13, 64(AX)
+	VCVTPS2PD     Y1, Z12
+	VADDPD        128(AX), Z12, Z12
+	VMOVUPD       Z12, 128(AX)
+	VEXTRACTF64X4 $0x01, Z1, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        192(AX), Z13, Z13
+	VMOVUPD       Z13, 192(AX)
+	VCVTPS2PD     Y2, Z12
+	VADDPD        256(AX), Z12, Z12
+	VMOVUPD       Z12, 256(AX)
+	VEXTRACTF64X4 $0x01, Z2, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        320(AX), Z13, Z13
+	VMOVUPD       Z13, 320(AX)
+	VCVTPS2PD     Y3, Z12
+	VADDPD        384(AX), Z12, Z12
+	VMOVUPD       Z12, 384(AX)
+	VEXTRACTF64X4 $0x01, Z3, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        448(AX), Z13, Z13
+	VMOVUPD       Z13, 448(AX)
+	VCVTPS2PD     Y4, Z12
+	VADDPD        (BX), Z12, Z12
+	VMOVUPD       Z12, (BX)
+	VEXTRACTF64X4 $0x01, Z4, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        64(BX), Z13, Z13
+	VMOVUPD       Z13, 64(BX)
+	VCVTPS2PD     Y5, Z12
+	VADDPD        128(BX), Z12, Z12
+	VMOVUPD       Z12, 128(BX)
+	VEXTRACTF64X4 $0x01, Z5, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        192(BX), Z13, Z13
+	VMOVUPD       Z13, 192(BX)
+	VCVTPS2PD     Y6, Z12
+	VADDPD        256(BX), Z12, Z12
+	VMOVUPD       Z12, 256(BX)
+	VEXTRACTF64X4 $0x01, Z6, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        320(BX), Z13, Z13
+	VMOVUPD       Z13, 320(BX)
+	VCVTPS2PD     Y7, Z12
+	VADDPD        384(BX), Z12, Z12
+	VMOVUPD       Z12, 384(BX)
+	VEXTRACTF64X4 $0x01, Z7, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        448(BX), Z13, Z13
+	VMOVUPD       Z13, 448(BX)
+	DECQ          R11
+	JNE           block
+	VZEROUPPER
+	RET
+
 // func sumsHalfAVX512BF16x4(sum *float32, x *uint16, channels int, count int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·sumsHalfAVX512BF16x4(SB), NOSPLIT, $0-32
@@ -1779,6 +2400,379 @@ position:
 	VZEROUPPER
 	RET
 
+// func momentBlocksAVX512x2(t1 *float64, t2 *float64, first *float64, x *float32, channels int, count int)
+// Requires: AVX, AVX512F, SSE2
+TEXT ·momentBlocksAVX512x2(SB), NOSPLIT, $0-48
+	MOVQ         t1+0(FP), AX
+	MOVQ         t2+8(FP), BX
+	MOVQ         first+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         count+40(FP), DI
+	XORQ         SI, SI
+	MOVL         $0x3c800000, R15
+	MOVD         R15, X6
+	VBROADCASTSS X6, Z6
+	MOVQ         $0x3f90000000000000, R15
+	MOVQ         R15, X7
+	VBROADCASTSD X7, Z7
+	MOVQ         $0x4050000000000000, R15
+	MOVQ         R15, X8
+	VBROADCASTSD X8, Z8
+	MOVQ         channels+32(FP), R8
+	SHLQ         $0x02, R8
+
+block:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z2, Z2, Z2
+	VPXORD Z4, Z4, Z4
+	VPXORD Z1, Z1, Z1
+	VPXORD Z3, Z3, Z3
+	VPXORD Z5, Z5, Z5
+	MOVQ   SI, R14
+	MOVQ   $0x00000040, R13
+
+total:
+	VADDPS (DX)(SI*1), Z4, Z4
+	VADDPS 64(DX)(SI*1), Z5, Z5
+	ADDQ   R8, SI
+	DECQ   R13
+	JNE    total
+	VMULPS Z6, Z4, Z4
+	VMULPS Z6, Z5, Z5
+	MOVQ   R14, SI
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS       (DX)(SI*1), Z9
+	VSUBPS        Z4, Z9, Z9
+	VADDPS        Z9, Z0, Z0
+	VMULPS        Z9, Z9, Z9
+	VADDPS        Z9, Z2, Z2
+	VMOVUPS       64(DX)(SI*1), Z10
+	VSUBPS        Z5, Z10, Z10
+	VADDPS        Z10, Z1, Z1
+	VMULPS        Z10, Z10, Z10
+	VADDPS        Z10, Z3, Z3
+	ADDQ          R8, SI
+	DECQ          R13
+	JNE           position
+	VCVTPS2PD     Y0, Z9
+	VMULPD        Z7, Z9, Z10
+	VCVTPS2PD     Y4, Z11
+	VSUBPD        (CX), Z11, Z11
+	VADDPD        Z10, Z11, Z11
+	VMULPD        Z10, Z9, Z9
+	VCVTPS2PD     Y2, Z12
+	VSUBPD        Z9, Z12, Z12
+	VMULPD        Z8, Z11, Z10
+	VMULPD        Z11, Z10, Z9
+	VADDPD        Z9, Z12, Z12
+	VADDPD        (AX), Z10, Z10
+	VMOVUPD       Z10, (AX)
+	VADDPD        (BX), Z12, Z12
+	VMOVUPD       Z12, (BX)
+	VEXTRACTF64X4 $0x01, Z0, Y9
+	VCVTPS2PD     Y9, Z9
+	VMULPD        Z7, Z9, Z10
+	VEXTRACTF64X4 $0x01, Z4, Y11
+	VCVTPS2PD     Y11, Z11
+	VSUBPD        64(CX), Z11, Z11
+	VADDPD        Z10, Z11, Z11
+	VMULPD        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z2, Y12
+	VCVTPS2PD     Y12, Z12
+	VSUBPD        Z9, Z12, Z12
+	VMULPD        Z8, Z11, Z10
+	VMULPD        Z11, Z10, Z9
+	VADDPD        Z9, Z12, Z12
+	VADDPD        64(AX), Z10, Z10
+	VMOVUPD       Z10, 64(AX)
+	VADDPD        64(BX), Z12, Z12
+	VMOVUPD       Z12, 64(BX)
+	VCVTPS2PD     Y1, Z9
+	VMULPD        Z7, Z9, Z10
+	VCVTPS2PD     Y5, Z11
+	VSUBPD        128(CX), Z11, Z11
+	VADDPD        Z10, Z11, Z11
+	VMULPD        Z10, Z9, Z9
+	VCVTPS2PD     Y3, Z12
+	VSUBPD        Z9, Z12, Z12
+	VMULPD        Z8, Z11, Z10
+	VMULPD        Z11, Z10, Z9
+	VADDPD        Z9, Z12, Z12
+	VADDPD        128(AX), Z10, Z10
+	VMOVUPD       Z10, 128(AX)
+	VADDPD        128(BX), Z12, Z12
+	VMOVUPD       Z12, 128(BX)
+	VEXTRACTF64X4 $0x01, Z1, Y9
+	VCVTPS2PD     Y9, Z9
+	VMULPD        Z7, Z9, Z10
+	VEXTRACTF64X4 $0x01, Z5, Y11
+	VCVTPS2PD     Y11, Z11
+	VSUBPD        192(CX), Z11, Z11
+	VADDPD        Z10, Z11, Z11
+	VMULPD        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z3, Y12
+	VCVTPS2PD     Y12, Z12
+	VSUBPD        Z9, Z12, Z12
+	VMULPD        Z8, Z11, Z10
+	VMULPD        Z11, Z10, Z9
+	VADDPD        Z9, Z12, Z12
+	VADDPD        192(AX), Z10, Z10
+	VMOVUPD       Z10, 192(AX)
+	VADDPD        192(BX), Z12, Z12
+	VMOVUPD       Z12, 192(BX)
+	DECQ          DI
+	JNE           block
+	VZEROUPPER
+	RET
+
+// func gradientBlocksAVX512x2(s1 *float64, s2 *float64, shift *float32, x *float32, dy *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·gradientBlocksAVX512x2(SB), NOSPLIT, $0-56
+	MOVQ    s1+0(FP), AX
+	MOVQ    s2+8(FP), BX
+	MOVQ    shift+16(FP), CX
+	MOVQ    x+24(FP), DX
+	MOVQ    dy+32(FP), SI
+	MOVQ    count+48(FP), R8
+	XORQ    DI, DI
+	MOVQ    channels+40(FP), R9
+	SHLQ    $0x02, R9
+	VMOVUPS (CX), Z4
+	VMOVUPS 64(CX), Z5
+
+block:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z2, Z2, Z2
+	VPXORD Z1, Z1, Z1
+	VPXORD Z3, Z3, Z3
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS       (DX)(DI*1), Z6
+	VMOVUPS       (SI)(DI*1), Z7
+	VADDPS        Z7, Z0, Z0
+	VSUBPS        Z4, Z6, Z6
+	VMULPS        Z6, Z7, Z6
+	VADDPS        Z6, Z2, Z2
+	VMOVUPS       64(DX)(DI*1), Z6
+	VMOVUPS       64(SI)(DI*1), Z7
+	VADDPS        Z7, Z1, Z1
+	VSUBPS        Z5, Z6, Z6
+	VMULPS        Z6, Z7, Z6
+	VADDPS        Z6, Z3, Z3
+	ADDQ          R9, DI
+	DECQ          R13
+	JNE           position
+	VCVTPS2PD     Y0, Z6
+	VADDPD        (AX), Z6, Z6
+	VMOVUPD       Z6, (AX)
+	VEXTRACTF64X4 $0x01, Z0, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        64(AX), Z7, Z7
+	VMOVUPD       Z7, 64(AX)
+	VCVTPS2PD     Y1, Z6
+	VADDPD        128(AX), Z6, Z6
+	VMOVUPD       Z6, 128(AX)
+	VEXTRACTF64X4 $0x01, Z1, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        192(AX), Z7, Z7
+	VMOVUPD       Z7, 192(AX)
+	VCVTPS2PD     Y2, Z6
+	VADDPD        (BX), Z6, Z6
+	VMOVUPD       Z6, (BX)
+	VEXTRACTF64X4 $0x01, Z2, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        64(BX), Z7, Z7
+	VMOVUPD       Z7, 64(BX)
+	VCVTPS2PD     Y3, Z6
+	VADDPD        128(BX), Z6, Z6
+	VMOVUPD       Z6, 128(BX)
+	VEXTRACTF64X4 $0x01, Z3, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        192(BX), Z7, Z7
+	VMOVUPD       Z7, 192(BX)
+	DECQ          R8
+	JNE           block
+	VZEROUPPER
+	RET
+
+// func maskedBlocksAVX512x2(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedBlocksAVX512x2(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         shift+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Z9
+	VPXORD       Z10, Z10, Z10
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
+	VMOVUPS      (CX), Z4
+	VMOVUPS      64(CX), Z5
+
+block:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z2, Z2, Z2
+	VPXORD Z1, Z1, Z1
+	VPXORD Z3, Z3, Z3
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS       (DI)(R9*1), Z6
+	VMOVUPS       (R8)(R9*1), Z7
+	VCMPPS        $0x1e, Z10, Z7, K1
+	VCMPPS        $0x19, Z9, Z7, K1, K1
+	VMOVAPS.Z     Z6, K1, Z6
+	VMOVUPS       Z6, (SI)(R9*1)
+	VMOVUPS       (DX)(R9*1), Z7
+	VADDPS        Z6, Z0, Z0
+	VSUBPS        Z4, Z7, Z7
+	VMULPS        Z7, Z6, Z7
+	VADDPS        Z7, Z2, Z2
+	VMOVUPS       64(DI)(R9*1), Z6
+	VMOVUPS       64(R8)(R9*1), Z7
+	VCMPPS        $0x1e, Z10, Z7, K1
+	VCMPPS        $0x19, Z9, Z7, K1, K1
+	VMOVAPS.Z     Z6, K1, Z6
+	VMOVUPS       Z6, 64(SI)(R9*1)
+	VMOVUPS       64(DX)(R9*1), Z7
+	VADDPS        Z6, Z1, Z1
+	VSUBPS        Z5, Z7, Z7
+	VMULPS        Z7, Z6, Z7
+	VADDPS        Z7, Z3, Z3
+	ADDQ          R11, R9
+	DECQ          R13
+	JNE           position
+	VCVTPS2PD     Y0, Z6
+	VADDPD        (AX), Z6, Z6
+	VMOVUPD       Z6, (AX)
+	VEXTRACTF64X4 $0x01, Z0, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        64(AX), Z7, Z7
+	VMOVUPD       Z7, 64(AX)
+	VCVTPS2PD     Y1, Z6
+	VADDPD        128(AX), Z6, Z6
+	VMOVUPD       Z6, 128(AX)
+	VEXTRACTF64X4 $0x01, Z1, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        192(AX), Z7, Z7
+	VMOVUPD       Z7, 192(AX)
+	VCVTPS2PD     Y2, Z6
+	VADDPD        (BX), Z6, Z6
+	VMOVUPD       Z6, (BX)
+	VEXTRACTF64X4 $0x01, Z2, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        64(BX), Z7, Z7
+	VMOVUPD       Z7, 64(BX)
+	VCVTPS2PD     Y3, Z6
+	VADDPD        128(BX), Z6, Z6
+	VMOVUPD       Z6, 128(BX)
+	VEXTRACTF64X4 $0x01, Z3, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        192(BX), Z7, Z7
+	VMOVUPD       Z7, 192(BX)
+	DECQ          R10
+	JNE           block
+	VZEROUPPER
+	RET
+
+// func maskedBlocksPlusAVX512x2(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedBlocksPlusAVX512x2(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         shift+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         count+80(FP), R11
+	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Z9
+	VPXORD       Z10, Z10, Z10
+	MOVQ         channels+72(FP), R12
+	SHLQ         $0x02, R12
+	VMOVUPS      (CX), Z4
+	VMOVUPS      64(CX), Z5
+
+block:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z2, Z2, Z2
+	VPXORD Z1, Z1, Z1
+	VPXORD Z3, Z3, Z3
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS       (DI)(R10*1), Z6
+	VMOVUPS       (R9)(R10*1), Z8
+	VADDPS        Z8, Z6, Z6
+	VMOVUPS       (R8)(R10*1), Z7
+	VCMPPS        $0x1e, Z10, Z7, K1
+	VCMPPS        $0x19, Z9, Z7, K1, K1
+	VMOVAPS.Z     Z6, K1, Z6
+	VMOVUPS       Z6, (SI)(R10*1)
+	VMOVUPS       (DX)(R10*1), Z7
+	VADDPS        Z6, Z0, Z0
+	VSUBPS        Z4, Z7, Z7
+	VMULPS        Z7, Z6, Z7
+	VADDPS        Z7, Z2, Z2
+	VMOVUPS       64(DI)(R10*1), Z6
+	VMOVUPS       64(R9)(R10*1), Z8
+	VADDPS        Z8, Z6, Z6
+	VMOVUPS       64(R8)(R10*1), Z7
+	VCMPPS        $0x1e, Z10, Z7, K1
+	VCMPPS        $0x19, Z9, Z7, K1, K1
+	VMOVAPS.Z     Z6, K1, Z6
+	VMOVUPS       Z6, 64(SI)(R10*1)
+	VMOVUPS       64(DX)(R10*1), Z7
+	VADDPS        Z6, Z1, Z1
+	VSUBPS        Z5, Z7, Z7
+	VMULPS        Z7, Z6, Z7
+	VADDPS        Z7, Z3, Z3
+	ADDQ          R12, R10
+	DECQ          R13
+	JNE           position
+	VCVTPS2PD     Y0, Z6
+	VADDPD        (AX), Z6, Z6
+	VMOVUPD       Z6, (AX)
+	VEXTRACTF64X4 $0x01, Z0, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        64(AX), Z7, Z7
+	VMOVUPD       Z7, 64(AX)
+	VCVTPS2PD     Y1, Z6
+	VADDPD        128(AX), Z6, Z6
+	VMOVUPD       Z6, 128(AX)
+	VEXTRACTF64X4 $0x01, Z1, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        192(AX), Z7, Z7
+	VMOVUPD       Z7, 192(AX)
+	VCVTPS2PD     Y2, Z6
+	VADDPD        (BX), Z6, Z6
+	VMOVUPD       Z6, (BX)
+	VEXTRACTF64X4 $0x01, Z2, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        64(BX), Z7, Z7
+	VMOVUPD       Z7, 64(BX)
+	VCVTPS2PD     Y3, Z6
+	VADDPD        128(BX), Z6, Z6
+	VMOVUPD       Z6, 128(BX)
+	VEXTRACTF64X4 $0x01, Z3, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        192(BX), Z7, Z7
+	VMOVUPD       Z7, 192(BX)
+	DECQ          R11
+	JNE           block
+	VZEROUPPER
+	RET
+
 // func sumsHalfAVX512BF16x2(sum *float32, x *uint16, channels int, count int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·sumsHalfAVX512BF16x2(SB), NOSPLIT, $0-32
@@ -2536,6 +3530,255 @@ position:
 	ADDQ    R12, R10
 	DECQ    R11
 	JNE     position
+	VZEROUPPER
+	RET
+
+// func momentBlocksAVX512x1(t1 *float64, t2 *float64, first *float64, x *float32, channels int, count int)
+// Requires: AVX, AVX512F, SSE2
+TEXT ·momentBlocksAVX512x1(SB), NOSPLIT, $0-48
+	MOVQ         t1+0(FP), AX
+	MOVQ         t2+8(FP), BX
+	MOVQ         first+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         count+40(FP), DI
+	XORQ         SI, SI
+	MOVL         $0x3c800000, R15
+	MOVD         R15, X3
+	VBROADCASTSS X3, Z3
+	MOVQ         $0x3f90000000000000, R15
+	MOVQ         R15, X4
+	VBROADCASTSD X4, Z4
+	MOVQ         $0x4050000000000000, R15
+	MOVQ         R15, X5
+	VBROADCASTSD X5, Z5
+	MOVQ         channels+32(FP), R8
+	SHLQ         $0x02, R8
+
+block:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	MOVQ   SI, R14
+	MOVQ   $0x00000040, R13
+
+total:
+	VADDPS (DX)(SI*1), Z2, Z2
+	ADDQ   R8, SI
+	DECQ   R13
+	JNE    total
+	VMULPS Z3, Z2, Z2
+	MOVQ   R14, SI
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS       (DX)(SI*1), Z6
+	VSUBPS        Z2, Z6, Z6
+	VADDPS        Z6, Z0, Z0
+	VMULPS        Z6, Z6, Z6
+	VADDPS        Z6, Z1, Z1
+	ADDQ          R8, SI
+	DECQ          R13
+	JNE           position
+	VCVTPS2PD     Y0, Z6
+	VMULPD        Z4, Z6, Z7
+	VCVTPS2PD     Y2, Z8
+	VSUBPD        (CX), Z8, Z8
+	VADDPD        Z7, Z8, Z8
+	VMULPD        Z7, Z6, Z6
+	VCVTPS2PD     Y1, Z9
+	VSUBPD        Z6, Z9, Z9
+	VMULPD        Z5, Z8, Z7
+	VMULPD        Z8, Z7, Z6
+	VADDPD        Z6, Z9, Z9
+	VADDPD        (AX), Z7, Z7
+	VMOVUPD       Z7, (AX)
+	VADDPD        (BX), Z9, Z9
+	VMOVUPD       Z9, (BX)
+	VEXTRACTF64X4 $0x01, Z0, Y6
+	VCVTPS2PD     Y6, Z6
+	VMULPD        Z4, Z6, Z7
+	VEXTRACTF64X4 $0x01, Z2, Y8
+	VCVTPS2PD     Y8, Z8
+	VSUBPD        64(CX), Z8, Z8
+	VADDPD        Z7, Z8, Z8
+	VMULPD        Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z1, Y9
+	VCVTPS2PD     Y9, Z9
+	VSUBPD        Z6, Z9, Z9
+	VMULPD        Z5, Z8, Z7
+	VMULPD        Z8, Z7, Z6
+	VADDPD        Z6, Z9, Z9
+	VADDPD        64(AX), Z7, Z7
+	VMOVUPD       Z7, 64(AX)
+	VADDPD        64(BX), Z9, Z9
+	VMOVUPD       Z9, 64(BX)
+	DECQ          DI
+	JNE           block
+	VZEROUPPER
+	RET
+
+// func gradientBlocksAVX512x1(s1 *float64, s2 *float64, shift *float32, x *float32, dy *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·gradientBlocksAVX512x1(SB), NOSPLIT, $0-56
+	MOVQ    s1+0(FP), AX
+	MOVQ    s2+8(FP), BX
+	MOVQ    shift+16(FP), CX
+	MOVQ    x+24(FP), DX
+	MOVQ    dy+32(FP), SI
+	MOVQ    count+48(FP), R8
+	XORQ    DI, DI
+	MOVQ    channels+40(FP), R9
+	SHLQ    $0x02, R9
+	VMOVUPS (CX), Z2
+
+block:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS       (DX)(DI*1), Z3
+	VMOVUPS       (SI)(DI*1), Z4
+	VADDPS        Z4, Z0, Z0
+	VSUBPS        Z2, Z3, Z3
+	VMULPS        Z3, Z4, Z3
+	VADDPS        Z3, Z1, Z1
+	ADDQ          R9, DI
+	DECQ          R13
+	JNE           position
+	VCVTPS2PD     Y0, Z3
+	VADDPD        (AX), Z3, Z3
+	VMOVUPD       Z3, (AX)
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VCVTPS2PD     Y4, Z4
+	VADDPD        64(AX), Z4, Z4
+	VMOVUPD       Z4, 64(AX)
+	VCVTPS2PD     Y1, Z3
+	VADDPD        (BX), Z3, Z3
+	VMOVUPD       Z3, (BX)
+	VEXTRACTF64X4 $0x01, Z1, Y4
+	VCVTPS2PD     Y4, Z4
+	VADDPD        64(BX), Z4, Z4
+	VMOVUPD       Z4, 64(BX)
+	DECQ          R8
+	JNE           block
+	VZEROUPPER
+	RET
+
+// func maskedBlocksAVX512x1(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedBlocksAVX512x1(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         shift+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Z6
+	VPXORD       Z7, Z7, Z7
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
+	VMOVUPS      (CX), Z2
+
+block:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS       (DI)(R9*1), Z3
+	VMOVUPS       (R8)(R9*1), Z4
+	VCMPPS        $0x1e, Z7, Z4, K1
+	VCMPPS        $0x19, Z6, Z4, K1, K1
+	VMOVAPS.Z     Z3, K1, Z3
+	VMOVUPS       Z3, (SI)(R9*1)
+	VMOVUPS       (DX)(R9*1), Z4
+	VADDPS        Z3, Z0, Z0
+	VSUBPS        Z2, Z4, Z4
+	VMULPS        Z4, Z3, Z4
+	VADDPS        Z4, Z1, Z1
+	ADDQ          R11, R9
+	DECQ          R13
+	JNE           position
+	VCVTPS2PD     Y0, Z3
+	VADDPD        (AX), Z3, Z3
+	VMOVUPD       Z3, (AX)
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VCVTPS2PD     Y4, Z4
+	VADDPD        64(AX), Z4, Z4
+	VMOVUPD       Z4, 64(AX)
+	VCVTPS2PD     Y1, Z3
+	VADDPD        (BX), Z3, Z3
+	VMOVUPD       Z3, (BX)
+	VEXTRACTF64X4 $0x01, Z1, Y4
+	VCVTPS2PD     Y4, Z4
+	VADDPD        64(BX), Z4, Z4
+	VMOVUPD       Z4, 64(BX)
+	DECQ          R10
+	JNE           block
+	VZEROUPPER
+	RET
+
+// func maskedBlocksPlusAVX512x1(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedBlocksPlusAVX512x1(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         shift+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         count+80(FP), R11
+	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Z6
+	VPXORD       Z7, Z7, Z7
+	MOVQ         channels+72(FP), R12
+	SHLQ         $0x02, R12
+	VMOVUPS      (CX), Z2
+
+block:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS       (DI)(R10*1), Z3
+	VMOVUPS       (R9)(R10*1), Z5
+	VADDPS        Z5, Z3, Z3
+	VMOVUPS       (R8)(R10*1), Z4
+	VCMPPS        $0x1e, Z7, Z4, K1
+	VCMPPS        $0x19, Z6, Z4, K1, K1
+	VMOVAPS.Z     Z3, K1, Z3
+	VMOVUPS       Z3, (SI)(R10*1)
+	VMOVUPS       (DX)(R10*1), Z4
+	VADDPS        Z3, Z0, Z0
+	VSUBPS        Z2, Z4, Z4
+	VMULPS        Z4, Z3, Z4
+	VADDPS        Z4, Z1, Z1
+	ADDQ          R12, R10
+	DECQ          R13
+	JNE           position
+	VCVTPS2PD     Y0, Z3
+	VADDPD        (AX), Z3, Z3
+	VMOVUPD       Z3, (AX)
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VCVTPS2PD     Y4, Z4
+	VADDPD        64(AX), Z4, Z4
+	VMOVUPD       Z4, 64(AX)
+	VCVTPS2PD     Y1, Z3
+	VADDPD        (BX), Z3, Z3
+	VMOVUPD       Z3, (BX)
+	VEXTRACTF64X4 $0x01, Z1, Y4
+	VCVTPS2PD     Y4, Z4
+	VADDPD        64(BX), Z4, Z4
+	VMOVUPD       Z4, 64(BX)
+	DECQ          R11
+	JNE           block
 	VZEROUPPER
 	RET
 
@@ -4768,6 +6011,634 @@ position:
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, (BX)
 	VMOVUPS Y3, 32(BX)
+	VZEROUPPER
+	RET
+
+// func momentBlocksAVX2x2(t1 *float64, t2 *float64, first *float64, x *float32, channels int, count int)
+// Requires: AVX, AVX2, SSE2
+TEXT ·momentBlocksAVX2x2(SB), NOSPLIT, $0-48
+	MOVQ         t1+0(FP), AX
+	MOVQ         t2+8(FP), BX
+	MOVQ         first+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         count+40(FP), DI
+	XORQ         SI, SI
+	MOVL         $0x3c800000, R15
+	MOVD         R15, X6
+	VBROADCASTSS X6, Y6
+	MOVQ         $0x3f90000000000000, R15
+	MOVQ         R15, X7
+	VBROADCASTSD X7, Y7
+	MOVQ         $0x4050000000000000, R15
+	MOVQ         R15, X8
+	VBROADCASTSD X8, Y8
+	MOVQ         channels+32(FP), R8
+	SHLQ         $0x02, R8
+
+block:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y2, Y2, Y2
+	VXORPS Y4, Y4, Y4
+	VXORPS Y1, Y1, Y1
+	VXORPS Y3, Y3, Y3
+	VXORPS Y5, Y5, Y5
+	MOVQ   SI, R14
+	MOVQ   $0x00000040, R13
+
+total:
+	VADDPS (DX)(SI*1), Y4, Y4
+	VADDPS 32(DX)(SI*1), Y5, Y5
+	ADDQ   R8, SI
+	DECQ   R13
+	JNE    total
+	VMULPS Y6, Y4, Y4
+	VMULPS Y6, Y5, Y5
+	MOVQ   R14, SI
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS      (DX)(SI*1), Y9
+	VSUBPS       Y4, Y9, Y9
+	VADDPS       Y9, Y0, Y0
+	VMULPS       Y9, Y9, Y9
+	VADDPS       Y9, Y2, Y2
+	VMOVUPS      32(DX)(SI*1), Y10
+	VSUBPS       Y5, Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	VMULPS       Y10, Y10, Y10
+	VADDPS       Y10, Y3, Y3
+	ADDQ         R8, SI
+	DECQ         R13
+	JNE          position
+	VCVTPS2PD    X0, Y9
+	VMULPD       Y7, Y9, Y10
+	VCVTPS2PD    X4, Y11
+	VSUBPD       (CX), Y11, Y11
+	VADDPD       Y10, Y11, Y11
+	VMULPD       Y10, Y9, Y9
+	VCVTPS2PD    X2, Y12
+	VSUBPD       Y9, Y12, Y12
+	VMULPD       Y8, Y11, Y10
+	VMULPD       Y11, Y10, Y9
+	VADDPD       Y9, Y12, Y12
+	VADDPD       (AX), Y10, Y10
+	VMOVUPD      Y10, (AX)
+	VADDPD       (BX), Y12, Y12
+	VMOVUPD      Y12, (BX)
+	VEXTRACTF128 $0x01, Y0, X9
+	VCVTPS2PD    X9, Y9
+	VMULPD       Y7, Y9, Y10
+	VEXTRACTF128 $0x01, Y4, X11
+	VCVTPS2PD    X11, Y11
+	VSUBPD       32(CX), Y11, Y11
+	VADDPD       Y10, Y11, Y11
+	VMULPD       Y10, Y9, Y9
+	VEXTRACTF128 $0x01, Y2, X12
+	VCVTPS2PD    X12, Y12
+	VSUBPD       Y9, Y12, Y12
+	VMULPD       Y8, Y11, Y10
+	VMULPD       Y11, Y10, Y9
+	VADDPD       Y9, Y12, Y12
+	VADDPD       32(AX), Y10, Y10
+	VMOVUPD      Y10, 32(AX)
+	VADDPD       32(BX), Y12, Y12
+	VMOVUPD      Y12, 32(BX)
+	VCVTPS2PD    X1, Y9
+	VMULPD       Y7, Y9, Y10
+	VCVTPS2PD    X5, Y11
+	VSUBPD       64(CX), Y11, Y11
+	VADDPD       Y10, Y11, Y11
+	VMULPD       Y10, Y9, Y9
+	VCVTPS2PD    X3, Y12
+	VSUBPD       Y9, Y12, Y12
+	VMULPD       Y8, Y11, Y10
+	VMULPD       Y11, Y10, Y9
+	VADDPD       Y9, Y12, Y12
+	VADDPD       64(AX), Y10, Y10
+	VMOVUPD      Y10, 64(AX)
+	VADDPD       64(BX), Y12, Y12
+	VMOVUPD      Y12, 64(BX)
+	VEXTRACTF128 $0x01, Y1, X9
+	VCVTPS2PD    X9, Y9
+	VMULPD       Y7, Y9, Y10
+	VEXTRACTF128 $0x01, Y5, X11
+	VCVTPS2PD    X11, Y11
+	VSUBPD       96(CX), Y11, Y11
+	VADDPD       Y10, Y11, Y11
+	VMULPD       Y10, Y9, Y9
+	VEXTRACTF128 $0x01, Y3, X12
+	VCVTPS2PD    X12, Y12
+	VSUBPD       Y9, Y12, Y12
+	VMULPD       Y8, Y11, Y10
+	VMULPD       Y11, Y10, Y9
+	VADDPD       Y9, Y12, Y12
+	VADDPD       96(AX), Y10, Y10
+	VMOVUPD      Y10, 96(AX)
+	VADDPD       96(BX), Y12, Y12
+	VMOVUPD      Y12, 96(BX)
+	DECQ         DI
+	JNE          block
+	VZEROUPPER
+	RET
+
+// func gradientBlocksAVX2x2(s1 *float64, s2 *float64, shift *float32, x *float32, dy *float32, channels int, count int)
+// Requires: AVX
+TEXT ·gradientBlocksAVX2x2(SB), NOSPLIT, $0-56
+	MOVQ    s1+0(FP), AX
+	MOVQ    s2+8(FP), BX
+	MOVQ    shift+16(FP), CX
+	MOVQ    x+24(FP), DX
+	MOVQ    dy+32(FP), SI
+	MOVQ    count+48(FP), R8
+	XORQ    DI, DI
+	MOVQ    channels+40(FP), R9
+	SHLQ    $0x02, R9
+	VMOVUPS (CX), Y4
+	VMOVUPS 32(CX), Y5
+
+block:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y2, Y2, Y2
+	VXORPS Y1, Y1, Y1
+	VXORPS Y3, Y3, Y3
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS      (DX)(DI*1), Y6
+	VMOVUPS      (SI)(DI*1), Y7
+	VADDPS       Y7, Y0, Y0
+	VSUBPS       Y4, Y6, Y6
+	VMULPS       Y6, Y7, Y6
+	VADDPS       Y6, Y2, Y2
+	VMOVUPS      32(DX)(DI*1), Y6
+	VMOVUPS      32(SI)(DI*1), Y7
+	VADDPS       Y7, Y1, Y1
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       Y6, Y7, Y6
+	VADDPS       Y6, Y3, Y3
+	ADDQ         R9, DI
+	DECQ         R13
+	JNE          position
+	VCVTPS2PD    X0, Y6
+	VADDPD       (AX), Y6, Y6
+	VMOVUPD      Y6, (AX)
+	VEXTRACTF128 $0x01, Y0, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       32(AX), Y7, Y7
+	VMOVUPD      Y7, 32(AX)
+	VCVTPS2PD    X1, Y6
+	VADDPD       64(AX), Y6, Y6
+	VMOVUPD      Y6, 64(AX)
+	VEXTRACTF128 $0x01, Y1, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       96(AX), Y7, Y7
+	VMOVUPD      Y7, 96(AX)
+	VCVTPS2PD    X2, Y6
+	VADDPD       (BX), Y6, Y6
+	VMOVUPD      Y6, (BX)
+	VEXTRACTF128 $0x01, Y2, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       32(BX), Y7, Y7
+	VMOVUPD      Y7, 32(BX)
+	VCVTPS2PD    X3, Y6
+	VADDPD       64(BX), Y6, Y6
+	VMOVUPD      Y6, 64(BX)
+	VEXTRACTF128 $0x01, Y3, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       96(BX), Y7, Y7
+	VMOVUPD      Y7, 96(BX)
+	DECQ         R8
+	JNE          block
+	VZEROUPPER
+	RET
+
+// func maskedBlocksAVX2x2(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+// Requires: AVX
+TEXT ·maskedBlocksAVX2x2(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         shift+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Y9
+	VXORPS       Y10, Y10, Y10
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
+	VMOVUPS      (CX), Y4
+	VMOVUPS      32(CX), Y5
+
+block:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y2, Y2, Y2
+	VXORPS Y1, Y1, Y1
+	VXORPS Y3, Y3, Y3
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS      (DI)(R9*1), Y6
+	VMOVUPS      (R8)(R9*1), Y7
+	VCMPPS       $0x1e, Y10, Y7, Y8
+	VANDPS       Y8, Y6, Y6
+	VCMPPS       $0x19, Y9, Y7, Y8
+	VANDPS       Y8, Y6, Y6
+	VMOVUPS      Y6, (SI)(R9*1)
+	VMOVUPS      (DX)(R9*1), Y7
+	VADDPS       Y6, Y0, Y0
+	VSUBPS       Y4, Y7, Y7
+	VMULPS       Y7, Y6, Y7
+	VADDPS       Y7, Y2, Y2
+	VMOVUPS      32(DI)(R9*1), Y6
+	VMOVUPS      32(R8)(R9*1), Y7
+	VCMPPS       $0x1e, Y10, Y7, Y8
+	VANDPS       Y8, Y6, Y6
+	VCMPPS       $0x19, Y9, Y7, Y8
+	VANDPS       Y8, Y6, Y6
+	VMOVUPS      Y6, 32(SI)(R9*1)
+	VMOVUPS      32(DX)(R9*1), Y7
+	VADDPS       Y6, Y1, Y1
+	VSUBPS       Y5, Y7, Y7
+	VMULPS       Y7, Y6, Y7
+	VADDPS       Y7, Y3, Y3
+	ADDQ         R11, R9
+	DECQ         R13
+	JNE          position
+	VCVTPS2PD    X0, Y6
+	VADDPD       (AX), Y6, Y6
+	VMOVUPD      Y6, (AX)
+	VEXTRACTF128 $0x01, Y0, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       32(AX), Y7, Y7
+	VMOVUPD      Y7, 32(AX)
+	VCVTPS2PD    X1, Y6
+	VADDPD       64(AX), Y6, Y6
+	VMOVUPD      Y6, 64(AX)
+	VEXTRACTF128 $0x01, Y1, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       96(AX), Y7, Y7
+	VMOVUPD      Y7, 96(AX)
+	VCVTPS2PD    X2, Y6
+	VADDPD       (BX), Y6, Y6
+	VMOVUPD      Y6, (BX)
+	VEXTRACTF128 $0x01, Y2, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       32(BX), Y7, Y7
+	VMOVUPD      Y7, 32(BX)
+	VCVTPS2PD    X3, Y6
+	VADDPD       64(BX), Y6, Y6
+	VMOVUPD      Y6, 64(BX)
+	VEXTRACTF128 $0x01, Y3, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       96(BX), Y7, Y7
+	VMOVUPD      Y7, 96(BX)
+	DECQ         R10
+	JNE          block
+	VZEROUPPER
+	RET
+
+// func maskedBlocksPlusAVX2x2(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+// Requires: AVX
+TEXT ·maskedBlocksPlusAVX2x2(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         shift+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         count+80(FP), R11
+	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Y9
+	VXORPS       Y10, Y10, Y10
+	MOVQ         channels+72(FP), R12
+	SHLQ         $0x02, R12
+	VMOVUPS      (CX), Y4
+	VMOVUPS      32(CX), Y5
+
+block:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y2, Y2, Y2
+	VXORPS Y1, Y1, Y1
+	VXORPS Y3, Y3, Y3
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS      (DI)(R10*1), Y6
+	VMOVUPS      (R9)(R10*1), Y8
+	VADDPS       Y8, Y6, Y6
+	VMOVUPS      (R8)(R10*1), Y7
+	VCMPPS       $0x1e, Y10, Y7, Y8
+	VANDPS       Y8, Y6, Y6
+	VCMPPS       $0x19, Y9, Y7, Y8
+	VANDPS       Y8, Y6, Y6
+	VMOVUPS      Y6, (SI)(R10*1)
+	VMOVUPS      (DX)(R10*1), Y7
+	VADDPS       Y6, Y0, Y0
+	VSUBPS       Y4, Y7, Y7
+	VMULPS       Y7, Y6, Y7
+	VADDPS       Y7, Y2, Y2
+	VMOVUPS      32(DI)(R10*1), Y6
+	VMOVUPS      32(R9)(R10*1), Y8
+	VADDPS       Y8, Y6, Y6
+	VMOVUPS      32(R8)(R10*1), Y7
+	VCMPPS       $0x1e, Y10, Y7, Y8
+	VANDPS       Y8, Y6, Y6
+	VCMPPS       $0x19, Y9, Y7, Y8
+	VANDPS       Y8, Y6, Y6
+	VMOVUPS      Y6, 32(SI)(R10*1)
+	VMOVUPS      32(DX)(R10*1), Y7
+	VADDPS       Y6, Y1, Y1
+	VSUBPS       Y5, Y7, Y7
+	VMULPS       Y7, Y6, Y7
+	VADDPS       Y7, Y3, Y3
+	ADDQ         R12, R10
+	DECQ         R13
+	JNE          position
+	VCVTPS2PD    X0, Y6
+	VADDPD       (AX), Y6, Y6
+	VMOVUPD      Y6, (AX)
+	VEXTRACTF128 $0x01, Y0, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       32(AX), Y7, Y7
+	VMOVUPD      Y7, 32(AX)
+	VCVTPS2PD    X1, Y6
+	VADDPD       64(AX), Y6, Y6
+	VMOVUPD      Y6, 64(AX)
+	VEXTRACTF128 $0x01, Y1, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       96(AX), Y7, Y7
+	VMOVUPD      Y7, 96(AX)
+	VCVTPS2PD    X2, Y6
+	VADDPD       (BX), Y6, Y6
+	VMOVUPD      Y6, (BX)
+	VEXTRACTF128 $0x01, Y2, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       32(BX), Y7, Y7
+	VMOVUPD      Y7, 32(BX)
+	VCVTPS2PD    X3, Y6
+	VADDPD       64(BX), Y6, Y6
+	VMOVUPD      Y6, 64(BX)
+	VEXTRACTF128 $0x01, Y3, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       96(BX), Y7, Y7
+	VMOVUPD      Y7, 96(BX)
+	DECQ         R11
+	JNE          block
+	VZEROUPPER
+	RET
+
+// func momentBlocksAVX2x1(t1 *float64, t2 *float64, first *float64, x *float32, channels int, count int)
+// Requires: AVX, AVX2, SSE2
+TEXT ·momentBlocksAVX2x1(SB), NOSPLIT, $0-48
+	MOVQ         t1+0(FP), AX
+	MOVQ         t2+8(FP), BX
+	MOVQ         first+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         count+40(FP), DI
+	XORQ         SI, SI
+	MOVL         $0x3c800000, R15
+	MOVD         R15, X3
+	VBROADCASTSS X3, Y3
+	MOVQ         $0x3f90000000000000, R15
+	MOVQ         R15, X4
+	VBROADCASTSD X4, Y4
+	MOVQ         $0x4050000000000000, R15
+	MOVQ         R15, X5
+	VBROADCASTSD X5, Y5
+	MOVQ         channels+32(FP), R8
+	SHLQ         $0x02, R8
+
+block:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	MOVQ   SI, R14
+	MOVQ   $0x00000040, R13
+
+total:
+	VADDPS (DX)(SI*1), Y2, Y2
+	ADDQ   R8, SI
+	DECQ   R13
+	JNE    total
+	VMULPS Y3, Y2, Y2
+	MOVQ   R14, SI
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS      (DX)(SI*1), Y6
+	VSUBPS       Y2, Y6, Y6
+	VADDPS       Y6, Y0, Y0
+	VMULPS       Y6, Y6, Y6
+	VADDPS       Y6, Y1, Y1
+	ADDQ         R8, SI
+	DECQ         R13
+	JNE          position
+	VCVTPS2PD    X0, Y6
+	VMULPD       Y4, Y6, Y7
+	VCVTPS2PD    X2, Y8
+	VSUBPD       (CX), Y8, Y8
+	VADDPD       Y7, Y8, Y8
+	VMULPD       Y7, Y6, Y6
+	VCVTPS2PD    X1, Y9
+	VSUBPD       Y6, Y9, Y9
+	VMULPD       Y5, Y8, Y7
+	VMULPD       Y8, Y7, Y6
+	VADDPD       Y6, Y9, Y9
+	VADDPD       (AX), Y7, Y7
+	VMOVUPD      Y7, (AX)
+	VADDPD       (BX), Y9, Y9
+	VMOVUPD      Y9, (BX)
+	VEXTRACTF128 $0x01, Y0, X6
+	VCVTPS2PD    X6, Y6
+	VMULPD       Y4, Y6, Y7
+	VEXTRACTF128 $0x01, Y2, X8
+	VCVTPS2PD    X8, Y8
+	VSUBPD       32(CX), Y8, Y8
+	VADDPD       Y7, Y8, Y8
+	VMULPD       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y1, X9
+	VCVTPS2PD    X9, Y9
+	VSUBPD       Y6, Y9, Y9
+	VMULPD       Y5, Y8, Y7
+	VMULPD       Y8, Y7, Y6
+	VADDPD       Y6, Y9, Y9
+	VADDPD       32(AX), Y7, Y7
+	VMOVUPD      Y7, 32(AX)
+	VADDPD       32(BX), Y9, Y9
+	VMOVUPD      Y9, 32(BX)
+	DECQ         DI
+	JNE          block
+	VZEROUPPER
+	RET
+
+// func gradientBlocksAVX2x1(s1 *float64, s2 *float64, shift *float32, x *float32, dy *float32, channels int, count int)
+// Requires: AVX
+TEXT ·gradientBlocksAVX2x1(SB), NOSPLIT, $0-56
+	MOVQ    s1+0(FP), AX
+	MOVQ    s2+8(FP), BX
+	MOVQ    shift+16(FP), CX
+	MOVQ    x+24(FP), DX
+	MOVQ    dy+32(FP), SI
+	MOVQ    count+48(FP), R8
+	XORQ    DI, DI
+	MOVQ    channels+40(FP), R9
+	SHLQ    $0x02, R9
+	VMOVUPS (CX), Y2
+
+block:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS      (DX)(DI*1), Y3
+	VMOVUPS      (SI)(DI*1), Y4
+	VADDPS       Y4, Y0, Y0
+	VSUBPS       Y2, Y3, Y3
+	VMULPS       Y3, Y4, Y3
+	VADDPS       Y3, Y1, Y1
+	ADDQ         R9, DI
+	DECQ         R13
+	JNE          position
+	VCVTPS2PD    X0, Y3
+	VADDPD       (AX), Y3, Y3
+	VMOVUPD      Y3, (AX)
+	VEXTRACTF128 $0x01, Y0, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       32(AX), Y4, Y4
+	VMOVUPD      Y4, 32(AX)
+	VCVTPS2PD    X1, Y3
+	VADDPD       (BX), Y3, Y3
+	VMOVUPD      Y3, (BX)
+	VEXTRACTF128 $0x01, Y1, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       32(BX), Y4, Y4
+	VMOVUPD      Y4, 32(BX)
+	DECQ         R8
+	JNE          block
+	VZEROUPPER
+	RET
+
+// func maskedBlocksAVX2x1(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+// Requires: AVX
+TEXT ·maskedBlocksAVX2x1(SB), NOSPLIT, $0-80
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         shift+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Y6
+	VXORPS       Y7, Y7, Y7
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
+	VMOVUPS      (CX), Y2
+
+block:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS      (DI)(R9*1), Y3
+	VMOVUPS      (R8)(R9*1), Y4
+	VCMPPS       $0x1e, Y7, Y4, Y5
+	VANDPS       Y5, Y3, Y3
+	VCMPPS       $0x19, Y6, Y4, Y5
+	VANDPS       Y5, Y3, Y3
+	VMOVUPS      Y3, (SI)(R9*1)
+	VMOVUPS      (DX)(R9*1), Y4
+	VADDPS       Y3, Y0, Y0
+	VSUBPS       Y2, Y4, Y4
+	VMULPS       Y4, Y3, Y4
+	VADDPS       Y4, Y1, Y1
+	ADDQ         R11, R9
+	DECQ         R13
+	JNE          position
+	VCVTPS2PD    X0, Y3
+	VADDPD       (AX), Y3, Y3
+	VMOVUPD      Y3, (AX)
+	VEXTRACTF128 $0x01, Y0, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       32(AX), Y4, Y4
+	VMOVUPD      Y4, 32(AX)
+	VCVTPS2PD    X1, Y3
+	VADDPD       (BX), Y3, Y3
+	VMOVUPD      Y3, (BX)
+	VEXTRACTF128 $0x01, Y1, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       32(BX), Y4, Y4
+	VMOVUPD      Y4, 32(BX)
+	DECQ         R10
+	JNE          block
+	VZEROUPPER
+	RET
+
+// func maskedBlocksPlusAVX2x1(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+// Requires: AVX
+TEXT ·maskedBlocksPlusAVX2x1(SB), NOSPLIT, $0-88
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         shift+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         count+80(FP), R11
+	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Y6
+	VXORPS       Y7, Y7, Y7
+	MOVQ         channels+72(FP), R12
+	SHLQ         $0x02, R12
+	VMOVUPS      (CX), Y2
+
+block:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   $0x00000040, R13
+
+position:
+	VMOVUPS      (DI)(R10*1), Y3
+	VMOVUPS      (R9)(R10*1), Y5
+	VADDPS       Y5, Y3, Y3
+	VMOVUPS      (R8)(R10*1), Y4
+	VCMPPS       $0x1e, Y7, Y4, Y5
+	VANDPS       Y5, Y3, Y3
+	VCMPPS       $0x19, Y6, Y4, Y5
+	VANDPS       Y5, Y3, Y3
+	VMOVUPS      Y3, (SI)(R10*1)
+	VMOVUPS      (DX)(R10*1), Y4
+	VADDPS       Y3, Y0, Y0
+	VSUBPS       Y2, Y4, Y4
+	VMULPS       Y4, Y3, Y4
+	VADDPS       Y4, Y1, Y1
+	ADDQ         R12, R10
+	DECQ         R13
+	JNE          position
+	VCVTPS2PD    X0, Y3
+	VADDPD       (AX), Y3, Y3
+	VMOVUPD      Y3, (AX)
+	VEXTRACTF128 $0x01, Y0, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       32(AX), Y4, Y4
+	VMOVUPD      Y4, 32(AX)
+	VCVTPS2PD    X1, Y3
+	VADDPD       (BX), Y3, Y3
+	VMOVUPD      Y3, (BX)
+	VEXTRACTF128 $0x01, Y1, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       32(BX), Y4, Y4
+	VMOVUPD      Y4, 32(BX)
+	DECQ         R11
+	JNE          block
 	VZEROUPPER
 	RET
 

@@ -32,6 +32,18 @@ func normalisePlusAVX512x4(hi *float32, lo *float32, by *float32, add *float32, 
 func normaliseGradientAVX512x4(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
+func momentBlocksAVX512x4(t1 *float64, t2 *float64, first *float64, x *float32, channels int, count int)
+
+//go:noescape
+func gradientBlocksAVX512x4(s1 *float64, s2 *float64, shift *float32, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func maskedBlocksAVX512x4(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedBlocksPlusAVX512x4(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+
+//go:noescape
 func sumsHalfAVX512BF16x4(sum *float32, x *uint16, channels int, count int)
 
 //go:noescape
@@ -83,6 +95,18 @@ func normalisePlusAVX512x2(hi *float32, lo *float32, by *float32, add *float32, 
 func normaliseGradientAVX512x2(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
 
 //go:noescape
+func momentBlocksAVX512x2(t1 *float64, t2 *float64, first *float64, x *float32, channels int, count int)
+
+//go:noescape
+func gradientBlocksAVX512x2(s1 *float64, s2 *float64, shift *float32, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func maskedBlocksAVX512x2(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedBlocksPlusAVX512x2(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+
+//go:noescape
 func sumsHalfAVX512BF16x2(sum *float32, x *uint16, channels int, count int)
 
 //go:noescape
@@ -132,6 +156,18 @@ func normalisePlusAVX512x1(hi *float32, lo *float32, by *float32, add *float32, 
 
 //go:noescape
 func normaliseGradientAVX512x1(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func momentBlocksAVX512x1(t1 *float64, t2 *float64, first *float64, x *float32, channels int, count int)
+
+//go:noescape
+func gradientBlocksAVX512x1(s1 *float64, s2 *float64, shift *float32, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func maskedBlocksAVX512x1(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedBlocksPlusAVX512x1(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
 func sumsHalfAVX512BF16x1(sum *float32, x *uint16, channels int, count int)
@@ -276,6 +312,30 @@ func maskedSumsAVX2x2(s1 *float32, s2 *float32, shift *float32, x *float32, dx *
 
 //go:noescape
 func maskedSumsPlusAVX2x2(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+
+//go:noescape
+func momentBlocksAVX2x2(t1 *float64, t2 *float64, first *float64, x *float32, channels int, count int)
+
+//go:noescape
+func gradientBlocksAVX2x2(s1 *float64, s2 *float64, shift *float32, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func maskedBlocksAVX2x2(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedBlocksPlusAVX2x2(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+
+//go:noescape
+func momentBlocksAVX2x1(t1 *float64, t2 *float64, first *float64, x *float32, channels int, count int)
+
+//go:noescape
+func gradientBlocksAVX2x1(s1 *float64, s2 *float64, shift *float32, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func maskedBlocksAVX2x1(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedBlocksPlusAVX2x1(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
 func sumsHalfAVX2x2(sum *float32, x *uint16, channels int, count int)

@@ -22,6 +22,26 @@ type sumColumns[T float32 | uint16] struct {
 	maskedSums   func(s1, s2, shift *float32, x, dx, dy, y *T, most T, channels, count int)
 
 	maskedSumsPlus func(s1, s2, shift *float32, x, dx, dy, y, plus *T, most T, channels, count int)
+
+	blocks *sumBlocks[T] // nil: none
+}
+
+// sumBlocks is the assembly that sums whole blocks and adds what they give to
+// float64: of as many channels as it has lanes, when there are no others.
+type sumBlocks[T float32 | uint16] struct {
+	moments    func(t1, t2, first *float64, x *T, channels, count int)
+	gradient   func(s1, s2 *float64, shift *float32, x, dy *T, channels, count int)
+	masked     func(s1, s2 *float64, shift *float32, x, dx, dy, y *T, most T, channels, count int)
+	maskedPlus func(s1, s2 *float64, shift *float32, x, dx, dy, y, plus *T, most T, channels, count int)
+}
+
+// blocksOf returns the assembly for whole blocks of n channels and how many blocks
+// of values it treats; nil and 0 if there is none.
+func (s *Set) blocksOf(n, values int) (k *sumBlocks[float32], count int) {
+	if k, treated := widest(s.sumColumns, n); treated == n && n > 0 && k.blocks != nil {
+		return k.blocks, values / (BlockPositions * n)
+	}
+	return nil, 0
 }
 
 // SumRoom is memory for the sums of blocks.
@@ -46,9 +66,9 @@ func (r *SumRoom) doubles(n int) []float64 {
 	return r.double[:n]
 }
 
-// eachBlock calls do for every block of values, which has n channels.
-func eachBlock(n, values int, do func(from, to int)) {
-	for from := 0; from < values; from += BlockPositions * n {
+// eachBlock calls do for every block of values but the first ones, which has n channels.
+func eachBlock(first, n, values int, do func(from, to int)) {
+	for from := first * BlockPositions * n; from < values; from += BlockPositions * n {
 		do(from, min(from+BlockPositions*n, values))
 	}
 }
@@ -65,7 +85,7 @@ func widenInto(sum []float64, x []float32) {
 func totals(sum []float64, values int, r *SumRoom, add func(part []float32, from, to int)) {
 	part, _, _ := r.singles(len(sum))
 	clear(sum)
-	eachBlock(len(sum), values, func(from, to int) {
+	eachBlock(0, len(sum), values, func(from, to int) {
 		clear(part)
 		add(part, from, to)
 		widenInto(sum, part)

@@ -14,16 +14,22 @@ var (
 		extent: extent{lanes: 64}, sums: sumsAVX512x4, sizes: sizesAVX512x4,
 		deviations: deviationsAVX512x4, gradientSums: gradientSumsAVX512x4,
 		maskedSums: maskedSumsAVX512x4, maskedSumsPlus: maskedSumsPlusAVX512x4,
+		blocks: &sumBlocks[float32]{momentBlocksAVX512x4, gradientBlocksAVX512x4, maskedBlocksAVX512x4,
+			maskedBlocksPlusAVX512x4},
 	}
 	sumAVX512x2 = sumColumns[float32]{
 		extent: extent{lanes: 32}, sums: sumsAVX512x2, sizes: sizesAVX512x2,
 		deviations: deviationsAVX512x2, gradientSums: gradientSumsAVX512x2,
 		maskedSums: maskedSumsAVX512x2, maskedSumsPlus: maskedSumsPlusAVX512x2,
+		blocks: &sumBlocks[float32]{momentBlocksAVX512x2, gradientBlocksAVX512x2, maskedBlocksAVX512x2,
+			maskedBlocksPlusAVX512x2},
 	}
 	sumAVX512x1 = sumColumns[float32]{
 		extent: extent{lanes: 16}, sums: sumsAVX512x1, sizes: sizesAVX512x1,
 		deviations: deviationsAVX512x1, gradientSums: gradientSumsAVX512x1,
 		maskedSums: maskedSumsAVX512x1, maskedSumsPlus: maskedSumsPlusAVX512x1,
+		blocks: &sumBlocks[float32]{momentBlocksAVX512x1, gradientBlocksAVX512x1, maskedBlocksAVX512x1,
+			maskedBlocksPlusAVX512x1},
 	}
 	sumAVX2Wide = sumColumns[float32]{
 		extent: extent{lanes: 8, wide: 24}, sums: sumsAVX2wide, sizes: sizesAVX2wide,
@@ -34,11 +40,15 @@ var (
 		extent: extent{lanes: 16}, sums: sumsAVX2x2, sizes: sizesAVX2x2,
 		deviations: deviationsAVX2x2, gradientSums: gradientSumsAVX2x2,
 		maskedSums: maskedSumsAVX2x2, maskedSumsPlus: maskedSumsPlusAVX2x2,
+		blocks: &sumBlocks[float32]{momentBlocksAVX2x2, gradientBlocksAVX2x2, maskedBlocksAVX2x2,
+			maskedBlocksPlusAVX2x2},
 	}
 	sumAVX2x1 = sumColumns[float32]{
 		extent: extent{lanes: 8}, sums: sumsAVX2x1, sizes: sizesAVX2x1,
 		deviations: deviationsAVX2x1, gradientSums: gradientSumsAVX2x1,
 		maskedSums: maskedSumsAVX2x1, maskedSumsPlus: maskedSumsPlusAVX2x1,
+		blocks: &sumBlocks[float32]{momentBlocksAVX2x1, gradientBlocksAVX2x1, maskedBlocksAVX2x1,
+			maskedBlocksPlusAVX2x1},
 	}
 )
 

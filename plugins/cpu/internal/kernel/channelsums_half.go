@@ -21,7 +21,7 @@ func (s *Set) addSumsHalf(sum []float32, x []uint16) {
 
 // MomentsHalf sets mean and q, per channel, to the moments of the values of x.
 func (s *Set) MomentsHalf(mean, q []float64, x []uint16, r *SumRoom) {
-	moments(mean, q, len(x), r,
+	moments(mean, q, len(x), r, 0, nil,
 		func(sum []float32, from, to int) { s.addSumsHalf(sum, x[from:to]) },
 		func(sum, squares, shift []float32, from, to int) {
 			s.addDeviationsHalf(sum, squares, shift, x[from:to])
@@ -43,9 +43,12 @@ func (s *Set) addDeviationsHalf(sum, squares, shift []float32, x []uint16) {
 	}
 }
 
+// noBlocks is for gradientTotals where no assembly sums whole blocks.
+func noBlocks([]float32) int { return 0 }
+
 // GradientSumsHalf sets s1 and s2, per channel, to the sums of dy and dy*(x - mean).
 func (s *Set) GradientSumsHalf(s1, s2, mean []float64, x, dy []uint16, r *SumRoom) {
-	gradientTotals(s1, s2, mean, len(x), r, func(p1, p2, shift []float32, from, to int) {
+	gradientTotals(s1, s2, mean, len(x), r, noBlocks, func(p1, p2, shift []float32, from, to int) {
 		s.addGradientSumsHalf(p1, p2, shift, x[from:to], dy[from:to])
 	})
 }
@@ -97,7 +100,7 @@ func (m HalfMask) part(from, to int) HalfMask {
 // MaskedSumsHalf sets dx to dy with a mask and does what GradientSumsHalf does
 // with it. Without Plus nothing is rounded: dx is dy, bit for bit, or 0.
 func (s *Set) MaskedSumsHalf(s1, s2, mean []float64, x, dx, dy []uint16, m HalfMask, r *SumRoom) {
-	gradientTotals(s1, s2, mean, len(x), r, func(p1, p2, shift []float32, from, to int) {
+	gradientTotals(s1, s2, mean, len(x), r, noBlocks, func(p1, p2, shift []float32, from, to int) {
 		s.addMaskedSumsHalf(p1, p2, shift, x[from:to], dx[from:to], dy[from:to], m.part(from, to))
 	})
 }

@@ -17,6 +17,7 @@ func channels() {
 	narrow := rounding{isa: avx2, name: "AVX2", exact: true, scratch: ymm[13:16]}
 	for _, columns := range []int{4, 2, 1} {
 		eachWalk(walk{rounding: rounding{isa: avx512, name: "AVX512"}, columns: columns})
+		eachBlocks(walk{rounding: rounding{isa: avx512, name: "AVX512"}, columns: columns})
 		eachWalk(walk{rounding: native, columns: columns, half: true})
 	}
 	for _, wide := range []bool{true, false} {
@@ -24,6 +25,9 @@ func channels() {
 		eachWalk(walk{rounding: narrow, columns: 1, wide: wide, half: true})
 	}
 	eachSum(walk{rounding: narrow, columns: 2})
+	for _, columns := range []int{2, 1} {
+		eachBlocks(walk{rounding: rounding{isa: avx2, name: "AVX2"}, columns: columns})
+	}
 	eachSum(walk{rounding: narrow, columns: 2, half: true})
 	eachWalk(walk{rounding: rounding{isa: avx512, name: "AVX512"}, columns: 1, wide: true})
 	eachWalk(walk{rounding: native, columns: 1, wide: true, half: true})
@@ -70,6 +74,7 @@ type walk struct {
 
 // parameters are those of a walk, by name.
 type parameters struct {
+	doubles []string // of channels: float64
 	singles []string // of channels: float32
 	rows    []string
 	bounds  []string // single float32
@@ -88,7 +93,7 @@ func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical
 	for _, k := range []struct {
 		names   []string
 		element string
-	}{{p.singles, "*float32"}, {p.rows, "*" + element}, {p.bounds, "float32"},
+	}{{p.doubles, "*float64"}, {p.singles, "*float32"}, {p.rows, "*" + element}, {p.bounds, "float32"},
 		{p.last, element}} {
 		if len(k.names) > 0 {
 			signature += strings.Join(k.names, ", ") + " " + k.element + ", "
@@ -100,7 +105,7 @@ func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical
 	}
 	TEXT(name+w.name+shape, NOSPLIT, "func("+signature+"channels, count int)")
 	Pragma("noescape")
-	names := slices.Concat(p.singles, p.rows)
+	names := slices.Concat(p.doubles, p.singles, p.rows)
 	for i, n := range names {
 		MOVQ(param(n), pointers[i])
 	}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// blockPositions is how many positions are summed in float32.
+const blockPositions = 64
+
+// eachBlocks writes the walks of one shape that sum whole blocks, of which count is
+// the number, and add what they give to float64. They treat all channels.
+func eachBlocks(w walk) {
+	w.momentBlocks()
+	w.gradientBlocks()
+	for _, plus := range []bool{false, true} {
+		w.maskedBlocks(plus)
+	}
+}
+
+// positions writes the loop over the positions of a block.
+func (w *walk) positions(name string, step, left reg.GPPhysical, body func(column int)) {
+	MOVQ(operand.U32(blockPositions), left)
+	Label(name)
+	for column := range w.columns {
+		body(column)
+	}
+	ADDQ(step, w.at)
+	DECQ(left)
+	JNE(operand.LabelRef(name))
+}
+
+// blocks writes the loop over blocks around what one writes, and the end of the function.
+func (w *walk) blocks(one func(step, left reg.GPPhysical)) {
+	step, left := w.channel, pointers[11]
+	MOVQ(param("channels"), step)
+	SHLQ(operand.Imm(2), step)
+	w.fetch()
+	Label("block")
+	one(step, left)
+	DECQ(w.count)
+	JNE(operand.LabelRef("block"))
+	VZEROUPPER()
+	RET()
+}
+
+// double leaves half h of the float32 in x as float64 in to.
+func (w *walk) double(x reg.VecPhysical, h int, to reg.VecPhysical) {
+	switch {
+	case w.bytes == 64 && h == 0:
+		VCVTPS2PD(x.AsY(), to)
+	case w.bytes == 64:
+		VEXTRACTF64X4(operand.Imm(1), x, to.AsY())
+		VCVTPS2PD(to.AsY(), to)
+	case h == 0:
+		VCVTPS2PD(x.AsX(), to)
+	default:
+		VEXTRACTF128(operand.Imm(1), x, to.AsX())
+		VCVTPS2PD(to.AsX(), to)
+	}
+}
+
+// doubles returns the memory of half h of a column of float64 at p.
+func (w *walk) doubles(p reg.GPPhysical, column, h int) operand.Mem {
+	return operand.Mem{Base: p, Disp: (2*column + h) * w.bytes}
+}
+
+// gradientBlock is gradientSums of blocks: body leaves in its registers x and g of a column.
+func (w *walk) gradientBlock(doubles []reg.GPPhysical, sums gradientSums, t []reg.VecPhysical,
+	body func(column int)) {
+	w.blocks(func(step, left reg.GPPhysical) {
+		for column := range w.columns {
+			w.zero(sums.s1[column])
+			w.zero(sums.s2[column])
+		}
+		w.positions("position", step, left, body)
+		for i, s := range [][]reg.VecPhysical{sums.s1, sums.s2} {
+			for column, r := range s {
+				for h := range 2 {
+					to := w.doubles(doubles[i], column, h)
+					w.double(r, h, t[h])
+					VADDPD(to, t[h], t[h])
+					VMOVUPD(t[h], to)
+				}
+			}
+		}
+	})
+}
+
+func (w *walk) gradientBlocks() {
+	still, rows := w.begin("gradientBlocks", parameters{doubles: []string{"s1", "s2"},
+		singles: []string{"shift"}, rows: []string{"x", "dy"}})
+	sums := gradientSums{w.take(w.columns), w.take(w.columns), w.singles(still[2])}
+	t := w.take(2)
+	w.gradientBlock(still, sums, t, func(column int) {
+		w.single(rows[0], column, t[0])
+		w.single(rows[1], column, t[1])
+		sums.add(column, t[0], t[1])
+	})
+}
+
+// maskedBlocks is maskedSums of blocks.
+func (w *walk) maskedBlocks(plus bool) {
+	name, of := "maskedBlocks", parameters{doubles: []string{"s1", "s2"}, singles: []string{"shift"},
+		rows: []string{"x", "dx", "dy", "y"}, last: []string{"most"}}
+	if plus {
+		name, of.rows = name+"Plus", append(of.rows, "plus")
+	}
+	still, rows := w.begin(name, of)
+	sums := gradientSums{w.take(w.columns), w.take(w.columns), w.singles(still[2])}
+	t, most, zero := w.take(3), w.last("most"), w.take(1)[0]
+	w.zero(zero)
+	w.gradientBlock(still, sums, t, func(column int) {
+		w.maskedSingles(rows, column, t[0], t[1], t[2], []reg.VecPhysical{zero, most})
+		w.single(rows[0], column, t[1])
+		sums.add(column, t[1], t[0])
+	})
+}
+
+// momentBlocks adds the moments of blocks to t1 and t2, with the shifts of the first.
+func (w *walk) momentBlocks() {
+	still, rows := w.begin("momentBlocks", parameters{doubles: []string{"t1", "t2", "first"},
+		rows: []string{"x"}})
+	sum, squares, shift := w.take(w.columns), w.take(w.columns), w.take(w.columns)
+	c, t := w.take(3), w.take(4)
+	single, part, count := c[0], c[1], c[2]
+	w.constant(single, math.Float32bits(1.0/blockPositions), 0)
+	w.constant(part, 0, math.Float64bits(1.0/blockPositions))
+	w.constant(count, 0, math.Float64bits(blockPositions))
+	start := reg.R14
+	w.blocks(func(step, left reg.GPPhysical) {
+		for column := range w.columns {
+			for _, r := range []reg.VecPhysical{sum[column], squares[column], shift[column]} {
+				w.zero(r)
+			}
+		}
+		MOVQ(w.at, start)
+		w.positions("total", step, left, func(column int) {
+			VADDPS(w.row(rows[0], column), shift[column], shift[column])
+		})
+		for _, r := range shift {
+			VMULPS(single, r, r)
+		}
+		MOVQ(start, w.at)
+		w.positions("position", step, left, func(column int) {
+			x := t[column%len(t)]
+			w.single(rows[0], column, x)
+			VSUBPS(shift[column], x, x)
+			VADDPS(x, sum[column], sum[column])
+			VMULPS(x, x, x)
+			VADDPS(x, squares[column], squares[column])
+		})
+		for column := range w.columns {
+			for h := range 2 {
+				s, u, e, q := t[0], t[1], t[2], t[3]
+				w.double(sum[column], h, s)
+				VMULPD(part, s, u)
+				w.double(shift[column], h, e)
+				VSUBPD(w.doubles(still[2], column, h), e, e)
+				VADDPD(u, e, e)
+				VMULPD(u, s, s)
+				w.double(squares[column], h, q)
+				VSUBPD(s, q, q)
+				VMULPD(count, e, u) // the count times the mean's distance from the first shift
+				VMULPD(e, u, s)
+				VADDPD(s, q, q)
+				for i, r := range []reg.VecPhysical{u, q} {
+					to := w.doubles(still[i], column, h)
+					VADDPD(to, r, r)
+					VMOVUPD(r, to)
+				}
+			}
+		}
+	})
+}
+
+// constant broadcasts a float32, or if its bits are 0 a float64, by bits.
+func (w *walk) constant(r reg.VecPhysical, single uint32, double uint64) {
+	if single != 0 {
+		MOVL(operand.U32(single), reg.R15L)
+		MOVD(reg.R15L, r.AsX())
+		VBROADCASTSS(r.AsX(), r)
+		return
+	}
+	MOVQ(operand.U64(double), reg.R15)
+	MOVQ(reg.R15, r.AsX())
+	VBROADCASTSD(r.AsX(), r)
+}

@@ -36,8 +36,11 @@ func buildDenseGradWeight(c *run.Compiler) run.Action {
 		f.Each(len(nodes)*panels, func(w *run.Worker, task int) {
 			t := denseTask{denseGradient: g, w: w, f: f, held: held, panel: task % panels}
 			t.width = g.windows.rows(1).PanelWidth(t.panel)
-			t.room = w.Floats((bits.Len(uint(leaves)+1) + g.chunks.blocks(slices.Max(f.Rows))) * dy.Count * t.width)
-			t.sum(nodes[task/panels])
+			t.room = w.Floats((bits.Len(uint(leaves)+1) + g.chunks.blocks(slices.Max(f.Rows))) * t.most() * t.width)
+			for t.k0 = 0; t.k0 < dy.Count; t.k0 = t.k1 {
+				t.k1 = min(t.k0+t.most(), dy.Count)
+				t.sum(nodes[task/panels])
+			}
 		})
 		return nil
 	})
@@ -66,19 +69,40 @@ func (g *denseGradient) nodes(leaves int, held []int) []collective.Node {
 	return nodes
 }
 
-// denseTask computes one panel of the gradient of one node.
+// denseTask computes values [k0, k1) of dy of one panel of the gradient of one node.
 type denseTask struct {
 	*denseGradient
 	w            *run.Worker
 	f            *run.Frame
 	held         []int
 	panel, width int
+	k0, k1       int
 	room         []float32 // one block of sums for each level of the trees
 }
 
+// denseValues is how many values of dy DenseGradient treats at a time, so that the sums of
+// neighbouring levels are in the cache that is next to a core.
+const denseValues = 48
+
+// tiled reports whether DenseGradient computes the panel.
+func (t *denseTask) tiled() bool {
+	return t.f.Kernels.HasDenseGradient() && (t.panel+1)*kernel.PanelLanes <= t.x.Count
+}
+
+// most returns how many values of dy to treat at a time.
+func (t *denseTask) most() int {
+	if t.tiled() {
+		return denseValues
+	}
+	return t.dy.Count
+}
+
+// size returns the number of sums of a level.
+func (t *denseTask) size() int { return (t.k1 - t.k0) * t.width }
+
 // block returns the sums of a level.
 func (t *denseTask) block(level int) []float32 {
-	n := t.dy.Count * t.width
+	n := t.size()
 	return t.room[level*n : (level+1)*n]
 }
 
@@ -94,8 +118,8 @@ func (t *denseTask) sum(n collective.Node) {
 	}
 	to, sums := run.Row(t.f.F32(t.dw), t.dw, first)[t.panel*kernel.PanelLanes:], t.block(0)
 	real := min(t.width, t.x.Count-t.panel*kernel.PanelLanes)
-	for o := range t.dy.Count {
-		copy(to[o*t.x.Count:], sums[o*t.width:][:real])
+	for o := t.k0; o < t.k1; o++ {
+		copy(to[o*t.x.Count:], sums[(o-t.k0)*t.width:][:real])
 	}
 }
 
@@ -115,22 +139,46 @@ func (t *denseTask) eval(n collective.Node, level int) (first int) {
 	if first < 0 {
 		return t.eval(right, level)
 	}
-	if t.eval(right, level+1) >= 0 {
+	if right.Leaf() && t.tiled() {
+		t.join(right, level)
+	} else if t.eval(right, level+1) >= 0 {
 		t.f.Kernels.Add(t.block(level), t.block(level), t.block(level+1))
 	}
 	return first
 }
 
+// join adds a leaf to the block of a level.
+func (t *denseTask) join(n collective.Node, level int) {
+	r, _ := slices.BinarySearch(t.held, n.From)
+	if rows := t.f.Rows[r]; t.chunks.count(rows) == 1 {
+		t.tiles(t.block(level), t.f.Starts[r], t.f.Starts[r+1], true)
+	} else if rows > 0 {
+		t.leaf(r, level+1)
+		t.f.Kernels.Add(t.block(level), t.block(level), t.block(level+1))
+	}
+}
+
+// tiles computes the sums over rows [from, to), and adds them to what there is if add is set.
+func (t *denseTask) tiles(sums []float32, from, to int, add bool) {
+	in, grad := t.f.F32(t.dy)[from*t.dy.Count+t.k0:], t.f.F32(t.x)[from*t.x.Count+t.panel*kernel.PanelLanes:]
+	t.f.Kernels.DenseGradient(sums, in, t.dy.Count, grad, t.x.Count, to-from, t.k1-t.k0, add)
+}
+
 // leaf computes the sums of replica r in the block of a level.
 func (t *denseTask) leaf(r, level int) {
+	from, to := t.f.Starts[r], t.f.Starts[r+1]
+	if t.tiled() && t.chunks.count(to-from) == 1 {
+		t.tiles(t.block(level), from, to, false)
+		return
+	}
 	in, grad, kernels := t.f.F32(t.dy), t.f.Slack(t.x), t.f.Kernels
-	size := t.dy.Count * t.width
-	t.chunks.sum(kernels, t.room[level*size:], size, t.f.Starts[r], t.f.Starts[r+1],
+	size := t.size()
+	t.chunks.sum(kernels, t.room[level*size:], size, from, to,
 		func(sums []float32, from, to int) {
 			for first := from; first < to; first += denseRows {
 				n := min(denseRows, to-first)
 				kernels.Gradient(t.windows.rows(n), 0, t.panel, sums, in[first*t.dy.Count:],
-					grad[first*t.x.Count:], 0, t.dy.Count, 0, n, &t.w.Tile)
+					grad[first*t.x.Count:], t.k0, t.k1, 0, n, &t.w.Tile)
 			}
 		})
 }

@@ -12,6 +12,8 @@ var (
 		{16, []sizedGradient{{16, gradientAVX512x1m16}, {8, gradientAVX512x1m8}, {4, gradientAVX512x1m4},
 			{2, gradientAVX512x1m2}, {1, gradientAVX512x1m1}}},
 	}
+	denseGradientAVX512 = []denseGradientTile{{6, denseGradientAVX512m6}, {4, denseGradientAVX512m4},
+		{2, denseGradientAVX512m2}, {1, denseGradientAVX512m1}}
 	gradientAVX2 = []gradientTiles{
 		{16, []sizedGradient{{6, gradientAVX2x1m6}, {4, gradientAVX2x1m4}, {2, gradientAVX2x1m2},
 			{1, gradientAVX2x1m1}}},

@@ -81,3 +81,15 @@ func stagedAVX2m2(sum *float32, sumStep int, x *float32, xStep int, grad *float3
 
 //go:noescape
 func stagedAVX2m1(sum *float32, sumStep int, x *float32, xStep int, grad *float32, count int, tiles int)
+
+//go:noescape
+func denseGradientAVX512m6(sum *float32, in *float32, inStep int, grad *float32, gradStep int, rows int, tiles int, add int)
+
+//go:noescape
+func denseGradientAVX512m4(sum *float32, in *float32, inStep int, grad *float32, gradStep int, rows int, tiles int, add int)
+
+//go:noescape
+func denseGradientAVX512m2(sum *float32, in *float32, inStep int, grad *float32, gradStep int, rows int, tiles int, add int)
+
+//go:noescape
+func denseGradientAVX512m1(sum *float32, in *float32, inStep int, grad *float32, gradStep int, rows int, tiles int, add int)

@@ -54,8 +54,9 @@ type Set struct {
 	Class string // "amx", "fma" or "generic"
 
 	// Assembly; what is nil or empty is done by the definition.
-	window            []windowTiles   // widest first
-	gradient          []gradientTiles // widest first
+	window            []windowTiles       // widest first
+	gradient          []gradientTiles     // widest first
+	denseGradient     []denseGradientTile // most values first
 	stagedGradient    *stagedGradient
 	normColumns       []*normColumns[float32] // the first to be taken first
 	normHalves        []*normColumns[uint16]  // of bfloat16

@@ -9,7 +9,7 @@ func native() []*Set {
 	var sets []*Set
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		sets = append(sets, &Set{Name: "avx512", Class: "fma", fused: true,
-			window: windowAVX512, gradient: gradientAVX512,
+			window: windowAVX512, gradient: gradientAVX512, denseGradient: denseGradientAVX512,
 			normColumns: normColumnsAVX512, sumColumns: sumColumnsAVX512, elements: &elementsAVX512,
 			depthwise: depthwiseAVX512, depthwiseRows: depthwiseRowsAVX512,
 			gathers: &gathersAVX512, pools: &poolsAVX512, mixes: &mixesAVX2, directs: &directsAVX512,

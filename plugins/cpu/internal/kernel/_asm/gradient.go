@@ -23,6 +23,7 @@ func gradient() {
 		gradientTile(avx2, 1, m)
 	}
 	staged()
+	denseGradient()
 }
 
 // gradientTile writes one tile. Every element of sum continues as one chain

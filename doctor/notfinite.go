@@ -19,6 +19,9 @@ func notFinite(t tensor.Tensor) (n, first int) {
 		return 0, 0
 	}
 	size := t.DType.Size()
+	if allFinite(t.Bytes, size, mask) {
+		return 0, 0
+	}
 	for at := size - 2; at+1 < len(t.Bytes); at += size {
 		if binary.LittleEndian.Uint16(t.Bytes[at:])&mask == mask {
 			if n == 0 {
@@ -28,4 +31,25 @@ func notFinite(t tensor.Tensor) (n, first int) {
 		}
 	}
 	return n, first
+}
+
+// allFinite reports whether no element has all bits of its exponent set; mask is those of
+// its last two bytes. It looks at eight bytes at a time: one more in the exponent carries
+// into the sign where all of its bits are set.
+func allFinite(x []byte, size int, mask uint16) bool {
+	var exponent uint64
+	for at := 0; at < 8; at += size {
+		exponent |= uint64(mask) << (8*(at+size) - 16)
+	}
+	sign, one := exponent<<1&^exponent, exponent&^(exponent<<1)
+	var carried uint64
+	for ; len(x) >= 8; x = x[8:] {
+		carried |= binary.LittleEndian.Uint64(x)&^sign + one
+	}
+	for ; len(x) >= size; x = x[size:] {
+		if binary.LittleEndian.Uint16(x[size-2:])&mask == mask {
+			return false
+		}
+	}
+	return carried&sign == 0
 }

@@ -32,5 +32,19 @@ func TestNotFinite(t *testing.T) {
 		if n != len(c.neither) || n > 0 && first != len(c.finite) {
 			t.Errorf("%v: %d elements, the first %d; want %d from %d", c.dtype, n, first, len(c.neither), len(c.finite))
 		}
+		for at := range 19 * len(c.neither) { // alone among finite ones, wherever it is
+			bits, b := c.neither[at/19], make([]byte, 0, 19*size)
+			for i := range 19 {
+				v := c.finite[i%len(c.finite)]
+				if i == at%19 {
+					v = bits
+				}
+				b = append(b, binary.LittleEndian.AppendUint64(nil, v)[:size]...)
+			}
+			n, first := notFinite(tensor.Tensor{DType: c.dtype, Shape: []int{19}, Bytes: b})
+			if n != 1 || first != at%19 {
+				t.Errorf("%v: %x as element %d of 19: %d elements, the first %d", c.dtype, bits, at%19, n, first)
+			}
+		}
 	}
 }

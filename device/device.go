@@ -111,6 +111,10 @@ type Step struct {
 	// Profile asks for Outcome.Nodes. It may make the run slower and changes
 	// no result. A device without the feature of that name ignores it.
 	Profile bool
+	// Last says that, as far as the caller knows, no run follows. The device need not keep
+	// what only later runs would save time with, such as packed weights. It changes no
+	// result, and a later run is allowed.
+	Last bool
 }
 
 // Outcome is what a run returns.

@@ -19,6 +19,9 @@ type Member struct {
 type Config struct {
 	Replicas int
 	Batch    int // largest number of rows of a step, over all replicas
+	// Samples is how many rows Predict gets in all, so that devices know which run is the
+	// last; 0: not known.
+	Samples int
 	// Placement is how many of the rank's replicas each device gets while all of
 	// them take part. nil: alike, and after Balance as their speeds are.
 	Placement []int

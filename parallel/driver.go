@@ -25,6 +25,8 @@ type Driver struct {
 	kept     bool           // and the members hold its gradients
 	spoiled  error          // of a Commit that was not finite: there is no state any more
 	ledger   *ledger
+
+	predicted int // rows of all calls of Predict that have returned outputs
 }
 
 // Open loads p on every device, writes the state to it and forms the group. If a

@@ -47,6 +47,7 @@ func (d *Driver) predictHere(ctx context.Context, x tensor.Tensor) ([]tensor.Ten
 		}
 		from = to
 	}
+	d.predicted += x.Shape[0]
 	return joinRows(parts), nil
 }
 
@@ -60,6 +61,7 @@ func (d *Driver) predict(ctx context.Context, x tensor.Tensor, first int) (int, 
 		return first, nil, err
 	}
 	end := min(first+d.Rows(), x.Shape[0])
+	last := d.predicted+end == d.config.Samples
 	x = x.Rows(first, end)
 	d.group.runs++
 	members := d.group.members
@@ -69,7 +71,7 @@ func (d *Driver) predict(ctx context.Context, x tensor.Tensor, first int) (int, 
 	}
 	outs := make([]device.Outcome, len(members))
 	err := d.group.eachAlone(func(rank int, m *member) (err error) {
-		step := device.Step{Function: graph.Predict, Number: d.group.runs, Rows: []int{share[rank]},
+		step := device.Step{Function: graph.Predict, Number: d.group.runs, Rows: []int{share[rank]}, Last: last,
 			Inputs: []tensor.Tensor{x.Rows(from[rank], from[rank+1])}}
 		if outs[rank], err = m.exe.Run(ctx, step); err == nil {
 			m.steps++

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -55,6 +56,54 @@ func predictWithDevicesThatReturn(t *testing.T) {
 		}
 		if back.Load() < 5 {
 			t.Errorf("%d devices: %d came back", devices, back.Load())
+		}
+	}
+}
+
+// noting is a device that notes which runs are the last.
+type noting struct {
+	device.Device
+	last []bool
+}
+
+func (d *noting) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	exe, err := d.Device.Load(ctx, p, c)
+	return &notingExe{exe, d}, err
+}
+
+type notingExe struct {
+	device.Executable
+	d *noting
+}
+
+func (e *notingExe) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	e.d.last = append(e.d.last, s.Last)
+	return e.Executable.Run(ctx, s)
+}
+
+// Only the run that reaches the number of samples is the last, and none is where nobody
+// knows that number.
+func TestPredictSaysWhichRunIsLast(t *testing.T) {
+	x := batchOf(20, 5, Keep, 20).Rows["x"]
+	for _, c := range []struct {
+		samples int
+		want    []bool
+	}{
+		{20, []bool{false, false, false, true}}, // rows up to 8, 12, 19 and 20
+		{12, []bool{false, true, false, false}},
+		{0, make([]bool, 4)},
+	} {
+		members := refs(t, 1)
+		d := &noting{Device: members[0].Device}
+		members[0].Device = d
+		p := predicting(t, members, Config{Samples: c.samples})
+		for _, part := range [][2]int{{0, 12}, {12, 19}, {19, 20}} {
+			if _, err := p.Predict(t.Context(), x.Rows(part[0], part[1])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(d.last, c.want) {
+			t.Errorf("%d samples: last runs %v, want %v", c.samples, d.last, c.want)
 		}
 	}
 }

@@ -99,6 +99,9 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 func (o *Options) config(f *fleet.Fleet) parallel.Config {
 	n := len(f.Members)
 	c := parallel.Config{Replicas: n, Batch: max(o.Batch, n)}
+	if o.Peers == nil {
+		c.Samples = o.Samples
+	}
 	if o.Reopen {
 		c.Reopen = f.Reopen
 	}

@@ -26,6 +26,7 @@ func stepCases() []Case {
 			"Blocked is how long the run waited for other members; Took is the whole time.", times),
 		contractCase("run: profile", "Nodes says how much of Took each node of the function had, in order; "+
 			"asking changes no result.", profiles),
+		contractCase("run: last", "That no run follows changes no result, and a later run is allowed.", lastRuns),
 		contractCase("run: no rows at all",
 			"Zero rows on a replica and zero replicas on a device are legal everywhere.", noRows),
 	}
@@ -123,6 +124,25 @@ func sameAgain(ctx context.Context, m *member, s *setting) error {
 		}
 		if err := equal(again, first, tensor.Tolerance{}, outputNames); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+func lastRuns(ctx context.Context, m *member, s *setting) error {
+	want, err := s.run(ctx, m.x)
+	if err != nil {
+		return err
+	}
+	for run, last := range []bool{true, true, false, true} {
+		step := s.step(0)
+		step.Last = last
+		o, err := m.x.Run(ctx, step)
+		if err != nil {
+			return err
+		}
+		if err := equal(o.Outputs, want, tensor.Tolerance{}, outputNames); err != nil {
+			return fmt.Errorf("run %d, last %v: %w", run, last, err)
 		}
 	}
 	return nil

@@ -88,7 +88,7 @@ func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	c := &call{name: "Run " + s.Function, in: s.Inputs, limits: x.limits[s.Function]}
 	c.body = &pb.Message{Body: &pb.Message_Run{Run: &pb.Run{
 		Executable: x.number, Function: s.Function, Step: s.Number, Rows: wire.Numbers[int64](s.Rows),
-		Profile: s.Profile,
+		Profile: s.Profile, Last: s.Last,
 	}}}
 	var err error
 	if c.result, err = x.outputs(s); err != nil {

@@ -98,7 +98,7 @@ func (s *session) run(ctx context.Context, in *pb.Run, t []tensor.Tensor) (*pb.M
 	}
 	o, err := e.Run(ctx, device.Step{
 		Function: in.GetFunction(), Number: in.GetStep(), Rows: wire.Numbers[int](in.GetRows()), Inputs: t,
-		Profile: in.GetProfile(),
+		Profile: in.GetProfile(), Last: in.GetLast(),
 	})
 	s.exchanger.settle()
 	outcome.Blocked, outcome.Took = int64(o.Blocked), int64(o.Took)

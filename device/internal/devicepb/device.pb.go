@@ -2761,7 +2761,10 @@ type Run struct {
 	// Rows of each replica that the device holds, in the order of the replicas.
 	Rows []int64 `protobuf:"varint,4,rep,packed,name=rows,proto3" json:"rows,omitempty"`
 	// Asks for Outcome.nodes; a plugin without the feature profile ignores it.
-	Profile       bool `protobuf:"varint,5,opt,name=profile,proto3" json:"profile,omitempty"`
+	Profile bool `protobuf:"varint,5,opt,name=profile,proto3" json:"profile,omitempty"`
+	// No run follows, as far as the host knows: a plugin need not keep what only later runs
+	// would save time with. It changes no result, and a later run is allowed.
+	Last          bool `protobuf:"varint,6,opt,name=last,proto3" json:"last,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2827,6 +2830,13 @@ func (x *Run) GetRows() []int64 {
 func (x *Run) GetProfile() bool {
 	if x != nil {
 		return x.Profile
+	}
+	return false
+}
+
+func (x *Run) GetLast() bool {
+	if x != nil {
+		return x.Last
 	}
 	return false
 }
@@ -4327,7 +4337,7 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\n" +
 	"executable\x18\x01 \x01(\rR\n" +
 	"executable\x12\x14\n" +
-	"\x05state\x18\x02 \x01(\tR\x05state\"\x83\x01\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\"\x97\x01\n" +
 	"\x03Run\x12\x1e\n" +
 	"\n" +
 	"executable\x18\x01 \x01(\rR\n" +
@@ -4335,7 +4345,8 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\bfunction\x18\x02 \x01(\tR\bfunction\x12\x12\n" +
 	"\x04step\x18\x03 \x01(\x04R\x04step\x12\x12\n" +
 	"\x04rows\x18\x04 \x03(\x03R\x04rows\x12\x18\n" +
-	"\aprofile\x18\x05 \x01(\bR\aprofile\"{\n" +
+	"\aprofile\x18\x05 \x01(\bR\aprofile\x12\x12\n" +
+	"\x04last\x18\x06 \x01(\bR\x04last\"{\n" +
 	"\aOutcome\x12\x18\n" +
 	"\ablocked\x18\x01 \x01(\x03R\ablocked\x12\x12\n" +
 	"\x04took\x18\x02 \x01(\x03R\x04took\x12,\n" +

@@ -59,7 +59,7 @@ func buildDirect(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.V
 	})
 	prepare := func(f *run.Frame) error {
 		t.prepare(f)
-		p.fill(f, t)
+		p.fill(f, t, false)
 		return nil
 	}
 	s, row := g.directRow(), rowOf(c, x, y)

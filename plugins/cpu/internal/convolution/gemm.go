@@ -17,6 +17,7 @@ type product struct {
 	weights  int            // bytes of all packed weights
 	matrix   *matrixPack    // nil: windows compute everything
 	atOnce   int            // panels of a unit of matrix units
+	alone    bool           // no other node runs between packing and the end of apply
 }
 
 // operands is what a product reads and writes of one row, and how its results end.
@@ -51,7 +52,7 @@ func (p *product) prepare(f *run.Frame) error {
 	if p.matrix != nil {
 		p.matrix.fill(f, p)
 	} else {
-		p.fill(f, p.filter)
+		p.fill(f, p.filter, p.alone)
 	}
 	return nil
 }
@@ -236,8 +237,11 @@ func rowsOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame) operands {
 func productAction(c *run.Compiler, g *Geometry, p *product, x, y *run.Value) run.Action {
 	if p.weights > c.Schedule.Weights {
 		rows := rowsOf(c, x, y)
+		p.alone = true
+		c.Passing.Want(p.weights / 4)
 		a := run.Whole(func(f *run.Frame) error {
 			p.apply(f, rows(f), x.Count, y.Count)
+			p.pass()
 			return nil
 		}).After(p.prepare)
 		a.Weights = p.weights

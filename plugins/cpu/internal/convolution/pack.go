@@ -11,7 +11,8 @@ import (
 // made again when the weights have changed.
 type pack struct {
 	parts []packPart
-	stamp uint64 // of the filter, when they were packed
+	stamp uint64      // of the filter, when they were packed
+	own   [][]float32 // memory of the parts, while they have that of a last run; else nil
 }
 
 // packPart is the weights of one window.
@@ -63,11 +64,16 @@ func (p *pack) Bytes() (n int64) {
 	return n
 }
 
-// fill packs the weights unless that has been done since they changed.
-func (p *pack) fill(f *run.Frame, t *filter) {
+// fill packs the weights unless that has been done since they changed. If the node works
+// alone, and in the last run, they are forgotten with pass.
+func (p *pack) fill(f *run.Frame, t *filter, alone bool) {
 	stamp := t.stamp()
 	if stamp > 0 && p.stamp == stamp {
 		return
+	}
+	if alone && f.Last {
+		p.lend(f)
+		stamp = 0
 	}
 	for i := range p.parts {
 		part := &p.parts[i]
@@ -75,6 +81,25 @@ func (p *pack) fill(f *run.Frame, t *filter) {
 	}
 	p.stamp = stamp
 	t.weight.Rest()
+}
+
+// lend gives the parts memory that lasts until pass.
+func (p *pack) lend(f *run.Frame) {
+	room := f.Passing.Take(int(p.Bytes() / 4))
+	for i := range p.parts {
+		part := &p.parts[i]
+		n := len(part.data)
+		p.own = append(p.own, part.data)
+		part.data, room = room[:n:n], room[n:]
+	}
+}
+
+// pass gives the parts their own memory again.
+func (p *pack) pass() {
+	for i, data := range p.own {
+		p.parts[i].data = data
+	}
+	p.own = nil
 }
 
 // fill packs one panel.

@@ -17,6 +17,7 @@ type winograd struct {
 	direct  *product
 	kernels *kernel.Set
 	bias    []float32 // zeros where the filter adds nothing
+	alone   bool      // no other node runs between the transform of the weights and the end of apply
 }
 
 // tiles returns the tiles of an algorithm for the convolution.
@@ -53,8 +54,11 @@ func buildWinograd(c *run.Compiler, g *Geometry, t kernel.Winograd, direct *prod
 	work := k.Frequencies() * k.rowsOfAll() * k.columns * g.c * g.o / 100
 	if int(k.weights.Bytes()) > c.Schedule.Weights {
 		ending := c.Ending()
+		k.alone = true
+		c.Passing.Want(k.PackedLen())
 		a := run.Whole(func(f *run.Frame) error {
 			k.apply(f, tileOperands{storedIn(f, x), storedIn(f, y), ending.Rows(f)})
+			k.weights.pass()
 			return nil
 		}).After(k.prepare)
 		a.AsHalves, a.Weights = imageAndResult(c, x, y), int(k.weights.Bytes())
@@ -128,9 +132,9 @@ func (k *winograd) blocks(f *run.Frame, w *run.Worker, o tileOperands, from, to 
 func (k *winograd) prepare(f *run.Frame) error {
 	k.direct.prepareBias(f)
 	copy(k.bias, k.direct.add)
-	k.weights.fill(f, k.direct.filter)
+	k.weights.fill(f, k.direct.filter, k.alone)
 	if k.weights.apart {
-		k.direct.fill(f, k.direct.filter)
+		k.direct.fill(f, k.direct.filter, false)
 	}
 	return nil
 }

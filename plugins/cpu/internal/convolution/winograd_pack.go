@@ -14,8 +14,9 @@ type winogradPack struct {
 	order kernel.Order // of (tap, input channel)
 	step  int          // values between output channels
 	data  []float32
-	apart bool   // the weights lie too far apart for tiles: windows compute everything
-	stamp uint64 // of the filter, when they were transformed
+	own   []float32 // memory of data, while it has that of a last run; else nil
+	apart bool      // the weights lie too far apart for tiles: windows compute everything
+	stamp uint64    // of the filter, when they were transformed
 	fills uint64
 
 	mu     sync.Mutex
@@ -42,11 +43,16 @@ func newWinogradPack(g kernel.Winograd, back bool, r *run.Reserve) *winogradPack
 // Bytes returns the memory of the transformed weights.
 func (p *winogradPack) Bytes() int64 { return int64(4 * len(p.data)) }
 
-// fill transforms the weights unless that has been done since they changed.
-func (p *winogradPack) fill(f *run.Frame, t *filter) {
+// fill transforms the weights unless that has been done since they changed. If the node
+// works alone, and in the last run, they are forgotten with pass.
+func (p *winogradPack) fill(f *run.Frame, t *filter, alone bool) {
 	stamp := t.stamp()
 	if stamp > 0 && p.stamp == stamp {
 		return
+	}
+	if alone && f.Last {
+		p.own, p.data = p.data, f.Passing.Take(len(p.data))
+		stamp = 0
 	}
 	apart := make([]bool, p.Panels())
 	f.Each(p.Panels(), func(w *run.Worker, panel int) {
@@ -61,6 +67,13 @@ func (p *winogradPack) fill(f *run.Frame, t *filter) {
 	p.fills++
 	p.stamp = stamp
 	t.weight.Rest()
+}
+
+// pass gives the weights their own memory again.
+func (p *winogradPack) pass() {
+	if p.own != nil {
+		p.data, p.own = p.own, nil
+	}
 }
 
 // gather copies the weights of a panel to taps, [9][In][PanelWidth], and

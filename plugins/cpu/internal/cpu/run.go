@@ -23,7 +23,7 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 		return device.Outcome{}, err
 	}
 	f := e.Start(ctx, &e.device.Machine, s.Rows, s.Inputs)
-	f.Number = s.Number
+	f.Number, f.Last = s.Number, s.Last
 	if s.Profile {
 		f.Profile = run.Profile{}
 	}

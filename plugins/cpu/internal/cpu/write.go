@@ -67,5 +67,6 @@ func (e *Executable) free() {
 		s.Leave()
 	}
 	e.Reserve.Free()
+	e.Passing.Free()
 	e.closed, e.Arena, e.States, e.Packs, e.functions = true, nil, nil, nil, nil
 }

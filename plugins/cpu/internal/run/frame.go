@@ -21,6 +21,7 @@ type Frame struct {
 
 	Profile Profile // nil unless it was asked for
 
+	Last     bool                     // no run follows, as far as anybody knows
 	Number   uint64                   // of the step, for tags
 	Sequence [collective.Lanes]uint64 // counts the exchanges
 	Waiting  func() error             // for the exchange of moments that is under way; nil without

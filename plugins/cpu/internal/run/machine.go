@@ -25,6 +25,7 @@ type Memory struct {
 	Blank   bool // some of them may have no memory yet
 	Packs   map[string]Packed
 	Reserve Reserve // for packs
+	Passing Passing // of packs in a last run
 	Kept    []*Slot // what train keeps for commit
 	Arena   []byte
 	Lanes   int // where the memory of lanes begins in the arena

@@ -37,6 +37,33 @@ func Take[T tensor.Element](r *Reserve, n int) []T {
 	return View[T](b)
 }
 
+// Passing is memory that packed weights have one after the other, each until the
+// next: in a last run nobody reads them again, and memory that was not touched yet costs
+// more than packing.
+type Passing struct {
+	most  int // values that anybody wants
+	pages []byte
+}
+
+// Want says that somebody may take n values.
+func (p *Passing) Want(n int) { p.most = max(p.most, n) }
+
+// Take returns n values, at most what was wanted, until the next call. They may be anything.
+func (p *Passing) Take(n int) []float32 {
+	if p.pages == nil {
+		p.pages = newPages(4*p.most + Slack)
+	}
+	return View[float32](p.pages)[:n:n]
+}
+
+// Free gives the memory back.
+func (p *Passing) Free() {
+	if p.pages != nil {
+		freePages(p.pages)
+	}
+	*p = Passing{}
+}
+
 // Free gives the memory back. What was taken is gone.
 func (r *Reserve) Free() {
 	for _, b := range r.all {

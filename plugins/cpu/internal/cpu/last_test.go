@@ -1,0 +1,73 @@
+package cpu
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// heavyChain has weights that are too many to be read for every row: convolutions of 1 by
+// 1, and tiles of both sides, that follow each other.
+var heavyChain = opCase{"chain",
+	"state a f32[512,256,1,1] constant\nstate b f32[512,512,3,3] constant\n" +
+		"state c f32[128,512,1,1] constant\nstate d f32[128,128,3,3] constant\n",
+	"x rows f32[256,7,7]",
+	"  p = conv(x, @a)\n  q = conv(p, @b, pad=[1,1,1,1])\n  r = conv(q, @c)\n" +
+		"  y = conv(r, @d, pad=[1,1,1,1])\n"}
+
+// Runs that are the last pack weights where those of the layer before lay: they have the
+// bits of others, before and after these, and after the weights have changed.
+func TestLastRunsSameBits(t *testing.T) {
+	ctx, r := context.Background(), rand.New(rand.NewPCG(11, 7))
+	p := program(t, heavyChain)
+	x := randomTensor(r, tensor.F32, []int{3, 256, 7, 7})
+	versions := make([]map[string]tensor.Tensor, 2)
+	for i := range versions {
+		versions[i] = map[string]tensor.Tensor{}
+		for _, s := range p.State {
+			versions[i][s.Name] = randomTensor(r, s.DType, s.Shape)
+		}
+	}
+	for _, set := range kernel.Sets() {
+		if !set.Fused() { // slow
+			continue
+		}
+		for _, threads := range []int{1, 2} {
+			d := openSet(t, set.Name, threads)
+			var want []tensor.Tensor
+			for _, last := range []bool{false, true} {
+				e, err := d.Load(ctx, p, device.Capacity{Rows: 3, Replicas: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, version := range versions {
+					for name, w := range version {
+						if err := e.Write(ctx, name, w); err != nil {
+							t.Fatal(err)
+						}
+					}
+					for _, l := range []bool{last, !last, last} {
+						o, err := e.Run(ctx, device.Step{Function: "predict", Rows: []int{3}, Inputs: []tensor.Tensor{x},
+							Last: l})
+						if err != nil {
+							t.Fatal(err)
+						}
+						if len(want) == i {
+							want = append(want, o.Outputs[0])
+						}
+						if !tensor.Equal(o.Outputs[0], want[i]) {
+							t.Errorf("%s, %d threads, weights %d: last %v has other bits", set.Name, threads, i, l)
+						}
+					}
+				}
+				if err := e.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}

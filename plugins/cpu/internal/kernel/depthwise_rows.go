@@ -30,7 +30,7 @@ var rowPositions = [...]int{7, 4, 2, 1}
 type rowCut struct {
 	x, size int     // the first position; an index of rowPositions
 	blocks  int     // how many
-	edges   []int32 // for each block four masks, see NewDepthwiseRows
+	edges   []int32 // for each block four masks and four offsets, see NewDepthwiseRows
 }
 
 // Possible reports whether the geometry is one that DepthwiseRows is made for:
@@ -46,7 +46,9 @@ func (g *DepthwiseRows) Possible() bool {
 //
 // The masks of a block are -1 for a column inside of the image and 0 for one
 // outside: of the first Kernel[1]/2 columns that the block sees, then of the
-// last ones.
+// last ones. Their offsets say where the assembly loads these columns, in bytes
+// from the last column whose number divides by four: a column outside is loaded
+// where one inside lies.
 func NewDepthwiseRows(g DepthwiseRows) *DepthwiseRows {
 	if !g.Possible() || g.Channels < 1 || g.OutHeight < 0 || g.OutWidth < 1 {
 		panic(fmt.Sprintf("kernel.NewDepthwiseRows: %+v", g))
@@ -103,20 +105,22 @@ func (g *DepthwiseRows) cut(largest int) (cuts []rowCut) {
 	return cuts
 }
 
-// edges returns the masks of the block of n positions from x on.
+// edges returns the masks and offsets of the block of n positions from x on.
 func (g *DepthwiseRows) edges(x, n int) []int32 {
-	masks := make([]int32, 4)
+	edges := make([]int32, 8)
+	masks, offsets := edges[:4], edges[4:]
 	side, columns := g.Kernel[1]/2, (n-1)*g.Stride[1]+g.Kernel[1]
 	for k := range 2 * side {
-		column := x*g.Stride[1] - g.Skip[1] + k
+		j, inside := k, side
 		if k >= side {
-			column += columns - 2*side
+			j, inside = columns-2*side+k, columns-side-1
 		}
-		if column >= 0 && column < g.Width {
-			masks[k] = -1
+		if column := x*g.Stride[1] - g.Skip[1] + j; column >= 0 && column < g.Width {
+			masks[k], inside = -1, j
 		}
+		offsets[k] = int32(4 * (inside - j/4*4) * g.Channels)
 	}
-	return masks
+	return edges
 }
 
 // DepthwiseRows computes rows [from, to) of the result for one image. weights

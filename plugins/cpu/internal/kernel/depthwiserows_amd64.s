@@ -88,7 +88,8 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z7
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z7
 	VMOVUPS     (R9)(R11*1), Z8
 	VMOVUPS     (R9)(R11*2), Z9
 	VMOVUPS     (R9)(R12*1), Z10
@@ -98,7 +99,8 @@ fetched:
 	VMOVUPS     (R9)(R11*2), Z13
 	VMOVUPS     (R9)(R12*1), Z14
 	LEAQ        (R9)(R11*4), R9
-	VMOVUPS.Z   (R9), K2, Z15
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z15
 	VMOVUPS     (R10), Z16
 	VFMADD231PS Z7, Z16, Z0
 	VFMADD231PS Z8, Z16, Z1
@@ -179,7 +181,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -261,13 +263,15 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z4
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z4
 	VMOVUPS     (R9)(R11*1), Z5
 	VMOVUPS     (R9)(R11*2), Z6
 	VMOVUPS     (R9)(R12*1), Z7
 	LEAQ        (R9)(R11*4), R9
 	VMOVUPS     (R9), Z8
-	VMOVUPS.Z   (R9)(R11*1), K2, Z9
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z9
 	VMOVUPS     (R10), Z10
 	VFMADD231PS Z4, Z10, Z0
 	VFMADD231PS Z5, Z10, Z1
@@ -325,7 +329,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -400,10 +404,12 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z2
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z2
 	VMOVUPS     (R9)(R11*1), Z3
 	VMOVUPS     (R9)(R11*2), Z4
-	VMOVUPS.Z   (R9)(R12*1), K2, Z5
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z5
 	VMOVUPS     (R10), Z6
 	VFMADD231PS Z2, Z6, Z0
 	VFMADD231PS Z3, Z6, Z1
@@ -447,7 +453,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -519,9 +525,11 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z1
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z1
 	VMOVUPS     (R9)(R11*1), Z2
-	VMOVUPS.Z   (R9)(R11*2), K2, Z3
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z3
 	VMOVUPS     (R10), Z4
 	VFMADD231PS Z1, Z4, Z0
 	VMOVUPS     (R10)(R11*1), Z5
@@ -558,7 +566,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -658,7 +666,8 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z7
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z7
 	VMOVUPS     (R9)(R11*1), Z8
 	VMOVUPS     (R9)(R11*2), Z9
 	VMOVUPS     (R9)(R12*1), Z10
@@ -675,7 +684,8 @@ fetched:
 	LEAQ        (R9)(R11*4), R9
 	VMOVUPS     (R9), Z19
 	VMOVUPS     (R9)(R11*1), Z20
-	VMOVUPS.Z   (R9)(R11*2), K2, Z21
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z21
 	VMOVUPS     (R10), Z22
 	VFMADD231PS Z7, Z22, Z0
 	VFMADD231PS Z9, Z22, Z1
@@ -756,7 +766,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -842,7 +852,8 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z4
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z4
 	VMOVUPS     (R9)(R11*1), Z5
 	VMOVUPS     (R9)(R11*2), Z6
 	VMOVUPS     (R9)(R12*1), Z7
@@ -852,7 +863,8 @@ fetched:
 	VMOVUPS     (R9)(R11*2), Z10
 	VMOVUPS     (R9)(R12*1), Z11
 	LEAQ        (R9)(R11*4), R9
-	VMOVUPS.Z   (R9), K2, Z12
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z12
 	VMOVUPS     (R10), Z13
 	VFMADD231PS Z4, Z13, Z0
 	VFMADD231PS Z6, Z13, Z1
@@ -910,7 +922,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -987,12 +999,14 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z2
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z2
 	VMOVUPS     (R9)(R11*1), Z3
 	VMOVUPS     (R9)(R11*2), Z4
 	VMOVUPS     (R9)(R12*1), Z5
 	LEAQ        (R9)(R11*4), R9
-	VMOVUPS.Z   (R9), K2, Z6
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z6
 	VMOVUPS     (R10), Z7
 	VFMADD231PS Z2, Z7, Z0
 	VFMADD231PS Z4, Z7, Z1
@@ -1036,7 +1050,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -1108,9 +1122,11 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z1
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z1
 	VMOVUPS     (R9)(R11*1), Z2
-	VMOVUPS.Z   (R9)(R11*2), K2, Z3
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z3
 	VMOVUPS     (R10), Z4
 	VFMADD231PS Z1, Z4, Z0
 	VMOVUPS     (R10)(R11*1), Z5
@@ -1147,7 +1163,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -1244,8 +1260,10 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z7
-	VMOVUPS.Z   (R9)(R11*1), K2, Z8
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z7
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z8
 	VMOVUPS     (R9)(R11*2), Z9
 	VMOVUPS     (R9)(R12*1), Z10
 	LEAQ        (R9)(R11*4), R9
@@ -1255,8 +1273,10 @@ fetched:
 	VMOVUPS     (R9)(R12*1), Z14
 	LEAQ        (R9)(R11*4), R9
 	VMOVUPS     (R9), Z15
-	VMOVUPS.Z   (R9)(R11*1), K3, Z16
-	VMOVUPS.Z   (R9)(R11*2), K4, Z17
+	MOVLQSX     24(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K3, Z16
+	MOVLQSX     28(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K4, Z17
 	VMOVUPS     (R10), Z18
 	VFMADD231PS Z7, Z18, Z0
 	VFMADD231PS Z8, Z18, Z1
@@ -1354,7 +1374,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -1440,15 +1460,19 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z4
-	VMOVUPS.Z   (R9)(R11*1), K2, Z5
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z4
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z5
 	VMOVUPS     (R9)(R11*2), Z6
 	VMOVUPS     (R9)(R12*1), Z7
 	LEAQ        (R9)(R11*4), R9
 	VMOVUPS     (R9), Z8
 	VMOVUPS     (R9)(R11*1), Z9
-	VMOVUPS.Z   (R9)(R11*2), K3, Z10
-	VMOVUPS.Z   (R9)(R12*1), K4, Z11
+	MOVLQSX     24(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K3, Z10
+	MOVLQSX     28(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K4, Z11
 	VMOVUPS     (R10), Z12
 	VFMADD231PS Z4, Z12, Z0
 	VFMADD231PS Z5, Z12, Z1
@@ -1517,7 +1541,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -1597,13 +1621,17 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z2
-	VMOVUPS.Z   (R9)(R11*1), K2, Z3
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z2
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z3
 	VMOVUPS     (R9)(R11*2), Z4
 	VMOVUPS     (R9)(R12*1), Z5
 	LEAQ        (R9)(R11*4), R9
-	VMOVUPS.Z   (R9), K3, Z6
-	VMOVUPS.Z   (R9)(R11*1), K4, Z7
+	MOVLQSX     24(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K3, Z6
+	MOVLQSX     28(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K4, Z7
 	VMOVUPS     (R10), Z8
 	VFMADD231PS Z2, Z8, Z0
 	VFMADD231PS Z3, Z8, Z1
@@ -1654,7 +1682,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -1731,12 +1759,16 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z1
-	VMOVUPS.Z   (R9)(R11*1), K2, Z2
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z1
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z2
 	VMOVUPS     (R9)(R11*2), Z3
-	VMOVUPS.Z   (R9)(R12*1), K3, Z4
+	MOVLQSX     24(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K3, Z4
 	LEAQ        (R9)(R11*4), R9
-	VMOVUPS.Z   (R9), K4, Z5
+	MOVLQSX     28(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K4, Z5
 	VMOVUPS     (R10), Z6
 	VFMADD231PS Z1, Z6, Z0
 	VMOVUPS     (R10)(R11*1), Z7
@@ -1778,7 +1810,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -1883,8 +1915,10 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z7
-	VMOVUPS.Z   (R9)(R11*1), K2, Z8
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z7
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z8
 	VMOVUPS     (R9)(R11*2), Z9
 	VMOVUPS     (R9)(R12*1), Z10
 	LEAQ        (R9)(R11*4), R9
@@ -1901,9 +1935,11 @@ fetched:
 	VMOVUPS     (R9), Z19
 	VMOVUPS     (R9)(R11*1), Z20
 	VMOVUPS     (R9)(R11*2), Z21
-	VMOVUPS.Z   (R9)(R12*1), K3, Z22
+	MOVLQSX     24(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K3, Z22
 	LEAQ        (R9)(R11*4), R9
-	VMOVUPS.Z   (R9), K4, Z23
+	MOVLQSX     28(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K4, Z23
 	VMOVUPS     (R10), Z24
 	VFMADD231PS Z7, Z24, Z0
 	VFMADD231PS Z9, Z24, Z1
@@ -2001,7 +2037,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -2091,8 +2127,10 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z4
-	VMOVUPS.Z   (R9)(R11*1), K2, Z5
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z4
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z5
 	VMOVUPS     (R9)(R11*2), Z6
 	VMOVUPS     (R9)(R12*1), Z7
 	LEAQ        (R9)(R11*4), R9
@@ -2102,8 +2140,10 @@ fetched:
 	VMOVUPS     (R9)(R12*1), Z11
 	LEAQ        (R9)(R11*4), R9
 	VMOVUPS     (R9), Z12
-	VMOVUPS.Z   (R9)(R11*1), K3, Z13
-	VMOVUPS.Z   (R9)(R11*2), K4, Z14
+	MOVLQSX     24(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K3, Z13
+	MOVLQSX     28(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K4, Z14
 	VMOVUPS     (R10), Z15
 	VFMADD231PS Z4, Z15, Z0
 	VFMADD231PS Z6, Z15, Z1
@@ -2172,7 +2212,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -2253,14 +2293,18 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z2
-	VMOVUPS.Z   (R9)(R11*1), K2, Z3
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z2
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z3
 	VMOVUPS     (R9)(R11*2), Z4
 	VMOVUPS     (R9)(R12*1), Z5
 	LEAQ        (R9)(R11*4), R9
 	VMOVUPS     (R9), Z6
-	VMOVUPS.Z   (R9)(R11*1), K3, Z7
-	VMOVUPS.Z   (R9)(R11*2), K4, Z8
+	MOVLQSX     24(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K3, Z7
+	MOVLQSX     28(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K4, Z8
 	VMOVUPS     (R10), Z9
 	VFMADD231PS Z2, Z9, Z0
 	VFMADD231PS Z4, Z9, Z1
@@ -2311,7 +2355,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -2388,12 +2432,16 @@ tap:
 
 image:
 fetched:
-	VMOVUPS.Z   (R9), K1, Z1
-	VMOVUPS.Z   (R9)(R11*1), K2, Z2
+	MOVLQSX     16(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K1, Z1
+	MOVLQSX     20(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K2, Z2
 	VMOVUPS     (R9)(R11*2), Z3
-	VMOVUPS.Z   (R9)(R12*1), K3, Z4
+	MOVLQSX     24(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K3, Z4
 	LEAQ        (R9)(R11*4), R9
-	VMOVUPS.Z   (R9), K4, Z5
+	MOVLQSX     28(DX), R14
+	VMOVUPS.Z   (R9)(R14*1), K4, Z5
 	VMOVUPS     (R10), Z6
 	VFMADD231PS Z1, Z6, Z0
 	VMOVUPS     (R10)(R11*1), Z7
@@ -2435,7 +2483,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -2515,15 +2563,17 @@ tap:
 
 image:
 fetched:
+	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y4
-	VMASKMOVPS   (R9), Y4, Y4
+	VMASKMOVPS   (R9)(R14*1), Y4, Y4
 	VMOVUPS      (R9)(R11*1), Y5
 	VMOVUPS      (R9)(R11*2), Y6
 	VMOVUPS      (R9)(R12*1), Y7
 	LEAQ         (R9)(R11*4), R9
 	VMOVUPS      (R9), Y8
+	MOVLQSX      20(DX), R14
 	VBROADCASTSS 4(DX), Y9
-	VMASKMOVPS   (R9)(R11*1), Y9, Y9
+	VMASKMOVPS   (R9)(R14*1), Y9, Y9
 	VMOVUPS      (R10), Y10
 	VFMADD231PS  Y4, Y10, Y0
 	VFMADD231PS  Y5, Y10, Y1
@@ -2581,7 +2631,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -2654,12 +2704,14 @@ tap:
 
 image:
 fetched:
+	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y2
-	VMASKMOVPS   (R9), Y2, Y2
+	VMASKMOVPS   (R9)(R14*1), Y2, Y2
 	VMOVUPS      (R9)(R11*1), Y3
 	VMOVUPS      (R9)(R11*2), Y4
+	MOVLQSX      20(DX), R14
 	VBROADCASTSS 4(DX), Y5
-	VMASKMOVPS   (R9)(R12*1), Y5, Y5
+	VMASKMOVPS   (R9)(R14*1), Y5, Y5
 	VMOVUPS      (R10), Y6
 	VFMADD231PS  Y2, Y6, Y0
 	VFMADD231PS  Y3, Y6, Y1
@@ -2703,7 +2755,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -2773,11 +2825,13 @@ tap:
 
 image:
 fetched:
+	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y1
-	VMASKMOVPS   (R9), Y1, Y1
+	VMASKMOVPS   (R9)(R14*1), Y1, Y1
 	VMOVUPS      (R9)(R11*1), Y2
+	MOVLQSX      20(DX), R14
 	VBROADCASTSS 4(DX), Y3
-	VMASKMOVPS   (R9)(R11*2), Y3, Y3
+	VMASKMOVPS   (R9)(R14*1), Y3, Y3
 	VMOVUPS      (R10), Y4
 	VFMADD231PS  Y1, Y4, Y0
 	VMOVUPS      (R10)(R11*1), Y5
@@ -2814,7 +2868,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -2898,8 +2952,9 @@ tap:
 
 image:
 fetched:
+	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y4
-	VMASKMOVPS   (R9), Y4, Y4
+	VMASKMOVPS   (R9)(R14*1), Y4, Y4
 	VMOVUPS      (R9)(R11*1), Y5
 	VMOVUPS      (R9)(R11*2), Y6
 	VMOVUPS      (R9)(R12*1), Y7
@@ -2909,8 +2964,9 @@ fetched:
 	VMOVUPS      (R9)(R11*2), Y10
 	VMOVUPS      (R9)(R12*1), Y11
 	LEAQ         (R9)(R11*4), R9
+	MOVLQSX      20(DX), R14
 	VBROADCASTSS 4(DX), Y12
-	VMASKMOVPS   (R9), Y12, Y12
+	VMASKMOVPS   (R9)(R14*1), Y12, Y12
 	VMOVUPS      (R10), Y13
 	VFMADD231PS  Y4, Y13, Y0
 	VFMADD231PS  Y6, Y13, Y1
@@ -2968,7 +3024,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -3043,14 +3099,16 @@ tap:
 
 image:
 fetched:
+	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y2
-	VMASKMOVPS   (R9), Y2, Y2
+	VMASKMOVPS   (R9)(R14*1), Y2, Y2
 	VMOVUPS      (R9)(R11*1), Y3
 	VMOVUPS      (R9)(R11*2), Y4
 	VMOVUPS      (R9)(R12*1), Y5
 	LEAQ         (R9)(R11*4), R9
+	MOVLQSX      20(DX), R14
 	VBROADCASTSS 4(DX), Y6
-	VMASKMOVPS   (R9), Y6, Y6
+	VMASKMOVPS   (R9)(R14*1), Y6, Y6
 	VMOVUPS      (R10), Y7
 	VFMADD231PS  Y2, Y7, Y0
 	VFMADD231PS  Y4, Y7, Y1
@@ -3094,7 +3152,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -3164,11 +3222,13 @@ tap:
 
 image:
 fetched:
+	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y1
-	VMASKMOVPS   (R9), Y1, Y1
+	VMASKMOVPS   (R9)(R14*1), Y1, Y1
 	VMOVUPS      (R9)(R11*1), Y2
+	MOVLQSX      20(DX), R14
 	VBROADCASTSS 4(DX), Y3
-	VMASKMOVPS   (R9)(R11*2), Y3, Y3
+	VMASKMOVPS   (R9)(R14*1), Y3, Y3
 	VMOVUPS      (R10), Y4
 	VFMADD231PS  Y1, Y4, Y0
 	VMOVUPS      (R10)(R11*1), Y5
@@ -3205,7 +3265,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -3287,19 +3347,23 @@ tap:
 
 image:
 fetched:
+	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y4
-	VMASKMOVPS   (R9), Y4, Y4
+	VMASKMOVPS   (R9)(R14*1), Y4, Y4
+	MOVLQSX      20(DX), R14
 	VBROADCASTSS 4(DX), Y5
-	VMASKMOVPS   (R9)(R11*1), Y5, Y5
+	VMASKMOVPS   (R9)(R14*1), Y5, Y5
 	VMOVUPS      (R9)(R11*2), Y6
 	VMOVUPS      (R9)(R12*1), Y7
 	LEAQ         (R9)(R11*4), R9
 	VMOVUPS      (R9), Y8
 	VMOVUPS      (R9)(R11*1), Y9
+	MOVLQSX      24(DX), R14
 	VBROADCASTSS 8(DX), Y10
-	VMASKMOVPS   (R9)(R11*2), Y10, Y10
+	VMASKMOVPS   (R9)(R14*1), Y10, Y10
+	MOVLQSX      28(DX), R14
 	VBROADCASTSS 12(DX), Y11
-	VMASKMOVPS   (R9)(R12*1), Y11, Y11
+	VMASKMOVPS   (R9)(R14*1), Y11, Y11
 	VMOVUPS      (R10), Y12
 	VFMADD231PS  Y4, Y12, Y0
 	VFMADD231PS  Y5, Y12, Y1
@@ -3368,7 +3432,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -3444,17 +3508,21 @@ tap:
 
 image:
 fetched:
+	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y2
-	VMASKMOVPS   (R9), Y2, Y2
+	VMASKMOVPS   (R9)(R14*1), Y2, Y2
+	MOVLQSX      20(DX), R14
 	VBROADCASTSS 4(DX), Y3
-	VMASKMOVPS   (R9)(R11*1), Y3, Y3
+	VMASKMOVPS   (R9)(R14*1), Y3, Y3
 	VMOVUPS      (R9)(R11*2), Y4
 	VMOVUPS      (R9)(R12*1), Y5
 	LEAQ         (R9)(R11*4), R9
+	MOVLQSX      24(DX), R14
 	VBROADCASTSS 8(DX), Y6
-	VMASKMOVPS   (R9), Y6, Y6
+	VMASKMOVPS   (R9)(R14*1), Y6, Y6
+	MOVLQSX      28(DX), R14
 	VBROADCASTSS 12(DX), Y7
-	VMASKMOVPS   (R9)(R11*1), Y7, Y7
+	VMASKMOVPS   (R9)(R14*1), Y7, Y7
 	VMOVUPS      (R10), Y8
 	VFMADD231PS  Y2, Y8, Y0
 	VFMADD231PS  Y3, Y8, Y1
@@ -3505,7 +3573,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -3578,16 +3646,20 @@ tap:
 
 image:
 fetched:
+	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y1
-	VMASKMOVPS   (R9), Y1, Y1
+	VMASKMOVPS   (R9)(R14*1), Y1, Y1
+	MOVLQSX      20(DX), R14
 	VBROADCASTSS 4(DX), Y2
-	VMASKMOVPS   (R9)(R11*1), Y2, Y2
+	VMASKMOVPS   (R9)(R14*1), Y2, Y2
 	VMOVUPS      (R9)(R11*2), Y3
+	MOVLQSX      24(DX), R14
 	VBROADCASTSS 8(DX), Y4
-	VMASKMOVPS   (R9)(R12*1), Y4, Y4
+	VMASKMOVPS   (R9)(R14*1), Y4, Y4
 	LEAQ         (R9)(R11*4), R9
+	MOVLQSX      28(DX), R14
 	VBROADCASTSS 12(DX), Y5
-	VMASKMOVPS   (R9), Y5, Y5
+	VMASKMOVPS   (R9)(R14*1), Y5, Y5
 	VMOVUPS      (R10), Y6
 	VFMADD231PS  Y1, Y6, Y0
 	VMOVUPS      (R10)(R11*1), Y7
@@ -3629,7 +3701,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -3715,10 +3787,12 @@ tap:
 
 image:
 fetched:
+	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y4
-	VMASKMOVPS   (R9), Y4, Y4
+	VMASKMOVPS   (R9)(R14*1), Y4, Y4
+	MOVLQSX      20(DX), R14
 	VBROADCASTSS 4(DX), Y5
-	VMASKMOVPS   (R9)(R11*1), Y5, Y5
+	VMASKMOVPS   (R9)(R14*1), Y5, Y5
 	VMOVUPS      (R9)(R11*2), Y6
 	VMOVUPS      (R9)(R12*1), Y7
 	LEAQ         (R9)(R11*4), R9
@@ -3728,10 +3802,12 @@ fetched:
 	VMOVUPS      (R9)(R12*1), Y11
 	LEAQ         (R9)(R11*4), R9
 	VMOVUPS      (R9), Y12
+	MOVLQSX      24(DX), R14
 	VBROADCASTSS 8(DX), Y13
-	VMASKMOVPS   (R9)(R11*1), Y13, Y13
+	VMASKMOVPS   (R9)(R14*1), Y13, Y13
+	MOVLQSX      28(DX), R14
 	VBROADCASTSS 12(DX), Y14
-	VMASKMOVPS   (R9)(R11*2), Y14, Y14
+	VMASKMOVPS   (R9)(R14*1), Y14, Y14
 	VMOVUPS      (R10), Y15
 	VFMADD231PS  Y4, Y15, Y0
 	VFMADD231PS  Y6, Y15, Y1
@@ -3800,7 +3876,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -3877,18 +3953,22 @@ tap:
 
 image:
 fetched:
+	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y2
-	VMASKMOVPS   (R9), Y2, Y2
+	VMASKMOVPS   (R9)(R14*1), Y2, Y2
+	MOVLQSX      20(DX), R14
 	VBROADCASTSS 4(DX), Y3
-	VMASKMOVPS   (R9)(R11*1), Y3, Y3
+	VMASKMOVPS   (R9)(R14*1), Y3, Y3
 	VMOVUPS      (R9)(R11*2), Y4
 	VMOVUPS      (R9)(R12*1), Y5
 	LEAQ         (R9)(R11*4), R9
 	VMOVUPS      (R9), Y6
+	MOVLQSX      24(DX), R14
 	VBROADCASTSS 8(DX), Y7
-	VMASKMOVPS   (R9)(R11*1), Y7, Y7
+	VMASKMOVPS   (R9)(R14*1), Y7, Y7
+	MOVLQSX      28(DX), R14
 	VBROADCASTSS 12(DX), Y8
-	VMASKMOVPS   (R9)(R11*2), Y8, Y8
+	VMASKMOVPS   (R9)(R14*1), Y8, Y8
 	VMOVUPS      (R10), Y9
 	VFMADD231PS  Y2, Y9, Y0
 	VFMADD231PS  Y4, Y9, Y1
@@ -3939,7 +4019,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX
@@ -4012,16 +4092,20 @@ tap:
 
 image:
 fetched:
+	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y1
-	VMASKMOVPS   (R9), Y1, Y1
+	VMASKMOVPS   (R9)(R14*1), Y1, Y1
+	MOVLQSX      20(DX), R14
 	VBROADCASTSS 4(DX), Y2
-	VMASKMOVPS   (R9)(R11*1), Y2, Y2
+	VMASKMOVPS   (R9)(R14*1), Y2, Y2
 	VMOVUPS      (R9)(R11*2), Y3
+	MOVLQSX      24(DX), R14
 	VBROADCASTSS 8(DX), Y4
-	VMASKMOVPS   (R9)(R12*1), Y4, Y4
+	VMASKMOVPS   (R9)(R14*1), Y4, Y4
 	LEAQ         (R9)(R11*4), R9
+	MOVLQSX      28(DX), R14
 	VBROADCASTSS 12(DX), Y5
-	VMASKMOVPS   (R9), Y5, Y5
+	VMASKMOVPS   (R9)(R14*1), Y5, Y5
 	VMOVUPS      (R10), Y6
 	VFMADD231PS  Y1, Y6, Y0
 	VMOVUPS      (R10)(R11*1), Y7
@@ -4063,7 +4147,7 @@ write:
 	JNE     vector
 	ADDQ    outStep+112(FP), BX
 	ADDQ    inStep+120(FP), CX
-	ADDQ    $0x10, DX
+	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
 	ADDQ    rowStep+56(FP), AX

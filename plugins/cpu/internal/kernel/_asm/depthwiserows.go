@@ -78,7 +78,7 @@ func (b *rowBlock) write() {
 	JNE(operand.LabelRef("vector"))
 	ADDQ(param("outStep"), outAt)
 	ADDQ(param("inStep"), shiftAt)
-	ADDQ(operand.Imm(16), edgeAt)
+	ADDQ(operand.Imm(32), edgeAt)
 	DECQ(blocksLeft)
 	JNE(operand.LabelRef("block"))
 	ADDQ(param("rowStep"), rowAt)
@@ -201,15 +201,21 @@ func (b *rowBlock) loadEdges() {
 	}
 }
 
-// load loads column j; one outside of the image is zeros.
+// load loads column j, which lies at that address. One outside of the image is zeros: its load leaves all
+// values out and has an address inside, because one on a page that is not there takes 1000 cycles
+// to find that nothing is wanted of it.
 func (b *rowBlock) load(j int, at operand.Mem, r reg.VecPhysical) {
-	switch k := b.edge(j); {
-	case k < 0:
+	k := b.edge(j)
+	if k < 0 {
 		VMOVUPS(at, r)
-	case b.bytes == 64:
-		VMOVUPS_Z(at, masks[k], r)
-	default:
-		VBROADCASTSS(operand.Mem{Base: edgeAt, Disp: 4 * k}, r)
-		VMASKMOVPS(at, r, r)
+		return
 	}
+	MOVLQSX(operand.Mem{Base: edgeAt, Disp: 16 + 4*k}, reg.R14)
+	at = operand.Mem{Base: at.Base, Index: reg.R14, Scale: 1}
+	if b.bytes == 64 {
+		VMOVUPS_Z(at, masks[k], r)
+		return
+	}
+	VBROADCASTSS(operand.Mem{Base: edgeAt, Disp: 4 * k}, r)
+	VMASKMOVPS(at, r, r)
 }

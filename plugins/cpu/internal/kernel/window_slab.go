@@ -264,7 +264,8 @@ func (c *slabCall) rest(panel int, spare *Scratch) {
 			call.bias = c.Bias[first:]
 		}
 		call.trimmed = call.trims(w)
-		call.column(w, &c.set.window[len(c.set.window)-1], real/Lanes*Lanes, spare)
+		whole := real / Lanes * Lanes
+		call.column(w, tilesFor(c.set.window, width-whole, real-whole), whole, spare)
 		q += to - p
 	}
 }

@@ -14,7 +14,7 @@ type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int
 
 // windowTiles are the micro-kernels for that number of channels, those with the
 // most positions first. A set has several windowTiles, the widest first; the
-// narrowest have Lanes channels.
+// narrowest have at most Lanes channels.
 type windowTiles struct {
 	width  int
 	masked bool // they can leave out the last channels
@@ -47,12 +47,23 @@ type windowCall struct {
 // over the positions in the largest tiles that fit.
 func (c *windowCall) run(w *Window, choice []windowTiles, spare *Scratch) {
 	for first := 0; first < c.real; {
-		for choice[0].width > c.width-first {
-			choice = choice[1:]
-		}
-		c.column(w, &choice[0], first, spare)
-		first += choice[0].width
+		tiles := tilesFor(choice, c.width-first, c.real-first)
+		c.column(w, tiles, first, spare)
+		first += tiles.width
 	}
+}
+
+// tilesFor returns the narrowest tiles that compute so many real channels at once, if there are any that
+// read no more than lie in memory; else the widest that do so.
+func tilesFor(choice []windowTiles, width, real int) *windowTiles {
+	best := len(choice) - 1
+	for i := best; i >= 0 && padded(choice[i].width) <= width; i-- {
+		best = i
+		if choice[i].width >= real {
+			break
+		}
+	}
+	return &choice[best]
 }
 
 // column computes all positions of the channels from first on that tiles of one width compute.
@@ -133,7 +144,7 @@ func (c *windowCall) call(w *Window, choice *windowTiles, i, p, channel int, out
 	plus, most := e.assembly()
 	turns := choice.turns(c.next, tiles*taps*w.Run)
 	choice.tiles[i].tile(out, outs, in, zero, offs, 4*len(w.Out), taps, w.Run, weights, 4*c.side, bias, plus,
-		most, c.last(end), first(c.next), turns, tiles)
+		most, choice.last(end-c.real), first(c.next), turns, tiles)
 	c.next = c.next[turns*choice.turn:]
 }
 
@@ -147,6 +158,8 @@ func (t *windowTiles) turns(next []float32, values int) int {
 	return min(len(next)/t.turn, values/unroll)
 }
 
-// last returns the mask of the last vector of channels that a tile computes: all
-// are real but for the last ones of the panel.
-func (c *windowCall) last(end int) int { return 1<<min(Lanes, Lanes-(end-c.real)) - 1 }
+// last returns the mask of the last vector of channels that a tile computes, of which some count for nothing.
+func (t *windowTiles) last(nothing int) int {
+	vector := t.width - (t.width-1)/Lanes*Lanes
+	return 1<<min(vector, vector-nothing) - 1
+}

@@ -56,7 +56,7 @@ func (t *pairsTiler) write() {
 	Label("tile")
 	MOVQ(param("offs"), k)
 	MOVQ(k, table)
-	early := newEarly(avx512, t.n, t.p)
+	early := newEarly(block{avx512, 16 * t.n}, t.p)
 	early.begin()
 	MOVQ(param("w"), w)
 	t.clear(t.p * t.width())

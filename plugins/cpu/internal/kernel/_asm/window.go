@@ -11,37 +11,73 @@ import (
 // windowUnroll is how many values of a run one turn of the loop takes.
 const windowUnroll = 4
 
-// window writes the tiles of Window: p positions by n*16 channels.
+// window writes the tiles of Window: p positions by that number of channels.
 func window() {
-	for _, n := range []int{1, 2} {
+	for _, channels := range []int{8, 16, 24, 32} {
 		for _, p := range []int{12, 8, 4, 2, 1} {
-			windowTile(avx512, n, p, false)
+			windowTile(avx512, channels, p, false)
 		}
 	}
 	for _, p := range []int{6, 5, 4, 3, 2, 1} {
-		windowTile(avx512, 4, p, false)
+		windowTile(avx512, 64, p, false)
+	}
+	for _, p := range []int{12, 8, 4, 2, 1} {
+		windowTile(avx2, 8, p, false)
 	}
 	for _, resumed := range []bool{false, true} {
 		for _, p := range []int{6, 5, 4, 3, 2, 1} {
-			windowTile(avx2, 1, p, resumed)
+			windowTile(avx2, 16, p, resumed)
 		}
 	}
+}
+
+// block is the channels of a tile in the vectors of a set. Half a vector of 16 is one of 8: that is half
+// the work where a core takes a vector of 16 in two steps, as Zen 4 does.
+type block struct {
+	isa
+	channels int
+}
+
+// columns names the columns of 16 channels, and half a one by h.
+func (b block) columns() (name string) {
+	if b.channels >= 16 {
+		name = fmt.Sprint("x", b.channels/16)
+	}
+	if b.channels%16 != 0 {
+		name += "h"
+	}
+	return name
+}
+
+// lines returns the lines of 64 bytes of a position.
+func (b block) lines() int { return (b.channels + 15) / 16 }
+
+// width returns the vectors of a position.
+func (b block) width() int { return (4*b.channels + b.bytes - 1) / b.bytes }
+
+// vector returns register r as vector v of a position has it.
+func (b block) vector(r reg.VecPhysical, v int) reg.VecPhysical {
+	if b.channels%16 != 0 && v == b.width()-1 {
+		return r.AsY().(reg.VecPhysical)
+	}
+	return r
 }
 
 // windowTile writes tiles whose positions follow each other. Every output element is one chain of fused
 // multiply-adds, taps outside, values of a run inside. With AVX-512 last is the mask of the last vector
 // of channels: others than these are not written. Resumed chains go on from what out holds.
-func windowTile(set isa, n, p int, resumed bool) {
+func windowTile(isa isa, channels, p int, resumed bool) {
+	set := block{isa, channels}
 	family := "window"
 	if resumed {
 		family = "resumed"
 	}
-	TEXT(fmt.Sprintf("%s%sx%dp%d", family, set.name, n, p), NOSPLIT,
+	TEXT(fmt.Sprintf("%s%s%sp%d", family, set.name, set.columns(), p), NOSPLIT,
 		"func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, "+
 			"taps int, run int, w *float32, wStep int, bias *float32, "+endingParams+", last int, "+
 			"next *float32, turns int, tiles int)")
 	Pragma("noescape")
-	width := n * set.vectors()
+	width := set.width()
 	accs := p * width
 	w, k := reg.R14, reg.R15
 	base, left, table := AllocLocal(8), AllocLocal(8), AllocLocal(8)
@@ -55,12 +91,12 @@ func windowTile(set isa, n, p int, resumed bool) {
 	SHLQ(operand.Imm(2), k)
 	ADDQ(param("in"), k)
 	MOVQ(k, base)
-	ahead := newAhead(set, n, p)
+	ahead := newAhead(set, p)
 	ahead.begin()
 	Label("tile")
 	MOVQ(param("offs"), k)
 	MOVQ(k, table)
-	early := newEarly(set, n, p)
+	early := newEarly(set, p)
 	early.begin()
 	if resumed {
 		MOVQ(param("outs"), k)
@@ -96,14 +132,14 @@ func windowTile(set isa, n, p int, resumed bool) {
 	early.fetch()
 	ahead.fetch()
 	for j := range windowUnroll {
-		windowStep(set, n, p, j, w, k)
+		windowStep(set, p, j, w, k)
 	}
 	ADDQ(operand.Imm(windowUnroll), k)
 	JMP(operand.LabelRef("some"))
 	Label("rest")
 	TESTQ(k, k)
 	JE(operand.LabelRef("next"))
-	windowStep(set, n, p, 0, w, k)
+	windowStep(set, p, 0, w, k)
 	INCQ(k)
 	JMP(operand.LabelRef("rest"))
 	Label("next")
@@ -115,7 +151,8 @@ func windowTile(set isa, n, p int, resumed bool) {
 	TESTQ(w, w)
 	JE(operand.LabelRef("plus"))
 	for r := range accs {
-		VADDPS(operand.Mem{Base: w, Disp: set.bytes * (r % width)}, set.regs[r], set.regs[r])
+		sum := set.vector(set.regs[r], r%width)
+		VADDPS(operand.Mem{Base: w, Disp: set.bytes * (r % width)}, sum, sum)
 	}
 	Label("plus")
 	MOVQ(param("outs"), k)
@@ -125,7 +162,8 @@ func windowTile(set isa, n, p int, resumed bool) {
 			MOVLQSX(operand.Mem{Base: k, Disp: 4 * i}, w)
 			ADDQ(param(base), w)
 			for v := range width {
-				do(set.regs[i*width+v], operand.Mem{Base: w, Disp: set.bytes * v}, set.bytes == 64 && v == width-1)
+				do(set.vector(set.regs[i*width+v], v), operand.Mem{Base: w, Disp: set.bytes * v},
+					set.bytes == 64 && v == width-1)
 			}
 		}
 	}
@@ -167,11 +205,11 @@ type early struct {
 	to             reg.GPPhysical // the results; nil: they are not fetched
 }
 
-func newEarly(set isa, n, p int) *early {
+func newEarly(set block, p int) *early {
 	if p == 1 || p+3 > len(pointers) {
 		return nil
 	}
-	e := &early{lines: n, positions: p, at: pointers[p], step: pointers[p+1], left: pointers[p+2]}
+	e := &early{lines: set.lines(), positions: p, at: pointers[p], step: pointers[p+1], left: pointers[p+2]}
 	if set.bytes == avx2.bytes {
 		e.to = pointers[p+3]
 	}
@@ -234,14 +272,16 @@ type ahead struct {
 	lines    int // at each turn
 }
 
-func newAhead(set isa, n, p int) *ahead {
+func newAhead(set block, p int) *ahead {
 	switch {
-	case set.bytes == avx2.bytes && p > 1:
-		return &ahead{pointers[p+4], pointers[p+5], 1}
-	case n < 4 || p == 1:
+	case p == 1:
 		return nil
+	case set.bytes == avx2.bytes && set.channels == 16:
+		return &ahead{pointers[p+4], pointers[p+5], 1}
+	case set.channels == 64:
+		return &ahead{pointers[p+3], pointers[p+4], 2}
 	}
-	return &ahead{pointers[p+3], pointers[p+4], 2}
+	return nil
 }
 
 // begin prepares for a call.
@@ -269,23 +309,23 @@ func (a *ahead) fetch() {
 }
 
 // windowStep multiplies value j of each position's run with its weights.
-func windowStep(set isa, n, p, j int, w, k reg.GPPhysical) {
-	width := n * set.vectors()
+func windowStep(set block, p, j int, w, k reg.GPPhysical) {
+	width := set.width()
 	weights := set.regs[p*width : p*width+width]
 	spare := set.regs[p*width+width:]
 	for v := range width {
-		VMOVUPS(operand.Mem{Base: w, Disp: set.bytes * v}, weights[v])
+		VMOVUPS(operand.Mem{Base: w, Disp: set.bytes * v}, set.vector(weights[v], v))
 	}
 	for i := range p {
 		x := operand.Mem{Base: pointers[i], Index: k, Scale: 4, Disp: 4 * j}
-		if width == 1 {
-			VFMADD231PS_BCST(x, weights[0], set.regs[i])
+		if set.bytes == 64 && width == 1 {
+			VFMADD231PS_BCST(x, set.vector(weights[0], 0), set.vector(set.regs[i], 0))
 			continue
 		}
 		b := spare[i%min(len(spare), 4)]
 		VBROADCASTSS(x, b)
 		for v := range width {
-			VFMADD231PS(weights[v], b, set.regs[i*width+v])
+			VFMADD231PS(set.vector(weights[v], v), set.vector(b, v), set.vector(set.regs[i*width+v], v))
 		}
 	}
 	ADDQ(param("wStep"), w)

@@ -18,9 +18,9 @@ type DepthwiseRows struct {
 	// with row y at row y mod ring; 0: all rows are in memory.
 	InRing, OutRing int
 
-	table []int32     // see tableRow
-	zeros []float32   // [Channels]
-	cuts  [2][]rowCut // of a row into blocks, by the largest of rowPositions that may be taken
+	table []int32   // see tableRow
+	zeros []float32 // [Channels]
+	cuts  []rowCut  // of a row into blocks
 }
 
 // rowPositions is how many positions a block may have.
@@ -63,9 +63,7 @@ func NewDepthwiseRows(g DepthwiseRows) *DepthwiseRows {
 	for y := range g.OutHeight {
 		g.table = append(g.table, g.tableRow(y)...)
 	}
-	for i := range g.cuts {
-		g.cuts[i] = g.cut(i)
-	}
+	g.cuts = g.cut()
 	return &g
 }
 
@@ -87,10 +85,10 @@ func (g *DepthwiseRows) tableRow(y int) []int32 {
 // tableWidth returns the numbers of a row of the table.
 func (g *DepthwiseRows) tableWidth() int { return 2 + 2*g.Kernel[0] }
 
-// cut cuts a row into the largest blocks that fit, from an index of rowPositions on.
-func (g *DepthwiseRows) cut(largest int) (cuts []rowCut) {
+// cut cuts a row into the largest blocks that fit.
+func (g *DepthwiseRows) cut() (cuts []rowCut) {
 	for x := 0; x < g.OutWidth; {
-		i := largest
+		i := 0
 		for i < len(rowPositions)-1 && !fits(rowPositions[i], rowPositions[i+1], g.OutWidth-x) {
 			i++
 		}
@@ -187,11 +185,10 @@ func (r *rowsCall) generic(g *DepthwiseRows, y, x, c int, fused bool) {
 }
 
 // depthwiseRowTiles is the assembly for that number of channels: by half the width
-// of the kernel less 1, by the stride less 1, for the sizes of rowPositions from
-// first on.
+// of the kernel less 1, by the stride less 1, for the sizes of rowPositions.
 type depthwiseRowTiles struct {
-	lanes, first int
-	tiles        [2][2][]depthwiseRowTile
+	lanes int
+	tiles [2][2][]depthwiseRowTile
 }
 
 // depthwiseRowTile computes the blocks of some rows for some vectors of
@@ -213,7 +210,7 @@ func (g *DepthwiseRows) together() int {
 func (r *rowsCall) vectors(g *DepthwiseRows, k *depthwiseRowTiles, c, n int) {
 	for end := c + n*k.lanes; c < end; {
 		some := min(g.together(), (end-c)/k.lanes)
-		for _, cut := range g.cuts[k.first] {
+		for _, cut := range g.cuts {
 			r.blocks(g, k, cut, c, some)
 		}
 		c += some * k.lanes
@@ -232,7 +229,7 @@ func (r *rowsCall) blocks(g *DepthwiseRows, k *depthwiseRowTiles, cut rowCut, c,
 		e.Plus = e.Plus[at:]
 	}
 	plus, most := e.assembly()
-	tile := k.tiles[g.Kernel[1]/2-1][g.Stride[1]-1][cut.size-k.first]
+	tile := k.tiles[g.Kernel[1]/2-1][g.Stride[1]-1][cut.size]
 	tile(&r.out[at], &r.in[c], &r.weights[c], &r.bias[c], plus, most, &g.table[r.from*g.tableWidth()],
 		4*g.tableWidth(), r.to-r.from, &cut.edges[0], cut.blocks, n, pixel,
 		(cut.x*g.Stride[1]-g.Skip[1])*pixel, positions*pixel, positions*g.Stride[1]*pixel, ahead)

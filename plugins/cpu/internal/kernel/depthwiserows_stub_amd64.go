@@ -53,6 +53,9 @@ func depthwiseRowsAVX512k5s2p2(out *float32, in *float32, w *float32, bias *floa
 func depthwiseRowsAVX512k5s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
+func depthwiseRowsAVX2k3s1p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+
+//go:noescape
 func depthwiseRowsAVX2k3s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
@@ -60,6 +63,9 @@ func depthwiseRowsAVX2k3s1p2(out *float32, in *float32, w *float32, bias *float3
 
 //go:noescape
 func depthwiseRowsAVX2k3s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+
+//go:noescape
+func depthwiseRowsAVX2k3s2p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
 func depthwiseRowsAVX2k3s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
@@ -71,6 +77,9 @@ func depthwiseRowsAVX2k3s2p2(out *float32, in *float32, w *float32, bias *float3
 func depthwiseRowsAVX2k3s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
+func depthwiseRowsAVX2k5s1p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+
+//go:noescape
 func depthwiseRowsAVX2k5s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
@@ -78,6 +87,9 @@ func depthwiseRowsAVX2k5s1p2(out *float32, in *float32, w *float32, bias *float3
 
 //go:noescape
 func depthwiseRowsAVX2k5s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+
+//go:noescape
+func depthwiseRowsAVX2k5s2p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
 func depthwiseRowsAVX2k5s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)

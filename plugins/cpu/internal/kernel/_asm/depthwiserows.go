@@ -11,14 +11,11 @@ import (
 // depthwiserows writes the blocks of DepthwiseRows: n positions that lie side by
 // side, one vector of channels, for kernels 3 and 5 wide and strides 1 and 2.
 func depthwiserows() {
-	for _, set := range []struct {
-		isa
-		positions []int
-	}{{avx512, []int{7, 4, 2, 1}}, {avx2, []int{4, 2, 1}}} {
+	for _, set := range []isa{avx512, avx2} {
 		for _, kernel := range []int{3, 5} {
 			for _, stride := range []int{1, 2} {
-				for _, n := range set.positions {
-					b := rowBlock{isa: set.isa, kernel: kernel, stride: stride, n: n}
+				for _, n := range []int{7, 4, 2, 1} {
+					b := rowBlock{isa: set, kernel: kernel, stride: stride, n: n}
 					b.write()
 				}
 			}
@@ -88,7 +85,8 @@ func (b *rowBlock) write() {
 	RET()
 }
 
-// block writes one block.
+// block writes one block. The weights of a row of the kernel stay in registers while the columns
+// of the image pass by, so that 16 registers are enough for 7 positions.
 func (b *rowBlock) block(plusFrom operand.Mem) {
 	sums, free := b.regs[:b.n], b.regs[b.n:]
 	b.fetch("results", b.n, outAt, vectorAt)
@@ -112,15 +110,17 @@ func (b *rowBlock) block(plusFrom operand.Mem) {
 	JNE(operand.LabelRef("fetched"))
 	b.fetch("image", b.columns(), xAt, nil)
 	Label("fetched")
-	inputs, weight := free[:b.columns()], free[b.columns():]
-	for j, r := range inputs {
-		b.load(j, along(xAt, j), r)
+	weights, inputs := free[:b.kernel], free[b.kernel:]
+	for k, r := range weights {
+		VMOVUPS(along(weightAt, k), r)
 	}
-	for k := range b.kernel {
-		wide := weight[k%min(len(weight), 2)]
-		VMOVUPS(along(weightAt, k), wide)
+	for j := range b.columns() {
+		input := inputs[j%min(len(inputs), 4)]
+		b.load(j, along(xAt, j), input)
 		for i, sum := range sums {
-			VFMADD231PS(inputs[i*b.stride+k], wide, sum)
+			if k := j - i*b.stride; k >= 0 && k < b.kernel {
+				VFMADD231PS(input, weights[k], sum)
+			}
 		}
 	}
 	ADDQ(operand.Imm(8), tapAt)

@@ -14,6 +14,7 @@ func gatherOrders(r *rand.Rand, n int) map[string][]int {
 		all["as they lie"] = append(all["as they lie"], i)
 		all["reversed"] = append(all["reversed"], n+4-i)
 		all["with gaps"] = append(all["with gaps"], 3*i+i%2)
+		all["nine side by side"] = append(all["nine side by side"], i/9*12+8-i%9)
 		all["one twice"] = append(all["one twice"], i%max(n-1, 1))
 	}
 	all["shuffled"] = r.Perm(n)

@@ -141,7 +141,8 @@ func (s *Set) Scatter(dst []float32, order Order, step int, src []float32, width
 }
 
 // scatterBlocks is to Scatter what gather is to Gather.
-func (k *gatherKernels) scatterBlocks(dst []float32, at int, to []int32, step int, src []float32, width, c int) {
+func (k *gatherKernels) scatterBlocks(dst []float32, at int, to []int32, step int, src []float32, width,
+	c int) {
 	n := len(to)
 	dst = dst[at:][:(c+Lanes-1)*step+n]
 	for end := c + Lanes; c < end; c += k.lanes {

@@ -64,7 +64,7 @@ func (g *gradientOf) bySeen(kernels *kernel.Set, spare *kernel.Scratch, some, pa
 	sums []float32, rows eachRow) bool {
 	finite := true
 	rows(func(in, grad []float32) {
-		if finite = finite && g.window.Finite(panel, grad); finite {
+		if finite = finite && kernels.Finite(g.window, panel, grad); finite {
 			g.add(kernels, spare, some, panel, g.seen[t0:t1], sums, in, grad)
 		}
 	})

@@ -6,7 +6,6 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -64,7 +63,7 @@ func (e *Executable) checkUpdates(f *run.Frame, fn *run.Function) error {
 		if s := e.States[u.State]; s.Value.DType == tensor.F32 {
 			x := s.Value.F32()
 			f.EachSpan(len(x), func(_ *run.Worker, from, to int) {
-				if !allFinite(f.Kernels, x[from:to]) {
+				if !f.Kernels.AllFinite(x[from:to]) {
 					bad.Store(true)
 				}
 			})
@@ -77,13 +76,4 @@ func (e *Executable) checkUpdates(f *run.Frame, fn *run.Function) error {
 		}
 	}
 	return nil
-}
-
-// allFinite is device.AllFinite by kernels: of the values of every lane the
-// largest says whether all are finite.
-func allFinite(kernels *kernel.Set, x []float32) bool {
-	var all, most [kernel.Lanes]float32
-	whole := len(x) / kernel.Lanes * kernel.Lanes
-	kernels.Sizes(all[:], most[:], x[:whole])
-	return device.AllFinite(most[:]) && device.AllFinite(x[whole:])
 }

@@ -28,6 +28,7 @@ type Window struct {
 	hulls           []hull   // by position; nil: no tap is left out
 	seen            []uint64 // by position: the taps that see the image; nil: all
 	together        []uint8  // by position: how many of them make a tile, by what they see
+	side            bool     // results lie side by side
 }
 
 // NewWindow checks and completes a geometry.
@@ -41,6 +42,10 @@ func NewWindow(in, out []int32, taps, run, width int) *Window {
 	w.hulls = hullsOf(w)
 	w.seen = sightsOf(w)
 	w.together = togetherOf(w.seen, SlabTile)
+	w.side = true
+	for p, o := range out {
+		w.side = w.side && int(o) == 4*p*width
+	}
 	return w
 }
 

@@ -167,14 +167,14 @@ func (w *Window) Seen() []*Window {
 }
 
 // Finite reports whether the channels of a panel are finite at all positions of a result.
-func (w *Window) Finite(panel int, result []float32) bool {
-	const exponent = 0xFF << 23
+func (s *Set) Finite(w *Window, panel int, result []float32) bool {
 	first, _, real := w.panel(panel)
+	if real == w.Width && w.side {
+		return s.AllFinite(result[:len(w.Out)*real])
+	}
 	for _, o := range w.Out {
-		for _, v := range result[int(o)/4+first:][:real] {
-			if math.Float32bits(v)&exponent == exponent {
-				return false
-			}
+		if !allFinite(result[int(o)/4+first:][:real]) {
+			return false
 		}
 	}
 	return true

@@ -8,8 +8,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Device is an opened device. Its methods may be called from any goroutine, one
-// at a time. Close may be called at any time and ends a call that is under way.
+// Device is an opened device. Its methods and those of its executables may be
+// called from any goroutine, one at a time (but see Ahead). Close may be called at
+// any time and ends a call that is under way.
 type Device interface {
 	// Info describes the device. It costs nothing and never fails.
 	Info() Info

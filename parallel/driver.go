@@ -13,7 +13,8 @@ import (
 // Driver runs a program in lock-step on the devices of a Group: it steps,
 // commits and predicts, and has the state. A step in which a device is lost runs
 // again with the same inputs. If all are lost, the first to come back repeats
-// the steps since the last snapshot. Its methods are called by one goroutine.
+// the steps since the last snapshot. Its methods are called by one goroutine, but
+// for Predict.
 type Driver struct {
 	config   Config
 	group    *Group
@@ -26,7 +27,8 @@ type Driver struct {
 	spoiled  error          // of a Commit that was not finite: there is no state any more
 	ledger   *ledger
 
-	predicted int // rows of all calls of Predict that have returned outputs
+	predicted int       // rows of all calls of Predict that have returned outputs
+	underWay  *underWay // predictions
 }
 
 // Open loads p on every device, writes the state to it and forms the group. If a
@@ -38,7 +40,7 @@ func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor,
 	if err != nil {
 		return nil, err
 	}
-	d := &Driver{config: c, group: g, program: newCommonProgram(p), ledger: &ledger{}}
+	d := &Driver{config: c, group: g, program: newCommonProgram(p), ledger: &ledger{}, underWay: newUnderWay()}
 	d.recovery = newRecovery(g, d.program, c, d, d.ledger)
 	if c.Peers != nil {
 		d.ranks = &ranks{peers: c.Peers, recovery: d.recovery, program: d.program}

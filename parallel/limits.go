@@ -28,8 +28,11 @@ func (l *limits) took(d time.Duration) { l.longest = max(l.longest, d) }
 
 // call calls f, which waits for no other device, and gives m up if that takes
 // much longer than a step.
-func (l *limits) call(m *member, f func() error) error {
-	t := awake.AfterFunc(l.timeout+patience*l.longest, m.giveUp)
+func (l *limits) call(m *member, f func() error) error { return l.behind(m, 0, f) }
+
+// behind is call where the device has that many calls to end before.
+func (l *limits) behind(m *member, calls int, f func() error) error {
+	t := awake.AfterFunc(time.Duration(1+calls)*(l.timeout+patience*l.longest), m.giveUp)
 	defer t.Stop()
 	return l.mark(m, f())
 }

@@ -43,6 +43,11 @@ func (ms members) replicas() [][]int {
 	return ranges
 }
 
+// ahead reports whether every member takes runs while others are under way.
+func (ms members) ahead() bool {
+	return !slices.ContainsFunc(ms, func(m *member) bool { return !m.Device.Info().Has(device.Ahead) })
+}
+
 // meetAt reports whether every member can exchange at a level.
 func (ms members) meetAt(level string) bool {
 	for _, m := range ms {

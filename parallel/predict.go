@@ -2,6 +2,9 @@ package parallel
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"sync"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -22,6 +25,10 @@ func (d *Driver) Rows() int {
 // the other rows nor on the device. After an error that wraps NoDevices the
 // driver is of no more use.
 //
+// Without peers several goroutines may call it at once, while no other method is
+// called: where Ahead says so, the devices have the rows of the next call at hand
+// when one ends.
+//
 // With peers all ranks call it with the same rows, of which each needs to have its
 // own share only (OwnRows), and all get all outputs.
 func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
@@ -31,54 +38,141 @@ func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 	return d.predictHere(ctx, x)
 }
 
+// Ahead reports whether a Predict that is called while another is under way reaches
+// the devices before that ends.
+func (d *Driver) Ahead() bool {
+	d.underWay.mu.Lock()
+	defer d.underWay.mu.Unlock()
+	return d.ranks == nil && d.group.members.ahead()
+}
+
+// underWay counts the predictions that are under way. While there is one the group
+// does not change.
+type underWay struct {
+	mu    sync.Mutex // held by who begins or ends one, and by who changes the group
+	count int
+	ended *sync.Cond // the last has ended
+}
+
+func newUnderWay() *underWay {
+	u := &underWay{}
+	u.ended = sync.NewCond(&u.mu)
+	return u
+}
+
+// over waits until none is under way. u.mu is held, but while it waits.
+func (u *underWay) over() {
+	for u.count > 0 {
+		u.ended.Wait()
+	}
+}
+
 func (d *Driver) predictHere(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	var parts [][]tensor.Tensor
 	for from := 0; from < x.Shape[0]; {
-		to, outs, err := d.predict(ctx, x, from)
-		if err != nil {
-			if err := d.recovery.after(ctx, err); err != nil {
-				return nil, err
-			}
+		p, err := d.beginPrediction(ctx, x, from)
+		if err == nil {
+			err = d.group.eachBehind(p.before, func(rank int, m *member) error { return p.run(ctx, rank, m) })
+			err = d.endPrediction(ctx, p, err)
+		}
+		if err == again {
 			continue
 		}
-		d.recovery.progressed()
-		for _, o := range outs {
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range p.outs {
 			parts = append(parts, o.Outputs)
 		}
-		from = to
+		from = p.end
 	}
+	d.underWay.mu.Lock()
 	d.predicted += x.Shape[0]
+	d.underWay.mu.Unlock()
 	return joinRows(parts), nil
 }
 
-// predict runs rows of x from one on, Rows at most: an even share on every
-// member. It returns the first row that is left.
-func (d *Driver) predict(ctx context.Context, x tensor.Tensor, first int) (int, []device.Outcome, error) {
+// again is the error of a prediction that is to be repeated: the group has recovered.
+var again = errors.New("a device was lost")
+
+// prediction is a run of rows on every member.
+type prediction struct {
+	number uint64
+	last   bool             // of the program
+	before int              // others that were under way when it began
+	end    int              // the first row after it
+	rows   []tensor.Tensor  // of every member
+	outs   []device.Outcome // of every member that has ended
+}
+
+// beginPrediction prepares rows of x from one on, Rows at most: an even share for every member.
+func (d *Driver) beginPrediction(ctx context.Context, x tensor.Tensor, first int) (*prediction, error) {
+	d.underWay.mu.Lock()
+	defer d.underWay.mu.Unlock()
 	if len(d.group.members) == 0 {
-		return first, nil, NoDevices
+		return nil, d.recovered(ctx, NoDevices)
 	}
-	if err := d.recovery.ready(ctx); err != nil {
-		return first, nil, err
+	if d.group.stale || d.recovery.reopener.hasPending() || !d.group.members.ahead() {
+		d.underWay.over()
+		if err := d.recovery.ready(ctx); err != nil {
+			return nil, d.recovered(ctx, err)
+		}
 	}
-	end := min(first+d.Rows(), x.Shape[0])
-	last := d.predicted+end == d.config.Samples
-	x = x.Rows(first, end)
+	n := len(d.group.members)
+	p := &prediction{before: d.underWay.count, end: min(first+d.Rows(), x.Shape[0]),
+		outs: make([]device.Outcome, n)}
+	for _, share := range Split(p.end-first, n) {
+		p.rows = append(p.rows, x.Rows(first, first+share))
+		first += share
+	}
+	p.last = d.predicted+p.end == d.config.Samples
 	d.group.runs++
-	members := d.group.members
-	share, from := Split(x.Shape[0], len(members)), make([]int, len(members)+1)
-	for i, n := range share {
-		from[i+1] = from[i] + n
+	p.number = d.group.runs
+	d.underWay.count++
+	return p, nil
+}
+
+// run runs the share of a member.
+func (p *prediction) run(ctx context.Context, rank int, m *member) (err error) {
+	x := p.rows[rank]
+	step := device.Step{Function: graph.Predict, Number: p.number, Rows: []int{x.Shape[0]}, Last: p.last,
+		Inputs: []tensor.Tensor{x}}
+	p.outs[rank], err = m.exe.Run(ctx, step)
+	return err
+}
+
+// endPrediction notes that a prediction has ended with err, and returns again if it is to be
+// repeated.
+func (d *Driver) endPrediction(ctx context.Context, p *prediction, err error) error {
+	d.underWay.mu.Lock()
+	defer d.underWay.mu.Unlock()
+	if d.underWay.count--; d.underWay.count == 0 {
+		d.underWay.ended.Broadcast()
 	}
-	outs := make([]device.Outcome, len(members))
-	err := d.group.eachAlone(func(rank int, m *member) (err error) {
-		step := device.Step{Function: graph.Predict, Number: d.group.runs, Rows: []int{share[rank]}, Last: last,
-			Inputs: []tensor.Tensor{x.Rows(from[rank], from[rank+1])}}
-		if outs[rank], err = m.exe.Run(ctx, step); err == nil {
+	for rank, m := range d.group.members {
+		if p.outs[rank].Outputs != nil {
 			m.steps++
 		}
+	}
+	if err == nil {
+		d.recovery.progressed()
+		return nil
+	}
+	d.underWay.over()
+	return d.recovered(ctx, err)
+}
+
+// recovered has the group recover from err, and returns again if it has. Of
+// predictions that lost the same member the first does it.
+func (d *Driver) recovered(ctx context.Context, err error) error {
+	var l *lost
+	if errors.As(err, &l) && !slices.Contains(d.group.members, l.member) {
+		return again
+	}
+	if err := d.recovery.after(ctx, err); err != nil {
 		return err
-	})
-	return end, outs, err
+	}
+	return again
 }
 
 // joinRows joins outputs of consecutive rows.

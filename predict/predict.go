@@ -33,9 +33,9 @@ type Options struct {
 	Back func(device string)
 }
 
-// Predictor is a model on devices. One goroutine at a time uses it. Predict, of
-// its Driver, takes rows [N, ...] and returns each output with N rows; All and
-// Evaluate read a source.
+// Predictor is a model on devices. One goroutine at a time uses it, but for Predict,
+// of its Driver, which takes rows [N, ...] and returns each output with N rows; All
+// and Evaluate read a source.
 type Predictor struct {
 	*parallel.Driver
 	Model *models.Model

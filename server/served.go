@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bnctl/bnctl/modelfile"
@@ -25,8 +26,10 @@ type served struct {
 	sha256  string // of the file
 	model   *models.Model
 	o       predict.Options
-	devices *predict.Predictor // nil: they were lost, and are opened for the next batch
 	queue   *batching.Queue
+
+	mu      sync.Mutex // of what follows
+	devices *devices   // nil: they were lost, and are opened for the next batch
 	input   signature
 	outputs []signature
 }
@@ -50,9 +53,11 @@ func open(ctx context.Context, f repository.File, o *Options, counts *metrics) (
 	s := &served{name: f.Name, version: f.Version, file: f, sha256: sum, model: m, o: o.Predict}
 	s.describe()
 	s.watchDevices(o, counts)
-	if s.devices, err = predict.Open(ctx, m, s.o); err != nil {
+	p, err := predict.Open(ctx, m, s.o)
+	if err != nil {
 		return nil, err
 	}
+	s.devices = &devices{Predictor: p}
 	if kernels := s.devices.Terms().Kernels; strings.Contains(kernels, "+") {
 		s.devices.Close()
 		return nil, problem.New("devices", o.Predict.Fleet.Devices, "they are of the kernel classes "+kernels+
@@ -60,7 +65,7 @@ func open(ctx context.Context, f repository.File, o *Options, counts *metrics) (
 	}
 	in := m.Input()
 	s.queue = batching.New(in.DType, in.Shape,
-		batching.Options{MaxBatch: o.Predict.Batch, MaxDelay: o.Delay, MaxQueue: o.Queue,
+		batching.Options{MaxBatch: o.Predict.Batch, MaxDelay: o.Delay, MaxQueue: o.Queue, Ahead: s.devices.Ahead(),
 			Ran: func(rows int, _ time.Duration) { counts.ran(s.name, s.version, rows) }}, s.run)
 	return s, nil
 }
@@ -92,22 +97,53 @@ func read(path string, o modelfile.Options) (*models.Model, string, error) {
 	return m.Model, before, err
 }
 
+// devices compute batches; two at a time, if they take one ahead.
+type devices struct {
+	*predict.Predictor
+	batches int  // under way
+	over    bool // no more will come
+}
+
 // run computes a batch. It is not called off: it belongs to many requests. A
 // device that is lost meanwhile takes nothing with it; when all are, and none
 // comes back in time, the next batch has new ones.
 func (s *served) run(x tensor.Tensor) (outs []tensor.Tensor, err error) {
 	ctx := context.Background()
+	d, err := s.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	outs, err = d.Predict(ctx, x)
+	s.giveBack(d, err)
+	return outs, err
+}
+
+// take returns the devices for a batch, new ones if those before were lost.
+func (s *served) take(ctx context.Context) (*devices, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.devices == nil {
-		if s.devices, err = predict.Open(ctx, s.model, s.o); err != nil {
+		p, err := predict.Open(ctx, s.model, s.o)
+		if err != nil {
 			return nil, err
 		}
+		s.devices = &devices{Predictor: p}
 	}
-	outs, err = s.devices.Predict(ctx, x)
-	if err != nil {
-		s.devices.Close() // what they say about it is of no use
-		s.devices = nil
+	s.devices.batches++
+	return s.devices, nil
+}
+
+// giveBack is after a batch. After an error there are no more on these devices,
+// which are closed with the last.
+func (s *served) giveBack(d *devices, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil && !d.over {
+		d.over, s.devices = true, nil
 	}
-	return outs, err
+	if d.batches--; d.over && d.batches == 0 {
+		d.Close() // what they say about it is of no use
+	}
 }
 
 // describe notes what the model takes and gives.

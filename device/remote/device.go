@@ -72,9 +72,7 @@ func (d *remoteDevice) Close() error {
 func (s *session) close() {
 	s.once.Do(func() {
 		s.closing.Store(true)
-		if s.mu.TryLock() {
-			s.mu.Unlock()
-		} else {
+		if s.turns.busy() {
 			s.end() // the call that is under way: the device would finish it first
 		}
 		if !s.peer.dead() {
@@ -103,12 +101,9 @@ func (s *session) plain(ctx context.Context, name string, m *pb.Message, in ...t
 // answer than belongs to the call.
 func (s *session) answer(name string, right bool, e *pb.Error, m *pb.Message) error {
 	if !right {
-		s.mu.Lock()
-		defer s.mu.Unlock()
 		s.peer.process.kill()
-		s.dead = device.Errorf(s.name, name, device.Lost,
-			"the plugin broke the protocol: it answers with %s", wire.Body(m))
-		return s.dead
+		return s.fate.seal(device.Errorf(s.name, name, device.Lost,
+			"the plugin broke the protocol: it answers with %s", wire.Body(m)))
 	}
 	return wire.DecodeError(s.name, name, e)
 }

@@ -57,6 +57,9 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 		return nil, p.broken(d.info.Name, "Open", err)
 	}
 	d.session.parts, d.session.ahead = out.GetParts(), out.GetAhead()
+	if d.session.ahead {
+		d.info.Features = append(d.info.Features, device.Ahead)
+	}
 	d.session.threads(max(1, d.info.Threads))
 	return d, nil
 }

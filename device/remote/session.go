@@ -15,7 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// session makes the calls on one device, one at a time.
+// session makes the calls on one device, one at a time. A run that exchanges
+// nothing may be sent while another is under way.
 type session struct {
 	peer     *peer
 	name     string
@@ -30,9 +31,10 @@ type session struct {
 	closing atomic.Bool
 	once    sync.Once
 
-	mu        sync.Mutex // held by the call that is under way
+	turns     turns      // to receive
+	fate      fate       // of the device
+	mu        sync.Mutex // held by the call that is under way; by one that others may follow, until it is sent
 	number    uint64     // of the last call
-	dead      error      // once the device is lost
 	group     device.Group
 	answering sync.WaitGroup // for the exchanges of the call that are under way
 	answers   answers
@@ -65,23 +67,24 @@ type call struct {
 	parts  int64           // bytes that they brought
 	due    atomic.Int32    // exchanges without an answer
 	room   *room           // for the next
+
+	answer *pb.Message
+	out    []tensor.Tensor // of the answer; the caller's
 }
 
 // do makes a call and returns the answer and its tensors, which are the
 // caller's. Errors of the device are in the answer.
 func (s *session) do(ctx context.Context, c *call) (m *pb.Message, out []tensor.Tensor, err error) {
-	err = s.during(ctx, []*call{c}, func(ctx context.Context) (err error) {
-		m, out, err = s.converse(ctx, c)
-		return err
-	})
-	return m, out, err
+	err = s.together(ctx, c)
+	return c.answer, c.out, err
 }
 
-// during numbers calls and makes them with f, whose error is that of the
-// connection. The context of f ends with the session.
-func (s *session) during(ctx context.Context, calls []*call, f func(context.Context) error) error {
+// together makes calls, at most mostAhead: it sends all before it receives the
+// answers, which come in the same order.
+func (s *session) together(ctx context.Context, calls ...*call) (err error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	unlock := sync.OnceFunc(s.mu.Unlock)
+	defer unlock()
 	for _, c := range calls {
 		if err := s.ready(ctx, c); err != nil {
 			return err
@@ -94,10 +97,53 @@ func (s *session) during(ctx context.Context, calls []*call, f func(context.Cont
 		s.number++
 		c.body.Call = s.number
 	}
-	patience := s.guard(ctx)
-	err := f(ctx)
+	number, follows := s.number, s.mayFollow(calls)
+	before, done := s.turns.take()
+	defer done()
+	if follows {
+		err = s.send(calls)
+		unlock()
+	}
+	<-before
+	patience := s.guard(ctx, number) // to cancel a call is to cancel those before
+	if !follows {
+		err = s.send(calls)
+	}
+	if err == nil {
+		err = s.receiveAll(ctx, calls)
+	}
 	if patience.stop(); err != nil {
 		return s.fail(calls[0].name, err, patience)
+	}
+	return nil
+}
+
+// mayFollow reports whether calls may be sent while others are under way: a run
+// that exchanges nothing, if there is room for it. Else who sends it would wait, in
+// the system perhaps, until the device has ended another.
+func (s *session) mayFollow(calls []*call) bool {
+	c := calls[0]
+	if len(calls) > 1 || !s.ahead || c.body.GetRun() == nil || c.limits.all > 0 {
+		return false
+	}
+	const head = 4 << 10 // more than such a message has without its tensors
+	return s.host == nil || wire.Bytes(c.in)+head <= int64(s.host.Room())
+}
+
+func (s *session) send(calls []*call) error {
+	for _, c := range calls {
+		if err := s.conn.Send(c.body, c.in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) receiveAll(ctx context.Context, calls []*call) (err error) {
+	for _, c := range calls {
+		if c.answer, c.out, err = s.receive(ctx, c); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -106,8 +152,8 @@ func (s *session) ready(ctx context.Context, c *call) error {
 	switch {
 	case s.closing.Load():
 		return device.Errorf(s.name, c.name, device.Invalid, "the device is closed")
-	case s.dead != nil:
-		return s.dead
+	case s.fate.err() != nil:
+		return s.fate.err()
 	case ctx.Err() != nil:
 		return device.Errorf(s.name, c.name, device.Canceled, "%w", ctx.Err())
 	}
@@ -117,14 +163,6 @@ func (s *session) ready(ctx context.Context, c *call) error {
 		}
 	}
 	return nil
-}
-
-// converse sends the call and answers exchanges until the answer comes.
-func (s *session) converse(ctx context.Context, c *call) (*pb.Message, []tensor.Tensor, error) {
-	if err := s.conn.Send(c.body, c.in); err != nil {
-		return nil, nil, err
-	}
-	return s.receive(ctx, c)
 }
 
 // receive answers the exchanges of a call that was sent until its answer comes.
@@ -162,8 +200,8 @@ type patience struct {
 	gaveUp atomic.Bool
 }
 
-func (s *session) guard(ctx context.Context) *patience {
-	p, number := &patience{}, s.number
+func (s *session) guard(ctx context.Context, number uint64) *patience {
+	p := &patience{}
 	over, end := context.WithCancel(context.Background())
 	ask := context.AfterFunc(ctx, func() {
 		_, _ = s.peer.rpc.Cancel(over, &pb.CancelRequest{Call: number})
@@ -184,21 +222,23 @@ func (s *session) guard(ctx context.Context) *patience {
 // fail makes the error of a call whose connection broke, and remembers that
 // the device is lost.
 func (s *session) fail(name string, err error, p *patience) error {
-	switch {
+	switch lost := s.fate.err(); {
 	case s.closing.Load():
 		return device.Errorf(s.name, name, device.Canceled, "the device was closed meanwhile")
+	case lost != nil: // in the call before this one
+		return lost
 	case p.gaveUp.Load():
-		s.dead = s.peer.silent(s.name, name)
+		err = s.peer.silent(s.name, name)
 	default:
-		s.dead = s.peer.broken(s.name, name, err)
+		err = s.peer.broken(s.name, name, err)
 	}
 	s.conn.Close()
-	return s.dead
+	return s.fate.seal(err)
 }
 
 // gone reports whether the device is closed or lost.
 func (s *session) gone() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.closing.Load() || s.dead != nil
+	return s.closing.Load() || s.fate.err() != nil
 }

@@ -44,12 +44,11 @@ func (x *executable) writeSome(ctx context.Context, names []string, state map[st
 	for i, name := range names {
 		calls[i] = x.writing(name, state[name], x.session.parts)
 	}
-	answers, err := x.session.together(ctx, calls)
-	if err != nil {
+	if err := x.session.together(ctx, calls...); err != nil {
 		return err
 	}
-	for i, m := range answers {
-		c := calls[i]
+	for i, c := range calls {
+		m := c.answer
 		err := x.session.answer(c.name, m.GetDone() != nil, m.GetDone().GetError(), m)
 		if errors.Is(err, device.Unavailable) && len(c.in) == 0 { // another user, a machine in the machine
 			c = x.writing(names[i], state[names[i]], false)
@@ -74,26 +73,4 @@ func (x *executable) writing(name string, t tensor.Tensor, parts bool) *call {
 		c.in = []tensor.Tensor{t}
 	}
 	return c
-}
-
-// together sends calls, at most mostAhead of them, before it receives the
-// answers, which come in the same order.
-func (s *session) together(ctx context.Context, calls []*call) ([]*pb.Message, error) {
-	answers := make([]*pb.Message, len(calls))
-	err := s.during(ctx, calls, func(ctx context.Context) error {
-		for _, c := range calls {
-			if err := s.conn.Send(c.body, c.in); err != nil {
-				return err
-			}
-		}
-		for i, c := range calls {
-			m, _, err := s.receive(ctx, c)
-			if err != nil {
-				return err
-			}
-			answers[i] = m
-		}
-		return nil
-	})
-	return answers, err
 }

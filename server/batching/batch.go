@@ -13,16 +13,17 @@ type share struct {
 	rows int
 }
 
-// loop computes batch after batch until the queue is closed and empty.
-func (q *Queue) loop() {
-	defer close(q.ended)
+// loop computes batch after batch until the queue is closed and empty. x is room
+// for the rows of one, MaxBatch of them.
+func (q *Queue) loop(x tensor.Tensor) {
+	defer q.signal() // to the other
 	for {
 		batch, end := q.next()
 		if end {
 			return
 		}
 		if len(batch) > 0 {
-			q.compute(batch)
+			q.compute(batch, x)
 		}
 	}
 }
@@ -67,7 +68,8 @@ func (q *Queue) linger(late time.Time) {
 	}
 }
 
-// take takes the rows of a batch, those that came first.
+// take takes the rows of a batch, those that came first; none, if the other loop
+// has taken them meanwhile.
 func (q *Queue) take() (batch []share) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -83,12 +85,15 @@ func (q *Queue) take() (batch []share) {
 			q.waiting = q.waiting[1:]
 		}
 	}
+	if len(q.waiting) > 0 {
+		q.signal() // to the other loop
+	}
 	return batch
 }
 
 // compute runs a batch and answers the requests that are complete with it.
-func (q *Queue) compute(batch []share) {
-	x := q.gather(batch)
+func (q *Queue) compute(batch []share, room tensor.Tensor) {
+	x := gather(batch, room)
 	began := time.Now()
 	outs, err := q.run(x)
 	took := time.Since(began)
@@ -97,28 +102,27 @@ func (q *Queue) compute(batch []share) {
 	}
 	n := 0
 	for _, s := range batch {
-		s.r.answer.Ran += took
 		if err != nil {
 			q.fail(s.r, err)
 		} else {
-			s.give(outs, n)
+			q.give(s, outs, n, took)
 		}
 		n += s.rows
 	}
 }
 
 // gather returns the rows of a batch: those of one request as they lie, if a
-// device can take them so.
-func (q *Queue) gather(batch []share) tensor.Tensor {
+// device can take them so, else in room.
+func gather(batch []share, room tensor.Tensor) tensor.Tensor {
 	if s := batch[0]; len(batch) == 1 && s.r.x.Aligned() {
 		return s.r.x.Rows(s.from, s.from+s.rows)
 	}
 	n := 0
 	for _, s := range batch {
-		copy(q.x.Rows(n, n+s.rows).Bytes, s.r.x.Rows(s.from, s.from+s.rows).Bytes)
+		copy(room.Rows(n, n+s.rows).Bytes, s.r.x.Rows(s.from, s.from+s.rows).Bytes)
 		n += s.rows
 	}
-	return q.x.Rows(0, n)
+	return room.Rows(0, n)
 }
 
 // fail answers a request with an error, unless it has one.
@@ -126,14 +130,19 @@ func (q *Queue) fail(r *request, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.drop(r)
-	r.err = err
-	close(r.ready)
+	if r.err == nil {
+		r.err = err
+		close(r.ready)
+	}
 }
 
 // give copies the outputs of a share, which are those from a row of the batch
-// on, and answers its request if that has all.
-func (s share) give(outs []tensor.Tensor, at int) {
+// on, and answers its request if that has all. Other rows of it may be computed in
+// the meantime.
+func (q *Queue) give(s share, outs []tensor.Tensor, at int, took time.Duration) {
 	r := s.r
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if r.answer.Outputs == nil {
 		for _, o := range outs {
 			shape := append([]int{r.x.Shape[0]}, o.Shape[1:]...)
@@ -143,7 +152,8 @@ func (s share) give(outs []tensor.Tensor, at int) {
 	for k, o := range outs {
 		copy(r.answer.Outputs[k].Rows(s.from, s.from+s.rows).Bytes, o.Rows(at, at+s.rows).Bytes)
 	}
-	if r.done += s.rows; r.done == r.x.Shape[0] {
+	r.answer.Ran += took
+	if r.done += s.rows; r.done == r.x.Shape[0] && r.err == nil {
 		close(r.ready)
 	}
 }

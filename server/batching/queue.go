@@ -24,30 +24,39 @@ type Options struct {
 	MaxBatch int           // rows that are computed together: at least 1
 	MaxQueue int           // rows that may wait, at least 1; a request beyond it gets Full, unless none waits
 	MaxDelay time.Duration // how long the first row waits for others; 0: it does not
-	// Ran is called after every batch, with its rows and the time that it took; it
-	// may be nil.
+	// Ahead: run may be called while another call of it is under way. It is, with what
+	// has come by then, so that whoever computes has it at hand when the other ends.
+	Ahead bool
+	// Ran is called after every batch, with its rows and the time that it took, by
+	// several goroutines with Ahead; it may be nil.
 	Ran func(rows int, took time.Duration)
 }
 
-// Queue holds the requests for one function, which one goroutine calls.
+// Queue holds the requests for one function, which one goroutine calls; two with
+// Options.Ahead.
 type Queue struct {
 	run     Run
 	o       Options
-	x       tensor.Tensor // of a batch; its shape grows to MaxBatch rows
 	mu      sync.Mutex
 	waiting []*request
 	rows    int // that wait
 	closed  bool
 	changed chan struct{} // holds one: there may be work, or a reason to end
-	ended   chan struct{}
+	loops   sync.WaitGroup
 }
 
 // New returns a queue that calls run with rows of type d and shape row (without
 // the axis of rows). The caller closes it.
 func New(d tensor.DType, row []int, o Options, run Run) *Queue {
-	q := &Queue{run: run, o: o, x: tensor.New(d, append([]int{o.MaxBatch}, row...)...),
-		changed: make(chan struct{}, 1), ended: make(chan struct{})}
-	go q.loop()
+	q := &Queue{run: run, o: o, changed: make(chan struct{}, 1)}
+	loops := 1
+	if o.Ahead {
+		loops = 2
+	}
+	for range loops {
+		x := tensor.New(d, append([]int{o.MaxBatch}, row...)...)
+		q.loops.Go(func() { q.loop(x) })
+	}
 	return q
 }
 
@@ -67,7 +76,7 @@ type request struct {
 	done   int // rows that were computed
 	answer Answer
 	err    error
-	ready  chan struct{} // closed when answer or err is there
+	ready  chan struct{} // closed when answer is there or err, which stays
 }
 
 // Do returns the outputs for the rows of x. The caller must not change x before
@@ -152,5 +161,5 @@ func (q *Queue) Close() {
 	q.closed = true
 	q.signal()
 	q.mu.Unlock()
-	<-q.ended
+	q.loops.Wait()
 }

@@ -1299,7 +1299,9 @@ type OpenReply struct {
 	// Whether a Write may name a part of a file instead of bringing a tensor.
 	Parts bool `protobuf:"varint,5,opt,name=parts,proto3" json:"parts,omitempty"`
 	// Whether bnctl may make a Write before those before it are answered: the
-	// state of a network is hundreds of small tensors.
+	// state of a network is hundreds of small tensors. And a Run that exchanges
+	// nothing before other such runs: a device that serves has its next batch at
+	// hand.
 	Ahead bool `protobuf:"varint,6,opt,name=ahead,proto3" json:"ahead,omitempty"`
 	// Whether the plugin rings Segment.bell.
 	Rings         bool `protobuf:"varint,7,opt,name=rings,proto3" json:"rings,omitempty"`

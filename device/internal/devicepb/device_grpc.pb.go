@@ -74,7 +74,8 @@ type DeviceClient interface {
 	// bnctl makes one call at a time: a message whose body is one of Load, Grow,
 	// Unload, Join, Write, Read, Run, Commit. The plugin answers with one
 	// message, whose body that of the call names. Only with OpenReply.ahead may
-	// a Write follow others that are not answered yet; answers come in the order
+	// a Write follow others that are not answered yet, or a Run of a function
+	// without all_reduce follow other such runs; answers come in the order
 	// of the calls, and Cancel of one of them ends those before it too. Only
 	// during Run, and only where the device is not alone (Join.leaves), the plugin
 	// may send Exchange before, each of which bnctl answers with Reduced. It waits
@@ -176,7 +177,8 @@ type DeviceServer interface {
 	// bnctl makes one call at a time: a message whose body is one of Load, Grow,
 	// Unload, Join, Write, Read, Run, Commit. The plugin answers with one
 	// message, whose body that of the call names. Only with OpenReply.ahead may
-	// a Write follow others that are not answered yet; answers come in the order
+	// a Write follow others that are not answered yet, or a Run of a function
+	// without all_reduce follow other such runs; answers come in the order
 	// of the calls, and Cancel of one of them ends those before it too. Only
 	// during Run, and only where the device is not alone (Join.leaves), the plugin
 	// may send Exchange before, each of which bnctl answers with Reduced. It waits

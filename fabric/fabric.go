@@ -3,6 +3,7 @@ package fabric
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/bnctl/bnctl/collective"
 )
@@ -63,6 +64,15 @@ type Lender interface {
 	// Borrow is Receive of a message in pieces, one behind the other, of which those of Lend
 	// are not cut. Those of a message that was lent are the peer's: Reuse takes none.
 	Borrow(ctx context.Context, from int, lane collective.Lane) (pieces [][]byte, lent bool, err error)
+}
+
+// Joined is Receive for a Lender: what it borrows, as one message of the caller's.
+func Joined(ctx context.Context, l Lender, from int, lane collective.Lane) ([]byte, error) {
+	pieces, lent, err := l.Borrow(ctx, from, lane)
+	if err == nil && !lent {
+		return pieces[0], nil
+	}
+	return slices.Concat(pieces...), err
 }
 
 // Ended is wrapped by the errors of a fabric that was closed or aborted, or

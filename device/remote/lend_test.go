@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// TestViewsOfPieces: what lies in a pool that the plugin has mapped is lent, neighbours as one and
-// short pieces inline; a message with more beside it than a frame has is written.
-func TestViewsOfPieces(t *testing.T) {
+// pooled returns a pool that is one of the process until the test ends.
+func pooled(t *testing.T) *shm.Pool {
+	t.Helper()
 	pool, err := shm.NewPool()
 	if errors.Is(err, shm.Unsupported) {
 		t.Skip(err)
@@ -20,16 +20,23 @@ func TestViewsOfPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	pools.Lock()
+	defer pools.Unlock()
 	pools.all = append(pools.all, pool)
-	pools.Unlock()
-	defer func() {
+	t.Cleanup(func() {
 		pools.Lock()
 		defer pools.Unlock()
 		pools.all = slices.DeleteFunc(pools.all, func(p *shm.Pool) bool { return p == pool })
 		if err := pool.Drop(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
+	return pool
+}
+
+// TestViewsOfPieces: what lies in a pool that the plugin has mapped is lent, neighbours as one and
+// short pieces inline; a message with more beside it than a frame has is written.
+func TestViewsOfPieces(t *testing.T) {
+	pool := pooled(t)
 	f := &Fabric{lending: newLending(pool, 2, nil)}
 	k := &known{number: 2}
 	k.mapped.Store(true)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -96,11 +95,7 @@ func (n *neighbours) Lend(ctx context.Context, to int, lane collective.Lane, pie
 
 // Receive implements fabric.Fabric.
 func (n *neighbours) Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error) {
-	pieces, lent, err := n.Borrow(ctx, from, lane)
-	if err == nil && !lent {
-		return pieces[0], nil
-	}
-	return slices.Concat(pieces...), err
+	return fabric.Joined(ctx, n, from, lane)
 }
 
 // Borrow implements fabric.Lender.

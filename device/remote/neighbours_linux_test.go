@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -135,21 +134,7 @@ func TestSumsOfNeighbours(t *testing.T) {
 	errs := make([]error, len(all))
 	var wait sync.WaitGroup
 	for i, r := range all {
-		pool, err := shm.NewPool()
-		if err != nil {
-			t.Fatal(err)
-		}
-		pools.Lock()
-		pools.all = append(pools.all, pool)
-		pools.Unlock()
-		defer func() {
-			pools.Lock()
-			defer pools.Unlock()
-			pools.all = slices.DeleteFunc(pools.all, func(p *shm.Pool) bool { return p == pool })
-			if err := pool.Drop(); err != nil {
-				t.Error(err)
-			}
-		}()
+		pool := pooled(t)
 		wait.Go(func() {
 			p := fabric.New(&counting{r.(*neighbours), &lent[i]}, time.Minute)
 			errs[i] = errors.Join(sumOver(p, pool, n, rounds), p.Close())

@@ -115,11 +115,7 @@ func (r *rank) put(ctx context.Context, to int, lane collective.Lane, m message)
 }
 
 func (r *rank) Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error) {
-	pieces, lent, err := r.Borrow(ctx, from, lane)
-	if err == nil && !lent {
-		return pieces[0], nil
-	}
-	return slices.Concat(pieces...), err
+	return fabric.Joined(ctx, r, from, lane)
 }
 
 func (r *rank) Borrow(ctx context.Context, from int, lane collective.Lane) ([][]byte, bool, error) {

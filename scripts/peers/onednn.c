@@ -4,21 +4,8 @@
 // that oneDNN likes best, its batch norm, addition and relu fused; changes of layout between
 // layers are steps of their own, and count. Weights are laid out before the clock starts.
 // Prints {"peer", "version", "images_per_s", "reorders"}. Threads: OMP_NUM_THREADS.
-// Build: cc -O2 onednn.c -ldnnl
+// Build: cc -O2 onednn.c -ldnnl -lm
 #include "onednn.h"
-
-// endings returns what follows in a layer's store.
-static dnnl_primitive_attr_t endings(int sum, double relu) {
-	dnnl_primitive_attr_t a;
-	dnnl_post_ops_t ops;
-	CHECK(dnnl_primitive_attr_create(&a));
-	CHECK(dnnl_post_ops_create(&ops));
-	if (sum >= 0) CHECK(dnnl_post_ops_append_sum(ops, 1));
-	if (relu == 0) CHECK(dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_relu, 0, 0));
-	if (relu > 0) CHECK(dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_clip, 0, relu));
-	CHECK(dnnl_primitive_attr_set_post_ops(a, ops));
-	return a;
-}
 
 // store returns the memory that a layer writes: what it adds to, or new. A sum of another
 // shape (resnet20's shortcuts) is read from that new memory.

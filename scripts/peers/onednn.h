@@ -87,6 +87,20 @@ static double now(void) {
 	return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
+// endings returns what follows in a layer's store: the addition of what lies there unless sum
+// is negative, then, unless relu is negative, a relu, up to relu if that is above 0.
+static dnnl_primitive_attr_t endings(int sum, double relu) {
+	dnnl_primitive_attr_t a;
+	dnnl_post_ops_t ops;
+	CHECK(dnnl_primitive_attr_create(&a));
+	CHECK(dnnl_post_ops_create(&ops));
+	if (sum >= 0) CHECK(dnnl_post_ops_append_sum(ops, 1));
+	if (relu == 0) CHECK(dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_relu, 0, 0));
+	if (relu > 0) CHECK(dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_clip, 0, relu));
+	CHECK(dnnl_primitive_attr_set_post_ops(a, ops));
+	return a;
+}
+
 // run takes all steps once.
 static void run(void) {
 	for (int i = 0; i < stepCount; i++)

@@ -29,18 +29,12 @@ static dnnl_primitive_desc_t make(const void *d, dnnl_primitive_attr_t attr, dnn
 	return pd;
 }
 
-// plus adds b to a in place, and with relu takes that of the sum.
-static void plus(dnnl_memory_t a, dnnl_memory_t b, int relu) {
+// plus adds b to a in place, and then takes the relu of the sum as endings does.
+static void plus(dnnl_memory_t a, dnnl_memory_t b, double relu) {
 	dnnl_binary_desc_t d;
-	dnnl_primitive_attr_t attr;
-	dnnl_post_ops_t ops;
 	b = arranged(b, desc(a));
-	CHECK(dnnl_primitive_attr_create(&attr));
-	CHECK(dnnl_post_ops_create(&ops));
-	if (relu) CHECK(dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_relu, 0, 0));
-	CHECK(dnnl_primitive_attr_set_post_ops(attr, ops));
 	CHECK(dnnl_binary_desc_init(&d, dnnl_binary_add, desc(a), desc(b), desc(a)));
-	step *s = add(make(&d, attr, NULL));
+	step *s = add(make(&d, endings(-1, relu), NULL));
 	arg(s, DNNL_ARG_SRC_0, a);
 	arg(s, DNNL_ARG_SRC_1, b);
 	arg(s, DNNL_ARG_DST, a);
@@ -73,7 +67,7 @@ static void normalise(layer *l) {
 	if (room && room->ndims > 0) arg(s, DNNL_ARG_WORKSPACE, l->masks = memory(room, 0));
 	if (l->sum < 0) return;
 	dnnl_memory_t other = result(l->sum);
-	plus(l->out, sameShape(l->out, other) ? other : memory(desc(l->out), 1), l->relu >= 0);
+	plus(l->out, sameShape(l->out, other) ? other : memory(desc(l->out), 1), l->relu);
 }
 
 // normaliseBack turns the gradient of a batch norm's result into that of what it normalised.
@@ -145,7 +139,7 @@ static void forWeights(layer *l, dnnl_primitive_desc_t pd, dnnl_memory_t gradien
 static void contribute(int to, dnnl_memory_t gradient) {
 	if (to < 0 || !sameShape(gradient, results[to])) return;
 	if (!gradients[to]) gradients[to] = gradient;
-	else plus(gradients[to], gradient, 0);
+	else plus(gradients[to], gradient, -1);
 }
 
 // forInput is a step for the gradient of a layer's input.
@@ -235,15 +229,9 @@ static void dense(FILE *f, layer *l, windows *w, int n) {
 	w->weights = describe(from->ndims, of, dnnl_format_tag_any);
 	w->dst = describe(2, (dnnl_dims_t){n, oc}, dnnl_ab);
 	dnnl_memory_desc_t bias = describe(1, (dnnl_dims_t){oc}, dnnl_a);
-	dnnl_primitive_attr_t attr;
-	dnnl_post_ops_t ops;
-	CHECK(dnnl_primitive_attr_create(&attr));
-	CHECK(dnnl_post_ops_create(&ops));
-	if (l->relu >= 0) CHECK(dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_relu, 0, 0));
-	CHECK(dnnl_primitive_attr_set_post_ops(attr, ops));
 	dnnl_inner_product_desc_t d;
 	CHECK(dnnl_inner_product_forward_desc_init(&d, dnnl_forward_training, &w->src, &w->weights, &bias, &w->dst));
-	l->forward = make(&d, attr, NULL);
+	l->forward = make(&d, endings(-1, l->relu), NULL);
 	l->in = arranged(result(l->source), query(l->forward, dnnl_query_src_md));
 	l->weights = memory(query(l->forward, dnnl_query_weights_md), 1);
 	l->out = memory(query(l->forward, dnnl_query_dst_md), 0);

@@ -29,7 +29,7 @@ check: ## what CI runs besides: formatting, staticcheck (staticcheck.conf), race
 	GO=$(GO) sh scripts/systems.sh
 	GO=$(GO) sh scripts/machines.sh
 
-# RECIPE='--epochs 2 --val glyphs' trains the whole (hours of qemu), whose sum is README's.
+# RECIPE='--epochs 2 --val glyphs' trains the whole (an hour of one core by qemu), whose sum is README's.
 .PHONY: test-arm64
 test-arm64: build ## README's recipe trained by an arm64 build, class fma by NEON, under qemu-user, which it installs (Debian): the bytes of this machine (minutes)
 	command -v qemu-aarch64 >/dev/null || { apt-get update -q && \

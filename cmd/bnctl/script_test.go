@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -126,6 +127,9 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP) // else bnctl inherits, where tests run under nohup, that it is ignored
+	defer signal.Stop(heard)
 	var sent time.Time
 	got := running(ts, args[2:], func(cmd *exec.Cmd, e runEvent) {
 		if e.Event == "step" && sent.IsZero() {
